@@ -23,9 +23,9 @@ export {
   type Memory,
   Printable,
   Region,
-} from "./primitives/_region.ts";
-export { DamagedError } from "./primitives/_damaged.ts";
-export type { AsyncOptions, TryAsyncOptions } from "./primitives/_wait.ts";
+} from "./primitives/_memory/region.ts";
+export { DamagedError } from "./primitives/_memory/damaged.ts";
+export type { AsyncOptions, TryAsyncOptions } from "./primitives/_wait/wait.ts";
 export {
   agentId,
   announceAgent,
@@ -41,9 +41,9 @@ export {
   RwWriteGuard,
 } from "./primitives/rw_lock.ts";
 export { Condition } from "./primitives/condition.ts";
-export { type Elements } from "./primitives/_elements.ts";
-export { ClosedError, type Queue } from "./primitives/_queue.ts";
-export type { ElementOf, QueueConfig } from "./primitives/_queue_core.ts";
+export { type Elements } from "./primitives/_queue/elements.ts";
+export { ClosedError, type Queue } from "./primitives/_queue/queue.ts";
+export type { ElementOf, QueueConfig } from "./primitives/_queue/queue_core.ts";
 export {
   Semaphore,
   type SemaphoreConfig,
@@ -68,13 +68,14 @@ export {
   type BytesQueue,
   TypedQueue,
   TypedQueueBase,
-} from "./primitives/_typed_queue.ts";
+} from "./primitives/_queue/typed_queue.ts";
 export { RecordRing, type RecordRingConfig } from "./primitives/record_ring.ts";
 export {
   Broadcast,
   type BroadcastConfig,
   Subscription,
 } from "./primitives/broadcast.ts";
+export { ShapeTable, type ShapeTableConfig } from "./primitives/shape_table.ts";
 export {
   type Carrier,
   Channel,
@@ -82,11 +83,14 @@ export {
   type ChannelConfig,
   type Codec,
   codec,
+  type CodecOf,
   type JsonChannel,
   type JsonCodec,
+  type JsonOf,
   type JsonValue,
   lockFree,
   manyToMany,
+  manyToOne,
   oneToOne,
   PeekedMessage,
   type RecordType,
@@ -94,6 +98,7 @@ export {
   ReservedMessage,
   type SizedCodec,
   type StructuredCodec,
+  type StructuredOf,
 } from "./primitives/channel.ts";
 export {
   CallError,
@@ -127,6 +132,12 @@ export {
   type CounterConfig,
   StripedCounter,
 } from "./primitives/striped_counter.ts";
+export {
+  decodeValue,
+  encodeValue,
+  valueCodec,
+  valueCodecWith,
+} from "./primitives/value.ts";
 export {
   type ArrayOf,
   type ArrayView,

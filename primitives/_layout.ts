@@ -27,7 +27,8 @@ export const MUTEX = {
   /**
    * bits 0-27: the owner's agent id, or 0
    * bit 28: ABANDONED: free, because the dead owner was recovered
-   * bit 29: HANDOFF: no owner; it is kept for a woken sleeper
+   * bit 29: HANDOFF: it is kept for a woken sleeper; with an owner, offered to
+   * one
    * bit 30: CONTENDED: somebody may sleep on this word
    * @writer any agent
    * @sleeper agents that lock
@@ -143,32 +144,30 @@ export const SEMAPHORE = {
   magic: 0,
   /** How many agents note what they hold, up to 255; 0 if none does. */
   tracked: 1,
+  /** The most permits there can be, up to 2^30 - 1; if agents are tracked, 2047. */
+  max: 2,
   /** Check word over the configuration. */
-  seal: 2,
+  seal: 3,
   /**
-   * Free permits, up to 2^30 - 1. Below 0: what the claimant still lacks. If
+   * bits 0-1: who may sleep here: 0 nobody; 1 agents that want one permit; 2
+   * also agents that want several; 3 as 2, and there is a debt
+   * bits 2-31: free permits; with a debt, what the claimant still lacks. If
    * agents are tracked:
    * bits 0-11: the sequence of the last change, modulo 4096
    * bits 12-19: the row of the agent that made it
-   * bits 20-31: the permits
+   * bits 20-31: free permits; below 0, what the claimant still lacks
    * @writer any agent
-   * @sleeper agents that want one permit
+   * @sleeper agents that want permits
    */
-  permits: 3,
+  permits: 4,
   /**
    * Operations in the slow path of `acquire`.
    * @writer agents that wait
    */
-  waiters: 4,
+  waiters: 5,
   /**
-   * Changes when agents that want several permits must look again.
-   * @writer agents that release
-   * @sleeper agents that want several permits
-   */
-  turn: 5,
-  /**
-   * Operations that sleep on `turn`, or are about to.
-   * @writer agents that want several permits
+   * Those of them that want several permits, and the claimant.
+   * @writer agents that wait
    */
   bulk: 6,
   /**
@@ -480,10 +479,15 @@ export const RECORD_RING = {
   magic: 0,
   /** Bytes, a power of two. */
   capacity: 1,
-  /** 1 if there is one producer. */
-  single_producer: 2,
+  /**
+   * bit 0: there is one producer
+   * bit 1: there is any number of consumers
+   */
+  roles: 2,
   /** Check word over the configuration. */
   seal: 3,
+  /** The most records in the ring, or 0 if only their bytes are limited. */
+  most: 4,
   /**
    * bit 0: CLOSED
    * bits 1-31: where the next record goes, in bytes
@@ -491,7 +495,8 @@ export const RECORD_RING = {
    */
   tail: 32,
   /**
-   * The agent that moves `tail` now, or 0. Bit 28 is CONTENDED.
+   * The agent that moves `tail` now, or 0. Bit 28 is CONTENDED. If there is one
+   * producer, its id from its first push on.
    * @writer producers
    */
   claimant: 33,
@@ -507,6 +512,17 @@ export const RECORD_RING = {
    */
   least: 35,
   /**
+   * How many records were pushed, without the skipped ones, modulo 2^32, if
+   * `most` is not 0.
+   * @writer producers
+   */
+  pushed: 36,
+  /**
+   * The value of `popped` that the producers saw last.
+   * @writer producers
+   */
+  popped_cache: 37,
+  /**
    * Where the consumer reads next, in bytes.
    * @writer the consumer
    */
@@ -516,6 +532,17 @@ export const RECORD_RING = {
    * @writer the consumer
    */
   tail_cache: 65,
+  /**
+   * The agent that reads, or 0. If there is one consumer, its id from its first
+   * pop on. Otherwise the agent that moves `head` now; bit 28 is CONTENDED.
+   * @writer consumers
+   */
+  consumer: 66,
+  /**
+   * How many records were popped, modulo 2^32, if `most` is not 0.
+   * @writer the consumer
+   */
+  popped: 67,
   /**
    * Changes when the sleeping consumer must look again.
    * @writer producers
@@ -608,18 +635,45 @@ export const BROADCAST = {
 } as const;
 
 /**
+ * A table of the shapes of objects, to which agents add.
+ *
+ * @behind 64 slots of two words, and then the text. A slot has `state`: 0 while
+ * it is free, 1 while an agent adds a shape, and then the hash of the shape's
+ * text, with bit 1 set; and `place`: bits 0-10: the bytes of the shape's text;
+ * bits 11-31: where it begins in the text, in words.
+ */
+export const SHAPE_TABLE = {
+  /** Kind and layout version. */
+  magic: 0,
+  /** Bytes for the texts of all shapes, a multiple of 4. */
+  bytes: 1,
+  /** Check word over the configuration. */
+  seal: 2,
+  /**
+   * Bytes of text that agents have claimed. It may be more than there are.
+   * @writer agents that add
+   */
+  used: 3,
+  length: 4,
+} as const;
+
+/**
  * A channel of messages.
  *
  * @behind The queue or ring that carries the messages, with its own head.
  * Without a carrier, that is an `mpmc_queue` for i32, f64 and record, and a
  * `record_ring` for the other codecs. With a carrier, it is an `spsc_queue`, an
  * `mpmc_queue` or a `lock_free_queue`; if messages differ in length, each
- * element begins with the length of its message.
+ * element begins with the length of its message. If the codec is `value`, a
+ * `shape_table` with 3568 bytes for texts lies behind the queue or ring.
  */
 export const CHANNEL = {
   /** Kind and layout version. */
   magic: 0,
-  /** 1 binary, 2 text, 3 json, 4 i32, 5 f64, 6 record, 7 structured, 8 own. */
+  /**
+   * 1 binary, 2 text, 3 json, 4 i32, 5 f64, 6 record, 7 structured, 8 own, 9
+   * value.
+   */
   codec: 1,
   /**
    * A number that tells apart records with different fields, and users' codecs
@@ -857,6 +911,7 @@ export const LAYOUT = {
   lock_free_queue: LOCK_FREE_QUEUE,
   record_ring: RECORD_RING,
   broadcast: BROADCAST,
+  shape_table: SHAPE_TABLE,
   channel: CHANNEL,
   call_ring: CALL_RING,
   work_counter: WORK_COUNTER,
@@ -876,6 +931,7 @@ export const KIND = {
   lock_free_queue: 8,
   record_ring: 9,
   broadcast: 10,
+  shape_table: 16,
   channel: 15,
   call_ring: 11,
   work_counter: 4,

@@ -4,13 +4,17 @@
  * @module
  */
 
-import { describe } from "./_describe.ts";
-import { inRange } from "./_memory.ts";
+import { describe } from "./_memory/describe.ts";
+import { explorer } from "./_memory/explored.ts";
+import { inRange } from "./_memory/memory.ts";
 
 /** The largest agent id: ids share a word with a lock's flags. */
 const MAX_ID = 0x0fff_ffff;
 
-let current = 0;
+const own = { id: 0 };
+
+/** The identity of this agent; the race tester has many agents in one. */
+const identity = () => explorer()?.identity() ?? own;
 
 function randomId(): number {
   const bits = typeof crypto === "undefined" // an AudioWorklet has no `crypto`
@@ -37,7 +41,8 @@ function randomId(): number {
  * ```
  */
 export function agentId(): number {
-  return current === 0 ? current = randomId() : current;
+  const me = identity();
+  return me.id === 0 ? me.id = randomId() : me.id;
 }
 
 /**
@@ -60,7 +65,7 @@ export function agentId(): number {
  * @throws {RangeError} If `id` is not an integer from 1 to 2^28 - 1.
  */
 export function setAgentId(id: number): void {
-  current = inRange("An agent id", id, 1, MAX_ID);
+  identity().id = inRange("An agent id", id, 1, MAX_ID);
 }
 
 /** The part of the Web Locks API that this module uses. */

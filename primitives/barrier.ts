@@ -5,7 +5,7 @@
  */
 
 import { BARRIER } from "./_layout.ts";
-import type { WordsProblems } from "./_problems.ts";
+import type { WordsProblems } from "./_memory/problems.ts";
 import {
   allocate,
   assertBoolean,
@@ -18,9 +18,9 @@ import {
   type Memory,
   Region,
   type WordsInspection,
-} from "./_region.ts";
-import { spin } from "./_spin.ts";
-import { MAX_ROWS, ROW, Rows, rowsLength } from "./_tracked.ts";
+} from "./_memory/region.ts";
+import { spin } from "./_wait/spin.ts";
+import { MAX_ROWS, ROW, Rows, rowsLength } from "./_memory/tracked.ts";
 import {
   assertMayBlock,
   assertTimeout,
@@ -30,11 +30,16 @@ import {
   type TryAsyncOptions,
   tryBlockAsync,
   type Waiting,
-} from "./_wait.ts";
+} from "./_wait/wait.ts";
 import { agentId } from "./agent.ts";
 
-export { type Handle, type Memory, Printable, Region } from "./_region.ts";
-export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
+export {
+  type Handle,
+  type Memory,
+  Printable,
+  Region,
+} from "./_memory/region.ts";
+export type { AsyncOptions, TryAsyncOptions } from "./_wait/wait.ts";
 
 const TRACKED: typeof BARRIER.tracked = 2;
 const STATE: typeof BARRIER.state = 4;
@@ -154,6 +159,8 @@ export const PROBLEMS: WordsProblems = {
  * The generation wraps: with no more agents than parties, no agent sleeps
  * through two generations. More agents may share the barrier, but none may
  * sleep through 128.
+ * Freed when: no agent waits, and none will begin an operation. The leader may
+ * still be in its arrival.
  * Fairness: all pass at once.
  * C twin: `weft_barrier`. Source: the sense-reversing barrier (Mellor-Crummey
  * and Scott 1991), with the sense counted; `phaser.arriveAndDeregister`.

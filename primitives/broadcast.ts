@@ -5,9 +5,14 @@
  */
 
 import { BROADCAST } from "./_layout.ts";
-import { describe } from "./_describe.ts";
-import { disposedBy, iterated } from "./_dispose.ts";
-import { byteLengthOf, bytesOf, Copier, type Elements } from "./_elements.ts";
+import { describe } from "./_memory/describe.ts";
+import { disposedBy, type Disposer, iterated } from "./_memory/dispose.ts";
+import {
+  byteLengthOf,
+  bytesOf,
+  Copier,
+  type Elements,
+} from "./_queue/elements.ts";
 import {
   type Awaited,
   awaitOn,
@@ -17,8 +22,8 @@ import {
   waitersOf,
   waitOn,
   wake,
-} from "./_event_count.ts";
-import { ClosedError } from "./_queue.ts";
+} from "./_wait/event_count.ts";
+import { ClosedError } from "./_queue/queue.ts";
 import {
   assertFormatted,
   type ElementOf,
@@ -26,9 +31,9 @@ import {
   type QueueConfig,
   queueConfig,
   refuseInt,
-} from "./_queue_core.ts";
-import { NO_AGENT, type WordsProblems } from "./_problems.ts";
-import { iterate } from "./_iterate.ts";
+} from "./_queue/queue_core.ts";
+import { NO_AGENT, type WordsProblems } from "./_memory/problems.ts";
+import { iterate } from "./_wait/iterate.ts";
 import {
   allocate,
   attach,
@@ -39,20 +44,25 @@ import {
   type Memory,
   Region,
   type WordsInspection,
-} from "./_region.ts";
+} from "./_memory/region.ts";
 import {
   assertMayBlock,
   type AsyncOptions,
   type TryAsyncOptions,
   type Waiting,
-} from "./_wait.ts";
+} from "./_wait/wait.ts";
 import { agentId } from "./agent.ts";
 
-export type { Elements } from "./_elements.ts";
-export { ClosedError } from "./_queue.ts";
-export type { ElementOf, QueueConfig } from "./_queue_core.ts";
-export { type Handle, type Memory, Printable, Region } from "./_region.ts";
-export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
+export type { Elements } from "./_queue/elements.ts";
+export { ClosedError } from "./_queue/queue.ts";
+export type { ElementOf, QueueConfig } from "./_queue/queue_core.ts";
+export {
+  type Handle,
+  type Memory,
+  Printable,
+  Region,
+} from "./_memory/region.ts";
+export type { AsyncOptions, TryAsyncOptions } from "./_wait/wait.ts";
 
 const SHAPE: typeof BROADCAST.shape = 1;
 const ELEMENT_SIZE: typeof BROADCAST.element_size = 2;
@@ -90,7 +100,7 @@ const ONE = 2;
 
 /** The configuration of a broadcast. */
 export interface BroadcastConfig<Size extends number = number>
-  extends QueueConfig<Size> {
+  extends Omit<QueueConfig<Size>, "element"> {
   /**
    * How many subscribers there may be at the same time: 1 to 1024; 16 unless
    * given.
@@ -153,7 +163,7 @@ type RegionClass = abstract new (
  */
 export const BroadcastBase: abstract new (
   ...args: ConstructorParameters<RegionClass>
-) => Region<"broadcast"> & Disposable = /* @__PURE__ */ disposedBy(
+) => Region<"broadcast"> & Disposer = /* @__PURE__ */ disposedBy(
   Region as unknown as RegionClass,
   "close",
 );
@@ -582,7 +592,7 @@ export class Broadcast<E = number> extends BroadcastBase {
  * @ignore
  */
 export const SubscriptionBase: abstract new <E>() =>
-  & Disposable
+  & Disposer
   & AsyncIterable<E, void, void> = /* @__PURE__ */ iterated(
     /* @__PURE__ */ disposedBy(Object, "leave"),
   );

@@ -14,18 +14,18 @@ import {
   MAX_SLOTS,
   type Reply,
   Slots,
-} from "./_call_slots.ts";
-import type { Elements } from "./_elements.ts";
+} from "./_calls/call_slots.ts";
+import type { Elements } from "./_queue/elements.ts";
 import {
   awaitOn,
   blockOn,
   tryAwaitOn,
   tryBlockOn,
   waitOn,
-} from "./_event_count.ts";
-import { disposedBy } from "./_dispose.ts";
+} from "./_wait/event_count.ts";
+import { disposedBy, type Disposer } from "./_memory/dispose.ts";
 import { CALL_RING } from "./_layout.ts";
-import { ClosedError } from "./_queue.ts";
+import { ClosedError } from "./_queue/queue.ts";
 import {
   allocate,
   assertFunction,
@@ -37,9 +37,9 @@ import {
   type Memory,
   Region,
   type WordsInspection,
-} from "./_region.ts";
-import { spin, spinPatiently } from "./_spin.ts";
-import { ASYNC, readOptions, TRY_ASYNC } from "./_options.ts";
+} from "./_memory/region.ts";
+import { spin, spinPatiently } from "./_wait/spin.ts";
+import { ASYNC, readOptions, TRY_ASYNC } from "./_memory/options.ts";
 import {
   assertMayBlock,
   assertOptions,
@@ -50,7 +50,7 @@ import {
   type TryAsyncOptions,
   tryBlockAsync,
   type Waiting,
-} from "./_wait.ts";
+} from "./_wait/wait.ts";
 import { agentId } from "./agent.ts";
 
 export {
@@ -58,11 +58,16 @@ export {
   type CallHandler,
   type CallRingConfig,
   type Reply,
-} from "./_call_slots.ts";
-export type { Elements } from "./_elements.ts";
-export { ClosedError } from "./_queue.ts";
-export { type Handle, type Memory, Printable, Region } from "./_region.ts";
-export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
+} from "./_calls/call_slots.ts";
+export type { Elements } from "./_queue/elements.ts";
+export { ClosedError } from "./_queue/queue.ts";
+export {
+  type Handle,
+  type Memory,
+  Printable,
+  Region,
+} from "./_memory/region.ts";
+export type { AsyncOptions, TryAsyncOptions } from "./_wait/wait.ts";
 
 /** A call that awaits, and is not asleep yet. */
 interface Awaiting {
@@ -95,7 +100,7 @@ type RegionClass = abstract new (
  */
 export const CallRingBase: abstract new (
   ...args: ConstructorParameters<RegionClass>
-) => Region<"call_ring"> & Disposable = /* @__PURE__ */ disposedBy(
+) => Region<"call_ring"> & Disposer = /* @__PURE__ */ disposedBy(
   Region as unknown as RegionClass,
   "close",
 );
@@ -105,7 +110,7 @@ export const CallRingBase: abstract new (
  *
  * @ignore
  */
-export const PendingCallBase: abstract new () => Disposable =
+export const PendingCallBase: abstract new () => Disposer =
   /* @__PURE__ */ disposedBy(
     Object,
     "cancel",
@@ -816,7 +821,12 @@ export class TakenCall {
   constructor(slots: Slots, at: number) {
     this.#slots = slots;
     this.#at = at;
-    this.request = slots.request(at);
+    try {
+      this.request = slots.request(at);
+    } catch (error) { // its length is damaged
+      slots.fail(at, error);
+      throw error;
+    }
     this.space = slots.space(at);
   }
 
@@ -867,8 +877,10 @@ function* calling<T>(
   at: number,
   receive: (at: number) => T,
 ): Waiting<T | undefined> {
-  if (at === 0 && slots.isAwaited) yield* slots.giveWay();
-  at ||= (yield* waitOn(slots.posting(request))) ?? 0;
+  if (at === 0 && slots.isAwaited && !(yield* slots.giveWay())) {
+    return undefined;
+  }
+  at ||= (yield* waitOn(slots.posting(request, true))) ?? 0;
   if (at === 0) return undefined;
   let over = false;
   try {

@@ -15,18 +15,23 @@ import {
   PHASE_MASK,
   POSTED,
   REPLIED,
-  REPLY_LENGTH,
   REQUEST,
   Slots,
-} from "./_call_slots.ts";
-import { json, type JsonCodec, type StructuredCodec } from "./_codec.ts";
-import { describe } from "./_describe.ts";
-import { awaitOn, waitOn, wake } from "./_event_count.ts";
+} from "./_calls/call_slots.ts";
+import {
+  type CodecOfApi,
+  type IsJsonApi,
+  json,
+  type JsonCodec,
+  type StructuredCodec,
+} from "./_message/codec.ts";
+import { describe } from "./_memory/describe.ts";
+import { awaitOn, waitOn, wake } from "./_wait/event_count.ts";
 import { CALL_RING } from "./_layout.ts";
-import { type Codec, hash } from "./_message.ts";
-import { ClosedError } from "./_queue.ts";
-import { attach, inRange } from "./_region.ts";
-import { spin, spinPatiently } from "./_spin.ts";
+import { type Codec, encodeWhole, hash } from "./_message/message.ts";
+import { ClosedError } from "./_queue/queue.ts";
+import { attach, inRange } from "./_memory/region.ts";
+import { spin, spinPatiently } from "./_wait/spin.ts";
 import {
   errorOf,
   errorText,
@@ -34,25 +39,35 @@ import {
   reasonOf,
   textsOf,
   unsendable,
-} from "./_thrown.ts";
-import { nextTurn } from "./_turn.ts";
-import { readUtf8, writeUtf8 } from "./_utf8.ts";
+} from "./_message/thrown.ts";
+import { nextTurn } from "./_wait/turn.ts";
+import { readUtf8, writeUtf8 } from "./_message/utf8.ts";
 import {
   assertOptions,
   assertTimeout,
   block,
   tryBlockAsync,
   type Waiting,
-} from "./_wait.ts";
-import { MAY_BLOCK, type Sleep } from "./_waiter.ts";
-import { type Watched, Watches } from "./_watch.ts";
+} from "./_wait/wait.ts";
+import { MAY_BLOCK, type Sleep } from "./_wait/waiter.ts";
+import { type Watched, Watches } from "./_calls/watch.ts";
 import { agentId } from "./agent.ts";
 import type { CallRing, ServeOptions } from "./call_ring.ts";
 
-export type { JsonCodec, StructuredCodec } from "./_codec.ts";
-export type { Codec } from "./_message.ts";
-export { ClosedError } from "./_queue.ts";
-export type { AsyncOptions } from "./_wait.ts";
+export type {
+  AllTrue,
+  ApiValuesOf,
+  CodecOfApi,
+  IsJson,
+  IsJsonApi,
+  IsStructured,
+  JsonCodec,
+  OwnCodec,
+  StructuredCodec,
+} from "./_message/codec.ts";
+export type { Codec } from "./_message/message.ts";
+export { ClosedError } from "./_queue/queue.ts";
+export type { AsyncOptions } from "./_wait/wait.ts";
 export { CallError, CallRing, type ServeOptions } from "./call_ring.ts";
 
 // ---- what users write against -----------------------------------------------
@@ -69,8 +84,13 @@ export interface ApiCodec {
 /** How to serve an object, awaiting. */
 export interface ServeApiOptions extends ApiCodec, ServeOptions {}
 
-/** How to call an object. */
-export interface ConnectOptions extends ApiCodec {
+/** How to call an object whose methods have the types of `Api`. */
+export interface ConnectOptions<Api = object> {
+  /**
+   * As for `serve`. It must carry the arguments and the results of all methods,
+   * but for an AbortSignal.
+   */
+  readonly codec?: CodecOfApi<Api> | undefined;
   /**
    * Milliseconds that a call may take, `Infinity` unless given. Then it fails
    * with a DOMException named `TimeoutError`, and the handler's signal aborts.
@@ -135,10 +155,21 @@ export interface Serve {
   blocking(ring: CallRing, api: object, options?: ApiCodec): number;
 }
 
+/**
+ * The options of `connect`. If JSON cannot carry the arguments and the results
+ * of all methods, they must name a codec that can.
+ */
+export type OptionsOf<Api, Options> = IsJsonApi<Api> extends true
+  ? [options?: Options]
+  : [options: Options & { readonly codec: CodecOfApi<Api> }];
+
 /** The type of {@linkcode connect}. */
 export interface Connect {
   /** The methods of the object that is served, which return promises. */
-  <Api>(ring: CallRing, options?: ConnectOptions): Remote<Api>;
+  <Api>(
+    ring: CallRing,
+    ...options: OptionsOf<Api, ConnectOptions<Api>>
+  ): Remote<Api>;
   /**
    * The same with methods that block until the result is there, and throw.
    *
@@ -146,7 +177,7 @@ export interface Connect {
    */
   blocking<Api>(
     ring: CallRing,
-    options?: Omit<ConnectOptions, "ref">,
+    ...options: OptionsOf<Api, Omit<ConnectOptions<Api>, "ref">>
   ): BlockingRemote<Api>;
 }
 
@@ -340,10 +371,10 @@ class Server {
 
   /** Serves the call at `at`; a promise if its handler is async. */
   handle(at: number, mayAwait: boolean): Promise<void> | undefined {
-    let request = this.slots.request(at);
     let watched: Watched | undefined;
     let result;
     try {
+      let request = this.slots.request(at);
       if (request[0] === FETCH) return void this.#sendRest(at, request);
       if (request[0] === PIECE_OF_CALL) {
         const whole = this.#takePiece(at, request);
@@ -468,15 +499,12 @@ class Server {
     const { slots } = this;
     const room = slots.space(at);
     const body = this.#bodies[at] ??= room.subarray(1);
-    let length = encode(body);
+    const length = encode(body);
     room[0] = what;
     if (length <= body.length) return void slots.reply(at, 1 + length);
-    let bytes;
-    do bytes = new Uint8Array(length); while (
-      (length = encode(bytes)) > bytes.length
-    );
-    const key = this.#keyOf(at, slots.request(at));
-    const rest = { bytes: bytes.subarray(0, length), at: 0, since: 0 };
+    const bytes = encodeWhole(this.#codec.name, length, encode);
+    const key = this.#keyOf(at, slots.room(at));
+    const rest = { bytes, at: 0, since: 0 };
     forget(this.#replies);
     this.#sendPiece(at, what, key, rest);
   }
@@ -791,12 +819,13 @@ class Client {
     token: number,
     signalAt: number,
   ): Uint8Array {
-    for (;;) {
-      const { message, body } = roomIn(new Uint8Array(call.longest), call);
-      const length = this.#write(call, message, body, args, token, signalAt);
-      if (length <= message.length) return message.subarray(0, length);
-      call.longest = length;
-    }
+    const write = (into: Uint8Array) => {
+      const { message, body } = roomIn(into, call);
+      return this.#write(call, message, body, args, token, signalAt);
+    };
+    const request = encodeWhole(this.#codec.name, call.longest, write);
+    call.longest = Math.max(call.longest, request.length);
+    return request;
   }
 
   /** Calls and awaits. */
@@ -966,7 +995,7 @@ class Client {
     request?: Uint8Array,
   ): Waiting<Answer | undefined> {
     const slots = this.#slots;
-    at ||= (yield* waitOn(slots.posting(request!))) ?? 0;
+    at ||= (yield* waitOn(slots.posting(request!, true))) ?? 0;
     if (at === 0) return undefined;
     let over = false;
     try {
@@ -1112,8 +1141,7 @@ function answerAt(slots: Slots, at: number): Uint8Array {
   const phase = Atomics.load(words, at) & PHASE_MASK;
   // It throws, and gives the slot back.
   if (phase !== REPLIED) return slots.receive(at);
-  const length = words[at + REPLY_LENGTH]!; // published by (R) of `Slots`
-  return slots.space(at).subarray(0, length);
+  return slots.space(at).subarray(0, slots.replyLength(at));
 }
 
 /**
@@ -1191,8 +1219,9 @@ function connectBlocking(ring: CallRing, options?: ConnectOptions): object {
  * promises, and those of `connect.blocking` block. Give it the type of the
  * object: `connect<typeof api>(ring)`.
  *
- * Arguments and results are what the codec carries; a method that returns
- * nothing gives undefined with any codec. An argument that is an AbortSignal
+ * Arguments and results are what the codec carries; with one that cannot carry
+ * them, `connect` does not compile. A method that returns nothing gives
+ * undefined with any codec. An argument that is an AbortSignal
  * ends the call when it aborts, and its twin does so in the handler. A blocking
  * call cannot see it abort.
  *

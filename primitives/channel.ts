@@ -5,7 +5,6 @@
  */
 
 import {
-  type ByteRing,
   type Carrier,
   type ElementQueue,
   FieldPort,
@@ -19,20 +18,25 @@ import {
   RecordPort,
   ringBytes,
   SlotPort,
-} from "./_carrier.ts";
-import type { JsonCodec, JsonValue, StructuredCodec } from "./_codec.ts";
+} from "./_queue/carrier.ts";
+import type {
+  CodecOf,
+  JsonCodec,
+  JsonOf,
+  JsonValue,
+} from "./_message/codec.ts";
 import {
   BytesPort,
   type PeekedMessage,
   type ReservedMessage,
-} from "./_in_place.ts";
-import { describe } from "./_describe.ts";
-import { disposedBy, iterated } from "./_dispose.ts";
-import { iterate } from "./_iterate.ts";
+} from "./_queue/in_place.ts";
+import { describe } from "./_memory/describe.ts";
+import { disposedBy, type Disposer, iterated } from "./_memory/dispose.ts";
+import { iterate } from "./_wait/iterate.ts";
 import { CHANNEL, KIND } from "./_layout.ts";
-import { CODEC, type Codec, hash } from "./_message.ts";
-import { ClosedError } from "./_queue.ts";
-import type { WordsProblems } from "./_problems.ts";
+import { CODEC, type Codec, hash, isShaped } from "./_message/message.ts";
+import { ClosedError } from "./_queue/queue.ts";
+import type { WordsProblems } from "./_memory/problems.ts";
 import {
   allocate,
   assertConfig,
@@ -45,32 +49,45 @@ import {
   Region,
   viewPlain,
   type WordsInspection,
-} from "./_region.ts";
+} from "./_memory/region.ts";
 import {
   assertMayBlock,
   assertTimeout,
   type AsyncOptions,
   type TryAsyncOptions,
   type Waiting,
-} from "./_wait.ts";
+} from "./_wait/wait.ts";
 import { LockFreeQueue } from "./lock_free_queue.ts";
 import { MpmcQueue } from "./mpmc_queue.ts";
 import { RecordRing } from "./record_ring.ts";
 import { SpscQueue } from "./spsc_queue.ts";
 
-export * as codec from "./_codec.ts";
-export type { Carrier } from "./_carrier.ts";
+export * as codec from "./_message/codec.ts";
+export type { Carrier } from "./_queue/carrier.ts";
 export type {
+  CodecOf,
   JsonCodec,
+  JsonOf,
   JsonValue,
   RecordType,
   StructuredCodec,
-} from "./_codec.ts";
-export type { Codec, SizedCodec } from "./_message.ts";
-export { PeekedMessage, ReservedBase, ReservedMessage } from "./_in_place.ts";
-export { ClosedError } from "./_queue.ts";
-export { type Handle, type Memory, Printable, Region } from "./_region.ts";
-export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
+  StructuredOf,
+  ValueCodec,
+} from "./_message/codec.ts";
+export type { Codec, SizedCodec } from "./_message/message.ts";
+export {
+  PeekedMessage,
+  ReservedBase,
+  ReservedMessage,
+} from "./_queue/in_place.ts";
+export { ClosedError } from "./_queue/queue.ts";
+export {
+  type Handle,
+  type Memory,
+  Printable,
+  Region,
+} from "./_memory/region.ts";
+export type { AsyncOptions, TryAsyncOptions } from "./_wait/wait.ts";
 
 /**
  * The size of a channel's head in bytes. The queue or ring that carries the
@@ -94,18 +111,55 @@ const MPMC: Kind<ElementQueue> = {
   attach: (memory, at) => new MpmcQueue(memory, at),
 };
 
-const RING: Kind<ByteRing> = {
-  stem: "record_ring",
-  byteLength: (capacity) => RecordRing.byteLength({ capacity }),
-  init: (memory, at, capacity) => RecordRing.init(memory, at, { capacity }),
-  attach: (memory, at) => new RecordRing(memory, at),
-};
+const ringAt = (memory: Memory, at: number) => new RecordRing(memory, at);
+const bytesOfRing = (capacity: number) => RecordRing.byteLength({ capacity });
 
 /** The carrier of a channel whose configuration names none. */
-const ANY: Carrier = { name: "the usual one", elements: MPMC, records: RING };
+const ANY: Carrier = {
+  name: "the usual one",
+  elements: MPMC,
+  records: {
+    stem: "record_ring",
+    byteLength: bytesOfRing,
+    attach: ringAt,
+    init: (memory, at, capacity, most) => {
+      const config = { capacity, most, manyConsumers: true };
+      RecordRing.init(memory, at, config);
+    },
+  },
+};
 
 /**
- * The carrier for one sender and one receiver. It is the fastest one.
+ * The carrier for any number of senders and one receiver. Receiving is faster,
+ * and does not wait for other receivers. A second receiver is refused, until
+ * `abandon(id)` of the first.
+ *
+ * @example Log lines for one writer
+ * ```ts
+ * import { Channel, codec, manyToOne } from "@weft/sync";
+ *
+ * const config = { codec: codec.text, carrier: manyToOne };
+ * const lines = Channel.create({ ...config, capacity: 64 });
+ * lines.send("started");
+ * if (lines.receive() !== "started") throw new Error("another line");
+ * ```
+ */
+export const manyToOne: Carrier = {
+  name: "manyToOne",
+  elements: MPMC,
+  records: {
+    stem: "record_ring",
+    byteLength: bytesOfRing,
+    attach: ringAt,
+    init: (memory, at, capacity, most) => {
+      RecordRing.init(memory, at, { capacity, most });
+    },
+  },
+};
+
+/**
+ * The carrier for one sender and one receiver. It is the fastest one. A second
+ * sender or receiver is refused, until `abandon(id)` of the first.
  *
  * @example From one agent to another
  * ```ts
@@ -131,10 +185,11 @@ export const oneToOne: Carrier = {
   // This is written without a spread, because bundlers do not drop spreads.
   records: {
     stem: "record_ring",
-    byteLength: (capacity) => RecordRing.byteLength({ capacity }),
-    attach: (memory, at) => new RecordRing(memory, at),
-    init: (memory, at, capacity) =>
-      RecordRing.init(memory, at, { capacity, singleProducer: true }),
+    byteLength: bytesOfRing,
+    attach: ringAt,
+    init: (memory, at, capacity, most) => {
+      RecordRing.init(memory, at, { capacity, most, singleProducer: true });
+    },
   },
 };
 
@@ -186,11 +241,10 @@ export const lockFree: Carrier = {
 /** The settings that an agent needs to attach to a channel. */
 export interface ChannelCodec<T> {
   /** Turns values into messages. */
-  readonly codec: Codec<T> | JsonCodec | StructuredCodec;
+  readonly codec: CodecOf<T>;
   /**
-   * Determines how many agents may send and receive. Unless given, any number
-   * may send and one may receive; with `i32`, `f64` and `record`, any number
-   * may receive.
+   * Determines how many agents may send and receive: any number of both, unless
+   * given.
    */
   readonly carrier?: Carrier | undefined;
 }
@@ -198,8 +252,9 @@ export interface ChannelCodec<T> {
 /** The configuration of a channel. */
 export interface ChannelConfig<T> extends ChannelCodec<T> {
   /**
-   * How many messages fit at least: 1 to 2^30 / their size. More may fit,
-   * because the number is rounded up, and because messages may be short.
+   * How many messages may be in the channel: 1 to 2^30 / their size. In a queue
+   * it is rounded up to a power of two; the property `capacity` tells. Fewer fit
+   * if messages are longer than `messageSize`.
    */
   readonly capacity: number;
   /**
@@ -211,10 +266,10 @@ export interface ChannelConfig<T> extends ChannelCodec<T> {
   readonly messageSize?: number | undefined;
 }
 
-/** The same with a codec whose values may have any type that you name. */
-export type JsonChannel<Config> = Omit<Config, "codec"> & {
+/** The same with `codec.json`, for the type that you name, if it has a JSON form. */
+export type JsonChannel<Config, T> = Omit<Config, "codec"> & {
   /** Turns values into messages. */
-  readonly codec: JsonCodec;
+  readonly codec: [T] extends [JsonOf<T>] ? JsonCodec : never;
 };
 
 const CONFIG_NAMES: readonly string[] = [
@@ -240,14 +295,16 @@ function assertCodec<T>({ codec, carrier }: ChannelCodec<T>): void {
     typeof codec.encode !== "function" || typeof codec.decode !== "function"
   ) {
     throw new TypeError(
-      "A channel's codec must be codec.json, text, binary, structured, i32, f64, " +
-        "record(type), or your own { name, encode, decode }: received " +
+      "A channel's codec must be codec.json, text, binary, structured, " +
+        "i32, f64, record(type), or your own { name, encode, decode }: " +
+        "received " +
         describe(codec),
     );
   }
   if (carrier === undefined || carrier?.elements !== undefined) return;
   throw new TypeError(
-    "A channel's carrier must be oneToOne, manyToMany or lockFree: received " +
+    "A channel's carrier must be oneToOne, manyToMany, manyToOne or lockFree: " +
+      "received " +
       describe(carrier),
   );
 }
@@ -276,7 +333,8 @@ function planOf<T>(config: ChannelConfig<T>): Plan {
     size: number,
     messageSize: number,
   ) => {
-    const byteLength = HEAD + kind.byteLength(capacity, size);
+    const table = isShaped(codec) ? codec.table.byteLength() : 0;
+    const byteLength = HEAD + kind.byteLength(capacity, size) + table;
     return { kind, capacity, size, messageSize, byteLength };
   };
   inRange("A channel's capacity", config.capacity, 1, 2 ** 30);
@@ -301,7 +359,7 @@ function planOf<T>(config: ChannelConfig<T>): Plan {
         "more than 2^30 bytes",
     );
   }
-  return plan(carrier.records, bytes, 0, messageSize);
+  return plan(carrier.records, bytes, config.capacity, messageSize);
 }
 
 // ---- the channel ------------------------------------------------------------
@@ -323,7 +381,7 @@ export const INSPECTION: WordsInspection = {
 export const PROBLEMS: WordsProblems = {
   problems: (words, tell) => {
     const codec = words[CHANNEL.codec]!;
-    tell(codec < 1 || codec > 8, CHANNEL.codec, "There is no such codec.");
+    tell(codec < 1 || codec > 9, CHANNEL.codec, "There is no such codec.");
   },
 };
 
@@ -340,7 +398,7 @@ type RegionClass = abstract new (
  */
 export const ChannelBase: abstract new <T>(
   ...args: ConstructorParameters<RegionClass>
-) => Region<"channel"> & Disposable & AsyncIterable<T, void, void> =
+) => Region<"channel"> & Disposer & AsyncIterable<T, void, void> =
   /* @__PURE__ */ iterated(
     /* @__PURE__ */ disposedBy(Region as unknown as RegionClass, "close"),
   );
@@ -352,7 +410,7 @@ export const ChannelBase: abstract new <T>(
  * ```text
  * word 0   magic         Kind and layout version.
  * word 1   codec         1 binary, 2 text, 3 json, 4 i32, 5 f64, 6 record, 7
- *                        structured, 8 own.
+ *                        structured, 8 own, 9 value.
  * word 2   shape         A number that tells apart records with different
  *                        fields, and users' codecs with different names; or 0.
  * word 3   seal          Check word over the configuration.
@@ -363,7 +421,8 @@ export const ChannelBase: abstract new <T>(
  *          and a `record_ring` for the other codecs. With a carrier, it is an
  *          `spsc_queue`, an `mpmc_queue` or a `lock_free_queue`; if messages
  *          differ in length, each element begins with the length of its
- *          message.
+ *          message. If the codec is `value`, a `shape_table` with 3568 bytes
+ *          for texts lies behind the queue or ring.
  * ```
  *
  * Each operation has four forms: `x` blocks until it is done; `tryX` waits at
@@ -381,7 +440,7 @@ export const ChannelBase: abstract new <T>(
  * another agent is inside an operation. Terminating an agent in the middle of a
  * `send` or `receive` may block the channel for ever if an `MpmcQueue` carries
  * it, but never if an `SpscQueue` or a `LockFreeQueue` does. A terminated
- * sender blocks a `RecordRing` until `abandon(id)`. Wrap: as in that queue or
+ * sender or receiver blocks a `RecordRing` until `abandon(id)`. Wrap: as in that queue or
  * ring.
  * Fairness: first in, first out.
  * C twin: `weft_channel`. Its messages are bytes: UTF-8, an `int32_t`, a
@@ -433,8 +492,9 @@ export class Channel<T> extends ChannelBase<T> {
     const at = head.byteOffset;
     const codec = config.codec as Codec<T>;
     assertSameCodec(codec, head);
-    const port = portAt(memory, at + HEAD, config, head[CHANNEL.message_size]!);
-    const length = HEAD / 4 + port.queue.byteLength / 4;
+    const port = portAt(memory, at + HEAD, config);
+    const table = isShaped(codec) ? codec.table.byteLength() : 0;
+    const length = (HEAD + port.queue.byteLength + table) / 4;
     super("channel", viewPlain("channel", { length }, memory, at), INSPECTION);
     this.codec = codec;
     this.#port = port;
@@ -457,7 +517,7 @@ export class Channel<T> extends ChannelBase<T> {
    * @throws {RangeError} If `config` is out of range.
    */
   static create<T = JsonValue>(
-    config: JsonChannel<ChannelConfig<T>>,
+    config: JsonChannel<ChannelConfig<T>, T>,
   ): Channel<T>;
   /**
    * The same for other codecs.
@@ -480,7 +540,7 @@ export class Channel<T> extends ChannelBase<T> {
   static init<T = JsonValue>(
     memory: Memory,
     byteOffset: number | bigint,
-    config: JsonChannel<ChannelConfig<T>>,
+    config: JsonChannel<ChannelConfig<T>, T>,
   ): Channel<T>;
   /**
    * The same for other codecs.
@@ -504,6 +564,9 @@ export class Channel<T> extends ChannelBase<T> {
     const length = byteLength / 4;
     const at = viewPlain("channel", { length }, memory, byteOffset).byteOffset;
     kind.init(memory, at + HEAD, capacity, size);
+    if (isShaped(codec)) {
+      codec.table.init(memory, at + byteLength - codec.table.byteLength());
+    }
     const words = wordsOf(codec as Codec<T>);
     format(
       "channel",
@@ -526,7 +589,7 @@ export class Channel<T> extends ChannelBase<T> {
    */
   static from<T = JsonValue>(
     handle: Handle<"channel">,
-    config: JsonChannel<ChannelCodec<T>>,
+    config: JsonChannel<ChannelCodec<T>, T>,
   ): Channel<T>;
   /**
    * The same for other codecs.
@@ -545,7 +608,7 @@ export class Channel<T> extends ChannelBase<T> {
     return new Channel(...fromHandle("channel", handle), config);
   }
 
-  /** How many messages fit at least: see `ChannelConfig`. */
+  /** How many messages may be in the channel: see `ChannelConfig`. */
   get capacity(): number {
     return this.#port.capacity;
   }
@@ -699,7 +762,7 @@ export class Channel<T> extends ChannelBase<T> {
   /**
    * Shows the oldest message of a channel of `codec.binary` where it lies,
    * blocking while there is none. It stays in the channel until you release it.
-   * Until then this object can receive nothing else.
+   * Until then this object can receive nothing else, and other receivers wait.
    *
    * @throws {ClosedError} If the channel was closed and is empty.
    * @throws {TypeError} If the channel has another codec, or `manyToMany` or
@@ -827,8 +890,10 @@ export class Channel<T> extends ChannelBase<T> {
   }
 
   /**
-   * Ends what agent `id`, known never to run again, had begun to send; returns
-   * how many messages those were. If another agent is sending at this moment,
+   * Ends what agent `id`, known never to run again, had begun to send or to
+   * receive; returns how many messages it had begun to send. Ends its role if
+   * it was the one receiver or sender; an agent may give such a role up itself,
+   * by its own id. If another agent is sending at this moment,
    * nothing is done, and its id is returned, negated: call this again. If the
    * same id comes back, that agent has ended, too: abandon it first. It ends
    * none where a queue carries the messages.
@@ -909,7 +974,6 @@ function portAt<T>(
   memory: Memory,
   at: number,
   { codec: given, carrier = ANY }: ChannelCodec<T>,
-  messageSize: number,
 ): Port<T> {
   const codec = given as Codec<T>;
   const records = isSized(codec) ? undefined : carrier.records;
@@ -934,21 +998,29 @@ function portAt<T>(
   };
   if (records !== undefined) {
     const ring = behind(records);
-    if (ring.singleProducer !== (carrier.name === "oneToOne")) {
+    // By names, because a bundle would hold the carriers that are mentioned.
+    const made = ring.singleProducer
+      ? "oneToOne"
+      : ring.manyConsumers
+      ? ANY.name
+      : "manyToOne";
+    if (made !== carrier.name) {
       throw new TypeError(
         "Cannot attach a channel: it was made with another carrier than " +
           carrier.name,
       );
     }
     if (codec.name !== "binary") {
-      return new RecordPort(ring, codec, messageSize);
+      return new RecordPort(ring, over(codec, memory, at, ring));
     }
     const bytes = codec as Codec<unknown> as Codec<Uint8Array>;
-    const port: unknown = new BytesPort(ring, bytes, messageSize);
+    const port: unknown = new BytesPort(ring, bytes);
     return port as Port<T>;
   }
   const queue = behind(carrier.elements);
-  if (!isSized(codec)) return new SlotPort(queue, codec);
+  if (!isSized(codec)) {
+    return new SlotPort(queue, over(codec, memory, at, queue));
+  }
   const { size } = codec.field;
   if (size !== queue.elementSize) {
     throw new TypeError(
@@ -962,6 +1034,17 @@ function portAt<T>(
   return stem === "spsc_queue"
     ? new PlacedPort(queue as PlacedQueue, codec.field)
     : new FieldPort(queue, codec.field);
+}
+
+/** The codec with the channel's table of shapes, which lies behind its queue. */
+function over<T>(
+  codec: Codec<T>,
+  memory: Memory,
+  at: number,
+  { byteLength }: { byteLength: number },
+): Codec<T> {
+  if (!isShaped(codec)) return codec;
+  return codec.over(new codec.table(memory, at + byteLength));
 }
 
 /** Checks that the channel with this head has messages of `codec`. */

@@ -4,10 +4,10 @@
  * @module
  */
 
-import { describe } from "./_describe.ts";
-import { DamagedError, MOST_TRIES } from "./_damaged.ts";
+import { describe } from "./_memory/describe.ts";
+import { DamagedError, MOST_TRIES } from "./_memory/damaged.ts";
 import { CONDITION } from "./_layout.ts";
-import type { WordsProblems } from "./_problems.ts";
+import type { WordsProblems } from "./_memory/problems.ts";
 import {
   allocate,
   fromHandle,
@@ -17,8 +17,8 @@ import {
   Region,
   viewPlain,
   type WordsInspection,
-} from "./_region.ts";
-import { spin } from "./_spin.ts";
+} from "./_memory/region.ts";
+import { spin } from "./_wait/spin.ts";
 import {
   assertMayBlock,
   assertTimeout,
@@ -28,13 +28,18 @@ import {
   type TryAsyncOptions,
   tryBlockAsync,
   type Waiting,
-} from "./_wait.ts";
+} from "./_wait/wait.ts";
 import { agentId } from "./agent.ts";
 import { type Mutex, relocking } from "./mutex.ts";
 
-export { DamagedError } from "./_damaged.ts";
-export { type Handle, type Memory, Printable, Region } from "./_region.ts";
-export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
+export { DamagedError } from "./_memory/damaged.ts";
+export {
+  type Handle,
+  type Memory,
+  Printable,
+  Region,
+} from "./_memory/region.ts";
+export type { AsyncOptions, TryAsyncOptions } from "./_wait/wait.ts";
 
 const TURN: typeof CONDITION.turn = 0;
 const EVEN: typeof CONDITION.even = 1;
@@ -71,7 +76,11 @@ export const PROBLEMS: WordsProblems = {
   problems: (words, tell) => {
     const turn = words[TURN]!;
     const place = placeOf(turn);
-    tell(!callsAre(words[place]!, turn), place, "Its phase is not `turn`'s.");
+    tell(
+      !callsAre(words[place]!, turn),
+      place,
+      "Its phase differs from the phase in `turn`.",
+    );
   },
 };
 

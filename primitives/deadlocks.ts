@@ -4,11 +4,11 @@
  * @module
  */
 
-import { describe } from "./_describe.ts";
-import { classOf } from "./_facts.ts";
+import { describe } from "./_memory/describe.ts";
+import { classOf } from "./_memory/facts.ts";
 import type { AGENT_ROW, AGENT_TABLE, CALL_RING, RW_LOCK } from "./_layout.ts";
-import { awaited } from "./_line.ts";
-import { namedViews, type View, type Views } from "./_parts.ts";
+import { awaited } from "./_wait/line.ts";
+import { namedViews, type View, type Views } from "./_memory/parts.ts";
 import {
   allocate,
   assertConfig,
@@ -19,15 +19,20 @@ import {
   type Memory,
   Region,
   wordsAt,
-} from "./_region.ts";
-import { refer } from "./_times.ts";
-import { ROW } from "./_tracked.ts";
-import { looking } from "./_waiter.ts";
+} from "./_memory/region.ts";
+import { refer } from "./_wait/times.ts";
+import { ROW } from "./_memory/tracked.ts";
+import { looking } from "./_wait/waiter.ts";
 import { agentId } from "./agent.ts";
 import { inspect } from "./inspect.ts";
 
-export { type Handle, type Memory, Printable, Region } from "./_region.ts";
-export type { View, Views } from "./_parts.ts";
+export {
+  type Handle,
+  type Memory,
+  Printable,
+  Region,
+} from "./_memory/region.ts";
+export type { View, Views } from "./_memory/parts.ts";
 
 const AGENTS: typeof AGENT_TABLE.agents = 1;
 const FIRST_ROW: typeof AGENT_TABLE.rows = 32;
@@ -450,7 +455,7 @@ function waitsIn(
     const found = views.find(([, view]) => isWithin(view, at));
     if (found === undefined) return;
     const [name, primitive] = found;
-    for (const id of ownersOf(primitive, at)) {
+    for (const id of ownersOf(primitive, at, row.id)) {
       // One part of an agent may await what another part of it will give.
       if (awaits && id === row.id) continue;
       const owner = rows.find((other) => other.id === id) ??
@@ -473,8 +478,8 @@ function isWithin(view: View, at: number): boolean {
   return at >= view.byteOffset && at < view.byteOffset + byteLength;
 }
 
-/** The agents that have what an agent waits for that sleeps at `at`. */
-function ownersOf(view: View, at: number): number[] {
+/** The agents that have what agent `id` waits for, which sleeps at `at`. */
+function ownersOf(view: View, at: number, id: number): number[] {
   const { kind, buffer, byteOffset } = view;
   if (kind === "call_ring") {
     const state = Atomics.load(new Int32Array(buffer, at, 1), 0);
@@ -482,7 +487,9 @@ function ownersOf(view: View, at: number): number[] {
     return isSlot && (state & PHASE_MASK) === SERVING ? [state & MAX_ID] : [];
   }
   const { owner } = inspect(view);
-  if (owner !== undefined && owner !== 0) return [owner];
+  // A writer owns the lock while it waits until nobody reads.
+  const isWriter = kind === "rw_lock" && owner === id;
+  if (owner !== undefined && owner !== 0 && !isWriter) return [owner];
   return kind === "rw_lock" ? readersOf(view) : [];
 }
 

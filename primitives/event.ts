@@ -5,7 +5,7 @@
  */
 
 import { EVENT } from "./_layout.ts";
-import type { WordsProblems } from "./_problems.ts";
+import type { WordsProblems } from "./_memory/problems.ts";
 import {
   allocate,
   assertBoolean,
@@ -16,8 +16,8 @@ import {
   Region,
   viewPlain,
   type WordsInspection,
-} from "./_region.ts";
-import { spin, spinning } from "./_spin.ts";
+} from "./_memory/region.ts";
+import { spin, spinning } from "./_wait/spin.ts";
 import {
   assertMayBlock,
   assertTimeout,
@@ -27,10 +27,15 @@ import {
   type TryAsyncOptions,
   tryBlockAsync,
   type Waiting,
-} from "./_wait.ts";
+} from "./_wait/wait.ts";
 
-export { type Handle, type Memory, Printable, Region } from "./_region.ts";
-export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
+export {
+  type Handle,
+  type Memory,
+  Printable,
+  Region,
+} from "./_memory/region.ts";
+export type { AsyncOptions, TryAsyncOptions } from "./_wait/wait.ts";
 
 const STATE: typeof EVENT.state = 0;
 
@@ -108,6 +113,8 @@ export const PROBLEMS: WordsProblems = {
  * timeout wait. An agent that is terminated while it waits delays the others by
  * at most a second, and lets one more `set` be remembered. A waiter that sleeps
  * while exactly 2^29 pulses pass, and looks just then, goes on waiting.
+ * Freed when: no agent waits, and none will begin an operation. The agent that
+ * set the event may still be in `set`.
  * Fairness: with automatic reset a newcomer may pass sleepers.
  * C twin: `weft_event`. Source: the events of Windows; a counted signal for each
  * waiter, so that two sets in a row release two.

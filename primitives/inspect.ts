@@ -7,7 +7,7 @@
 import {
   INSPECTION as call_ring,
   PROBLEMS as call_ring_problems,
-} from "./_call_slots.ts";
+} from "./_calls/call_slots.ts";
 import {
   CHANNEL,
   type ConfiguredStem,
@@ -17,7 +17,11 @@ import {
   type Stem,
   VERSION,
 } from "./_layout.ts";
-import { type Problem, problemsOf, type WordsProblems } from "./_problems.ts";
+import {
+  type Problem,
+  problemsOf,
+  type WordsProblems,
+} from "./_memory/problems.ts";
 import {
   bufferOf,
   type Handle,
@@ -26,7 +30,7 @@ import {
   type Memory,
   wordsAt,
   type WordsInspection,
-} from "./_region.ts";
+} from "./_memory/region.ts";
 import {
   INSPECTION as barrier,
   PROBLEMS as barrier_problems,
@@ -35,6 +39,10 @@ import {
   INSPECTION as broadcast,
   PROBLEMS as broadcast_problems,
 } from "./broadcast.ts";
+import {
+  INSPECTION as shape_table,
+  PROBLEMS as shape_table_problems,
+} from "./shape_table.ts";
 import {
   INSPECTION as channel,
   PROBLEMS as channel_problems,
@@ -92,8 +100,8 @@ import {
   PROBLEMS as work_deque_problems,
 } from "./work_deque.ts";
 
-export type { Problem } from "./_problems.ts";
-export type { Handle, InspectedWords, Memory } from "./_region.ts";
+export type { Problem } from "./_memory/problems.ts";
+export type { Handle, InspectedWords, Memory } from "./_memory/region.ts";
 
 /** The state of a primitive. */
 export interface Inspection extends InspectedWords {
@@ -120,6 +128,7 @@ const ALL: Readonly<Record<Stem, WordsInspection>> = {
   lock_free_queue,
   record_ring,
   broadcast,
+  shape_table,
   channel,
   call_ring,
   work_counter,
@@ -144,6 +153,7 @@ const CHECKS: Readonly<Partial<Record<Stem, WordsProblems>>> = {
   lock_free_queue: lock_free_queue_problems,
   record_ring: record_ring_problems,
   broadcast: broadcast_problems,
+  shape_table: shape_table_problems,
   channel: channel_problems,
   call_ring: call_ring_problems,
   work_counter: work_counter_problems,

@@ -33,7 +33,7 @@ import {
   bytesOf,
   type CopyingClass,
   type Elements,
-} from "./_elements.ts";
+} from "./_queue/elements.ts";
 import {
   allocateForKernel,
   EBUSY,
@@ -41,18 +41,18 @@ import {
   type Kernel,
   kernelOf,
   NO_VALUE,
-} from "./_kernel.ts";
-import * as TEXT from "./_kernel_text.ts";
+} from "./_kernel/kernel.ts";
+import * as TEXT from "./_kernel/kernel_text.ts";
 import { STRIPED_COUNTER, WORK_COUNTER } from "./_layout.ts";
-import { waiting, type WaitingClass } from "./_queue.ts";
-import type { ElementOf, QueueConfig } from "./_queue_core.ts";
+import { type Queue, waiting } from "./_queue/queue.ts";
+import type { ElementOf, QueueConfig } from "./_queue/queue_core.ts";
 import {
   fromHandle,
   type Handle,
   type Memory,
   type Region,
-} from "./_region.ts";
-import { assertMayBlock } from "./_wait.ts";
+} from "./_memory/region.ts";
+import { assertMayBlock } from "./_wait/wait.ts";
 import { agentId } from "./agent.ts";
 import { Event as AnyEvent, type EventConfig } from "./event.ts";
 import { Latch as AnyLatch } from "./latch.ts";
@@ -107,18 +107,23 @@ export type {
   AnyWorkDeque,
 };
 
-export { type Arena, arena, type Arenable, useKernel } from "./_kernel.ts";
-export type { Elements } from "./_elements.ts";
-export { ClosedError, type Queue, type WaitingClass } from "./_queue.ts";
-export type { ElementOf, QueueConfig } from "./_queue_core.ts";
+export {
+  type Arena,
+  arena,
+  type Arenable,
+  useKernel,
+} from "./_kernel/kernel.ts";
+export type { Elements } from "./_queue/elements.ts";
+export { ClosedError, type Queue } from "./_queue/queue.ts";
+export type { ElementOf, QueueConfig } from "./_queue/queue_core.ts";
 export {
   type Handle,
   isSupported,
   type Memory,
   Printable,
   Region,
-} from "./_region.ts";
-export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
+} from "./_memory/region.ts";
+export type { AsyncOptions, TryAsyncOptions } from "./_wait/wait.ts";
 export { agentId, setAgentId } from "./agent.ts";
 export type { EventConfig } from "./event.ts";
 export type { LockFreeQueueConfig } from "./lock_free_queue.ts";
@@ -134,6 +139,131 @@ export type { CounterConfig } from "./striped_counter.ts";
 export type { WorkConfig, WorkRange } from "./work_counter.ts";
 export type { DequeConfig } from "./work_deque.ts";
 
+/** The member that every object here has in addition. */
+export interface InKernel {
+  /** Whether the hot operations run in the kernel. */
+  readonly inKernel: boolean;
+}
+
+/**
+ * A class of this module. `Config` is what `create` and `init` take, and `Size`
+ * is what `byteLength` takes of it.
+ */
+export interface KernelClass<
+  T,
+  Kind extends string,
+  Config extends readonly unknown[],
+  Size extends readonly unknown[] = Config,
+> {
+  /** Attaches, as the class of `@weft/sync` does. */
+  new (memory: Memory, byteOffset?: number | bigint): T;
+  /** How many bytes it occupies. */
+  byteLength(...config: Size): number;
+  /** Allocates one in a new `WebAssembly.Memory`, in pages of 64 KiB. */
+  create(...config: Config): T;
+  /** Initializes one in unused memory. */
+  init(memory: Memory, byteOffset: number | bigint, ...config: Config): T;
+  /** Attaches to the one whose handle came in a message. */
+  from(handle: Handle<Kind>): T;
+}
+
+/** The methods of a `LockFreeQueue` that other queues do not have. */
+export interface Repairable {
+  /** Gets back the slots that dead agents have lost. */
+  repair(): number;
+}
+
+/** A queue of this module; `More` are methods that only this kind has. */
+export type KernelQueue<Kind extends string, E, More = unknown> =
+  & Region<Kind>
+  & Queue<E>
+  & InKernel
+  & More;
+
+/** The class of a {@linkcode KernelQueue}. */
+export interface KernelQueueClass<
+  Kind extends string,
+  More = unknown,
+  Settings = unknown,
+> {
+  /** Attaches, as the class of `@weft/sync` does. */
+  new <E = number>(
+    memory: Memory,
+    byteOffset?: number | bigint,
+  ): KernelQueue<Kind, E, More>;
+  /** The bytes a queue of this configuration occupies. */
+  byteLength(config: QueueConfig & Settings): number;
+  /** Allocates one in a new `WebAssembly.Memory`, in pages of 64 KiB. */
+  create<const Size extends number = 4>(
+    config: QueueConfig<Size> & Settings,
+  ): KernelQueue<Kind, ElementOf<NoInfer<Size>>, More>;
+  /** Initializes an empty queue in unused memory. */
+  init<const Size extends number = 4>(
+    memory: Memory,
+    byteOffset: number | bigint,
+    config: QueueConfig<Size> & Settings,
+  ): KernelQueue<Kind, ElementOf<NoInfer<Size>>, More>;
+  /** Attaches to the queue whose handle came in a message. */
+  from<E = number>(handle: Handle<Kind>): KernelQueue<Kind, E, More>;
+}
+
+/** The class `Hot`, whose objects know their memory and carry it in handles. */
+function kernelClass<T, Kind extends string, Config extends readonly unknown[]>(
+  kind: Kind,
+  text: string,
+  Hot: new (memory: Memory, byteOffset?: number | bigint) => Region,
+): KernelClass<T, Kind, Config, never> {
+  const Whole = Hot as unknown as KernelClass<Region, Kind, Config>;
+  class Made extends Whole {
+    readonly #memory: Memory;
+
+    constructor(memory: Memory, byteOffset?: number | bigint) {
+      super(memory, byteOffset);
+      this.#memory = memory;
+    }
+    static override create(...config: Config): Region {
+      const memory = allocateForKernel(super.byteLength(...config));
+      return this.init(memory, 0, ...config);
+    }
+    static override init(
+      memory: Memory,
+      byteOffset: number | bigint,
+      ...config: Config
+    ): Region {
+      super.init(memory, byteOffset, ...config);
+      return new this(memory, byteOffset);
+    }
+    static override from(handle: Handle<Kind>): Region {
+      return new this(...fromHandle(kind, handle));
+    }
+    // Other agents need the memory for their kernels, not only its buffer.
+    override get handle(): Handle {
+      return { ...super.handle, buffer: this.#memory };
+    }
+    get inKernel(): boolean {
+      return kernelOf(kind, text, this.#memory) !== undefined;
+    }
+  }
+  return Made as unknown as KernelClass<T, Kind, Config, never>;
+}
+
+/** The class of a queue whose operations that never wait are `Core`. */
+function queueClass<Kind extends string, More, Settings>(
+  kind: Kind,
+  text: string,
+  Core: Parameters<typeof waiting<Kind, More>>[0],
+  byteLength: (config: QueueConfig & Settings) => number,
+  init: (
+    memory: Memory,
+    byteOffset: number | bigint,
+    config: QueueConfig & Settings,
+  ) => void,
+): KernelQueueClass<Kind, More, Settings> {
+  const Waiting = Object.assign(waiting(Core), { byteLength, init });
+  const Made = kernelClass(kind, text, Waiting);
+  return Made as unknown as KernelQueueClass<Kind, More, Settings>;
+}
+
 /** The functions of the kernel for a lock that one agent holds at a time. */
 interface MutexKernel {
   lock(at: number, id: number): number;
@@ -141,57 +271,18 @@ interface MutexKernel {
   unlock(at: number, id: number): number;
 }
 
-/**
- * A lock that one agent holds at a time. Its hot operations run in the kernel;
- * otherwise it is the class of `@weft/sync`.
- */
-export class Mutex extends AnyMutex {
-  readonly #memory: Memory;
+class MutexInKernel extends AnyMutex {
   readonly #kernel: MutexKernel | undefined;
   readonly #at: number;
   readonly #id: number = agentId();
 
-  /** Attaches, as the class of `@weft/sync` does. */
   constructor(memory: Memory, byteOffset: number | bigint = 0) {
     super(memory, byteOffset);
     const kernel = kernelOf<MutexKernel>("mutex", TEXT.MUTEX, memory);
-    this.#memory = memory;
     this.#kernel = kernel?.functions;
     this.#at = addressOf(kernel, this.byteOffset);
   }
 
-  /** Allocates one in a new `WebAssembly.Memory`, in pages of 64 KiB. */
-  static override create(): Mutex {
-    const bytes = AnyMutex.byteLength();
-    return Mutex.init(allocateForKernel(bytes), 0);
-  }
-
-  /** Initializes one in unused memory. */
-  static override init(
-    memory: Memory,
-    byteOffset: number | bigint,
-  ): Mutex {
-    AnyMutex.init(memory, byteOffset);
-    return new Mutex(memory, byteOffset);
-  }
-
-  /** Attaches to the one whose handle came in a message. */
-  static override from(handle: Handle<"mutex">): Mutex {
-    return new Mutex(...fromHandle("mutex", handle));
-  }
-
-  /** The value to post to another agent; it contains the memory. */
-  override get handle(): Handle<"mutex"> {
-    const { kind, byteOffset } = this;
-    return { kind, buffer: this.#memory, byteOffset };
-  }
-
-  /** Whether the hot operations run in the kernel. */
-  get inKernel(): boolean {
-    return this.#kernel !== undefined;
-  }
-
-  /** Locks the mutex: see the class of `@weft/sync`. */
   override lock(): MutexGuard {
     const kernel = this.#kernel;
     if (kernel !== undefined) {
@@ -203,7 +294,6 @@ export class Mutex extends AnyMutex {
     return super.lock();
   }
 
-  /** Locks the mutex if it is free: see the class of `@weft/sync`. */
   override tryLock(timeout = 0): MutexGuard | undefined {
     const kernel = this.#kernel;
     if (kernel === undefined || timeout !== 0) return super.tryLock(timeout);
@@ -213,7 +303,6 @@ export class Mutex extends AnyMutex {
       : new MutexGuard(this, error === EOWNERDEAD);
   }
 
-  /** Unlocks the mutex: see the class of `@weft/sync`. */
   override unlock(): void {
     const kernel = this.#kernel;
     if (kernel === undefined || kernel.unlock(this.#at, this.#id) !== 0) {
@@ -221,6 +310,19 @@ export class Mutex extends AnyMutex {
     }
   }
 }
+
+/**
+ * A lock that one agent holds at a time. Its hot operations run in the kernel;
+ * otherwise it is the class of `@weft/sync`.
+ */
+export interface Mutex extends AnyMutex, InKernel {}
+
+/**
+ * A lock that one agent holds at a time. Its hot operations run in the kernel;
+ * otherwise it is the class of `@weft/sync`.
+ */
+export const Mutex: KernelClass<Mutex, "mutex", []> =
+  /* @__PURE__ */ kernelClass("mutex", TEXT.MUTEX, MutexInKernel);
 
 /**
  * The functions of the kernel for a lock that many hold to read, or one to
@@ -233,58 +335,18 @@ interface RwLockKernel {
   unlock_write(at: number, id: number): number;
 }
 
-/**
- * A lock that many agents hold to read, or one to write. Its hot operations run
- * in the kernel; otherwise it is the class of `@weft/sync`.
- */
-export class RwLock extends AnyRwLock {
-  readonly #memory: Memory;
+class RwLockInKernel extends AnyRwLock {
   readonly #kernel: RwLockKernel | undefined;
   readonly #at: number;
   readonly #id: number = agentId();
 
-  /** Attaches, as the class of `@weft/sync` does. */
   constructor(memory: Memory, byteOffset: number | bigint = 0) {
     super(memory, byteOffset);
     const kernel = kernelOf<RwLockKernel>("rw_lock", TEXT.RW_LOCK, memory);
-    this.#memory = memory;
     this.#kernel = kernel?.functions;
     this.#at = addressOf(kernel, this.byteOffset);
   }
 
-  /** Allocates one in a new `WebAssembly.Memory`, in pages of 64 KiB. */
-  static override create(config?: RwLockConfig): RwLock {
-    const bytes = AnyRwLock.byteLength(config);
-    return RwLock.init(allocateForKernel(bytes), 0, config);
-  }
-
-  /** Initializes one in unused memory. */
-  static override init(
-    memory: Memory,
-    byteOffset: number | bigint,
-    config?: RwLockConfig,
-  ): RwLock {
-    AnyRwLock.init(memory, byteOffset, config);
-    return new RwLock(memory, byteOffset);
-  }
-
-  /** Attaches to the one whose handle came in a message. */
-  static override from(handle: Handle<"rw_lock">): RwLock {
-    return new RwLock(...fromHandle("rw_lock", handle));
-  }
-
-  /** The value to post to another agent; it contains the memory. */
-  override get handle(): Handle<"rw_lock"> {
-    const { kind, byteOffset } = this;
-    return { kind, buffer: this.#memory, byteOffset };
-  }
-
-  /** Whether the hot operations run in the kernel. */
-  get inKernel(): boolean {
-    return this.#kernel !== undefined;
-  }
-
-  /** Locks for reading if it can: see the class of `@weft/sync`. */
   override tryRead(timeout = 0): RwReadGuard | undefined {
     const kernel = this.#kernel;
     if (kernel !== undefined && timeout === 0) {
@@ -296,7 +358,6 @@ export class RwLock extends AnyRwLock {
     return super.tryRead(timeout);
   }
 
-  /** Locks for writing if it can: see the class of `@weft/sync`. */
   override tryWrite(timeout = 0): RwWriteGuard | undefined {
     const kernel = this.#kernel;
     if (kernel !== undefined && timeout === 0) {
@@ -308,7 +369,6 @@ export class RwLock extends AnyRwLock {
     return super.tryWrite(timeout);
   }
 
-  /** Ends one agent's reading: see the class of `@weft/sync`. */
   override unlockRead(): void {
     const kernel = this.#kernel;
     if (kernel === undefined || kernel.unlock_read(this.#at) !== 0) {
@@ -316,7 +376,6 @@ export class RwLock extends AnyRwLock {
     }
   }
 
-  /** Ends the writing: see the class of `@weft/sync`. */
   override unlockWrite(): void {
     const kernel = this.#kernel;
     if (kernel === undefined || kernel.unlock_write(this.#at, this.#id) !== 0) {
@@ -325,22 +384,29 @@ export class RwLock extends AnyRwLock {
   }
 }
 
+/**
+ * A lock that many agents hold to read, or one to write. Its hot operations run
+ * in the kernel; otherwise it is the class of `@weft/sync`.
+ */
+export interface RwLock extends AnyRwLock, InKernel {}
+
+/**
+ * A lock that many agents hold to read, or one to write. Its hot operations run
+ * in the kernel; otherwise it is the class of `@weft/sync`.
+ */
+export const RwLock: KernelClass<RwLock, "rw_lock", [config?: RwLockConfig]> =
+  /* @__PURE__ */ kernelClass("rw_lock", TEXT.RW_LOCK, RwLockInKernel);
+
 /** The functions of the kernel for a number of permits. */
 interface SemaphoreKernel {
   try_acquire(at: number, n: number): number;
   release(at: number, n: number): number;
 }
 
-/**
- * A number of permits. Its hot operations run in the kernel; otherwise it is
- * the class of `@weft/sync`.
- */
-export class Semaphore extends AnySemaphore {
-  readonly #memory: Memory;
+class SemaphoreInKernel extends AnySemaphore {
   readonly #kernel: SemaphoreKernel | undefined;
   readonly #at: number;
 
-  /** Attaches, as the class of `@weft/sync` does. */
   constructor(memory: Memory, byteOffset: number | bigint = 0) {
     super(memory, byteOffset);
     const kernel = kernelOf<SemaphoreKernel>(
@@ -348,48 +414,10 @@ export class Semaphore extends AnySemaphore {
       TEXT.SEMAPHORE,
       memory,
     );
-    this.#memory = memory;
     this.#kernel = kernel?.functions;
     this.#at = addressOf(kernel, this.byteOffset);
   }
 
-  /** Allocates one in a new `WebAssembly.Memory`, in pages of 64 KiB. */
-  static override create(
-    permits?: number,
-    config?: SemaphoreConfig,
-  ): Semaphore {
-    const bytes = AnySemaphore.byteLength(permits, config);
-    return Semaphore.init(allocateForKernel(bytes), 0, permits, config);
-  }
-
-  /** Initializes one in unused memory. */
-  static override init(
-    memory: Memory,
-    byteOffset: number | bigint,
-    permits?: number,
-    config?: SemaphoreConfig,
-  ): Semaphore {
-    AnySemaphore.init(memory, byteOffset, permits, config);
-    return new Semaphore(memory, byteOffset);
-  }
-
-  /** Attaches to the one whose handle came in a message. */
-  static override from(handle: Handle<"semaphore">): Semaphore {
-    return new Semaphore(...fromHandle("semaphore", handle));
-  }
-
-  /** The value to post to another agent; it contains the memory. */
-  override get handle(): Handle<"semaphore"> {
-    const { kind, byteOffset } = this;
-    return { kind, buffer: this.#memory, byteOffset };
-  }
-
-  /** Whether the hot operations run in the kernel. */
-  get inKernel(): boolean {
-    return this.#kernel !== undefined;
-  }
-
-  /** Takes permits, and waits for them: see the class of `@weft/sync`. */
   override acquire(n = 1): void {
     const kernel = this.#kernel;
     if (kernel !== undefined && n === (n | 0)) {
@@ -399,7 +427,6 @@ export class Semaphore extends AnySemaphore {
     super.acquire(n);
   }
 
-  /** Takes permits if they are free: see the class of `@weft/sync`. */
   override tryAcquire(n = 1, timeout = 0): boolean {
     const kernel = this.#kernel;
     if (kernel !== undefined && n === (n | 0) && timeout === 0) {
@@ -410,7 +437,6 @@ export class Semaphore extends AnySemaphore {
     return super.tryAcquire(n, timeout);
   }
 
-  /** Returns permits: see the class of `@weft/sync`. */
   override release(n = 1): void {
     const kernel = this.#kernel;
     if (kernel !== undefined && n === (n | 0)) {
@@ -420,6 +446,22 @@ export class Semaphore extends AnySemaphore {
   }
 }
 
+/**
+ * A number of permits. Its hot operations run in the kernel; otherwise it is
+ * the class of `@weft/sync`.
+ */
+export interface Semaphore extends AnySemaphore, InKernel {}
+
+/**
+ * A number of permits. Its hot operations run in the kernel; otherwise it is
+ * the class of `@weft/sync`.
+ */
+export const Semaphore: KernelClass<
+  Semaphore,
+  "semaphore",
+  [permits?: number, config?: SemaphoreConfig]
+> = /* @__PURE__ */ kernelClass("semaphore", TEXT.SEMAPHORE, SemaphoreInKernel);
+
 /** The functions of the kernel for an event that agents wait for. */
 interface EventKernel {
   set(at: number): void;
@@ -427,71 +469,29 @@ interface EventKernel {
   try_wait(at: number): number;
 }
 
-/**
- * An event that agents wait for. Its hot operations run in the kernel;
- * otherwise it is the class of `@weft/sync`.
- */
-export class Event extends AnyEvent {
-  readonly #memory: Memory;
+class EventInKernel extends AnyEvent {
   readonly #kernel: EventKernel | undefined;
   readonly #at: number;
 
-  /** Attaches, as the class of `@weft/sync` does. */
   constructor(memory: Memory, byteOffset: number | bigint = 0) {
     super(memory, byteOffset);
     const kernel = kernelOf<EventKernel>("event", TEXT.EVENT, memory);
-    this.#memory = memory;
     this.#kernel = kernel?.functions;
     this.#at = addressOf(kernel, this.byteOffset);
   }
 
-  /** Allocates one in a new `WebAssembly.Memory`, in pages of 64 KiB. */
-  static override create(config?: EventConfig): Event {
-    const bytes = AnyEvent.byteLength();
-    return Event.init(allocateForKernel(bytes), 0, config);
-  }
-
-  /** Initializes one in unused memory. */
-  static override init(
-    memory: Memory,
-    byteOffset: number | bigint,
-    config?: EventConfig,
-  ): Event {
-    AnyEvent.init(memory, byteOffset, config);
-    return new Event(memory, byteOffset);
-  }
-
-  /** Attaches to the one whose handle came in a message. */
-  static override from(handle: Handle<"event">): Event {
-    return new Event(...fromHandle("event", handle));
-  }
-
-  /** The value to post to another agent; it contains the memory. */
-  override get handle(): Handle<"event"> {
-    const { kind, byteOffset } = this;
-    return { kind, buffer: this.#memory, byteOffset };
-  }
-
-  /** Whether the hot operations run in the kernel. */
-  get inKernel(): boolean {
-    return this.#kernel !== undefined;
-  }
-
-  /** Sets the event: see the class of `@weft/sync`. */
   override set(): void {
     const kernel = this.#kernel;
     if (kernel === undefined) super.set();
     else kernel.set(this.#at);
   }
 
-  /** Takes back a `set`: see the class of `@weft/sync`. */
   override reset(): void {
     const kernel = this.#kernel;
     if (kernel === undefined) super.reset();
     else kernel.reset(this.#at);
   }
 
-  /** Whether the event is set: see the class of `@weft/sync`. */
   override tryWait(timeout = 0): boolean {
     const kernel = this.#kernel;
     if (kernel === undefined || timeout !== 0) return super.tryWait(timeout);
@@ -499,62 +499,35 @@ export class Event extends AnyEvent {
   }
 }
 
+/**
+ * An event that agents wait for. Its hot operations run in the kernel;
+ * otherwise it is the class of `@weft/sync`.
+ */
+export interface Event extends AnyEvent, InKernel {}
+
+/**
+ * An event that agents wait for. Its hot operations run in the kernel;
+ * otherwise it is the class of `@weft/sync`.
+ */
+export const Event: KernelClass<Event, "event", [config?: EventConfig], []> =
+  /* @__PURE__ */ kernelClass("event", TEXT.EVENT, EventInKernel);
+
 /** The functions of the kernel for a count that agents bring down to 0. */
 interface LatchKernel {
   count_down(at: number, n: number): number;
 }
 
-/**
- * A count that agents bring down to 0. Its hot operations run in the kernel;
- * otherwise it is the class of `@weft/sync`.
- */
-export class Latch extends AnyLatch {
-  readonly #memory: Memory;
+class LatchInKernel extends AnyLatch {
   readonly #kernel: LatchKernel | undefined;
   readonly #at: number;
 
-  /** Attaches, as the class of `@weft/sync` does. */
   constructor(memory: Memory, byteOffset: number | bigint = 0) {
     super(memory, byteOffset);
     const kernel = kernelOf<LatchKernel>("latch", TEXT.LATCH, memory);
-    this.#memory = memory;
     this.#kernel = kernel?.functions;
     this.#at = addressOf(kernel, this.byteOffset);
   }
 
-  /** Allocates one in a new `WebAssembly.Memory`, in pages of 64 KiB. */
-  static override create(count: number): Latch {
-    const bytes = AnyLatch.byteLength();
-    return Latch.init(allocateForKernel(bytes), 0, count);
-  }
-
-  /** Initializes one in unused memory. */
-  static override init(
-    memory: Memory,
-    byteOffset: number | bigint,
-    count: number,
-  ): Latch {
-    AnyLatch.init(memory, byteOffset, count);
-    return new Latch(memory, byteOffset);
-  }
-
-  /** Attaches to the one whose handle came in a message. */
-  static override from(handle: Handle<"latch">): Latch {
-    return new Latch(...fromHandle("latch", handle));
-  }
-
-  /** The value to post to another agent; it contains the memory. */
-  override get handle(): Handle<"latch"> {
-    const { kind, byteOffset } = this;
-    return { kind, buffer: this.#memory, byteOffset };
-  }
-
-  /** Whether the hot operations run in the kernel. */
-  get inKernel(): boolean {
-    return this.#kernel !== undefined;
-  }
-
-  /** Counts down: see the class of `@weft/sync`. */
   override countDown(n = 1): void {
     const kernel = this.#kernel;
     if (kernel !== undefined && n === (n | 0)) {
@@ -564,64 +537,38 @@ export class Latch extends AnyLatch {
   }
 }
 
+/**
+ * A count that agents bring down to 0. Its hot operations run in the kernel;
+ * otherwise it is the class of `@weft/sync`.
+ */
+export interface Latch extends AnyLatch, InKernel {}
+
+/**
+ * A count that agents bring down to 0. Its hot operations run in the kernel;
+ * otherwise it is the class of `@weft/sync`.
+ */
+export const Latch: KernelClass<Latch, "latch", [count: number], []> =
+  /* @__PURE__ */ kernelClass("latch", TEXT.LATCH, LatchInKernel);
+
 /** The functions of the kernel for the latest value of some bytes. */
 interface SnapshotKernel {
   write(at: number, src: number): void;
   read(at: number, dst: number): number;
 }
 
-/**
- * The latest value of some bytes. Its hot operations run in the kernel;
- * otherwise it is the class of `@weft/sync`.
- */
-export class Snapshot extends AnySnapshot {
-  readonly #memory: Memory;
+class SnapshotInKernel extends AnySnapshot {
   readonly #kernel: SnapshotKernel | undefined;
   readonly #at: number;
   readonly #sources: Places;
   readonly #targets: Places;
 
-  /** Attaches, as the class of `@weft/sync` does. */
   constructor(memory: Memory, byteOffset: number | bigint = 0) {
     super(memory, byteOffset);
     const kernel = kernelOf<SnapshotKernel>("snapshot", TEXT.SNAPSHOT, memory);
-    this.#memory = memory;
     this.#kernel = kernel?.functions;
     this.#at = addressOf(kernel, this.byteOffset);
     this.#sources = new Places(this, this.#at);
     this.#targets = new Places(this, this.#at);
-  }
-
-  /** Allocates one in a new `WebAssembly.Memory`, in pages of 64 KiB. */
-  static override create(config: SnapshotConfig): Snapshot {
-    const bytes = AnySnapshot.byteLength(config);
-    return Snapshot.init(allocateForKernel(bytes), 0, config);
-  }
-
-  /** Initializes one in unused memory. */
-  static override init(
-    memory: Memory,
-    byteOffset: number | bigint,
-    config: SnapshotConfig,
-  ): Snapshot {
-    AnySnapshot.init(memory, byteOffset, config);
-    return new Snapshot(memory, byteOffset);
-  }
-
-  /** Attaches to the one whose handle came in a message. */
-  static override from(handle: Handle<"snapshot">): Snapshot {
-    return new Snapshot(...fromHandle("snapshot", handle));
-  }
-
-  /** The value to post to another agent; it contains the memory. */
-  override get handle(): Handle<"snapshot"> {
-    const { kind, byteOffset } = this;
-    return { kind, buffer: this.#memory, byteOffset };
-  }
-
-  /** Whether the hot operations run in the kernel. */
-  get inKernel(): boolean {
-    return this.#kernel !== undefined;
   }
 
   /**
@@ -653,6 +600,22 @@ export class Snapshot extends AnySnapshot {
   }
 }
 
+/**
+ * The latest value of some bytes. Its hot operations run in the kernel;
+ * otherwise it is the class of `@weft/sync`.
+ */
+export interface Snapshot extends AnySnapshot, InKernel {}
+
+/**
+ * The latest value of some bytes. Its hot operations run in the kernel;
+ * otherwise it is the class of `@weft/sync`.
+ */
+export const Snapshot: KernelClass<
+  Snapshot,
+  "snapshot",
+  [config: SnapshotConfig]
+> = /* @__PURE__ */ kernelClass("snapshot", TEXT.SNAPSHOT, SnapshotInKernel);
+
 /** The functions of the kernel for a queue from one producer to one consumer. */
 interface SpscQueueKernel {
   push_int(at: number, value: number): number;
@@ -669,7 +632,6 @@ interface SpscQueueKernel {
  * The operations that never wait, of a queue from one producer to one consumer.
  */
 class SpscCoreInKernel extends SpscCore {
-  readonly #memory: Memory;
   readonly #kernel: SpscQueueKernel | undefined;
   readonly #at: number;
   readonly #sources: Places;
@@ -692,22 +654,11 @@ class SpscCoreInKernel extends SpscCore {
       TEXT.SPSC_QUEUE,
       memory,
     );
-    this.#memory = memory;
     this.#kernel = kernel?.functions;
     this.#at = addressOf(kernel, this.byteOffset);
     this.#sources = new Places(this, this.#at);
     this.#targets = new Places(this, this.#at);
     this.#pushing = this.#popping = this.#kernel;
-  }
-
-  /** Contains the memory, so that other agents can use their kernels, too. */
-  override get handle(): Handle<"spsc_queue"> {
-    return { ...super.handle, buffer: this.#memory };
-  }
-
-  /** Whether the operations run in the kernel. */
-  get inKernel(): boolean {
-    return this.#kernel !== undefined;
   }
 
   override tryPushInt(value: number): boolean {
@@ -806,48 +757,24 @@ class SpscCoreInKernel extends SpscCore {
   }
 }
 
-/** The core together with the forms that wait. */
-export const SpscQueueWaiting: WaitingClass<"spsc_queue", InKernel> =
-  /* @__PURE__ */ waiting<"spsc_queue", InKernel>(SpscCoreInKernel);
+/**
+ * A queue from one producer to one consumer. It is the class of `@weft/sync`,
+ * but its operations run in the kernel.
+ */
+export type SpscQueue<E = number> = KernelQueue<"spsc_queue", E>;
 
 /**
  * A queue from one producer to one consumer. It is the class of `@weft/sync`,
  * but its operations run in the kernel.
  */
-export class SpscQueue<E = number> extends SpscQueueWaiting<E> {
-  /** Attaches, as the class of `@weft/sync` does. */
-  constructor(memory: Memory, byteOffset: number | bigint = 0) {
-    super(memory, byteOffset);
-  }
-
-  /** The bytes a queue of this configuration occupies. */
-  static byteLength(config: QueueConfig): number {
-    return spscBytes(config);
-  }
-
-  /** Allocates one in a new `WebAssembly.Memory`, in pages of 64 KiB. */
-  static create<const Size extends number = 4>(
-    config: QueueConfig<Size>,
-  ): SpscQueue<ElementOf<NoInfer<Size>>> {
-    const memory = allocateForKernel(spscBytes(config));
-    return SpscQueue.init(memory, 0, config);
-  }
-
-  /** Initializes an empty queue in unused memory. */
-  static init<const Size extends number = 4>(
-    memory: Memory,
-    byteOffset: number | bigint,
-    config: QueueConfig<Size>,
-  ): SpscQueue<ElementOf<NoInfer<Size>>> {
-    formatSpsc(memory, byteOffset, config);
-    return new SpscQueue(memory, byteOffset);
-  }
-
-  /** Attaches to the queue whose handle came in a message. */
-  static from<E = number>(handle: Handle<"spsc_queue">): SpscQueue<E> {
-    return new SpscQueue(...fromHandle("spsc_queue", handle));
-  }
-}
+export const SpscQueue: KernelQueueClass<"spsc_queue"> =
+  /* @__PURE__ */ queueClass(
+    "spsc_queue",
+    TEXT.SPSC_QUEUE,
+    SpscCoreInKernel,
+    spscBytes,
+    formatSpsc,
+  );
 
 /**
  * The functions of the kernel for a queue from many producers to many
@@ -869,7 +796,6 @@ interface MpmcQueueKernel {
  * consumers.
  */
 class MpmcCoreInKernel extends MpmcCore {
-  readonly #memory: Memory;
   readonly #kernel: MpmcQueueKernel | undefined;
   readonly #at: number;
   readonly #sources: Places;
@@ -886,21 +812,10 @@ class MpmcCoreInKernel extends MpmcCore {
       TEXT.MPMC_QUEUE,
       memory,
     );
-    this.#memory = memory;
     this.#kernel = kernel?.functions;
     this.#at = addressOf(kernel, this.byteOffset);
     this.#sources = new Places(this, this.#at);
     this.#targets = new Places(this, this.#at);
-  }
-
-  /** Contains the memory, so that other agents can use their kernels, too. */
-  override get handle(): Handle<"mpmc_queue"> {
-    return { ...super.handle, buffer: this.#memory };
-  }
-
-  /** Whether the operations run in the kernel. */
-  get inKernel(): boolean {
-    return this.#kernel !== undefined;
   }
 
   override tryPushInt(value: number): boolean {
@@ -975,48 +890,24 @@ class MpmcCoreInKernel extends MpmcCore {
   }
 }
 
-/** The core together with the forms that wait. */
-export const MpmcQueueWaiting: WaitingClass<"mpmc_queue", InKernel> =
-  /* @__PURE__ */ waiting<"mpmc_queue", InKernel>(MpmcCoreInKernel);
+/**
+ * A queue from many producers to many consumers. It is the class of
+ * `@weft/sync`, but its operations run in the kernel.
+ */
+export type MpmcQueue<E = number> = KernelQueue<"mpmc_queue", E>;
 
 /**
  * A queue from many producers to many consumers. It is the class of
  * `@weft/sync`, but its operations run in the kernel.
  */
-export class MpmcQueue<E = number> extends MpmcQueueWaiting<E> {
-  /** Attaches, as the class of `@weft/sync` does. */
-  constructor(memory: Memory, byteOffset: number | bigint = 0) {
-    super(memory, byteOffset);
-  }
-
-  /** The bytes a queue of this configuration occupies. */
-  static byteLength(config: QueueConfig): number {
-    return mpmcBytes(config);
-  }
-
-  /** Allocates one in a new `WebAssembly.Memory`, in pages of 64 KiB. */
-  static create<const Size extends number = 4>(
-    config: QueueConfig<Size>,
-  ): MpmcQueue<ElementOf<NoInfer<Size>>> {
-    const memory = allocateForKernel(mpmcBytes(config));
-    return MpmcQueue.init(memory, 0, config);
-  }
-
-  /** Initializes an empty queue in unused memory. */
-  static init<const Size extends number = 4>(
-    memory: Memory,
-    byteOffset: number | bigint,
-    config: QueueConfig<Size>,
-  ): MpmcQueue<ElementOf<NoInfer<Size>>> {
-    formatMpmc(memory, byteOffset, config);
-    return new MpmcQueue(memory, byteOffset);
-  }
-
-  /** Attaches to the queue whose handle came in a message. */
-  static from<E = number>(handle: Handle<"mpmc_queue">): MpmcQueue<E> {
-    return new MpmcQueue(...fromHandle("mpmc_queue", handle));
-  }
-}
+export const MpmcQueue: KernelQueueClass<"mpmc_queue"> =
+  /* @__PURE__ */ queueClass(
+    "mpmc_queue",
+    TEXT.MPMC_QUEUE,
+    MpmcCoreInKernel,
+    mpmcBytes,
+    formatMpmc,
+  );
 
 /** The functions of the kernel for a queue that no terminated agent can block. */
 interface LockFreeQueueKernel {
@@ -1029,7 +920,6 @@ interface LockFreeQueueKernel {
  * block.
  */
 class LockFreeCoreInKernel extends LockFreeCore {
-  readonly #memory: Memory;
   readonly #kernel: LockFreeQueueKernel | undefined;
   readonly #at: number;
 
@@ -1044,19 +934,8 @@ class LockFreeCoreInKernel extends LockFreeCore {
       TEXT.LOCK_FREE_QUEUE,
       memory,
     );
-    this.#memory = memory;
     this.#kernel = kernel?.functions;
     this.#at = addressOf(kernel, this.byteOffset);
-  }
-
-  /** Contains the memory, so that other agents can use their kernels, too. */
-  override get handle(): Handle<"lock_free_queue"> {
-    return { ...super.handle, buffer: this.#memory };
-  }
-
-  /** Whether the operations run in the kernel. */
-  get inKernel(): boolean {
-    return this.#kernel !== undefined;
   }
 
   override tryPushInt(value: number): boolean {
@@ -1080,52 +959,31 @@ class LockFreeCoreInKernel extends LockFreeCore {
   }
 }
 
-/** The core together with the forms that wait. */
-export const LockFreeQueueWaiting: WaitingClass<
+/**
+ * A queue that no terminated agent can block. It is the class of `@weft/sync`,
+ * but its operations run in the kernel.
+ */
+export type LockFreeQueue<E = number> = KernelQueue<
   "lock_free_queue",
-  InKernel & Repairable
-> = /* @__PURE__ */ waiting<"lock_free_queue", InKernel & Repairable>(
-  LockFreeCoreInKernel,
-);
+  E,
+  Repairable
+>;
 
 /**
  * A queue that no terminated agent can block. It is the class of `@weft/sync`,
  * but its operations run in the kernel.
  */
-export class LockFreeQueue<E = number> extends LockFreeQueueWaiting<E> {
-  /** Attaches, as the class of `@weft/sync` does. */
-  constructor(memory: Memory, byteOffset: number | bigint = 0) {
-    super(memory, byteOffset);
-  }
-
-  /** The bytes a queue of this configuration occupies. */
-  static byteLength(config: LockFreeQueueConfig): number {
-    return lockFreeBytes(config);
-  }
-
-  /** Allocates one in a new `WebAssembly.Memory`, in pages of 64 KiB. */
-  static create<const Size extends number = 4>(
-    config: LockFreeQueueConfig<Size>,
-  ): LockFreeQueue<ElementOf<NoInfer<Size>>> {
-    const memory = allocateForKernel(lockFreeBytes(config));
-    return LockFreeQueue.init(memory, 0, config);
-  }
-
-  /** Initializes an empty queue in unused memory. */
-  static init<const Size extends number = 4>(
-    memory: Memory,
-    byteOffset: number | bigint,
-    config: LockFreeQueueConfig<Size>,
-  ): LockFreeQueue<ElementOf<NoInfer<Size>>> {
-    formatLockFree(memory, byteOffset, config);
-    return new LockFreeQueue(memory, byteOffset);
-  }
-
-  /** Attaches to the queue whose handle came in a message. */
-  static from<E = number>(handle: Handle<"lock_free_queue">): LockFreeQueue<E> {
-    return new LockFreeQueue(...fromHandle("lock_free_queue", handle));
-  }
-}
+export const LockFreeQueue: KernelQueueClass<
+  "lock_free_queue",
+  Repairable,
+  Pick<LockFreeQueueConfig, "agents">
+> = /* @__PURE__ */ queueClass(
+  "lock_free_queue",
+  TEXT.LOCK_FREE_QUEUE,
+  LockFreeCoreInKernel,
+  lockFreeBytes,
+  formatLockFree,
+);
 
 /** The functions of the kernel for a ring of records of any length. */
 interface RecordRingKernel {
@@ -1136,12 +994,7 @@ interface RecordRingKernel {
   consume(at: number): void;
 }
 
-/**
- * A ring of records of any length. Its hot operations run in the kernel;
- * otherwise it is the class of `@weft/sync`.
- */
-export class RecordRing extends AnyRecordRing {
-  readonly #memory: Memory;
+class RecordRingInKernel extends AnyRecordRing {
   readonly #kernel: RecordRingKernel | undefined;
   readonly #at: number;
   readonly #sources: Places;
@@ -1155,7 +1008,6 @@ export class RecordRing extends AnyRecordRing {
   #pushing: RecordRingKernel | undefined;
   #popping: RecordRingKernel | undefined;
 
-  /** Attaches, as the class of `@weft/sync` does. */
   constructor(memory: Memory, byteOffset: number | bigint = 0) {
     super(memory, byteOffset);
     const kernel = kernelOf<RecordRingKernel>(
@@ -1163,7 +1015,6 @@ export class RecordRing extends AnyRecordRing {
       TEXT.RECORD_RING,
       memory,
     );
-    this.#memory = memory;
     this.#kernel = kernel?.functions;
     this.#at = addressOf(kernel, this.byteOffset);
     this.#sources = new Places(this, this.#at);
@@ -1173,62 +1024,25 @@ export class RecordRing extends AnyRecordRing {
     this.#pushing = this.#popping = this.#kernel;
   }
 
-  /** Allocates one in a new `WebAssembly.Memory`, in pages of 64 KiB. */
-  static override create(config: RecordRingConfig): RecordRing {
-    const bytes = AnyRecordRing.byteLength(config);
-    return RecordRing.init(allocateForKernel(bytes), 0, config);
-  }
-
-  /** Initializes one in unused memory. */
-  static override init(
-    memory: Memory,
-    byteOffset: number | bigint,
-    config: RecordRingConfig,
-  ): RecordRing {
-    AnyRecordRing.init(memory, byteOffset, config);
-    return new RecordRing(memory, byteOffset);
-  }
-
-  /** Attaches to the one whose handle came in a message. */
-  static override from(handle: Handle<"record_ring">): RecordRing {
-    return new RecordRing(...fromHandle("record_ring", handle));
-  }
-
-  /** The value to post to another agent; it contains the memory. */
-  override get handle(): Handle<"record_ring"> {
-    const { kind, byteOffset } = this;
-    return { kind, buffer: this.#memory, byteOffset };
-  }
-
-  /** Whether the hot operations run in the kernel. */
-  get inKernel(): boolean {
-    return this.#kernel !== undefined;
-  }
-
-  /** Appends a record, and waits for room: see `@weft/sync`. */
   override push(src: Elements): void {
     assertMayBlock("push");
     if (!this.#push(src)) super.push(src);
   }
 
-  /** Appends a record: see the class of `@weft/sync`. */
   override tryPush(src: Elements, timeout = 0): boolean {
     return timeout === 0 && this.#push(src) || super.tryPush(src, timeout);
   }
 
-  /** Moves the oldest record to `dst`, and waits for one: see `@weft/sync`. */
   override popInto(dst: Elements): number {
     assertMayBlock("popInto");
     return this.#popInto(dst) ?? super.popInto(dst);
   }
 
-  /** Moves the oldest record to `dst`: see the class of `@weft/sync`. */
   override tryPopInto(dst: Elements, timeout = 0): number | undefined {
     const length = timeout === 0 ? this.#popInto(dst) : undefined;
     return length ?? super.tryPopInto(dst, timeout);
   }
 
-  /** Reserves room for a record: see the class of `@weft/sync`. */
   override reserve(length: number): Uint8Array | undefined {
     const record = super.reserve(length);
     // The class of `@weft/sync` knows about the reservation, and refuses other
@@ -1237,31 +1051,26 @@ export class RecordRing extends AnyRecordRing {
     return record;
   }
 
-  /** Appends the reserved record: see the class of `@weft/sync`. */
   override commit(length?: number): void {
     super.commit(length);
     this.#pushing = this.#kernel;
   }
 
-  /** Gives up the reserved record: see the class of `@weft/sync`. */
   override cancel(): void {
     super.cancel();
     this.#pushing = this.#kernel;
   }
 
-  /** Shows the oldest record in place: see the class of `@weft/sync`. */
   override peek(): Uint8Array | undefined {
     this.#popping = undefined; // the next pop takes this record
     return super.peek();
   }
 
-  /** Removes the record that `peek` returned: see the class of `@weft/sync`. */
   override consume(): void {
     super.consume();
     this.#popping = this.#kernel;
   }
 
-  /** Calls `fn` with the oldest records: see the class of `@weft/sync`. */
   override read(fn: (record: Uint8Array) => void, limit?: number): number {
     const popping = this.#popping;
     this.#popping = undefined; // `fn` may pop the record that it is given
@@ -1316,18 +1125,33 @@ export class RecordRing extends AnyRecordRing {
   }
 }
 
+/**
+ * A ring of records of any length. Its hot operations run in the kernel;
+ * otherwise it is the class of `@weft/sync`.
+ */
+export interface RecordRing extends AnyRecordRing, InKernel {}
+
+/**
+ * A ring of records of any length. Its hot operations run in the kernel;
+ * otherwise it is the class of `@weft/sync`.
+ */
+export const RecordRing: KernelClass<
+  RecordRing,
+  "record_ring",
+  [config: RecordRingConfig]
+> = /* @__PURE__ */ kernelClass(
+  "record_ring",
+  TEXT.RECORD_RING,
+  RecordRingInKernel,
+);
+
 /** The functions of the kernel for a number of tasks that agents take. */
 interface WorkCounterKernel {
   take(at: number): number;
   done(at: number, n: number): number;
 }
 
-/**
- * A number of tasks that agents take. Its hot operations run in the kernel;
- * otherwise it is the class of `@weft/sync`.
- */
-export class WorkCounter extends AnyWorkCounter {
-  readonly #memory: Memory;
+class WorkCounterInKernel extends AnyWorkCounter {
   readonly #kernel: WorkCounterKernel | undefined;
   readonly #at: number;
   readonly #total: number;
@@ -1340,7 +1164,6 @@ export class WorkCounter extends AnyWorkCounter {
   #start = 0;
   #end = 0;
 
-  /** Attaches, as the class of `@weft/sync` does. */
   constructor(memory: Memory, byteOffset: number | bigint = 0) {
     super(memory, byteOffset);
     const kernel = kernelOf<WorkCounterKernel>(
@@ -1348,7 +1171,6 @@ export class WorkCounter extends AnyWorkCounter {
       TEXT.WORK_COUNTER,
       memory,
     );
-    this.#memory = memory;
     this.#kernel = kernel?.functions;
     this.#at = addressOf(kernel, this.byteOffset);
     const words = new Int32Array(this.buffer, this.byteOffset);
@@ -1358,40 +1180,6 @@ export class WorkCounter extends AnyWorkCounter {
     this.#chunk = kernel && this.tracked === 0 ? Math.max(chunk, 0) : 0;
   }
 
-  /** Allocates one in a new `WebAssembly.Memory`, in pages of 64 KiB. */
-  static override create(total: number, config?: WorkConfig): WorkCounter {
-    const bytes = AnyWorkCounter.byteLength(total, config);
-    return WorkCounter.init(allocateForKernel(bytes), 0, total, config);
-  }
-
-  /** Initializes one in unused memory. */
-  static override init(
-    memory: Memory,
-    byteOffset: number | bigint,
-    total: number,
-    config?: WorkConfig,
-  ): WorkCounter {
-    AnyWorkCounter.init(memory, byteOffset, total, config);
-    return new WorkCounter(memory, byteOffset);
-  }
-
-  /** Attaches to the one whose handle came in a message. */
-  static override from(handle: Handle<"work_counter">): WorkCounter {
-    return new WorkCounter(...fromHandle("work_counter", handle));
-  }
-
-  /** The value to post to another agent; it contains the memory. */
-  override get handle(): Handle<"work_counter"> {
-    const { kind, byteOffset } = this;
-    return { kind, buffer: this.#memory, byteOffset };
-  }
-
-  /** Whether the hot operations run in the kernel. */
-  get inKernel(): boolean {
-    return this.#kernel !== undefined;
-  }
-
-  /** The next task, or -1: see the class of `@weft/sync`. */
   override next(): number {
     const chunk = this.#chunk;
     if (chunk === 1) return this.#kernel!.take(this.#at); // no range to keep
@@ -1401,7 +1189,6 @@ export class WorkCounter extends AnyWorkCounter {
     return this.#start++;
   }
 
-  /** The next tasks: see the class of `@weft/sync`. */
   override nextRange(): WorkRange | undefined {
     if (this.#start === this.#end && !this.#take()) {
       return this.#chunk > 0 ? undefined : super.nextRange();
@@ -1411,7 +1198,6 @@ export class WorkCounter extends AnyWorkCounter {
     return range;
   }
 
-  /** Counts tasks as done: see the class of `@weft/sync`. */
   override done(n = 1): void {
     const kernel = this.#kernel;
     if (kernel !== undefined && n === (n | 0)) {
@@ -1430,6 +1216,26 @@ export class WorkCounter extends AnyWorkCounter {
   }
 }
 
+/**
+ * A number of tasks that agents take. Its hot operations run in the kernel;
+ * otherwise it is the class of `@weft/sync`.
+ */
+export interface WorkCounter extends AnyWorkCounter, InKernel {}
+
+/**
+ * A number of tasks that agents take. Its hot operations run in the kernel;
+ * otherwise it is the class of `@weft/sync`.
+ */
+export const WorkCounter: KernelClass<
+  WorkCounter,
+  "work_counter",
+  [total: number, config?: WorkConfig]
+> = /* @__PURE__ */ kernelClass(
+  "work_counter",
+  TEXT.WORK_COUNTER,
+  WorkCounterInKernel,
+);
+
 /** The functions of the kernel for items of one owner that others steal. */
 interface WorkDequeKernel {
   push(at: number, item: number): number;
@@ -1437,16 +1243,10 @@ interface WorkDequeKernel {
   steal(at: number): number;
 }
 
-/**
- * Items of one owner that others steal. Its hot operations run in the kernel;
- * otherwise it is the class of `@weft/sync`.
- */
-export class WorkDeque extends AnyWorkDeque {
-  readonly #memory: Memory;
+class WorkDequeInKernel extends AnyWorkDeque {
   readonly #kernel: WorkDequeKernel | undefined;
   readonly #at: number;
 
-  /** Attaches, as the class of `@weft/sync` does. */
   constructor(memory: Memory, byteOffset: number | bigint = 0) {
     super(memory, byteOffset);
     const kernel = kernelOf<WorkDequeKernel>(
@@ -1454,51 +1254,16 @@ export class WorkDeque extends AnyWorkDeque {
       TEXT.WORK_DEQUE,
       memory,
     );
-    this.#memory = memory;
     this.#kernel = kernel?.functions;
     this.#at = addressOf(kernel, this.byteOffset);
   }
 
-  /** Allocates one in a new `WebAssembly.Memory`, in pages of 64 KiB. */
-  static override create(config: DequeConfig): WorkDeque {
-    const bytes = AnyWorkDeque.byteLength(config);
-    return WorkDeque.init(allocateForKernel(bytes), 0, config);
-  }
-
-  /** Initializes one in unused memory. */
-  static override init(
-    memory: Memory,
-    byteOffset: number | bigint,
-    config: DequeConfig,
-  ): WorkDeque {
-    AnyWorkDeque.init(memory, byteOffset, config);
-    return new WorkDeque(memory, byteOffset);
-  }
-
-  /** Attaches to the one whose handle came in a message. */
-  static override from(handle: Handle<"work_deque">): WorkDeque {
-    return new WorkDeque(...fromHandle("work_deque", handle));
-  }
-
-  /** The value to post to another agent; it contains the memory. */
-  override get handle(): Handle<"work_deque"> {
-    const { kind, byteOffset } = this;
-    return { kind, buffer: this.#memory, byteOffset };
-  }
-
-  /** Whether the hot operations run in the kernel. */
-  get inKernel(): boolean {
-    return this.#kernel !== undefined;
-  }
-
-  /** Adds an item at the bottom: see the class of `@weft/sync`. */
   override push(item: number): boolean {
     const kernel = this.#kernel;
     if (kernel === undefined || item !== (item | 0)) return super.push(item);
     return kernel.push(this.#at, item) === 0;
   }
 
-  /** Takes the item pushed last: see the class of `@weft/sync`. */
   override pop(): number | undefined {
     const kernel = this.#kernel;
     if (kernel === undefined) return super.pop();
@@ -1506,7 +1271,6 @@ export class WorkDeque extends AnyWorkDeque {
     return item < NO_VALUE ? item : undefined;
   }
 
-  /** Takes the oldest item: see the class of `@weft/sync`. */
   override steal(): number | undefined {
     const kernel = this.#kernel;
     if (kernel === undefined) return super.steal();
@@ -1515,24 +1279,38 @@ export class WorkDeque extends AnyWorkDeque {
   }
 }
 
+/**
+ * Items of one owner that others steal. Its hot operations run in the kernel;
+ * otherwise it is the class of `@weft/sync`.
+ */
+export interface WorkDeque extends AnyWorkDeque, InKernel {}
+
+/**
+ * Items of one owner that others steal. Its hot operations run in the kernel;
+ * otherwise it is the class of `@weft/sync`.
+ */
+export const WorkDeque: KernelClass<
+  WorkDeque,
+  "work_deque",
+  [config: DequeConfig]
+> = /* @__PURE__ */ kernelClass(
+  "work_deque",
+  TEXT.WORK_DEQUE,
+  WorkDequeInKernel,
+);
+
 /** The functions of the kernel for a pool of blocks. */
 interface SlabPoolKernel {
   allocate(at: number, id: number): number;
   free(at: number, block: number): number;
 }
 
-/**
- * A pool of blocks. Its hot operations run in the kernel; otherwise it is the
- * class of `@weft/sync`.
- */
-export class SlabPool extends AnySlabPool {
-  readonly #memory: Memory;
+class SlabPoolInKernel extends AnySlabPool {
   readonly #kernel: SlabPoolKernel | undefined;
   readonly #at: number;
   readonly #id: number = agentId();
   #direct: SlabPoolKernel | undefined;
 
-  /** Attaches, as the class of `@weft/sync` does. */
   constructor(memory: Memory, byteOffset: number | bigint = 0) {
     super(memory, byteOffset);
     const kernel = kernelOf<SlabPoolKernel>(
@@ -1540,42 +1318,9 @@ export class SlabPool extends AnySlabPool {
       TEXT.SLAB_POOL,
       memory,
     );
-    this.#memory = memory;
     this.#kernel = kernel?.functions;
     this.#at = addressOf(kernel, this.byteOffset);
     this.#direct = this.#kernel;
-  }
-
-  /** Allocates one in a new `WebAssembly.Memory`, in pages of 64 KiB. */
-  static override create(config: SlabConfig): SlabPool {
-    const bytes = AnySlabPool.byteLength(config);
-    return SlabPool.init(allocateForKernel(bytes), 0, config);
-  }
-
-  /** Initializes one in unused memory. */
-  static override init(
-    memory: Memory,
-    byteOffset: number | bigint,
-    config: SlabConfig,
-  ): SlabPool {
-    AnySlabPool.init(memory, byteOffset, config);
-    return new SlabPool(memory, byteOffset);
-  }
-
-  /** Attaches to the one whose handle came in a message. */
-  static override from(handle: Handle<"slab_pool">): SlabPool {
-    return new SlabPool(...fromHandle("slab_pool", handle));
-  }
-
-  /** The value to post to another agent; it contains the memory. */
-  override get handle(): Handle<"slab_pool"> {
-    const { kind, byteOffset } = this;
-    return { kind, buffer: this.#memory, byteOffset };
-  }
-
-  /** Whether the hot operations run in the kernel. */
-  get inKernel(): boolean {
-    return this.#kernel !== undefined;
   }
 
   /**
@@ -1587,7 +1332,6 @@ export class SlabPool extends AnySlabPool {
     super.useCache(blocks);
   }
 
-  /** A block, or -1: see the class of `@weft/sync`. */
   override allocate(): number {
     const kernel = this.#direct;
     if (kernel === undefined) return super.allocate();
@@ -1595,7 +1339,6 @@ export class SlabPool extends AnySlabPool {
     return at === 0 ? -1 : (at - this.#at) >>> 0;
   }
 
-  /** Frees a block: see the class of `@weft/sync`. */
   override free(offset: number): void {
     const kernel = this.#direct;
     if (kernel !== undefined && offset === (offset >>> 0)) {
@@ -1605,17 +1348,28 @@ export class SlabPool extends AnySlabPool {
   }
 }
 
+/**
+ * A pool of blocks. Its hot operations run in the kernel; otherwise it is the
+ * class of `@weft/sync`.
+ */
+export interface SlabPool extends AnySlabPool, InKernel {}
+
+/**
+ * A pool of blocks. Its hot operations run in the kernel; otherwise it is the
+ * class of `@weft/sync`.
+ */
+export const SlabPool: KernelClass<
+  SlabPool,
+  "slab_pool",
+  [config: SlabConfig]
+> = /* @__PURE__ */ kernelClass("slab_pool", TEXT.SLAB_POOL, SlabPoolInKernel);
+
 /** The functions of the kernel for a sum that many agents add to. */
 interface StripedCounterKernel {
   add(stripe: number, n: number): void;
 }
 
-/**
- * A sum that many agents add to. Its hot operations run in the kernel;
- * otherwise it is the class of `@weft/sync`.
- */
-export class StripedCounter extends AnyStripedCounter {
-  readonly #memory: Memory;
+class StripedCounterInKernel extends AnyStripedCounter {
   readonly #kernel: StripedCounterKernel | undefined;
   readonly #at: number;
   /**
@@ -1624,7 +1378,6 @@ export class StripedCounter extends AnyStripedCounter {
    */
   #stripe = 0;
 
-  /** Attaches, as the class of `@weft/sync` does. */
   constructor(memory: Memory, byteOffset: number | bigint = 0) {
     super(memory, byteOffset);
     const kernel = kernelOf<StripedCounterKernel>(
@@ -1632,44 +1385,10 @@ export class StripedCounter extends AnyStripedCounter {
       TEXT.STRIPED_COUNTER,
       memory,
     );
-    this.#memory = memory;
     this.#kernel = kernel?.functions;
     this.#at = addressOf(kernel, this.byteOffset);
   }
 
-  /** Allocates one in a new `WebAssembly.Memory`, in pages of 64 KiB. */
-  static override create(config?: CounterConfig): StripedCounter {
-    const bytes = AnyStripedCounter.byteLength(config);
-    return StripedCounter.init(allocateForKernel(bytes), 0, config);
-  }
-
-  /** Initializes one in unused memory. */
-  static override init(
-    memory: Memory,
-    byteOffset: number | bigint,
-    config?: CounterConfig,
-  ): StripedCounter {
-    AnyStripedCounter.init(memory, byteOffset, config);
-    return new StripedCounter(memory, byteOffset);
-  }
-
-  /** Attaches to the one whose handle came in a message. */
-  static override from(handle: Handle<"striped_counter">): StripedCounter {
-    return new StripedCounter(...fromHandle("striped_counter", handle));
-  }
-
-  /** The value to post to another agent; it contains the memory. */
-  override get handle(): Handle<"striped_counter"> {
-    const { kind, byteOffset } = this;
-    return { kind, buffer: this.#memory, byteOffset };
-  }
-
-  /** Whether the hot operations run in the kernel. */
-  get inKernel(): boolean {
-    return this.#kernel !== undefined;
-  }
-
-  /** Adds to the sum: see the class of `@weft/sync`. */
   override add(n = 1): void {
     const kernel = this.#kernel;
     if (kernel === undefined || n !== (n | 0)) return super.add(n);
@@ -1686,6 +1405,26 @@ export class StripedCounter extends AnyStripedCounter {
   }
 }
 
+/**
+ * A sum that many agents add to. Its hot operations run in the kernel;
+ * otherwise it is the class of `@weft/sync`.
+ */
+export interface StripedCounter extends AnyStripedCounter, InKernel {}
+
+/**
+ * A sum that many agents add to. Its hot operations run in the kernel;
+ * otherwise it is the class of `@weft/sync`.
+ */
+export const StripedCounter: KernelClass<
+  StripedCounter,
+  "striped_counter",
+  [config?: CounterConfig]
+> = /* @__PURE__ */ kernelClass(
+  "striped_counter",
+  TEXT.STRIPED_COUNTER,
+  StripedCounterInKernel,
+);
+
 /** Words from one stripe of a StripedCounter to the next. */
 const STRIDE = 32;
 
@@ -1697,20 +1436,8 @@ function addressOf(
   return (kernel?.base ?? 0) + byteOffset;
 }
 
-/** The member that every class here has in addition. */
-export interface InKernel {
-  /** Whether the operations run in the kernel. */
-  readonly inKernel: boolean;
-}
-
 /** The answer of `pop_int` if there is no element. */
 const NO_ELEMENT = 4294967306; // 2^32 + EBUSY
-
-/** The methods of a `LockFreeQueue` that other queues do not have. */
-export interface Repairable {
-  /** Gets back the slots that dead agents have lost. */
-  repair(): number;
-}
 
 /**
  * Where the callers' arrays lie in the memory of a primitive. It remembers the

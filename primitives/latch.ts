@@ -5,7 +5,7 @@
  */
 
 import { LATCH } from "./_layout.ts";
-import type { WordsProblems } from "./_problems.ts";
+import type { WordsProblems } from "./_memory/problems.ts";
 import {
   allocate,
   attach,
@@ -16,8 +16,8 @@ import {
   type Memory,
   Region,
   type WordsInspection,
-} from "./_region.ts";
-import { spin } from "./_spin.ts";
+} from "./_memory/region.ts";
+import { spin } from "./_wait/spin.ts";
 import {
   assertMayBlock,
   assertTimeout,
@@ -27,10 +27,15 @@ import {
   type TryAsyncOptions,
   tryBlockAsync,
   type Waiting,
-} from "./_wait.ts";
+} from "./_wait/wait.ts";
 
-export { type Handle, type Memory, Printable, Region } from "./_region.ts";
-export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
+export {
+  type Handle,
+  type Memory,
+  Printable,
+  Region,
+} from "./_memory/region.ts";
+export type { AsyncOptions, TryAsyncOptions } from "./_wait/wait.ts";
 
 const STATE: typeof LATCH.state = 2;
 
@@ -84,6 +89,8 @@ export const PROBLEMS: WordsProblems = {
  * before it counted down keeps the latch shut; another agent that knows this
  * counts down in its place. An agent that is terminated in the last `countDown`
  * delays the waiters by at most a second. Nothing wraps.
+ * Freed when: no agent waits, and none will begin an operation. The agent that
+ * opened the latch may still be in its operation.
  * Fairness: all waiters are let through at once.
  * C twin: `weft_latch`. Source: Doug Lea's `CountDownLatch`.
  *
@@ -180,6 +187,16 @@ export class Latch extends Region<"latch"> {
    */
   countDown(n = 1): void {
     inRange("A step down", n, 1, MAX_COUNT);
+    this.#step(n);
+  }
+
+  /**
+   * Counts down by `n`. Returns whether that opened the latch.
+   *
+   * (G) Whoever is let through may free the memory at once: after the exchange,
+   * only the address is used.
+   */
+  #step(n: number): boolean {
     const words = this.#words;
     let state = words[STATE]!; // a hint: the exchange below checks it
     for (;;) {
@@ -196,7 +213,7 @@ export class Latch extends Region<"latch"> {
       state = Atomics.compareExchange(words, STATE, expected, next);
       if (state !== expected) continue;
       if (next === OPEN && state & WAITING_BIT) Atomics.notify(words, STATE);
-      return;
+      return next === OPEN;
     }
   }
 
@@ -252,8 +269,7 @@ export class Latch extends Region<"latch"> {
    */
   arriveAndWait(): void {
     assertMayBlock("arriveAndWait");
-    this.countDown();
-    this.#wait(Infinity);
+    if (!this.#step(1)) this.#wait(Infinity);
   }
 
   /**
@@ -270,7 +286,7 @@ export class Latch extends Region<"latch"> {
       assertTimeout(timeout);
       assertMayBlock("tryArriveAndWait");
     }
-    this.countDown();
+    if (this.#step(1)) return true;
     return timeout === 0 ? this.#isOpen() : this.#wait(timeout);
   }
 
@@ -315,9 +331,8 @@ export class Latch extends Region<"latch"> {
     return block(this.#waitSlow(), timeout);
   }
 
-  #arrivePath(): Waiting<boolean> {
-    this.countDown();
-    return this.#waitSlow();
+  *#arrivePath(): Waiting<boolean> {
+    return this.#step(1) || (yield* this.#waitSlow());
   }
 
   *#waitSlow(): Waiting<boolean> {

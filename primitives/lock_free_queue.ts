@@ -4,10 +4,10 @@
  * @module
  */
 
-import { DamagedError, MOST_TRIES } from "./_damaged.ts";
+import { DamagedError, MOST_TRIES } from "./_memory/damaged.ts";
 import { LOCK_FREE_QUEUE } from "./_layout.ts";
-import type { CopyingClass, Elements } from "./_elements.ts";
-import { announce, waitersOf, wake, withdraw } from "./_event_count.ts";
+import type { CopyingClass, Elements } from "./_queue/elements.ts";
+import { announce, waitersOf, wake, withdraw } from "./_wait/event_count.ts";
 import {
   assertFormatted,
   type ElementOf,
@@ -16,12 +16,12 @@ import {
   type QueueConfig,
   queueConfig,
   QueueCore,
-} from "./_queue_core.ts";
-import { waiting, type WaitingClass } from "./_queue.ts";
-import type { StructType } from "./_field.ts";
-import { elementOf, isTyped, untyped } from "./_typed.ts";
-import type { TypedQueue } from "./_typed_queue.ts";
-import type { WordsProblems } from "./_problems.ts";
+} from "./_queue/queue_core.ts";
+import { waiting, type WaitingClass } from "./_queue/queue.ts";
+import type { StructType } from "./_message/field.ts";
+import { elementOf, isTyped, untyped } from "./_message/typed.ts";
+import type { TypedQueue } from "./_queue/typed_queue.ts";
+import type { WordsProblems } from "./_memory/problems.ts";
 import {
   allocate,
   attach,
@@ -31,17 +31,26 @@ import {
   inRange,
   type Memory,
   type WordsInspection,
-} from "./_region.ts";
-import type { Sleep } from "./_wait.ts";
+} from "./_memory/region.ts";
+import type { Sleep } from "./_wait/wait.ts";
 
-export type { Elements } from "./_elements.ts";
-export { DamagedError } from "./_damaged.ts";
-export { ClosedError, type Queue } from "./_queue.ts";
-export type { StructType } from "./_field.ts";
-export type { BytesQueue, TypedQueue, TypedQueueBase } from "./_typed_queue.ts";
-export type { ElementOf, QueueConfig } from "./_queue_core.ts";
-export { type Handle, type Memory, Printable, Region } from "./_region.ts";
-export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
+export type { Elements } from "./_queue/elements.ts";
+export { DamagedError } from "./_memory/damaged.ts";
+export { ClosedError, type Queue } from "./_queue/queue.ts";
+export type { StructType } from "./_message/field.ts";
+export type {
+  BytesQueue,
+  TypedQueue,
+  TypedQueueBase,
+} from "./_queue/typed_queue.ts";
+export type { ElementOf, QueueConfig } from "./_queue/queue_core.ts";
+export {
+  type Handle,
+  type Memory,
+  Printable,
+  Region,
+} from "./_memory/region.ts";
+export type { AsyncOptions, TryAsyncOptions } from "./_wait/wait.ts";
 
 const CAPACITY: typeof LOCK_FREE_QUEUE.capacity = 1;
 const ELEMENT_SIZE: typeof LOCK_FREE_QUEUE.element_size = 2;
@@ -70,10 +79,10 @@ const CLOSED = 1;
  * The fewest entries of a ring, so that several agents can use a small queue.
  */
 const FEWEST = 16;
-/** The words that note the next tickets are updated once in so many tickets. */
+/** How many tickets go by between two updates of the noted tickets. */
 const NOTED = 2;
 
-/** `inspect` looks at so many entries, and no more. */
+/** The most entries that `inspect` looks at. */
 const MOST_ENTRIES = 65536;
 
 /**
@@ -119,7 +128,12 @@ export const PROBLEMS: WordsProblems = {
       // There is one slot fewer than there are entries.
       const most = entry & entries ? entries - 2 : CLOSED;
       if (slot <= most) continue;
-      tell(ENTRIES + i, `entry ${i}`, entry, "It names a slot that is none.");
+      tell(
+        ENTRIES + i,
+        `entry ${i}`,
+        entry,
+        "There is no such slot.",
+      );
     }
   },
 };
@@ -726,10 +740,15 @@ export const WaitingLockFree: WaitingClass<
  * ```ts
  * import { LockFreeQueue } from "@weft/sync";
  *
+ * const N = 3;
  * const jobs = LockFreeQueue.create({ capacity: 64 }); // post jobs.handle
- * for (let job = 0; job < 3; job++) await jobs.pushIntAsync(job);
- * jobs.close();
+ * const send = async () => { // it waits for the loop below while it is full
+ *   for (let job = 0; job < N; job++) await jobs.pushIntAsync(job);
+ *   jobs.close();
+ * };
+ * const sent = send();
  * for await (const job of jobs) console.log(job); // 0, 1, 2
+ * await sent;
  * ```
  */
 export class LockFreeQueue<E = number> extends WaitingLockFree<E> {

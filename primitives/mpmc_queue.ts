@@ -4,10 +4,10 @@
  * @module
  */
 
-import { DamagedError } from "./_damaged.ts";
+import { DamagedError } from "./_memory/damaged.ts";
 import { MPMC_QUEUE } from "./_layout.ts";
-import type { CopyingClass, Elements } from "./_elements.ts";
-import { announce, waitersOf, wake, withdraw } from "./_event_count.ts";
+import type { CopyingClass, Elements } from "./_queue/elements.ts";
+import { announce, waitersOf, wake, withdraw } from "./_wait/event_count.ts";
 import {
   CAPACITY,
   CLOSED_BIT,
@@ -20,7 +20,7 @@ import {
   SLOTS,
   strideFor,
   TAIL,
-} from "./_mpmc_slots.ts";
+} from "./_queue/mpmc_slots.ts";
 import {
   assertFormatted,
   type ElementOf,
@@ -28,12 +28,12 @@ import {
   type QueueConfig,
   queueConfig,
   QueueCore,
-} from "./_queue_core.ts";
-import { waiting, type WaitingClass } from "./_queue.ts";
-import type { StructType } from "./_field.ts";
-import { elementOf, isTyped, untyped } from "./_typed.ts";
-import type { TypedQueue } from "./_typed_queue.ts";
-import { NOT_BEHIND, type WordsProblems } from "./_problems.ts";
+} from "./_queue/queue_core.ts";
+import { waiting, type WaitingClass } from "./_queue/queue.ts";
+import type { StructType } from "./_message/field.ts";
+import { elementOf, isTyped, untyped } from "./_message/typed.ts";
+import type { TypedQueue } from "./_queue/typed_queue.ts";
+import { NOT_BEHIND, type WordsProblems } from "./_memory/problems.ts";
 import {
   allocate,
   attach,
@@ -42,17 +42,26 @@ import {
   type Handle,
   type Memory,
   type WordsInspection,
-} from "./_region.ts";
-import { spinning } from "./_spin.ts";
-import type { Sleep } from "./_wait.ts";
+} from "./_memory/region.ts";
+import { spinning } from "./_wait/spin.ts";
+import type { Sleep } from "./_wait/wait.ts";
 
-export type { Elements } from "./_elements.ts";
-export { ClosedError, type Queue } from "./_queue.ts";
-export type { StructType } from "./_field.ts";
-export type { BytesQueue, TypedQueue, TypedQueueBase } from "./_typed_queue.ts";
-export type { ElementOf, QueueConfig } from "./_queue_core.ts";
-export { type Handle, type Memory, Printable, Region } from "./_region.ts";
-export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
+export type { Elements } from "./_queue/elements.ts";
+export { ClosedError, type Queue } from "./_queue/queue.ts";
+export type { StructType } from "./_message/field.ts";
+export type {
+  BytesQueue,
+  TypedQueue,
+  TypedQueueBase,
+} from "./_queue/typed_queue.ts";
+export type { ElementOf, QueueConfig } from "./_queue/queue_core.ts";
+export {
+  type Handle,
+  type Memory,
+  Printable,
+  Region,
+} from "./_memory/region.ts";
+export type { AsyncOptions, TryAsyncOptions } from "./_wait/wait.ts";
 
 const POP_EPOCH: typeof MPMC_QUEUE.pop_epoch = 96;
 const PUSH_EPOCH: typeof MPMC_QUEUE.push_epoch = 128;
@@ -61,7 +70,7 @@ const PUSH_EPOCH: typeof MPMC_QUEUE.push_epoch = 128;
 const DOINGS = {
   push: "An agent claimed this slot to push, and has not handed it on.",
   pop: "An agent claimed this slot to pop, and has not handed it on.",
-  damaged: "Its turn is of none of the tickets that it can be of.",
+  damaged: "No ticket for this slot has this turn.",
 } as const;
 
 /**
@@ -505,10 +514,15 @@ export const WaitingMpmc: WaitingClass<"mpmc_queue"> = /* @__PURE__ */ waiting(
  * ```ts
  * import { MpmcQueue } from "@weft/sync";
  *
+ * const N = 3;
  * const jobs = MpmcQueue.create({ capacity: 64 }); // post jobs.handle
- * for (let job = 0; job < 3; job++) await jobs.pushIntAsync(job);
- * jobs.close();
+ * const send = async () => { // it waits for the loop below while it is full
+ *   for (let job = 0; job < N; job++) await jobs.pushIntAsync(job);
+ *   jobs.close();
+ * };
+ * const sent = send();
  * for await (const job of jobs) console.log(job); // 0, 1, 2
+ * await sent;
  * ```
  */
 export class MpmcQueue<E = number> extends WaitingMpmc<E> {

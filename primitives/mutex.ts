@@ -4,10 +4,10 @@
  * @module
  */
 
-import { LockGuard } from "./_guard.ts";
+import { LockGuard } from "./_memory/guard.ts";
 import { MUTEX } from "./_layout.ts";
-import { inRange } from "./_memory.ts";
-import { NO_FLAG, type Tell, type WordsProblems } from "./_problems.ts";
+import { inRange } from "./_memory/memory.ts";
+import { NO_FLAG, type Tell, type WordsProblems } from "./_memory/problems.ts";
 import {
   allocate,
   assertFunction,
@@ -17,8 +17,8 @@ import {
   Region,
   viewPlain,
   type WordsInspection,
-} from "./_region.ts";
-import { spin, spinning } from "./_spin.ts";
+} from "./_memory/region.ts";
+import { spin, spinning } from "./_wait/spin.ts";
 import {
   assertMayBlock,
   assertTimeout,
@@ -28,12 +28,18 @@ import {
   type TryAsyncOptions,
   tryBlockAsync,
   type Waiting,
-} from "./_wait.ts";
+} from "./_wait/wait.ts";
 import { agentId } from "./agent.ts";
 
-export { type Handle, type Memory, Printable, Region } from "./_region.ts";
-export { LockGuard } from "./_guard.ts";
-export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
+export {
+  type Handle,
+  type Memory,
+  Printable,
+  Region,
+} from "./_memory/region.ts";
+export { LockGuard } from "./_memory/guard.ts";
+export type { Disposer } from "./_memory/dispose.ts";
+export type { AsyncOptions, TryAsyncOptions } from "./_wait/wait.ts";
 
 const STATE: typeof MUTEX.state = 0;
 const STARVING: typeof MUTEX.starving = 1;
@@ -134,10 +140,11 @@ export function tellOfLock(
   tell: Tell,
 ): void {
   const state = words[index]!;
-  const free = ABANDONED_BIT | HANDOFF_BIT;
+  const free = (state & ABANDONED_BIT) !== 0 ||
+    (state & KEPT) === HANDOFF_BIT; // what is offered is contended
   tell(state < 0, index, "Bit 31 is never set.");
   tell(
-    (state & OWNER_MASK) !== 0 && (state & free) !== 0,
+    (state & OWNER_MASK) !== 0 && free,
     index,
     "It names an owner, but also says that there is none.",
   );
@@ -151,8 +158,8 @@ export function tellOfLock(
  * word 0  state     bits 0-27  the owner's agent id, or 0
  *                   bit 28     ABANDONED: free, because the dead owner was
  *                              recovered
- *                   bit 29     HANDOFF: no owner; it is kept for a woken
- *                              sleeper
+ *                   bit 29     HANDOFF: it is kept for a woken sleeper; with an
+ *                              owner, offered to one
  *                   bit 30     CONTENDED: somebody may sleep on this word
  *                   sleepers: agents that lock
  * word 1  starving  1 while there is a sleeper that newcomers passed for a
@@ -166,6 +173,8 @@ export function tellOfLock(
  * `tryLock` with a timeout wait. A terminated owner keeps the mutex until
  * `abandon(id)`. An agent that is terminated while it waits delays the others
  * by at most a second.
+ * Freed when: no agent waits, and none will begin an operation. The owner before
+ * may still be in `unlock`.
  * Fairness: a newcomer may pass sleepers. A sleeper that was passed for a
  * millisecond is handed the mutex by the next unlock.
  * C twin: `weft_mutex`. Source: Drepper, "Futexes are tricky", mutex 3; the
@@ -447,22 +456,42 @@ function unlockSlow(
     );
   }
   // CONTENDED is set, so only the owner changes the word now.
-  if (Atomics.load(words, STARVING) === 0) {
+  if (Atomics.load(words, STARVING) === 0) { // before it is given: see (G)
     Atomics.store(words, STATE, UNLOCKED);
     Atomics.notify(words, STATE, 1);
     return;
   }
-  Atomics.store(words, STATE, KEPT);
-  if (Atomics.notify(words, STATE, 1) > 0) return;
-  // Nobody slept: the starving sleeper gave up, or was terminated.
-  Atomics.store(words, STARVING, 0);
-  freeKept(words);
+  // Offer it to a sleeper, and only then keep it for that one: whether there is
+  // one cannot be looked at later, see (G).
+  const offered = state | HANDOFF_BIT;
+  Atomics.store(words, STATE, offered);
+  let next = KEPT;
+  if (Atomics.notify(words, STATE, 1) === 0) {
+    // Nobody slept: the starving sleeper gave up, or was terminated.
+    Atomics.store(words, STARVING, 0);
+    next = UNLOCKED;
+  }
+  // (G) Whoever takes the mutex may free the memory at once: from here on, only
+  // the address is used. A sleeper that leaves takes the offer back.
+  if (Atomics.compareExchange(words, STATE, offered, next) !== offered) {
+    Atomics.store(words, STATE, UNLOCKED);
+  }
+  Atomics.notify(words, STATE, 1);
 }
 
-/** Frees a mutex that is kept for a sleeper, and wakes another sleeper. */
-function freeKept(words: Int32Array<SharedArrayBuffer>): void {
-  if (Atomics.compareExchange(words, STATE, KEPT, UNLOCKED) === KEPT) {
-    Atomics.notify(words, STATE, 1);
+/**
+ * For a sleeper that leaves: frees a mutex that is kept for a sleeper, and wakes
+ * another one; or takes back that it is offered.
+ */
+function decline(words: Int32Array<SharedArrayBuffer>): void {
+  let state = Atomics.load(words, STATE);
+  while (state & HANDOFF_BIT) {
+    const expected = state;
+    const next = state === KEPT ? UNLOCKED : state & ~HANDOFF_BIT;
+    state = Atomics.compareExchange(words, STATE, expected, next);
+    if (state !== expected) continue;
+    if (next === UNLOCKED) Atomics.notify(words, STATE, 1);
+    return;
   }
 }
 
@@ -527,12 +556,14 @@ export function* locking(
       ? { words, index: STATE, value: state, atMost: patience }
       : { words, index: STATE, value: state };
     if (outcome === "timed-out") {
-      freeKept(words); // it may be kept for this sleeper, which leaves
+      decline(words); // it may be meant for this sleeper, which leaves
       return false;
     }
     const before = state;
     state = Atomics.load(words, STATE);
-    woken = outcome === "ok" || (handoff && state === before);
+    // Whoever was woken for an offer may take it once it is kept.
+    woken = outcome === "ok" ||
+      (handoff && (state === before || (woken && before !== KEPT)));
   }
 }
 

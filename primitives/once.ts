@@ -5,7 +5,7 @@
  */
 
 import { ONCE } from "./_layout.ts";
-import type { WordsProblems } from "./_problems.ts";
+import type { WordsProblems } from "./_memory/problems.ts";
 import {
   allocate,
   assertFunction,
@@ -16,8 +16,8 @@ import {
   Region,
   viewPlain,
   type WordsInspection,
-} from "./_region.ts";
-import { relax, spinning } from "./_spin.ts";
+} from "./_memory/region.ts";
+import { relax, spinning } from "./_wait/spin.ts";
 import {
   assertMayBlock,
   assertTimeout,
@@ -27,11 +27,16 @@ import {
   type TryAsyncOptions,
   tryBlockAsync,
   type Waiting,
-} from "./_wait.ts";
+} from "./_wait/wait.ts";
 import { agentId } from "./agent.ts";
 
-export { type Handle, type Memory, Printable, Region } from "./_region.ts";
-export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
+export {
+  type Handle,
+  type Memory,
+  Printable,
+  Region,
+} from "./_memory/region.ts";
+export type { AsyncOptions, TryAsyncOptions } from "./_wait/wait.ts";
 
 const STATE: typeof ONCE.state = 0;
 
@@ -91,6 +96,8 @@ export const PROBLEMS: WordsProblems = {
  * function wrote. If an agent is terminated while it runs the function, the
  * others wait until `abandon(id)`; if it is terminated while it waits, this
  * delays them by at most a second. Nothing wraps.
+ * Freed when: no agent waits, and none will begin an operation. The agent that
+ * ran the function may still be in its operation.
  * Fairness: none among the agents that wait to try next.
  * C twin: `weft_once`. Source: `pthread_once`; the retry is that of C++'s
  * `std::call_once`.

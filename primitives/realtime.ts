@@ -35,17 +35,17 @@
  * @module
  */
 
-import { describe } from "./_describe.ts";
-import type { CopyingClass } from "./_elements.ts";
-import { LoopCopier } from "./_loop_copier.ts";
-import type { QueueConfig } from "./_queue_core.ts";
+import { describe } from "./_memory/describe.ts";
+import type { CopyingClass } from "./_queue/elements.ts";
+import { LoopCopier } from "./_queue/loop_copier.ts";
+import type { QueueConfig } from "./_queue/queue_core.ts";
 import {
   allocate,
   fromHandle,
   type Handle,
   type Memory,
   Region,
-} from "./_region.ts";
+} from "./_memory/region.ts";
 import { StripedCounter as AnyStripedCounter } from "./striped_counter.ts";
 import type { CounterConfig } from "./striped_counter.ts";
 import { Event as AnyEvent, type EventConfig } from "./event.ts";
@@ -77,16 +77,16 @@ import {
 } from "./work_counter.ts";
 import { type DequeConfig, WorkDeque as AnyWorkDeque } from "./work_deque.ts";
 
-export type { Elements } from "./_elements.ts";
-export type { QueueConfig, QueueCore } from "./_queue_core.ts";
+export type { Elements } from "./_queue/elements.ts";
+export type { QueueConfig, QueueCore } from "./_queue/queue_core.ts";
 export {
   type Handle,
   isSupported,
   type Memory,
   Printable,
   Region,
-} from "./_region.ts";
-export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
+} from "./_memory/region.ts";
+export type { AsyncOptions, TryAsyncOptions } from "./_wait/wait.ts";
 export type { CounterConfig } from "./striped_counter.ts";
 export type { EventConfig } from "./event.ts";
 export type { LockFreeQueueConfig } from "./lock_free_queue.ts";

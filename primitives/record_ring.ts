@@ -4,9 +4,9 @@
  * @module
  */
 
-import { DamagedError } from "./_damaged.ts";
+import { DamagedError } from "./_memory/damaged.ts";
 import { RECORD_RING } from "./_layout.ts";
-import { disposedBy, iterated } from "./_dispose.ts";
+import { disposedBy, type Disposer, iterated } from "./_memory/dispose.ts";
 import {
   byteLengthOf,
   bytesOf,
@@ -14,7 +14,7 @@ import {
   type Copying,
   type CopyingClass,
   type Elements,
-} from "./_elements.ts";
+} from "./_queue/elements.ts";
 import {
   type Awaited,
   awaitOn,
@@ -24,15 +24,15 @@ import {
   waitersOf,
   waitOn,
   wake,
-} from "./_event_count.ts";
-import { iterate } from "./_iterate.ts";
-import { ClosedError } from "./_queue.ts";
+} from "./_wait/event_count.ts";
+import { iterate } from "./_wait/iterate.ts";
+import { ClosedError } from "./_queue/queue.ts";
 import {
   NO_AGENT,
   NO_EARLIER,
   NOT_BEHIND,
   type WordsProblems,
-} from "./_problems.ts";
+} from "./_memory/problems.ts";
 import {
   allocate,
   assertBoolean,
@@ -46,30 +46,41 @@ import {
   type Memory,
   Region,
   type WordsInspection,
-} from "./_region.ts";
-import { relaxBriefly, spinning } from "./_spin.ts";
+} from "./_memory/region.ts";
+import { leaveRole, takeRole } from "./_memory/roles.ts";
+import { relaxBriefly, spinning } from "./_wait/spin.ts";
 import {
   assertMayBlock,
   type AsyncOptions,
   type TryAsyncOptions,
   type Waiting,
-} from "./_wait.ts";
+} from "./_wait/wait.ts";
 import { agentId } from "./agent.ts";
 
-export type { Copying, CopyingClass, Elements } from "./_elements.ts";
-export { DamagedError } from "./_damaged.ts";
-export { ClosedError } from "./_queue.ts";
-export { type Handle, type Memory, Printable, Region } from "./_region.ts";
-export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
+export type { Copying, CopyingClass, Elements } from "./_queue/elements.ts";
+export { DamagedError } from "./_memory/damaged.ts";
+export { ClosedError } from "./_queue/queue.ts";
+export {
+  type Handle,
+  type Memory,
+  Printable,
+  Region,
+} from "./_memory/region.ts";
+export type { AsyncOptions, TryAsyncOptions } from "./_wait/wait.ts";
 
 const CAPACITY: typeof RECORD_RING.capacity = 1;
-const SINGLE_PRODUCER: typeof RECORD_RING.single_producer = 2;
+const ROLES: typeof RECORD_RING.roles = 2;
+const MOST: typeof RECORD_RING.most = 4;
 const TAIL: typeof RECORD_RING.tail = 32;
 const CLAIMANT: typeof RECORD_RING.claimant = 33;
 const HEAD_CACHE: typeof RECORD_RING.head_cache = 34;
 const LEAST: typeof RECORD_RING.least = 35;
+const PUSHED: typeof RECORD_RING.pushed = 36;
+const POPPED_CACHE: typeof RECORD_RING.popped_cache = 37;
 const HEAD: typeof RECORD_RING.head = 64;
 const TAIL_CACHE: typeof RECORD_RING.tail_cache = 65;
+const CONSUMER: typeof RECORD_RING.consumer = 66;
+const POPPED: typeof RECORD_RING.popped = 67;
 const POP_EPOCH: typeof RECORD_RING.pop_epoch = 96;
 const PUSH_EPOCH: typeof RECORD_RING.push_epoch = 128;
 const HAND_ONS: typeof RECORD_RING.hand_ons = 130;
@@ -78,7 +89,10 @@ const DATA: typeof RECORD_RING.length = 160;
 /** A bit of `tail`: the ring is closed, and nothing is appended any more. */
 const CLOSED_BIT = 1;
 const POSITION_MASK = -8; // bits 3-31
-/** A bit of `claimant`: an agent waits for the claim to end. */
+/** Bits of `roles`. */
+const ONE_PRODUCER = 1;
+const MANY_CONSUMERS = 2;
+/** A bit of `claimant` and `consumer`: an agent waits for the claim to end. */
 const CONTENDED_BIT = 0x1000_0000; // bit 28
 const OWNER_MASK = 0x0fff_ffff; // bits 0-27
 /** The states of a record, in the low bits of its first word. */
@@ -102,6 +116,16 @@ export interface RecordRingConfig {
    * Whether only one agent pushes; then pushing is faster. False unless given.
    */
   readonly singleProducer?: boolean;
+  /**
+   * Whether any number of agents pop, of which one at a time does; then popping
+   * is slower. False unless given: one agent pops.
+   */
+  readonly manyConsumers?: boolean;
+  /**
+   * The most records that may be in the ring: 1 to 2^30. Unless given, only
+   * their bytes are limited.
+   */
+  readonly most?: number;
 }
 
 /**
@@ -121,7 +145,7 @@ export const INSPECTION: WordsInspection = {
  * @ignore
  */
 export const PROBLEMS: WordsProblems = {
-  byteLength: (capacity, single) => bytesFor(capacity, single),
+  byteLength: (capacity, roles) => bytesFor(capacity, roles),
   problems: (words, tell) => {
     const tail = words[TAIL]! & ~CLOSED_BIT;
     const head = words[HEAD]!;
@@ -143,12 +167,19 @@ export const PROBLEMS: WordsProblems = {
     );
     const known = OWNER_MASK | CONTENDED_BIT;
     tell((words[CLAIMANT]! & ~known) !== 0, CLAIMANT, NO_AGENT);
+    tell((words[CONSUMER]! & ~known) !== 0, CONSUMER, NO_AGENT);
   },
   behind: (region, tell) => {
+    const roles = region[ROLES]!;
     const claimant = Atomics.load(region, CLAIMANT);
-    if ((claimant & OWNER_MASK) !== 0) {
+    if ((claimant & OWNER_MASK) !== 0 && (roles & ONE_PRODUCER) === 0) {
       const text = "This agent makes room for a record, and has not ended.";
       tell(CLAIMANT, "claimant", claimant, text, "claimed");
+    }
+    const consumer = Atomics.load(region, CONSUMER);
+    if ((consumer & OWNER_MASK) !== 0 && (roles & MANY_CONSUMERS) !== 0) {
+      const text = "This agent reads a record, and has not ended.";
+      tell(CONSUMER, "consumer", consumer, text, "claimed");
     }
     const capacity = region[CAPACITY]!;
     let at = Atomics.load(region, HEAD);
@@ -160,7 +191,7 @@ export const PROBLEMS: WordsProblems = {
       const first = Atomics.load(region, DATA + (place >> 2));
       const space = spaceFor(first >>> 2);
       if ((first & 3) === 0 || space > Math.min(used, capacity - place)) {
-        const text = "Its length or its state cannot be.";
+        const text = "This length or this state is impossible.";
         return tell(DATA + (place >> 2), `record at ${place}`, first, text);
       }
       at = at + space | 0;
@@ -180,6 +211,10 @@ export class RecordCore extends Region<"record_ring"> {
   readonly maxLength: number;
   /** Whether only one agent may push. */
   readonly singleProducer: boolean;
+  /** Whether any number of agents may pop. */
+  readonly manyConsumers: boolean;
+  /** The most records that may be in the ring, or 0 if any number may. */
+  readonly most: number;
   readonly #words: Int32Array<SharedArrayBuffer>;
   /**
    * Copies records in and out.
@@ -202,6 +237,9 @@ export class RecordCore extends Region<"record_ring"> {
   #peeked = 0;
   /** Whether this view's last push found no room. */
   #full = false;
+  /** Whether this agent is the one producer, and whether the one consumer. */
+  #produces = false;
+  #consumes = false;
 
   /** Attaches to a ring: see the class that also waits. */
   constructor(
@@ -227,7 +265,9 @@ export class RecordCore extends Region<"record_ring"> {
     this.#id = agentId();
     this.capacity = words[CAPACITY]!;
     this.maxLength = this.capacity / 2 - HEADER;
-    this.singleProducer = words[SINGLE_PRODUCER] === 1;
+    this.singleProducer = (words[ROLES]! & ONE_PRODUCER) !== 0;
+    this.manyConsumers = (words[ROLES]! & MANY_CONSUMERS) !== 0;
+    this.most = Math.max(0, words[MOST]!);
     this.#mask = this.capacity - 1;
   }
 
@@ -238,21 +278,28 @@ export class RecordCore extends Region<"record_ring"> {
     return Math.min(tail - head >>> 0, this.capacity);
   }
 
-  /** Records in the ring; a moment later it may be another number. */
+  /**
+   * Records in the ring; a moment later it may be another number.
+   *
+   * @throws {DamagedError} If the words do not fit together.
+   */
   get size(): number {
     const words = this.#words;
     for (let looks = 8;; looks--) {
       const head = Atomics.load(words, HEAD);
       const tail = Atomics.load(words, TAIL) & POSITION_MASK;
       let count = 0;
-      for (let at = head; (tail - at | 0) > 0;) {
+      let at = head;
+      while (at !== tail && this.#isWhole(tail - at | 0)) {
         const first = Atomics.load(words, this.#at(at));
         if ((first & 3) === COMMITTED) count++;
         at = at + spaceFor(first >>> 2) | 0;
       }
       // If the consumer moved on meanwhile, the words that we read may already
       // belong to newer records.
-      if (Atomics.load(words, HEAD) === head || looks <= 1) return count;
+      const moved = Atomics.load(words, HEAD) !== head;
+      if (!moved && at !== tail) throw new DamagedError("The ring");
+      if (!moved || looks <= 1) return count;
     }
   }
 
@@ -263,6 +310,7 @@ export class RecordCore extends Region<"record_ring"> {
 
   /** The id of the agent that has the claim at this moment, or 0. */
   get claimant(): number {
+    if (this.singleProducer) return 0;
     return Atomics.load(this.#words, CLAIMANT) & OWNER_MASK;
   }
 
@@ -304,7 +352,7 @@ export class RecordCore extends Region<"record_ring"> {
     if (record === 0) return undefined;
     const length = this.#words[record]! >>> 2;
     if (length > byteLength) {
-      this.#peeked = 0;
+      this.unpeek();
       throw new RangeError(
         `A record of ${length} bytes does not fit an array of ` +
           `${byteLength} bytes`,
@@ -393,8 +441,10 @@ export class RecordCore extends Region<"record_ring"> {
     const record = this.#reserved;
     this.#reserved = 0;
     if (this.singleProducer) return; // nobody else has seen it
+    this.#uncount();
     Atomics.store(this.#words, record, this.#length << 2 | SKIPPED);
     wake(this.#words, POP_EPOCH, 1); // for the records that it held back
+    if (this.most > 0) this.#wakeProducer();
   }
 
   /**
@@ -404,10 +454,11 @@ export class RecordCore extends Region<"record_ring"> {
    * @internal
    */
   peekRecord(): number {
-    if (this.#peeked === 0) {
+    if (this.#peeked === 0 && this.#beginReading()) {
       const record = this.oldest();
+      if (record > 0) this.#peeked = record;
+      else this.#endReading();
       if (record < 0) this.refuse();
-      else this.#peeked = record;
     }
     return this.#peeked;
   }
@@ -423,7 +474,9 @@ export class RecordCore extends Region<"record_ring"> {
     this.#peeked = 0;
     const words = this.#words;
     const space = spaceFor(words[record]! >>> 2);
+    this.#count();
     Atomics.store(words, HEAD, words[HEAD]! + space | 0); // (F)
+    this.#endReading();
     this.#wakeProducer();
   }
 
@@ -434,6 +487,21 @@ export class RecordCore extends Region<"record_ring"> {
    */
   protected unpeek(): void {
     this.#peeked = 0;
+    this.#endReading();
+  }
+
+  /**
+   * As `oldest`, for an agent that does not take the record; 0 also if another
+   * agent reads now.
+   *
+   * @internal
+   */
+  protected lookAtRecord(): number {
+    if (this.#peeked !== 0) return this.#peeked;
+    if (!this.#beginReading()) return 0;
+    const record = this.oldest();
+    this.#endReading();
+    return record;
   }
 
   /**
@@ -479,15 +547,20 @@ export class RecordCore extends Region<"record_ring"> {
 
   /**
    * Ends the claim of agent `id`, known never to run again, and skips what it
-   * had reserved; returns how many records those were. If another agent has the
+   * had reserved; returns how many records those were. If it was the only
+   * consumer or producer, the next agent that pops or pushes is; an agent may
+   * give such a role up itself, by its own id. If another agent has the
    * claim at this moment, nothing is done, and its id is returned, negated: -7
    * for agent 7. An agent that runs ends its claim at once, so call this again.
    * If the same id comes back, that agent has ended, too: abandon it first.
    *
+   * @throws {RangeError} If `id` is no agent's id, nor 0.
    * @throws {DamagedError} If the words do not fit together.
    */
   abandon(id: number): number {
+    inRange("An agent id", id, 0, OWNER_MASK);
     const words = this.#words;
+    this.#leave(id);
     if (id === 0 || this.singleProducer) return 0;
     // While the claim is ours, nobody overwrites the records that we read.
     const owner = this.#takeOver(id);
@@ -501,6 +574,7 @@ export class RecordCore extends Region<"record_ring"> {
       const record = this.#at(at);
       const head = Atomics.load(words, record);
       if ((head & 3) === RESERVED && words[record + 1] === id) {
+        this.#uncount();
         Atomics.store(words, record, head | SKIPPED);
         count++;
       }
@@ -510,6 +584,7 @@ export class RecordCore extends Region<"record_ring"> {
     if (owner === 0) this.#endClaim();
     if (!whole && count === 0) throw new DamagedError("The ring");
     if (count > 0) wake(words, POP_EPOCH, Infinity);
+    if (count > 0 && this.most > 0) this.#wakeProducer();
     return count;
   }
 
@@ -576,6 +651,8 @@ export class RecordCore extends Region<"record_ring"> {
     if (!this.singleProducer) {
       if (this.#full && this.#isFull(space)) return 0;
       if (this.#beginClaim(space) !== 0) return 0;
+    } else if (!this.#produces) {
+      this.#produces = takeRole(words, CLAIMANT, this.#id, "producer");
     }
     const tail = words[TAIL]!; // ours: only `close` changes it meanwhile
     if (tail & CLOSED_BIT) {
@@ -593,18 +670,45 @@ export class RecordCore extends Region<"record_ring"> {
         throw new DamagedError("The ring");
       }
       if (total > this.capacity - (tail - head | 0)) {
-        const closed = this.closed;
-        this.#full = true;
-        this.#note(space);
-        this.#endClaim();
-        if (closed) this.refuse();
-        return 0;
+        return this.#giveUp(space);
       }
     }
+    if (this.most > 0 && this.#isCrowded(tail)) return this.#giveUp(space);
     this.#full = false;
     if (total === space) return this.#at(tail);
     words[this.#at(tail)] = total - space - HEADER << 2 | SKIPPED; // published by (P)
     return DATA;
+  }
+
+  /** Ends the claim of a push that found no room. */
+  #giveUp(space: number): 0 {
+    const closed = this.closed;
+    this.#full = true;
+    this.#note(space);
+    this.#endClaim();
+    if (closed) this.refuse();
+    return 0;
+  }
+
+  /**
+   * Whether there are as many records as there may be. The count may be too
+   * low, by one for each agent that was terminated between two steps of a push,
+   * a pop or an `abandon`, but never too high.
+   */
+  #isCrowded(tail: number): boolean {
+    const words = this.#words;
+    const cached = words[POPPED_CACHE]!;
+    if ((Atomics.load(words, PUSHED) - cached | 0) < this.most) return false;
+    const empty = Atomics.load(words, HEAD) === tail; // pairs with (F)
+    const popped = Atomics.load(words, POPPED);
+    words[POPPED_CACHE] = popped;
+    // Once more, because records may be cancelled meanwhile.
+    const count = Atomics.load(words, PUSHED) - popped | 0;
+    if (count > this.most || empty && count > 0) {
+      this.#endClaim();
+      throw new DamagedError("The ring");
+    }
+    return count === this.most;
   }
 
   /**
@@ -619,7 +723,7 @@ export class RecordCore extends Region<"record_ring"> {
     const used = tail - Atomics.load(words, HEAD) | 0;
     // The agent that has the claim tells of a closed or damaged ring.
     const full = this.#isWhole(used) &&
-      this.#total(tail, space) > this.capacity - used;
+      (this.#total(tail, space) > this.capacity - used || !this.#mayPush());
     if (full) this.#note(space);
     return full;
   }
@@ -639,6 +743,7 @@ export class RecordCore extends Region<"record_ring"> {
     const seen = tail & CLOSED_BIT
       ? tail
       : Atomics.compareExchange(words, TAIL, tail, next);
+    if (this.most > 0 && seen === tail) Atomics.add(words, PUSHED, 1);
     this.#endClaim();
     if ((seen & CLOSED_BIT) === 0) return true;
     this.refuse();
@@ -676,7 +781,15 @@ export class RecordCore extends Region<"record_ring"> {
     const least = Atomics.load(words, LEAST); // pairs with (N)
     const tail = Atomics.load(words, TAIL) & POSITION_MASK;
     const used = tail - Atomics.load(words, HEAD) | 0;
-    return this.#total(tail, least) <= this.capacity - used;
+    return this.#total(tail, least) <= this.capacity - used && this.#mayPush();
+  }
+
+  /** Whether there were fewer records than there may be, a moment ago. */
+  #mayPush(): boolean {
+    if (this.most === 0) return true;
+    const words = this.#words;
+    const pushed = Atomics.load(words, PUSHED);
+    return (pushed - Atomics.load(words, POPPED) | 0) < this.most;
   }
 
   /**
@@ -758,15 +871,78 @@ export class RecordCore extends Region<"record_ring"> {
   }
 
   /**
+   * Takes the right to read. False if another of many consumers has it, and
+   * does not end within about a microsecond: it wakes us when it ends.
+   *
+   * @throws {TypeError} If there is one consumer, and it is another agent.
+   */
+  #beginReading(): boolean {
+    const words = this.#words;
+    if (!this.manyConsumers) {
+      if (this.#consumes) return true;
+      return this.#consumes = takeRole(words, CONSUMER, this.#id, "consumer");
+    }
+    for (let i = 8 * Math.min(spinning.rounds, 2);; i--) {
+      const owner = Atomics.compareExchange(words, CONSUMER, 0, this.#id);
+      if (owner === 0) return true;
+      if (i <= 0) {
+        // (E) As (W) of `#beginClaim`, for the end of reading.
+        const marked = owner | CONTENDED_BIT;
+        const seen = Atomics.compareExchange(words, CONSUMER, owner, marked);
+        if (seen === owner) return false;
+      } else relaxBriefly();
+    }
+  }
+
+  #endReading(): void {
+    if (!this.manyConsumers) return;
+    const words = this.#words;
+    // Pairs with (E).
+    if (Atomics.exchange(words, CONSUMER, 0) & CONTENDED_BIT) {
+      wake(words, POP_EPOCH, 1);
+    }
+  }
+
+  /** Ends the roles of agent `id`, and what it reads. */
+  #leave(id: number): void {
+    const words = this.#words;
+    if (this.singleProducer) leaveRole(words, CLAIMANT, id);
+    const contended = id | CONTENDED_BIT;
+    if (
+      leaveRole(words, CONSUMER, id) ||
+      this.manyConsumers && leaveRole(words, CONSUMER, contended)
+    ) wake(words, POP_EPOCH, Infinity);
+    if (id !== this.#id) return;
+    this.#produces = this.#consumes = false;
+    this.#peeked = 0;
+  }
+
+  /** Counts a record as never pushed, which is skipped then. */
+  #uncount(): void {
+    if (this.most > 0) Atomics.sub(this.#words, PUSHED, 1);
+  }
+
+  /** Counts a record that is popped. */
+  #count(): void {
+    if (this.most === 0) return;
+    const words = this.#words;
+    Atomics.store(words, POPPED, words[POPPED]! + 1 | 0); // before (F)
+  }
+
+  /**
    * The index of the first word of the oldest record; 0 if there is none, -1 if
-   * there will never be one.
+   * there will never be one. Only the agent that reads may call it.
    *
    * @internal
    */
   protected oldest(): number {
     const words = this.#words;
     for (;;) {
-      const head = words[HEAD]!; // our own: no other agent moves it
+      // Our own: no other agent moves it now. Of many consumers, one may have
+      // moved it that was terminated then.
+      const head = this.manyConsumers
+        ? Atomics.load(words, HEAD)
+        : words[HEAD]!;
       if (head === words[TAIL_CACHE]) {
         const tail = Atomics.load(words, TAIL);
         words[TAIL_CACHE] = tail & POSITION_MASK;
@@ -780,7 +956,10 @@ export class RecordCore extends Region<"record_ring"> {
         : Atomics.load(words, record);
       const state = first & 3;
       const space = spaceFor(first >>> 2);
-      if (!this.#fits(head, space)) throw new DamagedError("The ring");
+      if (!this.#fits(head, space)) {
+        this.#endReading();
+        throw new DamagedError("The ring");
+      }
       if (state === COMMITTED) return record;
       if (state === RESERVED) return 0;
       Atomics.store(words, HEAD, head + space | 0);
@@ -800,7 +979,7 @@ export const RecordRingBase: abstract new (
   Copier: CopyingClass,
 ) =>
   & RecordCore
-  & Disposable
+  & Disposer
   & AsyncIterable<Uint8Array<ArrayBuffer>, void, void> =
     /* @__PURE__ */ iterated(/* @__PURE__ */ disposedBy(RecordCore, "close"));
 
@@ -809,31 +988,42 @@ export const RecordRingBase: abstract new (
  * to one consumer.
  *
  * ```text
- * word 0    magic            Kind and layout version.
- * word 1    capacity         Bytes, a power of two.
- * word 2    single_producer  1 if there is one producer.
- * word 3    seal             Check word over the configuration.
- * word 32   tail             bit 0      CLOSED
- *                            bits 1-31  where the next record goes, in bytes
- * word 33   claimant         The agent that moves `tail` now, or 0. Bit 28 is
- *                            CONTENDED.
- * word 34   head_cache       The value of `head` that the producers saw last.
- * word 35   least            The fewest bytes, head included, for which a
- *                            producer waited; 0 if none did.
- * word 64   head             Where the consumer reads next, in bytes.
- * word 65   tail_cache       The value of `tail` that the consumer saw last.
- * word 96   pop_epoch        Changes when the sleeping consumer must look
- *                            again.
- *                            sleepers: the consumer
- * word 97   pop_waiters      bits 0-30  waits of the consumer that sleep, or
- *                                       are about to
- *                            bit 31     one of them awaits, or did
- * word 128  push_epoch       Changes when sleeping producers must look again.
- *                            sleepers: producers
- * word 129  push_waiters     bits 0-30  producers that sleep, or are about to
- *                            bit 31     one of them awaits, or did
- * word 130  hand_ons         How often a producer without room may still hand
- *                            its wake on.
+ * word 0    magic         Kind and layout version.
+ * word 1    capacity      Bytes, a power of two.
+ * word 2    roles         bit 0  there is one producer
+ *                         bit 1  there is any number of consumers
+ * word 3    seal          Check word over the configuration.
+ * word 4    most          The most records in the ring, or 0 if only their
+ *                         bytes are limited.
+ * word 32   tail          bit 0      CLOSED
+ *                         bits 1-31  where the next record goes, in bytes
+ * word 33   claimant      The agent that moves `tail` now, or 0. Bit 28 is
+ *                         CONTENDED. If there is one producer, its id from its
+ *                         first push on.
+ * word 34   head_cache    The value of `head` that the producers saw last.
+ * word 35   least         The fewest bytes, head included, for which a producer
+ *                         waited; 0 if none did.
+ * word 36   pushed        How many records were pushed, without the skipped
+ *                         ones, modulo 2^32, if `most` is not 0.
+ * word 37   popped_cache  The value of `popped` that the producers saw last.
+ * word 64   head          Where the consumer reads next, in bytes.
+ * word 65   tail_cache    The value of `tail` that the consumer saw last.
+ * word 66   consumer      The agent that reads, or 0. If there is one consumer,
+ *                         its id from its first pop on. Otherwise the agent
+ *                         that moves `head` now; bit 28 is CONTENDED.
+ * word 67   popped        How many records were popped, modulo 2^32, if `most`
+ *                         is not 0.
+ * word 96   pop_epoch     Changes when the sleeping consumer must look again.
+ *                         sleepers: the consumer
+ * word 97   pop_waiters   bits 0-30  waits of the consumer that sleep, or are
+ *                                    about to
+ *                         bit 31     one of them awaits, or did
+ * word 128  push_epoch    Changes when sleeping producers must look again.
+ *                         sleepers: producers
+ * word 129  push_waiters  bits 0-30  producers that sleep, or are about to
+ *                         bit 31     one of them awaits, or did
+ * word 130  hand_ons      How often a producer without room may still hand its
+ *                         wake on.
  * word 160  `capacity` bytes. Position `p` is at byte `p mod capacity`. A
  *           record begins at a multiple of 8 bytes with two words. The first is
  *           its length times 4 plus its state: 1 RESERVED, 2 COMMITTED or 3
@@ -850,7 +1040,9 @@ export const RecordRingBase: abstract new (
  * Progress: the `try` forms never wait, but they are not lock-free. A producer
  * holds the claim for a few steps, from its look at `tail` until it has moved
  * `tail`. Another producer that finds the claim taken spins for a microsecond,
- * and then answers "full". The consumer never needs the claim. A record that is
+ * and then answers "full". The consumer never needs the claim. With
+ * `manyConsumers`, one of them reads at a time, and another one that finds it
+ * reading answers "empty" in the same way. A record that is
  * reserved and not yet committed holds back the records behind it, and `tryPop`
  * answers "empty". With `singleProducer`, every operation is wait-free, and a
  * record becomes visible when it is committed. An agent that is terminated
@@ -1141,7 +1333,7 @@ export class RecordRing extends RecordRingBase {
    * @internal
    */
   readiness(): Waiting<boolean | undefined> {
-    return waitOn(this.#next(() => this.oldest() !== 0 || undefined));
+    return waitOn(this.#next(() => this.lookAtRecord() !== 0 || undefined));
   }
 
   /**
@@ -1238,7 +1430,7 @@ export class RecordRing extends RecordRingBase {
       // The records behind the one just taken were announced before it was
       // ready, so pass the wake on.
       pass: () => {
-        const next = this.oldest();
+        const next = this.lookAtRecord();
         if (next !== 0) wake(this.#words, POP_EPOCH, next < 0 ? Infinity : 1);
       },
     };
@@ -1266,10 +1458,26 @@ export function formatRecords(
 ): void {
   const words = checked(config);
   const bytes = bytesFor(...words);
-  format("record_ring", RECORD_RING, memory, byteOffset, bytes, words);
+  const { most = 0 } = config;
+  format(
+    "record_ring",
+    RECORD_RING,
+    memory,
+    byteOffset,
+    bytes,
+    words,
+    (head) => head[MOST] = most,
+  );
 }
 
-/** `inspect` looks at so many records, and no more. */
+const CONFIG_NAMES: readonly string[] = [
+  "capacity",
+  "singleProducer",
+  "manyConsumers",
+  "most",
+];
+
+/** The most records that `inspect` looks at. */
 const MOST_RECORDS = 4096;
 
 /** The bytes that a record occupies. */
@@ -1281,24 +1489,29 @@ function byteAt(array: Elements, i: number): number {
     : new Uint8Array(array.buffer, array.byteOffset + i, 1)[0]!;
 }
 
-/** Checks `config` and rounds it: returns `[capacity, singleProducer]`. */
+/** Checks `config` and rounds it: returns `[capacity, roles]`. */
 function checked(
   config: RecordRingConfig,
-): [capacity: number, singleProducer: number] {
-  assertConfig("record_ring", config, ["capacity", "singleProducer"]);
-  const { capacity, singleProducer = false } = config;
+): [capacity: number, roles: number] {
+  assertConfig("record_ring", config, CONFIG_NAMES);
+  const { capacity, singleProducer = false, manyConsumers = false } = config;
   inRange("A ring's capacity", capacity, 16, MAX_CAPACITY);
   assertBoolean("singleProducer", singleProducer);
-  return [2 ** Math.ceil(Math.log2(capacity)), singleProducer ? 1 : 0];
+  assertBoolean("manyConsumers", manyConsumers);
+  if (config.most !== undefined) {
+    inRange("The most records", config.most, 1, MAX_CAPACITY);
+  }
+  const roles = (singleProducer ? ONE_PRODUCER : 0) |
+    (manyConsumers ? MANY_CONSUMERS : 0);
+  return [2 ** Math.ceil(Math.log2(capacity)), roles];
 }
 
-function bytesFor(capacity: number, singleProducer: number): number {
+function bytesFor(capacity: number, roles: number): number {
   if (
     capacity >= 16 && (capacity & capacity - 1) === 0 &&
-    (singleProducer & ~1) === 0
+    (roles & ~(ONE_PRODUCER | MANY_CONSUMERS)) === 0
   ) return DATA * 4 + capacity;
   throw new RangeError(
-    `there is no ring of ${capacity} bytes whose singleProducer is ` +
-      singleProducer,
+    `there is no ring of ${capacity} bytes whose roles are ${roles}`,
   );
 }

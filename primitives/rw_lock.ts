@@ -4,9 +4,9 @@
  * @module
  */
 
-import { LockGuard } from "./_guard.ts";
+import { LockGuard } from "./_memory/guard.ts";
 import { RW_LOCK } from "./_layout.ts";
-import type { WordsProblems } from "./_problems.ts";
+import type { WordsProblems } from "./_memory/problems.ts";
 import {
   MAX_READS,
   ONE_PENDING as ONE_WAIT,
@@ -14,7 +14,7 @@ import {
   readingOf,
   READS,
   settled,
-} from "./_readers.ts";
+} from "./_memory/readers.ts";
 import {
   allocate,
   assertConfig,
@@ -26,9 +26,9 @@ import {
   Region,
   viewPlain,
   type WordsInspection,
-} from "./_region.ts";
-import { relax, spinning } from "./_spin.ts";
-import { markOf, MAX_ROWS, ROW, rowsLength } from "./_tracked.ts";
+} from "./_memory/region.ts";
+import { relax, spinning } from "./_wait/spin.ts";
+import { markOf, MAX_ROWS, ROW, rowsLength } from "./_memory/tracked.ts";
 import {
   assertMayBlock,
   assertTimeout,
@@ -38,7 +38,7 @@ import {
   type TryAsyncOptions,
   tryBlockAsync,
   type Waiting,
-} from "./_wait.ts";
+} from "./_wait/wait.ts";
 import { agentId } from "./agent.ts";
 import {
   inherit,
@@ -48,9 +48,14 @@ import {
   unlocking,
 } from "./mutex.ts";
 
-export { type Handle, type Memory, Printable, Region } from "./_region.ts";
-export { LockGuard } from "./_guard.ts";
-export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
+export {
+  type Handle,
+  type Memory,
+  Printable,
+  Region,
+} from "./_memory/region.ts";
+export { LockGuard } from "./_memory/guard.ts";
+export type { AsyncOptions, TryAsyncOptions } from "./_wait/wait.ts";
 
 const STATE: typeof RW_LOCK.state = 0;
 const GATE: typeof RW_LOCK.gate = 1;
@@ -91,12 +96,12 @@ const MAX_READERS = 0x1fff;
  */
 const WINDOW = 0.5, PAUSE = 2;
 
-/** While readers wait, so many writers follow one another at most, less 1. */
+/** While readers wait, at most this many + 1 writers follow one another. */
 const TURNS_MASK = 7;
 
 /**
- * A reader that waits for a lock that is passed on looks after so many ms: the
- * next writer may have been terminated, or its agent may be busy.
+ * How long, in ms, a reader waits for a lock that is passed on before it looks
+ * again: the next writer may have been terminated, or its agent may be busy.
  */
 const LOOK = 100;
 
@@ -257,7 +262,11 @@ export const PROBLEMS: WordsProblems = {
     tellOfLock(words, WRITER, tell);
     const tracked = words[TRACKED]!;
     const wrong = tracked !== markOf(tracked & MAX_ROWS);
-    tell(wrong, TRACKED, "It is 0, or says one number twice.");
+    tell(
+      wrong,
+      TRACKED,
+      "It must be 0, or agents with their complement.",
+    );
     tell(
       tracked !== 0 && (state & (READING_MASK | PENDING_MASK)) !== 0,
       STATE,

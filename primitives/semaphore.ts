@@ -4,9 +4,9 @@
  * @module
  */
 
-import { PermitGuard } from "./_guard.ts";
+import { PermitGuard } from "./_memory/guard.ts";
 import { SEMAPHORE } from "./_layout.ts";
-import { NO_AGENT, type WordsProblems } from "./_problems.ts";
+import { NO_AGENT, type WordsProblems } from "./_memory/problems.ts";
 import {
   allocate,
   assertConfig,
@@ -19,15 +19,15 @@ import {
   type Memory,
   Region,
   type WordsInspection,
-} from "./_region.ts";
-import { spin, spinning } from "./_spin.ts";
+} from "./_memory/region.ts";
+import { spin, spinning } from "./_wait/spin.ts";
 import {
   COUNT_SHIFT,
   MAX_COUNT,
   MAX_ROWS,
   rowsLength,
   Tracked,
-} from "./_tracked.ts";
+} from "./_memory/tracked.ts";
 import {
   assertMayBlock,
   assertTimeout,
@@ -37,20 +37,30 @@ import {
   type TryAsyncOptions,
   tryBlockAsync,
   type Waiting,
-} from "./_wait.ts";
+} from "./_wait/wait.ts";
 import { agentId } from "./agent.ts";
 
-export { type Handle, type Memory, Printable, Region } from "./_region.ts";
-export { PermitGuard } from "./_guard.ts";
-export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
+export {
+  type Handle,
+  type Memory,
+  Printable,
+  Region,
+} from "./_memory/region.ts";
+export { PermitGuard } from "./_memory/guard.ts";
+export type { AsyncOptions, TryAsyncOptions } from "./_wait/wait.ts";
 
 const TRACKED: typeof SEMAPHORE.tracked = 1;
-const PERMITS: typeof SEMAPHORE.permits = 3;
-const WAITERS: typeof SEMAPHORE.waiters = 4;
-const TURN: typeof SEMAPHORE.turn = 5;
+const MAX: typeof SEMAPHORE.max = 2;
+const PERMITS: typeof SEMAPHORE.permits = 4;
+const WAITERS: typeof SEMAPHORE.waiters = 5;
 const BULK: typeof SEMAPHORE.bulk = 6;
 const CLAIMANT: typeof SEMAPHORE.claimant = 7;
 const CLAIM: typeof SEMAPHORE.claim = 8;
+
+/** Who may sleep on the permits; there can be a debt only with the last. */
+const WHO_MASK = 3, NOBODY = 0, SINGLES = 1, SEVERALS = 2, DEBT = 3;
+/** How far the permits are shifted beside it. */
+const FREE_SHIFT = 2;
 
 /** Where the rows of a tracked semaphore begin. */
 const ROWS = 40;
@@ -109,6 +119,12 @@ export interface SemaphoreConfig {
    * dead agent held, and an agent can release only what it holds.
    */
   readonly tracked?: number;
+  /**
+   * The most permits there can ever be: to acquire more, or to release beyond
+   * it, is a RangeError. 1 to 2^30 - 1, which is also what it is unless given;
+   * if agents are tracked, 1 to 2047.
+   */
+  readonly max?: number;
 }
 
 /**
@@ -127,13 +143,15 @@ export const INSPECTION: WordsInspection = {
  * @ignore
  */
 export const PROBLEMS: WordsProblems = {
-  byteLength: (tracked) => bytesFor(tracked),
+  byteLength: bytesFor,
   problems: (words, tell) => {
     const claim = words[CLAIM]!;
     const claimant = words[CLAIMANT]!;
     const none = "There are never so many permits.";
     const tracked = words[TRACKED] !== 0; // then `permits` has other parts
-    tell(!tracked && words[PERMITS]! > MAX_PERMITS, PERMITS, none);
+    const free = tracked ? 0 : freeOf(words[PERMITS]!);
+    tell(free > words[MAX]!, PERMITS, none);
+    tell(free < 0 && claimant === 0, PERMITS, "`claimant` names nobody.");
     tell(words[BULK]! < 0, BULK, "There are fewer than 0 waiters.");
     tell((claimant & ~MAX_ID) !== 0, CLAIMANT, NO_AGENT);
     tell(claim < 0 || claim > MAX_PERMITS, CLAIM, none);
@@ -153,18 +171,21 @@ export const PROBLEMS: WordsProblems = {
  * word 0  magic     Kind and layout version.
  * word 1  tracked   How many agents note what they hold, up to 255; 0 if none
  *                   does.
- * word 2  seal      Check word over the configuration.
- * word 3  permits   Free permits, up to 2^30 - 1. Below 0: what the claimant
- *                   still lacks. If agents are tracked:
+ * word 2  max       The most permits there can be, up to 2^30 - 1; if agents
+ *                   are tracked, 2047.
+ * word 3  seal      Check word over the configuration.
+ * word 4  permits   bits 0-1    who may sleep here: 0 nobody; 1 agents that
+ *                               want one permit; 2 also agents that want
+ *                               several; 3 as 2, and there is a debt
+ *                   bits 2-31   free permits; with a debt, what the claimant
+ *                               still lacks. If agents are tracked:
  *                   bits 0-11   the sequence of the last change, modulo 4096
  *                   bits 12-19  the row of the agent that made it
- *                   bits 20-31  the permits
- *                   sleepers: agents that want one permit
- * word 4  waiters   Operations in the slow path of `acquire`.
- * word 5  turn      Changes when agents that want several permits must look
- *                   again.
- *                   sleepers: agents that want several permits
- * word 6  bulk      Operations that sleep on `turn`, or are about to.
+ *                   bits 20-31  free permits; below 0, what the claimant still
+ *                               lacks
+ *                   sleepers: agents that want permits
+ * word 5  waiters   Operations in the slow path of `acquire`.
+ * word 6  bulk      Those of them that want several permits, and the claimant.
  * word 7  claimant  The agent that took its permits in advance, or 0.
  * word 8  claim     How many permits it took.
  * word 9  From word 40 on, if agents are tracked, rows of 32 words. A row has
@@ -177,16 +198,20 @@ export const PROBLEMS: WordsProblems = {
  * a debt that the next releases pay. A later agent finds no permits and waits
  * behind it.
  *
- * Invariant: a sleeper is counted in `waiters`, and in `bulk` if it sleeps on
- * `turn`. Both may be too high (an agent was terminated), but never too low.
+ * Invariant: a sleeper is counted in `waiters`, and in `bulk` if it wants several
+ * permits. Both may be too high (an agent was terminated), but never too low. If
+ * agents are not tracked, a sleeper fell asleep on a state that says so; an agent
+ * that clears this wakes all.
  * Progress: `tryAcquire()` and `release` are lock-free. `acquire`, its async
  * form, and both with a timeout wait. An agent that is terminated while it waits
- * costs the others nothing, unless it was the claimant: then its claim is lost
- * until `abandon(id)`. With `tracked`, each agent notes in a row what it holds,
+ * holds up no other, unless it was the claimant: then its claim is lost until
+ * `abandon(id)`. If it waited for several permits, later releases wake all. With `tracked`, each agent notes in a row what it holds,
  * so that `abandon(id)` returns exactly that.
  * Fairness: a newcomer may pass sleepers, but not the claimant. A waiter claims
  * once others passed it 8 times; agents that waited before it do not count.
- * C twin: `weft_semaphore`. Source: Dijkstra, EWD 74; waiter count, glibc.
+ * Freed when: no agent waits, and none will begin an operation. The agent that
+ * released may still be in `release`, unless agents are tracked.
+ * C twin: `weft_semaphore`. Source: Dijkstra, EWD 74; giving as musl's `sem_post`.
  *
  * @example At most two agents in a section
  * ```ts
@@ -203,10 +228,7 @@ export class Semaphore extends Region<"semaphore"> {
   readonly #id: number;
   /** The rows of agents that note what they hold. */
   readonly #rows: Tracked | undefined;
-  /** How far the permits are shifted in their word. */
-  readonly #shift: number = 0;
-  /** The most permits there can be. */
-  readonly #most: number = MAX_PERMITS;
+  readonly #max: number;
 
   /**
    * Attaches to the semaphore at `byteOffset`; writes nothing.
@@ -226,34 +248,32 @@ export class Semaphore extends Region<"semaphore"> {
     super("semaphore", words, INSPECTION);
     this.#words = words;
     this.#id = agentId();
+    this.#max = words[MAX]!;
     const tracked = words[TRACKED]!;
     if (tracked === 0) return;
     const what = "The semaphore";
     this.#rows = new Tracked(what, words, PERMITS, ROWS, tracked, this.#id);
-    this.#shift = COUNT_SHIFT;
-    this.#most = MAX_COUNT;
   }
 
   /**
    * The bytes a semaphore occupies.
    *
    * @throws {TypeError} If `config` is not as described.
-   * @throws {RangeError} If `tracked` is out of range.
+   * @throws {RangeError} If `tracked` or `max` is out of range.
    */
   static byteLength(_permits = 0, config: SemaphoreConfig = {}): number {
-    return bytesFor(trackedOf(config));
+    return bytesFor(...configOf(config));
   }
 
   /**
-   * Allocates a semaphore with `permits` free permits, 0 to 2^30 - 1; tracked, 0
-   * to 2047.
+   * Allocates a semaphore with `permits` free permits, 0 to `max`.
    *
    * @throws {TypeError} If `permits` is not a number, or `config` is not as
    * described.
-   * @throws {RangeError} If `permits` or `tracked` is out of range.
+   * @throws {RangeError} If `permits`, `tracked` or `max` is out of range.
    */
   static create(permits = 0, config?: SemaphoreConfig): Semaphore {
-    assertFree(permits, trackedOf(config));
+    inRange("Permits", permits, 0, configOf(config)[1]);
     const memory = allocate(Semaphore.byteLength(permits, config));
     return Semaphore.init(memory, 0, permits, config);
   }
@@ -263,8 +283,8 @@ export class Semaphore extends Region<"semaphore"> {
    *
    * @throws {TypeError} If `memory` is not shared, `permits` is not a number, or
    * `config` is not as described.
-   * @throws {RangeError} If the semaphore does not fit there, or `permits` or
-   * `tracked` is out of range.
+   * @throws {RangeError} If the semaphore does not fit there, or `permits`,
+   * `tracked` or `max` is out of range.
    */
   static init(
     memory: Memory,
@@ -272,18 +292,17 @@ export class Semaphore extends Region<"semaphore"> {
     permits = 0,
     config?: SemaphoreConfig,
   ): Semaphore {
-    const tracked = trackedOf(config);
-    assertFree(permits, tracked);
-    const bytes = bytesFor(tracked);
+    const [tracked, max] = configOf(config);
+    inRange("Permits", permits, 0, max);
     format(
       "semaphore",
       SEMAPHORE,
       memory,
       byteOffset,
-      bytes,
-      [tracked],
+      bytesFor(tracked, max),
+      [tracked, max],
       (words) => {
-        words[PERMITS] = tracked > 0 ? permits << COUNT_SHIFT : permits;
+        words[PERMITS] = permits << (tracked > 0 ? COUNT_SHIFT : FREE_SHIFT);
       },
     );
     return new Semaphore(memory, byteOffset);
@@ -301,7 +320,12 @@ export class Semaphore extends Region<"semaphore"> {
 
   /** Free permits, 0 or more. */
   get available(): number {
-    return Math.max(Atomics.load(this.#words, PERMITS) >> this.#shift, 0);
+    return Math.max(this.#freeOf(Atomics.load(this.#words, PERMITS)), 0);
+  }
+
+  /** The most permits there can be. */
+  get max(): number {
+    return this.#max;
   }
 
   /** How many agents note what they hold: what `tracked` was, or 0. */
@@ -321,7 +345,7 @@ export class Semaphore extends Region<"semaphore"> {
    * Takes `n` permits, and blocks until that is done.
    *
    * @throws {TypeError} If this agent may not block, or `n` is not a number.
-   * @throws {RangeError} If `n` is not an integer from 1 to 2^30 - 1.
+   * @throws {RangeError} If `n` is not an integer from 1 to `max`.
    */
   acquire(n = 1): void {
     assertMayBlock("acquire");
@@ -336,8 +360,7 @@ export class Semaphore extends Region<"semaphore"> {
    *
    * @throws {TypeError} If it would wait and this agent may not block, or if
    * `n` or `timeout` is not a number.
-   * @throws {RangeError} If `n` is not an integer from 1 to 2^30 - 1, or
-   * `timeout` is negative or NaN.
+   * @throws {RangeError} If `n` is not an integer from 1 to `max`, or `timeout` is negative or NaN.
    */
   tryAcquire(n = 1, timeout = 0): boolean {
     this.#assertPermits(n);
@@ -354,7 +377,7 @@ export class Semaphore extends Region<"semaphore"> {
    *
    * @throws {TypeError} If `n` is not a number, or an option is unknown or of a
    * wrong type.
-   * @throws {RangeError} If `n` is not an integer from 1 to 2^30 - 1.
+   * @throws {RangeError} If `n` is not an integer from 1 to `max`.
    */
   async acquireAsync(n = 1, options?: AsyncOptions): Promise<void> {
     this.#assertPermits(n);
@@ -366,8 +389,7 @@ export class Semaphore extends Region<"semaphore"> {
    *
    * @throws {TypeError} If `n` is not a number, or an option is unknown or of a
    * wrong type.
-   * @throws {RangeError} If `n` is not an integer from 1 to 2^30 - 1, or the
-   * timeout is negative or NaN.
+   * @throws {RangeError} If `n` is not an integer from 1 to `max`, or the timeout is negative or NaN.
    */
   async tryAcquireAsync(n = 1, options?: TryAsyncOptions): Promise<boolean> {
     this.#assertPermits(n);
@@ -432,7 +454,7 @@ export class Semaphore extends Region<"semaphore"> {
    *
    * @throws {TypeError} As {@linkcode Semaphore.acquire}, or if `fn` is not a
    * function.
-   * @throws {RangeError} If `n` is not an integer from 1 to 2^30 - 1.
+   * @throws {RangeError} If `n` is not an integer from 1 to `max`.
    */
   run<T>(fn: () => T, n = 1): T {
     assertFunction(fn);
@@ -450,7 +472,7 @@ export class Semaphore extends Region<"semaphore"> {
    *
    * @throws {TypeError} If `fn` is not a function, `n` is not a number, or an
    * option is unknown or of a wrong type.
-   * @throws {RangeError} If `n` is not an integer from 1 to 2^30 - 1.
+   * @throws {RangeError} If `n` is not an integer from 1 to `max`.
    */
   async runAsync<T>(
     fn: () => T | PromiseLike<T>,
@@ -471,29 +493,19 @@ export class Semaphore extends Region<"semaphore"> {
    *
    * @throws {TypeError} If `n` is not a number, or the semaphore is tracked and
    * this agent holds fewer.
-   * @throws {RangeError} If `n` is not an integer from 1 to 2^30 - 1, or there
-   * would be more than 2^30 - 1 permits.
+   * @throws {RangeError} If `n` is not an integer from 1 to `max`, or there would
+   * be more than `max` permits.
    */
   release(n = 1): void {
-    inRange("The number of permits to release", n, 1, this.#most);
+    const max = this.#max;
+    inRange("The number of permits to release", n, 1, max);
     if (this.#rows !== undefined) return this.#releaseTracked(this.#rows, n);
-    const words = this.#words;
-    let permits = words[PERMITS]!; // a hint: the exchange below checks it
-    if (permits + n > MAX_PERMITS) permits = Atomics.load(words, PERMITS);
-    for (;;) {
-      if (permits + n > MAX_PERMITS) {
-        throw new RangeError(
-          `Cannot release ${n} permits: there are ${permits}, and at most ` +
-            `${MAX_PERMITS} are possible`,
-        );
-      }
-      const sum = permits + n;
-      const seen = Atomics.compareExchange(words, PERMITS, permits, sum);
-      if (seen === permits) break;
-      permits = seen;
-    }
-    // Pairs with (W): we see the waiter, or the waiter sees our permits.
-    if (Atomics.load(words, WAITERS) > 0) this.#wake(n, permits + n);
+    const free = giving(this.#words, n);
+    if (free < 0) return;
+    throw new RangeError(
+      `Cannot release ${n} permits: there are ${free}, and at most ${max} are ` +
+        `possible`,
+    );
   }
 
   /**
@@ -518,8 +530,8 @@ export class Semaphore extends Region<"semaphore"> {
     if (rows !== undefined) return this.#abandonTracked(rows, id, seen === id);
     if (seen !== id) return 0;
     const n = Atomics.exchange(words, CLAIM, 0);
-    if (n > 0) this.#giveBack(n);
-    this.#endClaim();
+    if (n > 0) giving(words, n);
+    Atomics.store(words, CLAIMANT, 0);
     return n;
   }
 
@@ -527,18 +539,16 @@ export class Semaphore extends Region<"semaphore"> {
   #abandonTracked(rows: Tracked, id: number, claimed: boolean): number {
     const words = this.#words;
     const n = rows.abandon(id);
-    if (n > 0) this.#wake(n, Atomics.load(words, PERMITS) >> COUNT_SHIFT);
+    if (n > 0) this.#wake(n, this.#freeOf(Atomics.load(words, PERMITS)));
     if (claimed) {
       Atomics.store(words, CLAIM, 0);
-      this.#endClaim();
+      Atomics.store(words, CLAIMANT, 0);
     }
     return n;
   }
 
   #releaseTracked(rows: Tracked, n: number): void {
-    const permits = rows.give(n);
-    // Pairs with (W), as in `release`.
-    if (Atomics.load(this.#words, WAITERS) > 0) this.#wake(n, permits);
+    this.#wake(n, rows.give(n));
   }
 
   /**
@@ -552,9 +562,9 @@ export class Semaphore extends Region<"semaphore"> {
     Atomics.add(words, WAITERS, 1); // (W) announce, then look again
     try {
       for (;;) {
-        const permits = Atomics.load(words, PERMITS);
-        if (permits >> this.#shift > 0) return true;
-        const outcome = yield { words, index: PERMITS, value: permits };
+        const value = this.#announced(1);
+        if (value === undefined) return true;
+        const outcome = yield { words, index: PERMITS, value };
         if (outcome === "timed-out") return this.available > 0;
       }
     } finally {
@@ -567,12 +577,13 @@ export class Semaphore extends Region<"semaphore"> {
   #take(n: number): boolean {
     if (this.#rows !== undefined) return this.#rows.take(n);
     const words = this.#words;
-    let permits = words[PERMITS]!; // a hint: too few is looked at again
-    if (permits < n) permits = Atomics.load(words, PERMITS);
-    while (permits >= n) {
-      const expected = permits;
-      permits = Atomics.compareExchange(words, PERMITS, expected, expected - n);
-      if (permits === expected) return true;
+    let state = words[PERMITS]!; // a hint: too few is looked at again
+    if (freeOf(state) < n) state = Atomics.load(words, PERMITS);
+    while (freeOf(state) >= n) {
+      const expected = state;
+      const left = expected - (n << FREE_SHIFT) | 0; // the same may sleep
+      state = Atomics.compareExchange(words, PERMITS, expected, left);
+      if (state === expected) return true;
     }
     return false;
   }
@@ -586,34 +597,48 @@ export class Semaphore extends Region<"semaphore"> {
   *#acquireSlow(n: number): Waiting<boolean> {
     const words = this.#words;
     if (this.#take(n)) return true;
-    // (W) announce, then look again. Agents that wait already come first: their
-    // turns do not count as passing this one.
+    // Agents that wait already come first: their turns do not count as passing
+    // this one.
     const patience = spinning.patience + Atomics.add(words, WAITERS, 1);
     if (n > 1) Atomics.add(words, BULK, 1);
     try {
       for (let passed = 0;;) {
-        const turn = Atomics.load(words, TURN); // before the look at permits
         if (this.#take(n)) return true;
         if (
           passed >= patience &&
           Atomics.compareExchange(words, CLAIMANT, 0, this.#id) === 0
         ) return yield* this.#claim(n);
-        const permits = Atomics.load(words, PERMITS);
-        if (permits >> this.#shift >= n) continue;
-        const outcome = yield n > 1
-          ? { words, index: TURN, value: turn, all: true }
-          : { words, index: PERMITS, value: permits };
+        const value = this.#announced(n);
+        if (value === undefined) continue;
+        const outcome = yield { words, index: PERMITS, value, all: n > 1 };
         if (outcome === "timed-out") return this.#take(n);
         // The turns of a claimant do not count, nor looks without a release.
-        const released = n > 1
-          ? Atomics.load(words, TURN) !== turn
-          : outcome === "ok";
-        if (released && Atomics.load(words, CLAIMANT) === 0) passed++;
+        if (outcome === "ok" && Atomics.load(words, CLAIMANT) === 0) passed++;
       }
     } finally {
       if (n > 1) Atomics.sub(words, BULK, 1);
       Atomics.sub(words, WAITERS, 1);
     }
+  }
+
+  /**
+   * (W) Announces that an agent which wants `n` permits sleeps, and looks again.
+   * Returns the word to sleep on, or `undefined` if that many are free.
+   */
+  #announced(n: number): number | undefined {
+    const words = this.#words;
+    let state = Atomics.load(words, PERMITS);
+    while (this.#freeOf(state) < n) {
+      if (this.#rows !== undefined) return state; // releases look at the counts
+      // Others of this agent that want several may stand in line behind this.
+      const who = Atomics.load(words, BULK) > 0 ? SEVERALS : SINGLES;
+      if ((state & WHO_MASK) >= who) return state;
+      const expected = state;
+      const next = state & ~WHO_MASK | who;
+      state = Atomics.compareExchange(words, PERMITS, expected, next);
+      if (state === expected) return next;
+    }
+    return undefined;
   }
 
   /** Takes the permits in advance, and waits until releases paid for them. */
@@ -623,79 +648,137 @@ export class Semaphore extends Region<"semaphore"> {
     Atomics.add(words, BULK, 1);
     try {
       if (rows !== undefined) rows.owe(n);
-      else Atomics.sub(words, PERMITS, n);
+      else owing(words, n);
       // In this order: an agent that is terminated between the two loses its
       // permits, but `abandon` never returns permits that were not taken.
       Atomics.store(words, CLAIM, n);
       for (;;) {
-        const turn = Atomics.load(words, TURN);
-        if (Atomics.load(words, PERMITS) >= 0) break;
-        const outcome = yield { words, index: TURN, value: turn, all: true };
+        const value = Atomics.load(words, PERMITS);
+        if (this.#freeOf(value) >= 0) break;
+        const outcome = yield { words, index: PERMITS, value, all: true };
         if (outcome !== "timed-out") continue;
-        if (Atomics.load(words, PERMITS) >= 0) break;
+        if (this.#freeOf(Atomics.load(words, PERMITS)) >= 0) break;
         Atomics.store(words, CLAIM, 0);
-        this.#giveBack(n);
-        this.#endClaim();
+        if (rows !== undefined) this.#wake(n, rows.give(n));
+        else giving(words, n);
         return false;
       }
       Atomics.store(words, CLAIM, 0);
-      this.#endClaim();
       return true;
     } catch (error) { // the words are damaged
       Atomics.store(words, CLAIM, 0);
-      this.#endClaim();
       throw error;
     } finally {
+      Atomics.store(words, CLAIMANT, 0); // lets the next agent claim
       Atomics.sub(words, BULK, 1);
     }
   }
 
-  /** Lets the next agent claim. */
-  #endClaim(): void {
-    Atomics.store(this.#words, CLAIMANT, 0);
-    this.#wakeBulk();
-  }
-
-  /** Returns permits that a claim had taken, which cannot be too many. */
-  #giveBack(n: number): void {
-    const permits = this.#rows?.give(n) ??
-      Atomics.add(this.#words, PERMITS, n) + n;
-    this.#wake(n, permits);
-  }
-
   #assertPermits(n: number): void {
-    inRange("The number of permits to acquire", n, 1, this.#most);
+    inRange("The number of permits to acquire", n, 1, this.#max);
   }
 
-  /** Wakes waiters for `n` more permits, now that `permits` are free. */
-  #wake(n: number, permits: number): void {
-    const words = this.#words;
-    if (permits > 0) Atomics.notify(words, PERMITS, Math.min(n, permits));
-    this.#wakeBulk();
+  /** How many permits are free in a state; below 0, what a claimant lacks. */
+  #freeOf(state: number): number {
+    return this.#rows === undefined ? freeOf(state) : state >> COUNT_SHIFT;
   }
 
-  #wakeBulk(): void {
+  /**
+   * Wakes waiters for `n` more permits of a tracked semaphore, now that `free`
+   * are free. A sleeper counted itself before its look at the permits: this agent
+   * sees it, or it sees the permits.
+   */
+  #wake(n: number, free: number): void {
     const words = this.#words;
-    if (Atomics.load(words, BULK) === 0) return;
-    Atomics.add(words, TURN, 1);
-    Atomics.notify(words, TURN);
+    if (free < 0 || Atomics.load(words, WAITERS) === 0) return;
+    const all = Atomics.load(words, BULK) > 0;
+    Atomics.notify(words, PERMITS, all ? Infinity : n);
   }
 }
 
-function assertFree(permits: number, tracked: number): void {
-  inRange("Permits", permits, 0, tracked > 0 ? MAX_COUNT : MAX_PERMITS);
+/** How many permits are free in a state; below 0, what a claimant lacks. */
+const freeOf = (state: number): number =>
+  (state & WHO_MASK) === DEBT ? -(state >>> FREE_SHIFT) : state >>> FREE_SHIFT;
+
+/** The state in which that many are free, and those agents may sleep. */
+const stateOf = (free: number, who: number): number =>
+  free < 0 ? -free << FREE_SHIFT | DEBT : free << FREE_SHIFT | who;
+
+/**
+ * Gives `n` permits, and wakes the sleepers that they serve. Returns -1; or, if
+ * there would be too many, how many there are.
+ *
+ * (G) The agent that gets them may free the memory at once. So this function
+ * reads all that it must know before the exchange, and uses only the address
+ * after it. The wake may reach a stranger that sleeps there by then: every wait
+ * is a loop.
+ */
+function giving(words: Int32Array<SharedArrayBuffer>, n: number): number {
+  const max = words[MAX]!;
+  let state = words[PERMITS]!; // a hint: the exchange below checks it
+  for (;;) {
+    const expected = state;
+    const free = freeOf(state) + n;
+    if (free > max) {
+      state = Atomics.load(words, PERMITS);
+      if (state !== expected) continue;
+      return free - n;
+    }
+    const who = state & WHO_MASK;
+    const count = who === NOBODY ? 0 : woken(words, n, free, who);
+    // Whoever is woken and must sleep again says so again. If only some are, the
+    // others sleep on.
+    const next = stateOf(free, count === Infinity ? NOBODY : who);
+    state = Atomics.compareExchange(words, PERMITS, expected, next);
+    if (state !== expected) continue;
+    if (count > 0) Atomics.notify(words, PERMITS, count);
+    return -1;
+  }
+}
+
+/**
+ * How many sleepers to wake for `n` more permits, when `free` are free. A waiter
+ * for several permits may have to leave them to others, so while one may sleep,
+ * all are woken. The count of waiters may be old: one that came since then found
+ * the state from before, and sees that it changes.
+ */
+function woken(
+  words: Int32Array<SharedArrayBuffer>,
+  n: number,
+  free: number,
+  who: number,
+): number {
+  if (free < 0) return 0; // still a debt
+  const some = who === SINGLES && Atomics.load(words, WAITERS) > 1;
+  return some ? n : Infinity;
+}
+
+/** Takes `n` permits, as a debt if fewer are free. */
+function owing(words: Int32Array<SharedArrayBuffer>, n: number): void {
+  let state = Atomics.load(words, PERMITS);
+  for (;;) {
+    const expected = state;
+    const next = stateOf(freeOf(state) - n, state & WHO_MASK);
+    state = Atomics.compareExchange(words, PERMITS, expected, next);
+    if (state === expected) return;
+  }
 }
 
 /** The bytes of a semaphore with rows for `tracked` agents. */
-function bytesFor(tracked: number): number {
+function bytesFor(tracked: number, max: number): number {
   inRange("The number of tracked agents", tracked, 0, MAX_ROWS);
+  inRange("The most permits", max, 1, tracked > 0 ? MAX_COUNT : MAX_PERMITS);
   const length = tracked > 0 ? ROWS + rowsLength(tracked) : SEMAPHORE.length;
   return length * 4;
 }
 
-function trackedOf(config: SemaphoreConfig = {}): number {
-  assertConfig("semaphore", config, ["tracked"]);
+/** The words of a configuration. */
+function configOf(
+  config: SemaphoreConfig = {},
+): [tracked: number, max: number] {
+  assertConfig("semaphore", config, ["tracked", "max"]);
   const { tracked = 0 } = config;
-  bytesFor(tracked);
-  return tracked;
+  const { max = tracked === 0 ? MAX_PERMITS : MAX_COUNT } = config;
+  bytesFor(tracked, max);
+  return [tracked, max];
 }

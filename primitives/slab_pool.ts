@@ -4,9 +4,9 @@
  * @module
  */
 
-import { describe } from "./_describe.ts";
+import { describe } from "./_memory/describe.ts";
 import { SLAB_POOL } from "./_layout.ts";
-import { NO_AGENT, type WordsProblems } from "./_problems.ts";
+import { NO_AGENT, type WordsProblems } from "./_memory/problems.ts";
 import {
   allocate,
   assertBoolean,
@@ -19,10 +19,15 @@ import {
   type Memory,
   Region,
   type WordsInspection,
-} from "./_region.ts";
+} from "./_memory/region.ts";
 import { agentId } from "./agent.ts";
 
-export { type Handle, type Memory, Printable, Region } from "./_region.ts";
+export {
+  type Handle,
+  type Memory,
+  Printable,
+  Region,
+} from "./_memory/region.ts";
 
 const CAPACITY: typeof SLAB_POOL.capacity = 1;
 const BLOCK_SIZE: typeof SLAB_POOL.block_size = 2;
@@ -35,7 +40,7 @@ const CACHED_BIT = 0x1000_0000; // bit 28
 const NOBODY = 0;
 /** The most blocks in a cache: as many as one word of the bitmap has. */
 const MAX_CACHE = 32;
-/** `inspect` looks at so many blocks, and no more. */
+/** The most blocks that `inspect` looks at. */
 const MOST_BLOCKS = 65536;
 
 /** The configuration of a pool. */

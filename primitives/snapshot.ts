@@ -4,10 +4,10 @@
  * @module
  */
 
-import { DamagedError } from "./_damaged.ts";
+import { DamagedError } from "./_memory/damaged.ts";
 import { SNAPSHOT } from "./_layout.ts";
-import { Copier, type Copying, type Elements } from "./_elements.ts";
-import type { WordsProblems } from "./_problems.ts";
+import { Copier, type Copying, type Elements } from "./_queue/elements.ts";
+import type { WordsProblems } from "./_memory/problems.ts";
 import {
   allocate,
   assertBoolean,
@@ -21,11 +21,16 @@ import {
   type Memory,
   Region,
   type WordsInspection,
-} from "./_region.ts";
+} from "./_memory/region.ts";
 
-export type { Elements } from "./_elements.ts";
-export { DamagedError } from "./_damaged.ts";
-export { type Handle, type Memory, Printable, Region } from "./_region.ts";
+export type { Elements } from "./_queue/elements.ts";
+export { DamagedError } from "./_memory/damaged.ts";
+export {
+  type Handle,
+  type Memory,
+  Printable,
+  Region,
+} from "./_memory/region.ts";
 
 const SIZE: typeof SNAPSHOT.size = 1;
 const SINGLE_READER: typeof SNAPSHOT.single_reader = 2;

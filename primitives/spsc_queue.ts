@@ -4,9 +4,9 @@
  * @module
  */
 
-import { DamagedError } from "./_damaged.ts";
+import { DamagedError } from "./_memory/damaged.ts";
 import { SPSC_QUEUE } from "./_layout.ts";
-import type { CopyingClass, Elements } from "./_elements.ts";
+import type { CopyingClass, Elements } from "./_queue/elements.ts";
 import {
   assertFormatted,
   type ElementOf,
@@ -14,12 +14,16 @@ import {
   type QueueConfig,
   queueConfig,
   QueueCore,
-} from "./_queue_core.ts";
-import { waiting, type WaitingClass } from "./_queue.ts";
-import type { StructType } from "./_field.ts";
-import { elementOf, isTyped, untyped } from "./_typed.ts";
-import type { TypedQueue } from "./_typed_queue.ts";
-import { NO_EARLIER, NOT_BEHIND, type WordsProblems } from "./_problems.ts";
+} from "./_queue/queue_core.ts";
+import { waiting, type WaitingClass } from "./_queue/queue.ts";
+import type { StructType } from "./_message/field.ts";
+import { elementOf, isTyped, untyped } from "./_message/typed.ts";
+import type { TypedQueue } from "./_queue/typed_queue.ts";
+import {
+  NO_EARLIER,
+  NOT_BEHIND,
+  type WordsProblems,
+} from "./_memory/problems.ts";
 import {
   allocate,
   attach,
@@ -28,17 +32,26 @@ import {
   type Handle,
   type Memory,
   type WordsInspection,
-} from "./_region.ts";
-import type { Sleep } from "./_wait.ts";
+} from "./_memory/region.ts";
+import type { Sleep } from "./_wait/wait.ts";
 
-export type { Elements } from "./_elements.ts";
-export { DamagedError } from "./_damaged.ts";
-export { ClosedError, type Queue } from "./_queue.ts";
-export type { StructType } from "./_field.ts";
-export type { BytesQueue, TypedQueue, TypedQueueBase } from "./_typed_queue.ts";
-export type { ElementOf, QueueConfig } from "./_queue_core.ts";
-export { type Handle, type Memory, Printable, Region } from "./_region.ts";
-export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
+export type { Elements } from "./_queue/elements.ts";
+export { DamagedError } from "./_memory/damaged.ts";
+export { ClosedError, type Queue } from "./_queue/queue.ts";
+export type { StructType } from "./_message/field.ts";
+export type {
+  BytesQueue,
+  TypedQueue,
+  TypedQueueBase,
+} from "./_queue/typed_queue.ts";
+export type { ElementOf, QueueConfig } from "./_queue/queue_core.ts";
+export {
+  type Handle,
+  type Memory,
+  Printable,
+  Region,
+} from "./_memory/region.ts";
+export type { AsyncOptions, TryAsyncOptions } from "./_wait/wait.ts";
 
 const CAPACITY: typeof SPSC_QUEUE.capacity = 1;
 const ELEMENT_SIZE: typeof SPSC_QUEUE.element_size = 2;

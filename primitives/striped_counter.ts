@@ -5,7 +5,7 @@
  */
 
 import { STRIPED_COUNTER } from "./_layout.ts";
-import type { WordsProblems } from "./_problems.ts";
+import type { WordsProblems } from "./_memory/problems.ts";
 import {
   allocate,
   assertConfig,
@@ -17,9 +17,14 @@ import {
   type Memory,
   Region,
   type WordsInspection,
-} from "./_region.ts";
+} from "./_memory/region.ts";
 
-export { type Handle, type Memory, Printable, Region } from "./_region.ts";
+export {
+  type Handle,
+  type Memory,
+  Printable,
+  Region,
+} from "./_memory/region.ts";
 
 const STRIPES: typeof STRIPED_COUNTER.stripes = 1;
 const CLAIMS: typeof STRIPED_COUNTER.claims = 3;

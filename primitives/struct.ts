@@ -5,16 +5,16 @@
  * @module
  */
 
-import { describe } from "./_describe.ts";
+import { describe } from "./_memory/describe.ts";
 import type {
   Fields,
   FieldType,
   MovableView,
   RecordOf,
   StructType,
-} from "./_field.ts";
-import { allocate, bufferOf, type Memory, offsetOf } from "./_memory.ts";
-import { hash } from "./_message.ts";
+} from "./_message/field.ts";
+import { allocate, bufferOf, type Memory, offsetOf } from "./_memory/memory.ts";
+import { hash } from "./_message/message.ts";
 import {
   alignUp,
   arrayField,
@@ -24,12 +24,12 @@ import {
   NUMBERS,
   structField,
   textField,
-} from "./_record.ts";
-import { elementOf, isTyped } from "./_typed.ts";
-import { type BytesQueue, TypedQueue } from "./_typed_queue.ts";
+} from "./_message/record.ts";
+import { elementOf, isTyped } from "./_message/typed.ts";
+import { type BytesQueue, TypedQueue } from "./_queue/typed_queue.ts";
 import type { Channel, Codec } from "./channel.ts";
 
-export * as field from "./_field.ts";
+export * as field from "./_message/field.ts";
 export type {
   ArrayOf,
   ArrayView,
@@ -45,9 +45,13 @@ export type {
   Text,
   ValueOf,
   ViewOf,
-} from "./_field.ts";
-export type { Memory } from "./_memory.ts";
-export { type BytesQueue, TypedQueue, TypedQueueBase } from "./_typed_queue.ts";
+} from "./_message/field.ts";
+export type { Memory } from "./_memory/memory.ts";
+export {
+  type BytesQueue,
+  TypedQueue,
+  TypedQueueBase,
+} from "./_queue/typed_queue.ts";
 
 /**
  * The field for a type. Throws a TypeError if `type` is not a type of field.

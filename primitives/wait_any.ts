@@ -4,10 +4,14 @@
  * @module
  */
 
-import { describe } from "./_describe.ts";
-import { blockAnyAsync, type TryAsyncOptions, type Waitable } from "./_wait.ts";
+import { describe } from "./_memory/describe.ts";
+import {
+  blockAnyAsync,
+  type TryAsyncOptions,
+  type Waitable,
+} from "./_wait/wait.ts";
 
-export type { AsyncOptions, TryAsyncOptions, Waitable } from "./_wait.ts";
+export type { AsyncOptions, TryAsyncOptions, Waitable } from "./_wait/wait.ts";
 
 /**
  * Waits until one of `sources` is ready, and returns its index; `undefined` if

@@ -4,10 +4,10 @@
  * @module
  */
 
-import { describe } from "./_describe.ts";
+import { describe } from "./_memory/describe.ts";
 import { WORK_COUNTER } from "./_layout.ts";
-import type { WordsProblems } from "./_problems.ts";
-import { MAX_UNITS, Ranges, unitsOf } from "./_ranges.ts";
+import type { WordsProblems } from "./_memory/problems.ts";
+import { MAX_UNITS, Ranges, unitsOf } from "./_memory/ranges.ts";
 import {
   allocate,
   assertConfig,
@@ -19,9 +19,9 @@ import {
   type Memory,
   Region,
   type WordsInspection,
-} from "./_region.ts";
-import { relax, spinning } from "./_spin.ts";
-import { markOf, MAX_ROWS, rowsLength } from "./_tracked.ts";
+} from "./_memory/region.ts";
+import { relax, spinning } from "./_wait/spin.ts";
+import { markOf, MAX_ROWS, rowsLength } from "./_memory/tracked.ts";
 import {
   assertMayBlock,
   assertTimeout,
@@ -31,11 +31,16 @@ import {
   type TryAsyncOptions,
   tryBlockAsync,
   type Waiting,
-} from "./_wait.ts";
+} from "./_wait/wait.ts";
 import { agentId } from "./agent.ts";
 
-export { type Handle, type Memory, Printable, Region } from "./_region.ts";
-export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
+export {
+  type Handle,
+  type Memory,
+  Printable,
+  Region,
+} from "./_memory/region.ts";
+export type { AsyncOptions, TryAsyncOptions } from "./_wait/wait.ts";
 
 const TOTAL: typeof WORK_COUNTER.total = 1;
 const CHUNK: typeof WORK_COUNTER.chunk = 2;
@@ -108,16 +113,20 @@ export const PROBLEMS: WordsProblems = {
     const finished = words[FINISHED]!;
     const tracked = words[TRACKED]!;
     const wrong = tracked !== markOf(tracked & MAX_ROWS);
-    tell(wrong, TRACKED, "It is 0, or says one number twice.");
+    tell(
+      wrong,
+      TRACKED,
+      "It must be 0, or agents with their complement.",
+    );
     tell(
       done < 0 || done > words[TOTAL]!,
       DONE,
-      "There are not so many tasks.",
+      "It must be 0 to `total`.",
     );
     tell(
       target < 0 || target > words[TOTAL]!,
       TARGET,
-      "There are not so many tasks.",
+      "It must be 0 to `total`.",
     );
     tell(finished >>> 0 > OVER, FINISHED, "It must be 0, 1 or 2.");
     tell(

@@ -5,7 +5,7 @@
  */
 
 import { WORK_DEQUE } from "./_layout.ts";
-import type { WordsProblems } from "./_problems.ts";
+import type { WordsProblems } from "./_memory/problems.ts";
 import {
   allocate,
   assertConfig,
@@ -17,9 +17,14 @@ import {
   type Memory,
   Region,
   type WordsInspection,
-} from "./_region.ts";
+} from "./_memory/region.ts";
 
-export { type Handle, type Memory, Printable, Region } from "./_region.ts";
+export {
+  type Handle,
+  type Memory,
+  Printable,
+  Region,
+} from "./_memory/region.ts";
 
 const CAPACITY: typeof WORK_DEQUE.capacity = 1;
 const BOTTOM: typeof WORK_DEQUE.bottom = 32;
@@ -100,9 +105,9 @@ export const PROBLEMS: WordsProblems = {
  * import { WorkDeque } from "@weft/sync";
  *
  * const own = WorkDeque.create({ capacity: 256 }); // post own.handle
- * for (let task = 0; task < 3; task++) own.push(task);
+ * for (const task of [1, 2, 3]) own.push(task); // false if it is full
  * const theirs = WorkDeque.from(own.handle);
- * if (theirs.steal() !== 0 || own.pop() !== 2) throw new Error("wrong end");
+ * if (theirs.steal() !== 1 || own.pop() !== 3) throw new Error("wrong end");
  * ```
  */
 export class WorkDeque extends Region<"work_deque"> {

@@ -44,9 +44,13 @@ export const PTHREADS: readonly string[] = [
 export class NoCompiler extends Error {
   override readonly name = "NoCompiler";
 
+  /** What this machine cannot have; undefined if what it has does not work. */
+  readonly missing: string | undefined;
+
   /** Says `why`, and what to do about it. */
-  constructor(why: string) {
+  constructor(why: string, missing?: string) {
     super(`${why}: install Emscripten ${OLDEST} or later, or set EMCC`);
+    this.missing = missing;
   }
 }
 
@@ -78,6 +82,10 @@ export interface Build {
 /** Compiles with `emcc`, unless nothing changed since `out` was written. */
 export async function emcc(build: Build): Promise<void> {
   const { path, version } = await findCompiler(build.quiet);
+  for (const program of ["python3", "node"]) {
+    if (onPath(program)) continue;
+    throw new NoCompiler(`no ${program}, which emcc needs`, program);
+  }
   await make(path, version, build);
 }
 
@@ -151,7 +159,8 @@ async function unpacked(quiet: boolean): Promise<Compiler> {
     const missing = ["bash", "apt-get", "dpkg-deb", "flock", "python3", "node"]
       .filter((program) => !onPath(program));
     if (missing.length > 0) {
-      throw new NoCompiler(`no emcc, and no ${missing[0]} to fetch it with`);
+      const why = `no emcc, and no ${missing[0]} to fetch it with`;
+      throw new NoCompiler(why, "emcc");
     }
     const task = "fetching Emscripten (about 120 MB, once)";
     const { code, text } = await run("bash", [FETCH, root], task, quiet);

@@ -64,9 +64,21 @@ async function isProgram(): Promise<boolean> {
     pathToFileURL(realpathSync(program)).href === url;
 }
 
+/** Prints `text`; a reader that has closed the pipe has all that it wants. */
+async function print(text: string): Promise<void> {
+  const { stdout } = (await import("node:process")).default;
+  await new Promise<void>((resolve, reject) => {
+    const ended = (error?: Error | null) => {
+      if (!error || (error as { code?: string }).code === "EPIPE") resolve();
+      else reject(error);
+    };
+    stdout.on("error", ended); // without it, the error would be uncaught
+    stdout.write(text, ended);
+  });
+}
+
 /** Runs the program and returns its exit code. */
 async function run(words: string[]): Promise<number> {
-  const { default: process } = await import("node:process");
   const [option, folder] = words;
   if (words.length !== 0 && (words.length !== 2 || option !== "--out")) {
     console.error("usage: header [--out FOLDER]");
@@ -75,10 +87,11 @@ async function run(words: string[]): Promise<number> {
   try {
     const text = await header();
     if (folder === undefined) {
-      process.stdout.write(text);
+      await print(text);
       return 0;
     }
-    const { mkdirSync, writeFileSync } = await import("node:fs");
+    const files = { "weft.h": text, "weft.hpp": await read("weft.hpp") };
+    const { mkdirSync, unlinkSync, writeFileSync } = await import("node:fs");
     const { dirname } = await import("node:path");
     const make = (folder: string): void => {
       try {
@@ -93,8 +106,21 @@ async function run(words: string[]): Promise<number> {
       }
     };
     make(folder); // option `recursive` of Node 20 never returns below /proc
-    writeFileSync(`${folder}/weft.h`, text);
-    writeFileSync(`${folder}/weft.hpp`, await read("weft.hpp"));
+    // A disk without room for it must not cost a header that was there. To
+    // rename a file would need permission to read.
+    const trial = `${folder}/weft.part`;
+    try {
+      writeFileSync(trial, Object.values(files).join(""));
+    } finally {
+      try {
+        unlinkSync(trial);
+      } catch {
+        // It was not made.
+      }
+    }
+    for (const [name, text] of Object.entries(files)) {
+      writeFileSync(`${folder}/${name}`, text);
+    }
     return 0;
   } catch (error) {
     console.error(error instanceof Error ? error.message : error);

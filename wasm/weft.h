@@ -27,6 +27,7 @@
  *   EBUSY       a try_ form would have to wait
  *   ETIMEDOUT   the time is over
  *   EINVAL      an argument is out of range
+ *   EOVERFLOW   a semaphore would have too many permits
  *   EPIPE       closed
  *   EOWNERDEAD  locked, but the last owner was abandoned; or the server of a
  *               call died
@@ -40,6 +41,16 @@
  * WEFT_RANDOM() (uint32_t), or call weft_agent_set_id() in each thread. If
  * nobody sets up thread-local storage, define WEFT_AGENT() as an lvalue of type
  * weft_agent that each thread has for itself.
+ *
+ * Freed when: the memory of a primitive may be freed, or used for something
+ * else, when every operation of every agent has returned, and none will begin
+ * another. weft_semaphore (unless it is tracked), weft_event, weft_latch,
+ * weft_mutex, weft_once and weft_barrier promise more, as POSIX does: when no
+ * agent waits, and none will begin another operation. An agent that let others
+ * go may still be inside weft_semaphore_release and the like, but it uses no
+ * memory any more, only the address, which it wakes. That wake may reach a
+ * stranger that sleeps at the same address by then. All waits here are loops;
+ * if you call a futex yourself, let that be one, too.
  *
  * No function here is a cancellation point: pthread_cancel does not end a wait.
  * Do not use asynchronous cancellation.
@@ -71,6 +82,7 @@
 #include "weft/lock_free_queue.h"
 #include "weft/record_ring.h"
 #include "weft/broadcast.h"
+#include "weft/shape_table.h"
 #include "weft/channel.h"
 #include "weft/call_ring.h"
 #include "weft/work_counter.h"

@@ -43,6 +43,12 @@ struct errors {
 #endif
   }
 
+  /* The same for an error that there is: the compiler sees that it ends here. */
+  [[noreturn]] static void refuse(const char *what) {
+    tell(EINVAL, nullptr, what);
+    std::abort();
+  }
+
   /* True for 0, and false for an error that only an error_code has to tell. */
   static bool done(int error, std::error_code *ec = nullptr) {
     const bool no = error == EBUSY || error == ETIMEDOUT || error == EPIPE;
@@ -143,17 +149,19 @@ class queue : errors {
     return Of::bytes(static_cast<uint32_t>(capacity), sizeof(T));
   }
   static queue create(void *at, size_t bytes, int32_t capacity) {
+    const size_t needed = capacity < 1 ? 0 : queue::bytes(capacity);
+    if (needed == 0) refuse("the capacity is out of range");
+    if (bytes < needed) refuse("too few bytes");
     return Of::init(aligned(at), bytes, {capacity, int32_t{sizeof(T)}});
   }
   static queue attach(void *at) {
     const char *error = weft_attach_error(aligned(at), Of::KIND);
-    if (error != nullptr) tell(EINVAL, nullptr, error);
+    if (error != nullptr) refuse(error);
     return static_cast<words *>(at);
   }
   /* The queue that a function of weft.h returned. */
   queue(words *q) : w_(q) {
-    if (q == nullptr || Of::element_size(q) != int32_t{sizeof(T)})
-      tell(EINVAL, nullptr, "not a queue of T");
+    if (!is_of_T(q)) refuse("not a queue of T");
   }
   words *native_handle() const { return w_; }
   int32_t capacity() const { return Of::capacity(w_); }
@@ -210,6 +218,10 @@ class queue : errors {
   void consume(const T *slot) { call(Of::consume, const_cast<T *>(slot)); }
 
  private:
+  /* Not inline: gcc would warn of a static array that is too small for one. */
+  [[gnu::noinline]] static bool is_of_T(words *q) {
+    return q != nullptr && Of::element_size(q) == int32_t{sizeof(T)};
+  }
   static void *aligned(void *at) {
     const bool fits = reinterpret_cast<uintptr_t>(at) % alignof(T) == 0;
     if (at == nullptr || !fits)
@@ -278,6 +290,7 @@ class rw_lock : public detail::object<rw_lock, weft_rw_lock> {
   bool try_lock_for(span time) {
     return held(weft_rw_lock_write(&w_, time.ns));
   }
+  bool try_lock_until(span end) { return try_lock_for(end); }
   void unlock() { done(weft_rw_lock_unlock_write(&w_)); }
   /* The writer goes on as a reader, and no writer comes in between. */
   void downgrade() { done(weft_rw_lock_downgrade(&w_)); }
@@ -286,6 +299,7 @@ class rw_lock : public detail::object<rw_lock, weft_rw_lock> {
   bool try_lock_shared_for(span time) {
     return held(weft_rw_lock_read(&w_, time.ns));
   }
+  bool try_lock_shared_until(span end) { return try_lock_shared_for(end); }
   void unlock_shared() { done(weft_rw_lock_unlock_read(&w_)); }
 };
 
@@ -336,7 +350,9 @@ class semaphore
   bool try_acquire_for(span time, int32_t n = 1) {
     return done(weft_semaphore_acquire(&w_, n, time.ns));
   }
-  void release(int32_t n = 1) { done(weft_semaphore_release(&w_, n)); }
+  void release(int32_t n = 1) {
+    if (n != 0) done(weft_semaphore_release(&w_, n));
+  }
   int32_t available() const { return weft_semaphore_available(&w_); }
 };
 
@@ -344,7 +360,9 @@ class semaphore
 class latch : public detail::object<latch, weft_latch, WEFT_KIND_latch> {
  public:
   explicit latch(int32_t n) { made(weft_latch_init(&w_, sizeof w_, n)); }
-  void count_down(int32_t n = 1) { done(weft_latch_count_down(&w_, n)); }
+  void count_down(int32_t n = 1) {
+    if (n != 0) done(weft_latch_count_down(&w_, n));
+  }
   void wait() { done(weft_latch_wait(&w_, WEFT_FOREVER)); }
   bool try_wait() const { return weft_latch_try_wait(&w_) == 0; }
 };

@@ -69,7 +69,8 @@ export async function build(): Promise<void> {
     await emcc(BUILD);
   } catch (error) {
     if (!(error instanceof NoCompiler)) throw error;
-    throw new Complaint(`${error.message}, or say --wasm 0`);
+    const why = `${error.message}, or say --wasm 0`;
+    throw new Complaint(why, { cause: error });
   }
 }
 

@@ -1,4 +1,4 @@
-/* _event_count.h - the twin of primitives/_event_count.ts. */
+/* _event_count.h - the twin of primitives/_wait/event_count.ts. */
 #ifndef WEFT__EVENT_COUNT_H
 #define WEFT__EVENT_COUNT_H
 
@@ -93,17 +93,27 @@ static inline void weft__event_withdraw(int32_t *epoch) {
  * that another agent has claimed and not handed on. ENOTRECOVERABLE if it is
  * the same twice.
  */
-#define WEFT__EVENT_BLOCK_OR(attempt, epoch, hand_on, pass, timeout, stuck) \
-  do {                                                                      \
-    int result;                                                             \
-    if (!weft__may_block()) return EPERM;                                   \
-    if ((result = (attempt)) != EBUSY) return result;                       \
-    WEFT__SPIN(spin, NULL, timeout) {                                       \
-      if (weft__spin_found(&spin, (result = (attempt)) != EBUSY))           \
-        return result;                                                      \
-    }                                                                       \
-    WEFT__EVENT_SLEEP_OR(attempt, epoch, hand_on, pass, timeout, stuck);    \
-    return result;                                                          \
+#define WEFT__EVENT_BLOCK_OR(attempt, epoch, hand_on, pass, timeout, stuck)  \
+  WEFT__EVENT_BLOCK_LAST(attempt, attempt, epoch, hand_on, pass, timeout,    \
+                         stuck)
+
+/*
+ * The same, where `last` is evaluated once the time is over. It is EBUSY if more
+ * waiting follows: what is taken then would have to be given up at once.
+ */
+#define WEFT__EVENT_BLOCK_LAST(attempt, last, epoch, hand_on, pass, timeout, \
+                               stuck)                                        \
+  do {                                                                       \
+    int result;                                                              \
+    if (!weft__may_block()) return EPERM;                                    \
+    if ((result = (attempt)) != EBUSY) return result;                        \
+    WEFT__SPIN(spin, NULL, timeout) {                                        \
+      if (weft__spin_found(&spin, (result = (attempt)) != EBUSY))            \
+        return result;                                                       \
+    }                                                                        \
+    WEFT__EVENT_SLEEP_OR(attempt, last, epoch, hand_on, pass, timeout,       \
+                         stuck);                                             \
+    return result;                                                           \
   } while (0)
 
 /* As WEFT__EVENT_BLOCK, to wait for agents that work for this one. */
@@ -116,12 +126,14 @@ static inline void weft__event_withdraw(int32_t *epoch) {
     while (weft__spin_next(&spin)) {                                  \
       if ((result = (attempt)) != EBUSY) return result;               \
     }                                                                 \
-    WEFT__EVENT_SLEEP_OR(attempt, epoch, (void)0, pass, timeout, -1); \
+    WEFT__EVENT_SLEEP_OR(attempt, attempt, epoch, (void)0, pass,      \
+                         timeout, -1);                                \
     return result;                                                    \
   } while (0)
 
 /* The sleeps of these forms; sets `result`. */
-#define WEFT__EVENT_SLEEP_OR(attempt, epoch, hand_on, pass, timeout, stuck)    \
+#define WEFT__EVENT_SLEEP_OR(attempt, last, epoch, hand_on, pass, timeout,     \
+                             stuck)                                            \
   int64_t deadline = weft__deadline(timeout);                                  \
   int64_t stuck_last = -1;                                                     \
   for (bool woken = false; result == EBUSY; woken = true) {                    \
@@ -138,7 +150,7 @@ static inline void weft__event_withdraw(int32_t *epoch) {
       stuck_last = stuck_now;                                                  \
     }                                                                          \
     if (outcome != WEFT__TIMED_OUT) continue;                                  \
-    if ((result = (attempt)) == EBUSY) result = ETIMEDOUT;                     \
+    if ((result = (last)) == EBUSY) result = ETIMEDOUT;                        \
   }                                                                            \
   (void)(pass)
 

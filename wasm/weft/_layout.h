@@ -31,6 +31,7 @@ WEFT_KIND(mpmc_queue, 3);
 WEFT_KIND(lock_free_queue, 8);
 WEFT_KIND(record_ring, 9);
 WEFT_KIND(broadcast, 10);
+WEFT_KIND(shape_table, 16);
 WEFT_KIND(channel, 15);
 WEFT_KIND(call_ring, 11);
 WEFT_KIND(work_counter, 4);
@@ -43,10 +44,11 @@ static inline int weft__seal_word(int32_t kind) {
   switch (kind) {
     case WEFT_KIND_latch:
       return 1;
-    case WEFT_KIND_semaphore:
+    case WEFT_KIND_shape_table:
     case WEFT_KIND_work_deque:
     case WEFT_KIND_striped_counter:
       return 2;
+    case WEFT_KIND_semaphore:
     case WEFT_KIND_barrier:
     case WEFT_KIND_snapshot:
     case WEFT_KIND_spsc_queue:

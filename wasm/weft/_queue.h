@@ -1,4 +1,4 @@
-/* _queue.h - the twin of primitives/_queue.ts. */
+/* _queue.h - the twin of primitives/_queue/queue.ts. */
 #ifndef WEFT__QUEUE_H
 #define WEFT__QUEUE_H
 

@@ -1,4 +1,4 @@
-/* _ranges.h - the twin of primitives/_ranges.ts, which explains the rows. */
+/* _ranges.h - twin of primitives/_memory/ranges.ts, which explains the rows. */
 #ifndef WEFT__RANGES_H
 #define WEFT__RANGES_H
 
@@ -50,7 +50,7 @@ static inline int32_t weft__ranges_units(int32_t next) {
   return (int32_t)((uint32_t)next >> WEFT__RANGES_UNITS_SHIFT);
 }
 
-/* `next` when this row handed out so many units. */
+/* `next` when this row handed out `units` units. */
 static inline int32_t weft__ranges_named(int32_t units, int32_t row) {
   return (int32_t)((uint32_t)units << WEFT__RANGES_UNITS_SHIFT | (uint32_t)row);
 }
@@ -204,7 +204,7 @@ static inline int weft__ranges_take(const weft__ranges *r,
 }
 
 /* Counts `n` tasks of this agent as done: 0 and *all, whether all are handed
-   out; EINVAL if this agent has not taken so many. */
+   out; EINVAL if this agent has not taken `n` tasks. */
 static inline int weft__ranges_done(const weft__ranges *r, int32_t n,
                                     bool *all) {
   int32_t i = weft__row_find(&r->rows[0].agent, r->agents, weft_agent_id());

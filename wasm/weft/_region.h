@@ -1,4 +1,4 @@
-/* _region.h - the twin of primitives/_region.ts. */
+/* _region.h - the twin of primitives/_memory/region.ts. */
 #ifndef WEFT__REGION_H
 #define WEFT__REGION_H
 
@@ -43,7 +43,8 @@ static inline bool weft__queue_is_possible(int32_t capacity, int32_t size) {
 static inline bool weft__possible(int32_t kind, int32_t first, int32_t second) {
   switch (kind) {
     case WEFT_KIND_semaphore:
-      return first >= 0 && first <= 255;
+      return first >= 0 && first <= 255 && second >= 1 &&
+             second <= (first == 0 ? 0x3fffffff : 2047);
     case WEFT_KIND_barrier:
       return first >= 1 && first <= 4095 &&
              (second == 0 || (second == first && first <= 255));
@@ -55,11 +56,12 @@ static inline bool weft__possible(int32_t kind, int32_t first, int32_t second) {
     case WEFT_KIND_lock_free_queue:
       return weft__queue_is_possible(first, second);
     case WEFT_KIND_record_ring:
-      return first >= 16 && (first & (first - 1)) == 0 &&
-             (second == 0 || second == 1);
+      return first >= 16 && (first & (first - 1)) == 0 && (second & ~3) == 0;
     case WEFT_KIND_broadcast:
       return (first & 31) <= 30 && first >> 6 >= 1 && first >> 6 <= 1024 &&
              weft__queue_is_possible(1 << (first & 31), second);
+    case WEFT_KIND_shape_table:
+      return first >= 4 && first <= 1 << 20 && first % 4 == 0;
     case WEFT_KIND_call_ring:
       return second >= 0 && second <= 1 << 30;
     case WEFT_KIND_work_counter:

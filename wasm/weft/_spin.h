@@ -1,4 +1,4 @@
-/* _spin.h - the twin of primitives/_spin.ts. */
+/* _spin.h - the twin of primitives/_wait/spin.ts. */
 #ifndef WEFT__SPIN_H
 #define WEFT__SPIN_H
 
@@ -11,8 +11,7 @@ WEFT__BEGIN
 #define WEFT_SPIN_ROUNDS 20
 #endif
 
-/* Waits for about so many tenths of a microsecond, without reading shared
-   memory. */
+/* Waits for about `tenths` of a microsecond, without reading shared memory. */
 static inline void weft__pass(int tenths) {
   volatile int left = 40 * tenths;
   while (left > 0) {
@@ -33,7 +32,7 @@ static inline void weft__relax_eagerly(void) { weft__pass(2); }
 /* Waits for a tenth of that, while another agent does a few steps. */
 static inline void weft__relax_briefly(void) { weft__pass(1); }
 
-/* Begin of what `deno task layout` makes from primitives/_spin.ts. */
+/* Begin of what `deno task layout` makes from primitives/_wait/spin.ts. */
 /* clang-format off */
 /* One call in this many spins for all its rounds, to see if that helps. */
 #define WEFT__SPIN_PROBE 32
@@ -43,15 +42,15 @@ static inline void weft__relax_briefly(void) { weft__pass(1); }
 #define WEFT__SPIN_STREAM 32
 /* The most rounds of spinning before the first look. */
 #define WEFT__SPIN_LONGEST_DELAY 16
-/* A patient spin begins with so many looks, a fifth of a microsecond apart. */
+/* The first looks of a patient spin, a fifth of a microsecond apart. */
 #define WEFT__SPIN_EAGER 40
-/* Behind them it has so many, each a microsecond apart: a wake takes less. */
+/* The looks after them, a microsecond apart: a wake takes less. */
 #define WEFT__SPIN_PATIENT 40
-/* So many waits in one way are a trial: they are timed together. */
+/* The waits of one trial: they wait in one way, and are timed together. */
 #define WEFT__SPIN_TRIAL 16
-/* In a trial, the time from wait to wait counts for so many microseconds. */
+/* The most, in microseconds, that a trial counts from wait to wait. */
 #define WEFT__SPIN_LONGEST_STEP 64
-/* The other way is tried again after 2^n trials of the better one; n at most. */
+/* The other way is tried again after at most 2^n trials of the better one. */
 #define WEFT__SPIN_MOST_TRUST 5
 /* clang-format on */
 /* End of what `deno task layout` makes. */

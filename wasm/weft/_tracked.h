@@ -1,4 +1,4 @@
-/* _tracked.h - the twin of primitives/_tracked.ts, which explains the rows. */
+/* _tracked.h - twin of primitives/_memory/tracked.ts, which explains the rows. */
 #ifndef WEFT__TRACKED_H
 #define WEFT__TRACKED_H
 
@@ -44,7 +44,7 @@ static inline int32_t weft__tracked_held(const weft__tracked_row *row) {
   return row->held[weft__load(&row->sequence) & 1];
 }
 
-/* A word `tracked` that is not sealed, for so many agents. */
+/* An unsealed word `tracked` for `agents` agents. */
 static inline int32_t weft__tracked_mark(int32_t agents) {
   return agents == 0 ? 0 : agents | (agents ^ 0xff) << 8 | 0x57650000;
 }
@@ -148,8 +148,8 @@ static inline int32_t weft__tracked_exchange(const weft__tracked *t,
   return was;
 }
 
-/* Takes `n` if so many are free: 0, EBUSY, EINVAL if this agent needs a row and
-   all are taken, or ENOTRECOVERABLE. */
+/* Takes `n` if at least `n` are free: 0, EBUSY, EINVAL if this agent needs a
+   row and all are taken, or ENOTRECOVERABLE. */
 static inline int weft__tracked_take(const weft__tracked *t, int32_t n) {
   weft__tracked_row *row = weft__tracked_own(t);
   if (row == NULL) return EINVAL;

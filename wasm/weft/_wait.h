@@ -1,4 +1,4 @@
-/* _wait.h - the twin of primitives/_wait.ts. */
+/* _wait.h - the twin of primitives/_wait/wait.ts. */
 #ifndef WEFT__WAIT_H
 #define WEFT__WAIT_H
 

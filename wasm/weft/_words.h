@@ -17,6 +17,7 @@
 #define EINVAL 28
 #define EIO 29
 #define EOWNERDEAD 62
+#define EOVERFLOW 61
 #define EPERM 63
 #define EPIPE 64
 #define ENOTRECOVERABLE 56
@@ -47,6 +48,9 @@ extern long syscall(long number, ...); /* hidden by -std=c11 */
 #include <time.h>
 #else
 #error "weft.h knows WebAssembly, Linux and macOS"
+#endif
+#if defined(WEFT_PROCESS_SHARED) && !defined(__wasm__)
+#include <pthread.h> /* for pthread_atfork */
 #endif
 
 #ifdef __cplusplus
@@ -149,7 +153,7 @@ static inline uint32_t weft__times(uint32_t a, uint32_t b) {
 #define WEFT__MULTIPLE(n, of) (((n) + ((of) - 1)) / (of) * (of))
 
 /* An operation that does not wait tries again only if another agent was faster.
-   Nobody loses so often, so the words must be damaged. */
+   Nobody loses this many times, so the words must be damaged. */
 #ifndef WEFT__MOST_TRIES
 #define WEFT__MOST_TRIES (1 << 16)
 #endif

@@ -59,12 +59,30 @@ static inline uint32_t weft__random(void) {
 #define WEFT_RANDOM() weft__random()
 #endif
 
-/* This thread's id, 1 to 2^28 - 1, drawn at random when first asked for. */
+#if defined(WEFT_PROCESS_SHARED) && !defined(__wasm__)
+/* Whether forks are watched. */
+__attribute__((weak, visibility("default"))) int32_t weft__agent_watches;
+
+/* A child of fork() is another agent than its parent: with the same id it could
+   unlock what the parent holds. */
+static inline void weft__agent_forked(void) { WEFT_AGENT().id = 0; }
+
+static inline void weft__agent_watch_forks(void) {
+  if (weft__exchange(&weft__agent_watches, 1) == 0)
+    (void)pthread_atfork(NULL, NULL, weft__agent_forked);
+}
+#else
+#define weft__agent_watch_forks() ((void)0)
+#endif
+
+/* This thread's id, 1 to 2^28 - 1, drawn at random when first asked for. If
+   WEFT_PROCESS_SHARED is defined, the child of a fork draws another one. */
 static inline int32_t weft_agent_id(void) {
 #ifdef WEFT_AGENT_ID /* kernel.c gets the id with each call */
   return WEFT_AGENT_ID();
 #else
   weft_agent *agent = &WEFT_AGENT();
+  if (agent->id == 0) weft__agent_watch_forks();
   while (agent->id == 0) agent->id = (int32_t)(WEFT_RANDOM() & 0x0fffffff);
   return agent->id;
 #endif
@@ -73,8 +91,23 @@ static inline int32_t weft_agent_id(void) {
 /* Sets the id of this thread; EINVAL if `id` is not 1 to 2^28 - 1. */
 static inline int weft_agent_set_id(int32_t id) {
   if (id < 1 || id > 0x0fffffff) return EINVAL;
+  weft__agent_watch_forks();
   WEFT_AGENT().id = id;
   return 0;
+}
+
+/* Makes this thread the only agent with the role that a word names, if it is
+   not that already. EPERM if another agent has the role; nothing was changed. */
+static inline int weft__take_role(int32_t *word) {
+  int32_t id = weft_agent_id();
+  if (weft__hint(word) == id) return 0;
+  int32_t other = weft__compare_exchange(word, 0, id);
+  return other == 0 || other == id ? 0 : EPERM;
+}
+
+/* Ends the role of agent `id`, if it has it. */
+static inline bool weft__leave_role(int32_t *word, int32_t id) {
+  return id != 0 && weft__compare_exchange(word, id, 0) == id;
 }
 
 #if defined(__EMSCRIPTEN_PTHREADS__)

@@ -299,11 +299,11 @@ static inline void weft__call_pass_slot(weft_call_ring *r) {
     weft__event_wake(&r->slot_epoch, 1);
 }
 
-/* So often, in ns, a caller lets others go first, and it pauses for so long. A
-   pause is as long as an agent takes to wake up on a busy machine. */
+/* The time in ns after which a caller lets others go first, and the length of
+   its pause: an agent takes that long to wake up on a busy machine. */
 #define WEFT__CALL_TURN (INT64_C(50) * 1000 * 1000)
 #define WEFT__CALL_PAUSE (INT64_C(2) * 1000 * 1000)
-/* So many pauses are due after a caller was woken and found no free slot. */
+/* The pauses that are due after a caller was woken and found no free slot. */
 #define WEFT__CALL_PAUSES 32
 
 /*
@@ -337,6 +337,18 @@ static inline int weft_call_ring_post(weft_call_ring *q, const void *request,
                        &q->slot_epoch,
                        weft__store(&q->pauses, WEFT__CALL_PAUSES),
                        weft__call_pass_slot(q), timeout, -1);
+}
+
+/* The same for a caller that waits for the answer, too. */
+static inline int weft__call_post_first(weft_call_ring *q, const void *request,
+                                        int32_t length, weft_call **call,
+                                        int64_t timeout) {
+  if (timeout == WEFT_FOREVER && weft__may_block() && weft__hint(&q->pauses) > 0)
+    weft__call_give_way(q);
+  WEFT__EVENT_BLOCK_LAST(weft_call_ring_try_post(q, request, length, call),
+                         EBUSY, &q->slot_epoch,
+                         weft__store(&q->pauses, WEFT__CALL_PAUSES),
+                         weft__call_pass_slot(q), timeout, -1);
 }
 
 /* ---- callers */
@@ -380,8 +392,9 @@ static inline char *weft__call_reply_at(const weft_call_ring *r,
 /*
  * Copies the reply to `dst`, which has *length bytes, and writes its length to
  * *length; a longer reply is cut off. Returns 0, EBUSY if there is no reply
- * yet, EIO if the server failed (its message is in `dst`), or EOWNERDEAD if the
- * server was abandoned. After anything but EBUSY the call is over.
+ * yet, EIO if the server failed (its message is in `dst`), EOWNERDEAD if the
+ * server was abandoned, or ENOTRECOVERABLE if the length is damaged. After
+ * anything but EBUSY the call is over.
  */
 static inline WEFT__RESULT int weft_call_ring_try_receive(weft_call_ring *r,
                                                           weft_call *c,
@@ -391,6 +404,11 @@ static inline WEFT__RESULT int weft_call_ring_try_receive(weft_call_ring *r,
   if (phase < WEFT_CALL_RING_REPLIED) return EBUSY;
   int32_t most = *length;
   *length = phase == WEFT_CALL_RING_LOST ? 0 : c->reply_length; /* by (R) */
+  if (*length < 0 || *length > r->reply) {
+    *length = 0;
+    weft__call_free(r, c);
+    return ENOTRECOVERABLE;
+  }
   int32_t bytes = *length < most ? *length : most;
   if (bytes > 0)
     __builtin_memcpy(dst, weft__call_reply_at(r, c), (size_t)bytes);
@@ -442,7 +460,7 @@ static inline int weft_call_ring_call(weft_call_ring *r, const void *request,
   if (!weft__may_block()) return EPERM;
   int64_t deadline = weft__deadline(timeout);
   weft_call *c = NULL;
-  int result = weft_call_ring_post(r, request, length, &c, timeout);
+  int result = weft__call_post_first(r, request, length, &c, timeout);
   if (result != 0) return result;
   if (weft__call_answered(c, timeout, deadline) != 0 &&
       weft__call_give_up(r, c))
@@ -586,6 +604,12 @@ static inline void weft__call_handle(weft_call_ring *r, weft_call *c,
                                      weft_call_handler fn, void *context) {
   int32_t length = 0;
   const void *request = weft_call_ring_request(r, c, &length);
+  if (length != c->request_length) { /* it is damaged */
+    static const char damaged[] = "The ring is damaged";
+    int32_t n = (int32_t)sizeof damaged - 1;
+    weft_call_ring_fail(r, c, damaged, n < r->reply ? n : r->reply);
+    return;
+  }
   int32_t n = fn(context, request, length, weft_call_ring_space(r, c));
   int result = n < 0 ? weft_call_ring_fail(r, c, NULL, -1 - n)
                      : weft_call_ring_reply(r, c, NULL, n);

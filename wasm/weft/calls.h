@@ -22,7 +22,7 @@ WEFT__BEGIN
    more. Its caller may write there why it gives up. */
 #define WEFT__CALLS_GIVEN 4
 #define WEFT__CALLS_REASON 12 /* behind their length, which is a word */
-/* A message that nobody goes on with is kept for so many ns. */
+/* How long, in ns, a message is kept that nobody goes on with. */
 #define WEFT__CALLS_KEPT (30 * WEFT__SECOND)
 
 /* What an answer is: `undefined`, a value, an error, or another value that was
@@ -180,7 +180,7 @@ typedef struct {
   int64_t since;
 } weft__calls_room;
 
-/* The memory of one room, for a message of so many bytes. */
+/* The memory of one room, for a message of `bytes` bytes. */
 #define WEFT_CALLS_ROOM_BYTES(bytes) \
   (sizeof(weft__calls_room) + WEFT__MULTIPLE((size_t)(bytes), 8))
 
@@ -575,9 +575,10 @@ static inline int weft__calls_try_post(weft_call_ring *r,
 static inline int weft__calls_post(weft_call_ring *q,
                                    const weft__calls_message *m,
                                    weft_call **call, int64_t timeout) {
-  WEFT__EVENT_BLOCK_OR(weft__calls_try_post(q, m, call), &q->slot_epoch,
-                       weft__store(&q->pauses, WEFT__CALL_PAUSES),
-                       weft__call_pass_slot(q), timeout, -1);
+  WEFT__EVENT_BLOCK_LAST(weft__calls_try_post(q, m, call), EBUSY,
+                         &q->slot_epoch,
+                         weft__store(&q->pauses, WEFT__CALL_PAUSES),
+                         weft__call_pass_slot(q), timeout, -1);
 }
 
 /* Adds bytes to an answer, as many as fit. */
@@ -613,6 +614,8 @@ static inline int weft__calls_exchange(weft_call_ring *r,
   *what = WEFT_CALLS_FAILED;
   if (phase == WEFT_CALL_RING_LOST) {
     result = EOWNERDEAD;
+  } else if (c->reply_length < 0 || c->reply_length > r->reply) {
+    result = ENOTRECOVERABLE;
   } else if (phase == WEFT_CALL_RING_REPLIED && c->reply_length > 0) {
     *what = (uint8_t)reply[0];
     weft__calls_add(a, reply + 1, c->reply_length - 1);

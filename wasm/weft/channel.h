@@ -4,14 +4,15 @@
 
 #include "mpmc_queue.h"
 #include "record_ring.h"
+#include "shape_table.h"
 
 #ifndef WEFT_REALTIME /* what may wait */
 
 WEFT__BEGIN
 
 /* The messages of a channel: bytes, UTF-8, JSON in UTF-8, an int32_t, a double,
-   a struct, the output of JavaScript's serializer, or that of a user's codec.
-   */
+   a struct, the output of JavaScript's serializer, that of a user's codec, or
+   values in the format of docs/value_format.md. */
 #define WEFT_CHANNEL_BINARY 1
 #define WEFT_CHANNEL_TEXT 2
 #define WEFT_CHANNEL_JSON 3
@@ -20,9 +21,13 @@ WEFT__BEGIN
 #define WEFT_CHANNEL_RECORD 6
 #define WEFT_CHANNEL_STRUCTURED 7
 #define WEFT_CHANNEL_OWN 8
+#define WEFT_CHANNEL_VALUE 9
 
-/* The configuration of a channel. `capacity` is how many messages it holds at
-   least. `size` is the sizeof of a RECORD. For messages of different lengths,
+/* The bytes for texts of the table of shapes in a channel of VALUE. */
+#define WEFT__CHANNEL_TEXTS 3568
+
+/* The configuration of a channel. `capacity` is how many messages may be in it,
+   rounded up to a power of two if all have one size. `size` is the sizeof of a RECORD. For messages of different lengths,
    `size` is the length that `capacity` counts with, 16 to 2^29, or 0 for 256.
    `shape` is the number that JavaScript gives a record; 0 fits every record of
    that size. */
@@ -40,7 +45,7 @@ typedef struct {
  *
  * word 0   magic         Kind and layout version.
  * word 1   codec         1 binary, 2 text, 3 json, 4 i32, 5 f64, 6 record, 7
- *                        structured, 8 own.
+ *                        structured, 8 own, 9 value.
  * word 2   shape         A number that tells apart records with different
  *                        fields, and users' codecs with different names; or 0.
  * word 3   seal          Check word over the configuration.
@@ -51,7 +56,8 @@ typedef struct {
  *          and a `record_ring` for the other codecs. With a carrier, it is an
  *          `spsc_queue`, an `mpmc_queue` or a `lock_free_queue`; if messages
  *          differ in length, each element begins with the length of its
- *          message.
+ *          message. If the codec is `value`, a `shape_table` with 3568 bytes
+ *          for texts lies behind the queue or ring.
  */
 typedef struct {
   int32_t magic;
@@ -103,6 +109,12 @@ static inline weft_record_ring *weft__channel_ring(const weft_channel *c) {
   return (weft_record_ring *)(uintptr_t)(c + 1);
 }
 
+/* The table of shapes behind the ring of a channel of VALUE. */
+static inline weft_shape_table *weft__channel_shapes(const weft_channel *c) {
+  const weft_record_ring *ring = weft__channel_ring(c);
+  return (weft_shape_table *)((uintptr_t)(ring + 1) + (uintptr_t)ring->capacity);
+}
+
 /* The bytes of an element that holds `size` bytes. */
 static inline int32_t weft__channel_padded(int32_t size) {
   return size < 0 || size > 1 << 30 ? 0 : (size + 3) / 4 * 4;
@@ -125,6 +137,8 @@ static inline weft_record_ring_config weft__channel_records(
   weft_record_ring_config ring;
   ring.capacity = weft__channel_ring_bytes(config);
   ring.single_producer = false;
+  ring.many_consumers = true;
+  ring.most = config.capacity;
   return ring;
 }
 
@@ -134,32 +148,37 @@ static inline weft_record_ring_config weft__channel_records(
    : (codec) == WEFT_CHANNEL_F64 ? WEFT__CHANNEL_ELEMENTS(capacity, 8) \
    : (codec) == WEFT_CHANNEL_RECORD                                    \
        ? WEFT__CHANNEL_ELEMENTS(capacity, WEFT__MULTIPLE(size, 4))     \
-   : (codec) < WEFT_CHANNEL_BINARY || (codec) > WEFT_CHANNEL_OWN       \
+   : (codec) < WEFT_CHANNEL_BINARY || (codec) > WEFT_CHANNEL_VALUE     \
        ? 0                                                             \
-       : WEFT__CHANNEL_RECORDS(capacity, (size) == 0 ? 256 : (size)))
+       : WEFT__CHANNEL_RECORDS(capacity, (size) == 0 ? 256 : (size),   \
+                               (codec) == WEFT_CHANNEL_VALUE))
 #define WEFT__CHANNEL_ELEMENTS(capacity, size) \
   (WEFT_MPMC_QUEUE_BYTES(capacity, size) == 0  \
        ? 0                                     \
        : sizeof(weft_channel) + WEFT_MPMC_QUEUE_BYTES(capacity, size))
-#define WEFT__CHANNEL_RECORDS(capacity, size)           \
+#define WEFT__CHANNEL_RECORDS(capacity, size, shaped)   \
   ((size) < 16 || (size) > 1 << 29 || (capacity) < 1 || \
            (capacity) > 1 << 30 ||                      \
            WEFT__CHANNEL_RING(capacity, size) > 1 << 30 \
        ? 0                                              \
        : sizeof(weft_channel) +                         \
-             WEFT_RECORD_RING_BYTES(WEFT__CHANNEL_RING(capacity, size)))
+             WEFT_RECORD_RING_BYTES(WEFT__CHANNEL_RING(capacity, size)) + \
+             ((shaped) ? WEFT_SHAPE_TABLE_BYTES(WEFT__CHANNEL_TEXTS) : 0))
 #define WEFT__CHANNEL_RING(capacity, size) \
   ((1ull + (capacity)) * (WEFT__MULTIPLE(size, 8) + WEFT__RECORD_HEADER))
 
 /* The bytes of a channel of this configuration; 0 if it is out of range. */
 static inline size_t weft_channel_bytes(weft_channel_config config) {
-  if (config.codec < WEFT_CHANNEL_BINARY || config.codec > WEFT_CHANNEL_OWN)
+  if (config.codec < WEFT_CHANNEL_BINARY || config.codec > WEFT_CHANNEL_VALUE)
     return 0;
   size_t bytes =
       weft__channel_sized(config.codec)
           ? weft_mpmc_queue_bytes(weft__channel_elements(config))
           : weft_record_ring_bytes(weft__channel_records(config));
-  return bytes == 0 ? 0 : sizeof(weft_channel) + bytes;
+  if (bytes == 0) return 0;
+  if (config.codec == WEFT_CHANNEL_VALUE)
+    bytes += weft_shape_table_bytes(WEFT__CHANNEL_TEXTS);
+  return sizeof(weft_channel) + bytes;
 }
 
 /* The channel at `at`, or NULL: see weft_attach_error. Also NULL if JavaScript
@@ -172,7 +191,9 @@ static inline WEFT__RESULT weft_channel *weft_channel_attach(void *at) {
     kind = WEFT_KIND_mpmc_queue;
   else if (c->message_size < 16 || c->message_size > 1 << 29)
     return NULL;
-  return weft_attach_error(c + 1, kind) == NULL ? c : NULL;
+  if (weft_attach_error(c + 1, kind) != NULL) return NULL;
+  if (c->codec != WEFT_CHANNEL_VALUE) return c;
+  return weft_shape_table_attach(weft__channel_shapes(c)) == NULL ? NULL : c;
 }
 
 /* Initializes `bytes` bytes of unused memory as an empty channel. NULL if the
@@ -191,6 +212,11 @@ static inline WEFT__RESULT weft_channel *weft_channel_init(
   if (!sized &&
       !weft_record_ring_init(c + 1, rest, weft__channel_records(config)))
     return NULL;
+  if (config.codec == WEFT_CHANNEL_VALUE &&
+      !weft_shape_table_init(weft__channel_shapes(c),
+                             weft_shape_table_bytes(WEFT__CHANNEL_TEXTS),
+                             WEFT__CHANNEL_TEXTS))
+    return NULL;
   c->codec = config.codec;
   bool shaped =
       config.codec == WEFT_CHANNEL_RECORD || config.codec == WEFT_CHANNEL_OWN;
@@ -208,12 +234,11 @@ static inline int32_t weft_channel_codec(const weft_channel *c) {
   return c->codec;
 }
 
-/* How many messages it holds at least: it may hold more of short ones. */
+/* How many messages may be in it: fewer of long ones fit. */
 static inline int32_t weft_channel_capacity(const weft_channel *c) {
   if (weft__channel_sized(c->codec))
     return weft_mpmc_queue_capacity(weft__channel_queue(c));
-  int32_t bytes = weft_record_ring_capacity(weft__channel_ring(c));
-  return bytes / (int32_t)weft__record_space(c->message_size) - 1;
+  return weft_record_ring_most(weft__channel_ring(c));
 }
 
 /* The most bytes of a message. */

@@ -18,6 +18,7 @@
 #include "lock_free_queue.h"
 #include "record_ring.h"
 #include "broadcast.h"
+#include "shape_table.h"
 #include "channel.h"
 #include "call_ring.h"
 #include "work_counter.h"
@@ -37,7 +38,7 @@ typedef struct {
 } weft__field;
 
 /* Something in the words that does not fit together: see Problem in
-   _region.ts. */
+   _memory/region.ts. */
 typedef struct {
   const char *word; /* its name, or the name of the part behind */
   int32_t part;     /* the number of that part, or -1 */
@@ -68,20 +69,21 @@ typedef struct {
   int64_t (*waiters)(const void *copy);
   void (*problems)(const void *copy, weft__problems *found);
   void (*behind)(const void *at, weft__problems *found);
-  weft__field fields[16];
+  weft__field fields[24];
 } weft__shown;
 
 /* The problem of a head that its tail cannot have. */
 #define WEFT__NOT_BEHIND \
   "It is beyond `tail`, or further behind it than the capacity."
 /* The problem of a word that keeps an earlier value of another one. */
-#define WEFT__NO_EARLIER "It is no earlier value that is still of use."
+#define WEFT__NO_EARLIER \
+  "It is no recent value of the other word."
 /* The problem of a word that names an agent. */
 #define WEFT__NO_AGENT "No agent has this id."
 /* The problem of a word that is 0 or 1. */
 #define WEFT__NO_FLAG "It must be 0 or 1."
 
-/* weft_inspect looks at so many slots, entries or blocks, and no more. */
+/* The most slots, entries or blocks that weft_inspect looks at. */
 #define WEFT__MOST_PARTS (1 << 16)
 
 /* Tells a problem of a word behind the named ones: of a part, such as slot 3.
@@ -221,10 +223,12 @@ static inline int64_t weft__work_counter_shows_waiters(const void *copy) {
 static inline void weft__lock_problems(const int32_t *words, size_t index,
                                        weft__problems *found) {
   int32_t state = words[index];
-  const int32_t nobody = WEFT_MUTEX_ABANDONED_BIT | WEFT_MUTEX_HANDOFF_BIT;
+  bool nobody = (state & WEFT_MUTEX_ABANDONED_BIT) != 0 ||
+                /* what is offered is contended */
+                (state & WEFT__MUTEX_KEPT) == WEFT_MUTEX_HANDOFF_BIT;
   weft__tell(found, state < 0, index, "Bit 31 is never set.");
   weft__tell(found,
-             (state & WEFT_MUTEX_OWNER_MASK) != 0 && (state & nobody) != 0,
+             (state & WEFT_MUTEX_OWNER_MASK) != 0 && nobody,
              index, "It names an owner, but also says that there is none.");
   weft__tell(found, (words[index + 1] & ~1) != 0, index + 1, WEFT__NO_FLAG);
 }
@@ -245,7 +249,8 @@ static inline void weft__rw_lock_shows_problems(const void *copy,
              "An agent writes, but `writer` names none.");
   weft__lock_problems((const int32_t *)copy, WEFT__AT(rw_lock, writer), found);
   weft__tell(found, l->tracked != 0 && weft_rw_lock_tracked(l) == 0,
-             WEFT__AT(rw_lock, tracked), "It is 0, or says one number twice.");
+             WEFT__AT(rw_lock, tracked),
+             "It must be 0, or agents with their complement.");
   const int32_t readers = WEFT_RW_LOCK_READING_MASK | WEFT_RW_LOCK_PENDING_MASK;
   weft__tell(found, l->tracked != 0 && (l->state & readers) != 0,
              WEFT__AT(rw_lock, state), "It counts readers, which are tracked.");
@@ -257,15 +262,17 @@ static inline void weft__condition_shows_problems(const void *copy,
   bool odd = (c->turn & 1) != 0;
   weft__tell(found, !weft__condition_calls(odd ? c->odd : c->even, c->turn),
              odd ? WEFT__AT(condition, odd) : WEFT__AT(condition, even),
-             "Its phase is not `turn`'s.");
+             "Its phase differs from the phase in `turn`.");
 }
 
 static inline void weft__semaphore_shows_problems(const void *copy,
                                                   weft__problems *found) {
   const weft_semaphore *s = (const weft_semaphore *)copy;
   const char *none = "There are never so many permits.";
-  weft__tell(found, s->tracked == 0 && s->permits > WEFT_SEMAPHORE_MAX,
-             WEFT__AT(semaphore, permits), none);
+  int32_t free = s->tracked == 0 ? weft__semaphore_free(s->permits) : 0;
+  weft__tell(found, free > s->max, WEFT__AT(semaphore, permits), none);
+  weft__tell(found, free < 0 && s->claimant == 0, WEFT__AT(semaphore, permits),
+             "`claimant` names nobody.");
   weft__tell(found, s->bulk < 0, WEFT__AT(semaphore, bulk),
              "There are fewer than 0 waiters.");
   weft__tell(found, (uint32_t)s->claimant > WEFT_MUTEX_OWNER_MASK,
@@ -387,12 +394,14 @@ static inline void weft__record_ring_shows_problems(const void *copy,
                        found);
   weft__tell(found, (r->claimant & ~known) != 0,
              WEFT__AT(record_ring, claimant), WEFT__NO_AGENT);
+  weft__tell(found, (r->consumer & ~known) != 0,
+             WEFT__AT(record_ring, consumer), WEFT__NO_AGENT);
 }
 
 static inline void weft__channel_shows_problems(const void *copy,
                                                 weft__problems *found) {
   int32_t codec = ((const weft_channel *)copy)->codec;
-  weft__tell(found, codec < WEFT_CHANNEL_BINARY || codec > WEFT_CHANNEL_OWN,
+  weft__tell(found, codec < WEFT_CHANNEL_BINARY || codec > WEFT_CHANNEL_VALUE,
              WEFT__AT(channel, codec), "There is no such codec.");
 }
 
@@ -405,10 +414,10 @@ static inline void weft__call_ring_shows_problems(const void *copy,
 static inline void weft__work_counter_shows_problems(const void *copy,
                                                      weft__problems *found) {
   const weft_work_counter *c = (const weft_work_counter *)copy;
-  const char *none = "There are not so many tasks.";
+  const char *none = "It must be 0 to `total`.";
   weft__tell(found, c->tracked != 0 && weft_work_counter_tracked(c) == 0,
              WEFT__AT(work_counter, tracked),
-             "It is 0, or says one number twice.");
+             "It must be 0, or agents with their complement.");
   weft__tell(found, c->done < 0 || c->done > c->total,
              WEFT__AT(work_counter, done), none);
   weft__tell(found, c->target < 0 || c->target > c->total,
@@ -439,7 +448,7 @@ static inline void weft__mpmc_queue_shows_behind(const void *at,
       "",
       "An agent claimed this slot to push, and has not handed it on.",
       "An agent claimed this slot to pop, and has not handed it on.",
-      "Its turn is of none of the tickets that it can be of.",
+      "No ticket for this slot has this turn.",
   };
   int32_t tail = weft__load(&q->tail) & ~WEFT_MPMC_QUEUE_CLOSED_BIT;
   for (int32_t i = 0; i < q->capacity && i < WEFT__MOST_PARTS; i++) {
@@ -463,7 +472,7 @@ static inline void weft__lock_free_queue_shows_behind(const void *at,
     int32_t most = entry & entries ? entries - 2 : WEFT_LOCK_FREE_QUEUE_CLOSED;
     if (slot <= most) continue;
     weft__tell_behind(found, weft__index_of(at, all + i), "entry", i, entry,
-                      "It names a slot that is none.", false);
+                      "There is no such slot.", false);
   }
 }
 
@@ -471,10 +480,16 @@ static inline void weft__record_ring_shows_behind(const void *at,
                                                   weft__problems *found) {
   const weft_record_ring *r = (const weft_record_ring *)at;
   int32_t claimant = weft__load(&r->claimant);
-  if ((claimant & WEFT_RECORD_RING_OWNER_MASK) != 0)
+  if ((claimant & WEFT_RECORD_RING_OWNER_MASK) != 0 &&
+      !weft_record_ring_single(r))
     weft__tell_behind(
         found, WEFT__AT(record_ring, claimant), "claimant", -1, claimant,
         "This agent makes room for a record, and has not ended.", true);
+  int32_t consumer = weft__load(&r->consumer);
+  if ((consumer & WEFT_RECORD_RING_OWNER_MASK) != 0 && weft_record_ring_many(r))
+    weft__tell_behind(found, WEFT__AT(record_ring, consumer), "consumer", -1,
+                      consumer, "This agent reads a record, and has not ended.",
+                      true);
   int32_t position = weft__load(&r->head);
   int32_t tail = weft__load(&r->tail) & WEFT_RECORD_RING_POSITION_MASK;
   for (int i = 0; i < 4096; i++) {
@@ -486,7 +501,8 @@ static inline void weft__record_ring_shows_behind(const void *at,
     int32_t space = weft__record_space(weft__record_length(first));
     if ((first & 3) == 0 || space > used || space > r->capacity - place) {
       weft__tell_behind(found, weft__index_of(at, record), "record at", place,
-                        first, "Its length or its state cannot be.", false);
+                        first, "This length or this state is impossible.",
+                        false);
       return;
     }
     position = weft__plus(position, space);
@@ -528,12 +544,27 @@ static inline void weft__call_ring_shows_behind(const void *at,
          phase == WEFT_CALL_RING_DROPPED) &&
         (uint32_t)request > (uint32_t)weft_call_ring_max_request(r))
       weft__tell_behind(found, weft__index_of(at, &call->request_length),
-                        "slot", i, request, "No request is so long.", false);
+                        "slot", i, request,
+                        "The request is too long for a slot.", false);
     int32_t reply = weft__load(&call->reply_length);
     if ((phase == WEFT_CALL_RING_REPLIED || phase == WEFT_CALL_RING_FAILED) &&
         (uint32_t)reply > (uint32_t)r->reply)
       weft__tell_behind(found, weft__index_of(at, &call->reply_length), "slot",
-                        i, reply, "No reply is so long.", false);
+                        i, reply, "The reply is too long for a slot.",
+                        false);
+  }
+}
+
+static inline void weft__shape_table_shows_behind(const void *at,
+                                                  weft__problems *found) {
+  const weft_shape_table *t = (const weft_shape_table *)at;
+  for (int32_t i = 0; i < WEFT_SHAPE_TABLE_SLOTS; i++) {
+    const weft__shape_slot *slot = &weft__shape_slots(t)[i];
+    int32_t state = weft__load(&slot->state);
+    if (state == WEFT__SHAPE_FREE || state == WEFT__SHAPE_CLAIMED) continue;
+    if (weft__shape_is_whole(t, slot->place, state)) continue;
+    weft__tell_behind(found, weft__index_of(at, &slot->place), "slot", i,
+                      slot->place, "No text of a shape is there.", false);
   }
 }
 
@@ -601,10 +632,10 @@ static inline const weft__shown *weft__shown_of(size_t i) {
      NULL,
      {WEFT__FIELD(semaphore, magic),
       WEFT__FIELD(semaphore, tracked),
+      WEFT__FIELD(semaphore, max),
       WEFT__FIELD(semaphore, seal),
       WEFT__FIELD(semaphore, permits),
       WEFT__FIELD(semaphore, waiters),
-      WEFT__FIELD(semaphore, turn),
       WEFT__FIELD(semaphore, bulk),
       WEFT__FIELD(semaphore, claimant),
       WEFT__FIELD(semaphore, claim)}},
@@ -694,14 +725,19 @@ static inline const weft__shown *weft__shown_of(size_t i) {
      weft__record_ring_shows_behind,
      {WEFT__FIELD(record_ring, magic),
       WEFT__FIELD(record_ring, capacity),
-      WEFT__FIELD(record_ring, single_producer),
+      WEFT__FIELD(record_ring, roles),
       WEFT__FIELD(record_ring, seal),
+      WEFT__FIELD(record_ring, most),
       WEFT__FIELD(record_ring, tail),
       WEFT__FIELD(record_ring, claimant),
       WEFT__FIELD(record_ring, head_cache),
       WEFT__FIELD(record_ring, least),
+      WEFT__FIELD(record_ring, pushed),
+      WEFT__FIELD(record_ring, popped_cache),
       WEFT__FIELD(record_ring, head),
       WEFT__FIELD(record_ring, tail_cache),
+      WEFT__FIELD(record_ring, consumer),
+      WEFT__FIELD(record_ring, popped),
       WEFT__FIELD(record_ring, pop_epoch),
       WEFT__FIELD(record_ring, pop_waiters),
       WEFT__FIELD(record_ring, push_epoch),
@@ -721,6 +757,14 @@ static inline const weft__shown *weft__shown_of(size_t i) {
       WEFT__FIELD(broadcast, pop_waiters),
       WEFT__FIELD(broadcast, push_epoch),
       WEFT__FIELD(broadcast, push_waiters)}},
+    {"shape_table", WEFT_KIND_shape_table, NULL,
+     NULL,
+     NULL,
+     weft__shape_table_shows_behind,
+     {WEFT__FIELD(shape_table, magic),
+      WEFT__FIELD(shape_table, bytes),
+      WEFT__FIELD(shape_table, seal),
+      WEFT__FIELD(shape_table, used)}},
     {"channel", WEFT_KIND_channel, NULL,
      NULL,
      weft__channel_shows_problems,
@@ -803,8 +847,8 @@ static inline bool weft__counts_waiters(const char *name) {
   return length >= 7 && __builtin_strcmp(name + length - 7, "waiters") == 0;
 }
 
-/* Set in a count below 0. Bit 31 of an epoch's count is a flag, and so many
-   never wait. */
+/* Set in a count below 0. Bit 31 of an epoch's count is a flag, and
+   2^30 agents never wait. */
 static inline int32_t weft__below(const char *name) {
   return name[0] == 'w' ? INT32_MIN : 1 << 30;
 }

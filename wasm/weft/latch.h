@@ -68,10 +68,10 @@ static inline int32_t weft_latch_count(const weft_latch *l) {
   return weft__load(&l->state) >> 1;
 }
 
-/* Counts down by n, 1 or more. If that opens the latch, it wakes all waiters.
-   EINVAL if n is more than the count. */
-static inline int weft_latch_count_down(weft_latch *l, int32_t n) {
-  if (n < 1 || n > WEFT_LATCH_MAX) return EINVAL;
+/* Counts down by n; *opened says whether that opened the latch. (G) Whoever is
+   let through may free the memory at once: after the exchange, only the address
+   is used. */
+static inline int weft__latch_step(weft_latch *l, int32_t n, bool *opened) {
   int32_t state = weft__hint(&l->state); /* the exchange below checks it */
   for (;;) {
     int32_t expected = state;
@@ -84,10 +84,19 @@ static inline int weft_latch_count_down(weft_latch *l, int32_t n) {
     int32_t next = left < WEFT_LATCH_ONE ? WEFT_LATCH_OPEN : left;
     state = weft__compare_exchange(&l->state, expected, next);
     if (state != expected) continue;
-    if (next == WEFT_LATCH_OPEN && state & WEFT_LATCH_WAITING_BIT)
+    *opened = next == WEFT_LATCH_OPEN;
+    if (*opened && state & WEFT_LATCH_WAITING_BIT)
       weft__notify(&l->state, WEFT__ALL);
     return 0;
   }
+}
+
+/* Counts down by n, 1 or more. If that opens the latch, it wakes all waiters.
+   EINVAL if n is more than the count. */
+static inline int weft_latch_count_down(weft_latch *l, int32_t n) {
+  bool opened = false;
+  if (n < 1 || n > WEFT_LATCH_MAX) return EINVAL;
+  return weft__latch_step(l, n, &opened);
 }
 
 /* 0 if the latch is open, else EBUSY. */
@@ -133,8 +142,9 @@ static inline int weft_latch_wait(weft_latch *l, int64_t timeout) {
    already. */
 static inline int weft_latch_arrive_and_wait(weft_latch *l, int64_t timeout) {
   if (!weft__may_block()) return EPERM;
-  int result = weft_latch_count_down(l, 1);
-  return result == 0 ? weft_latch_wait(l, timeout) : result;
+  bool opened = false;
+  int result = weft__latch_step(l, 1, &opened);
+  return result != 0 || opened ? result : weft_latch_wait(l, timeout);
 }
 #endif
 

@@ -13,7 +13,7 @@ WEFT__BEGIN
 #define WEFT_LOCK_FREE_QUEUE_CLOSED 1
 /* The fewest entries of a ring, so that small queues suit several agents. */
 #define WEFT__LOCK_FREE_FEWEST 16
-/* The notes about the next tickets are renewed once in so many tickets. */
+/* How many tickets go by between two updates of the noted tickets. */
 #define WEFT__LOCK_FREE_NOTED 2
 
 /* What a ring returns instead of a slot. */

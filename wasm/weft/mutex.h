@@ -18,7 +18,8 @@ WEFT__BEGIN
 /* HANDOFF and CONTENDED: the mutex is kept for a sleeper. */
 #define WEFT__MUTEX_KEPT (3 << 29)
 
-/* A sleeper that newcomers overtook for so many ns is handed the mutex. */
+/* How long, in ns, newcomers may overtake a sleeper before it is handed the
+   mutex. */
 #define WEFT__MUTEX_PATIENCE INT64_C(1000000)
 /* The same for a hand-off among agents that are served in line, see below. */
 #define WEFT__MUTEX_LINE_PATIENCE INT64_C(100000000)
@@ -31,8 +32,8 @@ WEFT__BEGIN
  * word 0  state     bits 0-27  the owner's agent id, or 0
  *                   bit 28     ABANDONED: free, because the dead owner was
  *                              recovered
- *                   bit 29     HANDOFF: no owner; it is kept for a woken
- *                              sleeper
+ *                   bit 29     HANDOFF: it is kept for a woken sleeper; with an
+ *                              owner, offered to one
  *                   bit 30     CONTENDED: somebody may sleep on this word
  *                   sleepers: agents that lock
  * word 1  starving  1 while there is a sleeper that newcomers passed for a
@@ -103,19 +104,27 @@ static inline bool weft__mutex_spin(weft_mutex *m, int32_t id,
   return false;
 }
 
-/* Frees a mutex that is kept for a sleeper, and wakes another sleeper. */
-static inline void weft__mutex_free_kept(weft_mutex *m) {
-  if (weft__compare_exchange(&m->state, WEFT__MUTEX_KEPT,
-                             WEFT_MUTEX_UNLOCKED) == WEFT__MUTEX_KEPT)
-    weft__notify(&m->state, 1);
+/* For a sleeper that leaves: frees a mutex that is kept for a sleeper, and wakes
+   another one; or takes back that it is offered. */
+static inline void weft__mutex_decline(weft_mutex *m) {
+  int32_t state = weft__load(&m->state);
+  while (state & WEFT_MUTEX_HANDOFF_BIT) {
+    int32_t expected = state;
+    int32_t next = state == WEFT__MUTEX_KEPT ? WEFT_MUTEX_UNLOCKED
+                                             : state & ~WEFT_MUTEX_HANDOFF_BIT;
+    state = weft__compare_exchange(&m->state, expected, next);
+    if (state != expected) continue;
+    if (next == WEFT_MUTEX_UNLOCKED) weft__notify(&m->state, 1);
+    return;
+  }
 }
 
 /*
  * Locks the mutex after `state` was seen, which may be old. With `in_line`, a
  * sleeper that waited for a millisecond keeps the sleepers after it being
  * served in line. A newcomer takes a mutex that is kept for a sleeper only
- * after 100 ms: if 64 agents share two cores, a woken agent may need so long to
- * run.
+ * after 100 ms: if 64 agents share two cores, a woken agent may need that long
+ * to run.
  */
 static inline int weft__mutex_lock_slow(weft_mutex *m, int32_t id,
                                         int32_t state, int64_t timeout,
@@ -163,12 +172,15 @@ static inline int weft__mutex_lock_slow(weft_mutex *m, int32_t id,
     int outcome = weft__sleep(&m->state, state, deadline,
                               handoff ? patience : WEFT__LOOK);
     if (outcome == WEFT__TIMED_OUT) {
-      weft__mutex_free_kept(m); /* it may be kept for us, but we leave */
+      weft__mutex_decline(m); /* it may be meant for us, but we leave */
       return ETIMEDOUT;
     }
     int32_t before = state;
     state = weft__load(&m->state);
-    woken = outcome == WEFT__OK || (handoff && state == before);
+    /* Whoever was woken for an offer may take it once it is kept. */
+    woken = outcome == WEFT__OK ||
+            (handoff &&
+             (state == before || (woken && before != WEFT__MUTEX_KEPT)));
   }
 }
 
@@ -193,16 +205,26 @@ static inline int weft__mutex_unlock_slow(weft_mutex *m, int32_t id,
                                           int32_t state) {
   if ((state & WEFT_MUTEX_OWNER_MASK) != id) return EPERM;
   /* CONTENDED is set, and nobody but the owner changes the word now. */
-  if (weft__load(&m->starving) == 0) {
+  if (weft__load(&m->starving) == 0) { /* before it is given: see (G) */
     weft__store(&m->state, WEFT_MUTEX_UNLOCKED);
     weft__notify(&m->state, 1);
     return 0;
   }
-  weft__store(&m->state, WEFT__MUTEX_KEPT);
-  if (weft__notify(&m->state, 1) > 0) return 0;
-  /* Nobody slept: the starving sleeper gave up, or was terminated. */
-  weft__store(&m->starving, 0);
-  weft__mutex_free_kept(m);
+  /* Offer it to a sleeper, and only then keep it for that one: whether there is
+     one cannot be looked at later, see (G). */
+  int32_t offered = state | WEFT_MUTEX_HANDOFF_BIT;
+  weft__store(&m->state, offered);
+  int32_t next = WEFT__MUTEX_KEPT;
+  if (weft__notify(&m->state, 1) == 0) {
+    /* Nobody slept: the starving sleeper gave up, or was terminated. */
+    weft__store(&m->starving, 0);
+    next = WEFT_MUTEX_UNLOCKED;
+  }
+  /* (G) Whoever takes the mutex may free the memory at once: from here on, only
+     the address is used. A sleeper that leaves takes the offer back. */
+  if (weft__compare_exchange(&m->state, offered, next) != offered)
+    weft__store(&m->state, WEFT_MUTEX_UNLOCKED);
+  weft__notify(&m->state, 1);
   return 0;
 }
 

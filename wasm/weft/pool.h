@@ -9,7 +9,7 @@
 
 WEFT__BEGIN
 
-/* What _pool_wire.ts says of a request and of a reply. */
+/* What _pool/wire.ts says of a request and of a reply. */
 #define WEFT__POOL_REQUEST_HEAD 8
 #define WEFT__POOL_REPLY_HEAD 32
 #define WEFT__POOL_TASK_MASK 0xffff
@@ -20,7 +20,7 @@ WEFT__BEGIN
 #define WEFT__POOL_ERROR 3
 #define WEFT__POOL_RETIRED 6
 #define WEFT__POOL_STAYS 7
-/* What _pool_in_place.ts says: in place of an offset, the bytes follow. */
+/* What _pool/in_place.ts says: in place of an offset, the bytes follow. */
 #define WEFT__POOL_HEAD 8
 #define WEFT__POOL_HERE 0xffffffffu
 
@@ -42,6 +42,8 @@ static inline int32_t weft__pool_handle(weft_call_ring *r, weft_call *c,
   int32_t what = 0;
   int32_t n = 0;
   __builtin_memcpy(&what, request, sizeof what);
+  if (length < WEFT__POOL_REQUEST_HEAD)
+    length = WEFT__POOL_REQUEST_HEAD; /* damaged: it has no bytes */
   int32_t task = what & WEFT__POOL_TASK_MASK;
   if (task == WEFT__POOL_RETIRE) {
     head[0] = what & WEFT__POOL_GUEST ? WEFT__POOL_RETIRED : WEFT__POOL_STAYS;

@@ -9,7 +9,10 @@ WEFT__BEGIN
 
 #define WEFT_RECORD_RING_CLOSED_BIT 1
 #define WEFT_RECORD_RING_POSITION_MASK (~7)
-/* In `claimant`: an agent waits until the claim ends. */
+/* Bits of `roles`. */
+#define WEFT_RECORD_RING_ONE_PRODUCER 1
+#define WEFT_RECORD_RING_MANY_CONSUMERS 2
+/* In `claimant` and `consumer`: an agent waits until the claim ends. */
 #define WEFT_RECORD_RING_CONTENDED_BIT (1 << 28)
 #define WEFT_RECORD_RING_OWNER_MASK 0x0fffffff
 /* The states of a record, in the low bits of its first word. */
@@ -23,10 +26,13 @@ WEFT__BEGIN
 
 /* The configuration of a ring: `capacity` bytes, 16 to 2^30, rounded up to a
    power of two. Set `single_producer` if only one agent pushes: it is faster.
-   */
+   Set `many_consumers` if more than one agent pops: it is slower. `most` is the
+   most records in it, or 0 if only their bytes are limited. */
 typedef struct {
   int32_t capacity;
   bool single_producer;
+  bool many_consumers;
+  int32_t most;
 } weft_record_ring_config;
 
 /* Begin of what `deno task layout` makes from primitives/_layout.ts. */
@@ -34,31 +40,42 @@ typedef struct {
 /*
  * A ring of byte records from many producers to one consumer.
  *
- * word 0    magic            Kind and layout version.
- * word 1    capacity         Bytes, a power of two.
- * word 2    single_producer  1 if there is one producer.
- * word 3    seal             Check word over the configuration.
- * word 32   tail             bit 0      CLOSED
- *                            bits 1-31  where the next record goes, in bytes
- * word 33   claimant         The agent that moves `tail` now, or 0. Bit 28 is
- *                            CONTENDED.
- * word 34   head_cache       The value of `head` that the producers saw last.
- * word 35   least            The fewest bytes, head included, for which a
- *                            producer waited; 0 if none did.
- * word 64   head             Where the consumer reads next, in bytes.
- * word 65   tail_cache       The value of `tail` that the consumer saw last.
- * word 96   pop_epoch        Changes when the sleeping consumer must look
- *                            again.
- *                            sleepers: the consumer
- * word 97   pop_waiters      bits 0-30  waits of the consumer that sleep, or
- *                                       are about to
- *                            bit 31     one of them awaits, or did
- * word 128  push_epoch       Changes when sleeping producers must look again.
- *                            sleepers: producers
- * word 129  push_waiters     bits 0-30  producers that sleep, or are about to
- *                            bit 31     one of them awaits, or did
- * word 130  hand_ons         How often a producer without room may still hand
- *                            its wake on.
+ * word 0    magic         Kind and layout version.
+ * word 1    capacity      Bytes, a power of two.
+ * word 2    roles         bit 0  there is one producer
+ *                         bit 1  there is any number of consumers
+ * word 3    seal          Check word over the configuration.
+ * word 4    most          The most records in the ring, or 0 if only their
+ *                         bytes are limited.
+ * word 32   tail          bit 0      CLOSED
+ *                         bits 1-31  where the next record goes, in bytes
+ * word 33   claimant      The agent that moves `tail` now, or 0. Bit 28 is
+ *                         CONTENDED. If there is one producer, its id from its
+ *                         first push on.
+ * word 34   head_cache    The value of `head` that the producers saw last.
+ * word 35   least         The fewest bytes, head included, for which a producer
+ *                         waited; 0 if none did.
+ * word 36   pushed        How many records were pushed, without the skipped
+ *                         ones, modulo 2^32, if `most` is not 0.
+ * word 37   popped_cache  The value of `popped` that the producers saw last.
+ * word 64   head          Where the consumer reads next, in bytes.
+ * word 65   tail_cache    The value of `tail` that the consumer saw last.
+ * word 66   consumer      The agent that reads, or 0. If there is one consumer,
+ *                         its id from its first pop on. Otherwise the agent
+ *                         that moves `head` now; bit 28 is CONTENDED.
+ * word 67   popped        How many records were popped, modulo 2^32, if `most`
+ *                         is not 0.
+ * word 96   pop_epoch     Changes when the sleeping consumer must look again.
+ *                         sleepers: the consumer
+ * word 97   pop_waiters   bits 0-30  waits of the consumer that sleep, or are
+ *                                    about to
+ *                         bit 31     one of them awaits, or did
+ * word 128  push_epoch    Changes when sleeping producers must look again.
+ *                         sleepers: producers
+ * word 129  push_waiters  bits 0-30  producers that sleep, or are about to
+ *                         bit 31     one of them awaits, or did
+ * word 130  hand_ons      How often a producer without room may still hand its
+ *                         wake on.
  * word 160  `capacity` bytes. Position `p` is at byte `p mod capacity`. A
  *           record begins at a multiple of 8 bytes with two words. The first is
  *           its length times 4 plus its state: 1 RESERVED, 2 COMMITTED or 3
@@ -68,17 +85,22 @@ typedef struct {
 typedef struct {
   int32_t magic;
   int32_t capacity;
-  int32_t single_producer;
+  int32_t roles;
   int32_t seal;
-  int32_t _pad0[28];
+  int32_t most;
+  int32_t _pad0[27];
   int32_t tail;
   int32_t claimant;
   int32_t head_cache;
   int32_t least;
-  int32_t _pad1[28];
+  int32_t pushed;
+  int32_t popped_cache;
+  int32_t _pad1[26];
   int32_t head;
   int32_t tail_cache;
-  int32_t _pad2[30];
+  int32_t consumer;
+  int32_t popped;
+  int32_t _pad2[28];
   int32_t pop_epoch;
   int32_t pop_waiters;
   int32_t _pad3[30];
@@ -89,14 +111,19 @@ typedef struct {
 } weft_record_ring;
 WEFT_WORD(record_ring, magic, 0);
 WEFT_WORD(record_ring, capacity, 1);
-WEFT_WORD(record_ring, single_producer, 2);
+WEFT_WORD(record_ring, roles, 2);
 WEFT_WORD(record_ring, seal, 3);
+WEFT_WORD(record_ring, most, 4);
 WEFT_WORD(record_ring, tail, 32);
 WEFT_WORD(record_ring, claimant, 33);
 WEFT_WORD(record_ring, head_cache, 34);
 WEFT_WORD(record_ring, least, 35);
+WEFT_WORD(record_ring, pushed, 36);
+WEFT_WORD(record_ring, popped_cache, 37);
 WEFT_WORD(record_ring, head, 64);
 WEFT_WORD(record_ring, tail_cache, 65);
+WEFT_WORD(record_ring, consumer, 66);
+WEFT_WORD(record_ring, popped, 67);
 WEFT_WORD(record_ring, pop_epoch, 96);
 WEFT_WORD(record_ring, pop_waiters, 97);
 WEFT_WORD(record_ring, push_epoch, 128);
@@ -140,11 +167,14 @@ static inline WEFT__RESULT weft_record_ring *weft_record_ring_init(
     void *at, size_t bytes, weft_record_ring_config config) {
   weft_record_ring *r = (weft_record_ring *)at;
   size_t needed = weft_record_ring_bytes(config);
+  if (config.most < 0 || config.most > 1 << 30) return NULL;
   if (!weft__fits(at, bytes, needed)) return NULL;
   weft__zero(at, needed);
   r->capacity = weft__record_rounded(config.capacity);
-  r->single_producer = config.single_producer ? 1 : 0;
-  r->seal = weft__seal(WEFT_KIND_record_ring, r->capacity, r->single_producer);
+  if (config.single_producer) r->roles |= WEFT_RECORD_RING_ONE_PRODUCER;
+  if (config.many_consumers) r->roles |= WEFT_RECORD_RING_MANY_CONSUMERS;
+  r->most = config.most;
+  r->seal = weft__seal(WEFT_KIND_record_ring, r->capacity, r->roles);
   weft__store(&r->magic, weft__magic(WEFT_KIND_record_ring));
   return r;
 }
@@ -161,7 +191,17 @@ static inline int32_t weft_record_ring_max_length(const weft_record_ring *r) {
 
 /* Whether only one agent may push. */
 static inline bool weft_record_ring_single(const weft_record_ring *r) {
-  return r->single_producer != 0;
+  return (r->roles & WEFT_RECORD_RING_ONE_PRODUCER) != 0;
+}
+
+/* Whether any number of agents may pop. */
+static inline bool weft_record_ring_many(const weft_record_ring *r) {
+  return (r->roles & WEFT_RECORD_RING_MANY_CONSUMERS) != 0;
+}
+
+/* The most records that may be in the ring, or 0 if any number may. */
+static inline int32_t weft_record_ring_most(const weft_record_ring *r) {
+  return r->most;
 }
 
 /* How many bytes are in use, with the heads of records. The number may change
@@ -180,6 +220,7 @@ static inline bool weft_record_ring_closed(const weft_record_ring *r) {
 
 /* The id of the agent that has the claim now, or 0. */
 static inline int32_t weft_record_ring_claimant(const weft_record_ring *r) {
+  if (weft_record_ring_single(r)) return 0;
   return weft__load(&r->claimant) & WEFT_RECORD_RING_OWNER_MASK;
 }
 
@@ -203,19 +244,29 @@ static inline int32_t *weft__record_at(const weft_record_ring *r,
   return (int32_t *)(uintptr_t)(r + 1) + (position & (r->capacity - 1)) / 4;
 }
 
-/* How many records are in the ring. The number may change at any moment. */
+/* Whether `used` bytes between two positions can be whole records. */
+static inline bool weft__record_is_whole(const weft_record_ring *r,
+                                         int32_t used) {
+  return (uint32_t)used <= (uint32_t)r->capacity && used % 8 == 0;
+}
+
+/* How many records are in the ring, or -ENOTRECOVERABLE if the words are
+   damaged. The number may change at any moment. */
 static inline int32_t weft_record_ring_size(const weft_record_ring *r) {
   for (int looks = 8;; looks--) {
     int32_t head = weft__load(&r->head);
     int32_t tail = weft__load(&r->tail) & WEFT_RECORD_RING_POSITION_MASK;
     int32_t count = 0;
-    for (int32_t at = head; weft__minus(tail, at) > 0;) {
+    int32_t at = head;
+    while (at != tail && weft__record_is_whole(r, weft__minus(tail, at))) {
       int32_t first = weft__load(weft__record_at(r, at));
       if ((first & 3) == WEFT_RECORD_RING_COMMITTED) count++;
       at = weft__plus(at, weft__record_space(weft__record_length(first)));
     }
     /* If the consumer moved on meanwhile, we may have read newer bytes. */
-    if (weft__load(&r->head) == head || looks <= 1) return count;
+    bool moved = weft__load(&r->head) != head;
+    if (!moved && at != tail) return -ENOTRECOVERABLE;
+    if (!moved || looks <= 1) return count;
   }
 }
 
@@ -228,13 +279,20 @@ static inline int32_t weft__record_total(const weft_record_ring *r,
 
 /* (N) Notes that a record of `space` bytes may have to wait. */
 static inline void weft__record_note(weft_record_ring *r, int32_t space) {
-  if (r->single_producer) return; /* no other waits */
+  if (weft_record_ring_single(r)) return; /* no other waits */
   int32_t least = weft__load(&r->least);
   while (least == 0 || least > space) {
     int32_t seen = weft__compare_exchange(&r->least, least, space);
     if (seen == least) return;
     least = seen;
   }
+}
+
+/* Whether there were fewer records than there may be, a moment ago. */
+static inline bool weft__record_may_push(const weft_record_ring *r) {
+  if (r->most <= 0) return true;
+  int32_t pushed = weft__load(&r->pushed);
+  return weft__minus(pushed, weft__load(&r->popped)) < r->most;
 }
 
 /*
@@ -248,7 +306,9 @@ static inline bool weft__record_has_room(const weft_record_ring *r) {
   int32_t least = weft__load(&r->least); /* pairs with (N) */
   int32_t tail = weft__load(&r->tail) & WEFT_RECORD_RING_POSITION_MASK;
   int32_t used = weft__minus(tail, weft__load(&r->head));
-  return weft__record_total(r, tail, least) <= weft__minus(r->capacity, used);
+  return weft__record_total(r, tail, least) <=
+             weft__minus(r->capacity, used) &&
+         weft__record_may_push(r);
 }
 
 /*
@@ -258,14 +318,8 @@ static inline bool weft__record_has_room(const weft_record_ring *r) {
 static inline void weft__record_wake_producer(weft_record_ring *r) {
   int32_t waiters = weft__load(&r->push_waiters) & ~WEFT__EVENT_AWAITED_BIT;
   if (waiters == 0) return;
-  if (!r->single_producer) weft__store(&r->hand_ons, waiters);
+  if (!weft_record_ring_single(r)) weft__store(&r->hand_ons, waiters);
   weft__event_wake(&r->push_epoch, 1);
-}
-
-/* Whether `used` bytes between two positions can be whole records. */
-static inline bool weft__record_is_whole(const weft_record_ring *r,
-                                         int32_t used) {
-  return (uint32_t)used <= (uint32_t)r->capacity && used % 8 == 0;
 }
 
 /* Whether there is no room for a record of `space` bytes. Producers that wait
@@ -277,7 +331,8 @@ static inline bool weft__record_is_full(weft_record_ring *r, int32_t space) {
   int32_t used = weft__minus(tail, weft__load(&r->head));
   /* What is closed, or damaged, is told by who has the claim. */
   bool full = weft__record_is_whole(r, used) &&
-              weft__record_total(r, tail, space) > r->capacity - used;
+              (weft__record_total(r, tail, space) > r->capacity - used ||
+               !weft__record_may_push(r));
   if (full) weft__record_note(r, space);
   return full;
 }
@@ -305,10 +360,26 @@ static inline int32_t weft__record_begin_claim(weft_record_ring *r,
 }
 
 static inline void weft__record_end_claim(weft_record_ring *r) {
-  if (r->single_producer) return;
+  if (weft_record_ring_single(r)) return;
   /* Pairs with (W). */
   if (weft__exchange(&r->claimant, 0) & WEFT_RECORD_RING_CONTENDED_BIT)
     weft__record_wake_producer(r);
+}
+
+/*
+ * Whether there are as many records as there may be: EBUSY, otherwise 0. The
+ * count may be too low, by one for each agent that was terminated between two
+ * steps of a push, a pop or an abandon, but never too high. ENOTRECOVERABLE if
+ * the words are damaged.
+ */
+static inline int weft__record_crowded(weft_record_ring *r, int32_t tail) {
+  if (weft__minus(weft__load(&r->pushed), r->popped_cache) < r->most) return 0;
+  bool empty = weft__load(&r->head) == tail; /* pairs with (F) */
+  r->popped_cache = weft__load(&r->popped);
+  /* Once more, because records may be cancelled meanwhile. */
+  int32_t count = weft__minus(weft__load(&r->pushed), r->popped_cache);
+  if (count > r->most || (empty && count > 0)) return ENOTRECOVERABLE;
+  return count == r->most ? EBUSY : 0;
 }
 
 /* Takes the claim and finds room for a record: *record. Returns 0; or EBUSY,
@@ -316,8 +387,9 @@ static inline void weft__record_end_claim(weft_record_ring *r) {
 static inline int weft__record_claim(weft_record_ring *r, int32_t length,
                                      int32_t **record) {
   int32_t space = weft__record_space(length);
-  if (!r->single_producer && weft__record_begin_claim(r, space) != 0)
-    return EBUSY;
+  bool single = weft_record_ring_single(r);
+  if (single && weft__take_role(&r->claimant) != 0) return EPERM;
+  if (!single && weft__record_begin_claim(r, space) != 0) return EBUSY;
   int32_t tail = weft__hint(&r->tail); /* ours: only close changes it */
   int32_t total = weft__record_total(r, tail, space);
   int result = tail & WEFT_RECORD_RING_CLOSED_BIT ? EPIPE : 0;
@@ -331,6 +403,11 @@ static inline int weft__record_claim(weft_record_ring *r, int32_t length,
     else if (total > r->capacity - used)
       result = weft_record_ring_closed(r) ? EPIPE : EBUSY;
     if (result == EPIPE || result == EBUSY) weft__record_note(r, space);
+  }
+  if (result == 0 && r->most > 0 &&
+      (result = weft__record_crowded(r, tail)) == EBUSY) {
+    if (weft_record_ring_closed(r)) result = EPIPE;
+    weft__record_note(r, space);
   }
   if (result != 0) {
     weft__record_end_claim(r);
@@ -357,6 +434,7 @@ static inline int weft__record_publish(weft_record_ring *r,
     if (record != weft__record_at(r, tail))
       total += r->capacity - (tail & (r->capacity - 1));
     seen = weft__compare_exchange(&r->tail, tail, weft__plus(tail, total));
+    if (r->most > 0 && seen == tail) weft__add(&r->pushed, 1);
   }
   weft__record_end_claim(r);
   return seen & WEFT_RECORD_RING_CLOSED_BIT ? EPIPE : 0;
@@ -377,7 +455,8 @@ static inline WEFT__RESULT int weft_record_ring_reserve(weft_record_ring *r,
   record[0] = weft__record_word(length, WEFT_RECORD_RING_RESERVED);
   record[1] = weft_agent_id(); /* both published by (P) */
   *at = record + 2;
-  return r->single_producer ? 0 : weft__record_publish(r, record, length);
+  return weft_record_ring_single(r) ? 0
+                                    : weft__record_publish(r, record, length);
 }
 
 /* Appends the record reserved at `at`, or its first `length` bytes; EINVAL if
@@ -389,7 +468,7 @@ static inline int weft_record_ring_commit(weft_record_ring *r, void *at,
   int32_t reserved = weft__record_length(weft__load(record));
   int result = 0;
   if (length < 0 || length > reserved) return EINVAL;
-  if (r->single_producer) {
+  if (weft_record_ring_single(r)) {
     record[0] = weft__record_word(length, WEFT_RECORD_RING_COMMITTED);
     result = weft__record_publish(r, record, length); /* (P) */
   } else {
@@ -405,12 +484,19 @@ static inline int weft_record_ring_commit(weft_record_ring *r, void *at,
   return result;
 }
 
+/* Counts a record as never pushed, which is skipped then. */
+static inline void weft__record_uncount(weft_record_ring *r) {
+  if (r->most > 0) weft__add(&r->pushed, -1);
+}
+
 /* Gives up the record reserved at `at`. */
 static inline void weft_record_ring_cancel(weft_record_ring *r, void *at) {
   int32_t *record = (int32_t *)at - 2;
-  if (r->single_producer) return; /* nobody has seen it */
+  if (weft_record_ring_single(r)) return; /* nobody has seen it */
+  weft__record_uncount(r);
   weft__store(record, weft__load(record) | WEFT_RECORD_RING_SKIPPED);
   weft__event_wake(&r->pop_epoch, 1); /* for what it held back */
+  if (r->most > 0) weft__record_wake_producer(r);
 }
 
 /* Appends a long record, which is copied after the claim has ended. This is a
@@ -434,7 +520,7 @@ static inline WEFT__RESULT int weft_record_ring_try_push(weft_record_ring *r,
                                                          int32_t length) {
   int32_t *record = NULL;
   if (length < 0 || length > weft_record_ring_max_length(r)) return EINVAL;
-  if (length > WEFT__RECORD_SHORT && !r->single_producer)
+  if (length > WEFT__RECORD_SHORT && !weft_record_ring_single(r))
     return weft__record_push_long(r, src, length);
   int result = weft__record_claim(r, length, &record);
   if (result != 0) return result;
@@ -454,12 +540,50 @@ static inline bool weft__record_fits(const weft_record_ring *r, int32_t head,
   return space <= left && space <= used && weft__record_is_whole(r, used);
 }
 
+/* Counts a record that is popped. */
+static inline void weft__record_count(weft_record_ring *r) {
+  if (r->most <= 0) return; /* otherwise before (F) */
+  weft__store(&r->popped, weft__plus(weft__hint(&r->popped), 1));
+}
+
+/*
+ * Takes the right to read. EPERM if there is one consumer, and it is another
+ * agent. EBUSY if another of many has it, and does not end within about a
+ * microsecond: it wakes us when it ends.
+ */
+static inline int weft__record_begin_reading(weft_record_ring *r) {
+  if (!weft_record_ring_many(r)) return weft__take_role(&r->consumer);
+  int32_t id = weft_agent_id();
+  for (int i = 8 * (WEFT_SPIN_ROUNDS < 2 ? WEFT_SPIN_ROUNDS : 2);; i--) {
+    int32_t owner = weft__compare_exchange(&r->consumer, 0, id);
+    if (owner == 0) return 0;
+    if (i <= 0) {
+      /* (E) As (W) of weft__record_begin_claim, for the end of reading. */
+      int32_t marked = owner | WEFT_RECORD_RING_CONTENDED_BIT;
+      int32_t seen = weft__compare_exchange(&r->consumer, owner, marked);
+      if (seen == owner) return EBUSY;
+    } else {
+      weft__relax_briefly();
+    }
+  }
+}
+
+static inline void weft__record_end_reading(weft_record_ring *r) {
+  if (!weft_record_ring_many(r)) return;
+  /* Pairs with (E). */
+  if (weft__exchange(&r->consumer, 0) & WEFT_RECORD_RING_CONTENDED_BIT)
+    weft__event_wake(&r->pop_epoch, 1);
+}
+
 /* Finds the oldest record: *record. Returns 0, EBUSY if there is none, EPIPE if
    there is none and the ring was closed, or ENOTRECOVERABLE if the words are
    damaged. */
-static inline int weft__record_oldest(weft_record_ring *r, int32_t **record) {
+static inline int weft__record_first(weft_record_ring *r, int32_t **record) {
   for (;;) {
-    int32_t head = weft__hint(&r->head); /* our own: nobody else moves it */
+    /* Our own: nobody else moves it now. Of many consumers, one may have moved
+       it that was terminated then. */
+    int32_t head = weft_record_ring_many(r) ? weft__load(&r->head)
+                                            : weft__hint(&r->head);
     if (head == r->tail_cache) {
       int32_t tail = weft__load(&r->tail);
       r->tail_cache = tail & WEFT_RECORD_RING_POSITION_MASK;
@@ -478,8 +602,19 @@ static inline int weft__record_oldest(weft_record_ring *r, int32_t **record) {
   }
 }
 
+/* The same with the right to read, which the caller keeps if there is a record.
+   It consumes the record, or ends reading. */
+static inline int weft__record_oldest(weft_record_ring *r, int32_t **record) {
+  int result = weft__record_begin_reading(r);
+  if (result != 0) return result;
+  result = weft__record_first(r, record);
+  if (result != 0) weft__record_end_reading(r);
+  return result;
+}
+
 /* Returns the place of the oldest record, and its length in *length; NULL if
-   there is none. Read the record, then consume. */
+   there is none. Read the record, then consume; until then, other consumers
+   wait. */
 static inline WEFT__RESULT const void *weft_record_ring_peek(
     weft_record_ring *r, int32_t *length) {
   int32_t *record = NULL;
@@ -493,7 +628,9 @@ static inline void weft_record_ring_consume(weft_record_ring *r) {
   int32_t head = weft__hint(&r->head);
   int32_t first = weft__load(weft__record_at(r, head));
   int32_t space = weft__record_space(weft__record_length(first));
+  weft__record_count(r);
   weft__store(&r->head, weft__plus(head, space)); /* (F) */
+  weft__record_end_reading(r);
   weft__record_wake_producer(r);
 }
 
@@ -508,7 +645,10 @@ static inline WEFT__RESULT int weft_record_ring_try_pop(weft_record_ring *r,
   int result = weft__record_oldest(r, &record);
   if (result != 0) return result;
   int32_t found = weft__record_length(weft__load(record));
-  if (found > *length) return EINVAL;
+  if (found > *length) {
+    weft__record_end_reading(r);
+    return EINVAL;
+  }
   if (found > 0) __builtin_memcpy(dst, record + 2, (size_t)found);
   *length = found;
   weft_record_ring_consume(r);
@@ -552,7 +692,8 @@ static inline void weft__record_hand_room_on(weft_record_ring *r) {
 static inline void weft__record_pass_pop(weft_record_ring *r) {
   int32_t *record = NULL;
   int result = weft__record_oldest(r, &record);
-  if (result != EBUSY)
+  if (result == 0) weft__record_end_reading(r);
+  if (result != EBUSY && result != EPERM)
     weft__event_wake(&r->pop_epoch, result == 0 ? 1 : WEFT__ALL);
 }
 
@@ -560,7 +701,7 @@ static inline void weft__record_pass_pop(weft_record_ring *r) {
 /* Does the same as try_push, which found no room before. */
 static inline int weft__record_push_again(weft_record_ring *r, const void *src,
                                           int32_t length) {
-  if (!r->single_producer &&
+  if (!weft_record_ring_single(r) &&
       weft__record_is_full(r, weft__record_space(length)))
     return EBUSY;
   return weft_record_ring_try_push(r, src, length);
@@ -610,9 +751,21 @@ static inline int32_t weft__record_take_over(weft_record_ring *r, int32_t id) {
   }
 }
 
+/* Ends the roles of agent `id`, and what it reads. */
+static inline void weft__record_leave(weft_record_ring *r, int32_t id) {
+  bool many = weft_record_ring_many(r);
+  if (weft_record_ring_single(r)) weft__leave_role(&r->claimant, id);
+  if (weft__leave_role(&r->consumer, id) ||
+      (many &&
+       weft__leave_role(&r->consumer, id | WEFT_RECORD_RING_CONTENDED_BIT)))
+    weft__event_wake(&r->pop_epoch, WEFT__ALL);
+}
+
 /*
- * Ends the claim of agent `id`, and skips the records that it had reserved.
- * Call it only when that agent will never run again. Returns how many records
+ * Ends the claim of agent `id`, and skips the records that it had reserved. If
+ * it was the only consumer or producer, the next agent that pops or pushes is;
+ * an agent may give such a role up itself, by its own id. Otherwise call it
+ * only when that agent will never run again. Returns how many records
  * those were. -EBUSY, and nothing done, if another agent has the claim now:
  * weft_record_ring_claimant names it. An agent that runs ends its claim at
  * once, so call this again. If the same agent has the claim then, that agent
@@ -621,7 +774,8 @@ static inline int32_t weft__record_take_over(weft_record_ring *r, int32_t id) {
 static inline int32_t weft_record_ring_abandon(weft_record_ring *r,
                                                int32_t id) {
   int32_t count = 0;
-  if (id == 0 || r->single_producer) return 0;
+  weft__record_leave(r, id);
+  if (id == 0 || weft_record_ring_single(r)) return 0;
   /* While the claim is ours, nobody overwrites what we read. */
   int32_t owner = weft__record_take_over(r, id);
   if (owner != 0) /* a word that names nobody is damaged */
@@ -633,6 +787,7 @@ static inline int32_t weft_record_ring_abandon(weft_record_ring *r,
     int32_t *record = weft__record_at(r, at);
     int32_t first = weft__load(record);
     if ((first & 3) == WEFT_RECORD_RING_RESERVED && record[1] == id) {
+      weft__record_uncount(r);
       weft__store(record, first | WEFT_RECORD_RING_SKIPPED);
       count++;
     }
@@ -642,6 +797,7 @@ static inline int32_t weft_record_ring_abandon(weft_record_ring *r,
   weft__record_end_claim(r);
   if (!whole && count == 0) return -ENOTRECOVERABLE;
   if (count > 0) weft__event_wake(&r->pop_epoch, WEFT__ALL);
+  if (count > 0 && r->most > 0) weft__record_wake_producer(r);
   return count;
 }
 

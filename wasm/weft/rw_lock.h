@@ -32,11 +32,11 @@ WEFT__BEGIN
 #define WEFT__RW_WINDOW INT64_C(500000)
 #define WEFT__RW_WAY INT64_C(2000000)
 
-/* While readers wait, so many writers follow one another at most, less 1. */
+/* While readers wait, at most this many + 1 writers follow one another. */
 #define WEFT__RW_TURNS_MASK 7
 
-/* A reader that waits for a lock that is passed on looks after so many ns: the
-   next writer may have been terminated, or its agent may be busy. */
+/* How long, in ns, a reader waits for a lock that is passed on before it looks
+   again: the next writer may have been terminated, or its agent may be busy. */
 #define WEFT__RW_LOOK INT64_C(100000000)
 
 /* The most agents that read, or wait to read. */

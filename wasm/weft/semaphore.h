@@ -10,7 +10,15 @@
 WEFT__BEGIN
 
 #define WEFT_SEMAPHORE_MAX 0x3fffffff
-/* The same for a tracked semaphore, and the most agents that it tracks. */
+/* Who may sleep on the permits; there can be a debt only with the last. */
+#define WEFT_SEMAPHORE_WHO_MASK 3
+#define WEFT_SEMAPHORE_NOBODY 0
+#define WEFT_SEMAPHORE_SINGLES 1
+#define WEFT_SEMAPHORE_SEVERALS 2
+#define WEFT_SEMAPHORE_DEBT 3
+/* How far the permits are shifted beside it. */
+#define WEFT__SEMAPHORE_SHIFT 2
+/* The most of a tracked semaphore, and the most agents that it tracks. */
 #define WEFT_SEMAPHORE_MAX_TRACKED_PERMITS WEFT__TRACKED_MAX
 #define WEFT_SEMAPHORE_MAX_TRACKED WEFT__TRACKED_MAX_ROWS
 
@@ -27,18 +35,21 @@ WEFT__BEGIN
  * word 0  magic     Kind and layout version.
  * word 1  tracked   How many agents note what they hold, up to 255; 0 if none
  *                   does.
- * word 2  seal      Check word over the configuration.
- * word 3  permits   Free permits, up to 2^30 - 1. Below 0: what the claimant
- *                   still lacks. If agents are tracked:
+ * word 2  max       The most permits there can be, up to 2^30 - 1; if agents
+ *                   are tracked, 2047.
+ * word 3  seal      Check word over the configuration.
+ * word 4  permits   bits 0-1    who may sleep here: 0 nobody; 1 agents that
+ *                               want one permit; 2 also agents that want
+ *                               several; 3 as 2, and there is a debt
+ *                   bits 2-31   free permits; with a debt, what the claimant
+ *                               still lacks. If agents are tracked:
  *                   bits 0-11   the sequence of the last change, modulo 4096
  *                   bits 12-19  the row of the agent that made it
- *                   bits 20-31  the permits
- *                   sleepers: agents that want one permit
- * word 4  waiters   Operations in the slow path of `acquire`.
- * word 5  turn      Changes when agents that want several permits must look
- *                   again.
- *                   sleepers: agents that want several permits
- * word 6  bulk      Operations that sleep on `turn`, or are about to.
+ *                   bits 20-31  free permits; below 0, what the claimant still
+ *                               lacks
+ *                   sleepers: agents that want permits
+ * word 5  waiters   Operations in the slow path of `acquire`.
+ * word 6  bulk      Those of them that want several permits, and the claimant.
  * word 7  claimant  The agent that took its permits in advance, or 0.
  * word 8  claim     How many permits it took.
  * word 9  From word 40 on, if agents are tracked, rows of 32 words. A row has
@@ -49,20 +60,20 @@ WEFT__BEGIN
 typedef struct {
   int32_t magic;
   int32_t tracked;
+  int32_t max;
   int32_t seal;
   int32_t permits;
   int32_t waiters;
-  int32_t turn;
   int32_t bulk;
   int32_t claimant;
   int32_t claim;
 } weft_semaphore;
 WEFT_WORD(semaphore, magic, 0);
 WEFT_WORD(semaphore, tracked, 1);
-WEFT_WORD(semaphore, seal, 2);
-WEFT_WORD(semaphore, permits, 3);
-WEFT_WORD(semaphore, waiters, 4);
-WEFT_WORD(semaphore, turn, 5);
+WEFT_WORD(semaphore, max, 2);
+WEFT_WORD(semaphore, seal, 3);
+WEFT_WORD(semaphore, permits, 4);
+WEFT_WORD(semaphore, waiters, 5);
 WEFT_WORD(semaphore, bulk, 6);
 WEFT_WORD(semaphore, claimant, 7);
 WEFT_WORD(semaphore, claim, 8);
@@ -100,35 +111,58 @@ static inline WEFT__RESULT weft_semaphore *weft_semaphore_attach(void *at) {
   return (weft_semaphore *)at;
 }
 
+/* Initializes memory for `tracked` agents, 0 if none, and at most `max`
+   permits. */
+static inline weft_semaphore *weft__semaphore_init(void *at, size_t bytes,
+                                                   int32_t permits,
+                                                   int32_t tracked,
+                                                   int32_t max) {
+  weft_semaphore *s = (weft_semaphore *)at;
+  size_t needed =
+      tracked == 0 ? sizeof *s : weft_semaphore_tracked_bytes(tracked);
+  int32_t shift = tracked == 0 ? WEFT__SEMAPHORE_SHIFT : WEFT__TRACKED_SHIFT;
+  if (!weft__fits(at, bytes, needed)) return NULL;
+  if (!weft__possible(WEFT_KIND_semaphore, tracked, max)) return NULL;
+  if (permits < 0 || permits > max) return NULL;
+  weft__zero(at, needed);
+  s->tracked = tracked;
+  s->max = max;
+  s->seal = weft__seal(WEFT_KIND_semaphore, tracked, max);
+  s->permits = (int32_t)((uint32_t)permits << shift);
+  weft__store(&s->magic, weft__magic(WEFT_KIND_semaphore));
+  return s;
+}
+
 /* Initializes `bytes` bytes of unused memory as a semaphore with `permits` free
    permits, 0 to 2^30 - 1. NULL if that number is out of range, the bytes are
    too few, or `at` is not a multiple of 4. */
 static inline WEFT__RESULT weft_semaphore *weft_semaphore_init(
     void *at, size_t bytes, int32_t permits) {
-  weft_semaphore *s = (weft_semaphore *)at;
-  if (!weft__fits(at, bytes, sizeof *s)) return NULL;
-  if (permits < 0 || permits > WEFT_SEMAPHORE_MAX) return NULL;
-  weft__zero(at, sizeof *s);
-  s->seal = weft__seal(WEFT_KIND_semaphore, 0, 0);
-  s->permits = permits;
-  weft__store(&s->magic, weft__magic(WEFT_KIND_semaphore));
-  return s;
+  return weft__semaphore_init(at, bytes, permits, 0, WEFT_SEMAPHORE_MAX);
+}
+
+/* The same for a semaphore that never has more than `max` permits, 1 to
+   2^30 - 1. An agent that wants more gets EINVAL; one that releases beyond it,
+   EOVERFLOW. */
+static inline WEFT__RESULT weft_semaphore *weft_semaphore_init_max(
+    void *at, size_t bytes, int32_t permits, int32_t max) {
+  return weft__semaphore_init(at, bytes, permits, 0, max);
 }
 
 /* The same for a semaphore in which `tracked` agents, 1 to 255, note what they
    hold. It has up to 2047 permits, and an agent releases only what it holds. */
 static inline WEFT__RESULT weft_semaphore *weft_semaphore_init_tracked(
     void *at, size_t bytes, int32_t permits, int32_t tracked) {
-  weft_semaphore *s = (weft_semaphore *)at;
-  size_t needed = weft_semaphore_tracked_bytes(tracked);
-  if (!weft__fits(at, bytes, needed)) return NULL;
-  if (permits < 0 || permits > WEFT_SEMAPHORE_MAX_TRACKED_PERMITS) return NULL;
-  weft__zero(at, needed);
-  s->tracked = tracked;
-  s->seal = weft__seal(WEFT_KIND_semaphore, tracked, 0);
-  s->permits = permits << WEFT__TRACKED_SHIFT;
-  weft__store(&s->magic, weft__magic(WEFT_KIND_semaphore));
-  return s;
+  if (tracked < 1) return NULL;
+  return weft__semaphore_init(at, bytes, permits, tracked,
+                              WEFT_SEMAPHORE_MAX_TRACKED_PERMITS);
+}
+
+/* The same with at most `max` permits, 1 to 2047. */
+static inline WEFT__RESULT weft_semaphore *weft_semaphore_init_tracked_max(
+    void *at, size_t bytes, int32_t permits, int32_t tracked, int32_t max) {
+  if (tracked < 1) return NULL;
+  return weft__semaphore_init(at, bytes, permits, tracked, max);
 }
 
 /* How many agents note what they hold, or 0. */
@@ -137,9 +171,8 @@ static inline int32_t weft_semaphore_tracked(const weft_semaphore *s) {
 }
 
 /* The most permits there can be. */
-static inline int32_t weft__semaphore_most(const weft_semaphore *s) {
-  return s->tracked == 0 ? WEFT_SEMAPHORE_MAX
-                         : WEFT_SEMAPHORE_MAX_TRACKED_PERMITS;
+static inline int32_t weft_semaphore_max(const weft_semaphore *s) {
+  return s->max;
 }
 
 /* The permits of a tracked semaphore, and its rows. */
@@ -154,10 +187,23 @@ static inline weft__tracked weft__semaphore_rows(weft_semaphore *s) {
   return t;
 }
 
-/* The permits when their word has this value. */
+/* How many permits are free in a state; below 0, what a claimant lacks. */
+static inline int32_t weft__semaphore_free(int32_t state) {
+  int32_t n = (int32_t)((uint32_t)state >> WEFT__SEMAPHORE_SHIFT);
+  return (state & WEFT_SEMAPHORE_WHO_MASK) == WEFT_SEMAPHORE_DEBT ? -n : n;
+}
+
+/* The state in which that many are free, and those agents may sleep. */
+static inline int32_t weft__semaphore_state(int32_t free, int32_t who) {
+  uint32_t n = (uint32_t)(free < 0 ? -free : free) << WEFT__SEMAPHORE_SHIFT;
+  return (int32_t)(n | (uint32_t)(free < 0 ? WEFT_SEMAPHORE_DEBT : who));
+}
+
+/* As weft__semaphore_free, also if agents are tracked. */
 static inline int32_t weft__semaphore_count(const weft_semaphore *s,
-                                            int32_t word) {
-  return s->tracked == 0 ? word : weft__tracked_count(word);
+                                            int32_t state) {
+  return s->tracked == 0 ? weft__semaphore_free(state)
+                         : weft__tracked_count(state);
 }
 
 /* Free permits, 0 or more. */
@@ -175,12 +221,15 @@ static inline int32_t weft_semaphore_held(weft_semaphore *s) {
 }
 
 static inline bool weft__semaphore_take(weft_semaphore *s, int32_t n) {
-  int32_t permits = weft__hint(&s->permits); /* if too few, look again */
-  if (permits < n) permits = weft__load(&s->permits);
-  while (permits >= n) {
-    int32_t expected = permits;
-    permits = weft__compare_exchange(&s->permits, expected, expected - n);
-    if (permits == expected) return true;
+  int32_t state = weft__hint(&s->permits); /* if too few, look again */
+  if (weft__semaphore_free(state) < n) state = weft__load(&s->permits);
+  while (weft__semaphore_free(state) >= n) {
+    int32_t expected = state;
+    /* The same may sleep. */
+    int32_t less = (int32_t)((uint32_t)n << WEFT__SEMAPHORE_SHIFT);
+    int32_t left = weft__minus(expected, less);
+    state = weft__compare_exchange(&s->permits, expected, left);
+    if (state == expected) return true;
   }
   return false;
 }
@@ -193,56 +242,123 @@ static inline int weft__semaphore_try(weft_semaphore *s, int32_t n) {
   return weft__tracked_take(&t, n);
 }
 
-static inline void weft__semaphore_wake_bulk(weft_semaphore *s) {
-  if (weft__load(&s->bulk) == 0) return;
-  weft__add(&s->turn, 1);
-  weft__notify(&s->turn, WEFT__ALL);
-}
-
-/* Wakes the sleepers that `n` more permits serve, now that there are
-   `permits`. */
+/* Wakes waiters for `n` more permits of a tracked semaphore, now that `free`
+   are free. A sleeper counted itself before its look at the permits: we see it,
+   or it sees the permits. */
 static inline void weft__semaphore_wake(weft_semaphore *s, int32_t n,
-                                        int32_t permits) {
-  if (permits > 0) weft__notify(&s->permits, n < permits ? n : permits);
-  weft__semaphore_wake_bulk(s);
+                                        int32_t free) {
+  if (free < 0 || weft__load(&s->waiters) == 0) return;
+  weft__notify(&s->permits, weft__load(&s->bulk) > 0 ? WEFT__ALL : n);
 }
 
-/* Returns permits that a claim had taken; the total cannot become too large. */
-static inline int weft__semaphore_give_back(weft_semaphore *s, int32_t n) {
-  int32_t permits = 0;
-  if (s->tracked == 0) {
-    permits = weft__plus(weft__add(&s->permits, n), n);
-  } else {
-    weft__tracked t = weft__semaphore_rows(s);
-    int result = weft__tracked_give(&t, n, &permits);
-    if (result != 0) return result;
+/* How many sleepers to wake for `n` more permits, when `free` are free. A
+   waiter for several permits may have to leave them to others, so while one may
+   sleep, all are woken. The count of waiters may be old: one that came since
+   then found the state from before, and sees that it changes. */
+static inline int32_t weft__semaphore_woken(const weft_semaphore *s, int32_t n,
+                                            int32_t free, int32_t who) {
+  if (free < 0) return 0; /* still a debt */
+  bool some = who == WEFT_SEMAPHORE_SINGLES && weft__load(&s->waiters) > 1;
+  return some ? n : WEFT__ALL;
+}
+
+/*
+ * Gives `n` permits, and wakes the sleepers that they serve. EOVERFLOW if there
+ * would be more than `max`.
+ *
+ * (G) The agent that gets them may free the memory at once. So this function
+ * reads all that it must know before the exchange, and uses only the address
+ * after it. The wake may reach a stranger that sleeps there by then: every wait
+ * is a loop.
+ */
+static inline int weft__semaphore_give(weft_semaphore *s, int32_t n) {
+  int32_t max = weft_semaphore_max(s);
+  int32_t state = weft__hint(&s->permits); /* the exchange below checks it */
+  for (;;) {
+    int32_t expected = state;
+    int32_t free = weft__semaphore_free(state);
+    if (free > weft__minus(max, n)) {
+      state = weft__load(&s->permits);
+      if (state != expected) continue;
+      return EOVERFLOW;
+    }
+    free += n;
+    int32_t who = state & WEFT_SEMAPHORE_WHO_MASK;
+    int32_t count = who == WEFT_SEMAPHORE_NOBODY
+                        ? 0
+                        : weft__semaphore_woken(s, n, free, who);
+    /* Whoever is woken and must sleep again says so again. If only some are,
+       the others sleep on. */
+    int32_t next = weft__semaphore_state(
+        free, count == WEFT__ALL ? WEFT_SEMAPHORE_NOBODY : who);
+    state = weft__compare_exchange(&s->permits, expected, next);
+    if (state != expected) continue;
+    if (count > 0) weft__notify(&s->permits, count);
+    return 0;
   }
-  weft__semaphore_wake(s, n, permits);
-  return 0;
-}
-
-/* Lets the next one claim. */
-static inline void weft__semaphore_end_claim(weft_semaphore *s) {
-  weft__store(&s->claimant, 0);
-  weft__semaphore_wake_bulk(s);
 }
 
 /* Takes n permits if so many are free, without waiting; else EBUSY. EINVAL if n
    is out of range, or the semaphore tracks other agents than this one. */
 static inline WEFT__CHECKED int weft_semaphore_try_acquire(weft_semaphore *s,
                                                            int32_t n) {
-  if (n < 1 || n > weft__semaphore_most(s)) return EINVAL;
+  if (n < 1 || n > weft_semaphore_max(s)) return EINVAL;
   return weft__semaphore_try(s, n);
 }
 
 #ifndef WEFT_REALTIME /* what may wait */
+/* (W) Announces that an agent which wants `n` permits sleeps, and looks again:
+   true, and the word to sleep on is in *state; false if that many are free. */
+static inline bool weft__semaphore_announce(weft_semaphore *s, int32_t n,
+                                            int32_t *state) {
+  *state = weft__load(&s->permits);
+  while (weft__semaphore_count(s, *state) < n) {
+    if (s->tracked != 0) return true; /* releases look at the counts */
+    /* In JavaScript, others of the same agent that want several may stand in
+       line behind this one. */
+    int32_t who = weft__load(&s->bulk) > 0 ? WEFT_SEMAPHORE_SEVERALS
+                                           : WEFT_SEMAPHORE_SINGLES;
+    if ((*state & WEFT_SEMAPHORE_WHO_MASK) >= who) return true;
+    int32_t expected = *state;
+    int32_t next = (expected & ~WEFT_SEMAPHORE_WHO_MASK) | who;
+    *state = weft__compare_exchange(&s->permits, expected, next);
+    if (*state != expected) continue;
+    *state = next;
+    return true;
+  }
+  return false;
+}
+
+/* Takes `n` permits, as a debt if fewer are free. */
+static inline void weft__semaphore_owe(weft_semaphore *s, int32_t n) {
+  int32_t state = weft__load(&s->permits);
+  for (;;) {
+    int32_t expected = state;
+    int32_t next =
+        weft__semaphore_state(weft__minus(weft__semaphore_free(state), n),
+                              state & WEFT_SEMAPHORE_WHO_MASK);
+    state = weft__compare_exchange(&s->permits, expected, next);
+    if (state == expected) return;
+  }
+}
+
+/* Gives back what a claim took. */
+static inline int weft__semaphore_give_back(weft_semaphore *s, int32_t n) {
+  if (s->tracked == 0) return weft__semaphore_give(s, n);
+  weft__tracked t = weft__semaphore_rows(s);
+  int32_t free = 0;
+  int result = weft__tracked_give(&t, n, &free);
+  if (result == 0) weft__semaphore_wake(s, n, free);
+  return result;
+}
+
 /* Takes the permits in advance, and waits until releases have paid for them. */
 static inline int weft__semaphore_claim(weft_semaphore *s, int32_t n,
                                         int64_t deadline) {
   int result = 0;
   weft__add(&s->bulk, 1);
   if (s->tracked == 0) {
-    weft__add(&s->permits, -n);
+    weft__semaphore_owe(s, n);
   } else {
     weft__tracked t = weft__semaphore_rows(s);
     result = weft__tracked_owe(&t, n);
@@ -252,11 +368,12 @@ static inline int weft__semaphore_claim(weft_semaphore *s, int32_t n,
      permits that were never taken. */
   if (result == 0) weft__store(&s->claim, n);
   while (result == 0) {
-    int32_t turn = weft__load(&s->turn);
-    if (weft__load(&s->permits) >= 0) break;
-    int outcome = weft__sleep(&s->turn, turn, deadline, WEFT__LOOK);
+    int32_t state = weft__load(&s->permits);
+    if (weft__semaphore_count(s, state) >= 0) break;
+    int outcome = weft__sleep(&s->permits, state, deadline, WEFT__LOOK);
     if (outcome != WEFT__TIMED_OUT) continue;
-    if (weft__load(&s->permits) < 0) result = ETIMEDOUT;
+    if (weft__semaphore_count(s, weft__load(&s->permits)) < 0)
+      result = ETIMEDOUT;
     break;
   }
   weft__store(&s->claim, 0);
@@ -264,7 +381,7 @@ static inline int weft__semaphore_claim(weft_semaphore *s, int32_t n,
     int given = weft__semaphore_give_back(s, n);
     if (given != 0) result = given;
   }
-  weft__semaphore_end_claim(s);
+  weft__store(&s->claimant, 0); /* lets the next agent claim */
   weft__add(&s->bulk, -1);
   return result;
 }
@@ -272,32 +389,28 @@ static inline int weft__semaphore_claim(weft_semaphore *s, int32_t n,
 static inline int weft__semaphore_wait(weft_semaphore *s, int32_t n,
                                        int32_t patience, int64_t deadline) {
   for (int32_t passed = 0;;) {
-    int32_t turn = weft__load(&s->turn); /* before it reads `permits` */
     int result = weft__semaphore_try(s, n);
     if (result != EBUSY) return result;
     if (passed >= patience &&
         weft__compare_exchange(&s->claimant, 0, weft_agent_id()) == 0)
       return weft__semaphore_claim(s, n, deadline);
-    int32_t permits = weft__load(&s->permits);
-    if (weft__semaphore_count(s, permits) >= n) continue;
-    int outcome =
-        n > 1 ? weft__sleep(&s->turn, turn, deadline, WEFT__LOOK)
-              : weft__sleep(&s->permits, permits, deadline, WEFT__LOOK);
+    int32_t state = 0;
+    if (!weft__semaphore_announce(s, n, &state)) continue;
+    int outcome = weft__sleep(&s->permits, state, deadline, WEFT__LOOK);
     if (outcome == WEFT__TIMED_OUT) {
       result = weft__semaphore_try(s, n);
       return result == EBUSY ? ETIMEDOUT : result;
     }
     /* Turns of a claimant do not count, nor do looks without a release. */
-    bool released = n > 1 ? weft__load(&s->turn) != turn : outcome == WEFT__OK;
-    if (released && weft__load(&s->claimant) == 0) passed++;
+    if (outcome == WEFT__OK && weft__load(&s->claimant) == 0) passed++;
   }
 }
 
 static inline int weft__semaphore_acquire_slow(weft_semaphore *s, int32_t n,
                                                int64_t timeout) {
   int64_t deadline = weft__deadline(timeout);
-  /* (W) Announce, then look again. Agents that wait already come first: their
-     turns do not count as overtaking us. */
+  /* Agents that wait already come first: their turns do not count as
+     overtaking us. */
   int32_t patience = WEFT_SEMAPHORE_PATIENCE + weft__add(&s->waiters, 1);
   if (n > 1) weft__add(&s->bulk, 1);
   int result = weft__semaphore_wait(s, n, patience, deadline);
@@ -312,7 +425,7 @@ static inline WEFT__CHECKED int weft_semaphore_acquire(weft_semaphore *s,
                                                        int32_t n,
                                                        int64_t timeout) {
   if (!weft__may_block()) return EPERM;
-  if (n < 1 || n > weft__semaphore_most(s)) return EINVAL;
+  if (n < 1 || n > weft_semaphore_max(s)) return EINVAL;
   int result = weft__semaphore_try(s, n);
   if (result != EBUSY) return result;
   WEFT__SPIN(spin, NULL, timeout) {
@@ -326,32 +439,21 @@ static inline WEFT__CHECKED int weft_semaphore_acquire(weft_semaphore *s,
 /* Returns permits to a tracked semaphore: EPERM if this agent holds fewer. */
 static inline int weft__semaphore_release_tracked(weft_semaphore *s,
                                                   int32_t n) {
+  if (n > weft_semaphore_max(s)) return EINVAL;
   weft__tracked t = weft__semaphore_rows(s);
-  int32_t permits = 0;
-  int result = weft__tracked_give(&t, n, &permits);
-  if (result != 0) return result;
-  /* Pairs with (W), as below. */
-  if (weft__load(&s->waiters) > 0) weft__semaphore_wake(s, n, permits);
-  return 0;
+  int32_t free = 0;
+  int result = weft__tracked_give(&t, n, &free);
+  if (result == 0) weft__semaphore_wake(s, n, free);
+  return result;
 }
 
-/* Returns n permits and wakes the sleepers that they serve. EINVAL if there
-   would be more than 2^30 - 1; EPERM if the semaphore is tracked, and this
-   agent holds fewer. */
+/* Returns n permits and wakes the sleepers that they serve. EOVERFLOW if there
+   would be more than weft_semaphore_max; EINVAL if n is not 1 to 2^30 - 1. Of a
+   tracked semaphore, EPERM if this agent holds fewer, EINVAL if none can. */
 static inline int weft_semaphore_release(weft_semaphore *s, int32_t n) {
-  if (n < 1 || n > weft__semaphore_most(s)) return EINVAL;
+  if (n < 1 || n > WEFT_SEMAPHORE_MAX) return EINVAL;
   if (s->tracked != 0) return weft__semaphore_release_tracked(s, n);
-  int32_t permits = weft__hint(&s->permits); /* the exchange checks it */
-  if (permits > WEFT_SEMAPHORE_MAX - n) permits = weft__load(&s->permits);
-  for (;;) {
-    if (permits > WEFT_SEMAPHORE_MAX - n) return EINVAL;
-    int32_t seen = weft__compare_exchange(&s->permits, permits, permits + n);
-    if (seen == permits) break;
-    permits = seen;
-  }
-  /* Pairs with (W): we see the waiter, or the waiter sees our permits. */
-  if (weft__load(&s->waiters) > 0) weft__semaphore_wake(s, n, permits + n);
-  return 0;
+  return weft__semaphore_give(s, n);
 }
 
 /* Returns what the rows of agent `id` hold: also what it claimed. */
@@ -364,7 +466,7 @@ static inline int32_t weft__semaphore_abandon_tracked(weft_semaphore *s,
     weft__semaphore_wake(s, n, weft__tracked_count(weft__load(&s->permits)));
   if (claimed) {
     weft__store(&s->claim, 0);
-    weft__semaphore_end_claim(s);
+    weft__store(&s->claimant, 0);
   }
   return n;
 }
@@ -382,8 +484,8 @@ static inline int32_t weft_semaphore_abandon(weft_semaphore *s, int32_t id) {
     return weft__semaphore_abandon_tracked(s, id, seen == id);
   if (seen != id) return 0;
   int32_t n = weft__exchange(&s->claim, 0);
-  if (n > 0) (void)weft__semaphore_give_back(s, n);
-  weft__semaphore_end_claim(s);
+  if (n > 0) (void)weft__semaphore_give(s, n);
+  weft__store(&s->claimant, 0);
   return n;
 }
 

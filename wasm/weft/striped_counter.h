@@ -87,7 +87,7 @@ static inline WEFT__RESULT weft_striped_counter *weft_striped_counter_init(
   return c;
 }
 
-/* How many stripes it has: so many agents can add without meeting. */
+/* How many stripes it has: that many agents can add without meeting. */
 static inline int32_t weft_striped_counter_stripes(
     const weft_striped_counter *c) {
   return c->stripes;

@@ -21,7 +21,7 @@ WEFT__BEGIN
 #define WEFT_WORK_COUNTER_OVER 2
 
 /* How a counter hands out its tasks: `chunk` at a time, 1 to 2^30. If `agents`
-   is above 0, it is guided for so many agents, up to 2^16. */
+   is above 0, it is guided for that number of agents, up to 2^16. */
 typedef struct {
   int32_t chunk;
   int32_t agents;
@@ -93,7 +93,7 @@ static inline WEFT__RESULT weft_work_counter *weft_work_counter_attach(
   return (weft_work_counter *)at;
 }
 
-/* Whether there can be so many tasks, handed out in this way. */
+/* Whether there can be `total` tasks, handed out in this way. */
 static inline bool weft__work_counter_is_whole(int32_t total,
                                                weft_work_config config) {
   if (total < 0 || total > WEFT_WORK_COUNTER_MAX) return false;

@@ -1,0 +1,59 @@
+/**
+ * What the primitives tell the race tester while it explores code that uses
+ * them, so that nobody has to set anything up: where their words are, which
+ * agent runs, and what a setting must be there. The tester puts an object under
+ * a symbol of the global registry for that time. So every copy of this library
+ * finds it, in a bundle, too. Outside an exploration there is none.
+ *
+ * @module
+ */
+
+/** A setting, and what it must be in an exploration. */
+export type Setting = readonly [now: object, explored: object];
+
+/** What a module keeps for its agent, and how it begins. */
+export interface Own<T> {
+  /** What it keeps now. */
+  now: T;
+  /** Makes what an agent has that has done nothing. */
+  readonly fresh: () => T;
+}
+
+/** What a copy of the library keeps: settings, and what is its agent's own. */
+export type Kept = (Setting | Own<unknown>)[];
+
+/** The race tester, as the primitives see it. */
+export interface Explorer {
+  /** The identity of the agent that runs; `undefined` outside agents. */
+  identity(): { id: number } | undefined;
+  /**
+   * Is told that `words` belong to a primitive, and what this copy of the
+   * library keeps.
+   */
+  enter(words: Int32Array, kept: Kept): void;
+}
+
+/** The race tester, while it explores. */
+export const explorer = (): Explorer | undefined =>
+  (globalThis as { [key: symbol]: Explorer | undefined })[
+    Symbol.for("@weft/sync/race")
+  ];
+
+/** What this copy of the library keeps. */
+export const kept: Kept = [];
+
+/** Makes a setting; the race tester gives it the values of `explored`. */
+export function setting<T extends object>(now: T, explored: Partial<T>): T {
+  kept.push([now, explored]);
+  return now;
+}
+
+/**
+ * Makes what a module keeps for its agent. In explored code, many agents run in
+ * one module: the race tester changes what `now` is.
+ */
+export function ownOf<T>(fresh: () => T): Own<T> {
+  const own = { now: fresh(), fresh };
+  kept.push(own);
+  return own;
+}

@@ -1,0 +1,107 @@
+import { describe } from "./describe.ts";
+
+/** Memory that agents can share; anything else is refused with a TypeError. */
+export type Memory = SharedArrayBuffer | WebAssembly.Memory;
+
+/**
+ * Whether this realm can share memory, and if not, why.
+ *
+ * @example Why it cannot work here
+ * ```ts
+ * import { isSupported, Mutex } from "@weft/sync";
+ *
+ * const { ok, reason } = isSupported();
+ * if (!ok) console.error(reason);
+ * else Mutex.create();
+ * ```
+ */
+export function isSupported(): { ok: boolean; reason?: string } {
+  const reason = typeof SharedArrayBuffer === "undefined"
+    ? whyMissing()
+    : whyAlone();
+  return reason === undefined ? { ok: true } : { ok: false, reason };
+}
+
+function whyMissing(): string {
+  const { crossOriginIsolated } = globalThis as {
+    crossOriginIsolated?: boolean;
+  };
+  return crossOriginIsolated === true
+    ? "SharedArrayBuffer is missing, although this page is cross-origin " +
+      "isolated: this browser does not have it, or it is switched off"
+    : "SharedArrayBuffer is missing: a page needs the headers " +
+      "Cross-Origin-Opener-Policy: same-origin and " +
+      "Cross-Origin-Embedder-Policy: require-corp";
+}
+
+/** Says why this realm cannot receive shared memory; undefined if it can. */
+function whyAlone(): string | undefined {
+  const kind = ["SharedWorker", "ServiceWorker"]
+    .find((kind) => `${kind}GlobalScope` in globalThis);
+  return kind && `a ${kind} cannot receive shared memory from a page or ` +
+      "another worker: use a Worker";
+}
+
+function assertSupported(): void {
+  if (typeof SharedArrayBuffer !== "undefined") return;
+  throw new TypeError(`Cannot share memory: ${whyMissing()}`);
+}
+
+// The tag is used because `instanceof` fails for objects of another realm.
+const tagOf = (value: unknown): string =>
+  Object.prototype.toString.call(value).slice(8, -1);
+
+/** The current buffer of `memory`; a TypeError if it is not shared. */
+export function bufferOf(memory: Memory): SharedArrayBuffer {
+  assertSupported();
+  const buffer: unknown = tagOf(memory) === "WebAssembly.Memory"
+    ? (memory as WebAssembly.Memory).buffer
+    : memory;
+  if (tagOf(buffer) === "SharedArrayBuffer") return buffer as SharedArrayBuffer;
+  throw new TypeError(
+    `Cannot use ${tagOf(memory)} as shared memory: expected a ` +
+      "SharedArrayBuffer or a shared WebAssembly.Memory",
+  );
+}
+
+/**
+ * Returns `value` if it is an integer from `low` to `high`.
+ *
+ * @throws {TypeError} If it is not a number.
+ * @throws {RangeError} If it is a number outside that range, or not an integer.
+ */
+export function inRange(
+  what: string,
+  value: number,
+  low: number,
+  high: number,
+): number {
+  if (Number.isInteger(value) && value >= low && value <= high) return value;
+  throw outOfRange(what, value, low, high);
+}
+
+// This is not part of `inRange`, because engines inline `inRange` only while it
+// is short.
+function outOfRange(
+  what: string,
+  value: unknown,
+  low: number,
+  high: number,
+): Error {
+  const Failure = typeof value === "number" ? RangeError : TypeError;
+  const received = describe(value);
+  return new Failure(
+    `${what} must be an integer from ${low} to ${high}: received ${received}`,
+  );
+}
+
+/** Allocates shared memory of `byteLength` bytes, all zero. */
+export function allocate(byteLength: number): SharedArrayBuffer {
+  assertSupported();
+  return new SharedArrayBuffer(byteLength);
+}
+
+/** A place as a number: an address of wasm64 comes as a bigint. */
+export function offsetOf(byteOffset: number | bigint): number {
+  return typeof byteOffset === "bigint" ? Number(byteOffset) : byteOffset;
+}

@@ -1,0 +1,34 @@
+/**
+ * Roles that one agent has at a time, such as the producer of a queue that has
+ * one. A word names the agent from the first time that it acts.
+ *
+ * @module
+ */
+
+/**
+ * Makes agent `id` the only one with a role, if it is not that already.
+ *
+ * @throws {TypeError} If another agent has the role; nothing was changed.
+ */
+export function takeRole(
+  words: Int32Array<SharedArrayBuffer>,
+  index: number,
+  id: number,
+  role: string,
+): true {
+  const other = Atomics.compareExchange(words, index, 0, id);
+  if (other === 0 || other === id) return true;
+  throw new TypeError(
+    `This has one ${role}, which is agent ${other}: another agent can be it ` +
+      `after abandon(${other})`,
+  );
+}
+
+/** Ends the role of agent `id`, if it has it. */
+export function leaveRole(
+  words: Int32Array<SharedArrayBuffer>,
+  index: number,
+  id: number,
+): boolean {
+  return id !== 0 && Atomics.compareExchange(words, index, id, 0) === id;
+}

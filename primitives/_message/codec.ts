@@ -1,0 +1,687 @@
+/**
+ * The codecs, which turn values into messages and messages into values.
+ *
+ * @module
+ */
+
+import { copyBytes, copyOf } from "./bytes.ts";
+import { describe } from "../_memory/describe.ts";
+import {
+  CODEC,
+  type Codec,
+  hash,
+  type PlacedCodec,
+  refusal,
+  type SizedCodec,
+} from "./message.ts";
+import {
+  type Field,
+  NUMBERS,
+  type StructField,
+  wholeRecord,
+} from "./record.ts";
+import { readUtf8At, writeUtf8At } from "./utf8.ts";
+
+export type { Codec, SizedCodec } from "./message.ts";
+
+/**
+ * The type of {@linkcode json}. Say what its values are: `create<Job>(…)`. It
+ * carries the types that {@linkcode JsonOf} lets through.
+ */
+export interface JsonCodec extends Codec<JsonValue> {
+  /** Its name. */
+  readonly name: "json";
+}
+
+/**
+ * The type of {@linkcode structured}. Name the type of its values:
+ * `create<Job>(…)`. It carries the types that {@linkcode StructuredOf} lets
+ * through.
+ */
+export interface StructuredCodec extends Codec<unknown> {
+  /** Its name. */
+  readonly name: "structured";
+  /** Never there: it tells the compiler that this is no codec of yours. */
+  readonly own?: false;
+}
+
+/**
+ * The type of `valueCodec`. Name the type of its values: `create<Job>(…)`. It
+ * carries the types that {@linkcode StructuredOf} lets through.
+ */
+export interface ValueCodec extends Codec<unknown> {
+  /** Its name. */
+  readonly name: "value";
+}
+
+/**
+ * `T`, if all of its values may have a JSON form. Otherwise a type that no `T`
+ * can be assigned to, because the part that has no such form is `never` there.
+ * An object that has methods, such as a `Date`, has none; a property may be
+ * missing, but not `undefined`.
+ */
+export type JsonOf<T> = T extends JsonValue ? T
+  : T extends (...args: never) => unknown ? never
+  : T extends abstract new (...args: never) => unknown ? never
+  : T extends object
+    ? { [Key in keyof T]: Key extends symbol ? never : JsonOf<T[Key]> }
+  : never;
+
+/**
+ * `T`, if `structuredClone` may copy all of its values. Otherwise a type that
+ * no `T` can be assigned to: see {@linkcode JsonOf}.
+ */
+export type StructuredOf<T> = unknown extends T ? T
+  : T extends
+    | JsonValue
+    | bigint
+    | undefined
+    | void
+    | Date
+    | RegExp
+    | Error
+    | ArrayBuffer
+    | ArrayBufferView ? T
+  : T extends SharedArrayBuffer | ((...args: never) => unknown) ? never
+  : T extends abstract new (...args: never) => unknown ? never
+  : T extends ReadonlyMap<infer Key, infer Value>
+    ? ReadonlyMap<StructuredOf<Key>, StructuredOf<Value>>
+  : T extends ReadonlySet<infer Value> ? ReadonlySet<StructuredOf<Value>>
+  : T extends object
+    ? { [Key in keyof T]: Key extends symbol ? never : StructuredOf<T[Key]> }
+  : never;
+
+/**
+ * The codecs that carry values of type `T`. With a codec that does not, the
+ * call does not compile.
+ */
+export type CodecOf<T> =
+  // It takes every T: the compiler compares methods less strictly.
+  | (Codec<T> & { readonly encode: (value: T, into: Uint8Array) => number })
+  | ([T] extends [JsonOf<T>] ? JsonCodec : never)
+  | ([T] extends [StructuredOf<T>] ? StructuredCodec | ValueCodec : never);
+
+/**
+ * A codec of yours, for any values: the compiler does not know which it carries.
+ */
+export interface OwnCodec {
+  /** As in {@linkcode Codec}. */
+  readonly name: string;
+  /** As in {@linkcode Codec}. */
+  readonly encode: (value: unknown, into: Uint8Array) => number;
+  /** As in {@linkcode Codec}. */
+  readonly decode: (bytes: Uint8Array) => unknown;
+  /** Never there. */
+  readonly own?: true;
+}
+
+/** Whether JSON carries a value of type `T`, or nothing, or a promise of it. */
+export type IsJson<T> = unknown extends T ? true
+  : [Exclude<T, undefined | void | AbortSignal>] extends
+    [JsonOf<Exclude<T, undefined | void | AbortSignal>>] ? true
+  : false;
+
+/**
+ * Whether `structuredClone` copies a value of type `T`, or nothing, or a promise
+ * of it.
+ */
+export type IsStructured<T> = unknown extends T ? true
+  : [Exclude<T, undefined | void | AbortSignal>] extends
+    [StructuredOf<Exclude<T, undefined | void | AbortSignal>>] ? true
+  : false;
+
+/** The arguments and the results of the methods of an object. */
+export type ApiValuesOf<Api> = {
+  [Name in keyof Api]: Api[Name] extends (...args: infer Args) => infer Result
+    ? { [At in keyof Args]: Args[At] }[number] | Awaited<Result>
+    : never;
+};
+
+/** Whether each property of `T` is `true`. */
+export type AllTrue<T> = [T[keyof T]] extends [true] ? true : false;
+
+/** Whether JSON carries the arguments and results of an object's methods. */
+export type IsJsonApi<Api> = AllTrue<
+  { [Name in keyof Api]: IsJson<ApiValuesOf<Api>[Name]> }
+>;
+
+/** The codecs that carry the arguments and results of an object's methods. */
+export type CodecOfApi<Api> =
+  | OwnCodec
+  | (IsJsonApi<Api> extends true ? JsonCodec : never)
+  | (AllTrue<
+    { [Name in keyof Api]: IsStructured<ApiValuesOf<Api>[Name]> }
+  > extends true ? StructuredCodec : never);
+
+/** Adds the two functions that users see, which take views. */
+function placed<T>(
+  codec: Omit<PlacedCodec<T>, "encode" | "decode">,
+): PlacedCodec<T> {
+  const { encodeAt, decodeAt } = codec;
+  return {
+    ...codec,
+    encode: (value, into) => encodeAt(value, into, 0, into.length),
+    decode: (bytes) => decodeAt(bytes, 0, bytes.length),
+  };
+}
+
+// ---- bytes and text ---------------------------------------------------------
+
+/**
+ * Any number of bytes, 0 included. Each message is received as a new
+ * Uint8Array.
+ *
+ * @example Bytes
+ * ```ts
+ * import { Channel, codec } from "@weft/sync";
+ *
+ * const bytes = Channel.create({ codec: codec.binary, capacity: 8 });
+ * bytes.trySend(Uint8Array.of(1, 2, 3));
+ * if (bytes.tryReceive()?.length !== 3) throw new Error("others");
+ * ```
+ */
+export const binary: Codec<Uint8Array> = /* @__PURE__ */ placed({
+  name: "binary",
+  encodeAt(value, memory, at, room) {
+    if (!(value instanceof Uint8Array)) {
+      throw refusal("binary", value, "it is not a Uint8Array");
+    }
+    if (value.length <= room) copyBytes(value, memory, at);
+    return value.length;
+  },
+  decodeAt: copyOf,
+});
+
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
+/**
+ * Strings, sent as UTF-8; C reads them, too. A string with half of a surrogate
+ * pair has no UTF-8 form and is refused.
+ *
+ * @example Lines
+ * ```ts
+ * import { Channel, codec } from "@weft/sync";
+ *
+ * const lines = Channel.create({ codec: codec.text, capacity: 8 });
+ * lines.trySend("grüß dich");
+ * if (lines.tryReceive() !== "grüß dich") throw new Error("another one");
+ * ```
+ */
+export const text: Codec<string> = /* @__PURE__ */ placed({
+  name: "text",
+  encodeAt(value, memory, at, room) {
+    if (typeof value !== "string") {
+      throw refusal("text", value, "it is not a string");
+    }
+    if (value.isWellFormed?.() !== true) {
+      const at = value.search(LONE_SURROGATE);
+      if (at >= 0) {
+        throw new RangeError(
+          "Cannot send a string with half of a surrogate pair, which has no " +
+            `UTF-8 form: received U+${value.charCodeAt(at).toString(16)} at ` +
+            at,
+        );
+      }
+    }
+    return writeUtf8At(value, memory, at, room);
+  },
+  decodeAt: readUtf8At,
+});
+
+// ---- JSON -------------------------------------------------------------------
+
+/** The values that {@linkcode json} delivers. */
+export type JsonValue =
+  | null
+  | boolean
+  | number
+  | string
+  | JsonValue[]
+  | { [key: string]: JsonValue };
+
+/**
+ * Values that are nested deeper are refused, and so are values that contain
+ * themselves.
+ */
+const DEEPEST = 1000;
+
+/**
+ * `null`, booleans, finite numbers (-0 stays -0), all strings, arrays without
+ * holes, and plain objects of those. They arrive equal, property by property.
+ * Every other value is refused, and the error names its path: `undefined`, NaN,
+ * the infinities, BigInts, functions, symbols, objects with another prototype
+ * or with hidden properties, and values nested more than 1000 deep. An object that occurs twice arrives as
+ * two objects. A getter is called twice, and must return the same value both
+ * times.
+ *
+ * @example Objects of a type of yours
+ * ```ts
+ * import { Channel, codec } from "@weft/sync";
+ *
+ * interface Job {
+ *   id: number;
+ *   tags: string[];
+ * }
+ * const jobs = Channel.create<Job>({ codec: codec.json, capacity: 8 });
+ * jobs.trySend({ id: 7, tags: ["a", "ü"] });
+ * if (jobs.tryReceive()?.id !== 7) throw new Error("another job");
+ *
+ * let refused = false;
+ * try {
+ *   jobs.trySend({ id: NaN, tags: [] }); // JSON.stringify would send null
+ * } catch {
+ *   refused = true;
+ * }
+ * if (!refused) throw new Error("sent something else");
+ * ```
+ */
+export const json: JsonCodec = /* @__PURE__ */ placed({
+  name: "json",
+  encodeAt(value: JsonValue, memory, at, room) {
+    const written = isPlain(value, 0)
+      ? JSON.stringify(value)
+      : withNegativeZeros(value);
+    return writeUtf8At(written, memory, at, room);
+  },
+  decodeAt: (memory, at, length): JsonValue =>
+    JSON.parse(readUtf8At(memory, at, length)),
+}) as Codec<JsonValue> as JsonCodec;
+
+/**
+ * Whether `JSON.stringify` writes a text from which an equal value can be read.
+ * `JSON.stringify` silently omits or changes values that JSON cannot express.
+ * Also false if `value` contains a -0.
+ */
+function isPlain(value: unknown, depth: number): boolean {
+  switch (typeof value) {
+    case "string":
+    case "boolean":
+      return true;
+    case "number":
+      return value - value === 0 && (value !== 0 || 1 / value > 0);
+    case "object":
+      break;
+    default:
+      return false;
+  }
+  if (value === null) return true;
+  if (depth >= DEEPEST) return false;
+  const prototype = Object.getPrototypeOf(value);
+  // Hidden properties would be lost, and a hidden `toJSON` would be called.
+  const count = Reflect.ownKeys(value).length;
+  if (Array.isArray(value)) {
+    const { length } = value;
+    if (prototype !== Array.prototype || count !== length + 1) return false;
+    for (let i = 0; i < length; i++) {
+      if (!isPlain(value[i], depth + 1)) return false;
+    }
+    return true;
+  }
+  if (prototype !== Object.prototype || isBoxed(value)) return false;
+  const record = value as Record<string, unknown>;
+  let shown = 0;
+  for (const key in record) {
+    if (!isPlain(record[key], depth + 1)) return false;
+    shown++;
+  }
+  return shown === count;
+}
+
+/**
+ * Whether `JSON.stringify` writes this object as a number or the like. Its
+ * prototype need not tell.
+ */
+function isBoxed(value: object): boolean {
+  return !/^\[object (Object|Array)\]$/.test(
+    Object.prototype.toString.call(value),
+  );
+}
+
+/**
+ * The text of a value that contains a -0 or comes from another realm. If a part
+ * of it has no text, this throws a TypeError that names the path.
+ */
+function withNegativeZeros(value: unknown): string {
+  assertJson(value, []);
+  let marker = "-0";
+  for (const plain = JSON.stringify(value); plain.includes(marker);) {
+    marker += "-0";
+  }
+  const marked = JSON.stringify(
+    value,
+    (_, item) => Object.is(item, -0) ? marker : item,
+  );
+  return marked.replaceAll(`"${marker}"`, "-0");
+}
+
+/**
+ * Checks as {@linkcode isPlain} does, and throws an error that says what is
+ * wrong and where.
+ */
+function assertJson(value: unknown, path: (string | number)[]): void {
+  if (typeof value === "string" || typeof value === "boolean") return;
+  if (value === null || Number.isFinite(value)) return;
+  if (typeof value !== "object") {
+    throw refusal("json", value, "it has no JSON form", path);
+  }
+  if (path.length >= DEEPEST) {
+    const why = `it is nested more than ${DEEPEST} deep, or contains itself`;
+    throw refusal("json", value, why, path.slice(0, 3));
+  }
+  const list = Array.isArray(value);
+  const prototype = Object.getPrototypeOf(value);
+  // The properties decide, because the prototypes of another realm are other
+  // objects.
+  if (
+    prototype === null ||
+    !Object.hasOwn(prototype, list ? "concat" : "isPrototypeOf")
+  ) throw refusal("json", value, "its prototype would be lost", path);
+  const keys = Object.keys(value);
+  const hidden = Reflect.ownKeys(value).find((key) =>
+    list
+      ? key !== "length" && !(Number(String(key)) < value.length)
+      : !keys.includes(key as string)
+  );
+  if (hidden !== undefined) {
+    const why = `some property would be lost, ${String(hidden)}`;
+    throw refusal("json", value, why, path);
+  }
+  if (isBoxed(value)) {
+    throw refusal("json", value, "it is no plain object", path);
+  }
+  const items = value as Record<string | number, unknown>;
+  const names = list ? value.keys() : keys;
+  for (const name of names) {
+    path.push(name);
+    assertJson(items[name], path);
+    path.pop();
+  }
+}
+
+// ---- numbers and records ----------------------------------------------------
+
+/** A codec whose messages are values of a field. */
+function sized<T>(
+  name: string,
+  id: number,
+  shape: number,
+  field: Field,
+): SizedCodec<T> {
+  return {
+    name,
+    id,
+    shape,
+    field,
+    encode(value, into) {
+      const checked = field.check(value, "");
+      if (into.length >= field.size) {
+        const data = new DataView(into.buffer, into.byteOffset, field.size);
+        field.set(data, 0, checked as never);
+      }
+      return field.size;
+    },
+    decode({ buffer, byteOffset, byteLength }) {
+      return field.get(new DataView(buffer, byteOffset, byteLength), 0) as T;
+    },
+  };
+}
+
+/**
+ * Signed integers of 32 bits; -0 arrives as 0.
+ *
+ * @example Counts
+ * ```ts
+ * import { Channel, codec } from "@weft/sync";
+ *
+ * const counts = Channel.create({ codec: codec.i32, capacity: 8 });
+ * counts.trySend(-7);
+ * if (counts.tryReceive() !== -7) throw new Error("another number");
+ * ```
+ */
+export const i32: SizedCodec<number> = /* @__PURE__ */ (() =>
+  sized(
+    "i32",
+    CODEC.i32,
+    0,
+    message(NUMBERS.i32, (value) => {
+      if (value === ((value as number) | 0)) return true;
+      const Refusal = typeof value === "number" ? RangeError : TypeError;
+      throw new Refusal(
+        "A message must be an integer from -2^31 to 2^31 - 1: received " +
+          describe(value),
+      );
+    }),
+  ))();
+
+/**
+ * All numbers, including -0, NaN and the infinities.
+ *
+ * @example Measurements
+ * ```ts
+ * import { Channel, codec } from "@weft/sync";
+ *
+ * const samples = Channel.create({ codec: codec.f64, capacity: 8 });
+ * samples.trySend(0.1);
+ * if (samples.tryReceive() !== 0.1) throw new Error("another number");
+ * ```
+ */
+export const f64: SizedCodec<number> = /* @__PURE__ */ (() =>
+  sized(
+    "f64",
+    CODEC.f64,
+    0,
+    message(NUMBERS.f64, (value) => {
+      if (typeof value === "number") return true;
+      throw refusal("f64", value, "it is not a number");
+    }),
+  ))();
+
+/** A number's field with another check of its values. */
+function message(
+  field: Field,
+  assert: (value: unknown) => boolean,
+): Field {
+  return { ...field, check: (value) => assert(value) ? value : undefined };
+}
+
+/** The part of a `struct` type that {@linkcode record} uses. */
+export interface RecordType<T> {
+  /** The fields by name. */
+  readonly fields: object;
+  /** The type's declaration in C. */
+  toC(name: string): string;
+  /** Copies the record at `byteOffset`. */
+  read(source: ArrayBufferView, byteOffset?: number): T;
+  /**
+   * Checks and copies the record.
+   *
+   * @internal
+   */
+  readonly field: StructField;
+}
+
+/**
+ * Records of a `struct` type. Every field must be given. Records arrive equal,
+ * with two exceptions: an `f32` is rounded to its precision, and a field of
+ * bytes arrives as long as it was declared, with zeros after the bytes that
+ * were sent.
+ *
+ * @example Records that C can read
+ * ```ts
+ * import { Channel, codec, struct } from "@weft/sync";
+ *
+ * const Point = struct({ id: "u32", x: "f64" });
+ * const points = Channel.create({ codec: codec.record(Point), capacity: 8 });
+ * points.trySend({ id: 7, x: 0.5 });
+ * if (points.tryReceive()?.x !== 0.5) throw new Error("another point");
+ * ```
+ *
+ * @throws {TypeError} If `type` is not what `struct` made.
+ */
+export function record<T extends object>(
+  type: RecordType<T>,
+): SizedCodec<T> {
+  if (typeof type?.toC !== "function") {
+    throw new TypeError(
+      `codec.record takes what struct made: received ${describe(type)}`,
+    );
+  }
+  const field = wholeRecord(type.field);
+  return sized("record", CODEC.record, hash(type.toC("record")), field);
+}
+
+// ---- the platform's serializer ----------------------------------------------
+
+interface Serializer {
+  serialize(value: unknown): Uint8Array;
+  deserialize(bytes: Uint8Array): unknown;
+}
+
+/** The part of the module `node:v8` that is used here. */
+interface V8 extends Serializer {
+  readonly Serializer: new () => {
+    writeHeader(): void;
+    writeValue(value: unknown): void;
+    releaseBuffer(): Uint8Array;
+  };
+  readonly Deserializer: new (bytes: Uint8Array) => {
+    readHeader(): void;
+    readValue(): unknown;
+  };
+}
+
+let serializer: Serializer | undefined;
+
+function platformSerializer(): Serializer {
+  if (serializer !== undefined) return serializer;
+  const { process } = globalThis as {
+    process?: { getBuiltinModule?(name: string): V8 | undefined };
+  };
+  const v8 = process?.getBuiltinModule?.("node:v8");
+  if (v8 !== undefined) {
+    return serializer = "Bun" in globalThis ? copying(v8) : exact(v8);
+  }
+  throw new TypeError(
+    "codec.structured needs node:v8, which Deno, Bun and Node have from 20.16 " +
+      "on: use codec.json here, or a codec of your own",
+  );
+}
+
+/**
+ * V8 itself writes each buffer once, and refuses shared ones. Its module's own
+ * functions write the bytes of each view instead: such a view arrives as a
+ * piece of the message.
+ */
+function exact({ Serializer, Deserializer }: V8): Serializer {
+  return {
+    serialize(value) {
+      const writer = new Serializer();
+      writer.writeHeader();
+      writer.writeValue(value);
+      return writer.releaseBuffer();
+    },
+    deserialize(bytes) {
+      const reader = new Deserializer(bytes);
+      reader.readHeader();
+      return reader.readValue();
+    },
+  };
+}
+
+/** Bun writes each buffer once, but copies shared ones. */
+function copying({ serialize, deserialize }: V8): Serializer {
+  return {
+    serialize(value) {
+      assertUnshared(value, new Set());
+      return serialize(value);
+    },
+    deserialize,
+  };
+}
+
+function assertUnshared(value: unknown, seen: Set<unknown>): void {
+  if (typeof value !== "object" || value === null || seen.has(value)) return;
+  seen.add(value);
+  const memory = ArrayBuffer.isView(value) ? value.buffer : value;
+  if (memory instanceof SharedArrayBuffer) {
+    throw new TypeError("shared memory would be copied");
+  }
+  for (const [, item] of itemsOf(value)) assertUnshared(item, seen);
+}
+
+/** The values in an object, by their names or numbers. */
+function itemsOf(value: object): [string | number, unknown][] {
+  if (ArrayBuffer.isView(value)) return [];
+  return value instanceof Map
+    ? [...value].flatMap(([key, item], i) => [[i, key], [i, item]])
+    : value instanceof Set
+    ? [...value].map((item, i) => [i, item])
+    : Object.entries(value);
+}
+
+/**
+ * The values that `structuredClone` accepts, such as `Map`, `Set`, `Date`,
+ * `RegExp`, BigInts, errors, `undefined`, typed arrays, and objects that
+ * contain themselves. Buffers arrive as they were: a view comes with its whole
+ * buffer, and two views of one buffer share one. Shared memory is refused, in
+ * views, too. It uses the platform's serializer, which exists in Deno, in Bun,
+ * and in Node from 20.16 on. In browsers it throws a TypeError at its first
+ * use.
+ *
+ * @example A Map
+ * ```ts
+ * import { Channel, codec } from "@weft/sync";
+ *
+ * const config = { codec: codec.structured, capacity: 8 };
+ * const maps = Channel.create<Map<string, bigint>>(config);
+ * maps.trySend(new Map([["a", 1n]]));
+ * if (maps.tryReceive()?.get("a") !== 1n) throw new Error("another map");
+ * ```
+ */
+export const structured: StructuredCodec = {
+  name: "structured",
+  encode(value, into) {
+    const bytes = serialized(value);
+    if (bytes.length <= into.length) into.set(bytes);
+    return bytes.length;
+  },
+  decode: (bytes) => platformSerializer().deserialize(bytes.slice()),
+};
+
+function serialized(value: unknown): Uint8Array {
+  const platform = platformSerializer();
+  try {
+    return platform.serialize(value);
+  } catch (error) {
+    const [path, culprit] = culpritOf(platform, value);
+    const { message } = error as Error;
+    throw refusal("a structured clone", culprit, message, path);
+  }
+}
+
+/** Finds the innermost value that cannot be serialized, and its path. */
+function culpritOf(
+  platform: Serializer,
+  value: unknown,
+): [path: (string | number)[], culprit: unknown] {
+  const path: (string | number)[] = [];
+  const seen = new Set<unknown>();
+  const fails = (item: unknown) => {
+    if (seen.has(item)) return false;
+    try {
+      platform.serialize(item);
+      return false;
+    } catch {
+      return true;
+    }
+  };
+  while (typeof value === "object" && value !== null) {
+    seen.add(value);
+    const next = itemsOf(value).find(([, item]) => fails(item));
+    if (next === undefined) break;
+    const [key, item] = next;
+    path.push(Array.isArray(value) ? Number(key) : key);
+    value = item;
+  }
+  return [path, value];
+}

@@ -1,0 +1,184 @@
+/**
+ * Errors as text: name, message, stack, code, cause, and an AggregateError's
+ * errors.
+ *
+ * @module
+ */
+
+import { describe } from "../_memory/describe.ts";
+
+/** What is told of an error. */
+interface Told {
+  readonly name: string;
+  readonly message: string;
+  readonly stack?: string;
+  readonly code?: string | number;
+  readonly cause?: Cause;
+  readonly errors?: readonly Cause[];
+}
+
+/** An error, or a value in a box. */
+type Cause = Told | readonly [value: unknown];
+
+/** The classes of errors that are made again; all others become an Error. */
+const CLASSES = {
+  AggregateError,
+  Error,
+  EvalError,
+  RangeError,
+  ReferenceError,
+  SyntaxError,
+  TypeError,
+  URIError,
+};
+
+/** Causes of causes are told so deep; an error may be its own cause. */
+const DEEPEST = 16;
+/**
+ * So many causes are told, and so many parts of a value that is a cause. A small
+ * graph, in which several errors share a cause, has a million paths.
+ */
+const MOST = 256, MOST_PARTS = 100_000;
+
+/** Whether it is an error, of any realm. It never throws. */
+export function isError(value: unknown): value is Error {
+  try {
+    if (value instanceof Error) return true;
+    const tag = Object.prototype.toString.call(value);
+    return tag === "[object Error]" || tag === "[object DOMException]";
+  } catch {
+    return false; // a proxy, or an object whose tag is a getter that throws
+  }
+}
+
+/** The error in place of a thrown value that cannot be sent. It never throws. */
+export function unsendable(who: string, thrown: unknown): Error {
+  let what = "a value that cannot be read";
+  try {
+    what = describe(thrown);
+  } catch {
+    // It is a proxy, or its tag is a getter that throws.
+  }
+  return new Error(`${who} threw ${what}`);
+}
+
+/** The text of an error. It never throws, whatever the error's getters do. */
+export function errorText(error: unknown): string {
+  try {
+    return JSON.stringify(told(error as Error, { left: MOST, path: [] }));
+  } catch {
+    const message = "The error that was thrown cannot be read";
+    return JSON.stringify({ name: "Error", message });
+  }
+}
+
+/** Texts of an error. Each of them says less than the one before. */
+export function* textsOf(error: Error): Generator<string> {
+  const text = errorText(error);
+  yield text;
+  const { name, code, message } = JSON.parse(text) as Told;
+  yield JSON.stringify({ name, code, message });
+  for (let { length } = message; length > 0;) {
+    length >>= 1;
+    yield JSON.stringify({ name, message: message.slice(0, length) });
+  }
+}
+
+/** What was told so far of an error and its causes. */
+interface Telling {
+  /** How many more errors may be told. */
+  left: number;
+  /** The errors that lead to the one that is told now. */
+  readonly path: unknown[];
+}
+
+function told(error: Error, telling: Telling): Told {
+  const { name, message, stack, cause } = error;
+  const { code, errors } = error as { code?: unknown; errors?: unknown };
+  const { path } = telling;
+  const isKnown = path.includes(error); // it leads back to itself
+  path.push(error);
+  const some = {
+    name: String(name),
+    message: String(message),
+    ...typeof stack === "string" ? { stack } : {},
+    ...typeof code === "string" || typeof code === "number" ? { code } : {},
+    // All errors of a list come before the causes of the first.
+    ...Array.isArray(errors) && !isKnown
+      ? { errors: listOf(errors, telling) }
+      : {},
+    ...cause === undefined || isKnown ? {} : { cause: causeOf(cause, telling) },
+  };
+  path.pop();
+  return some;
+}
+
+function listOf(errors: unknown[], telling: Telling): Cause[] {
+  const some = errors.slice(0, telling.left);
+  telling.left -= some.length;
+  const list = some.map((error) => partOf(error, telling));
+  const more = errors.length - some.length;
+  if (more > 0) list.push({ name: "Error", message: `and ${more} more` });
+  return list;
+}
+
+function causeOf(value: unknown, telling: Telling): Cause {
+  if (telling.left-- > 0) return partOf(value, telling);
+  return { name: "Error", message: `It has more than ${MOST} causes` };
+}
+
+function partOf(value: unknown, telling: Telling): Cause {
+  if (isError(value)) {
+    if (telling.path.length <= DEEPEST) return told(value, telling);
+    return { name: "Error", message: `Its cause is more than ${DEEPEST} deep` };
+  }
+  try {
+    // JSON has no text for some values: they are described.
+    let parts = 0;
+    const text = JSON.stringify(value, (_, part) => {
+      if (++parts > MOST_PARTS) throw new RangeError("It has too many parts");
+      return part;
+    });
+    return [text === undefined ? describe(value) : value];
+  } catch {
+    return [describe(value)];
+  }
+}
+
+/** The error that a text tells of. */
+export function errorOf(text: string): Error {
+  return revived(JSON.parse(text));
+}
+
+/** The same of an abort's reason: a platform's own is a DOMException again. */
+export function reasonOf(text: string): Error {
+  const { name, message } = JSON.parse(text) as Told;
+  return name === "AbortError" || name === "TimeoutError"
+    ? new DOMException(message, name)
+    : errorOf(text);
+}
+
+function revived({ name, message, stack, code, cause, errors }: Told): Error {
+  const Class = Object.hasOwn(CLASSES, name)
+    ? CLASSES[name as "Error"]
+    : CLASSES.Error;
+  // A DOMException has no prototype of that name here: its name is its own.
+  const error = Class === CLASSES.AggregateError as unknown
+    ? new AggregateError((errors ?? []).map(fromCause), message)
+    : new Class(message);
+  const set = (key: string, value: unknown) =>
+    Object.defineProperty(error, key, {
+      value,
+      configurable: true,
+      writable: true,
+    });
+  if (error.name !== name) set("name", name);
+  // A stack of the thread that threw; this thread's would mislead.
+  set("stack", stack ?? `${name}: ${message}`);
+  if (code !== undefined) (error as { code?: unknown }).code = code;
+  if (cause !== undefined) set("cause", fromCause(cause));
+  return error;
+}
+
+const fromCause = (cause: Cause): unknown =>
+  "length" in cause ? cause[0] : revived(cause);

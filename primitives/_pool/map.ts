@@ -1,0 +1,300 @@
+/**
+ * Goes through many requests, a limited number at a time, and through their
+ * results.
+ *
+ * A request of a `map` has no promise, no signal and no async function of its
+ * own: what is done for each of them must be little, so that the compilers have
+ * little to do, too. The pool calls {@linkcode MapRun.feed} when it has room.
+ *
+ * @module
+ */
+
+import { describe } from "../_memory/describe.ts";
+
+/** How to go through the requests. */
+export interface MapConfig {
+  readonly ordered: boolean;
+  readonly limit: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** A request's result, or why there is none. */
+export interface Outcome {
+  /** Whether it is known. */
+  readonly over: boolean;
+  failed: boolean;
+  result: unknown;
+}
+
+/** The pool that does the tasks, as its runs see it. `Plan` says what to do. */
+export interface Doer<Plan> {
+  /** Whether a request may be submitted now. */
+  hasRoom(): boolean;
+  /** Has a request done; the run is told of its end. */
+  submit(request: unknown, run: MapRun<Plan>): Outcome;
+  /** Lets the run take requests whenever there is room, and at once. */
+  join(run: MapRun<Plan>): void;
+  /** Lets a run take requests if there is room. */
+  fill(): void;
+  /** Ends what the run has begun. */
+  drop(run: MapRun<Plan>, reason: unknown): void;
+  /** Forgets the run. */
+  leave(run: MapRun<Plan>): void;
+}
+
+/** Throws a TypeError unless `requests` can be iterated. */
+export function assertIterable(requests: unknown): void {
+  const it = requests as Partial<Iterable<unknown> & AsyncIterable<unknown>>;
+  if (
+    requests !== undefined && requests !== null &&
+    (it[Symbol.iterator] ?? it[Symbol.asyncIterator]) !== undefined
+  ) return;
+  throw new TypeError(
+    `Expected requests to iterate over: received ${describe(requests)}`,
+  );
+}
+
+type Requests = Iterable<unknown> | AsyncIterable<unknown>;
+type Step = IteratorResult<unknown, unknown>;
+type Steps = Iterator<unknown> | AsyncIterator<unknown>;
+
+/** So many results are taken out of the line together. */
+const YIELDED = 256;
+/** With a limit below this, each result lets the next request be taken. */
+const SMALL = 32;
+
+/** One use of `map`. */
+export class MapRun<Plan> {
+  readonly #makePlan: () => Plan;
+  #plan: Plan | undefined;
+  readonly #requests: Requests;
+  readonly #config: MapConfig;
+  readonly #doer: Doer<Plan>;
+  /** Results in the order in which they are yielded, from the head on. */
+  readonly #line: Outcome[] = [];
+  #head = 0;
+  /** Requests that were taken, and whose results were not. */
+  #underway = 0;
+  /** Whether the limit is reached, and below which number it is not. */
+  #full = false;
+  readonly #resume: number;
+  #steps: Steps | undefined;
+  #isAsync = false;
+  /** Whether a request is on its way. */
+  #busy = false;
+  /** Why no more requests are taken: an abort, or the end of the loop. */
+  #stop: { readonly reason: unknown } | undefined;
+  /** Tells the loop that it should look again. */
+  #tell: (() => void) | undefined;
+
+  /**
+   * `config` says how to go through `requests`, which `doer` does; `makePlan` is
+   * called for the first of them.
+   */
+  constructor(
+    requests: Requests,
+    config: MapConfig,
+    doer: Doer<Plan>,
+    makePlan: () => Plan,
+  ) {
+    const { limit } = config;
+    this.#makePlan = makePlan;
+    this.#requests = requests;
+    this.#config = config;
+    this.#doer = doer;
+    this.#resume = limit < SMALL ? limit : limit - (limit >> 3);
+  }
+
+  /** What to do with each request. */
+  get plan(): Plan {
+    return this.#plan ??= this.#makePlan();
+  }
+
+  /** Begins to take requests. */
+  begin(): void {
+    const { signal } = this.#config;
+    if (signal?.aborted) throw signal.reason;
+    signal?.addEventListener("abort", this.#onAbort);
+    const requests = this.#requests as
+      & Partial<AsyncIterable<unknown>>
+      & Iterable<unknown>;
+    this.#isAsync = typeof requests[Symbol.asyncIterator] === "function";
+    try {
+      this.#steps = this.#isAsync
+        ? requests[Symbol.asyncIterator]!()
+        : requests[Symbol.iterator]();
+    } catch (error) {
+      return this.#break(error);
+    }
+    this.#doer.join(this);
+  }
+
+  /** Takes requests while there is room for them. */
+  feed(): void {
+    const { limit } = this.#config;
+    const doer = this.#doer;
+    while (
+      this.#steps !== undefined && !this.#busy && this.#stop === undefined &&
+      doer.hasRoom()
+    ) {
+      this.#full = this.#underway >= limit;
+      if (this.#full) return;
+      this.#busy = true; // the iterator may call the pool
+      let done, value;
+      try {
+        const step = this.#steps.next();
+        if (this.#isAsync) return void this.#await(step);
+        ({ done, value } = step as Step);
+        if (isThenable(value)) return void this.#await(step);
+      } catch (error) {
+        return this.#break(error);
+      }
+      this.#busy = false;
+      this.#put(done === true, value);
+    }
+  }
+
+  async #await(coming: Step | Promise<Step>): Promise<void> {
+    try {
+      const step = await coming;
+      // A loop over the requests would await promises among them, too.
+      const value = this.#isAsync || step.done ? step.value : await step.value;
+      this.#busy = false;
+      if (this.#stop !== undefined && !step.done) return this.#return();
+      this.#put(step.done === true, value);
+    } catch (error) {
+      return this.#break(error);
+    }
+    this.#doer.fill();
+  }
+
+  #put(done: boolean, value: unknown): void {
+    if (done) {
+      this.#steps = undefined;
+      return this.#tell?.();
+    }
+    let outcome;
+    try {
+      outcome = this.#doer.submit(value, this);
+    } catch (error) {
+      this.#line.push({ over: true, failed: true, result: error });
+      this.#underway++;
+      this.#return();
+      return this.#tell?.();
+    }
+    this.#underway++;
+    if (this.#config.ordered) this.#line.push(outcome);
+  }
+
+  /** The requests have failed. */
+  #break(error: unknown): void {
+    this.#busy = false;
+    this.#steps = undefined;
+    this.#line.push({ over: true, failed: true, result: error });
+    this.#underway++;
+    this.#tell?.();
+  }
+
+  /** A task has ended with a result. */
+  resolve(result: unknown, outcome: Outcome): void {
+    outcome.result = result;
+    this.#arrive(outcome);
+  }
+
+  /** A task has failed. */
+  reject(reason: unknown, outcome: Outcome): void {
+    outcome.failed = true;
+    outcome.result = reason;
+    this.#arrive(outcome);
+  }
+
+  #arrive(outcome: Outcome): void {
+    if (!this.#config.ordered) this.#line.push(outcome);
+    if (this.#tell !== undefined && this.#line[this.#head]!.over) this.#tell();
+  }
+
+  /** Takes the next result, if it is there. */
+  take(): Outcome | undefined {
+    const line = this.#line;
+    const outcome = line[this.#head];
+    if (outcome === undefined || !outcome.over) return undefined;
+    if (++this.#head >= YIELDED) {
+      line.splice(0, this.#head);
+      this.#head = 0;
+    }
+    this.#underway--;
+    if (this.#full && this.#underway < this.#resume) {
+      this.#full = false;
+      this.#doer.fill();
+    }
+    return outcome;
+  }
+
+  /** Awaits the next result; undefined if all were taken. */
+  async next(): Promise<Outcome | undefined> {
+    for (;;) {
+      const outcome = this.take();
+      if (outcome !== undefined) return outcome;
+      if (this.#head === this.#line.length) {
+        if (this.#stop !== undefined) throw this.#stop.reason;
+        if (this.#steps === undefined && this.#underway === 0) return;
+      }
+      await new Promise<void>((resolve) => this.#tell = resolve);
+      this.#tell = undefined;
+    }
+  }
+
+  readonly #onAbort = (): void => this.#halt(this.#config.signal!.reason);
+
+  #halt(reason: unknown): void {
+    if (this.#stop !== undefined) return;
+    this.#stop = { reason };
+    this.#return();
+    this.#doer.drop(this, reason);
+    this.#tell?.();
+  }
+
+  /** Closes the iterator, which was not at its end. */
+  #return(): void {
+    const steps = this.#steps;
+    if (steps === undefined || this.#busy) return;
+    this.#steps = undefined;
+    try {
+      const ended = steps.return?.();
+      if (this.#isAsync) Promise.resolve(ended).catch(() => {});
+    } catch {
+      // The loop ends anyway.
+    }
+  }
+
+  /** Ends it: nobody takes results any more. */
+  end(): void {
+    const { signal } = this.#config;
+    signal?.removeEventListener("abort", this.#onAbort);
+    this.#doer.leave(this);
+    this.#halt(
+      new DOMException("The loop over the results was left", "AbortError"),
+    );
+  }
+}
+
+const isThenable = (value: unknown): value is PromiseLike<unknown> =>
+  typeof value === "object" && value !== null &&
+  typeof (value as Partial<PromiseLike<unknown>>).then === "function";
+
+/** Yields the results of a run. */
+export async function* mapped<Plan, Out>(
+  run: MapRun<Plan>,
+): AsyncGenerator<Out, void, void> {
+  run.begin();
+  try {
+    for (;;) {
+      const outcome = run.take() ?? await run.next();
+      if (outcome === undefined) return;
+      if (outcome.failed) throw outcome.result;
+      yield outcome.result as Out;
+    }
+  } finally {
+    run.end();
+  }
+}

@@ -1,0 +1,342 @@
+/**
+ * How requests get to the workers: writes them to slots, as many at a time as
+ * keep the workers busy, and wakes workers. The others wait in line.
+ *
+ * @module
+ */
+
+import {
+  ID_MASK,
+  PHASE_MASK,
+  SERVING,
+  type Slots,
+} from "../_calls/call_slots.ts";
+import { Chunks, copy, type Job, type Jobs, type Spec } from "./jobs.ts";
+import { GUEST, LAZY, NO_REQUEST, RETIRE, type Rooms } from "./wire.ts";
+
+/**
+ * In shared memory lie tasks for this many ms, unless told otherwise. On a busy
+ * machine, the thread that has the pool waits for a core for as long.
+ */
+const AHEAD = 4;
+/** Requests of pools for more bytes wait in slots, as far as there are any. */
+const LONG = 4096;
+/** Workers may tell of results together that took this many ms. */
+const TOGETHER = 1;
+
+/** What a poster has to know. */
+export interface Posting {
+  readonly slots: Slots;
+  readonly rooms: Rooms;
+  readonly jobs: Jobs;
+  /**
+   * Where a request is written that cannot be posted yet. It lies behind all
+   * else, because a codec may look at whose memory it writes to.
+   */
+  readonly scratch: Uint8Array;
+  /** How many tasks a worker finds besides the one that it does. */
+  readonly ahead: number | undefined;
+  /** How many workers there are, or start. */
+  agents(): number;
+}
+
+/** Posts jobs. */
+export class Poster {
+  readonly #it: Posting;
+  readonly #slots: Slots;
+  readonly #rooms: Rooms;
+  readonly #jobs: Jobs;
+  readonly #chunks = new Chunks();
+  /** How many jobs may have a slot now. */
+  #most = 0;
+  /** Wakes since the last microtask, and jobs posted without one. */
+  #wakes = 0;
+  #quiet = 0;
+  #filling = false;
+  /** Jobs posted as lazy in a row, and those that have a slot. */
+  #row = 0;
+  #lazy = 0;
+  /** Half of the tasks take this many ms; 0 if nothing is known yet. */
+  #typical = 0;
+
+  /** Makes a poster that has posted nothing. */
+  constructor(posting: Posting) {
+    this.#it = posting;
+    this.#slots = posting.slots;
+    this.#rooms = posting.rooms;
+    this.#jobs = posting.jobs;
+  }
+
+  /** How many jobs are posted of whose results workers may tell later. */
+  get lazy(): number {
+    return this.#lazy;
+  }
+
+  /** Whether a request would be posted, or wait next to the slots. */
+  get hasRoom(): boolean {
+    const { line, count } = this.#jobs;
+    return line.size > 0
+      ? line.size < this.#slots.count
+      : count.posted < this.#most;
+  }
+
+  /** Notes how long a task took. */
+  learn(took: number): void {
+    // Follows the median: a task whose thread had no core tells nothing.
+    if (this.#typical === 0) this.#typical = took;
+    else this.#typical *= took > this.#typical ? 1.1 : 0.9;
+    if (this.#typical < 0.0005) this.#typical = 0.0005;
+  }
+
+  // ---- jobs that are new
+
+  /** Posts a task, or puts it in line; throws if its request cannot be sent. */
+  submit(job: Job, spec: Spec, request: unknown): void {
+    if (request === undefined) job.empty = true;
+    if (this.#jobs.line.size === 0) {
+      if (this.#jobs.count.posted === 0) this.#measureRoom();
+      const at = this.#claim();
+      if (at !== 0) {
+        const length = this.#writeOrCancel(at, job, spec, request);
+        return this.#send(job, at, length);
+      }
+    }
+    this.#enqueue(job, spec, request);
+  }
+
+  /** Posts an order, or puts it in line. */
+  order(job: Job): void {
+    if (this.#jobs.line.size > 0 || !this.#post(job)) {
+      this.#jobs.move(job, "waiting");
+    }
+  }
+
+  #writeOrCancel(at: number, job: Job, spec: Spec, request: unknown): number {
+    if (job.empty) return 0;
+    try {
+      return this.#write(at, job, spec, request);
+    } catch (error) {
+      this.#slots.cancel(at);
+      throw error;
+    }
+  }
+
+  /** Writes a request to its slot; returns how many bytes it has. */
+  #write(at: number, job: Job, spec: Spec, request: unknown): number {
+    const { requestField: field } = spec;
+    const rooms = this.#rooms;
+    if (field !== undefined && field.size <= rooms.room) {
+      job.value = field.check(request, "");
+      field.set(rooms.data, rooms.request(at), job.value as never);
+      return field.size;
+    }
+    const bytes = rooms.requestBytes(at, rooms.room);
+    const length = this.#encode(spec, request, bytes);
+    if (spec.idempotent) this.#chunks.keep(job, bytes, length);
+    return length;
+  }
+
+  /** Puts a job in line, and keeps its request. */
+  #enqueue(job: Job, spec: Spec, request: unknown): void {
+    const { requestField: field } = spec;
+    if (!job.empty && field !== undefined && field.size <= this.#rooms.room) {
+      job.value = field.check(request, "");
+    } else if (!job.empty) {
+      if (this.#park(job, spec, request)) return;
+      const bytes = this.#it.scratch;
+      const length = this.#encode(spec, request, bytes);
+      this.#chunks.keep(job, bytes, length);
+    }
+    this.#jobs.move(job, "waiting");
+  }
+
+  /**
+   * Writes a long request to a slot, in which it waits; false if it is short, or
+   * no slot can be spared. So it is copied only once.
+   */
+  #park(job: Job, spec: Spec, request: unknown): boolean {
+    if (this.#rooms.room <= LONG || spec.idempotent) return false;
+    if (this.#jobs.count.parked >= this.#slots.count >> 1) return false;
+    const at = this.#rooms.claim();
+    if (at === 0) return false;
+    job.length = this.#writeOrCancel(at, job, spec, request);
+    job.at = at;
+    return this.#jobs.move(job, "parked");
+  }
+
+  /** Writes a request to `bytes`; returns how many bytes it has. */
+  #encode(
+    { name, request: codec }: Spec,
+    request: unknown,
+    bytes: Uint8Array,
+  ): number {
+    const { room } = this.#rooms;
+    const needed = codec.encode(request, bytes);
+    if (needed <= room) return needed;
+    // That is how many it may have at most; with so much room, it tells all.
+    const whole = new Uint8Array(needed);
+    const length = codec.encode(request, whole);
+    if (length <= room) {
+      bytes.set(whole.subarray(0, length));
+      return length;
+    }
+    throw new RangeError(
+      `The request of task ${name} has ${length} bytes: the pool was made ` +
+        `for ${room}: give it the option bytes`,
+    );
+  }
+
+  // ---- jobs in line
+
+  /**
+   * Posts what waits, as far as there is room; `feed` may submit more, as long
+   * as there is.
+   */
+  fill(feed?: () => void): void {
+    this.#measureRoom();
+    const { line } = this.#jobs;
+    this.#filling = true; // one wake for all
+    for (let job; (job = line.first) !== undefined;) {
+      if (!this.#post(job)) break;
+    }
+    feed?.();
+    this.#filling = false;
+    this.#wakeOthers();
+  }
+
+  /** Posts a job whose request was kept; false if there is no room. */
+  #post(job: Job): boolean {
+    if (this.#jobs.count.posted >= this.#most) return false;
+    if (job.state === "parked") {
+      this.#send(job, job.at, job.length);
+      return true;
+    }
+    const at = this.#claim();
+    if (at === 0) return false;
+    const { spec } = job;
+    const rooms = this.#rooms;
+    let length = 0;
+    if (spec === undefined || job.empty) {
+      // It has no request.
+    } else if (job.bytes !== undefined) {
+      ({ length } = job);
+      const target = rooms.requestBytes(at, rooms.room);
+      copy(job.bytes, job.from, target, 0, length);
+    } else {
+      const field = spec.requestField!;
+      field.set(rooms.data, rooms.request(at), job.value as never);
+      length = field.size;
+    }
+    this.#send(job, at, length);
+    return true;
+  }
+
+  // ---- slots
+
+  /** Finds out how many jobs may have a slot. */
+  #measureRoom(): void {
+    let { ahead } = this.#it;
+    if (ahead === undefined) {
+      ahead = this.#typical === 0 ? 4 : Math.ceil(AHEAD / this.#typical);
+    }
+    const workers = Math.max(this.#it.agents(), 1);
+    this.#most = Math.min(workers * (1 + ahead), this.#slots.count);
+  }
+
+  /** A slot for another job, or 0. */
+  #claim(): number {
+    return this.#jobs.count.posted < this.#most ? this.#rooms.claim() : 0;
+  }
+
+  /** Posts a job whose request of `length` bytes lies in its slot. */
+  #send(job: Job, at: number, length: number): void {
+    const { spec } = job;
+    let what = job.guest ? RETIRE | GUEST : RETIRE;
+    if (spec !== undefined) {
+      what = spec.index | (job.empty ? NO_REQUEST : 0);
+      if (this.#mayBeLate()) {
+        what |= LAZY;
+        job.lazy = true;
+        this.#lazy++;
+      }
+      if (!spec.idempotent) job.value = job.bytes = undefined;
+    }
+    this.#rooms.post(at, what, job.token, length);
+    job.at = at;
+    this.#jobs.move(job, "posted");
+    this.#wake();
+  }
+
+  /**
+   * Whether the worker may tell of the next job's result together with others:
+   * half of the results at a time, or as many as take a millisecond.
+   */
+  #mayBeLate(): boolean {
+    if (this.#typical === 0) return false;
+    const slotted = this.#jobs.count.posted;
+    const together = Math.min(slotted >> 1, TOGETHER / this.#typical);
+    if (++this.#row < together) return true;
+    this.#row = 0;
+    return false;
+  }
+
+  /**
+   * Wakes a worker for a job. If there were as many wakes as workers since the
+   * last microtask, one wake behind this microtask is for all other jobs.
+   */
+  #wake(): void {
+    if (this.#wakes + this.#quiet === 0) queueMicrotask(this.#wakeOthers);
+    if (this.#wakes < this.#it.agents() && !this.#filling) {
+      this.#wakes++;
+      this.#rooms.tell(1);
+    } else this.#quiet++;
+  }
+
+  readonly #wakeOthers = (): void => {
+    const jobs = Math.min(this.#quiet, this.#it.agents());
+    this.#wakes = this.#quiet = 0;
+    if (jobs > 0) this.#rooms.tell(jobs);
+  };
+
+  /** Takes a job's slot away, which the caller frees. */
+  unslot(job: Job): number {
+    const { at } = job;
+    job.at = 0;
+    if (job.lazy) {
+      job.lazy = false;
+      this.#lazy--;
+    }
+    return at;
+  }
+
+  /**
+   * Ends a job, wherever it is. Returns the id of the agent that does it now, or
+   * 0.
+   */
+  drop(job: Job, reason: unknown): number {
+    const { state } = job;
+    let doer = 0;
+    if (state === "posted" || state === "parked") {
+      const slots = this.#slots;
+      const at = this.unslot(job);
+      const word = Atomics.load(slots.words, at);
+      if ((word & PHASE_MASK) === SERVING) doer = word & ID_MASK;
+      slots.cancel(at); // perhaps it was just answered
+    }
+    this.#jobs.reject(job, reason);
+    return doer;
+  }
+
+  /**
+   * Takes an order back, as its worker is needed; false if a worker has it
+   * already.
+   */
+  takeBack(job: Job): boolean {
+    if (job.state === "posted") {
+      if (!this.#rooms.withdraw(job.at)) return false;
+      this.unslot(job);
+    }
+    this.#jobs.resolve(job, undefined);
+    return true;
+  }
+}

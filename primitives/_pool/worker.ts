@@ -1,0 +1,390 @@
+/**
+ * The worker's side of a pool: takes tasks from the slots, and answers them.
+ *
+ * @module
+ */
+
+import type { Slots } from "../_calls/call_slots.ts";
+import { json } from "../_message/codec.ts";
+import { type Awaited, waitOn } from "../_wait/event_count.ts";
+import { inPlaceResult } from "./in_place.ts";
+import {
+  clock,
+  ELSEWHERE,
+  ERROR,
+  GUEST,
+  LAZY,
+  NO_REQUEST,
+  NOTHING,
+  REPLY_HEAD,
+  RETIRE,
+  RETIRED,
+  Rooms,
+  type Sides,
+  STAYS,
+  tagged,
+  THROWN,
+  VALUE,
+} from "./wire.ts";
+import type { Field } from "../_message/record.ts";
+import { spin } from "../_wait/spin.ts";
+import { errorText, isError, unsendable } from "../_message/thrown.ts";
+import { nextTurn } from "../_wait/turn.ts";
+import { writeUtf8 } from "../_message/utf8.ts";
+import { block, blockAsync } from "../_wait/wait.ts";
+import { type Watched, Watches } from "../_calls/watch.ts";
+
+/** What a function of a worker is told about its task. */
+export interface TaskContext {
+  /** The name of the task. */
+  readonly name: string;
+  /**
+   * Aborts when nobody waits for the result any more: the signal of the task
+   * aborted, its time was over, or the pool was closed at once. `aborted` is up
+   * to date in a function that never awaits, too.
+   */
+  readonly signal: AbortSignal;
+}
+
+/** A task that a worker serves. */
+export interface Served extends Sides {
+  readonly name: string;
+  /** Set if all messages of that codec have one size. */
+  readonly requestField: Field | undefined;
+  readonly replyField: Field | undefined;
+  readonly run: (request: unknown, context: TaskContext) => unknown;
+}
+
+/** Where a worker works. */
+export interface Station {
+  readonly slots: Slots;
+  /** How many tasks were posted. */
+  readonly posted: Int32Array<SharedArrayBuffer>;
+  /** The tasks by their numbers. */
+  readonly tasks: readonly (Served | undefined)[];
+  readonly names: readonly string[];
+  /** The number of the worker. */
+  readonly number: number;
+  /** Tells the pool that a slot was answered. */
+  done(): void;
+  /** Sends a message to the pool. */
+  post(message: unknown): void;
+}
+
+/** Microtasks in which an async function that awaits nothing has its result. */
+const TICKS = 4;
+
+class Context implements TaskContext {
+  readonly name: string;
+  readonly #at: number;
+  readonly #watches: Watches;
+  #watched: Watched | undefined;
+
+  constructor(name: string, at: number, watches: Watches) {
+    this.name = name;
+    this.#at = at;
+    this.#watches = watches;
+  }
+
+  get signal(): AbortSignal {
+    if (this.#watched === undefined) {
+      this.#watched = this.#watches.begin(this.#at);
+      this.#watches.lookOut();
+    }
+    return this.#watched.control.signal;
+  }
+
+  end(): void {
+    this.#watches.end(this.#watched);
+  }
+}
+
+/** Serves the tasks of a pool. */
+export class PoolServer {
+  readonly #it: Station;
+  readonly #rooms: Rooms;
+  readonly #watches: Watches;
+  /** Waits for a task; its result is -1 at the end. */
+  readonly #coming: Awaited<number>;
+  /** The count of posted tasks before the last look that found none. */
+  #seen: number | undefined;
+  /** Tasks that it did. */
+  #count = 0;
+  /** The slot of the order to end; 0 if none came. */
+  #order = 0;
+  /** Whether it did a task of which it has not told the pool. */
+  #untold = false;
+  /** Tasks that run, since when there are any, and how long there were. */
+  #running = 0;
+  #since = 0;
+  #busy = 0;
+  /**
+   * When the last task ended, if the next one is taken at once: reading the
+   * clock takes longer than taking a task.
+   */
+  #now: number | undefined;
+
+  /** Makes a server that has not begun. */
+  constructor(station: Station) {
+    this.#it = station;
+    this.#rooms = new Rooms(station.slots, station.posted, 0);
+    this.#watches = new Watches(station.slots);
+    const attempt = () => this.#take() || undefined;
+    this.#coming = { ...station.slots.coming, attempt };
+  }
+
+  /**
+   * Takes a task. Returns its slot; 0 if there is none, -1 if there will never
+   * be one. It looks at all slots only if tasks were posted since it found none.
+   */
+  #take(): number {
+    const { slots } = this.#it;
+    // (S) The count first, then the slots. Pairs with (N): if we miss a task
+    // that was posted just now, its count is another one.
+    const count = this.#rooms.posted;
+    if (count === this.#seen && !slots.closed) return 0;
+    const at = slots.takeOrEnd();
+    this.#seen = at === 0 ? count : undefined;
+    return at;
+  }
+
+  /** Does tasks, blocking while there are none; returns how many it did. */
+  serve(): number {
+    const { attempt } = this.#coming;
+    while (this.#order === 0) {
+      let at = this.#take();
+      if (at === 0) {
+        this.#now = undefined;
+        this.#tell(); // before it sleeps
+        at = spin(attempt) || block(waitOn(this.#coming, false))!;
+      }
+      if (at < 0) break;
+      this.#handle(at, false);
+    }
+    return this.#retire();
+  }
+
+  /** The same, awaiting: `limit` tasks at a time. */
+  async serveAsync(limit: number): Promise<number> {
+    const { attempt } = this.#coming;
+    const underway = new Set<Promise<void>>();
+    while (this.#order === 0) {
+      if (underway.size >= limit) this.#tell();
+      while (underway.size >= limit) await Promise.race(underway);
+      let at = this.#take();
+      if (at === 0 || underway.size > 0) this.#now = undefined;
+      for (let i = 0; at === 0 && underway.size > 0 && i < TICKS; i++) {
+        await undefined; // lets functions end
+      }
+      if (at === 0) at = this.#take();
+      if (at === 0) this.#tell(); // before it sleeps
+      if (at === 0 && underway.size === 0) at = spin(attempt) ?? 0;
+      if (at === 0) {
+        at = (await blockAsync(() => waitOn(this.#coming)))!;
+        this.#now = undefined; // a function may have ended meanwhile
+      }
+      if (at < 0) break;
+      const answer = this.#handle(at, true);
+      if (answer !== undefined) {
+        underway.add(answer);
+        answer.then(() => underway.delete(answer));
+      }
+      const turn = nextTurn();
+      if (turn === undefined) continue;
+      this.#now = undefined;
+      this.#tell();
+      await turn;
+    }
+    this.#tell();
+    await Promise.all(underway);
+    return this.#retire();
+  }
+
+  /** Tells the pool of tasks that it was not told of. */
+  #tell(): void {
+    if (!this.#untold) return;
+    this.#untold = false;
+    this.#it.done();
+  }
+
+  /** Tells the pool that this worker does nothing any more. */
+  #retire(): number {
+    this.#tell();
+    const at = this.#order;
+    if (at === 0) return this.#count;
+    this.#begin(at);
+    this.#send(at, RETIRED, 0);
+    return this.#count;
+  }
+
+  #handle(at: number, mayAwait: boolean): Promise<void> | undefined {
+    const rooms = this.#rooms;
+    const what = rooms.what(at);
+    const index = what & 0xffff;
+    if (index === RETIRE) return this.#heed(at, what);
+    this.#begin(at);
+    this.#count++;
+    const task = this.#it.tasks[index];
+    if (task === undefined) {
+      return void this.#throw(at, task, this.#unknown(index));
+    }
+    const { request, requestField } = task;
+    const context = new Context(task.name, at, this.#watches);
+    let result;
+    try {
+      let asked: unknown;
+      if ((what & NO_REQUEST) === 0) {
+        const bytes = rooms.asked(at);
+        asked = bytes.length === requestField?.size
+          ? requestField.get(rooms.data, rooms.request(at))
+          : request.decode(bytes);
+      }
+      result = task.run(asked, context);
+      if (isThenable(result)) {
+        if (mayAwait) return this.#settle(at, task, context, result);
+        result.then(undefined, () => {}); // nobody else looks at it
+        throw new TypeError(
+          `The function of task ${JSON.stringify(task.name)} returned a ` +
+            "promise: a worker that blocks cannot await it",
+        );
+      }
+    } catch (error) {
+      context.end();
+      return void this.#throw(at, task, error);
+    }
+    context.end();
+    this.#return(at, task, result, (what & LAZY) !== 0);
+  }
+
+  /** Takes the order to end; or hands it back, if it is for a thread of C. */
+  #heed(at: number, what: number): undefined {
+    if ((what & GUEST) === 0) this.#order = at;
+    else {
+      this.#begin(at);
+      this.#send(at, STAYS, 0);
+    }
+  }
+
+  async #settle(
+    at: number,
+    task: Served,
+    context: Context,
+    result: PromiseLike<unknown>,
+  ): Promise<void> {
+    try {
+      const value = await result;
+      context.end();
+      this.#return(at, task, value, false);
+    } catch (error) {
+      context.end();
+      this.#throw(at, task, error);
+    }
+  }
+
+  #unknown(index: number): TypeError {
+    const { names, tasks } = this.#it;
+    const served = tasks.flatMap((task) => task === undefined ? [] : task.name);
+    return new TypeError(
+      `The worker has no function for task ${JSON.stringify(names[index])}: ` +
+        `it has ${served.join(", ")}`,
+    );
+  }
+
+  #return(at: number, task: Served, value: unknown, lazy: boolean): void {
+    if (value === undefined) return this.#send(at, NOTHING, 0, lazy);
+    const { reply, replyField } = task;
+    const rooms = this.#rooms;
+    try {
+      if (replyField !== undefined && replyField.size <= rooms.room) {
+        const checked = replyField.check(value, "");
+        replyField.set(rooms.data, rooms.reply(at), checked as never);
+        return this.#send(at, VALUE, replyField.size, lazy);
+      }
+      // Soon the slots hold other bytes.
+      const it = reply === inPlaceResult ? rooms.outside(value) : value;
+      const length = reply.encode(it, rooms.replyBytes(at, rooms.room));
+      if (length <= rooms.room) return this.#send(at, VALUE, length, lazy);
+      this.#post(at, VALUE, length, (into) => reply.encode(it, into));
+    } catch (error) {
+      this.#throw(at, task, error);
+    }
+  }
+
+  #throw(at: number, task: Served | undefined, thrown: unknown): void {
+    let error = thrown;
+    if (!isError(thrown)) {
+      try {
+        return this.#encode(
+          at,
+          THROWN,
+          (into) => json.encode(thrown as never, into),
+        );
+      } catch {
+        error = unsendable(`Task ${task?.name}`, thrown);
+      }
+    }
+    const text = errorText(error);
+    this.#encode(at, ERROR, (into) => writeUtf8(text, into));
+  }
+
+  /** Answers with what `encode` writes, or has the pool told by a message. */
+  #encode(
+    at: number,
+    what: number,
+    encode: (into: Uint8Array) => number,
+  ): void {
+    const { room } = this.#rooms;
+    const length = encode(this.#rooms.replyBytes(at, room));
+    if (length <= room) this.#send(at, what, length);
+    else this.#post(at, what, length, encode);
+  }
+
+  /** Has the pool told by a message of what `encode` writes. */
+  #post(
+    at: number,
+    what: number,
+    room: number,
+    encode: (into: Uint8Array) => number,
+  ): void {
+    let bytes;
+    let length = room;
+    do bytes = new Uint8Array(length); while (
+      (length = encode(bytes)) > bytes.length
+    );
+    const token = this.#rooms.token(at);
+    bytes = bytes.subarray(0, length);
+    this.#it.post(tagged({ what: "long", token, kind: what, bytes }));
+    this.#send(at, ELSEWHERE, 0);
+  }
+
+  /** Answers with `length` bytes that lie in the slot. */
+  #send(at: number, what: number, length: number, lazy = false): void {
+    this.#end(at, what);
+    this.#it.slots.reply(at, REPLY_HEAD + length);
+    if (lazy) this.#untold = true;
+    else {
+      this.#untold = false;
+      this.#it.done();
+    }
+  }
+
+  /** Counts a task that begins, and writes when it does. */
+  #begin(at: number): void {
+    const now = this.#now ?? clock();
+    if (this.#running++ === 0) this.#since = now;
+    this.#rooms.begin(at, this.#it.number, now);
+  }
+
+  /** Writes the head of a reply: what it is, and how long the task ran. */
+  #end(at: number, what: number): void {
+    const now = this.#now = clock();
+    const busy = this.#busy + now - this.#since;
+    if (--this.#running === 0) this.#busy = busy;
+    this.#rooms.end(at, what, now, busy);
+  }
+}
+
+// Not by `instanceof`, which fails for another realm's promises.
+const isThenable = (value: unknown): value is PromiseLike<unknown> =>
+  typeof value === "object" && value !== null &&
+  typeof (value as PromiseLike<unknown>).then === "function";

@@ -1,0 +1,583 @@
+/**
+ * Adds to the operations of a queue that never wait: the forms that block and
+ * await, iteration, and the errors of a closed queue.
+ *
+ * @module
+ */
+
+import { Copier, type CopyingClass, type Elements } from "./elements.ts";
+import { DISPOSE, type Disposer } from "../_memory/dispose.ts";
+import { iterate } from "../_wait/iterate.ts";
+import type { End, QueueCore } from "./queue_core.ts";
+import type { Handle, Memory, Region } from "../_memory/region.ts";
+import { LONGEST_DELAY, spin, spinning, STREAM } from "../_wait/spin.ts";
+import {
+  assertMayBlock,
+  assertTimeout,
+  type AsyncOptions,
+  block,
+  blockAsync,
+  type TryAsyncOptions,
+  tryBlockAsync,
+  type Waiting,
+} from "../_wait/wait.ts";
+
+/**
+ * Thrown by operations on a queue that was closed (C: `EPIPE`).
+ *
+ * @example Until the queue is closed
+ * ```ts
+ * import { ClosedError, MpmcQueue } from "@weft/sync";
+ *
+ * const jobs = MpmcQueue.create({ capacity: 4 });
+ * jobs.close();
+ * try {
+ *   for (;;) console.log(jobs.popInt());
+ * } catch (error) {
+ *   if (!(error instanceof ClosedError)) throw error;
+ * }
+ * ```
+ */
+export class ClosedError extends Error {
+  /** `"ClosedError"`. */
+  override readonly name = "ClosedError";
+
+  /** `message` says what could not be done. */
+  constructor(message = "The queue is closed") {
+    super(message);
+  }
+}
+
+/**
+ * The methods that every bounded queue has. Each operation has up to four
+ * forms: `x` blocks until it is done; `tryX` waits at most `timeout` ms, which
+ * is 0 unless given; `xAsync` and `tryXAsync` await instead of blocking.
+ *
+ * A push on a closed queue throws a {@linkcode ClosedError} in every form, and
+ * so does a pop once the queue is empty.
+ *
+ * @example Whichever queue it is
+ * ```ts
+ * import { MpmcQueue, type Queue, SpscQueue } from "@weft/sync";
+ *
+ * const fill = (queue: Queue) => {
+ *   for (let n = 0; queue.tryPushInt(n); n++);
+ *   return queue.size;
+ * };
+ * const spsc = fill(SpscQueue.create({ capacity: 4 }));
+ * const mpmc = fill(MpmcQueue.create({ capacity: 4 }));
+ * if (spsc !== 4 || mpmc !== 4) throw new Error("not full");
+ * ```
+ */
+export interface Queue<E = unknown> extends AsyncIterable<E>, Disposer {
+  /** The value to post to another agent, which attaches with `from`. */
+  readonly handle: Handle;
+  /** The memory the queue lies in. */
+  readonly buffer: SharedArrayBuffer;
+  /** Where it begins in `buffer`, in bytes. */
+  readonly byteOffset: number;
+  /** The bytes it occupies. */
+  readonly byteLength: number;
+  /** The most elements that the queue can hold. */
+  readonly capacity: number;
+  /** The size of an element, in bytes. */
+  readonly elementSize: number;
+  /** Elements in the queue; a moment later it may be another number. */
+  readonly size: number;
+  /** Whether `close` was called; elements may still be in the queue. */
+  readonly closed: boolean;
+
+  /**
+   * Appends a 4-byte element, blocking while the queue is full.
+   *
+   * @throws {ClosedError} If the queue is closed.
+   * @throws {RangeError} If `value` is not an integer of 32 bits, signed.
+   * @throws {TypeError} If elements are not 4 bytes, or this agent may not
+   * block.
+   */
+  pushInt(value: number): void;
+  /**
+   * As `pushInt`, but waits at most `timeout` ms; false if no room came free.
+   */
+  tryPushInt(value: number, timeout?: number): boolean;
+  /** As `pushInt`, awaiting instead of blocking. */
+  pushIntAsync(value: number, options?: AsyncOptions): Promise<void>;
+  /** As `tryPushInt`, awaiting instead of blocking. */
+  tryPushIntAsync(value: number, options?: TryAsyncOptions): Promise<boolean>;
+
+  /**
+   * Takes the oldest 4-byte element, blocking while there is none.
+   *
+   * @throws {ClosedError} If the queue is closed and empty.
+   * @throws {TypeError} If elements are not 4 bytes, or this agent may not
+   * block.
+   */
+  popInt(): number;
+  /** As `popInt`, but waits at most `timeout` ms; undefined if none came. */
+  tryPopInt(timeout?: number): number | undefined;
+  /** As `popInt`, awaiting instead of blocking. */
+  popIntAsync(options?: AsyncOptions): Promise<number>;
+  /** As `tryPopInt`, awaiting instead of blocking. */
+  tryPopIntAsync(options?: TryAsyncOptions): Promise<number | undefined>;
+
+  /**
+   * Appends the element in `src`, blocking while the queue is full.
+   *
+   * @throws {ClosedError} If the queue is closed.
+   * @throws {RangeError} If `src` is not as long as an element.
+   * @throws {TypeError} If `src` is neither a typed array nor a DataView, or
+   * this agent may not block.
+   */
+  push(src: Elements): void;
+  /** As `push`, but waits at most `timeout` ms; false if no room came free. */
+  tryPush(src: Elements, timeout?: number): boolean;
+  /**
+   * As `push`, awaiting instead of blocking. Do not change `src` before the
+   * promise settles: it may be copied at any moment until then.
+   */
+  pushAsync(src: Elements, options?: AsyncOptions): Promise<void>;
+  /** As `tryPush`, awaiting instead of blocking: see `pushAsync`. */
+  tryPushAsync(src: Elements, options?: TryAsyncOptions): Promise<boolean>;
+
+  /**
+   * Takes the oldest element, blocking while there is none. Returns a new
+   * array, which the caller may keep.
+   *
+   * @throws {ClosedError} If the queue is closed and empty.
+   * @throws {TypeError} If this agent may not block.
+   */
+  pop(): Uint8Array<ArrayBuffer>;
+  /** As `pop`, but waits at most `timeout` ms; undefined if none came. */
+  tryPop(timeout?: number): Uint8Array<ArrayBuffer> | undefined;
+  /** As `pop`, awaiting instead of blocking. */
+  popAsync(options?: AsyncOptions): Promise<Uint8Array<ArrayBuffer>>;
+  /** As `tryPop`, awaiting instead of blocking. */
+  tryPopAsync(
+    options?: TryAsyncOptions,
+  ): Promise<Uint8Array<ArrayBuffer> | undefined>;
+
+  /**
+   * Moves the oldest element into the beginning of `dst`, blocking while there
+   * is none.
+   *
+   * @throws {ClosedError} If the queue is closed and empty.
+   * @throws {RangeError} If `dst` is shorter than an element.
+   * @throws {TypeError} If `dst` is neither a typed array nor a DataView, or
+   * this agent may not block.
+   */
+  popInto(dst: Elements): void;
+  /** As `popInto`, but waits at most `timeout` ms; false if none came. */
+  tryPopInto(dst: Elements, timeout?: number): boolean;
+  /** As `popInto`, awaiting instead of blocking. */
+  popIntoAsync(dst: Elements, options?: AsyncOptions): Promise<void>;
+  /** As `tryPopInto`, awaiting instead of blocking. */
+  tryPopIntoAsync(dst: Elements, options?: TryAsyncOptions): Promise<boolean>;
+
+  /**
+   * Appends up to `n` elements from `src`, as many as there is room for,
+   * without waiting. They lie one behind the other in `src`. Returns how many
+   * were appended.
+   *
+   * @throws {ClosedError} If the queue is closed.
+   * @throws {RangeError} If `src` is shorter than `n` elements.
+   */
+  tryPushMany(src: Elements, n: number): number;
+  /**
+   * Moves up to `n` of the oldest elements into `dst`, one behind the other,
+   * without waiting. Returns how many were moved.
+   *
+   * @throws {ClosedError} If the queue is closed and empty.
+   * @throws {RangeError} If `dst` is shorter than `n` elements.
+   */
+  tryPopMany(dst: Elements, n: number): number;
+
+  /**
+   * Reserves room for one element, without waiting. Returns the element's
+   * bytes, or undefined if the queue is full. Write the bytes, then call
+   * `commit`, and do not use them afterwards.
+   *
+   * @throws {ClosedError} If the queue is closed.
+   * @throws {TypeError} If this view has a reservation already.
+   */
+  reserve(): Uint8Array | undefined;
+  /**
+   * Appends the reserved element.
+   *
+   * @throws {ClosedError} If the queue was closed since the element was
+   * reserved; an `MpmcQueue` still takes it.
+   * @throws {TypeError} If nothing is reserved.
+   */
+  commit(): void;
+  /**
+   * Shows the oldest element in place, without waiting. Returns the element's
+   * bytes, or undefined if the queue is empty. Read the bytes, then call
+   * `consume`, and do not use them afterwards.
+   *
+   * @throws {ClosedError} If the queue is closed and empty.
+   */
+  peek(): Uint8Array | undefined;
+  /**
+   * Removes the element that `peek` returned.
+   *
+   * @throws {TypeError} If `peek` returned no element.
+   */
+  consume(): void;
+
+  /**
+   * Takes elements as they come, until the queue is closed and empty. Each
+   * element is a number if elements have 4 bytes, and a Uint8Array otherwise.
+   * If `signal` aborts, the iteration throws `signal.reason`.
+   */
+  values(options?: AsyncOptions): AsyncGenerator<E, void, void>;
+  /** As `values()`. */
+  [Symbol.asyncIterator](): AsyncGenerator<E, void, void>;
+
+  /**
+   * Closes the queue for good, and wakes every sleeper. Pushes fail from now
+   * on. Pops take the elements that are left, and then fail.
+   */
+  close(): void;
+
+  /**
+   * Waits until a pop would not wait.
+   *
+   * @internal
+   */
+  readiness(): Waiting<boolean | undefined>;
+  /**
+   * Blocks until `attempt`, an operation at this end of the queue, returns a
+   * result; waits at most `timeout` ms.
+   *
+   * @internal
+   */
+  blockAt<T>(
+    end: End,
+    attempt: () => T | false | undefined,
+    timeout?: number,
+  ): T | undefined;
+  /**
+   * As `blockAt`, awaiting instead of blocking, and without a timeout.
+   *
+   * @internal
+   */
+  asyncAt<T>(
+    end: End,
+    attempt: () => T | false | undefined,
+    options?: AsyncOptions,
+  ): Promise<T>;
+  /**
+   * As `asyncAt`, with a timeout.
+   *
+   * @internal
+   */
+  tryAsyncAt<T>(
+    end: End,
+    attempt: () => T | false | undefined,
+    options?: TryAsyncOptions,
+  ): Promise<T | undefined>;
+}
+
+/** A class of queues whose operations never wait. */
+type CoreClass<Core> = abstract new (
+  memory: Memory,
+  byteOffset: number | bigint | undefined,
+  Copier: CopyingClass,
+) => Core;
+
+/**
+ * A core with its methods declared as concrete. TypeScript does not let `super`
+ * call abstract methods.
+ */
+declare abstract class Operating extends QueueCore {
+  constructor(
+    memory: Memory,
+    byteOffset: number | bigint | undefined,
+    Copier: CopyingClass,
+  );
+  override tryPushInt(value: number): boolean;
+  override tryPopInt(): number | undefined;
+  override tryPush(src: Elements): boolean;
+  override tryPopInto(dst: Elements): boolean;
+}
+
+/**
+ * The class that `waiting` returns; `More` are methods that only this core has.
+ */
+export type WaitingClass<Kind extends string, More = unknown> = new <E>(
+  memory: Memory,
+  byteOffset?: number | bigint,
+) => Region<Kind> & Queue<E> & More;
+
+/**
+ * Returns a subclass of a core with all methods of {@linkcode Queue}. This is a
+ * function so that a bundle of the core alone contains nothing that waits.
+ */
+export function waiting<Kind extends string, More>(
+  Core: CoreClass<QueueCore<Kind> & More>,
+): WaitingClass<Kind, More> {
+  abstract class WaitingQueue extends (Core as unknown as typeof Operating) {
+    /**
+     * The position of this view's end when it last spun, and the first delay it
+     * used.
+     */
+    #spunAt = 0;
+    #initialDelay = 1;
+    /**
+     * The array for `pop` to fill next: one that an earlier `pop` did not need.
+     */
+    #spare: Uint8Array<ArrayBuffer> | undefined;
+
+    constructor(memory: Memory, byteOffset?: number | bigint) {
+      super(memory, byteOffset, Copier);
+    }
+
+    pushInt(value: number): void {
+      assertMayBlock("pushInt");
+      if (!super.tryPushInt(value)) this.#pushIntSlow(value);
+    }
+
+    override tryPushInt(value: number, timeout = 0): boolean {
+      if (timeout === 0) return super.tryPushInt(value);
+      return this.#within("tryPushInt", timeout) &&
+        (super.tryPushInt(value) || this.#pushIntSlow(value, timeout));
+    }
+
+    pushIntAsync(value: number, options?: AsyncOptions): Promise<void> {
+      return this.asyncAt("push", () => super.tryPushInt(value), options)
+        .then(nothing);
+    }
+
+    tryPushIntAsync(value: number, options?: TryAsyncOptions) {
+      return this.tryAsyncAt("push", () => super.tryPushInt(value), options)
+        .then(isDone);
+    }
+
+    popInt(): number {
+      assertMayBlock("popInt");
+      return super.tryPopInt() ?? this.#popIntSlow()!;
+    }
+
+    override tryPopInt(timeout = 0): number | undefined {
+      if (timeout === 0) return super.tryPopInt();
+      this.#within("tryPopInt", timeout);
+      return super.tryPopInt() ?? this.#popIntSlow(timeout);
+    }
+
+    popIntAsync(options?: AsyncOptions): Promise<number> {
+      return this.asyncAt("pop", () => super.tryPopInt(), options);
+    }
+
+    tryPopIntAsync(options?: TryAsyncOptions): Promise<number | undefined> {
+      return this.tryAsyncAt("pop", () => super.tryPopInt(), options);
+    }
+
+    push(src: Elements): void {
+      assertMayBlock("push");
+      if (!super.tryPush(src)) this.#pushSlow(src);
+    }
+
+    override tryPush(src: Elements, timeout = 0): boolean {
+      if (timeout === 0) return super.tryPush(src);
+      return this.#within("tryPush", timeout) &&
+        (super.tryPush(src) || this.#pushSlow(src, timeout));
+    }
+
+    pushAsync(src: Elements, options?: AsyncOptions): Promise<void> {
+      return this.asyncAt("push", () => super.tryPush(src), options)
+        .then(nothing);
+    }
+
+    tryPushAsync(src: Elements, options?: TryAsyncOptions): Promise<boolean> {
+      return this.tryAsyncAt("push", () => super.tryPush(src), options)
+        .then(isDone);
+    }
+
+    pop(): Uint8Array<ArrayBuffer> {
+      assertMayBlock("pop");
+      return this.#take() ?? this.#popSlow()!;
+    }
+
+    tryPop(timeout = 0): Uint8Array<ArrayBuffer> | undefined {
+      if (timeout === 0) return this.#take();
+      this.#within("tryPop", timeout);
+      return this.#take() ?? this.#popSlow(timeout);
+    }
+
+    popAsync(options?: AsyncOptions): Promise<Uint8Array<ArrayBuffer>> {
+      return this.asyncAt("pop", () => this.#take(), options);
+    }
+
+    tryPopAsync(
+      options?: TryAsyncOptions,
+    ): Promise<Uint8Array<ArrayBuffer> | undefined> {
+      return this.tryAsyncAt("pop", () => this.#take(), options);
+    }
+
+    popInto(dst: Elements): void {
+      assertMayBlock("popInto");
+      if (!super.tryPopInto(dst)) this.#popIntoSlow(dst);
+    }
+
+    override tryPopInto(dst: Elements, timeout = 0): boolean {
+      if (timeout === 0) return super.tryPopInto(dst);
+      return this.#within("tryPopInto", timeout) &&
+        (super.tryPopInto(dst) || this.#popIntoSlow(dst, timeout));
+    }
+
+    popIntoAsync(dst: Elements, options?: AsyncOptions): Promise<void> {
+      return this.asyncAt("pop", () => super.tryPopInto(dst), options)
+        .then(nothing);
+    }
+
+    tryPopIntoAsync(
+      dst: Elements,
+      options?: TryAsyncOptions,
+    ): Promise<boolean> {
+      return this.tryAsyncAt("pop", () => super.tryPopInto(dst), options)
+        .then(isDone);
+    }
+
+    values(options?: AsyncOptions): AsyncGenerator<unknown, void, void> {
+      const take: () => number | Uint8Array | undefined = this.elementSize === 4
+        ? () => super.tryPopInt()
+        : () => this.#take();
+      return iterate({
+        take,
+        takeAsync: () => this.asyncAt("pop", take, options),
+        isEnd: (error) => error instanceof ClosedError,
+      }, options);
+    }
+
+    [Symbol.asyncIterator](): AsyncGenerator<unknown, void, void> {
+      return this.values();
+    }
+
+    [DISPOSE](): void {
+      this.close();
+    }
+
+    readiness(): Waiting<boolean | undefined> {
+      return this.#wait("pop", () => this.poppable());
+    }
+
+    protected override refuse(): never {
+      throw new ClosedError();
+    }
+
+    /** The oldest element in a fresh array; undefined if there is none. */
+    #take(): Uint8Array<ArrayBuffer> | undefined {
+      const element = this.#spare ?? new Uint8Array(this.elementSize);
+      this.#spare = element; // keep it, as the queue was empty
+      if (!super.tryPopInto(element)) return undefined;
+      this.#spare = undefined;
+      return element;
+    }
+
+    /** Checks the timeout, and that this agent may block. Returns true. */
+    #within(operation: string, timeout: number): true {
+      assertTimeout(timeout);
+      assertMayBlock(operation);
+      return true;
+    }
+
+    // The slow paths are functions of their own: otherwise each call of a fast
+    // path would pay for the closure.
+
+    #pushIntSlow(value: number, timeout?: number): boolean {
+      return this.blockAt("push", () => super.tryPushInt(value), timeout) ===
+        true;
+    }
+
+    #popIntSlow(timeout?: number): number | undefined {
+      return this.blockAt("pop", () => super.tryPopInt(), timeout);
+    }
+
+    #pushSlow(src: Elements, timeout?: number): boolean {
+      return this.blockAt("push", () => super.tryPush(src), timeout) === true;
+    }
+
+    #popSlow(timeout?: number): Uint8Array<ArrayBuffer> | undefined {
+      return this.blockAt("pop", () => this.#take(), timeout);
+    }
+
+    #popIntoSlow(dst: Elements, timeout?: number): boolean {
+      return this.blockAt("pop", () => super.tryPopInto(dst), timeout) === true;
+    }
+
+    /**
+     * How many microseconds to spin before the first look. Each look takes a
+     * cache line from the other side. In a stream of elements, an end that
+     * follows the other too closely looks more often, so there the delay grows
+     * to 16.
+     */
+    #delayAt(end: End): number {
+      const at = this.position(end);
+      const moved = at - this.#spunAt | 0;
+      this.#spunAt = at;
+      return this.#initialDelay = moved < STREAM
+        ? 1
+        : Math.min(2 * this.#initialDelay, LONGEST_DELAY);
+    }
+
+    blockAt<T>(
+      end: End,
+      attempt: () => T | false | undefined,
+      timeout?: number,
+    ): T | undefined {
+      if (spinning.rounds > 0) {
+        const result = spin(attempt, this.#delayAt(end));
+        if (result !== undefined) return result;
+      }
+      return block(this.#wait(end, attempt, false), timeout);
+    }
+
+    asyncAt<T>(
+      end: End,
+      attempt: () => T | false | undefined,
+      options: AsyncOptions | undefined,
+    ): Promise<T> {
+      return blockAsync(() => this.#wait(end, attempt), options) as Promise<T>;
+    }
+
+    tryAsyncAt<T>(
+      end: End,
+      attempt: () => T | false | undefined,
+      options: TryAsyncOptions | undefined,
+    ): Promise<T | undefined> {
+      return tryBlockAsync(() => this.#wait(end, attempt), options);
+    }
+
+    *#wait<T>(
+      end: End,
+      attempt: () => T | false | undefined,
+      awaits = true,
+    ): Waiting<T | undefined> {
+      let result = attempt();
+      if (result !== false && result !== undefined) return result;
+      let stuck: number | undefined;
+      try {
+        for (;;) {
+          const sleep = this.announce(end, awaits);
+          let outcome;
+          try {
+            result = attempt();
+            if (result !== false && result !== undefined) return result;
+            if (sleep !== undefined) outcome = yield sleep;
+          } finally {
+            this.withdraw(end);
+          }
+          if (outcome === "looked") stuck = this.stuckAt(end, stuck);
+          if (outcome !== "timed-out") continue;
+          result = attempt();
+          return result === false ? undefined : result;
+        }
+      } finally {
+        this.pass(end);
+      }
+    }
+  }
+  return WaitingQueue as unknown as WaitingClass<Kind, More>;
+}
+
+const nothing = (): void => {};
+const isDone = (result: unknown): boolean => result === true;
