@@ -9,9 +9,11 @@ import {
   replay as replayProgram,
 } from "./explore/check.ts";
 import { parseSchedule } from "./engine/kinds.ts";
+import { FREED } from "./engine/memory.ts";
 import type { Call } from "./engine/model.ts";
 import {
   assert as assertProperty,
+  type Explored,
   type Generated,
   property as propertyOf,
   type PropertyOptions,
@@ -28,6 +30,7 @@ import type { Options, Program, Result } from "./report/result.ts";
 import type { Memory } from "./engine/scenario.ts";
 import { type OperationSpec, Spec, type SpecDefinition } from "./spec.ts";
 import { takesAtMost } from "./engine/twins.ts";
+import { show } from "./engine/values.ts";
 import { Wasm, type WasmOptions } from "./wasm/wasm.ts";
 
 // deno-lint-ignore no-explicit-any
@@ -208,7 +211,7 @@ export function property(
 
 /**
  * Explores generated programs. If one fails, it throws a {@linkcode RaceError}
- * for the smallest program that fails.
+ * for the smallest program that fails. Returns how far they were explored.
  *
  * @throws {RaceError} If a program fails.
  * @throws {TypeError} If an option is unknown or of the wrong type.
@@ -232,7 +235,7 @@ export function property(
 export function assert<Async extends boolean>(
   spec: Spec<Async>,
   options: PropertyOptions = {},
-): Outcomes<Async, void> {
+): Outcomes<Async, Explored> {
   checkOptions(options, PROGRAMS);
   return assertProperty(spec, options) as Any;
 }
@@ -353,6 +356,48 @@ export function wasm(
   options: WasmOptions = {},
 ): Wasm {
   return new Wasm(bytes, options);
+}
+
+/**
+ * Gives memory back, in an operation: any later access to a word of `words`, by
+ * any agent, is a failure, "use-after-free". Only `Atomics.notify` is none, as
+ * it uses the address alone. With this, explore when an agent may free what
+ * others have used.
+ *
+ * @throws {TypeError} If `words` is not an `Int32Array`.
+ *
+ * @example The agent that was let go frees the word; the other must not use it
+ * ```ts
+ * import { race, type RaceError } from "@weft/sync/race";
+ *
+ * const memory = () => new SharedArrayBuffer(8);
+ * try {
+ *   race.agents(
+ *     { memory },
+ *     (memory) => {
+ *       const words = new Int32Array(memory);
+ *       Atomics.store(words, 0, 1); // lets the other agent go
+ *       if (Atomics.load(words, 1) > 0) Atomics.notify(words, 0);
+ *     },
+ *     (memory) => {
+ *       const words = new Int32Array(memory);
+ *       Atomics.store(words, 1, 1);
+ *       Atomics.wait(words, 0, 0);
+ *       race.free(words);
+ *     },
+ *   );
+ * } catch (error) {
+ *   console.log((error as RaceError).kind); // "use-after-free"
+ * }
+ * ```
+ */
+export function free(words: Int32Array): void {
+  if (Object.prototype.toString.call(words) !== "[object Int32Array]") {
+    throw new TypeError(
+      `race.free takes an Int32Array: received ${show(words)}`,
+    );
+  }
+  for (let i = 0; i < words.length; i++) Atomics.store(words, i, FREED);
 }
 
 export { contended, either, timedOut } from "./spec.ts";

@@ -42,7 +42,7 @@ export {
   type Outcome,
   type When,
 } from "./engine/model.ts";
-export { Generated, type PropertyOptions } from "./property.ts";
+export { type Explored, Generated, type PropertyOptions } from "./property.ts";
 export type {
   Failure,
   Options,

@@ -49,6 +49,7 @@ export const PROGRAMS: Allowed = {
   agents: NUMBER,
   ops: NUMBER,
   programs: NUMBER,
+  complete: BOOLEAN,
 };
 
 /** The options of the free form. */

@@ -24,6 +24,41 @@ export interface PropertyOptions extends Options {
   readonly ops?: number | undefined;
   /** How many programs to try; 100 by default. */
   readonly programs?: number | undefined;
+  /** Whether a program that was only sampled is a failure; false by default. */
+  readonly complete?: boolean | undefined;
+}
+
+/** How far the programs of `assert` were explored. */
+export interface Explored {
+  /** How many programs were explored. */
+  readonly programs: number;
+  /** How many of these were explored completely. */
+  readonly complete: number;
+  /** The same in words, with the bounds that left something out. */
+  readonly summary: string;
+}
+
+/** Counts what was explored. */
+class Tally {
+  programs = 0;
+  complete = 0;
+  readonly bounds: Set<string> = new Set();
+
+  /** Counts a program; throws if it was to be complete and is not. */
+  add(result: Result, program: Generated, { complete }: PropertyOptions): void {
+    this.programs++;
+    if (result.complete) this.complete++;
+    else if (complete === true) {
+      throw new Error(`not complete: ${program}: ${result.summary}`);
+    }
+    for (const bound of result.bounds) this.bounds.add(bound);
+  }
+
+  get summary(): string {
+    const { programs, complete, bounds } = this;
+    const upTo = bounds.size === 0 ? "" : ` up to ${[...bounds].join(", ")}`;
+    return `${programs} programs, ${complete} of them complete${upTo}`;
+  }
 }
 
 /** A generated program. It prints as one line. */
@@ -117,33 +152,40 @@ const optionsOf = (
 export function property(
   spec: Spec,
   o: PropertyOptions,
+  tally: Tally = new Tally(),
 ): fc.IRawProperty<[Generated], boolean> {
   const programOf = programs(spec, o);
   if (spec.scenario.async) {
     return fc.asyncProperty(programOf, async (program) => {
       const { calls } = program;
       const options = optionsOf(o, program);
-      raise(await check(spec.scenario, calls, options), calls, program);
+      const result = await check(spec.scenario, calls, options);
+      tally.add(raise(result, calls, program), program, o);
     }) as Any;
   }
   return fc.property(programOf, (program) => {
     const { calls } = program;
     const result = check(spec.scenario, calls, optionsOf(o, program));
-    raise(result as Result, calls, program);
+    tally.add(raise(result as Result, calls, program), program, o);
   }) as Any;
 }
 
-/** Throws the smallest program that fails, if any program does. */
+/**
+ * Throws the smallest program that fails, if any program does; else says how
+ * far the programs were explored.
+ */
 export function assert(
   spec: Spec,
   o: PropertyOptions,
-): void | Promise<void> {
+): Explored | Promise<Explored> {
+  const tally = new Tally();
   const parameters: fc.Parameters<Any> = {
     numRuns: o.programs ?? 100,
     ...o.seed !== undefined && { seed: o.seed },
   };
-  const verdict = (details: fc.RunDetails<Any>): void => {
-    if (!details.failed) return;
+  const verdict = (details: fc.RunDetails<Any>): Explored => {
+    const { programs, complete, summary } = tally;
+    if (!details.failed) return { programs, complete, summary };
     const { errorInstance, seed, numRuns, numShrinks } = details;
     if (!(errorInstance instanceof RaceError)) throw errorInstance;
     throw new RaceError(
@@ -152,6 +194,6 @@ export function assert(
       `found in program ${numRuns}, shrunk ${numShrinks} times; seed ${seed}`,
     );
   };
-  const details = fc.check(property(spec, o) as Any, parameters);
+  const details = fc.check(property(spec, o, tally) as Any, parameters);
   return details instanceof Promise ? details.then(verdict) : verdict(details);
 }

@@ -284,6 +284,9 @@ function broken(
     kind,
     message,
     table: `${programText(program)}\n${rows.join("\n")}`,
+    program: program.map((calls) =>
+      calls.map(({ op, arg }) => arg === undefined ? [op] : [op, arg])
+    ),
     schedule: "",
     svg: picture,
     page: picture,
@@ -291,6 +294,7 @@ function broken(
   const result = {
     ok: false,
     complete: false,
+    bounds: [],
     states: 0,
     executions: 1,
     steps: 0,

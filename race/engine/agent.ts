@@ -89,6 +89,7 @@ export interface Check {
   readonly target: Target | null;
   readonly index: number;
   readonly a: Any;
+  readonly b: Any;
   readonly result: Any;
 }
 
@@ -291,6 +292,8 @@ export class Agent {
   pos = 0;
   /** How often `Math.random` was called since the replay began. */
   drawn = 0;
+  /** What identifies it to primitives that ask. */
+  identity: { id: number };
   /** Shared memory it allocated, in this order. */
   allocated: SharedArrayBuffer[] = [];
   allocations = 0;
@@ -319,6 +322,7 @@ export class Agent {
   constructor(readonly id: number, count: number) {
     this.clock = new I32(count);
     this.like = id;
+    this.identity = { id: id + 1 };
   }
 
   /** Goes back to the start of the program. */

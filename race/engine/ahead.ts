@@ -354,7 +354,7 @@ export function peek(engine: Runner, agent: Agent): Any {
   }
   const result = agent.res[before];
   if (look.compares && look.done < look.period) {
-    const check = { kind, target, index, a, result };
+    const check = { kind, target, index, a, b, result };
     look.checks.push(check);
     const { forced, guards, world: { now } } = engine;
     const holds = forced === null

@@ -13,6 +13,7 @@ import { callText } from "./core.ts";
 import * as k from "./kinds.ts";
 import { Unsupported } from "./kinds.ts";
 import { realSetTimeout } from "./native.ts";
+import { lendAll, takeBack } from "./guests.ts";
 import type { Engine } from "./replay.ts";
 import { TOKEN } from "./signals.ts";
 
@@ -51,6 +52,7 @@ async function activate(engine: Engine, agent: Agent): Promise<void> {
   agent.snapshot = null;
   agent.pos = agent.drawn = agent.allocations = 0;
   settlers.clear();
+  lendAll(engine);
   let finished = false;
   program(engine, agent).then(() => finished = true, (error) => {
     if (engine.unwinding || engine.current !== agent) return;
@@ -97,6 +99,7 @@ async function activate(engine: Engine, agent: Agent): Promise<void> {
   }
   engine.current = null;
   engine.unwinding = false;
+  takeBack();
   if (engine.refused !== null) throw engine.refused;
 }
 

@@ -54,7 +54,7 @@ export function choices(
   agents: readonly Doing[] = engine.world.agents,
 ): number {
   const { world, count } = engine;
-  const { budget, hints } = world;
+  const { budget, startBudget, hints, cuts } = world;
   out.count = 0;
   const alone = aloneIn(engine);
   for (let id = 0; id < agents.length; id++) {
@@ -64,9 +64,10 @@ export function choices(
     if (status === k.READY) {
       if (agent.leap > 0) out.add(id | k.LEAP | agent.leap << 12);
       else out.add(id | k.STEP);
-      if (hints !== null && agent.stale < STALE_READS) {
+      if (hints !== null) {
         const older = hints.older(world.agents[id]!).length;
-        for (let n = 1; n <= older; n++) out.add(id | k.STALE | n << 12);
+        if (agent.stale >= STALE_READS) cuts.stale ||= older > 0;
+        else for (let n = 1; n <= older; n++) out.add(id | k.STALE | n << 12);
       }
     } else if (status === k.IDLE || status === k.DONE) {
       if (agent.inbox.length > 0) out.add(id | k.SETTLE);
@@ -76,18 +77,22 @@ export function choices(
   if (out.live === 0) {
     // Whether time may pass is for the agents themselves to say.
     if (agents === world.agents) passTime(world, out);
-  } else if (budget.timeouts > 0) {
+  } else if (budget.timeouts > 0 || !cuts.timeouts) {
     for (let id = 0; id < agents.length; id++) {
       const agent = agents[id]!;
       if (agent.status === k.READY || agent.status === k.DONE) continue;
       const code = timer(agent, id);
-      if (code >= 0) out.add(code);
+      if (code < 0) continue;
+      if (budget.timeouts > 0) out.add(code);
+      else cuts.timeouts = true;
     }
   }
   if (budget.spurious > 0) {
     for (let id = 0; id < agents.length; id++) {
       if (agents[id]!.status === k.BLOCKED) out.add(id | k.SPURIOUS);
     }
+  } else if (startBudget.spurious > 0 && !cuts.spurious) {
+    cuts.spurious = agents.some(({ status }) => status === k.BLOCKED);
   }
   if (budget.kills > 0) {
     for (let id = 0; id < agents.length; id++) {
@@ -95,7 +100,7 @@ export function choices(
       const alive = status !== k.DONE && status !== k.KILLED;
       if (alive && id < count && (invoked || oi > 0)) out.add(id | k.KILL);
     }
-  }
+  } else if (startBudget.kills > 0) cuts.kills = true;
   return out.live;
 }
 

@@ -10,7 +10,7 @@ import * as k from "./kinds.ts";
 import { type FailureKind, Fault, Unsupported } from "./kinds.ts";
 import type { Call } from "./model.ts";
 import { DELIVERED, type Memo, REFRESHED, RESUMED, WOKEN } from "./memo.ts";
-import { Memory } from "./memory.ts";
+import { FREED, Memory, type Region } from "./memory.ts";
 import { I32, native } from "./native.ts";
 import type { Twins } from "./twins.ts";
 import { bits, mix1, mix2, show } from "./values.ts";
@@ -36,6 +36,22 @@ export interface Around {
   readonly budget: Budget;
   readonly hints: HintState | null;
 }
+
+/** Which bounds kept the scheduler from a choice in some state. */
+export interface Cuts {
+  timeouts: boolean;
+  spurious: boolean;
+  kills: boolean;
+  stale: boolean;
+}
+
+/** No bound did. */
+export const noCuts = (): Cuts => ({
+  timeouts: false,
+  spurious: false,
+  kills: false,
+  stale: false,
+});
 
 /** Everything that a state keeps, apart from the agents. */
 export interface WorldState {
@@ -158,6 +174,8 @@ export class World {
   trace: Recorder | null = null;
   budget: Budget = NO_BUDGET;
   startBudget: Budget = NO_BUDGET;
+  /** The bounds that left out something since the exploration began. */
+  cuts: Cuts = noCuts();
   fault: Fault | null = null;
   steps = 0;
   maxOpSteps = 0;
@@ -330,6 +348,7 @@ export class World {
     if (target !== null) {
       const users = this.twins?.like(id) ?? 1 << id;
       this.memory.use(target.region, users, address, size, k.writes(kind));
+      this.#checkFreed(agent, target.region);
     }
     this.hints?.before(agent);
     const result = this.#effect(agent, age);
@@ -346,6 +365,22 @@ export class World {
     this.trace?.step(this, agent, result, wrote, age);
     if (this.changed && kind !== k.NOTIFY) this.#unspin(agent);
     return result;
+  }
+
+  /** A notification names an address only: it may be that of freed memory. */
+  #checkFreed(
+    { kind, a, address, size, id, site }: Agent,
+    region: Region,
+  ): void {
+    const { memory } = this;
+    if (kind === k.STORE && a === FREED) memory.frees = true;
+    if (!memory.frees || kind === k.NOTIFY) return;
+    if (!memory.isFreed(region, address, size)) return;
+    this.fail(
+      "use-after-free",
+      `agent ${id}'s ${k.OP_NAMES[kind]} of ${memory.nameOf(address)}` +
+        `${site === "" ? "" : ` at ${site}`} uses memory that was given back`,
+    );
   }
 
   /** Adds the operation that an agent did to what it has seen. */

@@ -33,6 +33,12 @@ const RUNS = 1500;
 const ALL_RUNS = 30_000;
 const RUNS_A_STATE = 2;
 
+/**
+ * Seeking a group, and running an agent, take as long as so many steps of a
+ * search that compares nothing.
+ */
+const ASKING = 2, RUNNING = 5;
+
 /** After so many wrong comparisons before an operation, there are no more. */
 const FAILS = 3;
 /** The most operations in a round of a loop that is seen at once. */
@@ -65,7 +71,10 @@ export class Futures {
   steps = 0;
   readonly #engine: Engine;
   readonly #results: boolean;
+  readonly #most: number;
   readonly #until: number;
+  /** The work of earlier comparisons. */
+  readonly #before: number;
   /** How many groups were sought. */
   #asked = 0;
   readonly #tried: WeakMap<Snapshot, Next[]>;
@@ -82,21 +91,29 @@ export class Futures {
   #left = 0;
 
   /**
-   * With `results`, states in which calls returned other values differ. From
-   * the time `until` on, states cannot be compared. What agents did for
-   * `earlier` groups is used again.
+   * With `results`, states in which calls returned other values differ. After
+   * the work `most`, or from the time `until` on, states cannot be compared.
+   * What agents did for `earlier` groups is used again, and its work counts.
    */
   constructor(
     engine: Engine,
     results: boolean,
+    most: number,
     until: number,
     earlier: Futures | null,
   ) {
     this.#engine = engine;
     this.#results = results;
+    this.#most = most;
     this.#until = until;
+    this.#before = earlier === null ? 0 : earlier.work;
     this.#loops = earlier === null ? new Map() : earlier.#loops;
     this.#tried = earlier === null ? new WeakMap() : earlier.#tried;
+  }
+
+  /** How long it has taken, in steps of a search that compares nothing. */
+  get work(): number {
+    return this.#before + ASKING * this.#asked + RUNNING * this.#runs;
   }
 
   /** Lets the state that stands for its group take the place of each agent's. */
@@ -126,7 +143,9 @@ export class Futures {
 
   /** The group of a state that the search has reached. */
   #groupOf(agent: Agent, state: Snapshot, from: Group | null): Group {
-    if ((this.#asked++ & 63) === 0 && realNow() > this.#until) throw HOPELESS;
+    if ((this.#asked++ & 63) === 0) {
+      if (this.work > this.#most || realNow() > this.#until) throw HOPELESS;
+    }
     const known = state.group;
     if (known !== null && known.of === this) return known;
     const key = this.#keyOf(state);

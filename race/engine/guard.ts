@@ -23,10 +23,10 @@ export function isSupposed(guard: Guard | undefined, count: number): boolean {
 
 /** Whether the operation now gives its answer, and changes nothing. */
 export function isAnswer(
-  { kind, target, index, a, result }: Check,
+  { kind, target, index, a, b, result }: Check,
   now: number,
 ): boolean {
-  const answer = effectless(kind, target, index, a, now);
+  const answer = effectless(kind, target, index, a, b, now);
   return answer !== undefined && answer === result;
 }
 
@@ -45,6 +45,7 @@ export function sameGuards(
 /** Whether two operations are the same and have the same answer. */
 function isSameCheck(a: Check, b: Check): boolean {
   return a.kind === b.kind && a.index === b.index && Object.is(a.a, b.a) &&
+    Object.is(a.b, b.b) &&
     Object.is(a.result, b.result) && a.target?.base === b.target?.base &&
     a.target?.size === b.target?.size && a.target?.name === b.target?.name;
 }
@@ -55,6 +56,7 @@ function effectless(
   target: Target | null,
   index: number,
   a: Any,
+  b: Any,
   now: number,
 ): Any {
   if (kind === k.CLOCK) return now;
@@ -66,7 +68,7 @@ function effectless(
     case k.READ:
       return value;
     case k.CAS:
-      return value === a ? undefined : value;
+      return value === a && value !== b ? undefined : value;
     case k.WAIT:
       return value === a ? undefined : "not-equal";
     case k.STORE:

@@ -74,6 +74,7 @@ export class Handles {
     const { current } = engine;
     engine.current = this.#agent = agent;
     this.#at = agent.viewsMade = 0;
+    agent.identity = { id: agent.id + 1 };
     try {
       return engine.scenario.agent(engine.memory, agent.id);
     } finally {

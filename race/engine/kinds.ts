@@ -188,6 +188,7 @@ export type FailureKind =
   | "exception"
   | "invariant"
   | "out-of-bounds"
+  | "use-after-free"
   | "nondeterministic";
 
 /** Something wrong, found at the current state of an exploration. */

@@ -37,6 +37,9 @@ export interface Region {
 /** All agents. */
 const ALL = -1;
 
+/** What is in a word that was given back: see `race.free`. */
+export const FREED = 0x6f1e_d30b;
+
 /** The most words that are shown of a memory. */
 const SHOWN = 256;
 
@@ -44,6 +47,8 @@ const SHOWN = 256;
 export class Memory {
   /** Whether a word was written that had been taken for a constant. */
   surprised = false;
+  /** Whether memory was ever given back. */
+  frees = false;
   /** Its pieces, by address. */
   readonly regions: Region[] = [];
   /** Names of words, by address. */
@@ -211,6 +216,15 @@ export class Memory {
     }
     this.rely(region, mine, address, size, !writes);
     return true;
+  }
+
+  /** Whether one of `size` bytes at `address` lies in a word given back. */
+  isFreed({ base, words }: Region, address: number, size: number): boolean {
+    const last = (address - base + size - 1) >> 2;
+    for (let w = (address - base) >> 2; w <= last; w++) {
+      if (words[w] === FREED) return true;
+    }
+    return false;
   }
 
   /** The first address that something other than the machine has changed. */

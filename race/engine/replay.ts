@@ -18,7 +18,9 @@ import {
   World,
   type WorldState,
 } from "./core.ts";
+import { isTold, type Own, type Setting } from "./guests.ts";
 import { Handles, verify } from "./handles.ts";
+import { Hints } from "./hints.ts";
 import * as k from "./kinds.ts";
 import { Unsupported } from "./kinds.ts";
 import { type Job, Memo } from "./memo.ts";
@@ -151,6 +153,22 @@ export class Engine implements Host {
   clocked = false;
   /** Whether agents differ that do the same. */
   apart = false;
+  /** Whether agents have asked who they are. */
+  named = false;
+  /** Whether a word turned out to be a hint, so that the search starts again. */
+  learned = false;
+  /** Words of primitives that turned out to be hints. */
+  readonly #learned: Set<number> = new Set();
+  /** How long a sleep is after which the code under test only looks again. */
+  looks: number | undefined;
+  /** Whether such a look may be needed after an agent was terminated. */
+  looksAfterKill = false;
+  /** Settings of primitives that are others while this engine explores. */
+  readonly settings: Set<Setting> = new Set();
+  /** What each agent has of its own in the modules of primitives. */
+  readonly owns: Set<Own> = new Set();
+  /** Whether handles are being made for the first time. */
+  setting = true;
   /** How many operations are left of a leap. */
   leaping = 0;
   /** Why the program cannot be explored, if it cannot. */
@@ -192,8 +210,15 @@ export class Engine implements Host {
   #idle = false;
 
   /** An engine for `count` agents; puts the stand-ins in place. */
-  constructor(readonly scenario: Scenario, readonly count: number) {
+  constructor(
+    readonly scenario: Scenario,
+    readonly count: number,
+    looks: number | undefined,
+    /** Whether an agent may be terminated. */
+    public mayKill: boolean,
+  ) {
     const { world } = this;
+    this.looks = looks;
     install(this);
     this.handles = new Handles(this);
     this.memory = scenario.memory();
@@ -215,13 +240,15 @@ export class Engine implements Host {
       world.memory.names.set(offset, name);
     }
     world.memory.freeze();
+    this.setting = false;
   }
 
   /** Takes agents that do the same for equal from now on, or no longer. */
   setTwins(on: boolean): void {
-    const { world, scenario, apart } = this;
+    const { world, scenario, apart, named } = this;
     const calls = world.agents.map(({ calls }) => calls);
-    const twins = on && !apart ? twinsOf(scenario, calls) : null;
+    const differ = apart || named || world.hints !== null;
+    const twins = on && !differ ? twinsOf(scenario, calls) : null;
     if (twins === null && world.twins === null) return;
     world.twins = twins;
     for (const agent of world.agents) {
@@ -231,8 +258,44 @@ export class Engine implements Host {
     this.memo.clear();
   }
 
+  /** The identity of the agent on the stack, if there is one. */
+  identity(): { id: number } | undefined {
+    const agent = this.current;
+    if (agent === null) return undefined;
+    if (!this.named) {
+      this.named = true;
+      if (this.world.twins !== null) this.world.memory.surprised = true;
+    }
+    return agent.identity;
+  }
+
+  /** Is told how long a sleep is after which primitives only look again. */
+  tellLooks(ms: number): void {
+    this.looks = ms;
+    this.looksAfterKill = true;
+  }
+
+  /**
+   * Takes a word for a hint from now on, if it belongs to a primitive that has
+   * told so: these read words plainly that may be old. If the answer is true,
+   * the search must start again.
+   */
+  learn(address: number): boolean {
+    const { world, scenario } = this;
+    const learned = this.#learned;
+    const { buffer, base } = world.memory.regionAt(address);
+    if (learned.has(address) || !isTold(buffer, address - base)) return false;
+    learned.add(address);
+    world.hints = new Hints(
+      world.agents,
+      (address) => scenario.hints?.(address) || learned.has(address),
+    );
+    return this.learned = true;
+  }
+
   /** Forgets the states of agents and what followed from them. */
   forget(): void {
+    this.learned = false;
     this.memo.clear();
     this.opening = null;
   }

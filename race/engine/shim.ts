@@ -17,6 +17,7 @@ import {
   VIEW_NAMES,
 } from "./native.ts";
 import { dataViewMethods, watchDataViews } from "./cells.ts";
+import { dismiss, type Inn, welcome } from "./guests.ts";
 import { type Patch, patches } from "./platform.ts";
 import {
   constructorFor,
@@ -66,13 +67,29 @@ function asleepOn(host: Host, view: Any): Target | undefined {
   return target;
 }
 
-/** Whether `index` is an element of the view; if not, Atomics throws. */
-function inside(host: Host, target: Target, index: Any, what: string): boolean {
-  const at = Math.trunc(Number(index)) || 0;
-  if (at >= 0 && at < target.view.length) return true;
-  host.outside(target, index, what);
-  return false;
+/**
+ * The element that `index` names, as Atomics converts it; undefined if the view
+ * has none.
+ */
+function elementOf(
+  host: Host,
+  target: Target,
+  index: Any,
+  what: string,
+): number | undefined {
+  const at = Math.trunc(+index) || 0;
+  if (at >= 0 && at < target.view.length) return at;
+  host.outside(target, at, what);
+  return undefined;
 }
+
+/** A value as Atomics converts it for a view: it throws for a wrong type. */
+const converted = ({ name }: Target, value: Any): Any =>
+  !name.startsWith("Big")
+    ? +value
+    : typeof value === "bigint"
+    ? value
+    : BigInt.asIntN(64, value);
 
 function atomic(name: keyof typeof native, kind: number): Any {
   const real = native[name] as Any;
@@ -84,49 +101,42 @@ function atomic(name: keyof typeof native, kind: number): Any {
     if (target === undefined || target.wrap === null) {
       return real(unwrap(view), index, a, b);
     }
-    if (!inside(host, target, index, `Atomics.${name}`)) {
-      return real(target.view, index, a, b);
-    }
-    const big = target.name.startsWith("Big");
+    const at = elementOf(host, target, index, `Atomics.${name}`);
+    if (at === undefined) return real(target.view, index, a, b);
     if (kind === k.LOAD) a = 0;
-    else if (big || typeof a === "bigint" || typeof a === "symbol") {
-      if (!big || typeof a !== "bigint") return real(target.view, index, a, b);
-    } else a = Number(a); // `a` may be an object that computes its value
+    else a = converted(target, a);
     if (kind === k.CAS) {
-      if (big || typeof b === "bigint" || typeof b === "symbol") {
-        if (!big || typeof b !== "bigint") {
-          return real(target.view, index, a, b);
-        }
-      } else b = Number(b);
+      b = converted(target, b);
       a = target.wrap(a);
       b = target.wrap(b);
     } else b = 0;
-    return host.operate(kind, target, index | 0, a, b, Infinity);
+    return host.operate(kind, target, at, a, b, Infinity);
   };
 }
 
 function timeoutOf(timeout: Any): number {
-  const ms = timeout === undefined ? Infinity : Number(timeout);
+  const ms = timeout === undefined ? Infinity : +timeout;
   return Number.isNaN(ms) ? Infinity : Math.max(0, ms);
 }
+
+/** Whether agents can wait on elements of the view. */
+const isWaitable = ({ name }: Target): boolean =>
+  name === "Int32Array" || name === "BigInt64Array";
 
 function waiting(name: "wait" | "waitAsync"): Any {
   return (view: Any, index: Any, value: Any, timeout: Any) => {
     const host = running();
     const target = host && (asleepOn(host, view) ?? viewed(host, view));
-    const waitable = target?.name === "Int32Array" ||
-      target?.name === "BigInt64Array";
-    if (!host || !target || !waitable) {
+    if (!host || !target || !isWaitable(target)) {
       return native[name](unwrap(view), index, value, timeout);
     }
-    if (!inside(host, target, index, `Atomics.${name}`)) {
-      return native[name](target.view, index, value, 0);
-    }
-    const expected = target.wrap!(value);
+    const at = elementOf(host, target, index, `Atomics.${name}`);
+    if (at === undefined) return native[name](target.view, index, value, 0);
+    const expected = target.wrap!(converted(target, value));
     const ms = timeoutOf(timeout);
     return name === "wait"
-      ? host.operate(k.WAIT, target, index | 0, expected, 0, ms)
-      : host.waitAsync(target, index | 0, expected, ms);
+      ? host.operate(k.WAIT, target, at, expected, 0, ms)
+      : host.waitAsync(target, at, expected, ms);
   };
 }
 
@@ -145,16 +155,16 @@ const atomicsShim: Any = {
   notify(view: Any, index: Any, count?: Any): number {
     const host = running();
     const target = host && viewed(host, view);
-    if (!host || !target) return native.notify(unwrap(view), index, count);
-    if (!inside(host, target, index, "Atomics.notify")) {
-      return native.notify(target.view, index, count);
+    if (!host || !target || !isWaitable(target)) {
+      return native.notify(unwrap(view), index, count);
     }
+    const at = elementOf(host, target, index, "Atomics.notify");
+    if (at === undefined) return native.notify(target.view, index, count);
     const limit = count === undefined
       ? Infinity
-      : Math.max(0, Math.trunc(Number(count)) || 0);
-    return host.operate(k.NOTIFY, target, index | 0, limit, 0, 0);
+      : Math.max(0, Math.trunc(+count!) || 0);
+    return host.operate(k.NOTIFY, target, at, limit, 0, 0);
   },
-  pause: (): void => {},
 };
 
 // ---- time and chance --------------------------------------------------------
@@ -285,25 +295,33 @@ const before = patched.map(({ on, key }) =>
   Object.getOwnPropertyDescriptor(on, key)
 );
 
+/** Whether a property can only be written, as some are in Bun. */
+const isFixed = (old: PropertyDescriptor | undefined): boolean =>
+  old?.configurable === false && old.writable === true;
+
 /** Puts the stand-ins in place. They report every access to `host`. */
-export function install(host: Host): void {
+export function install(host: Host & Inn): void {
   setHost(host);
-  for (const { on, key, value } of patched) {
+  welcome(host);
+  patched.forEach(({ on, key, value }, i) => {
+    if (isFixed(before[i])) return void ((on as Any)[key] = value);
     Object.defineProperty(on, key, {
       value,
       configurable: true,
       writable: true,
       enumerable: false,
     });
-  }
+  });
 }
 
 /** Puts the real globals back. */
 export function uninstall(): void {
   setHost(null);
+  dismiss();
   patched.forEach(({ on, key }, i) => {
     const old = before[i];
     if (old === undefined) delete (on as Any)[key];
+    else if (isFixed(old)) (on as Any)[key] = old.value;
     else Object.defineProperty(on, key, old);
   });
 }

@@ -8,7 +8,7 @@ import { judgeRaces } from "../judge/races.ts";
 import { Clocks } from "../judge/clocks.ts";
 import { ONE_BY_ONE } from "../engine/ahead.ts";
 import { FIRES } from "../engine/alone.ts";
-import { NO_BUDGET, type World } from "../engine/core.ts";
+import { NO_BUDGET, noCuts, type World } from "../engine/core.ts";
 import { begin } from "../engine/steps.ts";
 import { rotate } from "./fair.ts";
 import { explore } from "./drive.ts";
@@ -110,6 +110,7 @@ function* examine(
   // Until here, agents were run each time: that shows whether they repeat.
   // To compare what agents use, it must be known what they did.
   engine.recalls = reduces(o, "remembered") || reduces(o, "unused");
+  world.cuts = noCuts();
   const budgets = [unusual];
   if (o.kill === true) budgets.push({ ...unusual, kills: 1 });
   let total = nothing(world);
@@ -125,7 +126,7 @@ function* examine(
       return yield* report(engine, o, { ...total, ...faultOf(best) });
     }
   }
-  if (total.complete) return covered(engine, total);
+  if (total.complete) return covered(engine, o, total);
   if (start.length > 0) {
     return resultOf(
       total,
@@ -195,10 +196,8 @@ function* turns(engine: Engine): Steps<void> {
 }
 
 /** The result of a search that left out no state. */
-function covered(
-  { held, sleepless, leapt, endless, spins, believed }: Engine,
-  total: Found,
-): Result {
+function covered(engine: Engine, o: Options, total: Found): Result {
+  const { held, sleepless, leapt, endless, spins, believed } = engine;
   const states = counted(total.states, "state");
   if (leapt.size > 0) {
     return resultOf(
@@ -218,11 +217,27 @@ function covered(
     ...held ? [`${endless} operations`] : [],
     ...sleepless ? [`${FIRES} timeouts`] : [],
   ].join(" or ");
-  const note = loops === "" ? "" : `; loops of ${loops} count as endless`;
+  const note = loops === "" ? "" : `; loops of ${loops} count as endless` +
+    (held ? ", and how often they go round is tried, not proven" : "");
+  const bounds = boundsOf(engine, o);
+  const upTo = bounds.length === 0 ? "" : ` up to ${bounds.join(", ")}`;
   const belief = believed === 0
     ? ""
     : `, if loops remember nothing; ${believed} runs found none that does`;
-  return resultOf(total, `complete: ${states}${belief}${note}`);
+  const summary = `complete${upTo}: ${states}${belief}${note}`;
+  return { ...resultOf(total, summary), bounds };
+}
+
+/** The bounds that left something out of a search, as text. */
+function boundsOf({ world: { cuts } }: Engine, o: Options): string[] {
+  const timeouts = times(o.timeouts ?? true, 2);
+  const spurious = times(o.spurious, 1);
+  return [
+    ...cuts.timeouts ? [counted(timeouts, "timeout")] : [],
+    ...cuts.spurious ? [counted(spurious, "spurious wake")] : [],
+    ...cuts.kills ? ["1 terminated agent"] : [],
+    ...cuts.stale ? ["4 old values read in a call"] : [],
+  ];
 }
 
 /** Samples executions. */
@@ -242,11 +257,13 @@ function* sample(engine: Engine, o: Options, before: Found): Steps<Result> {
         (address) => world.hints?.isHint(address) ?? false,
         (address) => world.hints?.isWritten(address) ?? false,
         engine.racy,
+        (address) => engine.learn(address),
       );
     }
     const length = Math.max(20, world.steps);
     const chooser = sampler(o.seed ?? 1, i, engine.count, length);
     yield* run(engine, chooser, options);
+    if (engine.learned) throw new NotConstant();
     total = {
       ...total,
       executions: total.executions + 1,
@@ -258,10 +275,15 @@ function* sample(engine: Engine, o: Options, before: Found): Steps<Result> {
     const how = `sampled, execution ${i + 1}`;
     return yield* report(engine, o, { ...total, fault, schedule }, how);
   }
+  const seconds = counted(options.time / 1000, "second");
+  const searched = before.states < options.states
+    ? `, for which the search had ${seconds}`
+    : "";
   return resultOf(
     total,
-    `sampled: ${counted(ran, "execution")}, after the first ` +
-      counted(total.states, "state"),
+    `sampled: ${counted(ran, "execution")}` +
+      (ran < runs ? ` in ${seconds}` : "") +
+      `, after the first ${counted(total.states, "state")}${searched}`,
   );
 }
 
@@ -309,11 +331,19 @@ function* describe(
       `program ` +
       `${programText(program, o)}; schedule "${scheduleText(schedule)}"`,
   );
-  return resultOf(found, extent, failureOf(fault!, schedule, picture));
+  const failure = failureOf(fault!, program, schedule, picture);
+  return resultOf(found, extent, failure);
 }
+
+/** A program as `race.replay` takes it. */
+const tuplesOf = (program: Program): Failure["program"] =>
+  program.map((calls) =>
+    calls.map(({ op, arg }) => arg === undefined ? [op] : [op, arg])
+  );
 
 function failureOf(
   { kind, message }: Fault,
+  program: Program,
   schedule: readonly number[],
   picture: Picture,
 ): Failure {
@@ -321,6 +351,7 @@ function failureOf(
     kind,
     message,
     table: `${tableOf(picture)}\n(${picture.footer})`,
+    program: tuplesOf(program),
     schedule: scheduleText(schedule),
     svg: () => svgOf(picture),
     page: () => pageOf(picture),
@@ -378,10 +409,13 @@ function* replayOnce(
   }
   const found = { ...nothing(world), steps: world.steps, complete: false };
   const { fault } = found;
-  const failure = fault === null ? undefined : failureOf(fault, schedule, {
-    ...picture,
-    title: `${fault.kind}: ${fault.message}`,
-  });
+  const program = world.agents.slice(0, engine.count).map(({ own }) => own);
+  const failure = fault === null
+    ? undefined
+    : failureOf(fault, program, schedule, {
+      ...picture,
+      title: `${fault.kind}: ${fault.message}`,
+    });
   const result = resultOf(found, title, failure);
   return { ...result, table: tableOf(picture) };
 }
@@ -420,7 +454,7 @@ const times = (value: boolean | number | undefined, many: number): number =>
   value === true ? many : value === false ? 0 : value ?? 0;
 
 function searchOptions(
-  { scenario }: Engine,
+  { scenario, looks }: Engine,
   o: Options,
   minimal: boolean,
 ): SearchOptions {
@@ -434,12 +468,12 @@ function searchOptions(
     : "no";
   return {
     states: minimal ? 200_000 : o.states ?? 200_000,
-    time: minimal ? 4_000 : o.time ?? 20_000,
+    time: o.time ?? 20_000,
     minimal,
     lockFree,
     races: o.races !== false,
     rescue: o.rescue === true,
-    looks: o.looks,
+    looks,
     polls: o.polls !== false,
     results: scenario.finalResults,
     progress: minimal ? null : onTerminal(),
@@ -481,6 +515,7 @@ function resultOf(found: Found, summary: string, failure?: Failure): Result {
   return {
     ok: failure === undefined,
     complete: complete && failure === undefined,
+    bounds: [],
     states,
     executions,
     steps,

@@ -5,7 +5,7 @@
  */
 import { activateAsync, rejections } from "../engine/async.ts";
 import { IDLE_FIRES } from "../engine/agent.ts";
-import { callText } from "../engine/core.ts";
+import { callText, noCuts } from "../engine/core.ts";
 import { Hints } from "../engine/hints.ts";
 import { Judge } from "../judge/lin.ts";
 import { Engine, type Steps } from "../engine/replay.ts";
@@ -42,7 +42,7 @@ function engineFor(scenario: Scenario, program: Program, o: Options): Engine {
   if (known === undefined) engines.set(scenario, known = new Map());
   let engine = known.get(program.length);
   if (engine === undefined) {
-    engine = new Engine(scenario, program.length);
+    engine = new Engine(scenario, program.length, o.looks, o.kill === true);
     const { world } = engine;
     if (scenario.model !== null) {
       world.judge = new Judge(scenario.model, world.agents.length);
@@ -51,7 +51,12 @@ function engineFor(scenario: Scenario, program: Program, o: Options): Engine {
       world.hints = new Hints(world.agents, scenario.hints);
     }
     known.set(program.length, engine);
-  } else install(engine);
+  } else {
+    engine.looks = o.looks;
+    engine.looksAfterKill = false;
+    engine.mayKill = o.kill === true;
+    install(engine);
+  }
   program.forEach((calls, id) => {
     for (const { op } of calls) {
       if (scenario.operations.has(op)) continue;
@@ -61,6 +66,7 @@ function engineFor(scenario: Scenario, program: Program, o: Options): Engine {
     agent.calls = agent.own = calls;
     agent.patience = IDLE_FIRES;
   });
+  engine.world.cuts = noCuts();
   engine.setTwins(false);
   engine.opening = null;
   engine.memo.clear();
@@ -71,7 +77,7 @@ function engineFor(scenario: Scenario, program: Program, o: Options): Engine {
   engine.world.tail = o.end ?? 0;
   engine.endless = o.spins ?? 100_000;
   engine.loops = loopsOf(scenario, program, engine.endless);
-  engine.held = engine.sleepless = false;
+  engine.held = engine.sleepless = engine.learned = false;
   engine.forgets = false;
   engine.believed = 0;
   engine.asked = null;
@@ -169,10 +175,17 @@ async function workAsync<T>(
   // Handles cannot be compared while promises are pending.
   scenario.stateless ??= false;
   try {
-    const engine = engineFor(scenario, program, o);
-    return await driveAsync(engine, work(engine));
+    for (;;) {
+      try {
+        const engine = engineFor(scenario, program, o);
+        return await driveAsync(engine, work(engine));
+      } catch (error) {
+        if (!(error instanceof NotConstant)) throw error;
+      } finally {
+        close(scenario, program);
+      }
+    }
   } finally {
-    close(scenario, program);
     release();
     busy = false;
   }

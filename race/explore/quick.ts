@@ -10,7 +10,7 @@ import { Choices, choices, isObserved, ownStep } from "../engine/choices.ts";
 import { BLOCK, execute } from "../engine/core.ts";
 import * as k from "../engine/kinds.ts";
 import { CHANGED, ENOUGH, RESUMED, WOKEN } from "../engine/memo.ts";
-import { type Region, wordHash1, wordHash2 } from "../engine/memory.ts";
+import { FREED, type Region, wordHash1, wordHash2 } from "../engine/memory.ts";
 import type { Call } from "../engine/model.ts";
 import type { Engine } from "../engine/replay.ts";
 import { raceAmong } from "../judge/races.ts";
@@ -136,6 +136,7 @@ export class Quick {
     if (!from.invoked) this.#invoke(id, from.calls, from.oi);
     const { index, a } = from;
     const before = region.words[word]!;
+    if (before === FREED) return false; // an error, unless it notifies
     let value: Any;
     let changed = false;
     switch (kind) {

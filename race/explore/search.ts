@@ -45,6 +45,7 @@ export function* search(engine: Engine, o: SearchOptions): Steps<Found> {
 function* memoryless(engine: Engine, o: SearchOptions): Steps<Found> {
   const end = realNow() + o.time;
   const polls = o.polls !== false;
+  // If this takes too long, the promise is not made use of.
   const until = realNow() + o.time / 2;
   const classes = new Classes(engine, o.results, polls, until);
   const few = { ...o, states: Math.min(o.states, COMPARE.learn) };
@@ -89,11 +90,15 @@ function* merged(engine: Engine, o: SearchOptions): Steps<Found> {
   }
   let wasted = 0;
   let futures: Futures | null = null;
+  const work = COMPARE.patience * first.steps;
+  // An agent whose calls are long may take longer than the work tells.
   const now = realNow();
-  const patience = Math.max(COMPARE.least, 6 * (now - began));
-  const until = Math.min((now + end) / 2, now + patience);
+  const until = Math.min(
+    (now + end) / 2,
+    now + COMPARE.longest * (now - began),
+  );
   while (wasted < MOST_WASTED && mayMerge(engine, o)) {
-    futures = new Futures(engine, o.results, until, futures);
+    futures = new Futures(engine, o.results, work, until, futures);
     try {
       const found = yield* new Visit(engine, o, futures, end).run();
       if (found.fault === null || (yield* isReal(engine, o, found))) {

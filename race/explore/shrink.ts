@@ -11,7 +11,7 @@ import type { SearchOptions } from "./task.ts";
 
 /** The most executions to try, and the most milliseconds to take. */
 const TRIES = 2_000;
-const TIME = 3_000;
+const TIME = 30_000;
 
 /** How often the schedule switches to another agent. */
 export function switches(schedule: readonly number[]): number {

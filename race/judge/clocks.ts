@@ -50,21 +50,28 @@ export class Clocks implements RaceWatch {
   readonly #isHint: (address: number) => boolean;
   readonly #isWritten: (address: number) => boolean;
   readonly #counts: (address: number) => boolean;
+  readonly #learn: (address: number) => boolean;
   #epoch = 0;
   /** Whether locations overlap; then each access must check its neighbours. */
   #mixed = false;
 
-  /** Watches `agents`; races count at addresses for which `counts` is true. */
+  /**
+   * Watches `agents`; races count at addresses for which `counts` is true. If a
+   * plain read races with an atomic write, `learn` says whether the word turns
+   * out to be a hint.
+   */
   constructor(
     agents: readonly Agent[],
     isHint: (address: number) => boolean,
     isWritten: (address: number) => boolean,
     counts: (address: number) => boolean,
+    learn: (address: number) => boolean = () => false,
   ) {
     this.#agents = agents;
     this.#isHint = isHint;
     this.#isWritten = isWritten;
     this.#counts = counts;
+    this.#learn = learn;
   }
 
   /** Prepares for the next execution. */
@@ -91,11 +98,15 @@ export class Clocks implements RaceWatch {
     if (!plain && kind !== STORE && place.published) {
       join(clock, place.released);
     }
-    const race = !this.#counts(address)
-      ? undefined
-      : this.#mixed
-      ? this.#around(agent, write, plain)
-      : conflict(place, agent, write, plain);
+    const race = this.#excused(
+      agent,
+      place,
+      !this.#counts(address)
+        ? undefined
+        : this.#mixed
+        ? this.#around(agent, write, plain)
+        : conflict(place, agent, write, plain),
+    );
     if (write) {
       place.writer = id;
       place.written = clock[id]!;
@@ -105,7 +116,7 @@ export class Clocks implements RaceWatch {
       place.reads[id] = clock[id]!;
       place.readSite = agent.site;
     }
-    if (plain || !write) return this.#excused(agent, place, race);
+    if (plain || !write) return race;
     // A sequentially consistent store replaces the clock that the location
     // publishes: there are no release sequences.
     place.released.set(clock);
@@ -116,16 +127,21 @@ export class Clocks implements RaceWatch {
 
   /**
    * A plain read of a hint may race with atomic writes, and with plain writes
-   * if the hint says so.
+   * if the hint says so. If the word turns out to be a hint, this execution
+   * does not count.
    */
   #excused(
     { kind, address }: Agent,
     place: Place,
     race: string | undefined,
   ): string | undefined {
-    const excused = kind === READ &&
+    if (race === undefined) return undefined;
+    const reads = kind === READ;
+    const excused = reads &&
       (place.atomic ? this.#isHint(address) : this.#isWritten(address));
-    return excused ? undefined : race;
+    if (excused) return undefined;
+    const beside = reads ? place.atomic : !isPlain(kind);
+    return beside && this.#learn(address) ? undefined : race;
   }
 
   #place(address: number, size: number): Place {

@@ -36,11 +36,13 @@ export interface Patience {
  */
 export function judgeQuiet(
   engine: Engine,
-  { rescue, looks }: Patience,
+  { rescue: always, looks }: Patience,
 ): void {
   const { world } = engine;
   const stuck = stuckAgents(world);
   if (stuck.length === 0) return;
+  const rescue = always || engine.looksAfterKill &&
+      world.agents.some(({ status }) => status === k.KILLED);
   const { judge, frontier } = world;
   if (judge !== null && frontier >= 0) {
     const sleepers = stuck.map(sleeper);

@@ -7,6 +7,7 @@ import type { Access, Agent, Snapshot } from "../engine/agent.ts";
 import { aloneIn, EVERYONE } from "../engine/choices.ts";
 import * as k from "../engine/kinds.ts";
 import type { Engine } from "../engine/replay.ts";
+import { NotConstant } from "../engine/signals.ts";
 
 /**
  * Reports a data race if the next operations of two agents conflict. This finds
@@ -33,6 +34,11 @@ function judgeAmong(engine: Engine, agents: readonly Agent[]): void {
   const race = raceAmong(engine, agents);
   if (race === null) return;
   const [one, first, other, second] = race;
+  for (const [a, b] of [[first, second], [second, first]] as const) {
+    const exact = a.address === b.address && a.size === b.size;
+    const reads = a.kind === k.READ && k.writes(b.kind) && b.kind !== k.WRITE;
+    if (exact && reads && engine.learn(a.address)) throw new NotConstant();
+  }
   failRace(engine, agents[one]!.id, first, agents[other]!.id, second);
 }
 

@@ -39,5 +39,9 @@ export class RaceError extends Error {
     this.table = table;
     this.result = result;
     this.failure = failure;
+    // Node prints every property that can be listed, and the message has these.
+    for (const name of ["table", "result", "failure"]) {
+      Object.defineProperty(this, name, { enumerable: false });
+    }
   }
 }

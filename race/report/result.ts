@@ -129,6 +129,11 @@ export interface Failure {
   readonly message: string;
   /** The interleaving: a column for each agent, a row for each step. */
   readonly table: string;
+  /** The calls of each agent, for `race.replay`. */
+  readonly program: readonly (readonly (readonly [
+    op: string,
+    arg?: unknown,
+  ])[])[];
   /** The interleaving for `race.replay`. */
   readonly schedule: string;
   /** The interleaving as a picture: the text of an SVG file. */
@@ -141,8 +146,13 @@ export interface Failure {
 export interface Result {
   /** Whether no failure was found. */
   readonly ok: boolean;
-  /** Whether every interleaving was covered. */
+  /** Whether every interleaving was covered that `bounds` leave. */
   readonly complete: boolean;
+  /**
+   * The bounds that left something out of a complete search, such as
+   * "2 timeouts".
+   */
+  readonly bounds: readonly string[];
   /** How many states were searched. */
   readonly states: number;
   /** How many executions came to their end. */

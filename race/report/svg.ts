@@ -38,6 +38,40 @@ marker-end:url(#race-arrow)}
 .race .head{fill:var(--arrow)}
 `.replace(/\n/g, "");
 
+const INK = 'fill="#1d2430"', BAD = 'fill="#c22d2d"', SOFT = 'fill="#8a94a3"';
+const CALL = 'fill="#eef2f8"', EDGE = 'stroke="#c3ccd9"';
+
+/**
+ * The same by class, in light colours, as attributes: some viewers know no
+ * variables of CSS, and would draw all of it black. Styles come before these.
+ */
+const ATTRIBUTES: Readonly<Record<string, string>> = {
+  title: `${BAD} font-weight="600"`,
+  agent: `${INK} font-weight="600"`,
+  step: INK,
+  site: SOFT,
+  soft: SOFT,
+  bad: BAD,
+  plain: 'fill="#a06200"',
+  paper: 'fill="#fff"',
+  call: `${CALL} ${EDGE}`,
+  "call open": `${CALL} stroke="#c22d2d" stroke-dasharray="3 2"`,
+  lane: EDGE,
+  switch: `${EDGE} stroke-dasharray="1 4"`,
+  dot: INK,
+  "dot plain": 'fill="#fff" stroke="#a06200" stroke-width="1.6"',
+  sees: 'fill="none" stroke="#2f6fb7" stroke-width="1.3"',
+  head: 'fill="#2f6fb7"',
+};
+
+/** Adds these attributes to the elements of `svg`. */
+const withAttributes = (svg: string): string =>
+  svg.replace(
+    / class="([a-z ]+)"/g,
+    (known, name) =>
+      name in ATTRIBUTES ? `${known} ${ATTRIBUTES[name]}` : known,
+  );
+
 const ENTITIES: Record<string, string> = {
   "&": "&amp;",
   "<": "&lt;",
@@ -176,15 +210,18 @@ export function svgOf(picture: Picture): string {
   footer.forEach((line, i) =>
     out.push(text(MARGIN, bottom + 12 + i * 15, "soft", line))
   );
-  return `<svg xmlns="http://www.w3.org/2000/svg" class="race" ` +
-    `viewBox="0 0 ${Math.ceil(width)} ${Math.ceil(height)}" ` +
-    `width="${Math.ceil(width)}" height="${Math.ceil(height)}" role="img">` +
-    `<title>${escape(picture.title)}</title><style>${STYLE}</style>` +
-    `<defs><marker id="race-arrow" viewBox="0 0 8 8" refX="7" refY="4" ` +
-    `markerWidth="7" markerHeight="7" orient="auto">` +
-    `<path d="M0 0L8 4L0 8z" class="head"/></marker></defs>` +
-    `<rect width="100%" height="100%" class="paper"/>` +
-    `${out.join("\n")}</svg>\n`;
+  return withAttributes(
+    `<svg xmlns="http://www.w3.org/2000/svg" class="race" ` +
+      `font-family="monospace" font-size="11" ` +
+      `viewBox="0 0 ${Math.ceil(width)} ${Math.ceil(height)}" ` +
+      `width="${Math.ceil(width)}" height="${Math.ceil(height)}" role="img">` +
+      `<title>${escape(picture.title)}</title><style>${STYLE}</style>` +
+      `<defs><marker id="race-arrow" viewBox="0 0 8 8" refX="7" refY="4" ` +
+      `markerWidth="7" markerHeight="7" orient="auto">` +
+      `<path d="M0 0L8 4L0 8z" class="head"/></marker></defs>` +
+      `<rect width="100%" height="100%" class="paper"/>` +
+      `${out.join("\n")}</svg>\n`,
+  );
 }
 
 const styleOf = ({ type, plain }: Row): string =>
