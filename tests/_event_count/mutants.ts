@@ -2,7 +2,7 @@ import { mutants } from "../_run/mutant.ts";
 
 /** Mutants of the event counts that queues sleep on. */
 export const MUTANTS = mutants({
-  source: "_event_count",
+  source: "_wait/event_count",
   scenarios: ["mpmc_queue"],
 }, {
   what: "the epoch does not change",
@@ -66,6 +66,7 @@ export const MUTANTS = mutants({
   c: ["if (waiters == 0) return true;", "if (waiters <= 1) return true;"],
 }, {
   what: "reads the count of waiters plainly",
+  by: "push, pop",
   ts: [
     "const waiters = Atomics.load(words, epoch + WAITERS); if",
     "const waiters = words[epoch + WAITERS]!;\nif",
@@ -76,6 +77,7 @@ export const MUTANTS = mutants({
   ],
 }, {
   what: "looks at the epoch before it is counted",
+  by: "push, pop",
   ts: [
     "const before = Atomics.add(words, epoch + WAITERS, 1);",
     "const before = Atomics.load(words, epoch + WAITERS);",
@@ -104,6 +106,7 @@ export const MUTANTS = mutants({
   by: "two time out",
 }, {
   what: "a waiter stays counted for ever",
+  by: "push, pop",
   ts: [
     "const before = Atomics.sub(words, epoch + WAITERS, 1);",
     "const before = 0;",
@@ -111,6 +114,7 @@ export const MUTANTS = mutants({
   c: ["weft__plus(weft__add(waiters, -1), -1)", "*waiters"],
 }, {
   what: "reads the epoch after the last attempt",
+  by: "push, pop",
   ts:
     "In TypeScript `announce` reads the epoch, so no caller can read it later",
   c: [

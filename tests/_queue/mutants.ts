@@ -2,11 +2,12 @@ import { mutants } from "../_run/mutant.ts";
 
 /** Mutants of the code by which all queues wait. */
 export const MUTANTS = mutants({
-  source: "_queue",
+  source: "_queue/queue",
   header: "_event_count",
   scenarios: ["mpmc_queue", "spsc_queue"],
 }, {
   what: "announces itself and does not try again",
+  by: "push, pop",
   ts: [
     "try { result = attempt(); if (result !== false && result !== undefined) " +
     "return result; if (sleep",
@@ -15,6 +16,7 @@ export const MUTANTS = mutants({
   c: ["if ((result = (attempt)) == EBUSY) { if (woken)", "{ if (woken)"],
 }, {
   what: "tries before it announces itself",
+  by: "push, pop",
   ts: [
     "const sleep = this.announce(end, awaits); let outcome; " +
     "try { result = attempt(); " +
@@ -36,6 +38,7 @@ export const MUTANTS = mutants({
   c: ["if (outcome != WEFT__TIMED_OUT) continue; if ((result", "if ((result"],
 }, {
   what: "never withdraws an announcement",
+  by: "push, pop",
   ts: ["} finally { this.withdraw(end); }", "} finally { }"],
   c: ["weft__event_withdraw(epoch);", ""],
 }, {
@@ -51,7 +54,7 @@ export const MUTANTS = mutants({
     'return result === false ? (end === "push") as T : result;',
   ],
   c: [
-    "if ((result = (attempt)) == EBUSY) result = ETIMEDOUT;",
-    "if ((result = (attempt)) == EBUSY) result = 0;",
+    "if ((result = (last)) == EBUSY) result = ETIMEDOUT;",
+    "if ((result = (last)) == EBUSY) result = 0;",
   ],
 });

@@ -8,13 +8,30 @@
 import { appendFileSync } from "node:fs";
 import process from "node:process";
 import { pathToFileURL } from "node:url";
-import { runAll, runFor } from "./harness.ts";
+import { type Counts, type Note, runAll, runFor } from "./harness.ts";
+import { whySkipped } from "./missing.ts";
 
 const [file, report] = process.argv.slice(2);
-runFor((note) => appendFileSync(report!, JSON.stringify(note) + "\n"));
-await import(pathToFileURL(file!).href);
-const { failed } = await runAll();
+const note = (note: Note) =>
+  appendFileSync(report!, JSON.stringify(note) + "\n");
+runFor(note);
+const { failed } = await runFile();
 
 // Deno's Worker.terminate() does not stop a thread that sleeps in Atomics.wait,
 // and the process would wait for that thread.
 process.exit(failed === 0 ? 0 : 1);
+
+/** Runs the tests; one is skipped for all if the file needs what is not here. */
+async function runFile(): Promise<Counts> {
+  try {
+    await import(pathToFileURL(file!).href);
+  } catch (error) {
+    const why = whySkipped(error);
+    if (why === undefined) throw error;
+    const finished = { passed: 0, failed: 0, skipped: 1 };
+    note({ skipped: "all its tests", why });
+    note({ finished });
+    return finished;
+  }
+  return await runAll();
+}

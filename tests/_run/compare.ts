@@ -43,7 +43,7 @@ async function comparing(
   work: () => Result | Promise<Result>,
 ): Promise<Result> {
   const usual = { ...COMPARE };
-  Object.assign(COMPARE, { after, least: Infinity, learn: 1 });
+  Object.assign(COMPARE, { after, patience: Infinity, learn: 1 });
   try {
     return await work();
   } finally {

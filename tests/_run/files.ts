@@ -12,6 +12,7 @@
  * // also: node             that it runs under Node and Bun as well
  * // also: node, browsers   and in a worker of a page
  * // it waits               that it uses little of a processor
+ * // it is long             that it runs by name, or with `--all`
  * ```
  *
  * @module
@@ -41,6 +42,8 @@ export interface File {
   also: ReadonlySet<string>;
   /** Whether its threads and processes sleep most of the time. */
   waits: boolean;
+  /** Whether it takes long by its nature. */
+  long: boolean;
   /** Whether it compiles C. */
   needsCompiler: boolean;
 }
@@ -96,6 +99,7 @@ function fileOf(file: string, shown: string, folder = ""): File {
     limit: limit ? Number(limit) : LIMIT_SECONDS,
     also: new Set(head.match(/^\/\/ also: (.+)$/m)?.[1]?.split(", ")),
     waits: /^\/\/ it waits$/m.test(head),
+    long: /^\/\/ it is long$/m.test(head),
     needsCompiler: imports(file).has(COMPILER),
   };
 }
@@ -104,9 +108,20 @@ function fileOf(file: string, shown: string, folder = ""): File {
 function imports(file: string, all = new Set<string>()): Set<string> {
   if (all.has(file) || !fs.existsSync(file)) return all;
   all.add(file);
-  const text = fs.readFileSync(file, "utf8");
-  for (const [, reference] of text.matchAll(/ from "(\.[^"]+)"/g)) {
-    imports(path.resolve(path.dirname(file), reference!), all);
-  }
+  for (const other of named(file)) imports(other, all);
   return all;
+}
+
+/** What each module names, for all that import it. */
+const known = new Map<string, readonly string[]>();
+
+function named(file: string): readonly string[] {
+  let files = known.get(file);
+  if (files === undefined) {
+    const text = fs.readFileSync(file, "utf8");
+    files = [...text.matchAll(/ from "(\.[^"]+)"/g)]
+      .map(([, reference]) => path.resolve(path.dirname(file), reference!));
+    known.set(file, files);
+  }
+  return files;
 }

@@ -8,6 +8,8 @@
  * @module
  */
 
+import { whySkipped } from "./missing.ts";
+
 /** A test or a hook; it fails by throwing, rejecting or taking too long. */
 export type Body = () => unknown | Promise<unknown>;
 
@@ -43,6 +45,10 @@ export interface Counts {
 
 /** Thrown by {@linkcode skip}. */
 class Skipped extends Error {}
+
+/** Why a test that `error` ends is skipped; undefined if it has failed. */
+const reasonOf = (error: unknown): string | undefined =>
+  error instanceof Skipped ? error.message : whySkipped(error);
 
 /** Ends the test that calls it and counts it as skipped, for this reason. */
 export function skip(why: string): never {
@@ -99,19 +105,22 @@ export function suite(title: string, limit: number = LIMIT): Test {
   if (state === fresh && state.suites.length === 0 && !state.note) runAlone();
   const inner = uvu.suite(title);
   state.suites.push(() => inner.run());
+  /** Why none of its tests can run: what its `before` needs is not here. */
+  let lacks: string | undefined;
 
   const test = (name: string, body: Body, ownLimit = limit) => {
     state.declared++;
     inner(name, async () => {
       state.note?.({ started: `${title}: ${name}` });
       try {
-        await within(ownLimit, body);
+        if (lacks === undefined) await within(ownLimit, body);
+        else skip(lacks);
       } catch (error) {
-        if (!(error instanceof Skipped)) throw error;
+        const why = reasonOf(error);
+        if (why === undefined) throw error;
         state.skipped++;
-        const why = error.message;
         state.note?.({ skipped: `${title}: ${name}`, why });
-        console.log(`\nskipped: ${name}: ${why}`);
+        if (!state.note) console.log(`\nskipped: ${why}: ${name}`);
         return;
       }
       state.passed++;
@@ -123,6 +132,8 @@ export function suite(title: string, limit: number = LIMIT): Test {
     try {
       await within(limit, hook);
     } catch (error) {
+      lacks = name === "before" ? reasonOf(error) : undefined;
+      if (lacks !== undefined) return;
       // uvu loses an error of `before`, and stops at an error of `after`.
       console.error(`\n  ${title}: ${name} failed:`, error);
       state.problems++;

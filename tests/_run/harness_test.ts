@@ -3,7 +3,7 @@
 import * as assert from "uvu/assert";
 import { fileURLToPath } from "node:url";
 import { suite } from "./harness.ts";
-import { runFile } from "./process.ts";
+import { type Outcome, runFile } from "./process.ts";
 
 /** A fixture: tests that pass, failures, and a part of what is printed. */
 const FIXTURES: [string, number, number, string][] = [
@@ -29,15 +29,33 @@ const FIXTURES: [string, number, number, string][] = [
 
 const test = suite("run.ts");
 
+/** Runs a fixture. */
+function play(name: string, limit = 30): Promise<Outcome> {
+  const url = new URL(`fixtures/${name}.ts`, import.meta.url);
+  return runFile({ path: fileURLToPath(url), limit });
+}
+
 for (const [name, passed, failed, text] of FIXTURES) {
   const verb = failed === 0 ? "passes" : "fails";
   test(`${verb} fixtures/${name}.ts`, async () => {
-    const url = new URL(`fixtures/${name}.ts`, import.meta.url);
-    const limit = text.startsWith("killed after") ? 3 : 30;
-    const outcome = await runFile({ path: fileURLToPath(url), limit });
+    const outcome = await play(name, text.startsWith("killed after") ? 3 : 30);
     const said = `${outcome.problem}\n${outcome.output}`;
     assert.is(outcome.passed, passed, said);
     assert.is(outcome.failed, failed, said);
     assert.match(said, text);
   });
 }
+
+test("a test that needs what is not here is skipped, and says what", async () => {
+  const { output: _, ...outcome } = await play("lacking");
+  const reasons = { "no zmodem": 1, "no such-program": 1, "no card reader": 2 };
+  const counts = { passed: 1, failed: 0, skipped: 4 };
+  assert.equal(outcome, { ...counts, reasons, problem: "" });
+});
+
+test("so is a file that cannot begin", async () => {
+  const { output: _, ...outcome } = await play("lacking_all");
+  const reasons = { "no card reader": 1 };
+  const counts = { passed: 0, failed: 0, skipped: 1 };
+  assert.equal(outcome, { ...counts, reasons, problem: "" });
+});

@@ -12,7 +12,7 @@ import { fileURLToPath } from "node:url";
 import { amalgamation } from "../../wasm/_amalgamation.ts";
 import { headerFiles } from "./header.ts";
 import { Sources } from "./realm.ts";
-import { MODULES, type Modules, type Weft } from "./scenario.ts";
+import { MODULES, type Modules, tellNothing, type Weft } from "./scenario.ts";
 
 /** A text that occurs once in a source, and its replacement. */
 export type Edit = readonly [from: string, to: string];
@@ -40,7 +40,10 @@ export interface Row {
 export interface Place {
   /** The file in `primitives/`, without `.ts`. */
   readonly source: string;
-  /** The file in `wasm/weft/`, without `.h`, if it has another name. */
+  /**
+   * The file in `wasm/weft/`, without `.h`. Unless said, that of `_room/x` is
+   * `_x`, and all others have the same name.
+   */
   readonly header?: string;
   /** The folders of `tests/` whose scenarios notice. */
   readonly scenarios: readonly string[];
@@ -51,11 +54,13 @@ export interface Mutant extends Row, Required<Place> {}
 
 /** A list of mistakes in the file `place`, or in several of them. */
 export function mutants(place: string | Place, ...rows: Row[]): Mutant[] {
-  const { source, header = source, scenarios } = typeof place === "string"
-    ? { source: place, scenarios: [place] }
-    : place;
+  const { source, header = headerOfModule(source), scenarios } =
+    typeof place === "string" ? { source: place, scenarios: [place] } : place;
   return rows.map((row) => ({ ...row, source, header, scenarios }));
 }
+
+/** The header that has the C twin of the module `source`. */
+const headerOfModule = (source: string) => source.replace(/^_\w+\//, "_");
 
 /** The edits of an entry; undefined where it says why there are none. */
 export function editsOf(entry: Edits | string | undefined): Edit[] | undefined {
@@ -139,7 +144,10 @@ export async function loadWeft(mutant?: Mutant): Promise<Weft> {
     path.join(PRIMITIVES, `${mutant.source}.ts`),
     mutated(mutant),
   );
-  return { ...changed.evaluated(), realm: changed.realm };
+  return {
+    ...tellNothing(changed.evaluated()),
+    realm: () => tellNothing(changed.realm()),
+  };
 }
 
 /** Ends the compiler that {@linkcode loadWeft} started. */

@@ -14,16 +14,19 @@
  *
  * @module
  */
+import * as fs from "node:fs";
+import * as path from "node:path";
 import process from "node:process";
 import { wordsOf } from "./usage.ts";
 import { type Options, race, type Result } from "../../race/mod.ts";
-import { complainOf, foldersWith, load } from "./folders.ts";
+import { complainOf, foldersWith, load, TESTS } from "./folders.ts";
 import { diffOf, editsOf, loadWeft, type Mutant, unload } from "./mutant.ts";
 import { LOOKS, type Scenario, scenariosIn, type Weft } from "./scenario.ts";
 
-const USAGE = `usage: deno task mutants [--quick] [FILTER]
+const USAGE = `usage: deno task mutants [--quick | --write] [FILTER]
 Makes each mistake of TypeScript whose name contains FILTER, and prints which
-race scenario found it; --quick explores few states.`;
+race scenario found it; --quick explores few states. --write takes only mistakes
+that name no scenario, and writes the name into their rows.`;
 
 /** The folders that have mutants. */
 export const MUTATED: readonly string[] = foldersWith("mutants.ts");
@@ -122,21 +125,66 @@ export async function judge(
   return { by: undefined, kind: undefined, ms: took(), text };
 }
 
+/** Writes the scenario that finds a mutant into the row of its folder. */
+function writeBy(folder: string, mutant: Mutant, by: string): void {
+  const file = path.join(TESTS, folder, "mutants.ts");
+  const text = fs.readFileSync(file, "utf8");
+  const words = mutant.what.split(" ")
+    .map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  // A long one goes on in the next line, as another string.
+  const what = words.join(`(?: |"\\s*\\+\\s*" ?| "\\s*\\+\\s*")`);
+  const row = RegExp(`^( *)what:\\s*"${what}",\\n(?! *by:)`, "gm");
+  const found = text.match(row) ?? [];
+  if (found.length !== 1) {
+    throw new Error(`${file}: ${found.length} rows say only: ${mutant.what}`);
+  }
+  const line = (whole: string, space: string) =>
+    `${whole}${space}by: ${JSON.stringify(by)},\n`;
+  fs.writeFileSync(file, text.replace(row, line));
+}
+
+/** Writes the scenarios that find mistakes of C alone; how many survive. */
+async function writeThoseOfC(filter: string): Promise<number> {
+  let survived = 0;
+  for (const folder of MUTATED) {
+    const todo = (await mutantsOf(folder, "c")).filter((mutant) =>
+      editsOf(mutant.ts) === undefined && mutant.by === undefined &&
+      `${mutant.source}: ${mutant.what}`.includes(filter)
+    );
+    if (todo.length === 0) continue;
+    const { compiled, judge } = await import("./mixed/judge.ts");
+    const moduleOf = compiled(todo);
+    for (const mutant of todo) {
+      const found = await judge(await moduleOf(mutant), mutant, "C+C");
+      const title = `${mutant.header}.h: ${mutant.what}`;
+      console.log(`${found ? "ok  " : "FAIL"} ${title}  ${found?.by}`);
+      if (found === undefined) survived++;
+      else writeBy(folder, mutant, found.by);
+    }
+  }
+  return survived;
+}
+
 if (import.meta.main) {
-  const words = wordsOf(USAGE, { quick: "boolean" });
-  const { values: { quick }, positionals: [filter = ""] } = words;
+  const words = wordsOf(USAGE, { quick: "boolean", write: "boolean" });
+  const { values: { quick, write }, positionals: [filter = ""] } = words;
   let failed = 0;
   let equivalent = 0;
   const times: number[] = [];
   const all = await Promise.all(
-    MUTATED.map((folder) => mutantsOf(folder, "ts")),
+    MUTATED.map(async (folder) =>
+      (await mutantsOf(folder, "ts")).map((mutant) => ({ folder, mutant }))
+    ),
   );
-  for (const mutant of all.flat()) {
+  for (const { folder, mutant } of all.flat()) {
     const title = `${mutant.source}: ${mutant.what}`;
     if (!title.includes(filter)) continue;
+    if (write && (mutant.by ?? mutant.equivalent) !== undefined) continue;
     let verdict;
     try {
       verdict = await judge(mutant, quick === true);
+      const [, name] = /: (.*)/.exec(verdict.by ?? "") ?? [];
+      if (write && name !== undefined) writeBy(folder, mutant, name);
     } catch (error) {
       console.log(`FAIL ${title}: ${(error as Error).message}`);
       failed++;
@@ -154,7 +202,8 @@ if (import.meta.main) {
     );
     if (!right) console.log(text);
   }
-  if (times.length + failed + equivalent === 0) complainOf(filter);
+  if (write) failed += await writeThoseOfC(filter);
+  else if (times.length + failed + equivalent === 0) complainOf(filter);
   times.sort((a, b) => a - b);
   const median = times[times.length >> 1] ?? 0;
   const total = times.reduce((a, b) => a + b, 0);

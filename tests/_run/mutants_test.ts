@@ -12,6 +12,13 @@ test("fewer than 3 in 100 are equivalent", async () => {
   if (length >= 0.03 * all.length) throw new Error(`${length} are`);
 });
 
+test("each names the scenario that finds it", async () => {
+  const all = (await Promise.all(MUTATED.map(mutantsIn))).flat();
+  const nameless = all.filter(({ by, equivalent }) => !by && !equivalent)
+    .map(({ source, what }) => `${source}: ${what}`);
+  assert.equal(nameless, [], "run `deno task mutants --write`");
+});
+
 const HEADER = `#define STEP 1
 
 static inline void add(int *word, int (*fn)(int a, int b)) {

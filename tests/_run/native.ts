@@ -11,6 +11,7 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import { fileURLToPath } from "node:url";
 import { headerFiles } from "./header.ts";
+import { Missing } from "./missing.ts";
 
 /** The folder of the programs. */
 export const SOURCES: string = fileURLToPath(
@@ -49,13 +50,17 @@ export interface Ended {
   output: string;
 }
 
-/** Runs a program, killing it after `seconds`. */
+/**
+ * Runs a program, killing it after `seconds`.
+ *
+ * @throws {Missing} If it is looked for on the PATH, and is not there.
+ */
 export function run(
   program: string,
   words: readonly string[],
   seconds: number,
 ): Promise<Ended> {
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     const limits = {
       timeout: seconds * 1000,
       killSignal: "SIGKILL",
@@ -64,6 +69,9 @@ export function run(
     execFile(program, [...words], limits, (error, stdout, stderr) => {
       let output = stdout + stderr;
       if (error === null) return resolve({ code: 0, output });
+      if (error.code as unknown === "ENOENT" && !program.includes(path.sep)) {
+        return reject(new Missing(program));
+      }
       const code = typeof error.code === "number" ? error.code : undefined;
       if (code === undefined) {
         const late = error.killed ? `killed after ${seconds} s` : error.message;
@@ -124,12 +132,20 @@ const versions = new Map<string, Promise<string | undefined>>();
 export function versionOf(compiler: string): Promise<string | undefined> {
   let version = versions.get(compiler);
   if (version === undefined) {
-    version = run(compiler, ["--version"], 120).then(({ code, output }) =>
-      code === 0 ? output.split("\n", 1)[0] : undefined
+    version = run(compiler, ["--version"], 120).then(
+      ({ code, output }) => code === 0 ? output.split("\n", 1)[0] : undefined,
+      () => undefined,
     );
     versions.set(compiler, version);
   }
   return version;
+}
+
+/** Throws {@linkcode Missing} unless all `programs` run on this machine. */
+export async function need(...programs: string[]): Promise<void> {
+  for (const program of programs) {
+    if (await versionOf(program) === undefined) throw new Missing(program);
+  }
 }
 
 /** What the programs share, beside the headers of `wasm/`. */
@@ -138,8 +154,16 @@ const SHARED = ["_run/check.h", "_run/attach.h", "_queue/native.h"]
 
 const sanitizing = new Map<string, Promise<boolean>>();
 
+/** As {@linkcode need}, of a compiler and what sanitized programs need. */
+export async function needSanitizers(compiler: string): Promise<void> {
+  await need(compiler);
+  if (!await sanitizes(compiler)) {
+    throw new Missing(`sanitizers of ${compiler}`);
+  }
+}
+
 /** Whether `compiler` has what sanitized programs are linked with. */
-export function sanitizes(compiler: string): Promise<boolean> {
+function sanitizes(compiler: string): Promise<boolean> {
   let known = sanitizing.get(compiler);
   if (known === undefined) sanitizing.set(compiler, known = linked(compiler));
   return known;

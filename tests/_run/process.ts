@@ -33,10 +33,14 @@ const PROJECT = fileURLToPath(new URL("../..", import.meta.url));
 
 /** How a test file ended. */
 export interface Outcome extends Counts {
+  /** How many tests were skipped, by the reason. */
+  reasons: Readonly<Record<string, number>>;
   /** Why there is no report of its own, or "". */
   problem: string;
   /** All it printed. */
   output: string;
+  /** Whether it was known, and nothing ran. */
+  known?: boolean;
 }
 
 const alive = new Set<number>();
@@ -74,24 +78,29 @@ export async function runFile(
 export function judge(
   notes: Note[],
   ending: string,
-): Counts & { problem: string } {
+): Omit<Outcome, "output"> {
+  const reasons: Record<string, number> = {};
   let declared = 0, passed = 0, skipped = 0, last = "before its first test";
   for (const note of notes) {
     if ("declared" in note) declared = note.declared;
     if ("started" in note) last = `in "${note.started}"`;
     if ("passed" in note) passed++;
-    if ("skipped" in note) skipped++;
+    if ("skipped" in note) {
+      skipped++;
+      reasons[note.why] = (reasons[note.why] ?? 0) + 1;
+    }
     if ("finished" in note) {
       const { failed } = note.finished;
       if (ending === (failed ? "exit code 1" : "exit code 0")) {
-        return { ...note.finished, problem: "" };
+        return { ...note.finished, reasons, problem: "" };
       }
       const problem = `${ending} after its tests`;
-      return { ...note.finished, failed: Math.max(failed, 1), problem };
+      const least = Math.max(failed, 1);
+      return { ...note.finished, failed: least, reasons, problem };
     }
   }
   const failed = Math.max(declared - passed - skipped, 1);
-  return { passed, failed, skipped, problem: `${ending} ${last}` };
+  return { passed, failed, skipped, reasons, problem: `${ending} ${last}` };
 }
 
 /**

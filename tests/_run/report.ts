@@ -12,6 +12,9 @@ import { BUNDLES, killAll, type Outcome } from "./process.ts";
 
 const total: Counts = { passed: 0, failed: 0, skipped: 0 };
 
+/** How many tests were skipped in all, by the reason. */
+const skips = new Map<string, number>();
+
 /** The counts of all rows so far. */
 export const counted = (): Counts => ({ ...total });
 
@@ -45,19 +48,31 @@ export async function show(
   run: () => Outcome | Promise<Outcome>,
   begin: number = performance.now(),
 ) {
-  const { problem, output, ...counts } = await run();
+  const { problem, output, reasons, known, ...counts } = await run();
   const { failed } = counts;
   const seconds = ((performance.now() - begin) / 1000).toFixed(1);
   const mark = failed ? "FAIL" : "ok  ";
   const summary = summaryOf(counts).replace(", 0 failed", "");
-  console.log(`${mark} ${title}  ${summary}  ${seconds} s`);
+  const took = known ? "known" : `${seconds} s`;
+  console.log(`${mark} ${title}  ${summary}  ${took}`);
   if (failed) console.log(indent(`${problem}\n${output}`));
-  // Print what the machine lacks, and tables, even if all tests pass.
-  const told = failed ? [] : output.match(/^(?:skipped: |\| ).*$/gm) ?? [];
+  // Print tables even if all tests pass.
+  const told = failed ? [] : output.match(/^\| .*$/gm) ?? [];
   for (const line of told) console.log(indent(line));
+  for (const [why, count] of Object.entries(reasons)) {
+    console.log(indent(skipping(why, count)));
+    note(why, count);
+  }
   total.passed += counts.passed;
   total.failed += failed;
-  total.skipped += counts.skipped;
+}
+
+/** The one form in which tests are told as skipped. */
+const skipping = (why: string, count: number) => `skipped: ${why}: ${count}`;
+
+function note(why: string, count: number) {
+  skips.set(why, (skips.get(why) ?? 0) + count);
+  total.skipped += count;
 }
 
 /** Counts and prints what kept tests from running. */
@@ -68,8 +83,8 @@ export function fail(why: string) {
 
 /** Counts and prints what this machine cannot run. */
 export function skipped(count: number, why: string) {
-  console.log(`skipped: ${count}: ${why}`);
-  total.skipped += count;
+  console.log(skipping(why, count));
+  note(why, count);
 }
 
 /** `text` as part of the row before. */
@@ -79,10 +94,10 @@ export function indent(text: string): string {
 
 /** Prints the sums, and ends the process. */
 export function end(): never {
-  const { skipped } = total;
-  // The last line has the same form in both cases, because other programs read
-  // it.
-  if (skipped > 0) console.log(`${skipped} skipped`);
+  for (const why of [...skips.keys()].sort()) {
+    console.log(skipping(why, skips.get(why)!));
+  }
+  // The last line always has the same form, because other programs read it.
   console.log(summaryOf({ ...total, skipped: 0 }));
   process.exit(total.failed === 0 ? 0 : 1);
 }

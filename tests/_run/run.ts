@@ -1,5 +1,5 @@
 /**
- * Runs all tests, or those of a folder or of a name: see {@linkcode USAGE}. The
+ * Runs the tests, or those of a folder or of a name: see {@linkcode USAGE}. The
  * examples in the comments of the library count as one more file. Files that
  * say `also: node` run under the machine's Node, too; `platforms.ts` runs them
  * elsewhere.
@@ -18,15 +18,21 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { bundle } from "./bundle.ts";
 import { prepareCompiler } from "./compiler.ts";
+import { VARIABLE } from "./depth.ts";
 import { type File, find, NAMES } from "./files.ts";
 import { BUNDLES, CHILD, type Outcome, runFile, start } from "./process.ts";
+import { judged } from "./verdicts.ts";
 import { end, fail, inParallel, show, skipped } from "./report.ts";
 import { complain, wordsOf } from "./usage.ts";
 
-const USAGE = `usage: deno task test [NAME]
-Runs all tests, or those of one folder of tests/: \`deno task test latch\` is all
+const USAGE = `usage: deno task test [--all] [NAME]
+Runs the tests, or those of one folder of tests/: \`deno task test latch\` is what
 there is about the latch. Where no folder bears the name, it runs the tests whose
-names contain it.`;
+names contain it.
+
+--all    also what is long by nature: the torture, the workloads, pages, packages,
+         every way to build the native programs, and deeper searches
+--fresh  explores again what has not changed since it passed; so does CI=true`;
 
 /** Runs one file, or the examples, and prints its row. */
 interface Job {
@@ -48,7 +54,7 @@ function underDeno(files: File[], examples: string[]): Job[] {
       waits: file.waits,
       run: async () => {
         if (file.needsCompiler) await ready;
-        await show(file.name, () => runFile(file));
+        await show(file.name, () => judged(file, trusts, () => runFile(file)));
       },
     }));
   if (examples.length > 0) {
@@ -72,6 +78,7 @@ async function runExamples(places: string[]): Promise<Outcome> {
     passed,
     failed: failed || (bad ? 1 : 0),
     skipped: 0,
+    reasons: {},
     problem,
     output,
   };
@@ -82,7 +89,7 @@ function underNode(files: File[]): Job[] {
   if (files.length === 0) return [];
   const { status } = spawnSync("node", ["--version"]);
   if (status !== 0) {
-    skipped(files.length, "no node here, which they also run under");
+    skipped(files.length, "no node");
     return [];
   }
   // All are bundled at once, when the first of them begins.
@@ -114,9 +121,17 @@ function placesOf(name: string): string[] {
     );
 }
 
-const [name = "", ...more] = wordsOf(USAGE).positionals;
+const { values, positionals: [name = "", ...more] } = wordsOf(USAGE, {
+  all: "boolean",
+  fresh: "boolean",
+});
+const trusts = !values.fresh && !process.env.CI;
 if (more.length > 0) complain("deno task test takes one name");
-const files = find(name);
+if (values.all) process.env[VARIABLE] = "1";
+const found = find(name);
+const short = found.filter(({ long }) => !long);
+// What is long runs by its name, too.
+const files = values.all || short.length === 0 ? found : short;
 const examples = placesOf(name);
 if (files.length === 0 && examples.length === 0) {
   complain(`no test bears the name "${name}"; there are ${NAMES.join(", ")}`);
@@ -130,4 +145,6 @@ await inParallel(
   jobs.filter(({ waits }) => !waits).map(({ run }) => run),
   jobs.filter(({ waits }) => waits).map(({ run }) => run),
 );
+const left = found.length - files.length;
+if (left > 0) console.log(`not run without --all: ${left} files`);
 end();

@@ -1,16 +1,23 @@
 import { load } from "./folders.ts";
-import type { CallTuple, Options, Spec } from "../../race/mod.ts";
+import {
+  type CallTuple,
+  type Options,
+  race,
+  type Spec,
+} from "../../race/mod.ts";
 
 /** The modules of the library. */
 export interface Modules {
   /** Its `mod.ts`. */
   readonly mod: typeof import("../../mod.ts");
-  /** Its `_spin.ts`. */
-  readonly spin: typeof import("../../primitives/_spin.ts");
-  /** Its `_utf8.ts`. */
-  readonly utf8: typeof import("../../primitives/_utf8.ts");
-  /** Its `_turn.ts`. */
-  readonly turn: typeof import("../../primitives/_turn.ts");
+  /** Its `_memory/explored.ts`. */
+  readonly explored: typeof import("../../primitives/_memory/explored.ts");
+  /** Its `_wait/spin.ts`. */
+  readonly spin: typeof import("../../primitives/_wait/spin.ts");
+  /** Its `_message/utf8.ts`. */
+  readonly utf8: typeof import("../../primitives/_message/utf8.ts");
+  /** Its `_wait/turn.ts`. */
+  readonly turn: typeof import("../../primitives/_wait/turn.ts");
   /** What the agents of a pool share. */
   readonly pool: typeof import("../pool/parts.ts");
   /** Its `deadlocks.ts`. */
@@ -20,9 +27,10 @@ export interface Modules {
 /** Where these modules are. */
 export const MODULES: Record<keyof Modules, URL> = {
   mod: new URL("../../mod.ts", import.meta.url),
-  spin: new URL("../../primitives/_spin.ts", import.meta.url),
-  utf8: new URL("../../primitives/_utf8.ts", import.meta.url),
-  turn: new URL("../../primitives/_turn.ts", import.meta.url),
+  explored: new URL("../../primitives/_memory/explored.ts", import.meta.url),
+  spin: new URL("../../primitives/_wait/spin.ts", import.meta.url),
+  utf8: new URL("../../primitives/_message/utf8.ts", import.meta.url),
+  turn: new URL("../../primitives/_wait/turn.ts", import.meta.url),
   pool: new URL("../pool/parts.ts", import.meta.url),
   deadlocks: new URL("../../primitives/deadlocks.ts", import.meta.url),
 };
@@ -82,7 +90,7 @@ export async function scenariosIn(folder: string): Promise<Scenarios> {
  * its own, sleeps at once (no schedule is lost by that), and claims soon.
  */
 export function enter(
-  { mod, spin, utf8, turn }: Modules,
+  { mod, spin, utf8, turn, explored }: Modules,
   agent: number,
 ): void {
   mod.setAgentId(agent + 1);
@@ -90,6 +98,82 @@ export function enter(
   spin.spinning.rounds = spin.spinning.patience = 0;
   spin.spinning.tells = false; // agents stand still for any time
   turn.turn.period = Infinity; // its macrotasks are the platform's own
+  tellNothing({ explored });
+}
+
+/**
+ * Keeps a copy of the library from telling the race tester about itself: the
+ * tester then leaves its settings as they are, and a plain read of its words is
+ * a hint only where a scenario says so.
+ */
+export function tellNothing<M extends Pick<Modules, "explored">>(copy: M): M {
+  copy.explored.kept.length = 0;
+  return copy;
+}
+
+/**
+ * Gives back the memory of a primitive of so many words, as an agent does that
+ * knows that no other will begin an operation.
+ */
+export function giveBack(
+  { buffer, byteOffset }: { buffer: SharedArrayBuffer; byteOffset: number },
+  words: number,
+): void {
+  race.free(new Int32Array(buffer, byteOffset, words));
+}
+
+/** What agents do to a primitive that one of them frees. */
+export interface Freed<View> {
+  /** Makes the memory. */
+  readonly memory: () => SharedArrayBuffer;
+  readonly view: (memory: SharedArrayBuffer) => View;
+  /** Its row of `LAYOUT`. */
+  readonly row: Readonly<Record<string, number>>;
+  readonly hints?: readonly (readonly [from: number, to: number])[];
+  /** Whether a view remembers something. */
+  readonly remembers?: boolean;
+  /** Lets the other agent go. */
+  readonly letGo: (view: View) => void;
+  /** Why there are not as many states in C, if that is so. */
+  readonly differs?: string;
+  /** Waits for that; false if it may not free the memory. */
+  readonly wait: (view: View) => boolean | void;
+}
+
+/**
+ * Agent 1 lets agent 2 go, which gives the memory back at once: agent 1 must use
+ * nothing after the step that let it go.
+ */
+export function freed<
+  View extends { buffer: SharedArrayBuffer; byteOffset: number },
+>(name: string, weft: Weft, what: Freed<View>): Scenario {
+  const { memory, view, row, hints = [], remembers = false } = what;
+  const { letGo, wait } = what;
+  const spec = race.spec({
+    memory,
+    agent: (memory: SharedArrayBuffer, id: number) => {
+      enter(weft, id);
+      return view(memory);
+    },
+    words: named(row),
+    hints,
+    stateless: !remembers,
+    ops: {
+      letGo: { run: (view: View) => letGo(view) },
+      waitAndFree: {
+        run: (view: View) => {
+          if (wait(view) !== false) giveBack(view, row.length!);
+        },
+      },
+    },
+  });
+  const { differs } = what;
+  return {
+    name,
+    spec,
+    agents: [[["letGo"]], [["waitAndFree"]]],
+    ...differs === undefined ? {} : { differs },
+  };
 }
 
 /** `words` as names with byte offsets, for the tables. */

@@ -5,14 +5,18 @@
  */
 import * as mod from "../../mod.ts";
 import * as deadlocks from "../../primitives/deadlocks.ts";
+import * as explored from "../../primitives/_memory/explored.ts";
 import * as pool from "../pool/parts.ts";
-import * as spin from "../../primitives/_spin.ts";
-import * as turn from "../../primitives/_turn.ts";
-import * as utf8 from "../../primitives/_utf8.ts";
+import * as spin from "../../primitives/_wait/spin.ts";
+import * as turn from "../../primitives/_wait/turn.ts";
+import * as utf8 from "../../primitives/_message/utf8.ts";
 import { Sources } from "./realm.ts";
-import { MODULES, type Modules, type Weft } from "./scenario.ts";
+import { MODULES, type Modules, tellNothing, type Weft } from "./scenario.ts";
 
 const { realm } = await Sources.of<Modules>(MODULES);
 
 /** The library's own modules. */
-export const weft: Weft = { mod, spin, utf8, turn, pool, deadlocks, realm };
+export const weft: Weft = tellNothing({
+  ...{ mod, spin, utf8, turn, explored, pool, deadlocks },
+  realm: () => tellNothing(realm()),
+});

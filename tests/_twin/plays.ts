@@ -54,6 +54,7 @@ export const ERRORS = [
   "EOWNERDEAD",
   "EDEADLK",
   "EPERM",
+  "EOVERFLOW",
 ] as const;
 
 /** The name of a result that is not 0. */
@@ -68,4 +69,5 @@ export const NUMBERS: Record<ErrorName, number> = {
   EOWNERDEAD: 62,
   EDEADLK: 16,
   EPERM: 63,
+  EOVERFLOW: 61,
 };

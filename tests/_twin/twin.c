@@ -432,7 +432,7 @@ EXPORT int32_t *arena(void) {
 /* The number that errno has here by this name's place in the list. */
 EXPORT int error_number(int which) {
   static const int numbers[] = {EBUSY, ETIMEDOUT,  EINVAL, EPIPE,
-                                EOWNERDEAD, EDEADLK, EPERM};
+                                EOWNERDEAD, EDEADLK, EPERM, EOVERFLOW};
   return numbers[which];
 }
 

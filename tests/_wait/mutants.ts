@@ -99,25 +99,25 @@ const LINE: Row[] = [{
 
 /** Mutants of the two ways to wait. */
 export const MUTANTS = [
-  ...mutants({ source: "_wait", scenarios: ["_wait", "mutex"] }, ...WAIT),
-  ...mutants({ source: "_wait", scenarios: ["rw_lock"] }, {
+  ...mutants({ source: "_wait/wait", scenarios: ["_wait", "mutex"] }, ...WAIT),
+  ...mutants({ source: "_wait/wait", scenarios: ["rw_lock"] }, {
     what: "gives up while its native wait still takes wakes",
     by: "in line: a writer that awaits gives up",
     ts: ['if (woken === "timed-out") leave(waiter);', ""],
     c: NO_ASYNC,
   }),
   ...mutants({
-    source: "_line",
+    source: "_wait/line",
     header: "_wait",
     scenarios: ["_wait", "mutex"],
   }, ...LINE),
-  ...mutants({ source: "_life", header: "_wait", scenarios: ["_wait"] }, {
+  ...mutants({ source: "_wait/life", header: "_wait", scenarios: ["_wait"] }, {
     what: "does not look each second",
     ts: ["if (look(true)) return;", "return;"],
     c: NO_ASYNC,
     by: "an agent is terminated",
   }),
-  ...mutants({ source: "_turn", header: "_wait", scenarios: ["_wait"] }, {
+  ...mutants({ source: "_wait/turn", header: "_wait", scenarios: ["_wait"] }, {
     what: "loses results that are kept for the next turn",
     ts: ["next = undefined; begin?.();", "next = undefined;"],
     c: NO_ASYNC,

@@ -2,38 +2,11 @@ import { race } from "../../race/mod.ts";
 import type { Mutex, Semaphore } from "../../mod.ts";
 import { LAYOUT } from "../../primitives/_layout.ts";
 import { enter, named, type Scenario, type Weft } from "../_run/scenario.ts";
+import { signalled } from "../_run/signal.ts";
 
 const NOBODY = 0;
 const SEMAPHORE_AT = 32;
 const FLAG_AT = 96;
-
-/**
- * An AbortSignal that calls its listeners directly. The platform's own signal
- * reports errors of its listeners, and the tester suspends an agent by
- * throwing.
- */
-class Signal {
-  aborted = false;
-  readonly reason = new Error("aborted");
-  readonly #listeners = new Set<(event: unknown) => void>();
-  addEventListener(_: string, listener: (event: unknown) => void): void {
-    this.#listeners.add(listener);
-  }
-  removeEventListener(_: string, listener: (event: unknown) => void): void {
-    this.#listeners.delete(listener);
-  }
-  abort(): void {
-    this.aborted = true;
-    for (const listener of [...this.#listeners]) {
-      listener({ currentTarget: this });
-    }
-  }
-}
-
-const signalled = () => {
-  const signal = new Signal();
-  return { signal, options: { signal: signal as unknown as AbortSignal } };
-};
 
 interface Handles {
   readonly mutex: Mutex;

@@ -1,7 +1,7 @@
 // Works on one primitive for ever, and counts what it did. It looks only once
 // an hour, so that no look hides a lost wake.
 import type { Handle } from "../../mod.ts";
-import { looking } from "../../primitives/_waiter.ts";
+import { looking } from "../../primitives/_wait/waiter.ts";
 import { hello } from "../_run/workers.ts";
 import { dawdle, WORK } from "./stall_work.ts";
 

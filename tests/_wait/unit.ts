@@ -1,5 +1,5 @@
 // also: node, browsers
-// The drivers of _wait.ts, in one agent.
+// The drivers of _wait/wait.ts, in one agent.
 import * as assert from "uvu/assert";
 import fc from "fast-check";
 import {
@@ -19,10 +19,10 @@ import {
   type TryAsyncOptions,
   tryBlockAsync,
   type Waiting,
-} from "../../primitives/_wait.ts";
-import { iterate } from "../../primitives/_iterate.ts";
-import { spinPatiently } from "../../primitives/_spin.ts";
-import { turn } from "../../primitives/_turn.ts";
+} from "../../primitives/_wait/wait.ts";
+import { iterate } from "../../primitives/_wait/iterate.ts";
+import { spinPatiently } from "../../primitives/_wait/spin.ts";
+import { turn } from "../../primitives/_wait/turn.ts";
 import { suite } from "../_run/harness.ts";
 import {
   asAgent,
@@ -56,7 +56,7 @@ function set(words: Int32Array, value: number, count = Infinity): void {
   Atomics.notify(words, 0, count);
 }
 
-const test = suite("_wait.ts");
+const test = suite("_wait/wait.ts");
 
 test("block() ends in time, and tells a look from a timeout", () => {
   const log: string[] = [];
@@ -96,6 +96,65 @@ test("blockAsync() rejects with what its path throws", async () => {
     throw new Error("now");
   });
   assert.is(await now.catch((error) => error.message), "now");
+});
+
+/** Sleeps again and again, and calls `at` before each sleep with its number. */
+function* sleeping(
+  words: Int32Array<SharedArrayBuffer>,
+  log: string[],
+  at: (step: number) => void,
+): Waiting<boolean> {
+  for (let step = 1;; step++) {
+    at(step);
+    const value = Atomics.load(words, 0);
+    const outcome = yield { words, index: 0, value };
+    log.push(outcome);
+    if (outcome === "timed-out") return false;
+  }
+}
+
+test("a path that aborts its own signal ends at its next sleep", async () => {
+  for (const last of [1, 2, 3]) {
+    const words = WORDS();
+    const control = new AbortController();
+    const { signal } = control;
+    const reason = new Error("by itself");
+    const log: string[] = [];
+    const path = () =>
+      sleeping(words, log, (step) => {
+        if (step === last) control.abort(reason);
+      });
+    const wait = blockAsync(path, { signal }).catch((error) => error);
+    for (let i = 1; i <= 3; i++) {
+      await turns();
+      set(words, i);
+    }
+    assert.is(await nowOf(wait), reason, `aborted in step ${last}`);
+    assert.is(log.length, last);
+  }
+});
+
+test("a path of several stages ends in each, however it was given up", async () => {
+  const words = WORDS();
+  const control = new AbortController();
+  const log: string[] = [];
+  function* path(): Waiting<boolean> {
+    for (const index of [0, 1, 0]) {
+      log.push(yield { words, index, value: 0 });
+    }
+    return false;
+  }
+  const reason = new Error("enough");
+  const wait = blockAsync(path, { signal: control.signal }).catch((error) =>
+    error
+  );
+  await turns();
+  control.abort(reason);
+  assert.is(await nowOf(wait), reason);
+  assert.equal(log, ["timed-out", "timed-out", "timed-out"]);
+  log.length = 0;
+  assert.is(await tryBlockAsync(path, { timeout: 5 }), false);
+  assert.equal(log, ["timed-out", "timed-out", "timed-out"]);
 });
 
 test("waits end in the order of their timeouts", async () => {
@@ -494,12 +553,14 @@ const untold: [string, () => [wait: Promise<unknown>, publish: () => void]][] =
     }],
     ["Semaphore, 1 permit", () => {
       const semaphore = Semaphore.create(0);
-      const publish = () => wordsOf(semaphore)[LAYOUT.semaphore.permits] = 1;
+      const publish = () =>
+        wordsOf(semaphore)[LAYOUT.semaphore.permits] = 1 << 2;
       return [semaphore.acquireAsync(), publish];
     }],
     ["Semaphore, 2 permits", () => {
       const semaphore = Semaphore.create(0);
-      const publish = () => wordsOf(semaphore)[LAYOUT.semaphore.permits] = 2;
+      const publish = () =>
+        wordsOf(semaphore)[LAYOUT.semaphore.permits] = 2 << 2;
       return [semaphore.acquireAsync(2), publish];
     }],
     ["SpscQueue", () => {

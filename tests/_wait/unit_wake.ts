@@ -60,18 +60,22 @@ test("a wake of abandon() goes to one agent", async () => {
 });
 
 test("wakes of release(n) go to as many agents as there are permits", async () => {
-  const { permits, turn, waiters, bulk } = LAYOUT.semaphore;
-  for (const [before, n, expected] of [[0, 1, 1], [0, 3, 3], [-2, 3, 1]]) {
+  const { permits, waiters } = LAYOUT.semaphore;
+  const [SINGLES, SEVERALS, DEBT] = [1, 2, 3];
+  for (
+    const [who, before, n, expected] of [
+      ...[[SINGLES, 0, 1, 1], [SINGLES, 0, 3, 3]],
+      ...[[SEVERALS, 0, 1, 6], [DEBT, 2, 1, 0], [DEBT, 2, 2, 6]],
+    ]
+  ) {
     const semaphore = Semaphore.create(0);
     const words = wordsOf(semaphore);
-    words[permits] = before!;
+    words[permits] = before! << 2 | who!;
     words[waiters] = 6;
-    words[bulk] = 2;
-    const single = sleepers(words, permits, 4);
-    const several = sleepers(words, turn, 2);
+    const awake = sleepers(words, permits, 6);
     semaphore.release(n);
-    assert.is(await single(), expected, `release(${n}) from ${before}`);
-    assert.is(await several(), 2);
+    const how = `release(${n}) from ${before}, ${who}`;
+    assert.is(await awake(), expected, how);
   }
 });
 

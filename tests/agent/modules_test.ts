@@ -1,3 +1,4 @@
+// it is long
 // A thread is one agent in a program and in the libraries that it loads, and in
 // the main and side modules of Emscripten.
 import * as path from "node:path";

@@ -3,6 +3,7 @@ import { mutants } from "../_run/mutant.ts";
 /** Mutants of a barrier that tracks nobody. */
 const PLAIN = mutants("barrier", {
   what: "BA1: reads the generation after it arrived",
+  by: "one of two gives up, the other leaves",
   ts: [
     "if (!last) return next;",
     "if (!last) return Atomics.load(words, STATE);",
@@ -45,6 +46,7 @@ const PLAIN = mutants("barrier", {
   ],
 }, {
   what: "BA4: arrives by a store",
+  by: "one of two leaves, then the other",
   ts: [
     "state = Atomics.compareExchange(words, STATE, expected, next); " +
     "if (state !== expected) continue; if (!last) return next;",
@@ -57,6 +59,7 @@ const PLAIN = mutants("barrier", {
   ],
 }, {
   what: "BA5: wakes before the generation ends",
+  by: "two parties, two rounds",
   ts: [
     "state = Atomics.compareExchange(words, STATE, expected, next); " +
     "if (state !== expected) continue; if (!last) return next; " +
@@ -75,6 +78,7 @@ const PLAIN = mutants("barrier", {
   ],
 }, {
   what: "does not check whether its arrival was stored",
+  by: "one of two gives up, the other leaves",
   ts: [
     "if (state !== expected) continue; if (!last) return next;",
     "if (!last) return next;",
@@ -82,6 +86,7 @@ const PLAIN = mutants("barrier", {
   c: ["if (state != expected) continue; *since = next;", "*since = next;"],
 }, {
   what: "waits for one party too many",
+  by: "one of two leaves, then the other",
   ts: [
     "const last = arrived * ONE_PARTY >= (state & PARTIES_MASK);",
     "const last = arrived * ONE_PARTY > (state & PARTIES_MASK);",
@@ -92,6 +97,7 @@ const PLAIN = mutants("barrier", {
   ],
 }, {
   what: "goes on with one party too few",
+  by: "two parties, two rounds",
   ts: [
     "const last = arrived * ONE_PARTY >= (state & PARTIES_MASK);",
     "const last = (arrived + 1) * ONE_PARTY >= (state & PARTIES_MASK);",
@@ -102,6 +108,7 @@ const PLAIN = mutants("barrier", {
   ],
 }, {
   what: "wakes nobody",
+  by: "two parties, two rounds",
   ts: [
     "if (state & WAITING_BIT) Atomics.notify(words, STATE); return undefined;",
     "return undefined;",
@@ -113,6 +120,7 @@ const PLAIN = mutants("barrier", {
   ],
 }, {
   what: "the generation does not change",
+  by: "one of two gives up, the other leaves",
   ts: [
     "return (state & (GENERATION_MASK | PARTIES_MASK)) + ONE_GENERATION | 0;",
     "return state & (GENERATION_MASK | PARTIES_MASK);",
@@ -125,6 +133,7 @@ const PLAIN = mutants("barrier", {
   ],
 }, {
   what: "counts the arrived parties in the next generation, too",
+  by: "one of two gives up, the other leaves",
   ts: [
     "return (state & (GENERATION_MASK | PARTIES_MASK)) + ONE_GENERATION | 0;",
     "return (state & ~WAITING_BIT) + ONE_GENERATION | 0;",
@@ -137,6 +146,7 @@ const PLAIN = mutants("barrier", {
   ],
 }, {
   what: "compares generations by size, although they wrap",
+  by: "two parties, a generation whose sign changes",
   ts: [
     "while (((state ^ since) & GENERATION_MASK) === 0) {",
     "while ((state & GENERATION_MASK) <= (since & GENERATION_MASK)) {",
@@ -171,6 +181,7 @@ const PLAIN = mutants("barrier", {
   by: "one of three gives up, and leaves",
 }, {
   what: "does not say that it sleeps",
+  by: "one of two gives up, the other leaves",
   ts: [
     "state = last ? state - 1 : state | WAITING_BIT;",
     "state = last ? state - 1 : state;",
@@ -181,6 +192,7 @@ const PLAIN = mutants("barrier", {
   ],
 }, {
   what: "says that it sleeps by a store",
+  by: "one of two gives up, the other leaves",
   ts: [
     "const seen = Atomics.compareExchange(words, STATE, expected, state); " +
     "if (seen !== expected) { state = seen; continue; }",
@@ -193,10 +205,12 @@ const PLAIN = mutants("barrier", {
   ],
 }, {
   what: "does not check whether its sleep mark was stored",
+  by: "one of two gives up, the other leaves",
   ts: ["if (seen !== expected) { state = seen; continue; }", ""],
   c: ["if (seen != expected) { state = seen; continue; }", "(void)seen;"],
 }, {
   what: "sleeps on the value that it reads last",
+  by: "one of two leaves, then the other",
   ts: [
     "const outcome = yield { words, index: STATE, value: state };",
     "const outcome = yield {\n" +
@@ -208,6 +222,7 @@ const PLAIN = mutants("barrier", {
   ],
 }, {
   what: "gives up, and stays counted",
+  by: "one of two gives up, the other leaves",
   ts: [
     "state = last ? state - 1 : state | WAITING_BIT;",
     "state = last ? state : state | WAITING_BIT;",
@@ -218,6 +233,7 @@ const PLAIN = mutants("barrier", {
   ],
 }, {
   what: "gives up although the generation ended",
+  by: "one of two gives up, the other leaves",
   ts: [
     "while (((state ^ since) & GENERATION_MASK) === 0) {",
     "while (last || ((state ^ since) & GENERATION_MASK) === 0) {",
@@ -233,6 +249,7 @@ const PLAIN = mutants("barrier", {
   by: "spurious wakes",
 }, {
   what: "leaves by a store",
+  by: "one of two gives up, the other leaves",
   ts: [
     "state = Atomics.compareExchange(words, STATE, expected, next); " +
     "if (state !== expected) continue; if (ends",
@@ -245,10 +262,12 @@ const PLAIN = mutants("barrier", {
   ],
 }, {
   what: "does not check whether its leaving was stored",
+  by: "one of two gives up, the other leaves",
   ts: ["if (state !== expected) continue; if (ends", "if (ends"],
   c: ["if (state != expected) continue; if (ends", "if (ends"],
 }, {
   what: "leaves, and wakes nobody",
+  by: "one of two gives up, the other leaves",
   ts: ["if (ends && state & WAITING_BIT) Atomics.notify(words, STATE);", ""],
   c: [
     "if (ends && state & WEFT_BARRIER_WAITING_BIT) weft__notify(&b->state, " +
@@ -269,6 +288,7 @@ const PLAIN = mutants("barrier", {
   ],
 }, {
   what: "leaves, and wakes before the generation ends",
+  by: "one of two gives up, the other leaves",
   ts: [
     "state = Atomics.compareExchange(words, STATE, expected, next); " +
     "if (state !== expected) continue; if (ends && state & WAITING_BIT) " +
@@ -287,6 +307,7 @@ const PLAIN = mutants("barrier", {
   ],
 }, {
   what: "leaves, and does not end the generation",
+  by: "one of two gives up, the other leaves",
   ts: [
     "const next = ends ? nextGeneration(left) : left | 0;",
     "const next = left | 0;",
@@ -297,6 +318,7 @@ const PLAIN = mutants("barrier", {
   ],
 }, {
   what: "leaves, and ends a generation that nobody has begun",
+  by: "one of two leaves, then the other",
   ts: [
     "const ends = waiting > 0 && waiting * ONE_PARTY",
     "const ends = waiting * ONE_PARTY",
@@ -312,6 +334,31 @@ const PLAIN = mutants("barrier", {
   c: [
     "WEFT_BARRIER_ONE_PARTY + (arrived ? 1 : 0));",
     "WEFT_BARRIER_ONE_PARTY);",
+  ],
+}, {
+  what: "(G) looks for waiters once it has let them go",
+  by: "one arrives last, the other frees the barrier",
+  ts: [
+    "if (!last) return next; if (state & WAITING_BIT) Atomics.notify(words, " +
+    "STATE);",
+    "if (!last) return next;\n" +
+    "if (Atomics.load(words, STATE) !== 0) Atomics.notify(words, STATE);",
+  ],
+  c: [
+    "*since = next; if (last && state & WEFT_BARRIER_WAITING_BIT)",
+    "*since = next; if (last && weft__load(&b->state) != 0)",
+  ],
+}, {
+  what: "(G) looks for waiters once it has left",
+  by: "one leaves, the other frees the barrier",
+  ts: [
+    "if (ends && state & WAITING_BIT) Atomics.notify(words, STATE);",
+    "if (ends && Atomics.load(words, STATE) !== 0) {\n" +
+    "Atomics.notify(words, STATE);\n}",
+  ],
+  c: [
+    "if (ends && state & WEFT_BARRIER_WAITING_BIT) weft__notify",
+    "if (ends && weft__load(&b->state) != 0) weft__notify",
   ],
 });
 

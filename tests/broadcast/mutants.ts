@@ -35,6 +35,7 @@ export const MUTANTS = mutants("broadcast", {
   ],
 }, {
   what: "overtakes subscribers instead of waiting",
+  by: "a subscriber comes and goes, the producer waits",
   ts: ["const slowest = this.#scan(tail);", "const slowest = tail;"],
   c: ["b->slowest = weft__broadcast_scan(b, *tail);", "b->slowest = *tail;"],
 }, {
@@ -44,6 +45,7 @@ export const MUTANTS = mutants("broadcast", {
   c: ["weft__compare_exchange(&at->cursor, first, next);", ""],
 }, {
   what: "reads elements that are not published",
+  by: "a subscriber comes and goes, the producer waits",
   ts: [
     "this.#tail = tail & ~CLOSED_BIT; if ((this.#tail - cursor | 0) > 0) return",
     "this.#tail = tail & ~CLOSED_BIT;\nif ((this.#tail - cursor | 0) >= 0) return",
@@ -292,6 +294,7 @@ export const MUTANTS = mutants("broadcast", {
   by: "the producer waits for one that sees",
 }, {
   what: "ends although elements are left",
+  by: "all is seen, by one with a seat, until the end",
   ts: [
     "this.#tail = tail & ~CLOSED_BIT; if ((this.#tail - cursor | 0) > 0) " +
     "return cursor; if (tail & CLOSED_BIT)",

@@ -20,7 +20,7 @@ const CLOSED = "if (weft__exchange(&r->closed, 1) != 0) return; " +
 /** Mutants of the slots of a `CallRing`. */
 export const MUTANTS = [
   ...mutants({
-    source: "_call_slots",
+    source: "_calls/call_slots",
     header: "call_ring",
     scenarios: ["call_ring"],
   }, {
@@ -45,6 +45,7 @@ export const MUTANTS = [
     c: HINT,
   }, {
     what: "writes the request after it is posted",
+    by: "a post, the end, and its server",
     ts: [
       "this.#put(request, at + REQUEST); this.publish(at, byteLength);",
       "this.publish(at, byteLength); this.#put(request, at + REQUEST);",
@@ -57,6 +58,7 @@ export const MUTANTS = [
     ],
   }, {
     what: "writes the request's length after it is posted",
+    by: "a post, the end, and its server",
     ts: ["words[at + REQUEST_LENGTH] = byteLength; // published by (P)", "", [
       "Atomics.store(words, at, posted); // (P)",
       "Atomics.store(words, at, posted); words[at + REQUEST_LENGTH] = byteLength;",
@@ -144,6 +146,7 @@ export const MUTANTS = [
     by: "a post, the end, and its server",
   }, {
     what: "frees a slot and wakes nobody",
+    by: "one serves itself, another wants its slot",
     ts: [
       "Atomics.store(this.words, at, FREE); wake(this.words, SLOT_EPOCH, 1);",
       "Atomics.store(this.words, at, FREE);",
@@ -151,6 +154,7 @@ export const MUTANTS = [
     c: [FREED, "weft__store(&c->state, WEFT_CALL_RING_FREE); (void)r; }"],
   }, {
     what: "wakes callers that want a slot before the slot is free",
+    by: "one serves itself, another wants its slot",
     ts: [
       "Atomics.store(this.words, at, FREE); wake(this.words, SLOT_EPOCH, 1);",
       "wake(this.words, SLOT_EPOCH, 1); Atomics.store(this.words, at, FREE);",
@@ -162,6 +166,7 @@ export const MUTANTS = [
     ],
   }, {
     what: "withdraws a call and wakes nobody for its slot",
+    by: "two want one slot",
     ts: [
       "if (next === FREE) wake(words, SLOT_EPOCH, 1); return true;",
       "return true;",
@@ -173,6 +178,7 @@ export const MUTANTS = [
     ],
   }, {
     what: "sleeps without saying so",
+    by: "a call and its server",
     ts: [
       "if ( state !== value && Atomics.compareExchange(words, at, state, value) !== state ) continue; const outcome = yield { words, index: at, value,",
       "const outcome = yield { words, index: at, value: state,",
@@ -218,6 +224,7 @@ export const MUTANTS = [
     ],
   }, {
     what: "keeps the slot of a call that was answered",
+    by: "a call and its server",
     ts: [
       "const reply = this.#bytes.slice(from, from + length); this.#free(at);",
       "const reply = this.#bytes.slice(from, from + length);",
@@ -245,6 +252,7 @@ export const MUTANTS = [
     by: "two serve themselves in one slot, into arrays",
   }, {
     what: "keeps the slot of a call whose server is gone",
+    by: "a server is abandoned",
     ts: ["if (phase === LOST) { this.#free(at);", "if (phase === LOST) {"],
     c: [
       "weft__call_free(r, c); if (phase == WEFT_CALL_RING_LOST) " +
@@ -254,6 +262,7 @@ export const MUTANTS = [
     ],
   }, {
     what: "gives up by a store",
+    by: "a call that is given up",
     ts: [
       "if (Atomics.compareExchange(words, at, state, next) !== state) continue; if (next === FREE) wake(words, SLOT_EPOCH, 1); return true;",
       "Atomics.store(words, at, next); if (next === FREE) wake(words, SLOT_EPOCH, 1); return true;",
@@ -266,6 +275,7 @@ export const MUTANTS = [
     ],
   }, {
     what: "gives back the slot of a call that is being served",
+    by: "a call that is given up",
     ts: [
       "const next = phase === SERVING ? DROPPED | state & ID_MASK : FREE;",
       "const next = FREE;",
@@ -277,6 +287,7 @@ export const MUTANTS = [
     ],
   }, {
     what: "cancels an answered call and keeps its slot",
+    by: "a call that is given up",
     ts: ["if (!this.giveUp(at)) this.#free(at);", "this.giveUp(at);"],
     c: [
       "if (!weft__call_give_up(r, c)) weft__call_free(r, c);",
@@ -284,6 +295,7 @@ export const MUTANTS = [
     ],
   }, {
     what: "takes a call by a store",
+    by: "a call and its server",
     ts: [
       "state = Atomics.compareExchange(words, at, expected, next);",
       "state = Atomics.store(words, at, next) === next ? expected : next;",
@@ -295,6 +307,7 @@ export const MUTANTS = [
     ],
   }, {
     what: "takes a call and forgets that its caller sleeps",
+    by: "a call and its server",
     ts: [
       "const next = serving | expected & WAITING_BIT;",
       "const next = serving;",
@@ -335,6 +348,7 @@ export const MUTANTS = [
     ],
   }, {
     what: "writes the reply after the answer",
+    by: "a post and its server",
     ts: [
       'if (typeof reply === "object") this.#put(reply, this.#replyAt(at) / 4); this.words[at + REPLY_LENGTH] = length; // published by (R) return this.#answer(at, REPLIED);',
       'this.words[at + REPLY_LENGTH] = length; const done = this.#answer(at, REPLIED); if (typeof reply === "object") this.#put(reply, this.#replyAt(at) / 4); return done;',
@@ -342,6 +356,7 @@ export const MUTANTS = [
     c: "In C the server writes the reply in place",
   }, {
     what: "writes the reply's length after the answer",
+    by: "a call and its server",
     ts: [
       "this.words[at + REPLY_LENGTH] = length; // published by (R) return this.#answer(at, REPLIED);",
       "const done = this.#answer(at, REPLIED); this.words[at + REPLY_LENGTH] = length; return done;",
@@ -358,6 +373,7 @@ export const MUTANTS = [
     ],
   }, {
     what: "answers a call that was given up",
+    by: "a call that is given up",
     ts: ["if ((state & PHASE_MASK) === DROPPED) {", "if (state === FREE) {"],
     c: [
       "if (weft__call_phase(state) == WEFT_CALL_RING_DROPPED) {",
@@ -365,6 +381,7 @@ export const MUTANTS = [
     ],
   }, {
     what: "answers by a store",
+    by: "a call that is given up",
     ts: [
       "if (Atomics.compareExchange(words, at, state, next) !== state) continue; if ((state & WAITING_BIT) !== 0) Atomics.notify(words, at); return !this.#reclaim(at, next);",
       "Atomics.store(words, at, next); if ((state & WAITING_BIT) !== 0) Atomics.notify(words, at); return !this.#reclaim(at, next);",
@@ -378,6 +395,7 @@ export const MUTANTS = [
     ],
   }, {
     what: "answers and wakes nobody",
+    by: "a call and its server",
     ts: [
       "if ((state & WAITING_BIT) !== 0) Atomics.notify(words, at); return !this.#reclaim(at, next);",
       "return !this.#reclaim(at, next);",
@@ -389,6 +407,7 @@ export const MUTANTS = [
     ],
   }, {
     what: "wakes before it answers",
+    by: "a call and its server",
     ts: [
       "if (Atomics.compareExchange(words, at, state, next) !== state) continue; if ((state & WAITING_BIT) !== 0) Atomics.notify(words, at); return !this.#reclaim(at, next);",
       "if ((state & WAITING_BIT) !== 0) Atomics.notify(words, at); if (Atomics.compareExchange(words, at, state, next) !== state) continue; return !this.#reclaim(at, next);",
@@ -402,10 +421,12 @@ export const MUTANTS = [
     ],
   }, {
     what: "does not check again whether its caller was abandoned",
+    by: "a caller is abandoned, by two, while it is served",
     ts: ["return !this.#reclaim(at, next);", "return true;"],
     c: ["return weft__call_reclaim(r, c, next) ? ETIMEDOUT : 0;", "return 0;"],
   }, {
     what: "withdraws an answer that its caller may be taking",
+    by: "a call and its server",
     ts: [
       "Atomics.load(words, at + CALLER) !== (caller | DEAD_BIT) ||",
       "Math.abs(0) ||",
@@ -416,6 +437,7 @@ export const MUTANTS = [
     ],
   }, {
     what: "closes and wakes no server",
+    by: "a server sleeps until the end",
     ts: [
       "if (Atomics.exchange(words, CLOSED, 1) !== 0) return; wake(words, SERVE_EPOCH, Infinity);",
       "if (Atomics.exchange(words, CLOSED, 1) !== 0) return;",
@@ -423,6 +445,7 @@ export const MUTANTS = [
     c: [CLOSED, "if (weft__exchange(&r->closed, 1) != 0) return;"],
   }, {
     what: "closes and wakes no caller that wants a slot",
+    by: "one sleeps for a slot until the end",
     ts: [
       "if (Atomics.exchange(words, CLOSED, 1) !== 0) return; wake(words, SERVE_EPOCH, Infinity); wake(words, SLOT_EPOCH, Infinity);",
       "if (Atomics.exchange(words, CLOSED, 1) !== 0) return; wake(words, SERVE_EPOCH, Infinity);",
@@ -430,6 +453,7 @@ export const MUTANTS = [
     c: [`${CLOSED} weft__event_wake(&r->slot_epoch, WEFT__ALL);`, CLOSED],
   }, {
     what: "wakes before it closes",
+    by: "a server sleeps until the end",
     ts: [
       "if (Atomics.exchange(words, CLOSED, 1) !== 0) return; wake(words, SERVE_EPOCH, Infinity);",
       "wake(words, SERVE_EPOCH, Infinity); if (Atomics.exchange(words, CLOSED, 1) !== 0) return;",
@@ -506,6 +530,7 @@ export const MUTANTS = [
   }, {
     what:
       "abandons a server that died before it woke its caller, and does not wake it",
+    by: "a server that answered and woke nobody is abandoned",
     ts: ["if (phase >= REPLIED) Atomics.notify(words, at);", ""],
     c: [
       "if (phase >= WEFT_CALL_RING_REPLIED) weft__notify(&c->state, WEFT__ALL); " +
@@ -526,7 +551,16 @@ export const MUTANTS = [
     ],
   }),
   ...mutants("call_ring", {
+    what: "posts a call that was aborted",
+    by: "a call is aborted while it waits for a slot",
+    ts: [
+      "waitOn(slots.posting(request, true))",
+      "waitOn(slots.posting(request))",
+    ],
+    c: "No call of C can be aborted",
+  }, {
     what: "the slot of a call that timed out is never freed",
+    by: "a call that is late, and the next one",
     ts: [
       "if (!(yield* slots.answered(at)) && slots.giveUp(at)) {",
       "if (!(yield* slots.answered(at))) {",

@@ -218,6 +218,31 @@ static void errors(void) {
   EQUAL(weft_call_ring_serve(r, twice, &served, WEFT_FOREVER), 0);
 }
 
+static void damaged_lengths(void) {
+  weft_call_ring *r = ring_of(1, 16, 16);
+  const int32_t damaged[4] = {17, INT32_MAX, -1, INT32_MIN};
+  for (int i = 0; i < 4; i++) {
+    weft_call *c = NULL, *taken = NULL;
+    char bytes[32] = "none";
+    int32_t length = 32, served = 0;
+    EQUAL(weft_call_ring_try_post(r, bytes, 4, &c), 0);
+    EQUAL(weft_call_ring_try_take(r, &taken), 0);
+    EQUAL(weft_call_ring_reply(r, taken, bytes, 4), 0);
+    c->reply_length = damaged[i];
+    EQUAL(weft_call_ring_try_receive(r, c, bytes, &length), ENOTRECOVERABLE);
+    EQUAL(length, 0);
+    EQUAL(weft_call_ring_pending(r), 0);
+    length = 32;
+    EQUAL(weft_call_ring_try_post(r, bytes, 4, &c), 0);
+    c->request_length = damaged[i];
+    EQUAL(weft_call_ring_try_serve_one(r, twice, &served), 0);
+    EQUAL(served, 0);
+    EQUAL(weft_call_ring_try_receive(r, c, bytes, &length), EIO);
+    EQUAL(length, 16);
+    CHECK(memcmp(bytes, "The ring is dama", 16) == 0);
+  }
+}
+
 static void dead_agents(void) {
   weft_call_ring *r = ring_of(3, 16, 16);
   weft_call *calls[3], *taken[3];
@@ -371,6 +396,7 @@ int main(int count, char **words) {
   if (count > 1) amount = amount * atoi(words[1]) / 10;
   RUN(by_turns);
   RUN(errors);
+  RUN(damaged_lengths);
   RUN(dead_agents);
   RUN(in_threads);
   puts("done");

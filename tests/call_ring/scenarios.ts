@@ -8,6 +8,7 @@ import {
   TRIES_AGAIN,
   type Weft,
 } from "../_run/scenario.ts";
+import { signalled } from "../_run/signal.ts";
 
 const { length, pauses, serve_waiters, slot_waiters } = LAYOUT.call_ring;
 /** A call that was answered, in its state. */
@@ -351,6 +352,47 @@ function drained(weft: Weft) {
   });
 }
 
+/** A word that no ring uses: the call was aborted. */
+const ABORTED = 8;
+
+/** A call that is aborted while another agent serves, after it freed the slot. */
+function aborting(weft: Weft) {
+  const answer = ([v]: Uint8Array) => Uint8Array.of(answerTo(v!));
+  return race.spec({
+    ...ring(weft, 1, true),
+    async: true,
+    stateless: false,
+    agent: (memory: SharedArrayBuffer, id: number): Handle => {
+      const realm = weft.realm();
+      enter(realm, id);
+      const ring = new realm.mod.CallRing(memory);
+      return { ring, dead: ring, pending: undefined };
+    },
+    ops: {
+      abort: {
+        run: async ({ ring }: Handle, v: number) => {
+          const { signal, options } = signalled();
+          const call = ring.callAsync(Uint8Array.of(v), options)
+            .then(() => {}, () => {});
+          Atomics.store(new Int32Array(ring.buffer), ABORTED, 1);
+          signal.abort();
+          await call;
+        },
+      },
+      /** Nobody may post a call once it is aborted. */
+      serveAborted: {
+        run: ({ ring }: Handle) => {
+          const words = new Int32Array(ring.buffer);
+          const isLate = Atomics.load(words, ABORTED) === 1;
+          ring.abandon(DEAD);
+          const served = ring.tryServeOne(answer);
+          if (isLate && served) throw new Error("an aborted call was posted");
+        },
+      },
+    },
+  });
+}
+
 /** Every interleaving of calls. */
 /** Why C takes other steps in some scenarios. */
 const DIFFERS = "where servers look first is a word of the ring in C, and in " +
@@ -460,6 +502,15 @@ export const scenarios = (weft: Weft): Scenario[] => {
       agents: [[["tryServeOne"]], [["abandon", DEAD]], [["post", 1]]],
       options: sampled,
       sampled: true,
+    },
+    {
+      name: "a call is aborted while it waits for a slot",
+      spec: aborting(weft),
+      agents: [[["abort", 1]], [["serveAborted"]]],
+      options: { timeouts: 0, states: 4000, runs: 20 },
+      sampled: true,
+      awaits: [0],
+      notInC: "no call of C can be aborted",
     },
     {
       name: "a server is abandoned",

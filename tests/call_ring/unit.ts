@@ -6,6 +6,7 @@ import {
   CallError,
   CallRing,
   ClosedError,
+  DamagedError,
   type PendingCall,
   type TakenCall,
 } from "../../mod.ts";
@@ -938,6 +939,41 @@ test("a caller pauses now and then, if others look for a slot in vain", () => {
     words[pauses] = damaged;
     call(new CallRing(caller.buffer));
     assert.is(words[pauses], damaged > 0 ? 31 : damaged);
+  }
+});
+
+const isDamaged = (error: unknown) => error instanceof DamagedError;
+
+test("a damaged length of a request or a reply is refused", () => {
+  for (const damaged of [9, 1 << 20, 2 ** 31 - 1, -1, -(2 ** 31)]) {
+    const ring = CallRing.create({ slots: 1, request: 8, reply: 8 });
+    const words = wordsOf(ring);
+    const slot = LAYOUT.call_ring.length;
+    const post = () => ring.tryPost(message(1, 4))!;
+    const receivers = [
+      (call: PendingCall) => call.tryReceive(),
+      (call: PendingCall) => call.tryReceiveInto(new Uint8Array(8)),
+    ];
+    for (const receive of receivers) {
+      for (const answer of ["reply", "fail"] as const) {
+        const call = post();
+        ring.tryTake()![answer](message(2, 3) as never);
+        words[slot + 3] = damaged;
+        assert.throws(() => receive(call), isDamaged);
+        assert.is(ring.pending, 0);
+      }
+    }
+    let call = post();
+    words[slot + 2] = damaged;
+    assert.throws(() => ring.tryTake(), isDamaged);
+    assert.throws(() => call.tryReceive(), /The ring/);
+    call = post();
+    words[slot + 2] = damaged;
+    let served = 0;
+    assert.ok(ring.tryServeOne(() => served++));
+    assert.throws(() => call.tryReceive(), /The ring/);
+    assert.is(served, 0);
+    assert.is(ring.pending, 0);
   }
 });
 

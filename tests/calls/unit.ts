@@ -270,6 +270,57 @@ test("errors arrive whole, whatever the slots' size", async () => {
   );
 });
 
+test("an error whose causes form a graph arrives soon", async () => {
+  const parts = (n: number, cause?: unknown) =>
+    Array.from({ length: n }, (_, i) => new Error(`part ${i}`, { cause }));
+  /** Each part of an aggregate has the aggregate as its cause. */
+  const shared = (n: number) => {
+    const all = new AggregateError(parts(n), "shared");
+    for (const part of all.errors) part.cause = all;
+    return all;
+  };
+  /** Of each level, each error has the whole level below as its causes. */
+  const layers = (n: number) => {
+    let all = new AggregateError(parts(n), "layer 0");
+    for (let i = 1; i <= n; i++) {
+      all = new AggregateError(parts(n, all), `layer ${i}`);
+    }
+    return all;
+  };
+  /** Data of which JSON has a million times more parts than it has itself. */
+  const data = (n: number) => {
+    let all: unknown[] = [];
+    for (let i = 0; i < n; i++) all = [all, all, all];
+    return new Error("data", { cause: all });
+  };
+  const many = (n: number) => new AggregateError(parts(n * 100), "many");
+  const makes = { shared, layers, data, many };
+  const fails = {
+    fail: (what: keyof typeof makes, n: number) => {
+      throw makes[what](n);
+    },
+  };
+  await between(fails, async (ring) => {
+    const remote = connect<typeof fails>(ring);
+    for (const n of [1, 2, 3, 5, 8, 30]) {
+      for (const what of Object.keys(makes) as (keyof typeof makes)[]) {
+        const begin = performance.now();
+        const error = await rejection(remote.fail(what, n)) as AggregateError;
+        const ms = performance.now() - begin;
+        assert.ok(ms < 8000, `${what} of ${n}: ${ms} ms`);
+        if (what === "data") continue;
+        const { errors, name } = error;
+        assert.is(name, "AggregateError");
+        assert.ok(errors.length === n || what === "many");
+        assert.is(errors[0].message, "part 0");
+        if (what !== "shared") continue;
+        assert.is(errors[n - 1].cause.message, "shared");
+        assert.is(errors[n - 1].cause.cause, undefined);
+      }
+    }
+  }, { reply: 65536 });
+});
+
 test("an error that is its own cause, or cannot be read, ends the call", async () => {
   const looped = new Error("looped");
   looped.cause = looped;
@@ -853,4 +904,18 @@ test("pieces find the thread that has the others", async () => {
     thread.stop();
   }
   assert.is(served, texts.length);
+});
+
+test("a codec that asks for ever more bytes is refused soon", async () => {
+  const ring = CallRing.create({ request: 64, reply: 64 });
+  const greedy: Codec<unknown> = {
+    name: "greedy",
+    encode: (_, into) => into.length + 1,
+    decode: () => 0,
+  };
+  const remote = connect<{ f(n: number): number }>(ring, { codec: greedy });
+  let error: unknown;
+  await remote.f(1).catch((reason: unknown) => error = reason);
+  assert.instance(error, TypeError);
+  assert.match((error as Error).message, "greedy asks for more bytes");
 });

@@ -11,16 +11,16 @@ const NO_CARRIERS = "C knows no carriers that are chosen";
 /** Mutants of the carriers, and of the channel in C. */
 export const MUTANTS = [
   ...mutants({
-    source: "_carrier",
+    source: "_queue/carrier",
     header: "channel",
     scenarios: ["channel"],
   }, {
     what: "frees a record before it is decoded",
     by: "oneToOne: two through room for one",
     ts: [
-      "try { const length = ring.lengthOfRecord(record); return this.#codec.decodeAt(this.#memory, 4 * record + 8, length); } finally { ring.consumeRecord(); }",
-      "const length = ring.lengthOfRecord(record); ring.consumeRecord(); " +
-      "return this.#codec.decodeAt(this.#memory, 4 * record + 8, length);",
+      "try { return this.#codec.decodeAt(this.#memory, at, length); } finally { ring.consumeRecord(); }",
+      "ring.consumeRecord(); " +
+      "return this.#codec.decodeAt(this.#memory, at, length);",
     ],
     c: NO_CARRIERS,
   }, {
@@ -40,6 +40,7 @@ export const MUTANTS = [
     c: NO_CARRIERS,
   }, {
     what: "frees an element in place before it is read",
+    by: "oneToOne: numbers, one sends twice, one receives twice",
     ts: [
       "const value = this.#field.get(this.#data, place) as T; queue.popPlaced();",
       "queue.popPlaced(); const value = this.#field.get(this.#data, place) as T;",
@@ -47,6 +48,7 @@ export const MUTANTS = [
     c: NO_CARRIERS,
   }, {
     what: "appends an element in place before it is written",
+    by: "oneToOne: numbers, the end while one sends",
     ts: [
       "field.set(this.#data, place, checked as never); return queue.pushPlaced();",
       "queue.pushPlaced(); field.set(this.#data, place, checked as never); return true;",
@@ -55,6 +57,7 @@ export const MUTANTS = [
   }),
   ...mutants("channel", {
     what: "publishes before it writes",
+    by: "numbers, room for one, one sends and one receives",
     ts: CARRIER,
     c: [
       `${PUT} weft__mpmc_publish(q, ticket);`,
@@ -63,6 +66,7 @@ export const MUTANTS = [
     ],
   }, {
     what: "clears the padding over what it wrote",
+    by: "numbers, room for one, one sends and one receives",
     ts: CARRIER,
     c: [
       `element[q->element_size / 4 - 1] = 0; /* the padding */ ${PUT}`,
@@ -70,6 +74,7 @@ export const MUTANTS = [
     ],
   }, {
     what: "frees before it reads",
+    by: "numbers, room for one, one sends and one receives",
     ts: CARRIER,
     c: [
       `${GOT} weft__mpmc_free(q, ticket);`,
@@ -78,6 +83,7 @@ export const MUTANTS = [
     ],
   }, {
     what: "does not free the slot of the message it took",
+    by: "numbers, room for one, one sends and one receives",
     ts: CARRIER,
     c: [
       "weft__mpmc_free(q, ticket); weft__event_wake(&q->push_epoch, 1);",
@@ -85,6 +91,7 @@ export const MUTANTS = [
     ],
   }, {
     what: "sends and wakes nobody",
+    by: "numbers, room for one, one sends and one receives",
     ts: CARRIER,
     c: [
       "weft__mpmc_publish(q, ticket); weft__event_wake(&q->pop_epoch, 1);",
@@ -92,6 +99,7 @@ export const MUTANTS = [
     ],
   }, {
     what: "receives and wakes nobody",
+    by: "numbers, room for one, one sends and one receives",
     ts: CARRIER,
     c: [
       "weft__mpmc_free(q, ticket); weft__event_wake(&q->push_epoch, 1);",
@@ -99,6 +107,7 @@ export const MUTANTS = [
     ],
   }, {
     what: "wakes before it publishes",
+    by: "numbers, room for one, one sends and one receives",
     ts: CARRIER,
     c: [
       "weft__mpmc_publish(q, ticket); weft__event_wake(&q->pop_epoch, 1);",
@@ -106,6 +115,7 @@ export const MUTANTS = [
     ],
   }, {
     what: "takes the end for an empty queue",
+    by: "numbers, a look and the end",
     ts: CARRIER,
     c: [
       "int32_t count = weft__mpmc_claim_pop(q, 1, &ticket); if (count <= 0) " +
@@ -115,6 +125,7 @@ export const MUTANTS = [
     ],
   }, {
     what: "takes a failed send to a closed channel for a success",
+    by: "numbers, the end before one sends, or after",
     ts: CARRIER,
     c: [
       "int32_t count = weft__mpmc_claim_push(q, 1, &ticket); if (count <= 0) " +
@@ -124,6 +135,7 @@ export const MUTANTS = [
     ],
   }, {
     what: "abandons nothing",
+    by: "a sender terminated at any step",
     ts: CARRIER,
     c: [
       "return weft_record_ring_abandon(weft__channel_ring(c), id);",

@@ -21,6 +21,7 @@ export const MUTANTS = mutants("condition", {
   ],
 }, {
   what: "CV2: wakes sleepers but calls nobody",
+  by: "two wait, notified one by one",
   ts: [
     "const called = state - k * (ONE_WAITING - ONE_CALLED);",
     "const called = state;",
@@ -32,6 +33,7 @@ export const MUTANTS = mutants("condition", {
   ],
 }, {
   what: "CV3: returns without the mutex",
+  by: "one waits, one notifies unlocked",
   ts: ["yield* relocking(mutexWords, this.#id);", ""],
   c: [
     "int locked = weft__mutex_lock_slow(m, id, WEFT_MUTEX_UNLOCKED, " +
@@ -40,6 +42,7 @@ export const MUTANTS = mutants("condition", {
   ],
 }, {
   what: "CV4: notifyAll calls one waiter only",
+  by: "two wait, all are notified",
   ts: ["this.#call(Infinity);", "this.#call(1);"],
   c: ["weft__condition_call(c, WEFT__ALL);", "weft__condition_call(c, 1);"],
 }, {
@@ -65,6 +68,7 @@ export const MUTANTS = mutants("condition", {
   c: ["weft__notify(place, 1); n -= k;", "n -= k;"],
 }, {
   what: "the first waiter that wakes does not wake the next",
+  by: "two wait, one notifies both",
   ts: [
     "if (called && Atomics.load(words, place) & CALLED_MASK) { " +
     "Atomics.notify(words, place, 1); }",
@@ -109,6 +113,7 @@ export const MUTANTS = mutants("condition", {
   ],
 }, {
   what: "sleeps on the value that it reads last",
+  by: "one waits, one notifies unlocked",
   ts: [
     "? { words, index: place, value: state } :",
     "? { words, index: place, value: Atomics.load(words, place) } :",
@@ -131,6 +136,7 @@ export const MUTANTS = mutants("condition", {
   by: "spurious calls",
 }, {
   what: "never calls the group that waiters are joining",
+  by: "one waits, one notifies unlocked",
   ts: ["if (gathering === 0) return;", "return;"],
   c: ["if (gathering == 0) return 0;", "return 0;"],
 }, {
@@ -312,6 +318,7 @@ export const MUTANTS = mutants("condition", {
   ],
 }, {
   what: "the turn passes, and wakes nobody",
+  by: "one waits, one notifies unlocked",
   ts: ["Atomics.notify(words, after, 1);", ""],
   c: ["weft__notify(after, 1);", ""],
 }, {

@@ -11,7 +11,7 @@ import {
   Semaphore,
   SpscQueue,
 } from "../../mod.ts";
-import { AGENT_ROW, AGENT_TABLE } from "../../primitives/_layout.ts";
+import { AGENT_ROW, AGENT_TABLE, RW_LOCK } from "../../primitives/_layout.ts";
 import { AgentTable, deadlocks } from "../../primitives/deadlocks.ts";
 import { cloned, suite } from "../_run/harness.ts";
 import { headerFiles } from "../_run/header.ts";
@@ -152,6 +152,27 @@ test("writers, tracked readers, a Once and a call are told, too", () => {
   // Nobody is known to have these.
   for (const other of [made.jobs, made.seats]) {
     inOf(other);
+    assert.equal(textsOf(made), []);
+  }
+});
+
+test("a writer that waits for readers waits for them alone", () => {
+  for (const byAwaiting of [false, true]) {
+    const made = make();
+    const { buffer, lock } = made;
+    lockAs(5, made.a);
+    const place = byAwaiting ? awaits : on;
+    note(made, 5, "writer", lock.byteOffset, place);
+    note(made, 9, "reader", made.a.byteOffset);
+    const reader = asAgent(9, () => new RwLock(buffer, lock.byteOffset).read());
+    // It is in line before the other writers, and so it owns the lock.
+    new Int32Array(buffer, lock.byteOffset)[RW_LOCK.writer] = 5;
+    const wait = byAwaiting ? "awaits" : "waits for";
+    assert.equal(textsOf(made), [
+      `"writer" ${wait} RwLock "lock" held by "reader", which waits for Mutex ` +
+      '"a" held by "writer"',
+    ]);
+    reader.unlock();
     assert.equal(textsOf(made), []);
   }
 });

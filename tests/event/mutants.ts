@@ -3,6 +3,7 @@ import { mutants } from "../_run/mutant.ts";
 /** Mutants of `Event`. */
 export const MUTANTS = mutants("event", {
   what: "sets by a store",
+  by: "set, reset, set",
   ts: [
     "state = Atomics.compareExchange(words, STATE, expected, next); " +
     "if (state !== expected) continue; if (state & AUTO_BIT) {",
@@ -16,6 +17,7 @@ export const MUTANTS = mutants("event", {
   ],
 }, {
   what: "gives up setting if the state changed meanwhile",
+  by: "set, reset, set",
   ts: [
     "if (state !== expected) continue; if (state & AUTO_BIT) {",
     "if (state !== expected) return; if (state & AUTO_BIT) {",
@@ -26,10 +28,12 @@ export const MUTANTS = mutants("event", {
   ],
 }, {
   what: "signals and wakes nobody",
+  by: "two signals for two who wait",
   ts: ["if (state & WAITERS_MASK) Atomics.notify(words, STATE, 1);", ""],
   c: ["if (state & WEFT_EVENT_WAITERS_MASK) weft__notify(&e->state, 1);", ""],
 }, {
   what: "sets and wakes nobody",
+  by: "set wakes two",
   ts: [
     "} else if (state & WAITING_BIT) { Atomics.notify(words, STATE); }",
     "}",
@@ -37,6 +41,7 @@ export const MUTANTS = mutants("event", {
   c: ["weft__notify(&e->state, WEFT__ALL);", ""],
 }, {
   what: "sets and wakes one",
+  by: "set wakes two",
   ts: [
     "} else if (state & WAITING_BIT) { Atomics.notify(words, STATE); }",
     "} else if (state & WAITING_BIT) { Atomics.notify(words, STATE, 1); }",
@@ -66,6 +71,7 @@ export const MUTANTS = mutants("event", {
   ],
 }, {
   what: "a reset right after a set hides the set from a waiter",
+  by: "a pulse for one who waits",
   ts: [
     "if (state & SET_BIT || (state ^ since) & PULSE_MASK) return true;",
     "if (state & SET_BIT) return true;",
@@ -77,6 +83,7 @@ export const MUTANTS = mutants("event", {
   ],
 }, {
   what: "pulses are not counted",
+  by: "a pulse for one who waits",
   ts: [
     "return ((state & ~WAITING_BIT) + ONE_PULSE | SET_BIT) | 0;",
     "return (state & ~WAITING_BIT | SET_BIT) | 0;",
@@ -88,6 +95,7 @@ export const MUTANTS = mutants("event", {
   ],
 }, {
   what: "takes any end of a sleep for the set",
+  by: "set wakes two",
   ts: [
     'last = outcome === "timed-out"; } } /** Waits for a signal',
     'last = outcome === "timed-out"; if (!last) return true; } } ' +
@@ -101,6 +109,7 @@ export const MUTANTS = mutants("event", {
   ],
 }, {
   what: "sleeps and does not say so",
+  by: "set wakes two",
   ts: [
     "state |= WAITING_BIT; if (state !== expected) {",
     "if (state !== expected) {",
@@ -108,6 +117,7 @@ export const MUTANTS = mutants("event", {
   c: ["state |= WEFT_EVENT_WAITING_BIT;", ""],
 }, {
   what: "says that it sleeps by a store",
+  by: "set, reset, set",
   ts: [
     "state |= WAITING_BIT; if (state !== expected) { const seen = " +
     "Atomics.compareExchange(words, STATE, expected, state);",
@@ -122,6 +132,7 @@ export const MUTANTS = mutants("event", {
   ],
 }, {
   what: "a waiter that took a signal stays counted",
+  by: "one signal, one waiter",
   ts: ["if (served) state -= counted + taken;", "if (served) state -= taken;"],
   c: [
     "state -= counted + WEFT_EVENT_ONE_SIGNAL;",
@@ -134,14 +145,17 @@ export const MUTANTS = mutants("event", {
   c: ["else if (last) state -= counted;", "else if (last) state -= 0;"],
 }, {
   what: "a waiter is not counted",
+  by: "two signals for two who wait",
   ts: ["state += counted = ONE_WAITER;", "state += 0;"],
   c: ["state += counted = WEFT_EVENT_ONE_WAITER;", "state += 0;"],
 }, {
   what: "thinks that it is counted although its exchange failed",
+  by: "one signal, one waiter",
   ts: ["if (!served && !last) counted = 0;", ""],
   c: ["if (!served && !last) counted = 0;", ""],
 }, {
   what: "takes or counts by a store",
+  by: "two signals for two who wait",
   ts: [
     "const seen = Atomics.compareExchange(words, STATE, expected, state); " +
     "if (seen !== expected) { if (!served",
@@ -156,6 +170,7 @@ export const MUTANTS = mutants("event", {
   ],
 }, {
   what: "remembers only one signal for any number of waiters",
+  by: "two signals for two who wait",
   ts: [
     "return signals < Math.max(waiters, 1) ? state + ONE_SIGNAL : state;",
     "return signals < 1 ? state + ONE_SIGNAL : state;",
@@ -163,5 +178,31 @@ export const MUTANTS = mutants("event", {
   c: [
     "return signals < (waiters > 1 ? waiters : 1) ?",
     "(void)waiters; return signals < 1 ?",
+  ],
+}, {
+  what: "(G) looks at the event once it has set it",
+  by: "one sets, the other frees the event: false",
+  ts: [
+    "} else if (state & WAITING_BIT) { Atomics.notify(words, STATE);",
+    "} else if (Atomics.load(words, STATE) !== 0 && state & WAITING_BIT) {\n" +
+    "Atomics.notify(words, STATE);",
+  ],
+  c: [
+    "} else if (state & WEFT_EVENT_WAITING_BIT) { weft__notify",
+    "} else if (weft__load(&e->state) != 0 && state & WEFT_EVENT_WAITING_BIT) " +
+    "{ weft__notify",
+  ],
+}, {
+  what: "(G) looks for waiters once it has signalled",
+  by: "one sets, the other frees the event: true",
+  ts: [
+    "if (state & WAITERS_MASK) Atomics.notify(words, STATE, 1);",
+    "if (Atomics.load(words, STATE) & WAITERS_MASK) {\n" +
+    "Atomics.notify(words, STATE, 1);\n}",
+  ],
+  c: [
+    "if (state & WEFT_EVENT_WAITERS_MASK) weft__notify(&e->state, 1);",
+    "if (weft__load(&e->state) & WEFT_EVENT_WAITERS_MASK) " +
+    "weft__notify(&e->state, 1);",
   ],
 });

@@ -1,6 +1,12 @@
 import { race } from "../../race/mod.ts";
 import { LAYOUT } from "../../primitives/_layout.ts";
-import { enter, named, type Scenario, type Weft } from "../_run/scenario.ts";
+import {
+  enter,
+  freed,
+  named,
+  type Scenario,
+  type Weft,
+} from "../_run/scenario.ts";
 
 /** An event that is reset manually. The model's state is whether it is set. */
 function manual(weft: Weft) {
@@ -142,6 +148,15 @@ export function scenarios(weft: Weft): Scenario[] {
   const flag = manual(weft);
   const signals = signalled(weft);
   return [
+    ...[false, true].map((autoReset) =>
+      freed(`one sets, the other frees the event: ${autoReset}`, weft, {
+        memory: () => weft.mod.Event.create({ autoReset }).buffer,
+        view: (memory) => new weft.mod.Event(memory),
+        row: LAYOUT.event,
+        letGo: (event) => event.set(),
+        wait: (event) => event.wait(),
+      })
+    ),
     {
       name: "set wakes two",
       spec: flag,

@@ -45,7 +45,7 @@ static void refuses(const void *at, const char *kind) {
 static void knows(void) {
   CHECK(weft_semaphore_init(arena, sizeof arena, 3) != NULL);
   tells(arena, 36, NULL, "semaphore",
-        ",\"permits\":3,\"waiters\":0,\"turn\":0,\"bulk\":0,"
+        ",\"permits\":12,\"waiters\":0,\"bulk\":0,"
         "\"claimant\":0,\"claim\":0},\"waiters\":0,\"problems\":[]}\n");
   tells(arena, 36, "semaphore", "semaphore",
         ",\"waiters\":0,\"problems\":[]}\n");
@@ -167,7 +167,7 @@ static void slots(void) {
   arena[168] = 77;
   tells(q, 1024, NULL, "mpmc_queue",
         "{\"word\":\"slot 2\",\"index\":168,\"value\":77,\"what\":\"damaged\","
-        "\"text\":\"Its turn is of none of the tickets that it can be of.\""
+        "\"text\":\"No ticket for this slot has this turn.\""
         "}]}\n");
   /* A damaged configuration is not believed. */
   q->capacity = INT32_MAX;

@@ -167,10 +167,10 @@ test("inspect() reads a WebAssembly.Memory, after it has grown, too", () => {
     { initial: 1, maximum: 2, shared: true },
   );
   Semaphore.init(memory, 16, 3);
-  assert.is(inspect(memory, 16).words.permits, 3);
+  assert.is(inspect(memory, 16).words.permits, 3 << 2);
   memory.grow(1);
   Semaphore.init(memory, 65536 + 16, 4);
-  assert.is(inspect(memory, 65536 + 16).words.permits, 4);
+  assert.is(inspect(memory, 65536 + 16).words.permits, 4 << 2);
 });
 
 // ---- owner and waiters ------------------------------------------------------------
@@ -370,7 +370,7 @@ const DAMAGES: readonly Damage[] = [
   ["rw_lock", { writer_starving: -1 }, "writer_starving", "0 or 1"],
   ["condition", { turn: 2 }, "even", "`turn`"],
   ["condition", { odd: 0, turn: 1 }, "odd", "`turn`"],
-  ["semaphore", { permits: 1 << 30 }, "permits", "so many permits"],
+  ["semaphore", { permits: 1 << 2 | 3 }, "permits", "names nobody"],
   ["semaphore", { waiters: -1 }, "waiters", "fewer than 0"],
   ["semaphore", { bulk: -1 }, "bulk", "fewer than 0"],
   ["semaphore", { claimant: -1 }, "claimant", "No agent"],
@@ -384,8 +384,8 @@ const DAMAGES: readonly Damage[] = [
   ["once", { state: 1 << 28 | 5 }, "state", "an agent runs it"],
   ["once", { state: 1 << 29 }, "state", "Bits 29 and 31"],
   ["spsc_queue", { head: 8 }, "head", "beyond `tail`"],
-  ["spsc_queue", { head_cache: 4 }, "head_cache", "no earlier value"],
-  ["spsc_queue", { tail_cache: 4 }, "tail_cache", "no earlier value"],
+  ["spsc_queue", { head_cache: 4 }, "head_cache", "no recent value"],
+  ["spsc_queue", { tail_cache: 4 }, "tail_cache", "no recent value"],
   ["mpmc_queue", { head: 1 }, "head", "even"],
   ["mpmc_queue", { tail: 64 }, "head", "than the capacity"],
   ["mpmc_queue", { pop_waiters: -1 }, "pop_waiters", "fewer than 0"],
@@ -394,18 +394,29 @@ const DAMAGES: readonly Damage[] = [
   ["record_ring", { tail: 4 }, "tail", "multiple of 8"],
   ["record_ring", { head: 3 }, "head", "multiple of 8"],
   ["record_ring", { claimant: 1 << 30 }, "claimant", "No agent"],
-  ["record_ring", { head_cache: 8 }, "head_cache", "no earlier value"],
+  ["record_ring", { head_cache: 8 }, "head_cache", "no recent value"],
   ["channel", { codec: 99 }, "seal", "its seal"],
   ["call_ring", { closed: 2 }, "closed", "0 or 1"],
-  ["work_counter", { done: -1 }, "done", "so many tasks"],
-  ["work_counter", { target: 1 << 30 }, "target", "so many tasks"],
+  ["work_counter", { done: -1 }, "done", "0 to `total`"],
+  ["work_counter", { target: 1 << 30 }, "target", "0 to `total`"],
   ["work_counter", { finished: 3 }, "finished", "0, 1 or 2"],
   ["work_counter", { finished: 2 }, "finished", "not done"],
   ["work_deque", { top: 9 }, "top", "beyond `bottom`"],
   ["work_deque", { bottom: 99 }, "top", "than the capacity"],
   ["slab_pool", { capacity: -1 }, "seal", "its seal"],
   ["striped_counter", { stripes: 0 }, "seal", "its seal"],
+  ["shape_table", { bytes: 0 }, "seal", "its seal"],
 ];
+
+test("inspect() tells that there are more permits than there can be", () => {
+  const semaphore = Semaphore.create(2, { max: 2 });
+  assert.equal(inspect(semaphore).problems, []);
+  const { permits } = LAYOUT.semaphore;
+  new Int32Array(semaphore.buffer)[permits] = 3 << 2;
+  const [problem] = inspect(semaphore).problems;
+  assert.is(problem?.word, "permits");
+  assert.match(problem!.text, "so many permits");
+});
 
 test("inspect() tells which word does not fit together, and why", () => {
   for (const [stem, changes, word, text] of DAMAGES) {

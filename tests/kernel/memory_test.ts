@@ -4,8 +4,8 @@
 // realm may not compile WebAssembly.
 import { Buffer } from "node:buffer";
 import * as assert from "uvu/assert";
-import { kernelOf } from "../../primitives/_kernel.ts";
-import * as TEXT from "../../primitives/_kernel_text.ts";
+import { kernelOf } from "../../primitives/_kernel/kernel.ts";
+import * as TEXT from "../../primitives/_kernel/kernel_text.ts";
 import {
   arena,
   MpmcQueue,
@@ -95,6 +95,24 @@ test("the exports that a program gives are the kernel of its memory", () => {
   assert.ok(WorkCounter.init(memory, 1024, 10).inKernel);
   const wrong = memory.buffer as unknown as WebAssembly.Memory;
   assert.throws(() => useKernel(wrong, exports), TypeError);
+});
+
+test("with a part of a class's exports, this library's kernel is used", () => {
+  const names = ["lock", "try_lock", "unlock"];
+  for (const missing of [undefined, ...names]) {
+    const { memory, exports, calls } = ownModule();
+    const name = `weft_kernel_mutex_${missing}`;
+    const wrong: unknown[] = [undefined, memory]; // absent, and no function
+    for (const value of missing === undefined ? [undefined] : wrong) {
+      useKernel(memory, { ...exports, [name]: value as never });
+      const lock = new Mutex(memory, 0);
+      assert.ok(lock.inKernel);
+      lock.lock().unlock();
+      lock.tryLock()!.unlock();
+    }
+    const own = ["lock", "unlock", "try_lock", "unlock"];
+    assert.equal(calls, missing === undefined ? own : []);
+  }
 });
 
 /** A memory, and exports as those of a program with `wasm/kernel.c` in it. */

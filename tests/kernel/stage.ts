@@ -7,25 +7,27 @@
 import { fileURLToPath } from "node:url";
 import { race, type Wasm } from "../../race/mod.ts";
 import { getHost } from "../../race/engine/views.ts";
-import * as kernel from "../../primitives/_kernel.ts";
-import * as spin from "../../primitives/_spin.ts";
-import * as turn from "../../primitives/_turn.ts";
-import * as utf8 from "../../primitives/_utf8.ts";
+import * as kernel from "../../primitives/_kernel/kernel.ts";
+import * as spin from "../../primitives/_wait/spin.ts";
+import * as turn from "../../primitives/_wait/turn.ts";
+import * as utf8 from "../../primitives/_message/utf8.ts";
 import * as pool from "../pool/parts.ts";
 import { Sources, withOthers } from "../_run/realm.ts";
-import type { Modules, Weft } from "../_run/scenario.ts";
+import { type Modules, tellNothing, type Weft } from "../_run/scenario.ts";
 import * as deadlocks from "../../primitives/deadlocks.ts";
+import * as explored from "../../primitives/_memory/explored.ts";
 import * as mod from "./mod.ts";
 
 type KernelModules = Modules & { kernel: typeof kernel };
 
 const sources = await Sources.of<KernelModules>({
   mod: new URL("./mod.ts", import.meta.url),
-  spin: new URL("../../primitives/_spin.ts", import.meta.url),
-  utf8: new URL("../../primitives/_utf8.ts", import.meta.url),
-  turn: new URL("../../primitives/_turn.ts", import.meta.url),
+  explored: new URL("../../primitives/_memory/explored.ts", import.meta.url),
+  spin: new URL("../../primitives/_wait/spin.ts", import.meta.url),
+  utf8: new URL("../../primitives/_message/utf8.ts", import.meta.url),
+  turn: new URL("../../primitives/_wait/turn.ts", import.meta.url),
   pool: new URL("../pool/parts.ts", import.meta.url),
-  kernel: new URL("../../primitives/_kernel.ts", import.meta.url),
+  kernel: new URL("../../primitives/_kernel/kernel.ts", import.meta.url),
   deadlocks: new URL("../../primitives/deadlocks.ts", import.meta.url),
 });
 
@@ -62,6 +64,7 @@ export async function stageOf(
   };
   const inKernel = <Its extends KernelModules>(its: Its): Its => {
     let agent = 0;
+    tellNothing(its);
     its.kernel.source.allocate = () => {
       throw new RangeError("the race tester simulates a SharedArrayBuffer");
     };
@@ -88,7 +91,7 @@ export async function stageOf(
   const its = edited === undefined
     ? {
       mod: mod as unknown as Modules["mod"],
-      ...{ spin, utf8, turn, pool, kernel, deadlocks },
+      ...{ spin, utf8, turn, explored, pool, kernel, deadlocks },
     }
     : changed.evaluated();
   return {

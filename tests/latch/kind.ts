@@ -14,7 +14,7 @@ export const kind: Kind = {
 };
 
 /** What a bundle of it may weigh. */
-export const size: Size = { name: "Latch", most: 5600 };
+export const size: Size = { name: "Latch", most: 5900 };
 
 class LatchInC extends Twin {
   get count(): number {
@@ -23,6 +23,15 @@ class LatchInC extends Twin {
 
   countDown(n = 1): void {
     this.succeeded(this.c.weft_latch_count_down!(this.at, n));
+  }
+
+  arriveAndWait(): void {
+    this.succeeded(this.c.weft_latch_arrive_and_wait!(this.at, ns()));
+  }
+
+  tryArriveAndWait(timeout = 0): boolean {
+    const { c, at } = this;
+    return this.succeeded(c.weft_latch_arrive_and_wait!(at, ns(timeout)));
   }
 
   wait(): void {

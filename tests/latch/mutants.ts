@@ -3,6 +3,7 @@ import { mutants } from "../_run/mutant.ts";
 /** Mutants of `Latch`. */
 export const MUTANTS = mutants("latch", {
   what: "counts by a store",
+  by: "two steps, two sleepers",
   ts: [
     "state = Atomics.compareExchange(words, STATE, expected, next);",
     "Atomics.store(words, STATE, next);",
@@ -13,27 +14,30 @@ export const MUTANTS = mutants("latch", {
   ],
 }, {
   what: "gives up if another agent counted meanwhile",
+  by: "two steps, two sleepers",
   ts: [
     "if (state !== expected) continue; if (next",
     "if (state !== expected) return; if (next",
   ],
   c: [
-    "if (state != expected) continue; if (next",
-    "if (state != expected) return 0; if (next",
+    "if (state != expected) continue; *opened",
+    "if (state != expected) return 0; *opened",
   ],
 }, {
   what: "opens and wakes nobody",
+  by: "two steps, two sleepers",
   ts: [
     "if (next === OPEN && state & WAITING_BIT) Atomics.notify(words, STATE);",
     "",
   ],
   c: [
-    "if (next == WEFT_LATCH_OPEN && state & WEFT_LATCH_WAITING_BIT) " +
+    "if (*opened && state & WEFT_LATCH_WAITING_BIT) " +
     "weft__notify(&l->state, WEFT__ALL);",
     "",
   ],
 }, {
   what: "opens and wakes one",
+  by: "a wait that may time out",
   ts: [
     "if (next === OPEN && state & WAITING_BIT) Atomics.notify(words, STATE);",
     "if (next === OPEN && state & WAITING_BIT) Atomics.notify(words, STATE, 1);",
@@ -41,6 +45,7 @@ export const MUTANTS = mutants("latch", {
   c: ["weft__notify(&l->state, WEFT__ALL);", "weft__notify(&l->state, 1);"],
 }, {
   what: "wakes before it opens",
+  by: "two steps, two sleepers",
   ts: [
     "state = Atomics.compareExchange(words, STATE, expected, next);",
     "if (next === OPEN) Atomics.notify(words, STATE);\n" +
@@ -51,7 +56,7 @@ export const MUTANTS = mutants("latch", {
     ],
   ],
   c: [
-    "if (next == WEFT_LATCH_OPEN && state & WEFT_LATCH_WAITING_BIT) " +
+    "if (*opened && state & WEFT_LATCH_WAITING_BIT) " +
     "weft__notify(&l->state, WEFT__ALL);",
     "",
     [
@@ -62,6 +67,7 @@ export const MUTANTS = mutants("latch", {
   ],
 }, {
   what: "stays closed because of a waiter's mark",
+  by: "two steps, two sleepers",
   ts: ["const next = left < ONE ? OPEN : left;", "const next = left;"],
   c: [
     "int32_t next = left < WEFT_LATCH_ONE ? WEFT_LATCH_OPEN : left;",
@@ -80,6 +86,7 @@ export const MUTANTS = mutants("latch", {
   ],
 }, {
   what: "opens one step too early",
+  by: "two steps, two sleepers",
   ts: [
     "const next = left < ONE ? OPEN : left;",
     "const next = left <= ONE ? OPEN : left;",
@@ -90,6 +97,7 @@ export const MUTANTS = mutants("latch", {
   ],
 }, {
   what: "counts below 0",
+  by: "steps of two sizes, never below 0",
   ts: ["if (state < n * ONE) {", "if (state < ONE) {"],
   c: ["if (state < n * WEFT_LATCH_ONE) {", "if (state < WEFT_LATCH_ONE) {"],
 }, {
@@ -102,6 +110,7 @@ export const MUTANTS = mutants("latch", {
   equivalent: "the count only goes down, so an old one never refuses too much",
 }, {
   what: "sleeps and does not say so",
+  by: "two steps, two sleepers",
   ts: [
     "state |= WAITING_BIT; if (state !== expected) {",
     "if (state !== expected) {",
@@ -109,6 +118,7 @@ export const MUTANTS = mutants("latch", {
   c: ["state |= WEFT_LATCH_WAITING_BIT;", ""],
 }, {
   what: "says that it sleeps by a store",
+  by: "two steps, two sleepers",
   ts: [
     "const seen = Atomics.compareExchange(words, STATE, expected, state);",
     "const seen = expected; Atomics.store(words, STATE, state);",
@@ -119,6 +129,7 @@ export const MUTANTS = mutants("latch", {
   ],
 }, {
   what: "does not look again after a sleep",
+  by: "two steps, two sleepers",
   ts: [
     'if (outcome === "timed-out") return state === OPEN;',
     'return outcome !== "timed-out" || state === OPEN;',
@@ -131,10 +142,12 @@ export const MUTANTS = mutants("latch", {
   ],
 }, {
   what: "goes on with the value that it read before the sleep",
+  by: "two steps, two sleepers",
   ts: ["state = Atomics.load(words, STATE); if (outcome", "if (outcome"],
   c: ["state = weft__load(&l->state); if (outcome", "if (outcome"],
 }, {
   what: "takes a timeout for the opening",
+  by: "a wait that may time out",
   ts: [
     'if (outcome === "timed-out") return state === OPEN;',
     'if (outcome === "timed-out") return true;',
@@ -142,6 +155,7 @@ export const MUTANTS = mutants("latch", {
   c: ["return state == WEFT_LATCH_OPEN ? 0 : ETIMEDOUT;", "return 0;"],
 }, {
   what: "reads the count plainly",
+  by: "steps of two sizes, never below 0",
   ts: [
     "return Atomics.load(this.#words, STATE) === OPEN;",
     "return this.#words[STATE] === OPEN;",
@@ -150,4 +164,34 @@ export const MUTANTS = mutants("latch", {
     "return weft__load(&l->state) == WEFT_LATCH_OPEN ? 0 : EBUSY;",
     "return l->state == WEFT_LATCH_OPEN ? 0 : EBUSY;",
   ],
+}, {
+  what: "(G) looks at the latch once it has opened it",
+  by: "one counts down, the other frees the latch",
+  ts: [
+    "if (next === OPEN && state & WAITING_BIT) Atomics.notify(words, STATE); " +
+    "return next === OPEN;",
+    "if (next === OPEN && state & WAITING_BIT) Atomics.notify(words, STATE);\n" +
+    "return Atomics.load(words, STATE) === OPEN;",
+  ],
+  c: [
+    "weft__notify(&l->state, WEFT__ALL); return 0; } }",
+    "weft__notify(&l->state, WEFT__ALL); " +
+    "*opened = weft__load(&l->state) == WEFT_LATCH_OPEN; return 0; } }",
+  ],
+}, {
+  what: "(G) opens the latch, and waits for that",
+  by: "one arrives and waits, the other frees the latch",
+  ts: [
+    "if (!this.#step(1)) this.#wait(Infinity);",
+    "this.#step(1);\nthis.#wait(Infinity);",
+  ],
+  c: [
+    "return result != 0 || opened ? result",
+    "return result != 0 ? result",
+  ],
+}, {
+  what: "(G) opens the latch, and looks whether it is open",
+  by: "one arrives for a time, the other frees the latch",
+  ts: ["if (this.#step(1)) return true;", "this.#step(1);"],
+  c: "C waits where TypeScript looks: see above",
 });

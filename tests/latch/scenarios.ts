@@ -1,6 +1,12 @@
 import { race } from "../../race/mod.ts";
 import { LAYOUT } from "../../primitives/_layout.ts";
-import { enter, named, type Scenario, type Weft } from "../_run/scenario.ts";
+import {
+  enter,
+  freed,
+  named,
+  type Scenario,
+  type Weft,
+} from "../_run/scenario.ts";
 
 const { state } = LAYOUT.latch;
 /** Read plainly before an exchange checks it. */
@@ -106,6 +112,30 @@ export const scenarios = (weft: Weft): Scenario[] => [
     agents: [[["waitFor"], ["wait"]], [["waitFor"]], [["countDown", 1]]],
     options: { timeouts: true },
   },
+  freed("one counts down, the other frees the latch", weft, {
+    memory: () => weft.mod.Latch.create(1).buffer,
+    view: (memory) => new weft.mod.Latch(memory),
+    row: LAYOUT.latch,
+    hints: HINTS,
+    letGo: (latch) => latch.countDown(),
+    wait: (latch) => latch.wait(),
+  }),
+  freed("one arrives and waits, the other frees the latch", weft, {
+    memory: () => weft.mod.Latch.create(1).buffer,
+    view: (memory) => new weft.mod.Latch(memory),
+    row: LAYOUT.latch,
+    hints: HINTS,
+    letGo: (latch) => latch.arriveAndWait(),
+    wait: (latch) => latch.wait(),
+  }),
+  freed("one arrives for a time, the other frees the latch", weft, {
+    memory: () => weft.mod.Latch.create(1).buffer,
+    view: (memory) => new weft.mod.Latch(memory),
+    row: LAYOUT.latch,
+    hints: HINTS,
+    letGo: (latch) => latch.tryArriveAndWait(),
+    wait: (latch) => latch.wait(),
+  }),
   {
     name: "an agent terminated at any step",
     spec: terminated(weft, 2),

@@ -6,6 +6,7 @@ const HINT =
 /** Mutants of `LockFreeQueue`. */
 export const MUTANTS = mutants("lock_free_queue", {
   what: "(P): publishes before it writes",
+  by: "two push, one finds it full",
   ts: [
     "this.#words[this.#slots + slot] = value; // published by (P) const result = this.#append(this.#ticket, slot, this.capacity); if (result < 0) return this.#isNone(result);",
     "const result = this.#append(this.#ticket, slot, this.capacity);\nif (result < 0) return this.#isNone(result);\nthis.#words[this.#slots + slot] = value;",
@@ -20,6 +21,7 @@ export const MUTANTS = mutants("lock_free_queue", {
   ],
 }, {
   what: "frees before it reads",
+  by: "the only slot goes from a pop to a push",
   ts: [
     "const value = this.#words[this.#slots + slot]!; // published by (P) " +
     "this.#giveBack(slot);",
@@ -34,6 +36,7 @@ export const MUTANTS = mutants("lock_free_queue", {
   ],
 }, {
   what: "puts a ticket in by a store",
+  by: "two push, one finds it full",
   ts: [
     "entry = Atomics.compareExchange(words, at, free, put);",
     "Atomics.store(words, at, put);",
@@ -44,6 +47,7 @@ export const MUTANTS = mutants("lock_free_queue", {
   ],
 }, {
   what: "takes a ticket by a store",
+  by: "two push, one finds it full",
   ts: [
     "const seen = Atomics.compareExchange(words, at, entry, taken);",
     "const seen = entry; Atomics.store(words, at, taken);",
@@ -65,6 +69,7 @@ export const MUTANTS = mutants("lock_free_queue", {
   ],
 }, {
   what: "marks a taken entry with the same lap",
+  by: "two push, one finds it full",
   ts: ["const taken = free + 2 * filled | 0;", "const taken = free;"],
   c: [
     "int32_t taken = weft__plus(free, 2 * ring.filled);",
@@ -72,10 +77,12 @@ export const MUTANTS = mutants("lock_free_queue", {
   ],
 }, {
   what: "a push that finds the queue full keeps its slot",
+  by: "two push, one finds it full",
   ts: ["if (result < 0) this.#giveBack(slot);", ""],
   c: ["if (result != 0) weft__lock_free_give_back(q, slot);", ""],
 }, {
   what: "notices one element too late that it is full",
+  by: "two push, one finds it full",
   ts: [
     "if (capacity > 0 && !this.#isTaken(ticket - capacity | 0)) {",
     "if (capacity > 0 && !this.#isTaken(ticket - capacity - 1 | 0)) {",
@@ -86,6 +93,7 @@ export const MUTANTS = mutants("lock_free_queue", {
   ],
 }, {
   what: "a hint says that an element is not taken",
+  by: "full, and a push meets a pop",
   ts: [
     "return this.#ahead(words[at]!, ticket) > 0 || " +
     "this.#ahead(Atomics.load(words, at), ticket) > 0;",
@@ -94,6 +102,7 @@ export const MUTANTS = mutants("lock_free_queue", {
   c: HINT,
 }, {
   what: "a hint says that the queue is empty",
+  by: "where the tickets wrap",
   ts: [
     "entry = Atomics.load(words, at); if (entry === free) return NONE; " +
     "if (entry === (free | CLOSED)) return OVER; } ticket",
@@ -103,6 +112,7 @@ export const MUTANTS = mutants("lock_free_queue", {
   c: HINT,
 }, {
   what: "does not notice that an empty queue is closed",
+  by: "close meets a push and a pop",
   ts: [
     "if (entry === (free | CLOSED)) return OVER; } ticket",
     "if (entry === (free | CLOSED)) return NONE; } ticket",
@@ -113,6 +123,7 @@ export const MUTANTS = mutants("lock_free_queue", {
   ],
 }, {
   what: "laps do not wrap",
+  by: "where the laps change their sign",
   ts: [
     "((entry & -2 * this.#filled) - this.#lap(ticket) | 0) >> 1",
     "((entry & -2 * this.#filled) - this.#lap(ticket)) / 2",
@@ -123,6 +134,7 @@ export const MUTANTS = mutants("lock_free_queue", {
   ],
 }, {
   what: "closes and wakes no consumer",
+  by: "two sleep until close, and have no end",
   ts: [
     "wake(words, POP_EPOCH, Infinity); wake(words, PUSH_EPOCH, Infinity); }",
     "wake(words, PUSH_EPOCH, Infinity); }",
@@ -134,6 +146,7 @@ export const MUTANTS = mutants("lock_free_queue", {
   ],
 }, {
   what: "closes and wakes one consumer",
+  by: "two sleep until close, and have no end",
   ts: [
     "wake(words, POP_EPOCH, Infinity); wake(words, PUSH_EPOCH, Infinity); }",
     "wake(words, POP_EPOCH, 1); wake(words, PUSH_EPOCH, Infinity); }",
@@ -155,6 +168,7 @@ export const MUTANTS = mutants("lock_free_queue", {
   ],
 }, {
   what: "pushes and wakes nobody",
+  by: "one sleeps until an element comes",
   ts: [
     "if (result < 0) return this.#isNone(result); wake(this.#words, POP_EPOCH, 1); return true; } /** Takes a 4-byte",
     "if (result < 0) return this.#isNone(result);\nreturn true; }\n/** Takes a 4-byte",
@@ -190,6 +204,7 @@ export const MUTANTS = mutants("lock_free_queue", {
   ],
 }, {
   what: "passes over a ticket that is just being put in",
+  by: "where the tickets wrap",
   ts: [
     "if (ahead === 0) return ticket; // it was put in just now",
     "if (ahead === 0) return ticket + 1 | 0;",

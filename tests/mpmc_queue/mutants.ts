@@ -3,6 +3,7 @@ import { mutants } from "../_run/mutant.ts";
 /** Mutants of `MpmcQueue`. */
 export const MUTANTS = mutants("mpmc_queue", {
   what: "MQ1: publishes before it writes",
+  by: "tryPush, tryPop",
   ts: [
     "this.#words[this.#slot(ticket) + ELEMENT] = value; // published by (P) " +
     "this.#publish(ticket);",
@@ -30,6 +31,7 @@ export const MUTANTS = mutants("mpmc_queue", {
   ],
 }, {
   what: "MQ2: frees a slot for a lap that is too short",
+  by: "tryPush thrice, tryPop thrice",
   ts: [
     "const next = ticket + this.capacity * ONE | 0; Atomics.store",
     "const next = ticket + (this.capacity - 1) * ONE | 0; Atomics.store",
@@ -40,6 +42,7 @@ export const MUTANTS = mutants("mpmc_queue", {
   ],
 }, {
   what: "MQ3: frees before it reads",
+  by: "tryPush thrice, tryPop thrice",
   ts: [
     "const value = this.#words[this.#slot(ticket) + ELEMENT]!; // published by (P) " +
     "this.#free(ticket);",
@@ -78,6 +81,7 @@ export const MUTANTS = mutants("mpmc_queue", {
   ],
 }, {
   what: "MQ5: writes before it owns the slot",
+  by: "tryPush thrice, tryPop thrice",
   ts: [
     "const ticket = this.#claimPush(1); if (ticket === undefined) return false; " +
     "this.#words",
@@ -95,6 +99,7 @@ export const MUTANTS = mutants("mpmc_queue", {
   ],
 }, {
   what: "MQ6: pushes one element too many",
+  by: "tryPush thrice, tryPop thrice",
   ts: [
     "if (turn === tail) { const count",
     "if (turn === tail || turn === (tail - this.capacity * ONE + FILLED | 0))" +
@@ -116,6 +121,7 @@ export const MUTANTS = mutants("mpmc_queue", {
   c: "JavaScript makes the memory here; tests/_twin tests memory that C makes",
 }, {
   what: "MQ8: tickets wrap before their slots do",
+  by: "over the wrap",
   ts: [
     "SLOTS + (ticket >>> 1 & this.#mask) * this.#stride",
     "SLOTS + (ticket / 2 + +(ticket < 0) & this.#mask) * this.#stride",
@@ -127,6 +133,7 @@ export const MUTANTS = mutants("mpmc_queue", {
   ],
 }, {
   what: "MQ9: claims to pop by a store",
+  by: "both do both",
   ts: [
     "const seen = Atomics.compareExchange(words, HEAD, head, next);",
     "const seen = head; Atomics.store(words, HEAD, next);",
@@ -137,14 +144,17 @@ export const MUTANTS = mutants("mpmc_queue", {
   ],
 }, {
   what: "MQ10: spins on an old ticket to push",
+  by: "a producer that others overtake twice",
   ts: ["tail = seen; continue;", "continue;"],
   c: ["tail = seen; continue;", "continue;"],
 }, {
   what: "MQ10: spins on an old ticket to pop",
+  by: "both do both",
   ts: ["head = seen; continue;", "continue;"],
   c: ["head = seen; continue;", "continue;"],
 }, {
   what: "MQ11: reads the turn plainly, to push",
+  by: "tryPush thrice, tryPop thrice",
   ts: [
     "const turn = Atomics.load(words, this.#slot(tail)); if (turn === tail)",
     "const turn = words[this.#slot(tail)]; if (turn === tail)",
@@ -155,6 +165,7 @@ export const MUTANTS = mutants("mpmc_queue", {
   ],
 }, {
   what: "MQ11: reads the turn plainly, to pop",
+  by: "tryPush, tryPop",
   ts: [
     "const turn = Atomics.load(words, this.#slot(head));",
     "const turn = words[this.#slot(head)];",
@@ -165,6 +176,7 @@ export const MUTANTS = mutants("mpmc_queue", {
   ],
 }, {
   what: "publishes by a plain store",
+  by: "tryPush, tryPop",
   ts: [
     "Atomics.store(this.#words, this.#slot(ticket), ticket + FILLED | 0);",
     "this.#words[this.#slot(ticket)] = ticket + FILLED | 0;",
@@ -176,6 +188,7 @@ export const MUTANTS = mutants("mpmc_queue", {
   ],
 }, {
   what: "frees by a plain store",
+  by: "tryPush thrice, tryPop thrice",
   ts: [
     "Atomics.store(this.#words, this.#slot(ticket), next);",
     "this.#words[this.#slot(ticket)] = next;",
@@ -188,6 +201,7 @@ export const MUTANTS = mutants("mpmc_queue", {
   ],
 }, {
   what: "believes an old hint that it is full",
+  by: "both do both",
   ts: [
     "const seen = Atomics.load(words, TAIL); if (seen === tail) " +
     "return undefined; tail = seen;",
@@ -200,6 +214,7 @@ export const MUTANTS = mutants("mpmc_queue", {
   ],
 }, {
   what: "believes an old hint that it is empty",
+  by: "both do both",
   ts: [
     "const seen = Atomics.load(words, HEAD); if (seen === head) {",
     "const seen = head; if (seen === head) {",
@@ -310,6 +325,7 @@ export const MUTANTS = mutants("mpmc_queue", {
   ],
 }, {
   what: "pushes and wakes nobody",
+  by: "push, pop",
   ts: [
     "// published by (P) this.#publish(ticket); wake(this.#words, POP_EPOCH, 1); return true;",
     "\nthis.#publish(ticket); return true;",
@@ -320,6 +336,7 @@ export const MUTANTS = mutants("mpmc_queue", {
   ],
 }, {
   what: "wakes before it publishes",
+  by: "push, pop",
   ts: [
     "// published by (P) this.#publish(ticket); wake(this.#words, POP_EPOCH, 1); return true;",
     "\nwake(this.#words, POP_EPOCH, 1); this.#publish(ticket); return true;",
@@ -330,6 +347,7 @@ export const MUTANTS = mutants("mpmc_queue", {
   ],
 }, {
   what: "pops and wakes nobody",
+  by: "push, pop, one slot",
   ts: [
     "this.#free(ticket); wake(this.#words, PUSH_EPOCH, 1); return value;",
     "this.#free(ticket); return value;",
@@ -353,6 +371,7 @@ export const MUTANTS = mutants("mpmc_queue", {
   ],
 }, {
   what: "wakes consumers instead of producers",
+  by: "push, pop, one slot",
   ts: [
     "this.#free(ticket); wake(this.#words, PUSH_EPOCH, 1); return value;",
     "this.#free(ticket); wake(this.#words, POP_EPOCH, 1); return value;",
@@ -450,6 +469,7 @@ export const MUTANTS = mutants("mpmc_queue", {
   ],
 }, {
   what: "frees a slot for the same lap",
+  by: "tryPush thrice, tryPop thrice",
   ts: [
     "const next = ticket + this.capacity * ONE | 0; Atomics.store",
     "const next = ticket; Atomics.store",

@@ -14,30 +14,37 @@ export const MUTANTS = mutants("mutex", {
   by: "two wait for one that holds it",
 }, {
   what: "MX2: sleeps without marking the lock contended",
+  by: "lock, lock",
   ts: ["if ((state & CONTENDED_BIT) === 0) {", "if (false) {"],
   c: ["if ((state & WEFT_MUTEX_CONTENDED_BIT) == 0) {", "if (0) {"],
 }, {
   what: "MX3: notifies before it frees",
+  by: "lock, lock",
   ts: [
     "Atomics.store(words, STATE, UNLOCKED); Atomics.notify(words, STATE, 1);",
     "Atomics.notify(words, STATE, 1); Atomics.store(words, STATE, UNLOCKED);",
   ],
   c: [
-    "weft__store(&m->state, WEFT_MUTEX_UNLOCKED); weft__notify(&m->state, 1);",
-    "weft__notify(&m->state, 1); weft__store(&m->state, WEFT_MUTEX_UNLOCKED);",
+    "see (G) */ weft__store(&m->state, WEFT_MUTEX_UNLOCKED); " +
+    "weft__notify(&m->state, 1);",
+    "*/ weft__notify(&m->state, 1); " +
+    "weft__store(&m->state, WEFT_MUTEX_UNLOCKED);",
   ],
 }, {
   what: "MX4: never notifies",
+  by: "lock, lock",
   ts: [
     "Atomics.store(words, STATE, UNLOCKED); Atomics.notify(words, STATE, 1);",
     "Atomics.store(words, STATE, UNLOCKED);",
   ],
   c: [
-    "weft__store(&m->state, WEFT_MUTEX_UNLOCKED); weft__notify(&m->state, 1);",
-    "weft__store(&m->state, WEFT_MUTEX_UNLOCKED);",
+    "see (G) */ weft__store(&m->state, WEFT_MUTEX_UNLOCKED); " +
+    "weft__notify(&m->state, 1);",
+    "*/ weft__store(&m->state, WEFT_MUTEX_UNLOCKED);",
   ],
 }, {
   what: "MX5: unlocks by load and store",
+  by: "lock, lock",
   ts: [
     "const state = Atomics.compareExchange(words, STATE, id, UNLOCKED);",
     "const state = Atomics.load(words, STATE);\n" +
@@ -51,16 +58,19 @@ export const MUTANTS = mutants("mutex", {
   ],
 }, {
   what: "MX6: the contended unlock forgets to free",
+  by: "lock, lock",
   ts: [
     "Atomics.store(words, STATE, UNLOCKED); Atomics.notify(words, STATE, 1);",
     "Atomics.notify(words, STATE, 1);",
   ],
   c: [
-    "weft__store(&m->state, WEFT_MUTEX_UNLOCKED); weft__notify(&m->state, 1);",
+    "see (G) */ weft__store(&m->state, WEFT_MUTEX_UNLOCKED); " +
     "weft__notify(&m->state, 1);",
+    "*/ weft__notify(&m->state, 1);",
   ],
 }, {
   what: "MX7: locks by a test and a store",
+  by: "lock, tryLock",
   ts: [
     "const state = Atomics.compareExchange(words, STATE, UNLOCKED, this.#id);",
     "const state = Atomics.load(words, STATE);\n" +
@@ -75,6 +85,7 @@ export const MUTANTS = mutants("mutex", {
   ],
 }, {
   what: "MX7: tryLock locks by a test and a store",
+  by: "lock, tryLock",
   ts: [
     "let state = Atomics.compareExchange(words, STATE, UNLOCKED, id);",
     "let state = Atomics.load(words, STATE);\n" +
@@ -90,15 +101,16 @@ export const MUTANTS = mutants("mutex", {
   ],
 }, {
   what: "MX8: takes a wake for the lock",
+  by: "lock, lock",
   ts: [
-    'if (outcome === "timed-out") { freeKept(words);',
+    'if (outcome === "timed-out") { decline(words);',
     'if (outcome === "ok") return "locked";\n' +
-    'if (outcome === "timed-out") { freeKept(words);',
+    'if (outcome === "timed-out") { decline(words);',
   ],
   c: [
-    "if (outcome == WEFT__TIMED_OUT) { weft__mutex_free_kept(m);",
+    "if (outcome == WEFT__TIMED_OUT) { weft__mutex_decline(m);",
     "if (outcome == WEFT__OK) return 0; " +
-    "if (outcome == WEFT__TIMED_OUT) { weft__mutex_free_kept(m);",
+    "if (outcome == WEFT__TIMED_OUT) { weft__mutex_decline(m);",
   ],
 }, {
   what: "MX9: tryLock removes the mark CONTENDED",
@@ -106,33 +118,34 @@ export const MUTANTS = mutants("mutex", {
     "const taken = id | (state & CONTENDED_BIT); state",
     "const taken = id; state",
   ],
-  c: [
-    "int32_t taken = id | (state & WEFT_MUTEX_CONTENDED_BIT); state",
-    "int32_t taken = id; state",
-  ],
-  by: "somebody starves, tryLock and unlock",
+  equivalent:
+    "a lock is kept only after a sleeper was woken; that one looks, " +
+    "and sets the mark again before it sleeps or leaves",
 }, {
   what: "MX10: takes a timeout for the lock",
+  by: "a timeout",
   ts: [
-    'if (outcome === "timed-out") { freeKept(words);',
+    'if (outcome === "timed-out") { decline(words);',
     'if (outcome === "timed-out") { return "locked";',
   ],
   c: [
-    "if (outcome == WEFT__TIMED_OUT) { weft__mutex_free_kept(m);",
+    "if (outcome == WEFT__TIMED_OUT) { weft__mutex_decline(m);",
     "if (outcome == WEFT__TIMED_OUT) { return 0;",
   ],
 }, {
   what: "MX11: takes any end of a sleep for the lock",
+  by: "lock, lock",
   ts: [
-    'if (outcome === "timed-out") { freeKept(words);',
+    'if (outcome === "timed-out") { decline(words);',
     'if (outcome !== "not-equal") { return "locked";',
   ],
   c: [
-    "if (outcome == WEFT__TIMED_OUT) { weft__mutex_free_kept(m);",
+    "if (outcome == WEFT__TIMED_OUT) { weft__mutex_decline(m);",
     "if (outcome != WEFT__NOT_EQUAL) { return 0;",
   ],
 }, {
   what: "tryLock does not take an abandoned lock",
+  by: "the owner is abandoned, tryLock",
   ts: ["while ((state & OWNER_MASK) === 0) {", "while (state === UNLOCKED) {"],
   c: ["while ((state & WEFT_MUTEX_OWNER_MASK) == 0) {", "while (state == 0) {"],
 }, {
@@ -150,6 +163,7 @@ export const MUTANTS = mutants("mutex", {
   ],
 }, {
   what: "the slow path takes the lock by a store",
+  by: "somebody starves, tryLock",
   ts: [
     "state = Atomics.compareExchange(words, STATE, expected, taken); " +
     "if (state !== expected) continue;",
@@ -162,6 +176,7 @@ export const MUTANTS = mutants("mutex", {
   ],
 }, {
   what: "marks the lock contended by a store",
+  by: "lock, lock",
   ts: [
     "const seen = Atomics.compareExchange(words, STATE, expected, state); " +
     "if (seen !== expected) {",
@@ -174,6 +189,7 @@ export const MUTANTS = mutants("mutex", {
   ],
 }, {
   what: "takes the lock without an exchange if its mark came too late",
+  by: "lock, lock",
   ts: [
     "if (seen !== expected) { state = seen; continue; }",
     'if (seen !== expected && seen === 0) return "locked";\n' +
@@ -186,28 +202,39 @@ export const MUTANTS = mutants("mutex", {
   ],
 }, {
   what: "does not look again after a sleep",
-  ts: ["state = Atomics.load(words, STATE); woken", "woken"],
-  c: ["state = weft__load(&m->state); woken", "woken"],
+  by: "lock, lock",
+  ts: [
+    "const before = state; state = Atomics.load(words, STATE);",
+    "const before = state;",
+  ],
+  c: [
+    "int32_t before = state; state = weft__load(&m->state);",
+    "int32_t before = state;",
+  ],
 }, {
   what: "never takes a lock that is handed over",
+  by: "somebody starves",
   ts: [
-    'woken = outcome === "ok" || (handoff && state === before);',
+    'woken = outcome === "ok" || ' +
+    "(handoff && (state === before || (woken && before !== KEPT)));",
     "woken = false;",
   ],
   c: [
-    "woken = outcome == WEFT__OK || (handoff && state == before);",
+    "woken = outcome == WEFT__OK || (handoff && (state == before || (woken " +
+    "&& before != WEFT__MUTEX_KEPT)));",
     "woken = false; (void)before;",
   ],
 }, {
   what: "waits for ever for a terminated sleeper to take the lock",
   ts: [
-    'woken = outcome === "ok" || (handoff && state === before);',
-    'woken = outcome === "ok";',
+    "(handoff && (state === before || (woken && before !== KEPT)));",
+    "(handoff && woken && before !== KEPT);",
   ],
   equivalent: "one look later it counts as starving, and takes the lock in " +
     "that way",
 }, {
   what: "sleeps on a kept lock without a second look",
+  by: "somebody starves, an agent is terminated",
   ts: [
     "? { words, index: STATE, value: state, atMost: patience }",
     "? { words, index: STATE, value: state, atMost: Infinity }",
@@ -220,6 +247,7 @@ export const MUTANTS = mutants("mutex", {
   ],
 }, {
   what: "hands over and forgets that others sleep",
+  by: "somebody starves, and times out",
   ts: [
     "const KEPT = 0x6000_0000;",
     "const KEPT = HANDOFF_BIT;",
@@ -230,58 +258,122 @@ export const MUTANTS = mutants("mutex", {
   ],
 }, {
   what: "keeps the lock for nobody",
+  by: "somebody starves",
+  ts: ["next = UNLOCKED; }", "}"],
+  c: ["next = WEFT_MUTEX_UNLOCKED; } /* (G)", "} /* (G)"],
+}, {
+  what: "offers the lock, and lets another wake its sleeper",
+  by: "somebody starves",
   ts: [
-    "if (Atomics.notify(words, STATE, 1) > 0) return;",
-    "Atomics.notify(words, STATE, 1); return;",
+    "if (Atomics.notify(words, STATE, 1) === 0) {",
+    "if (words.length === 0) {",
   ],
-  c: [
-    "if (weft__notify(&m->state, 1) > 0) return 0;",
-    "weft__notify(&m->state, 1); return 0;",
-  ],
+  c: ["if (weft__notify(&m->state, 1) == 0) {", "if (m == NULL) {"],
 }, {
   what: "hands the lock over and wakes nobody",
-  ts: ["if (Atomics.notify(words, STATE, 1) > 0) return;", "return;"],
-  c: ["if (weft__notify(&m->state, 1) > 0) return 0;", "return 0;"],
-}, {
-  what: "takes the hand-over back by a store",
+  by: "lock, lock",
   ts: [
-    "if (Atomics.compareExchange(words, STATE, KEPT, UNLOCKED) === KEPT) {",
-    "Atomics.store(words, STATE, UNLOCKED); {",
+    "Atomics.store(words, STATE, UNLOCKED); } Atomics.notify(words, STATE, 1);",
+    "Atomics.store(words, STATE, UNLOCKED); }",
   ],
   c: [
-    "if (weft__compare_exchange(&m->state, WEFT__MUTEX_KEPT, " +
-    "WEFT_MUTEX_UNLOCKED) == WEFT__MUTEX_KEPT)",
+    "!= offered) weft__store(&m->state, WEFT_MUTEX_UNLOCKED); " +
+    "weft__notify(&m->state, 1);",
+    "!= offered) weft__store(&m->state, WEFT_MUTEX_UNLOCKED);",
+  ],
+}, {
+  what: "keeps the lock for a sleeper that has declined it",
+  by: "somebody starves, and times out",
+  ts: [
+    "if (Atomics.compareExchange(words, STATE, offered, next) !== offered) { " +
+    "Atomics.store(words, STATE, UNLOCKED); }",
+    "Atomics.store(words, STATE, next);",
+  ],
+  c: [
+    "if (weft__compare_exchange(&m->state, offered, next) != offered) " +
     "weft__store(&m->state, WEFT_MUTEX_UNLOCKED);",
+    "weft__store(&m->state, next);",
   ],
 }, {
-  what: "takes the hand-over back, and wakes nobody",
+  what: "does not decline what it is offered",
+  by: "somebody starves, and times out",
   ts: [
-    "if (Atomics.compareExchange(words, STATE, KEPT, UNLOCKED) === KEPT) { " +
-    "Atomics.notify(words, STATE, 1); }",
-    "Atomics.compareExchange(words, STATE, KEPT, UNLOCKED);",
+    "while (state & HANDOFF_BIT) { const expected",
+    "while (state === KEPT) { const expected",
   ],
   c: [
-    "if (weft__compare_exchange(&m->state, WEFT__MUTEX_KEPT, " +
-    "WEFT_MUTEX_UNLOCKED) == WEFT__MUTEX_KEPT) weft__notify(&m->state, 1);",
-    "weft__compare_exchange(&m->state, WEFT__MUTEX_KEPT, WEFT_MUTEX_UNLOCKED);",
+    "while (state & WEFT_MUTEX_HANDOFF_BIT) { int32_t expected",
+    "while (state == WEFT__MUTEX_KEPT) { int32_t expected",
   ],
 }, {
-  what: "keeps the lock for a sleeper that the notify may already have woken",
+  what: "does not decline what is kept for it",
+  by: "somebody starves, and times out",
   ts: [
-    "Atomics.store(words, STATE, KEPT); " +
-    "if (Atomics.notify(words, STATE, 1) > 0) return;",
-    "if (Atomics.notify(words, STATE, 1) > 0) {\n" +
-    "Atomics.store(words, STATE, KEPT); return; }\n" +
+    "while (state & HANDOFF_BIT) { const expected",
+    "while (state & HANDOFF_BIT && state !== KEPT) { const expected",
+  ],
+  c: [
+    "while (state & WEFT_MUTEX_HANDOFF_BIT) { int32_t expected",
+    "while (state & WEFT_MUTEX_HANDOFF_BIT && state != WEFT__MUTEX_KEPT) { " +
+    "int32_t expected",
+  ],
+}, {
+  what: "declines by a store",
+  by: "somebody starves, and times out",
+  ts: [
+    "state = Atomics.compareExchange(words, STATE, expected, next); " +
+    "if (state !== expected) continue; if (next",
+    "Atomics.store(words, STATE, next);\nif (next",
+  ],
+  c: [
+    "state = weft__compare_exchange(&m->state, expected, next); if (state != " +
+    "expected) continue; if (next",
+    "weft__store(&m->state, next); if (next",
+  ],
+}, {
+  what: "declines what is kept for it, and wakes nobody",
+  by: "somebody starves, and times out",
+  ts: ["if (next === UNLOCKED) Atomics.notify(words, STATE, 1);", ""],
+  c: ["if (next == WEFT_MUTEX_UNLOCKED) weft__notify(&m->state, 1);", ""],
+}, {
+  what: "does not take what it was offered",
+  by: "somebody starves",
+  ts: [
+    "(handoff && (state === before || (woken && before !== KEPT)));",
+    "(handoff && state === before);",
+  ],
+  c: [
+    "(handoff && (state == before || (woken && before != WEFT__MUTEX_KEPT)));",
+    "(handoff && state == before);",
+  ],
+}, {
+  what: "(G) looks whether somebody starves once it has unlocked",
+  by: "the next owner frees the mutex",
+  ts: [
+    "if (Atomics.load(words, STARVING) === 0) { // before it is given: see (G) " +
+    "Atomics.store(words, STATE, UNLOCKED);",
+    "if (Atomics.load(words, STARVING) === 0) {\n" +
+    "Atomics.store(words, STATE, UNLOCKED);\nAtomics.load(words, STARVING);",
+  ],
+  c: [
+    "see (G) */ weft__store(&m->state, WEFT_MUTEX_UNLOCKED);",
+    "*/ weft__store(&m->state, WEFT_MUTEX_UNLOCKED); " +
+    "(void)weft__load(&m->starving);",
+  ],
+}, {
+  what: "(G) keeps the lock before it knows whether somebody sleeps",
+  by: "somebody starves, the next owner tries, and frees the mutex",
+  ts: [
+    "Atomics.store(words, STATE, offered);",
     "Atomics.store(words, STATE, KEPT);",
   ],
   c: [
-    "weft__store(&m->state, WEFT__MUTEX_KEPT); if (weft__notify(&m->state, 1) > 0) " +
-    "return 0;",
-    "if (weft__notify(&m->state, 1) > 0) { weft__store(&m->state, WEFT__MUTEX_KEPT); " +
-    "return 0; } weft__store(&m->state, WEFT__MUTEX_KEPT);",
+    "weft__store(&m->state, offered);",
+    "weft__store(&m->state, WEFT__MUTEX_KEPT);",
   ],
 }, {
   what: "abandons by a store",
+  by: "the owner is abandoned",
   ts: [
     "state = Atomics.compareExchange(words, STATE, expected, ABANDONED_BIT);",
     "Atomics.store(words, STATE, ABANDONED_BIT);",
@@ -293,6 +385,7 @@ export const MUTANTS = mutants("mutex", {
   ],
 }, {
   what: "abandons and wakes nobody",
+  by: "the owner is abandoned",
   ts: [
     "if (state & CONTENDED_BIT) Atomics.notify(words, STATE, 1); return 1;",
     "return 1;",
@@ -300,6 +393,7 @@ export const MUTANTS = mutants("mutex", {
   c: ["if (state & WEFT_MUTEX_CONTENDED_BIT) weft__notify(&m->state, 1);", ""],
 }, {
   what: "abandons the lock of any owner",
+  by: "the owner is abandoned",
   ts: [
     "while ((state & OWNER_MASK) === id && id !== 0) { " +
     "const expected = state; state = Atomics",
@@ -313,6 +407,7 @@ export const MUTANTS = mutants("mutex", {
   ],
 }, {
   what: "gives up abandoning if the state changed meanwhile",
+  by: "the owner is abandoned",
   ts: [
     "if (state !== expected) continue;\n if (state & CONTENDED_BIT)",
     "if (state !== expected) break; if (state & CONTENDED_BIT)",
@@ -325,6 +420,7 @@ export const MUTANTS = mutants("mutex", {
   ],
 }, {
   what: "abandons the lock as if it had been unlocked",
+  by: "the owner is abandoned",
   ts: [
     "state = Atomics.compareExchange(words, STATE, expected, ABANDONED_BIT);",
     "state = Atomics.compareExchange(words, STATE, expected, UNLOCKED);",
@@ -335,6 +431,7 @@ export const MUTANTS = mutants("mutex", {
   ],
 }, {
   what: "does not tell a waiter that the lock was abandoned",
+  by: "the owner is abandoned",
   ts: [
     "else if (state & HANDOFF_BIT && !starved) { " +
     "Atomics.store(words, STARVING, 0); } " +
@@ -350,6 +447,7 @@ export const MUTANTS = mutants("mutex", {
   ],
 }, {
   what: "tryLock does not tell that the lock was abandoned",
+  by: "the owner is abandoned, tryLock",
   ts: [
     'if (state === expected) { return state & ABANDONED_BIT ? "abandoned" : ' +
     '"locked"; }',

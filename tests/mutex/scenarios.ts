@@ -1,6 +1,12 @@
 import { race } from "../../race/mod.ts";
 import { LAYOUT } from "../../primitives/_layout.ts";
-import { enter, named, type Scenario, type Weft } from "../_run/scenario.ts";
+import {
+  enter,
+  giveBack,
+  named,
+  type Scenario,
+  type Weft,
+} from "../_run/scenario.ts";
 
 const NOBODY = 0;
 /** The model's owner of a mutex that was abandoned. */
@@ -133,6 +139,43 @@ function abandons(weft: Weft, starving = 0) {
   });
 }
 
+/** Agent 1 unlocks; the next owner unlocks, too, and frees the memory. */
+function freed(weft: Weft, starving = 0) {
+  const { Mutex } = weft.mod;
+  return race.spec({
+    memory: () => {
+      const { buffer } = Mutex.create();
+      const words = new Int32Array(buffer);
+      words[LAYOUT.mutex.starving] = starving;
+      words[LAYOUT.mutex.state] = 1;
+      return buffer;
+    },
+    agent: (memory, id) => {
+      enter(weft, id);
+      return new Mutex(memory);
+    },
+    words: named(LAYOUT.mutex),
+    stateless: true,
+    ops: {
+      unlock: { run: (mutex) => mutex.unlock() },
+      abandon: { run: (mutex) => mutex.abandon(1) },
+      lockAndFree: {
+        run: (mutex) => {
+          mutex.lock().unlock();
+          giveBack(mutex, LAYOUT.mutex.length);
+        },
+      },
+      tryAndFree: {
+        run: (mutex) => {
+          const guard = mutex.tryLock() ?? mutex.lock();
+          guard.unlock();
+          giveBack(mutex, LAYOUT.mutex.length);
+        },
+      },
+    },
+  });
+}
+
 /** Why C takes other steps in some scenarios. */
 const DIFFERS = "a try with a timeout loads the state after its attempt in " +
   "TypeScript; in C the attempt says what the state was";
@@ -201,11 +244,37 @@ export function scenarios(weft: Weft): Scenario[] {
       agents: [[["unlock"]], [["lock"]], [["trySection"]]],
     },
     {
+      // It leaves when the lock is offered to it, or kept for it.
+      name: "somebody starves, and times out",
+      spec: locks(weft, { starving: 1, owner: 1 }),
+      agents: [[["unlock"]], timed, [["lock"]]],
+      options: { timeouts: 1, states: 50_000 },
+      sampled: true,
+    },
+    {
       name: "somebody starves, an agent is terminated",
       spec: abandons(weft, 1),
       agents: [[["section"]], [["section"]]],
       options: { kill: true, rescue: true },
     },
+    ...[0, 1].flatMap((starving): Scenario[] => {
+      const spec = freed(weft, starving);
+      const somebody = starving === 0 ? "" : "somebody starves, ";
+      const last = [["lockAndFree"]] as const;
+      return [{
+        name: `${somebody}the next owner frees the mutex`,
+        spec,
+        agents: [[["unlock"]], last],
+      }, {
+        name: `${somebody}the next owner tries, and frees the mutex`,
+        spec,
+        agents: [[["unlock"]], [["tryAndFree"]]],
+      }, {
+        name: `${somebody}the heir of a dead owner frees the mutex`,
+        spec,
+        agents: [[["abandon"]], last],
+      }];
+    }),
     { name: "two sections", spec: section, agents: [add, add] },
     {
       name: "two sections each",

@@ -3,6 +3,7 @@ import { mutants } from "../_run/mutant.ts";
 /** Mutants of `Once`. */
 export const MUTANTS = mutants("once", {
   what: "begins by a load and a store",
+  by: "two agents",
   ts: [
     "const state = Atomics.compareExchange(words, STATE, NEW, this.#id);",
     "const state = Atomics.load(words, STATE);\n" +
@@ -15,6 +16,7 @@ export const MUTANTS = mutants("once", {
   ],
 }, {
   what: "begins although another runs it",
+  by: "two agents",
   ts: [
     "if (state === NEW) return this.#call(fn);",
     "if ((state & DONE_BIT) === 0) return this.#call(fn);",
@@ -25,6 +27,7 @@ export const MUTANTS = mutants("once", {
   ],
 }, {
   what: "does not wait for the agent that runs it",
+  by: "two agents",
   ts: [
     "if (state & DONE_BIT) return this.#done = true; if ((state",
     "if (state !== NEW) return true; if ((state",
@@ -35,6 +38,7 @@ export const MUTANTS = mutants("once", {
   ],
 }, {
   what: "(E): is done before it has run",
+  by: "two agents",
   ts: [
     "#call(fn: () => void): true { try { fn();",
     "#call(fn: () => void): true { try { this.#end(); fn();",
@@ -42,6 +46,7 @@ export const MUTANTS = mutants("once", {
   c: ["result = fn(context);", "weft__once_end(o); result = fn(context);"],
 }, {
   what: "(E): ends by a store",
+  by: "two agents",
   ts: [
     "const state = Atomics.exchange(words, STATE, DONE_BIT);",
     "const state = Atomics.load(words, STATE);\n" +
@@ -54,6 +59,7 @@ export const MUTANTS = mutants("once", {
   ],
 }, {
   what: "wakes before it is done",
+  by: "two agents",
   ts: [
     "const state = Atomics.exchange(words, STATE, DONE_BIT); " +
     "if (state & WAITING_BIT) Atomics.notify(words, STATE);",
@@ -70,6 +76,7 @@ export const MUTANTS = mutants("once", {
   ],
 }, {
   what: "the end wakes one waiter only",
+  by: "three agents",
   ts: [
     "if (state & WAITING_BIT) Atomics.notify(words, STATE); " +
     "return this.#done = true;",
@@ -79,6 +86,7 @@ export const MUTANTS = mutants("once", {
   c: ["weft__notify(&o->state, WEFT__ALL);", "weft__notify(&o->state, 1);"],
 }, {
   what: "the end wakes nobody",
+  by: "two agents",
   ts: [
     "if (state & WAITING_BIT) Atomics.notify(words, STATE); " +
     "return this.#done = true;",
@@ -90,6 +98,7 @@ export const MUTANTS = mutants("once", {
   ],
 }, {
   what: "a finished run leaves the word as new",
+  by: "two agents",
   ts: [
     "const state = Atomics.exchange(words, STATE, DONE_BIT);",
     "const state = Atomics.exchange(words, STATE, NEW);",
@@ -100,6 +109,7 @@ export const MUTANTS = mutants("once", {
   ],
 }, {
   what: "fails by a store",
+  by: "the first two fail",
   ts: [
     "const state = Atomics.and(words, STATE, WAITING_BIT);",
     "const state = Atomics.load(words, STATE);\n" +
@@ -123,6 +133,7 @@ export const MUTANTS = mutants("once", {
   ],
 }, {
   what: "a failure wakes nobody",
+  by: "the first two fail",
   ts: [
     "if (state & WAITING_BIT) Atomics.notify(words, STATE, 1); } *#runSlow",
     "} *#runSlow",
@@ -134,6 +145,7 @@ export const MUTANTS = mutants("once", {
   ],
 }, {
   what: "takes a failure for the end",
+  by: "the first two fail",
   ts: [
     "#call(fn: () => void): true { try { fn(); } catch (error) { this.#fail();",
     "#call(fn: () => void): true { try { fn(); } catch (error) { this.#end();",
@@ -141,6 +153,7 @@ export const MUTANTS = mutants("once", {
   c: ["else weft__once_fail(o);", "else weft__once_end(o);"],
 }, {
   what: "a failure leaves the word as if it still ran",
+  by: "the first fails",
   ts: [
     "#call(fn: () => void): true { try { fn(); } catch (error) { this.#fail();",
     "#call(fn: () => void): true { try { fn(); } catch (error) {",
@@ -148,6 +161,7 @@ export const MUTANTS = mutants("once", {
   c: ["else weft__once_fail(o);", ""],
 }, {
   what: "does not say that it sleeps",
+  by: "two agents",
   ts: [
     "state = free ? state | this.#id : state | WAITING_BIT;",
     "state = free ? state | this.#id : state;",
@@ -169,6 +183,7 @@ export const MUTANTS = mutants("once", {
   ],
 }, {
   what: "says that it sleeps, or tries next, by a store",
+  by: "two agents",
   ts: [
     "const seen = Atomics.compareExchange(words, STATE, expected, state); " +
     "if (seen !== expected) { state = seen; continue; }",
@@ -186,6 +201,7 @@ export const MUTANTS = mutants("once", {
   c: ["if (seen != expected) { state = seen; continue; }", "(void)seen;"],
 }, {
   what: "sleeps on the value that it reads last",
+  by: "two agents",
   ts: [
     "const outcome = yield { words, index: STATE, value: state };",
     "const outcome = yield {\n" +
@@ -208,6 +224,7 @@ export const MUTANTS = mutants("once", {
   ],
 }, {
   what: "does not look again after a wake",
+  by: "two agents",
   ts: ["state = Atomics.load(words, STATE); last", "last"],
   c: ["state = weft__load(&o->state); last", "last"],
 }, {
@@ -284,5 +301,18 @@ export const MUTANTS = mutants("once", {
     "if (state & WEFT_ONCE_WAITING_BIT) weft__notify(&o->state, 1); state = " +
     "weft__compare_exchange(&o->state, expected, kept); if (state != " +
     "expected) continue;",
+  ],
+}, {
+  what: "(G) looks for waiters once it has published",
+  by: "one runs the function, the other frees the once",
+  ts: [
+    "const state = Atomics.exchange(words, STATE, DONE_BIT); if (state",
+    "const state = Atomics.or(words, STATE, DONE_BIT);\n" +
+    "Atomics.and(words, STATE, DONE_BIT);\nif (state",
+  ],
+  c: [
+    "int32_t state = weft__exchange(&o->state, WEFT_ONCE_DONE_BIT); if (state",
+    "int32_t state = weft__or(&o->state, WEFT_ONCE_DONE_BIT); " +
+    "weft__and(&o->state, WEFT_ONCE_DONE_BIT); if (state",
   ],
 });

@@ -1,6 +1,12 @@
 import { race } from "../../race/mod.ts";
 import { LAYOUT } from "../../primitives/_layout.ts";
-import { enter, named, type Scenario, type Weft } from "../_run/scenario.ts";
+import {
+  enter,
+  freed,
+  named,
+  type Scenario,
+  type Weft,
+} from "../_run/scenario.ts";
 
 const TRIES = LAYOUT.once.length * 4;
 const BYTES = TRIES + 4;
@@ -150,6 +156,19 @@ const DIFFERS = "C looks whether it is done before it tries to be the one; a " +
 /** The race scenarios of `Once`. */
 export function scenarios(weft: Weft): Scenario[] {
   return [
+    freed("one runs the function, the other frees the once", weft, {
+      memory: () => weft.mod.Once.create().buffer,
+      view: (memory) => new weft.mod.Once(memory),
+      row: LAYOUT.once,
+      differs: DIFFERS,
+      remembers: true,
+      letGo: (once) => void once.run(() => {}),
+      wait: (once) => {
+        let mine = false;
+        once.run(() => void (mine = true));
+        return !mine; // else the other agent may wait
+      },
+    }),
     {
       name: "two agents",
       differs: DIFFERS,

@@ -2,10 +2,13 @@ import { mutants } from "../_run/mutant.ts";
 
 const NO_C = "C looks at all slots each time, and tells of each task";
 
+const NO_POOL = "C has the workers of a pool, and no pool";
+
 /** Mutants of what a pool's agents share. */
 export const MUTANTS = [
-  ...mutants({ source: "_pool_wire", scenarios: ["pool"] }, {
+  ...mutants({ source: "_pool/wire", scenarios: ["pool"] }, {
     what: "counts a task before it is posted",
+    by: "a task, and its worker",
     ts: [
       "Atomics.store(words, at, POSTED | this.#id); // (P)",
       "Atomics.add(this.#posted, 0, 1); " +
@@ -15,11 +18,13 @@ export const MUTANTS = [
     c: NO_C,
   }, {
     what: "does not count a task",
+    by: "a task, and its worker",
     ts: ["Atomics.add(this.#posted, 0, 1);", ""],
     c: NO_C,
   }),
-  ...mutants({ source: "_pool_worker", scenarios: ["pool"] }, {
+  ...mutants({ source: "_pool/worker", scenarios: ["pool"] }, {
     what: "reads the count after it has looked at the slots",
+    by: "a task, and its worker",
     ts: [
       "this.#seen = at === 0 ? count : undefined;",
       "this.#seen = at === 0 ? this.#rooms.posted : undefined;",
@@ -42,5 +47,34 @@ export const MUTANTS = [
       "this.#it.slots.reply(at, REPLY_HEAD + length);",
     ],
     c: "the handler of a call ring cannot tell before it returns",
+  }),
+  ...mutants({ source: "_pool/wire", scenarios: ["pool"] }, {
+    what: "takes an order back that a worker has taken",
+    by: "one of two workers is to end, and one dies",
+    ts: [
+      "return Atomics.compareExchange(this.#words, at, posted, FREE) === posted;",
+      "return Atomics.exchange(this.#words, at, FREE) !== posted + 1;",
+    ],
+    c: NO_POOL,
+  }),
+  ...mutants({ source: "_pool/poster", scenarios: ["pool"] }, {
+    what: "keeps the slot of an aborted task that was just answered",
+    by: "a task is aborted, and another one waits for its slot",
+    ts: [
+      "slots.cancel(at); // perhaps it was just answered",
+      "slots.giveUp(at);",
+    ],
+    c: NO_POOL,
+  }),
+  ...mutants({ source: "_pool/collector", scenarios: ["pool"] }, {
+    what: "waits for the message of a worker that has died",
+    by: "a worker dies behind a long result",
+    ts: ["if (job.worker === number) this.#lose(job, dead);", "job;"],
+    c: NO_POOL,
+  }, {
+    what: "forgets a message that comes before the slot was looked at",
+    by: "a worker dies behind a long result",
+    ts: ["if (job !== undefined) job.early = message;", "job;"],
+    c: NO_POOL,
   }),
 ];

@@ -49,16 +49,16 @@ static void *serve(void *result) {
   return NULL;
 }
 
-/* Posts a task as a pool does, and checks what and which text comes back. */
-static void replies(weft_call_ring *r, weft_event *done, int32_t task,
-                    int32_t what, const char *text) {
+/* Posts `bytes` of a task, and checks what and which text comes back. */
+static void replies_to(weft_call_ring *r, weft_event *done, int32_t bytes,
+                       int32_t task, int32_t what, const char *text) {
   int32_t request[4] = {task, 7, 0x04030201, 0};
   char reply[32 + BYTES];
   int32_t length = sizeof reply;
   int32_t head[2] = {0, 0};
   double times[3];
   weft_call *c = NULL;
-  EQUAL(weft_call_ring_try_post(r, request, 12, &c), 0);
+  EQUAL(weft_call_ring_try_post(r, request, bytes, &c), 0);
   EQUAL(weft_event_wait(done, WEFT_FOREVER), 0);
   EQUAL(weft_call_ring_try_receive(r, c, reply, &length), 0);
   memcpy(head, reply, sizeof head);
@@ -68,6 +68,12 @@ static void replies(weft_call_ring *r, weft_event *done, int32_t task,
   CHECK(times[0] == 0 && times[1] >= 0 && times[2] >= times[1]);
   EQUAL(length, 32 + (int32_t)strlen(text));
   CHECK(memcmp(reply + 32, text, strlen(text)) == 0);
+}
+
+/* The same for a task as a pool posts it. */
+static void replies(weft_call_ring *r, weft_event *done, int32_t task,
+                    int32_t what, const char *text) {
+  replies_to(r, done, 12, task, what, text);
 }
 
 int main(void) {
@@ -92,11 +98,12 @@ int main(void) {
   replies(r, done, 3, 3, missing);
   replies(r, done, 9, 3, missing);
   replies(r, done, 4, 1, "");
+  replies_to(r, done, 4, 0, 2, ""); /* damaged: shorter than its head */
   replies(r, done, 0xffff, 7, ""); /* an order for workers of JavaScript */
   replies(r, done, 0x4ffff, 6, "");
   pthread_join(thread, NULL);
-  EQUAL(served, 6); /* neither of the two orders is a task */
-  EQUAL(did, 1);
+  EQUAL(served, 7); /* neither of the two orders is a task */
+  EQUAL(did, 2);
   EQUAL(pthread_create(&thread, NULL, serve, &served), 0);
   weft_call_ring_close(r);
   pthread_join(thread, NULL);

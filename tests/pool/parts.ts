@@ -5,7 +5,11 @@
  * @module
  */
 
-export { Slots } from "../../primitives/_call_slots.ts";
+export { Collector } from "../../primitives/_pool/collector.ts";
+export { Jobs } from "../../primitives/_pool/jobs.ts";
+export { Poster } from "../../primitives/_pool/poster.ts";
+export { Staff } from "../../primitives/_pool/staff.ts";
+export { Slots } from "../../primitives/_calls/call_slots.ts";
 export {
   LAZY,
   POSTED_BYTES,
@@ -13,5 +17,5 @@ export {
   REPLY_HEAD,
   REQUEST_HEAD,
   Rooms,
-} from "../../primitives/_pool_wire.ts";
-export { PoolServer } from "../../primitives/_pool_worker.ts";
+} from "../../primitives/_pool/wire.ts";
+export { PoolServer } from "../../primitives/_pool/worker.ts";

@@ -1,9 +1,10 @@
 // What a pool's agents share, beside a CallRing and an Event, which have
 // scenarios of their own: the count of posted tasks, by which an idle worker
 // knows that it need not look at the slots again; and results of which a worker
-// tells together. All else of a pool (its lines, priorities, timeouts, aborts,
-// the replacement of workers, close, resize) is state of the one agent that has
-// the pool. It changes between two awaits, so no other agent can come between.
+// tells together. The lines, priorities and states of tasks are of the one agent
+// that has the pool, but what it does to a slot meets what workers do there: it
+// drops tasks, takes orders back, and buries workers. "boss" does so with the
+// pool's own parts, without its promises.
 import type { CallRing, Event } from "../../mod.ts";
 import { LAYOUT } from "../../primitives/_layout.ts";
 import { race } from "../../race/mod.ts";
@@ -29,18 +30,26 @@ interface Handle {
   readonly slots: Slots;
   readonly rooms: Rooms;
   readonly server: PoolServer;
+  readonly told: Int32Array;
 }
 
-/** A pool whose slots are free at the end. */
-function pool(weft: Weft, tasks: number) {
+/**
+ * What the pool's thread is told from outside: the number of a worker that has
+ * died, and, from `MAIL` + its number on, that a message of a worker has come.
+ */
+const DEAD = 0, MAIL = 0;
+
+/** The memory and the agents of a pool of `count` slots. */
+function base(weft: Weft, count: number, isLong = false) {
   const { mod, pool: parts } = weft;
   const { CallRing, Event } = mod;
   const { POSTED_BYTES, postedAt, REPLY_HEAD, REQUEST_HEAD } = parts;
-  const config = { slots: SLOTS, request: REQUEST_HEAD, reply: REPLY_HEAD };
+  const config = { slots: count, request: REQUEST_HEAD, reply: REPLY_HEAD };
   const doneAt = CallRing.byteLength(config);
   const behind = doneAt + Event.byteLength();
-  const run = () => undefined;
-  const codec = { name: "none", encode: () => 0, decode: () => undefined };
+  const run = () => isLong ? 1 : undefined;
+  const length = isLong ? 1 : 0; // there is room for no byte
+  const codec = { name: "none", encode: () => length, decode: () => undefined };
   const task = {
     name: "task",
     run,
@@ -50,7 +59,7 @@ function pool(weft: Weft, tasks: number) {
     replyField: undefined,
   };
   const fresh = () => {
-    const memory = new SharedArrayBuffer(behind + POSTED_BYTES);
+    const memory = new SharedArrayBuffer(behind + POSTED_BYTES + 16);
     CallRing.init(memory, 0, config);
     Event.init(memory, doneAt, { autoReset: true });
     return memory;
@@ -62,6 +71,7 @@ function pool(weft: Weft, tasks: number) {
     const words = new Int32Array(memory, 0, doneAt / 4);
     const slots = new parts.Slots(words, id + 1);
     const posted = postedAt(memory, behind);
+    const told = new Int32Array(memory, behind + POSTED_BYTES, 4);
     const server = new parts.PoolServer({
       slots,
       posted,
@@ -69,11 +79,21 @@ function pool(weft: Weft, tasks: number) {
       names: ["task"],
       number: id,
       done: () => done.set(),
-      post: () => {},
+      post: () => {
+        Atomics.store(told, MAIL + id, 1);
+      },
     });
     const rooms = new parts.Rooms(slots, posted, id + 1);
-    return { ring, done, slots, rooms, server };
+    return { ring, done, slots, rooms, server, told };
   };
+  const spec = { ...task, index: 0, idempotent: false };
+  return { fresh, agent, spec };
+}
+
+/** A pool whose slots are free at the end. */
+function pool(weft: Weft, tasks: number) {
+  const { pool: parts } = weft;
+  const { fresh, agent } = base(weft, SLOTS);
   return race.spec({
     memory: () => {
       const memory = fresh();
@@ -124,8 +144,149 @@ function pool(weft: Weft, tasks: number) {
   });
 }
 
+/** What the pool's thread does. */
+interface Orders {
+  /** How many workers there are, and how many are to stay. */
+  readonly workers: number;
+  readonly keep: number;
+  /** Tasks at the beginning, the first of which is aborted at once. */
+  readonly tasks: number;
+  readonly abort: boolean;
+}
+
+/** The thread of a pool, by the pool's own parts. */
+function bossOf(weft: Weft, slots: number, isLong = false) {
+  const { pool: parts } = weft;
+  const { fresh, agent, spec } = base(weft, slots, isLong);
+  const boss = (h: Handle, { workers, keep, tasks, abort }: Orders) => {
+    const { slots, rooms, done, told } = h;
+    /** Workers that serve, and those that would have been started. */
+    const live = new Set(Array.from({ length: workers }, (_, i) => i + 1));
+    let started = 0;
+    let ended = 0;
+    const jobs = new parts.Jobs(() => {});
+    const poster = new parts.Poster({
+      slots,
+      rooms,
+      jobs,
+      scratch: new Uint8Array(0),
+      ahead: 0,
+      agents: () => workers,
+    });
+    const staff = new parts.Staff({
+      jobs,
+      poster,
+      size: () => live.size + started,
+      start: () => {
+        started++;
+        return Promise.resolve();
+      },
+      ordered: () => {},
+    });
+    const collector = new parts.Collector({
+      slots,
+      rooms,
+      jobs,
+      poster,
+      measure: () => {},
+      promised: () => {},
+      retires: (number) => {
+        live.delete(number);
+        staff.balance();
+      },
+      rest: () => {},
+    });
+    const end = { resolve: () => ended++, reject: () => ended++ };
+    const submit = () => {
+      const job = jobs.make(spec, 0, 0, end);
+      poster.submit(job, spec, undefined);
+      return job;
+    };
+    const message: Parameters<typeof collector.arrive>[0] = {
+      weft: "@weft/sync/pool",
+      what: "long",
+      token: 0,
+      kind: 2, // a value
+      bytes: new Uint8Array(1),
+    };
+    /** Only a new worker, which is not played here, could do what is left. */
+    const isPhantom = () => live.size === 0 && started > 0;
+    let buried = false;
+    const settle = () => {
+      for (;;) {
+        const dead = Atomics.load(told, DEAD);
+        for (let id = 1; id <= workers; id++) {
+          if (Atomics.exchange(told, MAIL + id, 0) === 1) {
+            collector.arrive(message);
+          }
+        }
+        if (dead > 0 && !buried) {
+          buried = true;
+          live.delete(dead);
+          slots.abandon(dead + 1);
+          collector.sweep({ error: undefined, code: undefined });
+          collector.forget(dead);
+          staff.balance();
+        }
+        collector.sweep();
+        poster.fill();
+        if (jobs.open === 0 || isPhantom()) return;
+        done.wait();
+      }
+    };
+    const all = Array.from({ length: tasks }, submit);
+    if (abort) poster.drop(all[0]!, "enough");
+    staff.workers = keep;
+    staff.balance();
+    settle();
+    if (live.size + started !== keep) throw new Error(`${live.size} stay`);
+    if (!isLong && live.size > 0) {
+      submit(); // whoever stays does it
+      settle();
+      all.push(all[0]!);
+    }
+    if (ended !== all.length && !isPhantom()) {
+      throw new Error(`${ended} tasks have ended`);
+    }
+    h.ring.close();
+  };
+  return race.spec({
+    memory: () => {
+      const memory = fresh();
+      agent(fresh(), 0); // evaluates the modules
+      return memory;
+    },
+    agent,
+    stateless: false,
+    hints: HINTS,
+    ops: {
+      boss: { run: boss },
+      serve: { run: (h: Handle) => h.server.serve() },
+    },
+    recover: (h: Handle, dead: number) => {
+      if (dead === 0) return h.ring.close();
+      // A message of a worker that was terminated may be lost.
+      Atomics.store(h.told, MAIL + dead, 0);
+      Atomics.store(h.told, DEAD, dead);
+      h.done.set();
+    },
+  });
+}
+
 /** The times in the replies differ, so hardly any two states are equal. */
 const LARGE = { options: { states: 1000, runs: 300 }, sampled: true } as const;
+
+/** One agent may be terminated at any step. */
+const DEATH = {
+  ...LARGE,
+  options: {
+    ...LARGE.options,
+    kill: true,
+    rescue: true,
+    timeouts: 0,
+    races: false, // with what the dead one did
+  },
+} as const;
 
 /** The scenarios of a pool. */
 export function scenarios(weft: Weft): Scenario[] {
@@ -148,15 +309,41 @@ export function scenarios(weft: Weft): Scenario[] {
       name: "a worker dies",
       spec: pool(weft, 1),
       agents: [[["submit", true]], [["serve"]], [["serve"]]],
-      ...LARGE,
-      options: {
-        ...LARGE.options,
-        kill: true,
-        rescue: true,
-        timeouts: 0,
-        races: false, // with what the dead one did
-      },
+      ...DEATH,
       awaits: [1, 2],
+    },
+    {
+      name: "one of two workers is to end, and one dies",
+      spec: bossOf(weft, 2),
+      agents: [
+        [["boss", { workers: 2, keep: 1, tasks: 0, abort: false }]],
+        [["serve"]],
+        [["serve"]],
+      ],
+      ...DEATH,
+      awaits: [0, 1, 2],
+    },
+    {
+      name: "a task is aborted, and another one waits for its slot",
+      spec: bossOf(weft, 1),
+      agents: [
+        [["boss", { workers: 1, keep: 1, tasks: 2, abort: true }]],
+        [["serve"]],
+      ],
+      ...LARGE,
+      awaits: [0, 1],
+    },
+    {
+      name: "a worker dies behind a long result",
+      spec: bossOf(weft, 1, true),
+      agents: [
+        [["boss", { workers: 2, keep: 2, tasks: 1, abort: false }]],
+        [["serve"]],
+        [["serve"]],
+      ],
+      ...DEATH,
+      options: { ...DEATH.options, runs: 1500 },
+      awaits: [0, 1, 2],
     },
   ];
 }

@@ -44,6 +44,8 @@ export const tasks = {
   ended: task<undefined, number>(),
   /** Waits in a loop of 1 ms until the gate is open, and notes its number. */
   gate: task<number, number>(),
+  /** Waits there, and ends its worker. */
+  dieAtGate: task<number, number>(),
   /** A task that no worker has a function for. */
   missing: task(),
 };

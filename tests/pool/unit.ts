@@ -1,7 +1,8 @@
 // also: node, browsers
 import * as assert from "uvu/assert";
 import fc from "fast-check";
-import { ClosedError } from "../../mod.ts";
+import { ClosedError, DamagedError } from "../../mod.ts";
+import { LAYOUT } from "../../primitives/_layout.ts";
 import {
   codec,
   Pool,
@@ -10,6 +11,7 @@ import {
   task,
   WorkerError,
 } from "../../primitives/pool.ts";
+import { Line, type Standing } from "../../primitives/_pool/line.ts";
 import { IN_WEBKIT, skip, suite } from "../_run/harness.ts";
 import { refuses } from "../_run/model.ts";
 import { start } from "../_run/workers.ts";
@@ -19,6 +21,9 @@ import type { Orders } from "./worker.ts";
 const test = suite("Pool");
 
 const WORKER = new URL("./worker.ts", import.meta.url);
+
+const IN_NODE = !("Deno" in globalThis || "Bun" in globalThis) &&
+  "process" in globalThis;
 
 /** Whether this runs in a worker of a page. */
 const IN_PAGE = !("Deno" in globalThis) && !("process" in globalThis);
@@ -326,6 +331,31 @@ test("a task that ends each of its workers fails after three", () =>
     assert.is(await pool.run("echo", 1), 1);
   }));
 
+test("a WorkerError names the exit code, and has what was thrown as cause", () =>
+  withPool({}, async (pool) => {
+    const thrown = await rejection(pool.run("die", "throw"));
+    const cause = thrown.cause as Error;
+    // A worker of the web tells no more than a text.
+    assert.match(cause.message, /the worker is out of luck/);
+    const exited = await rejection(pool.run("die", "exit"));
+    if (!IN_NODE) skip("only Node tells the exit code of a worker");
+    assert.is(exited.message, 'The worker of task "die" died (exit code 7)');
+  }));
+
+test("a worker that ends while it starts does not shrink the pool", async () => {
+  let made = 0;
+  const make = () =>
+    start(WORKER, made++ < 2 ? { instead: "throw" } : { instead: undefined });
+  if (IN_WEBKIT) skip("WebKit does not tell what a module throws");
+  await withPool({ make }, async (pool) => {
+    const early = pool.run("echo", 1);
+    await pool.ready;
+    assert.is(await early, 1);
+    assert.equal([made, pool.stats().died], [3, 2]);
+    assert.is(pool.stats().workers.length, 1);
+  });
+});
+
 test("terminate: true ends the worker of a task that is aborted", () =>
   withPool({}, async (pool, words) => {
     await pool.ready;
@@ -470,6 +500,55 @@ test("terminate() fails all tasks", async () => {
 });
 
 // ---- many tasks ------------------------------------------------------------------------
+
+test("a line gives those of the highest priority, in their order", () => {
+  const step = fc.oneof(
+    fc.record({ put: fc.nat(4) }),
+    fc.constant({ take: true }),
+    fc.record({ remove: fc.nat(50) }),
+  );
+  fc.assert(fc.property(fc.array(step, { maxLength: 100 }), (steps) => {
+    const line = new Line<Standing>();
+    let model: Standing[] = [];
+    let order = 0;
+    for (const step of steps) {
+      if ("put" in step) {
+        const it = { priority: step.put, order: order++, rank: 0 };
+        line.put(it);
+        model.push(it);
+        model.sort((a, b) => b.priority - a.priority || a.order - b.order);
+      } else {
+        const it = "take" in step ? model[0] : model[step.remove];
+        if (it !== undefined) line.remove(it);
+        model = model.filter((other) => other !== it);
+      }
+      assert.is(line.first, model[0]);
+      assert.is(line.size, model.length);
+      const lowest = model.at(-1)?.priority ?? Infinity;
+      assert.is(line.lowest, lowest);
+    }
+    assert.equal(new Set(line), new Set(model));
+  }));
+});
+
+test("a line of any priorities takes few looks at each", () => {
+  const N = 10_000;
+  for (const sign of [1, -1]) {
+    let looks = 0;
+    const line = new Line<Standing>();
+    const all = Array.from({ length: N }, (_, order) => ({
+      get priority() {
+        looks++;
+        return order * sign;
+      },
+      order,
+      rank: 0,
+    }));
+    for (const it of all) line.put(it);
+    while (line.first !== undefined) line.remove(line.first);
+    assert.ok(looks < N * 150, `${looks} looks at ${N}`); // 14 levels
+  }
+});
 
 test("tasks of a higher priority begin before others", () =>
   withPool({ ahead: 0 }, async (pool, words) => {
@@ -789,6 +868,92 @@ test("resize() makes workers, and lets them go when their task is done", () =>
     await pool.resize(1);
     assert.is(await late, 2);
   }));
+
+for (const how of ["dies", "is terminated"] as const) {
+  test(`resize(1) leaves a worker if one ${how} meanwhile`, () =>
+    withPool({ workers: 2 }, async (pool, words) => {
+      await pool.ready;
+      const control = new AbortController();
+      const options = { signal: control.signal, terminate: true };
+      const first = how === "dies"
+        ? pool.run("dieAtGate", 7)
+        : pool.run("gate", 7, options);
+      const dying = rejection(first);
+      const second = pool.run("gate", 8);
+      while (pool.stats().running < 2) await pause();
+      const resized = pool.resize(1); // its order waits behind both
+      const open = () => {
+        Atomics.store(words, 0, 1);
+        Atomics.notify(words, 0);
+      };
+      if (how === "dies") open();
+      else control.abort("enough");
+      await dying;
+      open();
+      await second;
+      await resized;
+      assert.is(await pool.run("echo", 1), 1);
+      assert.is(pool.stats().workers.length, 1);
+    }));
+}
+
+test("resize(0) lets the last worker do what waits", () =>
+  withPool({ ahead: 0 }, async (pool, words) => {
+    await pool.ready;
+    const gates = [1, 2, 3].map((n) => pool.run("gate", n));
+    const resized = pool.resize(0);
+    const late = pool.run("echo", 4);
+    Atomics.store(words, 0, 1);
+    Atomics.notify(words, 0);
+    assert.is((await Promise.all(gates)).length, 3);
+    await resized;
+    assert.is(pool.stats().waiting, 1);
+    await pool.resize(1);
+    assert.is(await late, 4);
+  }));
+
+test("a long result settles though its worker is terminated behind it", () =>
+  withPool({ bytes: 64, orders: { limit: 4 } }, async (pool) => {
+    await pool.ready;
+    for (let i = 0; i < 3; i++) {
+      const control = new AbortController();
+      const { signal } = control;
+      const endless = pool.run("wait", undefined, { signal, terminate: true });
+      const ended = rejection(endless);
+      const long = pool.run("repeat", { text: "0123456789", n: 500_000 })
+        .then((it) => it.length, (error) => error);
+      await pause(i * 5);
+      control.abort("enough");
+      await ended;
+      const length = await long;
+      if (length !== 5_000_000) assert.instance(length, WorkerError);
+    }
+    assert.is(await pool.run("echo", 1), 1);
+  }));
+
+test("a reply whose length is damaged is refused", () => {
+  const size = { bytes: 64, slots: 2 };
+  const memory = new SharedArrayBuffer(Pool.byteLength(size));
+  return withPool({ ...size, memory }, async (pool) => {
+    await pool.ready;
+    const ring = new Int32Array(memory);
+    const { length } = LAYOUT.call_ring;
+    const stride = 64; // words of a slot
+    const replied = 5 << 28; // the phase of a slot that was answered
+    for (const wrong of [32 + 65, 31, -1]) {
+      const refused = rejection(pool.run("add", new Uint8Array(8)));
+      let slot: number | undefined;
+      while (slot === undefined) { // this thread must not look first
+        slot = [length, length + stride].find((at) =>
+          (Atomics.load(ring, at) & 7 << 28) === replied
+        );
+      }
+      ring[slot + 3] = wrong;
+      assert.instance(await refused, DamagedError);
+    }
+    assert.equal([...await pool.run("add", Uint8Array.of(1))], [2]);
+  });
+});
 
 test("stats() tells time in tasks from time asleep", () =>
   withPool({}, async (pool, words) => {

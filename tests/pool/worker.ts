@@ -27,6 +27,10 @@ const end = (how: "exit" | "throw") => {
 
 let ended = 0;
 
+const waitAtGate = () => {
+  while (Atomics.load(words!, 0) === 0) Atomics.wait(words!, 0, 0, 50);
+};
+
 const functions: Parameters<typeof servePool<typeof tasks>>[1] = {
   add: (bytes) => bytes.map((byte) => byte + 1),
   increment: (bytes) => {
@@ -73,8 +77,13 @@ const functions: Parameters<typeof servePool<typeof tasks>>[1] = {
       signal.addEventListener("abort", () => resolve(++ended));
     }),
   ended: () => ended,
+  dieAtGate: () => {
+    waitAtGate();
+    end("exit");
+    return new Promise<number>(() => {});
+  },
   gate: (number) => {
-    while (Atomics.load(words!, 0) === 0) Atomics.wait(words!, 0, 0, 50);
+    waitAtGate();
     return Atomics.add(words!, 2, 1) * 1000 + number;
   },
 };

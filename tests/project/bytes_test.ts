@@ -12,20 +12,22 @@ import {
   RecordRing,
   RwLock,
   Semaphore,
+  ShapeTable,
   SlabPool,
   Snapshot,
   SpscQueue,
   StripedCounter,
   struct,
+  valueCodec,
   WorkCounter,
   WorkDeque,
 } from "../../mod.ts";
 import * as mod from "../../mod.ts";
 import { LAYOUT } from "../../primitives/_layout.ts";
 import { wasmClang } from "../../wasm/emcc.ts";
-import { skip, suite } from "../_run/harness.ts";
+import { suite } from "../_run/harness.ts";
 import { headerFiles } from "../_run/header.ts";
-import { build, BUILT, run, versionOf, WARNINGS } from "../_run/native.ts";
+import { build, BUILT, need, run, WARNINGS } from "../_run/native.ts";
 
 const test = suite("WEFT_..._BYTES", 120_000);
 
@@ -96,6 +98,7 @@ function channels(): Row[] {
   const codecs = {
     TEXT: codec.text,
     JSON: codec.json,
+    VALUE: valueCodec,
     I32: codec.i32,
     F64: codec.f64,
     RECORD: codec.record(struct({ id: "u32", x: "f64", y: "u8" })),
@@ -178,7 +181,7 @@ function allRows(): Row[] {
     ...[16, 17, 4096, 1 << 30, 15, 0].map((capacity) => ({
       macro: `WEFT_RECORD_RING_BYTES(${capacity})`,
       call:
-        `weft_record_ring_bytes((weft_record_ring_config){${capacity}, false})`,
+        `weft_record_ring_bytes((weft_record_ring_config){${capacity}, false, false, 0})`,
       bytes: bytesOf(() => RecordRing.byteLength({ capacity })),
     })),
     ...cast.map(([subscribers, elementSize]) => {
@@ -220,6 +223,12 @@ function allRows(): Row[] {
         Snapshot.byteLength({ size, singleReader: one === 1 })
       ),
     })),
+    ...rowsOf(
+      "shape_table",
+      undefined,
+      [[4], [5], [1 << 20], [3], [0], [(1 << 20) + 1]],
+      (bytes) => ShapeTable.byteLength({ bytes: bytes! }),
+    ),
     ...rowsOf(
       "striped_counter",
       undefined,
@@ -284,7 +293,7 @@ int wrong(void) {
   if (weft_mutex_init(&both.lock, sizeof both.lock - 1) != NULL) return -4;
   const weft_channel_config text = {WEFT_CHANNEL_JSON, JOBS, 64, 0};
   if (weft_channel_init(lines, sizeof lines, text) == NULL) return -5;
-  const weft_record_ring_config ring = {1 << 10, false};
+  const weft_record_ring_config ring = {1 << 10, false, false, 0};
   if (weft_record_ring_init(both.ring, sizeof both.ring, ring) == NULL)
     return -6;
 ${checks.join("")}  return 0;
@@ -326,7 +335,7 @@ const NATIVE = [
 ] as const;
 for (const [compiler, std] of NATIVE) {
   test(`${compiler} -std=${std}: each is a constant, and as its function and byteLength`, async () => {
-    if (await versionOf(compiler) === undefined) skip(`no ${compiler} here`);
+    await need(compiler);
     const cpp = std.startsWith("c++");
     const text = `${source(rows, 64)}${MAIN}`;
     const casts = cpp ? ["-Wold-style-cast"] : [];

@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import * as path from "node:path";
 import { fileURLToPath } from "node:url";
 import * as assert from "uvu/assert";
-import { skip, suite } from "../_run/harness.ts";
-import { run, versionOf } from "../_run/native.ts";
+import { suite } from "../_run/harness.ts";
+import { need, run } from "../_run/native.ts";
 
 const PROJECT = fileURLToPath(new URL("../..", import.meta.url));
 const WASM = path.join(PROJECT, "wasm");
@@ -58,7 +58,7 @@ async function install(): Promise<string> {
 
 for (const [name, how] of Object.entries(WAYS)) {
   test(`a program is built by ${name}, and runs`, async () => {
-    if (await versionOf("cmake") === undefined) skip("no cmake here");
+    await need("cmake", "gcc");
     const source = path.join(folder, name);
     fs.mkdirSync(source);
     fs.writeFileSync(path.join(source, "main.c"), MAIN);
@@ -82,9 +82,7 @@ target_link_libraries(app PRIVATE weft::weft)
 }
 
 test("pkg-config finds what was installed", async () => {
-  for (const program of ["cmake", "pkg-config"]) {
-    if (await versionOf(program) === undefined) skip(`no ${program} here`);
-  }
+  await need("cmake", "pkg-config", "gcc");
   const prefix = await install();
   const flags = await must(
     "env",

@@ -1,3 +1,4 @@
+// it is long
 // weft.hpp: natively, and in one memory with TypeScript.
 import * as fs from "node:fs";
 import * as path from "node:path";
@@ -5,14 +6,14 @@ import { fileURLToPath } from "node:url";
 import * as assert from "uvu/assert";
 import { field, MpmcQueue, struct } from "../../mod.ts";
 import { emcc, PTHREADS } from "../../wasm/emcc.ts";
-import { skip, suite } from "../_run/harness.ts";
+import { suite } from "../_run/harness.ts";
 import {
   build,
   BUILT,
+  need,
+  needSanitizers,
   run,
-  sanitizes,
   SOURCES,
-  versionOf,
   WARNINGS,
 } from "../_run/native.ts";
 
@@ -44,12 +45,7 @@ const PROGRAMS = {
 for (const [title, words] of Object.entries(PROGRAMS)) {
   for (const compiler of ["g++", "clang++"]) {
     test(`${compiler} ${title}`, async () => {
-      if ((await versionOf(compiler)) === undefined) {
-        skip(`no ${compiler} here`);
-      }
-      if (words.length > 2 && !(await sanitizes(compiler))) {
-        skip(`no sanitizers of ${compiler} here`);
-      }
+      if (words.length > 2) await needSanitizers(compiler);
       const program = await build({
         name: `guards-${compiler}-${words[0]}`,
         compiler,
@@ -69,7 +65,7 @@ const MINUTES = 800_000;
 for (const standard of ["c++17", "c++2b"]) {
   const title = `emcc as ${standard}, with exceptions, in Node`;
   test(title, async () => {
-    if ((await versionOf("node")) === undefined) skip("no node here");
+    await need("node"); // before minutes of compiling
     const out = path.join(BUILT, `guards-${standard}.mjs`);
     const args = [
       ...[`-std=${standard}`, "-O1", "-pthread", "-fexceptions"],

@@ -59,8 +59,11 @@ async function follow(commands: readonly string[], folder: string) {
   return output;
 }
 
-const SQUARES = Array.from({ length: 100 }, (_, i) => `${(i + 1) ** 2}\n`)
-  .join("");
+/** What the example prints for so many numbers. */
+const squares = (n: number) =>
+  Array.from({ length: n }, (_, i) => `${(i + 1) ** 2}\n`).join("");
+
+const SQUARES = squares(100);
 
 test("the README and the source give one command", () => {
   assert.ok(steps().includes(commandOfSource()), commandOfSource());
@@ -76,6 +79,11 @@ test("the README's steps work in an empty folder, also in Deno", async () => {
     await follow([`"${Deno.execPath()}" run -A main.mjs`], folder),
     SQUARES,
   );
+  // Also with more numbers than its queues hold.
+  const worker = path.join(folder, "worker.mjs");
+  const text = fs.readFileSync(worker, "utf8").replace("N = 100", "N = 1000");
+  fs.writeFileSync(worker, text);
+  assert.is(await follow(["node main.mjs"], folder), squares(1000));
 });
 
 test("they work with the port, which finds weft.h itself", async () => {
@@ -90,6 +98,13 @@ test("they work with the port, which finds weft.h itself", async () => {
     step === given ? command : step
   );
   assert.is(await follow(others, folder), SQUARES);
+});
+
+test("the README shows a part of it", () => {
+  const readme = fs.readFileSync(path.join(PROJECT, "README.md"), "utf8");
+  const [, shown] = readme.match(/^```c\n([^]*?)^```$/m)!;
+  const text = fs.readFileSync(path.join(EXAMPLE, "example.c"), "utf8");
+  assert.ok(text.includes(shown!));
 });
 
 test("it is small enough to be read", () => {

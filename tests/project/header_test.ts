@@ -19,6 +19,7 @@ import {
   headerText,
   INCLUDE,
 } from "../_run/header.ts";
+import { need } from "../_run/native.ts";
 
 const EXPORTS = fileURLToPath(
   new URL("../../wasm/exports.c", import.meta.url),
@@ -79,11 +80,10 @@ test("the one file and the folder compile to the same module", async () => {
   assert.ok(Buffer.compare(ours, theirs) === 0);
 });
 
-test("each header compiles alone, as C11 and as C++17", () => {
+test("each header compiles alone, as C11 and as C++17", async () => {
+  await need("cc");
   const warnings = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion"];
   const flags = [...warnings, "-Werror", "-fsyntax-only", `-I${INCLUDE}`];
-  const compiler = spawnSync("cc", ["--version"]);
-  if (compiler.status !== 0) skip("no cc here");
   for (const [language, std] of [["c", "c11"], ["c++", "c++17"]]) {
     for (const name of Object.keys(headerFiles())) {
       const input = `#include <${name}>\n`;
@@ -185,6 +185,47 @@ test("the program ends with 2 and one line where it cannot", () => {
   const { status: usage, stderr: said } = run([], "--output", folder);
   assert.is(usage, 2);
   assert.is(said, "usage: header [--out FOLDER]\n");
+});
+
+/** Runs the program in a shell: `line` names it as "$@". */
+function runIn(line: string) {
+  const before = "Deno" in globalThis ? ["run", "-A"] : [];
+  const args = ["-c", line, "sh", process.execPath, ...before, PROGRAM];
+  return spawnSync("sh", args, {
+    encoding: "utf8",
+    timeout: 60_000,
+    cwd: folder,
+  });
+}
+
+test("the program ends in one line where its output has no room", () => {
+  if (!fs.existsSync("/dev/full")) skip("no /dev/full here");
+  const { status, stderr } = runIn('"$@" > /dev/full');
+  assert.is(status, 2);
+  assert.match(stderr, /^.*no space left.*\n$/i);
+});
+
+test("the program ends well where its reader wants no more", () => {
+  if (process.platform === "win32") skip("no pipes of a shell here");
+  const line = '{ "$@"; echo "$?" > status; } | head -c 10';
+  const { stdout, stderr } = runIn(line);
+  assert.is(stdout, text.slice(0, 10));
+  assert.is(stderr, "");
+  assert.is(fs.readFileSync(path.join(folder, "status"), "utf8"), "0\n");
+});
+
+test("a header that was there stays whole where there is no room", () => {
+  if (process.platform === "win32") skip("no ulimit here");
+  const out = path.join(folder, "old");
+  fs.mkdirSync(out);
+  fs.writeFileSync(path.join(out, "weft.h"), "old");
+  // A file has 20 blocks of 512 bytes at most.
+  const line = 'trap "" XFSZ; ulimit -f 20; "$@" --out old';
+  const { status, stderr } = runIn(line);
+  assert.is(status, 2);
+  assert.match(stderr, /^.*file too large.*\n$/i);
+  assert.equal(fs.readdirSync(out), ["weft.h"]);
+  assert.is(fs.readFileSync(path.join(out, "weft.h"), "utf8"), "old");
 });
 
 test("weft.py lets emcc find the headers, and JavaScript the memory", async () => {

@@ -47,6 +47,12 @@ interface Row {
 
 const read = (name: string) => readFileSync(PROJECT + name, "utf8");
 
+/** The TypeScript in `folder` and in its rooms. */
+const modulesBelow = (folder: string): string[] =>
+  readdirSync(PROJECT + folder, { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".ts")).sort()
+    .map((name) => `${folder}/${name}`);
+
 /** Every file that `_layout.ts` decides about, as it should be. */
 export function expected(): Map<string, string> {
   const source = read(SOURCE);
@@ -60,9 +66,9 @@ export function expected(): Map<string, string> {
     put(`primitives/${row.stem}.ts`, (text) => withTable(text, row));
   }
   const indexes = indexesOf(source);
-  for (const name of readdirSync(`${PROJECT}primitives`)) {
-    if (read(`primitives/${name}`).search(CONSTANT) >= 0) {
-      put(`primitives/${name}`, (text) => withConstants(text, indexes));
+  for (const name of modulesBelow("primitives")) {
+    if (read(name).search(CONSTANT) >= 0) {
+      put(name, (text) => withConstants(text, indexes));
     }
   }
   put(
@@ -302,7 +308,7 @@ ${cases.join("")}    default:
 /** The figures of spinning, which are the same in both languages. */
 function spinningOf(): string {
   const figures = /^\/\*\* (.*) \*\/\n(?:export )?const ([A-Z_]+) = (\d+);$/gm;
-  return [...read("primitives/_spin.ts").matchAll(figures)]
+  return [...read("primitives/_wait/spin.ts").matchAll(figures)]
     .map(([, why, name, figure]) =>
       `/* ${why} */\n#define WEFT__SPIN_${name} ${figure}\n`
     ).join("");

@@ -114,10 +114,10 @@ test("a header that differs in one number is told by its name", () => {
 
 test("a row that is missing or too many is told by its name", () => {
   const text = headerText();
-  const row = "WEFT_WORD(semaphore, turn, 5);\n";
+  const row = "WEFT_WORD(semaphore, bulk, 6);\n";
   assert.ok(text.includes(row));
   assert.equal(differences(tableOf(text.replace(row, ""))), [
-    "semaphore.turn: missing, in _layout.ts 5",
+    "semaphore.bulk: missing, in _layout.ts 6",
   ]);
   const more = `${row}WEFT_WORD(semaphore, lap, 9);\n`;
   assert.equal(differences(tableOf(text.replace(row, more))), [

@@ -1,3 +1,4 @@
+// it is long
 // The tarball that `deno task npm` packs, installed by npm into a user's project.
 // Its modules and the README's example run in Node and Bun. Its types, and every
 // example of the pages, are checked with the oldest TypeScript that the documents
@@ -11,8 +12,9 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import * as assert from "uvu/assert";
 import { bun, BUN_VERSION, versionOf } from "../_run/bun.ts";
-import { skip, suite } from "../_run/harness.ts";
-import { run } from "../_run/native.ts";
+import { suite } from "../_run/harness.ts";
+import { Missing } from "../_run/missing.ts";
+import { need, run } from "../_run/native.ts";
 import { fromNpm, node24 } from "../_run/node24.ts";
 import { pack } from "../_run/npm.ts";
 import {
@@ -29,7 +31,7 @@ const PAGE = fs.readFileSync(
   "utf8",
 );
 
-/** What a user's `tsconfig.json` must have, as the page says. */
+/** What a `tsconfig.json` must have for `using`, as the page says. */
 const LIB = ["ES2022", "ESNext.Disposable", "DOM"];
 /** The same of `deno.json`, for `self` in workers. */
 const LIB_OF_DENO = ["deno.window", "deno.worker"];
@@ -40,10 +42,8 @@ const { exports } = JSON.parse(
 
 const test = suite("The package of npm");
 let folder = "";
-/** Why the package is not there, if npm or its registry cannot be reached. */
-let missing = "";
 
-/** A command of npm. A test that needs it ends without a network. */
+/** A command of npm. Without a network, the tests that need it are skipped. */
 const INSTALL = [
   ...["install", "--loglevel=error", "--ignore-scripts", "--prefer-offline"],
   ...["--no-audit", "--no-fund", "--fetch-retries=0"],
@@ -52,8 +52,7 @@ const INSTALL = [
 test.before(async () => {
   folder = fs.mkdtempSync(path.join(tmpdir(), "weft-npm-"));
   fs.writeFileSync(path.join(folder, "package.json"), '{"type":"module"}');
-  const { status } = spawnSync("npm", ["--version"]);
-  if (status !== 0) return void (missing = "no npm here");
+  await need("npm");
   try {
     const tarball = await pack(folder);
     const words = [...INSTALL, tarball, "@types/node@20"];
@@ -63,7 +62,7 @@ test.before(async () => {
     const { stdout = "", stderr = "" } = error as Record<string, unknown>;
     const text = `${error}\n${stdout}${stderr}`;
     if (!UNREACHABLE.test(text)) throw new Error(text);
-    missing = "npm's registry cannot be reached";
+    throw new Missing("registry of npm");
   } finally {
     await esbuild.stop();
   }
@@ -72,11 +71,6 @@ test.after(() => fs.rmSync(folder, { recursive: true }));
 
 const UNREACHABLE =
   /ENOTFOUND|EAI_AGAIN|ECONN\w+|TIMEDOUT|registry|npm package|npm:typescript/;
-
-/** Skips the test if the package could not be installed. */
-function needPackage() {
-  if (missing !== "") skip(missing);
-}
 
 // ---- it runs ------------------------------------------------------------------
 
@@ -91,7 +85,6 @@ const RUNTIMES = [
 ] as const;
 
 test("the tarball has what the documents name, and nothing else", () => {
-  needPackage();
   const home = homeIn(folder);
   const { exports: entries } = JSON.parse(
     fs.readFileSync(path.join(home, "package.json"), "utf8"),
@@ -114,9 +107,8 @@ test("the tarball has what the documents name, and nothing else", () => {
 
 for (const [name, find] of RUNTIMES) {
   test(`each module loads in ${name}, and the README's example runs`, async () => {
-    needPackage();
     const command = find();
-    if (command === undefined) skip(`no ${name} here, and npm has none`);
+    if (command === undefined) throw new Missing(name);
     const [program, ...words] = command as [string, ...string[]];
     const namesOf = (module: object) => Object.keys(module).sort();
     const expected = await Promise.all(
@@ -141,7 +133,9 @@ for (const [name, find] of RUNTIMES) {
     }
     const main = path.join(folder, "main.mjs");
     const [, sum] = readme.match(/^console\.log\(sum\); \/\/ (\d+)$/m)!;
-    const ended = await run(program, [...words, main], 250);
+    const names = path.join(folder, "node.mjs");
+    const usual = name.startsWith("Node") ? ["--import", names] : [];
+    const ended = await run(program, [...words, ...usual, main], 250);
     assert.equal(ended, { code: 0, output: `${sum}\n` });
   });
 }
@@ -180,7 +174,6 @@ const WAYS = [
 
 /** Checks everything in a project of Node, and returns what is wrong. */
 async function check(version: string): Promise<string> {
-  needPackage();
   writeExamples(path.join(folder, "src"));
   const all = SUBPATHS.map((subpath, i) =>
     `export * as all${i} from ${JSON.stringify(NAME + subpath)};\n`
@@ -213,7 +206,7 @@ Mutex.create().lock(5);
   const { code, output } = await run(process.execPath, words, 300);
   if (code === 0) return "";
   if (!/error TS/.test(output) && UNREACHABLE.test(output)) {
-    skip("npm's registry cannot be reached");
+    throw new Missing("registry of npm");
   }
   return output || `exit code ${code}`;
 }
@@ -228,6 +221,116 @@ test("the page names the oldest TypeScript, and what it must be told", () => {
 for (const version of [OLDEST_TYPESCRIPT, "latest"]) {
   test(`examples have their types in Node with TypeScript ${version}`, async () => {
     assert.is(await check(version), "");
+  });
+}
+
+// ---- in a project that somebody's tool has begun --------------------------------
+
+/** What a beginner writes first; every line needs the type of a base class. */
+const FIRST_PROGRAM = `import {
+  Broadcast,
+  CallRing,
+  Channel,
+  codec,
+  MpmcQueue,
+  Mutex,
+  RecordRing,
+  SpscQueue,
+} from "${NAME}";
+import type { Pool } from "${NAME}/pool";
+
+const channel = Channel.create({ codec: codec.text, capacity: 4 });
+console.log(channel.handle, channel.buffer.byteLength);
+for await (const line of channel) console.log(line.trim());
+for await (const bytes of RecordRing.create({ capacity: 64 })) {
+  console.log(bytes.byteLength);
+}
+const config = { capacity: 4 };
+for await (const n of MpmcQueue.create(config)) console.log(n);
+for await (const n of SpscQueue.create(config)) console.log(n);
+Mutex.create().lock().unlock();
+console.log(CallRing.create({ request: 8, reply: 8 }).byteOffset);
+console.log(Broadcast.create({ ...config, subscribers: 1 }).handle);
+const ends = (pool: Pool<Record<string, never>>): Promise<void> => pool.close();
+export { ends };
+// @ts-expect-error: these are texts
+channel.send(5);
+`;
+
+const STRICT = { strict: true, noEmit: true, skipLibCheck: true };
+const BUNDLED = { module: "esnext", moduleResolution: "bundler" };
+
+/** What these tools write; the rest does not concern the types of a package. */
+const BEGUN: Record<string, object | undefined> = {
+  "Vite 7": {
+    ...STRICT,
+    ...BUNDLED,
+    target: "ES2022",
+    lib: ["ES2022", "DOM", "DOM.Iterable"],
+    types: [],
+    verbatimModuleSyntax: true,
+    moduleDetection: "force",
+    noUnusedLocals: true,
+    noUncheckedSideEffectImports: true,
+  },
+  "Vite 8": {
+    ...STRICT,
+    ...BUNDLED,
+    target: "ES2023",
+    lib: ["ES2023", "DOM"],
+    types: [],
+    verbatimModuleSyntax: true,
+    moduleDetection: "force",
+    noUnusedLocals: true,
+    noUncheckedSideEffectImports: true,
+  },
+  "Vite, and every declaration is checked": {
+    ...STRICT,
+    ...BUNDLED,
+    target: "ES2023",
+    lib: ["ES2023", "DOM"],
+    types: [],
+    skipLibCheck: false,
+  },
+  "Next": {
+    ...STRICT,
+    ...BUNDLED,
+    target: "ES2017",
+    lib: ["dom", "dom.iterable", "esnext"],
+    types: [],
+    allowJs: true,
+    esModuleInterop: true,
+    resolveJsonModule: true,
+    isolatedModules: true,
+    jsx: "preserve",
+  },
+  "tsc --init": undefined, // it writes the file here
+};
+
+for (const [name, compilerOptions] of Object.entries(BEGUN)) {
+  test(`a first program has its types in a fresh project of ${name}`, () => {
+    const home = path.join(folder, name.replace(/\W/g, "_"));
+    fs.mkdirSync(home);
+    fs.writeFileSync(path.join(home, "main.ts"), FIRST_PROGRAM);
+    const tsc = [...APART, "npm:typescript@latest/tsc"];
+    const call = (word: string) => {
+      const { status, stdout, stderr } = spawnSync(
+        process.execPath,
+        [...tsc, word],
+        { cwd: home, encoding: "utf8", timeout: 250_000 },
+      );
+      const output = stdout + stderr;
+      if (!/error TS/.test(output) && UNREACHABLE.test(output)) {
+        throw new Missing("registry of npm");
+      }
+      assert.is(status, 0, output);
+    };
+    if (compilerOptions === undefined) call("--init");
+    else {
+      const text = JSON.stringify({ compilerOptions });
+      fs.writeFileSync(path.join(home, "tsconfig.json"), text);
+    }
+    call("--noEmit");
   });
 }
 

@@ -1,3 +1,4 @@
+// it is long
 // The page of docs/page, built into plain files, does what it says when a
 // visitor clicks: agents of both languages work, the owner of the lock dies and
 // is recovered, a queue says that it is stuck, a tone plays, and the race tester
@@ -10,8 +11,7 @@ import { buildPage } from "../../docs/page/build.ts";
 import { buildPrograms, PROGRAMS } from "../../docs/page/programs.ts";
 import { ISOLATED, serve } from "../../docs/page/serve.ts";
 import { drive, type Driven } from "../_run/browser/driver.ts";
-import { programOf } from "../_run/browser/server.ts";
-import { skip, suite } from "../_run/harness.ts";
+import { suite } from "../_run/harness.ts";
 
 const test = suite("the page");
 let folder = "";
@@ -30,19 +30,10 @@ async function visit(
   look: (page: Driven) => Promise<void>,
   first = "",
 ) {
-  try {
-    programOf(name);
-  } catch {
-    skip(`no ${name} here`);
-  }
   const { server, url } = await serve(folder, headers);
   let page: Driven | undefined;
   try {
-    // A browser that does not begin says nothing about the page.
-    for (let turn = 0; turn < 3 && page === undefined; turn++) {
-      page = await drive(name, url + first).catch(() => undefined);
-    }
-    if (page === undefined) skip(`${name} does not run here`);
+    page = await drive(name, url + first);
     await look(page);
   } finally {
     page?.close();
@@ -127,6 +118,42 @@ async function lookAtSome(page: Driven) {
   assert.is(await page.value(text("unsupported")), "");
 }
 
+/** All agents are there again, also if it was paused while they waited. */
+async function pauseWhileDead(page: Driven) {
+  await page.until(`crossOriginIsolated && ${number("rate")} > 0`);
+  await page.value(`["js", "c"].forEach((id) => {
+    const slider = document.getElementById(id);
+    slider.value = "5";
+    slider.dispatchEvent(new Event("input"));
+  })`);
+  const living = `document.querySelectorAll("#agents .card:not(.dead)").length`;
+  await page.until(`${living} === 10`);
+  await killOwner(page);
+  await page.until(`${text("kill")} === "Recover"`);
+  await page.click("#pause");
+  await page.click("#pause");
+  await page.click("#kill");
+  await page.until(`${living} === 10 && ${number("rate")} > 0`);
+  await page.until(`!${text("agents")}.includes("ends")`);
+  assert.is(await page.value(living), 10);
+}
+
+test("all agents come back if it is paused while one is dead", async () => {
+  await visit("chromium", ISOLATED, pauseWhileDead);
+}, 250_000);
+
+test("the tester's answer is not what the lines send", async () => {
+  await visit("chromium", ISOLATED, async (page) => {
+    await page.until('document.getElementById("code")?.value.length > 0');
+    const lines = "postMessage(1); Atomics.add(words, 0, 1);";
+    await page.value(
+      `void (document.getElementById("code").value = "${lines}")`,
+    );
+    await page.click("#run");
+    await page.until(`${text("verdict")}.startsWith("Right in every")`);
+  });
+}, 250_000);
+
 test("works in Chromium, from a host that sends no headers", async () => {
   await visit("chromium", {}, lookAtAll);
 }, 250_000);
@@ -206,6 +233,38 @@ test("the programs that are pages work in Chromium", async () => {
     }
   }, `examples/${PROGRAMS[0]}/page/`);
 }, 250_000);
+
+test(
+  "programs that are pages say what a host without headers lacks",
+  async () => {
+    // Without isolate.js, such a page stays as it is.
+    const plain = path.join(folder, "plain");
+    fs.cpSync(path.join(folder, "examples"), plain, {
+      recursive: true,
+      filter: (name) => !name.endsWith("isolate.js"),
+    });
+    await visit("chromium", {}, async (page) => {
+      for (const name of PROGRAMS) {
+        const url = JSON.stringify(`/plain/${name}/page/`);
+        await page.value(`void (location.pathname === ${url} ||
+        (location.href = ${url}))`);
+        await page.until(`location.pathname === ${url} &&
+        document.readyState === "complete"`);
+        const said = "document.body.innerText";
+        await page.until(`${said}.includes("This page needs shared memory")`);
+        const loaded =
+          "performance.getEntriesByType('resource').map(({ name }) => name)" +
+          ".filter((name) => name.endsWith('page.js')).length";
+        assert.is(
+          await page.value(loaded),
+          0,
+          `${name}: its script would throw`,
+        );
+      }
+    }, `plain/${PROGRAMS[0]}/page/`);
+  },
+  250_000,
+);
 
 test("works in Firefox", async () => {
   await visit("firefox", ISOLATED, lookAtSome);

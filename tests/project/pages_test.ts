@@ -29,7 +29,10 @@ test("each module of mod.ts has its page, once in the index", () => {
   assert.equal(rows.toSorted(), stems.toSorted());
 });
 
-const sources = fs.readdirSync(path.join(PROJECT, "primitives"))
+const sources = fs.readdirSync(path.join(PROJECT, "primitives"), {
+  recursive: true,
+  encoding: "utf8",
+}).filter((name) => name.endsWith(".ts"))
   .map((name) => read(PROJECT, "primitives", name)).join("");
 
 test("what the tables say waits, or does not, is there", () => {

@@ -6,8 +6,9 @@ import * as path from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import * as assert from "uvu/assert";
-import { skip, suite } from "../_run/harness.ts";
-import { run, versionOf } from "../_run/native.ts";
+import { countOf, raised } from "../_run/examples.ts";
+import { suite } from "../_run/harness.ts";
+import { run } from "../_run/native.ts";
 import { install } from "../_run/package.ts";
 
 const PROJECT = fileURLToPath(new URL("../..", import.meta.url));
@@ -25,26 +26,46 @@ test.before(async () => {
   const files = [
     ...README.matchAll(/^```js ignore\n\/\/ (.*)\n([^]*?)^```$/gm),
   ];
-  assert.equal(files.map(([, name]) => name), ["main.mjs", "worker.mjs"]);
-  for (const [, name, text] of files) {
-    fs.writeFileSync(path.join(folder, name!), text!);
+  const names = files.map(([, name]) => name!);
+  assert.equal(names, ["main.mjs", "worker.mjs", "node.mjs"]);
+  const texts = files.map(([, , text]) => text!);
+  const more = raised(texts);
+  fs.mkdirSync(path.join(folder, "more"));
+  for (const [i, name] of names.entries()) {
+    fs.writeFileSync(path.join(folder, name), texts[i]!);
+    fs.writeFileSync(path.join(folder, "more", name), more[i]!);
   }
+  const n = countOf(more[0]!)!;
+  assert.ok(n > 2 * 1024, "N is above what both queues hold");
+  sumOfMore = n * (n + 1) * (2 * n + 1) / 6;
 });
 test.after(() => fs.rmSync(folder, { recursive: true }));
 
-/** What the example says that it prints. */
-const SUM = README.match(/^console\.log\(sum\); \/\/ (\d+)$/m)![1];
+/** What the example says that it prints, and what it prints for more jobs. */
+const SUM = Number(README.match(/^console\.log\(sum\); \/\/ (\d+)$/m)![1]);
+let sumOfMore = 0;
 
-test("its worker example runs in Node, as it is pasted", async () => {
-  if (await versionOf("node") === undefined) skip("no node here");
-  const ended = await run("node", [path.join(folder, "main.mjs")], 250);
-  assert.equal(ended, { code: 0, output: `${SUM}\n` });
+/** Runs the example by `program`, as it is pasted, and with a larger N. */
+async function runBoth(program: string, words: string[]) {
+  for (const [where, sum] of [["", SUM], ["more", sumOfMore]] as const) {
+    const all = words.map((word) =>
+      word.endsWith(".mjs") ? path.join(folder, where, word) : word
+    );
+    const ended = await run(program, all, 120);
+    assert.equal(ended, { code: 0, output: `${sum}\n` }, where);
+  }
+}
+
+/** The words after \`program\` in the README. */
+const wordsAfter = (program: string) =>
+  README.match(RegExp(`\`${program} ([^\`]* main\\.mjs)\``))![1]!.split(" ");
+
+test("its worker example runs in Node, as it is pasted, for any N", async () => {
+  await runBoth("node", wordsAfter("node"));
 });
 
-test("its worker example runs in Deno, as it is pasted", async () => {
-  const words = ["run", "-A", path.join(folder, "main.mjs")];
-  const ended = await run(process.execPath, words, 250);
-  assert.equal(ended, { code: 0, output: `${SUM}\n` });
+test("its worker example runs in Deno, as it is pasted, for any N", async () => {
+  await runBoth(process.execPath, wordsAfter("deno"));
 });
 
 test("it is shorter than 200 lines, and gives two commands", () => {

@@ -1,3 +1,4 @@
+// it is long
 // Tests the promise that loops remember nothing: what ends only with it, and
 // loops that break it.
 import * as assert from "uvu/assert";

@@ -120,7 +120,7 @@ for (
     assert.is(result.failure, undefined, result.failure?.message);
     assert.ok(result.complete);
     // As many as of the same scenario in TypeScript: two sections of a mutex.
-    assert.is(result.states, 1006);
+    assert.is(result.states, 1847);
   });
 }
 

@@ -39,8 +39,8 @@ export const MUTANTS = mutants("record_ring", {
   c: [
     "record[0] = weft__record_word(length, WEFT_RECORD_RING_RESERVED); " +
     "record[1] = weft_agent_id(); /* both published by (P) */ *at = record + " +
-    "2; return r->single_producer ? 0 : weft__record_publish(r, record, length);",
-    "*at = record + 2; result = r->single_producer ? 0 : weft__record_publish(r, " +
+    "2; return weft_record_ring_single(r) ? 0 : weft__record_publish(r, record, length);",
+    "*at = record + 2; result = weft_record_ring_single(r) ? 0 : weft__record_publish(r, " +
     "record, length); record[0] = weft__record_word(length, " +
     "WEFT_RECORD_RING_RESERVED); record[1] = weft_agent_id(); return result;",
   ],
@@ -79,6 +79,7 @@ export const MUTANTS = mutants("record_ring", {
   by: "a producer that waits for room, and pops into arrays",
 }, {
   what: "frees fewer bytes than were taken",
+  by: "one producer, over the end",
   ts: [
     "Atomics.store(words, HEAD, words[HEAD]! + space | 0); // (F)",
     "Atomics.store(words, HEAD, words[HEAD]! + space - 8 | 0);",
@@ -91,13 +92,14 @@ export const MUTANTS = mutants("record_ring", {
   what: "frees, and wakes nobody",
   by: "a producer that waits for room",
   ts: [
-    "words[HEAD]! + space | 0); // (F) this.#wakeProducer();",
-    "words[HEAD]! + space | 0);",
+    "words[HEAD]! + space | 0); // (F) this.#endReading(); this.#wakeProducer();",
+    "words[HEAD]! + space | 0);\nthis.#endReading();",
   ],
   c: [
     "weft__store(&r->head, weft__plus(head, space)); /* (F) */ " +
-    "weft__record_wake_producer(r);",
-    "weft__store(&r->head, weft__plus(head, space));",
+    "weft__record_end_reading(r); weft__record_wake_producer(r);",
+    "weft__store(&r->head, weft__plus(head, space)); " +
+    "weft__record_end_reading(r);",
   ],
 }, {
   what: "notices too late that it is full",
@@ -125,6 +127,7 @@ export const MUTANTS = mutants("record_ring", {
   ],
 }, {
   what: "believes an old head that it is full",
+  by: "one producer, room for one record",
   ts: [
     "const head = Atomics.load(words, HEAD); // pairs with (F)",
     "const head = words[HEAD_CACHE]!;",
@@ -132,6 +135,7 @@ export const MUTANTS = mutants("record_ring", {
   c: ["r->head_cache = weft__load(&r->head); /* pairs with (F) */", ""],
 }, {
   what: "does not count the bytes it skipped at the end",
+  by: "one producer, room for one record",
   ts: [
     "const next = tail + skipped + spaceFor(length) | 0;",
     "const next = tail + spaceFor(length) | 0;",
@@ -145,8 +149,8 @@ export const MUTANTS = mutants("record_ring", {
   what: "publishes by a store",
   by: "a producer and the end, and what is left then",
   ts: [
-    ": Atomics.compareExchange(words, TAIL, tail, next); this.#endClaim();",
-    ": (Atomics.store(words, TAIL, next), tail); this.#endClaim();",
+    ": Atomics.compareExchange(words, TAIL, tail, next);",
+    ": (Atomics.store(words, TAIL, next), tail);",
   ],
   c: [
     "seen = weft__compare_exchange(&r->tail, tail, weft__plus(tail, total));",
@@ -170,8 +174,8 @@ export const MUTANTS = mutants("record_ring", {
     "const words = this.#words; const tail = words[TAIL]!;\n" +
     "this.#endClaim(); // The reserved length",
     [
-      ": Atomics.compareExchange(words, TAIL, tail, next); this.#endClaim();",
-      ": Atomics.compareExchange(words, TAIL, tail, next);",
+      "Atomics.add(words, PUSHED, 1); this.#endClaim();",
+      "Atomics.add(words, PUSHED, 1);",
     ],
   ],
   c: [
@@ -197,13 +201,19 @@ export const MUTANTS = mutants("record_ring", {
 }, {
   what: "(W): does not mark that it waits for the claim",
   by: "two producers, room for both",
-  ts: ["const marked = owner | CONTENDED_BIT;", "const marked = owner;"],
+  ts: [
+    "const marked = owner | CONTENDED_BIT; const seen = Atomics.compareExchange(words, CLAIMANT,",
+    "const marked = owner;\nconst seen = Atomics.compareExchange(words, CLAIMANT,",
+  ],
   c: [
-    "int32_t marked = owner | WEFT_RECORD_RING_CONTENDED_BIT;",
-    "int32_t marked = owner;",
+    "int32_t marked = owner | WEFT_RECORD_RING_CONTENDED_BIT; int32_t seen = " +
+    "weft__compare_exchange(&r->claimant,",
+    "int32_t marked = owner; int32_t seen = " +
+    "weft__compare_exchange(&r->claimant,",
   ],
 }, {
   what: "(W): marks by a store that it waits for the claim",
+  by: "two producers, room for both",
   ts: [
     "const seen = Atomics.compareExchange(words, CLAIMANT, owner, marked); " +
     "if (seen === owner) return owner;",
@@ -242,6 +252,7 @@ export const MUTANTS = mutants("record_ring", {
   ],
 }, {
   what: "wakes before it ends the claim",
+  by: "two producers, room for both",
   ts: [
     "if (Atomics.exchange(words, CLAIMANT, 0) & CONTENDED_BIT) { " +
     "this.#wakeProducer(); }",
@@ -256,6 +267,7 @@ export const MUTANTS = mutants("record_ring", {
   ],
 }, {
   what: "pushes, and wakes nobody",
+  by: "one producer, over the end",
   ts: [
     "if (!this.#publish(record, byteLength)) return false; wake(this.#words, POP_EPOCH, 1);",
     "if (!this.#publish(record, byteLength)) return false;",
@@ -267,6 +279,7 @@ export const MUTANTS = mutants("record_ring", {
   ],
 }, {
   what: "never looks at the tail again",
+  by: "one producer, over the end",
   ts: [
     "if (head === words[TAIL_CACHE]) {",
     "if (head === words[TAIL_CACHE] && head < 0) {",
@@ -310,6 +323,7 @@ export const MUTANTS = mutants("record_ring", {
   ],
 }, {
   what: "does not skip cancelled records",
+  by: "one producer, room for one record",
   ts: [
     "if (state === COMMITTED) return record;",
     "if (state === COMMITTED || state === SKIPPED) return record;",
@@ -344,6 +358,7 @@ export const MUTANTS = mutants("record_ring", {
   ],
 }, {
   what: "leaves no mark at the end",
+  by: "one producer, room for one record",
   ts: [
     "words[this.#at(tail)] = total - space - HEADER << 2 | SKIPPED; // published by (P)",
     "",
@@ -355,6 +370,7 @@ export const MUTANTS = mutants("record_ring", {
   ],
 }, {
   what: "marks too much at the end",
+  by: "one producer, room for one record",
   ts: [
     "words[this.#at(tail)] = total - space - HEADER << 2 | SKIPPED; // published by (P)",
     "words[this.#at(tail)] = total - space << 2 | SKIPPED;",
@@ -566,10 +582,10 @@ export const MUTANTS = mutants("record_ring", {
     "if (!this.singleProducer) Atomics.store(words, HAND_ONS, waiters);",
   ],
   c: [
-    "if (!r->single_producer) weft__store(&r->hand_ons, waiters); " +
+    "if (!weft_record_ring_single(r)) weft__store(&r->hand_ons, waiters); " +
     "weft__event_wake(&r->push_epoch, 1);",
     "weft__event_wake(&r->push_epoch, 1); " +
-    "if (!r->single_producer) weft__store(&r->hand_ons, waiters);",
+    "if (!weft_record_ring_single(r)) weft__store(&r->hand_ons, waiters);",
   ],
   by: "a short record waits behind a long one",
 }, {
@@ -585,4 +601,112 @@ export const MUTANTS = mutants("record_ring", {
   ts: ["if (this.#full && this.#isFull(space)) return 0;", ""],
   c: "its agents of C fall out of step before the tester sees a livelock",
   by: "three producers wait for room",
+}, {
+  what: "(E): does not mark that it waits for another's reading",
+  by: "two consumers",
+  ts: [
+    "const marked = owner | CONTENDED_BIT; const seen = Atomics.compareExchange(words, CONSUMER,",
+    "const marked = owner;\nconst seen = Atomics.compareExchange(words, CONSUMER,",
+  ],
+  c: [
+    "int32_t marked = owner | WEFT_RECORD_RING_CONTENDED_BIT; int32_t seen = " +
+    "weft__compare_exchange(&r->consumer,",
+    "int32_t marked = owner; int32_t seen = " +
+    "weft__compare_exchange(&r->consumer,",
+  ],
+}, {
+  what: "(E): ends reading, and wakes nobody",
+  by: "two consumers",
+  ts: [
+    "if (Atomics.exchange(words, CONSUMER, 0) & CONTENDED_BIT) { wake(words, POP_EPOCH, 1); }",
+    "Atomics.exchange(words, CONSUMER, 0);",
+  ],
+  c: [
+    "if (weft__exchange(&r->consumer, 0) & WEFT_RECORD_RING_CONTENDED_BIT) " +
+    "weft__event_wake(&r->pop_epoch, 1);",
+    "weft__exchange(&r->consumer, 0);",
+  ],
+}, {
+  what: "many consumers read at once",
+  by: "two consumers, and all is there",
+  ts: [
+    "const owner = Atomics.compareExchange(words, CONSUMER, 0, this.#id);",
+    "Atomics.store(words, CONSUMER, this.#id);\nconst owner = 0;",
+  ],
+  c: [
+    "int32_t owner = weft__compare_exchange(&r->consumer, 0, id);",
+    "weft__store(&r->consumer, id); int32_t owner = 0;",
+  ],
+}, {
+  what: "ends reading before it has moved on",
+  by: "two consumers, and all is there",
+  ts: [
+    "this.#count(); Atomics.store(words, HEAD, words[HEAD]! + space | 0); // (F) this.#endReading();",
+    "this.#endReading();\nthis.#count();\nAtomics.store(words, HEAD, words[HEAD]! + space | 0);",
+  ],
+  c: [
+    "weft__record_count(r); weft__store(&r->head, weft__plus(head, space)); " +
+    "/* (F) */ weft__record_end_reading(r);",
+    "weft__record_end_reading(r); weft__record_count(r); " +
+    "weft__store(&r->head, weft__plus(head, space));",
+  ],
+}, {
+  what: "counts no record that it pops",
+  by: "one record at a time",
+  ts: [
+    "Atomics.store(words, POPPED, words[POPPED]! + 1 | 0); // before (F)",
+    "",
+  ],
+  c: [
+    "weft__store(&r->popped, weft__plus(weft__hint(&r->popped), 1));",
+    "",
+  ],
+}, {
+  what: "counts no record that it pushes",
+  by: "one record at a time",
+  ts: [
+    "if (this.most > 0 && seen === tail) Atomics.add(words, PUSHED, 1);",
+    "",
+  ],
+  c: ["if (r->most > 0 && seen == tail) weft__add(&r->pushed, 1);", ""],
+}, {
+  what: "counts a cancelled record",
+  by: "a cancelled record makes room",
+  ts: ["if (this.most > 0) Atomics.sub(this.#words, PUSHED, 1);", ""],
+  c: ["if (r->most > 0) weft__add(&r->pushed, -1);", "(void)r;"],
+}, {
+  what: "counts before it sees how far the consumer is",
+  by: "one record at a time",
+  ts: [
+    "const empty = Atomics.load(words, HEAD) === tail; // pairs with (F) const popped = Atomics.load(words, POPPED);",
+    "const popped = Atomics.load(words, POPPED);\nconst empty = Atomics.load(words, HEAD) === tail;",
+  ],
+  c: [
+    "bool empty = weft__load(&r->head) == tail; /* pairs with (F) */ " +
+    "r->popped_cache = weft__load(&r->popped);",
+    "r->popped_cache = weft__load(&r->popped); " +
+    "bool empty = weft__load(&r->head) == tail;",
+  ],
+}, {
+  what: "any agent pops where one may",
+  by: "two agents pop where one may",
+  ts: [
+    'return this.#consumes = takeRole(words, CONSUMER, this.#id, "consumer");',
+    "return true;",
+  ],
+  c: [
+    "if (!weft_record_ring_many(r)) return weft__take_role(&r->consumer);",
+    "if (!weft_record_ring_many(r)) return 0;",
+  ],
+}, {
+  what: "any agent pushes where one may",
+  by: "two agents push where one may",
+  ts: [
+    'this.#produces = takeRole(words, CLAIMANT, this.#id, "producer");',
+    "this.#produces = true;",
+  ],
+  c: [
+    "if (single && weft__take_role(&r->claimant) != 0) return EPERM;",
+    "",
+  ],
 });

@@ -12,6 +12,8 @@ static weft_record_ring *ring_at(int32_t capacity, bool single,
   weft_record_ring_config config;
   config.capacity = capacity;
   config.single_producer = single;
+  config.many_consumers = false;
+  config.most = 0;
   weft_record_ring *r = weft_record_ring_init(arena, sizeof arena, config);
   CHECK(r != NULL && weft_record_ring_attach(arena) == r);
   r->head = r->tail = r->head_cache = r->tail_cache = start & ~7;
@@ -115,7 +117,7 @@ static void by_turns(void) {
 
 static void errors(void) {
   const int32_t wrong[] = {0, 15, -1, (1 << 30) + 1};
-  weft_record_ring_config config = {0, false};
+  weft_record_ring_config config = {0, false, false, 0};
   unsigned char bytes[64];
   int32_t length = 3;
   void *at = NULL;
@@ -244,7 +246,7 @@ static void threads_lose_nothing(void) {
       int32_t length = 0;
       CHECK(weft_record_ring_peek(r, &length) == NULL);
       EQUAL(weft_record_ring_used(r), 0);
-      EQUAL(r->claimant | r->pop_waiters | r->push_waiters, 0);
+      EQUAL(weft_record_ring_claimant(r) | r->pop_waiters | r->push_waiters, 0);
     }
 }
 

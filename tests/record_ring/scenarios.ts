@@ -9,12 +9,13 @@ import {
   type Weft,
 } from "../_run/scenario.ts";
 
-const { tail, head, claimant } = LAYOUT.record_ring;
+const { tail, head, claimant, consumer } = LAYOUT.record_ring;
 /**
  * Words that their owner reads plainly, or that are read plainly before an
  * exchange.
  */
-const HINTS = [tail, head, claimant].map((i) => [i * 4, i * 4 + 4] as const);
+const HINTS = [tail, head, claimant, consumer]
+  .map((i) => [i * 4, i * 4 + 4] as const);
 
 /** A record of 4 bytes, committed. */
 const GHOST = 4 << 2 | 2;
@@ -41,7 +42,13 @@ function orClosed<T>(
  * A ring of 64 bytes, of which a record here takes `size` + 8; the consumer is
  * agent 0. Record `v` consists of that byte, `size` times.
  */
-function ring(weft: Weft, single: boolean, start: number, size: number) {
+function ring(
+  weft: Weft,
+  single: boolean,
+  start: number,
+  size: number,
+  more: { manyConsumers?: boolean; most?: number } = {},
+) {
   const { mod } = weft;
   const { RecordRing } = mod;
   const valueOf = (record: Uint8Array | undefined) =>
@@ -61,6 +68,7 @@ function ring(weft: Weft, single: boolean, start: number, size: number) {
       const { buffer } = RecordRing.create({
         capacity: 64,
         singleProducer: single,
+        ...more,
       });
       const words = new Int32Array(buffer);
       const { head_cache, tail_cache } = LAYOUT.record_ring;
@@ -131,6 +139,12 @@ function ring(weft: Weft, single: boolean, start: number, size: number) {
         },
         model: (s: Model, v: number) => [add(s, v), undefined],
       },
+      cancelled: {
+        run: (ring) => {
+          if (ring.reserve(size) !== undefined) ring.cancel();
+        },
+        model: (s: Model) => [s, undefined],
+      },
       giveUp: {
         run: (ring, v: number) => {
           ring.reserve(size)!.fill(99);
@@ -141,8 +155,69 @@ function ring(weft: Weft, single: boolean, start: number, size: number) {
       },
     },
     final: (memory) => {
-      const ring = new RecordRing(memory);
-      if (ring.claimant !== 0) return "the claim was never ended";
+      const words = new Int32Array(memory);
+      if (!single && words[claimant] !== 0) return "the claim was never ended";
+      if (more.manyConsumers && words[consumer] !== 0) {
+        return "the reading was never ended";
+      }
+      const { pushed, popped } = LAYOUT.record_ring;
+      if (more.most === undefined) return;
+      const left = new RecordRing(memory).size;
+      const count = words[pushed]! - words[popped]!;
+      if (count !== left) return `${left} records are counted as ${count}`;
+    },
+  });
+}
+
+/**
+ * Two agents pop, or push, where one may. Each says which one has the role, or
+ * what it did.
+ */
+function roles(weft: Weft) {
+  const { RecordRing } = weft.mod;
+  const orRefused = <T>(operation: () => T): T | "refused" => {
+    try {
+      return operation();
+    } catch (error) {
+      if (error instanceof TypeError) return "refused";
+      throw error;
+    }
+  };
+  return race.spec({
+    memory: () => {
+      const ring = RecordRing.create({ capacity: 64, singleProducer: true });
+      const words = new Int32Array(ring.buffer);
+      words[LAYOUT.record_ring.length] = 4 << 2 | 2;
+      words[LAYOUT.record_ring.length + 4] = 4 << 2 | 2;
+      words[tail] = 32;
+      return ring.buffer;
+    },
+    agent: (memory, id) => {
+      enter(weft, id);
+      return new RecordRing(memory);
+    },
+    words: named(LAYOUT.record_ring),
+    hints: HINTS,
+    stateless: false,
+    ops: {
+      pop: { run: (ring) => orRefused(() => ring.tryPop()?.length) },
+      push: { run: (ring) => orRefused(() => ring.tryPush(new Uint8Array(4))) },
+      leave: { run: (ring) => void ring.abandon(1) },
+    },
+    final: (memory, results) => {
+      const words = new Int32Array(memory);
+      const flat = results.flat();
+      const done = (what: unknown) => flat.filter((it) => it === what).length;
+      const popped = done(4);
+      if (words[head] !== popped * 16) {
+        return `${popped} popped: ${words[head]}`;
+      }
+      const pushed = done(true);
+      if (words[tail] !== 32 + pushed * 16) return `${pushed} pushed`;
+      const two = results.filter((of) => of.includes(4) || of.includes(true));
+      if (two.length > 1 && !flat.includes(undefined)) {
+        return "two had the role";
+      }
     },
   });
 }
@@ -313,10 +388,13 @@ function crowded(weft: Weft) {
 }
 
 /** Reservations of agents that may be terminated anywhere; others clear up. */
-function dying(weft: Weft) {
+function dying(weft: Weft, many = false) {
   const { RecordRing } = weft.mod;
   return race.spec({
-    memory: () => RecordRing.create({ capacity: 64 }).buffer,
+    memory: () => {
+      const most = many ? { manyConsumers: true, most: 1 } : {};
+      return RecordRing.create({ capacity: 64, ...most }).buffer;
+    },
     agent: (memory, id) => {
       enter(weft, id);
       return new RecordRing(memory);
@@ -335,11 +413,16 @@ function dying(weft: Weft) {
         },
       },
       tryPop: { run: (ring) => ring.tryPop()?.[0] },
+      pushFirst: { run: (ring) => ring.tryPush(Uint8Array.of(7)) },
+      pop: { run: (ring) => ring.pop()[0] },
     },
     recover: (ring, dead) => ring.abandon(dead + 1),
     final: (memory) => {
       const ring = new RecordRing(memory);
       if (ring.claimant !== 0) return "the claim was never ended";
+      if (many && new Int32Array(memory)[consumer] !== 0) {
+        return "the reading was never ended";
+      }
     },
   });
 }
@@ -377,8 +460,75 @@ function woken(weft: Weft) {
   });
 }
 
+const MANY = { manyConsumers: true };
+
 /** Every interleaving of a ring's operations. */
 export const scenarios = (weft: Weft): Scenario[] => [
+  {
+    name: "two consumers",
+    spec: ring(weft, true, 48, 4, MANY),
+    agents: [[["pop"]], [["pop"]], [["push", 1], ["push", 2]]],
+    options: { timeouts: 0, states: 60_000 },
+    sampled: true,
+  },
+  {
+    name: "two consumers, and all is there",
+    differs: REMEMBERS,
+    spec: ring(weft, false, 0, 4, MANY),
+    agents: [[["push", 1], ["push", 2], ["tryPop"]], [["tryPop"]]],
+    options: { timeouts: 0 },
+  },
+  {
+    name: "two consumers sleep until another closes",
+    spec: ring(weft, false, 0, 4, MANY),
+    agents: [[["pop"]], [["pop"]], [["push", 1], ["close"]]],
+    options: { timeouts: 0, states: 30_000 },
+    sampled: true,
+  },
+  {
+    name: "one record at a time",
+    spec: ring(weft, true, 0, 4, { most: 1 }),
+    agents: [[["pop"], ["pop"]], [["push", 1], ["push", 2]]],
+    options: { timeouts: 0 },
+  },
+  {
+    name: "two producers, one record at a time",
+    spec: ring(weft, false, 0, 4, { most: 1 }),
+    agents: [[["pop"], ["pop"]], [["push", 1]], [["push", 2]]],
+    options: { timeouts: 0, states: 60_000 },
+    sampled: true,
+  },
+  {
+    name: "a cancelled record makes room",
+    spec: ring(weft, false, 0, 4, { most: 1 }),
+    agents: [[["cancelled"], ["pop"]], [["push", 2]]],
+    options: { timeouts: 0, states: 20_000 },
+    sampled: true,
+  },
+  {
+    name: "a consumer terminated at any step",
+    spec: dying(weft, true),
+    agents: [[["pushFirst"], ["tryPop"]], [["tryPop"]]],
+    options: { kill: true },
+  },
+  {
+    name: "two agents pop where one may",
+    differs: REMEMBERS,
+    spec: roles(weft),
+    agents: [[["pop"]], [["pop"]]],
+  },
+  {
+    name: "two agents push where one may",
+    differs: REMEMBERS,
+    spec: roles(weft),
+    agents: [[["push"]], [["push"]]],
+  },
+  {
+    name: "an agent gives its role up",
+    differs: REMEMBERS,
+    spec: roles(weft),
+    agents: [[["pop"], ["leave"]], [["pop"]]],
+  },
   {
     name: "one producer, over the end",
     spec: ring(weft, true, 48, 4),
@@ -483,7 +633,6 @@ export const scenarios = (weft: Weft): Scenario[] => [
   },
   {
     name: "one producer commits less than it reserved",
-    differs: REMEMBERS,
     spec: ring(weft, true, 56, 4),
     agents: [[["pop"], ["tryPop"]], [["shorter", 1], ["inPlace", 2]]],
     options: { timeouts: 0 },

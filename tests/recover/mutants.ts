@@ -50,7 +50,7 @@ export const MUTANTS = mutants("recover", {
   equivalent: "an agent may stand still for all looks: the page says so",
 }).concat(
   mutants({
-    source: "_mpmc_slots",
+    source: "_queue/mpmc_slots",
     header: "mpmc_queue",
     scenarios: ["recover"],
   }, {

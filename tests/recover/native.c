@@ -21,7 +21,7 @@ static void tells(int32_t i, int32_t part, int32_t what, int32_t id,
 }
 
 static weft_record_ring *ring_of(int32_t id) {
-  weft_record_ring_config config = {256, false};
+  weft_record_ring_config config = {256, false, false, 0};
   void *at = NULL;
   weft_record_ring *r = weft_record_ring_init(at_ring, sizeof at_ring, config);
   CHECK(r != NULL);
@@ -49,7 +49,7 @@ static void all_kinds(void) {
   weft_agent_set_id(B);
   EQUAL(weft_rw_lock_try_write(&l), 0);
   o.state = A;
-  s->permits = -2;
+  s->permits = 2 << 2 | WEFT_SEMAPHORE_DEBT;
   s->claim = 3;
   s->claimant = B;
   weft_part parts[] = {{WEFT_PART_MUTEX, &m},  {WEFT_PART_RW_LOCK, &l},

@@ -195,7 +195,7 @@ export function scenarios(weft: Weft): Scenario[] {
         create: ({ mod }) => {
           const semaphore = mod.Semaphore.create();
           const words = new Int32Array(semaphore.buffer);
-          words[permits] = -1;
+          words[permits] = 1 << 2 | 3; // it lacks one
           words[claim] = 3;
           words[LAYOUT.semaphore.claimant] = DEAD;
           return semaphore;
@@ -205,7 +205,8 @@ export function scenarios(weft: Weft): Scenario[] {
         words: LAYOUT.semaphore,
         run: (semaphore) => semaphore.tryAcquire(),
         wrong: (words) =>
-          words[LAYOUT.semaphore.claimant] === 0 || words[permits] === -1
+          words[LAYOUT.semaphore.claimant] === 0 ||
+            words[permits] === (1 << 2 | 3)
             ? undefined
             : "a claim is left",
       }),

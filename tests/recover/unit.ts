@@ -52,7 +52,7 @@ test("recover() takes back what two dead agents held, the locks last", () => {
   const { runner } = { runner: A };
   wordsOf(once)[LAYOUT.once.state] = runner;
   const { permits, claim, claimant } = LAYOUT.semaphore;
-  wordsOf(semaphore)[permits] = -2;
+  wordsOf(semaphore)[permits] = 2 << 2 | 3; // it lacks two
   wordsOf(semaphore)[claim] = 3;
   wordsOf(semaphore)[claimant] = B;
   for (const id of [A, B]) {

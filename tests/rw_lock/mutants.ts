@@ -19,6 +19,7 @@ const PLAIN = mutants("rw_lock", {
   ],
 }, {
   what: "RW2: the last reader does not wake the writer",
+  by: "one downgrades",
   ts: [
     "if ((state & (READING_MASK | WANTED_BIT | ASLEEP_BIT)) === last) { " +
     "Atomics.notify(words, STATE, 1); }",
@@ -42,6 +43,7 @@ const PLAIN = mutants("rw_lock", {
   by: "a writer wakes two",
 }, {
   what: "RW4: looks at the gate after the phase",
+  by: "one writes, one reads",
   ts: [
     "const gate = Atomics.load(words, GATE); // before the look at the phase " +
     "const state = Atomics.load(words, STATE);",
@@ -56,6 +58,7 @@ const PLAIN = mutants("rw_lock", {
   ],
 }, {
   what: "RW5: a writer does not wake readers",
+  by: "one writes, one reads",
   ts: ["if (gate & WAITING_BIT) Atomics.notify(words, GATE);", ""],
   c: [
     "if (gate & WEFT_RW_LOCK_WAITING_BIT) weft__notify(&l->gate, WEFT__ALL);",
@@ -63,10 +66,12 @@ const PLAIN = mutants("rw_lock", {
   ],
 }, {
   what: "RW5: a writer does not open the gate",
+  by: "one writes, one reads",
   ts: ["if (pending > 0) this.#open(); return;", "return;"],
   c: ["if (pending > 0) weft__rw_open(l); return;", "return;"],
 }, {
   what: "RW6: opens the gate before it lets readers in",
+  by: "one writes, one reads",
   ts: [
     "state = Atomics.compareExchange(words, STATE, expected, next | 0); " +
     "if (state !== expected) continue; if (pending > 0) this.#open();",
@@ -83,6 +88,7 @@ const PLAIN = mutants("rw_lock", {
   ],
 }, {
   what: "RW7: the last reader but one wakes the writer",
+  by: "one downgrades",
   ts: [
     "const last = 1 | WANTED_BIT | ASLEEP_BIT;",
     "const last = 2 | WANTED_BIT | ASLEEP_BIT;",
@@ -90,6 +96,7 @@ const PLAIN = mutants("rw_lock", {
   c: ["== (1 | bits)) weft__notify", "== (2 | bits)) weft__notify"],
 }, {
   what: "RW8: a writer does not make way for the next one",
+  by: "one writes, one reads",
   ts: [
     "this.#passOn()) return; this.#leave(0, 0); this.#unlockWriter();",
     "this.#passOn()) return;\nthis.#leave(0, 0);",
@@ -100,6 +107,7 @@ const PLAIN = mutants("rw_lock", {
   ],
 }, {
   what: "a reader enters beside a writer",
+  by: "one writes, one reads",
   ts: [
     "if (state & BUSY_BITS) { state = Atomics.load(words, STATE);",
     "if (state & WANTED_BIT) {\nstate = Atomics.load(words, STATE);",
@@ -118,6 +126,7 @@ const PLAIN = mutants("rw_lock", {
   c: HINT,
 }, {
   what: "does not check whether its exchange to enter succeeded",
+  by: "one writes, two read",
   ts: [
     "if (state === expected) return this.#readGuard(state);",
     "return this.#readGuard(state);",
@@ -130,6 +139,7 @@ const PLAIN = mutants("rw_lock", {
   ],
 }, {
   what: "a reader leaves by a load and a store",
+  by: "one writes, two read",
   ts: [
     "const state = Atomics.sub(words, STATE, 1);",
     "const state = Atomics.load(words, STATE);\n" +
@@ -141,6 +151,7 @@ const PLAIN = mutants("rw_lock", {
   ],
 }, {
   what: "begins to wait by a store",
+  by: "one writes, one reads",
   ts: [
     "state = Atomics.compareExchange(words, STATE, expected, next | 0); " +
     "if (state !== expected) continue; return waits",
@@ -154,6 +165,7 @@ const PLAIN = mutants("rw_lock", {
   ],
 }, {
   what: "waits for a writer that has already left",
+  by: "one writes, one reads",
   ts: [
     "for (;;) { const expected = state; const waits = (state & bits) !== 0;",
     "const waits = (state & bits) !== 0;\n" +
@@ -165,6 +177,7 @@ const PLAIN = mutants("rw_lock", {
   ],
 }, {
   what: "does not wait for a writer that waits for readers",
+  by: "one writes, one reads",
   ts: [
     "const ticket = this.#pend(own ? WRITING_BIT : BUSY_BITS);",
     "const ticket = this.#pend(WANTED_BIT);",
@@ -182,6 +195,7 @@ const PLAIN = mutants("rw_lock", {
     "every pending reader waits for that opening",
 }, {
   what: "does not say that it sleeps at the gate",
+  by: "one writes, one reads",
   ts: ["const waiting = gate | WAITING_BIT;", "const waiting = gate;"],
   c: [
     "int32_t waiting = gate | WEFT_RW_LOCK_WAITING_BIT;",
@@ -189,6 +203,7 @@ const PLAIN = mutants("rw_lock", {
   ],
 }, {
   what: "says that it sleeps at the gate by a store",
+  by: "one writes, one reads",
   ts: [
     "Atomics.compareExchange(words, GATE, gate, waiting) !== gate ) continue;",
     "Atomics.store(words, GATE, waiting) !== waiting ) continue;",
@@ -278,6 +293,7 @@ const PLAIN = mutants("rw_lock", {
   ],
 }, {
   what: "believes a hint that there are readers",
+  by: "a try beside a reader",
   ts: [
     "if (state & READING_MASK) state = Atomics.load(words, STATE); while",
     "while",
@@ -297,6 +313,7 @@ const PLAIN = mutants("rw_lock", {
   by: "one writes, one reads, twice, phases that wrap",
 }, {
   what: "a writer does not say that it sleeps",
+  by: "one downgrades",
   ts: ["const bits = WANTED_BIT | ASLEEP_BIT;", "const bits = WANTED_BIT;"],
   c: [
     "const int32_t bits = WEFT_RW_LOCK_WANTED_BIT | WEFT_RW_LOCK_ASLEEP_BIT; " +
@@ -369,6 +386,7 @@ const PLAIN = mutants("rw_lock", {
   ],
 }, {
   what: "a writer leaves the line first",
+  by: "two write",
   ts: [
     "this.#passOn()) return; this.#leave(0, 0); this.#unlockWriter();",
     "this.#passOn()) return;\nthis.#unlockWriter();\nthis.#leave(0, 0);",
@@ -380,6 +398,7 @@ const PLAIN = mutants("rw_lock", {
   ],
 }, {
   what: "forgets that readers wait",
+  by: "one writes, one reads",
   ts: [
     "const next = (state & kept | abandoned) + more + pending +",
     "const next = (state & kept | abandoned) + more +",
@@ -390,6 +409,7 @@ const PLAIN = mutants("rw_lock", {
   ],
 }, {
   what: "the phase does not change",
+  by: "one writes, one reads",
   ts: ["(pending > 0 ? ONE_PHASE : 0);", "0;"],
   c: ["if (pending > 0) next = weft__plus(next, WEFT_RW_LOCK_ONE_PHASE);", ""],
 }, {
@@ -402,6 +422,7 @@ const PLAIN = mutants("rw_lock", {
   ],
 }, {
   what: "leaves by a store",
+  by: "one writes, one reads",
   ts: [
     "state = Atomics.compareExchange(words, STATE, expected, next | 0); " +
     "if (state !== expected) continue; if (pending > 0) this.#open();",
@@ -416,6 +437,7 @@ const PLAIN = mutants("rw_lock", {
   ],
 }, {
   what: "opens the gate by a store",
+  by: "one writes, one reads",
   ts: [
     "gate = Atomics.compareExchange(words, GATE, expected, next); " +
     "if (gate !== expected) continue;",
@@ -428,6 +450,7 @@ const PLAIN = mutants("rw_lock", {
   ],
 }, {
   what: "does not check whether it opened the gate",
+  by: "one writes, one reads",
   ts: ["expected, next); if (gate !== expected) continue;", "expected, next);"],
   c: [
     "gate = weft__compare_exchange(&l->gate, expected, next); if (gate != " +
@@ -436,6 +459,7 @@ const PLAIN = mutants("rw_lock", {
   ],
 }, {
   what: "the gate has the same value after it opened",
+  by: "one writes, one reads",
   ts: [
     "const next = (gate & ~WAITING_BIT) + ONE_OPENING | 0;",
     "const next = gate & ~WAITING_BIT;",
@@ -447,6 +471,7 @@ const PLAIN = mutants("rw_lock", {
   ],
 }, {
   what: "does not go on reading after it wrote",
+  by: "one downgrades",
   ts: [
     "this.#leave(1, 0);",
     "this.#leave(0, 0);",
@@ -509,6 +534,7 @@ const PLAIN = mutants("rw_lock", {
   ],
 }, {
   what: "a waiter that gives up forgets that the lock was abandoned",
+  by: "a writer gives up after another was abandoned",
   ts: ["(state & WRITING_BIT ? 0 : ABANDONED_BIT);", "0;"],
   c: [
     "if ((state & WEFT_RW_LOCK_WRITING_BIT) == 0) kept |= " +
@@ -793,7 +819,7 @@ const TRACKED = mutants("rw_lock", {
 });
 
 /** Mutants of the rows of readers. */
-const ROWS = mutants({ source: "_readers", scenarios: ["rw_lock"] }, {
+const ROWS = mutants({ source: "_memory/readers", scenarios: ["rw_lock"] }, {
   what: "whoever waits to read counts as reading",
   by: "tracked: one writes, one reads",
   ts: ["(isIn(reads, gate) ? pending : 0)", "pending"],

@@ -2,31 +2,32 @@ import { mutants } from "../_run/mutant.ts";
 
 /** Mutants of `Semaphore`. */
 const COUNTING = mutants("semaphore", {
-  what: "SE1: looks for waiters before it adds",
+  what: "SE2: does not announce itself",
+  by: "two permits released at once, with patience",
   ts: [
-    "for (;;) { if (permits + n > MAX_PERMITS) {",
-    "const some = Atomics.load(words, WAITERS) > 0;\n" +
-    "for (;;) { if (permits + n > MAX_PERMITS) {",
+    "if (state === expected) return next; } return undefined;",
+    "if (state === expected) return next; } return undefined;",
     [
-      "if (Atomics.load(words, WAITERS) > 0) this.#wake(n, permits + n);",
-      "if (some) this.#wake(n, permits + n);",
+      "state = Atomics.compareExchange(words, PERMITS, expected, next); " +
+      "if (state === expected) return next;",
+      "if (next !== expected) return state;",
     ],
   ],
   c: [
-    "for (;;) { if (permits > WEFT_SEMAPHORE_MAX - n) return EINVAL;",
-    "int32_t some = weft__load(&s->waiters); for (;;) { if (permits > " +
-    "WEFT_SEMAPHORE_MAX - n) return EINVAL;",
-    [
-      "if (weft__load(&s->waiters) > 0) weft__semaphore_wake(s, n, permits + n)",
-      "if (some > 0) weft__semaphore_wake(s, n, permits + n)",
-    ],
+    "*state = weft__compare_exchange(&s->permits, expected, next); if (*state " +
+    "!= expected) continue; *state = next;",
+    "(void)next;",
   ],
 }, {
-  what: "SE2: does not announce itself",
+  what: "is not counted as a waiter",
+  by: "tracked: one waits for a permit",
   ts: [
     "const patience = spinning.patience + Atomics.add(words, WAITERS, 1);",
-    "const patience = 0;",
-    ["Atomics.sub(words, WAITERS, 1);", ""],
+    "const patience = spinning.patience;",
+    [
+      "Atomics.sub(words, BULK, 1); Atomics.sub(words, WAITERS, 1);",
+      "Atomics.sub(words, BULK, 1);",
+    ],
   ],
   c: [
     "WEFT_SEMAPHORE_PATIENCE + weft__add(&s->waiters, 1);",
@@ -35,27 +36,23 @@ const COUNTING = mutants("semaphore", {
   ],
 }, {
   what: "SE3: wakes one, whatever it releases",
-  ts: [
-    "Atomics.notify(words, PERMITS, Math.min(n, permits));",
-    "Atomics.notify(words, PERMITS, 1);",
-  ],
-  c: [
-    "weft__notify(&s->permits, n < permits ? n : permits);",
-    "weft__notify(&s->permits, 1);",
-  ],
+  by: "two permits released at once, with patience",
+  ts: ["return some ? n : Infinity;", "return some ? 1 : Infinity;"],
+  c: ["return some ? n : WEFT__ALL;", "return some ? 1 : WEFT__ALL;"],
 }, {
-  what: "SE4: takes by load and sub",
+  what: "SE4: takes by load and store",
   by: "tryAcquire, acquire",
   ts: [
-    "permits = Atomics.compareExchange(words, PERMITS, expected, expected - n);",
-    "Atomics.sub(words, PERMITS, n);",
+    "state = Atomics.compareExchange(words, PERMITS, expected, left);",
+    "Atomics.store(words, PERMITS, left);",
   ],
   c: [
-    "permits = weft__compare_exchange(&s->permits, expected, expected - n);",
-    "weft__add(&s->permits, -n);",
+    "state = weft__compare_exchange(&s->permits, expected, left);",
+    "weft__store(&s->permits, left);",
   ],
 }, {
   what: "SE5: takes a wake for its permits",
+  by: "two permits released one by one",
   ts: [
     'if (outcome === "timed-out") return this.#take(n);',
     'if (outcome === "timed-out") return this.#take(n);\n' +
@@ -68,15 +65,23 @@ const COUNTING = mutants("semaphore", {
   ],
 }, {
   what: "SE6: takes a permit although there is none",
-  ts: ["while (permits >= n) {", "while (permits >= n - 1) {"],
-  c: ["while (permits >= n) {", "while (permits >= n - 1) {"],
+  by: "one permit, two agents",
+  ts: ["while (freeOf(state) >= n) {", "while (freeOf(state) >= n - 1) {"],
+  c: [
+    "while (weft__semaphore_free(state) >= n) {",
+    "while (weft__semaphore_free(state) >= n - 1) {",
+  ],
 }, {
   what: "SE7: gives up when its exchange fails",
   by: "tryAcquire against tryAcquire",
-  ts: ["while (permits >= n) {", "if (permits >= n) {"],
-  c: ["while (permits >= n) {", "if (permits >= n) {"],
+  ts: ["while (freeOf(state) >= n) {", "if (freeOf(state) >= n) {"],
+  c: [
+    "while (weft__semaphore_free(state) >= n) {",
+    "if (weft__semaphore_free(state) >= n) {",
+  ],
 }, {
   what: "SE8: is no longer counted after its first wake",
+  by: "one permit, two agents",
   ts: [
     'if (outcome === "timed-out") return this.#take(n);',
     "Atomics.sub(words, WAITERS, 1);\n" +
@@ -90,96 +95,161 @@ const COUNTING = mutants("semaphore", {
   ],
 }, {
   what: "believes an old hint that there are too few permits",
+  by: "a claim that times out gives back",
   ts: [
-    "if (permits < n) permits = Atomics.load(words, PERMITS); while",
+    "if (freeOf(state) < n) state = Atomics.load(words, PERMITS); while",
     "while",
   ],
   c: "In wasm a hint is an atomic load: its value was true when it was read, and that is enough here",
 }, {
+  what: "takes permits and says that nobody sleeps",
+  by: "one wants two permits, and another takes one, with patience",
+  ts: [
+    "const left = expected - (n << FREE_SHIFT) | 0; // the same may sleep",
+    "const left = stateOf(freeOf(expected) - n, NOBODY);",
+  ],
+  c: [
+    "int32_t left = weft__minus(expected, less);",
+    "int32_t left = weft__minus(expected, less) & ~WEFT_SEMAPHORE_WHO_MASK;",
+  ],
+}, {
   what: "releases by a store",
   by: "a claim is given up",
   ts: [
-    "const seen = Atomics.compareExchange(words, PERMITS, permits, sum);",
-    "const seen = permits; Atomics.store(words, PERMITS, sum);",
+    "state = Atomics.compareExchange(words, PERMITS, expected, next); " +
+    "if (state !== expected) continue; if (count",
+    "Atomics.store(words, PERMITS, next);\nif (count",
   ],
   c: [
-    "int32_t seen = weft__compare_exchange(&s->permits, permits, permits + n);",
-    "int32_t seen = permits; weft__store(&s->permits, permits + n);",
+    "state = weft__compare_exchange(&s->permits, expected, next); if (state " +
+    "!= expected) continue; if (count",
+    "weft__store(&s->permits, next); if (count",
   ],
 }, {
   what: "does not check whether its release was stored",
-  ts: ["if (seen === permits) break; permits = seen;", "break;"],
-  c: ["if (seen == permits) break; permits = seen;", "(void)seen; break;"],
+  by: "one permit, two agents",
+  ts: ["if (state !== expected) continue; if (count", "if (count"],
+  c: ["if (state != expected) continue; if (count", "if (count"],
 }, {
   what: "releases and wakes nobody",
-  ts: ["if (Atomics.load(words, WAITERS) > 0) this.#wake(n, permits + n);", ""],
+  by: "one permit, two agents",
+  ts: ["if (count > 0) Atomics.notify(words, PERMITS, count);", ""],
+  c: ["if (count > 0) weft__notify(&s->permits, count);", ""],
+}, {
+  what: "wakes before it gives",
+  by: "one permit, two agents",
+  ts: [
+    "state = Atomics.compareExchange(words, PERMITS, expected, next); " +
+    "if (state !== expected) continue; if (count > 0) " +
+    "Atomics.notify(words, PERMITS, count);",
+    "if (count > 0) Atomics.notify(words, PERMITS, count);\n" +
+    "state = Atomics.compareExchange(words, PERMITS, expected, next);\n" +
+    "if (state !== expected) continue;",
+  ],
   c: [
-    "if (weft__load(&s->waiters) > 0) weft__semaphore_wake(s, n, permits + n);",
-    "",
+    "state = weft__compare_exchange(&s->permits, expected, next); if (state " +
+    "!= expected) continue; if (count > 0) weft__notify(&s->permits, count);",
+    "if (count > 0) weft__notify(&s->permits, count); " +
+    "state = weft__compare_exchange(&s->permits, expected, next); if (state " +
+    "!= expected) continue;",
   ],
 }, {
   what: "wakes nobody if only one waits",
+  by: "two permits released at once, with patience",
   ts: [
-    "if (Atomics.load(words, WAITERS) > 0)",
-    "if (Atomics.load(words, WAITERS) > 1)",
+    "const count = who === NOBODY ? 0",
+    "const count = who === SINGLES && Atomics.load(words, WAITERS) < 2 ? 0",
   ],
   c: [
-    "if (weft__load(&s->waiters) > 0) weft__semaphore_wake(s, n, permits + n)",
-    "if (weft__load(&s->waiters) > 1) weft__semaphore_wake(s, n, permits + n)",
+    "int32_t count = who == WEFT_SEMAPHORE_NOBODY",
+    "int32_t count = who == WEFT_SEMAPHORE_SINGLES && " +
+    "weft__load(&s->waiters) < 2",
   ],
 }, {
-  what: "wakes a waiter for one permit before it adds",
+  what: "(G) looks for waiters once it has given",
+  by: "one acquires, and frees the semaphore",
   ts: [
-    "if (permits > 0) Atomics.notify(words, PERMITS, Math.min(n, permits));",
-    "",
+    "if (count > 0) Atomics.notify(words, PERMITS, count);",
+    "if (Atomics.load(words, WAITERS) > 0) {\n" +
+    "Atomics.notify(words, PERMITS, count);\n}",
   ],
   c: [
-    "if (permits > 0) weft__notify(&s->permits, n < permits ? n : permits);",
-    "",
+    "if (count > 0) weft__notify(&s->permits, count);",
+    "if (weft__load(&s->waiters) > 0) weft__notify(&s->permits, count);",
+  ],
+}, {
+  what: "(G) says that nobody sleeps once it has given",
+  by: "one acquires two, and frees the semaphore",
+  ts: [
+    "const next = stateOf(free, count === Infinity ? NOBODY : who);",
+    "const next = stateOf(free, who);",
+    [
+      "if (count > 0) Atomics.notify(words, PERMITS, count);",
+      "if (count === Infinity) Atomics.and(words, PERMITS, ~WHO_MASK);\n" +
+      "if (count > 0) Atomics.notify(words, PERMITS, count);",
+    ],
+  ],
+  c: [
+    "free, count == WEFT__ALL ? WEFT_SEMAPHORE_NOBODY : who);",
+    "free, who);",
+    [
+      "if (count > 0) weft__notify(&s->permits, count);",
+      "if (count == WEFT__ALL) weft__and(&s->permits, " +
+      "~WEFT_SEMAPHORE_WHO_MASK); " +
+      "if (count > 0) weft__notify(&s->permits, count);",
+    ],
+  ],
+}, {
+  what: "wakes as many as it releases, though somebody wants several",
+  by: "wanted one and two, released one, with patience",
+  ts: [
+    "const some = who === SINGLES && Atomics.load(words, WAITERS) > 1;",
+    "const some = Atomics.load(words, WAITERS) > 1;",
+  ],
+  c: [
+    "bool some = who == WEFT_SEMAPHORE_SINGLES && weft__load(&s->waiters) > 1;",
+    "(void)who; bool some = weft__load(&s->waiters) > 1;",
+  ],
+}, {
+  what: "wakes one, and says that nobody sleeps",
+  by: "two permits released one by one, with patience",
+  ts: [
+    "stateOf(free, count === Infinity ? NOBODY : who);",
+    "stateOf(free, NOBODY);",
+  ],
+  c: [
+    "free, count == WEFT__ALL ? WEFT_SEMAPHORE_NOBODY : who);",
+    "free, WEFT_SEMAPHORE_NOBODY);",
   ],
 }, {
   what: "a waiter stays counted for ever",
+  by: "one permit, two agents",
   ts: ["Atomics.sub(words, WAITERS, 1); }", "}"],
   c: ["weft__add(&s->waiters, -1); return result;", "return result;"],
 }, {
   what: "sleeps although there are permits",
   by: "a timeout at any time, with patience",
-  ts: ["if (permits >> this.#shift >= n) continue;", ""],
-  c: ["if (weft__semaphore_count(s, permits) >= n) continue;", ""],
-}, {
-  what: "does not look again after it announced itself",
   ts: [
-    "const turn = Atomics.load(words, TURN); // before the look at permits " +
-    "if (this.#take(n)) return true;",
-    "const turn = Atomics.load(words, TURN);\n" +
-    "if (this.#take(n) && passed > 0) return true;",
+    "while (this.#freeOf(state) < n) {",
+    "for (;;) {\nif (Atomics.load(words, WAITERS) < 0) break;",
+  ],
+  c: ["while (weft__semaphore_count(s, *state) < n) {", "for (;;) {"],
+}, {
+  what: "announces itself by a store",
+  by: "one wants two permits, and another takes one, with patience",
+  ts: [
+    "state = Atomics.compareExchange(words, PERMITS, expected, next); " +
+    "if (state === expected) return next; } return undefined;",
+    "Atomics.store(words, PERMITS, next);\n" +
+    "if (state === expected) return next; } return undefined;",
   ],
   c: [
-    "if (result != EBUSY) return result; if (passed",
-    "if (result != EBUSY && passed > 0) return result; if (passed",
-  ],
-}, {
-  what: "reads the turn after the permits",
-  ts: [
-    "if (permits >> this.#shift >= n) continue;",
-    "if (permits >> this.#shift >= n) continue;\n" +
-    "const late = Atomics.load(words, TURN);",
-    [
-      "? { words, index: TURN, value: turn, all: true } : {",
-      "? { words, index: TURN, value: late, all: true } : {",
-    ],
-  ],
-  c: [
-    "if (weft__semaphore_count(s, permits) >= n) continue;",
-    "if (weft__semaphore_count(s, permits) >= n) continue; int32_t late = " +
-    "weft__load(&s->turn);",
-    [
-      "n > 1 ? weft__sleep(&s->turn, turn, deadline, WEFT__LOOK)",
-      "n > 1 ? weft__sleep(&s->turn, late, deadline, WEFT__LOOK)",
-    ],
+    "*state = weft__compare_exchange(&s->permits, expected, next); if (*state",
+    "weft__store(&s->permits, next); if (*state",
   ],
 }, {
   what: "a waiter for several permits is not counted",
+  by: "wanted one and two, released one, with patience",
   ts: ["if (n > 1) Atomics.add(words, BULK, 1); try { for", "try { for", [
     "if (n > 1) Atomics.sub(words, BULK, 1);",
     "",
@@ -190,48 +260,42 @@ const COUNTING = mutants("semaphore", {
   ]],
 }, {
   what: "a waiter for several permits stays counted for ever",
+  by: "one wants two permits, released one by one",
   ts: ["if (n > 1) Atomics.sub(words, BULK, 1);", ""],
   c: ["if (n > 1) weft__add(&s->bulk, -1);", ""],
 }, {
-  what: "a waiter for several permits sleeps on the word for one permit",
-  ts: ["const outcome = yield n > 1 ? {", "const outcome = yield n > 9 ? {"],
-  c: ["n > 1 ? weft__sleep(&s->turn", "n > 9 ? weft__sleep(&s->turn"],
-}, {
-  what: "the turn does not change",
+  what: "a waiter for several permits says that it wants one",
+  by: "wanted one and two, released one, with patience",
   ts: [
-    "Atomics.add(words, TURN, 1); Atomics.notify(words, TURN);",
-    "Atomics.notify(words, TURN);",
+    "Atomics.load(words, BULK) > 0 ? SEVERALS : SINGLES;",
+    "Atomics.load(words, BULK) > 9 ? SEVERALS : SINGLES;",
   ],
   c: [
-    "weft__add(&s->turn, 1); weft__notify(&s->turn, WEFT__ALL);",
-    "weft__notify(&s->turn, WEFT__ALL);",
+    "weft__load(&s->bulk) > 0 ? WEFT_SEMAPHORE_SEVERALS",
+    "weft__load(&s->bulk) > 9 ? WEFT_SEMAPHORE_SEVERALS",
   ],
 }, {
-  what: "the turn changes after the wake",
+  what: "a waiter for one permit says that nobody wants several",
+  by: "two permits released one by one",
   ts: [
-    "Atomics.add(words, TURN, 1); Atomics.notify(words, TURN);",
-    "Atomics.notify(words, TURN); Atomics.add(words, TURN, 1);",
+    "if ((state & WHO_MASK) >= who) return state;",
+    "if ((state & WHO_MASK) === who) return state;",
+    [
+      "Atomics.load(words, BULK) > 0 ? SEVERALS : SINGLES;",
+      "n > 1 ? SEVERALS : SINGLES;",
+    ],
   ],
   c: [
-    "weft__add(&s->turn, 1); weft__notify(&s->turn, WEFT__ALL);",
-    "weft__notify(&s->turn, WEFT__ALL); weft__add(&s->turn, 1);",
+    "if ((*state & WEFT_SEMAPHORE_WHO_MASK) >= who) return true;",
+    "if ((*state & WEFT_SEMAPHORE_WHO_MASK) == who) return true;",
+    [
+      "weft__load(&s->bulk) > 0 ? WEFT_SEMAPHORE_SEVERALS",
+      "n > 1 ? WEFT_SEMAPHORE_SEVERALS",
+    ],
   ],
-}, {
-  what: "does not wake a waiter for several permits",
-  ts: [
-    "Atomics.add(words, TURN, 1); Atomics.notify(words, TURN);",
-    "Atomics.add(words, TURN, 1);",
-  ],
-  c: [
-    "weft__add(&s->turn, 1); weft__notify(&s->turn, WEFT__ALL);",
-    "weft__add(&s->turn, 1);",
-  ],
-}, {
-  what: "wakes only one waiter for several permits",
-  ts: ["Atomics.notify(words, TURN); }", "Atomics.notify(words, TURN, 1); }"],
-  c: ["weft__notify(&s->turn, WEFT__ALL);", "weft__notify(&s->turn, 1);"],
 }, {
   what: "lets two agents claim at once",
+  by: "a claim is given up",
   ts: [
     "Atomics.compareExchange(words, CLAIMANT, 0, this.#id) === 0",
     "Atomics.exchange(words, CLAIMANT, this.#id) === 0",
@@ -242,6 +306,7 @@ const COUNTING = mutants("semaphore", {
   ],
 }, {
   what: "claims although another agent does",
+  by: "a claim is given up",
   ts: [
     "Atomics.compareExchange(words, CLAIMANT, 0, this.#id) === 0 )",
     "Atomics.compareExchange(words, CLAIMANT, 0, this.#id) >= 0 )",
@@ -252,67 +317,66 @@ const COUNTING = mutants("semaphore", {
   ],
 }, {
   what: "claims and takes nothing",
-  ts: [
-    "else Atomics.sub(words, PERMITS, n); // In this order",
-    "// In this order",
-  ],
-  c: ["weft__add(&s->permits, -n);", ""],
+  by: "one permit, two agents",
+  ts: ["else owing(words, n);", ""],
+  c: ["weft__semaphore_owe(s, n);", ""],
 }, {
   what: "writes what it claims before it takes it",
   ts: [
-    "else Atomics.sub(words, PERMITS, n); // In this order",
-    "else { Atomics.store(words, CLAIM, n); Atomics.sub(words, PERMITS, n); } " +
-    "// In",
+    "else owing(words, n);",
+    "else {\nAtomics.store(words, CLAIM, n);\nowing(words, n);\n}",
   ],
   c: [
-    "weft__add(&s->permits, -n);",
-    "weft__store(&s->claim, n); weft__add(&s->permits, -n);",
+    "weft__semaphore_owe(s, n);",
+    "weft__store(&s->claim, n); weft__semaphore_owe(s, n);",
   ],
   by: "a claimant is terminated",
 }, {
   what: "counts a claim as served before it is",
+  by: "one permit, two agents",
   ts: [
-    "if (Atomics.load(words, PERMITS) >= 0) break; const outcome",
-    "if (Atomics.load(words, PERMITS) >= -1) break; const outcome",
+    "if (this.#freeOf(value) >= 0) break;",
+    "if (this.#freeOf(value) >= -1) break;",
   ],
   c: [
-    "if (weft__load(&s->permits) >= 0) break;",
-    "if (weft__load(&s->permits) >= -1) break;",
+    "if (weft__semaphore_count(s, state) >= 0) break;",
+    "if (weft__semaphore_count(s, state) >= -1) break;",
   ],
 }, {
-  what: "the claimant reads the turn too late",
+  what: "the claimant looks twice before it sleeps",
+  by: "one permit, two agents",
   ts: [
-    "const turn = Atomics.load(words, TURN); " +
-    "if (Atomics.load(words, PERMITS) >= 0) break; const outcome",
-    "if (Atomics.load(words, PERMITS) >= 0) break;\n" +
-    "const turn = Atomics.load(words, TURN); const outcome",
+    "const value = Atomics.load(words, PERMITS); " +
+    "if (this.#freeOf(value) >= 0) break;",
+    "if (this.#freeOf(Atomics.load(words, PERMITS)) >= 0) break;\n" +
+    "const value = Atomics.load(words, PERMITS);",
   ],
   c: [
-    "int32_t turn = weft__load(&s->turn); if (weft__load(&s->permits) >= 0) " +
-    "break;",
-    "if (weft__load(&s->permits) >= 0) break; int32_t turn = " +
-    "weft__load(&s->turn);",
+    "int32_t state = weft__load(&s->permits); if (weft__semaphore_count(s, " +
+    "state) >= 0) break;",
+    "if (weft__semaphore_count(s, weft__load(&s->permits)) >= 0) break; " +
+    "int32_t state = weft__load(&s->permits);",
   ],
 }, {
   what: "the claimant is not counted",
+  by: "tracked: two wait, and one of them claims",
   ts: [
     "const rows = this.#rows; Atomics.add(words, BULK, 1);",
     "const rows = this.#rows;",
-    ["} finally { Atomics.sub(words, BULK, 1); }", "} finally { }"],
+    ["lets the next agent claim Atomics.sub(words, BULK, 1);", ""],
   ],
   c: ["int result = 0; weft__add(&s->bulk, 1);", "int result = 0;", [
-    "weft__semaphore_end_claim(s); weft__add(&s->bulk, -1);",
-    "weft__semaphore_end_claim(s);",
+    "lets the next agent claim */ weft__add(&s->bulk, -1);",
+    "*/",
   ]],
 }, {
   what: "the claimant stays counted for ever",
-  ts: ["} finally { Atomics.sub(words, BULK, 1); }", "} finally { }"],
-  c: [
-    "weft__semaphore_end_claim(s); weft__add(&s->bulk, -1);",
-    "weft__semaphore_end_claim(s);",
-  ],
+  by: "one permit, two agents",
+  ts: ["lets the next agent claim Atomics.sub(words, BULK, 1);", ""],
+  c: ["lets the next agent claim */ weft__add(&s->bulk, -1);", "*/"],
 }, {
   what: "takes the first wake for the end of the claim",
+  by: "one permit, two agents",
   ts: [
     'if (outcome !== "timed-out") continue;',
     'if (outcome !== "timed-out") return true;',
@@ -324,54 +388,64 @@ const COUNTING = mutants("semaphore", {
 }, {
   what: "a claim that times out keeps what it took",
   by: "a claim that times out gives back",
-  ts: [
-    "this.#giveBack(n); this.#endClaim(); return false;",
-    "this.#endClaim(); return false;",
-  ],
+  ts: ["else giving(words, n); return false;", "return false;"],
   c: ["int given = weft__semaphore_give_back(s, n);", "int given = 0;"],
 }, {
   what: "a claim that times out is not cleared",
+  by: "a claim that times out gives back",
   ts: [
-    "this.#giveBack(n); this.#endClaim(); return false;",
-    "this.#giveBack(n); return false;",
+    "Atomics.store(words, CLAIMANT, 0); // lets the next agent claim",
+    "if (Atomics.load(words, CLAIM) > 0) Atomics.store(words, CLAIMANT, 0);",
+    [
+      "Atomics.store(words, CLAIM, 0); return true;",
+      "return true;",
+    ],
   ],
   c: [
-    "weft__semaphore_end_claim(s); weft__add(&s->bulk, -1);",
-    "if (result == 0) weft__semaphore_end_claim(s); weft__add(&s->bulk, -1);",
+    "weft__store(&s->claimant, 0); /* lets the next",
+    "if (result == 0) weft__store(&s->claimant, 0); /* lets the next",
   ],
 }, {
   what: "a claim that times out gives back and wakes nobody",
   by: "a claim that times out serves another",
   ts: [
-    "Atomics.add(this.#words, PERMITS, n) + n; this.#wake(n, permits);",
-    "Atomics.add(this.#words, PERMITS, n) + n;",
+    "else giving(words, n); return false;",
+    "else owing(words, -n);\nreturn false;",
   ],
   c: [
-    "weft__semaphore_wake(s, n, permits); return 0; } /* Lets",
-    "return 0; } /* Lets",
+    "if (s->tracked == 0) return weft__semaphore_give(s, n);",
+    "if (s->tracked == 0) { weft__semaphore_owe(s, -n); return 0; }",
   ],
 }, {
   what: "a claim that times out gives back by a store",
-  by: "a claim is given up",
+  by: "a claim that times out gives back",
   ts: [
-    "const permits = this.#rows?.give(n) ?? " +
-    "Atomics.add(this.#words, PERMITS, n) + n;",
-    "const permits = Atomics.load(this.#words, PERMITS) + n;\n" +
-    "Atomics.store(this.#words, PERMITS, permits);",
+    "else giving(words, n); return false;",
+    "else {\nconst state = Atomics.load(words, PERMITS);\n" +
+    "Atomics.store(words, PERMITS, stateOf(freeOf(state) + n, NOBODY));\n" +
+    "Atomics.notify(words, PERMITS);\n}\nreturn false;",
   ],
   c: [
-    "permits = weft__plus(weft__add(&s->permits, n), n);",
-    "permits = weft__load(&s->permits) + n; weft__store(&s->permits, permits);",
+    "if (s->tracked == 0) return weft__semaphore_give(s, n);",
+    "if (s->tracked == 0) { int32_t state = weft__load(&s->permits); " +
+    "weft__store(&s->permits, " +
+    "weft__semaphore_state(weft__semaphore_free(state) + n, 0)); " +
+    "weft__notify(&s->permits, WEFT__ALL); return 0; }",
   ],
 }, {
   what: "a claim that is served is not cleared",
+  by: "one permit, two agents",
   ts: [
-    "Atomics.store(words, CLAIM, 0); this.#endClaim(); return true;",
-    "Atomics.store(words, CLAIM, 0); return true;",
+    "Atomics.store(words, CLAIMANT, 0); // lets the next agent claim",
+    "if (Atomics.load(words, CLAIM) === 0) Atomics.store(words, CLAIMANT, 0);",
+    [
+      "Atomics.store(words, CLAIM, 0); return true;",
+      "return true;",
+    ],
   ],
   c: [
-    "weft__semaphore_end_claim(s); weft__add(&s->bulk, -1);",
-    "if (result != 0) weft__semaphore_end_claim(s); weft__add(&s->bulk, -1);",
+    "weft__store(&s->claimant, 0); /* lets the next",
+    "if (result != 0) weft__store(&s->claimant, 0); /* lets the next",
   ],
 }, {
   what: "abandons the claim of another",
@@ -395,37 +469,30 @@ const COUNTING = mutants("semaphore", {
 }, {
   what: "abandons a claim and keeps what it took",
   by: "a claim is given up",
-  ts: ["if (n > 0) this.#giveBack(n); this.#endClaim();", "this.#endClaim();"],
-  c: ["if (n > 0) (void)weft__semaphore_give_back(s, n);", ""],
+  ts: ["if (n > 0) giving(words, n);", ""],
+  c: ["if (n > 0) (void)weft__semaphore_give(s, n);", ""],
 }, {
   what: "abandons a claim and does not clear it",
-  ts: [
-    "this.#giveBack(n); this.#endClaim(); return n;",
-    "this.#giveBack(n); return n;",
-  ],
-  c: [
-    "weft__semaphore_end_claim(s); return n; } WEFT__END",
-    "return n; } WEFT__END",
-  ],
+  by: "a claim is given up",
+  ts: ["Atomics.store(words, CLAIMANT, 0); return n;", "return n;"],
+  c: ["weft__store(&s->claimant, 0); return n;", "return n;"],
 }, {
   what: "takes a timeout for a permit",
+  by: "a timeout at any time, with patience",
   ts: [
     'if (outcome === "timed-out") return this.#take(n);',
     'if (outcome === "timed-out") return true;',
   ],
   c: ["return result == EBUSY ? ETIMEDOUT : result;", "return 0;"],
-}, {
-  what: "a claim that is over is not cleared",
-  ts: "TypeScript ends a claim in two places: each has a mutant",
-  c: ["weft__store(&s->claimant, 0);", ""],
 });
 
-/** Mutants of the rows of a tracked semaphore, in `_tracked.ts`. */
+/** Mutants of the rows of a tracked semaphore, in `_memory/tracked.ts`. */
 const ROWS = mutants({
-  source: "_tracked",
+  source: "_memory/tracked",
   scenarios: ["semaphore"],
 }, {
   what: "does not confirm the last change before it replaces it",
+  by: "tracked: two take one permit, and one is terminated",
   ts: ["Atomics.compareExchange(words, at, confirmed, next);", ""],
   c: ["weft__compare_exchange(sequence, confirmed, next);", ""],
 }, {
@@ -435,6 +502,7 @@ const ROWS = mutants({
   c: ["if ((next ^ seen) & WEFT__TRACKED_SEQUENCE_MASK) return true;", ""],
 }, {
   what: "confirms by a store",
+  by: "tracked: two recover an agent, and one is terminated",
   ts: [
     "Atomics.compareExchange(words, at, confirmed, next);",
     "Atomics.store(words, at, next);",
@@ -445,10 +513,12 @@ const ROWS = mutants({
   ],
 }, {
   what: "does not confirm its own change",
+  by: "tracked: two take one permit, and one is terminated",
   ts: ["if (was === seen) Atomics.store(words, at + SEQUENCE, sequence);", ""],
   c: ["if (was == seen) weft__store(&row->sequence, sequence);", ""],
 }, {
   what: "confirms its change before it is made",
+  by: "tracked: two take one permit, and one is terminated",
   ts: [
     "const was = Atomics.compareExchange(words, this.#counted, seen, next);",
     "Atomics.store(words, at + SEQUENCE, sequence);\n" +
@@ -461,6 +531,7 @@ const ROWS = mutants({
   ],
 }, {
   what: "writes what it holds into the half that counts",
+  by: "tracked: two take one permit, and one is terminated",
   ts: [
     "words[at + HELD + (sequence & 1)] = words[at + HELD + (last & 1)]! - n;",
     "words[at + HELD + (last & 1)]! -= n;\n" +
@@ -472,6 +543,7 @@ const ROWS = mutants({
   ],
 }, {
   what: "writes what it holds after the exchange",
+  by: "tracked: one releases, one acquires, one is terminated",
   ts: [
     "words[at + HELD + (sequence & 1)] = words[at + HELD + (last & 1)]! - n;",
     "const left = words[at + HELD + (last & 1)]! - n;",
@@ -492,6 +564,7 @@ const ROWS = mutants({
   ],
 }, {
   what: "takes a row that another agent takes",
+  by: "tracked: two take a row",
   ts: [
     "if (Atomics.compareExchange(this.words, at, 0, id) === 0) return at;",
     "Atomics.store(this.words, at, id);\nreturn at;",
@@ -523,6 +596,7 @@ const ROWS = mutants({
   ],
 }, {
   what: "recovers a row and gives nothing back",
+  by: "tracked: two take one permit, and one is terminated",
   ts: [
     "if (held > 0 && this.#exchange(at, seen, held) !== seen) continue;",
     "",
@@ -534,6 +608,7 @@ const ROWS = mutants({
   ],
 }, {
   what: "frees a row before it is empty",
+  by: "tracked: two recover an agent, and one is terminated",
   ts: [
     "const seen = this.#load(); this.#confirm(seen); // the",
     "Atomics.store(words, at, 0);\nconst seen = this.#load();\n" +
@@ -549,6 +624,7 @@ const ROWS = mutants({
 /** Mutants of what a tracked semaphore does otherwise. */
 const TRACKED = mutants("semaphore", {
   what: "recovers a tracked claimant and does not end its claim",
+  by: "tracked: an agent that claims more than there is, and is killed",
   ts: ["if (claimed) { Atomics.store", "if (!claimed) { Atomics.store"],
   c: ["if (claimed) { weft__store", "if (!claimed) { weft__store"],
 });

@@ -39,7 +39,7 @@ static void semaphore_by_turns(void) {
       switch (random_below(&seed, 3)) {
         case 0: {
           bool fits = permits <= WEFT_SEMAPHORE_MAX - n;
-          EQUAL(weft_semaphore_release(s, n), fits ? 0 : EINVAL);
+          EQUAL(weft_semaphore_release(s, n), fits ? 0 : EOVERFLOW);
           if (fits) permits += n;
           break;
         }
@@ -52,7 +52,7 @@ static void semaphore_by_turns(void) {
           if (n <= permits) permits -= n;
       }
       EQUAL(weft_semaphore_available(s), permits);
-      EQUAL(s->permits, permits);
+      EQUAL((int32_t)((uint32_t)s->permits >> 2), permits);
       EQUAL(s->waiters | s->bulk | s->claimant | s->claim, 0);
     }
   }
@@ -66,7 +66,8 @@ static void semaphore_errors(void) {
     UNCHANGED(s, 36, weft_semaphore_acquire(s, wrong[i], 0), EINVAL);
     UNCHANGED(s, 36, weft_semaphore_release(s, wrong[i]), EINVAL);
   }
-  UNCHANGED(s, 36, weft_semaphore_release(s, WEFT_SEMAPHORE_MAX - 1), EINVAL);
+  UNCHANGED(s, 36, weft_semaphore_release(s, WEFT_SEMAPHORE_MAX - 1),
+            EOVERFLOW);
   UNCHANGED(s, 36, weft_semaphore_try_acquire(s, 3), EBUSY);
   UNCHANGED(s, 36,
             weft_semaphore_acquire(s, 1, 0) + weft_semaphore_release(s, 1), 0);
@@ -76,7 +77,7 @@ static void semaphore_errors(void) {
   UNCHANGED(s, 36, weft_semaphore_abandon(s, 1), 0);
   UNCHANGED(s, 36, weft_semaphore_abandon(s, 0), 0);
   TAKES(20, weft_semaphore_acquire(s, 3, 20 * MS), ETIMEDOUT);
-  EQUAL(s->permits, 2);
+  EQUAL(weft_semaphore_available(s), 2);
   EQUAL(weft_semaphore_acquire(s, 2, WEFT_FOREVER), 0);
   TAKES(20, weft_semaphore_acquire(s, 1, 20 * MS), ETIMEDOUT);
   EQUAL(weft_semaphore_release(s, WEFT_SEMAPHORE_MAX), 0);
@@ -87,16 +88,39 @@ static void semaphore_errors(void) {
 /* An agent was terminated with a claim: its permits come back, once. */
 static void semaphore_abandon_claim(void) {
   weft_semaphore *s = weft_semaphore_init(arena, sizeof arena, 2);
-  s->permits = 2 - 5;
+  s->permits = (5 - 2) << 2 | WEFT_SEMAPHORE_DEBT;
   s->claimant = 77;
   s->claim = 5;
   EQUAL(weft_semaphore_available(s), 0);
   UNCHANGED(s, 36, weft_semaphore_try_acquire(s, 1), EBUSY);
   UNCHANGED(s, 36, weft_semaphore_abandon(s, 78), 0);
   EQUAL(weft_semaphore_abandon(s, 77), 5);
-  EQUAL(s->permits, 2);
+  EQUAL(weft_semaphore_available(s), 2);
   EQUAL(s->claimant | s->claim, 0);
   UNCHANGED(s, 36, weft_semaphore_abandon(s, 77), 0);
+}
+
+/* With `max`, nobody can acquire more, or release beyond it. */
+static void semaphore_max(void) {
+  REFUSED(weft_semaphore_init_max(arena, sizeof arena, 0, 0));
+  REFUSED(weft_semaphore_init_max(arena, sizeof arena, 3, 2));
+  REFUSED(weft_semaphore_init_max(arena, sizeof arena, 0, 0x40000000));
+  REFUSED(weft_semaphore_init_tracked_max(arena, sizeof arena, 0, 1, 2048));
+  REFUSED(weft_semaphore_init_tracked_max(arena, sizeof arena, 0, 0, 2));
+  weft_semaphore *s = weft_semaphore_init_max(arena, sizeof arena, 2, 3);
+  CHECK(weft_semaphore_attach(arena) == s);
+  EQUAL(weft_semaphore_max(s), 3);
+  UNCHANGED(s, 36, weft_semaphore_try_acquire(s, 4), EINVAL);
+  UNCHANGED(s, 36, weft_semaphore_acquire(s, 4, WEFT_FOREVER), EINVAL);
+  UNCHANGED(s, 36, weft_semaphore_release(s, 2), EOVERFLOW);
+  UNCHANGED(s, 36, weft_semaphore_release(s, 4), EOVERFLOW);
+  EQUAL(weft_semaphore_release(s, 1), 0);
+  EQUAL(weft_semaphore_acquire(s, 3, 0), 0);
+  s = weft_semaphore_init_tracked_max(arena, sizeof arena, 2, 2, 3);
+  EQUAL(weft_semaphore_max(s), 3);
+  EQUAL(weft_semaphore_tracked(s), 2);
+  EQUAL(weft_semaphore_try_acquire(s, 4), EINVAL);
+  EQUAL(weft_semaphore_release(s, 4), EINVAL);
 }
 
 /* ---- tracked ------------------------------------------------------------ */
@@ -228,7 +252,6 @@ static void semaphore_conserves(void) {
     weft_semaphore memory;
     int32_t in_use = 0;
     weft_semaphore *s = weft_semaphore_init(&memory, sizeof memory, PERMITS);
-    s->turn = STARTS[start];
     permit_user users[THREADS];
     pthread_t threads[THREADS];
     for (int i = 0; i < THREADS; i++) {
@@ -273,6 +296,49 @@ static void semaphore_bulk_is_served(void) {
   EQUAL(weft_semaphore_available(c.semaphore), 2);
 }
 
+/* A semaphore as a completion: whoever got the permit uses the memory again at
+   once, and nobody else writes there. */
+typedef struct {
+  int32_t *memory;
+  int32_t given; /* how many rounds have begun */
+  int32_t ended; /* how many releases have returned */
+  int32_t n;     /* permits a round */
+} completion;
+
+static void *completes(void *argument) {
+  completion *c = (completion *)argument;
+  for (int32_t i = 0; i < amount / 4; i++) {
+    while (shared_add(&c->given, 0) == i) sched_yield();
+    weft_semaphore *s = (weft_semaphore *)(void *)c->memory;
+    for (int32_t n = 0; n < c->n; n++) EQUAL(weft_semaphore_release(s, 1), 0);
+    shared_add(&c->ended, 1);
+  }
+  return NULL;
+}
+
+static void semaphore_freed_early(void) {
+  for (int32_t permits = 1; permits <= 2; permits++) {
+    static int32_t memory[WEFT_SEMAPHORE_BYTES / 4];
+    completion c = {memory, 0, 0, permits};
+    pthread_t thread;
+    start_threads(&thread, 1, completes, &c, 0);
+    for (int32_t i = 0; i < amount / 4; i++) {
+      weft_semaphore *s = weft_semaphore_init(memory, sizeof memory, 0);
+      CHECK(s != NULL);
+      shared_add(&c.given, 1);
+      if (i % 2 == 0) {
+        EQUAL(weft_semaphore_acquire(s, permits, WEFT_FOREVER), 0);
+      } else {
+        while (weft_semaphore_try_acquire(s, permits) != 0) continue;
+      }
+      for (size_t k = 0; k < sizeof memory / 4; k++) memory[k] = 7;
+      while (shared_add(&c.ended, 0) == i) sched_yield();
+      for (size_t k = 0; k < sizeof memory / 4; k++) EQUAL(memory[k], 7);
+    }
+    join_threads(&thread, 1);
+  }
+}
+
 int main(int count, char **words) {
   if (count > 1) amount = 1000 * (int32_t)strtol(words[1], NULL, 10);
   RUN(attaching);
@@ -280,9 +346,11 @@ int main(int count, char **words) {
   RUN(semaphore_by_turns);
   RUN(semaphore_errors);
   RUN(semaphore_abandon_claim);
+  RUN(semaphore_max);
   RUN(semaphore_tracked);
   RUN(semaphore_tracked_death);
   RUN(semaphore_conserves);
+  RUN(semaphore_freed_early);
   RUN(semaphore_bulk_is_served);
   puts("done");
   return 0;

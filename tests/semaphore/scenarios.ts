@@ -2,6 +2,7 @@ import { race } from "../../race/mod.ts";
 import { LAYOUT } from "../../primitives/_layout.ts";
 import {
   enter,
+  giveBack,
   named,
   type Scenario,
   TRIES_AGAIN,
@@ -9,6 +10,11 @@ import {
 } from "../_run/scenario.ts";
 
 const { permits, waiters, bulk, claimant, claim } = LAYOUT.semaphore;
+/** In the permits: what is free is lacking. */
+const DEBT = 3;
+const freeOf = (word: number) =>
+  (word & 3) === DEBT ? -(word >>> 2) : word >>> 2;
+
 /** Read plainly before an exchange checks it. */
 const HINTS = [[permits * 4, permits * 4 + 4]] as const;
 
@@ -78,6 +84,37 @@ function counting(weft: Weft, initial: number, patience = 0) {
   });
 }
 
+/** Whoever got its permits frees the memory, as POSIX allows with `sem_t`. */
+function freed(weft: Weft, patience = 0) {
+  const { Semaphore } = weft.mod;
+  return race.spec({
+    memory: () => Semaphore.create(0).buffer,
+    agent: (memory, id) => {
+      enter(weft, id);
+      return new Semaphore(memory);
+    },
+    words: named(LAYOUT.semaphore),
+    hints: HINTS,
+    stateless: true,
+    ops: {
+      acquireAndFree: {
+        run: (s, n: number) => {
+          weft.spin.spinning.patience = patience;
+          s.acquire(n);
+          giveBack(s, LAYOUT.semaphore.length);
+        },
+      },
+      tryAndFree: {
+        run: (s, n: number) => {
+          if (s.tryAcquire(n)) giveBack(s, LAYOUT.semaphore.length);
+          else s.acquire(n);
+        },
+      },
+      release: { run: (s, n: number) => s.release(n) },
+    },
+  });
+}
+
 /** A terminated agent leaves the others the permits they need, and no more. */
 function terminated(weft: Weft, initial: number, most = initial + 4) {
   const { Semaphore } = weft.mod;
@@ -105,7 +142,7 @@ function terminated(weft: Weft, initial: number, most = initial + 4) {
       s.release(4); // what it may have held is its supervisor's business
     },
     invariant: (memory) => {
-      const now = new Int32Array(memory)[permits]!;
+      const now = freeOf(new Int32Array(memory)[permits]!);
       if (now > most) return `there are ${now} permits`;
     },
   });
@@ -118,7 +155,7 @@ function claimed(weft: Weft) {
     memory: () => {
       const { buffer } = Semaphore.create();
       const words = new Int32Array(buffer);
-      words[permits] = -2;
+      words[permits] = 2 << 2 | DEBT;
       words[claim] = 2;
       words[claimant] = 9;
       return buffer;
@@ -156,7 +193,8 @@ function claimed(weft: Weft) {
     final: (memory) => {
       const words = new Int32Array(memory);
       if (words[claimant] !== 0) return `agent ${words[claimant]} has a claim`;
-      if (words[permits] !== 1) return `there are ${words[permits]} permits`;
+      const free = freeOf(words[permits]!);
+      if (free !== 1) return `there are ${free} permits`;
     },
   });
 }
@@ -195,9 +233,9 @@ function inTime(weft: Weft) {
 /** Where the rows of a tracked semaphore begin, and what is in them. */
 const ROWS = 40, ROW = 32, SEQUENCE = 1, HELD = 2;
 
-/** The words of two rows. */
+/** The words of three rows. */
 const ROW_WORDS = Object.fromEntries(
-  [0, 1].flatMap((row) =>
+  [0, 1, 2].flatMap((row) =>
     ["agent", "sequence", "even", "odd"]
       .map((name, i) => [`${name} ${row}`, ROWS + ROW * row + i])
   ),
@@ -207,12 +245,12 @@ const ROW_WORDS = Object.fromEntries(
 const races = (byteOffset: number) =>
   byteOffset / 4 < ROWS || (byteOffset / 4 - ROWS) % ROW < HELD;
 
-/** What two rows are at the start. */
+/** What the rows are at the start. */
 interface Start {
   readonly permits: number;
   /** What the agents of the rows hold; agents 1 and 2 unless given. */
-  readonly held?: readonly [number, number];
-  readonly agents?: readonly [number, number];
+  readonly held?: readonly number[];
+  readonly agents?: readonly number[];
   /** The sequence of the last change of all; row 0 made it. */
   readonly changed?: number;
   readonly sequence?: number;
@@ -228,13 +266,14 @@ function tracked(weft: Weft, start: Start) {
   const { changed = 0, sequence = changed } = start;
   return race.spec({
     memory: () => {
-      const { buffer } = Semaphore.create(start.permits, { tracked: 2 });
+      const tracked = agents.length;
+      const { buffer } = Semaphore.create(start.permits, { tracked });
       const words = new Int32Array(buffer);
       words[permits]! |= changed;
       words[ROWS + SEQUENCE] = sequence;
-      [0, 1].forEach((row) => {
+      agents.forEach((agent, row) => {
         const at = ROWS + ROW * row;
-        words[at] = agents[row]!;
+        words[at] = agent;
         words[at + HELD + (row === 0 ? changed & 1 : 0)] = held[row]!;
       });
       return buffer;
@@ -275,13 +314,14 @@ function tracked(weft: Weft, start: Start) {
       const words = new Int32Array(memory);
       if (words[claimant] !== 0) return `agent ${words[claimant]} has a claim`;
       let sum = words[permits]! >> 20;
-      for (const row of [0, 1]) {
+      for (const row of agents.keys()) {
         const at = ROWS + ROW * row;
         const holds = words[at + HELD + (words[at + SEQUENCE]! & 1)]!;
         if (words[at] === 0 && holds !== 0) return `nobody holds ${holds}`;
         sum += holds;
       }
-      if (sum !== start.permits + held[0] + held[1]) return `${sum} permits`;
+      const all = held.reduce((sum, n) => sum + n, start.permits);
+      if (sum !== all) return `${sum} permits`;
       // Agents 1 and 2 have not acquired before.
       const taken = results.flat().filter((result) => result === true).length;
       if (results.length > 0 && taken > sum) return `${taken} were taken`;
@@ -333,6 +373,7 @@ export function scenarios(weft: Weft): Scenario[] {
     },
     {
       name: "one wants two permits, released one by one",
+      differs: TRIES_AGAIN,
       spec: none,
       agents: [[acquire(2)], [release(1), release(1)]],
     },
@@ -358,7 +399,23 @@ export function scenarios(weft: Weft): Scenario[] {
       options: { timeouts: 0 },
     },
     {
+      name: "two permits released one by one, with patience",
+      spec: patient,
+      agents: [[acquire(1)], [acquire(1)], [release(1), release(1)]],
+      options: { timeouts: 0, states: 20_000 },
+      sampled: true,
+    },
+    {
+      // It sleeps beside a permit; whoever takes that must not hide it.
+      name: "one wants two permits, and another takes one, with patience",
+      differs: TRIES_AGAIN,
+      spec: counting(weft, 1, 8),
+      agents: [[acquire(2)], [attempt(1), release(2)]],
+      options: { timeouts: 0 },
+    },
+    {
       name: "one wants two permits, released one by one, with patience",
+      differs: TRIES_AGAIN,
       spec: patient,
       agents: [[acquire(2)], [release(1), release(1)]],
       options: { timeouts: 0 },
@@ -380,6 +437,7 @@ export function scenarios(weft: Weft): Scenario[] {
     },
     {
       name: "a claim that times out gives back",
+      differs: TRIES_AGAIN,
       spec: none,
       agents: [[["acquireFor", 2]], [release(1), attempt(1)]],
       options: { timeouts: true },
@@ -400,12 +458,14 @@ export function scenarios(weft: Weft): Scenario[] {
     },
     {
       name: "two inherit a claim, and one claims anew",
+      differs: TRIES_AGAIN,
       spec: claimed(weft),
       agents: [[["abandon", 9], release(3)], [["abandon", 9], acquire(2)]],
       options: { timeouts: 0 },
     },
     {
       name: "a claimant is terminated",
+      differs: TRIES_AGAIN,
       spec: terminated(weft, 0, 6),
       agents: [[acquire(2)], [release(2)]],
       options: { kill: true, rescue: true, timeouts: 0 },
@@ -434,6 +494,7 @@ export function scenarios(weft: Weft): Scenario[] {
     },
     {
       name: "a timeout of two at any time",
+      differs: TRIES_AGAIN,
       spec: none,
       agents: [[["acquireFor", 2]], [release(1), release(1)]],
       options: { timeouts: true },
@@ -447,6 +508,7 @@ export function scenarios(weft: Weft): Scenario[] {
     },
     {
       name: "spurious wakes",
+      differs: TRIES_AGAIN,
       spec: one,
       agents: [cycle(1), cycle(1)],
       options: { spurious: true },
@@ -462,6 +524,30 @@ export function scenarios(weft: Weft): Scenario[] {
       spec: terminated(weft, 2),
       agents: [[["section", 2]], [["section", 1]]],
       options: { kill: true, rescue: true },
+    },
+    {
+      name: "one acquires, and frees the semaphore",
+      differs: TRIES_AGAIN,
+      spec: freed(weft),
+      agents: [[["acquireAndFree", 1]], [release(1)]],
+    },
+    {
+      name: "one tries, and frees the semaphore",
+      differs: TRIES_AGAIN,
+      spec: freed(weft),
+      agents: [[["tryAndFree", 1]], [release(1)]],
+    },
+    {
+      name: "one acquires two, and frees the semaphore",
+      differs: TRIES_AGAIN,
+      spec: freed(weft),
+      agents: [[["acquireAndFree", 2]], [release(1), release(1)]],
+    },
+    {
+      name: "one acquires two of two agents, and frees the semaphore",
+      spec: freed(weft, 8),
+      agents: [[["acquireAndFree", 2]], [release(1)], [release(1)]],
+      options: { timeouts: 0 },
     },
     {
       name: "tracked: two take one permit, and one is terminated",
@@ -507,6 +593,22 @@ export function scenarios(weft: Weft): Scenario[] {
       }),
       agents: [[["abandon", 9]], [["abandon", 9]]],
       options: { kill: true, rescue: true, races },
+    },
+    {
+      name: "tracked: one waits for a permit",
+      differs: TRIES_AGAIN,
+      spec: tracked(weft, { permits: 0, held: [1, 0] }),
+      agents: [[release(1)], [acquire(1)]],
+      options: { timeouts: 0, races },
+    },
+    {
+      name: "tracked: two wait, and one of them claims",
+      spec: tracked(weft, {
+        ...{ permits: 0, agents: [1, 2, 3], held: [2, 0, 0] },
+      }),
+      agents: [[release(1), release(1)], [acquire(1)], [acquire(1)]],
+      options: { timeouts: 0, races, states: 20_000 },
+      sampled: true,
     },
     {
       // The row that both recover is taken anew by one of them.

@@ -4,7 +4,7 @@ import * as assert from "uvu/assert";
 import fc from "fast-check";
 import { DamagedError, Semaphore } from "../../mod.ts";
 import { LAYOUT } from "../../primitives/_layout.ts";
-import { spinning } from "../../primitives/_spin.ts";
+import { spinning } from "../../primitives/_wait/spin.ts";
 import { suite } from "../_run/harness.ts";
 import {
   asAgent,
@@ -19,14 +19,18 @@ import {
   wordsOf,
 } from "../_run/model.ts";
 
-const { permits, waiters, turn, bulk, claimant, claim } = LAYOUT.semaphore;
+const { permits, waiters, bulk, claimant, claim } = LAYOUT.semaphore;
 const MAX = 2 ** 30 - 1;
 const NO_COUNT = [0, -1, 1.5, 2 ** 30, NaN, Infinity];
 
-/** The words that change: permits, waiters, bulk, claimant, claim. */
+/** How many permits a word says are free; 3 in bits 0-1: so many are owed. */
+const freeOf = (word: number) => (word & 3) === 3 ? -(word >>> 2) : word >>> 2;
+
+/** What changes: free permits, and the words waiters, bulk, claimant, claim. */
 function state(semaphore: Semaphore): number[] {
   const words = wordsOf(semaphore);
-  return [permits, waiters, bulk, claimant, claim].map((i) => words[i]!);
+  const rest = [waiters, bulk, claimant, claim].map((i) => words[i]!);
+  return [freeOf(words[permits]!), ...rest];
 }
 
 /** A pending `tryAcquireAsync`. */
@@ -117,6 +121,61 @@ test("a Semaphore refuses wrong counts and timeouts", async () => {
   }
 });
 
+test("no agent can acquire, or release, more than `max`", async () => {
+  for (const config of [{ max: 3 }, { max: 3, tracked: 2 }]) {
+    const semaphore = Semaphore.create(2, config);
+    const { buffer } = semaphore;
+    assert.is(semaphore.max, 3);
+    assert.is(Semaphore.from(semaphore.handle).max, 3);
+    const text = "from 1 to 3: received 4";
+    refuses(buffer, () => semaphore.acquire(4), RangeError, text);
+    refuses(buffer, () => semaphore.tryAcquire(4, 1), RangeError, text);
+    refuses(buffer, () => semaphore.release(4), RangeError, text);
+    await rejects(buffer, semaphore.acquireAsync(4), RangeError, text);
+    await rejects(buffer, semaphore.tryAcquireAsync(4), RangeError, text);
+    semaphore.acquire(2);
+    semaphore.release(2);
+    assert.is(semaphore.available, 2);
+  }
+  const semaphore = Semaphore.create(2, { max: 3 });
+  const { buffer } = semaphore;
+  const wrong = () => semaphore.release(2);
+  refuses(buffer, wrong, RangeError, "2 permits: there are 2, and at most 3");
+  semaphore.release();
+  assert.is(semaphore.available, 3);
+  assert.is(Semaphore.create().max, MAX);
+  assert.is(Semaphore.create(0, { tracked: 1 }).max, 2047);
+});
+
+test("a Semaphore refuses a wrong `max`", () => {
+  const { buffer } = Semaphore.create(3);
+  for (const max of [0, -1, 1.5, 2 ** 30, NaN]) {
+    const wrong = () => Semaphore.init(buffer, 0, 0, { max });
+    refuses(buffer, wrong, RangeError, `received ${max}`);
+  }
+  const more = () => Semaphore.init(buffer, 0, 3, { max: 2 });
+  refuses(buffer, more, RangeError, "from 0 to 2: received 3");
+  const tracked = () => Semaphore.create(0, { max: 2048, tracked: 1 });
+  assert.throws(tracked, RangeError);
+  const text = () => Semaphore.create(0, { max: "3" as unknown as number });
+  assert.throws(text, TypeError);
+});
+
+test("one that wants more than there are does not stop the others", async () => {
+  const semaphore = Semaphore.create(2, { max: 2 });
+  const mistake = semaphore.acquireAsync(3, { ref: false });
+  assert.instance(await mistake.catch((error) => error), RangeError);
+  let served = 0;
+  const user = async () => {
+    for (let i = 0; i < 20; i++) {
+      await semaphore.runAsync(() => turns(1));
+      served++;
+    }
+  };
+  await Promise.all([user(), user(), user(), user()]);
+  assert.is(served, 80);
+});
+
 test("tryAcquire(n, timeout) returns false once the time is over", () => {
   const semaphore = Semaphore.create(2);
   for (const [n, timeout] of [[3, 30], [3, 1], [5, 30], [3, 0]] as const) {
@@ -158,10 +217,8 @@ test("no wait for n sleeps beside n permits, and none is lost", async () => {
     fc.asyncProperty(
       fc.nat({ max: 3 }),
       fc.array(call, { maxLength: 25 }),
-      fc.constantFrom(0, ...NEAR_WRAP),
-      async (start, calls, firstTurn) => {
+      async (start, calls) => {
         const semaphore = Semaphore.create(start);
-        wordsOf(semaphore)[turn] = firstTurn - 2;
         const waits: Wait[] = [];
         let total = start;
         for (const { op, n, at, together } of calls) {

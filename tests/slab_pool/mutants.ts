@@ -3,6 +3,7 @@ import { mutants } from "../_run/mutant.ts";
 /** Mutants of `SlabPool`. */
 export const MUTANTS = mutants("slab_pool", {
   what: "takes a block by a store",
+  by: "two use one block",
   ts: [
     "Atomics.compareExchange(words, at, NOBODY, owner) === NOBODY;",
     "Atomics.store(words, at, owner) === owner;",
@@ -13,6 +14,7 @@ export const MUTANTS = mutants("slab_pool", {
   ],
 }, {
   what: "takes a block that another took",
+  by: "two use one block",
   ts: [
     "Atomics.compareExchange(words, at, NOBODY, owner) === NOBODY;",
     "Atomics.compareExchange(words, at, NOBODY, owner) >= NOBODY;",
@@ -23,6 +25,7 @@ export const MUTANTS = mutants("slab_pool", {
   ],
 }, {
   what: "takes any block that the bitmap shows as free",
+  by: "two use one block",
   ts: [
     "if (!this.#claim(block, this.#id)) continue;",
     "if (!this.#claim(block, this.#id)) {\n" +
@@ -35,6 +38,7 @@ export const MUTANTS = mutants("slab_pool", {
   ],
 }, {
   what: "sets a bit by a load and a store",
+  by: "an agent terminated at any step",
   ts: [
     "else Atomics.or(words, BITMAP + map, bit);",
     "else { Atomics.store(words, BITMAP + map,\n" +
@@ -47,6 +51,7 @@ export const MUTANTS = mutants("slab_pool", {
   ],
 }, {
   what: "clears a bit by a load and a store",
+  by: "two use two blocks through caches",
   ts: [
     "Atomics.and(this.#words, BITMAP + (block >> 5), ~(1 << (block & 31)));",
     "const map = BITMAP + (block >> 5);\n" +
@@ -60,6 +65,7 @@ export const MUTANTS = mutants("slab_pool", {
   ],
 }, {
   what: "frees, and does not clear the bit of the block",
+  by: "two use one block",
   ts: [
     "if (keep) this.#cache[this.#cached++] = block; else this.#clear(block);",
     "if (keep) this.#cache[this.#cached++] = block;",
@@ -67,6 +73,7 @@ export const MUTANTS = mutants("slab_pool", {
   c: ["else weft__slab_clear(p, (int32_t)number);", ""],
 }, {
   what: "puts a freed block into a full cache",
+  by: "two use one block",
   ts: [
     "const keep = this.#cached < this.#cacheLimit;",
     "const keep = this.#cached <= this.#cacheLimit;",
@@ -77,6 +84,7 @@ export const MUTANTS = mutants("slab_pool", {
   ],
 }, {
   what: "puts a freed block into the cache without its owner",
+  by: "two use two blocks through caches",
   ts: [
     "const next = keep ? this.#id | CACHED_BIT : NOBODY;",
     "const next = NOBODY;",
@@ -87,6 +95,7 @@ export const MUTANTS = mutants("slab_pool", {
   ],
 }, {
   what: "puts a block of another agent into its cache",
+  by: "two use two blocks through caches",
   ts: ["if (!this.#claim(block, kept)) continue;", "this.#claim(block, kept);"],
   c: [
     "if (!weft__slab_claim(p, block, kept)) continue;",
@@ -94,6 +103,7 @@ export const MUTANTS = mutants("slab_pool", {
   ],
 }, {
   what: "gives back a cached block, and does not clear its bit",
+  by: "two use two blocks through caches",
   ts: [
     "if (Atomics.compareExchange(words, at, kept, NOBODY) === kept) { " +
     "this.#clear(block); }",
@@ -106,6 +116,7 @@ export const MUTANTS = mutants("slab_pool", {
   ],
 }, {
   what: "abandons the blocks of other agents",
+  by: "a block is abandoned while another frees it",
   ts: [
     "(owner === (id | CACHED_BIT) || everything && owner === id) &&",
     "everything &&",
@@ -113,6 +124,7 @@ export const MUTANTS = mutants("slab_pool", {
   c: ["(owner == kept || (everything && owner == id)) &&", "everything &&"],
 }, {
   what: "frees by a store",
+  by: "two free one block",
   ts: [
     "Atomics.compareExchange(words, at, owner, next) !== owner",
     "(Atomics.store(words, at, next), owner) !== owner",
@@ -123,6 +135,7 @@ export const MUTANTS = mutants("slab_pool", {
   ],
 }, {
   what: "frees a block that lies in a cache",
+  by: "nobody frees what is in a cache",
   ts: ["owner !== NOBODY && (owner & CACHED_BIT) === 0;", "owner !== NOBODY;"],
   c: [
     "return owner != 0 && (owner & WEFT_SLAB_POOL_CACHED_BIT) == 0;",
@@ -135,6 +148,7 @@ export const MUTANTS = mutants("slab_pool", {
     "is new",
 }, {
   what: "abandons by a store",
+  by: "two abandon the same agent",
   ts: [
     "Atomics.compareExchange(words, at, owner, NOBODY) === owner",
     "Atomics.store(words, at, NOBODY) === NOBODY",
@@ -145,6 +159,7 @@ export const MUTANTS = mutants("slab_pool", {
   ],
 }, {
   what: "abandons a block that another agent frees, and counts it",
+  by: "two abandon the same agent",
   ts: [
     "Atomics.compareExchange(words, at, owner, NOBODY) === owner",
     "Atomics.compareExchange(words, at, owner, NOBODY) >= NOBODY",
@@ -155,6 +170,7 @@ export const MUTANTS = mutants("slab_pool", {
   ],
 }, {
   what: "abandons no caches",
+  by: "abandons caches, and what was being freed",
   ts: [
     "(owner === (id | CACHED_BIT) || everything && owner === id) &&",
     "everything && owner === id &&",
@@ -165,6 +181,7 @@ export const MUTANTS = mutants("slab_pool", {
   ],
 }, {
   what: "abandons only caches",
+  by: "an agent terminated at any step",
   ts: [
     "(owner === (id | CACHED_BIT) || everything && owner === id) &&",
     "owner === (id | CACHED_BIT) &&",
@@ -172,14 +189,17 @@ export const MUTANTS = mutants("slab_pool", {
   c: ["(owner == kept || (everything && owner == id)) &&", "owner == kept &&"],
 }, {
   what: "abandons the blocks of everybody",
+  by: "abandons caches, and what was being freed",
   ts: ["everything && owner === id)", "owner === id)"],
   c: ["(everything && owner == id))", "owner == id)"],
 }, {
   what: "abandons, and does not clear the bit of the block",
+  by: "an agent terminated at any step",
   ts: ["this.#clear(block); count++;", "count++;"],
   c: ["weft__slab_clear(p, block); count++;", "count++;"],
 }, {
   what: "abandons, and leaves a block that was being freed",
+  by: "an agent terminated at any step",
   ts: [
     "if (Atomics.load(words, BITMAP + (block >> 5)) & bit) { " +
     "this.#clear(block); }",
@@ -191,6 +211,7 @@ export const MUTANTS = mutants("slab_pool", {
   ],
 }, {
   what: "takes from its cache by a store",
+  by: "an abandoned agent takes from its cache",
   ts: [
     "if (Atomics.compareExchange(words, at, kept, this.#id) === kept) {",
     "if (Atomics.store(words, at, this.#id) === this.#id) {",
@@ -212,6 +233,7 @@ export const MUTANTS = mutants("slab_pool", {
   ],
 }, {
   what: "gives a cached block back by a store",
+  by: "an abandoned agent gives back its cache",
   ts: [
     "if (Atomics.compareExchange(words, at, kept, NOBODY) === kept) { " +
     "this.#clear(block); }",
@@ -223,10 +245,12 @@ export const MUTANTS = mutants("slab_pool", {
   ],
 }, {
   what: "searches only one word of the bitmap",
+  by: "looks at every word of the bitmap",
   ts: ["this.#map = map + 1 < this.#maps ? map + 1 : 0;", "this.#map = map;"],
   c: ["map = map + 1 < maps ? map + 1 : 0;", ""],
 }, {
   what: "never searches the bitmap from its start",
+  by: "looks at every word of the bitmap",
   ts: [
     "this.#map = map + 1 < this.#maps ? map + 1 : 0;",
     "this.#map = map + 1 < this.#maps ? map + 1 : map;",

@@ -3,6 +3,7 @@ import { mutants } from "../_run/mutant.ts";
 /** Mutants of `Snapshot`. */
 export const MUTANTS = mutants("snapshot", {
   what: "(V): counts a value before it is there",
+  by: "three values, two readers",
   ts: [
     "for (let i = 0; i < this.#count; i++) { " +
     "Atomics.store(words, at + i, from[i]!); // published by (V) } " +
@@ -19,6 +20,7 @@ export const MUTANTS = mutants("snapshot", {
   ],
 }, {
   what: "writes over the last value",
+  by: "three values, two readers",
   ts: ["const at = this.#copy(next & 1);", "const at = this.#copy(state & 1);"],
   c: [
     "int32_t *at = weft__snapshot_copy(s, next & 1);",
@@ -26,6 +28,7 @@ export const MUTANTS = mutants("snapshot", {
   ],
 }, {
   what: "writes plainly",
+  by: "three values, two readers",
   ts: [
     "Atomics.store(words, at + i, from[i]!); // published by (V)",
     "words[at + i] = from[i]!;",
@@ -36,6 +39,7 @@ export const MUTANTS = mutants("snapshot", {
   ],
 }, {
   what: "reads plainly",
+  by: "three values, two readers",
   ts: [
     "to[i] = Atomics.load(words, at + i); // published by (V)",
     "to[i] = words[at + i]!;",
@@ -43,6 +47,7 @@ export const MUTANTS = mutants("snapshot", {
   c: ["to[i] = weft__load(at + i); /* published by (V) */", "to[i] = at[i];"],
 }, {
   what: "does not look a second time",
+  by: "three values, two readers",
   ts: ["if (seen === state) break; state = seen;", "break;"],
   c: [
     "if (seen == state) return weft__snapshot_version_of(s, state); state = " +
@@ -51,6 +56,7 @@ export const MUTANTS = mutants("snapshot", {
   ],
 }, {
   what: "looks a second time before it copies",
+  by: "three values, two readers",
   ts: [
     "const at = this.#copy(state & 1); for",
     "const at = this.#copy(state & 1);\n" +
@@ -68,6 +74,7 @@ export const MUTANTS = mutants("snapshot", {
   ],
 }, {
   what: "takes a later version in the same copy for the same version",
+  by: "three values, one of many readers",
   ts: [
     "if (seen === state) break; state = seen;",
     "if (((seen ^ state) & 1) === 0) break; state = seen;",
@@ -80,6 +87,7 @@ export const MUTANTS = mutants("snapshot", {
   ],
 }, {
   what: "takes a value that is torn at the second look, too",
+  by: "three values, one of many readers",
   ts: [
     "if (seen === state) break; state = seen;",
     "if (seen === state || seen === state + 2) break; state = seen;",
@@ -92,6 +100,7 @@ export const MUTANTS = mutants("snapshot", {
   ],
 }, {
   what: "reads the copy that is being written",
+  by: "three values, two readers",
   ts: [
     "const at = this.#copy(state & 1); for",
     "const at = this.#copy(state + 1 & 1); for",
@@ -102,6 +111,7 @@ export const MUTANTS = mutants("snapshot", {
   ],
 }, {
   what: "single: writes to the reader's copy",
+  by: "three values, a single reader",
   ts: [
     "const mine = 3 - (state & MIDDLE_MASK) - (state >> FRONT_SHIFT & 3);",
     "const mine = state >> FRONT_SHIFT & 3;",
@@ -113,6 +123,7 @@ export const MUTANTS = mutants("snapshot", {
   ],
 }, {
   what: "single: writes to the middle copy",
+  by: "three values, a single reader",
   ts: [
     "const mine = 3 - (state & MIDDLE_MASK) - (state >> FRONT_SHIFT & 3);",
     "const mine = state & MIDDLE_MASK;",
@@ -124,6 +135,7 @@ export const MUTANTS = mutants("snapshot", {
   ],
 }, {
   what: "single: (V): swaps before it writes",
+  by: "three values, a single reader",
   ts: [
     "this.copier.put(src, 0, this.#copy(mine), this.#count); for (;;) {",
     "for (;;) {",
@@ -145,6 +157,7 @@ export const MUTANTS = mutants("snapshot", {
   ],
 }, {
   what: "single: writes by a store",
+  by: "three values, a single reader",
   ts: [
     "const seen = Atomics.compareExchange(words, STATE, state, next); // (V)",
     "const seen = state; Atomics.store(words, STATE, next);",
@@ -155,10 +168,12 @@ export const MUTANTS = mutants("snapshot", {
   ],
 }, {
   what: "single: drops a value if its exchange fails",
+  by: "three values, a single reader",
   ts: ["if (seen === state) return; state = seen;", "return;"],
   c: ["if (seen == state) return 0; state = seen;", "(void)seen; return 0;"],
 }, {
   what: "single: does not notice that the reader swapped",
+  by: "three values, a single reader",
   ts: [
     "for (;;) { const front = state & 3 << FRONT_SHIFT;",
     "const front = state & 3 << FRONT_SHIFT; for (;;) {",
@@ -171,6 +186,7 @@ export const MUTANTS = mutants("snapshot", {
   ],
 }, {
   what: "single: does not mark the value as new",
+  by: "three values, a single reader",
   ts: [
     "const next = version | NEW_BIT | front | mine;",
     "const next = version | front | mine;",
@@ -181,6 +197,7 @@ export const MUTANTS = mutants("snapshot", {
   ],
 }, {
   what: "single: does not count",
+  by: "three values, a single reader",
   ts: [
     "const version = (state & -ONE_VERSION) + ONE_VERSION;",
     "const version = state & -ONE_VERSION;",
@@ -192,6 +209,7 @@ export const MUTANTS = mutants("snapshot", {
   ],
 }, {
   what: "single: reads its old copy if its exchange fails",
+  by: "three values, a single reader",
   ts: ["while (state & NEW_BIT) {", "if (state & NEW_BIT) {"],
   c: [
     "while (s->single_reader && state & WEFT_SNAPSHOT_NEW_BIT) {",
@@ -199,6 +217,7 @@ export const MUTANTS = mutants("snapshot", {
   ],
 }, {
   what: "single: reads its old copy",
+  by: "three values, a single reader",
   ts: ["while (state & NEW_BIT) {", "while (false as boolean) {"],
   c: [
     "while (s->single_reader && state & WEFT_SNAPSHOT_NEW_BIT) {",
@@ -206,6 +225,7 @@ export const MUTANTS = mutants("snapshot", {
   ],
 }, {
   what: "single: reads by a store",
+  by: "three values, a single reader",
   ts: [
     "const seen = Atomics.compareExchange(words, STATE, state, swapped);",
     "const seen = state; Atomics.store(words, STATE, swapped);",
@@ -216,6 +236,7 @@ export const MUTANTS = mutants("snapshot", {
   ],
 }, {
   what: "single: does not give its copy back",
+  by: "three values, a single reader",
   ts: [
     "const swapped = (state & -ONE_VERSION) | middle << FRONT_SHIFT | front;",
     "const swapped = (state & -ONE_VERSION) | middle << FRONT_SHIFT | middle;",
@@ -226,6 +247,7 @@ export const MUTANTS = mutants("snapshot", {
   ],
 }, {
   what: "single: reads the middle copy where it lies",
+  by: "three values, a single reader",
   ts: [
     "const at = this.#copy(state >> FRONT_SHIFT & 3);",
     "const at = this.#copy(state & MIDDLE_MASK);",

@@ -3,6 +3,7 @@ import { mutants } from "../_run/mutant.ts";
 /** Mutants of `SpscQueue`. */
 export const MUTANTS = mutants("spsc_queue", {
   what: "SP1: publishes before it writes",
+  by: "tryPush, tryPop",
   ts: [
     "this.#words[this.#at(tail)] = value; // published by (P) return this.#publish(tail, 1);",
     "const done = this.#publish(tail, 1);\nthis.#words[this.#at(tail)] = value;\nreturn done;",
@@ -29,6 +30,7 @@ export const MUTANTS = mutants("spsc_queue", {
   ],
 }, {
   what: "SP2: notices one element too late that it is full",
+  by: "tryPush, tryPop",
   ts: [
     "room = this.#span - (tail - head | 0);",
     "room = this.#span + ONE - (tail - head | 0);",
@@ -40,6 +42,7 @@ export const MUTANTS = mutants("spsc_queue", {
 }, {
   what:
     "SP2: notices one element too late that it is full, by the cached index",
+  by: "tryPush, tryPop",
   ts: [
     "let room = this.#span - (tail - words[HEAD_CACHE]! | 0);",
     "let room = this.#span + ONE - (tail - words[HEAD_CACHE]! | 0);",
@@ -50,6 +53,7 @@ export const MUTANTS = mutants("spsc_queue", {
   ],
 }, {
   what: "SP3: frees before it reads",
+  by: "tryPush, tryPop",
   ts: [
     "const value = this.#words[this.#at(head)]!; // published by (P) " +
     "this.#release(head, 1);",
@@ -77,6 +81,7 @@ export const MUTANTS = mutants("spsc_queue", {
   ],
 }, {
   what: "SP4: the consumer never looks at the producer's index",
+  by: "tryPush, tryPop",
   ts: [
     "const tail = Atomics.load(words, TAIL); words[TAIL_CACHE]",
     "const tail = words[TAIL_CACHE]!; words[TAIL_CACHE]",
@@ -87,6 +92,7 @@ export const MUTANTS = mutants("spsc_queue", {
   ],
 }, {
   what: "SP4: the producer never looks at the consumer's index",
+  by: "tryPush, tryPop",
   ts: [
     "const head = Atomics.load(words, HEAD) & INDEX_MASK; words[HEAD_CACHE]",
     "const head = words[HEAD_CACHE]!; words[HEAD_CACHE]",
@@ -94,6 +100,7 @@ export const MUTANTS = mutants("spsc_queue", {
   c: ["q->head_cache = weft__load(&q->head) & WEFT_SPSC_QUEUE_INDEX_MASK;", ""],
 }, {
   what: "SP5: reads the producer's index plainly",
+  by: "tryPush, tryPop",
   ts: [
     "const tail = Atomics.load(words, TAIL); words[TAIL_CACHE]",
     "const tail = words[TAIL]!; words[TAIL_CACHE]",
@@ -104,6 +111,7 @@ export const MUTANTS = mutants("spsc_queue", {
   ],
 }, {
   what: "SP5: reads the consumer's index plainly",
+  by: "tryPush, tryPop",
   ts: [
     "const head = Atomics.load(words, HEAD) & INDEX_MASK; words[HEAD_CACHE]",
     "const head = words[HEAD]! & INDEX_MASK; words[HEAD_CACHE]",
@@ -139,6 +147,7 @@ export const MUTANTS = mutants("spsc_queue", {
   by: "closed when full",
 }, {
   what: "publishes by a store",
+  by: "push, pop",
   ts: [
     "const was = Atomics.compareExchange(words, TAIL, tail, next); if (was === tail) return true;",
     "const was = Atomics.load(words, TAIL);\nif (was === tail) { Atomics.store(words, TAIL, next); return true; }",
@@ -161,6 +170,7 @@ export const MUTANTS = mutants("spsc_queue", {
   by: "closed while a push wakes the consumer",
 }, {
   what: "publishes and wakes nobody",
+  by: "push, pop",
   ts: [
     "if (still & CLOSED_BIT) return this.#refused(); Atomics.notify(words, TAIL, 1);",
     "if (still & CLOSED_BIT) return this.#refused();",
@@ -168,6 +178,7 @@ export const MUTANTS = mutants("spsc_queue", {
   c: ["weft__notify(&q->tail, 1); return 0;", "return 0;"],
 }, {
   what: "wakes the consumer before it publishes",
+  by: "push, pop",
   ts: [
     "const still = Atomics.compareExchange(words, TAIL, was, next);",
     "Atomics.notify(words, TAIL, 1);\n" +
@@ -196,10 +207,12 @@ export const MUTANTS = mutants("spsc_queue", {
   by: "closed while a push wakes the consumer",
 }, {
   what: "frees and wakes nobody",
+  by: "push, pop",
   ts: ["if (was & WAITING_BIT) Atomics.notify(words, HEAD, 1);", ""],
   c: ["if (was & WEFT_SPSC_QUEUE_WAITING_BIT) weft__notify(&q->head, 1);", ""],
 }, {
   what: "wakes the producer before it frees",
+  by: "push, pop, one slot",
   ts: [
     "let was = Atomics.compareExchange(words, HEAD, head, next);",
     "Atomics.notify(words, HEAD, 1);\n" +
@@ -251,6 +264,7 @@ export const MUTANTS = mutants("spsc_queue", {
   by: "push, pop",
 }, {
   what: "asks for a wake by a store",
+  by: "push, pop",
   ts: [
     "const was = Atomics.compareExchange(words, index, idle, value);",
     "const was = Atomics.exchange(words, index, value);",
@@ -377,6 +391,7 @@ export const MUTANTS = mutants("spsc_queue", {
   by: "a producer sleeps where the sign changes",
 }, {
   what: "a batch goes past the end",
+  by: "a batch over the end",
   ts: [
     "return Math.min(count, this.capacity - (index >>> 2 & this.#mask));",
     "return count;",
@@ -387,6 +402,7 @@ export const MUTANTS = mutants("spsc_queue", {
   ],
 }, {
   what: "commits a slot in place twice",
+  by: "in place",
   ts: [
     "this.#reserved = false; return this.#publish",
     "this.#reserved = false; this.#publish(this.#words[TAIL]! & INDEX_MASK, 1); return this.#publish",

@@ -3,6 +3,7 @@ import { mutants } from "../_run/mutant.ts";
 /** Mutants of `StripedCounter`. */
 export const MUTANTS = mutants("striped_counter", {
   what: "adds by a load and a store",
+  by: "two agents, one stripe",
   ts: [
     "const low = Atomics.add(words, at + LOW, n) + n | 0;",
     "const low = Atomics.load(words, at + LOW) + n | 0;\n" +
@@ -15,6 +16,7 @@ export const MUTANTS = mutants("striped_counter", {
   ],
 }, {
   what: "never carries",
+  by: "a sum beside a large addition",
   ts: ["if (lag(words[at + HIGH]!, low) !== 0) this.#carry();", ""],
   c: [
     "if (weft__striped_counter_lag(weft__hint(&s->high), low) != 0) " +
@@ -34,6 +36,7 @@ export const MUTANTS = mutants("striped_counter", {
   by: "a large addition beside a carry",
 }, {
   what: "carries only one, however late the carry is",
+  by: "a large subtraction beside a carry",
   ts: [
     "Atomics.compareExchange(words, at + HIGH, high, high + late | 0);",
     "Atomics.compareExchange(words, at + HIGH, high, high + 1 | 0);",
@@ -44,14 +47,17 @@ export const MUTANTS = mutants("striped_counter", {
   ],
 }, {
   what: "adds a large number in one step",
+  by: "a sum beside a large addition",
   ts: ["for (; n > SECTOR; n -= SECTOR) this.#step(SECTOR);", ""],
   c: ["while (n > WEFT_STRIPED_COUNTER_SECTOR) {", "while (0) {"],
 }, {
   what: "adds a large negative number in one step",
+  by: "a large subtraction beside a carry",
   ts: ["for (; n < -SECTOR; n += SECTOR) this.#step(-SECTOR);", ""],
   c: ["while (n < -WEFT_STRIPED_COUNTER_SECTOR) {", "while (0) {"],
 }, {
   what: "a carry is never early",
+  by: "carries that meet",
   ts: [
     "return ((low >>> SECTOR_BITS) - high) << SECTOR_BITS >> SECTOR_BITS;",
     "return ((low >>> SECTOR_BITS) - high) << SECTOR_BITS >>> SECTOR_BITS;",
@@ -59,6 +65,7 @@ export const MUTANTS = mutants("striped_counter", {
   c: ["return (weft__plus(late, 8) & 15) - 8;", "return late & 15;"],
 }, {
   what: "the low word is signed",
+  by: "the low word wraps",
   ts: [
     "return ((low >>> SECTOR_BITS) - high) << SECTOR_BITS >> SECTOR_BITS;",
     "return (low >> SECTOR_BITS) - high;",
@@ -69,6 +76,7 @@ export const MUTANTS = mutants("striped_counter", {
   ],
 }, {
   what: "a sum ignores late carries",
+  by: "carries that meet",
   ts: [
     "sum += (high + lag(high, low)) * SECTOR + (low & SECTOR - 1);",
     "sum += high * SECTOR + (low & SECTOR - 1);",
@@ -84,6 +92,7 @@ export const MUTANTS = mutants("striped_counter", {
   c: ["if (seen == high) break;", "break;"],
 }, {
   what: "claims are signed",
+  by: "the claims wrap",
   ts: [
     "const claims = Atomics.add(words, CLAIMS, 1) >>> 0;",
     "const claims = Atomics.add(words, CLAIMS, 1);",

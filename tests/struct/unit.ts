@@ -1,4 +1,5 @@
 import { suite } from "../_run/harness.ts";
+import { Missing } from "../_run/missing.ts";
 import * as assert from "uvu/assert";
 import fc from "fast-check";
 import { spawnSync } from "node:child_process";
@@ -497,7 +498,7 @@ async function compile(code: string): Promise<void> {
       [...words, ...more, "-fsyntax-only", file],
       { encoding: "utf8" },
     );
-    if (compiler.error !== undefined) throw compiler.error;
+    if (compiler.error !== undefined) throw new Missing(program);
     assert.is(compiler.status, 0, `${compiler.stderr}\n${code}`);
   }
   fs.rmSync(folder, { recursive: true });

@@ -21,6 +21,7 @@ import {
   type Region,
   RwLock,
   Semaphore,
+  ShapeTable,
   SlabPool,
   Snapshot,
   SpscQueue,
@@ -365,6 +366,22 @@ export const SUBJECTS: Readonly<Record<string, Subject>> = {
       free: (x) => x.free(x.byteLength - 8),
       available: (x) => inRange(x.available, 0, 40),
       abandon: (x) => x.abandon(5),
+    },
+  }),
+  shape_table: subject({
+    byteLength: ShapeTable.byteLength({ bytes: 64 }),
+    init: (m, at) => ShapeTable.init(m, at, { bytes: 64 }),
+    attach: (m, at) => new ShapeTable(m, at),
+    calls: {
+      add: (x) => {
+        for (let n = 0; n < 70; n++) {
+          inRange(x.add(Uint8Array.of(n, 1), true), -2, 63);
+        }
+      },
+      textAt: (x) => {
+        for (let n = 0; n < 64; n++) x.textAt(n);
+      },
+      size: (x) => inRange(x.size, 0, 64),
     },
   }),
   striped_counter: subject({

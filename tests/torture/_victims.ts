@@ -5,8 +5,10 @@
  * @module
  */
 import {
+  agentId,
   Barrier,
   type Handle,
+  inspect,
   LockFreeQueue,
   Mutex,
   RecordRing,
@@ -125,6 +127,9 @@ export function victims(): Victim[] {
         for (let i = 0; i < 1e6 && ring.abandon(id) < 0; i++);
       },
       drain() {
+        // A consumer that ended by itself is still the one that may pop.
+        const { consumer } = inspect(ring).words;
+        if (consumer !== agentId()) ring.abandon(consumer!);
         const record = ring.tryPop();
         return record && new Int32Array(record.buffer)[0];
       },

@@ -317,7 +317,7 @@ static void *space(int kind, size_t bytes) {
 static void make_all(void) {
   const weft_queue_config queue = {8, 4};
   const weft_snapshot_config snapshot = {16, true};
-  const weft_record_ring_config ring = {256, false};
+  const weft_record_ring_config ring = {.capacity = 256};
   const weft_broadcast_config cast = {
       .capacity = 8, .element_size = 4, .subscribers = 2};
   const weft_channel_config channel = {

@@ -249,8 +249,9 @@ static void lock_free_queue_init(void *at, size_t bytes) {
   if (weft_lock_free_queue_try_push_many(q, source, 3) != 3) abort();
 }
 
-static const weft_record_ring_config RING = {128, false};
-static const weft_record_ring_config RING_OF_ONE = {128, true};
+static const weft_record_ring_config RING = {.capacity = 128};
+static const weft_record_ring_config RING_OF_ONE = {.capacity = 128,
+                                                    .single_producer = true};
 
 static void fill_ring(weft_record_ring *r) {
   for (int32_t i = 0; i < 4; i++)
@@ -495,6 +496,19 @@ static void measure(void) {
   }
 }
 
+/* Where the lines of weft_inspect go. */
+static FILE *nowhere;
+
+/* What comes before the first case, whoever chooses the cases. */
+static void prepare(void) {
+  measure();
+  nowhere = fopen("/dev/null", "w");
+  if (nowhere == NULL) {
+    perror("/dev/null");
+    exit(2);
+  }
+}
+
 /* ---- cases
  * ------------------------------------------------------------------- */
 
@@ -524,9 +538,6 @@ static const int32_t VALUES[] = {
     0,       1,       -1,      2,       3,       4,         5,
     7,       12,      77,      1000,    -1000,   INT32_MAX, INT32_MIN,
     1 << 28, 1 << 29, 1 << 30, 1 << 15, 3 << 28, 0x7ffffff8};
-
-/* Where the lines of weft_inspect go. */
-static FILE *nowhere;
 
 /* Inspects it, and recovers it from two agents. */
 static void look_at(const subject *s, void *at) {
@@ -589,7 +600,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
   static progress own;
   if (shared == NULL) {
     shared = &own;
-    measure();
+    prepare();
     weft_agent_set_id(9);
   }
   chosen = bytes;
@@ -643,12 +654,7 @@ int main(int count, char **words) {
     fprintf(stderr, "usage: damage SECONDS SEED [NAME]\n");
     return 2;
   }
-  measure();
-  nowhere = fopen("/dev/null", "w");
-  if (nowhere == NULL) {
-    perror("/dev/null");
-    return 2;
-  }
+  prepare();
   shared = (progress *)mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE,
                             MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (shared == MAP_FAILED) {

@@ -9,9 +9,10 @@ import * as path from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { bundle, bundled } from "../_run/bundle.ts";
+import { whySkipped } from "../_run/missing.ts";
 import { complain, wordsOf } from "../_run/usage.ts";
 import { LAYOUT } from "../../primitives/_layout.ts";
-import { emcc, NoCompiler, PTHREADS } from "../../wasm/emcc.ts";
+import { emcc, PTHREADS } from "../../wasm/emcc.ts";
 import { matches, type Row, type Tell } from "./_row.ts";
 import {
   damage,
@@ -26,6 +27,7 @@ const HERE = fileURLToPath(new URL(".", import.meta.url));
 const WEFT = fileURLToPath(new URL("../../.weft/torture/", import.meta.url));
 const SUPERVISOR = path.join(HERE, "supervisor.ts");
 const EMSCRIPTEN = path.join(HERE, "emscripten.ts");
+const STORMS = path.join(HERE, "storms.ts");
 
 /** Runs one part of `supervisor.ts` in Node. */
 function threads(part: string): Runner {
@@ -38,24 +40,19 @@ function threads(part: string): Runner {
 /** Kills threads of Emscripten. */
 const emscripten: Runner = async (ms, seed, only, tell) => {
   const module = path.join(WEFT, "kills.mjs");
-  try {
-    await emcc({
-      sources: [path.join(HERE, "kills.c")],
-      args: [
-        ...PTHREADS,
-        "-sEXPORTED_RUNTIME_METHODS=wasmMemory,PThread",
-        "-sPTHREAD_POOL_SIZE=6",
-        "-sPTHREAD_POOL_SIZE_STRICT=0",
-        "-sINITIAL_MEMORY=64MB", // each kill leaves a little behind
-        `-I${fileURLToPath(new URL("../../wasm", import.meta.url))}`,
-      ],
-      out: module,
-      quiet: true,
-    });
-  } catch (error) {
-    if (!(error instanceof NoCompiler)) throw error;
-    return console.log(`     skipped: ${error.message}`);
-  }
+  await emcc({
+    sources: [path.join(HERE, "kills.c")],
+    args: [
+      ...PTHREADS,
+      "-sEXPORTED_RUNTIME_METHODS=wasmMemory,PThread",
+      "-sPTHREAD_POOL_SIZE=6",
+      "-sPTHREAD_POOL_SIZE_STRICT=0",
+      "-sINITIAL_MEMORY=64MB", // each kill leaves a little behind
+      `-I${fileURLToPath(new URL("../../wasm", import.meta.url))}`,
+    ],
+    out: module,
+    quiet: true,
+  });
   const program = bundled(EMSCRIPTEN, WEFT);
   await lines("node", [program, module, `${ms}`, `${seed}`, only], ms, tell);
 };
@@ -73,6 +70,21 @@ const crowd: Runner = async (ms, seed, only, tell) => {
   // It takes seconds to start them, so a short form leaves it to C.
   if (ms >= 4000) await threads("load")(ms, seed, only, tell);
 };
+
+/** Plays a storm in Node, and then in Deno. */
+function storm(name: string): Runner {
+  return async (ms, seed, only, tell) => {
+    if (!matches(name, only)) return;
+    const words = [name, `${ms / 2}`, `${seed}`];
+    const told = (where: string): Tell => (row) =>
+      tell({ ...row, what: `${where}: ${row.what}` });
+    const program = bundled(STORMS, WEFT);
+    const node = ["--expose-gc", program, ...words];
+    await lines("node", node, ms, told("Node"));
+    const flags = ["run", "-A", "--v8-flags=--expose-gc", STORMS];
+    await lines(process.execPath, [...flags, ...words], ms, told("Deno"));
+  };
+}
 
 /** Runs a program; each line of its output that begins with `{` is a row. */
 function lines(
@@ -94,7 +106,7 @@ function lines(
       }
       if (error !== null) {
         const problems = [`it ended early: ${error.message}\n${stderr}`];
-        tell({ what: words[1]!, volume: 0, unit: "rows", problems });
+        tell({ what: words.join(" "), volume: 0, unit: "rows", problems });
       }
       resolve();
     });
@@ -122,6 +134,11 @@ const PARTS: Readonly<Record<string, readonly (readonly [number, Runner])[]>> =
       [0.04, libFuzzer],
     ],
     arguments: [[0.06, wrongArguments], [0.06, threads("arguments")]],
+    storms: [
+      [0.1, storm("pool")],
+      [0.08, storm("calls")],
+      [0.1, storm("channels")],
+    ],
   };
 
 const USAGE = `usage: deno task torture [--minutes N] [--only NAME] [--seed N]
@@ -136,12 +153,18 @@ stream     threads of C, of JavaScript and of both send each other numbers
 load       64 threads use one primitive, and each must get its turn
 damage     words of primitives are changed; then everything is called
 arguments  everything is called with arguments of all kinds
+storms     plans of random steps are played on a layer; each promise must end
 
 --only NAME  one part, or the primitives whose name contains NAME
 --seed N     other random numbers`;
 
-/** The primitives, such as `spscqueue`. */
-const NAMES = Object.keys(LAYOUT).map((stem) => stem.replaceAll("_", ""));
+/** The primitives and the storms, such as `spscqueue`. */
+const NAMES = [
+  ...Object.keys(LAYOUT).map((stem) => stem.replaceAll("_", "")),
+  "pool",
+  "calls",
+  "channels",
+];
 
 const number = new Intl.NumberFormat("en");
 
@@ -203,7 +226,7 @@ async function main(): Promise<number> {
   const filter = only in PARTS ? "" : only;
   const runners = chosen.flatMap((part) => PARTS[part]!);
   const whole = runners.reduce((sum, [share]) => sum + share, 0);
-  await bundle([SUPERVISOR, EMSCRIPTEN], WEFT);
+  await bundle([SUPERVISOR, EMSCRIPTEN, STORMS], WEFT);
   const rows: Row[] = [];
   let broken = 0;
   for (const part of chosen) {
@@ -211,9 +234,14 @@ async function main(): Promise<number> {
     console.log(`---- ${part}`);
     for (const [share, runner] of PARTS[part]!) {
       const ms = Math.round(minutes * 60_000 * share / whole);
-      await runner(ms, seed, filter, (row) => {
+      const tell = (row: Row) => {
         rows.push(row);
         if (!print(row)) broken++;
+      };
+      await runner(ms, seed, filter, tell).catch((error) => {
+        const why = whySkipped(error);
+        if (why === undefined) throw error;
+        console.log(`     skipped: ${why}`);
       });
     }
     const seconds = (performance.now() - begin) / 1000;

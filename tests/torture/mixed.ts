@@ -7,11 +7,11 @@
  */
 import process from "node:process";
 import { MpmcQueue, SpscQueue } from "../../mod.ts";
+import { whySkipped } from "../_run/missing.ts";
 import { NEAR_WRAP } from "../_run/model.ts";
 import { PLAY, type Role } from "../_twin/plays.ts";
 import { type Player, Stage } from "../_twin/stage.ts";
 import { wind } from "../_twin/wind.ts";
-import { NoCompiler } from "../../wasm/emcc.ts";
 import type { Row } from "./_row.ts";
 
 const COUNT = 50_000;
@@ -91,7 +91,8 @@ try {
   const [, , time = "1000"] = process.argv;
   console.log(JSON.stringify(await soak(stage, Number(time))));
 } catch (error) {
-  if (!(error instanceof NoCompiler)) throw error;
-  console.log(`skipped: ${error.message}`);
+  const why = whySkipped(error);
+  if (why === undefined) throw error;
+  console.log(`skipped: ${why}`);
 }
 process.exit(0); // the threads of C would go on

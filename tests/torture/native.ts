@@ -3,12 +3,11 @@
  *
  * @module
  */
-import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import * as path from "node:path";
 import { fileURLToPath } from "node:url";
-import { build, BUILT, run } from "../_run/native.ts";
+import { build, BUILT, needSanitizers, run } from "../_run/native.ts";
 import { writtenCalls } from "./declared.ts";
 import { loadRow, type Longest, type Tell } from "./_row.ts";
 
@@ -75,24 +74,18 @@ const SANITIZED = [
   "-fno-sanitize-recover=all",
 ];
 
-const isThere = (compiler: string): boolean =>
-  spawnSync(compiler, ["--version"]).status === 0;
-
-/** Builds a program of C of this folder, if there is a compiler. */
-async function builtWith(
+/** Builds a program of C of this folder. */
+function builtWith(
   name: string,
   flags: readonly string[],
   compiler = "gcc",
-): Promise<string | undefined> {
-  if (isThere(compiler)) {
-    return await build({
-      name: `torture-${name}-${compiler}`,
-      compiler,
-      words: ["-std=gnu11", "-pthread", `-I${WASM}`, ...flags],
-      sources: [path.join(HERE, `${name}.c`)],
-    });
-  }
-  console.log(`     skipped: no ${compiler} here to build ${name}.c`);
+): Promise<string> {
+  return build({
+    name: `torture-${name}-${compiler}`,
+    compiler,
+    words: ["-std=gnu11", "-pthread", `-I${WASM}`, ...flags],
+    sources: [path.join(HERE, `${name}.c`)],
+  });
 }
 
 /** Runs a program; the object in its last line, and what went wrong. */
@@ -110,8 +103,8 @@ async function report(program: string, words: string[], seconds: number) {
 /** Kills processes. */
 export const processes: Runner = async (ms, seed, only, tell) => {
   const names = KILLED.filter((name) => name.includes(only));
-  const program = names.length > 0 && await builtWith("kills", ["-O2"]);
-  if (!program) return;
+  if (names.length === 0) return;
+  const program = await builtWith("kills", ["-O2"]);
   for (const name of names) {
     const seconds = ms / 1000 / names.length;
     const words = [name, `${seconds}`, `${seed}`];
@@ -137,8 +130,8 @@ export const processes: Runner = async (ms, seed, only, tell) => {
 export function soak(story: keyof typeof SOAKED): Runner {
   return async (ms, seed, only, tell) => {
     const names = SOAKED[story].filter((name) => name.includes(only));
-    const program = names.length > 0 && await builtWith("soak", ["-O2"]);
-    if (!program) return;
+    if (names.length === 0) return;
+    const program = await builtWith("soak", ["-O2"]);
     const least = story === "load" ? 0.5 : 0; // a crowd takes long to start
     const seconds = Math.max(ms / 1000 / names.length, least);
     for (const name of names) {
@@ -168,8 +161,8 @@ export function soak(story: keyof typeof SOAKED): Runner {
 
 /** Damages words, and calls all that does not wait, under the sanitizers. */
 export const damage: Runner = async (ms, seed, only, tell) => {
+  await needSanitizers("gcc");
   const program = await builtWith("damage", SANITIZED);
-  if (program === undefined) return;
   const seconds = ms / 1000;
   const words = [`${seconds}`, `${seed}`, only];
   const { told, problems } = await report(program, words, seconds);
@@ -186,6 +179,7 @@ export const damage: Runner = async (ms, seed, only, tell) => {
 /** Calls every function of `weft.h` with arguments of all kinds. */
 export const wrongArguments: Runner = async (ms, seed, only, tell) => {
   if (only !== "") return;
+  await needSanitizers("gcc");
   const { text, count, leftOut } = await writtenCalls();
   const stamp = createHash("sha256").update(text).digest("hex").slice(0, 16);
   const folder = path.join(BUILT, `torture-calls-${stamp}`);
@@ -194,7 +188,6 @@ export const wrongArguments: Runner = async (ms, seed, only, tell) => {
   // Not optimized: half a minute to build would be too long.
   const flags = [...SANITIZED, "-O0", `-I${folder}`];
   const program = await builtWith("arguments", flags);
-  if (program === undefined) return;
   const seconds = ms / 1000;
   const words = [`${seconds}`, `${seed}`];
   const { told, problems } = await report(program, words, seconds);
@@ -210,17 +203,12 @@ export const wrongArguments: Runner = async (ms, seed, only, tell) => {
 /** Lets libFuzzer choose what is damaged, where clang has it. */
 export const libFuzzer: Runner = async (ms, seed, only, tell) => {
   if (only !== "") return;
-  let program: string | undefined;
-  try {
-    const flags = [
-      ...["-O1", "-g", "-DLIBFUZZER", "-fno-sanitize-recover=all"],
-      "-fsanitize=fuzzer,address,undefined",
-    ];
-    program = await builtWith("damage", flags, "clang");
-  } catch {
-    console.log("     skipped: this clang has no libFuzzer");
-  }
-  if (program === undefined) return;
+  await needSanitizers("clang"); // which come with libFuzzer
+  const flags = [
+    ...["-O1", "-g", "-DLIBFUZZER", "-fno-sanitize-recover=all"],
+    "-fsanitize=fuzzer,address,undefined",
+  ];
+  const program = await builtWith("damage", flags, "clang");
   const seconds = Math.max(Math.round(ms / 1000), 1);
   const corpus = path.join(BUILT, "torture-corpus");
   await mkdir(corpus, { recursive: true });

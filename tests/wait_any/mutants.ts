@@ -35,7 +35,7 @@ export const MUTANTS = [
       ],
     ],
     c: NO_WAIT_ANY,
-    by: "a permit comes",
+    by: "a permit of a tracked semaphore comes",
   }, {
     what: "an agent that looks stays counted for ever",
     ts: [
@@ -63,7 +63,7 @@ export const MUTANTS = [
     c: NO_WAIT_ANY,
     by: "a signal, seen and taken",
   }),
-  ...mutants({ source: "_wait", scenarios: ["wait_any"] }, {
+  ...mutants({ source: "_wait/wait", scenarios: ["wait_any"] }, {
     what: "goes on waiting for the other sources",
     ts: [
       'if (waiter.line !== undefined) resume(waiter, "timed-out");',

@@ -25,7 +25,9 @@ const CAPACITY = 4;
 /** The offset of each: two queues, a semaphore, an event. */
 function places({ mod }: Modules) {
   const queue = mod.MpmcQueue.byteLength({ capacity: CAPACITY });
-  return { queues: [0, queue], semaphore: 2 * queue, event: 2 * queue + 32 };
+  const semaphore = 2 * queue;
+  const event = semaphore + mod.Semaphore.byteLength();
+  return { queues: [0, queue], semaphore, event };
 }
 
 const hint = (at: number, index: number) =>
@@ -210,6 +212,45 @@ function waiting(weft: Weft, items: readonly number[] = []) {
   });
 }
 
+/** A tracked semaphore, of which agent 2 holds the only permit. */
+function trackedPermit(weft: Weft) {
+  const { permits } = LAYOUT.semaphore;
+  return race.spec({
+    async: true,
+    memory: () => {
+      const { buffer } = weft.mod.Semaphore.create(0, { tracked: 1 });
+      const row = new Int32Array(buffer, 40 * 4);
+      row[0] = 2;
+      row[2] = 1; // held
+      return buffer;
+    },
+    agent: (memory, id) => {
+      const realm = weft.realm();
+      enter(realm, id);
+      const { mod } = realm;
+      return { mod, semaphore: new mod.Semaphore(memory) };
+    },
+    words: named(LAYOUT.semaphore),
+    hints: (at) => at === permits * 4 || (at >= 40 * 4 && at < 42 * 4),
+    stateless: false,
+    init: 0, // free permits
+    ops: {
+      any: {
+        run: ({ mod, semaphore }) => mod.waitAny([semaphore]),
+        model: (free: number) => free > 0 ? [free, 0] : null,
+      },
+      release: {
+        run: ({ semaphore }) => semaphore.release(),
+        model: (free: number) => [free + 1, undefined],
+      },
+    },
+    final: (memory) => {
+      const left = new Int32Array(memory)[LAYOUT.semaphore.waiters];
+      if (left !== 0) return `waiters are left: ${left}`;
+    },
+  });
+}
+
 /** Every interleaving of waiting for the first of several. */
 export function scenarios(weft: Weft): Scenario[] {
   const spec = waiting(weft);
@@ -260,6 +301,11 @@ export function scenarios(weft: Weft): Scenario[] {
       spec,
       agents: [[["anyOfAll"]], [["release"]]],
       ...sampled,
+    },
+    {
+      name: "a permit of a tracked semaphore comes",
+      spec: trackedPermit(weft),
+      agents: [[["any"]], [["release"]]],
     },
     {
       name: "a timeout at any time",

@@ -3,6 +3,7 @@ import { mutants } from "../_run/mutant.ts";
 /** Mutants of a counter that tracks nobody, but for its common parts. */
 const PLAIN = mutants("work_counter", {
   what: "WC1: never notices that all is done",
+  by: "done by two, awaited by one",
   ts: [
     "if (done + n >= Atomics.load(words, TARGET)) this.#finish();",
     "if (done + n > Atomics.load(words, TARGET)) this.#finish();",
@@ -13,6 +14,7 @@ const PLAIN = mutants("work_counter", {
   ],
 }, {
   what: "WC1: notices one task too early that all is done",
+  by: "done by two, awaited by one",
   ts: [
     "if (done + n >= Atomics.load(words, TARGET)) this.#finish();",
     "if (done + n >= Atomics.load(words, TARGET) - 1) this.#finish();",
@@ -23,6 +25,7 @@ const PLAIN = mutants("work_counter", {
   ],
 }, {
   what: "WC2: counts by load and store",
+  by: "done by two, awaited by one",
   ts: [
     "const seen = Atomics.compareExchange(words, DONE, done, done + n);",
     "const seen = done; Atomics.store(words, DONE, done + n);",
@@ -33,10 +36,12 @@ const PLAIN = mutants("work_counter", {
   ],
 }, {
   what: "WC2: does not check whether its count was stored",
+  by: "done by two, awaited by one",
   ts: ["if (seen === done) break; done = seen;", "break;"],
   c: ["if (seen == done) break; done = seen;", "(void)seen; break;"],
 }, {
   what: "WC3: takes any end of a sleep for the end",
+  by: "done by two, awaited by one",
   ts: [
     'if (outcome === "timed-out") { return',
     'if (outcome !== "timed-out") return true;\n' +
@@ -60,6 +65,7 @@ const PLAIN = mutants("work_counter", {
   ],
 }, {
   what: "wakes nobody",
+  by: "done by two, awaited by one",
   ts: ["if (was === AWAITED) Atomics.notify(words, FINISHED);", ""],
   c: [
     "if (was == WEFT_WORK_COUNTER_AWAITED) weft__notify(&c->finished, " +
@@ -68,6 +74,7 @@ const PLAIN = mutants("work_counter", {
   ],
 }, {
   what: "wakes before it is over",
+  by: "done by two, awaited by one",
   ts: [
     "const was = Atomics.exchange(words, FINISHED, OVER); " +
     "if (was === AWAITED) Atomics.notify(words, FINISHED);",
@@ -82,6 +89,7 @@ const PLAIN = mutants("work_counter", {
   ],
 }, {
   what: "marks the end by load and store",
+  by: "done by two, awaited by one",
   ts: [
     "const was = Atomics.exchange(words, FINISHED, OVER);",
     "const was = Atomics.load(words, FINISHED);\n" +
@@ -94,6 +102,7 @@ const PLAIN = mutants("work_counter", {
   ],
 }, {
   what: "sleeps and does not say so",
+  by: "done by two, awaited by one",
   ts: [
     "const was = Atomics.compareExchange(words, FINISHED, RUNNING, AWAITED);",
     "const was = Atomics.load(words, FINISHED);",
@@ -113,6 +122,7 @@ const PLAIN = mutants("work_counter", {
   ],
 }, {
   what: "says that it sleeps by a store",
+  by: "done by one, awaited by two",
   ts: [
     "const was = Atomics.compareExchange(words, FINISHED, RUNNING, AWAITED);",
     "const was = Atomics.exchange(words, FINISHED, AWAITED);",
@@ -162,6 +172,7 @@ const PLAIN = mutants("work_counter", {
   ],
 }, {
   what: "cancels and does not check whether all is done",
+  by: "cancelled while somebody waits",
   ts: ["if (Atomics.load(words, DONE) >= target) this.#finish(); }", "}"],
   c: ["if (weft__load(&c->done) >= target) weft__work_counter_finish(c);", ""],
 }, {
@@ -190,6 +201,7 @@ const PLAIN = mutants("work_counter", {
   ],
 }, {
   what: "hands out by load and store",
+  by: "next past the end",
   ts: [
     "const start = (Atomics.add(words, NEXT, 1) >>> 0) * chunk;",
     "const taken = Atomics.load(words, NEXT) >>> 0;\n" +
@@ -202,10 +214,12 @@ const PLAIN = mutants("work_counter", {
   ],
 }, {
   what: "hands out tasks that do not exist",
+  by: "chunks",
   ts: ["if (start >= total) return; this.#start", "this.#start"],
   c: ["if (start >= total) return; range->start", "range->start"],
 }, {
   what: "the last chunk goes past the end",
+  by: "chunks",
   ts: [
     "this.#end = Math.min(start + chunk, total);",
     "this.#end = start + chunk;",
@@ -216,6 +230,7 @@ const PLAIN = mutants("work_counter", {
   ],
 }, {
   what: "hands out guided ranges by a store",
+  by: "guided",
   ts: [
     "next = Atomics.compareExchange(words, NEXT, start, end);",
     "Atomics.store(words, NEXT, end);",
@@ -226,10 +241,12 @@ const PLAIN = mutants("work_counter", {
   ],
 }, {
   what: "hands out a guided range although its exchange failed",
+  by: "guided",
   ts: ["if (next !== start) continue;", ""],
   c: ["if (next != start) continue;", ""],
 }, {
   what: "hands out guided ranges without a task",
+  by: "guided",
   ts: ["const end = start + Math.max(share, 1);", "const end = start + share;"],
   c: [
     "int32_t end = start + (share > 1 ? share : 1);",
@@ -237,6 +254,7 @@ const PLAIN = mutants("work_counter", {
   ],
 }, {
   what: "a range is handed out again",
+  by: "cancelled while at work",
   ts: ["this.#start = end; return start === end", "return start === end"],
   c: [
     "range->start = range->end = 0; if (c->tracked",
@@ -244,6 +262,7 @@ const PLAIN = mutants("work_counter", {
   ],
 }, {
   what: "waits for ever for a terminated agent to report that all is done",
+  by: "an agent is terminated",
   ts: [
     "if (this.completed >= Atomics.load(words, TARGET)) this.#finish();",
     "",
@@ -255,6 +274,7 @@ const PLAIN = mutants("work_counter", {
   ],
 }, {
   what: "takes a timeout for the end",
+  by: "a wait times out at any time",
   ts: ["return Atomics.load(words, FINISHED) === OVER;", "return true;"],
   c: [
     "return weft__load(&c->finished) == WEFT_WORK_COUNTER_OVER ? 0 : " +
@@ -264,122 +284,135 @@ const PLAIN = mutants("work_counter", {
 });
 
 /** Mutants of the rows of a tracked counter. */
-const ROWS = mutants({ source: "_ranges", scenarios: ["work_counter"] }, {
-  what: "(C): does not confirm the last range before it replaces it",
-  by: "tracked: two work, and one is terminated",
-  ts: ["Atomics.compareExchange(words, at, taken, unitsOf(seen));", ""],
-  c: ["weft__compare_exchange(at, taken, weft__ranges_units(seen));", ""],
-}, {
-  what: "(C): confirms by a store",
-  by: "tracked: one takes twice",
-  ts: [
-    "Atomics.compareExchange(words, at, taken, unitsOf(seen));",
-    "Atomics.store(words, at, unitsOf(seen));",
-  ],
-  c: [
-    "weft__compare_exchange(at, taken, weft__ranges_units(seen));",
-    "weft__store(at, weft__ranges_units(seen));",
-  ],
-}, {
-  what: "notes that it took a range before it took it",
-  by: "tracked: two work on chunks",
-  ts: [
-    "next = Atomics.compareExchange(words, this.#next, seen, named); " +
-    "if (next !== seen) continue;",
-    "Atomics.store(words, at + TAKEN, unit);\n" +
-    "next = Atomics.compareExchange(words, this.#next, seen, named);\n" +
-    "if (next !== seen) continue;",
-  ],
-  c: [
-    "next = weft__compare_exchange(r->next, seen, weft__ranges_named(units + " +
-    "step, i));",
-    "weft__store(&row->taken, units + step); next = " +
-    "weft__compare_exchange(r->next, seen, weft__ranges_named(units + step, i));",
-  ],
-}, {
-  what: "does not check whether it took the range",
-  by: "tracked: two work on chunks",
-  ts: ["if (next !== seen) continue; Atomics.store", "Atomics.store"],
-  c: ["if (next != seen) continue; weft__store", "weft__store"],
-}, {
-  what: "writes over the range that counts",
-  by: "tracked: two work, and one is terminated",
-  ts: [
-    "(current === at + ONE ? OTHER : ONE);",
-    "(current === at + ONE ? ONE : OTHER);",
-  ],
-  c: [
-    "&row->range[1 - current];",
-    "&row->range[current];",
-  ],
-}, {
-  what: "(D): looks whether all are handed out before it notes what it did",
-  by: "tracked: two work, and wait",
-  ts: [
-    "if (n > 0) Atomics.store(words, at + DONE, words[at + DONE]! + n); " +
-    "return unitsOf(Atomics.load(words, this.#next)) >= this.#end;",
-    "const all = unitsOf(Atomics.load(words, this.#next)) >= this.#end;\n" +
-    "if (n > 0) Atomics.store(words, at + DONE, words[at + DONE]! + n);\n" +
-    "return all;",
-  ],
-  c: [
-    "if (n > 0) { int32_t *done",
-    "*all = weft__ranges_units(weft__load(r->next)) >= weft__ranges_end(r); " +
-    "if (n > 0) { int32_t *done",
-    [
-      "} *all = weft__ranges_units(weft__load(r->next)) >= " +
-      "weft__ranges_end(r); return 0;",
-      "} return 0;",
+const ROWS = mutants(
+  { source: "_memory/ranges", scenarios: ["work_counter"] },
+  {
+    what: "(C): does not confirm the last range before it replaces it",
+    by: "tracked: two work, and one is terminated",
+    ts: ["Atomics.compareExchange(words, at, taken, unitsOf(seen));", ""],
+    c: ["weft__compare_exchange(at, taken, weft__ranges_units(seen));", ""],
+  },
+  {
+    what: "(C): confirms by a store",
+    by: "tracked: one takes twice",
+    ts: [
+      "Atomics.compareExchange(words, at, taken, unitsOf(seen));",
+      "Atomics.store(words, at, unitsOf(seen));",
     ],
-  ],
-}, {
-  what: "(H): two tell that they recovered a row",
-  by: "tracked: two recover an agent, and do its task",
-  ts: [
-    "if (Atomics.compareExchange(words, at, id, 0) !== id) continue;",
-    "Atomics.store(words, at, 0);",
-  ],
-  c: [
-    "if (weft__compare_exchange(&row->agent, id, 0) != id) continue;",
-    "weft__store(&row->agent, 0);",
-  ],
-}, {
-  what: "(A): two take over a row",
-  by: "tracked: two take over the task of an agent",
-  ts: [
-    "if (Atomics.compareExchange(words, there, 0, this.id) !== 0) continue;",
-    "Atomics.store(words, there, this.id);",
-  ],
-  c: [
-    "if (weft__compare_exchange(&row->agent, 0, weft_agent_id()) != 0) continue;",
-    "weft__store(&row->agent, weft_agent_id());",
-  ],
-}, {
-  what: "does not take over the tasks of an agent that is dead",
-  by: "tracked: one takes over the task of an agent",
-  ts: ["return this.#adopt(at);", "return undefined;"],
-  c: [
-    "if (!weft__ranges_adopt(r, row, range)) return 0;",
-    "if (row != NULL) return 0;",
-  ],
-}, {
-  what: "recovers a row without its last range",
-  by: "tracked: two recover an agent, and one is terminated",
-  ts: ["this.#confirm(Atomics.load(words, this.#next)); // its", "// its"],
-  c: [
-    "if (!weft__ranges_confirm(r, weft__load(r->next))) return " +
-    "-ENOTRECOVERABLE; weft_work_range",
-    "weft_work_range",
-  ],
-}, {
-  what: "cancels and does not confirm the last range",
-  by: "tracked: cancelled beside a dead agent",
-  ts: [
-    "const seen = next; this.#confirm(seen); const named",
-    "const seen = next; const named",
-  ],
-  c: ["if (!weft__ranges_confirm(r, seen)) return -1; next", "next"],
-});
+    c: [
+      "weft__compare_exchange(at, taken, weft__ranges_units(seen));",
+      "weft__store(at, weft__ranges_units(seen));",
+    ],
+  },
+  {
+    what: "notes that it took a range before it took it",
+    by: "tracked: two work on chunks",
+    ts: [
+      "next = Atomics.compareExchange(words, this.#next, seen, named); " +
+      "if (next !== seen) continue;",
+      "Atomics.store(words, at + TAKEN, unit);\n" +
+      "next = Atomics.compareExchange(words, this.#next, seen, named);\n" +
+      "if (next !== seen) continue;",
+    ],
+    c: [
+      "next = weft__compare_exchange(r->next, seen, weft__ranges_named(units + " +
+      "step, i));",
+      "weft__store(&row->taken, units + step); next = " +
+      "weft__compare_exchange(r->next, seen, weft__ranges_named(units + step, i));",
+    ],
+  },
+  {
+    what: "does not check whether it took the range",
+    by: "tracked: two work on chunks",
+    ts: ["if (next !== seen) continue; Atomics.store", "Atomics.store"],
+    c: ["if (next != seen) continue; weft__store", "weft__store"],
+  },
+  {
+    what: "writes over the range that counts",
+    by: "tracked: two work, and one is terminated",
+    ts: [
+      "(current === at + ONE ? OTHER : ONE);",
+      "(current === at + ONE ? ONE : OTHER);",
+    ],
+    c: [
+      "&row->range[1 - current];",
+      "&row->range[current];",
+    ],
+  },
+  {
+    what: "(D): looks whether all are handed out before it notes what it did",
+    by: "tracked: two work, and wait",
+    ts: [
+      "if (n > 0) Atomics.store(words, at + DONE, words[at + DONE]! + n); " +
+      "return unitsOf(Atomics.load(words, this.#next)) >= this.#end;",
+      "const all = unitsOf(Atomics.load(words, this.#next)) >= this.#end;\n" +
+      "if (n > 0) Atomics.store(words, at + DONE, words[at + DONE]! + n);\n" +
+      "return all;",
+    ],
+    c: [
+      "if (n > 0) { int32_t *done",
+      "*all = weft__ranges_units(weft__load(r->next)) >= weft__ranges_end(r); " +
+      "if (n > 0) { int32_t *done",
+      [
+        "} *all = weft__ranges_units(weft__load(r->next)) >= " +
+        "weft__ranges_end(r); return 0;",
+        "} return 0;",
+      ],
+    ],
+  },
+  {
+    what: "(H): two tell that they recovered a row",
+    by: "tracked: two recover an agent, and do its task",
+    ts: [
+      "if (Atomics.compareExchange(words, at, id, 0) !== id) continue;",
+      "Atomics.store(words, at, 0);",
+    ],
+    c: [
+      "if (weft__compare_exchange(&row->agent, id, 0) != id) continue;",
+      "weft__store(&row->agent, 0);",
+    ],
+  },
+  {
+    what: "(A): two take over a row",
+    by: "tracked: two take over the task of an agent",
+    ts: [
+      "if (Atomics.compareExchange(words, there, 0, this.id) !== 0) continue;",
+      "Atomics.store(words, there, this.id);",
+    ],
+    c: [
+      "if (weft__compare_exchange(&row->agent, 0, weft_agent_id()) != 0) continue;",
+      "weft__store(&row->agent, weft_agent_id());",
+    ],
+  },
+  {
+    what: "does not take over the tasks of an agent that is dead",
+    by: "tracked: one takes over the task of an agent",
+    ts: ["return this.#adopt(at);", "return undefined;"],
+    c: [
+      "if (!weft__ranges_adopt(r, row, range)) return 0;",
+      "if (row != NULL) return 0;",
+    ],
+  },
+  {
+    what: "recovers a row without its last range",
+    by: "tracked: two recover an agent, and one is terminated",
+    ts: ["this.#confirm(Atomics.load(words, this.#next)); // its", "// its"],
+    c: [
+      "if (!weft__ranges_confirm(r, weft__load(r->next))) return " +
+      "-ENOTRECOVERABLE; weft_work_range",
+      "weft_work_range",
+    ],
+  },
+  {
+    what: "cancels and does not confirm the last range",
+    by: "tracked: cancelled beside a dead agent",
+    ts: [
+      "const seen = next; this.#confirm(seen); const named",
+      "const seen = next; const named",
+    ],
+    c: ["if (!weft__ranges_confirm(r, seen)) return -1; next", "next"],
+  },
+);
 
 /** Mutants of what a tracked counter does otherwise. */
 const TRACKED = mutants("work_counter", {

@@ -5,6 +5,7 @@ const NO_VIEW = "C has no view that could remember an old value";
 /** Mutants of `WorkDeque`. */
 export const MUTANTS = mutants("work_deque", {
   what: "(P): publishes before it writes",
+  by: "a place used again under a late thief",
   ts: [
     "Atomics.store(words, ITEMS + (bottom & this.#mask), item); " +
     "Atomics.store(words, BOTTOM, bottom + 1 | 0); // (P)",
@@ -19,6 +20,7 @@ export const MUTANTS = mutants("work_deque", {
   ],
 }, {
   what: "notices one item too late that it is full",
+  by: "a place used again under a late thief",
   ts: [
     "if ((bottom - this.#top | 0) >= this.capacity) { this.#top",
     "if ((bottom - this.#top | 0) > this.capacity) { this.#top",
@@ -29,6 +31,7 @@ export const MUTANTS = mutants("work_deque", {
   ],
 }, {
   what: "notices one item too late that it is full, at the second look",
+  by: "a place used again under a late thief",
   ts: [
     "if ((bottom - this.#top | 0) >= this.capacity) return false;",
     "if ((bottom - this.#top | 0) > this.capacity) return false;",
@@ -36,10 +39,12 @@ export const MUTANTS = mutants("work_deque", {
   c: NO_VIEW,
 }, {
   what: "believes an old top that it is full",
+  by: "a place used again under a late thief",
   ts: ["this.#top = Atomics.load(words, TOP); if", "if"],
   c: NO_VIEW,
 }, {
   what: "compares positions that wrap, to see if it is full",
+  by: "full where a position wraps",
   ts: [
     "if ((bottom - this.#top | 0) >= this.capacity) { this.#top",
     "if (bottom - this.#top >= this.capacity) { this.#top",
@@ -62,6 +67,7 @@ export const MUTANTS = mutants("work_deque", {
   by: "a place used again under a late thief",
 }, {
   what: "(B): looks at top before it takes the item away",
+  by: "push and pop beside two thieves",
   ts: [
     "Atomics.store(words, BOTTOM, bottom); const top = Atomics.load(words, TOP);",
     "const top = Atomics.load(words, TOP); Atomics.store(words, BOTTOM, bottom);",
@@ -72,6 +78,7 @@ export const MUTANTS = mutants("work_deque", {
   ],
 }, {
   what: "(B): does not take the item away",
+  by: "push and pop beside two thieves",
   ts: ["Atomics.store(words, BOTTOM, bottom); const top", "const top", [
     "if (left > 0) return words[ITEMS + (bottom & this.#mask)]!;",
     "if (left > 0) { Atomics.store(words, BOTTOM, bottom);\n" +
@@ -84,6 +91,7 @@ export const MUTANTS = mutants("work_deque", {
   ]],
 }, {
   what: "takes the last item without a thief's exchange",
+  by: "two items, popped and stolen",
   ts: [
     "const seen = Atomics.compareExchange(words, TOP, top, top + 1 | 0); " +
     "if (seen === top) item =",
@@ -96,6 +104,7 @@ export const MUTANTS = mutants("work_deque", {
   ],
 }, {
   what: "takes the last item although a thief took it",
+  by: "two items, popped and stolen",
   ts: ["if (seen === top) item = words", "item = words"],
   c: [
     "weft__compare_exchange( &d->top, top, weft__plus(top, 1)) != top))",
@@ -103,6 +112,7 @@ export const MUTANTS = mutants("work_deque", {
   ],
 }, {
   what: "takes the last item but one only by an exchange",
+  by: "push and pop beside two thieves",
   ts: [
     "if (left > 0) return words[ITEMS + (bottom & this.#mask)]!;",
     "if (left > 1) return words[ITEMS + (bottom & this.#mask)]!;",
@@ -110,6 +120,7 @@ export const MUTANTS = mutants("work_deque", {
   c: ["if (left < 0 || (left == 0 &&", "if (left < 0 || (left <= 1 &&"],
 }, {
   what: "takes the last item as if it were not the last",
+  by: "the last item, wanted by both sides",
   ts: [
     "if (left > 0) return words[ITEMS + (bottom & this.#mask)]!;",
     "if (left >= 0) return words[ITEMS + (bottom & this.#mask)]!;",
@@ -121,6 +132,7 @@ export const MUTANTS = mutants("work_deque", {
   ],
 }, {
   what: "leaves an empty deque below top",
+  by: "a place used again under a late thief",
   ts: [
     "Atomics.store(words, BOTTOM, bottom + 1 | 0); // empty: as `top` is by now",
     "",
@@ -128,6 +140,7 @@ export const MUTANTS = mutants("work_deque", {
   c: ["if (left <= 0) weft__store(&d->bottom, weft__plus(bottom, 1));", ""],
 }, {
   what: "compares positions that wrap",
+  by: "push and pop beside two thieves",
   ts: ["const left = bottom - top | 0;", "const left = bottom - top;"],
   c: [
     "int32_t left = weft__minus(bottom, top);",
@@ -135,6 +148,7 @@ export const MUTANTS = mutants("work_deque", {
   ],
 }, {
   what: "(T): looks at bottom before top",
+  by: "push and pop beside two thieves",
   ts: [
     "for (let top = Atomics.load(words, TOP);;) {",
     "const early = Atomics.load(words, BOTTOM);\n" +
@@ -155,10 +169,12 @@ export const MUTANTS = mutants("work_deque", {
   ],
 }, {
   what: "steals from an empty deque",
+  by: "the last item, wanted by both sides",
   ts: ["if (left <= 0) return undefined;", "if (left < 0) return undefined;"],
   c: ["if (left <= 0) return EBUSY;", "if (left < 0) return EBUSY;"],
 }, {
   what: "a thief compares positions that wrap",
+  by: "push and pop beside two thieves",
   ts: [
     "const left = Atomics.load(words, BOTTOM) - top | 0; if (left <= 0)",
     "const left = Atomics.load(words, BOTTOM) - top; if (left <= 0)",
@@ -169,6 +185,7 @@ export const MUTANTS = mutants("work_deque", {
   ],
 }, {
   what: "steals before it reads",
+  by: "full where a position wraps",
   ts: [
     "const item = Atomics.load(words, ITEMS + (top & this.#mask)); " +
     "const seen = Atomics.compareExchange(words, TOP, top, top + 1 | 0); " +
@@ -184,6 +201,7 @@ export const MUTANTS = mutants("work_deque", {
   ],
 }, {
   what: "steals by a store",
+  by: "the last item, wanted by both sides",
   ts: [
     "const seen = Atomics.compareExchange(words, TOP, top, top + 1 | 0); " +
     "if (seen === top) return item;",
@@ -196,10 +214,12 @@ export const MUTANTS = mutants("work_deque", {
   ],
 }, {
   what: "steals an item that another thief stole",
+  by: "the last item, wanted by both sides",
   ts: ["if (seen === top) return item; top = seen;", "return item;"],
   c: ["if (seen == top) { *item", "{ *item"],
 }, {
   what: "a thief gives up when its exchange fails",
+  by: "push and pop beside two thieves",
   ts: [
     "if (seen === top) return item; top = seen;",
     "return seen === top ? item : undefined;",
@@ -207,6 +227,7 @@ export const MUTANTS = mutants("work_deque", {
   c: ["top = seen; } }", "return EBUSY; } }"],
 }, {
   what: "adopts with bottom below top",
+  by: "the owner of an empty deque terminated, adopted",
   ts: [
     "Atomics.store(words, BOTTOM, left === 0 ? top + 1 | 0 : top);",
     "if (left === 0) Atomics.store(words, BOTTOM, top + 1 | 0);",

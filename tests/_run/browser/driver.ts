@@ -11,6 +11,7 @@ import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import * as path from "node:path";
 import process from "node:process";
+import { Missing } from "../missing.ts";
 import { BROWSERS, programOf } from "./server.ts";
 
 /** A page in a browser. */
@@ -25,8 +26,8 @@ export interface Driven {
   press(key: string): Promise<void>;
   /** Shows the page in light or dark (Chromium only). */
   scheme(scheme: "light" | "dark"): Promise<void>;
-  /** A picture of an element, as PNG (Chromium only). */
-  picture(selector: string): Promise<Uint8Array>;
+  /** A picture of an element, as PNG, of `scale` its size (Chromium only). */
+  picture(selector: string, scale?: number): Promise<Uint8Array>;
   /**
    * What DevTools show of an expression's value if custom formatters are on:
    * the line, and what is there once it is opened (Chromium only).
@@ -147,7 +148,7 @@ async function chromium(profile: string, url: string): Promise<Protocol> {
       const features = [{ name: "prefers-color-scheme", value }];
       await calls.call("Emulation.setEmulatedMedia", { features });
     },
-    async picture(selector) {
+    async picture(selector, scale = 1) {
       const clip = await protocol.value(`(() => {
         const place = document.querySelector(${JSON.stringify(selector)});
         const { x, y, width, height } = place.getBoundingClientRect();
@@ -156,7 +157,7 @@ async function chromium(profile: string, url: string): Promise<Protocol> {
           y: y + scrollY,
           width: width + 32,
           height: height + 16,
-          scale: 1,
+          scale: ${scale},
         };
       })()`);
       const { data } = await calls.call("Page.captureScreenshot", {
@@ -275,9 +276,33 @@ const MORE: Readonly<Record<string, readonly string[]>> = {
   firefox: ["--remote-debugging-port", "0", "--width=1120", "--height=900"],
 };
 
-/** Opens `url` in the browser `name`, which must be on this machine. */
+/** How often a browser is started before it counts as missing. */
+const ATTEMPTS = 3;
+
+/**
+ * Opens `url` in the browser `name`.
+ *
+ * @throws {Missing} If it is not on this machine, or never begins: that says
+ * nothing about the page.
+ */
 export async function drive(name: string, url: string): Promise<Driven> {
   const program = programOf(name);
+  let why: unknown;
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    try {
+      return await begin(name, program, url);
+    } catch (error) {
+      why = error;
+    }
+  }
+  throw new Missing(`${name} that runs`, { cause: why });
+}
+
+async function begin(
+  name: string,
+  program: string,
+  url: string,
+): Promise<Driven> {
   const profile = fs.mkdtempSync(path.join(tmpdir(), `weft-${name}-`));
   const words = BROWSERS[name]!.args(profile, "about:blank");
   const browser = spawn(program, [...MORE[name]!, ...words], {

@@ -19,7 +19,7 @@ static int call_it(void *context) {
 
 static int wait_at(int form) {
   const weft_queue_config queue = {.capacity = 2, .element_size = 4};
-  const weft_record_ring_config records = {256, false};
+  const weft_record_ring_config records = {.capacity = 256};
   const weft_call_ring_config calls = {1, 4, 4};
   const weft_work_config tasks = {.chunk = 1};
   int32_t value = 0, length = 4;

@@ -16,14 +16,13 @@ import { fileURLToPath } from "node:url";
 import { emcc, PTHREADS } from "../../../wasm/emcc.ts";
 import { bundle, bundled } from "../bundle.ts";
 import type { File } from "../files.ts";
+import { Missing } from "../missing.ts";
 import { judge, type Outcome } from "../process.ts";
 import type { Job, Said } from "./page.ts";
 
 /** A browser's places, and the arguments that open a page without a window. */
 interface Browser {
   readonly programs: readonly string[];
-  /** What Debian calls it. */
-  readonly packages: string;
   /** The module that opens pages in it, if the program does not. */
   readonly opener?: string;
   args(profile: string, url: string): string[];
@@ -33,7 +32,6 @@ interface Browser {
 export const BROWSERS: Readonly<Record<string, Browser>> = {
   chromium: {
     programs: ["chromium", "chromium-browser", "google-chrome"],
-    packages: "chromium",
     args: (profile, url) => [
       "--headless=new",
       "--no-sandbox", // which root cannot have
@@ -45,7 +43,6 @@ export const BROWSERS: Readonly<Record<string, Browser>> = {
   },
   firefox: {
     programs: ["firefox", "firefox-esr"],
-    packages: "firefox-esr",
     args: (profile, url) => [
       "--headless",
       "--no-remote",
@@ -56,7 +53,6 @@ export const BROWSERS: Readonly<Record<string, Browser>> = {
   },
   webkit: {
     programs: ["WebKitWebDriver"],
-    packages: "webkit2gtk-driver xvfb",
     opener: fileURLToPath(new URL("./webkit.ts", import.meta.url)),
     args: (_, url) => [url],
   },
@@ -91,7 +87,10 @@ const pageOf = (module: string) =>
   `<link rel="icon" href="data:,"><script type="module" src="${module}">` +
   "</script>";
 
-/** The path of a browser's program. */
+/**
+ * The path of a browser's program: what the variable of its name says, or the
+ * one on the PATH.
+ */
 export function programOf(name: string): string {
   const chosen = process.env[name.toUpperCase()];
   if (chosen !== undefined) return chosen;
@@ -100,10 +99,7 @@ export function programOf(name: string): string {
     .flatMap((program) => folders.map((folder) => path.join(folder, program)))
     .find((file) => fs.existsSync(file));
   if (file !== undefined) return file;
-  throw new Error(
-    `not on the PATH, and ${name.toUpperCase()} names none: ` +
-      `apt-get install ${BROWSERS[name]!.packages}`,
-  );
+  throw new Missing(name);
 }
 
 /** The command that opens a page in a browser, without its arguments. */

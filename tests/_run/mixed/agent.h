@@ -8,7 +8,7 @@
 
 #define EXPORT __attribute__((used, visibility("default")))
 
-/* As spinning in primitives/_spin.ts: the tester sets both. */
+/* As spinning in primitives/_wait/spin.ts: the tester sets both. */
 EXPORT int32_t race_rounds, race_patience, race_tells;
 #define WEFT_SPIN_ROUNDS race_rounds
 #define WEFT_SEMAPHORE_PATIENCE race_patience

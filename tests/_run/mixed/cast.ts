@@ -56,7 +56,7 @@ export function mixed(weft: Weft, wasm: Module, cast: Cast): Weft {
   };
   /** The modules with twins in them. */
   const withTwins = (modules: Modules): Modules => {
-    const { mod, spin, utf8, turn, pool, deadlocks } = modules;
+    const { mod, spin, utf8, turn, explored, pool, deadlocks } = modules;
     const others: Record<string, unknown> = {
       setAgentId(next: number) {
         mod.setAgentId(next);
@@ -93,7 +93,7 @@ export function mixed(weft: Weft, wasm: Module, cast: Cast): Weft {
       mod,
       (name) => others[name] ??= twinOf(name) ?? functionOf(name),
     );
-    return { mod: replaced, spin, utf8, turn, pool, deadlocks };
+    return { mod: replaced, spin, utf8, turn, explored, pool, deadlocks };
   };
   return { ...withTwins(weft), realm: () => withTwins(weft.realm()) };
 }

@@ -1,6 +1,7 @@
 // limit: 1800 s
-// Mutants of one folder, in C: agents of C must find each, alone and beside
-// JavaScript.
+// Mutants of one folder, in C: agents of C must find each, and with `--all` also
+// beside JavaScript.
+import { all } from "../depth.ts";
 import { thisFolder } from "../folders.ts";
 import { suite } from "../harness.ts";
 import { compiled, judge, MIXES } from "../mixed/judge.ts";
@@ -24,7 +25,7 @@ for (const mutant of mutants) {
   test(`${mutant.header}.h: ${mutant.what}`, async () => {
     const wasm = await moduleOf(mutant);
     let { by } = mutant;
-    for (const mix of Object.keys(MIXES)) {
+    for (const mix of all() ? Object.keys(MIXES) : ["C+C"]) {
       const found = await judge(wasm, mutant, mix, by);
       by = found?.by;
       if (found !== undefined) continue;

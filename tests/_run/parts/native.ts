@@ -1,15 +1,16 @@
-// The native program of one folder, built in several ways.
+// The native program of one folder, built in several ways: under sanitizers, and
+// with `--all` by each compiler, in each language.
 import * as path from "node:path";
 import * as assert from "uvu/assert";
+import { all } from "../depth.ts";
 import { TESTS, thisFolder } from "../folders.ts";
-import { skip, suite } from "../harness.ts";
+import { suite } from "../harness.ts";
 import {
   build,
   MAKES,
+  needSanitizers,
   Pool,
   run,
-  sanitizes,
-  versionOf,
   WARNINGS,
 } from "../native.ts";
 
@@ -25,6 +26,8 @@ interface Way {
   readonly words: readonly string[];
   readonly amount: number;
   readonly cpp?: boolean;
+  /** Whether it is built without `--all`, by the first make. */
+  readonly first?: boolean;
 }
 
 const WAYS: Readonly<Record<string, Way>> = {
@@ -38,6 +41,7 @@ const WAYS: Readonly<Record<string, Way>> = {
   "C11, sleepy, ThreadSanitizer": {
     words: ["-std=c11", ...SLEEPY, ...THREAD_SANITIZER],
     amount: 2,
+    first: true,
   },
   "C17, Address- and UBSanitizer": {
     words: [
@@ -48,20 +52,17 @@ const WAYS: Readonly<Record<string, Way>> = {
       "-fno-sanitize-recover=all",
     ],
     amount: 5,
+    first: true,
   },
 };
 
 const folder = thisFolder();
 const pool = new Pool(2);
-const makes = [];
-for (const make of MAKES) {
-  // clang is tried where there is one.
-  if (make[0] === "gcc" || await versionOf(make[0])) makes.push(make);
-}
 const test = suite(`${folder}, natively`);
 
-for (const [c, cpp] of makes) {
+for (const [i, [c, cpp]] of MAKES.entries()) {
   for (const [title, way] of Object.entries(WAYS)) {
+    if (!all() && !(i === 0 && way.first)) continue;
     const end = pool.run(() => play(c, cpp, title, way))
       .then(() => undefined, (error) => error);
     test(`${c}, ${title}`, async () => {
@@ -75,9 +76,7 @@ for (const [c, cpp] of makes) {
 async function play(c: string, cpp: string, title: string, way: Way) {
   const { words, amount } = way;
   const compiler = way.cpp ? cpp : c;
-  if (title.includes("Sanitizer") && !await sanitizes(compiler)) {
-    skip(`no sanitizers of ${compiler} here`);
-  }
+  if (title.includes("Sanitizer")) await needSanitizers(compiler);
   const file = await build({
     name: `${folder}-${c}-${title.replace(/\W/g, "")}`,
     compiler,

@@ -1,9 +1,11 @@
+// it is long
 // Tests one folder's page in docs/primitives: its form, and that each example
 // runs.
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { fileURLToPath } from "node:url";
 import * as assert from "uvu/assert";
+import { raised } from "../examples.ts";
 import { isTwin, thisFolder } from "../folders.ts";
 import { suite } from "../harness.ts";
 import { build, run, WARNINGS } from "../native.ts";
@@ -41,10 +43,11 @@ test("its examples in TypeScript have the types they say, and run", async () => 
   const named = /^```ts ignore\n(\/\/ (\w+\.ts)[^\n]*\n.*?)^```$/gms;
   const files = [...PAGE.matchAll(named)];
   if (files.length === 0) return assert.match(PAGE, /^```ts$/m);
+  const texts = raised(files.map(([, text]) => text!));
   fs.rmSync(BUILT, { recursive: true, force: true });
   fs.mkdirSync(BUILT, { recursive: true });
-  for (const [, text, name] of files) {
-    fs.writeFileSync(path.join(BUILT, name!), text!);
+  for (const [i, [, , name]] of files.entries()) {
+    fs.writeFileSync(path.join(BUILT, name!), texts[i]!);
   }
   const main = path.join(BUILT, "main.ts");
   // These modules are never imported. They are type-checked all at once.
@@ -68,7 +71,7 @@ test("its examples in C compile without a warning, and run", async () => {
   fs.mkdirSync(BUILT, { recursive: true });
   for (const [i, [, text]] of blocks.entries()) {
     const source = path.join(BUILT, `example${i}.c`);
-    fs.writeFileSync(source, text!);
+    fs.writeFileSync(source, raised([text!])[0]!);
     const words = ["-std=c11", "-O1", "-pthread", ...WARNINGS];
     const name = `page-${folder}${i}`;
     const program = { name, compiler: "gcc", words, sources: [source] };

@@ -135,12 +135,19 @@ void others() {
   lock.downgrade();
   assert(lock.try_lock_shared() && !lock.try_lock_for(0ms));
   lock.unlock_shared(), lock.unlock_shared();
+  const auto soon = std::chrono::steady_clock::now() + 1ms;
+  assert(lock.try_lock_until(soon) && !lock.try_lock_shared());
+  lock.unlock();
+  assert(lock.try_lock_shared_until(soon) && !lock.try_lock_until(soon));
+  lock.unlock_shared();
 
   static weft::semaphore permits(2);
   static weft::latch ready(3);
   assert(permits.try_acquire(2) && !permits.try_acquire());
   assert(!permits.try_acquire_for(1ms) && permits.available() == 0);
-  assert(error_of([] { permits.release(0); }) == EINVAL);
+  permits.release(0), ready.count_down(0); /* nothing, as the standard says */
+  assert(permits.available() == 0 && !ready.try_wait());
+  assert(error_of([] { permits.release(-1); }) == EINVAL);
   assert(error_of([] { weft::semaphore none(-1); }) == EINVAL);
   std::thread waiter([] { permits.acquire(), ready.count_down(3); });
   assert(!ready.try_wait());
@@ -245,6 +252,12 @@ void queues(bool many) {
   void *at = memory.get();
   assert(error_of([&] { points::attach(at); }) == EINVAL);
   assert(error_of([&] { points::create(at, length - 1, 8); }) == EINVAL);
+  const auto why = [&](size_t size, int32_t capacity) {
+    return told_by([&] { points::create(at, size, capacity); });
+  };
+  assert(why(length - 1, 8).rfind("weft: too few bytes", 0) == 0);
+  for (const int32_t wrong : {0, -1})
+    assert(why(length, wrong).rfind("weft: the capacity is out", 0) == 0);
   assert(error_of([&] { points::create(nullptr, length, 8); }) == EINVAL);
   points queue = points::create(at, length, 7);
   assert(error_of([&] { Queue<int32_t>::attach(at); }) == EINVAL);

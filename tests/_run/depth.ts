@@ -1,0 +1,13 @@
+/**
+ * How deep the tests look: `deno task test --all` says so to each of its
+ * processes.
+ *
+ * @module
+ */
+import process from "node:process";
+
+/** The variable of the environment that is `1` for all tests. */
+export const VARIABLE = "WEFT_TESTS_ALL";
+
+/** Whether what is long by nature runs, too. */
+export const all = (): boolean => process.env[VARIABLE] === "1";

@@ -1,0 +1,88 @@
+// What the race tester's verdicts depend on, and when one is known.
+import * as fs from "node:fs";
+import { tmpdir } from "node:os";
+import * as path from "node:path";
+import * as assert from "uvu/assert";
+import { find } from "./files.ts";
+import { TESTS } from "./folders.ts";
+import { suite } from "./harness.ts";
+import type { Outcome } from "./process.ts";
+import { judged, textsOf } from "./verdicts.ts";
+
+const test = suite("verdicts");
+
+const PROJECT = path.join(TESTS, "..");
+
+const fileOf = (name: string) => find(name).find((file) => file.name === name)!;
+
+/** The files on which a row depends. */
+const dependencies = (name: string) =>
+  [...textsOf(fileOf(name)).keys()].map((file) => path.relative(PROJECT, file));
+
+/** Rows, what each depends on, and what has nothing to do with it. */
+const ROWS: readonly (readonly [string, readonly string[], string])[] = [
+  ["latch/scenarios", ["race/mod.ts", "primitives/_wait/wait.ts"], "rw_lock"],
+  ["condition/scenarios", ["primitives/mutex.ts"], "rw_lock"],
+  ["latch/mutants", ["tests/latch/scenarios.ts"], "rw_lock"],
+  ["_queue/mutants", ["tests/spsc_queue/scenarios.ts"], "rw_lock"],
+  ["recover/scenarios", ["primitives/rw_lock.ts"], "striped_counter"],
+  ["pool/scenarios", ["tests/pool/parts.ts"], "striped_counter"],
+];
+
+for (const [row, files, other] of ROWS) {
+  test(`${row} depends on what it imports, and names`, () => {
+    const found = dependencies(row);
+    const [folder, part] = row.split("/");
+    const own = `primitives/${folder}.ts`;
+    const all = [`tests/${folder}/${part}.ts`];
+    if (fs.existsSync(path.join(PROJECT, own)) && folder !== "pool") {
+      all.push(own);
+    }
+    for (const file of [...all, ...files]) {
+      assert.ok(found.includes(file), `not on ${file}: ${found.join("\n")}`);
+    }
+    assert.not(found.includes(`primitives/${other}.ts`), `on ${other}`);
+  });
+}
+
+test("a row of C depends on every header, and on who calls it", () => {
+  const found = dependencies("latch/scenarios_c");
+  for (const file of ["weft.h", "tests/mutex/kind.ts"]) {
+    assert.ok(found.some((name) => name.endsWith(file)), file);
+  }
+});
+
+test("a verdict is known while nothing has changed, and every test passed", async () => {
+  const folder = fs.mkdtempSync(path.join(tmpdir(), "weft-verdicts-"));
+  let runs = 0;
+  const file = fileOf("latch/scenarios");
+  const judge = async (trusts: boolean, failed: number, of = file) => {
+    const outcome: Outcome = {
+      ...{ passed: 3, failed, skipped: 0, reasons: {} },
+      ...{ problem: "", output: "" },
+    };
+    const run = () => (runs++, Promise.resolve(outcome));
+    return (await judged(of, trusts, run, folder)).passed;
+  };
+  try {
+    await judge(true, 1);
+    await judge(true, 0);
+    assert.is(runs, 2); // what failed was not kept
+    assert.is(await judge(true, 1), 3);
+    assert.is(runs, 2);
+    await judge(false, 0);
+    assert.is(runs, 3);
+    const [name] = fs.readdirSync(folder);
+    const kept = path.join(folder, name!);
+    fs.writeFileSync(kept, fs.readFileSync(kept, "utf8").replace(/.":/, 'x":'));
+    await judge(true, 0);
+    assert.is(runs, 4); // of another content
+    // Real threads take another way each time.
+    const unit = fileOf("latch/unit");
+    await judge(true, 0, unit);
+    await judge(true, 0, unit);
+    assert.is(runs, 6);
+  } finally {
+    fs.rmSync(folder, { recursive: true });
+  }
+});

@@ -1,0 +1,125 @@
+// What `connect` and `task` accept, by the types that a codec carries. Nothing
+// runs here: the compiler checks it, with the other tests.
+import {
+  type CallRing,
+  codec,
+  connect,
+  type JsonValue,
+  struct,
+} from "../../mod.ts";
+import { type Task, task } from "../../primitives/pool.ts";
+
+interface Job {
+  readonly id: number;
+  readonly tags: string[];
+  readonly size?: number;
+}
+
+const Point = struct({ x: "f64" });
+
+/** A codec of a program's own, for anything. */
+const own = {
+  name: "own",
+  encode: (_value: unknown, _into: Uint8Array): number => 0,
+  decode: (_bytes: Uint8Array): unknown => undefined,
+};
+
+/** Methods of which JSON carries everything. */
+export class Account {
+  #sum = 0;
+  add(n: number, _signal?: AbortSignal): number {
+    return this.#sum += n;
+  }
+  jobs(_first?: Job): Promise<readonly Job[]> {
+    return Promise.resolve([]);
+  }
+  all(...jobs: Job[]): void {
+    jobs.length = 0;
+  }
+  same<T>(value: T): Promise<T> {
+    return Promise.resolve(value);
+  }
+  // deno-lint-ignore no-explicit-any
+  any(value: any): unknown {
+    return value;
+  }
+}
+
+export const callback = { on: (fn: () => void) => fn(), one: () => 1 };
+export const date = { at: (date: Date) => date.getTime() };
+export const now = { now: () => Promise.resolve(new Date()) };
+export const map = { size: (map: Map<string, bigint>) => map.size };
+export const generator = {
+  *count() {
+    yield 1;
+  },
+};
+
+/** Is never called. */
+export function connects(ring: CallRing): unknown[] {
+  return [
+    connect<Account>(ring),
+    connect<Account>(ring, { codec: codec.json, timeout: 5 }),
+    connect<Account>(ring, { codec: codec.structured }),
+    connect.blocking<Account>(ring, { timeout: 5 }),
+    connect<typeof date>(ring, { codec: codec.structured }),
+    connect<typeof now>(ring, { codec: codec.structured }),
+    connect<typeof map>(ring, { codec: codec.structured }),
+    connect<typeof callback>(ring, { codec: own }),
+    // @ts-expect-error: JSON has no functions
+    connect<typeof callback>(ring),
+    // @ts-expect-error: nor has structuredClone
+    connect<typeof callback>(ring, { codec: codec.structured }),
+    // @ts-expect-error: JSON has no dates
+    connect<typeof date>(ring),
+    // @ts-expect-error: JSON has no dates
+    connect<typeof date>(ring, { codec: codec.json }),
+    // @ts-expect-error: JSON has no dates
+    connect.blocking<typeof now>(ring, { timeout: 5 }),
+    // @ts-expect-error: JSON has no maps
+    connect<typeof map>(ring),
+    // @ts-expect-error: no generator is sent
+    connect<typeof generator>(ring),
+    // @ts-expect-error: no generator is sent
+    connect<typeof generator>(ring, { codec: codec.structured }),
+    // @ts-expect-error: it carries text alone
+    connect<Account>(ring, { codec: codec.text }),
+  ];
+}
+
+/** Is never called. */
+export function tasks(): unknown[] {
+  const bytes: Task<Uint8Array, Uint8Array> = task({
+    request: codec.binary,
+    reply: codec.binary,
+  });
+  const mixed: Task<Uint8Array, JsonValue> = task({ request: codec.binary });
+  return [
+    bytes,
+    mixed,
+    task(),
+    task({ idempotent: true }),
+    task({ reply: codec.record(Point) }),
+    task<Job, Job[]>({ idempotent: true }),
+    task<undefined, undefined>(),
+    task<string | undefined, never>(),
+    task<string, unknown>(),
+    task<Uint8Array, Job | undefined>({ request: codec.binary }),
+    task<Map<string, bigint>, Date>({
+      request: codec.structured,
+      reply: codec.structured,
+    }),
+    // @ts-expect-error: JSON has neither
+    task<Uint8Array, Date>(),
+    // @ts-expect-error: JSON has neither
+    task<Uint8Array, Date>({ idempotent: true }),
+    // @ts-expect-error: JSON has no dates
+    task<Uint8Array, Date>({ request: codec.binary }),
+    // @ts-expect-error: JSON has no dates
+    task<Job, Date>({ reply: codec.json }),
+    // @ts-expect-error: structuredClone has no functions
+    task<() => void, number>({ request: codec.structured }),
+    // @ts-expect-error: the codec carries bytes
+    task<Date, string>({ request: codec.binary }),
+  ];
+}

@@ -1,0 +1,251 @@
+// What a result promises: its bounds are told, and counted instead of timed.
+import process from "node:process";
+import { inspect } from "node:util";
+import fc from "fast-check";
+import * as assert from "uvu/assert";
+import { race, RaceError } from "../../race/mod.ts";
+import { suite } from "../_run/harness.ts";
+import { run } from "../_run/native.ts";
+
+const test = suite("race bounds");
+
+/** An agent that sleeps `sleeps` times for a word that nobody changes. */
+const sleeper = (sleeps: number) =>
+  race.spec({
+    memory: () => new SharedArrayBuffer(8),
+    agent: (memory) => new Int32Array(memory),
+    ops: {
+      sleep: {
+        run: (w) => {
+          let ended = 0;
+          for (let i = 0; i < sleeps; i++) {
+            if (Atomics.wait(w, 0, 0, 10) === "timed-out") ended++;
+          }
+          return ended;
+        },
+      },
+      walk: {
+        run: (w) => {
+          for (let i = 0; i < 4; i++) Atomics.add(w, 1, 1);
+          Atomics.store(w, 0, 1);
+          Atomics.notify(w, 0);
+        },
+      },
+    },
+  });
+
+test("a bound that left something out stands beside the word complete", () => {
+  const program = [[["sleep"]], [["walk"]]] as const;
+  const few = race.check(sleeper(3), ...program);
+  assert.equal(few.bounds, ["2 timeouts"]);
+  assert.match(few.summary, /^complete up to 2 timeouts: \d+ states/);
+  const all = race.check(sleeper(3), ...program, { timeouts: 3 });
+  assert.equal(all.bounds, []);
+  assert.match(all.summary, /^complete: \d+ states/);
+});
+
+test("one kill, and one spurious wake, are bounds, too", () => {
+  const program = [[["sleep"]], [["walk"]]] as const;
+  const woken = race.check(sleeper(2), ...program, { spurious: 1 });
+  assert.equal(woken.bounds, ["1 spurious wake"]);
+  const adds = [["add"], ["add"]] as const;
+  const killed = race.check(adding, adds, adds, { kill: true });
+  assert.equal(killed.bounds, ["1 terminated agent"]);
+});
+
+test("an exchange that writes what was there is a look", () => {
+  const waits = (look: (w: Int32Array) => number) =>
+    race.agents(
+      { memory: () => new SharedArrayBuffer(4) },
+      (memory) => {
+        const w = new Int32Array(memory);
+        while (look(w) === 0);
+      },
+      (memory) => {
+        Atomics.store(new Int32Array(memory), 0, 1);
+      },
+    );
+  const loads = waits((w) => Atomics.load(w, 0));
+  const exchanges = waits((w) => Atomics.compareExchange(w, 0, 0, 0));
+  assert.ok(exchanges.complete, exchanges.summary);
+  assert.is(exchanges.states, loads.states);
+  assert.match(exchanges.summary, "tried, not proven");
+});
+
+test("the time that a search had is told if it ended the search", () => {
+  const { ok, complete, summary } = race.check(
+    sleeper(6),
+    [["sleep"], ["sleep"]],
+    [["walk"], ["walk"]],
+    { time: 1, runs: 1 },
+  );
+  assert.ok(ok && (complete || / 0.001 seconds/.test(summary)), summary);
+});
+
+const adding = race.spec({
+  memory: () => new SharedArrayBuffer(4),
+  agent: (memory) => new Int32Array(memory),
+  init: 0,
+  ops: {
+    add: { run: (w) => Atomics.add(w, 0, 1), model: (n) => [n + 1, n] },
+  },
+});
+
+test("assert says how far it looked, and can insist on all", () => {
+  const told = race.assert(adding, { programs: 5, complete: true });
+  assert.equal(told, {
+    programs: 5,
+    complete: 5,
+    summary: "5 programs, 5 of them complete",
+  });
+  assert.throws(
+    () => race.assert(adding, { programs: 5, complete: true, states: 1 }),
+    /not complete/,
+  );
+});
+
+const losing = race.spec({
+  memory: () => new SharedArrayBuffer(4),
+  agent: (memory) => new Int32Array(memory),
+  init: 0,
+  ops: {
+    add: {
+      arg: fc.constant(2),
+      run: (w, n) => Atomics.store(w, 0, Atomics.load(w, 0) + n),
+      model: (sum: number, n) => [sum + n, sum + n],
+    },
+  },
+});
+
+function caught(): RaceError {
+  try {
+    race.assert(losing, { programs: 50, seed: 1 });
+  } catch (error) {
+    if (error instanceof RaceError) return error;
+  }
+  throw new Error("nothing was found");
+}
+
+test("a failure's program and schedule are what replay takes", () => {
+  const { failure } = caught();
+  const { program, schedule, kind } = failure;
+  assert.equal(program, [[["add", 2]], [["add", 2]]]);
+  const again = race.replay(losing, program, schedule);
+  assert.is(again.failure?.kind, kind);
+});
+
+test("a picture has its colours without styles, too", () => {
+  const svg = caught().failure.svg().replace(/<style>.*?<\/style>/s, "");
+  const drawn = svg.match(/<(?:text|line|rect|circle|path) [^>]*>/g)!;
+  assert.ok(drawn.length > 10);
+  const black = drawn.filter((tag) => !/ (?:fill|stroke)="/.test(tag));
+  assert.equal(black, []);
+});
+
+test("a failure that is printed has its table once", () => {
+  const text = inspect(caught());
+  assert.is(text.split("| agent 0").length, 2, text);
+});
+
+// ---- the functions of Atomics -------------------------------------------------
+
+const VIEWS = {
+  ...{ Int8Array, Uint8Array, Uint8ClampedArray, Int16Array, Uint16Array },
+  ...{ Int32Array, Uint32Array, Float32Array, Float64Array },
+  ...{ BigInt64Array, BigUint64Array },
+};
+
+const FUNCTIONS = [
+  ...["load", "store", "add", "sub", "and", "or", "xor", "exchange"] as const,
+  ...["compareExchange", "notify", "wait"] as const,
+];
+
+const value = fc.oneof(
+  fc.constantFrom<unknown>(0, 1, -1, 1.7, -0, NaN, Infinity, -Infinity),
+  fc.constantFrom<unknown>(2 ** 31, 2 ** 32 + 1, 255, -129, 65536),
+  fc.constantFrom<unknown>(0n, 1n, -1n, 2n ** 63n, 2n ** 64n + 5n),
+  fc.constantFrom<unknown>(undefined, null, true, "1", "x", Symbol.iterator),
+  fc.constantFrom<unknown>({ valueOf: () => 3 }, []),
+);
+
+const call = fc.record({
+  type: fc.constantFrom(...Object.keys(VIEWS) as (keyof typeof VIEWS)[]),
+  name: fc.constantFrom(...FUNCTIONS),
+  index: fc.constantFrom<unknown>(0, 1, "1", 1.9, -0, undefined, null, 1n),
+  a: value,
+  b: value,
+});
+
+type Calls = typeof call extends fc.Arbitrary<infer C> ? C : never;
+
+/** Calls a function, and says what it returned or threw. */
+function done(
+  memory: SharedArrayBuffer,
+  { type, name, index, a, b }: Calls,
+): string {
+  // deno-lint-ignore no-explicit-any
+  const view = new (globalThis as any)[type](memory);
+  try {
+    // No wait may last.
+    const last = name === "wait" ? 0 : b;
+    // deno-lint-ignore no-explicit-any
+    const result = (Atomics as any)[name](view, index, a, last);
+    return `${typeof result} ${String(result)}`;
+  } catch (error) {
+    return (error as Error).name;
+  }
+}
+
+test("functions of Atomics do what the real ones do, for all types", () => {
+  fc.assert(
+    fc.property(fc.array(call, { minLength: 8, maxLength: 8 }), (calls) => {
+      const real = new SharedArrayBuffer(16);
+      const expected = calls.map((call) => done(real, call));
+      const result = race.agents(
+        { memory: () => new SharedArrayBuffer(16) },
+        (memory) => calls.map((call) => done(memory, call)),
+        {
+          after: (memory, [answers]) => {
+            assert.equal(answers, expected);
+            assert.equal(new Uint8Array(memory), new Uint8Array(real));
+          },
+        },
+      );
+      assert.ok(result.complete, result.summary);
+    }),
+    { numRuns: process.env.WEFT_LONG === undefined ? 60 : 5000 },
+  );
+});
+
+test("a function that may be written but not defined anew, as in Bun", async () => {
+  const race = new URL("../../race/mod.ts", import.meta.url);
+  const { output, code } = await run(process.execPath, [
+    "eval",
+    `const { prototype } = TextDecoder;
+    const { decode } = prototype;
+    Object.defineProperty(prototype, "decode", {
+      value: decode, writable: true, configurable: false,
+    });
+    const { race } = await import("${race}");
+    const memory = () => new SharedArrayBuffer(4);
+    const { ok } = race.agents({ memory }, (memory) =>
+      Atomics.add(new Int32Array(memory), 0, 1));
+    console.log(ok, prototype.decode === decode);`,
+  ], 250);
+  assert.is(output.trim(), "true true");
+  assert.is(code, 0);
+});
+
+test("a notify on what nobody can wait on throws, as engines do", () => {
+  const spec = race.spec({
+    memory: () => new SharedArrayBuffer(16),
+    agent: (memory) => new Uint32Array(memory),
+    ops: {
+      // deno-lint-ignore no-explicit-any
+      tell: { run: (words) => Atomics.notify(words as any, 0) },
+    },
+  });
+  const { failure } = race.check(spec, [["tell"]]);
+  assert.is(failure?.kind, "exception");
+  assert.match(failure!.message, "TypeError");
+});

@@ -1,0 +1,248 @@
+/**
+ * Storms: programs of random steps, played on a layer above the words. A ledger
+ * accounts for every promise that the layer gave.
+ *
+ * fast-check makes the plans, each of them from a seed that is printed. If one
+ * fails, fast-check looks for a shorter one that fails, too. A race does not
+ * happen each time, so each shorter plan is played several times.
+ *
+ * @module
+ */
+import process from "node:process";
+import fc from "fast-check";
+import type { Row } from "./_row.ts";
+
+/** Plays random plans on one layer. */
+export interface Storm<Plan> {
+  /** Names the layer in the table. */
+  readonly name: string;
+  /** Makes the plans: data that says what to do, and when. */
+  readonly plans: fc.Arbitrary<Plan>;
+  /**
+   * Does what a plan says, on a layer that is new, and ends it. It gives each
+   * promise to the ledger. What it throws is a problem, too.
+   */
+  play(plan: Plan, ledger: Ledger): Promise<void>;
+}
+
+/** How a promise has ended. */
+export type End<T> =
+  | { readonly value: T; readonly reason?: undefined; readonly failed: false }
+  | { readonly reason: unknown; readonly failed: true };
+
+/**
+ * Says which of the ends that the model allows this one is, such as
+ * `"aborted"`; throws if the model does not allow it.
+ */
+export type Judge<T> = (end: End<T>) => string;
+
+/** A promise may take so many ms longer than any other, on a busy machine. */
+const PATIENCE = 30_000;
+/** Looks for so many times whether garbage was collected. */
+const LOOKS = 20;
+
+/** Accounts for the promises of one play. */
+export class Ledger {
+  /** What the model does not allow. */
+  readonly problems: string[] = [];
+  /** How many promises have ended in which way. */
+  readonly ends = new Map<string, number>();
+  /** The promises that have not ended, by a number. */
+  readonly #open = new Map<number, string>();
+  #promises = 0;
+  /** Those that have ended must be given back. */
+  #kept: WeakRef<object>[] = [];
+  #tell: (() => void) | undefined;
+
+  /** How many promises there were. */
+  get promises(): number {
+    return this.#promises;
+  }
+
+  /** Notes a promise: it must settle, in a way that `judge` allows. */
+  expect<T>(what: string, promise: Promise<T>, judge: Judge<T>): void {
+    const number = this.#promises++;
+    this.#open.set(number, what);
+    this.lend(promise);
+    const settle = (end: End<T>) => {
+      this.#open.delete(number);
+      try {
+        const name = judge(end);
+        this.ends.set(name, (this.ends.get(name) ?? 0) + 1);
+      } catch (error) {
+        this.problem(`${what}: ${(error as Error).message}`);
+      }
+      this.#tell?.();
+    };
+    promise.then(
+      (value) => settle({ value, failed: false }),
+      (reason) => settle({ reason, failed: true }),
+    );
+  }
+
+  /** Notes what the layer must let go once all promises have ended. */
+  lend(it: object): void {
+    this.#kept.push(new WeakRef(it));
+  }
+
+  /** Notes something that the model does not allow. */
+  problem(text: string): void {
+    this.problems.push(text);
+  }
+
+  /** Waits until all promises have ended; one that never does is a problem. */
+  async settled(patience: number = PATIENCE): Promise<void> {
+    while (this.#open.size > 0) {
+      let timer;
+      const late = new Promise<boolean>((resolve) => {
+        timer = setTimeout(resolve, patience, true);
+      });
+      const next = new Promise<boolean>((resolve) => {
+        this.#tell = () => resolve(false);
+      });
+      const isLate = await Promise.race([late, next]);
+      clearTimeout(timer);
+      if (!isLate) continue;
+      for (const what of this.#open.values()) {
+        this.problem(`${what}: never ended`);
+      }
+      this.#open.clear();
+    }
+  }
+
+  /**
+   * Collects garbage, and asserts that nobody keeps a promise that has ended,
+   * or what was lent. Call it when all promises have ended, while the layer is
+   * still in use: who leaks a promise keeps a task, its request or its result.
+   * `most` of them may stay, such as those of the task that was done last.
+   */
+  async assertGivenBack(most = 0): Promise<void> {
+    if (collectGarbage === undefined) return;
+    const lent = this.#kept.length;
+    for (let i = 0; i < LOOKS; i++) {
+      await new Promise((resolve) => setTimeout(resolve, i));
+      collectGarbage();
+      this.#kept = this.#kept.filter((it) => it.deref() !== undefined);
+      if (this.#kept.length <= most) return;
+    }
+    const { length } = this.#kept;
+    this.problem(`${length} of ${lent} promises or objects are kept`);
+  }
+}
+
+const collectGarbage = (globalThis as { gc?: () => void }).gc;
+
+/** Bytes of this thread that are in use. */
+function memory(): number {
+  for (let i = 0; i < 3; i++) collectGarbage?.();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
+
+/** Plans from one seed; the next ones come from the next seed. */
+const BATCH = 4;
+/** The engine compiles while this share of the time goes by. */
+const WARM_UP = 0.2;
+/** The memory may grow by so many bytes. */
+const GROWTH = 24e6;
+/** A plan that may fail is played so often. */
+const TRIES = 4;
+/** A shorter plan that fails is looked for so long, in ms. */
+const SHRINKING = 60_000;
+
+/**
+ * Plays plans for `ms`, from `seed` on. The first plan that fails ends it.
+ * Returns what was done, for the table.
+ */
+export async function storm<Plan>(
+  { name, plans, play }: Storm<Plan>,
+  ms: number,
+  seed: number,
+): Promise<Row> {
+  const problems: string[] = [];
+  const ends = new Map<string, number>();
+  let promises = 0;
+  let played = 0;
+  let late = "";
+  const note = (what: string) => (error: unknown) => {
+    late = `${what}: ${(error as Error)?.stack ?? error}`;
+  };
+  const uncaught = note("uncaught");
+  const unhandled = note("unhandled rejection");
+  process.on("uncaughtException", uncaught);
+  process.on("unhandledRejection", unhandled);
+  const one = async (plan: Plan) => {
+    const ledger = new Ledger();
+    late = "";
+    try {
+      await play(plan, ledger);
+      await ledger.settled();
+    } catch (error) {
+      ledger.problem((error as Error).stack ?? `${error}`);
+    }
+    if (late !== "") ledger.problem(late);
+    played++;
+    promises += ledger.promises;
+    for (const [end, n] of ledger.ends) ends.set(end, (ends.get(end) ?? 0) + n);
+    if (ledger.problems.length === 0) return;
+    throw new Error(ledger.problems.slice(0, 5).join("\n"));
+  };
+  const begin = performance.now();
+  const end = begin + ms;
+  const isWarm = () => performance.now() > begin + ms * WARM_UP;
+  let from = 0;
+  let next = seed;
+  while (problems.length === 0 && (performance.now() < end || next === seed)) {
+    if (from === 0 && isWarm()) from = memory();
+    const property = fc.asyncProperty(plans, async (plan) => {
+      if (performance.now() < end || next === seed) await one(plan);
+    });
+    const options = { seed: next, numRuns: BATCH, endOnFailure: true };
+    const found = await fc.check(property, options);
+    if (found.failed) {
+      problems.push(await shrunk(plans, one, found.counterexamplePath!, next));
+    }
+    next++;
+  }
+  const grown = from === 0 || collectGarbage === undefined
+    ? 0
+    : memory() - from;
+  if (grown > GROWTH) {
+    problems.push(`the memory has grown by ${(grown / 1e6).toFixed(1)} MB`);
+  }
+  process.off("uncaughtException", uncaught);
+  process.off("unhandledRejection", unhandled);
+  const how = [...ends].sort().map(([end, n]) => `${n} ${end}`).join(", ");
+  return {
+    what: `${name}: promises of a storm`,
+    volume: promises,
+    unit: "promises",
+    note: `${played} plans, seeds ${seed} to ${next - 1}: ${how}`,
+    problems,
+  };
+}
+
+/** Looks for a shorter plan that fails; tells of the shortest. */
+async function shrunk<Plan>(
+  plans: fc.Arbitrary<Plan>,
+  one: (plan: Plan) => Promise<void>,
+  path: string,
+  seed: number,
+): Promise<string> {
+  const end = performance.now() + SHRINKING;
+  let isFirst = true;
+  const property = fc.asyncProperty(plans, async (plan) => {
+    const tries = isFirst ? TRIES * 2 : TRIES;
+    isFirst = false;
+    for (let i = 0; i < tries && performance.now() < end; i++) await one(plan);
+  });
+  const found = await fc.check(property, { seed, path });
+  const again = `again: --seed ${seed}, path ${path}`;
+  if (!found.failed) {
+    const [plan] = fc.sample(plans, { seed, path, numRuns: 1 });
+    return `it failed once, and not again. ${again}\n${fc.stringify(plan)}`;
+  }
+  const { counterexample, errorInstance } = found;
+  return `${(errorInstance as Error).message}\n${again}\n` +
+    fc.stringify(counterexample![0]);
+}

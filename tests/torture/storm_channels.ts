@@ -1,0 +1,301 @@
+/**
+ * The storm on channels: senders and receivers, in threads and as loops of one
+ * thread, block and await, give up, close the channel, and are terminated.
+ *
+ * What the model allows: a message that was sent comes once, and after those
+ * that its sender sent before. A message whose call gave up, failed or was
+ * refused never comes. Each agent that is terminated may lose one message. When
+ * all is over, every call has ended, the channel is empty, and nobody keeps a
+ * call.
+ *
+ * @module
+ */
+import fc from "fast-check";
+import { Channel } from "../../mod.ts";
+import { spawn, type Thread } from "../_run/workers.ts";
+import {
+  BEGUN,
+  CARRIERS,
+  channelOf,
+  type Ends,
+  FORMS,
+  Loop,
+  MOST,
+  NOT_SENT,
+  type Orders,
+  SENT,
+  type Step,
+} from "./_channel_loops.ts";
+import { CAN_DIE } from "./_calls_api.ts";
+import type { Ledger, Storm } from "./_storm.ts";
+
+const AGENT = new URL("./_channel_agent.ts", import.meta.url);
+
+const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
+
+/** Mostly `usual`, and now and then one of `others`. */
+const mostly = <T>(usual: T, others: fc.Arbitrary<T>) =>
+  fc.oneof({ weight: 4, arbitrary: fc.constant(usual) }, others);
+
+const step = fc.record({
+  how: fc.constantFrom("wait" as const, "try", "place", "iterate"),
+  count: fc.oneof(fc.integer({ min: 1, max: 4 }), fc.constant(60)),
+  timeout: fc.nat(4),
+  abort: mostly(-1, fc.nat(9)),
+  n: fc.oneof(
+    { weight: 12, arbitrary: fc.nat(16) },
+    { weight: 1, arbitrary: fc.constantFrom(200, 900, 5000) },
+  ),
+  then: mostly(-1, fc.nat(3)),
+});
+
+const loop = fc.record({
+  /** Whether it has a thread. */
+  thread: fc.boolean(),
+  blocks: fc.boolean(),
+  steps: fc.array(step, { minLength: 1, maxLength: 12, size: "max" }),
+});
+
+const plans = fc.record({
+  codec: fc.constantFrom(...Object.keys(FORMS)),
+  carrier: fc.oneof(
+    fc.constant("any"),
+    fc.constantFrom(...Object.keys(CARRIERS)),
+  ),
+  capacity: fc.integer({ min: 1, max: 8 }),
+  messageSize: fc.constantFrom(256, 1000),
+  senders: fc.array(loop, { minLength: 1, maxLength: 4, size: "max" }),
+  receivers: fc.array(loop, { minLength: 1, maxLength: 4, size: "max" }),
+  /** When it is closed, in ms; -1: when all has been sent. */
+  close: mostly(-1, fc.nat(30)),
+  /** Threads are terminated: which, and after how many ms. */
+  kills: fc.array(
+    fc.record({ which: fc.nat(7), after: fc.nat(15) }),
+    { maxLength: 2 },
+  ),
+});
+
+type Of<T> = T extends fc.Arbitrary<infer Value> ? Value : never;
+type Given = Omit<Of<typeof loop>, "steps"> & {
+  readonly steps: readonly Step[];
+};
+type Plan = Of<typeof plans>;
+
+/** A thread that sends or receives. */
+interface Agent {
+  readonly orders: Orders;
+  readonly thread: Thread;
+  readonly id: number;
+  killed: boolean;
+  over: boolean;
+}
+
+/** There may be so many loops, those for dead agents included. */
+const LOOPS = 12;
+
+/** One play. */
+class Play {
+  readonly #plan: Plan;
+  readonly #ledger: Ledger;
+  readonly #channel: Channel<unknown>;
+  readonly #fates = words(LOOPS * MOST);
+  readonly #taken = words(LOOPS * MOST);
+  readonly #agents: Agent[] = [];
+  /** The loops that send. */
+  readonly #sending = new Set<Promise<unknown>>();
+  #loops = 0;
+
+  constructor(plan: Plan, ledger: Ledger) {
+    this.#plan = plan;
+    this.#ledger = ledger;
+    const { codec, carrier, messageSize } = plan;
+    const form = FORMS[codec]!;
+    // A terminated agent may take a slot along.
+    const least = carrier === "lockFree" ? 4 : 1;
+    this.#channel = Channel.create<unknown>({
+      codec: form.codec,
+      carrier: CARRIERS[carrier],
+      capacity: Math.max(least, plan.capacity),
+      ...(form.sized ? {} : { messageSize }),
+    });
+  }
+
+  async run(): Promise<void> {
+    const ledger = this.#ledger;
+    const channel = this.#channel;
+    const { carrier, senders, receivers, close } = this.#plan;
+    const manySenders = carrier !== "oneToOne";
+    const manyReceivers = manySenders && carrier !== "manyToOne";
+    const given = (loops: Given[], many: boolean, sends: boolean) =>
+      loops.slice(0, many ? 4 : 1).map((given) => ({ given, sends }));
+    const loops = [
+      ...given(senders, manySenders, true),
+      ...given(receivers, manyReceivers, false),
+    ];
+    const spawned = loops.filter(({ given }) => given.thread);
+    await Promise.all(
+      spawned.map(({ given, sends }) => this.#spawn(given, sends)),
+    );
+    for (const { given, sends } of loops) {
+      if (!given.thread) this.#here(this.#ordersOf(given, sends));
+    }
+    const kills = this.#kill();
+    ledger.expect("the kills", kills, () => "over");
+    if (close >= 0) {
+      await pause(close);
+      channel.close();
+    } else void kills.then(() => this.#closeAtEnd());
+    await ledger.settled();
+    channel.close();
+    await ledger.settled();
+    // The last call of each loop may stay, and what waited for it.
+    await ledger.assertGivenBack(this.#loops + 1);
+    if (ledger.problems.length === 0) await this.#count();
+    for (const { thread } of this.#agents) thread.stop();
+  }
+
+  async #closeAtEnd(): Promise<void> {
+    await Promise.allSettled(this.#sending);
+    this.#channel.close();
+  }
+
+  #ordersOf(
+    { thread, blocks, steps }: Given,
+    sends: boolean,
+  ): Orders {
+    const { codec, carrier } = this.#plan;
+    return {
+      channel: this.#channel.handle,
+      codec,
+      carrier,
+      sends,
+      blocks: blocks && thread,
+      alone: thread,
+      at: this.#loops++,
+      steps,
+      fates: this.#fates,
+      taken: this.#taken,
+    };
+  }
+
+  /** Lets a thread send or receive. */
+  async #spawn(given: Given, sends: boolean): Promise<void> {
+    const orders = this.#ordersOf(given, sends);
+    const thread = await spawn(AGENT, orders);
+    const id = await thread.next<number>();
+    const agent: Agent = { orders, thread, id, killed: false, over: false };
+    this.#agents.push(agent);
+    this.#expect(orders, thread.next<Ends | string>(), agent);
+  }
+
+  /** Lets a loop of this thread send or receive. */
+  #here(orders: Orders): void {
+    const note = <T>(what: string, promise: Promise<T>) => {
+      const text = `loop ${orders.at}, ${what}`;
+      // The loop says whether it may end so.
+      this.#ledger.expect(text, promise, () => "calls");
+      return promise;
+    };
+    this.#expect(orders, new Loop(orders, note).run());
+  }
+
+  #expect(
+    orders: Orders,
+    ended: Promise<Ends | string>,
+    agent?: Agent,
+  ): void {
+    if (orders.sends) this.#sending.add(ended);
+    const { ends } = this.#ledger;
+    const what = `loop ${orders.at}, ${orders.sends ? "sends" : "receives"}`;
+    this.#ledger.expect(what, ended, (end) => {
+      if (agent !== undefined) agent.over = true;
+      if (end.failed && agent?.killed) return "died";
+      // The others are to end, too.
+      if (end.failed || typeof end.value === "string") this.#channel.close();
+      if (end.failed) throw end.reason;
+      if (typeof end.value === "string") throw new Error(end.value);
+      for (const [name, n] of Object.entries(end.value)) {
+        ends.set(name, (ends.get(name) ?? 0) + n);
+      }
+      return "over";
+    });
+  }
+
+  /** Terminates threads; a loop of this thread takes the place of each. */
+  async #kill(): Promise<void> {
+    const { codec, carrier, kills } = this.#plan;
+    const inQueue = FORMS[codec]!.sized || carrier === "manyToMany";
+    // The page: a queue may be blocked for ever, unless it is one of these.
+    const mayDie = !inQueue || carrier === "oneToOne" || carrier === "lockFree";
+    if (!CAN_DIE || !mayDie) return;
+    for (const { which, after } of kills) {
+      await pause(after);
+      const agent = this.#agents[which];
+      if (agent === undefined || agent.over || agent.killed) continue;
+      agent.killed = true;
+      const worker = agent.thread.worker as { terminate(): Promise<unknown> };
+      await worker.terminate();
+      await this.#abandon(agent.id);
+      const { orders } = agent;
+      const given = { thread: false, blocks: false, steps: orders.steps };
+      this.#here(this.#ordersOf(given, orders.sends));
+    }
+  }
+
+  /** Another agent may be in the middle of a step, which it then ends. */
+  async #abandon(id: number): Promise<void> {
+    for (let i = 0; i < 1000; i++) {
+      if (this.#channel.abandon(id) >= 0) return;
+      await pause(1);
+    }
+    this.#ledger.problem(`agent ${id} could not be abandoned`);
+  }
+
+  /** Compares what was sent with what was received. */
+  async #count(): Promise<void> {
+    for (const { id } of this.#agents) await this.#abandon(id);
+    const killed = new Set<number>();
+    for (const { orders, killed: was } of this.#agents) {
+      if (was) killed.add(orders.at);
+    }
+    let lost = 0;
+    const problem = (id: number, text: string) =>
+      this.#ledger.problem(`message ${id} ${text}`);
+    for (const [id, fate] of this.#fates.entries()) {
+      const times = this.#taken[id]!;
+      if (times > 1) problem(id, `was received ${times} times`);
+      if (fate === SENT && times === 0 && ++lost > killed.size) {
+        problem(id, "was sent, and not received");
+      }
+      if (fate === NOT_SENT && times > 0) {
+        problem(id, "was not sent, but received");
+      }
+      if (fate === BEGUN && !killed.has(Math.floor(id / MOST))) {
+        problem(id, "was begun, and has no end");
+      }
+    }
+    const { size } = this.#channel;
+    if (size > 0 && killed.size === 0) {
+      this.#ledger.problem(`${size} messages are left`);
+    }
+    const channel = channelOf({ ...this.#plan, channel: this.#channel.handle });
+    try {
+      const value = channel.tryReceive();
+      if (killed.size > 0 && value === undefined) return;
+      this.#ledger.problem(`after the end there was ${value}`);
+    } catch (error) {
+      if ((error as Error).name === "ClosedError") return;
+      throw error;
+    }
+  }
+}
+
+const words = (length: number) =>
+  new Int32Array(new SharedArrayBuffer(length * 4));
+
+/** The storm on channels. */
+export const channelsStorm: Storm<Plan> = {
+  name: "Channels",
+  plans,
+  play: (plan, ledger) => new Play(plan, ledger).run(),
+};
