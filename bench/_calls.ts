@@ -41,7 +41,7 @@ function counted(n: number): { api: Api; run: Run } {
   return { api: { add }, run };
 }
 
-/** Turns of `n` calls by so many callers. */
+/** Turns of `n` calls by that number of callers. */
 function calling(
   add: (a: number, b: number) => Promise<number>,
   { n, callers }: { n: number; callers: number },

@@ -3,8 +3,8 @@
 // came to one call, the engine could not inline it, and both would be slower.
 import * as js from "../mod.ts";
 import * as kernel from "../primitives/kernel.ts";
-import { kernelOf } from "../primitives/_kernel.ts";
-import * as TEXT from "../primitives/_kernel_text.ts";
+import { kernelOf } from "../primitives/_kernel/kernel.ts";
+import * as TEXT from "../primitives/_kernel/kernel_text.ts";
 import { type Loop, short } from "./beats.ts";
 import type { Run } from "./contest.ts";
 

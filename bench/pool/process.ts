@@ -8,7 +8,8 @@
 import { randomFillSync } from "node:crypto";
 import process from "node:process";
 import { Worker } from "node:worker_threads";
-import { Job, JobQueue } from "../../primitives/_pool_jobs.ts";
+import { Job } from "../../primitives/_pool/jobs.ts";
+import { Line } from "../../primitives/_pool/line.ts";
 import { Pool } from "../../primitives/pool.ts";
 import { median } from "../contest.ts";
 import { orderOf } from "../workloads/processes.ts";
@@ -140,12 +141,12 @@ async function queueRounds(): Promise<() => Promise<unknown[]>> {
     const end = { resolve: () => {}, reject: () => {} };
     const jobs = Array.from(
       { length: count },
-      (_, i) => new Job(undefined, i, 0, 0, end),
+      (_, i) => new Job(undefined, 0, i, 0, end),
     );
-    const queue = new JobQueue();
+    const line = new Line<Job>();
     return () => {
-      for (const job of jobs) queue.put(job);
-      while (queue.take() !== undefined);
+      for (const job of jobs) line.put(job);
+      for (let job; (job = line.first) !== undefined;) line.remove(job);
       return Promise.resolve([]);
     };
   }

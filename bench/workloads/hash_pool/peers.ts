@@ -7,7 +7,7 @@
 import { setEnvironmentData } from "node:worker_threads";
 import { peer } from "../../peers.ts";
 import { RESULT } from "./tasks.ts";
-import type { Crew, Setting, Way } from "./ways.ts";
+import type { Crew, Setting, Way } from "./setting.ts";
 
 const NAMES = ["piscina", "tinypool", "workerpool", "poolifier"] as const;
 

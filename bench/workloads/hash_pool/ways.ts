@@ -18,30 +18,9 @@ import { type Hand, hire } from "../crew.ts";
 import { Meter } from "../meter.ts";
 import { load } from "./hash_thread.ts";
 import { peers } from "./peers.ts";
+import type { Crew, Setting, Way } from "./setting.ts";
 import { pooled as poolTasks, RESULT, solve, type Tasks } from "./tasks.ts";
 import type { Order } from "./worker.ts";
-
-/** The things that a way works with. */
-export interface Setting {
-  readonly tasks: Tasks;
-  readonly messages: readonly Uint8Array[];
-  /** Where the results go. */
-  readonly results: Uint8Array<SharedArrayBuffer>;
-  readonly workers: number;
-  readonly meters: SharedArrayBuffer;
-}
-
-/** How many workers are ready. */
-export interface Crew {
-  /** Lets all tasks be done once. */
-  run(): unknown;
-  stop?(): unknown;
-  /** Tasks that threads without a meter did in the last round. */
-  elsewhere?(): number;
-}
-
-/** Gets workers ready. */
-export type Way = (setting: Setting) => Crew | Promise<Crew>;
 
 /** The way that has no workers. */
 export const ALONE = "no workers";

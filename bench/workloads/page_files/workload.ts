@@ -9,8 +9,7 @@ import * as path from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { ISOLATED, serve } from "../../../docs/page/serve.ts";
-import { drive, type Driven } from "../../../tests/_run/browser/driver.ts";
-import { programOf } from "../../../tests/_run/browser/server.ts";
+import { drive } from "../../../tests/_run/browser/driver.ts";
 import { bundle, bundled } from "../../../tests/_run/bundle.ts";
 import { median } from "../../contest.ts";
 import type { Table, Workload } from "../workload.ts";
@@ -21,25 +20,6 @@ const KEEPER = fileURLToPath(new URL("./keeper.ts", import.meta.url));
 const FOLDER = fileURLToPath(
   new URL(`../../../.weft/workloads/page-${process.pid}`, import.meta.url),
 );
-
-/** Thrown where there is no Chromium, or it does not begin. */
-export class NoBrowser extends Error {
-  override readonly name = "NoBrowser";
-}
-
-/** Opens a page; a browser may need more than one attempt. */
-async function openPage(url: string): Promise<Driven> {
-  try {
-    programOf("chromium");
-  } catch (error) {
-    throw new NoBrowser("no chromium here", { cause: error });
-  }
-  for (let turn = 0; turn < 3; turn++) {
-    const page = await drive("chromium", url).catch(() => undefined);
-    if (page !== undefined) return page;
-  }
-  throw new NoBrowser("chromium does not run here");
-}
 
 /** Measures in a page; each round is a new page. */
 async function inChromium(count: number, rounds: number): Promise<Cost[]> {
@@ -54,7 +34,7 @@ async function inChromium(count: number, rounds: number): Promise<Cost[]> {
   const costs: Cost[] = [];
   try {
     for (let round = 0; round < rounds; round++) {
-      const page = await openPage(url);
+      const page = await drive("chromium", url);
       try {
         await page.until("'measureFiles' in globalThis");
         const work = `measureFiles("${at(KEEPER)}", ${count})`;
