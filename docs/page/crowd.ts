@@ -145,7 +145,10 @@ function start(language: Language, module: WebAssembly.Module) {
   agents.add(agent);
   at("agents").append(card);
   worker.onmessage = ({ data }: MessageEvent<number | "ended">) => {
-    if (data === "ended") return remove(agent);
+    if (data === "ended") {
+      remove(agent);
+      return adjust(module); // its row may be all that another one waited for
+    }
     agent.id = data;
     if (agent.state === "begins") agent.state = "works";
   };

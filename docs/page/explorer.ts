@@ -11,8 +11,9 @@ export type Verdict =
   | { readonly ok: false; readonly message: string; readonly page: string }
   | { readonly error: string };
 
-globalThis.onmessage = ({ data }: MessageEvent<string>) => {
-  postMessage(explore(data));
+globalThis.onmessage = ({ data, ports }: MessageEvent<string>) => {
+  // Not by postMessage: the visitor's lines can call that, too.
+  ports[0]!.postMessage(explore(data));
 };
 
 function explore(code: string): Verdict {

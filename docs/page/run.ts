@@ -8,14 +8,15 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { complain, wordsOf } from "../../tests/_run/usage.ts";
 import { buildPage } from "./build.ts";
-import { ISOLATED, serve } from "./serve.ts";
+import { ISOLATED, serveAt } from "./serve.ts";
 
 const USAGE = `usage: deno task page [--out FOLDER] [--port N] [--pictures]
 Builds the page of docs/page and serves it to this machine.
 
   --out FOLDER  only builds it, into this folder, for any static host
-  --port N      the port to serve it at; 8000 by default
-  --pictures    takes the pictures of it in docs, by Chromium, and ends`;
+  --port N      the port to serve it at; else the first that is free from 8000
+  --pictures    takes the pictures of it in docs, also the moving one, by
+                Chromium, and ends`;
 
 const { values, positionals } = wordsOf(USAGE, {
   out: "string",
@@ -34,7 +35,7 @@ if (typeof values.out === "string") {
     process.exit();
   }
   try {
-    const { url } = await serve(out, ISOLATED, Number(values.port ?? 8000));
+    const { url } = await serveAt(values.port as string, out, ISOLATED);
     console.log(url);
   } catch (error) {
     console.error(`${(error as Error).message}; --port names another one`);

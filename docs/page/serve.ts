@@ -31,6 +31,29 @@ export interface Serving {
   readonly url: string;
 }
 
+/** Where tasks serve unless they are told another port, and how far they look. */
+const PORTS = { first: 8000, last: 8019 };
+
+/**
+ * Serves `root` with `headers` at the port `said`, or at the first one that no
+ * other program has.
+ */
+export async function serveAt(
+  said: string | undefined,
+  root: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Serving> {
+  if (said !== undefined) return await serve(root, headers, Number(said));
+  for (let port = PORTS.first;; port++) {
+    try {
+      return await serve(root, headers, port);
+    } catch (error) {
+      const { code } = error as { code?: string };
+      if (code !== "EADDRINUSE" || port === PORTS.last) throw error;
+    }
+  }
+}
+
 /** Serves `root` with `headers`, at `port`, or at any that is free. */
 export function serve(
   root: string,

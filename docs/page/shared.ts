@@ -18,7 +18,7 @@ export const PARTS = layout({
 /** Where things lie in the memory, in bytes. C's data would lie before. */
 export const AT = { parts: 65536, state: 131072, rows: 132096, own: 262144 };
 
-/** A thread of C has so many bytes of its own: what it knows, and its stack. */
+/** The bytes of a thread of C: what it knows, and its stack. */
 export const OWN = 16384;
 
 /** How many pages of 64 KiB the memory has. */

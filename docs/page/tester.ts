@@ -19,19 +19,23 @@ for (let old = Atomics.load(words, 0), seen; ; old = seen) {
   if (seen === old) break; // nobody came between
 }`;
 
-/** After so many ms, lines that do not end are given up. */
+/** The time in ms after which lines that do not end are given up. */
 const PATIENCE = 20_000;
 
 /** What the tester says of `code`. */
 function explore(code: string): Promise<Verdict> {
   const worker = new Worker("explorer.js", { type: "module" });
+  const { port1, port2 } = new MessageChannel();
   return new Promise<Verdict>((resolve) => {
     const late = () => resolve({ error: "The lines do not end." });
     const timer = setTimeout(late, PATIENCE);
-    worker.onmessage = ({ data }) => (clearTimeout(timer), resolve(data));
+    port1.onmessage = ({ data }) => (clearTimeout(timer), resolve(data));
     worker.onerror = ({ message }) => resolve({ error: message });
-    worker.postMessage(code);
-  }).finally(() => worker.terminate());
+    worker.postMessage(code, [port2]);
+  }).finally(() => {
+    worker.terminate();
+    port1.close();
+  });
 }
 
 /** Lets the button run the tester. */

@@ -4,16 +4,17 @@
  * @module
  */
 import * as path from "node:path";
+import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { complain, wordsOf } from "../../tests/_run/usage.ts";
-import { serve } from "../page/serve.ts";
+import { serveAt } from "../page/serve.ts";
 import { buildSite } from "./build.ts";
 
 const USAGE = `usage: deno task site [--out FOLDER] [--port N]
 Builds the site from docs and serves it to this machine.
 
   --out FOLDER  only builds it, into this folder, for any static host
-  --port N      the port to serve it at; 8000 by default`;
+  --port N      the port to serve it at; else the first that is free from 8000`;
 
 const { values, positionals } = wordsOf(USAGE, {
   out: "string",
@@ -25,6 +26,11 @@ if (typeof values.out === "string") {
 } else {
   const out = fileURLToPath(new URL("../../.weft/site", import.meta.url));
   await buildSite(out);
-  const { url } = await serve(out, {}, Number(values.port ?? 8000));
-  console.log(url);
+  try {
+    const { url } = await serveAt(values.port as string, out);
+    console.log(url);
+  } catch (error) {
+    console.error(`${(error as Error).message}; --port names another one`);
+    process.exit(1);
+  }
 }

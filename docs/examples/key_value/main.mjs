@@ -6,6 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isMainThread, Worker, workerData } from "node:worker_threads";
 
+const N = 10;
+
 if (isMainThread) await main();
 else if (workerData.file !== undefined) serveFile(workerData);
 else fill(workerData);
@@ -51,5 +53,5 @@ function serveFile({ ring, file }) {
 /** A worker whose code cannot be async: each call blocks. */
 function fill({ ring }) {
   const store = connect.blocking(CallRing.from(ring));
-  for (let i = 0; i < 10; i++) store.set(`${i}`, i * i);
+  for (let i = 0; i < N; i++) store.set(`${i}`, i * i);
 }

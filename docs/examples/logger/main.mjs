@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isMainThread, Worker, workerData } from "node:worker_threads";
 
-const LINES = 1000;
+const N = 1000; // lines of each worker
 const WORKERS = 3;
 
 if (isMainThread) await main();
@@ -42,7 +42,7 @@ async function main() {
 function work() {
   const lines = RecordRing.from(workerData.lines);
   const encoder = new TextEncoder();
-  for (let i = 0; i < LINES; i++) {
+  for (let i = 0; i < N; i++) {
     lines.push(encoder.encode(`worker ${workerData.name}: line ${i}\n`));
   }
   Latch.from(workerData.working).countDown();

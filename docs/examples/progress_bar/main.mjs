@@ -1,10 +1,9 @@
 // A worker computes, and this agent shows how far it is, once a frame, without
-// any message. A button, here a limit, stops the worker at once.
+// any message. A button, here at 60 %, stops the worker at once.
 import { Event, Snapshot } from "@weft/sync";
-import process from "node:process";
 import { isMainThread, Worker, workerData } from "node:worker_threads";
 
-const STEPS = 1e12;
+const STEPS = 1e9; // a second or two
 
 if (isMainThread) await main();
 else compute();
@@ -21,19 +20,21 @@ async function main() {
     },
   });
   const seen = new Float64Array(1);
-  let frames = 0;
+  let shown = 0;
   // On a page: requestAnimationFrame.
   const timer = setInterval(() => {
     progress.read(seen);
-    const line = `${(100 * seen[0] / STEPS).toFixed(5)} %`;
-    if (process.stdout.isTTY) process.stdout.write(`\r${line}`);
-    frames++;
-    if (seen[0] > 1e6) stop.set(); // as a button would do
+    const tenths = Math.floor(10 * seen[0] / STEPS);
+    if (tenths > shown) {
+      shown = tenths;
+      console.log("#".repeat(tenths).padEnd(10, "."), `${10 * tenths} %`);
+    }
+    if (tenths >= 6) stop.set(); // as a button would do
   }, 16);
   await ended.waitAsync();
   clearInterval(timer);
   progress.read(seen);
-  console.log(frames > 0 && seen[0] < STEPS ? "stopped" : "not stopped");
+  console.log(seen[0] < STEPS ? "stopped" : "not stopped");
 }
 
 /** Works in pieces, and looks after each whether it shall stop. */

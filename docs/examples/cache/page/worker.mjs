@@ -10,13 +10,15 @@ globalThis.onmessage = ({ data }) => {
   const lock = RwLock.from(data.lock);
   const questions = WorkCounter.from(data.questions);
 
-  /** Moves `entry` to the key, or to the free slot where it belongs. */
+  /** Moves `entry` to the key, or to the slot that it shall have. */
   const seek = (key) => {
-    for (let i = Math.imul(key, 2654435761) >>> 24;; i++) {
-      entry.$at = (i % SLOTS) * Entry.size;
+    const first = Math.imul(key, 2654435761) >>> 24;
+    for (let i = 0; i < SLOTS; i++) {
+      entry.$at = ((first + i) % SLOTS) * Entry.size;
       if (entry.key === key) return true;
       if (entry.key === 0) return false;
     }
+    return false; // the table is full: another value gives way
   };
   const get = (key) => {
     const found = lock.reading(() => seek(key) ? entry.value : undefined);

@@ -1,7 +1,7 @@
 // Logs lines, or writes the lines of all workers into a file of the page.
 import { ClosedError, Latch, RecordRing } from "@weft/sync";
 
-const LINES = 1000;
+const N = 1000; // lines of each worker
 
 globalThis.onmessage = async ({ data }) => {
   const lines = RecordRing.from(data.lines);
@@ -16,7 +16,7 @@ globalThis.onmessage = async ({ data }) => {
 
 function log(lines, name) {
   const encoder = new TextEncoder();
-  for (let i = 0; i < LINES; i++) {
+  for (let i = 0; i < N; i++) {
     lines.push(encoder.encode(`${name} worker: line ${i}\n`));
   }
 }
