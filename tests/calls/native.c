@@ -11,6 +11,7 @@ static int32_t memory[1 << 12];
 static int32_t small_memory[1 << 10];
 static int64_t rooms[2 * WEFT_CALLS_ROOM_BYTES(ROOM) / 8];
 static int32_t gave_up;
+static int32_t given_up; /* calls that were served and then given up */
 static weft_call_ring *served;
 static char reason[100];
 static int32_t reason_length;
@@ -60,21 +61,30 @@ static void give_up_on(weft_call_ring *r, const weft_calls_request *request,
 static int32_t wait(void *context, weft_call *call, const void *args,
                     int32_t length, void *result, int32_t room) {
   (void)context, (void)args, (void)length, (void)result, (void)room;
+  given_up++;
   while (weft_call_ring_wanted(call)) sched_yield();
   __atomic_store_n(&gave_up, 1, __ATOMIC_SEQ_CST);
   return 0;
 }
 
-/* The same, and keeps why it did. */
+/* The same, and keeps why it did. A caller that gives up before its arguments
+   are released says no reason. */
 static int32_t ask(void *context, weft_call *call, const void *args,
                    int32_t length, void *result, int32_t room) {
-  weft_calls_answer why = {reason, (int32_t)sizeof reason, 0, 0};
+  char text[sizeof reason];
+  weft_calls_answer why = {text, (int32_t)sizeof text, 0, 0};
   (void)context, (void)args, (void)length, (void)result, (void)room;
+  given_up++;
   weft_calls_release_args(call);
-  CHECK(!weft_calls_reason(served, call, &why));
+  bool in_time = weft_call_ring_wanted(call);
+  bool early = weft_calls_reason(served, call, &why);
+  CHECK(!early || !weft_call_ring_wanted(call));
   while (weft_call_ring_wanted(call)) sched_yield();
-  CHECK(weft_calls_reason(served, call, &why));
+  bool told = weft_calls_reason(served, call, &why);
+  CHECK(told || !in_time);
+  if (!told || reason_length != 0) return 0;
   EQUAL(why.what, WEFT_CALLS_ERROR);
+  memcpy(reason, text, (size_t)why.length);
   __atomic_store_n(&reason_length, why.length, __ATOMIC_SEQ_CST);
   return 0;
 }
@@ -265,7 +275,7 @@ int main(void) {
   weft_call_ring_close(r);
   void *count = NULL;
   pthread_join(thread, &count);
-  EQUAL((int32_t)(intptr_t)count, echoed + 7);
+  EQUAL((int32_t)(intptr_t)count, echoed + 5 + given_up);
   printf("done\n");
   return 0;
 }
