@@ -95,7 +95,7 @@ function* merged(engine: Engine, o: SearchOptions): Steps<Found> {
   const now = realNow();
   const until = Math.min(
     (now + end) / 2,
-    now + COMPARE.longest * (now - began),
+    now + COMPARE.longest * Math.max(1, now - began),
   );
   while (wasted < MOST_WASTED && mayMerge(engine, o)) {
     futures = new Futures(engine, o.results, work, until, futures);

@@ -59,11 +59,12 @@ export interface Found {
 }
 
 /**
- * When agents are compared: after so many states, because fewer are searched in
+ * When agents are compared: after `after` states, because fewer are searched in
  * less time without that; and for as much work as `patience` times the steps to
  * those. The work is counted, and not timed, so that the same program has the
- * same result; only after `longest` times the time of those, it ends at once. Loops are tried after `learn` states. Tests also search without
- * sleep sets.
+ * same result; only after `longest` times the time of those does the clock end
+ * it. Loops are tried after `learn` states. Tests also search without sleep
+ * sets.
  */
 export const COMPARE = {
   after: 50_000,
