@@ -86,12 +86,12 @@ export function peek(end: End): Run {
   };
 }
 
-/** So many ms both sides are idle before each message. */
+/** How long both sides are idle before each message, in ms. */
 const IDLE = 1;
 
 /**
- * So many messages go there and back first, without a pause, so that the code
- * is compiled: a program's first messages take several times as long.
+ * The number of messages that go there and back first, without a pause, so that
+ * the code is compiled: a program's first messages take several times as long.
  */
 const WARM_UP = 5000;
 

@@ -224,7 +224,7 @@ const GIVEN = 4;
 const REASON_LENGTH = 6; // a word of the slot: the third of the request
 const REASON = 12;
 
-/** A piece of a reply is kept for so many ms. */
+/** How long a piece of a reply is kept, in ms. */
 const KEPT = 30_000;
 
 const checkOf = (codec: Codec<unknown>): number => hash(codec.name) & 0xff;

@@ -56,7 +56,7 @@ const MAX_NAME = 80;
 const MOST_AWAITS = 8;
 /** Where the rows of a lock begin that tracks its readers. */
 const READERS = 40;
-/** So often, in ms, an agent notes what it awaits. */
+/** The pause, in ms, between two notes of what an agent awaits. */
 const NOTES = 100;
 /** How often an agent reads, in its row. */
 const READS_MASK = 0x3ff;

@@ -308,9 +308,9 @@ export interface PoolStats {
   readonly run: Times;
 }
 
-/** This agent looks for results each so many ms, if workers tell of several. */
+/** The pause, in ms, between two looks for results that workers tell together. */
 const LATEST = 2;
-/** After so many ms an order that came back is posted again. */
+/** The pause, in ms, before an order that came back is posted again. */
 const REST = 5;
 
 /**

@@ -147,7 +147,7 @@ export const PROBLEMS: WordsProblems = {
   problems: (words, tell) => {
     const claim = words[CLAIM]!;
     const claimant = words[CLAIMANT]!;
-    const none = "There are never so many permits.";
+    const none = "A semaphore never has this number of permits.";
     const tracked = words[TRACKED] !== 0; // then `permits` has other parts
     const free = tracked ? 0 : freeOf(words[PERMITS]!);
     tell(free > words[MAX]!, PERMITS, none);

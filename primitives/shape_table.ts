@@ -39,7 +39,7 @@ const TEXT: number = /* @__PURE__ */ (() => SHAPE_TABLE.length + 2 * SLOTS)();
 /** States of a slot; another one is the hash of its text. */
 const FREE = 0, CLAIMED = 1;
 
-/** A slot notes the length of a text in so many bits. */
+/** The number of bits in which a slot notes the length of a text. */
 const LENGTH_BITS = 11;
 const LONGEST = 1024;
 

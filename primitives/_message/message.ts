@@ -120,7 +120,7 @@ export function refusal(
   );
 }
 
-/** So often a codec may ask for more bytes than it got. */
+/** How many times a codec may ask for more bytes than it got. */
 const TRIES = 8;
 
 /**

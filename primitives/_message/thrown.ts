@@ -35,8 +35,8 @@ const CLASSES = {
 /** Causes of causes are told so deep; an error may be its own cause. */
 const DEEPEST = 16;
 /**
- * So many causes are told, and so many parts of a value that is a cause. A small
- * graph, in which several errors share a cause, has a million paths.
+ * The greatest number of causes that are told, and of parts of a value that is a
+ * cause. A small graph, in which several errors share a cause, has a million paths.
  */
 const MOST = 256, MOST_PARTS = 100_000;
 

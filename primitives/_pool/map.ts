@@ -58,7 +58,7 @@ type Requests = Iterable<unknown> | AsyncIterable<unknown>;
 type Step = IteratorResult<unknown, unknown>;
 type Steps = Iterator<unknown> | AsyncIterator<unknown>;
 
-/** So many results are taken out of the line together. */
+/** The number of results that are taken out of the line together. */
 const YIELDED = 256;
 /** With a limit below this, each result lets the next request be taken. */
 const SMALL = 32;

@@ -24,7 +24,7 @@ export const ONE = 2;
 /** Added to a ticket, it means that the ticket's slot holds an element. */
 export const FILLED = 1;
 
-/** So many slots are looked at, and no more. */
+/** The number of slots that are looked at, at most. */
 const MOST = 65536;
 
 /**

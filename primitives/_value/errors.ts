@@ -61,7 +61,7 @@ const USUAL = ["message", "stack", "cause", "errors", "name"];
 /** Names and values. */
 type Properties = [key: string, value: unknown][];
 
-/** What is told of an error: what is not enumerable, and what is. */
+/** Reads an error's own fields, those that are not enumerable first. */
 export function propertiesOf(
   error: Error,
   of: string,

@@ -7,7 +7,7 @@
 import { REFERENCE, SHORT, UTF16, UTF8 } from "./tags.ts";
 import { writeUtf8At } from "../_message/utf8.ts";
 
-/** So many containers are compared one by one; more are found by their bytes. */
+/** Up to this number, containers are compared one by one; more by their bytes. */
 const FEW_SEEN = 16;
 /** The chains by which they are found, and the longest before a Map is faster. */
 const CHAINS = 512;

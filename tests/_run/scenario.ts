@@ -112,7 +112,7 @@ export function tellNothing<M extends Pick<Modules, "explored">>(copy: M): M {
 }
 
 /**
- * Gives back the memory of a primitive of so many words, as an agent does that
+ * Gives back the memory of a primitive, `words` words, as an agent does that
  * knows that no other will begin an operation.
  */
 export function giveBack(

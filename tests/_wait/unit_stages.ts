@@ -66,7 +66,7 @@ class Began {
 
 /** The timeout of waits that have one, in ms. */
 const TIMEOUT = 4;
-/** So many microtasks behind a step no stage begins any more. */
+/** The number of microtasks behind a step after which no stage begins. */
 const MICROTASKS = 5;
 
 /** How a wait ends that is not given up. */

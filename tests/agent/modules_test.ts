@@ -98,7 +98,7 @@ async function buildModules(): Promise<string> {
 /** What an error says if it is the linker that cannot do this. */
 const CANNOT_LINK = /wasm-ld|dynamic linking|(MAIN|SIDE)_MODULE/;
 
-/** So long may it take to build the C library for modules like these, in ms. */
+/** The longest time in which C is built for modules like these, in ms. */
 const PATIENCE = 800_000;
 
 test(

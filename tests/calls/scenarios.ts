@@ -72,7 +72,7 @@ function tryFor(h: Handle, n: number, errors: readonly string[]): string {
   }
 }
 
-/** So many callers, the last of whom closes the ring. */
+/** The number of callers, the last of whom closes the ring. */
 function pieces(weft: Weft, slots: number, callers: number) {
   const end = (h: Handle) => {
     if (Atomics.add(h.ended, 0, 1) === callers - 1) h.ring.close();

@@ -375,7 +375,7 @@ const DAMAGES: readonly Damage[] = [
   ["semaphore", { bulk: -1 }, "bulk", "fewer than 0"],
   ["semaphore", { claimant: -1 }, "claimant", "No agent"],
   ["semaphore", { claim: 5 }, "claim", "names nobody"],
-  ["semaphore", { claim: -5, claimant: 7 }, "claim", "so many permits"],
+  ["semaphore", { claim: -5, claimant: 7 }, "claim", "this number of permits"],
   ["event", { state: -1 }, "state", "Bit 31"],
   ["latch", { state: 1 }, "state", "agents still wait"],
   ["latch", { state: -2 }, "state", "Bit 31"],
@@ -415,7 +415,7 @@ test("inspect() tells that there are more permits than there can be", () => {
   new Int32Array(semaphore.buffer)[permits] = 3 << 2;
   const [problem] = inspect(semaphore).problems;
   assert.is(problem?.word, "permits");
-  assert.match(problem!.text, "so many permits");
+  assert.match(problem!.text, "this number of permits");
 });
 
 test("inspect() tells which word does not fit together, and why", () => {

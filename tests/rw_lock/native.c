@@ -139,7 +139,7 @@ static void tracked_by_turns(void) {
   }
 }
 
-/* There are so many rows, and no more. */
+/* One agent more than there are rows. */
 static void rows(void) {
   static int32_t memory[40 + 32];
   weft_rw_lock *l = weft_rw_lock_init_tracked(memory, sizeof memory, 1);

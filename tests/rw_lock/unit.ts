@@ -253,7 +253,7 @@ test("a tracked lock knows how often each agent reads", () => {
   }));
 });
 
-test("a tracked lock has rows for so many agents, and no more", () => {
+test("a tracked lock refuses one agent more than it has rows", () => {
   const lock = RwLock.create({ tracked: 2 });
   const { buffer } = lock;
   assert.is(lock.byteLength, RwLock.byteLength({ tracked: 2 }));

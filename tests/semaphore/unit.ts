@@ -404,7 +404,7 @@ test("a tracked semaphore knows what each agent holds", async () => {
   );
 });
 
-test("a tracked semaphore has rows for so many agents, and no more", () => {
+test("a tracked semaphore refuses one agent more than it has rows", () => {
   const semaphore = Semaphore.create(9, { tracked: 2 });
   const { buffer } = semaphore;
   assert.is(semaphore.byteLength, Semaphore.byteLength(9, { tracked: 2 }));

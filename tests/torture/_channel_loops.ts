@@ -167,7 +167,7 @@ export interface Orders {
   readonly taken: Int32Array<SharedArrayBuffer>;
 }
 
-/** A sender has at most so many messages. */
+/** The greatest number of messages of a sender. */
 export const MOST = 1024;
 /** A sender is about to send the message. */
 export const BEGUN = 1;

@@ -27,7 +27,7 @@ export const REPEATED = 5;
 /** The words of all notes. */
 export const LENGTH: number = SEATS + 8 * 32;
 
-/** So many barriers, or counters, lie side by side. */
+/** The number of barriers, or counters, that lie side by side. */
 export const PLACES = 16;
 /** The tasks of a counter, and how many it hands out at a time. */
 export const TASKS = 60_000;

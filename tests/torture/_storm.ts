@@ -36,9 +36,9 @@ export type End<T> =
  */
 export type Judge<T> = (end: End<T>) => string;
 
-/** A promise may take so many ms longer than any other, on a busy machine. */
+/** How much longer than others a promise may take on a busy machine, in ms. */
 const PATIENCE = 30_000;
-/** Looks for so many times whether garbage was collected. */
+/** How many times it looks whether garbage was collected. */
 const LOOKS = 20;
 
 /** Accounts for the promises of one play. */
@@ -143,11 +143,11 @@ function memory(): number {
 const BATCH = 4;
 /** The engine compiles while this share of the time goes by. */
 const WARM_UP = 0.2;
-/** The memory may grow by so many bytes. */
+/** The number of bytes by which the memory may grow. */
 const GROWTH = 24e6;
-/** A plan that may fail is played so often. */
+/** How many times a plan that may fail is played. */
 const TRIES = 4;
-/** A shorter plan that fails is looked for so long, in ms. */
+/** How long a shorter plan that fails is looked for, in ms. */
 const SHRINKING = 60_000;
 
 /**

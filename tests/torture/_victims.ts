@@ -33,7 +33,7 @@ import {
   TASKS,
 } from "./_seats.ts";
 
-/** No survivor needs so long to go on, in ms. */
+/** The longest time a survivor may need to go on, in ms. */
 const HANGS = 30_000;
 
 /** A primitive whose users are killed. */

@@ -33,7 +33,7 @@ interface Module {
 }
 
 const AGENTS = 6;
-/** No thread needs so long to begin, or to stop, in ms. */
+/** The longest time a thread may need to begin, or to stop, in ms. */
 const HANGS = 60_000;
 
 const [, , file = "", time = "1000", seed = "1", only = ""] = process.argv;

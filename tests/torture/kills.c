@@ -558,7 +558,7 @@ EMSCRIPTEN_KEEPALIVE void stop_all(void) {
   __atomic_store_n(&s->stop, 1, __ATOMIC_SEQ_CST);
 }
 
-/* Ends a round of so many kills; how many elements are lost. */
+/* Ends a round of kills; how many elements are lost. */
 EMSCRIPTEN_KEEPALIVE int32_t end_round(int32_t killed) {
   int64_t lost = lost_after(of_round, killed);
   check_whole(of_round->name);

@@ -90,7 +90,7 @@ interface Agent {
   over: boolean;
 }
 
-/** There may be so many loops, those for dead agents included. */
+/** The greatest number of loops, those for dead agents included. */
 const LOOPS = 12;
 
 /** One play. */

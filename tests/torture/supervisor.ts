@@ -146,7 +146,7 @@ async function listen(thread: Thread, problems: string[]): Promise<void> {
 
 // ---- damage -----------------------------------------------------------------
 
-/** No call that does not wait takes so long, in ms. */
+/** The longest time of a call that does not wait, in ms. */
 const HANGS = 30_000;
 
 async function damage(time: number, only: string, seed: number) {
@@ -220,7 +220,7 @@ function ringAt(start: number): RecordRing {
   return ring;
 }
 
-/** One round takes so long at most, in ms. */
+/** The longest time of one round, in ms. */
 const ROUND = 20_000;
 
 /**

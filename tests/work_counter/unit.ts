@@ -151,7 +151,7 @@ test("a tracked counter knows what each agent took and has not done", () => {
   ));
 });
 
-test("a tracked counter has rows for so many agents, and no more", () => {
+test("a tracked counter refuses one agent more than it has rows", () => {
   const work = WorkCounter.create(9, { chunk: 2, tracked: 2 });
   const { buffer } = work;
   assert.is(work.byteLength, WorkCounter.byteLength(9, { tracked: 2 }));

@@ -48,7 +48,7 @@ typedef struct {
   const char *text;
 } weft__problem;
 
-/* So many problems are told, and no more. */
+/* The number of problems that are told, at most. */
 #define WEFT__MOST_PROBLEMS 16
 
 /* What one look found. */
@@ -268,7 +268,7 @@ static inline void weft__condition_shows_problems(const void *copy,
 static inline void weft__semaphore_shows_problems(const void *copy,
                                                   weft__problems *found) {
   const weft_semaphore *s = (const weft_semaphore *)copy;
-  const char *none = "There are never so many permits.";
+  const char *none = "A semaphore never has this number of permits.";
   int32_t free = s->tracked == 0 ? weft__semaphore_free(s->permits) : 0;
   weft__tell(found, free > s->max, WEFT__AT(semaphore, permits), none);
   weft__tell(found, free < 0 && s->claimant == 0, WEFT__AT(semaphore, permits),

@@ -79,7 +79,7 @@ typedef struct {
 
 /* How often a claim of an agent that is alive is looked at. */
 #define WEFT__RECOVER_LOOKS 1000
-/* So many slots are looked at, and no more. */
+/* The number of slots that are looked at, at most. */
 #define WEFT__RECOVER_SLOTS (1 << 16)
 
 /* The kind of a part, of an initialized one; 0 if there is none. */

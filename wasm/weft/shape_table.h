@@ -45,7 +45,7 @@ WEFT_LENGTH(shape_table, 4);
 /* States of a slot; another one is the hash of its text. */
 enum { WEFT__SHAPE_FREE = 0, WEFT__SHAPE_CLAIMED = 1 };
 
-/* A slot notes the length of a text in so many bits. */
+/* The number of bits in which a slot notes the length of a text. */
 #define WEFT__SHAPE_LENGTH_BITS 11
 
 typedef struct {

@@ -23,7 +23,7 @@ type Step = (kind: number, k: number) => Promise<unknown>;
 
 const BEAT = 2;
 
-/** Does `count` steps of a kind, so many at a time, and measures them. */
+/** Does `count` steps of a kind, `inFlight` at a time, and measures them. */
 async function measure(
   way: string,
   kind: number,

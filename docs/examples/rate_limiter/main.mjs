@@ -1,5 +1,5 @@
-// All workers together may send so many requests in a time: a timer puts
-// permits into a semaphore, and each request takes one.
+// All workers together keep to one limit of requests: a timer puts permits
+// into a semaphore, and each request takes one.
 import { Latch, Semaphore } from "@weft/sync";
 import { isMainThread, Worker, workerData } from "node:worker_threads";
 

@@ -91,7 +91,7 @@ function found(
         looks: LOOKS,
         polls: false,
         lines: false,
-        // No loop of a primitive is longer; each endless one takes so many steps.
+        // No loop of a primitive is longer; each endless one has this number of steps.
         spins: 5_000,
         ...options,
         ...budget,
