@@ -16,6 +16,10 @@
  * word: `const STATE: typeof MUTEX.state = 0`. A number is dropped when it is
  * not used; `MUTEX.state` is not.
  *
+ * `X_BITS` has the bits of the words of `X`: a number is one bit, a pair is the
+ * first and the last one. Both languages' constants name them in a comment, by
+ * which the task writes their values: `const OWNER_MASK = …; // MUTEX_BITS.OWNER`.
+ *
  * Words written by different agents lie at least 32 words (128 bytes) apart. So
  * they are in different cache lines, whatever the base's alignment.
  *
@@ -40,6 +44,14 @@ export const MUTEX = {
    */
   starving: 1,
   length: 2,
+} as const;
+
+/** The bits in the words of {@linkcode MUTEX}. */
+export const MUTEX_BITS = {
+  OWNER: [0, 27],
+  ABANDONED: 28,
+  HANDOFF: 29,
+  CONTENDED: 30,
 } as const;
 
 /**
@@ -103,6 +115,20 @@ export const RW_LOCK = {
   length: 6,
 } as const;
 
+/** The bits in the words of {@linkcode RW_LOCK}. */
+export const RW_LOCK_BITS = {
+  READING: [0, 12],
+  PENDING: [13, 25],
+  WRITING: 26,
+  WANTED: 27,
+  ASLEEP: 28,
+  ABANDONED: 29,
+  PHASE: [30, 31],
+  WAITING: 0,
+  OPENING: [1, 31],
+  TURNS: [0, 2],
+} as const;
+
 /** A condition. All words 0: nobody waits. */
 export const CONDITION = {
   /**
@@ -129,6 +155,13 @@ export const CONDITION = {
    */
   odd: 2,
   length: 3,
+} as const;
+
+/** The bits in the words of {@linkcode CONDITION}. */
+export const CONDITION_BITS = {
+  CALLED: [0, 14],
+  WAITING: [15, 29],
+  GATHERS: 30,
 } as const;
 
 /**
@@ -183,6 +216,12 @@ export const SEMAPHORE = {
   length: 9,
 } as const;
 
+/** The bits in the words of {@linkcode SEMAPHORE}. */
+export const SEMAPHORE_BITS = {
+  WHO: [0, 1],
+  FREE: [2, 31],
+} as const;
+
 /** An event. All words 0: reset manually, and not set. */
 export const EVENT = {
   /**
@@ -199,6 +238,16 @@ export const EVENT = {
   length: 1,
 } as const;
 
+/** The bits in the words of {@linkcode EVENT}. */
+export const EVENT_BITS = {
+  AUTO: 0,
+  SET: 1,
+  WAITING: 2,
+  PULSE: [3, 31],
+  SIGNALS: [1, 15],
+  WAITERS: [16, 30],
+} as const;
+
 /** A latch. */
 export const LATCH = {
   /** Kind and layout version. */
@@ -213,6 +262,12 @@ export const LATCH = {
    */
   state: 2,
   length: 3,
+} as const;
+
+/** The bits in the words of {@linkcode LATCH}. */
+export const LATCH_BITS = {
+  WAITING: 0,
+  COUNT: [1, 30],
 } as const;
 
 /**
@@ -244,6 +299,15 @@ export const BARRIER = {
   length: 5,
 } as const;
 
+/** The bits in the words of {@linkcode BARRIER}. */
+export const BARRIER_BITS = {
+  ARRIVED: [0, 11],
+  PARTIES: [12, 23],
+  WAITING: 24,
+  GENERATION: [25, 31],
+  CHANGES: [0, 23],
+} as const;
+
 /** A once. All words 0: the function did not run. */
 export const ONCE = {
   /**
@@ -255,6 +319,13 @@ export const ONCE = {
    */
   state: 0,
   length: 1,
+} as const;
+
+/** The bits in the words of {@linkcode ONCE}. */
+export const ONCE_BITS = {
+  RUNNER: [0, 27],
+  DONE: 28,
+  WAITING: 30,
 } as const;
 
 /**
@@ -283,6 +354,14 @@ export const SNAPSHOT = {
    */
   state: 32,
   length: 64,
+} as const;
+
+/** The bits in the words of {@linkcode SNAPSHOT}. */
+export const SNAPSHOT_BITS = {
+  MIDDLE: [0, 1],
+  FRONT: [2, 3],
+  NEW: 4,
+  VERSION: [5, 31],
 } as const;
 
 /**
@@ -332,6 +411,13 @@ export const SPSC_QUEUE = {
    */
   tail_cache: 65,
   length: 96,
+} as const;
+
+/** The bits in the words of {@linkcode SPSC_QUEUE}. */
+export const SPSC_QUEUE_BITS = {
+  WAITING: 0,
+  CLOSED: 1,
+  INDEX: [2, 31],
 } as const;
 
 /**
@@ -392,6 +478,12 @@ export const MPMC_QUEUE = {
    */
   push_waiters: 129,
   length: 160,
+} as const;
+
+/** The bits in the words of {@linkcode MPMC_QUEUE}. */
+export const MPMC_QUEUE_BITS = {
+  CLOSED: 0,
+  TICKET: [1, 31],
 } as const;
 
 /**
@@ -490,7 +582,7 @@ export const RECORD_RING = {
   most: 4,
   /**
    * bit 0: CLOSED
-   * bits 1-31: where the next record goes, in bytes
+   * bits 3-31: where the next record goes, in units of 8 bytes
    * @writer producers
    */
   tail: 32,
@@ -575,6 +667,16 @@ export const RECORD_RING = {
   length: 160,
 } as const;
 
+/** The bits in the words of {@linkcode RECORD_RING}. */
+export const RECORD_RING_BITS = {
+  ONE_PRODUCER: 0,
+  MANY_CONSUMERS: 1,
+  CLOSED: 0,
+  POSITION: [3, 31],
+  OWNER: [0, 27],
+  CONTENDED: 28,
+} as const;
+
 /**
  * A ring whose subscribers each see every element.
  *
@@ -632,6 +734,16 @@ export const BROADCAST = {
    */
   push_waiters: 97,
   length: 128,
+} as const;
+
+/** The bits in the words of {@linkcode BROADCAST}. */
+export const BROADCAST_BITS = {
+  ORDER: [0, 4],
+  DROP: 5,
+  SEATS: [6, 31],
+  CLOSED: 0,
+  POSITION: [1, 31],
+  JOINING: 28,
 } as const;
 
 /**
@@ -752,6 +864,16 @@ export const CALL_RING = {
   length: 96,
 } as const;
 
+/** The bits in the words of {@linkcode CALL_RING}. */
+export const CALL_RING_BITS = {
+  WORDS: [0, 21],
+  SLOTS: [22, 31],
+  ID: [0, 27],
+  PHASE: [28, 30],
+  WAITING: 31,
+  DEAD: 28,
+} as const;
+
 /**
  * A counter that hands out tasks.
  *
@@ -802,6 +924,12 @@ export const WORK_COUNTER = {
   length: 67,
 } as const;
 
+/** The bits in the words of {@linkcode WORK_COUNTER}. */
+export const WORK_COUNTER_BITS = {
+  ROW: [0, 7],
+  UNITS: [8, 31],
+} as const;
+
 /**
  * A stack of work that others may steal from.
  *
@@ -848,6 +976,11 @@ export const SLAB_POOL = {
   length: 32,
 } as const;
 
+/** The bits in the words of {@linkcode SLAB_POOL}. */
+export const SLAB_POOL_BITS = {
+  CACHED: 28,
+} as const;
+
 /**
  * A sum that many agents add to.
  *
@@ -875,6 +1008,25 @@ export const STRIPED_COUNTER = {
  * them. In each row, `x_waiters` lies behind `x_epoch`, as here.
  */
 export const EVENT_COUNT = { epoch: 0, waiters: 1 } as const;
+
+/** The bits of a row of a tracked read-write lock. */
+export const READER_BITS = {
+  READING: [0, 9],
+  PENDING: [10, 19],
+  PHASE: [20, 31],
+} as const;
+
+/** The bits of the counted word of a tracked semaphore. */
+export const TRACKED_BITS = {
+  SEQUENCE: [0, 11],
+  ROW: [12, 19],
+  COUNT: [20, 31],
+} as const;
+
+/** The bits of the words `x_waiters`. */
+export const WAITERS_BITS = {
+  AWAITED: 31,
+} as const;
 
 /** The head of a table of agents, which `deadlocks` reads. */
 export const AGENT_TABLE = { magic: 0, agents: 1, rows: 32 } as const;

@@ -49,19 +49,19 @@ const ROWS = 40, ARRIVED = 1;
 /** The agent of a row whose party has left. */
 const LEFT = -1;
 
-const ARRIVED_MASK = 0xfff;
-const ONE_PARTY = 0x1000; // bit 12
-const PARTIES_MASK = 0x00ff_f000; // bits 12-23
-const WAITING_BIT = 0x0100_0000; // bit 24
-const ONE_GENERATION = 0x0200_0000; // bit 25
-const GENERATION_MASK = -0x0200_0000; // bits 25-31
+const ARRIVED_MASK = 0xfff; // BARRIER_BITS.ARRIVED
+const ONE_PARTY = 0x1000; // BARRIER_BITS.PARTIES
+const PARTIES_MASK = 0x00ff_f000; // BARRIER_BITS.PARTIES
+const WAITING_BIT = 0x0100_0000; // BARRIER_BITS.WAITING
+const ONE_GENERATION = 0x0200_0000; // BARRIER_BITS.GENERATION
+const GENERATION_MASK = -0x0200_0000; // BARRIER_BITS.GENERATION
 
-const GENERATION_SHIFT = 25;
+const GENERATION_SHIFT = 25; // BARRIER_BITS.GENERATION
 /** In the state of a tracked barrier. */
-const CHANGES_MASK = 0x00ff_ffff; // bits 0-23
+const CHANGES_MASK = 0x00ff_ffff; // BARRIER_BITS.CHANGES
 
 /** The most parties a barrier can have. */
-const MAX_PARTIES = 0xfff;
+const MAX_PARTIES = 0xfff; // BARRIER_BITS.PARTIES
 /** The largest agent id. */
 const MAX_ID = 0x0fff_ffff;
 

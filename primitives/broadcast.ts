@@ -76,9 +76,9 @@ const SEATS: typeof BROADCAST.length = 128;
  * The parts of `shape`: the capacity's logarithm, DROP, and the number of
  * seats.
  */
-const ORDER_MASK = 31;
-const DROP_BIT = 32; // bit 5
-const SEATS_SHIFT = 6;
+const ORDER_MASK = 31; // BROADCAST_BITS.ORDER
+const DROP_BIT = 32; // BROADCAST_BITS.DROP
+const SEATS_SHIFT = 6; // BROADCAST_BITS.SEATS
 const MAX_SUBSCRIBERS = 1024;
 
 /** The words of a seat, and the distance from one seat to the next. */
@@ -89,14 +89,14 @@ const SEAT = 32;
 /**
  * A bit of an owner word: the producer need not wait for this subscriber yet.
  */
-const JOINING_BIT = 0x1000_0000; // bit 28
+const JOINING_BIT = 0x1000_0000; // BROADCAST_BITS.JOINING
 
 /**
  * A bit of `tail`: the broadcast is closed, and nothing is appended any more.
  */
-const CLOSED_BIT = 1;
+const CLOSED_BIT = 1; // BROADCAST_BITS.CLOSED
 /** Positions count in steps of two. */
-const ONE = 2;
+const ONE = 2; // BROADCAST_BITS.POSITION
 
 /** The configuration of a broadcast. */
 export interface BroadcastConfig<Size extends number = number>

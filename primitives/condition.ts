@@ -45,11 +45,11 @@ const TURN: typeof CONDITION.turn = 0;
 const EVEN: typeof CONDITION.even = 1;
 const ODD: typeof CONDITION.odd = 2;
 
-const CALLED_MASK = 0x7fff;
-const ONE_CALLED = 1;
-const ONE_WAITING = 0x8000; // bit 15
-const WAITING_MASK = 0x3fff_8000; // bits 15-29
-const GATHERS_BIT = 0x4000_0000; // bit 30
+const CALLED_MASK = 0x7fff; // CONDITION_BITS.CALLED
+const ONE_CALLED = 1; // CONDITION_BITS.CALLED
+const ONE_WAITING = 0x8000; // CONDITION_BITS.WAITING
+const WAITING_MASK = 0x3fff_8000; // CONDITION_BITS.WAITING
+const GATHERS_BIT = 0x4000_0000; // CONDITION_BITS.GATHERS
 
 /**
  * An agent whose group gathers looks this often, in ms, while agents of the

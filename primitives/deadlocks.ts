@@ -59,7 +59,7 @@ const READERS = 40;
 /** The pause, in ms, between two notes of what an agent awaits. */
 const NOTES = 100;
 /** How often an agent reads, in its row. */
-const READS_MASK = 0x3ff;
+const READS_MASK = 0x3ff; // READER_BITS.READING
 /** In the state of a call: what serves it. */
 const SERVING = 0x3000_0000, PHASE_MASK = 0x7000_0000;
 /** The most deadlocks that are told at a time. */

@@ -39,17 +39,17 @@ export type { AsyncOptions, TryAsyncOptions } from "./_wait/wait.ts";
 
 const STATE: typeof EVENT.state = 0;
 
-const AUTO_BIT = 1;
+const AUTO_BIT = 1; // EVENT_BITS.AUTO
 // Manual reset:
-const SET_BIT = 2; // bit 1
-const WAITING_BIT = 4; // bit 2
-const ONE_PULSE = 8; // bit 3
-const PULSE_MASK = -8; // bits 3-31
+const SET_BIT = 2; // EVENT_BITS.SET
+const WAITING_BIT = 4; // EVENT_BITS.WAITING
+const ONE_PULSE = 8; // EVENT_BITS.PULSE
+const PULSE_MASK = -8; // EVENT_BITS.PULSE
 // Automatic reset:
-const ONE_SIGNAL = 2; // bit 1
-const SIGNALS_MASK = 0xfffe; // bits 1-15
-const ONE_WAITER = 0x1_0000; // bit 16
-const WAITERS_MASK = 0x7fff_0000; // bits 16-30
+const ONE_SIGNAL = 2; // EVENT_BITS.SIGNALS
+const SIGNALS_MASK = 0xfffe; // EVENT_BITS.SIGNALS
+const ONE_WAITER = 0x0001_0000; // EVENT_BITS.WAITERS
+const WAITERS_MASK = 0x7fff_0000; // EVENT_BITS.WAITERS
 
 /** The configuration of an event. */
 export interface EventConfig {

@@ -40,11 +40,11 @@ export type { AsyncOptions, TryAsyncOptions } from "./_wait/wait.ts";
 const STATE: typeof LATCH.state = 2;
 
 const OPEN = 0;
-const WAITING_BIT = 1;
-const ONE = 2;
+const WAITING_BIT = 1; // LATCH_BITS.WAITING
+const ONE = 2; // LATCH_BITS.COUNT
 
 /** The highest count a latch can start from. */
-const MAX_COUNT = 0x3fff_ffff;
+const MAX_COUNT = 0x3fff_ffff; // LATCH_BITS.COUNT
 
 /**
  * How `inspect` reads a latch.

@@ -45,12 +45,12 @@ const STATE: typeof MUTEX.state = 0;
 const STARVING: typeof MUTEX.starving = 1;
 
 const UNLOCKED = 0;
-const OWNER_MASK = 0x0fff_ffff;
-const ABANDONED_BIT = 0x1000_0000; // bit 28
-const HANDOFF_BIT = 0x2000_0000; // bit 29
-const CONTENDED_BIT = 0x4000_0000; // bit 30
+const OWNER_MASK = 0x0fff_ffff; // MUTEX_BITS.OWNER
+const ABANDONED_BIT = 0x1000_0000; // MUTEX_BITS.ABANDONED
+const HANDOFF_BIT = 0x2000_0000; // MUTEX_BITS.HANDOFF
+const CONTENDED_BIT = 0x4000_0000; // MUTEX_BITS.CONTENDED
 /** HANDOFF and CONTENDED: the mutex is kept for a sleeper. */
-const KEPT = 0x6000_0000; // bits 29-30
+const KEPT = 0x6000_0000; // MUTEX_BITS.HANDOFF | CONTENDED
 
 /** A sleeper that newcomers passed for this long, in ms, is handed the mutex. */
 const PATIENCE = 1;

@@ -41,9 +41,9 @@ export type { AsyncOptions, TryAsyncOptions } from "./_wait/wait.ts";
 const STATE: typeof ONCE.state = 0;
 
 const NEW = 0;
-const RUNNER_MASK = 0x0fff_ffff;
-const DONE_BIT = 0x1000_0000; // bit 28
-const WAITING_BIT = 0x4000_0000; // bit 30
+const RUNNER_MASK = 0x0fff_ffff; // ONCE_BITS.RUNNER
+const DONE_BIT = 0x1000_0000; // ONCE_BITS.DONE
+const WAITING_BIT = 0x4000_0000; // ONCE_BITS.WAITING
 
 /** How the slow path ended: "ours" if this agent is to run the function. */
 type Outcome = false | "done" | "ours";

@@ -87,14 +87,14 @@ const HAND_ONS: typeof RECORD_RING.hand_ons = 130;
 const DATA: typeof RECORD_RING.length = 160;
 
 /** A bit of `tail`: the ring is closed, and nothing is appended any more. */
-const CLOSED_BIT = 1;
-const POSITION_MASK = -8; // bits 3-31
+const CLOSED_BIT = 1; // RECORD_RING_BITS.CLOSED
+const POSITION_MASK = -8; // RECORD_RING_BITS.POSITION
 /** Bits of `roles`. */
-const ONE_PRODUCER = 1;
-const MANY_CONSUMERS = 2;
+const ONE_PRODUCER = 1; // RECORD_RING_BITS.ONE_PRODUCER
+const MANY_CONSUMERS = 2; // RECORD_RING_BITS.MANY_CONSUMERS
 /** A bit of `claimant` and `consumer`: an agent waits for the claim to end. */
-const CONTENDED_BIT = 0x1000_0000; // bit 28
-const OWNER_MASK = 0x0fff_ffff; // bits 0-27
+const CONTENDED_BIT = 0x1000_0000; // RECORD_RING_BITS.CONTENDED
+const OWNER_MASK = 0x0fff_ffff; // RECORD_RING_BITS.OWNER
 /** The states of a record, in the low bits of its first word. */
 const RESERVED = 1;
 const COMMITTED = 2;
@@ -996,7 +996,8 @@ export const RecordRingBase: abstract new (
  * word 4    most          The most records in the ring, or 0 if only their
  *                         bytes are limited.
  * word 32   tail          bit 0      CLOSED
- *                         bits 1-31  where the next record goes, in bytes
+ *                         bits 3-31  where the next record goes, in units of 8
+ *                                    bytes
  * word 33   claimant      The agent that moves `tail` now, or 0. Bit 28 is
  *                         CONTENDED. If there is one producer, its id from its
  *                         first push on.

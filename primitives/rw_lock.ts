@@ -68,27 +68,29 @@ const TURNS: typeof RW_LOCK.turns = 5;
 const ROWS = 40;
 
 /** In `state`. */
-const READING_MASK = 0x1fff;
-const ONE_PENDING = 0x2000; // bit 13
-const PENDING_MASK = 0x03ff_e000; // bits 13-25
-const WRITING_BIT = 0x0400_0000; // bit 26
-const WANTED_BIT = 0x0800_0000; // bit 27
-const ASLEEP_BIT = 0x1000_0000; // bit 28
-const ABANDONED_BIT = 0x2000_0000; // bit 29
-const ONE_PHASE = 0x4000_0000; // bit 30
-const PHASE_MASK = -0x4000_0000; // bits 30-31
+const READING_MASK = 0x1fff; // RW_LOCK_BITS.READING
+const ONE_PENDING = 0x2000; // RW_LOCK_BITS.PENDING
+const PENDING_MASK = 0x03ff_e000; // RW_LOCK_BITS.PENDING
+const WRITING_BIT = 0x0400_0000; // RW_LOCK_BITS.WRITING
+const WANTED_BIT = 0x0800_0000; // RW_LOCK_BITS.WANTED
+const ASLEEP_BIT = 0x1000_0000; // RW_LOCK_BITS.ASLEEP
+const ABANDONED_BIT = 0x2000_0000; // RW_LOCK_BITS.ABANDONED
+const ONE_PHASE = 0x4000_0000; // RW_LOCK_BITS.PHASE
+const PHASE_MASK = -0x4000_0000; // RW_LOCK_BITS.PHASE
 
 /** In `writer`. */
-const UNLOCKED = 0, OWNER_MASK = 0x0fff_ffff, CONTENDED_BIT = 0x4000_0000;
-const HANDOFF_BIT = 0x2000_0000; // bit 29
+const UNLOCKED = 0;
+const OWNER_MASK = 0x0fff_ffff; // MUTEX_BITS.OWNER
+const CONTENDED_BIT = 0x4000_0000; // MUTEX_BITS.CONTENDED
+const HANDOFF_BIT = 0x2000_0000; // MUTEX_BITS.HANDOFF
 /** HANDOFF and CONTENDED: kept for a writer that was woken. */
-const KEPT = 0x6000_0000; // bits 29-30
+const KEPT = 0x6000_0000; // MUTEX_BITS.HANDOFF | CONTENDED
 /** In `gate`: readers may sleep on it. */
-const WAITING_BIT = 1;
-const ONE_OPENING = 2;
+const WAITING_BIT = 1; // RW_LOCK_BITS.WAITING
+const ONE_OPENING = 2; // RW_LOCK_BITS.OPENING
 
 /** The most agents that read or wait to read. */
-const MAX_READERS = 0x1fff;
+const MAX_READERS = 0x1fff; // RW_LOCK_BITS.READING
 
 /**
  * An agent goes on reading for WINDOW ms while a writer that was handed the lock
@@ -97,7 +99,7 @@ const MAX_READERS = 0x1fff;
 const WINDOW = 0.5, PAUSE = 2;
 
 /** While readers wait, at most this many + 1 writers follow one another. */
-const TURNS_MASK = 7;
+const TURNS_MASK = 7; // RW_LOCK_BITS.TURNS
 
 /**
  * How long, in ms, a reader waits for a lock that is passed on before it looks
@@ -106,7 +108,7 @@ const TURNS_MASK = 7;
 const LOOK = 100;
 
 /** Set while an agent writes, or waits until nobody reads. */
-const BUSY_BITS = 0x0c00_0000; // WRITING_BIT | WANTED_BIT
+const BUSY_BITS = 0x0c00_0000; // RW_LOCK_BITS.WRITING | WANTED
 
 /** How an attempt to lock ended. */
 type Outcome = false | "locked" | "abandoned";

@@ -58,9 +58,10 @@ const CLAIMANT: typeof SEMAPHORE.claimant = 7;
 const CLAIM: typeof SEMAPHORE.claim = 8;
 
 /** Who may sleep on the permits; there can be a debt only with the last. */
-const WHO_MASK = 3, NOBODY = 0, SINGLES = 1, SEVERALS = 2, DEBT = 3;
+const WHO_MASK = 3; // SEMAPHORE_BITS.WHO
+const NOBODY = 0, SINGLES = 1, SEVERALS = 2, DEBT = 3;
 /** How far the permits are shifted beside it. */
-const FREE_SHIFT = 2;
+const FREE_SHIFT = 2; // SEMAPHORE_BITS.FREE
 
 /** Where the rows of a tracked semaphore begin. */
 const ROWS = 40;

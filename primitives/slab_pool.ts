@@ -36,7 +36,7 @@ const BITMAP: typeof SLAB_POOL.length = 32;
 /** The most bytes the blocks of a pool may have together. */
 const MAX_BYTES = 0x4000_0000; // 2^30
 /** A bit of an owner word: the block lies in that agent's cache. */
-const CACHED_BIT = 0x1000_0000; // bit 28
+const CACHED_BIT = 0x1000_0000; // SLAB_POOL_BITS.CACHED
 const NOBODY = 0;
 /** The most blocks in a cache: as many as one word of the bitmap has. */
 const MAX_CACHE = 32;

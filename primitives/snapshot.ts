@@ -38,19 +38,19 @@ const STATE: typeof SNAPSHOT.state = 32;
 const DATA: typeof SNAPSHOT.length = 64;
 
 /** With one reader, `state` names the middle copy and the reader's copy. */
-const MIDDLE_MASK = 3;
-const FRONT_SHIFT = 2;
+const MIDDLE_MASK = 3; // SNAPSHOT_BITS.MIDDLE
+const FRONT_SHIFT = 2; // SNAPSHOT_BITS.FRONT
 /** The middle copy is newer than the reader's. */
-const NEW_BIT = 16; // bit 4
-const VERSION_SHIFT = 5;
-const ONE_VERSION = 32; // bit VERSION_SHIFT
+const NEW_BIT = 16; // SNAPSHOT_BITS.NEW
+const VERSION_SHIFT = 5; // SNAPSHOT_BITS.VERSION
+const ONE_VERSION = 32; // SNAPSHOT_BITS.VERSION
 /** The middle copy is 1 and the reader's is 0, so the writer's is 2. */
 const FIRST = 1;
 
 /** The most bytes of a value. */
 const MAX_SIZE = 0x1000_0000; // 2^28
 /** The highest version; after it comes 0. */
-const VERSION_MASK = 0x07ff_ffff;
+const VERSION_MASK = 0x07ff_ffff; // SNAPSHOT_BITS.VERSION, shifted
 
 /** The configuration of a snapshot. */
 export interface SnapshotConfig {

@@ -62,13 +62,13 @@ const TAIL_CACHE: typeof SPSC_QUEUE.tail_cache = 65;
 const DATA: typeof SPSC_QUEUE.length = 96;
 
 /** The other side sleeps on this word. */
-const WAITING_BIT = 1;
-const CLOSED_BIT = 2;
+const WAITING_BIT = 1; // SPSC_QUEUE_BITS.WAITING
+const CLOSED_BIT = 2; // SPSC_QUEUE_BITS.CLOSED
 /**
  * The other bits are an index; it counts elements in steps of {@linkcode ONE}.
  */
-const INDEX_MASK = -4; // bits 2-31
-const ONE = 4;
+const INDEX_MASK = -4; // SPSC_QUEUE_BITS.INDEX
+const ONE = 4; // SPSC_QUEUE_BITS.INDEX
 
 /**
  * The facts that `inspect` shows of a queue.

@@ -44,9 +44,9 @@ export const REQUEST = 4;
  * The parts of a state: an agent's id, the phase, and whether the caller
  * sleeps.
  */
-export const ID_MASK = 0x0fff_ffff;
-export const PHASE_MASK = 0x7000_0000; // bits 28-30
-const WAITING_BIT = -0x8000_0000; // bit 31
+export const ID_MASK = 0x0fff_ffff; // CALL_RING_BITS.ID
+export const PHASE_MASK = 0x7000_0000; // CALL_RING_BITS.PHASE
+const WAITING_BIT = -0x8000_0000; // CALL_RING_BITS.WAITING
 /** The phases of a call. A comment says which agent the state names. */
 export const FREE = 0;
 const CLAIMED = 0x1000_0000; // the caller, which writes its request
@@ -57,14 +57,14 @@ export const REPLIED = 0x5000_0000; // the caller, for this and the next ones
 const FAILED = 0x6000_0000;
 const LOST = 0x7000_0000;
 /** A bit of `caller`: that agent was abandoned. */
-const DEAD_BIT = 0x1000_0000; // bit 28
+const DEAD_BIT = 0x1000_0000; // CALL_RING_BITS.DEAD
 
 /**
  * Where the number of slots, less 1, begins in `shape`; below are the words of
  * a request.
  */
-const SLOTS_SHIFT = 22;
-const WORDS_MASK = 0x003f_ffff; // bits 0-21
+const SLOTS_SHIFT = 22; // CALL_RING_BITS.SLOTS
+const WORDS_MASK = 0x003f_ffff; // CALL_RING_BITS.WORDS
 /** The most calls that a ring can have under way at a time. */
 export const MAX_SLOTS = 1024;
 const MAX_REQUEST = 0x00ff_fffc; // 4 bytes a word

@@ -38,10 +38,12 @@ const TAKEN = 1, DONE = 2, ONE = 3, OTHER = 6;
 const UNIT = 0, START = 1, BEFORE = 2;
 
 /** In `next`. */
-const ROW_MASK = 0xff, NOBODY = 0xff, UNITS_SHIFT = 8;
+const ROW_MASK = 0xff; // WORK_COUNTER_BITS.ROW
+const NOBODY = 0xff;
+const UNITS_SHIFT = 8; // WORK_COUNTER_BITS.UNITS
 
 /** The most chunks, or tasks if guided. */
-export const MAX_UNITS = 0xff_ffff;
+export const MAX_UNITS = 0x00ff_ffff; // WORK_COUNTER_BITS.UNITS
 
 /** The tasks from `start` to `end - 1`. */
 interface Range {

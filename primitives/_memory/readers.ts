@@ -27,15 +27,15 @@ import { ROW, Rows } from "./tracked.ts";
 /** The word of a row that says how often its agent reads. */
 export const READS = 1;
 
-const READING_MASK = 0x3ff;
-const PENDING_SHIFT = 10;
+const READING_MASK = 0x3ff; // READER_BITS.READING
+const PENDING_SHIFT = 10; // READER_BITS.PENDING
 /** Once pending. */
-export const ONE_PENDING = 0x400; // bit 10
-const PHASE_SHIFT = 20;
-const PHASE_MASK = 0xfff;
+export const ONE_PENDING = 0x400; // READER_BITS.PENDING
+const PHASE_SHIFT = 20; // READER_BITS.PHASE
+const PHASE_MASK = 0xfff; // READER_BITS.PHASE, shifted
 
 /** How often one agent can read, or wait to. */
-export const MAX_READS = 0x3ff;
+export const MAX_READS = 0x3ff; // READER_BITS.READING
 
 /** The rows of the agents that read. */
 export class Readers extends Rows {

@@ -46,10 +46,12 @@ const SEQUENCE = 1, HELD = 2;
 export const ROW = 32;
 
 /** In the counted word. */
-const SEQUENCE_MASK = 0xfff, ROW_SHIFT = 12, ROW_MASK = 0xff;
+const SEQUENCE_MASK = 0xfff; // TRACKED_BITS.SEQUENCE
+const ROW_SHIFT = 12; // TRACKED_BITS.ROW
+const ROW_MASK = 0xff; // TRACKED_BITS.ROW, shifted
 
 /** How far the count is shifted in the counted word. */
-export const COUNT_SHIFT = 20;
+export const COUNT_SHIFT = 20; // TRACKED_BITS.COUNT
 /** The most that can be counted. */
 export const MAX_COUNT = 2047;
 /** The most agents that can have a row. */

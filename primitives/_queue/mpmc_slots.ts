@@ -18,9 +18,9 @@ export const SLOTS: typeof MPMC_QUEUE.length = 160;
  */
 export const ELEMENT = 2;
 /** A bit of `tail`: the queue is closed, and no further ticket is given out. */
-export const CLOSED_BIT = 1;
+export const CLOSED_BIT = 1; // MPMC_QUEUE_BITS.CLOSED
 /** Tickets count in steps of two; the odd number between two means "filled". */
-export const ONE = 2;
+export const ONE = 2; // MPMC_QUEUE_BITS.TICKET
 /** Added to a ticket, it means that the ticket's slot holds an element. */
 export const FILLED = 1;
 

@@ -41,7 +41,7 @@ import {
 
 const WAITERS: typeof EVENT_COUNT.waiters = 1;
 /** In the count: one of the waiters awaits, or did. */
-const AWAITED_BIT = -0x8000_0000;
+const AWAITED_BIT = -0x8000_0000; // WAITERS_BITS.AWAITED
 
 /** How many waiters an epoch has. */
 export function waitersOf(words: Int32Array, epoch: number): number {

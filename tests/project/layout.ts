@@ -1,7 +1,7 @@
 /**
  * Writes from `primitives/_layout.ts` what repeats its words: the structs of
  * `wasm/weft/`, the table in the comment of each class, the constants of its
- * indexes, the table that `weft_inspect` reads, and `docs/layouts.md`. It also
+ * indexes and bits, the table that `weft_inspect` reads, and `docs/layouts.md`. It also
  * adds a new primitive to the lists of `mod.ts`, `deno.json`, `weft.h` and
  * `inspect`, and writes the tables of docs/primitives/README.md from the comments
  * at the top of the pages.
@@ -13,6 +13,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
+import * as layout from "../../primitives/_layout.ts";
 
 const PROJECT = fileURLToPath(new URL("../../", import.meta.url));
 const SOURCE = "primitives/_layout.ts";
@@ -47,10 +48,10 @@ interface Row {
 
 const read = (name: string) => readFileSync(PROJECT + name, "utf8");
 
-/** The TypeScript in `folder` and in its rooms. */
-const modulesBelow = (folder: string): string[] =>
+/** The files in `folder` and in its rooms whose names end with `type`. */
+export const filesBelow = (folder: string, type: string): string[] =>
   readdirSync(PROJECT + folder, { recursive: true, encoding: "utf8" })
-    .filter((name) => name.endsWith(".ts")).sort()
+    .filter((name) => name.endsWith(type)).sort()
     .map((name) => `${folder}/${name}`);
 
 /** Every file that `_layout.ts` decides about, as it should be. */
@@ -66,10 +67,15 @@ export function expected(): Map<string, string> {
     put(`primitives/${row.stem}.ts`, (text) => withTable(text, row));
   }
   const indexes = indexesOf(source);
-  for (const name of modulesBelow("primitives")) {
-    if (read(name).search(CONSTANT) >= 0) {
+  for (const name of filesBelow("primitives", ".ts")) {
+    const text = read(name);
+    if (text.search(CONSTANT) >= 0) {
       put(name, (text) => withConstants(text, indexes));
     }
+    if (text.search(BITS) >= 0) put(name, withBits);
+  }
+  for (const name of filesBelow("wasm/weft", ".h")) {
+    if (read(name).search(C_BITS) >= 0) put(name, withBitsInC);
   }
   put(
     "wasm/weft/_layout.h",
@@ -351,6 +357,85 @@ function withConstants(text: string, indexes: Map<string, string>): string {
         whole.slice(whole.indexOf("//"));
   });
 }
+
+/** A constant of bits, which names its row and its fields in a comment. */
+const BITS =
+  /^((?:export )?const (\w+)(?:: number)?) = [^;]*; \/\/ ([A-Z_]+)_BITS\.(.*)$/gm;
+const C_BITS = /^(#define (\w+)) .* \/\* ([A-Z_]+)_BITS\.(.*) \*\/$/gm;
+
+/** The bits of each row that has any: one, or the first and the last. */
+export const bitsOf: Readonly<
+  Record<string, Record<string, number | readonly [number, number]>>
+> = Object.fromEntries(
+  Object.entries(layout).filter(([name]) => name.endsWith("_BITS"))
+    .map(([name, bits]) => [name.slice(0, -5), { ...bits as object }]),
+);
+
+/**
+ * What a constant with this name says of fields of a row: a mask, or its lowest
+ * bit, where it begins, or its greatest value.
+ */
+function measured(name: string, row: string, fields: string) {
+  const [names, shifted] = fields.split(", ") as [string, string?];
+  const ends = names.split(" | ").map((field) => {
+    const bits = bitsOf[row]?.[field];
+    if (bits === undefined) {
+      throw new Error(`${SOURCE}: no ${row}_BITS.${field}`);
+    }
+    return typeof bits === "number" ? [bits, bits] as const : bits;
+  });
+  const first = Math.min(...ends.map(([begin]) => begin));
+  const last = Math.max(...ends.map(([, end]) => end));
+  if (ends.reduce((sum, [a, b]) => sum + b - a + 1, 0) !== last - first + 1) {
+    throw new Error(`${SOURCE}: ${row}_BITS.${fields} are not side by side`);
+  }
+  const is = (word: string) => RegExp(`(^|_)${word}(_|$)`).test(name);
+  if (is("SHIFT")) return { value: first, decimal: true };
+  if (is("ONE")) return { first, last: first };
+  return shifted !== undefined || is("MAX")
+    ? { first: 0, last: last - first }
+    : { first, last };
+}
+
+type Measured = ReturnType<typeof measured>;
+
+/** A number as TypeScript writes it: a 32-bit integer. */
+function inTypeScript(m: Measured): string {
+  if ("value" in m) return `${m.value}`;
+  const value = m.last === 31
+    ? -(2 ** m.first)
+    : 2 ** (m.last + 1) - 2 ** m.first;
+  const digits = Math.abs(value).toString(16);
+  if (Math.abs(value) <= 64) return `${value}`;
+  const hex = digits.length <= 4
+    ? digits
+    : digits.padStart(8, "0").replace(/(?=.{4}$)/, "_");
+  return `${value < 0 ? "-" : ""}0x${hex}`;
+}
+
+/** The same as C writes it. */
+function inC(m: Measured): string {
+  if ("value" in m) return `${m.value}`;
+  const { first, last } = m;
+  if (last === 31) return first === 31 ? "INT32_MIN" : `(-(1 << ${first}))`;
+  const ones = 2 ** (last - first + 1) - 1;
+  const text = ones < 10 ? `${ones}` : `0x${ones.toString(16)}`;
+  return first === 0 ? text : `(${text} << ${first})`;
+}
+
+/** The text of a module with the bits that its constants name. */
+const withBits = (text: string): string =>
+  text.replace(BITS, (whole, begin, name, row, fields) => {
+    const value = inTypeScript(measured(name, row, fields));
+    return `${begin} = ${value}; ${whole.slice(whole.indexOf("// "))}`;
+  });
+
+/** The text of a header with the bits that its constants name. */
+const withBitsInC = (text: string): string =>
+  text.replace(C_BITS, (whole, begin, name, row, fields) => {
+    const value = inC(measured(name, row, fields));
+    return `${begin} ${value} ${whole.slice(whole.indexOf("/* "))}`;
+  });
 
 // ---- lists of all primitives --------------------------------------------------
 

@@ -17,7 +17,7 @@ import {
   type Table,
   tableOf,
 } from "../_run/header.ts";
-import { stale } from "./layout.ts";
+import { bitsOf, filesBelow, stale } from "./layout.ts";
 
 const test = suite("Layout");
 
@@ -435,4 +435,38 @@ test("every operation has its twin in weft.h, and no other has one", () => {
     [...hidden].some((stem) => name.startsWith(`weft_${stem}_`));
   const more = functions.filter((name) => !wanted.has(name) && !isHidden(name));
   assert.equal(more, []);
+});
+
+const textOf = (name: string) => readFileSync(path(`../../${name}`), "utf8");
+
+test("each mask and bit names the field that it is of", () => {
+  const constant = /^(?:export )?const \w*(?:_MASK|_BIT)\b.*$/gm;
+  const macro = /^#define WEFT\w*(?:_MASK|_BIT) .*$/gm;
+  const unnamed = [
+    ...filesBelow("primitives", ".ts").map((name) => [name, constant] as const),
+    ...filesBelow("wasm/weft", ".h").map((name) => [name, macro] as const),
+  ].flatMap(([name, pattern]) =>
+    [...textOf(name).matchAll(pattern)]
+      .filter(([line]) => !/ [A-Z_]+_BITS\.[A-Z_]+/.test(line))
+      .map(([line]) => `${name}: ${line}`)
+  );
+  // The number of a task is in the pool's own messages, and in no word.
+  assert.equal(unnamed, [
+    "wasm/weft/pool.h: #define WEFT__POOL_TASK_MASK 0xffff",
+  ]);
+});
+
+test("the comment of a word has the bits that its table has", () => {
+  const row = /^export const (\w+) = \{([^]*?)^\} as const;/gm;
+  const named = /\* bits? (\d+)(?:-(\d+))?: ([A-Z]{2,})\b/g;
+  const seen = new Set<string>();
+  for (const [, stem, body] of textOf("primitives/_layout.ts").matchAll(row)) {
+    for (const [, first, last = first, name] of body!.matchAll(named)) {
+      const bits = bitsOf[stem!]?.[name!];
+      const ends = typeof bits === "number" ? [bits, bits] : [...bits ?? []];
+      assert.equal(ends, [Number(first), Number(last)], `${stem}.${name}`);
+      seen.add(stem!);
+    }
+  }
+  assert.ok(seen.size >= 9, `${seen.size} rows name bits`);
 });

@@ -22,7 +22,7 @@ static inline int32_t *weft__event_waiters(int32_t *epoch) {
  */
 
 /* In the count: one of the waiters awaits, or did. */
-#define WEFT__EVENT_AWAITED_BIT INT32_MIN
+#define WEFT__EVENT_AWAITED_BIT INT32_MIN /* WAITERS_BITS.AWAITED */
 
 /* Called from many places, and hardly ever: not inline. gcc refuses that. */
 #if defined(__wasm__)

@@ -7,12 +7,12 @@
 WEFT__BEGIN
 
 /* In `next` of a tracked counter. */
-#define WEFT__RANGES_ROW_MASK 0xff
+#define WEFT__RANGES_ROW_MASK 0xff /* WORK_COUNTER_BITS.ROW */
 #define WEFT__RANGES_NOBODY 0xff
-#define WEFT__RANGES_UNITS_SHIFT 8
+#define WEFT__RANGES_UNITS_SHIFT 8 /* WORK_COUNTER_BITS.UNITS */
 
 /* The most chunks, or tasks if guided. */
-#define WEFT__RANGES_MAX 0xffffff
+#define WEFT__RANGES_MAX 0xffffff /* WORK_COUNTER_BITS.UNITS */
 
 /* A range of tasks, as a row has it. */
 typedef struct {

@@ -7,14 +7,14 @@
 WEFT__BEGIN
 
 /* In `reads` of a row. */
-#define WEFT__READING_MASK 0x3ff
-#define WEFT__ONE_PENDING 0x400
-#define WEFT__PENDING_SHIFT 10
-#define WEFT__PHASE_SHIFT 20
-#define WEFT__PHASE_MASK 0xfff
+#define WEFT__READING_MASK 0x3ff /* READER_BITS.READING */
+#define WEFT__ONE_PENDING (1 << 10) /* READER_BITS.PENDING */
+#define WEFT__PENDING_SHIFT 10 /* READER_BITS.PENDING */
+#define WEFT__PHASE_SHIFT 20 /* READER_BITS.PHASE */
+#define WEFT__PHASE_MASK 0xfff /* READER_BITS.PHASE, shifted */
 
 /* How often one agent can read, or wait to. */
-#define WEFT__MAX_READS 0x3ff
+#define WEFT__MAX_READS 0x3ff /* READER_BITS.READING */
 
 /* The row of an agent that reads. */
 typedef struct {

@@ -8,10 +8,10 @@
 WEFT__BEGIN
 
 /* In the counted word. */
-#define WEFT__TRACKED_SEQUENCE_MASK 0xfff
-#define WEFT__TRACKED_ROW_SHIFT 12
-#define WEFT__TRACKED_ROW_MASK 0xff
-#define WEFT__TRACKED_SHIFT 20
+#define WEFT__TRACKED_SEQUENCE_MASK 0xfff /* TRACKED_BITS.SEQUENCE */
+#define WEFT__TRACKED_ROW_SHIFT 12 /* TRACKED_BITS.ROW */
+#define WEFT__TRACKED_ROW_MASK 0xff /* TRACKED_BITS.ROW, shifted */
+#define WEFT__TRACKED_SHIFT 20 /* TRACKED_BITS.COUNT */
 
 /* The most that can be counted, and the most agents that can have a row. */
 #define WEFT__TRACKED_MAX 2047

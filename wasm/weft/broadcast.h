@@ -11,16 +11,16 @@
 WEFT__BEGIN
 
 /* In `shape`: the logarithm of the capacity, DROP, and the number of seats. */
-#define WEFT_BROADCAST_ORDER_MASK 31
-#define WEFT_BROADCAST_DROP_BIT (1 << 5)
-#define WEFT_BROADCAST_SEATS_SHIFT 6
+#define WEFT_BROADCAST_ORDER_MASK 0x1f /* BROADCAST_BITS.ORDER */
+#define WEFT_BROADCAST_DROP_BIT (1 << 5) /* BROADCAST_BITS.DROP */
+#define WEFT_BROADCAST_SEATS_SHIFT 6 /* BROADCAST_BITS.SEATS */
 #define WEFT_BROADCAST_MAX_SUBSCRIBERS 1024
 /* In an owner word: the producer need not wait for this subscriber yet. */
-#define WEFT_BROADCAST_JOINING_BIT (1 << 28)
+#define WEFT_BROADCAST_JOINING_BIT (1 << 28) /* BROADCAST_BITS.JOINING */
 /* In `tail`: nothing is appended any more. */
-#define WEFT_BROADCAST_CLOSED_BIT 1
+#define WEFT_BROADCAST_CLOSED_BIT 1 /* BROADCAST_BITS.CLOSED */
 /* Positions count in steps of two. */
-#define WEFT_BROADCAST_ONE 2
+#define WEFT_BROADCAST_ONE (1 << 1) /* BROADCAST_BITS.POSITION */
 
 /* The configuration of a broadcast: `capacity` elements of `element_size`
    bytes, as in a queue, and at most `subscribers` at the same time, 1 to 1024.

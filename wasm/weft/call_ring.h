@@ -11,9 +11,9 @@ WEFT__BEGIN
 
 /* In a state: the agent that it is about, the phase, and whether somebody
    sleeps. */
-#define WEFT_CALL_RING_ID_MASK 0x0fffffff
-#define WEFT_CALL_RING_PHASE_MASK (7 << 28)
-#define WEFT_CALL_RING_WAITING_BIT INT32_MIN
+#define WEFT_CALL_RING_ID_MASK 0xfffffff /* CALL_RING_BITS.ID */
+#define WEFT_CALL_RING_PHASE_MASK (7 << 28) /* CALL_RING_BITS.PHASE */
+#define WEFT_CALL_RING_WAITING_BIT INT32_MIN /* CALL_RING_BITS.WAITING */
 /* The phases of a call, and which agent the state names. */
 #define WEFT_CALL_RING_FREE 0
 #define WEFT_CALL_RING_CLAIMED (1 << 28) /* the caller, which writes */
@@ -24,11 +24,11 @@ WEFT__BEGIN
 #define WEFT_CALL_RING_FAILED (6 << 28)
 #define WEFT_CALL_RING_LOST (7 << 28)
 /* In caller: that agent was abandoned. */
-#define WEFT_CALL_RING_DEAD_BIT (1 << 28)
+#define WEFT_CALL_RING_DEAD_BIT (1 << 28) /* CALL_RING_BITS.DEAD */
 
 /* In `shape`: the number of slots less 1, above the words of a request. */
-#define WEFT__CALL_SLOTS_SHIFT 22
-#define WEFT__CALL_WORDS_MASK ((1 << WEFT__CALL_SLOTS_SHIFT) - 1)
+#define WEFT__CALL_SLOTS_SHIFT 22 /* CALL_RING_BITS.SLOTS */
+#define WEFT__CALL_WORDS_MASK 0x3fffff /* CALL_RING_BITS.WORDS */
 #define WEFT__CALL_MAX_SLOTS 1024
 #define WEFT__CALL_MAX_BYTES (1 << 30)
 

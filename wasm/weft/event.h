@@ -8,17 +8,17 @@
 
 WEFT__BEGIN
 
-#define WEFT_EVENT_AUTO_BIT 1
+#define WEFT_EVENT_AUTO_BIT 1 /* EVENT_BITS.AUTO */
 /* Reset manually: */
-#define WEFT_EVENT_SET_BIT (1 << 1)
-#define WEFT_EVENT_WAITING_BIT (1 << 2)
-#define WEFT_EVENT_ONE_PULSE (1 << 3)
-#define WEFT_EVENT_PULSE_MASK (-WEFT_EVENT_ONE_PULSE)
+#define WEFT_EVENT_SET_BIT (1 << 1) /* EVENT_BITS.SET */
+#define WEFT_EVENT_WAITING_BIT (1 << 2) /* EVENT_BITS.WAITING */
+#define WEFT_EVENT_ONE_PULSE (1 << 3) /* EVENT_BITS.PULSE */
+#define WEFT_EVENT_PULSE_MASK (-(1 << 3)) /* EVENT_BITS.PULSE */
 /* Automatic reset: */
-#define WEFT_EVENT_ONE_SIGNAL (1 << 1)
-#define WEFT_EVENT_SIGNALS_MASK (0x7fff << 1)
-#define WEFT_EVENT_ONE_WAITER (1 << 16)
-#define WEFT_EVENT_WAITERS_MASK (0x7fff << 16)
+#define WEFT_EVENT_ONE_SIGNAL (1 << 1) /* EVENT_BITS.SIGNALS */
+#define WEFT_EVENT_SIGNALS_MASK (0x7fff << 1) /* EVENT_BITS.SIGNALS */
+#define WEFT_EVENT_ONE_WAITER (1 << 16) /* EVENT_BITS.WAITERS */
+#define WEFT_EVENT_WAITERS_MASK (0x7fff << 16) /* EVENT_BITS.WAITERS */
 
 /* Begin of what `deno task layout` makes from primitives/_layout.ts. */
 /* clang-format off */

@@ -9,11 +9,11 @@
 WEFT__BEGIN
 
 #define WEFT_LATCH_OPEN 0
-#define WEFT_LATCH_WAITING_BIT 1
-#define WEFT_LATCH_ONE 2
+#define WEFT_LATCH_WAITING_BIT 1 /* LATCH_BITS.WAITING */
+#define WEFT_LATCH_ONE (1 << 1) /* LATCH_BITS.COUNT */
 
 /* The highest count a latch can start from. */
-#define WEFT_LATCH_MAX 0x3fffffff
+#define WEFT_LATCH_MAX 0x3fffffff /* LATCH_BITS.COUNT */
 
 /* Begin of what `deno task layout` makes from primitives/_layout.ts. */
 /* clang-format off */

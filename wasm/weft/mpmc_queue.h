@@ -8,8 +8,8 @@
 
 WEFT__BEGIN
 
-#define WEFT_MPMC_QUEUE_CLOSED_BIT 1
-#define WEFT_MPMC_QUEUE_ONE 2
+#define WEFT_MPMC_QUEUE_CLOSED_BIT 1 /* MPMC_QUEUE_BITS.CLOSED */
+#define WEFT_MPMC_QUEUE_ONE (1 << 1) /* MPMC_QUEUE_BITS.TICKET */
 #define WEFT_MPMC_QUEUE_FILLED 1
 
 /* Begin of what `deno task layout` makes from primitives/_layout.ts. */

@@ -11,12 +11,12 @@
 WEFT__BEGIN
 
 #define WEFT_MUTEX_UNLOCKED 0
-#define WEFT_MUTEX_OWNER_MASK 0x0fffffff
-#define WEFT_MUTEX_ABANDONED_BIT (1 << 28)
-#define WEFT_MUTEX_HANDOFF_BIT (1 << 29)
-#define WEFT_MUTEX_CONTENDED_BIT (1 << 30)
+#define WEFT_MUTEX_OWNER_MASK 0xfffffff /* MUTEX_BITS.OWNER */
+#define WEFT_MUTEX_ABANDONED_BIT (1 << 28) /* MUTEX_BITS.ABANDONED */
+#define WEFT_MUTEX_HANDOFF_BIT (1 << 29) /* MUTEX_BITS.HANDOFF */
+#define WEFT_MUTEX_CONTENDED_BIT (1 << 30) /* MUTEX_BITS.CONTENDED */
 /* HANDOFF and CONTENDED: the mutex is kept for a sleeper. */
-#define WEFT__MUTEX_KEPT (3 << 29)
+#define WEFT__MUTEX_KEPT (3 << 29) /* MUTEX_BITS.HANDOFF | CONTENDED */
 
 /* How long, in ns, newcomers may overtake a sleeper before it is handed the
    mutex. */

@@ -11,9 +11,9 @@
 WEFT__BEGIN
 
 #define WEFT_ONCE_NEW 0
-#define WEFT_ONCE_RUNNER_MASK 0x0fffffff
-#define WEFT_ONCE_DONE_BIT (1 << 28)
-#define WEFT_ONCE_WAITING_BIT (1 << 30)
+#define WEFT_ONCE_RUNNER_MASK 0xfffffff /* ONCE_BITS.RUNNER */
+#define WEFT_ONCE_DONE_BIT (1 << 28) /* ONCE_BITS.DONE */
+#define WEFT_ONCE_WAITING_BIT (1 << 30) /* ONCE_BITS.WAITING */
 
 /* Begin of what `deno task layout` makes from primitives/_layout.ts. */
 /* clang-format off */

@@ -7,14 +7,14 @@
 
 WEFT__BEGIN
 
-#define WEFT_RECORD_RING_CLOSED_BIT 1
-#define WEFT_RECORD_RING_POSITION_MASK (~7)
+#define WEFT_RECORD_RING_CLOSED_BIT 1 /* RECORD_RING_BITS.CLOSED */
+#define WEFT_RECORD_RING_POSITION_MASK (-(1 << 3)) /* RECORD_RING_BITS.POSITION */
 /* Bits of `roles`. */
-#define WEFT_RECORD_RING_ONE_PRODUCER 1
-#define WEFT_RECORD_RING_MANY_CONSUMERS 2
+#define WEFT_RECORD_RING_ONE_PRODUCER 1 /* RECORD_RING_BITS.ONE_PRODUCER */
+#define WEFT_RECORD_RING_MANY_CONSUMERS (1 << 1) /* RECORD_RING_BITS.MANY_CONSUMERS */
 /* In `claimant` and `consumer`: an agent waits until the claim ends. */
-#define WEFT_RECORD_RING_CONTENDED_BIT (1 << 28)
-#define WEFT_RECORD_RING_OWNER_MASK 0x0fffffff
+#define WEFT_RECORD_RING_CONTENDED_BIT (1 << 28) /* RECORD_RING_BITS.CONTENDED */
+#define WEFT_RECORD_RING_OWNER_MASK 0xfffffff /* RECORD_RING_BITS.OWNER */
 /* The states of a record, in the low bits of its first word. */
 #define WEFT_RECORD_RING_RESERVED 1
 #define WEFT_RECORD_RING_COMMITTED 2
@@ -48,7 +48,8 @@ typedef struct {
  * word 4    most          The most records in the ring, or 0 if only their
  *                         bytes are limited.
  * word 32   tail          bit 0      CLOSED
- *                         bits 1-31  where the next record goes, in bytes
+ *                         bits 3-31  where the next record goes, in units of 8
+ *                                    bytes
  * word 33   claimant      The agent that moves `tail` now, or 0. Bit 28 is
  *                         CONTENDED. If there is one producer, its id from its
  *                         first push on.

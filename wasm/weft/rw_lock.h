@@ -9,22 +9,22 @@
 
 WEFT__BEGIN
 
-#define WEFT_RW_LOCK_READING_MASK 0x1fff
-#define WEFT_RW_LOCK_ONE_PENDING (1 << 13)
-#define WEFT_RW_LOCK_PENDING_MASK (0x1fff << 13)
-#define WEFT_RW_LOCK_WRITING_BIT (1 << 26)
-#define WEFT_RW_LOCK_WANTED_BIT (1 << 27)
-#define WEFT_RW_LOCK_ASLEEP_BIT (1 << 28)
-#define WEFT_RW_LOCK_ABANDONED_BIT (1 << 29)
-#define WEFT_RW_LOCK_ONE_PHASE (1 << 30)
-#define WEFT_RW_LOCK_PHASE_MASK ((int32_t)(UINT32_C(3) << 30))
+#define WEFT_RW_LOCK_READING_MASK 0x1fff /* RW_LOCK_BITS.READING */
+#define WEFT_RW_LOCK_ONE_PENDING (1 << 13) /* RW_LOCK_BITS.PENDING */
+#define WEFT_RW_LOCK_PENDING_MASK (0x1fff << 13) /* RW_LOCK_BITS.PENDING */
+#define WEFT_RW_LOCK_WRITING_BIT (1 << 26) /* RW_LOCK_BITS.WRITING */
+#define WEFT_RW_LOCK_WANTED_BIT (1 << 27) /* RW_LOCK_BITS.WANTED */
+#define WEFT_RW_LOCK_ASLEEP_BIT (1 << 28) /* RW_LOCK_BITS.ASLEEP */
+#define WEFT_RW_LOCK_ABANDONED_BIT (1 << 29) /* RW_LOCK_BITS.ABANDONED */
+#define WEFT_RW_LOCK_ONE_PHASE (1 << 30) /* RW_LOCK_BITS.PHASE */
+#define WEFT_RW_LOCK_PHASE_MASK (-(1 << 30)) /* RW_LOCK_BITS.PHASE */
 
 /* Set while an agent writes, or waits until nobody reads. */
-#define WEFT__RW_BUSY_BITS (WEFT_RW_LOCK_WRITING_BIT | WEFT_RW_LOCK_WANTED_BIT)
+#define WEFT__RW_BUSY_BITS (3 << 26) /* RW_LOCK_BITS.WRITING | WANTED */
 
 /* In `gate`: readers may sleep on it. */
-#define WEFT_RW_LOCK_WAITING_BIT 1
-#define WEFT_RW_LOCK_ONE_OPENING 2
+#define WEFT_RW_LOCK_WAITING_BIT 1 /* RW_LOCK_BITS.WAITING */
+#define WEFT_RW_LOCK_ONE_OPENING (1 << 1) /* RW_LOCK_BITS.OPENING */
 
 /* A writer that was handed the lock may not have a core yet. A reader continues
    for the first time, in ns, and then sleeps for the second time to free a
@@ -33,14 +33,14 @@ WEFT__BEGIN
 #define WEFT__RW_WAY INT64_C(2000000)
 
 /* While readers wait, at most this many + 1 writers follow one another. */
-#define WEFT__RW_TURNS_MASK 7
+#define WEFT__RW_TURNS_MASK 7 /* RW_LOCK_BITS.TURNS */
 
 /* How long, in ns, a reader waits for a lock that is passed on before it looks
    again: the next writer may have been terminated, or its agent may be busy. */
 #define WEFT__RW_LOOK INT64_C(100000000)
 
 /* The most agents that read, or wait to read. */
-#define WEFT_RW_LOCK_MAX_READERS 0x1fff
+#define WEFT_RW_LOCK_MAX_READERS 0x1fff /* RW_LOCK_BITS.READING */
 /* The most agents that a lock tracks. */
 #define WEFT_RW_LOCK_MAX_TRACKED WEFT__TRACKED_MAX_ROWS
 

@@ -11,13 +11,13 @@ WEFT__BEGIN
 
 #define WEFT_SEMAPHORE_MAX 0x3fffffff
 /* Who may sleep on the permits; there can be a debt only with the last. */
-#define WEFT_SEMAPHORE_WHO_MASK 3
+#define WEFT_SEMAPHORE_WHO_MASK 3 /* SEMAPHORE_BITS.WHO */
 #define WEFT_SEMAPHORE_NOBODY 0
 #define WEFT_SEMAPHORE_SINGLES 1
 #define WEFT_SEMAPHORE_SEVERALS 2
 #define WEFT_SEMAPHORE_DEBT 3
 /* How far the permits are shifted beside it. */
-#define WEFT__SEMAPHORE_SHIFT 2
+#define WEFT__SEMAPHORE_SHIFT 2 /* SEMAPHORE_BITS.FREE */
 /* The most of a tracked semaphore, and the most agents that it tracks. */
 #define WEFT_SEMAPHORE_MAX_TRACKED_PERMITS WEFT__TRACKED_MAX
 #define WEFT_SEMAPHORE_MAX_TRACKED WEFT__TRACKED_MAX_ROWS

@@ -8,7 +8,7 @@
 WEFT__BEGIN
 
 /* In an owner word: the block lies in that agent's cache. */
-#define WEFT_SLAB_POOL_CACHED_BIT (1 << 28)
+#define WEFT_SLAB_POOL_CACHED_BIT (1 << 28) /* SLAB_POOL_BITS.CACHED */
 /* The most blocks in a cache: as many as a word of the bitmap has bits. */
 #define WEFT_SLAB_POOL_MAX_CACHE 32
 

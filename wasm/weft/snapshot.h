@@ -7,12 +7,12 @@
 WEFT__BEGIN
 
 /* With one reader, `state` names the middle copy and the copy of the reader. */
-#define WEFT_SNAPSHOT_MIDDLE_MASK 3
-#define WEFT_SNAPSHOT_FRONT_SHIFT 2
+#define WEFT_SNAPSHOT_MIDDLE_MASK 3 /* SNAPSHOT_BITS.MIDDLE */
+#define WEFT_SNAPSHOT_FRONT_SHIFT 2 /* SNAPSHOT_BITS.FRONT */
 /* The middle copy is newer than the copy of the reader. */
-#define WEFT_SNAPSHOT_NEW_BIT (1 << 4)
-#define WEFT_SNAPSHOT_VERSION_SHIFT 5
-#define WEFT__SNAPSHOT_ONE_VERSION (1 << WEFT_SNAPSHOT_VERSION_SHIFT)
+#define WEFT_SNAPSHOT_NEW_BIT (1 << 4) /* SNAPSHOT_BITS.NEW */
+#define WEFT_SNAPSHOT_VERSION_SHIFT 5 /* SNAPSHOT_BITS.VERSION */
+#define WEFT__SNAPSHOT_ONE_VERSION (1 << 5) /* SNAPSHOT_BITS.VERSION */
 /* The middle copy is 1 and the reader has 0, so the writer has 2. */
 #define WEFT__SNAPSHOT_FIRST 1
 #define WEFT__SNAPSHOT_MAX_SIZE (1 << 28)

@@ -9,10 +9,10 @@
 
 WEFT__BEGIN
 
-#define WEFT_SPSC_QUEUE_WAITING_BIT 1
-#define WEFT_SPSC_QUEUE_CLOSED_BIT 2
-#define WEFT_SPSC_QUEUE_INDEX_MASK (~3)
-#define WEFT_SPSC_QUEUE_ONE 4
+#define WEFT_SPSC_QUEUE_WAITING_BIT 1 /* SPSC_QUEUE_BITS.WAITING */
+#define WEFT_SPSC_QUEUE_CLOSED_BIT (1 << 1) /* SPSC_QUEUE_BITS.CLOSED */
+#define WEFT_SPSC_QUEUE_INDEX_MASK (-(1 << 2)) /* SPSC_QUEUE_BITS.INDEX */
+#define WEFT_SPSC_QUEUE_ONE (1 << 2) /* SPSC_QUEUE_BITS.INDEX */
 
 /* Begin of what `deno task layout` makes from primitives/_layout.ts. */
 /* clang-format off */
