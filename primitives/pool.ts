@@ -46,6 +46,7 @@ import { type Job, type JobEnd, Jobs, type Spec } from "./_pool/jobs.ts";
 import { assertIterable, type Doer, mapped, MapRun } from "./_pool/map.ts";
 import { parent, placeFrom, sayBye, servedBy } from "./_pool/parent.ts";
 import { Poster } from "./_pool/poster.ts";
+import { Producers, type RoomOptions } from "./_pool/room.ts";
 import { Staff } from "./_pool/staff.ts";
 import {
   type AnyTask,
@@ -87,6 +88,7 @@ export type { Codec } from "./_message/message.ts";
 export type { PoolWorker } from "./_pool/crew.ts";
 export { WorkerError } from "./_pool/death.ts";
 export { inPlace } from "./_pool/in_place.ts";
+export type { RoomOptions } from "./_pool/room.ts";
 export { task } from "./_pool/task.ts";
 export type {
   AnyCodec,
@@ -389,7 +391,7 @@ export class Pool<T extends Tasks> extends PoolBase {
   #collecting = false;
   #looking: ReturnType<typeof setTimeout> | undefined;
   #settled: (() => void)[] = [];
-  #roomy: (() => void)[] = [];
+  readonly #producers: Producers;
   /** The runs of `map` that may take requests. */
   #mapRuns: readonly MapRun<Plan>[] = [];
   readonly #waits = new Histogram();
@@ -442,6 +444,9 @@ export class Pool<T extends Tasks> extends PoolBase {
     const scratch = new Uint8Array(buffer, scratchAt, room);
     const jobs = this.#jobs = new Jobs((job, reason) =>
       this.#drop(job, reason)
+    );
+    this.#producers = new Producers(() =>
+      this.#failure === undefined && jobs.line.size >= slots.count
     );
     const agents = () => this.#agents;
     const posting = { slots, rooms, jobs, scratch, ahead, agents };
@@ -534,14 +539,14 @@ export class Pool<T extends Tasks> extends PoolBase {
 
   /**
    * Resolves at once if a task would find room in shared memory or next to it;
-   * otherwise when tasks have ended.
+   * otherwise when tasks have ended, or the pool has failed. It rejects with
+   * `signal.reason`, or a `TimeoutError`.
+   *
+   * @throws {TypeError} If an option is unknown or of a wrong type.
+   * @throws {RangeError} If `timeout` is NaN or negative.
    */
-  async room(): Promise<void> {
-    while (
-      this.#failure === undefined && this.#jobs.line.size >= this.#slots.count
-    ) {
-      await new Promise<void>((resolve) => this.#roomy.push(resolve));
-    }
+  room(options?: RoomOptions): Promise<void> {
+    return this.#producers.wait(options);
   }
 
   /**
@@ -773,7 +778,7 @@ export class Pool<T extends Tasks> extends PoolBase {
     }
     this.#done.set(); // there is no task left
     this.#tellSettled();
-    this.#tellRoomy();
+    this.#producers.tell();
   }
 
   /** The worker of that number has taken an order to end. */
@@ -917,7 +922,7 @@ export class Pool<T extends Tasks> extends PoolBase {
   #fill(): void {
     const feed = this.#mapRuns.length > 0 ? this.#feed : undefined;
     this.#poster.fill(feed);
-    this.#tellRoomy();
+    this.#producers.tell();
   }
 
   /** Lets the runs of `map` take requests, each of them first in its turn. */
@@ -926,12 +931,6 @@ export class Pool<T extends Tasks> extends PoolBase {
     if (runs.length > 1) this.#mapRuns = [...runs.slice(1), runs[0]!];
     for (const run of runs) run.feed();
   };
-
-  #tellRoomy(): void {
-    if (this.#roomy.length === 0) return;
-    if (this.#jobs.line.size >= this.#slots.count) return;
-    for (const resolve of this.#roomy.splice(0)) resolve();
-  }
 
   #measure(job: Job, at: number): void {
     const rooms = this.#rooms;

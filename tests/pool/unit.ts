@@ -12,6 +12,7 @@ import {
   WorkerError,
 } from "../../primitives/pool.ts";
 import { Line, type Standing } from "../../primitives/_pool/line.ts";
+import { Producers } from "../../primitives/_pool/room.ts";
 import { IN_WEBKIT, skip, suite } from "../_run/harness.ts";
 import { refuses } from "../_run/model.ts";
 import { start } from "../_run/workers.ts";
@@ -400,14 +401,26 @@ test("a worker that never serves fails the pool after its patience", () =>
     assert.match(error.message, /did not call servePool within 100 ms/);
   }));
 
-/** A worker that says it serves, and has ended then if `threadId` is -1. */
-function pretended(threadId: number, calls: string[] = []) {
+/** How a worker that has ended tells of it. */
+interface Last {
+  readonly error: unknown;
+  readonly code: number;
+}
+
+/**
+ * A worker that says it serves, and has ended then if `threadId` is -1. Before
+ * that it tells `last`.
+ */
+function pretended(threadId: number, calls: string[] = [], last?: Last) {
   const tag = "@weft/sync/pool";
   const hello = { weft: tag, what: "hello", id: 4711, tasks: {} };
   return {
     threadId,
     on(event: string, listener: (message: unknown) => void) {
-      if (event === "message") queueMicrotask(() => listener(hello));
+      const tell = (what: unknown) => queueMicrotask(() => listener(what));
+      if (event === "message") tell(hello);
+      else if (event === "error" && last !== undefined) tell(last.error);
+      else if (event === "exit" && last !== undefined) tell(last.code);
     },
     once: () => calls.push("once"),
     off: () => calls.push("off"),
@@ -418,16 +431,22 @@ function pretended(threadId: number, calls: string[] = []) {
 }
 
 test("three workers in a row that end without a task fail the pool", async () => {
-  let made = 0;
+  const made: number[] = [];
   const make = () => {
-    made++;
-    return pretended(-1);
+    made.push(performance.now());
+    const error = new RangeError(`no luck ${made.length}`);
+    return pretended(-1, [], { error, code: made.length });
   };
   const pool = new Pool({ tasks, workers: 1, make });
   const error = await rejection(pool.run("echo", 1));
   assert.instance(error, WorkerError);
-  assert.match(error.message, "A worker ended without a task");
-  assert.is(made, 3);
+  assert.is(error.message, "A worker ended without a task (exit code 3)");
+  assert.match((error.cause as Error).message, "no luck 3");
+  const [first, second, third] = made;
+  assert.is(made.length, 3);
+  assert.is(pool.stats().died, 3);
+  // The pauses are 100 ms and 400 ms; a timer may be a little early.
+  assert.ok(second! - first! > 95 && third! - second! > 395, `${made}`);
 });
 
 test("a worker that is ready keeps no process alive by itself", async () => {
@@ -848,6 +867,94 @@ test("room() waits while too many tasks wait", () =>
     await room;
     await Promise.all(tasks);
   }));
+
+test("room() ends by its signal or its timeout, and others wait on", () =>
+  withPool({ slots: 2, ahead: 0 }, async (pool, words) => {
+    const control = new AbortController();
+    const { signal } = control;
+    await pool.room({ signal, timeout: 0 }); // there is room
+    const tasks = [0, 1, 2].map((n) => pool.run("gate", n));
+    const aborted = rejection(pool.room({ signal, timeout: 60_000 }));
+    const late = await rejection(pool.room({ timeout: 1 }));
+    assert.is(late.name, "TimeoutError");
+    assert.match(late.message, "no room for a task within 1 ms");
+    const room = pool.room({ signal: new AbortController().signal });
+    control.abort("enough");
+    assert.is(await aborted, "enough");
+    Atomics.store(words, 0, 1);
+    Atomics.notify(words, 0);
+    await room;
+    await Promise.all(tasks);
+    assert.is(await rejection(pool.room({ signal })), "enough");
+    const refused = async (options: unknown, what: RegExp) =>
+      assert.match(
+        (await rejection(pool.room(options as never))).message,
+        what,
+      );
+    await refused({ time: 1 }, /Unknown option "time"/);
+    await refused({ timeout: -1 }, /timeout.*received -1/);
+    await refused({ signal: 1 }, /AbortSignal: received 1/);
+    pool.terminate();
+    await pool.room(); // as all tasks, the next one fails at once
+  }));
+
+test("room() heeds an abort in each stage of its wait", async () => {
+  let isFull = true;
+  const producers = new Producers(() => isFull);
+  const begin = () => {
+    const control = new AbortController();
+    const listeners = new Set<unknown>();
+    const { signal } = control;
+    const counted = {
+      get aborted() {
+        return signal.aborted;
+      },
+      get reason() {
+        return signal.reason;
+      },
+      addEventListener(_: string, listener: () => void) {
+        listeners.add(listener);
+        signal.addEventListener("abort", listener);
+      },
+      removeEventListener(_: string, listener: () => void) {
+        listeners.delete(listener);
+        signal.removeEventListener("abort", listener);
+      },
+    } as unknown as AbortSignal;
+    let end = "";
+    producers.wait({ signal: counted }).then(() => end = "room", (reason) => {
+      end = reason;
+    });
+    const ended = async () => {
+      await pause();
+      return `${end}, ${listeners.size} listen`;
+    };
+    return { abort: () => control.abort("aborted"), ended };
+  };
+  const first = begin();
+  assert.is(await first.ended(), ", 1 listen");
+  first.abort(); // it sleeps
+  assert.is(await first.ended(), "aborted, 0 listen");
+  const second = begin();
+  await pause();
+  isFull = false;
+  producers.tell();
+  second.abort(); // it is woken, and did not run yet
+  assert.is(await second.ended(), "aborted, 0 listen");
+  isFull = true;
+  const third = begin();
+  const fourth = begin();
+  await pause();
+  isFull = false;
+  producers.tell();
+  isFull = true; // somebody was first
+  assert.is(await third.ended(), ", 1 listen");
+  third.abort(); // it sleeps again
+  assert.is(await third.ended(), "aborted, 0 listen");
+  isFull = false;
+  producers.tell();
+  assert.is(await fourth.ended(), "room, 0 listen");
+});
 
 test("resize() makes workers, and lets them go when their task is done", () =>
   withPool({ orders: { limit: 2 } }, async (pool, words) => {

@@ -1,0 +1,305 @@
+// also: node
+// How a pool tries again if a worker cannot start, or ends before it did a task:
+// how often, after which pauses, and with which error in the end. The time is
+// the test's own.
+import * as assert from "uvu/assert";
+import {
+  Crew,
+  failuresAfter,
+  isTooMany,
+  type Member,
+} from "../../primitives/_pool/crew.ts";
+import { Jobs } from "../../primitives/_pool/jobs.ts";
+import { Staff } from "../../primitives/_pool/staff.ts";
+import { suite } from "../_run/harness.ts";
+
+const test = suite("the crew of a pool");
+
+const real = { setTimeout, clearTimeout };
+
+/** A timer that was set. */
+interface Timer {
+  readonly due: number;
+  readonly call: () => void;
+  unref(): void;
+}
+
+/** The time, which passes only when it is told. */
+class Clock {
+  now = 0;
+  readonly #timers = new Set<Timer>();
+
+  /** Lets `body` run by this clock. */
+  async run(body: () => Promise<unknown>): Promise<void> {
+    const begin = performance.now();
+    const its = {
+      setTimeout: (call: () => void, ms = 0): Timer => {
+        const timer = { due: this.now + ms, call, unref: () => {} };
+        this.#timers.add(timer);
+        return timer;
+      },
+      clearTimeout: (timer: Timer) => void this.#timers.delete(timer),
+    };
+    Object.assign(globalThis, its);
+    performance.now = () => begin + this.now;
+    try {
+      await body();
+    } finally {
+      Object.assign(globalThis, real);
+      Reflect.deleteProperty(performance, "now"); // that of the class is left
+    }
+  }
+
+  /** Lets time pass, and calls the timers that are due, the earliest first. */
+  async pass(ms: number): Promise<void> {
+    const end = this.now + ms;
+    for (;;) {
+      for (let i = 0; i < 9; i++) await undefined;
+      const [next] = [...this.#timers].sort((a, b) => a.due - b.due);
+      if (next === undefined || next.due > end) break;
+      this.#timers.delete(next);
+      this.now = Math.max(this.now, next.due);
+      next.call();
+    }
+    this.now = end;
+  }
+}
+
+type Listener = (value?: unknown) => void;
+
+/** A worker that does what the test says. */
+class Actor {
+  readonly #listeners = new Map<string, Listener>();
+  readonly posted: unknown[] = [];
+  terminated = 0;
+
+  on(event: string, listener: Listener) {
+    this.#listeners.set(event, listener);
+  }
+  postMessage(message: unknown) {
+    this.posted.push(message);
+  }
+  terminate() {
+    this.terminated++;
+  }
+  emit(event: string, value?: unknown) {
+    this.#listeners.get(event)!(value);
+  }
+  hello() {
+    const tasks = {};
+    this.emit("message", {
+      weft: "@weft/sync/pool",
+      what: "hello",
+      id: 7,
+      tasks,
+    });
+  }
+}
+
+/** A crew, the workers that it has made, and when; and what it tells. */
+function crewOf(clock: Clock, { patience = 5000 } = {}) {
+  const it = {
+    actors: [] as Actor[],
+    made: [] as number[],
+    told: [] as string[],
+    /** Why a seat was given up. */
+    error: undefined as unknown,
+    /** What `make` does in place of making a worker. */
+    make: undefined as (() => never) | undefined,
+    /** What is said of the tasks of a worker that is ready. */
+    hello: (_: Member) => {},
+    exits: [] as (() => void)[],
+    crew: undefined as unknown as Crew,
+  };
+  it.crew = new Crew({
+    make: () => {
+      it.made.push(clock.now);
+      it.make?.();
+      const actor = new Actor();
+      it.actors.push(actor);
+      return actor;
+    },
+    hello: (member) => it.hello(member),
+    long: () => {},
+    ended: (_, died) => it.told.push(died ? "died" : "ended"),
+    failed: (member, isLast) => {
+      it.told.push(isLast ? "failed" : "tries again");
+      it.error = isLast ? member.error : undefined;
+    },
+    silent: () => {},
+    onExit: (_, callback) => {
+      it.exits.push(callback);
+      return () => {};
+    },
+  }, patience);
+  return it;
+}
+
+/** How a promise ends. */
+function endOf(promise: Promise<unknown>) {
+  const it = { end: undefined as unknown };
+  promise.then(() => it.end = "ready", (reason) => it.end = reason);
+  return it;
+}
+
+/** What keeps a worker from starting, and what is told of it. */
+const TROUBLES: Record<string, [(actor: Actor, n: number) => void, RegExp]> = {
+  "it throws": [
+    (actor, n) => actor.emit("error", new RangeError(`no luck ${n}`)),
+    /^no luck 3$/,
+  ],
+  "it exits": [
+    (actor, n) => actor.emit("exit", n),
+    /^A worker ended with exit code 3 before it called servePool$/,
+  ],
+};
+
+for (const [what, [trouble, message]] of Object.entries(TROUBLES)) {
+  test(`a seat is given up after three workers, and two pauses: ${what}`, () => {
+    const clock = new Clock();
+    return clock.run(async () => {
+      const it = crewOf(clock);
+      const start = endOf(it.crew.start());
+      for (let n = 1; n <= 3; n++) {
+        await clock.pass(10); // each takes a while
+        assert.is(it.crew.size, 1, "the seat is kept");
+        trouble(it.actors.at(-1)!, n);
+        await clock.pass(1000);
+      }
+      assert.equal(it.made, [0, 110, 1420], "100 ms later, and then 400");
+      assert.equal(it.told, ["tries again", "tries again", "failed"]);
+      assert.match((start.end as Error).message, message);
+      assert.is(it.error, start.end);
+      assert.is(it.crew.size, 0);
+      assert.equal(it.actors.map(({ terminated }) => terminated), [1, 1, 1]);
+    });
+  });
+}
+
+test("a make that throws is tried again, and its last error is told", () => {
+  const clock = new Clock();
+  return clock.run(async () => {
+    const it = crewOf(clock);
+    it.make = () => {
+      throw new Error(`no thread left, ${it.made.length}`);
+    };
+    const start = endOf(it.crew.start());
+    await clock.pass(5000);
+    assert.equal(it.made, [0, 100, 500]);
+    assert.equal(it.told, ["tries again", "tries again", "failed"]);
+    assert.is((start.end as Error).message, "no thread left, 3");
+  });
+});
+
+test("a worker that starts at last serves; what earlier ones tell is over", () => {
+  const clock = new Clock();
+  return clock.run(async () => {
+    const it = crewOf(clock);
+    const start = endOf(it.crew.start());
+    await clock.pass(0);
+    it.actors[0]!.emit("error", new Error("no luck"));
+    it.actors[0]!.emit("exit", 1); // as Node does
+    await clock.pass(100);
+    it.actors[0]!.emit("error", new Error("no luck"));
+    assert.equal(it.told, ["tries again"]);
+    it.actors[1]!.hello();
+    await clock.pass(100_000); // longer than any patience
+    assert.is(start.end, "ready");
+    assert.equal(it.told, ["tries again"]);
+    const [member] = it.crew.members;
+    assert.equal([it.made.length, member!.state], [2, "ready"]);
+  });
+});
+
+test("a worker that never serves, or serves other tasks, is not tried again", () => {
+  const clock = new Clock();
+  return clock.run(async () => {
+    const silent = crewOf(clock, { patience: 700 });
+    const start = endOf(silent.crew.start());
+    await clock.pass(699);
+    assert.is(start.end, undefined);
+    await clock.pass(10_000);
+    assert.match((start.end as Error).message, "servePool within 700 ms");
+    assert.equal([silent.made.length, silent.told], [1, ["failed"]]);
+    const other = crewOf(clock);
+    const refused = new TypeError("another codec");
+    other.hello = () => {
+      throw refused;
+    };
+    const second = endOf(other.crew.start());
+    await clock.pass(0);
+    other.actors[0]!.hello();
+    await clock.pass(10_000);
+    assert.is(second.end, refused);
+    assert.equal([other.made.length, other.told], [1, ["failed"]]);
+    const [why] = other.actors[0]!.posted as { what: string; why: string }[];
+    assert.equal([why!.what, why!.why], ["refused", "another codec"]);
+  });
+});
+
+test("a crew that ends makes no worker after the pause", () => {
+  const clock = new Clock();
+  return clock.run(async () => {
+    const it = crewOf(clock);
+    const start = endOf(it.crew.start());
+    await clock.pass(0);
+    it.actors[0]!.emit("error", new Error("no luck"));
+    await clock.pass(50);
+    await it.crew.leaveAll();
+    await clock.pass(10_000);
+    assert.match((start.end as Error).message, "closed before");
+    assert.equal([it.made.length, it.crew.size], [1, 0]);
+  });
+});
+
+test("workers that end without a task count as failures of their seat", () => {
+  const clock = new Clock();
+  return clock.run(async () => {
+    const it = crewOf(clock);
+    let failures = 0;
+    const lives: number[] = [];
+    while (!isTooMany(failures)) {
+      const began = clock.now;
+      void it.crew.start(failures);
+      await clock.pass(400);
+      lives.push(it.made.at(-1)! - began);
+      it.actors.at(-1)!.hello();
+      const [member] = it.crew.members;
+      assert.is(member!.failures, failures);
+      member!.since = performance.timeOrigin + performance.now();
+      it.exits.at(-1)!();
+      assert.is(it.told.at(-1), "died");
+      failures = failuresAfter(member!, false);
+      // One that did a task when it ended, or before, is none.
+      assert.is(failuresAfter(member!, true), 0);
+      assert.is(failuresAfter({ ...member!, tasks: 1 }, false), 0);
+      await clock.pass(9_999);
+      assert.is(failuresAfter(member!, false), failures, "10 s are not long");
+      await clock.pass(2);
+      assert.is(failuresAfter(member!, false), 0, "it has waited for long");
+    }
+    assert.equal(lives, [0, 100, 400]);
+    assert.is(failures, 3);
+  });
+});
+
+test("a staff starts a worker for each that is missing, unless too many failed", () => {
+  for (const failures of [0, 1, 2, 3, Infinity]) {
+    const started: number[] = [];
+    const staff = new Staff({
+      jobs: new Jobs(() => {}),
+      poster: undefined as never, // there are no orders
+      size: () => 1 + started.length,
+      start: (failures) => {
+        started.push(failures);
+        return Promise.resolve();
+      },
+      ordered: () => {},
+    });
+    staff.workers = 2;
+    staff.balance(failures);
+    const isLost = failures >= 3;
+    assert.equal(started, isLost ? [] : [failures]);
+    assert.is(staff.workers, isLost ? 1 : 2);
+  }
+});
