@@ -97,8 +97,9 @@ export {
   ReservedBase,
   ReservedMessage,
   type SizedCodec,
-  type StructuredCodec,
   type StructuredOf,
+  type ValueChannel,
+  type ValueCodec,
 } from "./primitives/channel.ts";
 export {
   CallError,

@@ -18,12 +18,11 @@ import {
   REQUEST,
   Slots,
 } from "./_calls/call_slots.ts";
-import {
-  type CodecOfApi,
-  type IsJsonApi,
-  json,
-  type JsonCodec,
-  type StructuredCodec,
+import type {
+  CodecOfApi,
+  IsStructuredApi,
+  JsonCodec,
+  ValueCodec,
 } from "./_message/codec.ts";
 import { describe } from "./_memory/describe.ts";
 import { awaitOn, waitOn, wake } from "./_wait/event_count.ts";
@@ -42,6 +41,7 @@ import {
 } from "./_message/thrown.ts";
 import { nextTurn } from "./_wait/turn.ts";
 import { readUtf8, writeUtf8 } from "./_message/utf8.ts";
+import { values } from "./_value/codec.ts";
 import {
   assertOptions,
   assertTimeout,
@@ -61,9 +61,10 @@ export type {
   IsJson,
   IsJsonApi,
   IsStructured,
+  IsStructuredApi,
   JsonCodec,
   OwnCodec,
-  StructuredCodec,
+  ValueCodec,
 } from "./_message/codec.ts";
 export type { Codec } from "./_message/message.ts";
 export { ClosedError } from "./_queue/queue.ts";
@@ -72,13 +73,13 @@ export { CallError, CallRing, type ServeOptions } from "./call_ring.ts";
 
 // ---- what users write against -----------------------------------------------
 
-/** How arguments and results become bytes: `codec.json` unless given. */
+/** How arguments and results become bytes: `valueCodec` unless given. */
 export interface ApiCodec {
   /**
    * It carries the array of the arguments, and the result. Both sides must
    * give the same one.
    */
-  readonly codec?: Codec<unknown> | JsonCodec | StructuredCodec | undefined;
+  readonly codec?: Codec<unknown> | JsonCodec | ValueCodec | undefined;
 }
 
 /** How to serve an object, awaiting. */
@@ -156,10 +157,10 @@ export interface Serve {
 }
 
 /**
- * The options of `connect`. If JSON cannot carry the arguments and the results
- * of all methods, they must name a codec that can.
+ * The options of `connect`. If `structuredClone` does not copy the arguments and
+ * the results of all methods, they must name a codec that carries them.
  */
-export type OptionsOf<Api, Options> = IsJsonApi<Api> extends true
+export type OptionsOf<Api, Options> = IsStructuredApi<Api> extends true
   ? [options?: Options]
   : [options: Options & { readonly codec: CodecOfApi<Api> }];
 
@@ -253,14 +254,14 @@ function assertBlocking(name: string): void {
   );
 }
 
-function codecOf({ codec = json }: ApiCodec): Codec<unknown> {
+function codecOf({ codec = values }: ApiCodec): Codec<unknown> {
   if (
     typeof codec === "object" && codec !== null &&
     typeof codec.name === "string" && codec.name !== "" &&
     typeof codec.encode === "function" && typeof codec.decode === "function"
   ) return codec as Codec<unknown>;
   throw new TypeError(
-    "The codec of calls must be codec.json, codec.structured, or your own " +
+    "The codec of calls must be valueCodec, codec.json, or your own " +
       `{ name, encode, decode }: received ${describe(codec)}`,
   );
 }

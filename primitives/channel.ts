@@ -24,6 +24,8 @@ import type {
   JsonCodec,
   JsonOf,
   JsonValue,
+  StructuredOf,
+  ValueCodec,
 } from "./_message/codec.ts";
 import {
   BytesPort,
@@ -58,11 +60,13 @@ import {
   type Waiting,
 } from "./_wait/wait.ts";
 import { LockFreeQueue } from "./lock_free_queue.ts";
+import { values } from "./_value/codec.ts";
 import { MpmcQueue } from "./mpmc_queue.ts";
 import { RecordRing } from "./record_ring.ts";
+import { ShapeTable } from "./shape_table.ts";
 import { SpscQueue } from "./spsc_queue.ts";
 
-export * as codec from "./_message/codec.ts";
+export * as codec from "./_value/codecs.ts";
 export type { Carrier } from "./_queue/carrier.ts";
 export type {
   CodecOf,
@@ -70,7 +74,6 @@ export type {
   JsonOf,
   JsonValue,
   RecordType,
-  StructuredCodec,
   StructuredOf,
   ValueCodec,
 } from "./_message/codec.ts";
@@ -238,7 +241,10 @@ export const lockFree: Carrier = {
 
 // ---- configurations ---------------------------------------------------------
 
-/** The settings that an agent needs to attach to a channel. */
+/**
+ * The settings that an agent needs to attach to a channel. The codec may be left
+ * out if it is `valueCodec`: see {@linkcode ValueChannel}.
+ */
 export interface ChannelCodec<T> {
   /** Turns values into messages. */
   readonly codec: CodecOf<T>;
@@ -266,6 +272,17 @@ export interface ChannelConfig<T> extends ChannelCodec<T> {
   readonly messageSize?: number | undefined;
 }
 
+/**
+ * The same with `valueCodec`, which need not be named, for the type that you
+ * name, if `structuredClone` copies its values.
+ */
+export type ValueChannel<Config, T> = [T] extends [StructuredOf<T>]
+  ? Omit<Config, "codec"> & {
+    /** Turns values into messages: `valueCodec` unless given. */
+    readonly codec?: ValueCodec | undefined;
+  }
+  : never;
+
 /** The same with `codec.json`, for the type that you name, if it has a JSON form. */
 export type JsonChannel<Config, T> = Omit<Config, "codec"> & {
   /** Turns values into messages. */
@@ -287,21 +304,25 @@ function wordsOf<T>(codec: Codec<T>): [id: number, shape: number] {
   return [id, id === CODEC.own ? hash(name) : 0];
 }
 
-/** Checks the codec and the carrier of a configuration. */
-function assertCodec<T>({ codec, carrier }: ChannelCodec<T>): void {
+/** What the configurations of all codecs have in common. */
+type AnyConfig<Config> = Omit<Config, "codec"> & { readonly codec?: unknown };
+
+/** The codec of a configuration; checks it, and the carrier. */
+function codecOf<T>({ codec: given, carrier }: AnyConfig<ChannelCodec<T>>) {
+  const codec = (given === undefined ? values : given) as Codec<T>;
   if (
     typeof codec !== "object" || codec === null ||
     typeof codec.name !== "string" || codec.name === "" ||
     typeof codec.encode !== "function" || typeof codec.decode !== "function"
   ) {
     throw new TypeError(
-      "A channel's codec must be codec.json, text, binary, structured, " +
+      "A channel's codec must be valueCodec, codec.json, text, binary, " +
         "i32, f64, record(type), or your own { name, encode, decode }: " +
         "received " +
         describe(codec),
     );
   }
-  if (carrier === undefined || carrier?.elements !== undefined) return;
+  if (carrier === undefined || carrier?.elements !== undefined) return codec;
   throw new TypeError(
     "A channel's carrier must be oneToOne, manyToMany, manyToOne or lockFree: " +
       "received " +
@@ -310,7 +331,8 @@ function assertCodec<T>({ codec, carrier }: ChannelCodec<T>): void {
 }
 
 /** The queue or ring behind the head, and its size. */
-interface Plan {
+interface Plan<T> {
+  readonly codec: Codec<T>;
   readonly kind: Kind<unknown>;
   /** The configuration of that queue or ring. */
   readonly capacity: number;
@@ -323,19 +345,19 @@ interface Plan {
  * Checks a configuration, and plans the queue or ring that carries its
  * messages.
  */
-function planOf<T>(config: ChannelConfig<T>): Plan {
+function planOf<T>(config: AnyConfig<ChannelConfig<T>>): Plan<T> {
   assertConfig("channel", config, CONFIG_NAMES);
-  assertCodec(config);
-  const { codec, carrier = ANY, messageSize = MESSAGE_SIZE } = config;
+  const codec = codecOf<T>(config);
+  const { carrier = ANY, messageSize = MESSAGE_SIZE } = config;
   const plan = (
     kind: Kind<unknown>,
     capacity: number,
     size: number,
     messageSize: number,
   ) => {
-    const table = isShaped(codec) ? codec.table.byteLength() : 0;
-    const byteLength = HEAD + kind.byteLength(capacity, size) + table;
-    return { kind, capacity, size, messageSize, byteLength };
+    const byteLength = HEAD + kind.byteLength(capacity, size) +
+      tableBytes(codec);
+    return { codec, kind, capacity, size, messageSize, byteLength };
   };
   inRange("A channel's capacity", config.capacity, 1, 2 ** 30);
   if (isSized(codec)) {
@@ -447,16 +469,16 @@ export const ChannelBase: abstract new <T>(
  * `double`, or a struct.
  * Source: a codec over a queue of bytes, as Go's and Rust's channels are typed.
  *
- * @example Requests in JSON
+ * @example Requests
  * ```ts
- * import { Channel, codec } from "@weft/sync";
+ * import { Channel } from "@weft/sync";
  *
  * interface Job {
  *   id: number;
  *   tags: string[];
  * }
- * const jobs = Channel.create<Job>({ codec: codec.json, capacity: 64 });
- * // Post jobs.handle; there, Channel.from<Job>(handle, { codec: codec.json }).
+ * const jobs = Channel.create<Job>({ capacity: 64 });
+ * // Post jobs.handle; there, Channel.from<Job>(handle).
  * await jobs.sendAsync({ id: 7, tags: ["a", "ü"] });
  * jobs.close();
  * for await (const job of jobs) console.log(job.id); // 7
@@ -477,11 +499,31 @@ export class Channel<T> extends ChannelBase<T> {
    */
   constructor(
     memory: Memory,
+    ...where: [T] extends [StructuredOf<T>] ? [
+        byteOffset?: number | bigint | undefined,
+        config?: ValueChannel<ChannelCodec<T>, T>,
+      ]
+      : [byteOffset: number | bigint | undefined, config: never]
+  );
+  /**
+   * The same for other codecs.
+   *
+   * @throws {TypeError} If `memory` is not shared, no channel of this layout
+   * version was initialized there, or its messages are of another codec.
+   * @throws {RangeError} If it does not fit there.
+   */
+  constructor(
+    memory: Memory,
     byteOffset: number | bigint | undefined,
     config: ChannelCodec<T>,
+  );
+  constructor(
+    memory: Memory,
+    byteOffset?: number | bigint,
+    config: AnyConfig<ChannelCodec<T>> = {},
   ) {
     assertConfig("channel", config, CONFIG_NAMES);
-    assertCodec(config);
+    const codec = codecOf<T>(config);
     const head = attach(
       "channel",
       CHANNEL,
@@ -490,11 +532,9 @@ export class Channel<T> extends ChannelBase<T> {
       () => HEAD,
     );
     const at = head.byteOffset;
-    const codec = config.codec as Codec<T>;
     assertSameCodec(codec, head);
-    const port = portAt(memory, at + HEAD, config);
-    const table = isShaped(codec) ? codec.table.byteLength() : 0;
-    const length = (HEAD + port.queue.byteLength + table) / 4;
+    const port = portAt(memory, at + HEAD, codec, config.carrier);
+    const length = (HEAD + port.queue.byteLength + tableBytes(codec)) / 4;
     super("channel", viewPlain("channel", { length }, memory, at), INSPECTION);
     this.codec = codec;
     this.#port = port;
@@ -506,12 +546,23 @@ export class Channel<T> extends ChannelBase<T> {
    * @throws {TypeError} If `config` is not a channel's configuration.
    * @throws {RangeError} If `config` is out of range.
    */
-  static byteLength<T>(config: ChannelConfig<T>): number {
-    return planOf(config).byteLength;
+  static byteLength<T>(
+    config: ChannelConfig<T> | ValueChannel<ChannelConfig<unknown>, unknown>,
+  ): number {
+    return planOf<T>(config).byteLength;
   }
 
   /**
    * Allocates an empty channel.
+   *
+   * @throws {TypeError} If `config` is not a channel's configuration.
+   * @throws {RangeError} If `config` is out of range.
+   */
+  static create<T = unknown>(
+    config: ValueChannel<ChannelConfig<T>, T>,
+  ): Channel<T>;
+  /**
+   * The same with `codec.json`.
    *
    * @throws {TypeError} If `config` is not a channel's configuration.
    * @throws {RangeError} If `config` is out of range.
@@ -526,12 +577,25 @@ export class Channel<T> extends ChannelBase<T> {
    * @throws {RangeError} If `config` is out of range.
    */
   static create<T>(config: ChannelConfig<T>): Channel<T>;
-  static create<T>(config: ChannelConfig<T>): Channel<T> {
-    return Channel.init(allocate(planOf(config).byteLength), 0, config);
+  static create<T>(config: AnyConfig<ChannelConfig<T>>): Channel<T> {
+    const memory = allocate(planOf<T>(config).byteLength);
+    return Channel.init(memory, 0, config as ChannelConfig<T>);
   }
 
   /**
    * Initializes an empty channel in unused memory.
+   *
+   * @throws {TypeError} If `memory` is not shared, or `config` is not a
+   * channel's configuration.
+   * @throws {RangeError} If it does not fit there, or `config` is out of range.
+   */
+  static init<T = unknown>(
+    memory: Memory,
+    byteOffset: number | bigint,
+    config: ValueChannel<ChannelConfig<T>, T>,
+  ): Channel<T>;
+  /**
+   * The same with `codec.json`.
    *
    * @throws {TypeError} If `memory` is not shared, or `config` is not a
    * channel's configuration.
@@ -557,17 +621,18 @@ export class Channel<T> extends ChannelBase<T> {
   static init<T>(
     memory: Memory,
     byteOffset: number | bigint,
-    config: ChannelConfig<T>,
+    config: AnyConfig<ChannelConfig<T>>,
   ): Channel<T> {
-    const { kind, capacity, size, messageSize, byteLength } = planOf(config);
-    const { codec, carrier } = config;
+    const { codec, kind, capacity, size, messageSize, byteLength } = planOf<T>(
+      config,
+    );
+    const { carrier } = config;
     const length = byteLength / 4;
     const at = viewPlain("channel", { length }, memory, byteOffset).byteOffset;
     kind.init(memory, at + HEAD, capacity, size);
-    if (isShaped(codec)) {
-      codec.table.init(memory, at + byteLength - codec.table.byteLength());
-    }
-    const words = wordsOf(codec as Codec<T>);
+    const table = tableBytes(codec);
+    if (table > 0) ShapeTable.init(memory, at + byteLength - table);
+    const words = wordsOf(codec);
     format(
       "channel",
       CHANNEL,
@@ -577,12 +642,25 @@ export class Channel<T> extends ChannelBase<T> {
       words,
       (head) => head[CHANNEL.message_size] = messageSize,
     );
-    return new Channel(memory, at, { codec, carrier });
+    const same = { codec: codec as CodecOf<T>, carrier };
+    return new Channel<T>(memory, at, same);
   }
 
   /**
    * Attaches to the channel whose handle came in a message. Give the codec of
-   * the channel, and its carrier if it has one.
+   * the channel, and its carrier, if it was made with one.
+   *
+   * @throws {TypeError} If the handle names another kind, the channel has
+   * another codec, or no channel is there.
+   */
+  static from<T = unknown>(
+    handle: Handle<"channel">,
+    ...config: [T] extends [StructuredOf<T>]
+      ? [config?: ValueChannel<ChannelCodec<T>, T>]
+      : [config: never]
+  ): Channel<T>;
+  /**
+   * The same with `codec.json`.
    *
    * @throws {TypeError} If the handle names another kind, the channel has
    * another codec, or no channel is there.
@@ -603,9 +681,10 @@ export class Channel<T> extends ChannelBase<T> {
   ): Channel<T>;
   static from<T>(
     handle: Handle<"channel">,
-    config: ChannelCodec<T>,
+    config?: AnyConfig<ChannelCodec<T>>,
   ): Channel<T> {
-    return new Channel(...fromHandle("channel", handle), config);
+    const at = fromHandle("channel", handle);
+    return new Channel<T>(...at, config as ChannelCodec<T>);
   }
 
   /** How many messages may be in the channel: see `ChannelConfig`. */
@@ -973,9 +1052,9 @@ interface Taking {
 function portAt<T>(
   memory: Memory,
   at: number,
-  { codec: given, carrier = ANY }: ChannelCodec<T>,
+  codec: Codec<T>,
+  carrier = ANY,
 ): Port<T> {
-  const codec = given as Codec<T>;
   const records = isSized(codec) ? undefined : carrier.records;
   const { stem } = records ?? carrier.elements;
   const magic = viewPlain("channel", { length: 1 }, memory, at)[0]!;
@@ -1036,6 +1115,10 @@ function portAt<T>(
     : new FieldPort(queue, codec.field);
 }
 
+/** The bytes of the table of shapes of a channel with this codec. */
+const tableBytes = <T>(codec: Codec<T>): number =>
+  isShaped(codec) ? ShapeTable.byteLength() : 0;
+
 /** The codec with the channel's table of shapes, which lies behind its queue. */
 function over<T>(
   codec: Codec<T>,
@@ -1044,7 +1127,7 @@ function over<T>(
   { byteLength }: { byteLength: number },
 ): Codec<T> {
   if (!isShaped(codec)) return codec;
-  return codec.over(new codec.table(memory, at + byteLength));
+  return codec.over(new ShapeTable(memory, at + byteLength));
 }
 
 /** Checks that the channel with this head has messages of `codec`. */

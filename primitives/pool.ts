@@ -77,12 +77,13 @@ import { agentId, announceAgent, onAgentExit } from "./agent.ts";
 import { CallRing } from "./call_ring.ts";
 import { Event } from "./event.ts";
 
-export * as codec from "./_message/codec.ts";
+export * as codec from "./_value/codecs.ts";
 export type {
   CodecOf,
-  IsJson,
+  IsStructured,
   JsonCodec,
   JsonValue,
+  ValueCodec,
 } from "./_message/codec.ts";
 export type { Codec } from "./_message/message.ts";
 export type { PoolWorker } from "./_pool/crew.ts";
@@ -506,7 +507,8 @@ export class Pool<T extends Tasks> extends PoolBase {
    * - with a TypeError with a path, if the codec cannot carry the request, or a
    *   RangeError if the request is too long; then nothing was sent;
    * - with a TypeError that lists the tasks, if there is none of that name;
-   * - with what the function threw: an error whole, another value as JSON;
+   * - with what the function threw: an error whole, another value as
+   *   `valueCodec` carries it;
    * - with `signal.reason`, or a `TimeoutError`;
    * - with a {@linkcode WorkerError}, if the worker died;
    * - with a {@linkcode ClosedError}, if the pool was closed.

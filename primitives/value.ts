@@ -7,15 +7,15 @@
 import { describe } from "./_memory/describe.ts";
 import { assertConfig } from "./_memory/region.ts";
 import type { ValueCodec } from "./_message/codec.ts";
-import { Values } from "./_value/codec.ts";
-import { ShapeTable } from "./shape_table.ts";
+import { Values, values } from "./_value/codec.ts";
 
 export type { ValueCodec } from "./_message/codec.ts";
 export type { Codec } from "./_message/message.ts";
 
 /**
  * A codec for any value that `structuredClone` takes and bytes can carry:
- * {@linkcode encodeValue} says what that is.
+ * {@linkcode encodeValue} says what that is. Channels, calls and tasks that name
+ * no codec have this one.
  *
  * A channel keeps the names of objects in its own memory: an object carries
  * only the number of its shape there. Elsewhere each message has the names of
@@ -31,13 +31,7 @@ export type { Codec } from "./_message/message.ts";
  * if (!users.tryReceive()?.tags.has("a")) throw new Error("another user");
  * ```
  */
-export const valueCodec: ValueCodec = /* @__PURE__ */ new Values(
-  [],
-  ShapeTable,
-);
-
-/** Without a table, which only channels have. */
-const plain: Values = /* @__PURE__ */ new Values([]);
+export const valueCodec: ValueCodec = values;
 
 /**
  * The same for errors of classes of yours: they arrive with their class. Each
@@ -70,7 +64,7 @@ export function valueCodecWith(
       `valueCodecWith takes classes of errors: received ${describe(of)}`,
     );
   }
-  return new Values([...errors], ShapeTable);
+  return new Values([...errors]);
 }
 
 /**
@@ -109,7 +103,7 @@ export function valueCodecWith(
  */
 export function encodeValue(value: unknown, into: Uint8Array): number {
   assertBytes(into);
-  return plain.encode(value, into);
+  return values.encode(value, into);
 }
 
 /**
@@ -129,7 +123,7 @@ export function encodeValue(value: unknown, into: Uint8Array): number {
  */
 export function decodeValue<T = unknown>(bytes: Uint8Array): T {
   assertBytes(bytes);
-  return plain.decode(bytes) as T;
+  return values.decode(bytes) as T;
 }
 
 function assertBytes(bytes: Uint8Array): void {

@@ -34,24 +34,14 @@ export interface JsonCodec extends Codec<JsonValue> {
 }
 
 /**
- * The type of {@linkcode structured}. Name the type of its values:
- * `create<Job>(…)`. It carries the types that {@linkcode StructuredOf} lets
- * through.
- */
-export interface StructuredCodec extends Codec<unknown> {
-  /** Its name. */
-  readonly name: "structured";
-  /** Never there: it tells the compiler that this is no codec of yours. */
-  readonly own?: false;
-}
-
-/**
  * The type of `valueCodec`. Name the type of its values: `create<Job>(…)`. It
  * carries the types that {@linkcode StructuredOf} lets through.
  */
 export interface ValueCodec extends Codec<unknown> {
   /** Its name. */
   readonly name: "value";
+  /** Never there: it tells the compiler that this is no codec of yours. */
+  readonly own?: false;
 }
 
 /**
@@ -99,7 +89,7 @@ export type CodecOf<T> =
   // It takes every T: the compiler compares methods less strictly.
   | (Codec<T> & { readonly encode: (value: T, into: Uint8Array) => number })
   | ([T] extends [JsonOf<T>] ? JsonCodec : never)
-  | ([T] extends [StructuredOf<T>] ? StructuredCodec | ValueCodec : never);
+  | ([T] extends [StructuredOf<T>] ? ValueCodec : never);
 
 /**
  * A codec of yours, for any values: the compiler does not know which it carries.
@@ -145,13 +135,19 @@ export type IsJsonApi<Api> = AllTrue<
   { [Name in keyof Api]: IsJson<ApiValuesOf<Api>[Name]> }
 >;
 
+/**
+ * Whether `structuredClone` copies the arguments and results of an object's
+ * methods.
+ */
+export type IsStructuredApi<Api> = AllTrue<
+  { [Name in keyof Api]: IsStructured<ApiValuesOf<Api>[Name]> }
+>;
+
 /** The codecs that carry the arguments and results of an object's methods. */
 export type CodecOfApi<Api> =
   | OwnCodec
   | (IsJsonApi<Api> extends true ? JsonCodec : never)
-  | (AllTrue<
-    { [Name in keyof Api]: IsStructured<ApiValuesOf<Api>[Name]> }
-  > extends true ? StructuredCodec : never);
+  | (IsStructuredApi<Api> extends true ? ValueCodec : never);
 
 /** Adds the two functions that users see, which take views. */
 function placed<T>(
@@ -528,160 +524,4 @@ export function record<T extends object>(
   }
   const field = wholeRecord(type.field);
   return sized("record", CODEC.record, hash(type.toC("record")), field);
-}
-
-// ---- the platform's serializer ----------------------------------------------
-
-interface Serializer {
-  serialize(value: unknown): Uint8Array;
-  deserialize(bytes: Uint8Array): unknown;
-}
-
-/** The part of the module `node:v8` that is used here. */
-interface V8 extends Serializer {
-  readonly Serializer: new () => {
-    writeHeader(): void;
-    writeValue(value: unknown): void;
-    releaseBuffer(): Uint8Array;
-  };
-  readonly Deserializer: new (bytes: Uint8Array) => {
-    readHeader(): void;
-    readValue(): unknown;
-  };
-}
-
-let serializer: Serializer | undefined;
-
-function platformSerializer(): Serializer {
-  if (serializer !== undefined) return serializer;
-  const { process } = globalThis as {
-    process?: { getBuiltinModule?(name: string): V8 | undefined };
-  };
-  const v8 = process?.getBuiltinModule?.("node:v8");
-  if (v8 !== undefined) {
-    return serializer = "Bun" in globalThis ? copying(v8) : exact(v8);
-  }
-  throw new TypeError(
-    "codec.structured needs node:v8, which Deno, Bun and Node have from 20.16 " +
-      "on: use codec.json here, or a codec of your own",
-  );
-}
-
-/**
- * V8 itself writes each buffer once, and refuses shared ones. Its module's own
- * functions write the bytes of each view instead: such a view arrives as a
- * piece of the message.
- */
-function exact({ Serializer, Deserializer }: V8): Serializer {
-  return {
-    serialize(value) {
-      const writer = new Serializer();
-      writer.writeHeader();
-      writer.writeValue(value);
-      return writer.releaseBuffer();
-    },
-    deserialize(bytes) {
-      const reader = new Deserializer(bytes);
-      reader.readHeader();
-      return reader.readValue();
-    },
-  };
-}
-
-/** Bun writes each buffer once, but copies shared ones. */
-function copying({ serialize, deserialize }: V8): Serializer {
-  return {
-    serialize(value) {
-      assertUnshared(value, new Set());
-      return serialize(value);
-    },
-    deserialize,
-  };
-}
-
-function assertUnshared(value: unknown, seen: Set<unknown>): void {
-  if (typeof value !== "object" || value === null || seen.has(value)) return;
-  seen.add(value);
-  const memory = ArrayBuffer.isView(value) ? value.buffer : value;
-  if (memory instanceof SharedArrayBuffer) {
-    throw new TypeError("shared memory would be copied");
-  }
-  for (const [, item] of itemsOf(value)) assertUnshared(item, seen);
-}
-
-/** The values in an object, by their names or numbers. */
-function itemsOf(value: object): [string | number, unknown][] {
-  if (ArrayBuffer.isView(value)) return [];
-  return value instanceof Map
-    ? [...value].flatMap(([key, item], i) => [[i, key], [i, item]])
-    : value instanceof Set
-    ? [...value].map((item, i) => [i, item])
-    : Object.entries(value);
-}
-
-/**
- * The values that `structuredClone` accepts, such as `Map`, `Set`, `Date`,
- * `RegExp`, BigInts, errors, `undefined`, typed arrays, and objects that
- * contain themselves. Buffers arrive as they were: a view comes with its whole
- * buffer, and two views of one buffer share one. Shared memory is refused, in
- * views, too. It uses the platform's serializer, which exists in Deno, in Bun,
- * and in Node from 20.16 on. In browsers it throws a TypeError at its first
- * use.
- *
- * @example A Map
- * ```ts
- * import { Channel, codec } from "@weft/sync";
- *
- * const config = { codec: codec.structured, capacity: 8 };
- * const maps = Channel.create<Map<string, bigint>>(config);
- * maps.trySend(new Map([["a", 1n]]));
- * if (maps.tryReceive()?.get("a") !== 1n) throw new Error("another map");
- * ```
- */
-export const structured: StructuredCodec = {
-  name: "structured",
-  encode(value, into) {
-    const bytes = serialized(value);
-    if (bytes.length <= into.length) into.set(bytes);
-    return bytes.length;
-  },
-  decode: (bytes) => platformSerializer().deserialize(bytes.slice()),
-};
-
-function serialized(value: unknown): Uint8Array {
-  const platform = platformSerializer();
-  try {
-    return platform.serialize(value);
-  } catch (error) {
-    const [path, culprit] = culpritOf(platform, value);
-    const { message } = error as Error;
-    throw refusal("a structured clone", culprit, message, path);
-  }
-}
-
-/** Finds the innermost value that cannot be serialized, and its path. */
-function culpritOf(
-  platform: Serializer,
-  value: unknown,
-): [path: (string | number)[], culprit: unknown] {
-  const path: (string | number)[] = [];
-  const seen = new Set<unknown>();
-  const fails = (item: unknown) => {
-    if (seen.has(item)) return false;
-    try {
-      platform.serialize(item);
-      return false;
-    } catch {
-      return true;
-    }
-  };
-  while (typeof value === "object" && value !== null) {
-    seen.add(value);
-    const next = itemsOf(value).find(([, item]) => fails(item));
-    if (next === undefined) break;
-    const [key, item] = next;
-    path.push(Array.isArray(value) ? Number(key) : key);
-    value = item;
-  }
-  return [path, value];
 }

@@ -6,7 +6,6 @@
  */
 
 import { describe } from "../_memory/describe.ts";
-import type { Memory } from "../_memory/memory.ts";
 import type { Field } from "./record.ts";
 
 /**
@@ -52,21 +51,15 @@ export interface SharedShapes {
   textAt(number: number): Uint8Array<ArrayBuffer> | undefined;
 }
 
-/** A codec that keeps the names of objects in shared memory. */
+/** A codec that can keep the names of objects in shared memory. */
 export interface ShapedCodec<T> extends PlacedCodec<T> {
-  /** Makes and attaches to that memory: the class `ShapeTable`. */
-  readonly table: {
-    byteLength(): number;
-    init(memory: Memory, at: number): unknown;
-    new (memory: Memory, at: number): SharedShapes;
-  };
   /** The same codec with that memory. */
   over(shapes: SharedShapes): PlacedCodec<T>;
 }
 
-/** Whether the codec keeps the names of objects in shared memory. */
+/** Whether the codec can keep the names of objects in shared memory. */
 export const isShaped = <T>(codec: Codec<T>): codec is ShapedCodec<T> =>
-  (codec as Partial<ShapedCodec<T>>).table !== undefined;
+  typeof (codec as Partial<ShapedCodec<T>>).over === "function";
 
 /** A codec whose messages all have the same size. C knows these codecs, too. */
 export interface SizedCodec<T> extends Codec<T> {

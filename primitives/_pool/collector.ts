@@ -6,9 +6,9 @@
  */
 
 import { PHASE_MASK, REPLIED, type Slots } from "../_calls/call_slots.ts";
-import { json } from "../_message/codec.ts";
 import { errorOf } from "../_message/thrown.ts";
 import { readUtf8 } from "../_message/utf8.ts";
+import { values } from "../_value/codec.ts";
 import { type Death, deathOf } from "./death.ts";
 import type { Job, Jobs } from "./jobs.ts";
 import type { Poster } from "./poster.ts";
@@ -190,7 +190,7 @@ export class Collector {
 function thrownBy(what: number, bytes: Uint8Array): unknown {
   switch (what) {
     case THROWN:
-      return json.decode(bytes);
+      return values.decode(bytes);
     case ERROR:
       if (bytes.length > 0) return errorOf(readUtf8(bytes));
       return new Error(

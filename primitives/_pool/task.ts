@@ -6,23 +6,18 @@
 
 import { describe } from "../_memory/describe.ts";
 import { assertBoolean, assertConfig } from "../_memory/region.ts";
-import {
-  type CodecOf,
-  type IsJson,
-  json,
-  type JsonCodec,
-  type JsonValue,
-} from "../_message/codec.ts";
+import type { CodecOf, IsStructured, ValueCodec } from "../_message/codec.ts";
 import type { Codec } from "../_message/message.ts";
+import { values } from "../_value/codec.ts";
 import { inPlace, inPlaceResult } from "./in_place.ts";
 import type { Spec } from "./jobs.ts";
 import { fieldOf, MOST_TASKS, signatureOf } from "./wire.ts";
 
 /** A kind of task: what goes to the worker, and what comes back. */
 export interface Task<Request, Reply> {
-  /** Carries the request; `codec.json` unless given. */
+  /** Carries the request; `valueCodec` unless given. */
   readonly request: Codec<Request>;
-  /** Carries the result; `codec.json` unless given. */
+  /** Carries the result; `valueCodec` unless given. */
   readonly reply: Codec<Reply>;
   /**
    * Whether it may be done again if its worker dies; `false` unless given.
@@ -30,14 +25,17 @@ export interface Task<Request, Reply> {
   readonly idempotent?: boolean;
 }
 
-/** The codecs of a task: where JSON cannot carry the type, one must be named. */
+/**
+ * The codecs of a task: where `structuredClone` does not copy the type, one must
+ * be named.
+ */
 export type TaskConfig<Request, Reply> =
   & TaskCodec<"request", Request>
   & TaskCodec<"reply", Reply>
   & Pick<Task<Request, Reply>, "idempotent">;
 
 /** One of them. A task carries `undefined` with every codec. */
-export type TaskCodec<Name extends string, T> = IsJson<T> extends true
+export type TaskCodec<Name extends string, T> = IsStructured<T> extends true
   ? { readonly [Key in Name]?: CodecOf<T> | CodecOf<Exclude<T, undefined>> }
   : { readonly [Key in Name]: CodecOf<T> | CodecOf<Exclude<T, undefined>> };
 
@@ -82,7 +80,7 @@ export type ReplyOf<T extends AnyTask> = T extends
  * }
  * const tasks = {
  *   compress: task({ request: codec.binary, reply: codec.binary }),
- *   draw: task<Job, string[]>({ idempotent: true }), // as JSON
+ *   draw: task<Job, string[]>({ idempotent: true }),
  * };
  * console.log(Object.keys(tasks)); // compress, draw
  * ```
@@ -90,8 +88,8 @@ export type ReplyOf<T extends AnyTask> = T extends
  * @throws {TypeError} If a name is unknown, a codec is none, or `idempotent` is
  * no boolean.
  */
-export function task<Request = JsonValue, Reply = JsonValue>(
-  ...config: [IsJson<Request>, IsJson<Reply>] extends [true, true]
+export function task<Request = unknown, Reply = unknown>(
+  ...config: [IsStructured<Request>, IsStructured<Reply>] extends [true, true]
     ? [config?: TaskConfig<Request, Reply>]
     : [config: TaskConfig<Request, Reply>]
 ): Task<Request, Reply>;
@@ -101,8 +99,8 @@ export function task<Request = JsonValue, Reply = JsonValue>(
  * @throws {TypeError} As above.
  */
 export function task<
-  Request extends AnyCodec = JsonCodec,
-  Reply extends AnyCodec = JsonCodec,
+  Request extends AnyCodec = ValueCodec,
+  Reply extends AnyCodec = ValueCodec,
 >(
   config: {
     readonly request?: Request;
@@ -112,7 +110,7 @@ export function task<
 ): Task<ValueOf<Request>, ValueOf<Reply>>;
 export function task(config: Partial<AnyTask> = {}): AnyTask {
   assertConfig("task", config, ["request", "reply", "idempotent"]);
-  const { request = json, reply = json, idempotent = false } = config;
+  const { request = values, reply = values, idempotent = false } = config;
   assertBoolean("idempotent", idempotent);
   return {
     request: codecOf("request", request),
@@ -128,7 +126,7 @@ function codecOf<T>(of: string, codec: unknown): Codec<T> {
     typeof it.decode === "function"
   ) return it;
   throw new TypeError(
-    `The codec of a ${of} must be codec.json or another of codec, or your ` +
+    `The codec of a ${of} must be valueCodec, one of codec, or your ` +
       `own { name, encode, decode }: received ${describe(codec)}`,
   );
 }

@@ -5,7 +5,6 @@
  */
 
 import type { Slots } from "../_calls/call_slots.ts";
-import { json } from "../_message/codec.ts";
 import { type Awaited, waitOn } from "../_wait/event_count.ts";
 import { inPlaceResult } from "./in_place.ts";
 import {
@@ -31,6 +30,7 @@ import { spin } from "../_wait/spin.ts";
 import { errorText, isError, unsendable } from "../_message/thrown.ts";
 import { nextTurn } from "../_wait/turn.ts";
 import { writeUtf8 } from "../_message/utf8.ts";
+import { values } from "../_value/codec.ts";
 import { block, blockAsync } from "../_wait/wait.ts";
 import { type Watched, Watches } from "../_calls/watch.ts";
 
@@ -317,7 +317,7 @@ export class PoolServer {
         return this.#encode(
           at,
           THROWN,
-          (into) => json.encode(thrown as never, into),
+          (into) => values.encode(thrown, into),
         );
       } catch {
         error = unsendable(`Task ${task?.name}`, thrown);

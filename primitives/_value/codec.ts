@@ -6,7 +6,6 @@
 
 import type { ValueCodec } from "../_message/codec.ts";
 import {
-  type PlacedCodec,
   refusal,
   type ShapedCodec,
   type SharedShapes,
@@ -21,30 +20,22 @@ import { PLAIN, REFERRING } from "./tags.ts";
 import { Unsendable, Writer } from "./writer.ts";
 
 /** Writes and reads values, with the shapes of a table or with their own. */
-export class Values implements PlacedCodec<unknown>, ValueCodec {
+export class Values implements ShapedCodec<unknown>, ValueCodec {
   readonly name = "value" as const;
   /** The classes of errors that are made again. */
   readonly errors: readonly ErrorClass[];
-  /** What makes a channel's table. */
-  readonly table: ShapedCodec<unknown>["table"] | undefined;
   readonly #shapes: Shapes;
   /** Undefined while in use: a getter may send, too. */
   #writer: Writer | undefined;
   #reader: Reader | undefined;
 
-  constructor(
-    errors: readonly ErrorClass[],
-    table?: ShapedCodec<unknown>["table"],
-    shapes?: SharedShapes,
-  ) {
-    this.table = table;
+  constructor(errors: readonly ErrorClass[], shapes?: SharedShapes) {
     this.errors = errors;
     this.#shapes = new Shapes(shapes);
   }
 
-  /** The same codec with a channel's table. */
   over(shapes: SharedShapes): Values {
-    return new Values(this.errors, undefined, shapes);
+    return new Values(this.errors, shapes);
   }
 
   encode(value: unknown, into: Uint8Array): number {
@@ -123,6 +114,25 @@ export class Values implements PlacedCodec<unknown>, ValueCodec {
     }
   }
 }
+
+/**
+ * The values that `structuredClone` accepts, such as `Map`, `Set`, `Date`,
+ * `RegExp`, BigInts, errors, `undefined`, typed arrays, and objects that
+ * contain themselves. Shared memory is refused, in views, too. It is
+ * `valueCodec`, the codec of a channel that names none, under another name.
+ *
+ * @example A Map
+ * ```ts
+ * import { Channel, codec } from "@weft/sync";
+ *
+ * const config = { codec: codec.structured, capacity: 8 };
+ * const maps = Channel.create<Map<string, bigint>>(config);
+ * maps.trySend(new Map([["a", 1n]]));
+ * if (maps.tryReceive()?.get("a") !== 1n) throw new Error("another map");
+ * ```
+ */
+export const values: ValueCodec & ShapedCodec<unknown> = /* @__PURE__ */
+  new Values([]);
 
 /** The error that says which part of a value cannot be sent. */
 function refused(value: unknown, { value: culprit, why }: Unsendable): Error {

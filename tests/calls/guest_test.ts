@@ -1,7 +1,7 @@
 // Threads of C serve what JavaScript calls, and call what it serves.
 import { fileURLToPath } from "node:url";
 import * as assert from "uvu/assert";
-import { CallRing, connect, serve } from "../../mod.ts";
+import { CallRing, codec, connect, serve } from "../../mod.ts";
 import { guestOf } from "../_run/guest.ts";
 import { suite } from "../_run/harness.ts";
 import { spawn } from "../_run/workers.ts";
@@ -16,6 +16,9 @@ const GUEST = new URL("./guest.ts", import.meta.url);
 const AT = 1 << 19;
 
 const module = guestOf(SOURCE);
+
+/** C reads and writes JSON. */
+const json = { codec: codec.json };
 
 /** A ring in the memory of a thread of C, which serves or calls. */
 async function guest(calls?: GuestJob["calls"]) {
@@ -47,7 +50,7 @@ const rejection = (promise: Promise<unknown>): Promise<Error> =>
 
 test("connect calls a server of C", async () => {
   const { ring, thread } = await guest();
-  const remote = connect<Api>(ring, { timeout: 60_000 });
+  const remote = connect<Api>(ring, { ...json, timeout: 60_000 });
   const texts = Array.from({ length: 8 }, (_, i) => "ü".repeat(i * 100));
   const echoed = await Promise.all(texts.map((text) => remote.echo(text, 1)));
   assert.equal(echoed, texts.map((text) => [text, 1]));
@@ -56,6 +59,10 @@ test("connect calls a server of C", async () => {
   assert.instance(error, RangeError);
   assert.is(error.message, 'no "luck" in ü');
   assert.is(error.code, "ENOENT");
+  // Values of JavaScript are no JSON.
+  const values = await rejection(connect<Api>(ring).echo(1));
+  assert.instance(values, TypeError);
+  assert.match(values.message, "another codec");
   const unknown = await rejection(remote.other());
   assert.instance(unknown, TypeError);
   assert.match(unknown.message, '"other" is served: there are echo, nothing');
@@ -69,7 +76,7 @@ test("connect calls a server of C", async () => {
   assert.is((await spinning).message, "enough");
   assert.is(await remote.ends(), 1);
   assert.is(await remote.told(), "enough");
-  const brief = connect.blocking<Api>(ring, { timeout: 20 });
+  const brief = connect.blocking<Api>(ring, { ...json, timeout: 20 });
   assert.throws(() => brief.spin(new AbortController().signal));
   assert.is(await remote.told(), "The call "); // as much as the slot has room
   const other = new AbortController();
@@ -78,9 +85,9 @@ test("connect calls a server of C", async () => {
   other.abort([1, "two"]);
   assert.equal(await spun, [1, "two"]);
   assert.equal(await remote.told(), [1, "two"]);
-  assert.is(connect.blocking<Api>(ring).ends(), 3);
+  assert.is(connect.blocking<Api>(ring, json).ends(), 3);
   ring.close();
-  assert.is(await thread.next(), texts.length + 11);
+  assert.is(await thread.next(), texts.length + 12);
   thread.stop();
 });
 
@@ -106,7 +113,7 @@ test("C calls what serve serves", async () => {
     thrown() {
       throw [1, "two"];
     },
-  });
+  }, json);
   const EIO = 29; // in bare wasm32
   const expected = [
     [0, 2, "3.5"],

@@ -6,6 +6,8 @@ import {
   connect,
   type JsonValue,
   struct,
+  valueCodec,
+  valueCodecWith,
 } from "../../mod.ts";
 import { type Task, task } from "../../primitives/pool.ts";
 
@@ -62,22 +64,27 @@ export function connects(ring: CallRing): unknown[] {
     connect<Account>(ring, { codec: codec.json, timeout: 5 }),
     connect<Account>(ring, { codec: codec.structured }),
     connect.blocking<Account>(ring, { timeout: 5 }),
-    connect<typeof date>(ring, { codec: codec.structured }),
-    connect<typeof now>(ring, { codec: codec.structured }),
-    connect<typeof map>(ring, { codec: codec.structured }),
-    connect<typeof callback>(ring, { codec: own }),
-    // @ts-expect-error: JSON has no functions
-    connect<typeof callback>(ring),
-    // @ts-expect-error: nor has structuredClone
-    connect<typeof callback>(ring, { codec: codec.structured }),
-    // @ts-expect-error: JSON has no dates
     connect<typeof date>(ring),
+    connect<typeof date>(ring, { codec: codec.structured }),
+    connect<typeof now>(ring, { codec: valueCodec }),
+    connect.blocking<typeof now>(ring, { timeout: 5 }),
+    connect<typeof map>(ring),
+    connect<typeof map>(ring, { codec: valueCodecWith({ errors: [] }) }),
+    connect<typeof callback>(ring, { codec: own }),
+    // @ts-expect-error: no function is sent
+    connect<typeof callback>(ring),
+    // @ts-expect-error: no function is sent
+    connect.blocking<typeof callback>(ring, { timeout: 5 }),
+    // @ts-expect-error: no function is sent
+    connect<typeof callback>(ring, { codec: codec.structured }),
+    // @ts-expect-error: JSON has no functions
+    connect<typeof callback>(ring, { codec: codec.json }),
     // @ts-expect-error: JSON has no dates
     connect<typeof date>(ring, { codec: codec.json }),
     // @ts-expect-error: JSON has no dates
-    connect.blocking<typeof now>(ring, { timeout: 5 }),
+    connect.blocking<typeof now>(ring, { codec: codec.json }),
     // @ts-expect-error: JSON has no maps
-    connect<typeof map>(ring),
+    connect<typeof map>(ring, { codec: codec.json }),
     // @ts-expect-error: no generator is sent
     connect<typeof generator>(ring),
     // @ts-expect-error: no generator is sent
@@ -93,10 +100,15 @@ export function tasks(): unknown[] {
     request: codec.binary,
     reply: codec.binary,
   });
-  const mixed: Task<Uint8Array, JsonValue> = task({ request: codec.binary });
+  const mixed: Task<Uint8Array, unknown> = task({ request: codec.binary });
+  const text: Task<JsonValue, string> = task({
+    request: codec.json,
+    reply: codec.text,
+  });
   return [
     bytes,
     mixed,
+    text,
     task(),
     task({ idempotent: true }),
     task({ reply: codec.record(Point) }),
@@ -109,12 +121,15 @@ export function tasks(): unknown[] {
       request: codec.structured,
       reply: codec.structured,
     }),
-    // @ts-expect-error: JSON has neither
     task<Uint8Array, Date>(),
-    // @ts-expect-error: JSON has neither
     task<Uint8Array, Date>({ idempotent: true }),
-    // @ts-expect-error: JSON has no dates
     task<Uint8Array, Date>({ request: codec.binary }),
+    // @ts-expect-error: no function is sent
+    task<Uint8Array, () => void>(),
+    // @ts-expect-error: no function is sent
+    task<() => void, Date>({ idempotent: true }),
+    // @ts-expect-error: no function is sent
+    task<Uint8Array, () => void>({ request: codec.binary }),
     // @ts-expect-error: JSON has no dates
     task<Job, Date>({ reply: codec.json }),
     // @ts-expect-error: structuredClone has no functions

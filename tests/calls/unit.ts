@@ -28,7 +28,10 @@ async function between<T extends object>(
     codec,
     limit,
     ...config
-  }: Partial<CallRingConfig> & { codec?: Codec<unknown>; limit?: number } = {},
+  }: Partial<CallRingConfig> & {
+    codec?: Codec<unknown> | undefined;
+    limit?: number;
+  } = {},
 ): Promise<number> {
   const ring = CallRing.create({ request: 64, reply: 64, ...config });
   const options = { codec, ...limit === undefined ? {} : { limit } };
@@ -127,28 +130,88 @@ const echo = { echo: (...args: unknown[]): unknown => args };
 /** What JSON carries, with strings of any length. */
 const jsonValue = fc.jsonValue({ maxDepth: 3, noUnicodeString: false });
 
-test("arguments and results arrive equal, whatever the slots' size", async () => {
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(jsonValue, { maxLength: 4 }),
-      fc.constantFrom(4, 8, 64, 1024),
-      async (args, reply) => {
-        await between(echo, async (ring) => {
-          const remote = connect<typeof echo>(ring);
-          assert.equal(await remote.echo(...args), args);
-        }, { request: 8192, reply });
-      },
-    ),
-    { numRuns: 30 },
-  );
+/** What is sent without a codec. */
+const anything = fc.anything({ withBigInt: true, withSet: true, maxDepth: 3 });
+
+/** The codecs of both sides, and the values that they carry. */
+const CODECS: [string, Codec<unknown> | undefined, fc.Arbitrary<unknown>][] = [
+  ["codec.json", codec.json as Codec<unknown>, jsonValue],
+  ["no codec", undefined, anything],
+];
+
+for (const [name, codec, values] of CODECS) {
+  test(`arguments and results arrive equal, with ${name}`, async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(values, { maxLength: 4 }),
+        fc.constantFrom(4, 8, 64, 1024),
+        async (args, reply) => {
+          await between(echo, async (ring) => {
+            const remote = connect<typeof echo>(ring, { codec });
+            assert.equal(await remote.echo(...args), args);
+          }, { request: 8192, reply, codec });
+        },
+      ),
+      { numRuns: 30 },
+    );
+  });
+
+  test(`a request longer than a slot goes in pieces, with ${name}`, async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(values, { maxLength: 4 }),
+        fc.constantFrom(20, 24, 64),
+        async (args, request) => {
+          const count = await between(echo, async (ring) => {
+            const remote = connect<typeof echo>(ring, { codec });
+            const both = [remote.echo(...args), remote.echo(...args, 1)];
+            assert.equal(await Promise.all(both), [args, [...args, 1]]);
+          }, { request, reply: 64, slots: 2, codec });
+          assert.is(count, 2);
+        },
+      ),
+      { numRuns: 30 },
+    );
+  });
+}
+
+test("maps, dates, bytes and undefined need no codec", async () => {
+  const { buffer } = Uint8Array.of(1, 2, 3);
+  const values = [
+    new Map([[1n, new Date(5)]]),
+    Uint8Array.of(1, 2),
+    undefined,
+    { not: undefined },
+    -0,
+  ];
+  for (const given of [undefined, codec.structured]) {
+    await between(echo, async (ring) => {
+      const remote = connect<typeof echo>(ring, { codec: given });
+      assert.equal(await remote.echo(...values), values);
+      assert.equal(await remote.echo(undefined), [undefined]);
+      const [first, last] = await remote.echo(
+        new Uint8Array(buffer, 0, 1),
+        new Uint8Array(buffer, 2, 1),
+      ) as Uint8Array[];
+      assert.is(first!.buffer, last!.buffer);
+    }, { request: 1024, reply: 16, codec: given });
+  }
 });
 
-test("codec.structured carries maps, dates, bytes and undefined", async () => {
-  const values = [new Map([[1n, new Date(5)]]), Uint8Array.of(1, 2), undefined];
-  await between(echo, async (ring) => {
-    const remote = connect<typeof echo>(ring, { codec: codec.structured });
-    assert.equal(await remote.echo(...values), values);
-  }, { request: 1024, reply: 16, codec: codec.structured });
+test("a signal stands among values of any kind", async () => {
+  const seen: unknown[] = [];
+  const notes = {
+    note: (a: unknown, signal: AbortSignal, b?: Map<string, undefined>) =>
+      void seen.push(a, signal.aborted, b),
+  };
+  const map = new Map([["a", undefined]]);
+  const { signal } = new AbortController();
+  await between(notes, async (ring) => {
+    const remote = connect<typeof notes>(ring);
+    await remote.note(undefined, signal, map);
+    await remote.note(10n, signal, undefined);
+  });
+  assert.equal(seen, [undefined, false, map, 10n, false, undefined]);
 });
 
 test("a codec of one's own carries both", async () => {
@@ -356,33 +419,48 @@ test("an error that is its own cause, or cannot be read, ends the call", async (
       (await of("unreadable")).message,
       "threw a value that cannot be read",
     );
-    assert.match((await of("nan")).message, "threw NaN");
-    assert.match((await of("nothing")).message, "threw undefined");
+    assert.ok(Number.isNaN(await of("nan") as unknown));
+    assert.is(await of("nothing") as unknown, undefined);
     assert.equal([(await of("abort")).name, (await of("abort")).message], [
       "b",
       "a",
     ]);
   });
+  const { json } = codec;
+  await between(fails, async (ring) => {
+    const remote = connect<typeof fails>(ring, { codec: json });
+    const of = (what: string) =>
+      rejection(remote.fail(what)) as Promise<AggregateError>;
+    assert.match((await of("nan")).message, "threw NaN");
+    assert.match((await of("nothing")).message, "threw undefined");
+  }, { codec: json as Codec<unknown> });
 });
 
-test("what the codec cannot carry is refused with its path", async () => {
-  const count = await between(
-    { echo: echo.echo, nan: () => ({ a: [NaN] }) },
-    async (ring) => {
-      const remote = connect<typeof echo & { nan(): unknown }>(ring);
-      const sent = await rejection(remote.echo(1, { b: [0, 1n] }));
-      assert.instance(sent, TypeError);
-      assert.match((sent as Error).message, 'at [1]["b"][1]');
-      assert.is(ring.pending, 0);
-      const got = await rejection(remote.nan());
-      assert.instance(got, TypeError);
-      assert.match((got as Error).message, 'at ["a"][0]');
-      const long = await rejection(remote.echo("x".repeat(100), 1n));
-      assert.match((long as Error).message, "at [1]");
-    },
-  );
-  assert.is(count, 1); // nothing was sent of the other two
-});
+for (const [name, codec] of CODECS) {
+  test(`what cannot be carried is refused with its path: ${name}`, async () => {
+    /** An argument and a result that it does not carry. */
+    const [argument, result] = codec === undefined
+      ? [() => {}, Symbol("none")]
+      : [1n, NaN];
+    const count = await between(
+      { echo: echo.echo, odd: () => ({ a: [result] }) },
+      async (ring) => {
+        const api = connect<typeof echo & { odd(): unknown }>(ring, { codec });
+        const sent = await rejection(api.echo(1, { b: [0, argument] }));
+        assert.instance(sent, TypeError);
+        assert.match((sent as Error).message, 'at [1]["b"][1]');
+        assert.is(ring.pending, 0);
+        const got = await rejection(api.odd());
+        assert.instance(got, TypeError);
+        assert.match((got as Error).message, 'at ["a"][0]');
+        const long = await rejection(api.echo("x".repeat(100), argument));
+        assert.match((long as Error).message, "at [1]");
+      },
+      { codec },
+    );
+    assert.is(count, 1); // nothing was sent of the other two
+  });
+}
 
 test("an unknown method is an error that names those there are", async () => {
   await between(api, async (ring) => {
@@ -507,8 +585,8 @@ test("the handler's signal has the reason of the caller's", async () => {
     assert.equal(got.cause, request === 64 ? undefined : [1, "a"]);
   }
   const map = new Map([[1, 2]]);
-  const structured = { ...wide, codec: codec.structured };
-  assert.equal(await reasonFor(map, structured), map);
+  assert.equal(await reasonFor(map, wide), map);
+  assert.is(await reasonFor(1n), 1n);
   for (const request of [64, 4096]) {
     const got = await reasonFor(undefined, { request }) as DOMException;
     assert.instance(got, DOMException);
@@ -518,8 +596,10 @@ test("the handler's signal has the reason of the caller's", async () => {
   const long = await reasonFor(new TypeError("x".repeat(100))) as Error;
   assert.instance(long, TypeError);
   assert.is(long.message, "x".repeat(12));
+  const json = codec.json as Codec<unknown>;
   for (const reason of ["x".repeat(100), 1n, () => {}]) {
-    const got = await reasonFor(reason) as DOMException;
+    const given = typeof reason === "bigint" ? { codec: json } : {};
+    const got = await reasonFor(reason, given) as DOMException;
     assert.instance(got, DOMException);
     assert.is(got.name, "AbortError");
   }
@@ -677,24 +757,6 @@ test("a reply in pieces is fetched from the server that has it", async () => {
 
 // ---- pieces --------------------------------------------------------------------
 
-test("a request longer than a slot goes in pieces", async () => {
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(jsonValue, { maxLength: 4 }),
-      fc.constantFrom(20, 24, 64),
-      async (args, request) => {
-        const count = await between(echo, async (ring) => {
-          const remote = connect<typeof echo>(ring);
-          const both = [remote.echo(...args), remote.echo(...args, 1)];
-          assert.equal(await Promise.all(both), [args, [...args, 1]]);
-        }, { request, reply: 64, slots: 2 });
-        assert.is(count, 2);
-      },
-    ),
-    { numRuns: 30 },
-  );
-});
-
 test("a long request has its signal, and ends as others do", async () => {
   const control = new AbortController();
   const { signal } = control;
@@ -715,7 +777,7 @@ test("a long request has its signal, and ends as others do", async () => {
     assert.is(early.message, "enough");
     assert.is(await remote.echo(text), text);
     const { pending } = ring;
-    const wrong = rejection(remote.echo(1n as never));
+    const wrong = rejection(remote.echo(Symbol("no") as never));
     assert.instance(await wrong, Error);
     assert.is(ring.pending, pending);
   });
@@ -774,11 +836,13 @@ const [NOTHING, VALUE, ERROR, PIECE, ELSEWHERE, MORE] = [1, 2, 3, 5, 6, 128];
 async function byTurns(
   ring: CallRing,
   messages: readonly Uint8Array[],
+  given?: Codec<unknown>,
 ): Promise<Uint8Array[]> {
   const replies: Uint8Array[] = [];
   for (const message of messages) {
     const control = new AbortController();
-    const serving = rejection(serve(ring, api, { signal: control.signal }));
+    const { signal } = control;
+    const serving = rejection(serve(ring, api, { signal, codec: given }));
     replies.push(await ring.callAsync(message));
     control.abort(new Error("the next one's turn"));
     await serving;
@@ -788,14 +852,15 @@ async function byTurns(
 
 test("a server has the pieces of its neighbours in one agent", async () => {
   const ring = CallRing.create({ request: 64, reply: 8 });
-  // The check byte of codec.json, as connect sends it.
-  const pending = connect<Api>(ring).repeat("0", 14);
+  // As connect sends it, with its check byte.
+  const json = codec.json as Codec<unknown>;
+  const pending = connect<Api>(ring, { codec: json }).repeat("0", 14);
   const taken = await ring.takeAsync();
   const call = taken.request.slice();
   taken.fail("not now");
   assert.instance(await rejection(pending), CallError);
   const fetch = Uint8Array.of(2, 0, 0, 0, ...call.subarray(4, 8));
-  const long = await byTurns(ring, [call, fetch, fetch, fetch]);
+  const long = await byTurns(ring, [call, fetch, fetch, fetch], json);
   const kinds = long.map(([kind]) => kind);
   assert.equal(kinds, [VALUE | MORE, PIECE | MORE, PIECE, ELSEWHERE]);
   const text = long.map((reply) => new TextDecoder().decode(reply.slice(1)));
@@ -806,7 +871,7 @@ test("a server has the pieces of its neighbours in one agent", async () => {
   const pieces = cuts.slice(1).map((end, i) =>
     message(pieceAt(cuts[i]!, length), call.subarray(cuts[i], end))
   );
-  const answers = await byTurns(ring, pieces);
+  const answers = await byTurns(ring, pieces, json);
   const answered = answers.map(([kind]) => kind);
   assert.equal(answered, [NOTHING, NOTHING, VALUE | MORE]);
 });

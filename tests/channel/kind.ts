@@ -16,7 +16,7 @@ export const kind: Kind = {
 };
 
 /** What a bundle of it may weigh. */
-export const size: Size = { name: "Channel, codec", most: 21000 };
+export const size: Size = { name: "Channel, codec", most: 28900 };
 
 class ChannelInC extends Twin {
   readonly #codec: Codec<unknown>;

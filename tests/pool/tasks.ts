@@ -27,6 +27,8 @@ export const tasks = {
   increment: task({ request: inPlace, reply: inPlace }),
   tomorrow: task({ request: date, reply: date }),
   echo: task(),
+  /** The same in JSON. */
+  text: task({ request: codec.json, reply: codec.json }),
   /** Returns nothing, after `ms`. */
   sleep: task<number | undefined, undefined>(),
   fail: task<string, never>(),

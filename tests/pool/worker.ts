@@ -40,6 +40,7 @@ const functions: Parameters<typeof servePool<typeof tasks>>[1] = {
   sum: ({ a, b }) => a + b,
   tomorrow: (day) => new Date(+day + 86_400_000),
   echo: (value) => value,
+  text: (value) => value,
   sleep: async (ms) => {
     if (ms !== undefined) await new Promise((done) => setTimeout(done, ms));
     return undefined;

@@ -1,4 +1,4 @@
-import { codec, type JsonValue, task } from "../../primitives/pool.ts";
+import { codec, task } from "../../primitives/pool.ts";
 
 /** What each task of the storm is asked for. */
 export interface Ask {
@@ -23,7 +23,7 @@ export const tasks = {
   /** Throws an error whose message has `n` characters. */
   fail: task<Ask, never>(),
   /** Returns something odd. */
-  odd: task<Ask, JsonValue>(),
+  odd: task<Ask, unknown>(),
   /** Throws something odd. */
   oddly: task<Ask, never>(),
   /** Returns when nobody waits for it. */
@@ -33,11 +33,11 @@ export const tasks = {
   dieAgain: task<Ask, null>({ idempotent: true }),
 };
 
-/** What `odd` returns and `oddly` throws; the last two cannot be sent. */
+/** What `odd` returns and `oddly` throws; the last one cannot be sent. */
 export const ODD_VALUES: readonly unknown[] = [
   undefined,
   null,
-  { a: [1, "ü"] },
+  { a: [1, "ü", new Map([[new Date(5), Uint8Array.of(1)]])] },
   10n,
   () => {},
 ];

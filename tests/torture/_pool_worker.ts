@@ -1,6 +1,6 @@
 /** A worker of the storm on a pool. */
 import process from "node:process";
-import { type JsonValue, servePool } from "../../primitives/pool.ts";
+import { servePool } from "../../primitives/pool.ts";
 import { hello } from "../_run/workers.ts";
 import { type Ask, ODD_VALUES, tasks } from "./_pool_tasks.ts";
 
@@ -43,7 +43,7 @@ await servePool(tasks, {
   },
   spin: (ask) => spin(begin(ask)),
   again: (ask) => "x".repeat(begin(ask)),
-  odd: (ask) => ODD_VALUES[begin(ask) % ODD_VALUES.length] as JsonValue,
+  odd: (ask) => ODD_VALUES[begin(ask) % ODD_VALUES.length],
   oddly: (ask) => {
     throw ODD_VALUES[begin(ask) % ODD_VALUES.length];
   },

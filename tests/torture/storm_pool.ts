@@ -10,6 +10,7 @@
  * @module
  */
 import fc from "fast-check";
+import { isDeepStrictEqual } from "node:util";
 import { CallRing } from "../../mod.ts";
 import { ClosedError, Pool, WorkerError } from "../../primitives/pool.ts";
 import { REPLY_HEAD, REQUEST_HEAD, Slots } from "../pool/parts.ts";
@@ -349,7 +350,7 @@ function isRight({ kind, n }: Run, ask: Ask, value: unknown): boolean {
     case "spin":
       return value === ask.n;
     case "odd":
-      return JSON.stringify(value) === JSON.stringify(ODD_VALUES[n % 5]);
+      return isDeepStrictEqual(value, ODD_VALUES[n % 5]);
     default:
       return kind === "wait";
   }
