@@ -456,6 +456,17 @@ test("each mask and bit names the field that it is of", () => {
   ]);
 });
 
+test("a constant of both languages is made of each row of bits", () => {
+  const texts = [["primitives", ".ts"], ["wasm/weft", ".h"]].map((
+    [folder, end],
+  ) => filesBelow(folder!, end!).map(textOf).join("\n"));
+  const unread = Object.keys(bitsOf).flatMap((row) =>
+    texts.filter((text) => !text.match(`(//|/\\*) ${row}_BITS\\.`))
+      .map((text) => `${row}: ${text === texts[0] ? "TypeScript" : "C"}`)
+  );
+  assert.equal(unread, []);
+});
+
 test("the comment of a word has the bits that its table has", () => {
   const row = /^export const (\w+) = \{([^]*?)^\} as const;/gm;
   const named = /\* bits? (\d+)(?:-(\d+))?: ([A-Z]{2,})\b/g;
