@@ -1,7 +1,7 @@
 /**
  * How do loom, shuttle, Lincheck and GenMC fare on the race tester's
  * scenarios? Runs all five on the same locks, queues and bugs, and writes the
- * table into docs/race_testing.md: `deno run -A bench/explorers.ts [--write]`.
+ * table into docs/race_comparison.md: `deno run -A bench/explorers.ts [--write]`.
  * Needs cargo; loom and shuttle come from its registry. Lincheck needs Java 17
  * and Maven, GenMC a `genmc` that `bench/genmc/README.md` builds; without them
  * their columns say so.
@@ -27,7 +27,7 @@ const GENMC = process.env.GENMC ?? "genmc";
 const JAVA = fileURLToPath(new URL("./lincheck", import.meta.url));
 const CRATE = fileURLToPath(new URL("./rust", import.meta.url));
 const DOCUMENT = fileURLToPath(
-  new URL("../docs/race_testing.md", import.meta.url),
+  new URL("../docs/race_comparison.md", import.meta.url),
 );
 
 type Agents = CallTuple[][];

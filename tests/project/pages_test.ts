@@ -104,7 +104,11 @@ const AROUND: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Programs of other libraries, and what other tests compare with a source. */
-const OTHERS = ["docs/guides/migrating.md", "docs/race_testing.md"];
+const OTHERS = [
+  "docs/guides/migrating.md",
+  "docs/race_reference.md",
+  "docs/race_testing.md",
+];
 
 test("examples that are a part of a program have the types they say", async () => {
   const folder = path.join(PROJECT, ".weft", "parts");

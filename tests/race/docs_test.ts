@@ -27,8 +27,8 @@ test("the code shown is the code of the example", () => {
   for (const line of shown!.split("\n")) assert.ok(source.includes(line), line);
 });
 
-test("the guide names each option and each field of a specification", () => {
-  const page = read("race_testing.md");
+test("the reference names each option and each field of a specification", () => {
+  const page = read("race_reference.md");
   const source = (name: string) => read(`../race/${name}`);
   const fields = (text: string, type: string) => {
     const [, body] = RegExp(`interface ${type}\\b.*?\\{\n(.*?)^\\}`, "ms")

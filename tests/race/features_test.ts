@@ -1,4 +1,4 @@
-// Tests the table of docs/race_testing.md row by row: features of the language
+// Tests the table of docs/race_reference.md row by row: features of the language
 // and of the platform, and what becomes of each.
 import { Buffer } from "node:buffer";
 import * as fs from "node:fs";
@@ -15,7 +15,7 @@ type Any = any;
 type Memory = SharedArrayBuffer;
 
 const GUIDE = fs.readFileSync(
-  fileURLToPath(new URL("../../docs/race_testing.md", import.meta.url)),
+  fileURLToPath(new URL("../../docs/race_reference.md", import.meta.url)),
   "utf8",
 ).replace(/ +/g, " ");
 
@@ -363,7 +363,7 @@ for (const [feature, becomes, run, cause] of ROWS) {
       assert.ok((got as Result).complete, (got as Result).summary);
     }
     const row = `| ${feature} | ${becomes} |`;
-    assert.ok(GUIDE.includes(row), `docs/race_testing.md has no row ${row}`);
+    assert.ok(GUIDE.includes(row), `docs/race_reference.md has no row ${row}`);
   });
 }
 

@@ -1,4 +1,4 @@
-// Tests what docs/race_testing.md says about C: its example and its command for
+// Tests what docs/race_reference.md says about C: its example and its command for
 // Emscripten.
 import { spawnSync } from "node:child_process";
 import * as fs from "node:fs";
@@ -13,7 +13,7 @@ import { suite } from "../_run/harness.ts";
 const test = suite("race docs, C");
 const file = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 const BUILT = file("../../.weft/mixed");
-const PAGE = fs.readFileSync(file("../../docs/race_testing.md"), "utf8");
+const PAGE = fs.readFileSync(file("../../docs/race_reference.md"), "utf8");
 const SECTION = PAGE.slice(PAGE.indexOf("## Your own C"));
 const [, C] = /```c\n(.*?)```/s.exec(SECTION)!;
 const [, TS] = /```ts ignore\n(.*?)```/s.exec(SECTION)!;

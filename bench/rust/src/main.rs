@@ -1,5 +1,5 @@
 //! The scenarios of `tests/race/corpus` that loom and shuttle can express, for
-//! the comparison in docs/race_testing.md. Built once for each explorer:
+//! the comparison in docs/race_comparison.md. Built once for each explorer:
 //! `cargo run --release --features loom`, and the same with `shuttle`.
 //!
 //! Neither has a futex, so that a wait list stands in: a mutex and a condition
