@@ -7,7 +7,7 @@
  * node node_modules/@weft/sync/wasm/header.js --out include
  * ```
  *
- * A folder also gets `weft.hpp`, which is for C++ and includes `weft.h`. The
+ * A folder also gets `weft.hpp` and `weft_std.hpp`, which are for C++. The
  * npm package has `weft.h` in `node_modules/@weft/sync/wasm`, and beside it
  * the files that it includes, one for each primitive, such as `weft/mutex.h`.
  *
@@ -15,6 +15,9 @@
  */
 
 import { amalgamation, includesOf } from "./_amalgamation.ts";
+
+/** What is for C++ alone. */
+const CPP = ["weft.hpp", "weft_std.hpp"];
 
 const OUTER = new URL("./weft.h", import.meta.url);
 
@@ -90,7 +93,8 @@ async function run(words: string[]): Promise<number> {
       await print(text);
       return 0;
     }
-    const files = { "weft.h": text, "weft.hpp": await read("weft.hpp") };
+    const files: Record<string, string> = { "weft.h": text };
+    for (const name of CPP) files[name] = await read(name);
     const { mkdirSync, unlinkSync, writeFileSync } = await import("node:fs");
     const { dirname } = await import("node:path");
     const make = (folder: string): void => {

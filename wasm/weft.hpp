@@ -16,14 +16,42 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <system_error>
 #include <type_traits>
+#include <utility>
 
 #include "weft.h"
+
+/* What `clang -Wthread-safety` checks: which lock guards which data. */
+#if defined(__clang__)
+#define WEFT_ATTRIBUTE(...) __attribute__((__VA_ARGS__))
+#else
+#define WEFT_ATTRIBUTE(...)
+#endif
+#define WEFT_CAPABILITY(name) WEFT_ATTRIBUTE(capability(name))
+#define WEFT_SCOPED_CAPABILITY WEFT_ATTRIBUTE(scoped_lockable)
+#define WEFT_GUARDED_BY(lock) WEFT_ATTRIBUTE(guarded_by(lock))
+#define WEFT_POINTED_GUARDED_BY(lock) WEFT_ATTRIBUTE(pt_guarded_by(lock))
+#define WEFT_REQUIRES(...) WEFT_ATTRIBUTE(requires_capability(__VA_ARGS__))
+#define WEFT_REQUIRES_SHARED(...) \
+  WEFT_ATTRIBUTE(requires_shared_capability(__VA_ARGS__))
+#define WEFT_EXCLUDES(...) WEFT_ATTRIBUTE(locks_excluded(__VA_ARGS__))
+#define WEFT_ACQUIRES(...) WEFT_ATTRIBUTE(acquire_capability(__VA_ARGS__))
+#define WEFT_ACQUIRES_SHARED(...) \
+  WEFT_ATTRIBUTE(acquire_shared_capability(__VA_ARGS__))
+#define WEFT_TRY_ACQUIRES(...) \
+  WEFT_ATTRIBUTE(try_acquire_capability(__VA_ARGS__))
+#define WEFT_TRY_ACQUIRES_SHARED(...) \
+  WEFT_ATTRIBUTE(try_acquire_shared_capability(__VA_ARGS__))
+#define WEFT_RELEASES(...) WEFT_ATTRIBUTE(release_capability(__VA_ARGS__))
+#define WEFT_RELEASES_SHARED(...) \
+  WEFT_ATTRIBUTE(release_shared_capability(__VA_ARGS__))
+#define WEFT_UNCHECKED WEFT_ATTRIBUTE(no_thread_safety_analysis)
 
 namespace weft {
 namespace detail {
@@ -62,6 +90,15 @@ struct errors {
     return done(dead && ec == nullptr ? 0 : error, ec) || dead;
   }
 };
+
+/* Throws `error`, and says why. */
+[[noreturn]] inline void fail(int error, const char *what) {
+  struct teller : errors {
+    using errors::tell;
+  };
+  teller::tell(error, nullptr, what);
+  std::abort();
+}
 
 /* A time in nanoseconds as weft.h counts them, no fewer than were given. */
 struct span {
@@ -133,26 +170,44 @@ WEFT__QUEUE(spsc_queue, SPSC_QUEUE)
 WEFT__QUEUE(mpmc_queue, MPMC_QUEUE)
 WEFT__QUEUE(lock_free_queue, LOCK_FREE_QUEUE)
 
+/* A T as it lies in a queue: whole words. The constructor leaves them as they
+   are, so T needs none. */
+template <class T>
+union cell {
+  static_assert(std::is_trivially_copyable_v<T>, "T is copied as bytes");
+  static_assert(alignof(T) <= 16, "T is aligned at 16 or less");
+  static constexpr size_t size = (sizeof(T) + 3) / 4 * 4;
+  static constexpr bool is_T = size == sizeof(T) && alignof(T) >= 4;
+  static constexpr size_t alignment = alignof(T) < 4   ? 4
+                                      : alignof(T) > 8 ? 8
+                                                       : alignof(T);
+  cell() noexcept : words{} {}
+  explicit cell(const T &from) noexcept : words{} {
+    std::memcpy(words, &from, sizeof(T));
+  }
+  int32_t words[size / 4];
+  T value;
+};
+
 /* A queue of T. A push returns false, and a pop returns nothing, if the queue
    is full or empty, if the time is over, or if it is closed; a std::error_code
    says which: EBUSY, ETIMEDOUT or EPIPE. */
 template <class T, class Of>
 class queue : errors {
   using words = typename Of::words;
-  static_assert(std::is_trivially_copyable_v<T>, "T is copied as bytes");
-  static_assert(alignof(T) == 4 || alignof(T) == 8, "T is aligned at 4 or 8");
+  using cell = detail::cell<T>;
 
  public:
   /* The bytes of a queue with room for `capacity` elements, rounded up to a
      power of two; 0 if that is out of range. */
   static constexpr size_t bytes(int32_t capacity) {
-    return Of::bytes(static_cast<uint32_t>(capacity), sizeof(T));
+    return Of::bytes(static_cast<uint32_t>(capacity), cell::size);
   }
   static queue create(void *at, size_t bytes, int32_t capacity) {
     const size_t needed = capacity < 1 ? 0 : queue::bytes(capacity);
     if (needed == 0) refuse("the capacity is out of range");
     if (bytes < needed) refuse("too few bytes");
-    return Of::init(aligned(at), bytes, {capacity, int32_t{sizeof(T)}});
+    return Of::init(aligned(at), bytes, {capacity, int32_t{cell::size}});
   }
   static queue attach(void *at) {
     const char *error = weft_attach_error(aligned(at), Of::KIND);
@@ -169,12 +224,10 @@ class queue : errors {
   bool closed() const { return Of::closed(w_); }
   void close() { Of::close(w_); }
   bool try_push(const T &value, error_code *ec = nullptr) {
-    return done(Of::try_push(w_, &value), ec);
+    return pushed(value, ec, Of::try_push);
   }
   std::optional<T> try_pop(error_code *ec = nullptr) {
-    T value;
-    if (!done(Of::try_pop(w_, &value), ec)) return {};
-    return value;
+    return popped(ec, Of::try_pop);
   }
 #ifndef WEFT_REALTIME
   /* These wait for room, or for an element; pop until it is closed and empty.
@@ -186,27 +239,39 @@ class queue : errors {
     return try_pop_for(std::chrono::hours::max(), ec);
   }
   bool try_push_for(const T &value, span time, error_code *ec = nullptr) {
-    return done(Of::push(w_, &value, time.ns), ec);
+    return pushed(value, ec, Of::push, time.ns);
   }
   std::optional<T> try_pop_for(span time, error_code *ec = nullptr) {
-    T value;
-    if (!done(Of::pop(w_, &value, time.ns), ec)) return {};
-    return value;
+    return popped(ec, Of::pop, time.ns);
   }
 #endif
   /* Pushes or pops as many of a span, vector or array as fit or as there are.
-     Returns how many. */
+     Returns how many. A T that is no whole words goes one by one. */
   template <class Items>
   size_t try_push_many(const Items &items) {
-    return many(Of::try_push_many, std::data(items), std::size(items));
+    if constexpr (cell::is_T) {
+      return many(Of::try_push_many, std::data(items), std::size(items));
+    } else {
+      size_t n = 0;
+      while (n < std::size(items) && try_push(std::data(items)[n])) n++;
+      return n;
+    }
   }
   template <class Items>
   size_t try_pop_many(Items &&items) {
-    return many(Of::try_pop_many, std::data(items), std::size(items));
+    if constexpr (cell::is_T) {
+      return many(Of::try_pop_many, std::data(items), std::size(items));
+    } else {
+      size_t n = 0;
+      cell next;
+      while (n < std::size(items) && done(Of::try_pop(w_, &next)))
+        std::memcpy(&std::data(items)[n++], &next, sizeof(T));
+      return n;
+    }
   }
 
   /* The place of an element to write, then commit; null if there is none. */
-  T *reserve() { return static_cast<T *>(Of::reserve(w_)); }
+  T *reserve() { return place(Of::reserve(w_)); }
   bool commit(T *slot) {
     if constexpr (std::is_void_v<decltype(call(Of::commit, slot))>)
       return call(Of::commit, slot), true;
@@ -214,19 +279,38 @@ class queue : errors {
       return done(call(Of::commit, slot));
   }
   /* The place of the oldest element to read, then consume; or null. */
-  const T *peek() { return static_cast<const T *>(Of::peek(w_)); }
+  const T *peek() { return place(Of::peek(w_)); }
   void consume(const T *slot) { call(Of::consume, const_cast<T *>(slot)); }
 
  private:
   /* Not inline: gcc would warn of a static array that is too small for one. */
   [[gnu::noinline]] static bool is_of_T(words *q) {
-    return q != nullptr && Of::element_size(q) == int32_t{sizeof(T)};
+    return q != nullptr && Of::element_size(q) == int32_t{cell::size};
   }
   static void *aligned(void *at) {
-    const bool fits = reinterpret_cast<uintptr_t>(at) % alignof(T) == 0;
+    const bool fits = reinterpret_cast<uintptr_t>(at) % cell::alignment == 0;
     if (at == nullptr || !fits)
       tell(EINVAL, nullptr, at ? "not aligned" : "a null pointer");
     return at;
+  }
+  static T *place(void *slot) {
+    static_assert(alignof(T) <= 8, "a place in a queue is aligned at 8 or less");
+    return static_cast<T *>(slot);
+  }
+  template <class Function, class... Time>
+  bool pushed(const T &value, error_code *ec, Function move, Time... time) {
+    if constexpr (cell::is_T) {
+      return done(move(w_, &value, time...), ec);
+    } else {
+      const cell padded(value);
+      return done(move(w_, &padded, time...), ec);
+    }
+  }
+  template <class Function, class... Time>
+  std::optional<T> popped(error_code *ec, Function move, Time... time) {
+    cell next;
+    if (!done(move(w_, &next, time...), ec)) return {};
+    return std::optional<T>(std::move(next.value));
   }
   template <class Function>
   auto call(Function function, T *slot) {
@@ -259,22 +343,23 @@ using lock_free_queue = detail::queue<T, detail::lock_free_queue>;
 /* For std::scoped_lock, std::unique_lock and std::lock. Zeroed memory is an
    unlocked mutex. If the last owner was abandoned, each form locks and returns
    true, and only an error_code tells: std::errc::owner_dead. */
-class mutex : public detail::object<mutex, weft_mutex> {
+class WEFT_CAPABILITY("mutex") mutex
+    : public detail::object<mutex, weft_mutex> {
  public:
   constexpr mutex() noexcept = default;
-  bool lock(error_code *ec = nullptr) {
+  bool lock(error_code *ec = nullptr) WEFT_ACQUIRES() WEFT_UNCHECKED {
     return held(weft_mutex_lock(&w_, WEFT_FOREVER), ec);
   }
-  bool try_lock(error_code *ec = nullptr) {
+  bool try_lock(error_code *ec = nullptr) WEFT_TRY_ACQUIRES(true) WEFT_UNCHECKED {
     return held(weft_mutex_try_lock(&w_), ec);
   }
-  bool try_lock_for(span time, error_code *ec = nullptr) {
+  bool try_lock_for(span time, error_code *ec = nullptr) WEFT_TRY_ACQUIRES(true) WEFT_UNCHECKED {
     return held(weft_mutex_lock(&w_, time.ns), ec);
   }
-  bool try_lock_until(span end, error_code *ec = nullptr) {
+  bool try_lock_until(span end, error_code *ec = nullptr) WEFT_TRY_ACQUIRES(true) WEFT_UNCHECKED {
     return try_lock_for(end, ec);
   }
-  void unlock() { done(weft_mutex_unlock(&w_)); }
+  void unlock() WEFT_RELEASES() WEFT_UNCHECKED { done(weft_mutex_unlock(&w_)); }
   int32_t owner() const { return weft_mutex_owner(&w_); }
   /* Frees it if its owner(), the agent `id`, is dead. Returns 1, or 0. */
   int32_t abandon(int32_t id) { return weft_mutex_abandon(&w_, id); }
@@ -282,25 +367,26 @@ class mutex : public detail::object<mutex, weft_mutex> {
 
 /* For std::shared_lock and std::unique_lock. Zeroed memory is an unlocked
    lock. If the last writer was abandoned, each form locks. */
-class rw_lock : public detail::object<rw_lock, weft_rw_lock> {
+class WEFT_CAPABILITY("mutex") rw_lock
+    : public detail::object<rw_lock, weft_rw_lock> {
  public:
   constexpr rw_lock() noexcept = default;
-  void lock() { held(weft_rw_lock_write(&w_, WEFT_FOREVER)); }
-  bool try_lock() { return held(weft_rw_lock_try_write(&w_)); }
-  bool try_lock_for(span time) {
+  void lock() WEFT_ACQUIRES() WEFT_UNCHECKED { held(weft_rw_lock_write(&w_, WEFT_FOREVER)); }
+  bool try_lock() WEFT_TRY_ACQUIRES(true) WEFT_UNCHECKED { return held(weft_rw_lock_try_write(&w_)); }
+  bool try_lock_for(span time) WEFT_TRY_ACQUIRES(true) WEFT_UNCHECKED {
     return held(weft_rw_lock_write(&w_, time.ns));
   }
-  bool try_lock_until(span end) { return try_lock_for(end); }
-  void unlock() { done(weft_rw_lock_unlock_write(&w_)); }
+  bool try_lock_until(span end) WEFT_TRY_ACQUIRES(true) WEFT_UNCHECKED { return try_lock_for(end); }
+  void unlock() WEFT_RELEASES() WEFT_UNCHECKED { done(weft_rw_lock_unlock_write(&w_)); }
   /* The writer goes on as a reader, and no writer comes in between. */
-  void downgrade() { done(weft_rw_lock_downgrade(&w_)); }
-  void lock_shared() { held(weft_rw_lock_read(&w_, WEFT_FOREVER)); }
-  bool try_lock_shared() { return held(weft_rw_lock_try_read(&w_)); }
-  bool try_lock_shared_for(span time) {
+  void downgrade() WEFT_RELEASES() WEFT_ACQUIRES_SHARED() WEFT_UNCHECKED { done(weft_rw_lock_downgrade(&w_)); }
+  void lock_shared() WEFT_ACQUIRES_SHARED() WEFT_UNCHECKED { held(weft_rw_lock_read(&w_, WEFT_FOREVER)); }
+  bool try_lock_shared() WEFT_TRY_ACQUIRES_SHARED(true) WEFT_UNCHECKED { return held(weft_rw_lock_try_read(&w_)); }
+  bool try_lock_shared_for(span time) WEFT_TRY_ACQUIRES_SHARED(true) WEFT_UNCHECKED {
     return held(weft_rw_lock_read(&w_, time.ns));
   }
-  bool try_lock_shared_until(span end) { return try_lock_shared_for(end); }
-  void unlock_shared() { done(weft_rw_lock_unlock_read(&w_)); }
+  bool try_lock_shared_until(span end) WEFT_TRY_ACQUIRES_SHARED(true) WEFT_UNCHECKED { return try_lock_shared_for(end); }
+  void unlock_shared() WEFT_RELEASES_SHARED() WEFT_UNCHECKED { done(weft_rw_lock_unlock_read(&w_)); }
 };
 
 /* For std::unique_lock<weft::mutex>. Zeroed memory is a condition. */
@@ -336,11 +422,13 @@ class condition : public detail::object<condition, weft_condition> {
   void notify_all() { done(weft_condition_notify_all(&w_)); }
 };
 
-/* Counts `n` permits, as std::counting_semaphore. */
+/* Counts `n` permits, as std::counting_semaphore, and never more than `max`. */
 class semaphore
     : public detail::object<semaphore, weft_semaphore, WEFT_KIND_semaphore> {
  public:
-  explicit semaphore(int n) { made(weft_semaphore_init(&w_, sizeof w_, n)); }
+  explicit semaphore(int32_t n, int32_t max = WEFT_SEMAPHORE_MAX) {
+    made(weft_semaphore_init_max(&w_, sizeof w_, n, max));
+  }
   void acquire(int32_t n = 1) {
     done(weft_semaphore_acquire(&w_, n, WEFT_FOREVER));
   }
@@ -350,10 +438,14 @@ class semaphore
   bool try_acquire_for(span time, int32_t n = 1) {
     return done(weft_semaphore_acquire(&w_, n, time.ns));
   }
+  bool try_acquire_until(span end, int32_t n = 1) {
+    return try_acquire_for(end, n);
+  }
   void release(int32_t n = 1) {
     if (n != 0) done(weft_semaphore_release(&w_, n));
   }
   int32_t available() const { return weft_semaphore_available(&w_); }
+  int32_t max() const { return weft_semaphore_max(&w_); }
 };
 
 /* Opens for good after `n` steps, as std::latch. */
@@ -365,6 +457,8 @@ class latch : public detail::object<latch, weft_latch, WEFT_KIND_latch> {
   }
   void wait() { done(weft_latch_wait(&w_, WEFT_FOREVER)); }
   bool try_wait() const { return weft_latch_try_wait(&w_) == 0; }
+  void arrive_and_wait(int32_t n = 1) { count_down(n), wait(); }
+  static constexpr int32_t max() noexcept { return WEFT_LATCH_MAX; }
 };
 
 /* Lets all waiters through while it is set; with `auto_reset`, one a set. */
@@ -393,6 +487,7 @@ class barrier
     return leader;
   }
   void leave() { done(weft_barrier_leave(&w_, false)); }
+  static constexpr int32_t max() noexcept { return WEFT_BARRIER_MAX; }
 };
 
 /* As std::once_flag. Zeroed memory is one that was not run. */
@@ -414,4 +509,8 @@ class once : public detail::object<once, weft_once> {
 #endif /* WEFT_REALTIME */
 
 }  // namespace weft
+
+#ifndef WEFT_REALTIME
+#include "weft_std.hpp"
+#endif
 #endif

@@ -194,7 +194,9 @@ async function fingerprint({ compiler, words, sources }: Program) {
     hash.update(fs.readFileSync(file)).update("\0");
   }
   for (const text of Object.values(headerFiles())) hash.update(text);
-  hash.update(fs.readFileSync(path.join(WASM, "weft.hpp")));
+  for (const name of ["weft.hpp", "weft_std.hpp"]) {
+    hash.update(fs.readFileSync(path.join(WASM, name)));
+  }
   return hash.digest("hex");
 }
 

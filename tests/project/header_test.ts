@@ -161,8 +161,10 @@ test("the program writes weft.h into the folder after --out", () => {
   );
   assert.is(status, 0, stderr);
   assert.ok(fs.readFileSync(path.join(out, "weft.h"), "utf8") === text);
-  const cpp = fs.readFileSync(path.join(INCLUDE, "weft.hpp"), "utf8");
-  assert.is(fs.readFileSync(path.join(out, "weft.hpp"), "utf8"), cpp);
+  for (const name of ["weft.hpp", "weft_std.hpp"]) {
+    const cpp = fs.readFileSync(path.join(INCLUDE, name), "utf8");
+    assert.is(fs.readFileSync(path.join(out, name), "utf8"), cpp);
+  }
 });
 
 test("the program ends with 2 and one line where it cannot", () => {

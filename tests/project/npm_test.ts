@@ -92,9 +92,9 @@ test("the tarball has what the documents name, and nothing else", () => {
   assert.equal(Object.keys(entries), Object.keys(exports));
   const named = Object.values(entries).flatMap(Object.values);
   named.push(
-    ...["weft.h", "weft.hpp", "weft.py", "CMakeLists.txt", "isolate.js"]
+    ...["weft.h", "weft.hpp", "weft_std.hpp", "weft.py", "CMakeLists.txt"]
       .map((name) => `wasm/${name}`),
-    ...["bun.js", "example/example.c", "example/main.mjs"]
+    ...["isolate.js", "bun.js", "example/example.c", "example/main.mjs"]
       .map((name) => `wasm/${name}`),
     ...["README.md", "LICENSE"],
   );

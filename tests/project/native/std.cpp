@@ -1,0 +1,276 @@
+// Uses what weft.hpp has of the standard library's locks. It prints "done".
+#include <array>
+#include <cstdio>
+#include <memory>
+#include <shared_mutex>
+#include <thread>
+#include <vector>
+#include <weft.hpp>
+
+#undef NDEBUG
+#include <cassert>
+
+using namespace std::chrono_literals;
+
+namespace {
+
+// The error that `body` throws, or 0.
+template <class Body>
+int error_of(Body body) {
+  try {
+    body();
+  } catch (const std::system_error &error) {
+    return error.code().value();
+  }
+  return 0;
+}
+
+template <class Body>
+void on_threads(int count, Body body) {
+  std::vector<std::thread> threads;
+  for (int i = 0; i < count; i++) threads.emplace_back(body, i);
+  for (std::thread &thread : threads) thread.join();
+}
+
+#if __cplusplus >= 202002L
+#define STATIC constinit static
+#else
+#define STATIC static
+#endif
+
+// They take no code before main.
+STATIC weft::mutex plain;
+STATIC weft::rw_lock shared;
+STATIC weft::condition changed;
+STATIC weft::once once;
+STATIC weft::recursive_mutex nested;
+STATIC weft::condition_variable_any any;
+
+static_assert(std::is_same_v<weft::timed_mutex, weft::mutex>);
+static_assert(std::is_same_v<weft::shared_mutex, weft::rw_lock>);
+
+int64_t sum_of(int n) {
+  std::scoped_lock held(nested);
+  return n == 0 ? 0 : n + sum_of(n - 1);
+}
+
+void recursive() {
+  static int64_t sum = 0;
+  on_threads(4, [](int) {
+    for (int n = 0; n < 200; n++) {
+      std::scoped_lock held(nested);
+      sum += sum_of(10);
+    }
+  });
+  assert(sum == 4 * 200 * 55);
+  assert(nested.owner() == 0);
+  assert(nested.lock() && nested.try_lock() && nested.try_lock_for(1ms));
+  assert(nested.try_lock_until(std::chrono::system_clock::now()));
+  const auto others = [](bool free) {
+    std::thread([free] {
+      assert(nested.try_lock() == free);
+      if (free) return nested.unlock();
+      std::error_code ec;
+      assert(!nested.try_lock_for(1ms, &ec) && ec == std::errc::timed_out);
+      assert(error_of([] { nested.unlock(); }) == EPERM);
+    }).join();
+  };
+  for (int i = 0; i < 3; i++) nested.unlock(), others(false);
+  nested.unlock(), others(true);
+  assert(error_of([] { nested.unlock(); }) == EPERM);
+  // An owner that dies while it holds it twice.
+  int32_t dead = 0;
+  std::thread([&] {
+    dead = (nested.lock(), nested.lock(), weft_agent_id());
+  }).join();
+  assert(nested.abandon(dead) == 1);
+  std::error_code ec;
+  assert(nested.lock(&ec) && ec == std::errc::owner_dead);
+  nested.unlock(), others(true);
+}
+
+// `turn` goes from one thread to the other, by any lock.
+template <class Lock, class Guard>
+void turns(Lock &lock) {
+  int turn = 0;
+  weft::condition_variable_any moved;
+  std::thread other([&] {
+    for (int i = 0; i < 100; i++) {
+      Guard held(lock);
+      moved.wait(held, [&] { return turn % 2 == 1; });
+      turn++;
+      moved.notify_one();
+    }
+  });
+  for (int i = 0; i < 100; i++) {
+    Guard held(lock);
+    assert(moved.wait_for(held, 1h, [&] { return turn % 2 == 0; }));
+    turn++;
+    moved.notify_all();
+  }
+  other.join();
+  assert(turn == 200);
+}
+
+void conditions() {
+  static std::mutex theirs;
+  turns<std::mutex, std::unique_lock<std::mutex>>(theirs);
+  turns<weft::rw_lock, std::unique_lock<weft::rw_lock>>(shared);
+  turns<weft::recursive_mutex, std::unique_lock<weft::recursive_mutex>>(nested);
+  {  // Readers wait together, and the lock itself will do.
+    static int value = 0;
+    std::thread writer([] {
+      std::this_thread::sleep_for(2ms);
+      shared.lock(), value = 7, shared.unlock();
+      any.notify_all();
+    });
+    on_threads(3, [](int) {
+      std::shared_lock<weft::rw_lock> held(shared);
+      any.wait(held, [] { return value == 7; });
+    });
+    writer.join();
+  }
+  const auto soon = std::chrono::steady_clock::now() + 1ms;
+  std::unique_lock<weft::mutex> held(plain);
+  assert(any.wait_until(held, soon) == std::cv_status::timeout);
+  assert(any.wait_for(plain, -1s) == std::cv_status::timeout);
+  assert(!any.wait_until(held, soon, [] { return false; }));
+  assert(held.owns_lock() && plain.owner() == weft_agent_id());
+#ifdef __cpp_lib_jthread
+  std::stop_source stop;
+  const auto never = [] { return false; };
+  assert(!any.wait_for(held, stop.get_token(), 1ms, never));
+  assert(!any.wait_until(held, stop.get_token(), soon, never));
+  assert(any.wait(held, stop.get_token(), [] { return true; }));
+  std::thread stopping([&] { stop.request_stop(); });
+  assert(!any.wait(held, stop.get_token(), never));
+  assert(!any.wait(held, stop.get_token(), never) && held.owns_lock());
+  stopping.join();
+#endif
+}
+
+void barriers() {
+  static int phases = 0;
+  static std::array<int, 3> rounds;
+  const auto count = [] {
+    for (int round : rounds) assert(round == phases + 1);
+    phases++;
+  };
+  static weft::phase_barrier meeting(3, count);
+  on_threads(3, [](int i) {
+    for (int n = 0; n < 50; n++) {
+      rounds[static_cast<size_t>(i)]++;
+      if (i == 0) {
+        auto token = meeting.arrive();
+        meeting.wait(std::move(token));
+      } else {
+        meeting.arrive_and_wait();
+      }
+      assert(phases > n);
+    }
+  });
+  assert(phases == 50);
+  weft::phase_barrier<> pair(2);
+  pair.arrive_and_drop();
+  pair.arrive_and_wait(), pair.arrive_and_wait();
+  weft::phase_barrier<> three(3);
+  assert(error_of([&] { (void)three.arrive(4); }) == EINVAL);
+  assert(error_of([&] { (void)three.arrive(0); }) == EINVAL);
+  auto token = three.arrive(3);
+  three.wait(std::move(token));
+  assert(error_of([] { weft::phase_barrier<> none(-1); }) == EINVAL);
+  weft::phase_barrier<> one(1);
+  one.arrive_and_drop();
+  assert(error_of([&] { one.arrive_and_drop(); }) == EINVAL);
+}
+
+void counts() {
+  weft::latch ready(2);
+  std::thread first([&] { ready.arrive_and_wait(); });
+  ready.arrive_and_wait(), first.join();
+  assert(ready.try_wait() && weft::latch::max() == WEFT_LATCH_MAX);
+  weft::semaphore few(1, 2);
+  assert(few.max() == 2 && weft::barrier::max() == WEFT_BARRIER_MAX);
+  few.release();
+  assert(error_of([&] { few.release(); }) != 0 && few.available() == 2);
+  const auto soon = std::chrono::steady_clock::now() + 1ms;
+  assert(few.try_acquire_until(soon, 2) && !few.try_acquire_until(soon));
+  assert(error_of([] { weft::semaphore none(3, 2); }) == EINVAL);
+}
+
+struct odd {
+  char text[7];
+};
+struct pixel {
+  uint8_t red, green, blue;
+};
+class named {  // has no default constructor, and cannot be assigned
+ public:
+  explicit named(int16_t id) : id_(id) {}
+  const int16_t id_;
+};
+struct alignas(16) vector4 {
+  float of[4];
+};
+
+template <class T, class Make, class Same>
+void elements(Make make, Same same) {
+  using queue = weft::mpmc_queue<T>;
+  alignas(16) static std::byte memory[queue::bytes(4)];
+  queue q = queue::create(memory, sizeof memory, 4);
+  for (int i = 0; i < 4; i++) assert(q.push(make(i)));
+  assert(!q.try_push(make(4)) && q.size() == 4);
+  for (int i = 0; i < 4; i++) assert(same(*q.pop(), make(i)));
+  assert(!q.try_pop());
+  const std::array<T, 2> items = {make(5), make(6)};
+  assert(q.try_push_many(items) == 2);
+  std::array<T, 2> back = {make(0), make(0)};
+  if constexpr (std::is_copy_assignable_v<T>) {
+    assert(q.try_pop_many(back) == 2);
+  } else {
+    assert(same(*q.try_pop(), items[0]) && same(*q.try_pop(), items[1]));
+    return;
+  }
+  for (size_t i = 0; i < 2; i++) assert(same(back[i], items[i]));
+}
+
+void queues() {
+  const auto same = [](auto a, auto b) { return a == b; };
+  const auto bytes = [](const auto &a, const auto &b) {
+    return std::memcmp(&a, &b, sizeof a) == 0;
+  };
+  elements<char>([](int i) { return static_cast<char>('a' + i); }, same);
+  elements<bool>([](int i) { return i % 2 == 1; }, same);
+  elements<uint16_t>([](int i) { return static_cast<uint16_t>(i - 2); }, same);
+  elements<double>([](int i) { return i / 2.0; }, same);
+  elements<odd>(
+      [](int i) {
+        odd made{};
+        made.text[6] = static_cast<char>(i);
+        return made;
+      },
+      bytes);
+  elements<pixel>([](int i) { return pixel{0, 255, uint8_t(i)}; }, bytes);
+  elements<named>([](int i) { return named(static_cast<int16_t>(i)); }, bytes);
+  elements<vector4>([](int i) { return vector4{{0, 1, 2, float(i)}}; }, bytes);
+  // A place to write into is as good for a T of a few bytes.
+  alignas(8) static std::byte memory[weft::spsc_queue<pixel>::bytes(2)];
+  auto places = weft::spsc_queue<pixel>::create(memory, sizeof memory, 2);
+  pixel *slot = places.reserve();
+  *slot = {1, 2, 3};
+  assert(places.commit(slot) && places.peek()->blue == 3);
+  places.consume(places.peek());
+}
+
+}  // namespace
+
+int main() {
+  recursive();
+  conditions();
+  barriers();
+  counts();
+  queues();
+  assert(!once.is_done());
+  changed.notify_all();
+  std::puts("done");
+}

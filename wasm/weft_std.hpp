@@ -1,0 +1,260 @@
+/*
+ * weft_std.hpp - what the standard library makes of locks, made of weft.hpp's:
+ * recursive_mutex, condition_variable_any, phase_barrier (as std::barrier) and
+ * the guards that clang checks. weft.hpp includes it. Threads of C++ share
+ * these; of JavaScript and C, only the words that each class names.
+ */
+#ifndef WEFT_STD_HPP
+#define WEFT_STD_HPP
+
+#include "weft.hpp"
+
+#if __cplusplus >= 202002L
+#include <version>
+#ifdef __cpp_lib_jthread
+#include <stop_token>
+#endif
+#endif
+
+namespace weft {
+
+/* The standard's names for what mutex and rw_lock are. */
+using timed_mutex = mutex;
+using shared_mutex = rw_lock;
+using shared_timed_mutex = rw_lock;
+
+/* A mutex that its owner may lock again, and unlocks as often. All zero, it is
+   unlocked. Its first words are those of a mutex, by which another language
+   locks it once. If the owner was abandoned, the next lock counts from 1. */
+class WEFT_CAPABILITY("mutex") recursive_mutex {
+  using error_code = std::error_code;
+
+ public:
+  constexpr recursive_mutex() noexcept = default;
+  recursive_mutex(recursive_mutex &&) = delete; /* nor is it copied */
+  bool lock(error_code *ec = nullptr) WEFT_ACQUIRES() WEFT_UNCHECKED {
+    return again() || first(m_.lock(ec));
+  }
+  bool try_lock(error_code *ec = nullptr)
+      WEFT_TRY_ACQUIRES(true) WEFT_UNCHECKED {
+    return again() || first(m_.try_lock(ec));
+  }
+  template <class Time>
+  bool try_lock_for(const Time &time, error_code *ec = nullptr)
+      WEFT_TRY_ACQUIRES(true) WEFT_UNCHECKED {
+    return again() || first(m_.try_lock_for(time, ec));
+  }
+  template <class Time>
+  bool try_lock_until(const Time &end, error_code *ec = nullptr)
+      WEFT_TRY_ACQUIRES(true) WEFT_UNCHECKED {
+    return again() || first(m_.try_lock_until(end, ec));
+  }
+  void unlock() WEFT_RELEASES() WEFT_UNCHECKED {
+    if (is_own() && depth_ > 1)
+      depth_--;
+    else
+      m_.unlock(); /* after it, nothing here is touched */
+  }
+  int32_t owner() const { return m_.owner(); }
+  int32_t abandon(int32_t id) { return m_.abandon(id); }
+  weft_mutex *native_handle() noexcept { return m_.native_handle(); }
+
+ private:
+  bool is_own() const { return m_.owner() == weft_agent_id(); }
+  bool again() {
+    if (!is_own()) return false;
+    if (depth_ == INT32_MAX) detail::fail(EAGAIN, "locked too many times");
+    depth_++;
+    return true;
+  }
+  bool first(bool locked) {
+    if (locked) depth_ = 1;
+    return locked;
+  }
+  mutex m_;
+  int32_t depth_ = 0; /* of the owner, who alone reads and writes it */
+};
+using recursive_timed_mutex = recursive_mutex;
+
+/* A condition for any lock with lock() and unlock(), such as rw_lock,
+   std::shared_lock, recursive_mutex or std::mutex. All zero, nobody waits.
+   It may be freed when all calls have returned. */
+class condition_variable_any {
+ public:
+  constexpr condition_variable_any() noexcept = default;
+  condition_variable_any(condition_variable_any &&) = delete;
+  template <class Lock>
+  void wait(Lock &lock) {
+    (void)wait_for(lock, std::chrono::hours::max());
+  }
+  template <class Lock, class Predicate>
+  void wait(Lock &lock, Predicate is_true) {
+    while (!is_true()) wait(lock);
+  }
+  template <class Lock>
+  std::cv_status wait_for(Lock &lock, detail::span time) {
+    return wait_if(lock, time, [] { return true; });
+  }
+  template <class Lock, class Predicate>
+  bool wait_for(Lock &lock, detail::span time, Predicate is_true) {
+    const auto end = end_of(time);
+    while (!is_true())
+      if (wait_for(lock, end) == std::cv_status::timeout) return is_true();
+    return true;
+  }
+  template <class Lock, class... Rest>
+  auto wait_until(Lock &lock, detail::span end, Rest... rest) {
+    return wait_for(lock, end, rest...);
+  }
+#ifdef __cpp_lib_jthread
+  /* These return, too, when a stop is requested: is_true() at that moment. */
+  template <class Lock, class Predicate>
+  bool wait(Lock &lock, std::stop_token stop, Predicate is_true) {
+    return wait_for(lock, stop, std::chrono::hours::max(), is_true);
+  }
+  template <class Lock, class Predicate>
+  bool wait_for(Lock &lock, std::stop_token stop, detail::span time,
+                Predicate is_true) {
+    const auto end = end_of(time);
+    const std::stop_callback wake(stop, [this] { notify_all(); });
+    while (!stop.stop_requested()) {
+      if (is_true()) return true;
+      const auto goes_on = [&] { return !stop.stop_requested(); };
+      if (wait_if(lock, end, goes_on) == std::cv_status::timeout) break;
+    }
+    return is_true();
+  }
+  template <class Lock, class Predicate>
+  bool wait_until(Lock &lock, std::stop_token stop, detail::span end,
+                  Predicate is_true) {
+    return wait_for(lock, stop, end, is_true);
+  }
+#endif
+  void notify_one() { notify([this] { c_.notify_one(); }); }
+  void notify_all() { notify([this] { c_.notify_all(); }); }
+
+ private:
+  /* Locks again what the wait has unlocked, also if the wait throws. */
+  template <class Lock>
+  struct relock {
+    explicit relock(Lock &lock) : lock_(lock) { lock.unlock(); }
+    ~relock() { lock_.lock(); }
+    relock(relock &&) = delete;
+    Lock &lock_;
+  };
+
+  static std::chrono::steady_clock::time_point end_of(detail::span time) {
+    return std::chrono::steady_clock::now() + std::chrono::nanoseconds(time.ns);
+  }
+
+  /* The inner mutex is locked before the user's is unlocked. So whoever changes
+     the state after that, and notifies, finds us waiting. */
+  template <class Lock, class Check>
+  std::cv_status wait_if(Lock &lock, detail::span time, Check goes_on) {
+    std::unique_lock<mutex> inner(m_);
+    if (!goes_on()) return std::cv_status::no_timeout;
+    const relock<Lock> outer(lock);
+    /* The inner one goes first: whoever holds the user's lock may notify. */
+    std::unique_lock<mutex> held(std::move(inner));
+    return c_.wait_for(held, time);
+  }
+  template <class Body>
+  void notify(Body body) {
+    const std::scoped_lock inner(m_);
+    body();
+  }
+  condition c_;
+  mutex m_;
+};
+
+namespace detail {
+struct nothing {
+  void operator()() const noexcept {}
+};
+}  // namespace detail
+
+/* As std::barrier: whoever arrives need not wait, and the last one to arrive
+   calls `completion` before the others go on. It is made of a mutex and a
+   condition; weft::barrier is faster, and is shared with other languages. It
+   may be freed when all calls have returned. */
+template <class Completion = detail::nothing>
+class phase_barrier {
+ public:
+  /* The phase in which somebody has arrived. */
+  class arrival_token {
+    friend class phase_barrier;
+    explicit arrival_token(uint32_t phase) : phase_(phase) {}
+    uint32_t phase_;
+  };
+  explicit phase_barrier(int32_t n, Completion completion = Completion())
+      : left_(n), all_(n), completion_(std::move(completion)) {
+    if (n < 0) detail::fail(EINVAL, "out of range");
+  }
+  phase_barrier(phase_barrier &&) = delete;
+  [[nodiscard]] arrival_token arrive(int32_t n = 1) {
+    const std::scoped_lock held(m_);
+    return come(n);
+  }
+  void wait(arrival_token &&token) const {
+    std::unique_lock<mutex> held(m_);
+    c_.wait(held, [&] { return phase_ != token.phase_; });
+  }
+  void arrive_and_wait() { wait(arrive()); }
+  /* Arrives, and is not waited for in later phases. */
+  void arrive_and_drop() {
+    const std::scoped_lock held(m_);
+    if (left_ < 1) detail::fail(EINVAL, "all have arrived");
+    all_--;
+    (void)come(1);
+  }
+  static constexpr int32_t max() noexcept { return INT32_MAX; }
+
+ private:
+  arrival_token come(int32_t n) {
+    if (n < 1 || n > left_) detail::fail(EINVAL, "more than are to arrive");
+    const arrival_token token(phase_);
+    left_ -= n;
+    if (left_ == 0) {
+      completion_();
+      left_ = all_;
+      phase_++;
+      c_.notify_all();
+    }
+    return token;
+  }
+  mutable mutex m_;
+  mutable condition c_;
+  int32_t left_; /* who are to arrive in this phase */
+  int32_t all_;  /* in the next one */
+  uint32_t phase_ = 0;
+  Completion completion_;
+};
+
+/* A std::scoped_lock of one lock, which `clang -Wthread-safety` follows. */
+template <class Lock = mutex>
+class WEFT_SCOPED_CAPABILITY guard {
+ public:
+  explicit guard(Lock &lock) WEFT_ACQUIRES(lock) : lock_(lock) { lock.lock(); }
+  ~guard() WEFT_RELEASES() { lock_.unlock(); }
+  guard(guard &&) = delete;
+
+ private:
+  Lock &lock_;
+};
+
+/* A std::shared_lock that `clang -Wthread-safety` follows. */
+template <class Lock = rw_lock>
+class WEFT_SCOPED_CAPABILITY shared_guard {
+ public:
+  explicit shared_guard(Lock &lock) WEFT_ACQUIRES_SHARED(lock) : lock_(lock) {
+    lock.lock_shared();
+  }
+  ~shared_guard() WEFT_RELEASES() { lock_.unlock_shared(); }
+  shared_guard(shared_guard &&) = delete;
+
+ private:
+  Lock &lock_;
+};
+
+}  // namespace weft
+#endif
