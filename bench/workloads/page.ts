@@ -56,6 +56,46 @@ ${shown.join("\n\n")}
 `;
 }
 
+/** A row of a table of targets. */
+const TARGET =
+  /^\| .+? \|\s*([\d.,]+) \| (at most|at least) ([\d.]+)\s*\| (yes|no)\s*\|$/gm;
+
+/** How many targets each section has and reaches, and how far the others get. */
+function summaryOf(sections: readonly string[]): string {
+  let reached = 0;
+  let all = 0;
+  const rows = sections.flatMap((text) => {
+    const [, title] = /^## (.*)$/m.exec(text)!;
+    const targets = [...text.matchAll(TARGET)];
+    if (targets.length === 0) return [];
+    const missed = targets.filter(([, , , , met]) => met === "no")
+      .map(([, figure, way, wanted]) => {
+        const part = Number(figure!.replaceAll(",", "")) / Number(wanted);
+        return Math.round(100 * (way === "at most" ? 1 / part : part));
+      });
+    const met = targets.length - missed.length;
+    reached += met;
+    all += targets.length;
+    const ends = [...new Set([Math.min(...missed), Math.max(...missed)])];
+    const rest = missed.length === 0 ? "" : `${ends.join(" to ")} %`;
+    const place = title!.toLowerCase().replaceAll(/[^\w ]/g, "")
+      .replaceAll(" ", "-");
+    return `| [${title}](#${place}) | ${targets.length} | ${met} | ${rest} |`;
+  });
+  return `## In short
+
+Each section lists what was wanted and what was reached. Of ${all} targets,
+${reached} are reached:
+
+| section | targets | reached | what the others reach of their targets |
+| --- | ---: | ---: | ---: |
+${rows.join("\n")}
+
+The other sections have no targets. An empty cell of a table means that the
+program did not finish, or that its way of working has no such figure.
+`;
+}
+
 /** The page, from the figures in a folder. */
 export function pageFrom(folder: URL): string {
   const sections = WORKLOADS.flatMap(({ name }) => {
@@ -63,7 +103,7 @@ export function pageFrom(folder: URL): string {
     if (!fs.existsSync(file)) return [];
     return [sectionOf(JSON.parse(fs.readFileSync(file, "utf8")))];
   });
-  const input = [INTRODUCTION, ...sections].join("\n");
+  const input = [INTRODUCTION, summaryOf(sections), ...sections].join("\n");
   const words = ["fmt", "--ext", "md", "-"];
   return execFileSync(process.execPath, words, { input, encoding: "utf8" });
 }
