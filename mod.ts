@@ -51,6 +51,7 @@ export {
 } from "./primitives/semaphore.ts";
 export { Event, type EventConfig } from "./primitives/event.ts";
 export { Latch } from "./primitives/latch.ts";
+export { WaitGroup } from "./primitives/wait_group.ts";
 export {
   Barrier,
   type BarrierConfig,

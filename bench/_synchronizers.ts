@@ -8,6 +8,7 @@ import {
   RwLock,
   StripedCounter,
   waitAny,
+  WaitGroup,
 } from "../mod.ts";
 import { LAYOUT } from "../primitives/_layout.ts";
 import { work } from "./_mutex.ts";
@@ -70,6 +71,21 @@ export function latches({ memory, n, first }: Side): Run {
       receive.wait();
       Atomics.store(words, state, 2);
       if (!first) send.countDown();
+    }
+    return counted(n, first);
+  };
+}
+
+/** The agent that waited raises the count again, before it sends. */
+export function groups({ memory, n, first }: Side): Run {
+  const send = new WaitGroup(memory, first ? THERE : BACK);
+  const receive = new WaitGroup(memory, first ? BACK : THERE);
+  return () => {
+    for (let i = 0; i < n; i++) {
+      if (first) send.done();
+      receive.wait();
+      receive.add();
+      if (!first) send.done();
     }
     return counted(n, first);
   };

@@ -1,4 +1,4 @@
-// Do an Event, a Latch, a Condition, and waitAny over them take little longer
+// Do an Event, a Latch, a WaitGroup, a Condition, and waitAny take little longer
 // there and back than the platform itself needs to wake a thread? Is a round of
 // a Barrier as fast as that of a bare counter, and a finished Once as fast as a
 // load? Do stripes pay if two threads count, and read locks if two read?
@@ -14,6 +14,7 @@ import {
   Once,
   RwLock,
   StripedCounter,
+  WaitGroup,
 } from "../mod.ts";
 import { bareRoundTrip, BY_TURNS, floorOf, TRIPS } from "./_floor.ts";
 import { BACK, THERE } from "./_synchronizers.ts";
@@ -43,6 +44,8 @@ async function blocking(): Promise<Row[]> {
   const n = TRIPS;
   const latches = new SharedArrayBuffer(256);
   for (const at of [THERE, BACK]) Latch.init(latches, at, 1);
+  const groups = new SharedArrayBuffer(256);
+  for (const at of [THERE, BACK]) WaitGroup.init(groups, at).add();
   const results = await contest([
     await threads(
       "Event",
@@ -57,6 +60,12 @@ async function blocking(): Promise<Row[]> {
       BY_TURNS,
     ),
     await threads(
+      "WaitGroup",
+      MODULE,
+      pair("groups", { memory: groups, n }),
+      BY_TURNS,
+    ),
+    await threads(
       "Condition",
       MODULE,
       pair("conditions", { memory: new SharedArrayBuffer(384), n }),
@@ -64,7 +73,9 @@ async function blocking(): Promise<Row[]> {
     ),
     await bareRoundTrip("blocking"),
   ]);
-  return (["Event", "Latch", "Condition"] as const).map((name) => ({
+  return (["Event", "Latch", "WaitGroup", "Condition"] as const).map((
+    name,
+  ) => ({
     name: `${name}, blocking round trip / ${floorOf("blocking")}`,
     ...ratio(results, name, "bare"),
     target: { most: 1.5 },

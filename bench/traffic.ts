@@ -144,6 +144,17 @@ const CASES: readonly Case[] = [
     sides: [[op("count down", (l) => l.countDown())]],
   },
   {
+    stem: "wait_group",
+    title: "WaitGroup",
+    create: () => {
+      const group = mod.WaitGroup.create();
+      group.add(100);
+      return group;
+    },
+    attach: (mod, buffer) => new mod.WaitGroup(buffer),
+    sides: [[op("add", (g) => g.add()), op("done", (g) => g.done())]],
+  },
+  {
     stem: "barrier",
     title: "Barrier",
     create: () => mod.Barrier.create(1),

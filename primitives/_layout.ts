@@ -270,6 +270,26 @@ export const LATCH_BITS = {
   COUNT: [1, 30],
 } as const;
 
+/** A wait group. All words 0: its count is 0. */
+export const WAIT_GROUP = {
+  /**
+   * bit 0: WAITING: somebody may sleep on this word, and the count is not 0
+   * bits 1-18: the count, 0 to 2^18 - 1
+   * bits 19-31: how often it fell to 0 while somebody waited, modulo 2^13
+   * @writer any agent
+   * @sleeper agents that wait
+   */
+  state: 0,
+  length: 1,
+} as const;
+
+/** The bits in the words of {@linkcode WAIT_GROUP}. */
+export const WAIT_GROUP_BITS = {
+  WAITING: 0,
+  COUNT: [1, 18],
+  ROUND: [19, 31],
+} as const;
+
 /**
  * A barrier.
  *
@@ -1055,6 +1075,7 @@ export const LAYOUT = {
   semaphore: SEMAPHORE,
   event: EVENT,
   latch: LATCH,
+  wait_group: WAIT_GROUP,
   barrier: BARRIER,
   once: ONCE,
   snapshot: SNAPSHOT,

@@ -58,6 +58,10 @@ import {
 import { INSPECTION as event, PROBLEMS as event_problems } from "./event.ts";
 import { INSPECTION as latch, PROBLEMS as latch_problems } from "./latch.ts";
 import {
+  INSPECTION as wait_group,
+  PROBLEMS as wait_group_problems,
+} from "./wait_group.ts";
+import {
   INSPECTION as lock_free_queue,
   PROBLEMS as lock_free_queue_problems,
 } from "./lock_free_queue.ts";
@@ -120,6 +124,7 @@ const ALL: Readonly<Record<Stem, WordsInspection>> = {
   semaphore,
   event,
   latch,
+  wait_group,
   barrier,
   once,
   snapshot,
@@ -145,6 +150,7 @@ const CHECKS: Readonly<Partial<Record<Stem, WordsProblems>>> = {
   semaphore: semaphore_problems,
   event: event_problems,
   latch: latch_problems,
+  wait_group: wait_group_problems,
   barrier: barrier_problems,
   once: once_problems,
   snapshot: snapshot_problems,
@@ -193,7 +199,7 @@ const CARRIERS: readonly Stem[] = [
  *
  * Zeroed memory is a valid primitive of some kinds, so their words do not say
  * which kind they are. For these, `kind` must be given: `"mutex"`, `"rw_lock"`,
- * `"condition"`, `"event"` or `"once"`.
+ * `"condition"`, `"event"`, `"wait_group"` or `"once"`.
  *
  * The consoles of Deno and Node print the same when they print a primitive, but
  * no `problems`, so that a program that does not look for them does not contain

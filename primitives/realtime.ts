@@ -50,6 +50,7 @@ import { StripedCounter as AnyStripedCounter } from "./striped_counter.ts";
 import type { CounterConfig } from "./striped_counter.ts";
 import { Event as AnyEvent, type EventConfig } from "./event.ts";
 import { Latch as AnyLatch } from "./latch.ts";
+import { WaitGroup as AnyWaitGroup } from "./wait_group.ts";
 import {
   formatLockFree,
   lockFreeBytes,
@@ -107,6 +108,7 @@ export type {
   AnySlabPool,
   AnySnapshot,
   AnyStripedCounter,
+  AnyWaitGroup,
   AnyWorkCounter,
   AnyWorkDeque,
 };
@@ -133,6 +135,7 @@ const SNAPSHOT = ["version", "write", "read"] as const;
 const SEMAPHORE = ["available", "tryAcquire", "release"] as const;
 const EVENT = ["autoReset", "isSet", "set", "reset", "tryWait"] as const;
 const LATCH = ["count", "countDown", "tryWait"] as const;
+const WAIT_GROUP = ["count", "add", "done", "tryWait"] as const;
 const WORK_COUNTER = [
   "remaining",
   "completed",
@@ -150,6 +153,7 @@ export const OPERATIONS = {
   Semaphore: SEMAPHORE,
   Event: EVENT,
   Latch: LATCH,
+  WaitGroup: WAIT_GROUP,
   WorkCounter: WORK_COUNTER,
   WorkDeque: WORK_DEQUE,
   SlabPool: SLAB_POOL,
@@ -442,6 +446,29 @@ class LatchAtOnce extends AnyLatch {
 /** A count down that others wait for. */
 export const Latch: RealtimeClass<Latch, [count: number], []> =
   /* @__PURE__ */ realtime(LatchAtOnce, LATCH);
+
+// ---- WaitGroup ------------------------------------------------------------
+
+/** A count of tasks that others wait for. */
+export interface WaitGroup
+  extends Omit<Realtime<AnyWaitGroup, "WaitGroup">, "tryWait"> {
+  /** Whether the count is 0 now. */
+  tryWait(): boolean;
+}
+
+/** Takes no timeout, so that it never blocks. */
+class WaitGroupAtOnce extends AnyWaitGroup {
+  override tryWait(timeout?: number): boolean {
+    assertNoTimeout(timeout);
+    return super.tryWait();
+  }
+}
+
+/** A count of tasks that others wait for. */
+export const WaitGroup: RealtimeClass<WaitGroup, []> = /* @__PURE__ */ realtime(
+  WaitGroupAtOnce,
+  WAIT_GROUP,
+);
 
 // ---- WorkCounter ----------------------------------------------------------
 

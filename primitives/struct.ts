@@ -297,7 +297,14 @@ export interface Layout<P> {
 const APART = 128;
 
 /** The kinds for which zeroed memory is valid, so that C need not attach. */
-const FIXED = ["mutex", "rw_lock", "condition", "event", "once"];
+const FIXED = [
+  "mutex",
+  "rw_lock",
+  "condition",
+  "event",
+  "wait_group",
+  "once",
+];
 
 /**
  * Places several primitives in one piece of memory, so that one message shares

@@ -26,6 +26,7 @@ export type { AsyncOptions, TryAsyncOptions, Waitable } from "./_wait/wait.ts";
  * Event                    it is set; with manual reset, also if it was set
  *                          while this waited
  * Latch, WorkCounter       it is open; all tasks are done
+ * WaitGroup                its count is 0, or was 0 while this waited
  * ```
  *
  * Locks cannot be sources: a lock that is free now may be taken before the
@@ -81,7 +82,8 @@ export async function waitAny(
     }
     throw new TypeError(
       `Cannot wait for source ${i}: expected a queue, ring, channel, ` +
-        "subscription, semaphore, event, latch or work counter: received " +
+        "subscription, semaphore, event, latch, wait group or work counter: " +
+        "received " +
         describe(source),
     );
   });

@@ -461,6 +461,21 @@ class latch : public detail::object<latch, weft_latch, WEFT_KIND_latch> {
   static constexpr int32_t max() noexcept { return WEFT_LATCH_MAX; }
 };
 
+/* A count that rises and falls; wait() returns when it is 0. Zeroed memory is
+   one whose count is 0. */
+class wait_group : public detail::object<wait_group, weft_wait_group> {
+ public:
+  constexpr wait_group() noexcept = default;
+  void add(int32_t n = 1) { object::done(weft_wait_group_add(&w_, n)); }
+  void done(int32_t n = 1) { object::done(weft_wait_group_done(&w_, n)); }
+  int32_t count() const { return weft_wait_group_count(&w_); }
+  void wait() { object::done(weft_wait_group_wait(&w_, WEFT_FOREVER)); }
+  bool try_wait() const { return weft_wait_group_try_wait(&w_) == 0; }
+  bool wait_for(span time) {
+    return object::done(weft_wait_group_wait(&w_, time.ns));
+  }
+};
+
 /* Lets all waiters through while it is set; with `auto_reset`, one a set. */
 class event : public detail::object<event, weft_event> {
  public:

@@ -21,6 +21,7 @@ import {
   SpscQueue,
   StripedCounter,
   type TryAsyncOptions,
+  WaitGroup,
   WorkCounter,
 } from "../../mod.ts";
 import { BEGUN, NUMBERS, OVER, PLAY, ROLES } from "./plays.ts";
@@ -313,6 +314,7 @@ const SHARED = {
   token: 26,
   held: 27,
   parties: 28,
+  group: 29,
   rounds: 32,
   striped_counter: 64,
 } as const;
@@ -416,6 +418,11 @@ async function synchronizersUse(part: Part) {
     if (awaits) await barrier.arriveAndWaitAsync();
     else barrier.arriveAndWait();
   }
+  const group = new WaitGroup(memory, place("group"));
+  group.add(2);
+  group.done(3);
+  if (awaits) await group.waitAsync();
+  else group.wait();
   if (awaits) await latch.arriveAndWaitAsync();
   else latch.arriveAndWait();
 }

@@ -1,4 +1,4 @@
-// about: barrier, condition, event, latch, once, rw_lock, striped_counter
+// about: barrier, condition, event, latch, once, rw_lock, striped_counter, wait_group
 // also: node
 import * as assert from "uvu/assert";
 import {
@@ -10,6 +10,7 @@ import {
   Once,
   RwLock,
   StripedCounter,
+  WaitGroup,
 } from "../../mod.ts";
 import { suite } from "../_run/harness.ts";
 import { NUMBERS, PLAY } from "./plays.ts";
@@ -43,6 +44,7 @@ for (const [title, cast] of Object.entries(CASTS)) {
     const token = Event.init(memory, at + 26 * 4, { autoReset: true });
     token.set();
     words[28] = parties;
+    WaitGroup.init(memory, at + 29 * 4).add(parties);
     const counter = StripedCounter.init(memory, at + 64 * 4, { stripes: 3 });
     const parts = await Promise.all(
       cast.map((by, number) =>
@@ -61,6 +63,7 @@ for (const [title, cast] of Object.entries(CASTS)) {
     assert.is(counter.sum(), 3 * (count / 2) * parties);
     assert.ok(new Latch(memory, at + 20 * 4).tryWait());
     assert.ok(new Once(memory, at + 23 * 4).done);
+    assert.is(new WaitGroup(memory, at + 29 * 4).count, 0);
   });
 }
 
@@ -100,6 +103,14 @@ test("one language sees what the other did", async () => {
   event.set();
   assert.is(c.weft_event_try_wait!(at), 0);
   assert.is(c.weft_event_try_wait!(at), NUMBERS.EBUSY);
+  const group = WaitGroup.init(memory, at);
+  assert.is(c.weft_wait_group_add!(at, 2 ** 18 - 1), 0);
+  assert.throws(() => group.add(), /the count is 262143/);
+  group.done(2 ** 18 - 3);
+  assert.is(c.weft_wait_group_count!(at), 2);
+  assert.is(c.weft_wait_group_try_wait!(at), NUMBERS.EBUSY);
+  assert.is(c.weft_wait_group_done!(at, 2), 0);
+  assert.ok(group.tryWait());
   const lock = RwLock.init(memory, at);
   assert.is(c.weft_rw_lock_try_read!(at), 0);
   assert.is(lock.readers, 1);

@@ -280,6 +280,7 @@ enum {
   TOKEN = 26,
   HELD = 27,
   PARTIES = 28,
+  GROUP = 29,
   ROUNDS = 32,
   STRIPED_COUNTER = 64
 };
@@ -360,6 +361,10 @@ static void synchronizers_use(play *p) {
     for (int32_t i = 0; i < w[PARTIES]; i++) CHECK(w[ROUNDS + i] == round);
     CHECK(weft_barrier_arrive_and_wait(barrier, NULL, WEFT_FOREVER) == 0);
   }
+  weft_wait_group *group = (weft_wait_group *)(w + GROUP);
+  CHECK(weft_wait_group_add(group, 2) == 0);
+  CHECK(weft_wait_group_done(group, 3) == 0);
+  CHECK(weft_wait_group_wait(group, WEFT_FOREVER) == 0);
   CHECK(weft_latch_arrive_and_wait(latch, WEFT_FOREVER) == 0);
 }
 

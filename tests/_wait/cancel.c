@@ -162,6 +162,18 @@ static int latch_serve(void) {
 }
 static bool always(void) { return true; /* there is no count */ }
 
+static void group_make(void) {
+  weft_wait_group *g = weft_wait_group_init(memory, sizeof memory);
+  CHECK(g != NULL);
+  EQUAL(weft_wait_group_add(g, 1), 0);
+}
+static int group_wait(void) {
+  return weft_wait_group_wait((weft_wait_group *)memory, WEFT_FOREVER);
+}
+static int group_serve(void) {
+  return weft_wait_group_done((weft_wait_group *)memory, 1);
+}
+
 static void barrier_make(void) {
   CHECK(weft_barrier_init(memory, sizeof memory, 3) != NULL);
 }
@@ -340,6 +352,7 @@ static const form FORMS[] = {
      2, 2},
     {"event wait", event_make, event_wait, event_serve, event_idle, 2, 2},
     {"latch wait", latch_make, latch_wait, latch_serve, always, 2, 1},
+    {"wait_group wait", group_make, group_wait, group_serve, always, 2, 1},
     {"barrier", barrier_make, barrier_wait, barrier_wait, always, 2, 1},
     {"once run", once_make, once_wait, once_serve, once_idle, 2, 1},
     {"work_counter wait", work_make, work_wait, work_serve, always, 2, 1},

@@ -27,6 +27,7 @@ import {
   SpscQueue,
   struct,
   waitAny,
+  WaitGroup,
   WorkCounter,
 } from "../../mod.ts";
 import { spinning } from "../../primitives/_wait/spin.ts";
@@ -189,6 +190,16 @@ function latchScene(method: string): Scene {
     on: latch,
     steps: Array.from({ length: steps }, () => () => latch.countDown()),
     check: () => wrongIf(latch.count !== 0, `its count is ${latch.count}`),
+  };
+}
+
+function groupScene(): Scene {
+  const group = WaitGroup.create();
+  group.add(2);
+  return {
+    on: group,
+    steps: [() => group.done(), () => group.done()],
+    check: () => wrongIf(group.count !== 0, `its count is ${group.count}`),
   };
 }
 
@@ -576,6 +587,9 @@ const OTHERS: Row[] = [{
 }, {
   waits: ["Latch.waitAsync", "Latch.arriveAndWaitAsync"],
   scene: latchScene,
+}, {
+  waits: ["WaitGroup.waitAsync"],
+  scene: groupScene,
 }, {
   waits: ["Barrier.arriveAndWaitAsync"],
   scene: barrierScene(0),

@@ -238,6 +238,18 @@ export const WORK: Record<string, Work> = {
         new weft.Latch(memory, place).arriveAndWait();
       },
     ),
+  "wait_group": (at, agent) =>
+    byRounds(
+      at,
+      agent,
+      (memory, place) => weft.WaitGroup.init(memory, place).add(AGENTS),
+      (memory, place) => {
+        const group = new weft.WaitGroup(memory, place);
+        dawdle();
+        group.done();
+        group.wait();
+      },
+    ),
   "work_counter": (at, agent) =>
     byRounds(
       at,
@@ -330,6 +342,7 @@ export const MADE: Record<string, () => weft.Handle[]> = {
   record_ring: () => handlesOf(weft.RecordRing.create({ capacity: 128 })),
   once: rounds,
   latch: rounds,
+  wait_group: rounds,
   work_counter: rounds,
   broadcast: () => handlesOf(weft.Broadcast.create({ capacity: 4 })),
   channel: () =>

@@ -112,6 +112,9 @@ static void counts(void) {
   latch->state |= WEFT_LATCH_WAITING_BIT;
   tells(arena, 12, NULL, "latch",
         ",\"state\":7},\"waiters\":1,\"problems\":[]}\n");
+  weft_wait_group g = {7};
+  tells(&g, sizeof g, "wait_group", "wait_group",
+        "\"state\":7},\"waiters\":1,\"problems\":[]}\n");
   weft_barrier *barrier = weft_barrier_init(arena, sizeof arena, 3);
   barrier->state += 2;
   tells(arena, 16, NULL, "barrier", "},\"waiters\":2,\"problems\":[]}\n");

@@ -26,6 +26,7 @@ import {
   Snapshot,
   SpscQueue,
   StripedCounter,
+  WaitGroup,
   WorkCounter,
 } from "../../mod.ts";
 import { KIND, LAYOUT, type Stem, VERSION } from "../../primitives/_layout.ts";
@@ -312,6 +313,13 @@ test("inspect() tells that somebody waits if there is a flag", async () => {
     undefined,
     1,
   ]);
+  const group = WaitGroup.create();
+  group.add();
+  assert.equal(holders(inspect(group)), [undefined, 0]);
+  assert.equal(await waiting(group, (o) => [group.waitAsync(o)]), [
+    undefined,
+    1,
+  ]);
   const queue = SpscQueue.create({ capacity: 2 });
   assert.equal(holders(inspect(queue)), [undefined, 0]);
   assert.equal(await waiting(queue, (o) => [queue.popIntAsync(o)]), [
@@ -379,6 +387,7 @@ const DAMAGES: readonly Damage[] = [
   ["event", { state: -1 }, "state", "Bit 31"],
   ["latch", { state: 1 }, "state", "agents still wait"],
   ["latch", { state: -2 }, "state", "Bit 31"],
+  ["wait_group", { state: 1 << 19 | 1 }, "state", "agents still wait"],
   ["barrier", { state: 9 << 12 }, "state", "more parties"],
   ["barrier", { state: 1 << 12 | 1 }, "state", "do not go on"],
   ["once", { state: 1 << 28 | 5 }, "state", "an agent runs it"],

@@ -273,6 +273,7 @@ const NOT_IN_C = [
   "weft_rw_lock_attach",
   "weft_condition_attach",
   "weft_event_attach",
+  "weft_wait_group_attach",
   "weft_once_attach",
 ];
 

@@ -28,6 +28,8 @@ const BEFORE: Readonly<Record<string, readonly [number, number, number]>> = {
   "Event: wait, set before": [1, 0, 0],
   "Event: reset": [1, 0, 1],
   "Latch: count down": [0, 0, 1],
+  "WaitGroup: add": [0, 0, 1],
+  "WaitGroup: done": [0, 0, 1],
   "Barrier: arrive as the last": [0, 0, 1],
   "Condition: notify, nobody waits": [3, 0, 0],
   "Once: run, done before": [0, 0, 0],

@@ -20,6 +20,7 @@ import {
   Snapshot,
   SpscQueue,
   StripedCounter,
+  WaitGroup,
   WorkCounter,
   WorkDeque,
 } from "../../primitives/realtime.ts";
@@ -159,6 +160,7 @@ function ofOthers(): Operations {
   const flag = Event.create();
   const signal = Event.create({ autoReset: true });
   const latch = Latch.create(2 ** 30 - 1);
+  const group = WaitGroup.create();
   const work = WorkCounter.create(2 ** 30);
   const guided = WorkCounter.create(9, { schedule: "guided", agents: 2 });
   const over = WorkCounter.create(1);
@@ -180,6 +182,12 @@ function ofOthers(): Operations {
       latch.countDown();
       seen = latch.count;
       seen = latch.tryWait();
+    },
+    "WaitGroup.add done count tryWait": () => {
+      group.add();
+      seen = group.count;
+      group.done();
+      seen = group.tryWait();
     },
     "WorkCounter.next done remaining completed cancelled": () => {
       seen = work.next();

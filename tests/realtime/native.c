@@ -53,6 +53,11 @@ static void others(void) {
   EQUAL(weft_latch_try_wait(l), EBUSY);
   EQUAL(weft_latch_count_down(l, 1), 0);
   EQUAL(weft_latch_try_wait(l), 0);
+  weft_wait_group g = {0};
+  EQUAL(weft_wait_group_add(&g, 1), 0);
+  EQUAL(weft_wait_group_try_wait(&g), EBUSY);
+  EQUAL(weft_wait_group_done(&g, 1), 0);
+  EQUAL(weft_wait_group_try_wait(&g), 0);
   weft_work_config work = {1, 0};
   weft_work_counter *w = weft_work_counter_init(arena, sizeof arena, 1, work);
   weft_work_range range = {0, 0};

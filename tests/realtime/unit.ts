@@ -32,6 +32,7 @@ const VIEWS = {
   Semaphore: realtime.Semaphore.init(memory, 20480, 3),
   Event: realtime.Event.init(memory, 24576, { autoReset: true }),
   Latch: realtime.Latch.init(memory, 28672, 3),
+  WaitGroup: realtime.WaitGroup.init(memory, 30720),
   WorkCounter: realtime.WorkCounter.init(memory, 32768, 3, { chunk: 2 }),
   WorkDeque: realtime.WorkDeque.init(memory, 36864, { capacity: 4 }),
   SlabPool: realtime.SlabPool.init(memory, 40960, {
@@ -147,6 +148,7 @@ test("operations that only try take no timeout, so that they never block", () =>
   const set = realtime.Event.create();
   set.set();
   const open = realtime.Latch.create(0);
+  const idle = realtime.WaitGroup.create();
   const words = new Int32Array(1);
   const ring = realtime.RecordRing.create({ capacity: 64 });
   const queues = [
@@ -164,6 +166,8 @@ test("operations that only try take no timeout, so that they never block", () =>
     // @ts-expect-error: no timeout
     [open.buffer, () => open.tryWait(5)],
     // @ts-expect-error: no timeout
+    [idle.buffer, () => idle.tryWait(5)],
+    // @ts-expect-error: no timeout
     [ring.buffer, () => ring.tryPush(words, 5)],
     // @ts-expect-error: no timeout
     [ring.buffer, () => ring.tryPopInto(words, 5)],
@@ -180,7 +184,7 @@ test("operations that only try take no timeout, so that they never block", () =>
       ].map((call) => [queue.buffer, call] as const)
     ),
   ];
-  assert.is(tries.length, 17);
+  assert.is(tries.length, 18);
   for (const [buffer, call] of tries) {
     refuses(buffer, call, TypeError, "no timeout", "received 5");
   }

@@ -33,6 +33,7 @@ import {
   StripedCounter,
   struct,
   type StructType,
+  WaitGroup,
   WorkCounter,
   WorkDeque,
 } from "../../mod.ts";
@@ -271,6 +272,7 @@ test("layout() places every class, and C finds each", async () => {
     changed: Condition,
     ready: [Event, { autoReset: true }],
     opens: [Latch, 2],
+    tasks: WaitGroup,
     safe: [LockFreeQueue, { capacity: 4, agents: 2 }],
     jobs: [MpmcQueue, { capacity: 4 }],
     lock: Mutex,

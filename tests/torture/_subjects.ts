@@ -26,6 +26,7 @@ import {
   Snapshot,
   SpscQueue,
   StripedCounter,
+  WaitGroup,
   WorkCounter,
   WorkDeque,
 } from "../../mod.ts";
@@ -189,6 +190,21 @@ export const SUBJECTS: Readonly<Record<string, Subject>> = {
     attach: (m, at) => new Latch(m, at),
     calls: {
       countDown: (x) => x.countDown(),
+      tryWait: (x) => x.tryWait(),
+      count: (x) => x.count,
+    },
+  }),
+  wait_group: subject({
+    byteLength: WaitGroup.byteLength(),
+    init: (m, at) => {
+      const group = WaitGroup.init(m, at);
+      group.add(2);
+      return group;
+    },
+    attach: (m, at) => new WaitGroup(m, at),
+    calls: {
+      add: (x) => x.add(),
+      done: (x) => x.done(),
       tryWait: (x) => x.tryWait(),
       count: (x) => x.count,
     },

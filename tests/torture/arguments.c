@@ -44,7 +44,7 @@ enum { MOST_BYTES = 4096, ROOM = 4096 };
 
 #define KINDS(each)                                                     \
   each(mutex) each(rw_lock) each(condition) each(semaphore) each(event) \
-  each(latch) each(barrier) each(once) each(snapshot) each(spsc_queue)  \
+  each(latch) each(wait_group) each(barrier) each(once) each(snapshot) each(spsc_queue)  \
   each(mpmc_queue) each(lock_free_queue) each(record_ring)              \
   each(broadcast) each(channel) each(call_ring) each(work_counter)      \
   each(work_deque) each(slab_pool) each(striped_counter)
@@ -331,6 +331,7 @@ static void make_all(void) {
   MADE(weft_semaphore_init(PLACE(semaphore), 3));
   MADE(weft_event_init(PLACE(event), true));
   MADE(weft_latch_init(PLACE(latch), 5));
+  MADE(weft_wait_group_init(PLACE(wait_group)));
   MADE(weft_barrier_init(PLACE(barrier), 3));
   MADE(weft_once_init(PLACE(once)));
   MADE(weft_snapshot_init(PLACE(snapshot, snapshot), snapshot));

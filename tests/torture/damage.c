@@ -406,6 +406,19 @@ static void latch_calls(void *at, int which) {
   target[63] = done;
 }
 
+static void wait_group_init(void *at, size_t bytes) {
+  weft_wait_group *g = weft_wait_group_init(at, bytes);
+  if (g == NULL || weft_wait_group_add(g, 5) != 0) abort();
+}
+static void wait_group_calls(void *at, int which) {
+  weft_wait_group *g = (weft_wait_group *)at;
+  int done = 0;
+  if (which == 0) done = weft_wait_group_add(g, 1);
+  if (which == 1) done = weft_wait_group_done(g, 1);
+  if (which == 2) done = weft_wait_group_try_wait(g);
+  target[63] = done;
+}
+
 static void barrier_init(void *at, size_t bytes) {
   if (weft_barrier_init(at, bytes, 3) == NULL) abort();
 }
@@ -467,6 +480,8 @@ static subject SUBJECTS[] = {
     {"work_deque", 0, work_deque_init, work_deque_calls, 4, 3},
     {"slab_pool", 0, slab_pool_init, slab_pool_calls, 4, 4},
     {"latch", sizeof(weft_latch), latch_init, latch_calls, 2, 2},
+    {"wait_group", sizeof(weft_wait_group), wait_group_init, wait_group_calls,
+     3, 0},
     {"barrier", sizeof(weft_barrier), barrier_init, barrier_calls, 2, 4},
     {"striped_counter", 0, striped_counter_init, striped_counter_calls, 2, 3},
 };

@@ -17,6 +17,7 @@ import {
   SpscQueue,
   type Waitable,
   waitAny,
+  WaitGroup,
   WorkCounter,
 } from "../../mod.ts";
 import { LAYOUT } from "../../primitives/_layout.ts";
@@ -130,6 +131,17 @@ const KINDS: Record<string, () => Kind> = {
       source: it,
       memory: it.buffer,
       fill: () => it.countDown(),
+      take: () => it.tryWait(),
+      lasts: true,
+    };
+  },
+  group: () => {
+    const it = WaitGroup.create();
+    it.add();
+    return {
+      source: it,
+      memory: it.buffer,
+      fill: () => it.done(),
       take: () => it.tryWait(),
       lasts: true,
     };

@@ -10,6 +10,7 @@
 #include "semaphore.h"
 #include "event.h"
 #include "latch.h"
+#include "wait_group.h"
 #include "barrier.h"
 #include "once.h"
 #include "snapshot.h"
@@ -161,6 +162,10 @@ static inline int64_t weft__latch_shows_waiters(const void *copy) {
   return ((const weft_latch *)copy)->state & WEFT_LATCH_WAITING_BIT;
 }
 
+static inline int64_t weft__wait_group_shows_waiters(const void *copy) {
+  return ((const weft_wait_group *)copy)->state & WEFT_WAIT_GROUP_WAITING_BIT;
+}
+
 static inline int64_t weft__barrier_shows_waiters(const void *copy) {
   const weft_barrier *b = (const weft_barrier *)copy;
   if (b->tracked != 0) return b->state & WEFT_BARRIER_WAITING_BIT ? 1 : 0;
@@ -297,6 +302,17 @@ static inline void weft__latch_shows_problems(const void *copy,
   weft__tell(found, state < 0, WEFT__AT(latch, state), "Bit 31 is never set.");
   weft__tell(found, state == WEFT_LATCH_WAITING_BIT, WEFT__AT(latch, state),
              "It is open, but agents still wait.");
+}
+
+static inline void weft__wait_group_shows_problems(const void *copy,
+                                                   weft__problems *found) {
+  int32_t state = ((const weft_wait_group *)copy)->state;
+  weft__tell(found,
+             (state & (WEFT_WAIT_GROUP_WAITING_BIT |
+                       WEFT_WAIT_GROUP_COUNT_MASK)) ==
+                 WEFT_WAIT_GROUP_WAITING_BIT,
+             WEFT__AT(wait_group, state),
+             "The count is 0, but agents still wait.");
 }
 
 static inline void weft__barrier_shows_problems(const void *copy,
@@ -651,6 +667,11 @@ static inline const weft__shown *weft__shown_of(size_t i) {
      {WEFT__FIELD(latch, magic),
       WEFT__FIELD(latch, seal),
       WEFT__FIELD(latch, state)}},
+    {"wait_group", 0, NULL,
+     weft__wait_group_shows_waiters,
+     weft__wait_group_shows_problems,
+     NULL,
+     {WEFT__FIELD(wait_group, state)}},
     {"barrier", WEFT_KIND_barrier, NULL,
      weft__barrier_shows_waiters,
      weft__barrier_shows_problems,

@@ -155,6 +155,16 @@ void others() {
   assert(permits.available() == 1 && ready.try_wait());
   assert(error_of([] { ready.count_down(-1); }) == EINVAL);
 
+  static weft::wait_group tasks;
+  tasks.add(2);
+  std::thread worker([] { tasks.done(), tasks.done(); });
+  tasks.wait(), worker.join();
+  assert(tasks.count() == 0 && tasks.try_wait() && tasks.wait_for(0ms));
+  assert(error_of([] { tasks.done(); }) == EINVAL);
+  assert(error_of([] { tasks.add(1 << 18); }) == EOVERFLOW);
+  tasks.add();
+  assert(!tasks.try_wait() && !tasks.wait_for(1ms));
+
   static weft::mutex mutex;
   static weft::condition changed;
   static int turn = 0;
