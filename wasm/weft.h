@@ -90,6 +90,7 @@
 #include "weft/work_deque.h"
 #include "weft/slab_pool.h"
 #include "weft/striped_counter.h"
+#include "weft/value.h"
 #include "weft/recover.h"
 #include "weft/inspect.h"
 #include "weft/deadlocks.h"

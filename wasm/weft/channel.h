@@ -234,6 +234,13 @@ static inline int32_t weft_channel_codec(const weft_channel *c) {
   return c->codec;
 }
 
+/* The table of the shapes of objects, with which weft_value_open and
+   weft_value_begin read and write messages of VALUE; NULL if its messages are
+   others. */
+static inline weft_shape_table *weft_channel_shapes(const weft_channel *c) {
+  return c->codec == WEFT_CHANNEL_VALUE ? weft__channel_shapes(c) : NULL;
+}
+
 /* How many messages may be in it: fewer of long ones fit. */
 static inline int32_t weft_channel_capacity(const weft_channel *c) {
   if (weft__channel_sized(c->codec))

@@ -1,0 +1,149 @@
+// also: node
+// C and JavaScript send each other values.
+import { deepStrictEqual } from "node:assert";
+import * as fs from "node:fs";
+import * as path from "node:path";
+import { fileURLToPath } from "node:url";
+import * as assert from "uvu/assert";
+import fc from "fast-check";
+import { Channel, decodeValue, encodeValue } from "../../mod.ts";
+import { guestOf } from "../_run/guest.ts";
+import { suite } from "../_run/harness.ts";
+
+const test = suite("weft_value");
+
+const SOURCE = fileURLToPath(new URL("./twin.c", import.meta.url));
+const FORMAT = fileURLToPath(
+  new URL("../../docs/value_format.md", import.meta.url),
+);
+const BUILT = fileURLToPath(new URL("../../.weft/value/", import.meta.url));
+
+/** Where two channels lie, and bytes, behind what a module has for itself. */
+const FROM = 1 << 19, TO = FROM + (1 << 17), BYTES = TO + (1 << 17);
+
+type Functions = Record<string, (...words: number[]) => number>;
+
+const config = { capacity: 4, messageSize: 4096 };
+
+/** A module of C that runs in this thread, and the two channels. */
+async function guest(source: string) {
+  const pages = { initial: 16, maximum: 16, shared: true };
+  const memory = new WebAssembly.Memory(pages);
+  const now = () => performance.now();
+  const env = { memory, weft_now: now, weft_random: () => 7 };
+  const module = await guestOf(source);
+  const { exports } = await WebAssembly.instantiate(module, { env });
+  const c = exports as Functions;
+  const from = Channel.init<unknown>(memory, FROM, config);
+  const to = Channel.init<unknown>(memory, TO, config);
+  return { c, from, to, bytes: new Uint8Array(memory.buffer) };
+}
+
+const strings = fc.oneof(
+  fc.string(),
+  fc.string({ unit: "binary" }),
+  fc.string({ unit: "binary", minLength: 50, maxLength: 80 }),
+);
+const { any } = fc.letrec<{ any: unknown }>((tie) => ({
+  any: fc.oneof(
+    { depthSize: "small", withCrossShrink: true },
+    fc.constantFrom(undefined, null, true, false, -0, NaN, 2 ** 31),
+    fc.integer(),
+    fc.double(),
+    strings,
+    fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
+    fc.date({ noInvalidDate: false }),
+    fc.uint8Array(),
+    fc.float64Array(),
+    fc.int16Array().map((view) => view.buffer),
+    fc.array(fc.integer(), { minLength: 6, maxLength: 20 }),
+    fc.array(fc.double(), { minLength: 6, maxLength: 20 }),
+    fc.array(tie("any"), { maxLength: 20 }),
+    fc.dictionary(
+      fc.oneof(fc.constantFrom("a", "b", "__proto__"), strings),
+      tie("any"),
+      { maxKeys: 6 },
+    ),
+    fc.array(fc.record({ id: fc.nat(), more: tie("any") }), { maxLength: 8 }),
+    fc.array(fc.tuple(tie("any"), tie("any")), { maxLength: 4 })
+      .map((entries) => new Map(entries)),
+    fc.array(tie("any"), { maxLength: 4 }).map((items) => new Set(items)),
+  ),
+}));
+
+test("C reads what JavaScript sends, and writes the same", async () => {
+  const { c, from, to } = await guest(SOURCE);
+  let sent = 0;
+  fc.assert(
+    fc.property(any, (value) => {
+      try {
+        if (!from.trySend(value)) return;
+      } catch (error) {
+        assert.instance(error, RangeError); // it is too long
+        return;
+      }
+      assert.is(c.copy!(FROM, TO), 0);
+      deepStrictEqual(to.tryReceive(), structuredClone(value));
+      sent++;
+    }),
+    { numRuns: 500 },
+  );
+  assert.ok(sent > 400, `${sent}`);
+  // The names of objects are in the table by now, and no more in messages.
+  for (let id = 0; id < 3; id++) {
+    from.trySend({ id, more: [{ x: 1 }] });
+    assert.is(c.copy!(FROM, TO), 0);
+    deepStrictEqual(to.tryReceive(), { id, more: [{ x: 1 }] });
+  }
+});
+
+test("C sends an error", async () => {
+  const { c, to } = await guest(SOURCE);
+  assert.is(c.fail!(TO), 0);
+  const error = to.tryReceive() as Error;
+  assert.instance(error, RangeError);
+  assert.is(error.message, "grüß");
+});
+
+test("what decodeValue accepts, weft_value_open does", async () => {
+  const { c, bytes } = await guest(SOURCE);
+  const damage = fc.array(fc.tuple(fc.nat(), fc.nat(255)), { maxLength: 2 });
+  const refused = [0, 0];
+  fc.assert(
+    fc.property(any, damage, (value, damage) => {
+      const room = new Uint8Array(1 << 16);
+      const length = encodeValue(value, room);
+      for (const [at, byte] of damage) room[at % length] = byte;
+      bytes.set(room, BYTES);
+      const result = c.check!(BYTES, length);
+      try {
+        decodeValue(room.subarray(0, length));
+      } catch {
+        refused[result === 0 ? 0 : 1]!++;
+        return;
+      }
+      assert.is(result, 0);
+    }),
+    { numRuns: 2000 },
+  );
+  // It does not look at what only matters when a part is read.
+  assert.ok(refused[1]! > 2 * refused[0]!, `${refused}`);
+});
+
+test("the program of C in docs/value_format.md answers JavaScript", async () => {
+  const text = fs.readFileSync(FORMAT, "utf8");
+  const [, program] = text.match(/^```c\n(.*?)^```$/ms)!;
+  fs.mkdirSync(BUILT, { recursive: true });
+  const source = path.join(BUILT, "greet.c");
+  fs.writeFileSync(source, program!);
+  const { c, from, to } = await guest(source);
+  for (let id = 0; id < 3; id++) {
+    from.trySend({ id, user: { name: `Zoë ${id}` }, tags: ["a", "b"] });
+    assert.is(c.greet!(FROM, TO), 0);
+    deepStrictEqual(to.tryReceive(), {
+      id,
+      greeting: `Hello, Zoë ${id}!`,
+      tags: 2,
+    });
+  }
+});
