@@ -138,6 +138,7 @@ const PARTS: Readonly<Record<string, readonly (readonly [number, Runner])[]>> =
       [0.1, storm("pool")],
       [0.08, storm("calls")],
       [0.1, storm("channels")],
+      [0.04, storm("values")],
     ],
   };
 
@@ -153,7 +154,8 @@ stream     threads of C, of JavaScript and of both send each other numbers
 load       64 threads use one primitive, and each must get its turn
 damage     words of primitives are changed; then everything is called
 arguments  everything is called with arguments of all kinds
-storms     plans of random steps are played on a layer; each promise must end
+storms     plans of random steps are played on a layer; each promise must end.
+           Values of all kinds must arrive as structuredClone copies them
 
 --only NAME  one part, or the primitives whose name contains NAME
 --seed N     other random numbers`;
@@ -164,6 +166,7 @@ const NAMES = [
   "pool",
   "calls",
   "channels",
+  "values",
 ];
 
 const number = new Intl.NumberFormat("en");

@@ -10,6 +10,7 @@ import { storm } from "./_storm.ts";
 import { callsStorm } from "./storm_calls.ts";
 import { channelsStorm } from "./storm_channels.ts";
 import { poolStorm } from "./storm_pool.ts";
+import { valuesStorm } from "./storm_values.ts";
 
 /** The storms by their names. */
 const STORMS: Readonly<
@@ -18,6 +19,7 @@ const STORMS: Readonly<
   pool: (ms, seed) => storm(poolStorm, ms, seed),
   calls: (ms, seed) => storm(callsStorm, ms, seed),
   channels: (ms, seed) => storm(channelsStorm, ms, seed),
+  values: (ms, seed) => Promise.resolve(valuesStorm(ms, seed)),
 };
 
 const [, , name, ms, seed] = process.argv;

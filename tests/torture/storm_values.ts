@@ -1,0 +1,24 @@
+/**
+ * Values made by fast-check, each of which must arrive as `structuredClone`
+ * copies it.
+ *
+ * @module
+ */
+import fc from "fast-check";
+import { assertSame, values } from "../value/values.ts";
+import type { Row } from "./_row.ts";
+
+/** Sends values for `ms`. */
+export function valuesStorm(ms: number, seed: number): Row {
+  const details = fc.check(fc.property(values, assertSame), {
+    seed,
+    numRuns: 2 ** 31 - 1,
+    interruptAfterTimeLimit: ms,
+  });
+  return {
+    what: "Values: against structuredClone",
+    volume: details.numRuns,
+    unit: "values",
+    problems: details.failed ? [fc.defaultReportMessage(details) ?? ""] : [],
+  };
+}
