@@ -28,6 +28,15 @@ const { name, version, license, exports, imports, publish } = JSON.parse(
   publish: { include: string[] };
 };
 
+const DESCRIPTION =
+  "Locks, queues and counters in a SharedArrayBuffer, for JavaScript workers " +
+  "and WebAssembly threads";
+
+const KEYWORDS = [
+  ...["SharedArrayBuffer", "Atomics", "worker", "worker_threads", "threads"],
+  ...["WebAssembly", "Emscripten", "mutex", "semaphore", "queue", "lock-free"],
+];
+
 /** The name that users import. */
 export const NAME: string = name;
 
@@ -102,8 +111,11 @@ export async function writePackage(home: string): Promise<void> {
   const described = {
     name,
     version,
+    description: DESCRIPTION,
+    keywords: KEYWORDS,
     license,
     type: "module",
+    engines: { node: ">=20" },
     exports: Object.fromEntries(entries),
     dependencies: dependencies(),
   };

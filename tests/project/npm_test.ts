@@ -84,6 +84,17 @@ const RUNTIMES = [
   ],
 ] as const;
 
+test("package.json says what it is, and where it runs", () => {
+  const { description, keywords, engines } = JSON.parse(
+    fs.readFileSync(path.join(homeIn(folder), "package.json"), "utf8"),
+  );
+  assert.ok(description.length > 20 && description.length < 120, description);
+  assert.ok(keywords.includes("SharedArrayBuffer"));
+  const readme = fs.readFileSync(path.join(PROJECT, "README.md"), "utf8");
+  const [, oldest] = readme.match(/^\| Node \(>= (\d+)\)/m)!;
+  assert.equal(engines, { node: `>=${oldest}` });
+});
+
 test("the tarball has what the documents name, and nothing else", () => {
   const home = homeIn(folder);
   const { exports: entries } = JSON.parse(
