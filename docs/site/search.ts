@@ -31,8 +31,7 @@ function item({ url, page, title }: SearchResult): HTMLElement {
 
 async function search() {
   index ??= load();
-  const how = { prefix: true, fuzzy: 0.2, boost: { title: 3, page: 2 } };
-  const found = (await index).search(input.value, how).slice(0, 8);
+  const found = (await index).search(input.value).slice(0, 8);
   if (found.length > 0) list.replaceChildren(...found.map(item));
   else list.textContent = "Nothing was found.";
   list.hidden = input.value.trim() === "";

@@ -80,6 +80,23 @@ test("the search finds a heading", () => {
   assert.ok(urls.includes("docs/waiting.html#agents-that-are-terminated"));
 });
 
+test("the search finds what a question means", () => {
+  const index = MiniSearch.loadJSON(read("search.json"), OPTIONS);
+  for (
+    const [question, page] of [
+      ["how to lock", "docs/primitives/mutex.html"],
+      ["coop", "docs/guides/hosting.html"],
+      ["what if a worker is killed", "docs/guides/deaths.html"],
+    ]
+  ) {
+    const urls = index.search(question!).slice(0, 8).map(({ url }) => url);
+    assert.ok(
+      urls.some((url: string) => url.startsWith(page!)),
+      `${question}: ${urls}`,
+    );
+  }
+});
+
 test("no page is wider than a phone", async () => {
   const files = fs.readdirSync(site, { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".html"));
