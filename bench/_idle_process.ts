@@ -2,6 +2,7 @@
 // agents that sleep in it use within 3 s? It prints one JSON object.
 import process from "node:process";
 import {
+  agentId,
   type Handle,
   MpmcQueue,
   Mutex,
@@ -28,6 +29,7 @@ const counter = WorkCounter.create(1);
 function spscQueues(): Record<string, Handle> {
   const full = SpscQueue.create({ capacity: 1 });
   full.pushInt(0);
+  full.abandon(agentId()); // the agent pushes from now on
   return {
     spsc: SpscQueue.create({ capacity: 4 }).handle,
     full: full.handle,

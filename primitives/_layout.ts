@@ -418,6 +418,11 @@ export const SPSC_QUEUE = {
    */
   head_cache: 33,
   /**
+   * The agent that pushes, from its first push on, or 0.
+   * @writer the producer, and the agent that abandons it
+   */
+  producer: 34,
+  /**
    * bit 0: WAITING: the producer sleeps on this word
    * bit 1: CLOSED
    * bits 2-31: the next index to pop
@@ -430,6 +435,11 @@ export const SPSC_QUEUE = {
    * @writer the consumer
    */
   tail_cache: 65,
+  /**
+   * The agent that pops, from its first pop on, or 0.
+   * @writer the consumer, and the agent that abandons it
+   */
+  consumer: 66,
   length: 96,
 } as const;
 
@@ -438,6 +448,7 @@ export const SPSC_QUEUE_BITS = {
   WAITING: 0,
   CLOSED: 1,
   INDEX: [2, 31],
+  OWNER: [0, 27],
 } as const;
 
 /**

@@ -982,6 +982,17 @@ export class Channel<T> extends ChannelBase<T> {
   }
 
   /**
+   * Ends the roles of agent `id`, and nothing else; returns how many those
+   * were. `abandon` does it, too.
+   *
+   * @throws {RangeError} If `id` is no agent's id, nor 0, and there are roles.
+   * @internal
+   */
+  abandonRoles(id: number): number {
+    return this.#port.abandonRoles(id);
+  }
+
+  /**
    * Waits until a message can be received.
    *
    * @internal

@@ -45,7 +45,7 @@ import {
 import * as TEXT from "./_kernel/kernel_text.ts";
 import { STRIPED_COUNTER, WORK_COUNTER } from "./_layout.ts";
 import { type Queue, waiting } from "./_queue/queue.ts";
-import type { ElementOf, QueueConfig } from "./_queue/queue_core.ts";
+import type { ElementOf, End, QueueConfig } from "./_queue/queue_core.ts";
 import {
   fromHandle,
   type Handle,
@@ -637,8 +637,9 @@ class SpscCoreInKernel extends SpscCore {
   readonly #sources: Places;
   readonly #targets: Places;
   /**
-   * The kernel; undefined while an element is reserved. The next field:
-   * undefined while one is peeked at.
+   * The kernel; undefined before this agent is known to be the producer, and
+   * while an element is reserved. The next field: before it is known to be the
+   * consumer, and while an element is peeked at.
    */
   #pushing: SpscQueueKernel | undefined;
   #popping: SpscQueueKernel | undefined;
@@ -658,7 +659,16 @@ class SpscCoreInKernel extends SpscCore {
     this.#at = addressOf(kernel, this.byteOffset);
     this.#sources = new Places(this, this.#at);
     this.#targets = new Places(this, this.#at);
-    this.#pushing = this.#popping = this.#kernel;
+  }
+
+  protected override tookRole(end: End): void {
+    if (end === "push") this.#pushing = this.#kernel;
+    else this.#popping = this.#kernel;
+  }
+
+  override abandonRoles(id: number): number {
+    if (id === agentId()) this.#pushing = this.#popping = undefined;
+    return super.abandonRoles(id);
   }
 
   override tryPushInt(value: number): boolean {
@@ -741,33 +751,47 @@ class SpscCoreInKernel extends SpscCore {
   }
 
   override commit(): boolean {
+    const done = super.commit();
     this.#pushing = this.#kernel;
-    return super.commit();
+    return done;
   }
 
   override peek(): Uint8Array | undefined {
+    const element = super.peek();
     // The next pop in JavaScript ends what `peek` began.
     this.#popping = undefined;
-    return super.peek();
+    return element;
   }
 
   override consume(): void {
-    this.#popping = this.#kernel;
     super.consume();
+    this.#popping = this.#kernel;
   }
+}
+
+/** The methods of a queue whose ends belong to one agent each. */
+export interface Roles {
+  /** Ends the roles of agent `id`: see the class of `@weft/sync`. */
+  abandon(id: number): number;
+  /**
+   * As `abandon`.
+   *
+   * @internal
+   */
+  abandonRoles(id: number): number;
 }
 
 /**
  * A queue from one producer to one consumer. It is the class of `@weft/sync`,
  * but its operations run in the kernel.
  */
-export type SpscQueue<E = number> = KernelQueue<"spsc_queue", E>;
+export type SpscQueue<E = number> = KernelQueue<"spsc_queue", E, Roles>;
 
 /**
  * A queue from one producer to one consumer. It is the class of `@weft/sync`,
  * but its operations run in the kernel.
  */
-export const SpscQueue: KernelQueueClass<"spsc_queue"> =
+export const SpscQueue: KernelQueueClass<"spsc_queue", Roles> =
   /* @__PURE__ */ queueClass(
     "spsc_queue",
     TEXT.SPSC_QUEUE,

@@ -558,9 +558,8 @@ export class RecordCore extends Region<"record_ring"> {
    * @throws {DamagedError} If the words do not fit together.
    */
   abandon(id: number): number {
-    inRange("An agent id", id, 0, OWNER_MASK);
+    this.abandonRoles(id);
     const words = this.#words;
-    this.#leave(id);
     if (id === 0 || this.singleProducer) return 0;
     // While the claim is ours, nobody overwrites the records that we read.
     const owner = this.#takeOver(id);
@@ -903,18 +902,26 @@ export class RecordCore extends Region<"record_ring"> {
     }
   }
 
-  /** Ends the roles of agent `id`, and what it reads. */
-  #leave(id: number): void {
+  /**
+   * Ends the roles of agent `id`, and what it reads; returns how many roles
+   * those were. `abandon` does it, too.
+   *
+   * @throws {RangeError} If `id` is no agent's id, nor 0.
+   * @internal
+   */
+  abandonRoles(id: number): number {
+    inRange("An agent id", id, 0, OWNER_MASK);
     const words = this.#words;
-    if (this.singleProducer) leaveRole(words, CLAIMANT, id);
+    const produced = this.singleProducer ? leaveRole(words, CLAIMANT, id) : 0;
     const contended = id | CONTENDED_BIT;
-    if (
-      leaveRole(words, CONSUMER, id) ||
-      this.manyConsumers && leaveRole(words, CONSUMER, contended)
-    ) wake(words, POP_EPOCH, Infinity);
-    if (id !== this.#id) return;
-    this.#produces = this.#consumes = false;
-    this.#peeked = 0;
+    const consumed = leaveRole(words, CONSUMER, id) ||
+      (this.manyConsumers ? leaveRole(words, CONSUMER, contended) : 0);
+    if (consumed > 0) wake(words, POP_EPOCH, Infinity);
+    if (id === this.#id) {
+      this.#produces = this.#consumes = false;
+      this.#peeked = 0;
+    }
+    return produced + (this.manyConsumers ? 0 : consumed);
   }
 
   /** Counts a record as never pushed, which is skipped then. */

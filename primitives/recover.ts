@@ -45,6 +45,8 @@ export type Found =
   | "parties left"
   /** Records that were reserved, and not committed, are skipped. */
   | "records skipped"
+  /** The next agent that acts in a role of one agent has that role. */
+  | "roles freed"
   /** Seats of a broadcast are free again. */
   | "subscriptions ended"
   /** Calls that were begun, or served, have ended. */
@@ -80,6 +82,7 @@ export interface Finding {
 /** What `abandon` of each kind takes back. */
 const WHAT: Readonly<Record<string, Found>> = {
   slab_pool: "blocks freed",
+  spsc_queue: "roles freed",
   record_ring: "records skipped",
   channel: "records skipped",
   broadcast: "subscriptions ended",
@@ -101,6 +104,8 @@ interface Abandonable extends View {
   abandon(id: number): number;
   /** Of a lock: ends what `abandon` would also end. */
   abandonReading?(id: number): number;
+  /** Of what has roles of one agent: ends those, as `abandon` would. */
+  abandonRoles?(id: number): number;
   /** Of a counter: as `abandon`, but with the ranges. */
   abandonRanges?(id: number): WorkRange[];
 }
@@ -132,6 +137,8 @@ interface Abandonable extends View {
  *   once it had arrived for the first time.
  * - `"records skipped"`: reservations of a `RecordRing`, and of a `Channel` over
  *   one.
+ * - `"roles freed"`: the producer or consumer of an `SpscQueue`, a `RecordRing`,
+ *   or a `Channel` over one. The next agent that acts in that role has it.
  * - `"subscriptions ended"`: `Broadcast`. `"calls ended"`: `CallRing`; callers
  *   of a dead server get an error.
  * - `"blocks freed"`: blocks in the caches of a `SlabPool`. Blocks in use stay:
@@ -218,6 +225,8 @@ function abandonAll(
     for (const id of left) {
       const reads = primitive.abandonReading?.(id) ?? 0;
       if (reads > 0) tell("reading ended", id, reads);
+      const roles = primitive.abandonRoles?.(id) ?? 0;
+      if (roles > 0) tell("roles freed", id, roles);
       const ranges = primitive.abandonRanges?.(id);
       const count = ranges === undefined
         ? primitive.abandon(id)

@@ -16,10 +16,12 @@ import {
   QueueCore,
 } from "./_queue/queue_core.ts";
 import { waiting, type WaitingClass } from "./_queue/queue.ts";
+import { leaveRole, takeRole } from "./_memory/roles.ts";
 import type { StructType } from "./_message/field.ts";
 import { elementOf, isTyped, untyped } from "./_message/typed.ts";
 import type { TypedQueue } from "./_queue/typed_queue.ts";
 import {
+  NO_AGENT,
   NO_EARLIER,
   NOT_BEHIND,
   type WordsProblems,
@@ -30,9 +32,11 @@ import {
   format,
   fromHandle,
   type Handle,
+  inRange,
   type Memory,
   type WordsInspection,
 } from "./_memory/region.ts";
+import { agentId } from "./agent.ts";
 import type { Sleep } from "./_wait/wait.ts";
 
 export type { Elements } from "./_queue/elements.ts";
@@ -59,6 +63,8 @@ const TAIL: typeof SPSC_QUEUE.tail = 32;
 const HEAD: typeof SPSC_QUEUE.head = 64;
 const HEAD_CACHE: typeof SPSC_QUEUE.head_cache = 33;
 const TAIL_CACHE: typeof SPSC_QUEUE.tail_cache = 65;
+const PRODUCER: typeof SPSC_QUEUE.producer = 34;
+const CONSUMER: typeof SPSC_QUEUE.consumer = 66;
 const DATA: typeof SPSC_QUEUE.length = 96;
 
 /** The other side sleeps on this word. */
@@ -69,6 +75,15 @@ const CLOSED_BIT = 2; // SPSC_QUEUE_BITS.CLOSED
  */
 const INDEX_MASK = -4; // SPSC_QUEUE_BITS.INDEX
 const ONE = 4; // SPSC_QUEUE_BITS.INDEX
+/** The bits of an agent in `producer` and `consumer`. */
+const OWNER_MASK = 0x0fff_ffff; // SPSC_QUEUE_BITS.OWNER
+
+/** This view does not know that its agent is the producer. */
+const OUTSIDE = 0;
+/** This view pushes. */
+const READY = 1;
+/** This view pushes nothing before it commits. */
+const RESERVED = 2;
 
 /**
  * The facts that `inspect` shows of a queue.
@@ -105,6 +120,9 @@ export const PROBLEMS: WordsProblems = {
       TAIL_CACHE,
       NO_EARLIER,
     );
+    for (const role of [PRODUCER, CONSUMER]) {
+      tell((words[role]! & ~OWNER_MASK) !== 0, role, NO_AGENT);
+    }
   },
 };
 
@@ -119,7 +137,11 @@ export class SpscCore extends QueueCore<"spsc_queue"> {
   /** `capacity`, in units of an index. */
   readonly #span: number;
   readonly #wordsPer: number;
-  #reserved = false;
+  readonly #id: number;
+  /** What this view may push now: one test tells of all that is in the way. */
+  #pushing: typeof OUTSIDE | typeof READY | typeof RESERVED = OUTSIDE;
+  /** Whether this view knows that its agent is the consumer. */
+  #consumes = false;
   #peeked = false;
 
   /** Attaches to a queue: see the class that also waits. */
@@ -142,6 +164,7 @@ export class SpscCore extends QueueCore<"spsc_queue"> {
     this.#mask = capacity - 1;
     this.#span = capacity * ONE;
     this.#wordsPer = elementSize / 4;
+    this.#id = agentId();
   }
 
   /** Elements in the queue; a moment later it may be another number. */
@@ -161,7 +184,7 @@ export class SpscCore extends QueueCore<"spsc_queue"> {
   override tryPushInt(value: number): boolean {
     this.assertInts();
     this.assertInt(value);
-    this.#assertUnreserved();
+    this.#beginPush();
     const tail = this.#words[TAIL]! & INDEX_MASK; // our own index
     if (this.#room(tail) === 0) return false;
     this.#words[this.#at(tail)] = value; // published by (P)
@@ -171,7 +194,7 @@ export class SpscCore extends QueueCore<"spsc_queue"> {
   /** Takes a 4-byte element: see {@linkcode Queue.tryPopInt}. */
   override tryPopInt(): number | undefined {
     this.assertInts();
-    const head = this.#words[HEAD]! & INDEX_MASK; // our own index
+    const head = this.#beginPop();
     if (this.#filled(head) === 0) return undefined;
     const value = this.#words[this.#at(head)]!; // published by (P)
     this.#release(head, 1);
@@ -181,7 +204,7 @@ export class SpscCore extends QueueCore<"spsc_queue"> {
   /** Appends an element: see {@linkcode Queue.tryPush}. */
   override tryPush(src: Elements): boolean {
     this.assertElement(src);
-    this.#assertUnreserved();
+    this.#beginPush();
     const tail = this.#words[TAIL]! & INDEX_MASK;
     if (this.#room(tail) === 0) return false;
     this.copier.put(src, 0, this.#at(tail), this.#wordsPer);
@@ -191,7 +214,7 @@ export class SpscCore extends QueueCore<"spsc_queue"> {
   /** Takes an element: see {@linkcode Queue.tryPopInto}. */
   override tryPopInto(dst: Elements): boolean {
     this.assertRoomForOne(dst);
-    const head = this.#words[HEAD]! & INDEX_MASK;
+    const head = this.#beginPop();
     if (this.#filled(head) === 0) return false;
     this.copier.get(dst, 0, this.#at(head), this.#wordsPer);
     this.#release(head, 1);
@@ -201,7 +224,7 @@ export class SpscCore extends QueueCore<"spsc_queue"> {
   /** Appends elements: see {@linkcode Queue.tryPushMany}. */
   override tryPushMany(src: Elements, n: number): number {
     this.assertRoom(src, n);
-    this.#assertUnreserved();
+    this.#beginPush();
     if (n === 0) return 0;
     const tail = this.#words[TAIL]! & INDEX_MASK;
     const count = Math.min(this.#room(tail, n), n);
@@ -218,8 +241,8 @@ export class SpscCore extends QueueCore<"spsc_queue"> {
   /** Takes elements: see {@linkcode Queue.tryPopMany}. */
   override tryPopMany(dst: Elements, n: number): number {
     this.assertRoom(dst, n);
+    const head = this.#beginPop();
     if (n === 0) return 0;
-    const head = this.#words[HEAD]! & INDEX_MASK;
     const count = Math.min(this.#filled(head, n), n);
     if (count === 0) return 0;
     const per = this.#wordsPer;
@@ -237,24 +260,24 @@ export class SpscCore extends QueueCore<"spsc_queue"> {
    * `commit`, this view's other pushes throw a TypeError.
    */
   override reserve(): Uint8Array | undefined {
-    this.#assertUnreserved();
+    this.#beginPush();
     if (this.closed) return this.refuse() as undefined;
     const tail = this.#words[TAIL]! & INDEX_MASK;
     if (this.#room(tail) === 0) return undefined;
-    this.#reserved = true;
+    this.#pushing = RESERVED;
     return this.#view(tail);
   }
 
   /** Appends the reserved element: see {@linkcode Queue.commit}. */
   override commit(): boolean {
-    if (!this.#reserved) throw new TypeError("No slot is reserved");
-    this.#reserved = false;
+    if (this.#pushing !== RESERVED) throw new TypeError("No slot is reserved");
+    this.#pushing = READY;
     return this.#publish(this.#words[TAIL]! & INDEX_MASK, 1);
   }
 
   /** Shows the oldest element in place: see {@linkcode Queue.peek}. */
   override peek(): Uint8Array | undefined {
-    const head = this.#words[HEAD]! & INDEX_MASK;
+    const head = this.#beginPop();
     this.#peeked = this.#filled(head) > 0;
     return this.#peeked ? this.#view(head) : undefined;
   }
@@ -276,7 +299,7 @@ export class SpscCore extends QueueCore<"spsc_queue"> {
    * @internal
    */
   placeToPush(): number {
-    this.#assertUnreserved();
+    this.#beginPush();
     const tail = this.#words[TAIL]! & INDEX_MASK;
     return this.#room(tail) === 0 ? -1 : this.#at(tail) * 4;
   }
@@ -297,7 +320,7 @@ export class SpscCore extends QueueCore<"spsc_queue"> {
    * @internal
    */
   placeToPop(): number {
-    const head = this.#words[HEAD]! & INDEX_MASK;
+    const head = this.#beginPop();
     return this.#filled(head) === 0 ? -1 : this.#at(head) * 4;
   }
 
@@ -316,6 +339,33 @@ export class SpscCore extends QueueCore<"spsc_queue"> {
       const was = Atomics.or(this.#words, index, CLOSED_BIT);
       if (was & WAITING_BIT) Atomics.notify(this.#words, index);
     }
+  }
+
+  /**
+   * Ends the roles of agent `id`, known never to run again, so that the next
+   * agent that pushes is the producer, and the next one that pops the consumer;
+   * returns how many roles those were. An agent may give its own role up by its
+   * own id. Published elements stay.
+   *
+   * @throws {RangeError} If `id` is no agent's id, nor 0.
+   */
+  abandon(id: number): number {
+    return this.abandonRoles(id);
+  }
+
+  /**
+   * As `abandon`: see `recover`.
+   *
+   * @internal
+   */
+  abandonRoles(id: number): number {
+    inRange("An agent id", id, 0, OWNER_MASK);
+    if (id === this.#id) {
+      this.#pushing = OUTSIDE;
+      this.#consumes = this.#peeked = false;
+    }
+    return leaveRole(this.#words, PRODUCER, id) +
+      leaveRole(this.#words, CONSUMER, id);
   }
 
   #at(index: number): number {
@@ -367,12 +417,47 @@ export class SpscCore extends QueueCore<"spsc_queue"> {
   }
 
   /**
-   * Throws if an element is reserved: a push would overwrite it while it is
-   * written.
+   * Makes sure that this agent is the producer, before it reads its own index.
+   *
+   * @throws {TypeError} If another agent is, or if an element is reserved: a
+   * push would overwrite it while it is written.
    */
-  #assertUnreserved(): void {
-    if (this.#reserved) throw new TypeError("A slot is reserved already");
+  #beginPush(): void {
+    if (this.#pushing !== READY) this.#produce();
   }
+
+  #produce(): void {
+    if (this.#pushing === RESERVED) {
+      throw new TypeError("A slot is reserved already");
+    }
+    takeRole(this.#words, PRODUCER, this.#id, "producer");
+    this.#pushing = READY;
+    this.tookRole("push");
+  }
+
+  /**
+   * Makes sure that this agent is the consumer, and returns its own index.
+   *
+   * @throws {TypeError} If another agent is.
+   */
+  #beginPop(): number {
+    const words = this.#words;
+    if (!this.#consumes) this.#consume();
+    return words[HEAD]! & INDEX_MASK;
+  }
+
+  #consume(): void {
+    takeRole(this.#words, CONSUMER, this.#id, "consumer");
+    this.#consumes = true;
+    this.tookRole("pop");
+  }
+
+  /**
+   * Called when this agent has become the one that works on `end`.
+   *
+   * @internal
+   */
+  protected tookRole(_end: End): void {}
 
   /**
    * (P) Publishes `count` elements, and wakes the consumer if it sleeps; false
@@ -479,9 +564,10 @@ export class SpscCore extends QueueCore<"spsc_queue"> {
  *
  * @ignore
  */
-export const WaitingSpsc: WaitingClass<"spsc_queue"> = /* @__PURE__ */ waiting(
-  SpscCore,
-);
+export const WaitingSpsc: WaitingClass<
+  "spsc_queue",
+  Pick<SpscCore, "abandon" | "abandonRoles">
+> = /* @__PURE__ */ waiting(SpscCore);
 
 /**
  * A bounded queue from one producer to one consumer. It is the fastest queue of
@@ -500,11 +586,13 @@ export const WaitingSpsc: WaitingClass<"spsc_queue"> = /* @__PURE__ */ waiting(
  *                        bits 2-31  the next index to push
  *                        sleepers: the consumer
  * word 33  head_cache    The value of `head` that the producer saw last.
+ * word 34  producer      The agent that pushes, from its first push on, or 0.
  * word 64  head          bit 0      WAITING: the producer sleeps on this word
  *                        bit 1      CLOSED
  *                        bits 2-31  the next index to pop
  *                        sleepers: the producer
  * word 65  tail_cache    The value of `tail` that the consumer saw last.
+ * word 66  consumer      The agent that pops, from its first pop on, or 0.
  * word 96  `capacity` elements of `element_size` bytes. Index `i` lies in place
  *          `i mod capacity`.
  * ```
@@ -517,10 +605,11 @@ export const WaitingSpsc: WaitingClass<"spsc_queue"> = /* @__PURE__ */ waiting(
  * Invariant: head <= tail <= head + capacity, modulo 2^30 elements.
  * Progress: every operation is wait-free, except the blocking and async forms.
  * If an agent is terminated at any step, everything it published stays
- * readable, and a successor continues from the shared words. Indices wrap after
- * 2^30 elements; this is harmless, because only one side writes each index. The
- * queue is linearizable, and so are the answers "empty" and "full". A batch
- * sees only the elements, or the room, that were there when it began.
+ * readable, and after `abandon(id)` a successor continues from the shared
+ * words. Indices wrap after 2^30 elements; this is harmless, because only one
+ * side writes each index. The queue is linearizable, and so are the answers
+ * "empty" and "full". A batch sees only the elements, or the room, that were
+ * there when it began.
  * Fairness: first in, first out. C twin: `weft_spsc_queue`.
  * Source: Lamport 1977; cached indices, Rigtorp's SPSCQueue; batches and one
  * exchange per publication, from our own measurements.

@@ -163,8 +163,34 @@ int32_t WEFT_KERNEL(snapshot, read)(weft_snapshot *s, void *dst) {
   }
 
 #if !defined(WEFT_KERNEL_ONE) || defined(WEFT_KERNEL_spsc_queue)
-WEFT__KERNEL_INTS(spsc_queue)
-WEFT__KERNEL_BYTES(spsc_queue)
+/* JavaScript knows that the agent has the role before it calls one of these. */
+int WEFT_KERNEL(spsc_queue, push_int)(weft_spsc_queue *q, int32_t value) {
+  return q->element_size == 4 ? weft__spsc_push_int(q, value) : EINVAL;
+}
+
+double WEFT_KERNEL(spsc_queue, pop_int)(weft_spsc_queue *q) {
+  int32_t value = 0;
+  int result = q->element_size == 4 ? weft__spsc_pop_int(q, &value) : EINVAL;
+  return weft__kernel_value(result, value);
+}
+
+void *WEFT_KERNEL(spsc_queue, reserve)(weft_spsc_queue *q) {
+  return weft__spsc_reserve(q);
+}
+
+void *WEFT_KERNEL(spsc_queue, peek)(weft_spsc_queue *q) {
+  return weft__spsc_peek(q);
+}
+
+int32_t WEFT_KERNEL(spsc_queue, push_many)(weft_spsc_queue *q, const void *src,
+                                           int32_t n) {
+  return weft__spsc_push_many(q, src, n);
+}
+
+int32_t WEFT_KERNEL(spsc_queue, pop_many)(weft_spsc_queue *q, void *dst,
+                                          int32_t n) {
+  return weft__spsc_pop_many(q, dst, n);
+}
 
 int WEFT_KERNEL(spsc_queue, commit)(weft_spsc_queue *q) {
   return weft_spsc_queue_commit(q);

@@ -24,11 +24,12 @@ export function takeRole(
   );
 }
 
-/** Ends the role of agent `id`, if it has it. */
+/** Ends the role of agent `id`, if it has it; returns how many roles that was. */
 export function leaveRole(
   words: Int32Array<SharedArrayBuffer>,
   index: number,
   id: number,
-): boolean {
-  return id !== 0 && Atomics.compareExchange(words, index, id, 0) === id;
+): 0 | 1 {
+  if (id === 0) return 0;
+  return Atomics.compareExchange(words, index, id, 0) === id ? 1 : 0;
 }

@@ -56,6 +56,8 @@ export interface ElementQueue extends Waits {
   tryPopInto(dst: Elements): boolean;
   tryPushInt(value: number): boolean;
   tryPopInt(): number | undefined;
+  /** Of a queue with roles: ends those of an agent. */
+  abandonRoles?(id: number): number;
 }
 
 /** The methods of a ring of records that a channel needs. */
@@ -78,6 +80,7 @@ export interface ByteRing extends Waits {
   lengthOfRecord(record: number): number;
   consumeRecord(): void;
   abandon(id: number): number;
+  abandonRoles(id: number): number;
 }
 
 /** One kind of queue or ring. */
@@ -134,6 +137,8 @@ export interface Port<T> {
   pack(value: T, waits?: boolean): () => boolean;
   /** See `Channel.abandon`. */
   abandon(id: number): number;
+  /** Ends the roles of agent `id`; returns how many those were. */
+  abandonRoles(id: number): number;
 }
 
 // ---- messages of one size ---------------------------------------------------
@@ -174,8 +179,13 @@ export class IntPort implements Port<number> {
     return () => this.queue.tryPushInt(value);
   }
 
-  abandon(): number {
+  abandon(id: number): number {
+    this.abandonRoles(id);
     return 0;
+  }
+
+  abandonRoles(id: number): number {
+    return this.queue.abandonRoles?.(id) ?? 0;
   }
 }
 
@@ -225,8 +235,13 @@ export class FieldPort<T> implements Port<T> {
     return () => this.queue.tryPush(message);
   }
 
-  abandon(): number {
+  abandon(id: number): number {
+    this.abandonRoles(id);
     return 0;
+  }
+
+  abandonRoles(id: number): number {
+    return this.queue.abandonRoles?.(id) ?? 0;
   }
 }
 
@@ -435,6 +450,10 @@ export class RecordPort<T> implements Port<T> {
   abandon(id: number): number {
     return this.queue.abandon(id);
   }
+
+  abandonRoles(id: number): number {
+    return this.queue.abandonRoles(id);
+  }
 }
 
 /** How many bytes of a ring a record of `length` bytes occupies. */
@@ -522,8 +541,13 @@ export class SlotPort<T> implements Port<T> {
     return () => this.queue.tryPush(slot);
   }
 
-  abandon(): number {
+  abandon(id: number): number {
+    this.abandonRoles(id);
     return 0;
+  }
+
+  abandonRoles(id: number): number {
+    return this.queue.abandonRoles?.(id) ?? 0;
   }
 }
 

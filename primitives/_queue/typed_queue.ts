@@ -30,6 +30,8 @@ export interface BytesQueue<Kind extends string = string> extends Queue {
   readonly kind: Kind;
   /** The value to post to another agent, which attaches with `from`. */
   readonly handle: Handle<Kind>;
+  /** Of an `SpscQueue`: ends the roles of an agent. */
+  abandon?(id: number): number;
 }
 
 /** A view that an end of a queue moves from element to element. */
@@ -304,6 +306,14 @@ export class TypedQueue<F, Kind extends string = string>
    */
   close(): void {
     this.untyped.close();
+  }
+
+  /**
+   * Ends the roles of agent `id`, known never to run again; returns how many
+   * those were: see `SpscQueue`. The agents of other queues have no roles.
+   */
+  abandon(id: number): number {
+    return this.untyped.abandon?.(id) ?? 0;
   }
 
   /**

@@ -242,6 +242,9 @@ static void queue_errors(void) {
     queue q;
     int32_t value = 0;
     queue_init(&q, 2, 4, -1);
+    /* Takes the roles, where there are any. */
+    EQUAL(ON(&q, try_push_many, scratch, 0), 0);
+    EQUAL(ON(&q, try_pop_many, scratch, 0), 0);
     UNCHANGED(arena, 1024, ON(&q, try_push_many, scratch, -1), -EINVAL);
     UNCHANGED(arena, 1024, ON(&q, try_pop_many, scratch, -1), -EINVAL);
     UNCHANGED(arena, 1024, ON(&q, try_pop_many, scratch, INT32_MIN), -EINVAL);
@@ -315,6 +318,11 @@ static int call_push(void *at) {
 
 static void close_it(void *at) { QUEUE(close)((QUEUE_TYPE *)at); }
 
+/* Ends the roles of this thread, where there are any. */
+#ifndef QUEUE_LEAVE
+#define QUEUE_LEAVE(q) ((void)0)
+#endif
+
 /* Closing wakes as many sleepers on either side. */
 static void close_wakes(int sleepers) {
   const weft_queue_config config = {1, 4};
@@ -325,6 +333,7 @@ static void close_wakes(int sleepers) {
     q = QUEUE(init)(arena, sizeof arena, config);
     wind(q, STARTS[start]);
     EQUAL(QUEUE(try_push_int)(q, 1), 0);
+    QUEUE_LEAVE(q);
     all_wake(call_push, q, sleepers, close_it, EPIPE);
   }
 }

@@ -72,6 +72,10 @@ export abstract class Queue extends Twin {
     this.f("close")(this.at);
   }
 
+  abandon(id: number): number {
+    return this.f("abandon")(this.at, id);
+  }
+
   // ---- in place: the address of a slot, as a view remembers it
   #reserved = 0;
   #peeked = 0;

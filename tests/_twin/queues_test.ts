@@ -2,6 +2,7 @@
 // also: node
 import * as assert from "uvu/assert";
 import { ClosedError, MpmcQueue, SpscQueue } from "../../mod.ts";
+import { LAYOUT } from "../../primitives/_layout.ts";
 import { suite } from "../_run/harness.ts";
 import { isWoken, NEAR_WRAP } from "../_run/model.ts";
 import { NUMBERS, PLAY, type Role } from "./plays.ts";
@@ -105,6 +106,13 @@ for (const [producers, consumers] of CROWDS) {
   });
 }
 
+/** Lets the next agent that pushes be the producer, whoever it was. */
+function endProducer(queue: SpscQueue<unknown> | MpmcQueue<unknown>): void {
+  if (!(queue instanceof SpscQueue)) return;
+  const words = new Int32Array(queue.buffer, queue.byteOffset);
+  queue.abandon(Atomics.load(words, LAYOUT.spsc_queue.producer));
+}
+
 /** All agents that can sleep in a queue at once. */
 const SLEEPERS: Record<string, Player[]> = {
   spsc: ["C"],
@@ -124,6 +132,7 @@ for (const [name, cast] of Object.entries(SLEEPERS)) {
           const at = stage.place(Queue.byteLength(config));
           const queue = Queue.init(memory, at, config);
           if (end === "push") queue.tryPushInt(0);
+          endProducer(queue);
           const asleep = await Promise.all(
             cast.map((by) =>
               stage.start({ by, role: `${stem} sleep ${end}` as Role, at })
@@ -138,6 +147,7 @@ for (const [name, cast] of Object.entries(SLEEPERS)) {
           for (const { words } of asleep) {
             assert.is(words[PLAY.result], NUMBERS.EPIPE);
           }
+          endProducer(queue);
           assert.throws(
             () => queue.tryPushInt(1),
             (e: unknown) => e instanceof ClosedError,

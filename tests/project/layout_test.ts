@@ -257,6 +257,7 @@ const ONLY_TS: Record<string, string> = {
   callIntoAsync: "call replies into memory of its caller",
   readiness: "what waitAny waits for, and that is the event loop's",
   abandonRanges: "C gets the ranges by next_range",
+  abandonRoles: "recover.h looks behind the head of the channel",
   useCache: "a C thread says so in its weft_slab_cache",
 };
 

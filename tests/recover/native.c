@@ -216,6 +216,32 @@ static void refused(void) {
   EQUAL(m.state, A);
 }
 
+/* The roles of a queue, and of a ring, are freed and told. */
+static void roles(void) {
+  const weft_queue_config config = {4, 4};
+  const weft_record_ring_config single = {64, true, false, 0};
+  static int32_t memory[2][512];
+  const int32_t dead[] = {A, B};
+  int32_t length = 4, value = 1;
+  const int32_t own = weft_agent_id();
+  weft_spsc_queue *q = weft_spsc_queue_init(memory[0], 2048, config);
+  weft_record_ring *r = weft_record_ring_init(memory[1], 2048, single);
+  weft_part parts[] = {{WEFT_PART_BY_HEAD, q}, {WEFT_PART_BY_HEAD, r}};
+  EQUAL(weft_agent_set_id(A), 0);
+  EQUAL(weft_spsc_queue_try_push_int(q, 1), 0);
+  EQUAL(weft_spsc_queue_try_pop_int(q, &value), 0);
+  EQUAL(weft_record_ring_try_push(r, &value, 4), 0);
+  EQUAL(weft_agent_set_id(B), 0);
+  EQUAL(weft_record_ring_try_pop(r, &value, &length), 0);
+  EQUAL(weft_agent_set_id(own), 0);
+  EQUAL(weft_recover(dead, 2, parts, 2, found, MOST), 3);
+  tells(0, 0, WEFT_ROLES_FREED, A, 2);
+  tells(1, 1, WEFT_ROLES_FREED, A, 1);
+  tells(2, 1, WEFT_ROLES_FREED, B, 1);
+  EQUAL(weft_recover(dead, 2, parts, 2, found, MOST), 0);
+  EQUAL(weft_spsc_queue_try_push_int(q, 1), 0);
+}
+
 int main(void) {
   weft_queue_config config = {4, 4};
   all_kinds();
@@ -223,6 +249,7 @@ int main(void) {
   reading();
   tasks();
   claims();
+  roles();
   weft_mpmc_queue *q = weft_mpmc_queue_init(at_queue, sizeof at_queue, config);
   CHECK(q != NULL);
   told(q);

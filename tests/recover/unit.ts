@@ -16,11 +16,13 @@ import {
   Mutex,
   onAgentExit,
   Once,
+  oneToOne,
   RecordRing,
   recover,
   RwLock,
   Semaphore,
   SlabPool,
+  SpscQueue,
   type View,
   WorkCounter,
 } from "../../mod.ts";
@@ -97,6 +99,37 @@ test("recover() takes back what two dead agents held, the locks last", () => {
   assert.ok(ring.tryPush(new Uint8Array(9)));
   assert.is(ring.tryPop()!.length, 9);
   assert.equal(recover([A, B], all), []); // once, and not again
+});
+
+test("recover() frees the roles that dead agents had, and tells them", () => {
+  const queue = SpscQueue.create({ capacity: 4 });
+  const ring = RecordRing.create({ capacity: 64, singleProducer: true });
+  const shared = RecordRing.create({ capacity: 64, manyConsumers: true });
+  const config = { codec: codec.i32, carrier: oneToOne };
+  const ints = Channel.create({ ...config, capacity: 4 });
+  const texts = Channel.create({ codec: codec.text, capacity: 4 });
+  const record = Uint8Array.of(1);
+  asAgent(A, () => SpscQueue.from(queue.handle)).tryPushInt(1);
+  asAgent(B, () => SpscQueue.from(queue.handle)).tryPopInt();
+  asAgent(A, () => Channel.from(ints.handle, config)).send(1);
+  asAgent(B, () => Channel.from(texts.handle, { codec: codec.text })).send("a");
+  for (const { handle } of [ring, shared]) {
+    const theirs = asAgent(A, () => RecordRing.from(handle));
+    theirs.push(record);
+    theirs.pop();
+  }
+  const all: View[] = [texts, ints, shared, ring, queue];
+  const findings = told(recover([A, B], all));
+  assert.equal(findings, [
+    ["spsc_queue", "roles freed", A, 1],
+    ["spsc_queue", "roles freed", B, 1],
+    ["record_ring", "roles freed", A, 2],
+    ["channel", "roles freed", A, 1],
+  ]);
+  assert.equal(recover([A, B], all), []);
+  assert.ok(queue.tryPushInt(2));
+  assert.ok(ring.tryPush(record));
+  assert.ok(ints.trySend(2));
 });
 
 test("recover() returns the permits that dead agents held", () => {

@@ -404,12 +404,60 @@ export const MUTANTS = mutants("spsc_queue", {
   what: "commits a slot in place twice",
   by: "in place",
   ts: [
-    "this.#reserved = false; return this.#publish",
-    "this.#reserved = false; this.#publish(this.#words[TAIL]! & INDEX_MASK, 1); return this.#publish",
+    "this.#pushing = READY; return this.#publish",
+    "this.#pushing = READY; this.#publish(this.#words[TAIL]! & INDEX_MASK, 1); return this.#publish",
   ],
   c: [
     "WEFT_SPSC_QUEUE_INDEX_MASK; return weft__spsc_publish(q, tail, 1);",
     "WEFT_SPSC_QUEUE_INDEX_MASK; weft__spsc_publish(q, tail, 1); return " +
     "weft__spsc_publish(q, weft__plus(tail, WEFT_SPSC_QUEUE_ONE), 1);",
+  ],
+}, {
+  what: "any agent pushes",
+  by: "two agents push, of which one may",
+  ts: [
+    'takeRole(this.#words, PRODUCER, this.#id, "producer");',
+    "",
+  ],
+  c: [
+    "return weft__take_role(&q->producer);",
+    "(void)q; return 0;",
+  ],
+}, {
+  what: "any agent pops",
+  by: "two agents pop, of which one may",
+  ts: [
+    'takeRole(this.#words, CONSUMER, this.#id, "consumer");',
+    "",
+  ],
+  c: [
+    "return weft__take_role(&q->consumer);",
+    "(void)q; return 0;",
+  ],
+}, {
+  what: "looks where to push before it has the role",
+  by: "two agents push, one after the other",
+  ts: [
+    "this.#beginPush(); const tail = this.#words[TAIL]! & INDEX_MASK; // our own index",
+    "const tail = this.#words[TAIL]! & INDEX_MASK;\nthis.#beginPush();",
+  ],
+  c: [
+    "if (weft__spsc_begin_push(q) != 0) return EPERM; return weft__spsc_push_int(q, value);",
+    "int32_t was = weft__load(&q->tail); if (weft__spsc_begin_push(q) != 0) " +
+    "return EPERM; int result = weft__spsc_push_int(q, value); " +
+    "if (result == 0) q->tail = weft__plus(was, 4); return result;",
+  ],
+}, {
+  what: "looks where to pop before it has the role",
+  by: "two agents pop, one after the other",
+  ts: [
+    "if (!this.#consumes) this.#consume(); return words[HEAD]! & INDEX_MASK;",
+    "const head = words[HEAD]! & INDEX_MASK;\nif (!this.#consumes) this.#consume();\nreturn head;",
+  ],
+  c: [
+    "if (weft__spsc_begin_pop(q) != 0) return EPERM; return weft__spsc_pop_int(q, value);",
+    "int32_t was = weft__load(&q->head); if (weft__spsc_begin_pop(q) != 0) " +
+    "return EPERM; int result = weft__spsc_pop_int(q, value); " +
+    "if (result == 0) q->head = weft__plus(was, 4); return result;",
   ],
 });

@@ -5,6 +5,7 @@
 
 #define QUEUE(name) weft_spsc_queue_##name
 #define QUEUE_TYPE weft_spsc_queue
+#define QUEUE_LEAVE(q) (void)weft_spsc_queue_abandon(q, weft_agent_id())
 #include "_queue/native.h"
 
 static int32_t amount = 20000;
@@ -52,6 +53,36 @@ static void close_while_reserved(void) {
   weft_spsc_queue_close(s);
   EQUAL(weft_spsc_queue_commit(s), EPIPE);
   EQUAL(weft_spsc_queue_try_pop_int(s, &value), EPIPE);
+}
+
+/* A second agent in a role is refused, until the first one is abandoned. */
+static void roles(void) {
+  const weft_queue_config config = {4, 4};
+  int32_t value = 1;
+  const int32_t first = weft_agent_id();
+  weft_spsc_queue *s = weft_spsc_queue_init(arena, sizeof arena, config);
+  EQUAL(weft_spsc_queue_try_push_int(s, 1), 0);
+  EQUAL(weft_spsc_queue_try_push_int(s, 2), 0);
+  EQUAL(weft_spsc_queue_try_pop_int(s, &value), 0);
+  EQUAL(weft_agent_set_id(first == 5 ? 6 : 5), 0);
+  UNCHANGED(arena, 1024, weft_spsc_queue_try_push_int(s, 1), EPERM);
+  UNCHANGED(arena, 1024, weft_spsc_queue_try_push(s, &value), EPERM);
+  UNCHANGED(arena, 1024, weft_spsc_queue_push_int(s, 1, WEFT_FOREVER), EPERM);
+  UNCHANGED(arena, 1024, weft_spsc_queue_try_push_many(s, &value, 1), -EPERM);
+  CHECK(weft_spsc_queue_reserve(s) == NULL);
+  UNCHANGED(arena, 1024, weft_spsc_queue_try_pop_int(s, &value), EPERM);
+  UNCHANGED(arena, 1024, weft_spsc_queue_try_pop(s, &value), EPERM);
+  UNCHANGED(arena, 1024, weft_spsc_queue_pop_int(s, &value, WEFT_FOREVER),
+            EPERM);
+  UNCHANGED(arena, 1024, weft_spsc_queue_try_pop_many(s, &value, 1), -EPERM);
+  CHECK(weft_spsc_queue_peek(s) == NULL);
+  EQUAL(weft_spsc_queue_abandon(s, 0), 0);
+  EQUAL(weft_spsc_queue_abandon(s, first), 2);
+  EQUAL(weft_spsc_queue_abandon(s, first), 0);
+  EQUAL(weft_spsc_queue_try_push_int(s, 3), 0);
+  EQUAL(weft_spsc_queue_try_pop_int(s, &value), 0);
+  EQUAL(value, 2);
+  EQUAL(weft_agent_set_id(first), 0);
 }
 
 static void *spsc_produce(void *argument) {
@@ -175,6 +206,7 @@ int main(int count, char **words) {
   RUN(queues_by_turns);
   RUN(queue_errors);
   RUN(close_while_reserved);
+  RUN(roles);
   RUN(spsc_keeps_order);
   puts("close_wakes");
   close_wakes(1);

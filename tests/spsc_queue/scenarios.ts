@@ -7,10 +7,12 @@ import {
   TRIES_AGAIN,
   type Weft,
 } from "../_run/scenario.ts";
+import { ASKS, roleScenarios } from "../_run/roles.ts";
 
-const { tail, head } = LAYOUT.spsc_queue;
+const { tail, head, producer, consumer } = LAYOUT.spsc_queue;
 /** Each side reads its own index plainly; the other sets flags beside it. */
-const HINTS = [tail, head].map((i) => [i * 4, i * 4 + 4] as const);
+const HINTS = [tail, head, producer, consumer]
+  .map((i) => [i * 4, i * 4 + 4] as const);
 
 interface Model {
   readonly items: readonly number[];
@@ -37,9 +39,19 @@ const fewer = (n: number, some: (n: number) => [Model, unknown]) =>
   );
 
 /**
- * Agent 0 produces, agent 1 consumes; indices begin at `start` elements. Only
- * reservations are kept in a view.
+ * The view of an agent that has taken its role already, so that only
+ * reservations are kept in the view: agent 0 produces, agent 1 consumes.
  */
+function within(weft: Weft, memory: SharedArrayBuffer, agent: number) {
+  enter(weft, agent);
+  const q = new weft.mod.SpscQueue(memory);
+  const none = new Int32Array();
+  if (agent === 0) q.tryPushMany(none, 0);
+  else if (agent === 1) q.tryPopMany(none, 0);
+  return q;
+}
+
+/** Agent 0 produces, agent 1 consumes; indices begin at `start` elements. */
 function queue(weft: Weft, capacity: number, start = 0, stateless = true) {
   const { SpscQueue } = weft.mod;
   const append = (s: Model, ...items: number[]): Model => ({
@@ -61,10 +73,7 @@ function queue(weft: Weft, capacity: number, start = 0, stateless = true) {
       }
       return buffer;
     },
-    agent: (memory, id) => {
-      enter(weft, id);
-      return new SpscQueue(memory);
-    },
+    agent: (memory, id) => within(weft, memory, id),
     words: named(LAYOUT.spsc_queue),
     hints: HINTS,
     stateless,
@@ -208,10 +217,7 @@ function survivors(weft: Weft) {
   const { SpscQueue } = weft.mod;
   return race.spec({
     memory: () => SpscQueue.create({ capacity: 2 }).buffer,
-    agent: (memory, id) => {
-      enter(weft, id);
-      return new SpscQueue(memory);
-    },
+    agent: (memory, id) => within(weft, memory, id),
     words: named(LAYOUT.spsc_queue),
     hints: HINTS,
     stateless: true,
@@ -220,13 +226,42 @@ function survivors(weft: Weft) {
       tryPop: { agents: [1], run: (q) => q.tryPopInt() },
     },
     final: (memory) => {
-      const q = new SpscQueue(memory);
+      const own = weft.mod.agentId();
+      const [to, from] = [0, 1].map((agent) => within(weft, memory, agent));
+      weft.mod.setAgentId(own);
       const left: number[] = [];
-      for (let v; (v = q.tryPopInt()) !== undefined;) left.push(v);
+      for (let v; (v = from!.tryPopInt()) !== undefined;) left.push(v);
       const ordered = left.every((v, i) => i === 0 || v === left[i - 1]! + 1);
       if (!ordered) return `left ${left}`;
-      q.tryPushInt(9);
-      if (q.tryPopInt() !== 9) return "the queue is of no more use";
+      to!.tryPushInt(9);
+      if (from!.tryPopInt() !== 9) return "the queue is of no more use";
+    },
+  });
+}
+
+/** Two producers, and two consumers, with two elements in the queue. */
+function roles(weft: Weft): Scenario[] {
+  const { SpscQueue } = weft.mod;
+  return roleScenarios(weft, {
+    memory: () => {
+      const { buffer } = SpscQueue.create({ capacity: 4 });
+      new Int32Array(buffer)[tail] = 2 << 2;
+      return buffer;
+    },
+    view: (memory) => new SpscQueue(memory),
+    row: LAYOUT.spsc_queue,
+    hints: HINTS,
+    acts: {
+      push: (q) => q.tryPushInt(7) || undefined,
+      pop: (q) => q.tryPopInt(),
+    },
+    wrong: (memory, count) => {
+      const words = new Int32Array(memory);
+      const at = `${words[head]! / 4}, ${words[tail]! / 4}`;
+      const [pushed, popped] = [count("push"), count("pop")];
+      if (words[tail] !== (2 + pushed) * 4 || words[head] !== popped * 4) {
+        return `${pushed} pushed, ${popped} popped: ${at}`;
+      }
     },
   });
 }
@@ -245,17 +280,20 @@ export function scenarios(weft: Weft): Scenario[] {
   return [
     {
       name: "tryPush, tryPop",
+      differs: ASKS,
       spec: two,
       agents: [many("tryPush", 3), times("tryPop", 3)],
       options: { progress: "lock-free" },
     },
     {
       name: "tryPush, tryPop, one slot",
+      differs: ASKS,
       spec: one,
       agents: [many("tryPush", 3), times("tryPop", 3)],
     },
     {
       name: "batches",
+      differs: ASKS,
       spec: two,
       agents: [
         [["tryPushMany", [1, 2, 3]], ["tryPushMany", [4, 5]]],
@@ -264,6 +302,7 @@ export function scenarios(weft: Weft): Scenario[] {
     },
     {
       name: "a batch over the end",
+      differs: ASKS,
       spec: two,
       agents: [
         [["tryPush", 1], ["tryPushMany", [2, 3]], ["tryPushMany", [4, 5]]],
@@ -356,8 +395,10 @@ export function scenarios(weft: Weft): Scenario[] {
       options: { spurious: true },
       deep: true,
     },
+    ...roles(weft),
     {
       name: "the consumer is terminated",
+      differs: ASKS,
       spec: survivors(weft),
       agents: [many("tryPush", 3), times("tryPop", 2)],
       options: { kill: true },

@@ -1,4 +1,5 @@
 import { suite } from "../_run/harness.ts";
+import { asAgent, refuses } from "../_run/model.ts";
 import { Missing } from "../_run/missing.ts";
 import * as assert from "uvu/assert";
 import fc from "fast-check";
@@ -505,3 +506,18 @@ async function compile(code: string): Promise<void> {
   }
   fs.rmSync(folder, { recursive: true });
 }
+
+test("a queue of records refuses a second producer", () => {
+  const [A, B] = [1001, 1002];
+  const element = struct({ x: "i32" });
+  const queue = asAgent(
+    A,
+    () => SpscQueue.create({ capacity: 4, element }),
+  );
+  const other = asAgent(B, () => SpscQueue.from(queue.handle, { element }));
+  queue.push({ x: 1 });
+  refuses(queue.buffer, () => other.reserve(), TypeError, `agent ${A}`);
+  assert.is(other.abandon(A), 1);
+  other.push({ x: 2 });
+  assert.equal([other.pop(), other.pop()], [{ x: 1 }, { x: 2 }]);
+});

@@ -105,9 +105,10 @@ static inline int weft__take_role(int32_t *word) {
   return other == 0 || other == id ? 0 : EPERM;
 }
 
-/* Ends the role of agent `id`, if it has it. */
-static inline bool weft__leave_role(int32_t *word, int32_t id) {
-  return id != 0 && weft__compare_exchange(word, id, 0) == id;
+/* Ends the role of agent `id`, if it has it. Returns how many roles that
+   was. */
+static inline int32_t weft__leave_role(int32_t *word, int32_t id) {
+  return id != 0 && weft__compare_exchange(word, id, 0) == id ? 1 : 0;
 }
 
 #if defined(__EMSCRIPTEN_PTHREADS__)

@@ -371,6 +371,12 @@ static inline void weft__order_problems(const int32_t *words, int32_t tail,
       at[2], WEFT__NO_EARLIER);
 }
 
+/* A role belongs to an agent, or to nobody. */
+static inline void weft__role_problem(weft__problems *found, int32_t id,
+                                      size_t at) {
+  weft__tell(found, (id & ~0x0fffffff) != 0, at, WEFT__NO_AGENT);
+}
+
 static inline void weft__spsc_queue_shows_problems(const void *copy,
                                                    weft__problems *found) {
   const weft_spsc_queue *q = (const weft_spsc_queue *)copy;
@@ -381,6 +387,8 @@ static inline void weft__spsc_queue_shows_problems(const void *copy,
                        q->tail & WEFT_SPSC_QUEUE_INDEX_MASK,
                        q->head & WEFT_SPSC_QUEUE_INDEX_MASK,
                        q->capacity * WEFT_SPSC_QUEUE_ONE, at, found);
+  weft__role_problem(found, q->producer, WEFT__AT(spsc_queue, producer));
+  weft__role_problem(found, q->consumer, WEFT__AT(spsc_queue, consumer));
 }
 
 static inline void weft__mpmc_queue_shows_problems(const void *copy,
@@ -706,8 +714,10 @@ static inline const weft__shown *weft__shown_of(size_t i) {
       WEFT__FIELD(spsc_queue, shape),
       WEFT__FIELD(spsc_queue, tail),
       WEFT__FIELD(spsc_queue, head_cache),
+      WEFT__FIELD(spsc_queue, producer),
       WEFT__FIELD(spsc_queue, head),
-      WEFT__FIELD(spsc_queue, tail_cache)}},
+      WEFT__FIELD(spsc_queue, tail_cache),
+      WEFT__FIELD(spsc_queue, consumer)}},
     {"mpmc_queue", WEFT_KIND_mpmc_queue, NULL,
      weft__mpmc_queue_shows_waiters,
      weft__mpmc_queue_shows_problems,

@@ -752,14 +752,19 @@ static inline int32_t weft__record_take_over(weft_record_ring *r, int32_t id) {
   }
 }
 
-/* Ends the roles of agent `id`, and what it reads. */
-static inline void weft__record_leave(weft_record_ring *r, int32_t id) {
+/* Ends the roles of agent `id`, and what it reads. Returns how many roles those
+   were. */
+static inline int32_t weft__record_abandon_roles(weft_record_ring *r,
+                                                 int32_t id) {
   bool many = weft_record_ring_many(r);
-  if (weft_record_ring_single(r)) weft__leave_role(&r->claimant, id);
-  if (weft__leave_role(&r->consumer, id) ||
-      (many &&
-       weft__leave_role(&r->consumer, id | WEFT_RECORD_RING_CONTENDED_BIT)))
-    weft__event_wake(&r->pop_epoch, WEFT__ALL);
+  int32_t produced = 0;
+  if (weft_record_ring_single(r)) produced = weft__leave_role(&r->claimant, id);
+  int32_t consumed = weft__leave_role(&r->consumer, id);
+  if (consumed == 0 && many)
+    consumed =
+        weft__leave_role(&r->consumer, id | WEFT_RECORD_RING_CONTENDED_BIT);
+  if (consumed > 0) weft__event_wake(&r->pop_epoch, WEFT__ALL);
+  return produced + (many ? 0 : consumed);
 }
 
 /*
@@ -775,7 +780,7 @@ static inline void weft__record_leave(weft_record_ring *r, int32_t id) {
 static inline int32_t weft_record_ring_abandon(weft_record_ring *r,
                                                int32_t id) {
   int32_t count = 0;
-  weft__record_leave(r, id);
+  weft__record_abandon_roles(r, id);
   if (id == 0 || weft_record_ring_single(r)) return 0;
   /* While the claim is ours, nobody overwrites what we read. */
   int32_t owner = weft__record_take_over(r, id);

@@ -9,6 +9,7 @@
 #include "semaphore.h"
 #include "barrier.h"
 #include "once.h"
+#include "spsc_queue.h"
 #include "mpmc_queue.h"
 #include "record_ring.h"
 #include "broadcast.h"
@@ -40,6 +41,8 @@ enum {
   WEFT_PARTIES_LEFT,
   /* Records that were reserved, and not committed, are skipped. */
   WEFT_RECORDS_SKIPPED,
+  /* The next agent that acts in a role of one agent has that role. */
+  WEFT_ROLES_FREED,
   /* Seats of a broadcast are free again. */
   WEFT_SUBSCRIPTIONS_ENDED,
   /* Calls that were begun, or served, have ended. */
@@ -82,15 +85,28 @@ typedef struct {
 /* The number of slots that are looked at, at most. */
 #define WEFT__RECOVER_SLOTS (1 << 16)
 
+/* The kind that a head names, or 0. */
+static inline int32_t weft__recover_named(const int32_t *head) {
+  int32_t magic = weft__load(head);
+  int32_t kind = magic >> 8 & 0xff;
+  return kind != 0 && magic == weft__magic(kind) ? kind : 0;
+}
+
 /* The kind of a part, of an initialized one; 0 if there is none. */
 static inline int32_t weft__recover_kind(const weft_part *p) {
   if (p->at == NULL || !weft__aligned(p->at)) return 0;
   if (p->kind != WEFT_PART_BY_HEAD)
     return p->kind >= WEFT_PART_ONCE && p->kind <= WEFT_PART_MUTEX ? p->kind
                                                                    : 0;
-  int32_t magic = weft__load((const int32_t *)p->at);
-  int32_t kind = magic >> 8 & 0xff;
-  return kind != 0 && magic == weft__magic(kind) ? kind : 0;
+  return weft__recover_named((const int32_t *)p->at);
+}
+
+/* What carries the messages of a channel: its kind; *at is where it begins. Any
+   other primitive is what it is. */
+static inline int32_t weft__recover_carrier(int32_t kind, void **at) {
+  if (kind != WEFT_KIND_channel) return kind;
+  *at = (weft_channel *)*at + 1;
+  return weft__recover_named((const int32_t *)*at);
 }
 
 /* What the abandon of a kind takes back, or 0 if it has none. */
@@ -98,6 +114,8 @@ static inline int32_t weft__recover_what(int32_t kind) {
   switch (kind) {
     case WEFT_KIND_slab_pool:
       return WEFT_BLOCKS_FREED;
+    case WEFT_KIND_spsc_queue:
+      return WEFT_ROLES_FREED;
     case WEFT_KIND_record_ring:
     case WEFT_KIND_channel:
       return WEFT_RECORDS_SKIPPED;
@@ -140,13 +158,17 @@ static inline int32_t weft__recover_turn(int32_t kind) {
 
 /* The abandon of a part, for one agent. */
 static inline int32_t weft__recover_one(int32_t kind, void *at, int32_t id) {
+  if (kind == WEFT_KIND_channel &&
+      weft__recover_carrier(kind, &at) != WEFT_KIND_record_ring)
+    return 0;
   switch (kind) {
     case WEFT_KIND_slab_pool:
       return weft_slab_pool_abandon((weft_slab_pool *)at, id, false);
+    case WEFT_KIND_spsc_queue:
+      return weft_spsc_queue_abandon((weft_spsc_queue *)at, id);
     case WEFT_KIND_record_ring:
-      return weft_record_ring_abandon((weft_record_ring *)at, id);
     case WEFT_KIND_channel:
-      return weft_channel_abandon((weft_channel *)at, id);
+      return weft_record_ring_abandon((weft_record_ring *)at, id);
     case WEFT_KIND_broadcast:
       return weft_broadcast_abandon((weft_broadcast *)at, id);
     case WEFT_KIND_call_ring:
@@ -218,6 +240,19 @@ static inline void weft__recover_reading(int32_t kind, void *at, int32_t part,
   if (count > 0) weft__recover_tell(f, part, WEFT_READING_ENDED, id, count);
 }
 
+/* Ends the roles of agent `id`, where the abandon of a part tells something
+   else. */
+static inline void weft__recover_roles(int32_t kind, void *at, int32_t part,
+                                       int32_t id, weft__findings *f) {
+  int32_t count = 0;
+  int32_t carrier = weft__recover_carrier(kind, &at);
+  if (carrier == WEFT_KIND_record_ring)
+    count = weft__record_abandon_roles((weft_record_ring *)at, id);
+  else if (carrier == WEFT_KIND_spsc_queue)
+    count = weft_spsc_queue_abandon((weft_spsc_queue *)at, id);
+  if (count > 0) weft__recover_tell(f, part, WEFT_ROLES_FREED, id, count);
+}
+
 /* Recovers one part from all dead agents, again if one, or an agent that is
    alive, kept another from it. */
 static inline void weft__recover_part(const int32_t *ids, int32_t n,
@@ -227,6 +262,7 @@ static inline void weft__recover_part(const int32_t *ids, int32_t n,
   int looks = WEFT__RECOVER_LOOKS;
   for (int32_t i = 0; what != 0 && i < n; i++) {
     weft__recover_reading(kind, at, part, ids[i], f);
+    weft__recover_roles(kind, at, part, ids[i], f);
     int32_t count = weft__recover_one(kind, at, ids[i]);
     if (count > 0) weft__recover_tell(f, part, what, ids[i], count);
     if (count >= 0) continue;
@@ -245,6 +281,7 @@ static inline void weft__recover_part(const int32_t *ids, int32_t n,
     /* Another agent has the claim: if it is dead, it is among those behind. In
        the next turn, what was taken back before is not there a second time. */
     for (int32_t j = i + 1; j < n; j++) {
+      weft__recover_roles(kind, at, part, ids[j], f);
       count = weft__recover_one(kind, at, ids[j]);
       if (count > 0) weft__recover_tell(f, part, what, ids[j], count);
     }

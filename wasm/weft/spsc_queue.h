@@ -6,6 +6,7 @@
 #include "_region.h"
 #include "_spin.h"
 #include "_wait.h"
+#include "agent.h"
 
 WEFT__BEGIN
 
@@ -31,11 +32,13 @@ WEFT__BEGIN
  *                        bits 2-31  the next index to push
  *                        sleepers: the consumer
  * word 33  head_cache    The value of `head` that the producer saw last.
+ * word 34  producer      The agent that pushes, from its first push on, or 0.
  * word 64  head          bit 0      WAITING: the producer sleeps on this word
  *                        bit 1      CLOSED
  *                        bits 2-31  the next index to pop
  *                        sleepers: the producer
  * word 65  tail_cache    The value of `tail` that the consumer saw last.
+ * word 66  consumer      The agent that pops, from its first pop on, or 0.
  * word 96  `capacity` elements of `element_size` bytes. Index `i` lies in place
  *          `i mod capacity`.
  */
@@ -48,10 +51,12 @@ typedef struct {
   int32_t _pad0[27];
   int32_t tail;
   int32_t head_cache;
-  int32_t _pad1[30];
+  int32_t producer;
+  int32_t _pad1[29];
   int32_t head;
   int32_t tail_cache;
-  int32_t _pad2[30];
+  int32_t consumer;
+  int32_t _pad2[29];
 } weft_spsc_queue;
 WEFT_WORD(spsc_queue, magic, 0);
 WEFT_WORD(spsc_queue, capacity, 1);
@@ -60,8 +65,10 @@ WEFT_WORD(spsc_queue, seal, 3);
 WEFT_WORD(spsc_queue, shape, 4);
 WEFT_WORD(spsc_queue, tail, 32);
 WEFT_WORD(spsc_queue, head_cache, 33);
+WEFT_WORD(spsc_queue, producer, 34);
 WEFT_WORD(spsc_queue, head, 64);
 WEFT_WORD(spsc_queue, tail_cache, 65);
+WEFT_WORD(spsc_queue, consumer, 66);
 WEFT_LENGTH(spsc_queue, 96);
 /* clang-format on */
 /* End of what `deno task layout` makes. */
@@ -196,14 +203,19 @@ static inline void weft__spsc_release(weft_spsc_queue *q, int32_t head,
   if (was & WEFT_SPSC_QUEUE_WAITING_BIT) weft__notify(&q->head, 1);
 }
 
-/*
- * Appends up to `n` consecutive elements from `src`, as many as there is room
- * for. Returns how many, -EPIPE if the queue was closed, or -EINVAL if n is
- * below 0. Wait-free.
- */
-static inline int32_t weft_spsc_queue_try_push_many(weft_spsc_queue *q,
-                                                    const void *src,
-                                                    int32_t n) {
+/* Makes this agent the producer. EPERM if another agent is. */
+static inline int weft__spsc_begin_push(weft_spsc_queue *q) {
+  return weft__take_role(&q->producer);
+}
+
+/* Makes this agent the consumer. EPERM if another agent is. */
+static inline int weft__spsc_begin_pop(weft_spsc_queue *q) {
+  return weft__take_role(&q->consumer);
+}
+
+/* try_push_many of the agent that is the producer. */
+static inline int32_t weft__spsc_push_many(weft_spsc_queue *q, const void *src,
+                                           int32_t n) {
   if (n < 0) return -EINVAL;
   if (n == 0) return 0;
   const int32_t *words = (const int32_t *)src;
@@ -220,12 +232,20 @@ static inline int32_t weft_spsc_queue_try_push_many(weft_spsc_queue *q,
 }
 
 /*
- * Moves up to `n` of the oldest elements to `dst`, in their order. Returns how
- * many, -EPIPE if the queue was closed and is empty, or -EINVAL if n is below
- * 0. Wait-free.
+ * Appends up to `n` consecutive elements from `src`, as many as there is room
+ * for. Returns how many, -EPIPE if the queue was closed, -EPERM if another
+ * agent is the producer, or -EINVAL if n is below 0. Wait-free.
  */
-static inline int32_t weft_spsc_queue_try_pop_many(weft_spsc_queue *q,
-                                                   void *dst, int32_t n) {
+static inline int32_t weft_spsc_queue_try_push_many(weft_spsc_queue *q,
+                                                    const void *src,
+                                                    int32_t n) {
+  if (n >= 0 && weft__spsc_begin_push(q) != 0) return -EPERM;
+  return weft__spsc_push_many(q, src, n);
+}
+
+/* try_pop_many of the agent that is the consumer. */
+static inline int32_t weft__spsc_pop_many(weft_spsc_queue *q, void *dst,
+                                          int32_t n) {
   if (n < 0) return -EINVAL;
   if (n == 0) return 0;
   int32_t *words = (int32_t *)dst;
@@ -241,26 +261,36 @@ static inline int32_t weft_spsc_queue_try_pop_many(weft_spsc_queue *q,
   return count;
 }
 
-/* Appends the element at `src`. Returns 0, EBUSY if the queue is full, or EPIPE
-   if it was closed. */
+/*
+ * Moves up to `n` of the oldest elements to `dst`, in their order. Returns how
+ * many, -EPIPE if the queue was closed and is empty, -EPERM if another agent is
+ * the consumer, or -EINVAL if n is below 0. Wait-free.
+ */
+static inline int32_t weft_spsc_queue_try_pop_many(weft_spsc_queue *q,
+                                                   void *dst, int32_t n) {
+  if (n >= 0 && weft__spsc_begin_pop(q) != 0) return -EPERM;
+  return weft__spsc_pop_many(q, dst, n);
+}
+
+/* Appends the element at `src`. Returns 0, EBUSY if the queue is full, EPIPE if
+   it was closed, or EPERM if another agent is the producer. */
 static inline WEFT__CHECKED int weft_spsc_queue_try_push(weft_spsc_queue *q,
                                                          const void *src) {
   int32_t count = weft_spsc_queue_try_push_many(q, src, 1);
   return count == 1 ? 0 : count == 0 ? EBUSY : -count;
 }
 
-/* Moves the oldest element to `dst`. Returns 0, EBUSY if there is none, or
-   EPIPE if there is none and the queue was closed. */
+/* Moves the oldest element to `dst`. Returns 0, EBUSY if there is none, EPIPE
+   if there is none and the queue was closed, or EPERM if another agent is the
+   consumer. */
 static inline WEFT__CHECKED int weft_spsc_queue_try_pop(weft_spsc_queue *q,
                                                         void *dst) {
   int32_t count = weft_spsc_queue_try_pop_many(q, dst, 1);
   return count == 1 ? 0 : count == 0 ? EBUSY : -count;
 }
 
-/* Appends a 4-byte element; EINVAL if elements are not 4 bytes. */
-static inline WEFT__CHECKED int weft_spsc_queue_try_push_int(weft_spsc_queue *q,
-                                                             int32_t value) {
-  if (q->element_size != 4) return EINVAL;
+/* try_push_int of the agent that is the producer. */
+static inline int weft__spsc_push_int(weft_spsc_queue *q, int32_t value) {
   int32_t tail = weft__hint(&q->tail) & WEFT_SPSC_QUEUE_INDEX_MASK;
   int32_t room = weft__spsc_room(q, tail, 1);
   if (room == 0) return weft_spsc_queue_closed(q) ? EPIPE : EBUSY;
@@ -269,10 +299,8 @@ static inline WEFT__CHECKED int weft_spsc_queue_try_push_int(weft_spsc_queue *q,
   return weft__spsc_publish(q, tail, 1);
 }
 
-/* Takes the oldest 4-byte element; EINVAL if elements are not 4 bytes. */
-static inline WEFT__CHECKED int weft_spsc_queue_try_pop_int(weft_spsc_queue *q,
-                                                            int32_t *value) {
-  if (q->element_size != 4) return EINVAL;
+/* try_pop_int of the agent that is the consumer. */
+static inline int weft__spsc_pop_int(weft_spsc_queue *q, int32_t *value) {
   int32_t head = weft__hint(&q->head) & WEFT_SPSC_QUEUE_INDEX_MASK;
   int32_t filled = weft__spsc_filled(q, head, 1);
   if (filled <= 0) return filled == 0 ? EBUSY : -filled;
@@ -281,13 +309,36 @@ static inline WEFT__CHECKED int weft_spsc_queue_try_pop_int(weft_spsc_queue *q,
   return 0;
 }
 
-/* Returns the place of the next element, or NULL if the queue is full or
-   closed. Write the element there, then commit. Push nothing else in between.
-   */
-static inline WEFT__CHECKED void *weft_spsc_queue_reserve(weft_spsc_queue *q) {
+/* Appends a 4-byte element, as try_push; EINVAL if elements are not 4
+   bytes. */
+static inline WEFT__CHECKED int weft_spsc_queue_try_push_int(weft_spsc_queue *q,
+                                                             int32_t value) {
+  if (q->element_size != 4) return EINVAL;
+  if (weft__spsc_begin_push(q) != 0) return EPERM;
+  return weft__spsc_push_int(q, value);
+}
+
+/* Takes the oldest 4-byte element, as try_pop; EINVAL if elements are not 4
+   bytes. */
+static inline WEFT__CHECKED int weft_spsc_queue_try_pop_int(weft_spsc_queue *q,
+                                                            int32_t *value) {
+  if (q->element_size != 4) return EINVAL;
+  if (weft__spsc_begin_pop(q) != 0) return EPERM;
+  return weft__spsc_pop_int(q, value);
+}
+
+/* reserve of the agent that is the producer. */
+static inline void *weft__spsc_reserve(weft_spsc_queue *q) {
   if (weft_spsc_queue_closed(q)) return NULL;
   int32_t tail = weft__hint(&q->tail) & WEFT_SPSC_QUEUE_INDEX_MASK;
   return weft__spsc_room(q, tail, 1) > 0 ? weft__spsc_at(q, tail) : NULL;
+}
+
+/* Returns the place of the next element, or NULL if the queue is full or
+   closed, or another agent is the producer. Write the element there, then
+   commit. Push nothing else in between. */
+static inline WEFT__CHECKED void *weft_spsc_queue_reserve(weft_spsc_queue *q) {
+  return weft__spsc_begin_push(q) == 0 ? weft__spsc_reserve(q) : NULL;
 }
 
 /* Appends the element that was reserved; EPIPE if the queue was closed. */
@@ -296,16 +347,33 @@ static inline int weft_spsc_queue_commit(weft_spsc_queue *q) {
   return weft__spsc_publish(q, tail, 1);
 }
 
-/* Returns the place of the oldest element, or NULL if there is none. Read the
-   element there, then consume. Pop nothing else in between. */
-static inline WEFT__CHECKED void *weft_spsc_queue_peek(weft_spsc_queue *q) {
+/* peek of the agent that is the consumer. */
+static inline void *weft__spsc_peek(weft_spsc_queue *q) {
   int32_t head = weft__hint(&q->head) & WEFT_SPSC_QUEUE_INDEX_MASK;
   return weft__spsc_filled(q, head, 1) > 0 ? weft__spsc_at(q, head) : NULL;
+}
+
+/* Returns the place of the oldest element, or NULL if there is none, or another
+   agent is the consumer. Read the element there, then consume. Pop nothing else
+   in between. */
+static inline WEFT__CHECKED void *weft_spsc_queue_peek(weft_spsc_queue *q) {
+  return weft__spsc_begin_pop(q) == 0 ? weft__spsc_peek(q) : NULL;
 }
 
 /* Removes the element that was peeked at. */
 static inline void weft_spsc_queue_consume(weft_spsc_queue *q) {
   weft__spsc_release(q, weft__hint(&q->head) & WEFT_SPSC_QUEUE_INDEX_MASK, 1);
+}
+
+/*
+ * Ends the roles of agent `id`, known never to run again, so that the next
+ * agent that pushes is the producer, and the next one that pops the consumer.
+ * Returns how many roles those were. An agent may give its own role up by its
+ * own id. Published elements stay.
+ */
+static inline int32_t weft_spsc_queue_abandon(weft_spsc_queue *q, int32_t id) {
+  return weft__leave_role(&q->producer, id) +
+         weft__leave_role(&q->consumer, id);
 }
 
 #ifndef WEFT_REALTIME /* what may wait */
