@@ -373,6 +373,16 @@ export const SNAPSHOT = {
    * @writer the writer, and a single reader
    */
   state: 32,
+  /**
+   * The agent that writes, from its first value on, or 0.
+   * @writer the writer, and the agent that abandons it
+   */
+  writer: 33,
+  /**
+   * With `single_reader`, the agent that reads, from its first look on, or 0.
+   * @writer the reader, and the agent that abandons it
+   */
+  reader: 34,
   length: 64,
 } as const;
 
@@ -382,6 +392,7 @@ export const SNAPSHOT_BITS = {
   FRONT: [2, 3],
   NEW: 4,
   VERSION: [5, 31],
+  OWNER: [0, 27],
 } as const;
 
 /**

@@ -558,6 +558,9 @@ interface SnapshotKernel {
 
 class SnapshotInKernel extends AnySnapshot {
   readonly #kernel: SnapshotKernel | undefined;
+  /** Whether this view has written, and read, so that it has these roles. */
+  #wrote = false;
+  #hasRead = false;
   readonly #at: number;
   readonly #sources: Places;
   readonly #targets: Places;
@@ -580,9 +583,11 @@ class SnapshotInKernel extends AnySnapshot {
     const from = this.#sources.addressOf(src);
     if (
       kernel === undefined || from < 0 || (from & 3) !== 0 ||
-      byteLengthOf(src) !== this.size
-    ) return super.write(src);
-    kernel.write(this.#at, from);
+      byteLengthOf(src) !== this.size || !this.#wrote
+    ) {
+      super.write(src);
+      this.#wrote = true;
+    } else kernel.write(this.#at, from);
   }
 
   /**
@@ -594,9 +599,18 @@ class SnapshotInKernel extends AnySnapshot {
     const to = this.#targets.addressOf(dst);
     if (
       kernel === undefined || to < 0 || (to & 3) !== 0 ||
-      byteLengthOf(dst) < this.size
-    ) return super.read(dst);
+      byteLengthOf(dst) < this.size || !this.#hasRead
+    ) {
+      const version = super.read(dst);
+      this.#hasRead = true;
+      return version;
+    }
     return kernel.read(this.#at, to);
+  }
+
+  override abandon(id: number): number {
+    if (id === agentId()) this.#wrote = this.#hasRead = false;
+    return super.abandon(id);
   }
 }
 

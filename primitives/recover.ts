@@ -82,6 +82,7 @@ export interface Finding {
 /** What `abandon` of each kind takes back. */
 const WHAT: Readonly<Record<string, Found>> = {
   slab_pool: "blocks freed",
+  snapshot: "roles freed",
   spsc_queue: "roles freed",
   record_ring: "records skipped",
   channel: "records skipped",
@@ -137,8 +138,9 @@ interface Abandonable extends View {
  *   once it had arrived for the first time.
  * - `"records skipped"`: reservations of a `RecordRing`, and of a `Channel` over
  *   one.
- * - `"roles freed"`: the producer or consumer of an `SpscQueue`, a `RecordRing`,
- *   or a `Channel` over one. The next agent that acts in that role has it.
+ * - `"roles freed"`: the writer or the one reader of a `Snapshot`, the producer
+ *   or consumer of an `SpscQueue`, a `RecordRing`, or a `Channel` over one. The
+ *   next agent that acts in that role has it.
  * - `"subscriptions ended"`: `Broadcast`. `"calls ended"`: `CallRing`; callers
  *   of a dead server get an error.
  * - `"blocks freed"`: blocks in the caches of a `SlabPool`. Blocks in use stay:

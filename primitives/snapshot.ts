@@ -7,7 +7,7 @@
 import { DamagedError } from "./_memory/damaged.ts";
 import { SNAPSHOT } from "./_layout.ts";
 import { Copier, type Copying, type Elements } from "./_queue/elements.ts";
-import type { WordsProblems } from "./_memory/problems.ts";
+import { NO_AGENT, type WordsProblems } from "./_memory/problems.ts";
 import {
   allocate,
   assertBoolean,
@@ -23,6 +23,9 @@ import {
   type WordsInspection,
 } from "./_memory/region.ts";
 
+import { leaveRole, takeRole } from "./_memory/roles.ts";
+import { agentId } from "./agent.ts";
+
 export type { Elements } from "./_queue/elements.ts";
 export { DamagedError } from "./_memory/damaged.ts";
 export {
@@ -35,7 +38,12 @@ export {
 const SIZE: typeof SNAPSHOT.size = 1;
 const SINGLE_READER: typeof SNAPSHOT.single_reader = 2;
 const STATE: typeof SNAPSHOT.state = 32;
+const WRITER: typeof SNAPSHOT.writer = 33;
+const READER: typeof SNAPSHOT.reader = 34;
 const DATA: typeof SNAPSHOT.length = 64;
+
+/** The bits of an agent in `writer` and `reader`. */
+const OWNER_MASK = 0x0fff_ffff; // SNAPSHOT_BITS.OWNER
 
 /** With one reader, `state` names the middle copy and the reader's copy. */
 const MIDDLE_MASK = 3; // SNAPSHOT_BITS.MIDDLE
@@ -76,12 +84,16 @@ export const INSPECTION: WordsInspection = {
  */
 export const PROBLEMS: WordsProblems = {
   byteLength: (size, single) => bytesFor(size, single),
-  problems: (words, tell) =>
+  problems: (words, tell) => {
     tell(
       words[SINGLE_READER] === 1 && !isWhole(words[STATE]!),
       STATE,
       "It does not name two different copies.",
-    ),
+    );
+    for (const role of [WRITER, READER]) {
+      tell((words[role]! & ~OWNER_MASK) !== 0, role, NO_AGENT);
+    }
+  },
 };
 
 /**
@@ -100,6 +112,9 @@ export const PROBLEMS: WordsProblems = {
  *                         bit 4      NEW: the middle copy is newer than the
  *                                    reader's
  *                         bits 5-31  how many values were written, modulo 2^27
+ * word 33  writer         The agent that writes, from its first value on, or 0.
+ * word 34  reader         With `single_reader`, the agent that reads, from its
+ *                         first look on, or 0.
  * word 64  Copies of the value, each padded to a multiple of 128 bytes. Without
  *          `single_reader` there are two: value number `v` lies in copy `v mod
  *          2`. With it there are three, and `state` names them.
@@ -119,12 +134,12 @@ export const PROBLEMS: WordsProblems = {
  * again only if the reader took a value meanwhile, which it can do once for each
  * value. `read` is lock-free: it tries again only when the writer finished
  * another value. An agent that is terminated at any step changes nothing for the
- * others: a value that was not finished is never seen, and a new writer, or
- * reader, can go on.
+ * others: a value that was not finished is never seen, and after `abandon(id)`
+ * a new writer, or reader, can go on.
  * Wrap: to mistake one value for another, a reader would have to stand still for
  * exactly a multiple of 2^32 values, or of 2^27 with one reader.
- * Fairness: none needed, nobody waits. Several writers must take turns by a
- * Mutex.
+ * Fairness: none needed, nobody waits. Several writers must take turns, and
+ * give their role up at the end of each turn.
  * C twin: `weft_snapshot`.
  * Source: sequence lock, Lamport 1977, with a second copy in the manner of
  * Simpson 1990; triple buffer, own measurements.
@@ -156,6 +171,10 @@ export class Snapshot extends Region<"snapshot"> {
   readonly #count: number;
   /** Words from the beginning of one copy to the beginning of the next. */
   readonly #stride: number;
+  readonly #id: number;
+  /** Whether this view knows that its agent is the writer, and the reader. */
+  #writes = false;
+  #reads = false;
   /**
    * The last array that a caller passed, and its words: most callers pass the
    * same array again.
@@ -181,6 +200,7 @@ export class Snapshot extends Region<"snapshot"> {
     this.singleReader = words[SINGLE_READER] === 1;
     this.#count = this.size / 4;
     this.#stride = strideFor(this.size);
+    this.#id = agentId();
   }
 
   /**
@@ -248,9 +268,11 @@ export class Snapshot extends Region<"snapshot"> {
   }
 
   /**
-   * Makes the bytes of `src` the latest value. Only the writer may call this.
+   * Makes the bytes of `src` the latest value. The first agent that calls this
+   * is the writer.
    *
-   * @throws {TypeError} If `src` is neither a typed array nor a DataView.
+   * @throws {TypeError} If `src` is neither a typed array nor a DataView, or
+   * another agent is the writer.
    * @throws {RangeError} If `src` is not `size` bytes long.
    * @throws {DamagedError} If there is one reader, and the state is damaged.
    */
@@ -262,6 +284,9 @@ export class Snapshot extends Region<"snapshot"> {
       );
     }
     const words = this.#words;
+    if (!this.#writes) {
+      this.#writes = takeRole(words, WRITER, this.#id, "writer");
+    }
     let state = words[STATE]!; // exact, or a hint that the exchange checks
     if (!this.singleReader) {
       const next = state + 1 | 0;
@@ -291,7 +316,8 @@ export class Snapshot extends Region<"snapshot"> {
    * Copies the latest value to the beginning of `dst`. Returns its version,
    * which is 0 if no value was written yet.
    *
-   * @throws {TypeError} If `dst` is neither a typed array nor a DataView.
+   * @throws {TypeError} If `dst` is neither a typed array nor a DataView, or
+   * there is one reader, and it is another agent.
    * @throws {RangeError} If `dst` is shorter than `size` bytes.
    * @throws {DamagedError} If there is one reader, and the state is damaged.
    */
@@ -325,8 +351,26 @@ export class Snapshot extends Region<"snapshot"> {
     return this.#versionOf(state);
   }
 
+  /**
+   * Ends the roles of agent `id`, known never to run again, so that the next
+   * agent that writes is the writer, and with `singleReader` the next one that
+   * reads is the reader; returns how many roles those were. An agent may give
+   * its own role up by its own id.
+   *
+   * @throws {RangeError} If `id` is no agent's id, nor 0.
+   */
+  abandon(id: number): number {
+    inRange("An agent id", id, 0, OWNER_MASK);
+    if (id === this.#id) this.#writes = this.#reads = false;
+    return leaveRole(this.#words, WRITER, id) +
+      leaveRole(this.#words, READER, id);
+  }
+
   #readOwn(dst: Elements): number {
     const words = this.#words;
+    if (!this.#reads) {
+      this.#reads = takeRole(words, READER, this.#id, "reader");
+    }
     let state = Atomics.load(words, STATE); // pairs with (V)
     while (state & NEW_BIT) {
       const middle = state & MIDDLE_MASK;

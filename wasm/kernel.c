@@ -124,12 +124,13 @@ int WEFT_KERNEL(latch, count_down)(weft_latch *l, int32_t n) {
 #endif
 
 #if !defined(WEFT_KERNEL_ONE) || defined(WEFT_KERNEL_snapshot)
+/* JavaScript knows that the agent has the role before it calls one of these. */
 void WEFT_KERNEL(snapshot, write)(weft_snapshot *s, const void *src) {
-  weft_snapshot_write(s, src);
+  weft__snapshot_write(s, src);
 }
 
 int32_t WEFT_KERNEL(snapshot, read)(weft_snapshot *s, void *dst) {
-  return weft_snapshot_read(s, dst);
+  return weft__snapshot_read(s, dst);
 }
 #endif
 

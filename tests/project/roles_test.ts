@@ -124,7 +124,13 @@ const ROLES: Readonly<Record<keyof typeof KIND, Record<string, AnyRole>>> = {
       Snapshot,
       () => Snapshot.create({ size: 4 }),
       (s) => (s.write(word), true),
-      { said: /Two agents that write/ },
+      { refused: true },
+    ),
+    "reads, single": both(
+      Snapshot,
+      () => Snapshot.create({ size: 4, singleReader: true }),
+      (s) => s.read(new Int32Array(1)) === 0,
+      { refused: true },
     ),
   },
   spsc_queue: {

@@ -240,6 +240,16 @@ static void roles(void) {
   tells(2, 1, WEFT_ROLES_FREED, B, 1);
   EQUAL(weft_recover(dead, 2, parts, 2, found, MOST), 0);
   EQUAL(weft_spsc_queue_try_push_int(q, 1), 0);
+  const weft_snapshot_config one = {4, true};
+  weft_snapshot *s = weft_snapshot_init(memory[1], 2048, one);
+  EQUAL(weft_agent_set_id(A), 0);
+  EQUAL(weft_snapshot_write(s, &value), 0);
+  EQUAL(weft_agent_set_id(own), 0);
+  EQUAL(weft_snapshot_write(s, &value), EPERM);
+  parts[1].at = s;
+  EQUAL(weft_recover(dead, 2, &parts[1], 1, found, MOST), 1);
+  tells(0, 0, WEFT_ROLES_FREED, A, 1);
+  EQUAL(weft_snapshot_write(s, &value), 0);
 }
 
 int main(void) {

@@ -22,6 +22,7 @@ import {
   RwLock,
   Semaphore,
   SlabPool,
+  Snapshot,
   SpscQueue,
   type View,
   WorkCounter,
@@ -118,9 +119,14 @@ test("recover() frees the roles that dead agents had, and tells them", () => {
     theirs.push(record);
     theirs.pop();
   }
-  const all: View[] = [texts, ints, shared, ring, queue];
+  const snapshot = Snapshot.create({ size: 4, singleReader: true });
+  asAgent(A, () => Snapshot.from(snapshot.handle)).read(new Int32Array(1));
+  asAgent(B, () => Snapshot.from(snapshot.handle)).write(new Int32Array(1));
+  const all: View[] = [texts, ints, shared, ring, queue, snapshot];
   const findings = told(recover([A, B], all));
   assert.equal(findings, [
+    ["snapshot", "roles freed", A, 1],
+    ["snapshot", "roles freed", B, 1],
     ["spsc_queue", "roles freed", A, 1],
     ["spsc_queue", "roles freed", B, 1],
     ["record_ring", "roles freed", A, 2],

@@ -14,18 +14,23 @@ export const kind: Kind = {
 };
 
 /** What a bundle of it may weigh. */
-export const size: Size = { name: "Snapshot", most: 3900 };
+export const size: Size = { name: "Snapshot", most: 4300 };
 
 class SnapshotInC extends Twin {
   write(source: Int32Array): void {
     const { at, words } = this.scratch;
     words.set(source);
-    this.c.weft_snapshot_write!(this.at, at);
+    this.succeeded(this.c.weft_snapshot_write!(this.at, at));
+  }
+
+  abandon(id: number): number {
+    return this.c.weft_snapshot_abandon!(this.at, id);
   }
 
   read(to: Int32Array): number {
     const { at, words } = this.scratch;
     const version = this.c.weft_snapshot_read!(this.at, at);
+    if (version < 0) this.succeeded(-version);
     to.set(words.subarray(0, to.length));
     return version;
   }

@@ -256,4 +256,39 @@ export const MUTANTS = mutants("snapshot", {
     "int32_t front = state >> WEFT_SNAPSHOT_FRONT_SHIFT & 3; weft__copy",
     "int32_t front = state & WEFT_SNAPSHOT_MIDDLE_MASK; weft__copy",
   ],
+}, {
+  what: "any agent writes",
+  by: "two agents write, of which one may",
+  ts: [
+    'this.#writes = takeRole(words, WRITER, this.#id, "writer");',
+    "this.#writes = true;",
+  ],
+  c: [
+    "if (weft__take_role(&s->writer) != 0) return EPERM;",
+    "",
+  ],
+}, {
+  what: "any agent reads where one may",
+  by: "two agents read, of which one may",
+  ts: [
+    'this.#reads = takeRole(words, READER, this.#id, "reader");',
+    "this.#reads = true;",
+  ],
+  c: [
+    "if (s->single_reader && weft__take_role(&s->reader) != 0) return -EPERM;",
+    "",
+  ],
+}, {
+  what: "looks which value is the last before it has the role",
+  by: "two agents write, one after the other",
+  ts: [
+    'if (!this.#writes) { this.#writes = takeRole(words, WRITER, this.#id, "writer"); } let state = words[STATE]!;',
+    'let state = words[STATE]!;\nif (!this.#writes) { this.#writes = takeRole(words, WRITER, this.#id, "writer"); }',
+  ],
+  c: [
+    "if (weft__take_role(&s->writer) != 0) return EPERM; return weft__snapshot_write(s, src);",
+    "int32_t was = weft__load(&s->state); if (weft__take_role(&s->writer) != 0) " +
+    "return EPERM; int result = weft__snapshot_write(s, src); " +
+    "s->state = weft__plus(was, 1); return result;",
+  ],
 });

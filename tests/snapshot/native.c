@@ -65,6 +65,28 @@ static void errors(void) {
 static int32_t amount = 20000;
 static int32_t over;
 
+/* A second agent in a role is refused, until the first one is abandoned. */
+static void roles(void) {
+  const int32_t first = weft_agent_id();
+  const int32_t value = 7;
+  int32_t seen = 0;
+  for (int single = 0; single < 2; single++) {
+    weft_snapshot_config config = {4, single != 0};
+    weft_snapshot *s = weft_snapshot_init(arena, sizeof arena, config);
+    EQUAL(weft_snapshot_write(s, &value), 0);
+    EQUAL(weft_snapshot_read(s, &seen), 1);
+    EQUAL(weft_agent_set_id(first == 5 ? 6 : 5), 0);
+    UNCHANGED(arena, 512, weft_snapshot_write(s, &value), EPERM);
+    UNCHANGED(arena, 512, weft_snapshot_read(s, &seen), single ? -EPERM : 1);
+    EQUAL(weft_snapshot_abandon(s, 0), 0);
+    EQUAL(weft_snapshot_abandon(s, first), 1 + single);
+    EQUAL(weft_snapshot_abandon(s, first), 0);
+    EQUAL(weft_snapshot_write(s, &value), 0);
+    EQUAL(weft_snapshot_read(s, &seen), 2);
+    EQUAL(weft_agent_set_id(first), 0);
+  }
+}
+
 static void *read_on(void *argument) {
   weft_snapshot *s = (weft_snapshot *)argument;
   int32_t seen[WORDS], last = 0;
@@ -101,6 +123,7 @@ int main(int count, char **words) {
   if (count > 1) amount = 2000 * (int32_t)strtol(words[1], NULL, 10);
   RUN(by_turns);
   RUN(errors);
+  RUN(roles);
   RUN(readers_never_tear);
   puts("done");
   return 0;

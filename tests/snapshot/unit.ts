@@ -5,6 +5,7 @@ import { Snapshot } from "../../mod.ts";
 import { LAYOUT } from "../../primitives/_layout.ts";
 import { suite } from "../_run/harness.ts";
 import {
+  asAgent,
   NEAR_WRAP,
   preempted,
   preemptedAnywhere,
@@ -184,6 +185,35 @@ test("a writer or a reader that died anywhere changes nothing", () => {
           assert.is(`${readFrom(snapshot)[1]}`, value);
         }
       }
+    }
+  }
+});
+
+test("a second writer, or single reader, is refused until abandon()", () => {
+  const [A, B] = [1001, 1002];
+  const value = Int32Array.of(7);
+  const seen = new Int32Array(1);
+  for (const singleReader of [false, true]) {
+    const { buffer } = Snapshot.create({ size: 4, singleReader });
+    const [first, second] = [A, B].map((id) =>
+      asAgent(id, () => new Snapshot(buffer))
+    ) as [Snapshot, Snapshot];
+    first.write(value);
+    assert.is(first.read(seen), 1);
+    refuses(buffer, () => second.write(value), TypeError, `agent ${A}`);
+    if (singleReader) {
+      refuses(buffer, () => second.read(seen), TypeError, `agent ${A}`);
+    } else assert.is(second.read(seen), 1);
+    assert.is(second.abandon(B), 0);
+    assert.is(second.abandon(A), singleReader ? 2 : 1);
+    assert.is(second.abandon(A), 0);
+    second.write(value);
+    assert.is(second.read(seen), 2);
+    assert.is(wordsOf(second)[LAYOUT.snapshot.writer], B);
+    assert.is(second.abandon(B), singleReader ? 2 : 1); // it gives them up
+    second.write(value); // and takes them again
+    for (const wrong of [-1, 2 ** 28, 0.5]) {
+      refuses(buffer, () => second.abandon(wrong), RangeError, `${wrong}`);
     }
   }
 });

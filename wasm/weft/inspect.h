@@ -342,12 +342,20 @@ static inline void weft__once_shows_problems(const void *copy,
       "The function was run to its end, but an agent runs it.");
 }
 
+/* A role belongs to an agent, or to nobody. */
+static inline void weft__role_problem(weft__problems *found, int32_t id,
+                                      size_t at) {
+  weft__tell(found, (id & ~0x0fffffff) != 0, at, WEFT__NO_AGENT);
+}
+
 static inline void weft__snapshot_shows_problems(const void *copy,
                                                  weft__problems *found) {
   const weft_snapshot *s = (const weft_snapshot *)copy;
   weft__tell(found, s->single_reader == 1 && !weft__snapshot_is_whole(s->state),
              WEFT__AT(snapshot, state),
              "It does not name two different copies.");
+  weft__role_problem(found, s->writer, WEFT__AT(snapshot, writer));
+  weft__role_problem(found, s->reader, WEFT__AT(snapshot, reader));
 }
 
 /* Tells of positions that are not in order: head_cache, head, tail_cache, tail,
@@ -369,12 +377,6 @@ static inline void weft__order_problems(const int32_t *words, int32_t tail,
       found,
       (uint32_t)weft__minus(later, head) > span || weft__minus(tail, later) < 0,
       at[2], WEFT__NO_EARLIER);
-}
-
-/* A role belongs to an agent, or to nobody. */
-static inline void weft__role_problem(weft__problems *found, int32_t id,
-                                      size_t at) {
-  weft__tell(found, (id & ~0x0fffffff) != 0, at, WEFT__NO_AGENT);
 }
 
 static inline void weft__spsc_queue_shows_problems(const void *copy,
@@ -702,7 +704,9 @@ static inline const weft__shown *weft__shown_of(size_t i) {
       WEFT__FIELD(snapshot, size),
       WEFT__FIELD(snapshot, single_reader),
       WEFT__FIELD(snapshot, seal),
-      WEFT__FIELD(snapshot, state)}},
+      WEFT__FIELD(snapshot, state),
+      WEFT__FIELD(snapshot, writer),
+      WEFT__FIELD(snapshot, reader)}},
     {"spsc_queue", WEFT_KIND_spsc_queue, NULL,
      weft__spsc_queue_shows_waiters,
      weft__spsc_queue_shows_problems,

@@ -9,6 +9,7 @@
 #include "semaphore.h"
 #include "barrier.h"
 #include "once.h"
+#include "snapshot.h"
 #include "spsc_queue.h"
 #include "mpmc_queue.h"
 #include "record_ring.h"
@@ -114,6 +115,7 @@ static inline int32_t weft__recover_what(int32_t kind) {
   switch (kind) {
     case WEFT_KIND_slab_pool:
       return WEFT_BLOCKS_FREED;
+    case WEFT_KIND_snapshot:
     case WEFT_KIND_spsc_queue:
       return WEFT_ROLES_FREED;
     case WEFT_KIND_record_ring:
@@ -164,6 +166,8 @@ static inline int32_t weft__recover_one(int32_t kind, void *at, int32_t id) {
   switch (kind) {
     case WEFT_KIND_slab_pool:
       return weft_slab_pool_abandon((weft_slab_pool *)at, id, false);
+    case WEFT_KIND_snapshot:
+      return weft_snapshot_abandon((weft_snapshot *)at, id);
     case WEFT_KIND_spsc_queue:
       return weft_spsc_queue_abandon((weft_spsc_queue *)at, id);
     case WEFT_KIND_record_ring:

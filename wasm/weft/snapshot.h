@@ -3,6 +3,7 @@
 #define WEFT_SNAPSHOT_H
 
 #include "_region.h"
+#include "agent.h"
 
 WEFT__BEGIN
 
@@ -39,6 +40,9 @@ typedef struct {
  *                         bit 4      NEW: the middle copy is newer than the
  *                                    reader's
  *                         bits 5-31  how many values were written, modulo 2^27
+ * word 33  writer         The agent that writes, from its first value on, or 0.
+ * word 34  reader         With `single_reader`, the agent that reads, from its
+ *                         first look on, or 0.
  * word 64  Copies of the value, each padded to a multiple of 128 bytes. Without
  *          `single_reader` there are two: value number `v` lies in copy `v mod
  *          2`. With it there are three, and `state` names them.
@@ -50,13 +54,17 @@ typedef struct {
   int32_t seal;
   int32_t _pad0[28];
   int32_t state;
-  int32_t _pad1[31];
+  int32_t writer;
+  int32_t reader;
+  int32_t _pad1[29];
 } weft_snapshot;
 WEFT_WORD(snapshot, magic, 0);
 WEFT_WORD(snapshot, size, 1);
 WEFT_WORD(snapshot, single_reader, 2);
 WEFT_WORD(snapshot, seal, 3);
 WEFT_WORD(snapshot, state, 32);
+WEFT_WORD(snapshot, writer, 33);
+WEFT_WORD(snapshot, reader, 34);
 WEFT_LENGTH(snapshot, 64);
 /* clang-format on */
 /* End of what `deno task layout` makes. */
@@ -148,10 +156,8 @@ static inline bool weft__snapshot_is_whole(int32_t state) {
   return middle != front && middle < 3 && front < 3;
 }
 
-/* Makes the bytes at `src` the latest value: as many as the value has, at a
-   multiple of 4. Only the writer may call it. Returns 0, or ENOTRECOVERABLE if
-   the state is damaged; then nothing is written. */
-static inline int weft_snapshot_write(weft_snapshot *s, const void *src) {
+/* write of the agent that is the writer. */
+static inline int weft__snapshot_write(weft_snapshot *s, const void *src) {
   const int32_t *from = (const int32_t *)src;
   int32_t count = s->size / 4;
   int32_t state = weft__hint(&s->state); /* ours; if not, the exchange fails */
@@ -176,9 +182,17 @@ static inline int weft_snapshot_write(weft_snapshot *s, const void *src) {
   }
 }
 
-/* Copies the latest value to `dst`, at a multiple of 4. Returns its version, 0
-   if none was written yet, or -ENOTRECOVERABLE if the state is damaged. */
-static inline int32_t weft_snapshot_read(weft_snapshot *s, void *dst) {
+/* Makes the bytes at `src` the latest value: as many as the value has, at a
+   multiple of 4. The first agent that calls it is the writer. Returns 0, EPERM
+   if another agent is the writer, or ENOTRECOVERABLE if the state is damaged;
+   then nothing is written. */
+static inline int weft_snapshot_write(weft_snapshot *s, const void *src) {
+  if (weft__take_role(&s->writer) != 0) return EPERM;
+  return weft__snapshot_write(s, src);
+}
+
+/* read of the agent that is the reader, or of one of many. */
+static inline int32_t weft__snapshot_read(weft_snapshot *s, void *dst) {
   int32_t *to = (int32_t *)dst;
   int32_t count = s->size / 4;
   int32_t state = weft__load(&s->state); /* pairs with (V) */
@@ -206,6 +220,24 @@ static inline int32_t weft_snapshot_read(weft_snapshot *s, void *dst) {
     if (seen == state) return weft__snapshot_version_of(s, state);
     state = seen;
   }
+}
+
+/* Copies the latest value to `dst`, at a multiple of 4. Returns its version, 0
+   if none was written yet, -EPERM if there is one reader, and it is another
+   agent, or -ENOTRECOVERABLE if the state is damaged. */
+static inline int32_t weft_snapshot_read(weft_snapshot *s, void *dst) {
+  if (s->single_reader && weft__take_role(&s->reader) != 0) return -EPERM;
+  return weft__snapshot_read(s, dst);
+}
+
+/*
+ * Ends the roles of agent `id`, known never to run again, so that the next
+ * agent that writes is the writer, and with one reader the next one that reads
+ * is the reader. Returns how many roles those were. An agent may give its own
+ * role up by its own id.
+ */
+static inline int32_t weft_snapshot_abandon(weft_snapshot *s, int32_t id) {
+  return weft__leave_role(&s->writer, id) + weft__leave_role(&s->reader, id);
 }
 
 WEFT__END
