@@ -20,6 +20,9 @@ export const CODECS = {
   binary: codecs.binary,
 } as unknown as Record<string, Codec<unknown>>;
 
+/** The name of no codec and no carrier: what a channel has by itself. */
+export const DEFAULT = "default";
+
 /** The data of each thread: it sends `value` `n` times in each turn. */
 export interface End {
   handle: Handle<"channel">;
@@ -29,7 +32,7 @@ export interface End {
 }
 
 const channelOf = ({ handle, codec }: End) =>
-  Channel.from<unknown>(handle, {
+  codec === DEFAULT ? Channel.from<unknown>(handle) : Channel.from(handle, {
     codec: CODECS[codec]!,
     carrier: oneToOne,
   });
@@ -171,6 +174,18 @@ export function post({ port, n, value, transfer }: Port): Run {
       } else port.postMessage(value);
     }
     return { ops: n };
+  };
+}
+
+/** How many values are in a message of {@linkcode postMany}. */
+export const BATCH = 64;
+
+/** Posts arrays of values: `n` arrays in each turn. */
+export function postMany({ port, n, value }: Port): Run {
+  const batch = Array.from({ length: BATCH }, () => structuredClone(value));
+  return (): Did => {
+    for (let i = 0; i < n; i++) port.postMessage(batch);
+    return { ops: n * BATCH };
   };
 }
 

@@ -2,7 +2,7 @@
 // with its codec in one thread, and with one copy of its bytes? One agent sends
 // and one receives.
 import { Channel, oneToOne } from "../mod.ts";
-import { CODECS } from "./_channel.ts";
+import { BATCH, CODECS, DEFAULT } from "./_channel.ts";
 import {
   contest,
   ratio,
@@ -29,6 +29,30 @@ const VALUES: [codec: string, what: string, value: unknown, least: number][] = [
   ["record", "a record of three numbers", { x: 1, y: 2.5, z: -3.5 }, 15],
   ["text", "100 letters", "letters ab".repeat(10), 5],
   ["json", "a small object in JSON", OBJECT, 1.8],
+];
+
+/** An object of about 2 KB: 40 names, and objects in it. */
+const LARGE = Object.fromEntries(
+  Array.from({ length: 40 }, (_, i) => {
+    const part = [i * 1000, `text number ${i} of an object`, {
+      x: i / 3,
+      on: true,
+    }];
+    return [`name${i}`, i % 4 === 3 ? part : part[i % 3]];
+  }),
+);
+
+/** The same for a channel that names no codec and no carrier. */
+const ANY: [what: string, value: unknown, least: number, n: number][] = [
+  ["a small object", OBJECT, 5, 2048],
+  ["an object of 40 names", LARGE, 2, 512],
+  [
+    "100 objects of one shape",
+    Array(100).fill(0).map(() => ({ ...OBJECT })),
+    4,
+    64,
+  ],
+  ["100 letters", "letters ab".repeat(10), 3, 2048],
 ];
 
 /** The two ends of a `MessageChannel`, each for a thread. */
@@ -77,6 +101,49 @@ async function throughput(): Promise<Row[]> {
       name: `Channel, ${what}: throughput / postMessage`,
       ...ratio(results, "postMessage", "channel"),
       target: { least },
+    });
+  }
+  return rows;
+}
+
+/** Threads that post arrays of the value. */
+async function batches(n: number, value: unknown) {
+  const [sender, receiver] = ports(n / BATCH, value);
+  return await threads("batches", MODULE, [
+    { make: "postMany", ...sender },
+    { make: "take", ...receiver },
+  ]);
+}
+
+/** The figures of a channel of values that only has a capacity. */
+async function values(): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const [what, value, least, n] of ANY) {
+    const { handle } = Channel.create<unknown>({ capacity: 1024 });
+    const data = { handle, codec: DEFAULT, n, value };
+    const [sender, receiver] = ports(n, value);
+    const results = await contest([
+      await threads("channel", MODULE, [
+        { make: "send", data },
+        { make: "receive", data },
+      ]),
+      await threads("postMessage", MODULE, [
+        { make: "post", ...sender },
+        { make: "take", ...receiver },
+      ]),
+      ...what === ANY[0]![0] ? [await batches(n, value)] : [],
+    ]);
+    const name = `Channel of any values, ${what}: throughput / postMessage`;
+    rows.push({
+      name,
+      ...ratio(results, "postMessage", "channel"),
+      target: { least },
+    });
+    if (what !== ANY[0]![0]) continue;
+    rows.push({
+      name: `${name} of arrays of ${BATCH}`,
+      ...ratio(results, "batches", "channel"),
+      target: { least: 1.5 },
     });
   }
   return rows;
@@ -183,6 +250,7 @@ async function latency(): Promise<Row[]> {
 export async function rows(): Promise<Row[]> {
   return [
     ...await throughput(),
+    ...await values(),
     await json(),
     ...await bytes(),
     ...await latency(),
