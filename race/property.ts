@@ -42,7 +42,9 @@ export interface Explored {
 class Tally {
   programs = 0;
   complete = 0;
+  /** Of the programs that were explored completely, and of the others. */
   readonly bounds: Set<string> = new Set();
+  readonly others: Set<string> = new Set();
 
   /** Counts a program; throws if it was to be complete and is not. */
   add(result: Result, program: Generated, { complete }: PropertyOptions): void {
@@ -51,13 +53,16 @@ class Tally {
     else if (complete === true) {
       throw new Error(`not complete: ${program}: ${result.summary}`);
     }
-    for (const bound of result.bounds) this.bounds.add(bound);
+    const bounds = result.complete ? this.bounds : this.others;
+    for (const bound of result.bounds) bounds.add(bound);
   }
 
   get summary(): string {
-    const { programs, complete, bounds } = this;
-    const upTo = bounds.size === 0 ? "" : ` up to ${[...bounds].join(", ")}`;
-    return `${programs} programs, ${complete} of them complete${upTo}`;
+    const { programs, complete, bounds, others } = this;
+    const upTo = (bounds: Set<string>) =>
+      bounds.size === 0 ? "" : ` up to ${[...bounds].join(", ")}`;
+    return `${programs} programs, ${complete} of them complete${upTo(bounds)}` +
+      (others.size === 0 ? "" : `; the others${upTo(others)}`);
   }
 }
 

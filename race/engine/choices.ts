@@ -10,7 +10,7 @@ import { I32 } from "./native.ts";
 import type { Engine } from "./replay.ts";
 
 /** How many old values an agent may read in one call. */
-const STALE_READS = 4;
+export const STALE_READS = 4;
 
 /** A list of choices. Those for which no time must pass come first. */
 export class Choices {

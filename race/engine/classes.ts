@@ -93,7 +93,10 @@ export class Classes {
           );
           this.#automata.set(key, automaton);
         }
-        automaton.complete(MOST, () => realNow() > this.#until);
+        automaton.complete(
+          MOST,
+          () => realNow() > this.#until && (this.#engine.hurried = true),
+        );
         automaton.classify();
       }
     }

@@ -144,7 +144,11 @@ export class Futures {
   /** The group of a state that the search has reached. */
   #groupOf(agent: Agent, state: Snapshot, from: Group | null): Group {
     if ((this.#asked++ & 63) === 0) {
-      if (this.work > this.#most || realNow() > this.#until) throw HOPELESS;
+      if (this.work > this.#most) throw HOPELESS;
+      if (realNow() > this.#until) {
+        this.#engine.hurried = true;
+        throw HOPELESS;
+      }
     }
     const known = state.group;
     if (known !== null && known.of === this) return known;

@@ -129,6 +129,8 @@ export class Engine implements Host {
   until = Infinity;
   /** Whether an execution was cut short. */
   late = false;
+  /** Whether the clock ended a comparison of agents. */
+  hurried = false;
   /** How many operations a loop may have before it counts as endless. */
   endless = 100_000;
   /** Whether a data race at an address is a failure. */

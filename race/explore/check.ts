@@ -6,9 +6,7 @@
  */
 import { judgeRaces } from "../judge/races.ts";
 import { Clocks } from "../judge/clocks.ts";
-import { ONE_BY_ONE } from "../engine/ahead.ts";
-import { FIRES } from "../engine/alone.ts";
-import { NO_BUDGET, noCuts, type World } from "../engine/core.ts";
+import { NO_BUDGET, noCuts } from "../engine/core.ts";
 import { begin } from "../engine/steps.ts";
 import { rotate } from "./fair.ts";
 import { explore } from "./drive.ts";
@@ -40,6 +38,18 @@ import type { Tester } from "../engine/spins.ts";
 import type { Scenario } from "../engine/scenario.ts";
 import { search } from "./search.ts";
 import type { Found, SearchOptions } from "./task.ts";
+import {
+  begunOnly,
+  counted,
+  covered,
+  nothing,
+  resultOf,
+  sampled,
+  STATES,
+  sum,
+  TIME,
+  times,
+} from "./verdict.ts";
 import { pageOf } from "../report/page.ts";
 import { svgOf } from "../report/svg.ts";
 import { Trace } from "../report/trace.ts";
@@ -127,13 +137,9 @@ function* examine(
     }
   }
   if (total.complete) return covered(engine, o, total);
-  if (start.length > 0) {
-    return resultOf(
-      total,
-      `not complete: the first ${counted(total.states, "state")}`,
-    );
-  }
-  return yield* sample(engine, o, total);
+  return start.length > 0
+    ? begunOnly(engine, o, total)
+    : yield* sample(engine, o, total);
 }
 
 /**
@@ -153,7 +159,9 @@ function* surely(engine: Engine, o: SearchOptions): Steps<Found> {
     try {
       const found = yield* search(engine, o);
       if (found.fault !== null || o.minimal || !counts(engine, found)) {
-        return { ...found, complete: found.complete && !engine.late };
+        if (!engine.late) return found;
+        const limits = [...new Set([...found.limits, "time" as const])];
+        return { ...found, complete: false, limits };
       }
     } catch (error) {
       if (!(error instanceof NotConstant)) throw error;
@@ -195,51 +203,6 @@ function* turns(engine: Engine): Steps<void> {
   }
 }
 
-/** The result of a search that left out no state. */
-function covered(engine: Engine, o: Options, total: Found): Result {
-  const { held, sleepless, leapt, endless, spins, believed } = engine;
-  const states = counted(total.states, "state");
-  if (leapt.size > 0) {
-    return resultOf(
-      { ...total, complete: false },
-      `not complete: ${states}, and a loop of more than ${ONE_BY_ONE} ` +
-        `operations of which only the beginning and the end were explored`,
-    );
-  }
-  if (spins.limit < Infinity) {
-    return resultOf(
-      { ...total, complete: false },
-      `not complete: ${states}, and a loop that counts its rounds: only the ` +
-        `first ${spins.limit} were told apart`,
-    );
-  }
-  const loops = [
-    ...held ? [`${endless} operations`] : [],
-    ...sleepless ? [`${FIRES} timeouts`] : [],
-  ].join(" or ");
-  const note = loops === "" ? "" : `; loops of ${loops} count as endless` +
-    (held ? ", and how often they go round is tried, not proven" : "");
-  const bounds = boundsOf(engine, o);
-  const upTo = bounds.length === 0 ? "" : ` up to ${bounds.join(", ")}`;
-  const belief = believed === 0
-    ? ""
-    : `, if loops remember nothing; ${believed} runs found none that does`;
-  const summary = `complete${upTo}: ${states}${belief}${note}`;
-  return { ...resultOf(total, summary), bounds };
-}
-
-/** The bounds that left something out of a search, as text. */
-function boundsOf({ world: { cuts } }: Engine, o: Options): string[] {
-  const timeouts = times(o.timeouts ?? true, 2);
-  const spurious = times(o.spurious, 1);
-  return [
-    ...cuts.timeouts ? [counted(timeouts, "timeout")] : [],
-    ...cuts.spurious ? [counted(spurious, "spurious wake")] : [],
-    ...cuts.kills ? ["1 terminated agent"] : [],
-    ...cuts.stale ? ["4 old values read in a call"] : [],
-  ];
-}
-
 /** Samples executions. */
 function* sample(engine: Engine, o: Options, before: Found): Steps<Result> {
   const { world } = engine;
@@ -275,16 +238,7 @@ function* sample(engine: Engine, o: Options, before: Found): Steps<Result> {
     const how = `sampled, execution ${i + 1}`;
     return yield* report(engine, o, { ...total, fault, schedule }, how);
   }
-  const seconds = counted(options.time / 1000, "second");
-  const searched = before.states < options.states
-    ? `, for which the search had ${seconds}`
-    : "";
-  return resultOf(
-    total,
-    `sampled: ${counted(ran, "execution")}` +
-      (ran < runs ? ` in ${seconds}` : "") +
-      `, after the first ${counted(total.states, "state")}${searched}`,
-  );
+  return sampled(engine, o, total, ran, ran < runs);
 }
 
 // ---- reports ----------------------------------------------------------------
@@ -332,7 +286,7 @@ function* describe(
       `${programText(program, o)}; schedule "${scheduleText(schedule)}"`,
   );
   const failure = failureOf(fault!, program, schedule, picture);
-  return resultOf(found, extent, failure);
+  return resultOf(found, extent, [], failure);
 }
 
 /** A program as `race.replay` takes it. */
@@ -416,7 +370,7 @@ function* replayOnce(
       ...picture,
       title: `${fault.kind}: ${fault.message}`,
     });
-  const result = resultOf(found, title, failure);
+  const result = resultOf(found, title, [], failure);
   return { ...result, table: tableOf(picture) };
 }
 
@@ -446,13 +400,6 @@ function* replayLooking(
 
 // ---- what was asked, and what was found -------------------------------------
 
-/** As in `1 state`, `2 states`. */
-const counted = (n: number, what: string, plural = "s"): string =>
-  `${n} ${what}${n === 1 ? "" : plural}`;
-
-const times = (value: boolean | number | undefined, many: number): number =>
-  value === true ? many : value === false ? 0 : value ?? 0;
-
 function searchOptions(
   { scenario, looks }: Engine,
   o: Options,
@@ -467,8 +414,8 @@ function searchOptions(
     ? "declared"
     : "no";
   return {
-    states: minimal ? 200_000 : o.states ?? 200_000,
-    time: o.time ?? 20_000,
+    states: minimal ? STATES : o.states ?? STATES,
+    time: o.time ?? TIME,
     minimal,
     lockFree,
     races: o.races !== false,
@@ -489,38 +436,3 @@ const faultOf = ({ fault, schedule }: Found): Partial<Found> => ({
   fault,
   schedule,
 });
-
-const nothing = ({ fault, schedule }: World): Found => ({
-  fault,
-  schedule,
-  complete: true,
-  states: 0,
-  executions: 0,
-  steps: 0,
-  maxOpSteps: 0,
-});
-
-const sum = (a: Found, b: Found): Found => ({
-  fault: b.fault,
-  schedule: b.schedule,
-  complete: a.complete && b.complete,
-  states: a.states + b.states,
-  executions: a.executions + b.executions,
-  steps: a.steps + b.steps,
-  maxOpSteps: Math.max(a.maxOpSteps, b.maxOpSteps),
-});
-
-function resultOf(found: Found, summary: string, failure?: Failure): Result {
-  const { complete, states, executions, steps, maxOpSteps } = found;
-  return {
-    ok: failure === undefined,
-    complete: complete && failure === undefined,
-    bounds: [],
-    states,
-    executions,
-    steps,
-    maxOpSteps,
-    summary,
-    ...failure && { failure },
-  };
-}

@@ -42,12 +42,20 @@ export interface SearchOptions extends Patience {
   readonly onEnd?: ((engine: Engine) => void) | undefined;
 }
 
+/**
+ * Why a search left something out: there were more states than it may visit,
+ * its time was over, or a call took more steps than it follows.
+ */
+export type Limit = "states" | "time" | "steps";
+
 /** What a search found. */
 export interface Found {
   readonly fault: Fault | null;
   readonly schedule: readonly number[];
   /** Whether nothing was left out. */
   readonly complete: boolean;
+  /** The limits that left something out. */
+  readonly limits: readonly Limit[];
   readonly states: number;
   /**
    * How many ends of executions were met, and how many steps between states.
@@ -62,14 +70,13 @@ export interface Found {
  * When agents are compared: after `after` states, because fewer are searched in
  * less time without that; and for as much work as `patience` times the steps to
  * those. The work is counted, and not timed, so that the same program has the
- * same result; only after `longest` times the time of those does the clock end
- * it. Loops are tried after `learn` states. Tests also search without sleep
- * sets.
+ * same result; the clock ends it only after three quarters of the search's time,
+ * and the result says so. Loops are tried after `learn` states. Tests also
+ * search without sleep sets.
  */
 export const COMPARE = {
   after: 50_000,
-  patience: 8,
-  longest: 12,
+  patience: 12,
   learn: 20_000,
   asleep: true,
 };

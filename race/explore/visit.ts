@@ -21,7 +21,7 @@ import { EACH, failBusy, goesRound, rotate } from "./fair.ts";
 import { Open, Stack } from "./open.ts";
 import { mayAnyBeOwn, Quick } from "./quick.ts";
 import { States } from "./store.ts";
-import { COMPARE, type Found, type SearchOptions } from "./task.ts";
+import { COMPARE, type Found, type Limit, type SearchOptions } from "./task.ts";
 
 /** How many operations that go on and on are examined. */
 const PROBES = 8;
@@ -103,7 +103,8 @@ export class Visit {
   #probes = 0;
   #steps = 0;
   #executions = 0;
-  #complete = true;
+  /** The limits that left something out. */
+  readonly #limits: Set<Limit> = new Set();
   #done = 0;
 
   /** Prepares a visit that ends at the time `end`. */
@@ -147,10 +148,9 @@ export class Visit {
     if (world.fault !== null) return this.#found(root, -1);
     this.#keep(root, -1, 0, 1);
     while (this.#pop()) {
-      if (this.#states.size >= o.states || this.#isLate()) {
-        this.#complete = false;
-        break;
-      }
+      if (this.#states.size >= o.states) this.#limits.add("states");
+      else if (this.#isLate()) this.#limits.add("time");
+      if (this.#limits.has("states") || this.#limits.has("time")) break;
       const open = this.#open;
       if (o.minimal && this.#states.cost(open.id) < open.cost) continue;
       if (engine.forgets) {
@@ -193,7 +193,8 @@ export class Visit {
         ...code < 0 ? [] : [code],
         ...then,
       ],
-      complete: this.#complete,
+      complete: this.#limits.size === 0,
+      limits: [...this.#limits],
       states: this.#states.size,
       executions: this.#executions,
       steps: this.#steps,
@@ -452,7 +453,7 @@ export class Visit {
       if (!overdue) {
         this.#keep(id, who, cost, share);
         this.#kept++;
-      } else this.#complete = false;
+      } else this.#limits.add("steps");
       if (looping) states.probe();
       if (looping || overdue && this.#probes++ < PROBES) {
         return yield* this.#probe(from, code);

@@ -149,8 +149,8 @@ export interface Result {
   /** Whether every interleaving was covered that `bounds` leave. */
   readonly complete: boolean;
   /**
-   * The bounds that left something out of a complete search, such as
-   * "2 timeouts".
+   * The bounds that left something out, such as "2 timeouts", or "200000 states"
+   * of a search that is not complete. Of a failure, none.
    */
   readonly bounds: readonly string[];
   /** How many states were searched. */

@@ -53,6 +53,66 @@ test("one kill, and one spurious wake, are bounds, too", () => {
   assert.equal(killed.bounds, ["1 terminated agent"]);
 });
 
+test("bounds that ended a search stand in the result", () => {
+  const program = [[["sleep"], ["walk"]], [["walk"], ["sleep"]]] as const;
+  const few = race.check(sleeper(3), ...program, { states: 20, runs: 5 });
+  assert.not(few.complete);
+  assert.equal(few.bounds[0], "20 states");
+  assert.match(
+    few.summary,
+    /^sampled: 5 executions, after the first \d+ states/,
+  );
+  const counter = race.check(counting, [["count"]], {
+    maxSteps: 10,
+    runs: 2,
+  });
+  assert.equal(counter.bounds, ["10 steps of a call"], counter.summary);
+  assert.match(counter.summary, "10 steps");
+});
+
+const counting = race.spec({
+  memory: () => new SharedArrayBuffer(4),
+  agent: (memory) => new Int32Array(memory),
+  ops: {
+    count: {
+      run: (w) => {
+        for (let i = 0; i < 12; i++) Atomics.add(w, 0, 1);
+      },
+    },
+  },
+});
+
+/** Peterson's filter lock of three agents. */
+function filter(memory: SharedArrayBuffer, id: number): void {
+  const w = new Int32Array(memory);
+  const LEVELS = 3;
+  for (let level = 1; level < LEVELS; level++) {
+    Atomics.store(w, id, level);
+    Atomics.store(w, LEVELS + level, id);
+    for (let other = 0; other < LEVELS; other++) {
+      if (other === id) continue;
+      while (
+        Atomics.load(w, other) >= level &&
+        Atomics.load(w, LEVELS + level) === id
+      );
+    }
+  }
+  w[2 * LEVELS]! += 1;
+  Atomics.store(w, id, 0);
+}
+
+test("the same program has the same answer, if agents are compared", () => {
+  const explore = () =>
+    race.agents(
+      { memory: () => new SharedArrayBuffer(28) },
+      ...[filter, filter, filter],
+      { time: 600_000 },
+    );
+  const first = explore();
+  assert.ok(first.complete, first.summary);
+  assert.is(explore().summary, first.summary);
+}, 600_000);
+
 test("an exchange that writes what was there is a look", () => {
   const waits = (look: (w: Int32Array) => number) =>
     race.agents(
@@ -91,6 +151,21 @@ const adding = race.spec({
   },
 });
 
+test("loops that count as endless are a bound", () => {
+  const loads = race.agents(
+    { memory: () => new SharedArrayBuffer(4) },
+    (memory) => {
+      while (Atomics.load(new Int32Array(memory), 0) === 0);
+    },
+    (memory) => {
+      Atomics.store(new Int32Array(memory), 0, 1);
+    },
+    { spins: 500 },
+  );
+  assert.equal(loads.bounds, ["loops of 500 operations"]);
+  assert.match(loads.summary, /^complete up to loops of 500 operations: /);
+});
+
 test("assert says how far it looked, and can insist on all", () => {
   const told = race.assert(adding, { programs: 5, complete: true });
   assert.equal(told, {
@@ -98,6 +173,11 @@ test("assert says how far it looked, and can insist on all", () => {
     complete: 5,
     summary: "5 programs, 5 of them complete",
   });
+  const some = race.assert(adding, { programs: 5, states: 1, seed: 1 });
+  assert.match(
+    some.summary,
+    /^5 programs, \d of them .*; the others up to 1 st/,
+  );
   assert.throws(
     () => race.assert(adding, { programs: 5, complete: true, states: 1 }),
     /not complete/,
@@ -157,7 +237,8 @@ const VIEWS = {
 
 const FUNCTIONS = [
   ...["load", "store", "add", "sub", "and", "or", "xor", "exchange"] as const,
-  ...["compareExchange", "notify", "wait"] as const,
+  ...["compareExchange", "notify", "wait", "waitAsync"] as const,
+  "isLockFree" as const,
 ];
 
 const value = fc.oneof(
@@ -171,6 +252,7 @@ const value = fc.oneof(
 const call = fc.record({
   type: fc.constantFrom(...Object.keys(VIEWS) as (keyof typeof VIEWS)[]),
   name: fc.constantFrom(...FUNCTIONS),
+  shared: fc.integer({ min: 0, max: 4 }).map((n) => n > 0),
   index: fc.constantFrom<unknown>(0, 1, "1", 1.9, -0, undefined, null, 1n),
   a: value,
   b: value,
@@ -181,41 +263,48 @@ type Calls = typeof call extends fc.Arbitrary<infer C> ? C : never;
 /** Calls a function, and says what it returned or threw. */
 function done(
   memory: SharedArrayBuffer,
-  { type, name, index, a, b }: Calls,
+  { type, name, shared, index, a, b }: Calls,
 ): string {
+  const buffer = shared ? memory : new ArrayBuffer(16);
   // deno-lint-ignore no-explicit-any
-  const view = new (globalThis as any)[type](memory);
+  const view = new (globalThis as any)[type](buffer);
   try {
-    // No wait may last.
-    const last = name === "wait" ? 0 : b;
     // deno-lint-ignore no-explicit-any
-    const result = (Atomics as any)[name](view, index, a, last);
-    return `${typeof result} ${String(result)}`;
+    const atomics = Atomics as any;
+    if (name === "isLockFree") return String(atomics.isLockFree(a));
+    // No wait may last.
+    const last = name.startsWith("wait") ? 0 : b;
+    const result = atomics[name](view, index, a, last);
+    return `${typeof result} ${result?.async} ${
+      String(result?.value ?? result)
+    }`;
   } catch (error) {
     return (error as Error).name;
   }
 }
 
-test("functions of Atomics do what the real ones do, for all types", () => {
+test("functions of Atomics do what the real ones do, for all types", () =>
   fc.assert(
-    fc.property(fc.array(call, { minLength: 8, maxLength: 8 }), (calls) => {
-      const real = new SharedArrayBuffer(16);
-      const expected = calls.map((call) => done(real, call));
-      const result = race.agents(
-        { memory: () => new SharedArrayBuffer(16) },
-        (memory) => calls.map((call) => done(memory, call)),
-        {
-          after: (memory, [answers]) => {
-            assert.equal(answers, expected);
-            assert.equal(new Uint8Array(memory), new Uint8Array(real));
+    fc.asyncProperty(
+      fc.array(call, { minLength: 8, maxLength: 8 }),
+      async (calls) => {
+        const real = new SharedArrayBuffer(16);
+        const expected = calls.map((call) => done(real, call));
+        const result = await race.agents(
+          { memory: () => new SharedArrayBuffer(16) },
+          (memory) => calls.map((call) => done(memory, call)),
+          {
+            after: (memory, [answers]) => {
+              assert.equal(answers, expected);
+              assert.equal(new Uint8Array(memory), new Uint8Array(real));
+            },
           },
-        },
-      );
-      assert.ok(result.complete, result.summary);
-    }),
+        );
+        assert.ok(result.complete, result.summary);
+      },
+    ),
     { numRuns: process.env.WEFT_LONG === undefined ? 60 : 5000 },
-  );
-});
+  ));
 
 test("a function that may be written but not defined anew, as in Bun", async () => {
   const race = new URL("../../race/mod.ts", import.meta.url);
