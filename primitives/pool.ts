@@ -43,10 +43,16 @@ import {
 } from "./_pool/crew.ts";
 import { deathOf } from "./_pool/death.ts";
 import { type Job, type JobEnd, Jobs, type Spec } from "./_pool/jobs.ts";
-import { assertIterable, type Doer, mapped, MapRun } from "./_pool/map.ts";
+import {
+  assertIterable,
+  type Doer,
+  mapped,
+  MapRun,
+  settled,
+} from "./_pool/map.ts";
 import { parent, placeFrom, sayBye, servedBy } from "./_pool/parent.ts";
 import { Poster } from "./_pool/poster.ts";
-import { Producers, type RoomOptions } from "./_pool/room.ts";
+import { Producers, QueueFullError, type RoomOptions } from "./_pool/room.ts";
 import { Staff } from "./_pool/staff.ts";
 import {
   type AnyTask,
@@ -89,6 +95,7 @@ export type { Codec } from "./_message/message.ts";
 export type { PoolWorker } from "./_pool/crew.ts";
 export { WorkerError } from "./_pool/death.ts";
 export { inPlace } from "./_pool/in_place.ts";
+export { QueueFullError } from "./_pool/room.ts";
 export type { RoomOptions } from "./_pool/room.ts";
 export { task } from "./_pool/task.ts";
 export type {
@@ -223,6 +230,12 @@ export interface PoolOptions<T extends Tasks> {
    * priority begins sooner.
    */
   readonly ahead?: number | undefined;
+  /**
+   * How many tasks may wait besides one for each worker, 0 to 2^30; without a
+   * limit unless given. `run` rejects one more with a
+   * {@linkcode QueueFullError}; `map` and `room` wait.
+   */
+  readonly maxQueue?: number | undefined;
   /** How many threads of C serve it, too; 0 unless given. */
   readonly guests?: number | undefined;
   /** Ms in which a worker must call `servePool`; 30,000 unless given. */
@@ -266,6 +279,19 @@ export interface MapOptions extends RunOptions {
    * pool has slots unless given.
    */
   readonly limit?: number | undefined;
+}
+
+/** How to close a pool. */
+export interface CloseOptions {
+  /**
+   * Whether tasks that no worker has begun fail with a {@linkcode ClosedError};
+   * `false` unless given: then they are done.
+   */
+  readonly force?: boolean | undefined;
+  /**
+   * After this many ms the pool ends as by `terminate`; `Infinity` unless given.
+   */
+  readonly timeout?: number | undefined;
 }
 
 /** The arguments of `run` after the name of the task. */
@@ -382,6 +408,7 @@ export class Pool<T extends Tasks> extends PoolBase {
   readonly #canMake: boolean;
 
   readonly #staff: Staff;
+  readonly #maxQueue: number | undefined;
   #died = 0;
   /** Threads of C that have done a task, by their negated ids. */
   readonly #seen = new Map<number, Guest>();
@@ -409,11 +436,13 @@ export class Pool<T extends Tasks> extends PoolBase {
     super();
     assertConfig("pool", options, OPTIONS);
     const { tasks, workers, make, ahead, guests = 0 } = options;
-    const { patience = 30_000, byteOffset = 0 } = options;
+    const { patience = 30_000, byteOffset = 0, maxQueue } = options;
     this.#specs = specsOf(tasks);
     inRange("workers", workers, 0, 1024);
     inRange("guests", guests, 0, 1024);
     if (ahead !== undefined) inRange("ahead", ahead, 0, 1024);
+    if (maxQueue !== undefined) inRange("maxQueue", maxQueue, 0, 2 ** 30);
+    this.#maxQueue = maxQueue;
     assertTimeout(patience);
     if (workers > 0 && typeof make !== "function") {
       throw new TypeError(
@@ -447,7 +476,8 @@ export class Pool<T extends Tasks> extends PoolBase {
       this.#drop(job, reason)
     );
     this.#producers = new Producers(() =>
-      this.#failure === undefined && jobs.line.size >= slots.count
+      this.#failure === undefined &&
+      (jobs.line.size >= slots.count || this.#isFull)
     );
     const agents = () => this.#agents;
     const posting = { slots, rooms, jobs, scratch, ahead, agents };
@@ -511,9 +541,10 @@ export class Pool<T extends Tasks> extends PoolBase {
    *   `valueCodec` carries it;
    * - with `signal.reason`, or a `TimeoutError`;
    * - with a {@linkcode WorkerError}, if the worker died;
+   * - with a {@linkcode QueueFullError}, at once, if `maxQueue` tasks wait;
    * - with a {@linkcode ClosedError}, if the pool was closed.
    *
-   * Any number of tasks may wait. A program that makes them faster than they
+   * Any number of tasks may wait, unless `maxQueue` was given. A program that makes them faster than they
    * are done awaits {@linkcode Pool.room} before each, or uses
    * {@linkcode Pool.map}.
    */
@@ -532,6 +563,10 @@ export class Pool<T extends Tasks> extends PoolBase {
     try {
       const spec = this.#specOf(name);
       const how = options && checkedHow(options);
+      if (this.#isFull) {
+        this.#assertOpen();
+        throw new QueueFullError(this.#maxQueue!);
+      }
       this.#submit(spec, request, how, end);
     } catch (error) {
       end.reject(error);
@@ -565,6 +600,32 @@ export class Pool<T extends Tasks> extends PoolBase {
     requests: Iterable<RequestOf<T[Name]>> | AsyncIterable<RequestOf<T[Name]>>,
     options?: MapOptions,
   ): AsyncGenerator<ReplyOf<T[Name]>, void, void> {
+    return mapped(this.#mapRun(name, requests, options, false));
+  }
+
+  /**
+   * As {@linkcode Pool.map}, but a task that fails ends nothing: it yields for
+   * each request `{ status: "fulfilled", value }`, or `{ status: "rejected",
+   * reason }`, as `Promise.allSettled` does. An error of the requests
+   * themselves, an abort, and the end of the pool end the loop.
+   *
+   * @throws {TypeError} As `map`.
+   * @throws {RangeError} As `map`.
+   */
+  mapSettled<Name extends keyof T & string>(
+    name: Name,
+    requests: Iterable<RequestOf<T[Name]>> | AsyncIterable<RequestOf<T[Name]>>,
+    options?: MapOptions,
+  ): AsyncGenerator<PromiseSettledResult<ReplyOf<T[Name]>>, void, void> {
+    return settled(this.#mapRun(name, requests, options, true));
+  }
+
+  #mapRun(
+    name: string,
+    requests: Iterable<unknown> | AsyncIterable<unknown>,
+    options: MapOptions | undefined,
+    goesOn: boolean,
+  ): MapRun<Plan> {
     assertOptions(options, [...RUN, "ordered", "limit"]);
     const { ordered = true, limit = this.#slots.count, ...rest } = options ??
       {};
@@ -573,9 +634,9 @@ export class Pool<T extends Tasks> extends PoolBase {
     assertIterable(requests);
     const { signal, ...how } = rest;
     assertSignal(signal);
-    const config = { ordered, limit, signal };
+    const config = { ordered, limit, signal, goesOn };
     const plan = () => this.#planOf(name, how);
-    return mapped(new MapRun(requests, config, this.#doer, plan));
+    return new MapRun(requests, config, this.#doer, plan);
   }
 
   /**
@@ -679,10 +740,26 @@ export class Pool<T extends Tasks> extends PoolBase {
 
   /**
    * Closes the pool: no task can be submitted from now on; when all tasks have
-   * ended, it ends the workers.
+   * ended, it ends the workers. It may be called again, to close it sooner.
+   *
+   * @throws {TypeError} If an option is unknown or of a wrong type.
+   * @throws {RangeError} If `timeout` is NaN or negative.
    */
-  close(): Promise<void> {
-    return this.#closing ??= this.#close();
+  async close(options?: CloseOptions): Promise<void> {
+    assertOptions(options, ["force", "timeout"]);
+    const { force = false, timeout = Infinity } = options ?? {};
+    assertBoolean("force", force);
+    assertTimeout(timeout);
+    const closing = this.#closing ??= this.#close();
+    if (force) this.#refuseWaiting();
+    if (timeout === Infinity) return await closing;
+    const late = () => this.terminate();
+    const timer = setTimeout(late, Math.min(timeout, 0x7fff_ffff));
+    try {
+      await closing;
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   /**
@@ -703,6 +780,23 @@ export class Pool<T extends Tasks> extends PoolBase {
     this.#failure ??= new ClosedError("The pool is closed");
     this.#ring.close();
     await this.#crew.leaveAll();
+  }
+
+  /** Ends the tasks that no worker has begun. */
+  #refuseWaiting(): void {
+    const error = new ClosedError("The pool is closed");
+    for (const job of this.#jobs.all()) {
+      if (job.spec !== undefined) this.#poster.refuse(job, error);
+    }
+    this.#done.set(); // there may be no task left
+    this.#tellSettled();
+  }
+
+  /** Whether `maxQueue` tasks wait besides one for each worker. */
+  get #isFull(): boolean {
+    const most = this.#maxQueue;
+    return most !== undefined &&
+      this.#jobs.open - this.#staff.orders.size >= this.#agents + most;
   }
 
   #assertOpen(): void {
@@ -823,7 +917,8 @@ export class Pool<T extends Tasks> extends PoolBase {
 
   /** Has the requests of `map` done. */
   readonly #doer: Doer<Plan> = {
-    hasRoom: () => this.#poster.hasRoom,
+    isOpen: () => this.#failure === undefined && this.#closing === undefined,
+    hasRoom: () => this.#poster.hasRoom && !this.#isFull,
     submit: (request, run) => {
       const { spec, how } = run.plan;
       return this.#submit(spec, request, how, run);
@@ -994,6 +1089,7 @@ const OPTIONS = [
   "bytes",
   "slots",
   "ahead",
+  "maxQueue",
   "guests",
   "patience",
   "memory",

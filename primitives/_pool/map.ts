@@ -16,6 +16,8 @@ export interface MapConfig {
   readonly ordered: boolean;
   readonly limit: number;
   readonly signal: AbortSignal | undefined;
+  /** Whether it goes on when a task has failed, or a request is refused. */
+  readonly goesOn: boolean;
 }
 
 /** A request's result, or why there is none. */
@@ -24,10 +26,14 @@ export interface Outcome {
   readonly over: boolean;
   failed: boolean;
   result: unknown;
+  /** Whether the loop ends here in any case. */
+  readonly fatal?: boolean;
 }
 
 /** The pool that does the tasks, as its runs see it. `Plan` says what to do. */
 export interface Doer<Plan> {
+  /** Whether requests are accepted at all. */
+  isOpen(): boolean;
   /** Whether a request may be submitted now. */
   hasRoom(): boolean;
   /** Has a request done; the run is told of its end. */
@@ -177,9 +183,12 @@ export class MapRun<Plan> {
     try {
       outcome = this.#doer.submit(value, this);
     } catch (error) {
-      this.#line.push({ over: true, failed: true, result: error });
+      // Without a plan, or a pool, each request would be refused.
+      const fatal = !this.#config.goesOn || this.#plan === undefined ||
+        !this.#doer.isOpen();
+      this.#line.push({ over: true, failed: true, result: error, fatal });
       this.#underway++;
-      this.#return();
+      if (fatal) this.#return();
       return this.#tell?.();
     }
     this.#underway++;
@@ -190,7 +199,8 @@ export class MapRun<Plan> {
   #break(error: unknown): void {
     this.#busy = false;
     this.#steps = undefined;
-    this.#line.push({ over: true, failed: true, result: error });
+    const fatal = true;
+    this.#line.push({ over: true, failed: true, result: error, fatal });
     this.#underway++;
     this.#tell?.();
   }
@@ -244,6 +254,11 @@ export class MapRun<Plan> {
     }
   }
 
+  /** Throws why no more requests are taken, if that is so. */
+  assertGoing(): void {
+    if (this.#stop !== undefined) throw this.#stop.reason;
+  }
+
   readonly #onAbort = (): void => this.#halt(this.#config.signal!.reason);
 
   #halt(reason: unknown): void {
@@ -293,6 +308,27 @@ export async function* mapped<Plan, Out>(
       if (outcome === undefined) return;
       if (outcome.failed) throw outcome.result;
       yield outcome.result as Out;
+    }
+  } finally {
+    run.end();
+  }
+}
+
+/** Yields how each request of a run has ended. */
+export async function* settled<Plan, Out>(
+  run: MapRun<Plan>,
+): AsyncGenerator<PromiseSettledResult<Out>, void, void> {
+  run.begin();
+  try {
+    for (;;) {
+      const outcome = run.take() ?? await run.next();
+      if (outcome === undefined) return;
+      run.assertGoing(); // what was aborted has failed, too
+      const { failed, fatal, result } = outcome;
+      if (fatal) throw result;
+      yield failed
+        ? { status: "rejected", reason: result }
+        : { status: "fulfilled", value: result as Out };
     }
   } finally {
     run.end();

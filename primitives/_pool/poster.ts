@@ -327,6 +327,16 @@ export class Poster {
     return doer;
   }
 
+  /** Ends a job, unless a worker has begun it. */
+  refuse(job: Job, reason: unknown): void {
+    const { state } = job;
+    if (state === "promised") return;
+    if (state !== "posted") return void this.drop(job, reason);
+    if (!this.#rooms.withdraw(job.at)) return;
+    this.unslot(job);
+    this.#jobs.reject(job, reason);
+  }
+
   /**
    * Takes an order back, as its worker is needed; false if a worker has it
    * already.

@@ -10,6 +10,28 @@ import {
   assertTimeout,
 } from "../_memory/options.ts";
 
+/**
+ * A pool has as many tasks that wait as its option `maxQueue` allows. The
+ * request was not sent.
+ *
+ * @example A server that refuses what it cannot do soon
+ * ```ts ignore
+ * import { QueueFullError } from "@weft/sync/pool";
+ *
+ * const reply = await pool.run("hash", bytes).catch((error) => error);
+ * if (reply instanceof QueueFullError) return new Response(null, { status: 503 });
+ * ```
+ */
+export class QueueFullError extends Error {
+  /** `"QueueFullError"`. */
+  override readonly name = "QueueFullError";
+
+  /** `most` tasks may wait. */
+  constructor(most: number) {
+    super(`The queue is full: maxQueue is ${most}`);
+  }
+}
+
 /** How to wait for room. */
 export interface RoomOptions {
   /** Ends the wait: it rejects with `signal.reason`. */

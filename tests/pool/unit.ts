@@ -7,6 +7,7 @@ import {
   codec,
   Pool,
   type PoolOptions,
+  QueueFullError,
   servePool,
   task,
   WorkerError,
@@ -231,6 +232,9 @@ test("new Pool() refuses options that it cannot follow", () => {
   fails({ tasks: { a: {} } } as never, /codec/);
   fails({ bytes: 0 }, /bytes/);
   fails({ slots: 1025 }, /slots/);
+  for (const maxQueue of [-1, 1.5, NaN, Infinity]) {
+    fails({ maxQueue }, new RegExp(`maxQueue.*received ${maxQueue}`));
+  }
   fails({ byteOffset: 4 }, /multiple of 8/);
   fails({ worker: 1 } as never, /Unknown name "worker"/);
   assert.throws(() => task({ request: 1 } as never), /codec/);
@@ -498,6 +502,48 @@ test("close() waits for all tasks, and refuses others", async () => {
   await pool.close();
 });
 
+test("close({ force }) lets only tasks end that have begun", async () => {
+  const { pool, words } = poolOf({ workers: 2, ahead: 3, slots: 4 });
+  await pool.ready;
+  const begun = [0, 1].map((n) => pool.run("gate", n));
+  while (pool.stats().running < 2) await pause();
+  const long = "a".repeat(100);
+  const others = Array.from({ length: 20 }, () => pool.run("echo", long));
+  const refused = others.map(rejection);
+  const closed = pool.close({ force: true });
+  for (const error of refused) assert.instance(await error, ClosedError);
+  assert.is(pool.stats().running, 2);
+  Atomics.store(words, 0, 1);
+  Atomics.notify(words, 0);
+  await closed;
+  const results = await Promise.all(begun);
+  assert.equal(results.map((n) => n % 1000).sort(), [0, 1]);
+});
+
+test("close({ timeout }) ends as terminate() does after that time", async () => {
+  const { pool } = poolOf();
+  await pool.ready;
+  const endless = rejection(pool.run("wait"));
+  const patient = pool.close({ timeout: 60_000 });
+  await pool.close({ timeout: 5 });
+  await patient;
+  assert.instance(await endless, ClosedError);
+  assert.is(pool.stats().workers.length, 0);
+  const quick = poolOf().pool;
+  const last = quick.run("echo", 1);
+  await quick.close({ timeout: 60_000 });
+  assert.is(await last, 1);
+});
+
+test("close() refuses options that it cannot follow", () =>
+  withPool({}, async (pool) => {
+    const error = (options: object) => rejection(pool.close(options));
+    assert.match((await error({ force: 1 })).message, "force");
+    assert.match((await error({ timeout: -1 })).message, "received -1");
+    assert.match((await error({ wait: 1 })).message, "wait");
+    assert.is(await pool.run("echo", 1), 1);
+  }));
+
 test("using and await using close a pool", async () => {
   let rest: Promise<unknown>;
   {
@@ -734,6 +780,54 @@ test("map() takes no more requests than its limit, and ends with the loop", () =
     assert.throws(() => pool.map("echo", 7 as never, { signal }), /iterate/);
   }));
 
+test("mapSettled() tells how each task ended, and goes on", () =>
+  withPool({ bytes: 64 }, async (pool) => {
+    const texts = ["a", "b", "c".repeat(1000), "d"];
+    for (const ordered of [true, false]) {
+      const said: string[] = [];
+      for await (const end of pool.mapSettled("fail", texts, { ordered })) {
+        assert.is(end.status, "rejected");
+        said.push(`${(end as PromiseRejectedResult).reason.message}`);
+      }
+      assert.is(said.length, 4);
+      for (const text of ["a", "b", "d"]) assert.ok(said.includes(text));
+      assert.ok(said.some((text) => text.includes("was made for 64")));
+    }
+    const ends = [];
+    for await (const end of pool.mapSettled("echo", [1, 2])) ends.push(end);
+    assert.equal(ends, [1, 2].map((value) => ({ status: "fulfilled", value })));
+  }));
+
+test("mapSettled() ends by errors that are not of a task", () =>
+  withPool({}, async (pool) => {
+    const wrong = pool.mapSettled("nothing" as "echo", [1, 2]);
+    assert.match((await rejection(wrong.next())).message, "no task");
+    const requests = (function* () {
+      yield 1;
+      throw new Error("no more");
+    })();
+    const run = pool.mapSettled("echo", requests);
+    assert.equal((await run.next()).value, { status: "fulfilled", value: 1 });
+    assert.is((await rejection(run.next())).message, "no more");
+    const control = new AbortController();
+    const { signal } = control;
+    const waits = pool.mapSettled("wait", [undefined], { signal });
+    const next = rejection(waits.next());
+    control.abort(new Error("enough"));
+    assert.is((await next).message, "enough");
+    function* endless() {
+      for (;;) yield 1;
+    }
+    const last = pool.mapSettled("echo", endless());
+    await last.next();
+    const closed = pool.close();
+    const end = async () => {
+      for await (const _ of last);
+    };
+    assert.instance(await rejection(end()), ClosedError);
+    await closed;
+  }));
+
 test("map() waits for requests, and ends with their error", () =>
   withPool({ workers: 2 }, async (pool) => {
     const later = [1, 2, 3].map((n) => pause().then(() => n));
@@ -857,6 +951,36 @@ test("a map() goes on when workers die, or with what they have done", () =>
     pool.terminate();
     assert.ok(await failed instanceof ClosedError);
   }));
+
+test("run() is refused at once if maxQueue tasks wait", async () => {
+  for (const maxQueue of [0, 3]) {
+    await withPool({ workers: 2, maxQueue }, async (pool, words) => {
+      const tasks = Array.from(
+        { length: 2 + maxQueue },
+        (_, n) => pool.run("gate", n),
+      );
+      const refused = await rejection(pool.run("gate", 9));
+      assert.instance(refused, QueueFullError);
+      assert.is(refused.name, "QueueFullError");
+      assert.match(refused.message, `maxQueue is ${maxQueue}`);
+      let roomy = false;
+      const room = pool.room().then(() => roomy = true);
+      const mapped = pool.map("gate", [7, 8]).next();
+      await pause();
+      assert.not.ok(roomy);
+      const { failed, done } = pool.stats();
+      assert.equal([failed, done], [0, 0]);
+      Atomics.store(words, 0, 1);
+      Atomics.notify(words, 0);
+      await Promise.all([...tasks, room]);
+      assert.ok((await mapped).value! % 1000 >= 7);
+      assert.is(await pool.run("echo", 1), 1);
+      await pool.close();
+      const closed = await rejection(pool.run("echo", 1));
+      assert.instance(closed, ClosedError);
+    });
+  }
+});
 
 test("room() waits while too many tasks wait", () =>
   withPool({ slots: 2, ahead: 0 }, async (pool, words) => {
