@@ -17,16 +17,25 @@ const PROJECT = fileURLToPath(new URL("../../", import.meta.url));
 const FILE_URL =
   /\bnew URL\(\s*(["'])(\.{1,2}\/[^"']+)\1\s*,\s*import\.meta\.url\s*,?\s*\)/g;
 
+interface Options {
+  readonly served?: boolean;
+  readonly standIns?: boolean;
+  readonly changed?: ReadonlyMap<string, string>;
+}
+
+const NOTHING: ReadonlyMap<string, string> = new Map();
+
 /**
  * Bundles each of `files` (absolute paths) into `outdir`, at its path within
  * the project, and with them the modules that they start as threads; `served`
  * if a page loads them from a server of `outdir`. With `standIns`, pages get
  * poor stand-ins for Node's modules: no file is there, and no program starts.
+ * `changed` has the texts of some modules in place of those in their files.
  */
 export async function bundle(
   files: string[],
   outdir: string,
-  { served = false, standIns = false } = {},
+  { served = false, standIns = false, changed = NOTHING }: Options = {},
 ): Promise<void> {
   const bundled = new Set<string>();
   const found = new Set(files);
@@ -45,7 +54,7 @@ export async function bundle(
       logLevel: "error",
       plugins: [
         ...standIns ? [withStandIns] : [],
-        absoluteURLs(outdir, found, served),
+        absoluteURLs(outdir, found, served, changed),
       ],
     });
     todo.forEach((file) => bundled.add(file));
@@ -68,13 +77,15 @@ function absoluteURLs(
   outdir: string,
   found: Set<string>,
   served: boolean,
+  changed: ReadonlyMap<string, string>,
 ): esbuild.Plugin {
   return {
     name: "absolute-urls",
     setup(build) {
       build.onLoad({ filter: /\.[jt]s$/ }, async (args) => {
         if (args.path.includes("node_modules")) return null;
-        const text = await readFile(args.path, "utf8");
+        const text = changed.get(args.path) ??
+          await readFile(args.path, "utf8");
         const resolve = (whole: string, _quote: string, reference: string) => {
           const file = path.resolve(path.dirname(args.path), reference);
           const isModule = file.endsWith(".ts");

@@ -1,24 +1,17 @@
 /**
  * Mutants: one mistake, made in the TypeScript and in the C of a primitive.
- * Nothing is written to the sources: they are edited on their way into a bundle
- * or a module.
+ * Nothing is written to the sources: `edits.ts` edits them.
  *
  * @module
  */
 import * as esbuild from "esbuild";
-import * as fs from "node:fs";
-import * as path from "node:path";
-import { fileURLToPath } from "node:url";
 import { amalgamation } from "../../wasm/_amalgamation.ts";
+import { edited, editedSource, type Edits, editsOf, fileOf } from "./edits.ts";
 import { headerFiles } from "./header.ts";
 import { Sources } from "./realm.ts";
 import { MODULES, type Modules, tellNothing, type Weft } from "./scenario.ts";
 
-/** A text that occurs once in a source, and its replacement. */
-export type Edit = readonly [from: string, to: string];
-
-/** One edit, and perhaps more. White space in `from` is any white space. */
-export type Edits = readonly [from: string, to: string, ...also: Edit[]];
+export { type Edit, type Edits, editsOf } from "./edits.ts";
 
 /** A mistake. */
 export interface Row {
@@ -61,41 +54,6 @@ export function mutants(place: string | Place, ...rows: Row[]): Mutant[] {
 
 /** The header that has the C twin of the module `source`. */
 const headerOfModule = (source: string) => source.replace(/^_\w+\//, "_");
-
-/** The edits of an entry; undefined where it says why there are none. */
-export function editsOf(entry: Edits | string | undefined): Edit[] | undefined {
-  if (entry === undefined || typeof entry === "string") return undefined;
-  const [from, to, ...also] = entry;
-  return [[from, to], ...also];
-}
-
-/** The text with the edits made; `space` matches what may be between words. */
-function edited(
-  name: string,
-  text: string,
-  edits: readonly Edit[],
-  space: string,
-): string {
-  for (const [from, to] of edits) {
-    const words = from.trim().split(/\s+/)
-      .map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
-    const parts = text.split(new RegExp(words.join(space)));
-    if (parts.length !== 2) {
-      throw new Error(`${name}: fits ${parts.length - 1} times: ${from}`);
-    }
-    text = parts.join(to);
-  }
-  return text;
-}
-
-const FOLDER = fileURLToPath(new URL(".", import.meta.url));
-const PRIMITIVES = path.resolve(FOLDER, "../../primitives");
-
-/** The source with the mistake in it. */
-function mutated({ source, ts }: Mutant): string {
-  const text = fs.readFileSync(path.join(PRIMITIVES, `${source}.ts`), "utf8");
-  return edited(`${source}.ts`, text, editsOf(ts)!, "\\s+");
-}
 
 /** The header of `stem` and those it includes as one; some may be `changed`. */
 export function headerOf(
@@ -141,8 +99,8 @@ const sources = await Sources.of<Modules>(MODULES);
 /** The library with a mistake in it, if one is given. */
 export async function loadWeft(mutant?: Mutant): Promise<Weft> {
   const changed = mutant === undefined ? sources : await sources.with(
-    path.join(PRIMITIVES, `${mutant.source}.ts`),
-    mutated(mutant),
+    fileOf(mutant.source),
+    editedSource(mutant.source, mutant.ts as Edits),
   );
   return {
     ...tellNothing(changed.evaluated()),

@@ -9,7 +9,12 @@ export { Collector } from "../../primitives/_pool/collector.ts";
 export { Jobs } from "../../primitives/_pool/jobs.ts";
 export { Poster } from "../../primitives/_pool/poster.ts";
 export { Staff } from "../../primitives/_pool/staff.ts";
-export { Slots } from "../../primitives/_calls/call_slots.ts";
+export {
+  PHASE_MASK,
+  REPLIED,
+  REPLY_LENGTH,
+  Slots,
+} from "../../primitives/_calls/call_slots.ts";
 export {
   LAZY,
   POSTED_BYTES,

@@ -36,8 +36,18 @@ export type End<T> =
  */
 export type Judge<T> = (end: End<T>) => string;
 
-/** How much longer than others a promise may take on a busy machine, in ms. */
-const PATIENCE = 30_000;
+/** How a storm is played. */
+export interface Limits {
+  /** How much longer than others a promise may take, in ms. */
+  readonly patience: number;
+  /** Whether a shorter plan is looked for if one fails. */
+  readonly shrinks: boolean;
+}
+
+/** The limits on a busy machine. */
+const USUAL: Limits = { patience: 30_000, shrinks: true };
+/** A play may take this many times as long as a promise may take. */
+const PLAYS = 8;
 /** How many times it looks whether garbage was collected. */
 const LOOKS = 20;
 
@@ -49,10 +59,21 @@ export class Ledger {
   readonly ends = new Map<string, number>();
   /** The promises that have not ended, by a number. */
   readonly #open = new Map<number, string>();
+  readonly #patience: number;
+  readonly #onProblem: (text: string) => void;
   #promises = 0;
   /** Those that have ended must be given back. */
   #kept: WeakRef<object>[] = [];
   #tell: (() => void) | undefined;
+
+  /**
+   * A promise may take `patience` ms longer than others; `onProblem` is told
+   * what the model does not allow.
+   */
+  constructor(patience: number, onProblem: (text: string) => void) {
+    this.#patience = patience;
+    this.#onProblem = onProblem;
+  }
 
   /** How many promises there were. */
   get promises(): number {
@@ -88,14 +109,15 @@ export class Ledger {
   /** Notes something that the model does not allow. */
   problem(text: string): void {
     this.problems.push(text);
+    this.#onProblem(text);
   }
 
   /** Waits until all promises have ended; one that never does is a problem. */
-  async settled(patience: number = PATIENCE): Promise<void> {
+  async settled(): Promise<void> {
     while (this.#open.size > 0) {
       let timer;
       const late = new Promise<boolean>((resolve) => {
-        timer = setTimeout(resolve, patience, true);
+        timer = setTimeout(resolve, this.#patience, true);
       });
       const next = new Promise<boolean>((resolve) => {
         this.#tell = () => resolve(false);
@@ -107,6 +129,14 @@ export class Ledger {
         this.problem(`${what}: never ended`);
       }
       this.#open.clear();
+    }
+  }
+
+  /** Waits until `isSo`, as long as a promise may take. */
+  async until(isSo: () => boolean): Promise<void> {
+    const end = performance.now() + this.#patience;
+    for (let i = 0; !isSo() && performance.now() < end; i++) {
+      await new Promise((resolve) => setTimeout(resolve, Math.min(i, 100)));
     }
   }
 
@@ -158,6 +188,7 @@ export async function storm<Plan>(
   { name, plans, play }: Storm<Plan>,
   ms: number,
   seed: number,
+  { patience, shrinks }: Limits = USUAL,
 ): Promise<Row> {
   const problems: string[] = [];
   const ends = new Map<string, number>();
@@ -172,14 +203,23 @@ export async function storm<Plan>(
   process.on("uncaughtException", uncaught);
   process.on("unhandledRejection", unhandled);
   const one = async (plan: Plan) => {
-    const ledger = new Ledger();
+    let fail!: (error: Error) => void;
+    const failed = new Promise<never>((_, reject) => fail = reject);
+    failed.catch(() => {});
+    // Without a shorter plan to look for, the first problem ends the play.
+    const ledger = new Ledger(patience, (text) => {
+      if (!shrinks) fail(new Error(text));
+    });
     late = "";
+    const never = new Error("the play never ended");
+    const timer = setTimeout(() => fail(never), patience * PLAYS);
     try {
-      await play(plan, ledger);
+      await Promise.race([play(plan, ledger), failed]);
       await ledger.settled();
     } catch (error) {
       ledger.problem((error as Error).stack ?? `${error}`);
     }
+    clearTimeout(timer);
     if (late !== "") ledger.problem(late);
     played++;
     promises += ledger.promises;
@@ -199,7 +239,9 @@ export async function storm<Plan>(
     });
     const options = { seed: next, numRuns: BATCH, endOnFailure: true };
     const found = await fc.check(property, options);
-    if (found.failed) {
+    if (found.failed && !shrinks) {
+      problems.push(`${(found.errorInstance as Error).message}`);
+    } else if (found.failed) {
       problems.push(await shrunk(plans, one, found.counterexamplePath!, next));
     }
     next++;

@@ -104,14 +104,16 @@ class Play {
     await ledger.settled();
     await ledger.assertGivenBack(1);
     // A method that nobody waits for any more goes on for some ms.
-    for (let i = 0; i < 200 && ring.pending > 0; i++) await pause(i);
+    await ledger.until(() => ring.pending === 0);
     const { pending } = ring;
     if (pending > 0) ledger.problem(`${pending} slots are in use`);
     for (const [at, times] of this.#begun.entries()) {
       if (times > 1) ledger.problem(`call ${at} was begun ${times} times`);
     }
     this.#close();
-    await Promise.all(this.#served);
+    const ends = Promise.all(this.#served);
+    ledger.expect("the servers, after close", ends, () => "ended");
+    await ledger.settled();
     for (const thread of this.#threads) thread.stop();
   }
 

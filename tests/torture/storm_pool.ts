@@ -13,11 +13,22 @@ import fc from "fast-check";
 import { isDeepStrictEqual } from "node:util";
 import { CallRing } from "../../mod.ts";
 import { ClosedError, Pool, WorkerError } from "../../primitives/pool.ts";
-import { REPLY_HEAD, REQUEST_HEAD, Slots } from "../pool/parts.ts";
+import { LAYOUT } from "../../primitives/_layout.ts";
+import {
+  PHASE_MASK,
+  REPLIED,
+  REPLY_HEAD,
+  REPLY_LENGTH,
+  REQUEST_HEAD,
+  Slots,
+} from "../pool/parts.ts";
 import { start } from "../_run/workers.ts";
 import { type Ask, ODD_VALUES, tasks } from "./_pool_tasks.ts";
 import type { Orders } from "./_pool_worker.ts";
 import type { Ledger, Storm } from "./_storm.ts";
+
+/** The words before the slots. */
+const HEAD = LAYOUT.call_ring.length;
 
 const WORKER = new URL("./_pool_worker.ts", import.meta.url);
 
@@ -39,7 +50,7 @@ const run = fc.record({
   kind: fc.oneof(
     { weight: 40, arbitrary: fc.constantFrom(...WELL) },
     { weight: 12, arbitrary: fc.constantFrom(...ODD) },
-    { weight: 1, arbitrary: fc.constantFrom(...DEADLY) },
+    { weight: 3, arbitrary: fc.constantFrom(...DEADLY) },
   ),
   n: fc.oneof(fc.nat(8), fc.nat(300), fc.constant(20_000)),
   priority: fc.nat(3),
@@ -75,12 +86,20 @@ const kill = fc.record({
 
 const room = fc.record({ what: fc.constant("room" as const), then });
 
+/** Writes a length that no reply has to a slot with a result. */
+const damage = fc.record({
+  what: fc.constant("damage" as const),
+  length: fc.constantFrom(-1, 31, 6000),
+  then,
+});
+
 const steps = fc.oneof(
   { weight: 24, arbitrary: run },
   { weight: 2, arbitrary: map },
   { weight: 2, arbitrary: resize },
-  { weight: 1, arbitrary: kill },
+  { weight: 3, arbitrary: kill },
   { weight: 1, arbitrary: room },
+  { weight: 1, arbitrary: damage },
 );
 
 const plans = fc.record({
@@ -128,6 +147,11 @@ class Play {
   #kills = false;
   #killed = 0;
   #ended = false;
+  /** Whether the length of a reply was changed. */
+  #damaged = false;
+  /** The slots, and the first word of each. */
+  readonly #slots: Slots;
+  readonly #places: readonly number[];
 
   constructor(plan: Plan, ledger: Ledger) {
     this.#plan = plan;
@@ -152,6 +176,14 @@ class Play {
       make,
       memory,
     });
+    const room = Math.ceil(bytes / 8) * 8;
+    const length = CallRing.byteLength({
+      slots,
+      request: REQUEST_HEAD + room,
+      reply: REPLY_HEAD + room,
+    }) / 4;
+    this.#slots = new Slots(new Int32Array(memory, 0, length), 1);
+    this.#places = placesOf(this.#slots);
   }
 
   async run(): Promise<void> {
@@ -173,8 +205,9 @@ class Play {
     await ledger.assertGivenBack(1);
     this.#count();
     if (!early) await this.#atRest();
-    if (end === "close") await pool.close();
-    else pool.terminate();
+    if (end === "terminate") return pool.terminate();
+    ledger.expect("close", pool.close(), () => "ended");
+    await ledger.settled();
   }
 
   async #client(steps: readonly Step[]): Promise<void> {
@@ -194,8 +227,27 @@ class Play {
           break;
         case "room":
           this.#ledger.expect("room", this.#pool.room(), () => "room");
+          break;
+        case "damage":
+          this.#damage(step.length);
       }
       if (step.then >= 0) await pause(step.then);
+    }
+  }
+
+  /**
+   * Lets a worker answer meanwhile: this thread, which looks for results, is
+   * busy for so long.
+   */
+  #damage(length: number): void {
+    const { words } = this.#slots;
+    for (const end = performance.now() + 5; performance.now() < end;) {
+      for (const at of this.#places) {
+        if ((Atomics.load(words, at) & PHASE_MASK) !== REPLIED) continue;
+        this.#damaged = true;
+        words[at + REPLY_LENGTH] = length;
+        return;
+      }
     }
   }
 
@@ -263,7 +315,8 @@ class Play {
   #failure(kind: Run["kind"], ask: Ask, reason: unknown): string {
     if (reason instanceof ClosedError && this.#ended) return "closed";
     if (reason instanceof WorkerError && this.#kills) return "died";
-    const { message } = (reason ?? {}) as Error;
+    const { message, name } = (reason ?? {}) as Error;
+    if (name === "DamagedError" && this.#damaged) return "damaged";
     if (kind === "fail" && message === "x".repeat(ask.n)) return "failed";
     if (kind === "oddly") return "failed";
     if (kind === "odd" && reason instanceof TypeError) return "refused";
@@ -308,28 +361,26 @@ class Play {
 
   /** At the end, workers and slots must be as at the beginning. */
   async #atRest(): Promise<void> {
-    const { slots, bytes } = this.#plan;
-    const room = Math.ceil(bytes / 8) * 8;
-    const config = {
-      slots,
-      request: REQUEST_HEAD + room,
-      reply: REPLY_HEAD + room,
-    };
-    const length = CallRing.byteLength(config) / 4;
-    const ring = new Slots(new Int32Array(this.#memory, 0, length), 1);
     const state = () => {
       const { waiting, running, workers } = this.#pool.stats();
       const ready = workers.filter(({ state }) => state !== "starting").length;
       return `${workers.length} workers, ${ready} of them ready; ${waiting} ` +
-        `tasks wait, ${running} run; ${ring.pending} slots are in use`;
+        `tasks wait, ${running} run; ${this.#slots.pending} slots are in use`;
     };
     const n = this.#workers;
     const wanted = `${n} workers, ${n} of them ready; 0 tasks wait, 0 run; ` +
       "0 slots are in use";
     // A function that nobody wants any more goes on for some ms.
-    for (let i = 0; i < 200 && state() !== wanted; i++) await pause(i);
+    await this.#ledger.until(() => state() === wanted);
     if (state() !== wanted) this.#ledger.problem(state());
   }
+}
+
+/** The first word of each slot. */
+function placesOf(slots: Slots): number[] {
+  const end = slots.words.length;
+  const stride = (end - HEAD) / slots.count;
+  return Array.from({ length: slots.count }, (_, i) => HEAD + i * stride);
 }
 
 /** How much a task is asked for. */

@@ -2,11 +2,15 @@
  * Plays one storm: `main.ts` starts it in Node and in Deno, as
  * `storms.ts NAME MILLISECONDS SEED`. Each line of the output is a row, as JSON.
  *
+ * With a fourth word, a promise that does not end within that time, in ms, has
+ * never ended, and a plan that fails is not made shorter: `storms_test.ts` looks
+ * for mistakes that it has made itself.
+ *
  * @module
  */
 import process from "node:process";
 import type { Row } from "./_row.ts";
-import { storm } from "./_storm.ts";
+import { type Limits, storm } from "./_storm.ts";
 import { callsStorm } from "./storm_calls.ts";
 import { channelsStorm } from "./storm_channels.ts";
 import { poolStorm } from "./storm_pool.ts";
@@ -14,14 +18,17 @@ import { valuesStorm } from "./storm_values.ts";
 
 /** The storms by their names. */
 const STORMS: Readonly<
-  Record<string, (ms: number, seed: number) => Promise<Row>>
+  Record<string, (ms: number, seed: number, limits?: Limits) => Promise<Row>>
 > = {
-  pool: (ms, seed) => storm(poolStorm, ms, seed),
-  calls: (ms, seed) => storm(callsStorm, ms, seed),
-  channels: (ms, seed) => storm(channelsStorm, ms, seed),
+  pool: (ms, seed, limits) => storm(poolStorm, ms, seed, limits),
+  calls: (ms, seed, limits) => storm(callsStorm, ms, seed, limits),
+  channels: (ms, seed, limits) => storm(channelsStorm, ms, seed, limits),
   values: (ms, seed) => Promise.resolve(valuesStorm(ms, seed)),
 };
 
-const [, , name, ms, seed] = process.argv;
-const row = await STORMS[name!]!(Number(ms), Number(seed));
+const [, , name, ms, seed, patience] = process.argv;
+const limits = patience === undefined
+  ? undefined
+  : { patience: Number(patience), shrinks: false };
+const row = await STORMS[name!]!(Number(ms), Number(seed), limits);
 process.stdout.write(`${JSON.stringify(row)}\n`, () => process.exit(0));

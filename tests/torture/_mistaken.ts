@@ -1,0 +1,91 @@
+/**
+ * Plays storms on a library with a mistake in it:
+ * `deno run -A tests/torture/_mistaken.ts [FILTER] [SEEDS]` prints which seeds
+ * from 1 to SEEDS (6) find each mistake whose name contains FILTER, and how
+ * soon.
+ *
+ * @module
+ */
+import { execFile } from "node:child_process";
+import * as path from "node:path";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import { bundle, bundled } from "../_run/bundle.ts";
+import { editedSource, fileOf } from "../_run/edits.ts";
+import type { Row } from "./_row.ts";
+import { type Mistake, MISTAKES, NO_LOOKS } from "./_mistakes.ts";
+
+const STORMS = fileURLToPath(new URL("./storms.ts", import.meta.url));
+const FOLDER = fileURLToPath(
+  new URL("../../.weft/torture/mistakes/", import.meta.url),
+);
+/** How long a promise may take where there is a mistake, in ms. */
+const PATIENCE = 6000;
+
+/** Bundles the storms with some files changed; returns the program for Node. */
+export async function built(
+  name: string,
+  edits: Mistake["edits"],
+): Promise<string> {
+  const changed = new Map(
+    Object.entries(edits).map(([source, edits]) =>
+      [fileOf(source), editedSource(source, edits)] as const
+    ),
+  );
+  const outdir = path.join(FOLDER, name);
+  await bundle([STORMS], outdir, { changed });
+  return bundled(STORMS, outdir);
+}
+
+/** Bundles the storms with a mistake. */
+export const withMistake = (mistake: Mistake): Promise<string> =>
+  built(`${MISTAKES.indexOf(mistake)}`, {
+    ...mistake.isLostWake ? NO_LOOKS : {},
+    ...mistake.edits,
+  });
+
+/**
+ * Plays plans of one storm in Node, from `seed` on: at least those of this seed,
+ * and others until `ms` are over. The first one that fails ends it.
+ */
+export function played(
+  program: string,
+  { storm, seed }: Pick<Mistake, "storm" | "seed">,
+  ms: number,
+  patience: number = PATIENCE,
+): Promise<Row> {
+  const words = ["--expose-gc", program, storm, `${ms}`, `${seed}`];
+  return new Promise((resolve, reject) => {
+    const limits = { timeout: ms + 120_000, killSignal: "SIGKILL" } as const;
+    const told = (error: unknown, stdout: string, stderr: string) => {
+      const line = stdout.split("\n").find((line) => line.startsWith("{"));
+      if (line !== undefined) resolve(JSON.parse(line));
+      else reject(new Error(`no row: ${error}\n${stderr}`));
+    };
+    execFile("node", [...words, `${patience}`], limits, told);
+  });
+}
+
+if (import.meta.main) {
+  const [filter = "", seeds = "6"] = process.argv.slice(2);
+  for (const mistake of MISTAKES) {
+    if (!`${mistake.storm}: ${mistake.what}`.includes(filter)) continue;
+    const program = await withMistake(mistake);
+    const found: string[] = [];
+    for (let seed = 1; seed <= Number(seeds); seed++) {
+      const begin = performance.now();
+      const { problems } = await played(
+        program,
+        { storm: mistake.storm, seed },
+        1,
+      );
+      const s = ((performance.now() - begin) / 1000).toFixed(1);
+      const [problem] = problems;
+      const isIt = problem !== undefined && mistake.says.test(problem);
+      const text = problem?.split("\n")[0]?.slice(0, 70);
+      found.push(`${seed}: ${isIt ? "found" : "-"} ${s} s ${text ?? ""}`);
+    }
+    console.log(`${mistake.storm}: ${mistake.what}\n  ${found.join("\n  ")}`);
+  }
+  process.exit(0);
+}
