@@ -131,6 +131,12 @@ export {
 export { type DequeConfig, WorkDeque } from "./primitives/work_deque.ts";
 export { type SlabConfig, SlabPool } from "./primitives/slab_pool.ts";
 export {
+  HashMap,
+  type HashMapCodecs,
+  type HashMapConfig,
+  type SetOptions,
+} from "./primitives/hash_map.ts";
+export {
   type CounterConfig,
   StripedCounter,
 } from "./primitives/striped_counter.ts";

@@ -1024,6 +1024,60 @@ export const SLAB_POOL_BITS = {
 } as const;
 
 /**
+ * A map from keys to values.
+ *
+ * @behind A bit for each entry, 1 if the entry is probably not free, padded to a
+ * multiple of 32 words. Then the buckets, four words each: the two words of a
+ * mutex; `version`, which changes after each step that readers must notice; and
+ * `head`, the number of the first entry, counted from 1, or 0. Then the
+ * entries. An entry has `link`: 0 while it is free; bit 31 and the id of the
+ * agent that fills it; or bit 30 and the number of the next entry, or 0. Then
+ * the hash of the key. Then, if a value may have more than one word, `current`,
+ * which names the copy that counts: 0 or 1. Then the key, and the value or its
+ * two copies. What may differ in length begins with its length in bytes.
+ */
+export const HASH_MAP = {
+  /** Kind and layout version. */
+  magic: 0,
+  /** How many entries there are. */
+  capacity: 1,
+  /**
+   * bits 0-11: the most bytes of a key
+   * bits 12-27: the most bytes of a value
+   * bit 28: keys differ in length
+   * bit 29: values differ in length
+   */
+  sizes: 2,
+  /** Check word over the configuration. */
+  seal: 3,
+  /**
+   * bits 0-7: the codec of the keys, as in a channel
+   * bits 8-15: the codec of the values
+   */
+  codecs: 4,
+  /** A number that tells apart keys with different fields; or 0. */
+  key_shape: 5,
+  /** The same for values. */
+  value_shape: 6,
+  /** The lower half of the seed of the hash. */
+  seed_low: 7,
+  /** The upper half. */
+  seed_high: 8,
+  length: 32,
+} as const;
+
+/** The bits in the words of {@linkcode HASH_MAP}. */
+export const HASH_MAP_BITS = {
+  KEY_SIZE: [0, 11],
+  VALUE_SIZE: [12, 27],
+  KEY_VARIES: 28,
+  VALUE_VARIES: 29,
+  CLAIMED: 31,
+  LINKED: 30,
+  NEXT: [0, 29],
+} as const;
+
+/**
  * A sum that many agents add to.
  *
  * @behind Stripes of 32 words each. A stripe has `low`, the sum of the numbers
@@ -1112,6 +1166,7 @@ export const LAYOUT = {
   work_counter: WORK_COUNTER,
   work_deque: WORK_DEQUE,
   slab_pool: SLAB_POOL,
+  hash_map: HASH_MAP,
   striped_counter: STRIPED_COUNTER,
 } as const;
 
@@ -1132,6 +1187,7 @@ export const KIND = {
   work_counter: 4,
   work_deque: 12,
   slab_pool: 13,
+  hash_map: 17,
   striped_counter: 14,
 } as const;
 

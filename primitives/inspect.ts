@@ -92,6 +92,10 @@ import {
   PROBLEMS as slab_pool_problems,
 } from "./slab_pool.ts";
 import {
+  INSPECTION as hash_map,
+  PROBLEMS as hash_map_problems,
+} from "./hash_map.ts";
+import {
   INSPECTION as spsc_queue,
   PROBLEMS as spsc_queue_problems,
 } from "./spsc_queue.ts";
@@ -139,6 +143,7 @@ const ALL: Readonly<Record<Stem, WordsInspection>> = {
   work_counter,
   work_deque,
   slab_pool,
+  hash_map,
   striped_counter,
 };
 
@@ -165,6 +170,7 @@ const CHECKS: Readonly<Partial<Record<Stem, WordsProblems>>> = {
   work_counter: work_counter_problems,
   work_deque: work_deque_problems,
   slab_pool: slab_pool_problems,
+  hash_map: hash_map_problems,
   striped_counter: striped_counter_problems,
 };
 

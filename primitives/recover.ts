@@ -53,6 +53,8 @@ export type Found =
   | "calls ended"
   /** Blocks of a pool are free again. */
   | "blocks freed"
+  /** Buckets of a map that an agent was writing to can be written again. */
+  | "writes ended"
   /** Slots of a queue are claimed and never handed on: it is blocked there. */
   | "queue blocked"
   /** An agent that is not known to be dead holds what is needed for this. */
@@ -84,6 +86,7 @@ const WHAT: Readonly<Record<string, Found>> = {
   slab_pool: "blocks freed",
   snapshot: "roles freed",
   spsc_queue: "roles freed",
+  hash_map: "writes ended",
   record_ring: "records skipped",
   channel: "records skipped",
   broadcast: "subscriptions ended",
@@ -145,6 +148,8 @@ interface Abandonable extends View {
  *   of a dead server get an error.
  * - `"blocks freed"`: blocks in the caches of a `SlabPool`. Blocks in use stay:
  *   only the program knows who else uses them; see `SlabPool.abandon`.
+ * - `"writes ended"`: buckets of a `HashMap` that an agent was writing to. Each
+ *   of its writes has happened wholly or not at all.
  * - `"queue blocked"`: slots of an `MpmcQueue`, or of a `Channel` over one, that
  *   an agent claimed and did not hand on. Nothing can be taken back: make a new
  *   queue. An agent that is alive and stopped between `reserve` and `commit`

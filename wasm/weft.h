@@ -89,6 +89,7 @@
 #include "weft/work_counter.h"
 #include "weft/work_deque.h"
 #include "weft/slab_pool.h"
+#include "weft/hash_map.h"
 #include "weft/striped_counter.h"
 #include "weft/value.h"
 #include "weft/recover.h"

@@ -440,7 +440,7 @@ export const i32: SizedCodec<number> = /* @__PURE__ */ (() =>
     CODEC.i32,
     0,
     message(NUMBERS.i32, (value) => {
-      if (value === ((value as number) | 0)) return true;
+      if (typeof value === "number" && value === (value | 0)) return true;
       const Refusal = typeof value === "number" ? RangeError : TypeError;
       throw new Refusal(
         "A message must be an integer from -2^31 to 2^31 - 1: received " +

@@ -65,6 +65,9 @@ export interface Waitable {
   readiness(): Waiting<boolean | undefined>;
 }
 
+/** Whether this agent may block. */
+export const mayBlock = (): boolean => MAY_BLOCK || explorer() !== undefined;
+
 /**
  * Throws a TypeError that names the async form, if this agent may not block.
  */

@@ -6,6 +6,7 @@ import {
   ClosedError,
   type Codec,
   codec as codecs,
+  HashMap,
   LockFreeQueue,
   RecordRing,
   SlabPool,
@@ -14,6 +15,10 @@ import {
 } from "../../mod.ts";
 import { hello } from "../_run/workers.ts";
 import { isSent, messageOf } from "./sent.ts";
+
+/** The codecs of the maps. */
+const COUNTS = { key: codecs.text, value: codecs.i32 };
+const TEXTS = { key: codecs.i32, value: codecs.text };
 
 /** The orders of an agent: what to do, and where. */
 export interface Part {
@@ -24,7 +29,8 @@ export interface Part {
     | `deque ${"own" | "steal"}`
     | `snapshot ${"write" | "read"}`
     | `broadcast ${"push" | "see"}`
-    | `channel ${"send" | "receive"}`;
+    | `channel ${"send" | "receive"}`
+    | `map ${"count" | "write"}`;
   memory: WebAssembly.Memory;
   at: number;
   count: number;
@@ -96,6 +102,30 @@ function play(
         result++;
       }
       pool.release();
+      return result;
+    }
+    case "map count": {
+      const map = new HashMap(memory, at, COUNTS);
+      for (let i = 0; i < count; i++, result++) {
+        const length = 1 + i % 8;
+        map.add(String.fromCharCode(97 + length).repeat(length), 1);
+      }
+      return result;
+    }
+    case "map write": {
+      const map = new HashMap(memory, at, TEXTS);
+      for (let i = 0; i < count; i++) {
+        const key = i * 7 % 13;
+        const text = String.fromCharCode(97 + i % 20).repeat(1 + i % 9);
+        if (i % 5 === 0) map.delete(key);
+        else if (i % 5 === 1) map.set(key, text, { ifAbsent: i % 2 === 0 });
+        else {
+          const found = i % 5 === 2 ? map.take(key) : map.get(key);
+          if (found === undefined) continue;
+          check(found === found.charAt(0).repeat(found.length));
+          result++;
+        }
+      }
       return result;
     }
     case "deque own": {

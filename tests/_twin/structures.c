@@ -21,7 +21,9 @@ enum {
   BROADCAST_PUSH,
   BROADCAST_SEE,
   CHANNEL_SEND,
-  CHANNEL_RECEIVE
+  CHANNEL_RECEIVE,
+  MAP_COUNT,
+  MAP_WRITE
 };
 
 /* A part, and how it went. */
@@ -229,13 +231,54 @@ static void channel_receive(part *p) {
   }
 }
 
+/* Counts words: a, bb, ccc and so on. */
+static void map_count(part *p) {
+  weft_hash_map *m = weft_hash_map_attach(p->at);
+  CHECK(m != NULL);
+  for (int32_t i = 0; i < p->count; i++) {
+    char key[8];
+    int32_t before = 0;
+    int32_t length = 1 + i % 8;
+    for (int32_t k = 0; k < length; k++) key[k] = (char)('a' + length);
+    CHECK(weft_hash_map_add(m, key, (size_t)length, 1, &before) == 0);
+    p->result++;
+  }
+}
+
+/* Writes and reads texts of which all letters are the same. */
+static void map_write(part *p) {
+  weft_hash_map *m = weft_hash_map_attach(p->at);
+  CHECK(m != NULL);
+  for (int32_t i = 0; i < p->count; i++) {
+    int32_t key = i * 7 % 13;
+    char text[9];
+    size_t length = 0;
+    for (int32_t k = 0; k < 9; k++) text[k] = (char)('a' + i % 20);
+    if (i % 5 == 0) {
+      int result = weft_hash_map_delete(m, &key, 4);
+      CHECK(result == 0 || result == ENOENT);
+    } else if (i % 5 == 1) {
+      size_t some = (size_t)(1 + i % 9);
+      int result = weft_hash_map_set(m, &key, 4, text, some, i % 2 == 0);
+      CHECK(result == 0 || result == ENOSPC || result == EEXIST);
+    } else {
+      int result = i % 5 == 2 ? weft_hash_map_take(m, &key, 4, text, 9, &length)
+                              : weft_hash_map_get(m, &key, 4, text, 9, &length);
+      if (result == ENOENT) continue;
+      CHECK(result == 0 && length >= 1 && length <= 9);
+      for (size_t k = 1; k < length; k++) CHECK(text[k] == text[0]);
+      p->result++;
+    }
+  }
+}
+
 static void *thread(void *argument) {
   part *p = (part *)argument;
   static void (*const roles[])(part *) = {
       queue_push, queue_pop,   record_push,    record_pop,
       pool_use,   deque_own,   deque_steal,    snapshot_write,
       snapshot_read, broadcast_push, broadcast_see,  channel_send,
-      channel_receive};
+      channel_receive, map_count,    map_write};
   if (p->role != BROADCAST_SEE) weft__store(&p->state, 1);
   roles[p->role](p);
   weft__store(&p->state, 2);

@@ -1,4 +1,4 @@
-// about: broadcast, channel, lock_free_queue, record_ring, slab_pool, snapshot, work_deque
+// about: broadcast, channel, hash_map, lock_free_queue, record_ring, slab_pool, snapshot, work_deque
 // also: node
 // Threads of C and of TypeScript on one data structure, in both directions.
 import { fileURLToPath } from "node:url";
@@ -9,6 +9,7 @@ import {
   ClosedError,
   type Codec,
   codec as codecs,
+  HashMap,
   LockFreeQueue,
   RecordRing,
   SlabPool,
@@ -45,6 +46,8 @@ const ROLES: readonly Role[] = [
   "broadcast see",
   "channel send",
   "channel receive",
+  "map count",
+  "map write",
 ];
 
 const { module, memory, arena } = await twinModule<TwinModule>(
@@ -193,6 +196,46 @@ test("a SlabPool gives no block to both", async () => {
     // One agent may keep all blocks of a small pool in its cache for long.
     assert.ok(capacity === 2 || used.every((times) => times > 0), `${used}`);
     assert.is(pool.available, capacity);
+  }
+});
+
+test("a HashMap finds the keys of both", async () => {
+  const own = { key: codecs.text, value: codecs.i32 };
+  const sizes = { capacity: 8, keySize: 8 };
+  const map = HashMap.init(memory, STRUCTURES, { ...own, ...sizes });
+  const n = 4000;
+  const parts = [
+    await start("C", "map count", n),
+    await start("JS", "map count", n),
+    await start("C", "map count", n),
+  ];
+  const counted = await Promise.all(parts.map(({ over }) => over));
+  assert.equal(counted, [n, n, n]);
+  assert.is(map.size, 8);
+  for (const [word, count] of map) {
+    assert.is(word, word.charAt(0).repeat(word.charCodeAt(0) - 97));
+    assert.is(count, 3 * n / 8, word);
+  }
+});
+
+test("a HashMap gives whole texts to both", async () => {
+  const own = { key: codecs.i32, value: codecs.text };
+  for (const capacity of [1, 5, 13]) {
+    const sizes = { capacity, valueSize: 9 };
+    const map = HashMap.init(memory, STRUCTURES, { ...own, ...sizes });
+    const parts = [
+      await start("C", "map write", 20_000),
+      await start("JS", "map write", 20_000),
+      await start("C", "map write", 20_000),
+    ];
+    const found = await Promise.all(parts.map(({ over }) => over));
+    assert.ok(found.every((times) => times > 0), `${found}`);
+    for (const text of map.values()) {
+      assert.is(text, text.charAt(0).repeat(text.length));
+    }
+    map.clear();
+    for (let key = 0; key < capacity; key++) assert.ok(map.set(key, "x"));
+    assert.not.ok(map.set(capacity, "x"));
   }
 });
 

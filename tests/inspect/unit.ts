@@ -413,6 +413,7 @@ const DAMAGES: readonly Damage[] = [
   ["work_deque", { top: 9 }, "top", "beyond `bottom`"],
   ["work_deque", { bottom: 99 }, "top", "than the capacity"],
   ["slab_pool", { capacity: -1 }, "seal", "its seal"],
+  ["hash_map", { sizes: 0 }, "seal", "its seal"],
   ["striped_counter", { stripes: 0 }, "seal", "its seal"],
   ["shape_table", { bytes: 0 }, "seal", "its seal"],
 ];

@@ -6,7 +6,9 @@ import {
   Broadcast,
   CallRing,
   Channel,
+  type Codec,
   codec,
+  HashMap,
   LockFreeQueue,
   MpmcQueue,
   RecordRing,
@@ -126,6 +128,48 @@ function channels(): Row[] {
   });
 }
 
+/** Rows of maps, whose codecs are objects. */
+function maps(): Row[] {
+  const Small = struct({ id: "u8" });
+  const codecs = {
+    TEXT: codec.text,
+    VALUE: valueCodec,
+    I32: codec.i32,
+    F64: codec.f64,
+    RECORD: codec.record(Small),
+  } as Record<string, Codec<unknown>>;
+  const fixed: Record<string, number> = { I32: 4, F64: 8, RECORD: 1 };
+  const kinds = [
+    ["TEXT", "I32"],
+    ["I32", "TEXT"],
+    ["VALUE", "F64"],
+    ["F64", "RECORD"],
+    ["RECORD", "VALUE"],
+  ] as const;
+  const capacities = [1, 2, 3, 4, 7, 33, 1000, 1 << 20, 0, 1 << 28];
+  return kinds.flatMap(([key, value]) =>
+    pairs(capacities, [1, 5, 4095, 0, 65536]).map(([capacity, size]) => {
+      const keySize = fixed[key] ?? size;
+      const valueSize = fixed[value] ?? size;
+      const list = `${capacity}, WEFT_HASH_MAP_${key}, ${keySize}, ` +
+        `WEFT_HASH_MAP_${value}, ${valueSize}`;
+      return {
+        macro: `WEFT_HASH_MAP_BYTES(${list})`,
+        call: `weft_hash_map_bytes((weft_hash_map_config){${list}, 0})`,
+        bytes: bytesOf(() =>
+          HashMap.byteLength({
+            capacity,
+            key: codecs[key]!,
+            value: codecs[value]!,
+            ...key in fixed ? {} : { keySize },
+            ...value in fixed ? {} : { valueSize },
+          })
+        ),
+      };
+    })
+  );
+}
+
 /** Rows of primitives that are tracked. */
 function tracked(): Row[] {
   const types: Record<string, (tracked: number) => number> = {
@@ -194,6 +238,7 @@ function allRows(): Row[] {
       };
     }),
     ...channels(),
+    ...maps(),
     ...rowsOf(
       "call_ring",
       "weft_call_ring_config",

@@ -15,6 +15,7 @@ const ROOMS = [
   "_wait",
   "_message",
   "_value",
+  "_map",
   "_queue",
   "_calls",
   "_pool",
@@ -22,7 +23,7 @@ const ROOMS = [
 ];
 
 /** No folder is larger than a reader can survey. */
-const FIRST_LEVEL = 45;
+const FIRST_LEVEL = 46;
 const ROOM = 15;
 
 /** What the module `file` imports or exports again, as it is written. */

@@ -258,6 +258,9 @@ const ONLY_TS: Record<string, string> = {
   readiness: "what waitAny waits for, and that is the event loop's",
   abandonRanges: "C gets the ranges by next_range",
   abandonRoles: "recover.h looks behind the head of the channel",
+  getInto: "get moves into memory of its caller",
+  entries: "next moves into memory of its caller",
+  keys: "next answers them, too",
   useCache: "a C thread says so in its weft_slab_cache",
 };
 

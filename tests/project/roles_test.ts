@@ -9,6 +9,7 @@ import {
   CallRing,
   Channel,
   codec,
+  HashMap,
   LockFreeQueue,
   manyToOne,
   MpmcQueue,
@@ -56,6 +57,9 @@ const both = (
   one,
   ...more,
 });
+
+/** The codecs of a map. */
+const NUMBERS = { key: codec.i32, value: codec.i32 };
 
 const bytes = Uint8Array.of(1);
 const word = Int32Array.of(7);
@@ -266,6 +270,18 @@ const ROLES: Readonly<Record<keyof typeof KIND, Record<string, AnyRole>>> = {
       SlabPool,
       () => SlabPool.create({ capacity: 4, blockSize: 8 }),
       (pool) => pool.allocate() >= 0,
+    ),
+  },
+  hash_map: {
+    writes: both(
+      { from: (handle) => HashMap.from(handle, NUMBERS) },
+      () => HashMap.create({ ...NUMBERS, capacity: 4 }),
+      (map) => map.set(1, 2),
+    ),
+    reads: both(
+      { from: (handle) => HashMap.from(handle, NUMBERS) },
+      () => HashMap.create({ ...NUMBERS, capacity: 4 }),
+      (map) => map.get(1) === undefined,
     ),
   },
   striped_counter: {

@@ -11,6 +11,7 @@ import {
   DamagedError,
   Event,
   type Finding,
+  HashMap,
   layout,
   MpmcQueue,
   Mutex,
@@ -28,6 +29,7 @@ import {
   WorkCounter,
 } from "../../mod.ts";
 import { LAYOUT } from "../../primitives/_layout.ts";
+import { planFor } from "../../primitives/_map/table.ts";
 import { suite } from "../_run/harness.ts";
 import { asAgent, refuses, wordsOf } from "../_run/model.ts";
 
@@ -65,6 +67,10 @@ test("recover() takes back what two dead agents held, the locks last", () => {
     theirs.free(theirs.allocate()); // it lies in a cache
   }
   asAgent(B, () => new CallRing(calls.buffer)).tryPost(new Uint8Array(4));
+  const numbers = { key: codec.i32, value: codec.i32 };
+  const map = HashMap.create({ ...numbers, capacity: 1 });
+  const { buckets } = planFor(LAYOUT.hash_map.length, 1, 1, 1);
+  wordsOf(map)[buckets] = B; // it holds the only bucket
   const idle = Event.create();
   const counter = WorkCounter.create(5); // it can be iterated over
   const all: View[] = [
@@ -78,11 +84,13 @@ test("recover() takes back what two dead agents held, the locks last", () => {
     pool,
     idle,
     counter,
+    map,
   ];
   const findings = recover([A, B, A], all);
   const pools = findings.filter(({ kind }) => kind === "slab_pool");
   assert.ok(pools.every(({ what }) => what === "blocks freed"));
   assert.equal(told(findings.filter((finding) => !pools.includes(finding))), [
+    ["hash_map", "writes ended", B, 1],
     ["record_ring", "records skipped", A, 1],
     ["record_ring", "records skipped", B, 1],
     ["broadcast", "subscriptions ended", A, 1],
@@ -94,6 +102,7 @@ test("recover() takes back what two dead agents held, the locks last", () => {
     ["mutex", "lock abandoned", A, 1],
   ]);
   assert.is(findings.at(-1)!.primitive, mutex);
+  assert.ok(map.set(1, 2));
   assert.ok(mutex.tryLock()!.abandoned);
   assert.ok(rw.tryWrite()!.abandoned);
   assert.is(semaphore.available, 1);

@@ -11,6 +11,7 @@ import {
   codec,
   Condition,
   Event,
+  HashMap,
   Latch,
   LockFreeQueue,
   type Memory,
@@ -30,6 +31,8 @@ import {
   WorkCounter,
   WorkDeque,
 } from "../../mod.ts";
+import { LAYOUT } from "../../primitives/_layout.ts";
+import { planFor } from "../../primitives/_map/table.ts";
 
 /** One kind of primitive, and what can be called without waiting. */
 export interface Subject {
@@ -56,6 +59,18 @@ const into = new Int32Array(1);
 const many = new Int32Array(4);
 const bytes = Uint8Array.of(1, 2, 3, 4, 5);
 const large = new Uint8Array(64);
+
+/** The codecs of a map. */
+const TEXTS = { key: codec.text, value: codec.i32 };
+
+/** A map whose buckets nobody holds: its writers do not wait. */
+function unlocked(map: HashMap<string, number>): HashMap<string, number> {
+  const { length } = LAYOUT.hash_map;
+  const { buckets, bucketCount } = planFor(length, map.capacity, 9, 1);
+  const words = new Int32Array(map.buffer, map.byteOffset);
+  for (let i = 0; i < bucketCount; i++) words[buckets + 4 * i] = 0;
+  return map;
+}
 
 type AnyQueue = SpscQueue | MpmcQueue | LockFreeQueue;
 
@@ -381,6 +396,28 @@ export const SUBJECTS: Readonly<Record<string, Subject>> = {
       },
       free: (x) => x.free(x.byteLength - 8),
       available: (x) => inRange(x.available, 0, 40),
+      abandon: (x) => x.abandon(5),
+    },
+  }),
+  hash_map: subject({
+    byteLength: HashMap.byteLength({ ...TEXTS, capacity: 5 }),
+    init: (m, at) => HashMap.init(m, at, { ...TEXTS, capacity: 5 }),
+    attach: (m, at) => new HashMap(m, at, TEXTS),
+    calls: {
+      get: (x) => x.get("3"),
+      has: (x) => x.has("4"),
+      set: (x) => {
+        for (let n = 0; n < 7; n++) unlocked(x).set(`${n}`, n);
+      },
+      delete: (x) => unlocked(x).delete("5"),
+      take: (x) => unlocked(x).take("2"),
+      add: (x) => unlocked(x).add("1", 1),
+      compareExchange: (x) => unlocked(x).compareExchange("1", 1, 2),
+      update: (x) => unlocked(x).update("1", () => 7),
+      getOrInsert: (x) => unlocked(x).getOrInsert("1", () => 7),
+      entries: (x) => inRange([...x].length, 0, 5),
+      size: (x) => inRange(x.size, 0, 5),
+      clear: (x) => unlocked(x).clear(),
       abandon: (x) => x.abandon(5),
     },
   }),

@@ -47,7 +47,8 @@ enum { MOST_BYTES = 4096, ROOM = 4096 };
   each(latch) each(wait_group) each(barrier) each(once) each(snapshot) each(spsc_queue)  \
   each(mpmc_queue) each(lock_free_queue) each(record_ring)              \
   each(broadcast) each(channel) each(call_ring) each(work_counter)      \
-  each(work_deque) each(slab_pool) each(striped_counter)
+  each(work_deque) each(slab_pool) each(hash_map)                       \
+  each(striped_counter)
 
 #define NAMED(stem) KIND_##stem,
 enum { KINDS(NAMED) KIND_COUNT };
@@ -190,11 +191,31 @@ static weft_call_ring_config make_weft_call_ring_config(void) {
 static weft_slab_config make_weft_slab_config(void) {
   return (weft_slab_config){make_int32_t(), make_int32_t()};
 }
+static weft_hash_map_config make_weft_hash_map_config(void) {
+  return (weft_hash_map_config){make_int32_t(), below(11),      make_int32_t(),
+                                below(11),      make_int32_t(), random_bits()};
+}
 static weft_snapshot_config make_weft_snapshot_config(void) {
   return (weft_snapshot_config){make_int32_t(), make_bool()};
 }
 static weft_work_config make_weft_work_config(void) {
   return (weft_work_config){make_int32_t(), make_int32_t()};
+}
+
+static size_t some_length;
+static size_t *make_size_t_p(void) { return &some_length; }
+static double make_double(void) { return make_int32_t() / 3.0; }
+static double some_double;
+static double *make_double_p(void) { return &some_double; }
+static bool change_value(void *value, size_t *length, bool is_there,
+                         void *context) {
+  (void)context;
+  *length = (size_t)below(24);
+  memset(value, is_there ? 1 : 2, 16);
+  return below(3) != 0;
+}
+static weft_hash_map_change *make_weft_hash_map_change_p(void) {
+  return change_value;
 }
 
 /* A seat that `subscribe` may have given out. */
@@ -325,6 +346,8 @@ static void make_all(void) {
   const weft_call_ring_config call = {3, 16, 16};
   const weft_work_config work = {.chunk = 3};
   const weft_slab_config slab = {8, 16};
+  const weft_hash_map_config map = {
+      5, WEFT_HASH_MAP_TEXT, 6, WEFT_HASH_MAP_BINARY, 16, 1};
   MADE(weft_mutex_init(PLACE(mutex)));
   MADE(weft_rw_lock_init(PLACE(rw_lock)));
   MADE(weft_condition_init(PLACE(condition)));
@@ -345,6 +368,7 @@ static void make_all(void) {
   MADE(weft_work_counter_init(PLACE(work_counter), 10, work));
   MADE(weft_work_deque_init(PLACE(work_deque, 8), 8));
   MADE(weft_slab_pool_init(PLACE(slab_pool, slab), slab));
+  MADE(weft_hash_map_init(PLACE(hash_map, map), map));
   MADE(weft_striped_counter_init(PLACE(striped_counter, 2), 2));
   /* Something in each of them. */
   int failed = weft_mutex_try_lock((weft_mutex *)region[KIND_mutex]);

@@ -381,6 +381,59 @@ static void slab_pool_calls(void *at, int which) {
   target[63] = done;
 }
 
+static const weft_hash_map_config MAP = {
+    5, WEFT_HASH_MAP_TEXT, 8, WEFT_HASH_MAP_F64, 8, 7};
+
+static void hash_map_init(void *at, size_t bytes) {
+  weft_hash_map *m = weft_hash_map_init(at, bytes, MAP);
+  double value = 1;
+  if (m == NULL) abort();
+  if (weft_hash_map_set(m, "a", 1, &value, 8, false) != 0) abort();
+  if (weft_hash_map_set(m, "bc", 2, &value, 8, false) != 0) abort();
+}
+
+/* Buckets that nobody holds: writers do not wait. */
+static void hash_map_unlock(weft_hash_map *m) {
+  int32_t buckets = weft__hash_plan_of(m).buckets;
+  for (int32_t i = 0; i < buckets; i++)
+    weft__hash_bucket_at(m, i)->lock.state = 0;
+}
+
+static bool hash_map_change(void *value, size_t *length, bool is_there,
+                            void *context) {
+  double next = is_there ? 2 : 3;
+  (void)context;
+  memcpy(value, &next, sizeof next);
+  *length = sizeof next;
+  return true;
+}
+
+static void hash_map_calls(void *at, int which) {
+  weft_hash_map *m = (weft_hash_map *)at;
+  double value = 4;
+  size_t length = 0, key_length = 0;
+  char key[8];
+  int32_t cursor = 0;
+  int done = 0;
+  if (which == 0) done = weft_hash_map_get(m, "a", 1, &value, 8, &length);
+  if (which == 1) done = weft_hash_map_has(m, "d", 1);
+  if (which == 2)
+    while (weft_hash_map_next(m, &cursor, key, &key_length, &value, &length) ==
+           0)
+      if (key_length > 8 || length > 8) abort();
+  if (which == 3) (void)weft_hash_map_size(m);
+  if (which == 4) done = weft_hash_map_abandon(m, 5);
+  if (which > 4) hash_map_unlock(m);
+  if (which == 5) done = weft_hash_map_set(m, "d", 1, &value, 8, false);
+  if (which == 6) done = weft_hash_map_delete(m, "a", 1);
+  if (which == 7) done = weft_hash_map_take(m, "bc", 2, &value, 8, &length);
+  if (which == 8)
+    done = weft_hash_map_update(m, "a", 1, hash_map_change, NULL, &value);
+  if (which == 9) done = weft_hash_map_add_f64(m, "a", 1, 2, &value);
+  if (which == 10) done = weft_hash_map_clear(m);
+  target[63] = done;
+}
+
 static void work_counter_init(void *at, size_t bytes) {
   const weft_work_config config = {.chunk = 3};
   if (weft_work_counter_init(at, bytes, 10, config) == NULL) abort();
@@ -479,6 +532,7 @@ static subject SUBJECTS[] = {
      work_counter_calls, 4, 4},
     {"work_deque", 0, work_deque_init, work_deque_calls, 4, 3},
     {"slab_pool", 0, slab_pool_init, slab_pool_calls, 4, 4},
+    {"hash_map", 0, hash_map_init, hash_map_calls, 11, 4},
     {"latch", sizeof(weft_latch), latch_init, latch_calls, 2, 2},
     {"wait_group", sizeof(weft_wait_group), wait_group_init, wait_group_calls,
      3, 0},
@@ -505,6 +559,7 @@ static void measure(void) {
     if (s->init == call_ring_init) s->bytes = weft_call_ring_bytes(CALLS);
     if (s->init == work_deque_init) s->bytes = weft_work_deque_bytes(8);
     if (s->init == slab_pool_init) s->bytes = weft_slab_pool_bytes(SLAB);
+    if (s->init == hash_map_init) s->bytes = weft_hash_map_bytes(MAP);
     if (s->init == striped_counter_init)
       s->bytes = weft_striped_counter_bytes(2);
     if (s->bytes == 0) abort();

@@ -37,6 +37,7 @@ WEFT_KIND(call_ring, 11);
 WEFT_KIND(work_counter, 4);
 WEFT_KIND(work_deque, 12);
 WEFT_KIND(slab_pool, 13);
+WEFT_KIND(hash_map, 17);
 WEFT_KIND(striped_counter, 14);
 
 /* The word that holds the seal, behind `magic` and the configuration; or 0. */
@@ -60,6 +61,7 @@ static inline int weft__seal_word(int32_t kind) {
     case WEFT_KIND_call_ring:
     case WEFT_KIND_work_counter:
     case WEFT_KIND_slab_pool:
+    case WEFT_KIND_hash_map:
       return 3;
     default:
       return 0;

@@ -39,6 +39,36 @@ static inline bool weft__queue_is_possible(int32_t capacity, int32_t size) {
          size % 4 == 0 && (int64_t)capacity * size <= 1 << 30;
 }
 
+#define WEFT__HASH_KEY_SIZE 0xfff /* HASH_MAP_BITS.KEY_SIZE */
+#define WEFT__HASH_VALUE_SHIFT 12 /* HASH_MAP_BITS.VALUE_SIZE */
+#define WEFT__HASH_VALUE_SIZE 0xffff
+#define WEFT__HASH_KEY_VARIES_BIT (1 << 28) /* HASH_MAP_BITS.KEY_VARIES */
+#define WEFT__HASH_VALUE_VARIES_BIT (1 << 29) /* HASH_MAP_BITS.VALUE_VARIES */
+
+/* The words of a key or value of up to `size` bytes in a map. */
+static inline int32_t weft__hash_words(int32_t size, bool varies) {
+  return (varies ? 1 : 0) + (size + 3) / 4;
+}
+
+/* The words of an entry of a map with these `sizes`. */
+static inline int32_t weft__hash_stride(int32_t sizes) {
+  int32_t key = weft__hash_words(sizes & WEFT__HASH_KEY_SIZE,
+                                 (sizes & WEFT__HASH_KEY_VARIES_BIT) != 0);
+  int32_t value = weft__hash_words(
+      sizes >> WEFT__HASH_VALUE_SHIFT & WEFT__HASH_VALUE_SIZE,
+      (sizes & WEFT__HASH_VALUE_VARIES_BIT) != 0);
+  return key + (value > 1 ? 3 + 2 * value : 2 + value);
+}
+
+/* Whether maps of `capacity` entries with these `sizes` are possible. */
+static inline bool weft__hash_is_possible(int32_t capacity, int32_t sizes) {
+  if (capacity < 1 || sizes < 0 || sizes >> 30 != 0) return false;
+  if ((sizes & WEFT__HASH_KEY_SIZE) == 0) return false;
+  if ((sizes >> WEFT__HASH_VALUE_SHIFT & WEFT__HASH_VALUE_SIZE) == 0)
+    return false;
+  return (int64_t)capacity * weft__hash_stride(sizes) <= 1 << 28;
+}
+
 /* Whether `init` accepts this configuration; if not, its seal was forged. */
 static inline bool weft__possible(int32_t kind, int32_t first, int32_t second) {
   switch (kind) {
@@ -72,6 +102,8 @@ static inline bool weft__possible(int32_t kind, int32_t first, int32_t second) {
     case WEFT_KIND_slab_pool:
       return first >= 1 && second >= 4 && second % 4 == 0 &&
              (int64_t)first * second <= 1 << 30;
+    case WEFT_KIND_hash_map:
+      return weft__hash_is_possible(first, second);
     case WEFT_KIND_striped_counter:
       return first >= 1 && first <= 1024;
     default:

@@ -14,8 +14,11 @@
 #ifndef EBUSY /* no C library: the numbers of WASI and Emscripten */
 #define EBUSY 10
 #define EDEADLK 16
+#define EEXIST 20
 #define EINVAL 28
 #define EIO 29
+#define ENOENT 44
+#define ENOSPC 51
 #define EOWNERDEAD 62
 #define EOVERFLOW 61
 #define EPERM 63
@@ -132,6 +135,13 @@ static inline int32_t weft__minus(int32_t a, int32_t b) {
   int32_t difference;
   (void)__builtin_sub_overflow(a, b, &difference);
   return difference;
+}
+
+/* A sum modulo 2^32, as weft__times is a product. */
+static inline uint32_t weft__sum(uint32_t a, uint32_t b) {
+  uint32_t sum;
+  (void)__builtin_add_overflow(a, b, &sum);
+  return sum;
 }
 
 /* A product modulo 2^32. Only the builtin says that this is meant, where

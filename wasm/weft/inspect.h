@@ -25,6 +25,7 @@
 #include "work_counter.h"
 #include "work_deque.h"
 #include "slab_pool.h"
+#include "hash_map.h"
 #include "striped_counter.h"
 /* clang-format on */
 
@@ -608,6 +609,39 @@ static inline void weft__slab_pool_shows_behind(const void *at,
   }
 }
 
+static inline void weft__hash_map_shows_behind(const void *at,
+                                               weft__problems *found) {
+  const weft_hash_map *m = (const weft_hash_map *)at;
+  weft__hash_plan plan = weft__hash_plan_of(m);
+  for (int32_t i = 0; i < plan.buckets && i < WEFT__MOST_PARTS; i++) {
+    const weft__hash_bucket *bucket = weft__hash_bucket_at(m, i);
+    int32_t lock = weft__load(&bucket->lock.state);
+    if (lock < 0)
+      weft__tell_behind(found, weft__index_of(at, &bucket->lock.state),
+                        "bucket", i, lock, "Bit 31 is never set.", false);
+    int32_t head = weft__load(&bucket->head);
+    if (head < 0 || head > plan.capacity)
+      weft__tell_behind(found, weft__index_of(at, &bucket->head), "bucket", i,
+                        head, "There is no such entry.", false);
+  }
+  for (int32_t i = 0; i < plan.capacity && i < WEFT__MOST_PARTS; i++) {
+    const int32_t *entry = weft__hash_entry(m, &plan, i + 1);
+    int32_t link = weft__load(entry);
+    int32_t next = link & WEFT__HASH_NEXT_MASK;
+    if (link == 0) continue;
+    const char *text = NULL;
+    if (link < 0) {
+      int32_t id = link & ~WEFT__HASH_CLAIMED_BIT;
+      if (id == 0 || id > WEFT_MUTEX_OWNER_MASK) text = WEFT__NO_AGENT;
+    } else if (link == next || next > plan.capacity) {
+      text = "There is no such entry.";
+    }
+    if (text != NULL)
+      weft__tell_behind(found, weft__index_of(at, entry), "entry", i + 1, link,
+                        text, false);
+  }
+}
+
 static inline void weft__striped_counter_shows_behind(const void *at,
                                                       weft__problems *found) {
   const weft_striped_counter *c = (const weft_striped_counter *)at;
@@ -854,6 +888,19 @@ static inline const weft__shown *weft__shown_of(size_t i) {
       WEFT__FIELD(slab_pool, capacity),
       WEFT__FIELD(slab_pool, block_size),
       WEFT__FIELD(slab_pool, seal)}},
+    {"hash_map", WEFT_KIND_hash_map, NULL,
+     NULL,
+     NULL,
+     weft__hash_map_shows_behind,
+     {WEFT__FIELD(hash_map, magic),
+      WEFT__FIELD(hash_map, capacity),
+      WEFT__FIELD(hash_map, sizes),
+      WEFT__FIELD(hash_map, seal),
+      WEFT__FIELD(hash_map, codecs),
+      WEFT__FIELD(hash_map, key_shape),
+      WEFT__FIELD(hash_map, value_shape),
+      WEFT__FIELD(hash_map, seed_low),
+      WEFT__FIELD(hash_map, seed_high)}},
     {"striped_counter", WEFT_KIND_striped_counter, NULL,
      NULL,
      NULL,

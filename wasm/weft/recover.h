@@ -18,6 +18,7 @@
 #include "call_ring.h"
 #include "work_counter.h"
 #include "slab_pool.h"
+#include "hash_map.h"
 /* clang-format on */
 
 #ifndef WEFT_REALTIME
@@ -55,7 +56,9 @@ enum {
   /* An agent that is not known to be dead holds what is needed for this. */
   WEFT_CLAIM_HELD,
   /* The words of the primitive do not fit together. Nothing was changed. */
-  WEFT_DAMAGED
+  WEFT_DAMAGED,
+  /* Buckets of a map that the agent was writing to can be written again. */
+  WEFT_WRITES_ENDED
 };
 
 /* The kind of a part: what zeroed memory already is must be named; all else
@@ -118,6 +121,8 @@ static inline int32_t weft__recover_what(int32_t kind) {
     case WEFT_KIND_snapshot:
     case WEFT_KIND_spsc_queue:
       return WEFT_ROLES_FREED;
+    case WEFT_KIND_hash_map:
+      return WEFT_WRITES_ENDED;
     case WEFT_KIND_record_ring:
     case WEFT_KIND_channel:
       return WEFT_RECORDS_SKIPPED;
@@ -170,6 +175,8 @@ static inline int32_t weft__recover_one(int32_t kind, void *at, int32_t id) {
       return weft_snapshot_abandon((weft_snapshot *)at, id);
     case WEFT_KIND_spsc_queue:
       return weft_spsc_queue_abandon((weft_spsc_queue *)at, id);
+    case WEFT_KIND_hash_map:
+      return weft_hash_map_abandon((weft_hash_map *)at, id);
     case WEFT_KIND_record_ring:
     case WEFT_KIND_channel:
       return weft_record_ring_abandon((weft_record_ring *)at, id);

@@ -1,0 +1,172 @@
+/**
+ * A key or a value of a map as words in private memory.
+ *
+ * @module
+ */
+
+import { describe } from "../_memory/describe.ts";
+import {
+  CODEC,
+  type Codec,
+  encodeWhole,
+  hash,
+  type PlacedCodec,
+  type SizedCodec,
+} from "../_message/message.ts";
+
+/** The number by which a map's head names a codec, and that of its fields. */
+export interface CodecWords {
+  /** A number of `CODEC`. */
+  readonly id: number;
+  /** Tells apart records with different fields; or 0. */
+  readonly shape: number;
+}
+
+/** The bytes of a value, if the codec gives all values the same number. */
+export const fixedSize = <T>(codec: Codec<T>): number | undefined =>
+  (codec as Partial<SizedCodec<T>>).field?.size;
+
+/** What a map's head says of a codec. */
+export function wordsOfCodec<T>(codec: Codec<T>): CodecWords {
+  const { id, shape } = codec as Partial<SizedCodec<T>>;
+  if (id !== undefined && shape !== undefined) return { id, shape };
+  const known = "encodeAt" in codec
+    ? CODEC[codec.name as keyof typeof CODEC]
+    : undefined;
+  if (known !== undefined) return { id: known, shape: 0 };
+  return { id: CODEC.own, shape: hash(codec.name) };
+}
+
+/**
+ * A place for one key or value. If values may differ in length, the first word
+ * is the length in bytes. All bits that belong to no byte of the value are 0, so
+ * that equal keys are equal words.
+ */
+export class Cell<T> {
+  /** The words. */
+  readonly words: Int32Array<ArrayBuffer>;
+  /** How many of them the last `put` needed. */
+  count: number;
+  readonly #what: string;
+  readonly #codec: Codec<T>;
+  readonly #size: number;
+  readonly #varies: boolean;
+  readonly #isKey: boolean;
+  /** Whether it is a number of 32 bits, which needs no codec. */
+  readonly #isInt: boolean;
+  /** The same memory. */
+  readonly #bytes: Uint8Array<ArrayBuffer>;
+  readonly #body: Uint8Array<ArrayBuffer>;
+  readonly #data: DataView;
+
+  /** Makes room for `size` bytes; `what` is "key" or "value". */
+  constructor(what: "key" | "value", codec: Codec<T>, size: number) {
+    this.#what = what;
+    this.#codec = codec;
+    this.#size = size;
+    this.#isKey = what === "key";
+    this.#isInt = (codec as Partial<SizedCodec<T>>).id === CODEC.i32;
+    this.#varies = fixedSize(codec) === undefined;
+    const words = (this.#varies ? 1 : 0) + Math.ceil(size / 4);
+    this.words = new Int32Array(words);
+    this.count = words;
+    const { buffer } = this.words;
+    this.#bytes = new Uint8Array(buffer);
+    this.#body = this.#varies ? new Uint8Array(buffer, 4, size) : this.#bytes;
+    this.#data = new DataView(buffer);
+  }
+
+  /**
+   * Checks a key or value, and writes it to the words.
+   *
+   * @throws {RangeError} If it has more bytes than there is room for. The
+   * codec's check may throw, too.
+   */
+  put(value: T): void {
+    if (this.#isInt && typeof value === "number" && value === (value | 0)) {
+      this.words[0] = value;
+      return;
+    }
+    if (!this.#varies) return this.#putField(value);
+    const codec = this.#codec;
+    const bytes = this.#bytes;
+    let length = "encodeAt" in codec
+      ? (codec as PlacedCodec<T>).encodeAt(value, bytes, 4, this.#size)
+      : codec.encode(value, this.#body);
+    if (length > this.#size) length = this.#putWhole(value, length);
+    for (let i = length; (i & 3) !== 0; i++) bytes[4 + i] = 0;
+    this.words[0] = length;
+    this.count = 1 + (length + 3 >> 2);
+  }
+
+  /** Writes a value for which the codec asked for `length` bytes. */
+  #putWhole(value: T, length: number): number {
+    const codec = this.#codec;
+    const size = this.#size;
+    // A codec may ask for more than it needs.
+    const whole = encodeWhole(
+      codec.name,
+      length,
+      (into) => codec.encode(value, into),
+    );
+    if (whole.length > size) {
+      throw new RangeError(
+        `A ${this.#what} of this map has at most ${size} bytes: received ` +
+          `${whole.length} bytes, ${describe(value)}`,
+      );
+    }
+    this.#body.set(whole);
+    return whole.length;
+  }
+
+  #putField(value: T): void {
+    const { id, field } = this.#codec as SizedCodec<T>;
+    const checked = field.check(value, "");
+    const { words } = this;
+    words.fill(0); // a record may have gaps
+    if (!this.#isKey || id !== CODEC.f64) {
+      return field.set(this.#data, 0, checked as never);
+    }
+    // As in a Map, NaN equals itself, and -0 equals 0.
+    const number = checked as number;
+    if (number !== number) words[1] = 0x7ff8_0000;
+    else this.#data.setFloat64(0, number + 0, true);
+  }
+
+  /** Reads what the words say. */
+  take(): T {
+    if (this.#isInt) return this.words[0] as T;
+    const codec = this.#codec;
+    if (!this.#varies) {
+      return (codec as SizedCodec<T>).field.get(this.#data, 0) as T;
+    }
+    const length = this.words[0]!;
+    return "decodeAt" in codec
+      ? (codec as PlacedCodec<T>).decodeAt(this.#bytes, 4, length)
+      : codec.decode(this.#body.subarray(0, length));
+  }
+
+  /** Says how many words there are, after they were copied from the map. */
+  measure(): number {
+    if (this.#varies) this.count = 1 + (this.words[0]! + 3 >> 2);
+    return this.count;
+  }
+
+  /**
+   * Copies the bytes that the words say; returns how many.
+   *
+   * @throws {RangeError} If `into` is shorter.
+   */
+  copyTo(into: Uint8Array): number {
+    const length = this.#varies ? this.words[0]! : this.#size;
+    if (into.length < length) {
+      throw new RangeError(
+        `A ${this.#what} of ${length} bytes does not fit an array of ` +
+          `${into.length} bytes`,
+      );
+    }
+    const body = this.#body;
+    for (let i = 0; i < length; i++) into[i] = body[i]!;
+    return length;
+  }
+}

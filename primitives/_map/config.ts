@@ -1,0 +1,213 @@
+/**
+ * The configuration of a map: which codecs it has, and how large its entries
+ * are.
+ *
+ * @module
+ */
+
+import type { HASH_MAP } from "../_layout.ts";
+import { describe } from "../_memory/describe.ts";
+import { assertConfig, inRange } from "../_memory/region.ts";
+import { CODEC, type Codec } from "../_message/message.ts";
+import { fixedSize, wordsOfCodec } from "./cell.ts";
+import { type Plan, planFor } from "./table.ts";
+
+const SIZES: typeof HASH_MAP.sizes = 2;
+const CODECS: typeof HASH_MAP.codecs = 4;
+const KEY_SHAPE: typeof HASH_MAP.key_shape = 5;
+const VALUE_SHAPE: typeof HASH_MAP.value_shape = 6;
+const HEAD: typeof HASH_MAP.length = 32;
+
+const MAX_KEY = 0xfff; // HASH_MAP_BITS.KEY_SIZE
+const VALUE_SHIFT = 12; // HASH_MAP_BITS.VALUE_SIZE
+const MAX_VALUE = 0xffff;
+const KEY_VARIES_BIT = 0x1000_0000; // HASH_MAP_BITS.KEY_VARIES
+const VALUE_VARIES_BIT = 0x2000_0000; // HASH_MAP_BITS.VALUE_VARIES
+
+/** The most bytes of all entries together. */
+const MAX_BYTES = 0x4000_0000; // 2^30
+/** The most bytes of a key or value that may differ in length. */
+const KEY_SIZE = 32, VALUE_SIZE = 128;
+
+/** The codecs of a map. */
+export interface HashMapCodecs<K, V> {
+  /** Turns keys into bytes. Keys are equal if their bytes are. */
+  readonly key: Codec<K>;
+  /** Turns values into bytes. */
+  readonly value: Codec<V>;
+}
+
+/** The configuration of a map. */
+export interface HashMapConfig<K, V> extends HashMapCodecs<K, V> {
+  /** How many entries fit: 1 to 2^30 / the bytes of an entry. */
+  readonly capacity: number;
+  /**
+   * The most bytes of a key, 1 to 4095; 32 unless given. Only for codecs whose
+   * keys differ in length, such as `codec.text`.
+   */
+  readonly keySize?: number | undefined;
+  /** The same for values, 1 to 65535; 128 unless given. */
+  readonly valueSize?: number | undefined;
+  /**
+   * Decides which keys share a bucket, 0 to 2^32 - 1. Random unless given, so
+   * that nobody can choose keys that are slow to find.
+   */
+  readonly seed?: number | undefined;
+}
+
+/** The names in a configuration. */
+export const NAMES: readonly string[] = [
+  "key",
+  "value",
+  "capacity",
+  "keySize",
+  "valueSize",
+  "seed",
+];
+
+/** What the word `sizes` says. */
+export interface Sizes {
+  /** The most bytes of a key. */
+  readonly keySize: number;
+  /** The most bytes of a value. */
+  readonly valueSize: number;
+  /** Whether keys differ in length. */
+  readonly keyVaries: boolean;
+  /** Whether values differ in length. */
+  readonly valueVaries: boolean;
+}
+
+/** What the word `sizes` says. */
+export function sizesOf(sizes: number): Sizes {
+  return {
+    keySize: sizes & MAX_KEY,
+    valueSize: sizes >> VALUE_SHIFT & MAX_VALUE,
+    keyVaries: (sizes & KEY_VARIES_BIT) !== 0,
+    valueVaries: (sizes & VALUE_VARIES_BIT) !== 0,
+  };
+}
+
+/** Writes the codecs into the head of a map. */
+export function writeCodecs<K, V>(
+  head: Int32Array,
+  { key, value }: HashMapCodecs<K, V>,
+): void {
+  const keys = wordsOfCodec(key);
+  const values = wordsOfCodec(value);
+  head[CODECS] = keys.id | values.id << 8;
+  head[KEY_SHAPE] = keys.shape;
+  head[VALUE_SHAPE] = values.shape;
+}
+
+/** Checks that `codec` is one. */
+export function assertCodec<T>(what: string, codec: Codec<T>): void {
+  if (
+    typeof codec === "object" && codec !== null &&
+    typeof codec.name === "string" && codec.name !== "" &&
+    typeof codec.encode === "function" && typeof codec.decode === "function"
+  ) return;
+  throw new TypeError(
+    `The ${what} of a hash_map must be a codec: received ${describe(codec)}`,
+  );
+}
+
+/** Checks that the map with this head has these codecs. */
+export function assertSame<K, V>(
+  head: Int32Array,
+  key: Codec<K>,
+  value: Codec<V>,
+): void {
+  const codecs = head[CODECS]!;
+  const sizes = head[SIZES]!;
+  const { keySize, valueSize } = sizesOf(sizes);
+  assertSide("keys", key, codecs & 0xff, head[KEY_SHAPE]!, keySize);
+  assertSide("values", value, codecs >>> 8, head[VALUE_SHAPE]!, valueSize);
+}
+
+function assertSide<T>(
+  what: string,
+  codec: Codec<T>,
+  theirs: number,
+  shape: number,
+  size: number,
+): void {
+  const own = wordsOfCodec(codec);
+  const fixed = fixedSize(codec);
+  if (own.id !== theirs || fixed !== undefined && fixed !== size) {
+    const name = Object.entries(CODEC).find(([, n]) => n === theirs)?.[0];
+    throw new TypeError(
+      `Cannot attach a hash_map: its ${what} are ${
+        name ?? `codec ${theirs}`
+      } ` +
+        `of ${size} bytes, not ${codec.name}`,
+    );
+  }
+  // C code that does not know the shape leaves it 0.
+  if (shape === own.shape || shape === 0) return;
+  throw new TypeError(
+    own.id === CODEC.own
+      ? `Cannot attach a hash_map: the codec of its ${what} is not named ` +
+        JSON.stringify(codec.name)
+      : `Cannot attach a hash_map: its ${what} have other fields`,
+  );
+}
+
+/** The words of a configuration, once it is checked. */
+export function checked<K, V>(
+  config: HashMapConfig<K, V>,
+): [capacity: number, sizes: number] {
+  assertConfig("hash_map", config, NAMES);
+  const { key, value, capacity, seed = 0 } = config;
+  assertCodec("key", key);
+  assertCodec("value", value);
+  inRange("The seed of a map", seed, 0, 2 ** 32 - 1);
+  const fixedKey = fixedSize(key);
+  const fixedValue = fixedSize(value);
+  const keySize = sizeOf("keySize", config.keySize, fixedKey, KEY_SIZE);
+  const valueSize = sizeOf(
+    "valueSize",
+    config.valueSize,
+    fixedValue,
+    VALUE_SIZE,
+  );
+  inRange("The bytes of a key", keySize, 1, MAX_KEY);
+  inRange("The bytes of a value", valueSize, 1, MAX_VALUE);
+  const sizes = keySize | valueSize << VALUE_SHIFT |
+    (fixedKey === undefined ? KEY_VARIES_BIT : 0) |
+    (fixedValue === undefined ? VALUE_VARIES_BIT : 0);
+  planOf(capacity, sizes);
+  return [capacity, sizes];
+}
+
+/** How many bytes of an entry's key or value there are. */
+function sizeOf(
+  name: string,
+  given: number | undefined,
+  fixed: number | undefined,
+  otherwise: number,
+): number {
+  if (fixed === undefined) return given ?? otherwise;
+  if (given === undefined) return fixed;
+  throw new TypeError(
+    `${name} is for a codec whose messages differ in length: received ` +
+      describe(given),
+  );
+}
+
+/** Where the parts lie, once the configuration words are checked. */
+export function planOf(capacity: number, sizes: number): Plan {
+  const { keySize, valueSize, keyVaries, valueVaries } = sizesOf(sizes);
+  inRange("The word `sizes`", sizes, 0, 2 ** 30 - 1);
+  inRange("The bytes of a key", keySize, 1, MAX_KEY);
+  inRange("The bytes of a value", valueSize, 1, MAX_VALUE);
+  const plan = (capacity: number) =>
+    planFor(
+      HEAD,
+      capacity,
+      (keyVaries ? 1 : 0) + Math.ceil(keySize / 4),
+      (valueVaries ? 1 : 0) + Math.ceil(valueSize / 4),
+    );
+  const most = Math.floor(MAX_BYTES / (4 * plan(1).stride));
+  inRange("The capacity of a map", capacity, 1, most);
+  return plan(capacity);
+}

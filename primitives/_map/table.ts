@@ -1,0 +1,551 @@
+/**
+ * The buckets and entries of a map. Readers use no lock. A writer holds the lock
+ * of the bucket: see `hash_map.ts`.
+ *
+ * ```text
+ * bucket, word 0  lock     The two words of a mutex.
+ * bucket, word 2  version  Changes after each step that readers must notice.
+ * bucket, word 3  head     The number of the first entry, from 1 on; or 0.
+ * entry, word 0   link     0                free
+ *                          bit 31           the agent in bits 0-27 fills it
+ *                          bit 30 (LINKED)  in bits 0-29, the number of the
+ *                                           next entry, or 0
+ * entry, word 1   hash     The hash of the key.
+ * entry, word 2   current  Only if a value may have more than one word: which
+ *                          copy of the value counts, 0 or 1.
+ * Then the key, and the value or its two copies.
+ * ```
+ *
+ * A writer shows each change by one store: of `head` or a `link`, of `current`,
+ * or of a value that has one word. So a terminated writer leaves the bucket as
+ * it was before or after the change. A reader may still be at an entry that a
+ * writer has taken out, or read the copy of a value that no longer counts. The
+ * writer changes `version` before such an entry or copy is used again (V). The
+ * reader compares `version` at the end, and begins again if it has changed.
+ *
+ * @module
+ */
+
+import { DamagedError, MOST_TRIES } from "../_memory/damaged.ts";
+import { NO_AGENT, type TellBehind } from "../_memory/problems.ts";
+
+/** The words of a bucket; the lock has two. */
+export const VERSION = 2, HEAD = 3, BUCKET = 4;
+/** The words of an entry. */
+const LINK = 0, HASH = 1, CURRENT = 2;
+
+const FREE = 0;
+/** With the id of the agent that fills the entry. */
+const CLAIMED_BIT = -0x8000_0000; // HASH_MAP_BITS.CLAIMED
+const LINKED_BIT = 0x4000_0000; // HASH_MAP_BITS.LINKED
+const NEXT_MASK = 0x3fff_ffff; // HASH_MAP_BITS.NEXT
+
+/** The largest agent id. */
+const MAX_ID = 0x0fff_ffff;
+
+/** What a search returns if no entry has the key. */
+export const NONE = 0;
+/** What a search returns if the links lead out of the chain. */
+const ASTRAY = -1;
+
+/** Where the parts of a map lie, in words. */
+export interface Plan {
+  /** How many entries there are. */
+  readonly capacity: number;
+  /** The first word of the bits, of the buckets, and of the entries. */
+  readonly bits: number;
+  readonly buckets: number;
+  readonly entries: number;
+  /** How many buckets there are, a power of 2. */
+  readonly bucketCount: number;
+  /** The words of a key. */
+  readonly keyWords: number;
+  /** The words of a value. */
+  readonly valueWords: number;
+  /** The words of an entry. */
+  readonly stride: number;
+  /** The words of all. */
+  readonly length: number;
+}
+
+/** Lays out a map of `capacity` entries behind a head of `head` words. */
+export function planFor(
+  head: number,
+  capacity: number,
+  keyWords: number,
+  valueWords: number,
+): Plan {
+  const bits = head;
+  const buckets = bits + Math.ceil(capacity / 1024) * 32;
+  const most = Math.max(capacity - (capacity >> 2), 1);
+  const bucketCount = 1 << 31 - Math.clz32(most);
+  const entries = buckets + bucketCount * BUCKET;
+  const isLong = valueWords > 1;
+  const stride = (isLong ? 3 : 2) + keyWords + valueWords * (isLong ? 2 : 1);
+  const length = entries + capacity * stride;
+  return {
+    capacity,
+    bits,
+    buckets,
+    entries,
+    bucketCount,
+    keyWords,
+    valueWords,
+    stride,
+    length,
+  };
+}
+
+/**
+ * A number that depends on the words and on the seed: HalfSipHash-1-3 without
+ * its last block, as a key tells its length itself.
+ */
+export function hashOf(
+  low: number,
+  high: number,
+  words: Int32Array,
+  count: number,
+): number {
+  let v0 = low;
+  let v1 = high;
+  let v2 = 0x6c79_6765 ^ low;
+  let v3 = 0x7465_6462 ^ high;
+  for (let i = 0; i < count + 3; i++) {
+    const word = i < count ? words[i]! : 0;
+    if (i === count) v2 ^= 0xff;
+    v3 ^= word;
+    v0 = v0 + v1 | 0;
+    v1 = (v1 << 5 | v1 >>> 27) ^ v0;
+    v0 = v0 << 16 | v0 >>> 16;
+    v2 = v2 + v3 | 0;
+    v3 = (v3 << 8 | v3 >>> 24) ^ v2;
+    v0 = v0 + v3 | 0;
+    v3 = (v3 << 7 | v3 >>> 25) ^ v0;
+    v2 = v2 + v1 | 0;
+    v1 = (v1 << 13 | v1 >>> 19) ^ v2;
+    v2 = v2 << 16 | v2 >>> 16;
+    v0 ^= word;
+  }
+  return v1 ^ v3;
+}
+
+/** The buckets and entries of one map, as one view of it sees them. */
+export class Table {
+  /**
+   * The word that led to the entry that the last search found: `head`, or the
+   * `link` of the entry before.
+   */
+  before = 0;
+  readonly #words: Int32Array<SharedArrayBuffer>;
+  readonly #plan: Plan;
+  /** Parts of the plan, which are needed often. */
+  readonly #capacity: number;
+  readonly #buckets: number;
+  readonly #mask: number;
+  readonly #entries: number;
+  readonly #stride: number;
+  readonly #id: number;
+  /** Whether keys have one word: then comparing it is as fast as the hash. */
+  readonly #isShortKey: boolean;
+  /** Whether values may have more than one word, and so have two copies. */
+  readonly #isLong: boolean;
+  readonly #keyVaries: boolean;
+  readonly #valueVaries: boolean;
+  /** The words of an entry before its key, and before its value. */
+  readonly #key: number;
+  readonly #value: number;
+  /** The word of the bits in which this view looks first for a free entry. */
+  #map: number;
+
+  /** `id` is the agent that uses the view. */
+  constructor(
+    words: Int32Array<SharedArrayBuffer>,
+    plan: Plan,
+    keyVaries: boolean,
+    valueVaries: boolean,
+    id: number,
+  ) {
+    this.#words = words;
+    this.#plan = plan;
+    this.#capacity = plan.capacity;
+    this.#buckets = plan.buckets;
+    this.#mask = plan.bucketCount - 1;
+    this.#entries = plan.entries;
+    this.#stride = plan.stride;
+    this.#id = id;
+    this.#keyVaries = keyVaries;
+    this.#valueVaries = valueVaries;
+    this.#isShortKey = plan.keyWords === 1;
+    this.#isLong = plan.valueWords > 1;
+    this.#key = this.#isLong ? CURRENT + 1 : HASH + 1;
+    this.#value = this.#key + plan.keyWords;
+    this.#map = id % Math.ceil(plan.capacity / 32);
+  }
+
+  /** The first word of the bucket for this hash. */
+  bucketOf(hash: number): number {
+    return this.#buckets + (hash & this.#mask) * BUCKET;
+  }
+
+  #entryAt(number: number): number {
+    return this.#entries + (number - 1) * this.#stride;
+  }
+
+  // ---- reading --------------------------------------------------------------
+
+  /**
+   * The entry with this key, or `NONE`, without a lock. Copies its value to
+   * `into`, if that is given.
+   *
+   * @throws {DamagedError} If the links lead nowhere.
+   */
+  read(
+    bucket: number,
+    hash: number,
+    key: Int32Array,
+    count: number,
+    into?: Int32Array,
+  ): number {
+    const words = this.#words;
+    for (let tries = MOST_TRIES; tries > 0; tries--) {
+      const version = Atomics.load(words, bucket + VERSION);
+      let at = this.#find(bucket, hash, key, count);
+      if (at > 0 && into !== undefined && !this.copyValue(at, into)) {
+        at = ASTRAY;
+      }
+      // Pairs with (V): if the entry or the copy was used again before it was
+      // read, `version` has changed.
+      if (Atomics.load(words, bucket + VERSION) !== version) continue;
+      if (at === ASTRAY) break;
+      return at;
+    }
+    throw new DamagedError("The map");
+  }
+
+  /**
+   * The entry with this key, or `NONE`, for the agent that holds the lock. Sets
+   * `before`.
+   *
+   * @throws {DamagedError} If the links lead nowhere.
+   */
+  search(
+    bucket: number,
+    hash: number,
+    key: Int32Array,
+    count: number,
+  ): number {
+    const at = this.#find(bucket, hash, key, count);
+    if (at === ASTRAY) throw new DamagedError("The map");
+    return at;
+  }
+
+  #find(
+    bucket: number,
+    hash: number,
+    key: Int32Array,
+    count: number,
+  ): number {
+    const words = this.#words;
+    const capacity = this.#capacity;
+    this.before = bucket + HEAD;
+    let next = Atomics.load(words, bucket + HEAD); // pairs with (P)
+    for (let left = MOST_TRIES; next !== 0; left--) {
+      if (next < 1 || next > capacity || left === 0) return ASTRAY;
+      const at = this.#entryAt(next);
+      if (this.#has(at, hash, key, count)) return at;
+      const link = Atomics.load(words, at + LINK);
+      if ((link & ~NEXT_MASK) !== LINKED_BIT) return ASTRAY;
+      this.before = at + LINK;
+      next = link & NEXT_MASK;
+    }
+    return NONE;
+  }
+
+  #has(at: number, hash: number, key: Int32Array, count: number): boolean {
+    const words = this.#words;
+    if (!this.#isShortKey && Atomics.load(words, at + HASH) !== hash) {
+      return false;
+    }
+    const from = at + this.#key;
+    for (let i = 0; i < count; i++) {
+      if (Atomics.load(words, from + i) !== key[i]) return false;
+    }
+    return true;
+  }
+
+  /** Copies the value of an entry; false if its length is impossible. */
+  copyValue(at: number, into: Int32Array): boolean {
+    let from = at + this.#value;
+    if (!this.#isLong) {
+      into[0] = Atomics.load(this.#words, from);
+      return true;
+    }
+    const { valueWords } = this.#plan;
+    from += (Atomics.load(this.#words, at + CURRENT) & 1) * valueWords;
+    return this.#copy(from, this.#valueVaries, valueWords, into);
+  }
+
+  /** Copies `most` words, or as many as the length in the first one says. */
+  #copy(
+    from: number,
+    varies: boolean,
+    most: number,
+    into: Int32Array,
+  ): boolean {
+    const words = this.#words;
+    const first = Atomics.load(words, from);
+    into[0] = first;
+    let count = most;
+    if (varies) {
+      count = 1 + (first + 3 >> 2);
+      if (first < 0 || count > most) return false;
+    }
+    for (let i = 1; i < count; i++) into[i] = Atomics.load(words, from + i);
+    return true;
+  }
+
+  /**
+   * Copies the key of entry `number`, counted from 0, if it seems to be in use.
+   * Another agent may change it meanwhile: search for it.
+   */
+  copyKey(number: number, into: Int32Array): boolean {
+    const at = this.#entryAt(number + 1);
+    const link = Atomics.load(this.#words, at + LINK);
+    return (link & LINKED_BIT) !== 0 &&
+      this.#copy(at + this.#key, this.#keyVaries, this.#plan.keyWords, into);
+  }
+
+  /** The entry with this number, as a search returns it. */
+  entry(number: number): number {
+    return this.#entryAt(number + 1);
+  }
+
+  /** How many entries are in use; they are counted one by one. */
+  get size(): number {
+    const words = this.#words;
+    let count = 0;
+    for (let number = 1; number <= this.#plan.capacity; number++) {
+      const link = Atomics.load(words, this.#entryAt(number) + LINK);
+      if ((link & LINKED_BIT) !== 0) count++;
+    }
+    return count;
+  }
+
+  // ---- writing, with the lock -----------------------------------------------
+
+  /** Adds an entry; false if it found no free one. */
+  insert(
+    bucket: number,
+    hash: number,
+    key: Int32Array,
+    keyCount: number,
+    value: Int32Array,
+    count: number,
+  ): boolean {
+    const number = this.#allocate();
+    if (number === NONE) return false;
+    const words = this.#words;
+    const at = this.#entryAt(number);
+    // Readers may still be here, which had found an older entry.
+    Atomics.store(words, at + HASH, hash);
+    this.#fill(at + this.#key, key, keyCount);
+    this.#fill(at + this.#value, value, count);
+    if (this.#isLong) Atomics.store(words, at + CURRENT, 0);
+    const next = Atomics.load(words, bucket + HEAD);
+    Atomics.store(words, at + LINK, LINKED_BIT | next);
+    Atomics.store(words, bucket + HEAD, number); // (P)
+    return true;
+  }
+
+  #fill(at: number, from: Int32Array, count: number): void {
+    for (let i = 0; i < count; i++) {
+      Atomics.store(this.#words, at + i, from[i]!);
+    }
+  }
+
+  /** Gives an entry another value. */
+  overwrite(
+    bucket: number,
+    at: number,
+    value: Int32Array,
+    count: number,
+  ): void {
+    const words = this.#words;
+    if (!this.#isLong) {
+      Atomics.store(words, at + this.#value, value[0]!);
+      return;
+    }
+    const other = 1 - (Atomics.load(words, at + CURRENT) & 1);
+    this.#fill(at + this.#value + other * this.#plan.valueWords, value, count);
+    Atomics.store(words, at + CURRENT, other); // (C) the new value counts
+    Atomics.add(words, bucket + VERSION, 1); // (V) the old copy may be used
+  }
+
+  /** Adds to a value of one word; returns the value before. */
+  add(at: number, n: number): number {
+    return Atomics.add(this.#words, at + this.#value, n);
+  }
+
+  /** Takes an entry out; `before` is the word that leads to it. */
+  remove(bucket: number, at: number, before: number): void {
+    const words = this.#words;
+    const next = Atomics.load(words, at + LINK) & NEXT_MASK;
+    const isFirst = before === bucket + HEAD;
+    Atomics.store(words, before, isFirst ? next : LINKED_BIT | next);
+    Atomics.add(words, bucket + VERSION, 1); // (V) the entry may be used
+    this.#free(at);
+  }
+
+  /** Whether the bucket has no entry. */
+  isEmpty(bucket: number): boolean {
+    return Atomics.load(this.#words, bucket + HEAD) === 0;
+  }
+
+  /**
+   * Takes all entries of a bucket out.
+   *
+   * @throws {DamagedError} If the links lead nowhere.
+   */
+  empty(bucket: number): void {
+    if (!this.isWhole(bucket)) throw new DamagedError("The map");
+    const words = this.#words;
+    const head = bucket + HEAD;
+    for (let next; (next = Atomics.load(words, head)) !== 0;) {
+      this.remove(bucket, this.#entryAt(next), head);
+    }
+  }
+
+  /** The number of an entry that is the caller's now, or `NONE`. */
+  #allocate(): number {
+    const words = this.#words;
+    const { bits, capacity } = this.#plan;
+    const maps = Math.ceil(capacity / 32);
+    for (let i = maps; i > 0; i--) {
+      const map = this.#map;
+      const taken = Atomics.load(words, bits + map);
+      for (let left = ~taken; left !== 0; left &= left - 1) {
+        const bit = left & -left;
+        const number = map * 32 + 32 - Math.clz32(bit);
+        if (number > capacity) break;
+        const link = this.#entryAt(number) + LINK;
+        const claimed = CLAIMED_BIT | this.#id;
+        if (Atomics.compareExchange(words, link, FREE, claimed) !== FREE) {
+          continue;
+        }
+        Atomics.or(words, bits + map, bit);
+        return number;
+      }
+      this.#map = map + 1 < maps ? map + 1 : 0;
+    }
+    return NONE;
+  }
+
+  #free(at: number): void {
+    const { bits, entries, stride } = this.#plan;
+    const number = (at - entries) / stride;
+    Atomics.store(this.#words, at + LINK, FREE);
+    Atomics.and(this.#words, bits + (number >> 5), ~(1 << (number & 31)));
+  }
+
+  // ---- after a death --------------------------------------------------------
+
+  /** Frees the entries that agent `id`, which is dead, was filling. */
+  release(id: number): void {
+    const words = this.#words;
+    const { bits, capacity } = this.#plan;
+    const claimed = CLAIMED_BIT | id;
+    for (let number = 1; number <= capacity; number++) {
+      const at = this.#entryAt(number);
+      const link = Atomics.load(words, at + LINK);
+      const map = bits + (number - 1 >> 5);
+      const bit = 1 << (number - 1 & 31);
+      // By an exchange, as other agents may do the same, and use the entry.
+      const isFreed = link === claimed &&
+        Atomics.compareExchange(words, at + LINK, claimed, FREE) === claimed;
+      // Or the agent ended before it cleared the bit. If another agent claims
+      // the entry now, its bit is wrong the other way: harmless.
+      if (
+        isFreed || link === FREE && (Atomics.load(words, map) & bit) !== 0
+      ) Atomics.and(words, map, ~bit);
+    }
+  }
+
+  /**
+   * Frees the entries that a dead agent had taken out of the bucket, or had not
+   * linked yet. The caller holds the lock.
+   */
+  mend(bucket: number): void {
+    const words = this.#words;
+    Atomics.add(words, bucket + VERSION, 1); // as (V)
+    for (let number = 1; number <= this.#plan.capacity; number++) {
+      const at = this.#entryAt(number);
+      // In this order: nobody else fills entries for this bucket now, so an
+      // entry that was linked elsewhere does not get a hash of this bucket.
+      const link = Atomics.load(words, at + LINK);
+      if ((link & ~NEXT_MASK) !== LINKED_BIT) continue;
+      const hash = Atomics.load(words, at + HASH);
+      if (this.bucketOf(hash) !== bucket) continue;
+      if (!this.#leadsTo(bucket, number)) this.#free(at);
+    }
+  }
+
+  /** Whether entry `number` is in the chain of the bucket. */
+  #leadsTo(bucket: number, number: number): boolean {
+    const words = this.#words;
+    let next = Atomics.load(words, bucket + HEAD);
+    for (let left = MOST_TRIES; next !== 0 && left > 0; left--) {
+      if (next === number) return true;
+      if (next < 1 || next > this.#plan.capacity) return false;
+      next = Atomics.load(words, this.#entryAt(next) + LINK) & NEXT_MASK;
+    }
+    return false;
+  }
+
+  /** Whether the chain of the bucket has an end. */
+  isWhole(bucket: number): boolean {
+    const words = this.#words;
+    let next = Atomics.load(words, bucket + HEAD);
+    for (let left = MOST_TRIES; next !== 0; left--) {
+      if (next < 1 || next > this.#plan.capacity || left === 0) return false;
+      const link = Atomics.load(words, this.#entryAt(next) + LINK);
+      if ((link & ~NEXT_MASK) !== LINKED_BIT) return false;
+      next = link & NEXT_MASK;
+    }
+    return true;
+  }
+}
+
+/** The most buckets and entries that are looked at for problems. */
+const MOST_LOOKS = 65536;
+
+/** Tells what does not fit together in the buckets and entries of a map. */
+export function tellOfTable(
+  words: Int32Array,
+  plan: Plan,
+  tell: TellBehind,
+): void {
+  const { buckets, bucketCount, entries, capacity, stride } = plan;
+  for (let i = 0; i < Math.min(bucketCount, MOST_LOOKS); i++) {
+    const at = buckets + i * BUCKET;
+    const name = `bucket ${i}`;
+    const lock = Atomics.load(words, at);
+    if (lock < 0) tell(at, name, lock, "Bit 31 is never set.");
+    const head = Atomics.load(words, at + HEAD);
+    if (head < 0 || head > capacity) {
+      tell(at + HEAD, name, head, "There is no such entry.");
+    }
+  }
+  for (let i = 0; i < Math.min(capacity, MOST_LOOKS); i++) {
+    const at = entries + i * stride;
+    const name = `entry ${i + 1}`;
+    const link = Atomics.load(words, at + LINK);
+    const next = link & NEXT_MASK;
+    if (link === FREE) continue;
+    if (link < 0) {
+      const id = link & ~CLAIMED_BIT;
+      if (id === 0 || id > MAX_ID) tell(at, name, link, NO_AGENT);
+    } else if (link === next || next > capacity) {
+      tell(at, name, link, "There is no such entry.");
+    }
+  }
+}

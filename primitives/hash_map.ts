@@ -1,0 +1,713 @@
+/**
+ * A map that threads share.
+ *
+ * @module
+ */
+
+import { HASH_MAP } from "./_layout.ts";
+import { Cell, wordsOfCodec } from "./_map/cell.ts";
+import {
+  assertCodec,
+  assertSame,
+  checked,
+  type HashMapCodecs,
+  type HashMapConfig,
+  NAMES,
+  planOf,
+  sizesOf,
+  writeCodecs,
+} from "./_map/config.ts";
+import { hashOf, NONE, type Plan, Table, tellOfTable } from "./_map/table.ts";
+import { DamagedError } from "./_memory/damaged.ts";
+import { describe } from "./_memory/describe.ts";
+import { assertOptions } from "./_memory/options.ts";
+import type { WordsProblems } from "./_memory/problems.ts";
+import {
+  allocate,
+  assertBoolean,
+  assertConfig,
+  assertFunction,
+  attach,
+  format,
+  fromHandle,
+  type Handle,
+  inRange,
+  type Memory,
+  Region,
+  type WordsInspection,
+} from "./_memory/region.ts";
+import { CODEC } from "./_message/message.ts";
+import { spin, spinning } from "./_wait/spin.ts";
+import { block, mayBlock } from "./_wait/wait.ts";
+import { agentId } from "./agent.ts";
+import { inherit, locking, unlocking } from "./mutex.ts";
+
+export type { HashMapCodecs, HashMapConfig } from "./_map/config.ts";
+export type { Codec } from "./_message/message.ts";
+export {
+  type Handle,
+  type Memory,
+  Printable,
+  Region,
+} from "./_memory/region.ts";
+
+const CAPACITY: typeof HASH_MAP.capacity = 1;
+const SIZES: typeof HASH_MAP.sizes = 2;
+const SEED_LOW: typeof HASH_MAP.seed_low = 7;
+const SEED_HIGH: typeof HASH_MAP.seed_high = 8;
+const UNLOCKED = 0;
+/** In the first word of a bucket: see `MUTEX`. */
+const OWNER_MASK = 0x0fff_ffff; // MUTEX_BITS.OWNER
+const HANDOFF_BIT = 0x2000_0000; // MUTEX_BITS.HANDOFF
+
+/** How to set a value. */
+export interface SetOptions {
+  /** Whether to leave a value alone that is there already. */
+  readonly ifAbsent?: boolean | undefined;
+}
+
+/**
+ * How `inspect` reads a map.
+ *
+ * @ignore
+ */
+export const INSPECTION: WordsInspection = {
+  row: HASH_MAP,
+};
+
+/**
+ * The facts by which `inspect` finds problems.
+ *
+ * @ignore
+ */
+export const PROBLEMS: WordsProblems = {
+  byteLength: (capacity, sizes) => planOf(capacity, sizes).length * 4,
+  behind: (region, tell) =>
+    tellOfTable(region, planOf(region[CAPACITY]!, region[SIZES]!), tell),
+};
+
+/**
+ * A map from keys to values. Any agent reads and writes it; a C program and
+ * JavaScript find each other's keys.
+ *
+ * ```text
+ * ```
+ *
+ * A reader takes no lock and writes nothing. A writer locks the bucket of the
+ * key; each bucket has on average one entry or two. It shows a change by one
+ * store: see `_map/table.ts`.
+ *
+ * Invariant: an entry is in one chain, free, or named after the agent that holds
+ * the bucket's lock.
+ * Progress: `get`, `has` and the iterators are lock-free: they begin again only
+ * if another agent has meanwhile taken out or overwritten an entry of the same
+ * bucket. The other operations wait while another agent writes to the same
+ * bucket. A terminated writer keeps the lock of its bucket until `abandon(id)`,
+ * and delays neither readers nor other buckets.
+ * Wrap: to mistake one value for another, a reader would have to stand still for
+ * exactly a multiple of 2^32 changes of one bucket.
+ * Fairness: that of `Mutex`, for each bucket.
+ * C twin: `weft_hash_map`.
+ * Source: chains under a lock each, with a version for readers, as in CLHT
+ * (David, Guerraoui and Trigonakis 2015); HalfSipHash (Aumasson and Bernstein
+ * 2012).
+ *
+ * @example Words that several workers count
+ * ```ts
+ * import { codec, HashMap } from "@weft/sync";
+ *
+ * const count = { key: codec.text, value: codec.i32 };
+ * const words = HashMap.create({ ...count, capacity: 1000 });
+ * // Post words.handle; there, HashMap.from(handle, count).
+ * for (const word of ["to", "be", "or", "not", "to", "be"]) words.add(word, 1);
+ * if (words.get("be") !== 2) throw new Error("another count");
+ * ```
+ */
+export class HashMap<K, V> extends Region<"hash_map"> {
+  /** How many entries fit. */
+  readonly capacity: number;
+  /** The most bytes of a key. */
+  readonly keySize: number;
+  /** The most bytes of a value. */
+  readonly valueSize: number;
+  readonly #words: Int32Array<SharedArrayBuffer>;
+  readonly #id: number;
+  readonly #table: Table;
+  readonly #plan: Plan;
+  readonly #low: number;
+  readonly #high: number;
+  readonly #key: Cell<K>;
+  readonly #value: Cell<V>;
+  /** The number of the codec of the values. */
+  readonly #codec: number;
+
+  /**
+   * Attaches to the map at `byteOffset`; writes nothing. Give the codecs that it
+   * was made with.
+   *
+   * @throws {TypeError} If `memory` is not shared, no map of this layout version
+   * was initialized there, or it has other codecs.
+   * @throws {RangeError} If the map does not fit there.
+   */
+  constructor(
+    memory: Memory,
+    byteOffset: number | bigint | undefined,
+    codecs: HashMapCodecs<K, V>,
+  ) {
+    assertConfig("hash_map", codecs, NAMES);
+    const { key, value } = codecs;
+    assertCodec("key", key);
+    assertCodec("value", value);
+    const words = attach(
+      "hash_map",
+      HASH_MAP,
+      memory,
+      byteOffset ?? 0,
+      (capacity, sizes) => planOf(capacity, sizes).length * 4,
+    );
+    assertSame(words, key, value);
+    super("hash_map", words, INSPECTION);
+    this.#words = words;
+    this.#id = agentId();
+    this.capacity = words[CAPACITY]!;
+    const sizes = words[SIZES]!;
+    const { keySize, valueSize, keyVaries, valueVaries } = sizesOf(sizes);
+    this.keySize = keySize;
+    this.valueSize = valueSize;
+    const plan = planOf(this.capacity, sizes);
+    this.#plan = plan;
+    this.#table = new Table(words, plan, keyVaries, valueVaries, this.#id);
+    this.#low = words[SEED_LOW]!;
+    this.#high = words[SEED_HIGH]!;
+    this.#key = new Cell("key", key, this.keySize);
+    this.#value = new Cell("value", value, this.valueSize);
+    this.#codec = wordsOfCodec(value).id;
+  }
+
+  /**
+   * The bytes a map of this configuration occupies.
+   *
+   * @throws {TypeError} If `config` is not as described.
+   * @throws {RangeError} If a number in `config` is out of range.
+   */
+  static byteLength<K, V>(config: HashMapConfig<K, V>): number {
+    return planOf(...checked(config)).length * 4;
+  }
+
+  /**
+   * Allocates an empty map.
+   *
+   * @throws {TypeError} If `config` is not as described.
+   * @throws {RangeError} If a number in `config` is out of range.
+   */
+  static create<K, V>(config: HashMapConfig<K, V>): HashMap<K, V> {
+    return HashMap.init(allocate(HashMap.byteLength(config)), 0, config);
+  }
+
+  /**
+   * Initializes unused memory as an empty map.
+   *
+   * @throws {TypeError} If `memory` is not shared, or `config` is not as
+   * described.
+   * @throws {RangeError} If the map does not fit there, or a number in `config`
+   * is out of range.
+   */
+  static init<K, V>(
+    memory: Memory,
+    byteOffset: number | bigint,
+    config: HashMapConfig<K, V>,
+  ): HashMap<K, V> {
+    const [capacity, sizes] = checked(config);
+    const { key, value, seed } = config;
+    format(
+      "hash_map",
+      HASH_MAP,
+      memory,
+      byteOffset,
+      planOf(capacity, sizes).length * 4,
+      [capacity, sizes],
+      (words) => {
+        writeCodecs(words, config);
+        words[SEED_LOW] = seed ?? randomWord();
+        words[SEED_HIGH] = seed === undefined ? randomWord() : ~seed;
+      },
+    );
+    return new HashMap(memory, byteOffset, { key, value });
+  }
+
+  /**
+   * Attaches to the map that a posted handle names. Give the codecs that it was
+   * made with.
+   *
+   * @throws {TypeError} If it is not a handle of this kind, no map is there, or
+   * it has other codecs.
+   */
+  static from<K, V>(
+    handle: Handle<"hash_map">,
+    codecs: HashMapCodecs<K, V>,
+  ): HashMap<K, V> {
+    return new HashMap(...fromHandle("hash_map", handle), codecs);
+  }
+
+  /**
+   * How many entries there are; they are counted one by one. An entry that
+   * another agent adds or deletes meanwhile may be counted or not.
+   */
+  get size(): number {
+    return this.#table.size;
+  }
+
+  // ---- reading --------------------------------------------------------------
+
+  /**
+   * The value of `key`, or `undefined`.
+   *
+   * @throws {TypeError} If the codec refuses the key.
+   * @throws {RangeError} If the key is too long, or the codec refuses it.
+   * @throws {DamagedError} If the map is damaged.
+   */
+  get(key: K): V | undefined {
+    const value = this.#value;
+    return this.#read(key, value.words) ? value.take() : undefined;
+  }
+
+  /**
+   * Copies the bytes of the value of `key` to the beginning of `into`. Returns
+   * how many there are, or -1 if the key is not there. Allocates nothing if the
+   * codec of the keys does not.
+   *
+   * @throws {TypeError} If `into` is not a Uint8Array, or the codec refuses the
+   * key.
+   * @throws {RangeError} If the value is longer than `into`, the key is too
+   * long, or the codec refuses it.
+   * @throws {DamagedError} If the map is damaged.
+   */
+  getInto(key: K, into: Uint8Array): number {
+    if (!(into instanceof Uint8Array)) {
+      throw new TypeError(
+        `A value's bytes go into a Uint8Array: received ${describe(into)}`,
+      );
+    }
+    const value = this.#value;
+    return this.#read(key, value.words) ? value.copyTo(into) : -1;
+  }
+
+  /**
+   * Whether `key` has a value.
+   *
+   * @throws {TypeError} If the codec refuses the key.
+   * @throws {RangeError} If the key is too long, or the codec refuses it.
+   * @throws {DamagedError} If the map is damaged.
+   */
+  has(key: K): boolean {
+    return this.#read(key);
+  }
+
+  /**
+   * The entries, in no particular order. An entry that is there all the time is
+   * seen once. One that another agent adds, deletes or overwrites meanwhile may
+   * be seen or not, and in its old or its new state.
+   *
+   * @throws {DamagedError} If the map is damaged.
+   */
+  *entries(): Generator<[K, V], void, void> {
+    const table = this.#table;
+    const { words } = this.#key;
+    for (let number = 0; number < this.capacity; number++) {
+      if (!table.copyKey(number, words)) continue;
+      // The copy may be a mixture of two keys: what counts is a search for it.
+      const count = this.#key.measure();
+      const hash = hashOf(this.#low, this.#high, words, count);
+      const bucket = table.bucketOf(hash);
+      const into = this.#value.words;
+      const at = table.read(bucket, hash, words, count, into);
+      if (at === table.entry(number)) {
+        yield [this.#key.take(), this.#value.take()];
+      }
+    }
+  }
+
+  /** The keys, as {@linkcode HashMap.entries} finds them. */
+  *keys(): Generator<K, void, void> {
+    for (const [key] of this.entries()) yield key;
+  }
+
+  /** The values, as {@linkcode HashMap.entries} finds them. */
+  *values(): Generator<V, void, void> {
+    for (const [, value] of this.entries()) yield value;
+  }
+
+  /** As {@linkcode HashMap.entries}. */
+  [Symbol.iterator](): Generator<[K, V], void, void> {
+    return this.entries();
+  }
+
+  // ---- writing --------------------------------------------------------------
+
+  /**
+   * Gives `key` the value `value`. Returns false if the map is full and the key
+   * is not there; it may also say so while another agent adds or deletes an
+   * entry. With `ifAbsent`, returns false as well if the key is there.
+   *
+   * @throws {TypeError} If a codec refuses its argument, an option is unknown,
+   * or the bucket stays locked and this agent may not block.
+   * @throws {RangeError} If the key or value is too long, or a codec refuses it.
+   * @throws {DamagedError} If the map is damaged.
+   */
+  set(key: K, value: V, options?: SetOptions): boolean {
+    const ifAbsent = isIfAbsent(options);
+    this.#value.put(value);
+    const hash = this.#hashOf(key);
+    const bucket = this.#lock(hash);
+    try {
+      const at = this.#search(bucket, hash);
+      if (at === NONE) return this.#insert(bucket, hash);
+      if (!ifAbsent) this.#overwrite(bucket, at);
+      return !ifAbsent;
+    } finally {
+      this.#unlock(bucket);
+    }
+  }
+
+  /**
+   * Deletes `key` and its value. Returns whether it was there.
+   *
+   * @throws {TypeError} If the codec refuses the key, or the bucket stays locked
+   * and this agent may not block.
+   * @throws {RangeError} If the key is too long, or the codec refuses it.
+   * @throws {DamagedError} If the map is damaged.
+   */
+  delete(key: K): boolean {
+    return this.#remove(key, false);
+  }
+
+  /**
+   * Deletes `key`, and returns the value that it had, or `undefined`. Of several
+   * agents that take one value, one gets it.
+   *
+   * @throws {TypeError} If the codec refuses the key, or the bucket stays locked
+   * and this agent may not block.
+   * @throws {RangeError} If the key is too long, or the codec refuses it.
+   * @throws {DamagedError} If the map is damaged.
+   */
+  take(key: K): V | undefined {
+    return this.#remove(key, true) ? this.#value.take() : undefined;
+  }
+
+  /**
+   * Gives `key` the value that `change` makes of the old one, or of `undefined`.
+   * If that is `undefined`, deletes the key. No other agent writes to the key
+   * meanwhile. If `change` throws, nothing has changed. Returns false if the map
+   * is full, as `set` does.
+   *
+   * Other agents that write to the same bucket wait for `change`: it must be
+   * short, and may not write to this map.
+   *
+   * @throws {TypeError} If `change` is not a function or writes to this map, a
+   * codec refuses its argument, or the bucket stays locked and this agent may
+   * not block.
+   * @throws {RangeError} If the key or the new value is too long, or a codec
+   * refuses it.
+   * @throws {DamagedError} If the map is damaged.
+   */
+  update(key: K, change: (old: V | undefined) => V | undefined): boolean {
+    assertFunction(change);
+    const hash = this.#hashOf(key);
+    const bucket = this.#lock(hash);
+    try {
+      const at = this.#search(bucket, hash);
+      const { before } = this.#table;
+      const isThere = at !== NONE && this.#copy(at);
+      const next = change(isThere ? this.#value.take() : undefined);
+      if (next === undefined) {
+        if (isThere) this.#table.remove(bucket, at, before);
+        return true;
+      }
+      this.#value.put(next);
+      if (isThere) {
+        this.#overwrite(bucket, at);
+        return true;
+      }
+      this.#key.put(key); // `change` may have used the map
+      return this.#insert(bucket, hash);
+    } finally {
+      this.#unlock(bucket);
+    }
+  }
+
+  /**
+   * The value of `key`. If it is not there, adds the value that `make` returns.
+   * If several agents do so at once, each may call `make`, and all get the value
+   * that was added first. Returns `undefined` if the map is full.
+   *
+   * @throws {TypeError} If `make` is not a function, a codec refuses its
+   * argument, or the bucket stays locked and this agent may not block.
+   * @throws {RangeError} If the key or value is too long, or a codec refuses it.
+   * @throws {DamagedError} If the map is damaged.
+   */
+  getOrInsert(key: K, make: (key: K) => V): V | undefined {
+    assertFunction(make);
+    const words = this.#value.words;
+    if (this.#read(key, words)) return this.#value.take();
+    const made = make(key);
+    this.#value.put(made);
+    const hash = this.#hashOf(key);
+    const bucket = this.#lock(hash);
+    try {
+      const at = this.#search(bucket, hash);
+      if (at === NONE) return this.#insert(bucket, hash) ? made : undefined;
+      this.#copy(at);
+    } finally {
+      this.#unlock(bucket);
+    }
+    return this.#value.take();
+  }
+
+  /**
+   * If the value of `key` is `expected`, replaces it by `replacement`. Returns
+   * the value that was found, or `undefined` if the key is not there. NaN equals
+   * itself, and -0 equals 0. For values of `codec.i32` and `codec.f64`.
+   *
+   * @throws {TypeError} If the values are of another codec, a codec refuses its
+   * argument, or the bucket stays locked and this agent may not block.
+   * @throws {RangeError} If the key is too long, or a codec refuses a number.
+   * @throws {DamagedError} If the map is damaged.
+   */
+  compareExchange(
+    this: HashMap<K, number>,
+    key: K,
+    expected: number,
+    replacement: number,
+  ): number | undefined {
+    this.#assertNumbers();
+    const value = this.#value;
+    value.put(expected);
+    value.put(replacement);
+    const hash = this.#hashOf(key);
+    const bucket = this.#lock(hash);
+    try {
+      const at = this.#search(bucket, hash);
+      if (at === NONE) return undefined;
+      this.#copy(at);
+      const found = value.take();
+      if (found === expected || found !== found && expected !== expected) {
+        value.put(replacement);
+        this.#overwrite(bucket, at);
+      }
+      return found;
+    } finally {
+      this.#unlock(bucket);
+    }
+  }
+
+  /**
+   * Adds `n` to the value of `key`, which counts as 0 if it is not there.
+   * Returns the value before. Integers wrap, as in `Atomics.add`. Returns
+   * `undefined` if the map is full, as `set` does. For values of `codec.i32` and
+   * `codec.f64`.
+   *
+   * @throws {TypeError} If the values are of another codec, a codec refuses its
+   * argument, or the bucket stays locked and this agent may not block.
+   * @throws {RangeError} If the key is too long, or a codec refuses a number.
+   * @throws {DamagedError} If the map is damaged.
+   */
+  add(this: HashMap<K, number>, key: K, n: number): number | undefined {
+    this.#assertNumbers();
+    const value = this.#value;
+    value.put(n);
+    const hash = this.#hashOf(key);
+    const bucket = this.#lock(hash);
+    try {
+      const at = this.#search(bucket, hash);
+      if (at === NONE) return this.#insert(bucket, hash) ? 0 : undefined;
+      if (this.#codec === CODEC.i32) return this.#table.add(at, n);
+      this.#copy(at);
+      const before = value.take();
+      value.put(before + n);
+      this.#overwrite(bucket, at);
+      return before;
+    } finally {
+      this.#unlock(bucket);
+    }
+  }
+
+  /**
+   * Deletes all entries, bucket by bucket. An entry that another agent adds
+   * meanwhile may stay.
+   *
+   * @throws {TypeError} If a bucket stays locked and this agent may not block.
+   * @throws {DamagedError} If the map is damaged.
+   */
+  clear(): void {
+    const { bucketCount } = this.#plan;
+    for (let hash = 0; hash < bucketCount; hash++) {
+      if (this.#table.isEmpty(this.#table.bucketOf(hash))) continue;
+      const bucket = this.#lock(hash);
+      try {
+        this.#table.empty(bucket);
+      } finally {
+        this.#unlock(bucket);
+      }
+    }
+  }
+
+  /**
+   * Mends and unlocks the buckets that agent `id` was writing to. Each of its
+   * writes has happened wholly or not at all. Call it only when that agent will
+   * never run again. Returns how many buckets it unlocked.
+   *
+   * C twin: `weft_hash_map_abandon`.
+   *
+   * @throws {TypeError} If `id` is not a number.
+   * @throws {RangeError} If `id` is not in the range of agent ids.
+   * @throws {DamagedError} If such a bucket is damaged; nothing has changed.
+   */
+  abandon(id: number): number {
+    inRange("An agent id", id, 0, OWNER_MASK);
+    if (id === 0) return 0;
+    const words = this.#words;
+    let count = 0;
+    for (let hash = 0; hash < this.#plan.bucketCount; hash++) {
+      const bucket = this.#table.bucketOf(hash);
+      if ((Atomics.load(words, bucket) & OWNER_MASK) !== id) continue;
+      if (!this.#table.isWhole(bucket)) throw new DamagedError("The map");
+      // Before the bucket has another owner: if this agent ends meanwhile, the
+      // next one still finds what there is to do.
+      this.#table.release(id);
+      if (!inherit(lockAt(words, bucket), id, this.#id)) continue;
+      this.#table.mend(bucket);
+      this.#unlock(bucket);
+      count++;
+    }
+    return count;
+  }
+
+  // ---- parts ----------------------------------------------------------------
+
+  #hashOf(key: K): number {
+    const cell = this.#key;
+    cell.put(key);
+    return hashOf(this.#low, this.#high, cell.words, cell.count);
+  }
+
+  #read(key: K, into?: Int32Array): boolean {
+    const hash = this.#hashOf(key);
+    const { words, count } = this.#key;
+    const bucket = this.#table.bucketOf(hash);
+    return this.#table.read(bucket, hash, words, count, into) !== NONE;
+  }
+
+  #search(bucket: number, hash: number): number {
+    const { words, count } = this.#key;
+    return this.#table.search(bucket, hash, words, count);
+  }
+
+  /** Copies the value of an entry; true. */
+  #copy(at: number): true {
+    if (this.#table.copyValue(at, this.#value.words)) return true;
+    throw new DamagedError("The map");
+  }
+
+  #insert(bucket: number, hash: number): boolean {
+    const key = this.#key;
+    const value = this.#value;
+    return this.#table.insert(
+      bucket,
+      hash,
+      key.words,
+      key.count,
+      value.words,
+      value.count,
+    );
+  }
+
+  #overwrite(bucket: number, at: number): void {
+    const { words, count } = this.#value;
+    this.#table.overwrite(bucket, at, words, count);
+  }
+
+  #remove(key: K, takes: boolean): boolean {
+    const hash = this.#hashOf(key);
+    const bucket = this.#lock(hash);
+    try {
+      const at = this.#search(bucket, hash);
+      if (at === NONE) return false;
+      if (takes) this.#copy(at);
+      this.#table.remove(bucket, at, this.#table.before);
+      return true;
+    } finally {
+      this.#unlock(bucket);
+    }
+  }
+
+  #assertNumbers(): void {
+    if (this.#codec === CODEC.i32 || this.#codec === CODEC.f64) return;
+    throw new TypeError(
+      "The values of this map are no numbers: this takes codec.i32 or codec.f64",
+    );
+  }
+
+  /** Locks the bucket for this hash. */
+  #lock(hash: number): number {
+    const words = this.#words;
+    const bucket = this.#table.bucketOf(hash);
+    const state = Atomics.compareExchange(words, bucket, UNLOCKED, this.#id);
+    if (state !== UNLOCKED) this.#lockSlow(bucket, state);
+    return bucket;
+  }
+
+  /** Locks a bucket in whose lock `state` was seen. */
+  #lockSlow(bucket: number, state: number): void {
+    const words = this.#words;
+    const id = this.#id;
+    if ((state & OWNER_MASK) === id) {
+      throw new TypeError(
+        `Cannot write to a map within its own update: agent ${id} holds the ` +
+          "bucket",
+      );
+    }
+    // As a Mutex spins: see there.
+    const isLocked = spinning.rounds > 0 && spin(() => {
+      const state = Atomics.load(words, bucket);
+      if (state & HANDOFF_BIT) return null;
+      return state === UNLOCKED &&
+        Atomics.compareExchange(words, bucket, state, id) === state;
+    });
+    if (isLocked) return;
+    if (!mayBlock()) {
+      throw new TypeError(
+        `Cannot write while agent ${state & OWNER_MASK} writes to the same ` +
+          "bucket: this agent may not block (a browser's main thread, or an " +
+          "audio worklet). Write later, or in a worker",
+      );
+    }
+    block(locking(lockAt(words, bucket), id, state));
+  }
+
+  #unlock(bucket: number): void {
+    const words = this.#words;
+    const state = Atomics.compareExchange(words, bucket, this.#id, UNLOCKED);
+    if (state !== this.#id) unlocking(lockAt(words, bucket), this.#id);
+  }
+}
+
+/** The lock of a bucket: the two words of a mutex. */
+const lockAt = (
+  words: Int32Array<SharedArrayBuffer>,
+  bucket: number,
+): Int32Array<SharedArrayBuffer> => words.subarray(bucket, bucket + 2);
+
+/** Whether `options` say so; checks them. */
+function isIfAbsent(options: SetOptions | undefined): boolean {
+  if (options === undefined) return false;
+  assertOptions(options, ["ifAbsent"]);
+  const { ifAbsent = false } = options;
+  assertBoolean("ifAbsent", ifAbsent);
+  return ifAbsent;
+}
+
+function randomWord(): number {
+  return typeof crypto === "undefined" // an AudioWorklet has no `crypto`
+    ? Math.random() * 2 ** 32 | 0
+    : crypto.getRandomValues(new Int32Array(1))[0]!;
+}

@@ -1,0 +1,174 @@
+import { codec, type Handle, HashMap } from "../../mod.ts";
+import type { Kind, Size } from "../_run/kinds.ts";
+import { type Agent, Twin } from "../_run/mixed/twin.ts";
+
+const codecs = { key: codec.i32, value: codec.i32 };
+const config = { ...codecs, capacity: 3 };
+
+/** How it is made, attached to and used. */
+export const kind: Kind = {
+  stem: "hash_map",
+  byteLength: HashMap.byteLength(config),
+  init: (memory, at) => HashMap.init(memory, at, config),
+  attach: (memory, at) => new HashMap(memory, at, codecs),
+  from: (handle) => HashMap.from(handle as Handle<never>, codecs),
+  use: (view) => (view as HashMap<number, number>).set(7, 8),
+  used: (view) => (view as HashMap<number, number>).get(7) === 8,
+};
+
+/** What a bundle of it may weigh. */
+export const size: Size = { name: "HashMap", most: 8850 };
+
+const EEXIST = 20, ENOENT = 44, ENOSPC = 51, EDEADLK = 16;
+
+/** A codec of the scenarios, as far as its class here uses it. */
+interface Sized {
+  readonly field: { readonly size: number };
+}
+
+/** A map of numbers, with keys and values in the scratch words. */
+class HashMapInC extends Twin {
+  readonly #size: number;
+
+  constructor(
+    agent: Agent,
+    buffer: SharedArrayBuffer,
+    byteOffset: number,
+    { value }: { readonly value: Sized },
+  ) {
+    super(agent, buffer, byteOffset);
+    this.#size = value.field.size;
+  }
+
+  /** Puts a key there; returns its address, and how many bytes it has. */
+  #key(key: number): [at: number, length: number] {
+    const { at, words } = this.scratch;
+    words[0] = key;
+    return [at, 4];
+  }
+
+  #value(value: number): [at: number, length: number] {
+    const { at, words } = this.scratch;
+    if (this.#size === 4) words[4] = value;
+    else words.set(new Int32Array(Float64Array.of(value).buffer), 4);
+    return [at + 16, this.#size];
+  }
+
+  /** Where a value goes. */
+  #into(): [at: number, room: number, length: number] {
+    const { at } = this.scratch;
+    return [at + 32, this.#size, at + 48];
+  }
+
+  get #found(): number {
+    const { words } = this.scratch;
+    return this.#size === 4
+      ? words[8]!
+      : new Float64Array(words.slice(8, 10).buffer)[0]!;
+  }
+
+  /** Whether it was done; `no` says that it could not be. */
+  #done(result: number, ...no: number[]): boolean {
+    if (no.includes(result)) return false;
+    if (result === EDEADLK) throw new TypeError("within its own update");
+    return this.succeeded(result);
+  }
+
+  get(key: number): number | undefined {
+    const { c, at } = this;
+    const result = c.weft_hash_map_get!(at, ...this.#key(key), ...this.#into());
+    return this.#done(result, ENOENT) ? this.#found : undefined;
+  }
+
+  has(key: number): boolean {
+    const result = this.c.weft_hash_map_has!(this.at, ...this.#key(key));
+    return this.#done(result, ENOENT);
+  }
+
+  set(key: number, value: number, options?: { ifAbsent?: boolean }): boolean {
+    const { c, at } = this;
+    const where = [...this.#key(key), ...this.#value(value)];
+    const flag = options?.ifAbsent ? 1 : 0;
+    return this.#done(
+      c.weft_hash_map_set!(at, ...where, flag),
+      ENOSPC,
+      EEXIST,
+    );
+  }
+
+  delete(key: number): boolean {
+    const result = this.c.weft_hash_map_delete!(this.at, ...this.#key(key));
+    return this.#done(result, ENOENT);
+  }
+
+  take(key: number): number | undefined {
+    const { c, at } = this;
+    const where = [...this.#key(key), ...this.#into()];
+    const result = c.weft_hash_map_take!(at, ...where);
+    return this.#done(result, ENOENT) ? this.#found : undefined;
+  }
+
+  add(key: number, n: number): number | undefined {
+    const { c, at } = this;
+    const [into] = this.#into();
+    const where = this.#key(key);
+    const result = this.#size === 4
+      ? c.weft_hash_map_add!(at, ...where, n, into)
+      : c.weft_hash_map_add_f64!(at, ...where, n, into);
+    return this.#done(result, ENOSPC) ? this.#found : undefined;
+  }
+
+  compareExchange(key: number, from: number, to: number): number | undefined {
+    const { c, at } = this;
+    const [into] = this.#into();
+    const where = this.#key(key);
+    const result = c.weft_hash_map_compare_exchange!(
+      at,
+      ...where,
+      from,
+      to,
+      into,
+    );
+    return this.#done(result, ENOENT) ? this.#found : undefined;
+  }
+
+  getOrInsert(key: number, make: () => number): number | undefined {
+    const { c, at } = this;
+    const where = [...this.#key(key), ...this.#value(make())];
+    const result = c.weft_hash_map_get_or_insert!(
+      at,
+      ...where,
+      ...this.#into(),
+    );
+    return this.#done(result, ENOSPC) ? this.#found : undefined;
+  }
+
+  clear(): void {
+    this.succeeded(this.c.weft_hash_map_clear!(this.at));
+  }
+
+  abandon(id: number): number {
+    return this.c.weft_hash_map_abandon!(this.at, id);
+  }
+
+  *[Symbol.iterator](): Generator<[number, number]> {
+    const { c, at, scratch } = this;
+    const begin = scratch.at;
+    scratch.words[16] = 0;
+    for (;;) {
+      const result = c.weft_hash_map_next!(
+        at,
+        begin + 64,
+        begin,
+        begin + 48,
+        begin + 32,
+        begin + 52,
+      );
+      if (!this.#done(result, ENOENT)) return;
+      yield [scratch.words[0]!, this.#found];
+    }
+  }
+}
+
+/** The classes of C, by the names of those that they stand for. */
+export const twins = { HashMap: HashMapInC };

@@ -1,0 +1,342 @@
+import { mutants } from "../_run/mutant.ts";
+
+const BESIDE_OVERWRITE = "a reader beside an overwrite";
+const USED_AGAIN = "a reader beside an entry that is used again";
+const ONE_BUCKET = "two write to one bucket";
+const RECOVERED = "a bucket is recovered beside writers";
+
+/** Mutants of the lock of a bucket. */
+const LOCK = mutants("hash_map", {
+  what: "takes the lock of a bucket by a store",
+  by: "two add to one long number",
+  ts: [
+    "const state = Atomics.compareExchange(words, bucket, UNLOCKED, this.#id);",
+    "const state = UNLOCKED; Atomics.store(words, bucket, this.#id);",
+  ],
+  c: [
+    "int32_t state = weft__compare_exchange(word, WEFT_MUTEX_UNLOCKED, id);",
+    "int32_t state = 0; weft__store(word, id);",
+  ],
+}, {
+  what: "unlocks a bucket by a store",
+  by: "two add to one long number",
+  ts: [
+    "const state = Atomics.compareExchange(words, bucket, this.#id, UNLOCKED);",
+    "const state = this.#id; Atomics.store(words, bucket, UNLOCKED);",
+  ],
+  c: [
+    "int32_t state = weft__compare_exchange(word, id, WEFT_MUTEX_UNLOCKED);",
+    "int32_t state = id; weft__store(word, WEFT_MUTEX_UNLOCKED);",
+  ],
+}, {
+  what: "abandons, and unlocks a bucket without mending it",
+  by: RECOVERED,
+  ts: ["this.#table.mend(bucket);", ""],
+  c: ["weft__hash_mend(m, &plan, bucket);", ""],
+}, {
+  what: "abandons, and leaves the entries that the agent filled",
+  by: "set of a word ends at any step",
+  ts: ["this.#table.release(id);", ""],
+  c: ["weft__hash_release(m, &plan, id);", ""],
+}, {
+  what: "abandons, and leaves the bucket locked",
+  by: RECOVERED,
+  ts: [
+    "this.#table.mend(bucket); this.#unlock(bucket);",
+    "this.#table.mend(bucket);",
+  ],
+  c: [
+    "weft__hash_mend(m, &plan, bucket); weft__hash_unlock(bucket);",
+    "weft__hash_mend(m, &plan, bucket);",
+  ],
+}, {
+  what: "abandons the buckets of everybody",
+  by: "two recover a bucket whose writer died",
+  ts: [
+    "if (!inherit(lockAt(words, bucket), id, this.#id)) continue;",
+    "Atomics.store(words, bucket, this.#id);",
+  ],
+  c: [
+    "if (!weft__mutex_inherit(&bucket->lock, id, weft_agent_id())) continue;",
+    "weft__store(&bucket->lock.state, weft_agent_id());",
+  ],
+}, {
+  what: "iterates, and believes a key that it copied",
+  ts: ["if (at === table.entry(number)) {", "if (at !== NONE) {"],
+  equivalent: "only a mixture of two keys that is a third key shows it: the " +
+    "keys of the scenarios have one word",
+});
+
+/** Mutants of the buckets and entries. */
+const TABLE = mutants({
+  source: "_map/table",
+  header: "hash_map",
+  scenarios: ["hash_map"],
+}, {
+  what: "(V): overwrites, and does not tell readers",
+  by: BESIDE_OVERWRITE,
+  ts: [
+    "Atomics.add(words, bucket + VERSION, 1); // (V) the old copy may be used",
+    "",
+  ],
+  c: [
+    "weft__add(&place->bucket->version, 1); /* (V) the old copy may be used */",
+    "",
+  ],
+}, {
+  what: "(V): tells readers before it overwrites",
+  by: BESIDE_OVERWRITE,
+  ts: [
+    "Atomics.store(words, at + CURRENT, other); // (C) the new value counts\n" +
+    "Atomics.add(words, bucket + VERSION, 1); // (V) the old copy may be used",
+    "Atomics.add(words, bucket + VERSION, 1);\n" +
+    "Atomics.store(words, at + CURRENT, other);",
+  ],
+  c: [
+    "weft__store(entry + WEFT__HASH_CURRENT, other); /* (C) the new value " +
+    "counts */ weft__add(&place->bucket->version, 1);",
+    "weft__add(&place->bucket->version, 1); " +
+    "weft__store(entry + WEFT__HASH_CURRENT, other);",
+  ],
+}, {
+  what: "(V): takes an entry out, and does not tell readers",
+  by: USED_AGAIN,
+  ts: [
+    "Atomics.add(words, bucket + VERSION, 1); // (V) the entry may be used",
+    "",
+  ],
+  c: ["weft__add(&bucket->version, 1); /* (V) the entry may be used */", ""],
+}, {
+  what: "(V): tells readers before it takes an entry out",
+  by: USED_AGAIN,
+  ts: [
+    "Atomics.store(words, before, isFirst ? next : LINKED_BIT | next);\n" +
+    "Atomics.add(words, bucket + VERSION, 1); // (V) the entry may be used",
+    "Atomics.add(words, bucket + VERSION, 1);\n" +
+    "Atomics.store(words, before, isFirst ? next : LINKED_BIT | next);",
+  ],
+  c: [
+    "weft__store(before, is_first ? next : WEFT__HASH_LINKED_BIT | next); " +
+    "weft__add(&bucket->version, 1);",
+    "weft__add(&bucket->version, 1); " +
+    "weft__store(before, is_first ? next : WEFT__HASH_LINKED_BIT | next);",
+  ],
+}, {
+  what: "(V): frees an entry before it tells readers",
+  by: USED_AGAIN,
+  ts: [
+    "Atomics.add(words, bucket + VERSION, 1); // (V) the entry may be used\n" +
+    "this.#free(at);",
+    "this.#free(at);\nAtomics.add(words, bucket + VERSION, 1);",
+  ],
+  c: [
+    "weft__add(&bucket->version, 1); /* (V) the entry may be used */ " +
+    "weft__hash_free(m, plan, number);",
+    "weft__hash_free(m, plan, number); weft__add(&bucket->version, 1);",
+  ],
+}, {
+  what: "reads, and does not look whether it changed",
+  by: USED_AGAIN,
+  ts: [
+    "if (Atomics.load(words, bucket + VERSION) !== version) continue;",
+    "void version;",
+  ],
+  c: [
+    "if (weft__load(&place->bucket->version) == version) return number;",
+    "(void)version; return number;",
+  ],
+}, {
+  what: "(C): the new value counts before it is there",
+  by: BESIDE_OVERWRITE,
+  ts: [
+    "this.#fill(at + this.#value + other * this.#plan.valueWords, value, " +
+    "count);",
+    "Atomics.store(words, at + CURRENT, other);\n" +
+    "this.#fill(at + this.#value + other * this.#plan.valueWords, value, " +
+    "count);",
+  ],
+  c: [
+    "weft__hash_fill(at + other * plan->value_words, value);",
+    "weft__store(entry + WEFT__HASH_CURRENT, other); " +
+    "weft__hash_fill(at + other * plan->value_words, value);",
+  ],
+}, {
+  what: "overwrites the copy that readers read",
+  by: BESIDE_OVERWRITE,
+  ts: [
+    "const other = 1 - (Atomics.load(words, at + CURRENT) & 1);",
+    "const other = Atomics.load(words, at + CURRENT) & 1;",
+  ],
+  c: [
+    "int32_t other = 1 - (weft__load(entry + WEFT__HASH_CURRENT) & 1);",
+    "int32_t other = weft__load(entry + WEFT__HASH_CURRENT) & 1;",
+  ],
+}, {
+  what: "(P): shows an entry before it is filled",
+  by: "two write to two buckets",
+  ts: [
+    "Atomics.store(words, at + HASH, hash);",
+    "Atomics.store(words, at + LINK,\n" +
+    "LINKED_BIT | Atomics.load(words, bucket + HEAD));\n" +
+    "Atomics.store(words, bucket + HEAD, number);\n" +
+    "Atomics.store(words, at + HASH, hash);",
+  ],
+  c: [
+    "weft__store(entry + WEFT__HASH_HASH, place->hash);",
+    "weft__store(entry, WEFT__HASH_LINKED_BIT | " +
+    "weft__load(&place->bucket->head)); " +
+    "weft__store(&place->bucket->head, number); " +
+    "weft__store(entry + WEFT__HASH_HASH, place->hash);",
+  ],
+}, {
+  what: "(P): shows an entry before it leads to the others",
+  by: "a reader beside an entry that is added",
+  ts: [
+    "Atomics.store(words, at + LINK, LINKED_BIT | next);\n" +
+    "Atomics.store(words, bucket + HEAD, number); // (P)",
+    "Atomics.store(words, bucket + HEAD, number);\n" +
+    "Atomics.store(words, at + LINK, LINKED_BIT | next);",
+  ],
+  c: [
+    "weft__store(entry + WEFT__HASH_LINK, WEFT__HASH_LINKED_BIT | next); " +
+    "weft__store(&place->bucket->head, number); /* (P) */",
+    "weft__store(&place->bucket->head, number); " +
+    "weft__store(entry + WEFT__HASH_LINK, WEFT__HASH_LINKED_BIT | next);",
+  ],
+}, {
+  what: "claims an entry by a store",
+  by: "two write to two free entries",
+  ts: [
+    "if (Atomics.compareExchange(words, link, FREE, claimed) !== FREE) {",
+    "if ((Atomics.store(words, link, claimed), false)) {",
+  ],
+  c: [
+    "if (weft__compare_exchange(link, 0, WEFT__HASH_CLAIMED_BIT | id) != 0)",
+    "if ((weft__store(link, WEFT__HASH_CLAIMED_BIT | id), 0))",
+  ],
+}, {
+  what: "claims an entry that another agent has",
+  by: "two write to two free entries",
+  ts: [
+    "if (Atomics.compareExchange(words, link, FREE, claimed) !== FREE) {",
+    "if (Atomics.compareExchange(words, link, FREE, claimed) === claimed) {",
+  ],
+  c: [
+    "if (weft__compare_exchange(link, 0, WEFT__HASH_CLAIMED_BIT | id) != 0)",
+    "if (weft__compare_exchange(link, 0, WEFT__HASH_CLAIMED_BIT | id) == 1)",
+  ],
+}, {
+  what: "sets a bit by a load and a store",
+  by: "two write to two buckets",
+  ts: [
+    "Atomics.or(words, bits + map, bit);",
+    "Atomics.store(words, bits + map, Atomics.load(words, bits + map) | bit);",
+  ],
+  c: [
+    "weft__or(bits, (int32_t)bit);",
+    "weft__store(bits, weft__load(bits) | (int32_t)bit);",
+  ],
+}, {
+  what: "frees an entry, and does not clear its bit",
+  by: ONE_BUCKET,
+  ts: [
+    "Atomics.and(this.#words, bits + (number >> 5), ~(1 << (number & 31)));",
+    "void bits, number;",
+  ],
+  c: [
+    "weft__and(weft__hash_map(m, (number - 1) >> 5), (int32_t)~bit);",
+    "(void)bit;",
+  ],
+}, {
+  what: "clears a bit by a load and a store",
+  by: "two delete from two buckets",
+  ts: [
+    "Atomics.and(this.#words, bits + (number >> 5), ~(1 << (number & 31)));",
+    "const map = bits + (number >> 5);\n" +
+    "const old = Atomics.load(this.#words, map);\n" +
+    "Atomics.store(this.#words, map, old & ~(1 << (number & 31)));",
+  ],
+  c: [
+    "weft__and(weft__hash_map(m, (number - 1) >> 5), (int32_t)~bit);",
+    "int32_t *map = weft__hash_map(m, (number - 1) >> 5); " +
+    "weft__store(map, weft__load(map) & (int32_t)~bit);",
+  ],
+}, {
+  what: "takes the rest of the chain out as well",
+  by: "the first of two in a bucket is deleted",
+  ts: [
+    "Atomics.store(words, before, isFirst ? next : LINKED_BIT | next);",
+    "Atomics.store(words, before, isFirst ? 0 : LINKED_BIT | next);",
+  ],
+  c: [
+    "weft__store(before, is_first ? next : WEFT__HASH_LINKED_BIT | next);",
+    "weft__store(before, is_first ? 0 : WEFT__HASH_LINKED_BIT | next);",
+  ],
+}, {
+  what: "adds by a load and a store",
+  ts: [
+    "return Atomics.add(this.#words, at + this.#value, n);",
+    "const old = Atomics.load(this.#words, at + this.#value);\n" +
+    "Atomics.store(this.#words, at + this.#value, old + n);\nreturn old;",
+  ],
+  equivalent: "the lock of the bucket keeps other writers out",
+}, {
+  what: "recovers, and frees no entry that was taken out",
+  by: RECOVERED,
+  ts: ["if (!this.#leadsTo(bucket, number)) this.#free(at);", ""],
+  c: [
+    "if (!weft__hash_leads_to(m, plan, bucket, number)) " +
+    "weft__hash_free(m, plan, number);",
+    "",
+  ],
+}, {
+  what: "recovers, and frees entries of the other bucket",
+  by: "a bucket is recovered beside one with an entry",
+  ts: ["if (this.bucketOf(hash) !== bucket) continue;", "void hash;"],
+  c: [
+    "if (weft__hash_bucket_of(m, plan, hash) != bucket) continue;",
+    "(void)hash;",
+  ],
+}, {
+  what: "recovers, and frees entries that are in the chain",
+  by: RECOVERED,
+  ts: [
+    "if (!this.#leadsTo(bucket, number)) this.#free(at);",
+    "this.#free(at);",
+  ],
+  c: [
+    "if (!weft__hash_leads_to(m, plan, bucket, number)) " +
+    "weft__hash_free(m, plan, number);",
+    "weft__hash_free(m, plan, number);",
+  ],
+}, {
+  what: "recovers, and does not tell readers",
+  by: "a bucket is recovered beside a reader",
+  ts: ["Atomics.add(words, bucket + VERSION, 1); // as (V)", ""],
+  c: ["weft__add(&bucket->version, 1); /* as (V) */", ""],
+}, {
+  what: "releases by a store",
+  by: "two recover a bucket whose writer died",
+  ts: [
+    "Atomics.compareExchange(words, at + LINK, claimed, FREE) === claimed;",
+    "Atomics.store(words, at + LINK, FREE) === FREE;",
+  ],
+  c: [
+    "weft__compare_exchange(at, claimed, 0) == claimed;",
+    "(weft__store(at, 0), true);",
+  ],
+}, {
+  what: "releases, and leaves a bit that was not cleared yet",
+  by: "delete of a word ends at any step",
+  ts: [
+    "isFreed || link === FREE && (Atomics.load(words, map) & bit) !== 0",
+    "isFreed",
+  ],
+  c: [
+    "if (is_freed || (link == 0 && ((uint32_t)weft__load(bits) & bit) != 0))",
+    "if (is_freed)",
+  ],
+});
+
+/** Mutants of `HashMap`. */
+export const MUTANTS = [...LOCK, ...TABLE];

@@ -1,0 +1,336 @@
+/* weft_hash_map: a model, errors, dead agents, and threads that share a map. */
+#define _POSIX_C_SOURCE 200809L
+#include <weft/hash_map.h>
+
+#include "check.h"
+
+static int32_t arena[1 << 15];
+
+static const weft_hash_map_config TEXTS = {
+    5, WEFT_HASH_MAP_TEXT, 6, WEFT_HASH_MAP_BINARY, 9, 77};
+static const weft_hash_map_config INTS = {
+    40, WEFT_HASH_MAP_I32, 4, WEFT_HASH_MAP_I32, 4, 77};
+
+/* Doubles a value, makes one of a byte, or deletes it if it is long. */
+static bool change(void *value, size_t *length, bool is_there, void *context) {
+  (*(int *)context)++;
+  if (!is_there) {
+    *(char *)value = 'x';
+    *length = 1;
+    return true;
+  }
+  if (*length > 4) return false;
+  memcpy((char *)value + *length, value, *length);
+  *length *= 2;
+  return true;
+}
+
+static void by_turns(void) {
+  uint32_t seed = 5;
+  weft_hash_map *m = weft_hash_map_init(arena, sizeof arena, TEXTS);
+  CHECK(m != NULL && weft_hash_map_attach(arena) == m);
+  EQUAL(weft_hash_map_capacity(m), 5);
+  EQUAL(weft_hash_map_key_size(m), 6);
+  EQUAL(weft_hash_map_value_size(m), 9);
+  int32_t lengths[7]; /* the model: of the value of the key with n bytes */
+  for (int i = 0; i < 7; i++) lengths[i] = -1;
+  int32_t count = 0, changes = 0;
+  const char *key = "abcdef";
+  for (int i = 0; i < 20000; i++) {
+    int32_t n = random_below(&seed, 7);
+    size_t k = (size_t)n;
+    size_t v = (size_t)random_below(&seed, 10);
+    size_t length = 99;
+    char into[9], value[9];
+    memset(value, 'a' + n, sizeof value);
+    bool there = lengths[n] >= 0;
+    int room = there || count < 5 ? 0 : ENOSPC;
+    int found = there ? 0 : ENOENT;
+    switch (random_below(&seed, 7)) {
+      case 0:
+        EQUAL(weft_hash_map_set(m, key, k, value, v, false), room);
+        if (room == 0) lengths[n] = (int32_t)v;
+        break;
+      case 1:
+        EQUAL(weft_hash_map_set(m, key, k, value, v, true),
+              there ? EEXIST : room);
+        if (!there && room == 0) lengths[n] = (int32_t)v;
+        break;
+      case 2:
+        EQUAL(weft_hash_map_delete(m, key, k), found);
+        lengths[n] = -1;
+        break;
+      case 3:
+        EQUAL(weft_hash_map_take(m, key, k, into, 9, &length), found);
+        if (there) EQUAL((int32_t)length, lengths[n]);
+        lengths[n] = -1;
+        break;
+      case 4:
+        changes = 0;
+        EQUAL(weft_hash_map_update(m, key, k, change, &changes, into), room);
+        EQUAL(changes, 1);
+        if (room == 0)
+          lengths[n] = !there ? 1 : lengths[n] > 4 ? -1 : 2 * lengths[n];
+        break;
+      case 5:
+        EQUAL(weft_hash_map_get_or_insert(m, key, k, value, v, into, 9,
+                                          &length),
+              room);
+        if (!there && room == 0) lengths[n] = (int32_t)v;
+        if (room == 0) EQUAL((int32_t)length, lengths[n]);
+        break;
+      default:
+        if (random_below(&seed, 9) != 0) break;
+        EQUAL(weft_hash_map_clear(m), 0);
+        for (int j = 0; j < 7; j++) lengths[j] = -1;
+    }
+    count = 0;
+    for (int j = 0; j < 7; j++) {
+      length = 0;
+      found = lengths[j] >= 0 ? 0 : ENOENT;
+      EQUAL(weft_hash_map_has(m, key, (size_t)j), found);
+      EQUAL(weft_hash_map_get(m, key, (size_t)j, into, 9, &length), found);
+      if (found != 0) continue;
+      EQUAL((int32_t)length, lengths[j]);
+      count++;
+    }
+    EQUAL(weft_hash_map_size(m), count);
+    int32_t cursor = 0, seen = 0;
+    char name[6];
+    size_t name_length;
+    while (weft_hash_map_next(m, &cursor, name, &name_length, into, &length) ==
+           0) {
+      EQUAL((int32_t)length, lengths[name_length]);
+      EQUAL(memcmp(name, key, name_length), 0);
+      seen++;
+    }
+    EQUAL(seen, count);
+  }
+}
+
+static void numbers(void) {
+  weft_hash_map *m = weft_hash_map_init(arena, sizeof arena, INTS);
+  CHECK(m != NULL);
+  int32_t key = -3, before = 9;
+  EQUAL(weft_hash_map_compare_exchange(m, &key, 4, 0, 1, &before), ENOENT);
+  EQUAL(weft_hash_map_add(m, &key, 4, INT32_MAX, &before), 0);
+  EQUAL(before, 0);
+  EQUAL(weft_hash_map_add(m, &key, 4, 1, &before), 0);
+  EQUAL(before, INT32_MAX);
+  EQUAL(weft_hash_map_compare_exchange(m, &key, 4, 7, 1, &before), 0);
+  EQUAL(before, INT32_MIN);
+  EQUAL(weft_hash_map_compare_exchange(m, &key, 4, INT32_MIN, 1, &before), 0);
+  EQUAL(weft_hash_map_add(m, &key, 4, 0, &before), 0);
+  EQUAL(before, 1);
+  double number = 0;
+  EQUAL(weft_hash_map_add_f64(m, &key, 4, 1, &number), EINVAL);
+  EQUAL(weft_hash_map_compare_exchange_f64(m, &key, 4, 1, 2, &number), EINVAL);
+  const weft_hash_map_config doubles = {
+      4, WEFT_HASH_MAP_F64, 8, WEFT_HASH_MAP_F64, 8, 1};
+  m = weft_hash_map_init(arena, sizeof arena, doubles);
+  CHECK(m != NULL);
+  const double zero = 0, minus = -zero, nan = zero / zero;
+  size_t length;
+  EQUAL(weft_hash_map_add_f64(m, &minus, 8, 1.5, &number), 0);
+  EQUAL(weft_hash_map_add_f64(m, &zero, 8, 1.5, &number), 0);
+  CHECK(number > 1 && number < 2);
+  EQUAL(weft_hash_map_set(m, &nan, 8, &nan, 8, false), 0);
+  EQUAL(weft_hash_map_get(m, &nan, 8, &number, 8, &length), 0);
+  EQUAL(weft_hash_map_compare_exchange_f64(m, &nan, 8, 1, 2, &number), 0);
+  EQUAL(weft_hash_map_compare_exchange_f64(m, &nan, 8, nan, minus, &number),
+        0);
+  EQUAL(weft_hash_map_compare_exchange_f64(m, &nan, 8, 0, 7, &number), 0);
+  EQUAL(weft_hash_map_get(m, &nan, 8, &number, 8, &length), 0);
+  CHECK(number > 6 && number < 8);
+  EQUAL(weft_hash_map_size(m), 2);
+  EQUAL(weft_hash_map_add(m, &zero, 8, 1, &key), EINVAL);
+  EQUAL(weft_hash_map_compare_exchange(m, &zero, 8, 1, 2, &key), EINVAL);
+}
+
+static void errors(void) {
+  const weft_hash_map_config wrong[] = {{0, 2, 4, 2, 4, 0},
+                                        {1 << 28, 2, 4, 2, 4, 0},
+                                        {1, 0, 4, 2, 4, 0},
+                                        {1, 2, 4, 10, 4, 0},
+                                        {1, 2, 0, 2, 4, 0},
+                                        {1, 2, 4096, 2, 4, 0},
+                                        {1, 2, 4, 2, 65536, 0},
+                                        {1, 4, 8, 2, 4, 0},
+                                        {1, 2, 4, 5, 4, 0}};
+  for (int i = 0; i < 9; i++) {
+    EQUAL(weft_hash_map_bytes(wrong[i]), 0);
+    CHECK(weft_hash_map_init(arena, sizeof arena, wrong[i]) == NULL);
+  }
+  CHECK(weft_hash_map_init(arena, weft_hash_map_bytes(TEXTS) - 1, TEXTS) ==
+        NULL);
+  weft_hash_map *m = weft_hash_map_init(arena, sizeof arena, TEXTS);
+  CHECK(m != NULL);
+  char value[9] = "12345678";
+  char into[9];
+  size_t length = 0;
+  EQUAL(weft_hash_map_set(m, "a", 1, value, 9, false), 0);
+  UNCHANGED(arena, 4096, weft_hash_map_set(m, "abcdefg", 7, value, 9, false),
+            EINVAL);
+  UNCHANGED(arena, 4096, weft_hash_map_set(m, "a", 1, value, 10, false),
+            EINVAL);
+  UNCHANGED(arena, 4096, weft_hash_map_get(m, "abcdefg", 7, into, 9, &length),
+            EINVAL);
+  UNCHANGED(arena, 4096, weft_hash_map_has(m, "abcdefg", 7), EINVAL);
+  UNCHANGED(arena, 4096, weft_hash_map_delete(m, "abcdefg", 7), EINVAL);
+  UNCHANGED(arena, 4096, weft_hash_map_get(m, "a", 1, into, 8, &length),
+            EOVERFLOW);
+  EQUAL((int)length, 9);
+  UNCHANGED(arena, 4096, weft_hash_map_take(m, "a", 1, into, 8, &length),
+            EOVERFLOW);
+}
+
+static void dead_agents(void) {
+  weft_hash_map *m = weft_hash_map_init(arena, sizeof arena, INTS);
+  CHECK(m != NULL);
+  int32_t key = 1, value = 2;
+  EQUAL(weft_hash_map_set(m, &key, 4, &value, 4, false), 0);
+  EQUAL(weft_agent_set_id(6), 0);
+  weft__hash_place place;
+  CHECK(weft__hash_place_of(&place, m, &key, 4));
+  EQUAL(weft__hash_lock(place.bucket), 0);
+  CHECK(weft__hash_allocate(m, &place.plan) != 0);
+  EQUAL(weft_hash_map_set(m, &key, 4, &value, 4, false), EDEADLK);
+  EQUAL(weft_agent_set_id(7), 0);
+  EQUAL(weft_hash_map_has(m, &key, 4), 0);
+  EQUAL(weft_hash_map_abandon(m, 0), 0);
+  EQUAL(weft_hash_map_abandon(m, 5), 0);
+  EQUAL(weft_hash_map_abandon(m, 6), 1);
+  EQUAL(weft_hash_map_abandon(m, 6), 0);
+  for (key = 2; key <= 40; key++)
+    EQUAL(weft_hash_map_set(m, &key, 4, &value, 4, false), 0);
+  EQUAL(weft_hash_map_set(m, &key, 4, &value, 4, false), ENOSPC);
+  /* A bucket that is damaged. */
+  CHECK(weft__hash_place_of(&place, m, &key, 4));
+  place.bucket->head = 99;
+  place.bucket->lock.state = 6;
+  UNCHANGED(arena, 4096, weft_hash_map_abandon(m, 6), -ENOTRECOVERABLE);
+  UNCHANGED(arena, 4096, weft_hash_map_has(m, &key, 4), ENOTRECOVERABLE);
+  place.bucket->lock.state = 0;
+  UNCHANGED(arena, 4096, weft_hash_map_delete(m, &key, 4), ENOTRECOVERABLE);
+}
+
+/* ---- threads ---------------------------------------------------------------- */
+
+#define THREADS 4
+static int32_t amount = 20000;
+
+typedef struct {
+  weft_hash_map *map;
+  uint32_t seed;
+  int32_t added;
+} worker;
+
+/* Values of 8 bytes, of which each is the same. */
+static bool grow(void *value, size_t *length, bool is_there, void *context) {
+  (void)context;
+  memset(value, is_there ? *(char *)value + 1 : 1, 8);
+  *length = 8;
+  return true;
+}
+
+static void *work(void *argument) {
+  worker *self = (worker *)argument;
+  char value[8], into[8];
+  size_t length;
+  for (int32_t i = 0; i < amount; i++) {
+    int32_t key = random_below(&self->seed, 20);
+    int what = random_below(&self->seed, 8);
+    if (what == 0) {
+      int result = weft_hash_map_delete(self->map, &key, 4);
+      CHECK(result == 0 || result == ENOENT);
+    } else if (what == 1) {
+      memset(value, key, 8);
+      int result = weft_hash_map_set(self->map, &key, 4, value, 8, false);
+      CHECK(result == 0 || result == ENOSPC);
+    } else if (what == 2) {
+      int result =
+          weft_hash_map_update(self->map, &key, 4, grow, NULL, value);
+      CHECK(result == 0 || result == ENOSPC);
+    } else if (what == 3) {
+      int32_t cursor = 0;
+      while (weft_hash_map_next(self->map, &cursor, &key, &length, into,
+                                &length) == 0)
+        for (int j = 1; j < 8; j++) EQUAL(into[j], into[0]);
+    } else {
+      int result =
+          weft_hash_map_get(self->map, &key, 4, into, 8, &length);
+      CHECK(result == 0 || result == ENOENT);
+      if (result == 0)
+        for (int j = 1; j < 8; j++) EQUAL(into[j], into[0]);
+    }
+  }
+  return NULL;
+}
+
+static void values_are_whole(void) {
+  const int32_t capacities[] = {1, 6, 20};
+  for (int c = 0; c < 3; c++) {
+    weft_hash_map_config config = {
+        capacities[c], WEFT_HASH_MAP_I32, 4, WEFT_HASH_MAP_RECORD, 8, 3};
+    weft_hash_map *m = weft_hash_map_init(arena, sizeof arena, config);
+    worker workers[THREADS];
+    pthread_t threads[THREADS];
+    for (int i = 0; i < THREADS; i++) {
+      worker w = {m, (uint32_t)(i + 1), 0};
+      workers[i] = w;
+      EQUAL(pthread_create(&threads[i], NULL, work, &workers[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
+    EQUAL(weft_hash_map_clear(m), 0);
+    EQUAL(weft_hash_map_size(m), 0);
+    char value[8] = {0};
+    for (int32_t key = 0; key < capacities[c]; key++)
+      EQUAL(weft_hash_map_set(m, &key, 4, value, 8, false), 0);
+  }
+}
+
+static void *count(void *argument) {
+  worker *self = (worker *)argument;
+  for (int32_t i = 0; i < amount; i++) {
+    int32_t key = random_below(&self->seed, 10), before;
+    int32_t n = random_below(&self->seed, 5);
+    EQUAL(weft_hash_map_add(self->map, &key, 4, n, &before), 0);
+    self->added += n;
+  }
+  return NULL;
+}
+
+static void sums_are_right(void) {
+  weft_hash_map *m = weft_hash_map_init(arena, sizeof arena, INTS);
+  worker workers[THREADS];
+  pthread_t threads[THREADS];
+  int32_t added = 0, sum = 0;
+  for (int i = 0; i < THREADS; i++) {
+    worker w = {m, (uint32_t)(i + 1), 0};
+    workers[i] = w;
+    EQUAL(pthread_create(&threads[i], NULL, count, &workers[i]), 0);
+  }
+  for (int i = 0; i < THREADS; i++) {
+    pthread_join(threads[i], NULL);
+    added += workers[i].added;
+  }
+  for (int32_t key = 0; key < 10; key++) {
+    int32_t value;
+    size_t length;
+    EQUAL(weft_hash_map_get(m, &key, 4, &value, 4, &length), 0);
+    sum += value;
+  }
+  EQUAL(sum, added);
+}
+
+int main(int count, char **words) {
+  if (count > 1) amount = 1000 * (int32_t)strtol(words[1], NULL, 10);
+  RUN(by_turns);
+  RUN(numbers);
+  RUN(errors);
+  RUN(dead_agents);
+  RUN(values_are_whole);
+  RUN(sums_are_right);
+  puts("done");
+  return 0;
+}

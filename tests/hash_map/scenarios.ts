@@ -1,0 +1,404 @@
+import { race } from "../../race/mod.ts";
+import { codec, HashMap, inspect } from "../../mod.ts";
+import { LAYOUT } from "../../primitives/_layout.ts";
+import { hashOf, planFor } from "../../primitives/_map/table.ts";
+import { enter, named, type Scenario, type Weft } from "../_run/scenario.ts";
+
+const HEAD = LAYOUT.hash_map.length;
+const SEED = 1;
+/** The id of an agent that is dead. */
+const DEAD = 99;
+const CLAIMED = 1 << 31;
+const LINKED = 1 << 30;
+
+/** The owner in the first word of a mutex. */
+const OWNER = 0x0fff_ffff;
+
+/** Whether two keys share a bucket of a map with two buckets. */
+const sideOf = (key: number) => hashOf(SEED, ~SEED, Int32Array.of(key), 1) & 1;
+
+/** Two keys of one bucket, and one of the other. */
+const [A, B] = [1, 2, 3, 4, 5, 6].filter((key) => sideOf(key) === 0) as [
+  number,
+  number,
+];
+const OTHER = [1, 2, 3, 4, 5, 6].find((key) => sideOf(key) === 1)!;
+
+/** The model: values by their keys. */
+type Model = Readonly<Record<number, number>>;
+
+const sizeOf = (model: Model) => Object.keys(model).length;
+const put = (model: Model, key: number, value: number): Model => ({
+  ...model,
+  [key]: value,
+});
+function without(model: Model, key: number): Model {
+  const { [key]: _, ...rest } = model;
+  return rest;
+}
+
+/** The arguments of an operation. */
+type Pair = readonly [key: number, value: number];
+type Triple = readonly [key: number, from: number, to: number];
+
+interface Setting {
+  readonly capacity?: number;
+  /** Whether values have two words, and so two copies. */
+  readonly long?: boolean;
+  /** What is in the map at first. */
+  readonly first?: Model;
+  /** Prepares the words. */
+  readonly prepare?: (words: Int32Array, entries: number) => void;
+}
+
+/** A map of few entries, against the model of a Map. */
+function sharing(weft: Weft, setting: Setting = {}) {
+  const { capacity = 2, long = false, first = {}, prepare } = setting;
+  const codecs = { key: codec.i32, value: long ? codec.f64 : codec.i32 };
+  const plan = planFor(HEAD, capacity, 1, long ? 2 : 1);
+  type Map = InstanceType<typeof HashMap<number, number>>;
+  const adding = (
+    s: Model,
+    key: number,
+    value: number,
+    done: unknown,
+    full: unknown,
+  ) =>
+    key in s
+      ? [put(s, key, value), done] as const
+      : sizeOf(s) === capacity
+      ? [s, full] as const
+      : race.either(
+        [put(s, key, value), done],
+        race.contended([s, full]),
+      );
+  return race.spec({
+    memory: () => {
+      const map = HashMap.create({ ...codecs, capacity, seed: SEED });
+      for (const key in first) map.set(Number(key), first[key]!);
+      prepare?.(new Int32Array(map.buffer), plan.entries);
+      return map.buffer;
+    },
+    agent: (memory: SharedArrayBuffer, id: number): Map => {
+      enter(weft, id);
+      return new weft.mod.HashMap(memory, 0, codecs);
+    },
+    words: {
+      ...named(LAYOUT.hash_map),
+      bits: HEAD * 4,
+      ...Object.fromEntries(
+        ["lock", "starving", "version", "head"].map((
+          name,
+          i,
+        ) => [name, (plan.buckets + i) * 4]),
+      ),
+    },
+    init: first,
+    ops: {
+      get: {
+        run: (map: Map, key: number) => map.get(key),
+        model: (s: Model, key: number) => [s, s[key]],
+        lockFree: true,
+      },
+      has: {
+        run: (map: Map, key: number) => map.has(key),
+        model: (s: Model, key: number) => [s, key in s],
+        lockFree: true,
+      },
+      set: {
+        run: (map: Map, [key, value]: Pair) => map.set(key, value),
+        model: (s: Model, [key, value]: Pair) =>
+          adding(s, key, value, true, false),
+      },
+      setIfAbsent: {
+        run: (map: Map, [key, value]: Pair) =>
+          map.set(key, value, { ifAbsent: true }),
+        model: (s: Model, [key, value]: Pair) =>
+          key in s ? [s, false] : adding(s, key, value, true, false),
+      },
+      delete: {
+        run: (map: Map, key: number) => map.delete(key),
+        model: (s: Model, key: number) => [without(s, key), key in s],
+      },
+      take: {
+        run: (map: Map, key: number) => map.take(key),
+        model: (s: Model, key: number) => [without(s, key), s[key]],
+      },
+      add: {
+        run: (map: Map, [key, n]: Pair) => map.add(key, n),
+        model: (s: Model, [key, n]: Pair) =>
+          adding(s, key, (s[key] ?? 0) + n, s[key] ?? 0, undefined),
+      },
+      exchange: {
+        run: (map: Map, [key, from, to]: Triple) =>
+          map.compareExchange(key, from, to),
+        model: (s: Model, [key, from, to]: Triple) => [
+          s[key] === from ? put(s, key, to) : s,
+          s[key],
+        ],
+      },
+      twice: {
+        run: (map: Map, key: number) =>
+          map.update(key, (old) => (old ?? 0) * 2 || undefined),
+        model: (s: Model, key: number) => [
+          key in s ? put(s, key, s[key]! * 2) : s,
+          true,
+        ],
+      },
+      make: {
+        run: (map: Map, [key, value]: Pair) =>
+          map.getOrInsert(key, () => value),
+        model: (s: Model, [key, value]: Pair) =>
+          key in s ? [s, s[key]] : adding(s, key, value, value, undefined),
+      },
+      clear: {
+        run: (map: Map) => map.clear(),
+        model: (_: Model) => [{}, undefined],
+      },
+      sum: {
+        // Each pair that is seen belongs together: values are 10 times keys.
+        run: (map: Map) => {
+          for (const [key, value] of map) if (value !== 10 * key) return key;
+          return 0;
+        },
+        model: (s: Model) => [s, 0],
+        lockFree: true,
+      },
+      die: {
+        // As an agent that ended within set, before it told readers.
+        run: (map: Map, [, value]: Pair) => {
+          const words = new Int32Array(map.buffer);
+          Atomics.store(words, plan.buckets, DEAD);
+          const copy = new Int32Array(Float64Array.of(value).buffer);
+          Atomics.store(words, plan.entries + 6, copy[0]!);
+          Atomics.store(words, plan.entries + 7, copy[1]!);
+          Atomics.store(words, plan.entries + 2, 1);
+        },
+        model: (s: Model, [key, value]: Pair) => [
+          put(s, key, value),
+          undefined,
+        ],
+      },
+      abandon: {
+        run: (map: Map) => void map.abandon(DEAD),
+        model: (s: Model) => [s, undefined],
+      },
+    },
+    recover: (map: Map, dead: number) => void map.abandon(dead + 1),
+    final: (memory: SharedArrayBuffer) => {
+      const map = new HashMap(memory, 0, codecs);
+      const { problems } = inspect(map);
+      if (problems.length > 0) return problems[0]!.text;
+      const words = new Int32Array(memory);
+      for (let i = 0; i < plan.bucketCount; i++) {
+        const owner = words[plan.buckets + 4 * i]! & OWNER;
+        if (owner !== 0) return `agent ${owner} holds bucket ${i}`;
+      }
+      let used = 0;
+      for (let i = 0; i < capacity; i++) {
+        const link = words[plan.entries + i * plan.stride]!;
+        if (link < 0) return `entry ${i + 1} is being filled`;
+        if (link !== 0) used |= 1 << i;
+      }
+      // A bit may be missing if the bucket was recovered: harmless.
+      if (words[HEAD]! & ~used) return `bits ${words[HEAD]}, used ${used}`;
+      let reached = 0;
+      for (let i = 0; i < plan.bucketCount; i++) {
+        let next = words[plan.buckets + 4 * i + 3]!;
+        for (; next !== 0; reached++) {
+          const link = words[plan.entries + (next - 1) * plan.stride]!;
+          if (link < LINKED) return `entry ${next} is free, and in a chain`;
+          if (reached > capacity) return `bucket ${i} is a circle`;
+          next = link & ~LINKED;
+        }
+      }
+      if (reached !== map.size) return `${reached} reached of ${map.size}`;
+      const seen = [...map].length;
+      if (seen !== map.size) return `${seen} found of ${map.size}`;
+    },
+  });
+}
+
+/** The race scenarios of `HashMap`. */
+export function scenarios(weft: Weft): Scenario[] {
+  const both = { [A]: 10 * A, [B]: 10 * B };
+  return [
+    {
+      name: "a reader beside an overwrite",
+      spec: sharing(weft, { long: true, capacity: 1, first: { [A]: 1.1 } }),
+      agents: [[["set", [A, -2.2]], ["set", [A, 3.3]]], [["get", A]]],
+    },
+    {
+      name: "a reader beside an entry that is used again",
+      spec: sharing(weft, { capacity: 1, first: { [A]: 10 } }),
+      agents: [[["delete", A], ["set", [B, 20]]], [["get", A], ["get", B]]],
+    },
+    {
+      name: "a reader beside an entry that moves into the other bucket",
+      spec: sharing(weft, { first: both }),
+      agents: [[["delete", B], ["set", [OTHER, 7]]], [["get", A]]],
+    },
+    {
+      name: "a reader of a number that is overwritten",
+      spec: sharing(weft, { capacity: 1, first: { [A]: 1 } }),
+      agents: [[["set", [A, 2]], ["delete", A], ["set", [A, 3]]], [["get", A]]],
+    },
+    {
+      name: "a reader beside an entry that is added",
+      spec: sharing(weft, { first: { [B]: 5 } }),
+      agents: [[["set", [A, 1]]], [["get", B], ["get", A]]],
+    },
+    {
+      name: "two add to one number",
+      spec: sharing(weft),
+      agents: [[["add", [A, 1]]], [["add", [A, 2]]]],
+    },
+    {
+      name: "two add to one long number",
+      spec: sharing(weft, { long: true, capacity: 1, first: { [A]: 1.5 } }),
+      agents: [[["add", [A, 1]]], [["add", [A, 2]]]],
+    },
+    {
+      name: "two set one key that is absent",
+      spec: sharing(weft),
+      agents: [[["setIfAbsent", [A, 1]]], [["setIfAbsent", [A, 2]]]],
+    },
+    {
+      name: "two make one value",
+      spec: sharing(weft),
+      agents: [[["make", [A, 1]]], [["make", [A, 2]]]],
+    },
+    {
+      name: "two write to one bucket",
+      spec: sharing(weft, { first: { [B]: 5 } }),
+      agents: [[["set", [A, 1]]], [["delete", B], ["has", A]]],
+    },
+    {
+      name: "two write to two buckets",
+      spec: sharing(weft, { first: { [A]: 5 } }),
+      agents: [[["delete", A], ["has", A]], [["set", [OTHER, 1]]]],
+    },
+    {
+      name: "two write to two free entries",
+      spec: sharing(weft),
+      agents: [[["set", [A, 1]], ["get", A]], [["set", [OTHER, 2]], [
+        "get",
+        OTHER,
+      ]]],
+    },
+    {
+      name: "the first of two in a bucket is deleted",
+      spec: sharing(weft, { first: { [A]: 1, [B]: 2 } }),
+      agents: [[["delete", B], ["has", A]], [["get", A], ["get", B]]],
+    },
+    {
+      name: "two delete from two buckets",
+      spec: sharing(weft, { first: { [A]: 1, [OTHER]: 2 } }),
+      agents: [[["delete", A]], [["delete", OTHER]]],
+    },
+    {
+      name: "two keys, room for one",
+      spec: sharing(weft, { capacity: 1 }),
+      agents: [[["set", [A, 1]], ["delete", A]], [["set", [B, 2]]]],
+    },
+    {
+      name: "two take one value",
+      spec: sharing(weft, { first: { [A]: 5 } }),
+      agents: [[["take", A]], [["take", A]]],
+    },
+    {
+      name: "two exchange one number",
+      spec: sharing(weft, { first: { [A]: 5 } }),
+      agents: [[["exchange", [A, 5, 6]]], [["exchange", [A, 5, 7]], [
+        "get",
+        A,
+      ]]],
+    },
+    {
+      name: "two update one number",
+      spec: sharing(weft, { first: { [A]: 5 } }),
+      agents: [[["twice", A]], [["twice", A], ["get", A]]],
+      notInC: "its callback is a C function",
+    },
+    {
+      name: "a map is cleared beside a reader",
+      spec: sharing(weft, { capacity: 1, first: { [A]: 10 } }),
+      agents: [[["clear"], ["set", [B, 20]]], [["get", A], ["get", B]]],
+    },
+    {
+      name: "an iteration beside an entry that is used again",
+      spec: sharing(weft, { capacity: 1, first: { [A]: 10 * A } }),
+      agents: [[["delete", A], ["set", [B, 10 * B]]], [["sum"]]],
+    },
+    {
+      name: "an iteration beside an entry that is used for the other bucket",
+      spec: sharing(weft, { capacity: 2, first: { [A]: 10 * A } }),
+      agents: [[["delete", A], ["set", [OTHER, 10 * OTHER]]], [["sum"]]],
+    },
+    ...(["set", "overwrite", "delete"] as const).flatMap((what) =>
+      [false, true].map((long): Scenario => ({
+        name: `${what} of ${long ? "two words" : "a word"} ends at any step`,
+        spec: sharing(weft, { long, first: { [B]: 5 } }),
+        agents: [
+          [
+            what === "set"
+              ? ["set", [A, 1]]
+              : what === "overwrite"
+              ? ["set", [B, 6]]
+              : ["delete", B],
+          ],
+          [["get", B], ["set", [B, 7]]],
+        ],
+        options: { kill: true, rescue: true },
+      }))
+    ),
+    {
+      name: "two recover a bucket whose writer died",
+      spec: sharing(weft, {
+        first: { [A]: 1 },
+        prepare: (words, entries) => {
+          const { buckets } = planFor(HEAD, 2, 1, 1);
+          words[buckets] = DEAD;
+          words[HEAD] = 3;
+          words[entries + 4] = CLAIMED | DEAD;
+        },
+      }),
+      agents: [[["abandon"]], [["abandon"], ["set", [OTHER, 2]]]],
+    },
+    {
+      name: "a bucket is recovered beside one with an entry",
+      spec: sharing(weft, {
+        first: { [OTHER]: 1 },
+        prepare: (words) => {
+          const { buckets } = planFor(HEAD, 2, 1, 1);
+          words[buckets] = DEAD;
+        },
+      }),
+      agents: [[["abandon"], ["get", OTHER]], [["set", [A, 2]]]],
+    },
+    {
+      name: "a bucket is recovered beside a reader",
+      spec: sharing(weft, { long: true, capacity: 1, first: { [A]: 1.1 } }),
+      agents: [
+        [["die", [A, -2.2]], ["abandon"], ["set", [A, 3.3]]],
+        [["get", A]],
+      ],
+    },
+    {
+      name: "a bucket is recovered beside writers",
+      spec: sharing(weft, {
+        first: { [A]: 1 },
+        prepare: (words, entries) => {
+          const { buckets } = planFor(HEAD, 2, 1, 1);
+          words[buckets] = DEAD;
+          words[HEAD] = 3;
+          // It was taken out, and not freed yet.
+          words[entries + 4] = LINKED;
+          words[entries + 5] = hashOf(SEED, ~SEED, Int32Array.of(B), 1);
+          words[entries + 6] = B;
+        },
+      }),
+      agents: [[["abandon"], ["set", [OTHER, 3]]], [["set", [A, 2]]]],
+    },
+  ];
+}

@@ -1,0 +1,628 @@
+// also: node, browsers
+import * as assert from "uvu/assert";
+import fc from "fast-check";
+import {
+  agentId,
+  type Codec,
+  codec,
+  DamagedError,
+  HashMap,
+  inspect,
+  recover,
+  struct,
+} from "../../mod.ts";
+import { LAYOUT } from "../../primitives/_layout.ts";
+import { planFor } from "../../primitives/_map/table.ts";
+import { suite } from "../_run/harness.ts";
+import { asAgent, preemptedAnywhere, refuses, wordsOf } from "../_run/model.ts";
+
+const ints = { key: codec.i32, value: codec.i32 };
+const Point = struct({ id: "u8", x: "f64" });
+/** The id of an agent that is dead. */
+const DEAD = 77;
+
+const test = suite("HashMap");
+
+/** Codecs, and for each small number a key and a value. */
+interface Kind<K, V> {
+  readonly key: Codec<K>;
+  readonly value: Codec<V>;
+  readonly keyOf: (n: number) => K;
+  readonly valueOf: (n: number) => V;
+}
+
+const KINDS: Kind<never, never>[] = [
+  { ...ints, keyOf: (n: number) => n, valueOf: (n: number) => -n },
+  {
+    key: codec.text,
+    value: codec.text,
+    keyOf: (n: number) => "ä".repeat(n),
+    valueOf: (n: number) => "x".repeat(3 * n),
+  },
+  {
+    key: codec.record(Point),
+    value: codec.record(Point),
+    keyOf: (id: number) => ({ id, x: -id }),
+    valueOf: (id: number) => ({ id, x: id / 3 }),
+  },
+  {
+    key: codec.f64,
+    value: codec.json,
+    keyOf: (n: number) => n / 2,
+    valueOf: (n: number) => ({ n }),
+  },
+  {
+    key: codec.binary,
+    value: codec.f64,
+    keyOf: (n: number) => new Uint8Array(n).fill(n),
+    valueOf: (n: number) => n * 1.5,
+  },
+] as Kind<unknown, unknown>[] as Kind<never, never>[];
+
+/** The model: values by the number of their key. */
+type Model = Map<number, number>;
+
+test("every operation obeys the model of a Map", () => {
+  const op = fc.constantFrom(
+    ...["set", "set", "set", "set if absent", "delete", "take"],
+    ...["update", "remove by update", "get or insert", "clear"] as const,
+  );
+  const n = fc.nat({ max: 9 });
+  const calls = fc.array(fc.record({ op, n, m: n }), { maxLength: 60 });
+  const kind = fc.constantFrom(...KINDS);
+  const capacity = fc.constantFrom(1, 2, 3, 5, 8, 33);
+  const seed = fc.nat();
+  fc.assert(
+    fc.property(kind, capacity, seed, calls, (kind, capacity, seed, calls) => {
+      const { keyOf, valueOf } = kind;
+      const codecs = { key: kind.key, value: kind.value };
+      const map = HashMap.create({ ...codecs, capacity, seed });
+      const other = HashMap.from(map.handle, codecs);
+      const model: Model = new Map();
+      const room = (n: number) => model.has(n) || model.size < capacity;
+      for (const { op, n, m } of calls) {
+        const key = keyOf(n);
+        const value = valueOf(m);
+        const old = model.has(n) ? valueOf(model.get(n)!) : undefined;
+        if (op === "set") {
+          assert.is(map.set(key, value), room(n));
+          if (room(n)) model.set(n, m);
+        } else if (op === "set if absent") {
+          const done = room(n) && !model.has(n);
+          assert.is(map.set(key, value, { ifAbsent: true }), done);
+          if (done) model.set(n, m);
+        } else if (op === "delete") {
+          assert.is(map.delete(key), model.delete(n));
+        } else if (op === "take") {
+          assert.equal(map.take(key), old);
+          model.delete(n);
+        } else if (op === "update") {
+          const done = map.update(key, (found) => {
+            assert.equal(found, old);
+            return value;
+          });
+          assert.is(done, room(n));
+          if (done) model.set(n, m);
+        } else if (op === "remove by update") {
+          assert.ok(map.update(key, () => undefined));
+          model.delete(n);
+        } else if (op === "get or insert") {
+          const found = map.getOrInsert(key, () => value);
+          if (old !== undefined) assert.equal(found, old);
+          else if (room(n)) {
+            assert.equal(found, value);
+            model.set(n, m);
+          } else assert.is(found, undefined);
+        } else {
+          map.clear();
+          model.clear();
+        }
+        assertSame(other, kind, model);
+      }
+      assert.equal(inspect(map).problems, []);
+    }),
+  );
+});
+
+/** Asserts that the map has what the model has. */
+function assertSame<K, V>(
+  map: HashMap<K, V>,
+  { keyOf, valueOf }: Kind<K, V>,
+  model: Model,
+): void {
+  assert.is(map.size, model.size);
+  for (let n = 0; n < 10; n++) {
+    const value = model.has(n) ? valueOf(model.get(n)!) : undefined;
+    assert.equal(map.get(keyOf(n)), value);
+    assert.is(map.has(keyOf(n)), model.has(n));
+  }
+  const seen = [...map].map(([key, value]) => JSON.stringify([key, value]));
+  const wanted = [...model].map(([n, m]) =>
+    JSON.stringify([keyOf(n), valueOf(m)])
+  );
+  assert.equal(seen.toSorted(), wanted.toSorted());
+  assert.is([...map.keys()].length, model.size);
+  assert.is([...map.values()].length, model.size);
+}
+
+test("numbers are added and compared", () => {
+  const calls = fc.array(
+    fc.record({
+      adds: fc.boolean(),
+      key: fc.nat({ max: 4 }),
+      a: fc.integer({ min: -2, max: 2 }),
+      b: fc.integer({ min: -2, max: 2 }),
+    }),
+    { maxLength: 50 },
+  );
+  const value = fc.constantFrom(codec.i32, codec.f64);
+  fc.assert(fc.property(value, calls, (value, calls) => {
+    const map = HashMap.create({ key: codec.i32, value, capacity: 3 });
+    const model = new Map<number, number>();
+    for (const { adds, key, a, b } of calls) {
+      const old = model.get(key);
+      if (!adds) {
+        assert.is(map.compareExchange(key, a, b), old);
+        if (old === a) model.set(key, b);
+      } else if (old !== undefined || model.size < 3) {
+        assert.is(map.add(key, a), old ?? 0);
+        model.set(key, (old ?? 0) + a);
+      } else assert.is(map.add(key, a), undefined);
+      assert.equal(
+        [...map].toSorted(([a], [b]) => a - b),
+        [...model].toSorted(([a], [b]) => a - b),
+      );
+    }
+  }));
+  const map = HashMap.create({ ...ints, capacity: 1 });
+  map.set(1, 2 ** 31 - 1);
+  assert.is(map.add(1, 1), 2 ** 31 - 1);
+  assert.is(map.get(1), -(2 ** 31));
+  const halves = HashMap.create({
+    key: codec.i32,
+    value: codec.f64,
+    capacity: 1,
+  });
+  halves.set(1, NaN);
+  assert.is.not(halves.compareExchange(1, NaN, 0.5), 0);
+  assert.is(halves.get(1), 0.5);
+  halves.set(1, -0);
+  assert.is(Object.is(halves.compareExchange(1, 0, 2), -0), true);
+  assert.is(halves.get(1), 2);
+});
+
+test("NaN is a key, and -0 the same one as 0", () => {
+  const map = HashMap.create({ key: codec.f64, value: codec.i32, capacity: 4 });
+  map.set(NaN, 1);
+  map.set(0 / 0, 2);
+  map.set(-0, 3);
+  map.set(Infinity, 5);
+  assert.is(map.size, 3);
+  assert.is(map.get(NaN), 2);
+  assert.is(map.get(0), 3);
+  assert.ok([...map.keys()].some((key) => Object.is(key, 0)));
+});
+
+test("getInto() copies the bytes of a value", () => {
+  const map = HashMap.create({
+    key: codec.text,
+    value: codec.text,
+    capacity: 2,
+    keySize: 4,
+    valueSize: 5,
+  });
+  assert.ok(map.set("four", "fünf"));
+  const into = new Uint8Array(6);
+  assert.is(map.getInto("four", into), 5);
+  assert.is(new TextDecoder().decode(into), "fünf\0");
+  assert.is(map.getInto("none", into), -1);
+  const short = () => map.getInto("four", new Uint8Array(4));
+  refuses(map.buffer, short, RangeError, "5 bytes", "4 bytes");
+  const words = () => map.getInto("four", new Int32Array(2) as never);
+  refuses(map.buffer, words, TypeError, "Int32Array");
+  const numbers = HashMap.create({
+    key: codec.i32,
+    value: codec.i32,
+    capacity: 1,
+  });
+  numbers.set(-1, 0x04030201);
+  assert.is(numbers.getInto(-1, into), 4);
+  assert.equal([...into.subarray(0, 4)], [1, 2, 3, 4]);
+});
+
+test("a key or value that does not fit is refused", () => {
+  const map = HashMap.create({
+    key: codec.text,
+    value: codec.binary,
+    capacity: 2,
+    keySize: 3,
+    valueSize: 5,
+  });
+  const long = new Uint8Array(6);
+  const some = new Uint8Array(5);
+  const { buffer } = map;
+  refuses(buffer, () => map.set("four", some), RangeError, "3 bytes", "four");
+  refuses(buffer, () => map.get("four"), RangeError, "key", "3 bytes");
+  refuses(buffer, () => map.set("ab", long), RangeError, "value", "5 bytes");
+  refuses(buffer, () => map.update("ab", () => long), RangeError, "5 bytes");
+  refuses(buffer, () => map.getOrInsert("ab", () => long), RangeError, "5");
+  refuses(buffer, () => map.has("\ud800"), RangeError, "surrogate");
+  refuses(buffer, () => map.get(7 as never), TypeError, "7");
+  refuses(buffer, () => map.set("a", "b" as never), TypeError, "b");
+  refuses(buffer, () => map.update("ab", 7 as never), TypeError, "7");
+  refuses(buffer, () => map.getOrInsert("ab", 7 as never), TypeError, "7");
+  const option = { ifabsent: true } as never;
+  refuses(buffer, () => map.set("ab", some, option), TypeError, "ifabsent");
+  const flag = { ifAbsent: 1 } as never;
+  refuses(buffer, () => map.set("ab", some, flag), TypeError, "ifAbsent");
+  const add = () => (map as never as HashMap<string, number>).add("ab", 1);
+  refuses(buffer, add, TypeError, "no numbers");
+  const exchange = () =>
+    (map as never as HashMap<string, number>).compareExchange("ab", 1, 2);
+  refuses(buffer, exchange, TypeError, "no numbers");
+  const numbers = HashMap.create({ ...ints, capacity: 1 });
+  const half = () => numbers.set(0.5, 1);
+  refuses(numbers.buffer, half, RangeError, "0.5");
+  refuses(numbers.buffer, () => numbers.set(1, NaN), RangeError, "NaN");
+});
+
+test("a configuration out of range is refused", () => {
+  const memory = new SharedArrayBuffer(4096);
+  const texts = { key: codec.text, value: codec.text };
+  const refused = (
+    config: object,
+    type: new (message: string) => Error,
+    text: string,
+  ) => {
+    const whole = { capacity: 1, ...texts, ...config } as never;
+    refuses(memory, () => HashMap.init(memory, 0, whole), type, text);
+    refuses(memory, () => HashMap.byteLength(whole), type, text);
+    refuses(memory, () => HashMap.create(whole), type, text);
+  };
+  for (const n of [0, -1, 1.5, NaN, 2 ** 28]) {
+    refused({ capacity: n }, RangeError, `received ${n}`);
+  }
+  for (const n of [0, -1, 1.5, NaN, 4096]) {
+    refused({ keySize: n }, RangeError, `received ${n}`);
+  }
+  for (const n of [0, -1, 1.5, NaN, 65536]) {
+    refused({ valueSize: n }, RangeError, `received ${n}`);
+  }
+  for (const n of [-1, 1.5, NaN, 2 ** 32]) {
+    refused({ seed: n }, RangeError, `received ${n}`);
+  }
+  refused({ capacity: "1" }, TypeError, "capacity");
+  refused({ key: "text" }, TypeError, "codec");
+  refused({ value: { name: "x" } }, TypeError, "codec");
+  refused({ keysize: 4 }, TypeError, "keysize");
+  refused({ key: codec.i32, keySize: 4 }, TypeError, "received 4");
+  refused({ value: codec.f64, valueSize: 8 }, TypeError, "received 8");
+});
+
+test("a view needs the codecs of the map", () => {
+  const Other = struct({ id: "u8", y: "f64" });
+  const points = { key: codec.text, value: codec.record(Point) };
+  const map = HashMap.create({ ...points, capacity: 2 });
+  const { buffer, handle } = map;
+  assert.is(HashMap.from(handle, points).capacity, 2);
+  assert.is(map.keySize, 32);
+  assert.is(map.valueSize, Point.size);
+  const from = (codecs: object) => () => HashMap.from(handle, codecs as never);
+  const number = { ...points, key: codec.i32 };
+  refuses(buffer, from(number), TypeError, "keys are text", "not i32");
+  const short = { ...points, value: codec.f64 };
+  refuses(buffer, from(short), TypeError, "values are record", "not f64");
+  const other = { ...points, value: codec.record(Other) };
+  refuses(buffer, from(other), TypeError, "values have other fields");
+  refuses(buffer, from({ key: codec.text }), TypeError, "undefined");
+  const mine = { key: mineOf("mine"), value: codec.i32 };
+  const named = HashMap.create({ ...mine, capacity: 1 });
+  named.set("a", 1);
+  assert.is(HashMap.from(named.handle, mine).get("a"), 1);
+  const renamed = () =>
+    HashMap.from(named.handle, { ...mine, key: mineOf("mine 2") });
+  refuses(named.buffer, renamed, TypeError, '"mine 2"');
+});
+
+/** A codec of a user's. */
+function mineOf(name: string): Codec<string> {
+  return {
+    name,
+    encode: (value, into) => {
+      if (value.length > into.length) return value.length;
+      for (let i = 0; i < value.length; i++) into[i] = value.charCodeAt(i);
+      return value.length;
+    },
+    decode: (bytes) => String.fromCharCode(...bytes),
+  };
+}
+
+test("the seed decides who shares a bucket", () => {
+  const order = (seed?: number) => {
+    const map = HashMap.create({ ...ints, capacity: 64, seed });
+    for (let n = 0; n < 64; n++) map.set(n, n);
+    return wordsOf(map).slice(LAYOUT.hash_map.length + 32).join();
+  };
+  assert.is(order(7), order(7));
+  assert.is.not(order(7), order(8));
+  assert.is.not(order(), order());
+});
+
+test("update() leaves the map alone if it throws, or writes to it", () => {
+  const map = HashMap.create({ ...ints, capacity: 1 });
+  map.set(1, 2);
+  const oops = () =>
+    map.update(1, () => {
+      throw new RangeError("oops");
+    });
+  refuses(map.buffer, oops, RangeError, "oops");
+  const within = () => map.update(1, (old) => (map.set(1, 3), old));
+  refuses(map.buffer, within, TypeError, "within its own update");
+  assert.ok(map.update(1, (old) => old! + map.get(1)!)); // it may read
+  assert.is(map.get(1), 4);
+});
+
+test("update() writes its own key, whatever else it reads", () => {
+  const map = HashMap.create({ ...ints, capacity: 8 });
+  map.set(1, 10);
+  assert.ok(map.update(2, () => map.get(1)! + 1));
+  assert.is(map.get(2), 11);
+  assert.is(map.get(1), 10);
+});
+
+/** Words of the parts of a map of numbers. */
+function parts({ capacity, buffer, byteOffset }: HashMap<number, number>) {
+  const plan = planFor(LAYOUT.hash_map.length, capacity, 1, 1);
+  const words = new Int32Array(buffer, byteOffset, plan.length);
+  return { ...plan, words };
+}
+
+test("damage is noticed, and loops end", () => {
+  const wrongs: ((map: HashMap<number, number>) => void)[] = [
+    (map) => {
+      const { words, buckets } = parts(map);
+      words[buckets + 3] = 9; // no such entry
+    },
+    (map) => {
+      const { words, buckets } = parts(map);
+      words[buckets + 3] = -1;
+    },
+    (map) => {
+      const { words, entries } = parts(map);
+      words[entries] = 1 << 30 | 1; // it leads to itself
+    },
+    (map) => {
+      const { words, entries } = parts(map);
+      words[entries] = 0; // free, and in a chain
+    },
+  ];
+  for (const wrong of wrongs) {
+    const map = HashMap.create({ ...ints, capacity: 1 });
+    map.set(1, 2);
+    wrong(map);
+    const calls: (() => unknown)[] = [
+      () => map.get(5),
+      () => map.has(5),
+      () => map.set(5, 1),
+      () => map.delete(5),
+      () => map.take(5),
+      () => map.add(5, 1),
+      () => map.compareExchange(5, 1, 2),
+      () => map.update(5, () => 1),
+      () => map.getOrInsert(5, () => 1),
+      () => map.clear(),
+    ];
+    for (const call of calls) refuses(map.buffer, call, DamagedError, "map");
+    asAgent(DEAD, () => new HashMap(map.buffer, 0, ints));
+    const { words, buckets } = parts(map);
+    words[buckets] = DEAD;
+    refuses(map.buffer, () => map.abandon(DEAD), DamagedError, "map");
+    assert.equal(recover(DEAD, map).map(({ what }) => what), ["damaged"]);
+  }
+});
+
+test("a length that is impossible is noticed", () => {
+  const texts = { key: codec.text, value: codec.text };
+  const sizes = { keySize: 4, valueSize: 4 };
+  const map = HashMap.create({ ...texts, ...sizes, capacity: 1 });
+  map.set("a", "b");
+  const { entries } = planFor(LAYOUT.hash_map.length, 1, 2, 2);
+  for (const length of [-1, 5, 1 << 30]) {
+    wordsOf(map)[entries + 5] = length;
+    refuses(map.buffer, () => map.get("a"), DamagedError, "map");
+    refuses(map.buffer, () => map.take("a"), DamagedError, "map");
+    assert.ok(map.has("a"));
+  }
+});
+
+test("inspect() tells what does not fit together", () => {
+  const rows: [index: (map: HashMap<number, number>) => number, number][] = [
+    [(map) => parts(map).buckets, -1],
+    [(map) => parts(map).buckets + 3, 4],
+    [(map) => parts(map).entries, 1],
+    [(map) => parts(map).entries, 1 << 30 | 4],
+    [(map) => parts(map).entries, 1 << 31],
+  ];
+  for (const [index, value] of rows) {
+    const map = HashMap.create({ ...ints, capacity: 3 });
+    assert.equal(inspect(map).problems, []);
+    parts(map).words[index(map)] = value;
+    const [problem] = inspect(map).problems;
+    assert.is(problem?.index, index(map));
+    assert.is(problem?.value, value);
+    assert.is(problem?.what, "damaged");
+  }
+});
+
+const operations: Record<string, (map: HashMap<number, number>) => unknown> = {
+  "set a new key": (map) => map.set(3, 30),
+  "overwrite": (map) => map.set(1, 11),
+  delete: (map) => map.delete(1),
+  "delete the other": (map) => map.delete(2),
+  take: (map) => map.take(2),
+  add: (map) => map.add(1, 1),
+  update: (map) => map.update(2, (old) => (old ?? 0) + 1),
+  get: (map) => map.get(2),
+  iterate: (map) => [...map],
+};
+
+/** Thrown instead of the next step of an agent that ends. */
+class Ended extends Error {}
+
+test("an agent may end at any step", () => {
+  for (const value of [codec.i32, codec.f64]) {
+    const codecs = { key: codec.i32, value };
+    for (const [name, operation] of Object.entries(operations)) {
+      for (let at = 0, ended = true; ended; at++) {
+        const [map, whole] = [filled(value), filled(value)];
+        const before = sorted(map);
+        operation(whole);
+        const victim = asAgent(DEAD, () => new HashMap(map.buffer, 0, codecs));
+        ended = endsAt(at, () => operation(victim));
+        const path = `${name}, step ${at}`;
+        const seen = sorted(map);
+        assert.ok(
+          seen === before || seen === sorted(whole),
+          `${path}: ${seen}`,
+        );
+        const found = recover([DEAD], map);
+        assert.ok(found.every(({ what }) => what === "writes ended"), path);
+        assert.equal(recover([DEAD], map), [], path);
+        assert.is(sorted(map), seen, path);
+        assert.equal(inspect(map).problems, []);
+        // Every entry can be used, and every bucket be written to.
+        for (let n = 10; map.size < 4; n++) assert.ok(map.set(n, n), path);
+        assert.not.ok(map.set(99, 1), path);
+        map.clear();
+        assert.is(map.size, 0, path);
+        for (let n = 0; n < 4; n++) assert.ok(map.set(n, n), path);
+      }
+    }
+  }
+});
+
+const sorted = (map: Iterable<[number, number]>) =>
+  JSON.stringify([...map].toSorted(([a], [b]) => a - b));
+
+/** A map of four entries with two keys. */
+function filled(value: Codec<number>): HashMap<number, number> {
+  const codecs = { key: codec.i32, value };
+  const map = HashMap.create({ ...codecs, capacity: 4, seed: 1 });
+  map.set(1, 10);
+  map.set(2, 20);
+  return map;
+}
+
+/** Ends an operation before its step number `at`; whether it came so far. */
+function endsAt(at: number, operation: () => unknown): boolean {
+  const names = [
+    "load",
+    "store",
+    "add",
+    "and",
+    "or",
+    "compareExchange",
+    "notify",
+  ] as const;
+  const atomics = Atomics as unknown as Record<string, unknown>;
+  const originals = names.map((name) => atomics[name]);
+  let steps = 0;
+  names.forEach((name, i) => {
+    const original = originals[i] as (...args: never[]) => unknown;
+    atomics[name] = (...args: never[]) => {
+      if (steps++ >= at) throw new Ended();
+      return original.apply(Atomics, args);
+    };
+  });
+  try {
+    operation();
+    return false;
+  } catch (error) {
+    if (!(error instanceof Ended)) throw error;
+    return true;
+  } finally {
+    names.forEach((name, i) => atomics[name] = originals[i]);
+  }
+}
+
+test("any two operations may meet at any step", () => {
+  for (const value of [codec.i32, codec.f64]) {
+    const codecs = { key: codec.i32, value };
+    // The operation does not hold a lock while a reader comes.
+    for (const [one, run] of Object.entries(operations)) {
+      preemptedAnywhere(
+        () => {
+          const map = filled(value);
+          const reader = asAgent(5, () => new HashMap(map.buffer, 0, codecs));
+          const before = sorted(map);
+          return { map, reader, before, seen: "" };
+        },
+        ({ map }) => void run(map),
+        (it) => void (it.seen = sorted(it.reader)),
+        ({ map, before, seen }, step) => {
+          const after = sorted(map);
+          assert.ok(seen === before || seen === after, `${one} at ${step}`);
+        },
+      );
+    }
+    for (const [one, run] of Object.entries(operations)) {
+      if (one !== "get" && one !== "iterate") continue;
+      for (const [two, meet] of Object.entries(operations)) {
+        preemptedAnywhere(
+          () => {
+            const map = filled(value);
+            const other = asAgent(5, () => new HashMap(map.buffer, 0, codecs));
+            return { map, other, seen: new Map<number, number>() };
+          },
+          (it) => {
+            if (one === "get") it.seen.set(2, run(it.map) as number);
+            else it.seen = new Map(run(it.map) as [number, number][]);
+          },
+          ({ other }) => {
+            meet(other);
+            other.delete(8);
+            other.set(8, 80); // what was freed is used again
+            other.delete(8);
+          },
+          ({ seen }, step) => {
+            const path = `${one}, ${two} at ${step}`;
+            for (const [key, value] of seen) {
+              const known = { 1: [10, 11], 2: [20, 21, undefined], 3: [30] }[
+                key
+              ];
+              assert.ok(known?.includes(value as never), `${path}: ${value}`);
+            }
+          },
+        );
+      }
+    }
+  }
+});
+
+test("an iteration sees what stays once", () => {
+  const map = HashMap.create({ ...ints, capacity: 40 });
+  for (let n = 0; n < 20; n++) map.set(n, n);
+  const seen: number[] = [];
+  let n = 20;
+  for (const [key] of map) {
+    seen.push(key);
+    map.delete(n - 1);
+    map.set(n++, 0);
+    if (n > 400) break;
+  }
+  for (let key = 0; key < 19; key++) {
+    assert.is(seen.filter((other) => other === key).length, 1, `${key}`);
+  }
+  map.clear();
+  assert.equal([...map], []);
+});
+
+test("abandon() refuses what is no id", () => {
+  const map = HashMap.create({ ...ints, capacity: 1 });
+  for (const id of [-1, 1.5, NaN, 2 ** 28]) {
+    refuses(map.buffer, () => map.abandon(id), RangeError, `${id}`);
+  }
+  refuses(map.buffer, () => map.abandon("7" as never), TypeError, "7");
+  assert.is(map.abandon(0), 0);
+  assert.is(map.abandon(agentId() === 9 ? 8 : 9), 0);
+});

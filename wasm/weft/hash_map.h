@@ -1,0 +1,1061 @@
+/* hash_map.h - the twin of primitives/hash_map.ts. */
+#ifndef WEFT_HASH_MAP_H
+#define WEFT_HASH_MAP_H
+
+#include "_region.h"
+#include "agent.h"
+#include "mutex.h"
+
+#ifndef WEFT_REALTIME /* what may wait */
+
+WEFT__BEGIN
+
+/* The codecs of keys and values, as JavaScript names them: bytes, UTF-8, JSON,
+   an int32_t, a double, a struct, a codec of a user's, or any value. The bytes
+   of a key between the members of a struct must be 0. */
+enum {
+  WEFT_HASH_MAP_BINARY = 1,
+  WEFT_HASH_MAP_TEXT = 2,
+  WEFT_HASH_MAP_JSON = 3,
+  WEFT_HASH_MAP_I32 = 4,
+  WEFT_HASH_MAP_F64 = 5,
+  WEFT_HASH_MAP_RECORD = 6,
+  WEFT_HASH_MAP_OWN = 8,
+  WEFT_HASH_MAP_VALUE = 9
+};
+
+/*
+ * The configuration of a map: how many entries fit; the codec of the keys, and
+ * the most bytes of one, 1 to 4095; the same for values, 1 to 65535; and a seed,
+ * which decides which keys share a bucket. Let it be random if others choose
+ * keys. Keys and values of I32, F64 and RECORD have exactly that many bytes.
+ */
+typedef struct {
+  int32_t capacity;
+  int32_t key_codec;
+  int32_t key_size;
+  int32_t value_codec;
+  int32_t value_size;
+  uint64_t seed;
+} weft_hash_map_config;
+
+/* Begin of what `deno task layout` makes from primitives/_layout.ts. */
+/* clang-format off */
+/*
+ * A map from keys to values.
+ *
+ * word 0   magic        Kind and layout version.
+ * word 1   capacity     How many entries there are.
+ * word 2   sizes        bits 0-11   the most bytes of a key
+ *                       bits 12-27  the most bytes of a value
+ *                       bit 28      keys differ in length
+ *                       bit 29      values differ in length
+ * word 3   seal         Check word over the configuration.
+ * word 4   codecs       bits 0-7   the codec of the keys, as in a channel
+ *                       bits 8-15  the codec of the values
+ * word 5   key_shape    A number that tells apart keys with different fields;
+ *                       or 0.
+ * word 6   value_shape  The same for values.
+ * word 7   seed_low     The lower half of the seed of the hash.
+ * word 8   seed_high    The upper half.
+ * word 32  A bit for each entry, 1 if the entry is probably not free, padded to
+ *          a multiple of 32 words. Then the buckets, four words each: the two
+ *          words of a mutex; `version`, which changes after each step that
+ *          readers must notice; and `head`, the number of the first entry,
+ *          counted from 1, or 0. Then the entries. An entry has `link`: 0 while
+ *          it is free; bit 31 and the id of the agent that fills it; or bit 30
+ *          and the number of the next entry, or 0. Then the hash of the key.
+ *          Then, if a value may have more than one word, `current`, which names
+ *          the copy that counts: 0 or 1. Then the key, and the value or its two
+ *          copies. What may differ in length begins with its length in bytes.
+ */
+typedef struct {
+  int32_t magic;
+  int32_t capacity;
+  int32_t sizes;
+  int32_t seal;
+  int32_t codecs;
+  int32_t key_shape;
+  int32_t value_shape;
+  int32_t seed_low;
+  int32_t seed_high;
+  int32_t _pad0[23];
+} weft_hash_map;
+WEFT_WORD(hash_map, magic, 0);
+WEFT_WORD(hash_map, capacity, 1);
+WEFT_WORD(hash_map, sizes, 2);
+WEFT_WORD(hash_map, seal, 3);
+WEFT_WORD(hash_map, codecs, 4);
+WEFT_WORD(hash_map, key_shape, 5);
+WEFT_WORD(hash_map, value_shape, 6);
+WEFT_WORD(hash_map, seed_low, 7);
+WEFT_WORD(hash_map, seed_high, 8);
+WEFT_LENGTH(hash_map, 32);
+/* clang-format on */
+/* End of what `deno task layout` makes. */
+
+#define WEFT__HASH_LINKED_BIT (1 << 30) /* HASH_MAP_BITS.LINKED */
+#define WEFT__HASH_NEXT_MASK 0x3fffffff /* HASH_MAP_BITS.NEXT */
+/* With the id of the agent that fills the entry. */
+#define WEFT__HASH_CLAIMED_BIT INT32_MIN /* HASH_MAP_BITS.CLAIMED */
+
+/* What a search finds if no entry has the key, or if the links lead out of the
+   chain; else it is the number of an entry. */
+enum { WEFT__HASH_NONE = 0, WEFT__HASH_ASTRAY = -1 };
+
+/* A bucket: see the table above. */
+typedef struct {
+  weft_mutex lock;
+  int32_t version;
+  int32_t head;
+} weft__hash_bucket;
+
+/* Where the parts of a map lie, in words, and what is in them. */
+typedef struct {
+  int32_t capacity;
+  int32_t buckets; /* how many there are, a power of 2 */
+  int32_t key_words;
+  int32_t value_words;
+  int32_t key;   /* words of an entry before its key */
+  int32_t value; /* words of an entry before its value */
+  int32_t stride;
+  bool key_varies;
+  bool value_varies;
+} weft__hash_plan;
+
+/* The words of an entry. */
+enum { WEFT__HASH_LINK, WEFT__HASH_HASH, WEFT__HASH_CURRENT };
+
+static inline weft__hash_plan weft__hash_plan_for(int32_t capacity,
+                                                  int32_t sizes) {
+  weft__hash_plan plan;
+  int32_t most = capacity - (capacity >> 2);
+  plan.capacity = capacity;
+  plan.buckets = 1 << (31 - __builtin_clz((uint32_t)(most < 1 ? 1 : most)));
+  plan.key_varies = (sizes & WEFT__HASH_KEY_VARIES_BIT) != 0;
+  plan.value_varies = (sizes & WEFT__HASH_VALUE_VARIES_BIT) != 0;
+  plan.key_words =
+      weft__hash_words(sizes & WEFT__HASH_KEY_SIZE, plan.key_varies);
+  plan.value_words = weft__hash_words(
+      sizes >> WEFT__HASH_VALUE_SHIFT & WEFT__HASH_VALUE_SIZE,
+      plan.value_varies);
+  plan.key =
+      plan.value_words > 1 ? WEFT__HASH_CURRENT + 1 : WEFT__HASH_HASH + 1;
+  plan.value = plan.key + plan.key_words;
+  plan.stride = weft__hash_stride(sizes);
+  return plan;
+}
+
+static inline weft__hash_plan weft__hash_plan_of(const weft_hash_map *m) {
+  return weft__hash_plan_for(m->capacity, m->sizes);
+}
+
+static inline int32_t *weft__hash_map(const weft_hash_map *m, int32_t map) {
+  return (int32_t *)(uintptr_t)(m + 1) + map;
+}
+
+/* The words of the bits. */
+static inline size_t weft__hash_maps(int32_t capacity) {
+  return ((size_t)capacity + 1023) / 1024 * 32;
+}
+
+static inline weft__hash_bucket *weft__hash_bucket_at(const weft_hash_map *m,
+                                                      int32_t number) {
+  int32_t *buckets = weft__hash_map(m, 0) + weft__hash_maps(m->capacity);
+  return (weft__hash_bucket *)buckets + number;
+}
+
+/* Entry `number`, from 1 on. */
+static inline int32_t *weft__hash_entry(const weft_hash_map *m,
+                                        const weft__hash_plan *plan,
+                                        int32_t number) {
+  int32_t *entries = (int32_t *)weft__hash_bucket_at(m, plan->buckets);
+  return entries + (size_t)(number - 1) * (size_t)plan->stride;
+}
+
+static inline bool weft__hash_is_sized(int32_t codec) {
+  return codec >= WEFT_HASH_MAP_I32 && codec <= WEFT_HASH_MAP_RECORD;
+}
+
+static inline bool weft__hash_is_codec(int32_t codec, int32_t size) {
+  return codec >= WEFT_HASH_MAP_BINARY && codec <= WEFT_HASH_MAP_VALUE &&
+         (codec != WEFT_HASH_MAP_I32 || size == 4) &&
+         (codec != WEFT_HASH_MAP_F64 || size == 8);
+}
+
+static inline int32_t weft__hash_sizes(weft_hash_map_config config) {
+  if (config.key_size < 1 || config.key_size > WEFT__HASH_KEY_SIZE) return 0;
+  if (config.value_size < 1 || config.value_size > WEFT__HASH_VALUE_SIZE)
+    return 0;
+  if (!weft__hash_is_codec(config.key_codec, config.key_size)) return 0;
+  if (!weft__hash_is_codec(config.value_codec, config.value_size)) return 0;
+  int32_t sizes =
+      config.key_size | config.value_size << WEFT__HASH_VALUE_SHIFT;
+  if (!weft__hash_is_sized(config.key_codec))
+    sizes |= WEFT__HASH_KEY_VARIES_BIT;
+  if (!weft__hash_is_sized(config.value_codec))
+    sizes |= WEFT__HASH_VALUE_VARIES_BIT;
+  return sizes;
+}
+
+/* Parts of WEFT_HASH_MAP_BYTES: a codec and a size as there. */
+#define WEFT__HASH_WORDS(codec, size)                                     \
+  (((codec) < WEFT_HASH_MAP_I32 || (codec) > WEFT_HASH_MAP_RECORD) + 0ll + \
+   ((size) + 3) / 4)
+#define WEFT__HASH_FITS(codec, size, most)                   \
+  ((codec) >= WEFT_HASH_MAP_BINARY && (codec) <= WEFT_HASH_MAP_VALUE && \
+   (size) >= 1 && (size) <= (most) &&                        \
+   ((codec) != WEFT_HASH_MAP_I32 || (size) == 4) &&          \
+   ((codec) != WEFT_HASH_MAP_F64 || (size) == 8))
+#define WEFT__HASH_STRIDE(key_words, value_words) \
+  ((key_words) + ((value_words) > 1 ? 3 + 2 * (value_words) : 3))
+
+/* The bytes of a map as a constant expression; 0 if out of range. */
+#define WEFT_HASH_MAP_BYTES(capacity, key_codec, key_size, value_codec,       \
+                            value_size)                                       \
+  (!WEFT__HASH_FITS(key_codec, key_size, WEFT__HASH_KEY_SIZE) ||              \
+           !WEFT__HASH_FITS(value_codec, value_size, WEFT__HASH_VALUE_SIZE) || \
+           (capacity) < 1 ||                                                  \
+           (capacity) * WEFT__HASH_STRIDE(                                    \
+                            WEFT__HASH_WORDS(key_codec, key_size),            \
+                            WEFT__HASH_WORDS(value_codec, value_size)) >      \
+               1 << 28                                                        \
+       ? 0                                                                    \
+       : sizeof(weft_hash_map) +                                              \
+             sizeof(int32_t) * WEFT__MULTIPLE(((capacity) + 31) / 32, 32) +   \
+             sizeof(weft__hash_bucket) *                                      \
+                 WEFT__POWER(((capacity) - (capacity) / 4) / 2 + 1) +         \
+             4ull * (capacity) *                                              \
+                 WEFT__HASH_STRIDE(                                           \
+                     WEFT__HASH_WORDS(key_codec, key_size),                   \
+                     WEFT__HASH_WORDS(value_codec, value_size)))
+
+/* The bytes of a map of this configuration; 0 if it is out of range. */
+static inline size_t weft_hash_map_bytes(weft_hash_map_config config) {
+  int32_t sizes = weft__hash_sizes(config);
+  if (!weft__hash_is_possible(config.capacity, sizes)) return 0;
+  weft__hash_plan plan = weft__hash_plan_for(config.capacity, sizes);
+  return sizeof(weft_hash_map) + 4 * weft__hash_maps(plan.capacity) +
+         (size_t)plan.buckets * sizeof(weft__hash_bucket) +
+         4 * (size_t)plan.capacity * (size_t)plan.stride;
+}
+
+/* The map at `at`, or NULL: see weft_attach_error. */
+static inline WEFT__RESULT weft_hash_map *weft_hash_map_attach(void *at) {
+  if (weft_attach_error(at, WEFT_KIND_hash_map) != NULL) return NULL;
+  return (weft_hash_map *)at;
+}
+
+/* Initializes `bytes` bytes of unused memory as an empty map. NULL if the
+   configuration is out of range, the bytes are too few, or `at` is not a
+   multiple of 4. */
+static inline WEFT__RESULT weft_hash_map *weft_hash_map_init(
+    void *at, size_t bytes, weft_hash_map_config config) {
+  weft_hash_map *m = (weft_hash_map *)at;
+  size_t needed = weft_hash_map_bytes(config);
+  if (!weft__fits(at, bytes, needed)) return NULL;
+  weft__zero(at, needed);
+  m->capacity = config.capacity;
+  m->sizes = weft__hash_sizes(config);
+  m->seal = weft__seal(WEFT_KIND_hash_map, m->capacity, m->sizes);
+  m->codecs = config.key_codec | config.value_codec << 8;
+  m->seed_low = (int32_t)(uint32_t)config.seed;
+  m->seed_high = (int32_t)(uint32_t)(config.seed >> 32);
+  weft__store(&m->magic, weft__magic(WEFT_KIND_hash_map));
+  return m;
+}
+
+/* How many entries fit. */
+static inline int32_t weft_hash_map_capacity(const weft_hash_map *m) {
+  return m->capacity;
+}
+
+/* The most bytes of a key. */
+static inline int32_t weft_hash_map_key_size(const weft_hash_map *m) {
+  return m->sizes & WEFT__HASH_KEY_SIZE;
+}
+
+/* The most bytes of a value. */
+static inline int32_t weft_hash_map_value_size(const weft_hash_map *m) {
+  return m->sizes >> WEFT__HASH_VALUE_SHIFT & WEFT__HASH_VALUE_SIZE;
+}
+
+/* How many entries there are; they are counted one by one. An entry that another
+   agent adds or deletes meanwhile may be counted or not. */
+static inline int32_t weft_hash_map_size(const weft_hash_map *m) {
+  weft__hash_plan plan = weft__hash_plan_of(m);
+  int32_t count = 0;
+  for (int32_t number = 1; number <= plan.capacity; number++) {
+    int32_t link = weft__load(weft__hash_entry(m, &plan, number));
+    if (link & WEFT__HASH_LINKED_BIT) count++;
+  }
+  return count;
+}
+
+/* ---- keys and values ------------------------------------------------------ */
+
+/* The bytes of a key or value as words: the length first, if it varies, and
+   zeros after the last byte. */
+typedef struct {
+  const unsigned char *bytes;
+  int32_t length;
+  bool varies;
+  int32_t count; /* of words */
+  double number; /* a key of F64 as it is compared */
+} weft__hash_cell;
+
+static inline int32_t weft__hash_word(const weft__hash_cell *cell, int32_t i) {
+  if (cell->varies && i-- == 0) return cell->length;
+  int32_t word = 0;
+  int32_t left = cell->length - 4 * i;
+  __builtin_memcpy(&word, cell->bytes + 4 * i,
+                   left < 4 ? (size_t)left : sizeof word);
+  return word;
+}
+
+static inline bool weft__hash_cell_of(weft__hash_cell *cell, const void *bytes,
+                                      size_t length, int32_t size,
+                                      bool varies) {
+  if (varies ? length > (size_t)size : length != (size_t)size) return false;
+  cell->bytes = (const unsigned char *)bytes;
+  cell->length = (int32_t)length;
+  cell->varies = varies;
+  cell->count = weft__hash_words(cell->length, varies);
+  return true;
+}
+
+/* As in a Map, NaN equals itself, and -0 equals 0. */
+static inline bool weft__hash_key_of(weft__hash_cell *cell,
+                                     const weft_hash_map *m, const void *bytes,
+                                     size_t length) {
+  bool varies = (m->sizes & WEFT__HASH_KEY_VARIES_BIT) != 0;
+  int32_t size = weft_hash_map_key_size(m);
+  if (!weft__hash_cell_of(cell, bytes, length, size, varies)) return false;
+  if ((m->codecs & 0xff) != WEFT_HASH_MAP_F64 || size != 8) return true;
+  uint64_t bits;
+  __builtin_memcpy(&bits, bytes, sizeof bits);
+  uint64_t magnitude = bits & UINT64_C(0x7fffffffffffffff);
+  if (magnitude == 0) bits = 0;
+  if (magnitude > UINT64_C(0x7ff0000000000000))
+    bits = UINT64_C(0x7ff8000000000000);
+  __builtin_memcpy(&cell->number, &bits, sizeof bits);
+  cell->bytes = (const unsigned char *)&cell->number;
+  return true;
+}
+
+static inline bool weft__hash_value_of(weft__hash_cell *cell,
+                                       const weft_hash_map *m,
+                                       const void *bytes, size_t length) {
+  return weft__hash_cell_of(cell, bytes, length, weft_hash_map_value_size(m),
+                            (m->sizes & WEFT__HASH_VALUE_VARIES_BIT) != 0);
+}
+
+static inline uint32_t weft__hash_rotated(uint32_t word, int bits) {
+  return (word & UINT32_MAX >> bits) << bits | word >> (32 - bits);
+}
+
+/* A number that depends on the words and on the seed: HalfSipHash-1-3 without
+   its last block, as a key tells its length itself. */
+static inline int32_t weft__hash_of(const weft_hash_map *m,
+                                    const weft__hash_cell *key) {
+  uint32_t v0 = (uint32_t)m->seed_low;
+  uint32_t v1 = (uint32_t)m->seed_high;
+  uint32_t v2 = UINT32_C(0x6c796765) ^ v0;
+  uint32_t v3 = UINT32_C(0x74656462) ^ v1;
+  for (int32_t i = 0; i < key->count + 3; i++) {
+    uint32_t word = i < key->count ? (uint32_t)weft__hash_word(key, i) : 0;
+    if (i == key->count) v2 ^= 0xff;
+    v3 ^= word;
+    v0 = weft__sum(v0, v1);
+    v1 = weft__hash_rotated(v1, 5) ^ v0;
+    v0 = weft__hash_rotated(v0, 16);
+    v2 = weft__sum(v2, v3);
+    v3 = weft__hash_rotated(v3, 8) ^ v2;
+    v0 = weft__sum(v0, v3);
+    v3 = weft__hash_rotated(v3, 7) ^ v0;
+    v2 = weft__sum(v2, v1);
+    v1 = weft__hash_rotated(v1, 13) ^ v2;
+    v2 = weft__hash_rotated(v2, 16);
+    v0 ^= word;
+  }
+  return (int32_t)(v1 ^ v3);
+}
+
+/* A key, its hash, and where it belongs. */
+typedef struct {
+  weft__hash_plan plan;
+  weft__hash_cell key;
+  int32_t hash;
+  weft__hash_bucket *bucket;
+  /* The word that led to the entry that the last search found: `head`, or the
+     `link` of the entry before. */
+  int32_t *before;
+} weft__hash_place;
+
+static inline weft__hash_bucket *weft__hash_bucket_of(
+    const weft_hash_map *m, const weft__hash_plan *plan, int32_t hash) {
+  return weft__hash_bucket_at(m, hash & (plan->buckets - 1));
+}
+
+static inline bool weft__hash_place_of(weft__hash_place *place,
+                                       const weft_hash_map *m, const void *key,
+                                       size_t length) {
+  if (!weft__hash_key_of(&place->key, m, key, length)) return false;
+  place->plan = weft__hash_plan_of(m);
+  place->hash = weft__hash_of(m, &place->key);
+  place->bucket = weft__hash_bucket_of(m, &place->plan, place->hash);
+  return true;
+}
+
+/* ---- reading -------------------------------------------------------------- */
+
+static inline bool weft__hash_has(const weft__hash_place *place,
+                                  const int32_t *entry) {
+  /* If keys have one word, comparing it is as fast as the hash. */
+  if (place->plan.key_words > 1 &&
+      weft__load(entry + WEFT__HASH_HASH) != place->hash)
+    return false;
+  const int32_t *from = entry + place->plan.key;
+  for (int32_t i = 0; i < place->key.count; i++)
+    if (weft__load(from + i) != weft__hash_word(&place->key, i)) return false;
+  return true;
+}
+
+/* The number of the entry with the key. */
+static inline int32_t weft__hash_find(const weft_hash_map *m,
+                                      weft__hash_place *place) {
+  place->before = &place->bucket->head;
+  int32_t next = weft__load(&place->bucket->head); /* pairs with (P) */
+  for (int32_t left = WEFT__MOST_TRIES; next != 0; left--) {
+    if (next < 1 || next > place->plan.capacity || left == 0)
+      return WEFT__HASH_ASTRAY;
+    int32_t *entry = weft__hash_entry(m, &place->plan, next);
+    if (weft__hash_has(place, entry)) return next;
+    int32_t link = weft__load(entry + WEFT__HASH_LINK);
+    if ((link & ~WEFT__HASH_NEXT_MASK) != WEFT__HASH_LINKED_BIT)
+      return WEFT__HASH_ASTRAY;
+    place->before = entry + WEFT__HASH_LINK;
+    next = link & WEFT__HASH_NEXT_MASK;
+  }
+  return WEFT__HASH_NONE;
+}
+
+/* Copies `most` words, or as many as the length in the first one says, as bytes:
+   at most `room` of `size` bytes. False if the length is impossible. */
+static inline bool weft__hash_copy(const int32_t *from, bool varies,
+                                   int32_t most, int32_t size, void *into,
+                                   size_t room, size_t *length) {
+  int32_t count = most;
+  int32_t bytes = size;
+  int32_t word = weft__load(from);
+  if (varies) {
+    bytes = word;
+    if (bytes < 0 || bytes > size) return false;
+    count = weft__hash_words(bytes, true);
+  }
+  *length = (size_t)bytes;
+  unsigned char *to = (unsigned char *)into;
+  for (int32_t i = varies ? 1 : 0; i < count; i++) {
+    if (i > 0) word = weft__load(from + i);
+    size_t at = 4 * (size_t)(varies ? i - 1 : i);
+    size_t left = (size_t)bytes - at;
+    if (at + (left < 4 ? left : 4) > room) continue;
+    __builtin_memcpy(to + at, &word, left < 4 ? left : sizeof word);
+  }
+  return true;
+}
+
+static inline bool weft__hash_copy_value(const weft_hash_map *m,
+                                         const weft__hash_plan *plan,
+                                         const int32_t *entry, void *into,
+                                         size_t room, size_t *length) {
+  const int32_t *from = entry + plan->value;
+  if (plan->value_words > 1)
+    from += (weft__load(entry + WEFT__HASH_CURRENT) & 1) * plan->value_words;
+  return weft__hash_copy(from, plan->value_varies, plan->value_words,
+                         weft_hash_map_value_size(m), into, room, length);
+}
+
+/* The number of the entry with the key, without a lock. Copies its value, if
+   `length` is not NULL. */
+static inline int32_t weft__hash_read(const weft_hash_map *m,
+                                      weft__hash_place *place, void *into,
+                                      size_t room, size_t *length) {
+  for (int32_t tries = WEFT__MOST_TRIES; tries > 0; tries--) {
+    int32_t version = weft__load(&place->bucket->version);
+    int32_t number = weft__hash_find(m, place);
+    if (number > 0 && length != NULL &&
+        !weft__hash_copy_value(m, &place->plan,
+                               weft__hash_entry(m, &place->plan, number), into,
+                               room, length))
+      number = WEFT__HASH_ASTRAY;
+    /* Pairs with (V): if the entry or the copy was used again before it was
+       read, `version` has changed. */
+    if (weft__load(&place->bucket->version) == version) return number;
+  }
+  return WEFT__HASH_ASTRAY;
+}
+
+/*
+ * Copies the value of a key to `into`, which has `room` bytes, and its length to
+ * `*length`. Returns 0; ENOENT if the key is not there; EOVERFLOW if the value
+ * is longer than `room`; EINVAL if a key cannot have `key_length` bytes; or
+ * ENOTRECOVERABLE if the map is damaged. Lock-free.
+ */
+static inline WEFT__RESULT int weft_hash_map_get(const weft_hash_map *m,
+                                                 const void *key,
+                                                 size_t key_length, void *into,
+                                                 size_t room, size_t *length) {
+  weft__hash_place place;
+  size_t bytes = 0;
+  if (!weft__hash_place_of(&place, m, key, key_length)) return EINVAL;
+  int32_t number = weft__hash_read(m, &place, into, room, &bytes);
+  if (number == WEFT__HASH_NONE) return ENOENT;
+  if (number == WEFT__HASH_ASTRAY) return ENOTRECOVERABLE;
+  *length = bytes;
+  return bytes > room ? EOVERFLOW : 0;
+}
+
+/* Whether a key has a value: 0, ENOENT, EINVAL or ENOTRECOVERABLE, as for
+   weft_hash_map_get. Lock-free. */
+static inline WEFT__RESULT int weft_hash_map_has(const weft_hash_map *m,
+                                                 const void *key,
+                                                 size_t key_length) {
+  weft__hash_place place;
+  if (!weft__hash_place_of(&place, m, key, key_length)) return EINVAL;
+  int32_t number = weft__hash_read(m, &place, NULL, 0, NULL);
+  if (number == WEFT__HASH_NONE) return ENOENT;
+  return number == WEFT__HASH_ASTRAY ? ENOTRECOVERABLE : 0;
+}
+
+/*
+ * The next entry. Begin with `*cursor` 0. `key` and `value` have room for a key
+ * and a value of the map. Returns 0; ENOENT after the last one; EINVAL
+ * if `*cursor` is below 0; or ENOTRECOVERABLE. An entry that is there all the time is seen once. One that
+ * another agent adds, deletes or overwrites meanwhile may be seen or not, and in
+ * its old or its new state.
+ */
+static inline WEFT__RESULT int weft_hash_map_next(
+    const weft_hash_map *m, int32_t *cursor, void *key, size_t *key_length,
+    void *value, size_t *value_length) {
+  weft__hash_place place;
+  weft__hash_plan plan = weft__hash_plan_of(m);
+  size_t key_room = (size_t)weft_hash_map_key_size(m);
+  size_t value_room = (size_t)weft_hash_map_value_size(m);
+  if (*cursor < 0) return EINVAL;
+  while (*cursor < plan.capacity) {
+    int32_t number = ++*cursor;
+    const int32_t *entry = weft__hash_entry(m, &plan, number);
+    if ((weft__load(entry) & WEFT__HASH_LINKED_BIT) == 0) continue;
+    if (!weft__hash_copy(entry + plan.key, plan.key_varies, plan.key_words,
+                         (int32_t)key_room, key, key_room, key_length))
+      continue;
+    /* The copy may be a mixture of two keys: what counts is a search for it. */
+    if (!weft__hash_place_of(&place, m, key, *key_length)) continue;
+    int32_t found =
+        weft__hash_read(m, &place, value, value_room, value_length);
+    if (found == WEFT__HASH_ASTRAY) return ENOTRECOVERABLE;
+    if (found == number) return 0;
+  }
+  return ENOENT;
+}
+
+/* ---- writing, with the lock ----------------------------------------------- */
+
+/* Fills a copy of a key or value. Readers may still be there, which had found an
+   older entry. */
+static inline void weft__hash_fill(int32_t *at, const weft__hash_cell *cell) {
+  for (int32_t i = 0; i < cell->count; i++)
+    weft__store(at + i, weft__hash_word(cell, i));
+}
+
+static inline void weft__hash_free(const weft_hash_map *m,
+                                   const weft__hash_plan *plan,
+                                   int32_t number) {
+  uint32_t bit = UINT32_C(1) << ((number - 1) & 31);
+  weft__store(weft__hash_entry(m, plan, number), 0);
+  weft__and(weft__hash_map(m, (number - 1) >> 5), (int32_t)~bit);
+}
+
+/* The number of an entry that is the caller's now, or NONE. */
+static inline int32_t weft__hash_allocate(const weft_hash_map *m,
+                                          const weft__hash_plan *plan) {
+  int32_t id = weft_agent_id();
+  int32_t maps = (plan->capacity + 31) / 32;
+  int32_t map = id % maps;
+  for (int32_t i = maps; i > 0; i--) {
+    int32_t *bits = weft__hash_map(m, map);
+    int32_t taken = weft__load(bits);
+    for (uint32_t left = ~(uint32_t)taken; left != 0; left &= left - 1) {
+      uint32_t bit = left & (~left + 1);
+      int32_t number = map * 32 + __builtin_ctz(left) + 1;
+      if (number > plan->capacity) break;
+      int32_t *link = weft__hash_entry(m, plan, number);
+      if (weft__compare_exchange(link, 0, WEFT__HASH_CLAIMED_BIT | id) != 0)
+        continue;
+      weft__or(bits, (int32_t)bit);
+      return number;
+    }
+    map = map + 1 < maps ? map + 1 : 0;
+  }
+  return WEFT__HASH_NONE;
+}
+
+/* Adds an entry; false if it found no free one. */
+static inline bool weft__hash_insert(const weft_hash_map *m,
+                                     const weft__hash_place *place,
+                                     const weft__hash_cell *value) {
+  const weft__hash_plan *plan = &place->plan;
+  int32_t number = weft__hash_allocate(m, plan);
+  if (number == WEFT__HASH_NONE) return false;
+  int32_t *entry = weft__hash_entry(m, plan, number);
+  weft__store(entry + WEFT__HASH_HASH, place->hash);
+  weft__hash_fill(entry + plan->key, &place->key);
+  weft__hash_fill(entry + plan->value, value);
+  if (plan->value_words > 1) weft__store(entry + WEFT__HASH_CURRENT, 0);
+  int32_t next = weft__load(&place->bucket->head);
+  weft__store(entry + WEFT__HASH_LINK, WEFT__HASH_LINKED_BIT | next);
+  weft__store(&place->bucket->head, number); /* (P) */
+  return true;
+}
+
+/* Gives an entry another value. */
+static inline void weft__hash_overwrite(const weft_hash_map *m,
+                                        const weft__hash_place *place,
+                                        int32_t number,
+                                        const weft__hash_cell *value) {
+  const weft__hash_plan *plan = &place->plan;
+  int32_t *entry = weft__hash_entry(m, plan, number);
+  int32_t *at = entry + plan->value;
+  if (plan->value_words == 1) {
+    weft__store(at, weft__hash_word(value, 0));
+    return;
+  }
+  int32_t other = 1 - (weft__load(entry + WEFT__HASH_CURRENT) & 1);
+  weft__hash_fill(at + other * plan->value_words, value);
+  weft__store(entry + WEFT__HASH_CURRENT, other); /* (C) the new value counts */
+  weft__add(&place->bucket->version, 1); /* (V) the old copy may be used */
+}
+
+/* Takes an entry out; `before` is the word that leads to it. */
+static inline void weft__hash_take_out(const weft_hash_map *m,
+                                       const weft__hash_plan *plan,
+                                       weft__hash_bucket *bucket,
+                                       int32_t number, int32_t *before) {
+  int32_t *entry = weft__hash_entry(m, plan, number);
+  int32_t next = weft__load(entry + WEFT__HASH_LINK) & WEFT__HASH_NEXT_MASK;
+  bool is_first = before == &bucket->head;
+  weft__store(before, is_first ? next : WEFT__HASH_LINKED_BIT | next);
+  weft__add(&bucket->version, 1); /* (V) the entry may be used */
+  weft__hash_free(m, plan, number);
+}
+
+/* Locks a bucket: 0, or EDEADLK within an own update, or EPERM if it stays
+   locked and this agent may not block. */
+static inline int weft__hash_lock(weft__hash_bucket *bucket) {
+  int32_t id = weft_agent_id();
+  int32_t *word = &bucket->lock.state;
+  int32_t state = weft__compare_exchange(word, WEFT_MUTEX_UNLOCKED, id);
+  if (state == WEFT_MUTEX_UNLOCKED) return 0;
+  if ((state & WEFT_MUTEX_OWNER_MASK) == id) return EDEADLK;
+  if (weft__mutex_spin(&bucket->lock, id, WEFT_FOREVER)) return 0;
+  if (!weft__may_block()) return EPERM;
+  (void)weft__mutex_lock_slow(&bucket->lock, id, state, WEFT_FOREVER, false);
+  return 0;
+}
+
+static inline void weft__hash_unlock(weft__hash_bucket *bucket) {
+  int32_t id = weft_agent_id();
+  int32_t *word = &bucket->lock.state;
+  int32_t state = weft__compare_exchange(word, id, WEFT_MUTEX_UNLOCKED);
+  if (state != id) (void)weft_mutex_unlock(&bucket->lock);
+}
+
+/* Locks the bucket of a key and searches for it: 0 with the number of its entry,
+   or NONE. Else the bucket is not locked. */
+static inline int weft__hash_enter(const weft_hash_map *m,
+                                   weft__hash_place *place, const void *key,
+                                   size_t key_length, int32_t *number) {
+  if (!weft__hash_place_of(place, m, key, key_length)) return EINVAL;
+  int error = weft__hash_lock(place->bucket);
+  if (error != 0) return error;
+  *number = weft__hash_find(m, place);
+  if (*number != WEFT__HASH_ASTRAY) return 0;
+  weft__hash_unlock(place->bucket);
+  return ENOTRECOVERABLE;
+}
+
+/*
+ * Gives a key a value of `length` bytes. Returns 0. ENOSPC: the map is full and
+ * the key is not there; it may also say so while another agent adds or deletes
+ * an entry. EEXIST: the key is there, with `if_absent`. EINVAL: a length is
+ * impossible. EDEADLK: this agent is within an update of the bucket. EPERM:
+ * another agent writes to the bucket, and this one may not block.
+ * ENOTRECOVERABLE: the map is damaged.
+ */
+static inline WEFT__RESULT int weft_hash_map_set(
+    weft_hash_map *m, const void *key, size_t key_length, const void *value,
+    size_t length, bool if_absent) {
+  weft__hash_place place;
+  weft__hash_cell cell;
+  int32_t number;
+  if (!weft__hash_value_of(&cell, m, value, length)) return EINVAL;
+  int error = weft__hash_enter(m, &place, key, key_length, &number);
+  if (error != 0) return error;
+  if (number == WEFT__HASH_NONE)
+    error = weft__hash_insert(m, &place, &cell) ? 0 : ENOSPC;
+  else if (if_absent)
+    error = EEXIST;
+  else
+    weft__hash_overwrite(m, &place, number, &cell);
+  weft__hash_unlock(place.bucket);
+  return error;
+}
+
+/*
+ * Deletes a key, and copies the value that it had as weft_hash_map_get does. Of
+ * several agents that take one value, one gets it. With EOVERFLOW it is not
+ * deleted. Else returns 0, ENOENT, or an error of weft_hash_map_set.
+ */
+static inline WEFT__RESULT int weft_hash_map_take(weft_hash_map *m,
+                                                  const void *key,
+                                                  size_t key_length, void *into,
+                                                  size_t room, size_t *length) {
+  weft__hash_place place;
+  int32_t number;
+  int error = weft__hash_enter(m, &place, key, key_length, &number);
+  if (error != 0) return error;
+  if (number == WEFT__HASH_NONE)
+    error = ENOENT;
+  else if (!weft__hash_copy_value(m, &place.plan,
+                                  weft__hash_entry(m, &place.plan, number),
+                                  into, room, length))
+    error = ENOTRECOVERABLE;
+  else if (*length > room)
+    error = EOVERFLOW;
+  if (error == 0)
+    weft__hash_take_out(m, &place.plan, place.bucket, number, place.before);
+  weft__hash_unlock(place.bucket);
+  return error;
+}
+
+/* Deletes a key and its value: 0, ENOENT, or an error of weft_hash_map_set. */
+static inline WEFT__RESULT int weft_hash_map_delete(weft_hash_map *m,
+                                                    const void *key,
+                                                    size_t key_length) {
+  weft__hash_place place;
+  int32_t number;
+  int error = weft__hash_enter(m, &place, key, key_length, &number);
+  if (error != 0) return error;
+  if (number == WEFT__HASH_NONE)
+    error = ENOENT;
+  else
+    weft__hash_take_out(m, &place.plan, place.bucket, number, place.before);
+  weft__hash_unlock(place.bucket);
+  return error;
+}
+
+/* Changes a value of `*length` bytes, or makes one if `is_there` is false.
+   Returns false to delete the key. `value` has room for a value of the map. */
+typedef bool weft_hash_map_change(void *value, size_t *length, bool is_there,
+                                  void *context);
+
+/*
+ * Gives a key the value that `change` makes of the old one, in `value`, which
+ * has room for a value of the map. No other agent writes to the key meanwhile,
+ * or to others of its bucket: `change` must be short, and may not write to this
+ * map. Returns 0, or an error of weft_hash_map_set.
+ */
+static inline WEFT__RESULT int weft_hash_map_update(
+    weft_hash_map *m, const void *key, size_t key_length,
+    weft_hash_map_change *change, void *context, void *value) {
+  weft__hash_place place;
+  weft__hash_cell cell;
+  int32_t number;
+  size_t length = 0;
+  size_t room = (size_t)weft_hash_map_value_size(m);
+  int error = weft__hash_enter(m, &place, key, key_length, &number);
+  if (error != 0) return error;
+  bool is_there = number != WEFT__HASH_NONE;
+  if (is_there && !weft__hash_copy_value(
+                      m, &place.plan, weft__hash_entry(m, &place.plan, number),
+                      value, room, &length)) {
+    error = ENOTRECOVERABLE;
+  } else if (!change(value, &length, is_there, context)) {
+    if (is_there)
+      weft__hash_take_out(m, &place.plan, place.bucket, number, place.before);
+  } else if (!weft__hash_value_of(&cell, m, value, length)) {
+    error = EINVAL;
+  } else if (is_there) {
+    weft__hash_overwrite(m, &place, number, &cell);
+  } else if (!weft__hash_insert(m, &place, &cell)) {
+    error = ENOSPC;
+  }
+  weft__hash_unlock(place.bucket);
+  return error;
+}
+
+/* Adds a value if the key is not there. Then, or if it is, copies the value that
+   the key has, as weft_hash_map_get does. Returns 0, EOVERFLOW, or an error of
+   weft_hash_map_set. */
+static inline WEFT__RESULT int weft_hash_map_get_or_insert(
+    weft_hash_map *m, const void *key, size_t key_length, const void *value,
+    size_t value_length, void *into, size_t room, size_t *length) {
+  weft__hash_place place;
+  weft__hash_cell cell;
+  int32_t number;
+  if (!weft__hash_value_of(&cell, m, value, value_length)) return EINVAL;
+  int error = weft_hash_map_get(m, key, key_length, into, room, length);
+  if (error != ENOENT) return error;
+  error = weft__hash_enter(m, &place, key, key_length, &number);
+  if (error != 0) return error;
+  if (number == WEFT__HASH_NONE) {
+    *length = value_length;
+    if (!weft__hash_insert(m, &place, &cell))
+      error = ENOSPC;
+    else if (value_length <= room && value_length > 0)
+      __builtin_memcpy(into, value, value_length);
+  } else if (!weft__hash_copy_value(m, &place.plan,
+                                    weft__hash_entry(m, &place.plan, number),
+                                    into, room, length)) {
+    error = ENOTRECOVERABLE;
+  }
+  weft__hash_unlock(place.bucket);
+  return error == 0 && *length > room ? EOVERFLOW : error;
+}
+
+/* ---- numbers -------------------------------------------------------------- */
+
+static inline bool weft__hash_has_values(const weft_hash_map *m,
+                                         int32_t codec) {
+  return m->codecs >> 8 == codec &&
+         weft_hash_map_value_size(m) == (codec == WEFT_HASH_MAP_I32 ? 4 : 8);
+}
+
+/* If the value of a key is `expected`, replaces it. `*found` is the value that
+   was there. For values of I32; EINVAL otherwise. Returns 0, ENOENT, or an error
+   of weft_hash_map_set. */
+static inline WEFT__RESULT int weft_hash_map_compare_exchange(
+    weft_hash_map *m, const void *key, size_t key_length, int32_t expected,
+    int32_t replacement, int32_t *found) {
+  weft__hash_place place;
+  weft__hash_cell cell;
+  int32_t number;
+  if (!weft__hash_has_values(m, WEFT_HASH_MAP_I32)) return EINVAL;
+  if (!weft__hash_value_of(&cell, m, &replacement, 4)) return EINVAL;
+  int error = weft__hash_enter(m, &place, key, key_length, &number);
+  if (error != 0) return error;
+  if (number == WEFT__HASH_NONE) {
+    error = ENOENT;
+  } else {
+    int32_t *entry = weft__hash_entry(m, &place.plan, number);
+    *found = weft__load(entry + place.plan.value);
+    if (*found == expected) weft__hash_overwrite(m, &place, number, &cell);
+  }
+  weft__hash_unlock(place.bucket);
+  return error;
+}
+
+/* Adds `n` to the value of a key, which counts as 0 if it is not there; the sum
+   wraps. `*before` is the value before. For values of I32; EINVAL otherwise.
+   Returns 0, or an error of weft_hash_map_set. */
+static inline WEFT__RESULT int weft_hash_map_add(weft_hash_map *m,
+                                                 const void *key,
+                                                 size_t key_length, int32_t n,
+                                                 int32_t *before) {
+  weft__hash_place place;
+  weft__hash_cell cell;
+  int32_t number;
+  if (!weft__hash_has_values(m, WEFT_HASH_MAP_I32)) return EINVAL;
+  if (!weft__hash_value_of(&cell, m, &n, 4)) return EINVAL;
+  int error = weft__hash_enter(m, &place, key, key_length, &number);
+  if (error != 0) return error;
+  if (number != WEFT__HASH_NONE) {
+    int32_t *entry = weft__hash_entry(m, &place.plan, number);
+    *before = weft__add(entry + place.plan.value, n);
+  } else {
+    *before = 0;
+    if (!weft__hash_insert(m, &place, &cell)) error = ENOSPC;
+  }
+  weft__hash_unlock(place.bucket);
+  return error;
+}
+
+/* As weft_hash_map_compare_exchange, for values of F64. NaN equals itself, and
+   -0 equals 0. */
+static inline WEFT__RESULT int weft_hash_map_compare_exchange_f64(
+    weft_hash_map *m, const void *key, size_t key_length, double expected,
+    double replacement, double *found) {
+  weft__hash_place place;
+  weft__hash_cell cell;
+  int32_t number;
+  size_t length;
+  if (!weft__hash_has_values(m, WEFT_HASH_MAP_F64)) return EINVAL;
+  if (!weft__hash_value_of(&cell, m, &replacement, 8)) return EINVAL;
+  int error = weft__hash_enter(m, &place, key, key_length, &number);
+  if (error != 0) return error;
+  if (number == WEFT__HASH_NONE) {
+    error = ENOENT;
+  } else {
+    (void)weft__hash_copy_value(m, &place.plan,
+                                weft__hash_entry(m, &place.plan, number), found,
+                                8, &length);
+    if (!(*found < expected) && !(*found > expected) &&
+        __builtin_isnan(*found) == __builtin_isnan(expected))
+      weft__hash_overwrite(m, &place, number, &cell);
+  }
+  weft__hash_unlock(place.bucket);
+  return error;
+}
+
+/* As weft_hash_map_add, for values of F64. */
+static inline WEFT__RESULT int weft_hash_map_add_f64(weft_hash_map *m,
+                                                     const void *key,
+                                                     size_t key_length,
+                                                     double n, double *before) {
+  weft__hash_place place;
+  weft__hash_cell cell;
+  int32_t number;
+  size_t length;
+  if (!weft__hash_has_values(m, WEFT_HASH_MAP_F64)) return EINVAL;
+  int error = weft__hash_enter(m, &place, key, key_length, &number);
+  if (error != 0) return error;
+  double sum = n;
+  *before = 0;
+  if (number != WEFT__HASH_NONE) {
+    (void)weft__hash_copy_value(m, &place.plan,
+                                weft__hash_entry(m, &place.plan, number),
+                                before, 8, &length);
+    sum += *before;
+  }
+  (void)weft__hash_value_of(&cell, m, &sum, 8);
+  if (number != WEFT__HASH_NONE)
+    weft__hash_overwrite(m, &place, number, &cell);
+  else if (!weft__hash_insert(m, &place, &cell))
+    error = ENOSPC;
+  weft__hash_unlock(place.bucket);
+  return error;
+}
+
+/* ---- all entries ---------------------------------------------------------- */
+
+/* Whether the chain of the bucket has an end. */
+static inline bool weft__hash_is_whole(const weft_hash_map *m,
+                                       const weft__hash_plan *plan,
+                                       const weft__hash_bucket *bucket) {
+  int32_t next = weft__load(&bucket->head);
+  for (int32_t left = WEFT__MOST_TRIES; next != 0; left--) {
+    if (next < 1 || next > plan->capacity || left == 0) return false;
+    int32_t link = weft__load(weft__hash_entry(m, plan, next));
+    if ((link & ~WEFT__HASH_NEXT_MASK) != WEFT__HASH_LINKED_BIT) return false;
+    next = link & WEFT__HASH_NEXT_MASK;
+  }
+  return true;
+}
+
+/* Deletes all entries, bucket by bucket. An entry that another agent adds
+   meanwhile may stay. Returns 0, or an error of weft_hash_map_set. */
+static inline WEFT__RESULT int weft_hash_map_clear(weft_hash_map *m) {
+  weft__hash_plan plan = weft__hash_plan_of(m);
+  for (int32_t i = 0; i < plan.buckets; i++) {
+    weft__hash_bucket *bucket = weft__hash_bucket_at(m, i);
+    if (weft__load(&bucket->head) == 0) continue;
+    int error = weft__hash_lock(bucket);
+    if (error != 0) return error;
+    if (!weft__hash_is_whole(m, &plan, bucket)) error = ENOTRECOVERABLE;
+    while (error == 0) {
+      int32_t next = weft__load(&bucket->head);
+      if (next == 0) break;
+      weft__hash_take_out(m, &plan, bucket, next, &bucket->head);
+    }
+    weft__hash_unlock(bucket);
+    if (error != 0) return error;
+  }
+  return 0;
+}
+
+/* ---- after a death -------------------------------------------------------- */
+
+/* Frees the entries that agent `id`, which is dead, was filling. */
+static inline void weft__hash_release(const weft_hash_map *m,
+                                      const weft__hash_plan *plan,
+                                      int32_t id) {
+  int32_t claimed = WEFT__HASH_CLAIMED_BIT | id;
+  for (int32_t number = 1; number <= plan->capacity; number++) {
+    int32_t *at = weft__hash_entry(m, plan, number);
+    int32_t link = weft__load(at);
+    int32_t *bits = weft__hash_map(m, (number - 1) >> 5);
+    uint32_t bit = UINT32_C(1) << ((number - 1) & 31);
+    /* By an exchange, as other agents may do the same, and use the entry. */
+    bool is_freed = link == claimed &&
+                    weft__compare_exchange(at, claimed, 0) == claimed;
+    /* Or the agent ended before it cleared the bit. If another agent claims the
+       entry now, its bit is wrong the other way: harmless. */
+    if (is_freed || (link == 0 && ((uint32_t)weft__load(bits) & bit) != 0))
+      weft__and(bits, (int32_t)~bit);
+  }
+}
+
+/* Whether entry `number` is in the chain of the bucket. */
+static inline bool weft__hash_leads_to(const weft_hash_map *m,
+                                       const weft__hash_plan *plan,
+                                       const weft__hash_bucket *bucket,
+                                       int32_t number) {
+  int32_t next = weft__load(&bucket->head);
+  for (int32_t left = WEFT__MOST_TRIES; next != 0 && left > 0; left--) {
+    if (next == number) return true;
+    if (next < 1 || next > plan->capacity) return false;
+    next = weft__load(weft__hash_entry(m, plan, next)) & WEFT__HASH_NEXT_MASK;
+  }
+  return false;
+}
+
+/* Frees the entries that a dead agent had taken out of the bucket, or had not
+   linked yet. The caller holds the lock. */
+static inline void weft__hash_mend(const weft_hash_map *m,
+                                   const weft__hash_plan *plan,
+                                   weft__hash_bucket *bucket) {
+  weft__add(&bucket->version, 1); /* as (V) */
+  for (int32_t number = 1; number <= plan->capacity; number++) {
+    const int32_t *entry = weft__hash_entry(m, plan, number);
+    /* In this order: nobody else fills entries for this bucket now, so an entry
+       that was linked elsewhere does not get a hash of this bucket. */
+    int32_t link = weft__load(entry);
+    if ((link & ~WEFT__HASH_NEXT_MASK) != WEFT__HASH_LINKED_BIT) continue;
+    int32_t hash = weft__load(entry + WEFT__HASH_HASH);
+    if (weft__hash_bucket_of(m, plan, hash) != bucket) continue;
+    if (!weft__hash_leads_to(m, plan, bucket, number))
+      weft__hash_free(m, plan, number);
+  }
+}
+
+/*
+ * Mends and unlocks the buckets that agent `id` was writing to. Each of its
+ * writes has happened wholly or not at all. Call it only when that agent will
+ * never run again. Returns how many buckets it unlocked, or
+ * -ENOTRECOVERABLE if such a bucket is damaged; then nothing has changed.
+ */
+static inline int32_t weft_hash_map_abandon(weft_hash_map *m, int32_t id) {
+  weft__hash_plan plan = weft__hash_plan_of(m);
+  int32_t count = 0;
+  if (id == 0) return 0;
+  for (int32_t i = 0; i < plan.buckets; i++) {
+    weft__hash_bucket *bucket = weft__hash_bucket_at(m, i);
+    if (weft_mutex_owner(&bucket->lock) != id) continue;
+    if (!weft__hash_is_whole(m, &plan, bucket)) return -ENOTRECOVERABLE;
+    /* Before the bucket has another owner: if this agent ends meanwhile, the
+       next one still finds what there is to do. */
+    weft__hash_release(m, &plan, id);
+    if (!weft__mutex_inherit(&bucket->lock, id, weft_agent_id())) continue;
+    weft__hash_mend(m, &plan, bucket);
+    weft__hash_unlock(bucket);
+    count++;
+  }
+  return count;
+}
+
+WEFT__END
+
+#endif
+
+#endif /* WEFT_HASH_MAP_H */
