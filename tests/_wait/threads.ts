@@ -6,6 +6,7 @@ import * as assert from "uvu/assert";
 import process from "node:process";
 import { Worker } from "node:worker_threads";
 import {
+  agentId,
   MpmcQueue,
   Mutex,
   type Region,
@@ -128,6 +129,7 @@ function idle(wait: keyof typeof WAITS): Region {
   const Class = wait.startsWith("spsc") ? SpscQueue : MpmcQueue;
   const queue = Class.create({ capacity: 1 });
   if (wait.includes("push")) queue.pushInt(1);
+  if (queue instanceof SpscQueue) queue.abandon(agentId()); // for the sleeper
   return queue;
 }
 

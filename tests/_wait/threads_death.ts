@@ -5,6 +5,7 @@ import type { Handle } from "../../mod.ts";
 import * as assert from "uvu/assert";
 import { Worker } from "node:worker_threads";
 import {
+  agentId,
   MpmcQueue,
   Mutex,
   type Region,
@@ -12,6 +13,7 @@ import {
   SpscQueue,
   WorkCounter,
 } from "../../mod.ts";
+import { SPSC_QUEUE } from "../../primitives/_layout.ts";
 import type { SleeperJob } from "./sleeper.ts";
 import { suite } from "../_run/harness.ts";
 import { asAgent, endsWithin, passed } from "../_run/model.ts";
@@ -44,6 +46,8 @@ interface Scenario {
   next(): Promise<unknown>;
   /** Makes room for one waiter; must serve `next`. */
   serve(): void;
+  /** Takes the dead agent's role, without which `next` is refused. */
+  inherit?(): void;
 }
 
 function ofMutex(): Scenario {
@@ -63,19 +67,38 @@ const ofSemaphore = (n: number) => (): Scenario => {
   return { region, next, serve: () => region.release(n) };
 };
 
-const ofQueue =
-  (Class: typeof SpscQueue | typeof MpmcQueue, end: "push" | "pop") =>
-  (): Scenario => {
-    const region = Class.create({ capacity: 1 });
-    if (end === "push") region.pushInt(1);
-    const next = () =>
-      end === "pop" ? region.popIntAsync() : region.pushIntAsync(2);
-    const serve = () => {
-      if (end === "pop") region.pushInt(1);
-      else region.popInt();
-    };
-    return { region, next, serve };
+/** A queue whose consumer or producer sleeps, and its other end. */
+function endsOf(region: SpscQueue | MpmcQueue, end: "push" | "pop") {
+  const next = () =>
+    end === "pop" ? region.popIntAsync() : region.pushIntAsync(2);
+  const serve = () => {
+    if (end === "pop") region.pushInt(1);
+    else region.popInt();
   };
+  return { region, next, serve };
+}
+
+const ofMpmc = (end: "push" | "pop") => (): Scenario => {
+  const region = MpmcQueue.create({ capacity: 1 });
+  if (end === "push") region.pushInt(1);
+  return endsOf(region, end);
+};
+
+const ofSpsc = (end: "push" | "pop") => (): Scenario => {
+  const region = SpscQueue.create({ capacity: 1 });
+  if (end === "push") {
+    const first = new SpscQueue(region.buffer);
+    first.pushInt(1);
+    first.abandon(agentId());
+  }
+  const { producer, consumer } = SPSC_QUEUE;
+  const role = end === "push" ? producer : consumer;
+  const words = new Int32Array(region.buffer);
+  return {
+    ...endsOf(region, end),
+    inherit: () => assert.is(region.abandon(words[role]!), 1),
+  };
+};
 
 function ofWork(): Scenario {
   const region = WorkCounter.create(1);
@@ -93,14 +116,14 @@ const scenarios: [SleeperJob["wait"], () => Scenario][] = [
   ["acquireAsync 1", ofSemaphore(1)],
   ["acquire 2", ofSemaphore(2)],
   ["acquireAsync 2", ofSemaphore(2)],
-  ["spsc pop", ofQueue(SpscQueue, "pop")],
-  ["spsc popAsync", ofQueue(SpscQueue, "pop")],
-  ["spsc push", ofQueue(SpscQueue, "push")],
-  ["spsc pushAsync", ofQueue(SpscQueue, "push")],
-  ["mpmc pop", ofQueue(MpmcQueue, "pop")],
-  ["mpmc popAsync", ofQueue(MpmcQueue, "pop")],
-  ["mpmc push", ofQueue(MpmcQueue, "push")],
-  ["mpmc pushAsync", ofQueue(MpmcQueue, "push")],
+  ["spsc pop", ofSpsc("pop")],
+  ["spsc popAsync", ofSpsc("pop")],
+  ["spsc push", ofSpsc("push")],
+  ["spsc pushAsync", ofSpsc("push")],
+  ["mpmc pop", ofMpmc("pop")],
+  ["mpmc popAsync", ofMpmc("pop")],
+  ["mpmc push", ofMpmc("push")],
+  ["mpmc pushAsync", ofMpmc("push")],
   ["wait", ofWork],
   ["waitAsync", ofWork],
 ];
@@ -117,12 +140,18 @@ for (const how of ["before the wake", "with the wake under way"]) {
       for (let i = 0; i < mortal.length; i += 4) {
         await Promise.all(
           mortal.slice(i, i + 4).map(async ([wait, make]) => {
-            const { region, next, serve } = make();
+            const { region, next, serve, inherit } = make();
             const dead = await asleep(region, wait);
+            const die = async () => {
+              const died = dead.terminate();
+              if (how === "before the wake") await died;
+              inherit?.();
+            };
+            // Of a role's successor, the wait begins when the agent is dead.
+            if (inherit !== undefined) await die();
             const waiting = next();
             await passed(5);
-            if (how === "before the wake") await dead.terminate();
-            else dead.terminate();
+            if (inherit === undefined) await die();
             serve();
             const ended = await endsWithin(2500, waiting);
             assert.ok(ended, `${wait}: the wake died with its waiter`);

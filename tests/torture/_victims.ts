@@ -117,7 +117,13 @@ export function victims(): Victim[] {
       name: "SpscQueue",
       handle: spsc.handle,
       roles: ["spscPush", "spscPop"],
-      drain: () => spsc.tryPopInt(),
+      recover: (id) => void spsc.abandon(id),
+      drain() {
+        // A consumer that ended by itself is still the one that may pop.
+        const { consumer } = inspect(spsc).words;
+        if (consumer !== agentId()) spsc.abandon(consumer!);
+        return spsc.tryPopInt();
+      },
     },
     {
       name: "RecordRing",

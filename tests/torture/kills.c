@@ -154,15 +154,22 @@ static void rw_lock_dead(int32_t id, int which) {
 
 static void spsc_queue_step(void) {
   int32_t item = 0;
+  int r = 0;
   if (me == 0) {
-    if (weft_spsc_queue_push_int(AS(spsc_queue), next_item(), SLEEP) != 0)
-      __atomic_fetch_add(&s->seats[me].begun, -1, __ATOMIC_SEQ_CST);
+    r = weft_spsc_queue_push_int(AS(spsc_queue), next_item(), SLEEP);
+    if (r != 0) __atomic_fetch_add(&s->seats[me].begun, -1, __ATOMIC_SEQ_CST);
   } else if (me == 1) {
-    if (weft_spsc_queue_pop_int(AS(spsc_queue), &item, SLEEP) == 0)
-      receive_item(item);
+    r = weft_spsc_queue_pop_int(AS(spsc_queue), &item, SLEEP);
+    if (r == 0) receive_item(item);
   } else {
     usleep(1000);
   }
+  if (r != 0 && r != ETIMEDOUT) problem("push or pop", r, me);
+}
+
+static void spsc_queue_dead(int32_t id, int which) {
+  int32_t freed = weft_spsc_queue_abandon(AS(spsc_queue), id);
+  if (freed > 1) problem("two roles of one agent", freed, which);
 }
 
 static void lock_free_queue_step(void) {
@@ -266,7 +273,7 @@ typedef struct {
 static const kind KINDS[] = {
     {"mutex", mutex_step, mutex_dead, false},
     {"rw_lock", rw_lock_step, rw_lock_dead, false},
-    {"spsc_queue", spsc_queue_step, NULL, true},
+    {"spsc_queue", spsc_queue_step, spsc_queue_dead, true},
     {"lock_free_queue", lock_free_queue_step, NULL, true},
     {"record_ring", record_ring_step, record_ring_dead, true},
     {"work_deque", work_deque_step, work_deque_dead, true},
@@ -303,6 +310,10 @@ static void drain(const char *name) {
     /* A consumer that ended by itself is still the one that may pop. */
     int32_t consumer = AS(record_ring)->consumer;
     if (consumer != 0) weft_record_ring_abandon(AS(record_ring), consumer);
+  }
+  if (strcmp(name, "spsc_queue") == 0) {
+    int32_t consumer = AS(spsc_queue)->consumer;
+    if (consumer != 0) weft_spsc_queue_abandon(AS(spsc_queue), consumer);
   }
   for (int32_t i = 0; i < 1 << 16; i++) {
     int failed = EBUSY;
