@@ -331,7 +331,8 @@ static inline bool weft__hash_key_of(weft__hash_cell *cell,
   bool varies = (m->sizes & WEFT__HASH_KEY_VARIES_BIT) != 0;
   int32_t size = weft_hash_map_key_size(m);
   if (!weft__hash_cell_of(cell, bytes, length, size, varies)) return false;
-  if ((m->codecs & 0xff) != WEFT_HASH_MAP_F64 || size != 8) return true;
+  bool f64 = (m->codecs & 0xff) == WEFT_HASH_MAP_F64;
+  if (!f64 || varies || size != 8) return true; /* damaged words may say both */
   uint64_t bits;
   __builtin_memcpy(&bits, bytes, sizeof bits);
   uint64_t magnitude = bits & UINT64_C(0x7fffffffffffffff);
