@@ -28,6 +28,7 @@ export const OPTIONS: Allowed = {
   polls: BOOLEAN,
   maxSteps: NUMBER,
   lines: BOOLEAN,
+  shorten: BOOLEAN,
   reduce: [
     "boolean",
     '"order"',

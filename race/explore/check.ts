@@ -130,9 +130,12 @@ function* examine(
     const found = yield* surely(engine, full);
     total = sum(total, found);
     if (found.fault !== null) {
-      const minimal = { ...searchOptions(engine, o, true), start };
-      const least = yield* surely(engine, minimal);
-      const best = least.fault === null ? found : least;
+      let best = found;
+      if (o.shorten !== false) {
+        const minimal = { ...searchOptions(engine, o, true), start };
+        const least = yield* surely(engine, minimal);
+        if (least.fault !== null) best = least;
+      }
       return yield* report(engine, o, { ...total, ...faultOf(best) });
     }
   }
@@ -233,7 +236,7 @@ function* sample(engine: Engine, o: Options, before: Found): Steps<Result> {
       steps: total.steps + world.steps,
     };
     if (world.fault === null) continue;
-    yield* shrink(engine, options);
+    if (o.shorten !== false) yield* shrink(engine, options);
     const { fault, schedule } = world;
     const how = `sampled, execution ${i + 1}`;
     return yield* report(engine, o, { ...total, fault, schedule }, how);

@@ -90,6 +90,11 @@ export interface Options {
    */
   readonly lines?: boolean | undefined;
   /**
+   * Whether the tester looks for a shorter execution that fails (default true).
+   * That can take longer than finding the first one.
+   */
+  readonly shorten?: boolean | undefined;
+  /**
    * If false, steps that commute are explored in every order, too, agents that
    * do the same are told apart, and agents are run for every step. A name says
    * which reduction alone is used.
@@ -111,12 +116,12 @@ export interface Options {
   readonly spins?: number | undefined;
   /**
    * How many of agent 0's calls, from its first on, run before all other agents
-   * begin; 0 by default. `assert` generates up to so many.
+   * begin; 0 by default. `assert` generates up to this number.
    */
   readonly begin?: number | undefined;
   /**
    * How many of agent 0's calls, up to its last, run after all other agents are
-   * done; 0 by default. `assert` generates up to so many.
+   * done; 0 by default. `assert` generates up to this number.
    */
   readonly end?: number | undefined;
 }

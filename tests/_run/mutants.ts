@@ -89,6 +89,9 @@ const BUDGETS: readonly Options[] = [
   { time: 800_000 },
 ];
 
+/** The states and samples that a sampled scenario has of its own. */
+const OWN: Options = { time: 800_000 };
+
 /** Explores a mutant of TypeScript until something is found. */
 export async function judge(
   mutant: Mutant,
@@ -100,16 +103,20 @@ export async function judge(
     return (user + system) / 1000;
   };
   const left = new Map(await scenariosFor(mutant, await loadWeft(mutant)));
-  const budgets = quick || mutant.equivalent !== undefined
-    ? BUDGETS.slice(0, 2)
-    : BUDGETS;
+  const brief = quick || mutant.equivalent !== undefined;
+  let budgets = brief ? BUDGETS.slice(0, 2) : BUDGETS;
+  // Where the scenario is too large for a search, samples find the mutant.
+  const likely = [...left.values()].every(({ sampled }) => sampled === true);
+  if (!brief && mutant.by !== undefined && likely) budgets = [OWN];
   for (const budget of budgets) {
     for (const [name, { spec, agents, options }] of left) {
       const result: Result = await race.check(spec, ...agents, {
         looks: LOOKS,
         polls: false,
         lines: false,
-        // No loop of a primitive is longer; each endless one has this number of steps.
+        shorten: false, // a mutant only has to be found
+        // No loop of a primitive is longer; each endless one has this number of
+        // steps.
         spins: 5_000,
         ...options,
         ...budget,

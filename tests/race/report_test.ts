@@ -59,6 +59,20 @@ test("a sampled failure has as few context switches as a searched one", () => {
   assert.is(again.failure?.kind, "lost-wakeup");
 });
 
+test("a failure can stay as it was found", () => {
+  for (const searched of [true, false]) {
+    const options = searched ? {} : { states: 1, seed: 3 };
+    const check = (shorten: boolean) =>
+      race.check(mutex, ...PROGRAM, { ...options, shorten }) as Result;
+    const [short, found] = [check(true), check(false)];
+    assert.is(found.failure?.kind, "lost-wakeup");
+    const [least, first] = [switchesOf(short), switchesOf(found)];
+    assert.ok(searched ? least <= first : least < first, `${least}, ${first}`);
+    const again = race.replay(mutex, PROGRAM, found.failure!.schedule);
+    assert.is(again.failure?.kind, "lost-wakeup");
+  }
+});
+
 test("a loop of several steps is folded, and says how often it ran", () => {
   const { failure } = bodies({}, (w) => {
     for (let i = 0; i < 30; i++) {

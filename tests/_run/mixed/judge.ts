@@ -91,7 +91,9 @@ function found(
         looks: LOOKS,
         polls: false,
         lines: false,
-        // No loop of a primitive is longer; each endless one has this number of steps.
+        shorten: false, // a mutant only has to be found
+        // No loop of a primitive is longer; each endless one has this number of
+        // steps.
         spins: 5_000,
         ...options,
         ...budget,
