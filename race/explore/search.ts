@@ -78,7 +78,8 @@ function* memoryless(engine: Engine, o: SearchOptions): Steps<Found> {
 
 /** Visits every state; those of agents that have the same future are one. */
 function* merged(engine: Engine, o: SearchOptions): Steps<Found> {
-  const end = realNow() + o.time;
+  const began = realNow();
+  const end = began + o.time;
   const few = Math.min(o.states, COMPARE.after);
   if (!mayMerge(engine, o)) return yield* new Visit(engine, o, null, end).run();
   // Most programs have so few states that comparing agents takes longer.
@@ -91,7 +92,11 @@ function* merged(engine: Engine, o: SearchOptions): Steps<Found> {
   let futures: Futures | null = null;
   const work = COMPARE.patience * first.steps;
   // An agent whose calls are long may take longer than the work tells.
-  const until = end - (end - realNow()) / 4;
+  const now = realNow();
+  const until = Math.min(
+    end - (end - now) / 4,
+    now + COMPARE.longest * Math.max(1, now - began),
+  );
   while (wasted < MOST_WASTED && mayMerge(engine, o)) {
     futures = new Futures(engine, o.results, work, until, futures);
     try {
