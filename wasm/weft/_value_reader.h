@@ -79,7 +79,7 @@ static inline WEFT__RESULT int weft_value_open(weft_value_message *m,
                                                int32_t length,
                                                const weft_shape_table *shapes) {
   m->bytes = (const uint8_t *)bytes;
-  m->end = m->bytes + (length < 0 ? 0 : length);
+  m->end = length > 0 ? m->bytes + length : m->bytes;
   m->shapes = shapes;
   m->own_count = 0;
   for (int32_t i = 0; i < WEFT_SHAPE_TABLE_SLOTS; i++) m->shared[i] = 0;

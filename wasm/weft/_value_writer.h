@@ -196,10 +196,10 @@ static inline void weft__value_put_text(weft_value_writer *w,
 /* Writes a string: the `length` bytes of UTF-8 at `text`. */
 static inline void weft_value_write_chars(weft_value_writer *w,
                                           const char *text, int32_t length) {
-  weft__value_chars chars = {(const uint8_t *)text, NULL, 0};
+  weft__value_chars chars = {(const uint8_t *)text, (const uint8_t *)text, 0};
   if (w->missing <= 0 || length < 0) w->error = EINVAL;
   if (w->error != 0) return;
-  chars.end = chars.at + length;
+  if (length > 0) chars.end += length;
   w->missing--;
   weft__value_put_text(w, chars);
 }
