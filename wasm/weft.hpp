@@ -149,7 +149,7 @@ class object : errors {
 #else
 #define WEFT__WAITS(stem, name) WEFT__NAMED(stem, name)
 #endif
-#define WEFT__QUEUE(stem, NAME)                                             \
+#define WEFT__QUEUE(stem, NAME, more)                                       \
   struct stem {                                                             \
     using words = weft_##stem;                                              \
     static constexpr auto KIND = WEFT_KIND_##stem;                          \
@@ -160,15 +160,15 @@ class object : errors {
     WEFT__NAMED(stem, try_push_many) WEFT__NAMED(stem, try_pop_many)        \
     WEFT__NAMED(stem, reserve) WEFT__NAMED(stem, commit)                    \
     WEFT__NAMED(stem, peek) WEFT__NAMED(stem, consume)                      \
-    WEFT__WAITS(stem, push) WEFT__WAITS(stem, pop)                          \
+    WEFT__WAITS(stem, push) WEFT__WAITS(stem, pop) more                     \
     static constexpr size_t bytes(uint64_t n, uint64_t of) {                \
       return static_cast<size_t>(WEFT_##NAME##_BYTES(0ull + n, 0ull + of)); \
     }                                                                       \
   };
 /* clang-format on */
-WEFT__QUEUE(spsc_queue, SPSC_QUEUE)
-WEFT__QUEUE(mpmc_queue, MPMC_QUEUE)
-WEFT__QUEUE(lock_free_queue, LOCK_FREE_QUEUE)
+WEFT__QUEUE(spsc_queue, SPSC_QUEUE, WEFT__NAMED(spsc_queue, abandon))
+WEFT__QUEUE(mpmc_queue, MPMC_QUEUE, )
+WEFT__QUEUE(lock_free_queue, LOCK_FREE_QUEUE, )
 
 /* A T as it lies in a queue: whole words. The constructor leaves them as they
    are, so T needs none. */
@@ -223,6 +223,12 @@ class queue : errors {
   int32_t size() const { return Of::size(w_); }
   bool closed() const { return Of::closed(w_); }
   void close() { Of::close(w_); }
+  /* Ends the roles of the agent `id`, the producer or the consumer of an
+     spsc_queue, so that another agent can have them; how many it had. */
+  template <class Kind = Of>
+  int32_t abandon(int32_t id) {
+    return Kind::abandon(w_, id);
+  }
   bool try_push(const T &value, error_code *ec = nullptr) {
     return pushed(value, ec, Of::try_push);
   }

@@ -252,6 +252,13 @@ void events() {
   noted.release();
 }
 
+// This agent no longer pushes, nor pops, so that another one can.
+template <class Queue>
+void leave([[maybe_unused]] Queue &queue) {
+  if constexpr (std::is_same_v<Queue, weft::spsc_queue<point>>)
+    queue.abandon(weft_agent_id());
+}
+
 template <template <class> class Queue>
 void queues(bool many) {
   using points = Queue<point>;
@@ -304,9 +311,11 @@ void queues(bool many) {
   static std::array<int64_t, 8> sums;
   sums = {};
   points other = points::attach(at);
+  leave(queue);
   std::thread pushing([&] {
     on_threads(producers, [&](int) {
       for (uint32_t i = 1; i <= 2000; i++) assert(queue.push({i, i + .5, ""}));
+      leave(queue);
     });
     queue.close();
   });
@@ -315,6 +324,7 @@ void queues(bool many) {
       assert(next->x == next->id + .5);
       sums[static_cast<size_t>(n)] += next->id;
     }
+    leave(other);
   });
   pushing.join();
   int64_t sum = 0;
