@@ -75,7 +75,9 @@ export function propertiesOf(
   ): [string, unknown] => [key, Reflect.get(error, key)];
   const shown = Object.keys(error);
   const hidden = USUAL.filter((key) =>
-    !shown.includes(key) && Object.hasOwn(error, key)
+    !shown.includes(key) && (Object.hasOwn(error, key) ||
+      // Firefox has it in the prototype.
+      (key === "stack" && typeof error.stack === "string"))
   ).map(get);
   // The name may come from the prototype of a class that is not known there.
   if (!shown.includes("name") && error.name !== of) {
@@ -92,14 +94,20 @@ export function newError(of: string, errors: readonly ErrorClass[]): Error {
     const error = of === "AggregateError"
       ? new AggregateError([]) as Error
       : new Class();
-    // This thread's stack would mislead.
-    delete error.stack;
+    dropStack(error);
     delete (error as { errors?: unknown }).errors;
     return error;
   }
   const error = new Error();
-  delete error.stack;
+  dropStack(error);
   return Object.setPrototypeOf(error, own.prototype);
+}
+
+/** Takes this thread's stack from an error: it would mislead. */
+function dropStack(error: Error): void {
+  delete error.stack;
+  // Firefox has it in the prototype.
+  if (error.stack !== undefined) define(error, "stack", undefined, false);
 }
 
 /** Adds a property. */

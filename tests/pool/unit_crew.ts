@@ -32,6 +32,7 @@ class Clock {
   /** Lets `body` run by this clock. */
   async run(body: () => Promise<unknown>): Promise<void> {
     const begin = performance.now();
+    const own = Object.getOwnPropertyDescriptor(performance, "now");
     const its = {
       setTimeout: (call: () => void, ms = 0): Timer => {
         const timer = { due: this.now + ms, call, unref: () => {} };
@@ -46,7 +47,9 @@ class Clock {
       await body();
     } finally {
       Object.assign(globalThis, real);
-      Reflect.deleteProperty(performance, "now"); // that of the class is left
+      // In Node and Deno the class has it, in Bun the object itself.
+      Reflect.deleteProperty(performance, "now");
+      if (own !== undefined) Object.defineProperty(performance, "now", own);
     }
   }
 

@@ -1,6 +1,5 @@
 // also: node
 // C and JavaScript send each other values.
-import { deepStrictEqual } from "node:assert";
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,6 +8,7 @@ import fc from "fast-check";
 import { Channel, decodeValue, encodeValue } from "../../mod.ts";
 import { guestOf } from "../_run/guest.ts";
 import { suite } from "../_run/harness.ts";
+import { assertEqual } from "./values.ts";
 
 const test = suite("weft_value");
 
@@ -83,7 +83,7 @@ test("C reads what JavaScript sends, and writes the same", async () => {
         return;
       }
       assert.is(c.copy!(FROM, TO), 0);
-      deepStrictEqual(to.tryReceive(), structuredClone(value));
+      assertEqual(to.tryReceive(), structuredClone(value));
       sent++;
     }),
     { numRuns: 500 },
@@ -93,7 +93,7 @@ test("C reads what JavaScript sends, and writes the same", async () => {
   for (let id = 0; id < 3; id++) {
     from.trySend({ id, more: [{ x: 1 }] });
     assert.is(c.copy!(FROM, TO), 0);
-    deepStrictEqual(to.tryReceive(), { id, more: [{ x: 1 }] });
+    assertEqual(to.tryReceive(), { id, more: [{ x: 1 }] });
   }
 });
 
@@ -140,7 +140,7 @@ test("the program of C in docs/value_format.md answers JavaScript", async () => 
   for (let id = 0; id < 3; id++) {
     from.trySend({ id, user: { name: `Zoë ${id}` }, tags: ["a", "b"] });
     assert.is(c.greet!(FROM, TO), 0);
-    deepStrictEqual(to.tryReceive(), {
+    assertEqual(to.tryReceive(), {
       id,
       greeting: `Hello, Zoë ${id}!`,
       tags: 2,

@@ -1,10 +1,9 @@
 // also: node, browsers
-import { deepStrictEqual } from "node:assert";
 import * as assert from "uvu/assert";
 import fc from "fast-check";
 import { decodeValue, encodeValue, valueCodecWith } from "../../mod.ts";
 import { suite } from "../_run/harness.ts";
-import { assertSame, bytesOf, sent, values } from "./values.ts";
+import { assertEqual, assertSame, bytesOf, sent, values } from "./values.ts";
 
 const memory = new Uint8Array(new SharedArrayBuffer(1 << 20));
 
@@ -178,14 +177,17 @@ test("errors arrive with their class, cause and properties", () => {
     at: [1, 2],
   });
   const copy = sent(error) as typeof error;
-  deepStrictEqual(copy, error);
+  assertEqual(copy, error);
   assert.is(copy.stack, error.stack);
+  const bare = new Error("bare");
+  delete bare.stack;
+  assert.is((sent(bare) as Error).stack, bare.stack);
   assert.instance(copy, RangeError);
   assert.equal(copy.cause, cause);
   assert.is(copy.code, "FAR");
 
   const all = new AggregateError([error, 1], "several");
-  deepStrictEqual(sent(all), all);
+  assertEqual(sent(all), all);
   const own = new class Own extends TypeError {
     override name = "Own";
   }("mine");
@@ -215,7 +217,7 @@ test("errors of classes of a user arrive with their class", () => {
   const length = codec.encode([sent], memory);
   const [copy] = codec.decode(memory.subarray(0, length)) as [NotFound];
   assert.instance(copy, NotFound);
-  deepStrictEqual(copy, sent);
+  assertEqual(copy, sent);
   const [plain] = decodeValue<[Error]>(memory.subarray(0, length));
   assert.is(Object.getPrototypeOf(plain), Error.prototype);
   assert.is(plain.name, "NotFound");
