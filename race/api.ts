@@ -9,7 +9,7 @@ import {
   replay as replayProgram,
 } from "./explore/check.ts";
 import { parseSchedule } from "./engine/kinds.ts";
-import { FREED } from "./engine/memory.ts";
+import { FREED } from "./engine/state/memory.ts";
 import type { Call } from "./engine/model.ts";
 import {
   assert as assertProperty,
@@ -29,7 +29,7 @@ import {
 import type { Options, Program, Result } from "./report/result.ts";
 import type { Memory } from "./engine/scenario.ts";
 import { type OperationSpec, Spec, type SpecDefinition } from "./spec.ts";
-import { takesAtMost } from "./engine/twins.ts";
+import { takesAtMost } from "./engine/state/twins.ts";
 import { show } from "./engine/values.ts";
 import { Wasm, type WasmOptions } from "./wasm/wasm.ts";
 

@@ -6,7 +6,7 @@
 import { type Answer, Either, type Outcome } from "./engine/model.ts";
 import type { Memory, Operation, Scenario } from "./engine/scenario.ts";
 import { RECOVER } from "./engine/scenario.ts";
-import { takesAtMost } from "./engine/twins.ts";
+import { takesAtMost } from "./engine/state/twins.ts";
 import type { Wasm, WasmExports } from "./wasm/wasm.ts";
 
 // deno-lint-ignore no-explicit-any

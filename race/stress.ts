@@ -6,12 +6,12 @@
  * @module
  */
 import fc from "fast-check";
-import { callText } from "./engine/core.ts";
+import { callText } from "./engine/state/core.ts";
 import { RaceError } from "./report/error.ts";
 import type { FailureKind } from "./engine/kinds.ts";
 import { Either, type Model } from "./engine/model.ts";
 import { type Event, explains, Judge } from "./judge/lin.ts";
-import { realNow } from "./engine/native.ts";
+import { realNow } from "./engine/platform/native.ts";
 import { checkOptions, STRESS } from "./options.ts";
 import { programText } from "./report/print.ts";
 import { programs } from "./property.ts";

@@ -16,8 +16,8 @@ const OWN = BUNDLED ? "" : new URL("..", HERE).href;
 
 // As TypeScript, or as the JavaScript that a registry makes of it.
 const OURS = HERE.endsWith("/engine/sites.js")
-  ? /^(\w+\/)?\w+\.js/
-  : /^(\w+\/)?\w+\.ts/;
+  ? /^(\w+\/){0,2}\w+\.js/
+  : /^(\w+\/){0,2}\w+\.ts/;
 
 /** A place in a file, as it ends a line of a stack. */
 const PLACE =
@@ -101,7 +101,7 @@ export function stackOf(error: unknown): string {
     .join("\n");
 }
 
-/** So many frames on top of the agent's are surely the tester's own. */
+/** The frames on top of the agent's that are surely the tester's own. */
 const OWN_FRAMES = 4;
 
 /** The position of the agent on the stack, as a key that is quick to make. */

@@ -6,13 +6,13 @@
  */
 import { judgeRaces } from "../judge/races.ts";
 import { Clocks } from "../judge/clocks.ts";
-import { NO_BUDGET, noCuts } from "../engine/core.ts";
-import { begin } from "../engine/steps.ts";
-import { rotate } from "./fair.ts";
+import { NO_BUDGET, noCuts } from "../engine/state/core.ts";
+import { begin } from "../engine/step/steps.ts";
+import { rotate } from "../judge/fair.ts";
 import { explore } from "./drive.ts";
 import { Fault, scheduleText } from "../engine/kinds.ts";
 import * as k from "../engine/kinds.ts";
-import { realNow } from "../engine/native.ts";
+import { realNow } from "../engine/platform/native.ts";
 import {
   type Picture,
   pictureOf,
@@ -22,7 +22,7 @@ import {
 import { onTerminal } from "./progress.ts";
 import { shrink, switches } from "./shrink.ts";
 import { rehearse } from "./rehearse.ts";
-import type { Engine, Steps } from "../engine/replay.ts";
+import type { Engine, Steps } from "../engine/step/replay.ts";
 import { NotConstant } from "../engine/signals.ts";
 import {
   type Failure,
@@ -33,8 +33,8 @@ import {
 } from "../report/result.ts";
 import { Fixed, Impossible, run } from "./run.ts";
 import { sampler } from "./sample.ts";
-import { shadow } from "../engine/shadow.ts";
-import type { Tester } from "../engine/spins.ts";
+import { shadow } from "../engine/equal/shadow.ts";
+import type { Tester } from "../engine/step/spins.ts";
 import type { Scenario } from "../engine/scenario.ts";
 import { search } from "./search.ts";
 import type { Found, SearchOptions } from "./task.ts";

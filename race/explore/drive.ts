@@ -3,15 +3,15 @@
  *
  * @module
  */
-import { activateAsync, rejections } from "../engine/async.ts";
-import { IDLE_FIRES } from "../engine/agent.ts";
-import { callText, noCuts } from "../engine/core.ts";
-import { Hints } from "../engine/hints.ts";
+import { activateAsync, rejections } from "../engine/step/async.ts";
+import { IDLE_FIRES } from "../engine/state/agent.ts";
+import { callText, noCuts } from "../engine/state/core.ts";
+import { Hints } from "../engine/state/hints.ts";
 import { Judge } from "../judge/lin.ts";
-import { Engine, type Steps } from "../engine/replay.ts";
+import { Engine, type Steps } from "../engine/step/replay.ts";
 import type { Options, Program } from "../report/result.ts";
 import type { Scenario } from "../engine/scenario.ts";
-import { install, isInstalled, uninstall } from "../engine/shim.ts";
+import { install, isInstalled, uninstall } from "../engine/platform/shim.ts";
 import { NeedsAsync, NotConstant, StatefulHandle } from "../engine/signals.ts";
 
 const engines = new WeakMap<Scenario, Map<number, Engine>>();

@@ -5,14 +5,20 @@
  *
  * @module
  */
-import type { Edge, Snapshot } from "../engine/agent.ts";
-import { Choices, choices, isObserved, ownStep } from "../engine/choices.ts";
-import { BLOCK, execute } from "../engine/core.ts";
+import type { Edge, Snapshot } from "../engine/state/agent.ts";
+import {
+  Choices,
+  choices,
+  isObserved,
+  ownStep,
+} from "../engine/step/choices.ts";
+import { BLOCK, execute } from "../engine/state/core.ts";
 import * as k from "../engine/kinds.ts";
-import { CHANGED, ENOUGH, RESUMED, WOKEN } from "../engine/memo.ts";
-import { FREED, type Region, wordHash1, wordHash2 } from "../engine/memory.ts";
+import { CHANGED, ENOUGH, RESUMED, WOKEN } from "../engine/state/memo.ts";
+import type { Region } from "../engine/region.ts";
+import { FREED, wordHash1, wordHash2 } from "../engine/state/memory.ts";
 import type { Call } from "../engine/model.ts";
-import type { Engine } from "../engine/replay.ts";
+import type { Engine } from "../engine/step/replay.ts";
 import { raceAmong } from "../judge/races.ts";
 import { Open } from "./open.ts";
 

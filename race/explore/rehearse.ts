@@ -5,11 +5,11 @@
  */
 import * as k from "../engine/kinds.ts";
 import { Fault } from "../engine/kinds.ts";
-import type { Chooser, Engine, Steps } from "../engine/replay.ts";
+import type { Chooser, Engine, Steps } from "../engine/step/replay.ts";
 import type { Options } from "../report/result.ts";
 import { run } from "./run.ts";
 import { sampler } from "./sample.ts";
-import { apply, begin } from "../engine/steps.ts";
+import { apply, begin } from "../engine/step/steps.ts";
 import { show } from "../engine/values.ts";
 
 const OFF = { timeouts: 0, spurious: 0, kills: 0 };

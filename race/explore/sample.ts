@@ -5,11 +5,11 @@
  *
  * @module
  */
-import type { Agent } from "../engine/agent.ts";
-import { Choices, choices } from "../engine/choices.ts";
+import type { Agent } from "../engine/state/agent.ts";
+import { Choices, choices } from "../engine/step/choices.ts";
 import { refill, Rotation } from "./run.ts";
 import * as k from "../engine/kinds.ts";
-import type { Chooser, Engine } from "../engine/replay.ts";
+import type { Chooser, Engine } from "../engine/step/replay.ts";
 import { Random } from "../engine/values.ts";
 
 /** The choices in the present state; valid until the next call. */

@@ -5,14 +5,14 @@
  *
  * @module
  */
-import { Choices, choices } from "../engine/choices.ts";
-import { realNow } from "../engine/native.ts";
-import { EACH, rotate } from "./fair.ts";
-import { Endless } from "../engine/automaton.ts";
-import { Classes } from "../engine/classes.ts";
-import { Apart, Futures, HOPELESS } from "../engine/futures.ts";
-import type { Engine, Steps } from "../engine/replay.ts";
-import { apply, begin } from "../engine/steps.ts";
+import { Choices, choices } from "../engine/step/choices.ts";
+import { realNow } from "../engine/platform/native.ts";
+import { EACH, rotate } from "../judge/fair.ts";
+import { Endless } from "../engine/equal/automaton.ts";
+import { Classes } from "../engine/equal/classes.ts";
+import { Apart, Futures, HOPELESS } from "../engine/equal/futures.ts";
+import type { Engine, Steps } from "../engine/step/replay.ts";
+import { apply, begin } from "../engine/step/steps.ts";
 import { COMPARE, type Found, type SearchOptions } from "./task.ts";
 import { judgeHere, Visit } from "./visit.ts";
 

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Fault } from "../engine/kinds.ts";
-import type { Engine } from "../engine/replay.ts";
+import type { Engine } from "../engine/step/replay.ts";
 import type { Patience } from "../judge/progress.ts";
 import type { Progress } from "./progress.ts";
 

@@ -4,11 +4,11 @@
  *
  * @module
  */
-import { ONE_BY_ONE } from "../engine/ahead.ts";
-import { FIRES } from "../engine/alone.ts";
-import { STALE_READS } from "../engine/choices.ts";
-import type { World } from "../engine/core.ts";
-import type { Engine } from "../engine/replay.ts";
+import { ONE_BY_ONE } from "../engine/step/ahead.ts";
+import { FIRES } from "../engine/step/alone.ts";
+import { STALE_READS } from "../engine/step/choices.ts";
+import type { World } from "../engine/state/core.ts";
+import type { Engine } from "../engine/step/replay.ts";
 import type { Failure, Options, Result } from "../report/result.ts";
 import type { Found } from "./task.ts";
 

@@ -6,18 +6,28 @@
  *
  * @module
  */
-import type { Agent, Snapshot } from "../engine/agent.ts";
-import { Choices, choices, isObserved, ownStep } from "../engine/choices.ts";
-import type { World } from "../engine/core.ts";
-import { ALL, type Ground, groupOf } from "../engine/groups.ts";
+import type { Agent, Snapshot } from "../engine/state/agent.ts";
+import {
+  Choices,
+  choices,
+  isObserved,
+  ownStep,
+} from "../engine/step/choices.ts";
+import type { World } from "../engine/state/core.ts";
+import { ALL, type Ground, groupOf } from "../engine/step/groups.ts";
 import * as k from "../engine/kinds.ts";
-import { I32, realNow } from "../engine/native.ts";
-import type { Engine, Steps } from "../engine/replay.ts";
-import { apply, begin, finish, start as startStep } from "../engine/steps.ts";
-import type { Twins } from "../engine/twins.ts";
+import { I32, realNow } from "../engine/platform/native.ts";
+import type { Engine, Steps } from "../engine/step/replay.ts";
+import {
+  apply,
+  begin,
+  finish,
+  start as startStep,
+} from "../engine/step/steps.ts";
+import type { Twins } from "../engine/state/twins.ts";
 import { judgeEnd, judgeLockFree, judgeQuiet } from "../judge/progress.ts";
 import { judgeRaces, raceAmong } from "../judge/races.ts";
-import { EACH, failBusy, goesRound, rotate } from "./fair.ts";
+import { EACH, failBusy, goesRound, rotate } from "../judge/fair.ts";
 import { Open, Stack } from "./open.ts";
 import { mayAnyBeOwn, Quick } from "./quick.ts";
 import { States } from "./store.ts";

@@ -7,10 +7,10 @@
  *
  * @module
  */
-import type { Agent } from "../engine/agent.ts";
-import type { RaceWatch } from "../engine/core.ts";
+import type { Agent } from "../engine/state/agent.ts";
+import type { RaceWatch } from "../engine/state/core.ts";
 import { CLOCK, isPlain, NOTIFY, READ, STORE, WRITE } from "../engine/kinds.ts";
-import { I32 } from "../engine/native.ts";
+import { I32 } from "../engine/platform/native.ts";
 
 /** The latest accesses to one location: an address and a size. */
 class Place {

@@ -7,9 +7,9 @@
  *
  * @module
  */
-import type { Course, Monitor, Sleeper } from "../engine/core.ts";
+import type { Course, Monitor, Sleeper } from "../engine/state/core.ts";
 import { type Call, Either, type Model } from "../engine/model.ts";
-import { I32 } from "../engine/native.ts";
+import { I32 } from "../engine/platform/native.ts";
 import { keyOf, show } from "../engine/values.ts";
 
 /** A possible past: a model state, and each pending operation's result. */

@@ -3,13 +3,13 @@
  *
  * @module
  */
-import type { Agent } from "../engine/agent.ts";
-import { isOver, setsOff, timerOf } from "../engine/choices.ts";
-import { callText, type Sleeper, type World } from "../engine/core.ts";
+import type { Agent } from "../engine/state/agent.ts";
+import { isOver, setsOff, timerOf } from "../engine/step/choices.ts";
+import { callText, type Sleeper, type World } from "../engine/state/core.ts";
 import * as k from "../engine/kinds.ts";
-import type { Engine } from "../engine/replay.ts";
+import type { Engine } from "../engine/step/replay.ts";
 import { RECOVER } from "../engine/scenario.ts";
-import { fail } from "../engine/steps.ts";
+import { fail } from "../engine/step/steps.ts";
 
 /** The agents that cannot go on by themselves. */
 function stuckAgents({ agents }: World): Agent[] {

@@ -3,10 +3,10 @@
  *
  * @module
  */
-import type { Access, Agent, Snapshot } from "../engine/agent.ts";
-import { aloneIn, EVERYONE } from "../engine/choices.ts";
+import type { Access, Agent, Snapshot } from "../engine/state/agent.ts";
+import { aloneIn, EVERYONE } from "../engine/step/choices.ts";
 import * as k from "../engine/kinds.ts";
-import type { Engine } from "../engine/replay.ts";
+import type { Engine } from "../engine/step/replay.ts";
 import { NotConstant } from "../engine/signals.ts";
 
 /**

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Options } from "./result.ts";
-import { callText, type World } from "../engine/core.ts";
+import { callText, type World } from "../engine/state/core.ts";
 import * as k from "../engine/kinds.ts";
 import type { Call } from "../engine/model.ts";
 import { waitText } from "../judge/progress.ts";

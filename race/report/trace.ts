@@ -3,8 +3,8 @@
  *
  * @module
  */
-import type { Agent } from "../engine/agent.ts";
-import { BLOCK, type Recorder, type World } from "../engine/core.ts";
+import type { Agent } from "../engine/state/agent.ts";
+import { BLOCK, type Recorder, type World } from "../engine/state/core.ts";
 import * as k from "../engine/kinds.ts";
 import { show } from "../engine/values.ts";
 

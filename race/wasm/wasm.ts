@@ -6,10 +6,16 @@
  *
  * @module
  */
-import { execute } from "../engine/core.ts";
+import { execute } from "../engine/state/core.ts";
 import * as k from "../engine/kinds.ts";
 import { Unsupported } from "../engine/kinds.ts";
-import { I32, isShared, native, RealViews, U8 } from "../engine/native.ts";
+import {
+  I32,
+  isShared,
+  native,
+  RealViews,
+  U8,
+} from "../engine/platform/native.ts";
 import {
   type Access,
   memoryOf,
@@ -19,7 +25,7 @@ import {
   STACK,
 } from "./rewrite.ts";
 import type { Memory } from "../engine/scenario.ts";
-import { getHost, type Host, Target } from "../engine/views.ts";
+import { getHost, type Host, Target } from "../engine/platform/views.ts";
 
 // deno-lint-ignore no-explicit-any
 type Any = any;

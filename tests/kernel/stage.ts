@@ -6,7 +6,7 @@
  */
 import { fileURLToPath } from "node:url";
 import { race, type Wasm } from "../../race/mod.ts";
-import { getHost } from "../../race/engine/views.ts";
+import { getHost } from "../../race/engine/platform/views.ts";
 import * as kernel from "../../primitives/_kernel/kernel.ts";
 import * as spin from "../../primitives/_wait/spin.ts";
 import * as turn from "../../primitives/_wait/turn.ts";

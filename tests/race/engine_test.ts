@@ -6,7 +6,7 @@ import {
   scheduleText,
   Unsupported,
 } from "../../race/engine/kinds.ts";
-import { Memory } from "../../race/engine/memory.ts";
+import { Memory } from "../../race/engine/state/memory.ts";
 import { race, RaceError } from "../../race/mod.ts";
 import type { Options, Result } from "../../race/mod.ts";
 import { suite } from "../_run/harness.ts";

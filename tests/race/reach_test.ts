@@ -4,7 +4,7 @@ import fc from "fast-check";
 import process from "node:process";
 import * as assert from "uvu/assert";
 import { race, RaceError, type Result } from "../../race/mod.ts";
-import { takesAtMost } from "../../race/engine/twins.ts";
+import { takesAtMost } from "../../race/engine/state/twins.ts";
 import { suite } from "../_run/harness.ts";
 import { REACH } from "./corpus/reach.ts";
 

@@ -7,7 +7,21 @@ import { suite } from "../_run/harness.ts";
 const FOLDER = fileURLToPath(new URL("../../race/", import.meta.url));
 
 /** The rooms from the bottom up; files in no room lie above all of them. */
-const ROOMS = ["engine", "wasm", "judge", "report", "explore", ""];
+const ROOMS = [
+  "engine",
+  "engine/platform",
+  "engine/state",
+  "engine/step",
+  "engine/equal",
+  "wasm",
+  "judge",
+  "report",
+  "explore",
+  "",
+];
+
+/** No room is larger than a reader can survey. */
+const MOST_FILES = 15;
 
 const files = ROOMS.flatMap((room) =>
   fs.readdirSync(FOLDER + room)
@@ -16,7 +30,7 @@ const files = ROOMS.flatMap((room) =>
 );
 
 const roomOf = (file: string) =>
-  file.includes("/") ? file.slice(0, file.indexOf("/")) : "";
+  file.slice(0, Math.max(file.lastIndexOf("/"), 0));
 
 /** The files that `file` imports, types included. */
 function imports(file: string): string[] {
@@ -31,10 +45,17 @@ function imports(file: string): string[] {
 const test = suite("race rooms");
 
 test("every folder of race/ is a room", () => {
-  const folders = fs.readdirSync(FOLDER, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory()).map(({ name }) => name);
+  const folders = fs.readdirSync(FOLDER, { recursive: true, encoding: "utf8" })
+    .filter((name) => fs.statSync(FOLDER + name).isDirectory());
   assert.equal(folders.toSorted(), ROOMS.filter(Boolean).toSorted());
 });
+
+for (const room of ROOMS) {
+  test(`race/${room} holds at most ${MOST_FILES} files`, () => {
+    const { length } = files.filter((file) => roomOf(file) === room);
+    assert.ok(length <= MOST_FILES, `${length} files`);
+  });
+}
 
 for (const file of files) {
   test(`race/${file} imports nothing from a room above its own`, () => {

@@ -5,7 +5,7 @@ import { explore } from "../../race/explore/drive.ts";
 import { searchTraces, type Traces } from "../../race/explore/dpor.ts";
 import { race } from "../../race/mod.ts";
 import type { Result, Spec } from "../../race/mod.ts";
-import type { Engine } from "../../race/engine/replay.ts";
+import type { Engine } from "../../race/engine/step/replay.ts";
 import { search } from "../../race/explore/search.ts";
 import { COMPARE, type Found } from "../../race/explore/task.ts";
 import { compare as compareReductions } from "../_run/compare.ts";

@@ -5,7 +5,7 @@
  * @module
  */
 import type { WasmExports } from "../../../race/mod.ts";
-import { getHost } from "../../../race/engine/views.ts";
+import { getHost } from "../../../race/engine/platform/views.ts";
 import type { Modules, Weft } from "../scenario.ts";
 import { withOthers } from "../realm.ts";
 import type { Module } from "./module.ts";

@@ -6,7 +6,7 @@
  */
 import * as k from "../../../race/engine/kinds.ts";
 import { type Memory, race, type WasmExports } from "../../../race/mod.ts";
-import { Engine } from "../../../race/engine/replay.ts";
+import { Engine } from "../../../race/engine/step/replay.ts";
 import type { Scenario } from "../scenario.ts";
 import { scenariosOf } from "./explore.ts";
 

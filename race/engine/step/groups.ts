@@ -10,9 +10,9 @@
  *
  * @module
  */
-import type { Snapshot } from "./agent.ts";
-import * as k from "./kinds.ts";
-import type { Memory } from "./memory.ts";
+import type { Snapshot } from "../state/agent.ts";
+import * as k from "../kinds.ts";
+import type { Memory } from "../state/memory.ts";
 
 /** All agents. */
 export const ALL = -1;

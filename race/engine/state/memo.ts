@@ -7,7 +7,7 @@
  */
 import type { Access, Agent, Edge, Ended, Guard, Snapshot } from "./agent.ts";
 import { holds } from "./guard.ts";
-import type { Target } from "./views.ts";
+import type { Target } from "../platform/views.ts";
 
 /** An agent that must be run, and what is then to be remembered. */
 export interface Job {

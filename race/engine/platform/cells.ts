@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { READ, WRITE } from "./kinds.ts";
+import { READ, WRITE } from "../kinds.ts";
 import { isShared } from "./native.ts";
 import { type Host, Target } from "./views.ts";
 

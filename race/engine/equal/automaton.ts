@@ -7,11 +7,11 @@
  *
  * @module
  */
-import type { Agent, Snapshot } from "./agent.ts";
-import { signature } from "./core.ts";
-import * as k from "./kinds.ts";
-import { keyOf, mix1, mix2, Random } from "./values.ts";
-import { type Pending, STOP, walk, type Walker } from "./walk.ts";
+import type { Agent, Snapshot } from "../state/agent.ts";
+import { signature } from "../state/core.ts";
+import * as k from "../kinds.ts";
+import { keyOf, mix1, mix2, Random } from "../values.ts";
+import { type Pending, STOP, walk, type Walker } from "../step/walk.ts";
 
 // deno-lint-ignore no-explicit-any
 type Any = any;

@@ -8,8 +8,8 @@
  *
  * @module
  */
-import { READ, WRITE } from "./kinds.ts";
-import type { Region } from "./memory.ts";
+import { READ, WRITE } from "../kinds.ts";
+import type { Region } from "../region.ts";
 import { isShared, RealViews } from "./native.ts";
 
 // deno-lint-ignore no-explicit-any

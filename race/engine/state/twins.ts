@@ -5,8 +5,8 @@
  * @module
  */
 import type { Snapshot } from "./agent.ts";
-import type { Call } from "./model.ts";
-import type { Scenario } from "./scenario.ts";
+import type { Call } from "../model.ts";
+import type { Scenario } from "../scenario.ts";
 
 /** The most agents for which an order of theirs is a number. */
 const MOST = 10;

@@ -6,14 +6,15 @@
  */
 import { type Access, type Agent, NO_ACCESS, type Snapshot } from "./agent.ts";
 import type { Hints, HintState } from "./hints.ts";
-import * as k from "./kinds.ts";
-import { type FailureKind, Fault, Unsupported } from "./kinds.ts";
-import type { Call } from "./model.ts";
+import * as k from "../kinds.ts";
+import { type FailureKind, Fault, Unsupported } from "../kinds.ts";
+import type { Call } from "../model.ts";
 import { DELIVERED, type Memo, REFRESHED, RESUMED, WOKEN } from "./memo.ts";
-import { FREED, Memory, type Region } from "./memory.ts";
-import { I32, native } from "./native.ts";
+import type { Region } from "../region.ts";
+import { FREED, Memory } from "./memory.ts";
+import { I32, native } from "../platform/native.ts";
 import type { Twins } from "./twins.ts";
-import { bits, mix1, mix2, show } from "./values.ts";
+import { bits, mix1, mix2, show } from "../values.ts";
 
 // deno-lint-ignore no-explicit-any
 type Any = any;

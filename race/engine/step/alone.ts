@@ -6,10 +6,16 @@
  *
  * @module
  */
-import type { Agent } from "./agent.ts";
-import { addTimer, argBits, BLOCK, signature, type World } from "./core.ts";
-import * as k from "./kinds.ts";
-import { native } from "./native.ts";
+import type { Agent } from "../state/agent.ts";
+import {
+  addTimer,
+  argBits,
+  BLOCK,
+  signature,
+  type World,
+} from "../state/core.ts";
+import * as k from "../kinds.ts";
+import { native } from "../platform/native.ts";
 
 // deno-lint-ignore no-explicit-any
 type Any = any;

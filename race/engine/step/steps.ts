@@ -4,10 +4,16 @@
  *
  * @module
  */
-import type { Agent, Edge, Snapshot } from "./agent.ts";
-import { addTimer, BLOCK, callText, signature, type World } from "./core.ts";
-import * as k from "./kinds.ts";
-import { type FailureKind, Fault } from "./kinds.ts";
+import type { Agent, Edge, Snapshot } from "../state/agent.ts";
+import {
+  addTimer,
+  BLOCK,
+  callText,
+  signature,
+  type World,
+} from "../state/core.ts";
+import * as k from "../kinds.ts";
+import { type FailureKind, Fault } from "../kinds.ts";
 import type { Engine, Steps } from "./replay.ts";
 import {
   agrees,
@@ -18,9 +24,9 @@ import {
   type Memo,
   RECOVERS,
   STALE_READ,
-} from "./memo.ts";
-import { MESSAGE } from "./timers.ts";
-import { RECOVER } from "./scenario.ts";
+} from "../state/memo.ts";
+import { MESSAGE } from "../state/timers.ts";
+import { RECOVER } from "../scenario.ts";
 
 /** Runs every agent to its first operation. */
 export function* begin(engine: Engine): Steps<void> {

@@ -4,8 +4,8 @@
  *
  * @module
  */
-import type { Agent, Snapshot } from "./agent.ts";
-import * as k from "./kinds.ts";
+import type { Agent, Snapshot } from "../state/agent.ts";
+import * as k from "../kinds.ts";
 
 // deno-lint-ignore no-explicit-any
 type Any = any;

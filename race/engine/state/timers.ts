@@ -5,8 +5,8 @@
  */
 import type { Agent } from "./agent.ts";
 import { addTimer, type World } from "./core.ts";
-import * as k from "./kinds.ts";
-import type { Target } from "./views.ts";
+import * as k from "../kinds.ts";
+import type { Target } from "../platform/views.ts";
 
 // deno-lint-ignore no-explicit-any
 type Any = any;

@@ -4,12 +4,12 @@
  *
  * @module
  */
-import type { Agent, Event, Guard, Outcome, Snapshot } from "./agent.ts";
-import { BLOCK } from "./core.ts";
-import { sameGuards } from "./guard.ts";
-import * as k from "./kinds.ts";
-import { CHANGED, RESUMED, STALE_READ, WOKEN } from "./memo.ts";
-import type { Engine } from "./replay.ts";
+import type { Agent, Event, Guard, Outcome, Snapshot } from "../state/agent.ts";
+import { BLOCK } from "../state/core.ts";
+import { sameGuards } from "../state/guard.ts";
+import * as k from "../kinds.ts";
+import { CHANGED, RESUMED, STALE_READ, WOKEN } from "../state/memo.ts";
+import type { Engine } from "../step/replay.ts";
 
 /**
  * Runs an agent in `state` as if `event` happened there. Loops that it meets

@@ -6,16 +6,16 @@
  *
  * @module
  */
-import type { Agent } from "./agent.ts";
+import type { Agent } from "../state/agent.ts";
 import { followAsync } from "./ahead.ts";
 import { fireAlone, goOn, mustGoOn } from "./alone.ts";
-import { callText } from "./core.ts";
-import * as k from "./kinds.ts";
-import { Unsupported } from "./kinds.ts";
-import { realSetTimeout } from "./native.ts";
-import { lendAll, takeBack } from "./guests.ts";
+import { callText } from "../state/core.ts";
+import * as k from "../kinds.ts";
+import { Unsupported } from "../kinds.ts";
+import { realSetTimeout } from "../platform/native.ts";
+import { lendAll, takeBack } from "../platform/guests.ts";
 import type { Engine } from "./replay.ts";
-import { TOKEN } from "./signals.ts";
+import { TOKEN } from "../signals.ts";
 
 // deno-lint-ignore no-explicit-any
 type Any = any;

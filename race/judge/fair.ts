@@ -4,13 +4,13 @@
  *
  * @module
  */
-import type { Agent } from "../engine/agent.ts";
-import { Choices, choices, timerOf } from "../engine/choices.ts";
-import { callText } from "../engine/core.ts";
+import type { Agent } from "../engine/state/agent.ts";
+import { Choices, choices, timerOf } from "../engine/step/choices.ts";
+import { callText } from "../engine/state/core.ts";
 import * as k from "../engine/kinds.ts";
-import { I32 } from "../engine/native.ts";
-import type { Engine, Steps } from "../engine/replay.ts";
-import { apply, fail } from "../engine/steps.ts";
+import { I32 } from "../engine/platform/native.ts";
+import type { Engine, Steps } from "../engine/step/replay.ts";
+import { apply, fail } from "../engine/step/steps.ts";
 
 /** The choices in the present state. */
 const here = new Choices();

@@ -7,7 +7,12 @@
  *
  * @module
  */
-import { Agent, type Ended, type Guard, type Snapshot } from "./agent.ts";
+import {
+  Agent,
+  type Ended,
+  type Guard,
+  type Snapshot,
+} from "../state/agent.ts";
 import { type Asked, follow, type Look, peek, SPINS } from "./ahead.ts";
 import {
   argBits,
@@ -17,32 +22,38 @@ import {
   signedAddress,
   World,
   type WorldState,
-} from "./core.ts";
-import { isTold, type Own, type Setting } from "./guests.ts";
+} from "../state/core.ts";
+import { isTold, type Own, type Setting } from "../platform/guests.ts";
 import { Handles, verify } from "./handles.ts";
-import { Hints } from "./hints.ts";
-import * as k from "./kinds.ts";
-import { Unsupported } from "./kinds.ts";
-import { type Job, Memo } from "./memo.ts";
-import type { Region } from "./memory.ts";
-import { isShared, realNow, RealShared } from "./native.ts";
-import { type Memory, RECOVER, type Scenario } from "./scenario.ts";
-import { install } from "./shim.ts";
+import { Hints } from "../state/hints.ts";
+import * as k from "../kinds.ts";
+import { Unsupported } from "../kinds.ts";
+import { type Job, Memo } from "../state/memo.ts";
+import type { Region } from "../region.ts";
+import { isShared, realNow, RealShared } from "../platform/native.ts";
+import { type Memory, RECOVER, type Scenario } from "../scenario.ts";
+import { install } from "../platform/shim.ts";
 import {
   isThenable,
   NeedsAsync,
   NotConstant,
   StatefulHandle,
   TOKEN,
-} from "./signals.ts";
-import { borrowedBy, capturedBy, placeOf, siteOf, stackOf } from "./sites.ts";
+} from "../signals.ts";
+import { borrowedBy, capturedBy, placeOf, siteOf, stackOf } from "../sites.ts";
 import { Spins } from "./spins.ts";
-import { clearTimer, post, setTimer, unpost, waitAsync } from "./timers.ts";
-import type { Call } from "./model.ts";
+import {
+  clearTimer,
+  post,
+  setTimer,
+  unpost,
+  waitAsync,
+} from "../state/timers.ts";
+import type { Call } from "../model.ts";
 import { type Alone, doAlone, goOn, mustGoOn } from "./alone.ts";
-import { bits, mix1, mix2, show } from "./values.ts";
-import { twinsOf } from "./twins.ts";
-import type { Host, Target } from "./views.ts";
+import { bits, mix1, mix2, show } from "../values.ts";
+import { twinsOf } from "../state/twins.ts";
+import type { Host, Target } from "../platform/views.ts";
 import { leave, step, type Walk } from "./walk.ts";
 
 // deno-lint-ignore no-explicit-any

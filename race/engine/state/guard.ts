@@ -4,9 +4,9 @@
  * @module
  */
 import type { Check, Guard } from "./agent.ts";
-import * as k from "./kinds.ts";
-import { native } from "./native.ts";
-import type { Target } from "./views.ts";
+import * as k from "../kinds.ts";
+import { native } from "../platform/native.ts";
+import type { Target } from "../platform/views.ts";
 
 // deno-lint-ignore no-explicit-any
 type Any = any;

@@ -10,12 +10,12 @@
  *
  * @module
  */
-import type { Agent, Ended, Event, Outcome, Snapshot } from "./agent.ts";
-import { argBits, roundOf, signature, type World } from "./core.ts";
-import * as k from "./kinds.ts";
-import type { Scenario } from "./scenario.ts";
-import { StatefulHandle } from "./signals.ts";
-import { bits, mix1, mix2, show } from "./values.ts";
+import type { Agent, Ended, Event, Outcome, Snapshot } from "../state/agent.ts";
+import { argBits, roundOf, signature, type World } from "../state/core.ts";
+import * as k from "../kinds.ts";
+import type { Scenario } from "../scenario.ts";
+import { StatefulHandle } from "../signals.ts";
+import { bits, mix1, mix2, show } from "../values.ts";
 
 /** So many numbers of rounds are tried, from the first on. */
 const FIRST = 20;

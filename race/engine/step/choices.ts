@@ -3,10 +3,10 @@
  *
  * @module
  */
-import type { Agent, Snapshot } from "./agent.ts";
-import type { World } from "./core.ts";
-import * as k from "./kinds.ts";
-import { I32 } from "./native.ts";
+import type { Agent, Snapshot } from "../state/agent.ts";
+import type { World } from "../state/core.ts";
+import * as k from "../kinds.ts";
+import { I32 } from "../platform/native.ts";
 import type { Engine } from "./replay.ts";
 
 /** How many old values an agent may read in one call. */

@@ -5,14 +5,14 @@
  *
  * @module
  */
-import type { Agent } from "./agent.ts";
-import { callText, execute, signature } from "./core.ts";
-import * as k from "./kinds.ts";
-import { native } from "./native.ts";
-import type { Memory, Scenario } from "./scenario.ts";
-import { StatefulHandle } from "./signals.ts";
-import { keyOf } from "./values.ts";
-import { type Target, targetOf } from "./views.ts";
+import type { Agent } from "../state/agent.ts";
+import { callText, execute, signature } from "../state/core.ts";
+import * as k from "../kinds.ts";
+import { native } from "../platform/native.ts";
+import type { Memory, Scenario } from "../scenario.ts";
+import { StatefulHandle } from "../signals.ts";
+import { keyOf } from "../values.ts";
+import { type Target, targetOf } from "../platform/views.ts";
 
 // deno-lint-ignore no-explicit-any
 type Any = any;

@@ -6,15 +6,15 @@
  *
  * @module
  */
-import type { Agent, Snapshot } from "./agent.ts";
+import type { Agent, Snapshot } from "../state/agent.ts";
 import { Automaton, type Values } from "./automaton.ts";
 import { Apart, sightOf } from "./futures.ts";
-import * as k from "./kinds.ts";
-import { BLOCK } from "./core.ts";
-import { CHANGED } from "./memo.ts";
-import { realNow } from "./native.ts";
-import type { Engine } from "./replay.ts";
-import { mix1, mix2, show } from "./values.ts";
+import * as k from "../kinds.ts";
+import { BLOCK } from "../state/core.ts";
+import { CHANGED } from "../state/memo.ts";
+import { realNow } from "../platform/native.ts";
+import type { Engine } from "../step/replay.ts";
+import { mix1, mix2, show } from "../values.ts";
 
 /** The most nodes of the automata of one program. */
 const MOST = 400_000;

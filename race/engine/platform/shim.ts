@@ -5,7 +5,7 @@
  *
  * @module
  */
-import * as k from "./kinds.ts";
+import * as k from "../kinds.ts";
 import {
   isShared,
   native,

@@ -3,10 +3,10 @@
  *
  * @module
  */
-import { BLOCKED, READY, SPINNING } from "./kinds.ts";
-import type { Call } from "./model.ts";
-import { I32 } from "./native.ts";
-import type { Target } from "./views.ts";
+import { BLOCKED, READY, SPINNING } from "../kinds.ts";
+import type { Call } from "../model.ts";
+import { I32 } from "../platform/native.ts";
+import type { Target } from "../platform/views.ts";
 
 // deno-lint-ignore no-explicit-any
 type Any = any;

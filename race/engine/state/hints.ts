@@ -22,9 +22,9 @@ import {
   WAIT,
   WAIT_ASYNC,
   WRITE,
-} from "./kinds.ts";
-import type { Hinted } from "./scenario.ts";
-import { bits, mix1, mix2 } from "./values.ts";
+} from "../kinds.ts";
+import type { Hinted } from "../scenario.ts";
+import { bits, mix1, mix2 } from "../values.ts";
 
 // deno-lint-ignore no-explicit-any
 type Any = any;

@@ -12,15 +12,22 @@
  *
  * @module
  */
-import type { Agent, Edge, Ended, Group, Label, Snapshot } from "./agent.ts";
-import { hashAgent, roundOf, signature } from "./core.ts";
-import * as k from "./kinds.ts";
-import { sameGuards } from "./guard.ts";
-import { realNow } from "./native.ts";
-import type { Engine } from "./replay.ts";
+import type {
+  Agent,
+  Edge,
+  Ended,
+  Group,
+  Label,
+  Snapshot,
+} from "../state/agent.ts";
+import { hashAgent, roundOf, signature } from "../state/core.ts";
+import * as k from "../kinds.ts";
+import { sameGuards } from "../state/guard.ts";
+import { realNow } from "../platform/native.ts";
+import type { Engine } from "../step/replay.ts";
 import { shadow } from "./shadow.ts";
-import { keyOf, show } from "./values.ts";
-import type { Target } from "./views.ts";
+import { keyOf, show } from "../values.ts";
+import type { Target } from "../platform/views.ts";
 
 /** The most states that are compared with one state to find its equal. */
 const CANDIDATES = 48;
