@@ -213,6 +213,8 @@ export const BroadcastBase: abstract new (
  * 31 bits and are compared by their difference. A subscriber mistakes one
  * element for another only if it stands still inside a pop while exactly a
  * multiple of 2^31 elements are pushed.
+ * Freed when: every operation of every agent has returned, `close` included,
+ * and none will begin. That it is closed and empty does not say so.
  * Fairness: first in, first out, for each subscriber. C twin: `weft_broadcast`.
  * Source: Thompson and others' Disruptor 2011, with seats that come and go.
  *

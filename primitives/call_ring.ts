@@ -164,6 +164,8 @@ export const PendingCallBase: abstract new () => Disposer =
  * does no harm. Wrap: only the epochs count, and they are compared for equality
  * during a sleep of at most a second. A state names its owner, or an agent that
  * will never run again, so an old state is never mistaken for a new one.
+ * Freed when: every operation of every agent has returned, `close` included,
+ * and none will begin. That it is closed and empty does not say so.
  * Fairness: a server takes the slots in turn, so it passes over a call at most
  * once for each other slot. The first caller to find a free slot takes it. A
  * caller pauses for 2 ms each 50 ms while others find no free slot, so

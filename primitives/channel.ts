@@ -464,6 +464,8 @@ export const ChannelBase: abstract new <T>(
  * it, but never if an `SpscQueue` or a `LockFreeQueue` does. A terminated
  * sender or receiver blocks a `RecordRing` until `abandon(id)`. Wrap: as in that queue or
  * ring.
+ * Freed when: every operation of every agent has returned, `close` included,
+ * and none will begin. That it is closed and empty does not say so.
  * Fairness: first in, first out.
  * C twin: `weft_channel`. Its messages are bytes: UTF-8, an `int32_t`, a
  * `double`, or a struct.

@@ -141,6 +141,8 @@ export const PROBLEMS: WordsProblems = {
  * or two. `wait` may then end without a notify; it may also do so if the agents
  * that were called before it did not get the mutex for a second. So wait in a
  * loop, and look at the data each time. At most 2^15 - 1 agents wait in a group.
+ * Freed when: every `wait` and `notify` of every agent has returned, and none
+ * will begin.
  * Fairness: groups go in order; within a group, the platform wakes in order.
  * C twin: `weft_condition`. Source: the two groups are those of glibc's
  * `pthread_cond_t` (Riegel 2016). The chain of wakes is that of "wait morphing",

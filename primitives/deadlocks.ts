@@ -100,6 +100,9 @@ export interface NamedAgent {
  *
  * Invariant: only the agent that the first word of a row names changes what is
  * in the row.
+ * Freed when: every agent that joined has left, or ended, every operation has
+ * returned, and none will begin. An agent that joined writes to its row whenever
+ * it sleeps.
  * Progress: all operations are wait-free but `join`, which is lock-free. An
  * agent that was terminated keeps its row until `abandon`, and so it does the
  * row that it was about to clear.

@@ -106,6 +106,7 @@ export const PROBLEMS: WordsProblems = {
  * and delays neither readers nor other buckets.
  * Wrap: to mistake one value for another, a reader would have to stand still for
  * exactly a multiple of 2^32 changes of one bucket.
+ * Freed when: every operation of every agent has returned, and none will begin.
  * Fairness: that of `Mutex`, for each bucket.
  * C twin: `weft_hash_map`.
  * Source: chains under a lock each, with a version for readers, as in CLHT

@@ -730,6 +730,8 @@ export const WaitingLockFree: WaitingClass<
  * lap for another only if it stands still between its look at an entry and its
  * exchange while exactly a multiple of 2^31 elements pass; it notices any other
  * number of them.
+ * Freed when: every operation of every agent has returned, `close` included,
+ * and none will begin. That it is closed and empty does not say so.
  * Fairness: first in, first out. C twin: `weft_lock_free_queue`.
  * Source: laps in entries, and slots that circulate between two rings, are from
  * Nikolaev's SCQ (2019); ends that lag behind are from Tsigas and Zhang (2001).

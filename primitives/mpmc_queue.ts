@@ -506,6 +506,8 @@ export const WaitingMpmc: WaitingClass<"mpmc_queue"> = /* @__PURE__ */ waiting(
  * the same slot claimed twice, a second apart. Tickets wrap after 2^31 elements. This does harm only if an
  * agent stands still between two steps while exactly a multiple of 2^31
  * elements pass.
+ * Freed when: every operation of every agent has returned, `close` included,
+ * and none will begin. That it is closed and empty does not say so.
  * Fairness: first in, first out, in the order of claiming.
  * C twin: `weft_mpmc_queue`. Source: Vyukov's bounded MPMC queue; sleeping by
  * event counts (Reed and Kanodia 1979).

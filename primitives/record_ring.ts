@@ -1059,6 +1059,8 @@ export const RecordRingBase: abstract new (
  * does no harm. With `singleProducer` there is nothing to abandon. Wrap:
  * positions have 32 bits and are compared by their difference. Only one agent
  * at a time moves each, so none is mistaken for an older one.
+ * Freed when: every operation of every agent has returned, `close` included,
+ * and none will begin. That it is closed and empty does not say so.
  * Fairness: first in, first out, in the order of reserving.
  * C twin: `weft_record_ring`.
  * Source: records with skip marks are from Agrona's ring buffers. The claim has

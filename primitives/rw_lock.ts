@@ -338,6 +338,8 @@ export const PROBLEMS: WordsProblems = {
  * `tracked`, each agent notes in a row that it reads, and `abandon(id)` ends
  * exactly that. Then no reader changes `state`, and a writer looks at all rows.
  * So `tryRead()` and `tryWrite()` may both fail where they meet.
+ * Freed when: every operation of every agent has returned, `unlock` included,
+ * and none will begin. A writer lets readers in before its last step.
  * Fairness: phase-fair, with up to eight writers in a phase; neither side can
  * keep the other out. Among writers, as {@linkcode Mutex} says. An agent must
  * not read twice at once: between the two, a writer may wait for the first. At

@@ -95,6 +95,7 @@ export const PROBLEMS: WordsProblems = {
  * Invariant: a slot that is published never changes again, nor does its text.
  * Progress: `add` and `textAt` are wait-free. An agent that is terminated in
  * `add` costs the table one slot at most, and the text of that shape.
+ * Freed when: every operation of every agent has returned, and none will begin.
  * Fairness: none needed, nobody waits.
  * C twin: `weft_shape_table`. Source: the hidden classes of Self; a hash table
  * with open addressing that only grows.

@@ -112,6 +112,7 @@ export const PROBLEMS: WordsProblems = {
  * back the blocks in its cache and the one that it was freeing. Blocks that it
  * had allocated, or was allocating, may be in other hands: `abandon` takes them
  * back only if told to.
+ * Freed when: every operation of every agent has returned, and none will begin.
  * Fairness: none needed. C twin: `weft_slab_pool`.
  * Source: bitmap and per-agent magazines (Bonwick and Adams 2001); owners
  * instead of a free list, own design.

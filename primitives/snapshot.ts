@@ -138,6 +138,7 @@ export const PROBLEMS: WordsProblems = {
  * a new writer, or reader, can go on.
  * Wrap: to mistake one value for another, a reader would have to stand still for
  * exactly a multiple of 2^32 values, or of 2^27 with one reader.
+ * Freed when: every operation of every agent has returned, and none will begin.
  * Fairness: none needed, nobody waits. Several writers must take turns, and
  * give their role up at the end of each turn.
  * C twin: `weft_snapshot`.

@@ -610,6 +610,8 @@ export const WaitingSpsc: WaitingClass<
  * side writes each index. The queue is linearizable, and so are the answers
  * "empty" and "full". A batch sees only the elements, or the room, that were
  * there when it began.
+ * Freed when: every operation of every agent has returned, `close` included,
+ * and none will begin. That it is closed and empty does not say so.
  * Fairness: first in, first out. C twin: `weft_spsc_queue`.
  * Source: Lamport 1977; cached indices, Rigtorp's SPSCQueue; batches and one
  * exchange per publication, from our own measurements.

@@ -100,6 +100,7 @@ export const PROBLEMS: WordsProblems = {
  * `sum` is not a snapshot: it reads one stripe after the other. If all agents
  * add numbers that are not negative, it lies between the true sums at its begin
  * and at its end.
+ * Freed when: every operation of every agent has returned, and none will begin.
  * Fairness: none needed, nobody waits.
  * C twin: `weft_striped_counter`. Source: `LongAdder` of java.util.concurrent.
  *

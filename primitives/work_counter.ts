@@ -202,6 +202,7 @@ function handingOut(Base: RegionClass): typeof WorkCounterBase {
  * Tasks of a terminated agent stay undone. With `tracked`, each agent notes in a
  * row what it took and has done, and `abandon(id)` gives the others exactly what
  * is left; `next` and `nextRange` are then lock-free, and so is `cancel`.
+ * Freed when: every operation of every agent has returned, and none will begin.
  * Fairness: tasks are handed out in the order of asking; all waiters go on at
  * once.
  * C twin: `weft_work_counter`. Source: Polychronopoulos and Kuck 1987 (guided

@@ -95,6 +95,7 @@ export const PROBLEMS: WordsProblems = {
  * Wrap: positions have 32 bits and are compared by their difference. To mistake
  * one item for another, a thief would have to stand still between two steps for
  * exactly a multiple of 2^32 items.
+ * Freed when: every operation of every agent has returned, and none will begin.
  * Fairness: none. C twin: `weft_work_deque`.
  * Source: Chase and Lev 2005, with a fixed capacity. All atomics here are
  * sequentially consistent, so the fences are not needed that Le and others 2013

@@ -42,6 +42,7 @@ const test = suite("comments");
 const PRIMITIVE = [
   "Invariant:",
   "Progress:",
+  "Freed when:",
   "Fairness:",
   "C twin:",
   "Source:",

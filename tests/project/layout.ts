@@ -63,7 +63,11 @@ export function expected(): Map<string, string> {
   const put = (name: string, edit: (text: string) => string) =>
     files.set(name, edit(files.get(name) ?? read(name)));
   for (const row of rows) {
-    put(`wasm/weft/${row.stem}.h`, (text) => between(text, structOf(row)));
+    const freed = freedOf(read(`primitives/${row.stem}.ts`));
+    put(
+      `wasm/weft/${row.stem}.h`,
+      (text) => between(text, structOf(row, freed)),
+    );
     put(`primitives/${row.stem}.ts`, (text) => withTable(text, row));
   }
   const indexes = indexesOf(source);
@@ -258,8 +262,25 @@ function between(text: string, made: string): string {
   return text.slice(0, from) + made + text.slice(to);
 }
 
+/**
+ * What the comment of a class says of when its memory may be freed, with the
+ * names of C.
+ */
+export function freedOf(source: string): string {
+  const [, said] =
+    source.match(/^ \* (Freed when: (?:.*\n \* )*?)[A-Z]\w* ?\w*: /m) ??
+      [];
+  if (said === undefined) throw new Error("a class without 'Freed when:'");
+  return said.replaceAll("\n * ", " ").trim()
+    .replaceAll(
+      /`(\w+)`/g,
+      (_, name: string) =>
+        name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+    );
+}
+
 /** The C struct, and the assertions of where its fields lie. */
-function structOf(row: Row): string {
+function structOf(row: Row, freed: string): string {
   const { stem, what, words, length } = row;
   let [fields, rows, at, pads] = ["", "", 0, 0];
   const pad = (to: number) => {
@@ -273,7 +294,13 @@ function structOf(row: Row): string {
     at++;
   }
   pad(length);
-  const about = commented([...wrapped(what, 77), "", ...tableOf(row)]);
+  const about = commented([
+    ...wrapped(what, 77),
+    "",
+    ...tableOf(row),
+    "",
+    ...wrapped(freed, 77),
+  ]);
   return `/*
 ${about.replace(/ +$/gm, "")} */
 typedef struct {

@@ -29,6 +29,33 @@ test("each module of mod.ts has its page, once in the index", () => {
   assert.equal(rows.toSorted(), stems.toSorted());
 });
 
+/** They read the memory of others, and have none. */
+const WITHOUT_MEMORY = [
+  "agent",
+  "struct",
+  "value",
+  "wait_any",
+  "recover",
+  "inspect",
+  "watch",
+  "devtools",
+  "realtime",
+  "kernel",
+];
+
+test("a page, and a header, says when the memory may be freed", () => {
+  const says = (text: string, before: string) =>
+    (text.match(RegExp(`^${before}Freed when:`, "gm")) ?? []).length;
+  const wrong = stems.flatMap((stem) => {
+    const there = WITHOUT_MEMORY.includes(stem) ? 0 : 1;
+    const page = says(read(PAGES, `${stem}.md`), String.raw`- \*\*`);
+    const header = path.join(PROJECT, "wasm", "weft", `${stem}.h`);
+    const inC = fs.existsSync(header) ? says(read(header), " \\* ") : there;
+    return page === there && inC === there ? [] : [stem];
+  });
+  assert.equal(wrong, []);
+});
+
 const sources = fs.readdirSync(path.join(PROJECT, "primitives"), {
   recursive: true,
   encoding: "utf8",

@@ -47,6 +47,9 @@ WEFT__BEGIN
  *         the id of its agent, 0 if no party has it yet, or -1 if that party
  *         has left; and 0, or twice the generation in which the party arrived
  *         last, plus 1.
+ *
+ * Freed when: no agent waits, and none will begin an operation. The leader may
+ * still be in its arrival.
  */
 typedef struct {
   int32_t magic;

@@ -60,6 +60,9 @@ typedef struct {
  *           2; then the agent id of the subscriber, with bit 28 set while it
  *           joins, or 0; and how many elements it lost. The elements lie behind
  *           the seats: position `p` is in place `p mod capacity`.
+ *
+ * Freed when: every operation of every agent has returned, close included, and
+ * none will begin. That it is closed and empty does not say so.
  */
 typedef struct {
   int32_t magic;

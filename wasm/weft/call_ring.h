@@ -80,6 +80,9 @@ typedef struct {
  *          server has it, and the caller gave up), 5 REPLIED, 6 FAILED or 7
  *          LOST (its server died). Bit 31 says that the caller sleeps there.
  *          Bit 28 of the caller says that it died.
+ *
+ * Freed when: every operation of every agent has returned, close included, and
+ * none will begin. That it is closed and empty does not say so.
  */
 typedef struct {
   int32_t magic;

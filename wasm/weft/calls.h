@@ -1,4 +1,10 @@
-/* calls.h - typed calls: see primitives/calls.ts. */
+/*
+ * calls.h - typed calls: see primitives/calls.ts.
+ *
+ * Freed when: as the ring. Every call has settled, every serve has returned,
+ * close included, and none will begin. The rooms of a server may be freed when
+ * its weft_calls_serve has returned.
+ */
 #ifndef WEFT_CALLS_H
 #define WEFT_CALLS_H
 

@@ -58,6 +58,9 @@ typedef struct {
  *          differ in length, each element begins with the length of its
  *          message. If the codec is `value`, a `shape_table` with 3568 bytes
  *          for texts lies behind the queue or ring.
+ *
+ * Freed when: every operation of every agent has returned, close included, and
+ * none will begin. That it is closed and empty does not say so.
  */
 typedef struct {
   int32_t magic;

@@ -30,6 +30,9 @@ WEFT__BEGIN
  *               sleepers: agents of even groups
  * word 2  odd   The same for the groups with an odd number.
  *               sleepers: agents of odd groups
+ *
+ * Freed when: every wait and notify of every agent has returned, and none will
+ * begin.
  */
 typedef struct {
   int32_t turn;

@@ -32,6 +32,9 @@ WEFT__BEGIN
  *                bits 1-15   signals: sets that no waiter has taken yet
  *                bits 16-30  waiters, 2^15 - 1 at most; more are not counted
  *                sleepers: agents that wait
+ *
+ * Freed when: no agent waits, and none will begin an operation. The agent that
+ * set the event may still be in set.
  */
 typedef struct {
   int32_t state;

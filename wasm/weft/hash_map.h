@@ -68,6 +68,8 @@ typedef struct {
  *          Then, if a value may have more than one word, `current`, which names
  *          the copy that counts: 0 or 1. Then the key, and the value or its two
  *          copies. What may differ in length begins with its length in bytes.
+ *
+ * Freed when: every operation of every agent has returned, and none will begin.
  */
 typedef struct {
   int32_t magic;

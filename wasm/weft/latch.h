@@ -25,6 +25,9 @@ WEFT__BEGIN
  * word 2  state  bit 0      WAITING: somebody may sleep on this word
  *                bits 1-30  the count, 2^30 - 1 to 0
  *                sleepers: agents that wait
+ *
+ * Freed when: no agent waits, and none will begin an operation. The agent that
+ * opened the latch may still be in its operation.
  */
 typedef struct {
   int32_t magic;

@@ -54,6 +54,9 @@ enum {
  *           bit FILLED, and the lap `t / n`. An entry that is not FILLED is
  *           free for the ticket of its lap if the slot bits are 0, and the end
  *           of a closed queue if they are 1.
+ *
+ * Freed when: every operation of every agent has returned, close included, and
+ * none will begin. That it is closed and empty does not say so.
  */
 typedef struct {
   int32_t magic;

@@ -39,6 +39,9 @@ WEFT__BEGIN
  *           element, padded to a multiple of 8 bytes. The slot of ticket `t` is
  *           in place `t mod capacity`. Its `turn` is `2t` while it is free for
  *           that push, and `2t + 1` while it is filled for that pop.
+ *
+ * Freed when: every operation of every agent has returned, close included, and
+ * none will begin. That it is closed and empty does not say so.
  */
 typedef struct {
   int32_t magic;

@@ -38,6 +38,9 @@ WEFT__BEGIN
  *                   sleepers: agents that lock
  * word 1  starving  1 while there is a sleeper that newcomers passed for a
  *                   millisecond.
+ *
+ * Freed when: no agent waits, and none will begin an operation. The owner
+ * before may still be in unlock.
  */
 typedef struct {
   int32_t state;

@@ -24,6 +24,9 @@ WEFT__BEGIN
  *                bit 28     DONE
  *                bit 30     WAITING: somebody may sleep on this word
  *                sleepers: agents that wait for the result
+ *
+ * Freed when: no agent waits, and none will begin an operation. The agent that
+ * ran the function may still be in its operation.
  */
 typedef struct {
   int32_t state;

@@ -1,4 +1,9 @@
-/* pool.h - threads as workers of a pool: see primitives/pool.ts. */
+/*
+ * pool.h - threads as workers of a pool: see primitives/pool.ts.
+ *
+ * Freed when: `close()` of JavaScript has resolved, every task has settled, and
+ * weft_pool_serve has returned in each thread of C.
+ */
 #ifndef WEFT_POOL_H
 #define WEFT_POOL_H
 

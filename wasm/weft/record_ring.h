@@ -82,6 +82,9 @@ typedef struct {
  *           its length times 4 plus its state: 1 RESERVED, 2 COMMITTED or 3
  *           SKIPPED. The second is the id of the agent that reserved it. Its
  *           bytes follow, padded to a multiple of 8.
+ *
+ * Freed when: every operation of every agent has returned, close included, and
+ * none will begin. That it is closed and empty does not say so.
  */
 typedef struct {
   int32_t magic;

@@ -86,6 +86,9 @@ WEFT__BEGIN
  *         bits 10-19: how often it waits to read; bits 20-31: the gate's bits
  *         1-12 when it began to wait. A row's agent reads, too, if it waits and
  *         the gate has moved since.
+ *
+ * Freed when: every operation of every agent has returned, unlock included, and
+ * none will begin. A writer lets readers in before its last step.
  */
 typedef struct {
   int32_t state;

@@ -56,6 +56,9 @@ WEFT__BEGIN
  *         the id of its agent, or 0; the sequence of the last confirmed change
  *         of that agent; what it holds after its changes with an even sequence;
  *         and the same for an odd one.
+ *
+ * Freed when: no agent waits, and none will begin an operation. The agent that
+ * released may still be in release, unless agents are tracked.
  */
 typedef struct {
   int32_t magic;

@@ -27,6 +27,8 @@ WEFT__BEGIN
  *         it is free, 1 while an agent adds a shape, and then the hash of the
  *         shape's text, with bit 1 set; and `place`: bits 0-10: the bytes of
  *         the shape's text; bits 11-31: where it begins in the text, in words.
+ *
+ * Freed when: every operation of every agent has returned, and none will begin.
  */
 typedef struct {
   int32_t magic;

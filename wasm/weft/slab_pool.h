@@ -42,6 +42,8 @@ typedef struct {
  *          that allocated it, with bit 28 set while it lies in the cache of
  *          that agent. Then the blocks. Each of the three begins at a multiple
  *          of 32 words.
+ *
+ * Freed when: every operation of every agent has returned, and none will begin.
  */
 typedef struct {
   int32_t magic;

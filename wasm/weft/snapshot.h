@@ -46,6 +46,8 @@ typedef struct {
  * word 64  Copies of the value, each padded to a multiple of 128 bytes. Without
  *          `single_reader` there are two: value number `v` lies in copy `v mod
  *          2`. With it there are three, and `state` names them.
+ *
+ * Freed when: every operation of every agent has returned, and none will begin.
  */
 typedef struct {
   int32_t magic;

@@ -41,6 +41,9 @@ WEFT__BEGIN
  * word 66  consumer      The agent that pops, from its first pop on, or 0.
  * word 96  `capacity` elements of `element_size` bytes. Index `i` lies in place
  *          `i mod capacity`.
+ *
+ * Freed when: every operation of every agent has returned, close included, and
+ * none will begin. That it is closed and empty does not say so.
  */
 typedef struct {
   int32_t magic;

@@ -27,6 +27,8 @@ WEFT__BEGIN
  * word 32  Stripes of 32 words each. A stripe has `low`, the sum of the numbers
  *          added there, modulo 2^32, and `high`, that sum divided by 2^28. A
  *          carry into `high` may be late.
+ *
+ * Freed when: every operation of every agent has returned, and none will begin.
  */
 typedef struct {
   int32_t magic;

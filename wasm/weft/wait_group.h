@@ -28,6 +28,9 @@ WEFT__BEGIN
  *                bits 19-31  how often it fell to 0 while somebody waited,
  *                            modulo 2^13
  *                sleepers: agents that wait
+ *
+ * Freed when: no agent waits, and none will begin an operation. The agent that
+ * lowered the count to 0 may still be in done, and others in their add.
  */
 typedef struct {
   int32_t state;

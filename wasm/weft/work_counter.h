@@ -53,6 +53,8 @@ typedef struct {
  *          took; the tasks that agents of this row have done; and two ranges:
  *          the units after it, its first task, and the tasks done when it was
  *          taken. The range with the same units counts.
+ *
+ * Freed when: every operation of every agent has returned, and none will begin.
  */
 typedef struct {
   int32_t magic;

@@ -21,6 +21,8 @@ WEFT__BEGIN
  * word 64  top       The item that is stolen next.
  * word 96  `capacity` items of one word. Item `i` lies in place `i mod
  *          capacity`.
+ *
+ * Freed when: every operation of every agent has returned, and none will begin.
  */
 typedef struct {
   int32_t magic;
