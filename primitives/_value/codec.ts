@@ -55,12 +55,13 @@ export class Values implements ShapedCodec<unknown>, ValueCodec {
     const writer = this.#writer ?? this.#newWriter();
     this.#writer = undefined;
     const { out } = writer;
+    let failed = true;
     try {
       try {
         this.#write(writer, value, memory, at, room);
       } catch (error) {
         if (error !== AGAIN) throw error;
-        out.clear();
+        writer.clear(true);
         out.whole = true;
         this.#write(writer, value, memory, at, room);
       }
@@ -68,13 +69,14 @@ export class Values implements ShapedCodec<unknown>, ValueCodec {
       if (out.moved && length <= room) {
         memory.set(out.bytes.subarray(0, length), at);
       }
+      failed = false;
       return length;
     } catch (error) {
       if (error instanceof Unsendable) throw refused(value, error);
       throw error;
     } finally {
       out.whole = false;
-      out.clear();
+      writer.clear(failed);
       this.#writer = writer;
     }
   }

@@ -4,11 +4,11 @@
  * @module
  */
 
-import { REFERENCE, SHORT, UTF16, UTF8 } from "./tags.ts";
+import { DOUBLE, INT, REFERENCE, SHORT, UTF16, UTF8 } from "./tags.ts";
 import { writeUtf8At } from "../_message/utf8.ts";
 
 /** Up to this number, containers are compared one by one; more by their bytes. */
-const FEW_SEEN = 16;
+const FEW_SEEN = 32;
 /** The chains by which they are found, and the longest before a Map is faster. */
 const CHAINS = 512;
 const LONGEST = 128;
@@ -115,6 +115,16 @@ export class Output {
     this.at += 9;
   }
 
+  /** A number, in its shortest form. */
+  number(value: number): void {
+    if ((value | 0) !== value || value === 0 && 1 / value < 0) {
+      return this.double(DOUBLE, value);
+    }
+    if (value < 0 || value >= 64) return this.tagged(INT, value);
+    if (this.at >= this.end) this.#move(1);
+    this.bytes[this.at++] = value;
+  }
+
   number32(value: number): void {
     if (this.at + 4 > this.end) this.#move(4);
     this.data.setUint32(this.at, value, true);
@@ -139,7 +149,17 @@ export class Output {
     const { bytes } = this;
     let { at } = this;
     bytes[at++] = SHORT | length;
-    for (let i = 0; i < length; i++) {
+    let i = 0;
+    // Of two characters at once, one look tells whether they are Latin-1.
+    for (; i + 1 < length; i += 2) {
+      const a = text.charCodeAt(i);
+      const b = text.charCodeAt(i + 1);
+      if ((a | b) > 255) return this.#long(text);
+      bytes[at] = a;
+      bytes[at + 1] = b;
+      at += 2;
+    }
+    if (i < length) {
       const code = text.charCodeAt(i);
       if (code > 255) return this.#long(text);
       bytes[at++] = code;

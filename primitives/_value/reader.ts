@@ -5,8 +5,10 @@
  * @module
  */
 
-import { readLatin1At, readUtf8At } from "../_message/utf8.ts";
+import { readUtf8At } from "../_message/utf8.ts";
+import { arrayFor, type Fields, placesOf, templateOf } from "./places.ts";
 import type { Shape, Shapes } from "./shapes.ts";
+import { latin1 } from "./letters.ts";
 import {
   ARRAY,
   BIGINT,
@@ -206,10 +208,10 @@ export class Reader {
 
   /** A string of Latin-1. */
   short(n: number): string {
-    const at = this.over(n);
-    return n <= 12
-      ? latin1(this.bytes, at, n)
-      : readLatin1At(this.bytes, at, n);
+    const { at } = this;
+    if (n > this.end - at) throw damaged("its end is missing");
+    this.at = at + n;
+    return latin1(this.bytes, at, n);
   }
 
   #units(length: number): string {
@@ -236,6 +238,7 @@ export class Reader {
     reader.end = text.length;
     const shape = reader.#shape(text.length);
     shape.id = number;
+    shape.places = placesOf(shape.keys);
     return this.#shapes.shared[number] = shape;
   }
 
@@ -274,14 +277,31 @@ export class Reader {
     return shape;
   }
 
-  #object({ keys, odd }: Shape, depth: number): object {
+  #object(shape: Shape, depth: number): object {
     if (depth >= DEEPEST) throw tooDeep();
-    const object: Record<string, unknown> = {};
+    const { places, keys } = shape;
+    if (places === undefined) return this.#unplaced(shape, depth);
+    const { fills } = places;
+    const object = places.make(places.template);
     if (this.#refers) this.#seen.push(object);
-    if (odd) {
-      for (const key of keys) put(object, key, this.get(depth + 1));
-      return object;
+    for (let i = 0; i < fills.length; i++) {
+      fills[i]!(object, keys, 4 * i, this, depth + 1);
     }
+    return object;
+  }
+
+  /** An object whose shape has no places of its own in the code. */
+  #unplaced(shape: Shape, depth: number): object {
+    const { keys } = shape;
+    // Names that come once may never come again.
+    if (++shape.reads === 2) {
+      shape.places = placesOf(keys);
+      if (shape.places !== undefined) return this.#object(shape, depth);
+    }
+    const object: Fields = shape.copied
+      ? { ...(shape.template ??= templateOf(keys)) }
+      : {};
+    if (this.#refers) this.#seen.push(object);
     for (let i = 0; i < keys.length; i++) {
       object[keys[i]!] = this.get(depth + 1);
     }
@@ -302,16 +322,17 @@ export class Reader {
 
   #array(length: number, depth: number): unknown[] {
     if (depth >= DEEPEST) throw tooDeep();
-    const array: unknown[] = [];
+    const array = arrayFor(length);
     if (this.#refers) this.#seen.push(array);
     for (let i = 0; i < length; i++) {
       if (this.at < this.end && this.bytes[this.at] === HOLES) {
         this.at++;
         const holes = this.number32();
         if (holes === 0 || holes > length - i) throw damaged("a wrong length");
+        array.length = i; // of those that were made before, none is left
         i += holes - 1;
-        array.length += holes;
-      } else array.push(this.get(depth + 1));
+        array.length = i + 1;
+      } else array[i] = this.get(depth + 1);
     }
     return array;
   }
@@ -361,32 +382,4 @@ function put(object: object, key: string, value: unknown): void {
     enumerable: true,
     writable: true,
   });
-}
-
-/** Up to 12 characters, all at once: parts that are joined are slow to use. */
-// deno-fmt-ignore
-function latin1(b: Uint8Array, i: number, n: number): string {
-  const f = String.fromCharCode;
-  switch (n) {
-    case 0: return "";
-    case 1: return f(b[i]!);
-    case 2: return f(b[i]!, b[++i]!);
-    case 3: return f(b[i]!, b[++i]!, b[++i]!);
-    case 4: return f(b[i]!, b[++i]!, b[++i]!, b[++i]!);
-    case 5: return f(b[i]!, b[++i]!, b[++i]!, b[++i]!, b[++i]!);
-    case 6: return f(b[i]!, b[++i]!, b[++i]!, b[++i]!, b[++i]!, b[++i]!);
-    case 7: return f(b[i]!, b[++i]!, b[++i]!, b[++i]!, b[++i]!, b[++i]!,
-      b[++i]!);
-    case 8: return f(b[i]!, b[++i]!, b[++i]!, b[++i]!, b[++i]!, b[++i]!,
-      b[++i]!, b[++i]!);
-    case 9: return f(b[i]!, b[++i]!, b[++i]!, b[++i]!, b[++i]!, b[++i]!,
-      b[++i]!, b[++i]!, b[++i]!);
-    case 10: return f(b[i]!, b[++i]!, b[++i]!, b[++i]!, b[++i]!, b[++i]!,
-      b[++i]!, b[++i]!, b[++i]!, b[++i]!);
-    case 11: return f(b[i]!, b[++i]!, b[++i]!, b[++i]!, b[++i]!, b[++i]!,
-      b[++i]!, b[++i]!, b[++i]!, b[++i]!, b[++i]!);
-    case 12: return f(b[i]!, b[++i]!, b[++i]!, b[++i]!, b[++i]!, b[++i]!,
-      b[++i]!, b[++i]!, b[++i]!, b[++i]!, b[++i]!, b[++i]!);
-  }
-  return "";
 }

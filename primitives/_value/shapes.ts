@@ -6,6 +6,7 @@
 
 import type { SharedShapes } from "../_message/message.ts";
 import { Output } from "./output.ts";
+import type { Places } from "./places.ts";
 import { MOST_KEYS, MOST_TEXT } from "./tags.ts";
 
 /** The names of an object's properties, and what this agent knows of them. */
@@ -15,8 +16,16 @@ export class Shape {
   readonly text: Uint8Array<ArrayBuffer>;
   /** A number that depends on the text. */
   readonly hash: number;
-  /** Whether an assignment would not make such a property everywhere. */
-  readonly odd: boolean;
+  /**
+   * Whether an object is made as a copy of the template. Of many names, V8 would
+   * make a hash table; others would not be made by an assignment.
+   */
+  readonly copied: boolean;
+  /** An object with these names, if it was needed. */
+  template: object | undefined;
+  /** How often an object was read before it had places in the code. */
+  reads = 0;
+  places: Places | undefined;
   /** Its number in the table; -1 if it has none yet, -2 if it gets none. */
   id = -1;
   /** How often this agent has sent it without a number. */
@@ -28,13 +37,17 @@ export class Shape {
   readonly hints: (Shape | undefined)[];
 
   constructor(keys: readonly string[], text: Uint8Array<ArrayBuffer>) {
-    this.keys = keys;
+    this.keys = keys.map(nameOf);
     this.text = text;
     this.hash = hashOf(text, 0, text.length);
-    this.odd = keys.some((key) => key in Object.prototype);
+    this.copied = keys.length > 12 ||
+      keys.some((key) => key in Object.prototype);
     this.hints = keys.map(() => undefined);
   }
 }
+
+/** The same text as V8 keeps it for names of properties, which is faster. */
+const nameOf = (key: string): string => Object.keys({ [key]: 0 })[0]!;
 
 /** By names, one after the other. */
 interface Node {

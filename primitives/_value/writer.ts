@@ -5,23 +5,19 @@
  * @module
  */
 
+import { mostOf, putBigInt, putNumbers } from "./numbers.ts";
 import type { Output } from "./output.ts";
+import type { Fields } from "./places.ts";
 import type { Shape, Shapes } from "./shapes.ts";
 import {
   ARRAY,
-  BIGINT,
   DEEPEST,
-  DOUBLE,
   FALSE,
   FEW,
   HOLES,
-  INT,
   KEYS,
   MORE_SHAPES,
   NULL,
-  NUMBERS_1,
-  NUMBERS_4,
-  NUMBERS_8,
   OWN_SHAPE,
   PAIRS,
   SHARED_SHAPE,
@@ -47,6 +43,9 @@ export type WriteOther = (
   depth: number,
 ) => void;
 
+/** The list of values is made anew after a message that had more. */
+const MOST_KEPT = 4096;
+
 /** Writes values to an output. */
 export class Writer {
   readonly out: Output;
@@ -54,6 +53,9 @@ export class Writer {
   readonly #other: WriteOther;
   /** Whether every object would seem to have some property it has not. */
   #polluted = false;
+  /** The values of the objects that are being written, and how many. */
+  readonly #values: unknown[] = [];
+  #top = 0;
 
   constructor(out: Output, shapes: Shapes, other: WriteOther) {
     this.out = out;
@@ -66,6 +68,14 @@ export class Writer {
     this.#polluted = false;
     for (const _ in Object.prototype) this.#polluted = true;
     this.put(value, 0, this.shapes.top, 0);
+  }
+
+  /** Forgets the values of the message. */
+  clear(failed: boolean): void {
+    this.#top = 0;
+    // The list has forgotten them already, unless the message was not finished.
+    if (failed || this.#values.length > MOST_KEPT) this.#values.length = 0;
+    this.out.clear();
   }
 
   /** Writes a value that is in no object, as those of a Map. */
@@ -81,11 +91,7 @@ export class Writer {
     const { out } = this;
     switch (typeof value) {
       case "number":
-        if ((value | 0) === value && (value !== 0 || 1 / value > 0)) {
-          if (value >= 0 && value < 64) out.byte(value);
-          else out.tagged(INT, value);
-        } else out.double(DOUBLE, value);
-        return;
+        return out.number(value);
       case "string":
         return out.text(value);
       case "boolean":
@@ -118,44 +124,94 @@ export class Writer {
     }
     const start = this.out.at - this.out.base;
     const hint = owner.hints[slot];
-    if (hint !== undefined && !this.#polluted && hasShape(object, hint)) {
-      return this.#fields(object as Fields, depth, hint, start);
+    let got = 0;
+    if (hint !== undefined && !this.#polluted) {
+      got = this.#get(object as Fields, hint.keys);
+      if (got === hint.keys.length) {
+        return this.#fields(object, depth, hint, start);
+      }
+      if (got < 0) got = ~got;
     }
     const keys = Object.keys(object);
-    const shape = this.shapes.of(keys);
-    if (shape === undefined) {
-      return this.#pairs(object as Fields, keys, depth, start);
-    }
+    this.#getRest(object as Fields, keys, got, hint);
+    const shape = this.#polluted ? undefined : this.shapes.of(keys);
+    if (shape === undefined) return this.#pairs(object, keys, depth, start);
     owner.hints[slot] = shape;
-    if (this.#polluted) this.#pairs(object as Fields, keys, depth, start);
-    else this.#fields(object as Fields, depth, shape, start);
+    this.#fields(object, depth, shape, start);
   }
 
-  /** Writes the object's shape and its values. */
-  #fields(object: Fields, depth: number, shape: Shape, start: number): void {
+  /**
+   * Puts the object's values onto the list. Returns how many it has; if the
+   * object has other names, how many of the first are the same, as `~n`.
+   */
+  #get(object: Fields, keys: readonly string[]): number {
+    const values = this.#values;
+    const from = this.#top;
+    let i = 0;
+    for (const key in object) {
+      if (keys[i] !== key) return ~i;
+      values[from + i++] = object[key];
+    }
+    return i;
+  }
+
+  /**
+   * Puts those from `i` on onto the list. A getter may have deleted some: these
+   * are left out of `keys`.
+   */
+  #getRest(
+    object: Fields,
+    keys: string[],
+    i: number,
+    hint: Shape | undefined,
+  ): void {
+    for (let j = 0; j < i; j++) {
+      if (keys[j] !== hint!.keys[j]) throw changed(object);
+    }
+    const values = this.#values;
+    const from = this.#top;
+    while (i < keys.length) {
+      const key = keys[i]!;
+      const value = object[key];
+      if (value === undefined && !Object.hasOwn(object, key)) keys.splice(i, 1);
+      else values[from + i++] = value;
+    }
+  }
+
+  /** Writes the object's shape, and its values, which are on the list. */
+  #fields(object: object, depth: number, shape: Shape, start: number): void {
     const { out } = this;
-    const { keys } = shape;
     const defined = out.shapes;
     this.#shape(shape);
     const from = out.at - out.base;
     const isNew = out.shapes !== defined;
+    const values = this.#values;
+    let at = this.#top;
+    const end = this.#top = at + shape.keys.length;
     // The object becomes known before the first object in it, which may refer to
     // it. If it has none, it does so last, when its bytes tell it from others.
     let isKnown = false;
-    let i = 0;
-    for (const key in object) {
-      if (keys[i] !== key) throw changed(object);
-      const value = object[key];
-      if (typeof value === "object" && value !== null && !isKnown) {
-        if (out.known(object, start, from)) return this.#undefine(shape, isNew);
-        isKnown = true;
+    for (let i = 0; at < end; i++, at++) {
+      const value = values[at];
+      values[at] = undefined;
+      if (typeof value === "string") out.text(value);
+      else if (typeof value === "number") out.number(value);
+      else {
+        if (typeof value === "object" && value !== null && !isKnown) {
+          isKnown = true;
+          if (out.known(object, start, from)) {
+            this.#undefine(shape, isNew);
+            values.fill(undefined, at, end);
+            break;
+          }
+        }
+        this.put(value, depth + 1, shape, i);
       }
-      this.put(value, depth + 1, shape, i++);
     }
-    if (i !== keys.length) throw changed(object);
     if (!isKnown && out.known(object, start, from)) {
       this.#undefine(shape, isNew);
     }
+    this.#top = end - shape.keys.length;
   }
 
   /** A reference replaced an object, and the definition of its shape. */
@@ -192,7 +248,7 @@ export class Writer {
 
   /** An object with many names, or long ones. */
   #pairs(
-    object: Fields,
+    object: object,
     keys: readonly string[],
     depth: number,
     start: number,
@@ -200,11 +256,17 @@ export class Writer {
     const { out } = this;
     const from = out.at - out.base;
     out.tagged(PAIRS, keys.length);
-    if (out.known(object, start, from)) return;
-    for (const key of keys) {
-      out.text(key);
-      this.item(object[key], depth + 1);
+    const values = this.#values;
+    const at = this.#top;
+    const end = this.#top = at + keys.length;
+    if (!out.known(object, start, from)) {
+      for (let i = 0; i < keys.length; i++) {
+        out.text(keys[i]!);
+        this.item(values[at + i], depth + 1);
+      }
     }
+    values.fill(undefined, at, end);
+    this.#top = at;
   }
 
   // ---- arrays
@@ -233,6 +295,14 @@ export class Writer {
     let isKnown = false;
     for (let i = 0; i < length; i++) {
       const item = array[i];
+      if (typeof item === "string") {
+        out.text(item);
+        continue;
+      }
+      if (typeof item === "number") {
+        out.number(item);
+        continue;
+      }
       if (item === undefined && !(i in array)) {
         const holes = holesAt(array, i, length);
         out.tagged(HOLES, holes);
@@ -249,19 +319,11 @@ export class Writer {
   }
 }
 
-type Fields = Record<string, unknown>;
-
 /** Whether it is the prototype of plain objects in another realm, or null. */
 function isPlain(prototype: object | null): boolean {
   return prototype === null ||
     Object.getPrototypeOf(prototype) === null &&
       Object.hasOwn(prototype, "isPrototypeOf");
-}
-
-function hasShape(object: object, { keys }: Shape): boolean {
-  let i = 0;
-  for (const key in object) if (keys[i++] !== key) return false;
-  return i === keys.length;
 }
 
 /** Only a getter or a proxy can do that. */
@@ -285,64 +347,4 @@ function holesAt(
     if (index >= end && index < length) return index - i;
   }
   return length - i;
-}
-
-/** The bytes of a number if all items are numbers, or 0. */
-function mostOf(array: readonly unknown[]): 0 | 1 | 4 | 8 {
-  let most: 1 | 4 | 8 = 1;
-  for (let i = 0; i < array.length; i++) {
-    const item = array[i];
-    if (typeof item !== "number") return 0;
-    if ((item | 0) !== item || item === 0 && 1 / item < 0) most = 8;
-    else if ((item & 255) !== item && most === 1) most = 4;
-  }
-  return most;
-}
-
-function putNumbers(
-  out: Output,
-  array: readonly number[],
-  size: 1 | 4 | 8,
-): void {
-  const { length } = array;
-  out.need(5 + length * size);
-  out.tagged(
-    size === 1 ? NUMBERS_1 : size === 4 ? NUMBERS_4 : NUMBERS_8,
-    length,
-  );
-  const { bytes, data, at } = out;
-  if (size === 1) {
-    for (let i = 0; i < length; i++) bytes[at + i] = array[i]!;
-  } else if (size === 4) {
-    for (let i = 0; i < length; i++) data.setInt32(at + 4 * i, array[i]!, true);
-  } else {
-    for (let i = 0; i < length; i++) {
-      data.setFloat64(at + 8 * i, array[i]!, true);
-    }
-  }
-  out.at += length * size;
-}
-
-/** A BigInt in two's complement, as many groups of 64 bits as it needs. */
-function putBigInt(out: Output, value: bigint): void {
-  if (BigInt.asIntN(64, value) === value) {
-    out.need(13);
-    out.tagged(BIGINT, 1);
-    out.data.setBigInt64(out.at, value, true);
-    out.at += 8;
-    return;
-  }
-  // In hexadecimal, because shifting all of it for each group is slow.
-  const negative = value < 0n;
-  const digits = (negative ? ~value : value).toString(16);
-  const groups = Math.floor(digits.length / 16) + 1;
-  out.need(5 + 8 * groups);
-  out.tagged(BIGINT, groups);
-  for (let i = 0, end = digits.length; i < groups; i++, end -= 16) {
-    const group = BigInt(
-      `0x0${digits.slice(Math.max(end - 16, 0), Math.max(end, 0))}`,
-    );
-    out.data.setBigInt64(out.at + 8 * i, negative ? ~group : group, true);
-  }
-  out.at += 8 * groups;
 }

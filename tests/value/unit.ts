@@ -268,14 +268,29 @@ test("a getter that encodes, throws or changes the object does no harm", () => {
     },
   };
   refuses(() => encodeValue(failing, memory), RangeError, /mine/);
-  const changing: Record<string, unknown> = {
-    get a() {
-      delete changing.b;
-      return 1;
-    },
-    b: 2,
+  const deletes = (key: "a" | "c") => {
+    const object: Record<string, unknown> = {
+      a: 1,
+      get b() {
+        delete object[key];
+        return 2;
+      },
+      c: 3,
+    };
+    return object;
   };
-  refuses(() => encodeValue(changing, memory), TypeError, /changed/);
+  // The shape that was sent before is tried first.
+  const same = [{ a: 0, b: 0, c: 0 }, { x: 0 }];
+  for (const before of [...same, { a: 0, b: 0 }, { a: 0, b: 0, x: 0 }]) {
+    encodeValue(before, memory);
+    assert.equal(sent(deletes("c")), structuredClone(deletes("c")));
+  }
+  for (const before of same) {
+    encodeValue(before, memory);
+    assert.equal(sent(deletes("a")), structuredClone(deletes("a")));
+  }
+  encodeValue({ a: 0, b: 0, x: 0 }, memory);
+  refuses(() => encodeValue(deletes("a"), memory), TypeError, /changed/);
   assert.equal(sent(outer), { a: 1, b: { b: [2] }, c: 3 });
 });
 
@@ -288,6 +303,63 @@ test("properties of all objects are no properties of one", () => {
     assert.equal(copy.map((item) => Object.keys(item)), [["a"], ["a", "b"]]);
   } finally {
     delete all.b;
+  }
+});
+
+test("a getter is called once", () => {
+  let calls = 0;
+  const object = {
+    a: 1,
+    get b() {
+      calls++;
+      return 2;
+    },
+    c: 3,
+  };
+  for (const before of [{ a: 0, b: 0, c: 0 }, { a: 0, b: 0 }, { x: 0 }]) {
+    encodeValue(before, memory);
+    calls = 0;
+    encodeValue(object, memory);
+    assert.is(calls, 1);
+  }
+});
+
+test("objects of one shape arrive alike, however often", () => {
+  // More shapes than have places of their own in the reader's code.
+  const odd = ["__proto__", "toString", "7", "constructor", "", "z"];
+  for (const size of [0, 1, 3, 4, 5, 12, 13, 40, 64]) {
+    for (let kind = 0; kind < 12; kind++) {
+      const entries = Array.from(
+        { length: size },
+        (_, i): [string, unknown] => {
+          const name = (i + kind) % 7 === 0 && odd[i];
+          return [name || `name ${kind} ${i}`, i % 5 === 0 ? [i, {}] : i - 2.5];
+        },
+      );
+      const object = Object.fromEntries(entries);
+      for (let i = 0; i < 4; i++) {
+        const copy = sent(object) as object;
+        deepStrictEqual(copy, object);
+        assert.equal(Object.keys(copy), Object.keys(object));
+        assert.is(Object.getPrototypeOf(copy), Object.prototype);
+      }
+    }
+  }
+});
+
+test("each length of a short string and of a short array arrives", () => {
+  for (let length = 0; length < 70; length++) {
+    const ascii = "abcdefghij".repeat(7).slice(0, length);
+    for (const text of [ascii, ascii.replace(/.$/, "é"), `${ascii}€`]) {
+      assert.is(sent(text), text);
+    }
+    const array = Array.from({ length }, (_, i) => i % 2 ? `${i}` : i);
+    assert.equal(sent(array), array);
+    for (const hole of [0, 1, length - 1, length - 2]) {
+      if (!(hole in array)) continue;
+      delete array[hole];
+      deepStrictEqual(sent(array), array);
+    }
   }
 });
 

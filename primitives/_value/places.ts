@@ -1,0 +1,170 @@
+/**
+ * Makes objects and short arrays.
+ *
+ * V8 notes at each place of the code which names and objects it has met there. A
+ * place that has met few of them is several times as fast as one that has met
+ * many. So the first shapes that an agent reads have places of their own: the
+ * rows of the two lists below are the same code again and again.
+ *
+ * @module
+ */
+
+/** Reads the next value. */
+interface Source {
+  get(depth: number): unknown;
+}
+
+/** An object that is filled by names. */
+export type Fields = Record<string, unknown>;
+
+/** Reads values for up to four of the names, from name `i` on. */
+type Fill = (
+  object: Fields,
+  keys: readonly string[],
+  i: number,
+  source: Source,
+  depth: number,
+) => void;
+
+/** How objects of one shape are made. */
+export interface Places {
+  /** An object with all the names; it is copied. */
+  readonly template: object;
+  /** Makes a copy of the template. */
+  readonly make: (template: object) => Fields;
+  /** For each four names, the place that fills them. */
+  readonly fills: readonly Fill[];
+}
+
+// deno-fmt-ignore
+const MAKES: Places["make"][] = [
+  (t) => ({ ...t }), (t) => ({ ...t }), (t) => ({ ...t }), (t) => ({ ...t }),
+  (t) => ({ ...t }), (t) => ({ ...t }), (t) => ({ ...t }), (t) => ({ ...t }),
+  (t) => ({ ...t }), (t) => ({ ...t }), (t) => ({ ...t }), (t) => ({ ...t }),
+  (t) => ({ ...t }), (t) => ({ ...t }), (t) => ({ ...t }), (t) => ({ ...t }),
+];
+
+// deno-fmt-ignore
+const FILLS: Fill[] = [
+  (o, k, i, s, d) => { o[k[i]!] = s.get(d); if (++i < k.length) o[k[i]!] =
+    s.get(d); if (++i < k.length) o[k[i]!] = s.get(d); if (++i < k.length)
+    o[k[i]!] = s.get(d); },
+  (o, k, i, s, d) => { o[k[i]!] = s.get(d); if (++i < k.length) o[k[i]!] =
+    s.get(d); if (++i < k.length) o[k[i]!] = s.get(d); if (++i < k.length)
+    o[k[i]!] = s.get(d); },
+  (o, k, i, s, d) => { o[k[i]!] = s.get(d); if (++i < k.length) o[k[i]!] =
+    s.get(d); if (++i < k.length) o[k[i]!] = s.get(d); if (++i < k.length)
+    o[k[i]!] = s.get(d); },
+  (o, k, i, s, d) => { o[k[i]!] = s.get(d); if (++i < k.length) o[k[i]!] =
+    s.get(d); if (++i < k.length) o[k[i]!] = s.get(d); if (++i < k.length)
+    o[k[i]!] = s.get(d); },
+  (o, k, i, s, d) => { o[k[i]!] = s.get(d); if (++i < k.length) o[k[i]!] =
+    s.get(d); if (++i < k.length) o[k[i]!] = s.get(d); if (++i < k.length)
+    o[k[i]!] = s.get(d); },
+  (o, k, i, s, d) => { o[k[i]!] = s.get(d); if (++i < k.length) o[k[i]!] =
+    s.get(d); if (++i < k.length) o[k[i]!] = s.get(d); if (++i < k.length)
+    o[k[i]!] = s.get(d); },
+  (o, k, i, s, d) => { o[k[i]!] = s.get(d); if (++i < k.length) o[k[i]!] =
+    s.get(d); if (++i < k.length) o[k[i]!] = s.get(d); if (++i < k.length)
+    o[k[i]!] = s.get(d); },
+  (o, k, i, s, d) => { o[k[i]!] = s.get(d); if (++i < k.length) o[k[i]!] =
+    s.get(d); if (++i < k.length) o[k[i]!] = s.get(d); if (++i < k.length)
+    o[k[i]!] = s.get(d); },
+  (o, k, i, s, d) => { o[k[i]!] = s.get(d); if (++i < k.length) o[k[i]!] =
+    s.get(d); if (++i < k.length) o[k[i]!] = s.get(d); if (++i < k.length)
+    o[k[i]!] = s.get(d); },
+  (o, k, i, s, d) => { o[k[i]!] = s.get(d); if (++i < k.length) o[k[i]!] =
+    s.get(d); if (++i < k.length) o[k[i]!] = s.get(d); if (++i < k.length)
+    o[k[i]!] = s.get(d); },
+  (o, k, i, s, d) => { o[k[i]!] = s.get(d); if (++i < k.length) o[k[i]!] =
+    s.get(d); if (++i < k.length) o[k[i]!] = s.get(d); if (++i < k.length)
+    o[k[i]!] = s.get(d); },
+  (o, k, i, s, d) => { o[k[i]!] = s.get(d); if (++i < k.length) o[k[i]!] =
+    s.get(d); if (++i < k.length) o[k[i]!] = s.get(d); if (++i < k.length)
+    o[k[i]!] = s.get(d); },
+  (o, k, i, s, d) => { o[k[i]!] = s.get(d); if (++i < k.length) o[k[i]!] =
+    s.get(d); if (++i < k.length) o[k[i]!] = s.get(d); if (++i < k.length)
+    o[k[i]!] = s.get(d); },
+  (o, k, i, s, d) => { o[k[i]!] = s.get(d); if (++i < k.length) o[k[i]!] =
+    s.get(d); if (++i < k.length) o[k[i]!] = s.get(d); if (++i < k.length)
+    o[k[i]!] = s.get(d); },
+  (o, k, i, s, d) => { o[k[i]!] = s.get(d); if (++i < k.length) o[k[i]!] =
+    s.get(d); if (++i < k.length) o[k[i]!] = s.get(d); if (++i < k.length)
+    o[k[i]!] = s.get(d); },
+  (o, k, i, s, d) => { o[k[i]!] = s.get(d); if (++i < k.length) o[k[i]!] =
+    s.get(d); if (++i < k.length) o[k[i]!] = s.get(d); if (++i < k.length)
+    o[k[i]!] = s.get(d); },
+  (o, k, i, s, d) => { o[k[i]!] = s.get(d); if (++i < k.length) o[k[i]!] =
+    s.get(d); if (++i < k.length) o[k[i]!] = s.get(d); if (++i < k.length)
+    o[k[i]!] = s.get(d); },
+  (o, k, i, s, d) => { o[k[i]!] = s.get(d); if (++i < k.length) o[k[i]!] =
+    s.get(d); if (++i < k.length) o[k[i]!] = s.get(d); if (++i < k.length)
+    o[k[i]!] = s.get(d); },
+  (o, k, i, s, d) => { o[k[i]!] = s.get(d); if (++i < k.length) o[k[i]!] =
+    s.get(d); if (++i < k.length) o[k[i]!] = s.get(d); if (++i < k.length)
+    o[k[i]!] = s.get(d); },
+  (o, k, i, s, d) => { o[k[i]!] = s.get(d); if (++i < k.length) o[k[i]!] =
+    s.get(d); if (++i < k.length) o[k[i]!] = s.get(d); if (++i < k.length)
+    o[k[i]!] = s.get(d); },
+  (o, k, i, s, d) => { o[k[i]!] = s.get(d); if (++i < k.length) o[k[i]!] =
+    s.get(d); if (++i < k.length) o[k[i]!] = s.get(d); if (++i < k.length)
+    o[k[i]!] = s.get(d); },
+  (o, k, i, s, d) => { o[k[i]!] = s.get(d); if (++i < k.length) o[k[i]!] =
+    s.get(d); if (++i < k.length) o[k[i]!] = s.get(d); if (++i < k.length)
+    o[k[i]!] = s.get(d); },
+  (o, k, i, s, d) => { o[k[i]!] = s.get(d); if (++i < k.length) o[k[i]!] =
+    s.get(d); if (++i < k.length) o[k[i]!] = s.get(d); if (++i < k.length)
+    o[k[i]!] = s.get(d); },
+  (o, k, i, s, d) => { o[k[i]!] = s.get(d); if (++i < k.length) o[k[i]!] =
+    s.get(d); if (++i < k.length) o[k[i]!] = s.get(d); if (++i < k.length)
+    o[k[i]!] = s.get(d); },
+];
+
+/** The places that are taken, by the names. */
+const taken = /* @__PURE__ */ new Map<string, Places>();
+let fills = 0;
+
+/**
+ * An object with these names. Unlike one that is filled name by name, V8 never
+ * turns it into a hash table, and it never sets a prototype.
+ */
+export function templateOf(keys: readonly string[]): object {
+  const nulls = Object.fromEntries(keys.map((key) => [key, null]));
+  return JSON.parse(JSON.stringify(nulls));
+}
+
+/** The places of these names; undefined if others have taken all. */
+export function placesOf(keys: readonly string[]): Places | undefined {
+  const id = JSON.stringify(keys);
+  const found = taken.get(id);
+  if (found !== undefined) return found;
+  const wanted = Math.ceil(keys.length / 4);
+  const make = MAKES[taken.size];
+  if (make === undefined || fills + wanted > FILLS.length) return undefined;
+  const places: Places = {
+    template: templateOf(keys),
+    make,
+    fills: FILLS.slice(fills, fills += wanted),
+  };
+  taken.set(id, places);
+  return places;
+}
+
+/**
+ * An array for `length` items. One that grows has room for 17 at first, and one
+ * that was made with a length counts as one with holes for ever.
+ */
+export function arrayFor(length: number): unknown[] {
+  const none = undefined;
+  switch (length) {
+    case 1:
+      return [none];
+    case 2:
+      return [none, none];
+    case 3:
+      return [none, none, none];
+    case 4:
+      return [none, none, none, none];
+  }
+  return [];
+}
