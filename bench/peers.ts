@@ -19,6 +19,7 @@ const VERSIONS = {
   tinypool: "2.2.0",
   workerpool: "10.0.3",
   poolifier: "5.3.2",
+  msgpackr: "2.1.4",
   vega: "6.4.0",
   "vega-lite": "6.5.0",
 } as const;
@@ -35,6 +36,7 @@ const ENTRIES: Record<Peer, string> = {
   tinypool: "dist/index.js",
   workerpool: "src/index.js",
   poolifier: "lib/index.mjs",
+  msgpackr: "index.js",
   vega: "build/vega.module.js",
   "vega-lite": "build/index.js",
 };

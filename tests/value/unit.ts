@@ -339,7 +339,7 @@ test("objects of one shape arrive alike, however often", () => {
       const object = Object.fromEntries(entries);
       for (let i = 0; i < 4; i++) {
         const copy = sent(object) as object;
-        deepStrictEqual(copy, object);
+        assertEqual(copy, object);
         assert.equal(Object.keys(copy), Object.keys(object));
         assert.is(Object.getPrototypeOf(copy), Object.prototype);
       }
@@ -358,7 +358,7 @@ test("each length of a short string and of a short array arrives", () => {
     for (const hole of [0, 1, length - 1, length - 2]) {
       if (!(hole in array)) continue;
       delete array[hole];
-      deepStrictEqual(sent(array), array);
+      assertEqual(sent(array), array);
     }
   }
 });
