@@ -7,7 +7,7 @@
  * node node_modules/@weft/sync/wasm/header.js --out include
  * ```
  *
- * A folder also gets `weft.hpp` and `weft_std.hpp`, which are for C++. The
+ * A folder also gets `weft.hpp` and what it includes, which are for C++. The
  * npm package has `weft.h` in `node_modules/@weft/sync/wasm`, and beside it
  * the files that it includes, one for each primitive, such as `weft/mutex.h`.
  *
@@ -17,7 +17,15 @@
 import { amalgamation, includesOf } from "./_amalgamation.ts";
 
 /** What is for C++ alone. */
-const CPP = ["weft.hpp", "weft_std.hpp"];
+const CPP = [
+  "weft.hpp",
+  "weft_base.hpp",
+  "weft_calls.hpp",
+  "weft_data.hpp",
+  "weft_lock.hpp",
+  "weft_queue.hpp",
+  "weft_std.hpp",
+];
 
 const OUTER = new URL("./weft.h", import.meta.url);
 

@@ -7,7 +7,9 @@
 #ifndef WEFT_STD_HPP
 #define WEFT_STD_HPP
 
-#include "weft.hpp"
+#include "weft_lock.hpp"
+
+#ifndef WEFT_REALTIME
 
 #if __cplusplus >= 202002L
 #include <version>
@@ -257,4 +259,6 @@ class WEFT_SCOPED_CAPABILITY shared_guard {
 };
 
 }  // namespace weft
+
+#endif /* WEFT_REALTIME */
 #endif

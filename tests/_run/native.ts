@@ -27,6 +27,10 @@ const HERE = fileURLToPath(new URL(".", import.meta.url));
 const TESTS = fileURLToPath(new URL("..", import.meta.url));
 const WASM = fileURLToPath(new URL("../../wasm", import.meta.url));
 
+/** The names of the headers for C++. */
+export const cppHeaders = (): string[] =>
+  fs.readdirSync(WASM).filter((name) => name.endsWith(".hpp")).sort();
+
 /** The warnings that users of `weft.h` may have switched on. */
 export const WARNINGS: readonly string[] = [
   "-Wall",
@@ -194,7 +198,7 @@ async function fingerprint({ compiler, words, sources }: Program) {
     hash.update(fs.readFileSync(file)).update("\0");
   }
   for (const text of Object.values(headerFiles())) hash.update(text);
-  for (const name of ["weft.hpp", "weft_std.hpp"]) {
+  for (const name of cppHeaders()) {
     hash.update(fs.readFileSync(path.join(WASM, name)));
   }
   return hash.digest("hex");

@@ -44,10 +44,10 @@ const PROGRAMS = {
 
 for (const [title, words] of Object.entries(PROGRAMS)) {
   for (const compiler of ["g++", "clang++"]) {
-    for (const file of ["guards", "std"]) {
+    for (const file of ["guards", "std", "moves", "data"]) {
       const sanitized = words.length > 2;
       // One compiler's sanitizers do for what is made of the same locks.
-      if (file === "std" && sanitized && compiler === "clang++") continue;
+      if (file !== "guards" && sanitized && compiler === "clang++") continue;
       test(`${file}.cpp, ${compiler} ${title}`, async () => {
         if (sanitized) await needSanitizers(compiler);
         const program = await build({
@@ -116,10 +116,28 @@ test("it compiles without exceptions, and for what must not block", async () => 
   assert.match(output, "push");
 });
 
+test("a number out of range does not compile as a constant", async () => {
+  for (
+    const wrong of [
+      "semaphore s(3, 2)",
+      "semaphore s(-1)",
+      "latch l(-1)",
+      "barrier b(0)",
+      "barrier b(WEFT_BARRIER_MAX + 1)",
+    ]
+  ) {
+    const text = `constinit weft::${wrong};`;
+    const { code, output } = await compiled("range", text, "-std=c++20");
+    assert.is(code, 1, wrong);
+    assert.match(output, /constant/);
+  }
+});
+
 test("an element that cannot be shared is an error that says why", async () => {
   for (
     const [type, why] of [
       ["struct e { e(const e &); int i; }", "T is copied as bytes"],
+      ["using e = std::unique_ptr<int, void (*)(int *)>", "is_relocatable<T>"],
       ["struct alignas(32) e { int i; }", "T is aligned at 16 or less"],
     ]
   ) {

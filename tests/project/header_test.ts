@@ -19,7 +19,7 @@ import {
   headerText,
   INCLUDE,
 } from "../_run/header.ts";
-import { need } from "../_run/native.ts";
+import { cppHeaders, need } from "../_run/native.ts";
 
 const EXPORTS = fileURLToPath(
   new URL("../../wasm/exports.c", import.meta.url),
@@ -161,7 +161,7 @@ test("the program writes weft.h into the folder after --out", () => {
   );
   assert.is(status, 0, stderr);
   assert.ok(fs.readFileSync(path.join(out, "weft.h"), "utf8") === text);
-  for (const name of ["weft.hpp", "weft_std.hpp"]) {
+  for (const name of cppHeaders()) {
     const cpp = fs.readFileSync(path.join(INCLUDE, name), "utf8");
     assert.is(fs.readFileSync(path.join(out, name), "utf8"), cpp);
   }

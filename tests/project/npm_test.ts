@@ -14,7 +14,7 @@ import * as assert from "uvu/assert";
 import { bun, BUN_VERSION, versionOf } from "../_run/bun.ts";
 import { suite } from "../_run/harness.ts";
 import { Missing } from "../_run/missing.ts";
-import { need, run } from "../_run/native.ts";
+import { cppHeaders, need, run } from "../_run/native.ts";
 import { fromNpm, node24 } from "../_run/node24.ts";
 import { pack } from "../_run/npm.ts";
 import {
@@ -103,7 +103,7 @@ test("the tarball has what the documents name, and nothing else", () => {
   assert.equal(Object.keys(entries), Object.keys(exports));
   const named = Object.values(entries).flatMap(Object.values);
   named.push(
-    ...["weft.h", "weft.hpp", "weft_std.hpp", "weft.py", "CMakeLists.txt"]
+    ...["weft.h", ...cppHeaders(), "weft.py", "CMakeLists.txt"]
       .map((name) => `wasm/${name}`),
     ...["isolate.js", "bun.js", "example/example.c", "example/main.mjs"]
       .map((name) => `wasm/${name}`),

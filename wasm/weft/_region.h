@@ -6,12 +6,13 @@
 
 WEFT__BEGIN
 
-static inline int32_t weft__magic(int32_t kind) {
+static inline WEFT__CONSTEXPR int32_t weft__magic(int32_t kind) {
   return 0x57460000 | kind << 8 | WEFT_VERSION;
 }
 
 /* A check word over the configuration. It shows that memory was overwritten. */
-static inline int32_t weft__seal(int32_t kind, int32_t first, int32_t second) {
+static inline WEFT__CONSTEXPR int32_t weft__seal(int32_t kind, int32_t first,
+                                                 int32_t second) {
   uint32_t seal = (uint32_t)weft__magic(kind);
   seal ^= weft__times((uint32_t)first, 31);
   seal ^= weft__times((uint32_t)second, UINT32_C(0x9e3779b1));

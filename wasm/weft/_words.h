@@ -59,6 +59,7 @@ extern long syscall(long number, ...); /* hidden by -std=c11 */
 #ifdef __cplusplus
 #define WEFT__ASSERT(condition, text) static_assert(condition, text)
 #define WEFT__THREAD_LOCAL thread_local
+#define WEFT__CONSTEXPR constexpr
 /* The headers use casts of C. C++ programs may have warnings against them. */
 #if defined(__clang__)
 #define WEFT__USELESS_CAST
@@ -76,6 +77,7 @@ extern long syscall(long number, ...); /* hidden by -std=c11 */
 #else
 #define WEFT__ASSERT(condition, text) _Static_assert(condition, text)
 #define WEFT__THREAD_LOCAL _Thread_local
+#define WEFT__CONSTEXPR
 #define WEFT__BEGIN
 #define WEFT__END
 #endif
@@ -146,8 +148,8 @@ static inline uint32_t weft__sum(uint32_t a, uint32_t b) {
 
 /* A product modulo 2^32. Only the builtin says that this is meant, where
    clang's -fsanitize=integer reports every unsigned overflow. */
-static inline uint32_t weft__times(uint32_t a, uint32_t b) {
-  uint32_t product;
+static inline WEFT__CONSTEXPR uint32_t weft__times(uint32_t a, uint32_t b) {
+  uint32_t product = 0;
   (void)__builtin_mul_overflow(a, b, &product);
   return product;
 }
