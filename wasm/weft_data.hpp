@@ -76,6 +76,8 @@ class snapshot
   using handle::handle;
 };
 
+#ifndef WEFT_REALTIME /* broadcast.h is for agents that may wait */
+
 /* Elements of T from one producer, each of which every subscriber gets. */
 template <class T>
 class broadcast
@@ -116,14 +118,12 @@ class broadcast
     std::optional<T> try_pop(error_code *ec = nullptr) {
       return popped(ec, weft_broadcast_try_pop);
     }
-#ifndef WEFT_REALTIME
     std::optional<T> pop(error_code *ec = nullptr) {
       return try_pop_for(std::chrono::hours::max(), ec);
     }
     std::optional<T> try_pop_for(span time, error_code *ec = nullptr) {
       return popped(ec, weft_broadcast_pop, time.ns);
     }
-#endif
     int32_t size() const { return weft_broadcast_size(w_, seat_); }
     /* How many elements it lost because it was late. */
     int32_t dropped() const { return weft_broadcast_dropped(w_, seat_); }
@@ -153,7 +153,6 @@ class broadcast
     const cell whole(value);
     return this->done(weft_broadcast_try_push(w_, &whole), ec);
   }
-#ifndef WEFT_REALTIME
   bool push(const T &value, std::error_code *ec = nullptr) {
     return try_push_for(value, std::chrono::hours::max(), ec);
   }
@@ -161,7 +160,6 @@ class broadcast
     const cell whole(value);
     return this->done(weft_broadcast_push(w_, &whole, time.ns), ec);
   }
-#endif
   int32_t capacity() const { return weft_broadcast_capacity(w_); }
   int32_t subscribers() const { return weft_broadcast_subscribers(w_); }
   bool closed() const { return weft_broadcast_closed(w_); }
@@ -172,6 +170,8 @@ class broadcast
   using handle = detail::handle<weft_broadcast, WEFT_KIND_broadcast>;
   using handle::handle;
 };
+
+#endif /* WEFT_REALTIME */
 
 /* Numbers of tasks. Its owner pushes and pops at one end, and other agents
    steal at the other one. */
