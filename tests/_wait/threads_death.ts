@@ -48,6 +48,8 @@ interface Scenario {
   serve(): void;
   /** Takes the dead agent's role, without which `next` is refused. */
   inherit?(): void;
+  /** Whether the agent has taken that role. */
+  begun?(): boolean;
 }
 
 function ofMutex(): Scenario {
@@ -97,6 +99,7 @@ const ofSpsc = (end: "push" | "pop") => (): Scenario => {
   return {
     ...endsOf(region, end),
     inherit: () => assert.is(region.abandon(words[role]!), 1),
+    begun: () => Atomics.load(words, role) !== 0,
   };
 };
 
@@ -140,7 +143,7 @@ for (const how of ["before the wake", "with the wake under way"]) {
       for (let i = 0; i < mortal.length; i += 4) {
         await Promise.all(
           mortal.slice(i, i + 4).map(async ([wait, make]) => {
-            const { region, next, serve, inherit } = make();
+            const { region, next, serve, inherit, begun } = make();
             const dead = await asleep(region, wait);
             const die = async () => {
               const died = dead.terminate();
@@ -148,7 +151,10 @@ for (const how of ["before the wake", "with the wake under way"]) {
               inherit?.();
             };
             // Of a role's successor, the wait begins when the agent is dead.
-            if (inherit !== undefined) await die();
+            if (inherit !== undefined) {
+              while (!begun!()) await passed(5);
+              await die();
+            }
             const waiting = next();
             await passed(5);
             if (inherit === undefined) await die();
