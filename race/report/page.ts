@@ -20,6 +20,13 @@ td,th{padding:1px 8px;text-align:left;vertical-align:top;white-space:pre}
 .soft{color:var(--soft)}
 .changed{background:var(--mark);font-weight:600}
 aside{position:sticky;top:1em;min-width:22em}
+.steps{min-width:0;overflow-x:auto}
+.keys button{min-width:44px;min-height:36px;font:inherit}
+@media(max-width:700px){
+main{flex-direction:column;gap:0}
+aside{order:-1;top:0;min-width:0;width:100%;max-height:55vh;overflow:auto;background:Canvas}
+.steps{max-width:100%}
+}
 `.replace(/\n/g, "");
 
 // The page's script. It reads its data from the element "scenes".
@@ -58,15 +65,30 @@ function show(step) {
     "after step " + (at + 1) + " of " + rows.length + ", at " + now + " ms";
 }
 rows.forEach((row, i) => row.addEventListener("click", () => show(i)));
+const KEYS = { ArrowDown: 1, j: 1, " ": 1, ArrowUp: -1, k: -1, PageDown: 10,
+  PageUp: -10, Home: -1e9, End: 1e9 };
+for (const button of document.querySelectorAll("button")) {
+  button.addEventListener("click", () => show(at + KEYS[button.value]));
+}
 addEventListener("keydown", (event) => {
-  const by = { ArrowDown: 1, j: 1, " ": 1, ArrowUp: -1, k: -1, PageDown: 10,
-    PageUp: -10, Home: -1e9, End: 1e9 }[event.key];
-  if (by === undefined) return;
+  const by = KEYS[event.key];
+  const pressed = event.key === " " && event.target.closest("button, summary");
+  if (by === undefined || pressed) return;
   event.preventDefault();
   show(at + by);
 });
 show(rows.length - 1);
 `;
+
+/** What a finger presses instead of the key that is its value. */
+const BUTTONS = [
+  ["Home", "First step", "|◀"],
+  ["ArrowUp", "Step back", "◀"],
+  ["ArrowDown", "Next step", "▶"],
+  ["End", "Last step", "▶|"],
+].map(([key, label, sign]) =>
+  `<button type="button" value="${key}" aria-label="${label}">${sign}</button>`
+).join(" ");
 
 /** The page. It needs no other file. */
 export function pageOf(picture: Picture): string {
@@ -96,9 +118,9 @@ export function pageOf(picture: Picture): string {
 <h1>${escape(title)}</h1>
 <p class="soft">Arrow keys step through it, Home and End go to its ends.</p>
 <main>
-<table id="steps"><thead><tr>${head}</tr></thead>
-<tbody>${body.join("\n")}</tbody></table>
-<aside><p id="where"></p><table><tbody id="memory"></tbody></table>
+<div class="steps"><table id="steps"><thead><tr>${head}</tr></thead>
+<tbody>${body.join("\n")}</tbody></table></div>
+<aside><p class="keys">${BUTTONS}</p><p id="where"></p><table><tbody id="memory"></tbody></table>
 <p>who waits:</p><ul id="waits"></ul>
 <p>at the end:</p><ul>${ends.join("") || "<li>all are done</li>"}</ul></aside>
 </main>

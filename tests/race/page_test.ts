@@ -82,5 +82,15 @@ test("keys step through a failure, with memory and who waits", async () => {
     assert.match(await text("memory") as string, /letter\s+0/);
     await page.click("#steps tbody tr:last-child");
     assert.match(await text("memory") as string, /flag\s+1/);
+    // The same by buttons, for those who have no keys.
+    await page.click("button[value=Home]");
+    assert.match(await text("where") as string, /^after step 1 of \d+/);
+    await page.click("button[value=ArrowDown]");
+    await page.press(" "); // presses the button that has the focus, only
+    assert.match(await text("where") as string, /^after step 3 of \d+/);
+    await page.click("button[value=ArrowUp]");
+    assert.match(await text("where") as string, /^after step 2 of \d+/);
+    await page.click("button[value=End]");
+    assert.match(await text("memory") as string, /flag\s+1/);
   });
 });
