@@ -13,6 +13,7 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { buildPage } from "../page/build.ts";
 import { buildPrograms } from "../page/programs.ts";
+import { colour, COLOURS } from "./colour.ts";
 import { contents, isCode, placeOf, PROJECT, titleOf } from "./contents.ts";
 import { escape, frame } from "./html.ts";
 import { render } from "./render.ts";
@@ -62,16 +63,17 @@ export async function buildSite(
       write(place, frame(parts, place, title, withPicture(file, html)));
     } else if (isCode(file)) {
       const code = `<h1>${escape(file)}</h1>` +
-        `<pre><code>${escape(read(at))}</code></pre>`;
+        `<pre tabindex="0"><code>` +
+        `${colour(read(at), file.split(".").at(-1)!)}</code></pre>`;
       write(place, frame(parts, place, file, code));
     } else write(place, fs.readFileSync(at));
   }
   const index = new MiniSearch(OPTIONS);
   index.addAll(found);
   write("search.json", JSON.stringify(index));
-  write("site.css", fs.readFileSync(here("site.css")));
+  write("site.css", `${read(here("site.css"))}\n${COLOURS}`);
   await esbuild.build({
-    entryPoints: [here("search.ts")],
+    entryPoints: [here("search.ts"), here("copy.ts")],
     outdir: out,
     bundle: true,
     minify: true,
@@ -81,7 +83,7 @@ export async function buildSite(
   });
   await esbuild.stop();
   await buildPrograms(path.join(out, "docs", "examples"));
-  if (page) await buildPage(path.join(out, "page"));
+  if (page) await buildPage(path.join(out, "page"), true);
   if (api) buildApi(path.join(out, "api"));
 }
 

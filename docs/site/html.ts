@@ -45,6 +45,7 @@ export function frame(
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="${root}site.css">
 <script type="module" src="${root}search.js"></script>
+<script type="module" src="${root}copy.js"></script>
 </head>
 <body>
 <a class="skip" href="#main">To the text</a>
@@ -54,11 +55,11 @@ export function frame(
 <input id="search" type="search" placeholder="Search" autocomplete="off"
  data-root="${root}" aria-controls="found"></label>
 <ul id="found" hidden></ul></search>
-<a class="to-pages" href="#pages">Pages</a>
+<a class="to-pages" href="#all-pages">Pages</a>
 <a href="${root}page/index.html">Live</a>
 <a href="${root}api/index.html">API</a>
 </header>
-<nav id="pages" aria-label="Pages">${nav.join("")}</nav>
+<nav id="all-pages" aria-label="Pages">${nav.join("")}</nav>
 <main id="main">
 ${content}
 </main>

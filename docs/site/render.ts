@@ -6,7 +6,9 @@
 import MarkdownIt from "markdown-it";
 import * as fs from "node:fs";
 import * as path from "node:path";
+import { colour } from "./colour.ts";
 import { placeOf, PROJECT } from "./contents.ts";
+import { escape } from "./html.ts";
 
 /** A part of a document with a heading, for the search. */
 export interface Section {
@@ -30,6 +32,7 @@ export const anchorOf = (heading: string): string =>
 /** A token of markdown-it: the part that is used here. */
 interface Token {
   readonly type: string;
+  readonly tag: string;
   readonly content: string;
   readonly children: Token[] | null;
   attrGet(name: string): string | null;
@@ -50,9 +53,10 @@ function fileOf(document: string, link: string): string | undefined {
 
 /** Renders a document; `document` is its path from the project's folder. */
 export function render(document: string, text: string): Rendered {
-  const markdown = new MarkdownIt({ html: true });
+  const markdown = new MarkdownIt({ html: true, highlight: colour });
   const tokens = markdown.parse(text, {}) as Token[];
   const sections: { anchor: string; title: string; text: string }[] = [];
+  const parts: string[] = [];
   const links: string[] = [];
   const here = placeOf(document);
   const follow = (token: Token, name: string) => {
@@ -77,6 +81,9 @@ export function render(document: string, text: string): Rendered {
       const anchor = anchorOf(tokens[i + 1]!.content);
       token.attrSet("id", anchor);
       sections.push({ anchor, title, text: "" });
+      if (token.tag === "h2") {
+        parts.push(`<li><a href="#${anchor}">${escape(title)}</a></li>`);
+      }
     }
     if (token.type === "inline" && sections.length > 0) {
       sections.at(-1)!.text += `${token.content} `;
@@ -90,7 +97,19 @@ export function render(document: string, text: string): Rendered {
   const { renderer, options } = markdown;
   const parsed = tokens as Parameters<typeof renderer.render>[0];
   const html = renderer.render(parsed, options, {})
-    .replaceAll("<table>", '<div class="table"><table>')
+    .replaceAll("<pre>", '<pre tabindex="0">')
+    .replaceAll("<table>", '<div class="table" tabindex="0"><table>')
     .replaceAll("</table>", "</table></div>");
-  return { html, sections, links };
+  return { html: withParts(html, parts), sections, links };
+}
+
+/** How many parts a page has before it begins with a list of them. */
+const MANY = 6;
+
+/** A long page, with a list of its parts. */
+function withParts(html: string, parts: readonly string[]): string {
+  if (parts.length < MANY) return html;
+  const list = `<nav class="parts" aria-label="On this page"><ul>` +
+    `${parts.join("")}</ul></nav>`;
+  return html.replace("<h2", () => `${list}\n<h2`);
 }

@@ -52,7 +52,7 @@ function move(event: KeyboardEvent) {
 }
 
 // The navigation shows where the reader is, without moving the page.
-const nav = document.querySelector("nav")!;
+const nav = document.getElementById("all-pages")!;
 const here = nav.querySelector<HTMLElement>("[aria-current]");
 if (here !== null && here.offsetTop > nav.clientHeight) {
   nav.scrollTop = here.offsetTop - nav.clientHeight / 2;

@@ -7,7 +7,9 @@ import * as path from "node:path";
 import * as assert from "uvu/assert";
 import { buildSite } from "../../docs/site/build.ts";
 import { contents, PROJECT } from "../../docs/site/contents.ts";
+import { colour } from "../../docs/site/colour.ts";
 import { OPTIONS } from "../../docs/site/search_options.ts";
+import { problemsOf } from "../_run/browser/axe.ts";
 import { visit } from "../_run/browser/visit.ts";
 import { suite } from "../_run/harness.ts";
 
@@ -39,7 +41,7 @@ test("each link leads to a file, and to a place in it", () => {
   };
   const broken = files.filter((name) => name.endsWith(".html"))
     .flatMap((name) => {
-      const text = read(name).replace(/<pre>[^]*?<\/pre>/g, "");
+      const text = read(name).replace(/<pre\b[^]*?<\/pre>/g, "");
       const links = text.matchAll(/\b(?:href|src|srcset)="([^"]*)"/g);
       return [...links].map(([, link]) => link!)
         .filter((link) => !/^[a-z]+:/.test(link))
@@ -95,6 +97,68 @@ test("the search finds what a question means", () => {
       `${question}: ${urls}`,
     );
   }
+});
+
+test("code has colours, and says the same", () => {
+  const code = 'for (const x of "a<b") y.from(`for`, 0x1F); // for';
+  const marked = colour(code, "ts");
+  const text = marked.replace(/<[^>]*>/g, "")
+    .replaceAll("&lt;", "<").replaceAll("&quot;", '"');
+  assert.is(text, code);
+  const parts = [...marked.matchAll(/<span class="(\w+)">([^<]*)/g)];
+  assert.equal(parts.map(([, name, text]) => [name, text]), [
+    ["keyword", "for"],
+    ["keyword", "const"],
+    ["keyword", "of"],
+    ["string", "&quot;a&lt;b&quot;"],
+    ["string", "`for`"],
+    ["number", "0x1F"],
+    ["comment", "// for"],
+  ]);
+  assert.is(colour("for <", "text"), "for &lt;");
+});
+
+test("a long page begins with its parts", () => {
+  assert.match(
+    read("docs/benchmarks.html"),
+    '<nav class="parts" aria-label="On this page"><ul>' +
+      '<li><a href="#what-misses-its-target">',
+  );
+});
+
+test("a button copies code, and axe finds nothing to mend", async () => {
+  await visit({
+    // In a folder of the host, as a project's page is.
+    write: (folder) => {
+      fs.cpSync(site, path.join(folder, "weft"), { recursive: true });
+      const text = '<meta http-equiv="refresh" content="0;url=weft/">';
+      fs.writeFileSync(path.join(folder, "index.html"), text);
+    },
+    ready: "document.querySelector('.copied button') !== null",
+  }, async (page) => {
+    const button = ".copied button";
+    await page.value(`void (navigator.clipboard.writeText = (text) =>
+      (globalThis.copied = text, Promise.resolve()))`);
+    await page.click(button);
+    await page.until(
+      `document.querySelector("${button}").innerText === "Copied"`,
+    );
+    const code = 'document.querySelector("main pre").innerText.trimEnd()';
+    assert.ok(await page.value(`copied === ${code} && copied.length > 9`));
+    const pages = ["index", "docs/primitives/mutex", "docs/benchmarks"];
+    for (const name of [...pages, "docs/examples/index"]) {
+      const url = JSON.stringify(`/weft/${name}.html`);
+      await page.value(`void (location.href = ${url})`);
+      await page.until(`location.pathname === ${url} &&
+        document.readyState === "complete"`);
+      for (const scheme of ["light", "dark"] as const) {
+        await page.scheme(scheme);
+        assert.equal(await problemsOf(page), [], `${name}, ${scheme}`);
+      }
+    }
+    await page.value("void document.body.append(new Image())");
+    assert.match(`${await problemsOf(page)}`, /^image-alt: img/);
+  });
 });
 
 test("no page is wider than a phone", async () => {
