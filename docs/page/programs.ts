@@ -8,6 +8,8 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import { fileURLToPath } from "node:url";
 import { emcc } from "../../wasm/emcc.ts";
+import { escape } from "../site/html.ts";
+import { colour, COLOURS } from "../site/colour.ts";
 import { ALIAS } from "./build.ts";
 
 const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
@@ -44,6 +46,57 @@ export async function buildCompressor(out: string): Promise<void> {
   }
 }
 
+/** The way to the list of programs: where they lie, their index is above. */
+const BACK = '<nav><a href="../../index.html#pages">All programs</a></nav>';
+
+/** Where the source stands: beside the program, or below it. */
+const STYLE = `
+.source summary {
+  cursor: pointer;
+  font-family: ui-monospace, monospace;
+}
+.source pre {
+  min-height: 0;
+  font: 13px/1.5 ui-monospace, monospace;
+}
+@media (min-width: 1200px) {
+  body {
+    display: grid;
+    grid-template-columns: minmax(0, 1fr) minmax(0, 1fr);
+    column-gap: 40px;
+    max-width: 1360px;
+  }
+  body > nav,
+  #plain {
+    grid-column: 1 / -1;
+  }
+  main {
+    position: sticky;
+    top: 20px;
+    align-self: start;
+  }
+}
+${COLOURS}`;
+
+/** The source of a program, as part of its page. */
+function sourceOf(folder: string): string {
+  const files = fs.readdirSync(folder)
+    .filter((name) => /\.(mjs|html)$/.test(name))
+    .sort((a, b) => Number(a < b) - Number(a > b)); // what works comes first
+  const shown = files.map((name) => {
+    const text = fs.readFileSync(path.join(folder, name), "utf8").trimEnd();
+    const [, ending] = name.split(".");
+    return `<details${name.endsWith(".mjs") ? " open" : ""}>` +
+      `<summary>${escape(name)}</summary>` +
+      `<pre tabindex="0"><code>${colour(text, ending!)}</code></pre></details>`;
+  });
+  return `<section class="source" aria-label="Source">
+<style>${STYLE}</style>
+<h2>Source</h2>
+${shown.join("\n")}
+</section>`;
+}
+
 /** Builds each into `out`, at its path within `docs/examples`. */
 export async function buildPrograms(out: string): Promise<void> {
   const folders = PROGRAMS.map((name) => path.join(EXAMPLES, name, "page"));
@@ -69,7 +122,9 @@ export async function buildPrograms(out: string): Promise<void> {
     const content = fs.readFileSync(`${folder}/index.html`, "utf8");
     const [, title] = /<h1>(.*)<\/h1>/.exec(content)!;
     const page = frame.replace("<!-- title -->", title!)
-      .replace("<!-- content -->", content);
+      .replace("<!-- back -->", BACK)
+      .replace("<!-- content -->", content)
+      .replace("<!-- source -->", () => sourceOf(folder));
     fs.writeFileSync(`${to}/index.html`, page);
     fs.copyFileSync(here("../../wasm/isolate.js"), `${to}/isolate.js`);
   }

@@ -17,16 +17,18 @@ async function main() {
     workerData: { state: state.handle, keys: keys.handle, end: end.handle },
   });
   const things = new Float64Array(THINGS);
+  let frames = 0;
   let torn = 0;
   keys.tryPushInt(RIGHT);
   while (things[0] < 10) {
     await new Promise((resolve) => setTimeout(resolve, 16)); // a frame
     state.read(things);
+    frames++;
     if (things.some((x) => x !== things[0])) torn++; // all move together
   }
   end.set();
   await new Promise((ended) => worker.once("exit", ended));
-  console.log(`${torn} torn frames`);
+  console.log(`${frames} frames of ${THINGS} things, ${torn} of them torn`);
 }
 
 function simulate() {

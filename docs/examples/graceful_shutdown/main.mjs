@@ -29,7 +29,7 @@ async function main() {
   }
   await ended.waitAsync(); // the workers have done what was in the queue
   const [count] = new Int32Array(done);
-  console.log(count === accepted ? "all done" : `${count} of ${accepted}`);
+  console.log(`SIGTERM: ${accepted} jobs were accepted, ${count} are done`);
 }
 
 function work() {

@@ -15,28 +15,35 @@ async function main() {
   const [from, to] = [memory(), memory()];
   new Uint8Array(from).forEach((_, i, pixels) => pixels[i] = (i * i) >> 7);
   const rows = WorkCounter.create(HIGH, { schedule: "guided", agents: AGENTS });
-  const shared = { from, to, rows: rows.handle };
+  const done = new Int32Array(new SharedArrayBuffer(4 * AGENTS)); // rows of each
+  const shared = { from, to, rows: rows.handle, done };
   const workers = Array.from(
     { length: AGENTS },
-    () => new Worker(new URL(import.meta.url), { workerData: shared }),
+    (_, agent) =>
+      new Worker(new URL(import.meta.url), {
+        workerData: { ...shared, agent },
+      }),
   );
   await rows.waitAsync();
   await Promise.all(workers.map((worker) => worker.terminate()));
 
-  const alone = { ...shared, to: memory() };
+  const alone = { ...shared, to: memory(), done: new Int32Array(1), agent: 0 };
   const again = WorkCounter.create(HIGH);
   blur({ ...alone, rows: again.handle });
   const [a, b] = [new Uint8Array(to), new Uint8Array(alone.to)];
-  console.log(a.every((pixel, i) => pixel === b[i]) ? "equal" : "different");
+  const equal = a.every((pixel, i) => pixel === b[i]);
+  console.log(`${done.join(" + ")} rows by ${AGENTS} workers`);
+  console.log(equal ? "equal to what one thread makes" : "different");
 }
 
 /** Blurs rows until none is left. */
-function blur({ from, to, rows }) {
+function blur({ from, to, rows, done, agent }) {
   const source = new Uint8Array(from);
   const target = new Uint8Array(to);
   const work = WorkCounter.from(rows);
   for (let range; (range = work.nextRange()) !== undefined;) {
     for (let y = range.start; y < range.end; y++) blurRow(source, target, y);
+    done[agent] += range.end - range.start;
     work.done(range.end - range.start);
   }
 }

@@ -24,14 +24,14 @@ async function main() {
   await new Promise((ended) => filler.once("exit", ended));
 
   const store = connect(ring);
-  const values = await Promise.all(
-    ["0", "1", "2", "none"].map((key) => store.get(key)),
+  const said = await Promise.all(
+    ["0", "1", "2", "none"].map(async (key) =>
+      `${key} is ${await store.get(key) ?? "not set"}`
+    ),
   );
   await store.flush();
-  console.log(
-    values.join(),
-    Object.keys(JSON.parse(readFileSync(file))).length,
-  );
+  const { length } = Object.keys(JSON.parse(readFileSync(file)));
+  console.log(`${said.join(", ")}; the file has ${length} keys`);
   ring.close();
   await server.terminate();
   rmSync(file);

@@ -33,9 +33,9 @@ async function main() {
   await working.waitAsync();
   lines.close(); // the writer writes what is left, and ends
   await written.waitAsync();
-  const count = readFileSync(file, "utf8").trim().split("\n").length;
+  const all = readFileSync(file, "utf8").trim().split("\n");
   rmSync(file);
-  console.log(`${count} lines`);
+  console.log(`${all.length} lines; the last one: ${all.at(-1)}`);
 }
 
 /** Logs some lines, as any worker of a program does. */

@@ -16,6 +16,7 @@ async function main() {
     all[i] = Math.imul(i, 2654435761)
   );
   const expected = new Uint32Array(numbers).slice().sort();
+  const began = performance.now();
   const barrier = Barrier.create(AGENTS);
   const sorted = Latch.create(AGENTS);
   const workers = Array.from(
@@ -32,9 +33,12 @@ async function main() {
       }),
   );
   await sorted.waitAsync();
+  const took = Math.round(performance.now() - began);
   await Promise.all(workers.map((worker) => worker.terminate()));
   const result = new Uint32Array(numbers);
-  console.log(result.every((n, i) => n === expected[i]) ? "sorted" : "wrong");
+  const right = result.every((n, i) => n === expected[i]);
+  const said = right ? "sorted" : "not sorted";
+  console.log(`${N} numbers, ${said} by ${AGENTS} workers in ${took} ms`);
 }
 
 function sort() {

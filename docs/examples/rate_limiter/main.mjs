@@ -13,6 +13,7 @@ else send();
 async function main() {
   const permits = Semaphore.create(AT_ONCE);
   const sent = Latch.create(WORKERS * REQUESTS);
+  const began = performance.now();
   let refills = 0;
   const timer = setInterval(() => {
     const missing = AT_ONCE - permits.available;
@@ -27,11 +28,14 @@ async function main() {
       }),
   );
   await sent.waitAsync();
+  const took = Math.round(performance.now() - began);
   clearInterval(timer);
   await Promise.all(workers.map((worker) => worker.terminate()));
   // The first permits were there at once; each refill gave two at most.
   const least = (WORKERS * REQUESTS - AT_ONCE) / AT_ONCE;
-  console.log(refills >= least ? "limited" : `only ${refills} refills`);
+  const all = WORKERS * REQUESTS;
+  console.log(`${all} requests in ${took} ms, ${AT_ONCE} every 20 ms at most`);
+  if (refills < least) throw new Error(`only ${refills} refills`);
 }
 
 function send() {

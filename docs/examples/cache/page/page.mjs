@@ -5,7 +5,8 @@ import { RwLock, StripedCounter, struct, WorkCounter } from "@weft/sync";
 const WORKERS = 3;
 const SLOTS = 256;
 const QUESTIONS = 6000;
-const Entry = struct({ key: "u32", value: "f64" });
+const COLOURS = ["#3b76d6", "#d97706", "#0f9d58"];
+const Entry = struct({ key: "u32", by: "u32", value: "f64" });
 const at = (id) => document.getElementById(id);
 const canvas = at("table").getContext("2d");
 
@@ -15,12 +16,13 @@ at("start").onclick = async () => {
   const computed = StripedCounter.create();
   const lock = RwLock.create();
   const questions = WorkCounter.create(QUESTIONS);
-  const workers = Array.from({ length: WORKERS }, () => {
+  const workers = Array.from({ length: WORKERS }, (_, agent) => {
     const worker = new Worker(new URL("./worker.js", import.meta.url), {
       type: "module",
     });
     worker.postMessage({
       table,
+      agent,
       computed: computed.handle,
       lock: lock.handle,
       questions: questions.handle,
@@ -50,7 +52,7 @@ function draw(entry) {
   for (let i = 0; i < SLOTS; i++) {
     entry.$at = i * Entry.size;
     if (entry.key === 0) continue;
-    canvas.fillStyle = `hsl(${entry.key * 4} 60% 50%)`;
+    canvas.fillStyle = COLOURS[entry.by];
     canvas.fillRect((i % 32) * 20 + 1, Math.floor(i / 32) * 20 + 1, 18, 18);
   }
 }

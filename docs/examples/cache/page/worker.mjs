@@ -2,7 +2,7 @@
 import { RwLock, StripedCounter, struct, WorkCounter } from "@weft/sync";
 
 const SLOTS = 256;
-const Entry = struct({ key: "u32", value: "f64" });
+const Entry = struct({ key: "u32", by: "u32", value: "f64" });
 
 globalThis.onmessage = ({ data }) => {
   const entry = Entry.view(new Uint8Array(data.table), 0);
@@ -28,6 +28,7 @@ globalThis.onmessage = ({ data }) => {
     lock.writing(() => {
       if (seek(key)) return; // another agent was faster
       entry.value = value;
+      entry.by = data.agent;
       entry.key = key;
     });
     return value;
@@ -41,6 +42,6 @@ globalThis.onmessage = ({ data }) => {
 /** The sum of some square roots: what takes long in a real program. */
 function compute(key) {
   let sum = 0;
-  for (let i = 0; i < 1e6; i++) sum += Math.sqrt(key + i);
+  for (let i = 0; i < 1e7; i++) sum += Math.sqrt(key + i);
   return sum;
 }

@@ -3,14 +3,18 @@ import { WorkCounter } from "@weft/sync";
 
 const WIDE = 512;
 const HIGH = 512;
-const FAR = 2;
+const FAR = 12; // a blur that takes long enough to be seen
 
-globalThis.onmessage = ({ data: { from, to, rows } }) => {
-  const source = new Uint8Array(from);
-  const target = new Uint8Array(to);
-  const work = WorkCounter.from(rows);
+globalThis.onmessage = ({ data }) => {
+  const { owners, agent } = data;
+  const source = new Uint8Array(data.from);
+  const target = new Uint8Array(data.to);
+  const work = WorkCounter.from(data.rows);
   for (let range; (range = work.nextRange()) !== undefined;) {
-    for (let y = range.start; y < range.end; y++) blurRow(source, target, y);
+    for (let y = range.start; y < range.end; y++) {
+      blurRow(source, target, y);
+      owners[y] = agent;
+    }
     work.done(range.end - range.start);
   }
 };

@@ -2,11 +2,14 @@
 import { Barrier, Latch } from "@weft/sync";
 
 const AGENTS = 4; // a power of two
-const N = 1 << 20;
+const N = 1 << 14;
+const COLOURS = ["#3b76d6", "#d97706", "#0f9d58", "#b83fc9"];
 const at = (id) => document.getElementById(id);
 const canvas = at("picture").getContext("2d");
 const memory = () => new Uint32Array(new SharedArrayBuffer(N * 4));
 const [numbers, spare] = [memory(), memory()];
+// Which worker has which part of the array.
+const owners = new Uint8Array(new SharedArrayBuffer(AGENTS));
 shuffle();
 draw();
 
@@ -25,6 +28,7 @@ at("sort").onclick = async () => {
       agents: AGENTS,
       numbers,
       spare,
+      owners,
       barrier: barrier.handle,
       sorted: sorted.handle,
     });
@@ -46,13 +50,14 @@ at("sort").onclick = async () => {
 
 function shuffle() {
   for (let i = 0; i < N; i++) numbers[i] = Math.random() * 2 ** 32;
+  owners.forEach((_, part) => owners[part] = part);
 }
 
 function draw() {
   const { width, height } = canvas.canvas;
   canvas.clearRect(0, 0, width, height);
-  canvas.fillStyle = "#3b76d6";
   for (let x = 0; x < width; x++) {
+    canvas.fillStyle = COLOURS[owners[Math.floor(x * AGENTS / width)]];
     const tall = numbers[Math.floor(x * N / width)] / 2 ** 32 * height;
     canvas.fillRect(x, height - tall, 1, tall);
   }

@@ -2,6 +2,7 @@
 import { Semaphore } from "@weft/sync";
 
 const WORKERS = 3;
+const COLOURS = ["#3b76d6", "#d97706", "#0f9d58"];
 const AT_ONCE = 5; // permits that may lie there, if nobody wants them
 const at = (id) => document.getElementById(id);
 const permits = Semaphore.create();
@@ -29,10 +30,10 @@ const canvas = at("sent").getContext("2d");
 requestAnimationFrame(function draw() {
   const { width } = canvas.canvas;
   canvas.clearRect(0, 0, width, 120);
-  canvas.fillStyle = "#3b76d6";
   let sum = 0;
   for (let i = 0; i < WORKERS; i++) {
     const count = Atomics.load(sent, i);
+    canvas.fillStyle = COLOURS[i];
     canvas.fillRect(0, 40 * i + 4, 4 * count % width, 32);
     sum += count;
   }
