@@ -28,6 +28,7 @@ function run({ memory, row }: Start) {
   const state = stateIn(memory);
   const own = rowIn(memory, row);
   for (let n = 0; Atomics.load(own, ROW.stop) === 0; n++) {
+    linger(state, own);
     const done = Atomics.load(own, ROW.pops) === 1
       ? jobs.tryPopInt(50) !== undefined
       : jobs.tryPushInt(n, 50);
@@ -47,6 +48,7 @@ function count(lock: Mutex, state: Int32Array, own: Int32Array) {
   }
   state[STATE.total]!++;
   Atomics.add(own, ROW.count, 1);
+  linger(state, own);
   let rounds = Atomics.load(state, STATE.pace);
   while (rounds > 0) rounds--;
   if (Atomics.load(state, STATE.hold) === 1) {
@@ -54,6 +56,12 @@ function count(lock: Mutex, state: Int32Array, own: Int32Array) {
     while (true) Atomics.wait(own, ROW.stop, Atomics.load(own, ROW.stop));
   }
   state[STATE.copy]!++;
+}
+
+/** In slow motion, stays for a while, but not if it should end. */
+function linger(state: Int32Array, own: Int32Array) {
+  const slow = Atomics.load(state, STATE.slow);
+  if (slow > 0) Atomics.wait(own, ROW.stop, 0, slow);
 }
 
 /** Runs agent.c in this worker. */

@@ -18,6 +18,7 @@ import {
   told,
   write,
 } from "./dom.ts";
+import { type Draw, drawSlots, drawWord } from "./slots.ts";
 import {
   AGENTS,
   AT,
@@ -66,6 +67,8 @@ const made: Record<Language, number> = { JavaScript: 0, C: 0 };
 const queue = gauge("in the queue", "large");
 const log = () => at("crowd-log");
 
+/** What is drawn of memory, once a frame. */
+const drawn: Draw[] = [];
 /** How full the queue is, in the mean of some frames. */
 let fill = 0;
 /** What agents counted that have ended. */
@@ -86,7 +89,9 @@ export async function startCrowd(): Promise<void> {
   at("jobs").append(queue.element);
   slider("js", (n) => (wanted.JavaScript = n, adjust(module)));
   slider("c", (n) => (wanted.C = n, adjust(module)));
+  drawn.push(drawSlots(at("jobs"), jobs), drawWord(at("word"), lock));
   slider("pace", (n) => Atomics.store(state, STATE.pace, n));
+  slider("slow", (n) => Atomics.store(state, STATE.slow, n));
   at("swap").addEventListener("click", swap);
   at("kill").addEventListener("click", () => dead ? bury(module) : kill());
   at("pause").addEventListener("click", () => {
@@ -164,6 +169,7 @@ function start(language: Language, module: WebAssembly.Module) {
 function end(agent: Agent) {
   agent.state = "ends";
   Atomics.store(agent.words, ROW.stop, 1);
+  Atomics.notify(agent.words, ROW.stop);
 }
 
 function remove(agent: Agent) {
@@ -250,6 +256,7 @@ function showWords() {
   if (held !== 0) strike(held);
   fill += (jobs.size - fill) / 8; // it changes faster than anybody can read
   queue.set(fill, jobs.capacity, `${Math.round(fill)} of ${jobs.capacity}`);
+  drawn.forEach((draw) => draw());
   const { owner, waiters } = inspect(lock);
   const agent = [...agents].find(({ id }) => id === owner);
   write(at("owner"), agent?.name ?? (owner ? "this page" : "nobody"));

@@ -51,8 +51,10 @@ export function gauge(label: string, size = ""): Gauge {
     fill.style.transform = `scaleX(${most > 0 ? Math.min(now / most, 1) : 0})`;
     bar.setAttribute("aria-valuenow", `${Math.round(now)}`);
     bar.setAttribute("aria-valuemax", `${Math.round(most)}`);
+    bar.setAttribute("aria-valuetext", said);
     write(value, said);
   };
+  set(0, 1, "0");
   return { element: make("div", `gauge ${size}`, bar, text), set };
 }
 

@@ -18,9 +18,9 @@ globalThis.onmessage = ({ data, ports }: MessageEvent<string>) => {
 
 function explore(code: string): Verdict {
   try {
-    const lines = new Function("words", code);
-    const agent = (memory: SharedArrayBuffer) => {
-      lines(new Int32Array(memory));
+    const lines = new Function("words", "me", code);
+    const agent = (me: number) => (memory: SharedArrayBuffer) => {
+      lines(new Int32Array(memory), me);
     };
     const after = (memory: SharedArrayBuffer) => {
       const [sum] = new Int32Array(memory);
@@ -33,7 +33,7 @@ function explore(code: string): Verdict {
       "words[3]": 12,
     };
     const memory = () => new SharedArrayBuffer(16);
-    const { summary } = race.agents({ memory, words }, agent, agent, {
+    const { summary } = race.agents({ memory, words }, agent(0), agent(1), {
       after,
       lines: false,
       time: 8000,

@@ -20,6 +20,7 @@ const supported = isSupported();
 if (supported.ok) {
   addEventListener("error", ({ message }) => complain(message));
   addEventListener("unhandledrejection", ({ reason }) => complain(reason));
+  showTester();
   watchFrames();
   const { startCrowd } = await import("./crowd.ts"); // it allocates
   await startCrowd();
@@ -27,7 +28,6 @@ if (supported.ok) {
   showStuck();
   const { showTone } = await import("./tone.ts");
   showTone();
-  showTester();
 } else {
   // isolate.js reloads the page in a moment, if it can.
   setTimeout(complain, 3000, `This page cannot run here: ${supported.reason}`);

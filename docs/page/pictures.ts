@@ -26,7 +26,7 @@ async function takeFilm(page: Driven): Promise<Uint8Array> {
   const label = 'document.getElementById("kill").innerText';
   const style = 'document.getElementById("crowd").style';
   // All pictures have one size, also when more is told below.
-  await page.value(`void (${style}.height = "760px")`);
+  await page.value(`void (${style}.height = "860px")`);
   await page.value(`void (${style}.overflow = "hidden")`);
   await take(3);
   await page.click("#kill");

@@ -38,6 +38,8 @@ export const STATE = {
   copy: 4,
   /** How often an agent repaired `copy`. */
   repairs: 5,
+  /** For how many ms an agent stays where it is, in slow motion. */
+  slow: 6,
 } as const;
 
 /** Words of one agent, as `page_row` in agent.c. */

@@ -6,18 +6,7 @@
  */
 import { at, write } from "./dom.ts";
 import type { Verdict } from "./explorer.ts";
-
-const BROKEN = `// Each agent adds 1. What can go wrong?
-const old = Atomics.load(words, 0);
-const sum = old + 1;
-
-Atomics.store(words, 0, sum);`;
-
-const FIXED = `// Each agent adds 1. Atomics.add does the same.
-for (let old = Atomics.load(words, 0), seen; ; old = seen) {
-  seen = Atomics.compareExchange(words, 0, old, old + 1);
-  if (seen === old) break; // nobody came between
-}`;
+import { EXAMPLES } from "./tester_examples.ts";
 
 /** The time in ms after which lines that do not end are given up. */
 const PATIENCE = 20_000;
@@ -38,18 +27,60 @@ function explore(code: string): Promise<Verdict> {
   });
 }
 
+/** The mark in the address before the lines. */
+const MARK = "#code=";
+
+/** The lines that the address holds, if any. */
+function linesInAddress(): string | undefined {
+  if (!location.hash.startsWith(MARK)) return undefined;
+  try {
+    return decodeURIComponent(location.hash.slice(MARK.length));
+  } catch {
+    return undefined; // cut in the middle of a character
+  }
+}
+
+/** Lets a visitor pick an example; `taken` is called with its lines. */
+function offerExamples(taken: (lines: string) => void): HTMLSelectElement {
+  const select = at<HTMLSelectElement>("example");
+  for (const name of Object.keys(EXAMPLES)) select.add(new Option(name));
+  select.add(new Option("your own", ""));
+  select.addEventListener("change", () => {
+    if (select.value !== "") taken(EXAMPLES[select.value]!);
+  });
+  return select;
+}
+
 /** Lets the button run the tester. */
 export function showTester(): void {
   const code = at<HTMLTextAreaElement>("code");
   const run = at<HTMLButtonElement>("run");
-  const fix = at<HTMLInputElement>("fix");
   const verdict = at("verdict");
   const steps = at<HTMLIFrameElement>("steps");
-  code.value = BROKEN;
-  fix.addEventListener("change", () => {
-    code.value = fix.checked ? FIXED : BROKEN;
+  const take = (lines: string) => {
+    code.value = lines;
     write(verdict, "");
-  });
+    steps.hidden = true;
+  };
+  /** Whoever gets this address sees the same lines. */
+  const keep = () => {
+    const [name = ""] = Object.entries(EXAMPLES)
+      .find(([, lines]) => lines === code.value) ?? [];
+    select.value = name;
+    const hash = `${MARK}${encodeURIComponent(code.value)}`;
+    history.replaceState(null, "", hash);
+  };
+  const select = offerExamples((lines) => (take(lines), keep()));
+  take(EXAMPLES[select.value]!);
+  const read = () => {
+    const lines = linesInAddress();
+    if (lines === undefined || lines === code.value) return;
+    take(lines);
+    keep();
+  };
+  read();
+  addEventListener("hashchange", read);
+  code.addEventListener("input", keep);
   run.addEventListener("click", async () => {
     run.disabled = true;
     write(verdict, "exploring …");
@@ -68,7 +99,7 @@ export function showTester(): void {
     steps.onload = () => {
       const { scrollHeight } = steps.contentDocument!.documentElement;
       steps.style.height = `${Math.min(scrollHeight + 8, 560)}px`;
-      steps.focus(); // arrow keys step through it
+      steps.focus({ preventScroll: true }); // arrow keys step through it
     };
   });
 }

@@ -9,9 +9,21 @@ import * as path from "node:path";
 import * as assert from "uvu/assert";
 import { buildPage } from "../../docs/page/build.ts";
 import { buildPrograms, PROGRAMS } from "../../docs/page/programs.ts";
+import { EXAMPLES } from "../../docs/page/tester_examples.ts";
 import { ISOLATED, serve } from "../../docs/page/serve.ts";
+import { problemsOf } from "../_run/browser/axe.ts";
 import { drive, type Driven } from "../_run/browser/driver.ts";
 import { suite } from "../_run/harness.ts";
+
+/** What the tester says of its examples. */
+const VERDICTS: Readonly<Record<string, string>> = {
+  "A lost increment": "words.0. is 1, and should be 2",
+  "Compare and exchange": "^Right in every",
+  "A flag as a lock": "words.0. is 1, and should be 2",
+  "Two polite agents": "^livelock",
+  "Peterson's lock": "^Right in every",
+  "A lost wake-up": "^deadlock",
+};
 
 const test = suite("the page");
 let folder = "";
@@ -67,6 +79,14 @@ async function recoverOwner(page: Driven) {
   await page.until(`${text("total")} === ${text("counts")}`);
 }
 
+/** Picks an example of the tester. */
+const pick = (page: Driven, name: string) =>
+  page.value(`void (() => {
+    const select = document.getElementById("example");
+    select.value = ${JSON.stringify(name)};
+    select.dispatchEvent(new Event("change"));
+  })()`);
+
 /** The race tester finds the lost increment, and none with the fix. */
 async function exploreLines(page: Driven) {
   await page.click("#run");
@@ -80,7 +100,7 @@ async function exploreLines(page: Driven) {
   await page.press("Home");
   await page.press("ArrowDown");
   await page.until(`${where}.startsWith("after step 2 of 8")`);
-  await page.click("#fix");
+  await pick(page, "Compare and exchange");
   await page.click("#run");
   await page.until(`${text("verdict")}.startsWith("Right in every")`);
 }
@@ -154,6 +174,65 @@ test("the tester's answer is not what the lines send", async () => {
   });
 }, 250_000);
 
+test(
+  "the tester's examples end as they should, and an address holds lines",
+  async () => {
+    await visit("chromium", ISOLATED, async (page) => {
+      const verdict = text("verdict");
+      for (const [name, said] of Object.entries(VERDICTS)) {
+        await page.until('document.getElementById("example")?.length > 1');
+        await pick(page, name);
+        await page.click("#run");
+        await page.until(`/${said}/.test(${verdict})`);
+        await page.until('!document.getElementById("run").disabled');
+      }
+      assert.equal(Object.keys(VERDICTS), Object.keys(EXAMPLES));
+      // Whoever is given the address sees the lines; nothing runs by itself.
+      const own = "Atomics.add(words, 0, 1); // ä & 1 %";
+      await page.value(`void (() => {
+      const code = document.getElementById("code");
+      code.value = ${JSON.stringify(own)};
+      code.dispatchEvent(new Event("input"));
+      globalThis.old = true;
+      location.reload();
+    })()`);
+      const value = 'document.getElementById("code")?.value';
+      await page.until(`globalThis.old === undefined &&
+      ${value} === ${JSON.stringify(own)}`);
+      const picked =
+        'document.getElementById("example").selectedOptions[0].text';
+      assert.is(await page.value(picked), "your own");
+      assert.is(await page.value(verdict), "");
+    });
+  },
+  250_000,
+);
+
+test("slots and bits show the memory, also in slow motion", async () => {
+  await visit("chromium", ISOLATED, async (page) => {
+    await page.until(`crossOriginIsolated && ${number("rate")} > 0`);
+    const slide = (id: string, value: number) =>
+      page.value(`void (() => {
+        const slider = document.getElementById("${id}");
+        slider.value = "${value}";
+        slider.dispatchEvent(new Event("input"));
+      })()`);
+    await slide("c", 0); // nobody pops: the queue fills
+    await page.until('document.querySelectorAll(".slots .full").length === 64');
+    await slide("js", 0);
+    await page.until('document.querySelectorAll("#agents .card").length === 0');
+    const set = 'document.querySelectorAll(".bits .own, .bits .flag").length';
+    await page.until(`${set} === 0`);
+    await slide("slow", 200);
+    await slide("c", 1);
+    await page.until(`${set} > 0`);
+    await page.until(`/owner \\d+/.test(${text("word")})`);
+    const full = 'document.querySelectorAll(".slots .full").length';
+    await page.until(`${full} < 63`);
+    assert.ok(Number(await page.value(full)) > 40, "it is slow");
+  });
+}, 250_000);
+
 test("works in Chromium, from a host that sends no headers", async () => {
   await visit("chromium", {}, lookAtAll);
 }, 250_000);
@@ -162,10 +241,15 @@ test("works in Chromium, from a host that sends no headers", async () => {
 const says = (page: Driven, pattern: RegExp) =>
   page.until(`${pattern}.test(document.querySelector("#said")?.innerText)`);
 
-/** Clicks a button as soon as it is there, until the page says what matches. */
+/** Clicks a button as soon as it can be clicked. */
+async function click(page: Driven, button: string) {
+  await page.until(`document.querySelector("${button}:enabled") !== null`);
+  await page.click(button);
+}
+
+/** Clicks a button, until the page says what matches. */
 async function clickUntil(page: Driven, button: string, pattern: RegExp) {
-  await page.until(`document.querySelector("#${button}") !== null`);
-  await page.click(`#${button}`);
+  await click(page, `#${button}`);
   await says(page, pattern);
 }
 
@@ -200,23 +284,19 @@ const USES: Readonly<Record<string, (page: Driven) => Promise<void>>> = {
     await clickUntil(page, "get", /^not set$/);
     await clickUntil(page, "set", /^1 in the file$/);
     await page.value("void (globalThis.old = true, location.reload())");
-    // A button is there before the script that gives it its handler.
-    await page.until(`globalThis.old === undefined &&
-      document.readyState === "complete"`);
+    await page.until("globalThis.old === undefined");
     await clickUntil(page, "get", /^it is blue$/);
   },
   logger: (page) => clickUntil(page, "start", /^3000 lines, \d+ bytes$/),
   parallel_sort: (page) => clickUntil(page, "sort", /^sorted, \d+ ms$/),
   async progress_bar(page) {
-    await page.until('document.querySelector("#bar") !== null');
-    await page.click("#start");
+    await click(page, "#start");
     await page.until('document.querySelector("#bar").value > 0');
     await clickUntil(page, "stop", /^(stopped at|done)/);
   },
   rate_limiter: (page) => says(page, /; [1-9]\d+ sent$/),
   async synthesizer(page) {
-    await page.until('document.querySelector("#keys button") !== null');
-    await page.click("#start");
+    await click(page, "#start");
     await page.click("#keys button");
     await says(page, /^[1-9]\d* blocks/);
   },
@@ -229,9 +309,13 @@ test("the programs that are pages work in Chromium", async () => {
       const url = JSON.stringify(`/examples/${name}/page/`);
       await page.value(`void (location.pathname === ${url} ||
         (location.href = ${url}))`);
-      await page.until(`location.pathname === ${url} && crossOriginIsolated &&
-        document.readyState === "complete"`);
+      await page.until(`location.pathname === ${url} && crossOriginIsolated`);
       await use(page);
+      const shown = 'document.querySelector(".source").innerText';
+      assert.match(
+        await page.value(shown) as string,
+        /worker.mjs|processor.mjs/,
+      );
     }
   }, `examples/${PROGRAMS[0]}/page/`);
 }, 250_000);
@@ -254,6 +338,8 @@ test(
         document.readyState === "complete"`);
         const said = "document.body.innerText";
         await page.until(`${said}.includes("This page needs shared memory")`);
+        const enabled = "document.querySelectorAll(':enabled').length";
+        assert.is(await page.value(enabled), 0, `${name}: a click is lost`);
         const loaded =
           "performance.getEntriesByType('resource').map(({ name }) => name)" +
           ".filter((name) => name.endsWith('page.js')).length";
@@ -267,6 +353,26 @@ test(
   },
   250_000,
 );
+
+test("axe finds nothing to mend", async () => {
+  await visit("chromium", ISOLATED, async (page) => {
+    await page.until(`crossOriginIsolated && ${number("rate")} > 0`);
+    for (const scheme of ["light", "dark"] as const) {
+      await page.scheme(scheme);
+      assert.equal(await problemsOf(page), [], scheme);
+    }
+    for (const name of PROGRAMS) {
+      const url = JSON.stringify(`/examples/${name}/page/`);
+      await page.value(`void (location.href = ${url})`);
+      await page.until(`location.pathname === ${url} &&
+        document.querySelector("#program:enabled") !== null`);
+      for (const scheme of ["light", "dark"] as const) {
+        await page.scheme(scheme);
+        assert.equal(await problemsOf(page), [], `${name}, ${scheme}`);
+      }
+    }
+  });
+}, 250_000);
 
 test("works in Firefox", async () => {
   await visit("firefox", ISOLATED, lookAtSome);
