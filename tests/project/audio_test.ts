@@ -66,6 +66,9 @@ async function write(folder: string) {
   fs.writeFileSync(path.join(folder, "index.html"), PAGE);
 }
 
+/** How often it plays at most: a busy machine may hold up any of them. */
+const TURNS = 5;
+
 test("it fills the queue before it plays, refills it, and closes", async () => {
   const page = {
     write,
@@ -73,16 +76,22 @@ test("it fills the queue before it plays, refills it, and closes", async () => {
     ready: "typeof errors === 'object'",
   };
   await visit(page, async (page) => {
-    await page.click("button");
-    await page.until("globalThis.playing !== undefined");
-    assert.is(await page.value("queued"), 32);
-    // Longer than the queue lasts: the timer has refilled it.
-    await page.until("playing.context.currentTime > 0.5");
-    const underruns = await page.value("playing.underruns.sum()");
-    console.log(`${underruns} underruns of about 172 blocks`);
-    await page.value("void playing.stop()");
-    await page.until("blocks.size === 0"); // the rest is played
-    await page.value("new Promise((done) => setTimeout(done, 100))");
+    let underruns = Infinity;
+    for (let turn = 0; turn < TURNS && underruns > 0; turn++) {
+      await page.value("void (globalThis.playing = undefined)");
+      await page.click("button");
+      await page.until("globalThis.playing !== undefined");
+      assert.is(await page.value("queued"), 32);
+      // Longer than the queue lasts: the timer has refilled it.
+      await page.until("playing.context.currentTime > 0.5");
+      underruns = Number(await page.value("Number(playing.underruns.sum())"));
+      console.log(`${underruns} underruns of about 172 blocks`);
+      await page.value("void playing.stop()");
+      await page.until("blocks.size === 0"); // the rest is played
+      await page.value("new Promise((done) => setTimeout(done, 100))");
+      await page.value("playing.context.close()");
+    }
+    assert.is(underruns, 0);
     assert.equal(await page.value("errors"), []);
   });
 });

@@ -222,6 +222,25 @@ test("it leaves the service worker of the page's own alone", async () => {
   });
 });
 
+test("a newer isolate.js reaches a visitor who comes back", async () => {
+  const host = files();
+  await open(host, async (page) => {
+    await page.until(`crossOriginIsolated && ${SETTLED}`);
+    const newer = `if (inWorker) {
+      self.addEventListener("message", ({ source }) => source.postMessage(2));
+    }`;
+    host.set("/isolate.js", [JS, `${SCRIPT}\n${newer}`]);
+    await visit(page, "/", "crossOriginIsolated");
+    await page.until(`new Promise((done) => {
+      const { serviceWorker } = navigator;
+      serviceWorker.onmessage = ({ data }) => done(data === 2);
+      serviceWorker.controller.postMessage("");
+      setTimeout(done, 200, false);
+    })`);
+    assert.is(await loads(page), 1);
+  });
+});
+
 test("data-remove removes it", async () => {
   const host = files();
   await open(host, async (page_) => {

@@ -97,6 +97,7 @@ async function exploreLines(page: Driven) {
     await page.value(text("verdict")) as string,
     "words[0] is 1, and should be 2",
   );
+  await page.until('document.activeElement.id === "steps"');
   await page.press("Home");
   await page.press("ArrowDown");
   await page.until(`${where}.startsWith("after step 2 of 8")`);
