@@ -752,6 +752,11 @@ export const BROADCAST = {
    */
   slowest: 33,
   /**
+   * The agent that pushes, from its first push on, or 0.
+   * @writer the producer, and the agent that abandons it
+   */
+  producer: 34,
+  /**
    * Changes when sleeping subscribers must look again.
    * @writer the producer
    * @sleeper subscribers
@@ -786,6 +791,7 @@ export const BROADCAST_BITS = {
   CLOSED: 0,
   POSITION: [1, 31],
   JOINING: 28,
+  OWNER: [0, 27],
 } as const;
 
 /**
@@ -991,11 +997,23 @@ export const WORK_DEQUE = {
    */
   bottom: 32,
   /**
+   * bits 0-27: the agent that pushes and pops, from its first time on, or 0
+   * bit 28: LEFT: the last owner gave the deque up, so the next one adopts it
+   * @writer the owner, and the agent that abandons it
+   */
+  owner: 33,
+  /**
    * The item that is stolen next.
    * @writer thieves, and the owner for the last item
    */
   top: 64,
   length: 96,
+} as const;
+
+/** The bits in the words of {@linkcode WORK_DEQUE}. */
+export const WORK_DEQUE_BITS = {
+  OWNER: [0, 27],
+  LEFT: 28,
 } as const;
 
 /**

@@ -45,6 +45,7 @@ import {
   Region,
   type WordsInspection,
 } from "./_memory/region.ts";
+import { leaveRole, takeRole } from "./_memory/roles.ts";
 import {
   assertMayBlock,
   type AsyncOptions,
@@ -68,6 +69,7 @@ const SHAPE: typeof BROADCAST.shape = 1;
 const ELEMENT_SIZE: typeof BROADCAST.element_size = 2;
 const TAIL: typeof BROADCAST.tail = 32;
 const SLOWEST: typeof BROADCAST.slowest = 33;
+const PRODUCER: typeof BROADCAST.producer = 34;
 const POP_EPOCH: typeof BROADCAST.pop_epoch = 64;
 const PUSH_EPOCH: typeof BROADCAST.push_epoch = 96;
 const SEATS: typeof BROADCAST.length = 128;
@@ -90,6 +92,8 @@ const SEAT = 32;
  * A bit of an owner word: the producer need not wait for this subscriber yet.
  */
 const JOINING_BIT = 0x1000_0000; // BROADCAST_BITS.JOINING
+/** The bits of an agent in `producer`, and in an owner word. */
+const OWNER_MASK = 0x0fff_ffff; // BROADCAST_BITS.OWNER
 
 /**
  * A bit of `tail`: the broadcast is closed, and nothing is appended any more.
@@ -132,6 +136,8 @@ export const INSPECTION: WordsInspection = {
  */
 export const PROBLEMS: WordsProblems = {
   byteLength: (shape, elementSize) => bytesFor(shape, elementSize),
+  problems: (words, tell) =>
+    tell((words[PRODUCER]! & ~OWNER_MASK) !== 0, PRODUCER, NO_AGENT),
   behind: (region, tell) => {
     for (let seat = 0; seat < region[SHAPE]! >>> SEATS_SHIFT; seat++) {
       const at = SEATS + seat * SEAT;
@@ -169,8 +175,8 @@ export const BroadcastBase: abstract new (
 );
 
 /**
- * A ring with one producer. Every subscriber sees every element that is pushed
- * after it subscribed.
+ * A ring with one producer: the first agent that pushes. Every subscriber sees
+ * every element that is pushed after it subscribed.
  *
  * ```text
  * word 0    magic         Kind and layout version.
@@ -182,6 +188,7 @@ export const BroadcastBase: abstract new (
  * word 32   tail          bit 0      CLOSED
  *                         bits 1-31  the next position to push
  * word 33   slowest       The slowest cursor, as the producer saw it last.
+ * word 34   producer      The agent that pushes, from its first push on, or 0.
  * word 64   pop_epoch     Changes when sleeping subscribers must look again.
  *                         sleepers: subscribers
  * word 65   pop_waiters   bits 0-30  subscribers that sleep, or are about to
@@ -208,8 +215,8 @@ export const BroadcastBase: abstract new (
  * if a subscriber is too late. With "drop" they are lock-free: they retry only
  * because the other side moved the same cursor. `subscribe` and `leave` never
  * wait. A terminated subscriber holds up the producer until `abandon(id)`; with
- * "drop" it only costs the producer a look at each push. A terminated producer
- * does no harm: a new one continues from the shared words. Wrap: positions have
+ * "drop" it only costs the producer a look at each push. After a terminated
+ * producer was abandoned, a new one continues from the shared words. Wrap: positions have
  * 31 bits and are compared by their difference. A subscriber mistakes one
  * element for another only if it stands still inside a pop while exactly a
  * multiple of 2^31 elements are pushed.
@@ -245,6 +252,8 @@ export class Broadcast<E = number> extends BroadcastBase {
   readonly #id: number;
   readonly #copier: Copier;
   readonly #per: number;
+  /** Whether this view knows that its agent is the producer. */
+  #produces = false;
   /** `capacity`, in units of a position. */
   readonly #span: number;
   /**
@@ -342,12 +351,12 @@ export class Broadcast<E = number> extends BroadcastBase {
 
   /**
    * Appends a 4-byte element. With "block", it blocks while a subscriber is
-   * `capacity` elements late. Only the producer may call this.
+   * `capacity` elements late. The first agent that pushes is the producer.
    *
    * @throws {ClosedError} If the broadcast is closed.
    * @throws {RangeError} If `value` is not an integer of 32 bits, signed.
-   * @throws {TypeError} If elements are not 4 bytes, or this agent may not
-   * block.
+   * @throws {TypeError} If elements are not 4 bytes, another agent is the
+   * producer, or this agent may not block.
    */
   pushInt(value: number): void {
     assertMayBlock("pushInt");
@@ -378,12 +387,12 @@ export class Broadcast<E = number> extends BroadcastBase {
 
   /**
    * Appends the element in `src`. With "block", it blocks while a subscriber is
-   * `capacity` elements late. Only the producer may call this.
+   * `capacity` elements late. The first agent that pushes is the producer.
    *
    * @throws {ClosedError} If the broadcast is closed.
    * @throws {RangeError} If `src` is not as long as an element.
-   * @throws {TypeError} If `src` is neither a typed array nor a DataView, or
-   * this agent may not block.
+   * @throws {TypeError} If `src` is neither a typed array nor a DataView,
+   * another agent is the producer, or this agent may not block.
    */
   push(src: Elements): void {
     assertMayBlock("push");
@@ -454,9 +463,14 @@ export class Broadcast<E = number> extends BroadcastBase {
 
   /**
    * Ends the subscriptions of agent `id`, which is known never to run again;
-   * returns how many there were.
+   * returns how many there were. If it was the producer, the next agent that
+   * pushes is. A producer may give its role up by its own id, if it has no
+   * subscription.
+   *
+   * @throws {RangeError} If `id` is no agent's id, nor 0.
    */
   abandon(id: number): number {
+    this.abandonRoles(id);
     const words = this.#words;
     let count = 0;
     if (id === 0) return 0;
@@ -468,6 +482,19 @@ export class Broadcast<E = number> extends BroadcastBase {
     }
     if (count > 0) wake(words, PUSH_EPOCH, Infinity);
     return count;
+  }
+
+  /**
+   * Ends the role of agent `id` as the producer, and nothing else; returns how
+   * many roles that was. `abandon` does it, too.
+   *
+   * @throws {RangeError} If `id` is no agent's id, nor 0.
+   * @internal
+   */
+  abandonRoles(id: number): number {
+    inRange("An agent id", id, 0, OWNER_MASK);
+    if (id === this.#id) this.#produces = false;
+    return leaveRole(this.#words, PRODUCER, id);
   }
 
   #seat(seat: number): number {
@@ -483,6 +510,9 @@ export class Broadcast<E = number> extends BroadcastBase {
   /** The position to push at; undefined if there is no room. */
   #claim(): number | undefined {
     const words = this.#words;
+    if (!this.#produces) {
+      this.#produces = takeRole(words, PRODUCER, this.#id, "producer");
+    }
     const tail = words[TAIL]!; // our own: only `close` changes it meanwhile
     if (tail & CLOSED_BIT) throw new ClosedError("The broadcast is closed");
     if ((tail - words[SLOWEST]! | 0) < this.#span) return tail;

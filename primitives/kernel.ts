@@ -1283,6 +1283,8 @@ interface WorkDequeKernel {
 
 class WorkDequeInKernel extends AnyWorkDeque {
   readonly #kernel: WorkDequeKernel | undefined;
+  /** The kernel, once this agent is known to be the owner. */
+  #owning: WorkDequeKernel | undefined;
   readonly #at: number;
 
   constructor(memory: Memory, byteOffset: number | bigint = 0) {
@@ -1297,14 +1299,22 @@ class WorkDequeInKernel extends AnyWorkDeque {
   }
 
   override push(item: number): boolean {
-    const kernel = this.#kernel;
-    if (kernel === undefined || item !== (item | 0)) return super.push(item);
-    return kernel.push(this.#at, item) === 0;
+    const kernel = this.#owning;
+    if (kernel !== undefined && item === (item | 0)) {
+      return kernel.push(this.#at, item) === 0;
+    }
+    const done = super.push(item);
+    this.#owning = this.#kernel;
+    return done;
   }
 
   override pop(): number | undefined {
-    const kernel = this.#kernel;
-    if (kernel === undefined) return super.pop();
+    const kernel = this.#owning;
+    if (kernel === undefined) {
+      const item = super.pop();
+      this.#owning = this.#kernel;
+      return item;
+    }
     const item = kernel.pop(this.#at);
     return item < NO_VALUE ? item : undefined;
   }
@@ -1314,6 +1324,11 @@ class WorkDequeInKernel extends AnyWorkDeque {
     if (kernel === undefined) return super.steal();
     const item = kernel.steal(this.#at);
     return item < NO_VALUE ? item : undefined;
+  }
+
+  override abandon(id: number): number {
+    if (id === agentId()) this.#owning = undefined;
+    return super.abandon(id);
   }
 }
 

@@ -86,6 +86,7 @@ const WHAT: Readonly<Record<string, Found>> = {
   slab_pool: "blocks freed",
   snapshot: "roles freed",
   spsc_queue: "roles freed",
+  work_deque: "roles freed",
   hash_map: "writes ended",
   record_ring: "records skipped",
   channel: "records skipped",
@@ -142,8 +143,9 @@ interface Abandonable extends View {
  * - `"records skipped"`: reservations of a `RecordRing`, and of a `Channel` over
  *   one.
  * - `"roles freed"`: the writer or the one reader of a `Snapshot`, the producer
- *   or consumer of an `SpscQueue`, a `RecordRing`, or a `Channel` over one. The
- *   next agent that acts in that role has it.
+ *   or consumer of an `SpscQueue`, a `RecordRing`, or a `Channel` over one, the
+ *   producer of a `Broadcast`, the owner of a `WorkDeque`. The next agent that
+ *   acts in that role has it; the next owner of a deque first calls `adopt`.
  * - `"subscriptions ended"`: `Broadcast`. `"calls ended"`: `CallRing`; callers
  *   of a dead server get an error.
  * - `"blocks freed"`: blocks in the caches of a `SlabPool`. Blocks in use stay:
@@ -159,8 +161,8 @@ interface Abandonable extends View {
  *
  * What is left to the program: permits of a `Semaphore`, the reading of an
  * `RwLock`, tasks of a `WorkCounter` and parties of a `Barrier` (`leave`) that
- * are not tracked, a `WorkDeque` without its owner (`adopt`), and lost
- * slots of a `LockFreeQueue` (`repair`): their words do not name who holds them.
+ * are not tracked, and lost slots of a `LockFreeQueue` (`repair`): their words
+ * do not name who holds them.
  *
  * C twin: `weft_recover`.
  *

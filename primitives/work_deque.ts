@@ -5,7 +5,7 @@
  */
 
 import { WORK_DEQUE } from "./_layout.ts";
-import type { WordsProblems } from "./_memory/problems.ts";
+import { NO_AGENT, type WordsProblems } from "./_memory/problems.ts";
 import {
   allocate,
   assertConfig,
@@ -18,6 +18,8 @@ import {
   Region,
   type WordsInspection,
 } from "./_memory/region.ts";
+import { leaveRole, taken } from "./_memory/roles.ts";
+import { agentId } from "./agent.ts";
 
 export {
   type Handle,
@@ -28,8 +30,13 @@ export {
 
 const CAPACITY: typeof WORK_DEQUE.capacity = 1;
 const BOTTOM: typeof WORK_DEQUE.bottom = 32;
+const OWNER: typeof WORK_DEQUE.owner = 33;
 const TOP: typeof WORK_DEQUE.top = 64;
 const ITEMS: typeof WORK_DEQUE.length = 96;
+
+/** The parts of `owner`: an agent, or that the last one left. */
+const OWNER_MASK = 0x0fff_ffff; // WORK_DEQUE_BITS.OWNER
+const LEFT_BIT = 0x1000_0000; // WORK_DEQUE_BITS.LEFT
 
 /** The most items a deque can hold. */
 const MAX_CAPACITY = 0x1000_0000; // 2^28
@@ -63,13 +70,19 @@ export const PROBLEMS: WordsProblems = {
       TOP,
       "It is beyond `bottom`, or further behind it than the capacity.",
     );
+    const owner = words[OWNER]!;
+    tell(
+      owner !== LEFT_BIT && (owner & ~OWNER_MASK) !== 0,
+      OWNER,
+      NO_AGENT,
+    );
   },
 };
 
 /**
  * A double-ended queue of 32-bit integers for work stealing. One agent, the
- * owner, pushes and pops at the bottom. All other agents steal from the top,
- * where the oldest and largest pieces of work are. No operation waits: `push`
+ * owner, pushes and pops at the bottom: the first one that does. All other
+ * agents steal from the top, where the oldest and largest pieces of work are. No operation waits: `push`
  * returns `false` if the deque is full; `pop` and `steal` return `undefined` if
  * it is empty.
  *
@@ -78,6 +91,10 @@ export const PROBLEMS: WordsProblems = {
  * word 1   capacity  How many items fit, a power of two.
  * word 2   seal      Check word over the configuration.
  * word 32  bottom    Where the owner pushes next.
+ * word 33  owner     bits 0-27  the agent that pushes and pops, from its first
+ *                               time on, or 0
+ *                    bit 28     LEFT: the last owner gave the deque up, so the
+ *                               next one adopts it
  * word 64  top       The item that is stolen next.
  * word 96  `capacity` items of one word. Item `i` lies in place `i mod
  *          capacity`.
@@ -91,7 +108,8 @@ export const PROBLEMS: WordsProblems = {
  * Progress: `push` and `pop` are wait-free. `steal` is lock-free: it tries again
  * only when another agent took an item. Linearizable. An agent that is
  * terminated at any step costs at most the one item that it was taking. The
- * other items can still be stolen, and a new owner goes on after `adopt`.
+ * other items can still be stolen. After `abandon(id)` a new owner goes on; it
+ * calls `adopt` first.
  * Wrap: positions have 32 bits and are compared by their difference. To mistake
  * one item for another, a thief would have to stand still between two steps for
  * exactly a multiple of 2^32 items.
@@ -116,6 +134,9 @@ export class WorkDeque extends Region<"work_deque"> {
   readonly capacity: number;
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #mask: number;
+  readonly #id: number;
+  /** Whether this view knows that its agent is the owner. */
+  #owns = false;
   /** The value of `top` that the owner saw last; it may have grown since. */
   #top: number;
 
@@ -138,6 +159,7 @@ export class WorkDeque extends Region<"work_deque"> {
     this.#words = words;
     this.capacity = words[CAPACITY]!;
     this.#mask = this.capacity - 1;
+    this.#id = agentId();
     this.#top = Atomics.load(words, TOP);
   }
 
@@ -198,10 +220,11 @@ export class WorkDeque extends Region<"work_deque"> {
   }
 
   /**
-   * Adds an item at the bottom, or returns false if the deque is full. Only the
-   * owner may call this.
+   * Adds an item at the bottom, or returns false if the deque is full. The
+   * first agent that pushes or pops is the owner.
    *
-   * @throws {TypeError} If `item` is not a number.
+   * @throws {TypeError} If `item` is not a number, another agent is the owner,
+   * or the last owner left and `adopt` was not called.
    * @throws {RangeError} If `item` is not a signed integer of 32 bits.
    */
   push(item: number): boolean {
@@ -209,6 +232,7 @@ export class WorkDeque extends Region<"work_deque"> {
       inRange("An item", item, -(2 ** 31), 2 ** 31 - 1);
     }
     const words = this.#words;
+    if (!this.#owns) this.#own();
     const bottom = words[BOTTOM]!; // exact: only the owner moves it
     if ((bottom - this.#top | 0) >= this.capacity) {
       this.#top = Atomics.load(words, TOP);
@@ -223,10 +247,13 @@ export class WorkDeque extends Region<"work_deque"> {
 
   /**
    * Takes the item that was pushed last, or returns `undefined` if there is
-   * none. Only the owner may call this.
+   * none.
+   *
+   * @throws {TypeError} If this agent is not the owner: see `push`.
    */
   pop(): number | undefined {
     const words = this.#words;
+    if (!this.#owns) this.#own();
     const bottom = words[BOTTOM]! - 1 | 0;
     // (B) Pairs with (T): a later thief sees that this item is gone, or the
     // owner sees that the thief moved `top`.
@@ -263,11 +290,16 @@ export class WorkDeque extends Region<"work_deque"> {
   }
 
   /**
-   * Makes this agent the owner, after the last owner was terminated or handed
-   * the deque over. An item that the last owner was popping is lost.
+   * Makes this agent the owner, after the last owner was abandoned or gave the
+   * deque up. An item that the last owner was popping is lost.
+   *
+   * @throws {TypeError} If another agent is the owner; nothing was changed.
    */
   adopt(): void {
     const words = this.#words;
+    const seen = Atomics.compareExchange(words, OWNER, LEFT_BIT, this.#id);
+    if (seen === LEFT_BIT) this.#owns = true;
+    else this.#own();
     const top = this.#top = Atomics.load(words, TOP);
     const left = Atomics.load(words, BOTTOM) - top | 0;
     if (left > 0) return;
@@ -276,6 +308,29 @@ export class WorkDeque extends Region<"work_deque"> {
     // is pushed in the same place.
     if (left === 0) Atomics.compareExchange(words, TOP, top, top + 1 | 0);
     Atomics.store(words, BOTTOM, left === 0 ? top + 1 | 0 : top);
+  }
+
+  /**
+   * Ends the ownership of agent `id`, known never to run again, so that the
+   * next owner can `adopt` the deque; returns 1, or 0 if that agent was not the
+   * owner. The owner may give the deque up by its own id. The items stay.
+   *
+   * @throws {RangeError} If `id` is no agent's id, nor 0.
+   */
+  abandon(id: number): number {
+    inRange("An agent id", id, 0, OWNER_MASK);
+    if (id === this.#id) this.#owns = false;
+    return leaveRole(this.#words, OWNER, id, LEFT_BIT);
+  }
+
+  /** Makes this agent the owner, if it is that already, or nobody ever was. */
+  #own(): void {
+    const other = Atomics.compareExchange(this.#words, OWNER, 0, this.#id);
+    if (other === LEFT_BIT) {
+      throw new TypeError("The owner of this deque left: call adopt() first");
+    }
+    if (other !== 0 && other !== this.#id) throw taken("owner", other);
+    this.#owns = true;
   }
 }
 

@@ -272,13 +272,14 @@ int WEFT_KERNEL(work_counter, done)(weft_work_counter *c, int32_t n) {
 #endif
 
 #if !defined(WEFT_KERNEL_ONE) || defined(WEFT_KERNEL_work_deque)
+/* JavaScript knows that the agent is the owner before it calls push or pop. */
 int WEFT_KERNEL(work_deque, push)(weft_work_deque *d, int32_t item) {
-  return weft_work_deque_push(d, item);
+  return weft__work_deque_push(d, item);
 }
 
 double WEFT_KERNEL(work_deque, pop)(weft_work_deque *d) {
   int32_t item = 0;
-  int result = weft_work_deque_pop(d, &item);
+  int result = weft__work_deque_pop(d, &item);
   return weft__kernel_value(result, item);
 }
 

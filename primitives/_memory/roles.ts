@@ -18,18 +18,27 @@ export function takeRole(
 ): true {
   const other = Atomics.compareExchange(words, index, 0, id);
   if (other === 0 || other === id) return true;
-  throw new TypeError(
+  throw taken(role, other);
+}
+
+/** The error for an agent whose role agent `other` has. */
+export function taken(role: string, other: number): TypeError {
+  return new TypeError(
     `This has one ${role}, which is agent ${other}: another agent can be it ` +
       `after abandon(${other})`,
   );
 }
 
-/** Ends the role of agent `id`, if it has it; returns how many roles that was. */
+/**
+ * Ends the role of agent `id`, if it has it; returns how many roles that was.
+ * `left` is what the word says then.
+ */
 export function leaveRole(
   words: Int32Array<SharedArrayBuffer>,
   index: number,
   id: number,
+  left = 0,
 ): 0 | 1 {
   if (id === 0) return 0;
-  return Atomics.compareExchange(words, index, id, 0) === id ? 1 : 0;
+  return Atomics.compareExchange(words, index, id, left) === id ? 1 : 0;
 }

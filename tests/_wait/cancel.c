@@ -279,8 +279,11 @@ static int broadcast_tell(void) {
 }
 static void broadcast_full(void) {
   broadcast_make();
-  while (weft_broadcast_try_push_int((weft_broadcast *)memory, 7) == 0) {
+  weft_broadcast *b = (weft_broadcast *)memory;
+  while (weft_broadcast_try_push_int(b, 7) == 0) {
   }
+  /* We are no longer the producer, and keep the reader's seat. */
+  EQUAL(weft__broadcast_abandon_roles(b, weft_agent_id()), 1);
 }
 static int broadcast_push(void) {
   return weft_broadcast_push_int((weft_broadcast *)memory, 7, WEFT_FOREVER);

@@ -436,4 +436,24 @@ export const MUTANTS = mutants("broadcast", {
   ts: ["if (!this.#advance(cursor)) continue;", "this.#advance(cursor);"],
   c: ONE_FORM,
   by: "what is lost is counted, in arrays",
+}, {
+  what: "any agent produces",
+  ts: [
+    'this.#produces = takeRole(words, PRODUCER, this.#id, "producer");',
+    "this.#produces = true;",
+  ],
+  c: ["if (weft__take_role(&b->producer) != 0) return EPERM;", ""],
+  by: "two agents push, of which one may",
+}, {
+  what: "looks at the tail before it has the role",
+  ts: [
+    'if (!this.#produces) { this.#produces = takeRole(words, PRODUCER, this.#id, "producer"); } const tail = words[TAIL]!;',
+    'const tail = words[TAIL]!;\nif (!this.#produces) { this.#produces = takeRole(words, PRODUCER, this.#id, "producer"); }',
+  ],
+  c: [
+    "if (weft__take_role(&b->producer) != 0) return EPERM;",
+    "int32_t early = weft__hint(&b->tail); if (weft__take_role(&b->producer) != 0) return EPERM;",
+    ["*tail = weft__hint(&b->tail);", "*tail = early;"],
+  ],
+  by: "two agents push, one after the other",
 });

@@ -55,6 +55,7 @@ static void by_turns(void) {
               if (seats[s] >= 0 && next - first[s] == capacity) room = false;
             pair[0] = pair[1] = next;
             int wanted = room || drop ? 0 : EBUSY;
+            weft_agent_set_id(9); /* there is one producer */
             EQUAL(weft_broadcast_try_push(b, pair), wanted);
             if (wanted != 0) continue;
             for (int s = 0; s < SUBSCRIBERS; s++)
@@ -108,6 +109,22 @@ static void errors(void) {
   EQUAL(weft_broadcast_subscribe(b) >= 0, 1);
   EQUAL(weft_broadcast_subscribe(b) >= 0, 1);
   EQUAL(weft_broadcast_subscribe(b), -1);
+}
+
+/* A second producer is refused, until the first one is abandoned. */
+static void roles(void) {
+  const int32_t first = weft_agent_id();
+  const int32_t pair[2] = {7, 7};
+  weft_broadcast *b = broadcast_at(4, 8, false, 0);
+  EQUAL(weft_broadcast_try_push(b, pair), 0);
+  EQUAL(weft_agent_set_id(first == 5 ? 6 : 5), 0);
+  UNCHANGED(arena, 1024, weft_broadcast_try_push(b, pair), EPERM);
+  UNCHANGED(arena, 1024, weft_broadcast_push(b, pair, WEFT_FOREVER), EPERM);
+  EQUAL(weft_broadcast_abandon(b, 0), 0);
+  EQUAL(weft_broadcast_abandon(b, first), 0); /* it had no seats */
+  EQUAL(weft_broadcast_try_push(b, pair), 0);
+  EQUAL(weft_agent_set_id(first), 0);
+  UNCHANGED(arena, 1024, weft_broadcast_try_push(b, pair), EPERM);
 }
 
 /* ---- threads ---------------------------------------------------------------- */
@@ -166,6 +183,7 @@ int main(int count, char **words) {
   if (count > 1) amount = 1000 * (int32_t)strtol(words[1], NULL, 10);
   RUN(by_turns);
   RUN(errors);
+  RUN(roles);
   RUN(all_see_all);
   puts("done");
   return 0;

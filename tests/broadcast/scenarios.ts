@@ -1,12 +1,13 @@
 import { race } from "../../race/mod.ts";
 import { LAYOUT } from "../../primitives/_layout.ts";
 import { enter, named, type Scenario, type Weft } from "../_run/scenario.ts";
+import { ASKS, roleScenarios } from "../_run/roles.ts";
 
-const { tail, slowest, length: SEATS } = LAYOUT.broadcast;
+const { tail, slowest, producer, length: SEATS } = LAYOUT.broadcast;
 /** The producer's own; the seats' words, which an exchange checks. */
 const hintsOf = (seats: number) =>
   [
-    [tail * 4, slowest * 4 + 4],
+    [tail * 4, producer * 4 + 4],
     [SEATS * 4, (SEATS + 32 * seats) * 4],
   ] as const;
 /** In `tail`. */
@@ -83,12 +84,30 @@ function spec(
   });
 }
 
-/** Interleavings of a broadcast's operations. */
+/** Two agents of which one produces. */
+function roles(weft: Weft): Scenario[] {
+  const { Broadcast } = weft.mod;
+  return roleScenarios(weft, {
+    memory: () => Broadcast.create({ capacity: 4, subscribers: 1 }).buffer,
+    view: (memory) => new Broadcast(memory),
+    row: LAYOUT.broadcast,
+    hints: hintsOf(1),
+    acts: { push: (it) => it.tryPushInt(7) },
+    wrong: (memory, count) => {
+      const pushed = new Int32Array(memory)[tail]! >> 1;
+      const times = count("push");
+      return pushed === times ? undefined : `${pushed} of ${times} elements`;
+    },
+  });
+}
+
 /** Why C takes other steps in some scenarios. */
 const DIFFERS = "a subscription in TypeScript loads whose its seat is, and " +
   "where it stands, when it is made, and remembers the tail";
 
+/** Interleavings of a broadcast's operations. */
 export const scenarios = (weft: Weft): Scenario[] => [
+  ...roles(weft),
   {
     name: "a subscriber comes and goes, the producer waits",
     spec: spec(weft, "block", -2),
@@ -165,7 +184,6 @@ export const scenarios = (weft: Weft): Scenario[] => [
   },
   {
     name: "the producer waits until another closes",
-    differs: DIFFERS,
     spec: seated(weft, "block", 0),
     agents: [[["push", 1], ["push", 2]], [["close"]]],
     options: { timeouts: 0 },
@@ -221,16 +239,19 @@ export const scenarios = (weft: Weft): Scenario[] => [
   },
   ...[[2, 0], [0, 2]].map((late): Scenario => ({
     name: `waits for the slowest, ${late}`,
+    differs: ASKS,
     spec: placed(weft, late.map((by) => [9, by]), false),
     agents: [[["tryPush", 1]]],
   })),
   {
     name: "the producer does not wait for empty seats",
+    differs: ASKS,
     spec: placed(weft, [[0, 2], [9, 0]], true),
     agents: [[["tryPush", 1]]],
   },
   {
     name: "the producer does not wait for a joining subscriber",
+    differs: ASKS,
     spec: placed(weft, [[9 | 1 << 28, 2], [9, 0]], true),
     agents: [[["tryPush", 1]]],
   },

@@ -129,6 +129,36 @@ test("every operation obeys the model, wherever positions wrap", () => {
   ));
 });
 
+test("a second producer is refused until the first one is abandoned", async () => {
+  const [A, B] = [1001, 1002];
+  const { buffer } = Broadcast.create({ capacity: 4 });
+  const [first, second] = [A, B].map((id) =>
+    asAgent(id, () => new Broadcast(buffer))
+  ) as [Broadcast, Broadcast];
+  const seat = asAgent(A, () => new Broadcast(buffer)).subscribe();
+  first.pushInt(1);
+  const value = Int32Array.of(2);
+  const acts = [
+    () => second.pushInt(2),
+    () => second.tryPushInt(2, 5),
+    () => second.push(value),
+    () => second.tryPush(value),
+  ];
+  for (const act of acts) refuses(buffer, act, TypeError, `agent ${A}`);
+  await rejects(buffer, second.pushAsync(value), TypeError, `agent ${A}`);
+  assert.is(second.abandonRoles(B), 0);
+  assert.is(second.abandonRoles(A), 1);
+  second.pushInt(2);
+  assert.is(wordsOf(second)[LAYOUT.broadcast.producer], B);
+  assert.is(second.abandon(B), 0); // it had no seats
+  second.pushInt(3);
+  assert.equal([1, 2, 3].map(() => seat.tryPopInt()), [1, 2, 3]);
+  assert.is(second.abandon(A), 1);
+  for (const wrong of [-1, 2 ** 28, 0.5]) {
+    refuses(buffer, () => second.abandon(wrong), RangeError, `${wrong}`);
+  }
+});
+
 test("wrong configurations, elements and times change nothing", async () => {
   const memory = new SharedArrayBuffer(8192);
   const refused = (config: unknown, text: string) => {

@@ -144,7 +144,7 @@ static void structures(void) {
   weft_work_deque *d = weft_work_deque_init(arena, sizeof arena, 4);
   d->top = INT32_MIN;
   tells(arena, 128, NULL, "work_deque",
-        ",\"bottom\":0,\"top\":-2147483648},\"problems\":[{\"word\":\"top\","
+        ",\"bottom\":0,\"owner\":0,\"top\":-2147483648},\"problems\":[{\"word\":\"top\","
         "\"index\":64,\"value\":-2147483648,\"what\":\"damaged\",\"text\":"
         "\"It is beyond `bottom`, or further behind it than the capacity.\""
         "}]}\n");

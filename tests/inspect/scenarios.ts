@@ -78,10 +78,16 @@ export function scenarios(weft: Weft): Scenario[] {
         create: ({ mod }) => {
           const deque = mod.WorkDeque.create({ capacity: 2 });
           deque.push(7);
+          new Int32Array(deque.buffer)[work_deque.owner] = 1; // agent 0
           return deque;
         },
         attach: ({ mod }, memory) => new mod.WorkDeque(memory),
-        hints: [work_deque.bottom, work_deque.length, work_deque.length + 1],
+        hints: [
+          work_deque.bottom,
+          work_deque.owner,
+          work_deque.length,
+          work_deque.length + 1,
+        ],
         ops: {
           pop: (deque) => deque.pop(),
           steal: (deque) => deque.steal(),

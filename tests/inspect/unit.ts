@@ -412,6 +412,8 @@ const DAMAGES: readonly Damage[] = [
   ["work_counter", { finished: 2 }, "finished", "not done"],
   ["work_deque", { top: 9 }, "top", "beyond `bottom`"],
   ["work_deque", { bottom: 99 }, "top", "than the capacity"],
+  ["work_deque", { owner: 3 << 28 }, "owner", "No agent"],
+  ["broadcast", { producer: 1 << 28 }, "producer", "No agent"],
   ["slab_pool", { capacity: -1 }, "seal", "its seal"],
   ["hash_map", { sizes: 0 }, "seal", "its seal"],
   ["striped_counter", { stripes: 0 }, "seal", "its seal"],

@@ -125,8 +125,10 @@ test("C stores and exchanges as often, and loads what TypeScript reads", async (
     assert.is(c.stores, stores, both);
     assert.is(c.changes, changes, both);
     // In WebAssembly, hints are atomic loads. And C loads one word at each call
-    // that a view in TypeScript remembers: whether agents are tracked, or whether
-    // the function of a Once has run.
-    assert.ok(c.loads <= loads + plain + 1, both);
+    // that a view in TypeScript remembers: whether agents are tracked, whether
+    // the function of a Once has run, or who has a role. The owner of a deque
+    // also remembers `top`.
+    const remembered = name === "WorkDeque: push" ? 2 : 1;
+    assert.ok(c.loads <= loads + plain + remembered, both);
   }
 });

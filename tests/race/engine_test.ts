@@ -519,6 +519,44 @@ test("looks at `final` after a kill, too", () => {
   assert.match(failure!.message, /still at work/);
 });
 
+test("what a terminated agent did is before its recovery, in samples, too", () => {
+  const [OWNER, DATA] = [0, 1];
+  const program = race.spec({
+    memory: () => {
+      const memory = new SharedArrayBuffer(8);
+      new Int32Array(memory)[OWNER] = 1;
+      return memory;
+    },
+    agent: (memory) => new Int32Array(memory as SharedArrayBuffer),
+    ops: {
+      own: {
+        agents: [0],
+        run: (words) => {
+          words[DATA] = 1;
+          Atomics.store(words, OWNER, 0);
+        },
+      },
+      take: {
+        agents: [1],
+        run: (words) => {
+          if (Atomics.load(words, OWNER) === 0) words[DATA] = 2;
+        },
+      },
+    },
+    recover: (words, dead) => {
+      if (dead === 0) Atomics.store(words, OWNER, 0);
+    },
+  });
+  const calls = [[["own"]], [["take"], ["take"]]] as const;
+  holds(race.check(program, ...calls, { kill: true }));
+  const { failure } = race.check(program, ...calls, {
+    kill: true,
+    states: 1,
+    runs: 2000,
+  });
+  assert.is(failure, undefined);
+});
+
 // ---- hints ----------------------------------------------------------------------------
 
 test("lets a hint be as old as happens-before allows, and no older", () => {

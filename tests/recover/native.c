@@ -250,6 +250,25 @@ static void roles(void) {
   EQUAL(weft_recover(dead, 2, &parts[1], 1, found, MOST), 1);
   tells(0, 0, WEFT_ROLES_FREED, A, 1);
   EQUAL(weft_snapshot_write(s, &value), 0);
+  const weft_broadcast_config cast = {4, 4, 1, false};
+  weft_broadcast *b = weft_broadcast_init(memory[0], 2048, cast);
+  weft_work_deque *d = weft_work_deque_init(memory[1], 2048, 4);
+  parts[0].at = b;
+  parts[1].at = d;
+  EQUAL(weft_agent_set_id(A), 0);
+  EQUAL(weft_broadcast_subscribe(b), 0);
+  EQUAL(weft_broadcast_try_push_int(b, 1), 0);
+  EQUAL(weft_work_deque_push(d, 1), 0);
+  EQUAL(weft_agent_set_id(own), 0);
+  EQUAL(weft_broadcast_try_push_int(b, 1), EPERM);
+  EQUAL(weft_work_deque_push(d, 1), EPERM);
+  EQUAL(weft_recover(dead, 2, parts, 2, found, MOST), 3);
+  tells(0, 0, WEFT_ROLES_FREED, A, 1);
+  tells(1, 0, WEFT_SUBSCRIPTIONS_ENDED, A, 1);
+  tells(2, 1, WEFT_ROLES_FREED, A, 1);
+  EQUAL(weft_recover(dead, 2, parts, 2, found, MOST), 0);
+  EQUAL(weft_broadcast_try_push_int(b, 1), 0);
+  EQUAL(weft_work_deque_adopt(d), 0);
 }
 
 int main(void) {

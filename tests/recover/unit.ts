@@ -27,6 +27,7 @@ import {
   SpscQueue,
   type View,
   WorkCounter,
+  WorkDeque,
 } from "../../mod.ts";
 import { LAYOUT } from "../../primitives/_layout.ts";
 import { planFor } from "../../primitives/_map/table.ts";
@@ -131,20 +132,40 @@ test("recover() frees the roles that dead agents had, and tells them", () => {
   const snapshot = Snapshot.create({ size: 4, singleReader: true });
   asAgent(A, () => Snapshot.from(snapshot.handle)).read(new Int32Array(1));
   asAgent(B, () => Snapshot.from(snapshot.handle)).write(new Int32Array(1));
-  const all: View[] = [texts, ints, shared, ring, queue, snapshot];
+  const ticks = Broadcast.create({ capacity: 4 });
+  asAgent(A, () => Broadcast.from(ticks.handle)).tryPushInt(1);
+  asAgent(A, () => Broadcast.from(ticks.handle)).subscribe();
+  const deque = WorkDeque.create({ capacity: 4 });
+  asAgent(B, () => WorkDeque.from(deque.handle)).push(1);
+  const all: View[] = [
+    deque,
+    ticks,
+    texts,
+    ints,
+    shared,
+    ring,
+    queue,
+    snapshot,
+  ];
   const findings = told(recover([A, B], all));
   assert.equal(findings, [
     ["snapshot", "roles freed", A, 1],
     ["snapshot", "roles freed", B, 1],
     ["spsc_queue", "roles freed", A, 1],
     ["spsc_queue", "roles freed", B, 1],
+    ["work_deque", "roles freed", B, 1],
     ["record_ring", "roles freed", A, 2],
     ["channel", "roles freed", A, 1],
+    ["broadcast", "roles freed", A, 1],
+    ["broadcast", "subscriptions ended", A, 1],
   ]);
   assert.equal(recover([A, B], all), []);
   assert.ok(queue.tryPushInt(2));
   assert.ok(ring.tryPush(record));
   assert.ok(ints.trySend(2));
+  assert.ok(ticks.tryPushInt(2));
+  deque.adopt();
+  assert.is(deque.pop(), 1);
 });
 
 test("recover() returns the permits that dead agents held", () => {

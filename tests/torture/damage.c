@@ -355,7 +355,7 @@ static void work_deque_calls(void *at, int which) {
   if (which == 0) done = weft_work_deque_push(d, 5);
   if (which == 1) done = weft_work_deque_pop(d, &item);
   if (which == 2) done = weft_work_deque_steal(d, &item);
-  if (which == 3) weft_work_deque_adopt(d);
+  if (which == 3) done = weft_work_deque_adopt(d);
   target[63] = item + done;
 }
 

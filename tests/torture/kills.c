@@ -188,7 +188,13 @@ static void work_deque_step(void) {
   int32_t item = 0;
   if (me == 0) {
     int32_t next = next_item();
-    if (weft_work_deque_push(AS(work_deque), next) != 0) {
+    int r = weft_work_deque_push(AS(work_deque), next);
+    if (r == EPERM) { /* the owner before us is dead */
+      r = weft_work_deque_adopt(AS(work_deque));
+      if (r != 0) problem("adopt", r, me);
+      r = weft_work_deque_push(AS(work_deque), next);
+    }
+    if (r != 0) {
       __atomic_fetch_add(&s->seats[me].begun, -1, __ATOMIC_SEQ_CST);
       if (weft_work_deque_pop(AS(work_deque), &item) == 0) receive_item(item);
     }
@@ -200,8 +206,8 @@ static void work_deque_step(void) {
 }
 
 static void work_deque_dead(int32_t id, int which) {
-  (void)id;
-  if (which == 0) weft_work_deque_adopt(AS(work_deque));
+  int32_t freed = weft_work_deque_abandon(AS(work_deque), id);
+  if (freed > 0 && which != 0) problem("a thief owned it", freed, which);
 }
 
 typedef struct {

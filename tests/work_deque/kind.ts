@@ -16,7 +16,7 @@ export const kind: Kind = {
 };
 
 /** What a bundle of it may weigh. */
-export const size: Size = { name: "WorkDeque", most: 2800 };
+export const size: Size = { name: "WorkDeque", most: 3200 };
 
 class WorkDequeInC extends Twin {
   push(item: number): boolean {
@@ -28,7 +28,11 @@ class WorkDequeInC extends Twin {
   }
 
   adopt(): void {
-    this.c.weft_work_deque_adopt!(this.at);
+    this.succeeded(this.c.weft_work_deque_adopt!(this.at));
+  }
+
+  abandon(id: number): number {
+    return this.c.weft_work_deque_abandon!(this.at, id);
   }
 
   steal(): number | undefined {

@@ -234,12 +234,12 @@ export const MUTANTS = mutants("work_deque", {
   ],
   c: [
     "weft__store(&d->bottom, top);",
-    "if (left == 0) weft__store(&d->bottom, top);",
+    "if (items == 0) weft__store(&d->bottom, top);",
   ],
 }, {
   what: "adopts, and drops the items that are there",
   ts: ["if (left > 0) return;", ""],
-  c: ["if (left > 0) return;", ""],
+  c: ["if (items > 0) return 0;", ""],
   by: "the owner terminated with the last item, adopted",
 }, {
   what: "adopts, and leaves the last item's place to a thief",
@@ -249,10 +249,10 @@ export const MUTANTS = mutants("work_deque", {
     "if (left < 0) Atomics.store(words, BOTTOM, top);",
   ],
   c: [
-    "if (left == 0) { int32_t next = weft__plus(top, 1); " +
+    "if (items == 0) { int32_t next = weft__plus(top, 1); " +
     "weft__compare_exchange(&d->top, top, next); top = next; } " +
     "weft__store(&d->bottom, top);",
-    "if (left < 0) weft__store(&d->bottom, top);",
+    "if (items < 0) weft__store(&d->bottom, top);",
   ],
   by: "the owner terminated with the last item, adopted",
 }, {
@@ -263,4 +263,61 @@ export const MUTANTS = mutants("work_deque", {
   ],
   c: ["weft__compare_exchange(&d->top, top, next); top = next;", "top = next;"],
   by: "the owner terminated with the last item, adopted",
+}, {
+  what: "any agent owns it",
+  by: "two agents push, of which one may",
+  ts: [
+    'if (other !== 0 && other !== this.#id) throw taken("owner", other);',
+    "",
+  ],
+  c: [
+    "if (weft__take_role(&d->owner) != 0) return EPERM; return " +
+    "weft__work_deque_push(d, item);",
+    "return weft__work_deque_push(d, item);",
+  ],
+}, {
+  what: "any agent adopts it",
+  by: "two agents adopt, of which one may",
+  ts: ["else this.#own();", "else this.#owns = true;"],
+  c: [
+    "if (seen != left && weft__take_role(&d->owner) != 0) return EPERM;",
+    "(void)seen;",
+  ],
+}, {
+  what: "an owner need not adopt what the last one left",
+  by: "nobody pushes to a deque whose owner left",
+  ts: [
+    'if (other === LEFT_BIT) { throw new TypeError("The owner of this deque left: call adopt() first"); }',
+    "if (other === LEFT_BIT) { this.#owns = true; return; }",
+  ],
+  c: [
+    "if (weft__take_role(&d->owner) != 0) return EPERM; return " +
+    "weft__work_deque_push(d, item);",
+    "if (weft__load(&d->owner) != WEFT_WORK_DEQUE_LEFT_BIT && " +
+    "weft__take_role(&d->owner) != 0) return EPERM; return " +
+    "weft__work_deque_push(d, item);",
+  ],
+}, {
+  what: "adopts by a store",
+  by: "two agents adopt a deque whose owner left",
+  ts: [
+    "const seen = Atomics.compareExchange(words, OWNER, LEFT_BIT, this.#id);",
+    "const seen = Atomics.load(words, OWNER); if (seen === LEFT_BIT) Atomics.store(words, OWNER, this.#id);",
+  ],
+  c: [
+    "int32_t seen = weft__compare_exchange(&d->owner, left, weft_agent_id());",
+    "int32_t seen = weft__load(&d->owner); if (seen == left) " +
+    "weft__store(&d->owner, weft_agent_id());",
+  ],
+}, {
+  what: "an owner that leaves does not say so",
+  by: "nobody pushes to a deque whose owner left",
+  ts: [
+    "return leaveRole(this.#words, OWNER, id, LEFT_BIT);",
+    "return leaveRole(this.#words, OWNER, id);",
+  ],
+  c: [
+    "return id != 0 && weft__compare_exchange(&d->owner, id, left) == id ? 1 : 0;",
+    "(void)left; return weft__leave_role(&d->owner, id);",
+  ],
 });

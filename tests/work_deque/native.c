@@ -62,6 +62,28 @@ static void errors(void) {
   EQUAL(weft_work_deque_size(d), 0);
 }
 
+/* A second owner is refused, until the first one left and it adopts. */
+static void roles(void) {
+  const int32_t first = weft_agent_id();
+  weft_work_deque *d = deque_at(4, 5);
+  int32_t item = 0;
+  EQUAL(weft_work_deque_push(d, 7), 0);
+  EQUAL(weft_agent_set_id(first == 5 ? 6 : 5), 0);
+  UNCHANGED(arena, 512, weft_work_deque_push(d, 8), EPERM);
+  UNCHANGED(arena, 512, weft_work_deque_pop(d, &item), EPERM);
+  UNCHANGED(arena, 512, weft_work_deque_adopt(d), EPERM);
+  EQUAL(weft_work_deque_abandon(d, 0), 0);
+  EQUAL(weft_work_deque_abandon(d, weft_agent_id()), 0);
+  EQUAL(weft_work_deque_abandon(d, first), 1);
+  EQUAL(weft_work_deque_abandon(d, first), 0);
+  UNCHANGED(arena, 512, weft_work_deque_push(d, 8), EPERM);
+  EQUAL(weft_work_deque_adopt(d), 0);
+  EQUAL(weft_work_deque_pop(d, &item), 0);
+  EQUAL(item, 7);
+  EQUAL(weft_agent_set_id(first), 0);
+  UNCHANGED(arena, 512, weft_work_deque_adopt(d), EPERM);
+}
+
 /* ---- threads ---------------------------------------------------------------- */
 
 #define THIEVES 3
@@ -117,6 +139,7 @@ int main(int count, char **words) {
   if (count > 1) amount = 4000 * (int32_t)strtol(words[1], NULL, 10);
   RUN(by_turns);
   RUN(errors);
+  RUN(roles);
   RUN(an_item_has_one_taker);
   puts("done");
   return 0;

@@ -1,10 +1,11 @@
 import { race } from "../../race/mod.ts";
 import { LAYOUT } from "../../primitives/_layout.ts";
 import { enter, named, type Scenario, type Weft } from "../_run/scenario.ts";
+import { ASKS, roleScenarios } from "../_run/roles.ts";
 
-const { bottom, top, length } = LAYOUT.work_deque;
+const { bottom, owner, top, length } = LAYOUT.work_deque;
 /** Words that the owner reads plainly, because nobody else writes them. */
-const HINTS = [[bottom * 4, bottom * 4 + 4], [
+const HINTS = [[bottom * 4, owner * 4 + 4], [
   length * 4,
   length * 4 + 64,
 ]] as const;
@@ -19,6 +20,7 @@ function deque(weft: Weft, capacity: number, filled = 0, start = 0) {
       words[bottom] = words[top] = start;
       const own = new WorkDeque(buffer);
       for (let i = 0; i < filled; i++) own.push(-1 - i);
+      words[owner] = 0; // it was ours
       return buffer;
     },
     agent: (memory, id) => {
@@ -68,6 +70,7 @@ function adopted(weft: Weft, filled: number) {
       const memory = new SharedArrayBuffer(recovered + 4);
       const own = WorkDeque.init(memory, 0, { capacity: 4 });
       for (let item = 0; item < filled; item++) own.push(item);
+      new Int32Array(memory)[owner] = 0; // it was ours
       return memory;
     },
     agent: (memory, id) => {
@@ -97,6 +100,7 @@ function adopted(weft: Weft, filled: number) {
     },
     recover: ({ deque, taken }, dead) => {
       if (dead !== 0) return;
+      deque.abandon(dead + 1);
       deque.adopt();
       deque.push(FIRST);
       deque.push(SECOND);
@@ -120,13 +124,92 @@ function adopted(weft: Weft, filled: number) {
 
 const NEAR_WRAP = 0x7fff_ffff;
 
-/** Every interleaving of a deque's operations. */
+/** Two agents of which one owns the deque. */
+function roles(weft: Weft): Scenario[] {
+  const { WorkDeque } = weft.mod;
+  return roleScenarios(weft, {
+    memory: () => WorkDeque.create({ capacity: 4 }).buffer,
+    view: (memory) => new WorkDeque(memory),
+    row: LAYOUT.work_deque,
+    hints: HINTS,
+    acts: {
+      push: (deque) => deque.push(7),
+      adopt: (deque) => (deque.adopt(), deque.push(7)),
+    },
+    wrong: (memory, count) => {
+      const items = new WorkDeque(memory).size;
+      const pushed = count("push") + count("adopt");
+      return items === pushed ? undefined : `${items} of ${pushed} items`;
+    },
+  });
+}
+
+/** Calls `operation`; returns false if the agent is not the owner. */
+function orRefused(operation: () => boolean): boolean {
+  try {
+    return operation();
+  } catch (error) {
+    if (error instanceof TypeError) return false;
+    throw error;
+  }
+}
+
+/** Two agents adopt a deque whose owner has left, and push to it. */
+function inherited(weft: Weft) {
+  const { WorkDeque } = weft.mod;
+  return race.spec({
+    memory: () => {
+      const { buffer } = WorkDeque.create({ capacity: 4 });
+      const own = new WorkDeque(buffer);
+      own.push(7);
+      new Int32Array(buffer)[owner] = 9;
+      own.abandon(9);
+      return buffer;
+    },
+    agent: (memory, id) => {
+      enter(weft, id);
+      return new WorkDeque(memory);
+    },
+    words: named(LAYOUT.work_deque),
+    hints: HINTS,
+    stateless: false,
+    ops: {
+      push: { run: (deque) => orRefused(() => deque.push(8)) },
+      adopt: {
+        run: (deque) => orRefused(() => (deque.adopt(), deque.push(8))),
+      },
+      leave: { run: (deque) => void deque.abandon(1) },
+    },
+    final: (memory, results) => {
+      const owners = results.flat().filter((it) => it === true).length;
+      if (owners !== 1) return `${owners} pushed`;
+      const { size } = new WorkDeque(memory);
+      return size === 2 ? undefined : `${size} items`;
+    },
+  });
+}
+
 /** Why C takes other steps in some scenarios. */
 const DIFFERS = "C loads top at each push, where TypeScript remembers one";
 
+/** Every interleaving of a deque's operations. */
 export const scenarios = (weft: Weft): Scenario[] => [
+  ...roles(weft),
+  {
+    name: "two agents adopt a deque whose owner left",
+    differs: ASKS,
+    spec: inherited(weft),
+    agents: [[["adopt"]], [["adopt"]]],
+  },
+  {
+    name: "nobody pushes to a deque whose owner left",
+    differs: ASKS,
+    spec: inherited(weft),
+    agents: [[["adopt"], ["leave"], ["push"]], [["push"]]],
+  },
   {
     name: "the last item, wanted by both sides",
+    differs: ASKS,
     spec: deque(weft, 2, 1),
     agents: [[["pop"], ["pop"]], [["steal"]], [["steal"]]],
   },
@@ -138,6 +221,7 @@ export const scenarios = (weft: Weft): Scenario[] => [
   },
   {
     name: "a place used again under a late thief",
+    differs: ASKS,
     spec: deque(weft, 1, 1),
     agents: [[["push", 1], ["pop"], ["push", 2]], [["steal"], ["steal"]]],
   },
@@ -149,6 +233,7 @@ export const scenarios = (weft: Weft): Scenario[] => [
   },
   {
     name: "full where a position wraps",
+    differs: ASKS,
     spec: deque(weft, 1, 1, NEAR_WRAP),
     agents: [[["push", 1], ["pop"]], [["steal"]]],
   },
@@ -172,6 +257,7 @@ export const scenarios = (weft: Weft): Scenario[] => [
   },
   {
     name: "a thief terminated at any step",
+    differs: ASKS,
     spec: deque(weft, 2, 2),
     agents: [[["pop"], ["pop"]], [["steal"]]],
     options: { kill: true },

@@ -5,13 +5,14 @@ import { WorkDeque } from "../../mod.ts";
 import { LAYOUT } from "../../primitives/_layout.ts";
 import { suite } from "../_run/harness.ts";
 import {
+  asAgent,
   NEAR_WRAP,
   preemptedAnywhere,
   refuses,
   wordsOf,
 } from "../_run/model.ts";
 
-const { bottom: BOTTOM, top: TOP } = LAYOUT.work_deque;
+const { bottom: BOTTOM, owner: OWNER, top: TOP } = LAYOUT.work_deque;
 
 /** An empty deque at position `start`, as its owner and a thief see it. */
 function pair(capacity: number, start = 0): [own: WorkDeque, their: WorkDeque] {
@@ -48,6 +49,37 @@ test("push(), pop() and steal() obey the model, wherever positions wrap", () => 
       assert.is(their.size, items.length);
     }
   }));
+});
+
+test("a second owner is refused, until the first left and it adopts", () => {
+  const [A, B] = [1001, 1002];
+  const { buffer } = WorkDeque.create({ capacity: 4 });
+  const [first, second] = [A, B].map((id) =>
+    asAgent(id, () => new WorkDeque(buffer))
+  ) as [WorkDeque, WorkDeque];
+  assert.ok(first.push(7));
+  const acts = [
+    () => second.push(8),
+    () => second.pop(),
+    () => second.adopt(),
+  ];
+  for (const act of acts) refuses(buffer, act, TypeError, `agent ${A}`);
+  assert.is(second.abandon(B), 0);
+  assert.is(second.abandon(A), 1);
+  assert.is(second.abandon(A), 0);
+  for (const act of acts.slice(0, 2)) {
+    refuses(buffer, act, TypeError, "call adopt() first");
+  }
+  second.adopt();
+  assert.is(wordsOf(second)[OWNER], B);
+  assert.is(second.pop(), 7);
+  assert.is(second.abandon(B), 1); // it gives the deque up
+  refuses(buffer, () => second.push(8), TypeError, "call adopt() first");
+  second.adopt(); // and takes it again
+  assert.ok(second.push(8));
+  for (const wrong of [-1, 2 ** 28, 0.5]) {
+    refuses(buffer, () => second.abandon(wrong), RangeError, `${wrong}`);
+  }
 });
 
 test("create() rounds the capacity up, and refuses a wrong one", () => {

@@ -47,6 +47,7 @@ typedef struct {
  * word 32   tail          bit 0      CLOSED
  *                         bits 1-31  the next position to push
  * word 33   slowest       The slowest cursor, as the producer saw it last.
+ * word 34   producer      The agent that pushes, from its first push on, or 0.
  * word 64   pop_epoch     Changes when sleeping subscribers must look again.
  *                         sleepers: subscribers
  * word 65   pop_waiters   bits 0-30  subscribers that sleep, or are about to
@@ -72,7 +73,8 @@ typedef struct {
   int32_t _pad0[28];
   int32_t tail;
   int32_t slowest;
-  int32_t _pad1[30];
+  int32_t producer;
+  int32_t _pad1[29];
   int32_t pop_epoch;
   int32_t pop_waiters;
   int32_t _pad2[30];
@@ -86,6 +88,7 @@ WEFT_WORD(broadcast, element_size, 2);
 WEFT_WORD(broadcast, seal, 3);
 WEFT_WORD(broadcast, tail, 32);
 WEFT_WORD(broadcast, slowest, 33);
+WEFT_WORD(broadcast, producer, 34);
 WEFT_WORD(broadcast, pop_epoch, 64);
 WEFT_WORD(broadcast, pop_waiters, 65);
 WEFT_WORD(broadcast, push_epoch, 96);
@@ -254,8 +257,10 @@ static inline int32_t weft__broadcast_scan(weft_broadcast *b, int32_t tail) {
 }
 
 /* Finds the position to push at: *tail. Returns 0, EBUSY if there is no room,
-   or EPIPE if the broadcast was closed. */
+   EPIPE if the broadcast was closed, or EPERM if another agent is the
+   producer. */
 static inline int weft__broadcast_claim(weft_broadcast *b, int32_t *tail) {
+  if (weft__take_role(&b->producer) != 0) return EPERM;
   int32_t span = weft_broadcast_capacity(b) * WEFT_BROADCAST_ONE;
   *tail = weft__hint(&b->tail); /* our own: only close changes it meanwhile */
   if (*tail & WEFT_BROADCAST_CLOSED_BIT) return EPIPE;
@@ -265,9 +270,9 @@ static inline int weft__broadcast_claim(weft_broadcast *b, int32_t *tail) {
   return weft_broadcast_closed(b) ? EPIPE : EBUSY;
 }
 
-/* Appends the element at `src`. Only the producer may call it. Returns 0, EBUSY
-   if it must wait for a late subscriber, or EPIPE if the broadcast was closed.
-   */
+/* Appends the element at `src`. The first agent that pushes is the producer.
+   Returns 0, EBUSY if it must wait for a late subscriber, EPIPE if the broadcast
+   was closed, or EPERM if another agent is the producer. */
 static inline WEFT__CHECKED int weft_broadcast_try_push(weft_broadcast *b,
                                                         const void *src) {
   int32_t tail = 0;
@@ -413,9 +418,19 @@ static inline void weft_broadcast_close(weft_broadcast *b) {
   weft__event_wake(&b->push_epoch, WEFT__ALL);
 }
 
+/* Ends the role of agent `id` as the producer. Returns how many roles that
+   was. */
+static inline int32_t weft__broadcast_abandon_roles(weft_broadcast *b,
+                                                    int32_t id) {
+  return weft__leave_role(&b->producer, id);
+}
+
 /* Ends the subscriptions of agent `id`. Call it only when that agent will never
-   run again. Returns how many there were. */
+   run again. Returns how many there were. If it was the producer, the next agent
+   that pushes is. A producer may give its role up by its own id, if it has no
+   subscription. */
 static inline int32_t weft_broadcast_abandon(weft_broadcast *b, int32_t id) {
+  weft__broadcast_abandon_roles(b, id);
   int32_t count = 0;
   if (id == 0) return 0;
   for (int32_t seat = 0; seat < weft_broadcast_seats(b); seat++) {

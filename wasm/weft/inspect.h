@@ -464,6 +464,14 @@ static inline void weft__work_deque_shows_problems(const void *copy,
   int32_t size = weft__minus(d->bottom, d->top);
   weft__tell(found, size < -1 || size > d->capacity, WEFT__AT(work_deque, top),
              "It is beyond `bottom`, or further behind it than the capacity.");
+  if (d->owner != WEFT_WORK_DEQUE_LEFT_BIT)
+    weft__role_problem(found, d->owner, WEFT__AT(work_deque, owner));
+}
+
+static inline void weft__broadcast_shows_problems(const void *copy,
+                                                  weft__problems *found) {
+  const weft_broadcast *b = (const weft_broadcast *)copy;
+  weft__role_problem(found, b->producer, WEFT__AT(broadcast, producer));
 }
 
 /* ---- what does not fit together: behind the words */
@@ -814,7 +822,7 @@ static inline const weft__shown *weft__shown_of(size_t i) {
       WEFT__FIELD(record_ring, hand_ons)}},
     {"broadcast", WEFT_KIND_broadcast, NULL,
      weft__broadcast_shows_waiters,
-     NULL,
+     weft__broadcast_shows_problems,
      weft__broadcast_shows_behind,
      {WEFT__FIELD(broadcast, magic),
       WEFT__FIELD(broadcast, shape),
@@ -822,6 +830,7 @@ static inline const weft__shown *weft__shown_of(size_t i) {
       WEFT__FIELD(broadcast, seal),
       WEFT__FIELD(broadcast, tail),
       WEFT__FIELD(broadcast, slowest),
+      WEFT__FIELD(broadcast, producer),
       WEFT__FIELD(broadcast, pop_epoch),
       WEFT__FIELD(broadcast, pop_waiters),
       WEFT__FIELD(broadcast, push_epoch),
@@ -879,6 +888,7 @@ static inline const weft__shown *weft__shown_of(size_t i) {
       WEFT__FIELD(work_deque, capacity),
       WEFT__FIELD(work_deque, seal),
       WEFT__FIELD(work_deque, bottom),
+      WEFT__FIELD(work_deque, owner),
       WEFT__FIELD(work_deque, top)}},
     {"slab_pool", WEFT_KIND_slab_pool, NULL,
      NULL,

@@ -17,6 +17,7 @@
 #include "channel.h"
 #include "call_ring.h"
 #include "work_counter.h"
+#include "work_deque.h"
 #include "slab_pool.h"
 #include "hash_map.h"
 /* clang-format on */
@@ -120,6 +121,7 @@ static inline int32_t weft__recover_what(int32_t kind) {
       return WEFT_BLOCKS_FREED;
     case WEFT_KIND_snapshot:
     case WEFT_KIND_spsc_queue:
+    case WEFT_KIND_work_deque:
       return WEFT_ROLES_FREED;
     case WEFT_KIND_hash_map:
       return WEFT_WRITES_ENDED;
@@ -186,6 +188,8 @@ static inline int32_t weft__recover_one(int32_t kind, void *at, int32_t id) {
       return weft_call_ring_abandon((weft_call_ring *)at, id);
     case WEFT_KIND_work_counter:
       return weft_work_counter_abandon((weft_work_counter *)at, id);
+    case WEFT_KIND_work_deque:
+      return weft_work_deque_abandon((weft_work_deque *)at, id);
     case WEFT_KIND_barrier:
       return weft_barrier_abandon((weft_barrier *)at, id);
     case WEFT_KIND_semaphore:
@@ -261,6 +265,8 @@ static inline void weft__recover_roles(int32_t kind, void *at, int32_t part,
     count = weft__record_abandon_roles((weft_record_ring *)at, id);
   else if (carrier == WEFT_KIND_spsc_queue)
     count = weft_spsc_queue_abandon((weft_spsc_queue *)at, id);
+  else if (carrier == WEFT_KIND_broadcast)
+    count = weft__broadcast_abandon_roles((weft_broadcast *)at, id);
   if (count > 0) weft__recover_tell(f, part, WEFT_ROLES_FREED, id, count);
 }
 

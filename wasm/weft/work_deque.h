@@ -3,8 +3,11 @@
 #define WEFT_WORK_DEQUE_H
 
 #include "_region.h"
+#include "agent.h"
 
 WEFT__BEGIN
+
+#define WEFT_WORK_DEQUE_LEFT_BIT (1 << 28) /* WORK_DEQUE_BITS.LEFT */
 
 /* The most items a deque can hold. */
 #define WEFT_WORK_DEQUE_MAX_CAPACITY (1 << 28)
@@ -18,6 +21,10 @@ WEFT__BEGIN
  * word 1   capacity  How many items fit, a power of two.
  * word 2   seal      Check word over the configuration.
  * word 32  bottom    Where the owner pushes next.
+ * word 33  owner     bits 0-27  the agent that pushes and pops, from its first
+ *                               time on, or 0
+ *                    bit 28     LEFT: the last owner gave the deque up, so the
+ *                               next one adopts it
  * word 64  top       The item that is stolen next.
  * word 96  `capacity` items of one word. Item `i` lies in place `i mod
  *          capacity`.
@@ -30,7 +37,8 @@ typedef struct {
   int32_t seal;
   int32_t _pad0[29];
   int32_t bottom;
-  int32_t _pad1[31];
+  int32_t owner;
+  int32_t _pad1[30];
   int32_t top;
   int32_t _pad2[31];
 } weft_work_deque;
@@ -38,6 +46,7 @@ WEFT_WORD(work_deque, magic, 0);
 WEFT_WORD(work_deque, capacity, 1);
 WEFT_WORD(work_deque, seal, 2);
 WEFT_WORD(work_deque, bottom, 32);
+WEFT_WORD(work_deque, owner, 33);
 WEFT_WORD(work_deque, top, 64);
 WEFT_LENGTH(work_deque, 96);
 /* clang-format on */
@@ -102,9 +111,8 @@ static inline int32_t *weft__deque_item(weft_work_deque *d, int32_t i) {
   return (int32_t *)(d + 1) + (i & (d->capacity - 1));
 }
 
-/* Adds an item at the bottom; EBUSY if the deque is full. Only the owner may
-   call it. Wait-free. */
-static inline int weft_work_deque_push(weft_work_deque *d, int32_t item) {
+/* push of the agent that is the owner. */
+static inline int weft__work_deque_push(weft_work_deque *d, int32_t item) {
   int32_t bottom = weft__hint(&d->bottom); /* our own: nobody moves it */
   if (weft__minus(bottom, weft__load(&d->top)) >= d->capacity) return EBUSY;
   /* A thief that is late by a lap may read this place now; its exchange will
@@ -114,9 +122,8 @@ static inline int weft_work_deque_push(weft_work_deque *d, int32_t item) {
   return 0;
 }
 
-/* Takes the item pushed last; EBUSY if there is none. Only the owner may call
-   it. Wait-free. */
-static inline int weft_work_deque_pop(weft_work_deque *d, int32_t *item) {
+/* pop of the agent that is the owner. */
+static inline int weft__work_deque_pop(weft_work_deque *d, int32_t *item) {
   int result = 0;
   int32_t bottom = weft__minus(weft__hint(&d->bottom), 1);
   /* (B) Pairs with (T): a later thief sees that this item is gone, or we see
@@ -132,6 +139,21 @@ static inline int weft_work_deque_pop(weft_work_deque *d, int32_t *item) {
   /* Empty: as top is by now. */
   if (left <= 0) weft__store(&d->bottom, weft__plus(bottom, 1));
   return result;
+}
+
+/* Adds an item at the bottom. The first agent that pushes or pops is the owner.
+   Returns 0, EBUSY if the deque is full, or EPERM if another agent is the
+   owner, or the last owner left and nobody adopted the deque. Wait-free. */
+static inline int weft_work_deque_push(weft_work_deque *d, int32_t item) {
+  if (weft__take_role(&d->owner) != 0) return EPERM;
+  return weft__work_deque_push(d, item);
+}
+
+/* Takes the item pushed last. Returns 0, EBUSY if there is none, or EPERM as
+   push. Wait-free. */
+static inline int weft_work_deque_pop(weft_work_deque *d, int32_t *item) {
+  if (weft__take_role(&d->owner) != 0) return EPERM;
+  return weft__work_deque_pop(d, item);
 }
 
 /* Takes the oldest item; EBUSY if there is none. Any agent may call it.
@@ -154,21 +176,36 @@ static inline WEFT__RESULT int weft_work_deque_steal(weft_work_deque *d,
   }
 }
 
-/* Makes this agent the owner, after the last one was terminated or handed the
-   deque over. An item that it was popping is lost. */
-static inline void weft_work_deque_adopt(weft_work_deque *d) {
+/* Makes this agent the owner, after the last one was abandoned or gave the
+   deque up. An item that the last owner was popping is lost. Returns 0, or
+   EPERM if another agent is the owner; then nothing was changed. */
+static inline int weft_work_deque_adopt(weft_work_deque *d) {
+  int32_t left = WEFT_WORK_DEQUE_LEFT_BIT;
+  int32_t seen = weft__compare_exchange(&d->owner, left, weft_agent_id());
+  if (seen != left && weft__take_role(&d->owner) != 0) return EPERM;
   int32_t top = weft__load(&d->top);
-  int32_t left = weft__minus(weft__load(&d->bottom), top);
-  if (left > 0) return;
+  int32_t items = weft__minus(weft__load(&d->bottom), top);
+  if (items > 0) return 0;
   /* The old owner was stopped while it popped from an empty deque, or popped
      the last item. A thief may have read that item: its exchange must not take
      what we push in its place. */
-  if (left == 0) {
+  if (items == 0) {
     int32_t next = weft__plus(top, 1);
     weft__compare_exchange(&d->top, top, next);
     top = next;
   }
   weft__store(&d->bottom, top);
+  return 0;
+}
+
+/*
+ * Ends the ownership of agent `id`, known never to run again, so that the next
+ * owner can adopt the deque. Returns 1, or 0 if that agent was not the owner.
+ * The owner may give the deque up by its own id. The items stay.
+ */
+static inline int32_t weft_work_deque_abandon(weft_work_deque *d, int32_t id) {
+  int32_t left = WEFT_WORK_DEQUE_LEFT_BIT;
+  return id != 0 && weft__compare_exchange(&d->owner, id, left) == id ? 1 : 0;
 }
 
 WEFT__END

@@ -343,6 +343,9 @@ function kill(engine: Engine, agent: Agent): void {
       { op: RECOVER, arg: agent.id },
     ];
     recoverer.status = k.READY;
+    // Who recovers has been told that the agent has ended.
+    world.clocks?.wake(agent, recoverer);
+    world.hints?.wake(agent, recoverer);
     // From here on, the model does not know its state.
     if (!scenario.recoverModelled) world.frontier = -1;
     world.woken.push(recoverer);
