@@ -55,6 +55,26 @@ function inspected<T>(weft: Weft, about: About<T>) {
 export function scenarios(weft: Weft): Scenario[] {
   const { mpmc_queue, work_deque } = LAYOUT;
   const options = { timeouts: 0, kill: true } as const;
+  const deque = inspected(weft, {
+    stem: "work_deque",
+    create: ({ mod }) => {
+      const deque = mod.WorkDeque.create({ capacity: 2 });
+      deque.push(7);
+      new Int32Array(deque.buffer)[work_deque.owner] = 1; // agent 0
+      return deque;
+    },
+    attach: ({ mod }, memory) => new mod.WorkDeque(memory),
+    hints: [
+      work_deque.bottom,
+      work_deque.owner,
+      work_deque.length,
+      work_deque.length + 1,
+    ],
+    ops: {
+      pop: (deque) => deque.pop(),
+      steal: (deque) => deque.steal(),
+    },
+  });
   return [
     {
       name: "a queue of many is inspected",
@@ -73,27 +93,14 @@ export function scenarios(weft: Weft): Scenario[] {
     },
     {
       name: "a deque is inspected",
-      spec: inspected(weft, {
-        stem: "work_deque",
-        create: ({ mod }) => {
-          const deque = mod.WorkDeque.create({ capacity: 2 });
-          deque.push(7);
-          new Int32Array(deque.buffer)[work_deque.owner] = 1; // agent 0
-          return deque;
-        },
-        attach: ({ mod }, memory) => new mod.WorkDeque(memory),
-        hints: [
-          work_deque.bottom,
-          work_deque.owner,
-          work_deque.length,
-          work_deque.length + 1,
-        ],
-        ops: {
-          pop: (deque) => deque.pop(),
-          steal: (deque) => deque.steal(),
-        },
-      }),
+      spec: deque,
       agents: [[["pop"]], [["steal"]], [["inspect"]]],
+      options,
+    },
+    {
+      name: "a deque is inspected beside a thief",
+      spec: deque,
+      agents: [[["steal"]], [["inspect"]]],
       options,
     },
     {
