@@ -30,7 +30,8 @@ import {
   type Waiting,
 } from "./_wait/wait.ts";
 import { agentId } from "./agent.ts";
-import { type Mutex, relocking } from "./mutex.ts";
+import { relock } from "./_lock/mutex.ts";
+import type { Mutex } from "./mutex.ts";
 
 export { DamagedError } from "./_memory/damaged.ts";
 export {
@@ -398,7 +399,7 @@ export class Condition extends Region<"condition"> {
         ? { words, index: place, value: state }
         : { words, index: place, value: state, atMost };
     }
-    yield* relocking(mutexWords, this.#id);
+    yield* relock(mutexWords, this.#id);
     // This agent has the mutex now: the next called one may come.
     if (called && Atomics.load(words, place) & CALLED_MASK) {
       Atomics.notify(words, place, 1);

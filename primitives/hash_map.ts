@@ -40,7 +40,7 @@ import { CODEC } from "./_message/message.ts";
 import { spin, spinning } from "./_wait/spin.ts";
 import { block, mayBlock } from "./_wait/wait.ts";
 import { agentId } from "./agent.ts";
-import { inherit, locking, unlocking } from "./mutex.ts";
+import { inherit, lockSlow, unlock } from "./_lock/mutex.ts";
 
 export type { HashMapCodecs, HashMapConfig } from "./_map/config.ts";
 export type { Codec } from "./_message/message.ts";
@@ -682,13 +682,13 @@ export class HashMap<K, V> extends Region<"hash_map"> {
           "audio worklet). Write later, or in a worker",
       );
     }
-    block(locking(lockAt(words, bucket), id, state));
+    block(lockSlow(lockAt(words, bucket), id, state));
   }
 
   #unlock(bucket: number): void {
     const words = this.#words;
     const state = Atomics.compareExchange(words, bucket, this.#id, UNLOCKED);
-    if (state !== this.#id) unlocking(lockAt(words, bucket), this.#id);
+    if (state !== this.#id) unlock(lockAt(words, bucket), this.#id);
   }
 }
 

@@ -4,8 +4,25 @@
  * @module
  */
 
-import { LockGuard } from "./_memory/guard.ts";
 import { MUTEX } from "./_layout.ts";
+import {
+  abandon,
+  ABANDONED_BIT,
+  CONTENDED_BIT,
+  HANDOFF_BIT,
+  KEPT,
+  lock,
+  type LockOutcome,
+  lockSlow,
+  OWNER_MASK,
+  ownerOf,
+  STARVING,
+  STATE,
+  tryLock,
+  unlock,
+  UNLOCKED,
+} from "./_lock/mutex.ts";
+import { LockGuard } from "./_memory/guard.ts";
 import { inRange } from "./_memory/memory.ts";
 import { NO_FLAG, type Tell, type WordsProblems } from "./_memory/problems.ts";
 import {
@@ -18,16 +35,13 @@ import {
   viewPlain,
   type WordsInspection,
 } from "./_memory/region.ts";
-import { spin, spinning } from "./_wait/spin.ts";
 import {
   assertMayBlock,
   assertTimeout,
   type AsyncOptions,
-  block,
   blockAsync,
   type TryAsyncOptions,
   tryBlockAsync,
-  type Waiting,
 } from "./_wait/wait.ts";
 import { agentId } from "./agent.ts";
 
@@ -40,26 +54,6 @@ export {
 export { LockGuard } from "./_memory/guard.ts";
 export type { Disposer } from "./_memory/dispose.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait/wait.ts";
-
-const STATE: typeof MUTEX.state = 0;
-const STARVING: typeof MUTEX.starving = 1;
-
-const UNLOCKED = 0;
-const OWNER_MASK = 0x0fff_ffff; // MUTEX_BITS.OWNER
-const ABANDONED_BIT = 0x1000_0000; // MUTEX_BITS.ABANDONED
-const HANDOFF_BIT = 0x2000_0000; // MUTEX_BITS.HANDOFF
-const CONTENDED_BIT = 0x4000_0000; // MUTEX_BITS.CONTENDED
-/** HANDOFF and CONTENDED: the mutex is kept for a sleeper. */
-const KEPT = 0x6000_0000; // MUTEX_BITS.HANDOFF | CONTENDED
-
-/** A sleeper that newcomers passed for this long, in ms, is handed the mutex. */
-const PATIENCE = 1;
-
-/** The same for a hand-off among sleepers served in line: see `locking`. */
-const LINE_PATIENCE = 100;
-
-/** How the slow path of {@linkcode Mutex.lock} ended. @ignore */
-export type LockOutcome = false | "locked" | "abandoned";
 
 /**
  * A {@linkcode Mutex} that is held. A `using` block unlocks it at its end, and
@@ -244,7 +238,7 @@ export class Mutex extends Region<"mutex"> {
 
   /** The id of the agent that holds the mutex, or 0. */
   get owner(): number {
-    return Atomics.load(this.#words, STATE) & OWNER_MASK;
+    return ownerOf(this.#words);
   }
 
   /**
@@ -254,10 +248,7 @@ export class Mutex extends Region<"mutex"> {
    */
   lock(): MutexGuard {
     assertMayBlock("lock");
-    const words = this.#words;
-    const state = Atomics.compareExchange(words, STATE, UNLOCKED, this.#id);
-    if (state === UNLOCKED) return new MutexGuard(this, false);
-    return this.#lockSlow(state, Infinity)!;
+    return this.#guard(lock(this.#words, this.#id, Infinity))!;
   }
 
   /**
@@ -269,12 +260,10 @@ export class Mutex extends Region<"mutex"> {
    * @throws {RangeError} If `timeout` is negative or NaN.
    */
   tryLock(timeout = 0): MutexGuard | undefined {
-    if (timeout === 0) return this.#guard(tryLocking(this.#words, this.#id));
+    if (timeout === 0) return this.#guard(tryLock(this.#words, this.#id));
     assertTimeout(timeout);
     assertMayBlock("tryLock");
-    const outcome = tryLocking(this.#words, this.#id);
-    if (outcome !== false) return this.#guard(outcome);
-    return this.#lockSlow(Atomics.load(this.#words, STATE), timeout);
+    return this.#guard(lock(this.#words, this.#id, timeout));
   }
 
   /**
@@ -284,7 +273,7 @@ export class Mutex extends Region<"mutex"> {
    * @throws {TypeError} If an option is unknown or of a wrong type.
    */
   async lockAsync(options?: AsyncOptions): Promise<MutexGuard> {
-    const start = () => locking(this.#words, this.#id, UNLOCKED);
+    const start = () => lockSlow(this.#words, this.#id, UNLOCKED);
     return this.#guard(await blockAsync(start, options))!;
   }
 
@@ -297,7 +286,7 @@ export class Mutex extends Region<"mutex"> {
   async tryLockAsync(
     options?: TryAsyncOptions,
   ): Promise<MutexGuard | undefined> {
-    const start = () => locking(this.#words, this.#id, UNLOCKED);
+    const start = () => lockSlow(this.#words, this.#id, UNLOCKED);
     return this.#guard(await tryBlockAsync(start, options));
   }
 
@@ -344,7 +333,7 @@ export class Mutex extends Region<"mutex"> {
    * @throws {TypeError} If this agent does not hold the mutex.
    */
   unlock(): void {
-    unlocking(this.#words, this.#id);
+    unlock(this.#words, this.#id);
   }
 
   /**
@@ -358,27 +347,7 @@ export class Mutex extends Region<"mutex"> {
    */
   abandon(id: number): number {
     inRange("An agent id", id, 0, OWNER_MASK);
-    const words = this.#words;
-    let state = Atomics.load(words, STATE);
-    while ((state & OWNER_MASK) === id && id !== 0) {
-      const expected = state;
-      state = Atomics.compareExchange(words, STATE, expected, ABANDONED_BIT);
-      if (state !== expected) continue;
-      if (state & CONTENDED_BIT) Atomics.notify(words, STATE, 1);
-      return 1;
-    }
-    return 0;
-  }
-
-  /** Locks a mutex in which `state` was seen, blocking `timeout` ms at most. */
-  #lockSlow(state: number, timeout: number): MutexGuard | undefined {
-    if ((state & OWNER_MASK) === this.#id) {
-      throw new TypeError(
-        `Cannot lock a mutex twice: agent ${this.#id} holds it already`,
-      );
-    }
-    if (spinning.rounds > 0 && this.#spin()) return new MutexGuard(this, false);
-    return this.#guard(block(locking(this.#words, this.#id, state), timeout));
+    return abandon(this.#words, id);
   }
 
   #guard(outcome: LockOutcome): MutexGuard | undefined {
@@ -386,223 +355,4 @@ export class Mutex extends Region<"mutex"> {
       ? undefined
       : new MutexGuard(this, outcome === "abandoned");
   }
-
-  /**
-   * Spins for a short time until the mutex is free. It looks once in a
-   * microsecond, because each look takes the cache line from the owner, which
-   * needs it to unlock. If the mutex was handed to a sleeper, it stops: spinning
-   * would take the sleeper's core.
-   */
-  #spin(): boolean {
-    const words = this.#words;
-    return spin(() => {
-      const state = Atomics.load(words, STATE);
-      if (state & HANDOFF_BIT) return null;
-      return state === UNLOCKED &&
-        Atomics.compareExchange(words, STATE, state, this.#id) === state;
-    }) === true;
-  }
-}
-
-/**
- * Locks the mutex of `words` for agent `id` if nobody holds it. This function
- * and those below are also used by other primitives; `mod.ts` leaves them out.
- *
- * @ignore
- */
-export function tryLocking(
-  words: Int32Array<SharedArrayBuffer>,
-  id: number,
-): LockOutcome {
-  let state = Atomics.compareExchange(words, STATE, UNLOCKED, id);
-  if (state === UNLOCKED) return "locked";
-  // A mutex without an owner is ABANDONED, or reserved for a sleeper, or came
-  // free just now. A sleeper that finds it taken sleeps again.
-  while ((state & OWNER_MASK) === 0) {
-    const expected = state;
-    const taken = id | (state & CONTENDED_BIT);
-    state = Atomics.compareExchange(words, STATE, expected, taken);
-    if (state === expected) {
-      return state & ABANDONED_BIT ? "abandoned" : "locked";
-    }
-  }
-  return false;
-}
-
-/**
- * Unlocks the mutex of `words` for agent `id`, and wakes a sleeper.
- *
- * @ignore
- */
-export function unlocking(
-  words: Int32Array<SharedArrayBuffer>,
-  id: number,
-): void {
-  const state = Atomics.compareExchange(words, STATE, id, UNLOCKED);
-  if (state !== id) unlockSlow(words, id, state);
-}
-
-/** Unlocks a mutex in which `state` was seen, which may be old by now. */
-function unlockSlow(
-  words: Int32Array<SharedArrayBuffer>,
-  id: number,
-  state: number,
-): void {
-  const owner = state & OWNER_MASK;
-  if (owner !== id) {
-    throw new TypeError(
-      `Cannot unlock: agent ${id} does not hold the mutex, ` +
-        (owner === 0 ? "nobody does" : `agent ${owner} does`),
-    );
-  }
-  // CONTENDED is set, so only the owner changes the word now.
-  if (Atomics.load(words, STARVING) === 0) { // before it is given: see (G)
-    Atomics.store(words, STATE, UNLOCKED);
-    Atomics.notify(words, STATE, 1);
-    return;
-  }
-  // Offer it to a sleeper, and only then keep it for that one: whether there is
-  // one cannot be looked at later, see (G).
-  const offered = state | HANDOFF_BIT;
-  Atomics.store(words, STATE, offered);
-  let next = KEPT;
-  if (Atomics.notify(words, STATE, 1) === 0) {
-    // Nobody slept: the starving sleeper gave up, or was terminated.
-    Atomics.store(words, STARVING, 0);
-    next = UNLOCKED;
-  }
-  // (G) Whoever takes the mutex may free the memory at once: from here on, only
-  // the address is used. A sleeper that leaves takes the offer back.
-  if (Atomics.compareExchange(words, STATE, offered, next) !== offered) {
-    Atomics.store(words, STATE, UNLOCKED);
-  }
-  Atomics.notify(words, STATE, 1);
-}
-
-/**
- * For a sleeper that leaves: frees a mutex that is kept for a sleeper, and wakes
- * another one; or takes back that it is offered.
- */
-function decline(words: Int32Array<SharedArrayBuffer>): void {
-  let state = Atomics.load(words, STATE);
-  while (state & HANDOFF_BIT) {
-    const expected = state;
-    const next = state === KEPT ? UNLOCKED : state & ~HANDOFF_BIT;
-    state = Atomics.compareExchange(words, STATE, expected, next);
-    if (state !== expected) continue;
-    if (next === UNLOCKED) Atomics.notify(words, STATE, 1);
-    return;
-  }
-}
-
-/**
- * Locks the mutex of `words` for agent `id`; `state` is what was seen last.
- *
- * With `inLine`, a sleeper that waited for a millisecond has the next sleeper
- * served in line, too. A newcomer then takes a hand-off only after 100 ms: where
- * 64 agents share two cores, a woken agent may need that long to run.
- *
- * @ignore
- */
-export function* locking(
-  words: Int32Array<SharedArrayBuffer>,
-  id: number,
-  state: number,
-  inLine = false,
-): Waiting<LockOutcome> {
-  let woken = false; // by a notify: a hand-off may be meant for this agent
-  let starved = false;
-  let contended = 0; // CONTENDED_BIT once this agent slept: others may, too
-  let since = 0;
-  const patience = inLine ? LINE_PATIENCE : PATIENCE;
-  for (;;) {
-    const expected = state;
-    if (
-      (state & OWNER_MASK) === 0 &&
-      ((state & HANDOFF_BIT) === 0 || woken || starved)
-    ) {
-      // (C) A woken sleeper cannot know whether others sleep, so it keeps
-      // CONTENDED; its unlock wakes the next.
-      const taken = id | (state & CONTENDED_BIT) | contended;
-      state = Atomics.compareExchange(words, STATE, expected, taken);
-      if (state !== expected) continue;
-      if (
-        inLine && contended !== 0 &&
-        (starved || performance.now() - since > PATIENCE)
-      ) Atomics.store(words, STARVING, 1);
-      else if (state & HANDOFF_BIT && !starved) {
-        Atomics.store(words, STARVING, 0);
-      }
-      return state & ABANDONED_BIT ? "abandoned" : "locked";
-    }
-    if ((state & CONTENDED_BIT) === 0) {
-      state |= CONTENDED_BIT;
-      const seen = Atomics.compareExchange(words, STATE, expected, state);
-      if (seen !== expected) {
-        state = seen;
-        continue;
-      }
-    }
-    if (contended === 0) {
-      contended = CONTENDED_BIT;
-      since = performance.now();
-    } else if (!starved && performance.now() - since > PATIENCE) {
-      starved = true;
-      Atomics.store(words, STARVING, 1);
-    }
-    const handoff = (state & HANDOFF_BIT) !== 0;
-    // The sleeper it is reserved for may be dead: after a while, take it.
-    const outcome = yield handoff
-      ? { words, index: STATE, value: state, atMost: patience }
-      : { words, index: STATE, value: state };
-    if (outcome === "timed-out") {
-      decline(words); // it may be meant for this sleeper, which leaves
-      return false;
-    }
-    const before = state;
-    state = Atomics.load(words, STATE);
-    // Whoever was woken for an offer may take it once it is kept.
-    woken = outcome === "ok" ||
-      (handoff && (state === before || (woken && before !== KEPT)));
-  }
-}
-
-/**
- * Locks the mutex of `words` again at the end of a condition's wait. No timeout
- * and no abort ends this.
- *
- * @ignore
- */
-export function* relocking(
-  words: Int32Array<SharedArrayBuffer>,
-  id: number,
-): Waiting<LockOutcome> {
-  const path = locking(words, id, UNLOCKED);
-  let step = path.next();
-  while (!step.done) {
-    const outcome = yield { ...step.value, patient: true };
-    step = path.next(outcome === "timed-out" ? "not-equal" : outcome);
-  }
-  return step.value;
-}
-
-/**
- * Makes `heir` the owner of a mutex that agent `id` holds, which will never run
- * again. Returns false if `id` did not hold it.
- *
- * @ignore
- */
-export function inherit(
-  words: Int32Array<SharedArrayBuffer>,
-  id: number,
-  heir: number,
-): boolean {
-  let state = Atomics.load(words, STATE);
-  while ((state & OWNER_MASK) === id && id !== 0) {
-    const expected = state;
-    const next = state & ~OWNER_MASK | heir;
-    state = Atomics.compareExchange(words, STATE, expected, next);
-    if (state === expected) return true;
-  }
-  return false;
 }

@@ -41,12 +41,17 @@ import {
 } from "./_wait/wait.ts";
 import { agentId } from "./agent.ts";
 import {
+  CONTENDED_BIT,
+  HANDOFF_BIT,
   inherit,
-  locking,
-  tellOfLock,
-  tryLocking,
-  unlocking,
-} from "./mutex.ts";
+  KEPT,
+  lockSlow,
+  OWNER_MASK,
+  tryLock,
+  unlock,
+  UNLOCKED,
+} from "./_lock/mutex.ts";
+import { tellOfLock } from "./mutex.ts";
 
 export {
   type Handle,
@@ -78,13 +83,6 @@ const ABANDONED_BIT = 0x2000_0000; // RW_LOCK_BITS.ABANDONED
 const ONE_PHASE = 0x4000_0000; // RW_LOCK_BITS.PHASE
 const PHASE_MASK = -0x4000_0000; // RW_LOCK_BITS.PHASE
 
-/** In `writer`. */
-const UNLOCKED = 0;
-const OWNER_MASK = 0x0fff_ffff; // MUTEX_BITS.OWNER
-const CONTENDED_BIT = 0x4000_0000; // MUTEX_BITS.CONTENDED
-const HANDOFF_BIT = 0x2000_0000; // MUTEX_BITS.HANDOFF
-/** HANDOFF and CONTENDED: kept for a writer that was woken. */
-const KEPT = 0x6000_0000; // MUTEX_BITS.HANDOFF | CONTENDED
 /** In `gate`: readers may sleep on it. */
 const WAITING_BIT = 1; // RW_LOCK_BITS.WAITING
 const ONE_OPENING = 2; // RW_LOCK_BITS.OPENING
@@ -585,7 +583,7 @@ export class RwLock extends Region<"rw_lock"> {
       assertMayBlock("tryWrite");
       return this.#write(timeout);
     }
-    if (tryLocking(this.#writer, this.#id) === false) return undefined;
+    if (tryLock(this.#writer, this.#id) === false) return undefined;
     const outcome = this.#rows === undefined
       ? this.#hold()
       : this.#tryHoldTracked(this.#rows);
@@ -814,7 +812,7 @@ export class RwLock extends Region<"rw_lock"> {
   }
 
   #unlockWriter(): void {
-    unlocking(this.#writer, this.#id);
+    unlock(this.#writer, this.#id);
   }
 
   #readGuard(state: number): RwReadGuard {
@@ -952,7 +950,7 @@ export class RwLock extends Region<"rw_lock"> {
   *#writeSlow(owned: boolean, seen: number): Waiting<Outcome> {
     const words = this.#words;
     if (!owned) {
-      const outcome = yield* locking(this.#writer, this.#id, seen, true);
+      const outcome = yield* lockSlow(this.#writer, this.#id, seen, true);
       if (outcome === false) {
         this.#takeBack(); // the lock may have been passed on to this writer
         return false;
@@ -1003,14 +1001,14 @@ export class RwLock extends Region<"rw_lock"> {
     Atomics.store(words, WRITER, KEPT); // (K)
     if (Atomics.notify(words, WRITER, 1) > 0) return true;
     // Nobody slept: the starving writer gave up, or was terminated.
-    return tryLocking(this.#writer, this.#id) === false;
+    return tryLock(this.#writer, this.#id) === false;
   }
 
   /** Lets readers in if the lock was passed on to a writer that did not come. */
   #takeBack(): void {
     const state = Atomics.load(this.#words, STATE);
     if ((state & BUSY_BITS) === 0 || this.writer !== 0) return;
-    if (tryLocking(this.#writer, this.#id) === false) return;
+    if (tryLock(this.#writer, this.#id) === false) return;
     this.#leave(0, 0);
     this.#unlockWriter();
   }

@@ -34,7 +34,7 @@ export const MUTANTS = mutants("condition", {
 }, {
   what: "CV3: returns without the mutex",
   by: "one waits, one notifies unlocked",
-  ts: ["yield* relocking(mutexWords, this.#id);", ""],
+  ts: ["yield* relock(mutexWords, this.#id);", ""],
   c: [
     "int locked = weft__mutex_lock_slow(m, id, WEFT_MUTEX_UNLOCKED, " +
     "WEFT_FOREVER, false);",

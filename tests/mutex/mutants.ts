@@ -1,6 +1,10 @@
 import { mutants } from "../_run/mutant.ts";
 
-export const MUTANTS = mutants("mutex", {
+export const MUTANTS = mutants({
+  source: "_lock/mutex",
+  header: "mutex",
+  scenarios: ["mutex"],
+}, {
   what:
     "MX1: a woken sleeper takes the lock without the mark CONTENDED for the others",
   ts: [
@@ -72,9 +76,9 @@ export const MUTANTS = mutants("mutex", {
   what: "MX7: locks by a test and a store",
   by: "lock, tryLock",
   ts: [
-    "const state = Atomics.compareExchange(words, STATE, UNLOCKED, this.#id);",
+    "const state = Atomics.compareExchange(words, STATE, UNLOCKED, id);",
     "const state = Atomics.load(words, STATE);\n" +
-    "if (state === UNLOCKED) Atomics.store(words, STATE, this.#id);",
+    "if (state === UNLOCKED) Atomics.store(words, STATE, id);",
   ],
   c: [
     "if (!weft__may_block()) return EPERM; int32_t id = weft_agent_id(); " +
@@ -461,8 +465,8 @@ export const MUTANTS = mutants("mutex", {
 }, {
   what: "takes the lock in a spin by a store",
   ts: [
-    "Atomics.compareExchange(words, STATE, state, this.#id) === state; })",
-    "Atomics.store(words, STATE, this.#id) > 0; })",
+    "Atomics.compareExchange(words, STATE, state, id) === state; })",
+    "Atomics.store(words, STATE, id) > 0; })",
   ],
   c: [
     "weft__compare_exchange(&m->state, state, id) != state) continue;",

@@ -13,6 +13,7 @@ const FOLDER = `${PROJECT}primitives/`;
 const ROOMS = [
   "_memory",
   "_wait",
+  "_lock",
   "_message",
   "_value",
   "_map",
@@ -23,7 +24,7 @@ const ROOMS = [
 ];
 
 /** No folder is larger than a reader can survey. */
-const FIRST_LEVEL = 46;
+const FIRST_LEVEL = 47;
 const ROOM = 15;
 
 /** What the module `file` imports or exports again, as it is written. */

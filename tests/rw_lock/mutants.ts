@@ -644,7 +644,7 @@ const LINE = mutants("rw_lock", {
   what: "lets readers in beside a writer that has come",
   by: "in line: the next writer is dead, one tries to write",
   ts: [
-    "if (tryLocking(this.#writer, this.#id) === false) return; this.#leave",
+    "if (tryLock(this.#writer, this.#id) === false) return; this.#leave",
     "this.#leave",
   ],
   c: [
