@@ -15,6 +15,7 @@ import {
   build,
   BUILT,
   MAKES,
+  need,
   needSanitizers,
   Pool,
   type Program,
@@ -150,6 +151,21 @@ test("processes that share memory wake each other", async () => {
   const { code, output } = await run(file, [], 250);
   assert.is(code, 0, output);
 });
+
+for (const [compiler, standard] of [["gcc", "c11"], ["clang", "gnu17"]]) {
+  test(`a wait for ever reads no clock: ${compiler}`, async () => {
+    await need(compiler!);
+    const file = await build({
+      name: `clock-${compiler}`,
+      compiler: compiler!,
+      words: ["-O2", `-std=${standard}`, "-pthread", ...WARNINGS],
+      sources: [source("clock.c")],
+    });
+    const { code, output } = await run(file, [], 250);
+    assert.is(code, 0, output);
+    assert.match(output, /^done$/m);
+  });
+}
 
 for (const standard of ["gnu11", "c17"]) {
   test(`the child of a fork is another agent: ${standard}`, async () => {

@@ -42,9 +42,13 @@
 #endif
 #elif defined(__linux__)
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 #if !defined(__cplusplus) && !defined(__USE_MISC)
 extern long syscall(long number, ...); /* hidden by -std=c11 */
+#endif
+#if !defined(__cplusplus) && !defined(__USE_POSIX199309)
+extern int clock_gettime(int clock, struct timespec *at); /* hidden, too */
 #endif
 #elif defined(__APPLE__)
 #include <stdlib.h>

@@ -1,0 +1,81 @@
+// A wait for ever reads no clock, and one with a timeout does. It prints "done".
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <threads.h>
+
+static atomic_int reads;
+static int64_t counted(void);
+#define WEFT_NOW() counted()
+#include <weft.h>
+
+#undef NDEBUG
+#include <assert.h>
+
+static int64_t counted(void) {
+  reads++;
+  return weft__now();
+}
+
+static weft_event event;
+static weft_latch latch;
+static weft_semaphore semaphore;
+static weft_barrier barrier;
+static weft_wait_group group;
+static _Alignas(8) char spsc[WEFT_SPSC_QUEUE_BYTES(4, 4)];
+static _Alignas(8) char mpmc[WEFT_MPMC_QUEUE_BYTES(4, 4)];
+static weft_spsc_queue *one;
+static weft_mpmc_queue *many;
+
+/* Each wait begins before the step that ends it: the sleeps are real. */
+static void *wait(void *unused) {
+  int32_t value = 0;
+  assert(weft_event_wait(&event, WEFT_FOREVER) == 0);
+  assert(weft_latch_wait(&latch, WEFT_FOREVER) == 0);
+  assert(weft_semaphore_acquire(&semaphore, 1, WEFT_FOREVER) == 0);
+  assert(weft_wait_group_wait(&group, WEFT_FOREVER) == 0);
+  assert(weft_barrier_arrive_and_wait(&barrier, NULL, WEFT_FOREVER) == 0);
+  assert(weft_spsc_queue_pop_int(one, &value, WEFT_FOREVER) == 0);
+  assert(weft_mpmc_queue_pop_int(many, &value, WEFT_FOREVER) == 0);
+  return unused;
+}
+
+static void pause_for(long ms) {
+  struct timespec time = {0, ms * 1000000};
+  thrd_sleep(&time, NULL);
+}
+
+int main(void) {
+  const weft_queue_config four = {.capacity = 4, .element_size = 4};
+  pthread_t thread;
+  assert(weft_event_init(&event, sizeof event, false) != NULL);
+  assert(weft_latch_init(&latch, sizeof latch, 1) != NULL);
+  assert(weft_semaphore_init(&semaphore, sizeof semaphore, 0) != NULL);
+  assert(weft_barrier_init(&barrier, sizeof barrier, 2) != NULL);
+  assert((one = weft_spsc_queue_init(spsc, sizeof spsc, four)) != NULL);
+  assert((many = weft_mpmc_queue_init(mpmc, sizeof mpmc, four)) != NULL);
+  assert(weft_wait_group_add(&group, 1) == 0);
+  pthread_create(&thread, NULL, wait, NULL);
+  pause_for(10), weft_event_set(&event);
+  pause_for(10), assert(weft_latch_count_down(&latch, 1) == 0);
+  pause_for(10), assert(weft_semaphore_release(&semaphore, 1) == 0);
+  pause_for(10), assert(weft_wait_group_done(&group, 1) == 0);
+  pause_for(10);
+  assert(weft_barrier_arrive_and_wait(&barrier, NULL, WEFT_FOREVER) == 0);
+  pause_for(10), assert(weft_spsc_queue_push_int(one, 1, WEFT_FOREVER) == 0);
+  pause_for(10), assert(weft_mpmc_queue_push_int(many, 1, WEFT_FOREVER) == 0);
+  pthread_join(thread, NULL);
+  assert(reads == 0);
+  /* The clock is the kernel's monotonic one, and a timeout reads it. */
+  struct weft__time kernel[2];
+  syscall(WEFT__SYS_CLOCK_GETTIME, 1, &kernel[0]);
+  int64_t now = weft__now();
+  syscall(WEFT__SYS_CLOCK_GETTIME, 1, &kernel[1]);
+  assert(kernel[0].s * WEFT__SECOND + kernel[0].ns <= now);
+  assert(kernel[1].s * WEFT__SECOND + kernel[1].ns >= now);
+  assert(weft_latch_init(&latch, sizeof latch, 1) != NULL);
+  assert(weft_latch_wait(&latch, 1000) == ETIMEDOUT && reads > 0);
+  puts("done");
+  return 0;
+}
