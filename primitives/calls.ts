@@ -49,7 +49,8 @@ import {
   tryBlockAsync,
   type Waiting,
 } from "./_wait/wait.ts";
-import { MAY_BLOCK, type Sleep } from "./_wait/waiter.ts";
+import { refer } from "./_wait/times.ts";
+import { looking, MAY_BLOCK, type Sleep } from "./_wait/waiter.ts";
 import { type Watched, Watches } from "./_calls/watch.ts";
 import { agentId } from "./agent.ts";
 import type { CallRing, ServeOptions } from "./call_ring.ts";
@@ -345,6 +346,20 @@ function forget(longs: Map<string, Long>): void {
   }
 }
 
+const sweeps = new WeakSet<Map<string, Long>>();
+
+/** Forgets them also if no call comes any more. */
+function forgetLater(longs: Map<string, Long>): void {
+  if (sweeps.has(longs) || looking.every === Infinity) return; // explored code
+  sweeps.add(longs);
+  const timer = setTimeout(() => {
+    sweeps.delete(longs);
+    forget(longs);
+    if (longs.size > 0) forgetLater(longs);
+  }, KEPT);
+  refer(timer, false);
+}
+
 class Server {
   readonly slots: Slots;
   readonly #api: object;
@@ -383,6 +398,7 @@ class Server {
         request = whole;
       }
       this.count++;
+      if (this.#replies.size > 0) forget(this.#replies);
       const [method, args] = this.#read(request);
       if (request[SIGNAL]! > 0) {
         watched = this.#watches.begin(at);
@@ -525,7 +541,10 @@ class Server {
     rest.since = Date.now();
     const more = rest.at < rest.bytes.length;
     this.#replies.delete(key);
-    if (more) this.#replies.set(key, rest); // as the youngest
+    if (more) {
+      this.#replies.set(key, rest); // as the youngest
+      forgetLater(this.#replies);
+    }
     room[0] = more ? what | MORE : what;
     room.set(piece, 1);
     if (!this.slots.reply(at, 1 + piece.length)) this.#replies.delete(key);
@@ -557,6 +576,7 @@ class Server {
     this.#requests.delete(key);
     if (long.at === long.bytes.length) return long.bytes;
     this.#requests.set(key, long); // as the youngest
+    forgetLater(this.#requests);
     if (!this.#replyWithout(at, NOTHING)) this.#requests.delete(key);
   }
 

@@ -720,6 +720,47 @@ test("a request whose pieces stop coming is forgotten after 30 s", async () => {
   }
 });
 
+test("the rest of a reply to a caller that is gone is given back", async () => {
+  const [FETCH, ELSEWHERE] = [2, 6];
+  const { now } = Date;
+  const { setTimeout } = globalThis;
+  // The bytes of a call whose reply is long, as connect() writes them.
+  let request = new Uint8Array();
+  await between(api, async (ring) => {
+    const other = CallRing.create({ request: 64, reply: 64 });
+    const taken = other.serveAsync((bytes) => {
+      request = bytes.slice();
+      other.close();
+      return Uint8Array.of(1);
+    });
+    await connect<Api>(other).repeat("xy", 200);
+    await taken;
+    const fetch = Uint8Array.of(FETCH, 0, 0, 0, ...request.subarray(4, 8));
+    const asked = async () => (await ring.callAsync(fetch)).slice()[0];
+    for (const by of ["its next call", "a timer"]) {
+      let sweep: (() => void) | undefined;
+      globalThis.setTimeout = ((run: () => void, ms: number) => {
+        if (ms !== 30_000) return setTimeout(run, ms);
+        sweep = run;
+        return setTimeout(() => {}, 0);
+      }) as typeof setTimeout;
+      try {
+        await ring.callAsync(request);
+        assert.is.not(await asked(), ELSEWHERE, "it is kept for a while");
+        Date.now = () => now() + 31_000;
+        if (by === "a timer") sweep!();
+        else assert.is(await connect<Api>(ring).add(1, 2), 3);
+        Date.now = now; // so that only that can have forgotten it
+        assert.is(await asked(), ELSEWHERE, by);
+        sweep?.();
+      } finally {
+        globalThis.setTimeout = setTimeout;
+        Date.now = now;
+      }
+    }
+  });
+});
+
 test("a call fails if the server of its first piece is gone for 30 s", async () => {
   const ring = CallRing.create({ request: 64, reply: 64 });
   const [NEXT, ELSEWHERE] = [1, 6];
