@@ -7,7 +7,8 @@
  * node node_modules/@weft/sync/wasm/header.js --out include
  * ```
  *
- * A folder also gets `weft.hpp` and what it includes, which are for C++. The
+ * A folder also gets `weft.hpp` and what it includes, which are for C++, and
+ * `weft_pthread.h`, by which POSIX's names are Weft's. The
  * npm package has `weft.h` in `node_modules/@weft/sync/wasm`, and beside it
  * the files that it includes, one for each primitive, such as `weft/mutex.h`.
  *
@@ -16,8 +17,9 @@
 
 import { amalgamation, includesOf } from "./_amalgamation.ts";
 
-/** What is for C++ alone. */
-const CPP = [
+/** What is for C++ alone, and POSIX's names. */
+const OTHERS = [
+  "weft_pthread.h",
   "weft.hpp",
   "weft_base.hpp",
   "weft_calls.hpp",
@@ -102,7 +104,7 @@ async function run(words: string[]): Promise<number> {
       return 0;
     }
     const files: Record<string, string> = { "weft.h": text };
-    for (const name of CPP) files[name] = await read(name);
+    for (const name of OTHERS) files[name] = await read(name);
     const { mkdirSync, unlinkSync, writeFileSync } = await import("node:fs");
     const { dirname } = await import("node:path");
     const make = (folder: string): void => {

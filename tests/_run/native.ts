@@ -198,7 +198,7 @@ async function fingerprint({ compiler, words, sources }: Program) {
     hash.update(fs.readFileSync(file)).update("\0");
   }
   for (const text of Object.values(headerFiles())) hash.update(text);
-  for (const name of cppHeaders()) {
+  for (const name of ["weft_pthread.h", ...cppHeaders()]) {
     hash.update(fs.readFileSync(path.join(WASM, name)));
   }
   return hash.digest("hex");

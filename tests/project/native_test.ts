@@ -180,6 +180,47 @@ for (const standard of ["gnu11", "c17"]) {
   });
 }
 
+// ---- the names of POSIX ----------------------------------------------------------
+
+const POSIX = ["-D_GNU_SOURCE", "-pthread", "-include", "weft_pthread.h"];
+
+for (
+  const [compiler, words] of [["gcc", []], ["clang", ["-std=gnu17"]]] as const
+) {
+  test(`POSIX's locks are ours by weft_pthread.h: ${compiler}`, async () => {
+    await need(compiler);
+    const file = await build({
+      name: `posix-${compiler}`,
+      compiler,
+      words: ["-O2", ...words, ...WARNINGS, ...POSIX],
+      sources: [source("posix.c")],
+    });
+    const { code, output } = await run(file, [], 250);
+    assert.is(code, 0, output);
+    assert.match(output, /^done$/m);
+  });
+}
+
+test("a program that needs what weft_pthread.h lacks does not compile", async () => {
+  for (
+    const [call, why] of [
+      ['sem_open("/a", 0)', "no_named_semaphores"],
+      ["pthread_mutex_consistent(0)", "no_robust_mutexes"],
+      ["pthread_mutexattr_setprotocol(0, 0)", "no_priorities"],
+      ["pthread_cancel(pthread_self())", "no_cancellation"],
+      ["pthread_condattr_setclock(0, 1)", "no_clock_attributes"],
+    ]
+  ) {
+    const text = `void f(void);\nvoid f(void) { ${call}; }\n`;
+    const { code, output } = await run("gcc", [
+      ...[...WARNINGS, ...POSIX, "-I", INCLUDE, "-c"],
+      ...[made("refused.c", text), "-o", path.join(BUILT, "refused.o")],
+    ], 100);
+    assert.is(code, 1, call);
+    assert.match(output, why!);
+  }
+});
+
 // ---- programs -------------------------------------------------------------------
 
 const PLAIN = ["-O2"];

@@ -103,9 +103,21 @@ test("the tarball has what the documents name, and nothing else", () => {
   assert.equal(Object.keys(entries), Object.keys(exports));
   const named = Object.values(entries).flatMap(Object.values);
   named.push(
-    ...["weft.h", ...cppHeaders(), "weft.py", "CMakeLists.txt"]
+    ...[
+      "weft.h",
+      "weft_pthread.h",
+      ...cppHeaders(),
+      "weft.py",
+      "CMakeLists.txt",
+    ]
       .map((name) => `wasm/${name}`),
-    ...["isolate.js", "bun.js", "example/example.c", "example/main.mjs"]
+    ...[
+      "isolate.js",
+      "bun.js",
+      "fetch-emcc.sh",
+      "example/example.c",
+      "example/main.mjs",
+    ]
       .map((name) => `wasm/${name}`),
     ...["README.md", "LICENSE"],
   );

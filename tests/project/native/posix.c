@@ -1,0 +1,116 @@
+/* A program of POSIX's names, compiled with weft_pthread.h in front. It prints
+   "done". */
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <time.h>
+
+#undef NDEBUG
+#include <assert.h>
+
+_Static_assert(sizeof(pthread_mutex_t) == sizeof(weft_mutex), "ours");
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
+static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_spinlock_t spin;
+static pthread_barrier_t barrier;
+static sem_t permits, ready;
+static int made, sum, turns, leaders;
+
+static void make(void) { made++; }
+
+static struct timespec in(clockid_t clock, long ms) {
+  struct timespec at;
+  clock_gettime(clock, &at);
+  at.tv_nsec += ms * 1000000;
+  if (at.tv_nsec > 999999999) at.tv_sec++, at.tv_nsec -= 1000000000;
+  return at;
+}
+
+static void *work(void *of) {
+  int mine = *(int *)of;
+  assert(pthread_once(&once, make) == 0 && made == 1);
+  for (int i = 0; i < 500; i++) {
+    assert(pthread_spin_lock(&spin) == 0);
+    sum++;
+    assert(pthread_spin_unlock(&spin) == 0);
+    assert(pthread_mutex_lock(&mutex) == 0);
+    while (turns % 3 != mine) assert(pthread_cond_wait(&cond, &mutex) == 0);
+    turns++;
+    assert(pthread_cond_broadcast(&cond) == 0);
+    assert(pthread_mutex_unlock(&mutex) == 0);
+    assert(sem_wait(&permits) == 0 && sem_post(&permits) == 0);
+    if (i % 100 == 0) {
+      assert(pthread_rwlock_wrlock(&rwlock) == 0);
+      sum++;
+    } else {
+      assert(pthread_rwlock_rdlock(&rwlock) == 0);
+    }
+    assert(pthread_rwlock_unlock(&rwlock) == 0);
+  }
+  int leads = pthread_barrier_wait(&barrier);
+  assert(leads == 0 || leads == PTHREAD_BARRIER_SERIAL_THREAD);
+  if (leads != 0) leaders++;
+  return NULL;
+}
+
+static void *waits(void *unused) {
+  struct timespec soon = in(CLOCK_REALTIME, 2);
+  struct timespec later = in(CLOCK_MONOTONIC, 3);
+  struct timespec wrong = {0, -1};
+  int value = 0;
+  assert(pthread_mutex_trylock(&mutex) == EBUSY);
+  assert(pthread_mutex_timedlock(&mutex, &soon) == ETIMEDOUT);
+  assert(pthread_mutex_timedlock(&mutex, &wrong) == EINVAL);
+  assert(pthread_mutex_destroy(&mutex) == EBUSY);
+  assert(pthread_mutex_unlock(&mutex) == EPERM);
+  assert(pthread_rwlock_tryrdlock(&rwlock) == EBUSY);
+  assert(pthread_rwlock_trywrlock(&rwlock) == EBUSY);
+  assert(pthread_rwlock_timedrdlock(&rwlock, &soon) == ETIMEDOUT);
+  assert(pthread_rwlock_timedwrlock(&rwlock, &soon) == ETIMEDOUT);
+  assert(pthread_rwlock_destroy(&rwlock) == EBUSY);
+  assert(sem_trywait(&ready) == -1 && errno == EAGAIN);
+  assert(sem_timedwait(&ready, &soon) == -1 && errno == ETIMEDOUT);
+  assert(sem_clockwait(&ready, CLOCK_MONOTONIC, &later) == -1);
+  assert(errno == ETIMEDOUT && sem_getvalue(&ready, &value) == 0 && value == 0);
+  return unused;
+}
+
+int main(void) {
+  pthread_t threads[3], other;
+  int numbers[3] = {0, 1, 2};
+  pthread_mutexattr_t type;
+  assert(pthread_spin_init(&spin, PTHREAD_PROCESS_PRIVATE) == 0);
+  assert(pthread_barrier_init(&barrier, NULL, 3) == 0);
+  assert(pthread_barrier_init(&barrier, NULL, 0) == EINVAL);
+  assert(sem_init(&permits, 0, 2) == 0 && sem_init(&ready, 0, 0) == 0);
+  assert(sem_init(&ready, 0, ~0u) == -1 && errno == EINVAL);
+  for (int i = 0; i < 3; i++)
+    pthread_create(&threads[i], NULL, work, &numbers[i]);
+  for (int i = 0; i < 3; i++) pthread_join(threads[i], NULL);
+  assert(sum == 3 * 500 + 3 * 5 && turns == 1500 && leaders == 1);
+  assert(pthread_mutex_lock(&mutex) == 0);
+  assert(pthread_mutex_lock(&mutex) == EDEADLK);
+  struct timespec soon = in(CLOCK_REALTIME, 2);
+  assert(pthread_cond_timedwait(&cond, &mutex, &soon) == ETIMEDOUT);
+  assert(pthread_rwlock_wrlock(&rwlock) == 0);
+  pthread_create(&other, NULL, waits, NULL);
+  pthread_join(other, NULL);
+  assert(pthread_rwlock_unlock(&rwlock) == 0);
+  assert(pthread_mutex_unlock(&mutex) == 0);
+  pthread_mutexattr_init(&type);
+  pthread_mutexattr_settype(&type, PTHREAD_MUTEX_RECURSIVE);
+  assert(pthread_mutex_init(&mutex, &type) == ENOTSUP);
+  pthread_mutexattr_settype(&type, PTHREAD_MUTEX_ERRORCHECK);
+  assert(pthread_mutex_init(&mutex, &type) == 0);
+  assert(pthread_cond_init(&cond, NULL) == 0);
+  assert(pthread_rwlock_init(&rwlock, NULL) == 0);
+  assert(pthread_mutex_destroy(&mutex) == 0);
+  assert(pthread_cond_destroy(&cond) == 0);
+  assert(pthread_barrier_destroy(&barrier) == 0 && sem_destroy(&permits) == 0);
+  puts("done");
+  return 0;
+}

@@ -1,0 +1,290 @@
+/*
+ * weft_pthread.h - the locks of <pthread.h> and <semaphore.h> made of weft.h's.
+ *
+ * Include it before, or by -include in front of, code that uses POSIX's names.
+ * Their mutex, rwlock, cond, barrier, once, spin lock and sem_t then have
+ * weft.h's words, and JavaScript can attach to each: a pthread_mutex_t is a
+ * weft_mutex. Threads, thread-local keys and cancellation stay the platform's.
+ *
+ * All code that shares an object must include it, the libraries, too.
+ *
+ * Not there, so that a program that needs it does not compile: named
+ * semaphores; robust mutexes (use weft_recover, and EOWNERDEAD); priorities and
+ * ceilings; pthread_cancel, because no wait is a cancellation point; the clock
+ * as an attribute of a condition (use pthread_cond_clockwait). A recursive mutex
+ * is refused when it is made: ENOTSUP.
+ *
+ * What differs: a mutex that its owner locks again is EDEADLK, and another
+ * thread that unlocks it gets EPERM, as with an errorcheck one. Attributes that
+ * ask for shared memory are not looked at: define WEFT_PROCESS_SHARED. A wait
+ * looks at its clock when it begins, so it does not follow a clock that is set
+ * meanwhile. A pthread_barrier_destroy does not wait for the others.
+ */
+#ifndef WEFT_PTHREAD_H
+#define WEFT_PTHREAD_H
+
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <time.h>
+
+#include "weft.h"
+
+#if defined(WEFT_REALTIME)
+#error "weft_pthread.h is for code that may wait"
+#endif
+
+WEFT__BEGIN
+
+#define WEFT__POSIX static inline __attribute__((unused))
+
+/* The nanoseconds until `end` by a clock, no fewer; -1 if it is no time. */
+WEFT__POSIX int64_t weft__until(clockid_t clock, const struct timespec *end) {
+  struct timespec now;
+  if (end->tv_nsec < 0 || end->tv_nsec > 999999999) return -1;
+  if (clock_gettime(clock, &now) != 0) return -1;
+  if (end->tv_sec < now.tv_sec) return 0;
+  int64_t s = (int64_t)end->tv_sec - (int64_t)now.tv_sec;
+  if (s > INT64_C(2000000000)) s = INT64_C(2000000000);
+  int64_t ns = s * WEFT__SECOND + (int64_t)(end->tv_nsec - now.tv_nsec);
+  return ns < 0 ? 0 : ns;
+}
+
+/* For those that return -1 and set errno. */
+WEFT__POSIX int weft__errno(int error) {
+  if (error == 0) return 0;
+  errno = error == EBUSY ? EAGAIN : error;
+  return -1;
+}
+
+/* ---- mutexes */
+
+WEFT__POSIX int weft__posix_mutex_init(weft_mutex *m,
+                                       const pthread_mutexattr_t *attributes) {
+  int type = PTHREAD_MUTEX_DEFAULT;
+  if (attributes != NULL) pthread_mutexattr_gettype(attributes, &type);
+  if (type == PTHREAD_MUTEX_RECURSIVE) return ENOTSUP;
+  return weft_mutex_init(m, sizeof *m) == NULL ? EINVAL : 0;
+}
+
+/* Code of POSIX may ignore these results; that of weft.h may not. */
+WEFT__POSIX int weft__posix_mutex_lock(weft_mutex *m) {
+  return weft_mutex_lock(m, WEFT_FOREVER);
+}
+
+WEFT__POSIX int weft__posix_mutex_trylock(weft_mutex *m) {
+  return weft_mutex_try_lock(m);
+}
+
+WEFT__POSIX int weft__posix_mutex_destroy(weft_mutex *m) {
+  return weft_mutex_owner(m) != 0 ? EBUSY : 0;
+}
+
+WEFT__POSIX int weft__posix_mutex_clocklock(weft_mutex *m, clockid_t clock,
+                                            const struct timespec *end) {
+  int result = weft_mutex_try_lock(m);
+  if (result != EBUSY) return result;
+  int64_t ns = weft__until(clock, end);
+  return ns < 0 ? EINVAL : weft_mutex_lock(m, ns);
+}
+
+/* ---- conditions */
+
+WEFT__POSIX int weft__posix_cond_wait(weft_condition *c, weft_mutex *m) {
+  return weft_condition_wait(c, m, WEFT_FOREVER);
+}
+
+WEFT__POSIX int weft__posix_cond_clockwait(weft_condition *c, weft_mutex *m,
+                                           clockid_t clock,
+                                           const struct timespec *end) {
+  int64_t ns = weft__until(clock, end);
+  return ns < 0 ? EINVAL : weft_condition_wait(c, m, ns);
+}
+
+/* ---- locks of readers and writers */
+
+WEFT__POSIX int weft__posix_rwlock_rdlock(weft_rw_lock *l) {
+  return weft_rw_lock_read(l, WEFT_FOREVER);
+}
+
+WEFT__POSIX int weft__posix_rwlock_wrlock(weft_rw_lock *l) {
+  return weft_rw_lock_write(l, WEFT_FOREVER);
+}
+
+WEFT__POSIX int weft__posix_rwlock_tryrdlock(weft_rw_lock *l) {
+  return weft_rw_lock_try_read(l);
+}
+
+WEFT__POSIX int weft__posix_rwlock_trywrlock(weft_rw_lock *l) {
+  return weft_rw_lock_try_write(l);
+}
+
+WEFT__POSIX int weft__posix_rwlock_unlock(weft_rw_lock *l) {
+  return weft_rw_lock_writer(l) == weft_agent_id() ? weft_rw_lock_unlock_write(l)
+                                                   : weft_rw_lock_unlock_read(l);
+}
+
+WEFT__POSIX int weft__posix_rwlock_destroy(weft_rw_lock *l) {
+  return weft_rw_lock_writer(l) != 0 || weft_rw_lock_readers(l) != 0 ? EBUSY
+                                                                     : 0;
+}
+
+WEFT__POSIX int weft__posix_rwlock_clockrdlock(weft_rw_lock *l, clockid_t clock,
+                                               const struct timespec *end) {
+  int result = weft_rw_lock_try_read(l);
+  if (result != EBUSY) return result;
+  int64_t ns = weft__until(clock, end);
+  return ns < 0 ? EINVAL : weft_rw_lock_read(l, ns);
+}
+
+WEFT__POSIX int weft__posix_rwlock_clockwrlock(weft_rw_lock *l, clockid_t clock,
+                                               const struct timespec *end) {
+  int result = weft_rw_lock_try_write(l);
+  if (result != EBUSY) return result;
+  int64_t ns = weft__until(clock, end);
+  return ns < 0 ? EINVAL : weft_rw_lock_write(l, ns);
+}
+
+/* ---- barriers, once, semaphores */
+
+WEFT__POSIX int weft__posix_barrier_init(weft_barrier *b, const void *unused,
+                                         unsigned count) {
+  (void)unused;
+  if (count > WEFT_BARRIER_MAX) return EINVAL;
+  return weft_barrier_init(b, sizeof *b, (int32_t)count) == NULL ? EINVAL : 0;
+}
+
+WEFT__POSIX int weft__posix_barrier_wait(weft_barrier *b) {
+  bool leader = false;
+  int result = weft_barrier_arrive_and_wait(b, &leader, WEFT_FOREVER);
+  if (result != 0) return result;
+  return leader ? PTHREAD_BARRIER_SERIAL_THREAD : 0;
+}
+
+WEFT__POSIX int weft__posix_once(weft_once *o, void (*fn)(void)) {
+  int begun = weft__once_begin(o, WEFT_FOREVER);
+  if (begun != EBUSY) return begun;
+  fn();
+  weft__once_end(o);
+  return 0;
+}
+
+WEFT__POSIX int weft__posix_sem_init(weft_semaphore *s, unsigned permits) {
+  if (permits > WEFT_SEMAPHORE_MAX) return weft__errno(EINVAL);
+  bool made = weft_semaphore_init(s, sizeof *s, (int32_t)permits) != NULL;
+  return weft__errno(made ? 0 : EINVAL);
+}
+
+WEFT__POSIX int weft__posix_sem_clockwait(weft_semaphore *s, clockid_t clock,
+                                          const struct timespec *end) {
+  int result = weft_semaphore_try_acquire(s, 1);
+  if (result != EBUSY) return weft__errno(result);
+  int64_t ns = weft__until(clock, end);
+  return weft__errno(ns < 0 ? EINVAL : weft_semaphore_acquire(s, 1, ns));
+}
+
+WEFT__POSIX int weft__posix_sem_getvalue(weft_semaphore *s, int *value) {
+  *value = weft_semaphore_available(s);
+  return 0;
+}
+
+WEFT__POSIX int weft__posix_none(const void *unused) {
+  (void)unused;
+  return 0;
+}
+
+WEFT__END
+
+/* ---- the names */
+
+#define pthread_mutex_t weft_mutex
+#undef PTHREAD_MUTEX_INITIALIZER
+#define PTHREAD_MUTEX_INITIALIZER {0}
+#define pthread_mutex_init weft__posix_mutex_init
+#define pthread_mutex_destroy weft__posix_mutex_destroy
+#define pthread_mutex_lock weft__posix_mutex_lock
+#define pthread_mutex_trylock weft__posix_mutex_trylock
+#define pthread_mutex_unlock weft_mutex_unlock
+#define pthread_mutex_clocklock weft__posix_mutex_clocklock
+#define pthread_mutex_timedlock(m, end) \
+  weft__posix_mutex_clocklock(m, CLOCK_REALTIME, end)
+
+#define pthread_cond_t weft_condition
+#undef PTHREAD_COND_INITIALIZER
+#define PTHREAD_COND_INITIALIZER {0}
+#define pthread_cond_init(c, attributes) \
+  ((void)(attributes), weft_condition_init(c, sizeof *(c)) == NULL ? EINVAL : 0)
+#define pthread_cond_destroy weft__posix_none
+#define pthread_cond_wait weft__posix_cond_wait
+#define pthread_cond_clockwait weft__posix_cond_clockwait
+#define pthread_cond_timedwait(c, m, end) \
+  weft__posix_cond_clockwait(c, m, CLOCK_REALTIME, end)
+#define pthread_cond_signal(c) weft_condition_notify(c, 1)
+#define pthread_cond_broadcast weft_condition_notify_all
+
+#define pthread_rwlock_t weft_rw_lock
+#undef PTHREAD_RWLOCK_INITIALIZER
+#define PTHREAD_RWLOCK_INITIALIZER {0}
+#define pthread_rwlock_init(l, attributes) \
+  ((void)(attributes), weft_rw_lock_init(l, sizeof *(l)) == NULL ? EINVAL : 0)
+#define pthread_rwlock_destroy weft__posix_rwlock_destroy
+#define pthread_rwlock_rdlock weft__posix_rwlock_rdlock
+#define pthread_rwlock_wrlock weft__posix_rwlock_wrlock
+#define pthread_rwlock_tryrdlock weft__posix_rwlock_tryrdlock
+#define pthread_rwlock_trywrlock weft__posix_rwlock_trywrlock
+#define pthread_rwlock_clockrdlock weft__posix_rwlock_clockrdlock
+#define pthread_rwlock_clockwrlock weft__posix_rwlock_clockwrlock
+#define pthread_rwlock_timedrdlock(l, end) \
+  weft__posix_rwlock_clockrdlock(l, CLOCK_REALTIME, end)
+#define pthread_rwlock_timedwrlock(l, end) \
+  weft__posix_rwlock_clockwrlock(l, CLOCK_REALTIME, end)
+#define pthread_rwlock_unlock weft__posix_rwlock_unlock
+
+/* A spin lock is a mutex, which sleeps when spinning does not help. */
+#define pthread_spinlock_t weft_mutex
+#define pthread_spin_init(m, shared) \
+  ((void)(shared), weft__posix_mutex_init(m, NULL))
+#define pthread_spin_destroy weft__posix_mutex_destroy
+#define pthread_spin_lock weft__posix_mutex_lock
+#define pthread_spin_trylock weft__posix_mutex_trylock
+#define pthread_spin_unlock weft_mutex_unlock
+
+#define pthread_barrier_t weft_barrier
+#define pthread_barrier_init weft__posix_barrier_init
+#define pthread_barrier_wait weft__posix_barrier_wait
+/* The leader may free it once all others have returned: see weft_barrier. */
+#define pthread_barrier_destroy weft__posix_none
+
+#define pthread_once_t weft_once
+#undef PTHREAD_ONCE_INIT
+#define PTHREAD_ONCE_INIT {0}
+#define pthread_once weft__posix_once
+
+#define sem_t weft_semaphore
+#define sem_init(s, shared, permits) \
+  ((void)(shared), weft__posix_sem_init(s, permits))
+#define sem_destroy weft__posix_none
+#define sem_wait(s) weft__errno(weft_semaphore_acquire(s, 1, WEFT_FOREVER))
+#define sem_trywait(s) weft__errno(weft_semaphore_try_acquire(s, 1))
+#define sem_clockwait weft__posix_sem_clockwait
+#define sem_timedwait(s, end) weft__posix_sem_clockwait(s, CLOCK_REALTIME, end)
+#define sem_post(s) weft__errno(weft_semaphore_release(s, 1))
+#define sem_getvalue weft__posix_sem_getvalue
+
+/* What is not there does not compile, and the error says why. */
+#define sem_open weft_pthread_has_no_named_semaphores
+#define sem_close weft_pthread_has_no_named_semaphores
+#define sem_unlink weft_pthread_has_no_named_semaphores
+#define pthread_mutex_consistent weft_pthread_has_no_robust_mutexes
+#define pthread_mutexattr_setrobust weft_pthread_has_no_robust_mutexes
+#define pthread_mutex_setprioceiling weft_pthread_has_no_priorities
+#define pthread_mutex_getprioceiling weft_pthread_has_no_priorities
+#define pthread_mutexattr_setprotocol weft_pthread_has_no_priorities
+#define pthread_mutexattr_setprioceiling weft_pthread_has_no_priorities
+#define pthread_cancel weft_pthread_has_no_cancellation
+#define pthread_condattr_setclock weft_pthread_has_no_clock_attributes
+#undef PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP
+#define PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP \
+  weft_pthread_has_no_recursive_mutexes
+
+#endif /* WEFT_PTHREAD_H */
