@@ -65,6 +65,14 @@ export const MUTANTS = [
       "slots.giveUp(at);",
     ],
     c: NO_POOL,
+  }, {
+    what: "refuses a task that a worker has begun",
+    by: "what no worker has begun is refused",
+    ts: [
+      "if (!this.#rooms.withdraw(job.at)) return;",
+      "this.#slots.cancel(job.at);",
+    ],
+    c: NO_POOL,
   }),
   ...mutants({ source: "_pool/collector", scenarios: ["pool"] }, {
     what: "waits for the message of a worker that has died",

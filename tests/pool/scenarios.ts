@@ -38,9 +38,11 @@ interface Handle {
  * died, and, from `MAIL` + its number on, that a message of a worker has come.
  */
 const DEAD = 0, MAIL = 0;
+/** There the workers count the tasks that they do, if they are to. */
+const DONE = 3;
 
 /** The memory and the agents of a pool of `count` slots. */
-function base(weft: Weft, count: number, isLong = false) {
+function base(weft: Weft, count: number, isLong = false, counts = false) {
   const { mod, pool: parts } = weft;
   const { CallRing, Event } = mod;
   const { POSTED_BYTES, postedAt, REPLY_HEAD, REQUEST_HEAD } = parts;
@@ -72,10 +74,11 @@ function base(weft: Weft, count: number, isLong = false) {
     const slots = new parts.Slots(words, id + 1);
     const posted = postedAt(memory, behind);
     const told = new Int32Array(memory, behind + POSTED_BYTES, 4);
+    const counting = () => void Atomics.add(told, DONE, 1);
     const server = new parts.PoolServer({
       slots,
       posted,
-      tasks: [task],
+      tasks: [counts ? { ...task, run: counting } : task],
       names: ["task"],
       number: id,
       done: () => done.set(),
@@ -152,18 +155,22 @@ interface Orders {
   /** Tasks at the beginning, the first of which is aborted at once. */
   readonly tasks: number;
   readonly abort: boolean;
+  /** Whether what no worker has begun is refused then. */
+  readonly force?: boolean;
 }
 
 /** The thread of a pool, by the pool's own parts. */
-function bossOf(weft: Weft, slots: number, isLong = false) {
+function bossOf(weft: Weft, slots: number, isLong = false, counts = false) {
   const { pool: parts } = weft;
-  const { fresh, agent, spec } = base(weft, slots, isLong);
-  const boss = (h: Handle, { workers, keep, tasks, abort }: Orders) => {
+  const { fresh, agent, spec } = base(weft, slots, isLong, counts);
+  const boss = (h: Handle, orders: Orders) => {
+    const { workers, keep, tasks, abort, force = false } = orders;
     const { slots, rooms, done, told } = h;
     /** Workers that serve, and those that would have been started. */
     const live = new Set(Array.from({ length: workers }, (_, i) => i + 1));
     let started = 0;
     let ended = 0;
+    let failed = 0;
     const jobs = new parts.Jobs(() => {});
     const poster = new parts.Poster({
       slots,
@@ -196,7 +203,7 @@ function bossOf(weft: Weft, slots: number, isLong = false) {
       },
       rest: () => {},
     });
-    const end = { resolve: () => ended++, reject: () => ended++ };
+    const end = { resolve: () => ended++, reject: () => (ended++, failed++) };
     const submit = () => {
       const job = jobs.make(spec, 0, 0, end);
       poster.submit(job, spec, undefined);
@@ -236,11 +243,15 @@ function bossOf(weft: Weft, slots: number, isLong = false) {
     };
     const all = Array.from({ length: tasks }, submit);
     if (abort) poster.drop(all[0]!, "enough");
+    if (force) { for (const job of all) poster.refuse(job, "closed"); }
     staff.workers = keep;
     staff.balance();
     settle();
+    if (counts && Atomics.load(told, DONE) !== tasks - failed) {
+      throw new Error(`${failed} of ${tasks} tasks are refused`);
+    }
     if (live.size + started !== keep) throw new Error(`${live.size} stay`);
-    if (!isLong && live.size > 0) {
+    if (!isLong && !force && live.size > 0) {
       submit(); // whoever stays does it
       settle();
       all.push(all[0]!);
@@ -328,6 +339,22 @@ export function scenarios(weft: Weft): Scenario[] {
       spec: bossOf(weft, 1),
       agents: [
         [["boss", { workers: 1, keep: 1, tasks: 2, abort: true }]],
+        [["serve"]],
+      ],
+      ...LARGE,
+      awaits: [0, 1],
+    },
+    {
+      name: "what no worker has begun is refused",
+      spec: bossOf(weft, 2, false, true),
+      agents: [
+        [["boss", {
+          workers: 1,
+          keep: 1,
+          tasks: 2,
+          abort: false,
+          force: true,
+        }]],
         [["serve"]],
       ],
       ...LARGE,
