@@ -18,12 +18,15 @@ const FLAGS = [
   "-Wl,--max-memory=1048576,--allow-undefined",
 ];
 
-/** The module that is compiled from `source`. */
-export async function guestOf(source: string): Promise<WebAssembly.Module> {
+/** The module that is compiled from `source`, with more `flags`. */
+export async function guestOf(
+  source: string,
+  flags: readonly string[] = [],
+): Promise<WebAssembly.Module> {
   const folder = fs.mkdtempSync(path.join(tmpdir(), "weft-guest-"));
   try {
     const out = path.join(folder, "guest.wasm");
-    const args = [...FLAGS, `-I${INCLUDE}`];
+    const args = [...FLAGS, ...flags, `-I${INCLUDE}`];
     await wasmClang({ sources: [source], args, out, quiet: true });
     return await WebAssembly.compile(fs.readFileSync(out));
   } finally {

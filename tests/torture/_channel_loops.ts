@@ -17,6 +17,8 @@ import {
   valueCodec,
 } from "../../mod.ts";
 
+import type { Guest } from "./_guest.ts";
+
 /** The carriers by the names of plans. */
 export const CARRIERS: Readonly<Record<string, Carrier | undefined>> = {
   any: undefined,
@@ -161,6 +163,8 @@ export interface Orders {
   /** The number of the loop among all. */
   readonly at: number;
   readonly steps: readonly Step[];
+  /** Set if it is a thread of C. */
+  readonly guest?: Guest | undefined;
   /** What became of each message: see `BEGUN`, `SENT` and `NOT_SENT`. */
   readonly fates: Int32Array<SharedArrayBuffer>;
   /** How often each message was received. */
@@ -203,9 +207,13 @@ export class Loop {
   /** Whether its next call must say that the channel is closed. */
   #ended = false;
 
-  constructor(orders: Orders, note: Note = (_, promise) => promise) {
+  constructor(
+    orders: Orders,
+    note: Note = (_, promise) => promise,
+    channel: Channel<unknown> = channelOf(orders),
+  ) {
     this.#orders = orders;
-    this.#channel = channelOf(orders);
+    this.#channel = channel;
     this.#form = FORMS[orders.codec]!;
     this.#note = note;
   }

@@ -7,9 +7,11 @@
  * @module
  */
 import { execFile } from "node:child_process";
+import { Buffer } from "node:buffer";
 import * as path from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
+import { valueCodec } from "../../mod.ts";
 import { bundle, bundled } from "../_run/bundle.ts";
 import { editedSource, fileOf } from "../_run/edits.ts";
 import type { Row } from "./_row.ts";
@@ -44,17 +46,25 @@ export const withMistake = (mistake: Mistake): Promise<string> =>
     ...mistake.edits,
   });
 
+/** What is played, and where. */
+export type Play = Pick<Mistake, "storm" | "seed" | "runtime" | "plan">;
+
 /**
- * Plays plans of one storm in Node, from `seed` on: at least those of this seed,
+ * Plays plans of one storm, in Node unless told, from `seed` on: at least those of this seed,
  * and others until `ms` are over. The first one that fails ends it.
  */
 export function played(
   program: string,
-  { storm, seed }: Pick<Mistake, "storm" | "seed">,
+  { storm, seed, runtime, plan }: Play,
   ms: number,
   patience: number = PATIENCE,
 ): Promise<Row> {
-  const words = ["--expose-gc", program, storm, `${ms}`, `${seed}`];
+  const [run, ...flags] = runtime === "deno"
+    ? [process.execPath, "run", "-A", "--v8-flags=--expose-gc"]
+    : ["node", "--expose-gc"];
+  const words = [...flags, program, storm, `${ms}`, `${seed}`];
+  words.push(`${patience}`);
+  if (plan !== undefined) words.push(base64Of(plan));
   return new Promise((resolve, reject) => {
     const limits = { timeout: ms + 120_000, killSignal: "SIGKILL" } as const;
     const told = (error: unknown, stdout: string, stderr: string) => {
@@ -62,8 +72,14 @@ export function played(
       if (line !== undefined) resolve(JSON.parse(line));
       else reject(new Error(`no row: ${error}\n${stderr}`));
     };
-    execFile("node", [...words, `${patience}`], limits, told);
+    execFile(run!, words, limits, told);
   });
+}
+
+function base64Of(plan: object): string {
+  const bytes = new Uint8Array(valueCodec.encode(plan, new Uint8Array(0)));
+  const length = valueCodec.encode(plan, bytes);
+  return Buffer.from(bytes.subarray(0, length)).toString("base64");
 }
 
 if (import.meta.main) {
@@ -76,7 +92,7 @@ if (import.meta.main) {
       const begin = performance.now();
       const { problems } = await played(
         program,
-        { storm: mistake.storm, seed },
+        { ...mistake, seed },
         1,
       );
       const s = ((performance.now() - begin) / 1000).toFixed(1);

@@ -5,6 +5,58 @@
  * @module
  */
 import type { Edits } from "../_run/edits.ts";
+import type { Map, Plan, Run, Step } from "./_pool_plans.ts";
+
+/** A plan for a pool: the steps of one client, and what is not as usual. */
+const poolPlan = (steps: Step[], unusual: Partial<Plan> = {}): Plan => ({
+  workers: 2,
+  slots: 8,
+  ahead: undefined,
+  bytes: 128,
+  blocking: false,
+  limit: 3,
+  ready: true,
+  clients: [steps],
+  end: "close",
+  early: false,
+  maxQueue: undefined,
+  close: "",
+  within: 3,
+  ...unusual,
+});
+
+const task = (
+  kind: Run["kind"],
+  n: number,
+  unusual: Partial<Run> = {},
+): Run => ({
+  what: "run",
+  kind,
+  n,
+  priority: 0,
+  abort: -1,
+  timeout: Infinity,
+  terminate: false,
+  then: -1,
+  ...unusual,
+});
+
+const resize = (workers: number, then: number): Step => ({
+  what: "resize",
+  workers,
+  then,
+});
+
+const failing: Map = {
+  what: "map",
+  count: 3,
+  limit: 6,
+  ordered: false,
+  leave: Infinity,
+  then: -1,
+};
+
+const times = <T>(n: number, it: T): T[] => Array.from({ length: n }, () => it);
 
 /** A mistake. */
 export interface Mistake {
@@ -20,6 +72,10 @@ export interface Mistake {
   readonly says: RegExp;
   /** Set if the look each second would hide it. */
   readonly isLostWake?: boolean;
+  /** The plan that finds it, if random ones would do so rarely. */
+  readonly plan?: object;
+  /** Where it is found, if that is not Node. */
+  readonly runtime?: "deno";
 }
 
 /** Without a look each second, a sleeper whose wake is lost sleeps for ever. */
@@ -103,6 +159,146 @@ export const MISTAKES: readonly Mistake[] = [{
   },
   seed: 1,
   says: /never ended|slots are in use/,
+}, {
+  storm: "pool",
+  what: "a terminated worker is not replaced",
+  edits: {
+    "pool": [
+      "this.#crew.dismiss(member); this.#replace();",
+      "this.#crew.dismiss(member);",
+      [
+        "this.#replace(failures, why);",
+        "if (died) this.#replace(failures, why);",
+      ],
+    ],
+  },
+  seed: 1,
+  plan: poolPlan([
+    ...times(2, task("wait", 1, { abort: 6, terminate: true })),
+    task("nap", 1),
+  ]),
+  says: /workers, |never ended/,
+}, {
+  storm: "pool",
+  what: "nobody looks after the last abort",
+  edits: {
+    "pool": [
+      "if (job.terminate && doer !== 0) this.#terminate(doer); this.#done.set();",
+      "if (job.terminate && doer !== 0) this.#terminate(doer);",
+    ],
+  },
+  seed: 1,
+  plan: poolPlan(
+    // The workers have ended then.
+    [resize(0, 3000), ...times(3, task("nap", 1, { then: 20 }))],
+    { early: true },
+  ),
+  says: /never ended/,
+}, {
+  storm: "pool",
+  what: "a task is done again that may be done once",
+  edits: {
+    "_pool/collector": [
+      "if (spec.idempotent && job.deaths < MOST_DEATHS) {",
+      "if (job.deaths < MOST_DEATHS) {",
+    ],
+    "_pool/poster": [
+      "if (spec.idempotent) this.#chunks.keep(job, bytes, length);",
+      "this.#chunks.keep(job, bytes, length);",
+      [
+        "if (!spec.idempotent) job.value = job.bytes = undefined;",
+        "",
+      ],
+    ],
+  },
+  seed: 1,
+  says: /was begun \d+ times/,
+}, {
+  storm: "pool",
+  what: "a long result is awaited whose worker was terminated",
+  edits: {
+    "_pool/collector": [
+      "if (job.worker === number) this.#lose(job, dead);",
+      "if (job.worker < 0) this.#lose(job, dead);",
+    ],
+  },
+  seed: 1,
+  plan: poolPlan(
+    times(8, [
+      task("wait", 1, { abort: 3, terminate: true, then: 1 }),
+      ...times(6, task("text", 20_000)),
+      task("nap", 1, { then: 2 }),
+    ]).flat(),
+  ),
+  says: /never ended/,
+  runtime: "deno",
+}, {
+  storm: "pool",
+  what: "close with force refuses a task that a worker has begun",
+  edits: {
+    "_pool/poster": [
+      "if (!this.#rooms.withdraw(job.at)) return;",
+      "this.#slots.cancel(job.at);",
+    ],
+  },
+  seed: 1,
+  plan: poolPlan(
+    [...times(8, task("nap", 4)), task("nap", 4, { then: 3 })],
+    { early: true, close: "force" },
+  ),
+  says: /was begun, and refused/,
+}, {
+  storm: "pool",
+  what: "one more task waits than maxQueue allows",
+  edits: {
+    "pool": [
+      "this.#jobs.open - this.#staff.orders.size >= this.#agents + most;",
+      "this.#jobs.open - this.#staff.orders.size > this.#agents + most;",
+    ],
+  },
+  seed: 1,
+  plan: poolPlan(times(8, task("nap", 1)), { maxQueue: 2 }),
+  says: /not refused by maxQueue/,
+}, {
+  storm: "pool",
+  what: "maxQueue counts tasks that were given up",
+  edits: {
+    "pool": [
+      "this.#jobs.open - this.#staff.orders.size >= this.#agents + most;",
+      "this.#jobs.open + this.#jobs.failed - this.#staff.orders.size >= " +
+      "this.#agents + most;",
+    ],
+  },
+  seed: 1,
+  plan: poolPlan(
+    [
+      ...times(4, task("nap", 4, { abort: 1, then: 3 })),
+      ...times(3, task("nap", 1)),
+    ],
+    { maxQueue: 2 },
+  ),
+  says: /refused by maxQueue|never ended/,
+}, {
+  storm: "pool",
+  what: "mapSettled ends at the first failure",
+  edits: {
+    "_pool/map": ["if (fatal) throw result;", "if (failed) throw result;"],
+  },
+  seed: 1,
+  plan: poolPlan([failing]),
+  says: /another error/,
+}, {
+  storm: "pool",
+  what: "close does not end at its timeout",
+  edits: {
+    "pool": ["const late = () => this.terminate();", "const late = () => {};"],
+  },
+  seed: 1,
+  plan: poolPlan([resize(0, 50), ...times(3, task("nap", 1))], {
+    early: true,
+    close: "timeout",
+  }),
+  says: /never ended/,
 }, {
   storm: "calls",
   what: "an abort between two stages of a call is lost",

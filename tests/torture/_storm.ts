@@ -42,6 +42,8 @@ export interface Limits {
   readonly patience: number;
   /** Whether a shorter plan is looked for if one fails. */
   readonly shrinks: boolean;
+  /** The one plan that is played, if not random ones. */
+  readonly plan?: unknown;
 }
 
 /** The limits on a busy machine. */
@@ -185,11 +187,12 @@ const SHRINKING = 60_000;
  * Returns what was done, for the table.
  */
 export async function storm<Plan>(
-  { name, plans, play }: Storm<Plan>,
+  { name, plans: random, play }: Storm<Plan>,
   ms: number,
   seed: number,
-  { patience, shrinks }: Limits = USUAL,
+  { patience, shrinks, plan }: Limits = USUAL,
 ): Promise<Row> {
+  const plans = plan === undefined ? random : fc.constant(plan as Plan);
   const problems: string[] = [];
   const ends = new Map<string, number>();
   let promises = 0;

@@ -1,6 +1,7 @@
 /**
  * The storm on calls: clients call an object by `connect`, in one slot or in
- * pieces, and give calls up at any time, while servers end at any time.
+ * pieces, and give calls up at any time, while servers end at any time. With
+ * JSON, some of the servers and callers are threads of C.
  *
  * What the model allows: a call has the result of its method, or rejects for a
  * reason that there was. No method is called twice for a call. When all is
@@ -12,9 +13,12 @@ import fc from "fast-check";
 import { CallRing, codec, connect, serve } from "../../mod.ts";
 import { spawn, type Thread } from "../_run/workers.ts";
 import { type Api, apiOf, CAN_DIE } from "./_calls_api.ts";
+import type { CallerEnds, CallerOrders, GuestCall } from "./_calls_guest.ts";
 import type { Orders } from "./_calls_server.ts";
+import { AT, BEGUN_AT, GuestMemory, guestModule } from "./_guest.ts";
 import type { Ledger, Storm } from "./_storm.ts";
 
+const CALLER = new URL("./_calls_guest.ts", import.meta.url);
 const SERVER = new URL("./_calls_server.ts", import.meta.url);
 
 const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
@@ -57,11 +61,28 @@ const plans = fc.record({
   ),
   /** Whether the ring is closed before all calls are over. */
   early: mostly(false, fc.constant(true)),
+  // What came later stands last, so that a seed has the plans that it had.
+  /** Which servers are threads of C, where C can take part: a bit for each. */
+  guests: fc.nat(3),
+  /** What callers do that are threads of C. */
+  callers: fc.array(
+    fc.array(
+      fc.record({
+        kind: fc.constantFrom("echo" as const, "echo", "nap", "fail"),
+        n: fc.oneof(fc.nat(8), fc.nat(300), fc.constant(4000)),
+      }),
+      { minLength: 1, maxLength: 12, size: "max" },
+    ),
+    { maxLength: 2 },
+  ),
 });
 
 type Of<T> = T extends fc.Arbitrary<infer Value> ? Value : never;
 type Call = Of<typeof call>;
 type Plan = Of<typeof plans>;
+
+/** The greatest number of calls. */
+const MOST = 256;
 
 const textOf = (n: number) => "x".repeat(n);
 
@@ -70,7 +91,9 @@ class Play {
   readonly #plan: Plan;
   readonly #ledger: Ledger;
   readonly #ring: CallRing;
-  readonly #begun = new Int32Array(new SharedArrayBuffer(4 * 128));
+  readonly #begun: Int32Array<SharedArrayBuffer>;
+  /** The memory of the threads of C, if there may be any. */
+  readonly #guests: GuestMemory | undefined;
   readonly #threads = new Set<Thread>();
   readonly #served: Promise<unknown>[] = [];
   readonly #timeout: number;
@@ -78,27 +101,37 @@ class Play {
   #deaths = 0;
   #closed = false;
 
-  constructor(plan: Plan, ledger: Ledger) {
+  constructor(plan: Plan, ledger: Ledger, module?: WebAssembly.Module) {
     this.#plan = plan;
     this.#ledger = ledger;
     const { slots, bytes, servers, local } = plan;
     // The pieces of a dead server are missed for half a minute.
     const mayDie = CAN_DIE && servers > 0 && !local;
     this.#timeout = Math.min(plan.timeout, mayDie ? 4000 : Infinity);
-    this.#ring = CallRing.create({ slots, request: bytes, reply: bytes });
+    const config = { slots, request: bytes, reply: bytes };
+    const withC = module !== undefined && plan.codec === "json";
+    const guests = withC ? new GuestMemory(module) : undefined;
+    this.#guests = guests;
+    this.#begun = guests === undefined
+      ? new Int32Array(new SharedArrayBuffer(4 * MOST))
+      : new Int32Array(guests.buffer, BEGUN_AT, MOST);
+    this.#ring = guests === undefined
+      ? CallRing.create(config)
+      : CallRing.init(guests.memory, AT, config);
   }
 
   async run(): Promise<void> {
-    const { servers, local, limit, clients, early } = this.#plan;
+    const { servers, local, limit, clients, callers, early } = this.#plan;
     const ring = this.#ring;
     const ledger = this.#ledger;
-    for (let i = 0; i < servers; i++) this.#served.push(this.#serve());
+    for (let i = 0; i < servers; i++) this.#served.push(this.#serve(i));
     const options = { codec: codec[this.#plan.codec], limit: 1 };
     if (local || servers === 0) {
       const most = Math.min(limit, ring.slots);
       const api = apiOf(this.#begun, false);
       this.#served.push(serve(ring, api, { ...options, limit: most }));
     }
+    for (const calls of callers) this.#callInC(calls);
     await Promise.all(clients.map((calls) => this.#client(calls)));
     if (early) this.#close();
     await ledger.settled();
@@ -123,15 +156,17 @@ class Play {
   }
 
   /** Lets a thread serve, and another one after its death. */
-  async #serve(): Promise<void> {
-    const { codec, blocks, limit, slots } = this.#plan;
+  async #serve(number: number): Promise<void> {
+    const { codec, blocks, limit, slots, guests } = this.#plan;
     const ring = this.#ring;
+    const isGuest = (guests >> number & 1) === 1;
     const orders: Orders = {
       ring: ring.handle,
       codec,
       blocks,
       limit: Math.min(limit, slots),
       begun: this.#begun,
+      guest: isGuest ? this.#guests?.guest(2) : undefined,
     };
     const thread = await spawn(SERVER, orders);
     this.#threads.add(thread);
@@ -141,8 +176,37 @@ class Play {
     } catch {
       this.#threads.delete(thread);
       ring.abandon(id);
-      await this.#serve();
+      await this.#serve(number);
     }
+  }
+
+  /** Lets a thread of C call, if there is any. */
+  #callInC(given: Plan["callers"][number]): void {
+    const guest = this.#guests?.guest();
+    if (guest === undefined) return;
+    const calls = given.map((call): GuestCall => ({
+      at: this.#next++,
+      ...call,
+    }));
+    const timeout = this.#timeout === Infinity ? -1 : this.#timeout;
+    const orders: CallerOrders = { guest, calls, timeout };
+    const ended = spawn(CALLER, orders).then((thread) => {
+      this.#threads.add(thread);
+      return thread.next<CallerEnds>();
+    });
+    const { ends } = this.#ledger;
+    this.#ledger.expect("a caller in C", ended, (end) => {
+      if (end.failed) throw end.reason;
+      for (const name of end.value) {
+        const mayBe = name === "done" || name === "failed" ||
+          name === "late" && timeout >= 0 ||
+          name === "closed" && this.#closed ||
+          name === "died" && this.#deaths > 0;
+        if (!mayBe) throw new Error(name);
+        ends.set(`${name} in C`, (ends.get(`${name} in C`) ?? 0) + 1);
+      }
+      return "over in C";
+    });
   }
 
   async #client(calls: readonly Call[]): Promise<void> {
@@ -216,5 +280,8 @@ async function abortAfter(when: number, abort: () => void): Promise<void> {
 export const callsStorm: Storm<Plan> = {
   name: "Calls",
   plans,
-  play: (plan, ledger) => new Play(plan, ledger).run(),
+  play: async (plan, ledger) => {
+    const play = new Play(plan, ledger, await guestModule());
+    await play.run();
+  },
 };

@@ -1,6 +1,6 @@
 /**
- * The storm on channels: senders and receivers, in threads and as loops of one
- * thread, block and await, give up, close the channel, and are terminated.
+ * The storm on channels: senders and receivers, in threads of JavaScript and of
+ * C and as loops of one thread, block and await, give up, close the channel, and are terminated.
  *
  * What the model allows: a message that was sent comes once, and after those
  * that its sender sent before. A message whose call gave up, failed or was
@@ -27,6 +27,7 @@ import {
   type Step,
 } from "./_channel_loops.ts";
 import { CAN_DIE } from "./_calls_api.ts";
+import { AT, GUEST_CODECS, GuestMemory, guestModule } from "./_guest.ts";
 import type { Ledger, Storm } from "./_storm.ts";
 
 const AGENT = new URL("./_channel_agent.ts", import.meta.url);
@@ -56,7 +57,7 @@ const loop = fc.record({
   steps: fc.array(step, { minLength: 1, maxLength: 12, size: "max" }),
 });
 
-const plans = fc.record({
+export const plans = fc.record({
   codec: fc.constantFrom(...Object.keys(FORMS)),
   carrier: fc.oneof(
     fc.constant("any"),
@@ -73,6 +74,8 @@ const plans = fc.record({
     fc.record({ which: fc.nat(7), after: fc.nat(15) }),
     { maxLength: 2 },
   ),
+  /** Which loops have a thread of C, where C can take part: a bit for each. */
+  guests: fc.nat(255),
 });
 
 type Of<T> = T extends fc.Arbitrary<infer Value> ? Value : never;
@@ -98,6 +101,8 @@ class Play {
   readonly #plan: Plan;
   readonly #ledger: Ledger;
   readonly #channel: Channel<unknown>;
+  /** The memory of the threads of C, if there may be any. */
+  readonly #guests: GuestMemory | undefined;
   readonly #fates = words(LOOPS * MOST);
   readonly #taken = words(LOOPS * MOST);
   readonly #agents: Agent[] = [];
@@ -105,19 +110,26 @@ class Play {
   readonly #sending = new Set<Promise<unknown>>();
   #loops = 0;
 
-  constructor(plan: Plan, ledger: Ledger) {
+  constructor(plan: Plan, ledger: Ledger, module?: WebAssembly.Module) {
     this.#plan = plan;
     this.#ledger = ledger;
     const { codec, carrier, messageSize } = plan;
+    const withC = module !== undefined && carrier === "any" &&
+      GUEST_CODECS[codec] !== undefined;
+    const guests = withC ? new GuestMemory(module) : undefined;
+    this.#guests = guests;
     const form = FORMS[codec]!;
     // A terminated agent may take a slot along.
     const least = carrier === "lockFree" ? 4 : 1;
-    this.#channel = Channel.create<unknown>({
+    const config = {
       codec: form.codec,
       carrier: CARRIERS[carrier],
       capacity: Math.max(least, plan.capacity),
       ...(form.sized ? {} : { messageSize }),
-    });
+    };
+    this.#channel = guests === undefined
+      ? Channel.create<unknown>(config)
+      : Channel.init<unknown>(guests.buffer, AT, config);
   }
 
   async run(): Promise<void> {
@@ -163,13 +175,16 @@ class Play {
     { thread, blocks, steps }: Given,
     sends: boolean,
   ): Orders {
-    const { codec, carrier } = this.#plan;
+    const { codec, carrier, guests } = this.#plan;
+    const isGuest = thread && (guests >> this.#loops & 1) === 1;
+    const guest = isGuest ? this.#guests?.guest() : undefined;
     return {
       channel: this.#channel.handle,
       codec,
       carrier,
       sends,
-      blocks: blocks && thread,
+      blocks: (blocks || guest !== undefined) && thread,
+      guest,
       alone: thread,
       at: this.#loops++,
       steps,
@@ -217,7 +232,7 @@ class Play {
       for (const [name, n] of Object.entries(end.value)) {
         ends.set(name, (ends.get(name) ?? 0) + n);
       }
-      return "over";
+      return agent?.orders.guest === undefined ? "over" : "over in C";
     });
   }
 
@@ -237,7 +252,8 @@ class Play {
       await worker.terminate();
       await this.#abandon(agent.id);
       const { orders } = agent;
-      const given = { thread: false, blocks: false, steps: orders.steps };
+      const { steps } = orders;
+      const given = { thread: false, blocks: false, steps };
       this.#here(this.#ordersOf(given, orders.sends));
     }
   }
@@ -297,5 +313,8 @@ const words = (length: number) =>
 export const channelsStorm: Storm<Plan> = {
   name: "Channels",
   plans,
-  play: (plan, ledger) => new Play(plan, ledger).run(),
+  play: async (plan, ledger) => {
+    const play = new Play(plan, ledger, await guestModule());
+    await play.run();
+  },
 };

@@ -3,16 +3,22 @@
  * the number of workers, and end workers at any time.
  *
  * What the model allows: a task has the result of its function, or rejects for
- * a reason that there was. No task that is not `idempotent` is done twice. When
+ * a reason that there was. No task that is not `idempotent` is done twice. A
+ * task is refused by `maxQueue` if so many wait, and only then; `close` with
+ * `force` refuses no task that a worker has begun. When
  * all is over, the pool has as many workers as it was told, nothing waits, all
  * slots are free, and nobody keeps a task that is over.
  *
  * @module
  */
-import fc from "fast-check";
 import { isDeepStrictEqual } from "node:util";
 import { CallRing } from "../../mod.ts";
-import { ClosedError, Pool, WorkerError } from "../../primitives/pool.ts";
+import {
+  ClosedError,
+  Pool,
+  QueueFullError,
+  WorkerError,
+} from "../../primitives/pool.ts";
 import { LAYOUT } from "../../primitives/_layout.ts";
 import {
   PHASE_MASK,
@@ -23,6 +29,14 @@ import {
   Slots,
 } from "../pool/parts.ts";
 import { start } from "../_run/workers.ts";
+import {
+  howOf,
+  type Map,
+  type Plan,
+  plans,
+  type Run,
+  type Step,
+} from "./_pool_plans.ts";
 import { type Ask, ODD_VALUES, tasks } from "./_pool_tasks.ts";
 import type { Orders } from "./_pool_worker.ts";
 import type { Ledger, Storm } from "./_storm.ts";
@@ -32,98 +46,12 @@ const HEAD = LAYOUT.call_ring.length;
 
 const WORKER = new URL("./_pool_worker.ts", import.meta.url);
 
+/** Why tasks are given up at the end. */
+const GIVEN_UP = new Error("given up");
+/** Stands for any task of `map`. */
+const NO_TASK: Ask = { at: -1, n: 0 };
+
 const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
-
-/** Mostly `usual`, and now and then one of `others`. */
-const mostly = <T>(usual: T, others: fc.Arbitrary<T>) =>
-  fc.oneof({ weight: 4, arbitrary: fc.constant(usual) }, others);
-
-const WELL = ["text", "again", "bytes", "nap", "spin"] as const;
-const ODD = ["fail", "odd", "oddly", "wait"] as const;
-const DEADLY = ["die", "dieAgain"] as const;
-
-/** The client goes on after this many ms; -1: at once. */
-const then = mostly(-1, fc.nat(3));
-
-const run = fc.record({
-  what: fc.constant("run" as const),
-  kind: fc.oneof(
-    { weight: 40, arbitrary: fc.constantFrom(...WELL) },
-    { weight: 12, arbitrary: fc.constantFrom(...ODD) },
-    { weight: 3, arbitrary: fc.constantFrom(...DEADLY) },
-  ),
-  n: fc.oneof(fc.nat(8), fc.nat(300), fc.constant(20_000)),
-  priority: fc.nat(3),
-  /** After this many ms it is aborted; -1: never. */
-  abort: mostly(-1, fc.nat(6)),
-  timeout: mostly(Infinity, fc.nat(6)),
-  terminate: mostly(false, fc.constant(true)),
-  then,
-});
-
-const map = fc.record({
-  what: fc.constant("map" as const),
-  count: fc.nat(12),
-  limit: fc.integer({ min: 1, max: 6 }),
-  ordered: fc.boolean(),
-  /** The loop is left after this many results. */
-  leave: mostly(Infinity, fc.nat(6)),
-  then,
-});
-
-const resize = fc.record({
-  what: fc.constant("resize" as const),
-  workers: fc.nat(4),
-  then,
-});
-
-/** Ends one of the workers from outside. */
-const kill = fc.record({
-  what: fc.constant("kill" as const),
-  which: fc.nat(9),
-  then,
-});
-
-const room = fc.record({ what: fc.constant("room" as const), then });
-
-/** Writes a length that no reply has to a slot with a result. */
-const damage = fc.record({
-  what: fc.constant("damage" as const),
-  length: fc.constantFrom(-1, 31, 6000),
-  then,
-});
-
-const steps = fc.oneof(
-  { weight: 24, arbitrary: run },
-  { weight: 2, arbitrary: map },
-  { weight: 2, arbitrary: resize },
-  { weight: 3, arbitrary: kill },
-  { weight: 1, arbitrary: room },
-  { weight: 1, arbitrary: damage },
-);
-
-const plans = fc.record({
-  workers: fc.integer({ min: 1, max: 3 }),
-  slots: fc.integer({ min: 1, max: 8 }),
-  ahead: fc.option(fc.nat(3), { nil: undefined }),
-  bytes: fc.constantFrom(128, 5000),
-  blocking: fc.boolean(),
-  limit: fc.integer({ min: 1, max: 3 }),
-  /** Whether the clients wait until the workers have started. */
-  ready: mostly(true, fc.boolean()),
-  clients: fc.array(
-    fc.array(steps, { minLength: 1, maxLength: 40, size: "max" }),
-    { minLength: 1, maxLength: 3 },
-  ),
-  /** How it ends, and whether that comes before all tasks are over. */
-  end: fc.constantFrom("close", "terminate"),
-  early: mostly(false, fc.constant(true)),
-});
-
-type Of<T> = T extends fc.Arbitrary<infer Value> ? Value : never;
-type Run = Of<typeof run>;
-type Plan = Of<typeof plans>;
-type Step = Of<typeof steps>;
 
 /** What a task that was begun was asked for. */
 interface Begun {
@@ -137,6 +65,13 @@ class Play {
   readonly #ledger: Ledger;
   readonly #begun = new Int32Array(new SharedArrayBuffer(4 * 4096));
   readonly #tasks: Begun[] = [];
+  /** Tasks that were refused by `close` with `force`. */
+  readonly #refused: Begun[] = [];
+  /** What ends the tasks that have not ended. */
+  readonly #controls = new Set<AbortController>();
+  /** How many tasks of `run` and at most of `map`, and how many resizes. */
+  #open = 0;
+  #resizes = 0;
   readonly #made: { terminate(): unknown }[] = [];
   readonly #memory: SharedArrayBuffer;
   readonly #pool: Pool<typeof tasks>;
@@ -156,7 +91,7 @@ class Play {
   constructor(plan: Plan, ledger: Ledger) {
     this.#plan = plan;
     this.#ledger = ledger;
-    const { workers, slots, ahead, bytes, blocking, limit } = plan;
+    const { workers, slots, ahead, bytes, blocking, limit, maxQueue } = plan;
     const orders: Orders = { blocking, limit, begun: this.#begun };
     const make = () => {
       const worker = start(WORKER, orders);
@@ -173,6 +108,7 @@ class Play {
       slots,
       ahead,
       bytes,
+      maxQueue,
       make,
       memory,
     });
@@ -187,27 +123,44 @@ class Play {
   }
 
   async run(): Promise<void> {
-    const { clients, ready, end, early } = this.#plan;
+    const { clients, ready, early } = this.#plan;
     const pool = this.#pool;
     const ledger = this.#ledger;
     if (ready) await pool.ready;
     await Promise.all(clients.map((steps) => this.#client(steps)));
     if (early) {
       this.#ended = true;
-      if (end === "terminate") pool.terminate();
-      // Else it would wait for tasks that nobody does.
-      else if (this.#workers > 0) await pool.close();
+      this.#end();
+      // Nobody does what waits: the last one that is given up ends the pool.
+      if (this.#workers === 0 && this.#plan.close === "") this.#giveUp();
     } else if (this.#workers === 0) {
       await this.#resize(1);
     }
-    if (early && end === "close" && this.#workers === 0) pool.terminate();
     await ledger.settled();
     await ledger.assertGivenBack(1);
     this.#count();
     if (!early) await this.#atRest();
-    if (end === "terminate") return pool.terminate();
-    ledger.expect("close", pool.close(), () => "ended");
+    this.#ended = true;
+    this.#end();
     await ledger.settled();
+  }
+
+  /** Ends the pool as the plan says. */
+  #end(): void {
+    const { end, close, within } = this.#plan;
+    if (end === "terminate") return this.#pool.terminate();
+    const force = close === "force";
+    const options = close === "timeout" ? { timeout: within } : { force };
+    const closing = this.#pool.close(options);
+    this.#ledger.expect(`close, ${close}`, closing, (end) => {
+      if (end.failed) throw end.reason;
+      return "ended";
+    });
+  }
+
+  /** Gives up all tasks that have not ended. */
+  #giveUp(): void {
+    for (const control of this.#controls) control.abort(GIVEN_UP);
   }
 
   async #client(steps: readonly Step[]): Promise<void> {
@@ -253,7 +206,9 @@ class Play {
 
   #resize(workers: number): Promise<void> {
     this.#workers = workers;
-    const resized = this.#pool.resize(workers);
+    this.#resizes++;
+    const resized = this.#pool.resize(workers)
+      .finally(() => this.#resizes--);
     this.#ledger.expect(`resize(${workers})`, resized, (end) => {
       if (!end.failed) return "resized";
       if (this.#ended && end.reason instanceof ClosedError) return "closed";
@@ -293,16 +248,27 @@ class Play {
     const { signal } = control;
     const options = { signal, timeout, priority, terminate };
     const pool = this.#pool;
+    const full = this.#mayBeFull();
+    this.#open++;
+    this.#controls.add(control);
     const bytes = new Uint8Array(step.n % 129).fill(step.n);
     const promise: Promise<unknown> = kind === "bytes"
       ? pool.run(kind, bytes, options)
       : pool.run(kind, ask, options);
     this.#ledger.expect(`task ${ask.at}, ${kind}`, promise, (end) => {
+      this.#open--;
+      this.#controls.delete(control);
+      const isFull = end.reason instanceof QueueFullError;
+      if (isFull !== full && full !== undefined) {
+        throw new Error(`${isFull ? "" : "not "}refused by maxQueue`);
+      }
+      if (isFull && this.#begun[ask.at] === 0) return "full";
       if (!end.failed) {
         if (isRight(step, ask, end.value)) return "done";
         throw new Error(`another result: ${String(end.value).slice(0, 200)}`);
       }
       if (end.reason === reason && after >= 0) return "aborted";
+      if (end.reason === GIVEN_UP) return "given up";
       const { name } = (end.reason ?? {}) as Error;
       if (name === "TimeoutError" && timeout < Infinity) return "late";
       return this.#failure(kind, ask, end.reason);
@@ -311,9 +277,29 @@ class Play {
     else if (after > 0) setTimeout(() => control.abort(reason), after);
   }
 
+  /**
+   * Whether `maxQueue` must refuse the next task (true), or must not (false);
+   * undefined if this thread cannot tell.
+   */
+  #mayBeFull(): boolean | undefined {
+    const { maxQueue } = this.#plan;
+    if (maxQueue === undefined || this.#ended) return false;
+    const { waiting, running, workers } = this.#pool.stats();
+    const most = workers.length + maxQueue;
+    if (this.#open < most) return false;
+    // Orders to workers are counted there, too.
+    return this.#resizes === 0 && waiting + running >= most ? true : undefined;
+  }
+
   /** Why a task may fail. */
   #failure(kind: Run["kind"], ask: Ask, reason: unknown): string {
-    if (reason instanceof ClosedError && this.#ended) return "closed";
+    if (reason instanceof ClosedError && this.#ended) {
+      const { end, close } = this.#plan;
+      if (end === "close" && close === "force" && ask.at >= 0) {
+        this.#refused.push(this.#tasks[ask.at]!);
+      }
+      return "closed";
+    }
     if (reason instanceof WorkerError && this.#kills) return "died";
     const { message, name } = (reason ?? {}) as Error;
     if (name === "DamagedError" && this.#damaged) return "damaged";
@@ -323,35 +309,83 @@ class Play {
     throw new Error(`another error: ${(reason as Error)?.stack ?? reason}`);
   }
 
-  async #map({ count, limit, ordered, leave }: Of<typeof map>): Promise<void> {
-    const requests = () =>
-      Array.from({ length: count }, () => this.#ask(this.#next % 200, false));
-    const loop = async () => {
-      const asked = requests();
-      const left = new Set(asked.map(({ n }) => n));
-      let taken = 0;
-      const results = this.#pool.map("text", asked, { limit, ordered });
-      for await (const { length } of results) {
-        if (ordered && length !== asked[taken]!.n) {
-          throw new Error(`result ${taken} of map: ${length}`);
-        }
-        if (!left.has(length)) throw new Error(`${length} was not asked for`);
-        if (++taken >= leave) return;
-      }
-      if (taken < count) {
-        throw new Error(`map ended after ${taken} of ${count}`);
-      }
-    };
-    const promise = loop();
-    this.#ledger.expect("map", promise, (end) => {
+  async #map(step: Map): Promise<void> {
+    const most = Math.min(step.limit, step.count);
+    const control = new AbortController();
+    const promise = this.#mapped(step, control.signal);
+    this.#controls.add(control);
+    this.#open += most;
+    this.#ledger.expect(howOf(step), promise, (end) => {
+      this.#open -= most;
+      this.#controls.delete(control);
       if (!end.failed) return "mapped";
-      return this.#failure("text", { at: 0, n: 0 }, end.reason);
+      if (end.reason === GIVEN_UP) return "given up";
+      return this.#failure("text", NO_TASK, end.reason);
     });
     await promise.catch(() => {});
   }
 
+  async #mapped(
+    step: Map,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { count, limit, ordered, leave } = step;
+    const how = howOf(step);
+    const asks = () => this.#ask(this.#next % 200, false);
+    const asked = Array.from({ length: count }, asks);
+    const left = new Set(asked.map(({ n }) => n));
+    const options = { limit, ordered, signal };
+    let taken = 0;
+    for await (const length of this.#results(how, asked, options)) {
+      if (length === undefined) {
+        // Its request is not known.
+      } else if (ordered && length !== asked[taken]!.n) {
+        throw new Error(`result ${taken} of ${how}: ${length}`);
+      } else if (!left.has(length)) {
+        throw new Error(`${length} was not asked for`);
+      }
+      if (++taken >= leave) return;
+    }
+    if (taken < count) {
+      throw new Error(`${how} ended after ${taken} of ${count}`);
+    }
+  }
+
+  /** The length of each text or message; undefined for another failure. */
+  async *#results(
+    how: ReturnType<typeof howOf>,
+    asked: Ask[],
+    options: { limit: number; ordered: boolean; signal: AbortSignal },
+  ): AsyncGenerator<number | undefined> {
+    if (how === "map") {
+      const results = this.#pool.map("text", asked, options);
+      for await (const { length } of results) yield length;
+      return;
+    }
+    const kind = how === "failing" ? "fail" : "text";
+    const results = this.#pool.mapSettled(kind, asked, options);
+    for await (const result of results) {
+      if (result.status === "fulfilled") {
+        if (kind === "fail") throw new Error("another result of mapSettled");
+        yield result.value.length;
+      } else if (kind === "fail" && result.reason instanceof RangeError) {
+        const { message } = result.reason;
+        if (!/^x*$/.test(message)) throw result.reason;
+        yield message.length;
+      } else {
+        this.#failure(kind, NO_TASK, result.reason);
+        yield undefined;
+      }
+    }
+  }
+
   /** No task may be done more often than allowed. */
   #count(): void {
+    for (const { at, idempotent } of this.#refused) {
+      // One that is idempotent may have been begun by a worker that died.
+      if (idempotent || this.#begun[at] === 0) continue;
+      this.#ledger.problem(`task ${at} was begun, and refused`);
+    }
     for (const { at, idempotent } of this.#tasks) {
       const most = idempotent ? 3 : 1;
       if (this.#begun[at]! <= most) continue;

@@ -4,11 +4,14 @@
  *
  * With a fourth word, a promise that does not end within that time, in ms, has
  * never ended, and a plan that fails is not made shorter: `storms_test.ts` looks
- * for mistakes that it has made itself.
+ * for mistakes that it has made itself. A fifth word is the only plan, in the
+ * format of `valueCodec`, as base64.
  *
  * @module
  */
+import { Buffer } from "node:buffer";
 import process from "node:process";
+import { valueCodec } from "../../mod.ts";
 import type { Row } from "./_row.ts";
 import { type Limits, storm } from "./_storm.ts";
 import { callsStorm } from "./storm_calls.ts";
@@ -26,9 +29,12 @@ const STORMS: Readonly<
   values: (ms, seed) => Promise.resolve(valuesStorm(ms, seed)),
 };
 
-const [, , name, ms, seed, patience] = process.argv;
+const [, , name, ms, seed, patience, given] = process.argv;
+const plan = given === undefined
+  ? undefined
+  : valueCodec.decode(Buffer.from(given, "base64"));
 const limits = patience === undefined
   ? undefined
-  : { patience: Number(patience), shrinks: false };
+  : { patience: Number(patience), shrinks: false, plan };
 const row = await STORMS[name!]!(Number(ms), Number(seed), limits);
 process.stdout.write(`${JSON.stringify(row)}\n`, () => process.exit(0));
