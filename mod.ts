@@ -174,6 +174,17 @@ export {
 } from "./primitives/struct.ts";
 export { type Waitable, waitAny } from "./primitives/wait_any.ts";
 export {
+  type AddedTo,
+  type Arm,
+  select,
+  type Selected,
+  type SelectOptions,
+  type Sending,
+  sending,
+  type Sink,
+  type TakenFrom,
+} from "./primitives/select.ts";
+export {
   type Finding,
   type Found,
   recover,

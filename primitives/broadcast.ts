@@ -939,6 +939,19 @@ export class Subscription<E = number> extends SubscriptionBase<E> {
     );
   }
 
+  /**
+   * The path that waits until `attempt`, which takes an element, returns a
+   * result.
+   *
+   * @internal
+   */
+  waitAt<T>(
+    _end: "push" | "pop",
+    attempt: () => T | false | undefined,
+  ): Waiting<T | undefined> {
+    return waitOn(this.#coming(() => attempt() || undefined));
+  }
+
   #comingInto(dst: Elements): Awaited<true> {
     return this.#coming(() => this.#popInto(dst) || undefined);
   }

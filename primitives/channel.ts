@@ -775,13 +775,13 @@ export class Channel<T> extends ChannelBase<T> {
   /** As `receive`, awaiting instead of blocking. */
   async receiveAsync(options?: AsyncOptions): Promise<T> {
     const { queue } = this.#port;
-    return (await queue.asyncAt("pop", () => this.#boxed(), options))[0];
+    return (await queue.asyncAt("pop", () => this.tryTake(), options))[0];
   }
 
   /** As `tryReceive`, awaiting instead of blocking. */
   async tryReceiveAsync(options?: TryAsyncOptions): Promise<T | undefined> {
     const { queue } = this.#port;
-    const box = await queue.tryAsyncAt("pop", () => this.#boxed(), options);
+    const box = await queue.tryAsyncAt("pop", () => this.tryTake(), options);
     return box?.[0];
   }
 
@@ -954,7 +954,7 @@ export class Channel<T> extends ChannelBase<T> {
   values(options?: AsyncOptions): AsyncGenerator<T, void, void> {
     let box: [T] | undefined;
     return iterate({
-      take: () => (box = this.#boxed())?.[0],
+      take: () => (box = this.tryTake())?.[0],
       // A message may be undefined. Then it is in the box already.
       takeAsync: () =>
         box ? Promise.resolve(box[0]) : this.receiveAsync(options),
@@ -1003,6 +1003,40 @@ export class Channel<T> extends ChannelBase<T> {
     return this.#port.queue.readiness();
   }
 
+  /**
+   * The path that waits at an end of the channel until `attempt`, an operation
+   * there, returns a result.
+   *
+   * @internal
+   */
+  waitAt<R>(
+    end: "push" | "pop",
+    attempt: () => R | false | undefined,
+  ): Waiting<R | undefined> {
+    return this.#port.queue.waitAt(end, attempt);
+  }
+
+  /**
+   * Takes a message, in an array because it may be undefined; undefined if
+   * there is none.
+   *
+   * @internal
+   */
+  tryTake(): [T] | undefined {
+    const value = this.#port.tryTake();
+    return value === NONE ? undefined : [value];
+  }
+
+  /**
+   * Encodes `value` now; what it returns sends it, or returns false if there is
+   * no room.
+   *
+   * @internal
+   */
+  pack(value: T): () => boolean {
+    return this.#port.pack(value);
+  }
+
   // The slow paths are functions of their own: otherwise each call of a fast
   // path would pay for the closure.
 
@@ -1012,7 +1046,7 @@ export class Channel<T> extends ChannelBase<T> {
   }
 
   #receiveSlow(timeout?: number): [T] | undefined {
-    return this.#port.queue.blockAt("pop", () => this.#boxed(), timeout);
+    return this.#port.queue.blockAt("pop", () => this.tryTake(), timeout);
   }
 
   /** Takes a message into `dst`; its length may be 0, so it is in an array. */
@@ -1047,12 +1081,6 @@ export class Channel<T> extends ChannelBase<T> {
     throw new TypeError(
       `This is for channels of codec.binary: this channel's codec is ${name}`,
     );
-  }
-
-  /** A message in an array, because the message itself may be undefined. */
-  #boxed(): [T] | undefined {
-    const value = this.#port.tryTake();
-    return value === NONE ? undefined : [value];
   }
 }
 

@@ -1347,6 +1347,19 @@ export class RecordRing extends RecordRingBase {
   }
 
   /**
+   * The path that waits at an end of the ring until `attempt`, an operation
+   * there, returns a result.
+   *
+   * @internal
+   */
+  waitAt<T>(
+    end: "push" | "pop",
+    attempt: () => T | false | undefined,
+  ): Waiting<T | undefined> {
+    return waitOn(this.#at(end, attempt));
+  }
+
+  /**
    * Blocks until `attempt`, an operation at this end of the ring, returns a
    * result; waits at most `timeout` ms. An error that `attempt` throws, such as
    * a ClosedError, is thrown here, too.

@@ -15,7 +15,11 @@ import {
 } from "../_message/message.ts";
 import { copyBytes } from "../_message/bytes.ts";
 import type { Field } from "../_message/record.ts";
-import type { AsyncOptions, TryAsyncOptions, Waitable } from "../_wait/wait.ts";
+import type {
+  AsyncOptions,
+  Selectable,
+  TryAsyncOptions,
+} from "../_wait/wait.ts";
 
 /** The end of a queue at which an agent waits. */
 type End = "push" | "pop";
@@ -23,7 +27,7 @@ type End = "push" | "pop";
 /**
  * The methods of every carrier: it can wait until there is room or a message.
  */
-export interface Waits extends Waitable {
+export interface Waits extends Selectable {
   readonly byteLength: number;
   readonly closed: boolean;
   close(): void;

@@ -245,6 +245,16 @@ export interface Queue<E = unknown> extends AsyncIterable<E>, Disposer {
    */
   readiness(): Waiting<boolean | undefined>;
   /**
+   * The path that waits at an end of the queue until `attempt`, an operation
+   * there, returns a result.
+   *
+   * @internal
+   */
+  waitAt<T>(
+    end: End,
+    attempt: () => T | false | undefined,
+  ): Waiting<T | undefined>;
+  /**
    * Blocks until `attempt`, an operation at this end of the queue, returns a
    * result; waits at most `timeout` ms.
    *
@@ -457,7 +467,14 @@ export function waiting<Kind extends string, More>(
     }
 
     readiness(): Waiting<boolean | undefined> {
-      return this.#wait("pop", () => this.poppable());
+      return this.waitAt("pop", () => this.poppable());
+    }
+
+    waitAt<T>(
+      end: End,
+      attempt: () => T | false | undefined,
+    ): Waiting<T | undefined> {
+      return this.#wait(end, attempt);
     }
 
     protected override refuse(): never {

@@ -341,6 +341,19 @@ export class TypedQueue<F, Kind extends string = string>
     return this.untyped.readiness();
   }
 
+  /**
+   * The path that waits at an end of the queue until `attempt`, an operation
+   * there, returns a result.
+   *
+   * @internal
+   */
+  waitAt<T>(
+    end: "push" | "pop",
+    attempt: () => T | false | undefined,
+  ): Waiting<T | undefined> {
+    return this.untyped.waitAt(end, attempt);
+  }
+
   #packed(record: RecordOf<F>): Int32Array<ArrayBuffer> {
     const checked = this.#field.check(record, "");
     this.#field.set(this.#data, 0, checked as never);

@@ -65,6 +65,20 @@ export interface Waitable {
   readiness(): Waiting<boolean | undefined>;
 }
 
+/** A source at whose ends `select` takes and adds. */
+export interface Selectable extends Waitable {
+  /**
+   * The path that waits at an end until `attempt`, an operation there, returns
+   * a result.
+   *
+   * @internal
+   */
+  waitAt<T>(
+    end: "push" | "pop",
+    attempt: () => T | false | undefined,
+  ): Waiting<T | undefined>;
+}
+
 /** Whether this agent may block. */
 export const mayBlock = (): boolean => MAY_BLOCK || explorer() !== undefined;
 
@@ -260,11 +274,11 @@ export function blockAnyAsync(
         else break; // this one is ready: no path needs to sleep
       }
     } catch (error) {
-      for (const [waiting] of asleep) waiting.next("timed-out");
+      for (const [waiting] of asleep) giveUp(waiting);
       return deliver(reject, error);
     }
     if (asleep.length < paths.length) {
-      for (const [waiting] of asleep) waiting.next("timed-out");
+      for (const [waiting] of asleep) giveUp(waiting);
       return deliver(resolve, asleep.length);
     }
     const waiters: Waiter[] = [];
@@ -278,7 +292,9 @@ export function blockAnyAsync(
       else if (--left === 0) return resolve(undefined);
       else return;
       for (const waiter of waiters) {
-        if (waiter.line !== undefined) resume(waiter, "timed-out");
+        if (waiter.line === undefined) continue;
+        waiter.deadline = -Infinity; // a sleep that follows ends at once
+        resume(waiter, "timed-out");
       }
     };
     for (const [i, [waiting, sleep]] of asleep.entries()) {
@@ -290,6 +306,11 @@ export function blockAnyAsync(
       }, (reason) => settle({ reason }));
     }
   });
+}
+
+/** Ends a path that sleeps, and each sleep that follows. */
+function giveUp(waiting: Waiting<unknown>): void {
+  while (!waiting.next("timed-out").done);
 }
 
 // ---- aborts: one listener a signal ----------------------------------------------

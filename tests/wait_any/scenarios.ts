@@ -13,7 +13,7 @@ import {
  * The primitives that are waited for, and the library's functions in this
  * agent.
  */
-interface Handles {
+export interface Handles {
   readonly mod: Modules["mod"];
   readonly queues: readonly MpmcQueue[];
   readonly semaphore: Semaphore;
@@ -23,8 +23,8 @@ interface Handles {
 const CAPACITY = 4;
 
 /** The offset of each: two queues, a semaphore, an event. */
-function places({ mod }: Modules) {
-  const queue = mod.MpmcQueue.byteLength({ capacity: CAPACITY });
+function places({ mod }: Modules, capacity: number) {
+  const queue = mod.MpmcQueue.byteLength({ capacity });
   const semaphore = 2 * queue;
   const event = semaphore + mod.Semaphore.byteLength();
   return { queues: [0, queue], semaphore, event };
@@ -34,15 +34,21 @@ const hint = (at: number, index: number) =>
   [at + index * 4, at + index * 4 + 4] as const;
 
 /** The parts that all scenarios share; `items` are in queue 1. */
-function several(weft: Weft, items: readonly number[]) {
-  const at = places(weft);
+export function several(
+  weft: Weft,
+  items: readonly number[],
+  capacity: number = CAPACITY,
+) {
+  const at = places(weft, capacity);
   const { tail, head } = LAYOUT.mpmc_queue;
   return {
     async: true,
+    queuesIn: (memory: SharedArrayBuffer) =>
+      at.queues.map((place) => new weft.mod.MpmcQueue(memory, place)),
     memory: () => {
       const memory = new SharedArrayBuffer(at.event + 4);
       for (const place of at.queues) {
-        weft.mod.MpmcQueue.init(memory, place, { capacity: CAPACITY });
+        weft.mod.MpmcQueue.init(memory, place, { capacity });
       }
       const queue = new weft.mod.MpmcQueue(memory, at.queues[1]);
       for (const item of items) queue.tryPushInt(item);
@@ -80,6 +86,7 @@ function several(weft: Weft, items: readonly number[]) {
       const words = new Int32Array(memory);
       const left = [
         ...at.queues.map((place) => place / 4 + LAYOUT.mpmc_queue.pop_waiters),
+        ...at.queues.map((place) => place / 4 + LAYOUT.mpmc_queue.push_waiters),
         at.semaphore / 4 + LAYOUT.semaphore.waiters,
       ].map((index) => words[index]);
       if (left.some((n) => n !== 0)) return `waiters are left: ${left}`;
@@ -90,19 +97,23 @@ function several(weft: Weft, items: readonly number[]) {
 }
 
 /** The model's state: items of each queue, free permits, remembered signals. */
-interface Model {
+export interface Model {
   readonly queues: readonly (readonly number[])[];
   readonly permits: number;
   readonly signals: number;
 }
 
 /** `s` with the items of queue `q` changed. */
-const withItems = (s: Model, q: number, items: readonly number[]): Model => ({
+export const withItems = (
+  s: Model,
+  q: number,
+  items: readonly number[],
+): Model => ({
   ...s,
   queues: s.queues.map((old, i) => i === q ? items : old),
 });
 
-type Outcome = [Model, unknown];
+export type Outcome = [Model, unknown];
 
 /** The sources that are ready: two queues, then a semaphore and an event. */
 function ready(s: Model, others = false): Outcome[] {
@@ -112,7 +123,7 @@ function ready(s: Model, others = false): Outcome[] {
 }
 
 /** An AbortSignal that calls its listeners directly: see `wait.ts`. */
-class Signal {
+export class Signal {
   aborted = false;
   readonly reason = new Error("aborted");
   readonly #listeners = new Set<(event: unknown) => void>();

@@ -1,0 +1,304 @@
+/**
+ * Waits until one of several operations can be done, and does it.
+ *
+ * @module
+ */
+
+import { describe } from "./_memory/describe.ts";
+import { assertOptions, TRY_ASYNC } from "./_memory/options.ts";
+import type { Elements } from "./_queue/elements.ts";
+import { ClosedError } from "./_queue/queue.ts";
+import {
+  blockAnyAsync,
+  type Selectable,
+  type TryAsyncOptions,
+  type Waitable,
+  type Waiting,
+} from "./_wait/wait.ts";
+
+export type {
+  AsyncOptions,
+  Selectable,
+  TryAsyncOptions,
+  Waitable,
+} from "./_wait/wait.ts";
+
+/** How `select` waits. */
+export interface SelectOptions extends TryAsyncOptions {
+  /**
+   * Which arm wins if several can be done at the call: `"random"` unless given,
+   * or the `"first"` of the list.
+   */
+  readonly order?: "random" | "first" | undefined;
+}
+
+/** A queue, ring or channel, to which values can be added. */
+export type Sink = Selectable & AsyncIterable<unknown>;
+
+/** What can be added to `S`: a number, a record, a message, or bytes. */
+export type AddedTo<S> = S extends AsyncIterable<infer E>
+  ? E extends Uint8Array ? Elements : E
+  : never;
+
+/** An arm that adds a value; {@linkcode sending} makes one. */
+export interface Sending {
+  /** Where the value goes. */
+  readonly sink: Sink;
+  /** What is added. */
+  readonly value: unknown;
+}
+
+/** What `select` may do: take from a source, or add to a sink. */
+export type Arm = Waitable | Sending;
+
+/** What an arm takes from `S`: an element, a message, or nothing. */
+export type TakenFrom<S> = S extends AsyncIterable<infer E> ? E : undefined;
+
+/** What `select` did: which arm, and what was taken. */
+export type Selected<Arms extends readonly Arm[]> = {
+  [I in keyof Arms]:
+    | {
+      /** The place of the arm in the list. */
+      readonly index: I extends `${infer N extends number}` ? N : number;
+      /** False: the arm was done. */
+      readonly done: false;
+      /** What was taken; undefined if the arm takes no value. */
+      readonly value: TakenFrom<Arms[I]>;
+    }
+    | {
+      /** The place of the arm in the list. */
+      readonly index: I extends `${infer N extends number}` ? N : number;
+      /** True: the arm's queue or channel is closed, so that nothing was done. */
+      readonly done: true;
+      /** Nothing was taken. */
+      readonly value: undefined;
+    };
+}[number];
+
+/**
+ * An arm that adds `value` to a queue, ring or channel as soon as there is
+ * room. The value of a channel is encoded when `select` is called. Do not
+ * change an array before the promise settles: it may be copied until then.
+ *
+ * @throws {TypeError} If nothing can be added to `sink`.
+ */
+export function sending<S extends Sink>(
+  sink: S,
+  value: AddedTo<S>,
+): Sending {
+  const { waitAt, pack, tryPush } = Object(sink) as Adding;
+  if (waitAt && (pack ?? tryPush)) return { sink, value };
+  throw new TypeError(
+    `Cannot send to this: expected a queue, ring or channel: received ${
+      describe(sink)
+    }`,
+  );
+}
+
+/**
+ * Does the first of several operations that can be done, and says which it was.
+ * Exactly one is done. Unless a timeout is given, it waits without a limit;
+ * with one, the result is undefined if none could be done in time.
+ *
+ * ```text
+ * a queue, RecordRing, Channel, Subscription   takes the oldest element
+ * sending(sink, value)     adds the value
+ * Semaphore                takes a permit
+ * Event                    waits for it; with automatic reset, takes the signal
+ * Latch, WorkCounter, WaitGroup   waits until it is open, done, or 0
+ * ```
+ *
+ * If an arm's queue or channel is closed (and, to take, empty), the result has
+ * `done: true`, and `index` names the arm. Leave it out of the next call, which
+ * else returns at once again. Elements of 4 bytes are numbers.
+ *
+ * If several can be done at the call, one of them is chosen at random. With
+ * `order: "first"`, it is the first of the list.
+ *
+ * Invariant: when it ends, in any way, one operation is done or none, and no
+ * source counts it as a waiter. A wake that another arm had used up is passed
+ * on.
+ * Progress: it awaits, and never blocks the agent. An agent that is terminated
+ * while it waits delays others by at most a second, for a wake it was given.
+ * Fairness: that of each source. Waiting here gives no place in the line of a
+ * semaphore.
+ * C twin: none. Source: Go's `select`, and crossbeam's.
+ *
+ * @example Answers to whoever asks first, and an end
+ * ```ts
+ * import { Channel, codec, Event, select, sending } from "@weft/sync";
+ *
+ * const N = 100;
+ * const asked = Channel.create({ codec: codec.i32, capacity: 4 });
+ * const answers = Channel.create({ codec: codec.text, capacity: 4 });
+ * const stop = Event.create();
+ * async function serve() {
+ *   for (;;) {
+ *     const got = await select([asked, stop]);
+ *     if (got.index === 1 || got.done) return;
+ *     await select([sending(answers, `${got.value * 2}`), stop]);
+ *   }
+ * }
+ * const served = serve();
+ * let sum = 0;
+ * for (let n = 1; n <= N; n++) {
+ *   await asked.sendAsync(n);
+ *   sum += Number(await answers.receiveAsync());
+ * }
+ * stop.set();
+ * await served;
+ * if (sum !== N * (N + 1)) throw new Error(`${sum}`);
+ * ```
+ *
+ * @throws {TypeError} If `arms` is no array, an arm can neither be waited for
+ * nor added to, an option is unknown or of a wrong type; or if a value to send
+ * is not what its sink takes: nothing was done.
+ * @throws {RangeError} If there is no arm, the timeout is negative or NaN, the
+ * order is unknown; or if a value to send is out of its sink's range.
+ */
+export async function select<const Arms extends readonly Arm[]>(
+  arms: Arms,
+  options?: SelectOptions,
+): Promise<Selected<Arms> | undefined> {
+  if (!Array.isArray(arms)) {
+    throw new TypeError(
+      `select needs an array of arms: received ${describe(arms)}`,
+    );
+  }
+  if (arms.length === 0) {
+    throw new RangeError("select needs an arm: received none");
+  }
+  assertOptions(options, [...TRY_ASYNC, "order"]);
+  const { order = "random", ...limits } = options ?? {};
+  if (order !== "random" && order !== "first") {
+    throw new RangeError(
+      `order must be "random" or "first": received ${describe(order)}`,
+    );
+  }
+  const choice = new Choice();
+  const paths = arms.map((arm: Arm, i) => choice.path(arm, i));
+  const start = order === "first" ? 0 : Math.floor(Math.random() * arms.length);
+  const turned = [...paths.slice(start), ...paths.slice(0, start)];
+  try {
+    await blockAnyAsync(turned, limits);
+  } catch (error) {
+    // An arm that was done while another one failed, or while the signal
+    // aborted, counts.
+    if (choice.made === undefined) throw error;
+  }
+  return choice.made as Selected<Arms> | undefined;
+}
+
+type Path = () => Waiting<boolean | undefined>;
+/** Tries an operation; returns its value in an array, or undefined. */
+type Attempt = () => readonly [value: unknown] | undefined;
+
+/** The arms of one call, of which one is done. */
+class Choice {
+  /** What was done. As an agent runs one path at a time, nothing comes between. */
+  made: { index: number; done: boolean; value: unknown } | undefined;
+
+  /** How arm `index` waits, and is done unless another one was. */
+  path(arm: Arm, index: number): Path {
+    if ("sink" in Object(arm)) {
+      const { sink, value } = arm as Sending;
+      const attempt = this.#once(index, adding(sink as Adding, value));
+      return () => sink.waitAt("push", attempt);
+    }
+    const source = arm as Waitable & Source;
+    if (typeof source?.readiness !== "function") {
+      throw new TypeError(
+        `Cannot select arm ${index}: expected a queue, ring, channel, ` +
+          "subscription, semaphore, event, latch, wait group, work counter " +
+          `or sending(...): received ${describe(arm)}`,
+      );
+    }
+    if (source.waitAt !== undefined) {
+      const attempt = this.#once(index, popping(source));
+      return () => source.waitAt!("pop", attempt);
+    }
+    const take = source.tryAcquire !== undefined || source.autoReset === true
+      ? () => source.tryAcquire?.() ?? source.tryWait!()
+      : undefined; // it stays ready, or was ready for a while, which counts
+    return () => this.#taken(index, source, take);
+  }
+
+  /** Waits until `source` is ready, and what `take` takes of it is there. */
+  *#taken(
+    index: number,
+    source: Waitable,
+    take: () => boolean = () => true,
+  ): Waiting<boolean | undefined> {
+    const attempt = this.#once(index, () => take() ? NOTHING : undefined);
+    while (yield* source.readiness()) {
+      if (attempt()) return true;
+      if (this.made !== undefined) return undefined;
+      // Another agent was faster.
+    }
+    return undefined;
+  }
+
+  /** An attempt that is made only until one arm is done. */
+  #once(index: number, attempt: Attempt): () => true | undefined {
+    return () => {
+      if (this.made !== undefined) return undefined;
+      try {
+        const box = attempt();
+        if (box === undefined) return undefined;
+        this.made = { index, done: false, value: box[0] };
+      } catch (error) {
+        if (!(error instanceof ClosedError)) throw error;
+        this.made = { index, done: true, value: undefined };
+      }
+      return true;
+    };
+  }
+}
+
+/** What the kinds of sources have; each has some of it. */
+interface Source {
+  readonly elementSize?: number;
+  /** Of a subscription: where its elements come from. */
+  readonly broadcast?: { readonly elementSize: number };
+  readonly autoReset?: boolean;
+  waitAt?: Selectable["waitAt"];
+  tryTake?(): [unknown] | undefined;
+  tryPopInt?(): number | undefined;
+  tryPop?(): unknown;
+  tryAcquire?(): boolean;
+  tryWait?(): boolean;
+}
+
+const NOTHING = [undefined] as const;
+
+const boxed = (value: unknown): [unknown] | undefined =>
+  value === undefined ? undefined : [value];
+
+/** How to take the oldest element of a source. */
+function popping(source: Source): Attempt {
+  if (source.tryTake !== undefined) return () => source.tryTake!();
+  const { elementSize = source.broadcast?.elementSize } = source;
+  if (elementSize === 4 && source.tryPopInt !== undefined) {
+    return () => boxed(source.tryPopInt!());
+  }
+  return () => boxed(source.tryPop!());
+}
+
+/** What the kinds of sinks have; each has some of it. */
+interface Adding {
+  readonly elementSize?: number;
+  waitAt?: Selectable["waitAt"];
+  pack?(value: unknown): () => boolean;
+  tryPushInt?(value: number): boolean;
+  tryPush?(value: unknown): boolean;
+}
+
+/** How to add to a sink. A message is encoded now. */
+function adding(sink: Adding, value: unknown): Attempt {
+  let add;
+  if (sink.pack !== undefined) add = sink.pack(value);
+  else if (sink.elementSize === 4 && sink.tryPushInt !== undefined) {
+    add = () => sink.tryPushInt!(value as number);
+  } else add = () => sink.tryPush!(value);
+  return () => add() ? NOTHING : undefined;
+}
