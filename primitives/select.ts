@@ -156,6 +156,15 @@ export function sending<S extends Sink>(
  * @throws {RangeError} If there is no arm, the timeout is negative or NaN, the
  * order is unknown; or if a value to send is out of its sink's range.
  */
+export function select<const Arms extends readonly Arm[]>(
+  arms: Arms,
+  options?: SelectOptions & { readonly timeout?: undefined },
+): Promise<Selected<Arms>>;
+/** As above; with a timeout, the result may be undefined. */
+export function select<const Arms extends readonly Arm[]>(
+  arms: Arms,
+  options: SelectOptions | undefined,
+): Promise<Selected<Arms> | undefined>;
 export async function select<const Arms extends readonly Arm[]>(
   arms: Arms,
   options?: SelectOptions,

@@ -194,7 +194,7 @@ test("each of two that are ready is chosen in at least 20 of 200", async () => {
   const a = Semaphore.create(200);
   const b = Semaphore.create(200);
   const counts = [0, 0];
-  for (let n = 0; n < 200; n++) counts[(await select([a, b]))!.index]!++;
+  for (let n = 0; n < 200; n++) counts[(await select([a, b])).index]!++;
   assert.ok(Math.min(...counts) >= 20, String(counts));
 });
 
@@ -230,7 +230,7 @@ test("an abort, or a timeout, loses nothing", async () => {
       const controller = new AbortController();
       const reason = new Error("enough");
       const waiting = select([jobs, more], { signal: controller.signal })
-        .then((got) => got!.value, (error) => {
+        .then((got) => got.value, (error) => {
           assert.is(error, reason);
           return "aborted";
         });
@@ -261,14 +261,14 @@ test("many selects share what comes, each once", async () => {
     while (open.size > 0) {
       const arms = [...open];
       const got = await select(arms.map((i) => i === 0 ? a : b));
-      if (got!.done) open.delete(arms[got!.index]!);
-      else seen.push(got!.value as number);
+      if (got.done) open.delete(arms[got.index]!);
+      else seen.push(got.value as number);
     }
   };
   const takers = [take(), take(), take()];
   for (let n = 0; n < N; n++) {
     const sent = await select([sending(a, n), sending(b, n)]);
-    assert.is(sent!.done, false);
+    assert.is(sent.done, false);
   }
   a.close();
   b.close();
