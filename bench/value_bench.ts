@@ -30,15 +30,19 @@ interface Msgpackr {
   };
 }
 
-/** Each value with the most of the peers' time that it may take. */
+/**
+ * Each value with the most of the peers' time that it may take. Of the loop's
+ * rounds, one of `every` is done, by each of them.
+ */
 const VALUES: [
   what: string,
   value: unknown,
+  every: number,
   ofMsgpackr: number,
   ofClone: number,
 ][] = [
-  ["a small object", SMALL, 0.5, 0.3],
-  ["an object of 40 names", LARGE, 0.8, 0.6],
+  ["a small object", SMALL, 10, 0.5, 0.3],
+  ["an object of 40 names", LARGE, 100, 0.8, 0.6],
 ];
 
 /** All rows of this bench. */
@@ -46,35 +50,38 @@ export async function rows(): Promise<Row[]> {
   const url = peer("msgpackr");
   const msgpackr: Msgpackr | undefined = url && await import(url.href);
   const rows: Row[] = [];
-  for (const [what, value, ofMsgpackr, ofClone] of VALUES) {
+  for (const [what, value, every, ofMsgpackr, ofClone] of VALUES) {
     const table = ShapeTable.create();
     const [sender, receiver] = [values.over(table), values.over(table)];
     const memory = new Uint8Array(new SharedArrayBuffer(8192));
     const apart = new Uint8Array(8192);
     const [encoder, decoder] = [new TextEncoder(), new TextDecoder()];
     const packr = msgpackr && new msgpackr.Packr({ structures: [] });
-    const repeat = (once: () => unknown) => (n: number) => {
-      for (let i = 0; i < n; i++) once();
+    const repeated = <Name extends string>(
+      name: Name,
+      once: () => unknown,
+    ) => {
+      const contestant = timed(name, (n) => {
+        for (let i = 0; i < n; i += every) once();
+      });
+      const turn = async () => ({
+        ns: (await contestant.turn()).ns! * every,
+      });
+      return { ...contestant, turn };
     };
     const results = await contest([
-      timed(
-        "value",
-        repeat(() => {
-          const length = sender.encodeAt(value, memory, 64, 8000);
-          return receiver.decodeAt(memory, 64, length);
-        }),
-      ),
-      timed(
-        "JSON",
-        repeat(() => {
-          const text = JSON.stringify(value);
-          const { written } = encoder.encodeInto(text, apart);
-          return JSON.parse(decoder.decode(apart.subarray(0, written)));
-        }),
-      ),
-      timed("structuredClone", repeat(() => structuredClone(value))),
+      repeated("value", () => {
+        const length = sender.encodeAt(value, memory, 64, 8000);
+        return receiver.decodeAt(memory, 64, length);
+      }),
+      repeated("JSON", () => {
+        const text = JSON.stringify(value);
+        const { written } = encoder.encodeInto(text, apart);
+        return JSON.parse(decoder.decode(apart.subarray(0, written)));
+      }),
+      repeated("structuredClone", () => structuredClone(value)),
       ...packr === undefined ? [] : [
-        timed("msgpackr", repeat(() => packr.unpack(packr.pack(value)))),
+        repeated("msgpackr", () => packr.unpack(packr.pack(value))),
       ],
     ]);
     const name = `valueCodec, ${what}, write and read: time /`;
