@@ -266,7 +266,7 @@ function between(text: string, made: string): string {
  * What the comment of a class says of when its memory may be freed, with the
  * names of C.
  */
-export function freedOf(source: string): string {
+function freedOf(source: string): string {
   const [, said] =
     source.match(/^ \* (Freed when: (?:.*\n \* )*?)[A-Z]\w* ?\w*: /m) ??
       [];
