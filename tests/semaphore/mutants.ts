@@ -1,7 +1,14 @@
 import { mutants } from "../_run/mutant.ts";
 
+/** The algorithm, and its twin. */
+const SEMAPHORE = {
+  source: "_lock/semaphore",
+  header: "semaphore",
+  scenarios: ["semaphore"],
+};
+
 /** Mutants of `Semaphore`. */
-const COUNTING = mutants("semaphore", {
+const COUNTING = mutants(SEMAPHORE, {
   what: "SE2: does not announce itself",
   by: "two permits released at once, with patience",
   ts: [
@@ -54,8 +61,8 @@ const COUNTING = mutants("semaphore", {
   what: "SE5: takes a wake for its permits",
   by: "two permits released one by one",
   ts: [
-    'if (outcome === "timed-out") return this.#take(n);',
-    'if (outcome === "timed-out") return this.#take(n);\n' +
+    'if (outcome === "timed-out") return this.take(n);',
+    'if (outcome === "timed-out") return this.take(n);\n' +
     'if (outcome === "ok") return true;',
   ],
   c: [
@@ -83,9 +90,9 @@ const COUNTING = mutants("semaphore", {
   what: "SE8: is no longer counted after its first wake",
   by: "one permit, two agents",
   ts: [
-    'if (outcome === "timed-out") return this.#take(n);',
+    'if (outcome === "timed-out") return this.take(n);',
     "Atomics.sub(words, WAITERS, 1);\n" +
-    'if (outcome === "timed-out") return this.#take(n);',
+    'if (outcome === "timed-out") return this.take(n);',
     ["Atomics.sub(words, WAITERS, 1); }", "}"],
   ],
   c: [
@@ -480,7 +487,7 @@ const COUNTING = mutants("semaphore", {
   what: "takes a timeout for a permit",
   by: "a timeout at any time, with patience",
   ts: [
-    'if (outcome === "timed-out") return this.#take(n);',
+    'if (outcome === "timed-out") return this.take(n);',
     'if (outcome === "timed-out") return true;',
   ],
   c: ["return result == EBUSY ? ETIMEDOUT : result;", "return 0;"],
@@ -622,7 +629,7 @@ const ROWS = mutants({
 });
 
 /** Mutants of what a tracked semaphore does otherwise. */
-const TRACKED = mutants("semaphore", {
+const TRACKED = mutants(SEMAPHORE, {
   what: "recovers a tracked claimant and does not end its claim",
   by: "tracked: an agent that claims more than there is, and is killed",
   ts: ["if (claimed) { Atomics.store", "if (!claimed) { Atomics.store"],

@@ -23,7 +23,7 @@ const { permits, waiters, bulk, claimant, claim } = LAYOUT.semaphore;
 const MAX = 2 ** 30 - 1;
 const NO_COUNT = [0, -1, 1.5, 2 ** 30, NaN, Infinity];
 
-/** How many permits a word says are free; 3 in bits 0-1: so many are owed. */
+/** How many permits a word says are free; 3 in bits 0-1: they are owed. */
 const freeOf = (word: number) => (word & 3) === 3 ? -(word >>> 2) : word >>> 2;
 
 /** What changes: free permits, and the words waiters, bulk, claimant, claim. */

@@ -237,7 +237,7 @@ static inline bool weft__semaphore_take(weft_semaphore *s, int32_t n) {
   return false;
 }
 
-/* Takes n permits if so many are free: 0 or EBUSY; if tracked, also EINVAL or
+/* Takes n permits if n are free: 0 or EBUSY; if tracked, also EINVAL or
    ENOTRECOVERABLE. */
 static inline int weft__semaphore_try(weft_semaphore *s, int32_t n) {
   if (s->tracked == 0) return weft__semaphore_take(s, n) ? 0 : EBUSY;
@@ -301,7 +301,7 @@ static inline int weft__semaphore_give(weft_semaphore *s, int32_t n) {
   }
 }
 
-/* Takes n permits if so many are free, without waiting; else EBUSY. EINVAL if n
+/* Takes n permits if n are free, without waiting; else EBUSY. EINVAL if n
    is out of range, or the semaphore tracks other agents than this one. */
 static inline WEFT__CHECKED int weft_semaphore_try_acquire(weft_semaphore *s,
                                                            int32_t n) {
