@@ -5,6 +5,22 @@
  */
 
 import { BARRIER } from "./_layout.ts";
+import {
+  arriveAndWait,
+  ARRIVED_MASK,
+  arriving,
+  Counted,
+  MAX_ID,
+  MAX_PARTIES,
+  ONE_PARTY,
+  type Parties,
+  PARTIES_MASK,
+  type Passage,
+  STATE,
+  TRACKED,
+  WAITING_BIT,
+} from "./_lock/barrier.ts";
+import { Noted, ROWS } from "./_lock/barrier_tracked.ts";
 import type { WordsProblems } from "./_memory/problems.ts";
 import {
   allocate,
@@ -19,17 +35,14 @@ import {
   Region,
   type WordsInspection,
 } from "./_memory/region.ts";
-import { spin } from "./_wait/spin.ts";
-import { MAX_ROWS, ROW, Rows, rowsLength } from "./_memory/tracked.ts";
+import { MAX_ROWS, rowsLength } from "./_memory/tracked.ts";
 import {
   assertMayBlock,
   assertTimeout,
   type AsyncOptions,
-  block,
   blockAsync,
   type TryAsyncOptions,
   tryBlockAsync,
-  type Waiting,
 } from "./_wait/wait.ts";
 import { agentId } from "./agent.ts";
 
@@ -39,31 +52,8 @@ export {
   Printable,
   Region,
 } from "./_memory/region.ts";
+export type { Passage } from "./_lock/barrier.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait/wait.ts";
-
-const TRACKED: typeof BARRIER.tracked = 2;
-const STATE: typeof BARRIER.state = 4;
-
-/** Where the rows of a tracked barrier begin, and a word of each. */
-const ROWS = 40, ARRIVED = 1;
-/** The agent of a row whose party has left. */
-const LEFT = -1;
-
-const ARRIVED_MASK = 0xfff; // BARRIER_BITS.ARRIVED
-const ONE_PARTY = 0x1000; // BARRIER_BITS.PARTIES
-const PARTIES_MASK = 0x00ff_f000; // BARRIER_BITS.PARTIES
-const WAITING_BIT = 0x0100_0000; // BARRIER_BITS.WAITING
-const ONE_GENERATION = 0x0200_0000; // BARRIER_BITS.GENERATION
-const GENERATION_MASK = -0x0200_0000; // BARRIER_BITS.GENERATION
-
-const GENERATION_SHIFT = 25; // BARRIER_BITS.GENERATION
-/** In the state of a tracked barrier. */
-const CHANGES_MASK = 0x00ff_ffff; // BARRIER_BITS.CHANGES
-
-/** The most parties a barrier can have. */
-const MAX_PARTIES = 0xfff; // BARRIER_BITS.PARTIES
-/** The largest agent id. */
-const MAX_ID = 0x0fff_ffff;
 
 /** What a barrier is made with, besides its parties. */
 export interface BarrierConfig {
@@ -73,12 +63,6 @@ export interface BarrierConfig {
    * exactly the parties that dead agents were.
    */
   readonly tracked?: number;
-}
-
-/** What an agent learns when it passes a barrier. */
-export interface Passage {
-  /** Whether it arrived last: true for one party of each generation. */
-  readonly leader: boolean;
 }
 
 /**
@@ -178,9 +162,7 @@ export const PROBLEMS: WordsProblems = {
  * ```
  */
 export class Barrier extends Region<"barrier"> {
-  readonly #words: Int32Array<SharedArrayBuffer>;
-  /** The rows of parties that note that they arrive. */
-  readonly #rows: Rows | undefined;
+  readonly #parties: Parties;
 
   /**
    * Attaches to the barrier at `byteOffset`; writes nothing.
@@ -192,9 +174,9 @@ export class Barrier extends Region<"barrier"> {
   constructor(memory: Memory, byteOffset: number | bigint = 0) {
     const words = attach("barrier", BARRIER, memory, byteOffset, bytesFor);
     super("barrier", words, INSPECTION);
-    this.#words = words;
-    const tracked = words[TRACKED]!;
-    if (tracked > 0) this.#rows = new Rows(words, ROWS, tracked, agentId());
+    this.#parties = words[TRACKED]! > 0
+      ? new Noted(words, agentId())
+      : new Counted(words);
   }
 
   /**
@@ -262,21 +244,17 @@ export class Barrier extends Region<"barrier"> {
 
   /** Parties that have not left. */
   get parties(): number {
-    if (this.#rows !== undefined) return this.#count(this.#rows, 0).parties;
-    return (Atomics.load(this.#words, STATE) & PARTIES_MASK) / ONE_PARTY;
+    return this.#parties.parties;
   }
 
   /** Parties that have arrived and wait. */
   get arrived(): number {
-    const state = Atomics.load(this.#words, STATE);
-    return this.#rows === undefined
-      ? state & ARRIVED_MASK
-      : this.#count(this.#rows, markIn(state)).arrived;
+    return this.#parties.arrived;
   }
 
   /** How many parties note that they arrive: what `tracked` was, or 0. */
   get tracked(): number {
-    return this.#rows?.agents ?? 0;
+    return this.#parties.tracked;
   }
 
   /**
@@ -286,7 +264,7 @@ export class Barrier extends Region<"barrier"> {
    */
   arriveAndWait(): Passage {
     assertMayBlock("arriveAndWait");
-    return this.#arriveAndWait(Infinity)!;
+    return arriveAndWait(this.#parties, Infinity)!;
   }
 
   /**
@@ -301,7 +279,7 @@ export class Barrier extends Region<"barrier"> {
   tryArriveAndWait(timeout = 0): Passage | undefined {
     assertTimeout(timeout);
     if (timeout !== 0) assertMayBlock("tryArriveAndWait");
-    return this.#arriveAndWait(timeout);
+    return arriveAndWait(this.#parties, timeout);
   }
 
   /**
@@ -311,8 +289,7 @@ export class Barrier extends Region<"barrier"> {
    * @throws {TypeError} If an option is unknown or of a wrong type.
    */
   async arriveAndWaitAsync(options?: AsyncOptions): Promise<Passage> {
-    const path = () => this.#waitSlow(this.#arrive());
-    return (await blockAsync(path, options))!;
+    return (await blockAsync(() => arriving(this.#parties), options))!;
   }
 
   /**
@@ -324,7 +301,7 @@ export class Barrier extends Region<"barrier"> {
   tryArriveAndWaitAsync(
     options?: TryAsyncOptions,
   ): Promise<Passage | undefined> {
-    return tryBlockAsync(() => this.#waitSlow(this.#arrive()), options);
+    return tryBlockAsync(() => arriving(this.#parties), options);
   }
 
   /**
@@ -344,28 +321,7 @@ export class Barrier extends Region<"barrier"> {
     assertConfig("leave", options, ["arrived"]);
     const { arrived = false } = options;
     assertBoolean("arrived", arrived);
-    if (this.#rows !== undefined) {
-      return this.#leaveTracked(this.#rows, arrived);
-    }
-    const words = this.#words;
-    let state = Atomics.load(words, STATE);
-    for (;;) {
-      const expected = state;
-      const all = state & PARTIES_MASK;
-      if (all === 0 || (arrived && (state & ARRIVED_MASK) === 0)) {
-        throw new RangeError(
-          `Cannot leave a barrier: no party ${all ? "has arrived" : "is left"}`,
-        );
-      }
-      const left = state - ONE_PARTY - (arrived ? 1 : 0);
-      const waiting = left & ARRIVED_MASK;
-      const ends = waiting > 0 && waiting * ONE_PARTY >= (left & PARTIES_MASK);
-      const next = ends ? nextGeneration(left) : left | 0;
-      state = Atomics.compareExchange(words, STATE, expected, next);
-      if (state !== expected) continue;
-      if (ends && state & WAITING_BIT) Atomics.notify(words, STATE);
-      return ends;
-    }
+    return this.#parties.leave(arrived);
   }
 
   /**
@@ -379,164 +335,9 @@ export class Barrier extends Region<"barrier"> {
    */
   abandon(id: number): number {
     inRange("An agent id", id, 0, MAX_ID);
-    const rows = this.#rows;
-    if (rows === undefined || id === 0) return 0;
-    const words = this.#words;
-    let count = 0;
-    for (let at = ROWS; at < words.length; at += ROW) {
-      // (H) One of the agents that abandon `id` takes the party out.
-      if (Atomics.compareExchange(words, at, id, LEFT) === id) count++;
-    }
-    if (count > 0) this.#tryEnd(rows, Atomics.load(words, STATE));
-    return count;
-  }
-
-  #leaveTracked(rows: Rows, arrived: boolean): boolean {
-    if (arrived) {
-      throw new TypeError("Cannot leave for another party: call abandon(id)");
-    }
-    const words = this.#words;
-    Atomics.store(words, rows.own(), LEFT);
-    return this.#tryEnd(rows, Atomics.load(words, STATE));
-  }
-
-  /** Arrives in the row of this agent: as `#arrive`. */
-  #arriveTracked(rows: Rows): number | undefined {
-    const words = this.#words;
-    const at = rows.own() + ARRIVED;
-    const state = Atomics.load(words, STATE);
-    const mark = markIn(state);
-    if (words[at] === mark) {
-      throw new TypeError("Cannot arrive twice: this agent has arrived");
-    }
-    // (R) Note it, then look at the others: the last one sees all.
-    Atomics.store(words, at, mark);
-    return this.#tryEnd(rows, state) ? undefined : state;
-  }
-
-  /** Ends the generation of `since` if all parties have arrived: whether it did. */
-  #tryEnd(rows: Rows, since: number): boolean {
-    const words = this.#words;
-    for (;;) {
-      const state = Atomics.load(words, STATE);
-      if ((state ^ since) & GENERATION_MASK) return false;
-      const { parties, arrived } = this.#count(rows, markIn(state));
-      if (arrived === 0 || arrived < parties) return false;
-      // (E) Whoever takes an arrival back changes the word.
-      const next = (state & GENERATION_MASK) + ONE_GENERATION | 0;
-      const seen = Atomics.compareExchange(words, STATE, state, next);
-      if (seen !== state) continue;
-      if (state & WAITING_BIT) Atomics.notify(words, STATE);
-      return true;
-    }
-  }
-
-  /** How many parties have not left, and have arrived with this mark. */
-  #count(rows: Rows, mark: number): { parties: number; arrived: number } {
-    const words = this.#words;
-    let { agents: parties } = rows;
-    let arrived = 0;
-    for (let at = ROWS; at < words.length; at += ROW) {
-      if (Atomics.load(words, at) === LEFT) parties--;
-      else if (Atomics.load(words, at + ARRIVED) === mark) arrived++;
-    }
-    return { parties, arrived };
-  }
-
-  /** As `#waitSlow`. */
-  *#waitTracked(rows: Rows, since: number): Waiting<Passage | undefined> {
-    const words = this.#words;
-    let late = false;
-    for (;;) {
-      const state = Atomics.load(words, STATE);
-      if ((state ^ since) & GENERATION_MASK) return { leader: false };
-      if (late) {
-        // (Q) Take it back, then change the word: whoever had counted it looks
-        // again. The generation may end before.
-        Atomics.store(words, rows.own() + ARRIVED, 0);
-        const next = state & ~CHANGES_MASK | state + 1 & CHANGES_MASK;
-        const seen = Atomics.compareExchange(words, STATE, state, next);
-        if (seen !== state) continue;
-        Atomics.notify(words, STATE); // others sleep on the word that it was
-        return undefined;
-      }
-      const value = state | WAITING_BIT;
-      if (state !== value) {
-        const seen = Atomics.compareExchange(words, STATE, state, value);
-        if (seen !== state) continue;
-      }
-      late = (yield { words, index: STATE, value }) === "timed-out";
-      // The last one may have been terminated before it ended the generation.
-      if (this.#tryEnd(rows, since)) return { leader: true };
-    }
-  }
-
-  /** Blocks at most `timeout` ms; 0 takes the arrival back at once. */
-  #arriveAndWait(timeout: number): Passage | undefined {
-    const words = this.#words;
-    const state = this.#arrive();
-    if (state === undefined) return { leader: true };
-    const passed = () =>
-      ((Atomics.load(words, STATE) ^ state) & GENERATION_MASK) !== 0;
-    if (timeout > 0 && spin(passed)) return { leader: false };
-    return block(this.#waitSlow(state), timeout);
-  }
-
-  /** Arrives: the state after that, or undefined if all have arrived. */
-  #arrive(): number | undefined {
-    const words = this.#words;
-    if (this.#rows !== undefined) return this.#arriveTracked(this.#rows);
-    let state = words[STATE]!; // a hint: the exchange below checks it
-    for (;;) {
-      const expected = state;
-      const arrived = (state & ARRIVED_MASK) + 1;
-      const last = arrived * ONE_PARTY >= (state & PARTIES_MASK);
-      const next = last ? nextGeneration(state) : state + 1;
-      state = Atomics.compareExchange(words, STATE, expected, next);
-      if (state !== expected) continue;
-      if (!last) return next;
-      if (state & WAITING_BIT) Atomics.notify(words, STATE);
-      return undefined;
-    }
-  }
-
-  /** Waits for the end of the generation in which `since` was the state. */
-  *#waitSlow(since: number | undefined): Waiting<Passage | undefined> {
-    if (since === undefined) return { leader: true };
-    if (this.#rows !== undefined) {
-      return yield* this.#waitTracked(this.#rows, since);
-    }
-    const words = this.#words;
-    let state = Atomics.load(words, STATE);
-    let last = false;
-    while (((state ^ since) & GENERATION_MASK) === 0) {
-      const expected = state;
-      // The generation did not end, so this arrival is still counted.
-      state = last ? state - 1 : state | WAITING_BIT;
-      if (state !== expected) {
-        const seen = Atomics.compareExchange(words, STATE, expected, state);
-        if (seen !== expected) {
-          state = seen;
-          continue;
-        }
-      }
-      if (last) return undefined;
-      // Every arrival changes the word, but only the last one wakes.
-      const outcome = yield { words, index: STATE, value: state };
-      state = Atomics.load(words, STATE);
-      last = outcome === "timed-out";
-    }
-    return { leader: false };
+    return id === 0 ? 0 : this.#parties.abandon(id);
   }
 }
-
-/** The state once all have arrived: the next generation, with no arrival. */
-function nextGeneration(state: number): number {
-  return (state & (GENERATION_MASK | PARTIES_MASK)) + ONE_GENERATION | 0;
-}
-
-/** What a party that has arrived notes in a tracked barrier with this state. */
-const markIn = (state: number): number => state >>> GENERATION_SHIFT << 1 | 1;
 
 /** The bytes of a barrier, once its configuration is checked. */
 function bytesFor(parties: number, tracked: number): number {

@@ -1,7 +1,11 @@
 import { mutants } from "../_run/mutant.ts";
 
 /** Mutants of a barrier that tracks nobody. */
-const PLAIN = mutants("barrier", {
+const PLAIN = mutants({
+  source: "_lock/barrier",
+  header: "barrier",
+  scenarios: ["barrier"],
+}, {
   what: "BA1: reads the generation after it arrived",
   by: "one of two gives up, the other leaves",
   ts: [
@@ -363,13 +367,17 @@ const PLAIN = mutants("barrier", {
 });
 
 /** Mutants of a tracked barrier. */
-const TRACKED = mutants("barrier", {
+const TRACKED = mutants({
+  source: "_lock/barrier_tracked",
+  header: "barrier",
+  scenarios: ["barrier"],
+}, {
   what: "(R): looks at the others before it notes that it arrives",
   by: "tracked: two parties, a round",
   ts: [
     "Atomics.store(words, at, mark); " +
-    "return this.#tryEnd(rows, state) ? undefined : state;",
-    "const ended = this.#tryEnd(rows, state);\n" +
+    "return this.#tryEnd(state) ? undefined : state;",
+    "const ended = this.#tryEnd(state);\n" +
     "Atomics.store(words, at, mark);\nreturn ended ? undefined : state;",
   ],
   c: [
@@ -395,11 +403,11 @@ const TRACKED = mutants("barrier", {
   what: "(Q): changes the word before it takes its arrival back",
   by: "tracked: two parties that give up",
   ts: [
-    "Atomics.store(words, rows.own() + ARRIVED, 0); const next",
+    "Atomics.store(words, this.#rows.own() + ARRIVED, 0); const next",
     "const next",
     [
       "Atomics.notify(words, STATE); // others",
-      "Atomics.store(words, rows.own() + ARRIVED, 0);\n" +
+      "Atomics.store(words, this.#rows.own() + ARRIVED, 0);\n" +
       "Atomics.notify(words, STATE); // others",
     ],
   ],
@@ -441,7 +449,7 @@ const TRACKED = mutants("barrier", {
   what: "takes a party out and does not end the generation",
   by: "tracked: a party is recovered, the other waits for it",
   ts: [
-    "if (count > 0) this.#tryEnd(rows, Atomics.load(words, STATE));",
+    "if (count > 0) this.#tryEnd(Atomics.load(words, STATE));",
     "",
   ],
   c: [
