@@ -173,7 +173,7 @@ export class Poster {
     const { room } = this.#rooms;
     const needed = codec.encode(request, bytes);
     if (needed <= room) return needed;
-    // That is how many it may have at most; with so much room, it tells all.
+    // `needed` is the most bytes that it may have. With that room, it is whole.
     const whole = new Uint8Array(needed);
     const length = codec.encode(request, whole);
     if (length <= room) {

@@ -64,8 +64,8 @@ export function check(
 }
 
 /**
- * If a search is not complete, loops that count their rounds are looked for in
- * so many histories of agents.
+ * The histories of agents in which loops that count their rounds are looked for
+ * if a search is not complete.
  */
 const HISTORIES = 100;
 

@@ -19,8 +19,8 @@ const engines = new WeakMap<Scenario, Map<number, Engine>>();
 const loops = new WeakMap<Scenario, Map<string, Set<string>>>();
 
 /**
- * Loops that count as endless after so many operations, in programs of the same
- * calls. To follow them again takes longer than most searches.
+ * Loops that count as endless after `operations` operations, in programs of the
+ * same calls. To follow them again takes longer than most searches.
  */
 function loopsOf(
   scenario: Scenario,

@@ -17,8 +17,9 @@ import { COMPARE, type Found, type SearchOptions } from "./task.ts";
 import { judgeHere, Visit } from "./visit.ts";
 
 /**
- * So many steps may be lost by searches that took different states for the same
- * and begin again; beginning again counts as so many steps, too.
+ * A search that took two different states for one begins again, and the steps
+ * it had made are lost. `MOST_WASTED` is how many steps may be lost in all;
+ * `WASTED` is what each new beginning counts as, besides its steps.
  */
 const MOST_WASTED = 200_000;
 const WASTED = 5000;

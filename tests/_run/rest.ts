@@ -9,7 +9,7 @@ import process from "node:process";
 /** How long one look takes, in ms, and how much of it a process that rests uses. */
 const LOOK = 500;
 const REST = 0.05;
-/** The compilers and the collector may work for a while, but not for so long. */
+/** The most looks: compilers and the collector may work, but not for 30 s. */
 const LOOKS = 60;
 
 /**

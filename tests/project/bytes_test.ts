@@ -289,7 +289,7 @@ function allRows(): Row[] {
   ];
 }
 
-/** What C says for `bytes` where a pointer has so many bits. */
+/** What C says for `bytes` where a pointer has `bits` bits. */
 const inC = (bytes: number, bits: 32 | 64) =>
   bits === 32 && bytes >= ADDRESSES ? 0 : bytes;
 

@@ -59,7 +59,7 @@ async function follow(commands: readonly string[], folder: string) {
   return output;
 }
 
-/** What the example prints for so many numbers. */
+/** What the example prints for `n` numbers. */
 const squares = (n: number) =>
   Array.from({ length: n }, (_, i) => `${(i + 1) ** 2}\n`).join("");
 

@@ -81,7 +81,7 @@ function ends(
 /** A line of a random program: an operation, a word, and three numbers. */
 type Line = readonly [op: number, at: number, a: number, b: number, c: number];
 
-/** What an agent does that runs `lines` so many times. */
+/** What an agent does that runs `lines` in each of `rounds`. */
 const bodyOf = (lines: readonly Line[], rounds: number): Body => (w) => {
   let last = 0;
   for (let round = 0; round < rounds; round++) {

@@ -34,7 +34,7 @@ export interface Longest {
 
 /** Nobody may wait for a second, in ms: the goal on a machine that is free. */
 const GOAL = 1000;
-/** Who waits for so long waits for ever, in ms, however busy the machine is. */
+/** A wait of this many ms counts as one for ever, however busy the machine is. */
 const HANGS = 10_000;
 
 /**

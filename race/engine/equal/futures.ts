@@ -41,12 +41,12 @@ const ALL_RUNS = 30_000;
 const RUNS_A_STATE = 2;
 
 /**
- * Seeking a group, and running an agent, take as long as so many steps of a
- * search that compares nothing.
+ * What seeking a group, and running an agent, cost: in steps of a search that
+ * compares nothing.
  */
 const ASKING = 2, RUNNING = 5;
 
-/** After so many wrong comparisons before an operation, there are no more. */
+/** The wrong comparisons before an operation after which there are no more. */
 const FAILS = 3;
 /** The most operations in a round of a loop that is seen at once. */
 const SHORT = 3;

@@ -43,8 +43,8 @@ export const RECOVERS = 12 << 8;
 export const ENOUGH = 4;
 
 /**
- * After so many steps, an agent is run twice for each, and then once. Code that
- * does something else has done so before.
+ * The number of steps after which an agent is run twice for each, and the number
+ * after which it is run once. Code that does something else has done so before.
  */
 const FIRST = 100;
 const SECOND = 1000;

@@ -72,7 +72,7 @@ export interface Chooser {
 const LONGEST = 1e7;
 
 /**
- * After so many looks at the clock in one call, time passes. So a loop on the
+ * The looks at the clock in one call after which time passes. So a loop on the
  * clock ends even if its rounds are too long for it to be seen as a loop.
  */
 const LOOKS = 8;
@@ -134,7 +134,7 @@ export class Engine implements Host {
   sites = false;
   /** After this many steps in a call, `overdue` is called. */
   maxSteps = 1000;
-  /** Called for an agent that has taken so many steps. */
+  /** Called for an agent that has taken `maxSteps` in a call. */
   overdue: ((agent: Agent) => void) | null = null;
   /** When executions are cut short, in milliseconds of the real clock. */
   until = Infinity;

@@ -27,9 +27,9 @@ const MORE: readonly number[] = [
 ];
 
 /**
- * After so many runs of agents, all these numbers are tried of the first
- * history that ends in some way, and one number of the others; and after many
- * runs, one number of each history.
+ * After `RUNS` runs of agents, all these numbers are tried of the first history
+ * that ends in some way, and one number of the others; after `MANY_RUNS`, one
+ * number of each history.
  */
 const RUNS = 400;
 const MANY_RUNS = 20_000;
@@ -243,7 +243,7 @@ export class Spins {
     );
   }
 
-  /** What an agent does after so many rounds, as text. */
+  /** What an agent does after the rounds of `one`, as text. */
   #after(
     tester: Tester,
     one: Ran,
@@ -278,7 +278,7 @@ export class Spins {
     const other = all[texts.findIndex((text) => text !== texts[0])];
     const apart = rounds > MOST ? Math.max(told, OPEN) : rounds;
     for (const agent of tester.world.agents) {
-      // A loop of sleeps must be able to take so many rounds.
+      // A loop of sleeps must be able to take `apart` rounds.
       agent.patience = Math.max(agent.patience, apart + 1);
     }
     for (const { key } of turns) {

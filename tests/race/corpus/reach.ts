@@ -280,7 +280,7 @@ const tickets = race.spec({
   },
 });
 
-/** Agents that lock and unlock so many times. */
+/** Agents that lock and unlock in each of `rounds`. */
 const handles = (agents: number, rounds: number): Reach => ({
   name: `lock with handle state, ${agents} agents` +
     (rounds === 2 ? ", twice" : ""),
