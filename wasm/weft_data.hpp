@@ -190,8 +190,11 @@ class work_deque
   bool push(int32_t item) { return done(weft_work_deque_push(w_, item)); }
   std::optional<int32_t> pop() { return taken(weft_work_deque_pop); }
   std::optional<int32_t> steal() { return taken(weft_work_deque_steal); }
-  /* Makes this agent the owner, after the last one has ended. */
-  void adopt() { weft_work_deque_adopt(w_); }
+  /* Makes this agent the owner, after the last one gave it up, or was
+     abandoned. */
+  void adopt() { done(weft_work_deque_adopt(w_)); }
+  /* Ends the ownership of the agent `id`, so that another one can adopt it. */
+  int32_t abandon(int32_t id) { return weft_work_deque_abandon(w_, id); }
   int32_t capacity() const { return weft_work_deque_capacity(w_); }
   int32_t size() const { return weft_work_deque_size(w_); }
 

@@ -47,10 +47,29 @@ test("weft.h has functions to compile", () => {
   assert.ok(functionsOf(headerText()).length > 60);
 });
 
+test("one header is a small part of weft.h", async () => {
+  const linesOf = async (name: string) => {
+    const file = made("weight.c", `#include <${name}>\n`);
+    const { code, output } = await run(
+      "gcc",
+      ["-E", "-P", "-I", INCLUDE, file],
+      50,
+    );
+    assert.is(code, 0, output);
+    return output.split("\n").length;
+  };
+  const whole = await linesOf("weft.h");
+  for (const name of ["mutex", "semaphore", "rw_lock", "mpmc_queue"]) {
+    const part = await linesOf(`weft/${name}.h`);
+    assert.ok(part < whole / 4, `${name}: ${part} of ${whole} lines`);
+  }
+});
+
 // ---- every standard, without a warning -----------------------------------------
 
 /** Writes a source that is made here. */
 function made(name: string, text: string): string {
+  fs.mkdirSync(BUILT, { recursive: true });
   const file = path.join(BUILT, name);
   if (!fs.existsSync(file) || fs.readFileSync(file, "utf8") !== text) {
     fs.writeFileSync(file, text);

@@ -56,6 +56,18 @@ test("a page, and a header, says when the memory may be freed", () => {
   assert.equal(wrong, []);
 });
 
+test("an example of C includes the headers of what it uses", () => {
+  // These say something to all headers before the first one.
+  const macros = /^#define WEFT_(REALTIME|NAMED_AGENTS|STDIO)/m;
+  const whole = stems.flatMap((stem) =>
+    [...read(PAGES, `${stem}.md`).matchAll(/^```c\n(.*?)^```$/gms)]
+      .filter(([, text]) => /^#include ["<]weft\.h/m.test(text!))
+      .filter(([, text]) => !macros.test(text!))
+      .map(() => stem)
+  );
+  assert.equal(whole, []);
+});
+
 const sources = fs.readdirSync(path.join(PROJECT, "primitives"), {
   recursive: true,
   encoding: "utf8",

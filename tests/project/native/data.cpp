@@ -101,6 +101,13 @@ void work() {
       .join();
   assert(*deque.pop() == 3 && *deque.pop() == 2 && *deque.pop() == 1);
   assert(!deque.pop() && !deque.steal());
+  std::thread([&] {
+    assert(error_of([&] { deque.adopt(); }) == EPERM);
+    assert(deque.abandon(weft_agent_id()) == 0);
+  }).join();
+  assert(deque.abandon(weft_agent_id()) == 1);
+  std::thread([&] { deque.adopt(), assert(deque.push(7)); }).join();
+  assert(*deque.steal() == 7);
 
   static weft::work_counter tasks(1000, 7);
   static std::array<std::atomic<int>, 1000> times;
