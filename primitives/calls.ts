@@ -51,6 +51,8 @@ import {
 } from "./_wait/wait.ts";
 import { refer } from "./_wait/times.ts";
 import { looking, MAY_BLOCK, type Sleep } from "./_wait/waiter.ts";
+import { Nap } from "./_calls/nap.ts";
+import { methodsBy } from "./_calls/remote.ts";
 import { type Watched, Watches } from "./_calls/watch.ts";
 import { agentId } from "./agent.ts";
 import type { CallRing, ServeOptions } from "./call_ring.ts";
@@ -613,7 +615,7 @@ async function serveAsync(
   const { slots } = server;
   const most = inRange("limit", limit ?? slots.count, 1, slots.count);
   const underway = new Set<Promise<void>>();
-  const attempt = () => slots.takeOrEnd() || undefined;
+  const nap = new Nap(slots);
   try {
     for (;;) {
       while (underway.size >= most) await Promise.race(underway);
@@ -623,7 +625,7 @@ async function serveAsync(
         for (let i = 0; at === 0 && underway.size > 0 && i < TICKS; i++) {
           await undefined; // lets handlers end
         }
-        if (at === 0 && underway.size === 0) at = spin(attempt) ?? 0;
+        if (at === 0 && underway.size === 0) at = nap.take();
       }
       at ||= await awaitOn(slots.coming, waiting);
       if (at < 0) return server.count;
@@ -1203,36 +1205,23 @@ function joined(pieces: readonly Uint8Array[]): Uint8Array {
   return whole;
 }
 
-/** An object that has whatever method it is asked for. */
-function remote(
-  client: Client,
-  invoke: (call: Call, args: unknown[]) => unknown,
-): object {
-  // The proxy is asked once for each name: the method is kept in front of it.
-  const unknown = new Proxy({}, {
-    get(_, name, methods) {
-      // `await` asks for "then".
-      if (typeof name !== "string" || name === "then") return undefined;
-      const call = client.prepare(name);
-      const value = (...args: unknown[]) => invoke(call, args);
-      Object.defineProperty(methods, name, { value, enumerable: true });
-      return value;
-    },
-  });
-  return Object.create(unknown);
-}
-
 function connectAsync(ring: CallRing, options?: ConnectOptions): object {
   assertOptions(options, ["codec", "timeout", "ref"]);
   const client = new Client(ring, options ?? {});
-  return remote(client, (call, args) => client.callAsync(call, args));
+  return methodsBy((name) => {
+    const call = client.prepare(name);
+    return (...args) => client.callAsync(call, args);
+  });
 }
 
 function connectBlocking(ring: CallRing, options?: ConnectOptions): object {
   assertOptions(options, ["codec", "timeout"]);
   assertBlocking("connect");
   const client = new Client(ring, options ?? {});
-  return remote(client, (call, args) => client.call(call, args));
+  return methodsBy((name) => {
+    const call = client.prepare(name);
+    return (...args) => client.call(call, args);
+  });
 }
 
 /**

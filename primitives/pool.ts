@@ -178,7 +178,7 @@ export async function servePool<T extends Tasks>(
   const served = servedBy(specsOf(tasks), functions);
   const signatures: Record<string, string> = {};
   for (const [name, it] of served) signatures[name] = signatureOf(it);
-  const to = parent();
+  const to = parent("servePool", "the pool's make");
   const place = await placeFrom(to, signatures, await announceAgent());
   const done = Event.from(place.done);
   const server = new PoolServer({

@@ -25,8 +25,11 @@ export interface Parent {
   ): void;
 }
 
-/** The end of a worker's messages to the thread that has made it. */
-export function parent(): Parent {
+/**
+ * The end of a worker's messages to the thread that has made it. An error names
+ * `caller`, and says who makes the worker.
+ */
+export function parent(caller: string, maker: string): Parent {
   const scope = globalThis as unknown as Parent & {
     process?: {
       getBuiltinModule?(name: string): { parentPort?: Parent | null };
@@ -42,7 +45,7 @@ export function parent(): Parent {
     return scope;
   }
   throw new TypeError(
-    "servePool must be called in a worker, which the pool's make has made " +
+    `${caller} must be called in a worker, which ${maker} has made ` +
       "(in Node: 20.16 or newer)",
   );
 }

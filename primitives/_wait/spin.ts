@@ -10,12 +10,13 @@ import { setting } from "../_memory/explored.ts";
  * `rounds` says how long a blocking call spins before it sleeps; `patience`
  * says how often a waiter lets newcomers pass. In explored code both are 0:
  * sleeping at once loses no interleaving, and without patience a claim comes
- * sooner. `tells` says whether an agent counts as dead if it stands still for a
+ * sooner. `nap` says for how many ms an awaiting server may block before it
+ * awaits: none, unless the agent has nothing else to do. `tells` says whether an agent counts as dead if it stands still for a
  * second within an operation; in explored code agents stand still for any time.
  */
 export const spinning = /* @__PURE__ */ setting(
-  { rounds: 20, patience: 8, tells: true },
-  { rounds: 0, patience: 0, tells: false },
+  { rounds: 20, patience: 8, nap: 0, tells: true },
+  { rounds: 0, patience: 0, nap: 0, tells: false },
 );
 
 type Pausing = typeof Atomics & { pause?: () => void };

@@ -49,6 +49,7 @@ const roomOf = (name: string) => path.posix.dirname(name);
 /** What has an entry point of its own, over all of mod.ts. */
 const LAST = [
   "pool.ts",
+  "sync_worker.ts",
   "watch.ts",
   "deadlocks.ts",
   "devtools.ts",

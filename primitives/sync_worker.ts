@@ -1,0 +1,384 @@
+/**
+ * A worker whose functions block: async functions as if they were not.
+ *
+ * @module
+ */
+
+import { describe } from "./_memory/describe.ts";
+import { DISPOSE, type Disposer } from "./_memory/dispose.ts";
+import { LastWords } from "./_calls/last_words.ts";
+import { methodsBy } from "./_calls/remote.ts";
+import {
+  type AnyWorker,
+  type NodePort,
+  outputWaits,
+  process,
+  sendOutput,
+  threads,
+  writeOutput,
+} from "./_calls/threads.ts";
+import { json } from "./_message/codec.ts";
+import { isError } from "./_message/thrown.ts";
+import { parent } from "./_pool/parent.ts";
+import { values } from "./_value/codec.ts";
+import { spinning } from "./_wait/spin.ts";
+import { assertOptions } from "./_wait/wait.ts";
+import { agentId } from "./agent.ts";
+import { CallError, CallRing } from "./call_ring.ts";
+import {
+  type ApiCodec,
+  type BlockingRemote,
+  ClosedError,
+  connect,
+  type ConnectOptions,
+  type OptionsOf,
+  serve,
+} from "./calls.ts";
+
+export type {
+  ApiCodec,
+  BlockingRemote,
+  ConnectOptions,
+  OptionsOf,
+} from "./calls.ts";
+export { CallError } from "./call_ring.ts";
+export type { AnyWorker } from "./_calls/threads.ts";
+
+/** How to start and to call a worker whose functions have the types of `Api`. */
+export interface SyncWorkerOptions<Api = object>
+  extends Omit<ConnectOptions<Api>, "ref"> {
+  /** The bytes of most requests, 262,144 unless given; longer ones take longer. */
+  readonly request?: number | undefined;
+  /** The bytes of most results, 262,144 unless given. */
+  readonly reply?: number | undefined;
+  /**
+   * Options of the `Worker` of `node:worker_threads`, which is started if a URL
+   * was given: `execArgv`, `env`, `resourceLimits` and others.
+   */
+  readonly worker?: object | undefined;
+}
+
+/**
+ * The functions of a worker. Each blocks until its result is there. The worker
+ * ends with the block of a `using`.
+ */
+export type SyncWorker<Api> = BlockingRemote<Api> & Disposer;
+
+/** How long a worker that has nothing else to do blocks for the next call. */
+const NAP = 2;
+/** Calls that may be under way: those whose time was over may go on. */
+const SLOTS = 8;
+const BYTES = 262_144;
+
+/** The first message to a worker. */
+interface Hello {
+  readonly "weft sync worker": true;
+  readonly ring: unknown;
+  readonly memory: SharedArrayBuffer;
+  /** Where its output goes. */
+  readonly port: NodePort | undefined;
+  /** The module that it serves, unless it serves by itself. */
+  readonly module: string | undefined;
+  /** Whether `codec.json` carries the values. */
+  readonly isJson: boolean;
+}
+
+const isHello = (data: unknown): data is Hello =>
+  typeof data === "object" && data !== null && "weft sync worker" in data;
+
+// ---- the caller -----------------------------------------------------------------
+
+/** The functions that write what output is left when this thread ends. */
+let endings: Set<() => void> | undefined;
+
+/** Starts a thread that runs this module and serves another. */
+function startThread(module: URL | string, options: object): AnyWorker {
+  const Thread = threads()?.Worker;
+  const here = import.meta.url;
+  if (Thread !== undefined && /\/sync_worker\.[jt]s$/.test(here)) {
+    const code = `import(${JSON.stringify(here)})` +
+      `.then(({ serveModule }) => serveModule())`;
+    return new Thread(code, { ...options, eval: true });
+  }
+  throw new TypeError(
+    `syncWorker cannot start ${module} from a bundle, or in this runtime: ` +
+      "give it a function that makes a Worker, whose module calls serveSync",
+  );
+}
+
+/** A worker, as the thread sees it that blocks on it. */
+class Caller {
+  readonly #worker: AnyWorker;
+  readonly #ring: CallRing;
+  readonly #words = new LastWords();
+  readonly #port: NodePort | undefined;
+  #seen = 0;
+
+  constructor(
+    ring: CallRing,
+    start: () => AnyWorker,
+    module: string | undefined,
+    isJson: boolean,
+  ) {
+    this.#ring = ring;
+    const worker = start();
+    if (typeof worker?.postMessage !== "function") {
+      throw new TypeError(
+        `make must return a Worker: received ${describe(worker)}`,
+      );
+    }
+    this.#worker = worker;
+    const channel = outputWaits()
+      ? new (threads()!.MessageChannel)()
+      : undefined;
+    const hello: Hello = {
+      "weft sync worker": true,
+      ring: this.#ring.handle,
+      memory: this.#words.memory,
+      port: channel?.port2,
+      module,
+      isJson,
+    };
+    const transfer = channel === undefined ? [] : [channel.port2 as never];
+    worker.postMessage(hello, transfer);
+    (worker as { unref?(): void }).unref?.();
+    this.#port = channel?.port1;
+    if (channel === undefined) return;
+    channel.port1.on("message", writeOutput);
+    channel.port1.unref();
+    if (endings === undefined) {
+      endings = new Set();
+      process?.on?.("exit", () => endings!.forEach((end) => end()));
+    }
+    endings.add(this.flush);
+  }
+
+  /** Writes the output of the worker that has come so far. */
+  readonly flush = (): void => {
+    const { output } = this.#words;
+    if (this.#port === undefined || output === this.#seen) return;
+    this.#seen = output;
+    const { receiveMessageOnPort } = threads()!;
+    for (let next; (next = receiveMessageOnPort(this.#port)) !== undefined;) {
+      writeOutput(next.message);
+    }
+  };
+
+  /** What a call throws that was thrown `error`. */
+  explain(error: unknown, called: unknown): unknown {
+    const hasEnded = error instanceof CallError || error instanceof ClosedError;
+    const cause = hasEnded ? this.#words.error : undefined;
+    if (cause !== undefined) {
+      const ended = new CallError(
+        `The worker has ended: ${cause.message}`,
+        true,
+      );
+      Object.defineProperty(ended, "cause", { value: cause });
+      return ended;
+    }
+    if (isError(error)) addStack(error, called);
+    return error;
+  }
+
+  end(): void {
+    this.flush();
+    this.#ring.close();
+    void this.#worker.terminate();
+    this.#port?.close();
+    endings?.delete(this.flush);
+  }
+}
+
+/** Adds the stack of the caller to that of the worker. */
+function addStack(error: Error, called: unknown): void {
+  const here: { stack?: string } = {};
+  const capture =
+    (Error as { captureStackTrace?(on: object, from: unknown): void })
+      .captureStackTrace;
+  if (capture === undefined) here.stack = new Error().stack ?? "";
+  else capture.call(Error, here, called);
+  const frames = (here.stack ?? "").split("\n")
+    .filter((line) => line.includes("at ") || line.includes("@"));
+  const { stack } = error;
+  // An error of this thread has these frames.
+  if (frames.length === 0 || stack?.includes(frames[0]!.trim())) return;
+  const both = [stack, "    --- called by ---", ...frames].join("\n");
+  Object.defineProperty(error, "stack", {
+    value: both,
+    configurable: true,
+    writable: true,
+  });
+}
+
+/**
+ * Starts a worker that serves what the module at `url` exports, and returns its
+ * functions. Each blocks this agent until the result is there, also if the
+ * function in the worker is async. Give it the type of the module.
+ *
+ * It runs in Node (20.16 or newer), Deno and Bun. In a bundle, and in a worker of
+ * a page, give it a function that makes the worker in place of the URL; the
+ * worker's module calls {@linkcode serveSync}.
+ *
+ * - What a function throws is thrown here, as by `connect`. Its stack has the
+ *   worker's frames, and then those of the caller.
+ * - What the worker writes to its console has been written when the call
+ *   returns: in Node by this thread, in Deno and Bun by the worker itself. In a
+ *   page, the browser shows it when it likes.
+ * - The worker does not keep the process alive, and ends with it, or by `using`.
+ *   Deno keeps a process alive for a worker of the web that a function makes.
+ * - If the worker ends by itself, by an error outside of all calls or by
+ *   `process.exit`, the call fails with a {@linkcode CallError}, whose cause says
+ *   why. Where its memory was exhausted it cannot tell: a `timeout` ends the call.
+ * - After a `timeout`, the function goes on in the worker, and the next call
+ *   waits until it has ended, or for its own time.
+ *
+ * Between two calls that follow each other closely, the worker's event loop
+ * stands still for 2 ms at most.
+ *
+ * C twin: none.
+ *
+ * @example A formatter that is async
+ * ```ts ignore
+ * import { syncWorker } from "@weft/sync/sync_worker";
+ *
+ * const url = new URL("./worker.ts", import.meta.url);
+ * const format = syncWorker<typeof import("./worker.ts")>(url);
+ * console.log(format.run("a=1", { semicolons: true }));
+ * ```
+ *
+ * @throws {TypeError} If this agent may not block, or an option is unknown or of
+ * a wrong type.
+ * @throws {RangeError} If `request` or `reply` is out of range, or `timeout` is
+ * negative or NaN.
+ */
+export function syncWorker<Api>(
+  url: URL | string | (() => AnyWorker),
+  ...[options]: OptionsOf<Api, SyncWorkerOptions<Api>>
+): SyncWorker<Api> {
+  const known = ["codec", "timeout", "request", "reply", "worker"];
+  assertOptions(options, known);
+  const { worker = {}, ...given }: SyncWorkerOptions = options ?? {};
+  const isMade = typeof url === "function";
+  if (!isMade && !(url instanceof URL) && typeof url !== "string") {
+    throw new TypeError(
+      "syncWorker needs a URL, or a function that makes a Worker: received " +
+        describe(url),
+    );
+  }
+  const { codec, timeout } = given;
+  if (!isMade && codec !== undefined && codec !== json && codec !== values) {
+    throw new TypeError(
+      "A codec of yours cannot be sent to a worker: give syncWorker a function " +
+        "that makes a Worker, whose module calls serveSync with that codec",
+    );
+  }
+  const module = isMade ? undefined : new URL(url).href;
+  const start = isMade ? url : () => startThread(url, worker);
+  const { request = BYTES, reply = BYTES } = given;
+  const ring = CallRing.create({ slots: SLOTS, request, reply });
+  type Methods = Record<string, (...args: unknown[]) => unknown>;
+  const remote = connect.blocking<Methods>(ring, { codec, timeout });
+  const caller = new Caller(ring, start, module, codec === json);
+  const methods = methodsBy((name) => {
+    const method = (remote as Methods)[name]!;
+    const called = (...args: unknown[]) => {
+      try {
+        return method(...args);
+      } catch (error) {
+        throw caller.explain(error, called);
+      } finally {
+        caller.flush();
+      }
+    };
+    return called;
+  });
+  Object.defineProperty(methods, DISPOSE, { value: () => caller.end() });
+  return methods as SyncWorker<Api>;
+}
+
+// ---- the worker -----------------------------------------------------------------
+
+/** The first message of the thread that has made this one. */
+function helloOf(): Promise<Hello> {
+  const from = parent("serveSync", "syncWorker");
+  return new Promise((resolve) => {
+    const take = (data: unknown) => {
+      if (isHello(data)) resolve(data);
+    };
+    if (from.on !== undefined) from.on("message", take);
+    else from.addEventListener?.("message", ({ data }) => take(data));
+  });
+}
+
+async function serveFor(
+  hello: Hello,
+  load: () => object | Promise<object>,
+  { codec }: ApiCodec,
+): Promise<void> {
+  const words = new LastWords(hello.memory);
+  const ring = CallRing.from(hello.ring as CallRing["handle"]);
+  const fail = (error: Error) => {
+    words.say(error);
+    ring.close();
+    ring.abandon(agentId());
+    const refuse = () => {
+      throw error;
+    };
+    try {
+      while (ring.tryServeOne(refuse));
+    } catch {
+      // It is closed, and no call is left.
+    }
+  };
+  if (hello.port !== undefined) sendOutput(hello.port, () => words.addOutput());
+  process?.on?.("uncaughtException", (error: unknown) => {
+    fail(asError(error));
+    (process as { exit?(code: number): never }).exit?.(1);
+  });
+  process?.on?.("exit", (code: number) => {
+    if (!ring.closed) fail(new Error(`it exited with code ${code}`));
+  });
+  try {
+    spinning.nap = NAP;
+    await serve(ring, await load(), { codec });
+  } catch (error) {
+    fail(asError(error));
+  }
+}
+
+const asError = (error: unknown): Error =>
+  isError(error) ? error : new Error(String(error));
+
+/**
+ * Serves the functions of `api` to the agent that has made this worker by a
+ * function that it gave to {@linkcode syncWorker}. Resolves once that agent has
+ * ended the worker's work. Call it before the first `await` of the module.
+ *
+ * @example A worker of a page
+ * ```ts ignore
+ * import { serveSync } from "@weft/sync/sync_worker";
+ *
+ * await serveSync({ read: async (url: string) => (await fetch(url)).text() });
+ * ```
+ *
+ * @throws {TypeError} If this agent is no worker.
+ */
+export async function serveSync(
+  api: object,
+  options?: ApiCodec,
+): Promise<void> {
+  assertOptions(options, ["codec"]);
+  await serveFor(await helloOf(), () => api, options ?? {});
+}
+
+/**
+ * Serves the module that `syncWorker` was given.
+ *
+ * @ignore
+ */
+export async function serveModule(): Promise<void> {
+  const hello = await helloOf();
+  await serveFor(hello, () => import(hello.module!), {
+    codec: hello.isJson ? json : undefined,
+  });
+}
