@@ -20,6 +20,7 @@ const VERSIONS = {
   workerpool: "10.0.3",
   poolifier: "5.3.2",
   msgpackr: "2.1.4",
+  synckit: "0.12.3",
   vega: "6.4.0",
   "vega-lite": "6.5.0",
 } as const;
@@ -37,6 +38,7 @@ const ENTRIES: Record<Peer, string> = {
   workerpool: "src/index.js",
   poolifier: "lib/index.mjs",
   msgpackr: "index.js",
+  synckit: "lib/index.js",
   vega: "build/vega.module.js",
   "vega-lite": "build/index.js",
 };

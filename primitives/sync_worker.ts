@@ -12,7 +12,7 @@ import {
   type AnyWorker,
   type NodePort,
   outputWaits,
-  process,
+  processOf,
   sendOutput,
   threads,
   writeOutput,
@@ -148,7 +148,7 @@ class Caller {
     channel.port1.unref();
     if (endings === undefined) {
       endings = new Set();
-      process?.on?.("exit", () => endings!.forEach((end) => end()));
+      processOf()?.on?.("exit", () => endings!.forEach((end) => end()));
     }
     endings.add(this.flush);
   }
@@ -331,11 +331,11 @@ async function serveFor(
     }
   };
   if (hello.port !== undefined) sendOutput(hello.port, () => words.addOutput());
-  process?.on?.("uncaughtException", (error: unknown) => {
+  processOf()?.on?.("uncaughtException", (error: unknown) => {
     fail(asError(error));
-    (process as { exit?(code: number): never }).exit?.(1);
+    (processOf() as { exit?(code: number): never }).exit?.(1);
   });
-  process?.on?.("exit", (code: number) => {
+  processOf()?.on?.("exit", (code: number) => {
     if (!ring.closed) fail(new Error(`it exited with code ${code}`));
   });
   try {

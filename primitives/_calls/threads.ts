@@ -51,29 +51,29 @@ interface Process {
   readonly stderr: Stream;
 }
 
-const scope = globalThis as unknown as {
-  process?: Process;
-  Deno?: unknown;
-};
+interface Scope {
+  readonly process?: Process;
+}
 
 /** `process`, if the platform has one. */
-export const process: Process | undefined = scope.process;
+export const processOf = (): Process | undefined =>
+  (globalThis as unknown as Scope).process;
 
 /** `node:worker_threads`, if the platform has it. */
 export function threads(): Threads | undefined {
-  return scope.process?.getBuiltinModule?.("node:worker_threads") as
+  return processOf()?.getBuiltinModule?.("node:worker_threads") as
     | Threads
     | undefined;
 }
 
 /** Whether a thread's output waits for the thread that has made it. */
 export const outputWaits = (): boolean =>
-  scope.Deno === undefined && threads() !== undefined;
+  !("Deno" in globalThis) && threads() !== undefined;
 
 /** In a thread: sends all output by `port`; `sent` is called for each piece. */
 export function sendOutput(port: NodePort, sent: () => void): void {
   for (const name of ["stdout", "stderr"] as const) {
-    scope.process![name].write = (chunk, encoding, done) => {
+    processOf()![name].write = (chunk, encoding, done) => {
       const kind = typeof encoding === "string" ? encoding : undefined;
       port.postMessage([name, chunk, kind]);
       sent();
@@ -86,5 +86,5 @@ export function sendOutput(port: NodePort, sent: () => void): void {
 
 /** Writes a piece of a thread's output, as if this thread had written it. */
 export function writeOutput([name, chunk, encoding]: Piece): void {
-  scope.process![name].write(chunk, encoding);
+  processOf()![name].write(chunk, encoding);
 }

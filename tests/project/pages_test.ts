@@ -19,7 +19,15 @@ const read = (...names: string[]) =>
 const stems = [...read(PROJECT, "mod.ts").matchAll(/"\.\/primitives\/(\w+)\./g)]
   .map(([, stem]) => stem!)
   .filter((stem) => !stem.startsWith("_"))
-  .concat("pool", "watch", "deadlocks", "devtools", "realtime", "kernel");
+  .concat(
+    "pool",
+    "sync_worker",
+    "watch",
+    "deadlocks",
+    "devtools",
+    "realtime",
+    "kernel",
+  );
 
 test("each module of mod.ts has its page, once in the index", () => {
   const pages = fs.readdirSync(PAGES).filter((name) => name !== "README.md");

@@ -21,11 +21,12 @@ const MODULE = fileURLToPath(
 const WORKER = `
 let timers = 0;
 setInterval(() => timers++, 1000);
-export const say = async (text) => {
+const say = async (text) => {
   console.log(text);
   await undefined;
   console.log(text + " again");
 };
+export { say };
 `;
 const main = (entry: string) => `
 import { syncWorker } from ${JSON.stringify(entry)};

@@ -115,9 +115,10 @@ for (const [kind, make] of KINDS) {
   }, 60_000);
 
   test(`${kind}: after a timeout, others are called`, () => {
-    const worker = make({ timeout: 500 });
+    // Starting counts, too, and takes long on a busy machine.
+    const worker = make({ timeout: 3000 });
     worker.add(1, 2); // it has started
-    for (let i = 0; i < 3; i++) {
+    for (let i = 0; i < 2; i++) {
       assert.is(thrownBy(() => worker.never()).name, "TimeoutError");
       assert.is(worker.later("a"), "a");
     }
