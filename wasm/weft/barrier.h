@@ -1,4 +1,4 @@
-/* barrier.h - the twin of primitives/barrier.ts. */
+/* barrier.h - the twin of primitives/_lock/barrier.ts. */
 #ifndef WEFT_BARRIER_H
 #define WEFT_BARRIER_H
 

@@ -1,4 +1,4 @@
-/* mutex.h - the twin of primitives/mutex.ts. */
+/* mutex.h - the twin of primitives/_lock/mutex.ts. */
 #ifndef WEFT_MUTEX_H
 #define WEFT_MUTEX_H
 

@@ -1,4 +1,4 @@
-/* semaphore.h - the twin of primitives/semaphore.ts. */
+/* semaphore.h - the twin of primitives/_lock/semaphore.ts. */
 #ifndef WEFT_SEMAPHORE_H
 #define WEFT_SEMAPHORE_H
 
