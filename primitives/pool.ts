@@ -778,6 +778,7 @@ export class Pool<T extends Tasks> extends PoolBase {
       this.#tellSettled();
     });
     this.#failure ??= new ClosedError("The pool is closed");
+    this.#tellEnd();
     this.#ring.close();
     await this.#crew.leaveAll();
   }
@@ -874,6 +875,12 @@ export class Pool<T extends Tasks> extends PoolBase {
     }
     this.#done.set(); // there is no task left
     this.#tellSettled();
+    this.#tellEnd();
+  }
+
+  /** Lets producers, and runs of `map`, see that the pool has failed. */
+  #tellEnd(): void {
+    this.#feed();
     this.#producers.tell();
   }
 
@@ -918,7 +925,9 @@ export class Pool<T extends Tasks> extends PoolBase {
   /** Has the requests of `map` done. */
   readonly #doer: Doer<Plan> = {
     isOpen: () => this.#failure === undefined && this.#closing === undefined,
-    hasRoom: () => this.#poster.hasRoom && !this.#isFull,
+    // Where nothing is accepted any more, a run is to be told so.
+    hasRoom: () =>
+      this.#failure !== undefined || this.#poster.hasRoom && !this.#isFull,
     submit: (request, run) => {
       const { spec, how } = run.plan;
       return this.#submit(spec, request, how, run);

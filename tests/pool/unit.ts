@@ -996,6 +996,20 @@ test("run() is refused at once if maxQueue tasks wait", async () => {
   }
 });
 
+test("the end of a pool without workers is told to who waits for room", async () => {
+  for (const end of ["close", "terminate"] as const) {
+    await withPool({ workers: 0, maxQueue: 0 }, async (pool) => {
+      const room = pool.room();
+      const mapped = rejection(pool.map("echo", [1, 2]).next());
+      await pause();
+      await pool[end]();
+      await room;
+      assert.instance(await mapped, ClosedError);
+      assert.instance(await rejection(pool.run("echo", 1)), ClosedError);
+    });
+  }
+});
+
 test("room() waits while too many tasks wait", () =>
   withPool({ slots: 2, ahead: 0 }, async (pool, words) => {
     const tasks = [pool.run("gate", 0)];
