@@ -1051,8 +1051,9 @@ export const SLAB_POOL_BITS = {
  * entries. An entry has `link`: 0 while it is free; bit 31 and the id of the
  * agent that fills it; or bit 30 and the number of the next entry, or 0. Then
  * the hash of the key. Then, if a value may have more than one word, `current`,
- * which names the copy that counts: 0 or 1. Then the key, and the value or its
- * two copies. What may differ in length begins with its length in bytes.
+ * which changes by 1 with each value: its lowest bit is the number of the copy
+ * that counts, 0 or 1. Then the key, and the value or its two copies. What may
+ * differ in length begins with its length in bytes.
  */
 export const HASH_MAP = {
   /** Kind and layout version. */

@@ -17,6 +17,7 @@ import {
   sizesOf,
   writeCodecs,
 } from "./_map/config.ts";
+import { Places } from "./_map/places.ts";
 import { hashOf, NONE, type Plan, Table, tellOfTable } from "./_map/table.ts";
 import { DamagedError } from "./_memory/damaged.ts";
 import { describe } from "./_memory/describe.ts";
@@ -95,7 +96,8 @@ export const PROBLEMS: WordsProblems = {
  *
  * A reader takes no lock and writes nothing. A writer locks the bucket of the
  * key; each bucket has on average one entry or two. It shows a change by one
- * store: see `_map/table.ts`.
+ * store: see `_map/table.ts`. A view remembers where it found keys, and finds
+ * them again by one or two loads: see `_map/places.ts`.
  *
  * Invariant: an entry is in one chain, free, or named after the agent that holds
  * the bucket's lock.
@@ -105,7 +107,8 @@ export const PROBLEMS: WordsProblems = {
  * bucket. A terminated writer keeps the lock of its bucket until `abandon(id)`,
  * and delays neither readers nor other buckets.
  * Wrap: to mistake one value for another, a reader would have to stand still for
- * exactly a multiple of 2^32 changes of one bucket.
+ * exactly a multiple of 2^32 changes of one bucket or value; or a view that
+ * remembers a key would have to leave it alone for so long.
  * Freed when: every operation of every agent has returned, and none will begin.
  * Fairness: that of `Mutex`, for each bucket.
  * C twin: `weft_hash_map`.
@@ -141,6 +144,13 @@ export class HashMap<K, V> extends Region<"hash_map"> {
   readonly #value: Cell<V>;
   /** The number of the codec of the values. */
   readonly #codec: number;
+  /** Where this view found keys; undefined if it remembers none. */
+  readonly #places: Places | undefined;
+  /** Whether values are of one word and `codec.i32`, or worth remembering. */
+  readonly #isWord: boolean;
+  readonly #keepsValues: boolean;
+  /** The hash of the key for which the bucket was locked. */
+  #hash = 0;
 
   /**
    * Attaches to the map at `byteOffset`; writes nothing. Give the codecs that it
@@ -156,7 +166,8 @@ export class HashMap<K, V> extends Region<"hash_map"> {
     codecs: HashMapCodecs<K, V>,
   ) {
     assertConfig("hash_map", codecs, NAMES);
-    const { key, value } = codecs;
+    const { key, value, remember = true } = codecs;
+    assertBoolean("remember", remember);
     assertCodec("key", key);
     assertCodec("value", value);
     const words = attach(
@@ -177,12 +188,26 @@ export class HashMap<K, V> extends Region<"hash_map"> {
     this.valueSize = valueSize;
     const plan = planOf(this.capacity, sizes);
     this.#plan = plan;
-    this.#table = new Table(words, plan, keyVaries, valueVaries, this.#id);
+    this.#places = remember
+      ? Places.for(wordsOfCodec(key).id, this.capacity)
+      : undefined;
+    this.#table = new Table(
+      words,
+      plan,
+      keyVaries,
+      valueVaries,
+      this.#id,
+      this.#places !== undefined,
+    );
     this.#low = words[SEED_LOW]!;
     this.#high = words[SEED_HIGH]!;
     this.#key = new Cell("key", key, this.keySize);
     this.#value = new Cell("value", value, this.valueSize);
     this.#codec = wordsOfCodec(value).id;
+    this.#isWord = this.#codec === CODEC.i32;
+    this.#keepsValues = this.#places !== undefined &&
+      (this.#codec === CODEC.text && this.#table.isLong ||
+        this.#codec === CODEC.f64);
   }
 
   /**
@@ -219,7 +244,8 @@ export class HashMap<K, V> extends Region<"hash_map"> {
     config: HashMapConfig<K, V>,
   ): HashMap<K, V> {
     const [capacity, sizes] = checked(config);
-    const { key, value, seed } = config;
+    const { key, value, seed, remember = true } = config;
+    assertBoolean("remember", remember);
     format(
       "hash_map",
       HASH_MAP,
@@ -233,7 +259,7 @@ export class HashMap<K, V> extends Region<"hash_map"> {
         words[SEED_HIGH] = seed === undefined ? randomWord() : ~seed;
       },
     );
-    return new HashMap(memory, byteOffset, { key, value });
+    return new HashMap(memory, byteOffset, { key, value, remember });
   }
 
   /**
@@ -268,8 +294,25 @@ export class HashMap<K, V> extends Region<"hash_map"> {
    * @throws {DamagedError} If the map is damaged.
    */
   get(key: K): V | undefined {
+    const places = this.#places;
+    if (places !== undefined && places.find(key)) {
+      const { bucket, entry, version } = places;
+      const table = this.#table;
+      const value = this.#isWord ? table.wordAt(entry) : places.value;
+      if (
+        value !== undefined && table.isCurrent(entry, places.current) &&
+        table.isSame(bucket, version) // pairs with (F)
+      ) return value as V;
+    }
+    return this.#getSlow(key);
+  }
+
+  #getSlow(key: K): V | undefined {
     const value = this.#value;
-    return this.#read(key, value.words) ? value.take() : undefined;
+    if (!this.#read(key, value.words)) return undefined;
+    const taken = value.take();
+    if (this.#keepsValues) this.#places!.keepValue(taken, this.#table.current);
+    return taken;
   }
 
   /**
@@ -358,12 +401,11 @@ export class HashMap<K, V> extends Region<"hash_map"> {
   set(key: K, value: V, options?: SetOptions): boolean {
     const ifAbsent = isIfAbsent(options);
     this.#value.put(value);
-    const hash = this.#hashOf(key);
-    const bucket = this.#lock(hash);
+    const bucket = this.#lockFor(key);
     try {
-      const at = this.#search(bucket, hash);
-      if (at === NONE) return this.#insert(bucket, hash);
-      if (!ifAbsent) this.#overwrite(bucket, at);
+      const at = this.#searchFor(bucket, key);
+      if (at === NONE) return this.#insert(bucket, this.#hash);
+      if (!ifAbsent) this.#overwrite(at);
       return !ifAbsent;
     } finally {
       this.#unlock(bucket);
@@ -413,24 +455,20 @@ export class HashMap<K, V> extends Region<"hash_map"> {
    */
   update(key: K, change: (old: V | undefined) => V | undefined): boolean {
     assertFunction(change);
-    const hash = this.#hashOf(key);
-    const bucket = this.#lock(hash);
+    const bucket = this.#lockFor(key);
     try {
-      const at = this.#search(bucket, hash);
-      const { before } = this.#table;
+      const at = this.#searchFor(bucket, key);
       const isThere = at !== NONE && this.#copy(at);
       const next = change(isThere ? this.#value.take() : undefined);
+      // `change` may have read other keys of this map.
       if (next === undefined) {
-        if (isThere) this.#table.remove(bucket, at, before);
+        if (isThere) this.#takeOut(bucket, key);
         return true;
       }
       this.#value.put(next);
-      if (isThere) {
-        this.#overwrite(bucket, at);
-        return true;
-      }
-      this.#key.put(key); // `change` may have used the map
-      return this.#insert(bucket, hash);
+      if (!isThere) return this.#insert(bucket, this.#hashOf(key));
+      this.#overwrite(at);
+      return true;
     } finally {
       this.#unlock(bucket);
     }
@@ -452,11 +490,12 @@ export class HashMap<K, V> extends Region<"hash_map"> {
     if (this.#read(key, words)) return this.#value.take();
     const made = make(key);
     this.#value.put(made);
-    const hash = this.#hashOf(key);
-    const bucket = this.#lock(hash);
+    const bucket = this.#lockFor(key);
     try {
-      const at = this.#search(bucket, hash);
-      if (at === NONE) return this.#insert(bucket, hash) ? made : undefined;
+      const at = this.#searchFor(bucket, key);
+      if (at === NONE) {
+        return this.#insert(bucket, this.#hash) ? made : undefined;
+      }
       this.#copy(at);
     } finally {
       this.#unlock(bucket);
@@ -484,16 +523,15 @@ export class HashMap<K, V> extends Region<"hash_map"> {
     const value = this.#value;
     value.put(expected);
     value.put(replacement);
-    const hash = this.#hashOf(key);
-    const bucket = this.#lock(hash);
+    const bucket = this.#lockFor(key);
     try {
-      const at = this.#search(bucket, hash);
+      const at = this.#searchFor(bucket, key);
       if (at === NONE) return undefined;
       this.#copy(at);
       const found = value.take();
       if (found === expected || found !== found && expected !== expected) {
         value.put(replacement);
-        this.#overwrite(bucket, at);
+        this.#overwrite(at);
       }
       return found;
     } finally {
@@ -516,16 +554,15 @@ export class HashMap<K, V> extends Region<"hash_map"> {
     this.#assertNumbers();
     const value = this.#value;
     value.put(n);
-    const hash = this.#hashOf(key);
-    const bucket = this.#lock(hash);
+    const bucket = this.#lockFor(key);
     try {
-      const at = this.#search(bucket, hash);
-      if (at === NONE) return this.#insert(bucket, hash) ? 0 : undefined;
-      if (this.#codec === CODEC.i32) return this.#table.add(at, n);
+      const at = this.#searchFor(bucket, key);
+      if (at === NONE) return this.#insert(bucket, this.#hash) ? 0 : undefined;
+      if (this.#isWord) return this.#table.add(at, n);
       this.#copy(at);
       const before = value.take();
       value.put(before + n);
-      this.#overwrite(bucket, at);
+      this.#overwrite(at);
       return before;
     } finally {
       this.#unlock(bucket);
@@ -592,10 +629,41 @@ export class HashMap<K, V> extends Region<"hash_map"> {
   }
 
   #read(key: K, into?: Int32Array): boolean {
+    const places = this.#places;
+    const table = this.#table;
+    if (places !== undefined && places.find(key)) {
+      const { bucket, entry, version } = places;
+      if (table.readAgain(bucket, entry, version, into)) return true;
+    }
     const hash = this.#hashOf(key);
     const { words, count } = this.#key;
-    const bucket = this.#table.bucketOf(hash);
-    return this.#table.read(bucket, hash, words, count, into) !== NONE;
+    const bucket = table.bucketOf(hash);
+    const at = table.read(bucket, hash, words, count, into);
+    if (at === NONE) return false;
+    if (table.isSettled) {
+      places!.keep(key, at, bucket, table.version, () => this.#key.take());
+    }
+    return true;
+  }
+
+  /** Locks the bucket of a key. */
+  #lockFor(key: K): number {
+    const places = this.#places;
+    if (places !== undefined && places.find(key)) {
+      return this.#lockAt(places.bucket);
+    }
+    this.#hash = this.#hashOf(key);
+    return this.#lock(this.#hash);
+  }
+
+  /** Searches for the key in its locked bucket. */
+  #searchFor(bucket: number, key: K): number {
+    const places = this.#places;
+    if (places?.isFound) {
+      if (this.#table.isSame(bucket, places.version)) return places.entry;
+      this.#hash = this.#hashOf(key);
+    }
+    return this.#search(bucket, this.#hash);
   }
 
   #search(bucket: number, hash: number): number {
@@ -622,9 +690,9 @@ export class HashMap<K, V> extends Region<"hash_map"> {
     );
   }
 
-  #overwrite(bucket: number, at: number): void {
+  #overwrite(at: number): void {
     const { words, count } = this.#value;
-    this.#table.overwrite(bucket, at, words, count);
+    this.#table.overwrite(at, words, count);
   }
 
   #remove(key: K, takes: boolean): boolean {
@@ -641,6 +709,12 @@ export class HashMap<K, V> extends Region<"hash_map"> {
     }
   }
 
+  /** Takes the entry of a key out of its locked bucket, where it is. */
+  #takeOut(bucket: number, key: K): void {
+    const at = this.#search(bucket, this.#hashOf(key));
+    this.#table.remove(bucket, at, this.#table.before);
+  }
+
   #assertNumbers(): void {
     if (this.#codec === CODEC.i32 || this.#codec === CODEC.f64) return;
     throw new TypeError(
@@ -650,8 +724,11 @@ export class HashMap<K, V> extends Region<"hash_map"> {
 
   /** Locks the bucket for this hash. */
   #lock(hash: number): number {
+    return this.#lockAt(this.#table.bucketOf(hash));
+  }
+
+  #lockAt(bucket: number): number {
     const words = this.#words;
-    const bucket = this.#table.bucketOf(hash);
     const state = Atomics.compareExchange(words, bucket, UNLOCKED, this.#id);
     if (state !== UNLOCKED) this.#lockSlow(bucket, state);
     return bucket;

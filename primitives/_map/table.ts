@@ -11,17 +11,24 @@
  *                          bit 30 (LINKED)  in bits 0-29, the number of the
  *                                           next entry, or 0
  * entry, word 1   hash     The hash of the key.
- * entry, word 2   current  Only if a value may have more than one word: which
- *                          copy of the value counts, 0 or 1.
+ * entry, word 2   current  Only if a value may have more than one word: changes
+ *                          by 1 with each value; the lowest bit is the number
+ *                          of the copy that counts.
  * Then the key, and the value or its two copies.
  * ```
  *
  * A writer shows each change by one store: of `head` or a `link`, of `current`,
  * or of a value that has one word. So a terminated writer leaves the bucket as
  * it was before or after the change. A reader may still be at an entry that a
- * writer has taken out, or read the copy of a value that no longer counts. The
- * writer changes `version` before such an entry or copy is used again (V). The
- * reader compares `version` at the end, and begins again if it has changed.
+ * writer has taken out: the writer changes `version` before the entry is used
+ * again (V). A reader may still read the copy of a value that no longer counts:
+ * `current` changed before that copy is used again (C). The reader compares both
+ * words at the end, and begins again if one has changed.
+ *
+ * A view may remember where it found a key: see `places.ts`. So a writer also
+ * changes `version` before it takes an entry out (F). Where a reader found a key
+ * stays true for that version only if no writer had begun before: the reader
+ * looks at the lock first (L).
  *
  * @module
  */
@@ -136,6 +143,14 @@ export class Table {
    * `link` of the entry before.
    */
   before = 0;
+  /** The version of the bucket when the last `read` found an entry. */
+  version = 0;
+  /** Whether the entry stays there for as long as the bucket has that version. */
+  isSettled = false;
+  /** The word `current` of the value that was copied last. */
+  current = 0;
+  /** Whether values may have more than one word, and so have two copies. */
+  readonly isLong: boolean;
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #plan: Plan;
   /** Parts of the plan, which are needed often. */
@@ -147,23 +162,26 @@ export class Table {
   readonly #id: number;
   /** Whether keys have one word: then comparing it is as fast as the hash. */
   readonly #isShortKey: boolean;
-  /** Whether values may have more than one word, and so have two copies. */
-  readonly #isLong: boolean;
   readonly #keyVaries: boolean;
   readonly #valueVaries: boolean;
   /** The words of an entry before its key, and before its value. */
   readonly #key: number;
   readonly #value: number;
+  /** Whether the view remembers where it found keys. */
+  readonly #remembers: boolean;
   /** The word of the bits in which this view looks first for a free entry. */
   #map: number;
 
-  /** `id` is the agent that uses the view. */
+  /**
+   * `id` is the agent that uses the view, which `remembers` where it found keys.
+   */
   constructor(
     words: Int32Array<SharedArrayBuffer>,
     plan: Plan,
     keyVaries: boolean,
     valueVaries: boolean,
     id: number,
+    remembers: boolean,
   ) {
     this.#words = words;
     this.#plan = plan;
@@ -176,9 +194,10 @@ export class Table {
     this.#keyVaries = keyVaries;
     this.#valueVaries = valueVaries;
     this.#isShortKey = plan.keyWords === 1;
-    this.#isLong = plan.valueWords > 1;
-    this.#key = this.#isLong ? CURRENT + 1 : HASH + 1;
+    this.isLong = plan.valueWords > 1;
+    this.#key = this.isLong ? CURRENT + 1 : HASH + 1;
     this.#value = this.#key + plan.keyWords;
+    this.#remembers = remembers;
     this.#map = id % Math.ceil(plan.capacity / 32);
   }
 
@@ -209,17 +228,55 @@ export class Table {
     const words = this.#words;
     for (let tries = MOST_TRIES; tries > 0; tries--) {
       const version = Atomics.load(words, bucket + VERSION);
+      // (L) A writer that begins after this changes `version`.
+      if (this.#remembers) this.isSettled = Atomics.load(words, bucket) === 0;
       let at = this.#find(bucket, hash, key, count);
-      if (at > 0 && into !== undefined && !this.copyValue(at, into)) {
-        at = ASTRAY;
+      if (at > 0 && into !== undefined) {
+        if (!this.copyValue(at, into)) at = ASTRAY;
+        // Pairs with (C): if the copy was used again, `current` has changed.
+        else if (!this.isCurrent(at, this.current)) continue;
       }
-      // Pairs with (V): if the entry or the copy was used again before it was
-      // read, `version` has changed.
+      // Pairs with (V): if the entry was used again before it was read,
+      // `version` has changed.
       if (Atomics.load(words, bucket + VERSION) !== version) continue;
       if (at === ASTRAY) break;
+      this.version = version;
       return at;
     }
     throw new DamagedError("The map");
+  }
+
+  /**
+   * Whether the entry at `at` still has the key that it had at `version`. Copies
+   * its value to `into`, if that is given.
+   */
+  readAgain(
+    bucket: number,
+    at: number,
+    version: number,
+    into?: Int32Array,
+  ): boolean {
+    if (into !== undefined) {
+      if (!this.copyValue(at, into) || !this.isCurrent(at, this.current)) {
+        return false;
+      }
+    }
+    return this.isSame(bucket, version); // pairs with (V) and (F)
+  }
+
+  /** Whether the value with this word `current` still counts. */
+  isCurrent(at: number, current: number): boolean {
+    return !this.isLong || Atomics.load(this.#words, at + CURRENT) === current;
+  }
+
+  /** Whether the bucket still has this version. */
+  isSame(bucket: number, version: number): boolean {
+    return Atomics.load(this.#words, bucket + VERSION) === version;
+  }
+
+  /** The value of an entry, if values have one word. */
+  wordAt(at: number): number {
+    return Atomics.load(this.#words, at + this.#value);
   }
 
   /**
@@ -276,12 +333,13 @@ export class Table {
   /** Copies the value of an entry; false if its length is impossible. */
   copyValue(at: number, into: Int32Array): boolean {
     let from = at + this.#value;
-    if (!this.#isLong) {
+    if (!this.isLong) {
       into[0] = Atomics.load(this.#words, from);
       return true;
     }
     const { valueWords } = this.#plan;
-    from += (Atomics.load(this.#words, at + CURRENT) & 1) * valueWords;
+    this.current = Atomics.load(this.#words, at + CURRENT);
+    from += (this.current & 1) * valueWords;
     return this.#copy(from, this.#valueVaries, valueWords, into);
   }
 
@@ -350,7 +408,7 @@ export class Table {
     Atomics.store(words, at + HASH, hash);
     this.#fill(at + this.#key, key, keyCount);
     this.#fill(at + this.#value, value, count);
-    if (this.#isLong) Atomics.store(words, at + CURRENT, 0);
+    if (this.isLong) Atomics.store(words, at + CURRENT, 0);
     const next = Atomics.load(words, bucket + HEAD);
     Atomics.store(words, at + LINK, LINKED_BIT | next);
     Atomics.store(words, bucket + HEAD, number); // (P)
@@ -364,21 +422,16 @@ export class Table {
   }
 
   /** Gives an entry another value. */
-  overwrite(
-    bucket: number,
-    at: number,
-    value: Int32Array,
-    count: number,
-  ): void {
+  overwrite(at: number, value: Int32Array, count: number): void {
     const words = this.#words;
-    if (!this.#isLong) {
+    if (!this.isLong) {
       Atomics.store(words, at + this.#value, value[0]!);
       return;
     }
-    const other = 1 - (Atomics.load(words, at + CURRENT) & 1);
-    this.#fill(at + this.#value + other * this.#plan.valueWords, value, count);
-    Atomics.store(words, at + CURRENT, other); // (C) the new value counts
-    Atomics.add(words, bucket + VERSION, 1); // (V) the old copy may be used
+    const next = Atomics.load(words, at + CURRENT) + 1 | 0;
+    const copy = at + this.#value + (next & 1) * this.#plan.valueWords;
+    this.#fill(copy, value, count);
+    Atomics.store(words, at + CURRENT, next); // (C) the new value counts
   }
 
   /** Adds to a value of one word; returns the value before. */
@@ -391,6 +444,7 @@ export class Table {
     const words = this.#words;
     const next = Atomics.load(words, at + LINK) & NEXT_MASK;
     const isFirst = before === bucket + HEAD;
+    Atomics.add(words, bucket + VERSION, 1); // (F) views forget the entry
     Atomics.store(words, before, isFirst ? next : LINKED_BIT | next);
     Atomics.add(words, bucket + VERSION, 1); // (V) the entry may be used
     this.#free(at);

@@ -2,11 +2,28 @@ import { mutants } from "../_run/mutant.ts";
 
 const BESIDE_OVERWRITE = "a reader beside an overwrite";
 const USED_AGAIN = "a reader beside an entry that is used again";
+const REMEMBERED = "a view remembers a number that is deleted";
 const ONE_BUCKET = "two write to one bucket";
 const RECOVERED = "a bucket is recovered beside writers";
 
 /** Mutants of the lock of a bucket. */
 const LOCK = mutants("hash_map", {
+  what: "gives a value that it remembers, and does not look whether it counts",
+  by: "a view remembers a number that is overwritten",
+  ts: [
+    "value !== undefined && table.isCurrent(entry, places.current) &&",
+    "value !== undefined &&",
+  ],
+  c: "only views of JavaScript remember",
+}, {
+  what: "writes where it remembers a key, and does not look at the version",
+  by: "a view writes where it remembers a key",
+  ts: [
+    "if (this.#table.isSame(bucket, places.version)) return places.entry;",
+    "return places.entry;",
+  ],
+  c: "only views of JavaScript remember",
+}, {
   what: "takes the lock of a bucket by a store",
   by: "two add to one long number",
   ts: [
@@ -73,31 +90,51 @@ const TABLE = mutants({
   header: "hash_map",
   scenarios: ["hash_map"],
 }, {
-  what: "(V): overwrites, and does not tell readers",
+  what: "(C): reads a value, and does not look whether it changed",
   by: BESIDE_OVERWRITE,
   ts: [
-    "Atomics.add(words, bucket + VERSION, 1); // (V) the old copy may be used",
+    "else if (!this.isCurrent(at, this.current)) continue;",
     "",
   ],
   c: [
-    "weft__add(&place->bucket->version, 1); /* (V) the old copy may be used */",
-    "",
+    "else if (weft__hash_current(&place->plan, entry) != current) continue;",
+    "(void)current;",
   ],
 }, {
-  what: "(V): tells readers before it overwrites",
+  what: "(C): counts the copies by 0 and 1",
   by: BESIDE_OVERWRITE,
   ts: [
-    "Atomics.store(words, at + CURRENT, other); // (C) the new value counts\n" +
-    "Atomics.add(words, bucket + VERSION, 1); // (V) the old copy may be used",
-    "Atomics.add(words, bucket + VERSION, 1);\n" +
-    "Atomics.store(words, at + CURRENT, other);",
+    "const next = Atomics.load(words, at + CURRENT) + 1 | 0;",
+    "const next = Atomics.load(words, at + CURRENT) + 1 & 1;",
   ],
   c: [
-    "weft__store(entry + WEFT__HASH_CURRENT, other); /* (C) the new value " +
-    "counts */ weft__add(&place->bucket->version, 1);",
-    "weft__add(&place->bucket->version, 1); " +
-    "weft__store(entry + WEFT__HASH_CURRENT, other);",
+    "int32_t next = (int32_t)weft__sum(current, 1);",
+    "int32_t next = (int32_t)weft__sum(current, 1) & 1;",
   ],
+}, {
+  what: "(F): takes an entry out before views forget it",
+  by: REMEMBERED,
+  ts: [
+    "Atomics.add(words, bucket + VERSION, 1); // (F) views forget the entry",
+    "",
+  ],
+  c: "only views of JavaScript remember",
+}, {
+  what: "(L): remembers a place while an agent writes to the bucket",
+  by: REMEMBERED,
+  ts: [
+    "this.isSettled = Atomics.load(words, bucket) === 0;",
+    "this.isSettled = true;",
+  ],
+  c: "only views of JavaScript remember",
+}, {
+  what: "(F): reads where it remembers a key, and does not look at the version",
+  by: "a view remembers an entry that is used again",
+  ts: [
+    "return Atomics.load(this.#words, bucket + VERSION) === version;",
+    "void bucket, version; return true;",
+  ],
+  c: "only views of JavaScript remember",
 }, {
   what: "(V): takes an entry out, and does not tell readers",
   by: USED_AGAIN,
@@ -149,27 +186,25 @@ const TABLE = mutants({
   what: "(C): the new value counts before it is there",
   by: BESIDE_OVERWRITE,
   ts: [
-    "this.#fill(at + this.#value + other * this.#plan.valueWords, value, " +
-    "count);",
-    "Atomics.store(words, at + CURRENT, other);\n" +
-    "this.#fill(at + this.#value + other * this.#plan.valueWords, value, " +
-    "count);",
+    "this.#fill(copy, value, count);",
+    "Atomics.store(words, at + CURRENT, next);\n" +
+    "this.#fill(copy, value, count);",
   ],
   c: [
-    "weft__hash_fill(at + other * plan->value_words, value);",
-    "weft__store(entry + WEFT__HASH_CURRENT, other); " +
-    "weft__hash_fill(at + other * plan->value_words, value);",
+    "weft__hash_fill(at + (next & 1) * plan->value_words, value);",
+    "weft__store(entry + WEFT__HASH_CURRENT, next); " +
+    "weft__hash_fill(at + (next & 1) * plan->value_words, value);",
   ],
 }, {
   what: "overwrites the copy that readers read",
   by: BESIDE_OVERWRITE,
   ts: [
-    "const other = 1 - (Atomics.load(words, at + CURRENT) & 1);",
-    "const other = Atomics.load(words, at + CURRENT) & 1;",
+    "at + this.#value + (next & 1) * this.#plan.valueWords;",
+    "at + this.#value + (1 - (next & 1)) * this.#plan.valueWords;",
   ],
   c: [
-    "int32_t other = 1 - (weft__load(entry + WEFT__HASH_CURRENT) & 1);",
-    "int32_t other = weft__load(entry + WEFT__HASH_CURRENT) & 1;",
+    "weft__hash_fill(at + (next & 1) * plan->value_words, value);",
+    "weft__hash_fill(at + (1 - (next & 1)) * plan->value_words, value);",
   ],
 }, {
   what: "(P): shows an entry before it is filled",

@@ -24,6 +24,9 @@ const [A, B] = [1, 2, 3, 4, 5, 6].filter((key) => sideOf(key) === 0) as [
 ];
 const OTHER = [1, 2, 3, 4, 5, 6].find((key) => sideOf(key) === 1)!;
 
+/** Why there are not as many states in C. */
+const REMEMBERS = "only views of JavaScript remember where they found a key";
+
 /** The model: values by their keys. */
 type Model = Readonly<Record<number, number>>;
 
@@ -45,6 +48,8 @@ interface Setting {
   readonly capacity?: number;
   /** Whether values have two words, and so two copies. */
   readonly long?: boolean;
+  /** Whether views remember where they found keys. */
+  readonly remember?: boolean;
   /** What is in the map at first. */
   readonly first?: Model;
   /** Prepares the words. */
@@ -54,9 +59,11 @@ interface Setting {
 /** A map of few entries, against the model of a Map. */
 function sharing(weft: Weft, setting: Setting = {}) {
   const { capacity = 2, long = false, first = {}, prepare } = setting;
-  const codecs = { key: codec.i32, value: long ? codec.f64 : codec.i32 };
+  const { remember = false } = setting;
+  const value = long ? codec.f64 : codec.i32;
+  const codecs = { key: codec.i32, value, remember };
   const plan = planFor(HEAD, capacity, 1, long ? 2 : 1);
-  type Map = InstanceType<typeof HashMap<number, number>>;
+  type View = InstanceType<typeof HashMap<number, number>>;
   const adding = (
     s: Model,
     key: number,
@@ -79,7 +86,7 @@ function sharing(weft: Weft, setting: Setting = {}) {
       prepare?.(new Int32Array(map.buffer), plan.entries);
       return map.buffer;
     },
-    agent: (memory: SharedArrayBuffer, id: number): Map => {
+    agent: (memory: SharedArrayBuffer, id: number): View => {
       enter(weft, id);
       return new weft.mod.HashMap(memory, 0, codecs);
     },
@@ -96,41 +103,41 @@ function sharing(weft: Weft, setting: Setting = {}) {
     init: first,
     ops: {
       get: {
-        run: (map: Map, key: number) => map.get(key),
+        run: (map: View, key: number) => map.get(key),
         model: (s: Model, key: number) => [s, s[key]],
         lockFree: true,
       },
       has: {
-        run: (map: Map, key: number) => map.has(key),
+        run: (map: View, key: number) => map.has(key),
         model: (s: Model, key: number) => [s, key in s],
         lockFree: true,
       },
       set: {
-        run: (map: Map, [key, value]: Pair) => map.set(key, value),
+        run: (map: View, [key, value]: Pair) => map.set(key, value),
         model: (s: Model, [key, value]: Pair) =>
           adding(s, key, value, true, false),
       },
       setIfAbsent: {
-        run: (map: Map, [key, value]: Pair) =>
+        run: (map: View, [key, value]: Pair) =>
           map.set(key, value, { ifAbsent: true }),
         model: (s: Model, [key, value]: Pair) =>
           key in s ? [s, false] : adding(s, key, value, true, false),
       },
       delete: {
-        run: (map: Map, key: number) => map.delete(key),
+        run: (map: View, key: number) => map.delete(key),
         model: (s: Model, key: number) => [without(s, key), key in s],
       },
       take: {
-        run: (map: Map, key: number) => map.take(key),
+        run: (map: View, key: number) => map.take(key),
         model: (s: Model, key: number) => [without(s, key), s[key]],
       },
       add: {
-        run: (map: Map, [key, n]: Pair) => map.add(key, n),
+        run: (map: View, [key, n]: Pair) => map.add(key, n),
         model: (s: Model, [key, n]: Pair) =>
           adding(s, key, (s[key] ?? 0) + n, s[key] ?? 0, undefined),
       },
       exchange: {
-        run: (map: Map, [key, from, to]: Triple) =>
+        run: (map: View, [key, from, to]: Triple) =>
           map.compareExchange(key, from, to),
         model: (s: Model, [key, from, to]: Triple) => [
           s[key] === from ? put(s, key, to) : s,
@@ -138,7 +145,7 @@ function sharing(weft: Weft, setting: Setting = {}) {
         ],
       },
       twice: {
-        run: (map: Map, key: number) =>
+        run: (map: View, key: number) =>
           map.update(key, (old) => (old ?? 0) * 2 || undefined),
         model: (s: Model, key: number) => [
           key in s ? put(s, key, s[key]! * 2) : s,
@@ -146,45 +153,45 @@ function sharing(weft: Weft, setting: Setting = {}) {
         ],
       },
       make: {
-        run: (map: Map, [key, value]: Pair) =>
+        run: (map: View, [key, value]: Pair) =>
           map.getOrInsert(key, () => value),
         model: (s: Model, [key, value]: Pair) =>
           key in s ? [s, s[key]] : adding(s, key, value, value, undefined),
       },
       clear: {
-        run: (map: Map) => map.clear(),
+        run: (map: View) => map.clear(),
         model: (_: Model) => [{}, undefined],
       },
       sum: {
         // Each pair that is seen belongs together: values are 10 times keys.
-        run: (map: Map) => {
+        run: (map: View) => {
           for (const [key, value] of map) if (value !== 10 * key) return key;
           return 0;
         },
         model: (s: Model) => [s, 0],
         lockFree: true,
       },
+      found: {
+        // By the iterator, which remembers no places.
+        run: (map: View, key: number) => new Map(map).get(key),
+        model: (s: Model, key: number) => [s, s[key]],
+      },
       die: {
-        // As an agent that ended within set, before it told readers.
-        run: (map: Map, [, value]: Pair) => {
+        // As an agent that ended within delete, before it told readers.
+        run: (map: View, _key: number) => {
           const words = new Int32Array(map.buffer);
           Atomics.store(words, plan.buckets, DEAD);
-          const copy = new Int32Array(Float64Array.of(value).buffer);
-          Atomics.store(words, plan.entries + 6, copy[0]!);
-          Atomics.store(words, plan.entries + 7, copy[1]!);
-          Atomics.store(words, plan.entries + 2, 1);
+          Atomics.add(words, plan.buckets + 2, 1);
+          Atomics.store(words, plan.buckets + 3, 0);
         },
-        model: (s: Model, [key, value]: Pair) => [
-          put(s, key, value),
-          undefined,
-        ],
+        model: (s: Model, key: number) => [without(s, key), undefined],
       },
       abandon: {
-        run: (map: Map) => void map.abandon(DEAD),
+        run: (map: View) => void map.abandon(DEAD),
         model: (s: Model) => [s, undefined],
       },
     },
-    recover: (map: Map, dead: number) => void map.abandon(dead + 1),
+    recover: (map: View, dead: number) => void map.abandon(dead + 1),
     final: (memory: SharedArrayBuffer) => {
       const map = new HashMap(memory, 0, codecs);
       const { problems } = inspect(map);
@@ -247,6 +254,32 @@ export function scenarios(weft: Weft): Scenario[] {
       name: "a reader beside an entry that is added",
       spec: sharing(weft, { first: { [B]: 5 } }),
       agents: [[["set", [A, 1]]], [["get", B], ["get", A]]],
+    },
+    {
+      name: "a view remembers a number that is deleted",
+      spec: sharing(weft, { remember: true, capacity: 1, first: { [A]: 10 } }),
+      agents: [[["delete", A]], [["get", A], ["found", A], ["get", A]]],
+    },
+    {
+      name: "a view remembers a number that is overwritten",
+      spec: sharing(weft, {
+        remember: true,
+        long: true,
+        capacity: 1,
+        first: { [A]: 1.1 },
+      }),
+      differs: REMEMBERS,
+      agents: [[["set", [A, -2.2]]], [["get", A], ["found", A], ["get", A]]],
+    },
+    {
+      name: "a view remembers an entry that is used again",
+      spec: sharing(weft, { remember: true, capacity: 1, first: { [A]: 10 } }),
+      agents: [[["delete", A], ["set", [B, 20]]], [["get", A], ["get", A]]],
+    },
+    {
+      name: "a view writes where it remembers a key",
+      spec: sharing(weft, { remember: true, capacity: 1, first: { [A]: 10 } }),
+      agents: [[["delete", A]], [["get", A], ["add", [A, 7]]]],
     },
     {
       name: "two add to one number",
@@ -378,11 +411,8 @@ export function scenarios(weft: Weft): Scenario[] {
     },
     {
       name: "a bucket is recovered beside a reader",
-      spec: sharing(weft, { long: true, capacity: 1, first: { [A]: 1.1 } }),
-      agents: [
-        [["die", [A, -2.2]], ["abandon"], ["set", [A, 3.3]]],
-        [["get", A]],
-      ],
+      spec: sharing(weft, { capacity: 1, first: { [A]: 1 } }),
+      agents: [[["die", A], ["abandon"], ["set", [B, 3]]], [["get", A]]],
     },
     {
       name: "a bucket is recovered beside writers",

@@ -145,6 +145,91 @@ function assertSame<K, V>(
   assert.is([...map.values()].length, model.size);
 }
 
+test("a view that remembers a key sees what another view changes", () => {
+  const sized = { keySize: 100, valueSize: 60 };
+  const texts = (n: number) => "k".repeat([0, 3, 12, 13, 64, 65, 99][n]!);
+  const kinds = [
+    { ...ints, key: (n: number) => n, value: (n: number) => n },
+    {
+      codecs: { key: codec.text, value: codec.text, ...sized },
+      key: texts,
+      value: (n: number) => "v".repeat(n),
+    },
+    {
+      codecs: { key: codec.text, value: codec.f64, keySize: 100 },
+      key: texts,
+      value: (n: number) => [-0, NaN, 1.5][n % 3],
+    },
+    {
+      codecs: { key: codec.i32, value: codec.record(Point) },
+      key: (n: number) => n - 3,
+      value: (n: number) => ({ id: n, x: n / 7 }),
+    },
+  ];
+  const step = fc.tuple(
+    fc.constantFrom("get", "set", "has", "delete", "update", "clear"),
+    fc.boolean(),
+    fc.nat(6),
+    fc.nat(20),
+  );
+  for (const kind of kinds) {
+    const codecs = ("codecs" in kind ? kind.codecs : ints) as typeof ints;
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+        const one = HashMap.create({ ...codecs, capacity: 5 });
+        const two = HashMap.from(one.handle, {
+          key: codecs.key,
+          value: codecs.value,
+        });
+        const model = new Map<unknown, unknown>();
+        for (const [what, isOne, n, m] of steps) {
+          const map = isOne ? one : two;
+          const key = kind.key(n) as number;
+          const value = kind.value(m) as number;
+          if (what === "get") assert.equal(map.get(key), model.get(key));
+          if (what === "has") assert.is(map.has(key), model.has(key));
+          if (what === "delete") assert.is(map.delete(key), model.delete(key));
+          if (what === "clear" && m < 3) [map, model].map((all) => all.clear());
+          if (what !== "set" && what !== "update") continue;
+          const done = what === "set" ? map.set(key, value) : map.update(
+            key,
+            (old) => {
+              assert.equal(old, model.get(key));
+              map.get(kind.key((n + 1) % 7) as number);
+              return value;
+            },
+          );
+          assert.is(done, model.has(key) || model.size < 5);
+          if (done) model.set(key, value);
+        }
+      }),
+    );
+  }
+});
+
+test("a view reads more texts than it remembers", () => {
+  const count = 5000;
+  const map = HashMap.create({
+    key: codec.text,
+    value: codec.text,
+    capacity: count,
+    keySize: 20,
+    valueSize: 8,
+  });
+  for (let i = 0; i < count; i++) {
+    map.set(`a rather long key ${i}`.slice(-20), `${i}`);
+  }
+  for (const round of [1, 2, 3]) {
+    for (let i = 0; i < count; i++) {
+      assert.is(
+        map.get(`a rather long key ${i}`.slice(-20)),
+        `${i}`,
+        `${round}`,
+      );
+    }
+  }
+});
+
 test("numbers are added and compared", () => {
   const calls = fc.array(
     fc.record({

@@ -65,8 +65,9 @@ typedef struct {
  *          counted from 1, or 0. Then the entries. An entry has `link`: 0 while
  *          it is free; bit 31 and the id of the agent that fills it; or bit 30
  *          and the number of the next entry, or 0. Then the hash of the key.
- *          Then, if a value may have more than one word, `current`, which names
- *          the copy that counts: 0 or 1. Then the key, and the value or its two
+ *          Then, if a value may have more than one word, `current`, which
+ *          changes by 1 with each value: its lowest bit is the number of the
+ *          copy that counts, 0 or 1. Then the key, and the value or its two
  *          copies. What may differ in length begins with its length in bytes.
  *
  * Freed when: every operation of every agent has returned, and none will begin.
@@ -468,15 +469,29 @@ static inline bool weft__hash_copy(const int32_t *from, bool varies,
   return true;
 }
 
+/* The word `current`, or 0 if values have one word. */
+static inline int32_t weft__hash_current(const weft__hash_plan *plan,
+                                         const int32_t *entry) {
+  return plan->value_words > 1 ? weft__load(entry + WEFT__HASH_CURRENT) : 0;
+}
+
+/* Copies the value that counts if `current` says so. */
+static inline bool weft__hash_copy_of(const weft_hash_map *m,
+                                      const weft__hash_plan *plan,
+                                      const int32_t *entry, int32_t current,
+                                      void *into, size_t room, size_t *length) {
+  const int32_t *from =
+      entry + plan->value + (current & 1) * plan->value_words;
+  return weft__hash_copy(from, plan->value_varies, plan->value_words,
+                         weft_hash_map_value_size(m), into, room, length);
+}
+
 static inline bool weft__hash_copy_value(const weft_hash_map *m,
                                          const weft__hash_plan *plan,
                                          const int32_t *entry, void *into,
                                          size_t room, size_t *length) {
-  const int32_t *from = entry + plan->value;
-  if (plan->value_words > 1)
-    from += (weft__load(entry + WEFT__HASH_CURRENT) & 1) * plan->value_words;
-  return weft__hash_copy(from, plan->value_varies, plan->value_words,
-                         weft_hash_map_value_size(m), into, room, length);
+  int32_t current = weft__hash_current(plan, entry);
+  return weft__hash_copy_of(m, plan, entry, current, into, room, length);
 }
 
 /* The number of the entry with the key, without a lock. Copies its value, if
@@ -487,13 +502,18 @@ static inline int32_t weft__hash_read(const weft_hash_map *m,
   for (int32_t tries = WEFT__MOST_TRIES; tries > 0; tries--) {
     int32_t version = weft__load(&place->bucket->version);
     int32_t number = weft__hash_find(m, place);
-    if (number > 0 && length != NULL &&
-        !weft__hash_copy_value(m, &place->plan,
-                               weft__hash_entry(m, &place->plan, number), into,
-                               room, length))
-      number = WEFT__HASH_ASTRAY;
-    /* Pairs with (V): if the entry or the copy was used again before it was
-       read, `version` has changed. */
+    if (number > 0 && length != NULL) {
+      const int32_t *entry = weft__hash_entry(m, &place->plan, number);
+      int32_t current = weft__hash_current(&place->plan, entry);
+      if (!weft__hash_copy_of(m, &place->plan, entry, current, into, room,
+                              length))
+        number = WEFT__HASH_ASTRAY;
+      /* Pairs with (C): if the copy was used again, `current` has changed. */
+      else if (weft__hash_current(&place->plan, entry) != current)
+        continue;
+    }
+    /* Pairs with (V): if the entry was used again before it was read, `version`
+       has changed. */
     if (weft__load(&place->bucket->version) == version) return number;
   }
   return WEFT__HASH_ASTRAY;
@@ -634,10 +654,10 @@ static inline void weft__hash_overwrite(const weft_hash_map *m,
     weft__store(at, weft__hash_word(value, 0));
     return;
   }
-  int32_t other = 1 - (weft__load(entry + WEFT__HASH_CURRENT) & 1);
-  weft__hash_fill(at + other * plan->value_words, value);
-  weft__store(entry + WEFT__HASH_CURRENT, other); /* (C) the new value counts */
-  weft__add(&place->bucket->version, 1); /* (V) the old copy may be used */
+  uint32_t current = (uint32_t)weft__load(entry + WEFT__HASH_CURRENT);
+  int32_t next = (int32_t)weft__sum(current, 1);
+  weft__hash_fill(at + (next & 1) * plan->value_words, value);
+  weft__store(entry + WEFT__HASH_CURRENT, next); /* (C) the new value counts */
 }
 
 /* Takes an entry out; `before` is the word that leads to it. */
@@ -648,6 +668,7 @@ static inline void weft__hash_take_out(const weft_hash_map *m,
   int32_t *entry = weft__hash_entry(m, plan, number);
   int32_t next = weft__load(entry + WEFT__HASH_LINK) & WEFT__HASH_NEXT_MASK;
   bool is_first = before == &bucket->head;
+  weft__add(&bucket->version, 1); /* (F) views of JavaScript forget the entry */
   weft__store(before, is_first ? next : WEFT__HASH_LINKED_BIT | next);
   weft__add(&bucket->version, 1); /* (V) the entry may be used */
   weft__hash_free(m, plan, number);

@@ -1,0 +1,171 @@
+/**
+ * Where one view of a map found keys, so that it finds them again by one look at
+ * the bucket.
+ *
+ * A writer changes the bucket's `version` before it takes an entry out: see
+ * `table.ts`. So while `version` is what it was, the entry still has the key. A
+ * value of more than one word still counts while `current` is what it was.
+ *
+ * @module
+ */
+
+import { CODEC } from "../_message/message.ts";
+
+/** The most keys that a view remembers. */
+const MOST_PLACES = 4096;
+/** The longest text that it remembers as a key, and as a value. */
+const MOST_KEY = 64, MOST_VALUE = 1024;
+/** A shorter text is no part of a longer one, which it would keep alive. */
+const PART = 13;
+/** Of so many texts that would replace another one, one does: a power of 2. */
+const REPLACES = 8;
+
+/** The words of a place; `ENTRY` is 0 in an empty one. */
+const KEY = 0, ENTRY = 1, BUCKET = 2, VERSION = 3, CURRENT = 4, PLACE = 5;
+/** 2^32 divided by the golden ratio. */
+const GOLDEN = 0x9e37_79b9;
+
+/**
+ * Places of keys that are texts or numbers of 32 bits. A number has one place,
+ * which it may lose to another number. A text gets the next place.
+ */
+export class Places {
+  /** Whether the last `find` found its key. */
+  isFound = false;
+  /** The number of the place that the last `find` looked at, or -1. */
+  #number = -1;
+  readonly #words: Int32Array;
+  readonly #count: number;
+  readonly #shift: number;
+  /** The values, if they are worth keeping. */
+  readonly #values: unknown[];
+  /** The numbers of the places of texts, and the text of each place. */
+  readonly #texts: Map<string, number> | undefined;
+  readonly #textAt: string[] = [];
+  /** How many texts would have replaced another one. */
+  #late = 0;
+
+  private constructor(capacity: number, isText: boolean) {
+    // Four times as many as numbers, so that few of them have the same place.
+    const wanted = isText ? capacity : 4 * capacity;
+    const bits = 32 - Math.clz32(Math.min(wanted, MOST_PLACES) - 1);
+    this.#count = 1 << bits;
+    this.#shift = 32 - bits;
+    this.#words = new Int32Array(PLACE * this.#count);
+    this.#texts = isText ? new Map() : undefined;
+    this.#values = new Array(this.#count).fill(undefined);
+  }
+
+  /** For keys of the codec with this number; undefined if none is remembered. */
+  static for(codec: number, capacity: number): Places | undefined {
+    const isText = codec === CODEC.text;
+    if (!isText && codec !== CODEC.i32) return undefined;
+    return new Places(capacity, isText);
+  }
+
+  /** The first word of the entry of the key that was found. */
+  get entry(): number {
+    return this.#words[this.#number * PLACE + ENTRY]!;
+  }
+
+  /** The first word of its bucket. */
+  get bucket(): number {
+    return this.#words[this.#number * PLACE + BUCKET]!;
+  }
+
+  /** The version that the bucket had. */
+  get version(): number {
+    return this.#words[this.#number * PLACE + VERSION]!;
+  }
+
+  /** The value that it had, or `undefined` if that was not kept. */
+  get value(): unknown {
+    return this.#values[this.#number];
+  }
+
+  /** The word `current` of the entry when it had that value. */
+  get current(): number {
+    return this.#words[this.#number * PLACE + CURRENT]!;
+  }
+
+  /** Looks for a key; returns whether it is remembered. */
+  find(key: unknown): boolean {
+    return this.isFound = this.#texts === undefined
+      ? this.#findNumber(key)
+      : this.#findText(this.#texts, key);
+  }
+
+  #findNumber(key: unknown): boolean {
+    this.#number = -1;
+    if (typeof key !== "number" || key !== (key | 0)) return false;
+    const words = this.#words;
+    const number = Math.imul(key, GOLDEN) >>> this.#shift;
+    this.#number = number;
+    const place = number * PLACE;
+    return words[place + KEY] === key && words[place + ENTRY] !== 0;
+  }
+
+  #findText(texts: Map<string, number>, key: unknown): boolean {
+    if (typeof key !== "string" || key.length > MOST_KEY) return false;
+    const number = texts.get(key);
+    if (number === undefined) return false;
+    this.#number = number;
+    return true;
+  }
+
+  /**
+   * Remembers the key for which the last `find` looked. `copy` makes a copy of
+   * it.
+   */
+  keep<K>(
+    key: K,
+    entry: number,
+    bucket: number,
+    version: number,
+    copy: () => K,
+  ): void {
+    if (typeof key === "string" && !this.isFound) {
+      this.#number = this.#numberFor(key, copy as () => never);
+    }
+    if (this.#number < 0) return;
+    const place = this.#number * PLACE;
+    const words = this.#words;
+    if (typeof key === "number") words[place + KEY] = key;
+    words[place + ENTRY] = entry;
+    words[place + BUCKET] = bucket;
+    words[place + VERSION] = version;
+    this.#values[this.#number] = undefined;
+    this.isFound = true;
+  }
+
+  /** The number of the place that a text gets, or -1. */
+  #numberFor(key: string, copy: () => string): number {
+    if (key.length > MOST_KEY) return -1;
+    const texts = this.#texts!;
+    const textAt = this.#textAt;
+    let number = textAt.length;
+    if (number === this.#count) {
+      this.#late++;
+      if (this.#late % REPLACES !== 0) return -1;
+      number = this.#late / REPLACES & number - 1;
+      texts.delete(textAt[number]!);
+    }
+    const text = key.length < PART ? key : copy();
+    textAt[number] = text;
+    texts.set(text, number);
+    return number;
+  }
+
+  /**
+   * Keeps the value of the key that was found, or that `keep` remembered, and
+   * the word `current` with which it counts.
+   */
+  keepValue(value: unknown, current: number): void {
+    const keeps = this.isFound &&
+      (typeof value === "number" ||
+        typeof value === "string" && value.length <= MOST_VALUE);
+    if (!keeps) return;
+    this.#values[this.#number] = value;
+    this.#words[this.#number * PLACE + CURRENT] = current;
+  }
+}
