@@ -25,6 +25,7 @@ const OTHERS = [
   "weft_calls.hpp",
   "weft_data.hpp",
   "weft_lock.hpp",
+  "weft_map.hpp",
   "weft_queue.hpp",
   "weft_std.hpp",
 ];

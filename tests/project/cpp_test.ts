@@ -44,7 +44,7 @@ const PROGRAMS = {
 
 for (const [title, words] of Object.entries(PROGRAMS)) {
   for (const compiler of ["g++", "clang++"]) {
-    for (const file of ["guards", "std", "moves", "data"]) {
+    for (const file of ["guards", "std", "moves", "data", "map"]) {
       const sanitized = words.length > 2;
       // One compiler's sanitizers do for what is made of the same locks.
       if (file !== "guards" && sanitized && compiler === "clang++") continue;
@@ -208,17 +208,24 @@ test("clang -Wthread-safety follows each lock", async () => {
   }
 });
 
-test("the example of docs/cpp.md runs", async () => {
-  const page = fs.readFileSync(path.join(WASM, "..", "docs", "cpp.md"), "utf8");
-  const [, text] = page.match(/^```cpp\n(.*?)^```$/ms)!;
-  const source = path.join(BUILT, "page-cpp.cpp");
-  fs.mkdirSync(BUILT, { recursive: true });
-  fs.writeFileSync(source, text!);
-  const words = ["-std=c++17", "-O1", "-pthread", ...EVERY];
-  const program = { name: "page-cpp", compiler: "g++", words };
-  const file = await build({ ...program, sources: [source] });
-  assert.equal(await run(file, [], 100), { code: 0, output: "20\n" });
-});
+for (
+  const [name, printed] of [["cpp", "20\n"], ["primitives/hash_map", ""]]
+) {
+  test(`the example of docs/${name}.md runs`, async () => {
+    const file = path.join(WASM, "..", "docs", `${name}.md`);
+    const [, text] = fs.readFileSync(file, "utf8").match(
+      /^```cpp\n(.*?)^```$/ms,
+    )!;
+    const stem = `page-${path.basename(file, ".md")}`;
+    const source = path.join(BUILT, `${stem}.cpp`);
+    fs.mkdirSync(BUILT, { recursive: true });
+    fs.writeFileSync(source, text!);
+    const words = ["-std=c++17", "-O1", "-pthread", ...EVERY];
+    const program = { name: stem, compiler: "g++", words };
+    const built = await build({ ...program, sources: [source] });
+    assert.equal(await run(built, [], 100), { code: 0, output: printed });
+  });
+}
 
 interface Module {
   wasmMemory: WebAssembly.Memory;
