@@ -32,13 +32,19 @@ import { ClosedError } from "./_queue/queue.ts";
 import { attach, inRange } from "./_memory/region.ts";
 import { spin, spinPatiently } from "./_wait/spin.ts";
 import {
-  errorOf,
   errorText,
   isError,
   reasonOf,
   textsOf,
   unsendable,
 } from "./_message/thrown.ts";
+import {
+  type Classes,
+  classesOf,
+  type ErrorClass,
+  ownErrorOf,
+  ownOf,
+} from "./_message/own_errors.ts";
 import { nextTurn } from "./_wait/turn.ts";
 import { readUtf8, writeUtf8 } from "./_message/utf8.ts";
 import { values } from "./_value/codec.ts";
@@ -70,6 +76,7 @@ export type {
   ValueCodec,
 } from "./_message/codec.ts";
 export type { Codec } from "./_message/message.ts";
+export type { ErrorClass } from "./_message/own_errors.ts";
 export { ClosedError } from "./_queue/queue.ts";
 export type { AsyncOptions } from "./_wait/wait.ts";
 export { CallError, CallRing, type ServeOptions } from "./call_ring.ts";
@@ -83,6 +90,12 @@ export interface ApiCodec {
    * give the same one.
    */
   readonly codec?: Codec<unknown> | JsonCodec | ValueCodec | undefined;
+  /**
+   * Classes of errors of yours. An error of one of them arrives as one, with its
+   * fields that JSON carries; its constructor does not run. Both sides must give
+   * them; their names tell them apart.
+   */
+  readonly errors?: readonly ErrorClass[] | undefined;
 }
 
 /** How to serve an object, awaiting. */
@@ -95,6 +108,8 @@ export interface ConnectOptions<Api = object> {
    * but for an AbortSignal.
    */
   readonly codec?: CodecOfApi<Api> | undefined;
+  /** As for `serve`. */
+  readonly errors?: readonly ErrorClass[] | undefined;
   /**
    * Milliseconds that a call may take, `Infinity` unless given. Then it fails
    * with a DOMException named `TimeoutError`, and the handler's signal aborts.
@@ -368,6 +383,7 @@ class Server {
   readonly #methods: Map<string, Method>;
   readonly #codec: Codec<unknown>;
   readonly #check: number;
+  readonly #classes: Classes;
   readonly #requests: Map<string, Long>;
   readonly #replies: Map<string, Long>;
   /** Room for replies behind their first byte, by slot. */
@@ -381,6 +397,7 @@ class Server {
     this.#methods = methodsOf(api);
     this.#codec = codecOf(options);
     this.#check = checkOf(this.#codec);
+    this.#classes = classesOf(options.errors ?? []);
     this.slots = slotsOf(ring);
     this.#watches = new Watches(this.slots, (at) => this.#reasonAt(at));
     this.#requests = longsOf(requests, ring.buffer);
@@ -509,7 +526,8 @@ class Server {
         thrown = unsendable("The method", thrown);
       }
     }
-    const text = errorText(thrown);
+    const own = ownOf(thrown as Error, this.#classes);
+    const text = errorText(thrown, own);
     this.#send(at, ERROR, (into) => writeUtf8(text, into));
   }
 
@@ -609,9 +627,9 @@ async function serveAsync(
   api: object,
   options?: ServeApiOptions,
 ): Promise<number> {
-  assertOptions(options, ["codec", "limit", "signal", "ref"]);
-  const { codec, limit, ...waiting } = options ?? {};
-  const server = new Server(ring, api, { codec });
+  assertOptions(options, ["codec", "errors", "limit", "signal", "ref"]);
+  const { codec, errors, limit, ...waiting } = options ?? {};
+  const server = new Server(ring, api, { codec, errors });
   const { slots } = server;
   const most = inRange("limit", limit ?? slots.count, 1, slots.count);
   const underway = new Set<Promise<void>>();
@@ -647,7 +665,7 @@ function serveBlocking(
   api: object,
   options?: ApiCodec,
 ): number {
-  assertOptions(options, ["codec"]);
+  assertOptions(options, ["codec", "errors"]);
   assertBlocking("serve");
   const server = new Server(ring, api, options ?? {});
   for (;;) {
@@ -749,6 +767,7 @@ let calls = 0; // those of this agent
 class Client {
   readonly #slots: Slots;
   readonly #codec: Codec<unknown>;
+  readonly #classes: Classes;
   readonly #timeout: number;
   readonly #ref: boolean;
   readonly #lookout: Lookout<Pending>;
@@ -760,6 +779,7 @@ class Client {
       throw new TypeError(`ref must be a boolean: received ${describe(ref)}`);
     }
     this.#codec = codecOf(options);
+    this.#classes = classesOf(options.errors ?? []);
     this.#slots = slotsOf(ring);
     this.#timeout = timeout;
     this.#ref = ref;
@@ -1114,7 +1134,7 @@ class Client {
       case THROWN:
         return this.#codec.decode(bytes);
       case ERROR:
-        return errorOf(readUtf8(bytes));
+        return ownErrorOf(readUtf8(bytes), this.#classes);
     }
     throw new TypeError("The server of the ring does not use serve()");
   }
@@ -1206,7 +1226,7 @@ function joined(pieces: readonly Uint8Array[]): Uint8Array {
 }
 
 function connectAsync(ring: CallRing, options?: ConnectOptions): object {
-  assertOptions(options, ["codec", "timeout", "ref"]);
+  assertOptions(options, ["codec", "errors", "timeout", "ref"]);
   const client = new Client(ring, options ?? {});
   return methodsBy((name) => {
     const call = client.prepare(name);
@@ -1215,7 +1235,7 @@ function connectAsync(ring: CallRing, options?: ConnectOptions): object {
 }
 
 function connectBlocking(ring: CallRing, options?: ConnectOptions): object {
-  assertOptions(options, ["codec", "timeout"]);
+  assertOptions(options, ["codec", "errors", "timeout"]);
   assertBlocking("connect");
   const client = new Client(ring, options ?? {});
   return methodsBy((name) => {
@@ -1237,7 +1257,7 @@ function connectBlocking(ring: CallRing, options?: ConnectOptions): object {
  *
  * What the method throws is thrown here: an error with its name, message,
  * stack, code and cause, in one of the language's own classes if it was of
- * one; any other value as the codec carries it. A call fails with
+ * one, or in one of the option `errors`; any other value as the codec carries it. A call fails with
  *
  * - a TypeError with a path, if the codec cannot carry an argument, or a
  *   RangeError if the request is longer than the ring can carry in pieces; then

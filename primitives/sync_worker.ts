@@ -46,7 +46,7 @@ export type { AnyWorker } from "./_calls/threads.ts";
 
 /** How to start and to call a worker whose functions have the types of `Api`. */
 export interface SyncWorkerOptions<Api = object>
-  extends Omit<ConnectOptions<Api>, "ref"> {
+  extends Omit<ConnectOptions<Api>, "ref" | "errors"> {
   /** The bytes of most requests, 262,144 unless given; longer ones take longer. */
   readonly request?: number | undefined;
   /** The bytes of most results, 262,144 unless given. */
@@ -313,7 +313,7 @@ function helloOf(): Promise<Hello> {
 async function serveFor(
   hello: Hello,
   load: () => object | Promise<object>,
-  { codec }: ApiCodec,
+  { codec }: Pick<ApiCodec, "codec">,
 ): Promise<void> {
   const words = new LastWords(hello.memory);
   const ring = CallRing.from(hello.ring as CallRing["handle"]);

@@ -62,10 +62,14 @@ export function unsendable(who: string, thrown: unknown): Error {
   return new Error(`${who} threw ${what}`);
 }
 
-/** The text of an error. It never throws, whatever the error's getters do. */
-export function errorText(error: unknown): string {
+/**
+ * The text of an error, with `more` in it. It never throws, whatever the error's
+ * getters do.
+ */
+export function errorText(error: unknown, more?: object): string {
   try {
-    return JSON.stringify(told(error as Error, { left: MOST, path: [] }));
+    const what = told(error as Error, { left: MOST, path: [] });
+    return JSON.stringify({ ...what, ...more });
   } catch {
     const message = "The error that was thrown cannot be read";
     return JSON.stringify({ name: "Error", message });

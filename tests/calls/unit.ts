@@ -1042,3 +1042,65 @@ test("a codec that asks for ever more bytes is refused soon", async () => {
   assert.instance(error, TypeError);
   assert.match((error as Error).message, "greedy asks for more bytes");
 });
+
+// ---- errors of one's own ---------------------------------------------------------
+
+class Denied extends Error {
+  override readonly name = "Denied";
+  constructor(readonly user: string, readonly tries: number) {
+    super(`${user} may not`);
+  }
+}
+
+class Other extends Denied {}
+
+test("an error of a class of one's own arrives as one, with its fields", async () => {
+  const served = {
+    deny(user: string): never {
+      const more = { code: "E7", loop: {} as object, since: 7n };
+      const error = Object.assign(new Denied(user, 3), more);
+      error.loop = { error };
+      throw error;
+    },
+    other(): never {
+      throw new Other("Bob", 1);
+    },
+  };
+  const ring = CallRing.create({ request: 64, reply: 64 });
+  const serving = serve(ring, served, { errors: [Denied] });
+  const remote = connect<typeof served>(ring, { errors: [Denied] });
+  const error = await rejection(remote.deny("Ann")) as Denied & {
+    code: string;
+  };
+  assert.ok(error instanceof Denied && error instanceof Error);
+  assert.is(error.message, "Ann may not");
+  assert.is(error.name, "Denied");
+  assert.equal([error.user, error.tries, error.code], ["Ann", 3, "E7"]);
+  assert.not.ok("loop" in error || "since" in error, "JSON cannot carry them");
+  assert.match(error.stack!, /deny/);
+  // A class that is not named, or not by both sides, is an Error.
+  const other = await rejection(remote.other());
+  assert.ok(other instanceof Error && !(other instanceof Denied));
+  const plain = await rejection(connect<typeof served>(ring).deny("Ann"));
+  assert.ok(plain instanceof Error && !(plain instanceof Denied));
+  assert.is((plain as Error).name, "Denied");
+  ring.close();
+  await serving;
+});
+
+test("classes of errors are checked before anything is served", () => {
+  const ring = CallRing.create({ request: 64, reply: 64 });
+  const bad = (errors: unknown) => ({ errors: errors as [] });
+  for (
+    const [errors, what] of [
+      [7, "received 7"],
+      [[7], "received 7"],
+      [[Map], "extend Error"],
+      [[Denied, Denied], '"Denied"'],
+    ] as const
+  ) {
+    refuses(() => connect(ring, bad(errors)), TypeError, what);
+    refuses(() => connect.blocking(ring, bad(errors)), TypeError, what);
+    refuses(() => serve.blocking(ring, echo, bad(errors)), TypeError, what);
+  }
+});
