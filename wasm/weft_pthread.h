@@ -18,7 +18,9 @@
  * thread that unlocks it gets EPERM, as with an errorcheck one. Attributes that
  * ask for shared memory are not looked at: define WEFT_PROCESS_SHARED. A wait
  * looks at its clock when it begins, so it does not follow a clock that is set
- * meanwhile. A pthread_barrier_destroy does not wait for the others.
+ * meanwhile. A pthread_barrier_destroy does not wait for the others. A signal
+ * ends no wait, so sem_wait never gives EINTR. Locks do not look at priorities.
+ * The initializers are for initializations, not for assignments.
  */
 #ifndef WEFT_PTHREAD_H
 #define WEFT_PTHREAD_H
