@@ -943,6 +943,7 @@ export class Subscription<E = number> extends SubscriptionBase<E> {
    * The path that waits until `attempt`, which takes an element, returns a
    * result.
    *
+   * @throws Whatever `attempt` throws, when the path runs.
    * @internal
    */
   waitAt<T>(

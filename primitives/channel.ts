@@ -1007,6 +1007,7 @@ export class Channel<T> extends ChannelBase<T> {
    * The path that waits at an end of the channel until `attempt`, an operation
    * there, returns a result.
    *
+   * @throws Whatever `attempt` throws, when the path runs.
    * @internal
    */
   waitAt<R>(
@@ -1031,6 +1032,8 @@ export class Channel<T> extends ChannelBase<T> {
    * Encodes `value` now; what it returns sends it, or returns false if there is
    * no room.
    *
+   * @throws {TypeError} If it is not what the codec takes.
+   * @throws {RangeError} If it is too long.
    * @internal
    */
   pack(value: T): () => boolean {

@@ -1350,6 +1350,7 @@ export class RecordRing extends RecordRingBase {
    * The path that waits at an end of the ring until `attempt`, an operation
    * there, returns a result.
    *
+   * @throws Whatever `attempt` throws, when the path runs.
    * @internal
    */
   waitAt<T>(

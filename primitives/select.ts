@@ -80,6 +80,17 @@ export type Selected<Arms extends readonly Arm[]> = {
  * room. The value of a channel is encoded when `select` is called. Do not
  * change an array before the promise settles: it may be copied until then.
  *
+ * @example A job for whichever queue has room
+ * ```ts
+ * import { MpmcQueue, select, sending } from "@weft/sync";
+ *
+ * const one = MpmcQueue.create({ capacity: 1 });
+ * const two = MpmcQueue.create({ capacity: 1 });
+ * one.tryPushInt(7); // it is full
+ * const { index } = await select([sending(one, 8), sending(two, 8)]);
+ * if (index !== 1 || two.tryPopInt() !== 8) throw new Error("not there");
+ * ```
+ *
  * @throws {TypeError} If nothing can be added to `sink`.
  */
 export function sending<S extends Sink>(

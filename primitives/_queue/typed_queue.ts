@@ -345,6 +345,7 @@ export class TypedQueue<F, Kind extends string = string>
    * The path that waits at an end of the queue until `attempt`, an operation
    * there, returns a result.
    *
+   * @throws Whatever `attempt` throws, when the path runs.
    * @internal
    */
   waitAt<T>(

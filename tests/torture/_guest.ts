@@ -79,7 +79,7 @@ const LATE = 1, CLOSED = 2, REFUSED = 3;
 /** What a thread of C reads and writes, at the beginning of its stack's page. */
 const WORDS = 64, NAME = 128, TEXT = 256;
 /** The most bytes of a message. */
-export const ROOM = 12_000;
+const ROOM = 12_000;
 
 /** A thread of C, on the thread of JavaScript that plays it. */
 export class GuestThread {

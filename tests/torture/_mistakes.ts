@@ -307,7 +307,10 @@ export const MISTAKES: readonly Mistake[] = [{
       'if (outcome === "timed-out") return it.isStage ? undefined : it.attempt();',
       'if (outcome === "timed-out") return it.attempt();',
     ],
-    "_wait/wait": ["waiter.deadline = -Infinity;", ""],
+    "_wait/wait": [
+      "waiter.aborted = true; waiter.deadline = -Infinity;",
+      "waiter.aborted = true;",
+    ],
   },
   seed: 1,
   says: /never ended/,

@@ -57,7 +57,7 @@ const loop = fc.record({
   steps: fc.array(step, { minLength: 1, maxLength: 12, size: "max" }),
 });
 
-export const plans = fc.record({
+const plans = fc.record({
   codec: fc.constantFrom(...Object.keys(FORMS)),
   carrier: fc.oneof(
     fc.constant("any"),

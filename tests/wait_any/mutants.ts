@@ -16,7 +16,11 @@ export const MUTANTS = [
     c: NO_WAIT_ANY,
     by: "beside a consumer of one",
   }),
-  ...mutants({ source: "semaphore", scenarios: ["wait_any"] }, {
+  ...mutants({
+    source: "_lock/semaphore",
+    header: "semaphore",
+    scenarios: ["wait_any"],
+  }, {
     what: "an agent that only looked does not pass on the wake",
     ts: [
       "if (others && this.available > 0) Atomics.notify(words, PERMITS, 1);",

@@ -329,7 +329,7 @@ const ROWS = mutants(
   },
   {
     what: "writes over the range that counts",
-    by: "tracked: two work, and one is terminated",
+    by: "tracked: one takes again, and is terminated",
     ts: [
       "(current === at + ONE ? OTHER : ONE);",
       "(current === at + ONE ? ONE : OTHER);",

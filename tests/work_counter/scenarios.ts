@@ -369,6 +369,13 @@ export function scenarios(weft: Weft): Scenario[] {
       options: killed,
     },
     {
+      // The range that counts is that of its first task.
+      name: "tracked: one takes again, and is terminated",
+      spec: tracked(weft, 2, {}, { dies: true }),
+      agents: [[["one"], ["one"]], []],
+      options: killed,
+    },
+    {
       // One takes again while the other confirms what it took first.
       name: "tracked: one takes twice",
       spec: tracked(weft, 3),
