@@ -41,7 +41,12 @@ function documented(files: readonly string[]): Docs["nodes"] {
   const { status, stdout, stderr } = spawnSync(
     Deno.execPath(),
     ["doc", "--json", ...files],
-    { cwd: PROJECT, encoding: "utf8", maxBuffer: 1 << 28 },
+    {
+      cwd: PROJECT,
+      encoding: "utf8",
+      maxBuffer: 1 << 28,
+      env: { ...process.env, NO_COLOR: "1" }, // a type is text with colours
+    },
   );
   if (status !== 0) throw new Error(stderr);
   return (JSON.parse(stdout) as Docs).nodes;

@@ -22,6 +22,18 @@ function refuses(
 
 const test = suite("value");
 
+test("a name that has an escape in JSON is not taken for another one", () => {
+  for (const name of ["\\", "\ud800", "\n", '"', "\udfff"]) {
+    const value = { before: 1, [name]: 2, behind: 3 };
+    for (let times = 0; times < 4; times++) {
+      const bytes = new Uint8Array(100);
+      const length = encodeValue(value, bytes);
+      const got = decodeValue(bytes.subarray(0, length)) as object;
+      assert.equal(Object.entries(got), Object.entries(value));
+    }
+  }
+});
+
 test("a value arrives as structuredClone copies it", () => {
   fc.assert(fc.property(values, assertSame), { numRuns: 300 });
 });
