@@ -4,6 +4,7 @@ import type { Scenario, Weft } from "../_run/scenario.ts";
 import {
   type Handles,
   type Model,
+  others,
   type Outcome,
   several,
   Signal,
@@ -138,23 +139,7 @@ function selecting(weft: Weft, items: readonly number[] = [], capacity = 4) {
           return first === undefined ? null : [withItems(s, q, rest), first];
         },
       },
-      release: {
-        run: ({ semaphore }) => semaphore.release(),
-        model: (s: Model) => [{ ...s, permits: s.permits + 1 }, undefined],
-      },
-      acquire: {
-        run: ({ semaphore }) => semaphore.acquire(),
-        model: (s: Model) =>
-          s.permits > 0 ? [{ ...s, permits: s.permits - 1 }, undefined] : null,
-      },
-      set: {
-        run: ({ event }) => event.set(),
-        model: (s: Model) =>
-          s.signals === 0 ? [{ ...s, signals: 1 }, undefined] : race.either(
-            [s, undefined],
-            [{ ...s, signals: s.signals + 1 }, undefined],
-          ),
-      },
+      ...others,
       takeSignal: {
         run: async (handles) =>
           await select(handles, [handles.event]) === "nothing"

@@ -20,7 +20,7 @@ import {
   WorkCounter,
 } from "../../mod.ts";
 import { suite } from "../_run/harness.ts";
-import { refuses, rejects, turns } from "../_run/model.ts";
+import { asAgent, refuses, rejects, turns } from "../_run/model.ts";
 
 const test = suite("select");
 
@@ -298,6 +298,18 @@ test("refuses what it cannot wait for, and changes nothing", async () => {
   const none = (sink: unknown) => () => sending(sink as never, 1 as never);
   refuses(ready.buffer, none(ready), TypeError, "Cannot send to this");
   refuses(ready.buffer, none(null), TypeError, "received null");
+});
+
+test("refuses the queue that another agent consumes, and takes nothing", async () => {
+  const queue = SpscQueue.create({ capacity: 4 });
+  const other = Semaphore.create(1);
+  queue.tryPushInt(1);
+  queue.tryPushInt(2);
+  assert.is(queue.tryPopInt(), 1);
+  const view = asAgent(77, () => SpscQueue.from(queue.handle));
+  await rejects(queue.buffer, select([view, other], first), TypeError, "agent");
+  assert.is(other.available, 1);
+  assert.is(queue.tryPopInt(), 2);
 });
 
 test("types tell the arms apart", async () => {

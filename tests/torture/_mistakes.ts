@@ -7,7 +7,7 @@
 import type { Edits } from "../_run/edits.ts";
 import type { Map, Plan, Run, Step } from "./_pool_plans.ts";
 
-/** A plan for a pool: the steps of one client, and what is not as usual. */
+/** A plan for a pool: the steps of one client, and the options it changes. */
 const poolPlan = (steps: Step[], unusual: Partial<Plan> = {}): Plan => ({
   workers: 2,
   slots: 8,

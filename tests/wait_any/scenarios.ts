@@ -141,6 +141,31 @@ export class Signal {
   }
 }
 
+/** Operations on the semaphore and the event. */
+export const others = {
+  release: {
+    run: ({ semaphore }: Handles) => semaphore.release(),
+    model: (s: Model): Outcome => [
+      { ...s, permits: s.permits + 1 },
+      undefined,
+    ],
+  },
+  acquire: {
+    run: ({ semaphore }: Handles) => semaphore.acquire(),
+    model: (s: Model): Outcome | null =>
+      s.permits > 0 ? [{ ...s, permits: s.permits - 1 }, undefined] : null,
+  },
+  set: {
+    run: ({ event }: Handles) => event.set(),
+    model: (s: Model) =>
+      race.either(
+        [{ ...s, signals: s.signals + 1 }, undefined] as Outcome,
+        // One that nobody has taken may be kept as one.
+        ...(s.signals > 0 ? [[s, undefined] as Outcome] : []),
+      ),
+  },
+};
+
 /** Waiting for any. The model's state is what there is to take. */
 function waiting(weft: Weft, items: readonly number[] = []) {
   const all = ({ queues, semaphore, event }: Handles) => [
@@ -197,23 +222,7 @@ function waiting(weft: Weft, items: readonly number[] = []) {
           return first === undefined ? null : [withItems(s, q, rest), first];
         },
       },
-      release: {
-        run: ({ semaphore }) => semaphore.release(),
-        model: (s: Model) => [{ ...s, permits: s.permits + 1 }, undefined],
-      },
-      acquire: {
-        run: ({ semaphore }) => semaphore.acquire(),
-        model: (s: Model) =>
-          s.permits > 0 ? [{ ...s, permits: s.permits - 1 }, undefined] : null,
-      },
-      set: {
-        run: ({ event }) => event.set(),
-        model: (s: Model) =>
-          s.signals === 0 ? [{ ...s, signals: 1 }, undefined] : race.either(
-            [s, undefined],
-            [{ ...s, signals: s.signals + 1 }, undefined],
-          ),
-      },
+      ...others,
       wait: {
         run: ({ event }) => event.wait(),
         model: (s: Model) =>
