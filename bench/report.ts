@@ -150,7 +150,9 @@ is that of their medians. The numbers in brackets are the smallest and the
 largest ratio of a round, in which each rival took one turn; there are five
 rounds unless the text says otherwise. Turns during which other programs were
 busy do not count. If too few turns were quiet, the text says so, and the
-verdict has a question mark. In the groups kernel and mutex, rivals of one thread
+verdict has a question mark. Below each table stand the day and the commit of
+its figures: \`deno task test figures\` lists the groups whose code has changed
+since then. In the groups kernel and mutex, rivals of one thread
 each take 25 turns of a millisecond in a round, and the ratio is the median of
 those between neighbouring turns. Times have a meaning only beside the others of
 their row, as they depend on the machine. [Scaling](scaling.md) says what limits
