@@ -4,13 +4,8 @@
  * @module
  */
 
-import {
-  bytesFor,
-  ID_MASK,
-  PHASE_MASK,
-  SERVING,
-  Slots,
-} from "./_calls/call_slots.ts";
+import { bytesFor, Slots } from "./_calls/call_slots.ts";
+import { parent } from "./_calls/parent.ts";
 import { CALL_RING } from "./_layout.ts";
 import { describe } from "./_memory/describe.ts";
 import {
@@ -27,22 +22,17 @@ import {
 import {
   allocate,
   assertBoolean,
-  assertConfig,
   attach,
   bufferOf,
   inRange,
   type Memory,
   wordsAt,
 } from "./_memory/region.ts";
-import { Collector } from "./_pool/collector.ts";
-import {
-  Crew,
-  failuresAfter,
-  type Member,
-  type PoolWorker,
-} from "./_pool/crew.ts";
-import { deathOf } from "./_pool/death.ts";
+import { Collector, Rounds } from "./_pool/collector.ts";
+import { Crew, failuresAfter, type Member } from "./_pool/crew.ts";
+import { deathOf, QueueFullError } from "./_pool/errors.ts";
 import { type Job, type JobEnd, Jobs, type Spec } from "./_pool/jobs.ts";
+import { Producers } from "./_pool/line.ts";
 import {
   assertIterable,
   type Doer,
@@ -50,34 +40,49 @@ import {
   MapRun,
   settled,
 } from "./_pool/map.ts";
-import { parent, placeFrom, sayBye, servedBy } from "./_pool/parent.ts";
-import { Poster } from "./_pool/poster.ts";
-import { Producers, QueueFullError, type RoomOptions } from "./_pool/room.ts";
-import { Staff } from "./_pool/staff.ts";
 import {
-  type AnyTask,
+  checkedHow,
+  checkedOptions,
+  type CloseOptions,
+  configOf,
+  type How,
+  type MapOptions,
+  type PoolOptions,
+  type RoomOptions,
+  RUN,
+  type RunArgs,
+  type RunOptions,
+  timeoutError,
+} from "./_pool/options.ts";
+import { Poster } from "./_pool/poster.ts";
+import {
+  placeFrom,
+  sayBye,
+  servedBy,
+  type ServePoolOptions,
+  type TaskFunctions,
+} from "./_pool/serve.ts";
+import { Staff } from "./_pool/staff.ts";
+import { Figures, type PoolStats } from "./_pool/stats.ts";
+import {
   assertSame,
   type ReplyOf,
   type RequestOf,
   specsOf,
   type Tasks,
 } from "./_pool/task.ts";
-import { Histogram, type Times } from "./_pool/times.ts";
 import {
   clock,
   type Hello,
   POSTED_BYTES,
   postedAt,
-  REPLY_HEAD,
   REQUEST_HEAD,
   Rooms,
   signatureOf,
   tagged,
 } from "./_pool/wire.ts";
-import { PoolServer, type TaskContext } from "./_pool/worker.ts";
+import { PoolServer } from "./_pool/worker.ts";
 import { ClosedError } from "./_queue/queue.ts";
-import { spin } from "./_wait/spin.ts";
-import { nextTurn } from "./_wait/turn.ts";
 import { MAY_BLOCK } from "./_wait/waiter.ts";
 import { agentId, announceAgent, onAgentExit } from "./agent.ts";
 import { CallRing } from "./call_ring.ts";
@@ -91,12 +96,19 @@ export type {
   JsonValue,
   ValueCodec,
 } from "./_message/codec.ts";
+export { inPlace } from "./_message/in_place.ts";
 export type { Codec } from "./_message/message.ts";
 export type { PoolWorker } from "./_pool/crew.ts";
-export { WorkerError } from "./_pool/death.ts";
-export { inPlace } from "./_pool/in_place.ts";
-export { QueueFullError } from "./_pool/room.ts";
-export type { RoomOptions } from "./_pool/room.ts";
+export { QueueFullError, WorkerError } from "./_pool/errors.ts";
+export type {
+  CloseOptions,
+  MapOptions,
+  PoolOptions,
+  RoomOptions,
+  RunArgs,
+  RunOptions,
+} from "./_pool/options.ts";
+export type { ServePoolOptions, TaskFunctions } from "./_pool/serve.ts";
 export { task } from "./_pool/task.ts";
 export type {
   AnyCodec,
@@ -109,35 +121,12 @@ export type {
   Tasks,
   ValueOf,
 } from "./_pool/task.ts";
-export type { Times } from "./_pool/times.ts";
+export type { PoolStats, Times, WorkerStats } from "./_pool/stats.ts";
 export type { TaskContext } from "./_pool/worker.ts";
 export { ClosedError } from "./_queue/queue.ts";
 export type { Memory } from "./_memory/region.ts";
 
 // ---- the worker -----------------------------------------------------------------
-
-/** The functions of a worker: one for each task, or for some of them. */
-export type TaskFunctions<T extends Tasks> = {
-  readonly [Name in keyof T]?: (
-    request: RequestOf<T[Name]>,
-    context: TaskContext,
-  ) => ReplyOf<T[Name]> | Promise<ReplyOf<T[Name]>>;
-};
-
-/** How to serve a pool. */
-export interface ServePoolOptions {
-  /**
-   * Whether to block while there are no tasks, so that a task begins sooner;
-   * `false` unless given. Then the functions must not be async, and the worker
-   * has no timers, messages or debugger until the pool is closed.
-   */
-  readonly blocking?: boolean | undefined;
-  /**
-   * How many tasks may run at a time; 1 unless given. More are of use only if
-   * functions await something.
-   */
-  readonly limit?: number | undefined;
-}
 
 /**
  * Does the tasks of the {@linkcode Pool} that has made this worker, until the
@@ -197,6 +186,7 @@ export async function servePool<T extends Tasks>(
   return count;
 }
 
+/** The slots of a ring, as this agent uses them. */
 const slotsAt = (memory: Memory, byteOffset: number): Slots =>
   new Slots(
     attach("call_ring", CALL_RING, memory, byteOffset, bytesFor),
@@ -205,140 +195,6 @@ const slotsAt = (memory: Memory, byteOffset: number): Slots =>
 
 // ---- the pool -------------------------------------------------------------------
 
-/** How a pool is made. */
-export interface PoolOptions<T extends Tasks> {
-  /** The tasks that its workers do. */
-  readonly tasks: T;
-  /** How many workers it has; 0 if all workers are threads of C. */
-  readonly workers: number;
-  /**
-   * Makes a worker, whose module calls `servePool`. The pool calls it for each
-   * worker, and again when one has died.
-   */
-  readonly make?: () => PoolWorker;
-  /**
-   * The most bytes of a request, and of a result that is not sent in a message;
-   * 4096 unless given, 2^24 - 64 at most.
-   */
-  readonly bytes?: number | undefined;
-  /** How many tasks fit into shared memory: 1 to 1024; 128 unless given. */
-  readonly slots?: number | undefined;
-  /**
-   * How many tasks a worker finds in shared memory besides the one that it
-   * does. Unless given, as many as take about four milliseconds. With more, it
-   * waits less for the thread that has the pool; with fewer, a task of a high
-   * priority begins sooner.
-   */
-  readonly ahead?: number | undefined;
-  /**
-   * How many tasks may wait besides one for each worker, 0 to 2^30; without a
-   * limit unless given. `run` rejects one more with a
-   * {@linkcode QueueFullError}; `map` and `room` wait.
-   */
-  readonly maxQueue?: number | undefined;
-  /** How many threads of C serve it, too; 0 unless given. */
-  readonly guests?: number | undefined;
-  /** Ms in which a worker must call `servePool`; 30,000 unless given. */
-  readonly patience?: number | undefined;
-  /** Where the pool lies; memory of its own unless given. */
-  readonly memory?: Memory | undefined;
-  /** Where it begins there, a multiple of 8. */
-  readonly byteOffset?: number | undefined;
-}
-
-/** How a task is to be done. */
-export interface RunOptions {
-  /**
-   * Ends the task: the promise rejects with `signal.reason`. A worker that does
-   * it goes on until its function returns; the function's signal aborts.
-   */
-  readonly signal?: AbortSignal | undefined;
-  /**
-   * The most ms from now to the result, `Infinity` unless given. Then the
-   * promise rejects with a DOMException named `TimeoutError`.
-   */
-  readonly timeout?: number | undefined;
-  /** Tasks with a higher priority begin before others; 0 unless given. */
-  readonly priority?: number | undefined;
-  /**
-   * Whether to terminate the worker, and make another, if the task is aborted
-   * while it runs; `false` unless given.
-   */
-  readonly terminate?: boolean | undefined;
-}
-
-/** How to do many tasks. */
-export interface MapOptions extends RunOptions {
-  /**
-   * Whether the results come in the order of the requests, which is so unless
-   * given, or as soon as they are there.
-   */
-  readonly ordered?: boolean | undefined;
-  /**
-   * How many requests may be taken before their results are; as many as the
-   * pool has slots unless given.
-   */
-  readonly limit?: number | undefined;
-}
-
-/** How to close a pool. */
-export interface CloseOptions {
-  /**
-   * Whether tasks that no worker has begun fail with a {@linkcode ClosedError};
-   * `false` unless given: then they are done.
-   */
-  readonly force?: boolean | undefined;
-  /**
-   * After this many ms the pool ends as by `terminate`; `Infinity` unless given.
-   */
-  readonly timeout?: number | undefined;
-}
-
-/** The arguments of `run` after the name of the task. */
-export type RunArgs<T extends AnyTask> = undefined extends RequestOf<T>
-  ? [request?: RequestOf<T>, options?: RunOptions]
-  : [request: RequestOf<T>, options?: RunOptions];
-
-/** What one worker does. */
-export interface WorkerStats {
-  /** Whether it does a task now, waits for one, or has yet to start. */
-  readonly state: "starting" | "busy" | "idle";
-  /** Tasks that it has done. */
-  readonly tasks: number;
-  /** Ms in which it did at least one task. */
-  readonly busy: number;
-  /** Ms since it became ready in which it did none. */
-  readonly idle: number;
-  /** `busy` as a share of both, from 0 to 1. */
-  readonly share: number;
-}
-
-/** What a pool has done, and does. */
-export interface PoolStats {
-  /** Tasks that wait: no worker has begun them. */
-  readonly waiting: number;
-  /** Tasks that a worker does now. */
-  readonly running: number;
-  /** Tasks that ended with a result. */
-  readonly done: number;
-  /** Tasks that ended with an error; those that were aborted are among them. */
-  readonly failed: number;
-  /** Workers that died, or could not start. */
-  readonly died: number;
-  /**
-   * The workers that `make` has made, and that are not dead; behind them the
-   * threads of C that have done a task. `busy` of such a thread has only the
-   * tasks that it has ended.
-   */
-  readonly workers: readonly WorkerStats[];
-  /** From the submission of a task until a worker begins it, in ms. */
-  readonly wait: Times;
-  /** From then until its result is there, in ms. */
-  readonly run: Times;
-}
-
-/** The pause, in ms, between two looks for results that workers tell together. */
-const LATEST = 2;
 /** The pause, in ms, before an order that came back is posted again. */
 const REST = 5;
 
@@ -409,21 +265,16 @@ export class Pool<T extends Tasks> extends PoolBase {
 
   readonly #staff: Staff;
   readonly #maxQueue: number | undefined;
-  #died = 0;
-  /** Threads of C that have done a task, by their negated ids. */
-  readonly #seen = new Map<number, Guest>();
+  readonly #figures: Figures;
   /** Why it cannot do any task: it was closed, or all workers are lost. */
   #failure: unknown;
   #closing: Promise<void> | undefined;
 
-  #collecting = false;
-  #looking: ReturnType<typeof setTimeout> | undefined;
+  readonly #rounds: Rounds;
   #settled: (() => void)[] = [];
   readonly #producers: Producers;
   /** The runs of `map` that may take requests. */
   #mapRuns: readonly MapRun<Plan>[] = [];
-  readonly #waits = new Histogram();
-  readonly #runs = new Histogram();
 
   /**
    * Makes a pool, and its workers.
@@ -434,32 +285,14 @@ export class Pool<T extends Tasks> extends PoolBase {
    */
   constructor(options: PoolOptions<T>) {
     super();
-    assertConfig("pool", options, OPTIONS);
-    const { tasks, workers, make, ahead, guests = 0 } = options;
-    const { patience = 30_000, byteOffset = 0, maxQueue } = options;
-    this.#specs = specsOf(tasks);
-    inRange("workers", workers, 0, 1024);
-    inRange("guests", guests, 0, 1024);
-    if (ahead !== undefined) inRange("ahead", ahead, 0, 1024);
-    if (maxQueue !== undefined) inRange("maxQueue", maxQueue, 0, 2 ** 30);
-    this.#maxQueue = maxQueue;
-    assertTimeout(patience);
-    if (workers > 0 && typeof make !== "function") {
-      throw new TypeError(
-        `make must be a function that makes a Worker: received ${
-          describe(make)
-        }`,
-      );
-    }
+    const checked = checkedOptions(options);
+    const { workers, make, ahead, guests, patience, byteOffset } = checked;
+    this.#specs = specsOf(options.tasks);
+    this.#maxQueue = options.maxQueue;
     const config = configOf(options);
     const length = CallRing.byteLength(config);
     const byteLength = Pool.byteLength(options);
     const memory = options.memory ?? allocate(byteLength);
-    if (byteOffset % 8 !== 0) {
-      throw new RangeError(
-        `A pool begins at a multiple of 8 bytes: received ${byteOffset}`,
-      );
-    }
     // Checked first, so that a pool that does not fit changes nothing.
     wordsAt("pool", bufferOf(memory), byteOffset, byteLength);
     this.#ring = CallRing.init(memory, byteOffset, config);
@@ -487,14 +320,22 @@ export class Pool<T extends Tasks> extends PoolBase {
       rooms,
       jobs,
       poster,
-      measure: (job, at) => this.#measure(job, at),
+      measure: (job, at) => poster.learn(this.#figures.measure(job, at)),
       promised: (job) => this.#crew.expectFrom(job.worker),
       retires: (number) => this.#dismissed(number),
       rest: (job) => this.#rest(job),
     });
+    this.#rounds = new Rounds({
+      jobs,
+      poster,
+      done: this.#done,
+      sweep: () => this.#collector.sweep(),
+      fill: () => this.#fill(),
+      settled: () => this.#tellSettled(),
+    });
     const size = () => this.#crew.size;
     const start = (failures: number) => this.#crew.start(failures);
-    const ordered = () => this.#startCollecting();
+    const ordered = () => this.#rounds.begin();
     this.#staff = new Staff({ jobs, poster, size, start, ordered });
     this.#staff.guests = guests;
     this.#staff.workers = workers;
@@ -513,6 +354,7 @@ export class Pool<T extends Tasks> extends PoolBase {
       },
       onExit: onAgentExit,
     }, patience);
+    this.#figures = new Figures({ slots, rooms, jobs, crew: this.#crew });
     this.#canMake = typeof make === "function";
     this.ready = Promise.all(this.#staff.balance()).then(() => {});
     this.ready.catch(() => {}); // the tasks tell, too
@@ -544,9 +386,9 @@ export class Pool<T extends Tasks> extends PoolBase {
    * - with a {@linkcode QueueFullError}, at once, if `maxQueue` tasks wait;
    * - with a {@linkcode ClosedError}, if the pool was closed.
    *
-   * Any number of tasks may wait, unless `maxQueue` was given. A program that makes them faster than they
-   * are done awaits {@linkcode Pool.room} before each, or uses
-   * {@linkcode Pool.map}.
+   * Any number of tasks may wait, unless `maxQueue` was given. A program that
+   * makes them faster than they are done awaits {@linkcode Pool.room} before
+   * each, or uses {@linkcode Pool.map}.
    */
   run<Name extends keyof T & string>(
     name: Name,
@@ -669,60 +511,14 @@ export class Pool<T extends Tasks> extends PoolBase {
     staff.workers = workers;
     for (let i = 0; i < spare; i++) ends.push(staff.order(true));
     ends.push(...staff.balance());
-    this.#startCollecting(); // there may be more room
+    this.#rounds.begin(); // there may be more room
     await Promise.all(ends);
     await this.#crew.left();
   }
 
   /** What the pool has done, and does. */
   stats(): PoolStats {
-    const now = clock();
-    const running = new Map<number, number>(); // the earliest, by worker
-    let begun = 0;
-    const guests = new Set<number>(); // those that do a task now
-    for (const { state, at, since } of this.#jobs.flying) {
-      if (state !== "posted" || !this.#isServed(at)) continue;
-      begun++;
-      guests.add(-(Atomics.load(this.#slots.words, at) & ID_MASK));
-      const began = this.#rooms.time(at, 0);
-      if (began === 0) continue; // its worker has not written it yet
-      const number = this.#rooms.worker(at);
-      const first = running.get(number) ?? Infinity;
-      running.set(number, Math.min(Math.max(began, since), first));
-    }
-    const workers = [...this.#crew.members].map((member): WorkerStats => {
-      const { state, number, tasks } = member;
-      if (state === "starting") {
-        return { state, tasks, busy: 0, idle: 0, share: 0 };
-      }
-      const since = running.get(number);
-      const life = Math.max(now - member.since, 0);
-      const current = since === undefined ? 0 : Math.max(now - since, 0);
-      const busy = Math.min(member.busy + current, life);
-      return {
-        state: since === undefined ? "idle" : "busy",
-        tasks,
-        busy,
-        idle: life - busy,
-        share: life === 0 ? 0 : busy / life,
-      };
-    });
-    for (const [number, { tasks, busy, since }] of this.#seen) {
-      const state = guests.has(number) ? "busy" : "idle";
-      const life = Math.max(now - since, busy);
-      const share = life === 0 ? 0 : busy / life;
-      workers.push({ state, tasks, busy, idle: life - busy, share });
-    }
-    return {
-      waiting: this.#jobs.line.size + this.#jobs.count.posted - begun,
-      running: begun,
-      done: this.#jobs.done,
-      failed: this.#jobs.failed,
-      died: this.#died,
-      workers,
-      wait: this.#waits.times,
-      run: this.#runs.times,
-    };
+    return this.#figures.stats;
   }
 
   /**
@@ -733,7 +529,7 @@ export class Pool<T extends Tasks> extends PoolBase {
    */
   abandon(id: number): void {
     inRange("An agent id", id, 1, 2 ** 28 - 1);
-    this.#seen.delete(-id);
+    this.#figures.forget(-id);
     this.#slots.abandon(id);
     this.#done.set();
   }
@@ -843,7 +639,7 @@ export class Pool<T extends Tasks> extends PoolBase {
     const lost = this.#slots.abandon(member.id);
     this.#collector.sweep(member);
     this.#done.set(); // the collector looks what is left
-    if (died) this.#died++;
+    if (died) this.#figures.died++;
     const failures = died ? failuresAfter(member, lost > 0) : 0;
     const why = () => deathOf("A worker ended without a task", member);
     this.#replace(failures, why);
@@ -851,7 +647,7 @@ export class Pool<T extends Tasks> extends PoolBase {
 
   /** A worker could not start. */
   #miss(member: Member, isLast: boolean): void {
-    this.#died++;
+    this.#figures.died++;
     if (isLast) this.#replace(Infinity, () => member.error);
   }
 
@@ -860,7 +656,7 @@ export class Pool<T extends Tasks> extends PoolBase {
     for (const member of this.#crew.members) {
       // Deno's worker may go on for long, so another one begins at once.
       if (member.id !== id) continue;
-      this.#died++;
+      this.#figures.died++;
       this.#crew.dismiss(member);
       this.#replace();
     }
@@ -886,7 +682,7 @@ export class Pool<T extends Tasks> extends PoolBase {
 
   /** The worker of that number has taken an order to end. */
   #dismissed(number: number): void {
-    this.#seen.delete(number);
+    this.#figures.forget(number);
     const member = this.#crew.member(number);
     if (member !== undefined) void this.#crew.leave(member);
     this.#replace();
@@ -958,7 +754,7 @@ export class Pool<T extends Tasks> extends PoolBase {
     const job = this.#jobs.make(spec, priority, clock(), end);
     this.#poster.submit(job, spec, request); // first: it may refuse the request
     if (how !== undefined) this.#heed(job, how);
-    this.#startCollecting();
+    this.#rounds.begin();
     return job;
   }
 
@@ -979,46 +775,6 @@ export class Pool<T extends Tasks> extends PoolBase {
     this.#done.set(); // there may be no task left, or room for another
   }
 
-  // ---- results ------------------------------------------------------------------
-
-  #startCollecting(): void {
-    if (this.#collecting) return;
-    this.#collecting = true;
-    void this.#collect();
-  }
-
-  /** Brings results until there is no task. */
-  async #collect(): Promise<void> {
-    const poster = this.#poster;
-    const collector = this.#collector;
-    const attempt = () => collector.sweep() || undefined;
-    await undefined; // lets the program submit more tasks first
-    for (;;) {
-      const some = collector.sweep() || poster.lazy === 0 && spin(attempt);
-      this.#fill();
-      if (this.#jobs.open === 0) break;
-      if (poster.lazy > 0) {
-        // Many results come together: there is no use in looking for one.
-        this.#lookSoon();
-        await this.#done.waitAsync();
-      } else if (some) await (nextTurn() ?? undefined);
-      else await this.#done.waitAsync();
-    }
-    this.#collecting = false;
-    this.#tellSettled();
-  }
-
-  /**
-   * Looks for results after a while, even if nobody tells. One timer runs at a
-   * time: to set one for each wait, and to clear it, takes longer.
-   */
-  #lookSoon(): void {
-    this.#looking ??= setTimeout(() => {
-      this.#looking = undefined;
-      if (this.#poster.lazy > 0) this.#done.set();
-    }, LATEST);
-  }
-
   #tellSettled(): void {
     if (this.#jobs.open > 0) return;
     for (const resolve of this.#settled.splice(0)) resolve();
@@ -1037,45 +793,6 @@ export class Pool<T extends Tasks> extends PoolBase {
     if (runs.length > 1) this.#mapRuns = [...runs.slice(1), runs[0]!];
     for (const run of runs) run.feed();
   };
-
-  #measure(job: Job, at: number): void {
-    const rooms = this.#rooms;
-    const began = rooms.time(at, 0);
-    const took = rooms.time(at, 1);
-    if (began > 0) this.#waits.add(began - job.since); // C has another clock
-    this.#runs.add(took);
-    this.#poster.learn(took);
-    const number = rooms.worker(at);
-    const doer = number < 0
-      ? this.#guest(number, took)
-      : this.#crew.member(number);
-    if (doer === undefined) return;
-    doer.tasks++;
-    doer.busy = rooms.time(at, 2);
-  }
-
-  /** What a thread of C has done; it has just done a task that `took` ms. */
-  #guest(number: number, took: number): Guest {
-    let guest = this.#seen.get(number);
-    if (guest === undefined) {
-      guest = { since: clock() - took, tasks: 0, busy: 0 };
-      this.#seen.set(number, guest);
-    }
-    return guest;
-  }
-
-  /** Whether a worker does the job at `at`. */
-  #isServed(at: number): boolean {
-    return (Atomics.load(this.#slots.words, at) & PHASE_MASK) === SERVING;
-  }
-}
-
-/** What a thread of C has done. */
-interface Guest {
-  /** When its first task began, or a little later. */
-  readonly since: number;
-  tasks: number;
-  busy: number;
 }
 
 /** The functions of the promise that was made last. */
@@ -1091,67 +808,8 @@ function keep(resolve: Kept["resolve"], reject: Kept["reject"]): void {
   kept = { resolve, reject };
 }
 
-const OPTIONS = [
-  "tasks",
-  "workers",
-  "make",
-  "bytes",
-  "slots",
-  "ahead",
-  "maxQueue",
-  "guests",
-  "patience",
-  "memory",
-  "byteOffset",
-] as const;
-
-const RUN = ["signal", "timeout", "priority", "terminate"] as const;
-
-function configOf({ bytes = 4096, slots = 128 }: {
-  readonly bytes?: number | undefined;
-  readonly slots?: number | undefined;
-}): { slots: number; request: number; reply: number } {
-  inRange("bytes", bytes, 1, 2 ** 24 - 64);
-  const room = Math.ceil(bytes / 8) * 8;
-  return { slots, request: REQUEST_HEAD + room, reply: REPLY_HEAD + room };
-}
-
-function assertPriority(priority: number): void {
-  if (Number.isFinite(priority)) return;
-  const Failure = typeof priority === "number" ? RangeError : TypeError;
-  throw new Failure(
-    `A priority must be a finite number: received ${describe(priority)}`,
-  );
-}
-
 /** What `map` does with each request. */
 interface Plan {
   readonly spec: Spec;
   readonly how: How | undefined;
 }
-
-/** How a task is to be done: all options. */
-interface How {
-  readonly signal: AbortSignal | undefined;
-  readonly timeout: number;
-  readonly priority: number;
-  readonly terminate: boolean;
-}
-
-function checkedHow(options: RunOptions): How {
-  assertOptions(options, RUN);
-  const { signal, timeout = Infinity, priority = 0, terminate = false } =
-    options;
-  assertTimeout(timeout);
-  assertPriority(priority);
-  assertSignal(signal);
-  assertBoolean("terminate", terminate);
-  if (signal?.aborted) throw signal.reason;
-  return { signal, timeout, priority, terminate };
-}
-
-const timeoutError = (timeout: number): DOMException =>
-  new DOMException(
-    `The task had no result within ${timeout} ms`,
-    "TimeoutError",
-  );

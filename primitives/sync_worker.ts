@@ -7,6 +7,7 @@
 import { describe } from "./_memory/describe.ts";
 import { DISPOSE, type Disposer } from "./_memory/dispose.ts";
 import { LastWords } from "./_calls/last_words.ts";
+import { parent } from "./_calls/parent.ts";
 import { methodsBy } from "./_calls/remote.ts";
 import {
   type AnyWorker,
@@ -19,7 +20,6 @@ import {
 } from "./_calls/threads.ts";
 import { json } from "./_message/codec.ts";
 import { isError } from "./_message/thrown.ts";
-import { parent } from "./_pool/parent.ts";
 import { values } from "./_value/codec.ts";
 import { spinning } from "./_wait/spin.ts";
 import { assertOptions } from "./_wait/wait.ts";

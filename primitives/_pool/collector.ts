@@ -9,7 +9,9 @@ import { PHASE_MASK, REPLIED, type Slots } from "../_calls/call_slots.ts";
 import { errorOf } from "../_message/thrown.ts";
 import { readUtf8 } from "../_message/utf8.ts";
 import { values } from "../_value/codec.ts";
-import { type Death, deathOf } from "./death.ts";
+import { spin } from "../_wait/spin.ts";
+import { nextTurn } from "../_wait/turn.ts";
+import { type Death, deathOf } from "./errors.ts";
 import type { Job, Jobs } from "./jobs.ts";
 import type { Poster } from "./poster.ts";
 import {
@@ -30,6 +32,8 @@ const MOST_DEATHS = 3;
  * results come about in the order of the jobs.
  */
 const MISSES = 8;
+/** The pause, in ms, between two looks for results that workers tell together. */
+const LATEST = 2;
 
 /** What a collector has to know, and to tell. */
 export interface Collecting {
@@ -184,6 +188,69 @@ export class Collector {
     } catch (error) {
       jobs.reject(job, error);
     }
+  }
+}
+
+/** What rounds have to know, and to have done. */
+export interface Rounded {
+  readonly jobs: Jobs;
+  readonly poster: Poster;
+  /** Is set when workers have answered, or there is something to do. */
+  readonly done: { set(): void; waitAsync(): Promise<unknown> };
+  /** Ends jobs that were answered; returns how many. */
+  sweep(): number;
+  /** Posts what waits. */
+  fill(): void;
+  /** No job is left. */
+  settled(): void;
+}
+
+/** Brings results as long as there are jobs. */
+export class Rounds {
+  readonly #it: Rounded;
+  #going = false;
+  #looking: ReturnType<typeof setTimeout> | undefined;
+
+  /** Makes rounds that have not begun. */
+  constructor(rounded: Rounded) {
+    this.#it = rounded;
+  }
+
+  /** Begins, if they have not begun. */
+  begin(): void {
+    if (this.#going) return;
+    this.#going = true;
+    void this.#go();
+  }
+
+  async #go(): Promise<void> {
+    const { jobs, poster, done } = this.#it;
+    const attempt = () => this.#it.sweep() || undefined;
+    await undefined; // lets the program submit more tasks first
+    for (;;) {
+      const some = this.#it.sweep() || poster.lazy === 0 && spin(attempt);
+      this.#it.fill();
+      if (jobs.open === 0) break;
+      if (poster.lazy > 0) {
+        // Many results come together: there is no use in looking for one.
+        this.#lookSoon();
+        await done.waitAsync();
+      } else if (some) await (nextTurn() ?? undefined);
+      else await done.waitAsync();
+    }
+    this.#going = false;
+    this.#it.settled();
+  }
+
+  /**
+   * Looks for results after a while, even if nobody tells. One timer runs at a
+   * time: to set one for each wait, and to clear it, takes longer.
+   */
+  #lookSoon(): void {
+    this.#looking ??= setTimeout(() => {
+      this.#looking = undefined;
+      if (this.#it.poster.lazy > 0) this.#it.done.set();
+    }, LATEST);
   }
 }
 

@@ -6,7 +6,7 @@
  */
 
 import { describe } from "../_memory/describe.ts";
-import type { Death } from "./death.ts";
+import type { Death } from "./errors.ts";
 import { clock, type Hello, isTagged, type Long, tagged } from "./wire.ts";
 import { refer } from "../_wait/times.ts";
 

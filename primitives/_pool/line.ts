@@ -1,9 +1,17 @@
 /**
- * A line in which those of a higher priority stand before others, and else
- * those that came first: a binary heap, of which any member can be taken out.
+ * What waits. Tasks stand in a line: those of a higher priority before others,
+ * and else those that came first. It is a binary heap, of which any member can
+ * be taken out. Producers of tasks wait until there is room for another one.
  *
  * @module
  */
+
+import {
+  assertOptions,
+  assertSignal,
+  assertTimeout,
+} from "../_memory/options.ts";
+import type { RoomOptions } from "./options.ts";
 
 /** What stands in line. */
 export interface Standing {
@@ -79,3 +87,65 @@ export class Line<T extends Standing> {
     return this.#heap.values();
   }
 }
+
+/** Producers that wait. */
+export class Producers {
+  readonly #isFull: () => boolean;
+  /** Wakes each producer that sleeps. */
+  readonly #wakes = new Set<() => void>();
+
+  /** Makes a room in which nobody waits. */
+  constructor(isFull: () => boolean) {
+    this.#isFull = isFull;
+  }
+
+  /** Resolves once there is room. */
+  async wait(options: RoomOptions | undefined): Promise<void> {
+    assertOptions(options, ["signal", "timeout"]);
+    const { signal, timeout = Infinity } = options ?? {};
+    assertTimeout(timeout);
+    assertSignal(signal);
+    if (signal?.aborted) throw signal.reason;
+    if (!this.#isFull()) return;
+    /** Why this producer has given up, if it has. */
+    let end: { readonly reason: unknown } | undefined;
+    let wake = () => {};
+    const giveUp = (reason: unknown) => {
+      end ??= { reason };
+      wake();
+    };
+    const abort = () => giveUp(signal!.reason);
+    const late = () => giveUp(timeoutError(timeout));
+    const timer = timeout === Infinity
+      ? undefined
+      : setTimeout(late, Math.min(timeout, 0x7fff_ffff));
+    signal?.addEventListener("abort", abort);
+    try {
+      do {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+          this.#wakes.add(wake);
+        });
+        this.#wakes.delete(wake);
+        // It may have given up when it had been woken, but did not run yet.
+        if (end !== undefined) throw end.reason;
+      } while (this.#isFull()); // others were first
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", abort);
+    }
+  }
+
+  /** Wakes all that wait, if there is room. */
+  tell(): void {
+    if (this.#wakes.size === 0 || this.#isFull()) return;
+    for (const wake of this.#wakes) wake();
+    this.#wakes.clear();
+  }
+}
+
+const timeoutError = (timeout: number): DOMException =>
+  new DOMException(
+    `There was no room for a task within ${timeout} ms`,
+    "TimeoutError",
+  );

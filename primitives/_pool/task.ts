@@ -9,7 +9,7 @@ import { assertBoolean, assertConfig } from "../_memory/region.ts";
 import type { CodecOf, IsStructured, ValueCodec } from "../_message/codec.ts";
 import type { Codec } from "../_message/message.ts";
 import { values } from "../_value/codec.ts";
-import { inPlace, inPlaceResult } from "./in_place.ts";
+import { inPlace, inPlaceResult } from "../_message/in_place.ts";
 import type { Spec } from "./jobs.ts";
 import { fieldOf, MOST_TASKS, signatureOf } from "./wire.ts";
 

@@ -6,7 +6,7 @@
 
 import type { Slots } from "../_calls/call_slots.ts";
 import { type Awaited, waitOn } from "../_wait/event_count.ts";
-import { inPlaceResult } from "./in_place.ts";
+import { inPlaceResult } from "../_message/in_place.ts";
 import {
   clock,
   ELSEWHERE,

@@ -12,8 +12,7 @@ import {
   task,
   WorkerError,
 } from "../../primitives/pool.ts";
-import { Line, type Standing } from "../../primitives/_pool/line.ts";
-import { Producers } from "../../primitives/_pool/room.ts";
+import { Line, Producers, type Standing } from "../../primitives/_pool/line.ts";
 import { IN_WEBKIT, skip, suite } from "../_run/harness.ts";
 import { refuses } from "../_run/model.ts";
 import { start } from "../_run/workers.ts";

@@ -1,5 +1,5 @@
 /**
- * The error of a worker that has died.
+ * The errors of a pool.
  *
  * @module
  */
@@ -35,4 +35,26 @@ export function deathOf(what: string, dead: Death | undefined): WorkerError {
   const how = code === undefined ? "" : ` (exit code ${code})`;
   const options = cause === undefined ? undefined : { cause };
   return new WorkerError(what + how, options);
+}
+
+/**
+ * A pool has as many tasks that wait as its option `maxQueue` allows. The
+ * request was not sent.
+ *
+ * @example A server that refuses what it cannot do soon
+ * ```ts ignore
+ * import { QueueFullError } from "@weft/sync/pool";
+ *
+ * const reply = await pool.run("hash", bytes).catch((error) => error);
+ * if (reply instanceof QueueFullError) return new Response(null, { status: 503 });
+ * ```
+ */
+export class QueueFullError extends Error {
+  /** `"QueueFullError"`. */
+  override readonly name = "QueueFullError";
+
+  /** `most` tasks may wait. */
+  constructor(most: number) {
+    super(`The queue is full: maxQueue is ${most}`);
+  }
 }

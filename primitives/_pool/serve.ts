@@ -4,50 +4,34 @@
  * @module
  */
 
+import type { Parent } from "../_calls/parent.ts";
 import { describe } from "../_memory/describe.ts";
 import type { Spec } from "./jobs.ts";
+import type { ReplyOf, RequestOf, Tasks } from "./task.ts";
 import { isTagged, type Place, tagged } from "./wire.ts";
-import type { Served } from "./worker.ts";
+import type { Served, TaskContext } from "./worker.ts";
 
-/** The worker's end of the messages. */
-export interface Parent {
-  postMessage(message: unknown): void;
-  unref?(): void;
-  on?(event: "message", listener: (data: unknown) => void): void;
-  off?(event: "message", listener: (data: unknown) => void): void;
-  addEventListener?(
-    event: "message",
-    listener: (event: MessageEvent) => void,
-  ): void;
-  removeEventListener?(
-    event: "message",
-    listener: (event: MessageEvent) => void,
-  ): void;
-}
+/** The functions of a worker: one for each task, or for some of them. */
+export type TaskFunctions<T extends Tasks> = {
+  readonly [Name in keyof T]?: (
+    request: RequestOf<T[Name]>,
+    context: TaskContext,
+  ) => ReplyOf<T[Name]> | Promise<ReplyOf<T[Name]>>;
+};
 
-/**
- * The end of a worker's messages to the thread that has made it. An error names
- * `caller`, and says who makes the worker.
- */
-export function parent(caller: string, maker: string): Parent {
-  const scope = globalThis as unknown as Parent & {
-    process?: {
-      getBuiltinModule?(name: string): { parentPort?: Parent | null };
-    };
-    document?: unknown;
-    Bun?: { isMainThread: boolean };
-    WorkerGlobalScope?: unknown;
-  };
-  const threads = scope.process?.getBuiltinModule?.("node:worker_threads");
-  const port = threads?.parentPort;
-  if (typeof port?.on === "function") return port;
-  if (scope.WorkerGlobalScope || scope.Bun?.isMainThread === false) {
-    return scope;
-  }
-  throw new TypeError(
-    `${caller} must be called in a worker, which ${maker} has made ` +
-      "(in Node: 20.16 or newer)",
-  );
+/** How to serve a pool. */
+export interface ServePoolOptions {
+  /**
+   * Whether to block while there are no tasks, so that a task begins sooner;
+   * `false` unless given. Then the functions must not be async, and the worker
+   * has no timers, messages or debugger until the pool is closed.
+   */
+  readonly blocking?: boolean | undefined;
+  /**
+   * How many tasks may run at a time; 1 unless given. More are of use only if
+   * functions await something.
+   */
+  readonly limit?: number | undefined;
 }
 
 /** Says hello to the pool, and returns where to serve. */

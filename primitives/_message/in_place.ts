@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type Codec, refusal } from "../_message/message.ts";
+import { type Codec, refusal } from "./message.ts";
 
 /** Bytes before a message: where its bytes lie, and how many there are. */
 const HEAD = 8;

@@ -1,0 +1,224 @@
+/**
+ * The options of a pool, of its tasks and of its end.
+ *
+ * @module
+ */
+
+import { describe } from "../_memory/describe.ts";
+import {
+  assertOptions,
+  assertSignal,
+  assertTimeout,
+} from "../_memory/options.ts";
+import {
+  assertBoolean,
+  assertConfig,
+  inRange,
+  type Memory,
+} from "../_memory/region.ts";
+import type { PoolWorker } from "./crew.ts";
+import type { AnyTask, RequestOf, Tasks } from "./task.ts";
+import { REPLY_HEAD, REQUEST_HEAD } from "./wire.ts";
+
+/** How a pool is made. */
+export interface PoolOptions<T extends Tasks> {
+  /** The tasks that its workers do. */
+  readonly tasks: T;
+  /** How many workers it has; 0 if all workers are threads of C. */
+  readonly workers: number;
+  /**
+   * Makes a worker, whose module calls `servePool`. The pool calls it for each
+   * worker, and again when one has died.
+   */
+  readonly make?: () => PoolWorker;
+  /**
+   * The most bytes of a request, and of a result that is not sent in a message;
+   * 4096 unless given, 2^24 - 64 at most.
+   */
+  readonly bytes?: number | undefined;
+  /** How many tasks fit into shared memory: 1 to 1024; 128 unless given. */
+  readonly slots?: number | undefined;
+  /**
+   * How many tasks a worker finds in shared memory besides the one that it
+   * does. Unless given, as many as take about four milliseconds. With more, it
+   * waits less for the thread that has the pool; with fewer, a task of a high
+   * priority begins sooner.
+   */
+  readonly ahead?: number | undefined;
+  /**
+   * How many tasks may wait besides one for each worker, 0 to 2^30; without a
+   * limit unless given. `run` rejects one more with a
+   * {@linkcode QueueFullError}; `map` and `room` wait.
+   */
+  readonly maxQueue?: number | undefined;
+  /** How many threads of C serve it, too; 0 unless given. */
+  readonly guests?: number | undefined;
+  /** Ms in which a worker must call `servePool`; 30,000 unless given. */
+  readonly patience?: number | undefined;
+  /** Where the pool lies; memory of its own unless given. */
+  readonly memory?: Memory | undefined;
+  /** Where it begins there, a multiple of 8. */
+  readonly byteOffset?: number | undefined;
+}
+
+/** How a task is to be done. */
+export interface RunOptions {
+  /**
+   * Ends the task: the promise rejects with `signal.reason`. A worker that does
+   * it goes on until its function returns; the function's signal aborts.
+   */
+  readonly signal?: AbortSignal | undefined;
+  /**
+   * The most ms from now to the result, `Infinity` unless given. Then the
+   * promise rejects with a DOMException named `TimeoutError`.
+   */
+  readonly timeout?: number | undefined;
+  /** Tasks with a higher priority begin before others; 0 unless given. */
+  readonly priority?: number | undefined;
+  /**
+   * Whether to terminate the worker, and make another, if the task is aborted
+   * while it runs; `false` unless given.
+   */
+  readonly terminate?: boolean | undefined;
+}
+
+/** How to do many tasks. */
+export interface MapOptions extends RunOptions {
+  /**
+   * Whether the results come in the order of the requests, which is so unless
+   * given, or as soon as they are there.
+   */
+  readonly ordered?: boolean | undefined;
+  /**
+   * How many requests may be taken before their results are; as many as the
+   * pool has slots unless given.
+   */
+  readonly limit?: number | undefined;
+}
+
+/** How to close a pool. */
+export interface CloseOptions {
+  /**
+   * Whether tasks that no worker has begun fail with a {@linkcode ClosedError};
+   * `false` unless given: then they are done.
+   */
+  readonly force?: boolean | undefined;
+  /**
+   * After this many ms the pool ends as by `terminate`; `Infinity` unless given.
+   */
+  readonly timeout?: number | undefined;
+}
+
+/** The arguments of `run` after the name of the task. */
+export type RunArgs<T extends AnyTask> = undefined extends RequestOf<T>
+  ? [request?: RequestOf<T>, options?: RunOptions]
+  : [request: RequestOf<T>, options?: RunOptions];
+
+/** How to wait for room. */
+export interface RoomOptions {
+  /** Ends the wait: it rejects with `signal.reason`. */
+  readonly signal?: AbortSignal | undefined;
+  /**
+   * The longest wait in ms, `Infinity` unless given. Then it rejects with a
+   * DOMException named `TimeoutError`.
+   */
+  readonly timeout?: number | undefined;
+}
+
+const OPTIONS = [
+  "tasks",
+  "workers",
+  "make",
+  "bytes",
+  "slots",
+  "ahead",
+  "maxQueue",
+  "guests",
+  "patience",
+  "memory",
+  "byteOffset",
+] as const;
+
+/** The names of the options of `run`. */
+export const RUN = ["signal", "timeout", "priority", "terminate"] as const;
+
+/** Checked options of a pool. */
+export interface Checked {
+  readonly workers: number;
+  readonly make: (() => PoolWorker) | undefined;
+  readonly ahead: number | undefined;
+  readonly guests: number;
+  readonly patience: number;
+  readonly byteOffset: number;
+}
+
+/** The options of a pool with their defaults; throws if it cannot follow them. */
+export function checkedOptions<T extends Tasks>(
+  options: PoolOptions<T>,
+): Checked {
+  assertConfig("pool", options, OPTIONS);
+  const { workers, make, ahead, guests = 0, maxQueue } = options;
+  const { patience = 30_000, byteOffset = 0 } = options;
+  inRange("workers", workers, 0, 1024);
+  inRange("guests", guests, 0, 1024);
+  if (ahead !== undefined) inRange("ahead", ahead, 0, 1024);
+  if (maxQueue !== undefined) inRange("maxQueue", maxQueue, 0, 2 ** 30);
+  assertTimeout(patience);
+  if (workers > 0 && typeof make !== "function") {
+    throw new TypeError(
+      `make must be a function that makes a Worker: received ${describe(make)}`,
+    );
+  }
+  if (byteOffset % 8 !== 0) {
+    throw new RangeError(
+      `A pool begins at a multiple of 8 bytes: received ${byteOffset}`,
+    );
+  }
+  return { workers, make, ahead, guests, patience, byteOffset };
+}
+
+/** The ring of a pool with these options; throws if a number is out of range. */
+export function configOf({ bytes = 4096, slots = 128 }: {
+  readonly bytes?: number | undefined;
+  readonly slots?: number | undefined;
+}): { slots: number; request: number; reply: number } {
+  inRange("bytes", bytes, 1, 2 ** 24 - 64);
+  const room = Math.ceil(bytes / 8) * 8;
+  return { slots, request: REQUEST_HEAD + room, reply: REPLY_HEAD + room };
+}
+
+function assertPriority(priority: number): void {
+  if (Number.isFinite(priority)) return;
+  const Failure = typeof priority === "number" ? RangeError : TypeError;
+  throw new Failure(
+    `A priority must be a finite number: received ${describe(priority)}`,
+  );
+}
+
+/** How a task is to be done: all options. */
+export interface How {
+  readonly signal: AbortSignal | undefined;
+  readonly timeout: number;
+  readonly priority: number;
+  readonly terminate: boolean;
+}
+
+/** The options of a task with their defaults; throws if one is wrong. */
+export function checkedHow(options: RunOptions): How {
+  assertOptions(options, RUN);
+  const { signal, timeout = Infinity, priority = 0, terminate = false } =
+    options;
+  assertTimeout(timeout);
+  assertPriority(priority);
+  assertSignal(signal);
+  assertBoolean("terminate", terminate);
+  if (signal?.aborted) throw signal.reason;
+  return { signal, timeout, priority, terminate };
+}
+
+/** The error of a task that had no result in time. */
+export const timeoutError = (timeout: number): DOMException =>
+  new DOMException(
+    `The task had no result within ${timeout} ms`,
+    "TimeoutError",
+  );
