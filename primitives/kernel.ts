@@ -28,24 +28,24 @@
  * @module
  */
 
-import {
-  byteLengthOf,
-  bytesOf,
-  type CopyingClass,
-  type Elements,
-} from "./_queue/elements.ts";
+import { byteLengthOf, bytesOf, type Elements } from "./_queue/elements.ts";
 import {
   allocateForKernel,
   EBUSY,
   EOWNERDEAD,
-  type Kernel,
   kernelOf,
   NO_VALUE,
 } from "./_kernel/kernel.ts";
+import type { ElementKernel, Kernels } from "./_kernel/functions.ts";
 import * as TEXT from "./_kernel/kernel_text.ts";
 import { STRIPED_COUNTER, WORK_COUNTER } from "./_layout.ts";
-import { type Queue, waiting } from "./_queue/queue.ts";
-import type { ElementOf, End, QueueConfig } from "./_queue/queue_core.ts";
+import { type Operating, type Queue, waiting } from "./_queue/queue.ts";
+import type {
+  ElementOf,
+  End,
+  QueueConfig,
+  QueueCore,
+} from "./_queue/queue_core.ts";
 import {
   fromHandle,
   type Handle,
@@ -150,8 +150,7 @@ export interface InKernel {
  * is what `byteLength` takes of it.
  */
 export interface KernelClass<
-  T,
-  Kind extends string,
+  T extends Region,
   Config extends readonly unknown[],
   Size extends readonly unknown[] = Config,
 > {
@@ -164,7 +163,7 @@ export interface KernelClass<
   /** Initializes one in unused memory. */
   init(memory: Memory, byteOffset: number | bigint, ...config: Config): T;
   /** Attaches to the one whose handle came in a message. */
-  from(handle: Handle<Kind>): T;
+  from(handle: T["handle"]): T;
 }
 
 /** The methods of a `LockFreeQueue` that other queues do not have. */
@@ -207,20 +206,66 @@ export interface KernelQueueClass<
   from<E = number>(handle: Handle<Kind>): KernelQueue<Kind, E, More>;
 }
 
-/** The class `Hot`, whose objects know their memory and carry it in handles. */
-function kernelClass<T, Kind extends string, Config extends readonly unknown[]>(
+/** What an object here has in addition to that of `@weft/sync`. */
+interface Parts<Functions> {
+  /** The functions of the kernel; undefined if JavaScript does everything. */
+  readonly kernel: Functions | undefined;
+  /** The address of the primitive in the kernel's memory. */
+  readonly at: number;
+}
+
+/** The class `Whole` with the {@linkcode Parts}. */
+interface InMemory<Whole, Functions> {
+  readonly kind: string;
+  new (memory: Memory, ...place: unknown[]): Whole & Parts<Functions>;
+}
+
+/** The class `Whole`, whose objects know their memory and its kernel. */
+function inMemory<Whole, Kind extends keyof Kernels>(
   kind: Kind,
   text: string,
-  Hot: new (memory: Memory, byteOffset?: number | bigint) => Region,
-): KernelClass<T, Kind, Config, never> {
-  const Whole = Hot as unknown as KernelClass<Region, Kind, Config>;
-  class Made extends Whole {
+  Whole: abstract new (...place: never) => Whole,
+): InMemory<Whole, Kernels[Kind]> {
+  class Made extends (Whole as unknown as typeof AnyRegion) {
+    static readonly kind = kind;
     readonly #memory: Memory;
+    readonly kernel: unknown;
+    readonly at: number;
 
-    constructor(memory: Memory, byteOffset?: number | bigint) {
-      super(memory, byteOffset);
+    constructor(memory: Memory, ...place: unknown[]) {
+      super(memory, ...place);
+      const kernel = kernelOf(kind, text, memory);
       this.#memory = memory;
+      this.kernel = kernel?.functions;
+      this.at = (kernel?.base ?? 0) + this.byteOffset;
     }
+
+    get inKernel(): boolean {
+      return this.kernel !== undefined;
+    }
+
+    // Other agents need the memory for their kernels, not only its buffer.
+    override get handle(): Handle {
+      return { ...super.handle, buffer: this.#memory };
+    }
+  }
+  return Made as unknown as InMemory<Whole, Kernels[Kind]>;
+}
+
+/** Whatever is extended here. */
+declare class AnyRegion extends Region {
+  constructor(memory: Memory, ...place: unknown[]);
+  protected inspected(): never;
+}
+
+/** The class `Hot` with the functions that make its objects. */
+function kernelClass<T extends Region, Config extends readonly unknown[]>(
+  Hot: InMemory<Region, unknown>,
+): KernelClass<T, Config, never> {
+  const Whole = Hot as unknown as
+    & KernelClass<Region, Config>
+    & Pick<typeof Hot, "kind">;
+  class Made extends Whole {
     static override create(...config: Config): Region {
       const memory = allocateForKernel(super.byteLength(...config));
       return this.init(memory, 0, ...config);
@@ -233,24 +278,15 @@ function kernelClass<T, Kind extends string, Config extends readonly unknown[]>(
       super.init(memory, byteOffset, ...config);
       return new this(memory, byteOffset);
     }
-    static override from(handle: Handle<Kind>): Region {
-      return new this(...fromHandle(kind, handle));
-    }
-    // Other agents need the memory for their kernels, not only its buffer.
-    override get handle(): Handle {
-      return { ...super.handle, buffer: this.#memory };
-    }
-    get inKernel(): boolean {
-      return kernelOf(kind, text, this.#memory) !== undefined;
+    static override from(handle: Handle): Region {
+      return new this(...fromHandle(this.kind, handle));
     }
   }
-  return Made as unknown as KernelClass<T, Kind, Config, never>;
+  return Made as unknown as KernelClass<T, Config, never>;
 }
 
 /** The class of a queue whose operations that never wait are `Core`. */
 function queueClass<Kind extends string, More, Settings>(
-  kind: Kind,
-  text: string,
   Core: Parameters<typeof waiting<Kind, More>>[0],
   byteLength: (config: QueueConfig & Settings) => number,
   init: (
@@ -260,34 +296,24 @@ function queueClass<Kind extends string, More, Settings>(
   ) => void,
 ): KernelQueueClass<Kind, More, Settings> {
   const Waiting = Object.assign(waiting(Core), { byteLength, init });
-  const Made = kernelClass(kind, text, Waiting);
-  return Made as unknown as KernelQueueClass<Kind, More, Settings>;
+  const Made: unknown = kernelClass(
+    Waiting as unknown as InMemory<Region, unknown>,
+  );
+  return Made as KernelQueueClass<Kind, More, Settings>;
 }
 
-/** The functions of the kernel for a lock that one agent holds at a time. */
-interface MutexKernel {
-  lock(at: number, id: number): number;
-  try_lock(at: number, id: number): number;
-  unlock(at: number, id: number): number;
-}
-
-class MutexInKernel extends AnyMutex {
-  readonly #kernel: MutexKernel | undefined;
-  readonly #at: number;
-  readonly #id: number = agentId();
-
-  constructor(memory: Memory, byteOffset: number | bigint = 0) {
-    super(memory, byteOffset);
-    const kernel = kernelOf<MutexKernel>("mutex", TEXT.MUTEX, memory);
-    this.#kernel = kernel?.functions;
-    this.#at = addressOf(kernel, this.byteOffset);
-  }
+class MutexInKernel extends /* @__PURE__ */ inMemory(
+  "mutex",
+  TEXT.MUTEX,
+  AnyMutex,
+) {
+  readonly #id = agentId();
 
   override lock(): MutexGuard {
-    const kernel = this.#kernel;
+    const kernel = this.kernel;
     if (kernel !== undefined) {
       assertMayBlock("lock");
-      if (kernel.lock(this.#at, this.#id) === 0) {
+      if (kernel.lock(this.at, this.#id) === 0) {
         return new MutexGuard(this, false);
       }
     }
@@ -295,19 +321,18 @@ class MutexInKernel extends AnyMutex {
   }
 
   override tryLock(timeout = 0): MutexGuard | undefined {
-    const kernel = this.#kernel;
-    if (kernel === undefined || timeout !== 0) return super.tryLock(timeout);
-    const error = kernel.try_lock(this.#at, this.#id);
+    const kernel = this.kernel;
+    if (kernel === undefined || timeout !== 0) {
+      return super.tryLock(timeout);
+    }
+    const error = kernel.try_lock(this.at, this.#id);
     return error === EBUSY
       ? undefined
       : new MutexGuard(this, error === EOWNERDEAD);
   }
 
   override unlock(): void {
-    const kernel = this.#kernel;
-    if (kernel === undefined || kernel.unlock(this.#at, this.#id) !== 0) {
-      super.unlock();
-    }
+    if (this.kernel?.unlock(this.at, this.#id) !== 0) super.unlock();
   }
 }
 
@@ -321,64 +346,43 @@ export interface Mutex extends AnyMutex, InKernel {}
  * A lock that one agent holds at a time. Its hot operations run in the kernel;
  * otherwise it is the class of `@weft/sync`.
  */
-export const Mutex: KernelClass<Mutex, "mutex", []> =
-  /* @__PURE__ */ kernelClass("mutex", TEXT.MUTEX, MutexInKernel);
+export const Mutex: KernelClass<Mutex, []> = /* @__PURE__ */ kernelClass(
+  MutexInKernel,
+);
 
-/**
- * The functions of the kernel for a lock that many hold to read, or one to
- * write.
- */
-interface RwLockKernel {
-  try_read(at: number): number;
-  unlock_read(at: number): number;
-  try_write(at: number, id: number): number;
-  unlock_write(at: number, id: number): number;
-}
-
-class RwLockInKernel extends AnyRwLock {
-  readonly #kernel: RwLockKernel | undefined;
-  readonly #at: number;
-  readonly #id: number = agentId();
-
-  constructor(memory: Memory, byteOffset: number | bigint = 0) {
-    super(memory, byteOffset);
-    const kernel = kernelOf<RwLockKernel>("rw_lock", TEXT.RW_LOCK, memory);
-    this.#kernel = kernel?.functions;
-    this.#at = addressOf(kernel, this.byteOffset);
-  }
+class RwLockInKernel extends /* @__PURE__ */ inMemory(
+  "rw_lock",
+  TEXT.RW_LOCK,
+  AnyRwLock,
+) {
+  readonly #id = agentId();
 
   override tryRead(timeout = 0): RwReadGuard | undefined {
-    const kernel = this.#kernel;
-    if (kernel !== undefined && timeout === 0) {
-      const error = kernel.try_read(this.#at);
-      if (error === 0) return new RwReadGuard(this, false);
-      if (error === EOWNERDEAD) return new RwReadGuard(this, true);
-      if (error === EBUSY) return undefined;
+    const error = timeout === 0 ? this.kernel?.try_read(this.at) : undefined;
+    if (error === EBUSY) return undefined;
+    if (error === 0 || error === EOWNERDEAD) {
+      return new RwReadGuard(this, error !== 0);
     }
     return super.tryRead(timeout);
   }
 
   override tryWrite(timeout = 0): RwWriteGuard | undefined {
-    const kernel = this.#kernel;
-    if (kernel !== undefined && timeout === 0) {
-      const error = kernel.try_write(this.#at, this.#id);
-      if (error === 0) return new RwWriteGuard(this, false);
-      if (error === EOWNERDEAD) return new RwWriteGuard(this, true);
-      if (error === EBUSY) return undefined;
+    const error = timeout === 0
+      ? this.kernel?.try_write(this.at, this.#id)
+      : undefined;
+    if (error === EBUSY) return undefined;
+    if (error === 0 || error === EOWNERDEAD) {
+      return new RwWriteGuard(this, error !== 0);
     }
     return super.tryWrite(timeout);
   }
 
   override unlockRead(): void {
-    const kernel = this.#kernel;
-    if (kernel === undefined || kernel.unlock_read(this.#at) !== 0) {
-      super.unlockRead();
-    }
+    if (this.kernel?.unlock_read(this.at) !== 0) super.unlockRead();
   }
 
   override unlockWrite(): void {
-    const kernel = this.#kernel;
-    if (kernel === undefined || kernel.unlock_write(this.#at, this.#id) !== 0) {
+    if (this.kernel?.unlock_write(this.at, this.#id) !== 0) {
       super.unlockWrite();
     }
   }
@@ -394,43 +398,27 @@ export interface RwLock extends AnyRwLock, InKernel {}
  * A lock that many agents hold to read, or one to write. Its hot operations run
  * in the kernel; otherwise it is the class of `@weft/sync`.
  */
-export const RwLock: KernelClass<RwLock, "rw_lock", [config?: RwLockConfig]> =
-  /* @__PURE__ */ kernelClass("rw_lock", TEXT.RW_LOCK, RwLockInKernel);
+export const RwLock: KernelClass<RwLock, [config?: RwLockConfig]> =
+  /* @__PURE__ */ kernelClass(RwLockInKernel);
 
-/** The functions of the kernel for a number of permits. */
-interface SemaphoreKernel {
-  try_acquire(at: number, n: number): number;
-  release(at: number, n: number): number;
-}
-
-class SemaphoreInKernel extends AnySemaphore {
-  readonly #kernel: SemaphoreKernel | undefined;
-  readonly #at: number;
-
-  constructor(memory: Memory, byteOffset: number | bigint = 0) {
-    super(memory, byteOffset);
-    const kernel = kernelOf<SemaphoreKernel>(
-      "semaphore",
-      TEXT.SEMAPHORE,
-      memory,
-    );
-    this.#kernel = kernel?.functions;
-    this.#at = addressOf(kernel, this.byteOffset);
-  }
-
+class SemaphoreInKernel extends /* @__PURE__ */ inMemory(
+  "semaphore",
+  TEXT.SEMAPHORE,
+  AnySemaphore,
+) {
   override acquire(n = 1): void {
-    const kernel = this.#kernel;
+    const kernel = this.kernel;
     if (kernel !== undefined && n === (n | 0)) {
       assertMayBlock("acquire");
-      if (kernel.try_acquire(this.#at, n) === 0) return;
+      if (kernel.try_acquire(this.at, n) === 0) return;
     }
     super.acquire(n);
   }
 
   override tryAcquire(n = 1, timeout = 0): boolean {
-    const kernel = this.#kernel;
+    const kernel = this.kernel;
     if (kernel !== undefined && n === (n | 0) && timeout === 0) {
-      const error = kernel.try_acquire(this.#at, n);
+      const error = kernel.try_acquire(this.at, n);
       if (error === 0) return true;
       if (error === EBUSY) return false;
     }
@@ -438,10 +426,7 @@ class SemaphoreInKernel extends AnySemaphore {
   }
 
   override release(n = 1): void {
-    const kernel = this.#kernel;
-    if (kernel !== undefined && n === (n | 0)) {
-      if (kernel.release(this.#at, n) === 0) return;
-    }
+    if (isWord(n) && this.kernel?.release(this.at, n) === 0) return;
     super.release(n);
   }
 }
@@ -458,44 +443,32 @@ export interface Semaphore extends AnySemaphore, InKernel {}
  */
 export const Semaphore: KernelClass<
   Semaphore,
-  "semaphore",
   [permits?: number, config?: SemaphoreConfig]
-> = /* @__PURE__ */ kernelClass("semaphore", TEXT.SEMAPHORE, SemaphoreInKernel);
+> = /* @__PURE__ */ kernelClass(SemaphoreInKernel);
 
-/** The functions of the kernel for an event that agents wait for. */
-interface EventKernel {
-  set(at: number): void;
-  reset(at: number): void;
-  try_wait(at: number): number;
-}
-
-class EventInKernel extends AnyEvent {
-  readonly #kernel: EventKernel | undefined;
-  readonly #at: number;
-
-  constructor(memory: Memory, byteOffset: number | bigint = 0) {
-    super(memory, byteOffset);
-    const kernel = kernelOf<EventKernel>("event", TEXT.EVENT, memory);
-    this.#kernel = kernel?.functions;
-    this.#at = addressOf(kernel, this.byteOffset);
-  }
-
+class EventInKernel extends /* @__PURE__ */ inMemory(
+  "event",
+  TEXT.EVENT,
+  AnyEvent,
+) {
   override set(): void {
-    const kernel = this.#kernel;
+    const kernel = this.kernel;
     if (kernel === undefined) super.set();
-    else kernel.set(this.#at);
+    else kernel.set(this.at);
   }
 
   override reset(): void {
-    const kernel = this.#kernel;
+    const kernel = this.kernel;
     if (kernel === undefined) super.reset();
-    else kernel.reset(this.#at);
+    else kernel.reset(this.at);
   }
 
   override tryWait(timeout = 0): boolean {
-    const kernel = this.#kernel;
-    if (kernel === undefined || timeout !== 0) return super.tryWait(timeout);
-    return kernel.try_wait(this.#at) === 0;
+    const kernel = this.kernel;
+    if (kernel === undefined || timeout !== 0) {
+      return super.tryWait(timeout);
+    }
+    return kernel.try_wait(this.at) === 0;
   }
 }
 
@@ -509,30 +482,16 @@ export interface Event extends AnyEvent, InKernel {}
  * An event that agents wait for. Its hot operations run in the kernel;
  * otherwise it is the class of `@weft/sync`.
  */
-export const Event: KernelClass<Event, "event", [config?: EventConfig], []> =
-  /* @__PURE__ */ kernelClass("event", TEXT.EVENT, EventInKernel);
+export const Event: KernelClass<Event, [config?: EventConfig], []> =
+  /* @__PURE__ */ kernelClass(EventInKernel);
 
-/** The functions of the kernel for a count that agents bring down to 0. */
-interface LatchKernel {
-  count_down(at: number, n: number): number;
-}
-
-class LatchInKernel extends AnyLatch {
-  readonly #kernel: LatchKernel | undefined;
-  readonly #at: number;
-
-  constructor(memory: Memory, byteOffset: number | bigint = 0) {
-    super(memory, byteOffset);
-    const kernel = kernelOf<LatchKernel>("latch", TEXT.LATCH, memory);
-    this.#kernel = kernel?.functions;
-    this.#at = addressOf(kernel, this.byteOffset);
-  }
-
+class LatchInKernel extends /* @__PURE__ */ inMemory(
+  "latch",
+  TEXT.LATCH,
+  AnyLatch,
+) {
   override countDown(n = 1): void {
-    const kernel = this.#kernel;
-    if (kernel !== undefined && n === (n | 0)) {
-      if (kernel.count_down(this.#at, n) === 0) return;
-    }
+    if (isWord(n) && this.kernel?.count_down(this.at, n) === 0) return;
     super.countDown(n);
   }
 }
@@ -547,39 +506,26 @@ export interface Latch extends AnyLatch, InKernel {}
  * A count that agents bring down to 0. Its hot operations run in the kernel;
  * otherwise it is the class of `@weft/sync`.
  */
-export const Latch: KernelClass<Latch, "latch", [count: number], []> =
-  /* @__PURE__ */ kernelClass("latch", TEXT.LATCH, LatchInKernel);
+export const Latch: KernelClass<Latch, [count: number], []> =
+  /* @__PURE__ */ kernelClass(LatchInKernel);
 
-/** The functions of the kernel for the latest value of some bytes. */
-interface SnapshotKernel {
-  write(at: number, src: number): void;
-  read(at: number, dst: number): number;
-}
-
-class SnapshotInKernel extends AnySnapshot {
-  readonly #kernel: SnapshotKernel | undefined;
+class SnapshotInKernel extends /* @__PURE__ */ inMemory(
+  "snapshot",
+  TEXT.SNAPSHOT,
+  AnySnapshot,
+) {
   /** Whether this view has written, and read, so that it has these roles. */
   #wrote = false;
   #hasRead = false;
-  readonly #at: number;
-  readonly #sources: Places;
-  readonly #targets: Places;
-
-  constructor(memory: Memory, byteOffset: number | bigint = 0) {
-    super(memory, byteOffset);
-    const kernel = kernelOf<SnapshotKernel>("snapshot", TEXT.SNAPSHOT, memory);
-    this.#kernel = kernel?.functions;
-    this.#at = addressOf(kernel, this.byteOffset);
-    this.#sources = new Places(this, this.#at);
-    this.#targets = new Places(this, this.#at);
-  }
+  readonly #sources = new Places(this);
+  readonly #targets = new Places(this);
 
   /**
    * Makes `src` the latest value: see the class of `@weft/sync`. This runs in
    * the kernel if `src` lies in the same memory.
    */
   override write(src: Elements): void {
-    const kernel = this.#kernel;
+    const kernel = this.kernel;
     const from = this.#sources.addressOf(src);
     if (
       kernel === undefined || from < 0 || (from & 3) !== 0 ||
@@ -587,7 +533,7 @@ class SnapshotInKernel extends AnySnapshot {
     ) {
       super.write(src);
       this.#wrote = true;
-    } else kernel.write(this.#at, from);
+    } else kernel.write(this.at, from);
   }
 
   /**
@@ -595,7 +541,7 @@ class SnapshotInKernel extends AnySnapshot {
    * in the kernel if `dst` lies in the same memory.
    */
   override read(dst: Elements): number {
-    const kernel = this.#kernel;
+    const kernel = this.kernel;
     const to = this.#targets.addressOf(dst);
     if (
       kernel === undefined || to < 0 || (to & 3) !== 0 ||
@@ -605,7 +551,7 @@ class SnapshotInKernel extends AnySnapshot {
       this.#hasRead = true;
       return version;
     }
-    return kernel.read(this.#at, to);
+    return kernel.read(this.at, to);
   }
 
   override abandon(id: number): number {
@@ -624,163 +570,128 @@ export interface Snapshot extends AnySnapshot, InKernel {}
  * The latest value of some bytes. Its hot operations run in the kernel;
  * otherwise it is the class of `@weft/sync`.
  */
-export const Snapshot: KernelClass<
-  Snapshot,
-  "snapshot",
-  [config: SnapshotConfig]
-> = /* @__PURE__ */ kernelClass("snapshot", TEXT.SNAPSHOT, SnapshotInKernel);
+export const Snapshot: KernelClass<Snapshot, [config: SnapshotConfig]> =
+  /* @__PURE__ */ kernelClass(SnapshotInKernel);
 
-/** The functions of the kernel for a queue from one producer to one consumer. */
-interface SpscQueueKernel {
-  push_int(at: number, value: number): number;
-  pop_int(at: number): number;
-  reserve(at: number): number;
-  peek(at: number): number;
-  push_many(at: number, src: number, n: number): number;
-  pop_many(at: number, dst: number, n: number): number;
-  commit(at: number): number;
-  consume(at: number): void;
-}
+type QueueKind = "spsc_queue" | "mpmc_queue" | "lock_free_queue";
 
 /**
- * The operations that never wait, of a queue from one producer to one consumer.
+ * What of the kernel a queue may use now: undefined at an end at which
+ * JavaScript must do everything.
  */
-class SpscCoreInKernel extends SpscCore {
-  readonly #kernel: SpscQueueKernel | undefined;
-  readonly #at: number;
-  readonly #sources: Places;
-  readonly #targets: Places;
-  /**
-   * The kernel; undefined before this agent is known to be the producer, and
-   * while an element is reserved. The next field: before it is known to be the
-   * consumer, and while an element is peeked at.
-   */
-  #pushing: SpscQueueKernel | undefined;
-  #popping: SpscQueueKernel | undefined;
+interface Ends<Functions> extends Parts<Functions> {
+  pushing: Functions | undefined;
+  popping: Functions | undefined;
+}
 
-  constructor(
-    memory: Memory,
-    byteOffset: number | bigint | undefined,
-    Copier: CopyingClass,
-  ) {
-    super(memory, byteOffset, Copier);
-    const kernel = kernelOf<SpscQueueKernel>(
-      "spsc_queue",
-      TEXT.SPSC_QUEUE,
-      memory,
-    );
-    this.#kernel = kernel?.functions;
-    this.#at = addressOf(kernel, this.byteOffset);
-    this.#sources = new Places(this, this.#at);
-    this.#targets = new Places(this, this.#at);
-  }
+/** The class of queues `Core`, whose 4-byte elements the kernel moves. */
+function withInts<Core extends QueueCore, Kind extends QueueKind>(
+  kind: Kind,
+  text: string,
+  Core: abstract new (...place: never) => Core,
+): InMemory<Core & Ends<Kernels[Kind]>, Kernels[Kind]> {
+  const Base = inMemory(kind, text, Core as unknown as typeof Operating);
+  abstract class WithInts extends Base {
+    pushing = this.kernel;
+    popping = this.kernel;
 
-  protected override tookRole(end: End): void {
-    if (end === "push") this.#pushing = this.#kernel;
-    else this.#popping = this.#kernel;
-  }
-
-  override abandonRoles(id: number): number {
-    if (id === agentId()) this.#pushing = this.#popping = undefined;
-    return super.abandonRoles(id);
-  }
-
-  override tryPushInt(value: number): boolean {
-    const kernel = this.#pushing;
-    if (kernel !== undefined && value === (value | 0)) {
-      const error = kernel.push_int(this.#at, value);
-      if (error === 0) return true;
-      if (error === EBUSY) return false;
-    }
-    return super.tryPushInt(value);
-  }
-
-  override tryPopInt(): number | undefined {
-    const kernel = this.#popping;
-    if (kernel !== undefined) {
-      const value = kernel.pop_int(this.#at);
-      if (value < NO_VALUE) return value;
-      if (value === NO_ELEMENT) return undefined;
-    }
-    return super.tryPopInt();
-  }
-
-  override tryPush(src: Elements): boolean {
-    const kernel = this.#pushing;
-    if (kernel !== undefined && byteLengthOf(src) === this.elementSize) {
-      const slot = kernel.reserve(this.#at);
-      if (slot !== 0) {
-        this.copier.put(src, 0, this.#index(slot), this.elementSize >> 2);
-        if (kernel.commit(this.#at) === 0) return true;
-        this.refuse();
+    override tryPushInt(value: number): boolean {
+      const kernel = this.pushing;
+      if (kernel !== undefined && value === (value | 0)) {
+        const error = kernel.push_int(this.at, value);
+        if (error === 0) return true;
+        if (error === EBUSY) return false;
       }
+      return super.tryPushInt(value);
     }
-    return super.tryPush(src);
-  }
 
-  override tryPopInto(dst: Elements): boolean {
-    const kernel = this.#popping;
-    if (kernel !== undefined && byteLengthOf(dst) >= this.elementSize) {
-      const slot = kernel.peek(this.#at);
-      if (slot !== 0) {
-        this.copier.get(dst, 0, this.#index(slot), this.elementSize >> 2);
-        kernel.consume(this.#at);
-        return true;
+    override tryPopInt(): number | undefined {
+      const kernel = this.popping;
+      if (kernel !== undefined) {
+        const value = kernel.pop_int(this.at);
+        if (value < NO_VALUE) return value;
+        if (value === NO_ELEMENT) return undefined;
       }
+      return super.tryPopInt();
     }
-    return super.tryPopInto(dst);
   }
+  return WithInts as unknown as InMemory<
+    Core & Ends<Kernels[Kind]>,
+    Kernels[Kind]
+  >;
+}
 
-  override tryPushMany(src: Elements, n: number): number {
-    const kernel = this.#pushing;
-    const from = this.#sources.addressOf(src);
-    if (kernel !== undefined && from >= 0 && holds(src, n, this.elementSize)) {
-      const count = kernel.push_many(this.#at, from, n);
-      if (count >= 0) return count;
+/** The class of queues `Core`, all of whose elements the kernel moves. */
+function withElements<
+  Core extends QueueCore,
+  Kind extends "spsc_queue" | "mpmc_queue",
+>(
+  kind: Kind,
+  text: string,
+  Core: abstract new (...place: never) => Core,
+): InMemory<Core & Ends<ElementKernel>, ElementKernel> {
+  const Base = withInts(kind, text, Core as unknown as typeof Operating);
+  abstract class WithElements extends Base {
+    readonly #sources = new Places(this);
+    readonly #targets = new Places(this);
+
+    override tryPush(src: Elements): boolean {
+      const kernel = this.pushing;
+      if (kernel !== undefined && byteLengthOf(src) === this.elementSize) {
+        const slot = kernel.reserve(this.at);
+        if (slot !== 0) {
+          this.copier.put(src, 0, this.#index(slot), this.elementSize >> 2);
+          if (!kernel.commit(this.at, slot)) return true;
+          this.refuse();
+        }
+      }
+      return super.tryPush(src);
     }
-    return super.tryPushMany(src, n);
-  }
 
-  override tryPopMany(dst: Elements, n: number): number {
-    const kernel = this.#popping;
-    const to = this.#targets.addressOf(dst);
-    if (kernel !== undefined && to >= 0 && holds(dst, n, this.elementSize)) {
-      const count = kernel.pop_many(this.#at, to, n);
-      if (count >= 0) return count;
+    override tryPopInto(dst: Elements): boolean {
+      const kernel = this.popping;
+      if (kernel !== undefined && byteLengthOf(dst) >= this.elementSize) {
+        const slot = kernel.peek(this.at);
+        if (slot !== 0) {
+          this.copier.get(dst, 0, this.#index(slot), this.elementSize >> 2);
+          kernel.consume(this.at, slot);
+          return true;
+        }
+      }
+      return super.tryPopInto(dst);
     }
-    return super.tryPopMany(dst, n);
-  }
 
-  /** The index of the word at an address. */
-  #index(address: number): number {
-    return (address - this.#at) >>> 2;
-  }
+    override tryPushMany(src: Elements, n: number): number {
+      const kernel = this.pushing;
+      const from = this.#sources.addressOf(src);
+      if (
+        kernel !== undefined && from >= 0 && holds(src, n, this.elementSize)
+      ) {
+        const count = kernel.push_many(this.at, from, n);
+        if (count >= 0) return count;
+      }
+      return super.tryPushMany(src, n);
+    }
 
-  override reserve(): Uint8Array | undefined {
-    const element = super.reserve();
-    // The class of `@weft/sync` knows about the reservation, and refuses other
-    // pushes.
-    if (element !== undefined) this.#pushing = undefined;
-    return element;
-  }
+    override tryPopMany(dst: Elements, n: number): number {
+      const kernel = this.popping;
+      const to = this.#targets.addressOf(dst);
+      if (kernel !== undefined && to >= 0 && holds(dst, n, this.elementSize)) {
+        const count = kernel.pop_many(this.at, to, n);
+        if (count >= 0) return count;
+      }
+      return super.tryPopMany(dst, n);
+    }
 
-  override commit(): boolean {
-    const done = super.commit();
-    this.#pushing = this.#kernel;
-    return done;
+    /** The index of the word at an address. */
+    #index(address: number): number {
+      return (address - this.at) >>> 2;
+    }
   }
-
-  override peek(): Uint8Array | undefined {
-    const element = super.peek();
-    // The next pop in JavaScript ends what `peek` began.
-    this.#popping = undefined;
-    return element;
-  }
-
-  override consume(): void {
-    super.consume();
-    this.#popping = this.#kernel;
-  }
+  return WithElements as unknown as InMemory<
+    Core & Ends<ElementKernel>,
+    ElementKernel
+  >;
 }
 
 /** The methods of a queue whose ends belong to one agent each. */
@@ -795,6 +706,56 @@ export interface Roles {
   abandonRoles(id: number): number;
 }
 
+class SpscCoreInKernel extends /* @__PURE__ */ withElements(
+  "spsc_queue",
+  TEXT.SPSC_QUEUE,
+  SpscCore,
+) {
+  /**
+   * The kernel; undefined before this agent is known to be the producer,
+   * and while an element is reserved. The next field: before it is known
+   * to be the consumer, and while an element is peeked at.
+   */
+  override pushing: ElementKernel | undefined = undefined;
+  override popping: ElementKernel | undefined = undefined;
+
+  protected override tookRole(end: End): void {
+    if (end === "push") this.pushing = this.kernel;
+    else this.popping = this.kernel;
+  }
+
+  override abandonRoles(id: number): number {
+    if (id === agentId()) this.pushing = this.popping = undefined;
+    return super.abandonRoles(id);
+  }
+
+  override reserve(): Uint8Array | undefined {
+    const element = super.reserve();
+    // The class of `@weft/sync` knows about the reservation, and refuses
+    // other pushes.
+    if (element !== undefined) this.pushing = undefined;
+    return element;
+  }
+
+  override commit(): boolean {
+    const done = super.commit();
+    this.pushing = this.kernel;
+    return done;
+  }
+
+  override peek(): Uint8Array | undefined {
+    const element = super.peek();
+    // The next pop in JavaScript ends what `peek` began.
+    this.popping = undefined;
+    return element;
+  }
+
+  override consume(): void {
+    super.consume();
+    this.popping = this.kernel;
+  }
+}
+
 /**
  * A queue from one producer to one consumer. It is the class of `@weft/sync`,
  * but its operations run in the kernel.
@@ -806,127 +767,7 @@ export type SpscQueue<E = number> = KernelQueue<"spsc_queue", E, Roles>;
  * but its operations run in the kernel.
  */
 export const SpscQueue: KernelQueueClass<"spsc_queue", Roles> =
-  /* @__PURE__ */ queueClass(
-    "spsc_queue",
-    TEXT.SPSC_QUEUE,
-    SpscCoreInKernel,
-    spscBytes,
-    formatSpsc,
-  );
-
-/**
- * The functions of the kernel for a queue from many producers to many
- * consumers.
- */
-interface MpmcQueueKernel {
-  push_int(at: number, value: number): number;
-  pop_int(at: number): number;
-  reserve(at: number): number;
-  peek(at: number): number;
-  push_many(at: number, src: number, n: number): number;
-  pop_many(at: number, dst: number, n: number): number;
-  commit(at: number, slot: number): void;
-  consume(at: number, slot: number): void;
-}
-
-/**
- * The operations that never wait, of a queue from many producers to many
- * consumers.
- */
-class MpmcCoreInKernel extends MpmcCore {
-  readonly #kernel: MpmcQueueKernel | undefined;
-  readonly #at: number;
-  readonly #sources: Places;
-  readonly #targets: Places;
-
-  constructor(
-    memory: Memory,
-    byteOffset: number | bigint | undefined,
-    Copier: CopyingClass,
-  ) {
-    super(memory, byteOffset, Copier);
-    const kernel = kernelOf<MpmcQueueKernel>(
-      "mpmc_queue",
-      TEXT.MPMC_QUEUE,
-      memory,
-    );
-    this.#kernel = kernel?.functions;
-    this.#at = addressOf(kernel, this.byteOffset);
-    this.#sources = new Places(this, this.#at);
-    this.#targets = new Places(this, this.#at);
-  }
-
-  override tryPushInt(value: number): boolean {
-    const kernel = this.#kernel;
-    if (kernel !== undefined && value === (value | 0)) {
-      const error = kernel.push_int(this.#at, value);
-      if (error === 0) return true;
-      if (error === EBUSY) return false;
-    }
-    return super.tryPushInt(value);
-  }
-
-  override tryPopInt(): number | undefined {
-    const kernel = this.#kernel;
-    if (kernel !== undefined) {
-      const value = kernel.pop_int(this.#at);
-      if (value < NO_VALUE) return value;
-      if (value === NO_ELEMENT) return undefined;
-    }
-    return super.tryPopInt();
-  }
-
-  override tryPush(src: Elements): boolean {
-    const kernel = this.#kernel;
-    if (kernel !== undefined && byteLengthOf(src) === this.elementSize) {
-      const slot = kernel.reserve(this.#at);
-      if (slot !== 0) {
-        this.copier.put(src, 0, this.#index(slot), this.elementSize >> 2);
-        kernel.commit(this.#at, slot);
-        return true;
-      }
-    }
-    return super.tryPush(src);
-  }
-
-  override tryPopInto(dst: Elements): boolean {
-    const kernel = this.#kernel;
-    if (kernel !== undefined && byteLengthOf(dst) >= this.elementSize) {
-      const slot = kernel.peek(this.#at);
-      if (slot !== 0) {
-        this.copier.get(dst, 0, this.#index(slot), this.elementSize >> 2);
-        kernel.consume(this.#at, slot);
-        return true;
-      }
-    }
-    return super.tryPopInto(dst);
-  }
-
-  override tryPushMany(src: Elements, n: number): number {
-    const kernel = this.#kernel;
-    const from = this.#sources.addressOf(src);
-    if (kernel !== undefined && from >= 0 && holds(src, n, this.elementSize)) {
-      const count = kernel.push_many(this.#at, from, n);
-      if (count >= 0) return count;
-    }
-    return super.tryPushMany(src, n);
-  }
-
-  override tryPopMany(dst: Elements, n: number): number {
-    const kernel = this.#kernel;
-    const to = this.#targets.addressOf(dst);
-    if (kernel !== undefined && to >= 0 && holds(dst, n, this.elementSize)) {
-      const count = kernel.pop_many(this.#at, to, n);
-      if (count >= 0) return count;
-    }
-    return super.tryPopMany(dst, n);
-  }
-
-  /** The index of the word at an address. */
-  #index(address: number): number {
-    return (address - this.#at) >>> 2;
-  }
-}
+  /* @__PURE__ */ queueClass(SpscCoreInKernel, spscBytes, formatSpsc);
 
 /**
  * A queue from many producers to many consumers. It is the class of
@@ -940,62 +781,10 @@ export type MpmcQueue<E = number> = KernelQueue<"mpmc_queue", E>;
  */
 export const MpmcQueue: KernelQueueClass<"mpmc_queue"> =
   /* @__PURE__ */ queueClass(
-    "mpmc_queue",
-    TEXT.MPMC_QUEUE,
-    MpmcCoreInKernel,
+    /* @__PURE__ */ withElements("mpmc_queue", TEXT.MPMC_QUEUE, MpmcCore),
     mpmcBytes,
     formatMpmc,
   );
-
-/** The functions of the kernel for a queue that no terminated agent can block. */
-interface LockFreeQueueKernel {
-  push_int(at: number, value: number): number;
-  pop_int(at: number): number;
-}
-
-/**
- * The operations that never wait, of a queue that no terminated agent can
- * block.
- */
-class LockFreeCoreInKernel extends LockFreeCore {
-  readonly #kernel: LockFreeQueueKernel | undefined;
-  readonly #at: number;
-
-  constructor(
-    memory: Memory,
-    byteOffset: number | bigint | undefined,
-    Copier: CopyingClass,
-  ) {
-    super(memory, byteOffset, Copier);
-    const kernel = kernelOf<LockFreeQueueKernel>(
-      "lock_free_queue",
-      TEXT.LOCK_FREE_QUEUE,
-      memory,
-    );
-    this.#kernel = kernel?.functions;
-    this.#at = addressOf(kernel, this.byteOffset);
-  }
-
-  override tryPushInt(value: number): boolean {
-    const kernel = this.#kernel;
-    if (kernel !== undefined && value === (value | 0)) {
-      const error = kernel.push_int(this.#at, value);
-      if (error === 0) return true;
-      if (error === EBUSY) return false;
-    }
-    return super.tryPushInt(value);
-  }
-
-  override tryPopInt(): number | undefined {
-    const kernel = this.#kernel;
-    if (kernel !== undefined) {
-      const value = kernel.pop_int(this.#at);
-      if (value < NO_VALUE) return value;
-      if (value === NO_ELEMENT) return undefined;
-    }
-    return super.tryPopInt();
-  }
-}
 
 /**
  * A queue that no terminated agent can block. It is the class of `@weft/sync`,
@@ -1016,51 +805,38 @@ export const LockFreeQueue: KernelQueueClass<
   Repairable,
   Pick<LockFreeQueueConfig, "agents">
 > = /* @__PURE__ */ queueClass(
-  "lock_free_queue",
-  TEXT.LOCK_FREE_QUEUE,
-  LockFreeCoreInKernel,
+  /* @__PURE__ */ withInts(
+    "lock_free_queue",
+    TEXT.LOCK_FREE_QUEUE,
+    LockFreeCore,
+  ),
   lockFreeBytes,
   formatLockFree,
 );
 
-/** The functions of the kernel for a ring of records of any length. */
-interface RecordRingKernel {
-  reserve(at: number, id: number, length: number): number;
-  commit(at: number, record: number, length: number): number;
-  push(at: number, id: number, src: number, length: number): number;
-  peek(at: number): number;
-  consume(at: number): void;
-}
-
-class RecordRingInKernel extends AnyRecordRing {
-  readonly #kernel: RecordRingKernel | undefined;
-  readonly #at: number;
-  readonly #sources: Places;
-  readonly #id: number = agentId();
-  readonly #words: Int32Array;
-  readonly #bytes: Uint8Array;
+class RecordRingInKernel extends /* @__PURE__ */ inMemory(
+  "record_ring",
+  TEXT.RECORD_RING,
+  AnyRecordRing,
+) {
+  readonly #sources = new Places(this);
+  readonly #id = agentId();
+  readonly #words = new Int32Array(
+    this.buffer,
+    this.byteOffset,
+    this.byteLength / 4,
+  );
+  readonly #bytes = new Uint8Array(
+    this.buffer,
+    this.byteOffset,
+    this.byteLength,
+  );
   /**
    * The kernel; undefined while a record is reserved. The next field: undefined
    * while one is peeked at.
    */
-  #pushing: RecordRingKernel | undefined;
-  #popping: RecordRingKernel | undefined;
-
-  constructor(memory: Memory, byteOffset: number | bigint = 0) {
-    super(memory, byteOffset);
-    const kernel = kernelOf<RecordRingKernel>(
-      "record_ring",
-      TEXT.RECORD_RING,
-      memory,
-    );
-    this.#kernel = kernel?.functions;
-    this.#at = addressOf(kernel, this.byteOffset);
-    this.#sources = new Places(this, this.#at);
-    const { buffer, byteOffset: at, byteLength } = this;
-    this.#words = new Int32Array(buffer, at, byteLength / 4);
-    this.#bytes = new Uint8Array(buffer, at, byteLength);
-    this.#pushing = this.#popping = this.#kernel;
-  }
+  #pushing = this.kernel;
+  #popping = this.kernel;
 
   override push(src: Elements): void {
     assertMayBlock("push");
@@ -1091,12 +867,12 @@ class RecordRingInKernel extends AnyRecordRing {
 
   override commit(length?: number): void {
     super.commit(length);
-    this.#pushing = this.#kernel;
+    this.#pushing = this.kernel;
   }
 
   override cancel(): void {
     super.cancel();
-    this.#pushing = this.#kernel;
+    this.#pushing = this.kernel;
   }
 
   override peek(): Uint8Array | undefined {
@@ -1106,7 +882,7 @@ class RecordRingInKernel extends AnyRecordRing {
 
   override consume(): void {
     super.consume();
-    this.#popping = this.#kernel;
+    this.#popping = this.kernel;
   }
 
   override read(fn: (record: Uint8Array) => void, limit?: number): number {
@@ -1126,11 +902,11 @@ class RecordRingInKernel extends AnyRecordRing {
     const length = byteLengthOf(src);
     const from = this.#sources.addressOf(src);
     if (from >= 0) {
-      return kernel.push(this.#at, this.#id, from, length) === 0;
+      return kernel.push(this.at, this.#id, from, length) === 0;
     }
-    const record = kernel.reserve(this.#at, this.#id, length);
+    const record = kernel.reserve(this.at, this.#id, length);
     if (record === 0) return false;
-    const at = (record - this.#at) >>> 0;
+    const at = (record - this.at) >>> 0;
     this.copier.put(src, 0, at >>> 2, length >> 2);
     if (length & 3) {
       const bytes = bytesOf(src);
@@ -1138,7 +914,7 @@ class RecordRingInKernel extends AnyRecordRing {
         this.#bytes[at + i] = bytes[i]!;
       }
     }
-    return kernel.commit(this.#at, record, length) === 0 || this.refuse();
+    return kernel.commit(this.at, record, length) === 0 || this.refuse();
   }
 
   /** Moves a record in the kernel; undefined if JavaScript must do it. */
@@ -1146,9 +922,9 @@ class RecordRingInKernel extends AnyRecordRing {
     const kernel = this.#popping;
     if (kernel === undefined) return undefined;
     const most = byteLengthOf(dst);
-    const record = kernel.peek(this.#at);
+    const record = kernel.peek(this.at);
     if (record === 0) return undefined;
-    const at = (record - this.#at) >>> 0;
+    const at = (record - this.at) >>> 0;
     const length = this.#words[(at >>> 2) - 2]! >>> 2;
     if (length > most) return undefined;
     this.copier.get(dst, 0, at >>> 2, length >> 2);
@@ -1158,7 +934,7 @@ class RecordRingInKernel extends AnyRecordRing {
         bytes[i] = this.#bytes[at + i]!;
       }
     }
-    kernel.consume(this.#at);
+    kernel.consume(this.at);
     return length;
   }
 }
@@ -1173,54 +949,29 @@ export interface RecordRing extends AnyRecordRing, InKernel {}
  * A ring of records of any length. Its hot operations run in the kernel;
  * otherwise it is the class of `@weft/sync`.
  */
-export const RecordRing: KernelClass<
-  RecordRing,
-  "record_ring",
-  [config: RecordRingConfig]
-> = /* @__PURE__ */ kernelClass(
-  "record_ring",
-  TEXT.RECORD_RING,
-  RecordRingInKernel,
-);
+export const RecordRing: KernelClass<RecordRing, [config: RecordRingConfig]> =
+  /* @__PURE__ */ kernelClass(RecordRingInKernel);
 
-/** The functions of the kernel for a number of tasks that agents take. */
-interface WorkCounterKernel {
-  take(at: number): number;
-  done(at: number, n: number): number;
-}
-
-class WorkCounterInKernel extends AnyWorkCounter {
-  readonly #kernel: WorkCounterKernel | undefined;
-  readonly #at: number;
-  readonly #total: number;
+class WorkCounterInKernel extends /* @__PURE__ */ inMemory(
+  "work_counter",
+  TEXT.WORK_COUNTER,
+  AnyWorkCounter,
+) {
+  readonly #total = wordOf(this, WORK_COUNTER.total);
   /**
    * How many tasks to take at a time; 0 if the class of `@weft/sync` must hand
    * them out.
    */
-  readonly #chunk: number;
+  readonly #chunk = this.kernel === undefined || this.tracked !== 0
+    ? 0
+    : Math.max(wordOf(this, WORK_COUNTER.chunk), 0); // 0 if guided
   /** The rest of the range that `next` took last. */
   #start = 0;
   #end = 0;
 
-  constructor(memory: Memory, byteOffset: number | bigint = 0) {
-    super(memory, byteOffset);
-    const kernel = kernelOf<WorkCounterKernel>(
-      "work_counter",
-      TEXT.WORK_COUNTER,
-      memory,
-    );
-    this.#kernel = kernel?.functions;
-    this.#at = addressOf(kernel, this.byteOffset);
-    const words = new Int32Array(this.buffer, this.byteOffset);
-    const chunk = words[WORK_COUNTER.chunk]!;
-    this.#total = words[WORK_COUNTER.total]!;
-    // not if guided or tracked
-    this.#chunk = kernel && this.tracked === 0 ? Math.max(chunk, 0) : 0;
-  }
-
   override next(): number {
     const chunk = this.#chunk;
-    if (chunk === 1) return this.#kernel!.take(this.#at); // no range to keep
+    if (chunk === 1) return this.kernel!.take(this.at); // no range to keep
     if (this.#start === this.#end && !this.#take()) {
       return chunk > 0 ? -1 : super.next();
     }
@@ -1237,16 +988,13 @@ class WorkCounterInKernel extends AnyWorkCounter {
   }
 
   override done(n = 1): void {
-    const kernel = this.#kernel;
-    if (kernel !== undefined && n === (n | 0)) {
-      if (kernel.done(this.#at, n) === 0) return;
-    }
+    if (isWord(n) && this.kernel?.done(this.at, n) === 0) return;
     super.done(n);
   }
 
   #take(): boolean {
     if (this.#chunk === 0) return false;
-    const start = this.#kernel!.take(this.#at);
+    const start = this.kernel!.take(this.at);
     if (start < 0) return false;
     this.#start = start;
     this.#end = Math.min(start + this.#chunk, this.#total);
@@ -1266,45 +1014,24 @@ export interface WorkCounter extends AnyWorkCounter, InKernel {}
  */
 export const WorkCounter: KernelClass<
   WorkCounter,
-  "work_counter",
   [total: number, config?: WorkConfig]
-> = /* @__PURE__ */ kernelClass(
-  "work_counter",
-  TEXT.WORK_COUNTER,
-  WorkCounterInKernel,
-);
+> = /* @__PURE__ */ kernelClass(WorkCounterInKernel);
 
-/** The functions of the kernel for items of one owner that others steal. */
-interface WorkDequeKernel {
-  push(at: number, item: number): number;
-  pop(at: number): number;
-  steal(at: number): number;
-}
-
-class WorkDequeInKernel extends AnyWorkDeque {
-  readonly #kernel: WorkDequeKernel | undefined;
+class WorkDequeInKernel extends /* @__PURE__ */ inMemory(
+  "work_deque",
+  TEXT.WORK_DEQUE,
+  AnyWorkDeque,
+) {
   /** The kernel, once this agent is known to be the owner. */
-  #owning: WorkDequeKernel | undefined;
-  readonly #at: number;
-
-  constructor(memory: Memory, byteOffset: number | bigint = 0) {
-    super(memory, byteOffset);
-    const kernel = kernelOf<WorkDequeKernel>(
-      "work_deque",
-      TEXT.WORK_DEQUE,
-      memory,
-    );
-    this.#kernel = kernel?.functions;
-    this.#at = addressOf(kernel, this.byteOffset);
-  }
+  #owning: Kernels["work_deque"] | undefined;
 
   override push(item: number): boolean {
     const kernel = this.#owning;
     if (kernel !== undefined && item === (item | 0)) {
-      return kernel.push(this.#at, item) === 0;
+      return kernel.push(this.at, item) === 0;
     }
     const done = super.push(item);
-    this.#owning = this.#kernel;
+    this.#owning = this.kernel;
     return done;
   }
 
@@ -1312,17 +1039,17 @@ class WorkDequeInKernel extends AnyWorkDeque {
     const kernel = this.#owning;
     if (kernel === undefined) {
       const item = super.pop();
-      this.#owning = this.#kernel;
+      this.#owning = this.kernel;
       return item;
     }
-    const item = kernel.pop(this.#at);
+    const item = kernel.pop(this.at);
     return item < NO_VALUE ? item : undefined;
   }
 
   override steal(): number | undefined {
-    const kernel = this.#kernel;
+    const kernel = this.kernel;
     if (kernel === undefined) return super.steal();
-    const item = kernel.steal(this.#at);
+    const item = kernel.steal(this.at);
     return item < NO_VALUE ? item : undefined;
   }
 
@@ -1342,60 +1069,37 @@ export interface WorkDeque extends AnyWorkDeque, InKernel {}
  * Items of one owner that others steal. Its hot operations run in the kernel;
  * otherwise it is the class of `@weft/sync`.
  */
-export const WorkDeque: KernelClass<
-  WorkDeque,
-  "work_deque",
-  [config: DequeConfig]
-> = /* @__PURE__ */ kernelClass(
-  "work_deque",
-  TEXT.WORK_DEQUE,
-  WorkDequeInKernel,
-);
+export const WorkDeque: KernelClass<WorkDeque, [config: DequeConfig]> =
+  /* @__PURE__ */ kernelClass(WorkDequeInKernel);
 
-/** The functions of the kernel for a pool of blocks. */
-interface SlabPoolKernel {
-  allocate(at: number, id: number): number;
-  free(at: number, block: number): number;
-}
-
-class SlabPoolInKernel extends AnySlabPool {
-  readonly #kernel: SlabPoolKernel | undefined;
-  readonly #at: number;
-  readonly #id: number = agentId();
-  #direct: SlabPoolKernel | undefined;
-
-  constructor(memory: Memory, byteOffset: number | bigint = 0) {
-    super(memory, byteOffset);
-    const kernel = kernelOf<SlabPoolKernel>(
-      "slab_pool",
-      TEXT.SLAB_POOL,
-      memory,
-    );
-    this.#kernel = kernel?.functions;
-    this.#at = addressOf(kernel, this.byteOffset);
-    this.#direct = this.#kernel;
-  }
+class SlabPoolInKernel extends /* @__PURE__ */ inMemory(
+  "slab_pool",
+  TEXT.SLAB_POOL,
+  AnySlabPool,
+) {
+  readonly #id = agentId();
+  #direct = this.kernel;
 
   /**
    * Keeps free blocks in a cache. Then JavaScript is faster, so the kernel is
    * not used any more.
    */
   override useCache(blocks?: number): void {
-    this.#direct = blocks === 0 ? this.#kernel : undefined;
+    this.#direct = blocks === 0 ? this.kernel : undefined;
     super.useCache(blocks);
   }
 
   override allocate(): number {
     const kernel = this.#direct;
     if (kernel === undefined) return super.allocate();
-    const at = kernel.allocate(this.#at, this.#id);
-    return at === 0 ? -1 : (at - this.#at) >>> 0;
+    const at = kernel.allocate(this.at, this.#id);
+    return at === 0 ? -1 : (at - this.at) >>> 0;
   }
 
   override free(offset: number): void {
     const kernel = this.#direct;
     if (kernel !== undefined && offset === (offset >>> 0)) {
-      if (kernel.free(this.#at, this.#at + offset) === 0) return;
+      if (kernel.free(this.at, this.at + offset) === 0) return;
     }
     super.free(offset);
   }
@@ -1411,39 +1115,22 @@ export interface SlabPool extends AnySlabPool, InKernel {}
  * A pool of blocks. Its hot operations run in the kernel; otherwise it is the
  * class of `@weft/sync`.
  */
-export const SlabPool: KernelClass<
-  SlabPool,
-  "slab_pool",
-  [config: SlabConfig]
-> = /* @__PURE__ */ kernelClass("slab_pool", TEXT.SLAB_POOL, SlabPoolInKernel);
+export const SlabPool: KernelClass<SlabPool, [config: SlabConfig]> =
+  /* @__PURE__ */ kernelClass(SlabPoolInKernel);
 
-/** The functions of the kernel for a sum that many agents add to. */
-interface StripedCounterKernel {
-  add(stripe: number, n: number): void;
-}
-
-class StripedCounterInKernel extends AnyStripedCounter {
-  readonly #kernel: StripedCounterKernel | undefined;
-  readonly #at: number;
+class StripedCounterInKernel extends /* @__PURE__ */ inMemory(
+  "striped_counter",
+  TEXT.STRIPED_COUNTER,
+  AnyStripedCounter,
+) {
   /**
    * The address of the stripe to which this view adds, or 0 before the first
    * addition.
    */
   #stripe = 0;
 
-  constructor(memory: Memory, byteOffset: number | bigint = 0) {
-    super(memory, byteOffset);
-    const kernel = kernelOf<StripedCounterKernel>(
-      "striped_counter",
-      TEXT.STRIPED_COUNTER,
-      memory,
-    );
-    this.#kernel = kernel?.functions;
-    this.#at = addressOf(kernel, this.byteOffset);
-  }
-
   override add(n = 1): void {
-    const kernel = this.#kernel;
+    const kernel = this.kernel;
     if (kernel === undefined || n !== (n | 0)) return super.add(n);
     if (this.#stripe === 0) this.#stripe = this.#claim();
     kernel.add(this.#stripe, n);
@@ -1454,7 +1141,7 @@ class StripedCounterInKernel extends AnyStripedCounter {
     const words = new Int32Array(this.buffer, this.byteOffset);
     const claims = Atomics.add(words, STRIPED_COUNTER.claims, 1) >>> 0;
     const stripe = STRIPED_COUNTER.length + claims % this.stripes * STRIDE;
-    return this.#at + stripe * 4;
+    return this.at + stripe * 4;
   }
 }
 
@@ -1470,23 +1157,20 @@ export interface StripedCounter extends AnyStripedCounter, InKernel {}
  */
 export const StripedCounter: KernelClass<
   StripedCounter,
-  "striped_counter",
   [config?: CounterConfig]
-> = /* @__PURE__ */ kernelClass(
-  "striped_counter",
-  TEXT.STRIPED_COUNTER,
-  StripedCounterInKernel,
-);
+> = /* @__PURE__ */ kernelClass(StripedCounterInKernel);
 
 /** Words from one stripe of a StripedCounter to the next. */
 const STRIDE = 32;
 
-/** The address, in the kernel's memory, of a primitive at `byteOffset`. */
-function addressOf(
-  kernel: Kernel<unknown> | undefined,
-  byteOffset: number,
-): number {
-  return (kernel?.base ?? 0) + byteOffset;
+/** Whether `n` can be passed as an integer of C. */
+function isWord(n: number): boolean {
+  return n === (n | 0);
+}
+
+/** A word of a primitive that never changes. */
+function wordOf({ buffer, byteOffset }: Region, index: number): number {
+  return new Int32Array(buffer, byteOffset)[index]!;
 }
 
 /** The answer of `pop_int` if there is no element. */
@@ -1502,10 +1186,9 @@ class Places {
   #array: Elements | undefined;
   #address = -1;
 
-  /** `at` is the address of `region`. */
-  constructor(region: Region, at: number) {
+  constructor(region: Region & Parts<unknown>) {
     this.#buffer = region.buffer;
-    this.#base = at - region.byteOffset;
+    this.#base = region.at - region.byteOffset;
   }
 
   /** The address of `array`, or -1 if it lies in other memory. */

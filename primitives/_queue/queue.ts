@@ -298,7 +298,7 @@ type CoreClass<Core> = abstract new (
  * A core with its methods declared as concrete. TypeScript does not let `super`
  * call abstract methods.
  */
-declare abstract class Operating extends QueueCore {
+export declare abstract class Operating extends QueueCore {
   constructor(
     memory: Memory,
     byteOffset: number | bigint | undefined,
@@ -308,6 +308,8 @@ declare abstract class Operating extends QueueCore {
   override tryPopInt(): number | undefined;
   override tryPush(src: Elements): boolean;
   override tryPopInto(dst: Elements): boolean;
+  override tryPushMany(src: Elements, n: number): number;
+  override tryPopMany(dst: Elements, n: number): number;
 }
 
 /**

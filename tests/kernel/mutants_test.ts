@@ -249,18 +249,18 @@ const IN_CLASSES: readonly [
 ][] = [[
   "mutex",
   "a lock is held although the kernel did not get it",
-  "if (kernel.lock(this.#at, this.#id) === 0) {",
-  "if (kernel.lock(this.#at, this.#id) !== -1) {",
+  "if (kernel.lock(this.at, this.#id) === 0) {",
+  "if (kernel.lock(this.at, this.#id) !== -1) {",
 ], [
   "semaphore",
   "a permit is taken although there is none",
-  "if (kernel.try_acquire(this.#at, n) === 0) return;",
-  "if (kernel.try_acquire(this.#at, n) !== -1) return;",
+  "if (kernel.try_acquire(this.at, n) === 0) return;",
+  "if (kernel.try_acquire(this.at, n) !== -1) return;",
 ], [
   "latch",
   "counts twice",
-  "if (kernel.count_down(this.#at, n) === 0) return;",
-  "kernel.count_down(this.#at, n);",
+  "if (isWord(n) && this.kernel?.count_down(this.at, n) === 0) return;",
+  "this.kernel?.count_down(this.at, n);",
 ], [
   "mpmc_queue",
   "an element is there although there is none",
