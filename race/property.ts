@@ -45,6 +45,8 @@ class Tally {
   /** Of the programs that were explored completely, and of the others. */
   readonly bounds: Set<string> = new Set();
   readonly others: Set<string> = new Set();
+  /** Of the others: up to how many preemptions all of them are complete. */
+  #preemptions = Infinity;
 
   /** Counts a program; throws if it was to be complete and is not. */
   add(result: Result, program: Generated, { complete }: PropertyOptions): void {
@@ -55,14 +57,21 @@ class Tally {
     }
     const bounds = result.complete ? this.bounds : this.others;
     for (const bound of result.bounds) bounds.add(bound);
+    if (!result.complete) {
+      this.#preemptions = Math.min(this.#preemptions, result.preemptions ?? -1);
+    }
   }
 
   get summary(): string {
     const { programs, complete, bounds, others } = this;
+    const most = this.#preemptions;
+    const some = most < 0 || most === Infinity
+      ? ""
+      : `, and complete up to ${most} preemption${most === 1 ? "" : "s"}`;
     const upTo = (bounds: Set<string>) =>
       bounds.size === 0 ? "" : ` up to ${[...bounds].join(", ")}`;
     return `${programs} programs, ${complete} of them complete${upTo(bounds)}` +
-      (others.size === 0 ? "" : `; the others${upTo(others)}`);
+      (others.size === 0 ? "" : `; the others${upTo(others)}${some}`);
   }
 }
 

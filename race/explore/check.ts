@@ -69,6 +69,9 @@ export function check(
  */
 const HISTORIES = 100;
 
+/** Which part of a search's states and time the search by preemptions has. */
+const BOUNDED = 2;
+
 /** Replays one interleaving of a program. */
 export function replay(
   scenario: Scenario,
@@ -140,9 +143,24 @@ function* examine(
     }
   }
   if (total.complete) return covered(engine, o, total);
-  return start.length > 0
-    ? begunOnly(engine, o, total)
-    : yield* sample(engine, o, total);
+  if (start.length > 0) return begunOnly(engine, o, total);
+  const few = yield* bounded(engine, o);
+  if (few.fault !== null) {
+    return yield* report(engine, o, { ...total, ...faultOf(few) });
+  }
+  const { preemptions } = few;
+  return yield* sample(engine, o, { ...total, preemptions });
+}
+
+/**
+ * Searches the executions with the fewest preemptions first, for a part of the
+ * states and the time of a search that did not end. So the result can name a
+ * bound up to which everything was covered (Musuvathi and Qadeer 2007).
+ */
+function bounded(engine: Engine, o: Options): Steps<Found> {
+  const minimal = searchOptions(engine, o, true);
+  const states = Math.ceil((o.states ?? STATES) / BOUNDED);
+  return surely(engine, { ...minimal, states, time: minimal.time / BOUNDED });
 }
 
 /**

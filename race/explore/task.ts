@@ -64,6 +64,11 @@ export interface Found {
   readonly steps: number;
   /** The most steps of its own that an operation took. */
   readonly maxOpSteps: number;
+  /**
+   * Of a search that reports the fewest preemptions: up to how many of them, it
+   * has covered everything; -1 if it has covered nothing, or is another search.
+   */
+  readonly preemptions: number;
 }
 
 /**

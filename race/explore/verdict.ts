@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { ONE_BY_ONE } from "../engine/step/ahead.ts";
+import { ONE_BY_ONE, ROUNDS } from "../engine/step/ahead.ts";
 import { FIRES } from "../engine/step/alone.ts";
 import { STALE_READS } from "../engine/step/choices.ts";
 import type { World } from "../engine/state/core.ts";
@@ -49,7 +49,11 @@ export function covered(engine: Engine, o: Options, total: Found): Result {
     );
   }
   const note = !held && !sleepless ? "" : `; such loops count as endless` +
-    (held ? ", and how often they go round is tried, not proven" : "");
+    (!held
+      ? ""
+      : engine.scenario.async
+      ? `, and only their first ${ROUNDS - 1} rounds are told apart`
+      : ", and how often they go round is tried, not proven");
   const belief = believed === 0
     ? ""
     : `, if loops remember nothing; ${believed} runs found none that does`;
@@ -85,10 +89,14 @@ export function sampled(
   const others = bounds.filter((bound) =>
     !/^[\d.]+ (state|second)/.test(bound)
   );
+  const { preemptions } = total;
+  const bounded = preemptions < 0
+    ? ""
+    : `; complete up to ${counted(preemptions, "preemption")}`;
   return resultOf(
     total,
     `sampled${upTo(others)}: ${counted(ran, "execution")}${late}, after the ` +
-      `first ${counted(total.states, "state")}${why.join("")}`,
+      `first ${counted(total.states, "state")}${why.join("")}${bounded}`,
     bounds,
   );
 }
@@ -131,6 +139,7 @@ export const nothing = ({ fault, schedule }: World): Found => ({
   executions: 0,
   steps: 0,
   maxOpSteps: 0,
+  preemptions: -1,
 });
 
 /** Both together. */
@@ -143,6 +152,7 @@ export const sum = (a: Found, b: Found): Found => ({
   executions: a.executions + b.executions,
   steps: a.steps + b.steps,
   maxOpSteps: Math.max(a.maxOpSteps, b.maxOpSteps),
+  preemptions: -1,
 });
 
 /** The result of what was found. */
@@ -153,10 +163,12 @@ export function resultOf(
   failure?: Failure,
 ): Result {
   const { complete, states, executions, steps, maxOpSteps } = found;
+  const { preemptions } = found;
   return {
     ok: failure === undefined,
     complete: complete && failure === undefined,
     bounds,
+    ...preemptions >= 0 && failure === undefined && { preemptions },
     states,
     executions,
     steps,

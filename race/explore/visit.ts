@@ -209,6 +209,7 @@ export class Visit {
       executions: this.#executions,
       steps: this.#steps,
       maxOpSteps: this.#world.maxOpSteps,
+      preemptions: this.#o.minimal ? this.#least - 1 : -1,
     };
   }
 
@@ -308,7 +309,9 @@ export class Visit {
       this.#load();
       if (judgeHere(engine, o, here)) this.#executions++;
     }
+    // The first step says who runs: after any other, that is a preemption.
     const mayReduce = o.reduce === true && here.live > 0 &&
+      !(o.minimal && last < 0) &&
       (this.#quick === null || mayAnyBeOwn(agents));
     const own = mayReduce
       ? ownStep(engine, here, o.minimal ? last : -1, agents)

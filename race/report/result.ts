@@ -158,6 +158,12 @@ export interface Result {
    * of a search that is not complete. Of a failure, none.
    */
   readonly bounds: readonly string[];
+  /**
+   * If the search is not complete: every interleaving with at most so many
+   * preemptions was covered. Each timeout, spurious wake, terminated agent and
+   * old value of a hint counts as one, too.
+   */
+  readonly preemptions?: number;
   /** How many states were searched. */
   readonly states: number;
   /** How many executions came to their end. */

@@ -166,6 +166,23 @@ test("loops that count as endless are a bound", () => {
   assert.match(loads.summary, /^complete up to loops of 500 operations: /);
 });
 
+test("of an endless loop that awaits, the first rounds alone are told apart", async () => {
+  const { complete, summary } = await race.agents(
+    { memory: () => new SharedArrayBuffer(4) },
+    async (memory) => {
+      while (Atomics.load(new Int32Array(memory), 0) === 0) {
+        await Promise.resolve();
+      }
+    },
+    (memory) => {
+      Atomics.store(new Int32Array(memory), 0, 1);
+    },
+    { spins: 500 },
+  );
+  assert.ok(complete);
+  assert.match(summary, /, and only their first 31 rounds are told apart$/);
+});
+
 test("assert says how far it looked, and can insist on all", () => {
   const told = race.assert(adding, { programs: 5, complete: true });
   assert.equal(told, {

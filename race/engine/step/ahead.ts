@@ -37,7 +37,7 @@ const LEAST = 2;
 const PERIOD = 200;
 
 /** How many equal rounds make a loop in asynchronous code. */
-const ROUNDS = 32;
+export const ROUNDS = 32;
 
 /**
  * A loop that changes nothing is explored step by step up to this many steps.
