@@ -48,7 +48,12 @@ const ANY: [what: string, value: unknown, least: number, n: number][] = [
   ["an object of 40 names", LARGE, 2, 512],
   [
     "100 objects of one shape",
-    Array(100).fill(0).map(() => ({ ...OBJECT })),
+    Array.from({ length: 100 }, (_, i) => ({
+      id: 1000 * i,
+      name: `somebody of number ${i}`,
+      tags: [`tag ${i}`, "two", "three"],
+      at: { x: i / 3, y: -i },
+    })),
     4,
     64,
   ],

@@ -8,7 +8,7 @@ import { DOUBLE, INT, REFERENCE, SHORT, UTF16, UTF8 } from "./tags.ts";
 import { writeUtf8At } from "../_message/utf8.ts";
 
 /** Up to this number, containers are compared one by one; more by their bytes. */
-const FEW_SEEN = 32;
+const FEW_SEEN = 16;
 /** The chains by which they are found, and the longest before a Map is faster. */
 const CHAINS = 512;
 const LONGEST = 128;
