@@ -44,15 +44,19 @@ export const NAME: string = name;
 export const SUBPATHS: readonly string[] = Object.keys(exports)
   .map((subpath) => subpath.slice(1));
 
+/** The files that an entry of `publish.include` names. */
+function included(entry: string): string[] {
+  const [, folder, ending] = /^(.*\/)(?:\*(\.\w+))?$/.exec(entry) ?? [];
+  if (folder === undefined) return [entry];
+  const recursive = ending === undefined;
+  return fs.readdirSync(PROJECT + folder, { recursive, encoding: "utf8" })
+    .map((file) => path.posix.join(folder, file.replaceAll("\\", "/")))
+    .filter((file) => file.endsWith(ending ?? ""))
+    .filter((file) => fs.statSync(path.join(PROJECT, file)).isFile());
+}
+
 /** All published files, as paths in the project. */
-const PUBLISHED: readonly string[] = publish.include
-  .flatMap((entry) =>
-    entry.endsWith("/")
-      ? fs.readdirSync(PROJECT + entry, { recursive: true, encoding: "utf8" })
-        .map((file) => path.posix.join(entry, file.replaceAll("\\", "/")))
-        .filter((file) => fs.statSync(path.join(PROJECT, file)).isFile())
-      : [entry]
-  );
+export const PUBLISHED: readonly string[] = publish.include.flatMap(included);
 
 /** The published modules, as paths in the project. */
 const MODULES: readonly string[] = PUBLISHED
@@ -91,13 +95,14 @@ export async function writePackage(home: string): Promise<void> {
   for (const file of PUBLISHED) {
     const isModule = file.endsWith(".ts");
     if (file === "deno.json") continue; // package.json takes its place
-    const source = fs.readFileSync(path.join(PROJECT, file), "utf8");
+    const from = path.join(PROJECT, file);
     const to = path.join(home, file.replace(/\.ts$/, ".js"));
     fs.mkdirSync(path.dirname(to), { recursive: true });
     if (!isModule) {
-      fs.writeFileSync(to, source);
+      fs.copyFileSync(from, to);
       continue;
     }
+    const source = fs.readFileSync(from, "utf8");
     const { code } = await esbuild.transform(source, {
       loader: "ts",
       target: "esnext",

@@ -9,7 +9,7 @@ import * as assert from "uvu/assert";
 import { countOf, raised } from "../_run/examples.ts";
 import { suite } from "../_run/harness.ts";
 import { run } from "../_run/native.ts";
-import { install } from "../_run/package.ts";
+import { install, PUBLISHED } from "../_run/package.ts";
 
 const PROJECT = fileURLToPath(new URL("../..", import.meta.url));
 const README = fs.readFileSync(path.join(PROJECT, "README.md"), "utf8");
@@ -66,6 +66,15 @@ test("its worker example runs in Node, as it is pasted, for any N", async () => 
 
 test("its worker example runs in Deno, as it is pasted, for any N", async () => {
   await runBoth(process.execPath, wordsAfter("deno"));
+});
+
+test("what it links to is in the package, too", () => {
+  const links = [...README.matchAll(/\]\(([^)\s#]+)[^)]*\)/g)]
+    .map(([, link]) => link!)
+    .filter((link) => !link.startsWith("https:"));
+  assert.ok(links.length > 30, `${links.length} links`);
+  const missing = links.filter((link) => !PUBLISHED.includes(link));
+  assert.equal(missing, []);
 });
 
 test("it is shorter than 200 lines, and gives two commands", () => {
