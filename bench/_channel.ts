@@ -29,13 +29,18 @@ export interface End {
   codec: string;
   n: number;
   value: unknown;
+  /** Whether the carrier is the one that a channel has by itself. */
+  usual?: boolean;
 }
 
-const channelOf = ({ handle, codec }: End) =>
-  codec === DEFAULT ? Channel.from<unknown>(handle) : Channel.from(handle, {
-    codec: CODECS[codec]!,
-    carrier: oneToOne,
-  });
+function channelOf({ handle, codec, usual }: End): Channel<unknown> {
+  if (codec === DEFAULT) return Channel.from<unknown>(handle);
+  const config = { codec: CODECS[codec]! };
+  return Channel.from(
+    handle,
+    usual ? config : { ...config, carrier: oneToOne },
+  );
+}
 
 export function send(end: End): Run {
   const channel = channelOf(end);

@@ -3,6 +3,7 @@
 // and one receives.
 import { Channel, oneToOne } from "../mod.ts";
 import { BATCH, CODECS, DEFAULT } from "./_channel.ts";
+import { LARGE, ROWS, SMALL } from "./_values.ts";
 import {
   contest,
   ratio,
@@ -14,13 +15,6 @@ import {
 
 const MODULE = new URL("./_channel.ts", import.meta.url);
 
-const OBJECT = {
-  id: 12345,
-  name: "somebody of some name",
-  tags: ["one", "two", "three"],
-  at: { x: 0.5, y: -1.25 },
-};
-
 /**
  * A value, and the target: how many times as many messages as by postMessage.
  */
@@ -28,35 +22,14 @@ const VALUES: [codec: string, what: string, value: unknown, least: number][] = [
   ["f64", "a number", 0.5, 20],
   ["record", "a record of three numbers", { x: 1, y: 2.5, z: -3.5 }, 15],
   ["text", "100 letters", "letters ab".repeat(10), 5],
-  ["json", "a small object in JSON", OBJECT, 1.8],
+  ["json", "a small object in JSON", SMALL, 1.8],
 ];
-
-/** An object of about 2 KB: 40 names, and objects in it. */
-const LARGE = Object.fromEntries(
-  Array.from({ length: 40 }, (_, i) => {
-    const part = [i * 1000, `text number ${i} of an object`, {
-      x: i / 3,
-      on: true,
-    }];
-    return [`name${i}`, i % 4 === 3 ? part : part[i % 3]];
-  }),
-);
 
 /** The same for a channel that names no codec and no carrier. */
 const ANY: [what: string, value: unknown, least: number, n: number][] = [
-  ["a small object", OBJECT, 5, 2048],
+  ["a small object", SMALL, 5, 2048],
   ["an object of 40 names", LARGE, 2, 512],
-  [
-    "100 objects of one shape",
-    Array.from({ length: 100 }, (_, i) => ({
-      id: 1000 * i,
-      name: `somebody of number ${i}`,
-      tags: [`tag ${i}`, "two", "three"],
-      at: { x: i / 3, y: -i },
-    })),
-    4,
-    64,
-  ],
+  ["100 objects of one shape", ROWS, 4, 64],
   ["100 letters", "letters ab".repeat(10), 3, 2048],
 ];
 
@@ -159,7 +132,7 @@ async function json(): Promise<Row> {
   const n = 2000;
   const encoder = new TextEncoder();
   const decoder = new TextDecoder();
-  const data = channels("json", n, OBJECT, { capacity: 1024 });
+  const data = channels("json", n, SMALL, { capacity: 1024 });
   const results = await contest([
     await threads("channel", MODULE, [
       { make: "send", data },
@@ -167,7 +140,7 @@ async function json(): Promise<Row> {
     ]),
     timed("one thread", (n) => {
       for (; n > 0; n--) {
-        const bytes = encoder.encode(JSON.stringify(OBJECT));
+        const bytes = encoder.encode(JSON.stringify(SMALL));
         JSON.parse(decoder.decode(bytes));
       }
     }),
@@ -228,9 +201,9 @@ async function bytes(): Promise<Row[]> {
 /** One message there and one back, both sides idle before. */
 async function latency(): Promise<Row[]> {
   const n = 100;
-  const there = channels("json", n, OBJECT, { capacity: 4 });
-  const back = channels("json", n, OBJECT, { capacity: 4 });
-  const [here, other] = ports(n, OBJECT);
+  const there = channels("json", n, SMALL, { capacity: 4 });
+  const back = channels("json", n, SMALL, { capacity: 4 });
+  const [here, other] = ports(n, SMALL);
   const data = { there, back };
   const byTurns = { byTurns: true };
   const results = await contest([

@@ -240,8 +240,10 @@ export async function threads<Name extends string>(
   name: Name,
   module: URL,
   roles: readonly Role[],
-  { ms, byTurns = false, check }: {
+  { ms, laps, byTurns = false, check }: {
     ms?: number;
+    /** How many laps a turn has; by default one of `ms`, or many. */
+    laps?: number;
     /** The threads wait for each other, on one core if the system likes. */
     byTurns?: boolean;
     /** Throws if the laps of a turn went wrong. */
@@ -258,10 +260,10 @@ export async function threads<Name extends string>(
     started.push(await spawn(url, order, ports));
   }
   for (const thread of started) await thread.next();
-  const laps = ms === undefined && count > 1 ? LAPS : 1;
+  const last = laps ?? (ms === undefined && count > 1 ? LAPS : 1);
   const turn = async () => {
     Atomics.store(words, ARRIVED, 0);
-    Atomics.store(words, LAST, laps);
+    Atomics.store(words, LAST, last);
     for (const thread of started) thread.post("go");
     if (ms !== undefined) {
       setTimeout(() => Atomics.store(words, OVER, 1), ms);
@@ -278,7 +280,7 @@ export async function threads<Name extends string>(
     const limit = Math.max(least, DISTURBED);
     return middle(measured.filter((lap) => noise(lap) <= limit));
   };
-  const looksForQuiet = count === 1 || laps > 1 && !byTurns;
+  const looksForQuiet = count === 1 || last > 1 && !byTurns;
   const stop = () => {
     for (const thread of started) thread.post("stop");
   };

@@ -34,7 +34,9 @@ const TARGETED = ["Deno", "Node"];
 /** Its figures are those of C, not of a runtime. */
 const DENO_ONLY = ["twins"];
 /** A page starts no processes, and gets no packages. */
-const NOT_IN_PAGES = ["calls", "idle", "memory", "pool", "sync_calls"];
+const NOT_IN_PAGES = [
+  ...["beside", "calls", "idle", "memory", "pool", "sync_calls"],
+];
 /** Its processes run in Deno or Node. */
 const NOT_IN_BUN = ["pool"];
 /** How long a group takes that was never measured. */

@@ -1,13 +1,12 @@
 // How long does a call of an async function take that blocks, quietly and beside
 // busy processes, against synckit? Here another program's load belongs to the
 // question, so no turn is repeated for it: both take turns of 200 calls.
-import { type ChildProcess, spawn } from "node:child_process";
 import * as fs from "node:fs";
-import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { syncWorker } from "../primitives/sync_worker.ts";
 import { start } from "../tests/_run/workers.ts";
 import type { Api } from "./_sync_calls.ts";
+import { beside, busyProcesses } from "./busy.ts";
 import { median, type Row, spread } from "./contest.ts";
 import { nameOf, peer } from "./peers.ts";
 
@@ -48,16 +47,6 @@ function options(): object {
       { level: i % 3, options: ["always", i] },
     ] as const);
   return { rules: Object.fromEntries(rules) };
-}
-
-/** Processes that compute, for a minute at most. */
-function busyProcesses(n: number): ChildProcess[] {
-  const loop = "const end = Date.now() + 60000; while (Date.now() < end);";
-  const words = "Deno" in globalThis ? ["eval", loop] : ["-e", loop];
-  return Array.from(
-    { length: n },
-    () => spawn(process.execPath, words, { stdio: "ignore" }),
-  );
 }
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -129,8 +118,7 @@ export async function rows(): Promise<Row[]> {
     }
   }
   for (const busy of BUSY) {
-    const processes = busyProcesses(busy);
-    if (busy > 0) await pause(500);
+    const processes = await busyProcesses(busy);
     for (const [what, name, args] of KINDS) {
       const medians: Record<string, number[]> = {};
       const tails: Record<string, number[]> = {};
@@ -142,7 +130,7 @@ export async function rows(): Promise<Row[]> {
           await pause(1);
         }
       }
-      const where = busy === 0 ? "quiet" : `beside ${busy} busy processes`;
+      const where = beside(busy);
       rows.push(row(`${what}, ${where}: median`, medians));
       rows.push(row(`${what}, ${where}: p99`, tails));
     }
