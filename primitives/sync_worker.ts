@@ -8,7 +8,9 @@ import { describe } from "./_memory/describe.ts";
 import { DISPOSE, type Disposer } from "./_memory/dispose.ts";
 import { LastWords } from "./_calls/last_words.ts";
 import { parent } from "./_calls/parent.ts";
-import { methodsBy } from "./_calls/remote.ts";
+import { Client } from "./_calls/client.ts";
+import { type Invoke, remoteBy } from "./_calls/remote.ts";
+import { slotsOf } from "./_calls/wire.ts";
 import {
   type AnyWorker,
   type NodePort,
@@ -29,7 +31,6 @@ import {
   type ApiCodec,
   type BlockingRemote,
   ClosedError,
-  connect,
   type ConnectOptions,
   type OptionsOf,
   serve,
@@ -164,8 +165,8 @@ class Caller {
     }
   };
 
-  /** What a call throws that was thrown `error`. */
-  explain(error: unknown, called: unknown): unknown {
+  /** What a call throws that was thrown `error`, perhaps by the worker. */
+  explain(error: unknown, isSent: boolean, called: unknown): unknown {
     const hasEnded = error instanceof CallError || error instanceof ClosedError;
     const cause = hasEnded ? this.#words.error : undefined;
     if (cause !== undefined) {
@@ -176,7 +177,7 @@ class Caller {
       Object.defineProperty(ended, "cause", { value: cause });
       return ended;
     }
-    if (isError(error)) addStack(error, called);
+    if (isSent && isError(error)) addStack(error, called);
     return error;
   }
 
@@ -200,8 +201,7 @@ function addStack(error: Error, called: unknown): void {
   const frames = (here.stack ?? "").split("\n")
     .filter((line) => line.includes("at ") || line.includes("@"));
   const { stack } = error;
-  // An error of this thread has these frames.
-  if (frames.length === 0 || stack?.includes(frames[0]!.trim())) return;
+  if (frames.length === 0) return;
   const both = [stack, "    --- called by ---", ...frames].join("\n");
   Object.defineProperty(error, "stack", {
     value: both,
@@ -276,24 +276,23 @@ export function syncWorker<Api>(
   const start = isMade ? url : () => startThread(url, worker);
   const { request = BYTES, reply = BYTES } = given;
   const ring = CallRing.create({ slots: SLOTS, request, reply });
-  type Methods = Record<string, (...args: unknown[]) => unknown>;
-  const remote = connect.blocking<Methods>(ring, { codec, timeout });
+  const around = (invoke: Invoke): Invoke => (args, called) => {
+    try {
+      return invoke(args);
+    } catch (error) {
+      throw caller.explain(error, client.thrown === error, called);
+    } finally {
+      caller.flush();
+    }
+  };
+  const client = new Client(
+    () => slotsOf(ring, agentId()),
+    { codec, timeout },
+    true,
+    around,
+  );
   const caller = new Caller(ring, start, module, codec === json);
-  const methods = methodsBy((name) => {
-    const method = (remote as Methods)[name]!;
-    const called = (...args: unknown[]) => {
-      try {
-        return method(...args);
-      } catch (error) {
-        throw caller.explain(error, called);
-      } finally {
-        caller.flush();
-      }
-    };
-    return called;
-  });
-  Object.defineProperty(methods, DISPOSE, { value: () => caller.end() });
-  return methods as SyncWorker<Api>;
+  return remoteBy(client.ends(), () => caller.end()) as SyncWorker<Api>;
 }
 
 // ---- the worker -----------------------------------------------------------------

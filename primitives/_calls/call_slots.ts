@@ -201,7 +201,8 @@ export class Slots {
   readonly count: number;
   readonly maxRequest: number;
   readonly maxReply: number;
-  readonly #id: number;
+  /** This agent. */
+  readonly id: number;
   readonly #bytes: Uint8Array<SharedArrayBuffer>;
   readonly #copier: Copier;
   readonly #stride: number;
@@ -221,7 +222,7 @@ export class Slots {
     const { buffer, byteOffset, byteLength } = words;
     const shape = words[SHAPE]!;
     this.words = words;
-    this.#id = id;
+    this.id = id;
     this.count = slotsOf(shape);
     this.maxRequest = requestOf(shape);
     this.maxReply = words[REPLY]!;
@@ -338,9 +339,9 @@ export class Slots {
   /** Posts the `byteLength` bytes that were written to a claimed slot. */
   publish(at: number, byteLength: number): void {
     const { words } = this;
-    Atomics.store(words, at + CALLER, this.#id);
+    Atomics.store(words, at + CALLER, this.id);
     words[at + REQUEST_LENGTH] = byteLength; // published by (P)
-    const posted = POSTED | this.#id;
+    const posted = POSTED | this.id;
     Atomics.store(words, at, posted); // (P)
     // (C) Pairs with (E): we see that the ring is closed, or the servers see
     // our call before they end.
@@ -365,7 +366,7 @@ export class Slots {
   /** Claims a free slot; 0 if there is none. */
   claim(): number {
     const { words } = this;
-    const claimed = CLAIMED | this.#id;
+    const claimed = CLAIMED | this.id;
     for (let i = 2 * this.count; i > 0; i--) {
       const at = this.#next;
       // The first round reads hints, which the exchange checks; the second
@@ -520,7 +521,7 @@ export class Slots {
 
   #take(): number {
     const { words } = this;
-    const serving = SERVING | this.#id;
+    const serving = SERVING | this.id;
     for (let i = 2 * this.count; i > 0; i--) {
       const at = this.#look;
       this.#look = this.#after(at);

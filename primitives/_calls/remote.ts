@@ -4,20 +4,96 @@
  * @module
  */
 
-/** A method that takes whatever it is given. */
-export type AnyMethod = (...args: unknown[]) => unknown;
+import { DISPOSE } from "../_memory/dispose.ts";
 
-/** An object that has whatever method it is asked for: `make` makes it. */
-export function methodsBy(make: (name: string) => AnyMethod): object {
-  // The proxy is asked once for each name: the method is kept in front of it.
-  const unknown = new Proxy({}, {
-    get(_, name, methods) {
-      // `await` asks for "then".
-      if (typeof name !== "string" || name === "then") return undefined;
-      const value = make(name);
-      Object.defineProperty(methods, name, { value, enumerable: true });
+/** What is done with the arguments of one call of the function `called`. */
+export type Invoke = (args: unknown[], called?: unknown) => unknown;
+
+/** How what stands for an object reaches it. A path has a dot between names. */
+export interface Ends {
+  /** Prepares the calls of the method at `path`. */
+  call(path: string): Invoke;
+  /** Prepares instances of the class at `path`. */
+  make(path: string): Invoke;
+  /** Reads the property at `path`; undefined if this agent blocks. */
+  readonly get: ((path: string) => Promise<unknown>) | undefined;
+}
+
+/** These are the functions' own, also where a method has such a name. */
+const OF_FUNCTIONS = ["apply", "bind", "call"];
+
+function refuse(path: string): never {
+  throw new TypeError(
+    `Cannot assign to ${path}: it is another agent's; serve a method that ` +
+      "assigns",
+  );
+}
+
+/**
+ * Puts the properties of an object behind `target`: each is made once, and then
+ * kept in front of them.
+ */
+function before(ends: Ends, prefix: string, target: object): void {
+  const isFunction = typeof target === "function";
+  const properties = new Proxy({}, {
+    get(_, name, receiver) {
+      if (typeof name !== "string") {
+        return isFunction ? Reflect.get(Function.prototype, name) : undefined;
+      }
+      if (isFunction && OF_FUNCTIONS.includes(name)) {
+        return Reflect.get(Function.prototype, name);
+      }
+      // `await` asks for "then", and a Remote itself is no promise.
+      const path = prefix + name;
+      const value = name !== "then"
+        ? nodeOf(ends, path)
+        : isFunction && ends.get !== undefined
+        ? thenOf(ends.get, prefix.slice(0, -1))
+        : undefined;
+      Object.defineProperty(receiver, name, {
+        get: () => value,
+        set: () => refuse(path),
+        enumerable: true,
+      });
       return value;
     },
+    set: (_, name) => refuse(prefix + String(name)),
   });
-  return Object.create(unknown);
+  Object.setPrototypeOf(target, properties);
+}
+
+type Then = PromiseLike<unknown>["then"];
+
+const thenOf = (get: NonNullable<Ends["get"]>, path: string): Then => //
+(resolve, reject) => get(path).then(resolve, reject);
+
+/** A method, a class, a property or an object of methods: nobody knows yet. */
+function nodeOf(ends: Ends, path: string): object {
+  const call = ends.call(path);
+  let make: Invoke | undefined;
+  const node = function (...args: unknown[]): unknown {
+    if (new.target === undefined) return call(args, node);
+    make ??= ends.make(path);
+    return make(args, node);
+  };
+  Reflect.deleteProperty(node, "name");
+  Reflect.deleteProperty(node, "length");
+  before(ends, `${path}.`, node);
+  return node;
+}
+
+/**
+ * An object that has whatever property it is asked for. If it is given
+ * `dispose`, that ends it.
+ */
+export function remoteBy(
+  ends: Ends,
+  dispose?: () => void,
+): object {
+  const remote = {};
+  before(ends, "", remote);
+  if (dispose !== undefined) {
+    Object.defineProperty(remote, DISPOSE, { value: dispose });
+  }
+  return remote;
 }

@@ -120,28 +120,61 @@ export type IsStructured<T> = unknown extends T ? true
     [StructuredOf<Exclude<T, undefined | void | AbortSignal>>] ? true
   : false;
 
-/** The arguments and the results of the methods of an object. */
-export type ApiValuesOf<Api> = {
-  [Name in keyof Api]: Api[Name] extends (...args: infer Args) => infer Result
-    ? { [At in keyof Args]: Args[At] }[number] | Awaited<Result>
-    : never;
-};
+/**
+ * Whether a property is read as a value, and is no object of methods. Arrays,
+ * maps and bytes are values, too.
+ */
+export type IsData<T> = [T] extends [StructuredOf<T>] ? true : false;
+
+/** Whether a value is iterated where it is, and not copied. */
+export type IsIterated<T> = unknown extends T ? false
+  : [T] extends [never] ? false
+  : [T] extends [AsyncIterable<unknown> | IterableIterator<unknown>] ? true
+  : false;
+
+/** The values of an iterator that is iterated where it is. */
+export type IteratedOf<T> = T extends AsyncIterable<infer Value> ? Value
+  : T extends Iterable<infer Value> ? Value
+  : never;
+
+/** What is carried of a value: if it is an iterator, its values. */
+export type CarriedOf<T> = IsIterated<T> extends true ? IteratedOf<T> : T;
+
+/** The arguments and the result of a method. */
+export type ValuesOf<Method> = Method extends
+  (...args: infer Args) => infer Result
+  ? { [At in keyof Args]: Args[At] }[number] | CarriedOf<Awaited<Result>>
+  : never;
 
 /** Whether each property of `T` is `true`. */
 export type AllTrue<T> = [T[keyof T]] extends [true] ? true : false;
 
-/** Whether JSON carries the arguments and results of an object's methods. */
-export type IsJsonApi<Api> = AllTrue<
-  { [Name in keyof Api]: IsJson<ApiValuesOf<Api>[Name]> }
->;
-
 /**
- * Whether `structuredClone` copies the arguments and results of an object's
- * methods.
+ * Whether JSON carries what the methods of an object take and return, and its
+ * properties; `Depth` is how deep the object is nested, up to 3.
  */
-export type IsStructuredApi<Api> = AllTrue<
-  { [Name in keyof Api]: IsStructured<ApiValuesOf<Api>[Name]> }
->;
+export type IsJsonApi<Api, Depth extends 0[] = []> = Depth["length"] extends 3
+  ? true
+  : AllTrue<
+    {
+      [Name in keyof Api]: Api[Name] extends (...args: never[]) => unknown
+        ? IsJson<ValuesOf<Api[Name]>>
+        : IsData<Api[Name]> extends true ? IsJson<Api[Name]>
+        : IsJsonApi<Api[Name], [...Depth, 0]>;
+    }
+  >;
+
+/** The same of `structuredClone`. */
+export type IsStructuredApi<Api, Depth extends 0[] = []> =
+  Depth["length"] extends 3 ? true
+    : AllTrue<
+      {
+        [Name in keyof Api]: Api[Name] extends (...args: never[]) => unknown
+          ? IsStructured<ValuesOf<Api[Name]>>
+          : IsData<Api[Name]> extends true ? true
+          : IsStructuredApi<Api[Name], [...Depth, 0]>;
+      }
+    >;
 
 /** The codecs that carry the arguments and results of an object's methods. */
 export type CodecOfApi<Api> =

@@ -2,9 +2,11 @@ import { mutants } from "../_run/mutant.ts";
 
 const IN_C = "no agent of C plays these scenarios";
 
+const CALLS = { header: "calls", scenarios: ["calls"] };
+
 /** Mutants of calls in pieces. */
 export const MUTANTS = [
-  ...mutants({ source: "calls", scenarios: ["calls"] }, {
+  ...mutants({ ...CALLS, source: "_calls/server" }, {
     what: "a server takes a piece without the ones before it",
     by: "two servers, of which one has the pieces",
     ts: [
@@ -14,6 +16,17 @@ export const MUTANTS = [
     ],
     c: IN_C,
   }, {
+    what: "gives the request back before it has read it",
+    by: "a caller gives up, and says why",
+    ts: [
+      "const asked = this.#read(request);",
+      "if (request[SIGNAL]! > 0) { " +
+      "Atomics.store(this.slots.words, at + REQUEST, GIVEN); } " +
+      "const asked = this.#read(request);",
+    ],
+    c: IN_C,
+  }),
+  ...mutants({ ...CALLS, source: "_calls/client" }, {
     what: "keeps a view of a piece whose slot is given back",
     by: "two callers whose pieces share a slot",
     ts: [
@@ -36,16 +49,6 @@ export const MUTANTS = [
     ts: [
       "if (Atomics.load(words, at + REQUEST) !== GIVEN) return;",
       "",
-    ],
-    c: IN_C,
-  }, {
-    what: "gives the request back before it has read it",
-    by: "a caller gives up, and says why",
-    ts: [
-      "const [method, args] = this.#read(request);",
-      "if (request[SIGNAL]! > 0) { " +
-      "Atomics.store(this.slots.words, at + REQUEST, GIVEN); } " +
-      "const [method, args] = this.#read(request);",
     ],
     c: IN_C,
   }, {

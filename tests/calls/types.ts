@@ -56,6 +56,12 @@ export const generator = {
     yield 1;
   },
 };
+export const days = {
+  async *days(): AsyncGenerator<Date, number> {
+    yield await new Date();
+    return 1;
+  },
+};
 
 /** Is never called. */
 export function connects(ring: CallRing): unknown[] {
@@ -85,10 +91,10 @@ export function connects(ring: CallRing): unknown[] {
     connect.blocking<typeof now>(ring, { codec: codec.json }),
     // @ts-expect-error: JSON has no maps
     connect<typeof map>(ring, { codec: codec.json }),
-    // @ts-expect-error: no generator is sent
     connect<typeof generator>(ring),
-    // @ts-expect-error: no generator is sent
-    connect<typeof generator>(ring, { codec: codec.structured }),
+    connect<typeof generator>(ring, { codec: codec.json }),
+    // @ts-expect-error: JSON has no dates
+    connect<typeof days>(ring, { codec: codec.json }),
     // @ts-expect-error: it carries text alone
     connect<Account>(ring, { codec: codec.text }),
   ];
@@ -137,4 +143,72 @@ export function tasks(): unknown[] {
     // @ts-expect-error: the codec carries bytes
     task<Date, string>({ request: codec.binary }),
   ];
+}
+
+export class Counter {
+  constructor(readonly count: number) {}
+  add(n: number): number {
+    return this.count + n;
+  }
+}
+
+const nested = {
+  math: { add: (a: number, b: number): number => a + b },
+  version: "1",
+  at: new Date(),
+  Counter,
+};
+const dates = { deep: { at: (date: Date): number => date.getTime() } };
+
+/** Is never called. */
+export async function objects(ring: CallRing): Promise<unknown[]> {
+  const remote = connect<typeof nested>(ring);
+  const now = connect.blocking<typeof nested>(ring);
+  const counter = await new remote.Counter(1);
+  const here = new now.Counter(1);
+  const numbers: number[] = [
+    await remote.math.add(1, 2),
+    now.math.add(1, 2),
+    await counter.add(1),
+    await counter.count,
+    here.add(1),
+    here.count(),
+    (await remote.at).getTime(),
+  ];
+  const texts: string[] = [await remote.version, now.version()];
+  connect<typeof dates>(ring);
+  // @ts-expect-error: JSON has no dates, within objects, too
+  connect<typeof dates>(ring, { codec: codec.json });
+  // @ts-expect-error: JSON has no dates
+  connect<typeof nested>(ring, { codec: codec.json });
+  // @ts-expect-error: it takes numbers
+  remote.math.add("1", 2);
+  // @ts-expect-error: a number, and no text
+  new remote.Counter("1");
+  // @ts-expect-error: a class is not called
+  remote.Counter(1);
+  // @ts-expect-error: nothing is assigned
+  remote.version = "2";
+  // @ts-expect-error: nothing is assigned
+  remote.math.add = () => 1;
+  // @ts-expect-error: a promise of a text
+  texts.push(remote.version);
+  return [numbers, texts];
+}
+
+/** Is never called. */
+export async function iterates(ring: CallRing): Promise<unknown[]> {
+  const remote = connect<typeof days & typeof generator>(ring);
+  const now = connect.blocking<typeof days & typeof generator>(ring);
+  const dates: Date[] = [];
+  const counts: number[] = [];
+  for await (const date of remote.days()) dates.push(date);
+  for await (const count of await remote.count()) counts.push(count);
+  for (const date of now.days()) dates.push(date);
+  for (const count of now.count()) counts.push(count);
+  // @ts-expect-error: its values are numbers
+  for await (const date of remote.count()) dates.push(date);
+  // @ts-expect-error: an agent that does not block awaits its values
+  for (const date of remote.days()) dates.push(date);
+  return [dates, counts];
 }

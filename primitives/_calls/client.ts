@@ -1,0 +1,682 @@
+/**
+ * The caller of typed calls: writes the requests that `serve` answers.
+ *
+ * @module
+ */
+
+import { CALL_RING } from "../_layout.ts";
+import { describe } from "../_memory/describe.ts";
+import { type Codec, encodeWhole } from "../_message/message.ts";
+import { type Classes, classesOf, ownErrorOf } from "../_message/own_errors.ts";
+import { errorText, isError, textsOf } from "../_message/thrown.ts";
+import { readUtf8, writeUtf8 } from "../_message/utf8.ts";
+import { ClosedError } from "../_queue/queue.ts";
+import { waitOn, wake } from "../_wait/event_count.ts";
+import { spin, spinPatiently } from "../_wait/spin.ts";
+import {
+  assertTimeout,
+  block,
+  tryBlockAsync,
+  type Waiting,
+} from "../_wait/wait.ts";
+import type { Sleep } from "../_wait/waiter.ts";
+import {
+  FREE,
+  Lookout,
+  PHASE_MASK,
+  POSTED,
+  REPLIED,
+  REQUEST,
+  type Slots,
+} from "./call_slots.ts";
+import {
+  blockingIterator,
+  Done,
+  iterateLater,
+  RemoteIterator,
+  type Steps,
+} from "./iterators.ts";
+import { joined } from "./pieces.ts";
+import { type Ends, type Invoke, remoteBy } from "./remote.ts";
+import type { ConnectOptions } from "./types.ts";
+import {
+  assertBlocking,
+  CALL,
+  CHECK,
+  checkOf,
+  codecOf,
+  DONE,
+  ELSEWHERE,
+  ERROR,
+  FETCH,
+  GET,
+  GIVEN,
+  HEAD,
+  INSTANCE,
+  isSignal,
+  KEPT,
+  LONGEST,
+  MAKE,
+  MORE,
+  NAME_LENGTH,
+  NEXT,
+  NOTHING,
+  OBJECT,
+  OF_OBJECT,
+  OFFSET,
+  PIECE,
+  PIECE_HEAD,
+  PIECE_OF_CALL,
+  putWord,
+  REASON,
+  REASON_LENGTH,
+  RELEASE,
+  RETURN,
+  SIGNAL,
+  THROW,
+  THROWN,
+  TOKEN,
+  VALUE,
+  WHOLE,
+} from "./wire.ts";
+
+/** How a call ended, or the first piece of its reply. */
+interface Answer {
+  readonly what: number;
+  /** The value, the bytes of a piece, or the request if it must be sent again. */
+  readonly value: unknown;
+}
+
+/** A promise that may be one of an iterator. */
+type AnyPromise = Promise<unknown> & Partial<AsyncIterable<unknown>>;
+
+/** What all calls of a method have in common. */
+interface Call {
+  /** The bytes before the arguments. */
+  readonly head: Uint8Array;
+  /** As many bytes as the longest request so far needed. */
+  longest: number;
+  /** The room for requests in each slot that was used so far. */
+  readonly rooms: Room[];
+}
+
+/** The room for a request. */
+interface Room {
+  /** All of it. */
+  readonly message: Uint8Array;
+  /** Its part for the arguments. */
+  readonly body: Uint8Array;
+}
+
+/** A call that was posted, and the promise of its result. */
+interface Pending {
+  readonly at: number;
+  readonly token: number;
+  readonly signal: AbortSignal | undefined;
+  readonly ref: boolean;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+let calls = 0; // those of this agent
+
+/** An object of another agent that something here stands for. */
+interface Held {
+  readonly key: string;
+  released: boolean;
+}
+
+/** Makes the calls of one `connect`. */
+export class Client {
+  readonly #slots: Slots;
+  readonly #codec: Codec<unknown>;
+  readonly #classes: Classes;
+  readonly #timeout: number;
+  readonly #ref: boolean;
+  readonly #lookout: Lookout<Pending>;
+
+  /** What a method threw last. */
+  thrown: unknown;
+  readonly #blocks: boolean;
+  readonly #around: (invoke: Invoke) => Invoke;
+  /** Releases the objects of others that nothing here stands for any more. */
+  readonly #released: FinalizationRegistry<string>;
+
+  constructor(
+    takeSlots: () => Slots,
+    options: ConnectOptions,
+    blocks: boolean,
+    around: (invoke: Invoke) => Invoke = (invoke) => invoke,
+  ) {
+    if (blocks) assertBlocking("connect");
+    const { timeout = Infinity, ref = true } = options;
+    assertTimeout(timeout);
+    if (typeof ref !== "boolean") {
+      throw new TypeError(`ref must be a boolean: received ${describe(ref)}`);
+    }
+    this.#codec = codecOf(options);
+    this.#classes = classesOf(options.errors ?? []);
+    this.#slots = takeSlots();
+    this.#blocks = blocks;
+    this.#around = around;
+    this.#released = new FinalizationRegistry((key) => this.#release(key));
+    this.#timeout = timeout;
+    this.#ref = ref;
+    this.#lookout = new Lookout<Pending>(
+      this.#slots,
+      (call) => this.#take(call),
+      ({ at, token, signal, ref, resolve }) =>
+        resolve(this.#await(this.#path(token, at, signal), signal, ref, at)),
+    );
+  }
+
+  /** The ends of the object that is served, or of one that stayed there. */
+  ends(held?: Held): Ends {
+    const prepare = (path: string, what: number): Invoke => {
+      if (held === undefined) return this.#invoke(this.#prepare(path, what));
+      const call = this.#prepare(`${held.key}.${path}`, what | OF_OBJECT);
+      const invoke = this.#invoke(call);
+      return (args, called) => {
+        if (!held.released) return invoke(args, called);
+        const error = new TypeError("The object was released");
+        if (this.#blocks) throw error;
+        return Promise.reject(error);
+      };
+    };
+    return {
+      call: (path) => prepare(path, CALL),
+      make: (path) => prepare(path, MAKE),
+      get: this.#blocks
+        ? undefined
+        : (path) => prepare(path, GET)([]) as Promise<unknown>,
+    };
+  }
+
+  #invoke(call: Call): Invoke {
+    return this.#blocks
+      ? this.#around((args) => this.#call(call, args))
+      : (args) => this.#callAsync(call, args);
+  }
+
+  /** What stands for an object that stayed where it is served. */
+  #standFor(kind: number, key: string): object {
+    const held: Held = { key, released: false };
+    this.#released.register(held, key, held);
+    if (kind === INSTANCE) {
+      return remoteBy(this.ends(held), () => {
+        if (held.released) return;
+        held.released = true;
+        this.#released.unregister(held);
+        this.#release(key);
+      });
+    }
+    const step = (what: number) => {
+      const invoke = this.#invoke(this.#prepare(held.key, what | OF_OBJECT));
+      // `held` lives for as long as the iterator, because it is used here.
+      return (args: unknown[]) => held.key === key ? invoke(args) : undefined;
+    };
+    const steps: Steps = {
+      next: step(NEXT),
+      return: step(RETURN),
+      throw: step(THROW),
+      over: () => void this.#released.unregister(held),
+    };
+    return this.#blocks ? blockingIterator(steps) : new RemoteIterator(steps);
+  }
+
+  /** Nothing here stands for the object any more. */
+  #release(key: string): void {
+    const call = this.#prepare(key, RELEASE | OF_OBJECT);
+    // If the ring is closed, the object is released already.
+    this.#callAsync(call, [], false).then(undefined, () => {});
+  }
+
+  /** Prepares the calls of a method. */
+  #prepare(name: string, what: number): Call {
+    const bytes = new TextEncoder().encode(name);
+    const begin = HEAD + bytes.length;
+    if (bytes.length > 255) {
+      throw new RangeError(
+        `The name of a method has at most 255 bytes: received ${bytes.length}`,
+      );
+    }
+    const head = new Uint8Array(begin);
+    head[0] = what;
+    head[NAME_LENGTH] = bytes.length;
+    head[CHECK] = checkOf(this.#codec);
+    head.set(bytes, HEAD);
+    return { head, longest: begin + 256, rooms: [] };
+  }
+
+  /**
+   * Writes a call to a free slot, and posts it. Returns the slot; 0 if there is
+   * none, or if the call is too long for it.
+   */
+  #post(call: Call, args: unknown[], token: number, signalAt: number): number {
+    const slots = this.#slots;
+    const at = slots.begin();
+    if (at === 0) return 0;
+    let length = Infinity; // unless it is written
+    try {
+      const { message, body } = call.rooms[slots.numberOf(at)] ??= roomIn(
+        slots.room(at),
+        call,
+      );
+      if (message.length >= call.head.length) {
+        length = this.#write(call, message, body, args, token, signalAt);
+      }
+    } finally {
+      // It does not fit, or the codec has refused it.
+      if (length > slots.maxRequest) slots.cancel(at);
+    }
+    if (length > slots.maxRequest) {
+      if (length < Infinity) call.longest = Math.max(call.longest, length);
+      return 0;
+    }
+    slots.publish(at, length);
+    return at;
+  }
+
+  /** Writes a call; returns how many bytes it has, or needs. */
+  #write(
+    { head }: Call,
+    message: Uint8Array,
+    body: Uint8Array,
+    args: unknown[],
+    token: number,
+    signalAt: number,
+  ): number {
+    message.set(head);
+    message[SIGNAL] = signalAt + 1;
+    putWord(message, TOKEN, token);
+    let sent = args;
+    if (signalAt >= 0) (sent = args.slice())[signalAt] = null;
+    if (args.at(-1) === undefined) sent = this.#trimmed(sent);
+    if (sent.length === 0) return head.length;
+    return head.length + this.#codec.encode(sent, body);
+  }
+
+  /** JSON has no undefined; at the end it is what is missing. */
+  #trimmed(args: unknown[]): unknown[] {
+    if (this.#codec.name !== "json") return args;
+    return args.slice(0, args.findLastIndex((arg) => arg !== undefined) + 1);
+  }
+
+  /** The request of a call that is not in a slot yet. */
+  #request(
+    call: Call,
+    args: unknown[],
+    token: number,
+    signalAt: number,
+  ): Uint8Array {
+    const write = (into: Uint8Array) => {
+      const { message, body } = roomIn(into, call);
+      return this.#write(call, message, body, args, token, signalAt);
+    };
+    const request = encodeWhole(this.#codec.name, call.longest, write);
+    call.longest = Math.max(call.longest, request.length);
+    return request;
+  }
+
+  /** Calls and awaits. */
+  #callAsync(
+    call: Call,
+    args: unknown[],
+    ref = this.#ref,
+  ): Promise<unknown> {
+    const result = new Promise((resolve, reject) => {
+      const signalAt = args.findIndex(isSignal);
+      const signal = args[signalAt] as AbortSignal | undefined;
+      if (signal?.aborted) throw signal.reason;
+      const token = calls = calls + 1 | 0;
+      const at = this.#post(call, args, token, signalAt);
+      if (at === 0) {
+        const request = this.#request(call, args, token, signalAt);
+        this.#assertFits(request);
+        const path = this.#path(token, 0, signal, request);
+        return resolve(this.#await(path, signal, ref));
+      }
+      this.#lookout.add({ at, token, signal, ref, resolve, reject });
+    });
+    // `for await` takes the promise of an iterator for the iterator.
+    (result as AnyPromise)[Symbol.asyncIterator] = iterateLater;
+    return result;
+  }
+
+  /** Calls and blocks. */
+  #call(call: Call, args: unknown[]): unknown {
+    const signalAt = args.findIndex(isSignal);
+    const signal = args[signalAt] as AbortSignal | undefined;
+    if (signal?.aborted) throw signal.reason;
+    const slots = this.#slots;
+    const token = calls = calls + 1 | 0;
+    let at = this.#post(call, args, token, signalAt);
+    let request: Uint8Array | undefined;
+    if (at === 0) {
+      request = this.#request(call, args, token, signalAt);
+      this.#assertFits(request);
+    }
+    const isWaiting = this.#timeout > 0;
+    if (isWaiting && at === 0 && request!.length <= slots.maxRequest) {
+      at = spin(() => slots.post(request!) || undefined) ?? 0;
+    }
+    if (at !== 0 && isWaiting) spinPatiently(() => slots.isAnswered(at));
+    const path = this.#path(token, at, signal, request);
+    return this.#result(block(path, this.#timeout));
+  }
+
+  /** Refuses a request that the ring cannot carry. */
+  #assertFits({ length }: Uint8Array): void {
+    const { maxRequest } = this.#slots;
+    if (length <= maxRequest) return;
+    const most = maxRequest > PIECE_HEAD ? LONGEST : maxRequest;
+    if (length <= most) return;
+    throw new RangeError(
+      `A request of ${length} bytes does not fit a ring for requests of up ` +
+        `to ${maxRequest} bytes` +
+        (most === LONGEST
+          ? `, nor into pieces, which have ${LONGEST} bytes together`
+          : `; pieces of it need a ring for ${PIECE_HEAD + 4} or more`),
+    );
+  }
+
+  /** Takes the answer of a call that has one. */
+  #take({ at, token, signal, ref, resolve, reject }: Pending): void {
+    try {
+      const answer = this.#read(at);
+      if (isWhole(answer)) resolve(this.#result(answer));
+      else {
+        const path = this.#toEnd(token, signal, answer);
+        resolve(this.#await(path, signal, ref));
+      }
+    } catch (error) {
+      reject(error);
+    }
+  }
+
+  /** Awaits a call; `at` is its slot if it has one. */
+  async #await(
+    path: Waiting<Answer | undefined>,
+    signal: AbortSignal | undefined,
+    ref: boolean,
+    at = 0,
+  ): Promise<unknown> {
+    let begun = false;
+    const begin = () => {
+      begun = true;
+      return path;
+    };
+    const options = { timeout: this.#timeout, signal, ref };
+    try {
+      return this.#result(await tryBlockAsync(begin, options));
+    } finally {
+      if (!begun && at !== 0) { // it was aborted before
+        this.#tell(at, signal);
+        this.#slots.cancel(at);
+      }
+    }
+  }
+
+  /** Writes why this agent gives up, if the server has made room for that. */
+  #tell(at: number, signal: AbortSignal | undefined): void {
+    const { words } = this.#slots;
+    // Pairs with (G): the server does not use the request any more.
+    if (Atomics.load(words, at + REQUEST) !== GIVEN) return;
+    const reason = signal?.aborted ? signal.reason : this.#late();
+    const room = this.#slots.room(at).subarray(REASON);
+    const [what, length] = this.#writeReason(reason, room);
+    if (length > room.length) return;
+    // Published by the exchange that gives up.
+    words[at + REASON_LENGTH] = length;
+    words[at + REQUEST] = GIVEN | what << 8;
+  }
+
+  /** Writes a reason; its bytes are more than the room's if it cannot. */
+  #writeReason(reason: unknown, room: Uint8Array): [number, number] {
+    if (isError(reason)) {
+      for (const text of textsOf(reason)) {
+        const length = writeUtf8(text, room);
+        if (length <= room.length) return [ERROR, length];
+      }
+      return [ERROR, Infinity];
+    }
+    try {
+      return [THROWN, this.#codec.encode(reason, room)];
+    } catch {
+      return [THROWN, Infinity]; // the codec cannot carry it
+    }
+  }
+
+  #late(): DOMException {
+    return new DOMException(
+      `The call was not answered within ${this.#timeout} ms`,
+      "TimeoutError",
+    );
+  }
+
+  /** The result of a call, or what it threw. */
+  #result(answer: Answer | undefined): unknown {
+    if (answer === undefined) throw this.#late();
+    const { what, value } = answer;
+    if (what === ERROR || what === THROWN) {
+      this.thrown = value;
+      throw value;
+    }
+    return value;
+  }
+
+  /** A call that was posted at `at`, or `request` if it was not, to its end. */
+  *#path(
+    token: number,
+    at: number,
+    signal: AbortSignal | undefined,
+    request?: Uint8Array,
+  ): Waiting<Answer | undefined> {
+    const answer = at === 0 && request!.length > this.#slots.maxRequest
+      ? yield* this.#callInPieces(token, signal, request!)
+      : yield* this.#exchange(at, signal, request);
+    return yield* this.#toEnd(token, signal, answer);
+  }
+
+  /** Goes on after the first answer. */
+  *#toEnd(
+    token: number,
+    signal: AbortSignal | undefined,
+    answer: Answer | undefined,
+  ): Waiting<Answer | undefined> {
+    const since = Date.now();
+    while (answer?.what === ELSEWHERE) {
+      if ((yield* tryAgain(since, "object")) === false) return undefined;
+      answer = yield* this.#exchange(0, signal, answer.value as Uint8Array);
+    }
+    if (answer === undefined || isWhole(answer)) return answer;
+    return yield* this.#rest(token, answer);
+  }
+
+  /** One request and its answer; undefined if the time was over. */
+  *#exchange(
+    at: number,
+    signal: AbortSignal | undefined,
+    request?: Uint8Array,
+  ): Waiting<Answer | undefined> {
+    const slots = this.#slots;
+    at ||= (yield* waitOn(slots.posting(request!, true))) ?? 0;
+    if (at === 0) return undefined;
+    let over = false;
+    try {
+      if (!(yield* answered(slots, at))) {
+        this.#tell(at, signal);
+        over = slots.giveUp(at);
+        if (over) return undefined;
+      }
+      over = true; // at the moment of the timeout it may be answered
+      return this.#read(at);
+    } catch (error) {
+      over ||= error instanceof ClosedError; // it was withdrawn
+      throw error;
+    } finally {
+      if (!over) slots.cancel(at);
+    }
+  }
+
+  /** Sends a request in pieces; the answer to the last is that of the call. */
+  *#callInPieces(
+    token: number,
+    signal: AbortSignal | undefined,
+    request: Uint8Array,
+  ): Waiting<Answer | undefined> {
+    const piece = new Uint8Array(this.#slots.maxRequest);
+    piece[0] = PIECE_OF_CALL;
+    putWord(piece, TOKEN, token);
+    putWord(piece, WHOLE, request.length);
+    let since = Date.now();
+    for (let at = 0;;) {
+      const next = request.subarray(at, at + piece.length - PIECE_HEAD);
+      putWord(piece, OFFSET, at);
+      piece.set(next, PIECE_HEAD);
+      const message = piece.subarray(0, PIECE_HEAD + next.length);
+      const answer = yield* this.#exchange(0, signal, message);
+      if (answer === undefined) return undefined;
+      if (answer.what === ELSEWHERE) {
+        if (at === 0) since = Date.now(); // no server has a piece of it
+        if ((yield* tryAgain(since)) === false) return undefined;
+        continue;
+      }
+      at += next.length;
+      if (at === request.length || answer.what !== NOTHING) return answer;
+      since = Date.now();
+    }
+  }
+
+  /** Fetches all that follows the first piece of a reply. */
+  *#rest(token: number, first: Answer): Waiting<Answer | undefined> {
+    const request = new Uint8Array(HEAD);
+    request[0] = FETCH;
+    putWord(request, TOKEN, token);
+    const pieces = [first.value as Uint8Array];
+    let since = Date.now();
+    for (;;) {
+      const answer = yield* this.#exchange(0, undefined, request);
+      if (answer === undefined) return undefined;
+      if (answer.what !== ELSEWHERE) {
+        pieces.push(answer.value as Uint8Array);
+        if ((answer.what & MORE) === 0) break;
+        since = Date.now();
+        continue;
+      }
+      if ((yield* tryAgain(since)) === false) return undefined;
+    }
+    const what = first.what & ~MORE;
+    return { what, value: this.#decode(what, joined(pieces)) };
+  }
+
+  /** Reads the answer of a call, and gives its slot back. */
+  #read(at: number): Answer {
+    const bytes = answerAt(this.#slots, at);
+    try {
+      const what = bytes[0] ?? 0;
+      const body = bytes.subarray(1);
+      if ((what & MORE) !== 0) return { what, value: body.slice() };
+      if (what === ELSEWHERE) {
+        return { what, value: this.#slots.request(at).slice() };
+      }
+      return { what, value: this.#decode(what, body) };
+    } finally {
+      this.#slots.cancel(at);
+    }
+  }
+
+  #decode(what: number, bytes: Uint8Array): unknown {
+    switch (what) {
+      case NOTHING:
+        return undefined;
+      case PIECE:
+        return bytes.slice();
+      case VALUE:
+        return this.#codec.decode(bytes);
+      case THROWN:
+        return bytes.length === 0 ? undefined : this.#codec.decode(bytes);
+      case DONE:
+        return new Done(
+          bytes.length === 0 ? undefined : this.#codec.decode(bytes),
+        );
+      case OBJECT:
+        return this.#standFor(bytes[0] ?? 0, readUtf8(bytes.subarray(1)));
+      case ERROR:
+        return ownErrorOf(readUtf8(bytes), this.#classes);
+    }
+    throw new TypeError("The server of the ring does not use serve()");
+  }
+}
+
+/** Whether nothing follows. */
+const isWhole = ({ what }: Answer): boolean =>
+  (what & MORE) === 0 && what !== ELSEWHERE;
+
+/**
+ * Waits for the answer of a call. After the ring was closed, a call that no
+ * server has taken for a second is withdrawn: the servers have ended.
+ */
+function* answered(slots: Slots, at: number): Waiting<boolean> {
+  const path = slots.answered(at);
+  let step = path.next();
+  for (let closed = false; !step.done;) {
+    step = path.next(yield step.value);
+    if (step.done) break;
+    if (closed && withdraw(slots, at)) {
+      throw new ClosedError("The ring was closed, and nobody serves it");
+    }
+    closed = slots.closed;
+  }
+  return step.value;
+}
+
+/** Takes back a call that no server has taken; false if it is too late. */
+function withdraw({ words }: Slots, at: number): boolean {
+  const state = Atomics.load(words, at);
+  if (
+    (state & PHASE_MASK) !== POSTED ||
+    Atomics.compareExchange(words, at, state, FREE) !== state
+  ) return false;
+  wake(words, CALL_RING.slot_epoch, 1);
+  return true;
+}
+
+/** The answer of a call that has one, in place; throws if its server did. */
+function answerAt(slots: Slots, at: number): Uint8Array {
+  const { words } = slots;
+  const phase = Atomics.load(words, at) & PHASE_MASK;
+  // It throws, and gives the slot back.
+  if (phase !== REPLIED) return slots.receive(at);
+  return slots.space(at).subarray(0, slots.replyLength(at));
+}
+
+/**
+ * Lets the server that has the other pieces come first; false if the time is
+ * over.
+ */
+function* tryAgain(
+  since: number,
+  what = "other pieces",
+): Waiting<boolean> {
+  if (Date.now() - since > KEPT) {
+    throw new Error(`The server of the call has lost its ${what}`);
+  }
+  return (yield pause()) !== "timed-out";
+}
+
+let nowhere: Int32Array<SharedArrayBuffer> | undefined;
+
+/**
+ * A sleep of 1 to 4 ms. Callers that all slept alike could ask in the same
+ * order each time, and each reach the wrong server for ever.
+ */
+function pause(): Sleep {
+  nowhere ??= new Int32Array(new SharedArrayBuffer(4));
+  const atMost = 1 + Math.random() * 3;
+  return { words: nowhere, index: 0, value: 0, atMost };
+}
+
+function roomIn(message: Uint8Array, { head }: Call): Room {
+  return { message, body: message.subarray(head.length) };
+}

@@ -1,0 +1,477 @@
+/**
+ * The server of typed calls: reads the requests of `connect`, calls the methods,
+ * and answers.
+ *
+ * @module
+ */
+
+import { describe } from "../_memory/describe.ts";
+import { inRange } from "../_memory/region.ts";
+import { type Codec, encodeWhole } from "../_message/message.ts";
+import { type Classes, classesOf, ownOf } from "../_message/own_errors.ts";
+import {
+  errorOf,
+  errorText,
+  isError,
+  reasonOf,
+  unsendable,
+} from "../_message/thrown.ts";
+import { readUtf8, writeUtf8 } from "../_message/utf8.ts";
+import {
+  CALLER,
+  DROPPED,
+  ID_MASK,
+  PHASE_MASK,
+  REQUEST,
+  type Slots,
+} from "./call_slots.ts";
+import {
+  agentOf,
+  type AnyIterator,
+  type Hosts,
+  hostsOf,
+  isIterator,
+  iteratorOf,
+} from "./hosts.ts";
+import { find, membersOf, namesOf } from "./members.ts";
+import {
+  forget,
+  forgetLater,
+  type Long,
+  longsOf,
+  replies,
+  requests,
+} from "./pieces.ts";
+import type { ApiCodec } from "./types.ts";
+import { type Watched, Watches } from "./watch.ts";
+import {
+  CALL,
+  CHECK,
+  checkOf,
+  codecOf,
+  DONE,
+  ELSEWHERE,
+  ERROR,
+  FETCH,
+  GET,
+  GIVEN,
+  HEAD,
+  INSTANCE,
+  isThenable,
+  ITERATOR,
+  LONGEST,
+  MAKE,
+  MORE,
+  NAME_LENGTH,
+  NEXT,
+  NOTHING,
+  OBJECT,
+  OF_OBJECT,
+  OFFSET,
+  PIECE,
+  PIECE_HEAD,
+  PIECE_OF_CALL,
+  REASON,
+  REASON_LENGTH,
+  RELEASE,
+  RETURN,
+  SIGNAL,
+  THROW,
+  THROWN,
+  TOKEN,
+  VALUE,
+  WHAT,
+  WHOLE,
+  wordAt,
+} from "./wire.ts";
+
+/** What a request asks for. */
+interface Asked {
+  /** What it is: CALL, GET, MAKE or a step of an iterator. */
+  readonly what: number;
+  /** The object that has it, or the iterator. */
+  readonly of: object;
+  /** The method, the class, or the property's value. */
+  readonly value: unknown;
+  readonly args: unknown[];
+}
+
+/** Serves the calls of one ring by the members of one object. */
+export class Server {
+  readonly slots: Slots;
+  readonly #api: object;
+  /** What it has, by name. */
+  readonly #members: ReadonlyMap<string, unknown>;
+  readonly #codec: Codec<unknown>;
+  readonly #check: number;
+  readonly #classes: Classes;
+  readonly #requests: Map<string, Long>;
+  readonly #replies: Map<string, Long>;
+  /** Room for replies behind their first byte, by slot. */
+  readonly #bodies: Uint8Array[] = [];
+  readonly #watches: Watches;
+  readonly #hosts: Hosts;
+  /** Calls that it served; the pieces of a reply are none. */
+  count = 0;
+
+  constructor(takeSlots: () => Slots, api: object, options: ApiCodec) {
+    this.#api = api;
+    this.#members = membersOf(api);
+    this.#codec = codecOf(options);
+    this.#check = checkOf(this.#codec);
+    this.#classes = classesOf(options.errors ?? []);
+    this.slots = takeSlots();
+    this.#watches = new Watches(this.slots, (at) => this.#reasonAt(at));
+    const { buffer, byteOffset } = this.slots.words;
+    this.#requests = longsOf(requests, buffer);
+    this.#replies = longsOf(replies, buffer);
+    this.#hosts = hostsOf(buffer, byteOffset);
+    this.#hosts.servers++;
+  }
+
+  /** Serves the call at `at`; a promise if its handler is async. */
+  handle(at: number, mayAwait: boolean): Promise<void> | undefined {
+    let watched: Watched | undefined;
+    let what = CALL;
+    let result;
+    try {
+      let request = this.slots.request(at);
+      if (request[0] === FETCH) return void this.#sendRest(at, request);
+      if (request[0] === PIECE_OF_CALL) {
+        const whole = this.#takePiece(at, request);
+        if (whole === undefined) return;
+        request = whole;
+      }
+      if (this.#replies.size > 0) forget(this.#replies);
+      this.count++;
+      const asked = this.#read(request);
+      if (asked === undefined) {
+        this.count--;
+        return void this.#replyWithout(at, ELSEWHERE);
+      }
+      what = asked.what;
+      if (request[SIGNAL]! > 0) {
+        watched = this.#watches.begin(at);
+        asked.args[request[SIGNAL]! - 1] = watched.control.signal;
+        // (G) From here on the caller may write there.
+        Atomics.store(this.slots.words, at + REQUEST, GIVEN);
+      }
+      result = resultOf(asked);
+      if (isThenable(result)) {
+        if (mayAwait) return this.#handleAsync(at, what, result, watched);
+        result.then(undefined, () => {}); // nobody else looks at it
+        throw new TypeError(
+          "A method returned a promise: serve.blocking cannot await it",
+        );
+      }
+    } catch (error) {
+      this.#watches.end(watched);
+      return void this.#throw(at, error);
+    }
+    this.#watches.end(watched);
+    this.#return(at, what, result);
+  }
+
+  async #handleAsync(
+    at: number,
+    what: number,
+    result: PromiseLike<unknown>,
+    watched: Watched | undefined,
+  ): Promise<void> {
+    this.#watches.lookOut();
+    try {
+      const value = await result;
+      this.#watches.end(watched);
+      this.#return(at, what, value);
+    } catch (error) {
+      this.#watches.end(watched);
+      this.#throw(at, error);
+    }
+  }
+
+  /** No call comes any more. */
+  end(): void {
+    this.#hosts.end();
+  }
+
+  /** Why the caller gave up; undefined if it does not say. */
+  #reasonAt(at: number): unknown {
+    const { words } = this.slots;
+    // A caller that was abandoned may have died while it wrote.
+    if ((Atomics.load(words, at) & PHASE_MASK) !== DROPPED) return undefined;
+    const what = words[at + REQUEST]! >> 8;
+    const length = words[at + REASON_LENGTH]!;
+    const bytes = this.slots.room(at).subarray(REASON, REASON + length);
+    try {
+      if (what === ERROR) return reasonOf(readUtf8(bytes));
+      if (what === THROWN) return this.#codec.decode(bytes);
+    } catch {
+      // It is damaged, or the codec refuses it.
+    }
+    return undefined;
+  }
+
+  /** What a request asks for; undefined if another server has the object. */
+  #read(request: Uint8Array): Asked | undefined {
+    const begin = HEAD + request[NAME_LENGTH]!;
+    const what = request[0]! & WHAT;
+    if (!isAsked(what) || !(request.length >= begin)) { // NaN, too
+      throw new TypeError(
+        "The request was not made by connect(), which alone is served here",
+      );
+    }
+    let path = readUtf8(request.subarray(HEAD, begin));
+    let of = this.#api;
+    if ((request[0]! & OF_OBJECT) !== 0) {
+      const dot = path.indexOf(".");
+      const key = dot < 0 ? path : path.slice(0, dot);
+      path = dot < 0 ? "" : path.slice(dot + 1);
+      const object = this.#objectOf(key, what);
+      if (object === undefined) return undefined;
+      if (what >= NEXT) return this.#step(what, key, object, request, begin);
+      of = object;
+    }
+    // Most calls are of methods of the object itself.
+    let value = of === this.#api ? this.#members.get(path) : undefined;
+    if (value === undefined) [of, value] = this.#find(of, path, what);
+    if (request[CHECK] !== this.#check) {
+      throw new TypeError(
+        `The caller of ${path} has another codec: it is served with ` +
+          JSON.stringify(this.#codec.name),
+      );
+    }
+    if (request.length === begin) return { what, of, value, args: [] };
+    const args = this.#codec.decode(request.subarray(begin));
+    if (Array.isArray(args)) return { what, of, value, args };
+    throw new TypeError(
+      `The arguments of ${path} must be an array: the codec decoded ` +
+        describe(args),
+    );
+  }
+
+  /** An object that stayed here; undefined if another agent has it. */
+  #objectOf(key: string, what: number): object | undefined {
+    const object = this.#hosts.get(key);
+    if (object !== undefined || agentOf(key) !== this.slots.id) return object;
+    if (what === RELEASE || what === RETURN) return {};
+    throw new TypeError(
+      "The object was released, or its server has ended",
+    );
+  }
+
+  /** What is at a path that begins in `of`, and the object that has it. */
+  #find(of: object, path: string, what: number): [object, unknown] {
+    const found = find(of, path);
+    if (found !== undefined && (what === GET || found[1] !== undefined)) {
+      return found;
+    }
+    const names = of === this.#api ? [...this.#members.keys()] : namesOf(of);
+    throw new TypeError(
+      `No ${what === GET ? "property" : "method"} ${JSON.stringify(path)} ` +
+        `is served: there are ${names.join(", ")}`,
+    );
+  }
+
+  /** A step of an iterator, or the end of an object. */
+  #step(
+    what: number,
+    key: string,
+    of: AnyIterator,
+    request: Uint8Array,
+    begin: number,
+  ): Asked {
+    if (what === RELEASE) {
+      this.#hosts.release(key);
+      return { what, of, value: undefined, args: [] };
+    }
+    const args = request.length === begin
+      ? []
+      : this.#codec.decode(request.subarray(begin)) as unknown[];
+    return { what, of, value: this.#hosts, args: [...args, key] };
+  }
+
+  #return(at: number, what: number, value: unknown): void {
+    try {
+      if (what >= NEXT) return this.#returnStep(at, value);
+      if (what === MAKE) return this.#keep(at, INSTANCE, value as object);
+      if (typeof value === "object" && isIterator(value)) {
+        return this.#keep(at, ITERATOR, iteratorOf(value));
+      }
+      if (what === GET && typeof value === "function") {
+        throw new TypeError("The property is a method: call it");
+      }
+      this.#sendValue(at, VALUE, value);
+    } catch (error) {
+      this.#throw(at, error);
+    }
+  }
+
+  /** Answers with what an iterator has returned. */
+  #returnStep(at: number, result: unknown): void {
+    const { done, value } = (result ?? {}) as IteratorResult<unknown>;
+    this.#sendValue(at, done ? DONE : VALUE, value);
+  }
+
+  #sendValue(at: number, what: number, value: unknown): void {
+    if (value === undefined) {
+      this.#send(at, what === VALUE ? NOTHING : what, () => 0);
+    } else this.#send(at, what, (into) => this.#codec.encode(value, into));
+  }
+
+  /** Keeps an object here, and answers with its key. */
+  #keep(at: number, kind: number, object: object): void {
+    const key = this.#hosts.add(this.slots.id, object);
+    this.#send(at, OBJECT, (into) => {
+      into[0] = kind;
+      return 1 + writeUtf8(key, into.subarray(1));
+    });
+  }
+
+  #throw(at: number, thrown: unknown): void {
+    if (!isError(thrown)) {
+      try {
+        return this.#send(
+          at,
+          THROWN,
+          (into) => thrown === undefined ? 0 : this.#codec.encode(thrown, into),
+        );
+      } catch {
+        thrown = unsendable("The method", thrown);
+      }
+    }
+    const own = ownOf(thrown as Error, this.#classes);
+    const text = errorText(thrown, own);
+    this.#send(at, ERROR, (into) => writeUtf8(text, into));
+  }
+
+  /** Replies what `encode` writes, or the first piece of it. */
+  #send(at: number, what: number, encode: (into: Uint8Array) => number): void {
+    const { slots } = this;
+    const room = slots.space(at);
+    const body = this.#bodies[at] ??= room.subarray(1);
+    const length = encode(body);
+    room[0] = what;
+    if (length <= body.length) return void slots.reply(at, 1 + length);
+    const bytes = encodeWhole(this.#codec.name, length, encode);
+    const key = this.#keyOf(at, slots.room(at));
+    const rest = { bytes, at: 0, since: 0 };
+    forget(this.#replies);
+    this.#sendPiece(at, what, key, rest);
+  }
+
+  /** Sends the next piece of a reply. */
+  #sendRest(at: number, request: Uint8Array): void {
+    const key = this.#keyOf(at, request);
+    const rest = this.#replies.get(key);
+    if (rest !== undefined) return this.#sendPiece(at, PIECE, key, rest);
+    this.#replyWithout(at, ELSEWHERE);
+  }
+
+  #sendPiece(at: number, what: number, key: string, rest: Long): void {
+    const room = this.slots.space(at);
+    const piece = rest.bytes.subarray(rest.at, rest.at + room.length - 1);
+    rest.at += piece.length;
+    rest.since = Date.now();
+    const more = rest.at < rest.bytes.length;
+    this.#replies.delete(key);
+    if (more) {
+      this.#replies.set(key, rest); // as the youngest
+      forgetLater(this.#replies);
+    }
+    room[0] = more ? what | MORE : what;
+    room.set(piece, 1);
+    if (!this.slots.reply(at, 1 + piece.length)) this.#replies.delete(key);
+  }
+
+  /**
+   * Takes a piece of a request. Returns the whole if it was the last;
+   * otherwise answers it.
+   */
+  #takePiece(at: number, request: Uint8Array): Uint8Array | undefined {
+    const key = this.#keyOf(at, request);
+    const offset = wordAt(request, OFFSET);
+    const length = wordAt(request, WHOLE);
+    const piece = request.subarray(PIECE_HEAD);
+    let long = this.#requests.get(key);
+    if (offset === 0) {
+      const least = piece.length + 1;
+      inRange("The bytes of a request in pieces", length, least, LONGEST);
+      forget(this.#requests);
+      long = { bytes: new Uint8Array(length), at: 0, since: 0 };
+    }
+    if (
+      long === undefined || long.at !== offset || piece.length === 0 ||
+      piece.length > long.bytes.length - offset
+    ) return void this.#replyWithout(at, ELSEWHERE);
+    long.bytes.set(piece, offset);
+    long.at += piece.length;
+    long.since = Date.now();
+    this.#requests.delete(key);
+    if (long.at === long.bytes.length) return long.bytes;
+    this.#requests.set(key, long); // as the youngest
+    forgetLater(this.#requests);
+    if (!this.#replyWithout(at, NOTHING)) this.#requests.delete(key);
+  }
+
+  /** Replies without a value; false if the caller gave up. */
+  #replyWithout(at: number, what: number): boolean {
+    this.slots.space(at)[0] = what;
+    return this.slots.reply(at, 1);
+  }
+
+  /** The name of a call of several messages: its caller and its number. */
+  #keyOf(at: number, request: Uint8Array): string {
+    const caller = Atomics.load(this.slots.words, at + CALLER) & ID_MASK;
+    return `${caller} ${wordAt(request, TOKEN)}`;
+  }
+}
+
+/** Whether a request may ask for this. */
+const isAsked = (what: number): boolean =>
+  what === CALL || what >= GET && what <= RELEASE;
+
+/** Does what was asked for. */
+function resultOf({ what, of, value, args }: Asked): unknown {
+  if (what === CALL) {
+    if (typeof value === "function") return Reflect.apply(value, of, args);
+    if (args.length === 0) return value; // so those read it that block
+    throw new TypeError("It is a property, and no method");
+  }
+  if (what === GET) return value;
+  if (what === MAKE) return Reflect.construct(value as new () => object, args);
+  if (what === RELEASE) return undefined;
+  return stepOf(what, of, value as Hosts, args);
+}
+
+/** Goes on with an iterator; its result is that of the step. */
+function stepOf(
+  what: number,
+  iterator: AnyIterator,
+  hosts: Hosts,
+  args: unknown[],
+): unknown {
+  const key = args.pop() as string;
+  const end = <T>(result: T): T => {
+    if ((result as { done?: boolean } | undefined)?.done) hosts.delete(key);
+    return result;
+  };
+  const fail = (error: unknown): never => {
+    hosts.delete(key);
+    throw error;
+  };
+  let result: unknown;
+  try {
+    if (what === NEXT) result = iterator.next!(...args as [unknown]);
+    else if (what === RETURN) {
+      result = iterator.return?.(args[0]) ?? { done: true, value: args[0] };
+    } else {
+      const [isText, thrown] = args;
+      const error = isText ? errorOf(thrown as string) : thrown;
+      if (iterator.throw === undefined) throw error;
+      result = iterator.throw(error);
+    }
+  } catch (error) {
+    return fail(error);
+  }
+  return isThenable(result) ? result.then(end, fail) : end(result);
+}

@@ -1,0 +1,132 @@
+/**
+ * The types of objects that another agent serves.
+ *
+ * @module
+ */
+
+import type {
+  CodecOfApi,
+  IsData,
+  IsIterated,
+  IteratedOf,
+  JsonCodec,
+  ValueCodec,
+} from "../_message/codec.ts";
+import type { Codec } from "../_message/message.ts";
+import type { Disposer } from "../_memory/dispose.ts";
+import type { ErrorClass } from "../_message/own_errors.ts";
+
+/** How arguments and results become bytes: `valueCodec` unless given. */
+export interface ApiCodec {
+  /**
+   * It carries the array of the arguments, and the result. Both sides must
+   * give the same one.
+   */
+  readonly codec?: Codec<unknown> | JsonCodec | ValueCodec | undefined;
+  /**
+   * Classes of errors of yours. An error of one of them arrives as one, with its
+   * fields that JSON carries; its constructor does not run. Both sides must give
+   * them; their names tell them apart.
+   */
+  readonly errors?: readonly ErrorClass[] | undefined;
+}
+
+/** How to call an object whose methods have the types of `Api`. */
+export interface ConnectOptions<Api = object> {
+  /**
+   * As for `serve`. It must carry the arguments and the results of all methods,
+   * but for an AbortSignal.
+   */
+  readonly codec?: CodecOfApi<Api> | undefined;
+  /** As for `serve`. */
+  readonly errors?: readonly ErrorClass[] | undefined;
+  /**
+   * Milliseconds that a call may take, `Infinity` unless given. Then it fails
+   * with a DOMException named `TimeoutError`, and the handler's signal aborts.
+   */
+  readonly timeout?: number | undefined;
+  /** Whether a pending call keeps the process alive; `true` unless given. */
+  readonly ref?: boolean | undefined;
+}
+
+/**
+ * The iterator that a method returns, as others see it. It can be iterated at
+ * once, or awaited first.
+ */
+export type RemoteIterable<T> =
+  & Promise<AsyncIterableIterator<T>>
+  & AsyncIterable<T>;
+
+/** A method, as others see it: it returns a promise. */
+export type RemoteMethod<Method> = Method extends
+  (...args: infer Args) => infer Result
+  ? IsIterated<Awaited<Result>> extends true
+    ? (...args: Args) => RemoteIterable<IteratedOf<Awaited<Result>>>
+    // The same type already, unless it returns `any`, or has a `this`.
+  : [
+    Result,
+    Promise<Awaited<Result>>,
+    unknown,
+    0 extends 1 & Result ? 1 : 0,
+  ] extends [Promise<Awaited<Result>>, Result, ThisParameterType<Method>, 0]
+    ? Method
+  : (...args: Args) => Promise<Awaited<Result>>
+  : never;
+
+/**
+ * An object as others see it. Its methods return promises; `await` reads a
+ * property; `new` makes an instance of a class there, and gives a promise of it.
+ * An object of methods within it is one of these. A generic method keeps its
+ * type parameters if it returns a promise; of another one, TypeScript knows no
+ * type that returns a promise, and they become `unknown`.
+ */
+export type Remote<Api> = {
+  readonly [Name in keyof Api as Name extends symbol ? never : Name]:
+    Api[Name] extends abstract new (...args: never) => unknown
+      ? RemoteClass<Api[Name]>
+      : Api[Name] extends (...args: never[]) => unknown
+        ? RemoteMethod<Api[Name]>
+      : IsData<Api[Name]> extends true ? PromiseLike<Api[Name]>
+      : Remote<Api[Name]>;
+};
+
+/** A class as others see it: its instances stay where it is served. */
+export type RemoteClass<Class> = Class extends
+  new (...args: infer Args) => infer Instance
+  ? { new (...args: Args): Promise<RemoteObject<Instance>> } & Remote<Class>
+  : Remote<Class>;
+
+/** An instance that is served. The block of a `using` releases it. */
+export type RemoteObject<Instance> = Remote<Instance> & Disposer;
+
+/** A method, as others see it that block. */
+export type BlockingMethod<Method> = Method extends
+  (...args: infer Args) => infer Result
+  ? IsIterated<Awaited<Result>> extends true
+    ? (...args: Args) => IterableIterator<IteratedOf<Awaited<Result>>>
+  : [Result, Awaited<Result>, unknown] extends
+    [Awaited<Result>, Result, ThisParameterType<Method>] ? Method
+  : (...args: Args) => Awaited<Result>
+  : never;
+
+/**
+ * An object as others see it: its methods block until the result is there. A
+ * property is read by a call of it, without arguments. A generic method keeps
+ * its type parameters if it returns no promise.
+ */
+export type BlockingRemote<Api> = {
+  readonly [Name in keyof Api as Name extends symbol ? never : Name]:
+    Api[Name] extends abstract new (...args: never) => unknown
+      ? BlockingRemoteClass<Api[Name]>
+      : Api[Name] extends (...args: never[]) => unknown
+        ? BlockingMethod<Api[Name]>
+      : IsData<Api[Name]> extends true ? () => Api[Name]
+      : BlockingRemote<Api[Name]>;
+};
+
+/** As {@linkcode RemoteClass}, of an object whose methods block. */
+export type BlockingRemoteClass<Class> = Class extends
+  new (...args: infer Args) => infer Instance ?
+    & { new (...args: Args): BlockingRemote<Instance> & Disposer }
+    & BlockingRemote<Class>
+  : BlockingRemote<Class>;

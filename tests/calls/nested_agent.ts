@@ -1,0 +1,8 @@
+// Serves, until the ring is closed, what its tests call.
+import { CallRing, type Handle, serve } from "../../mod.ts";
+import { hello } from "../_run/workers.ts";
+import { api } from "./nested_api.ts";
+
+const { data, post } = await hello<Handle<"call_ring">>();
+post("here");
+post(await serve(CallRing.from(data), api));

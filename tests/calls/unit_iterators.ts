@@ -1,0 +1,205 @@
+// also: node
+import * as assert from "uvu/assert";
+import fc from "fast-check";
+import {
+  CallRing,
+  type Codec,
+  codec,
+  connect,
+  type Remote,
+  serve,
+} from "../../mod.ts";
+import { suite } from "../_run/harness.ts";
+import { spawn } from "../_run/workers.ts";
+import { api, ends } from "./iterators_api.ts";
+
+const AGENT = new URL("./iterators_agent.ts", import.meta.url);
+
+const test = suite("calls: iterators");
+
+type Api = typeof api;
+
+const pause = () => new Promise((resolve) => setTimeout(resolve, 3));
+
+/** Serves the iterators while `run` calls them. */
+async function within(
+  run: (remote: Remote<Api>, ring: CallRing) => Promise<void>,
+  { json = false, slots = 2, reply = 64 } = {},
+): Promise<void> {
+  const ring = CallRing.create({ slots, request: 128, reply });
+  const given = json ? codec.json as Codec<unknown> : undefined;
+  const served = serve(ring, api, { codec: given });
+  ends.length = 0;
+  try {
+    const options = { codec: given } as never;
+    await run(connect<Api>(ring, options), ring);
+  } finally {
+    ring.close();
+  }
+  await served;
+  assert.is(ring.pending, 0);
+}
+
+const rejection = (promise: PromiseLike<unknown>): Promise<Error> =>
+  Promise.resolve(promise).then((value) => {
+    throw new Error(`resolved with ${value}`);
+  }, (reason) => reason);
+
+for (const json of [false, true]) {
+  test(`for await gets all values, with json ${json}`, () =>
+    within(async (remote) => {
+      const all: unknown[] = [];
+      for await (const row of remote.rows(20)) all.push(row);
+      for await (const row of await remote.rows(3)) all.push(row);
+      for await (const text of remote.texts(100, 2)) all.push(text.length);
+      for await (const n of remote.bare(2)) all.push(n);
+      for await (const n of remote.list() as never as string) all.push(n);
+      const rows = Array.from({ length: 20 }, (_, i) => i);
+      assert.equal(all, [...rows, 0, 1, 2, 100, 100, 1, 0, 1, 2, 3]);
+      assert.equal(ends, ["end of 20", "end of 3", "end of texts"]);
+    }, { json, slots: 1 }));
+}
+
+test("any steps give what the generator gives here", () =>
+  fc.assert(
+    fc.asyncProperty(
+      fc.nat(4),
+      fc.array(
+        fc.oneof(
+          fc.record({ op: fc.constant("next" as const), value: fc.integer() }),
+          fc.record({
+            op: fc.constantFrom("return" as const, "throw" as const),
+            value: fc.constant(7),
+          }),
+        ),
+        { maxLength: 7 },
+      ),
+      fc.boolean(),
+      (n, steps, together) =>
+        within(async (remote) => {
+          const play = async (it: AsyncIterator<unknown, unknown>) => {
+            const results: Promise<unknown>[] = [];
+            for (const { op, value } of steps) {
+              const given = op === "throw" ? new Error(`${value}`) : value;
+              const result = Promise.resolve(it[op]!(given as never)).then(
+                (result) => ({ done: result.done, value: result.value }),
+                (error) => `${error} ${error.cause?.message}`,
+              );
+              results.push(result);
+              if (!together) await result;
+            }
+            return Promise.all(results);
+          };
+          const far = await play(await remote.rows(n));
+          assert.equal(far, await play(api.rows(n)));
+        }),
+    ),
+    { numRuns: 60 },
+  ));
+
+test("a value is made when it is asked for, and break ends it", () =>
+  within(async (remote, ring) => {
+    api.made = 0;
+    for await (const row of remote.rows(100)) {
+      assert.is(api.made, row + 1);
+      assert.is(ring.pending, 0, "no slot is held between two values");
+      if (row === 4) break;
+    }
+    await pause();
+    assert.is(api.made, 5);
+    assert.equal(ends, ["end of 100"]);
+    for await (const text of remote.texts(3, 9)) {
+      if (text === "1xx") break;
+    }
+    assert.equal(ends, ["end of 100", "end of texts"]);
+  }));
+
+test("errors arrive, and end the iterator", () =>
+  within(async (remote) => {
+    const seen: number[] = [];
+    const error = await rejection((async () => {
+      for await (const n of remote.fails()) seen.push(n);
+    })());
+    assert.equal(seen, [1]);
+    assert.instance(error, RangeError);
+    assert.is(error.cause, "the disk");
+    const rows = await remote.rows(5);
+    await rows.next();
+    const thrown = new TypeError("mine");
+    assert.equal(await rows.throw!(thrown), { done: false, value: -1 });
+    const again = await rejection(rows.next());
+    assert.is(again.message, "again");
+    assert.instance(again.cause, TypeError);
+    assert.equal(await rows.next(), { done: true, value: undefined });
+    // It has not begun, so no code of it sees the error.
+    const fresh = await remote.rows(5);
+    assert.is((await rejection(fresh.throw!(thrown))).message, "mine");
+  }));
+
+test("for await over what is no iterator says so", () =>
+  within(async (remote) => {
+    const error = await rejection((async () => {
+      for await (const n of remote.nothing() as never as string) {
+        assert.unreachable(n);
+      }
+    })());
+    assert.instance(error, TypeError);
+    assert.match(error.message, "must return an iterator");
+    // A Map is copied, as ever.
+    assert.equal(await remote.numbers(), new Map([[1, 2]]));
+  }));
+
+test("an iterator that nobody goes on with returns", async () => {
+  const { FinalizationRegistry: Registry } = globalThis;
+  const collect: (() => void)[] = [];
+  class Known {
+    constructor(release: (key: string) => void) {
+      this.register = (_, key) => collect.push(() => release(key));
+    }
+    register: (of: object, key: string) => void;
+    unregister() {}
+  }
+  globalThis.FinalizationRegistry = Known as never;
+  try {
+    await within(async (remote) => {
+      const rows = await remote.rows(5);
+      await rows.next();
+      collect[0]!();
+      await pause();
+      assert.equal(ends, ["end of 5"]);
+    });
+  } finally {
+    globalThis.FinalizationRegistry = Registry;
+  }
+});
+
+test("iterators return when their server ends", async () => {
+  await within(async (remote) => {
+    await (await remote.rows(5)).next();
+    await (await remote.texts(5, 5)).next();
+  });
+  await pause();
+  assert.equal(ends.toSorted(), ["end of 5", "end of texts"]);
+});
+
+for (const blocks of [false, true]) {
+  test(`an agent that blocks iterates, of one that ${blocks ? "blocks" : "awaits"}`, async () => {
+    const ring = CallRing.create({ slots: 2, request: 128, reply: 64 });
+    const thread = await spawn(AGENT, { ring: ring.handle, blocks });
+    await thread.next();
+    const remote = connect.blocking<Api>(ring);
+    assert.equal([...remote.texts(3, 3)], ["0xx", "1xx", "2xx"]);
+    for (const text of remote.texts(80, 9)) if (text[0] === "2") break;
+    assert.equal(remote.howEnded(), ["end of texts", "end of texts"]);
+    if (blocks) {
+      assert.throws(() => [...remote.rows(2)], /cannot await it/);
+    } else {
+      assert.equal([...remote.rows(10)].length, 10);
+      assert.throws(() => [...remote.fails()], /no more/);
+      assert.equal(remote.howEnded(), ["end of 10"]);
+    }
+    ring.close();
+    await thread.next();
+    thread.stop();
+  });
+}

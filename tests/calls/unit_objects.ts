@@ -1,0 +1,231 @@
+// also: node
+import * as assert from "uvu/assert";
+import { CallRing, type Codec, codec, connect, serve } from "../../mod.ts";
+import { suite } from "../_run/harness.ts";
+import { spawn } from "../_run/workers.ts";
+import { api } from "./nested_api.ts";
+
+const test = suite("calls: objects");
+
+type Api = typeof api;
+
+/** Serves `api` while `run` calls it. */
+async function within(
+  run: (ring: CallRing) => Promise<void>,
+  json = false,
+): Promise<void> {
+  const ring = CallRing.create({ slots: 3, request: 128, reply: 64 });
+  const options = json ? { codec: codec.json as Codec<unknown> } : {};
+  const served = serve(ring, api, options);
+  try {
+    await run(ring);
+  } finally {
+    ring.close();
+  }
+  await served;
+  assert.is(ring.pending, 0);
+}
+
+const rejection = (promise: PromiseLike<unknown>): Promise<Error> =>
+  Promise.resolve(promise).then((value) => {
+    throw new Error(`resolved with ${value}`);
+  }, (reason) => reason);
+
+test("methods of nested objects are called with their this", () =>
+  within(async (ring) => {
+    const remote = connect<Api>(ring);
+    assert.is(await remote.math.add(1, 2), 3);
+    assert.is(await remote.math.deep.one(), 1);
+    const { add } = remote.math;
+    assert.is(await add(2, 2), 4);
+    assert.is(await add.call(undefined, 1, 1), 2);
+    assert.is(remote.math.add, add);
+    assert.is(await remote.counter.add(0), 5);
+    assert.equal(await remote.Counter.names(), ["Counter"]);
+  }));
+
+test("await reads a property, through getters, too", () =>
+  within(async (ring) => {
+    const remote = connect<Api>(ring);
+    assert.is(await remote.version, "1.2");
+    assert.equal(await remote.settings, { wide: true, sizes: [1, 2] });
+    assert.is(await remote.nothing, undefined);
+    assert.is(await remote.counter.twice, 10);
+    // deno-lint-ignore no-explicit-any
+    const any = remote as any;
+    assert.is(await any.settings.sizes.length, 2);
+    const method = await rejection(remote.math.add as never);
+    assert.match(method.message, "a method: call it");
+    for (const read of [any.nope, any.math.nope]) {
+      const error = await rejection(read);
+      assert.instance(error, TypeError);
+      assert.match(error.message, /No property .*nope" is served/);
+    }
+  }));
+
+test("what every object has is not reached", () =>
+  within(async (ring) => {
+    // deno-lint-ignore no-explicit-any
+    const any = connect<any>(ring) as any;
+    for (
+      const path of [
+        ["constructor"],
+        ["math", "constructor"],
+        ["math", "add", "constructor"],
+        ["math", "__proto__", "toString"],
+        ["echo", "toString"],
+        ["Counter", "prototype", "add"],
+        ["counter", "hasOwnProperty"],
+        ["version", "length"],
+      ]
+    ) {
+      const node = any[path.join(".")];
+      assert.match((await rejection(node(1))).message, "No method");
+    }
+  }));
+
+test("an assignment is a TypeError", () =>
+  within((ring) => {
+    // deno-lint-ignore no-explicit-any
+    for (
+      const remote of [connect<Api>(ring), connect.blocking<Api>(ring)] as any[]
+    ) {
+      for (let i = 0; i < 2; i++) { // before it is read, and after
+        const assign = [
+          () => remote.version = "2",
+          () => remote.math.add = () => 0,
+          () => remote.math = 1,
+          () => remote.fresh = 1,
+        ];
+        for (const run of assign) assert.throws(run, /Cannot assign to/);
+        void [remote.version, remote.math.add, remote.fresh];
+      }
+    }
+    assert.is(api.version, "1.2");
+    return Promise.resolve();
+  }));
+
+test("new makes an instance there, which using releases", () =>
+  within(async (ring) => {
+    const remote = connect<Api>(ring);
+    const counter = await new remote.Counter(7);
+    assert.is(await counter.add(1), 8);
+    assert.is(await counter.count, 8);
+    assert.is(await counter.twice, 16);
+    assert.is((counter as { then?: unknown }).then, undefined);
+    const other = await new remote.Counter(1);
+    assert.is(await other.add(1), 2);
+    assert.is(await counter.count, 8);
+    const { add } = other;
+    counter[Symbol.dispose]();
+    const error = await rejection(counter.add(1));
+    assert.instance(error, TypeError);
+    assert.match(error.message, "was released");
+    counter[Symbol.dispose]();
+    assert.is(await add(1), 3);
+    assert.match((await rejection(new remote.Counter(-1))).message, "of -1");
+    // deno-lint-ignore no-explicit-any
+    const none = new (remote.math.add as any)(1);
+    assert.match((await rejection(none)).message, "constructor");
+    assert.throws(() => (counter as { count: unknown }).count = 1, "assign");
+  }));
+
+test("an instance is released when nothing here stands for it", async () => {
+  const { FinalizationRegistry: Registry } = globalThis;
+  const collect: (() => void)[] = [];
+  class Known {
+    constructor(release: (key: string) => void) {
+      this.register = (_, key) => collect.push(() => release(key));
+    }
+    register: (of: object, key: string) => void;
+    unregister() {}
+  }
+  globalThis.FinalizationRegistry = Known as never;
+  try {
+    await within(async (ring) => {
+      const remote = connect<Api>(ring);
+      const counter = await new remote.Counter(7);
+      assert.is(collect.length, 1);
+      collect[0]!();
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      assert.match((await rejection(counter.add(1))).message, "released");
+    });
+  } finally {
+    globalThis.FinalizationRegistry = Registry;
+  }
+});
+
+test("instances end with the server", async () => {
+  const ring = CallRing.create({ slots: 4, request: 128, reply: 64 });
+  const control = new AbortController();
+  const { signal } = control;
+  const serving = serve(ring, api, { signal });
+  const remote = connect<Api>(ring);
+  const counter = await new remote.Counter(7);
+  control.abort();
+  await serving.catch(() => {});
+  const next = serve(ring, api);
+  assert.match((await rejection(counter.add(1))).message, "released");
+  ring.close();
+  await next;
+});
+
+test("a caller that blocks has the same words", async () => {
+  const ring = CallRing.create({ slots: 4, request: 128, reply: 64 });
+  const url = new URL("./nested_agent.ts", import.meta.url);
+  const thread = await spawn(url, ring.handle);
+  await thread.next();
+  const remote = connect.blocking<Api>(ring);
+  assert.is(remote.math.add(1, 2), 3);
+  assert.is(remote.version(), "1.2");
+  assert.is(remote.counter.twice(), 10);
+  const counter = new remote.Counter(3);
+  assert.is(counter.add(1), 4);
+  assert.is(counter.count(), 4);
+  counter[Symbol.dispose]();
+  assert.throws(() => counter.add(1), /was released/);
+  assert.throws(() => new remote.Counter(-1), /of -1/);
+  // deno-lint-ignore no-explicit-any
+  const any = remote as any;
+  assert.throws(() => any.version(1), /no method/);
+  ring.close();
+  await thread.next();
+  thread.stop();
+});
+
+test("a call finds the server that has its instance", async () => {
+  const ring = CallRing.create({ slots: 4, request: 128, reply: 64 });
+  const url = new URL("./nested_agent.ts", import.meta.url);
+  const thread = await spawn(url, ring.handle);
+  await thread.next();
+  const served = serve(ring, api);
+  const remote = connect<Api>(ring);
+  const counters = await Promise.all(
+    [1, 2, 3, 4].map((n) => new remote.Counter(n)),
+  );
+  for (let i = 1; i <= 3; i++) {
+    const sums = await Promise.all(counters.map((counter) => counter.add(1)));
+    assert.equal(sums, [1 + i, 2 + i, 3 + i, 4 + i]);
+  }
+  ring.close();
+  await thread.next();
+  await served;
+  thread.stop();
+});
+
+test("undefined is an argument in JSON, too, and may be thrown", () =>
+  within(async (ring) => {
+    const remote = connect<Api>(ring, { codec: codec.json } as never);
+    assert.is(await remote.count(undefined), 0);
+    assert.is(await remote.count(1, undefined, undefined), 1);
+    const error = await rejection(remote.count(undefined, 1));
+    assert.match(error.message, "[0]");
+    assert.is(await rejection(remote.fails()), undefined);
+  }, true));
+
+test("undefined may be thrown", () =>
+  within(async (ring) => {
+    const remote = connect<Api>(ring);
+    assert.is(await rejection(remote.fails()), undefined);
+    assert.is(await remote.count(undefined), 1);
+  }));
