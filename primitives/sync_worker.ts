@@ -5,7 +5,7 @@
  */
 
 import { describe } from "./_memory/describe.ts";
-import { DISPOSE, type Disposer } from "./_memory/dispose.ts";
+import type { Disposer } from "./_memory/dispose.ts";
 import { LastWords } from "./_calls/last_words.ts";
 import { parent } from "./_calls/parent.ts";
 import { Client } from "./_calls/client.ts";

@@ -8,7 +8,7 @@ import { CALL_RING } from "../_layout.ts";
 import { describe } from "../_memory/describe.ts";
 import { type Codec, encodeWhole } from "../_message/message.ts";
 import { type Classes, classesOf, ownErrorOf } from "../_message/own_errors.ts";
-import { errorText, isError, textsOf } from "../_message/thrown.ts";
+import { isError, textsOf } from "../_message/thrown.ts";
 import { readUtf8, writeUtf8 } from "../_message/utf8.ts";
 import { ClosedError } from "../_queue/queue.ts";
 import { waitOn, wake } from "../_wait/event_count.ts";

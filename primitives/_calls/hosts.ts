@@ -72,7 +72,7 @@ export function iteratorOf(value: AnyIterator): AnyIterator {
 }
 
 /** Tells an iterator that nobody goes on. Nobody is there for its errors. */
-export function letReturn(iterator: AnyIterator): void {
+function letReturn(iterator: AnyIterator): void {
   try {
     const end = iterator.return?.() as PromiseLike<unknown> | undefined;
     end?.then?.(undefined, () => {});

@@ -76,7 +76,6 @@ import {
   RELEASE,
   RETURN,
   SIGNAL,
-  THROW,
   THROWN,
   TOKEN,
   VALUE,

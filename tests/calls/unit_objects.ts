@@ -87,9 +87,8 @@ test("what every object has is not reached", () =>
 test("an assignment is a TypeError", () =>
   within((ring) => {
     // deno-lint-ignore no-explicit-any
-    for (
-      const remote of [connect<Api>(ring), connect.blocking<Api>(ring)] as any[]
-    ) {
+    const both: any[] = [connect<Api>(ring), connect.blocking<Api>(ring)];
+    for (const remote of both) {
       for (let i = 0; i < 2; i++) { // before it is read, and after
         const assign = [
           () => remote.version = "2",
