@@ -1,7 +1,17 @@
 // What does a map cost that threads share? Floor: a Map of the agent's own, and
-// the two exchanges that a lock needs in any case.
+// the two exchanges that a lock needs in any case. Peer: sharedmap.
 import { codec, HashMap } from "../mod.ts";
-import { contest, ratio, type Row, timed } from "./contest.ts";
+import {
+  keysOf,
+  type Mixed,
+  type SharedMap,
+  sharedMapOf,
+  TEXTS,
+} from "./_hash_map.ts";
+import { contest, ratio, type Row, threads, timed } from "./contest.ts";
+import { nameOf, peer } from "./peers.ts";
+
+const MODULE = new URL("./_hash_map.ts", import.meta.url);
 
 /** Entries of each map; half of a million calls go round them. */
 const KEYS = 1024;
@@ -9,8 +19,17 @@ const KEYS = 1024;
 /** Words of nine letters. */
 const WORDS = Array.from({ length: KEYS }, (_, i) => `word${10_000 + i}`);
 
+/** The keys of the map that several agents use. */
+const MANY = 100_000;
+
 /** All rows of this bench. */
 export async function rows(): Promise<Row[]> {
+  const url = peer("sharedmap")?.href;
+  return [...await alone(url), ...await together(url)];
+}
+
+/** One agent. */
+async function alone(url: string | undefined): Promise<Row[]> {
   const config = { capacity: 2 * KEYS, keySize: 12, valueSize: 12 };
   const texts = HashMap.create({
     ...config,
@@ -31,6 +50,8 @@ export async function rows(): Promise<Row[]> {
     ownInts.set(i, i);
   }
   const words = new Int32Array(new SharedArrayBuffer(4));
+  const theirs = url && new (sharedMapOf(url))(2 * KEYS, 12, 12);
+  if (theirs) { for (const word of WORDS) theirs.set(word, word); }
   let sum = 0;
   const results = await contest([
     timed("get text", (n) => {
@@ -72,25 +93,114 @@ export async function rows(): Promise<Row[]> {
         Atomics.compareExchange(words, 0, 1, 0);
       }
     }),
+    ...theirs ? sharedMaps(theirs) : [],
   ]);
   if (Number.isNaN(sum)) throw new Error("no sum");
-  return [{
-    name: "HashMap, get of a text of 9 letters by one: time / a local Map",
-    ...ratio(results, "get text", "Map of texts"),
-  }, {
-    name: "HashMap, set of such a text: time / two bare exchanges",
-    ...ratio(results, "set text", "exchanges"),
-  }, {
-    name: "HashMap, get of a number by a number: time / a local Map",
-    ...ratio(results, "get i32", "Map of numbers"),
-  }, {
-    name: "HashMap, set of a number: time / two bare exchanges",
-    ...ratio(results, "set i32", "exchanges"),
-  }, {
-    name: "HashMap, add to a number: time / two bare exchanges",
-    ...ratio(results, "add i32", "exchanges"),
-  }, {
-    name: "HashMap, delete and set of a number: time / two bare exchanges",
-    ...ratio(results, "delete, set i32", "exchanges"),
-  }];
+  const beside = nameOf("sharedmap");
+  return [
+    ...theirs
+      ? [{
+        name: `HashMap, get of a text of 9 letters: gets/s / ${beside}`,
+        ...ratio(results, "get sharedmap", "get text"),
+        target: { least: 10 },
+      }, {
+        name: `HashMap, set of such a text: sets/s / ${beside}`,
+        ...ratio(results, "set sharedmap", "set text"),
+        target: { least: 7 },
+      }]
+      : [],
+    {
+      name: "HashMap, get of a text of 9 letters by one: time / a local Map",
+      ...ratio(results, "get text", "Map of texts"),
+    },
+    {
+      name: "HashMap, set of such a text: time / two bare exchanges",
+      ...ratio(results, "set text", "exchanges"),
+    },
+    {
+      name: "HashMap, get of a number by a number: time / a local Map",
+      ...ratio(results, "get i32", "Map of numbers"),
+    },
+    {
+      name: "HashMap, set of a number: time / two bare exchanges",
+      ...ratio(results, "set i32", "exchanges"),
+    },
+    {
+      name: "HashMap, add to a number: time / two bare exchanges",
+      ...ratio(results, "add i32", "exchanges"),
+    },
+    {
+      name: "HashMap, delete and set of a number: time / two bare exchanges",
+      ...ratio(results, "delete, set i32", "exchanges"),
+    },
+  ];
+}
+
+const sharedMaps = (map: SharedMap) => [
+  timed("get sharedmap", (n) => {
+    for (let i = 0; i < n; i++) {
+      if (map.get(WORDS[i & KEYS - 1]!) === undefined) throw new Error("lost");
+    }
+  }),
+  timed("set sharedmap", (n) => {
+    for (let i = 0; i < n; i++) {
+      map.set(WORDS[i & KEYS - 1]!, WORDS[i + 1 & KEYS - 1]!);
+    }
+  }),
+];
+
+/** Several agents, 95 % get and 5 % set. */
+async function together(url: string | undefined): Promise<Row[]> {
+  const keys = keysOf(MANY);
+  const sizes = { keySize: 12, valueSize: 12 };
+  const map = HashMap.create({ ...TEXTS, ...sizes, capacity: 1.25 * MANY });
+  const theirs = url && new (sharedMapOf(url))(1.25 * MANY, 12, 12);
+  for (const key of keys) {
+    map.set(key, key);
+    if (theirs) theirs.set(key, key);
+  }
+  const rows: Row[] = [];
+  for (const zipf of [0, 0.99]) {
+    const one =
+      (make: string, more: Partial<Mixed>, n: number) => (k: number) => ({
+        make,
+        data: { count: MANY, zipf, seed: k + 1, n, ...more },
+      });
+    const ours = one("mixedWeft", { handle: map.handle }, 2000);
+    // One agent's time is that of its processor, whose clock is coarse.
+    const single = one("mixedWeft", { handle: map.handle }, 100_000);
+    const others = one(
+      "mixedSharedMap",
+      { shared: theirs || undefined, url },
+      200,
+    );
+    const agents = <Name extends string>(
+      name: Name,
+      count: number,
+      role: typeof ours,
+    ) =>
+      threads(name, MODULE, Array.from({ length: count }, (_, k) => role(k)));
+    for (const count of [2, 4]) {
+      const results = await contest([
+        await agents("weft", count, ours),
+        await agents("one agent", 1, single),
+        ...theirs ? [await agents("sharedmap", count, others)] : [],
+      ]);
+      const name = `HashMap, 95 % get, ${count} agents, 100,000 keys, ` +
+        `${zipf === 0 ? "uniform" : "Zipf 0.99"}: throughput / `;
+      if (theirs) {
+        rows.push({
+          name: name + nameOf("sharedmap"),
+          ...ratio(results, "sharedmap", "weft"),
+          target: { least: 10 },
+        });
+      }
+      rows.push({
+        name: `${name}one agent`,
+        ...ratio(results, "one agent", "weft"),
+        ...count === 2 ? { target: { least: 1.7 } } : {},
+      });
+    }
+  }
+  return rows;
 }
