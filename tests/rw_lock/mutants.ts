@@ -3,31 +3,35 @@ import { mutants } from "../_run/mutant.ts";
 const HINT =
   "In wasm a hint is an atomic load: its value was true when it was read, and that is enough here";
 
-/** Mutants of a lock that tracks nobody. */
-const PLAIN = mutants("rw_lock", {
+/** Mutants of readers that are counted. */
+const COUNTED = mutants({
+  source: "_lock/rw_lock_counted",
+  header: "rw_lock",
+  scenarios: ["rw_lock"],
+}, {
   what: "RW1: a reader enters by an addition",
   by: "a try beside a reader",
   ts: [
-    "state = Atomics.compareExchange(words, STATE, expected, state + 1); " +
-    "if (state === expected) return this.#readGuard(state);",
-    "return this.#readGuard(Atomics.add(words, STATE, 1));",
+    "const expected = state; " +
+    "state = Atomics.compareExchange(words, STATE, expected, expected + 1); " +
+    "if (state === expected) return heldIn(state);",
+    "return heldIn(Atomics.add(words, STATE, 1));",
   ],
   c: [
-    "state = weft__compare_exchange(&l->state, expected, state + 1); if " +
-    "(state == expected) return weft__rw_held(state);",
-    "return weft__rw_held(weft__add(&l->state, 1));",
+    "int32_t expected = state; " +
+    "state = weft__compare_exchange(&l->state, expected, expected + 1); if " +
+    "(state == expected) return weft__rw_held_in(state);",
+    "return weft__rw_held_in(weft__add(&l->state, 1));",
   ],
 }, {
   what: "RW2: the last reader does not wake the writer",
   by: "one downgrades",
   ts: [
-    "if ((state & (READING_MASK | WANTED_BIT | ASLEEP_BIT)) === last) { " +
-    "Atomics.notify(words, STATE, 1); }",
-    "",
+    "if (isLastOfAwaited(state)) Atomics.notify(words, STATE, 1);",
+    "void state;",
   ],
   c: [
-    "if ((state & (WEFT_RW_LOCK_READING_MASK | bits)) == (1 | bits)) " +
-    "weft__notify(&l->state, 1);",
+    "if (weft__rw_is_last_of_awaited(state)) weft__notify(&l->state, 1);",
     "(void)state;",
   ],
 }, {
@@ -42,21 +46,6 @@ const PLAIN = mutants("rw_lock", {
   ],
   by: "a writer wakes two",
 }, {
-  what: "RW4: looks at the gate after the phase",
-  by: "one writes, one reads",
-  ts: [
-    "const gate = Atomics.load(words, GATE); // before the look at the phase " +
-    "const state = Atomics.load(words, STATE);",
-    "const state = Atomics.load(words, STATE);\n" +
-    "const gate = Atomics.load(words, GATE);",
-  ],
-  c: [
-    "int32_t gate = weft__load(&l->gate); /* before it reads the phase */ " +
-    "int32_t state = weft__load(&l->state);",
-    "int32_t state = weft__load(&l->state); int32_t gate = " +
-    "weft__load(&l->gate);",
-  ],
-}, {
   what: "RW5: a writer does not wake readers",
   by: "one writes, one reads",
   ts: ["if (gate & WAITING_BIT) Atomics.notify(words, GATE);", ""],
@@ -67,15 +56,15 @@ const PLAIN = mutants("rw_lock", {
 }, {
   what: "RW5: a writer does not open the gate",
   by: "one writes, one reads",
-  ts: ["if (pending > 0) this.#open(); return;", "return;"],
+  ts: ["if (pending > 0) open(words); return;", "return;"],
   c: ["if (pending > 0) weft__rw_open(l); return;", "return;"],
 }, {
   what: "RW6: opens the gate before it lets readers in",
   by: "one writes, one reads",
   ts: [
     "state = Atomics.compareExchange(words, STATE, expected, next | 0); " +
-    "if (state !== expected) continue; if (pending > 0) this.#open();",
-    "if (pending > 0) this.#open();\n" +
+    "if (state !== expected) continue; if (pending > 0) open(words);",
+    "if (pending > 0) open(words);\n" +
     "state = Atomics.compareExchange(words, STATE, expected, next | 0);\n" +
     "if (state !== expected) continue;",
   ],
@@ -90,52 +79,42 @@ const PLAIN = mutants("rw_lock", {
   what: "RW7: the last reader but one wakes the writer",
   by: "one downgrades",
   ts: [
-    "const last = 1 | WANTED_BIT | ASLEEP_BIT;",
-    "const last = 2 | WANTED_BIT | ASLEEP_BIT;",
+    "(1 | WANTED_BIT | ASLEEP_BIT);",
+    "(2 | WANTED_BIT | ASLEEP_BIT);",
   ],
-  c: ["== (1 | bits)) weft__notify", "== (2 | bits)) weft__notify"],
-}, {
-  what: "RW8: a writer does not make way for the next one",
-  by: "one writes, one reads",
-  ts: [
-    "this.#passOn()) return; this.#leave(0, 0); this.#unlockWriter();",
-    "this.#passOn()) return;\nthis.#leave(0, 0);",
-  ],
-  c: [
-    "weft__rw_leave(l, 0, 0); return weft_mutex_unlock(weft__rw_writer(l));",
-    "weft__rw_leave(l, 0, 0); return 0;",
-  ],
+  c: ["== (1 | bits);", "== (2 | bits);"],
 }, {
   what: "a reader enters beside a writer",
   by: "one writes, one reads",
   ts: [
-    "if (state & BUSY_BITS) { state = Atomics.load(words, STATE);",
-    "if (state & WANTED_BIT) {\nstate = Atomics.load(words, STATE);",
+    "(state & BUSY_BITS) !== 0;",
+    "(state & WANTED_BIT) !== 0;",
   ],
   c: [
-    "if (state & bits) { state = weft__load(&l->state);",
-    "if (state & WEFT_RW_LOCK_WANTED_BIT) { state = weft__load(&l->state);",
+    "return (state & WEFT__RW_BUSY_BITS) != 0;",
+    "return (state & WEFT_RW_LOCK_WANTED_BIT) != 0;",
   ],
 }, {
   what: "believes a hint that there is a writer",
   by: "a try to read beside a writer",
   ts: [
-    "if (state & BUSY_BITS) return undefined; continue;",
-    "return undefined;",
+    "state = Atomics.load(words, STATE); if (isBusy(state)) return false; " +
+    "if (readingIn",
+    "if (isBusy(state)) return false;\nif (readingIn",
   ],
   c: HINT,
 }, {
   what: "does not check whether its exchange to enter succeeded",
   by: "one writes, two read",
   ts: [
-    "if (state === expected) return this.#readGuard(state);",
-    "return this.#readGuard(state);",
+    "expected + 1); if (state === expected) return heldIn(state);",
+    "expected + 1);\nreturn heldIn(state);",
   ],
   c: [
-    "state = weft__compare_exchange(&l->state, expected, state + 1); if " +
-    "(state == expected) return weft__rw_held(state);",
-    "state = weft__compare_exchange(&l->state, expected, state + 1); return " +
-    "weft__rw_held(state);",
+    "state = weft__compare_exchange(&l->state, expected, expected + 1); if " +
+    "(state == expected) return weft__rw_held_in(state);",
+    "state = weft__compare_exchange(&l->state, expected, expected + 1); return " +
+    "weft__rw_held_in(state);",
   ],
 }, {
   what: "a reader leaves by a load and a store",
@@ -172,46 +151,17 @@ const PLAIN = mutants("rw_lock", {
     "for (;;) { const expected = state;",
   ],
   c: [
-    "for (;;) { int32_t expected = state; bool waits = (state & bits) != 0;",
-    "bool waits = (state & bits) != 0; for (;;) { int32_t expected = state;",
-  ],
-}, {
-  what: "does not wait for a writer that waits for readers",
-  by: "one writes, one reads",
-  ts: [
-    "const ticket = this.#pend(own ? WRITING_BIT : BUSY_BITS);",
-    "const ticket = this.#pend(WANTED_BIT);",
-  ],
-  c: [
-    "const int32_t bits = WEFT__RW_BUSY_BITS; if (l->tracked != 0) return " +
-    "weft__rw_pend",
-    "const int32_t bits = WEFT_RW_LOCK_WANTED_BIT; if (l->tracked != 0) " +
-    "return weft__rw_pend",
+    "for (;;) { int32_t expected = state; bool waits = weft__rw_is_busy(state);",
+    "bool waits = weft__rw_is_busy(state); for (;;) { int32_t expected = state;",
   ],
 }, {
   what: "enters at the first opening of the gate",
-  ts: ["rows === undefined ? 2 : 1)", "1)"],
+  ts: [
+    "return isIn(ticket, state, gate, 2);",
+    "return isIn(ticket, state, gate, 1);",
+  ],
   equivalent: "the agent that owes an opening still holds `writer`, so " +
     "every pending reader waits for that opening",
-}, {
-  what: "does not say that it sleeps at the gate",
-  by: "one writes, one reads",
-  ts: ["const waiting = gate | WAITING_BIT;", "const waiting = gate;"],
-  c: [
-    "int32_t waiting = gate | WEFT_RW_LOCK_WAITING_BIT;",
-    "int32_t waiting = gate;",
-  ],
-}, {
-  what: "says that it sleeps at the gate by a store",
-  by: "one writes, one reads",
-  ts: [
-    "Atomics.compareExchange(words, GATE, gate, waiting) !== gate ) continue;",
-    "Atomics.store(words, GATE, waiting) !== waiting ) continue;",
-  ],
-  c: [
-    "weft__compare_exchange(&l->gate, gate, waiting) != gate) continue;",
-    "(weft__store(&l->gate, waiting), 0)) continue;",
-  ],
 }, {
   what: "a reader that gives up stays counted",
   by: "a reader that gives up",
@@ -224,79 +174,54 @@ const PLAIN = mutants("rw_lock", {
   what: "a reader gives up by a store",
   by: "a reader that gives up",
   ts: [
-    "const seen = Atomics.compareExchange(words, STATE, state, left); " +
-    "if (seen === state) return false; continue;",
-    "Atomics.store(words, STATE, left); return false;",
+    "return Atomics.compareExchange(this.words, STATE, state, left) === state;",
+    "return Atomics.store(this.words, STATE, left) === left;",
   ],
   c: [
-    "if (weft__compare_exchange(&l->state, state, left) == state) return " +
-    "ETIMEDOUT; continue;",
-    "weft__store(&l->state, left); return ETIMEDOUT;",
-  ],
-}, {
-  what: "a reader that was let in gives up",
-  by: "a reader that gives up",
-  ts: [
-    "if (isIn(ticket, state, gate,",
-    "if (!last && isIn(ticket, state, gate,",
-  ],
-  c: [
-    "if (weft__rw_is_in(ticket, state, gate,",
-    "if (!last && weft__rw_is_in(ticket, state, gate,",
-  ],
-}, {
-  what: "takes any change for a new phase while it spins",
-  by: "a reader that looks before it sleeps",
-  ts: [
-    "if ((state ^ ticket.state) & PHASE_MASK) return this.#readGuard(state);",
-    "if (state !== ticket.state) return this.#readGuard(state);",
-  ],
-  c: [
-    "if ((state ^ ticket.state) & WEFT_RW_LOCK_PHASE_MASK) return " +
-    "weft__rw_held(state);",
-    "if (state != ticket.state) return weft__rw_held(state);",
+    "return weft__compare_exchange(&l->state, state, left) == state;",
+    "weft__store(&l->state, left); return true;",
   ],
 }, {
   what: "writes beside readers",
   by: "one downgrades",
-  ts: ["while ((state & READING_MASK) === 0) {", "for (;;) {", [
-    "return false; } /** Waits for other writers",
-    "} /** Waits",
+  ts: ["while (readingIn(state) === 0) {", "for (;;) {", [
+    "} return false; } holdOrSleep",
+    "} } holdOrSleep",
   ]],
-  c: ["while ((state & WEFT_RW_LOCK_READING_MASK) == 0) {", "for (;;) {"],
+  c: ["while (weft__rw_reading_in(state) == 0) {", "for (;;) {"],
 }, {
   what: "writes by a store",
   by: "a try beside a reader",
   ts: [
     "state = Atomics.compareExchange(words, STATE, expected, held); " +
-    "if (state !== expected) continue;",
-    "Atomics.store(words, STATE, held);",
+    "if (state === expected) return heldIn(state);",
+    "Atomics.store(words, STATE, held);\nreturn heldIn(expected);",
   ],
   c: [
     "state = weft__compare_exchange(&l->state, expected, held); if (state == " +
-    "expected) return weft__rw_held(state);",
+    "expected) return weft__rw_held_in(state);",
     "(void)expected; weft__store(&l->state, held); return " +
-    "weft__rw_held(state);",
+    "weft__rw_held_in(state);",
   ],
 }, {
   what: "does not check whether its exchange to write succeeded",
   by: "a try beside a reader",
   ts: [
-    "expected, held); if (state !== expected) continue;",
-    "expected, held);",
+    "expected, held); if (state === expected) return heldIn(state);",
+    "expected, held);\nreturn heldIn(state);",
   ],
   c: [
     "state = weft__compare_exchange(&l->state, expected, held); if (state == " +
-    "expected) return weft__rw_held(state);",
+    "expected) return weft__rw_held_in(state);",
     "state = weft__compare_exchange(&l->state, expected, held); return " +
-    "weft__rw_held(state);",
+    "weft__rw_held_in(state);",
   ],
 }, {
   what: "believes a hint that there are readers",
   by: "a try beside a reader",
   ts: [
-    "if (state & READING_MASK) state = Atomics.load(words, STATE); while",
-    "while",
+    "if (readingIn(state) > 0) state = Atomics.load(words, STATE);",
+    "",
   ],
   c: HINT,
 }, {
@@ -317,8 +242,8 @@ const PLAIN = mutants("rw_lock", {
   ts: ["const bits = WANTED_BIT | ASLEEP_BIT;", "const bits = WANTED_BIT;"],
   c: [
     "const int32_t bits = WEFT_RW_LOCK_WANTED_BIT | WEFT_RW_LOCK_ASLEEP_BIT; " +
-    "int64_t begin",
-    "const int32_t bits = WEFT_RW_LOCK_WANTED_BIT; int64_t begin",
+    "if (l->tracked != 0) return weft__rw_blocker",
+    "const int32_t bits = WEFT_RW_LOCK_WANTED_BIT; if (l->tracked != 0) return weft__rw_blocker",
   ],
 }, {
   what: "a writer does not say that it wants to write",
@@ -326,75 +251,32 @@ const PLAIN = mutants("rw_lock", {
   ts: ["const bits = WANTED_BIT | ASLEEP_BIT;", "const bits = ASLEEP_BIT;"],
   c: [
     "const int32_t bits = WEFT_RW_LOCK_WANTED_BIT | WEFT_RW_LOCK_ASLEEP_BIT; " +
-    "int64_t begin",
-    "const int32_t bits = WEFT_RW_LOCK_ASLEEP_BIT; int64_t begin",
+    "if (l->tracked != 0) return weft__rw_blocker",
+    "const int32_t bits = WEFT_RW_LOCK_ASLEEP_BIT; if (l->tracked != 0) return weft__rw_blocker",
     ["weft__or(&l->state, WEFT_RW_LOCK_WANTED_BIT);", ""],
   ],
 }, {
   what: "a writer says that it sleeps by a store",
   by: "one downgrades",
   ts: [
-    "value = Atomics.or(words, STATE, bits) | bits;",
-    "value = Atomics.load(words, STATE) | bits;\n" +
-    "Atomics.store(words, STATE, value);",
+    "const value = Atomics.or(this.words, STATE, bits) | bits;",
+    "const value = Atomics.load(this.words, STATE) | bits;\n" +
+    "Atomics.store(this.words, STATE, value);",
   ],
   c: [
-    "value = weft__or(at, bits) | bits;",
-    "value = weft__load(at) | bits; weft__store(at, value);",
+    "*value = weft__or(&l->state, bits) | bits;",
+    "*value = weft__load(&l->state) | bits; weft__store(&l->state, *value);",
   ],
 }, {
   what: "a writer sleeps although nobody reads",
   by: "one downgrades",
-  ts: ["if ((value & READING_MASK) === 0) continue;", ""],
-  c: ["if ((value & WEFT_RW_LOCK_READING_MASK) == 0) continue;", ""],
-}, {
-  what: "a writer that gives up is still announced",
-  by: "a writer that gives up",
   ts: [
-    "this.#leave(0, 0); this.#unlockWriter(); return false;",
-    "this.#unlockWriter(); return false;",
+    "readingIn(value) > 0 ? { index: STATE, value }",
+    "true ? { index: STATE, value }",
   ],
   c: [
-    "weft__rw_leave(l, 0, 0); weft_mutex_unlock(weft__rw_writer(l)); return " +
-    "ETIMEDOUT;",
-    "weft_mutex_unlock(weft__rw_writer(l)); return ETIMEDOUT;",
-  ],
-}, {
-  what: "a writer that gives up stays in line",
-  by: "a writer that gives up beside another",
-  ts: [
-    "this.#leave(0, 0); this.#unlockWriter(); return false;",
-    "this.#leave(0, 0); return false;",
-  ],
-  c: [
-    "weft__rw_leave(l, 0, 0); weft_mutex_unlock(weft__rw_writer(l)); return " +
-    "ETIMEDOUT;",
-    "weft__rw_leave(l, 0, 0); return ETIMEDOUT;",
-  ],
-}, {
-  what: "a writer that gives up leaves the line first",
-  by: "a writer that gives up beside another",
-  ts: [
-    "this.#leave(0, 0); this.#unlockWriter(); return false;",
-    "this.#unlockWriter(); this.#leave(0, 0); return false;",
-  ],
-  c: [
-    "weft__rw_leave(l, 0, 0); weft_mutex_unlock(weft__rw_writer(l)); return " +
-    "ETIMEDOUT;",
-    "weft_mutex_unlock(weft__rw_writer(l)); weft__rw_leave(l, 0, 0); return " +
-    "ETIMEDOUT;",
-  ],
-}, {
-  what: "a writer leaves the line first",
-  by: "two write",
-  ts: [
-    "this.#passOn()) return; this.#leave(0, 0); this.#unlockWriter();",
-    "this.#passOn()) return;\nthis.#unlockWriter();\nthis.#leave(0, 0);",
-  ],
-  c: [
-    "weft__rw_leave(l, 0, 0); return weft_mutex_unlock(weft__rw_writer(l));",
-    "int result = weft_mutex_unlock(weft__rw_writer(l)); weft__rw_leave(l, " +
-    "0, 0); return result;",
+    "return weft__rw_reading_in(*value) > 0 ? &l->state : NULL;",
+    "return &l->state;",
   ],
 }, {
   what: "forgets that readers wait",
@@ -425,9 +307,9 @@ const PLAIN = mutants("rw_lock", {
   by: "one writes, one reads",
   ts: [
     "state = Atomics.compareExchange(words, STATE, expected, next | 0); " +
-    "if (state !== expected) continue; if (pending > 0) this.#open();",
+    "if (state !== expected) continue; if (pending > 0) open(words);",
     "Atomics.store(words, STATE, next | 0);\n" +
-    "if (pending > 0) this.#open();",
+    "if (pending > 0) open(words);",
   ],
   c: [
     "state = weft__compare_exchange(&l->state, expected, next); if (state != " +
@@ -470,69 +352,6 @@ const PLAIN = mutants("rw_lock", {
     "int32_t next = gate & ~WEFT_RW_LOCK_WAITING_BIT;",
   ],
 }, {
-  what: "does not go on reading after it wrote",
-  by: "one downgrades",
-  ts: [
-    "this.#leave(1, 0);",
-    "this.#leave(0, 0);",
-  ],
-  c: ["weft__rw_leave(l, 1, 0);", "weft__rw_leave(l, 0, 0);"],
-}, {
-  what: "abandons, and lets nobody in",
-  by: "one who wrote is given up",
-  ts: [
-    "this.#leave(0, writing ? ABANDONED_BIT : 0); // The dead",
-    "// The dead",
-  ],
-  c: [
-    "weft__rw_leave(l, 0, writing ? WEFT_RW_LOCK_ABANDONED_BIT : 0);",
-    "(void)writing;",
-  ],
-}, {
-  what: "abandons, and does not report it",
-  by: "one who wrote is given up",
-  ts: ["this.#leave(0, writing ? ABANDONED_BIT : 0);", "this.#leave(0, 0);"],
-  c: [
-    "weft__rw_leave(l, 0, writing ? WEFT_RW_LOCK_ABANDONED_BIT : 0);",
-    "(void)writing; weft__rw_leave(l, 0, 0);",
-  ],
-}, {
-  what: "abandons a waiting writer, and reports that it wrote",
-  by: "a waiting writer is abandoned",
-  ts: [
-    "this.#leave(0, writing ? ABANDONED_BIT : 0);",
-    "this.#leave(0, ABANDONED_BIT);",
-  ],
-  c: [
-    "weft__rw_leave(l, 0, writing ? WEFT_RW_LOCK_ABANDONED_BIT : 0);",
-    "(void)writing; weft__rw_leave(l, 0, WEFT_RW_LOCK_ABANDONED_BIT);",
-  ],
-}, {
-  what: "abandons, and leaves the gate shut",
-  by: "a writer is terminated beside a reader",
-  ts: [
-    "// The dead agent may have let agents in without opening the gate. " +
-    "this.#open();",
-    "",
-  ],
-  c: [
-    "/* It may have let readers in without opening the gate. */ " +
-    "weft__rw_open(l);",
-    "",
-  ],
-}, {
-  what: "abandons, and does not make way for the next one",
-  by: "one who wrote is given up",
-  ts: [
-    "this.#open(); this.#unlockWriter(); return reads",
-    "this.#open(); return reads",
-  ],
-  c: [
-    "weft__rw_open(l); (void)weft_mutex_unlock(weft__rw_writer(l)); return " +
-    "reads",
-    "weft__rw_open(l); return reads",
-  ],
-}, {
   what: "a waiter that gives up forgets that the lock was abandoned",
   by: "a writer gives up after another was abandoned",
   ts: ["(state & WRITING_BIT ? 0 : ABANDONED_BIT);", "0;"],
@@ -544,15 +363,223 @@ const PLAIN = mutants("rw_lock", {
 }, {
   what: "a try to read waits for the writer",
   ts: [
-    "if (state & BUSY_BITS) return undefined; continue;",
-    "if (state & BUSY_BITS) continue;",
+    "if (isBusy(state)) return false; if (readingIn",
+    "if (isBusy(state)) continue;\nif (readingIn",
   ],
-  c: ["if (state & bits) return EBUSY; continue;", "continue;"],
+  c: [
+    "if (weft__rw_is_busy(state)) return EBUSY; if (weft__rw_reading_in",
+    "if (weft__rw_is_busy(state)) continue; if (weft__rw_reading_in",
+  ],
   by: "a try to read beside a writer",
 });
 
+/** Mutants of how agents wait, and how writers come and go. */
+const WRITERS = mutants({
+  source: "_lock/rw_lock",
+  header: "rw_lock",
+  scenarios: ["rw_lock"],
+}, {
+  what: "RW4: looks at the gate after the phase",
+  by: "one writes, one reads",
+  ts: [
+    "const gate = Atomics.load(words, GATE); // before the look at the phase " +
+    "const state = Atomics.load(words, STATE);",
+    "const state = Atomics.load(words, STATE);\n" +
+    "const gate = Atomics.load(words, GATE);",
+  ],
+  c: [
+    "int32_t gate = weft__load(&l->gate); /* before it reads the phase */ " +
+    "int32_t state = weft__load(&l->state);",
+    "int32_t state = weft__load(&l->state); int32_t gate = " +
+    "weft__load(&l->gate);",
+  ],
+}, {
+  what: "RW8: a writer does not make way for the next one",
+  by: "one writes, one reads",
+  ts: [
+    "this.#passOn()) return; this.#readers.leave(0, 0); this.#unlockWriter();",
+    "this.#passOn()) return;\nthis.#readers.leave(0, 0);",
+  ],
+  c: [
+    "weft__rw_leave(l, 0, 0); return weft_mutex_unlock(weft__rw_writer(l));",
+    "weft__rw_leave(l, 0, 0); return 0;",
+  ],
+}, {
+  what: "does not wait for a writer that waits for readers",
+  by: "one writes, one reads",
+  ts: [
+    "const ticket = this.#readers.pend(own ? WRITING_BIT : BUSY_BITS);",
+    "const ticket = this.#readers.pend(WANTED_BIT);",
+  ],
+  c: [
+    "bool waits = weft__rw_is_busy(state);",
+    "bool waits = (state & WEFT_RW_LOCK_WANTED_BIT) != 0;",
+  ],
+}, {
+  what: "does not say that it sleeps at the gate",
+  by: "one writes, one reads",
+  ts: ["const waiting = gate | WAITING_BIT;", "const waiting = gate;"],
+  c: [
+    "int32_t waiting = gate | WEFT_RW_LOCK_WAITING_BIT;",
+    "int32_t waiting = gate;",
+  ],
+}, {
+  what: "says that it sleeps at the gate by a store",
+  by: "one writes, one reads",
+  ts: [
+    "Atomics.compareExchange(words, GATE, gate, waiting) !== gate ) continue;",
+    "Atomics.store(words, GATE, waiting) !== waiting ) continue;",
+  ],
+  c: [
+    "weft__compare_exchange(&l->gate, gate, waiting) != gate) continue;",
+    "(weft__store(&l->gate, waiting), 0)) continue;",
+  ],
+}, {
+  what: "a reader that was let in gives up",
+  by: "a reader that gives up",
+  ts: [
+    "if (readers.isIn(ticket, state, gate)) break;",
+    "if (!last && readers.isIn(ticket, state, gate)) break;",
+  ],
+  c: [
+    ": weft__rw_is_in(ticket, state, gate, 2))",
+    ": !last && weft__rw_is_in(ticket, state, gate, 2))",
+  ],
+}, {
+  what: "takes any change for a new phase while it spins",
+  by: "a reader that looks before it sleeps",
+  ts: [
+    "if ((state ^ ticket.state) & PHASE_MASK) return heldIn(state);",
+    "if (state !== ticket.state) return heldIn(state);",
+  ],
+  c: [
+    "if ((state ^ ticket.state) & WEFT_RW_LOCK_PHASE_MASK) return " +
+    "weft__rw_held_in(state);",
+    "if (state != ticket.state) return weft__rw_held_in(state);",
+  ],
+}, {
+  what: "a writer that gives up is still announced",
+  by: "a writer that gives up",
+  ts: [
+    "readers.leave(0, 0); this.#unlockWriter(); return false;",
+    "this.#unlockWriter(); return false;",
+  ],
+  c: [
+    "weft__rw_leave(l, 0, 0); weft_mutex_unlock(weft__rw_writer(l)); return " +
+    "ETIMEDOUT;",
+    "weft_mutex_unlock(weft__rw_writer(l)); return ETIMEDOUT;",
+  ],
+}, {
+  what: "a writer that gives up stays in line",
+  by: "a writer that gives up beside another",
+  ts: [
+    "readers.leave(0, 0); this.#unlockWriter(); return false;",
+    "readers.leave(0, 0); return false;",
+  ],
+  c: [
+    "weft__rw_leave(l, 0, 0); weft_mutex_unlock(weft__rw_writer(l)); return " +
+    "ETIMEDOUT;",
+    "weft__rw_leave(l, 0, 0); return ETIMEDOUT;",
+  ],
+}, {
+  what: "a writer that gives up leaves the line first",
+  by: "a writer that gives up beside another",
+  ts: [
+    "readers.leave(0, 0); this.#unlockWriter(); return false;",
+    "this.#unlockWriter(); readers.leave(0, 0); return false;",
+  ],
+  c: [
+    "weft__rw_leave(l, 0, 0); weft_mutex_unlock(weft__rw_writer(l)); return " +
+    "ETIMEDOUT;",
+    "weft_mutex_unlock(weft__rw_writer(l)); weft__rw_leave(l, 0, 0); return " +
+    "ETIMEDOUT;",
+  ],
+}, {
+  what: "a writer leaves the line first",
+  by: "two write",
+  ts: [
+    "this.#passOn()) return; this.#readers.leave(0, 0); this.#unlockWriter();",
+    "this.#passOn()) return;\nthis.#unlockWriter();\nthis.#readers.leave(0, 0);",
+  ],
+  c: [
+    "weft__rw_leave(l, 0, 0); return weft_mutex_unlock(weft__rw_writer(l));",
+    "int result = weft_mutex_unlock(weft__rw_writer(l)); weft__rw_leave(l, " +
+    "0, 0); return result;",
+  ],
+}, {
+  what: "does not go on reading after it wrote",
+  by: "one downgrades",
+  ts: [
+    "this.#readers.leave(1, 0);",
+    "this.#readers.leave(0, 0);",
+  ],
+  c: ["weft__rw_leave(l, 1, 0);", "weft__rw_leave(l, 0, 0);"],
+}, {
+  what: "abandons, and lets nobody in",
+  by: "one who wrote is given up",
+  ts: [
+    "this.#readers.leave(0, writing ? ABANDONED_BIT : 0); // The dead",
+    "// The dead",
+  ],
+  c: [
+    "weft__rw_leave(l, 0, writing ? WEFT_RW_LOCK_ABANDONED_BIT : 0);",
+    "(void)writing;",
+  ],
+}, {
+  what: "abandons, and does not report it",
+  by: "one who wrote is given up",
+  ts: [
+    "this.#readers.leave(0, writing ? ABANDONED_BIT : 0);",
+    "this.#readers.leave(0, 0);",
+  ],
+  c: [
+    "weft__rw_leave(l, 0, writing ? WEFT_RW_LOCK_ABANDONED_BIT : 0);",
+    "(void)writing; weft__rw_leave(l, 0, 0);",
+  ],
+}, {
+  what: "abandons a waiting writer, and reports that it wrote",
+  by: "a waiting writer is abandoned",
+  ts: [
+    "this.#readers.leave(0, writing ? ABANDONED_BIT : 0);",
+    "this.#readers.leave(0, ABANDONED_BIT);",
+  ],
+  c: [
+    "weft__rw_leave(l, 0, writing ? WEFT_RW_LOCK_ABANDONED_BIT : 0);",
+    "(void)writing; weft__rw_leave(l, 0, WEFT_RW_LOCK_ABANDONED_BIT);",
+  ],
+}, {
+  what: "abandons, and leaves the gate shut",
+  by: "a writer is terminated beside a reader",
+  ts: [
+    "// The dead agent may have let agents in without opening the gate. " +
+    "open(this.#words);",
+    "",
+  ],
+  c: [
+    "/* It may have let readers in without opening the gate. */ " +
+    "weft__rw_open(l);",
+    "",
+  ],
+}, {
+  what: "abandons, and does not make way for the next one",
+  by: "one who wrote is given up",
+  ts: [
+    "open(this.#words); this.#unlockWriter(); return reads",
+    "open(this.#words); return reads",
+  ],
+  c: [
+    "weft__rw_open(l); (void)weft_mutex_unlock(weft__rw_writer(l)); return " +
+    "reads",
+    "weft__rw_open(l); return reads",
+  ],
+});
+
 /** Mutants of a lock that writers pass on. */
-const LINE = mutants("rw_lock", {
+const LINE = mutants({
+  source: "_lock/rw_lock",
+  header: "rw_lock",
+  scenarios: ["rw_lock"],
+}, {
   what: "(K): keeps the lock for the next writer before it says so",
   by: "in line: one tries to write",
   ts: [
@@ -644,8 +671,8 @@ const LINE = mutants("rw_lock", {
   what: "lets readers in beside a writer that has come",
   by: "in line: the next writer is dead, one tries to write",
   ts: [
-    "if (tryLock(this.#writer, this.#id) === false) return; this.#leave",
-    "this.#leave",
+    "if (tryLock(this.#writer, this.#id) === false) return; this.#readers.leave",
+    "this.#readers.leave",
   ],
   c: [
     "if (weft_mutex_try_lock(weft__rw_writer(l)) == EBUSY) return; weft__rw_leave",
@@ -654,7 +681,11 @@ const LINE = mutants("rw_lock", {
 });
 
 /** Mutants of a lock that tracks its readers. */
-const TRACKED = mutants("rw_lock", {
+const TRACKED = mutants({
+  source: "_lock/rw_lock_tracked",
+  header: "rw_lock",
+  scenarios: ["rw_lock"],
+}, {
   what: "(R): a reader looks for a writer before it notes that it reads",
   by: "tracked: tries to read and to write",
   ts: [
@@ -677,7 +708,7 @@ const TRACKED = mutants("rw_lock", {
     "return undefined;",
   ],
   c: [
-    "if ((weft__load(&l->state) & WEFT__RW_BUSY_BITS) == 0) return 0; " +
+    "if (!weft__rw_is_busy(weft__load(&l->state))) return 0; " +
     "weft__rw_add",
     "return 0; weft__rw_add",
   ],
@@ -686,8 +717,8 @@ const TRACKED = mutants("rw_lock", {
   by: "tracked: tries to read and to write",
   ts: [
     "if ((state & bits) !== bits) Atomics.store(words, STATE, state | bits); " +
-    "if (rows.blocking(words[GATE]!) >= 0) return false;",
-    "if (rows.blocking(words[GATE]!) >= 0) {\n" +
+    "if (this.#rows.blocking(words[GATE]!) >= 0) return false;",
+    "if (this.#rows.blocking(words[GATE]!) >= 0) {\n" +
     "Atomics.store(words, STATE, state | bits);\nreturn false;\n}",
   ],
   c: [
@@ -723,13 +754,12 @@ const TRACKED = mutants("rw_lock", {
   what: "a reader that met a writer goes on reading",
   by: "tracked: tries to read and to write",
   ts: [
-    "if ((state & BUSY_BITS) === 0) return this.#readGuard(state); " +
-    "this.#addReads(at, -1);",
-    "if ((state & BUSY_BITS) === 0) return this.#readGuard(state);",
+    "if (!isBusy(state)) return heldIn(state); this.#addReads(at, -1);",
+    "if (!isBusy(state)) return heldIn(state);",
   ],
   c: [
-    "return weft__rw_held(state); weft__rw_add_reads(l, row, -1);",
-    "return weft__rw_held(state);",
+    "return weft__rw_held_in(state); weft__rw_add_reads(l, row, -1);",
+    "return weft__rw_held_in(state);",
   ],
 }, {
   what: "a tracked reader does not wake the writer",
@@ -740,60 +770,69 @@ const TRACKED = mutants("rw_lock", {
   what: "opens the gate before it ends the phase",
   by: "tracked: one writes, one reads",
   ts: [
-    "Atomics.store(words, STATE, kept | abandoned); return this.#open();",
-    "this.#open();\nAtomics.store(words, STATE, kept | abandoned);\nreturn;",
+    "Atomics.store(words, STATE, kept | abandoned); open(words);",
+    "open(words);\nAtomics.store(words, STATE, kept | abandoned);",
   ],
   c: [
-    "weft__store(&l->state, kept | abandoned); weft__rw_open(l); return;",
-    "weft__rw_open(l); weft__store(&l->state, kept | abandoned); return;",
+    "weft__store(&l->state, kept | abandoned); weft__rw_open(l);",
+    "weft__rw_open(l); weft__store(&l->state, kept | abandoned);",
   ],
 }, {
   what: "ends the phase and does not open the gate",
   by: "tracked: one writes, one reads",
-  ts: ["return this.#open();", "return;"],
+  ts: ["kept | abandoned); open(words);", "kept | abandoned);"],
   c: [
-    "weft__store(&l->state, kept | abandoned); weft__rw_open(l); return;",
-    "weft__store(&l->state, kept | abandoned); return;",
+    "weft__store(&l->state, kept | abandoned); weft__rw_open(l);",
+    "weft__store(&l->state, kept | abandoned);",
   ],
 }, {
   what: "a writer does not say that it sleeps in a row",
   by: "tracked: one writes, one reads",
   ts: [
-    "this.#holdTracked(rows, bits);",
-    "this.#holdTracked(rows, WANTED_BIT);",
+    "return this.#hold(WANTED_BIT | ASLEEP_BIT);",
+    "return this.#hold(WANTED_BIT);",
   ],
   c: [
-    "weft__rw_hold_tracked(l, bits);",
-    "weft__rw_hold_tracked(l, WEFT_RW_LOCK_WANTED_BIT);",
+    "l, WEFT_RW_LOCK_WANTED_BIT | WEFT_RW_LOCK_ASLEEP_BIT);",
+    "l, WEFT_RW_LOCK_WANTED_BIT);",
   ],
 }, {
   what: "a writer sleeps in a row whose agent reads no more",
   by: "tracked: one writes, one reads",
-  ts: ["if (readingOf(value, gate) === 0) continue;", ""],
-  c: ["if (weft__reading_of(value, gate) == 0) continue;", ""],
+  ts: [
+    "return readingOf(value, gate) > 0 ? { index, value } : undefined;",
+    "return { index, value };",
+  ],
+  c: [
+    "return weft__reading_of(*value, gate) > 0 ? &row->reads : NULL;",
+    "return &row->reads;",
+  ],
 }, {
   what: "a reader that was let in stays pending",
   by: "tracked: one writes, one reads",
-  ts: ["if (rows !== undefined) this.#settle(rows.mine, gate);", ""],
+  ts: ["this.#settle(this.#rows.mine, gate);", ""],
   c: ["if (row != NULL) weft__rw_settle(row, gate);", ""],
 }, {
   what: "a tracked reader that gives up stays pending",
   by: "tracked: a reader that gives up",
-  ts: ["this.#addReads(rows.mine, -ONE_WAIT); return false;", "return false;"],
+  ts: [
+    "this.#addReads(this.#rows.mine, -ONE_PENDING); return true;",
+    "return true;",
+  ],
   c: [
-    "weft__rw_add_reads(l, row, -WEFT__ONE_PENDING); return ETIMEDOUT;",
-    "return ETIMEDOUT;",
+    "if (row != NULL) weft__rw_add_reads(l, row, -WEFT__ONE_PENDING);",
+    "(void)row;",
   ],
 }, {
   what: "a tracked writer that goes on reading does not note it",
   by: "tracked: one downgrades",
-  ts: ["if (rows !== undefined) this.#addReads(rows.room(), 1);", ""],
+  ts: ["this.#addReads(this.#rows.room(), 1);", ""],
   c: ["weft__rw_add_reads(l, row, 1);", ""],
 }, {
   what: "a try to write that fails keeps readers out",
   by: "tracked: tries to read and to write",
   ts: [
-    "if (outcome === false) this.#leave(0, 0); return outcome;",
+    "if (outcome === false) this.leave(0, 0); return outcome;",
     "return outcome;",
   ],
   c: ["if (result == EBUSY) weft__rw_leave(l, 0, 0);", ""],
@@ -832,4 +871,4 @@ const ROWS = mutants({ source: "_memory/readers", scenarios: ["rw_lock"] }, {
 });
 
 /** All of them. */
-export const MUTANTS = [...PLAIN, ...LINE, ...TRACKED, ...ROWS];
+export const MUTANTS = [...COUNTED, ...WRITERS, ...LINE, ...TRACKED, ...ROWS];

@@ -195,8 +195,35 @@ static inline int32_t weft_rw_lock_writer(const weft_rw_lock *l) {
   return weft__load(&l->writer) & WEFT_MUTEX_OWNER_MASK;
 }
 
+/* Whether an agent writes, or waits until nobody reads. */
+static inline bool weft__rw_is_busy(int32_t state) {
+  return (state & WEFT__RW_BUSY_BITS) != 0;
+}
+
+/* How many agents read. */
+static inline int32_t weft__rw_reading_in(int32_t state) {
+  return state & WEFT_RW_LOCK_READING_MASK;
+}
+
+/* Whether one more agent may read. */
+static inline bool weft__rw_is_read_lockable(int32_t state) {
+  return !weft__rw_is_busy(state) &&
+         weft__rw_reading_in(state) < WEFT_RW_LOCK_MAX_READERS;
+}
+
+/* How many agents will read after this writer. */
+static inline int32_t weft__rw_pending_in(int32_t state) {
+  return (state & WEFT_RW_LOCK_PENDING_MASK) / WEFT_RW_LOCK_ONE_PENDING;
+}
+
+/* Whether the last reader leaves, and has to wake a writer. */
+static inline bool weft__rw_is_last_of_awaited(int32_t state) {
+  const int32_t bits = WEFT_RW_LOCK_WANTED_BIT | WEFT_RW_LOCK_ASLEEP_BIT;
+  return (state & (WEFT_RW_LOCK_READING_MASK | bits)) == (1 | bits);
+}
+
 /* What locking returns: 0 or EOWNERDEAD. */
-static inline int weft__rw_held(int32_t state) {
+static inline int weft__rw_held_in(int32_t state) {
   return state & WEFT_RW_LOCK_ABANDONED_BIT ? EOWNERDEAD : 0;
 }
 
@@ -223,8 +250,8 @@ static inline void weft__rw_settle(weft__reader *row, int32_t gate) {
 /* As weft_rw_lock_try_read, in the row of this agent. */
 static inline int weft__rw_try_read_tracked(weft_rw_lock *l) {
   /* A hint, unless it says no: it is looked at again below. */
-  if (weft__hint(&l->state) & WEFT__RW_BUSY_BITS &&
-      weft__load(&l->state) & WEFT__RW_BUSY_BITS)
+  if (weft__rw_is_busy(weft__hint(&l->state)) &&
+      weft__rw_is_busy(weft__load(&l->state)))
     return EBUSY;
   weft__readers rows = weft__rw_rows(l);
   weft__reader *row = weft__reader_room(&rows);
@@ -232,7 +259,7 @@ static inline int weft__rw_try_read_tracked(weft_rw_lock *l) {
   /* (R) Note it, then look again. Pairs with (V). */
   weft__store(&row->reads, weft__plus(weft__hint(&row->reads), 1));
   int32_t state = weft__load(&l->state);
-  if ((state & WEFT__RW_BUSY_BITS) == 0) return weft__rw_held(state);
+  if (!weft__rw_is_busy(state)) return weft__rw_held_in(state);
   weft__rw_add_reads(l, row, -1);
   return EBUSY;
 }
@@ -241,23 +268,18 @@ static inline int weft__rw_try_read_tracked(weft_rw_lock *l) {
    it. Returns 0 or EOWNERDEAD, else EBUSY; EINVAL if 8191 agents read, or the
    lock tracks other agents than this one, or this agent reads 1023 times. */
 static inline WEFT__CHECKED int weft_rw_lock_try_read(weft_rw_lock *l) {
-  const int32_t bits = WEFT__RW_BUSY_BITS;
   if (l->tracked != 0) return weft__rw_try_read_tracked(l);
   int32_t state = weft__hint(&l->state); /* the exchange below checks it */
   for (;;) {
+    if (!weft__rw_is_read_lockable(state)) {
+      state = weft__load(&l->state);
+      if (weft__rw_is_busy(state)) return EBUSY;
+      if (weft__rw_reading_in(state) == WEFT_RW_LOCK_MAX_READERS)
+        return EINVAL;
+    }
     int32_t expected = state;
-    if (state & bits) {
-      state = weft__load(&l->state);
-      if (state & bits) return EBUSY;
-      continue;
-    }
-    if ((state & WEFT_RW_LOCK_READING_MASK) == WEFT_RW_LOCK_MAX_READERS) {
-      state = weft__load(&l->state);
-      if (state == expected) return EINVAL;
-      continue;
-    }
-    state = weft__compare_exchange(&l->state, expected, state + 1);
-    if (state == expected) return weft__rw_held(state);
+    state = weft__compare_exchange(&l->state, expected, expected + 1);
+    if (state == expected) return weft__rw_held_in(state);
   }
 }
 
@@ -293,7 +315,7 @@ static inline int weft__rw_pend_tracked(weft_rw_lock *l,
     weft__rw_settle(row, ticket->gate);
     weft__rw_add_reads(l, row, WEFT__ONE_PENDING);
     ticket->state = weft__load(&l->state);
-    if (ticket->state & WEFT__RW_BUSY_BITS) {
+    if (weft__rw_is_busy(ticket->state)) {
       /* (P) The writer that was seen has yet to end this phase. If the phase is
          over, another writer may not have seen this agent. */
       int32_t gate = weft__load(&l->gate);
@@ -305,7 +327,7 @@ static inline int weft__rw_pend_tracked(weft_rw_lock *l,
     int32_t reads = weft__hint(&row->reads);
     weft__store(&row->reads, weft__minus(reads, WEFT__ONE_PENDING - 1));
     /* (R) */
-    if ((weft__load(&l->state) & WEFT__RW_BUSY_BITS) == 0) return 0;
+    if (!weft__rw_is_busy(weft__load(&l->state))) return 0;
     weft__rw_add_reads(l, row, -1);
   }
 }
@@ -313,17 +335,15 @@ static inline int weft__rw_pend_tracked(weft_rw_lock *l,
 /* Begins to wait to read. Returns EBUSY and *ticket, or 0 if it may read at
    once. */
 static inline int weft__rw_pend(weft_rw_lock *l, weft__rw_ticket *ticket) {
-  const int32_t bits = WEFT__RW_BUSY_BITS;
   if (l->tracked != 0) return weft__rw_pend_tracked(l, ticket);
   int32_t state = weft__load(&l->state);
   for (;;) {
     int32_t expected = state;
-    bool waits = (state & bits) != 0;
-    int32_t pending =
-        (state & WEFT_RW_LOCK_PENDING_MASK) / WEFT_RW_LOCK_ONE_PENDING;
+    bool waits = weft__rw_is_busy(state);
+    int32_t pending = weft__rw_pending_in(state);
     /* A downgrade may add one more. */
     int32_t most = WEFT_RW_LOCK_MAX_READERS - (waits ? 1 : 0);
-    if ((state & WEFT_RW_LOCK_READING_MASK) + pending >= most) return EINVAL;
+    if (weft__rw_reading_in(state) + pending >= most) return EINVAL;
     int32_t next = weft__plus(state, waits ? WEFT_RW_LOCK_ONE_PENDING : 1);
     state = weft__compare_exchange(&l->state, expected, next);
     if (state != expected) continue;
@@ -362,25 +382,31 @@ static inline void weft__rw_open(weft_rw_lock *l) {
   }
 }
 
+/* As weft__rw_leave: the gate alone has the phase. */
+static inline void weft__rw_leave_tracked(weft_rw_lock *l, int32_t abandoned) {
+  /* Only the owner of `writer` changes it. */
+  int32_t state = weft__hint(&l->state);
+  bool wrote = (state & WEFT_RW_LOCK_WRITING_BIT) != 0;
+  int32_t kept = wrote ? 0 : state & WEFT_RW_LOCK_ABANDONED_BIT;
+  /* In this order: whoever still sees the writer sees the old phase, too. */
+  weft__store(&l->state, kept | abandoned);
+  weft__rw_open(l);
+}
+
 /*
  * Ends the phase of the owner of `writer`, whether it wrote or only waited. All
  * pending readers read now, and `more` besides.
  */
 static inline void weft__rw_leave(weft_rw_lock *l, int32_t more,
                                   int32_t abandoned) {
-  int32_t state = weft__hint(&l->state); /* the exchange below checks it */
   if (l->tracked != 0) {
-    bool wrote = (state & WEFT_RW_LOCK_WRITING_BIT) != 0;
-    int32_t kept = wrote ? 0 : state & WEFT_RW_LOCK_ABANDONED_BIT;
-    /* In this order: whoever still sees the writer sees the old phase, too. */
-    weft__store(&l->state, kept | abandoned);
-    weft__rw_open(l);
+    weft__rw_leave_tracked(l, abandoned);
     return;
   }
+  int32_t state = weft__hint(&l->state); /* the exchange below checks it */
   for (;;) {
     int32_t expected = state;
-    int32_t pending =
-        (state & WEFT_RW_LOCK_PENDING_MASK) / WEFT_RW_LOCK_ONE_PENDING;
+    int32_t pending = weft__rw_pending_in(state);
     int32_t kept = WEFT_RW_LOCK_READING_MASK | WEFT_RW_LOCK_PHASE_MASK;
     if ((state & WEFT_RW_LOCK_WRITING_BIT) == 0)
       kept |= WEFT_RW_LOCK_ABANDONED_BIT;
@@ -395,11 +421,34 @@ static inline void weft__rw_leave(weft_rw_lock *l, int32_t more,
 
 /* Lets readers in if the lock was passed on to a writer that did not come. */
 static inline void weft__rw_take_back(weft_rw_lock *l) {
-  if ((weft__load(&l->state) & WEFT__RW_BUSY_BITS) == 0) return;
+  if (!weft__rw_is_busy(weft__load(&l->state))) return;
   if (weft_rw_lock_writer(l) != 0) return;
   if (weft_mutex_try_lock(weft__rw_writer(l)) == EBUSY) return;
   weft__rw_leave(l, 0, 0);
   weft_mutex_unlock(weft__rw_writer(l));
+}
+
+/* Whether a tracked agent that waits with `ticket` was let in, and notes it. */
+static inline bool weft__rw_is_in_tracked(weft_rw_lock *l,
+                                          weft__rw_ticket ticket,
+                                          int32_t state, int32_t gate) {
+  if (!weft__rw_is_in(ticket, state, gate, 1)) return false;
+  weft__readers rows = weft__rw_rows(l);
+  weft__reader *row = weft__reader_find(&rows, weft_agent_id());
+  if (row != NULL) weft__rw_settle(row, gate);
+  return true;
+}
+
+/* Stops waiting to read; false if the state has changed. */
+static inline bool weft__rw_give_up(weft_rw_lock *l, int32_t state) {
+  if (l->tracked != 0) {
+    weft__readers rows = weft__rw_rows(l);
+    weft__reader *row = weft__reader_find(&rows, weft_agent_id());
+    if (row != NULL) weft__rw_add_reads(l, row, -WEFT__ONE_PENDING);
+    return true;
+  }
+  int32_t left = weft__minus(state, WEFT_RW_LOCK_ONE_PENDING);
+  return weft__compare_exchange(&l->state, state, left) == state;
 }
 
 /* Waits until a writer lets us in. */
@@ -408,24 +457,14 @@ static inline int weft__rw_read_slow(weft_rw_lock *l, weft__rw_ticket ticket,
   int64_t deadline = weft__deadline(timeout);
   bool last = false;
   bool tracked = l->tracked != 0;
-  weft__readers rows = weft__rw_rows(l);
-  weft__reader *row =
-      tracked ? weft__reader_find(&rows, weft_agent_id()) : NULL;
   for (;;) {
     int32_t gate = weft__load(&l->gate); /* before it reads the phase */
     int32_t state = weft__load(&l->state);
-    if (weft__rw_is_in(ticket, state, gate, tracked ? 1 : 2)) {
-      if (row != NULL) weft__rw_settle(row, gate);
-      return weft__rw_held(state);
-    }
-    if (last && row != NULL) {
-      weft__rw_add_reads(l, row, -WEFT__ONE_PENDING);
-      return ETIMEDOUT;
-    }
+    if (tracked ? weft__rw_is_in_tracked(l, ticket, state, gate)
+                : weft__rw_is_in(ticket, state, gate, 2))
+      return weft__rw_held_in(state);
     if (last) {
-      int32_t left = weft__minus(state, WEFT_RW_LOCK_ONE_PENDING);
-      if (weft__compare_exchange(&l->state, state, left) == state)
-        return ETIMEDOUT;
+      if (weft__rw_give_up(l, state)) return ETIMEDOUT;
       continue;
     }
     int32_t waiting = gate | WEFT_RW_LOCK_WAITING_BIT;
@@ -457,14 +496,14 @@ static inline WEFT__CHECKED int weft_rw_lock_read(weft_rw_lock *l,
   if (weft__rw_is_writing(l)) return EDEADLK;
   weft__rw_ticket ticket = {0, 0};
   result = weft__rw_pend(l, &ticket);
-  if (result == 0) return weft__rw_held(weft__load(&l->state));
+  if (result == 0) return weft__rw_held_in(weft__load(&l->state));
   if (result != EBUSY) return result;
   bool spins = timeout != 0 && l->tracked == 0;
   for (int i = spins ? WEFT_SPIN_ROUNDS : 0; i > 0; i--) {
     weft__relax();
     int32_t state = weft__load(&l->state);
     if ((state ^ ticket.state) & WEFT_RW_LOCK_PHASE_MASK)
-      return weft__rw_held(state);
+      return weft__rw_held_in(state);
   }
   return weft__rw_read_slow(l, ticket, timeout);
 }
@@ -484,11 +523,9 @@ static inline int weft__rw_unlock_tracked(weft_rw_lock *l) {
 static inline int weft_rw_lock_unlock_read(weft_rw_lock *l) {
   if (l->tracked != 0) return weft__rw_unlock_tracked(l);
   /* A reader sees at least itself counted. */
-  if ((weft__hint(&l->state) & WEFT_RW_LOCK_READING_MASK) == 0) return EPERM;
-  const int32_t bits = WEFT_RW_LOCK_WANTED_BIT | WEFT_RW_LOCK_ASLEEP_BIT;
+  if (weft__rw_reading_in(weft__hint(&l->state)) == 0) return EPERM;
   int32_t state = weft__add(&l->state, -1);
-  if ((state & (WEFT_RW_LOCK_READING_MASK | bits)) == (1 | bits))
-    weft__notify(&l->state, 1);
+  if (weft__rw_is_last_of_awaited(state)) weft__notify(&l->state, 1);
   return 0;
 }
 
@@ -500,9 +537,9 @@ static inline int weft__rw_hold_tracked(weft_rw_lock *l, int32_t bits) {
   /* (V) Announce, then look at the readers. Pairs with (R). */
   if ((state & bits) != bits) weft__store(&l->state, state | bits);
   if (weft__reader_blocking(&rows, weft__hint(&l->gate)) != NULL) return EBUSY;
-  int32_t abandoned = state & WEFT_RW_LOCK_ABANDONED_BIT;
-  weft__store(&l->state, abandoned | WEFT_RW_LOCK_WRITING_BIT);
-  return weft__rw_held(state);
+  weft__store(&l->state, (state & WEFT_RW_LOCK_ABANDONED_BIT) |
+                             WEFT_RW_LOCK_WRITING_BIT);
+  return weft__rw_held_in(state);
 }
 
 /* Takes the lock for the owner of `writer` if nobody reads; else EBUSY. */
@@ -510,12 +547,12 @@ static inline int weft__rw_hold(weft_rw_lock *l) {
   const int32_t bits = WEFT_RW_LOCK_WANTED_BIT | WEFT_RW_LOCK_ASLEEP_BIT;
   if (l->tracked != 0) return weft__rw_hold_tracked(l, WEFT_RW_LOCK_WANTED_BIT);
   int32_t state = weft__hint(&l->state); /* the exchange below checks it */
-  if (state & WEFT_RW_LOCK_READING_MASK) state = weft__load(&l->state);
-  while ((state & WEFT_RW_LOCK_READING_MASK) == 0) {
+  if (weft__rw_reading_in(state) > 0) state = weft__load(&l->state);
+  while (weft__rw_reading_in(state) == 0) {
     int32_t expected = state;
     int32_t held = (state & ~bits) | WEFT_RW_LOCK_WRITING_BIT;
     state = weft__compare_exchange(&l->state, expected, held);
-    if (state == expected) return weft__rw_held(state);
+    if (state == expected) return weft__rw_held_in(state);
   }
   return EBUSY;
 }
@@ -540,10 +577,36 @@ static inline WEFT__CHECKED int weft_rw_lock_try_write(weft_rw_lock *l) {
   return result;
 }
 
+/* As weft__rw_hold, for an agent that will sleep if others read. */
+static inline int weft__rw_hold_or_sleep(weft_rw_lock *l) {
+  if (l->tracked == 0) return weft__rw_hold(l);
+  return weft__rw_hold_tracked(
+      l, WEFT_RW_LOCK_WANTED_BIT | WEFT_RW_LOCK_ASLEEP_BIT);
+}
+
+/* As weft__rw_blocker, in a row. */
+static inline int32_t *weft__rw_blocker_tracked(weft_rw_lock *l,
+                                                int32_t *value) {
+  weft__readers rows = weft__rw_rows(l);
+  int32_t gate = weft__hint(&l->gate);
+  weft__reader *row = weft__reader_blocking(&rows, gate);
+  if (row == NULL) return NULL;
+  *value = weft__load(&row->reads);
+  return weft__reading_of(*value, gate) > 0 ? &row->reads : NULL;
+}
+
+/* Where the owner of `writer` sleeps, and on which value; NULL if no agent
+   reads any more. */
+static inline int32_t *weft__rw_blocker(weft_rw_lock *l, int32_t *value) {
+  const int32_t bits = WEFT_RW_LOCK_WANTED_BIT | WEFT_RW_LOCK_ASLEEP_BIT;
+  if (l->tracked != 0) return weft__rw_blocker_tracked(l, value);
+  *value = weft__or(&l->state, bits) | bits;
+  return weft__rw_reading_in(*value) > 0 ? &l->state : NULL;
+}
+
 /* Waits for other writers, and then for the readers. */
 static inline int weft__rw_write_slow(weft_rw_lock *l, int32_t id, bool owned,
                                       int32_t seen, int64_t timeout) {
-  const int32_t bits = WEFT_RW_LOCK_WANTED_BIT | WEFT_RW_LOCK_ASLEEP_BIT;
   int64_t begin = timeout > 0 ? WEFT_NOW() : 0;
   if (!owned) {
     weft_mutex *m = weft__rw_writer(l);
@@ -555,24 +618,12 @@ static inline int weft__rw_write_slow(weft_rw_lock *l, int32_t id, bool owned,
   int64_t deadline = timeout > 0 ? begin + timeout : weft__deadline(timeout);
   bool last = false;
   for (;;) {
-    int result =
-        l->tracked == 0 ? weft__rw_hold(l) : weft__rw_hold_tracked(l, bits);
+    int result = weft__rw_hold_or_sleep(l);
     if (result != EBUSY) return result;
     if (last) break;
-    int32_t *at = &l->state;
     int32_t value;
-    if (l->tracked == 0) {
-      value = weft__or(at, bits) | bits;
-      if ((value & WEFT_RW_LOCK_READING_MASK) == 0) continue;
-    } else {
-      weft__readers rows = weft__rw_rows(l);
-      int32_t gate = weft__hint(&l->gate);
-      weft__reader *row = weft__reader_blocking(&rows, gate);
-      if (row == NULL) continue;
-      at = &row->reads;
-      value = weft__load(at);
-      if (weft__reading_of(value, gate) == 0) continue;
-    }
+    int32_t *at = weft__rw_blocker(l, &value);
+    if (at == NULL) continue;
     int outcome = weft__sleep(at, value, deadline, WEFT__LOOK);
     last = outcome == WEFT__TIMED_OUT;
   }
