@@ -32,7 +32,7 @@ import { Collector, Rounds } from "./_pool/collector.ts";
 import { Crew, failuresAfter, type Member } from "./_pool/crew.ts";
 import { deathOf, QueueFullError } from "./_pool/errors.ts";
 import { type Job, type JobEnd, Jobs, type Spec } from "./_pool/jobs.ts";
-import { Producers } from "./_pool/line.ts";
+import { Producers, type RoomOptions } from "./_pool/line.ts";
 import {
   assertIterable,
   type Doer,
@@ -48,11 +48,12 @@ import {
   type How,
   type MapOptions,
   type PoolOptions,
-  type RoomOptions,
+  rangeOf,
   RUN,
   type RunArgs,
   type RunOptions,
   timeoutError,
+  type WorkerRange,
 } from "./_pool/options.ts";
 import { Poster } from "./_pool/poster.ts";
 import {
@@ -76,6 +77,7 @@ import {
   type Hello,
   POSTED_BYTES,
   postedAt,
+  type Recycle,
   REQUEST_HEAD,
   Rooms,
   signatureOf,
@@ -104,10 +106,12 @@ export type {
   CloseOptions,
   MapOptions,
   PoolOptions,
-  RoomOptions,
+  RecycleOptions,
   RunArgs,
   RunOptions,
+  WorkerRange,
 } from "./_pool/options.ts";
+export type { RoomOptions } from "./_pool/line.ts";
 export type { ServePoolOptions, TaskFunctions } from "./_pool/serve.ts";
 export { task } from "./_pool/task.ts";
 export type {
@@ -168,7 +172,7 @@ export async function servePool<T extends Tasks>(
   const signatures: Record<string, string> = {};
   for (const [name, it] of served) signatures[name] = signatureOf(it);
   const to = parent("servePool", "the pool's make");
-  const place = await placeFrom(to, signatures, await announceAgent());
+  const place = await placeFrom(to, signatures, await announceAgent(), limit);
   const done = Event.from(place.done);
   const server = new PoolServer({
     slots: slotsAt(place.ring.buffer, place.ring.byteOffset),
@@ -176,6 +180,7 @@ export async function servePool<T extends Tasks>(
     names: place.names,
     number: place.number,
     posted: place.posted,
+    recycle: place.recycle,
     done: () => done.set(),
     post: (message) => to.postMessage(message),
   });
@@ -265,6 +270,7 @@ export class Pool<T extends Tasks> extends PoolBase {
 
   readonly #staff: Staff;
   readonly #maxQueue: number | undefined;
+  readonly #recycle: Recycle;
   readonly #figures: Figures;
   /** Why it cannot do any task: it was closed, or all workers are lost. */
   #failure: unknown;
@@ -287,6 +293,7 @@ export class Pool<T extends Tasks> extends PoolBase {
     super();
     const checked = checkedOptions(options);
     const { workers, make, ahead, guests, patience, byteOffset } = checked;
+    this.#recycle = checked.recycle;
     this.#specs = specsOf(options.tasks);
     this.#maxQueue = options.maxQueue;
     const config = configOf(options);
@@ -338,7 +345,8 @@ export class Pool<T extends Tasks> extends PoolBase {
     const ordered = () => this.#rounds.begin();
     this.#staff = new Staff({ jobs, poster, size, start, ordered });
     this.#staff.guests = guests;
-    this.#staff.workers = workers;
+    this.#staff.idle = checked.idleTimeout;
+    this.#staff.range(workers.min, workers.max);
     this.#crew = new Crew({
       make: make!,
       hello: (member, hello) => this.#greet(member, hello),
@@ -482,25 +490,25 @@ export class Pool<T extends Tasks> extends PoolBase {
   }
 
   /**
-   * Changes how many workers there are, and how many threads of C, if `guests`
-   * is given. Resolves when the new workers are ready, and those that are not
+   * Changes how many workers there are, or may be, and how many threads of C, if
+   * `guests` is given. Resolves when the new workers are ready, and those that are not
    * needed have ended: in a thread of C, `weft_pool_serve` returns then. You
    * start the new threads of C.
    *
    * @throws {TypeError} If there is no `make`.
-   * @throws {RangeError} If `workers` or `guests` is not an integer from 0 to
-   * 1024.
+   * @throws {RangeError} If a number is not an integer from 0 to 1024, or `min`
+   * is more than `max`.
    * @throws {ClosedError} If the pool is closed.
    */
   async resize(
-    workers: number,
+    workers: number | WorkerRange,
     guests: number = this.#staff.guests,
   ): Promise<void> {
-    inRange("workers", workers, 0, 1024);
+    const { min, max } = rangeOf(workers);
     inRange("guests", guests, 0, 1024);
     this.#assertOpen();
     const staff = this.#staff;
-    if (workers > staff.workers && !this.#canMake) {
+    if (max > staff.max && !this.#canMake) {
       throw new TypeError(
         "Cannot add workers: the pool was made without the option make",
       );
@@ -508,7 +516,7 @@ export class Pool<T extends Tasks> extends PoolBase {
     const ends: Promise<unknown>[] = [];
     const spare = staff.guests - guests;
     staff.guests = guests;
-    staff.workers = workers;
+    staff.range(min, max);
     for (let i = 0; i < spare; i++) ends.push(staff.order(true));
     ends.push(...staff.balance());
     this.#rounds.begin(); // there may be more room
@@ -574,6 +582,7 @@ export class Pool<T extends Tasks> extends PoolBase {
       this.#tellSettled();
     });
     this.#failure ??= new ClosedError("The pool is closed");
+    this.#staff.end();
     this.#tellEnd();
     this.#ring.close();
     await this.#crew.leaveAll();
@@ -593,7 +602,7 @@ export class Pool<T extends Tasks> extends PoolBase {
   get #isFull(): boolean {
     const most = this.#maxQueue;
     return most !== undefined &&
-      this.#jobs.open - this.#staff.orders.size >= this.#agents + most;
+      this.#jobs.open - this.#staff.orders.size >= this.#places + most;
   }
 
   #assertOpen(): void {
@@ -609,6 +618,11 @@ export class Pool<T extends Tasks> extends PoolBase {
     return this.#crew.size + this.#staff.guests;
   }
 
+  /** How many workers there are, start, or may be started. */
+  get #places(): number {
+    return Math.max(this.#crew.size, this.#staff.max) + this.#staff.guests;
+  }
+
   /**
    * Sees to it that there are as many workers as there are to be; the pool fails
    * if it has lost its last one. `failures` ended in a row in one place.
@@ -620,8 +634,9 @@ export class Pool<T extends Tasks> extends PoolBase {
     if (this.#staff.workers < before && this.#agents === 0) this.#fail(why!());
   }
 
-  #greet(member: Member, { tasks }: Hello): void {
+  #greet(member: Member, { tasks, limit }: Hello): void {
     assertSame(this.#specs, tasks);
+    this.#staff.limit = limit;
     member.since = clock();
     member.worker!.postMessage(tagged({
       what: "place",
@@ -630,6 +645,7 @@ export class Pool<T extends Tasks> extends PoolBase {
       posted: this.#posted,
       number: member.number,
       names: [...this.#specs.keys()],
+      recycle: this.#recycle,
     }));
     this.#fill();
   }
@@ -666,6 +682,7 @@ export class Pool<T extends Tasks> extends PoolBase {
   #fail(error: unknown): void {
     if (this.#failure !== undefined) return;
     this.#failure = error;
+    this.#staff.end();
     for (const job of [...this.#jobs.all(), ...this.#staff.orders]) {
       this.#poster.drop(job, error);
     }
@@ -754,6 +771,7 @@ export class Pool<T extends Tasks> extends PoolBase {
     const job = this.#jobs.make(spec, priority, clock(), end);
     this.#poster.submit(job, spec, request); // first: it may refuse the request
     if (how !== undefined) this.#heed(job, how);
+    if (this.#staff.scales) this.#staff.grow();
     this.#rounds.begin();
     return job;
   }
@@ -785,6 +803,7 @@ export class Pool<T extends Tasks> extends PoolBase {
     const feed = this.#mapRuns.length > 0 ? this.#feed : undefined;
     this.#poster.fill(feed);
     this.#producers.tell();
+    if (this.#staff.scales) this.#staff.rest();
   }
 
   /** Lets the runs of `map` take requests, each of them first in its turn. */

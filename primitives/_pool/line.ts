@@ -11,7 +11,6 @@ import {
   assertSignal,
   assertTimeout,
 } from "../_memory/options.ts";
-import type { RoomOptions } from "./options.ts";
 
 /** What stands in line. */
 export interface Standing {
@@ -86,6 +85,17 @@ export class Line<T extends Standing> {
   [Symbol.iterator](): IterableIterator<T> {
     return this.#heap.values();
   }
+}
+
+/** How to wait for room. */
+export interface RoomOptions {
+  /** Ends the wait: it rejects with `signal.reason`. */
+  readonly signal?: AbortSignal | undefined;
+  /**
+   * The longest wait in ms, `Infinity` unless given. Then it rejects with a
+   * DOMException named `TimeoutError`.
+   */
+  readonly timeout?: number | undefined;
 }
 
 /** Producers that wait. */

@@ -18,14 +18,24 @@ import {
 } from "../_memory/region.ts";
 import type { PoolWorker } from "./crew.ts";
 import type { AnyTask, RequestOf, Tasks } from "./task.ts";
-import { REPLY_HEAD, REQUEST_HEAD } from "./wire.ts";
+import { type Recycle, REPLY_HEAD, REQUEST_HEAD } from "./wire.ts";
 
 /** How a pool is made. */
 export interface PoolOptions<T extends Tasks> {
   /** The tasks that its workers do. */
   readonly tasks: T;
-  /** How many workers it has; 0 if all workers are threads of C. */
-  readonly workers: number;
+  /**
+   * How many workers it has; 0 if all workers are threads of C. With `min` and
+   * `max`, a worker starts when a task waits for none, and ends when it idles.
+   */
+  readonly workers: number | WorkerRange;
+  /**
+   * With `min` and `max`: after how many ms a worker ends that is not needed,
+   * 10,000 unless given. It takes at most twice as long.
+   */
+  readonly idleTimeout?: number | undefined;
+  /** When a worker ends so that another one takes its place; never unless given. */
+  readonly recycle?: RecycleOptions | undefined;
   /**
    * Makes a worker, whose module calls `servePool`. The pool calls it for each
    * worker, and again when one has died.
@@ -46,8 +56,8 @@ export interface PoolOptions<T extends Tasks> {
    */
   readonly ahead?: number | undefined;
   /**
-   * How many tasks may wait besides one for each worker, 0 to 2^30; without a
-   * limit unless given. `run` rejects one more with a
+   * How many tasks may wait besides one for each worker that there is or may be,
+   * 0 to 2^30; without a limit unless given. `run` rejects one more with a
    * {@linkcode QueueFullError}; `map` and `room` wait.
    */
   readonly maxQueue?: number | undefined;
@@ -59,6 +69,28 @@ export interface PoolOptions<T extends Tasks> {
   readonly memory?: Memory | undefined;
   /** Where it begins there, a multiple of 8. */
   readonly byteOffset?: number | undefined;
+}
+
+/** How many workers a pool may have. */
+export interface WorkerRange {
+  /** The fewest; 0 unless given. */
+  readonly min?: number | undefined;
+  /** The most. */
+  readonly max: number;
+}
+
+/**
+ * When a worker has done enough. It ends after its task, and the pool makes
+ * another one: that bounds what a function leaks.
+ */
+export interface RecycleOptions {
+  /** After this many tasks. */
+  readonly tasks?: number | undefined;
+  /**
+   * When its own heap has more than this many bytes. It looks after a task, at
+   * most ten times a second. Only Node, Deno, Bun and Chromium tell it.
+   */
+  readonly memory?: number | undefined;
 }
 
 /** How a task is to be done. */
@@ -114,20 +146,11 @@ export type RunArgs<T extends AnyTask> = undefined extends RequestOf<T>
   ? [request?: RequestOf<T>, options?: RunOptions]
   : [request: RequestOf<T>, options?: RunOptions];
 
-/** How to wait for room. */
-export interface RoomOptions {
-  /** Ends the wait: it rejects with `signal.reason`. */
-  readonly signal?: AbortSignal | undefined;
-  /**
-   * The longest wait in ms, `Infinity` unless given. Then it rejects with a
-   * DOMException named `TimeoutError`.
-   */
-  readonly timeout?: number | undefined;
-}
-
 const OPTIONS = [
   "tasks",
   "workers",
+  "idleTimeout",
+  "recycle",
   "make",
   "bytes",
   "slots",
@@ -142,9 +165,17 @@ const OPTIONS = [
 /** The names of the options of `run`. */
 export const RUN = ["signal", "timeout", "priority", "terminate"] as const;
 
+/** The fewest and the most workers. */
+export interface Range {
+  readonly min: number;
+  readonly max: number;
+}
+
 /** Checked options of a pool. */
 export interface Checked {
-  readonly workers: number;
+  readonly workers: Range;
+  readonly idleTimeout: number;
+  readonly recycle: Recycle;
   readonly make: (() => PoolWorker) | undefined;
   readonly ahead: number | undefined;
   readonly guests: number;
@@ -157,14 +188,16 @@ export function checkedOptions<T extends Tasks>(
   options: PoolOptions<T>,
 ): Checked {
   assertConfig("pool", options, OPTIONS);
-  const { workers, make, ahead, guests = 0, maxQueue } = options;
+  const { make, ahead, guests = 0, maxQueue, idleTimeout = 10_000 } = options;
   const { patience = 30_000, byteOffset = 0 } = options;
-  inRange("workers", workers, 0, 1024);
+  const workers = rangeOf(options.workers);
+  const recycle = recycleOf(options.recycle);
+  assertTimeout(idleTimeout);
   inRange("guests", guests, 0, 1024);
   if (ahead !== undefined) inRange("ahead", ahead, 0, 1024);
   if (maxQueue !== undefined) inRange("maxQueue", maxQueue, 0, 2 ** 30);
   assertTimeout(patience);
-  if (workers > 0 && typeof make !== "function") {
+  if (workers.max > 0 && typeof make !== "function") {
     throw new TypeError(
       `make must be a function that makes a Worker: received ${describe(make)}`,
     );
@@ -174,7 +207,39 @@ export function checkedOptions<T extends Tasks>(
       `A pool begins at a multiple of 8 bytes: received ${byteOffset}`,
     );
   }
-  return { workers, make, ahead, guests, patience, byteOffset };
+  return {
+    workers,
+    idleTimeout,
+    recycle,
+    make,
+    ahead,
+    guests,
+    patience,
+    byteOffset,
+  };
+}
+
+/** The fewest and the most workers; throws if there is no such range. */
+export function rangeOf(workers: number | WorkerRange): Range {
+  if (typeof workers !== "object" || workers === null) {
+    inRange("workers", workers, 0, 1024);
+    return { min: workers, max: workers };
+  }
+  assertConfig("range of workers", workers, ["min", "max"]);
+  const { min = 0, max } = workers;
+  inRange("workers.max", max, 0, 1024);
+  inRange("workers.min", min, 0, max);
+  return { min, max };
+}
+
+function recycleOf(options: RecycleOptions | undefined): Recycle {
+  assertOptions(options, ["tasks", "memory"]);
+  const { tasks, memory } = options ?? {};
+  if (tasks !== undefined) inRange("recycle.tasks", tasks, 1, 2 ** 31 - 1);
+  if (memory !== undefined) {
+    inRange("recycle.memory", memory, 1, Number.MAX_SAFE_INTEGER);
+  }
+  return { tasks: tasks ?? Infinity, memory: memory ?? Infinity };
 }
 
 /** The ring of a pool with these options; throws if a number is out of range. */

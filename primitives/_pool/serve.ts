@@ -39,6 +39,7 @@ export function placeFrom(
   parent: Parent,
   tasks: Record<string, string>,
   id: number,
+  limit: number,
 ): Promise<Place> {
   return new Promise<Place>((resolve, reject) => {
     const take = (data: unknown) => {
@@ -52,7 +53,7 @@ export function placeFrom(
     const heard = ({ data }: MessageEvent) => take(data);
     if (parent.on !== undefined) parent.on("message", take);
     else parent.addEventListener?.("message", heard);
-    parent.postMessage(tagged({ what: "hello", id, tasks }));
+    parent.postMessage(tagged({ what: "hello", id, tasks, limit }));
   });
 }
 

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { refer } from "../_wait/times.ts";
 import { isTooMany } from "./crew.ts";
 import type { Job, JobEnd, Jobs } from "./jobs.ts";
 import type { Poster } from "./poster.ts";
@@ -30,8 +31,22 @@ export class Staff {
   /** Workers that `make` makes, and threads of C. */
   workers = 0;
   guests = 0;
+  /** The fewest and the most workers that `make` is to make. */
+  min = 0;
+  max = 0;
+  /** After this many ms in which a worker was not needed, one ends. */
+  idle = Infinity;
+  /** How many tasks a worker does at a time. */
+  limit = 1;
   /** Orders to workers to end that no worker has answered. */
   readonly orders: Set<Job> = new Set();
+
+  /** The most workers that were needed since the timer was set. */
+  #peak = 0;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  /** Whether more workers start in a microtask. */
+  #growing = false;
+  #over = false;
 
   /** Makes a staff of nobody. */
   constructor(staffing: Staffing) {
@@ -52,7 +67,11 @@ export class Staff {
     while (staying < this.workers && orders.length > 0) {
       if (poster.takeBack(orders.pop()!)) staying++;
     }
-    if (isTooMany(failures)) this.workers = Math.min(this.workers, staying);
+    if (isTooMany(failures) && staying < this.workers) {
+      this.max -= this.workers - staying; // these places are given up
+      this.min = Math.min(this.min, this.max);
+      this.workers = staying;
+    }
     const ends: Promise<unknown>[] = [];
     for (; staying < this.workers; staying++) {
       ends.push(this.#it.start(failures));
@@ -60,6 +79,67 @@ export class Staff {
     for (; staying > this.workers; staying--) ends.push(this.order(false));
     for (const end of ends) end.catch(() => {}); // the tasks tell, too
     return ends;
+  }
+
+  // ---- as many workers as there is work for
+
+  /** Sets the fewest and the most workers; {@linkcode balance} does the rest. */
+  range(min: number, max: number): void {
+    this.min = min;
+    this.max = max;
+    this.workers = Math.min(Math.max(this.workers, min), max);
+  }
+
+  /** Whether the number of workers depends on the tasks. */
+  get scales(): boolean {
+    return this.min < this.max;
+  }
+
+  /** How many workers the tasks need that are not over. */
+  get #needed(): number {
+    const { open, count } = this.#it.jobs;
+    const tasks = open - count.promised - this.orders.size - this.guests;
+    return Math.min(Math.ceil(tasks / this.limit), this.max);
+  }
+
+  /** A task was submitted: starts workers if it waits for none. */
+  grow(): void {
+    const needed = this.#needed;
+    if (needed > this.#peak) this.#peak = needed;
+    if (needed <= this.workers || this.#growing) return;
+    this.#growing = true;
+    queueMicrotask(() => {
+      this.#growing = false;
+      if (!this.#over) this.#become(Math.max(this.workers, this.#needed));
+    });
+  }
+
+  /** Tasks may have ended: workers that are not needed end after a while. */
+  rest(): void {
+    if (this.#timer !== undefined || this.#over) return;
+    const needed = this.#needed;
+    if (this.workers <= Math.max(needed, this.min)) return;
+    if (this.idle === Infinity) return;
+    this.#peak = needed;
+    const due = () => {
+      this.#timer = undefined;
+      this.#become(Math.max(this.#peak, this.min));
+      this.rest();
+    };
+    this.#timer = setTimeout(due, Math.min(this.idle, 0x7fff_ffff));
+    refer(this.#timer, false);
+  }
+
+  #become(workers: number): void {
+    if (workers === this.workers) return;
+    this.workers = workers;
+    this.balance();
+  }
+
+  /** The pool has ended: nobody starts or ends any more. */
+  end(): void {
+    this.#over = true;
+    clearTimeout(this.#timer);
   }
 
   /** Orders a worker, or a thread of C, to end when it has done its task. */

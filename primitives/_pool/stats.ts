@@ -43,7 +43,7 @@ const LOWEST = 107; // the exponent of 2^-20, as a float has it
 const BUCKETS = 256;
 
 /** Collects durations, in four buckets for each power of two. */
-export class Histogram {
+class Histogram {
   readonly #counts = new Float64Array(BUCKETS);
   readonly #float = new Float32Array(1);
   readonly #bits = new Int32Array(this.#float.buffer);

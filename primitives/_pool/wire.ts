@@ -96,6 +96,16 @@ export interface Hello {
   readonly id: number;
   /** The signature of each task by its name. */
   readonly tasks: Readonly<Record<string, string>>;
+  /** How many tasks it does at a time. */
+  readonly limit: number;
+}
+
+/** When a worker ends so that another one takes its place. */
+export interface Recycle {
+  /** After this many tasks. */
+  readonly tasks: number;
+  /** When its heap has more than this many bytes. */
+  readonly memory: number;
 }
 
 /** The pool says where. */
@@ -110,6 +120,7 @@ export interface Place {
   readonly number: number;
   /** The names of the pool's tasks, by their numbers. */
   readonly names: readonly string[];
+  readonly recycle: Recycle;
 }
 
 /** A reply that is too long for its slot. */

@@ -15,6 +15,7 @@ import {
   LAZY,
   NO_REQUEST,
   NOTHING,
+  type Recycle,
   REPLY_HEAD,
   RETIRE,
   RETIRED,
@@ -65,11 +66,16 @@ export interface Station {
   readonly names: readonly string[];
   /** The number of the worker. */
   readonly number: number;
+  /** When it ends so that another one takes its place. */
+  readonly recycle: Recycle;
   /** Tells the pool that a slot was answered. */
   done(): void;
   /** Sends a message to the pool. */
   post(message: unknown): void;
 }
+
+/** The least ms between two looks at the memory of a worker. */
+const LOOK = 100;
 
 /** Microtasks in which an async function that awaits nothing has its result. */
 const TICKS = 4;
@@ -112,6 +118,9 @@ export class PoolServer {
   #count = 0;
   /** The slot of the order to end; 0 if none came. */
   #order = 0;
+  /** Whether it has too much memory, and when it looks for the next time. */
+  #full = false;
+  #look = 0;
   /** Whether it did a task of which it has not told the pool. */
   #untold = false;
   /** Tasks that run, since when there are any, and how long there were. */
@@ -151,7 +160,7 @@ export class PoolServer {
   /** Does tasks, blocking while there are none; returns how many it did. */
   serve(): number {
     const { attempt } = this.#coming;
-    while (this.#order === 0) {
+    while (!this.#ends) {
       let at = this.#take();
       if (at === 0) {
         this.#now = undefined;
@@ -168,9 +177,10 @@ export class PoolServer {
   async serveAsync(limit: number): Promise<number> {
     const { attempt } = this.#coming;
     const underway = new Set<Promise<void>>();
-    while (this.#order === 0) {
+    while (!this.#ends) {
       if (underway.size >= limit) this.#tell();
       while (underway.size >= limit) await Promise.race(underway);
+      if (this.#ends) break;
       let at = this.#take();
       if (at === 0 || underway.size > 0) this.#now = undefined;
       for (let i = 0; at === 0 && underway.size > 0 && i < TICKS; i++) {
@@ -198,6 +208,12 @@ export class PoolServer {
     this.#tell();
     await Promise.all(underway);
     return this.#retire();
+  }
+
+  /** Whether it takes no more tasks: by an order, or since it did enough. */
+  get #ends(): boolean {
+    return this.#order !== 0 || this.#full ||
+      this.#count >= this.#it.recycle.tasks;
   }
 
   /** Tells the pool of tasks that it was not told of. */
@@ -380,8 +396,26 @@ export class PoolServer {
     const now = this.#now = clock();
     const busy = this.#busy + now - this.#since;
     if (--this.#running === 0) this.#busy = busy;
+    const { memory } = this.#it.recycle;
+    if (memory < Infinity && now >= this.#look) {
+      this.#look = now + LOOK;
+      this.#full = heapBytes() > memory;
+    }
     this.#rooms.end(at, what, now, busy);
   }
+}
+
+/** The bytes of this agent's heap; 0 if the platform does not tell. */
+function heapBytes(): number {
+  const scope = globalThis as unknown as {
+    process?: {
+      memoryUsage?(): { heapUsed: number; external: number };
+    };
+    performance: { memory?: { usedJSHeapSize: number } };
+  };
+  const { heapUsed, external } = scope.process?.memoryUsage?.() ??
+    { heapUsed: scope.performance.memory?.usedJSHeapSize ?? 0, external: 0 };
+  return heapUsed + external;
 }
 
 // Not by `instanceof`, which fails for another realm's promises.

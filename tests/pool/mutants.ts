@@ -31,6 +31,14 @@ export const MUTANTS = [
     ],
     c: NO_C,
   }, {
+    what: "takes a task with which it ends",
+    by: "two tasks, and the first worker ends after one",
+    ts: [
+      "while (!this.#ends) { let at = this.#take(); if (at === 0) {",
+      "for (;;) { let at = this.#take(); if (this.#ends) break; if (at === 0) {",
+    ],
+    c: "a thread of C does not end after some tasks",
+  }, {
     what: "does not tell before it sleeps",
     by: "two tasks of which the worker tells together",
     ts: [

@@ -42,7 +42,13 @@ const DEAD = 0, MAIL = 0;
 const DONE = 3;
 
 /** The memory and the agents of a pool of `count` slots. */
-function base(weft: Weft, count: number, isLong = false, counts = false) {
+function base(
+  weft: Weft,
+  count: number,
+  isLong = false,
+  counts = false,
+  recycle = Infinity, // after this many tasks, the first worker ends
+) {
   const { mod, pool: parts } = weft;
   const { CallRing, Event } = mod;
   const { POSTED_BYTES, postedAt, REPLY_HEAD, REQUEST_HEAD } = parts;
@@ -78,6 +84,7 @@ function base(weft: Weft, count: number, isLong = false, counts = false) {
     const server = new parts.PoolServer({
       slots,
       posted,
+      recycle: { tasks: id === 1 ? recycle : Infinity, memory: Infinity },
       tasks: [counts ? { ...task, run: counting } : task],
       names: ["task"],
       number: id,
@@ -94,9 +101,9 @@ function base(weft: Weft, count: number, isLong = false, counts = false) {
 }
 
 /** A pool whose slots are free at the end. */
-function pool(weft: Weft, tasks: number) {
+function pool(weft: Weft, tasks: number, recycle = Infinity) {
   const { pool: parts } = weft;
-  const { fresh, agent } = base(weft, SLOTS);
+  const { fresh, agent } = base(weft, SLOTS, false, false, recycle);
   return race.spec({
     memory: () => {
       const memory = fresh();
@@ -315,6 +322,13 @@ export function scenarios(weft: Weft): Scenario[] {
       agents: [[["submit", true]], [["serve"]]],
       ...LARGE,
       awaits: [1],
+    },
+    {
+      name: "two tasks, and the first worker ends after one",
+      spec: pool(weft, 2, 1),
+      agents: [[["submit", false]], [["serve"]], [["serve"]]],
+      ...LARGE,
+      awaits: [1, 2],
     },
     {
       name: "a worker dies",

@@ -3,13 +3,14 @@
 // how often, after which pauses, and with which error in the end. The time is
 // the test's own.
 import * as assert from "uvu/assert";
+import fc from "fast-check";
 import {
   Crew,
   failuresAfter,
   isTooMany,
   type Member,
 } from "../../primitives/_pool/crew.ts";
-import { Jobs } from "../../primitives/_pool/jobs.ts";
+import { type Job, Jobs } from "../../primitives/_pool/jobs.ts";
 import { Staff } from "../../primitives/_pool/staff.ts";
 import { suite } from "../_run/harness.ts";
 
@@ -299,10 +300,118 @@ test("a staff starts a worker for each that is missing, unless too many failed",
       },
       ordered: () => {},
     });
-    staff.workers = 2;
+    staff.range(2, 2);
     staff.balance(failures);
     const isLost = failures >= 3;
     assert.equal(started, isLost ? [] : [failures]);
-    assert.is(staff.workers, isLost ? 1 : 2);
+    assert.equal(
+      [staff.workers, staff.min, staff.max],
+      Array(3).fill(isLost ? 1 : 2),
+    );
   }
+});
+
+/** What happens to a staff. */
+const event = fc.oneof(
+  fc.record({ submit: fc.integer({ min: 1, max: 6 }) }),
+  fc.record({ end: fc.integer({ min: 1, max: 6 }) }),
+  fc.record({ pass: fc.integer({ min: 1, max: 250 }) }),
+  fc.constant({ lose: true }),
+  fc.constant({ obey: true }),
+);
+
+test("a staff has as many workers as its tasks need, within its range", () => {
+  const range = fc.record({
+    min: fc.nat(3),
+    more: fc.integer({ min: 1, max: 4 }),
+  });
+  const limits = fc.integer({ min: 1, max: 3 });
+  const events = fc.array(event, { maxLength: 60 });
+  return fc.assert(
+    fc.asyncProperty(range, limits, events, ({ min, more }, limit, events) => {
+      const clock = new Clock();
+      const max = min + more;
+      return clock.run(async () => {
+        let size = 0;
+        const jobs = new Jobs(() => {});
+        const open: Job[] = [];
+        const nobody = { resolve: () => {}, reject: () => {} };
+        const staff = new Staff({
+          jobs,
+          poster: {
+            order: (job: Job) => jobs.move(job, "waiting"),
+            takeBack: (job: Job) => (jobs.resolve(job, undefined), true),
+          } as never,
+          size: () => size,
+          start: () => (size++, Promise.resolve()),
+          ordered: () => {},
+        });
+        staff.limit = limit;
+        staff.idle = 100;
+        staff.range(min, max);
+        staff.balance();
+        const obey = () => {
+          for (const order of [...staff.orders]) {
+            size--;
+            jobs.resolve(order, undefined);
+          }
+        };
+        const settle = async () => {
+          staff.rest();
+          await clock.pass(0);
+          const needed = Math.min(Math.ceil(open.length / limit), max);
+          assert.ok(staff.workers >= Math.max(needed, min), "too few");
+          assert.ok(staff.workers <= max, "too many");
+          assert.is(size - staff.orders.size, staff.workers);
+        };
+        for (const it of events) {
+          if ("submit" in it) {
+            for (let i = 0; i < it.submit; i++) {
+              const job = jobs.make({} as never, 0, 0, nobody);
+              jobs.move(job, "waiting");
+              open.push(job);
+              staff.grow();
+            }
+          } else if ("end" in it) {
+            for (const job of open.splice(0, it.end)) jobs.resolve(job, 0);
+          } else if ("pass" in it) await clock.pass(it.pass);
+          else if ("obey" in it) obey();
+          else if (size > 0) {
+            size--;
+            staff.balance();
+          }
+          await settle();
+        }
+        await clock.pass(201);
+        obey();
+        await settle();
+        const needed = Math.min(Math.ceil(open.length / limit), max);
+        assert.is(size, Math.max(needed, min), "who idles has ended");
+        staff.end();
+      });
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test("a staff that has ended starts nobody", () => {
+  const clock = new Clock();
+  return clock.run(async () => {
+    const started: number[] = [];
+    const jobs = new Jobs(() => {});
+    const staff = new Staff({
+      jobs,
+      poster: undefined as never, // there are no orders
+      size: () => started.length,
+      start: (failures) => (started.push(failures), Promise.resolve()),
+      ordered: () => {},
+    });
+    staff.range(0, 2);
+    const job = jobs.make({} as never, 0, 0, undefined as never);
+    jobs.move(job, "waiting");
+    staff.grow();
+    staff.end();
+    await clock.pass(1000);
+    assert.equal(started, []);
+  });
 });

@@ -25,3 +25,20 @@ for (const blocking of [false, true]) {
     pool.terminate();
   });
 }
+
+test("a pool that scales uses no processor time, with more workers or without", async () => {
+  for (const idleTimeout of [60_000, 1]) {
+    const make = () => start(WORKER, {});
+    const workers = { min: 0, max: 2 };
+    const pool = new Pool({ tasks, workers, idleTimeout, make });
+    const all = Array.from({ length: 50 }, (_, n) => pool.run("echo", n));
+    assert.equal(await Promise.all(all), all.map((_, n) => n));
+    const left = () => pool.stats().workers.length;
+    while (idleTimeout === 1 && left() > 0) {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    assert.ok(await comesToRest());
+    assert.is(await pool.run("echo", 1), 1);
+    pool.terminate();
+  }
+});

@@ -22,6 +22,9 @@ const poolPlan = (steps: Step[], unusual: Partial<Plan> = {}): Plan => ({
   maxQueue: undefined,
   close: "",
   within: 3,
+  more: 0,
+  idle: 5,
+  recycle: undefined,
   ...unusual,
 });
 
@@ -249,11 +252,45 @@ export const MISTAKES: readonly Mistake[] = [{
   says: /was begun, and refused/,
 }, {
   storm: "pool",
+  what: "a pool that scales starts nobody for a task that waits",
+  edits: {
+    "pool": ["if (this.#staff.scales) this.#staff.grow();", ""],
+  },
+  seed: 1,
+  plan: poolPlan([resize(0, 5), task("nap", 1)], { more: 1, idle: 1 }),
+  says: /never ended/,
+}, {
+  storm: "pool",
+  what: "a pool that scales keeps workers that idle",
+  edits: {
+    "pool": ["if (this.#staff.scales) this.#staff.rest();", ""],
+  },
+  seed: 1,
+  plan: poolPlan(times(12, task("nap", 1)), { more: 2, idle: 1 }),
+  says: /workers, /,
+}, {
+  storm: "pool",
+  what: "a worker that has done enough takes one more task, and leaves it",
+  edits: {
+    "_pool/worker": [
+      "while (!this.#ends) { if (underway.size >= limit) this.#tell();",
+      "for (;;) { if (underway.size >= limit) this.#tell();",
+      [
+        "if (this.#ends) break; let at = this.#take();",
+        "let at = this.#take(); if (this.#ends) break;",
+      ],
+    ],
+  },
+  seed: 1,
+  plan: poolPlan(times(9, task("nap", 1)), { recycle: 2 }),
+  says: /WorkerError: The worker of task "nap" died/,
+}, {
+  storm: "pool",
   what: "one more task waits than maxQueue allows",
   edits: {
     "pool": [
-      "this.#jobs.open - this.#staff.orders.size >= this.#agents + most;",
-      "this.#jobs.open - this.#staff.orders.size > this.#agents + most;",
+      "this.#jobs.open - this.#staff.orders.size >= this.#places + most;",
+      "this.#jobs.open - this.#staff.orders.size > this.#places + most;",
     ],
   },
   seed: 1,
@@ -264,9 +301,9 @@ export const MISTAKES: readonly Mistake[] = [{
   what: "maxQueue counts tasks that were given up",
   edits: {
     "pool": [
-      "this.#jobs.open - this.#staff.orders.size >= this.#agents + most;",
+      "this.#jobs.open - this.#staff.orders.size >= this.#places + most;",
       "this.#jobs.open + this.#jobs.failed - this.#staff.orders.size >= " +
-      "this.#agents + most;",
+      "this.#places + most;",
     ],
   },
   seed: 1,

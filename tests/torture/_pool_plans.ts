@@ -98,6 +98,14 @@ export const plans = fc.record({
     fc.constantFrom("force", "timeout"),
   ),
   within: fc.nat(6),
+  /** How many workers there may be besides `workers`, and for how long, in ms. */
+  more: mostly(0, fc.nat(3)),
+  idle: fc.nat(8),
+  /** After this many tasks a worker is replaced. */
+  recycle: mostly<number | undefined>(
+    undefined,
+    fc.integer({ min: 1, max: 5 }),
+  ),
 });
 
 type Of<T> = T extends fc.Arbitrary<infer Value> ? Value : never;

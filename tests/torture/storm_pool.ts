@@ -2,6 +2,8 @@
  * The storm on a `Pool`: several clients have tasks done, give them up, change
  * the number of workers, and end workers at any time.
  *
+ * A pool may scale by itself, and replace workers.
+ *
  * What the model allows: a task has the result of its function, or rejects for
  * a reason that there was. No task that is not `idempotent` is done twice. A
  * task is refused by `maxQueue` if so many wait, and only then; `close` with
@@ -92,6 +94,7 @@ class Play {
     this.#plan = plan;
     this.#ledger = ledger;
     const { workers, slots, ahead, bytes, blocking, limit, maxQueue } = plan;
+    const { more, idle, recycle } = plan;
     const orders: Orders = { blocking, limit, begun: this.#begun };
     const make = () => {
       const worker = start(WORKER, orders);
@@ -104,7 +107,9 @@ class Play {
     );
     this.#pool = new Pool({
       tasks,
-      workers,
+      workers: more > 0 ? { min: workers, max: workers + more } : workers,
+      idleTimeout: idle,
+      recycle: { tasks: recycle },
       slots,
       ahead,
       bytes,
@@ -123,7 +128,7 @@ class Play {
   }
 
   async run(): Promise<void> {
-    const { clients, ready, early } = this.#plan;
+    const { clients, ready, early, more } = this.#plan;
     const pool = this.#pool;
     const ledger = this.#ledger;
     if (ready) await pool.ready;
@@ -133,7 +138,7 @@ class Play {
       this.#end();
       // Nobody does what waits: the last one that is given up ends the pool.
       if (this.#workers === 0 && this.#plan.close === "") this.#giveUp();
-    } else if (this.#workers === 0) {
+    } else if (this.#workers + more === 0) {
       await this.#resize(1);
     }
     await ledger.settled();
@@ -207,7 +212,9 @@ class Play {
   #resize(workers: number): Promise<void> {
     this.#workers = workers;
     this.#resizes++;
-    const resized = this.#pool.resize(workers)
+    const { more } = this.#plan;
+    const range = { min: workers, max: workers + more };
+    const resized = this.#pool.resize(more > 0 ? range : workers)
       .finally(() => this.#resizes--);
     this.#ledger.expect(`resize(${workers})`, resized, (end) => {
       if (!end.failed) return "resized";
@@ -282,10 +289,11 @@ class Play {
    * undefined if this thread cannot tell.
    */
   #mayBeFull(): boolean | undefined {
-    const { maxQueue } = this.#plan;
+    const { maxQueue, more } = this.#plan;
     if (maxQueue === undefined || this.#ended) return false;
     const { waiting, running, workers } = this.#pool.stats();
-    const most = workers.length + maxQueue;
+    const places = Math.max(workers.length, this.#workers + more);
+    const most = places + maxQueue;
     if (this.#open < most) return false;
     // Orders to workers are counted there, too.
     return this.#resizes === 0 && waiting + running >= most ? true : undefined;

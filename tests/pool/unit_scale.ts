@@ -1,0 +1,221 @@
+// also: node, browsers
+// A pool whose workers are as many as there is work for, and are replaced when
+// they have done enough.
+import * as assert from "uvu/assert";
+import {
+  ClosedError,
+  Pool,
+  type PoolOptions,
+  QueueFullError,
+} from "../../primitives/pool.ts";
+import { skip, suite } from "../_run/harness.ts";
+import { start } from "../_run/workers.ts";
+import { tasks } from "./tasks.ts";
+import type { Orders } from "./worker.ts";
+
+const test = suite("Pool that scales");
+
+const WORKER = new URL("./worker.ts", import.meta.url);
+
+type Some = Partial<PoolOptions<typeof tasks>> & { orders?: Orders };
+
+const pause = (ms = 1) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Runs `body` with a pool, the gate of its tasks, and how many were made. */
+async function withPool(
+  { orders = {}, ...options }: Some,
+  body: (
+    pool: Pool<typeof tasks>,
+    gate: (open: boolean) => void,
+    made: () => number,
+  ) => Promise<unknown>,
+) {
+  const words = new Int32Array(new SharedArrayBuffer(12));
+  let made = 0;
+  const make = () => {
+    made++;
+    return start(WORKER, { words, ...orders });
+  };
+  const workers = { max: 3 };
+  const pool = new Pool({ tasks, workers, make, idleTimeout: 20, ...options });
+  const gate = (open: boolean) => {
+    Atomics.store(words, 0, Number(open));
+    Atomics.notify(words, 0);
+  };
+  try {
+    await body(pool, gate, () => made);
+  } finally {
+    pool.terminate();
+  }
+}
+
+const sizeOf = (pool: Pool<typeof tasks>) => pool.stats().workers.length;
+
+test("a pool starts a worker for each task that waits for none, and ends them", () =>
+  withPool({}, async (pool, gate, made) => {
+    await pool.ready;
+    await pause(5);
+    assert.is(made(), 0);
+    const first = pool.run("gate", 1);
+    await pause(5);
+    assert.is(made(), 1);
+    const others = [2, 3, 4, 5].map((n) => pool.run("gate", n));
+    while (pool.stats().running < 3) await pause();
+    assert.is(made(), 3, "no more than max");
+    gate(true);
+    const ends = await Promise.all([first, ...others]);
+    assert.equal(ends.map((it) => it % 1000).sort(), [1, 2, 3, 4, 5]);
+    while (sizeOf(pool) > 0) await pause();
+    assert.is(pool.stats().died, 0);
+    assert.is(await pool.run("echo", 7), 7);
+    assert.is(made(), 4);
+    await pool.close();
+  }));
+
+test("a pool keeps min workers, and those that its tasks need", () =>
+  withPool({ workers: { min: 1, max: 3 } }, async (pool, gate, made) => {
+    await pool.ready;
+    assert.is(made(), 1);
+    const all = [1, 2, 3].map((n) => pool.run("gate", n));
+    while (pool.stats().running < 3) await pause();
+    await pause(60); // all of them are needed
+    assert.is(sizeOf(pool), 3);
+    gate(true);
+    await Promise.all(all);
+    gate(false);
+    const last = [4, 5].map((n) => pool.run("gate", n));
+    while (sizeOf(pool) > 2) await pause();
+    await pause(60);
+    assert.is(sizeOf(pool), 2);
+    gate(true);
+    await Promise.all(last);
+    while (sizeOf(pool) > 1) await pause();
+    await pause(60);
+    assert.is(sizeOf(pool), 1);
+    assert.is(made(), 3);
+  }));
+
+test("a worker that does several tasks at a time counts for as many", () =>
+  withPool({ orders: { limit: 4 } }, async (pool, _, made) => {
+    assert.is(await pool.run("echo", 1), 1);
+    const all = Array.from({ length: 4 }, () => pool.run("sleep", 10));
+    await Promise.all(all);
+    assert.is(made(), 1);
+  }));
+
+test("maxQueue counts the workers that may be started", () =>
+  withPool({ maxQueue: 0, workers: { max: 2 } }, async (pool, gate) => {
+    const all = [pool.run("gate", 1), pool.run("gate", 2)];
+    const refused = await pool.run("gate", 3).catch((error) => error);
+    assert.instance(refused, QueueFullError);
+    gate(true);
+    await Promise.all(all);
+    assert.is(await pool.run("echo", 1), 1);
+  }));
+
+test("resize() takes a range, and a number", () =>
+  withPool({ idleTimeout: Infinity }, async (pool, gate, made) => {
+    await pool.resize({ min: 2, max: 4 });
+    assert.is(made(), 2);
+    const all = [1, 2, 3, 4].map((n) => pool.run("gate", n));
+    while (pool.stats().running < 4) await pause();
+    gate(true);
+    await Promise.all(all);
+    await pause(30);
+    assert.is(sizeOf(pool), 4, "workers may idle for ever");
+    await pool.resize(1);
+    assert.is(sizeOf(pool), 1);
+    await Promise.all([1, 2, 3].map((n) => pool.run("echo", n)));
+    assert.is(sizeOf(pool), 1, "a number is both bounds");
+    for (const wrong of [{ min: 2, max: 1 }, { max: -1 }, { max: 1.5 }]) {
+      const error = await pool.resize(wrong).catch((error) => error);
+      assert.instance(error, RangeError);
+    }
+    assert.is(await pool.run("echo", 1), 1);
+  }));
+
+test("a pool that scales fails when no worker can start", () =>
+  withPool({ orders: { instead: "throw" } }, async (pool, _, made) => {
+    if (made() > 0) skip("unreachable");
+    const error = await pool.run("echo", 1).catch((error) => error);
+    assert.match((error as Error).message, /out of luck|not call servePool/);
+    const again = await pool.run("echo", 1).catch((error) => error);
+    assert.is(again, error);
+    assert.is(made(), 3);
+  }));
+
+test("a pool that scales is closed, whatever starts or idles", async () => {
+  for (const end of ["close", "terminate"] as const) {
+    await withPool({}, async (pool) => {
+      const first = pool.run("echo", 1).catch((error) => error);
+      await pool[end]();
+      const result = await first;
+      if (end === "close") assert.is(result, 1);
+      else assert.instance(result, ClosedError);
+      while (sizeOf(pool) > 0) await pause();
+    });
+  }
+});
+
+test("recycle.tasks: each worker does that many tasks, and none is lost", () =>
+  withPool(
+    { workers: 2, recycle: { tasks: 5 } },
+    async (pool, _, made) => {
+      const all = Array.from({ length: 40 }, (_, n) => pool.run("echo", n));
+      assert.equal(await Promise.all(all), all.map((_, n) => n));
+      assert.is(pool.stats().died, 0);
+      assert.ok(made() >= 8, `${made()}`);
+      for (const { tasks } of pool.stats().workers) assert.ok(tasks <= 5);
+      assert.is(await pool.run("echo", 1), 1);
+    },
+  ));
+
+test("recycle.tasks: a worker that blocks is replaced, too", () =>
+  withPool(
+    { workers: 1, recycle: { tasks: 1 }, orders: { blocking: true } },
+    async (pool, _, made) => {
+      for (let n = 0; n < 3; n++) assert.is(await pool.run("echo", n), n);
+      while (made() < 4) await pause();
+      assert.is(pool.stats().died, 0);
+    },
+  ));
+
+test("recycle.memory: a worker with more memory is replaced", () =>
+  withPool({ workers: 1, recycle: { memory: 1 } }, async (pool, _, made) => {
+    const { process, performance } = globalThis as unknown as {
+      process?: { memoryUsage?: unknown };
+      performance: { memory?: unknown };
+    };
+    const tells = process?.memoryUsage ?? performance.memory;
+    if (tells === undefined) skip("the platform does not tell the heap's size");
+    for (let n = 0; n < 3; n++) assert.is(await pool.run("echo", n), n);
+    while (made() < 4) await pause();
+    assert.is(pool.stats().died, 0);
+  }));
+
+test("recycle.memory: a worker with less memory stays", () =>
+  withPool(
+    { workers: 1, recycle: { memory: 2 ** 40 } },
+    async (pool, _, made) => {
+      for (let n = 0; n < 3; n++) assert.is(await pool.run("echo", n), n);
+      await pause(5);
+      assert.is(made(), 1);
+    },
+  ));
+
+test("new Pool() refuses a range, or a limit, that it cannot follow", () => {
+  const fails = (options: object, what: RegExp) =>
+    assert.throws(
+      () => new Pool({ tasks, workers: 1, make: () => null!, ...options }),
+      (error: Error) => what.test(error.message),
+    );
+  fails({ workers: { min: 3, max: 2 } }, /workers.min.*received 3/);
+  fails({ workers: { max: 1025 } }, /workers.max.*received 1025/);
+  fails({ workers: {} }, /workers.max.*received undefined/);
+  fails({ workers: { most: 1 } }, /Unknown name "most"/);
+  fails({ workers: null }, /workers.*received null/);
+  fails({ idleTimeout: -1 }, /timeout.*received -1/);
+  fails({ recycle: { tasks: 0 } }, /recycle.tasks.*received 0/);
+  fails({ recycle: { memory: NaN } }, /recycle.memory.*received NaN/);
+  fails({ recycle: { task: 1 } }, /"task"/);
+});
