@@ -825,7 +825,11 @@ export const SHAPE_TABLE = {
  * `record_ring` for the other codecs. With a carrier, it is an `spsc_queue`, an
  * `mpmc_queue` or a `lock_free_queue`; if messages differ in length, each
  * element begins with the length of its message. If the codec is `value`, a
- * `shape_table` with 3568 bytes for texts lies behind the queue or ring.
+ * `shape_table` with 3568 bytes for texts lies behind the queue or ring. If ends
+ * are counted, rows of 32 words follow, first those of senders. A row has the id
+ * of its agent, or 0; the sequence of the last confirmed change of that agent;
+ * how many ends it has after its changes with an even sequence; and the same
+ * for an odd one.
  */
 export const CHANNEL = {
   /** Kind and layout version. */
@@ -844,7 +848,37 @@ export const CHANNEL = {
   seal: 3,
   /** The expected bytes of a message, by which `capacity` is counted, or 0. */
   message_size: 4,
+  /**
+   * 0, or if senders and receivers are counted:
+   * bits 0-7: how many agents have rows at each end
+   * bits 8-15: the same, each bit flipped
+   * bits 16-31: 0x5765
+   */
+  tracked: 5,
+  /**
+   * bit 0: SENT: there was a sender
+   * bit 1: RECEIVED: there was a receiver
+   */
+  ends: 6,
+  /**
+   * bits 0-11: the sequence of the last change, modulo 4096
+   * bits 12-19: the row of the agent that made it
+   * bits 20-31: how many more senders there can be
+   */
+  senders: 7,
+  /**
+   * bits 0-11: the sequence of the last change, modulo 4096
+   * bits 12-19: the row of the agent that made it
+   * bits 20-31: how many more receivers there can be
+   */
+  receivers: 8,
   length: 32,
+} as const;
+
+/** The bits of the word `ends` of a channel. */
+export const CHANNEL_BITS = {
+  SENT: 0,
+  RECEIVED: 1,
 } as const;
 
 /**

@@ -34,8 +34,10 @@ import {
 } from "./_queue/in_place.ts";
 import { describe } from "./_memory/describe.ts";
 import { disposedBy, type Disposer, iterated } from "./_memory/dispose.ts";
+import { type ChannelEnd, Ends, NO_ENDS } from "./_queue/ends.ts";
 import { iterate } from "./_wait/iterate.ts";
 import { CHANNEL, KIND } from "./_layout.ts";
+import { markOf, MAX_ROWS, rowsLength } from "./_memory/tracked.ts";
 import { CODEC, type Codec, hash, isShaped } from "./_message/message.ts";
 import { ClosedError } from "./_queue/queue.ts";
 import type { WordsProblems } from "./_memory/problems.ts";
@@ -59,6 +61,7 @@ import {
   type TryAsyncOptions,
   type Waiting,
 } from "./_wait/wait.ts";
+import { agentId } from "./agent.ts";
 import { LockFreeQueue } from "./lock_free_queue.ts";
 import { values } from "./_value/codec.ts";
 import { MpmcQueue } from "./mpmc_queue.ts";
@@ -68,6 +71,7 @@ import { SpscQueue } from "./spsc_queue.ts";
 
 export * as codec from "./_value/codecs.ts";
 export type { Carrier } from "./_queue/carrier.ts";
+export { ChannelEnd } from "./_queue/ends.ts";
 export type {
   CodecOf,
   JsonCodec,
@@ -84,6 +88,7 @@ export {
   ReservedMessage,
 } from "./_queue/in_place.ts";
 export { ClosedError } from "./_queue/queue.ts";
+export { EndGuard } from "./_memory/guard.ts";
 export {
   type Handle,
   type Memory,
@@ -270,6 +275,12 @@ export interface ChannelConfig<T> extends ChannelCodec<T> {
    * may be.
    */
   readonly messageSize?: number | undefined;
+  /**
+   * How many agents can have a counted `sender()`, and how many a `receiver()`,
+   * up to 255; 0, unless given, if none can. Each agent has two rows of 128
+   * bytes.
+   */
+  readonly tracked?: number | undefined;
 }
 
 /**
@@ -294,6 +305,7 @@ const CONFIG_NAMES: readonly string[] = [
   "carrier",
   "capacity",
   "messageSize",
+  "tracked",
 ];
 
 /** The number and the shape by which a channel's head names a codec. */
@@ -338,7 +350,11 @@ interface Plan<T> {
   readonly capacity: number;
   readonly size: number;
   readonly messageSize: number;
+  /** How many agents have rows at each end. */
+  readonly tracked: number;
+  /** The bytes of all, and of what lies before the table and the rows. */
   readonly byteLength: number;
+  readonly table: number;
 }
 
 /**
@@ -348,16 +364,18 @@ interface Plan<T> {
 function planOf<T>(config: AnyConfig<ChannelConfig<T>>): Plan<T> {
   assertConfig("channel", config, CONFIG_NAMES);
   const codec = codecOf<T>(config);
-  const { carrier = ANY, messageSize = MESSAGE_SIZE } = config;
+  const { carrier = ANY, messageSize = MESSAGE_SIZE, tracked = 0 } = config;
+  inRange("The number of tracked agents", tracked, 0, MAX_ROWS);
   const plan = (
     kind: Kind<unknown>,
     capacity: number,
     size: number,
     messageSize: number,
   ) => {
-    const byteLength = HEAD + kind.byteLength(capacity, size) +
-      tableBytes(codec);
-    return { codec, kind, capacity, size, messageSize, byteLength };
+    const table = HEAD + kind.byteLength(capacity, size);
+    const byteLength = table + tableBytes(codec) + rowsBytes(tracked);
+    const sizes = { capacity, size, messageSize, tracked, byteLength, table };
+    return { codec, kind, ...sizes };
   };
   inRange("A channel's capacity", config.capacity, 1, 2 ** 30);
   if (isSized(codec)) {
@@ -438,13 +456,31 @@ export const ChannelBase: abstract new <T>(
  * word 3   seal          Check word over the configuration.
  * word 4   message_size  The expected bytes of a message, by which `capacity`
  *                        is counted, or 0.
+ * word 5   tracked       0, or if senders and receivers are counted:
+ *                        bits 0-7    how many agents have rows at each end
+ *                        bits 8-15   the same, each bit flipped
+ *                        bits 16-31  0x5765
+ * word 6   ends          bit 0  SENT: there was a sender
+ *                        bit 1  RECEIVED: there was a receiver
+ * word 7   senders       bits 0-11   the sequence of the last change, modulo
+ *                                    4096
+ *                        bits 12-19  the row of the agent that made it
+ *                        bits 20-31  how many more senders there can be
+ * word 8   receivers     bits 0-11   the sequence of the last change, modulo
+ *                                    4096
+ *                        bits 12-19  the row of the agent that made it
+ *                        bits 20-31  how many more receivers there can be
  * word 32  The queue or ring that carries the messages, with its own head.
  *          Without a carrier, that is an `mpmc_queue` for i32, f64 and record,
  *          and a `record_ring` for the other codecs. With a carrier, it is an
  *          `spsc_queue`, an `mpmc_queue` or a `lock_free_queue`; if messages
  *          differ in length, each element begins with the length of its
  *          message. If the codec is `value`, a `shape_table` with 3568 bytes
- *          for texts lies behind the queue or ring.
+ *          for texts lies behind the queue or ring. If ends are counted, rows
+ *          of 32 words follow, first those of senders. A row has the id of its
+ *          agent, or 0; the sequence of the last confirmed change of that
+ *          agent; how many ends it has after its changes with an even sequence;
+ *          and the same for an odd one.
  * ```
  *
  * Each operation has four forms: `x` blocks until it is done; `tryX` waits at
@@ -454,8 +490,8 @@ export const ChannelBase: abstract new <T>(
  * With `codec.binary`, `receiveInto` needs no new array for a message, and
  * `reserve` and `peek` write and read it where it lies.
  *
- * Invariant: that of the queue or ring that carries the messages; the head
- * never changes.
+ * Invariant: that of the queue or ring that carries the messages; of the head,
+ * only the counts of senders and receivers change.
  * Progress: that of the queue or ring that carries the messages: see
  * `MpmcQueue`, `SpscQueue`, `LockFreeQueue` and `RecordRing`. Without a
  * `timeout` no `try` form waits, but it may answer "full" or "empty" while
@@ -490,6 +526,8 @@ export class Channel<T> extends ChannelBase<T> {
   /** Turns the channel's values into messages. */
   readonly codec: Codec<T>;
   readonly #port: Port<T>;
+  /** The senders and receivers, if they are counted. */
+  readonly #ends: Ends | undefined;
 
   /**
    * Attaches to the channel at `byteOffset`; writes nothing. The channel must
@@ -526,20 +564,29 @@ export class Channel<T> extends ChannelBase<T> {
   ) {
     assertConfig("channel", config, CONFIG_NAMES);
     const codec = codecOf<T>(config);
+    let tracked = 0;
     const head = attach(
       "channel",
       CHANNEL,
       memory,
       byteOffset ?? 0,
-      () => HEAD,
+      (_codec, _shape, { [CHANNEL.tracked]: mark }) => {
+        tracked = mark! & MAX_ROWS;
+        if (mark === markOf(tracked)) return HEAD;
+        throw new RangeError(`tracked is ${mark}`);
+      },
     );
     const at = head.byteOffset;
     assertSameCodec(codec, head);
     const port = portAt(memory, at + HEAD, codec, config.carrier);
-    const length = (HEAD + port.queue.byteLength + tableBytes(codec)) / 4;
-    super("channel", viewPlain("channel", { length }, memory, at), INSPECTION);
+    const { queue } = port;
+    const length = (HEAD + queue.byteLength + tableBytes(codec) +
+      rowsBytes(tracked)) / 4;
+    const words = viewPlain("channel", { length }, memory, at);
+    super("channel", words, INSPECTION);
     this.codec = codec;
     this.#port = port;
+    if (tracked > 0) this.#ends = new Ends(words, tracked, queue, agentId());
   }
 
   /**
@@ -625,15 +672,16 @@ export class Channel<T> extends ChannelBase<T> {
     byteOffset: number | bigint,
     config: AnyConfig<ChannelConfig<T>>,
   ): Channel<T> {
-    const { codec, kind, capacity, size, messageSize, byteLength } = planOf<T>(
-      config,
-    );
+    const plan = planOf<T>(config);
+    const { codec, kind, capacity, size, messageSize, byteLength } = plan;
+    const { tracked, table } = plan;
     const { carrier } = config;
     const length = byteLength / 4;
-    const at = viewPlain("channel", { length }, memory, byteOffset).byteOffset;
+    const all = viewPlain("channel", { length }, memory, byteOffset);
+    const at = all.byteOffset;
     kind.init(memory, at + HEAD, capacity, size);
-    const table = tableBytes(codec);
-    if (table > 0) ShapeTable.init(memory, at + byteLength - table);
+    if (isShaped(codec)) ShapeTable.init(memory, at + table);
+    all.fill(0, length - rowsBytes(tracked) / 4);
     const words = wordsOf(codec);
     format(
       "channel",
@@ -642,7 +690,12 @@ export class Channel<T> extends ChannelBase<T> {
       at,
       HEAD,
       words,
-      (head) => head[CHANNEL.message_size] = messageSize,
+      (head) => {
+        head[CHANNEL.message_size] = messageSize;
+        if (tracked === 0) return;
+        head[CHANNEL.tracked] = markOf(tracked);
+        head[CHANNEL.senders] = head[CHANNEL.receivers] = NO_ENDS;
+      },
     );
     const same = { codec: codec as CodecOf<T>, carrier };
     return new Channel<T>(memory, at, same);
@@ -970,17 +1023,119 @@ export class Channel<T> extends ChannelBase<T> {
     this.#port.queue.close();
   }
 
+  /** How many agents note that they send or receive: what `tracked` was, or 0. */
+  get tracked(): number {
+    return this.#ends?.agents ?? 0;
+  }
+
+  /** How many senders there are; 0 if the channel does not count them. */
+  get senders(): number {
+    const ends = this.#ends;
+    return ends === undefined ? 0 : ends.count(ends.senders);
+  }
+
+  /** How many receivers there are; 0 if the channel does not count them. */
+  get receivers(): number {
+    const ends = this.#ends;
+    return ends === undefined ? 0 : ends.count(ends.receivers);
+  }
+
+  /**
+   * Counts this agent as a sender, until the result leaves. When the last sender
+   * has left, the channel closes for good: receivers get what is left, and then
+   * a `ClosedError`. So make the next sender before the last one leaves. An
+   * agent may have several, and it may send without one, which nobody counts.
+   * A sender that begins while the last one leaves may find out by its first
+   * `send` that the channel is closed.
+   *
+   * @example Until the end of a block
+   * ```ts
+   * import { Channel } from "@weft/sync";
+   *
+   * const words = Channel.create<string>({ capacity: 4, tracked: 1 });
+   * {
+   *   using _sender = words.sender();
+   *   words.send("last");
+   * }
+   * if (!words.closed || words.receive() !== "last") throw new Error("open");
+   * ```
+   *
+   * @throws {ClosedError} If the channel is closed.
+   * @throws {TypeError} If the channel was made without `tracked`.
+   * @throws {RangeError} If `tracked` other agents have or had senders, or 2047
+   * senders are counted.
+   */
+  sender(): ChannelEnd {
+    return this.#counted().send();
+  }
+
+  /**
+   * Counts this agent as a receiver, until the result leaves. When the last
+   * receiver has left, the channel closes for good: every `send`, also one that
+   * waits, throws a `ClosedError`. A closed channel has receivers, too: they
+   * take what is left.
+   *
+   * @throws {TypeError} If the channel was made without `tracked`.
+   * @throws {RangeError} If `tracked` other agents have or had receivers, or 2047
+   * receivers are counted.
+   */
+  receiver(): ChannelEnd {
+    return this.#counted().receive();
+  }
+
+  /**
+   * Ends one sender that this agent has, as the result of `sender` does.
+   *
+   * @throws {TypeError} If it has none.
+   */
+  leaveSender(): void {
+    const ends = this.#counted();
+    ends.leave(ends.senders);
+  }
+
+  /**
+   * Ends one receiver that this agent has, as the result of `receiver` does.
+   *
+   * @throws {TypeError} If it has none.
+   */
+  leaveReceiver(): void {
+    const ends = this.#counted();
+    ends.leave(ends.receivers);
+  }
+
+  #counted(): Ends {
+    if (this.#ends !== undefined) return this.#ends;
+    throw new TypeError(
+      "This channel does not count its ends: make it with `tracked`, the " +
+        "number of agents that have them",
+    );
+  }
+
   /**
    * Ends what agent `id`, known never to run again, had begun to send or to
-   * receive; returns how many messages it had begun to send. Ends its role if
-   * it was the one receiver or sender; an agent may give such a role up itself,
-   * by its own id. If another agent is sending at this moment,
+   * receive; returns how many messages it had begun to send. Ends its counted
+   * senders and receivers; the channel closes if no others are left. Ends its
+   * role if it was the one receiver or sender; an agent may give such a role up
+   * itself, by its own id. If another agent is sending at this moment,
    * nothing is done, and its id is returned, negated: call this again. If the
    * same id comes back, that agent has ended, too: abandon it first. It ends
    * none where a queue carries the messages.
    */
   abandon(id: number): number {
-    return this.#port.abandon(id);
+    const skipped = this.#port.abandon(id);
+    if (skipped >= 0) this.abandonEnds(id);
+    return skipped;
+  }
+
+  /**
+   * Ends the counted senders and receivers of agent `id`, and nothing else;
+   * returns how many those were. `abandon` does it, too.
+   *
+   * @throws {DamagedError} If the words do not fit together.
+   * @internal
+   */
+  abandonEnds(id: number): number {
+    return this.#ends?.abandon(id) ?? 0;
   }
 
   /**
@@ -1162,6 +1317,9 @@ function portAt<T>(
 /** The bytes of the table of shapes of a channel with this codec. */
 const tableBytes = <T>(codec: Codec<T>): number =>
   isShaped(codec) ? ShapeTable.byteLength() : 0;
+
+/** The bytes of the rows of `tracked` senders and as many receivers. */
+const rowsBytes = (tracked: number): number => 8 * rowsLength(tracked);
 
 /** The codec with the channel's table of shapes, which lies behind its queue. */
 function over<T>(

@@ -47,6 +47,8 @@ export type Found =
   | "records skipped"
   /** The next agent that acts in a role of one agent has that role. */
   | "roles freed"
+  /** Counted senders and receivers of a channel are gone. */
+  | "ends left"
   /** Seats of a broadcast are free again. */
   | "subscriptions ended"
   /** Calls that were begun, or served, have ended. */
@@ -109,6 +111,8 @@ interface Abandonable extends View {
   abandon(id: number): number;
   /** Of a lock: ends what `abandon` would also end. */
   abandonReading?(id: number): number;
+  /** Of a channel: ends the senders and receivers, as `abandon` would. */
+  abandonEnds?(id: number): number;
   /** Of what has roles of one agent: ends those, as `abandon` would. */
   abandonRoles?(id: number): number;
   /** Of a counter: as `abandon`, but with the ranges. */
@@ -146,6 +150,8 @@ interface Abandonable extends View {
  *   or consumer of an `SpscQueue`, a `RecordRing`, or a `Channel` over one, the
  *   producer of a `Broadcast`, the owner of a `WorkDeque`. The next agent that
  *   acts in that role has it; the next owner of a deque first calls `adopt`.
+ * - `"ends left"`: the `sender()`s and `receiver()`s of a `Channel` that an agent
+ *   had. The channel closes if no others are left.
  * - `"subscriptions ended"`: `Broadcast`. `"calls ended"`: `CallRing`; callers
  *   of a dead server get an error.
  * - `"blocks freed"`: blocks in the caches of a `SlabPool`. Blocks in use stay:
@@ -234,6 +240,8 @@ function abandonAll(
     for (const id of left) {
       const reads = primitive.abandonReading?.(id) ?? 0;
       if (reads > 0) tell("reading ended", id, reads);
+      const ends = primitive.abandonEnds?.(id) ?? 0;
+      if (ends > 0) tell("ends left", id, ends);
       const roles = primitive.abandonRoles?.(id) ?? 0;
       if (roles > 0) tell("roles freed", id, roles);
       const ranges = primitive.abandonRanges?.(id);

@@ -8,6 +8,7 @@
 
 #include <exception>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "weft_data.hpp"
@@ -79,6 +80,46 @@ class channel : public detail::handle<weft_channel, WEFT_KIND_channel> {
   bool closed() const { return weft_channel_closed(w_); }
   void close() { weft_channel_close(w_); }
   int32_t abandon(int32_t id) { return weft_channel_abandon(w_, id); }
+  int32_t tracked() const { return weft_channel_tracked(w_); }
+  int32_t senders() const { return weft_channel_senders(w_); }
+  int32_t receivers() const { return weft_channel_receivers(w_); }
+
+  /* One sender or receiver of the thread that made it, until it is destroyed
+     there; false if it is none. */
+  class end {
+   public:
+    end(end &&other) noexcept
+        : w_(std::exchange(other.w_, nullptr)), leave_(other.leave_) {}
+    end &operator=(end &&other) noexcept {
+      std::swap(w_, other.w_);
+      std::swap(leave_, other.leave_);
+      return *this;
+    }
+    ~end() { leave(); }
+    void leave() {
+      if (w_ != nullptr) static_cast<void>(leave_(std::exchange(w_, nullptr)));
+    }
+    explicit operator bool() const { return w_ != nullptr; }
+
+   private:
+    friend class channel;
+    using way = int (*)(weft_channel *);
+    end(weft_channel *w, way leave) : w_(w), leave_(leave) {}
+    weft_channel *w_;
+    way leave_;
+  };
+  /* Counts this thread as a sender. When the last one has left, the channel is
+     closed. It is none if the channel is closed already. */
+  end sender(error_code *ec = nullptr) {
+    bool is = done(weft_channel_sender(w_), ec);
+    return end(is ? w_ : nullptr, weft_channel_leave_sender);
+  }
+  /* Counts this thread as a receiver. When the last one has left, the channel
+     is closed, and every send fails. */
+  end receiver(error_code *ec = nullptr) {
+    bool is = done(weft_channel_receiver(w_), ec);
+    return end(is ? w_ : nullptr, weft_channel_leave_receiver);
+  }
 
  private:
   using handle::handle;

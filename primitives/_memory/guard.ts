@@ -46,3 +46,11 @@ export const LockGuard: abstract new () => Disposer =
  */
 export const PermitGuard: abstract new () => Disposer =
   /* @__PURE__ */ baseEndedBy("release");
+
+/**
+ * The base of the ends of channels: a `using` block calls `leave` at its end.
+ *
+ * @ignore
+ */
+export const EndGuard: abstract new () => Disposer =
+  /* @__PURE__ */ baseEndedBy("leave");

@@ -166,9 +166,11 @@ function play(
     }
     case "channel send": {
       const channel = channelAt(memory, at);
+      const end = channel.tracked > 0 ? channel.sender() : undefined;
       for (let i = 0; i < count; i++) {
         channel.send(messageOf("field" in channel.codec, number, i));
       }
+      end?.leave();
       return 0;
     }
     case "channel receive": {

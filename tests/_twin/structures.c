@@ -190,6 +190,8 @@ static void broadcast_see(part *p) {
 static void channel_send(part *p) {
   weft_channel *c = weft_channel_attach(p->at);
   CHECK(c != NULL);
+  bool counted = weft_channel_tracked(c) > 0;
+  if (counted) CHECK(weft_channel_sender(c) == 0);
   for (int32_t i = 0; i < p->count; i++) {
     int32_t length = 0;
     char text[41];
@@ -203,6 +205,7 @@ static void channel_send(part *p) {
     text[length++] = (char)('0' + p->number);
     CHECK(weft_channel_send(c, text, length, WEFT_FOREVER) == 0);
   }
+  if (counted) CHECK(weft_channel_leave_sender(c) == 0);
 }
 
 static void channel_receive(part *p) {

@@ -159,8 +159,9 @@ test("a Channel delivers what both sent to either, equal", async () => {
     const sized = "field" in codec;
     for (const receiver of ["C", "JS", "main"] as const) {
       const room = sized ? {} : { messageSize: 48 };
-      const config = { codec, capacity: 4, ...room };
+      const config = { codec, capacity: 4, tracked: 3, ...room };
       const channel = Channel.init(memory, STRUCTURES, config);
+      const end = channel.sender(); // until the others have begun
       const receive = receiver === "main"
         ? undefined
         : await start(receiver, "channel receive");
@@ -175,8 +176,14 @@ test("a Channel delivers what both sent to either, equal", async () => {
       for (let i = 0; i < 50; i++) {
         await channel.sendAsync(sized ? 1.5 : "ü");
       }
-      await Promise.all(sends.map(({ over }) => over));
-      channel.close();
+      // Those who send leave at the end, and the last one closes the channel.
+      let sent = false;
+      const over = Promise.all(sends.map(({ over }) => over))
+        .finally(() => sent = true);
+      while (!sent && channel.senders < 3) await soon();
+      end.leave();
+      await over;
+      assert.ok(channel.closed);
       await receiving;
       const got = receive === undefined ? seen : await receive.over;
       assert.is(got, 2 * n + 50, `${codec.name}, ${receiver}`);

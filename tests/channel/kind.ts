@@ -80,6 +80,24 @@ class ChannelInC extends Twin {
   abandon(id: number): number {
     return this.c.weft_channel_abandon!(this.at, id);
   }
+
+  sender(): { leave(): void } {
+    this.succeeded(this.c.weft_channel_sender!(this.at));
+    return { leave: () => this.leaveSender() };
+  }
+
+  leaveSender(): void {
+    this.succeeded(this.c.weft_channel_leave_sender!(this.at));
+  }
+
+  receiver(): { leave(): void } {
+    this.succeeded(this.c.weft_channel_receiver!(this.at));
+    return { leave: () => this.leaveReceiver() };
+  }
+
+  leaveReceiver(): void {
+    this.succeeded(this.c.weft_channel_leave_receiver!(this.at));
+  }
 }
 
 /** The classes of C, by the names of those that they stand for. */

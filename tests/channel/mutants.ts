@@ -55,6 +55,74 @@ export const MUTANTS = [
     ],
     c: NO_CARRIERS,
   }),
+  ...mutants({
+    source: "_queue/ends",
+    header: "channel",
+    scenarios: ["channel"],
+  }, {
+    what: "notes that there was a sender before it is counted",
+    by: "ends: the first one begins while another agent is recovered",
+    ts: [
+      "if (!end.rows.take(1)) {",
+      "Atomics.or(this.#words, ENDS, end.bit); if (!end.rows.take(1)) {",
+    ],
+    c: [
+      "int result = weft__tracked_take(end, 1); if (result != 0) return result;",
+      "weft__or(&c->ends, bit); int result = weft__tracked_take(end, 1); " +
+      "if (result != 0) return result;",
+    ],
+  }, {
+    what: "does not note that there was a sender",
+    by: "ends: the first one begins and leaves, another is recovered",
+    ts: ["Atomics.or(words, ENDS, end.bit);", ";"],
+    c: ["weft__or(&c->ends, bit);", ";"],
+  }, {
+    what: "the last one leaves and does not close",
+    by: "ends: the last of two senders leaves, and one receives",
+    ts: [
+      "if (rows.give(1) === MAX_COUNT) this.#queue.close();",
+      "rows.give(1);",
+    ],
+    c: [
+      "if (result == 0 && count == WEFT__TRACKED_MAX) weft_channel_close(c);",
+      "",
+    ],
+  }, {
+    what: "looks whether it was the last one before it leaves",
+    by: "ends: the last of two senders leaves, and one receives",
+    ts: [
+      "if (rows.give(1) === MAX_COUNT) this.#queue.close();",
+      "const last = (Atomics.load(this.#words, SENDERS) >> COUNT_SHIFT) === " +
+      "MAX_COUNT - 1; rows.give(1); if (last) this.#queue.close();",
+    ],
+    c: [
+      "int result = weft__tracked_give(end, 1, &count); " +
+      "if (result == 0 && count == WEFT__TRACKED_MAX) weft_channel_close(c);",
+      "bool last = weft__channel_count(c, end->counted) == 1; " +
+      "int result = weft__tracked_give(end, 1, &count); " +
+      "if (result == 0 && last) weft_channel_close(c);",
+    ],
+  }, {
+    what: "leaves the closing to an agent that was terminated",
+    by: "ends: a sender is terminated while it leaves, and one receives",
+    ts: [
+      "sum += end.rows.abandon(id);",
+      "const left = end.rows.abandon(id); sum += left; " +
+      "if (left === 0) continue;",
+    ],
+    c: [
+      "if (left < 0) return left; /* Pairs",
+      "if (left <= 0) return left; /* Pairs",
+    ],
+  }, {
+    what: "closes for a dead sender while another one is there",
+    by: "ends: a sender is recovered beside another one",
+    ts: ["if (were && this.count(end) === 0)", "if (were)"],
+    c: [
+      "if (were && weft__channel_count(c, end->counted) == 0)",
+      "if (were)",
+    ],
+  }),
   ...mutants("channel", {
     what: "publishes before it writes",
     by: "numbers, room for one, one sends and one receives",
@@ -138,8 +206,8 @@ export const MUTANTS = [
     by: "a sender terminated at any step",
     ts: CARRIER,
     c: [
-      "return weft_record_ring_abandon(weft__channel_ring(c), id);",
-      "(void)id; return 0;",
+      ": weft_record_ring_abandon(weft__channel_ring(c), id);",
+      ": 0;",
     ],
   }),
 ];

@@ -22,6 +22,7 @@ static weft_channel_config config_of(int32_t codec, int32_t capacity) {
   config.capacity = capacity;
   config.size = codec == WEFT_CHANNEL_RECORD ? 0 : 16;
   config.shape = 0;
+  config.tracked = 0;
   return config;
 }
 
@@ -174,6 +175,104 @@ static void abandoned(void) {
   EQUAL(weft_channel_abandon(c, 77), 0);
 }
 
+typedef struct {
+  weft_channel *c;
+  int32_t number;
+  int32_t count;
+} sender;
+
+enum { VISITS = 1000 };
+
+/* Sends as a counted sender: its number, again and again. */
+static void *visit(void *argument) {
+  sender *self = (sender *)argument;
+  EQUAL(weft_channel_sender(self->c), 0);
+  for (int i = 0; i < VISITS; i++)
+    EQUAL(weft_channel_send(self->c, &self->number, 4, WEFT_FOREVER), 0);
+  EQUAL(weft_channel_leave_sender(self->c), 0);
+  return NULL;
+}
+
+/* All that three senders sent arrives before the end. */
+static void visits(void) {
+  weft_channel_config config = config_of(WEFT_CHANNEL_I32, 4);
+  config.tracked = 4;
+  weft_channel *c = made(config);
+  pthread_t threads[3];
+  sender senders[3] = {{c, 0, 0}, {c, 1, 0}, {c, 2, 0}};
+  int32_t value = 0, length = 4, count = 0, seen = 0;
+  EQUAL(weft_channel_sender(c), 0);
+  start_threads(threads, 3, visit, senders, sizeof(sender));
+  while (weft_channel_receive(c, &value, &length, WEFT_FOREVER) == 0) {
+    int32_t before = seen;
+    count++;
+    seen |= 1 << value;
+    if (seen == 7 && before != 7) /* all have begun */
+      EQUAL(weft_channel_leave_sender(c), 0);
+  }
+  EQUAL(count, 3 * VISITS);
+  join_threads(threads, 3);
+}
+
+static void ends(void) {
+  int32_t own = weft_agent_id();
+  for (int32_t codec = 1; codec <= 9; codec++) {
+    weft_channel_config config = config_of(codec, 2);
+    config.size = (int32_t)sizeof(point);
+    size_t before = weft_channel_bytes(config);
+    config.tracked = 2;
+    EQUAL(weft_channel_bytes(config), before + WEFT_CHANNEL_TRACKED_BYTES(2));
+    weft_channel *c = made(config);
+    EQUAL(weft_channel_tracked(c), 2);
+    unsigned char bytes[64] = {0};
+    int32_t length = weft__channel_sized(codec) ? weft_channel_max_length(c) : 8;
+    EQUAL(weft_channel_leave_sender(c), EPERM);
+    EQUAL(weft_channel_sender(c), 0);
+    EQUAL(weft_channel_sender(c), 0);
+    weft_agent_set_id(77);
+    EQUAL(weft_channel_sender(c), 0);
+    weft_agent_set_id(78);
+    EQUAL(weft_channel_sender(c), EINVAL); /* both rows are taken */
+    EQUAL(weft_channel_leave_sender(c), EPERM);
+    EQUAL(weft_channel_leave_receiver(c), EPERM);
+    weft_agent_set_id(own);
+    EQUAL(weft_channel_senders(c), 3);
+    EQUAL(weft_channel_receivers(c), 0);
+    EQUAL(weft_channel_try_send(c, bytes, length), 0);
+    EQUAL(weft_channel_leave_sender(c), 0);
+    EQUAL(weft_channel_leave_sender(c), 0);
+    CHECK(!weft_channel_closed(c));
+    EQUAL(weft_channel_abandon(c, 5), 0);
+    EQUAL(weft__channel_abandon_ends(c, 0), 0);
+    CHECK(!weft_channel_closed(c));
+    EQUAL(weft_channel_abandon(c, 77), 0);
+    CHECK(weft_channel_closed(c));
+    EQUAL(weft_channel_senders(c), 0);
+    EQUAL(weft_channel_sender(c), EPIPE);
+    EQUAL(weft_channel_senders(c), 0);
+    EQUAL(weft_channel_receiver(c), 0); /* for what is left */
+    EQUAL(weft_channel_receivers(c), 1);
+    length = 64;
+    EQUAL(weft_channel_receive(c, bytes, &length, WEFT_FOREVER), 0);
+    EQUAL(weft_channel_leave_receiver(c), 0);
+    c = made(config);
+    EQUAL(weft_channel_receiver(c), 0);
+    EQUAL(weft_channel_leave_receiver(c), 0);
+    length = weft__channel_sized(codec) ? weft_channel_max_length(c) : 8;
+    EQUAL(weft_channel_send(c, bytes, length, WEFT_FOREVER), EPIPE);
+    c->tracked = 2; /* without its check */
+    CHECK(weft_channel_attach(c) == NULL);
+    c->tracked = 0;
+    EQUAL(weft_channel_sender(c), EINVAL);
+    EQUAL(weft_channel_receiver(c), EINVAL);
+    EQUAL(weft_channel_leave_sender(c), EINVAL);
+    EQUAL(weft_channel_leave_receiver(c), EINVAL);
+    EQUAL(weft_channel_senders(c), 0);
+    config.tracked = codec % 2 ? -1 : 256;
+    EQUAL(weft_channel_bytes(config), 0);
+  }
+}
+
 static void in_place(void) {
   weft_channel *c = made(config_of(WEFT_CHANNEL_BINARY, 4));
   const void *found = NULL;
@@ -217,12 +316,6 @@ static void in_place(void) {
   EQUAL(weft_channel_try_peek(c, &found, &length), EINVAL);
   EQUAL(weft_channel_peek(c, &found, &length, WEFT_FOREVER), EINVAL);
 }
-
-typedef struct {
-  weft_channel *c;
-  int32_t number;
-  int32_t count;
-} sender;
 
 static void *send_all(void *argument) {
   sender *self = (sender *)argument;
@@ -294,6 +387,8 @@ int main(void) {
   RUN(structs);
   RUN(refused);
   RUN(abandoned);
+  RUN(ends);
+  RUN(visits);
   RUN(in_place);
   RUN(threads);
   puts("done");

@@ -2,6 +2,7 @@ import { race } from "../../race/mod.ts";
 import type { Carrier, Codec } from "../../mod.ts";
 import { LAYOUT } from "../../primitives/_layout.ts";
 import { enter, named, type Scenario, type Weft } from "../_run/scenario.ts";
+import { endedScenarios } from "./ended.ts";
 
 const HEAD = LAYOUT.channel.length * 4;
 
@@ -299,5 +300,6 @@ export function scenarios(weft: Weft): Scenario[] {
       options: { kill: true },
     },
     ...ofCarriers(weft),
+    ...endedScenarios(weft),
   ];
 }

@@ -115,7 +115,7 @@ function channels(): Row[] {
       const messageSize = name === "RECORD" ? undefined : sized(size);
       return {
         macro: `WEFT_CHANNEL_BYTES(${list})`,
-        call: `weft_channel_bytes((weft_channel_config){${list}, 0})`,
+        call: `weft_channel_bytes((weft_channel_config){${list}, 0, 0})`,
         bytes: bytesOf(() =>
           Channel.byteLength<unknown>({
             codec,
@@ -336,7 +336,7 @@ int wrong(void) {
   if (weft_mpmc_queue_init(jobs, sizeof jobs - 4, config) != NULL) return -2;
   if (weft_mutex_init(&both.lock, sizeof both.lock) == NULL) return -3;
   if (weft_mutex_init(&both.lock, sizeof both.lock - 1) != NULL) return -4;
-  const weft_channel_config text = {WEFT_CHANNEL_JSON, JOBS, 64, 0};
+  const weft_channel_config text = {WEFT_CHANNEL_JSON, JOBS, 64, 0, 0};
   if (weft_channel_init(lines, sizeof lines, text) == NULL) return -5;
   const weft_record_ring_config ring = {1 << 10, false, false, 0};
   if (weft_record_ring_init(both.ring, sizeof both.ring, ring) == NULL)

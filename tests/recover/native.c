@@ -271,6 +271,34 @@ static void roles(void) {
   EQUAL(weft_work_deque_adopt(d), 0);
 }
 
+/* Counted senders and receivers of dead agents. */
+static void ended(void) {
+  const int32_t dead[] = {A, B};
+  const weft_channel_config config = {WEFT_CHANNEL_TEXT, 1, 16, 0, 2};
+  weft_channel *c = weft_channel_init(at_channel, sizeof at_channel, config);
+  CHECK(c != NULL);
+  weft_part part = {WEFT_PART_BY_HEAD, c};
+  int32_t own = weft_agent_id();
+  weft_agent_set_id(A);
+  EQUAL(weft_channel_sender(c), 0);
+  EQUAL(weft_channel_sender(c), 0);
+  EQUAL(weft_channel_receiver(c), 0);
+  weft_agent_set_id(own);
+  EQUAL(weft_channel_sender(c), 0);
+  EQUAL(weft_channel_receiver(c), 0);
+  EQUAL(weft_recover(dead, 2, &part, 1, found, MOST), 1);
+  tells(0, 0, WEFT_ENDS_LEFT, A, 3);
+  CHECK(!weft_channel_closed(c));
+  EQUAL(weft_channel_leave_sender(c), 0);
+  CHECK(weft_channel_closed(c));
+  weft_agent_set_id(B);
+  EQUAL(weft_channel_receiver(c), 0);
+  weft_agent_set_id(own);
+  c->senders = 0x7ff << 20 | 9 << 12; /* there is no such row */
+  EQUAL(weft_recover(dead, 2, &part, 1, found, MOST), 1);
+  tells(0, 0, WEFT_ENDS_LEFT, B, 1);
+}
+
 int main(void) {
   weft_queue_config config = {4, 4};
   all_kinds();
@@ -283,10 +311,11 @@ int main(void) {
   CHECK(q != NULL);
   told(q);
   blocked(q, q);
-  weft_channel_config i32s = {WEFT_CHANNEL_I32, 4, 0, 0};
+  weft_channel_config i32s = {WEFT_CHANNEL_I32, 4, 0, 0, 0};
   weft_channel *c = weft_channel_init(at_channel, sizeof at_channel, i32s);
   CHECK(c != NULL);
   blocked((weft_mpmc_queue *)(void *)(c + 1), c);
+  ended();
   refused();
   printf("done\n");
   return 0;

@@ -182,7 +182,7 @@ static weft_record_ring_config make_weft_record_ring_config(void) {
 }
 static weft_channel_config make_weft_channel_config(void) {
   return (weft_channel_config){make_int32_t(), make_int32_t(), make_int32_t(),
-                               make_int32_t()};
+                               make_int32_t(), make_int32_t()};
 }
 static weft_call_ring_config make_weft_call_ring_config(void) {
   return (weft_call_ring_config){make_int32_t(), make_int32_t(),

@@ -592,7 +592,7 @@ static void *send_points(void *unused) {
 }
 
 static void by_threads(void) {
-  weft_channel_config config = {WEFT_CHANNEL_VALUE, 4, 64, 0};
+  weft_channel_config config = {WEFT_CHANNEL_VALUE, 4, 64, 0, 0};
   channel = weft_channel_init(arena, sizeof arena, config);
   CHECK(channel != NULL);
   pthread_t threads[2];

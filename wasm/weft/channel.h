@@ -2,6 +2,7 @@
 #ifndef WEFT_CHANNEL_H
 #define WEFT_CHANNEL_H
 
+#include "_tracked.h"
 #include "mpmc_queue.h"
 #include "record_ring.h"
 #include "shape_table.h"
@@ -26,16 +27,25 @@ WEFT__BEGIN
 /* The bytes for texts of the table of shapes in a channel of VALUE. */
 #define WEFT__CHANNEL_TEXTS 3568
 
+/* The most agents that can have counted senders, or receivers. */
+#define WEFT_CHANNEL_MAX_TRACKED WEFT__TRACKED_MAX_ROWS
+/* In `ends`: there was a sender, there was a receiver. */
+#define WEFT_CHANNEL_SENT_BIT 1 /* CHANNEL_BITS.SENT */
+#define WEFT_CHANNEL_RECEIVED_BIT (1 << 1) /* CHANNEL_BITS.RECEIVED */
+
 /* The configuration of a channel. `capacity` is how many messages may be in it,
-   rounded up to a power of two if all have one size. `size` is the sizeof of a RECORD. For messages of different lengths,
-   `size` is the length that `capacity` counts with, 16 to 2^29, or 0 for 256.
-   `shape` is the number that JavaScript gives a record; 0 fits every record of
-   that size. */
+   rounded up to a power of two if all have one size. `size` is the sizeof of a
+   RECORD. For messages of different lengths, `size` is the length that
+   `capacity` counts with, 16 to 2^29, or 0 for 256. `shape` is the number that
+   JavaScript gives a record; 0 fits every record of that size. `tracked` is how
+   many agents can have a counted sender, and how many a counted receiver, up to
+   255; 0 if none can. */
 typedef struct {
   int32_t codec;
   int32_t capacity;
   int32_t size;
   int32_t shape;
+  int32_t tracked;
 } weft_channel_config;
 
 /* Begin of what `deno task layout` makes from primitives/_layout.ts. */
@@ -51,13 +61,31 @@ typedef struct {
  * word 3   seal          Check word over the configuration.
  * word 4   message_size  The expected bytes of a message, by which `capacity`
  *                        is counted, or 0.
+ * word 5   tracked       0, or if senders and receivers are counted:
+ *                        bits 0-7    how many agents have rows at each end
+ *                        bits 8-15   the same, each bit flipped
+ *                        bits 16-31  0x5765
+ * word 6   ends          bit 0  SENT: there was a sender
+ *                        bit 1  RECEIVED: there was a receiver
+ * word 7   senders       bits 0-11   the sequence of the last change, modulo
+ *                                    4096
+ *                        bits 12-19  the row of the agent that made it
+ *                        bits 20-31  how many more senders there can be
+ * word 8   receivers     bits 0-11   the sequence of the last change, modulo
+ *                                    4096
+ *                        bits 12-19  the row of the agent that made it
+ *                        bits 20-31  how many more receivers there can be
  * word 32  The queue or ring that carries the messages, with its own head.
  *          Without a carrier, that is an `mpmc_queue` for i32, f64 and record,
  *          and a `record_ring` for the other codecs. With a carrier, it is an
  *          `spsc_queue`, an `mpmc_queue` or a `lock_free_queue`; if messages
  *          differ in length, each element begins with the length of its
  *          message. If the codec is `value`, a `shape_table` with 3568 bytes
- *          for texts lies behind the queue or ring.
+ *          for texts lies behind the queue or ring. If ends are counted, rows
+ *          of 32 words follow, first those of senders. A row has the id of its
+ *          agent, or 0; the sequence of the last confirmed change of that
+ *          agent; how many ends it has after its changes with an even sequence;
+ *          and the same for an odd one.
  *
  * Freed when: every operation of every agent has returned, close included, and
  * none will begin. That it is closed and empty does not say so.
@@ -68,13 +96,21 @@ typedef struct {
   int32_t shape;
   int32_t seal;
   int32_t message_size;
-  int32_t _pad0[27];
+  int32_t tracked;
+  int32_t ends;
+  int32_t senders;
+  int32_t receivers;
+  int32_t _pad0[23];
 } weft_channel;
 WEFT_WORD(channel, magic, 0);
 WEFT_WORD(channel, codec, 1);
 WEFT_WORD(channel, shape, 2);
 WEFT_WORD(channel, seal, 3);
 WEFT_WORD(channel, message_size, 4);
+WEFT_WORD(channel, tracked, 5);
+WEFT_WORD(channel, ends, 6);
+WEFT_WORD(channel, senders, 7);
+WEFT_WORD(channel, receivers, 8);
 WEFT_LENGTH(channel, 32);
 /* clang-format on */
 /* End of what `deno task layout` makes. */
@@ -116,6 +152,11 @@ static inline weft_record_ring *weft__channel_ring(const weft_channel *c) {
 static inline weft_shape_table *weft__channel_shapes(const weft_channel *c) {
   const weft_record_ring *ring = weft__channel_ring(c);
   return (weft_shape_table *)((uintptr_t)(ring + 1) + (uintptr_t)ring->capacity);
+}
+
+/* The bytes of the rows of `tracked` senders and as many receivers. */
+static inline size_t weft__channel_rows_bytes(int32_t tracked) {
+  return 2 * (size_t)tracked * sizeof(weft__tracked_row);
 }
 
 /* The bytes of an element that holds `size` bytes. */
@@ -170,10 +211,16 @@ static inline weft_record_ring_config weft__channel_records(
 #define WEFT__CHANNEL_RING(capacity, size) \
   ((1ull + (capacity)) * (WEFT__MULTIPLE(size, 8) + WEFT__RECORD_HEADER))
 
+/* The bytes that `tracked`, 0 to 255, adds to a channel, as a constant
+   expression. */
+#define WEFT_CHANNEL_TRACKED_BYTES(tracked) \
+  (2 * sizeof(weft__tracked_row) * (tracked))
+
 /* The bytes of a channel of this configuration; 0 if it is out of range. */
 static inline size_t weft_channel_bytes(weft_channel_config config) {
   if (config.codec < WEFT_CHANNEL_BINARY || config.codec > WEFT_CHANNEL_VALUE)
     return 0;
+  if (config.tracked < 0 || config.tracked > WEFT_CHANNEL_MAX_TRACKED) return 0;
   size_t bytes =
       weft__channel_sized(config.codec)
           ? weft_mpmc_queue_bytes(weft__channel_elements(config))
@@ -181,7 +228,43 @@ static inline size_t weft_channel_bytes(weft_channel_config config) {
   if (bytes == 0) return 0;
   if (config.codec == WEFT_CHANNEL_VALUE)
     bytes += weft_shape_table_bytes(WEFT__CHANNEL_TEXTS);
-  return sizeof(weft_channel) + bytes;
+  return sizeof(weft_channel) + bytes +
+         weft__channel_rows_bytes(config.tracked);
+}
+
+/* How many agents can have a counted sender, and how many a counted receiver;
+   0 if none can. */
+static inline int32_t weft_channel_tracked(const weft_channel *c) {
+  return c->tracked & WEFT_CHANNEL_MAX_TRACKED;
+}
+
+/* The bytes before the rows of the senders. */
+static inline size_t weft__channel_before_rows(const weft_channel *c) {
+  if (weft__channel_sized(c->codec)) {
+    const weft_mpmc_queue *q = weft__channel_queue(c);
+    weft_queue_config config = {q->capacity, q->element_size};
+    return sizeof *c + weft_mpmc_queue_bytes(config);
+  }
+  size_t bytes = sizeof *c + sizeof(weft_record_ring) +
+                 (size_t)weft__channel_ring(c)->capacity;
+  if (c->codec != WEFT_CHANNEL_VALUE) return bytes;
+  return bytes + weft_shape_table_bytes(WEFT__CHANNEL_TEXTS);
+}
+
+/* The senders of a channel, and their rows. */
+static inline weft__tracked weft__channel_senders(weft_channel *c) {
+  char *rows = (char *)c + weft__channel_before_rows(c);
+  weft__tracked t = {&c->senders, (weft__tracked_row *)(void *)rows,
+                     weft_channel_tracked(c)};
+  return t;
+}
+
+/* The receivers of a channel, and their rows. */
+static inline weft__tracked weft__channel_receivers(weft_channel *c) {
+  weft__tracked t = weft__channel_senders(c);
+  t.counted = &c->receivers;
+  t.rows += t.agents;
+  return t;
 }
 
 /* The channel at `at`, or NULL: see weft_attach_error. Also NULL if JavaScript
@@ -189,6 +272,7 @@ static inline size_t weft_channel_bytes(weft_channel_config config) {
 static inline WEFT__RESULT weft_channel *weft_channel_attach(void *at) {
   if (weft_attach_error(at, WEFT_KIND_channel) != NULL) return NULL;
   weft_channel *c = (weft_channel *)at;
+  if (c->tracked != weft__tracked_mark(weft_channel_tracked(c))) return NULL;
   int32_t kind = WEFT_KIND_record_ring;
   if (weft__channel_sized(c->codec))
     kind = WEFT_KIND_mpmc_queue;
@@ -227,6 +311,12 @@ static inline WEFT__RESULT weft_channel *weft_channel_init(
   c->message_size = weft__channel_sized(config.codec)
                         ? 0
                         : weft__channel_message_size(config);
+  if (config.tracked > 0) {
+    c->tracked = weft__tracked_mark(config.tracked);
+    c->senders = c->receivers = WEFT__TRACKED_MAX << WEFT__TRACKED_SHIFT;
+    weft__zero((char *)c + weft__channel_before_rows(c),
+               weft__channel_rows_bytes(config.tracked));
+  }
   c->seal = weft__seal(WEFT_KIND_channel, c->codec, c->shape);
   weft__store(&c->magic, weft__magic(WEFT_KIND_channel));
   return c;
@@ -448,16 +538,127 @@ static inline void weft_channel_close(weft_channel *c) {
     weft_record_ring_close(weft__channel_ring(c));
 }
 
+/* How many there are of a counted end. */
+static inline int32_t weft__channel_count(const weft_channel *c,
+                                          const int32_t *counted) {
+  if (c->tracked == 0) return 0;
+  return WEFT__TRACKED_MAX - weft__tracked_count(weft__load(counted));
+}
+
+/* How many senders there are; 0 if the channel does not count them. */
+static inline int32_t weft_channel_senders(const weft_channel *c) {
+  return weft__channel_count(c, &c->senders);
+}
+
+/* How many receivers there are; 0 if the channel does not count them. */
+static inline int32_t weft_channel_receivers(const weft_channel *c) {
+  return weft__channel_count(c, &c->receivers);
+}
+
+static inline int weft__channel_enter(weft_channel *c, const weft__tracked *end,
+                                      int32_t bit) {
+  int result = weft__tracked_take(end, 1);
+  if (result != 0) return result;
+  /* (S) Whoever finds the bit set finds this agent counted, too. */
+  if ((weft__load(&c->ends) & bit) == 0) weft__or(&c->ends, bit);
+  return 0;
+}
+
+/* (L) Closes the channel if nobody was left just after this agent left. */
+static inline int weft__channel_leave(weft_channel *c,
+                                      const weft__tracked *end) {
+  int32_t count = 0;
+  int result = weft__tracked_give(end, 1, &count);
+  if (result == 0 && count == WEFT__TRACKED_MAX) weft_channel_close(c);
+  return result;
+}
+
 /*
- * Ends the messages that agent `id` had begun to send. Call it only when that
+ * Counts this agent as a sender, until weft_channel_leave_sender. When the last
+ * sender has left, the channel closes for good: receivers get what is left, and
+ * then EPIPE. So make the next sender before the last one leaves. An agent may
+ * be several, and it may send without one, which nobody counts. Returns 0, EPIPE
+ * if the channel is closed, EINVAL if it was made without `tracked` or all rows
+ * are taken, EBUSY if there are 2047, or ENOTRECOVERABLE.
+ */
+static inline int weft_channel_sender(weft_channel *c) {
+  if (c->tracked == 0) return EINVAL;
+  weft__tracked end = weft__channel_senders(c);
+  int result = weft__channel_enter(c, &end, WEFT_CHANNEL_SENT_BIT);
+  if (result != 0 || !weft_channel_closed(c)) return result;
+  result = weft__channel_leave(c, &end);
+  return result == 0 ? EPIPE : result;
+}
+
+/* Ends one sender that this agent is: 0, EPERM if it is none, EINVAL or
+   ENOTRECOVERABLE. */
+static inline int weft_channel_leave_sender(weft_channel *c) {
+  if (c->tracked == 0) return EINVAL;
+  weft__tracked end = weft__channel_senders(c);
+  return weft__channel_leave(c, &end);
+}
+
+/*
+ * Counts this agent as a receiver, until weft_channel_leave_receiver. When the
+ * last receiver has left, the channel closes for good: every send, also one that
+ * waits, returns EPIPE. A closed channel has receivers, too: they take what is
+ * left. Returns as weft_channel_sender, but never EPIPE.
+ */
+static inline int weft_channel_receiver(weft_channel *c) {
+  if (c->tracked == 0) return EINVAL;
+  weft__tracked end = weft__channel_receivers(c);
+  return weft__channel_enter(c, &end, WEFT_CHANNEL_RECEIVED_BIT);
+}
+
+/* Ends one receiver that this agent is: as weft_channel_leave_sender. */
+static inline int weft_channel_leave_receiver(weft_channel *c) {
+  if (c->tracked == 0) return EINVAL;
+  weft__tracked end = weft__channel_receivers(c);
+  return weft__channel_leave(c, &end);
+}
+
+static inline int32_t weft__channel_abandon_end(weft_channel *c,
+                                                const weft__tracked *end,
+                                                int32_t bit, int32_t id) {
+  int32_t left = weft__tracked_abandon(end, id);
+  if (left < 0) return left;
+  /* Pairs with (S). An agent that was terminated before it never had one. */
+  bool were = (weft__load(&c->ends) & bit) != 0;
+  if (were && weft__channel_count(c, end->counted) == 0) weft_channel_close(c);
+  return left;
+}
+
+/*
+ * Ends the counted senders and receivers of agent `id`; returns how many those
+ * were, or -ENOTRECOVERABLE. The last agent that left may have been terminated
+ * before it closed the channel, so this closes it even if the agent has none.
+ */
+static inline int32_t weft__channel_abandon_ends(weft_channel *c, int32_t id) {
+  if (c->tracked == 0 || id == 0) return 0;
+  weft__tracked end = weft__channel_senders(c);
+  int32_t sum = weft__channel_abandon_end(c, &end, WEFT_CHANNEL_SENT_BIT, id);
+  if (sum < 0) return sum;
+  end = weft__channel_receivers(c);
+  int32_t left =
+      weft__channel_abandon_end(c, &end, WEFT_CHANNEL_RECEIVED_BIT, id);
+  return left < 0 ? left : sum + left;
+}
+
+/*
+ * Ends the messages that agent `id` had begun to send, and its counted ends. Call it only when that
  * agent will never run again. Returns how many those were. -EBUSY, and nothing
  * done, if another agent is sending now: call it again. If that answer never
  * ends, another agent has ended, too: pass both to weft_recover. If all
  * messages have one size, it cannot end any.
  */
 static inline int32_t weft_channel_abandon(weft_channel *c, int32_t id) {
-  if (weft__channel_sized(c->codec)) return 0;
-  return weft_record_ring_abandon(weft__channel_ring(c), id);
+  int32_t skipped =
+      weft__channel_sized(c->codec)
+          ? 0
+          : weft_record_ring_abandon(weft__channel_ring(c), id);
+  if (skipped < 0) return skipped;
+  int32_t left = weft__channel_abandon_ends(c, id);
+  return left < 0 ? left : skipped;
 }
 
 WEFT__END

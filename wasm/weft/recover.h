@@ -59,7 +59,9 @@ enum {
   /* The words of the primitive do not fit together. Nothing was changed. */
   WEFT_DAMAGED,
   /* Buckets of a map that the agent was writing to can be written again. */
-  WEFT_WRITES_ENDED
+  WEFT_WRITES_ENDED,
+  /* Counted senders and receivers of a channel are gone. */
+  WEFT_ENDS_LEFT
 };
 
 /* The kind of a part: what zeroed memory already is must be named; all else
@@ -255,6 +257,18 @@ static inline void weft__recover_reading(int32_t kind, void *at, int32_t part,
   if (count > 0) weft__recover_tell(f, part, WEFT_READING_ENDED, id, count);
 }
 
+/* Ends the counted senders and receivers that agent `id` had. Returns false if
+   the channel is damaged. */
+static inline bool weft__recover_ends(int32_t kind, void *at, int32_t part,
+                                      int32_t id, weft__findings *f) {
+  weft_channel *c = kind == WEFT_KIND_channel ? weft_channel_attach(at) : NULL;
+  if (c == NULL) return true; /* another kind, or a carrier of JavaScript's */
+  int32_t count = weft__channel_abandon_ends(c, id);
+  if (count > 0) weft__recover_tell(f, part, WEFT_ENDS_LEFT, id, count);
+  if (count < 0) weft__recover_tell(f, part, WEFT_DAMAGED, 0, 1);
+  return count >= 0;
+}
+
 /* Ends the roles of agent `id`, where the abandon of a part tells something
    else. */
 static inline void weft__recover_roles(int32_t kind, void *at, int32_t part,
@@ -279,6 +293,7 @@ static inline void weft__recover_part(const int32_t *ids, int32_t n,
   int looks = WEFT__RECOVER_LOOKS;
   for (int32_t i = 0; what != 0 && i < n; i++) {
     weft__recover_reading(kind, at, part, ids[i], f);
+    if (!weft__recover_ends(kind, at, part, ids[i], f)) return;
     weft__recover_roles(kind, at, part, ids[i], f);
     int32_t count = weft__recover_one(kind, at, ids[i]);
     if (count > 0) weft__recover_tell(f, part, what, ids[i], count);

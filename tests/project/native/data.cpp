@@ -161,7 +161,7 @@ void slabs() {
 }
 
 void channels() {
-  const weft_channel_config text = {WEFT_CHANNEL_TEXT, 8, 32, 0};
+  const weft_channel_config text = {WEFT_CHANNEL_TEXT, 8, 32, 0, 0};
   std::vector<uint64_t> memory(weft::channel::bytes(text) / 8 + 1);
   auto lines = weft::channel::create(memory.data(), memory.size() * 8, text);
   std::thread sender([&] {
@@ -178,7 +178,7 @@ void channels() {
   assert(!lines.try_send("more", &ec) && ec == std::errc::broken_pipe);
   assert(lines.closed() && lines.codec() == WEFT_CHANNEL_TEXT);
 
-  const weft_channel_config sized = {WEFT_CHANNEL_F64, 4, 0, 0};
+  const weft_channel_config sized = {WEFT_CHANNEL_F64, 4, 0, 0, 0};
   std::vector<uint64_t> other(weft::channel::bytes(sized) / 8 + 1);
   auto numbers = weft::channel::create(other.data(), other.size() * 8, sized);
   assert(!numbers.try_receive(&ec));
@@ -187,6 +187,31 @@ void channels() {
   assert(numbers.send_as(2.5) && *numbers.receive_as<double>() == 2.5);
   assert(numbers.send_as(1.0) && numbers.receive()->size() == 8);
   assert(error_of([&] { (void)numbers.send("abc"); }) == EINVAL);
+  assert(error_of([&] { (void)numbers.sender(); }) == EINVAL);
+}
+
+void ends() {
+  const weft_channel_config config = {WEFT_CHANNEL_I32, 4, 0, 0, 2};
+  std::vector<uint64_t> memory(weft::channel::bytes(config) / 8 + 1);
+  auto made = weft::channel::create(memory.data(), memory.size() * 8, config);
+  assert(made.tracked() == 2 && made.senders() == 0);
+  weft::channel::end own = made.sender();
+  std::thread other([&] {
+    auto there = weft::channel::attach(memory.data());
+    const auto end = there.sender();
+    for (int32_t i = 0; i < 100; i++) assert(there.send_as(i));
+  });
+  for (int32_t i = 0; i < 100; i++) assert(*made.receive_as<int32_t>() == i);
+  other.join();
+  assert(made.senders() == 1 && !made.closed());
+  auto moved = std::move(own);
+  assert(moved && !own);
+  moved.leave();
+  moved.leave();
+  assert(made.closed() && !made.receive_as<int32_t>());
+  std::error_code ec;
+  assert(!made.sender(&ec) && ec == std::errc::broken_pipe);
+  assert(made.receiver() && made.receivers() == 0);
 }
 
 std::string echo(std::string_view args) { return std::string(args); }
@@ -248,6 +273,7 @@ int main() {
   counters();
   slabs();
   channels();
+  ends();
   calls();
   methods();
   std::puts("done");
