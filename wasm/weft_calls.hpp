@@ -104,7 +104,7 @@ class channel : public detail::handle<weft_channel, WEFT_KIND_channel> {
    private:
     friend class channel;
     using way = int (*)(weft_channel *);
-    end(weft_channel *w, way leave) : w_(w), leave_(leave) {}
+    end(weft_channel *w, way how) : w_(w), leave_(how) {}
     weft_channel *w_;
     way leave_;
   };

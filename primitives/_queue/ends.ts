@@ -36,8 +36,9 @@ const RECEIVED_BIT = 2; // CHANNEL_BITS.RECEIVED
 /** The largest agent id. */
 const MAX_ID = 0x0fff_ffff;
 
-/** The counted words at the start: nobody has an end. */
-export const NO_ENDS: number = MAX_COUNT << COUNT_SHIFT;
+/** The counted words at the start: nobody has an end, so `MAX_COUNT` are free. */
+// It is written out, because bundlers keep an expression with names in it.
+export const NO_ENDS = 0x7ff0_0000;
 
 /** One kind of end, as one agent uses it. */
 interface End {

@@ -260,6 +260,7 @@ const ONLY_TS: Record<string, string> = {
   tryTake: "what select takes of a channel",
   pack: "what select sends to a channel",
   abandonRanges: "C gets the ranges by next_range",
+  abandonEnds: "recover.h calls weft__channel_abandon_ends",
   abandonRoles: "recover.h looks behind the head of the channel",
   getInto: "get moves into memory of its caller",
   entries: "next moves into memory of its caller",

@@ -211,7 +211,11 @@ void ends() {
   assert(made.closed() && !made.receive_as<int32_t>());
   std::error_code ec;
   assert(!made.sender(&ec) && ec == std::errc::broken_pipe);
-  assert(made.receiver() && made.receivers() == 0);
+  {
+    const auto end = made.receiver();
+    assert(end && made.receivers() == 1);
+  }
+  assert(made.receivers() == 0);
 }
 
 std::string echo(std::string_view args) { return std::string(args); }
