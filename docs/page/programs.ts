@@ -30,13 +30,24 @@ function flagsOf(source: string): string[] {
 }
 
 /** Builds the compressor as a module of emcc, into the folder `out`. */
-export async function buildCompressor(out: string): Promise<void> {
-  const folder = here("../../.weft/compressor");
-  const source = path.join(EXAMPLES, "compressor", "main.c");
+export const buildCompressor = (out: string): Promise<void> =>
+  buildOfC("compressor/main.c", "compressor.mjs", out);
+
+/** Builds the words of C as a module of emcc, into the folder `out`. */
+export const buildWords = (out: string): Promise<void> =>
+  buildOfC("word_count/words.c", "words.mjs", out);
+
+async function buildOfC(
+  file: string,
+  name: string,
+  out: string,
+): Promise<void> {
+  const folder = here(`../../.weft/${path.basename(name, ".mjs")}`);
+  const source = path.join(EXAMPLES, file);
   await emcc({
     sources: [source],
     args: flagsOf(source),
-    out: path.join(folder, "compressor.mjs"),
+    out: path.join(folder, name),
     quiet: true,
   });
   fs.mkdirSync(out, { recursive: true });

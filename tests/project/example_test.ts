@@ -14,11 +14,11 @@ const test = suite("The example in C");
 const PROJECT = fileURLToPath(new URL("../..", import.meta.url));
 const EXAMPLE = path.join(PROJECT, "wasm", "example");
 
-/** The commands of the README's steps. */
+/** The commands that the README gives. */
 function steps(): string[] {
   const text = fs.readFileSync(path.join(PROJECT, "README.md"), "utf8");
   const [, section] = text.match(/^## From C\n([^]*?)^## /m)!;
-  const blocks = [...section!.matchAll(/^ +```sh\n([^]*?)^ +```$/gm)];
+  const blocks = [...section!.matchAll(/^```sh\n([^]*?)^```$/gm)];
   return blocks.flatMap(([, commands]) =>
     commands!.trim().split(/(?<!\\)\n/).map(joined)
   );
@@ -33,7 +33,7 @@ function commandOfSource(): string {
 
 const joined = (text: string) => text.replace(/\s*\\?\n\s*/g, " ").trim();
 
-/** A folder in which nothing is but the package, as step 1 leaves it. */
+/** A folder in which nothing is but the package, as the first command leaves it. */
 async function emptyFolder(name: string): Promise<string> {
   const folder = path.join(PROJECT, ".weft", name);
   fs.rmSync(folder, { recursive: true, force: true });

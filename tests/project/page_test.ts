@@ -301,6 +301,7 @@ const USES: Readonly<Record<string, (page: Driven) => Promise<void>>> = {
     await page.click("#keys button");
     await says(page, /^[1-9]\d* blocks/);
   },
+  word_count: (page) => clickUntil(page, "count", /^15 different words$/),
 };
 
 test("the programs that are pages work in Chromium", async () => {

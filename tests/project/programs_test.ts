@@ -7,7 +7,11 @@ import * as path from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import * as assert from "uvu/assert";
-import { buildCompressor, PROGRAMS } from "../../docs/page/programs.ts";
+import {
+  buildCompressor,
+  buildWords,
+  PROGRAMS,
+} from "../../docs/page/programs.ts";
 import { countOf, raised } from "../_run/examples.ts";
 import { suite } from "../_run/harness.ts";
 import { build, need, Pool, run, WARNINGS } from "../_run/native.ts";
@@ -30,6 +34,7 @@ const PRINTS: Readonly<Record<string, (n: number) => string>> = {
   parallel_sort: () => "\\d+ numbers, sorted by 4 workers in \\d+ ms",
   progress_bar: () => "(#+\\.+ \\d0 %\n){2,}stopped",
   rate_limiter: () => "12 requests in \\d+ ms, 2 every 20 ms at most",
+  word_count: (n) => `the: ${6 * n}, and: ${4 * n}`,
 };
 
 const test = suite("programs");
@@ -104,6 +109,20 @@ test("emcc makes a module of it, which does the same in Node and Deno", async ()
   );
   const [first, ...others] = results;
   for (const bytes of others) assert.ok(bytes.equals(first!));
+});
+
+test("JavaScript and C count words in one map, in Node and Deno", async () => {
+  const home = path.join(folder, "word_count");
+  await buildWords(home);
+  const main = path.join(home, "both.mjs");
+  for (const command of [["node"], [process.execPath, "run", "-A"]]) {
+    const [program, ...words] = command as [string, ...string[]];
+    const { code, output } = await run(program, [...words, main], 250);
+    assert.is(code, 0, output);
+    const said = "and: 3000, loom: 1000, page: 1000, the: 5000, warp: 1000, " +
+      "weft: 1000, worker: 1000";
+    assert.is(output.trim(), said);
+  }
 });
 
 /** Runs all programs by a command, two at a time. */
