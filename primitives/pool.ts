@@ -30,6 +30,7 @@ import {
 } from "./_memory/region.ts";
 import { Collector, Rounds } from "./_pool/collector.ts";
 import { Crew, failuresAfter, type Member } from "./_pool/crew.ts";
+import { Listeners, type PoolEvents } from "./_pool/events.ts";
 import { deathOf, QueueFullError } from "./_pool/errors.ts";
 import { type Job, type JobEnd, Jobs, type Spec } from "./_pool/jobs.ts";
 import { Producers, type RoomOptions } from "./_pool/line.ts";
@@ -57,6 +58,7 @@ import {
 } from "./_pool/options.ts";
 import { Poster } from "./_pool/poster.ts";
 import {
+  type MakeFunctions,
   placeFrom,
   sayBye,
   servedBy,
@@ -83,7 +85,7 @@ import {
   signatureOf,
   tagged,
 } from "./_pool/wire.ts";
-import { PoolServer } from "./_pool/worker.ts";
+import { PoolServer, type Served } from "./_pool/worker.ts";
 import { ClosedError } from "./_queue/queue.ts";
 import { MAY_BLOCK } from "./_wait/waiter.ts";
 import { agentId, announceAgent, onAgentExit } from "./agent.ts";
@@ -101,6 +103,7 @@ export type {
 export { inPlace } from "./_message/in_place.ts";
 export type { Codec } from "./_message/message.ts";
 export type { PoolWorker } from "./_pool/crew.ts";
+export type { PoolEvents, WorkerEnded, WorkerStarted } from "./_pool/events.ts";
 export { QueueFullError, WorkerError } from "./_pool/errors.ts";
 export type {
   CloseOptions,
@@ -112,7 +115,11 @@ export type {
   WorkerRange,
 } from "./_pool/options.ts";
 export type { RoomOptions } from "./_pool/line.ts";
-export type { ServePoolOptions, TaskFunctions } from "./_pool/serve.ts";
+export type {
+  MakeFunctions,
+  ServePoolOptions,
+  TaskFunctions,
+} from "./_pool/serve.ts";
 export { task } from "./_pool/task.ts";
 export type {
   AnyCodec,
@@ -135,6 +142,9 @@ export type { Memory } from "./_memory/region.ts";
 /**
  * Does the tasks of the {@linkcode Pool} that has made this worker, until the
  * pool is closed or needs fewer workers; resolves with how many it did.
+ *
+ * In place of the functions, a function may stand that makes them of the pool's
+ * option `init`; it may be async.
  *
  * A function gets the request, and a context with an AbortSignal. What it
  * returns or throws goes to where the task was submitted: an error with its
@@ -161,18 +171,27 @@ export type { Memory } from "./_memory/region.ts";
  */
 export async function servePool<T extends Tasks>(
   tasks: T,
-  functions: TaskFunctions<T>,
+  functions: TaskFunctions<T> | MakeFunctions<T>,
   options?: ServePoolOptions,
 ): Promise<number> {
   assertOptions(options, ["blocking", "limit"]);
   const { blocking = false, limit = 1 } = options ?? {};
   assertBoolean("blocking", blocking);
   inRange("limit", limit, 1, 1024);
-  const served = servedBy(specsOf(tasks), functions);
+  const specs = specsOf(tasks);
+  const makes = typeof functions === "function";
+  let served = makes ? new Map<string, Served>() : servedBy(specs, functions);
   const signatures: Record<string, string> = {};
-  for (const [name, it] of served) signatures[name] = signatureOf(it);
+  for (const [name, it] of makes ? specs : served) {
+    signatures[name] = signatureOf(it);
+  }
   const to = parent("servePool", "the pool's make");
-  const place = await placeFrom(to, signatures, await announceAgent(), limit);
+  const id = await announceAgent();
+  const place = await placeFrom(to, { id, tasks: signatures, limit, makes });
+  if (makes) {
+    served = servedBy(specs, await functions(place.init as never));
+    to.postMessage(tagged({ what: "ready" }));
+  }
   const done = Event.from(place.done);
   const server = new PoolServer({
     slots: slotsAt(place.ring.buffer, place.ring.byteOffset),
@@ -271,6 +290,10 @@ export class Pool<T extends Tasks> extends PoolBase {
   readonly #staff: Staff;
   readonly #maxQueue: number | undefined;
   readonly #recycle: Recycle;
+  readonly #init: unknown;
+  readonly #listeners = new Listeners();
+  /** Whether a task had to wait for room since the last `drain`. */
+  #crowded = false;
   readonly #figures: Figures;
   /** Why it cannot do any task: it was closed, or all workers are lost. */
   #failure: unknown;
@@ -294,6 +317,7 @@ export class Pool<T extends Tasks> extends PoolBase {
     const checked = checkedOptions(options);
     const { workers, make, ahead, guests, patience, byteOffset } = checked;
     this.#recycle = checked.recycle;
+    this.#init = options.init;
     this.#specs = specsOf(options.tasks);
     this.#maxQueue = options.maxQueue;
     const config = configOf(options);
@@ -355,6 +379,8 @@ export class Pool<T extends Tasks> extends PoolBase {
         this.#done.set(); // there may be no task left
       },
       ended: (member, died) => this.#bury(member, died),
+      started: (worker, id) => this.#listeners.started(worker, id),
+      over: (...it) => this.#listeners.ended(...it),
       failed: (member, isLast) => this.#miss(member, isLast),
       silent: (number, dead) => {
         this.#collector.forget(number, dead);
@@ -524,6 +550,19 @@ export class Pool<T extends Tasks> extends PoolBase {
     await this.#crew.left();
   }
 
+  /**
+   * Calls `listener` at each event of that name; returns a function that ends
+   * that. What a listener throws is an uncaught error.
+   *
+   * @throws {TypeError} If there is no such event, or `listener` is no function.
+   */
+  on<Name extends keyof PoolEvents>(
+    event: Name,
+    listener: (event: PoolEvents[Name]) => void,
+  ): () => void {
+    return this.#listeners.on(event, listener);
+  }
+
   /** What the pool has done, and does. */
   stats(): PoolStats {
     return this.#figures.stats;
@@ -637,7 +676,6 @@ export class Pool<T extends Tasks> extends PoolBase {
   #greet(member: Member, { tasks, limit }: Hello): void {
     assertSame(this.#specs, tasks);
     this.#staff.limit = limit;
-    member.since = clock();
     member.worker!.postMessage(tagged({
       what: "place",
       ring: this.#ring.handle,
@@ -646,6 +684,7 @@ export class Pool<T extends Tasks> extends PoolBase {
       number: member.number,
       names: [...this.#specs.keys()],
       recycle: this.#recycle,
+      init: this.#init,
     }));
     this.#fill();
   }
@@ -771,6 +810,7 @@ export class Pool<T extends Tasks> extends PoolBase {
     const job = this.#jobs.make(spec, priority, clock(), end);
     this.#poster.submit(job, spec, request); // first: it may refuse the request
     if (how !== undefined) this.#heed(job, how);
+    if (this.#jobs.line.size > 0) this.#crowded = true;
     if (this.#staff.scales) this.#staff.grow();
     this.#rounds.begin();
     return job;
@@ -804,6 +844,9 @@ export class Pool<T extends Tasks> extends PoolBase {
     this.#poster.fill(feed);
     this.#producers.tell();
     if (this.#staff.scales) this.#staff.rest();
+    if (!this.#crowded || this.#jobs.line.size > 0) return;
+    this.#crowded = false;
+    this.#listeners.tell("drain", undefined);
   }
 
   /** Lets the runs of `map` take requests, each of them first in its turn. */

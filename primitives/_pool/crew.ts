@@ -49,6 +49,8 @@ export interface Member extends Death {
   /** Its agent's id, once it is ready. */
   id: number;
   state: "starting" | "ready" | "leaving" | "gone";
+  /** Whether it was told that it is ready, and not that it has ended. */
+  serves: boolean;
   /** How many workers in its place ended in a row before they did a task. */
   failures: number;
   /** When it became ready. */
@@ -76,6 +78,10 @@ export interface CrewEvents {
   long(message: Long): void;
   /** A worker does no more tasks; `died` if nobody had told it to end. */
   ended(member: Member, died: boolean): void;
+  /** A worker is ready. */
+  started(worker: PoolWorker, id: number): void;
+  /** A worker that was ready has ended; `died` if nobody had told it to. */
+  over(worker: PoolWorker, id: number, died: boolean, why: Death): void;
   /** A worker could not start; `isLast` if nothing takes its place. */
   failed(member: Member, isLast: boolean): void;
   /** No message of the worker of that number will come any more. */
@@ -127,6 +133,7 @@ export class Crew {
         worker: undefined,
         id: 0,
         state: "starting",
+        serves: false,
         failures,
         since: 0,
         tasks: 0,
@@ -166,6 +173,7 @@ export class Crew {
     const { state } = member;
     member.state = "gone";
     this.#remove(member);
+    this.#over(member, false);
     member.left();
     if (state === "starting") {
       member.started(
@@ -222,6 +230,7 @@ export class Crew {
   dismiss(member: Member): void {
     member.state = "gone";
     this.#remove(member);
+    this.#over(member, true);
     member.worker!.terminate();
     this.#silence(member.number, member);
   }
@@ -269,8 +278,13 @@ export class Crew {
       else if (
         data.what === "hello" && isOurs() && member.state === "starting"
       ) {
+        this.#greet(member, worker, data, late);
+      } else if (
+        data.what === "ready" && isOurs() && member.state === "starting" &&
+        member.id !== 0
+      ) {
         clearTimeout(late);
-        this.#greet(member, worker, data);
+        this.#welcome(member, worker);
       }
     };
     const failed = (error: unknown) => {
@@ -309,7 +323,13 @@ export class Crew {
     });
   }
 
-  #greet(member: Member, worker: Eventful, hello: Hello): void {
+  /** A worker says that it serves, once it has made its functions. */
+  #greet(
+    member: Member,
+    worker: Eventful,
+    hello: Hello,
+    late: ReturnType<typeof setTimeout>,
+  ): void {
     try {
       this.#events.hello(member, hello);
     } catch (error) {
@@ -318,16 +338,26 @@ export class Crew {
       return this.#fail(member, error, true);
     }
     member.id = hello.id;
+    if (hello.makes) return; // within its patience
+    clearTimeout(late);
+    this.#welcome(member, worker);
+  }
+
+  /** A worker is ready. */
+  #welcome(member: Member, worker: Eventful): void {
+    member.since = clock();
     member.state = "ready";
+    member.serves = true;
     // An idle pool does not keep the process alive; its tasks do.
     worker.unref?.();
     try {
       const ended = () => this.#end(member);
-      member.unlisten = this.#events.onExit(hello.id, ended, worker);
+      member.unlisten = this.#events.onExit(member.id, ended, worker);
     } catch {
       // This platform cannot tell: tasks of a dead worker end by their timeout.
     }
     member.started();
+    this.#events.started(worker, member.id);
   }
 
   /** A worker says that it does no more tasks. */
@@ -344,9 +374,17 @@ export class Crew {
     this.#remove(member);
     const { state } = member;
     if (state === "ready") member.state = "gone";
+    this.#over(member, state === "ready");
     this.#events.ended(member, state === "ready");
     member.left();
     if (state === "ready") this.#silence(member.number, member);
+  }
+
+  /** Tells once that a worker which was ready has ended. */
+  #over(member: Member, died: boolean): void {
+    if (!member.serves) return;
+    member.serves = false;
+    this.#events.over(member.worker!, member.id, died, member);
   }
 
   #fail(member: Member, thrown: unknown, isFinal = false): void {

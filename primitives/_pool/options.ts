@@ -61,6 +61,11 @@ export interface PoolOptions<T extends Tasks> {
    * {@linkcode QueueFullError}; `map` and `room` wait.
    */
   readonly maxQueue?: number | undefined;
+  /**
+   * What `servePool` gives to the function that makes a worker's functions: any
+   * value that a message carries.
+   */
+  readonly init?: unknown;
   /** How many threads of C serve it, too; 0 unless given. */
   readonly guests?: number | undefined;
   /** Ms in which a worker must call `servePool`; 30,000 unless given. */
@@ -156,6 +161,7 @@ const OPTIONS = [
   "slots",
   "ahead",
   "maxQueue",
+  "init",
   "guests",
   "patience",
   "memory",

@@ -8,7 +8,7 @@ import type { Parent } from "../_calls/parent.ts";
 import { describe } from "../_memory/describe.ts";
 import type { Spec } from "./jobs.ts";
 import type { ReplyOf, RequestOf, Tasks } from "./task.ts";
-import { isTagged, type Place, tagged } from "./wire.ts";
+import { type Hello, isTagged, type Place, tagged } from "./wire.ts";
 import type { Served, TaskContext } from "./worker.ts";
 
 /** The functions of a worker: one for each task, or for some of them. */
@@ -18,6 +18,14 @@ export type TaskFunctions<T extends Tasks> = {
     context: TaskContext,
   ) => ReplyOf<T[Name]> | Promise<ReplyOf<T[Name]>>;
 };
+
+/**
+ * Makes the functions of a worker, of what the pool has as its option `init`. The
+ * worker is ready once it has.
+ */
+export type MakeFunctions<T extends Tasks> = (
+  init: never,
+) => TaskFunctions<T> | Promise<TaskFunctions<T>>;
 
 /** How to serve a pool. */
 export interface ServePoolOptions {
@@ -37,9 +45,7 @@ export interface ServePoolOptions {
 /** Says hello to the pool, and returns where to serve. */
 export function placeFrom(
   parent: Parent,
-  tasks: Record<string, string>,
-  id: number,
-  limit: number,
+  hello: Omit<Hello, "weft" | "what">,
 ): Promise<Place> {
   return new Promise<Place>((resolve, reject) => {
     const take = (data: unknown) => {
@@ -53,7 +59,7 @@ export function placeFrom(
     const heard = ({ data }: MessageEvent) => take(data);
     if (parent.on !== undefined) parent.on("message", take);
     else parent.addEventListener?.("message", heard);
-    parent.postMessage(tagged({ what: "hello", id, tasks, limit }));
+    parent.postMessage(tagged({ what: "hello", ...hello }));
   });
 }
 

@@ -47,6 +47,9 @@ class Histogram {
   readonly #counts = new Float64Array(BUCKETS);
   readonly #float = new Float32Array(1);
   readonly #bits = new Int32Array(this.#float.buffer);
+  /** The first and the last bucket that is not empty. */
+  #first = BUCKETS;
+  #last = -1;
   #count = 0;
   #sum = 0;
   #max = 0;
@@ -56,8 +59,11 @@ class Histogram {
     const it = ms > 0 ? ms : 0;
     this.#float[0] = it;
     // The exponent and the two highest bits behind it.
-    const bucket = (this.#bits[0]! >>> 21) - LOWEST * 4;
-    this.#counts[Math.min(Math.max(bucket, 0), BUCKETS - 1)]!++;
+    const exact = (this.#bits[0]! >>> 21) - LOWEST * 4;
+    const bucket = Math.min(Math.max(exact, 0), BUCKETS - 1);
+    this.#counts[bucket]!++;
+    if (bucket < this.#first) this.#first = bucket;
+    if (bucket > this.#last) this.#last = bucket;
     this.#count++;
     this.#sum += it;
     if (it > this.#max) this.#max = it;
@@ -66,21 +72,28 @@ class Histogram {
   /** What was counted so far. */
   get times(): Times {
     const buckets: { below: number; count: number }[] = [];
-    for (const [bucket, count] of this.#counts.entries()) {
-      if (count > 0) buckets.push({ below: this.#endOf(bucket), count });
+    const total = this.#count;
+    let [p50, p90, p99] = [0, 0, 0];
+    let sum = 0;
+    for (let bucket = this.#first; bucket <= this.#last; bucket++) {
+      const count = this.#counts[bucket]!;
+      if (count === 0) continue;
+      const below = this.#endOf(bucket);
+      buckets.push({ below, count });
+      // It has those that the counts before did not reach.
+      if (sum < total * 0.5) p50 = below;
+      if (sum < total * 0.9) p90 = below;
+      if (sum < total * 0.99) p99 = below;
+      sum += count;
     }
-    const within = (share: number) => {
-      let left = this.#count * share;
-      const found = buckets.find(({ count }) => (left -= count) <= 0);
-      return Math.min(found?.below ?? 0, this.#max);
-    };
+    const max = this.#max;
     return {
-      count: this.#count,
-      mean: this.#count === 0 ? 0 : this.#sum / this.#count,
-      max: this.#max,
-      p50: within(0.5),
-      p90: within(0.9),
-      p99: within(0.99),
+      count: total,
+      mean: total === 0 ? 0 : this.#sum / total,
+      max,
+      p50: Math.min(p50, max),
+      p90: Math.min(p90, max),
+      p99: Math.min(p99, max),
       buckets,
     };
   }

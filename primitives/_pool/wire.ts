@@ -98,6 +98,14 @@ export interface Hello {
   readonly tasks: Readonly<Record<string, string>>;
   /** How many tasks it does at a time. */
   readonly limit: number;
+  /** Whether it makes its functions when it knows where to serve. */
+  readonly makes: boolean;
+}
+
+/** A worker has made its functions. */
+export interface Ready {
+  readonly weft: typeof TAG;
+  readonly what: "ready";
 }
 
 /** When a worker ends so that another one takes its place. */
@@ -121,6 +129,8 @@ export interface Place {
   /** The names of the pool's tasks, by their numbers. */
   readonly names: readonly string[];
   readonly recycle: Recycle;
+  /** The pool's option `init`. */
+  readonly init: unknown;
 }
 
 /** A reply that is too long for its slot. */
@@ -146,7 +156,7 @@ export interface Refusal {
 }
 
 /** A message between a pool and a worker. */
-export type PoolMessage = Hello | Place | Long | Bye | Refusal;
+export type PoolMessage = Hello | Ready | Place | Long | Bye | Refusal;
 
 type Untagged<T> = T extends PoolMessage ? Omit<T, "weft"> : never;
 

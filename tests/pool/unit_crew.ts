@@ -89,14 +89,11 @@ class Actor {
   emit(event: string, value?: unknown) {
     this.#listeners.get(event)!(value);
   }
-  hello() {
-    const tasks = {};
-    this.emit("message", {
-      weft: "@weft/sync/pool",
-      what: "hello",
-      id: 7,
-      tasks,
-    });
+  say(what: string, more = {}) {
+    this.emit("message", { weft: "@weft/sync/pool", what, ...more });
+  }
+  hello(makes = false) {
+    this.say("hello", { id: 7, tasks: {}, limit: 1, makes });
   }
 }
 
@@ -130,6 +127,8 @@ function crewOf(clock: Clock, { patience = 5000 } = {}) {
       it.told.push(isLast ? "failed" : "tries again");
       it.error = isLast ? member.error : undefined;
     },
+    started: (_, id) => it.told.push(`${id} starts`),
+    over: (_, id, died) => it.told.push(`${id} ${died ? "dies" : "ends"}`),
     silent: () => {},
     onExit: (_, callback) => {
       it.exits.push(callback);
@@ -209,7 +208,7 @@ test("a worker that starts at last serves; what earlier ones tell is over", () =
     it.actors[1]!.hello();
     await clock.pass(100_000); // longer than any patience
     assert.is(start.end, "ready");
-    assert.equal(it.told, ["tries again"]);
+    assert.equal(it.told, ["tries again", "7 starts"]);
     const [member] = it.crew.members;
     assert.equal([it.made.length, member!.state], [2, "ready"]);
   });
@@ -238,6 +237,48 @@ test("a worker that never serves, or serves other tasks, is not tried again", ()
     assert.equal([other.made.length, other.told], [1, ["failed"]]);
     const [why] = other.actors[0]!.posted as { what: string; why: string }[];
     assert.equal([why!.what, why!.why], ["refused", "another codec"]);
+  });
+});
+
+test("a worker that makes its functions is ready when it has", () => {
+  const clock = new Clock();
+  return clock.run(async () => {
+    const it = crewOf(clock, { patience: 700 });
+    const start = endOf(it.crew.start());
+    await clock.pass(600);
+    it.actors[0]!.say("ready"); // before its hello: it is of no use
+    it.actors[0]!.hello(true);
+    await clock.pass(99);
+    assert.equal([start.end, it.told], [undefined, []]);
+    it.actors[0]!.say("ready");
+    await clock.pass(10_000);
+    assert.equal([start.end, it.told], ["ready", ["7 starts"]]);
+    it.exits[0]!();
+    assert.equal(it.told, ["7 starts", "7 dies", "died"]);
+    const slow = crewOf(clock, { patience: 700 });
+    const late = endOf(slow.crew.start());
+    await clock.pass(1);
+    slow.actors[0]!.hello(true);
+    await clock.pass(10_000);
+    assert.match((late.end as Error).message, "within 700 ms");
+  });
+});
+
+test("the end of each worker that was ready is told once", () => {
+  const clock = new Clock();
+  return clock.run(async () => {
+    for (const how of ["stop", "leave", "dismiss"] as const) {
+      const it = crewOf(clock);
+      void it.crew.start();
+      await clock.pass(0);
+      it.actors[0]!.hello();
+      const [member] = it.crew.members;
+      void it.crew[how](member!);
+      await clock.pass(10_000);
+      void it.crew.stopAll();
+      const end = how === "dismiss" ? "7 dies" : "7 ends";
+      assert.equal(it.told, ["7 starts", end]);
+    }
   });
 });
 

@@ -10,7 +10,14 @@ export interface Orders {
   /** A gate, and whether a task has died there. */
   words?: Int32Array;
   /** What it does instead of serving. */
-  instead?: "throw" | "exit" | "nothing" | "once" | "differently";
+  instead?:
+    | "throw"
+    | "exit"
+    | "nothing"
+    | "once"
+    | "differently"
+    | "make"
+    | "cannot make";
 }
 
 const { data: { words, instead, ...options } } = await hello<Orders>();
@@ -93,6 +100,15 @@ if (instead === "throw") throw new RangeError("the worker is out of luck");
 if (instead === "exit") end("exit");
 if (instead === "differently") {
   await servePool({ ...tasks, sum: tasks.echo }, { sum: (it) => it });
+} else if (instead === "make") {
+  await servePool(tasks, async (init: { by: number }) => {
+    await new Promise((done) => setTimeout(done, 20));
+    return { sum: ({ a, b }) => (a + b) * init.by, echo: () => init };
+  });
+} else if (instead === "cannot make") {
+  await servePool(tasks, () => {
+    throw new RangeError("the worker is out of luck");
+  });
 } else if (instead === "once") {
   await servePool(tasks, functions, options);
 } else if (instead === undefined) await servePool(tasks, functions, options);

@@ -286,6 +286,18 @@ export const MISTAKES: readonly Mistake[] = [{
   says: /WorkerError: The worker of task "nap" died/,
 }, {
   storm: "pool",
+  what: "the end of a worker that died is not told",
+  edits: {
+    "_pool/crew": [
+      'this.#over(member, state === "ready");',
+      "",
+    ],
+  },
+  seed: 1,
+  plan: poolPlan([task("die", 1), task("nap", 1)]),
+  says: /told of/,
+}, {
+  storm: "pool",
   what: "one more task waits than maxQueue allows",
   edits: {
     "pool": [

@@ -69,6 +69,8 @@ class Play {
   readonly #tasks: Begun[] = [];
   /** Tasks that were refused by `close` with `force`. */
   readonly #refused: Begun[] = [];
+  /** Workers that the pool told have started, less those that have ended. */
+  #serving = 0;
   /** What ends the tasks that have not ended. */
   readonly #controls = new Set<AbortController>();
   /** How many tasks of `run` and at most of `map`, and how many resizes. */
@@ -117,6 +119,8 @@ class Play {
       make,
       memory,
     });
+    this.#pool.on("worker:start", () => this.#serving++);
+    this.#pool.on("worker:end", () => this.#serving--);
     const room = Math.ceil(bytes / 8) * 8;
     const length = CallRing.byteLength({
       slots,
@@ -406,12 +410,13 @@ class Play {
     const state = () => {
       const { waiting, running, workers } = this.#pool.stats();
       const ready = workers.filter(({ state }) => state !== "starting").length;
-      return `${workers.length} workers, ${ready} of them ready; ${waiting} ` +
+      return `${workers.length} workers, ${ready} of them ready, ` +
+        `${this.#serving} told of; ${waiting} ` +
         `tasks wait, ${running} run; ${this.#slots.pending} slots are in use`;
     };
     const n = this.#workers;
-    const wanted = `${n} workers, ${n} of them ready; 0 tasks wait, 0 run; ` +
-      "0 slots are in use";
+    const wanted = `${n} workers, ${n} of them ready, ${n} told of; 0 tasks ` +
+      "wait, 0 run; 0 slots are in use";
     // A function that nobody wants any more goes on for some ms.
     await this.#ledger.until(() => state() === wanted);
     if (state() !== wanted) this.#ledger.problem(state());
