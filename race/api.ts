@@ -13,6 +13,7 @@ import { FREED } from "./engine/state/memory.ts";
 import type { Call } from "./engine/model.ts";
 import {
   assert as assertProperty,
+  type AssertOptions,
   type Explored,
   type Generated,
   property as propertyOf,
@@ -20,12 +21,14 @@ import {
   raise,
 } from "./property.ts";
 import {
+  ASSERT,
   checkOptions,
   checkProgram as checkCalls,
   FREE,
   OPTIONS,
   PROGRAMS,
 } from "./options.ts";
+import { junitOf, type Outcome } from "./report/junit.ts";
 import type { Options, Program, Result } from "./report/result.ts";
 import type { Memory } from "./engine/scenario.ts";
 import { type OperationSpec, Spec, type SpecDefinition } from "./spec.ts";
@@ -214,7 +217,8 @@ export function property(
  * for the smallest program that fails. Returns how far they were explored.
  *
  * @throws {RaceError} If a program fails.
- * @throws {TypeError} If an option is unknown or of the wrong type.
+ * @throws {TypeError} If an option is unknown or of the wrong type, or if the
+ * file of `failures` is no list of failures of this specification.
  * @throws {Error} "Unsupported", if the code does what cannot be simulated.
  *
  * @example
@@ -234,9 +238,9 @@ export function property(
  */
 export function assert<Async extends boolean>(
   spec: Spec<Async>,
-  options: PropertyOptions = {},
+  options: AssertOptions = {},
 ): Outcomes<Async, Explored> {
-  checkOptions(options, PROGRAMS);
+  checkOptions(options, ASSERT);
   return assertProperty(spec, options) as Any;
 }
 
@@ -398,6 +402,39 @@ export function free(words: Int32Array): void {
     );
   }
   for (let i = 0; i < words.length; i++) Atomics.store(words, i, FREED);
+}
+
+/**
+ * Results as a document of JUnit XML, for servers that show such files: a test
+ * of the suite `suite` for each outcome, by its name. An outcome is a result, or
+ * an error that was thrown, such as a {@linkcode RaceError}.
+ *
+ * @throws {TypeError} If an outcome is neither.
+ *
+ * @example
+ * ```ts
+ * import { race } from "@weft/sync/race";
+ *
+ * const add = (memory: SharedArrayBuffer) =>
+ *   Atomics.add(new Int32Array(memory), 0, 1);
+ * const memory = () => new SharedArrayBuffer(4);
+ * const sum = race.agents({ memory }, add, add);
+ * console.log(race.junit("counter", { "two agents add": sum }));
+ * ```
+ */
+export function junit(
+  suite: string,
+  outcomes: Readonly<Record<string, Outcome>>,
+): string {
+  for (const [name, outcome] of Object.entries(outcomes)) {
+    const told = outcome as { summary?: unknown } | null;
+    if (outcome instanceof Error || typeof told?.summary === "string") continue;
+    throw new TypeError(
+      `The outcome "${name}" must be a result or an error: ` +
+        `received ${show(outcome)}`,
+    );
+  }
+  return junitOf(suite, outcomes);
 }
 
 export { contended, either, timedOut } from "./spec.ts";

@@ -42,13 +42,19 @@ export {
   type Outcome,
   type When,
 } from "./engine/model.ts";
-export { type Explored, Generated, type PropertyOptions } from "./property.ts";
+export {
+  type AssertOptions,
+  type Explored,
+  Generated,
+  type PropertyOptions,
+} from "./property.ts";
 export type {
   Failure,
   Options,
   Program,
   Reduction,
   Result,
+  Sampling,
 } from "./report/result.ts";
 export type { Memory } from "./engine/scenario.ts";
 export {

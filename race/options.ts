@@ -20,6 +20,8 @@ export const OPTIONS: Allowed = {
   timeouts: ["boolean", "number"],
   states: NUMBER,
   runs: NUMBER,
+  sample: ['"random"', '"order"', '"pct"'],
+  depth: NUMBER,
   seed: NUMBER,
   time: NUMBER,
   races: ["boolean", "function"],
@@ -53,6 +55,9 @@ export const PROGRAMS: Allowed = {
   complete: BOOLEAN,
 };
 
+/** The options of `assert`. */
+export const ASSERT: Allowed = { ...PROGRAMS, failures: ["string"] };
+
 /** The options of the free form. */
 export const FREE: Allowed = { ...OPTIONS, after: ["function"] };
 
@@ -85,6 +90,12 @@ export function checkOptions(options: unknown, allowed: Allowed): void {
     throw new TypeError(
       `The option "${name}" must be ${types.join(" or ")}: ` +
         `received ${show(value)}`,
+    );
+  }
+  const { depth } = options as { depth?: number };
+  if (depth !== undefined && !(Number.isInteger(depth) && depth > 0)) {
+    throw new RangeError(
+      `The option "depth" must be an integer from 1 on: received ${depth}`,
     );
   }
 }

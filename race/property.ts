@@ -6,7 +6,9 @@
  * @module
  */
 import fc from "fast-check";
-import { check } from "./explore/check.ts";
+import { check, replay } from "./explore/check.ts";
+import { parseSchedule } from "./engine/kinds.ts";
+import { keep, type Kept, keptIn } from "./kept.ts";
 import { RaceError } from "./report/error.ts";
 import type { Call } from "./engine/model.ts";
 import { programText } from "./report/print.ts";
@@ -26,6 +28,15 @@ export interface PropertyOptions extends Options {
   readonly programs?: number | undefined;
   /** Whether a program that was only sampled is a failure; false by default. */
   readonly complete?: boolean | undefined;
+}
+
+/** How `assert` generates and explores programs. */
+export interface AssertOptions extends PropertyOptions {
+  /**
+   * The path of a file in which failures are kept. Those in it are run again
+   * before programs are generated. The file is made when something fails.
+   */
+  readonly failures?: string | undefined;
 }
 
 /** How far the programs of `assert` were explored. */
@@ -146,9 +157,10 @@ export function raise(
   result: Result,
   program: Program,
   o: Options = {},
+  how?: string,
 ): Result {
   if (result.ok) return result;
-  throw new RaceError(result, programText(program, o));
+  throw new RaceError(result, programText(program, o), how);
 }
 
 /** The options of one program of a property. */
@@ -184,15 +196,87 @@ export function property(
   }) as Any;
 }
 
+/** Does `then` with a value, at once if it is there. */
+const after = <T, R>(
+  value: T | Promise<T>,
+  then: (value: T) => R | Promise<R>,
+): R | Promise<R> => value instanceof Promise ? value.then(then) : then(value);
+
+/**
+ * Runs the failures of a file again: first their interleavings, as far as they
+ * are still possible, and then their programs.
+ */
+function again(
+  spec: Spec,
+  o: AssertOptions,
+  tally: Tally,
+  kept: readonly Kept[],
+  at = 0,
+): void | Promise<void> {
+  if (at === kept.length) return;
+  const { program, schedule, begin, end } = kept[at]!;
+  const calls = program.map((calls) =>
+    calls.map(([op, arg]) => arg === undefined ? { op } : { op, arg })
+  );
+  const generated = new Generated(calls, begin, end);
+  const options = optionsOf(o, generated);
+  const how = `kept in ${o.failures}, and failed again`;
+  const judge = (result: Result) => raise(result, calls, generated, how);
+  let first: Result | Promise<Result> | null;
+  try {
+    first = replay(spec.scenario, calls, parseSchedule(schedule), options);
+  } catch (error) {
+    first = unlessImpossible(error);
+  }
+  if (first instanceof Promise) first = first.catch(unlessImpossible) as Any;
+  const explored = after(first, (result) => {
+    if (result !== null) judge(result);
+    return check(spec.scenario, calls, options);
+  });
+  const next = after(explored as Result | Promise<Result>, (result) => {
+    tally.add(judge(result), generated, o);
+    return again(spec, o, tally, kept, at + 1);
+  });
+  return next;
+}
+
+/** Null if code has changed, so that a schedule is no longer possible. */
+function unlessImpossible(error: unknown): null {
+  if (error instanceof RangeError || error instanceof SyntaxError) return null;
+  throw error;
+}
+
 /**
  * Throws the smallest program that fails, if any program does; else says how
  * far the programs were explored.
  */
 export function assert(
   spec: Spec,
-  o: PropertyOptions,
+  o: AssertOptions,
 ): Explored | Promise<Explored> {
   const tally = new Tally();
+  const { failures } = o;
+  if (failures === undefined) return generate(spec, o, tally, () => "");
+  const names = new Set(spec.scenario.operations.keys());
+  const kept = keptIn(failures, names);
+  const keepIt = ({ failure }: RaceError, { begin, end }: Generated) => {
+    const { kind, program, schedule } = failure;
+    const fresh = { kind, program, begin, end, schedule };
+    return `; ${keep(failures, fresh, kept)}`;
+  };
+  return after(
+    again(spec, o, tally, kept) as Any,
+    () => generate(spec, o, tally, keepIt),
+  );
+}
+
+/** Explores generated programs; `keepIt` says what became of a failure. */
+function generate(
+  spec: Spec,
+  o: AssertOptions,
+  tally: Tally,
+  keepIt: (error: RaceError, program: Generated) => string,
+): Explored | Promise<Explored> {
   const parameters: fc.Parameters<Any> = {
     numRuns: o.programs ?? 100,
     ...o.seed !== undefined && { seed: o.seed },
@@ -202,10 +286,12 @@ export function assert(
     if (!details.failed) return { programs, complete, summary };
     const { errorInstance, seed, numRuns, numShrinks } = details;
     if (!(errorInstance instanceof RaceError)) throw errorInstance;
+    const kept = keepIt(errorInstance, details.counterexample[0]);
     throw new RaceError(
       errorInstance.result,
       errorInstance.program,
-      `found in program ${numRuns}, shrunk ${numShrinks} times; seed ${seed}`,
+      `found in program ${numRuns}, shrunk ${numShrinks} times; ` +
+        `seed ${seed}${kept}`,
     );
   };
   const details = fc.check(property(spec, o, tally) as Any, parameters);

@@ -127,6 +127,10 @@ function* examine(
   const budgets = [unusual];
   if (o.kill === true) budgets.push({ ...unusual, kills: 1 });
   let total = nothing(world);
+  if (o.sample !== undefined) {
+    world.startBudget = budgets.at(-1)!;
+    return yield* sample(engine, o, total);
+  }
   for (const budget of budgets) {
     world.startBudget = budget;
     const full = { ...searchOptions(engine, o, false), start };
@@ -228,7 +232,7 @@ function* turns(engine: Engine): Steps<void> {
 function* sample(engine: Engine, o: Options, before: Found): Steps<Result> {
   const { world } = engine;
   const options = searchOptions(engine, o, false);
-  const runs = o.runs ?? 300;
+  const runs = o.runs ?? (o.sample === undefined ? 300 : Infinity);
   const end = engine.until = realNow() + options.time;
   engine.late = false;
   let total = { ...before, complete: false };
@@ -245,7 +249,7 @@ function* sample(engine: Engine, o: Options, before: Found): Steps<Result> {
       );
     }
     const length = Math.max(20, world.steps);
-    const chooser = sampler(o.seed ?? 1, i, engine.count, length);
+    const chooser = sampler(o, i, engine.count, length);
     yield* run(engine, chooser, options);
     if (engine.learned) throw new NotConstant();
     total = {

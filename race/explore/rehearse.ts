@@ -123,7 +123,7 @@ function* rehearseAll(
   world.fault = null;
   if (engine.scenario.stateless !== undefined) return;
   for (let i = 0; i < 12; i++) {
-    const chooser = sampler(o.seed ?? 1, i, engine.count, 20);
+    const chooser = sampler({ seed: o.seed }, i, engine.count, 20);
     yield* run(engine, chooser, { lockFree: "no", rescue: true });
   }
   world.fault = null;

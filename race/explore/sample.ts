@@ -10,6 +10,7 @@ import { Choices, choices } from "../engine/step/choices.ts";
 import { refill, Rotation } from "./run.ts";
 import * as k from "../engine/kinds.ts";
 import type { Chooser, Engine } from "../engine/step/replay.ts";
+import type { Options } from "../report/result.ts";
 import { Random } from "../engine/values.ts";
 
 /** The choices in the present state; valid until the next call. */
@@ -155,17 +156,26 @@ function dependent(a: Agent, b: Agent): boolean {
     (waits(a.kind) && waits(b.kind));
 }
 
-/** The chooser of sample number `index`: 5/12 POS, 5/12 random, 1/6 PCT. */
+/** The depth of PCT, if the options do not say it. */
+export const DEPTH = 3;
+
+/**
+ * The chooser of sample number `index`: what the options ask for; else 5/12
+ * POS, 5/12 random, 1/6 PCT.
+ */
 export function sampler(
-  seed: number,
+  { seed = 1, sample, depth = DEPTH }: Options,
   index: number,
   agents: number,
   length: number,
 ): Chooser {
-  if (index < 6) {
+  if (sample === undefined && index < 6) {
     return new Rotation(1 + (index >> 1), (index & 1) * agents);
   }
   const random = new Random(Math.imul(seed, 7919) + index);
+  if (sample === "random") return new Uniform(random);
+  if (sample === "order") return new PartialOrder(random);
+  if (sample === "pct") return new Priorities(random, agents, depth, length);
   const kind = index % 12;
   if (kind < 5) return new PartialOrder(random);
   if (kind < 10) return new Uniform(random);

@@ -10,6 +10,7 @@ import { STALE_READS } from "../engine/step/choices.ts";
 import type { World } from "../engine/state/core.ts";
 import type { Engine } from "../engine/step/replay.ts";
 import type { Failure, Options, Result } from "../report/result.ts";
+import { DEPTH } from "./sample.ts";
 import type { Found } from "./task.ts";
 
 /** The most states of a search, if the options do not say it. */
@@ -61,6 +62,13 @@ export function covered(engine: Engine, o: Options, total: Found): Result {
   return resultOf(total, summary, bounds);
 }
 
+/** The ways of sampling, in words. */
+const WAYS = {
+  random: "at random",
+  order: "by partial order sampling",
+  pct: "by PCT",
+} as const;
+
 /** The result of a search from a schedule on that left something out. */
 export function begunOnly(engine: Engine, o: Options, total: Found): Result {
   const states = counted(total.states, "state");
@@ -93,10 +101,14 @@ export function sampled(
   const bounded = preemptions < 0
     ? ""
     : `; complete up to ${counted(preemptions, "preemption")}`;
+  const first = o.sample === undefined
+    ? `, after the first ${counted(total.states, "state")}`
+    : `, ${WAYS[o.sample]}` +
+      (o.sample === "pct" ? ` of depth ${o.depth ?? DEPTH}` : "");
   return resultOf(
     total,
-    `sampled${upTo(others)}: ${counted(ran, "execution")}${late}, after the ` +
-      `first ${counted(total.states, "state")}${why.join("")}${bounded}`,
+    `sampled${upTo(others)}: ${counted(ran, "execution")}${late}${first}` +
+      `${why.join("")}${bounded}`,
     bounds,
   );
 }

@@ -43,5 +43,28 @@ export class RaceError extends Error {
     for (const name of ["table", "result", "failure"]) {
       Object.defineProperty(this, name, { enumerable: false });
     }
+    this.#showTableOnce();
+  }
+
+  /**
+   * Takes the table out of the stack, since some test runners print that below
+   * the message. Who prints the error alone gets both.
+   */
+  #showTableOnce(): void {
+    const { message, stack = "" } = this;
+    const at = stack.indexOf(message);
+    if (at < 0) return; // a stack of frames alone
+    const frames = stack.slice(at + message.length);
+    const [first] = message.split("\n");
+    const hidden = { enumerable: false, configurable: true, writable: true };
+    const value = `${this.name}: ${first}${frames}`;
+    Object.defineProperty(this, "stack", { ...hidden, value });
+    const whole = () => `${this.name}: ${message}${frames}`;
+    for (const name of ["nodejs.util.inspect.custom", "Deno.customInspect"]) {
+      Object.defineProperty(this, Symbol.for(name), {
+        ...hidden,
+        value: whole,
+      });
+    }
   }
 }

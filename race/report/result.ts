@@ -28,6 +28,9 @@ export function reduces({ reduce = true }: Options, name: Reduction): boolean {
   return reduce === "groups" || reduce === name;
 }
 
+/** A way to sample executions. */
+export type Sampling = "random" | "order" | "pct";
+
 /** How to explore. */
 export interface Options {
   /** "lock-free": every operation must finish wherever the others stop. */
@@ -49,8 +52,23 @@ export interface Options {
    * program of `assert`). If there are more, executions are sampled.
    */
   readonly states?: number | undefined;
-  /** The most executions to sample, 0 or more; 300 by default. */
+  /**
+   * The most executions to sample, 0 or more; 300 by default, and no bound with
+   * `sample`.
+   */
   readonly runs?: number | undefined;
+  /**
+   * Searches no states and samples executions only, until `time` is over or
+   * there were `runs` of them. "random": each step is equally likely. "order":
+   * partial order sampling. "pct": agents have priorities, which change at
+   * `depth - 1` steps.
+   */
+  readonly sample?: Sampling | undefined;
+  /**
+   * With `sample: "pct"`: how many orders of two steps a failure may need, 1 or
+   * more; 3 by default.
+   */
+  readonly depth?: number | undefined;
   /** An integer with which the random samples begin; 1 by default. */
   readonly seed?: number | undefined;
   /**

@@ -3,10 +3,8 @@
 // Its modules and the README's example run in Node and Bun. Its types, and every
 // example of the pages, are checked with the oldest TypeScript that the documents
 // name and with the newest. The examples are checked in a project of Deno, too.
-import * as esbuild from "esbuild";
-import { execFileSync, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import * as fs from "node:fs";
-import { tmpdir } from "node:os";
 import * as path from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
@@ -14,9 +12,9 @@ import * as assert from "uvu/assert";
 import { bun, BUN_VERSION, versionOf } from "../_run/bun.ts";
 import { suite } from "../_run/harness.ts";
 import { Missing } from "../_run/missing.ts";
-import { cppHeaders, need, run } from "../_run/native.ts";
+import { cppHeaders, run } from "../_run/native.ts";
 import { fromNpm, node24 } from "../_run/node24.ts";
-import { pack } from "../_run/npm.ts";
+import { newProject, UNREACHABLE } from "../_run/npm_project.ts";
 import {
   APART,
   homeIn,
@@ -43,34 +41,10 @@ const { exports } = JSON.parse(
 const test = suite("The package of npm");
 let folder = "";
 
-/** A command of npm. Without a network, the tests that need it are skipped. */
-const INSTALL = [
-  ...["install", "--loglevel=error", "--ignore-scripts", "--prefer-offline"],
-  ...["--no-audit", "--no-fund", "--fetch-retries=0"],
-];
-
 test.before(async () => {
-  folder = fs.mkdtempSync(path.join(tmpdir(), "weft-npm-"));
-  fs.writeFileSync(path.join(folder, "package.json"), '{"type":"module"}');
-  await need("npm");
-  try {
-    const tarball = await pack(folder);
-    const words = [...INSTALL, tarball, "@types/node@20"];
-    execFileSync("npm", words, { cwd: folder, stdio: "pipe" });
-    fs.rmSync(path.join(folder, "package"), { recursive: true });
-  } catch (error) {
-    const { stdout = "", stderr = "" } = error as Record<string, unknown>;
-    const text = `${error}\n${stdout}${stderr}`;
-    if (!UNREACHABLE.test(text)) throw new Error(text);
-    throw new Missing("registry of npm");
-  } finally {
-    await esbuild.stop();
-  }
+  folder = await newProject("@types/node@20");
 });
 test.after(() => fs.rmSync(folder, { recursive: true }));
-
-const UNREACHABLE =
-  /ENOTFOUND|EAI_AGAIN|ECONN\w+|TIMEDOUT|registry|npm package|npm:typescript/;
 
 // ---- it runs ------------------------------------------------------------------
 
