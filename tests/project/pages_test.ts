@@ -165,7 +165,7 @@ test("examples that are a part of a program have the types they say", async () =
   for (const name of documents) {
     if (OTHERS.includes(name)) continue;
     // Those whose first line names a file are run elsewhere.
-    const parts = /^```[jt]s ignore\n(?!\/\/ [\w/]+\.m?[jt]s\b)([^]*?)^```$/gm;
+    const parts = /^```[jt]s ignore\n(?!\/\/ [\w/.]+\.m?[jt]s\b)([^]*?)^```$/gm;
     const found = [...read(PROJECT, name).matchAll(parts)];
     const around = AROUND[name] ?? [];
     assert.is(found.length, around.length, `${name}: say what stands around`);

@@ -1,6 +1,6 @@
 // Results as JUnit XML.
 import * as assert from "uvu/assert";
-import { race, RaceError } from "../../race/mod.ts";
+import { race, type RaceError } from "../../race/mod.ts";
 import { suite } from "../_run/harness.ts";
 
 const test = suite("race JUnit");
