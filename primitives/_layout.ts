@@ -434,6 +434,12 @@ export const SPSC_QUEUE = {
    */
   producer: 34,
   /**
+   * In native programs, the flags of `tail`; otherwise 0.
+   * @writer the consumer, and the agent that closes; the producer
+   * @sleeper the consumer
+   */
+  tail_bell: 35,
+  /**
    * bit 0: WAITING: the producer sleeps on this word
    * bit 1: CLOSED
    * bits 2-31: the next index to pop
@@ -451,6 +457,12 @@ export const SPSC_QUEUE = {
    * @writer the consumer, and the agent that abandons it
    */
   consumer: 66,
+  /**
+   * In native programs, the flag of `head`; otherwise 0.
+   * @writer the producer; the consumer
+   * @sleeper the producer
+   */
+  head_bell: 67,
   length: 96,
 } as const;
 

@@ -587,12 +587,16 @@ export const WaitingSpsc: WaitingClass<
  *                        sleepers: the consumer
  * word 33  head_cache    The value of `head` that the producer saw last.
  * word 34  producer      The agent that pushes, from its first push on, or 0.
+ * word 35  tail_bell     In native programs, the flags of `tail`; otherwise 0.
+ *                        sleepers: the consumer
  * word 64  head          bit 0      WAITING: the producer sleeps on this word
  *                        bit 1      CLOSED
  *                        bits 2-31  the next index to pop
  *                        sleepers: the producer
  * word 65  tail_cache    The value of `tail` that the consumer saw last.
  * word 66  consumer      The agent that pops, from its first pop on, or 0.
+ * word 67  head_bell     In native programs, the flag of `head`; otherwise 0.
+ *                        sleepers: the producer
  * word 96  `capacity` elements of `element_size` bytes. Index `i` lies in place
  *          `i mod capacity`.
  * ```

@@ -219,7 +219,8 @@ static int work_serve(void) {
     return (counted) == 0;                                                     \
   }
 
-QUEUE(spsc_queue, (queue->tail | queue->head) & WEFT_SPSC_QUEUE_WAITING_BIT)
+QUEUE(spsc_queue, (queue->tail | queue->head | queue->tail_bell |
+                   queue->head_bell) & WEFT_SPSC_QUEUE_WAITING_BIT)
 /* Full by an agent that is no longer the producer. */
 static void spsc_queue_left(void) {
   spsc_queue_full();

@@ -131,9 +131,13 @@ static void structures(void) {
   weft_queue_config config = {4, 8};
   weft_spsc_queue *s = weft_spsc_queue_init(arena, sizeof arena, config);
   tells(arena, 128, NULL, "spsc_queue",
-        ",\"tail_cache\":0,\"consumer\":0},\"waiters\":0,"
+        ",\"consumer\":0,\"head_bell\":0},\"waiters\":0,"
         "\"problems\":[]}\n");
+#if WEFT__SPSC_BELLS
+  s->tail_bell = WEFT__BELL_WAITING;
+#else
   s->tail |= WEFT_SPSC_QUEUE_WAITING_BIT;
+#endif
   tells(arena, 128, NULL, "spsc_queue", "},\"waiters\":1,\"problems\":[]}\n");
   weft_mpmc_queue *q = weft_mpmc_queue_init(arena, sizeof arena, config);
   q->pop_waiters = 4;

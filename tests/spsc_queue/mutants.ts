@@ -9,7 +9,7 @@ export const MUTANTS = mutants("spsc_queue", {
     "const done = this.#publish(tail, 1);\nthis.#words[this.#at(tail)] = value;\nreturn done;",
   ],
   c: [
-    "*weft__spsc_at(q, tail) = value; /* published by (P) */ return " +
+    "*weft__spsc_int_at(q, tail) = value; /* published by (P) */ return " +
     "weft__spsc_publish(q, tail, 1);",
     "int result = weft__spsc_publish(q, tail, 1); *weft__spsc_at(q, tail) = " +
     "value; return result;",
@@ -60,9 +60,9 @@ export const MUTANTS = mutants("spsc_queue", {
     "this.#release(head, 1);\nconst value = this.#words[this.#at(head)]!;",
   ],
   c: [
-    "*value = *weft__spsc_at(q, head); /* published by (P) */ " +
+    "*value = *weft__spsc_int_at(q, head); /* published by (P) */ " +
     "weft__spsc_release(q, head, 1);",
-    "weft__spsc_release(q, head, 1); *value = *weft__spsc_at(q, head);",
+    "weft__spsc_release(q, head, 1); *value = *weft__spsc_int_at(q, head);",
   ],
 }, {
   what: "SP3: frees a batch before it reads",
@@ -97,7 +97,10 @@ export const MUTANTS = mutants("spsc_queue", {
     "const head = Atomics.load(words, HEAD) & INDEX_MASK; words[HEAD_CACHE]",
     "const head = words[HEAD_CACHE]!; words[HEAD_CACHE]",
   ],
-  c: ["q->head_cache = weft__load(&q->head) & WEFT_SPSC_QUEUE_INDEX_MASK;", ""],
+  c: [
+    "q->head_cache = weft__receive(&q->head) & WEFT_SPSC_QUEUE_INDEX_MASK;",
+    "",
+  ],
 }, {
   what: "SP5: reads the producer's index plainly",
   by: "tryPush, tryPop",
@@ -117,7 +120,7 @@ export const MUTANTS = mutants("spsc_queue", {
     "const head = words[HEAD]! & INDEX_MASK; words[HEAD_CACHE]",
   ],
   c: [
-    "q->head_cache = weft__load(&q->head) & WEFT_SPSC_QUEUE_INDEX_MASK;",
+    "q->head_cache = weft__receive(&q->head) & WEFT_SPSC_QUEUE_INDEX_MASK;",
     "q->head_cache = *(volatile int32_t *)&q->head & " +
     "WEFT_SPSC_QUEUE_INDEX_MASK;",
   ],
@@ -141,7 +144,7 @@ export const MUTANTS = mutants("spsc_queue", {
     "const head = Atomics.load(words, HEAD); words[HEAD_CACHE]",
   ],
   c: [
-    "q->head_cache = weft__load(&q->head) & WEFT_SPSC_QUEUE_INDEX_MASK;",
+    "q->head_cache = weft__receive(&q->head) & WEFT_SPSC_QUEUE_INDEX_MASK;",
     "q->head_cache = weft__load(&q->head);",
   ],
   by: "closed when full",
@@ -375,7 +378,7 @@ export const MUTANTS = mutants("spsc_queue", {
     "int32_t room = q->capacity - (weft__minus(tail, q->head_cache) >> 2);",
     "int64_t room = q->capacity - (((int64_t)tail - q->head_cache) >> 2);",
     [
-      "if (room >= wanted && room <= q->capacity) return room;",
+      "if (weft__spsc_enough(q, room, wanted)) return room;",
       "if (room >= wanted) return (int32_t)room;",
     ],
   ],

@@ -85,6 +85,24 @@ static void roles(void) {
   EQUAL(weft_agent_set_id(first), 0);
 }
 
+#if WEFT__SPSC_BELLS
+/* A step that comes after the consumer has seen the end is taken back. */
+static void step_after_the_end(void) {
+  const weft_queue_config config = {4, 4};
+  int32_t value = 0;
+  weft_spsc_queue *s = weft_spsc_queue_init(arena, sizeof arena, config);
+  EQUAL(weft_spsc_queue_try_push_int(s, 7), 0);
+  weft_spsc_queue_close(s);
+  EQUAL(weft_spsc_queue_try_pop_int(s, &value), 0);
+  EQUAL(weft_spsc_queue_try_pop_int(s, &value), EPIPE);
+  s->tail = 8;
+  EQUAL(weft__bell_answer(&s->tail, &s->tail_bell, 4, 8), EPIPE);
+  EQUAL(weft_spsc_queue_size(s), 0);
+  EQUAL(weft__bell_answer(&s->tail, &s->tail_bell, 0, 4), 0);
+  EQUAL(weft_spsc_queue_try_pop_int(s, &value), EPIPE);
+}
+#endif
+
 static void *spsc_produce(void *argument) {
   side *self = (side *)argument;
   weft_spsc_queue *q = self->queue;
@@ -207,6 +225,9 @@ int main(int count, char **words) {
   RUN(queue_errors);
   RUN(close_while_reserved);
   RUN(roles);
+#if WEFT__SPSC_BELLS
+  RUN(step_after_the_end);
+#endif
   RUN(spsc_keeps_order);
   puts("close_wakes");
   close_wakes(1);

@@ -24,13 +24,6 @@ static inline int32_t *weft__event_waiters(int32_t *epoch) {
 /* In the count: one of the waiters awaits, or did. */
 #define WEFT__EVENT_AWAITED_BIT INT32_MIN /* WAITERS_BITS.AWAITED */
 
-/* Called from many places, and hardly ever: not inline. gcc refuses that. */
-#if defined(__wasm__)
-#define WEFT__SELDOM __attribute__((noinline))
-#else
-#define WEFT__SELDOM __attribute__((cold))
-#endif
-
 /* Wakes up to `n` of the `waiters` of an epoch: see weft__event_wake. */
 WEFT__SELDOM static inline bool weft__event_wake_slow(int32_t *epoch, int32_t n,
                                                       int32_t waiters) {

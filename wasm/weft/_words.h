@@ -27,6 +27,12 @@
 #define ETIMEDOUT 73
 #endif
 
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define WEFT__TSAN
+#endif
+#endif
+
 #if defined(WEFT_STDIO)
 #include <stdio.h> /* for weft_inspect, which prints */
 #endif
@@ -91,6 +97,13 @@ extern int clock_gettime(int clock, struct timespec *at); /* hidden, too */
 #define WEFT__RESULT __attribute__((warn_unused_result))
 #define WEFT__CHECKED __attribute__((warn_unused_result, nonnull))
 
+/* Called from many places, and hardly ever: not inline. gcc refuses that. */
+#if defined(__wasm__)
+#define WEFT__SELDOM __attribute__((noinline))
+#else
+#define WEFT__SELDOM __attribute__((cold))
+#endif
+
 WEFT__BEGIN
 
 static inline int32_t weft__load(const int32_t *word) {
@@ -100,6 +113,27 @@ static inline int32_t weft__load(const int32_t *word) {
 /* Reads a value that may be old: a later exchange checks it. */
 static inline int32_t weft__hint(const int32_t *word) {
   return __atomic_load_n(word, __ATOMIC_RELAXED);
+}
+
+/*
+ * Weaker than weft__load and weft__store natively, where that is faster: what
+ * the storing agent did before is visible after the load that reads the value,
+ * and that is all. See _fence.h for a load behind such a store.
+ */
+#if defined(__wasm__)
+#define WEFT__ACQUIRE __ATOMIC_SEQ_CST
+#define WEFT__RELEASE __ATOMIC_SEQ_CST
+#else
+#define WEFT__ACQUIRE __ATOMIC_ACQUIRE
+#define WEFT__RELEASE __ATOMIC_RELEASE
+#endif
+
+static inline int32_t weft__receive(const int32_t *word) {
+  return __atomic_load_n(word, WEFT__ACQUIRE);
+}
+
+static inline void weft__hand(int32_t *word, int32_t value) {
+  __atomic_store_n(word, value, WEFT__RELEASE);
 }
 
 static inline void weft__store(int32_t *word, int32_t value) {

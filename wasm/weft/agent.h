@@ -96,13 +96,22 @@ static inline int weft_agent_set_id(int32_t id) {
   return 0;
 }
 
-/* Makes this thread the only agent with the role that a word names, if it is
-   not that already. EPERM if another agent has the role; nothing was changed. */
-static inline int weft__take_role(int32_t *word) {
+/* As weft__take_role, where this thread may not have the role. */
+WEFT__SELDOM static inline int weft__take_role_slow(int32_t *word) {
   int32_t id = weft_agent_id();
   if (weft__hint(word) == id) return 0;
   int32_t other = weft__compare_exchange(word, 0, id);
   return other == 0 || other == id ? 0 : EPERM;
+}
+
+/* Makes this thread the only agent with the role that a word names, if it is
+   not that already. EPERM if another agent has the role; nothing was changed. */
+static inline int weft__take_role(int32_t *word) {
+#ifndef WEFT_AGENT_ID
+  int32_t id = WEFT_AGENT().id; /* 0 before it is drawn */
+  if (id != 0 && weft__hint(word) == id) return 0;
+#endif
+  return weft__take_role_slow(word);
 }
 
 /* Ends the role of agent `id`, if it has it. Returns how many roles that

@@ -183,8 +183,13 @@ static inline int64_t weft__once_shows_waiters(const void *copy) {
 
 static inline int64_t weft__spsc_queue_shows_waiters(const void *copy) {
   const weft_spsc_queue *q = (const weft_spsc_queue *)copy;
+#if WEFT__SPSC_BELLS
+  return ((q->tail_bell & WEFT__BELL_SEALED) == WEFT__BELL_WAITING) +
+         (q->head_bell & WEFT__BELL_WAITING);
+#else
   return (q->tail & WEFT_SPSC_QUEUE_WAITING_BIT) +
          (q->head & WEFT_SPSC_QUEUE_WAITING_BIT);
+#endif
 }
 
 /* The waiters of two epochs. */
@@ -761,9 +766,11 @@ static inline const weft__shown *weft__shown_of(size_t i) {
       WEFT__FIELD(spsc_queue, tail),
       WEFT__FIELD(spsc_queue, head_cache),
       WEFT__FIELD(spsc_queue, producer),
+      WEFT__FIELD(spsc_queue, tail_bell),
       WEFT__FIELD(spsc_queue, head),
       WEFT__FIELD(spsc_queue, tail_cache),
-      WEFT__FIELD(spsc_queue, consumer)}},
+      WEFT__FIELD(spsc_queue, consumer),
+      WEFT__FIELD(spsc_queue, head_bell)}},
     {"mpmc_queue", WEFT_KIND_mpmc_queue, NULL,
      weft__mpmc_queue_shows_waiters,
      weft__mpmc_queue_shows_problems,

@@ -2,11 +2,26 @@
 #ifndef WEFT_SPSC_QUEUE_H
 #define WEFT_SPSC_QUEUE_H
 
+#include "_bell.h"
 #include "_queue.h"
 #include "_region.h"
 #include "_spin.h"
 #include "_wait.h"
 #include "agent.h"
+
+/*
+ * Whether the flags of an index stand in a bell beside it, so that its writer
+ * moves it by a store. That is far faster where weft__light costs nothing. In
+ * WebAssembly it does not, and there the index holds its flags, as in
+ * JavaScript. All agents of a queue must do it in one way.
+ */
+#ifndef WEFT__SPSC_BELLS
+#ifdef WEFT__ASYMMETRIC
+#define WEFT__SPSC_BELLS 1
+#else
+#define WEFT__SPSC_BELLS 0
+#endif
+#endif
 
 WEFT__BEGIN
 
@@ -33,12 +48,16 @@ WEFT__BEGIN
  *                        sleepers: the consumer
  * word 33  head_cache    The value of `head` that the producer saw last.
  * word 34  producer      The agent that pushes, from its first push on, or 0.
+ * word 35  tail_bell     In native programs, the flags of `tail`; otherwise 0.
+ *                        sleepers: the consumer
  * word 64  head          bit 0      WAITING: the producer sleeps on this word
  *                        bit 1      CLOSED
  *                        bits 2-31  the next index to pop
  *                        sleepers: the producer
  * word 65  tail_cache    The value of `tail` that the consumer saw last.
  * word 66  consumer      The agent that pops, from its first pop on, or 0.
+ * word 67  head_bell     In native programs, the flag of `head`; otherwise 0.
+ *                        sleepers: the producer
  * word 96  `capacity` elements of `element_size` bytes. Index `i` lies in place
  *          `i mod capacity`.
  *
@@ -55,11 +74,13 @@ typedef struct {
   int32_t tail;
   int32_t head_cache;
   int32_t producer;
-  int32_t _pad1[29];
+  int32_t tail_bell;
+  int32_t _pad1[28];
   int32_t head;
   int32_t tail_cache;
   int32_t consumer;
-  int32_t _pad2[29];
+  int32_t head_bell;
+  int32_t _pad2[28];
 } weft_spsc_queue;
 WEFT_WORD(spsc_queue, magic, 0);
 WEFT_WORD(spsc_queue, capacity, 1);
@@ -69,9 +90,11 @@ WEFT_WORD(spsc_queue, shape, 4);
 WEFT_WORD(spsc_queue, tail, 32);
 WEFT_WORD(spsc_queue, head_cache, 33);
 WEFT_WORD(spsc_queue, producer, 34);
+WEFT_WORD(spsc_queue, tail_bell, 35);
 WEFT_WORD(spsc_queue, head, 64);
 WEFT_WORD(spsc_queue, tail_cache, 65);
 WEFT_WORD(spsc_queue, consumer, 66);
+WEFT_WORD(spsc_queue, head_bell, 67);
 WEFT_LENGTH(spsc_queue, 96);
 /* clang-format on */
 /* End of what `deno task layout` makes. */
@@ -93,6 +116,7 @@ static inline size_t weft_spsc_queue_bytes(weft_queue_config config) {
 /* The queue at `at`, or NULL: see weft_attach_error. */
 static inline WEFT__RESULT weft_spsc_queue *weft_spsc_queue_attach(void *at) {
   if (weft_attach_error(at, WEFT_KIND_spsc_queue) != NULL) return NULL;
+  weft__fences();
   return (weft_spsc_queue *)at;
 }
 
@@ -108,6 +132,7 @@ static inline WEFT__RESULT weft_spsc_queue *weft_spsc_queue_init(
   q->capacity = weft__queue_capacity(config);
   q->element_size = config.element_size;
   q->seal = weft__seal(WEFT_KIND_spsc_queue, q->capacity, q->element_size);
+  weft__fences();
   weft__store(&q->magic, weft__magic(WEFT_KIND_spsc_queue));
   return q;
 }
@@ -137,14 +162,22 @@ static inline int32_t weft_spsc_queue_size(const weft_spsc_queue *q) {
   return size < q->capacity ? size : q->capacity;
 }
 
-/* Whether close was called; elements may still be in the queue. */
-static inline bool weft_spsc_queue_closed(const weft_spsc_queue *q) {
-  return (weft__load(&q->tail) & WEFT_SPSC_QUEUE_CLOSED_BIT) != 0;
-}
-
 static inline int32_t *weft__spsc_at(weft_spsc_queue *q, int32_t index) {
   uint32_t slot = ((uint32_t)index >> 2) & (uint32_t)(q->capacity - 1);
   return (int32_t *)(q + 1) + (size_t)slot * (size_t)(q->element_size / 4);
+}
+
+/* The place of a 4-byte element. */
+static inline int32_t *weft__spsc_int_at(weft_spsc_queue *q, int32_t index) {
+  return (int32_t *)(q + 1) +
+         (((uint32_t)index >> 2) & (uint32_t)(q->capacity - 1));
+}
+
+/* Whether `count` is what can be, and as much as `wanted`. */
+static inline bool weft__spsc_enough(const weft_spsc_queue *q, int32_t count,
+                                     int32_t wanted) {
+  if (wanted == 1) return (uint32_t)weft__minus(count, 1) < (uint32_t)q->capacity;
+  return count >= wanted && count <= q->capacity;
 }
 
 static inline int32_t weft__spsc_until_wrap(const weft_spsc_queue *q,
@@ -159,19 +192,74 @@ static inline int32_t weft__spsc_until_wrap(const weft_spsc_queue *q,
 static inline int32_t weft__spsc_room(weft_spsc_queue *q, int32_t tail,
                                       int32_t wanted) {
   int32_t room = q->capacity - (weft__minus(tail, q->head_cache) >> 2);
-  if (room >= wanted && room <= q->capacity) return room;
-  q->head_cache = weft__load(&q->head) & WEFT_SPSC_QUEUE_INDEX_MASK;
+  if (weft__spsc_enough(q, room, wanted)) return room;
+  q->head_cache = weft__receive(&q->head) & WEFT_SPSC_QUEUE_INDEX_MASK;
   room = q->capacity - (weft__minus(tail, q->head_cache) >> 2);
   return (uint32_t)room <= (uint32_t)q->capacity ? room : -ENOTRECOVERABLE;
 }
 
+/* Whether close was called; elements may still be in the queue. */
+static inline bool weft_spsc_queue_closed(const weft_spsc_queue *q) {
+#if WEFT__SPSC_BELLS
+  return weft__bell_closed(&q->tail_bell);
+#else
+  return (weft__load(&q->tail) & WEFT_SPSC_QUEUE_CLOSED_BIT) != 0;
+#endif
+}
+
+#if WEFT__SPSC_BELLS
 /* How many elements there are. It reads the index of the producer if the last
    known number is below `wanted`, or impossible. -EPIPE if there are none and
    the queue is closed, or -ENOTRECOVERABLE if the indices are damaged. */
 static inline int32_t weft__spsc_filled(weft_spsc_queue *q, int32_t head,
                                         int32_t wanted) {
   int32_t filled = weft__minus(q->tail_cache, head) >> 2;
-  if (filled >= wanted && filled <= q->capacity) return filled;
+  if (weft__spsc_enough(q, filled, wanted)) return filled;
+  bool closed = weft__bell_closed(&q->tail_bell);
+  int32_t tail = closed ? weft__bell_end(&q->tail_bell, &q->tail, head)
+                        : weft__receive(&q->tail);
+  q->tail_cache = tail & WEFT_SPSC_QUEUE_INDEX_MASK;
+  filled = weft__minus(q->tail_cache, head) >> 2;
+  if ((uint32_t)filled > (uint32_t)q->capacity) return -ENOTRECOVERABLE;
+  return filled == 0 && closed ? -EPIPE : filled;
+}
+
+/* (P) Publishes `count` elements, and wakes the consumer if it sleeps. */
+static inline int weft__spsc_publish(weft_spsc_queue *q, int32_t tail,
+                                     int32_t count) {
+  return weft__bell_step(&q->tail, &q->tail_bell, tail,
+                         weft__plus(tail, count * WEFT_SPSC_QUEUE_ONE));
+}
+
+/* Frees `count` slots, and wakes the producer if it sleeps. */
+static inline void weft__spsc_release(weft_spsc_queue *q, int32_t head,
+                                      int32_t count) {
+  weft__bell_move(&q->head, &q->head_bell,
+                  weft__plus(head, count * WEFT_SPSC_QUEUE_ONE));
+}
+
+#ifndef WEFT_REALTIME /* what may wait */
+static inline int weft__spsc_push_wait(weft_spsc_queue *q, int64_t deadline) {
+  int32_t tail = weft__hint(&q->tail) & WEFT_SPSC_QUEUE_INDEX_MASK;
+  int32_t idle = weft__minus(tail, q->capacity * WEFT_SPSC_QUEUE_ONE);
+  return weft__bell_sleep(&q->head_bell, &q->head, idle, &q->tail_bell,
+                          deadline);
+}
+
+static inline int weft__spsc_pop_wait(weft_spsc_queue *q, int64_t deadline) {
+  int32_t idle = weft__hint(&q->head) & WEFT_SPSC_QUEUE_INDEX_MASK;
+  return weft__bell_sleep(&q->tail_bell, &q->tail, idle, &q->tail_bell,
+                          deadline);
+}
+#endif
+#else
+/* How many elements there are. It reads the index of the producer if the last
+   known number is below `wanted`, or impossible. -EPIPE if there are none and
+   the queue is closed, or -ENOTRECOVERABLE if the indices are damaged. */
+static inline int32_t weft__spsc_filled(weft_spsc_queue *q, int32_t head,
+                                        int32_t wanted) {
+  int32_t filled = weft__minus(q->tail_cache, head) >> 2;
+  if (weft__spsc_enough(q, filled, wanted)) return filled;
   int32_t tail = weft__load(&q->tail);
   q->tail_cache = tail & WEFT_SPSC_QUEUE_INDEX_MASK;
   filled = weft__minus(q->tail_cache, head) >> 2;
@@ -204,6 +292,45 @@ static inline void weft__spsc_release(weft_spsc_queue *q, int32_t head,
     was = weft__compare_exchange(&q->head, expected, kept);
   }
   if (was & WEFT_SPSC_QUEUE_WAITING_BIT) weft__notify(&q->head, 1);
+}
+
+#ifndef WEFT_REALTIME /* what may wait */
+/* Sets a bit at `word`, so that the next step of the other side wakes us, and
+   sleeps. `word` is `idle` while there is nothing to do for us. */
+static inline int weft__spsc_sleep(int32_t *word, int32_t idle,
+                                   int64_t deadline) {
+  int32_t value = idle | WEFT_SPSC_QUEUE_WAITING_BIT;
+  int32_t was = weft__compare_exchange(word, idle, value);
+  if (was != idle && was != value) return WEFT__NOT_EQUAL;
+  return weft__sleep(word, value, deadline, WEFT__LOOK);
+}
+
+static inline int weft__spsc_push_wait(weft_spsc_queue *q, int64_t deadline) {
+  int32_t tail = weft__hint(&q->tail) & WEFT_SPSC_QUEUE_INDEX_MASK;
+  int32_t span = q->capacity * WEFT_SPSC_QUEUE_ONE;
+  return weft__spsc_sleep(&q->head, weft__minus(tail, span), deadline);
+}
+
+static inline int weft__spsc_pop_wait(weft_spsc_queue *q, int64_t deadline) {
+  int32_t head = weft__hint(&q->head) & WEFT_SPSC_QUEUE_INDEX_MASK;
+  return weft__spsc_sleep(&q->tail, head, deadline);
+}
+#endif
+#endif
+
+/* Closes the queue for ever. Pushes fail from now on; pops take what is left,
+   and then fail. All sleepers wake. */
+static inline void weft_spsc_queue_close(weft_spsc_queue *q) {
+#if WEFT__SPSC_BELLS
+  weft__bell_close(&q->tail_bell);
+  weft__bell_wake(&q->head_bell);
+#else
+  int32_t *words[2] = {&q->tail, &q->head};
+  for (int i = 0; i < 2; i++)
+    if (weft__or(words[i], WEFT_SPSC_QUEUE_CLOSED_BIT) &
+        WEFT_SPSC_QUEUE_WAITING_BIT)
+      weft__notify(words[i], WEFT__ALL);
+#endif
 }
 
 /* Makes this agent the producer. EPERM if another agent is. */
@@ -298,7 +425,7 @@ static inline int weft__spsc_push_int(weft_spsc_queue *q, int32_t value) {
   int32_t room = weft__spsc_room(q, tail, 1);
   if (room == 0) return weft_spsc_queue_closed(q) ? EPIPE : EBUSY;
   if (room < 0) return -room;
-  *weft__spsc_at(q, tail) = value; /* published by (P) */
+  *weft__spsc_int_at(q, tail) = value; /* published by (P) */
   return weft__spsc_publish(q, tail, 1);
 }
 
@@ -307,7 +434,7 @@ static inline int weft__spsc_pop_int(weft_spsc_queue *q, int32_t *value) {
   int32_t head = weft__hint(&q->head) & WEFT_SPSC_QUEUE_INDEX_MASK;
   int32_t filled = weft__spsc_filled(q, head, 1);
   if (filled <= 0) return filled == 0 ? EBUSY : -filled;
-  *value = *weft__spsc_at(q, head); /* published by (P) */
+  *value = *weft__spsc_int_at(q, head); /* published by (P) */
   weft__spsc_release(q, head, 1);
   return 0;
 }
@@ -380,27 +507,6 @@ static inline int32_t weft_spsc_queue_abandon(weft_spsc_queue *q, int32_t id) {
 }
 
 #ifndef WEFT_REALTIME /* what may wait */
-/* Sets a bit at `word`, so that the next step of the other side wakes us, and
-   sleeps. `word` is `idle` while there is nothing to do for us. */
-static inline int weft__spsc_sleep(int32_t *word, int32_t idle,
-                                   int64_t deadline) {
-  int32_t value = idle | WEFT_SPSC_QUEUE_WAITING_BIT;
-  int32_t was = weft__compare_exchange(word, idle, value);
-  if (was != idle && was != value) return WEFT__NOT_EQUAL;
-  return weft__sleep(word, value, deadline, WEFT__LOOK);
-}
-
-static inline int weft__spsc_push_wait(weft_spsc_queue *q, int64_t deadline) {
-  int32_t tail = weft__hint(&q->tail) & WEFT_SPSC_QUEUE_INDEX_MASK;
-  int32_t span = q->capacity * WEFT_SPSC_QUEUE_ONE;
-  return weft__spsc_sleep(&q->head, weft__minus(tail, span), deadline);
-}
-
-static inline int weft__spsc_pop_wait(weft_spsc_queue *q, int64_t deadline) {
-  int32_t head = weft__hint(&q->head) & WEFT_SPSC_QUEUE_INDEX_MASK;
-  return weft__spsc_sleep(&q->tail, head, deadline);
-}
-
 /*
  * Makes a blocking form of a try_ form: it tries, spins, and then sleeps by
  * `wait(queue, deadline)`. Each round evaluates the expressions again. `own` is
@@ -453,16 +559,6 @@ static inline int weft_spsc_queue_pop_int(weft_spsc_queue *q, int32_t *value,
               &q->head, timeout);
 }
 #endif
-
-/* Closes the queue for ever. Pushes fail from now on; pops take what is left,
-   and then fail. All sleepers wake. */
-static inline void weft_spsc_queue_close(weft_spsc_queue *q) {
-  int32_t *words[2] = {&q->tail, &q->head};
-  for (int i = 0; i < 2; i++)
-    if (weft__or(words[i], WEFT_SPSC_QUEUE_CLOSED_BIT) &
-        WEFT_SPSC_QUEUE_WAITING_BIT)
-      weft__notify(words[i], WEFT__ALL);
-}
 
 WEFT__END
 

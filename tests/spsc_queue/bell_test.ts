@@ -1,0 +1,149 @@
+// limit: 1800 s
+// The queue as native programs have it, with a bell beside each index, in the
+// race scenarios: compiled to WebAssembly, so that its accesses are all in one
+// order. bench/genmc shows that the weaker orders of native programs are enough.
+import { suite } from "../_run/harness.ts";
+import { Missing } from "../_run/missing.ts";
+import { mixed } from "../_run/mixed/cast.ts";
+import { compile } from "../_run/mixed/module.ts";
+import { explore } from "../_run/mixed/explore.ts";
+import { headerFiles } from "../_run/header.ts";
+import { edited, type Edits, editsOf } from "../_run/edits.ts";
+import { amalgamation } from "../../wasm/_amalgamation.ts";
+import { weft } from "../_run/weft.ts";
+import type { Scenario } from "../_run/scenario.ts";
+import { scenarios } from "./scenarios.ts";
+
+const test = suite("SpscQueue with bells", 900_000);
+
+const HEADER = "weft/_bell.h";
+
+/** The scenarios, played by C, with some edits of the header. */
+async function scenariosWith(name: string, edits?: Edits): Promise<Scenario[]> {
+  const files = headerFiles();
+  const bell = edited(HEADER, files[HEADER]!, editsOf(edits) ?? []);
+  const text = amalgamation({
+    ...files,
+    [HEADER]: bell,
+    "weft.h": '#include "weft/spsc_queue.h"\n\n',
+  });
+  const wasm = await compile(name, `#define WEFT__SPSC_BELLS 1\n${text}`);
+  return scenarios(mixed(weft, wasm, ["wasm"]))
+    .filter(({ notInC }) => notInC === undefined);
+}
+
+const right = await scenariosWith("bells").catch((error) => {
+  if (error instanceof Missing) return [];
+  throw error;
+});
+
+for (const scenario of right) {
+  test(scenario.name, async () => {
+    await explore(scenario, { states: 20_000 });
+  });
+}
+
+/** Mistakes in `_bell.h`, and the scenario that finds each. */
+const MUTANTS: readonly (readonly [what: string, by: string, ...Edits])[] = [
+  [
+    "steps and wakes nobody",
+    "push, pop",
+    "weft__bell_ring(bell); return 0;",
+    "return 0;",
+  ],
+  [
+    "moves and wakes nobody",
+    "push, pop",
+    "if (weft__hint(bell) != 0) weft__bell_ring(bell);",
+    "(void)bell;",
+  ],
+  [
+    "looks for sleepers before the step",
+    "push, pop",
+    "weft__hand(index, to); weft__light(); /* Pairs with (W) and (C). */ if " +
+    "(weft__hint(bell) == 0) return 0;",
+    "int32_t was = weft__hint(bell); weft__hand(index, to); if (was == 0) " +
+    "return 0;",
+  ],
+  [
+    "clears a bell that says more than that",
+    "push, pop",
+    "if (weft__compare_exchange(bell, WEFT__BELL_WAITING, 0) == " +
+    "WEFT__BELL_WAITING) weft__notify(bell, 1);",
+    "if (weft__exchange(bell, 0) == WEFT__BELL_WAITING) " +
+    "weft__notify(bell, 1);",
+  ],
+  [
+    "does not look again after it asked for a wake",
+    "push, pop",
+    "if (weft__load(index) != idle) return WEFT__NOT_EQUAL;",
+    "(void)index;",
+  ],
+  [
+    "does not look whether it is closed after it asked for a wake",
+    "closed when full",
+    "if (weft__load(closing) & WEFT__BELL_CLOSED) return WEFT__NOT_EQUAL;",
+    "(void)closing;",
+  ],
+  [
+    "asks for a wake by a store",
+    "the producer closes",
+    "if (weft__compare_exchange(bell, 0, WEFT__BELL_WAITING) & " +
+    "WEFT__BELL_CLOSED) return WEFT__NOT_EQUAL;",
+    "weft__store(bell, WEFT__BELL_WAITING);",
+  ],
+  [
+    "steps although it is closed",
+    "closed when full",
+    "if (weft__bell_closed(bell)) return EPIPE;",
+    "",
+  ],
+  [
+    "does not notice that it was closed while it stepped",
+    "closed while a push wakes the consumer",
+    "if (weft__bell_seal(bell, to) == to) return 0;",
+    "return 0;",
+  ],
+  [
+    "counts no step that meets a close",
+    "closed while a push wakes the consumer",
+    "if (weft__bell_seal(bell, to) == to) return 0;",
+    "",
+  ],
+  [
+    "finds the end, and does not say so",
+    "closed while a push wakes the consumer",
+    "return last == own ? weft__bell_seal(bell, own) : last;",
+    "return last;",
+  ],
+  [
+    "closes and wakes nobody",
+    "the producer closes",
+    "if (was != 0) weft__notify(bell, WEFT__ALL);",
+    "",
+  ],
+  [
+    "closes and leaves the other side asleep",
+    "closed when full",
+    "if (weft__exchange(bell, 0) != 0) weft__notify(bell, WEFT__ALL);",
+    "weft__exchange(bell, 0);",
+  ],
+];
+
+if (right.length > 0) {
+  for (const [what, by, ...edits] of MUTANTS) {
+    test(`mutant: ${what}`, async () => {
+      const name = `bells_${what.replace(/\W+/g, "_")}`;
+      const all = await scenariosWith(name, edits);
+      const likely = all.filter((scenario) => scenario.name === by);
+      for (const scenario of likely.concat(all)) {
+        try {
+          await explore(scenario, { states: 20_000 });
+        } catch {
+          return;
+        }
+      }
+      throw new Error("It survives");
+    });
+  }
+}
