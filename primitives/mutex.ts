@@ -21,9 +21,15 @@ import {
   tryLock,
   unlock,
   UNLOCKED,
+  untilUnlocked,
 } from "./_lock/mutex.ts";
 import { LockGuard } from "./_memory/guard.ts";
 import { inRange } from "./_memory/memory.ts";
+import {
+  cancelled,
+  type TryTurnOptions,
+  type TurnOptions,
+} from "./_memory/options.ts";
 import { NO_FLAG, type Tell, type WordsProblems } from "./_memory/problems.ts";
 import {
   allocate,
@@ -36,13 +42,12 @@ import {
   type WordsInspection,
 } from "./_memory/region.ts";
 import {
-  assertMayBlock,
-  assertTimeout,
-  type AsyncOptions,
-  blockAsync,
-  type TryAsyncOptions,
-  tryBlockAsync,
-} from "./_wait/wait.ts";
+  awaitingAt,
+  blockInTurn,
+  cancelAt,
+  tryBlockInTurn,
+} from "./_wait/turns.ts";
+import { assertMayBlock, assertTimeout } from "./_wait/wait.ts";
 import { agentId } from "./agent.ts";
 
 export {
@@ -53,7 +58,12 @@ export {
 } from "./_memory/region.ts";
 export { LockGuard } from "./_memory/guard.ts";
 export type { Disposer } from "./_memory/dispose.ts";
-export type { AsyncOptions, TryAsyncOptions } from "./_wait/wait.ts";
+export type {
+  AsyncOptions,
+  TryAsyncOptions,
+  TryTurnOptions,
+  TurnOptions,
+} from "./_memory/options.ts";
 
 /**
  * A {@linkcode Mutex} that is held. A `using` block unlocks it at its end, and
@@ -272,9 +282,9 @@ export class Mutex extends Region<"mutex"> {
    *
    * @throws {TypeError} If an option is unknown or of a wrong type.
    */
-  async lockAsync(options?: AsyncOptions): Promise<MutexGuard> {
+  async lockAsync(options?: TurnOptions): Promise<MutexGuard> {
     const start = () => lockSlow(this.#words, this.#id, UNLOCKED);
-    return this.#guard(await blockAsync(start, options))!;
+    return this.#guard(await blockInTurn(this.#place, start, options))!;
   }
 
   /**
@@ -284,10 +294,41 @@ export class Mutex extends Region<"mutex"> {
    * @throws {RangeError} If the timeout is negative or NaN.
    */
   async tryLockAsync(
-    options?: TryAsyncOptions,
+    options?: TryTurnOptions,
   ): Promise<MutexGuard | undefined> {
     const start = () => lockSlow(this.#words, this.#id, UNLOCKED);
-    return this.#guard(await tryBlockAsync(start, options));
+    return this.#guard(await tryBlockInTurn(this.#place, start, options));
+  }
+
+  /**
+   * Awaits that nobody holds the mutex, and leaves it unlocked; another agent may
+   * have locked it again when the promise settles. It waits for its turn as
+   * `lockAsync` does, and holds the mutex for a moment, unless nobody holds it at
+   * the call.
+   *
+   * @throws {TypeError} If an option is unknown or of a wrong type.
+   * @throws {RangeError} If `priority` is NaN.
+   */
+  async waitForUnlockAsync(options?: TurnOptions): Promise<void> {
+    const start = () => untilUnlocked(this.#words, this.#id);
+    await blockInTurn(this.#place, start, options);
+  }
+
+  /**
+   * How many operations of this agent await the mutex, and would end by
+   * `cancel`. What other agents await is not known.
+   */
+  get awaiting(): number {
+    return awaitingAt(this.#place).length;
+  }
+
+  /**
+   * Ends what this agent awaits of the mutex: see `awaiting`. Each of those
+   * promises rejects with `reason`, an `AbortError` unless given. Other agents
+   * wait on. Returns how many those were.
+   */
+  cancel(reason: unknown = cancelled()): number {
+    return cancelAt(this.#place, reason);
   }
 
   /**
@@ -316,7 +357,7 @@ export class Mutex extends Region<"mutex"> {
    */
   async runAsync<T>(
     fn: (guard: MutexGuard) => T | PromiseLike<T>,
-    options?: AsyncOptions,
+    options?: TurnOptions,
   ): Promise<T> {
     assertFunction(fn);
     const guard = await this.lockAsync(options);
@@ -348,6 +389,11 @@ export class Mutex extends Region<"mutex"> {
   abandon(id: number): number {
     inRange("An agent id", id, 0, OWNER_MASK);
     return abandon(this.#words, id);
+  }
+
+  /** Where its operations await. */
+  get #place() {
+    return { words: this.#words, index: STATE };
   }
 
   #guard(outcome: LockOutcome): MutexGuard | undefined {

@@ -21,6 +21,11 @@ import {
   WAITERS,
 } from "./_lock/semaphore.ts";
 import { PermitGuard } from "./_memory/guard.ts";
+import {
+  cancelled,
+  type TryTurnOptions,
+  type TurnOptions,
+} from "./_memory/options.ts";
 import { NO_AGENT, type WordsProblems } from "./_memory/problems.ts";
 import {
   allocate,
@@ -42,14 +47,12 @@ import {
   rowsLength,
 } from "./_memory/tracked.ts";
 import {
-  assertMayBlock,
-  assertTimeout,
-  type AsyncOptions,
-  blockAsync,
-  type TryAsyncOptions,
-  tryBlockAsync,
-  type Waiting,
-} from "./_wait/wait.ts";
+  awaitingAt,
+  blockInTurn,
+  cancelAt,
+  tryBlockInTurn,
+} from "./_wait/turns.ts";
+import { assertMayBlock, assertTimeout, type Waiting } from "./_wait/wait.ts";
 import { agentId } from "./agent.ts";
 
 export {
@@ -59,7 +62,12 @@ export {
   Region,
 } from "./_memory/region.ts";
 export { PermitGuard } from "./_memory/guard.ts";
-export type { AsyncOptions, TryAsyncOptions } from "./_wait/wait.ts";
+export type {
+  AsyncOptions,
+  TryAsyncOptions,
+  TryTurnOptions,
+  TurnOptions,
+} from "./_memory/options.ts";
 
 /**
  * Permits that were taken from a {@linkcode Semaphore}. A `using` block returns
@@ -363,9 +371,10 @@ export class Semaphore extends Region<"semaphore"> {
    * wrong type.
    * @throws {RangeError} If `n` is not an integer from 1 to `max`.
    */
-  async acquireAsync(n = 1, options?: AsyncOptions): Promise<void> {
+  async acquireAsync(n = 1, options?: TurnOptions): Promise<void> {
     this.#assertPermits(n);
-    await blockAsync(() => this.#permits.acquireSlow(n), options);
+    const start = () => this.#permits.acquireSlow(n);
+    await blockInTurn(this.#permits.place, start, options);
   }
 
   /**
@@ -375,9 +384,34 @@ export class Semaphore extends Region<"semaphore"> {
    * wrong type.
    * @throws {RangeError} If `n` is not an integer from 1 to `max`, or the timeout is negative or NaN.
    */
-  async tryAcquireAsync(n = 1, options?: TryAsyncOptions): Promise<boolean> {
+  async tryAcquireAsync(n = 1, options?: TryTurnOptions): Promise<boolean> {
     this.#assertPermits(n);
-    return await tryBlockAsync(() => this.#permits.acquireSlow(n), options);
+    const start = () => this.#permits.acquireSlow(n);
+    return await tryBlockInTurn(this.#permits.place, start, options);
+  }
+
+  /**
+   * Operations of all agents that wait, blocking or awaiting. An agent that was
+   * terminated while it waited stays counted.
+   */
+  get waiters(): number {
+    return this.#permits.waiters;
+  }
+
+  /**
+   * How many operations of this agent await permits, and would end by `cancel`.
+   */
+  get awaiting(): number {
+    return awaitingAt(this.#permits.place).length;
+  }
+
+  /**
+   * Ends what this agent awaits of the semaphore: see `awaiting`. Each of those
+   * promises rejects with `reason`, an `AbortError` unless given. Other agents
+   * wait on. Returns how many those were.
+   */
+  cancel(reason: unknown = cancelled()): number {
+    return cancelAt(this.#permits.place, reason);
   }
 
   /**
@@ -411,7 +445,7 @@ export class Semaphore extends Region<"semaphore"> {
    * @throws {TypeError} As `acquireAsync`.
    * @throws {RangeError} As `acquireAsync`.
    */
-  async permitAsync(n = 1, options?: AsyncOptions): Promise<SemaphorePermit> {
+  async permitAsync(n = 1, options?: TurnOptions): Promise<SemaphorePermit> {
     await this.acquireAsync(n, options);
     return new SemaphorePermit(this, n);
   }
@@ -424,7 +458,7 @@ export class Semaphore extends Region<"semaphore"> {
    */
   async tryPermitAsync(
     n = 1,
-    options?: TryAsyncOptions,
+    options?: TryTurnOptions,
   ): Promise<SemaphorePermit | undefined> {
     return await this.tryAcquireAsync(n, options)
       ? new SemaphorePermit(this, n)
@@ -461,7 +495,7 @@ export class Semaphore extends Region<"semaphore"> {
   async runAsync<T>(
     fn: () => T | PromiseLike<T>,
     n = 1,
-    options?: AsyncOptions,
+    options?: TurnOptions,
   ): Promise<T> {
     assertFunction(fn);
     await this.acquireAsync(n, options);

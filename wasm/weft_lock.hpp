@@ -116,6 +116,7 @@ class semaphore
     if (n != 0) done(weft_semaphore_release(&w_, n));
   }
   int32_t available() const { return weft_semaphore_available(&w_); }
+  int32_t waiters() const { return weft_semaphore_waiters(&w_); }
   int32_t max() const { return weft_semaphore_max(&w_); }
 
  private:

@@ -180,6 +180,22 @@ export function* relock(
 }
 
 /**
+ * Waits until nobody holds the mutex: it takes it, and gives it up at once. A
+ * mutex that was abandoned stays so for the next one who locks it.
+ */
+export function* untilUnlocked(
+  words: Int32Array<SharedArrayBuffer>,
+  id: number,
+): Waiting<boolean> {
+  if (ownerOf(words) === 0) return true;
+  const outcome = yield* lockSlow(words, id, UNLOCKED);
+  if (outcome === false) return false;
+  if (outcome === "abandoned") abandon(words, id);
+  else unlock(words, id);
+  return true;
+}
+
+/**
  * Locks the mutex, and blocks `timeout` ms at most.
  *
  * @throws {TypeError} If agent `id` holds it.

@@ -135,6 +135,16 @@ export class Permits {
     return this.#rows?.held ?? 0;
   }
 
+  /** Operations of all agents in the slow path. */
+  get waiters(): number {
+    return Atomics.load(this.#words, WAITERS);
+  }
+
+  /** Where operations await. */
+  get place(): { words: Int32Array<SharedArrayBuffer>; index: number } {
+    return { words: this.#words, index: PERMITS };
+  }
+
   /** Takes `n` permits if they are free. */
   take(n: number): boolean {
     if (this.#rows !== undefined) return this.#rows.take(n);

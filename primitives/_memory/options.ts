@@ -21,6 +21,29 @@ export interface TryAsyncOptions extends AsyncOptions {
   readonly timeout?: number | undefined;
 }
 
+/** How to await a lock or permits. */
+export interface TurnOptions extends AsyncOptions {
+  /**
+   * Of the operations of this agent that await the same lock or semaphore, the
+   * one with the highest number is served first; 0 unless given. It says nothing
+   * about other agents.
+   */
+  readonly priority?: number | undefined;
+}
+
+/** The same for a limited time. */
+export interface TryTurnOptions extends TurnOptions, TryAsyncOptions {}
+
+/** The names of the options in {@linkcode TurnOptions}. */
+export const TURN: readonly string[] = ["signal", "ref", "priority"];
+/** The names of the options in {@linkcode TryTurnOptions}. */
+export const TRY_TURN: readonly string[] = [
+  "timeout",
+  "signal",
+  "ref",
+  "priority",
+];
+
 /** The names of the options in {@linkcode AsyncOptions}. */
 export const ASYNC: readonly string[] = ["signal", "ref"];
 /** The names of the options in {@linkcode TryAsyncOptions}. */
@@ -89,6 +112,24 @@ export function assertSignal(signal: AbortSignal | undefined): void {
     `A signal must be an AbortSignal: received ${describe(signal)}`,
   );
 }
+
+/**
+ * The priority among options.
+ *
+ * @throws {TypeError} If it is not a number.
+ * @throws {RangeError} If it is NaN.
+ */
+export function priorityOf({ priority = 0 }: TurnOptions = {}): number {
+  if (typeof priority === "number" && !Number.isNaN(priority)) return priority;
+  const Failure = typeof priority === "number" ? RangeError : TypeError;
+  throw new Failure(
+    `A priority must be a number: received ${describe(priority)}`,
+  );
+}
+
+/** The reason of waits that are cancelled without one. */
+export const cancelled = (): DOMException =>
+  new DOMException("The wait was cancelled", "AbortError");
 
 /**
  * Reads the options of an awaiting form, and checks them.

@@ -68,6 +68,15 @@ export function stay(waiter: Waiter, line: Line): void {
 const addressOf = (words: Int32Array, index: number): number =>
   words.byteOffset + index * 4;
 
+/** The end mark of the line at an address, if there is one. */
+export function endAt(
+  words: Int32Array<SharedArrayBuffer>,
+  index: number,
+): Waiter | undefined {
+  const there = own.now.places.get(words.buffer);
+  return there?.get(addressOf(words, index))?.end;
+}
+
 function lineAt(words: Int32Array<SharedArrayBuffer>, index: number): Line {
   const { places, lines } = own.now;
   let there = places.get(words.buffer);

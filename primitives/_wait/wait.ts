@@ -134,16 +134,18 @@ function sleep(
 export function blockAsync<T>(
   start: () => Waiting<T>,
   options?: AsyncOptions,
+  known = ASYNC,
 ): Promise<T> {
-  return run(start, options, ASYNC, Infinity);
+  return run(start, options, known, Infinity);
 }
 
 /** The same, at most `timeout` ms, which is 0 unless given. */
 export function tryBlockAsync<T>(
   start: () => Waiting<T>,
   options?: TryAsyncOptions,
+  known = TRY_ASYNC,
 ): Promise<T> {
-  return run(start, options, TRY_ASYNC, 0);
+  return run(start, options, known, 0);
 }
 
 type Limits = ReturnType<typeof readOptions>;
@@ -233,7 +235,7 @@ function resume(waiter: Waiter, woken: Woken): void {
     finish(waiter);
     const served = (value ?? false) !== false;
     if (!waiter.aborted || served) deliver(resolve, value);
-    else deliver(reject, signal!.reason);
+    else deliver(reject, signal?.reason); // or by what `cancelAt` put there
     return;
   }
   waiter.sleep = value;
@@ -335,9 +337,12 @@ function unlisten(signal: AbortSignal, waiter: Waiter): void {
 }
 
 function onAbort({ currentTarget }: Event): void {
-  for (const waiter of listeners.get(currentTarget as AbortSignal)!) {
-    end(waiter);
-    // If the path itself has aborted it, it ends at its next sleep.
-    if (!waiter.stepping) resume(waiter, "timed-out");
-  }
+  listeners.get(currentTarget as AbortSignal)!.forEach(abort);
+}
+
+/** Ends an operation, unless it is served already. */
+export function abort(waiter: Waiter): void {
+  end(waiter);
+  // If the path itself has aborted it, it ends at its next sleep.
+  if (!waiter.stepping) resume(waiter, "timed-out");
 }

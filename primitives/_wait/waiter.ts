@@ -38,7 +38,7 @@ export interface Waiter {
   /** When each of its sleeps ends; once it was aborted, at once. */
   deadline: number;
   readonly resolve: (value: unknown) => void;
-  readonly reject: (reason: unknown) => void;
+  reject: (reason: unknown) => void;
   readonly ref: boolean;
   readonly signal: AbortSignal | undefined;
   aborted: boolean;

@@ -100,6 +100,16 @@ const LINE: Row[] = [{
 /** Mutants of the two ways to wait. */
 export const MUTANTS = [
   ...mutants({ source: "_wait/wait", scenarios: ["_wait", "mutex"] }, ...WAIT),
+  ...mutants({
+    source: "_wait/turns",
+    header: "_wait",
+    scenarios: ["_wait"],
+  }, {
+    what: "cancels a promise, and not its wait",
+    ts: ["abort(waiter);", "waiter.reject(reason);"],
+    c: NO_ASYNC,
+    by: "a wait is cancelled, another one blocks",
+  }),
   ...mutants({ source: "_wait/wait", scenarios: ["rw_lock"] }, {
     what: "gives up while its native wait still takes wakes",
     by: "in line: a writer that awaits gives up",
@@ -111,6 +121,21 @@ export const MUTANTS = [
     header: "_wait",
     scenarios: ["_wait", "mutex"],
   }, ...LINE),
+  ...mutants({
+    source: "_lock/mutex",
+    header: "_wait",
+    scenarios: ["_wait"],
+  }, {
+    what: "awaits the end of the lock, and keeps it",
+    ts: ["else unlock(words, id); return true;", "return true;"],
+    c: NO_ASYNC,
+    by: "one awaits the end of the lock, one blocks",
+  }, {
+    what: "awaits the end of the lock only if it is free",
+    ts: ["if (ownerOf(words) === 0) return true;", "return true;"],
+    c: NO_ASYNC,
+    by: "one awaits the end of the lock",
+  }),
   ...mutants({ source: "_wait/life", header: "_wait", scenarios: ["_wait"] }, {
     what: "does not look each second",
     ts: ["if (look(true)) return;", "return;"],

@@ -97,6 +97,29 @@ function locks(weft: Weft, owner = NOBODY) {
         },
         model: (owner: number) => [owner, undefined],
       },
+      cancel: {
+        run: async ({ mutex }) => {
+          const result = mutex.lockAsync()
+            .then((guard) => guard.unlock(), () => {});
+          mutex.cancel();
+          await result;
+        },
+        model: (owner: number) => [owner, undefined],
+      },
+      awaitUnlock: {
+        run: async ({ mutex }) => await mutex.waitForUnlockAsync(),
+        model: section,
+      },
+      awaitByPriority: {
+        run: async ({ mutex }) => {
+          await Promise.all(
+            [0, 2, 1].map(async (priority) =>
+              (await mutex.lockAsync({ priority })).unlock()
+            ),
+          );
+        },
+        model: section,
+      },
       abortOneOfTwo: {
         run: async ({ mutex }) => {
           const { signal, options } = signalled();
@@ -145,6 +168,17 @@ function permits(weft: Weft) {
           await first;
         },
         model: (free: number) => free < 2 ? null : [free - 2, undefined],
+      },
+      cancel: {
+        run: async ({ semaphore }) => {
+          const result = semaphore.acquireAsync().then(() => true, () => false);
+          semaphore.cancel();
+          return await result;
+        },
+        model: (free: number) =>
+          free > 0
+            ? race.either([free - 1, true], race.contended([free, false]))
+            : [free, false],
       },
       abort: {
         run: async ({ semaphore }) => {
@@ -301,6 +335,38 @@ export function scenarios(weft: Weft): Scenario[] {
       sampled: true,
     },
     {
+      name: "a wait is cancelled, another one blocks",
+      spec: locks(weft, 3),
+      agents: [[["cancel"]], [["block"]], [["unlock"]]],
+      options: { timeouts: 0, states: 500, runs: 20 },
+      sampled: true,
+    },
+    {
+      name: "a wait is cancelled while it is served",
+      spec: held,
+      agents: [[["cancel"]], [["unlock"]]],
+      options,
+    },
+    {
+      name: "one awaits the end of the lock",
+      spec: held,
+      agents: [[["awaitUnlock"]], [["unlock"]]],
+      options,
+    },
+    {
+      name: "one awaits the end of the lock, one blocks",
+      spec: locks(weft, 3),
+      agents: [[["awaitUnlock"]], [["block"]], [["unlock"]]],
+      options: { timeouts: 0, states: 500, runs: 20 },
+      sampled: true,
+    },
+    {
+      name: "an agent awaits three times, by priority",
+      spec: held,
+      agents: [[["awaitByPriority"]], [["unlock"]]],
+      options,
+    },
+    {
       name: "a wait times out",
       spec: held,
       agents: [[["awaitFor"]], [["unlock"]]],
@@ -358,6 +424,12 @@ export function scenarios(weft: Weft): Scenario[] {
       name: "aborted while served",
       spec: permits(weft),
       agents: [[["abort"], ["tryAcquire"]], [["release", 1]]],
+      options,
+    },
+    {
+      name: "cancelled while served",
+      spec: permits(weft),
+      agents: [[["cancel"], ["tryAcquire"]], [["release", 1]]],
       options,
     },
     {

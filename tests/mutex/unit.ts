@@ -1,7 +1,7 @@
 // also: node, browsers
 import * as assert from "uvu/assert";
 import fc from "fast-check";
-import { agentId, Mutex, MutexGuard } from "../../mod.ts";
+import { agentId, Condition, Mutex, MutexGuard } from "../../mod.ts";
 import { LAYOUT } from "../../primitives/_layout.ts";
 import { suite } from "../_run/harness.ts";
 import {
@@ -11,6 +11,7 @@ import {
   passed,
   preemptedAnywhere,
   refuses,
+  rejects,
   turns,
   wordsOf,
 } from "../_run/model.ts";
@@ -302,4 +303,113 @@ test("lockAsync() serves many waits of one agent in line", async () => {
   await Promise.all(waits);
   assert.equal(order, order.toSorted((a, b) => a - b));
   assert.is(mine.owner, 0);
+});
+
+test("lockAsync({ priority }) is served by priority, then in line", async () => {
+  const some = fc.array(fc.integer({ min: -2, max: 2 }), { maxLength: 12 });
+  await fc.assert(
+    fc.asyncProperty(some, async (priorities) => {
+      const { mine, theirs } = pair();
+      theirs.lock();
+      const order: number[] = [];
+      const waits = priorities.map(async (priority, i) => {
+        // 0 is what it is unless given.
+        const options = priority === 0 ? {} : { priority };
+        using _lock = await mine.lockAsync(options);
+        order.push(i);
+      });
+      await turns();
+      assert.is(mine.awaiting, priorities.length);
+      theirs.unlock();
+      await Promise.all(waits);
+      const expected = [...priorities.keys()]
+        .sort((a, b) => priorities[b]! - priorities[a]! || a - b);
+      assert.equal(order, expected);
+      assert.equal([mine.awaiting, mine.owner], [0, 0]);
+    }),
+    { numRuns: 30 },
+  );
+});
+
+test("cancel() ends what this agent awaits, and nothing else", async () => {
+  const { mine, theirs } = pair();
+  assert.is(mine.cancel(), 0);
+  theirs.lock();
+  const said = (wait: Promise<unknown>) =>
+    wait.then(() => "done", (reason) => reason);
+  const own = new AbortController();
+  const waits = [
+    said(mine.lockAsync()),
+    said(mine.lockAsync({ signal: own.signal })),
+    said(mine.tryLockAsync({ timeout: 10_000 })),
+    said(mine.waitForUnlockAsync()),
+    said(mine.runAsync(() => assert.unreachable("it never has the lock"))),
+  ];
+  await turns();
+  assert.is(mine.awaiting, 5);
+  assert.is(mine.cancel("over"), 5);
+  assert.equal([mine.awaiting, mine.cancel()], [0, 0]);
+  assert.equal(await Promise.all(waits), Array(5).fill("over"));
+  own.abort(); // nobody listens any more
+  const again = said(mine.lockAsync());
+  await turns();
+  mine.cancel();
+  assert.is((await again as Error).name, "AbortError");
+  theirs.unlock();
+  using lock = mine.tryLock();
+  assert.ok(lock, "nothing was left behind");
+});
+
+test("cancel() leaves a condition its lock", async () => {
+  const { mine, theirs } = pair();
+  const condition = Condition.create();
+  mine.lock();
+  const waiting = condition.waitAsync(mine);
+  await turns();
+  theirs.lock();
+  condition.notify();
+  await turns(3);
+  assert.equal([mine.awaiting, mine.cancel()], [0, 0]);
+  theirs.unlock();
+  await waiting;
+  assert.is(mine.owner, agentId());
+});
+
+test("waitForUnlockAsync() leaves the mutex as it was", async () => {
+  const { mine, theirs } = pair();
+  await mine.waitForUnlockAsync(); // nobody holds it
+  assert.is(mine.owner, 0);
+  theirs.lock();
+  const order: string[] = [];
+  const waits = [
+    mine.waitForUnlockAsync().then(() => order.push("unlocked")),
+    mine.lockAsync().then((guard) => {
+      order.push("locked");
+      guard.unlock();
+    }),
+  ];
+  await turns();
+  assert.equal(order, []);
+  theirs.unlock();
+  await Promise.all(waits);
+  assert.equal(order, ["unlocked", "locked"]);
+  theirs.lock();
+  const waiting = mine.waitForUnlockAsync();
+  await turns();
+  mine.abandon(OTHER);
+  await waiting;
+  using lock = mine.tryLock();
+  assert.is(lock!.abandoned, true, "the next one that locks it is told");
+});
+
+test("a wrong priority is refused", async () => {
+  const { mine } = pair();
+  for (const wrong of [NaN, "1", null, {}]) {
+    const options = { priority: wrong as number };
+    const type = typeof wrong === "number" ? RangeError : TypeError;
+    await rejects(mine.buffer, mine.lockAsync(options), type, "priority");
+    await rejects(mine.buffer, mine.tryLockAsync(options), type, "priority");
+    const wait = mine.waitForUnlockAsync(options);
+    await rejects(mine.buffer, wait, type, "priority");
+  }
 });

@@ -78,6 +78,7 @@ static void semaphore_errors(void) {
   UNCHANGED(s, 36, weft_semaphore_abandon(s, 0), 0);
   TAKES(20, weft_semaphore_acquire(s, 3, 20 * MS), ETIMEDOUT);
   EQUAL(weft_semaphore_available(s), 2);
+  EQUAL(weft_semaphore_waiters(s), 0);
   EQUAL(weft_semaphore_acquire(s, 2, WEFT_FOREVER), 0);
   TAKES(20, weft_semaphore_acquire(s, 1, 20 * MS), ETIMEDOUT);
   EQUAL(weft_semaphore_release(s, WEFT_SEMAPHORE_MAX), 0);

@@ -528,3 +528,40 @@ test("acquireAsync() rejects with the reason of its signal", async () => {
   assert.is(await nowOf(semaphore.tryAcquireAsync(1, { timeout: 0 })), true);
   assert.is(await nowOf(semaphore.tryAcquireAsync(1, { timeout: 0 })), false);
 });
+
+test("acquireAsync(n, { priority }) is served by priority", async () => {
+  for (const config of [undefined, { tracked: 2 }]) {
+    const semaphore = Semaphore.create(1, config);
+    semaphore.acquire();
+    const order: number[] = [];
+    const waits = [0, 2, 1, 2].map(async (priority, i) => {
+      await semaphore.acquireAsync(1, { priority });
+      order.push(i);
+      semaphore.release();
+    });
+    await turns();
+    assert.equal([semaphore.awaiting, semaphore.waiters], [4, 4]);
+    semaphore.release();
+    await Promise.all(waits);
+    assert.equal(order, [1, 3, 2, 0]);
+    assert.equal([semaphore.awaiting, semaphore.waiters], [0, 0]);
+    const wrong = semaphore.acquireAsync(1, { priority: NaN });
+    await rejects(semaphore.buffer, wrong, RangeError, "priority");
+  }
+});
+
+test("cancel() ends what this agent awaits, also of several permits", async () => {
+  for (const config of [undefined, { tracked: 2 }]) {
+    const semaphore = Semaphore.create(1, config);
+    const waits = [2, 3, 2].map((n) =>
+      semaphore.acquireAsync(n).catch((reason) => reason)
+    );
+    await turns();
+    assert.is(semaphore.cancel("over"), 3);
+    assert.equal(await Promise.all(waits), ["over", "over", "over"]);
+    assert.equal(
+      [semaphore.available, semaphore.awaiting, semaphore.waiters],
+      [1, 0, 0],
+    );
+  }
+});

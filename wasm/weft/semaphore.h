@@ -215,6 +215,12 @@ static inline int32_t weft_semaphore_available(const weft_semaphore *s) {
   return permits > 0 ? permits : 0;
 }
 
+/* Operations of all agents that wait. An agent that was terminated while it
+   waited stays counted. */
+static inline int32_t weft_semaphore_waiters(const weft_semaphore *s) {
+  return weft__load(&s->waiters);
+}
+
 /* Permits that this agent holds; 0 if the semaphore is not tracked. */
 static inline int32_t weft_semaphore_held(weft_semaphore *s) {
   if (s->tracked == 0) return 0;
