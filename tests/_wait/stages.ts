@@ -529,10 +529,10 @@ function anyScene(): Scene {
 }
 
 const LOCKS: Row[] = [{
-  waits: ["Mutex.lockAsync", "Mutex.runAsync"],
+  waits: ["Mutex.lockAsync", "Mutex.runAsync", "Mutex.waitForUnlockAsync"],
   scene: mutexScene("unlock"),
 }, {
-  waits: ["Mutex.lockAsync"],
+  waits: ["Mutex.lockAsync", "Mutex.waitForUnlockAsync"],
   what: "its owner dies",
   scene: mutexScene("abandon"),
 }, {
