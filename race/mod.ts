@@ -56,6 +56,7 @@ export type {
   Result,
   Sampling,
 } from "./report/result.ts";
+export type { Coverage, Reached } from "./report/coverage.ts";
 export type { Memory } from "./engine/scenario.ts";
 export {
   type Arbitrary,

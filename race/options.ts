@@ -39,6 +39,7 @@ export const OPTIONS: Allowed = {
     '"unused"',
     '"remembered"',
   ],
+  coverage: BOOLEAN,
   then: ['"explore"'],
   spins: NUMBER,
   begin: NUMBER,

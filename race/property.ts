@@ -12,6 +12,7 @@ import { keep, type Kept, keptIn } from "./kept.ts";
 import { RaceError } from "./report/error.ts";
 import type { Call } from "./engine/model.ts";
 import { programText } from "./report/print.ts";
+import { Counts, type Coverage } from "./report/coverage.ts";
 import type { Options, Program, Result } from "./report/result.ts";
 import type { OperationSpec, Spec } from "./spec.ts";
 
@@ -47,12 +48,15 @@ export interface Explored {
   readonly complete: number;
   /** The same in words, with the bounds that left something out. */
   readonly summary: string;
+  /** What was reached in any of the programs; with `coverage: true`. */
+  readonly coverage?: Coverage;
 }
 
 /** Counts what was explored. */
 class Tally {
   programs = 0;
   complete = 0;
+  readonly counts: Counts = new Counts();
   /** Of the programs that were explored completely, and of the others. */
   readonly bounds: Set<string> = new Set();
   readonly others: Set<string> = new Set();
@@ -62,6 +66,7 @@ class Tally {
   /** Counts a program; throws if it was to be complete and is not. */
   add(result: Result, program: Generated, { complete }: PropertyOptions): void {
     this.programs++;
+    if (result.coverage !== undefined) this.counts.include(result.coverage);
     if (result.complete) this.complete++;
     else if (complete === true) {
       throw new Error(`not complete: ${program}: ${result.summary}`);
@@ -282,8 +287,11 @@ function generate(
     ...o.seed !== undefined && { seed: o.seed },
   };
   const verdict = (details: fc.RunDetails<Any>): Explored => {
-    const { programs, complete, summary } = tally;
-    if (!details.failed) return { programs, complete, summary };
+    const { programs, complete, summary, counts } = tally;
+    if (!details.failed) {
+      const coverage = o.coverage === true ? counts.told() : undefined;
+      return { programs, complete, summary, ...coverage && { coverage } };
+    }
     const { errorInstance, seed, numRuns, numShrinks } = details;
     if (!(errorInstance instanceof RaceError)) throw errorInstance;
     const kept = keepIt(errorInstance, details.counterexample[0]);

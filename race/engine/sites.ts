@@ -26,12 +26,22 @@ const PLACE =
 /** In a bundle: the folder of the tester's sources, or the bundle itself. */
 let own: string | undefined;
 
+/** The files of lines that were looked for, by the lines. */
+const paths = new Map<string, string>();
+
+/** The path or the address of the file of a line that `siteOf` has found. */
+export const pathOf = (site: string): string | undefined => paths.get(site);
+
 /** The source line of the code under test that is on the stack. */
 export function siteOf(): string {
   for (const line of (new Error().stack ?? "").split("\n").slice(1)) {
     if (ownLine(line)) continue;
     const match = /([^/\\(\s]+?)(?:\?[^:]*)?:(\d+):\d+\)?$/.exec(line.trim());
-    if (match !== null) return sourceAt(line) ?? `${match[1]}:${match[2]}`;
+    if (match !== null) {
+      const site = sourceAt(line) ?? `${match[1]}:${match[2]}`;
+      if (!paths.has(site)) paths.set(site, sourceFile(line));
+      return site;
+    }
     // A wasm module has no lines, but its functions have names. The functions
     // that were added for plain accesses have none.
     const [, name] = /^at (\S+) \(wasm:/.exec(line.trim()) ?? [];

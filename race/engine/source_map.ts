@@ -50,12 +50,21 @@ export function sourceOf(
 // In two parts: in a bundle, the whole would be found here.
 const MARK = ["//# source", "MappingURL="].join("");
 
-function mapOf(path: string): SourceMap | undefined {
+/** The text of a file by its path or address, if it can be read here. */
+export function textOf(path: string): string | undefined {
   try {
     const { process } = globalThis as unknown as Globals;
     const { readFileSync } = process.getBuiltinModule("node:fs");
     const at = path.startsWith("file:") ? new URL(path) : path;
-    const source: string = readFileSync(at, "utf8");
+    return readFileSync(at, "utf8");
+  } catch {
+    return undefined;
+  }
+}
+
+function mapOf(path: string): SourceMap | undefined {
+  try {
+    const source = textOf(path) ?? "";
     // A regular expression that seeks the last one takes minutes without one.
     const mark = source.lastIndexOf(MARK);
     const [url = ""] = mark < 0
@@ -68,7 +77,7 @@ function mapOf(path: string): SourceMap | undefined {
       )
       : url === ""
       ? ""
-      : readFileSync(new URL(url, new URL(at, "file:///")), "utf8");
+      : textOf(new URL(url, new URL(path, "file:///")).href) ?? "";
     const { sources, mappings } = JSON.parse(text);
     return { sources, lines: decode(mappings) };
   } catch {

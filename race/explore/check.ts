@@ -51,6 +51,7 @@ import {
   times,
 } from "./verdict.ts";
 import { pageOf } from "../report/page.ts";
+import { Counts } from "../report/coverage.ts";
 import { svgOf } from "../report/svg.ts";
 import { Trace } from "../report/trace.ts";
 
@@ -60,7 +61,21 @@ export function check(
   program: Program,
   o: Options,
 ): Result | Promise<Result> {
-  return explore(scenario, program, o, (engine) => examine(engine, o));
+  return explore(
+    scenario,
+    program,
+    o,
+    (engine) => o.coverage === true ? covering(engine, o) : examine(engine, o),
+  );
+}
+
+/** Explores the engine's program, and counts what it reaches. */
+function* covering(engine: Engine, o: Options): Steps<Result> {
+  const counts = new Counts();
+  engine.coverage = counts;
+  engine.sites = true;
+  const result = yield* examine(engine, o);
+  return { ...result, coverage: counts.told() };
 }
 
 /**
@@ -346,8 +361,10 @@ function* replayPicture(
 ): Steps<Picture> {
   const { world } = engine;
   const trace = world.trace = new Trace();
+  const { sites, coverage } = engine;
   engine.until = Infinity;
   engine.sites = o.lines ?? true;
+  engine.coverage = null;
   for (const agent of world.agents) agent.site = ""; // of an earlier check
   try {
     yield* run(
@@ -358,7 +375,8 @@ function* replayPicture(
     return pictureOf(world, trace, engine.count, title, footer);
   } finally {
     world.trace = null;
-    engine.sites = false;
+    engine.sites = sites;
+    engine.coverage = coverage;
   }
 }
 

@@ -81,6 +81,8 @@ function engineFor(scenario: Scenario, program: Program, o: Options): Engine {
   engine.forgets = false;
   engine.believed = 0;
   engine.asked = null;
+  engine.coverage = null;
+  engine.sites = false;
   engine.futures.clear();
   engine.leapt.clear();
   engine.rounds.clear();

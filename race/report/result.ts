@@ -5,6 +5,7 @@
  */
 import type { FailureKind } from "../engine/kinds.ts";
 import type { Call } from "../engine/model.ts";
+import type { Coverage } from "./coverage.ts";
 
 /**
  * A reduction of the search: steps that commute are taken in one order; agents
@@ -124,6 +125,12 @@ export interface Options {
    * tester tries that on random walks.
    */
   readonly memoryless?: boolean | undefined;
+  /**
+   * Whether it is counted which operations are reached, and what comes of them:
+   * `result.coverage`. Agents are then run for every step, which takes several
+   * times as long.
+   */
+  readonly coverage?: boolean | undefined;
   /** With `race.replay`: "explore" searches what can follow the schedule. */
   readonly then?: "explore" | undefined;
   /**
@@ -192,6 +199,8 @@ export interface Result {
   readonly maxOpSteps: number;
   /** How far the tester looked, such as "complete: 64 states". */
   readonly summary: string;
+  /** What was reached, and what never was; with `coverage: true`. */
+  readonly coverage?: Coverage;
   /** The interleaving as a table; `race.replay` alone gives it. */
   readonly table?: string;
   /** The failure that was found, if any. */

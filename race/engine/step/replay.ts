@@ -68,6 +68,14 @@ export interface Chooser {
   choose(engine: Engine): number;
 }
 
+/** Counts what the code under test does. */
+export interface Covers {
+  /** Counts an operation that an agent did. */
+  note(agent: Agent, result: unknown): void;
+  /** Counts the end of a sleep by its timeout. */
+  timedOut(agent: Agent): void;
+}
+
 /** The most milliseconds that pass at once for a loop on the clock. */
 const LONGEST = 1e7;
 
@@ -132,6 +140,8 @@ export class Engine implements Host {
   believed = 0;
   /** Whether source lines are recorded. */
   sites = false;
+  /** What counts the operations; then agents are run for every step. */
+  coverage: Covers | null = null;
   /** After this many steps in a call, `overdue` is called. */
   maxSteps = 1000;
   /** Called for an agent that has taken `maxSteps` in a call. */
@@ -635,6 +645,7 @@ export class Engine implements Host {
     const { world } = this;
     if (age > 0) agent.stale++;
     const result = world.perform(agent, age);
+    this.coverage?.note(agent, result);
     if (agent.ends <= agent.n) agent.effort++;
     if (agent.effort > this.maxSteps) this.overdue?.(agent);
     const { memory } = world;

@@ -290,6 +290,7 @@ function unusual(engine: Engine, agent: Agent, action: number): void {
       return world.resume(agent);
     }
     world.leave(agent);
+    engine.coverage?.timedOut(agent);
     world.trace?.row(
       world,
       agent,
