@@ -22,6 +22,28 @@ test("docs/race_findings.md is the page of these packages and checks", () => {
   assert.equal(rows, wanted, "deno task race:published writes it anew");
 });
 
+test("each finding says how much it matters, or stands among those that are none", () => {
+  const none = page.indexOf("\n## Not findings\n");
+  assert.ok(none > 0);
+  for (const { name, version, checks } of PACKAGES) {
+    for (const { title, finding } of checks) {
+      if (finding === undefined) continue;
+      const at = page.indexOf(`\n### ${name} ${version}: ${title}\n`);
+      assert.ok(at > 0, title);
+      assert.is(at > none, "none" in finding.standing, title);
+      const text = page.slice(at, page.indexOf("```text", at))
+        .replace(/\s+/g, " ");
+      for (const words of Object.values(finding.standing)) {
+        assert.ok(text.includes(`${words}.`), `${title}: ${words}`);
+      }
+      if ("severity" in finding.standing) {
+        assert.match(finding.standing.severity, /^(high|medium|low): /);
+        assert.match(text, /\*\*Evidence\*\*: (on threads|the tester only)\./);
+      }
+    }
+  }
+});
+
 test("each finding in a package says where it is and how to mend it", () => {
   for (const { name, checks } of PACKAGES) {
     for (const { title, verdict, finding } of checks) {

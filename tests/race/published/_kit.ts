@@ -33,6 +33,19 @@ export interface Open {
   anew(path: string, opening?: Opening): Promise<() => Any>;
 }
 
+/** How much a finding matters, or why it is none. */
+export type Standing = {
+  /** "high", "medium" or "low", and what it comes to. */
+  readonly severity: string;
+  /** What the package, or a standard, says that does not hold. */
+  readonly contract: string;
+  /** How users of the package come to it. */
+  readonly reach: string;
+} | {
+  /** Why it is no finding, though the tester tells it. */
+  readonly none: string;
+};
+
 /** What a maintainer would want to know of a finding. */
 export interface Finding {
   /** The file and the function. */
@@ -41,6 +54,7 @@ export interface Finding {
   readonly what: string;
   /** One way to mend it. */
   readonly mend: string;
+  readonly standing: Standing;
 }
 
 /** The same on threads: round after round, until one goes wrong. */

@@ -26,7 +26,9 @@ const rowOf = (of: Published, check: Check): string =>
 
 /** The page. */
 export function pageOf(done: readonly Done[]): string {
-  const found = done.filter(({ check }) => check.verdict !== "complete");
+  const told = done.filter(({ check }) => check.verdict !== "complete");
+  const isNone = ({ check }: Done) => "none" in check.finding!.standing;
+  const found = told.filter((one) => !isNone(one));
   const cpu = cpus()[0]?.model ?? "unknown processor";
   return `# What the race tester finds in published packages
 
@@ -57,7 +59,15 @@ ${process.versions.deno ? `Deno ${process.versions.deno}` : ""}, ${cpu}.
 
 ## Findings
 
+${INTRODUCTION}
+
 ${found.map(findingOf).join("\n\n")}
+
+## Not findings
+
+The tester tells these, too. Each says why it is not counted among the findings.
+
+${told.filter(isNone).map(findingOf).join("\n\n")}
 
 ## What was right
 
@@ -68,6 +78,13 @@ ${
   }
 `;
 }
+
+const INTRODUCTION =
+  `The evidence is "on threads" if real workers did the same, without the tester.
+"The tester only" means that an interleaving of the package's own code shows it,
+and that threads were not tried or did not show it: it may be rare. A severity
+is high if a result is wrong or an agent waits for ever, medium if a call fails,
+low if no machine is known to show it.`;
 
 /** What the checks changed, package by package. */
 const notesOf = (done: readonly Done[]): string =>
@@ -85,12 +102,21 @@ const fineOf = ({ of, check, result }: Done): string =>
   `${result.summary[0]!.toUpperCase()}${result.summary.slice(1)}.`;
 
 function findingOf({ of, check, result, ms, threads }: Done): string {
-  const { where, what, mend } = check.finding!;
+  const { where, what, mend, standing } = check.finding!;
+  const seen = threads !== "" && !threads.includes("not seen");
   const { failure } = result;
   return `### ${headingOf(of, check)}
 
 - **Where**: ${where}.
 - **What happens**: ${what}
+${
+    "none" in standing
+      ? `- **Why it is none**: ${standing.none}.`
+      : `- **Evidence**: ${seen ? "on threads" : "the tester only"}.
+- **Severity**: ${standing.severity}.
+- **Contract**: ${standing.contract}.
+- **Reached by**: ${standing.reach}.`
+  }
 - **A way to mend it**: ${mend}
 - **Checked**: ${check.program}. Found as \`${failure!.kind}\` after
   ${result.states} states in ${time(ms)}${threads && `; ${threads}`}.

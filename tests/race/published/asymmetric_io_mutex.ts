@@ -66,6 +66,15 @@ export const published: Published = {
           "logs an error.",
         mend: "Let only writers enter the second branch: " +
           "`else if (!input && Atomics.compareExchange(...) === ...)`.",
+        standing: {
+          severity:
+            "medium: a reader keeps out other readers, and an error is " +
+            "logged",
+          contract:
+            'the README says that the lock allows "atomic memory read and ' +
+            'write operations" of both sides',
+          reach: "lock() and unlock() of a subclass, as the README shows them",
+        },
       },
     },
     {

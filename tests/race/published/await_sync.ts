@@ -103,6 +103,13 @@ export const published: Published = {
           "yet.",
         mend: "Copy the bytes first, then Atomics.store() the length and " +
           "notify; read the length with Atomics.load().",
+        standing: {
+          severity: "high: a call returns bytes that are not its result",
+          contract:
+            'the README says that the function "executes synchronously" ' +
+            "and returns its Uint8Array",
+          reach: "every call of a function that createWorker() made",
+        },
       },
     },
     {
@@ -119,6 +126,12 @@ export const published: Published = {
         mend: 'Let each turn change the word: the reader stores "taken" and ' +
           "notifies, the writer stores the length and notifies, and each " +
           "waits in a loop until it reads what it waits for.",
+        standing: {
+          severity: "high: both threads sleep for ever",
+          contract:
+            'the README says that the function "executes synchronously"',
+          reach: "a call whose result has more than 8184 bytes",
+        },
       },
       script: SCRIPT,
     },

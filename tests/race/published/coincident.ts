@@ -101,6 +101,13 @@ export const published: Published = {
           "length, before that write: a compiler or a processor may show the " +
           "worker the flag first.",
         mend: "Atomics.store(i32, 0, 1) instead of the plain write.",
+        standing: {
+          severity:
+            "low: a compiler or a processor must move the write; none was " +
+            "seen to",
+          contract: "that of ECMAScript: nothing orders a plain write",
+          reach: "every call that a worker makes and waits for",
+        },
       },
     },
     {

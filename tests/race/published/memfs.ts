@@ -63,6 +63,11 @@ export const published: Published = {
           "the worker wait while that word holds what it held before the call " +
           "that it served last. Use Atomics.store() and Atomics.load() for " +
           "int32[1].",
+        standing: {
+          none: "The deadlock is that of a clock that stands still, as the " +
+            "check has it. On threads the call ends after 100 ms with " +
+            '"Timeout", an end that the code provides for',
+        },
       },
       threads: {
         path: MESSENGER,

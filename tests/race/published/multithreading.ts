@@ -104,6 +104,12 @@ export const published: Published = {
           "same loop.",
         mend: "Wake all sleepers in release(), or let a woken sleeper that " +
           "cannot go on wake the next one before it sleeps again.",
+        standing: {
+          severity: "high: an agent sleeps for ever although a permit is free",
+          contract: 'the README says of blockingAcquire(): "Blocking wait. ' +
+            'Returns SemaphoreGuard"',
+          reach: "Semaphore.blockingAcquire(n) with different n",
+        },
       },
       threads: {
         path: SYNC,
@@ -157,6 +163,10 @@ export const published: Published = {
         mend: "Repeat the load and the compareExchange while the load finds " +
           "enough permits, or document that the answer may be null under " +
           "contention.",
+        standing: {
+          none: 'The README says "Returns SemaphoreGuard or null" and not ' +
+            "when. An attempt that may fail under contention is usual",
+        },
       },
     },
     {

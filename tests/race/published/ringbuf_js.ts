@@ -92,6 +92,13 @@ export const published: Published = {
           '"no answer". The consumer pops what was left in memory.',
         mend: "Test for undefined (`cb(...) ?? to_write`), so that 0 is an " +
           "answer.",
+        standing: {
+          none:
+            'It is a mistake, against the comment of writeCallback(): "it ' +
+            "is assumed that the returned number is the number of " +
+            'elements that have been written". But one thread alone meets ' +
+            "it, so that it is no race",
+        },
       },
       script: `import { RingBuffer } from "ringbuf.js";
 const ring = new RingBuffer(

@@ -72,6 +72,12 @@ export const published: Published = {
           "SyntaxError.",
         mend: "Call Atomics.wait() in a loop, until Atomics.load() of the " +
           "flag says that there is a message.",
+        standing: {
+          severity: "medium: an exception, if a notification comes late",
+          contract: 'the README says that readMessage() "will block until it ' +
+            'receives and returns a message"',
+          reach: "readMessage() and writeMessage(), as the README shows them",
+        },
       },
       threads: {
         path: "dist/index.js",
@@ -129,6 +135,11 @@ export const published: Published = {
           "its bytes while they are read.",
         mend: "Let the writer wait (asynchronously, on a main thread) until " +
           "the flag is 0, or document that each message must be asked for.",
+        standing: {
+          none:
+            "The README shows one message for each request of the worker. " +
+            "Two in a row are not its use",
+        },
       },
     },
   ],

@@ -87,6 +87,10 @@ export const published: Published = {
           "counter. The comment of wait() does not say so.",
         mend: "Say that one agent may wait at a time, or notify all agents " +
           "when the count leaves 0.",
+        standing: {
+          none: "The package exports SyncMessagePort alone, in which one " +
+            "thread waits on each counter. Its users cannot meet this",
+        },
       },
       threads: {
         path: COUNTER,
