@@ -26,11 +26,13 @@ import type { CallRing, ServeOptions } from "./call_ring.ts";
 
 export type {
   ApiCodec,
+  BlockingArgument,
   BlockingMethod,
   BlockingRemote,
   BlockingRemoteClass,
   ConnectOptions,
   Remote,
+  RemoteArgument,
   RemoteClass,
   RemoteIterable,
   RemoteMethod,
@@ -40,6 +42,7 @@ export type { Disposer } from "./_memory/dispose.ts";
 export type {
   AllTrue,
   CarriedOf,
+  CarriedOfArgument,
   CodecOfApi,
   IsData,
   IsIterated,
@@ -50,6 +53,7 @@ export type {
   IteratedOf,
   JsonCodec,
   OwnCodec,
+  StaysHere,
   StructuredOf,
   ValueCodec,
   ValuesOf,
@@ -112,17 +116,33 @@ async function serveAsync(
 ): Promise<number> {
   assertOptions(options, ["codec", "errors", "limit", "signal", "ref"]);
   const { codec, errors, limit, ...waiting } = options ?? {};
-  const server = new Server(() => slotsOf(ring, agentId()), api, {
-    codec,
-    errors,
-  });
+  const server = new Server(
+    () => slotsOf(ring, agentId()),
+    api,
+    { codec, errors },
+    false,
+  );
   const { slots } = server;
   const most = inRange("limit", limit ?? slots.count, 1, slots.count);
   const underway = new Set<Promise<void>>();
+  /** Calls that were taken while as many were under way as may be. */
+  const late: number[] = [];
+  const begin = (at: number) => {
+    const answer = server.handle(at, true);
+    if (answer === undefined) return;
+    underway.add(answer);
+    answer.then(() => {
+      underway.delete(answer);
+      while (late.length > 0 && underway.size < most) begin(late.shift()!);
+    });
+  };
   const nap = new Nap(slots);
   try {
     for (;;) {
-      while (underway.size >= most) await Promise.race(underway);
+      // Methods that call back go on when their callers answer.
+      while (underway.size >= most && !server.talks.expects) {
+        await Promise.race(underway);
+      }
       let at = 0;
       if (!waiting.signal?.aborted) {
         at = slots.takeOrEnd();
@@ -133,16 +153,14 @@ async function serveAsync(
       }
       at ||= await awaitOn(slots.coming, waiting);
       if (at < 0) return server.count;
-      const answer = server.handle(at, true);
-      if (answer !== undefined) {
-        underway.add(answer);
-        answer.then(() => underway.delete(answer));
-      }
+      if (underway.size < most || server.isAnswer(at)) begin(at);
+      else late.push(at);
       const turn = nextTurn();
       if (turn !== undefined) await turn;
     }
   } finally {
-    await Promise.all(underway);
+    server.stop();
+    while (underway.size > 0) await Promise.race(underway);
     server.end();
   }
 }
@@ -154,14 +172,17 @@ function serveBlocking(
 ): number {
   assertOptions(options, ["codec", "errors"]);
   assertBlocking("serve");
-  const server = new Server(() => slotsOf(ring, agentId()), api, options ?? {});
+  const server = new Server(
+    () => slotsOf(ring, agentId()),
+    api,
+    options ?? {},
+    true,
+  );
   try {
-    for (;;) {
-      const at = server.slots.takeBlocking()!;
-      if (at < 0) return server.count;
-      server.handle(at, false);
-    }
+    while (server.serveNext());
+    return server.count;
   } finally {
+    server.stop();
     server.end();
   }
 }
@@ -180,12 +201,17 @@ function serveBlocking(
  * and its message is cut. Another reason that does not fit, or that the codec
  * cannot carry, arrives as an `AbortError`.
  *
+ * Objects of methods within `api`, its properties and its classes are served,
+ * too. Instances and iterators stay here, and functions that are arguments stay
+ * with the caller, and are called back.
+ *
  * If a method throws, its caller gets the error. A request or a result may
  * be longer than a slot of the ring: it is sent in pieces. The server keeps
  * them for 30 seconds, for a caller that may have died.
  *
- * It changes shared memory only by steps that {@linkcode CallRing} takes, too;
- * the scenarios of `CallRing` prove them. Progress, fairness and what a
+ * It changes shared memory by steps that {@linkcode CallRing} takes, too, which
+ * the scenarios of `CallRing` prove; and a caller whose function was called back
+ * posts its answer in the slot that it has, as its own scenarios prove. Progress, fairness and what a
  * terminated agent leaves behind are as there. C twin: `weft_calls_serve`.
  *
  * @example A worker that counts

@@ -5,7 +5,7 @@
  */
 
 import { bytesFor, Slots } from "./_calls/call_slots.ts";
-import { parent } from "./_calls/parent.ts";
+import { parent } from "./_worker/parent.ts";
 import { CALL_RING } from "./_layout.ts";
 import { describe } from "./_memory/describe.ts";
 import {

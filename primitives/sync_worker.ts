@@ -6,8 +6,8 @@
 
 import { describe } from "./_memory/describe.ts";
 import type { Disposer } from "./_memory/dispose.ts";
-import { LastWords } from "./_calls/last_words.ts";
-import { parent } from "./_calls/parent.ts";
+import { LastWords } from "./_worker/last_words.ts";
+import { parent } from "./_worker/parent.ts";
 import { Client } from "./_calls/client.ts";
 import { type Invoke, remoteBy } from "./_calls/remote.ts";
 import { slotsOf } from "./_calls/wire.ts";
@@ -19,7 +19,7 @@ import {
   sendOutput,
   threads,
   writeOutput,
-} from "./_calls/threads.ts";
+} from "./_worker/threads.ts";
 import { json } from "./_message/codec.ts";
 import { isError } from "./_message/thrown.ts";
 import { values } from "./_value/codec.ts";
@@ -43,7 +43,7 @@ export type {
   OptionsOf,
 } from "./calls.ts";
 export { CallError } from "./call_ring.ts";
-export type { AnyWorker } from "./_calls/threads.ts";
+export type { AnyWorker } from "./_worker/threads.ts";
 
 /** How to start and to call a worker whose functions have the types of `Api`. */
 export interface SyncWorkerOptions<Api = object>

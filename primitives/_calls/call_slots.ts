@@ -330,6 +330,15 @@ export class Slots {
     return at;
   }
 
+  /**
+   * Posts a request in the slot whose answer this agent has read, and which it
+   * has not given back. So no other caller takes the slot meanwhile.
+   */
+  postAgain(at: number, request: Uint8Array): void {
+    this.#put(request, at + REQUEST);
+    this.publish(at, request.length);
+  }
+
   /** Claims a slot for a request; 0 if none is free. Then `publish` it. */
   begin(): number {
     if (this.closed) throw new ClosedError("The ring is closed");

@@ -30,6 +30,13 @@ import {
   type Slots,
 } from "./call_slots.ts";
 import {
+  BLOCKED,
+  type CallBack,
+  Functions,
+  type Outcome,
+  staysHere,
+} from "./functions.ts";
+import {
   blockingIterator,
   Done,
   iterateLater,
@@ -41,7 +48,10 @@ import { type Ends, type Invoke, remoteBy } from "./remote.ts";
 import type { ConnectOptions } from "./types.ts";
 import {
   assertBlocking,
+  BLOCKING,
   CALL,
+  CALLBACK,
+  CALLBACK_HEAD,
   CHECK,
   checkOf,
   codecOf,
@@ -49,12 +59,16 @@ import {
   ELSEWHERE,
   ERROR,
   FETCH,
+  FOR_CALL,
+  FOR_CALLER,
+  GAVE_UP,
   GET,
   GIVEN,
   HEAD,
   INSTANCE,
   isSignal,
   KEPT,
+  KEPT_MS,
   LONGEST,
   MAKE,
   MORE,
@@ -71,6 +85,7 @@ import {
   REASON,
   REASON_LENGTH,
   RELEASE,
+  RELEASED,
   RETURN,
   SIGNAL,
   THROW,
@@ -78,6 +93,8 @@ import {
   TOKEN,
   VALUE,
   WHOLE,
+  WITH_FUNCTIONS,
+  wordAt,
 } from "./wire.ts";
 
 /** How a call ended, or the first piece of its reply. */
@@ -141,6 +158,9 @@ export class Client {
   readonly #around: (invoke: Invoke) => Invoke;
   /** Releases the objects of others that nothing here stands for any more. */
   readonly #released: FinalizationRegistry<string>;
+  readonly #functions: Functions;
+  /** The agents for whose calls back it listens. */
+  readonly #listening: Set<number> = new Set();
 
   constructor(
     takeSlots: () => Slots,
@@ -156,6 +176,7 @@ export class Client {
     }
     this.#codec = codecOf(options);
     this.#classes = classesOf(options.errors ?? []);
+    this.#functions = new Functions(this.#codec, this.#classes);
     this.#slots = takeSlots();
     this.#blocks = blocks;
     this.#around = around;
@@ -165,8 +186,10 @@ export class Client {
     this.#lookout = new Lookout<Pending>(
       this.#slots,
       (call) => this.#take(call),
-      ({ at, token, signal, ref, resolve }) =>
-        resolve(this.#await(this.#path(token, at, signal), signal, ref, at)),
+      ({ at, token, signal, ref, resolve }) => {
+        const path = this.#path(token, at, signal);
+        resolve(this.#await(path, token, signal, ref, at));
+      },
     );
   }
 
@@ -194,8 +217,33 @@ export class Client {
 
   #invoke(call: Call): Invoke {
     return this.#blocks
-      ? this.#around((args) => this.#call(call, args))
-      : (args) => this.#callAsync(call, args);
+      ? this.#around((args) =>
+        args.some(staysHere)
+          ? this.#callWith(call, args)
+          : this.#call(call, args)
+      )
+      : (args) =>
+        args.some(staysHere)
+          ? this.#callWithAsync(call, args)
+          : this.#callAsync(call, args);
+  }
+
+  /** Calls with functions, which are called back. */
+  #callWithAsync(call: Call, args: unknown[]): Promise<unknown> {
+    const [rest, list, ids] = this.#functions.take(args);
+    const result = this.#callAsync(withList(call, list, 0), rest);
+    const end = () => this.#functions.end(ids);
+    result.then(end, end);
+    return result;
+  }
+
+  #callWith(call: Call, args: unknown[]): unknown {
+    const [rest, list, ids] = this.#functions.take(args);
+    try {
+      return this.#call(withList(call, list, BLOCKING), rest);
+    } finally {
+      this.#functions.end(ids);
+    }
   }
 
   /** What stands for an object that stayed where it is served. */
@@ -334,7 +382,7 @@ export class Client {
         const request = this.#request(call, args, token, signalAt);
         this.#assertFits(request);
         const path = this.#path(token, 0, signal, request);
-        return resolve(this.#await(path, signal, ref));
+        return resolve(this.#await(path, token, signal, ref));
       }
       this.#lookout.add({ at, token, signal, ref, resolve, reject });
     });
@@ -362,7 +410,21 @@ export class Client {
     }
     if (at !== 0 && isWaiting) spinPatiently(() => slots.isAnswered(at));
     const path = this.#path(token, at, signal, request);
-    return this.#result(block(path, this.#timeout));
+    let answer = block(path, this.#timeout);
+    while (answer?.what === CALLBACK) {
+      answer = this.#callBack(answer.value as CallBack, token);
+    }
+    return this.#result(answer);
+  }
+
+  /** Is called back, and blocks until the server says something again. */
+  #callBack(callBack: CallBack, call: number): Answer | undefined {
+    let outcome = this.#functions.run(callBack);
+    if (outcome instanceof Promise) {
+      outcome = this.#functions.threw(new TypeError(BLOCKED));
+    }
+    const path = this.#say(callBack, [FOR_CALL, call, outcome]);
+    return block(path, this.#timeout);
   }
 
   /** Refuses a request that the ring cannot carry. */
@@ -384,10 +446,10 @@ export class Client {
   #take({ at, token, signal, ref, resolve, reject }: Pending): void {
     try {
       const answer = this.#read(at);
-      if (isWhole(answer)) resolve(this.#result(answer));
+      if (isWhole(answer)) resolve(this.#endOf(answer, token, signal, ref));
       else {
         const path = this.#toEnd(token, signal, answer);
-        resolve(this.#await(path, signal, ref));
+        resolve(this.#await(path, token, signal, ref));
       }
     } catch (error) {
       reject(error);
@@ -397,6 +459,7 @@ export class Client {
   /** Awaits a call; `at` is its slot if it has one. */
   async #await(
     path: Waiting<Answer | undefined>,
+    token: number,
     signal: AbortSignal | undefined,
     ref: boolean,
     at = 0,
@@ -408,13 +471,111 @@ export class Client {
     };
     const options = { timeout: this.#timeout, signal, ref };
     try {
-      return this.#result(await tryBlockAsync(begin, options));
+      const answer = await tryBlockAsync(begin, options);
+      return await this.#endOf(answer, token, signal, ref);
     } finally {
       if (!begun && at !== 0) { // it was aborted before
         this.#tell(at, signal);
         this.#slots.cancel(at);
       }
     }
+  }
+
+  /** The result of a call, unless the server calls back before. */
+  #endOf(
+    answer: Answer | undefined,
+    token: number,
+    signal: AbortSignal | undefined,
+    ref: boolean,
+  ): unknown {
+    if (answer?.what !== CALLBACK) return this.#result(answer);
+    return this.#talk(answer.value as CallBack, token, signal, ref);
+  }
+
+  /** Is called back, until the call is over. */
+  async #talk(
+    callBack: CallBack,
+    call: number,
+    signal: AbortSignal | undefined,
+    ref: boolean,
+  ): Promise<unknown> {
+    for (;;) {
+      const outcome = await this.#functions.run(callBack);
+      if (signal?.aborted) {
+        const { reason } = signal;
+        const why = this.#functions.threw(reason);
+        void this.#listenOn(callBack, [GAVE_UP, call, why]);
+        throw reason;
+      }
+      const saying: Saying = [FOR_CALL, call, outcome];
+      const path = this.#say(callBack, saying, signal);
+      const options = { timeout: this.#timeout, signal, ref };
+      const answer = await tryBlockAsync(() => path, options);
+      if (answer?.what !== CALLBACK) return this.#result(answer);
+      callBack = answer.value as CallBack;
+    }
+  }
+
+  /** The path that tells the server something, and waits for what it says. */
+  #say(
+    to: Pick<CallBack, "agent" | "number" | "at">,
+    [listens, talk, outcome]: Saying,
+    signal?: AbortSignal,
+  ): Waiting<Answer | undefined> {
+    const token = calls = calls + 1 | 0;
+    let { at } = to;
+    try {
+      const request = this.#functions.answer(to, token, listens, talk, outcome);
+      this.#assertFits(request);
+      if (at !== 0 && request.length <= this.#slots.maxRequest) {
+        const kept = at;
+        at = 0; // it is given back if this throws
+        this.#slots.postAgain(kept, request);
+        return this.#path(token, kept, signal);
+      }
+      return this.#path(token, 0, signal, request);
+    } finally {
+      if (at !== 0) this.#slots.cancel(at);
+    }
+  }
+
+  /** Tells a server something that is not to keep the process alive. */
+  async #listenOn(
+    to: Pick<CallBack, "agent" | "number" | "at">,
+    saying: Saying,
+  ): Promise<Answer | undefined> {
+    try {
+      const path = this.#say(to, saying);
+      return await tryBlockAsync(() => path, { timeout: Infinity, ref: false });
+    } catch {
+      return undefined; // it has ended, or the ring was closed
+    }
+  }
+
+  /**
+   * Is called back after calls are over, while the agent has functions. It begins
+   * in the slot `at`.
+   */
+  async #listen(agent: number, at: number): Promise<void> {
+    const functions = this.#functions;
+    let to = { agent, number: 0, at };
+    let outcome: Outcome | undefined;
+    this.#listening.add(agent);
+    await undefined; // this is called in a wait for the same slot
+    while (functions.isKept(agent)) {
+      const saying: Saying = [FOR_CALLER, functions.client, outcome];
+      const answer = await this.#listenOn(to, saying);
+      outcome = undefined;
+      if (answer?.what === CALLBACK) {
+        to = answer.value as CallBack;
+        outcome = await functions.run(to as CallBack);
+      } else if (answer?.what === RELEASED) {
+        to = { agent, number: 0, at: 0 };
+        functions.release(agent, answer.value as number[]);
+      } else break; // the server has ended
+    }
+    functions.release(agent);
+    this.#listening.delete(agent);
   }
 
   /** Writes why this agent gives up, if the server has made room for that. */
@@ -566,13 +727,13 @@ export class Client {
       }
       if ((yield* tryAgain(since)) === false) return undefined;
     }
-    const what = first.what & ~MORE;
-    return { what, value: this.#decode(what, joined(pieces)) };
+    return this.#answer(first.what & ~MORE, joined(pieces), 0);
   }
 
-  /** Reads the answer of a call, and gives its slot back. */
+  /** Reads the answer of a call, and gives its slot back if it is over. */
   #read(at: number): Answer {
     const bytes = answerAt(this.#slots, at);
+    let isKept = false;
     try {
       const what = bytes[0] ?? 0;
       const body = bytes.subarray(1);
@@ -580,13 +741,36 @@ export class Client {
       if (what === ELSEWHERE) {
         return { what, value: this.#slots.request(at).slice() };
       }
-      return { what, value: this.#decode(what, body) };
+      const isLast = what !== CALLBACK && !this.#listensFrom(what, body);
+      const answer = this.#answer(what, body, isLast ? 0 : at);
+      isKept = !isLast;
+      return answer;
     } finally {
-      this.#slots.cancel(at);
+      if (!isKept) this.#slots.cancel(at);
     }
   }
 
-  #decode(what: number, bytes: Uint8Array): unknown {
+  /** Whether it begins to listen in the slot of an answer. */
+  #listensFrom(what: number, body: Uint8Array): boolean {
+    return what === KEPT && this.#slots.count > 1 &&
+      !this.#listening.has(wordAt(body, 0));
+  }
+
+  /** The answer in a whole reply; `at` is its slot if that is kept. */
+  #answer(what: number, bytes: Uint8Array, at: number): Answer {
+    if (what !== KEPT) return { what, value: this.#decode(what, bytes, at) };
+    const agent = wordAt(bytes, 0);
+    const end = 5 + 4 * bytes[4]!;
+    const of = bytes[end]!;
+    const value = this.#decode(of, bytes.subarray(end + 1), 0);
+    if (this.#slots.count > 1) { // else nobody can call back
+      this.#functions.keep(agent, wordsIn(bytes.subarray(5, end)));
+      if (!this.#listening.has(agent)) void this.#listen(agent, at);
+    }
+    return { what: of, value };
+  }
+
+  #decode(what: number, bytes: Uint8Array, at: number): unknown {
     switch (what) {
       case NOTHING:
         return undefined;
@@ -600,6 +784,10 @@ export class Client {
         return new Done(
           bytes.length === 0 ? undefined : this.#codec.decode(bytes),
         );
+      case CALLBACK:
+        return this.#callBackIn(bytes, at);
+      case RELEASED:
+        return wordsIn(bytes);
       case OBJECT:
         return this.#standFor(bytes[0] ?? 0, readUtf8(bytes.subarray(1)));
       case ERROR:
@@ -607,6 +795,40 @@ export class Client {
     }
     throw new TypeError("The server of the ring does not use serve()");
   }
+
+  #callBackIn(bytes: Uint8Array, at: number): CallBack {
+    const args = bytes.subarray(CALLBACK_HEAD);
+    return {
+      agent: wordAt(bytes, 0),
+      number: wordAt(bytes, 4),
+      id: wordAt(bytes, 8),
+      what: bytes[12]!,
+      at,
+      args: args.length === 0 ? [] : this.#codec.decode(args) as unknown[],
+    };
+  }
+}
+
+/** Whether the server shall say more, of which talk; and how a function ended. */
+type Saying = [
+  listens: number,
+  talk: number,
+  outcome?: Outcome | undefined,
+];
+
+function wordsIn(bytes: Uint8Array): number[] {
+  const words: number[] = [];
+  for (let at = 0; at < bytes.length; at += 4) words.push(wordAt(bytes, at));
+  return words;
+}
+
+/** A call with a list of functions behind the name. */
+function withList({ head, longest }: Call, list: Uint8Array, bits: number) {
+  const long = new Uint8Array(head.length + list.length);
+  long.set(head);
+  long.set(list, head.length);
+  long[0]! |= WITH_FUNCTIONS | bits;
+  return { head: long, longest: longest + list.length, rooms: [] };
 }
 
 /** Whether nothing follows. */
@@ -659,7 +881,7 @@ function* tryAgain(
   since: number,
   what = "other pieces",
 ): Waiting<boolean> {
-  if (Date.now() - since > KEPT) {
+  if (Date.now() - since > KEPT_MS) {
     throw new Error(`The server of the call has lost its ${what}`);
   }
   return (yield pause()) !== "timed-out";

@@ -5,12 +5,19 @@
  * @module
  */
 
+import { errorOf } from "../_message/thrown.ts";
+import { Region } from "../_memory/region.ts";
+import { Desk } from "./talks.ts";
+import { isThenable, NEXT, RETURN } from "./wire.ts";
+
 /** The objects that an agent serves to the callers of one ring. */
 export class Hosts {
   readonly #objects = new Map<string, object>();
   #last = 0;
   /** How many servers of this agent serve the ring now. */
   servers = 0;
+  /** The calls by which they call back. */
+  readonly desk: Desk = new Desk();
 
   /** Keeps `object`; returns its key. */
   add(agent: number, object: object): string {
@@ -36,10 +43,14 @@ export class Hosts {
     this.#objects.delete(key);
   }
 
-  /** A server has ended; after the last one, nobody can call the objects. */
-  end(): void {
-    if (--this.servers > 0) return;
+  /**
+   * A server has ended. After the last one, nobody can call the objects, and it
+   * returns true.
+   */
+  end(): boolean {
+    if (--this.servers > 0) return false;
     for (const key of [...this.#objects.keys()]) this.release(key);
+    return true;
   }
 }
 
@@ -59,6 +70,7 @@ export type AnyIterator = Partial<
  */
 export function isIterator(value: unknown): value is object & AnyIterator {
   if (typeof value !== "object" || value === null) return false;
+  if (value instanceof Region) return false; // a channel, say
   const it = value as AnyIterator;
   return typeof it[Symbol.asyncIterator] === "function" ||
     typeof it.next === "function" && typeof it[Symbol.iterator] === "function";
@@ -72,7 +84,7 @@ export function iteratorOf(value: AnyIterator): AnyIterator {
 }
 
 /** Tells an iterator that nobody goes on. Nobody is there for its errors. */
-function letReturn(iterator: AnyIterator): void {
+export function letReturn(iterator: AnyIterator): void {
   try {
     const end = iterator.return?.() as PromiseLike<unknown> | undefined;
     end?.then?.(undefined, () => {});
@@ -90,4 +102,38 @@ export function hostsOf(buffer: SharedArrayBuffer, byteOffset: number): Hosts {
   let there = rings.get(byteOffset);
   if (there === undefined) rings.set(byteOffset, there = new Hosts());
   return there;
+}
+
+/**
+ * Goes on with an iterator: NEXT, RETURN or THROW. `over` is called at its end.
+ */
+export function stepOf(
+  what: number,
+  iterator: AnyIterator,
+  args: readonly unknown[],
+  over: () => void,
+): unknown {
+  const end = <T>(result: T): T => {
+    if ((result as { done?: boolean } | undefined)?.done) over();
+    return result;
+  };
+  const fail = (error: unknown): never => {
+    over();
+    throw error;
+  };
+  let result: unknown;
+  try {
+    if (what === NEXT) result = iterator.next!(...args as [unknown]);
+    else if (what === RETURN) {
+      result = iterator.return?.(args[0]) ?? { done: true, value: args[0] };
+    } else {
+      const [isText, thrown] = args;
+      const error = isText ? errorOf(thrown as string) : thrown;
+      if (iterator.throw === undefined) throw error;
+      result = iterator.throw(error);
+    }
+  } catch (error) {
+    return fail(error);
+  }
+  return isThenable(result) ? result.then(end, fail) : end(result);
 }

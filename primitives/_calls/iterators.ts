@@ -75,6 +75,7 @@ export class RemoteIterator implements AsyncIterableIterator<unknown, unknown> {
         return result;
       } catch (error) {
         this.#over = true;
+        this.#steps.over();
         throw error;
       }
     };

@@ -6,7 +6,7 @@
 
 import { refer } from "../_wait/times.ts";
 import { looking } from "../_wait/waiter.ts";
-import { KEPT } from "./wire.ts";
+import { KEPT_MS } from "./wire.ts";
 
 /**
  * A request or a reply that is longer than a slot, and how much of it came or
@@ -43,7 +43,7 @@ export function longsOf(
 export function forget(longs: Map<string, Long>): void {
   const now = Date.now();
   for (const [key, { since }] of longs) {
-    if (now - since < KEPT) break;
+    if (now - since < KEPT_MS) break;
     longs.delete(key);
   }
 }
@@ -58,7 +58,7 @@ export function forgetLater(longs: Map<string, Long>): void {
     sweeps.delete(longs);
     forget(longs);
     if (longs.size > 0) forgetLater(longs);
-  }, KEPT);
+  }, KEPT_MS);
   refer(timer, false);
 }
 

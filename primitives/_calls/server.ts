@@ -8,9 +8,13 @@
 import { describe } from "../_memory/describe.ts";
 import { inRange } from "../_memory/region.ts";
 import { type Codec, encodeWhole } from "../_message/message.ts";
-import { type Classes, classesOf, ownOf } from "../_message/own_errors.ts";
 import {
-  errorOf,
+  type Classes,
+  classesOf,
+  ownErrorOf,
+  ownOf,
+} from "../_message/own_errors.ts";
+import {
   errorText,
   isError,
   reasonOf,
@@ -32,7 +36,9 @@ import {
   hostsOf,
   isIterator,
   iteratorOf,
+  stepOf,
 } from "./hosts.ts";
+import { Done } from "./iterators.ts";
 import { find, membersOf, namesOf } from "./members.ts";
 import {
   forget,
@@ -42,9 +48,12 @@ import {
   replies,
   requests,
 } from "./pieces.ts";
+import { type Talk, Talks } from "./talks.ts";
 import type { ApiCodec } from "./types.ts";
 import { type Watched, Watches } from "./watch.ts";
 import {
+  ANSWER,
+  BLOCKING,
   CALL,
   CHECK,
   checkOf,
@@ -53,12 +62,15 @@ import {
   ELSEWHERE,
   ERROR,
   FETCH,
+  FUNCTION_BYTES,
+  FUNCTIONS_HEAD,
   GET,
   GIVEN,
   HEAD,
   INSTANCE,
   isThenable,
   ITERATOR,
+  KEPT,
   LONGEST,
   MAKE,
   MORE,
@@ -71,6 +83,7 @@ import {
   PIECE,
   PIECE_HEAD,
   PIECE_OF_CALL,
+  putWord,
   REASON,
   REASON_LENGTH,
   RELEASE,
@@ -81,6 +94,7 @@ import {
   VALUE,
   WHAT,
   WHOLE,
+  WITH_FUNCTIONS,
   wordAt,
 } from "./wire.ts";
 
@@ -93,6 +107,8 @@ interface Asked {
   /** The method, the class, or the property's value. */
   readonly value: unknown;
   readonly args: unknown[];
+  /** If functions are among the arguments. */
+  talk?: Talk;
 }
 
 /** Serves the calls of one ring by the members of one object. */
@@ -110,10 +126,18 @@ export class Server {
   readonly #bodies: Uint8Array[] = [];
   readonly #watches: Watches;
   readonly #hosts: Hosts;
+  readonly talks: Talks;
+  /** What comes before the answer of a call whose functions were kept. */
+  #before: Uint8Array | undefined;
   /** Calls that it served; the pieces of a reply are none. */
   count = 0;
 
-  constructor(takeSlots: () => Slots, api: object, options: ApiCodec) {
+  constructor(
+    takeSlots: () => Slots,
+    api: object,
+    options: ApiCodec,
+    blocks: boolean,
+  ) {
     this.#api = api;
     this.#members = membersOf(api);
     this.#codec = codecOf(options);
@@ -126,11 +150,33 @@ export class Server {
     this.#replies = longsOf(replies, buffer);
     this.#hosts = hostsOf(buffer, byteOffset);
     this.#hosts.servers++;
+    const { slots } = this;
+    this.talks = new Talks({
+      slots,
+      codec: this.#codec,
+      send: (at, what, encode) => this.#send(at, what, encode),
+      decode: (what, bytes) => this.#decode(what, bytes),
+      serveNext: blocks ? () => this.serveNext() : undefined,
+    }, this.#hosts.desk);
+  }
+
+  /** Blocks for a call, and serves it; false at the end. */
+  serveNext(): boolean {
+    const at = this.slots.takeBlocking()!;
+    if (at > 0) this.handle(at, false);
+    return at > 0;
+  }
+
+  /** Whether a caller answers there, so that a method can go on. */
+  isAnswer(at: number): boolean {
+    const what = this.slots.words[at + REQUEST]! & WHAT;
+    return what === ANSWER || what === FETCH || what === PIECE_OF_CALL;
   }
 
   /** Serves the call at `at`; a promise if its handler is async. */
   handle(at: number, mayAwait: boolean): Promise<void> | undefined {
     let watched: Watched | undefined;
+    let talk: Talk | undefined;
     let what = CALL;
     let result;
     try {
@@ -141,6 +187,7 @@ export class Server {
         if (whole === undefined) return;
         request = whole;
       }
+      if (request[0] === ANSWER) return void this.talks.answer(at, request);
       if (this.#replies.size > 0) forget(this.#replies);
       this.count++;
       const asked = this.#read(request);
@@ -149,15 +196,19 @@ export class Server {
         return void this.#replyWithout(at, ELSEWHERE);
       }
       what = asked.what;
+      if ((request[0]! & WITH_FUNCTIONS) !== 0) {
+        talk = this.#talk(at, request, asked.args);
+      }
       if (request[SIGNAL]! > 0) {
         watched = this.#watches.begin(at);
+        if (talk !== undefined) talk.watched = watched;
         asked.args[request[SIGNAL]! - 1] = watched.control.signal;
         // (G) From here on the caller may write there.
         Atomics.store(this.slots.words, at + REQUEST, GIVEN);
       }
       result = resultOf(asked);
       if (isThenable(result)) {
-        if (mayAwait) return this.#handleAsync(at, what, result, watched);
+        if (mayAwait) return this.#handleAsync(at, what, result, watched, talk);
         result.then(undefined, () => {}); // nobody else looks at it
         throw new TypeError(
           "A method returned a promise: serve.blocking cannot await it",
@@ -165,10 +216,10 @@ export class Server {
       }
     } catch (error) {
       this.#watches.end(watched);
-      return void this.#throw(at, error);
+      return void this.#end(at, talk, (at) => this.#throw(at, error));
     }
     this.#watches.end(watched);
-    this.#return(at, what, result);
+    this.#end(at, talk, (at) => this.#return(at, what, result));
   }
 
   async #handleAsync(
@@ -176,21 +227,60 @@ export class Server {
     what: number,
     result: PromiseLike<unknown>,
     watched: Watched | undefined,
+    talk: Talk | undefined,
   ): Promise<void> {
     this.#watches.lookOut();
     try {
       const value = await result;
       this.#watches.end(watched);
-      this.#return(at, what, value);
+      this.#end(at, talk, (at) => this.#return(at, what, value));
     } catch (error) {
       this.#watches.end(watched);
-      this.#throw(at, error);
+      this.#end(at, talk, (at) => this.#throw(at, error));
     }
   }
 
-  /** No call comes any more. */
+  /** Answers a call: at once, or, of a talk, where its caller waits next. */
+  #end(at: number, talk: Talk | undefined, answer: (at: number) => void): void {
+    if (talk === undefined) return answer(at);
+    this.talks.finish(talk, (at) => {
+      const needed = talk.blocks ? [] : this.talks.needed(talk);
+      if (needed.length > 0) this.#before = beforeOf(this.slots.id, needed);
+      answer(at);
+      this.#before = undefined;
+    });
+  }
+
+  /** Begins a talk: puts what stands for the functions among the arguments. */
+  #talk(at: number, request: Uint8Array, args: unknown[]): Talk {
+    let from = HEAD + request[NAME_LENGTH]!;
+    const client = wordAt(request, from);
+    const blocks = (request[0]! & BLOCKING) !== 0;
+    const talk = this.talks.begin(at, wordAt(request, TOKEN), client, blocks);
+    const count = request[from + FUNCTIONS_HEAD - 1]!;
+    from += FUNCTIONS_HEAD;
+    for (let i = 0; i < count; i++, from += FUNCTION_BYTES) {
+      const [place, kind] = request.subarray(from, from + 2);
+      const id = wordAt(request, from + 2);
+      args[place!] = this.talks.standFor(talk, kind!, id);
+    }
+    return talk;
+  }
+
+  #decode(what: number, bytes: Uint8Array): unknown {
+    if (what === ERROR) return ownErrorOf(readUtf8(bytes), this.#classes);
+    const value = bytes.length === 0 ? undefined : this.#codec.decode(bytes);
+    return what === DONE ? new Done(value) : value;
+  }
+
+  /** No answer comes any more. */
+  stop(): void {
+    this.talks.stop();
+  }
+
+  /** No call comes any more, and none is under way. */
   end(): void {
-    this.#hosts.end();
+    if (this.#hosts.end()) this.talks.end();
   }
 
   /** Why the caller gave up; undefined if it does not say. */
@@ -212,14 +302,15 @@ export class Server {
 
   /** What a request asks for; undefined if another server has the object. */
   #read(request: Uint8Array): Asked | undefined {
-    const begin = HEAD + request[NAME_LENGTH]!;
+    const nameEnd = HEAD + request[NAME_LENGTH]!;
+    const begin = nameEnd + functionBytes(request, nameEnd);
     const what = request[0]! & WHAT;
     if (!isAsked(what) || !(request.length >= begin)) { // NaN, too
       throw new TypeError(
         "The request was not made by connect(), which alone is served here",
       );
     }
-    let path = readUtf8(request.subarray(HEAD, begin));
+    let path = readUtf8(request.subarray(HEAD, nameEnd));
     let of = this.#api;
     if ((request[0]! & OF_OBJECT) !== 0) {
       const dot = path.indexOf(".");
@@ -286,7 +377,7 @@ export class Server {
     const args = request.length === begin
       ? []
       : this.#codec.decode(request.subarray(begin)) as unknown[];
-    return { what, of, value: this.#hosts, args: [...args, key] };
+    return { what, of, value: () => this.#hosts.delete(key), args };
   }
 
   #return(at: number, what: number, value: unknown): void {
@@ -329,11 +420,9 @@ export class Server {
   #throw(at: number, thrown: unknown): void {
     if (!isError(thrown)) {
       try {
-        return this.#send(
-          at,
-          THROWN,
-          (into) => thrown === undefined ? 0 : this.#codec.encode(thrown, into),
-        );
+        const write = (into: Uint8Array) =>
+          thrown === undefined ? 0 : this.#codec.encode(thrown, into);
+        return void this.#send(at, THROWN, write);
       } catch {
         thrown = unsendable("The method", thrown);
       }
@@ -344,29 +433,37 @@ export class Server {
   }
 
   /** Replies what `encode` writes, or the first piece of it. */
-  #send(at: number, what: number, encode: (into: Uint8Array) => number): void {
+  #send(
+    at: number,
+    what: number,
+    encode: (into: Uint8Array) => number,
+  ): boolean {
     const { slots } = this;
+    if (this.#before !== undefined) {
+      encode = after(this.#before, what, encode);
+      what = KEPT;
+    }
     const room = slots.space(at);
     const body = this.#bodies[at] ??= room.subarray(1);
     const length = encode(body);
     room[0] = what;
-    if (length <= body.length) return void slots.reply(at, 1 + length);
+    if (length <= body.length) return slots.reply(at, 1 + length);
     const bytes = encodeWhole(this.#codec.name, length, encode);
     const key = this.#keyOf(at, slots.room(at));
     const rest = { bytes, at: 0, since: 0 };
     forget(this.#replies);
-    this.#sendPiece(at, what, key, rest);
+    return this.#sendPiece(at, what, key, rest);
   }
 
   /** Sends the next piece of a reply. */
   #sendRest(at: number, request: Uint8Array): void {
     const key = this.#keyOf(at, request);
     const rest = this.#replies.get(key);
-    if (rest !== undefined) return this.#sendPiece(at, PIECE, key, rest);
+    if (rest !== undefined) return void this.#sendPiece(at, PIECE, key, rest);
     this.#replyWithout(at, ELSEWHERE);
   }
 
-  #sendPiece(at: number, what: number, key: string, rest: Long): void {
+  #sendPiece(at: number, what: number, key: string, rest: Long): boolean {
     const room = this.slots.space(at);
     const piece = rest.bytes.subarray(rest.at, rest.at + room.length - 1);
     rest.at += piece.length;
@@ -379,7 +476,9 @@ export class Server {
     }
     room[0] = more ? what | MORE : what;
     room.set(piece, 1);
-    if (!this.slots.reply(at, 1 + piece.length)) this.#replies.delete(key);
+    const isWanted = this.slots.reply(at, 1 + piece.length);
+    if (!isWanted) this.#replies.delete(key);
+    return isWanted;
   }
 
   /**
@@ -439,38 +538,36 @@ function resultOf({ what, of, value, args }: Asked): unknown {
   if (what === GET) return value;
   if (what === MAKE) return Reflect.construct(value as new () => object, args);
   if (what === RELEASE) return undefined;
-  return stepOf(what, of, value as Hosts, args);
+  return stepOf(what, of, args, value as () => void);
 }
 
-/** Goes on with an iterator; its result is that of the step. */
-function stepOf(
+/** The bytes of the list of functions that begins at a byte of a request. */
+const functionBytes = (request: Uint8Array, at: number): number =>
+  (request[0]! & WITH_FUNCTIONS) === 0
+    ? 0
+    : FUNCTIONS_HEAD + FUNCTION_BYTES * request[at + FUNCTIONS_HEAD - 1]!;
+
+/** Says that this agent has kept functions of a call. */
+function beforeOf(agent: number, ids: readonly number[]): Uint8Array {
+  const bytes = new Uint8Array(5 + 4 * ids.length);
+  putWord(bytes, 0, agent);
+  bytes[4] = ids.length;
+  for (const [i, id] of ids.entries()) putWord(bytes, 5 + 4 * i, id);
+  return bytes;
+}
+
+/** Puts an answer, with its kind, after bytes. */
+function after(
+  before: Uint8Array,
   what: number,
-  iterator: AnyIterator,
-  hosts: Hosts,
-  args: unknown[],
-): unknown {
-  const key = args.pop() as string;
-  const end = <T>(result: T): T => {
-    if ((result as { done?: boolean } | undefined)?.done) hosts.delete(key);
-    return result;
-  };
-  const fail = (error: unknown): never => {
-    hosts.delete(key);
-    throw error;
-  };
-  let result: unknown;
-  try {
-    if (what === NEXT) result = iterator.next!(...args as [unknown]);
-    else if (what === RETURN) {
-      result = iterator.return?.(args[0]) ?? { done: true, value: args[0] };
-    } else {
-      const [isText, thrown] = args;
-      const error = isText ? errorOf(thrown as string) : thrown;
-      if (iterator.throw === undefined) throw error;
-      result = iterator.throw(error);
+  encode: (into: Uint8Array) => number,
+) {
+  const begin = before.length + 1;
+  return (into: Uint8Array): number => {
+    if (into.length >= begin) {
+      into.set(before);
+      into[begin - 1] = what;
     }
-  } catch (error) {
-    return fail(error);
-  }
-  return isThenable(result) ? result.then(end, fail) : end(result);
+    return begin + encode(into.subarray(begin));
+  };
 }

@@ -10,6 +10,7 @@ import type {
   IsIterated,
   IteratedOf,
   JsonCodec,
+  StaysHere,
   ValueCodec,
 } from "../_message/codec.ts";
 import type { Codec } from "../_message/message.ts";
@@ -50,6 +51,40 @@ export interface ConnectOptions<Api = object> {
 }
 
 /**
+ * An argument, as callers give it. A function may return a promise, also where
+ * the method expects none.
+ */
+export type RemoteArgument<T> = unknown extends T ? T
+  : T extends (...args: infer Args) => infer Result
+    ? (...args: Args) => Awaited<Result> | PromiseLike<Awaited<Result>>
+  : T extends AsyncIterable<infer Value>
+    ? AsyncIterable<Value> | IterableIterator<Value>
+  : T extends IterableIterator<infer Value>
+    ? AsyncIterable<Value> | IterableIterator<Value>
+  : T;
+
+/** The same of an agent that blocks: its functions return no promises. */
+export type BlockingArgument<T> = unknown extends T ? T
+  : T extends (...args: infer Args) => infer Result
+    ? (...args: Args) => Awaited<Result>
+  : T extends AsyncIterable<infer Value> ? IterableIterator<Value>
+  : T extends IterableIterator<infer Value> ? IterableIterator<Value>
+  : T;
+
+/** Whether no argument is a function or an iterator. */
+type AreCopied<Args extends unknown[]> = true extends
+  { [At in keyof Args]: StaysHere<Args[At]> }[number] ? false : true;
+
+/** The arguments, as callers give them. */
+type RemoteArguments<Args extends unknown[]> = {
+  [At in keyof Args]: RemoteArgument<Args[At]>;
+};
+
+type BlockingArguments<Args extends unknown[]> = {
+  [At in keyof Args]: BlockingArgument<Args[At]>;
+};
+
+/**
  * The iterator that a method returns, as others see it. It can be iterated at
  * once, or awaited first.
  */
@@ -60,8 +95,11 @@ export type RemoteIterable<T> =
 /** A method, as others see it: it returns a promise. */
 export type RemoteMethod<Method> = Method extends
   (...args: infer Args) => infer Result
-  ? IsIterated<Awaited<Result>> extends true
-    ? (...args: Args) => RemoteIterable<IteratedOf<Awaited<Result>>>
+  ? IsIterated<Awaited<Result>> extends true ? (
+      ...args: RemoteArguments<Args>
+    ) => RemoteIterable<IteratedOf<Awaited<Result>>>
+  : AreCopied<Args> extends false
+    ? (...args: RemoteArguments<Args>) => Promise<Awaited<Result>>
     // The same type already, unless it returns `any`, or has a `this`.
   : [
     Result,
@@ -102,8 +140,11 @@ export type RemoteObject<Instance> = Remote<Instance> & Disposer;
 /** A method, as others see it that block. */
 export type BlockingMethod<Method> = Method extends
   (...args: infer Args) => infer Result
-  ? IsIterated<Awaited<Result>> extends true
-    ? (...args: Args) => IterableIterator<IteratedOf<Awaited<Result>>>
+  ? IsIterated<Awaited<Result>> extends true ? (
+      ...args: BlockingArguments<Args>
+    ) => IterableIterator<IteratedOf<Awaited<Result>>>
+  : AreCopied<Args> extends false
+    ? (...args: BlockingArguments<Args>) => Awaited<Result>
   : [Result, Awaited<Result>, unknown] extends
     [Awaited<Result>, Result, ThisParameterType<Method>] ? Method
   : (...args: Args) => Awaited<Result>

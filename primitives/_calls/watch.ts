@@ -12,8 +12,8 @@ const LOOK = 10;
 
 /** A call whose function was given a signal. */
 export interface Watched {
-  /** The slot of the call. */
-  readonly at: number;
+  /** The slot of the call; 0 while its caller is called back. */
+  at: number;
   /** Aborts the signal. */
   readonly control: AbortController;
 }
@@ -80,7 +80,9 @@ export class Watches {
 
   #lookAt(watched: Watched): void {
     // Once it is answered, the slot is another call's.
-    if (!this.#watched.has(watched) || this.#slots.isWanted(watched.at)) return;
+    const { at } = watched;
+    if (!this.#watched.has(watched)) return;
+    if (at === 0 || this.#slots.isWanted(at)) return;
     this.#watched.delete(watched);
     watched.control.abort(this.#reasonAt(watched.at));
   }

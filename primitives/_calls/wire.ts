@@ -28,10 +28,33 @@ export const NEXT = 6; // of an iterator
 export const RETURN = 7;
 export const THROW = 8;
 export const RELEASE = 9; // an object that stayed where it is served
+export const ANSWER = 10; // of a caller to a CALLBACK
 /** The bits that say what a request is. */
 export const WHAT = 15;
 /** A bit: the path begins with the key of an object that stayed. */
 export const OF_OBJECT = 16;
+/**
+ * A bit: after the name comes a list of functions: the number of the `connect`,
+ * how many there are, and for each its place among the arguments, its kind and
+ * its number.
+ */
+export const WITH_FUNCTIONS = 32;
+/** A bit: the caller blocks. */
+export const BLOCKING = 64;
+export const FUNCTION_BYTES = 6;
+export const FUNCTIONS_HEAD = 5;
+
+// An ANSWER has the kind of a result, or 0, in the place of a signal, and in that
+// of the name's length whether its caller waits on. After the head come the agent
+// that called back, the number of the call or of the `connect` that waits, and
+// the number of the call back. The result follows.
+export const RESULT = 1;
+export const LISTENS = 2;
+export const FOR_CALL = 1, FOR_CALLER = 2, GAVE_UP = 3;
+export const ANSWER_AGENT = 8;
+export const ANSWER_TALK = 12;
+export const ANSWER_NUMBER = 16;
+export const ANSWER_HEAD = 20;
 export const SIGNAL = 1;
 export const NAME_LENGTH = 2;
 export const CHECK = 3;
@@ -57,6 +80,12 @@ export const ELSEWHERE = 6; // try again: another server has the other pieces, o
 // the object, or this one, which is in C, has no room for a long message now
 export const OBJECT = 7; // that stays there: its kind, and its key
 export const DONE = 8; // the last value of an iterator
+// The caller shall call a function: the agent that serves, the number of this,
+// the number of the function, and CALL or a step. The arguments follow.
+export const CALLBACK = 9;
+export const CALLBACK_HEAD = 13;
+export const KEPT = 10; // the agent has kept functions; the answer follows
+export const RELEASED = 11; // functions that it has kept: their numbers
 export const MORE = 128; // and more pieces follow
 
 // A server that has read the arguments of a call with a signal writes GIVEN to
@@ -69,10 +98,10 @@ export const REASON_LENGTH = 6; // a word of the slot: the third of the request
 export const REASON = 12;
 
 /** The kinds of objects that stay. */
-export const INSTANCE = 1, ITERATOR = 2;
+export const INSTANCE = 1, ITERATOR = 2, FUNCTION = 3;
 
 /** How long a piece of a reply is kept, in ms. */
-export const KEPT = 30_000;
+export const KEPT_MS = 30_000;
 
 /** The byte by which both sides compare their codecs. */
 export const checkOf = (codec: Codec<unknown>): number =>

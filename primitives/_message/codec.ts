@@ -140,10 +140,32 @@ export type IteratedOf<T> = T extends AsyncIterable<infer Value> ? Value
 /** What is carried of a value: if it is an iterator, its values. */
 export type CarriedOf<T> = IsIterated<T> extends true ? IteratedOf<T> : T;
 
+/** Whether an argument is a function, or is iterated where it is. */
+export type StaysHere<T> = unknown extends T ? false
+  : [T] extends [never] ? false
+  : [NonNullable<T>] extends [
+    | ((...args: never[]) => unknown)
+    | AsyncIterable<unknown>
+    | IterableIterator<unknown>,
+  ] ? true
+  : false;
+
+/**
+ * What is carried of an argument: if it is a function, its arguments and its
+ * result.
+ */
+export type CarriedOfArgument<T> = unknown extends T ? T
+  : T extends (...args: infer Args) => infer Result
+    ? { [At in keyof Args]: Args[At] }[number] | Awaited<Result>
+  : T extends AsyncIterable<infer Value> ? Value
+  : T extends IterableIterator<infer Value> ? Value
+  : T;
+
 /** The arguments and the result of a method. */
 export type ValuesOf<Method> = Method extends
-  (...args: infer Args) => infer Result
-  ? { [At in keyof Args]: Args[At] }[number] | CarriedOf<Awaited<Result>>
+  (...args: infer Args) => infer Result ?
+    | CarriedOfArgument<{ [At in keyof Args]: Args[At] }[number]>
+    | CarriedOf<Awaited<Result>>
   : never;
 
 /** Whether each property of `T` is `true`. */

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Parent } from "../_calls/parent.ts";
+import type { Parent } from "../_worker/parent.ts";
 import { describe } from "../_memory/describe.ts";
 import type { Spec } from "./jobs.ts";
 import type { ReplyOf, RequestOf, Tasks } from "./task.ts";

@@ -59,5 +59,13 @@ export const MUTANTS = [
       "if (phase < REPLIED) return slots.receive(at);",
     ],
     c: IN_C,
+  }, {
+    what: "gives the slot back before it answers a call back",
+    by: "a caller is called back in a slot that another one wants",
+    ts: [
+      "if (!isKept) this.#slots.cancel(at);",
+      "this.#slots.cancel(at);",
+    ],
+    c: IN_C,
   }),
 ];

@@ -228,6 +228,74 @@ function reasons(weft: Weft) {
   });
 }
 
+/**
+ * Callers whose functions are called back, in one slot that another caller wants.
+ * The function has a state, so that a call back that is lost, or comes twice, is
+ * seen.
+ */
+function callsBack(weft: Weft, callers: number) {
+  const { CallRing } = weft.mod;
+  const config = { slots: 1, request: 64, reply: 32 };
+  const size = CallRing.byteLength(config);
+  const api = {
+    b: (one: number, fn: (n: number) => number): number => fn(one) + fn(one),
+    p: (one: number): number => -one,
+  };
+  return race.spec({
+    memory: () => {
+      const memory = new SharedArrayBuffer(size + 4);
+      CallRing.init(memory, 0, config);
+      return memory;
+    },
+    agent: (memory: SharedArrayBuffer, id: number) => {
+      const realm = weft.realm();
+      enter(realm, id);
+      const ring = new realm.mod.CallRing(memory);
+      const { connect, serve } = realm.mod;
+      const remote = connect.blocking<typeof api>(ring);
+      const ended = new Int32Array(memory, size, 1);
+      return {
+        end() {
+          if (Atomics.add(ended, 0, 1) === callers - 1) ring.close();
+        },
+        back(one: number): void {
+          let count = 0;
+          const sum = remote.b(one, (n) => {
+            if (n !== one) throw new Error("another's arguments");
+            return n + count++;
+          });
+          if (sum !== 2 * one + 1) throw new Error(`another's result: ${sum}`);
+        },
+        plain(one: number): void {
+          if (remote.p(one) !== -one) throw new Error("another's result");
+        },
+        serve: () => serve.blocking(ring, api),
+      };
+    },
+    stateless: false,
+    hints: [[length * 4, length * 4 + 4]],
+    ops: {
+      back: {
+        run: (h, n: number) => {
+          h.back(n);
+          h.end();
+        },
+      },
+      plain: {
+        run: (h, n: number) => {
+          h.plain(n);
+          h.end();
+        },
+      },
+      serve: { run: (h) => h.serve() },
+    },
+    final: (memory: SharedArrayBuffer) => {
+      const { pending } = new CallRing(memory);
+      if (pending !== 0) return `${pending} slots are lost`;
+    },
+  });
+}
+
 /** What a handler is told of a caller whose time is over. */
 const REASON = "TimeoutError: The call was not answered within 5 ms";
 
@@ -281,6 +349,22 @@ export function scenarios(weft: Weft): Scenario[] {
       spec: reasons(weft),
       agents: [[["call"], ["call"], ["end"]], [["serve"]]],
       options: { timeouts: 2, states: 4000, runs: 8 },
+      sampled: true,
+      notInC: NOT_IN_C,
+    },
+    {
+      name: "a caller is called back in a slot that another one wants",
+      spec: callsBack(weft, 2),
+      agents: [[["back", 5]], [["plain", 9]], [["serve"]]],
+      options: { timeouts: 0, states: 3000, runs: 8 },
+      sampled: true,
+      notInC: NOT_IN_C,
+    },
+    {
+      name: "two callers are called back in one slot",
+      spec: callsBack(weft, 2),
+      agents: [[["back", 5]], [["back", 9]], [["serve"]]],
+      options: { timeouts: 0, states: 1, runs: 8 },
       sampled: true,
       notInC: NOT_IN_C,
     },

@@ -56,6 +56,9 @@ export const generator = {
     yield 1;
   },
 };
+export const dated = { on: (fn: (date: Date) => void) => fn(new Date()) };
+export const fed = { feed: (dates: AsyncIterable<Date>) => void dates };
+export const inner = { on: (by: { fn: () => void }) => by.fn() };
 export const days = {
   async *days(): AsyncGenerator<Date, number> {
     yield await new Date();
@@ -77,14 +80,16 @@ export function connects(ring: CallRing): unknown[] {
     connect<typeof map>(ring),
     connect<typeof map>(ring, { codec: valueCodecWith({ errors: [] }) }),
     connect<typeof callback>(ring, { codec: own }),
-    // @ts-expect-error: no function is sent
     connect<typeof callback>(ring),
-    // @ts-expect-error: no function is sent
     connect.blocking<typeof callback>(ring, { timeout: 5 }),
-    // @ts-expect-error: no function is sent
-    connect<typeof callback>(ring, { codec: codec.structured }),
-    // @ts-expect-error: JSON has no functions
     connect<typeof callback>(ring, { codec: codec.json }),
+    connect<typeof dated>(ring),
+    // @ts-expect-error: JSON has no dates
+    connect<typeof dated>(ring, { codec: codec.json }),
+    // @ts-expect-error: JSON has no dates
+    connect<typeof fed>(ring, { codec: codec.json }),
+    // @ts-expect-error: a function within an object is not sent
+    connect<typeof inner>(ring),
     // @ts-expect-error: JSON has no dates
     connect<typeof date>(ring, { codec: codec.json }),
     // @ts-expect-error: JSON has no dates
@@ -211,4 +216,41 @@ export async function iterates(ring: CallRing): Promise<unknown[]> {
   // @ts-expect-error: an agent that does not block awaits its values
   for (const date of remote.days()) dates.push(date);
   return [dates, counts];
+}
+
+const called = {
+  each: async (
+    fn: (n: number) => Promise<string>,
+    of?: AsyncIterable<Date>,
+  ): Promise<string> => await fn(1) + String(of),
+  now: (fn: (n: number) => number): number => fn(1),
+};
+
+/** Is never called. */
+export async function callsBack(ring: CallRing): Promise<unknown[]> {
+  const remote = connect<typeof called>(ring);
+  const now = connect.blocking<typeof called>(ring);
+  async function* dates() {
+    yield await new Date();
+  }
+  const texts: string[] = [
+    await remote.each((n) => n.toFixed()),
+    await remote.each((n) => Promise.resolve(n.toFixed()), dates()),
+    await remote.each((n) => n.toFixed(), [new Date()].values()),
+    now.each((n) => n.toFixed(), [new Date()].values()),
+  ];
+  const sums: number[] = [
+    await remote.now((n) => n),
+    await remote.now((n) => Promise.resolve(n)),
+    now.now((n) => n),
+  ];
+  // @ts-expect-error: it gets a number
+  await remote.each((n: string) => n);
+  // @ts-expect-error: it returns a text
+  await remote.each((n) => n);
+  // @ts-expect-error: this agent blocks, so nobody awaits a promise of it
+  now.each((n) => Promise.resolve(n.toFixed()));
+  // @ts-expect-error: its values are dates
+  await remote.each((n) => n.toFixed(), [1].values());
+  return [texts, sums];
 }

@@ -18,13 +18,14 @@ const ROOMS = [
   "_value",
   "_map",
   "_queue",
+  "_worker",
   "_calls",
   "_pool",
   "_kernel",
 ];
 
 /** No folder is larger than a reader can survey. */
-const FIRST_LEVEL = 49;
+const FIRST_LEVEL = 50;
 const ROOM = 15;
 
 /** What the module `file` imports or exports again, as it is written. */

@@ -1,0 +1,410 @@
+/**
+ * How a server calls functions back that its callers have passed to it.
+ *
+ * A call with functions is a talk. While the method runs, its caller waits in a
+ * slot. To call back, the server answers that slot with a CALLBACK; the caller
+ * runs the function, and posts an ANSWER, by which it tells the result and waits
+ * on. Calls back go in order, and the result of the method comes after them.
+ * After the method has returned, a caller that awaits listens in one slot, for
+ * all its functions that the server still has.
+ *
+ * @module
+ */
+
+import { DISPOSE } from "../_memory/dispose.ts";
+import { type Codec, encodeWhole } from "../_message/message.ts";
+import { errorText } from "../_message/thrown.ts";
+import { writeUtf8 } from "../_message/utf8.ts";
+import { ClosedError } from "../_queue/queue.ts";
+import {
+  CALLER,
+  CallError,
+  ID_MASK,
+  REQUEST,
+  type Slots,
+} from "./call_slots.ts";
+import { blockingIterator, RemoteIterator } from "./iterators.ts";
+import type { Watched } from "./watch.ts";
+import {
+  ANSWER_AGENT,
+  ANSWER_HEAD,
+  ANSWER_NUMBER,
+  ANSWER_TALK,
+  CALL,
+  CALLBACK,
+  CALLBACK_HEAD,
+  ELSEWHERE,
+  ERROR,
+  FOR_CALLER,
+  FUNCTION,
+  GAVE_UP,
+  GIVEN,
+  LISTENS,
+  NEXT,
+  NOTHING,
+  putWord,
+  RELEASED,
+  RESULT,
+  RETURN,
+  THROW,
+  THROWN,
+  wordAt,
+} from "./wire.ts";
+
+/** One call with functions, or a caller that listens. */
+export class Talk {
+  /** The slot in which the caller waits; 0 if it does not wait. */
+  at = 0;
+  /** Its method has returned, and the caller has the result. */
+  over = false;
+  /** The caller has given up. */
+  lost = false;
+  watched: Watched | undefined;
+  /** Answers the call, in a slot. */
+  final: ((at: number) => void) | undefined;
+  /** Calls back that wait for the slot. */
+  readonly queue: Uint8Array[] = [];
+  /** Functions that are not needed any more, and of which the caller hears. */
+  readonly released: number[] = [];
+  /** The functions of this call, and which of them are still needed. */
+  readonly functions: Map<number, boolean> = new Map();
+
+  constructor(
+    readonly key: string,
+    readonly client: string,
+    readonly blocks: boolean,
+  ) {}
+}
+
+/** A call back, and who waits for its result. */
+interface Invocation {
+  readonly talk: Talk;
+  readonly talks: Talks;
+  resolve(value: unknown): void;
+  reject(reason: unknown): void;
+}
+
+/** The talks of all servers of an agent for one ring. */
+export class Desk {
+  readonly talks: Map<string, Talk> = new Map();
+  readonly listeners: Map<string, Talk> = new Map();
+  readonly invocations: Map<number, Invocation> = new Map();
+  invoked = 0;
+}
+
+/** What a server does for its talks. */
+export interface Line {
+  readonly slots: Slots;
+  readonly codec: Codec<unknown>;
+  /** Answers a slot; false if its caller has given up. */
+  send(at: number, what: number, encode: (into: Uint8Array) => number): boolean;
+  /** The value in a message. */
+  decode(what: number, bytes: Uint8Array): unknown;
+  /** Blocks for the next call and serves it; false at the end. */
+  readonly serveNext: (() => boolean) | undefined;
+}
+
+const ENDED = "The server has ended before the caller answered";
+
+/** A function or an iterator of a caller. */
+interface Kept {
+  readonly talk: Talk;
+  readonly id: number;
+  released: boolean;
+}
+
+const ofClient = (caller: number, client: number) => `${caller}/${client}`;
+const ofCall = (caller: number, token: number) => `${caller} ${token}`;
+
+/** The talks of one server. */
+export class Talks {
+  readonly #line: Line;
+  readonly #desk: Desk;
+  readonly #registry: FinalizationRegistry<Kept> = new FinalizationRegistry(
+    (kept) => this.#release(kept),
+  );
+
+  constructor(line: Line, desk: Desk) {
+    this.#line = line;
+    this.#desk = desk;
+  }
+
+  /** Whether an answer of a caller may come. */
+  get expects(): boolean {
+    const { talks, listeners } = this.#desk;
+    return talks.size + listeners.size > 0;
+  }
+
+  /** Begins the talk of a call at a slot. */
+  begin(at: number, token: number, client: number, blocks: boolean): Talk {
+    const caller = this.#callerAt(at);
+    const key = ofCall(caller, token);
+    const talk = new Talk(key, ofClient(caller, client), blocks);
+    talk.at = at;
+    this.#desk.talks.set(key, talk);
+    return talk;
+  }
+
+  #callerAt(at: number): number {
+    return Atomics.load(this.#line.slots.words, at + CALLER) & ID_MASK;
+  }
+
+  /** What stands for a function or an iterator of the caller. */
+  standFor(talk: Talk, kind: number, id: number): unknown {
+    talk.functions.set(id, true);
+    const kept: Kept = { talk, id, released: false };
+    const release = () => this.#release(kept);
+    const step = (what: number) => (args: unknown[]) =>
+      this.#invoke(kept, what, args);
+    if (kind === FUNCTION) {
+      const call = step(CALL);
+      const fn = (...args: unknown[]): unknown => call(args);
+      Object.defineProperty(fn, DISPOSE, { value: release });
+      this.#registry.register(fn, kept);
+      return fn;
+    }
+    const steps = {
+      next: step(NEXT),
+      return: step(RETURN),
+      throw: step(THROW),
+      over: release,
+    };
+    const iterator = this.#line.serveNext === undefined
+      ? new RemoteIterator(steps)
+      : blockingIterator(steps);
+    this.#registry.register(iterator, kept);
+    return iterator;
+  }
+
+  #release(kept: Kept): void {
+    if (kept.released) return;
+    kept.released = true;
+    const { talk, id } = kept;
+    talk.functions.delete(id);
+    if (!talk.over || talk.blocks || talk.lost) return;
+    const listener = this.#listenerOf(talk.client);
+    listener.released.push(id);
+    this.#pump(listener);
+  }
+
+  #listenerOf(client: string): Talk {
+    const { listeners } = this.#desk;
+    let listener = listeners.get(client);
+    if (listener === undefined) {
+      listeners.set(client, listener = new Talk(client, client, false));
+    }
+    return listener;
+  }
+
+  /** The talk by which a function is called back now. */
+  #talkFor({ talk, released }: Kept): Talk {
+    if (released) throw new TypeError("The function was released");
+    if (talk.lost) throw new CallError("The caller has given up");
+    if (!talk.over) return talk;
+    if (talk.blocks) {
+      throw new TypeError(
+        "The caller blocks: it is called back only until the method returns",
+      );
+    }
+    if (this.#line.slots.count > 1) return this.#listenerOf(talk.client);
+    throw new TypeError(
+      "To call back after the method has returned needs a ring of 2 slots",
+    );
+  }
+
+  #invoke(kept: Kept, what: number, args: unknown[]): unknown {
+    const { serveNext } = this.#line;
+    if (serveNext === undefined) {
+      return new Promise((resolve, reject) => {
+        this.#begin(kept, what, args, resolve, reject);
+      });
+    }
+    let result: (() => unknown) | undefined;
+    const number = this.#begin(kept, what, args, (value) => {
+      result = () => value;
+    }, (reason) => {
+      result = () => {
+        throw reason;
+      };
+    });
+    while (result === undefined) {
+      if (serveNext()) continue;
+      this.#desk.invocations.delete(number);
+      throw new ClosedError("The ring was closed before the caller answered");
+    }
+    return result();
+  }
+
+  /** Calls back; returns the number of the call back. */
+  #begin(
+    kept: Kept,
+    what: number,
+    args: unknown[],
+    resolve: (value: unknown) => void,
+    reject: (reason: unknown) => void,
+  ): number {
+    const talk = this.#talkFor(kept);
+    const { codec, slots } = this.#line;
+    const number = this.#desk.invoked = this.#desk.invoked + 1 | 0;
+    const bytes = encodeWhole(codec.name, 64, (into) => {
+      if (into.length < CALLBACK_HEAD) return CALLBACK_HEAD;
+      putWord(into, 0, slots.id);
+      putWord(into, 4, number);
+      putWord(into, 8, kept.id);
+      into[12] = what;
+      if (args.length === 0) return CALLBACK_HEAD;
+      return CALLBACK_HEAD + codec.encode(args, into.subarray(CALLBACK_HEAD));
+    });
+    const invocation = { talk, talks: this, resolve, reject };
+    this.#desk.invocations.set(number, invocation);
+    talk.queue.push(bytes);
+    this.#pump(talk);
+    return number;
+  }
+
+  /** Says what is to be said next, if the caller waits for it. */
+  #pump(talk: Talk): void {
+    const { at, watched, final } = talk;
+    if (at === 0) return;
+    const bytes = talk.queue.shift();
+    if (bytes !== undefined) {
+      this.#leave(talk);
+      if (!this.#line.send(at, CALLBACK, putting(bytes))) this.#lose(talk);
+    } else if (final !== undefined) {
+      talk.at = 0;
+      talk.over = true;
+      this.#desk.talks.delete(talk.key);
+      final(at);
+    } else if (talk.released.length > 0) {
+      this.#leave(talk);
+      this.#line.send(at, RELEASED, puttingWords(talk.released.splice(0)));
+    } else if (watched !== undefined) {
+      watched.at = at;
+      Atomics.store(this.#line.slots.words, at + REQUEST, GIVEN);
+    }
+  }
+
+  #leave(talk: Talk): void {
+    const { watched } = talk;
+    talk.at = 0;
+    // If the caller has given up, it says why in the slot, and this looks there.
+    if (watched === undefined || watched.control.signal.aborted) return;
+    watched.at = 0;
+  }
+
+  /** The caller of a talk has given up. */
+  #lose(talk: Talk, reason?: unknown): void {
+    talk.watched?.control.abort(reason);
+    talk.over = talk.lost = true;
+    talk.queue.length = 0;
+    this.#desk.talks.delete(talk.key);
+    this.#reject((invocation) => invocation.talk === talk, () =>
+      //
+      new CallError("The caller has given up"));
+  }
+
+  #reject(which: (of: Invocation) => boolean, why: () => Error): void {
+    for (const [number, invocation] of this.#desk.invocations) {
+      if (!which(invocation)) continue;
+      this.#desk.invocations.delete(number);
+      invocation.reject(why());
+    }
+  }
+
+  /** The method of a call has ended: `final` answers it, in a slot. */
+  finish(talk: Talk, final: (at: number) => void): void {
+    talk.watched = undefined;
+    talk.final = final;
+    this.#pump(talk);
+  }
+
+  /** Takes an ANSWER of a caller. */
+  answer(at: number, request: Uint8Array): void {
+    const { slots } = this.#line;
+    const say = (what: number) => this.#line.send(at, what, () => 0);
+    if (wordAt(request, ANSWER_AGENT) !== slots.id) return void say(ELSEWHERE);
+    const listens = request[LISTENS]!;
+    if (listens !== GAVE_UP) this.#settle(request);
+    if (listens === 0) return void say(NOTHING);
+    const caller = this.#callerAt(at);
+    const number = wordAt(request, ANSWER_TALK);
+    const talk = listens === FOR_CALLER
+      ? this.#listenerOf(ofClient(caller, number))
+      : this.#desk.talks.get(ofCall(caller, number));
+    if (talk === undefined) {
+      if (listens === GAVE_UP) return void say(NOTHING);
+      const text = errorText(new ClosedError(ENDED));
+      this.#line.send(at, ERROR, (into) => writeUtf8(text, into));
+      return;
+    }
+    if (listens === GAVE_UP) {
+      this.#lose(talk, this.#reasonIn(request));
+      return void say(NOTHING);
+    }
+    talk.at = at;
+    this.#pump(talk);
+  }
+
+  #reasonIn(request: Uint8Array): unknown {
+    const reason = request.subarray(ANSWER_HEAD);
+    try {
+      return this.#line.decode(request[RESULT]!, reason);
+    } catch {
+      return undefined; // the codec refuses it
+    }
+  }
+
+  /** Tells the result of a call back, if there is one, to who waits for it. */
+  #settle(request: Uint8Array): void {
+    const what = request[RESULT]!;
+    const { invocations } = this.#desk;
+    const number = wordAt(request, ANSWER_NUMBER);
+    const invocation = invocations.get(number);
+    if (what === 0 || invocation === undefined) return;
+    invocations.delete(number);
+    try {
+      const value = this.#line.decode(what, request.subarray(ANSWER_HEAD));
+      if (what === ERROR || what === THROWN) invocation.reject(value);
+      else invocation.resolve(value);
+    } catch (error) {
+      invocation.reject(error);
+    }
+  }
+
+  /** The numbers of a talk's functions that are still needed. */
+  needed(talk: Talk): number[] {
+    return [...talk.functions.keys()];
+  }
+
+  /** No answer of a caller comes any more. */
+  stop(): void {
+    this.#reject(({ talks }) => talks === this, () =>
+      //
+      new ClosedError(ENDED));
+  }
+
+  /** Nor does another server of this agent wait for one. */
+  end(): void {
+    const { listeners, talks } = this.#desk;
+    for (const { at } of listeners.values()) {
+      if (at !== 0) this.#line.send(at, NOTHING, () => 0);
+    }
+    listeners.clear();
+    talks.clear();
+  }
+}
+
+const putting = (bytes: Uint8Array) => (into: Uint8Array): number => {
+  if (bytes.length <= into.length) into.set(bytes);
+  return bytes.length;
+};
+
+/** Puts words, the first of which is at byte 0. */
+function puttingWords(words: readonly number[]) {
+  return (into: Uint8Array): number => {
+    const length = 4 * words.length;
+    if (length > into.length) return length;
+    for (const [i, word] of words.entries()) putWord(into, 4 * i, word);
+    return length;
+  };
+}

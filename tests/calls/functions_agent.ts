@@ -1,0 +1,10 @@
+// Serves what calls back until the ring is closed: awaiting, or blocking.
+import { CallRing, serve } from "../../mod.ts";
+import { hello } from "../_run/workers.ts";
+import type { ServeJob } from "./api.ts";
+import { api } from "./functions_api.ts";
+
+const { data, post } = await hello<ServeJob>();
+const ring = CallRing.from(data.ring);
+post("here");
+post(data.blocking ? serve.blocking(ring, api) : await serve(ring, api));

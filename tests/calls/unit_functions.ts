@@ -1,0 +1,320 @@
+// also: node
+import * as assert from "uvu/assert";
+import {
+  CallRing,
+  type CallRingConfig,
+  type Codec,
+  codec,
+  connect,
+  type Remote,
+  serve,
+  type ServeApiOptions,
+} from "../../mod.ts";
+import { suite } from "../_run/harness.ts";
+import { spawn } from "../_run/workers.ts";
+import { api } from "./functions_api.ts";
+
+const AGENT = new URL("./functions_agent.ts", import.meta.url);
+
+const test = suite("calls: functions");
+
+type Api = typeof api;
+
+const pause = (ms = 2) => new Promise((resolve) => setTimeout(resolve, ms));
+
+class Denied extends Error {
+  override readonly name = "Denied";
+  constructor(readonly user: string) {
+    super(`${user} may not`);
+  }
+}
+
+/** Serves what calls back while `run` calls it. */
+async function within(
+  run: (remote: Remote<Api>, ring: CallRing) => Promise<void>,
+  { codec, limit, ...config }:
+    & Partial<CallRingConfig>
+    & Pick<ServeApiOptions, "codec" | "limit"> = {},
+): Promise<void> {
+  const ring = CallRing.create({ slots: 3, request: 64, reply: 64, ...config });
+  const errors = [Denied];
+  const limited = limit === undefined ? {} : { limit };
+  const served = serve(ring, api, { codec, errors, ...limited });
+  api.clear();
+  try {
+    await run(connect<Api>(ring, { codec, errors } as never), ring);
+  } finally {
+    ring.close();
+  }
+  await served;
+  await pause();
+  assert.is(ring.pending, 0);
+}
+
+const rejection = (promise: PromiseLike<unknown>): Promise<Error> =>
+  Promise.resolve(promise).then((value) => {
+    throw new Error(`resolved with ${value}`);
+  }, (reason) => reason);
+
+const json = codec.json as Codec<unknown>;
+
+for (const slots of [1, 3]) {
+  for (const given of [undefined, json]) {
+    const name = `${slots} slots, ${given === undefined ? "values" : "json"}`;
+
+    test(`functions are called back in order: ${name}`, () =>
+      within(async (remote) => {
+        assert.equal(await remote.each(3, (n) => 2 * n), [0, 2, 4]);
+        const late = async (n: number) => {
+          await pause();
+          return `${n}`.repeat(50);
+        };
+        const texts = ["0", "1", "2"].map((text) => text.repeat(50));
+        assert.equal(await remote.each(3, late), texts);
+        assert.equal(await remote.all(3, late), texts);
+        const seen: number[] = [];
+        const fired = remote.fire(4, (n) => seen.push(n));
+        assert.is(await fired, "fired");
+        assert.equal(seen, [0, 1, 2, 3], "before the result");
+        const both = [remote.each(2, (n) => n), remote.each(2, (n) => -n - 1)];
+        assert.equal(await Promise.all(both), [[0, 1], [-1, -2]]);
+      }, { slots, codec: given }));
+  }
+}
+
+test("no other call takes the slot of one that is called back", () =>
+  within(async (remote) => {
+    const each = (by: number) =>
+      remote.each(2, async (n) => {
+        await pause();
+        return by * n;
+      });
+    const all = await Promise.all([1, 2, 3, 4].map(each));
+    assert.equal(all, [[0, 1], [0, 2], [0, 3], [0, 4]]);
+    await remote.keep((n) => n);
+    const told = await Promise.all([1, 2, 3, 4].map((n) => remote.tell(n)));
+    assert.equal(told, [[1], [2], [3], [4]]);
+  }, { limit: 1, slots: 2 }));
+
+test("errors arrive from function to method and back", () =>
+  within(async (remote) => {
+    const error = await rejection(remote.each(1, () => {
+      throw new Denied("Ann");
+    }));
+    assert.instance(error, Denied);
+    assert.is((error as Denied).user, "Ann");
+    assert.match(error.stack!, "unit_functions");
+    const later = rejection(remote.each(1, () => Promise.reject(7)));
+    assert.is(await later as unknown, 7);
+    const nothing = rejection(remote.each(1, () => Promise.reject(undefined)));
+    assert.is(await nothing as unknown, undefined);
+    const unsent = await rejection(remote.each(1, () => () => 1));
+    assert.match(unsent.message, "Cannot send");
+    const odd = await rejection(remote.odd((value) => value));
+    assert.match(odd.message, "Cannot send");
+    assert.equal(await remote.each(1, (n) => n), [0]);
+  }));
+
+test("methods keep functions, and using releases them", () =>
+  within(async (remote, ring) => {
+    await remote.keep((n) => n + 1);
+    await remote.keep(async (n) => {
+      await pause();
+      return n + 2;
+    });
+    assert.equal(await remote.tell(5), [6, 7]);
+    assert.equal(await remote.tell(6), [7, 8]);
+    assert.is(ring.pending, 1, "one slot for all functions that are kept");
+    await remote.release();
+    assert.equal(await remote.tell(5), [7]);
+    await remote.release();
+    await pause(5);
+    assert.is(ring.pending, 0);
+    const error = await rejection(remote.released((n) => n));
+    assert.match(error.message, "was released");
+    await remote.keep((n) => n);
+    assert.equal(await remote.tell(1), [1]);
+  }));
+
+test("a function that nothing there stands for is released", async () => {
+  const { FinalizationRegistry: Registry } = globalThis;
+  const collect: (() => void)[] = [];
+  class Known {
+    constructor(release: (what: unknown) => void) {
+      this.register = (_, what) => collect.push(() => release(what));
+    }
+    register: (of: object, what: unknown) => void;
+    unregister() {}
+  }
+  globalThis.FinalizationRegistry = Known as never;
+  try {
+    await within(async (remote, ring) => {
+      await remote.keep((n) => n + 1);
+      assert.equal(await remote.tell(5), [6]);
+      assert.is(ring.pending, 1);
+      api.clear();
+      for (const run of collect) run();
+      await pause(5);
+      assert.is(ring.pending, 0);
+    });
+  } finally {
+    globalThis.FinalizationRegistry = Registry;
+  }
+});
+
+test("a ring of one slot cannot carry later calls back", () =>
+  within(async (remote) => {
+    await remote.keep((n) => n + 1);
+    const error = await rejection(remote.tell(5));
+    assert.match(error.message, "a ring of 2 slots");
+  }, { slots: 1 }));
+
+test("methods that call back count for the limit, and others wait", () =>
+  within(async (remote) => {
+    let running = 0, most = 0;
+    const each = () =>
+      remote.each(2, async () => {
+        most = Math.max(most, ++running);
+        await pause();
+        running--;
+      });
+    await Promise.all([each(), each(), each(), remote.fire(1, () => 0)]);
+    assert.is(most, 1);
+  }, { limit: 1, slots: 4 }));
+
+test("a call that was given up is not called back any more", () =>
+  within(async (remote) => {
+    const control = new AbortController();
+    const { signal } = control;
+    const reason = new Error("enough");
+    const call = rejection(remote.waitAfter(() => {
+      setTimeout(() => control.abort(reason), 5);
+    }, signal));
+    assert.is(await call, reason);
+    await pause(30);
+    const [seen] = await remote.reasons() as Error[];
+    assert.is(seen?.message, "enough");
+    // It is aborted by the function itself, while nobody waits in a slot.
+    const other = new AbortController();
+    const early = rejection(remote.waitAfter(() => {
+      other.abort(reason);
+    }, other.signal));
+    assert.is(await early, reason);
+    await pause(30);
+    await pause(30);
+    const left = await remote.reasons();
+    assert.is(left.length, 0, "its function was not answered");
+  }, { request: 256 }));
+
+test("the end of a server ends what waits for an answer", async () => {
+  const ring = CallRing.create({ slots: 3, request: 64, reply: 64 });
+  const control = new AbortController();
+  const { signal } = control;
+  const serving = serve(ring, api, { signal }).catch(() => "ended");
+  const remote = connect<Api>(ring);
+  const error = rejection(remote.each(1, async (n) => {
+    control.abort();
+    await pause(5);
+    return n;
+  }));
+  assert.is(await serving, "ended");
+  const next = serve(ring, api);
+  assert.match((await error).message, "before the caller answered");
+  ring.close();
+  await next;
+  await pause();
+  assert.is(ring.pending, 0);
+});
+
+test("iterators are arguments, and end with their loop", () =>
+  within(async (remote) => {
+    let ended = 0;
+    const count = async function* (n: number) {
+      try {
+        for (let i = 0; i < n; i++) {
+          if (i % 2 === 0) await pause();
+          yield i;
+        }
+      } finally {
+        ended++;
+      }
+    };
+    assert.is(await remote.sum(count(5), 100), 10);
+    assert.is(ended, 1);
+    assert.is(await remote.sum(count(1000), 20), 21);
+    assert.is(ended, 2);
+    assert.is(await remote.sum([1, 2, 3].values(), 100), 6);
+    const error = await rejection(remote.sum(
+      // deno-lint-ignore require-yield
+      (async function* () {
+        await pause();
+        throw new RangeError("no more");
+      })(),
+      100,
+    ));
+    assert.instance(error, RangeError);
+  }));
+
+for (const blocking of [false, true]) {
+  const server = blocking ? "blocks" : "awaits";
+
+  test(`a caller that blocks is called back by one that ${server}`, async () => {
+    const { handle } = CallRing.create({ slots: 3, request: 64, reply: 64 });
+    const ring = CallRing.from(handle);
+    const thread = await spawn(AGENT, { ring: handle, blocking });
+    await thread.next();
+    const now = connect.blocking<Api>(ring);
+    const remote = connect<Api>(ring);
+    if (blocking) {
+      assert.equal(now.eachNow(3, (n) => 2 * n), [0, 2, 4]);
+      assert.is(now.sumNow([1, 2, 3, 4].values(), 5), 6);
+      const late = async (n: number) => {
+        await pause();
+        return n;
+      };
+      assert.equal(await remote.eachNow(3, late), [0, 1, 2]);
+      // Two talks are open at a time, and each gets its own answers.
+      const both = [remote.eachNow(3, late), remote.eachNow(3, (n) => -n - 1)];
+      assert.equal(await Promise.all(both), [[0, 1, 2], [-1, -2, -3]]);
+      await remote.keepNow((n) => n + 1);
+      assert.equal(await remote.tellNow(5), [6]);
+    } else {
+      assert.equal(now.each(3, (n) => 2 * n), [0, 2, 4]);
+      assert.is(now.sum([1, 2, 3, 4].values(), 5), 6);
+      assert.throws(
+        () => now.each(1, (() => Promise.resolve(1)) as never),
+        /returned a promise/,
+      );
+      assert.throws(
+        () =>
+          now.each(1, () => {
+            throw new RangeError("mine");
+          }),
+        /mine/,
+      );
+      now.keep((n) => n);
+      assert.throws(() => now.tell(1), /The caller blocks/);
+    }
+    ring.close();
+    await thread.next();
+    thread.stop();
+  });
+}
+
+test("a talk finds its server among several", async () => {
+  const { handle } = CallRing.create({ slots: 4, request: 64, reply: 64 });
+  const ring = CallRing.from(handle);
+  const threads = await Promise.all(
+    [1, 2].map(() => spawn(AGENT, { ring: handle, blocking: false })),
+  );
+  for (const thread of threads) await thread.next();
+  const remote = connect<Api>(ring);
+  const calls = [1, 10, 100].map((by) => remote.each(3, (n) => by * n));
+  const results = await Promise.all(calls);
+  assert.equal(results, [1, 10, 100].map((by) => [0, by, 2 * by]));
+  ring.close();
+  for (const thread of threads) {
+    await thread.next();
+    thread.stop();
+  }
+});
