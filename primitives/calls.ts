@@ -26,13 +26,16 @@ import type { CallRing, ServeOptions } from "./call_ring.ts";
 
 export type {
   ApiCodec,
+  AreCopied,
   BlockingArgument,
+  BlockingArguments,
   BlockingMethod,
   BlockingRemote,
   BlockingRemoteClass,
   ConnectOptions,
   Remote,
   RemoteArgument,
+  RemoteArguments,
   RemoteClass,
   RemoteIterable,
   RemoteMethod,

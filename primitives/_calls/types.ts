@@ -72,15 +72,16 @@ export type BlockingArgument<T> = unknown extends T ? T
   : T;
 
 /** Whether no argument is a function or an iterator. */
-type AreCopied<Args extends unknown[]> = true extends
+export type AreCopied<Args extends unknown[]> = true extends
   { [At in keyof Args]: StaysHere<Args[At]> }[number] ? false : true;
 
 /** The arguments, as callers give them. */
-type RemoteArguments<Args extends unknown[]> = {
+export type RemoteArguments<Args extends unknown[]> = {
   [At in keyof Args]: RemoteArgument<Args[At]>;
 };
 
-type BlockingArguments<Args extends unknown[]> = {
+/** The same of an agent that blocks. */
+export type BlockingArguments<Args extends unknown[]> = {
   [At in keyof Args]: BlockingArgument<Args[At]>;
 };
 

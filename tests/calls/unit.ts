@@ -465,7 +465,7 @@ for (const [name, codec] of CODECS) {
         const got = await rejection(api.odd());
         assert.instance(got, TypeError);
         assert.match((got as Error).message, 'at ["a"][0]');
-        const long = await rejection(api.echo("x".repeat(100), argument));
+        const long = await rejection(api.echo("x".repeat(100), [argument]));
         assert.match((long as Error).message, "at [1]");
       },
       { codec },

@@ -48,8 +48,10 @@ export function types() {
   remote.later("a").then;
   // @ts-expect-error: an option that there is not
   syncWorker<Api>(URLS.module, { time: 1 });
-  // @ts-expect-error: no codec carries a function
+  // A function that is an argument is called back.
   syncWorker<{ call(f: () => void): void }>(URLS.module);
+  // @ts-expect-error: no codec carries a function within an object
+  syncWorker<{ call(f: { of: () => void }): void }>(URLS.module);
   return [sum, text, both];
 }
 
