@@ -182,7 +182,7 @@ export const MUTANTS = mutants("mpmc_queue", {
     "this.#words[this.#slot(ticket)] = ticket + FILLED | 0;",
   ],
   c: [
-    "weft__store(weft__mpmc_slot(q, ticket), weft__plus(ticket, " +
+    "weft__hand(weft__mpmc_slot(q, ticket), weft__plus(ticket, " +
     "WEFT_MPMC_QUEUE_FILLED));",
     "*weft__mpmc_slot(q, ticket) = weft__plus(ticket, WEFT_MPMC_QUEUE_FILLED);",
   ],
@@ -194,7 +194,7 @@ export const MUTANTS = mutants("mpmc_queue", {
     "this.#words[this.#slot(ticket)] = next;",
   ],
   c: [
-    "weft__store(weft__mpmc_slot(q, ticket), weft__plus(ticket, q->capacity " +
+    "weft__hand(weft__mpmc_slot(q, ticket), weft__plus(ticket, q->capacity " +
     "* WEFT_MPMC_QUEUE_ONE));",
     "*weft__mpmc_slot(q, ticket) = weft__plus(ticket, q->capacity * " +
     "WEFT_MPMC_QUEUE_ONE);",

@@ -2,6 +2,7 @@
 #ifndef WEFT__EVENT_COUNT_H
 #define WEFT__EVENT_COUNT_H
 
+#include "_fence.h"
 #include "_layout.h"
 #include "_spin.h"
 #include "_wait.h"
@@ -27,6 +28,7 @@ static inline int32_t *weft__event_waiters(int32_t *epoch) {
 /* Wakes up to `n` of the `waiters` of an epoch: see weft__event_wake. */
 WEFT__SELDOM static inline bool weft__event_wake_slow(int32_t *epoch, int32_t n,
                                                       int32_t waiters) {
+  weft__fence(); /* (F) what was published comes before the look at (L) */
   if (n == WEFT__ALL || waiters < 0) {
     weft__add(epoch, 2);
   } else {
@@ -47,6 +49,7 @@ WEFT__SELDOM static inline bool weft__event_wake_slow(int32_t *epoch, int32_t n,
  */
 static inline bool weft__event_wake(int32_t *epoch, int32_t n) {
   /* Pairs with (W): we see the waiter, or it sees what we published. */
+  weft__light();
   int32_t waiters = weft__load(weft__event_waiters(epoch));
   if (waiters == 0) return true;
   return weft__event_wake_slow(epoch, n, waiters);
@@ -56,6 +59,7 @@ static inline bool weft__event_wake(int32_t *epoch, int32_t n) {
 static inline int32_t weft__event_announce(int32_t *epoch) {
   /* (W) announce, then look again */
   weft__add(weft__event_waiters(epoch), 1);
+  weft__heavy();
   int32_t value = weft__load(epoch);
   while (value & 1) { /* (L) the wakes that are left out end before the look */
     int32_t even = weft__plus(value, 1);

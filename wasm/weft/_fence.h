@@ -23,6 +23,7 @@ WEFT__BEGIN
  */
 #if defined(__wasm__)
 #define weft__fences() ((void)0)
+#define weft__fence() ((void)0)
 #define weft__light() ((void)0)
 #define weft__heavy() ((void)0)
 #else

@@ -110,6 +110,7 @@ static inline size_t weft_mpmc_queue_bytes(weft_queue_config config) {
 /* The queue at `at`, or NULL: see weft_attach_error. */
 static inline WEFT__RESULT weft_mpmc_queue *weft_mpmc_queue_attach(void *at) {
   if (weft_attach_error(at, WEFT_KIND_mpmc_queue) != NULL) return NULL;
+  weft__fences();
   return (weft_mpmc_queue *)at;
 }
 
@@ -135,6 +136,7 @@ static inline WEFT__RESULT weft_mpmc_queue *weft_mpmc_queue_init(
   q->seal = weft__seal(WEFT_KIND_mpmc_queue, q->capacity, q->element_size);
   for (int32_t i = 0; i < q->capacity; i++)
     *weft__mpmc_slot(q, i * WEFT_MPMC_QUEUE_ONE) = i * WEFT_MPMC_QUEUE_ONE;
+  weft__fences();
   weft__store(&q->magic, weft__magic(WEFT_KIND_mpmc_queue));
   return q;
 }
@@ -237,14 +239,14 @@ static inline int32_t weft__mpmc_claim_pop(weft_mpmc_queue *q, int32_t n,
 
 /* (P) Hands a filled slot to the consumers. */
 static inline void weft__mpmc_publish(weft_mpmc_queue *q, int32_t ticket) {
-  weft__store(weft__mpmc_slot(q, ticket),
-              weft__plus(ticket, WEFT_MPMC_QUEUE_FILLED));
+  weft__hand(weft__mpmc_slot(q, ticket),
+             weft__plus(ticket, WEFT_MPMC_QUEUE_FILLED));
 }
 
 /* Hands a slot whose element was read to the producers, for the next lap. */
 static inline void weft__mpmc_free(weft_mpmc_queue *q, int32_t ticket) {
-  weft__store(weft__mpmc_slot(q, ticket),
-              weft__plus(ticket, q->capacity * WEFT_MPMC_QUEUE_ONE));
+  weft__hand(weft__mpmc_slot(q, ticket),
+             weft__plus(ticket, q->capacity * WEFT_MPMC_QUEUE_ONE));
 }
 
 /*
