@@ -298,6 +298,7 @@ export class Pool<T extends Tasks> extends PoolBase {
   /** Why it cannot do any task: it was closed, or all workers are lost. */
   #failure: unknown;
   #closing: Promise<void> | undefined;
+  #forced = false;
 
   readonly #rounds: Rounds;
   #settled: (() => void)[] = [];
@@ -355,6 +356,7 @@ export class Pool<T extends Tasks> extends PoolBase {
       promised: (job) => this.#crew.expectFrom(job.worker),
       retires: (number) => this.#dismissed(number),
       rest: (job) => this.#rest(job),
+      isForced: () => this.#forced,
     });
     this.#rounds = new Rounds({
       jobs,
@@ -629,6 +631,7 @@ export class Pool<T extends Tasks> extends PoolBase {
 
   /** Ends the tasks that no worker has begun. */
   #refuseWaiting(): void {
+    this.#forced = true;
     const error = new ClosedError("The pool is closed");
     for (const job of this.#jobs.all()) {
       if (job.spec !== undefined) this.#poster.refuse(job, error);

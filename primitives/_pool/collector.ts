@@ -49,6 +49,8 @@ export interface Collecting {
   retires(number: number): void;
   /** An order came back from a worker that it is not for. */
   rest(job: Job): void;
+  /** Whether no task is begun any more: the pool was closed with force. */
+  isForced(): boolean;
 }
 
 /** Ends jobs that were answered. */
@@ -154,7 +156,8 @@ export class Collector {
     if (spec === undefined) return jobs.resolve(job, undefined); // it was to end
     if (early !== undefined) return this.#settle(job, early);
     job.deaths++;
-    if (spec.idempotent && job.deaths < MOST_DEATHS) {
+    const again = job.deaths < MOST_DEATHS && !this.#it.isForced();
+    if (spec.idempotent && again) {
       return void jobs.move(job, "waiting");
     }
     const times = job.deaths > 1 ? `, ${job.deaths} times` : "";

@@ -28,7 +28,9 @@ export function enter({ module, memory, pages }: Agent): Functions {
   };
   const { exports } = new WebAssembly.Instance(module, { env });
   const { __stack_pointer: stack, __wasm_init_tls: initialize } = exports;
-  (stack as WebAssembly.Global).value = pages + PAGE;
+  // Below the end, so that a frame without bytes lies in the page, too: the
+  // words of a thread are found by its frame.
+  (stack as WebAssembly.Global).value = pages + PAGE - 16;
   if (initialize) (initialize as (at: number) => void)(pages + PAGE);
   return exports as Functions;
 }

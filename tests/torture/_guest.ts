@@ -76,8 +76,8 @@ export class GuestMemory {
 /** How an operation of `storm.c` has ended. */
 const LATE = 1, CLOSED = 2, REFUSED = 3;
 
-/** What a thread of C reads and writes, at the beginning of its stack's page. */
-const WORDS = 64, NAME = 128, TEXT = 256;
+/** What a thread of C reads and writes, behind what it knows about itself. */
+const WORDS = 96, NAME = 128, TEXT = 256;
 /** The most bytes of a message. */
 const ROOM = 12_000;
 

@@ -22,10 +22,15 @@ const FOLDER = fileURLToPath(
   new URL("../../.weft/torture/mistakes/", import.meta.url),
 );
 /** How long a promise may take where there is a mistake, in ms. */
-const PATIENCE = 6000;
+export const PATIENCE = 6000;
 
-/** Bundles the storms with some files changed; returns the program for Node. */
-export async function built(
+let building: Promise<unknown> = Promise.resolve();
+
+/**
+ * Bundles the storms with some files changed; returns the program for Node. One
+ * at a time: the end of a bundle ends the bundler.
+ */
+export function built(
   name: string,
   edits: Mistake["edits"],
 ): Promise<string> {
@@ -35,13 +40,17 @@ export async function built(
     ),
   );
   const outdir = path.join(FOLDER, name);
-  await bundle([STORMS], outdir, { changed });
-  return bundled(STORMS, outdir);
+  const program = building.then(async () => {
+    await bundle([STORMS], outdir, { changed });
+    return bundled(STORMS, outdir);
+  });
+  building = program.catch(() => {});
+  return program;
 }
 
 /** Bundles the storms with a mistake. */
-export const withMistake = (mistake: Mistake): Promise<string> =>
-  built(`${MISTAKES.indexOf(mistake)}`, {
+export const withMistake = async (mistake: Mistake): Promise<string> =>
+  await built(`${MISTAKES.indexOf(mistake)}`, {
     ...mistake.isLostWake ? NO_LOOKS : {},
     ...mistake.edits,
   });
@@ -50,20 +59,21 @@ export const withMistake = (mistake: Mistake): Promise<string> =>
 export type Play = Pick<Mistake, "storm" | "seed" | "runtime" | "plan">;
 
 /**
- * Plays plans of one storm, in Node unless told, from `seed` on: at least those of this seed,
- * and others until `ms` are over. The first one that fails ends it.
+ * Plays plans of one storm, in Node unless told, from `seed` on: at least those
+ * of this seed, and others until `ms` are over. The first one that fails ends
+ * it; without `patience`, a shorter plan that fails is looked for then.
  */
 export function played(
   program: string,
   { storm, seed, runtime, plan }: Play,
   ms: number,
-  patience: number = PATIENCE,
+  patience?: number,
 ): Promise<Row> {
   const [run, ...flags] = runtime === "deno"
     ? [process.execPath, "run", "-A", "--v8-flags=--expose-gc"]
     : ["node", "--expose-gc"];
   const words = [...flags, program, storm, `${ms}`, `${seed}`];
-  words.push(`${patience}`);
+  if (patience !== undefined) words.push(`${patience}`);
   if (plan !== undefined) words.push(base64Of(plan));
   return new Promise((resolve, reject) => {
     const limits = { timeout: ms + 120_000, killSignal: "SIGKILL" } as const;

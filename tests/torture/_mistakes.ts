@@ -5,6 +5,7 @@
  * @module
  */
 import type { Edits } from "../_run/edits.ts";
+import type { Step as Call } from "./_channel_loops.ts";
 import type { Map, Plan, Run, Step } from "./_pool_plans.ts";
 
 /** A plan for a pool: the steps of one client, and the options it changes. */
@@ -58,6 +59,40 @@ const failing: Map = {
   leave: Infinity,
   then: -1,
 };
+
+interface Loop {
+  readonly thread: boolean;
+  readonly blocks: boolean;
+  readonly steps: readonly Call[];
+}
+
+/** A plan for a channel. */
+const channelPlan = (
+  senders: Loop[],
+  receivers: Loop[],
+  unusual: object = {},
+) => ({
+  codec: "text",
+  carrier: "any",
+  capacity: 8,
+  messageSize: 256,
+  senders,
+  receivers,
+  close: -1,
+  kills: [],
+  guests: 0,
+  ...unusual,
+});
+
+/** Sends or receives in one way. */
+const calls = (
+  how: Call["how"],
+  count: number,
+  unusual: Partial<Call> = {},
+): Call => ({ how, count, timeout: 0, abort: -1, n: 0, then: -1, ...unusual });
+
+/** A loop that blocks, in a thread of its own. */
+const inThread = (...steps: Call[]) => ({ thread: true, blocks: true, steps });
 
 const times = <T>(n: number, it: T): T[] => Array.from({ length: n }, () => it);
 
@@ -202,8 +237,8 @@ export const MISTAKES: readonly Mistake[] = [{
   what: "a task is done again that may be done once",
   edits: {
     "_pool/collector": [
-      "if (spec.idempotent && job.deaths < MOST_DEATHS) {",
-      "if (job.deaths < MOST_DEATHS) {",
+      "if (spec.idempotent && again) {",
+      "if (again) {",
     ],
     "_pool/poster": [
       "if (spec.idempotent) this.#chunks.keep(job, bytes, length);",
@@ -468,6 +503,44 @@ export const MISTAKES: readonly Mistake[] = [{
     ],
   },
   seed: 1,
+  says: /never ended/,
+  isLostWake: true,
+}, {
+  storm: "channels",
+  what: "two receivers take one record of a ring",
+  edits: {
+    "record_ring": [
+      "Atomics.store(words, HEAD, words[HEAD]! + space | 0); // (F) " +
+      "this.#endReading();",
+      "const next = words[HEAD]! + space | 0; this.#endReading(); " +
+      "Atomics.store(words, HEAD, next);",
+    ],
+  },
+  seed: 1,
+  plan: channelPlan(
+    times(2, inThread(calls("wait", 60))),
+    times(2, inThread(calls("wait", 60))),
+  ),
+  says: /was received \d+ times|came after|another error/,
+}, {
+  storm: "channels",
+  what: "a waiter that gives up keeps a wake",
+  edits: {
+    "_wait/line": ["if (line.armed) withdraw(line); else", "if (!line.armed)"],
+  },
+  seed: 1,
+  plan: channelPlan(
+    [
+      inThread(calls("wait", 6)),
+      {
+        thread: false,
+        blocks: false,
+        steps: [calls("try", 1, { timeout: 4 })],
+      },
+    ],
+    [inThread(calls("wait", 1, { then: 20 }))],
+    { capacity: 1 },
+  ),
   says: /never ended/,
   isLostWake: true,
 }];

@@ -192,7 +192,9 @@ export async function storm<Plan>(
   seed: number,
   { patience, shrinks, plan }: Limits = USUAL,
 ): Promise<Row> {
-  const plans = plan === undefined ? random : fc.constant(plan as Plan);
+  const [plans, numRuns] = plan === undefined
+    ? [random, BATCH]
+    : [fc.constant(plan as Plan), 1];
   const problems: string[] = [];
   const ends = new Map<string, number>();
   let promises = 0;
@@ -240,7 +242,7 @@ export async function storm<Plan>(
     const property = fc.asyncProperty(plans, async (plan) => {
       if (performance.now() < end || next === seed) await one(plan);
     });
-    const options = { seed: next, numRuns: BATCH, endOnFailure: true };
+    const options = { seed: next, numRuns, endOnFailure: true };
     const found = await fc.check(property, options);
     if (found.failed && !shrinks) {
       problems.push(`${(found.errorInstance as Error).message}`);

@@ -6,6 +6,9 @@
 
 #define EXPORT __attribute__((used, visibility("default")))
 
+/* The words of _guest.ts begin there. */
+_Static_assert(sizeof(weft_agent) <= 96, "what a thread knows about itself");
+
 /* How an operation has ended. */
 enum { DONE, LATE, CLOSED, REFUSED, ELSE };
 
