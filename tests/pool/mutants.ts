@@ -65,6 +65,15 @@ export const MUTANTS = [
     ],
     c: NO_POOL,
   }),
+  ...mutants({ source: "_pool/collector", scenarios: ["pool"] }, {
+    what: "puts a task in line after a close with force",
+    by: "the last worker dies, and the pool was closed with force",
+    ts: [
+      "const again = job.deaths < MOST_DEATHS && !this.#it.isForced();",
+      "const again = job.deaths < MOST_DEATHS;",
+    ],
+    c: NO_POOL,
+  }),
   ...mutants({ source: "_pool/poster", scenarios: ["pool"] }, {
     what: "keeps the slot of an aborted task that was just answered",
     by: "a task is aborted, and another one waits for its slot",

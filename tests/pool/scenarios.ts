@@ -164,6 +164,8 @@ interface Orders {
   readonly abort: boolean;
   /** Whether what no worker has begun is refused then. */
   readonly force?: boolean;
+  /** Whether a task may be done again. */
+  readonly again?: boolean;
 }
 
 /** The thread of a pool, by the pool's own parts. */
@@ -171,7 +173,7 @@ function bossOf(weft: Weft, slots: number, isLong = false, counts = false) {
   const { pool: parts } = weft;
   const { fresh, agent, spec } = base(weft, slots, isLong, counts);
   const boss = (h: Handle, orders: Orders) => {
-    const { workers, keep, tasks, abort, force = false } = orders;
+    const { workers, keep, tasks, abort, force = false, again } = orders;
     const { slots, rooms, done, told } = h;
     /** Workers that serve, and those that would have been started. */
     const live = new Set(Array.from({ length: workers }, (_, i) => i + 1));
@@ -209,10 +211,12 @@ function bossOf(weft: Weft, slots: number, isLong = false, counts = false) {
         staff.balance();
       },
       rest: () => {},
+      isForced: () => force,
     });
+    const idempotent = again === true;
     const end = { resolve: () => ended++, reject: () => (ended++, failed++) };
     const submit = () => {
-      const job = jobs.make(spec, 0, 0, end);
+      const job = jobs.make({ ...spec, idempotent }, 0, 0, end);
       poster.submit(job, spec, undefined);
       return job;
     };
@@ -372,6 +376,23 @@ export function scenarios(weft: Weft): Scenario[] {
         [["serve"]],
       ],
       ...LARGE,
+      awaits: [0, 1],
+    },
+    {
+      name: "the last worker dies, and the pool was closed with force",
+      spec: bossOf(weft, 1),
+      agents: [
+        [["boss", {
+          workers: 1,
+          keep: 0,
+          tasks: 1,
+          abort: false,
+          force: true,
+          again: true,
+        }]],
+        [["serve"]],
+      ],
+      ...DEATH,
       awaits: [0, 1],
     },
     {

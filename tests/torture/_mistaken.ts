@@ -74,7 +74,7 @@ export function played(
     : ["node", "--expose-gc"];
   const words = [...flags, program, storm, `${ms}`, `${seed}`];
   if (patience !== undefined) words.push(`${patience}`);
-  if (plan !== undefined) words.push(base64Of(plan));
+  if (plan !== undefined && patience !== undefined) words.push(base64Of(plan));
   return new Promise((resolve, reject) => {
     const limits = { timeout: ms + 120_000, killSignal: "SIGKILL" } as const;
     const told = (error: unknown, stdout: string, stderr: string) => {

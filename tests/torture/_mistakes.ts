@@ -384,6 +384,21 @@ export const MISTAKES: readonly Mistake[] = [{
   }),
   says: /never ended/,
 }, {
+  storm: "pool",
+  what: "close with force waits for a task that would be done again",
+  edits: {
+    "_pool/collector": [
+      "const again = job.deaths < MOST_DEATHS && !this.#it.isForced();",
+      "const again = job.deaths < MOST_DEATHS;",
+    ],
+  },
+  seed: 1,
+  plan: poolPlan(
+    [task("dieAgain", 1), resize(0, -1), task("nap", 1, { then: 1 })],
+    { early: true, close: "force", workers: 1 },
+  ),
+  says: /never ended/,
+}, {
   storm: "calls",
   what: "an abort between two stages of a call is lost",
   edits: {
