@@ -6,6 +6,7 @@
  */
 
 import { describe } from "../_memory/describe.ts";
+import { ClosedError } from "../_queue/queue.ts";
 import type { Death } from "./errors.ts";
 import { clock, type Hello, isTagged, type Long, tagged } from "./wire.ts";
 import { refer } from "../_wait/times.ts";
@@ -177,7 +178,7 @@ export class Crew {
     member.left();
     if (state === "starting") {
       member.started(
-        new Error("The pool was closed before the worker started"),
+        new ClosedError("The pool was closed before the worker started"),
       );
     }
     return member.worker?.terminate();

@@ -519,6 +519,15 @@ test("close({ force }) lets only tasks end that have begun", async () => {
   assert.equal(results.map((n) => n % 1000).sort(), [0, 1]);
 });
 
+test("a pool that is closed before a worker has started says so", async () => {
+  const { pool } = poolOf({ workers: 1 });
+  const resized = rejection(pool.resize(2));
+  const ready = rejection(pool.ready);
+  await pool.close();
+  assert.instance(await resized, ClosedError);
+  assert.instance(await ready, ClosedError);
+});
+
 test("close({ timeout }) ends as terminate() does after that time", async () => {
   const { pool } = poolOf();
   await pool.ready;
