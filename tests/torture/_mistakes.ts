@@ -417,7 +417,7 @@ export const MISTAKES: readonly Mistake[] = [{
   storm: "calls",
   what: "a call that is aborted before it waits keeps its slot",
   edits: {
-    "calls": [
+    "_calls/client": [
       "this.#tell(at, signal); this.#slots.cancel(at);",
       "this.#tell(at, signal);",
     ],
@@ -439,7 +439,7 @@ export const MISTAKES: readonly Mistake[] = [{
   storm: "calls",
   what: "keeps a view of a piece whose slot is given back",
   edits: {
-    "calls": [
+    "_calls/client": [
       "return { what, value: body.slice() };",
       "return { what, value: body };",
       ["case PIECE: return bytes.slice();", "case PIECE: return bytes;"],
