@@ -321,7 +321,18 @@ export class RecordCore extends Region<"record_ring"> {
    * @throws {TypeError} If this view has a reservation.
    */
   tryPush(src: Elements): boolean {
-    const byteLength = byteLengthOf(src);
+    return this.pushPart(src, byteLengthOf(src));
+  }
+
+  /**
+   * As `tryPush`, for the first `byteLength` bytes of `src`. If `src` has
+   * words, it is copied by words, of which the last may be longer.
+   *
+   * @throws {RangeError} If they are more than `maxLength`.
+   * @throws {TypeError} If this view has a reservation.
+   * @internal
+   */
+  pushPart(src: Elements, byteLength: number): boolean {
     this.#assertFits(byteLength);
     if (byteLength > SHORT && !this.singleProducer) {
       const record = this.reserveRecord(byteLength);
@@ -514,6 +525,16 @@ export class RecordCore extends Region<"record_ring"> {
   }
 
   /**
+   * Copies the record of `length` bytes that is peeked at, and up to three bytes
+   * behind it, which have no meaning.
+   *
+   * @internal
+   */
+  copyRecord(dst: Int32Array, record: number, length: number): void {
+    this.copier.get(dst, 0, record + 2, length + 3 >> 2);
+  }
+
+  /**
    * The length of a record that is peeked at.
    *
    * @internal
@@ -626,8 +647,10 @@ export class RecordCore extends Region<"record_ring"> {
    * were claimed, although a view of growable memory may have grown since.
    */
   #put(src: Elements, byteLength: number, at: number): void {
-    this.copier.put(src, 0, at, byteLength >> 2);
-    for (let i = byteLength & ~3; i < byteLength; i++) {
+    const rest = src instanceof Int32Array ? 3 : 0;
+    const count = byteLength + rest >> 2;
+    this.copier.put(src, 0, at, count);
+    for (let i = 4 * count; i < byteLength; i++) {
       this.#bytes[at * 4 + i] = byteAt(src, i);
     }
   }

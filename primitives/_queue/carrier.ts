@@ -76,7 +76,9 @@ export interface ByteRing extends Waits {
   /** The bytes of a record begin at byte `4 * record + 8` of these. */
   readonly bytes: Uint8Array;
   tryPush(src: Elements): boolean;
+  pushPart(src: Int32Array, byteLength: number): boolean;
   tryPopInto(dst: Elements): number | undefined;
+  copyRecord(dst: Int32Array, record: number, length: number): void;
   reserveRecord(length: number): number;
   commitRecord(length?: number): unknown;
   cancelRecord(): void;
@@ -299,26 +301,39 @@ class Scratch<T> {
   readonly #codec: Codec<T>;
   readonly #most: number;
   #bytes: Uint8Array<ArrayBuffer>;
+  /** The words that hold the message. */
+  words: Int32Array<ArrayBuffer>;
 
   constructor(codec: Codec<T>, most: number) {
     this.#codec = codec;
     this.#most = most;
-    this.#bytes = new Uint8Array(Math.min(256, most));
+    this.words = new Int32Array(wordsFor(Math.min(256, most)));
+    this.#bytes = new Uint8Array(this.words.buffer);
   }
 
   /** Encodes `value`. The bytes are valid until the next call. */
   encode(value: T): Uint8Array<ArrayBuffer> {
+    const length = this.fill(value);
+    return this.#bytes.subarray(0, length);
+  }
+
+  /** Encodes `value` into the words; returns how many bytes it has. */
+  fill(value: T): number {
     const codec = this.#codec;
     const length = encoded(codec, value, this.#bytes);
-    if (length <= this.#bytes.length) return this.#bytes.subarray(0, length);
+    if (length <= this.#bytes.length) return length;
     // The first answer may be too high; the second one is exact.
     if (length > 2 ** 24) assertFits(Math.ceil(length / 3), this.#most);
     const encode = (into: Uint8Array) => encoded(codec, value, into);
     const message = encodeWhole(codec.name, length, encode);
-    this.#bytes = new Uint8Array(message.buffer);
-    return message;
+    this.words = new Int32Array(wordsFor(message.length));
+    this.#bytes = new Uint8Array(this.words.buffer);
+    this.#bytes.set(message);
+    return message.length;
   }
 }
+
+const wordsFor = (bytes: number): number => bytes + 3 >>> 2;
 
 /** Calls a codec, which a user may have written, and checks its answer. */
 function encoded<T>(codec: Codec<T>, value: T, into: Uint8Array): number {
@@ -356,6 +371,9 @@ function placedOf<T>(codec: Codec<T>): PlacedCodec<T> {
   };
 }
 
+/** Up to this many bytes, a loop over words is faster than a native copy. */
+const SHORT = 512;
+
 /** Sends messages as records of a ring. */
 export class RecordPort<T> implements Port<T> {
   readonly queue: ByteRing;
@@ -366,6 +384,8 @@ export class RecordPort<T> implements Port<T> {
    * where nobody does: then they are decoded in the ring.
    */
   #apart: Uint8Array<ArrayBuffer> | undefined;
+  /** The same memory as words, which short messages are copied by. */
+  #apartWords: Int32Array<ArrayBuffer> | undefined;
   readonly #scratch: Scratch<T>;
   /** How many bytes to reserve next, estimated from the last message. */
   #guess = 256;
@@ -373,7 +393,7 @@ export class RecordPort<T> implements Port<T> {
   constructor(ring: ByteRing, codec: Codec<T>) {
     this.queue = ring;
     const apart = ring.manyConsumers && codec.name !== "binary";
-    if (apart) this.#apart = new Uint8Array(Math.min(256, ring.maxLength));
+    if (apart) this.#keep(Math.min(256, ring.maxLength));
     this.#codec = placedOf(codec);
     this.#memory = ring.bytes;
     this.#scratch = new Scratch(codec, ring.maxLength);
@@ -398,9 +418,10 @@ export class RecordPort<T> implements Port<T> {
       const sent = this.#sendInPlace(value);
       if (sent) return true;
     }
-    const message = this.#scratch.encode(value);
-    assertFits(message.length, this.maxLength);
-    return this.queue.tryPush(message);
+    const scratch = this.#scratch;
+    const length = scratch.fill(value);
+    assertFits(length, this.maxLength);
+    return this.queue.pushPart(scratch.words, length);
   }
 
   #sendInPlace(value: T): boolean {
@@ -428,7 +449,7 @@ export class RecordPort<T> implements Port<T> {
     if (record === 0) return NONE;
     const length = ring.lengthOfRecord(record);
     const at = 4 * record + 8;
-    if (this.#apart !== undefined) return this.#decodeApart(at, length);
+    if (this.#apart !== undefined) return this.#decodeApart(record, length);
     try {
       return this.#codec.decodeAt(this.#memory, at, length);
     } finally {
@@ -437,12 +458,22 @@ export class RecordPort<T> implements Port<T> {
   }
 
   /** So the next receiver need not wait until this one has decoded. */
-  #decodeApart(at: number, length: number): T {
-    if (this.#apart!.length < length) this.#apart = new Uint8Array(length);
+  #decodeApart(record: number, length: number): T {
+    if (this.#apart!.length < length) this.#keep(length);
     const apart = this.#apart!;
-    copyBytes(this.#memory.subarray(at, at + length), apart, 0);
+    if (length <= SHORT) {
+      this.queue.copyRecord(this.#apartWords!, record, length);
+    } else {
+      const at = 4 * record + 8;
+      copyBytes(this.#memory.subarray(at, at + length), apart, 0);
+    }
     this.queue.consumeRecord();
     return this.#codec.decodeAt(apart, 0, length);
+  }
+
+  #keep(bytes: number): void {
+    this.#apartWords = new Int32Array(wordsFor(bytes));
+    this.#apart = new Uint8Array(this.#apartWords.buffer);
   }
 
   pack(value: T, _waits?: boolean): () => boolean {
