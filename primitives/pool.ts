@@ -30,7 +30,7 @@ import {
 } from "./_memory/region.ts";
 import { Collector, Rounds } from "./_pool/collector.ts";
 import { Crew, failuresAfter, type Member } from "./_pool/crew.ts";
-import { Listeners, type PoolEvents } from "./_pool/events.ts";
+import { Listeners, type PoolEvents, Talk } from "./_pool/events.ts";
 import { deathOf, QueueFullError } from "./_pool/errors.ts";
 import { type Job, type JobEnd, Jobs, type Spec } from "./_pool/jobs.ts";
 import { Producers, type RoomOptions } from "./_pool/line.ts";
@@ -53,11 +53,13 @@ import {
   RUN,
   type RunArgs,
   type RunOptions,
+  type TaskHandle,
   timeoutError,
   type WorkerRange,
 } from "./_pool/options.ts";
 import { Poster } from "./_pool/poster.ts";
 import {
+  hear,
   type MakeFunctions,
   placeFrom,
   sayBye,
@@ -112,6 +114,7 @@ export type {
   RecycleOptions,
   RunArgs,
   RunOptions,
+  TaskHandle,
   WorkerRange,
 } from "./_pool/options.ts";
 export type { RoomOptions } from "./_pool/line.ts";
@@ -193,6 +196,7 @@ export async function servePool<T extends Tasks>(
     to.postMessage(tagged({ what: "ready" }));
   }
   const done = Event.from(place.done);
+  let stop = () => {};
   const server = new PoolServer({
     slots: slotsAt(place.ring.buffer, place.ring.byteOffset),
     tasks: place.names.map((name) => served.get(name)),
@@ -202,10 +206,14 @@ export async function servePool<T extends Tasks>(
     recycle: place.recycle,
     done: () => done.set(),
     post: (message) => to.postMessage(message),
+    hear: (take) => {
+      stop = hear(to, take);
+    },
   });
   const count = blocking && MAY_BLOCK
     ? server.serve()
     : await server.serveAsync(limit);
+  stop();
   sayBye(to);
   return count;
 }
@@ -381,6 +389,9 @@ export class Pool<T extends Tasks> extends PoolBase {
         this.#done.set(); // there may be no task left
       },
       ended: (member, died) => this.#bury(member, died),
+      begun: (token, { worker }) =>
+        jobs.talking.get(token)?.talk?.begin(token, worker!),
+      report: (token, value) => jobs.talking.get(token)?.talk?.report(value),
       started: (worker, id) => this.#listeners.started(worker, id),
       over: (...it) => this.#listeners.ended(...it),
       failed: (member, isLast) => this.#miss(member, isLast),
@@ -439,17 +450,58 @@ export class Pool<T extends Tasks> extends PoolBase {
     const end = kept!;
     kept = undefined;
     try {
-      const spec = this.#specOf(name);
-      const how = options && checkedHow(options);
-      if (this.#isFull) {
-        this.#assertOpen();
-        throw new QueueFullError(this.#maxQueue!);
-      }
-      this.#submit(spec, request, how, end);
+      this.#enter(name, request, options, end, false);
     } catch (error) {
       end.reject(error);
     }
     return promise;
+  }
+
+  /**
+   * As {@linkcode Pool.run}, for a task that messages can be sent to while it
+   * waits or runs.
+   */
+  start<Name extends keyof T & string>(
+    name: Name,
+    ...args: RunArgs<T[Name]>
+  ): TaskHandle<ReplyOf<T[Name]>>;
+  start(
+    name: string,
+    request?: unknown,
+    options?: RunOptions,
+  ): TaskHandle<unknown> {
+    const result = new Promise(keep);
+    const end = kept!;
+    kept = undefined;
+    let job: Job | undefined;
+    try {
+      job = this.#enter(name, request, options, end, true);
+    } catch (error) {
+      end.reject(error);
+    }
+    const send = (value: unknown) => {
+      if (job === undefined || job.over) return false;
+      job.talk!.send(job.token, value);
+      return true;
+    };
+    return { result, send };
+  }
+
+  /** Submits a task, unless too many wait. */
+  #enter(
+    name: string,
+    request: unknown,
+    options: RunOptions | undefined,
+    end: JobEnd,
+    talks: boolean,
+  ): Job {
+    const spec = this.#specOf(name);
+    const how = options && checkedHow(options);
+    if (this.#isFull) {
+      this.#assertOpen();
+      throw new QueueFullError(this.#maxQueue!);
+    }
+    return this.#submit(spec, request, how, end, talks);
   }
 
   /**
@@ -807,11 +859,14 @@ export class Pool<T extends Tasks> extends PoolBase {
     request: unknown,
     how: How | undefined,
     end: JobEnd,
+    talks = false,
   ): Job {
     this.#assertOpen();
     const priority = how === undefined ? 0 : how.priority;
     const job = this.#jobs.make(spec, priority, clock(), end);
+    if (talks || how?.report !== undefined) job.talk = new Talk(how?.report);
     this.#poster.submit(job, spec, request); // first: it may refuse the request
+    if (job.talk !== undefined) this.#jobs.talking.set(job.token, job);
     if (how !== undefined) this.#heed(job, how);
     if (this.#jobs.line.size > 0) this.#crowded = true;
     if (this.#staff.scales) this.#staff.grow();

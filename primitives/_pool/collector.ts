@@ -158,6 +158,7 @@ export class Collector {
     job.deaths++;
     const again = job.deaths < MOST_DEATHS && !this.#it.isForced();
     if (spec.idempotent && again) {
+      job.talk?.rest();
       return void jobs.move(job, "waiting");
     }
     const times = job.deaths > 1 ? `, ${job.deaths} times` : "";
@@ -186,7 +187,8 @@ export class Collector {
   #settle(job: Job, { kind, bytes }: Long): void {
     const { jobs } = this.#it;
     try {
-      if (kind !== VALUE) jobs.reject(job, thrownBy(kind, bytes));
+      if (kind === NOTHING) jobs.resolve(job, undefined);
+      else if (kind !== VALUE) jobs.reject(job, thrownBy(kind, bytes));
       else jobs.resolve(job, job.spec!.reply.decode(bytes));
     } catch (error) {
       jobs.reject(job, error);

@@ -77,6 +77,10 @@ export interface CrewEvents {
   hello(member: Member, hello: Hello): void;
   /** A reply that was too long for its slot. */
   long(message: Long): void;
+  /** A worker has begun a task that talks. */
+  begun(token: number, member: Member): void;
+  /** A task reports something. */
+  report(token: number, value: unknown): void;
   /** A worker does no more tasks; `died` if nobody had told it to end. */
   ended(member: Member, died: boolean): void;
   /** A worker is ready. */
@@ -275,7 +279,10 @@ export class Crew {
     const message = (data: unknown) => {
       if (!isTagged(data)) return;
       if (data.what === "long") this.#events.long(data);
-      else if (data.what === "bye") this.#bye(member, worker);
+      else if (data.what === "begun") this.#events.begun(data.token, member);
+      else if (data.what === "report") {
+        this.#events.report(data.token, data.value);
+      } else if (data.what === "bye") this.#bye(member, worker);
       else if (
         data.what === "hello" && isOurs() && member.state === "starting"
       ) {

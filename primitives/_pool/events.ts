@@ -1,5 +1,5 @@
 /**
- * What a pool tells those who listen.
+ * What a pool and its tasks tell those who listen.
  *
  * @module
  */
@@ -8,6 +8,7 @@ import { assertFunction } from "../_memory/region.ts";
 import { describe } from "../_memory/describe.ts";
 import type { PoolWorker } from "./crew.ts";
 import type { Death } from "./errors.ts";
+import { tagged } from "./wire.ts";
 
 /** A worker of a pool that serves. */
 export interface WorkerStarted {
@@ -39,6 +40,17 @@ export interface PoolEvents {
 
 type Listener = (event: never) => void;
 
+/** Calls a listener; what it throws is an uncaught error. */
+function call(listener: Listener, it: unknown): void {
+  try {
+    listener(it as never);
+  } catch (error) {
+    queueMicrotask(() => {
+      throw error;
+    });
+  }
+}
+
 /** Those who listen. */
 export class Listeners {
   readonly #all: Readonly<Record<keyof PoolEvents, Set<Listener>>> = {
@@ -63,15 +75,7 @@ export class Listeners {
 
   /** Tells of an event; what a listener throws is not the pool's. */
   tell<Name extends keyof PoolEvents>(name: Name, it: PoolEvents[Name]): void {
-    for (const listener of [...this.#all[name]]) {
-      try {
-        listener(it as never);
-      } catch (error) {
-        queueMicrotask(() => {
-          throw error;
-        });
-      }
-    }
+    for (const listener of [...this.#all[name]]) call(listener, it);
   }
 
   /** A worker serves. */
@@ -84,4 +88,55 @@ export class Listeners {
     const { error, code } = why;
     this.tell("worker:end", { worker, id, died, error, code });
   }
+}
+
+/** What is said beside a task, to it and by it. */
+export class Talk {
+  readonly #report: ((value: never) => void) | undefined;
+  #worker: PoolWorker | undefined;
+  /** What is to be said once a worker has begun the task. */
+  #kept: unknown[] = [];
+
+  /** `report` is called with what the task reports, if anybody wants it. */
+  constructor(report: ((value: never) => void) | undefined) {
+    this.#report = report && boundHere(report);
+  }
+
+  /** The task reports something. */
+  report(value: unknown): void {
+    if (this.#report !== undefined) call(this.#report, value);
+  }
+
+  /** A worker has begun the task. */
+  begin(token: number, worker: PoolWorker): void {
+    this.#worker = worker;
+    for (const value of this.#kept.splice(0)) this.send(token, value);
+  }
+
+  /** The worker that had begun the task has died; another one will. */
+  rest(): void {
+    this.#worker = undefined;
+  }
+
+  /** Says something to the task. */
+  send(token: number, value: unknown): void {
+    if (this.#worker === undefined) this.#kept.push(structuredClone(value));
+    else this.#worker.postMessage(tagged({ what: "message", token, value }));
+  }
+}
+
+/**
+ * A function that runs in the context of the caller, as `AsyncLocalStorage`
+ * knows it, where the platform has such contexts.
+ */
+export function boundHere<F extends (...args: never[]) => unknown>(fn: F): F {
+  const scope = globalThis as unknown as {
+    process?: {
+      getBuiltinModule?(name: string): {
+        AsyncLocalStorage?: { bind?(fn: F): F };
+      } | undefined;
+    };
+  };
+  const hooks = scope.process?.getBuiltinModule?.("node:async_hooks");
+  return hooks?.AsyncLocalStorage?.bind?.(fn) ?? fn;
 }

@@ -7,6 +7,7 @@
 
 import type { Field } from "../_message/record.ts";
 import type { AnyCodec, Long } from "./wire.ts";
+import type { Talk } from "./events.ts";
 import { Line } from "./line.ts";
 
 /** A task as a pool knows it. */
@@ -84,6 +85,8 @@ export class Job {
   /** How many workers have died of it. */
   deaths = 0;
   terminate = false;
+  /** What is said beside it, if anything may be. */
+  talk: Talk | undefined = undefined;
   signal: AbortSignal | undefined = undefined;
   timer: ReturnType<typeof setTimeout> | undefined = undefined;
 
@@ -125,6 +128,8 @@ export class Jobs {
   flying: Job[] = [];
   /** Those that are promised, by their tokens. */
   readonly promised = new Map<number, Job>();
+  /** Those beside which something may be said, by their tokens. */
+  readonly talking = new Map<number, Job>();
   /** How many are in each state, and how many have ended. */
   readonly count: Record<JobState, number> = {
     new: 0,
@@ -226,6 +231,7 @@ export class Jobs {
   /** Lets go what a job needed that is over. */
   #release(job: Job): void {
     job.value = job.bytes = job.early = undefined;
+    if (job.talk !== undefined) this.talking.delete(job.token);
     if (job.timer !== undefined) clearTimeout(job.timer);
     const { signal } = job;
     if (signal === undefined) return;

@@ -10,6 +10,7 @@
  */
 
 import { describe } from "../_memory/describe.ts";
+import { boundHere } from "./events.ts";
 
 /** How to go through the requests. */
 export interface MapConfig {
@@ -86,6 +87,7 @@ export class MapRun<Plan> {
   readonly #resume: number;
   #steps: Steps | undefined;
   #isAsync = false;
+  #feed = (): void => {};
   /** Whether a request is on its way. */
   #busy = false;
   /** Why no more requests are taken: an abort, or the end of the loop. */
@@ -118,6 +120,7 @@ export class MapRun<Plan> {
 
   /** Begins to take requests. */
   begin(): void {
+    this.#feed = boundHere(() => this.#take());
     const { signal } = this.#config;
     if (signal?.aborted) throw signal.reason;
     signal?.addEventListener("abort", this.#onAbort);
@@ -135,8 +138,12 @@ export class MapRun<Plan> {
     this.#doer.join(this);
   }
 
-  /** Takes requests while there is room for them. */
+  /** Takes requests while there is room for them, in the loop's context. */
   feed(): void {
+    this.#feed();
+  }
+
+  #take(): void {
     const { limit } = this.#config;
     const doer = this.#doer;
     while (

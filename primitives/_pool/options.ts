@@ -13,6 +13,7 @@ import {
 import {
   assertBoolean,
   assertConfig,
+  assertFunction,
   inRange,
   type Memory,
 } from "../_memory/region.ts";
@@ -117,6 +118,26 @@ export interface RunOptions {
    * while it runs; `false` unless given.
    */
   readonly terminate?: boolean | undefined;
+  /**
+   * Is called with each value that the function passes to `context.report`, in
+   * order, before the promise settles, and as `AsyncLocalStorage` knows it, in
+   * the context of this call. What it throws is an uncaught error.
+   */
+  // deno-lint-ignore no-explicit-any -- whatever the function reports
+  readonly onReport?: ((value: any) => void) | undefined;
+}
+
+/** A task that runs, and that messages can be sent to. */
+export interface TaskHandle<Reply> {
+  /** How it ends, as `run` says. */
+  readonly result: Promise<Reply>;
+  /**
+   * Sends a message to the function, which gets it by `context.listen`; false if
+   * the task has ended.
+   *
+   * @throws {DOMException} If a message cannot carry the value.
+   */
+  send(value: unknown): boolean;
 }
 
 /** How to do many tasks. */
@@ -169,7 +190,13 @@ const OPTIONS = [
 ] as const;
 
 /** The names of the options of `run`. */
-export const RUN = ["signal", "timeout", "priority", "terminate"] as const;
+export const RUN = [
+  "signal",
+  "timeout",
+  "priority",
+  "terminate",
+  "onReport",
+] as const;
 
 /** The fewest and the most workers. */
 export interface Range {
@@ -272,6 +299,7 @@ export interface How {
   readonly timeout: number;
   readonly priority: number;
   readonly terminate: boolean;
+  readonly report: ((value: never) => void) | undefined;
 }
 
 /** The options of a task with their defaults; throws if one is wrong. */
@@ -279,12 +307,14 @@ export function checkedHow(options: RunOptions): How {
   assertOptions(options, RUN);
   const { signal, timeout = Infinity, priority = 0, terminate = false } =
     options;
+  const { onReport: report } = options;
   assertTimeout(timeout);
   assertPriority(priority);
   assertSignal(signal);
   assertBoolean("terminate", terminate);
+  if (report !== undefined) assertFunction(report);
   if (signal?.aborted) throw signal.reason;
-  return { signal, timeout, priority, terminate };
+  return { signal, timeout, priority, terminate, report };
 }
 
 /** The error of a task that had no result in time. */

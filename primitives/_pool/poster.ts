@@ -12,7 +12,7 @@ import {
   type Slots,
 } from "../_calls/call_slots.ts";
 import { Chunks, copy, type Job, type Jobs, type Spec } from "./jobs.ts";
-import { GUEST, LAZY, NO_REQUEST, RETIRE, type Rooms } from "./wire.ts";
+import { GUEST, LAZY, NO_REQUEST, RETIRE, type Rooms, TALKS } from "./wire.ts";
 
 /**
  * In shared memory lie tasks for this many ms, unless told otherwise. On a busy
@@ -254,6 +254,7 @@ export class Poster {
     let what = job.guest ? RETIRE | GUEST : RETIRE;
     if (spec !== undefined) {
       what = spec.index | (job.empty ? NO_REQUEST : 0);
+      if (job.talk !== undefined) what |= TALKS;
       if (this.#mayBeLate()) {
         what |= LAZY;
         job.lazy = true;

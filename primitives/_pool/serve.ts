@@ -8,7 +8,13 @@ import type { Parent } from "../_worker/parent.ts";
 import { describe } from "../_memory/describe.ts";
 import type { Spec } from "./jobs.ts";
 import type { ReplyOf, RequestOf, Tasks } from "./task.ts";
-import { type Hello, isTagged, type Place, tagged } from "./wire.ts";
+import {
+  type Hello,
+  isTagged,
+  type Place,
+  type PoolMessage,
+  tagged,
+} from "./wire.ts";
 import type { Served, TaskContext } from "./worker.ts";
 
 /** The functions of a worker: one for each task, or for some of them. */
@@ -42,23 +48,35 @@ export interface ServePoolOptions {
   readonly limit?: number | undefined;
 }
 
+/** Takes messages of the pool, until the function that it returns is called. */
+export function hear(
+  parent: Parent,
+  take: (message: PoolMessage) => void,
+): () => void {
+  const taken = (data: unknown) => {
+    if (isTagged(data)) take(data);
+  };
+  const heard = ({ data }: MessageEvent) => taken(data);
+  if (parent.on !== undefined) parent.on("message", taken);
+  else parent.addEventListener?.("message", heard);
+  return () => {
+    if (parent.off !== undefined) parent.off("message", taken);
+    else parent.removeEventListener?.("message", heard);
+  };
+}
+
 /** Says hello to the pool, and returns where to serve. */
 export function placeFrom(
   parent: Parent,
   hello: Omit<Hello, "weft" | "what">,
 ): Promise<Place> {
   return new Promise<Place>((resolve, reject) => {
-    const take = (data: unknown) => {
-      if (!isTagged(data)) return;
-      if (data.what === "place") resolve(data);
-      else if (data.what === "refused") reject(new TypeError(data.why));
+    const stop = hear(parent, (message) => {
+      if (message.what === "place") resolve(message);
+      else if (message.what === "refused") reject(new TypeError(message.why));
       else return;
-      if (parent.off !== undefined) parent.off("message", take);
-      else parent.removeEventListener?.("message", heard);
-    };
-    const heard = ({ data }: MessageEvent) => take(data);
-    if (parent.on !== undefined) parent.on("message", take);
-    else parent.addEventListener?.("message", heard);
+      stop();
+    });
     parent.postMessage(tagged({ what: "hello", ...hello }));
   });
 }

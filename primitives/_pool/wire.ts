@@ -45,6 +45,8 @@ export const LAZY = 0x20000;
 export const RETIRE = 0xffff;
 /** A flag beside {@linkcode RETIRE}: a thread of C must end, and no worker. */
 export const GUEST = 0x40000;
+/** A flag beside the number of a task: the pool takes reports, and may send. */
+export const TALKS = 0x80000;
 /** The most tasks by name. */
 export const MOST_TASKS = 0xffff;
 
@@ -142,6 +144,23 @@ export interface Long {
   readonly bytes: Uint8Array;
 }
 
+/** A worker has begun a task, and takes messages for it. */
+export interface Begun {
+  readonly weft: typeof TAG;
+  readonly what: "begun";
+  readonly token: number;
+  /** The number of the worker. */
+  readonly number: number;
+}
+
+/** What a task tells while it runs (`report`), or is told (`message`). */
+export interface Word {
+  readonly weft: typeof TAG;
+  readonly what: "report" | "message";
+  readonly token: number;
+  readonly value: unknown;
+}
+
 /** A worker does no more tasks; it has sent all that it had to send. */
 export interface Bye {
   readonly weft: typeof TAG;
@@ -156,7 +175,15 @@ export interface Refusal {
 }
 
 /** A message between a pool and a worker. */
-export type PoolMessage = Hello | Ready | Place | Long | Bye | Refusal;
+export type PoolMessage =
+  | Hello
+  | Ready
+  | Place
+  | Begun
+  | Word
+  | Long
+  | Bye
+  | Refusal;
 
 type Untagged<T> = T extends PoolMessage ? Omit<T, "weft"> : never;
 

@@ -15,6 +15,7 @@ import {
   LAZY,
   NO_REQUEST,
   NOTHING,
+  type PoolMessage,
   type Recycle,
   REPLY_HEAD,
   RETIRE,
@@ -23,6 +24,7 @@ import {
   type Sides,
   STAYS,
   tagged,
+  TALKS,
   THROWN,
   VALUE,
 } from "./wire.ts";
@@ -45,6 +47,19 @@ export interface TaskContext {
    * to date in a function that never awaits, too.
    */
   readonly signal: AbortSignal;
+  /**
+   * Tells whoever has submitted the task, by its `onReport`, how far it is:
+   * anything that a message carries. Nothing happens if nobody wants to know.
+   */
+  report(value: unknown): void;
+  /**
+   * Calls `listener` with each message that the task's handle sends, those that
+   * have come included.
+   *
+   * @throws {TypeError} If the worker blocks: it receives no messages.
+   */
+  // deno-lint-ignore no-explicit-any -- whatever the handle sends
+  listen(listener: (message: any) => void): void;
 }
 
 /** A task that a worker serves. */
@@ -72,10 +87,15 @@ export interface Station {
   done(): void;
   /** Sends a message to the pool. */
   post(message: unknown): void;
+  /** Takes messages of the pool. */
+  hear(take: (message: PoolMessage) => void): void;
 }
 
 /** The least ms between two looks at the memory of a worker. */
 const LOOK = 100;
+
+/** Bytes that are enough for most results that come in a message. */
+const SOME = 256;
 
 /** Microtasks in which an async function that awaits nothing has its result. */
 const TICKS = 4;
@@ -85,9 +105,24 @@ class Context implements TaskContext {
   readonly #at: number;
   readonly #watches: Watches;
   #watched: Watched | undefined;
+  readonly #hears: boolean;
+  readonly #post: ((value: unknown) => void) | undefined;
+  /** Whether it has reported, so that its result comes behind the reports. */
+  reported = false;
+  #listener: ((message: never) => void) | undefined;
+  #kept: unknown[] = [];
 
-  constructor(name: string, at: number, watches: Watches) {
+  /** `post` sends a report, if anybody wants one. */
+  constructor(
+    name: string,
+    at: number,
+    watches: Watches,
+    hears: boolean,
+    post?: (value: unknown) => void,
+  ) {
     this.name = name;
+    this.#hears = hears;
+    this.#post = post;
     this.#at = at;
     this.#watches = watches;
   }
@@ -98,6 +133,29 @@ class Context implements TaskContext {
       this.#watches.lookOut();
     }
     return this.#watched.control.signal;
+  }
+
+  report(value: unknown): void {
+    if (this.#post === undefined) return;
+    this.#post(value);
+    this.reported = true;
+  }
+
+  listen(listener: (message: never) => void): void {
+    if (!this.#hears) {
+      throw new TypeError(
+        `Task ${JSON.stringify(this.name)} cannot listen: ` +
+          "a worker that blocks receives no messages",
+      );
+    }
+    this.#listener = listener;
+    for (const message of this.#kept.splice(0)) this.hear(message);
+  }
+
+  /** Takes a message of the task's handle. */
+  hear(message: unknown): void {
+    if (this.#listener === undefined) this.#kept.push(message);
+    else this.#listener(message as never);
   }
 
   end(): void {
@@ -116,6 +174,8 @@ export class PoolServer {
   #seen: number | undefined;
   /** Tasks that it did. */
   #count = 0;
+  /** The tasks that talk, by their tokens; undefined before the first. */
+  #talking: Map<number, Context> | undefined;
   /** The slot of the order to end; 0 if none came. */
   #order = 0;
   /** Whether it has too much memory, and when it looks for the next time. */
@@ -245,7 +305,9 @@ export class PoolServer {
       return void this.#throw(at, task, this.#unknown(index));
     }
     const { request, requestField } = task;
-    const context = new Context(task.name, at, this.#watches);
+    const context = (what & TALKS) === 0
+      ? new Context(task.name, at, this.#watches, mayAwait)
+      : this.#talk(task.name, at, mayAwait);
     let result;
     try {
       let asked: unknown;
@@ -265,11 +327,37 @@ export class PoolServer {
         );
       }
     } catch (error) {
-      context.end();
-      return void this.#throw(at, task, error);
+      this.#leave(at, context);
+      return void this.#throw(at, task, error, context.reported);
     }
+    this.#leave(at, context);
+    this.#return(at, task, result, (what & LAZY) !== 0, context.reported);
+  }
+
+  /** The context of a task to which messages come, and which may report. */
+  #talk(name: string, at: number, hears: boolean): Context {
+    const { number } = this.#it;
+    const token = this.#rooms.token(at);
+    const context = new Context(name, at, this.#watches, hears, (value) => {
+      this.#it.post(tagged({ what: "report", token, value }));
+    });
+    if (!hears) return context;
+    if (this.#talking === undefined) {
+      const talking = this.#talking = new Map();
+      this.#it.hear((message) => {
+        if (message.what !== "message") return;
+        talking.get(message.token)?.hear(message.value);
+      });
+    }
+    this.#talking.set(token, context);
+    this.#it.post(tagged({ what: "begun", token, number }));
+    return context;
+  }
+
+  /** Ends what a task began beside its work. */
+  #leave(at: number, context: Context): void {
     context.end();
-    this.#return(at, task, result, (what & LAZY) !== 0);
+    this.#talking?.delete(this.#rooms.token(at));
   }
 
   /** Takes the order to end; or hands it back, if it is for a thread of C. */
@@ -289,11 +377,11 @@ export class PoolServer {
   ): Promise<void> {
     try {
       const value = await result;
-      context.end();
-      this.#return(at, task, value, false);
+      this.#leave(at, context);
+      this.#return(at, task, value, false, context.reported);
     } catch (error) {
-      context.end();
-      this.#throw(at, task, error);
+      this.#leave(at, context);
+      this.#throw(at, task, error, context.reported);
     }
   }
 
@@ -306,11 +394,24 @@ export class PoolServer {
     );
   }
 
-  #return(at: number, task: Served, value: unknown, lazy: boolean): void {
-    if (value === undefined) return this.#send(at, NOTHING, 0, lazy);
+  /** `behind`: a message brings the result, so that it comes behind others. */
+  #return(
+    at: number,
+    task: Served,
+    value: unknown,
+    lazy: boolean,
+    behind: boolean,
+  ): void {
     const { reply, replyField } = task;
     const rooms = this.#rooms;
     try {
+      if (value === undefined && behind) {
+        return this.#post(at, NOTHING, 0, () => 0);
+      }
+      if (value === undefined) return this.#send(at, NOTHING, 0, lazy);
+      if (behind) {
+        return this.#post(at, VALUE, SOME, (into) => reply.encode(value, into));
+      }
       if (replyField !== undefined && replyField.size <= rooms.room) {
         const checked = replyField.check(value, "");
         replyField.set(rooms.data, rooms.reply(at), checked as never);
@@ -322,11 +423,16 @@ export class PoolServer {
       if (length <= rooms.room) return this.#send(at, VALUE, length, lazy);
       this.#post(at, VALUE, length, (into) => reply.encode(it, into));
     } catch (error) {
-      this.#throw(at, task, error);
+      this.#throw(at, task, error, behind);
     }
   }
 
-  #throw(at: number, task: Served | undefined, thrown: unknown): void {
+  #throw(
+    at: number,
+    task: Served | undefined,
+    thrown: unknown,
+    behind = false,
+  ): void {
     let error = thrown;
     if (!isError(thrown)) {
       try {
@@ -334,13 +440,14 @@ export class PoolServer {
           at,
           THROWN,
           (into) => values.encode(thrown, into),
+          behind,
         );
       } catch {
         error = unsendable(`Task ${task?.name}`, thrown);
       }
     }
     const text = errorText(error);
-    this.#encode(at, ERROR, (into) => writeUtf8(text, into));
+    this.#encode(at, ERROR, (into) => writeUtf8(text, into), behind);
   }
 
   /** Answers with what `encode` writes, or has the pool told by a message. */
@@ -348,7 +455,9 @@ export class PoolServer {
     at: number,
     what: number,
     encode: (into: Uint8Array) => number,
+    behind: boolean,
   ): void {
+    if (behind) return this.#post(at, what, SOME, encode);
     const { room } = this.#rooms;
     const length = encode(this.#rooms.replyBytes(at, room));
     if (length <= room) this.#send(at, what, length);

@@ -89,6 +89,7 @@ function base(
       names: ["task"],
       number: id,
       done: () => done.set(),
+      hear: () => {},
       post: () => {
         Atomics.store(told, MAIL + id, 1);
       },

@@ -44,6 +44,10 @@ export const tasks = {
   wait: task<undefined, number>(),
   /** How often `spin` and `wait` ended in this worker. */
   ended: task<undefined, number>(),
+  /** Reports the numbers below `count`; returns, or throws, `end`. */
+  report: task<{ count: number; end: unknown; throws?: boolean }, unknown>(),
+  /** Returns the messages that it hears up to "end". */
+  listen: task<undefined, unknown[]>({ idempotent: true }),
   /** Waits in a loop of 1 ms until the gate is open, and notes its number. */
   gate: task<number, number>(),
   /** Waits there, and ends its worker. */

@@ -122,6 +122,8 @@ function crewOf(clock: Clock, { patience = 5000 } = {}) {
     },
     hello: (member) => it.hello(member),
     long: () => {},
+    begun: () => {},
+    report: () => {},
     ended: (_, died) => it.told.push(died ? "died" : "ended"),
     failed: (member, isLast) => {
       it.told.push(isLast ? "failed" : "tries again");

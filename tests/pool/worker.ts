@@ -85,6 +85,21 @@ const functions: Parameters<typeof servePool<typeof tasks>>[1] = {
       signal.addEventListener("abort", () => resolve(++ended));
     }),
   ended: () => ended,
+  report: ({ count, end, throws }, context) => {
+    for (let i = 0; i < count; i++) context.report(i);
+    if (throws) throw end;
+    return end;
+  },
+  listen: (_, context) =>
+    new Promise((resolve) => {
+      const heard: unknown[] = [];
+      context.report("begun");
+      setTimeout(() =>
+        context.listen((message) => {
+          heard.push(message);
+          if (message === "end") resolve(heard);
+        }), 5);
+    }),
   dieAtGate: () => {
     waitAtGate();
     end("exit");

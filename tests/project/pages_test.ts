@@ -139,7 +139,22 @@ const AROUND: Readonly<Record<string, readonly string[]>> = {
     "listener: (event: { persisted: boolean }) => void) => void;",
   ],
   "docs/primitives/channel.md": [""],
-  "docs/primitives/pool.md": ["declare const make: () => Worker;"],
+  "docs/primitives/pool.md": [
+    "declare const make: () => Worker;",
+    'import { servePool, task } from "@weft/sync/pool";\n' +
+    "const tasks = { classify: task<string, string>() };\n" +
+    "declare function load(model: string): " +
+    "Promise<{ classify(text: string): string }>;",
+    'import { type Pool, type Task } from "@weft/sync/pool";\n' +
+    "declare const pool: Pool<{ encode: Task<Uint8Array, undefined> }>;\n" +
+    "declare const film: Uint8Array;\n" +
+    "declare const bar: { show(percent: number): void };\n" +
+    "declare const button: { onclick: () => void };",
+    'import { servePool, task } from "@weft/sync/pool";\n' +
+    "const tasks = { encode: task<Uint8Array, undefined>() };\n" +
+    "declare function encode(" +
+    "film: Uint8Array, percent: number, speed: number): Promise<void>;",
+  ],
   "docs/primitives/watch.md": [
     'import { layout, Mutex } from "@weft/sync";\n' +
     'import { watch } from "@weft/sync/watch";\n' +

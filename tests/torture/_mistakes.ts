@@ -26,6 +26,7 @@ const poolPlan = (steps: Step[], unusual: Partial<Plan> = {}): Plan => ({
   more: 0,
   idle: 5,
   recycle: undefined,
+  talks: false,
   ...unusual,
 });
 
@@ -331,6 +332,30 @@ export const MISTAKES: readonly Mistake[] = [{
   seed: 1,
   plan: poolPlan([task("die", 1), task("nap", 1)]),
   says: /told of/,
+}, {
+  storm: "pool",
+  what: "a result comes before what its task has reported",
+  edits: {
+    "_pool/worker": [
+      "this.#post(value); this.reported = true;",
+      "this.#post(value);",
+    ],
+  },
+  seed: 1,
+  plan: poolPlan(times(20, task("text", 4)), { talks: true }),
+  says: /of 4 reports/,
+}, {
+  storm: "pool",
+  what: "a message that is sent before its task has begun is lost",
+  edits: {
+    "_pool/events": [
+      "this.#kept.push(structuredClone(value));",
+      "structuredClone(value);",
+    ],
+  },
+  seed: 1,
+  plan: poolPlan(times(4, task("nap", 4)), { talks: true }),
+  says: /never ended/,
 }, {
   storm: "pool",
   what: "one more task waits than maxQueue allows",

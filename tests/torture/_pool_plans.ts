@@ -106,6 +106,8 @@ export const plans = fc.record({
     undefined,
     fc.integer({ min: 1, max: 5 }),
   ),
+  /** Whether tasks report, and are sent messages. */
+  talks: fc.boolean(),
 });
 
 type Of<T> = T extends fc.Arbitrary<infer Value> ? Value : never;

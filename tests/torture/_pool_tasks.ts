@@ -6,6 +6,10 @@ export interface Ask {
   readonly at: number;
   /** A length, or a time in ms. */
   readonly n: number;
+  /** How many numbers it reports before. */
+  readonly reports?: number;
+  /** Whether it returns the message that it hears. */
+  readonly hears?: boolean;
 }
 
 /** The tasks of the storm on a pool. */

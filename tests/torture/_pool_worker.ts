@@ -1,6 +1,6 @@
 /** A worker of the storm on a pool. */
 import process from "node:process";
-import { servePool } from "../../primitives/pool.ts";
+import { servePool, type TaskContext } from "../../primitives/pool.ts";
 import { hello } from "../_run/workers.ts";
 import { type Ask, ODD_VALUES, tasks } from "./_pool_tasks.ts";
 
@@ -14,8 +14,12 @@ export interface Orders {
 
 const { data } = await hello<Orders>();
 const { begun, blocking, limit } = data;
-const begin = ({ at, n }: Ask): number => {
+const begin = (
+  { at, n, reports = 0 }: Ask,
+  context?: TaskContext,
+): number => {
   Atomics.add(begun, at, 1);
+  for (let i = 0; i < reports; i++) context!.report(i);
   return n;
 };
 
@@ -34,10 +38,11 @@ function die(ask: Ask): null {
 }
 
 await servePool(tasks, {
-  text: (ask) => "x".repeat(begin(ask)),
+  text: (ask, context) => "x".repeat(begin(ask, context)),
   bytes: (bytes) => bytes.map((byte) => byte + 1),
-  nap: (ask) => {
-    const ms = begin(ask);
+  nap: (ask, context) => {
+    const ms = begin(ask, context);
+    if (ask.hears) return new Promise((resolve) => context.listen(resolve));
     if (blocking) return spin(ms);
     return new Promise((resolve) => setTimeout(resolve, ms, ms));
   },
@@ -59,7 +64,7 @@ await servePool(tasks, {
   },
   die,
   dieAgain: die,
-  fail: (ask) => {
-    throw new RangeError("x".repeat(begin(ask)));
+  fail: (ask, context) => {
+    throw new RangeError("x".repeat(begin(ask, context)));
   },
 }, { blocking, limit });

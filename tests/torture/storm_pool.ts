@@ -2,7 +2,8 @@
  * The storm on a `Pool`: several clients have tasks done, give them up, change
  * the number of workers, and end workers at any time.
  *
- * A pool may scale by itself, and replace workers.
+ * A pool may scale by itself, and replace workers. Tasks may report, and may be
+ * sent messages.
  *
  * What the model allows: a task has the result of its function, or rejects for
  * a reason that there was. No task that is not `idempotent` is done twice. A
@@ -50,6 +51,8 @@ const WORKER = new URL("./_pool_worker.ts", import.meta.url);
 
 /** Why tasks are given up at the end. */
 const GIVEN_UP = new Error("given up");
+/** What reports if tasks talk. */
+const REPORTING: readonly Run["kind"][] = ["text", "fail", "nap"];
 /** Stands for any task of `map`. */
 const NO_TASK: Ask = { at: -1, n: 0 };
 
@@ -249,26 +252,38 @@ class Play {
     const { kind, abort, timeout, priority, terminate } = step;
     const isEndless = kind === "wait" && abort < 0 && timeout === Infinity;
     const after = isEndless ? 3 : abort;
-    const ask = this.#ask(
-      sizeOf(step),
-      kind === "again" || kind === "dieAgain",
-    );
+    const talks = this.#plan.talks && REPORTING.includes(kind);
+    const hears = talks && kind === "nap" && !this.#plan.blocking;
+    const reports = talks ? step.n % 5 : 0;
+    const ask = {
+      ...this.#ask(sizeOf(step), kind === "again" || kind === "dieAgain"),
+      reports,
+      hears,
+    };
+    const told: unknown[] = [];
     if (terminate || kind.startsWith("die")) this.#kills = true;
     const reason = new Error(`abort of task ${ask.at}`);
     const control = new AbortController();
     const { signal } = control;
-    const options = { signal, timeout, priority, terminate };
+    const onReport = talks ? (it: unknown) => void told.push(it) : undefined;
+    const options = { signal, timeout, priority, terminate, onReport };
     const pool = this.#pool;
     const full = this.#mayBeFull();
     this.#open++;
     this.#controls.add(control);
     const bytes = new Uint8Array(step.n % 129).fill(step.n);
+    const handle = hears ? pool.start("nap", ask, options) : undefined;
+    handle?.send(ask.n);
     const promise: Promise<unknown> = kind === "bytes"
       ? pool.run(kind, bytes, options)
-      : pool.run(kind, ask, options);
+      : handle?.result ?? pool.run(kind, ask, options);
     this.#ledger.expect(`task ${ask.at}, ${kind}`, promise, (end) => {
       this.#open--;
       this.#controls.delete(control);
+      if (told.some((it, i) => it !== i)) throw new Error(`it told ${told}`);
+      if (!end.failed && told.length !== reports) {
+        throw new Error(`${told.length} of ${reports} reports`);
+      }
       const isFull = end.reason instanceof QueueFullError;
       if (isFull !== full && full !== undefined) {
         throw new Error(`${isFull ? "" : "not "}refused by maxQueue`);
