@@ -32,7 +32,7 @@ const RUNTIMES = ["Deno", "Node", "Bun", "Chromium"];
 /** The runtimes that the targets are for, and that are measured by default. */
 const TARGETED = ["Deno", "Node"];
 /** Its figures are those of C, not of a runtime. */
-const DENO_ONLY = ["twins"];
+const DENO_ONLY = ["native", "twins"];
 /** A page starts no processes, and gets no packages. */
 const NOT_IN_PAGES = [
   ...["beside", "calls", "idle", "memory", "pool", "sync_calls"],
