@@ -17,8 +17,11 @@ import {
   sizesOf,
   writeCodecs,
 } from "./_map/config.ts";
+import { inheritBucket, lockBucket, unlockBucket } from "./_map/lock.ts";
 import { Places } from "./_map/places.ts";
-import { hashOf, NONE, type Plan, Table, tellOfTable } from "./_map/table.ts";
+import { hashOf, type Plan } from "./_map/plan.ts";
+import { tellOfTable } from "./_map/problems.ts";
+import { NONE, Table } from "./_map/table.ts";
 import { DamagedError } from "./_memory/damaged.ts";
 import { describe } from "./_memory/describe.ts";
 import { assertOptions } from "./_memory/options.ts";
@@ -38,10 +41,7 @@ import {
   type WordsInspection,
 } from "./_memory/region.ts";
 import { CODEC } from "./_message/message.ts";
-import { spin, spinning } from "./_wait/spin.ts";
-import { block, mayBlock } from "./_wait/wait.ts";
 import { agentId } from "./agent.ts";
-import { inherit, lockSlow, unlock } from "./_lock/mutex.ts";
 
 export type { HashMapCodecs, HashMapConfig } from "./_map/config.ts";
 export type { Codec } from "./_message/message.ts";
@@ -56,10 +56,8 @@ const CAPACITY: typeof HASH_MAP.capacity = 1;
 const SIZES: typeof HASH_MAP.sizes = 2;
 const SEED_LOW: typeof HASH_MAP.seed_low = 7;
 const SEED_HIGH: typeof HASH_MAP.seed_high = 8;
-const UNLOCKED = 0;
 /** In the first word of a bucket: see `MUTEX`. */
 const OWNER_MASK = 0x0fff_ffff; // MUTEX_BITS.OWNER
-const HANDOFF_BIT = 0x2000_0000; // MUTEX_BITS.HANDOFF
 
 /** How to set a value. */
 export interface SetOptions {
@@ -612,7 +610,7 @@ export class HashMap<K, V> extends Region<"hash_map"> {
       // Before the bucket has another owner: if this agent ends meanwhile, the
       // next one still finds what there is to do.
       this.#table.release(id);
-      if (!inherit(lockAt(words, bucket), id, this.#id)) continue;
+      if (!inheritBucket(words, bucket, id, this.#id)) continue;
       this.#table.mend(bucket);
       this.#unlock(bucket);
       count++;
@@ -728,52 +726,14 @@ export class HashMap<K, V> extends Region<"hash_map"> {
   }
 
   #lockAt(bucket: number): number {
-    const words = this.#words;
-    const state = Atomics.compareExchange(words, bucket, UNLOCKED, this.#id);
-    if (state !== UNLOCKED) this.#lockSlow(bucket, state);
+    lockBucket(this.#words, bucket, this.#id);
     return bucket;
   }
 
-  /** Locks a bucket in whose lock `state` was seen. */
-  #lockSlow(bucket: number, state: number): void {
-    const words = this.#words;
-    const id = this.#id;
-    if ((state & OWNER_MASK) === id) {
-      throw new TypeError(
-        `Cannot write to a map within its own update: agent ${id} holds the ` +
-          "bucket",
-      );
-    }
-    // As a Mutex spins: see there.
-    const isLocked = spinning.rounds > 0 && spin(() => {
-      const state = Atomics.load(words, bucket);
-      if (state & HANDOFF_BIT) return null;
-      return state === UNLOCKED &&
-        Atomics.compareExchange(words, bucket, state, id) === state;
-    });
-    if (isLocked) return;
-    if (!mayBlock()) {
-      throw new TypeError(
-        `Cannot write while agent ${state & OWNER_MASK} writes to the same ` +
-          "bucket: this agent may not block (a browser's main thread, or an " +
-          "audio worklet). Write later, or in a worker",
-      );
-    }
-    block(lockSlow(lockAt(words, bucket), id, state));
-  }
-
   #unlock(bucket: number): void {
-    const words = this.#words;
-    const state = Atomics.compareExchange(words, bucket, this.#id, UNLOCKED);
-    if (state !== this.#id) unlock(lockAt(words, bucket), this.#id);
+    unlockBucket(this.#words, bucket, this.#id);
   }
 }
-
-/** The lock of a bucket: the two words of a mutex. */
-const lockAt = (
-  words: Int32Array<SharedArrayBuffer>,
-  bucket: number,
-): Int32Array<SharedArrayBuffer> => words.subarray(bucket, bucket + 2);
 
 /** Whether `options` say so; checks them. */
 function isIfAbsent(options: SetOptions | undefined): boolean {

@@ -10,7 +10,7 @@ import { describe } from "../_memory/describe.ts";
 import { assertConfig, inRange } from "../_memory/region.ts";
 import { CODEC, type Codec } from "../_message/message.ts";
 import { fixedSize, wordsOfCodec } from "./cell.ts";
-import { type Plan, planFor } from "./table.ts";
+import { type Plan, planFor } from "./plan.ts";
 
 const SIZES: typeof HASH_MAP.sizes = 2;
 const CODECS: typeof HASH_MAP.codecs = 4;

@@ -34,107 +34,24 @@
  */
 
 import { DamagedError, MOST_TRIES } from "../_memory/damaged.ts";
-import { NO_AGENT, type TellBehind } from "../_memory/problems.ts";
-
-/** The words of a bucket; the lock has two. */
-export const VERSION = 2, HEAD = 3, BUCKET = 4;
-/** The words of an entry. */
-const LINK = 0, HASH = 1, CURRENT = 2;
-
-const FREE = 0;
-/** With the id of the agent that fills the entry. */
-const CLAIMED_BIT = -0x8000_0000; // HASH_MAP_BITS.CLAIMED
-const LINKED_BIT = 0x4000_0000; // HASH_MAP_BITS.LINKED
-const NEXT_MASK = 0x3fff_ffff; // HASH_MAP_BITS.NEXT
-
-/** The largest agent id. */
-const MAX_ID = 0x0fff_ffff;
+import {
+  BUCKET,
+  CLAIMED_BIT,
+  CURRENT,
+  FREE,
+  HASH,
+  HEAD,
+  LINK,
+  LINKED_BIT,
+  NEXT_MASK,
+  type Plan,
+  VERSION,
+} from "./plan.ts";
 
 /** What a search returns if no entry has the key. */
 export const NONE = 0;
 /** What a search returns if the links lead out of the chain. */
 const ASTRAY = -1;
-
-/** Where the parts of a map lie, in words. */
-export interface Plan {
-  /** How many entries there are. */
-  readonly capacity: number;
-  /** The first word of the bits, of the buckets, and of the entries. */
-  readonly bits: number;
-  readonly buckets: number;
-  readonly entries: number;
-  /** How many buckets there are, a power of 2. */
-  readonly bucketCount: number;
-  /** The words of a key. */
-  readonly keyWords: number;
-  /** The words of a value. */
-  readonly valueWords: number;
-  /** The words of an entry. */
-  readonly stride: number;
-  /** The words of all. */
-  readonly length: number;
-}
-
-/** Lays out a map of `capacity` entries behind a head of `head` words. */
-export function planFor(
-  head: number,
-  capacity: number,
-  keyWords: number,
-  valueWords: number,
-): Plan {
-  const bits = head;
-  const buckets = bits + Math.ceil(capacity / 1024) * 32;
-  const most = Math.max(capacity - (capacity >> 2), 1);
-  const bucketCount = 1 << 31 - Math.clz32(most);
-  const entries = buckets + bucketCount * BUCKET;
-  const isLong = valueWords > 1;
-  const stride = (isLong ? 3 : 2) + keyWords + valueWords * (isLong ? 2 : 1);
-  const length = entries + capacity * stride;
-  return {
-    capacity,
-    bits,
-    buckets,
-    entries,
-    bucketCount,
-    keyWords,
-    valueWords,
-    stride,
-    length,
-  };
-}
-
-/**
- * A number that depends on the words and on the seed: HalfSipHash-1-3 without
- * its last block, as a key tells its length itself.
- */
-export function hashOf(
-  low: number,
-  high: number,
-  words: Int32Array,
-  count: number,
-): number {
-  let v0 = low;
-  let v1 = high;
-  let v2 = 0x6c79_6765 ^ low;
-  let v3 = 0x7465_6462 ^ high;
-  for (let i = 0; i < count + 3; i++) {
-    const word = i < count ? words[i]! : 0;
-    if (i === count) v2 ^= 0xff;
-    v3 ^= word;
-    v0 = v0 + v1 | 0;
-    v1 = (v1 << 5 | v1 >>> 27) ^ v0;
-    v0 = v0 << 16 | v0 >>> 16;
-    v2 = v2 + v3 | 0;
-    v3 = (v3 << 8 | v3 >>> 24) ^ v2;
-    v0 = v0 + v3 | 0;
-    v3 = (v3 << 7 | v3 >>> 25) ^ v0;
-    v2 = v2 + v1 | 0;
-    v1 = (v1 << 13 | v1 >>> 19) ^ v2;
-    v2 = v2 << 16 | v2 >>> 16;
-    v0 ^= word;
-  }
-  return v1 ^ v3;
-}
 
 /** The buckets and entries of one map, as one view of it sees them. */
 export class Table {
@@ -566,40 +483,5 @@ export class Table {
       next = link & NEXT_MASK;
     }
     return true;
-  }
-}
-
-/** The most buckets and entries that are looked at for problems. */
-const MOST_LOOKS = 65536;
-
-/** Tells what does not fit together in the buckets and entries of a map. */
-export function tellOfTable(
-  words: Int32Array,
-  plan: Plan,
-  tell: TellBehind,
-): void {
-  const { buckets, bucketCount, entries, capacity, stride } = plan;
-  for (let i = 0; i < Math.min(bucketCount, MOST_LOOKS); i++) {
-    const at = buckets + i * BUCKET;
-    const name = `bucket ${i}`;
-    const lock = Atomics.load(words, at);
-    if (lock < 0) tell(at, name, lock, "Bit 31 is never set.");
-    const head = Atomics.load(words, at + HEAD);
-    if (head < 0 || head > capacity) {
-      tell(at + HEAD, name, head, "There is no such entry.");
-    }
-  }
-  for (let i = 0; i < Math.min(capacity, MOST_LOOKS); i++) {
-    const at = entries + i * stride;
-    const name = `entry ${i + 1}`;
-    const link = Atomics.load(words, at + LINK);
-    const next = link & NEXT_MASK;
-    if (link === FREE) continue;
-    if (link < 0) {
-      const id = link & ~CLAIMED_BIT;
-      if (id === 0 || id > MAX_ID) tell(at, name, link, NO_AGENT);
-    } else if (link === next || next > capacity) {
-      tell(at, name, link, "There is no such entry.");
-    }
   }
 }

@@ -6,8 +6,8 @@ const REMEMBERED = "a view remembers a number that is deleted";
 const ONE_BUCKET = "two write to one bucket";
 const RECOVERED = "a bucket is recovered beside writers";
 
-/** Mutants of the lock of a bucket. */
-const LOCK = mutants("hash_map", {
+/** Mutants of the operations. */
+const OPERATIONS = mutants("hash_map", {
   what: "gives a value that it remembers, and does not look whether it counts",
   by: "a view remembers a number that is overwritten",
   ts: [
@@ -23,28 +23,6 @@ const LOCK = mutants("hash_map", {
     "return places.entry;",
   ],
   c: "only views of JavaScript remember",
-}, {
-  what: "takes the lock of a bucket by a store",
-  by: "two add to one long number",
-  ts: [
-    "const state = Atomics.compareExchange(words, bucket, UNLOCKED, this.#id);",
-    "const state = UNLOCKED; Atomics.store(words, bucket, this.#id);",
-  ],
-  c: [
-    "int32_t state = weft__compare_exchange(word, WEFT_MUTEX_UNLOCKED, id);",
-    "int32_t state = 0; weft__store(word, id);",
-  ],
-}, {
-  what: "unlocks a bucket by a store",
-  by: "two add to one long number",
-  ts: [
-    "const state = Atomics.compareExchange(words, bucket, this.#id, UNLOCKED);",
-    "const state = this.#id; Atomics.store(words, bucket, UNLOCKED);",
-  ],
-  c: [
-    "int32_t state = weft__compare_exchange(word, id, WEFT_MUTEX_UNLOCKED);",
-    "int32_t state = id; weft__store(word, WEFT_MUTEX_UNLOCKED);",
-  ],
 }, {
   what: "abandons, and unlocks a bucket without mending it",
   by: RECOVERED,
@@ -70,7 +48,7 @@ const LOCK = mutants("hash_map", {
   what: "abandons the buckets of everybody",
   by: "two recover a bucket whose writer died",
   ts: [
-    "if (!inherit(lockAt(words, bucket), id, this.#id)) continue;",
+    "if (!inheritBucket(words, bucket, id, this.#id)) continue;",
     "Atomics.store(words, bucket, this.#id);",
   ],
   c: [
@@ -82,6 +60,35 @@ const LOCK = mutants("hash_map", {
   ts: ["if (at === table.entry(number)) {", "if (at !== NONE) {"],
   equivalent: "only a mixture of two keys that is a third key shows it: the " +
     "keys of the scenarios have one word",
+});
+
+/** Mutants of the lock of a bucket. */
+const LOCK = mutants({
+  source: "_map/lock",
+  header: "hash_map",
+  scenarios: ["hash_map"],
+}, {
+  what: "takes the lock of a bucket by a store",
+  by: "two add to one long number",
+  ts: [
+    "const state = Atomics.compareExchange(words, bucket, UNLOCKED, id);",
+    "const state = UNLOCKED; Atomics.store(words, bucket, id);",
+  ],
+  c: [
+    "int32_t state = weft__compare_exchange(word, WEFT_MUTEX_UNLOCKED, id);",
+    "int32_t state = 0; weft__store(word, id);",
+  ],
+}, {
+  what: "unlocks a bucket by a store",
+  by: "two add to one long number",
+  ts: [
+    "const state = Atomics.compareExchange(words, bucket, id, UNLOCKED);",
+    "const state = id; Atomics.store(words, bucket, UNLOCKED);",
+  ],
+  c: [
+    "int32_t state = weft__compare_exchange(word, id, WEFT_MUTEX_UNLOCKED);",
+    "int32_t state = id; weft__store(word, WEFT_MUTEX_UNLOCKED);",
+  ],
 });
 
 /** Mutants of the buckets and entries. */
@@ -374,4 +381,4 @@ const TABLE = mutants({
 });
 
 /** Mutants of `HashMap`. */
-export const MUTANTS = [...LOCK, ...TABLE];
+export const MUTANTS = [...OPERATIONS, ...LOCK, ...TABLE];

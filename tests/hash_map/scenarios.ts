@@ -1,7 +1,7 @@
 import { race } from "../../race/mod.ts";
 import { codec, HashMap, inspect } from "../../mod.ts";
 import { LAYOUT } from "../../primitives/_layout.ts";
-import { hashOf, planFor } from "../../primitives/_map/table.ts";
+import { hashOf, planFor } from "../../primitives/_map/plan.ts";
 import { enter, named, type Scenario, type Weft } from "../_run/scenario.ts";
 
 const HEAD = LAYOUT.hash_map.length;

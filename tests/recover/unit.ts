@@ -30,7 +30,7 @@ import {
   WorkDeque,
 } from "../../mod.ts";
 import { LAYOUT } from "../../primitives/_layout.ts";
-import { planFor } from "../../primitives/_map/table.ts";
+import { planFor } from "../../primitives/_map/plan.ts";
 import { suite } from "../_run/harness.ts";
 import { asAgent, refuses, wordsOf } from "../_run/model.ts";
 

@@ -1,0 +1,97 @@
+/**
+ * Where the parts of a map lie, and the hash of a key.
+ *
+ * @module
+ */
+
+/** The words of a bucket; the lock has two. */
+export const VERSION = 2, HEAD = 3, BUCKET = 4;
+/** The words of an entry. */
+export const LINK = 0, HASH = 1, CURRENT = 2;
+
+export const FREE = 0;
+/** With the id of the agent that fills the entry. */
+export const CLAIMED_BIT = -0x8000_0000; // HASH_MAP_BITS.CLAIMED
+export const LINKED_BIT = 0x4000_0000; // HASH_MAP_BITS.LINKED
+export const NEXT_MASK = 0x3fff_ffff; // HASH_MAP_BITS.NEXT
+
+/** Where the parts of a map lie, in words. */
+export interface Plan {
+  /** How many entries there are. */
+  readonly capacity: number;
+  /** The first word of the bits, of the buckets, and of the entries. */
+  readonly bits: number;
+  readonly buckets: number;
+  readonly entries: number;
+  /** How many buckets there are, a power of 2. */
+  readonly bucketCount: number;
+  /** The words of a key. */
+  readonly keyWords: number;
+  /** The words of a value. */
+  readonly valueWords: number;
+  /** The words of an entry. */
+  readonly stride: number;
+  /** The words of all. */
+  readonly length: number;
+}
+
+/** Lays out a map of `capacity` entries behind a head of `head` words. */
+export function planFor(
+  head: number,
+  capacity: number,
+  keyWords: number,
+  valueWords: number,
+): Plan {
+  const bits = head;
+  const buckets = bits + Math.ceil(capacity / 1024) * 32;
+  const most = Math.max(capacity - (capacity >> 2), 1);
+  const bucketCount = 1 << 31 - Math.clz32(most);
+  const entries = buckets + bucketCount * BUCKET;
+  const isLong = valueWords > 1;
+  const stride = (isLong ? 3 : 2) + keyWords + valueWords * (isLong ? 2 : 1);
+  const length = entries + capacity * stride;
+  return {
+    capacity,
+    bits,
+    buckets,
+    entries,
+    bucketCount,
+    keyWords,
+    valueWords,
+    stride,
+    length,
+  };
+}
+
+/**
+ * A number that depends on the words and on the seed: HalfSipHash-1-3 without
+ * its last block, as a key tells its length itself.
+ */
+export function hashOf(
+  low: number,
+  high: number,
+  words: Int32Array,
+  count: number,
+): number {
+  let v0 = low;
+  let v1 = high;
+  let v2 = 0x6c79_6765 ^ low;
+  let v3 = 0x7465_6462 ^ high;
+  for (let i = 0; i < count + 3; i++) {
+    const word = i < count ? words[i]! : 0;
+    if (i === count) v2 ^= 0xff;
+    v3 ^= word;
+    v0 = v0 + v1 | 0;
+    v1 = (v1 << 5 | v1 >>> 27) ^ v0;
+    v0 = v0 << 16 | v0 >>> 16;
+    v2 = v2 + v3 | 0;
+    v3 = (v3 << 8 | v3 >>> 24) ^ v2;
+    v0 = v0 + v3 | 0;
+    v3 = (v3 << 7 | v3 >>> 25) ^ v0;
+    v2 = v2 + v1 | 0;
+    v1 = (v1 << 13 | v1 >>> 19) ^ v2;
+    v2 = v2 << 16 | v2 >>> 16;
+    v0 ^= word;
+  }
+  return v1 ^ v3;
+}
