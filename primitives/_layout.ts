@@ -1090,7 +1090,11 @@ export const SLAB_POOL_BITS = {
 /**
  * A map from keys to values.
  *
- * @behind A bit for each entry, 1 if the entry is probably not free, padded to a
+ * @behind 32 event counts, an epoch and a count of waiters each: agents wait on
+ * that of the five highest bits of the hash of a key. Then a pair of words for
+ * each of up to 256 values that agents are making, padded to a multiple of 32
+ * words: the id of the agent, or 0; and the hash of the key, 1 for a hash of 0.
+ * Then a bit for each entry, 1 if the entry is probably not free, padded to a
  * multiple of 32 words. Then the buckets, four words each: the two words of a
  * mutex; `version`, which changes after each step that readers must notice; and
  * `head`, the number of the first entry, counted from 1, or 0. Then the

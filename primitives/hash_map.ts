@@ -19,9 +19,10 @@ import {
 } from "./_map/config.ts";
 import { inheritBucket, lockBucket, unlockBucket } from "./_map/lock.ts";
 import { Places } from "./_map/places.ts";
-import { hashOf, type Plan } from "./_map/plan.ts";
+import { epochFor, hashOf, type Plan } from "./_map/plan.ts";
 import { tellOfTable } from "./_map/problems.ts";
 import { NONE, Table } from "./_map/table.ts";
+import { Waits } from "./_map/waits.ts";
 import { DamagedError } from "./_memory/damaged.ts";
 import { describe } from "./_memory/describe.ts";
 import { assertOptions } from "./_memory/options.ts";
@@ -41,10 +42,23 @@ import {
   type WordsInspection,
 } from "./_memory/region.ts";
 import { CODEC } from "./_message/message.ts";
+import {
+  type Awaited,
+  awaitOn,
+  blockOn,
+  tryAwaitOn,
+  tryBlockOn,
+} from "./_wait/event_count.ts";
+import {
+  assertMayBlock,
+  type AsyncOptions,
+  type TryAsyncOptions,
+} from "./_wait/wait.ts";
 import { agentId } from "./agent.ts";
 
 export type { HashMapCodecs, HashMapConfig } from "./_map/config.ts";
 export type { Codec } from "./_message/message.ts";
+export type { AsyncOptions, TryAsyncOptions } from "./_wait/wait.ts";
 export {
   type Handle,
   type Memory,
@@ -63,6 +77,13 @@ const OWNER_MASK = 0x0fff_ffff; // MUTEX_BITS.OWNER
 export interface SetOptions {
   /** Whether to leave a value alone that is there already. */
   readonly ifAbsent?: boolean | undefined;
+}
+
+/** A key to wait for, as words. */
+interface Wanted {
+  readonly hash: number;
+  readonly words: Int32Array;
+  readonly count: number;
 }
 
 /**
@@ -103,7 +124,10 @@ export const PROBLEMS: WordsProblems = {
  * if another agent has meanwhile taken out or overwritten an entry of the same
  * bucket. The other operations wait while another agent writes to the same
  * bucket. A terminated writer keeps the lock of its bucket until `abandon(id)`,
- * and delays neither readers nor other buckets.
+ * and delays neither readers nor other buckets. `waitFor` and its forms wait for
+ * a key, `getOrInsertAsync` for an agent that makes the value; if that agent is
+ * terminated, until `abandon(id)`. An agent that is terminated while it adds a
+ * key delays those that wait for it by at most a second.
  * Wrap: to mistake one value for another, a reader would have to stand still for
  * exactly a multiple of 2^32 changes of one bucket or value; or a view that
  * remembers a key would have to leave it alone for so long.
@@ -135,6 +159,7 @@ export class HashMap<K, V> extends Region<"hash_map"> {
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #id: number;
   readonly #table: Table;
+  readonly #waits: Waits;
   readonly #plan: Plan;
   readonly #low: number;
   readonly #high: number;
@@ -197,6 +222,7 @@ export class HashMap<K, V> extends Region<"hash_map"> {
       this.#id,
       this.#places !== undefined,
     );
+    this.#waits = new Waits(words, plan, this.#id);
     this.#low = words[SEED_LOW]!;
     this.#high = words[SEED_HIGH]!;
     this.#key = new Cell("key", key, this.keySize);
@@ -384,6 +410,70 @@ export class HashMap<K, V> extends Region<"hash_map"> {
     return this.entries();
   }
 
+  // ---- waiting --------------------------------------------------------------
+
+  /**
+   * The value of `key`. Blocks until the key is there.
+   *
+   * @throws {TypeError} If this agent may not block, or the codec refuses the
+   * key.
+   * @throws {RangeError} If the key is too long, or the codec refuses it.
+   * @throws {DamagedError} If the map is damaged.
+   */
+  waitFor(key: K): V {
+    assertMayBlock("waitFor");
+    return blockOn(this.#coming(key))[0];
+  }
+
+  /**
+   * As {@linkcode HashMap.waitFor}, but waits at most `timeout` ms; without a
+   * timeout it does not wait. Returns `undefined` if the key is not there by
+   * then.
+   *
+   * @throws {TypeError} If it would wait and this agent may not block,
+   * `timeout` is not a number, or the codec refuses the key.
+   * @throws {RangeError} If `timeout` is negative or NaN, or the key is too
+   * long, or the codec refuses it.
+   * @throws {DamagedError} If the map is damaged.
+   */
+  tryWaitFor(key: K, timeout = 0): V | undefined {
+    if (timeout === 0) return this.get(key);
+    return tryBlockOn(this.#coming(key), "tryWaitFor", timeout)?.[0];
+  }
+
+  /**
+   * As {@linkcode HashMap.waitFor}, but awaits instead of blocking.
+   *
+   * @throws {TypeError} If an option is unknown or of a wrong type, or the codec
+   * refuses the key.
+   * @throws {RangeError} If the key is too long, or the codec refuses it.
+   * @throws {DamagedError} If the map is damaged.
+   */
+  async waitForAsync(key: K, options?: AsyncOptions): Promise<V> {
+    return (await awaitOn(this.#coming(key), options))[0];
+  }
+
+  /**
+   * As {@linkcode HashMap.tryWaitFor}, but awaits instead of blocking.
+   *
+   * @throws {TypeError} If an option is unknown or of a wrong type, or the codec
+   * refuses the key.
+   * @throws {RangeError} If the timeout is negative or NaN, or the key is too
+   * long, or the codec refuses it.
+   * @throws {DamagedError} If the map is damaged.
+   */
+  async tryWaitForAsync(
+    key: K,
+    options?: TryAsyncOptions,
+  ): Promise<V | undefined> {
+    return (await tryAwaitOn(this.#coming(key), options))?.[0];
+  }
+
+  /** Another name of {@linkcode HashMap.waitForAsync}. */
+  getAsync(key: K, options?: AsyncOptions): Promise<V> {
+    return this.waitForAsync(key, options);
+  }
+
   // ---- writing --------------------------------------------------------------
 
   /**
@@ -488,17 +578,44 @@ export class HashMap<K, V> extends Region<"hash_map"> {
     if (this.#read(key, words)) return this.#value.take();
     const made = make(key);
     this.#value.put(made);
-    const bucket = this.#lockFor(key);
+    this.#hash = this.#hashOf(key);
+    return this.#getOrAdd(made);
+  }
+
+  /**
+   * As {@linkcode HashMap.getOrInsert}, for a `make` that may return a promise.
+   * While one agent makes the value, others that call this for the same key
+   * await it. If `make` fails, this call fails, and another one makes the value.
+   * The options are those of the wait for others.
+   *
+   * If an agent ends while it makes a value, the others wait until
+   * `abandon(id)`. `make` may await other keys, but not this one. If more than
+   * 256 values are being made, or `capacity`, others may make the same ones.
+   *
+   * @throws {TypeError} If `make` is not a function, an option is unknown or of
+   * a wrong type, a codec refuses its argument, or the bucket stays locked and
+   * this agent may not block.
+   * @throws {RangeError} If the key or value is too long, or a codec refuses it.
+   * @throws {DamagedError} If the map is damaged.
+   */
+  async getOrInsertAsync(
+    key: K,
+    make: (key: K) => V | PromiseLike<V>,
+    options?: AsyncOptions,
+  ): Promise<V | undefined> {
+    assertFunction(make);
+    const wanted = this.#wanted(key);
+    const attempt = () => this.#getOrBegin(wanted);
+    const found = await awaitOn(this.#awaited(wanted, attempt), options);
+    if (typeof found !== "number") return found[0];
     try {
-      const at = this.#searchFor(bucket, key);
-      if (at === NONE) {
-        return this.#insert(bucket, this.#hash) ? made : undefined;
-      }
-      this.#copy(at);
+      const made = await make(key);
+      this.#value.put(made);
+      this.#use(wanted);
+      return this.#getOrAdd(made);
     } finally {
-      this.#unlock(bucket);
+      this.#waits.end(found, wanted.hash);
     }
-    return this.#value.take();
   }
 
   /**
@@ -589,8 +706,9 @@ export class HashMap<K, V> extends Region<"hash_map"> {
 
   /**
    * Mends and unlocks the buckets that agent `id` was writing to. Each of its
-   * writes has happened wholly or not at all. Call it only when that agent will
-   * never run again. Returns how many buckets it unlocked.
+   * writes has happened wholly or not at all. Lets another agent make the values
+   * that it was making. Call it only when that agent will never run again.
+   * Returns how many buckets and such values there were.
    *
    * C twin: `weft_hash_map_abandon`.
    *
@@ -615,7 +733,7 @@ export class HashMap<K, V> extends Region<"hash_map"> {
       this.#unlock(bucket);
       count++;
     }
-    return count;
+    return count + this.#waits.release(id);
   }
 
   // ---- parts ----------------------------------------------------------------
@@ -678,7 +796,7 @@ export class HashMap<K, V> extends Region<"hash_map"> {
   #insert(bucket: number, hash: number): boolean {
     const key = this.#key;
     const value = this.#value;
-    return this.#table.insert(
+    const isAdded = this.#table.insert(
       bucket,
       hash,
       key.words,
@@ -686,6 +804,75 @@ export class HashMap<K, V> extends Region<"hash_map"> {
       value.words,
       value.count,
     );
+    if (isAdded) this.#waits.wake(hash);
+    return isAdded;
+  }
+
+  /** Copies the value of the key, or adds `made`, which was put there. */
+  #getOrAdd(made: V): V | undefined {
+    const bucket = this.#lock(this.#hash);
+    try {
+      const at = this.#search(bucket, this.#hash);
+      if (at === NONE) {
+        return this.#insert(bucket, this.#hash) ? made : undefined;
+      }
+      this.#copy(at);
+    } finally {
+      this.#unlock(bucket);
+    }
+    return this.#value.take();
+  }
+
+  /** A key as words, which other operations do not change. */
+  #wanted(key: K): Wanted {
+    const hash = this.#hashOf(key);
+    const { words, count } = this.#key;
+    return { hash, words: words.slice(0, count), count };
+  }
+
+  /** Makes it the key of the operation. */
+  #use({ hash, words, count }: Wanted): void {
+    this.#hash = hash;
+    this.#key.words.set(words);
+    this.#key.count = count;
+  }
+
+  /** A wait in which agents look when a key with this hash is added. */
+  #awaited<T>({ hash }: Wanted, attempt: () => T | undefined): Awaited<T> {
+    const epoch = epochFor(this.#plan, hash);
+    return { words: this.#words, epoch, attempt, pass: () => {}, all: true };
+  }
+
+  /** The wait for a key; in an array, as a value may be `undefined`. */
+  #coming(key: K): Awaited<[V]> {
+    const wanted = this.#wanted(key);
+    return this.#awaited(wanted, () => this.#find(wanted));
+  }
+
+  #find({ hash, words, count }: Wanted): [V] | undefined {
+    const bucket = this.#table.bucketOf(hash);
+    const value = this.#value;
+    const at = this.#table.read(bucket, hash, words, count, value.words);
+    return at === NONE ? undefined : [value.take()];
+  }
+
+  /**
+   * Finds the value of a key, or begins to make it. `undefined` if another agent
+   * makes it.
+   */
+  #getOrBegin(wanted: Wanted): [V] | number | undefined {
+    const found = this.#find(wanted);
+    if (found !== undefined) return found;
+    this.#use(wanted);
+    const bucket = this.#lock(wanted.hash);
+    try {
+      const at = this.#search(bucket, wanted.hash);
+      if (at === NONE) return this.#waits.begin(wanted.hash);
+      this.#copy(at);
+    } finally {
+      this.#unlock(bucket);
+    }
+    return [this.#value.take()];
   }
 
   #overwrite(at: number): void {

@@ -15,10 +15,18 @@ export const CLAIMED_BIT = -0x8000_0000; // HASH_MAP_BITS.CLAIMED
 export const LINKED_BIT = 0x4000_0000; // HASH_MAP_BITS.LINKED
 export const NEXT_MASK = 0x3fff_ffff; // HASH_MAP_BITS.NEXT
 
+/** How many event counts there are, and the most flights. */
+const GROUPS = 32, MOST_FLIGHTS = 256;
+
 /** Where the parts of a map lie, in words. */
 export interface Plan {
   /** How many entries there are. */
   readonly capacity: number;
+  /** The first word of the event counts, and of the flights: see `waits.ts`. */
+  readonly waits: number;
+  readonly flights: number;
+  /** How many flights there are. */
+  readonly flightCount: number;
   /** The first word of the bits, of the buckets, and of the entries. */
   readonly bits: number;
   readonly buckets: number;
@@ -42,7 +50,10 @@ export function planFor(
   keyWords: number,
   valueWords: number,
 ): Plan {
-  const bits = head;
+  const waits = head;
+  const flights = waits + 2 * GROUPS;
+  const flightCount = Math.min(capacity, MOST_FLIGHTS);
+  const bits = flights + Math.ceil(flightCount / 16) * 32;
   const buckets = bits + Math.ceil(capacity / 1024) * 32;
   const most = Math.max(capacity - (capacity >> 2), 1);
   const bucketCount = 1 << 31 - Math.clz32(most);
@@ -52,6 +63,9 @@ export function planFor(
   const length = entries + capacity * stride;
   return {
     capacity,
+    waits,
+    flights,
+    flightCount,
     bits,
     buckets,
     entries,
@@ -61,6 +75,11 @@ export function planFor(
     stride,
     length,
   };
+}
+
+/** The epoch of the event count for a hash. */
+export function epochFor({ waits }: Plan, hash: number): number {
+  return waits + (hash >>> 27) * 2; // 32 groups
 }
 
 /**

@@ -28,6 +28,16 @@ export function tellOfTable(
   tell: TellBehind,
 ): void {
   const { buckets, bucketCount, entries, capacity, stride } = plan;
+  for (let at = plan.waits; at < plan.flights; at += 2) {
+    const waiters = Atomics.load(words, at + 1);
+    if ((waiters & 0x4000_0000) === 0) continue;
+    tell(at + 1, "waiters", waiters, "There are fewer than 0 waiters.");
+  }
+  for (let i = 0; i < plan.flightCount; i++) {
+    const at = plan.flights + 2 * i;
+    const owner = Atomics.load(words, at);
+    if (owner < 0 || owner > MAX_ID) tell(at, `flight ${i}`, owner, NO_AGENT);
+  }
   for (let i = 0; i < Math.min(bucketCount, MOST_LOOKS); i++) {
     const at = buckets + i * BUCKET;
     const name = `bucket ${i}`;

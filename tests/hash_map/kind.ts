@@ -19,7 +19,7 @@ export const kind: Kind = {
 /** What a bundle of it may weigh. */
 export const size: Size = { name: "HashMap", most: 9850 };
 
-const EEXIST = 20, ENOENT = 44, ENOSPC = 51, EDEADLK = 16;
+const EEXIST = 20, ENOENT = 44, ENOSPC = 51, EDEADLK = 16, ETIMEDOUT = 73;
 
 /** A codec of the scenarios, as far as its class here uses it. */
 interface Sized {
@@ -78,6 +78,17 @@ class HashMapInC extends Twin {
     const { c, at } = this;
     const result = c.weft_hash_map_get!(at, ...this.#key(key), ...this.#into());
     return this.#done(result, ENOENT) ? this.#found : undefined;
+  }
+
+  waitFor(key: number, ns = -1n): number | undefined {
+    const { c, at } = this;
+    const where = [...this.#key(key), ...this.#into()];
+    const result = c.weft_hash_map_wait_for!(at, ...where, ns);
+    return this.#done(result, ETIMEDOUT) ? this.#found : undefined;
+  }
+
+  tryWaitFor(key: number, ms: number): number | undefined {
+    return this.waitFor(key, BigInt(ms * 1e6));
   }
 
   has(key: number): boolean {

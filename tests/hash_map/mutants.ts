@@ -62,6 +62,99 @@ const OPERATIONS = mutants("hash_map", {
     "keys of the scenarios have one word",
 });
 
+const WAIT = "two wait for a key";
+const FLIGHT = "one makes a value, and another awaits it, 0 fail";
+const FAILS = "one makes a value, and another awaits it, 1 fail";
+const WHO_WAITS = "agents that wait for a flight await: none is of C";
+const NOT_IN_C = "agents of C begin no flights";
+
+/** Mutants of the waits. */
+const WAITS = mutants("hash_map", {
+  what: "(W): adds a key, and wakes nobody",
+  by: WAIT,
+  ts: ["if (isAdded) this.#waits.wake(hash);", ""],
+  c: ["weft__event_wake(weft__hash_epoch(m, place->hash), WEFT__ALL);", ""],
+}, {
+  what: "(W): wakes before it adds the key",
+  by: WAIT,
+  ts: [
+    "const isAdded = this.#table.insert(",
+    "this.#waits.wake(hash); return this.#table.insert(",
+  ],
+  c: [
+    "weft__store(&place->bucket->head, number); /* (P) */\n" +
+    "weft__event_wake(weft__hash_epoch(m, place->hash), WEFT__ALL);",
+    "weft__event_wake(weft__hash_epoch(m, place->hash), WEFT__ALL);\n" +
+    "weft__store(&place->bucket->head, number);",
+  ],
+}, {
+  what: "makes a value, and does not end the flight",
+  by: FAILS,
+  ts: ["this.#waits.end(found, wanted.hash);", ""],
+  c: NOT_IN_C,
+}, {
+  what: "abandons, and leaves the flights",
+  by: "two recover a bucket whose writer died",
+  ts: ["return count + this.#waits.release(id);", "return count;"],
+  c: ["return count + weft__hash_release_flights(m, id);", "return count;"],
+});
+
+/** Mutants of the flights. */
+const FLIGHTS = mutants({
+  source: "_map/waits",
+  header: "hash_map",
+  scenarios: ["hash_map"],
+}, {
+  what: "wakes one of those that wait for a key",
+  by: WAIT,
+  ts: [
+    "wake(this.#words, epochFor(this.#plan, hash), Infinity);",
+    "wake(this.#words, epochFor(this.#plan, hash), 1);",
+  ],
+  c: [
+    "weft__event_wake(weft__hash_epoch(m, place->hash), WEFT__ALL);",
+    "weft__event_wake(weft__hash_epoch(m, place->hash), 1);",
+  ],
+}, {
+  what: "begins a flight that another agent has begun",
+  by: FLIGHT,
+  ts: ["if (found === name) return undefined;", ""],
+  c: NOT_IN_C,
+}, {
+  what: "begins a flight in the place of another",
+  by: FLIGHT,
+  ts: [
+    "Atomics.store(words, at + HASH, name);",
+    "Atomics.store(words, at + HASH, 0);",
+  ],
+  c: NOT_IN_C,
+}, {
+  what: "(E): wakes before the flight has ended",
+  by: FAILS,
+  ts: [
+    "Atomics.store(words, flight + HASH, 0); // (E) then wake\n",
+    "this.wake(hash); hash = ~hash;\n" +
+    "Atomics.store(words, flight + HASH, 0);\n",
+  ],
+  c: WHO_WAITS,
+}, {
+  what: "ends a flight, and wakes nobody",
+  by: FAILS,
+  ts: [
+    "Atomics.store(words, flight, NOBODY);\nthis.wake(hash);",
+    "Atomics.store(words, flight, NOBODY);",
+  ],
+  c: WHO_WAITS,
+}, {
+  what: "ends a dead agent's flight twice",
+  by: "two abandon who makes a value, and make it",
+  ts: [
+    "if (Atomics.compareExchange(words, at, id, this.#id) !== id) continue;",
+    "",
+  ],
+  c: "agents of C begin no flight that it could end",
+});
+
 /** Mutants of the lock of a bucket. */
 const LOCK = mutants({
   source: "_map/lock",
@@ -381,4 +474,10 @@ const TABLE = mutants({
 });
 
 /** Mutants of `HashMap`. */
-export const MUTANTS = [...OPERATIONS, ...LOCK, ...TABLE];
+export const MUTANTS = [
+  ...OPERATIONS,
+  ...WAITS,
+  ...FLIGHTS,
+  ...LOCK,
+  ...TABLE,
+];

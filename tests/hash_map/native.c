@@ -323,6 +323,41 @@ static void sums_are_right(void) {
   EQUAL(sum, added);
 }
 
+/* Moves the value of each even key to the next one. */
+static void *answer(void *at) {
+  weft_hash_map *m = at;
+  for (int32_t key = 0; key < amount; key += 2) {
+    int32_t value, next = key + 1;
+    size_t length;
+    EQUAL(weft_hash_map_wait_for(m, &key, 4, &value, 4, &length, WEFT_FOREVER),
+          0);
+    EQUAL(weft_hash_map_delete(m, &key, 4), 0);
+    EQUAL(weft_hash_map_set(m, &next, 4, &value, 4, false), 0);
+  }
+  return NULL;
+}
+
+static void keys_are_waited_for(void) {
+  weft_hash_map *m = weft_hash_map_init(arena, sizeof arena, INTS);
+  pthread_t thread;
+  int32_t none = -1, value;
+  size_t length;
+  EQUAL(weft_hash_map_wait_for(m, &none, 4, &value, 4, &length, 0), ETIMEDOUT);
+  EQUAL(weft_hash_map_wait_for(m, &none, 4, &value, 4, &length, 1000000),
+        ETIMEDOUT);
+  EQUAL(weft_hash_map_wait_for(m, &none, 3, &value, 4, &length, 0), EINVAL);
+  EQUAL(pthread_create(&thread, NULL, answer, m), 0);
+  for (int32_t key = 0; key < amount; key += 2) {
+    int32_t next = key + 1;
+    EQUAL(weft_hash_map_set(m, &key, 4, &key, 4, false), 0);
+    EQUAL(weft_hash_map_wait_for(m, &next, 4, &value, 4, &length, WEFT_FOREVER),
+          0);
+    EQUAL(value, key);
+    EQUAL(weft_hash_map_delete(m, &next, 4), 0);
+  }
+  pthread_join(thread, NULL);
+}
+
 int main(int count, char **words) {
   if (count > 1) amount = 1000 * (int32_t)strtol(words[1], NULL, 10);
   RUN(by_turns);
@@ -331,6 +366,7 @@ int main(int count, char **words) {
   RUN(dead_agents);
   RUN(values_are_whole);
   RUN(sums_are_right);
+  RUN(keys_are_waited_for);
   puts("done");
   return 0;
 }

@@ -2,7 +2,13 @@ import { race } from "../../race/mod.ts";
 import { codec, HashMap, inspect } from "../../mod.ts";
 import { LAYOUT } from "../../primitives/_layout.ts";
 import { hashOf, planFor } from "../../primitives/_map/plan.ts";
-import { enter, named, type Scenario, type Weft } from "../_run/scenario.ts";
+import {
+  enter,
+  LOOKS,
+  named,
+  type Scenario,
+  type Weft,
+} from "../_run/scenario.ts";
 
 const HEAD = LAYOUT.hash_map.length;
 const SEED = 1;
@@ -92,7 +98,7 @@ function sharing(weft: Weft, setting: Setting = {}) {
     },
     words: {
       ...named(LAYOUT.hash_map),
-      bits: HEAD * 4,
+      bits: plan.bits * 4,
       ...Object.fromEntries(
         ["lock", "starving", "version", "head"].map((
           name,
@@ -158,6 +164,17 @@ function sharing(weft: Weft, setting: Setting = {}) {
         model: (s: Model, [key, value]: Pair) =>
           key in s ? [s, s[key]] : adding(s, key, value, value, undefined),
       },
+      waitFor: {
+        run: (map: View, key: number) => map.waitFor(key),
+        model: (s: Model, key: number) => key in s ? [s, s[key]] : null,
+      },
+      waitMs: {
+        run: (map: View, key: number) => map.tryWaitFor(key, 5),
+        model: (s: Model, key: number) =>
+          key in s
+            ? race.either([s, s[key]], race.timedOut<Model>([s, undefined]))
+            : race.timedOut<Model>([s, undefined]),
+      },
       clear: {
         run: (map: View) => map.clear(),
         model: (_: Model) => [{}, undefined],
@@ -208,7 +225,10 @@ function sharing(weft: Weft, setting: Setting = {}) {
         if (link !== 0) used |= 1 << i;
       }
       // A bit may be missing if the bucket was recovered: harmless.
-      if (words[HEAD]! & ~used) return `bits ${words[HEAD]}, used ${used}`;
+      const maker = words[plan.flights]!;
+      if (maker !== 0) return `agent ${maker} makes a value`;
+      const bits = words[plan.bits]!;
+      if (bits & ~used) return `bits ${bits}, used ${used}`;
       let reached = 0;
       for (let i = 0; i < plan.bucketCount; i++) {
         let next = words[plan.buckets + 4 * i + 3]!;
@@ -222,6 +242,98 @@ function sharing(weft: Weft, setting: Setting = {}) {
       if (reached !== map.size) return `${reached} reached of ${map.size}`;
       const seen = [...map].length;
       if (seen !== map.size) return `${seen} found of ${map.size}`;
+    },
+  });
+}
+
+/** How often a value was made, and how many are making one, behind the map. */
+const MADE = 0, MAKING = 1;
+
+interface Making {
+  /** How many tries fail. */
+  readonly failures?: number;
+  /** Whether a dead agent was making the value. */
+  readonly abandoned?: boolean;
+  /** Whether agents end while they make it. */
+  readonly ends?: boolean;
+}
+
+/** A wait ended by its look after a second. */
+function lost(): never {
+  throw new RangeError("a wake was lost");
+}
+
+/** Agents that await a value which one of them makes. */
+function making(
+  weft: Weft,
+  { failures = 0, abandoned = false, ends = false }: Making,
+) {
+  const codecs = { key: codec.i32, value: codec.i32, remember: false };
+  const capacity = abandoned ? 2 : 1; // a flight may be ended meanwhile
+  const config = { ...codecs, capacity, seed: SEED };
+  const length = HashMap.byteLength(config);
+  const { flights } = planFor(HEAD, capacity, 1, 1);
+  return race.spec({
+    async: true,
+    stateless: false,
+    memory: () => {
+      const memory = new SharedArrayBuffer(length + 8);
+      HashMap.init(memory, 0, config);
+      const words = new Int32Array(memory);
+      if (abandoned) {
+        words[flights] = DEAD;
+        words[flights + 1] = hashOf(SEED, ~SEED, Int32Array.of(A), 1);
+      }
+      return memory;
+    },
+    agent: (memory: SharedArrayBuffer, id: number) => {
+      const realm = weft.realm();
+      enter(realm, id);
+      realm.spin.spinning.patience = 8;
+      const map = new realm.mod.HashMap<number, number>(memory, 0, codecs);
+      return { map, counts: new Int32Array(memory, length, 2) };
+    },
+    words: { ...named(LAYOUT.hash_map), made: length, making: length + 4 },
+    init: 0, // how often it failed
+    ops: {
+      make: {
+        run: async ({ map, counts }) => {
+          const make = async () => {
+            if (Atomics.add(counts, MAKING, 1) !== 0 && !ends) {
+              throw new RangeError("two make one value");
+            }
+            const tries = Atomics.add(counts, MADE, 1) + 1;
+            await undefined;
+            Atomics.sub(counts, MAKING, 1);
+            if (tries <= failures) throw new SyntaxError("no value");
+            return 7;
+          };
+          try {
+            return await map.getOrInsertAsync(A, make);
+          } catch (error) {
+            if ((error as Error).name !== "SyntaxError") throw error;
+          } finally {
+            // The time of the tester only goes on if all wait.
+            if (performance.now() >= LOOKS && !ends) lost();
+          }
+        },
+        model: (failed: number) =>
+          failed < failures ? [failed + 1, undefined] : [failed, 7],
+      },
+      abandon: {
+        run: ({ map }) => void map.abandon(DEAD),
+        model: (failed: number) => [failed, undefined],
+      },
+    },
+    recover: ({ map }, dead: number) => void map.abandon(dead + 1),
+    final: (memory: SharedArrayBuffer) => {
+      const [made, atOnce] = new Int32Array(memory, length, 2);
+      const isRight = made === failures + 1 && atOnce === 0;
+      if (!isRight && !ends) return `made ${made} times, ${atOnce} at once`;
+      const map = new HashMap(memory, 0, codecs);
+      if (map.get(A) !== 7) return "no value";
+      const [owner, hash] = new Int32Array(memory, flights * 4, 2);
+      if (owner !== 0 || hash !== 0) return `agent ${owner} makes ${hash}`;
     },
   });
 }
@@ -386,13 +498,64 @@ export function scenarios(weft: Weft): Scenario[] {
       }))
     ),
     {
+      name: "two wait for a key",
+      spec: sharing(weft),
+      agents: [[["set", [A, 1]]], [["waitFor", A]], [["waitFor", A]]],
+      options: { timeouts: 0 },
+    },
+    {
+      name: "two wait for two keys of a bucket",
+      spec: sharing(weft),
+      agents: [
+        [["waitFor", A], ["set", [B, 2]]],
+        [["set", [A, 1]], ["waitFor", B]],
+      ],
+      options: { timeouts: 0 },
+    },
+    {
+      name: "one waits for a key for some time",
+      spec: sharing(weft),
+      agents: [[["set", [A, 1]], ["delete", A]], [["waitMs", A]]],
+    },
+    ...[0, 1].map((failures): Scenario => ({
+      name: `one makes a value, and another awaits it, ${failures} fail`,
+      spec: making(weft, { failures }),
+      agents: [[["make"]], [["make"]]],
+      options: { timeouts: 0 },
+      notInC: "agents of C do not await",
+    })),
+    {
+      name: "two abandon who makes a value that another awaits",
+      spec: making(weft, { abandoned: true }),
+      agents: [[["abandon"]], [["abandon"]], [["make"]]],
+      options: { timeouts: 0 },
+      notInC: "agents of C do not await",
+    },
+    {
+      name: "two abandon who makes a value, and make it",
+      spec: making(weft, { abandoned: true }),
+      agents: [[["abandon"], ["make"]], [["abandon"], ["make"]]],
+      options: { timeouts: 0, states: 20_000 },
+      sampled: true,
+      notInC: "agents of C do not await",
+    },
+    {
+      name: "who makes a value ends at any step",
+      spec: making(weft, { ends: true }),
+      agents: [[["make"]], [["make"]]],
+      options: { kill: true, rescue: true, states: 20_000 },
+      sampled: true,
+      notInC: "agents of C do not await",
+    },
+    {
       name: "two recover a bucket whose writer died",
       spec: sharing(weft, {
         first: { [A]: 1 },
         prepare: (words, entries) => {
-          const { buckets } = planFor(HEAD, 2, 1, 1);
-          words[buckets] = DEAD;
-          words[HEAD] = 3;
+          const { buckets, flights } = planFor(HEAD, 2, 1, 1);
+          words[buckets] = words[flights] = DEAD;
+          words[flights + 1] = 7;
+          words[planFor(HEAD, 2, 1, 1).bits] = 3;
           words[entries + 4] = CLAIMED | DEAD;
         },
       }),
@@ -421,7 +584,7 @@ export function scenarios(weft: Weft): Scenario[] {
         prepare: (words, entries) => {
           const { buckets } = planFor(HEAD, 2, 1, 1);
           words[buckets] = DEAD;
-          words[HEAD] = 3;
+          words[planFor(HEAD, 2, 1, 1).bits] = 3;
           // It was taken out, and not freed yet.
           words[entries + 4] = LINKED;
           words[entries + 5] = hashOf(SEED, ~SEED, Int32Array.of(B), 1);

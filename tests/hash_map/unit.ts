@@ -14,7 +14,13 @@ import {
 import { LAYOUT } from "../../primitives/_layout.ts";
 import { planFor } from "../../primitives/_map/plan.ts";
 import { suite } from "../_run/harness.ts";
-import { asAgent, preemptedAnywhere, refuses, wordsOf } from "../_run/model.ts";
+import {
+  asAgent,
+  preemptedAnywhere,
+  refuses,
+  rejects,
+  wordsOf,
+} from "../_run/model.ts";
 
 const ints = { key: codec.i32, value: codec.i32 };
 const Point = struct({ id: "u8", x: "f64" });
@@ -426,7 +432,7 @@ test("the seed decides who shares a bucket", () => {
   const order = (seed?: number) => {
     const map = HashMap.create({ ...ints, capacity: 64, seed });
     for (let n = 0; n < 64; n++) map.set(n, n);
-    return wordsOf(map).slice(LAYOUT.hash_map.length + 32).join();
+    return wordsOf(map).slice(parts(map).buckets).join();
   };
   assert.is(order(7), order(7));
   assert.is.not(order(7), order(8));
@@ -682,6 +688,103 @@ test("any two operations may meet at any step", () => {
       }
     }
   }
+});
+
+test("waitFor() and its forms wait until a key is there", async () => {
+  const map = HashMap.create({
+    key: codec.text,
+    value: codec.i32,
+    capacity: 4,
+  });
+  const other = HashMap.from(map.handle, { key: codec.text, value: codec.i32 });
+  const waits = [
+    map.waitForAsync("a"),
+    map.getAsync("a"),
+    map.tryWaitForAsync("a", { timeout: 1e4 }),
+    other.waitForAsync("a"),
+  ];
+  const late = map.tryWaitForAsync("none", { timeout: 1 });
+  other.set("b", 1);
+  other.set("a", 7);
+  assert.equal(await Promise.all(waits), [7, 7, 7, 7]);
+  assert.is(await late, undefined);
+  assert.is(map.waitFor("a"), 7);
+  assert.is(map.tryWaitFor("a", 1), 7);
+  assert.is(map.tryWaitFor("c"), undefined);
+  assert.is(map.tryWaitFor("c", 1), undefined);
+  const { buffer } = map;
+  refuses(buffer, () => map.tryWaitFor("c", NaN), RangeError, "NaN");
+  refuses(buffer, () => map.waitFor(7 as never), TypeError, "7");
+  const signal = AbortSignal.abort(new Error("enough"));
+  const wait = map.waitForAsync("c", { signal });
+  await rejects(buffer, wait, Error, "enough");
+  const unknown = map.waitForAsync("c", { timeout: 1 } as never);
+  await rejects(buffer, unknown, TypeError, "timeout");
+  assert.equal(inspect(map).problems, []);
+});
+
+test("a wait does not keep a key that the caller changes", async () => {
+  const codecs = { key: codec.binary, value: codec.i32 };
+  const map = HashMap.create({ ...codecs, capacity: 4 });
+  const key = Uint8Array.of(1);
+  const wait = map.waitForAsync(key);
+  key[0] = 2;
+  map.set(key, 2);
+  map.set(Uint8Array.of(1), 1);
+  assert.is(await wait, 1);
+});
+
+test("getOrInsertAsync() makes a value once", async () => {
+  const map = HashMap.create({ ...ints, capacity: 2 });
+  let made = 0;
+  let go = () => {};
+  const make = async (key: number) => {
+    made++;
+    await new Promise<void>((resolve) => go = resolve);
+    if (made === 1) throw new Error("the first fails");
+    return 10 * key;
+  };
+  const calls = [1, 2, 3].map(() => map.getOrInsertAsync(1, make));
+  assert.is(await map.getOrInsertAsync(2, (key) => key), 2); // another key
+  const late = map.getOrInsertAsync(1, make, {
+    signal: AbortSignal.abort(new Error("enough")),
+  });
+  await rejects(map.buffer, late, Error, "enough");
+  go();
+  const failed = await calls[0]!.catch(({ message }) => message);
+  assert.is(failed, "the first fails");
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  go();
+  assert.equal(await Promise.all(calls.slice(1)), [10, 10]);
+  assert.is(made, 2);
+  assert.is(await map.getOrInsertAsync(3, () => 30), undefined); // it is full
+  const no = map.getOrInsertAsync(1, 7 as never);
+  await rejects(map.buffer, no, TypeError, "7");
+  assert.equal(inspect(map).problems, []);
+});
+
+test("a value whose maker is dead is made by another", async () => {
+  const map = HashMap.create({ ...ints, capacity: 2 });
+  const { words, flights } = parts(map);
+  const dead = asAgent(DEAD, () => HashMap.from(map.handle, ints));
+  const never = dead.getOrInsertAsync(1, () => new Promise<number>(() => {}));
+  assert.ok(never instanceof Promise);
+  await Promise.resolve();
+  assert.is(words[flights], DEAD);
+  const value = map.getOrInsertAsync(1, () => 5);
+  assert.equal(
+    recover([DEAD], map).map(({ what, count }) => [what, count]),
+    [["writes ended", 1]],
+  );
+  assert.is(await value, 5);
+  assert.is(words[flights], 0);
+});
+
+test("more values than flights may be made at once", async () => {
+  const map = HashMap.create({ ...ints, capacity: 1 });
+  const one = map.getOrInsertAsync(1, async () => (await undefined, 1));
+  const two = map.getOrInsertAsync(2, async () => (await undefined, 2));
+  assert.equal(await Promise.all([one, two]), [1, undefined]);
 });
 
 test("an iteration sees what stays once", () => {

@@ -406,6 +406,7 @@ export const SUBJECTS: Readonly<Record<string, Subject>> = {
     calls: {
       get: (x) => x.get("3"),
       has: (x) => x.has("4"),
+      tryWaitFor: (x) => x.tryWaitFor("4"),
       set: (x) => {
         for (let n = 0; n < 7; n++) unlocked(x).set(`${n}`, n);
       },

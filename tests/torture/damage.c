@@ -431,6 +431,8 @@ static void hash_map_calls(void *at, int which) {
     done = weft_hash_map_update(m, "a", 1, hash_map_change, NULL, &value);
   if (which == 9) done = weft_hash_map_add_f64(m, "a", 1, 2, &value);
   if (which == 10) done = weft_hash_map_clear(m);
+  if (which == 11)
+    done = weft_hash_map_wait_for(m, "d", 1, &value, 8, &length, 0);
   target[63] = done;
 }
 
@@ -532,7 +534,7 @@ static subject SUBJECTS[] = {
      work_counter_calls, 4, 4},
     {"work_deque", 0, work_deque_init, work_deque_calls, 4, 3},
     {"slab_pool", 0, slab_pool_init, slab_pool_calls, 4, 4},
-    {"hash_map", 0, hash_map_init, hash_map_calls, 11, 4},
+    {"hash_map", 0, hash_map_init, hash_map_calls, 12, 4},
     {"latch", sizeof(weft_latch), latch_init, latch_calls, 2, 2},
     {"wait_group", sizeof(weft_wait_group), wait_group_init, wait_group_calls,
      3, 0},

@@ -2,6 +2,7 @@
 #ifndef WEFT_HASH_MAP_H
 #define WEFT_HASH_MAP_H
 
+#include "_event_count.h"
 #include "_region.h"
 #include "agent.h"
 #include "mutex.h"
@@ -58,17 +59,22 @@ typedef struct {
  * word 6   value_shape  The same for values.
  * word 7   seed_low     The lower half of the seed of the hash.
  * word 8   seed_high    The upper half.
- * word 32  A bit for each entry, 1 if the entry is probably not free, padded to
- *          a multiple of 32 words. Then the buckets, four words each: the two
- *          words of a mutex; `version`, which changes after each step that
- *          readers must notice; and `head`, the number of the first entry,
- *          counted from 1, or 0. Then the entries. An entry has `link`: 0 while
- *          it is free; bit 31 and the id of the agent that fills it; or bit 30
- *          and the number of the next entry, or 0. Then the hash of the key.
- *          Then, if a value may have more than one word, `current`, which
- *          changes by 1 with each value: its lowest bit is the number of the
- *          copy that counts, 0 or 1. Then the key, and the value or its two
- *          copies. What may differ in length begins with its length in bytes.
+ * word 32  32 event counts, an epoch and a count of waiters each: agents wait
+ *          on that of the five highest bits of the hash of a key. Then a pair
+ *          of words for each of up to 256 values that agents are making, padded
+ *          to a multiple of 32 words: the id of the agent, or 0; and the hash
+ *          of the key, 1 for a hash of 0. Then a bit for each entry, 1 if the
+ *          entry is probably not free, padded to a multiple of 32 words. Then
+ *          the buckets, four words each: the two words of a mutex; `version`,
+ *          which changes after each step that readers must notice; and `head`,
+ *          the number of the first entry, counted from 1, or 0. Then the
+ *          entries. An entry has `link`: 0 while it is free; bit 31 and the id
+ *          of the agent that fills it; or bit 30 and the number of the next
+ *          entry, or 0. Then the hash of the key. Then, if a value may have
+ *          more than one word, `current`, which changes by 1 with each value:
+ *          its lowest bit is the number of the copy that counts, 0 or 1. Then
+ *          the key, and the value or its two copies. What may differ in length
+ *          begins with its length in bytes.
  *
  * Freed when: every operation of every agent has returned, and none will begin.
  */
@@ -153,8 +159,36 @@ static inline weft__hash_plan weft__hash_plan_of(const weft_hash_map *m) {
   return weft__hash_plan_for(m->capacity, m->sizes);
 }
 
+/* How many event counts there are, the most flights, and the words of one. */
+#define WEFT__HASH_GROUPS 32
+#define WEFT__HASH_MOST_FLIGHTS 256
+enum { WEFT__HASH_FLIGHT_OWNER, WEFT__HASH_FLIGHT_HASH, WEFT__HASH_FLIGHT };
+
+/* The epoch of the event count for a hash. */
+static inline int32_t *weft__hash_epoch(const weft_hash_map *m, int32_t hash) {
+  int32_t *waits = (int32_t *)(uintptr_t)(m + 1);
+  return waits + ((uint32_t)hash >> 27) * 2; /* 32 groups */
+}
+
+static inline int32_t weft__hash_flights(int32_t capacity) {
+  return capacity < WEFT__HASH_MOST_FLIGHTS ? capacity
+                                            : WEFT__HASH_MOST_FLIGHTS;
+}
+
+static inline int32_t *weft__hash_flight(const weft_hash_map *m,
+                                         int32_t number) {
+  int32_t *flights = (int32_t *)(uintptr_t)(m + 1) + 2 * WEFT__HASH_GROUPS;
+  return flights + number * WEFT__HASH_FLIGHT;
+}
+
+/* The words of the event counts and flights. */
+static inline int32_t weft__hash_waits(int32_t capacity) {
+  return 2 * WEFT__HASH_GROUPS + (weft__hash_flights(capacity) + 15) / 16 * 32;
+}
+
 static inline int32_t *weft__hash_map(const weft_hash_map *m, int32_t map) {
-  return (int32_t *)(uintptr_t)(m + 1) + map;
+  int32_t *waits = (int32_t *)(uintptr_t)(m + 1);
+  return waits + weft__hash_waits(m->capacity) + map;
 }
 
 /* The words of the bits. */
@@ -210,6 +244,8 @@ static inline int32_t weft__hash_sizes(weft_hash_map_config config) {
    (size) >= 1 && (size) <= (most) &&                        \
    ((codec) != WEFT_HASH_MAP_I32 || (size) == 4) &&          \
    ((codec) != WEFT_HASH_MAP_F64 || (size) == 8))
+#define WEFT__HASH_FLIGHTS(capacity) \
+  ((capacity) < WEFT__HASH_MOST_FLIGHTS ? (capacity) : WEFT__HASH_MOST_FLIGHTS)
 #define WEFT__HASH_STRIDE(key_words, value_words) \
   ((key_words) + ((value_words) > 1 ? 3 + 2 * (value_words) : 3))
 
@@ -225,6 +261,9 @@ static inline int32_t weft__hash_sizes(weft_hash_map_config config) {
                1 << 28                                                        \
        ? 0                                                                    \
        : sizeof(weft_hash_map) +                                              \
+             sizeof(int32_t) *                                                \
+                 (2 * WEFT__HASH_GROUPS +                                     \
+                  WEFT__MULTIPLE(WEFT__HASH_FLIGHTS(capacity) * 2, 32)) +     \
              sizeof(int32_t) * WEFT__MULTIPLE(((capacity) + 31) / 32, 32) +   \
              sizeof(weft__hash_bucket) *                                      \
                  WEFT__POWER(((capacity) - (capacity) / 4) / 2 + 1) +         \
@@ -238,7 +277,9 @@ static inline size_t weft_hash_map_bytes(weft_hash_map_config config) {
   int32_t sizes = weft__hash_sizes(config);
   if (!weft__hash_is_possible(config.capacity, sizes)) return 0;
   weft__hash_plan plan = weft__hash_plan_for(config.capacity, sizes);
-  return sizeof(weft_hash_map) + 4 * weft__hash_maps(plan.capacity) +
+  return sizeof(weft_hash_map) +
+         4 * (size_t)weft__hash_waits(plan.capacity) +
+         4 * weft__hash_maps(plan.capacity) +
          (size_t)plan.buckets * sizeof(weft__hash_bucket) +
          4 * (size_t)plan.capacity * (size_t)plan.stride;
 }
@@ -551,6 +592,29 @@ static inline WEFT__RESULT int weft_hash_map_has(const weft_hash_map *m,
   return number == WEFT__HASH_ASTRAY ? ENOTRECOVERABLE : 0;
 }
 
+/* As weft_hash_map_get, but EBUSY if the key is not there. */
+static inline int weft__hash_await(const weft_hash_map *m, const void *key,
+                                   size_t key_length, void *into, size_t room,
+                                   size_t *length) {
+  int error = weft_hash_map_get(m, key, key_length, into, room, length);
+  return error == ENOENT ? EBUSY : error;
+}
+
+/*
+ * As weft_hash_map_get, but blocks up to `timeout` ns until the key is there.
+ * Returns ETIMEDOUT if it is not by then, EPERM if this agent may not block, or
+ * a result of weft_hash_map_get but ENOENT.
+ */
+static inline WEFT__RESULT int weft_hash_map_wait_for(
+    const weft_hash_map *m, const void *key, size_t key_length, void *into,
+    size_t room, size_t *length, int64_t timeout) {
+  weft__hash_cell cell;
+  if (!weft__hash_key_of(&cell, m, key, key_length)) return EINVAL;
+  int32_t *epoch = weft__hash_epoch(m, weft__hash_of(m, &cell));
+  WEFT__EVENT_BLOCK(weft__hash_await(m, key, key_length, into, room, length),
+                    epoch, (void)0, timeout);
+}
+
 /*
  * The next entry. Begin with `*cursor` 0. `key` and `value` have room for a key
  * and a value of the map. Returns 0; ENOENT after the last one; EINVAL
@@ -639,6 +703,7 @@ static inline bool weft__hash_insert(const weft_hash_map *m,
   int32_t next = weft__load(&place->bucket->head);
   weft__store(entry + WEFT__HASH_LINK, WEFT__HASH_LINKED_BIT | next);
   weft__store(&place->bucket->head, number); /* (P) */
+  weft__event_wake(weft__hash_epoch(m, place->hash), WEFT__ALL);
   return true;
 }
 
@@ -1020,6 +1085,25 @@ static inline void weft__hash_release(const weft_hash_map *m,
   }
 }
 
+/* Ends the flights of agent `id`, which is dead; returns how many. */
+static inline int32_t weft__hash_release_flights(const weft_hash_map *m,
+                                                 int32_t id) {
+  int32_t count = 0;
+  for (int32_t i = 0; i < weft__hash_flights(m->capacity); i++) {
+    int32_t *flight = weft__hash_flight(m, i);
+    int32_t self = weft_agent_id();
+    if (weft__load(flight) != id) continue;
+    /* One agent does it: then nobody else's flight is ended. */
+    if (weft__compare_exchange(flight, id, self) != id) continue;
+    int32_t hash = weft__load(flight + WEFT__HASH_FLIGHT_HASH);
+    weft__store(flight + WEFT__HASH_FLIGHT_HASH, 0); /* (E) then wake */
+    weft__store(flight, 0);
+    weft__event_wake(weft__hash_epoch(m, hash), WEFT__ALL);
+    count++;
+  }
+  return count;
+}
+
 /* Whether entry `number` is in the chain of the bucket. */
 static inline bool weft__hash_leads_to(const weft_hash_map *m,
                                        const weft__hash_plan *plan,
@@ -1055,8 +1139,9 @@ static inline void weft__hash_mend(const weft_hash_map *m,
 
 /*
  * Mends and unlocks the buckets that agent `id` was writing to. Each of its
- * writes has happened wholly or not at all. Call it only when that agent will
- * never run again. Returns how many buckets it unlocked, or
+ * writes has happened wholly or not at all. Lets another agent make the values
+ * that it was making. Call it only when that agent will never run again. Returns
+ * how many buckets and such values there were, or
  * -ENOTRECOVERABLE if such a bucket is damaged; then nothing has changed.
  */
 static inline int32_t weft_hash_map_abandon(weft_hash_map *m, int32_t id) {
@@ -1075,7 +1160,7 @@ static inline int32_t weft_hash_map_abandon(weft_hash_map *m, int32_t id) {
     weft__hash_unlock(bucket);
     count++;
   }
-  return count;
+  return count + weft__hash_release_flights(m, id);
 }
 
 WEFT__END

@@ -94,6 +94,9 @@ void counts() {
   for (std::thread &thread : threads) thread.join();
   for (int i = 0; i < 7; i++) assert(m.get(i) == 300);
   assert(m.compare_exchange(6, 300, 1) == 300 && m.add(6, 1) == 1);
+  std::thread waiting([m] { assert(m.wait_for(9) == 5); });
+  assert(m.set(9, 5) && !m.wait_for(10, 1000));
+  waiting.join();
 }
 
 }  // namespace
