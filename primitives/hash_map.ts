@@ -469,7 +469,13 @@ export class HashMap<K, V> extends Region<"hash_map"> {
     return (await tryAwaitOn(this.#coming(key), options))?.[0];
   }
 
-  /** Another name of {@linkcode HashMap.waitForAsync}. */
+  /**
+   * Another name of {@linkcode HashMap.waitForAsync}.
+   *
+   * @throws {TypeError} As there.
+   * @throws {RangeError} As there.
+   * @throws {DamagedError} If the map is damaged.
+   */
   getAsync(key: K, options?: AsyncOptions): Promise<V> {
     return this.waitForAsync(key, options);
   }

@@ -18,11 +18,11 @@
 import { wake } from "../_wait/event_count.ts";
 import { epochFor, type Plan } from "./plan.ts";
 
-/** The words of a flight. */
-const OWNER = 0, HASH = 1, FLIGHT = 2;
+/** Word 0 of a flight is its owner; the other words, and how many there are. */
+const HASH = 1, FLIGHT = 2;
 const NOBODY = 0;
 /** What `begin` returns if there is no room: nobody waits for this agent. */
-export const ALONE = 0;
+const ALONE = 0;
 
 /** The waits of one map, as one view of it sees them. */
 export class Waits {
