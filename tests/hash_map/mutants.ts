@@ -89,7 +89,7 @@ const WAITS = mutants("hash_map", {
   ],
 }, {
   what: "makes a value, and does not end the flight",
-  by: FAILS,
+  by: FLIGHT,
   ts: ["this.#waits.end(found, wanted.hash);", ""],
   c: NOT_IN_C,
 }, {
