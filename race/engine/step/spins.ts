@@ -17,19 +17,25 @@ import type { Scenario } from "../scenario.ts";
 import { StatefulHandle } from "../signals.ts";
 import { bits, mix1, mix2, show } from "../values.ts";
 
-/** So many numbers of rounds are tried, from the first on. */
+/** How many numbers of rounds are tried, from the first on. */
 const FIRST = 20;
 
 /** Further numbers of rounds that are tried. */
-const MORE: readonly number[] = [
-  ...[24, 31, 32, 33, 50, 63, 64, 65, 99, 100, 101, 127, 128, 129],
-  ...[255, 256, 257, 1000],
+const MORE: readonly number[] = [24, 31, 32, 33, 50, 63, 64, 65];
+
+/**
+ * Numbers that take long. They are tried once of some loops and the operation
+ * at which the agent then is, whatever its values are: a loop that counts as far
+ * as that does so for any values.
+ */
+const MANY: readonly number[] = [
+  ...[99, 100, 101, 127, 128, 129, 255, 256, 257, 1000],
 ];
 
 /**
- * After `RUNS` runs of agents, all these numbers are tried of the first history
- * that ends in some way, and one number of the others; after `MANY_RUNS`, one
- * number of each history.
+ * After `RUNS` runs of agents, all numbers but `MANY` are tried of the first
+ * history that ends in some way, and one number of the others; after
+ * `MANY_RUNS`, one number of each history.
  */
 const RUNS = 400;
 const MANY_RUNS = 20_000;
@@ -171,6 +177,7 @@ export class Spins {
     const covered = new Set<Snapshot>();
     let tried = 0;
     const ways = new Set<string>();
+    const places = new Set<string>();
     // Longer histories come later. What they tried holds for their beginnings.
     for (let i = ran.length - 1; i >= 0; i--) {
       const one = ran[i]!;
@@ -184,12 +191,22 @@ export class Spins {
       if (turns.length === 0) continue;
       if (++tried > most) break;
       covered.add(from);
-      const way = `${turns.map(({ key }) => key)} ${textOf(tester, one)}`;
+      const loops = turns.map(({ key }) => key).join(" ");
+      const way = `${loops} ${textOf(tester, one)}`;
       const all = this.#runs < RUNS ||
         this.#runs < MANY_RUNS && !ways.has(way);
       ways.add(way);
       for (const some of all ? choicesOf(turns) : [turns.slice(-LOOPS)]) {
-        if (!this.#differs(tester, one, some, all ? -1 : tried)) continue;
+        const told = Math.max(...some.map(({ told }) => told));
+        const few = [...first(told, FIRST), ...above(told, MORE)];
+        const place = `${some.map(({ key }) => key).join(" ")} ${placeOf(to)}`;
+        const numbers = !all
+          ? [few[tried % few.length]!]
+          : places.has(place)
+          ? few
+          : [...few, ...above(told, MANY)];
+        if (all) places.add(place);
+        if (!this.#differs(tester, one, some, numbers)) continue;
         if (!repeats(tester, one)) continue;
         this.#learn(tester, one, some);
         if (++this.#again <= AGAIN) return true;
@@ -223,22 +240,15 @@ export class Spins {
     return turns.filter((turn) => !staysIn(one, turn));
   }
 
-  /**
-   * Whether an agent does something else after other numbers of rounds: all
-   * that are tried, or the one at `only`.
-   */
+  /** Whether an agent does something else after these numbers of rounds. */
   #differs(
     tester: Tester,
     one: Ran,
     turns: readonly Turn[],
-    only: number,
+    numbers: readonly number[],
   ): boolean {
-    const told = Math.max(...turns.map(({ told }) => told));
-    const more = MORE.filter((n) => n >= told + FIRST);
-    const all = [...first(told, FIRST), ...more];
-    const some = only < 0 ? all : [all[only % all.length]!];
     const was = textOf(tester, one);
-    return some.some((rounds) =>
+    return numbers.some((rounds) =>
       was !== this.#after(tester, one, turns, rounds)
     );
   }
@@ -302,6 +312,14 @@ const repeats = (tester: Tester, one: Ran): boolean =>
 /** Numbers from `from` on. */
 const first = (from: number, count: number): number[] =>
   Array.from({ length: Math.max(0, count) }, (_, i) => from + i);
+
+/** Those numbers that are not among the first ones from `from` on. */
+const above = (from: number, numbers: readonly number[]): number[] =>
+  numbers.filter((n) => n >= from + FIRST);
+
+/** The operation that an agent does next. */
+const placeOf = ({ status, kind, address }: Snapshot): string =>
+  `${status} ${kind} ${address}`;
 
 /** The last loops of a history one by one, and all together. */
 function choicesOf(all: readonly Turn[]): (readonly Turn[])[] {
