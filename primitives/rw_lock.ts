@@ -275,7 +275,9 @@ export const PROBLEMS: WordsProblems = {
  * exactly that. Then no reader changes `state`, and a writer looks at all rows.
  * So `tryRead()` and `tryWrite()` may both fail where they meet.
  * Freed when: every operation of every agent has returned, `unlock` included,
- * and none will begin. A writer lets readers in before its last step.
+ * and none will begin. A writer lets readers in before its last step. But an
+ * agent that writes after others read, and unlocks, need not know that their
+ * `unlockRead` has returned, unless the lock is tracked.
  * Fairness: phase-fair, with up to eight writers in a phase; neither side can
  * keep the other out. Among writers, as {@linkcode Mutex} says. An agent must
  * not read twice at once: between the two, a writer may wait for the first. At

@@ -73,6 +73,10 @@ export const TRIES_AGAIN: string = "TypeScript tries once more before it " +
 export const REMEMBERS: string = "a view in TypeScript remembers what it " +
   "reserved or peeked at, which C loads";
 
+/** {@linkcode Scenario.differs} of memory that is freed. */
+export const FREED_CONFIG: string = "C reads the configuration from the " +
+  "memory that is freed, a view in TypeScript remembers it";
+
 /** Milliseconds after which a blocking wait looks again. */
 export const LOOKS = 1000;
 

@@ -3,6 +3,7 @@ import { LAYOUT } from "../../primitives/_layout.ts";
 import {
   enter,
   freed,
+  FREED_CONFIG,
   named,
   type Scenario,
   type Weft,
@@ -258,8 +259,7 @@ export function scenarios(weft: Weft): Scenario[] {
       memory: () => weft.mod.Barrier.create(2).buffer,
       view: (memory) => new weft.mod.Barrier(memory),
       row: LAYOUT.barrier,
-      differs:
-        "the reason is not known yet: 442 and 303 states, in C 467 and 319",
+      differs: FREED_CONFIG,
       hints: HINTS,
       letGo: (barrier) => void barrier.arriveAndWait(),
       wait: (barrier) => !barrier.arriveAndWait().leader, // else it may wait
@@ -268,8 +268,7 @@ export function scenarios(weft: Weft): Scenario[] {
       memory: () => weft.mod.Barrier.create(2).buffer,
       view: (memory) => new weft.mod.Barrier(memory),
       row: LAYOUT.barrier,
-      differs:
-        "the reason is not known yet: 442 and 303 states, in C 467 and 319",
+      differs: FREED_CONFIG,
       hints: HINTS,
       letGo: (barrier) => void barrier.leave(),
       wait: (barrier) => !barrier.arriveAndWait().leader,

@@ -76,6 +76,18 @@ const COUNTED = mutants({
     "expected) continue;",
   ],
 }, {
+  what: "the last reader looks for a writer once it has left",
+  by: "a reader leaves, and a writer frees the lock",
+  ts: [
+    "const state = Atomics.sub(words, STATE, 1);",
+    "Atomics.sub(words, STATE, 1);\n" +
+    "const state = Atomics.load(words, STATE) + 1;",
+  ],
+  c: [
+    "int32_t state = weft__add(&l->state, -1);",
+    "weft__add(&l->state, -1); int32_t state = weft__load(&l->state) + 1;",
+  ],
+}, {
   what: "RW7: the last reader but one wakes the writer",
   by: "one downgrades",
   ts: [

@@ -1,6 +1,13 @@
 import { race } from "../../race/mod.ts";
 import { LAYOUT } from "../../primitives/_layout.ts";
-import { enter, named, type Scenario, type Weft } from "../_run/scenario.ts";
+import {
+  enter,
+  FREED_CONFIG,
+  giveBack,
+  named,
+  type Scenario,
+  type Weft,
+} from "../_run/scenario.ts";
 
 const { state, gate, writer, writer_starving, turns } = LAYOUT.rw_lock;
 /**
@@ -504,6 +511,47 @@ function letIn(weft: Weft) {
   });
 }
 
+/**
+ * Agents read. The one that writes next, and unlocks, frees the lock: an
+ * `unlockRead` must use nothing after the step that ends the reading.
+ */
+function freed(weft: Weft, readers: number) {
+  const { RwLock } = weft.mod;
+  const freeing = (lock: InstanceType<typeof RwLock>) =>
+    giveBack(lock, LAYOUT.rw_lock.length);
+  return race.spec({
+    memory: () => {
+      const { buffer } = RwLock.create();
+      new Int32Array(buffer)[state] = readers;
+      return buffer;
+    },
+    agent: (memory, id) => {
+      enter(weft, id);
+      return new RwLock(memory);
+    },
+    words: named(LAYOUT.rw_lock),
+    hints: HINTS,
+    stateless: true,
+    ops: {
+      endReading: { run: (lock) => lock.unlockRead() },
+      writeAndFree: {
+        run: (lock) => {
+          lock.write().unlock();
+          freeing(lock);
+        },
+      },
+      tryAndFree: {
+        run: (lock) => {
+          const guard = lock.tryWrite() ?? lock.tryWrite(5);
+          if (guard === undefined) return; // somebody may read
+          guard.unlock();
+          freeing(lock);
+        },
+      },
+    },
+  });
+}
+
 /** Where the rows of a tracked lock begin, and words of a row. */
 const ROWS = 40, ROW = 32, READS = 1;
 const ROW_WORDS = Object.fromEntries(
@@ -827,6 +875,26 @@ export function scenarios(weft: Weft): Scenario[] {
       agents: [[["write"]], [["write"]]],
       options: { ...large, kill: true, rescue: true },
       sampled: true,
+    },
+    {
+      name: "a reader leaves, and a writer frees the lock",
+      differs: FREED_CONFIG,
+      spec: freed(weft, 1),
+      agents: [[["endReading"]], [["writeAndFree"]]],
+    },
+    {
+      name: "two readers leave, and a writer frees the lock",
+      differs: FREED_CONFIG,
+      spec: freed(weft, 2),
+      agents: [[["endReading"]], [["endReading"]], [["writeAndFree"]]],
+      options: { timeouts: 0 },
+    },
+    {
+      name: "a reader leaves, and a writer that tries frees the lock",
+      differs: FREED_CONFIG,
+      spec: freed(weft, 1),
+      agents: [[["endReading"]], [["tryAndFree"]]],
+      options: { timeouts: true },
     },
     {
       name: "in line: two write",

@@ -88,7 +88,9 @@ WEFT__BEGIN
  *         the gate has moved since.
  *
  * Freed when: every operation of every agent has returned, unlock included, and
- * none will begin. A writer lets readers in before its last step.
+ * none will begin. A writer lets readers in before its last step. But an agent
+ * that writes after others read, and unlocks, need not know that their
+ * unlock_read has returned, unless the lock is tracked.
  */
 typedef struct {
   int32_t state;
