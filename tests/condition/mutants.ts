@@ -41,6 +41,18 @@ export const MUTANTS = mutants("condition", {
     "int locked = 0;",
   ],
 }, {
+  what: "takes the mutex again while it is held",
+  by: "one notifies locked, the other frees the condition",
+  ts: [
+    "yield* relock(mutexWords, this.#id);",
+    "Atomics.store(mutexWords, 0, this.#id);",
+  ],
+  c: [
+    "int locked = weft__mutex_lock_slow(m, id, WEFT_MUTEX_UNLOCKED, " +
+    "WEFT_FOREVER, false);",
+    "weft__store(&m->state, id); int locked = 0;",
+  ],
+}, {
   what: "CV4: notifyAll calls one waiter only",
   by: "two wait, all are notified",
   ts: ["this.#call(Infinity);", "this.#call(1);"],

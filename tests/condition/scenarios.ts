@@ -1,6 +1,12 @@
 import { race } from "../../race/mod.ts";
 import { LAYOUT } from "../../primitives/_layout.ts";
-import { enter, named, type Scenario, type Weft } from "../_run/scenario.ts";
+import {
+  enter,
+  giveBack,
+  named,
+  type Scenario,
+  type Weft,
+} from "../_run/scenario.ts";
 
 const MUTEX = LAYOUT.condition.length * 4;
 const TOKENS = MUTEX + LAYOUT.mutex.length * 4;
@@ -130,6 +136,19 @@ export function scenarios(weft: Weft): Scenario[] {
       spec: tokens(weft, -1),
       agents: [[["take"]], [["put", 1]], [["notify", 1], ["notify", 1]]],
       options: large,
+      sampled: true,
+    },
+    {
+      name: "one notifies locked, the other frees the condition",
+      spec: freed(weft, 1),
+      agents: [[["notify"]], [["waitAndFree"]]],
+      options: { timeouts: 0 },
+    },
+    {
+      name: "one notifies all, the last waiter frees the condition",
+      spec: freed(weft, 2),
+      agents: [[["notifyAll"]], [["waitAndFree"]], [["waitAndFree"]]],
+      options: { ...large, timeouts: 0 },
       sampled: true,
     },
     {
@@ -510,6 +529,58 @@ function dozing(weft: Weft, most: number, turn = 0) {
       if (waiting.some((n) => n !== 0)) {
         return `counted at turn ${words[turn]}: ${waiting}`;
       }
+    },
+  });
+}
+
+/**
+ * Agents wait until one notifies them while it holds the mutex. The last waiter
+ * that has the mutex again unlocks it, and frees both: it knows that the notify
+ * and the other waits have returned.
+ */
+function freed(weft: Weft, waiters: number) {
+  const { Condition, Mutex } = weft.mod;
+  return race.spec({
+    memory: () => new SharedArrayBuffer(BYTES),
+    agent: (memory, id) => {
+      enter(weft, id);
+      return {
+        condition: new Condition(memory),
+        mutex: new Mutex(memory, MUTEX),
+        tokens: new Int32Array(memory, TOKENS, 2),
+      };
+    },
+    words: {
+      ...named(LAYOUT.condition),
+      ...named(LAYOUT.mutex, MUTEX),
+      tokens: TOKENS,
+      left: TOKENS + 4,
+    },
+    stateless: true,
+    ops: {
+      notify: {
+        run: ({ condition, mutex, tokens }) => {
+          using _lock = mutex.lock();
+          tokens[0] = 1;
+          condition.notify();
+        },
+      },
+      notifyAll: {
+        run: ({ condition, mutex, tokens }) => {
+          using _lock = mutex.lock();
+          tokens[0] = 1;
+          condition.notifyAll();
+        },
+      },
+      waitAndFree: {
+        run: ({ condition, mutex, tokens }) => {
+          const lock = mutex.lock();
+          while (tokens[0] === 0) condition.wait(mutex);
+          const last = ++tokens[1]! === waiters;
+          lock.unlock();
+          if (last) giveBack(condition, BYTES / 4);
+        },
+      },
     },
   });
 }

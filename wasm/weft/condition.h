@@ -32,7 +32,8 @@ WEFT__BEGIN
  *               sleepers: agents of odd groups
  *
  * Freed when: every wait and notify of every agent has returned, and none will
- * begin.
+ * begin. An agent whose wait has returned has the mutex: so it knows that each
+ * notify which was made with the mutex locked has returned, too.
  */
 typedef struct {
   int32_t turn;
