@@ -120,6 +120,8 @@ static void numbers(void) {
   EQUAL(weft_hash_map_compare_exchange(m, &key, 4, 7, 1, &before), 0);
   EQUAL(before, INT32_MIN);
   EQUAL(weft_hash_map_compare_exchange(m, &key, 4, INT32_MIN, 1, &before), 0);
+  EQUAL(weft_hash_map_add(m, &key, 4, 3, NULL), 0);
+  EQUAL(weft_hash_map_add(m, &key, 4, -3, NULL), 0);
   EQUAL(weft_hash_map_add(m, &key, 4, 0, &before), 0);
   EQUAL(before, 1);
   double number = 0;
@@ -132,8 +134,9 @@ static void numbers(void) {
   const double zero = 0, minus = -zero, nan = zero / zero;
   size_t length;
   EQUAL(weft_hash_map_add_f64(m, &minus, 8, 1.5, &number), 0);
-  EQUAL(weft_hash_map_add_f64(m, &zero, 8, 1.5, &number), 0);
-  CHECK(number > 1 && number < 2);
+  EQUAL(weft_hash_map_add_f64(m, &zero, 8, 1.5, NULL), 0);
+  EQUAL(weft_hash_map_add_f64(m, &zero, 8, 0, &number), 0);
+  CHECK(number > 2 && number < 4); /* the sum of both */
   EQUAL(weft_hash_map_set(m, &nan, 8, &nan, 8, false), 0);
   EQUAL(weft_hash_map_get(m, &nan, 8, &number, 8, &length), 0);
   EQUAL(weft_hash_map_compare_exchange_f64(m, &nan, 8, 1, 2, &number), 0);

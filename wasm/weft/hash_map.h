@@ -946,8 +946,8 @@ static inline WEFT__RESULT int weft_hash_map_compare_exchange(
 }
 
 /* Adds `n` to the value of a key, which counts as 0 if it is not there; the sum
-   wraps. `*before` is the value before. For values of I32; EINVAL otherwise.
-   Returns 0, or an error of weft_hash_map_set. */
+   wraps. `*before` is the value before; `before` may be NULL. For values of
+   I32; EINVAL otherwise. Returns 0, or an error of weft_hash_map_set. */
 static inline WEFT__RESULT int weft_hash_map_add(weft_hash_map *m,
                                                  const void *key,
                                                  size_t key_length, int32_t n,
@@ -959,13 +959,14 @@ static inline WEFT__RESULT int weft_hash_map_add(weft_hash_map *m,
   if (!weft__hash_value_of(&cell, m, &n, 4)) return EINVAL;
   int error = weft__hash_enter(m, &place, key, key_length, &number);
   if (error != 0) return error;
+  int32_t old = 0;
   if (number != WEFT__HASH_NONE) {
     int32_t *entry = weft__hash_entry(m, &place.plan, number);
-    *before = weft__add(entry + place.plan.value, n);
-  } else {
-    *before = 0;
-    if (!weft__hash_insert(m, &place, &cell)) error = ENOSPC;
+    old = weft__add(entry + place.plan.value, n);
+  } else if (!weft__hash_insert(m, &place, &cell)) {
+    error = ENOSPC;
   }
+  if (before != NULL) *before = old;
   weft__hash_unlock(place.bucket);
   return error;
 }
@@ -1009,14 +1010,14 @@ static inline WEFT__RESULT int weft_hash_map_add_f64(weft_hash_map *m,
   if (!weft__hash_has_values(m, WEFT_HASH_MAP_F64)) return EINVAL;
   int error = weft__hash_enter(m, &place, key, key_length, &number);
   if (error != 0) return error;
-  double sum = n;
-  *before = 0;
+  double old = 0;
   if (number != WEFT__HASH_NONE) {
     (void)weft__hash_copy_value(m, &place.plan,
                                 weft__hash_entry(m, &place.plan, number),
-                                before, 8, &length);
-    sum += *before;
+                                &old, 8, &length);
   }
+  if (before != NULL) *before = old;
+  double sum = old + n;
   (void)weft__hash_value_of(&cell, m, &sum, 8);
   if (number != WEFT__HASH_NONE)
     weft__hash_overwrite(m, &place, number, &cell);
