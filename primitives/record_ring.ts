@@ -321,18 +321,19 @@ export class RecordCore extends Region<"record_ring"> {
    * @throws {TypeError} If this view has a reservation.
    */
   tryPush(src: Elements): boolean {
-    return this.pushPart(src, byteLengthOf(src));
+    return this.pushRecord(src, byteLengthOf(src));
   }
 
   /**
    * As `tryPush`, for the first `byteLength` bytes of `src`. If `src` has
    * words, it is copied by words, of which the last may be longer.
    *
-   * @throws {RangeError} If they are more than `maxLength`.
-   * @throws {TypeError} If this view has a reservation.
+   * @throws {RangeError} If they are more than `maxLength`, or than `src` has.
+   * @throws {TypeError} If this view has a reservation, or `src` is no array.
    * @internal
    */
-  pushPart(src: Elements, byteLength: number): boolean {
+  pushRecord(src: Elements, byteLength: number): boolean {
+    inRange("The bytes", byteLength, 0, byteLengthOf(src));
     this.#assertFits(byteLength);
     if (byteLength > SHORT && !this.singleProducer) {
       const record = this.reserveRecord(byteLength);
@@ -525,12 +526,17 @@ export class RecordCore extends Region<"record_ring"> {
   }
 
   /**
-   * Copies the record of `length` bytes that is peeked at, and up to three bytes
-   * behind it, which have no meaning.
+   * Copies the first `length` bytes of the record that is peeked at, and up to
+   * three bytes behind them, which have no meaning.
    *
+   * @throws {RangeError} If `dst` is shorter.
+   * @throws {TypeError} If no record is peeked at, or `dst` is no array.
    * @internal
    */
-  copyRecord(dst: Int32Array, record: number, length: number): void {
+  copyRecord(dst: Int32Array, length: number): void {
+    inRange("The bytes", length, 0, byteLengthOf(dst));
+    const record = this.#peeked;
+    if (record === 0) throw new TypeError("No record was peeked at");
     this.copier.get(dst, 0, record + 2, length + 3 >> 2);
   }
 

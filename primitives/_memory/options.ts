@@ -119,7 +119,9 @@ export function assertSignal(signal: AbortSignal | undefined): void {
  * @throws {TypeError} If it is not a number.
  * @throws {RangeError} If it is NaN.
  */
-export function priorityOf({ priority = 0 }: TurnOptions = {}): number {
+export function priorityOf(options: TurnOptions | undefined): number {
+  // What is no object is refused by whoever reads the other options.
+  const { priority = 0 } = options ?? {};
   if (typeof priority === "number" && !Number.isNaN(priority)) return priority;
   const Failure = typeof priority === "number" ? RangeError : TypeError;
   throw new Failure(

@@ -76,9 +76,9 @@ export interface ByteRing extends Waits {
   /** The bytes of a record begin at byte `4 * record + 8` of these. */
   readonly bytes: Uint8Array;
   tryPush(src: Elements): boolean;
-  pushPart(src: Int32Array, byteLength: number): boolean;
+  pushRecord(src: Int32Array, byteLength: number): boolean;
   tryPopInto(dst: Elements): number | undefined;
-  copyRecord(dst: Int32Array, record: number, length: number): void;
+  copyRecord(dst: Int32Array, length: number): void;
   reserveRecord(length: number): number;
   commitRecord(length?: number): unknown;
   cancelRecord(): void;
@@ -421,7 +421,7 @@ export class RecordPort<T> implements Port<T> {
     const scratch = this.#scratch;
     const length = scratch.fill(value);
     assertFits(length, this.maxLength);
-    return this.queue.pushPart(scratch.words, length);
+    return this.queue.pushRecord(scratch.words, length);
   }
 
   #sendInPlace(value: T): boolean {
@@ -462,7 +462,7 @@ export class RecordPort<T> implements Port<T> {
     if (this.#apart!.length < length) this.#keep(length);
     const apart = this.#apart!;
     if (length <= SHORT) {
-      this.queue.copyRecord(this.#apartWords!, record, length);
+      this.queue.copyRecord(this.#apartWords!, length);
     } else {
       const at = 4 * record + 8;
       copyBytes(this.#memory.subarray(at, at + length), apart, 0);

@@ -124,8 +124,11 @@ function serve(line: Line, woken: Woken, anyway = woken === "ok"): void {
       woken = "not-equal";
       anyway = false;
     }
-    if (waiter.line === line && !waiter.sleep.all) break;
-    waiter = behind.line === line ? behind : end.behind;
+    const stays = waiter.line === line;
+    if (stays && !waiter.sleep.all) break;
+    // If the last one has left, others may have come while it was resumed.
+    const goesOn = behind.line === line && (stays || behind !== end);
+    waiter = goesOn ? behind : end.behind;
   }
   line.serving = false;
 }

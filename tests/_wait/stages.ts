@@ -14,6 +14,7 @@ import {
   Condition,
   connect,
   Event,
+  HashMap,
   Latch,
   LockFreeQueue,
   MpmcQueue,
@@ -515,6 +516,38 @@ const remoteScene = (letters: number) => (): Scene => {
   };
 };
 
+const codecs = { key: codec.text, value: codec.i32 };
+
+function mapScene(): Scene {
+  const map = HashMap.create({ ...codecs, capacity: 4 });
+  return {
+    on: map,
+    with: ["key"],
+    steps: [() => map.set("other", 1), () => map.set("key", 1)],
+    check: () => wrongIf(map.get("key") !== 1, "the key is not there"),
+  };
+}
+
+/** Another call makes the value, and fails if `end` says so. */
+const makingScene = (end: "made" | "fails") => (): Scene => {
+  const map = HashMap.create({ ...codecs, capacity: 4 });
+  let settle = (_value: number | PromiseLike<number>) => {};
+  const made = new Promise<number>((resolve) => settle = resolve);
+  map.getOrInsertAsync("key", () => made).then(fails, fails);
+  return {
+    on: map,
+    with: ["key", () => 2],
+    steps: [
+      () => settle(end === "made" ? 1 : Promise.reject(new Error("not made"))),
+    ],
+    check: () => {
+      const value = map.get("key");
+      const right = end === "made" ? value === 1 : value !== 1;
+      return wrongIf(!right, `the value is ${value}`);
+    },
+  };
+};
+
 function anyScene(): Scene {
   const event = Event.create();
   const latch = Latch.create(2);
@@ -610,6 +643,16 @@ const OTHERS: Row[] = [{
 }, {
   waits: ["waitAny"],
   scene: anyScene,
+}, {
+  waits: ["HashMap.waitForAsync", "HashMap.getAsync"],
+  scene: mapScene,
+}, {
+  waits: ["HashMap.getOrInsertAsync"],
+  scene: makingScene("made"),
+}, {
+  waits: ["HashMap.getOrInsertAsync"],
+  what: "the maker fails",
+  scene: makingScene("fails"),
 }];
 
 const config = { capacity: 2 };

@@ -3,6 +3,7 @@
 // tests of the primitives, a lost wake would only come a second later.
 import * as assert from "uvu/assert";
 import {
+  Channel,
   MpmcQueue,
   Mutex,
   Semaphore,
@@ -139,4 +140,28 @@ test("a wake of the last done(), or of cancel(), goes to all agents", async () =
     work[end]();
     assert.is(await awake(), 3);
   }
+});
+
+test("a wait that begins while another one is resumed is woken, too", async () => {
+  let second: Promise<number> | undefined;
+  const codec = {
+    name: "a byte",
+    encode(value: number, into: Uint8Array) {
+      into[0] = value;
+      return 1;
+    },
+    decode(bytes: Uint8Array) {
+      second ??= channel.receiveAsync();
+      return bytes[0]!;
+    },
+  };
+  const channel: Channel<number> = Channel.create({ codec, capacity: 4 });
+  const first = channel.receiveAsync();
+  assert.is(await nowOf(first), "pending");
+  const theirs = asAgent(5, () => Channel.from(channel.handle, { codec }));
+  theirs.send(1);
+  assert.is(await first, 1);
+  assert.is(await nowOf(second!), "pending");
+  theirs.send(2);
+  assert.is(await nowOf(second!), 2);
 });

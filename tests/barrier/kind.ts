@@ -14,7 +14,7 @@ export const kind: Kind = {
 };
 
 /** What a bundle of it may weigh. */
-export const size: Size = { name: "Barrier", most: 7150 };
+export const size: Size = { name: "Barrier", most: 7200 };
 
 class BarrierInC extends Twin {
   get parties(): number {

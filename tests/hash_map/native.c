@@ -328,7 +328,7 @@ static void sums_are_right(void) {
 
 /* Moves the value of each even key to the next one. */
 static void *answer(void *at) {
-  weft_hash_map *m = at;
+  weft_hash_map *m = (weft_hash_map *)at;
   for (int32_t key = 0; key < amount; key += 2) {
     int32_t value, next = key + 1;
     size_t length;

@@ -129,6 +129,13 @@ test("links lead to a file, and to a heading in it", () => {
 
 /** What stands around examples that are a part of a program, in their order. */
 const AROUND: Readonly<Record<string, readonly string[]>> = {
+  "README.md": [
+    'import { codec, HashMap } from "@weft/sync";\n' +
+    "const codecs = { key: codec.text, value: codec.i32 };\n" +
+    "declare const memory: WebAssembly.Memory;\n" +
+    "declare const C: { _get_counts(): number };\n" +
+    "declare const text: string;",
+  ],
   "docs/cpp.md": [
     "declare const module: " +
     "{ _queue(): number; wasmMemory: { buffer: SharedArrayBuffer } };",

@@ -377,8 +377,8 @@ static inline bool weft__hash_key_of(weft__hash_cell *cell,
   if (!weft__hash_cell_of(cell, bytes, length, size, varies)) return false;
   bool f64 = (m->codecs & 0xff) == WEFT_HASH_MAP_F64;
   if (!f64 || varies || size != 8) return true; /* damaged words may say both */
-  uint64_t bits;
-  __builtin_memcpy(&bits, bytes, sizeof bits);
+  uint64_t bits = 0;
+  __builtin_memcpy(&bits, bytes, length); /* which is 8 */
   uint64_t magnitude = bits & UINT64_C(0x7fffffffffffffff);
   if (magnitude == 0) bits = 0;
   if (magnitude > UINT64_C(0x7ff0000000000000))
