@@ -28,10 +28,11 @@ export function tellOfTable(
   tell: TellBehind,
 ): void {
   const { buckets, bucketCount, entries, capacity, stride } = plan;
-  for (let at = plan.waits; at < plan.flights; at += 2) {
-    const waiters = Atomics.load(words, at + 1);
+  for (let i = 0; i < (plan.flights - plan.waits) / 2; i++) {
+    const at = plan.waits + 2 * i + 1;
+    const waiters = Atomics.load(words, at);
     if ((waiters & 0x4000_0000) === 0) continue;
-    tell(at + 1, "waiters", waiters, "There are fewer than 0 waiters.");
+    tell(at, `waiters ${i}`, waiters, "There are fewer than 0 waiters.");
   }
   for (let i = 0; i < plan.flightCount; i++) {
     const at = plan.flights + 2 * i;

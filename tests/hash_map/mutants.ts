@@ -94,7 +94,7 @@ const WAITS = mutants("hash_map", {
   c: NOT_IN_C,
 }, {
   what: "abandons, and leaves the flights",
-  by: "two recover a bucket whose writer died",
+  by: "one recovers a bucket and a flight, another one reads",
   ts: ["return count + this.#waits.release(id);", "return count;"],
   c: ["return count + weft__hash_release_flights(m, id);", "return count;"],
 });

@@ -562,6 +562,20 @@ export function scenarios(weft: Weft): Scenario[] {
       agents: [[["abandon"]], [["abandon"], ["set", [OTHER, 2]]]],
     },
     {
+      name: "one recovers a bucket and a flight, another one reads",
+      spec: sharing(weft, {
+        first: { [A]: 1 },
+        prepare: (words, entries) => {
+          const { buckets, flights, bits } = planFor(HEAD, 2, 1, 1);
+          words[buckets] = words[flights] = DEAD;
+          words[flights + 1] = 7;
+          words[bits] = 3;
+          words[entries + 4] = CLAIMED | DEAD;
+        },
+      }),
+      agents: [[["abandon"]], [["get", A]]],
+    },
+    {
       name: "a bucket is recovered beside one with an entry",
       spec: sharing(weft, {
         first: { [OTHER]: 1 },

@@ -626,6 +626,20 @@ static inline void weft__hash_map_shows_behind(const void *at,
                                                weft__problems *found) {
   const weft_hash_map *m = (const weft_hash_map *)at;
   weft__hash_plan plan = weft__hash_plan_of(m);
+  for (int32_t i = 0; i < WEFT__HASH_GROUPS; i++) {
+    const int32_t *word = (const int32_t *)(const void *)(m + 1) + 2 * i + 1;
+    int32_t waiters = weft__load(word);
+    if ((waiters & 0x40000000) == 0) continue;
+    weft__tell_behind(found, weft__index_of(at, word), "waiters", i, waiters,
+                      "There are fewer than 0 waiters.", false);
+  }
+  for (int32_t i = 0; i < weft__hash_flights(m->capacity); i++) {
+    const int32_t *flight = weft__hash_flight(m, i);
+    int32_t owner = weft__load(flight);
+    if (owner >= 0 && owner <= WEFT_MUTEX_OWNER_MASK) continue;
+    weft__tell_behind(found, weft__index_of(at, flight), "flight", i, owner,
+                      WEFT__NO_AGENT, false);
+  }
   for (int32_t i = 0; i < plan.buckets && i < WEFT__MOST_PARTS; i++) {
     const weft__hash_bucket *bucket = weft__hash_bucket_at(m, i);
     int32_t lock = weft__load(&bucket->lock.state);
