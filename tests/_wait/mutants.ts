@@ -116,6 +116,18 @@ export const MUTANTS = [
     ts: ['if (woken === "timed-out") leave(waiter);', ""],
     c: NO_ASYNC,
   }),
+  ...["mpmc_queue", "spsc_queue", "record_ring"].flatMap((queue) =>
+    mutants({ source: "_wait/wait", scenarios: [queue] }, {
+      what: `${queue}: an abort settles a promise, and not its wait`,
+      by: "closed, and freed when an aborted pop has returned",
+      ts: [
+        "listeners.get(currentTarget as AbortSignal)!.forEach(abort);",
+        "listeners.get(currentTarget as AbortSignal)!.forEach((waiter) =>\n" +
+        "waiter.reject(waiter.signal!.reason));",
+      ],
+      c: NO_ASYNC,
+    })
+  ),
   ...mutants({
     source: "_wait/line",
     header: "_wait",

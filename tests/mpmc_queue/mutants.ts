@@ -15,6 +15,16 @@ export const MUTANTS = mutants("mpmc_queue", {
     "weft__mpmc_publish(q, ticket); weft__mpmc_slot(q, ticket)[WEFT__MPMC_ELEMENT] = value;",
   ],
 }, {
+  what: "closes, and wakes producers once it has returned",
+  by: "closed and drained, and freed when close left nothing to do",
+  ts: [
+    "wake(this.#words, POP_EPOCH, Infinity); " +
+    "wake(this.#words, PUSH_EPOCH, Infinity); }",
+    "wake(this.#words, POP_EPOCH, Infinity);\n" +
+    "Promise.resolve().then(() => wake(words, PUSH_EPOCH, Infinity));\n}",
+  ],
+  c: "C does nothing once it has returned",
+}, {
   what: "MQ1: publishes a batch before it writes",
   by: "an array wakes a consumer",
   ts: [

@@ -9,6 +9,7 @@ import {
   TRIES_AGAIN,
   type Weft,
 } from "../_run/scenario.ts";
+import { closedScenarios } from "../_run/closed.ts";
 
 const { tail, head, pop_epoch, pop_waiters, push_epoch, push_waiters, length } =
   LAYOUT.mpmc_queue;
@@ -379,6 +380,21 @@ function batches(weft: Weft) {
   });
 }
 
+/** A queue of one slot that is closed, drained and freed. */
+const closed = (weft: Weft): Scenario[] =>
+  closedScenarios(weft, {
+    memory: () => {
+      const q = weft.mod.MpmcQueue.create({ capacity: 1 });
+      q.tryPushInt(1);
+      return q.buffer;
+    },
+    view: ({ MpmcQueue }, memory) => new MpmcQueue(memory),
+    row: LAYOUT.mpmc_queue,
+    hints: HINTS,
+    pop: (q) => q.popInt(),
+    popAsync: (q, signal) => q.popIntAsync({ signal }),
+  });
+
 /** The race scenarios of `MpmcQueue`. */
 export function scenarios(weft: Weft): Scenario[] {
   const two = queue(weft, 2);
@@ -649,6 +665,7 @@ export function scenarios(weft: Weft): Scenario[] {
       spec: batches(weft),
       agents: [[["push", [1, 2, 3]]], [["pop", 2]], [["pop", 2]]],
     },
+    ...closed(weft),
     {
       name: "spurious wakes",
       spec: one,

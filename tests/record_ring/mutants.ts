@@ -333,6 +333,15 @@ export const MUTANTS = mutants("record_ring", {
     "if ((first & 3) >= WEFT_RECORD_RING_COMMITTED) return 0;",
   ],
 }, {
+  what: "closes, and wakes producers once it has returned",
+  by: "closed and drained, and freed when close left nothing to do",
+  ts: [
+    "wake(words, POP_EPOCH, Infinity); wake(words, PUSH_EPOCH, Infinity); }",
+    "wake(words, POP_EPOCH, Infinity);\n" +
+    "Promise.resolve().then(() => wake(words, PUSH_EPOCH, Infinity));\n}",
+  ],
+  c: "C does nothing once it has returned",
+}, {
   what: "closes, and wakes no consumer",
   by: "one sleeps until another closes",
   ts: [

@@ -8,6 +8,7 @@ import {
   TRIES_AGAIN,
   type Weft,
 } from "../_run/scenario.ts";
+import { closedScenarios } from "../_run/closed.ts";
 
 const { tail, head, claimant, consumer } = LAYOUT.record_ring;
 /**
@@ -460,10 +461,26 @@ function woken(weft: Weft) {
   });
 }
 
+/** A ring with a record that is closed, drained and freed. */
+const closed = (weft: Weft): Scenario[] =>
+  closedScenarios(weft, {
+    memory: () => {
+      const ring = weft.mod.RecordRing.create({ capacity: 64 });
+      ring.tryPush(new Uint8Array(4));
+      return ring.buffer;
+    },
+    view: ({ RecordRing }, memory) => new RecordRing(memory),
+    row: LAYOUT.record_ring,
+    hints: HINTS,
+    pop: (ring) => ring.pop(),
+    popAsync: (ring, signal) => ring.popAsync({ signal }),
+  });
+
 const MANY = { manyConsumers: true };
 
 /** Every interleaving of a ring's operations. */
 export const scenarios = (weft: Weft): Scenario[] => [
+  ...closed(weft),
   {
     name: "two consumers",
     spec: ring(weft, true, 48, 4, MANY),

@@ -2,6 +2,15 @@ import { mutants } from "../_run/mutant.ts";
 
 /** Mutants of `SpscQueue`. */
 export const MUTANTS = mutants("spsc_queue", {
+  what: "closes its head once it has returned",
+  by: "closed and drained, and freed when close left nothing to do",
+  ts: [
+    "for (const index of [TAIL, HEAD]) {",
+    "Promise.resolve().then(() => Atomics.or(this.#words, HEAD, CLOSED_BIT));\n" +
+    "for (const index of [TAIL]) {",
+  ],
+  c: "C does nothing once it has returned",
+}, {
   what: "SP1: publishes before it writes",
   by: "tryPush, tryPop",
   ts: [

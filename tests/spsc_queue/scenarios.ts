@@ -7,6 +7,7 @@ import {
   TRIES_AGAIN,
   type Weft,
 } from "../_run/scenario.ts";
+import { closedScenarios } from "../_run/closed.ts";
 import { ASKS, roleScenarios } from "../_run/roles.ts";
 
 const { tail, head, producer, consumer } = LAYOUT.spsc_queue;
@@ -266,6 +267,21 @@ function roles(weft: Weft): Scenario[] {
   });
 }
 
+/** A queue with an element that is closed, drained and freed. */
+const closed = (weft: Weft): Scenario[] =>
+  closedScenarios(weft, {
+    memory: () => {
+      const q = weft.mod.SpscQueue.create({ capacity: 1 });
+      q.tryPushInt(1);
+      return q.buffer;
+    },
+    view: ({ SpscQueue }, memory) => new SpscQueue(memory),
+    row: LAYOUT.spsc_queue,
+    hints: HINTS,
+    pop: (q) => q.popInt(),
+    popAsync: (q, signal) => q.popIntAsync({ signal }),
+  });
+
 /** The race scenarios of `SpscQueue`. */
 export function scenarios(weft: Weft): Scenario[] {
   const two = queue(weft, 2);
@@ -278,6 +294,7 @@ export function scenarios(weft: Weft): Scenario[] {
   const wrap = queue(weft, 2, 2 ** 30 - 2);
   const sign = queue(weft, 2, 2 ** 29 - 2);
   return [
+    ...closed(weft),
     {
       name: "tryPush, tryPop",
       differs: ASKS,
