@@ -190,16 +190,20 @@ class Caller {
   }
 }
 
+const framesOf = (stack = ""): string[] =>
+  stack.split("\n").filter((line) =>
+    line.includes("at ") || line.includes("@")
+  );
+
 /** Adds the stack of the caller to that of the worker. */
 function addStack(error: Error, called: unknown): void {
   const here: { stack?: string } = {};
-  const capture =
-    (Error as { captureStackTrace?(on: object, from: unknown): void })
-      .captureStackTrace;
-  if (capture === undefined) here.stack = new Error().stack ?? "";
-  else capture.call(Error, here, called);
-  const frames = (here.stack ?? "").split("\n")
-    .filter((line) => line.includes("at ") || line.includes("@"));
+  (Error as { captureStackTrace?(on: object, from: unknown): void })
+    .captureStackTrace?.(here, called);
+  let frames = framesOf(here.stack);
+  // The function has no frame in JavaScriptCore, as it ends with a call. These
+  // are this function, the one that explains, and the one around the call.
+  if (frames.length === 0) frames = framesOf(new Error().stack).slice(3);
   const { stack } = error;
   if (frames.length === 0) return;
   const both = [stack, "    --- called by ---", ...frames].join("\n");

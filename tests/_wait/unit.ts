@@ -62,11 +62,11 @@ test("block() ends in time, and tells a look from a timeout", () => {
   const log: string[] = [];
   const words = WORDS();
   const begin = performance.now();
-  assert.is(block(until(words, 1, log, { atMost: 20 }), 90), false);
+  assert.is(block(until(words, 1, log, { atMost: 20 }), 300), false);
   const took = performance.now() - begin;
-  assert.ok(took >= 89 && took < 10_000, `${took} ms`);
+  assert.ok(took >= 299 && took < 10_000, `${took} ms`);
   assert.is(log.pop(), "timed-out");
-  assert.ok(log.length >= 2 && log.every((s) => s === "looked"), `${log}`);
+  assert.ok(log.length >= 1 && log.every((s) => s === "looked"), `${log}`);
 });
 
 test("block() unwinds a path whose sleep throws", () => {
