@@ -115,7 +115,7 @@ function serve(line: Line, woken: Woken, anyway = woken === "ok"): void {
   line.serving = true;
   const { end } = line;
   for (let waiter = end.behind; waiter !== end;) {
-    const { behind } = waiter;
+    const { before, behind } = waiter;
     // A waiter that sleeps here again stays in line. Check whether its value
     // still matches.
     while (waiter.line === line && (anyway || !sleeps(line, waiter))) {
@@ -124,10 +124,11 @@ function serve(line: Line, woken: Woken, anyway = woken === "ok"): void {
       woken = "not-equal";
       anyway = false;
     }
-    const stays = waiter.line === line;
-    if (stays && !waiter.sleep.all) break;
-    // If the last one has left, others may have come while it was resumed.
-    const goesOn = behind.line === line && (stays || behind !== end);
+    if (waiter.line === line && !waiter.sleep.all) break;
+    // Others may have come while the last one was resumed, which has left.
+    const last = end.before;
+    const came = waiter.line !== line && last !== before && last !== waiter;
+    const goesOn = behind.line === line && !(came && behind === end);
     waiter = goesOn ? behind : end.behind;
   }
   line.serving = false;
