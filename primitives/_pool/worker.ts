@@ -54,7 +54,8 @@ export interface TaskContext {
   report(value: unknown): void;
   /**
    * Calls `listener` with each message that the task's handle sends, those that
-   * have come included.
+   * have come included. No message comes once the task is given up: a function
+   * that awaits one heeds {@linkcode TaskContext.signal}, too.
    *
    * @throws {TypeError} If the worker blocks: it receives no messages.
    */

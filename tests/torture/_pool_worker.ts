@@ -29,6 +29,19 @@ function spin(ms: number): number {
   return ms;
 }
 
+/**
+ * The message of the task's handle; it does not come if the task is given up
+ * before the pool knows which worker does it.
+ */
+function heard(context: TaskContext): Promise<number> {
+  return new Promise((resolve) => {
+    context.listen(resolve);
+    const { signal } = context;
+    if (signal.aborted) resolve(-1);
+    else signal.addEventListener("abort", () => resolve(-1));
+  });
+}
+
 /** Ends this worker. */
 function die(ask: Ask): null {
   begin(ask);
@@ -42,7 +55,7 @@ await servePool(tasks, {
   bytes: (bytes) => bytes.map((byte) => byte + 1),
   nap: (ask, context) => {
     const ms = begin(ask, context);
-    if (ask.hears) return new Promise((resolve) => context.listen(resolve));
+    if (ask.hears) return heard(context);
     if (blocking) return spin(ms);
     return new Promise((resolve) => setTimeout(resolve, ms, ms));
   },
