@@ -71,6 +71,8 @@
 #include "weft/mutex.h"
 #include "weft/rw_lock.h"
 #include "weft/condition.h"
+#include "weft/recursive_mutex.h"
+#include "weft/condition_any.h"
 #include "weft/semaphore.h"
 #include "weft/event.h"
 #include "weft/latch.h"

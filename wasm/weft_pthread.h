@@ -3,19 +3,20 @@
  *
  * Include it before, or by -include in front of, code that uses POSIX's names.
  * Their mutex, rwlock, cond, barrier, once, spin lock and sem_t then have
- * weft.h's words, and JavaScript can attach to each: a pthread_mutex_t is a
- * weft_mutex. Threads, thread-local keys and cancellation stay the platform's.
+ * weft.h's words, and JavaScript can attach to each: a pthread_mutex_t begins
+ * with a weft_mutex. Threads, thread-local keys and cancellation stay the platform's.
  *
  * All code that shares an object must include it, the libraries, too.
  *
  * Not there, so that a program that needs it does not compile: named
  * semaphores; robust mutexes (use weft_recover, and EOWNERDEAD); priorities and
  * ceilings; pthread_cancel, because no wait is a cancellation point; the clock
- * as an attribute of a condition (use pthread_cond_clockwait). A recursive mutex
- * is refused when it is made: ENOTSUP.
+ * as an attribute of a condition (use pthread_cond_clockwait).
  *
  * What differs: a mutex that its owner locks again is EDEADLK, and another
- * thread that unlocks it gets EPERM, as with an errorcheck one. Attributes that
+ * thread that unlocks it gets EPERM, as with an errorcheck one. A wait for a
+ * condition with a recursive mutex unlocks it, however often it is locked, and
+ * JavaScript locks such a mutex once. Attributes that
  * ask for shared memory are not looked at: define WEFT_PROCESS_SHARED. A wait
  * looks at its clock when it begins, so it does not follow a clock that is set
  * meanwhile. A pthread_barrier_destroy does not wait for the others. A signal
@@ -61,46 +62,91 @@ WEFT__POSIX int weft__errno(int error) {
 
 /* ---- mutexes */
 
-WEFT__POSIX int weft__posix_mutex_init(weft_mutex *m,
+/* A recursive mutex, and the word that configures it: 1 if it was initialized
+   as recursive, else 0, and then it is a mutex. */
+typedef struct {
+  weft_recursive_mutex m;
+  int32_t recursive;
+} weft__posix_mutex;
+
+WEFT__POSIX int weft__posix_mutex_init(weft__posix_mutex *p,
                                        const pthread_mutexattr_t *attributes) {
   int type = PTHREAD_MUTEX_DEFAULT;
   if (attributes != NULL) pthread_mutexattr_gettype(attributes, &type);
-  if (type == PTHREAD_MUTEX_RECURSIVE) return ENOTSUP;
-  return weft_mutex_init(m, sizeof *m) == NULL ? EINVAL : 0;
+  p->recursive = type == PTHREAD_MUTEX_RECURSIVE;
+  return weft_recursive_mutex_init(&p->m, sizeof p->m) == NULL ? EINVAL : 0;
+}
+
+WEFT__POSIX int weft__posix_mutex_try(weft__posix_mutex *p) {
+  int result = p->recursive ? weft_recursive_mutex_try_lock(&p->m)
+                            : weft_mutex_try_lock(&p->m.mutex);
+  return result == EOVERFLOW ? EAGAIN : result;
+}
+
+WEFT__POSIX int weft__posix_mutex_take(weft__posix_mutex *p, int64_t timeout) {
+  int result = p->recursive ? weft_recursive_mutex_lock(&p->m, timeout)
+                            : weft_mutex_lock(&p->m.mutex, timeout);
+  return result == EOVERFLOW ? EAGAIN : result;
 }
 
 /* Code of POSIX may ignore these results; that of weft.h may not. */
-WEFT__POSIX int weft__posix_mutex_lock(weft_mutex *m) {
+WEFT__POSIX int weft__posix_mutex_lock(weft__posix_mutex *p) {
+  return weft__posix_mutex_take(p, WEFT_FOREVER);
+}
+
+WEFT__POSIX int weft__posix_mutex_trylock(weft__posix_mutex *p) {
+  return weft__posix_mutex_try(p);
+}
+
+WEFT__POSIX int weft__posix_mutex_unlock(weft__posix_mutex *p) {
+  return p->recursive ? weft_recursive_mutex_unlock(&p->m)
+                      : weft_mutex_unlock(&p->m.mutex);
+}
+
+WEFT__POSIX int weft__posix_mutex_destroy(weft__posix_mutex *p) {
+  return weft_recursive_mutex_owner(&p->m) != 0 ? EBUSY : 0;
+}
+
+WEFT__POSIX int weft__posix_mutex_clocklock(weft__posix_mutex *p,
+                                            clockid_t clock,
+                                            const struct timespec *end) {
+  int result = weft__posix_mutex_try(p);
+  if (result != EBUSY) return result;
+  int64_t ns = weft__until(clock, end);
+  return ns < 0 ? EINVAL : weft__posix_mutex_take(p, ns);
+}
+
+/* Spin locks are mutexes that are not recursive. */
+WEFT__POSIX int weft__posix_spin_lock(weft_mutex *m) {
   return weft_mutex_lock(m, WEFT_FOREVER);
 }
 
-WEFT__POSIX int weft__posix_mutex_trylock(weft_mutex *m) {
+WEFT__POSIX int weft__posix_spin_trylock(weft_mutex *m) {
   return weft_mutex_try_lock(m);
 }
 
-WEFT__POSIX int weft__posix_mutex_destroy(weft_mutex *m) {
+WEFT__POSIX int weft__posix_spin_destroy(weft_mutex *m) {
   return weft_mutex_owner(m) != 0 ? EBUSY : 0;
-}
-
-WEFT__POSIX int weft__posix_mutex_clocklock(weft_mutex *m, clockid_t clock,
-                                            const struct timespec *end) {
-  int result = weft_mutex_try_lock(m);
-  if (result != EBUSY) return result;
-  int64_t ns = weft__until(clock, end);
-  return ns < 0 ? EINVAL : weft_mutex_lock(m, ns);
 }
 
 /* ---- conditions */
 
-WEFT__POSIX int weft__posix_cond_wait(weft_condition *c, weft_mutex *m) {
-  return weft_condition_wait(c, m, WEFT_FOREVER);
+WEFT__POSIX int weft__posix_cond_take(weft_condition *c, weft__posix_mutex *p,
+                                      int64_t timeout) {
+  return p->recursive ? weft_condition_wait_recursive(c, &p->m, timeout)
+                      : weft_condition_wait(c, &p->m.mutex, timeout);
 }
 
-WEFT__POSIX int weft__posix_cond_clockwait(weft_condition *c, weft_mutex *m,
+WEFT__POSIX int weft__posix_cond_wait(weft_condition *c, weft__posix_mutex *p) {
+  return weft__posix_cond_take(c, p, WEFT_FOREVER);
+}
+
+WEFT__POSIX int weft__posix_cond_clockwait(weft_condition *c,
+                                           weft__posix_mutex *p,
                                            clockid_t clock,
                                            const struct timespec *end) {
   int64_t ns = weft__until(clock, end);
-  return ns < 0 ? EINVAL : weft_condition_wait(c, m, ns);
+  return ns < 0 ? EINVAL : weft__posix_cond_take(c, p, ns);
 }
 
 /* ---- locks of readers and writers */
@@ -199,14 +245,16 @@ WEFT__END
 
 /* ---- the names */
 
-#define pthread_mutex_t weft_mutex
+#define pthread_mutex_t weft__posix_mutex
 #undef PTHREAD_MUTEX_INITIALIZER
-#define PTHREAD_MUTEX_INITIALIZER {0}
+#define PTHREAD_MUTEX_INITIALIZER {{{0, 0}, 0}, 0}
+#undef PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP
+#define PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP {{{0, 0}, 0}, 1}
 #define pthread_mutex_init weft__posix_mutex_init
 #define pthread_mutex_destroy weft__posix_mutex_destroy
 #define pthread_mutex_lock weft__posix_mutex_lock
 #define pthread_mutex_trylock weft__posix_mutex_trylock
-#define pthread_mutex_unlock weft_mutex_unlock
+#define pthread_mutex_unlock weft__posix_mutex_unlock
 #define pthread_mutex_clocklock weft__posix_mutex_clocklock
 #define pthread_mutex_timedlock(m, end) \
   weft__posix_mutex_clocklock(m, CLOCK_REALTIME, end)
@@ -245,10 +293,10 @@ WEFT__END
 /* A spin lock is a mutex, which sleeps when spinning does not help. */
 #define pthread_spinlock_t weft_mutex
 #define pthread_spin_init(m, shared) \
-  ((void)(shared), weft__posix_mutex_init(m, NULL))
-#define pthread_spin_destroy weft__posix_mutex_destroy
-#define pthread_spin_lock weft__posix_mutex_lock
-#define pthread_spin_trylock weft__posix_mutex_trylock
+  ((void)(shared), weft_mutex_init(m, sizeof *(m)) == NULL ? EINVAL : 0)
+#define pthread_spin_destroy weft__posix_spin_destroy
+#define pthread_spin_lock weft__posix_spin_lock
+#define pthread_spin_trylock weft__posix_spin_trylock
 #define pthread_spin_unlock weft_mutex_unlock
 
 #define pthread_barrier_t weft_barrier
@@ -285,8 +333,5 @@ WEFT__END
 #define pthread_mutexattr_setprioceiling weft_pthread_has_no_priorities
 #define pthread_cancel weft_pthread_has_no_cancellation
 #define pthread_condattr_setclock weft_pthread_has_no_clock_attributes
-#undef PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP
-#define PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP \
-  weft_pthread_has_no_recursive_mutexes
 
 #endif /* WEFT_PTHREAD_H */

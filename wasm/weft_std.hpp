@@ -2,7 +2,7 @@
  * weft_std.hpp - what the standard library makes of locks, made of weft.hpp's:
  * recursive_mutex, condition_variable_any, phase_barrier (as std::barrier) and
  * the guards that clang checks. weft.hpp includes it. Threads of C++ share
- * these; of JavaScript and C, only the words that each class names.
+ * these; a recursive_mutex is shared with C, too.
  */
 #ifndef WEFT_STD_HPP
 #define WEFT_STD_HPP
@@ -25,56 +25,32 @@ using timed_mutex = mutex;
 using shared_mutex = rw_lock;
 using shared_timed_mutex = rw_lock;
 
-/* A mutex that its owner may lock again, and unlocks as often. All zero, it is
-   unlocked. Its first words are those of a mutex, by which another language
-   locks it once. If the owner was abandoned, the next lock counts from 1. */
-class WEFT_CAPABILITY("mutex") recursive_mutex {
-  using error_code = std::error_code;
-
+/* A mutex that its owner may lock again, and unlocks as often. Zeroed memory is
+   an unlocked one. If the last owner was abandoned, each form locks. */
+class WEFT_CAPABILITY("mutex") recursive_mutex
+    : public detail::object<recursive_mutex, weft_recursive_mutex> {
  public:
   constexpr recursive_mutex() noexcept = default;
-  recursive_mutex(recursive_mutex &&) = delete; /* nor is it copied */
   bool lock(error_code *ec = nullptr) WEFT_ACQUIRES() WEFT_UNCHECKED {
-    return again() || first(m_.lock(ec));
+    return held(weft_recursive_mutex_lock(&w_, WEFT_FOREVER), ec);
   }
   bool try_lock(error_code *ec = nullptr)
       WEFT_TRY_ACQUIRES(true) WEFT_UNCHECKED {
-    return again() || first(m_.try_lock(ec));
+    return held(weft_recursive_mutex_try_lock(&w_), ec);
   }
-  template <class Time>
-  bool try_lock_for(const Time &time, error_code *ec = nullptr)
+  bool try_lock_for(span time, error_code *ec = nullptr)
       WEFT_TRY_ACQUIRES(true) WEFT_UNCHECKED {
-    return again() || first(m_.try_lock_for(time, ec));
+    return held(weft_recursive_mutex_lock(&w_, time.ns), ec);
   }
-  template <class Time>
-  bool try_lock_until(const Time &end, error_code *ec = nullptr)
+  bool try_lock_until(span end, error_code *ec = nullptr)
       WEFT_TRY_ACQUIRES(true) WEFT_UNCHECKED {
-    return again() || first(m_.try_lock_until(end, ec));
+    return try_lock_for(end, ec);
   }
   void unlock() WEFT_RELEASES() WEFT_UNCHECKED {
-    if (is_own() && depth_ > 1)
-      depth_--;
-    else
-      m_.unlock(); /* after it, nothing here is touched */
+    done(weft_recursive_mutex_unlock(&w_));
   }
-  int32_t owner() const { return m_.owner(); }
-  int32_t abandon(int32_t id) { return m_.abandon(id); }
-  weft_mutex *native_handle() noexcept { return m_.native_handle(); }
-
- private:
-  bool is_own() const { return m_.owner() == weft_agent_id(); }
-  bool again() {
-    if (!is_own()) return false;
-    if (depth_ == INT32_MAX) detail::fail(EAGAIN, "locked too many times");
-    depth_++;
-    return true;
-  }
-  bool first(bool locked) {
-    if (locked) depth_ = 1;
-    return locked;
-  }
-  mutex m_;
-  int32_t depth_ = 0; /* of the owner, who alone reads and writes it */
+  int32_t owner() const { return weft_recursive_mutex_owner(&w_); }
+  int32_t abandon(int32_t id) { return weft_recursive_mutex_abandon(&w_, id); }
 };
 using recursive_timed_mutex = recursive_mutex;
 

@@ -2,6 +2,7 @@
    argument says how many times each locks it, in thousands. */
 #define _POSIX_C_SOURCE 200809L
 #include <weft/mutex.h>
+#include <weft/recursive_mutex.h>
 #include "check.h"
 
 static int32_t amount = 20000;
@@ -193,6 +194,101 @@ static void mutex_abandoned_has_one_heir(void) {
   }
 }
 
+/* ---- recursive ---------------------------------------------------------- */
+
+static void recursive_by_turns(void) {
+  weft_recursive_mutex m;
+  memset(&m, 0xff, sizeof m);
+  CHECK(weft_recursive_mutex_init(&m, sizeof m) != NULL);
+  CHECK(weft_recursive_mutex_init(&m, sizeof m - 1) == NULL);
+  uint32_t seed = 7;
+  int32_t owner = 0, depth = 0;
+  bool abandoned = false;
+  for (int i = 0; i < 20000; i++) {
+    int32_t id = 1 + random_below(&seed, 2);
+    weft_agent_set_id(id);
+    switch (random_below(&seed, 5)) {
+      case 0:
+      case 1: {
+        bool tries = random_below(&seed, 2) == 0;
+        bool ours = owner == 0 || owner == id;
+        int wanted = !ours          ? tries ? EBUSY : ETIMEDOUT
+                     : abandoned    ? EOWNERDEAD
+                                    : 0;
+        EQUAL(tries ? weft_recursive_mutex_try_lock(&m)
+                    : weft_recursive_mutex_lock(&m, 0),
+              wanted);
+        if (!ours) break;
+        owner = id;
+        depth++;
+        abandoned = false;
+        break;
+      }
+      case 2:
+      case 3:
+        EQUAL(weft_recursive_mutex_unlock(&m), owner == id ? 0 : EPERM);
+        if (owner == id && --depth == 0) owner = 0;
+        break;
+      default:
+        if (random_below(&seed, 8) != 0) break;
+        EQUAL(weft_recursive_mutex_abandon(&m, id), owner == id ? 1 : 0);
+        if (owner != id) break;
+        owner = depth = 0;
+        abandoned = true;
+    }
+    EQUAL(weft_recursive_mutex_owner(&m), owner);
+    if (owner != 0) EQUAL(m.depth, depth);
+  }
+}
+
+static void recursive_errors(void) {
+  weft_recursive_mutex m = {{0, 0}, 0};
+  weft_agent_set_id(5);
+  UNCHANGED(&m, sizeof m, weft_recursive_mutex_unlock(&m), EPERM);
+  weft_agent_set_blocking(false);
+  UNCHANGED(&m, sizeof m, weft_recursive_mutex_lock(&m, 0), EPERM);
+  EQUAL(weft_recursive_mutex_try_lock(&m), 0);
+  EQUAL(weft_recursive_mutex_lock(&m, 0), 0); /* it need not wait */
+  weft_agent_set_blocking(true);
+  m.depth = INT32_MAX;
+  UNCHANGED(&m, sizeof m, weft_recursive_mutex_lock(&m, 0), EOVERFLOW);
+  UNCHANGED(&m, sizeof m, weft_recursive_mutex_try_lock(&m), EOVERFLOW);
+  /* One that locks the inner mutex leaves `depth` as it was. */
+  EQUAL(weft_recursive_mutex_abandon(&m, 5), 1);
+  EQUAL(weft_mutex_lock(&m.mutex, 0), EOWNERDEAD);
+  EQUAL(weft_mutex_unlock(&m.mutex), 0);
+  EQUAL(weft_recursive_mutex_lock(&m, 0), 0);
+  EQUAL(weft_recursive_mutex_unlock(&m), 0);
+  EQUAL(weft_recursive_mutex_owner(&m), 0);
+}
+
+typedef struct {
+  weft_recursive_mutex mutex;
+  int64_t count; /* guarded, and not atomic */
+} nested;
+
+static void *use_nested(void *argument) {
+  nested *s = (nested *)argument;
+  for (int32_t i = 0; i < amount; i++) {
+    EQUAL(weft_recursive_mutex_lock(&s->mutex, WEFT_FOREVER), 0);
+    EQUAL(weft_recursive_mutex_try_lock(&s->mutex), 0);
+    s->count++;
+    EQUAL(weft_recursive_mutex_unlock(&s->mutex), 0);
+    s->count++;
+    EQUAL(weft_recursive_mutex_unlock(&s->mutex), 0);
+  }
+  return NULL;
+}
+
+static void recursive_excludes(void) {
+  nested s = {{{0, 0}, 0}, 0};
+  pthread_t threads[THREADS];
+  start_threads(threads, THREADS, use_nested, &s, 0);
+  join_threads(threads, THREADS);
+  EQUAL(s.count, 2LL * THREADS * amount);
+  EQUAL(weft_recursive_mutex_owner(&s.mutex), 0);
+}
+
 int main(int count, char **words) {
   if (count > 1) amount = 1000 * (int32_t)strtol(words[1], NULL, 10);
   RUN(mutex_by_turns);
@@ -200,6 +296,9 @@ int main(int count, char **words) {
   RUN(mutex_handoff_to_nobody);
   RUN(mutex_excludes);
   RUN(mutex_abandoned_has_one_heir);
+  RUN(recursive_by_turns);
+  RUN(recursive_errors);
+  RUN(recursive_excludes);
   puts("done");
   return 0;
 }

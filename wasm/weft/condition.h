@@ -164,6 +164,27 @@ static inline int weft__condition_wait_slow(weft_condition *c, int32_t group,
   }
 }
 
+/* Spins, and then sleeps, until the group is called: 0, or ETIMEDOUT. `seen` is
+   what its word was before this agent unlocked. */
+static inline int weft__condition_sleep(weft_condition *c, int32_t group,
+                                        int32_t seen, int64_t timeout) {
+  int32_t *place = weft__condition_place(c, group);
+  WEFT__SPIN(spin, NULL, timeout) {
+    if (weft__spin_found(&spin, weft__load(place) != seen)) break;
+  }
+  return weft__condition_wait_slow(c, group, timeout);
+}
+
+/* Ends a wait, with what the sleep and then the lock have returned. */
+static inline int weft__condition_return(weft_condition *c, int32_t group,
+                                         int result, int locked) {
+  int32_t *place = weft__condition_place(c, group);
+  /* We have the lock now, so the next called agent may come. */
+  if (result == 0 && weft__load(place) & WEFT_CONDITION_CALLED_MASK)
+    weft__notify(place, 1);
+  return locked != 0 ? locked : result;
+}
+
 /*
  * Unlocks the mutex, blocks up to `timeout` ns until it is notified, and locks
  * the mutex again, however long that takes. Returns 0 or ETIMEDOUT; or
@@ -178,19 +199,12 @@ static inline int weft_condition_wait(weft_condition *c, weft_mutex *m,
   if (!weft__may_block() || weft_mutex_owner(m) != id) return EPERM;
   int result = weft__condition_join(c, &group);
   if (result != 0) return result;
-  int32_t *place = weft__condition_place(c, group);
-  int32_t seen = weft__load(place);
+  int32_t seen = weft__load(weft__condition_place(c, group));
   weft_mutex_unlock(m);
-  WEFT__SPIN(spin, NULL, timeout) {
-    if (weft__spin_found(&spin, weft__load(place) != seen)) break;
-  }
-  result = weft__condition_wait_slow(c, group, timeout);
+  result = weft__condition_sleep(c, group, seen, timeout);
   int locked =
       weft__mutex_lock_slow(m, id, WEFT_MUTEX_UNLOCKED, WEFT_FOREVER, false);
-  /* We have the mutex now, so the next called agent may come. */
-  if (result == 0 && weft__load(place) & WEFT_CONDITION_CALLED_MASK)
-    weft__notify(place, 1);
-  return locked != 0 ? locked : result;
+  return weft__condition_return(c, group, result, locked);
 }
 
 /* Calls up to `n` of the waiting agents, and wakes one. ENOTRECOVERABLE if the

@@ -1,6 +1,7 @@
 /* A program of POSIX's names, compiled with weft_pthread.h in front. It prints
    "done". */
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdio.h>
@@ -9,7 +10,8 @@
 #undef NDEBUG
 #include <assert.h>
 
-_Static_assert(sizeof(pthread_mutex_t) == sizeof(weft_mutex), "ours");
+_Static_assert(offsetof(pthread_mutex_t, m.mutex) == 0, "ours");
+_Static_assert(sizeof(pthread_cond_t) == sizeof(weft_condition), "ours");
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
@@ -18,7 +20,8 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_spinlock_t spin;
 static pthread_barrier_t barrier;
 static sem_t permits, ready;
-static int made, sum, turns, leaders;
+static pthread_mutex_t nested = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+static int made, sum, turns, leaders, deep;
 
 static void make(void) { made++; }
 
@@ -79,6 +82,57 @@ static void *waits(void *unused) {
   return unused;
 }
 
+/* Locks it twice, and waits in turns with both locks. */
+static void *recurs(void *of) {
+  int mine = *(int *)of;
+  for (int i = 0; i < 300; i++) {
+    assert(pthread_mutex_lock(&nested) == 0);
+    assert(pthread_mutex_trylock(&nested) == 0);
+    while (deep % 3 != mine) assert(pthread_cond_wait(&cond, &nested) == 0);
+    deep++;
+    assert(pthread_cond_broadcast(&cond) == 0);
+    assert(pthread_mutex_unlock(&nested) == 0);
+    assert(pthread_mutex_unlock(&nested) == 0);
+  }
+  return NULL;
+}
+
+/* For another thread, what a thread has locked twice and unlocked once is
+   locked. */
+static void *meets(void *of) {
+  pthread_mutex_t *m = (pthread_mutex_t *)of;
+  struct timespec soon = in(CLOCK_REALTIME, 2);
+  assert(pthread_mutex_trylock(m) == EBUSY);
+  assert(pthread_mutex_timedlock(m, &soon) == ETIMEDOUT);
+  assert(pthread_mutex_unlock(m) == EPERM);
+  assert(pthread_mutex_destroy(m) == EBUSY);
+  return NULL;
+}
+
+static void recursive(void) {
+  pthread_t threads[3], other;
+  int numbers[3] = {0, 1, 2};
+  pthread_mutexattr_t type;
+  pthread_mutex_t m;
+  for (int i = 0; i < 3; i++)
+    pthread_create(&threads[i], NULL, recurs, &numbers[i]);
+  for (int i = 0; i < 3; i++) pthread_join(threads[i], NULL);
+  assert(deep == 900 && nested.m.mutex.state == 0);
+  pthread_mutexattr_init(&type);
+  pthread_mutexattr_settype(&type, PTHREAD_MUTEX_RECURSIVE);
+  assert(pthread_mutex_init(&m, &type) == 0);
+  assert(pthread_mutex_lock(&m) == 0 && pthread_mutex_lock(&m) == 0);
+  assert(pthread_mutex_unlock(&m) == 0);
+  pthread_create(&other, NULL, meets, &m);
+  pthread_join(other, NULL);
+  m.m.depth = INT_MAX;
+  assert(pthread_mutex_lock(&m) == EAGAIN);
+  assert(pthread_mutex_trylock(&m) == EAGAIN);
+  m.m.depth = 1;
+  assert(pthread_mutex_unlock(&m) == 0 && pthread_mutex_unlock(&m) == EPERM);
+  assert(pthread_mutex_destroy(&m) == 0);
+}
+
 int main(void) {
   pthread_t threads[3], other;
   int numbers[3] = {0, 1, 2};
@@ -102,8 +156,6 @@ int main(void) {
   assert(pthread_rwlock_unlock(&rwlock) == 0);
   assert(pthread_mutex_unlock(&mutex) == 0);
   pthread_mutexattr_init(&type);
-  pthread_mutexattr_settype(&type, PTHREAD_MUTEX_RECURSIVE);
-  assert(pthread_mutex_init(&mutex, &type) == ENOTSUP);
   pthread_mutexattr_settype(&type, PTHREAD_MUTEX_ERRORCHECK);
   assert(pthread_mutex_init(&mutex, &type) == 0);
   assert(pthread_cond_init(&cond, NULL) == 0);
@@ -111,6 +163,7 @@ int main(void) {
   assert(pthread_mutex_destroy(&mutex) == 0);
   assert(pthread_cond_destroy(&cond) == 0);
   assert(pthread_barrier_destroy(&barrier) == 0 && sem_destroy(&permits) == 0);
+  recursive();
   puts("done");
   return 0;
 }
