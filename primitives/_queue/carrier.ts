@@ -294,6 +294,16 @@ export class PlacedPort<T> extends FieldPort<T> {
   }
 }
 
+const NO_BYTES = /* @__PURE__ */ new Uint8Array(0);
+
+/** Throws if a codec uses the channel whose message it reads or writes. */
+function assertOutside(isInside: boolean): void {
+  if (!isInside) return;
+  throw new TypeError(
+    "A codec cannot send to, or receive from, the channel that it works for",
+  );
+}
+
 // ---- messages that differ in length -----------------------------------------
 
 /** Encodes values into private memory, which grows if a message needs more. */
@@ -320,8 +330,17 @@ class Scratch<T> {
   /** Encodes `value` into the words; returns how many bytes it has. */
   fill(value: T): number {
     const codec = this.#codec;
-    const length = encoded(codec, value, this.#bytes);
-    if (length <= this.#bytes.length) return length;
+    const { words } = this;
+    const bytes = this.#bytes;
+    let length: number;
+    this.#bytes = NO_BYTES; // a value that is sent meanwhile lies elsewhere
+    try {
+      length = encoded(codec, value, bytes);
+    } finally {
+      this.words = words;
+      this.#bytes = bytes;
+    }
+    if (length <= bytes.length) return length;
     // The first answer may be too high; the second one is exact.
     if (length > 2 ** 24) assertFits(Math.ceil(length / 3), this.#most);
     const encode = (into: Uint8Array) => encoded(codec, value, into);
@@ -389,6 +408,8 @@ export class RecordPort<T> implements Port<T> {
   readonly #scratch: Scratch<T>;
   /** How many bytes to reserve next, estimated from the last message. */
   #guess = 256;
+  /** Whether the codec reads a message in the ring. */
+  #inside = false;
 
   constructor(ring: ByteRing, codec: Codec<T>) {
     this.queue = ring;
@@ -444,15 +465,18 @@ export class RecordPort<T> implements Port<T> {
   }
 
   tryTake(): T | typeof NONE {
+    assertOutside(this.#inside);
     const ring = this.queue;
     const record = ring.peekRecord();
     if (record === 0) return NONE;
     const length = ring.lengthOfRecord(record);
     const at = 4 * record + 8;
     if (this.#apart !== undefined) return this.#decodeApart(record, length);
+    this.#inside = true;
     try {
       return this.#codec.decodeAt(this.#memory, at, length);
     } finally {
+      this.#inside = false;
       ring.consumeRecord();
     }
   }
@@ -461,14 +485,21 @@ export class RecordPort<T> implements Port<T> {
   #decodeApart(record: number, length: number): T {
     if (this.#apart!.length < length) this.#keep(length);
     const apart = this.#apart!;
+    const words = this.#apartWords!;
     if (length <= SHORT) {
-      this.queue.copyRecord(this.#apartWords!, length);
+      this.queue.copyRecord(words, length);
     } else {
       const at = 4 * record + 8;
       copyBytes(this.#memory.subarray(at, at + length), apart, 0);
     }
     this.queue.consumeRecord();
-    return this.#codec.decodeAt(apart, 0, length);
+    this.#apart = NO_BYTES; // what its codec receives meanwhile lies elsewhere
+    try {
+      return this.#codec.decodeAt(apart, 0, length);
+    } finally {
+      this.#apart = apart;
+      this.#apartWords = words;
+    }
   }
 
   #keep(bytes: number): void {
@@ -513,6 +544,8 @@ export class SlotPort<T> implements Port<T> {
   readonly #scratch: Scratch<T>;
   readonly #words: Int32Array<ArrayBuffer>;
   readonly #bytes: Uint8Array<ArrayBuffer>;
+  /** Whether the codec reads or writes a message. */
+  #inside = false;
 
   constructor(queue: ElementQueue, codec: Codec<T>) {
     this.queue = queue;
@@ -535,7 +568,14 @@ export class SlotPort<T> implements Port<T> {
   }
 
   trySend(value: T): boolean {
-    const length = encoded(this.#codec, value, this.#bytes);
+    assertOutside(this.#inside);
+    let length: number;
+    this.#inside = true;
+    try {
+      length = encoded(this.#codec, value, this.#bytes);
+    } finally {
+      this.#inside = false;
+    }
     if (length > this.maxLength) {
       // The answer may have been too high, so encode it elsewhere first.
       const message = this.#scratch.encode(value);
@@ -547,9 +587,15 @@ export class SlotPort<T> implements Port<T> {
   }
 
   tryTake(): T | typeof NONE {
+    assertOutside(this.#inside);
     if (!this.queue.tryPopInto(this.#words)) return NONE;
     const length = Math.min(this.#words[0]! >>> 0, this.maxLength);
-    return this.#codec.decode(this.#bytes.subarray(0, length));
+    this.#inside = true;
+    try {
+      return this.#codec.decode(this.#bytes.subarray(0, length));
+    } finally {
+      this.#inside = false;
+    }
   }
 
   /** Moves a message of bytes into `dst`; returns its length. */

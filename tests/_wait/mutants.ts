@@ -68,6 +68,11 @@ const LINE: Row[] = [{
   ts: ["if (waiter.line === line && !waiter.sleep.all) break;", "break;"],
   c: NO_ASYNC,
 }, {
+  what: "a wait that begins while the last one is resumed is not armed",
+  by: "a wait begins while another one is resumed",
+  ts: ["!(came && behind === end)", "behind !== waiter"],
+  c: NO_ASYNC,
+}, {
   what: "a wake for all serves only the first waiter in line",
   ts: [
     "waiter.line === line && !waiter.sleep.all",

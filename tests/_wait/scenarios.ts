@@ -1,5 +1,5 @@
 import { race } from "../../race/mod.ts";
-import type { Mutex, Semaphore } from "../../mod.ts";
+import type { Channel, Mutex, Semaphore } from "../../mod.ts";
 import { LAYOUT } from "../../primitives/_layout.ts";
 import { enter, named, type Scenario, type Weft } from "../_run/scenario.ts";
 import { signalled } from "../_run/signal.ts";
@@ -294,6 +294,50 @@ function terminated(weft: Weft) {
   });
 }
 
+/** A codec begins to receive while it decodes what was received. */
+function nested(weft: Weft) {
+  const by = (decoded: () => void) => ({
+    codec: {
+      name: "a byte",
+      encode: (value: number, into: Uint8Array) => {
+        into[0] = value;
+        return 1;
+      },
+      decode: ([value]: Uint8Array) => {
+        decoded();
+        return value!;
+      },
+    },
+    capacity: 2,
+  });
+  return race.spec({
+    async: true,
+    stateless: false,
+    memory: () => weft.mod.Channel.create(by(() => {})).buffer,
+    agent: (memory: SharedArrayBuffer, id: number) => {
+      const realm = weft.realm();
+      enter(realm, id);
+      let second: Promise<number> | undefined;
+      const options = by(() => second ??= channel.receiveAsync());
+      const channel: Channel<number> = new realm.mod.Channel(
+        memory,
+        0,
+        options,
+      );
+      return { channel, second: () => second };
+    },
+    ops: {
+      send: { run: ({ channel }, n: number) => channel.send(n) },
+      receiveTwice: {
+        run: async ({ channel, second }) => [
+          await channel.receiveAsync(),
+          await second(),
+        ],
+      },
+    },
+  });
+}
+
 /** The race scenarios of waiting itself: awaiting, aborting and blocking. */
 export function scenarios(weft: Weft): Scenario[] {
   const spec = locks(weft);
@@ -431,6 +475,13 @@ export function scenarios(weft: Weft): Scenario[] {
       spec: permits(weft),
       agents: [[["cancel"], ["tryAcquire"]], [["release", 1]]],
       options,
+    },
+    {
+      name: "a wait begins while another one is resumed",
+      spec: nested(weft),
+      agents: [[["receiveTwice"]], [["send", 1], ["send", 2]]],
+      options,
+      notInC: "C has no codecs of a program's own",
     },
     {
       name: "an agent is terminated",

@@ -1381,6 +1381,62 @@ test("buffers are delivered as they were, and shared ones refused", () => {
   }
 });
 
+/** A codec of numbers that does something before each. */
+const during = (act: { encode?(): void; decode?(): void }): Codec<number> => ({
+  name: "numbers",
+  encode(value, into) {
+    into[0] = value;
+    act.encode?.();
+    into[1] = value;
+    return 2;
+  },
+  decode(bytes) {
+    const first = bytes[0]!;
+    act.decode?.();
+    return first === bytes[1]! ? first : NaN;
+  },
+});
+
+test("a codec that uses its own channel harms no message, or is told", () => {
+  const carriers = { undefined, manyToOne, oneToOne, manyToMany, lockFree };
+  for (const [name, carrier] of Object.entries(carriers)) {
+    const act: { encode?(): void; decode?(): void } = {};
+    const channel = Channel.create({
+      codec: during(act),
+      carrier,
+      capacity: 8,
+      messageSize: 16,
+    });
+    const told = /own|works for|reserved already/;
+    const sent: number[] = [];
+    const send = (value: number) => {
+      channel.send(value);
+      sent.push(value);
+    };
+    act.encode = () => {
+      delete act.encode;
+      try {
+        send(2);
+      } catch (error) {
+        assert.match((error as Error).message, told, name);
+      }
+    };
+    send(1);
+    send(3);
+    const received: (number | undefined)[] = [];
+    act.decode = () => {
+      delete act.decode;
+      try {
+        received.push(channel.tryReceive());
+      } catch (error) {
+        assert.match((error as Error).message, told, name);
+      }
+    };
+    while (received.length < sent.length) received.push(channel.tryReceive());
+    assert.equal(received.toSorted(), sent.toSorted(), name);
+  }
+});
+
 test("a codec that asks for ever more bytes is refused soon", async () => {
   let calls = 0;
   const greedy: Codec<number> = {

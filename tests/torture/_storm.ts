@@ -134,12 +134,17 @@ export class Ledger {
     }
   }
 
-  /** Waits until `isSo`, as long as a promise may take. */
-  async until(isSo: () => boolean): Promise<void> {
+  /**
+   * Waits until `isSo`, as long as a promise may take; returns whether it was.
+   * The caller must not look again: it may be over.
+   */
+  async until(isSo: () => boolean): Promise<boolean> {
     const end = performance.now() + this.#patience;
-    for (let i = 0; !isSo() && performance.now() < end; i++) {
+    for (let i = 0; !isSo(); i++) {
+      if (performance.now() >= end) return false;
       await new Promise((resolve) => setTimeout(resolve, Math.min(i, 100)));
     }
+    return true;
   }
 
   /**
@@ -247,7 +252,9 @@ export async function storm<Plan>(
     if (found.failed && !shrinks) {
       problems.push(`${(found.errorInstance as Error).message}`);
     } else if (found.failed) {
-      problems.push(await shrunk(plans, one, found.counterexamplePath!, next));
+      const { message } = found.errorInstance as Error;
+      const path = found.counterexamplePath!;
+      problems.push(await shrunk(plans, one, path, next, message));
     }
     next++;
   }
@@ -269,12 +276,16 @@ export async function storm<Plan>(
   };
 }
 
-/** Looks for a shorter plan that fails; tells of the shortest. */
+/**
+ * Looks for a shorter plan that fails; tells of the shortest, or of the failure
+ * that there was.
+ */
 async function shrunk<Plan>(
   plans: fc.Arbitrary<Plan>,
   one: (plan: Plan) => Promise<void>,
   path: string,
   seed: number,
+  message: string,
 ): Promise<string> {
   const end = performance.now() + SHRINKING;
   let isFirst = true;
@@ -287,7 +298,8 @@ async function shrunk<Plan>(
   const again = `again: --seed ${seed}, path ${path}`;
   if (!found.failed) {
     const [plan] = fc.sample(plans, { seed, path, numRuns: 1 });
-    return `it failed once, and not again. ${again}\n${fc.stringify(plan)}`;
+    return `it failed once, and not again: ${message}\n${again}\n` +
+      fc.stringify(plan);
   }
   const { counterexample, errorInstance } = found;
   return `${(errorInstance as Error).message}\n${again}\n` +

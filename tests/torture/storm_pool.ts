@@ -433,8 +433,8 @@ class Play {
     const wanted = `${n} workers, ${n} of them ready, ${n} told of; 0 tasks ` +
       "wait, 0 run; 0 slots are in use";
     // A function that nobody wants any more goes on for some ms.
-    await this.#ledger.until(() => state() === wanted);
-    if (state() !== wanted) this.#ledger.problem(state());
+    if (await this.#ledger.until(() => state() === wanted)) return;
+    this.#ledger.problem(state());
   }
 }
 
