@@ -45,6 +45,7 @@ export const OPTIONS: Allowed = {
   begin: NUMBER,
   end: NUMBER,
   memoryless: BOOLEAN,
+  primitives: ['"atomic"'],
 };
 
 /** The options of generated programs. */
@@ -93,7 +94,19 @@ export function checkOptions(options: unknown, allowed: Allowed): void {
         `received ${show(value)}`,
     );
   }
-  const { depth } = options as { depth?: number };
+  const { depth, primitives, ...others } = options as {
+    depth?: number;
+    primitives?: string;
+    kill?: boolean;
+    progress?: string;
+  };
+  if (primitives === "atomic" && (others.kill || others.progress)) {
+    const other = others.kill ? "kill" : "progress";
+    throw new TypeError(
+      `The option "primitives" cannot be given with "${other}": it lets no ` +
+        `agent stop within an operation of a primitive`,
+    );
+  }
   if (depth !== undefined && !(Number.isInteger(depth) && depth > 0)) {
     throw new RangeError(
       `The option "depth" must be an integer from 1 on: received ${depth}`,

@@ -31,6 +31,8 @@ export interface Explorer {
    * library keeps.
    */
   enter(words: Int32Array, kept: Kept): void;
+  /** Is told of a view of a primitive; a tester of old has no such method. */
+  meet?(primitive: object): void;
 }
 
 /** The race tester, while it explores. */

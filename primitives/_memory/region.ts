@@ -229,6 +229,7 @@ export abstract class Region<Kind extends string = string> extends Printable {
     this.#kind = kind;
     this.#words = words as Int32Array<SharedArrayBuffer>;
     this.#inspection = inspection;
+    explorer()?.meet?.(this);
   }
 
   /** Names the primitive's algorithm and layout, such as `"mutex"`. */

@@ -468,7 +468,8 @@ function searchOptions(
     results: scenario.finalResults,
     progress: minimal ? null : onTerminal(),
     reduce: reduces(o, "order") && usual,
-    groups: reduces(o, "groups") && usual && lockFree === "no",
+    groups: reduces(o, "groups") && usual && lockFree === "no" &&
+      o.primitives !== "atomic",
     twins: reduces(o, "alike") && usual,
     merge: reduces(o, "unused") && usual,
     memoryless: o.memoryless === true && usual,

@@ -11,28 +11,28 @@ import { Judge } from "../judge/lin.ts";
 import { Engine, type Steps } from "../engine/step/replay.ts";
 import type { Options, Program } from "../report/result.ts";
 import type { Scenario } from "../engine/scenario.ts";
+import type { Told } from "../engine/platform/guests.ts";
 import { install, isInstalled, uninstall } from "../engine/platform/shim.ts";
 import { NeedsAsync, NotConstant, StatefulHandle } from "../engine/signals.ts";
 
 const engines = new WeakMap<Scenario, Map<number, Engine>>();
 
 const loops = new WeakMap<Scenario, Map<string, Set<string>>>();
+const opened = new WeakMap<Scenario, Map<string, Set<Told>>>();
 
-/**
- * Loops that count as endless after `operations` operations, in programs of the
- * same calls. To follow them again takes longer than most searches.
- */
-function loopsOf(
+/** What `all` has for programs of the same calls. */
+function setOf<T>(
+  all: WeakMap<Scenario, Map<string, Set<T>>>,
   scenario: Scenario,
   program: Program,
-  operations: number,
-): Set<string> {
-  let all = loops.get(scenario);
-  if (all === undefined) loops.set(scenario, all = new Map());
+  prefix = "",
+): Set<T> {
+  let some = all.get(scenario);
+  if (some === undefined) all.set(scenario, some = new Map());
   const calls = new Set(program.flat().map((call) => callText(call)));
-  const key = `${operations} ${[...calls].sort().join()}`;
-  let known = all.get(key);
-  if (known === undefined) all.set(key, known = new Set());
+  const key = `${prefix} ${[...calls].sort().join()}`;
+  let known = some.get(key);
+  if (known === undefined) some.set(key, known = new Set());
   return known;
 }
 
@@ -76,7 +76,10 @@ function engineFor(scenario: Scenario, program: Program, o: Options): Engine {
   engine.world.lead = o.begin ?? 0;
   engine.world.tail = o.end ?? 0;
   engine.endless = o.spins ?? 100_000;
-  engine.loops = loopsOf(scenario, program, engine.endless);
+  // To follow endless loops again takes longer than most searches.
+  engine.loops = setOf(loops, scenario, program, `${engine.endless}`);
+  const whole = o.primitives === "atomic" && !scenario.async;
+  engine.whole.begin(whole, setOf(opened, scenario, program));
   engine.held = engine.sleepless = engine.learned = false;
   engine.forgets = false;
   engine.believed = 0;
@@ -96,6 +99,7 @@ function close(scenario: Scenario, program: Program): void {
   if (engine !== undefined) {
     engine.world.reset();
     engine.world.clocks = null;
+    engine.whole.end();
     if (engine.refused !== null) engines.delete(scenario);
   }
   if (isInstalled()) uninstall();
@@ -139,6 +143,14 @@ export function explore<T>(
 ): T | Promise<T> {
   if (program.length > 16) {
     throw new RangeError(`At most 16 agents: received ${program.length}`);
+  }
+  const lockFree = [...scenario.operations.values()]
+    .some((operation) => operation.lockFree);
+  if (o.primitives === "atomic" && lockFree) {
+    throw new TypeError(
+      'The option "primitives" cannot be given with operations that are ' +
+        "lockFree: it lets no agent stop within an operation of a primitive",
+    );
   }
   if (scenario.async) {
     const turn = queue.then(() => workAsync(scenario, program, o, work));

@@ -58,8 +58,19 @@ export function covered(engine: Engine, o: Options, total: Found): Result {
   const belief = believed === 0
     ? ""
     : `, if loops remember nothing; ${believed} runs found none that does`;
-  const summary = `complete${upTo(bounds)}: ${states}${belief}${note}`;
+  const whole = wholeText(engine);
+  const summary = `complete${upTo(bounds)}: ${states}${whole}${belief}${note}`;
   return resultOf(total, summary, bounds);
+}
+
+/** Which operations were one step, as far as that was asked for. */
+function wholeText({ whole: { kinds, opened } }: Engine): string {
+  const mixed = opened.size > 0;
+  if (kinds.size === 0) {
+    return mixed ? ", with primitives step by step: see the reference" : "";
+  }
+  return `, with operations of ${[...kinds].sort().join(", ")} as one step ` +
+    `each${mixed ? ", where no other code uses their words" : ""}`;
 }
 
 /** The ways of sampling, in words. */
@@ -108,7 +119,7 @@ export function sampled(
   return resultOf(
     total,
     `sampled${upTo(others)}: ${counted(ran, "execution")}${late}${first}` +
-      `${why.join("")}${bounded}`,
+      `${why.join("")}${bounded}${wholeText(engine)}`,
     bounds,
   );
 }

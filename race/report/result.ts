@@ -126,6 +126,12 @@ export interface Options {
    */
   readonly memoryless?: boolean | undefined;
   /**
+   * "atomic": whole operations of the primitives of this library are one step
+   * each. The reference says of which. Not with `kill` or lock-freedom; in
+   * asynchronous code, it has no effect.
+   */
+  readonly primitives?: "atomic" | undefined;
+  /**
    * Whether it is counted which operations are reached, and what comes of them:
    * `result.coverage`. Agents are then run for every step, which takes several
    * times as long.

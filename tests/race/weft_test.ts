@@ -5,7 +5,12 @@ import { fileURLToPath } from "node:url";
 import * as assert from "uvu/assert";
 import * as here from "../../mod.ts";
 import * as kernel from "../../primitives/kernel.ts";
-import { type CallTuple, race, type Result } from "../../race/mod.ts";
+import {
+  type CallTuple,
+  type Options,
+  race,
+  type Result,
+} from "../../race/mod.ts";
 import { suite } from "../_run/harness.ts";
 
 type Weft = typeof here;
@@ -251,6 +256,14 @@ const PROGRAMS: readonly Program[] = [
 
 /** Explores a program, whose agents may use different copies of the library. */
 function explored(
+  program: Program,
+  ...copies: readonly Weft[]
+): Result {
+  return exploredWith({}, program, ...copies);
+}
+
+function exploredWith(
+  options: Options,
   { memory, agent, agents }: Program,
   ...copies: readonly Weft[]
 ): Result {
@@ -263,7 +276,8 @@ function explored(
     ),
   });
   const calls = agents.map((names) => names.map((name): CallTuple => [name]));
-  return race.check(spec, ...calls, { states: 400_000, time: 250_000 });
+  const most = { states: 400_000, time: 250_000 };
+  return race.check(spec, ...calls, { ...most, ...options });
 }
 
 /** What is wrong, if anything is. */
@@ -300,9 +314,17 @@ test("bundles, and two copies in one program", async () => {
   const copies = [await copyOf(), await copyOf()];
   await esbuild.stop();
   assert.is.not(copies[0]!.Mutex, copies[1]!.Mutex);
+  const mutex = exploredWith(
+    { primitives: "atomic" },
+    among("Mutex")[0]!,
+    ...copies,
+  );
+  assert.match(mutex.summary, /mutex as one step each$/);
   for (const program of among("Mutex", "Once", "MpmcQueue", "Semaphore")) {
     assert.is(complaint(explored(program, ...copies)), "", program.name);
     assert.is(complaint(explored(program, copies[0]!, here)), "");
+    const whole = { primitives: "atomic" } as const;
+    assert.is(complaint(exploredWith(whole, program, ...copies)), "");
   }
 });
 

@@ -35,6 +35,8 @@ export interface Inn {
   /** Whether handles are being made for the first time. */
   readonly setting: boolean;
   readonly scenario: { readonly async: boolean };
+  /** Is told of a view of a primitive. */
+  meet(primitive: object): void;
 }
 
 /** What a module keeps for its agent, and how it begins. */
@@ -51,10 +53,11 @@ const KEY = Symbol.for("@weft/sync/race");
 // deno-lint-ignore no-explicit-any
 const globals = globalThis as any;
 
-type Range = readonly [from: number, to: number];
+/** The words of a primitive, in bytes from the beginning of a buffer. */
+export type Told = readonly [from: number, to: number];
 
-/** The words of primitives, in bytes from the beginning of a buffer. */
-const told = new WeakMap<object, Range[]>();
+/** The words of primitives, by the buffer. */
+const told = new WeakMap<object, Told[]>();
 
 /** The settings that were changed, and what they were. */
 const changed = new Map<Values, Values>();
@@ -71,6 +74,7 @@ export function welcome(inn: Inn): void {
   if (!inn.scenario.async) lendAll(inn);
   globals[KEY] = {
     identity: () => inn.identity(),
+    meet: (primitive: object) => inn.meet(primitive),
     enter(words: Int32Array, kept: Kept) {
       // The tests of a library say themselves which of its words are hints.
       if (kept.length === 0) return;
@@ -142,7 +146,10 @@ function note({ buffer, byteOffset, byteLength }: Int32Array): void {
   ranges.push([byteOffset, end]);
 }
 
+/** The words of primitives that have the byte at `at` of `buffer`. */
+export const rangesAt = (buffer: object, at: number): readonly Told[] =>
+  told.get(buffer)?.filter(([from, to]) => from <= at && at < to) ?? [];
+
 /** Whether a primitive has told that the byte at `at` of `buffer` is its own. */
-export function isTold(buffer: object, at: number): boolean {
-  return told.get(buffer)?.some(([from, to]) => from <= at && at < to) === true;
-}
+export const isTold = (buffer: object, at: number): boolean =>
+  rangesAt(buffer, at).length > 0;

@@ -292,6 +292,13 @@ export class Agent {
   pos = 0;
   /** How often `Math.random` was called since the replay began. */
   drawn = 0;
+  /**
+   * How many whole operations of primitives it is in, of which kind the outer
+   * one is, and whether it has taken its step in that one already.
+   */
+  depth = 0;
+  within = "";
+  going = false;
   /** What identifies it to primitives that ask. */
   identity: { id: number };
   /** Shared memory it allocated, in this order. */

@@ -316,10 +316,10 @@ function lookOf(limit: number, period: number, compares: boolean): Look {
 
 /** What a look changes of an agent. */
 function stateOf(agent: Agent): Partial<Agent> {
-  const { pos, drawn, allocations } = agent;
+  const { pos, drawn, allocations, depth, within, going } = agent;
   const { kind, target, index, a, b, address, size, timeout } = agent;
   const operation = { kind, target, index, a, b, address, size, timeout };
-  return { pos, drawn, allocations, ...operation };
+  return { pos, drawn, allocations, depth, within, going, ...operation };
 }
 
 function finishLook(

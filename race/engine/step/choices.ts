@@ -142,7 +142,7 @@ export function ownStep(
   only: number,
   agents: readonly Doing[] = engine.world.agents,
 ): number {
-  const { world, scenario, clocked } = engine;
+  const { world, scenario, clocked, whole } = engine;
   const { hints, memory } = world;
   if (out.live === 0 || out.count < 2 || clocked || scenario.async) return -1;
   const observed = isObserved(engine);
@@ -155,6 +155,7 @@ export function ownStep(
     if (only >= 0 && id !== only) continue;
     if (target === null || kind > k.WRITE || observed && !invoked) continue;
     if (kind === k.WAIT || kind === k.NOTIFY) continue;
+    if (whole.holds(target, address)) continue; // it may be the first of many
     const plain = k.isPlain(kind);
     if (plain && hints?.isHint(address)) continue;
     if (plain && world.keepsPlain && engine.racy(address)) return code;

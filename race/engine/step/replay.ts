@@ -28,7 +28,7 @@ import { Handles, verify } from "./handles.ts";
 import { Hints } from "../state/hints.ts";
 import * as k from "../kinds.ts";
 import { Unsupported } from "../kinds.ts";
-import { type Job, Memo } from "../state/memo.ts";
+import { CHANGED, type Job, Memo } from "../state/memo.ts";
 import type { Region } from "../region.ts";
 import { isShared, realNow, RealShared } from "../platform/native.ts";
 import { type Memory, RECOVER, type Scenario } from "../scenario.ts";
@@ -52,6 +52,7 @@ import {
 import type { Call } from "../model.ts";
 import { type Alone, doAlone, goOn, mustGoOn } from "./alone.ts";
 import { bits, mix1, mix2, show } from "../values.ts";
+import { Whole } from "../platform/whole.ts";
 import { twinsOf } from "../state/twins.ts";
 import type { Host, Target } from "../platform/views.ts";
 import { leave, step, type Walk } from "./walk.ts";
@@ -190,6 +191,8 @@ export class Engine implements Host {
   readonly settings: Set<Setting> = new Set();
   /** What each agent has of its own in the modules of primitives. */
   readonly owns: Set<Own> = new Set();
+  /** Which operations of primitives are one step. */
+  readonly whole: Whole = new Whole(() => this.current);
   /** Whether handles are being made for the first time. */
   setting = true;
   /** How many operations are left of a leap. */
@@ -290,6 +293,11 @@ export class Engine implements Host {
       if (this.world.twins !== null) this.world.memory.surprised = true;
     }
     return agent.identity;
+  }
+
+  /** Is told of a view of a primitive. */
+  meet(primitive: object): void {
+    this.whole.meet(primitive);
   }
 
   /** Is told how long a sleep is after which primitives only look again. */
@@ -616,6 +624,7 @@ export class Engine implements Host {
       this.grant = null;
       return this.#perform(agent, this.age);
     }
+    if (this.whole.on && this.#isInside(agent)) return this.#goFurther(agent);
     // Woken agents must be run to their next operation before the next choice.
     if (!this.inline || world.woken.length > 0) throw this.suspend();
     const code = this.isLate(agent.n) ? k.END : this.chooser!.choose(this);
@@ -630,6 +639,49 @@ export class Engine implements Host {
     }
     this.next = code;
     throw this.suspend();
+  }
+
+  /**
+   * Whether the agent is in a whole operation of a primitive, and has taken its
+   * step there already. Then what it does next belongs to that step.
+   */
+  #isInside({ kind, target, address, depth, going }: Agent): boolean {
+    const { whole, world } = this;
+    if (!whole.holds(target, address)) return false;
+    if (depth > 0) return going && !this.blind;
+    const { region, size } = target!;
+    if (kind === k.LOAD && world.memory.isConstant(region, address, size)) {
+      return false;
+    }
+    whole.open(target!, address);
+    world.memory.surprised = true;
+    throw this.suspend();
+  }
+
+  /** Does the next operation of a whole operation of a primitive. */
+  #goFurther(agent: Agent): Any {
+    const { world } = this;
+    // What follows depends on more than the first answer.
+    world.volatile = true;
+    const before = world.notes ? agent.save() : null;
+    if (world.notes) this.noteRun();
+    this.job = { ...this.job!, from: null, before: null, edge: undefined };
+    const result = this.#perform(agent, 0);
+    const cause = world.changed ? CHANGED : 0;
+    this.job = { ...this.job, before, cause, value: result };
+    return result;
+  }
+
+  /** Notes what the agent of the present job did. */
+  noteRun(): void {
+    const { world, memo, spins, ended, result } = this;
+    const job = this.job!;
+    const { agent, before, from } = job;
+    if (before === null || world.fault !== null) return;
+    const remembered = world.memo !== null && from !== null;
+    const value = world.memo === null && job.cause === 0 ? result : job.value;
+    const once = !remembered || memo.full;
+    spins.note(agent, before, { ...job, value }, ended, once);
   }
 
   /** The source line of the agent on the stack. */
@@ -683,6 +735,10 @@ export class Engine implements Host {
     );
     agent.pos = agent.n;
     if (world.fault !== null) throw this.suspend();
+    if (agent.depth > 0 && this.whole.holds(agent.target, agent.address)) {
+      agent.going = true;
+      this.whole.kinds.add(agent.within);
+    }
     if (!this.blind && follow(this, agent) === SPINS) agent.spinNext = true;
     return result;
   }
@@ -708,7 +764,12 @@ export class Engine implements Host {
 
   /** Prepares the agent for a replay. */
   rewind(agent: Agent): void {
-    agent.pos = agent.drawn = agent.allocations = 0;
+    agent.pos =
+      agent.drawn =
+      agent.allocations =
+      agent.depth =
+        0;
+    agent.going = false;
   }
 
   /** Calls an operation; what it returns may be a promise. */

@@ -20,7 +20,6 @@ import {
   CHANGED,
   ENOUGH,
   isSame,
-  type Job,
   type Memo,
   RECOVERS,
   STALE_READ,
@@ -203,9 +202,9 @@ function wake(engine: Engine): boolean {
 function settle(engine: Engine): true {
   const { world, memo, job } = engine;
   const { agent, from, cause, value, now, edge } = job!;
+  if (world.notes && edge === undefined) engine.noteRun();
   engine.job = engine.grant = null;
   engine.performed = false;
-  if (world.notes && edge === undefined) note(engine, job!);
   const lasts = world.memo !== null && world.fault === null &&
     !world.volatile && world.now === now;
   if (from === null || !lasts) return true;
@@ -217,16 +216,6 @@ function settle(engine: Engine): true {
     agent.load(edge.to);
   } else engine.differs(agent, edge.to);
   return true;
-}
-
-/** Notes what the agent of a job did. */
-function note({ world, memo, spins, ended, result }: Engine, job: Job): void {
-  const { agent, before, from } = job;
-  if (before === null || world.fault !== null) return;
-  const remembered = world.memo !== null && from !== null;
-  const value = world.memo === null && job.cause === 0 ? result : job.value;
-  const once = !remembered || memo.full;
-  spins.note(agent, before, { ...job, value }, ended, once);
 }
 
 /** Lets the agent go on as it did before. */

@@ -1,0 +1,142 @@
+/**
+ * Whole operations of primitives, as one step each: the option `primitives:
+ * "atomic"`. The table below names operations of which the scenarios of this
+ * library prove that they are linearizable: each answers as if it happened at
+ * one moment, and the model leaves no choice which answer that is. So a program
+ * over them has the same outcomes if they do (Filipović, O'Hearn, Rinetzky,
+ * Yang: Abstraction for concurrent objects, 2010). Operations that may answer
+ * otherwise because another one is under way, such as `tryPop` of an
+ * `MpmcQueue`, are not in it.
+ *
+ * @module
+ */
+import type { Agent } from "../state/agent.ts";
+import { rangesAt, type Told } from "./guests.ts";
+import type { Target } from "./views.ts";
+
+// deno-lint-ignore no-explicit-any
+type Any = any;
+
+const QUEUE = ["tryPushInt", "tryPopInt", "pushInt", "popInt", "close"];
+
+/** The operations, by the kind of primitive. */
+export const WHOLE: Readonly<Record<string, readonly string[]>> = {
+  mutex: ["lock", "tryLock", "unlock"],
+  rw_lock: ["read", "write", "unlockRead", "unlockWrite"],
+  semaphore: ["acquire", "release"],
+  latch: ["countDown", "wait", "tryWait"],
+  wait_group: ["add", "done", "wait", "tryWait"],
+  work_deque: ["push", "pop", "steal"],
+  snapshot: ["write", "read"],
+  spsc_queue: QUEUE,
+  lock_free_queue: QUEUE,
+};
+
+/** Which operations are one step in an exploration. */
+export class Whole {
+  /** Whether any are. */
+  on = false;
+  /** The classes of primitives that agents have made views of. */
+  readonly #met = new Set<object>();
+  /** What the operations were before, by the object that has them. */
+  readonly #before = new Map<object, Map<string, Any>>();
+  /** The words that agents use otherwise, too. */
+  opened: Set<Told> = new Set();
+  /** The kinds of primitives whose operations were one step. */
+  readonly kinds: Set<string> = new Set();
+
+  /** Is told which agent runs. */
+  constructor(readonly running: () => Agent | null) {}
+
+  /** Is told of a view of a primitive. */
+  meet(primitive: object): void {
+    const prototype = Object.getPrototypeOf(primitive);
+    if (this.#met.has(prototype)) return;
+    this.#met.add(prototype);
+    if (this.on) this.#watch(prototype);
+  }
+
+  /** Begins an exploration: `on` says whether operations are one step. */
+  begin(on: boolean, opened: Set<Told>): void {
+    this.end();
+    this.on = on;
+    this.opened = opened;
+    this.kinds.clear();
+    if (on) { for (const prototype of this.#met) this.#watch(prototype); }
+  }
+
+  /** Ends it: the classes are as they were. */
+  end(): void {
+    this.on = false;
+    for (const [owner, methods] of this.#before) {
+      for (const [name, method] of methods) define(owner, name, method);
+    }
+    this.#before.clear();
+  }
+
+  /** Whether an operation at `address` may be a part of a larger step. */
+  holds(target: Target | null, address: number): boolean {
+    if (!this.on || target === null) return false;
+    const { buffer, base } = target.region;
+    const ranges = rangesAt(buffer, address - base);
+    return ranges.length > 0 && !ranges.some((range) => this.opened.has(range));
+  }
+
+  /**
+   * Notes that an agent uses the word by other code than whole operations: from
+   * now on, every operation of that primitive is explored step by step.
+   */
+  open({ region: { buffer, base } }: Target, address: number): void {
+    for (const range of rangesAt(buffer, address - base)) {
+      this.opened.add(range);
+    }
+  }
+
+  /** Has the operations of a class tell when they begin and end. */
+  #watch(prototype: object): void {
+    for (
+      let owner = prototype;
+      owner !== Object.prototype;
+      owner = Object.getPrototypeOf(owner)
+    ) {
+      if (this.#before.has(owner)) continue;
+      const methods = new Map<string, Any>();
+      this.#before.set(owner, methods);
+      for (const name of NAMES) {
+        const before = Object.getOwnPropertyDescriptor(owner, name)?.value;
+        if (typeof before !== "function") continue;
+        methods.set(name, before);
+        define(owner, name, this.#told(name, before));
+      }
+    }
+  }
+
+  #told(name: string, method: Any): Any {
+    const { running } = this;
+    return function (this: Any, ...args: Any[]) {
+      const agent = running();
+      const { kind } = this;
+      if (agent === null || WHOLE[kind]?.includes(name) !== true) {
+        return method.apply(this, args);
+      }
+      agent.depth++;
+      if (agent.depth === 1) {
+        agent.going = false;
+        agent.within = kind;
+      }
+      try {
+        return method.apply(this, args);
+      } finally {
+        agent.depth--;
+        if (agent.depth === 0) agent.going = false;
+      }
+    };
+  }
+}
+
+const NAMES = new Set(Object.values(WHOLE).flat());
+
+function define(owner: object, name: string, value: Any): void {
+  const descriptor = Object.getOwnPropertyDescriptor(owner, name)!;
+  Object.defineProperty(owner, name, { ...descriptor, value });
+}
