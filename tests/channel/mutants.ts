@@ -18,8 +18,9 @@ export const MUTANTS = [
     what: "frees a record before it is decoded",
     by: "oneToOne: two through room for one",
     ts: [
-      "try { return this.#codec.decodeAt(this.#memory, at, length); } finally { ring.consumeRecord(); }",
-      "ring.consumeRecord(); " +
+      "try { return this.#codec.decodeAt(this.#memory, at, length); } " +
+      "finally { this.#inside = false; ring.consumeRecord(); }",
+      "this.#inside = false; ring.consumeRecord(); " +
       "return this.#codec.decodeAt(this.#memory, at, length);",
     ],
     c: NO_CARRIERS,
@@ -36,7 +37,10 @@ export const MUTANTS = [
   }, {
     what: "keeps a record that was received",
     by: "oneToOne: two through room for one",
-    ts: ["finally { ring.consumeRecord(); }", "finally { ring.size; }"],
+    ts: [
+      "finally { this.#inside = false; ring.consumeRecord(); }",
+      "finally { this.#inside = false; ring.size; }",
+    ],
     c: NO_CARRIERS,
   }, {
     what: "frees an element in place before it is read",
