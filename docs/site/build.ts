@@ -14,7 +14,15 @@ import { fileURLToPath } from "node:url";
 import { buildPage } from "../page/build.ts";
 import { buildPrograms } from "../page/programs.ts";
 import { colour, COLOURS } from "./colour.ts";
-import { contents, isCode, placeOf, PROJECT, titleOf } from "./contents.ts";
+import {
+  contents,
+  isCode,
+  PARTED,
+  parted,
+  placeOf,
+  PROJECT,
+  titleOf,
+} from "./contents.ts";
 import { escape, frame } from "./html.ts";
 import { render } from "./render.ts";
 import { OPTIONS } from "./search_options.ts";
@@ -52,15 +60,25 @@ export async function buildSite(
       const list = `<h1>${escape(folder)}</h1><ul>${items.join("")}</ul>`;
       write(place, frame(parts, place, folder, list));
     } else if (file.endsWith(".md")) {
-      const { html, sections, links } = render(file, read(at));
-      todo.push(...links);
       const title = titleOf(file);
-      for (const section of sections) {
-        const { anchor, text } = section;
-        const url = `${place}#${anchor}`;
-        found.push({ id: url, url, page: title, title: section.title, text });
+      const show = (text: string, place: string, title: string) => {
+        const { html, sections, links } = render(file, text, place);
+        todo.push(...links);
+        for (const section of sections) {
+          const { anchor, text } = section;
+          const url = `${place}#${anchor}`;
+          found.push({ id: url, url, page: title, title: section.title, text });
+        }
+        write(place, frame(parts, place, title, withPicture(file, html)));
+      };
+      if (file !== PARTED) show(read(at), place, title);
+      else {
+        const { text, pages } = parted(read(at));
+        show(text, place, title);
+        for (const part of pages) {
+          show(part.text, part.place, `${title}: ${part.title}`);
+        }
       }
-      write(place, frame(parts, place, title, withPicture(file, html)));
     } else if (isCode(file)) {
       const code = `<h1>${escape(file)}</h1>` +
         `<pre tabindex="0"><code>` +

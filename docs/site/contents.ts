@@ -65,6 +65,41 @@ export function titleOf(document: string): string {
   return title!.replaceAll("`", "");
 }
 
+/** The document of which the site shows each part as a page of its own. */
+export const PARTED = "docs/benchmarks.md";
+
+/** A part of {@linkcode PARTED}: its title, and its text as a document. */
+export interface PartPage {
+  readonly title: string;
+  readonly place: string;
+  readonly text: string;
+}
+
+/**
+ * What the page of {@linkcode PARTED} keeps, and the pages of its other parts.
+ * The first part says what the others come to, and stays.
+ */
+export function parted(text: string): { text: string; pages: PartPage[] } {
+  const [head, first, ...others] = text.split(/^## /m);
+  const pages = others.map((part) => {
+    const [title] = part.split("\n", 1);
+    const place = placeOf(PARTED).replace(".html", `/${title}.html`);
+    return { title: title!, place, text: `# ${part}` };
+  });
+  const list = pages.map(({ title }) => `- [${title}](#${title})\n`).join("");
+  return { text: `${head}## Groups\n\n${list}\n## ${first}`, pages };
+}
+
+let partPlaces: Map<string, string> | undefined;
+
+/** Where the part of {@linkcode PARTED} with that anchor is, if it is one. */
+export function placeOfPart(anchor: string | undefined): string | undefined {
+  partPlaces ??= new Map(
+    parted(read(PARTED)).pages.map(({ title, place }) => [title, place]),
+  );
+  return partPlaces.get(anchor ?? "");
+}
+
 /** Where the site has what lies at `file` in the project. */
 export function placeOf(file: string): string {
   const place = file.replace(/^\.github/, "github");

@@ -7,7 +7,7 @@ import MarkdownIt from "markdown-it";
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { colour } from "./colour.ts";
-import { placeOf, PROJECT } from "./contents.ts";
+import { PARTED, placeOf, placeOfPart, PROJECT } from "./contents.ts";
 import { escape } from "./html.ts";
 
 /** A part of a document with a heading, for the search. */
@@ -51,22 +51,33 @@ function fileOf(document: string, link: string): string | undefined {
   return isFolder ? path.posix.join(file, "README.md") : file;
 }
 
-/** Renders a document; `document` is its path from the project's folder. */
-export function render(document: string, text: string): Rendered {
+/**
+ * Renders a document for the page at `here`; `document` is its path from the
+ * project's folder.
+ */
+export function render(
+  document: string,
+  text: string,
+  here: string = placeOf(document),
+): Rendered {
   const markdown = new MarkdownIt({ html: true, highlight: colour });
   const tokens = markdown.parse(text, {}) as Token[];
   const sections: { anchor: string; title: string; text: string }[] = [];
   const parts: string[] = [];
   const links: string[] = [];
-  const here = placeOf(document);
   const follow = (token: Token, name: string) => {
     const link = token.attrGet(name)!;
-    const file = fileOf(document, link);
-    if (file === undefined) return;
-    links.push(file);
     const [, anchor] = link.split("#");
-    const to = path.posix.relative(path.posix.dirname(here), placeOf(file));
-    token.attrSet(name, anchor === undefined ? to : `${to}#${anchor}`);
+    const isHere = link.startsWith("#");
+    const file = isHere ? document : fileOf(document, link);
+    if (file === undefined) return;
+    const part = file === PARTED ? placeOfPart(anchor) : undefined;
+    if (isHere && part === undefined) return;
+    links.push(file);
+    const place = part ?? placeOf(file);
+    const to = path.posix.relative(path.posix.dirname(here), place);
+    const isWhole = anchor === undefined || part !== undefined;
+    token.attrSet(name, isWhole ? to : `${to}#${anchor}`);
   };
   // Pictures in HTML, for light and dark.
   const pictures = (html: string) => {

@@ -120,10 +120,20 @@ test("code has colours, and says the same", () => {
 
 test("a long page begins with its parts", () => {
   assert.match(
-    read("docs/benchmarks.html"),
-    '<nav class="parts" aria-label="On this page"><ul>' +
-      '<li><a href="#what-misses-its-target">',
+    read("docs/race_reference.html"),
+    '<nav class="parts" aria-label="On this page"><ul><li><a href="#',
   );
+});
+
+test("each group of benchmarks has a page, which links lead to", () => {
+  const all = read("docs/benchmarks.html");
+  assert.match(all, '<a href="benchmarks/mutex.html">mutex</a>');
+  assert.not.match(all, 'id="mutex"');
+  const mutex = read("docs/benchmarks/mutex.html");
+  assert.match(mutex, '<h1 id="mutex">mutex</h1>');
+  assert.match(mutex, "<title>Benchmarks: mutex - Weft</title>");
+  const page = read("docs/primitives/mutex.html");
+  assert.match(page, 'href="../benchmarks/mutex.html"');
 });
 
 test("a button copies code, and axe finds nothing to mend", async () => {
