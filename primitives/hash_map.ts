@@ -130,7 +130,7 @@ export const PROBLEMS: WordsProblems = {
  * key delays those that wait for it by at most a second.
  * Wrap: to mistake one value for another, a reader would have to stand still for
  * exactly a multiple of 2^32 changes of one bucket or value; or a view that
- * remembers a key would have to leave it alone for so long.
+ * remembers a key would have to leave it alone for as many changes.
  * Freed when: every operation of every agent has returned, and none will begin.
  * Fairness: that of `Mutex`, for each bucket.
  * C twin: `weft_hash_map`.

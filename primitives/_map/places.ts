@@ -17,7 +17,7 @@ const MOST_PLACES = 4096;
 const MOST_KEY = 64, MOST_VALUE = 1024;
 /** A shorter text is no part of a longer one, which it would keep alive. */
 const PART = 13;
-/** Of so many texts that would replace another one, one does: a power of 2. */
+/** One of this number of texts replaces another text: a power of 2. */
 const REPLACES = 8;
 
 /** The words of a place; `ENTRY` is 0 in an empty one. */

@@ -190,9 +190,9 @@ export interface Result {
    */
   readonly bounds: readonly string[];
   /**
-   * If the search is not complete: every interleaving with at most so many
-   * preemptions was covered. Each timeout, spurious wake, terminated agent and
-   * old value of a hint counts as one, too.
+   * If the search is not complete: every interleaving with at most this number
+   * of preemptions was covered. Each timeout, spurious wake, terminated agent
+   * and old value of a hint counts as one, too.
    */
   readonly preemptions?: number;
   /** How many states were searched. */

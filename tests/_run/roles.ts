@@ -19,7 +19,7 @@ export interface InRoles<View> {
   readonly hints: readonly (readonly [from: number, to: number])[];
   /** What an agent does in each role; it returns something but undefined. */
   readonly acts: Readonly<Record<string, (view: View) => unknown>>;
-  /** What is wrong after each role acted so often, or nothing. */
+  /** What is wrong after each role acted that number of times, or nothing. */
   readonly wrong: (
     memory: SharedArrayBuffer,
     count: (role: string) => number,

@@ -218,7 +218,7 @@ test("types of ./realtime know nothing that blocks or awaits", () => {
 
 // ---- one memory, whichever class ------------------------------------------------------
 
-/** An array of each type, with room for so many bytes at an odd place, or not. */
+/** An array of some type, over part of a buffer. */
 type ArrayType = new (
   buffer: ArrayBuffer,
   byteOffset: number,

@@ -7,10 +7,10 @@
  *
  * What the model allows: a task has the result of its function, or rejects for
  * a reason that there was. No task that is not `idempotent` is done twice. A
- * task is refused by `maxQueue` if so many wait, and only then; `close` with
- * `force` refuses no task that a worker has begun. When
- * all is over, the pool has as many workers as it was told, nothing waits, all
- * slots are free, and nobody keeps a task that is over.
+ * task is refused exactly if `maxQueue` tasks wait; `close` with `force` refuses
+ * no task that a worker has begun. When all is over, the pool has as many
+ * workers as it was told, nothing waits, all slots are free, and nobody keeps a
+ * task that is over.
  *
  * @module
  */
@@ -202,7 +202,7 @@ class Play {
 
   /**
    * Lets a worker answer meanwhile: this thread, which looks for results, is
-   * busy for so long.
+   * busy until then, or for 5 ms.
    */
   #damage(length: number): void {
     const { words } = this.#slots;

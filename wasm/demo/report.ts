@@ -62,7 +62,7 @@ function leastTime({ agents, js, wasm, options }: Report): number {
   return sum / Math.min(availableParallelism(), options.js + options.wasm + 1);
 }
 
-/** Whether other programs took so much that no verdict is possible. */
+/** Whether other programs took more time than a verdict allows. */
 const disturbed = ({ elsewhere = 0, time }: Report): boolean =>
   elsewhere > time * OTHERS;
 
