@@ -405,6 +405,40 @@ export function free(words: Int32Array): void {
 }
 
 /**
+ * Says, in explored code, that what the agent does from here on in its call
+ * depends on nothing that it saw there before, but for the values `kept`. Then
+ * states that differ only in what it saw are one: a loop that tries again has
+ * few states, and a search may end that would not end otherwise. Outside an
+ * exploration it does nothing.
+ *
+ * It is a promise. After the search, the tester compares the histories that were
+ * taken for one on random walks; an agent that kept more is a failure,
+ * "nondeterministic".
+ *
+ * @example
+ * ```ts
+ * import { race } from "@weft/sync/race";
+ *
+ * function addTwice(memory: SharedArrayBuffer) {
+ *   const words = new Int32Array(memory);
+ *   for (let i = 0; i < 2; i++) {
+ *     for (;;) {
+ *       race.forget(i); // the next attempt begins anew
+ *       const n = Atomics.load(words, 0);
+ *       if (Atomics.compareExchange(words, 0, n, n + 1) === n) break;
+ *     }
+ *   }
+ * }
+ * const memory = () => new SharedArrayBuffer(4);
+ * race.agents({ memory }, addTwice, addTwice, addTwice);
+ * ```
+ */
+export function forget(...kept: unknown[]): void {
+  const explorer = (globalThis as Any)[Symbol.for("@weft/sync/race")];
+  explorer?.forget?.(...kept);
+}
+
+/**
  * Results as a document of JUnit XML, for servers that show such files: a test
  * of the suite `suite` for each outcome, by its name. An outcome is a result, or
  * an error that was thrown, such as a {@linkcode RaceError}.

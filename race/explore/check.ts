@@ -33,6 +33,7 @@ import {
 } from "../report/result.ts";
 import { Fixed, Impossible, run } from "./run.ts";
 import { sampler } from "./sample.ts";
+import { tryPromises } from "../engine/equal/promises.ts";
 import { shadow } from "../engine/equal/shadow.ts";
 import type { Tester } from "../engine/step/spins.ts";
 import type { Scenario } from "../engine/scenario.ts";
@@ -197,7 +198,8 @@ function* surely(engine: Engine, o: SearchOptions): Steps<Found> {
       !engine.clocked && world.lead + world.tail === 0;
     engine.spins.begin(!o.minimal && !scenario.async);
     try {
-      const found = yield* search(engine, o);
+      const searched = yield* search(engine, o);
+      const found = keepsPromises(engine, searched);
       if (found.fault !== null || o.minimal || !counts(engine, found)) {
         if (!engine.late) return found;
         const limits = [...new Set([...found.limits, "time" as const])];
@@ -210,6 +212,19 @@ function* surely(engine: Engine, o: SearchOptions): Steps<Found> {
     engine.futures.clear();
     engine.rounds.clear();
   }
+}
+
+/** The same, or a fault: an agent kept more than it said. */
+function keepsPromises(engine: Engine, found: Found): Found {
+  if (!engine.drops.used || found.fault !== null) return found;
+  const { broken, runs } = tryPromises(engine);
+  engine.tried = runs;
+  if (broken === undefined) return found;
+  return {
+    ...found,
+    fault: new Fault("nondeterministic", broken),
+    schedule: [],
+  };
 }
 
 /**

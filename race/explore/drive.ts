@@ -79,6 +79,10 @@ function engineFor(scenario: Scenario, program: Program, o: Options): Engine {
   // To follow endless loops again takes longer than most searches.
   engine.loops = setOf(loops, scenario, program, `${engine.endless}`);
   const whole = o.primitives === "atomic" && !scenario.async;
+  const usual = o.kill !== true && !o.spurious && o.polls !== false &&
+    o.progress === undefined;
+  engine.drops.begin(usual && o.reduce !== false && !scenario.async);
+  engine.tried = 0;
   engine.whole.begin(whole, setOf(opened, scenario, program));
   engine.held = engine.sleepless = engine.learned = false;
   engine.forgets = false;

@@ -55,7 +55,10 @@ export function covered(engine: Engine, o: Options, total: Found): Result {
       : engine.scenario.async
       ? `, and only their first ${ROUNDS - 1} rounds are told apart`
       : ", and how often they go round is tried, not proven");
-  const belief = believed === 0
+  const belief = engine.drops.used
+    ? `, if agents keep no more than they say; ${engine.tried} runs found ` +
+      "none that does"
+    : believed === 0
     ? ""
     : `, if loops remember nothing; ${believed} runs found none that does`;
   const whole = wholeText(engine);

@@ -163,7 +163,7 @@ export class Visit {
       if (this.#limits.has("states") || this.#limits.has("time")) break;
       const open = this.#open;
       if (o.minimal && this.#states.cost(open.id) < open.cost) continue;
-      if (engine.forgets) {
+      if (engine.forgets || engine.drops.used) {
         // Rounds that were left out do not show that a loop has no end.
         this.#load();
         const livelock = yield* this.#probe(open.id, -1);

@@ -71,6 +71,7 @@ export function* rotate(
   const { world } = engine;
   const { turn } = turns;
   let { lead } = turns;
+  const forgets = engine.forgets || engine.drops.used;
   const path: string[] = [];
   const mine = new Set<string>();
   const key = new I32(2);
@@ -113,7 +114,7 @@ export function* rotate(
     if (known.has(text)) break;
     if (mine.has(text)) {
       const going = world.agents.find(({ looping, invoked, status }) =>
-        invoked && (looping || engine.forgets && status === k.READY)
+        invoked && (looping || forgets && status === k.READY)
       );
       // An agent that no longer changes memory may be about to spin.
       if (going === undefined && ++again > AGAIN) break;

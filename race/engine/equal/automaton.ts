@@ -8,10 +8,9 @@
  * @module
  */
 import type { Agent, Snapshot } from "../state/agent.ts";
-import { signature } from "../state/core.ts";
-import * as k from "../kinds.ts";
-import { keyOf, mix1, mix2, Random } from "../values.ts";
+import { keyOf, mix1, mix2 } from "../values.ts";
 import { type Pending, STOP, walk, type Walker } from "../step/walk.ts";
+import { Trials, type Values } from "./trials.ts";
 
 // deno-lint-ignore no-explicit-any
 type Any = any;
@@ -23,16 +22,6 @@ type Any = any;
 const WALKS = 42;
 const PLACES = 3;
 const FEW = 3;
-
-/**
- * The most operations of a walk; and of one in which operations have the same
- * answer each time, for loops that end after many rounds.
- */
-const LENGTH = 300;
-const LONG = 1000;
-
-/** The values that operations at an address have answered. */
-export type Values = Map<number, Any[]>;
 
 /** Too many nodes, or a call that cannot be tried out. */
 export class Endless extends Error {}
@@ -60,19 +49,15 @@ interface Turn {
 /** The automaton of a call. */
 export class Automaton {
   readonly #nodes: Node[] = [];
-  /** How often the agent was run. */
-  runs = 0;
+  #runs = 0;
   readonly #engine: Walker;
   readonly #agent: Agent;
   readonly #start: Snapshot;
-  readonly #values: Values;
-  /** How many agents a notification may wake. */
-  readonly #counts: readonly number[];
+  readonly #trials: Trials;
   /** In how many places a round was tried. */
   readonly #tried = new Map<string, number>();
   /** The answers that led back to an earlier node. */
   #turns: Turn[] = [];
-  #seed = 1;
 
   /**
    * For the call that `agent`, one of `count`, begins in the state `start`.
@@ -87,10 +72,14 @@ export class Automaton {
   ) {
     this.#engine = engine;
     this.#agent = agent;
-    this.#counts = Array.from({ length: count }, (_, i) => i);
     this.#start = start;
-    this.#values = values;
+    this.#trials = new Trials(engine, agent, count, start, values);
     this.#reach(-1, undefined);
+  }
+
+  /** How often the agent was run. */
+  get runs(): number {
+    return this.#runs + this.#trials.runs;
   }
 
   /** Gives every node all answers that are known; at most `most` nodes. */
@@ -109,7 +98,7 @@ export class Automaton {
       const { operation } = this.#nodes[at]!;
       if (operation === null) continue;
       const { next } = this.#nodes[at]!;
-      for (const answer of this.#answers(operation)) {
+      for (const answer of this.#trials.answers(operation)) {
         const key = keyOf(answer);
         if (!next.has(key)) next.set(key, this.#reach(at, answer));
       }
@@ -171,7 +160,7 @@ export class Automaton {
   #reach(parent: number, answer: Any): number {
     const log = parent < 0 ? [] : [...this.#log(parent), answer];
     let at = 0;
-    this.runs++;
+    this.#runs++;
     const { stopped, end, result } = walk(
       this.#engine,
       this.#agent,
@@ -221,19 +210,6 @@ export class Automaton {
     return log.reverse();
   }
 
-  /** The answers that an operation may have. */
-  #answers({ kind, address, a, timeout }: Pending): readonly Any[] {
-    if (kind === k.WAIT) {
-      return timeout === Infinity
-        ? ["ok", "not-equal"]
-        : ["ok", "not-equal", "timed-out"];
-    }
-    if (kind === k.NOTIFY) return this.#counts.filter((count) => count <= a);
-    if (kind === k.WRITE) return [undefined];
-    if (kind === k.STORE) return [a];
-    return this.#values.get(address) ?? [];
-  }
-
   /** Whether an agent does the same after `log` as in the node `base`. */
   #forgets(base: number, log: readonly Any[]): boolean {
     const short = this.#log(base);
@@ -241,61 +217,8 @@ export class Automaton {
     const key = `${this.#nodes[base]!.does} ${round.join()}`;
     const places = this.#tried.get(key) ?? 0;
     const walks = places < PLACES ? WALKS : FEW;
-    for (let i = 0; i < walks; i++) {
-      // An answer is the same each time, mostly the same, or any.
-      if (!this.#agree(short, log, [0, 8, 1][i % 3]!)) return false;
-    }
+    if (!this.#trials.agree(short, log, walks)) return false;
     this.#tried.set(key, places + 1);
     return true;
-  }
-
-  /**
-   * Whether two walks with the same random answers do the same; an operation
-   * gets another answer one time out of `change`, or never.
-   */
-  #agree(one: readonly Any[], two: readonly Any[], change: number): boolean {
-    const random = new Random(this.#seed++);
-    const last = new Map<number, Any>();
-    const answers: Any[] = [];
-    const answer = (at: number, operation: Pending): Any => {
-      if (at < answers.length) return answers[at];
-      const list = this.#answers(operation);
-      if (list.length === 0) return STOP;
-      const key = signature(operation.kind, operation.address);
-      let value = last.get(key);
-      const known = last.has(key) && list.includes(value);
-      if (!known || change > 0 && random.below(change) === 0) {
-        value = list[random.below(list.length)];
-        last.set(key, value);
-      }
-      answers.push(value);
-      return value;
-    };
-    const most = change === 0 ? LONG : LENGTH;
-    const first = this.#walk(one, answer, most);
-    const second = this.#walk(two, answer, most);
-    return first.length === second.length &&
-      first.every((value, i) => Object.is(value, second[i]));
-  }
-
-  /** What the agent does after `log` with made-up answers. */
-  #walk(
-    log: readonly Any[],
-    answer: (at: number, operation: Pending) => Any,
-    most: number,
-  ): readonly unknown[] {
-    const did: unknown[] = [];
-    let at = 0;
-    this.runs++;
-    const walker = this.#engine;
-    const { end, result } = walk(walker, this.#agent, this.#start, (next) => {
-      if (at < log.length) return log[at++];
-      did.push(signature(next.kind, next.address), next.a, next.b);
-      did.push(next.timeout);
-      const step = at++ - log.length;
-      return step < most ? answer(step, next) : STOP;
-    });
-    did.push(end, keyOf(result));
-    return did;
   }
 }

@@ -7,7 +7,8 @@
  * @module
  */
 import type { Agent, Snapshot } from "../state/agent.ts";
-import { Automaton, type Values } from "./automaton.ts";
+import { Automaton } from "./automaton.ts";
+import type { Values } from "./trials.ts";
 import { Apart, sightOf } from "./futures.ts";
 import * as k from "../kinds.ts";
 import { BLOCK } from "../state/core.ts";
@@ -194,7 +195,7 @@ export class Classes {
 }
 
 /** The state in which an agent begins a call with an empty record. */
-function startOf(agent: Agent, oi: number): Snapshot {
+export function startOf(agent: Agent, oi: number): Snapshot {
   return {
     ...agent.save(),
     oi,

@@ -37,6 +37,8 @@ export interface Inn {
   readonly scenario: { readonly async: boolean };
   /** Is told of a view of a primitive. */
   meet(primitive: object): void;
+  /** The agent on the stack keeps these values, and nothing else it saw. */
+  drop(kept: readonly unknown[]): void;
 }
 
 /** What a module keeps for its agent, and how it begins. */
@@ -75,6 +77,7 @@ export function welcome(inn: Inn): void {
   globals[KEY] = {
     identity: () => inn.identity(),
     meet: (primitive: object) => inn.meet(primitive),
+    forget: (...kept: unknown[]) => inn.drop(kept),
     enter(words: Int32Array, kept: Kept) {
       // The tests of a library say themselves which of its words are hints.
       if (kept.length === 0) return;

@@ -299,6 +299,8 @@ export class Agent {
   depth = 0;
   within = "";
   going = false;
+  /** Where in the replay it has said last what it keeps, or -1. */
+  dropped = -1;
   /** What identifies it to primitives that ask. */
   identity: { id: number };
   /** Shared memory it allocated, in this order. */

@@ -316,10 +316,11 @@ function lookOf(limit: number, period: number, compares: boolean): Look {
 
 /** What a look changes of an agent. */
 function stateOf(agent: Agent): Partial<Agent> {
-  const { pos, drawn, allocations, depth, within, going } = agent;
+  const { pos, drawn, allocations, depth, within, going, dropped } = agent;
+  const here = { pos, drawn, allocations, depth, within, going, dropped };
   const { kind, target, index, a, b, address, size, timeout } = agent;
   const operation = { kind, target, index, a, b, address, size, timeout };
-  return { pos, drawn, allocations, depth, within, going, ...operation };
+  return { ...here, ...operation };
 }
 
 function finishLook(

@@ -50,6 +50,7 @@ import {
   waitAsync,
 } from "../state/timers.ts";
 import type { Call } from "../model.ts";
+import { Drops } from "./drops.ts";
 import { type Alone, doAlone, goOn, mustGoOn } from "./alone.ts";
 import { bits, mix1, mix2, show } from "../values.ts";
 import { Whole } from "../platform/whole.ts";
@@ -191,6 +192,10 @@ export class Engine implements Host {
   readonly settings: Set<Setting> = new Set();
   /** What each agent has of its own in the modules of primitives. */
   readonly owns: Set<Own> = new Set();
+  /** What agents say that they keep. */
+  readonly drops: Drops = new Drops();
+  /** How often it was tried whether that is true. */
+  tried = 0;
   /** Which operations of primitives are one step. */
   readonly whole: Whole = new Whole(() => this.current);
   /** Whether handles are being made for the first time. */
@@ -298,6 +303,21 @@ export class Engine implements Host {
   /** Is told of a view of a primitive. */
   meet(primitive: object): void {
     this.whole.meet(primitive);
+  }
+
+  /** The agent on the stack keeps these values, and nothing else it saw. */
+  drop(kept: readonly unknown[]): void {
+    const agent = this.current;
+    if (agent === null || !this.drops.on || this.handles.making) return;
+    if (this.unwinding) throw TOKEN;
+    const { pos, n, dropped, drawn, allocations } = agent;
+    agent.dropped = pos;
+    // While it is tried out, or runs again, its state is not its own.
+    if (this.look ?? this.walk ?? this.alone ?? this.forced) return;
+    if (this.blind || this.verifying || pos < n || this.grant === agent) return;
+    if (this.clocked || drawn + allocations > 0) return;
+    this.drops.drop(agent, placeOf(), kept, dropped);
+    agent.snapshot = null;
   }
 
   /** Is told how long a sleep is after which primitives only look again. */
@@ -698,6 +718,7 @@ export class Engine implements Host {
     if (age > 0) agent.stale++;
     const result = world.perform(agent, age);
     this.coverage?.note(agent, result);
+    if (this.drops.used) this.drops.answered(agent.address, result);
     if (agent.ends <= agent.n) agent.effort++;
     if (agent.effort > this.maxSteps) this.overdue?.(agent);
     const { memory } = world;
@@ -770,6 +791,7 @@ export class Engine implements Host {
       agent.depth =
         0;
     agent.going = false;
+    agent.dropped = -1;
   }
 
   /** Calls an operation; what it returns may be a promise. */

@@ -61,7 +61,7 @@ export function walk(
   answer: (operation: Pending) => Any,
 ): Walk {
   const present = agent.save();
-  const { pos, drawn, allocations } = agent;
+  const { pos, drawn, allocations, depth, going, dropped } = agent;
   const { current, unwinding } = engine;
   const walk: Walk = { answer, stopped: null, result: undefined, end: "" };
   agent.load(from);
@@ -78,7 +78,7 @@ export function walk(
     engine.current = current;
     engine.unwinding = unwinding;
     agent.load(present);
-    Object.assign(agent, { pos, drawn, allocations });
+    Object.assign(agent, { pos, drawn, allocations, depth, going, dropped });
   }
   return walk;
 }

@@ -95,6 +95,51 @@ const futex = (rounds: number): Body => (w) => {
   }
 };
 
+/** The same, which says what it keeps. */
+const kept = (rounds: number): Body => (w) => {
+  for (let i = 0; i < rounds; i++) {
+    race.forget(i);
+    let state = Atomics.compareExchange(w, 0, 0, 1);
+    if (state !== 0) {
+      if (state !== 2) state = Atomics.exchange(w, 0, 2);
+      while (state !== 0) {
+        race.forget(i);
+        Atomics.wait(w, 0, 2);
+        state = Atomics.exchange(w, 0, 2);
+      }
+    }
+    race.forget(i);
+    w[1] = w[1]! + 1;
+    if (Atomics.sub(w, 0, 1) !== 1) {
+      Atomics.store(w, 0, 0);
+      Atomics.notify(w, 0, 1);
+    }
+  }
+};
+
+/**
+ * Words 0 and 1 count who has come, from 0 on, and turn the sense; with `says`,
+ * agents say what they keep.
+ */
+const meet = (agents: number, rounds: number, says: boolean): Body => (w) => {
+  let sense = 1;
+  for (let i = 0; i < rounds; i++) {
+    if (says) race.forget(i, sense);
+    if (Atomics.add(w, 0, 1) === agents - 1) {
+      Atomics.store(w, 0, 0);
+      Atomics.store(w, 1, sense);
+      Atomics.notify(w, 1);
+    } else {
+      for (;;) {
+        if (says) race.forget(i, sense);
+        if (Atomics.load(w, 1) === sense) break;
+        Atomics.wait(w, 1, 1 - sense);
+      }
+    }
+    sense = 1 - sense;
+  }
+};
+
 const ticket: Body = (w) => {
   const mine = Atomics.add(w, 2, 1);
   while (Atomics.load(w, 0) !== mine);
@@ -324,6 +369,10 @@ export const REACH: readonly Reach[] = [
     times(3, futex(2)),
     counts(1, 6),
   )),
+  of("futex mutex twice, 3 agents, forget", 2, times(3, kept(2)), counts(1, 6)),
+  of("futex mutex, 4 agents, forget", 2, times(4, kept(1)), counts(1, 4)),
+  of("barrier twice, 3 agents", 2, times(3, meet(3, 2, false))),
+  of("barrier twice, 3 agents, forget", 2, times(3, meet(3, 2, true))),
   of("sequence lock, 1 writer, 2 readers", 3, [seqWrite, seqRead, seqRead]),
   of("Treiber stack with tags, 2 agents", 16, times(2, treiber)),
   of("Treiber stack with tags, 3 agents", 16, times(3, treiber)),

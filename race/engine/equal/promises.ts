@@ -1,0 +1,44 @@
+/**
+ * Tries what `race.forget()` promises: after all histories that led to one place
+ * with the same values, an agent does the same on the same random walks.
+ *
+ * @module
+ */
+import { startOf } from "./classes.ts";
+import { Trials } from "./trials.ts";
+import type { Engine } from "../step/replay.ts";
+
+/** How many walks compare two histories. */
+const WALKS = 14;
+
+/** What promises came to. */
+export interface Kept {
+  /** What is wrong with one of them, if that was found. */
+  readonly broken: string | undefined;
+  /** How often agents were run. */
+  readonly runs: number;
+}
+
+/** Compares the histories that were taken for one. */
+export function tryPromises(engine: Engine): Kept {
+  const { drops, world, recoverer } = engine;
+  let runs = 0;
+  for (const { agent, oi, first, site, histories } of drops.places.values()) {
+    if (agent === recoverer) continue;
+    const start = { ...startOf(agent, oi), first };
+    const count = world.agents.length;
+    const trials = new Trials(engine, agent, count, start, drops.values);
+    const [one, ...others] = histories;
+    const same = others.every((other) => trials.agree(one!, other, WALKS));
+    runs += trials.runs;
+    if (same) continue;
+    const where = site === "" ? "" : ` at ${site}`;
+    return {
+      broken: `agent ${agent.id}: what it does after race.forget()${where} ` +
+        "depends on what it saw before, and not only on the values given: " +
+        "give what it keeps",
+      runs,
+    };
+  }
+  return { broken: undefined, runs };
+}
