@@ -10,7 +10,6 @@
  *
  * @module
  */
-import type { Agent } from "../state/agent.ts";
 import { rangesAt, type Told } from "./guests.ts";
 import type { Target } from "./views.ts";
 
@@ -32,6 +31,13 @@ export const WHOLE: Readonly<Record<string, readonly string[]>> = {
   lock_free_queue: QUEUE,
 };
 
+/** An agent, as far as it is in whole operations. */
+interface Caller {
+  depth: number;
+  within: string;
+  going: boolean;
+}
+
 /** Which operations are one step in an exploration. */
 export class Whole {
   /** Whether any are. */
@@ -46,7 +52,7 @@ export class Whole {
   readonly kinds: Set<string> = new Set();
 
   /** Is told which agent runs. */
-  constructor(readonly running: () => Agent | null) {}
+  constructor(readonly running: () => Caller | null) {}
 
   /** Is told of a view of a primitive. */
   meet(primitive: object): void {
