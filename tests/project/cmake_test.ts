@@ -1,3 +1,4 @@
+// it is long
 // weft::weft, the target of CMake: as a folder of a project, fetched, and
 // installed, where pkg-config finds it, too.
 import * as fs from "node:fs";

@@ -1,3 +1,4 @@
+// it is long
 import { createHash } from "node:crypto";
 import * as fs from "node:fs";
 import { tmpdir } from "node:os";

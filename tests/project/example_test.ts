@@ -1,3 +1,4 @@
+// it is long
 // The README's example of C, and that its steps work in an empty folder.
 import * as esbuild from "esbuild";
 import * as fs from "node:fs";

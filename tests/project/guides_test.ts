@@ -1,3 +1,4 @@
+// it is long
 // The programs of docs/guides run: those in several files, and those in C.
 // `deno test --doc` runs the examples that are a single block.
 import * as fs from "node:fs";

@@ -1,4 +1,5 @@
 // also: node
+// it is long
 import { Buffer } from "node:buffer";
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";

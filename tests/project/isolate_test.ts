@@ -1,3 +1,4 @@
+// it is long
 // What wasm/isolate.js does besides isolating a page: it touches only documents
 // and workers, follows a change of its policy, leaves other service workers
 // alone, never takes turns with one, and can be removed.

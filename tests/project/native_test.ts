@@ -1,3 +1,4 @@
+// it is long
 import * as fs from "node:fs";
 import * as path from "node:path";
 import * as assert from "uvu/assert";

@@ -1,3 +1,4 @@
+// it is long
 // The programs of docs/examples run in Node and in Deno, and print what they
 // should.
 import * as esbuild from "esbuild";

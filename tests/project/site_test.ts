@@ -1,3 +1,4 @@
+// it is long
 // The site is built from the documents: each link in it leads somewhere, the
 // navigation has all documents, and pages of primitives show their words.
 import MiniSearch from "minisearch";

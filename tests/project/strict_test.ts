@@ -1,3 +1,4 @@
+// it is long
 // What the strictest compilers and C libraries say about the C headers.
 import * as fs from "node:fs";
 import * as path from "node:path";

@@ -1,4 +1,5 @@
 // also: node
+// it is long
 import * as fs from "node:fs";
 import * as path from "node:path";
 import process from "node:process";

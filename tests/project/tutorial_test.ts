@@ -1,3 +1,4 @@
+// it is long
 // Each step of docs/guides/tutorial.md runs in a folder with the package alone,
 // and prints what the step says.
 import * as esbuild from "esbuild";
