@@ -89,8 +89,11 @@ const BUDGETS: readonly Options[] = [
   { time: 800_000 },
 ];
 
-/** The states and samples that a sampled scenario has of its own. */
-const OWN: Options = { time: 800_000 };
+/** Of a sampled scenario: random executions are quick, then all of its own. */
+const SAMPLED: readonly Options[] = [
+  { states: 30, runs: 100 },
+  { time: 800_000 },
+];
 
 /** Explores a mutant of TypeScript until something is found. */
 export async function judge(
@@ -104,10 +107,10 @@ export async function judge(
   };
   const left = new Map(await scenariosFor(mutant, await loadWeft(mutant)));
   const brief = quick || mutant.equivalent !== undefined;
-  let budgets = brief ? BUDGETS.slice(0, 2) : BUDGETS;
+  let budgets = brief ? BUDGETS.slice(quick ? 0 : 1, 2) : BUDGETS;
   // Where the scenario is too large for a search, samples find the mutant.
   const likely = [...left.values()].every(({ sampled }) => sampled === true);
-  if (!brief && mutant.by !== undefined && likely) budgets = [OWN];
+  if (!brief && mutant.by !== undefined && likely) budgets = SAMPLED;
   for (const budget of budgets) {
     for (const [name, { spec, agents, options }] of left) {
       const result: Result = await race.check(spec, ...agents, {
