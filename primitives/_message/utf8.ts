@@ -33,6 +33,9 @@ let decodesPrivate = false;
 /** Up to this many characters a loop is faster than the platform's function. */
 const SHORT = 12;
 
+/** From this many bytes on, reading Latin-1 tries the platform's function. */
+const LONG = 64;
+
 /** The most bytes of a `Buffer`, which is a limit of Node. */
 const MOST = 0x7fffffff;
 
@@ -197,9 +200,26 @@ export function readLatin1At(
   const from = reading.base + at;
   const fast = buffer?.latin1Slice?.(from, from + length);
   if (fast !== undefined) return fast;
-  let text = "";
+  let text = length > LONG ? asciiAt(memory, at, length) : undefined;
+  if (text !== undefined) return text;
+  text = "";
   for (let i = at; i < at + length; i++) {
     text += String.fromCharCode(memory[i]!);
   }
   return text;
+}
+
+/** The same, if each byte is ASCII. */
+function asciiAt(
+  memory: Uint8Array,
+  at: number,
+  length: number,
+): string | undefined {
+  try {
+    const text = readUtf8At(memory, at, length);
+    // Other characters have several bytes in UTF-8.
+    return text.length === length ? text : undefined;
+  } catch {
+    return undefined; // it is not UTF-8
+  }
 }

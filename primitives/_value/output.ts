@@ -4,7 +4,7 @@
  * @module
  */
 
-import { DOUBLE, INT, REFERENCE, SHORT, UTF16, UTF8 } from "./tags.ts";
+import { DOUBLE, INT, LATIN1, REFERENCE, SHORT, UTF16, UTF8 } from "./tags.ts";
 import { writeUtf8At } from "../_message/utf8.ts";
 
 /** Up to this number, containers are compared one by one; more by their bytes. */
@@ -177,7 +177,7 @@ export class Output {
       const room = end - at - 5;
       const written = writeUtf8At(text, this.bytes, at + 5, room);
       if (written <= room) {
-        this.tagged(UTF8, written);
+        this.tagged(written === length ? LATIN1 : UTF8, written);
         this.at += written;
         return;
       }

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { readUtf8At } from "../_message/utf8.ts";
+import { readLatin1At, readUtf8At } from "../_message/utf8.ts";
 import { arrayFor, type Fields, placesOf, templateOf } from "./places.ts";
 import type { Shape, Shapes } from "./shapes.ts";
 import { latin1 } from "./letters.ts";
@@ -15,6 +15,7 @@ import {
   DEEPEST,
   HOLES,
   KEYS,
+  LATIN1,
   MORE_SHAPES,
   MOST_KEYS,
   MOST_TEXT,
@@ -121,6 +122,10 @@ export class Reader {
         const length = this.length(1);
         return readUtf8At(this.bytes, this.over(length), length);
       }
+      case LATIN1: {
+        const length = this.length(1);
+        return readLatin1At(this.bytes, this.over(length), length);
+      }
       case UTF16:
         return this.#units(this.length(2));
       case ARRAY:
@@ -202,7 +207,9 @@ export class Reader {
   text(): string {
     const tag = this.byte();
     if (tag >= 0x40 && tag < 0x80) return this.short(tag & 63);
-    if (tag === UTF8 || tag === UTF16) return this.#rare(tag, 0) as string;
+    if (tag === LATIN1 || tag === UTF8 || tag === UTF16) {
+      return this.#rare(tag, 0) as string;
+    }
     throw damaged(`${tag} begins no string`);
   }
 

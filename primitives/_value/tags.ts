@@ -46,6 +46,7 @@ export const BUFFER = 0xf6;
 export const VIEW = 0xf7;
 export const ERROR = 0xf8;
 export const BOXED = 0xf9;
+export const LATIN1 = 0xfa;
 
 /** Values that are nested deeper are refused. */
 export const DEEPEST = 1000;

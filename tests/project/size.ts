@@ -43,7 +43,7 @@ SIZES.push(
   { name: "Channel", subpaths: [""], most: 29100 },
   { name: "Pool", subpaths: ["/pool"], most: 34050 },
   { name: "servePool, task", subpaths: ["/pool"], most: 24000 },
-  { name: "syncWorker", subpaths: ["/sync_worker"], most: 29050 },
+  { name: "syncWorker", subpaths: ["/sync_worker"], most: 29150 },
   { name: "watch", subpaths: ["/watch"], most: 10050 },
   { name: "AgentTable", subpaths: ["/deadlocks"], most: 2950 },
   { name: "AgentTable, deadlocks", subpaths: ["/deadlocks"], most: 11730 },

@@ -227,7 +227,7 @@ static void refuses_damage(void) {
   REFUSED("\0\xf0\0\0\0\0");                /* it says there are none */
   REFUSED("\1\xf0\0\0\0\0");
   REFUSED("\1\xc1\xf0\1\0\0\0");
-  REFUSED("\0\xfa");
+  REFUSED("\0\xfb");
   REFUSED("\0\xec\1\0\0\0");                /* the last one is no value */
   REFUSED("\0\xc1\xec\2\0\0\0");
   REFUSED("\0\xc1\xec\0\0\0\0\1");
@@ -240,7 +240,7 @@ static void refuses_damage(void) {
   REFUSED("\0\xee\0\0\xd0");
   REFUSED("\0\xee\2\0\1\1\xd0\1");          /* a number is no name */
   static const uint8_t counts[] = {0xe6, 0xe7, 0xe8, 0xe9, 0xea, 0xeb,
-                                   0xef, 0xf1, 0xf4, 0xf5, 0xf6};
+                                   0xef, 0xf1, 0xf4, 0xf5, 0xf6, 0xfa};
   for (size_t i = 0; i < sizeof counts; i++) {
     uint8_t bytes[] = {1, counts[i], 255, 255, 255, 255, 0, 0, 0};
     refused(bytes, sizeof bytes);

@@ -2,6 +2,7 @@
 import * as assert from "uvu/assert";
 import fc from "fast-check";
 import { decodeValue, encodeValue, valueCodecWith } from "../../mod.ts";
+import { usage } from "../../primitives/_message/utf8.ts";
 import { suite } from "../_run/harness.ts";
 import { assertEqual, assertSame, bytesOf, sent, values } from "./values.ts";
 
@@ -106,6 +107,7 @@ test("decodeValue() refuses lengths that no bytes follow", () => {
     0xf4,
     0xf5,
     0xf6,
+    0xfa,
   ];
   for (const tag of tags) {
     const bytes = Uint8Array.of(1, tag, ...most, 0, 0, 0);
@@ -120,6 +122,40 @@ test("decodeValue() refuses lengths that no bytes follow", () => {
   refuses(() => decodeValue(new Uint8Array(0)), TypeError, /nothing/);
   refuses(() => decodeValue([0, 1] as never), TypeError, /Array/);
   refuses(() => encodeValue(1, [] as never), TypeError, /Array/);
+});
+
+test("a long string is whole, in each of its forms", () => {
+  const forms: [text: string, tag: number][] = [
+    ["a".repeat(64), 0xfa],
+    ["ab".repeat(20_000), 0xfa],
+    ["ü".repeat(64), 0xe6],
+    ["a".repeat(99) + "ÿ", 0xe6],
+    ["\0".repeat(100), 0xfa],
+    ["\ud800".repeat(70), 0xe7],
+  ];
+  for (const [text, tag] of forms) {
+    const bytes = bytesOf(text);
+    assert.is(bytes[1], tag);
+    assert.is(decodeValue(bytes), text);
+    const before = usage.buffers;
+    usage.buffers = false; // as in a browser
+    try {
+      assert.is(decodeValue(new Uint8Array(bytes)), text);
+    } finally {
+      usage.buffers = before;
+    }
+  }
+  // Others than we may write more than ASCII as Latin-1.
+  const latin1 = new Uint8Array(6 + 256).map((_, i) => i - 6);
+  latin1.set([0, 0xfa, 0, 1, 0, 0]);
+  const all = String.fromCharCode(...latin1.subarray(6));
+  assert.is(decodeValue(latin1), all);
+  usage.buffers = false;
+  try {
+    assert.is(decodeValue(new Uint8Array(latin1)), all);
+  } finally {
+    usage.buffers = true;
+  }
 });
 
 test("what cannot be sent is refused with its path", () => {

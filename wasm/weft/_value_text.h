@@ -40,6 +40,7 @@ WEFT__BEGIN
 #define WEFT__VALUE_VIEW 0xf7
 #define WEFT__VALUE_ERROR 0xf8
 #define WEFT__VALUE_BOXED 0xf9
+#define WEFT__VALUE_LATIN1 0xfa
 
 /* The most names of a shape. */
 #define WEFT__VALUE_NAMES 64
@@ -159,10 +160,11 @@ static inline bool weft__value_string(const uint8_t *at, const uint8_t *end,
   int32_t tag = *at++;
   int64_t length = tag & 63;
   chars->unit = 1;
-  if (tag == WEFT__VALUE_UTF8 || tag == WEFT__VALUE_UTF16) {
+  if (tag == WEFT__VALUE_LATIN1 || tag == WEFT__VALUE_UTF8 ||
+      tag == WEFT__VALUE_UTF16) {
     if (end - at < 4) return false;
-    chars->unit = tag == WEFT__VALUE_UTF8 ? 0 : 2;
-    length = weft__value_u32(at) * (chars->unit == 0 ? INT64_C(1) : 2);
+    if (tag != WEFT__VALUE_LATIN1) chars->unit = tag == WEFT__VALUE_UTF8 ? 0 : 2;
+    length = weft__value_u32(at) * (chars->unit == 2 ? INT64_C(2) : 1);
     at += 4;
   } else if (tag < WEFT__VALUE_SHORT || tag >= WEFT__VALUE_SHARED_SHAPE) {
     return false;

@@ -186,6 +186,7 @@ static inline bool weft__value_rare(weft_value_message *m, weft__value_head *h,
       return weft__value_fixed(h, end, WEFT_VALUE_BOXED, 0, 1);
     case WEFT__VALUE_VIEW:
       return weft__value_fixed(h, end, WEFT_VALUE_VIEW, 9, 1);
+    case WEFT__VALUE_LATIN1:
     case WEFT__VALUE_UTF8:
       return weft__value_many(h, end, WEFT_VALUE_STRING, 1, 0);
     case WEFT__VALUE_UTF16:

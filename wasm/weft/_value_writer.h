@@ -184,7 +184,7 @@ static inline void weft__value_put_text(weft_value_writer *w,
   if (most > 255 || count > 63) {
     int64_t bytes = text.end - text.at;
     if (bytes > INT32_MAX) w->error = EINVAL;
-    weft__value_byte(w, WEFT__VALUE_UTF8);
+    weft__value_byte(w, most < 128 ? WEFT__VALUE_LATIN1 : WEFT__VALUE_UTF8);
     weft__value_put32(w, (uint32_t)(bytes & INT32_MAX));
     weft__value_put(w, text.at, (int32_t)(bytes & INT32_MAX));
     return;
