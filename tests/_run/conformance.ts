@@ -30,14 +30,26 @@ const CODES: Readonly<Record<number, string>> = {
   5: "untested",
 };
 
+/** Tests that nobody should run by chance. */
+const DANGEROUS: Readonly<Record<string, string>> = {
+  "pthread_cond_init/1-2.c": "it sets the clock of the machine",
+  "pthread_cond_init/2-2.c": "it sets the clock of the machine",
+};
+
 /** Tests that fail because of what weft_pthread.h says that it has not. */
 const SAID: Readonly<Record<string, string>> = {
+  "pthread_cond_timedwait/2-3.c": "one thread unlocks what another has locked",
+  "pthread_mutex_lock/3-1.c": "it may send signals before it has a handler",
   "pthread_rwlock_rdlock/2-3.c": "it needs priorities",
   "pthread_rwlock_timedrdlock/6-2.c": "it destroys a lock that is held",
   "pthread_rwlock_timedwrlock/6-2.c": "it destroys a lock that is held",
+  "pthread_rwlock_unlock/4-1.c": "it forbids EPERM, which POSIX allows",
   "pthread_spin_unlock/3-1.c": "it forbids EPERM, which POSIX allows",
   "sem_timedwait/9-1.c": "it needs waits that a signal ends",
 };
+
+/** Some tests fork, and share what they made. */
+const OURS_IN_FRONT = ["-include", "weft_pthread.h", "-DWEFT_PROCESS_SHARED"];
 
 /** Seconds for a test: some sleep for several. */
 const LIMIT = 60;
@@ -85,8 +97,14 @@ for (const name of fs.readdirSync(interfaces).sort()) {
     .filter((file) => /^\d+-\d+\.c$/.test(file)).sort();
   for (const test of tests) {
     const file = path.join(folder, test);
+    const dangerous = DANGEROUS[`${name}/${test}`];
+    if (dangerous !== undefined) {
+      console.log(`${name}/${test}: not run: ${dangerous}`);
+      counts.set("not run", (counts.get("not run") ?? 0) + 1);
+      continue;
+    }
     const said = SAID[`${name}/${test}`];
-    const found = await verdict(file, root, ["-include", "weft_pthread.h"]);
+    const found = await verdict(file, root, OURS_IN_FRONT);
     const ours = said !== undefined && found !== "passed"
       ? `cannot be said: ${said}`
       : found;

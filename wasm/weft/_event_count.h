@@ -47,7 +47,7 @@ WEFT__SELDOM static inline bool weft__event_wake_slow(int32_t *epoch, int32_t n,
  * Wakes up to `n` sleepers of an epoch, if there are any. False if it was left
  * to a wake that is on its way.
  */
-static inline bool weft__event_wake(int32_t *epoch, int32_t n) {
+static inline WEFT__SHARED bool weft__event_wake(int32_t *epoch, int32_t n) {
   /* Pairs with (W): we see the waiter, or it sees what we published. */
   weft__light();
   int32_t waiters = weft__load(weft__event_waiters(epoch));
@@ -56,7 +56,7 @@ static inline bool weft__event_wake(int32_t *epoch, int32_t n) {
 }
 
 /* Counts a waiter; the epoch to sleep on after one more look. */
-static inline int32_t weft__event_announce(int32_t *epoch) {
+static inline WEFT__SHARED int32_t weft__event_announce(int32_t *epoch) {
   /* (W) announce, then look again */
   weft__add(weft__event_waiters(epoch), 1);
   weft__heavy();
@@ -70,7 +70,7 @@ static inline int32_t weft__event_announce(int32_t *epoch) {
 }
 
 /* Stops counting a waiter. */
-static inline void weft__event_withdraw(int32_t *epoch) {
+static inline WEFT__SHARED void weft__event_withdraw(int32_t *epoch) {
   int32_t *waiters = weft__event_waiters(epoch);
   if (weft__plus(weft__add(waiters, -1), -1) == WEFT__EVENT_AWAITED_BIT)
     weft__compare_exchange(waiters, WEFT__EVENT_AWAITED_BIT, 0);

@@ -38,7 +38,7 @@ static inline void weft__fence(void) {
 #endif
 }
 
-#if defined(__linux__) && defined(SYS_membarrier) && \
+#if defined(__linux__) && defined(WEFT__SYS_BARRIER) && \
     !defined(WEFT_PROCESS_SHARED)
 #define WEFT__ASYMMETRIC 1
 
@@ -52,7 +52,7 @@ __attribute__((weak, visibility("default"))) int32_t weft__system_fences;
    primitive does it. */
 static inline void weft__fences(void) {
   if (weft__hint(&weft__system_fences) != 0) return;
-  bool can = syscall(SYS_membarrier, WEFT__MEMBARRIER_REGISTER, 0, 0) == 0;
+  bool can = syscall(WEFT__SYS_BARRIER, WEFT__MEMBARRIER_REGISTER, 0, 0) == 0;
   weft__compare_exchange(&weft__system_fences, 0, can ? 1 : -1);
 }
 
@@ -67,7 +67,7 @@ static inline void weft__heavy(void) {
   weft__fences();
   weft__fence();
   if (weft__hint(&weft__system_fences) > 0)
-    (void)syscall(SYS_membarrier, WEFT__MEMBARRIER, 0, 0);
+    (void)syscall(WEFT__SYS_BARRIER, WEFT__MEMBARRIER, 0, 0);
 }
 #else
 #define weft__fences() ((void)0)

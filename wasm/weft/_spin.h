@@ -6,13 +6,14 @@
 
 WEFT__BEGIN
 
-/* How many rounds a blocking call spins before it sleeps. */
+/* How many rounds a blocking call spins before it sleeps. With 0, a program has
+   no code to spin. */
 #ifndef WEFT_SPIN_ROUNDS
 #define WEFT_SPIN_ROUNDS 20
 #endif
 
 /* Waits for about `tenths` of a microsecond, without reading shared memory. */
-static inline void weft__pass(int tenths) {
+static inline WEFT__SHARED void weft__pass(int tenths) {
   volatile int left = 40 * tenths;
   while (left > 0) {
     int rest = left;
@@ -89,7 +90,7 @@ static inline void weft__spin_useless(const weft__spinning *spin) {
 
 /* Begins the next round, which takes about a microsecond. Returns false if it
    is better to sleep now. */
-static inline bool weft__spin_next(weft__spinning *spin) {
+static inline WEFT__SHARED bool weft__spin_next(weft__spinning *spin) {
   do {
     if (spin->round >= spin->rounds) {
       weft__spin_useless(spin);
@@ -105,7 +106,8 @@ static inline bool weft__spin_next(weft__spinning *spin) {
 }
 
 /* Returns `found`; if it is true, the next call may spin for longer. */
-static inline bool weft__spin_found(weft__spinning *spin, bool found) {
+static inline WEFT__SHARED bool weft__spin_found(
+    weft__spinning *spin, bool found) {
   weft_agent *agent = &WEFT_AGENT();
   int32_t spared = WEFT_SPIN_ROUNDS - 2 * spin->round - 2;
   if (spared < 0) spared = 0;
@@ -140,9 +142,10 @@ static inline int32_t weft__spin_initial_delay(const int32_t *own) {
 }
 /* Begins to spin, to wait for another agent. The first look comes at once if
    `own` is NULL, and otherwise after the delay that suits the index `own`. */
-static inline weft__spinning weft__spin_begin(const int32_t *own,
+static inline WEFT__SHARED weft__spinning weft__spin_begin(const int32_t *own,
                                               int64_t timeout) {
   weft__spinning spin = {0, 0, 0, false};
+  if (WEFT_SPIN_ROUNDS == 0) return spin;
   spin.rounds = weft__spin_rounds(timeout);
   if (own != NULL && spin.rounds > 0)
     spin.initial_delay = weft__spin_initial_delay(own);
@@ -213,7 +216,7 @@ static inline weft__spinning weft__spin_chosen(void) {
    state. */
 #define WEFT__SPIN(spin, own, timeout)                           \
   for (weft__spinning spin = weft__spin_begin((own), (timeout)); \
-       weft__spin_next(&(spin));)
+       WEFT_SPIN_ROUNDS != 0 && weft__spin_next(&(spin));)
 #endif
 
 WEFT__END

@@ -26,7 +26,10 @@ enum { WEFT__ROW_SEQUENCE = 1, WEFT__ROW_ON = 2 };
 
 #if defined(WEFT_NOW) || defined(WEFT_REALTIME)
 #elif defined(__EMSCRIPTEN__)
-#define WEFT_NOW() ((int64_t)(emscripten_get_now() * 1e6))
+static inline WEFT__SHARED int64_t weft__now(void) {
+  return (int64_t)(emscripten_get_now() * 1e6);
+}
+#define WEFT_NOW() weft__now()
 #elif defined(__wasm__)
 __attribute__((import_module("env"), import_name("weft_now"))) double weft_now(
     void);
@@ -58,7 +61,9 @@ __attribute__((import_module("env"), import_name("weft_now"))) double weft_now(
  * library has their numbers; musl's names the old call for 32 bits in its own
  * way. Newer 32-bit machines only have the calls for 64 bits.
  */
-#if defined(SYS_futex) && defined(SYS_clock_gettime)
+#if defined(WEFT__SYS_FUTEX)
+typedef long weft__kernel_long;
+#elif defined(SYS_futex) && defined(SYS_clock_gettime)
 #define WEFT__SYS_FUTEX SYS_futex
 #define WEFT__SYS_CLOCK_GETTIME SYS_clock_gettime
 typedef long weft__kernel_long;
@@ -100,7 +105,7 @@ extern int __ulock_wake(uint32_t op, void *at, uint64_t value);
 
 #ifndef WEFT_REALTIME /* what may wait */
 /* The instant `timeout` ns from now. */
-static inline int64_t weft__deadline(int64_t timeout) {
+static inline WEFT__SHARED int64_t weft__deadline(int64_t timeout) {
   return timeout < 0 ? INT64_MAX : WEFT_NOW() + timeout;
 }
 
@@ -163,8 +168,8 @@ static inline void weft__note_sleep(const int32_t *word) {
  * WEFT__NOT_EQUAL means that the caller must look again.
  * So does WEFT__LOOKED, after a second in which nothing happened.
  */
-static inline int weft__sleep(int32_t *word, int32_t value, int64_t deadline,
-                              int64_t at_most) {
+static inline WEFT__SHARED int weft__sleep(
+    int32_t *word, int32_t value, int64_t deadline, int64_t at_most) {
   int64_t left = at_most < WEFT__LOOK ? at_most : WEFT__LOOK;
   bool last = false;
   if (deadline != INT64_MAX) {

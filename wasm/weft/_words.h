@@ -47,11 +47,24 @@
 #error "weft.h needs threads: build with -pthread (or -matomics)"
 #endif
 #elif defined(__linux__)
+#if defined(__x86_64__) && defined(__LP64__)
+/* Numbers of calls that never change: <sys/syscall.h> is long. */
+#define WEFT__SYS_FUTEX 202
+#define WEFT__SYS_RANDOM 318
+#define WEFT__SYS_BARRIER 324
+#else
 #include <sys/syscall.h>
+#define WEFT__SYS_RANDOM SYS_getrandom
+#ifdef SYS_membarrier
+#define WEFT__SYS_BARRIER SYS_membarrier
+#endif
+#endif
 #include <time.h>
+/* <unistd.h> is long, too, and hides it with -std=c11. */
+#if defined(__cplusplus)
 #include <unistd.h>
-#if !defined(__cplusplus) && !defined(__USE_MISC)
-extern long syscall(long number, ...); /* hidden by -std=c11 */
+#elif !defined(_UNISTD_H) || !defined(__USE_MISC)
+extern long syscall(long number, ...);
 #endif
 #if !defined(__cplusplus) && !defined(__USE_POSIX199309)
 extern int clock_gettime(int clock, struct timespec *at); /* hidden, too */
@@ -102,6 +115,15 @@ extern int clock_gettime(int clock, struct timespec *at); /* hidden, too */
 #define WEFT__SELDOM __attribute__((noinline))
 #else
 #define WEFT__SELDOM __attribute__((cold))
+#endif
+
+/* Called from several places, where a program shall be small: one copy. */
+#if defined(WEFT_KERNEL_ONE) /* kernel.c has no stack for that */
+#define WEFT__SHARED
+#elif defined(__wasm__) && defined(__OPTIMIZE_SIZE__)
+#define WEFT__SHARED __attribute__((noinline))
+#else
+#define WEFT__SHARED
 #endif
 
 WEFT__BEGIN

@@ -45,7 +45,7 @@ static inline uint32_t weft__random(void) {
   return (uint32_t)(emscripten_random() * 268435456.0f);
 #elif defined(__linux__)
   uint32_t bits = 0;
-  syscall(SYS_getrandom, &bits, sizeof bits, 0);
+  syscall(WEFT__SYS_RANDOM, &bits, sizeof bits, 0);
   return bits;
 #elif defined(__APPLE__)
   return arc4random();
@@ -75,16 +75,22 @@ static inline void weft__agent_watch_forks(void) {
 #define weft__agent_watch_forks() ((void)0)
 #endif
 
+/* Draws the id of this thread. */
+WEFT__SELDOM static inline int32_t weft__agent_draw(void) {
+  weft_agent *agent = &WEFT_AGENT();
+  weft__agent_watch_forks();
+  while (agent->id == 0) agent->id = (int32_t)(WEFT_RANDOM() & 0x0fffffff);
+  return agent->id;
+}
+
 /* This thread's id, 1 to 2^28 - 1, drawn at random when first asked for. If
    WEFT_PROCESS_SHARED is defined, the child of a fork draws another one. */
 static inline int32_t weft_agent_id(void) {
 #ifdef WEFT_AGENT_ID /* kernel.c gets the id with each call */
   return WEFT_AGENT_ID();
 #else
-  weft_agent *agent = &WEFT_AGENT();
-  if (agent->id == 0) weft__agent_watch_forks();
-  while (agent->id == 0) agent->id = (int32_t)(WEFT_RANDOM() & 0x0fffffff);
-  return agent->id;
+  int32_t id = WEFT_AGENT().id;
+  return id != 0 ? id : weft__agent_draw();
 #endif
 }
 
@@ -135,7 +141,7 @@ static inline void weft_agent_set_blocking(bool allowed) {
   WEFT_AGENT().blocking = allowed ? 1 : -1;
 }
 
-static inline bool weft__may_block(void) {
+static inline WEFT__SHARED bool weft__may_block(void) {
   weft_agent *agent = &WEFT_AGENT();
   if (agent->blocking == 0) {
 #if defined(__EMSCRIPTEN_PTHREADS__)

@@ -115,7 +115,7 @@ static inline WEFT__RESULT weft_mpmc_queue *weft_mpmc_queue_attach(void *at) {
 }
 
 /* The slot of a ticket: its turn, then the element. */
-static inline int32_t *weft__mpmc_slot(const weft_mpmc_queue *q,
+static inline WEFT__SHARED int32_t *weft__mpmc_slot(const weft_mpmc_queue *q,
                                        int32_t ticket) {
   uint32_t slot = ((uint32_t)ticket >> 1) & (uint32_t)(q->capacity - 1);
   return (int32_t *)(uintptr_t)(q + 1) +
@@ -300,23 +300,23 @@ static inline int32_t weft_mpmc_queue_try_pop_many(weft_mpmc_queue *q,
 
 /* Appends the element at `src`. Returns 0, EBUSY if the queue is full, or EPIPE
    if it was closed. */
-static inline WEFT__CHECKED int weft_mpmc_queue_try_push(weft_mpmc_queue *q,
-                                                         const void *src) {
+static inline WEFT__SHARED WEFT__CHECKED int weft_mpmc_queue_try_push(
+    weft_mpmc_queue *q, const void *src) {
   int32_t count = weft_mpmc_queue_try_push_many(q, src, 1);
   return count == 1 ? 0 : count == 0 ? EBUSY : -count;
 }
 
 /* Moves the oldest element to `dst`. Returns 0, EBUSY if there is none, or
    EPIPE if there is none and the queue was closed. */
-static inline WEFT__CHECKED int weft_mpmc_queue_try_pop(weft_mpmc_queue *q,
-                                                        void *dst) {
+static inline WEFT__SHARED WEFT__CHECKED int weft_mpmc_queue_try_pop(
+    weft_mpmc_queue *q, void *dst) {
   int32_t count = weft_mpmc_queue_try_pop_many(q, dst, 1);
   return count == 1 ? 0 : count == 0 ? EBUSY : -count;
 }
 
 /* Appends a 4-byte element; EINVAL if elements are not 4 bytes. */
-static inline WEFT__CHECKED int weft_mpmc_queue_try_push_int(weft_mpmc_queue *q,
-                                                             int32_t value) {
+static inline WEFT__SHARED WEFT__CHECKED int weft_mpmc_queue_try_push_int(
+    weft_mpmc_queue *q, int32_t value) {
   int32_t ticket = 0;
   if (q->element_size != 4) return EINVAL;
   int32_t count = weft__mpmc_claim_push(q, 1, &ticket);
@@ -328,8 +328,8 @@ static inline WEFT__CHECKED int weft_mpmc_queue_try_push_int(weft_mpmc_queue *q,
 }
 
 /* Takes the oldest 4-byte element; EINVAL if elements are not 4 bytes. */
-static inline WEFT__CHECKED int weft_mpmc_queue_try_pop_int(weft_mpmc_queue *q,
-                                                            int32_t *value) {
+static inline WEFT__SHARED WEFT__CHECKED int weft_mpmc_queue_try_pop_int(
+    weft_mpmc_queue *q, int32_t *value) {
   int32_t ticket = 0;
   if (q->element_size != 4) return EINVAL;
   int32_t count = weft__mpmc_claim_pop(q, 1, &ticket);
@@ -376,7 +376,7 @@ static inline void weft_mpmc_queue_consume(weft_mpmc_queue *q, void *slot) {
  * too early, and the woken agents found nothing. So the agent that takes the
  * late element wakes another one.
  */
-static inline void weft__mpmc_pass_push(weft_mpmc_queue *q) {
+static inline WEFT__SHARED void weft__mpmc_pass_push(weft_mpmc_queue *q) {
   int32_t tail = weft__load(&q->tail);
   if (tail & WEFT_MPMC_QUEUE_CLOSED_BIT)
     weft__event_wake(&q->push_epoch, WEFT__ALL);
@@ -397,7 +397,7 @@ static inline bool weft__mpmc_poppable(const weft_mpmc_queue *q) {
   }
 }
 
-static inline void weft__mpmc_pass_pop(weft_mpmc_queue *q) {
+static inline WEFT__SHARED void weft__mpmc_pass_pop(weft_mpmc_queue *q) {
   if (weft__mpmc_poppable(q))
     weft__event_wake(&q->pop_epoch,
                      weft_mpmc_queue_closed(q) ? WEFT__ALL : 1);
@@ -413,7 +413,8 @@ static inline void weft__mpmc_pass_pop(weft_mpmc_queue *q) {
 /* The ticket that another agent has claimed and not handed on, or -1. An agent
    that finds the same one twice, a second apart, gives up: the queue is
    blocked. */
-static inline int64_t weft__mpmc_stuck(const weft_mpmc_queue *q, bool push) {
+static inline WEFT__SHARED int64_t weft__mpmc_stuck(
+    const weft_mpmc_queue *q, bool push) {
   if (!WEFT_MPMC_QUEUE_TELLS) return -1;
   int32_t head = weft__load(&q->head);
   int32_t tail = weft__load(&q->tail) & ~WEFT_MPMC_QUEUE_CLOSED_BIT;

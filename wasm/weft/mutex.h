@@ -91,7 +91,7 @@ static inline WEFT__CHECKED int weft_mutex_try_lock(weft_mutex *m) {
 /* Looks for a short time whether the mutex comes free, once a microsecond: each
    look takes the cache line from the owner, which needs it to unlock. If the
    lock was handed to a sleeper, stop: spinning would take its core. */
-static inline bool weft__mutex_spin(weft_mutex *m, int32_t id,
+static inline WEFT__SHARED bool weft__mutex_spin(weft_mutex *m, int32_t id,
                                     int64_t timeout) {
   WEFT__SPIN(spin, NULL, timeout) {
     int32_t state = weft__load(&m->state);
@@ -129,7 +129,7 @@ static inline void weft__mutex_decline(weft_mutex *m) {
  * after 100 ms: if 64 agents share two cores, a woken agent may need that long
  * to run.
  */
-static inline int weft__mutex_lock_slow(weft_mutex *m, int32_t id,
+static inline WEFT__SHARED int weft__mutex_lock_slow(weft_mutex *m, int32_t id,
                                         int32_t state, int64_t timeout,
                                         bool in_line) {
   int64_t patience = in_line ? WEFT__MUTEX_LINE_PATIENCE : WEFT__MUTEX_PATIENCE;
@@ -200,12 +200,12 @@ static inline WEFT__CHECKED int weft_mutex_lock(weft_mutex *m,
   int32_t state = weft__compare_exchange(&m->state, WEFT_MUTEX_UNLOCKED, id);
   if (state == WEFT_MUTEX_UNLOCKED) return 0;
   if ((state & WEFT_MUTEX_OWNER_MASK) == id) return EDEADLK;
-  if (weft__mutex_spin(m, id, timeout)) return 0;
+  if (WEFT_SPIN_ROUNDS != 0 && weft__mutex_spin(m, id, timeout)) return 0;
   return weft__mutex_lock_slow(m, id, state, timeout, false);
 }
 
-static inline int weft__mutex_unlock_slow(weft_mutex *m, int32_t id,
-                                          int32_t state) {
+static inline WEFT__SHARED int weft__mutex_unlock_slow(
+    weft_mutex *m, int32_t id, int32_t state) {
   if ((state & WEFT_MUTEX_OWNER_MASK) != id) return EPERM;
   /* CONTENDED is set, and nobody but the owner changes the word now. */
   if (weft__load(&m->starving) == 0) { /* before it is given: see (G) */

@@ -402,29 +402,43 @@ static inline int32_t weft_spsc_queue_try_pop_many(weft_spsc_queue *q,
   return weft__spsc_pop_many(q, dst, n);
 }
 
+/* What a push of one element returns if weft__spsc_room was 0 or an error. */
+static inline int weft__spsc_refused(const weft_spsc_queue *q, int32_t room) {
+  if (room < 0) return -room;
+  return weft_spsc_queue_closed(q) ? EPIPE : EBUSY;
+}
+
 /* Appends the element at `src`. Returns 0, EBUSY if the queue is full, EPIPE if
    it was closed, or EPERM if another agent is the producer. */
-static inline WEFT__CHECKED int weft_spsc_queue_try_push(weft_spsc_queue *q,
-                                                         const void *src) {
-  int32_t count = weft_spsc_queue_try_push_many(q, src, 1);
-  return count == 1 ? 0 : count == 0 ? EBUSY : -count;
+static inline WEFT__SHARED WEFT__CHECKED int weft_spsc_queue_try_push(
+    weft_spsc_queue *q, const void *src) {
+  if (weft__spsc_begin_push(q) != 0) return EPERM;
+  int32_t tail = weft__hint(&q->tail) & WEFT_SPSC_QUEUE_INDEX_MASK;
+  int32_t room = weft__spsc_room(q, tail, 1);
+  if (room <= 0) return weft__spsc_refused(q, room);
+  weft__copy(weft__spsc_at(q, tail), (const int32_t *)src, q->element_size / 4);
+  return weft__spsc_publish(q, tail, 1);
 }
 
 /* Moves the oldest element to `dst`. Returns 0, EBUSY if there is none, EPIPE
    if there is none and the queue was closed, or EPERM if another agent is the
    consumer. */
-static inline WEFT__CHECKED int weft_spsc_queue_try_pop(weft_spsc_queue *q,
-                                                        void *dst) {
-  int32_t count = weft_spsc_queue_try_pop_many(q, dst, 1);
-  return count == 1 ? 0 : count == 0 ? EBUSY : -count;
+static inline WEFT__SHARED WEFT__CHECKED int weft_spsc_queue_try_pop(
+    weft_spsc_queue *q, void *dst) {
+  if (weft__spsc_begin_pop(q) != 0) return EPERM;
+  int32_t head = weft__hint(&q->head) & WEFT_SPSC_QUEUE_INDEX_MASK;
+  int32_t filled = weft__spsc_filled(q, head, 1);
+  if (filled <= 0) return filled == 0 ? EBUSY : -filled;
+  weft__copy((int32_t *)dst, weft__spsc_at(q, head), q->element_size / 4);
+  weft__spsc_release(q, head, 1);
+  return 0;
 }
 
 /* try_push_int of the agent that is the producer. */
 static inline int weft__spsc_push_int(weft_spsc_queue *q, int32_t value) {
   int32_t tail = weft__hint(&q->tail) & WEFT_SPSC_QUEUE_INDEX_MASK;
   int32_t room = weft__spsc_room(q, tail, 1);
-  if (room == 0) return weft_spsc_queue_closed(q) ? EPIPE : EBUSY;
-  if (room < 0) return -room;
+  if (room <= 0) return weft__spsc_refused(q, room);
   *weft__spsc_int_at(q, tail) = value; /* published by (P) */
   return weft__spsc_publish(q, tail, 1);
 }
@@ -441,8 +455,8 @@ static inline int weft__spsc_pop_int(weft_spsc_queue *q, int32_t *value) {
 
 /* Appends a 4-byte element, as try_push; EINVAL if elements are not 4
    bytes. */
-static inline WEFT__CHECKED int weft_spsc_queue_try_push_int(weft_spsc_queue *q,
-                                                             int32_t value) {
+static inline WEFT__SHARED WEFT__CHECKED int weft_spsc_queue_try_push_int(
+    weft_spsc_queue *q, int32_t value) {
   if (q->element_size != 4) return EINVAL;
   if (weft__spsc_begin_push(q) != 0) return EPERM;
   return weft__spsc_push_int(q, value);
@@ -450,8 +464,8 @@ static inline WEFT__CHECKED int weft_spsc_queue_try_push_int(weft_spsc_queue *q,
 
 /* Takes the oldest 4-byte element, as try_pop; EINVAL if elements are not 4
    bytes. */
-static inline WEFT__CHECKED int weft_spsc_queue_try_pop_int(weft_spsc_queue *q,
-                                                            int32_t *value) {
+static inline WEFT__SHARED WEFT__CHECKED int weft_spsc_queue_try_pop_int(
+    weft_spsc_queue *q, int32_t *value) {
   if (q->element_size != 4) return EINVAL;
   if (weft__spsc_begin_pop(q) != 0) return EPERM;
   return weft__spsc_pop_int(q, value);

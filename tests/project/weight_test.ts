@@ -1,0 +1,46 @@
+// What a mutex and a queue of C cost a module of WebAssembly, and that it does
+// not grow unnoticed.
+import * as fs from "node:fs";
+import * as path from "node:path";
+import { fileURLToPath } from "node:url";
+import * as assert from "uvu/assert";
+import { emcc, PTHREADS } from "../../wasm/emcc.ts";
+import { suite } from "../_run/harness.ts";
+import { BUILT } from "../_run/native.ts";
+
+const SOURCE = fileURLToPath(new URL("fixtures/weight.c", import.meta.url));
+const WASM = fileURLToPath(new URL("../../wasm", import.meta.url));
+
+/** The most bytes that a mutex and the queue may add; and without spinning. */
+const MOST: Readonly<Record<string, readonly [spins: number, sleeps: number]>> =
+  {
+    spsc: [2900, 2250],
+    mpmc: [3100, 2500],
+  };
+
+const test = suite("Weight");
+
+/** The bytes of the module that these flags make. */
+async function bytesOf(name: string, ...flags: string[]): Promise<number> {
+  const out = path.join(BUILT, `weight-${name}.mjs`);
+  fs.mkdirSync(BUILT, { recursive: true });
+  const args = [...PTHREADS, "-Os", `-I${WASM}`, ...flags];
+  await emcc({ sources: [SOURCE], args, out, quiet: true });
+  return fs.statSync(out.replace(/mjs$/, "wasm")).size;
+}
+
+for (const [queue, limits] of Object.entries(MOST)) {
+  for (const [i, most] of limits.entries()) {
+    const how = i === 0 ? "" : ", that never spins,";
+    test(`a mutex and ${queue}_queue${how} add ${most} bytes at most`, async () => {
+      const rounds = i === 0 ? [] : ["-DWEFT_SPIN_ROUNDS=0"];
+      const words = [`-DQUEUE=${queue}`, ...rounds];
+      const before = await bytesOf("none");
+      const after = await bytesOf(`${queue}-${i}`, ...words);
+      const more = after - before;
+      assert.ok(more <= most, `${more} bytes`);
+      // Far below what it may have, nobody would notice it grow.
+      assert.ok(more > most * 0.9, `only ${more} bytes: lower it`);
+    });
+  }
+}
