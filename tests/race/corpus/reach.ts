@@ -304,6 +304,45 @@ const queue: Body = (w, id) => {
   }
 };
 
+// ---- agents that mostly use words of their own ---------------------------------
+
+/** Agent 0 looks for the last zero; each other agent adds to its neighbour's. */
+const lastZero = (agents: number): Body[] => [
+  (w, id) => {
+    let at = agents + id;
+    while (Atomics.load(w, at) !== 0) at--;
+  },
+  ...times(
+    agents,
+    (w, id) => Atomics.store(w, id, Atomics.load(w, id - 1) + 1),
+  ),
+];
+
+const INODES = 32;
+const BLOCKS = 26;
+
+/** Takes a block for its file; from 14 agents on, some meet at a block. */
+const file: Body = (w, id) => {
+  const owner = INODES;
+  const locks = owner + INODES;
+  const used = locks + BLOCKS;
+  const lock = (at: number) => {
+    while (Atomics.compareExchange(w, at, 0, 1) !== 0);
+  };
+  lock(id);
+  for (let block = 2 * id % BLOCKS;; block = (block + 1) % BLOCKS) {
+    lock(locks + block);
+    const free = Atomics.load(w, used + block) === 0;
+    if (free) {
+      Atomics.store(w, used + block, 1);
+      Atomics.store(w, owner + id, block + 1);
+    }
+    Atomics.store(w, locks + block, 0);
+    if (free) break;
+  }
+  Atomics.store(w, id, 0);
+};
+
 // ---- a lock whose handle remembers the ticket ---------------------------------
 
 /** Words 0 and 1 are the next ticket and the one that is served. */
@@ -343,6 +382,16 @@ const promised = ({ name, run }: Reach): Reach => ({
   run: (options) => run({ ...options, memoryless: true }),
 });
 
+/** The program, with groups of agents that concern no others. */
+const grouped = ({ name, run }: Reach): Reach => ({
+  name: `${name}, groups`,
+  run: (options) =>
+    run(options.reduce === false ? options : { ...options, reduce: "groups" }),
+});
+
+const LAST_ZERO = of("last zero, 9 agents", 10, lastZero(9));
+const FILES = of("file system, 16 agents", 128, times(16, file));
+
 /** The programs of the table. */
 export const REACH: readonly Reach[] = [
   of(
@@ -378,6 +427,10 @@ export const REACH: readonly Reach[] = [
   of("Treiber stack with tags, 3 agents", 16, times(3, treiber)),
   of("Michael-Scott queue, 2 agents", 12, times(2, queue)),
   of("Michael-Scott queue, 3 agents", 12, times(3, queue)),
+  LAST_ZERO,
+  grouped(LAST_ZERO),
+  FILES,
+  grouped(FILES),
   handles(2, 2),
   handles(3, 1),
   of("stack with tags, 2 agents", 16, stackOnce(1)),
