@@ -31,7 +31,7 @@ there is about the latch. Where no folder bears the name, it runs the tests whos
 names contain it.
 
 --all    also what is long by nature: the torture, the workloads, pages, packages,
-         every way to build the native programs, and deeper searches
+         sites, every compiler and way to build, and deeper searches
 --fresh  explores again what has not changed since it passed; so does CI=true`;
 
 /** Runs one file, or the examples, and prints its row. */

@@ -15,8 +15,9 @@ export const MUTANTS = mutants("condition", {
     "int result = weft__condition_join(c, &group);",
     "weft_mutex_unlock(m); int result = weft__condition_join(c, &group);",
     [
-      "int32_t seen = weft__load(place); weft_mutex_unlock(m);",
-      "int32_t seen = weft__load(place);",
+      "int32_t seen = weft__load(weft__condition_place(c, group));\n" +
+      "weft_mutex_unlock(m);",
+      "int32_t seen = weft__load(weft__condition_place(c, group));",
     ],
   ],
 }, {
