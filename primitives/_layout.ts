@@ -1102,8 +1102,12 @@ export const SLAB_POOL_BITS = {
  * agent that fills it; or bit 30 and the number of the next entry, or 0. Then
  * the hash of the key. Then, if a value may have more than one word, `current`,
  * which changes by 1 with each value: its lowest bit is the number of the copy
- * that counts, 0 or 1. Then the key, and the value or its two copies. What may
- * differ in length begins with its length in bytes.
+ * that counts, 0 or 1. Then, in a cache, `used`: 1 if the entry was used since
+ * the hand passed it, or 0. Then the key, and the value or its two copies. What
+ * may differ in length begins with its length in bytes. A cache has eight
+ * stripes behind its entries, each of 32 words, from a multiple of 32 words on:
+ * hits, misses and evictions, each as two words of a stripe of a
+ * `striped_counter`.
  */
 export const HASH_MAP = {
   /** Kind and layout version. */
@@ -1115,6 +1119,7 @@ export const HASH_MAP = {
    * bits 12-27: the most bytes of a value
    * bit 28: keys differ in length
    * bit 29: values differ in length
+   * bit 30: it is a cache, which evicts entries
    */
   sizes: 2,
   /** Check word over the configuration. */
@@ -1132,6 +1137,22 @@ export const HASH_MAP = {
   seed_low: 7,
   /** The upper half. */
   seed_high: 8,
+  /**
+   * Entries that the hand of the clock has passed, modulo 2^32; 0 in a map that
+   * is no cache, as are the next two words.
+   * @writer any agent
+   */
+  hand: 16,
+  /**
+   * Entries that were freed, modulo 2^32.
+   * @writer any agent
+   */
+  freed: 17,
+  /**
+   * `freed` + 1 before the last search that found no free entry.
+   * @writer any agent
+   */
+  full: 18,
   length: 32,
 } as const;
 
@@ -1141,6 +1162,7 @@ export const HASH_MAP_BITS = {
   VALUE_SIZE: [12, 27],
   KEY_VARIES: 28,
   VALUE_VARIES: 29,
+  EVICTS: 30,
   CLAIMED: 31,
   LINKED: 30,
   NEXT: [0, 29],

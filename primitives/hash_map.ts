@@ -6,6 +6,7 @@
 
 import { HASH_MAP } from "./_layout.ts";
 import { Cell, wordsOfCodec } from "./_map/cell.ts";
+import { Clock } from "./_map/clock.ts";
 import {
   assertCodec,
   assertSame,
@@ -19,7 +20,14 @@ import {
 } from "./_map/config.ts";
 import { inheritBucket, lockBucket, unlockBucket } from "./_map/lock.ts";
 import { Places } from "./_map/places.ts";
-import { epochFor, hashOf, type Plan } from "./_map/plan.ts";
+import {
+  epochFor,
+  EVICTIONS,
+  hashOf,
+  HITS,
+  MISSES,
+  type Plan,
+} from "./_map/plan.ts";
 import { tellOfTable } from "./_map/problems.ts";
 import { NONE, Table } from "./_map/table.ts";
 import { Waits } from "./_map/waits.ts";
@@ -118,6 +126,9 @@ export const PROBLEMS: WordsProblems = {
  * store: see `_map/table.ts`. A view remembers where it found keys, and finds
  * them again by one or two loads: see `_map/places.ts`.
  *
+ * With `evict`, it is a cache: see `_map/clock.ts`. A reader then marks the entry,
+ * unless it is marked, and is counted.
+ *
  * Invariant: an entry is in one chain, free, or named after the agent that holds
  * the bucket's lock.
  * Progress: `get`, `has` and the iterators are lock-free: they begin again only
@@ -160,6 +171,8 @@ export class HashMap<K, V> extends Region<"hash_map"> {
   readonly #id: number;
   readonly #table: Table;
   readonly #waits: Waits;
+  /** What only a cache has. */
+  readonly #clock: Clock | undefined;
   readonly #plan: Plan;
   readonly #low: number;
   readonly #high: number;
@@ -223,6 +236,9 @@ export class HashMap<K, V> extends Region<"hash_map"> {
       this.#places !== undefined,
     );
     this.#waits = new Waits(words, plan, this.#id);
+    this.#clock = plan.evicts
+      ? new Clock(words, plan, this.#table, this.#id)
+      : undefined;
     this.#low = words[SEED_LOW]!;
     this.#high = words[SEED_HIGH]!;
     this.#key = new Cell("key", key, this.keySize);
@@ -308,6 +324,25 @@ export class HashMap<K, V> extends Region<"hash_map"> {
     return this.#table.size;
   }
 
+  /**
+   * How many calls found their key; only in a cache, else 0. These calls are
+   * counted: `get`, `getInto`, `getOrInsert` and `getOrInsertAsync`. A call of
+   * another agent may be counted a little later.
+   */
+  get hits(): number {
+    return this.#clock?.sum(HITS) ?? 0;
+  }
+
+  /** The same of calls that did not find their key. */
+  get misses(): number {
+    return this.#clock?.sum(MISSES) ?? 0;
+  }
+
+  /** How many entries were taken out so that others had room; or 0. */
+  get evictions(): number {
+    return this.#clock?.sum(EVICTIONS) ?? 0;
+  }
+
   // ---- reading --------------------------------------------------------------
 
   /**
@@ -326,14 +361,23 @@ export class HashMap<K, V> extends Region<"hash_map"> {
       if (
         value !== undefined && table.isCurrent(entry, places.current) &&
         table.isSame(bucket, version) // pairs with (F)
-      ) return value as V;
+      ) {
+        if (this.#clock !== undefined) this.#used(entry);
+        return value as V;
+      }
     }
     return this.#getSlow(key);
   }
 
+  /** Notes that an operation found its entry in a cache. */
+  #used(at: number): void {
+    this.#clock!.touch(at);
+    this.#clock!.count(true);
+  }
+
   #getSlow(key: K): V | undefined {
     const value = this.#value;
-    if (!this.#read(key, value.words)) return undefined;
+    if (!this.#isThere(key, value.words)) return undefined;
     const taken = value.take();
     if (this.#keepsValues) this.#places!.keepValue(taken, this.#table.current);
     return taken;
@@ -357,7 +401,7 @@ export class HashMap<K, V> extends Region<"hash_map"> {
       );
     }
     const value = this.#value;
-    return this.#read(key, value.words) ? value.copyTo(into) : -1;
+    return this.#isThere(key, value.words) ? value.copyTo(into) : -1;
   }
 
   /**
@@ -437,7 +481,11 @@ export class HashMap<K, V> extends Region<"hash_map"> {
    * @throws {DamagedError} If the map is damaged.
    */
   tryWaitFor(key: K, timeout = 0): V | undefined {
-    if (timeout === 0) return this.get(key);
+    if (timeout === 0) {
+      return this.#read(key, this.#value.words)
+        ? this.#value.take()
+        : undefined;
+    }
     return tryBlockOn(this.#coming(key), "tryWaitFor", timeout)?.[0];
   }
 
@@ -485,7 +533,8 @@ export class HashMap<K, V> extends Region<"hash_map"> {
   /**
    * Gives `key` the value `value`. Returns false if the map is full and the key
    * is not there; it may also say so while another agent adds or deletes an
-   * entry. With `ifAbsent`, returns false as well if the key is there.
+   * entry. With `ifAbsent`, returns false as well if the key is there. A cache is
+   * never full.
    *
    * @throws {TypeError} If a codec refuses its argument, an option is unknown,
    * or the bucket stays locked and this agent may not block.
@@ -580,8 +629,7 @@ export class HashMap<K, V> extends Region<"hash_map"> {
    */
   getOrInsert(key: K, make: (key: K) => V): V | undefined {
     assertFunction(make);
-    const words = this.#value.words;
-    if (this.#read(key, words)) return this.#value.take();
+    if (this.#isThere(key, this.#value.words)) return this.#value.take();
     const made = make(key);
     this.#value.put(made);
     this.#hash = this.#hashOf(key);
@@ -613,6 +661,7 @@ export class HashMap<K, V> extends Region<"hash_map"> {
     const wanted = this.#wanted(key);
     const attempt = () => this.#getOrBegin(wanted);
     const found = await awaitOn(this.#awaited(wanted, attempt), options);
+    this.#clock?.count(typeof found !== "number");
     if (typeof found !== "number") return found[0];
     try {
       const made = await make(key);
@@ -750,18 +799,30 @@ export class HashMap<K, V> extends Region<"hash_map"> {
     return hashOf(this.#low, this.#high, cell.words, cell.count);
   }
 
+  /** As `#read`; a cache counts it. */
+  #isThere(key: K, into: Int32Array): boolean {
+    const isThere = this.#read(key, into);
+    if (this.#clock !== undefined) this.#clock.count(isThere);
+    return isThere;
+  }
+
   #read(key: K, into?: Int32Array): boolean {
     const places = this.#places;
     const table = this.#table;
+    const clock = into === undefined ? undefined : this.#clock;
     if (places !== undefined && places.find(key)) {
       const { bucket, entry, version } = places;
-      if (table.readAgain(bucket, entry, version, into)) return true;
+      if (table.readAgain(bucket, entry, version, into)) {
+        clock?.touch(entry);
+        return true;
+      }
     }
     const hash = this.#hashOf(key);
     const { words, count } = this.#key;
     const bucket = table.bucketOf(hash);
     const at = table.read(bucket, hash, words, count, into);
     if (at === NONE) return false;
+    clock?.touch(at);
     if (table.isSettled) {
       places!.keep(key, at, bucket, table.version, () => this.#key.take());
     }
@@ -778,8 +839,14 @@ export class HashMap<K, V> extends Region<"hash_map"> {
     return this.#lock(this.#hash);
   }
 
-  /** Searches for the key in its locked bucket. */
+  /** Searches for the key in its locked bucket, to use its entry. */
   #searchFor(bucket: number, key: K): number {
+    const at = this.#entryFor(bucket, key);
+    if (at !== NONE) this.#clock?.touch(at);
+    return at;
+  }
+
+  #entryFor(bucket: number, key: K): number {
     const places = this.#places;
     if (places?.isFound) {
       if (this.#table.isSame(bucket, places.version)) return places.entry;
@@ -802,7 +869,13 @@ export class HashMap<K, V> extends Region<"hash_map"> {
   #insert(bucket: number, hash: number): boolean {
     const key = this.#key;
     const value = this.#value;
-    const isAdded = this.#table.insert(
+    const clock = this.#clock;
+    const number = clock === undefined
+      ? this.#table.allocate()
+      : clock.claim(bucket);
+    if (number === NONE) return clock !== undefined;
+    this.#table.insert(
+      number,
       bucket,
       hash,
       key.words,
@@ -810,8 +883,8 @@ export class HashMap<K, V> extends Region<"hash_map"> {
       value.words,
       value.count,
     );
-    if (isAdded) this.#waits.wake(hash);
-    return isAdded;
+    this.#waits.wake(hash);
+    return true;
   }
 
   /** Copies the value of the key, or adds `made`, which was put there. */
@@ -822,6 +895,7 @@ export class HashMap<K, V> extends Region<"hash_map"> {
       if (at === NONE) {
         return this.#insert(bucket, this.#hash) ? made : undefined;
       }
+      this.#clock?.touch(at);
       this.#copy(at);
     } finally {
       this.#unlock(bucket);
@@ -859,7 +933,9 @@ export class HashMap<K, V> extends Region<"hash_map"> {
     const bucket = this.#table.bucketOf(hash);
     const value = this.#value;
     const at = this.#table.read(bucket, hash, words, count, value.words);
-    return at === NONE ? undefined : [value.take()];
+    if (at === NONE) return undefined;
+    this.#clock?.touch(at);
+    return [value.take()];
   }
 
   /**
@@ -874,6 +950,7 @@ export class HashMap<K, V> extends Region<"hash_map"> {
     try {
       const at = this.#search(bucket, wanted.hash);
       if (at === NONE) return this.#waits.begin(wanted.hash);
+      this.#clock?.touch(at);
       this.#copy(at);
     } finally {
       this.#unlock(bucket);

@@ -5,6 +5,7 @@
  */
 
 import { STRIPED_COUNTER } from "./_layout.ts";
+import { addTo, HIGH, isSum, SECTOR, sumAt } from "./_lock/stripes.ts";
 import type { WordsProblems } from "./_memory/problems.ts";
 import {
   allocate,
@@ -31,14 +32,8 @@ const CLAIMS: typeof STRIPED_COUNTER.claims = 3;
 
 /** Words from stripe to stripe. */
 const STRIDE = 32;
-/** The words of a stripe. */
-const LOW = 0, HIGH = 1;
 
 const MAX_STRIPES = 1024;
-
-/** `high` counts these; the top 4 bits of `low` are its lowest ones. */
-const SECTOR_BITS = 28;
-const SECTOR = 0x1000_0000; // 2^SECTOR_BITS
 
 /** The configuration of a counter. */
 export interface CounterConfig {
@@ -65,9 +60,8 @@ export const PROBLEMS: WordsProblems = {
   behind: (region, tell) => {
     for (let i = 0; i < region[STRIPES]!; i++) {
       const at = STRIPED_COUNTER.length + i * STRIDE;
+      if (isSum(region, at)) continue;
       const high = Atomics.load(region, at + HIGH);
-      const low = Atomics.load(region, at + LOW);
-      if (((low >>> SECTOR_BITS) - high & 15) !== 8) continue;
       tell(at + HIGH, `stripe ${i}`, high, "It does not fit the sum in `low`.");
     }
   },
@@ -210,9 +204,10 @@ export class StripedCounter extends Region<"striped_counter"> {
       inRange("The number to add", n, -(2 ** 31), 2 ** 31 - 1);
     }
     if (this.#at === 0) this.#at = this.#claim();
-    for (; n > SECTOR; n -= SECTOR) this.#step(SECTOR);
-    for (; n < -SECTOR; n += SECTOR) this.#step(-SECTOR);
-    this.#step(n);
+    const at = this.#at;
+    for (; n > SECTOR; n -= SECTOR) addTo(this.#words, at, SECTOR);
+    for (; n < -SECTOR; n += SECTOR) addTo(this.#words, at, -SECTOR);
+    addTo(this.#words, at, n);
   }
 
   /** The sum of all numbers that were added. */
@@ -220,16 +215,7 @@ export class StripedCounter extends Region<"striped_counter"> {
     const words = this.#words;
     let sum = 0;
     for (let at = STRIPED_COUNTER.length; at < words.length; at += STRIDE) {
-      let high = Atomics.load(words, at + HIGH);
-      for (;;) {
-        const low = Atomics.load(words, at + LOW);
-        const seen = Atomics.load(words, at + HIGH);
-        if (seen === high) {
-          sum += (high + lag(high, low)) * SECTOR + (low & SECTOR - 1);
-          break;
-        }
-        high = seen; // `low` may be far ahead of the old one by now
-      }
+      sum += sumAt(words, at);
     }
     return sum;
   }
@@ -239,28 +225,6 @@ export class StripedCounter extends Region<"striped_counter"> {
     const claims = Atomics.add(words, CLAIMS, 1) >>> 0;
     return STRIPED_COUNTER.length + claims % words[STRIPES]! * STRIDE;
   }
-
-  #step(n: number): void {
-    const words = this.#words;
-    const at = this.#at;
-    const low = Atomics.add(words, at + LOW, n) + n | 0;
-    // The plain read may be stale: then a later `add`, or `sum`, corrects it.
-    if (lag(words[at + HIGH]!, low) !== 0) this.#carry();
-  }
-
-  /** Brings `high` up to date, unless another agent is faster. */
-  #carry(): void {
-    const words = this.#words;
-    const at = this.#at;
-    const high = Atomics.load(words, at + HIGH);
-    const late = lag(high, Atomics.load(words, at + LOW));
-    Atomics.compareExchange(words, at + HIGH, high, high + late | 0);
-  }
-}
-
-/** How far `high` lags behind, from -8 to 7. */
-function lag(high: number, low: number): number {
-  return ((low >>> SECTOR_BITS) - high) << SECTOR_BITS >> SECTOR_BITS;
 }
 
 /** The number of stripes of a configuration, checked. */

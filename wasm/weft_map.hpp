@@ -64,12 +64,14 @@ struct in_map<std::string> {
 }  // namespace detail
 
 /* How large a map is. The sizes are the most bytes of a std::string. Let the
-   seed be random if others choose keys. */
+   seed be random if others choose keys. If it `evicts`, it is a cache: when a
+   key is added to a full one, it takes out an entry that was not used lately. */
 struct hash_map_config {
   int32_t capacity;
   uint64_t seed;
   int32_t key_size = 32;
   int32_t value_size = 128;
+  bool evicts = false;
 };
 
 /* A map from K to V: each is a std::string, an int32_t, a double, or a struct
@@ -104,6 +106,13 @@ class hash_map
   int32_t capacity() const { return weft_hash_map_capacity(w_); }
   /* How many entries there are; they are counted one by one. */
   int32_t size() const { return weft_hash_map_size(w_); }
+  /* How many calls of `get` and `get_or_insert` found their key; only in a
+     cache, else 0. */
+  int64_t hits() const { return weft_hash_map_hits(w_); }
+  /* How many did not. */
+  int64_t misses() const { return weft_hash_map_misses(w_); }
+  /* How many entries were taken out so that others had room; or 0. */
+  int64_t evictions() const { return weft_hash_map_evictions(w_); }
 
   /* The value of a key, or nothing. */
   std::optional<V> get(key k) const {
@@ -287,7 +296,8 @@ class hash_map
             keys::size(config.key_size),
             values::codec,
             values::size(config.value_size),
-            config.seed};
+            config.seed,
+            config.evicts};
   }
   int put(key k, value v, bool if_absent) {
     return weft_hash_map_set(w_, keys::data(k), keys::length(k),

@@ -23,6 +23,7 @@ const VALUE_SHIFT = 12; // HASH_MAP_BITS.VALUE_SIZE
 const MAX_VALUE = 0xffff;
 const KEY_VARIES_BIT = 0x1000_0000; // HASH_MAP_BITS.KEY_VARIES
 const VALUE_VARIES_BIT = 0x2000_0000; // HASH_MAP_BITS.VALUE_VARIES
+const EVICTS_BIT = 0x4000_0000; // HASH_MAP_BITS.EVICTS
 
 /** The most bytes of all entries together. */
 const MAX_BYTES = 0x4000_0000; // 2^30
@@ -59,6 +60,11 @@ export interface HashMapConfig<K, V> extends HashMapCodecs<K, V> {
    * that nobody can choose keys that are slow to find.
    */
   readonly seed?: number | undefined;
+  /**
+   * What a full map does with a new key. `"clock"` makes it a cache: an entry is
+   * taken out that was not used lately. A full map refuses the key unless given.
+   */
+  readonly evict?: "clock" | undefined;
 }
 
 /** The names in a configuration. */
@@ -70,6 +76,7 @@ export const NAMES: readonly string[] = [
   "keySize",
   "valueSize",
   "seed",
+  "evict",
 ];
 
 /** What the word `sizes` says. */
@@ -82,6 +89,8 @@ export interface Sizes {
   readonly keyVaries: boolean;
   /** Whether values differ in length. */
   readonly valueVaries: boolean;
+  /** Whether the map is a cache. */
+  readonly evicts: boolean;
 }
 
 /** What the word `sizes` says. */
@@ -91,6 +100,7 @@ export function sizesOf(sizes: number): Sizes {
     valueSize: sizes >> VALUE_SHIFT & MAX_VALUE,
     keyVaries: (sizes & KEY_VARIES_BIT) !== 0,
     valueVaries: (sizes & VALUE_VARIES_BIT) !== 0,
+    evicts: (sizes & EVICTS_BIT) !== 0,
   };
 }
 
@@ -164,10 +174,15 @@ export function checked<K, V>(
   config: HashMapConfig<K, V>,
 ): [capacity: number, sizes: number] {
   assertConfig("hash_map", config, NAMES);
-  const { key, value, capacity, seed = 0 } = config;
+  const { key, value, capacity, seed = 0, evict } = config;
   assertCodec("key", key);
   assertCodec("value", value);
   inRange("The seed of a map", seed, 0, 2 ** 32 - 1);
+  if (evict !== undefined && evict !== "clock") {
+    throw new TypeError(
+      `evict must be "clock" or undefined: received ${describe(evict)}`,
+    );
+  }
   const fixedKey = fixedSize(key);
   const fixedValue = fixedSize(value);
   const keySize = sizeOf("keySize", config.keySize, fixedKey, KEY_SIZE);
@@ -181,7 +196,8 @@ export function checked<K, V>(
   inRange("The bytes of a value", valueSize, 1, MAX_VALUE);
   const sizes = keySize | valueSize << VALUE_SHIFT |
     (fixedKey === undefined ? KEY_VARIES_BIT : 0) |
-    (fixedValue === undefined ? VALUE_VARIES_BIT : 0);
+    (fixedValue === undefined ? VALUE_VARIES_BIT : 0) |
+    (evict === undefined ? 0 : EVICTS_BIT);
   planOf(capacity, sizes);
   return [capacity, sizes];
 }
@@ -203,8 +219,8 @@ function sizeOf(
 
 /** Where the parts lie, once the configuration words are checked. */
 export function planOf(capacity: number, sizes: number): Plan {
-  const { keySize, valueSize, keyVaries, valueVaries } = sizesOf(sizes);
-  inRange("The word `sizes`", sizes, 0, 2 ** 30 - 1);
+  const { keySize, valueSize, keyVaries, valueVaries, evicts } = sizesOf(sizes);
+  inRange("The word `sizes`", sizes, 0, 2 ** 31 - 1);
   inRange("The bytes of a key", keySize, 1, MAX_KEY);
   inRange("The bytes of a value", valueSize, 1, MAX_VALUE);
   const plan = (capacity: number) =>
@@ -213,6 +229,7 @@ export function planOf(capacity: number, sizes: number): Plan {
       capacity,
       (keyVaries ? 1 : 0) + Math.ceil(keySize / 4),
       (valueVaries ? 1 : 0) + Math.ceil(valueSize / 4),
+      evicts,
     );
   const most = Math.floor(MAX_BYTES / (4 * plan(1).stride));
   inRange("The capacity of a map", capacity, 1, most);

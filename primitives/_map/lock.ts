@@ -59,6 +59,15 @@ function lockBucketSlow(
   block(lockSlow(lockAt(words, bucket), id, state));
 }
 
+/** Locks a bucket if nobody holds it or waits for it; returns whether it did. */
+export function tryLockBucket(
+  words: Words,
+  bucket: number,
+  id: number,
+): boolean {
+  return Atomics.compareExchange(words, bucket, UNLOCKED, id) === UNLOCKED;
+}
+
 /** Unlocks a bucket that agent `id` holds. */
 export function unlockBucket(words: Words, bucket: number, id: number): void {
   const state = Atomics.compareExchange(words, bucket, id, UNLOCKED);

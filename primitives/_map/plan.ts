@@ -8,6 +8,10 @@
 export const VERSION = 2, HEAD = 3, BUCKET = 4;
 /** The words of an entry. */
 export const LINK = 0, HASH = 1, CURRENT = 2;
+/** The words of a stripe of counts: each count has two. */
+export const HITS = 0, MISSES = 2, EVICTIONS = 4, STRIPE = 32;
+/** How many stripes a cache has, a power of 2. */
+export const STRIPES = 8;
 
 export const FREE = 0;
 /** With the id of the agent that fills the entry. */
@@ -37,8 +41,14 @@ export interface Plan {
   readonly keyWords: number;
   /** The words of a value. */
   readonly valueWords: number;
+  /** Whether the map is a cache; then `used` is the word before the key. */
+  readonly evicts: boolean;
+  /** The words of an entry before its key. */
+  readonly key: number;
   /** The words of an entry. */
   readonly stride: number;
+  /** The first word of the stripes of a cache. */
+  readonly stripes: number;
   /** The words of all. */
   readonly length: number;
 }
@@ -49,6 +59,7 @@ export function planFor(
   capacity: number,
   keyWords: number,
   valueWords: number,
+  evicts = false,
 ): Plan {
   const waits = head;
   const flights = waits + 2 * GROUPS;
@@ -59,8 +70,11 @@ export function planFor(
   const bucketCount = 1 << 31 - Math.clz32(most);
   const entries = buckets + bucketCount * BUCKET;
   const isLong = valueWords > 1;
-  const stride = (isLong ? 3 : 2) + keyWords + valueWords * (isLong ? 2 : 1);
-  const length = entries + capacity * stride;
+  const key = (isLong ? 3 : 2) + (evicts ? 1 : 0);
+  const stride = key + keyWords + valueWords * (isLong ? 2 : 1);
+  const end = entries + capacity * stride;
+  const stripes = Math.ceil(end / STRIPE) * STRIPE;
+  const length = evicts ? stripes + STRIPES * STRIPE : end;
   return {
     capacity,
     waits,
@@ -72,7 +86,10 @@ export function planFor(
     bucketCount,
     keyWords,
     valueWords,
+    evicts,
+    key,
     stride,
+    stripes,
     length,
   };
 }

@@ -4,15 +4,21 @@
  * @module
  */
 
+import { isSum } from "../_lock/stripes.ts";
 import { NO_AGENT, type TellBehind } from "../_memory/problems.ts";
 import {
   BUCKET,
   CLAIMED_BIT,
+  EVICTIONS,
   FREE,
   HEAD,
+  HITS,
   LINK,
+  MISSES,
   NEXT_MASK,
   type Plan,
+  STRIPE,
+  STRIPES,
 } from "./plan.ts";
 
 /** The largest agent id. */
@@ -60,6 +66,25 @@ export function tellOfTable(
       if (id === 0 || id > MAX_ID) tell(at, name, link, NO_AGENT);
     } else if (link === next || next > capacity) {
       tell(at, name, link, "There is no such entry.");
+    }
+  }
+  if (plan.evicts) tellOfClock(words, plan, tell);
+}
+
+/** The same of what only a cache has. */
+function tellOfClock(words: Int32Array, plan: Plan, tell: TellBehind): void {
+  const { entries, capacity, stride, key, stripes } = plan;
+  for (let i = 0; i < Math.min(capacity, MOST_LOOKS); i++) {
+    const at = entries + i * stride + key - 1;
+    const used = Atomics.load(words, at);
+    if (used >>> 1 !== 0) tell(at, `entry ${i + 1}`, used, "It is 0 or 1.");
+  }
+  for (let i = 0; i < STRIPES; i++) {
+    for (const count of [HITS, MISSES, EVICTIONS]) {
+      const at = stripes + i * STRIPE + count;
+      if (isSum(words, at)) continue;
+      const high = Atomics.load(words, at + 1);
+      tell(at + 1, `stripe ${i}`, high, "It does not fit the sum in `low`.");
     }
   }
 }

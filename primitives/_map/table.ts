@@ -14,6 +14,7 @@
  * entry, word 2   current  Only if a value may have more than one word: changes
  *                          by 1 with each value; the lowest bit is the number
  *                          of the copy that counts.
+ * entry, then     used     Only in a cache: see `clock.ts`.
  * Then the key, and the value or its two copies.
  * ```
  *
@@ -34,6 +35,7 @@
  */
 
 import { DamagedError, MOST_TRIES } from "../_memory/damaged.ts";
+import type { HASH_MAP } from "../_layout.ts";
 import {
   BUCKET,
   CLAIMED_BIT,
@@ -47,6 +49,8 @@ import {
   type Plan,
   VERSION,
 } from "./plan.ts";
+
+const FREED: typeof HASH_MAP.freed = 17;
 
 /** What a search returns if no entry has the key. */
 export const NONE = 0;
@@ -112,7 +116,7 @@ export class Table {
     this.#valueVaries = valueVaries;
     this.#isShortKey = plan.keyWords === 1;
     this.isLong = plan.valueWords > 1;
-    this.#key = this.isLong ? CURRENT + 1 : HASH + 1;
+    this.#key = plan.key;
     this.#value = this.#key + plan.keyWords;
     this.#remembers = remembers;
     this.#map = id % Math.ceil(plan.capacity / 32);
@@ -123,7 +127,8 @@ export class Table {
     return this.#buckets + (hash & this.#mask) * BUCKET;
   }
 
-  #entryAt(number: number): number {
+  /** The first word of entry `number`, from 1 on. */
+  entryAt(number: number): number {
     return this.#entries + (number - 1) * this.#stride;
   }
 
@@ -225,7 +230,7 @@ export class Table {
     let next = Atomics.load(words, bucket + HEAD); // pairs with (P)
     for (let left = MOST_TRIES; next !== 0; left--) {
       if (next < 1 || next > capacity || left === 0) return ASTRAY;
-      const at = this.#entryAt(next);
+      const at = this.entryAt(next);
       if (this.#has(at, hash, key, count)) return at;
       const link = Atomics.load(words, at + LINK);
       if ((link & ~NEXT_MASK) !== LINKED_BIT) return ASTRAY;
@@ -284,7 +289,7 @@ export class Table {
    * Another agent may change it meanwhile: search for it.
    */
   copyKey(number: number, into: Int32Array): boolean {
-    const at = this.#entryAt(number + 1);
+    const at = this.entryAt(number + 1);
     const link = Atomics.load(this.#words, at + LINK);
     return (link & LINKED_BIT) !== 0 &&
       this.#copy(at + this.#key, this.#keyVaries, this.#plan.keyWords, into);
@@ -292,7 +297,7 @@ export class Table {
 
   /** The entry with this number, as a search returns it. */
   entry(number: number): number {
-    return this.#entryAt(number + 1);
+    return this.entryAt(number + 1);
   }
 
   /** How many entries are in use; they are counted one by one. */
@@ -300,7 +305,7 @@ export class Table {
     const words = this.#words;
     let count = 0;
     for (let number = 1; number <= this.#plan.capacity; number++) {
-      const link = Atomics.load(words, this.#entryAt(number) + LINK);
+      const link = Atomics.load(words, this.entryAt(number) + LINK);
       if ((link & LINKED_BIT) !== 0) count++;
     }
     return count;
@@ -308,28 +313,27 @@ export class Table {
 
   // ---- writing, with the lock -----------------------------------------------
 
-  /** Adds an entry; false if it found no free one. */
+  /** Fills entry `number`, which is the caller's, and adds it. */
   insert(
+    number: number,
     bucket: number,
     hash: number,
     key: Int32Array,
     keyCount: number,
     value: Int32Array,
     count: number,
-  ): boolean {
-    const number = this.#allocate();
-    if (number === NONE) return false;
+  ): void {
     const words = this.#words;
-    const at = this.#entryAt(number);
+    const at = this.entryAt(number);
     // Readers may still be here, which had found an older entry.
     Atomics.store(words, at + HASH, hash);
     this.#fill(at + this.#key, key, keyCount);
     this.#fill(at + this.#value, value, count);
     if (this.isLong) Atomics.store(words, at + CURRENT, 0);
+    if (this.#plan.evicts) Atomics.store(words, at + this.#key - 1, 0);
     const next = Atomics.load(words, bucket + HEAD);
     Atomics.store(words, at + LINK, LINKED_BIT | next);
     Atomics.store(words, bucket + HEAD, number); // (P)
-    return true;
   }
 
   #fill(at: number, from: Int32Array, count: number): void {
@@ -356,15 +360,19 @@ export class Table {
     return Atomics.add(this.#words, at + this.#value, n);
   }
 
-  /** Takes an entry out; `before` is the word that leads to it. */
-  remove(bucket: number, at: number, before: number): void {
+  /**
+   * Takes an entry out; `before` is the word that leads to it. The entry is the
+   * caller's, if it `claims` it, or free.
+   */
+  remove(bucket: number, at: number, before: number, claims = false): void {
     const words = this.#words;
     const next = Atomics.load(words, at + LINK) & NEXT_MASK;
     const isFirst = before === bucket + HEAD;
     Atomics.add(words, bucket + VERSION, 1); // (F) views forget the entry
     Atomics.store(words, before, isFirst ? next : LINKED_BIT | next);
     Atomics.add(words, bucket + VERSION, 1); // (V) the entry may be used
-    this.#free(at);
+    if (claims) Atomics.store(words, at + LINK, CLAIMED_BIT | this.#id);
+    else this.#free(at);
   }
 
   /** Whether the bucket has no entry. */
@@ -382,12 +390,12 @@ export class Table {
     const words = this.#words;
     const head = bucket + HEAD;
     for (let next; (next = Atomics.load(words, head)) !== 0;) {
-      this.remove(bucket, this.#entryAt(next), head);
+      this.remove(bucket, this.entryAt(next), head);
     }
   }
 
-  /** The number of an entry that is the caller's now, or `NONE`. */
-  #allocate(): number {
+  /** The number of an entry that was free and is the caller's now, or `NONE`. */
+  allocate(): number {
     const words = this.#words;
     const { bits, capacity } = this.#plan;
     const maps = Math.ceil(capacity / 32);
@@ -398,24 +406,32 @@ export class Table {
         const bit = left & -left;
         const number = map * 32 + 32 - Math.clz32(bit);
         if (number > capacity) break;
-        const link = this.#entryAt(number) + LINK;
-        const claimed = CLAIMED_BIT | this.#id;
-        if (Atomics.compareExchange(words, link, FREE, claimed) !== FREE) {
-          continue;
-        }
-        Atomics.or(words, bits + map, bit);
-        return number;
+        if (this.claim(number)) return number;
       }
       this.#map = map + 1 < maps ? map + 1 : 0;
     }
     return NONE;
   }
 
+  /** Makes entry `number` the caller's, if it is free; returns whether it did. */
+  claim(number: number): boolean {
+    const words = this.#words;
+    const link = this.entryAt(number) + LINK;
+    const claimed = CLAIMED_BIT | this.#id;
+    if (Atomics.compareExchange(words, link, FREE, claimed) !== FREE) {
+      return false;
+    }
+    const bit = 1 << (number - 1 & 31);
+    Atomics.or(words, this.#plan.bits + (number - 1 >> 5), bit);
+    return true;
+  }
+
   #free(at: number): void {
-    const { bits, entries, stride } = this.#plan;
+    const { bits, entries, stride, evicts } = this.#plan;
     const number = (at - entries) / stride;
     Atomics.store(this.#words, at + LINK, FREE);
     Atomics.and(this.#words, bits + (number >> 5), ~(1 << (number & 31)));
+    if (evicts) Atomics.add(this.#words, FREED, 1); // (R) there is room
   }
 
   // ---- after a death --------------------------------------------------------
@@ -426,7 +442,7 @@ export class Table {
     const { bits, capacity } = this.#plan;
     const claimed = CLAIMED_BIT | id;
     for (let number = 1; number <= capacity; number++) {
-      const at = this.#entryAt(number);
+      const at = this.entryAt(number);
       const link = Atomics.load(words, at + LINK);
       const map = bits + (number - 1 >> 5);
       const bit = 1 << (number - 1 & 31);
@@ -439,6 +455,7 @@ export class Table {
         isFreed || link === FREE && (Atomics.load(words, map) & bit) !== 0
       ) Atomics.and(words, map, ~bit);
     }
+    if (this.#plan.evicts) Atomics.add(words, FREED, 1); // as (R)
   }
 
   /**
@@ -449,27 +466,31 @@ export class Table {
     const words = this.#words;
     Atomics.add(words, bucket + VERSION, 1); // as (V)
     for (let number = 1; number <= this.#plan.capacity; number++) {
-      const at = this.#entryAt(number);
+      const at = this.entryAt(number);
       // In this order: nobody else fills entries for this bucket now, so an
       // entry that was linked elsewhere does not get a hash of this bucket.
       const link = Atomics.load(words, at + LINK);
       if ((link & ~NEXT_MASK) !== LINKED_BIT) continue;
       const hash = Atomics.load(words, at + HASH);
       if (this.bucketOf(hash) !== bucket) continue;
-      if (!this.#leadsTo(bucket, number)) this.#free(at);
+      if (this.leadsTo(bucket, number) === NONE) this.#free(at);
     }
   }
 
-  /** Whether entry `number` is in the chain of the bucket. */
-  #leadsTo(bucket: number, number: number): boolean {
+  /**
+   * The word that leads to entry `number` in the chain of the bucket, or `NONE`.
+   * The caller holds the lock.
+   */
+  leadsTo(bucket: number, number: number): number {
     const words = this.#words;
-    let next = Atomics.load(words, bucket + HEAD);
-    for (let left = MOST_TRIES; next !== 0 && left > 0; left--) {
-      if (next === number) return true;
-      if (next < 1 || next > this.#plan.capacity) return false;
-      next = Atomics.load(words, this.#entryAt(next) + LINK) & NEXT_MASK;
+    let before = bucket + HEAD;
+    for (let left = MOST_TRIES; left > 0; left--) {
+      const next = Atomics.load(words, before) & NEXT_MASK;
+      if (next === number) return before;
+      if (next < 1 || next > this.#plan.capacity) break;
+      before = this.entryAt(next) + LINK;
     }
-    return false;
+    return NONE;
   }
 
   /** Whether the chain of the bucket has an end. */
@@ -478,7 +499,7 @@ export class Table {
     let next = Atomics.load(words, bucket + HEAD);
     for (let left = MOST_TRIES; next !== 0; left--) {
       if (next < 1 || next > this.#plan.capacity || left === 0) return false;
-      const link = Atomics.load(words, this.#entryAt(next) + LINK);
+      const link = Atomics.load(words, this.entryAt(next) + LINK);
       if ((link & ~NEXT_MASK) !== LINKED_BIT) return false;
       next = link & NEXT_MASK;
     }

@@ -154,6 +154,10 @@ class HashMapInC extends Twin {
     return this.#done(result, ENOSPC) ? this.#found : undefined;
   }
 
+  get size(): number {
+    return this.c.weft_hash_map_size!(this.at);
+  }
+
   clear(): void {
     this.succeeded(this.c.weft_hash_map_clear!(this.at));
   }

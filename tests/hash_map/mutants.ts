@@ -72,14 +72,15 @@ const NOT_IN_C = "agents of C begin no flights";
 const WAITS = mutants("hash_map", {
   what: "(W): adds a key, and wakes nobody",
   by: WAIT,
-  ts: ["if (isAdded) this.#waits.wake(hash);", ""],
+  ts: ["this.#waits.wake(hash);", ""],
   c: ["weft__event_wake(weft__hash_epoch(m, place->hash), WEFT__ALL);", ""],
 }, {
   what: "(W): wakes before it adds the key",
   by: WAIT,
   ts: [
-    "const isAdded = this.#table.insert(",
-    "this.#waits.wake(hash); return this.#table.insert(",
+    "this.#table.insert(",
+    "this.#waits.wake(hash);\nthis.#table.insert(",
+    ["this.#waits.wake(hash);\nreturn true;", "return true;"],
   ],
   c: [
     "weft__store(&place->bucket->head, number); /* (P) */\n" +
@@ -263,13 +264,18 @@ const TABLE = mutants({
   by: USED_AGAIN,
   ts: [
     "Atomics.add(words, bucket + VERSION, 1); // (V) the entry may be used\n" +
-    "this.#free(at);",
-    "this.#free(at);\nAtomics.add(words, bucket + VERSION, 1);",
+    "if (claims) Atomics.store(words, at + LINK, CLAIMED_BIT | this.#id);\n" +
+    "else this.#free(at);",
+    "if (claims) Atomics.store(words, at + LINK, CLAIMED_BIT | this.#id);\n" +
+    "else this.#free(at);\nAtomics.add(words, bucket + VERSION, 1);",
   ],
   c: [
     "weft__add(&bucket->version, 1); /* (V) the entry may be used */ " +
-    "weft__hash_free(m, plan, number);",
-    "weft__hash_free(m, plan, number); weft__add(&bucket->version, 1);",
+    "if (claims) weft__store(entry, WEFT__HASH_CLAIMED_BIT | " +
+    "weft_agent_id()); else weft__hash_free(m, plan, number);",
+    "if (claims) weft__store(entry, WEFT__HASH_CLAIMED_BIT | " +
+    "weft_agent_id()); else weft__hash_free(m, plan, number); " +
+    "weft__add(&bucket->version, 1);",
   ],
 }, {
   what: "reads, and does not look whether it changed",
@@ -364,11 +370,13 @@ const TABLE = mutants({
   what: "sets a bit by a load and a store",
   by: "two write to two buckets",
   ts: [
-    "Atomics.or(words, bits + map, bit);",
-    "Atomics.store(words, bits + map, Atomics.load(words, bits + map) | bit);",
+    "Atomics.or(words, this.#plan.bits + (number - 1 >> 5), bit);",
+    "const map = this.#plan.bits + (number - 1 >> 5);\n" +
+    "Atomics.store(words, map, Atomics.load(words, map) | bit);",
   ],
   c: [
-    "weft__or(bits, (int32_t)bit);",
+    "weft__or(weft__hash_map(m, (number - 1) >> 5), (int32_t)bit);",
+    "int32_t *bits = weft__hash_map(m, (number - 1) >> 5); " +
     "weft__store(bits, weft__load(bits) | (int32_t)bit);",
   ],
 }, {
@@ -418,9 +426,9 @@ const TABLE = mutants({
 }, {
   what: "recovers, and frees no entry that was taken out",
   by: RECOVERED,
-  ts: ["if (!this.#leadsTo(bucket, number)) this.#free(at);", ""],
+  ts: ["if (this.leadsTo(bucket, number) === NONE) this.#free(at);", ""],
   c: [
-    "if (!weft__hash_leads_to(m, plan, bucket, number)) " +
+    "if (weft__hash_leads_to(m, plan, bucket, number) == NULL) " +
     "weft__hash_free(m, plan, number);",
     "",
   ],
@@ -436,11 +444,11 @@ const TABLE = mutants({
   what: "recovers, and frees entries that are in the chain",
   by: RECOVERED,
   ts: [
-    "if (!this.#leadsTo(bucket, number)) this.#free(at);",
+    "if (this.leadsTo(bucket, number) === NONE) this.#free(at);",
     "this.#free(at);",
   ],
   c: [
-    "if (!weft__hash_leads_to(m, plan, bucket, number)) " +
+    "if (weft__hash_leads_to(m, plan, bucket, number) == NULL) " +
     "weft__hash_free(m, plan, number);",
     "weft__hash_free(m, plan, number);",
   ],
@@ -473,6 +481,133 @@ const TABLE = mutants({
   ],
 });
 
+const FREED = "one evicts while an entry is freed";
+const MOVED = "one evicts an entry that another deletes and adds again";
+const CHANCE = "an entry that is used has a second chance";
+const CLOCK_NAMES = {
+  header: "hash_map",
+  scenarios: ["hash_map"],
+} as const;
+
+/** Mutants of the clock of a cache. */
+const CLOCK = mutants({ source: "_map/clock", ...CLOCK_NAMES }, {
+  what: "takes an entry out without the lock of its bucket",
+  by: MOVED,
+  ts: [
+    "if (bucket !== own && !tryLockBucket(words, bucket, this.#id)) " +
+    "return false;",
+    "void tryLockBucket;",
+    ["if (bucket !== own) unlockBucket(words, bucket, this.#id);", ""],
+  ],
+  c: [
+    "if (bucket != own && !weft__hash_try_lock(bucket)) return false;",
+    "(void)own;",
+    ["if (bucket != own) weft__hash_unlock(bucket);", ""],
+  ],
+}, {
+  what: "(T): waits for the bucket of an entry",
+  by: "two evict from the buckets of each other",
+  ts: [
+    "if (bucket !== own && !tryLockBucket(words, bucket, this.#id)) " +
+    "return false;",
+    "if (bucket !== own) lockBucket(words, bucket, this.#id);",
+    [
+      "import { tryLockBucket, unlockBucket }",
+      "import { lockBucket, unlockBucket }",
+    ],
+  ],
+  c: [
+    "if (bucket != own && !weft__hash_try_lock(bucket)) return false;",
+    "if (bucket != own && weft__hash_lock(bucket) != 0) return false;",
+  ],
+}, {
+  what: "takes an entry out, and does not look whether it is still there",
+  by: MOVED,
+  ts: [
+    "const before = table.leadsTo(bucket, number);",
+    "const before = bucket + 3;",
+  ],
+  c: [
+    "int32_t *before = weft__hash_leads_to(m, plan, bucket, number);",
+    "int32_t *before = &bucket->head;",
+  ],
+}, {
+  what: "evicts, and leaves the other bucket locked",
+  by: "one evicts an entry of the other bucket beside a reader",
+  ts: ["if (bucket !== own) unlockBucket(words, bucket, this.#id);", ""],
+  c: ["if (bucket != own) weft__hash_unlock(bucket);", ""],
+}, {
+  what: "(R): looks after its search how many entries were freed",
+  by: FREED,
+  ts: [
+    "Atomics.store(words, FULL, freed);",
+    "Atomics.store(words, FULL, Atomics.load(words, FREED) + 1 | 0);",
+  ],
+  c: [
+    "weft__store(&m->full, freed);",
+    "weft__store(&m->full, weft__plus(weft__load(&m->freed), 1));",
+  ],
+}, {
+  what: "does not note that an entry was used",
+  by: CHANCE,
+  ts: ["Atomics.store(this.#words, used, 1);", ""],
+  c: ["if (weft__load(used) == 0) weft__store(used, 1);", "(void)used;"],
+}, {
+  what: "evicts an entry that was used",
+  by: CHANCE,
+  ts: ["if (left > looks && this.#spare(at)) continue;", ""],
+  c: [
+    "if (left > looks && weft__hash_spare(plan, entry)) continue;",
+    "(void)weft__hash_spare;",
+  ],
+});
+
+/** Mutants of the entries of a cache. */
+const ROOM = mutants({ source: "_map/table", ...CLOCK_NAMES }, {
+  what: "hands an entry over as a free one",
+  by: "two evict from the buckets of each other",
+  ts: [
+    "if (claims) Atomics.store(words, at + LINK, CLAIMED_BIT | this.#id);",
+    "if (claims) Atomics.store(words, at + LINK, FREE);",
+  ],
+  c: [
+    "weft__store(entry, WEFT__HASH_CLAIMED_BIT | weft_agent_id());",
+    "weft__store(entry, 0);",
+  ],
+}, {
+  what: "(R): frees an entry, and does not say that there is room",
+  by: FREED,
+  ts: [
+    "if (evicts) Atomics.add(this.#words, FREED, 1); // (R) there is room",
+    "void evicts;",
+  ],
+  c: [
+    "if (plan->evicts) weft__add(&m->freed, 1); /* (R) there is room */",
+    "",
+  ],
+}, {
+  what: "(R): says that there is room before an entry is free",
+  by: FREED,
+  ts: [
+    "if (evicts) Atomics.add(this.#words, FREED, 1); // (R) there is room",
+    "",
+    [
+      "Atomics.store(this.#words, at + LINK, FREE);",
+      "if (evicts) Atomics.add(this.#words, FREED, 1);\n" +
+      "Atomics.store(this.#words, at + LINK, FREE);",
+    ],
+  ],
+  c: [
+    "weft__store(weft__hash_entry(m, plan, number), 0);",
+    "if (plan->evicts) weft__add(&m->freed, 1); " +
+    "weft__store(weft__hash_entry(m, plan, number), 0);",
+    [
+      "if (plan->evicts) weft__add(&m->freed, 1); /* (R) there is room */",
+      "",
+    ],
+  ],
+});
+
 /** Mutants of `HashMap`. */
 export const MUTANTS = [
   ...OPERATIONS,
@@ -480,4 +615,6 @@ export const MUTANTS = [
   ...FLIGHTS,
   ...LOCK,
   ...TABLE,
+  ...CLOCK,
+  ...ROOM,
 ];

@@ -23,12 +23,17 @@ const OWNER = 0x0fff_ffff;
 /** Whether two keys share a bucket of a map with two buckets. */
 const sideOf = (key: number) => hashOf(SEED, ~SEED, Int32Array.of(key), 1) & 1;
 
-/** Two keys of one bucket, and one of the other. */
+/** Two keys of one bucket, and two of the other. */
 const [A, B] = [1, 2, 3, 4, 5, 6].filter((key) => sideOf(key) === 0) as [
   number,
   number,
 ];
-const OTHER = [1, 2, 3, 4, 5, 6].find((key) => sideOf(key) === 1)!;
+const [OTHER, ANOTHER] = [1, 2, 3, 4, 5, 6].filter((key) =>
+  sideOf(key) === 1
+) as [number, number];
+
+/** A key of the other bucket than 2, 3, 7 and 8. */
+const FREED = 5;
 
 /** Why there are not as many states in C. */
 const REMEMBERS = "only views of JavaScript remember where they found a key";
@@ -56,6 +61,10 @@ interface Setting {
   readonly long?: boolean;
   /** Whether views remember where they found keys. */
   readonly remember?: boolean;
+  /** Whether it is a cache. */
+  readonly evicts?: boolean;
+  /** Whether agents may end while they write. */
+  readonly ends?: boolean;
   /** What is in the map at first. */
   readonly first?: Model;
   /** Prepares the words. */
@@ -65,10 +74,11 @@ interface Setting {
 /** A map of few entries, against the model of a Map. */
 function sharing(weft: Weft, setting: Setting = {}) {
   const { capacity = 2, long = false, first = {}, prepare } = setting;
-  const { remember = false } = setting;
+  const { remember = false, evicts = false, ends = false } = setting;
   const value = long ? codec.f64 : codec.i32;
   const codecs = { key: codec.i32, value, remember };
-  const plan = planFor(HEAD, capacity, 1, long ? 2 : 1);
+  const plan = planFor(HEAD, capacity, 1, long ? 2 : 1, evicts);
+  const evict = evicts ? "clock" as const : undefined;
   type View = InstanceType<typeof HashMap<number, number>>;
   const adding = (
     s: Model,
@@ -79,15 +89,40 @@ function sharing(weft: Weft, setting: Setting = {}) {
   ) =>
     key in s
       ? [put(s, key, value), done] as const
+      : evicts
+      ? evicting(s, key, value, done)
       : sizeOf(s) === capacity
       ? [s, full] as const
       : race.either(
         [put(s, key, value), done],
         race.contended([s, full]),
       );
+  /** A cache may take out any entry, if it is full or others write as well. */
+  const evicting = (s: Model, key: number, value: number, done: unknown) => {
+    const next = put(s, key, value);
+    const isFull = sizeOf(s) === capacity;
+    const others = Object.keys(s).map((other) => without(next, Number(other)));
+    return race.either(
+      ...isFull ? [] : [[next, done] as const],
+      ...others.map((left) =>
+        isFull ? [left, done] as const : race.contended<Model>([left, done])
+      ),
+      race.contended([s, done]), // the new key gave way itself
+      // Who ends after it took an entry out has not added its own.
+      ...ends ? others.map((left) => [without(left, key), done] as const) : [],
+    );
+  };
+  /** An entry may go before the new key is there. */
+  const finding = <T>(s: Model, key: number, found: T, absent: T) =>
+    evicts && key in s
+      ? race.either(
+        [s, found],
+        race.contended([without(s, key), absent]),
+      )
+      : [s, key in s ? found : absent] as const;
   return race.spec({
     memory: () => {
-      const map = HashMap.create({ ...codecs, capacity, seed: SEED });
+      const map = HashMap.create({ ...codecs, capacity, seed: SEED, evict });
       for (const key in first) map.set(Number(key), first[key]!);
       prepare?.(new Int32Array(map.buffer), plan.entries);
       return map.buffer;
@@ -110,12 +145,12 @@ function sharing(weft: Weft, setting: Setting = {}) {
     ops: {
       get: {
         run: (map: View, key: number) => map.get(key),
-        model: (s: Model, key: number) => [s, s[key]],
+        model: (s: Model, key: number) => finding(s, key, s[key], undefined),
         lockFree: true,
       },
       has: {
         run: (map: View, key: number) => map.has(key),
-        model: (s: Model, key: number) => [s, key in s],
+        model: (s: Model, key: number) => finding(s, key, true, false),
         lockFree: true,
       },
       set: {
@@ -175,6 +210,20 @@ function sharing(weft: Weft, setting: Setting = {}) {
             ? race.either([s, s[key]], race.timedOut<Model>([s, undefined]))
             : race.timedOut<Model>([s, undefined]),
       },
+      spare: {
+        // What was just used stays if another key needs room.
+        run: (map: View, [used, fresh]: Pair) => {
+          map.get(used);
+          map.set(fresh, 1);
+          return map.has(used);
+        },
+        model: (s: Model, [used, fresh]: Pair) =>
+          race.either(
+            ...Object.keys(s).map(Number).filter((key) => key !== used).map((
+              key,
+            ) => [without(put(s, fresh, 1), key), used in s] as const),
+          ),
+      },
       clear: {
         run: (map: View) => map.clear(),
         model: (_: Model) => [{}, undefined],
@@ -188,10 +237,14 @@ function sharing(weft: Weft, setting: Setting = {}) {
         model: (s: Model) => [s, 0],
         lockFree: true,
       },
+      size: {
+        run: (map: View) => map.size,
+        model: (s: Model) => [s, sizeOf(s)],
+      },
       found: {
         // By the iterator, which remembers no places.
         run: (map: View, key: number) => new Map(map).get(key),
-        model: (s: Model, key: number) => [s, s[key]],
+        model: (s: Model, key: number) => finding(s, key, s[key], undefined),
       },
       die: {
         // As an agent that ended within delete, before it told readers.
@@ -480,6 +533,92 @@ export function scenarios(weft: Weft): Scenario[] {
       spec: sharing(weft, { capacity: 2, first: { [A]: 10 * A } }),
       agents: [[["delete", A], ["set", [OTHER, 10 * OTHER]]], [["sum"]]],
     },
+    {
+      name: "one evicts an entry beside a reader",
+      spec: sharing(weft, { evicts: true, capacity: 1, first: { [A]: 10 } }),
+      agents: [[["set", [B, 20]]], [["get", A], ["get", B]]],
+    },
+    {
+      name: "one evicts an entry of the other bucket beside a reader",
+      spec: sharing(weft, { evicts: true, first: both }),
+      agents: [[["set", [OTHER, 7]]], [["get", A], ["get", B]]],
+    },
+    {
+      name: "one evicts an entry of two words beside a reader",
+      spec: sharing(weft, {
+        evicts: true,
+        long: true,
+        capacity: 1,
+        first: { [A]: 1.1 },
+      }),
+      agents: [[["set", [B, -2.2]]], [["get", A], ["get", B]]],
+    },
+    {
+      name: "one evicts an entry that another agent remembers",
+      spec: sharing(weft, {
+        evicts: true,
+        remember: true,
+        first: { [A]: 1, [ANOTHER]: 2 },
+      }),
+      differs: REMEMBERS,
+      agents: [[["set", [OTHER, 3]]], [["get", A], ["found", A], ["get", A]]],
+    },
+    {
+      name: "one evicts an entry that another overwrites",
+      spec: sharing(weft, { evicts: true, first: { [A]: 1, [ANOTHER]: 2 } }),
+      agents: [[["set", [OTHER, 3]]], [["set", [A, 4]], ["get", A]]],
+    },
+    {
+      name: "one evicts an entry that another deletes and adds again",
+      spec: sharing(weft, { evicts: true, first: { [A]: 1, [ANOTHER]: 2 } }),
+      agents: [[["set", [OTHER, 3]]], [["delete", A], ["set", [A, 4]]]],
+    },
+    {
+      name: "one evicts an entry that moves into the other bucket",
+      spec: sharing(weft, { evicts: true, capacity: 1, first: { [A]: 1 } }),
+      agents: [[["set", [B, 3]]], [["delete", A], ["set", [OTHER, 4]]]],
+    },
+    {
+      name: "two evict from the buckets of each other",
+      spec: sharing(weft, { evicts: true, first: { [A]: 1, [OTHER]: 2 } }),
+      agents: [[["set", [B, 3]], ["get", B]], [["set", [ANOTHER, 4]]]],
+    },
+    {
+      name: "two add keys to a cache with one free entry",
+      spec: sharing(weft, { evicts: true, first: { [A]: 1 } }),
+      agents: [[["set", [B, 3]]], [["set", [ANOTHER, 4]], ["get", ANOTHER]]],
+    },
+    {
+      name: "one evicts while an entry is freed",
+      // The hand comes to the one that is freed after those of the other bucket.
+      spec: sharing(weft, {
+        evicts: true,
+        capacity: 3,
+        first: { 2: 2, 3: 3, [FREED]: 1 },
+      }),
+      agents: [
+        [["delete", FREED]],
+        [["set", [7, 4]], ["set", [8, 5]], ["size"]],
+      ],
+    },
+    {
+      name: "an entry that is used has a second chance",
+      spec: sharing(weft, { evicts: true, first: { [A]: 1, [ANOTHER]: 2 } }),
+      agents: [[["spare", [A, B]], ["spare", [A, OTHER]]], []],
+    },
+    ...[A, OTHER].map((first): Scenario => ({
+      name: `one that evicts ends at any step, ${
+        first === A ? "in its own bucket" : "in the other"
+      }`,
+      spec: sharing(weft, {
+        evicts: true,
+        ends: true,
+        capacity: 2,
+        first: { [first]: 1, [ANOTHER]: 2 },
+      }),
+      agents: [[["set", [B, 3]]], [["get", first], ["has", B]]],
+      options: { kill: true, rescue: true },
+    })),
     ...(["set", "overwrite", "delete"] as const).flatMap((what) =>
       [false, true].map((long): Scenario => ({
         name: `${what} of ${long ? "two words" : "a word"} ends at any step`,

@@ -153,20 +153,22 @@ function maps(): Row[] {
       const valueSize = fixed[value] ?? size;
       const list = `${capacity}, WEFT_HASH_MAP_${key}, ${keySize}, ` +
         `WEFT_HASH_MAP_${value}, ${valueSize}`;
-      return {
-        macro: `WEFT_HASH_MAP_BYTES(${list})`,
-        call: `weft_hash_map_bytes((weft_hash_map_config){${list}, 0})`,
+      return [false, true].map((evicts) => ({
+        macro: `WEFT_HASH_MAP_${evicts ? "CACHE_" : ""}BYTES(${list})`,
+        call: "weft_hash_map_bytes(" +
+          `(weft_hash_map_config){${list}, 0, ${evicts}})`,
         bytes: bytesOf(() =>
           HashMap.byteLength({
             capacity,
+            evict: evicts ? "clock" : undefined,
             key: codecs[key]!,
             value: codecs[value]!,
             ...key in fixed ? {} : { keySize },
             ...value in fixed ? {} : { valueSize },
           })
         ),
-      };
-    })
+      }));
+    }).flat()
   );
 }
 
@@ -366,7 +368,7 @@ int main(void) { printf("%d\\n", wrong()); return 0; }
 
 test("there is one for each kind of primitive, and rows of all sizes", () => {
   const names = new Set(rows.map(({ macro }) => macro.split("(", 1)[0]));
-  const plain = [...names].filter((name) => !/_TRACKED_/.test(name!));
+  const plain = [...names].filter((name) => !/_TRACKED_|_CACHE_/.test(name!));
   assert.is(plain.length, Object.keys(LAYOUT).length);
   assert.ok(rows.filter(({ bytes }) => bytes === 0).length > 30);
   assert.ok(rows.some(({ bytes }) => bytes >= ADDRESSES));

@@ -1,7 +1,36 @@
 import { mutants } from "../_run/mutant.ts";
 
-/** Mutants of `StripedCounter`. */
-export const MUTANTS = mutants("striped_counter", {
+/** Mutants of the operations. */
+const OPERATIONS = mutants("striped_counter", {
+  what: "adds a large number in one step",
+  by: "a sum beside a large addition",
+  ts: ["for (; n > SECTOR; n -= SECTOR) addTo(this.#words, at, SECTOR);", ""],
+  c: ["while (n > WEFT__STRIPE_SECTOR) {", "while (0) {"],
+}, {
+  what: "adds a large negative number in one step",
+  by: "a large subtraction beside a carry",
+  ts: ["for (; n < -SECTOR; n += SECTOR) addTo(this.#words, at, -SECTOR);", ""],
+  c: ["while (n < -WEFT__STRIPE_SECTOR) {", "while (0) {"],
+}, {
+  what: "claims are signed",
+  by: "the claims wrap",
+  ts: [
+    "const claims = Atomics.add(words, CLAIMS, 1) >>> 0;",
+    "const claims = Atomics.add(words, CLAIMS, 1);",
+  ],
+  c: [
+    "uint32_t claims = (uint32_t)weft__add(&c->claims, 1);",
+    "int32_t claims = weft__add(&c->claims, 1);",
+    ["claims % (uint32_t)c->stripes;", "claims % c->stripes;"],
+  ],
+});
+
+/** Mutants of the sum of a stripe. */
+const SUMS = mutants({
+  source: "_lock/stripes",
+  header: "_stripes",
+  scenarios: ["striped_counter"],
+}, {
   what: "adds by a load and a store",
   by: "two agents, one stripe",
   ts: [
@@ -17,10 +46,10 @@ export const MUTANTS = mutants("striped_counter", {
 }, {
   what: "never carries",
   by: "a sum beside a large addition",
-  ts: ["if (lag(words[at + HIGH]!, low) !== 0) this.#carry();", ""],
+  ts: ["if (lag(words[at + HIGH]!, low) !== 0) carry(words, at);", ""],
   c: [
-    "if (weft__striped_counter_lag(weft__hint(&s->high), low) != 0) " +
-    "weft__striped_counter_carry(s);",
+    "if (weft__stripe_lag(weft__hint(&s->high), low) != 0) " +
+    "weft__stripe_carry(s);",
     "(void)low;",
   ],
 }, {
@@ -46,16 +75,6 @@ export const MUTANTS = mutants("striped_counter", {
     "(void)late; weft__compare_exchange(&s->high, high, weft__plus(high, 1));",
   ],
 }, {
-  what: "adds a large number in one step",
-  by: "a sum beside a large addition",
-  ts: ["for (; n > SECTOR; n -= SECTOR) this.#step(SECTOR);", ""],
-  c: ["while (n > WEFT_STRIPED_COUNTER_SECTOR) {", "while (0) {"],
-}, {
-  what: "adds a large negative number in one step",
-  by: "a large subtraction beside a carry",
-  ts: ["for (; n < -SECTOR; n += SECTOR) this.#step(-SECTOR);", ""],
-  c: ["while (n < -WEFT_STRIPED_COUNTER_SECTOR) {", "while (0) {"],
-}, {
   what: "a carry is never early",
   by: "carries that meet",
   ts: [
@@ -72,17 +91,17 @@ export const MUTANTS = mutants("striped_counter", {
   ],
   c: [
     "return (weft__plus(late, 8) & 15) - 8;",
-    "(void)late; return (low >> WEFT_STRIPED_COUNTER_SECTOR_BITS) - high;",
+    "(void)late; return (low >> WEFT__STRIPE_SECTOR_BITS) - high;",
   ],
 }, {
   what: "a sum ignores late carries",
   by: "carries that meet",
   ts: [
-    "sum += (high + lag(high, low)) * SECTOR + (low & SECTOR - 1);",
-    "sum += high * SECTOR + (low & SECTOR - 1);",
+    "return (high + lag(high, low)) * SECTOR + (low & SECTOR - 1);",
+    "return high * SECTOR + (low & SECTOR - 1);",
   ],
   c: [
-    "int64_t sectors = (int64_t)high + weft__striped_counter_lag(high, low);",
+    "int64_t sectors = (int64_t)high + weft__stripe_lag(high, low);",
     "int64_t sectors = (int64_t)high;",
   ],
 }, {
@@ -90,16 +109,7 @@ export const MUTANTS = mutants("striped_counter", {
   by: "a sum beside a large addition",
   ts: ["if (seen === high) {", "if (seen !== undefined) {"],
   c: ["if (seen == high) break;", "break;"],
-}, {
-  what: "claims are signed",
-  by: "the claims wrap",
-  ts: [
-    "const claims = Atomics.add(words, CLAIMS, 1) >>> 0;",
-    "const claims = Atomics.add(words, CLAIMS, 1);",
-  ],
-  c: [
-    "uint32_t claims = (uint32_t)weft__add(&c->claims, 1);",
-    "int32_t claims = weft__add(&c->claims, 1);",
-    ["claims % (uint32_t)c->stripes;", "claims % c->stripes;"],
-  ],
 });
+
+/** Mutants of `StripedCounter`. */
+export const MUTANTS = [...OPERATIONS, ...SUMS];

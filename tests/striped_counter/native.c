@@ -33,7 +33,7 @@ static void counter_by_turns(void) {
       EQUAL(weft_striped_counter_sum(c), sum);
     }
     for (int32_t late = -8; late <= 7; late++) {
-      mine->high -= late;
+      mine->sum.high -= late;
       EQUAL(weft_striped_counter_sum(c), sum);
       weft_striped_counter_add_to(mine, 0);
       EQUAL(weft_striped_counter_sum(c), sum);

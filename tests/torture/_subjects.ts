@@ -63,6 +63,31 @@ const large = new Uint8Array(64);
 /** The codecs of a map. */
 const TEXTS = { key: codec.text, value: codec.i32 };
 
+/** The same as a cache. */
+const CACHE = { ...TEXTS, evict: "clock" as const };
+
+/** What a map can do. */
+const ofMaps: Readonly<
+  Record<string, (view: HashMap<string, number>) => unknown>
+> = {
+  get: (x) => x.get("3"),
+  has: (x) => x.has("4"),
+  tryWaitFor: (x) => x.tryWaitFor("4"),
+  set: (x) => {
+    for (let n = 0; n < 7; n++) unlocked(x).set(`${n}`, n);
+  },
+  delete: (x) => unlocked(x).delete("5"),
+  take: (x) => unlocked(x).take("2"),
+  add: (x) => unlocked(x).add("1", 1),
+  compareExchange: (x) => unlocked(x).compareExchange("1", 1, 2),
+  update: (x) => unlocked(x).update("1", () => 7),
+  getOrInsert: (x) => unlocked(x).getOrInsert("1", () => 7),
+  entries: (x) => inRange([...x].length, 0, 5),
+  size: (x) => inRange(x.size, 0, 5),
+  clear: (x) => unlocked(x).clear(),
+  abandon: (x) => x.abandon(5),
+};
+
 /** A map whose buckets nobody holds: its writers do not wait. */
 function unlocked(map: HashMap<string, number>): HashMap<string, number> {
   const { length } = LAYOUT.hash_map;
@@ -403,23 +428,17 @@ export const SUBJECTS: Readonly<Record<string, Subject>> = {
     byteLength: HashMap.byteLength({ ...TEXTS, capacity: 5 }),
     init: (m, at) => HashMap.init(m, at, { ...TEXTS, capacity: 5 }),
     attach: (m, at) => new HashMap(m, at, TEXTS),
+    calls: ofMaps,
+  }),
+  "hash_map, cache": subject({
+    byteLength: HashMap.byteLength({ ...CACHE, capacity: 5 }),
+    init: (m, at) => HashMap.init(m, at, { ...CACHE, capacity: 5 }),
+    attach: (m, at) => new HashMap(m, at, TEXTS),
     calls: {
-      get: (x) => x.get("3"),
-      has: (x) => x.has("4"),
-      tryWaitFor: (x) => x.tryWaitFor("4"),
-      set: (x) => {
-        for (let n = 0; n < 7; n++) unlocked(x).set(`${n}`, n);
-      },
-      delete: (x) => unlocked(x).delete("5"),
-      take: (x) => unlocked(x).take("2"),
-      add: (x) => unlocked(x).add("1", 1),
-      compareExchange: (x) => unlocked(x).compareExchange("1", 1, 2),
-      update: (x) => unlocked(x).update("1", () => 7),
-      getOrInsert: (x) => unlocked(x).getOrInsert("1", () => 7),
-      entries: (x) => inRange([...x].length, 0, 5),
-      size: (x) => inRange(x.size, 0, 5),
-      clear: (x) => unlocked(x).clear(),
-      abandon: (x) => x.abandon(5),
+      ...ofMaps,
+      hits: (x) => x.hits,
+      misses: (x) => x.misses,
+      evictions: (x) => x.evictions,
     },
   }),
   shape_table: subject({

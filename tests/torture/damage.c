@@ -382,14 +382,23 @@ static void slab_pool_calls(void *at, int which) {
 }
 
 static const weft_hash_map_config MAP = {
-    5, WEFT_HASH_MAP_TEXT, 8, WEFT_HASH_MAP_F64, 8, 7};
+    5, WEFT_HASH_MAP_TEXT, 8, WEFT_HASH_MAP_F64, 8, 7, false};
+static const weft_hash_map_config CACHE = {
+    2, WEFT_HASH_MAP_TEXT, 8, WEFT_HASH_MAP_F64, 8, 7, true};
 
-static void hash_map_init(void *at, size_t bytes) {
-  weft_hash_map *m = weft_hash_map_init(at, bytes, MAP);
+static void hash_map_fill(weft_hash_map *m) {
   double value = 1;
   if (m == NULL) abort();
   if (weft_hash_map_set(m, "a", 1, &value, 8, false) != 0) abort();
   if (weft_hash_map_set(m, "bc", 2, &value, 8, false) != 0) abort();
+}
+
+static void hash_map_init(void *at, size_t bytes) {
+  hash_map_fill(weft_hash_map_init(at, bytes, MAP));
+}
+
+static void cache_init(void *at, size_t bytes) {
+  hash_map_fill(weft_hash_map_init(at, bytes, CACHE));
 }
 
 /* Buckets that nobody holds: writers do not wait. */
@@ -433,6 +442,9 @@ static void hash_map_calls(void *at, int which) {
   if (which == 10) done = weft_hash_map_clear(m);
   if (which == 11)
     done = weft_hash_map_wait_for(m, "d", 1, &value, 8, &length, 0);
+  if (which == 12) done = (int)weft_hash_map_hits(m);
+  if (which == 13) done = (int)weft_hash_map_misses(m);
+  if (which == 14) done = (int)weft_hash_map_evictions(m);
   target[63] = done;
 }
 
@@ -534,7 +546,8 @@ static subject SUBJECTS[] = {
      work_counter_calls, 4, 4},
     {"work_deque", 0, work_deque_init, work_deque_calls, 4, 3},
     {"slab_pool", 0, slab_pool_init, slab_pool_calls, 4, 4},
-    {"hash_map", 0, hash_map_init, hash_map_calls, 12, 4},
+    {"hash_map", 0, hash_map_init, hash_map_calls, 15, 4},
+    {"hash_map_cache", 0, cache_init, hash_map_calls, 15, 4},
     {"latch", sizeof(weft_latch), latch_init, latch_calls, 2, 2},
     {"wait_group", sizeof(weft_wait_group), wait_group_init, wait_group_calls,
      3, 0},
@@ -562,6 +575,7 @@ static void measure(void) {
     if (s->init == work_deque_init) s->bytes = weft_work_deque_bytes(8);
     if (s->init == slab_pool_init) s->bytes = weft_slab_pool_bytes(SLAB);
     if (s->init == hash_map_init) s->bytes = weft_hash_map_bytes(MAP);
+    if (s->init == cache_init) s->bytes = weft_hash_map_bytes(CACHE);
     if (s->init == striped_counter_init)
       s->bytes = weft_striped_counter_bytes(2);
     if (s->bytes == 0) abort();

@@ -4,6 +4,7 @@
 
 #include "_event_count.h"
 #include "_region.h"
+#include "_stripes.h"
 #include "agent.h"
 #include "mutex.h"
 
@@ -29,7 +30,9 @@ enum {
  * The configuration of a map: how many entries fit; the codec of the keys, and
  * the most bytes of one, 1 to 4095; the same for values, 1 to 65535; and a seed,
  * which decides which keys share a bucket. Let it be random if others choose
- * keys. Keys and values of I32, F64 and RECORD have exactly that many bytes.
+ * keys. Keys and values of I32, F64 and RECORD have exactly that many bytes. If
+ * `evicts`, the map is a cache: a full one takes out an entry that was not used
+ * lately when a key is added, by second chances.
  */
 typedef struct {
   int32_t capacity;
@@ -38,6 +41,7 @@ typedef struct {
   int32_t value_codec;
   int32_t value_size;
   uint64_t seed;
+  bool evicts;
 } weft_hash_map_config;
 
 /* Begin of what `deno task layout` makes from primitives/_layout.ts. */
@@ -51,6 +55,7 @@ typedef struct {
  *                       bits 12-27  the most bytes of a value
  *                       bit 28      keys differ in length
  *                       bit 29      values differ in length
+ *                       bit 30      it is a cache, which evicts entries
  * word 3   seal         Check word over the configuration.
  * word 4   codecs       bits 0-7   the codec of the keys, as in a channel
  *                       bits 8-15  the codec of the values
@@ -59,6 +64,12 @@ typedef struct {
  * word 6   value_shape  The same for values.
  * word 7   seed_low     The lower half of the seed of the hash.
  * word 8   seed_high    The upper half.
+ * word 16  hand         Entries that the hand of the clock has passed, modulo
+ *                       2^32; 0 in a map that is no cache, as are the next two
+ *                       words.
+ * word 17  freed        Entries that were freed, modulo 2^32.
+ * word 18  full         `freed` + 1 before the last search that found no free
+ *                       entry.
  * word 32  32 event counts, an epoch and a count of waiters each: agents wait
  *          on that of the five highest bits of the hash of a key. Then a pair
  *          of words for each of up to 256 values that agents are making, padded
@@ -72,9 +83,13 @@ typedef struct {
  *          of the agent that fills it; or bit 30 and the number of the next
  *          entry, or 0. Then the hash of the key. Then, if a value may have
  *          more than one word, `current`, which changes by 1 with each value:
- *          its lowest bit is the number of the copy that counts, 0 or 1. Then
- *          the key, and the value or its two copies. What may differ in length
- *          begins with its length in bytes.
+ *          its lowest bit is the number of the copy that counts, 0 or 1. Then,
+ *          in a cache, `used`: 1 if the entry was used since the hand passed
+ *          it, or 0. Then the key, and the value or its two copies. What may
+ *          differ in length begins with its length in bytes. A cache has eight
+ *          stripes behind its entries, each of 32 words, from a multiple of 32
+ *          words on: hits, misses and evictions, each as two words of a stripe
+ *          of a `striped_counter`.
  *
  * Freed when: every operation of every agent has returned, and none will begin.
  */
@@ -88,7 +103,11 @@ typedef struct {
   int32_t value_shape;
   int32_t seed_low;
   int32_t seed_high;
-  int32_t _pad0[23];
+  int32_t _pad0[7];
+  int32_t hand;
+  int32_t freed;
+  int32_t full;
+  int32_t _pad1[13];
 } weft_hash_map;
 WEFT_WORD(hash_map, magic, 0);
 WEFT_WORD(hash_map, capacity, 1);
@@ -99,6 +118,9 @@ WEFT_WORD(hash_map, key_shape, 5);
 WEFT_WORD(hash_map, value_shape, 6);
 WEFT_WORD(hash_map, seed_low, 7);
 WEFT_WORD(hash_map, seed_high, 8);
+WEFT_WORD(hash_map, hand, 16);
+WEFT_WORD(hash_map, freed, 17);
+WEFT_WORD(hash_map, full, 18);
 WEFT_LENGTH(hash_map, 32);
 /* clang-format on */
 /* End of what `deno task layout` makes. */
@@ -130,6 +152,7 @@ typedef struct {
   int32_t stride;
   bool key_varies;
   bool value_varies;
+  bool evicts; /* then `used` is the word before the key */
 } weft__hash_plan;
 
 /* The words of an entry. */
@@ -148,8 +171,10 @@ static inline weft__hash_plan weft__hash_plan_for(int32_t capacity,
   plan.value_words = weft__hash_words(
       sizes >> WEFT__HASH_VALUE_SHIFT & WEFT__HASH_VALUE_SIZE,
       plan.value_varies);
-  plan.key =
-      plan.value_words > 1 ? WEFT__HASH_CURRENT + 1 : WEFT__HASH_HASH + 1;
+  plan.evicts = (sizes & WEFT__HASH_EVICTS_BIT) != 0;
+  plan.key = (plan.value_words > 1 ? WEFT__HASH_CURRENT + 1
+                                   : WEFT__HASH_HASH + 1) +
+             (plan.evicts ? 1 : 0);
   plan.value = plan.key + plan.key_words;
   plan.stride = weft__hash_stride(sizes);
   return plan;
@@ -210,6 +235,30 @@ static inline int32_t *weft__hash_entry(const weft_hash_map *m,
   return entries + (size_t)(number - 1) * (size_t)plan->stride;
 }
 
+/* How many stripes of counts a cache has, a power of 2. */
+#define WEFT__HASH_STRIPES 8
+
+/* The counts of the agents that have one stripe. */
+typedef struct {
+  weft__stripe hits, misses, evictions;
+  int32_t _pad[26];
+} weft__hash_stripe;
+
+/* The stripes of a cache. */
+static inline weft__hash_stripe *weft__hash_stripes(
+    const weft_hash_map *m, const weft__hash_plan *plan) {
+  int32_t *begin = (int32_t *)(uintptr_t)m;
+  ptrdiff_t end = weft__hash_entry(m, plan, plan->capacity + 1) - begin;
+  return (weft__hash_stripe *)(void *)(begin + (end + 31) / 32 * 32);
+}
+
+/* The stripe of this agent. */
+static inline weft__hash_stripe *weft__hash_own_stripe(
+    const weft_hash_map *m, const weft__hash_plan *plan) {
+  int32_t i = weft_agent_id() & (WEFT__HASH_STRIPES - 1);
+  return weft__hash_stripes(m, plan) + i;
+}
+
 static inline bool weft__hash_is_sized(int32_t codec) {
   return codec >= WEFT_HASH_MAP_I32 && codec <= WEFT_HASH_MAP_RECORD;
 }
@@ -232,6 +281,7 @@ static inline int32_t weft__hash_sizes(weft_hash_map_config config) {
     sizes |= WEFT__HASH_KEY_VARIES_BIT;
   if (!weft__hash_is_sized(config.value_codec))
     sizes |= WEFT__HASH_VALUE_VARIES_BIT;
+  if (config.evicts) sizes |= WEFT__HASH_EVICTS_BIT;
   return sizes;
 }
 
@@ -249,15 +299,15 @@ static inline int32_t weft__hash_sizes(weft_hash_map_config config) {
 #define WEFT__HASH_STRIDE(key_words, value_words) \
   ((key_words) + ((value_words) > 1 ? 3 + 2 * (value_words) : 3))
 
-/* The bytes of a map as a constant expression; 0 if out of range. */
-#define WEFT_HASH_MAP_BYTES(capacity, key_codec, key_size, value_codec,       \
-                            value_size)                                       \
+/* The bytes of a map or, with `used` 1, of a cache without its stripes. */
+#define WEFT__HASH_BYTES(capacity, key_codec, key_size, value_codec,          \
+                         value_size, used)                                    \
   (!WEFT__HASH_FITS(key_codec, key_size, WEFT__HASH_KEY_SIZE) ||              \
            !WEFT__HASH_FITS(value_codec, value_size, WEFT__HASH_VALUE_SIZE) || \
            (capacity) < 1 ||                                                  \
-           (capacity) * WEFT__HASH_STRIDE(                                    \
-                            WEFT__HASH_WORDS(key_codec, key_size),            \
-                            WEFT__HASH_WORDS(value_codec, value_size)) >      \
+           (capacity) * ((used) + WEFT__HASH_STRIDE(                          \
+                             WEFT__HASH_WORDS(key_codec, key_size),           \
+                             WEFT__HASH_WORDS(value_codec, value_size))) >    \
                1 << 28                                                        \
        ? 0                                                                    \
        : sizeof(weft_hash_map) +                                              \
@@ -268,20 +318,39 @@ static inline int32_t weft__hash_sizes(weft_hash_map_config config) {
              sizeof(weft__hash_bucket) *                                      \
                  WEFT__POWER(((capacity) - (capacity) / 4) / 2 + 1) +         \
              4ull * (capacity) *                                              \
-                 WEFT__HASH_STRIDE(                                           \
+                 ((used) + WEFT__HASH_STRIDE(                                 \
                      WEFT__HASH_WORDS(key_codec, key_size),                   \
-                     WEFT__HASH_WORDS(value_codec, value_size)))
+                     WEFT__HASH_WORDS(value_codec, value_size))))
+
+/* The bytes of a map as a constant expression; 0 if out of range. */
+#define WEFT_HASH_MAP_BYTES(capacity, key_codec, key_size, value_codec, \
+                            value_size)                                 \
+  WEFT__HASH_BYTES(capacity, key_codec, key_size, value_codec, value_size, 0)
+
+/* The same for a cache. */
+#define WEFT_HASH_MAP_CACHE_BYTES(capacity, key_codec, key_size, value_codec, \
+                                  value_size)                                 \
+  (WEFT__HASH_BYTES(capacity, key_codec, key_size, value_codec, value_size,   \
+                    1) == 0                                                   \
+       ? 0                                                                    \
+       : WEFT__MULTIPLE(WEFT__HASH_BYTES(capacity, key_codec, key_size,       \
+                                         value_codec, value_size, 1),         \
+                        sizeof(weft__hash_stripe)) +                          \
+             WEFT__HASH_STRIPES * sizeof(weft__hash_stripe))
 
 /* The bytes of a map of this configuration; 0 if it is out of range. */
 static inline size_t weft_hash_map_bytes(weft_hash_map_config config) {
   int32_t sizes = weft__hash_sizes(config);
   if (!weft__hash_is_possible(config.capacity, sizes)) return 0;
   weft__hash_plan plan = weft__hash_plan_for(config.capacity, sizes);
-  return sizeof(weft_hash_map) +
-         4 * (size_t)weft__hash_waits(plan.capacity) +
-         4 * weft__hash_maps(plan.capacity) +
-         (size_t)plan.buckets * sizeof(weft__hash_bucket) +
-         4 * (size_t)plan.capacity * (size_t)plan.stride;
+  size_t bytes = sizeof(weft_hash_map) +
+                 4 * (size_t)weft__hash_waits(plan.capacity) +
+                 4 * weft__hash_maps(plan.capacity) +
+                 (size_t)plan.buckets * sizeof(weft__hash_bucket) +
+                 4 * (size_t)plan.capacity * (size_t)plan.stride;
+  if (!plan.evicts) return bytes;
+  return (bytes + 127) / 128 * 128 +
+         WEFT__HASH_STRIPES * sizeof(weft__hash_stripe);
 }
 
 /* The map at `at`, or NULL: see weft_attach_error. */
@@ -334,6 +403,35 @@ static inline int32_t weft_hash_map_size(const weft_hash_map *m) {
     if (link & WEFT__HASH_LINKED_BIT) count++;
   }
   return count;
+}
+
+/* A count of all agents: the one that stands in `stripe` at `count`. */
+#define WEFT__HASH_SUM(m, count)                                  \
+  do {                                                            \
+    weft__hash_plan plan = weft__hash_plan_of(m);                 \
+    int64_t sum = 0;                                              \
+    if (!plan.evicts) return 0;                                   \
+    const weft__hash_stripe *stripe = weft__hash_stripes(m, &plan); \
+    for (int32_t i = 0; i < WEFT__HASH_STRIPES; i++)              \
+      sum += weft__stripe_sum(&stripe[i].count);                  \
+    return sum;                                                   \
+  } while (0)
+
+/* How many calls found their key; only in a cache, else 0. Counted are
+   weft_hash_map_get and weft_hash_map_get_or_insert. A call of another agent may
+   be counted a little later. */
+static inline int64_t weft_hash_map_hits(const weft_hash_map *m) {
+  WEFT__HASH_SUM(m, hits);
+}
+
+/* The same of calls that did not find their key. */
+static inline int64_t weft_hash_map_misses(const weft_hash_map *m) {
+  WEFT__HASH_SUM(m, misses);
+}
+
+/* How many entries were taken out so that others had room; or 0. */
+static inline int64_t weft_hash_map_evictions(const weft_hash_map *m) {
+  WEFT__HASH_SUM(m, evictions);
 }
 
 /* ---- keys and values ------------------------------------------------------ */
@@ -560,6 +658,31 @@ static inline int32_t weft__hash_read(const weft_hash_map *m,
   return WEFT__HASH_ASTRAY;
 }
 
+/* Gives an entry of a cache a second chance. It may be another one by now, which
+   gets that chance: harmless. */
+static inline void weft__hash_touch(const weft_hash_map *m,
+                                    const weft__hash_plan *plan,
+                                    int32_t number) {
+  if (!plan->evicts) return;
+  int32_t *used = weft__hash_entry(m, plan, number) + plan->key - 1;
+  if (weft__load(used) == 0) weft__store(used, 1);
+}
+
+/* As weft_hash_map_get, but a cache does not count it. */
+static inline int weft__hash_get(const weft_hash_map *m, const void *key,
+                                 size_t key_length, void *into, size_t room,
+                                 size_t *length) {
+  weft__hash_place place;
+  size_t bytes = 0;
+  if (!weft__hash_place_of(&place, m, key, key_length)) return EINVAL;
+  int32_t number = weft__hash_read(m, &place, into, room, &bytes);
+  if (number == WEFT__HASH_NONE) return ENOENT;
+  if (number == WEFT__HASH_ASTRAY) return ENOTRECOVERABLE;
+  weft__hash_touch(m, &place.plan, number);
+  *length = bytes;
+  return bytes > room ? EOVERFLOW : 0;
+}
+
 /*
  * Copies the value of a key to `into`, which has `room` bytes, and its length to
  * `*length`. Returns 0; ENOENT if the key is not there; EOVERFLOW if the value
@@ -570,14 +693,13 @@ static inline WEFT__RESULT int weft_hash_map_get(const weft_hash_map *m,
                                                  const void *key,
                                                  size_t key_length, void *into,
                                                  size_t room, size_t *length) {
-  weft__hash_place place;
-  size_t bytes = 0;
-  if (!weft__hash_place_of(&place, m, key, key_length)) return EINVAL;
-  int32_t number = weft__hash_read(m, &place, into, room, &bytes);
-  if (number == WEFT__HASH_NONE) return ENOENT;
-  if (number == WEFT__HASH_ASTRAY) return ENOTRECOVERABLE;
-  *length = bytes;
-  return bytes > room ? EOVERFLOW : 0;
+  int error = weft__hash_get(m, key, key_length, into, room, length);
+  if ((m->sizes & WEFT__HASH_EVICTS_BIT) == 0) return error;
+  weft__hash_plan plan = weft__hash_plan_of(m);
+  weft__hash_stripe *own = weft__hash_own_stripe(m, &plan);
+  if (error == 0 || error == EOVERFLOW) weft__stripe_add(&own->hits, 1);
+  if (error == ENOENT) weft__stripe_add(&own->misses, 1);
+  return error;
 }
 
 /* Whether a key has a value: 0, ENOENT, EINVAL or ENOTRECOVERABLE, as for
@@ -596,7 +718,7 @@ static inline WEFT__RESULT int weft_hash_map_has(const weft_hash_map *m,
 static inline int weft__hash_await(const weft_hash_map *m, const void *key,
                                    size_t key_length, void *into, size_t room,
                                    size_t *length) {
-  int error = weft_hash_map_get(m, key, key_length, into, room, length);
+  int error = weft__hash_get(m, key, key_length, into, room, length);
   return error == ENOENT ? EBUSY : error;
 }
 
@@ -656,55 +778,44 @@ static inline void weft__hash_fill(int32_t *at, const weft__hash_cell *cell) {
     weft__store(at + i, weft__hash_word(cell, i));
 }
 
-static inline void weft__hash_free(const weft_hash_map *m,
+static inline void weft__hash_free(weft_hash_map *m,
                                    const weft__hash_plan *plan,
                                    int32_t number) {
   uint32_t bit = UINT32_C(1) << ((number - 1) & 31);
   weft__store(weft__hash_entry(m, plan, number), 0);
   weft__and(weft__hash_map(m, (number - 1) >> 5), (int32_t)~bit);
+  if (plan->evicts) weft__add(&m->freed, 1); /* (R) there is room */
 }
 
-/* The number of an entry that is the caller's now, or NONE. */
+/* Makes entry `number` the caller's, if it is free; returns whether it did. */
+static inline bool weft__hash_claim(const weft_hash_map *m,
+                                    const weft__hash_plan *plan,
+                                    int32_t number) {
+  int32_t *link = weft__hash_entry(m, plan, number);
+  int32_t id = weft_agent_id();
+  if (weft__compare_exchange(link, 0, WEFT__HASH_CLAIMED_BIT | id) != 0)
+    return false;
+  uint32_t bit = UINT32_C(1) << ((number - 1) & 31);
+  weft__or(weft__hash_map(m, (number - 1) >> 5), (int32_t)bit);
+  return true;
+}
+
+/* The number of an entry that was free and is the caller's now, or NONE. */
 static inline int32_t weft__hash_allocate(const weft_hash_map *m,
                                           const weft__hash_plan *plan) {
   int32_t id = weft_agent_id();
   int32_t maps = (plan->capacity + 31) / 32;
   int32_t map = id % maps;
   for (int32_t i = maps; i > 0; i--) {
-    int32_t *bits = weft__hash_map(m, map);
-    int32_t taken = weft__load(bits);
+    int32_t taken = weft__load(weft__hash_map(m, map));
     for (uint32_t left = ~(uint32_t)taken; left != 0; left &= left - 1) {
-      uint32_t bit = left & (~left + 1);
       int32_t number = map * 32 + __builtin_ctz(left) + 1;
       if (number > plan->capacity) break;
-      int32_t *link = weft__hash_entry(m, plan, number);
-      if (weft__compare_exchange(link, 0, WEFT__HASH_CLAIMED_BIT | id) != 0)
-        continue;
-      weft__or(bits, (int32_t)bit);
-      return number;
+      if (weft__hash_claim(m, plan, number)) return number;
     }
     map = map + 1 < maps ? map + 1 : 0;
   }
   return WEFT__HASH_NONE;
-}
-
-/* Adds an entry; false if it found no free one. */
-static inline bool weft__hash_insert(const weft_hash_map *m,
-                                     const weft__hash_place *place,
-                                     const weft__hash_cell *value) {
-  const weft__hash_plan *plan = &place->plan;
-  int32_t number = weft__hash_allocate(m, plan);
-  if (number == WEFT__HASH_NONE) return false;
-  int32_t *entry = weft__hash_entry(m, plan, number);
-  weft__store(entry + WEFT__HASH_HASH, place->hash);
-  weft__hash_fill(entry + plan->key, &place->key);
-  weft__hash_fill(entry + plan->value, value);
-  if (plan->value_words > 1) weft__store(entry + WEFT__HASH_CURRENT, 0);
-  int32_t next = weft__load(&place->bucket->head);
-  weft__store(entry + WEFT__HASH_LINK, WEFT__HASH_LINKED_BIT | next);
-  weft__store(&place->bucket->head, number); /* (P) */
-  weft__event_wake(weft__hash_epoch(m, place->hash), WEFT__ALL);
-  return true;
 }
 
 /* Gives an entry another value. */
@@ -725,18 +836,23 @@ static inline void weft__hash_overwrite(const weft_hash_map *m,
   weft__store(entry + WEFT__HASH_CURRENT, next); /* (C) the new value counts */
 }
 
-/* Takes an entry out; `before` is the word that leads to it. */
-static inline void weft__hash_take_out(const weft_hash_map *m,
+/* Takes an entry out; `before` is the word that leads to it. The entry is the
+   caller's, if it `claims` it, or free. */
+static inline void weft__hash_take_out(weft_hash_map *m,
                                        const weft__hash_plan *plan,
                                        weft__hash_bucket *bucket,
-                                       int32_t number, int32_t *before) {
+                                       int32_t number, int32_t *before,
+                                       bool claims) {
   int32_t *entry = weft__hash_entry(m, plan, number);
   int32_t next = weft__load(entry + WEFT__HASH_LINK) & WEFT__HASH_NEXT_MASK;
   bool is_first = before == &bucket->head;
   weft__add(&bucket->version, 1); /* (F) views of JavaScript forget the entry */
   weft__store(before, is_first ? next : WEFT__HASH_LINKED_BIT | next);
   weft__add(&bucket->version, 1); /* (V) the entry may be used */
-  weft__hash_free(m, plan, number);
+  if (claims)
+    weft__store(entry, WEFT__HASH_CLAIMED_BIT | weft_agent_id());
+  else
+    weft__hash_free(m, plan, number);
 }
 
 /* Locks a bucket: 0, or EDEADLK within an own update, or EPERM if it stays
@@ -753,12 +869,130 @@ static inline int weft__hash_lock(weft__hash_bucket *bucket) {
   return 0;
 }
 
+/* Locks a bucket if nobody holds it or waits for it; returns whether it did. */
+static inline bool weft__hash_try_lock(weft__hash_bucket *bucket) {
+  int32_t id = weft_agent_id();
+  return weft__compare_exchange(&bucket->lock.state, WEFT_MUTEX_UNLOCKED,
+                                id) == WEFT_MUTEX_UNLOCKED;
+}
+
 static inline void weft__hash_unlock(weft__hash_bucket *bucket) {
   int32_t id = weft_agent_id();
   int32_t *word = &bucket->lock.state;
   int32_t state = weft__compare_exchange(word, id, WEFT_MUTEX_UNLOCKED);
   if (state != id) (void)weft_mutex_unlock(&bucket->lock);
 }
+
+/* The word that leads to entry `number` in the chain of the bucket, or NULL. The
+   caller holds the lock. */
+static inline int32_t *weft__hash_leads_to(const weft_hash_map *m,
+                                           const weft__hash_plan *plan,
+                                           weft__hash_bucket *bucket,
+                                           int32_t number) {
+  int32_t *before = &bucket->head;
+  for (int32_t left = WEFT__MOST_TRIES; left > 0; left--) {
+    int32_t next = weft__load(before) & WEFT__HASH_NEXT_MASK;
+    if (next == number) return before;
+    if (next < 1 || next > plan->capacity) break;
+    before = weft__hash_entry(m, plan, next) + WEFT__HASH_LINK;
+  }
+  return NULL;
+}
+
+/* ---- the clock of a cache: see primitives/_map/clock.ts ------------------- */
+
+/* The most entries at which the hand looks for one that is not used, and then
+   for any: so a new key takes no longer in a large cache. */
+#define WEFT__HASH_MOST_LOOKS 256
+
+/* Whether the entry was used; takes that chance from it. */
+static inline bool weft__hash_spare(const weft__hash_plan *plan,
+                                    int32_t *entry) {
+  if (weft__load(entry + plan->key - 1) == 0) return false;
+  weft__store(entry + plan->key - 1, 0);
+  return true;
+}
+
+/* Takes an entry out, and claims it; false if another agent writes there. */
+static inline bool weft__hash_take(weft_hash_map *m,
+                                   const weft__hash_plan *plan,
+                                   const weft__hash_bucket *own,
+                                   int32_t number) {
+  const int32_t *entry = weft__hash_entry(m, plan, number);
+  int32_t hash = weft__load(entry + WEFT__HASH_HASH);
+  weft__hash_bucket *bucket = weft__hash_bucket_of(m, plan, hash);
+  /* (T) Never wait: whoever holds it may want an entry of this agent's bucket. */
+  if (bucket != own && !weft__hash_try_lock(bucket)) return false;
+  /* The entry may have got into another bucket meanwhile, or be free. */
+  int32_t *before = weft__hash_leads_to(m, plan, bucket, number);
+  if (before != NULL)
+    weft__hash_take_out(m, plan, bucket, number, before, true);
+  if (bucket != own) weft__hash_unlock(bucket);
+  return before != NULL;
+}
+
+static inline int32_t weft__hash_evict(weft_hash_map *m,
+                                       const weft__hash_place *place) {
+  const weft__hash_plan *plan = &place->plan;
+  weft__hash_stripe *counts = weft__hash_own_stripe(m, plan);
+  int32_t looks = plan->capacity < WEFT__HASH_MOST_LOOKS
+                      ? plan->capacity
+                      : WEFT__HASH_MOST_LOOKS;
+  for (int32_t left = 2 * looks; left > 0; left--) {
+    uint32_t hand = (uint32_t)weft__add(&m->hand, 1);
+    int32_t number = (int32_t)(hand % (uint32_t)plan->capacity) + 1;
+    int32_t *entry = weft__hash_entry(m, plan, number);
+    int32_t link = weft__load(entry);
+    if (link == 0) {
+      if (weft__hash_claim(m, plan, number)) return number;
+    } else if ((link & WEFT__HASH_LINKED_BIT) != 0) {
+      if (left > looks && weft__hash_spare(plan, entry)) continue;
+      if (!weft__hash_take(m, plan, place->bucket, number)) continue;
+      weft__stripe_add(&counts->evictions, 1);
+      return number;
+    }
+  }
+  weft__stripe_add(&counts->evictions, 1);
+  return WEFT__HASH_NONE;
+}
+
+/* The number of an entry that is the caller's now. NONE if other agents are
+   writing to all that it looked at: then the new key counts as evicted. The
+   caller holds the bucket. */
+static inline int32_t weft__hash_take_room(weft_hash_map *m,
+                                           const weft__hash_place *place) {
+  /* Pairs with (R): an entry that is freed after this is looked for again. */
+  int32_t freed = weft__plus(weft__load(&m->freed), 1);
+  if (weft__load(&m->full) != freed) {
+    int32_t number = weft__hash_allocate(m, &place->plan);
+    if (number != WEFT__HASH_NONE) return number;
+    weft__store(&m->full, freed);
+  }
+  return weft__hash_evict(m, place);
+}
+
+/* Adds an entry; false if the map is full. */
+static inline bool weft__hash_insert(weft_hash_map *m,
+                                     const weft__hash_place *place,
+                                     const weft__hash_cell *value) {
+  const weft__hash_plan *plan = &place->plan;
+  int32_t number = plan->evicts ? weft__hash_take_room(m, place)
+                                : weft__hash_allocate(m, plan);
+  if (number == WEFT__HASH_NONE) return plan->evicts;
+  int32_t *entry = weft__hash_entry(m, plan, number);
+  weft__store(entry + WEFT__HASH_HASH, place->hash);
+  weft__hash_fill(entry + plan->key, &place->key);
+  weft__hash_fill(entry + plan->value, value);
+  if (plan->value_words > 1) weft__store(entry + WEFT__HASH_CURRENT, 0);
+  if (plan->evicts) weft__store(entry + plan->key - 1, 0);
+  int32_t next = weft__load(&place->bucket->head);
+  weft__store(entry + WEFT__HASH_LINK, WEFT__HASH_LINKED_BIT | next);
+  weft__store(&place->bucket->head, number); /* (P) */
+  weft__event_wake(weft__hash_epoch(m, place->hash), WEFT__ALL);
+  return true;
+}
+
+/* ---- operations that write ------------------------------------------------ */
 
 /* Locks the bucket of a key and searches for it: 0 with the number of its entry,
    or NONE. Else the bucket is not locked. */
@@ -774,10 +1008,21 @@ static inline int weft__hash_enter(const weft_hash_map *m,
   return ENOTRECOVERABLE;
 }
 
+/* The same for an operation that uses the entry. */
+static inline int weft__hash_enter_to_use(const weft_hash_map *m,
+                                          weft__hash_place *place,
+                                          const void *key, size_t key_length,
+                                          int32_t *number) {
+  int error = weft__hash_enter(m, place, key, key_length, number);
+  if (error == 0 && *number != WEFT__HASH_NONE)
+    weft__hash_touch(m, &place->plan, *number);
+  return error;
+}
+
 /*
  * Gives a key a value of `length` bytes. Returns 0. ENOSPC: the map is full and
  * the key is not there; it may also say so while another agent adds or deletes
- * an entry. EEXIST: the key is there, with `if_absent`. EINVAL: a length is
+ * an entry; a cache never says so. EEXIST: the key is there, with `if_absent`. EINVAL: a length is
  * impossible. EDEADLK: this agent is within an update of the bucket. EPERM:
  * another agent writes to the bucket, and this one may not block.
  * ENOTRECOVERABLE: the map is damaged.
@@ -789,7 +1034,7 @@ static inline WEFT__RESULT int weft_hash_map_set(
   weft__hash_cell cell;
   int32_t number;
   if (!weft__hash_value_of(&cell, m, value, length)) return EINVAL;
-  int error = weft__hash_enter(m, &place, key, key_length, &number);
+  int error = weft__hash_enter_to_use(m, &place, key, key_length, &number);
   if (error != 0) return error;
   if (number == WEFT__HASH_NONE)
     error = weft__hash_insert(m, &place, &cell) ? 0 : ENOSPC;
@@ -823,7 +1068,8 @@ static inline WEFT__RESULT int weft_hash_map_take(weft_hash_map *m,
   else if (*length > room)
     error = EOVERFLOW;
   if (error == 0)
-    weft__hash_take_out(m, &place.plan, place.bucket, number, place.before);
+    weft__hash_take_out(m, &place.plan, place.bucket, number, place.before,
+                        false);
   weft__hash_unlock(place.bucket);
   return error;
 }
@@ -839,7 +1085,8 @@ static inline WEFT__RESULT int weft_hash_map_delete(weft_hash_map *m,
   if (number == WEFT__HASH_NONE)
     error = ENOENT;
   else
-    weft__hash_take_out(m, &place.plan, place.bucket, number, place.before);
+    weft__hash_take_out(m, &place.plan, place.bucket, number, place.before,
+                        false);
   weft__hash_unlock(place.bucket);
   return error;
 }
@@ -863,7 +1110,7 @@ static inline WEFT__RESULT int weft_hash_map_update(
   int32_t number;
   size_t length = 0;
   size_t room = (size_t)weft_hash_map_value_size(m);
-  int error = weft__hash_enter(m, &place, key, key_length, &number);
+  int error = weft__hash_enter_to_use(m, &place, key, key_length, &number);
   if (error != 0) return error;
   bool is_there = number != WEFT__HASH_NONE;
   if (is_there && !weft__hash_copy_value(
@@ -872,7 +1119,8 @@ static inline WEFT__RESULT int weft_hash_map_update(
     error = ENOTRECOVERABLE;
   } else if (!change(value, &length, is_there, context)) {
     if (is_there)
-      weft__hash_take_out(m, &place.plan, place.bucket, number, place.before);
+      weft__hash_take_out(m, &place.plan, place.bucket, number, place.before,
+                        false);
   } else if (!weft__hash_value_of(&cell, m, value, length)) {
     error = EINVAL;
   } else if (is_there) {
@@ -896,7 +1144,7 @@ static inline WEFT__RESULT int weft_hash_map_get_or_insert(
   if (!weft__hash_value_of(&cell, m, value, value_length)) return EINVAL;
   int error = weft_hash_map_get(m, key, key_length, into, room, length);
   if (error != ENOENT) return error;
-  error = weft__hash_enter(m, &place, key, key_length, &number);
+  error = weft__hash_enter_to_use(m, &place, key, key_length, &number);
   if (error != 0) return error;
   if (number == WEFT__HASH_NONE) {
     *length = value_length;
@@ -932,7 +1180,7 @@ static inline WEFT__RESULT int weft_hash_map_compare_exchange(
   int32_t number;
   if (!weft__hash_has_values(m, WEFT_HASH_MAP_I32)) return EINVAL;
   if (!weft__hash_value_of(&cell, m, &replacement, 4)) return EINVAL;
-  int error = weft__hash_enter(m, &place, key, key_length, &number);
+  int error = weft__hash_enter_to_use(m, &place, key, key_length, &number);
   if (error != 0) return error;
   if (number == WEFT__HASH_NONE) {
     error = ENOENT;
@@ -957,7 +1205,7 @@ static inline WEFT__RESULT int weft_hash_map_add(weft_hash_map *m,
   int32_t number;
   if (!weft__hash_has_values(m, WEFT_HASH_MAP_I32)) return EINVAL;
   if (!weft__hash_value_of(&cell, m, &n, 4)) return EINVAL;
-  int error = weft__hash_enter(m, &place, key, key_length, &number);
+  int error = weft__hash_enter_to_use(m, &place, key, key_length, &number);
   if (error != 0) return error;
   int32_t old = 0;
   if (number != WEFT__HASH_NONE) {
@@ -982,7 +1230,7 @@ static inline WEFT__RESULT int weft_hash_map_compare_exchange_f64(
   size_t length;
   if (!weft__hash_has_values(m, WEFT_HASH_MAP_F64)) return EINVAL;
   if (!weft__hash_value_of(&cell, m, &replacement, 8)) return EINVAL;
-  int error = weft__hash_enter(m, &place, key, key_length, &number);
+  int error = weft__hash_enter_to_use(m, &place, key, key_length, &number);
   if (error != 0) return error;
   if (number == WEFT__HASH_NONE) {
     error = ENOENT;
@@ -1008,7 +1256,7 @@ static inline WEFT__RESULT int weft_hash_map_add_f64(weft_hash_map *m,
   int32_t number;
   size_t length;
   if (!weft__hash_has_values(m, WEFT_HASH_MAP_F64)) return EINVAL;
-  int error = weft__hash_enter(m, &place, key, key_length, &number);
+  int error = weft__hash_enter_to_use(m, &place, key, key_length, &number);
   if (error != 0) return error;
   double old = 0;
   if (number != WEFT__HASH_NONE) {
@@ -1056,7 +1304,7 @@ static inline WEFT__RESULT int weft_hash_map_clear(weft_hash_map *m) {
     while (error == 0) {
       int32_t next = weft__load(&bucket->head);
       if (next == 0) break;
-      weft__hash_take_out(m, &plan, bucket, next, &bucket->head);
+      weft__hash_take_out(m, &plan, bucket, next, &bucket->head, false);
     }
     weft__hash_unlock(bucket);
     if (error != 0) return error;
@@ -1067,7 +1315,7 @@ static inline WEFT__RESULT int weft_hash_map_clear(weft_hash_map *m) {
 /* ---- after a death -------------------------------------------------------- */
 
 /* Frees the entries that agent `id`, which is dead, was filling. */
-static inline void weft__hash_release(const weft_hash_map *m,
+static inline void weft__hash_release(weft_hash_map *m,
                                       const weft__hash_plan *plan,
                                       int32_t id) {
   int32_t claimed = WEFT__HASH_CLAIMED_BIT | id;
@@ -1084,6 +1332,7 @@ static inline void weft__hash_release(const weft_hash_map *m,
     if (is_freed || (link == 0 && ((uint32_t)weft__load(bits) & bit) != 0))
       weft__and(bits, (int32_t)~bit);
   }
+  if (plan->evicts) weft__add(&m->freed, 1); /* as (R) */
 }
 
 /* Ends the flights of agent `id`, which is dead; returns how many. */
@@ -1105,23 +1354,9 @@ static inline int32_t weft__hash_release_flights(const weft_hash_map *m,
   return count;
 }
 
-/* Whether entry `number` is in the chain of the bucket. */
-static inline bool weft__hash_leads_to(const weft_hash_map *m,
-                                       const weft__hash_plan *plan,
-                                       const weft__hash_bucket *bucket,
-                                       int32_t number) {
-  int32_t next = weft__load(&bucket->head);
-  for (int32_t left = WEFT__MOST_TRIES; next != 0 && left > 0; left--) {
-    if (next == number) return true;
-    if (next < 1 || next > plan->capacity) return false;
-    next = weft__load(weft__hash_entry(m, plan, next)) & WEFT__HASH_NEXT_MASK;
-  }
-  return false;
-}
-
 /* Frees the entries that a dead agent had taken out of the bucket, or had not
    linked yet. The caller holds the lock. */
-static inline void weft__hash_mend(const weft_hash_map *m,
+static inline void weft__hash_mend(weft_hash_map *m,
                                    const weft__hash_plan *plan,
                                    weft__hash_bucket *bucket) {
   weft__add(&bucket->version, 1); /* as (V) */
@@ -1133,7 +1368,7 @@ static inline void weft__hash_mend(const weft_hash_map *m,
     if ((link & ~WEFT__HASH_NEXT_MASK) != WEFT__HASH_LINKED_BIT) continue;
     int32_t hash = weft__load(entry + WEFT__HASH_HASH);
     if (weft__hash_bucket_of(m, plan, hash) != bucket) continue;
-    if (!weft__hash_leads_to(m, plan, bucket, number))
+    if (weft__hash_leads_to(m, plan, bucket, number) == NULL)
       weft__hash_free(m, plan, number);
   }
 }

@@ -622,6 +622,34 @@ static inline void weft__slab_pool_shows_behind(const void *at,
   }
 }
 
+/* Tells of a stripe, if its words are not those of a sum. */
+static inline void weft__stripe_shows(const void *at, weft__problems *found,
+                                      int32_t i, const weft__stripe *sum) {
+  if (weft__stripe_is_sum(sum)) return;
+  weft__tell_behind(found, weft__index_of(at, &sum->high), "stripe", i,
+                    weft__load(&sum->high),
+                    "It does not fit the sum in `low`.", false);
+}
+
+/* What only a cache has. */
+static inline void weft__hash_clock_shows(const weft_hash_map *m,
+                                          const weft__hash_plan *plan,
+                                          weft__problems *found) {
+  for (int32_t i = 0; i < plan->capacity && i < WEFT__MOST_PARTS; i++) {
+    const int32_t *used = weft__hash_entry(m, plan, i + 1) + plan->key - 1;
+    int32_t word = weft__load(used);
+    if (word != 0 && word != 1)
+      weft__tell_behind(found, weft__index_of(m, used), "entry", i + 1, word,
+                        "It is 0 or 1.", false);
+  }
+  for (int32_t i = 0; i < WEFT__HASH_STRIPES; i++) {
+    const weft__hash_stripe *stripe = weft__hash_stripes(m, plan) + i;
+    weft__stripe_shows(m, found, i, &stripe->hits);
+    weft__stripe_shows(m, found, i, &stripe->misses);
+    weft__stripe_shows(m, found, i, &stripe->evictions);
+  }
+}
+
 static inline void weft__hash_map_shows_behind(const void *at,
                                                weft__problems *found) {
   const weft_hash_map *m = (const weft_hash_map *)at;
@@ -667,6 +695,7 @@ static inline void weft__hash_map_shows_behind(const void *at,
       weft__tell_behind(found, weft__index_of(at, entry), "entry", i + 1, link,
                         text, false);
   }
+  if (plan.evicts) weft__hash_clock_shows(m, &plan, found);
 }
 
 static inline void weft__striped_counter_shows_behind(const void *at,
@@ -674,13 +703,8 @@ static inline void weft__striped_counter_shows_behind(const void *at,
   const weft_striped_counter *c = (const weft_striped_counter *)at;
   const weft_striped_counter_stripe *stripes =
       (const weft_striped_counter_stripe *)(const void *)(c + 1);
-  for (int32_t i = 0; i < c->stripes; i++) {
-    int32_t high = weft__load(&stripes[i].high);
-    int32_t low = weft__load(&stripes[i].low);
-    if (weft__striped_counter_lag(high, low) != -8) continue;
-    weft__tell_behind(found, weft__index_of(at, &stripes[i].high), "stripe", i,
-                      high, "It does not fit the sum in `low`.", false);
-  }
+  for (int32_t i = 0; i < c->stripes; i++)
+    weft__stripe_shows(at, found, i, &stripes[i].sum);
 }
 
 #define WEFT__FIELD(type, field) {#field, offsetof(weft_##type, field) / 4}
@@ -935,7 +959,10 @@ static inline const weft__shown *weft__shown_of(size_t i) {
       WEFT__FIELD(hash_map, key_shape),
       WEFT__FIELD(hash_map, value_shape),
       WEFT__FIELD(hash_map, seed_low),
-      WEFT__FIELD(hash_map, seed_high)}},
+      WEFT__FIELD(hash_map, seed_high),
+      WEFT__FIELD(hash_map, hand),
+      WEFT__FIELD(hash_map, freed),
+      WEFT__FIELD(hash_map, full)}},
     {"striped_counter", WEFT_KIND_striped_counter, NULL,
      NULL,
      NULL,

@@ -3,17 +3,13 @@
 #define WEFT_STRIPED_COUNTER_H
 
 #include "_region.h"
+#include "_stripes.h"
 #include "agent.h"
 
 WEFT__BEGIN
 
 /* The most stripes a counter can have. */
 #define WEFT_STRIPED_COUNTER_MAX_STRIPES 1024
-
-/* `high` counts sectors of this size. The top 4 bits of `low` are the lowest 4
-   bits of that count. */
-#define WEFT_STRIPED_COUNTER_SECTOR_BITS 28
-#define WEFT_STRIPED_COUNTER_SECTOR (1 << WEFT_STRIPED_COUNTER_SECTOR_BITS)
 
 /* Begin of what `deno task layout` makes from primitives/_layout.ts. */
 /* clang-format off */
@@ -47,8 +43,7 @@ WEFT_LENGTH(striped_counter, 32);
 
 /* One of a counter's stripes, on a cache line of its own. */
 typedef struct {
-  int32_t low;  /* the sum of what was added here, modulo 2^32 */
-  int32_t high; /* that sum divided by 2^28; a carry may be late */
+  weft__stripe sum;
   int32_t _pad[30];
 } weft_striped_counter_stripe;
 
@@ -95,28 +90,6 @@ static inline int32_t weft_striped_counter_stripes(
   return c->stripes;
 }
 
-/* How far `high` is behind, -8 to 7. */
-static inline int32_t weft__striped_counter_lag(int32_t high, int32_t low) {
-  uint32_t sectors = (uint32_t)low >> WEFT_STRIPED_COUNTER_SECTOR_BITS;
-  int32_t late = weft__minus((int32_t)sectors, high);
-  return (weft__plus(late, 8) & 15) - 8;
-}
-
-/* Brings `high` up to date. If the exchange fails, another agent did that. */
-static inline void weft__striped_counter_carry(weft_striped_counter_stripe *s) {
-  int32_t high = weft__load(&s->high);
-  int32_t late = weft__striped_counter_lag(high, weft__load(&s->low));
-  weft__compare_exchange(&s->high, high, weft__plus(high, late));
-}
-
-static inline void weft__striped_counter_step(weft_striped_counter_stripe *s,
-                                              int32_t n) {
-  int32_t low = weft__plus(weft__add(&s->low, n), n);
-  /* The hint may be old. Then a later step, or the sum, corrects it. */
-  if (weft__striped_counter_lag(weft__hint(&s->high), low) != 0)
-    weft__striped_counter_carry(s);
-}
-
 /* Returns a stripe for this thread alone, while there are stripes left; then
    threads share them. */
 static inline weft_striped_counter_stripe *weft_striped_counter_claim(
@@ -129,15 +102,15 @@ static inline weft_striped_counter_stripe *weft_striped_counter_claim(
    claimed. */
 static inline void weft_striped_counter_add_to(weft_striped_counter_stripe *s,
                                                int32_t n) {
-  while (n > WEFT_STRIPED_COUNTER_SECTOR) {
-    weft__striped_counter_step(s, WEFT_STRIPED_COUNTER_SECTOR);
-    n -= WEFT_STRIPED_COUNTER_SECTOR;
+  while (n > WEFT__STRIPE_SECTOR) {
+    weft__stripe_add(&s->sum, WEFT__STRIPE_SECTOR);
+    n -= WEFT__STRIPE_SECTOR;
   }
-  while (n < -WEFT_STRIPED_COUNTER_SECTOR) {
-    weft__striped_counter_step(s, -WEFT_STRIPED_COUNTER_SECTOR);
-    n += WEFT_STRIPED_COUNTER_SECTOR;
+  while (n < -WEFT__STRIPE_SECTOR) {
+    weft__stripe_add(&s->sum, -WEFT__STRIPE_SECTOR);
+    n += WEFT__STRIPE_SECTOR;
   }
-  weft__striped_counter_step(s, n);
+  weft__stripe_add(&s->sum, n);
 }
 
 /* Adds n, which may be negative, to the stripe that the id of this thread
@@ -156,19 +129,7 @@ static inline int64_t weft_striped_counter_sum(const weft_striped_counter *c) {
   const weft_striped_counter_stripe *s =
       (const weft_striped_counter_stripe *)(c + 1);
   int64_t sum = 0;
-  for (int32_t i = 0; i < c->stripes; i++) {
-    int32_t high = weft__load(&s[i].high);
-    int32_t low;
-    for (;;) {
-      low = weft__load(&s[i].low);
-      int32_t seen = weft__load(&s[i].high);
-      if (seen == high) break;
-      high = seen; /* meanwhile `low` may have moved far ahead */
-    }
-    int64_t sectors = (int64_t)high + weft__striped_counter_lag(high, low);
-    sum += sectors * WEFT_STRIPED_COUNTER_SECTOR +
-           (low & (WEFT_STRIPED_COUNTER_SECTOR - 1));
-  }
+  for (int32_t i = 0; i < c->stripes; i++) sum += weft__stripe_sum(&s[i].sum);
   return sum;
 }
 

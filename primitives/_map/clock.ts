@@ -1,0 +1,150 @@
+/**
+ * Which entry of a cache gives way to a new one, by second chances (Corbató
+ * 1969), and how often keys were found.
+ *
+ * An operation that finds an entry sets its word `used`. A hand goes round the
+ * entries, and is shared by all agents. It clears `used`, or takes the entry out
+ * if nobody has used it since the hand was there. An agent that wants an entry
+ * moves the hand while it holds the bucket of its new key. So it never waits for
+ * the bucket of another entry: if that is locked, the hand goes on.
+ *
+ * @module
+ */
+
+import type { HASH_MAP } from "../_layout.ts";
+import { addTo, sumAt } from "../_lock/stripes.ts";
+import { tryLockBucket, unlockBucket } from "./lock.ts";
+import {
+  EVICTIONS,
+  FREE,
+  HASH,
+  HITS,
+  LINK,
+  LINKED_BIT,
+  MISSES,
+  type Plan,
+  STRIPE,
+  STRIPES,
+} from "./plan.ts";
+import { NONE, type Table } from "./table.ts";
+
+const HAND: typeof HASH_MAP.hand = 16;
+const FREED: typeof HASH_MAP.freed = 17;
+const FULL: typeof HASH_MAP.full = 18;
+
+/**
+ * The most entries at which the hand looks for one that is not used, and then
+ * for any: so a new key takes no longer in a large cache.
+ */
+const MOST_LOOKS = 256;
+
+/** The clock of one cache, as one view of it sees it. */
+export class Clock {
+  readonly #words: Int32Array<SharedArrayBuffer>;
+  readonly #plan: Plan;
+  readonly #table: Table;
+  readonly #id: number;
+  /** The word `used` of an entry. */
+  readonly #used: number;
+  /** The counts of this view's stripe. */
+  readonly #counts: number;
+
+  /** `id` is the agent that uses the view. */
+  constructor(
+    words: Int32Array<SharedArrayBuffer>,
+    plan: Plan,
+    table: Table,
+    id: number,
+  ) {
+    this.#words = words;
+    this.#plan = plan;
+    this.#table = table;
+    this.#id = id;
+    this.#used = plan.key - 1;
+    this.#counts = plan.stripes + (id & STRIPES - 1) * STRIPE;
+  }
+
+  /** Gives the entry at `at` a second chance. */
+  touch(at: number): void {
+    const used = at + this.#used;
+    // The entry may be another one by now, which gets that chance: harmless.
+    if (Atomics.load(this.#words, used) === 0) {
+      Atomics.store(this.#words, used, 1);
+    }
+  }
+
+  /** Counts an operation that found its key, or did not. */
+  count(isFound: boolean): void {
+    addTo(this.#words, this.#counts + (isFound ? HITS : MISSES), 1);
+  }
+
+  /** How many there were: of `HITS`, `MISSES` or `EVICTIONS`. */
+  sum(count: number): number {
+    const { stripes } = this.#plan;
+    let sum = 0;
+    for (let i = 0; i < STRIPES; i++) {
+      sum += sumAt(this.#words, stripes + i * STRIPE + count);
+    }
+    return sum;
+  }
+
+  /**
+   * The number of an entry that is the caller's now. `NONE` if other agents are
+   * writing to all that it looked at: then the new key counts as evicted. The
+   * caller holds `bucket`.
+   */
+  claim(bucket: number): number {
+    const words = this.#words;
+    // Pairs with (R): an entry that is freed after this is looked for again.
+    const freed = Atomics.load(words, FREED) + 1 | 0;
+    if (Atomics.load(words, FULL) !== freed) {
+      const number = this.#table.allocate();
+      if (number !== NONE) return number;
+      Atomics.store(words, FULL, freed);
+    }
+    return this.#evict(bucket);
+  }
+
+  #evict(bucket: number): number {
+    const words = this.#words;
+    const { capacity } = this.#plan;
+    const looks = Math.min(capacity, MOST_LOOKS);
+    for (let left = 2 * looks; left > 0; left--) {
+      const hand = Atomics.add(words, HAND, 1) >>> 0;
+      const number = hand % capacity + 1;
+      const at = this.#table.entryAt(number);
+      const link = Atomics.load(words, at + LINK);
+      if (link === FREE) {
+        if (this.#table.claim(number)) return number;
+      } else if ((link & LINKED_BIT) !== 0) {
+        if (left > looks && this.#spare(at)) continue;
+        if (!this.#take(at, number, bucket)) continue;
+        addTo(words, this.#counts + EVICTIONS, 1);
+        return number;
+      }
+    }
+    addTo(words, this.#counts + EVICTIONS, 1);
+    return NONE;
+  }
+
+  /** Whether the entry was used; takes that chance from it. */
+  #spare(at: number): boolean {
+    if (Atomics.load(this.#words, at + this.#used) === 0) return false;
+    Atomics.store(this.#words, at + this.#used, 0);
+    return true;
+  }
+
+  /** Takes an entry out, and claims it; false if another agent writes there. */
+  #take(at: number, number: number, own: number): boolean {
+    const words = this.#words;
+    const table = this.#table;
+    const bucket = table.bucketOf(Atomics.load(words, at + HASH));
+    // (T) Never wait: whoever holds it may want an entry of this agent's bucket.
+    if (bucket !== own && !tryLockBucket(words, bucket, this.#id)) return false;
+    // The entry may have got into another bucket meanwhile, or be free.
+    const before = table.leadsTo(bucket, number);
+    if (before !== NONE) table.remove(bucket, at, before, true);
+    if (bucket !== own) unlockBucket(words, bucket, this.#id);
+    return before !== NONE;
+  }
+}
