@@ -7,18 +7,13 @@
 import { bytesFor, Slots } from "./_calls/call_slots.ts";
 import { parent } from "./_worker/parent.ts";
 import { CALL_RING } from "./_layout.ts";
-import { describe } from "./_memory/describe.ts";
 import {
   asyncDisposedBy,
   type AsyncDisposer,
   disposedBy,
   type Disposer,
 } from "./_memory/dispose.ts";
-import {
-  assertOptions,
-  assertSignal,
-  assertTimeout,
-} from "./_memory/options.ts";
+import { assertOptions, assertTimeout } from "./_memory/options.ts";
 import {
   allocate,
   assertBoolean,
@@ -32,15 +27,16 @@ import { Collector, Rounds } from "./_pool/collector.ts";
 import { Crew, failuresAfter, type Member } from "./_pool/crew.ts";
 import { Listeners, type PoolEvents, Talk } from "./_pool/events.ts";
 import { deathOf, QueueFullError } from "./_pool/errors.ts";
-import { type Job, type JobEnd, Jobs, type Spec } from "./_pool/jobs.ts";
-import { Producers, type RoomOptions } from "./_pool/line.ts";
 import {
-  assertIterable,
-  type Doer,
-  mapped,
-  MapRun,
-  settled,
-} from "./_pool/map.ts";
+  type Job,
+  type JobEnd,
+  Jobs,
+  keep,
+  kept,
+  type Spec,
+} from "./_pool/jobs.ts";
+import { Producers, type RoomOptions } from "./_pool/line.ts";
+import { mapped, Maps, settled } from "./_pool/map.ts";
 import {
   checkedHow,
   checkedOptions,
@@ -50,11 +46,9 @@ import {
   type MapOptions,
   type PoolOptions,
   rangeOf,
-  RUN,
   type RunArgs,
   type RunOptions,
   type TaskHandle,
-  timeoutError,
   type WorkerRange,
 } from "./_pool/options.ts";
 import { Poster } from "./_pool/poster.ts";
@@ -73,6 +67,7 @@ import {
   assertSame,
   type ReplyOf,
   type RequestOf,
+  specOf,
   specsOf,
   type Tasks,
 } from "./_pool/task.ts";
@@ -227,9 +222,6 @@ const slotsAt = (memory: Memory, byteOffset: number): Slots =>
 
 // ---- the pool -------------------------------------------------------------------
 
-/** The pause, in ms, before an order that came back is posted again. */
-const REST = 5;
-
 /**
  * The base of {@linkcode Pool}: disposing ends its workers.
  *
@@ -288,7 +280,6 @@ export class Pool<T extends Tasks> extends PoolBase {
   /** How many tasks were posted; workers look at slots when it changes. */
   readonly #posted: Int32Array<SharedArrayBuffer>;
   readonly #slots: Slots;
-  readonly #rooms: Rooms;
   readonly #jobs: Jobs;
   readonly #poster: Poster;
   readonly #collector: Collector;
@@ -311,8 +302,7 @@ export class Pool<T extends Tasks> extends PoolBase {
   readonly #rounds: Rounds;
   #settled: (() => void)[] = [];
   readonly #producers: Producers;
-  /** The runs of `map` that may take requests. */
-  #mapRuns: readonly MapRun<Plan>[] = [];
+  readonly #maps: Maps;
 
   /**
    * Makes a pool, and its workers.
@@ -341,7 +331,7 @@ export class Pool<T extends Tasks> extends PoolBase {
     this.#posted = postedAt(buffer, byteOffset + length + Event.byteLength());
     Atomics.store(this.#posted, 0, 0);
     const slots = this.#slots = slotsAt(memory, byteOffset);
-    const rooms = this.#rooms = new Rooms(slots, this.#posted, agentId());
+    const rooms = new Rooms(slots, this.#posted, agentId());
     const { room } = rooms;
     const scratchAt = byteOffset + byteLength - room;
     const scratch = new Uint8Array(buffer, scratchAt, room);
@@ -352,6 +342,18 @@ export class Pool<T extends Tasks> extends PoolBase {
       this.#failure === undefined &&
       (jobs.line.size >= slots.count || this.#isFull)
     );
+    this.#maps = new Maps({
+      jobs,
+      limit: slots.count,
+      isOpen: () => this.#failure === undefined && this.#closing === undefined,
+      // Where nothing is accepted any more, a run is to be told so.
+      hasRoom: () =>
+        this.#failure !== undefined || this.#poster.hasRoom && !this.#isFull,
+      specOf: (name) => specOf(this.#specs, name),
+      submit: (...job) => this.#submit(...job),
+      fill: () => this.#fill(),
+      drop: (job, reason) => this.#drop(job, reason),
+    });
     const agents = () => this.#agents;
     const posting = { slots, rooms, jobs, scratch, ahead, agents };
     const poster = this.#poster = new Poster(posting);
@@ -363,7 +365,7 @@ export class Pool<T extends Tasks> extends PoolBase {
       measure: (job, at) => poster.learn(this.#figures.measure(job, at)),
       promised: (job) => this.#crew.expectFrom(job.worker),
       retires: (number) => this.#dismissed(number),
-      rest: (job) => this.#rest(job),
+      rest: (order) => jobs.rest(order, () => this.#done.set()),
       isForced: () => this.#forced,
     });
     this.#rounds = new Rounds({
@@ -447,8 +449,7 @@ export class Pool<T extends Tasks> extends PoolBase {
     options?: RunOptions,
   ): Promise<unknown> {
     const promise = new Promise(keep);
-    const end = kept!;
-    kept = undefined;
+    const end = kept();
     try {
       this.#enter(name, request, options, end, false);
     } catch (error) {
@@ -471,8 +472,7 @@ export class Pool<T extends Tasks> extends PoolBase {
     options?: RunOptions,
   ): TaskHandle<unknown> {
     const result = new Promise(keep);
-    const end = kept!;
-    kept = undefined;
+    const end = kept();
     let job: Job | undefined;
     try {
       job = this.#enter(name, request, options, end, true);
@@ -495,7 +495,7 @@ export class Pool<T extends Tasks> extends PoolBase {
     end: JobEnd,
     talks: boolean,
   ): Job {
-    const spec = this.#specOf(name);
+    const spec = specOf(this.#specs, name);
     const how = options && checkedHow(options);
     if (this.#isFull) {
       this.#assertOpen();
@@ -530,7 +530,7 @@ export class Pool<T extends Tasks> extends PoolBase {
     requests: Iterable<RequestOf<T[Name]>> | AsyncIterable<RequestOf<T[Name]>>,
     options?: MapOptions,
   ): AsyncGenerator<ReplyOf<T[Name]>, void, void> {
-    return mapped(this.#mapRun(name, requests, options, false));
+    return mapped(this.#maps.run(name, requests, options, false));
   }
 
   /**
@@ -547,26 +547,7 @@ export class Pool<T extends Tasks> extends PoolBase {
     requests: Iterable<RequestOf<T[Name]>> | AsyncIterable<RequestOf<T[Name]>>,
     options?: MapOptions,
   ): AsyncGenerator<PromiseSettledResult<ReplyOf<T[Name]>>, void, void> {
-    return settled(this.#mapRun(name, requests, options, true));
-  }
-
-  #mapRun(
-    name: string,
-    requests: Iterable<unknown> | AsyncIterable<unknown>,
-    options: MapOptions | undefined,
-    goesOn: boolean,
-  ): MapRun<Plan> {
-    assertOptions(options, [...RUN, "ordered", "limit"]);
-    const { ordered = true, limit = this.#slots.count, ...rest } = options ??
-      {};
-    inRange("limit", limit, 1, 2 ** 30);
-    assertBoolean("ordered", ordered);
-    assertIterable(requests);
-    const { signal, ...how } = rest;
-    assertSignal(signal);
-    const config = { ordered, limit, signal, goesOn };
-    const plan = () => this.#planOf(name, how);
-    return new MapRun(requests, config, this.#doer, plan);
+    return settled(this.#maps.run(name, requests, options, true));
   }
 
   /**
@@ -593,12 +574,7 @@ export class Pool<T extends Tasks> extends PoolBase {
         "Cannot add workers: the pool was made without the option make",
       );
     }
-    const ends: Promise<unknown>[] = [];
-    const spare = staff.guests - guests;
-    staff.guests = guests;
-    staff.range(min, max);
-    for (let i = 0; i < spare; i++) ends.push(staff.order(true));
-    ends.push(...staff.balance());
+    const ends = staff.resize(min, max, guests);
     this.#rounds.begin(); // there may be more room
     await Promise.all(ends);
     await this.#crew.left();
@@ -787,7 +763,7 @@ export class Pool<T extends Tasks> extends PoolBase {
 
   /** Lets producers, and runs of `map`, see that the pool has failed. */
   #tellEnd(): void {
-    this.#feed();
+    this.#maps.feed();
     this.#producers.tell();
   }
 
@@ -799,60 +775,7 @@ export class Pool<T extends Tasks> extends PoolBase {
     this.#replace();
   }
 
-  /**
-   * A worker has taken an order that is for threads of C, or the other way
-   * round: soon others may see it.
-   */
-  #rest(order: Job): void {
-    setTimeout(() => {
-      this.#jobs.move(order, "waiting");
-      this.#done.set();
-    }, REST);
-  }
-
   // ---- tasks --------------------------------------------------------------------
-
-  #specOf(name: string): Spec {
-    const spec = this.#specs.get(name);
-    if (spec !== undefined) return spec;
-    throw new TypeError(
-      `There is no task ${describe(name)}: there are ${
-        [...this.#specs.keys()].join(", ")
-      }`,
-    );
-  }
-
-  /** What `map` does with each request. */
-  #planOf(name: string, options: RunOptions): Plan {
-    const spec = this.#specOf(name);
-    const given = Object.values(options).some((it) => it !== undefined);
-    return { spec, how: given ? checkedHow(options) : undefined };
-  }
-
-  /** Has the requests of `map` done. */
-  readonly #doer: Doer<Plan> = {
-    isOpen: () => this.#failure === undefined && this.#closing === undefined,
-    // Where nothing is accepted any more, a run is to be told so.
-    hasRoom: () =>
-      this.#failure !== undefined || this.#poster.hasRoom && !this.#isFull,
-    submit: (request, run) => {
-      const { spec, how } = run.plan;
-      return this.#submit(spec, request, how, run);
-    },
-    join: (run) => {
-      this.#mapRuns = [...this.#mapRuns, run];
-      this.#fill();
-    },
-    fill: () => this.#fill(),
-    drop: (run, reason) => {
-      for (const job of this.#jobs.all()) {
-        if (job.end === run) this.#drop(job, reason);
-      }
-    },
-    leave: (run) => {
-      this.#mapRuns = this.#mapRuns.filter((it) => it !== run);
-    },
-  };
 
   #submit(
     spec: Spec,
@@ -867,21 +790,11 @@ export class Pool<T extends Tasks> extends PoolBase {
     if (talks || how?.report !== undefined) job.talk = new Talk(how?.report);
     this.#poster.submit(job, spec, request); // first: it may refuse the request
     if (job.talk !== undefined) this.#jobs.talking.set(job.token, job);
-    if (how !== undefined) this.#heed(job, how);
+    if (how !== undefined) this.#jobs.heed(job, how);
     if (this.#jobs.line.size > 0) this.#crowded = true;
     if (this.#staff.scales) this.#staff.grow();
     this.#rounds.begin();
     return job;
-  }
-
-  /** Sees to it that a job ends as it was told. */
-  #heed(job: Job, { signal, timeout, terminate }: How): void {
-    job.terminate = terminate;
-    if (timeout !== Infinity) {
-      const late = () => this.#drop(job, timeoutError(timeout));
-      job.timer = setTimeout(late, Math.min(timeout, 0x7fff_ffff));
-    }
-    if (signal !== undefined) this.#jobs.listen(job, signal);
   }
 
   /** Ends a job before its result is there. */
@@ -898,38 +811,12 @@ export class Pool<T extends Tasks> extends PoolBase {
 
   /** Posts what waits, as far as there is room. */
   #fill(): void {
-    const feed = this.#mapRuns.length > 0 ? this.#feed : undefined;
-    this.#poster.fill(feed);
+    const maps = this.#maps;
+    this.#poster.fill(maps.any ? maps.feed : undefined);
     this.#producers.tell();
     if (this.#staff.scales) this.#staff.rest();
     if (!this.#crowded || this.#jobs.line.size > 0) return;
     this.#crowded = false;
     this.#listeners.tell("drain", undefined);
   }
-
-  /** Lets the runs of `map` take requests, each of them first in its turn. */
-  readonly #feed = (): void => {
-    const runs = this.#mapRuns;
-    if (runs.length > 1) this.#mapRuns = [...runs.slice(1), runs[0]!];
-    for (const run of runs) run.feed();
-  };
-}
-
-/** The functions of the promise that was made last. */
-let kept: Kept | undefined;
-
-interface Kept {
-  resolve: (value: unknown) => void;
-  reject: (reason: unknown) => void;
-}
-
-/** Takes a promise's functions out of it, without a closure for each promise. */
-function keep(resolve: Kept["resolve"], reject: Kept["reject"]): void {
-  kept = { resolve, reject };
-}
-
-/** What `map` does with each request. */
-interface Plan {
-  readonly spec: Spec;
-  readonly how: How | undefined;
 }

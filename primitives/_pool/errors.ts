@@ -58,3 +58,10 @@ export class QueueFullError extends Error {
     super(`The queue is full: maxQueue is ${most}`);
   }
 }
+
+/** The error of a task that had no result in time. */
+export const timeoutError = (timeout: number): DOMException =>
+  new DOMException(
+    `The task had no result within ${timeout} ms`,
+    "TimeoutError",
+  );

@@ -8,6 +8,7 @@
 import type { Field } from "../_message/record.ts";
 import type { AnyCodec, Long } from "./wire.ts";
 import type { Talk } from "./events.ts";
+import { timeoutError } from "./errors.ts";
 import { Line } from "./line.ts";
 
 /** A task as a pool knows it. */
@@ -28,6 +29,42 @@ export interface JobEnd {
   resolve(value: unknown, job: Job): void;
   /** It has failed. */
   reject(reason: unknown, job: Job): void;
+}
+
+/** What ends a job before its result is there. */
+export interface Limits {
+  readonly signal: AbortSignal | undefined;
+  /** Milliseconds, or `Infinity`. */
+  readonly timeout: number;
+  /** Whether the worker that does it ends then. */
+  readonly terminate: boolean;
+}
+
+/** The pause, in ms, before an order that came back is posted again. */
+const REST = 5;
+
+/** The functions of the promise that was made last. */
+let functions: Functions | undefined;
+
+/** The functions that settle a promise. */
+export interface Functions {
+  resolve: (value: unknown) => void;
+  reject: (reason: unknown) => void;
+}
+
+/** Takes a promise's functions out of it, without a closure for each promise. */
+export function keep(
+  resolve: Functions["resolve"],
+  reject: Functions["reject"],
+): void {
+  functions = { resolve, reject };
+}
+
+/** The functions that {@linkcode keep} took last, once. */
+export function kept(): Functions {
+  const end = functions!;
+  functions = undefined;
+  return end;
 }
 
 /**
@@ -146,11 +183,11 @@ export class Jobs {
   #made = 0;
   /** The jobs of each signal: one listener serves all. */
   readonly #signals = new Map<AbortSignal, Set<Job>>();
-  readonly #abort: (job: Job, reason: unknown) => void;
+  readonly #drop: (job: Job, reason: unknown) => void;
 
-  /** `abort` ends a job whose signal has aborted. */
-  constructor(abort: (job: Job, reason: unknown) => void) {
-    this.#abort = abort;
+  /** `drop` ends a job before its result is there. */
+  constructor(drop: (job: Job, reason: unknown) => void) {
+    this.#drop = drop;
   }
 
   /** Makes a job. */
@@ -210,8 +247,29 @@ export class Jobs {
     job.end.reject(reason, job);
   }
 
+  /**
+   * A worker has taken an order that is for threads of C, or the other way
+   * round. It waits again after a pause; then `back` is called.
+   */
+  rest(order: Job, back: () => void): void {
+    setTimeout(() => {
+      this.move(order, "waiting");
+      back();
+    }, REST);
+  }
+
+  /** Sees to it that a job ends as it was told. */
+  heed(job: Job, { signal, timeout, terminate }: Limits): void {
+    job.terminate = terminate;
+    if (timeout !== Infinity) {
+      const late = () => this.#drop(job, timeoutError(timeout));
+      job.timer = setTimeout(late, Math.min(timeout, 0x7fff_ffff));
+    }
+    if (signal !== undefined) this.#listen(job, signal);
+  }
+
   /** Ends a job when its signal aborts. */
-  listen(job: Job, signal: AbortSignal): void {
+  #listen(job: Job, signal: AbortSignal): void {
     job.signal = signal;
     let jobs = this.#signals.get(signal);
     if (jobs === undefined) {
@@ -224,7 +282,7 @@ export class Jobs {
   readonly #onAbort = ({ currentTarget }: { currentTarget: unknown }): void => {
     const signal = currentTarget as AbortSignal;
     for (const job of this.#signals.get(signal) ?? []) {
-      this.#abort(job, signal.reason);
+      this.#drop(job, signal.reason);
     }
   };
 

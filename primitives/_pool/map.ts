@@ -10,10 +10,20 @@
  */
 
 import { describe } from "../_memory/describe.ts";
+import { assertOptions, assertSignal } from "../_memory/options.ts";
+import { assertBoolean, inRange } from "../_memory/region.ts";
 import { boundHere } from "./events.ts";
+import type { Job, JobEnd, Jobs, Spec } from "./jobs.ts";
+import {
+  checkedHow,
+  type How,
+  type MapOptions,
+  RUN,
+  type RunOptions,
+} from "./options.ts";
 
 /** How to go through the requests. */
-export interface MapConfig {
+interface MapConfig {
   readonly ordered: boolean;
   readonly limit: number;
   readonly signal: AbortSignal | undefined;
@@ -50,7 +60,7 @@ export interface Doer<Plan> {
 }
 
 /** Throws a TypeError unless `requests` can be iterated. */
-export function assertIterable(requests: unknown): void {
+function assertIterable(requests: unknown): void {
   const it = requests as Partial<Iterable<unknown> & AsyncIterable<unknown>>;
   if (
     requests !== undefined && requests !== null &&
@@ -71,7 +81,7 @@ const YIELDED = 256;
 const SMALL = 32;
 
 /** One use of `map`. */
-export class MapRun<Plan> {
+class MapRun<Plan> {
   readonly #makePlan: () => Plan;
   #plan: Plan | undefined;
   readonly #requests: Requests;
@@ -340,4 +350,105 @@ export async function* settled<Plan, Out>(
   } finally {
     run.end();
   }
+}
+
+/** What is done with each request. */
+export interface Plan {
+  readonly spec: Spec;
+  readonly how: How | undefined;
+}
+
+/** What the runs have to know of a pool, and to have done. */
+export interface Mapping {
+  readonly jobs: Jobs;
+  /** How many requests a run has underway at most, unless told otherwise. */
+  readonly limit: number;
+  /** Whether requests are accepted at all. */
+  isOpen(): boolean;
+  /** Whether a request may be submitted now, or a run is to be told why not. */
+  hasRoom(): boolean;
+  /** The task of that name; throws if there is none. */
+  specOf(name: string): Spec;
+  submit(
+    spec: Spec,
+    request: unknown,
+    how: How | undefined,
+    end: JobEnd,
+  ): Job;
+  /** Posts what waits, and lets the runs take requests. */
+  fill(): void;
+  /** Ends a job before its result is there. */
+  drop(job: Job, reason: unknown): void;
+}
+
+/** The runs of `map`. */
+export class Maps {
+  readonly #it: Mapping;
+  /** Those that may take requests. */
+  #runs: readonly MapRun<Plan>[] = [];
+  /** Has the requests done. */
+  readonly #doer: Doer<Plan>;
+
+  /** Makes a list of no runs. */
+  constructor(mapping: Mapping) {
+    this.#it = mapping;
+    this.#doer = {
+      isOpen: mapping.isOpen,
+      hasRoom: mapping.hasRoom,
+      submit: (request, run) => {
+        const { spec, how } = run.plan;
+        return mapping.submit(spec, request, how, run);
+      },
+      join: (run) => {
+        this.#runs = [...this.#runs, run];
+        mapping.fill();
+      },
+      fill: mapping.fill,
+      drop: (run, reason) => {
+        for (const job of mapping.jobs.all()) {
+          if (job.end === run) mapping.drop(job, reason);
+        }
+      },
+      leave: (run) => {
+        this.#runs = this.#runs.filter((it) => it !== run);
+      },
+    };
+  }
+
+  /** Whether some run may take requests. */
+  get any(): boolean {
+    return this.#runs.length > 0;
+  }
+
+  /** Makes a run, which begins to take requests by itself. */
+  run(
+    name: string,
+    requests: Iterable<unknown> | AsyncIterable<unknown>,
+    options: MapOptions | undefined,
+    goesOn: boolean,
+  ): MapRun<Plan> {
+    assertOptions(options, [...RUN, "ordered", "limit"]);
+    const { ordered = true, limit = this.#it.limit, ...rest } = options ?? {};
+    inRange("limit", limit, 1, 2 ** 30);
+    assertBoolean("ordered", ordered);
+    assertIterable(requests);
+    const { signal, ...how } = rest;
+    assertSignal(signal);
+    const config = { ordered, limit, signal, goesOn };
+    const plan = () => this.#planOf(name, how);
+    return new MapRun(requests, config, this.#doer, plan);
+  }
+
+  #planOf(name: string, options: RunOptions): Plan {
+    const spec = this.#it.specOf(name);
+    const given = Object.values(options).some((it) => it !== undefined);
+    return { spec, how: given ? checkedHow(options) : undefined };
+  }
+
+  /** Lets the runs take requests, each of them first in its turn. */
+  readonly feed = (): void => {
+    const runs = this.#runs;
+    if (runs.length > 1) this.#runs = [...runs.slice(1), runs[0]!];
+    for (const run of runs) run.feed();
+  };
 }

@@ -316,10 +316,3 @@ export function checkedHow(options: RunOptions): How {
   if (signal?.aborted) throw signal.reason;
   return { signal, timeout, priority, terminate, report };
 }
-
-/** The error of a task that had no result in time. */
-export const timeoutError = (timeout: number): DOMException =>
-  new DOMException(
-    `The task had no result within ${timeout} ms`,
-    "TimeoutError",
-  );

@@ -90,6 +90,19 @@ export class Staff {
     this.workers = Math.min(Math.max(this.workers, min), max);
   }
 
+  /**
+   * Sets how many workers and threads of C there are to be; returns when each new
+   * worker is ready, and each that is to end has taken its order.
+   */
+  resize(min: number, max: number, guests: number): Promise<unknown>[] {
+    const spare = this.guests - guests;
+    this.guests = guests;
+    this.range(min, max);
+    const ends: Promise<unknown>[] = [];
+    for (let i = 0; i < spare; i++) ends.push(this.order(true));
+    return [...ends, ...this.balance()];
+  }
+
   /** Whether the number of workers depends on the tasks. */
   get scales(): boolean {
     return this.min < this.max;

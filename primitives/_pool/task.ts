@@ -131,6 +131,17 @@ function codecOf<T>(of: string, codec: unknown): Codec<T> {
   );
 }
 
+/** The task of that name; throws if there is none. */
+export function specOf(specs: Map<string, Spec>, name: string): Spec {
+  const spec = specs.get(name);
+  if (spec !== undefined) return spec;
+  throw new TypeError(
+    `There is no task ${describe(name)}: there are ${
+      [...specs.keys()].join(", ")
+    }`,
+  );
+}
+
 /** The tasks as a pool knows them; throws if there is something else. */
 export function specsOf(tasks: Tasks): Map<string, Spec> {
   if (typeof tasks !== "object" || tasks === null) {
