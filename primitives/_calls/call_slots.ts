@@ -215,6 +215,11 @@ export class Slots {
   readonly #replies: Uint8Array[] = [];
   /** A server's wait for a call; its result is -1 at the end. */
   readonly coming: Awaited<number>;
+  /**
+   * Called when a server waits, and finds no call: each second at least, and
+   * after an agent was abandoned.
+   */
+  onIdle: (() => void) | undefined;
   /** When this agent last let others go first. */
   #gaveWay = -Infinity;
 
@@ -233,7 +238,11 @@ export class Slots {
     this.coming = {
       words,
       epoch: SERVE_EPOCH,
-      attempt: () => this.takeOrEnd() || undefined,
+      attempt: () => {
+        const at = this.takeOrEnd();
+        if (at === 0) this.onIdle?.();
+        return at || undefined;
+      },
       pass: () => {
         if (this.find(POSTED)) wake(words, SERVE_EPOCH, 1);
       },
@@ -582,6 +591,44 @@ export class Slots {
   isWanted(at: number): boolean {
     return (Atomics.load(this.words, at) & PHASE_MASK) === SERVING &&
       (Atomics.load(this.words, at + CALLER) & DEAD_BIT) === 0;
+  }
+
+  /** Whether a slot is the one of a call of this agent. */
+  isOf(at: number, caller: number): boolean {
+    const state = Atomics.load(this.words, at);
+    const phase = state & PHASE_MASK;
+    return phase === SERVING || phase === DROPPED
+      ? Atomics.load(this.words, at + CALLER) === caller
+      : phase !== FREE && (state & ID_MASK) === caller;
+  }
+
+  /** How many slots other servers have whose requests are like this. */
+  servedElsewhere(isLike: (request: Uint8Array) => boolean): number {
+    let count = 0;
+    for (let at = SLOTS; at < this.#end; at += this.#stride) {
+      const state = Atomics.load(this.words, at);
+      const isTheirs = (state & PHASE_MASK) === SERVING &&
+        (state & ID_MASK) !== this.id;
+      if (isTheirs && isLike(this.room(at))) count++;
+    }
+    return count;
+  }
+
+  /** Whether this agent serves a slot. */
+  isServed(at: number): boolean {
+    const state = Atomics.load(this.words, at);
+    const phase = state & PHASE_MASK;
+    return (phase === SERVING || phase === DROPPED) &&
+      (state & ID_MASK) === this.id;
+  }
+
+  /** Whether a slot says that this agent was abandoned. */
+  isDead(caller: number): boolean {
+    const dead = caller | DEAD_BIT;
+    for (let at = SLOTS; at < this.#end; at += this.#stride) {
+      if (Atomics.load(this.words, at + CALLER) === dead) return true;
+    }
+    return false;
   }
 
   /** Replies; false if the caller does not wait any more. */

@@ -21,6 +21,7 @@ import {
 } from "../_wait/wait.ts";
 import type { Sleep } from "../_wait/waiter.ts";
 import {
+  CallError,
   FREE,
   Lookout,
   PHASE_MASK,
@@ -86,6 +87,7 @@ import {
   REASON_LENGTH,
   RELEASE,
   RELEASED,
+  RESTART,
   RETURN,
   SIGNAL,
   THROW,
@@ -125,12 +127,17 @@ interface Room {
   readonly body: Uint8Array;
 }
 
-/** A call that was posted, and the promise of its result. */
-interface Pending {
-  readonly at: number;
+/** The number of a call that is awaited, and how. */
+interface How {
   readonly token: number;
+  readonly timeout: number;
   readonly signal: AbortSignal | undefined;
   readonly ref: boolean;
+}
+
+/** A call that was posted, and the promise of its result. */
+interface Pending extends How {
+  readonly at: number;
   readonly resolve: (value: unknown) => void;
   readonly reject: (reason: unknown) => void;
 }
@@ -154,6 +161,8 @@ export class Client {
 
   /** What a method threw last. */
   thrown: unknown;
+  /** Errors that methods threw. */
+  readonly #thrown = new WeakSet();
   readonly #blocks: boolean;
   readonly #around: (invoke: Invoke) => Invoke;
   /** Releases the objects of others that nothing here stands for any more. */
@@ -186,9 +195,10 @@ export class Client {
     this.#lookout = new Lookout<Pending>(
       this.#slots,
       (call) => this.#take(call),
-      ({ at, token, signal, ref, resolve }) => {
+      (call) => {
+        const { at, token, signal } = call;
         const path = this.#path(token, at, signal);
-        resolve(this.#await(path, token, signal, ref, at));
+        call.resolve(this.#await(path, call, at));
       },
     );
   }
@@ -268,15 +278,29 @@ export class Client {
       return: step(RETURN),
       throw: step(THROW),
       over: () => void this.#released.unregister(held),
+      failed: (error) => {
+        this.#released.unregister(held);
+        if (!this.#isOver(error)) this.#release(key);
+      },
     };
     return this.#blocks ? blockingIterator(steps) : new RemoteIterator(steps);
+  }
+
+  /**
+   * Whether an iterator has ended whose step failed so: it threw the error, or
+   * its server has ended.
+   */
+  #isOver(error: unknown): boolean {
+    return error instanceof ClosedError || error instanceof CallError ||
+      error === this.thrown || this.#thrown.has(error as object);
   }
 
   /** Nothing here stands for the object any more. */
   #release(key: string): void {
     const call = this.#prepare(key, RELEASE | OF_OBJECT);
     // If the ring is closed, the object is released already.
-    this.#callAsync(call, [], false).then(undefined, () => {});
+    this.#callAsync(call, [], { ref: false, timeout: Infinity })
+      .then(undefined, () => {});
   }
 
   /** Prepares the calls of a method. */
@@ -370,7 +394,7 @@ export class Client {
   #callAsync(
     call: Call,
     args: unknown[],
-    ref = this.#ref,
+    { ref = this.#ref, timeout = this.#timeout } = {},
   ): Promise<unknown> {
     const result = new Promise((resolve, reject) => {
       const signalAt = args.findIndex(isSignal);
@@ -382,9 +406,10 @@ export class Client {
         const request = this.#request(call, args, token, signalAt);
         this.#assertFits(request);
         const path = this.#path(token, 0, signal, request);
-        return resolve(this.#await(path, token, signal, ref));
+        return resolve(this.#await(path, { token, signal, ref, timeout }));
       }
-      this.#lookout.add({ at, token, signal, ref, resolve, reject });
+      const how = { token, signal, ref, timeout };
+      this.#lookout.add({ at, ...how, resolve, reject });
     });
     // `for await` takes the promise of an iterator for the iterator.
     (result as AnyPromise)[Symbol.asyncIterator] = iterateLater;
@@ -443,13 +468,14 @@ export class Client {
   }
 
   /** Takes the answer of a call that has one. */
-  #take({ at, token, signal, ref, resolve, reject }: Pending): void {
+  #take(call: Pending): void {
+    const { at, token, signal, resolve, reject } = call;
     try {
       const answer = this.#read(at);
-      if (isWhole(answer)) resolve(this.#endOf(answer, token, signal, ref));
+      if (isWhole(answer)) resolve(this.#endOf(answer, call));
       else {
         const path = this.#toEnd(token, signal, answer);
-        resolve(this.#await(path, token, signal, ref));
+        resolve(this.#await(path, call));
       }
     } catch (error) {
       reject(error);
@@ -459,9 +485,7 @@ export class Client {
   /** Awaits a call; `at` is its slot if it has one. */
   async #await(
     path: Waiting<Answer | undefined>,
-    token: number,
-    signal: AbortSignal | undefined,
-    ref: boolean,
+    how: How,
     at = 0,
   ): Promise<unknown> {
     let begun = false;
@@ -469,35 +493,38 @@ export class Client {
       begun = true;
       return path;
     };
-    const options = { timeout: this.#timeout, signal, ref };
+    const { timeout, signal, ref } = how;
     try {
-      const answer = await tryBlockAsync(begin, options);
-      return await this.#endOf(answer, token, signal, ref);
+      const answer = await tryBlockAsync(begin, { timeout, signal, ref });
+      return await this.#endOf(answer, how);
     } finally {
       if (!begun && at !== 0) { // it was aborted before
         this.#tell(at, signal);
-        this.#slots.cancel(at);
+        if (!this.#slots.giveUp(at)) this.#readUnwanted(at);
       }
     }
   }
 
+  /** Lets go what came with an answer that nobody waits for. */
+  #readUnwanted(at: number): void {
+    try {
+      const { what } = this.#read(at);
+      if (what === CALLBACK) this.#slots.cancel(at);
+    } catch {
+      // It was an error.
+    }
+  }
+
   /** The result of a call, unless the server calls back before. */
-  #endOf(
-    answer: Answer | undefined,
-    token: number,
-    signal: AbortSignal | undefined,
-    ref: boolean,
-  ): unknown {
+  #endOf(answer: Answer | undefined, how: How): unknown {
     if (answer?.what !== CALLBACK) return this.#result(answer);
-    return this.#talk(answer.value as CallBack, token, signal, ref);
+    return this.#talk(answer.value as CallBack, how);
   }
 
   /** Is called back, until the call is over. */
   async #talk(
     callBack: CallBack,
-    call: number,
-    signal: AbortSignal | undefined,
-    ref: boolean,
+    { token: call, signal, timeout, ref }: How,
   ): Promise<unknown> {
     for (;;) {
       const outcome = await this.#functions.run(callBack);
@@ -509,7 +536,7 @@ export class Client {
       }
       const saying: Saying = [FOR_CALL, call, outcome];
       const path = this.#say(callBack, saying, signal);
-      const options = { timeout: this.#timeout, signal, ref };
+      const options = { timeout, signal, ref };
       const answer = await tryBlockAsync(() => path, options);
       if (answer?.what !== CALLBACK) return this.#result(answer);
       callBack = answer.value as CallBack;
@@ -527,13 +554,10 @@ export class Client {
     try {
       const request = this.#functions.answer(to, token, listens, talk, outcome);
       this.#assertFits(request);
-      if (at !== 0 && request.length <= this.#slots.maxRequest) {
-        const kept = at;
-        at = 0; // it is given back if this throws
-        this.#slots.postAgain(kept, request);
-        return this.#path(token, kept, signal);
-      }
-      return this.#path(token, 0, signal, request);
+      const kept = at;
+      if (kept === 0) return this.#path(token, 0, signal, request);
+      at = 0; // else it is given back
+      return this.#sayIn(kept, token, signal, request);
     } finally {
       if (at !== 0) this.#slots.cancel(at);
     }
@@ -621,6 +645,7 @@ export class Client {
     const { what, value } = answer;
     if (what === ERROR || what === THROWN) {
       this.thrown = value;
+      if (isError(value)) this.#thrown.add(value as object);
       throw value;
     }
     return value;
@@ -654,11 +679,50 @@ export class Client {
     return yield* this.#rest(token, answer);
   }
 
-  /** One request and its answer; undefined if the time was over. */
+  /**
+   * Says something in the slot that this agent keeps. It gives it back only at
+   * the end, because a server takes that for its death.
+   */
+  *#sayIn(
+    kept: number,
+    token: number,
+    signal: AbortSignal | undefined,
+    request: Uint8Array,
+  ): Waiting<Answer | undefined> {
+    let answer: Answer | undefined;
+    if (request.length > this.#slots.maxRequest) {
+      answer = yield* this.#callInPieces(token, signal, request, kept);
+    } else {
+      const since = Date.now();
+      for (;;) {
+        this.#slots.postAgain(kept, request);
+        answer = yield* this.#exchange(kept, signal, undefined, "last");
+        if (answer?.what !== ELSEWHERE) break;
+        if ((yield* this.#tryAgainIn(kept, since)) === false) return undefined;
+      }
+    }
+    return yield* this.#toEnd(token, signal, answer);
+  }
+
+  /** The same as `tryAgain`; gives the slot back if that fails. */
+  *#tryAgainIn(kept: number, since: number): Waiting<boolean> {
+    let goesOn = false;
+    try {
+      return goesOn = yield* tryAgain(since, "object");
+    } finally {
+      if (!goesOn) this.#slots.cancel(kept);
+    }
+  }
+
+  /**
+   * One request and its answer; undefined if the time was over. After a piece
+   * that others follow, its slot may be kept.
+   */
   *#exchange(
     at: number,
     signal: AbortSignal | undefined,
     request?: Uint8Array,
+    keeps?: Keeps,
   ): Waiting<Answer | undefined> {
     const slots = this.#slots;
     at ||= (yield* waitOn(slots.posting(request!, true))) ?? 0;
@@ -671,7 +735,7 @@ export class Client {
         if (over) return undefined;
       }
       over = true; // at the moment of the timeout it may be answered
-      return this.#read(at);
+      return this.#read(at, keeps);
     } catch (error) {
       over ||= error instanceof ClosedError; // it was withdrawn
       throw error;
@@ -680,32 +744,53 @@ export class Client {
     }
   }
 
-  /** Sends a request in pieces; the answer to the last is that of the call. */
+  /**
+   * Sends a request in pieces; the answer to the last is that of the call. If
+   * this agent keeps a slot, all of them go there.
+   */
   *#callInPieces(
     token: number,
     signal: AbortSignal | undefined,
     request: Uint8Array,
+    kept = 0,
   ): Waiting<Answer | undefined> {
     const piece = new Uint8Array(this.#slots.maxRequest);
     piece[0] = PIECE_OF_CALL;
     putWord(piece, TOKEN, token);
     putWord(piece, WHOLE, request.length);
-    let since = Date.now();
-    for (let at = 0;;) {
-      const next = request.subarray(at, at + piece.length - PIECE_HEAD);
-      putWord(piece, OFFSET, at);
-      piece.set(next, PIECE_HEAD);
-      const message = piece.subarray(0, PIECE_HEAD + next.length);
-      const answer = yield* this.#exchange(0, signal, message);
-      if (answer === undefined) return undefined;
-      if (answer.what === ELSEWHERE) {
-        if (at === 0) since = Date.now(); // no server has a piece of it
-        if ((yield* tryAgain(since)) === false) return undefined;
-        continue;
+    const begun = Date.now();
+    let since = begun;
+    let held = kept;
+    try {
+      for (let at = 0;;) {
+        const next = request.subarray(at, at + piece.length - PIECE_HEAD);
+        putWord(piece, OFFSET, at);
+        piece.set(next, PIECE_HEAD);
+        const message = piece.subarray(0, PIECE_HEAD + next.length);
+        const isLast = at + next.length === request.length;
+        let keeps: Keeps | undefined;
+        if (kept !== 0) {
+          keeps = isLast ? "last" : "more";
+          held = 0; // it is given back if this throws
+          this.#slots.postAgain(kept, message);
+        }
+        const answer = yield* this.#exchange(kept, signal, message, keeps);
+        if (answer === undefined) return undefined;
+        const { what } = answer;
+        if (isKept(what, keeps)) held = kept;
+        if (what === ELSEWHERE || what === RESTART) {
+          if (at === 0) since = Date.now(); // no server has a piece of it
+          if (what === RESTART) at = 0;
+          const from = what === RESTART ? begun : since;
+          if ((yield* tryAgain(from)) === false) return undefined;
+          continue;
+        }
+        at += next.length;
+        if (isLast || what !== NOTHING) return answer;
+        since = Date.now();
       }
-      at += next.length;
-      if (at === request.length || answer.what !== NOTHING) return answer;
-      since = Date.now();
+    } finally {
+      if (held !== 0) this.#slots.cancel(held);
     }
   }
 
@@ -731,22 +816,23 @@ export class Client {
   }
 
   /** Reads the answer of a call, and gives its slot back if it is over. */
-  #read(at: number): Answer {
+  #read(at: number, keeps?: Keeps): Answer {
     const bytes = answerAt(this.#slots, at);
-    let isKept = false;
+    let keepsIt = false;
     try {
       const what = bytes[0] ?? 0;
       const body = bytes.subarray(1);
+      keepsIt = isKept(what, keeps);
       if ((what & MORE) !== 0) return { what, value: body.slice() };
       if (what === ELSEWHERE) {
         return { what, value: this.#slots.request(at).slice() };
       }
       const isLast = what !== CALLBACK && !this.#listensFrom(what, body);
       const answer = this.#answer(what, body, isLast ? 0 : at);
-      isKept = !isLast;
+      keepsIt ||= !isLast;
       return answer;
     } finally {
-      if (!isKept) this.#slots.cancel(at);
+      if (!keepsIt) this.#slots.cancel(at);
     }
   }
 
@@ -773,6 +859,7 @@ export class Client {
   #decode(what: number, bytes: Uint8Array, at: number): unknown {
     switch (what) {
       case NOTHING:
+      case RESTART:
         return undefined;
       case PIECE:
         return bytes.slice();
@@ -808,6 +895,15 @@ export class Client {
     };
   }
 }
+
+/** A slot is kept behind a piece of a request: whether more of them follow. */
+type Keeps = "more" | "last";
+
+/** Whether it is kept behind this answer. */
+const isKept = (what: number, keeps: Keeps | undefined): boolean =>
+  keeps !== undefined &&
+  (what === ELSEWHERE || what === RESTART ||
+    what === NOTHING && keeps === "more");
 
 /** Whether the server shall say more, of which talk; and how a function ended. */
 type Saying = [

@@ -24,6 +24,8 @@ export interface Steps {
   readonly throw: Invoke;
   /** It has ended, so it need not be released. */
   over(): void;
+  /** A step has failed, perhaps because the iterator did. */
+  failed(error: unknown): void;
 }
 
 type Result = IteratorResult<unknown, unknown>;
@@ -75,7 +77,7 @@ export class RemoteIterator implements AsyncIterableIterator<unknown, unknown> {
         return result;
       } catch (error) {
         this.#over = true;
-        this.#steps.over();
+        this.#steps.failed(error);
         throw error;
       }
     };
@@ -104,7 +106,7 @@ export function* blockingIterator(
   let args: unknown[] = [];
   try {
     for (;;) {
-      const result = resultOf(steps, steps.next(args));
+      const result = resultOf(steps, stepNow(steps, args));
       if (result.done) return result.value;
       over = false;
       args = given(yield result.value);
@@ -112,6 +114,15 @@ export function* blockingIterator(
     }
   } finally {
     if (!over) resultOf(steps, steps.return([]));
+  }
+}
+
+function stepNow(steps: Steps, args: unknown[]): unknown {
+  try {
+    return steps.next(args);
+  } catch (error) {
+    steps.failed(error);
+    throw error;
   }
 }
 

@@ -36,6 +36,7 @@ import {
   hostsOf,
   isIterator,
   iteratorOf,
+  letReturn,
   stepOf,
 } from "./hosts.ts";
 import { Done } from "./iterators.ts";
@@ -87,6 +88,7 @@ import {
   REASON,
   REASON_LENGTH,
   RELEASE,
+  RESTART,
   RETURN,
   SIGNAL,
   THROWN,
@@ -129,6 +131,8 @@ export class Server {
   readonly talks: Talks;
   /** What comes before the answer of a call whose functions were kept. */
   #before: Uint8Array | undefined;
+  /** Whether somebody waited for the last reply. */
+  #isWanted = true;
   /** Calls that it served; the pieces of a reply are none. */
   count = 0;
 
@@ -156,15 +160,16 @@ export class Server {
       codec: this.#codec,
       send: (at, what, encode) => this.#send(at, what, encode),
       decode: (what, bytes) => this.#decode(what, bytes),
-      serveNext: blocks ? () => this.serveNext() : undefined,
+      serveNext: blocks ? (timeout) => this.serveNext(timeout) : undefined,
     }, this.#hosts.desk);
+    slots.onIdle = () => this.talks.look();
   }
 
   /** Blocks for a call, and serves it; false at the end. */
-  serveNext(): boolean {
-    const at = this.slots.takeBlocking()!;
+  serveNext(timeout = Infinity): boolean {
+    const at = this.slots.takeBlocking(timeout) ?? 0;
     if (at > 0) this.handle(at, false);
-    return at > 0;
+    return at >= 0;
   }
 
   /** Whether a caller answers there, so that a method can go on. */
@@ -177,25 +182,28 @@ export class Server {
   handle(at: number, mayAwait: boolean): Promise<void> | undefined {
     let watched: Watched | undefined;
     let talk: Talk | undefined;
-    let what = CALL;
+    let asked: Asked | undefined;
     let result;
     try {
       let request = this.slots.request(at);
+      let elsewhere = ELSEWHERE;
       if (request[0] === FETCH) return void this.#sendRest(at, request);
       if (request[0] === PIECE_OF_CALL) {
         const whole = this.#takePiece(at, request);
         if (whole === undefined) return;
         request = whole;
+        elsewhere = RESTART;
       }
-      if (request[0] === ANSWER) return void this.talks.answer(at, request);
+      if (request[0] === ANSWER) {
+        return void this.talks.answer(at, request, elsewhere);
+      }
       if (this.#replies.size > 0) forget(this.#replies);
       this.count++;
-      const asked = this.#read(request);
+      asked = this.#read(request);
       if (asked === undefined) {
         this.count--;
-        return void this.#replyWithout(at, ELSEWHERE);
+        return void this.#replyWithout(at, elsewhere);
       }
-      what = asked.what;
       if ((request[0]! & WITH_FUNCTIONS) !== 0) {
         talk = this.#talk(at, request, asked.args);
       }
@@ -208,7 +216,9 @@ export class Server {
       }
       result = resultOf(asked);
       if (isThenable(result)) {
-        if (mayAwait) return this.#handleAsync(at, what, result, watched, talk);
+        if (mayAwait) {
+          return this.#handleAsync(at, asked, result, watched, talk);
+        }
         result.then(undefined, () => {}); // nobody else looks at it
         throw new TypeError(
           "A method returned a promise: serve.blocking cannot await it",
@@ -219,12 +229,12 @@ export class Server {
       return void this.#end(at, talk, (at) => this.#throw(at, error));
     }
     this.#watches.end(watched);
-    this.#end(at, talk, (at) => this.#return(at, what, result));
+    this.#end(at, talk, (at) => this.#return(at, asked, result));
   }
 
   async #handleAsync(
     at: number,
-    what: number,
+    asked: Asked,
     result: PromiseLike<unknown>,
     watched: Watched | undefined,
     talk: Talk | undefined,
@@ -233,7 +243,7 @@ export class Server {
     try {
       const value = await result;
       this.#watches.end(watched);
-      this.#end(at, talk, (at) => this.#return(at, what, value));
+      this.#end(at, talk, (at) => this.#return(at, asked, value));
     } catch (error) {
       this.#watches.end(watched);
       this.#end(at, talk, (at) => this.#throw(at, error));
@@ -244,10 +254,11 @@ export class Server {
   #end(at: number, talk: Talk | undefined, answer: (at: number) => void): void {
     if (talk === undefined) return answer(at);
     this.talks.finish(talk, (at) => {
-      const needed = talk.blocks ? [] : this.talks.needed(talk);
+      const needed = this.talks.keep(talk);
       if (needed.length > 0) this.#before = beforeOf(this.slots.id, needed);
       answer(at);
       this.#before = undefined;
+      return this.#isWanted;
     });
   }
 
@@ -380,7 +391,8 @@ export class Server {
     return { what, of, value: () => this.#hosts.delete(key), args };
   }
 
-  #return(at: number, what: number, value: unknown): void {
+  #return(at: number, asked: Asked, value: unknown): void {
+    const { what } = asked;
     try {
       if (what >= NEXT) return this.#returnStep(at, value);
       if (what === MAKE) return this.#keep(at, INSTANCE, value as object);
@@ -391,7 +403,11 @@ export class Server {
         throw new TypeError("The property is a method: call it");
       }
       this.#sendValue(at, VALUE, value);
-    } catch (error) {
+    } catch (error) { // the codec refuses it
+      if (what >= NEXT && what !== RELEASE) {
+        (asked.value as () => void)();
+        letReturn(asked.of);
+      }
       this.#throw(at, error);
     }
   }
@@ -411,10 +427,11 @@ export class Server {
   /** Keeps an object here, and answers with its key. */
   #keep(at: number, kind: number, object: object): void {
     const key = this.#hosts.add(this.slots.id, object);
-    this.#send(at, OBJECT, (into) => {
+    const isWanted = this.#send(at, OBJECT, (into) => {
       into[0] = kind;
       return 1 + writeUtf8(key, into.subarray(1));
     });
+    if (!isWanted) this.#hosts.release(key);
   }
 
   #throw(at: number, thrown: unknown): void {
@@ -447,7 +464,9 @@ export class Server {
     const body = this.#bodies[at] ??= room.subarray(1);
     const length = encode(body);
     room[0] = what;
-    if (length <= body.length) return slots.reply(at, 1 + length);
+    if (length <= body.length) {
+      return this.#isWanted = slots.reply(at, 1 + length);
+    }
     const bytes = encodeWhole(this.#codec.name, length, encode);
     const key = this.#keyOf(at, slots.room(at));
     const rest = { bytes, at: 0, since: 0 };
@@ -476,9 +495,9 @@ export class Server {
     }
     room[0] = more ? what | MORE : what;
     room.set(piece, 1);
-    const isWanted = this.slots.reply(at, 1 + piece.length);
-    if (!isWanted) this.#replies.delete(key);
-    return isWanted;
+    this.#isWanted = this.slots.reply(at, 1 + piece.length);
+    if (!this.#isWanted) this.#replies.delete(key);
+    return this.#isWanted;
   }
 
   /**

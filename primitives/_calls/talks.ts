@@ -26,6 +26,7 @@ import {
 import { blockingIterator, RemoteIterator } from "./iterators.ts";
 import type { Watched } from "./watch.ts";
 import {
+  ANSWER,
   ANSWER_AGENT,
   ANSWER_HEAD,
   ANSWER_NUMBER,
@@ -33,7 +34,6 @@ import {
   CALL,
   CALLBACK,
   CALLBACK_HEAD,
-  ELSEWHERE,
   ERROR,
   FOR_CALLER,
   FUNCTION,
@@ -55,15 +55,21 @@ import {
 export class Talk {
   /** The slot in which the caller waits; 0 if it does not wait. */
   at = 0;
+  /** The slot that the caller keeps while it runs a function; else 0. */
+  held = 0;
   /** Its method has returned, and the caller has the result. */
   over = false;
   /** The caller has given up. */
   lost = false;
   watched: Watched | undefined;
-  /** Answers the call, in a slot. */
-  final: ((at: number) => void) | undefined;
+  /** Answers the call, in a slot; false if its caller has given up. */
+  final: ((at: number) => boolean) | undefined;
   /** Calls back that wait for the slot. */
   readonly queue: Uint8Array[] = [];
+  /** The functions may not be called after the method has returned. */
+  refused = false;
+  /** How many functions a caller that listens has kept. */
+  kept = 0;
   /** Functions that are not needed any more, and of which the caller hears. */
   readonly released: number[] = [];
   /** The functions of this call, and which of them are still needed. */
@@ -75,6 +81,9 @@ export class Talk {
     readonly blocks: boolean,
   ) {}
 }
+
+/** A server that blocks looks as often whether its caller has died, in ms. */
+const LOOK = 1000;
 
 /** A call back, and who waits for its result. */
 interface Invocation {
@@ -90,6 +99,8 @@ export class Desk {
   readonly listeners: Map<string, Talk> = new Map();
   readonly invocations: Map<number, Invocation> = new Map();
   invoked = 0;
+  /** Callers that have died. */
+  readonly dead: Set<string> = new Set();
 }
 
 /** What a server does for its talks. */
@@ -100,8 +111,8 @@ export interface Line {
   send(at: number, what: number, encode: (into: Uint8Array) => number): boolean;
   /** The value in a message. */
   decode(what: number, bytes: Uint8Array): unknown;
-  /** Blocks for the next call and serves it; false at the end. */
-  readonly serveNext: (() => boolean) | undefined;
+  /** Blocks for the next call, some ms, and serves it; false at the end. */
+  readonly serveNext: ((timeout: number) => boolean) | undefined;
 }
 
 const ENDED = "The server has ended before the caller answered";
@@ -112,6 +123,8 @@ interface Kept {
   readonly id: number;
   released: boolean;
 }
+
+const died = () => new CallError("The caller has given up");
 
 const ofClient = (caller: number, client: number) => `${caller}/${client}`;
 const ofCall = (caller: number, token: number) => `${caller} ${token}`;
@@ -168,6 +181,7 @@ export class Talks {
       return: step(RETURN),
       throw: step(THROW),
       over: release,
+      failed: release,
     };
     const iterator = this.#line.serveNext === undefined
       ? new RemoteIterator(steps)
@@ -181,7 +195,7 @@ export class Talks {
     kept.released = true;
     const { talk, id } = kept;
     talk.functions.delete(id);
-    if (!talk.over || talk.blocks || talk.lost) return;
+    if (!talk.over || talk.blocks || talk.lost || talk.refused) return;
     const listener = this.#listenerOf(talk.client);
     listener.released.push(id);
     this.#pump(listener);
@@ -199,16 +213,18 @@ export class Talks {
   /** The talk by which a function is called back now. */
   #talkFor({ talk, released }: Kept): Talk {
     if (released) throw new TypeError("The function was released");
-    if (talk.lost) throw new CallError("The caller has given up");
+    if (talk.lost) throw died();
     if (!talk.over) return talk;
+    if (this.#desk.dead.has(talk.client)) throw died();
     if (talk.blocks) {
       throw new TypeError(
         "The caller blocks: it is called back only until the method returns",
       );
     }
-    if (this.#line.slots.count > 1) return this.#listenerOf(talk.client);
+    if (!talk.refused) return this.#listenerOf(talk.client);
     throw new TypeError(
-      "To call back after the method has returned needs a ring of 2 slots",
+      "To call back after the method has returned needs a ring of 2 slots for " +
+        "each caller that is called back so",
     );
   }
 
@@ -228,7 +244,7 @@ export class Talks {
       };
     });
     while (result === undefined) {
-      if (serveNext()) continue;
+      if (serveNext(LOOK)) continue;
       this.#desk.invocations.delete(number);
       throw new ClosedError("The ring was closed before the caller answered");
     }
@@ -262,21 +278,48 @@ export class Talks {
     return number;
   }
 
+  /** Looks whether callers have died that run functions, or listen. */
+  look(): void {
+    const { invocations, listeners } = this.#desk;
+    for (const { talk } of invocations.values()) {
+      if (!talk.lost && this.#isGone(talk)) this.#lose(talk);
+    }
+    for (const listener of listeners.values()) {
+      if (this.#isGone(listener)) this.#lose(listener);
+    }
+  }
+
+  /**
+   * Whether the caller has left the slot in which it waits, or that it keeps
+   * while it runs a function, or is known to be dead.
+   */
+  #isGone({ client, at, held }: Talk): boolean {
+    const { slots } = this.#line;
+    const id = parseInt(client, 10);
+    const isDead = slots.isDead(id);
+    if (isDead) this.#desk.dead.add(client);
+    const slot = at || held;
+    return isDead || slot !== 0 && !slots.isOf(slot, id);
+  }
+
   /** Says what is to be said next, if the caller waits for it. */
   #pump(talk: Talk): void {
     const { at, watched, final } = talk;
     if (at === 0) return;
     const bytes = talk.queue.shift();
     if (bytes !== undefined) {
-      this.#leave(talk);
+      this.#leave(talk, at);
       if (!this.#line.send(at, CALLBACK, putting(bytes))) this.#lose(talk);
     } else if (final !== undefined) {
       talk.at = 0;
       talk.over = true;
+      talk.final = undefined; // it has the arguments
       this.#desk.talks.delete(talk.key);
-      final(at);
+      // Who has given up does not know that functions are kept.
+      if (!final(at)) this.#forget(talk);
     } else if (talk.released.length > 0) {
-      this.#leave(talk);
+      this.#leave(talk, 0);
+      talk.kept -= talk.released.length;
       this.#line.send(at, RELEASED, puttingWords(talk.released.splice(0)));
     } else if (watched !== undefined) {
       watched.at = at;
@@ -284,9 +327,17 @@ export class Talks {
     }
   }
 
-  #leave(talk: Talk): void {
+  /** The caller does not know that it shall keep functions. */
+  #forget(talk: Talk): void {
+    talk.lost = true;
+    if (talk.blocks || talk.refused || talk.functions.size === 0) return;
+    this.#listenerOf(talk.client).kept -= talk.functions.size;
+  }
+
+  #leave(talk: Talk, held: number): void {
     const { watched } = talk;
     talk.at = 0;
+    talk.held = held;
     // If the caller has given up, it says why in the slot, and this looks there.
     if (watched === undefined || watched.control.signal.aborted) return;
     watched.at = 0;
@@ -296,11 +347,17 @@ export class Talks {
   #lose(talk: Talk, reason?: unknown): void {
     talk.watched?.control.abort(reason);
     talk.over = talk.lost = true;
-    talk.queue.length = 0;
+    talk.queue.length = talk.held = 0;
+    talk.final = undefined;
     this.#desk.talks.delete(talk.key);
+    this.#desk.listeners.delete(talk.key);
     this.#reject((invocation) => invocation.talk === talk, () =>
       //
-      new CallError("The caller has given up"));
+      died());
+    const { at } = talk;
+    talk.at = 0;
+    if (at === 0 || !this.#line.slots.isServed(at)) return;
+    this.#line.send(at, NOTHING, () => 0); // it frees the slot
   }
 
   #reject(which: (of: Invocation) => boolean, why: () => Error): void {
@@ -312,17 +369,18 @@ export class Talks {
   }
 
   /** The method of a call has ended: `final` answers it, in a slot. */
-  finish(talk: Talk, final: (at: number) => void): void {
+  finish(talk: Talk, final: (at: number) => boolean): void {
     talk.watched = undefined;
+    if (talk.lost) return; // nobody waits for it
     talk.final = final;
     this.#pump(talk);
   }
 
-  /** Takes an ANSWER of a caller. */
-  answer(at: number, request: Uint8Array): void {
+  /** Takes an ANSWER of a caller; if it is another server's, says so. */
+  answer(at: number, request: Uint8Array, elsewhere: number): void {
     const { slots } = this.#line;
     const say = (what: number) => this.#line.send(at, what, () => 0);
-    if (wordAt(request, ANSWER_AGENT) !== slots.id) return void say(ELSEWHERE);
+    if (wordAt(request, ANSWER_AGENT) !== slots.id) return void say(elsewhere);
     const listens = request[LISTENS]!;
     if (listens !== GAVE_UP) this.#settle(request);
     if (listens === 0) return void say(NOTHING);
@@ -342,6 +400,7 @@ export class Talks {
       return void say(NOTHING);
     }
     talk.at = at;
+    talk.held = 0;
     this.#pump(talk);
   }
 
@@ -371,9 +430,35 @@ export class Talks {
     }
   }
 
-  /** The numbers of a talk's functions that are still needed. */
-  needed(talk: Talk): number[] {
-    return [...talk.functions.keys()];
+  /**
+   * The numbers of a talk's functions that its caller shall keep, because they
+   * are still needed. A caller that keeps functions listens in a slot, so only
+   * some callers may.
+   */
+  keep(talk: Talk): number[] {
+    const ids = talk.blocks ? [] : [...talk.functions.keys()];
+    if (ids.length === 0) return ids;
+    const listener = this.#listenerOf(talk.client);
+    if (listener.kept === 0 && !this.#mayListen()) {
+      talk.refused = true;
+      return [];
+    }
+    listener.kept += ids.length;
+    return ids;
+  }
+
+  /** Whether one more caller may listen: half of the slots are for calls. */
+  #mayListen(): boolean {
+    const { slots } = this.#line;
+    let count = slots.servedElsewhere((request) =>
+      request[0] === ANSWER && request[LISTENS] === FOR_CALLER
+    );
+    for (const listener of this.#desk.listeners.values()) {
+      if (listener.kept === 0) continue;
+      if (this.#isGone(listener)) this.#lose(listener);
+      else count++;
+    }
+    return slots.count > 1 && count < Math.max(1, slots.count >> 1);
   }
 
   /** No answer of a caller comes any more. */
@@ -391,6 +476,7 @@ export class Talks {
     }
     listeners.clear();
     talks.clear();
+    this.#desk.dead.clear();
   }
 }
 

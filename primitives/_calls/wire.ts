@@ -86,6 +86,9 @@ export const CALLBACK = 9;
 export const CALLBACK_HEAD = 13;
 export const KEPT = 10; // the agent has kept functions; the answer follows
 export const RELEASED = 11; // functions that it has kept: their numbers
+// The last piece of a request came, and the whole is for another server: send
+// all pieces again.
+export const RESTART = 12;
 export const MORE = 128; // and more pieces follow
 
 // A server that has read the arguments of a call with a signal writes GIVEN to

@@ -61,6 +61,28 @@ export const api = {
     return undefined;
   },
   reasons: (): unknown[] => reasons.splice(0),
+  /** Notes why a function could not be called. */
+  async tried(fn: Fn<unknown>): Promise<void> {
+    await Promise.resolve(fn(1)).catch((error) =>
+      noted(() => {
+        throw error;
+      })
+    );
+  },
+  triedNow: (fn: (n: number) => unknown): unknown => noted(() => fn(1)),
+  failures: (): string[] => failures.splice(0),
 };
+
+const failures: string[] = [];
+
+/** Calls `fn`, and notes what it throws. */
+function noted<T>(fn: () => T): T {
+  try {
+    return fn();
+  } catch (error) {
+    failures.push((error as Error).message);
+    throw error;
+  }
+}
 
 const reasons: unknown[] = [];

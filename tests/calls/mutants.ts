@@ -19,10 +19,10 @@ export const MUTANTS = [
     what: "gives the request back before it has read it",
     by: "a caller gives up, and says why",
     ts: [
-      "const asked = this.#read(request);",
+      "asked = this.#read(request);",
       "if (request[SIGNAL]! > 0) { " +
       "Atomics.store(this.slots.words, at + REQUEST, GIVEN); } " +
-      "const asked = this.#read(request);",
+      "asked = this.#read(request);",
     ],
     c: IN_C,
   }),
@@ -63,7 +63,7 @@ export const MUTANTS = [
     what: "gives the slot back before it answers a call back",
     by: "a caller is called back in a slot that another one wants",
     ts: [
-      "if (!isKept) this.#slots.cancel(at);",
+      "if (!keepsIt) this.#slots.cancel(at);",
       "this.#slots.cancel(at);",
     ],
     c: IN_C,

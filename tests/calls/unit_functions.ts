@@ -1,6 +1,7 @@
 // also: node
 import * as assert from "uvu/assert";
 import {
+  agentId,
   CallRing,
   type CallRingConfig,
   type Codec,
@@ -303,6 +304,69 @@ for (const blocking of [false, true]) {
   });
 }
 
+for (const blocking of [false, true]) {
+  const server = blocking ? "blocks" : "awaits";
+
+  test(`a server that ${server} learns that a caller died`, async () => {
+    const { handle } = CallRing.create({ slots: 3, request: 64, reply: 64 });
+    const ring = CallRing.from(handle);
+    const thread = await spawn(AGENT, { ring: handle, blocking });
+    await thread.next();
+    const remote = connect<Api>(ring);
+    let called!: (_: unknown) => void;
+    const calling = new Promise((resolve) => called = resolve);
+    const never = (): Promise<unknown> => {
+      called(undefined);
+      return new Promise(() => {});
+    };
+    void (blocking ? remote.triedNow(never) : remote.tried(never));
+    await calling;
+    // As if this agent had died then.
+    assert.is(ring.abandon(agentId()), 1);
+    let failures: string[] = [];
+    for (let i = 0; failures.length === 0 && i < 500; i++) {
+      await pause(20);
+      failures = await connect<Api>(ring).failures();
+    }
+    assert.equal(failures, ["The caller has given up"]);
+    ring.close();
+    await thread.next();
+    thread.stop();
+  });
+}
+
+test("who gave up does not keep what its function was kept by", async () => {
+  const ring = CallRing.create({ slots: 3, request: 64, reply: 256 });
+  let later: ((n: number) => Promise<number>) | undefined;
+  const api = {
+    keep: async (fn: (n: number) => Promise<number>) => {
+      later = fn;
+      await pause(10);
+    },
+  };
+  const served = serve(ring, api);
+  const remote = connect<typeof api>(ring, { timeout: 3 });
+  const error = await rejection(remote.keep((n) => Promise.resolve(n)));
+  assert.is(error.name, "TimeoutError");
+  await freed(ring);
+  assert.match((await rejection(later!(1))).message, "has given up");
+  ring.close();
+  await served;
+});
+
+test("callers that listen leave slots to others", () =>
+  within(async (remote, ring) => {
+    // Nothing collects the garbage of the server, so it has these for long.
+    const callers = [1, 2, 3, 4].map(() => connect<Api>(ring));
+    for (const caller of callers) await caller.each(1, (n) => n);
+    assert.is(ring.pending, 2);
+    await callers[0]!.keep((n) => n + 1);
+    await callers[1]!.keep((n) => n + 2);
+    assert.equal(await remote.tell(1), [2, 3]);
+    await callers[2]!.keep((n) => n + 3);
+    assert.match((await rejection(remote.tell(1))).message, "2 slots for each");
+  }, { slots: 4 }));
+
 test("a talk finds its server among several", async () => {
   const { handle } = CallRing.create({ slots: 4, request: 64, reply: 64 });
   const ring = CallRing.from(handle);
@@ -314,6 +378,11 @@ test("a talk finds its server among several", async () => {
   const calls = [1, 10, 100].map((by) => remote.each(3, (n) => by * n));
   const results = await Promise.all(calls);
   assert.equal(results, [1, 10, 100].map((by) => [0, by, 2 * by]));
+  // A long result goes in pieces, all of which another server may take.
+  const long = "x".repeat(500);
+  for (let i = 0; i < 4; i++) {
+    assert.equal(await remote.each(2, () => long), [long, long]);
+  }
   ring.close();
   for (const thread of threads) {
     await thread.next();

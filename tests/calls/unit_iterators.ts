@@ -203,3 +203,48 @@ for (const blocks of [false, true]) {
     thread.stop();
   });
 }
+
+/** Serves one iterator, which waits before each step; how often it ended. */
+async function lateRows(
+  run: (
+    remote: Remote<{ rows: () => Promise<AsyncIterableIterator<number>> }>,
+  ) => Promise<void>,
+  { open = 0, step = 0, timeout = Infinity, value = 1 as unknown } = {},
+): Promise<void> {
+  const late = (ms: number) =>
+    new Promise((resolve) => setTimeout(resolve, ms));
+  const ring = CallRing.create({ slots: 2, request: 128, reply: 64 });
+  let ended = 0;
+  const rows = {
+    next: async () => (await late(step), { done: false, value }),
+    return: () => (ended++, Promise.resolve({ done: true, value: undefined })),
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  } as unknown as AsyncIterableIterator<number>;
+  const api = { rows: async () => (await late(open), rows) };
+  const served = serve(ring, api);
+  await run(connect<typeof api>(ring, { timeout }));
+  for (let i = 0; ended === 0 && i < 1000; i++) await pause();
+  assert.is(ended, 1);
+  ring.close();
+  await served;
+}
+
+test("an iterator ends that comes after its caller gave up", () =>
+  lateRows(async (remote) => {
+    assert.is((await rejection(remote.rows())).name, "TimeoutError");
+  }, { open: 10, timeout: 3 }));
+
+test("an iterator ends whose step came too late", () =>
+  lateRows(async (remote) => {
+    const rows = await remote.rows();
+    assert.is((await rejection(rows.next())).name, "TimeoutError");
+    assert.equal(await rows.next(), { done: true, value: undefined });
+  }, { step: 300, timeout: 100 }));
+
+test("an iterator ends whose value cannot be sent", () =>
+  lateRows(async (remote) => {
+    const rows = await remote.rows();
+    assert.match((await rejection(rows.next())).message, "Cannot send");
+  }, { value: Symbol("none") }));

@@ -4,6 +4,7 @@ import process from "node:process";
 import { PAGE } from "../_twin/bare.ts";
 import { hello } from "../_run/workers.ts";
 import { apiOf } from "./_calls_api.ts";
+import { collectGarbage } from "./_storm.ts";
 import { AT, BEGUN_AT, type Guest, GuestThread } from "./_guest.ts";
 
 /** What the storm tells a server. */
@@ -40,4 +41,6 @@ function servingInC(guest: Guest): number {
 const { data, post } = await hello<Orders>();
 post(agentId());
 const { guest } = data;
+// So it finds what nothing there has any more; one that blocks cannot.
+if (!data.blocks) setInterval(() => collectGarbage?.(), 20);
 post(guest === undefined ? await serving(data) : servingInC(guest));

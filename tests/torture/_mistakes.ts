@@ -6,6 +6,7 @@
  */
 import type { Edits } from "../_run/edits.ts";
 import type { Step as Call } from "./_channel_loops.ts";
+import type { Talk } from "./_calls_talks.ts";
 import type { Map, Plan, Run, Step } from "./_pool_plans.ts";
 
 /** A plan for a pool: the steps of one client, and the options it changes. */
@@ -94,6 +95,31 @@ const calls = (
 
 /** A loop that blocks, in a thread of its own. */
 const inThread = (...steps: Call[]) => ({ thread: true, blocks: true, steps });
+
+/** A call with what stays on one side. */
+const talk = (
+  kind: Talk["kind"],
+  n: number,
+  unusual: Partial<Talk> = {},
+): Talk => ({ kind, n, leave: 12, abort: -1, then: -1, ...unusual });
+
+/** A plan for calls: those of one caller, and of one server in its thread. */
+const callsPlan = (talks: Talk[], unusual: object = {}, caller = {}) => ({
+  slots: 4,
+  bytes: 64,
+  codec: "structured",
+  servers: 0,
+  local: true,
+  blocks: false,
+  limit: 1,
+  timeout: Infinity,
+  clients: [[{ kind: "echo", n: 1, abort: -1, then: -1 }]],
+  early: false,
+  guests: 0,
+  callers: [],
+  talkers: [{ thread: false, blocks: false, kill: -1, talks, ...caller }],
+  ...unusual,
+});
 
 const times = <T>(n: number, it: T): T[] => Array.from({ length: n }, () => it);
 
@@ -496,6 +522,82 @@ export const MISTAKES: readonly Mistake[] = [{
   seed: 1,
   says: /never ended/,
   isLostWake: true,
+}, {
+  storm: "calls",
+  what: "a server does not learn that its caller died",
+  edits: {
+    "_calls/call_slots": ["if (at === 0) this.onIdle?.();", ""],
+  },
+  seed: 1,
+  plan: callsPlan(
+    times(12, talk("back", 8)),
+    { clients: [times(3, { kind: "echo", n: 1, abort: -1, then: 40 })] },
+    { thread: true, kill: 12 },
+  ),
+  says: /never ended|slots are in use/,
+}, {
+  storm: "calls",
+  what: "an answer in pieces that came to another server is not sent again",
+  edits: { "_calls/server": ["elsewhere = RESTART;", ""] },
+  seed: 1,
+  plan: callsPlan(
+    // The servers begin one after the other.
+    times(12, talk("back", 3, { leave: 1, then: 60 })),
+    { servers: 2, local: false, limit: 3 },
+  ),
+  says: /never ended|lost its|slots are in use/,
+}, {
+  storm: "calls",
+  what: "a caller forgets a function that the server has kept",
+  edits: {
+    "_calls/functions": [
+      "if (!all.some((kept) => kept.has(id))) this.#forget(id);",
+      "this.#forget(id);",
+    ],
+  },
+  seed: 1,
+  plan: callsPlan(times(3, talk("keep", 3))),
+  says: /was called \d of 3 times/,
+}, {
+  storm: "calls",
+  what: "a loop that is left does not end its iterator",
+  edits: {
+    "_calls/hosts": [
+      "result = iterator.return?.(args[0]) ?? { done: true, value: args[0] };",
+      "result = { done: true, value: args[0] };",
+    ],
+  },
+  seed: 1,
+  plan: callsPlan([talk("rows", 8, { leave: 2 })]),
+  says: /iterators have not ended/,
+}, {
+  storm: "calls",
+  what: "an iterator that nobody has stays at its server",
+  edits: {
+    "_calls/client": ["this.#released.register(held, key, held);", ""],
+  },
+  seed: 1,
+  plan: callsPlan([talk("drop", 3), talk("deep", 1)]),
+  says: /iterators have not ended/,
+}, {
+  storm: "calls",
+  what: "an instance stays when its using has ended",
+  edits: {
+    "_calls/client": [
+      "this.#released.unregister(held); this.#release(key); });",
+      "this.#released.unregister(held); });",
+    ],
+  },
+  seed: 1,
+  plan: callsPlan(times(4, talk("make", 1, { leave: 2 }))),
+  says: /are kept/,
+}, {
+  storm: "calls",
+  what: "a member of an instance is sought in what is served",
+  edits: { "_calls/server": ["of = object; }", "}"] },
+  seed: 1,
+  plan: callsPlan([talk("make", 1)]),
+  says: /another error/,
 }, {
   storm: "channels",
   what: "two receivers take one message of a queue",

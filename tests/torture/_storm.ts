@@ -167,7 +167,9 @@ export class Ledger {
   }
 }
 
-const collectGarbage = (globalThis as { gc?: () => void }).gc;
+/** Collects garbage; undefined where the program may not. */
+export const collectGarbage: (() => void) | undefined =
+  (globalThis as { gc?: () => void }).gc;
 
 /** Bytes of this thread that are in use. */
 function memory(): number {

@@ -1,25 +1,44 @@
 /**
  * The storm on calls: clients call an object by `connect`, in one slot or in
  * pieces, and give calls up at any time, while servers end at any time. With
- * JSON, some of the servers and callers are threads of C.
+ * JSON, some of the servers and callers are threads of C. Others, which may be
+ * terminated, too, pass functions and iterators, and use iterators, instances
+ * and properties of the server.
  *
  * What the model allows: a call has the result of its method, or rejects for a
- * reason that there was. No method is called twice for a call. When all is
- * over, all slots are free, each server ends, and nobody keeps a call.
+ * reason that there was. No method is called twice for a call. Functions are
+ * called in order, and as often as they shall be. When all is over, all slots
+ * are free, each iterator and each server has ended, and nobody keeps a call, a
+ * function or an instance.
  *
  * @module
  */
 import fc from "fast-check";
-import { CallRing, codec, connect, serve } from "../../mod.ts";
+import { CallRing, type Codec, codec, connect, serve } from "../../mod.ts";
 import { spawn, type Thread } from "../_run/workers.ts";
-import { type Api, apiOf, CAN_DIE } from "./_calls_api.ts";
+import {
+  type Api,
+  apiOf,
+  CALLS,
+  CAN_DIE,
+  ENDED,
+  MOST,
+  OPENED,
+} from "./_calls_api.ts";
 import type { CallerEnds, CallerOrders, GuestCall } from "./_calls_guest.ts";
 import type { Orders } from "./_calls_server.ts";
+import {
+  abortAfter,
+  type Ends,
+  Talker,
+  type TalkOrders,
+} from "./_calls_talks.ts";
 import { AT, BEGUN_AT, GuestMemory, guestModule } from "./_guest.ts";
-import type { Ledger, Storm } from "./_storm.ts";
+import { collectGarbage, type Ledger, type Storm } from "./_storm.ts";
 
 const CALLER = new URL("./_calls_guest.ts", import.meta.url);
 const SERVER = new URL("./_calls_server.ts", import.meta.url);
+const TALKER = new URL("./_calls_talker.ts", import.meta.url);
 
 const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
 
@@ -42,6 +61,26 @@ const call = fc.record({
   abort: mostly(-1, fc.nat(12)),
   /** The client goes on after this many ms; -1: at once. */
   then: mostly(-1, fc.nat(3)),
+});
+
+const talker = fc.record({
+  /** Whether it has a thread, in which it may block, and is terminated. */
+  thread: fc.boolean(),
+  blocks: fc.boolean(),
+  /** When its thread is terminated, in ms; -1: it is not. */
+  kill: mostly(-1, fc.nat(20)),
+  talks: fc.array(
+    fc.record({
+      kind: fc.constantFrom(
+        ...["back", "keep", "sum", "rows", "drop", "make", "deep"] as const,
+      ),
+      n: fc.nat(8),
+      leave: fc.nat(12),
+      abort: mostly(-1, fc.nat(12)),
+      then: mostly(-1, fc.nat(3)),
+    }),
+    { minLength: 1, maxLength: 12, size: "max" },
+  ),
 });
 
 const plans = fc.record({
@@ -75,16 +114,18 @@ const plans = fc.record({
     ),
     { maxLength: 2 },
   ),
+  /** Callers of what stays on one side. */
+  talkers: fc.array(talker, { maxLength: 3, size: "max" }),
 });
 
 type Of<T> = T extends fc.Arbitrary<infer Value> ? Value : never;
 type Call = Of<typeof call>;
 type Plan = Of<typeof plans>;
 
-/** The greatest number of calls. */
-const MOST = 256;
-
 const textOf = (n: number) => "x".repeat(n);
+
+/** How long no slot must be in use, in ms. */
+const QUIET = 120;
 
 /** One play. */
 class Play {
@@ -97,6 +138,10 @@ class Play {
   readonly #threads = new Set<Thread>();
   readonly #served: Promise<unknown>[] = [];
   readonly #timeout: number;
+  /** Those of this thread. */
+  readonly #talkers: Talker[] = [];
+  /** The ids of callers that were terminated. */
+  readonly #killed = new Set<number>();
   #next = 0;
   #deaths = 0;
   #closed = false;
@@ -128,26 +173,145 @@ class Play {
     const options = { codec: codec[this.#plan.codec], limit: 1 };
     if (local || servers === 0) {
       const most = Math.min(limit, ring.slots);
-      const api = apiOf(this.#begun, false);
+      // A caller that is terminated keeps its instances.
+      const lends = this.#plan.talkers.every(({ kill }) => kill < 0);
+      const lend = (it: object) => lends && ledger.lend(it);
+      const api = apiOf(this.#begun, false, lend);
       this.#served.push(serve(ring, api, { ...options, limit: most }));
     }
     for (const calls of callers) this.#callInC(calls);
+    const talks = this.#talk();
     await Promise.all(clients.map((calls) => this.#client(calls)));
+    await talks;
     if (early) this.#close();
     await ledger.settled();
+    if (ledger.problems.length === 0) await this.#heard();
+    await this.#quiet();
     await ledger.assertGivenBack(1);
-    // A method that nobody waits for any more goes on for some ms.
-    await ledger.until(() => ring.pending === 0);
+    await this.#quiet();
     const { pending } = ring;
     if (pending > 0) ledger.problem(`${pending} slots are in use`);
     for (const [at, times] of this.#begun.entries()) {
-      if (times > 1) ledger.problem(`call ${at} was begun ${times} times`);
+      if (times <= 1 || at >= CALLS) continue;
+      ledger.problem(`call ${at} was begun ${times} times`);
     }
+    if (this.#killed.size === 0) await this.#allEnded();
     this.#close();
     const ends = Promise.all(this.#served);
     ledger.expect("the servers, after close", ends, () => "ended");
     await ledger.settled();
+    await this.#allEnded();
     for (const thread of this.#threads) thread.stop();
+  }
+
+  /**
+   * Waits until no slot is in use for a while. A method that nobody waits for
+   * any more goes on for some ms, and functions are kept until garbage is
+   * collected where they were passed to; meanwhile their caller listens.
+   */
+  async #quiet(): Promise<void> {
+    let since = performance.now();
+    await this.#ledger.until(() => {
+      collectGarbage?.();
+      const now = performance.now();
+      if (this.#ring.pending > 0) since = now;
+      return now - since > QUIET;
+    });
+  }
+
+  /** Waits until functions were called that are called after their call. */
+  async #heard(): Promise<void> {
+    const { slots, blocks, servers, early, local, talkers } = this.#plan;
+    const unheard = () => this.#talkers.flatMap(({ unheard }) => unheard);
+    // Each caller that is called back later needs two slots for each server.
+    const isSure = servers + Number(local) <= 1 &&
+      slots >= 2 * talkers.length && !early &&
+      this.#deaths === 0 &&
+      !(blocks && servers > 0);
+    if (isSure) {
+      await this.#ledger.until(() => unheard().length === 0);
+      for (const text of unheard()) this.#ledger.problem(text);
+    }
+    // What a dead server had kept is not released.
+    if (this.#deaths > 0) return;
+    for (const { functions } of this.#talkers) {
+      for (const fn of functions.splice(0)) this.#ledger.lend(fn);
+    }
+  }
+
+  /** Waits until all iterators have ended, if no server died. */
+  async #allEnded(): Promise<void> {
+    const begun = this.#begun;
+    const open = () => {
+      const there = this.#deaths > 0 ? 0 : begun[OPENED]! - begun[ENDED]!;
+      return this.#talkers.reduce((sum, { open }) => sum + open, there);
+    };
+    await this.#ledger.until(() => (collectGarbage?.(), open() === 0));
+    if (open() === 0 || collectGarbage === undefined) return;
+    this.#ledger.problem(`${open()} iterators have not ended`);
+  }
+
+  /** Lets callers talk, where all servers are of JavaScript. */
+  async #talk(): Promise<void> {
+    const { guests, servers, talkers } = this.#plan;
+    if (this.#guests !== undefined && guests > 0 && servers > 0) return;
+    await Promise.all(talkers.map((given) => this.#talker(given)));
+  }
+
+  async #talker(given: Plan["talkers"][number]): Promise<void> {
+    const { servers, local } = this.#plan;
+    const { thread, blocks, talks } = given;
+    const ledger = this.#ledger;
+    const orders: TalkOrders = {
+      ring: this.#ring.handle,
+      codec: this.#plan.codec,
+      blocks: blocks && thread,
+      timeout: this.#timeout,
+      talks,
+      at: this.#next,
+      mayDie: CAN_DIE && servers > 0 && !local,
+    };
+    this.#next += talks.length;
+    if (thread) return await this.#talkInThread(given, orders);
+    const note = <T>(what: string, promise: T): T => {
+      // The talker says whether it may end so.
+      const ended = Promise.resolve(promise);
+      ledger.expect(what, ended, () => "steps of talks");
+      return promise;
+    };
+    const talker = new Talker(orders, this.#ring, note);
+    this.#talkers.push(talker);
+    this.#expect("a caller that talks", talker.run());
+  }
+
+  async #talkInThread(
+    { kill }: Plan["talkers"][number],
+    orders: TalkOrders,
+  ): Promise<void> {
+    const thread = await spawn(TALKER, orders);
+    this.#threads.add(thread);
+    const id = await thread.next<number>();
+    const ended = thread.next<Ends | string>();
+    this.#expect("a thread that talks", ended, id);
+    if (kill < 0 || !CAN_DIE) return;
+    await pause(kill);
+    this.#killed.add(id);
+    const worker = thread.worker as { terminate(): Promise<unknown> };
+    await worker.terminate();
+    this.#ring.abandon(id);
+  }
+
+  #expect(what: string, ended: Promise<Ends | string>, id = 0): void {
+    const { ends } = this.#ledger;
+    this.#ledger.expect(what, ended, (end) => {
+      if (end.failed && this.#killed.has(id)) return "terminated";
+      if (end.failed) throw end.reason;
+      if (typeof end.value === "string") throw new Error(end.value);
+      for (const [name, n] of Object.entries(end.value)) {
+        ends.set(name, (ends.get(name) ?? 0) + n);
+      }
+      return "talks over";
+    });
   }
 
   #close(): void {
@@ -226,7 +390,7 @@ class Play {
     const { signal } = control;
     const isAborted = abort >= 0 || kind === "wait";
     const remote = connect<Api>(this.#ring, {
-      codec: codec[this.#plan.codec],
+      codec: codec[this.#plan.codec] as Codec<unknown>,
       timeout: this.#timeout,
     });
     // It takes no signal: the handlers have more arguments than they need.
@@ -268,12 +432,6 @@ class Play {
     if (!isAborted || isDeadly) return;
     void abortAfter(abort < 0 ? 8 : abort, () => control.abort(reason));
   }
-}
-
-async function abortAfter(when: number, abort: () => void): Promise<void> {
-  if (when > 5) await pause(when - 6);
-  else for (let i = 0; i < when; i++) await undefined;
-  abort();
 }
 
 /** The storm on calls. */
