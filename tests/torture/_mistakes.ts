@@ -462,14 +462,15 @@ export const MISTAKES: readonly Mistake[] = [{
       "waiter.aborted = true;",
     ],
   },
-  seed: 1,
+  seed: 6,
   says: /never ended/,
 }, {
   storm: "calls",
   what: "a call that is aborted before it waits keeps its slot",
   edits: {
     "_calls/client": [
-      "this.#tell(at, signal); this.#slots.cancel(at);",
+      "this.#tell(at, signal); " +
+      "if (!this.#slots.giveUp(at)) this.#readUnwanted(at);",
       "this.#tell(at, signal);",
     ],
   },
