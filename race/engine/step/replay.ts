@@ -302,7 +302,9 @@ export class Engine implements Host {
 
   /** Is told of a view of a primitive. */
   meet(primitive: object): void {
-    this.whole.meet(primitive);
+    // Some agents load modules of their own for each execution, which nobody
+    // may keep.
+    if (this.setting || this.whole.on) this.whole.meet(primitive);
   }
 
   /** The agent on the stack keeps these values, and nothing else it saw. */
