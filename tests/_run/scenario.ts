@@ -14,6 +14,8 @@ export interface Modules {
   readonly explored: typeof import("../../primitives/_memory/explored.ts");
   /** Its `_wait/spin.ts`. */
   readonly spin: typeof import("../../primitives/_wait/spin.ts");
+  /** Its `_wait/waiter.ts`. */
+  readonly waiter: typeof import("../../primitives/_wait/waiter.ts");
   /** Its `_message/utf8.ts`. */
   readonly utf8: typeof import("../../primitives/_message/utf8.ts");
   /** Its `_wait/turn.ts`. */
@@ -29,6 +31,7 @@ export const MODULES: Record<keyof Modules, URL> = {
   mod: new URL("../../mod.ts", import.meta.url),
   explored: new URL("../../primitives/_memory/explored.ts", import.meta.url),
   spin: new URL("../../primitives/_wait/spin.ts", import.meta.url),
+  waiter: new URL("../../primitives/_wait/waiter.ts", import.meta.url),
   utf8: new URL("../../primitives/_message/utf8.ts", import.meta.url),
   turn: new URL("../../primitives/_wait/turn.ts", import.meta.url),
   pool: new URL("../pool/parts.ts", import.meta.url),

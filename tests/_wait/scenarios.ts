@@ -317,6 +317,8 @@ function nested(weft: Weft) {
     agent: (memory: SharedArrayBuffer, id: number) => {
       const realm = weft.realm();
       enter(realm, id);
+      // A look each second would find what a lost wake was for.
+      realm.waiter.looking.every = Infinity;
       let second: Promise<number> | undefined;
       const options = by(() => second ??= channel.receiveAsync());
       const channel: Channel<number> = new realm.mod.Channel(
