@@ -10,6 +10,7 @@ import * as pool from "../pool/parts.ts";
 import * as spin from "../../primitives/_wait/spin.ts";
 import * as turn from "../../primitives/_wait/turn.ts";
 import * as utf8 from "../../primitives/_message/utf8.ts";
+import * as waiter from "../../primitives/_wait/waiter.ts";
 import { Sources } from "./realm.ts";
 import { MODULES, type Modules, tellNothing, type Weft } from "./scenario.ts";
 
@@ -17,6 +18,6 @@ const { realm } = await Sources.of<Modules>(MODULES);
 
 /** The library's own modules. */
 export const weft: Weft = tellNothing({
-  ...{ mod, spin, utf8, turn, explored, pool, deadlocks },
+  ...{ mod, spin, waiter, utf8, turn, explored, pool, deadlocks },
   realm: () => tellNothing(realm()),
 });

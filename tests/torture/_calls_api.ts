@@ -45,7 +45,7 @@ export class Rows {
 }
 
 /** The same, whose steps take a while. */
-export class LateRows {
+class LateRows {
   readonly #rows: Rows;
 
   constructor(n: number, counts: Int32Array) {

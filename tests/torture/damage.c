@@ -633,6 +633,7 @@ static void look_at(const subject *s, void *at) {
   weft_part part = {WEFT_PART_BY_HEAD, at};
   snprintf(kind, sizeof kind, "%s", s->name);
   char *more = strstr(kind, "_of_one");
+  if (more == NULL) more = strstr(kind, "_cache");
   if (more != NULL) *more = '\0';
   if (weft_inspect_as(at, kind, nowhere) != 0) abort();
   if (strcmp(kind, "mutex") == 0) part.kind = WEFT_PART_MUTEX;

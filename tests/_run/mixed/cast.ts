@@ -93,7 +93,7 @@ export function mixed(weft: Weft, wasm: Module, cast: Cast): Weft {
       mod,
       (name) => others[name] ??= twinOf(name) ?? functionOf(name),
     );
-    return { mod: replaced, spin, utf8, turn, explored, pool, deadlocks };
+    return { ...modules, mod: replaced };
   };
   return { ...withTwins(weft), realm: () => withTwins(weft.realm()) };
 }
