@@ -56,7 +56,7 @@ export function mixed(weft: Weft, wasm: Module, cast: Cast): Weft {
   };
   /** The modules with twins in them. */
   const withTwins = (modules: Modules): Modules => {
-    const { mod, spin, utf8, turn, explored, pool, deadlocks } = modules;
+    const { mod } = modules;
     const others: Record<string, unknown> = {
       setAgentId(next: number) {
         mod.setAgentId(next);
