@@ -506,7 +506,7 @@ const CLOCK = mutants({ source: "_map/clock", ...CLOCK_NAMES }, {
   ],
 }, {
   what: "(T): waits for the bucket of an entry",
-  by: "two evict from the buckets of each other",
+  by: "two evict from the buckets of each other, between idle agents",
   ts: [
     "if (bucket !== own && !tryLockBucket(words, bucket, this.#id)) " +
     "return false;",
@@ -565,7 +565,7 @@ const CLOCK = mutants({ source: "_map/clock", ...CLOCK_NAMES }, {
 /** Mutants of the entries of a cache. */
 const ROOM = mutants({ source: "_map/table", ...CLOCK_NAMES }, {
   what: "hands an entry over as a free one",
-  by: "two evict from the buckets of each other",
+  by: "two evict from the buckets of each other, between idle agents",
   ts: [
     "if (claims) Atomics.store(words, at + LINK, CLAIMED_BIT | this.#id);",
     "if (claims) Atomics.store(words, at + LINK, FREE);",

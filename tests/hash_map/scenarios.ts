@@ -584,6 +584,12 @@ export function scenarios(weft: Weft): Scenario[] {
       agents: [[["set", [B, 3]], ["get", B]], [["set", [ANOTHER, 4]]]],
     },
     {
+      // The same of agents of one language, whichever the others have.
+      name: "two evict from the buckets of each other, between idle agents",
+      spec: sharing(weft, { evicts: true, first: { [A]: 1, [OTHER]: 2 } }),
+      agents: [[["set", [B, 3]]], [], [["set", [ANOTHER, 4]]]],
+    },
+    {
       name: "two add keys to a cache with one free entry",
       differs: HINTS,
       spec: sharing(weft, { evicts: true, first: { [A]: 1 } }),
