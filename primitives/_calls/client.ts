@@ -851,7 +851,10 @@ export class Client {
     const value = this.#decode(of, bytes.subarray(end + 1), 0);
     if (this.#slots.count > 1) { // else nobody can call back
       this.#functions.keep(agent, wordsIn(bytes.subarray(5, end)));
-      if (!this.#listening.has(agent)) void this.#listen(agent, at);
+      if (!this.#listening.has(agent)) {
+        if (this.#functions.isKept(agent)) void this.#listen(agent, at);
+        else this.#slots.cancel(at); // all were released meanwhile
+      }
     }
     return { what: of, value };
   }

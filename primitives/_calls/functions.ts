@@ -75,6 +75,8 @@ export class Functions {
   readonly #values: Map<number, AnyFunction | AnyIterator> = new Map();
   /** By agents that serve: the functions that they have kept. */
   readonly #kept: Map<number, Set<number>> = new Map();
+  /** Those that were released before the answer came that they are kept. */
+  readonly #early: Set<number> = new Set();
   #last = 0;
 
   constructor(codec: Codec<unknown>, classes: Classes) {
@@ -109,7 +111,7 @@ export class Functions {
   keep(agent: number, ids: readonly number[]): void {
     let kept = this.#kept.get(agent);
     if (kept === undefined) this.#kept.set(agent, kept = new Set());
-    for (const id of ids) kept.add(id);
+    for (const id of ids) if (!this.#early.delete(id)) kept.add(id);
   }
 
   /** Whether an agent that serves has kept any. */
@@ -121,7 +123,8 @@ export class Functions {
   release(agent: number, ids?: readonly number[]): void {
     const kept = this.#kept.get(agent);
     for (const id of ids ?? [...kept ?? []]) {
-      kept?.delete(id);
+      // Answers lie in several slots, and may be taken in another order.
+      if (!kept?.delete(id) && this.#values.has(id)) this.#early.add(id);
       this.#forget(id);
     }
   }
@@ -130,6 +133,7 @@ export class Functions {
   end(ids: readonly number[]): void {
     const all = [...this.#kept.values()];
     for (const id of ids) {
+      this.#early.delete(id);
       if (!all.some((kept) => kept.has(id))) this.#forget(id);
     }
   }

@@ -11,6 +11,7 @@ import {
   serve,
   type ServeApiOptions,
 } from "../../mod.ts";
+import { Functions } from "../../primitives/_calls/functions.ts";
 import { suite } from "../_run/harness.ts";
 import { spawn } from "../_run/workers.ts";
 import { api } from "./functions_api.ts";
@@ -388,4 +389,22 @@ test("a talk finds its server among several", async () => {
     await thread.next();
     thread.stop();
   }
+});
+
+test("a function that was released before it was kept is not kept", () => {
+  const functions = new Functions(
+    codec.structured as Codec<unknown>,
+    new Map(),
+  );
+  const [, , ids] = functions.take([() => 1, () => 2]);
+  functions.keep(7, ids.slice(0, 1));
+  // The news came in another slot than the answer, and was read first.
+  functions.release(7, ids);
+  assert.not.ok(functions.isKept(7));
+  functions.keep(7, ids.slice(1));
+  assert.not.ok(functions.isKept(7));
+  functions.end(ids);
+  const [, , later] = functions.take([() => 3]);
+  functions.keep(7, later);
+  assert.ok(functions.isKept(7));
 });

@@ -538,15 +538,19 @@ export const MISTAKES: readonly Mistake[] = [{
   says: /never ended|slots are in use/,
 }, {
   storm: "calls",
-  what: "an answer in pieces that came to another server is not sent again",
-  edits: { "_calls/server": ["elsewhere = RESTART;", ""] },
+  what: "a function is kept that was released before",
+  edits: {
+    "_calls/functions": [
+      "if (!this.#early.delete(id)) kept.add(id);",
+      "kept.add(id);",
+    ],
+  },
   seed: 1,
   plan: callsPlan(
-    // The servers begin one after the other.
     times(12, talk("back", 3, { leave: 1, then: 60 })),
     { servers: 2, local: false, limit: 3 },
   ),
-  says: /never ended|lost its|slots are in use/,
+  says: /slots are in use/,
 }, {
   storm: "calls",
   what: "a caller forgets a function that the server has kept",
