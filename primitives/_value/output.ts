@@ -5,13 +5,8 @@
  */
 
 import { DOUBLE, INT, LATIN1, REFERENCE, SHORT, UTF16, UTF8 } from "./tags.ts";
+import { Seen } from "./seen.ts";
 import { writeUtf8At } from "../_message/utf8.ts";
-
-/** Up to this number, containers are compared one by one; more by their bytes. */
-const FEW_SEEN = 16;
-/** The chains by which they are found, and the longest before a Map is faster. */
-const CHAINS = 512;
-const LONGEST = 128;
 
 const NO_BYTES = /* @__PURE__ */ new Uint8Array(0);
 
@@ -37,13 +32,8 @@ export class Output {
   whole = false;
   /** Buffers of which a part was sent. */
   parts: Set<unknown> | undefined;
-  /** The containers of the message, in the order in which they begin. */
-  readonly #seen: unknown[] = [];
-  #count = 0;
-  /** Chains of those after the first few, by their first and last bytes. */
-  #heads: Int32Array | undefined;
-  readonly #next: number[] = [];
-  #map: Map<unknown, number> | undefined;
+  /** The containers of the message. */
+  readonly #seen = new Seen();
 
   /** Begins a message in `room` bytes of `memory` at `at`. */
   begin(memory: Uint8Array, at: number, room: number): void {
@@ -59,14 +49,7 @@ export class Output {
 
   /** Forgets the values of the message. */
   clear(): void {
-    const seen = this.#seen;
-    for (let i = 0; i < this.#count; i++) seen[i] = undefined;
-    if (this.#count > FEW_SEEN) {
-      this.#heads!.fill(0);
-      this.#map = undefined;
-      if (this.#count > 4096) seen.length = this.#next.length = 0;
-    }
-    this.#count = 0;
+    this.#seen.clear();
     if (this.moved) this.bytes = NO_BYTES;
   }
 
@@ -204,58 +187,17 @@ export class Output {
    * takes the place of what was written, and this is true.
    */
   known(container: unknown, start: number, from: number): boolean {
-    const number = this.#find(container, from);
+    const seen = this.#seen;
+    const hash = seen.isMany ? this.#hashFrom(from) : 0;
+    const number = seen.find(container, hash);
     if (number < 0) return false;
     this.at = this.base + start;
     this.refer(number);
     return true;
   }
 
-  /** The number of a container if the message has it, or else -1. */
-  #find(container: unknown, from: number): number {
-    const seen = this.#seen;
-    const count = this.#count;
-    const few = count < FEW_SEEN ? count : FEW_SEEN;
-    for (let i = 0; i < few; i++) if (seen[i] === container) return i;
-    if (count < FEW_SEEN) seen[count] = container;
-    else {
-      const found = this.#findAmongMany(container, from);
-      if (found >= 0) return found;
-    }
-    this.#count = count + 1;
-    return -1;
-  }
-
-  #findAmongMany(container: unknown, from: number): number {
-    const seen = this.#seen;
-    const count = this.#count;
-    const map = this.#map;
-    if (map !== undefined) {
-      const found = map.get(container);
-      if (found !== undefined) return found;
-      map.set(container, count);
-    } else {
-      const heads = this.#heads ??= new Int32Array(CHAINS);
-      const chain = this.#chainFrom(from);
-      let length = 0;
-      for (let i = heads[chain]!; i !== 0; i = this.#next[i]!) {
-        if (seen[i] === container) return i;
-        length++;
-      }
-      this.#next[count] = heads[chain]!;
-      heads[chain] = count;
-      if (length > LONGEST) {
-        this.#map = new Map();
-        for (let i = FEW_SEEN; i < count; i++) this.#map.set(seen[i], i);
-        this.#map.set(container, count);
-      }
-    }
-    seen[count] = container;
-    return -1;
-  }
-
   /** A number that depends on the first and the last bytes of a container. */
-  #chainFrom(from: number): number {
+  #hashFrom(from: number): number {
     const { bytes, data, at } = this;
     let p = this.base + from;
     let hash = at - p;
@@ -264,7 +206,7 @@ export class Output {
       hash = Math.imul(hash ^ data.getInt32(p + 4, true), 0x01000193);
       hash = Math.imul(hash ^ data.getInt32(at - 4, true), 0x01000193);
     } else for (; p < at; p++) hash = Math.imul(hash, 31) + bytes[p]!;
-    return (hash ^ hash >>> 9 ^ hash >>> 18) & CHAINS - 1;
+    return hash ^ hash >>> 10 ^ hash >>> 20;
   }
 
   /** The same before anything of it was written. */
@@ -275,7 +217,7 @@ export class Output {
 
   /** Whether the message has that container. */
   has(container: unknown): boolean {
-    return this.#seen.includes(container);
+    return this.#seen.has(container);
   }
 
   /** Writes a reference to a container. */

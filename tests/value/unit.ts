@@ -283,6 +283,45 @@ test("equal bytes do not make two objects one", () => {
   assert.is(copy[2999]!.b as unknown, copy[3001]);
 });
 
+test("an object that looks different each time is one object still", () => {
+  let n = 0;
+  const changing = () => ({
+    get n() {
+      return n++;
+    },
+  });
+  const twice = changing();
+  const [a, b] = sent([twice, twice]) as object[];
+  assert.ok(a === b);
+  const [child, parent] = [changing(), changing()];
+  Object.assign(child, { parent });
+  Object.assign(parent, {
+    child,
+    all: Array.from({ length: 40 }, () => child),
+  });
+  const copy = sent(child) as { parent: { child: unknown; all: unknown[] } };
+  assert.ok([copy.parent.child, ...copy.parent.all].every((it) => it === copy));
+});
+
+test("of many containers, each is found again", () => {
+  // They have the same bytes, or differ in the middle alone, or in all bytes.
+  const text = (i: number) => `${"same".repeat(4)}${i}${"same".repeat(4)}`;
+  const kinds: ((i: number) => object)[] = [
+    () => ({ a: 1 }),
+    (i) => [text(i)],
+    (i) => [i, i / 3],
+    (i) => new Map([[i, []]]),
+  ];
+  for (const make of kinds) {
+    for (const size of [3, 4, 5, 200, 3000]) {
+      const all = Array.from({ length: size }, (_, i) => make(i));
+      const copy = sent([...all, ...all]) as object[];
+      assert.is(new Set(copy).size, size);
+      assert.ok(copy.every((it, i) => it === copy[(i + size) % (2 * size)]));
+    }
+  }
+});
+
 test("an array of few items far apart is sent soon", () => {
   const array: number[] = [];
   array[3e9] = 1;
