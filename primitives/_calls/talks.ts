@@ -82,7 +82,7 @@ export class Talk {
   ) {}
 }
 
-/** A server that blocks looks as often whether its caller has died, in ms. */
+/** After this many ms, a server that blocks looks whether its caller died. */
 const LOOK = 1000;
 
 /** A call back, and who waits for its result. */
@@ -351,9 +351,7 @@ export class Talks {
     talk.final = undefined;
     this.#desk.talks.delete(talk.key);
     this.#desk.listeners.delete(talk.key);
-    this.#reject((invocation) => invocation.talk === talk, () =>
-      //
-      died());
+    this.#reject((invocation) => invocation.talk === talk, died);
     const { at } = talk;
     talk.at = 0;
     if (at === 0 || !this.#line.slots.isServed(at)) return;
@@ -463,9 +461,8 @@ export class Talks {
 
   /** No answer of a caller comes any more. */
   stop(): void {
-    this.#reject(({ talks }) => talks === this, () =>
-      //
-      new ClosedError(ENDED));
+    const ended = () => new ClosedError(ENDED);
+    this.#reject(({ talks }) => talks === this, ended);
   }
 
   /** Nor does another server of this agent wait for one. */

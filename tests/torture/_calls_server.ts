@@ -41,6 +41,7 @@ function servingInC(guest: Guest): number {
 const { data, post } = await hello<Orders>();
 post(agentId());
 const { guest } = data;
-// So it finds what nothing there has any more; one that blocks cannot.
+// So the server learns which functions it needs no more. One that blocks runs
+// no timers.
 if (!data.blocks) setInterval(() => collectGarbage?.(), 20);
 post(guest === undefined ? await serving(data) : servingInC(guest));
