@@ -1016,3 +1016,18 @@ test("abandon() refuses what is no id", () => {
   assert.is(map.abandon(0), 0);
   assert.is(map.abandon(agentId() === 9 ? 8 : 9), 0);
 });
+
+test("a cache far too small serves those that make values, and those that wait", async () => {
+  const cache = HashMap.create({ ...ints, capacity: 2, evict: "clock" });
+  const made = (key: number) => Promise.resolve(key);
+  const keys = Array.from({ length: 200 }, (_, i) => i % 20);
+  const values = await Promise.all(
+    keys.map((key) => cache.getOrInsertAsync(key, made)),
+  );
+  assert.equal(values, keys);
+  assert.is(cache.size, 2);
+  const late = cache.waitForAsync(1000);
+  for (let key = 100; key < 150; key++) cache.set(key, key);
+  cache.set(1000, 7);
+  assert.is(await late, 7);
+});
