@@ -14,9 +14,9 @@ import {
   type Elements,
 } from "./_queue/elements.ts";
 import {
-  type Awaited,
   awaitOn,
   blockOn,
+  type PendingResult,
   tryAwaitOn,
   tryBlockOn,
   waitersOf,
@@ -600,15 +600,15 @@ export class Broadcast<E = number> extends BroadcastBase {
     if (typeof value !== "number" || value !== (value | 0)) refuseInt(value);
   }
 
-  #roomForInt(value: number): Awaited<true> {
+  #roomForInt(value: number): PendingResult<true> {
     return this.#roomFor(() => this.#pushInt(value));
   }
 
-  #room(src: Elements): Awaited<true> {
+  #room(src: Elements): PendingResult<true> {
     return this.#roomFor(() => this.#push(src));
   }
 
-  #roomFor(attempt: () => boolean): Awaited<true> {
+  #roomFor(attempt: () => boolean): PendingResult<true> {
     return {
       words: this.#words,
       epoch: PUSH_EPOCH,
@@ -953,11 +953,11 @@ export class Subscription<E = number> extends SubscriptionBase<E> {
     return waitOn(this.#coming(() => attempt() || undefined));
   }
 
-  #comingInto(dst: Elements): Awaited<true> {
+  #comingInto(dst: Elements): PendingResult<true> {
     return this.#coming(() => this.#popInto(dst) || undefined);
   }
 
-  #coming<T>(attempt: () => T | undefined): Awaited<T> {
+  #coming<T>(attempt: () => T | undefined): PendingResult<T> {
     return {
       words: this.#words,
       epoch: POP_EPOCH,

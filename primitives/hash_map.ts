@@ -51,9 +51,9 @@ import {
 } from "./_memory/region.ts";
 import { CODEC } from "./_message/message.ts";
 import {
-  type Awaited,
   awaitOn,
   blockOn,
+  type PendingResult,
   tryAwaitOn,
   tryBlockOn,
 } from "./_wait/event_count.ts";
@@ -918,13 +918,16 @@ export class HashMap<K, V> extends Region<"hash_map"> {
   }
 
   /** A wait in which agents look when a key with this hash is added. */
-  #awaited<T>({ hash }: Wanted, attempt: () => T | undefined): Awaited<T> {
+  #awaited<T>(
+    { hash }: Wanted,
+    attempt: () => T | undefined,
+  ): PendingResult<T> {
     const epoch = epochFor(this.#plan, hash);
     return { words: this.#words, epoch, attempt, pass: () => {}, all: true };
   }
 
   /** The wait for a key; in an array, as a value may be `undefined`. */
-  #coming(key: K): Awaited<[V]> {
+  #coming(key: K): PendingResult<[V]> {
     const wanted = this.#wanted(key);
     return this.#awaited(wanted, () => this.#find(wanted));
   }

@@ -16,9 +16,9 @@ import {
   type Elements,
 } from "./_queue/elements.ts";
 import {
-  type Awaited,
   awaitOn,
   blockOn,
+  type PendingResult,
   tryAwaitOn,
   tryBlockOn,
   waitersOf,
@@ -1438,7 +1438,7 @@ export class RecordRing extends RecordRingBase {
   #at<T>(
     end: "push" | "pop",
     attempt: () => T | false | undefined,
-  ): Awaited<T> {
+  ): PendingResult<T> {
     const look = () => attempt() || undefined;
     return end === "pop" ? this.#next(look) : {
       words: this.#words,
@@ -1467,15 +1467,15 @@ export class RecordRing extends RecordRingBase {
     return copy;
   }
 
-  #room(src: Elements): Awaited<true> {
+  #room(src: Elements): PendingResult<true> {
     return this.#at("push", () => super.tryPush(src));
   }
 
-  #nextInto(dst: Elements): Awaited<number> {
+  #nextInto(dst: Elements): PendingResult<number> {
     return this.#next(() => super.tryPopInto(dst));
   }
 
-  #next<T>(attempt: () => T | undefined): Awaited<T> {
+  #next<T>(attempt: () => T | undefined): PendingResult<T> {
     return {
       words: this.#words,
       epoch: POP_EPOCH,

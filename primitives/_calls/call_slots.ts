@@ -13,7 +13,12 @@ import {
   Copier,
   type Elements,
 } from "../_queue/elements.ts";
-import { type Awaited, waitersOf, waitOn, wake } from "../_wait/event_count.ts";
+import {
+  type PendingResult,
+  waitersOf,
+  waitOn,
+  wake,
+} from "../_wait/event_count.ts";
 import { DamagedError } from "../_memory/damaged.ts";
 import { ClosedError } from "../_queue/queue.ts";
 import { NO_FLAG, type WordsProblems } from "../_memory/problems.ts";
@@ -214,7 +219,7 @@ export class Slots {
   readonly #requests: Uint8Array[] = [];
   readonly #replies: Uint8Array[] = [];
   /** A server's wait for a call; its result is -1 at the end. */
-  readonly coming: Awaited<number>;
+  readonly coming: PendingResult<number>;
   /**
    * Called when a server waits, and finds no call: each second at least, and
    * after an agent was abandoned.
@@ -253,7 +258,7 @@ export class Slots {
    * A caller's wait for a slot; the request is posted there. It is a stage if
    * the caller waits for the answer, too.
    */
-  posting(request: Elements, isStage = false): Awaited<number> {
+  posting(request: Elements, isStage = false): PendingResult<number> {
     const { words } = this;
     return {
       isStage,

@@ -5,7 +5,7 @@
  */
 
 import type { Slots } from "../_calls/call_slots.ts";
-import { type Awaited, waitOn } from "../_wait/event_count.ts";
+import { type PendingResult, waitOn } from "../_wait/event_count.ts";
 import { inPlaceResult } from "../_message/in_place.ts";
 import {
   clock,
@@ -170,7 +170,7 @@ export class PoolServer {
   readonly #rooms: Rooms;
   readonly #watches: Watches;
   /** Waits for a task; its result is -1 at the end. */
-  readonly #coming: Awaited<number>;
+  readonly #coming: PendingResult<number>;
   /** The count of posted tasks before the last look that found none. */
   #seen: number | undefined;
   /** Tasks that it did. */

@@ -104,7 +104,7 @@ export function withdraw(
 }
 
 /** A result to wait for, and the epoch that changes when it may have come. */
-export interface Awaited<T> {
+export interface PendingResult<T> {
   readonly words: Int32Array<SharedArrayBuffer>;
   readonly epoch: number;
   /** Looks once, without waiting; undefined if the result has not come. */
@@ -123,7 +123,7 @@ export interface Awaited<T> {
 }
 
 /** Spins for a while, then blocks until the result has come. */
-export function blockOn<T>(it: Awaited<T>): T {
+export function blockOn<T>(it: PendingResult<T>): T {
   return spinOrBlock(it, undefined)!;
 }
 
@@ -132,7 +132,7 @@ export function blockOn<T>(it: Awaited<T>): T {
  * result has not come by then. An error message names `operation`.
  */
 export function tryBlockOn<T>(
-  it: Awaited<T>,
+  it: PendingResult<T>,
   operation: string,
   timeout: number,
 ): T | undefined {
@@ -142,7 +142,7 @@ export function tryBlockOn<T>(
 }
 
 function spinOrBlock<T>(
-  it: Awaited<T>,
+  it: PendingResult<T>,
   timeout: number | undefined,
 ): T | undefined {
   return spin(() => it.attempt()) ?? block(waitOn(it, false), timeout);
@@ -150,7 +150,7 @@ function spinOrBlock<T>(
 
 /** As {@linkcode blockOn}, awaiting instead of blocking. */
 export function awaitOn<T>(
-  it: Awaited<T>,
+  it: PendingResult<T>,
   options: AsyncOptions | undefined,
 ): Promise<T> {
   return blockAsync(() => waitOn(it), options) as Promise<T>;
@@ -158,7 +158,7 @@ export function awaitOn<T>(
 
 /** As {@linkcode tryBlockOn}, awaiting instead of blocking. */
 export function tryAwaitOn<T>(
-  it: Awaited<T>,
+  it: PendingResult<T>,
   options: TryAsyncOptions | undefined,
 ): Promise<T | undefined> {
   return tryBlockAsync(() => waitOn(it), options);
@@ -169,7 +169,7 @@ export function tryAwaitOn<T>(
  * told.
  */
 export function* waitOn<T>(
-  it: Awaited<T>,
+  it: PendingResult<T>,
   awaits = true,
 ): Waiting<T | undefined> {
   const { words, epoch } = it;
