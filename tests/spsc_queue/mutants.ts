@@ -96,8 +96,8 @@ export const MUTANTS = mutants("spsc_queue", {
     "const tail = words[TAIL_CACHE]!; words[TAIL_CACHE]",
   ],
   c: [
-    "int32_t tail = weft__load(&q->tail); q->tail_cache",
-    "int32_t tail = q->tail_cache; q->tail_cache",
+    "int32_t tail = weft__load(&q->tail); int32_t known",
+    "int32_t tail = q->tail_cache; int32_t known",
   ],
 }, {
   what: "SP4: the producer never looks at the consumer's index",
@@ -118,8 +118,8 @@ export const MUTANTS = mutants("spsc_queue", {
     "const tail = words[TAIL]!; words[TAIL_CACHE]",
   ],
   c: [
-    "int32_t tail = weft__load(&q->tail); q->tail_cache",
-    "int32_t tail = *(volatile int32_t *)&q->tail; q->tail_cache",
+    "int32_t tail = weft__load(&q->tail); int32_t known",
+    "int32_t tail = *(volatile int32_t *)&q->tail; int32_t known",
   ],
 }, {
   what: "SP5: reads the consumer's index plainly",
@@ -142,7 +142,7 @@ export const MUTANTS = mutants("spsc_queue", {
   ],
   c: [
     "weft__spsc_push_int(weft_spsc_queue *q, int32_t value) { int32_t tail = " +
-    "weft__hint(&q->tail) & WEFT_SPSC_QUEUE_INDEX_MASK;",
+    "weft__spsc_own(&q->tail);",
     "weft__spsc_push_int(weft_spsc_queue *q, int32_t value) { int32_t tail = " +
     "weft__hint(&q->tail);",
   ],
@@ -354,17 +354,17 @@ export const MUTANTS = mutants("spsc_queue", {
     "if (tail & CLOSED_BIT) this.refuse();",
   ],
   c: [
-    "return filled == 0 && tail & WEFT_SPSC_QUEUE_CLOSED_BIT ? -EPIPE : " +
-    "filled;",
-    "return tail & WEFT_SPSC_QUEUE_CLOSED_BIT ? -EPIPE : filled;",
+    "int32_t tail = weft__load(&q->tail); int32_t known",
+    "int32_t tail = weft__load(&q->tail);\n" +
+    "if (tail & WEFT_SPSC_QUEUE_CLOSED_BIT) return EPIPE;\n" +
+    "int32_t known",
   ],
 }, {
   what: "does not notice that an empty queue is closed",
   ts: ["if (filled === 0 && tail & CLOSED_BIT) this.refuse();", ""],
   c: [
-    "return filled == 0 && tail & WEFT_SPSC_QUEUE_CLOSED_BIT ? -EPIPE : " +
-    "filled;",
-    "return filled;",
+    "return tail & WEFT_SPSC_QUEUE_CLOSED_BIT ? EPIPE : EBUSY;",
+    "return EBUSY;",
   ],
   by: "the producer closes",
 }, {
@@ -384,12 +384,8 @@ export const MUTANTS = mutants("spsc_queue", {
     ["|| room > this.#span) {", ") {"],
   ],
   c: [
-    "int32_t room = q->capacity - (weft__minus(tail, q->head_cache) >> 2);",
-    "int64_t room = q->capacity - (((int64_t)tail - q->head_cache) >> 2);",
-    [
-      "if (weft__spsc_enough(q, room, wanted)) return room;",
-      "if (room >= wanted) return (int32_t)room;",
-    ],
+    "return (uint32_t)weft__minus(tail, q->head_cache) < weft__spsc_span(q);",
+    "return (int64_t)tail - q->head_cache < (int64_t)weft__spsc_span(q);",
   ],
 }, {
   what: "the index a producer sleeps on does not wrap",
@@ -420,8 +416,8 @@ export const MUTANTS = mutants("spsc_queue", {
     "this.#pushing = READY; this.#publish(this.#words[TAIL]! & INDEX_MASK, 1); return this.#publish",
   ],
   c: [
-    "WEFT_SPSC_QUEUE_INDEX_MASK; return weft__spsc_publish(q, tail, 1);",
-    "WEFT_SPSC_QUEUE_INDEX_MASK; weft__spsc_publish(q, tail, 1); return " +
+    "tail = weft__spsc_own(&q->tail); return weft__spsc_publish(q, tail, 1);",
+    "tail = weft__spsc_own(&q->tail); weft__spsc_publish(q, tail, 1); return " +
     "weft__spsc_publish(q, weft__plus(tail, WEFT_SPSC_QUEUE_ONE), 1);",
   ],
 }, {

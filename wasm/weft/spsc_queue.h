@@ -154,6 +154,16 @@ static inline int32_t weft_spsc_queue_element_size(
   return q->element_size;
 }
 
+/* The index of the agent's own end. Flags of the other one stand in it only
+   where there are no bells. */
+static inline int32_t weft__spsc_own(const int32_t *index) {
+#if WEFT__SPSC_BELLS
+  return weft__hint(index);
+#else
+  return weft__hint(index) & WEFT_SPSC_QUEUE_INDEX_MASK;
+#endif
+}
+
 /* How many elements are in the queue. The number may change at any moment. */
 static inline int32_t weft_spsc_queue_size(const weft_spsc_queue *q) {
   int32_t head = weft__load(&q->head) & WEFT_SPSC_QUEUE_INDEX_MASK;
@@ -167,16 +177,32 @@ static inline int32_t *weft__spsc_at(weft_spsc_queue *q, int32_t index) {
   return (int32_t *)(q + 1) + (size_t)slot * (size_t)(q->element_size / 4);
 }
 
-/* The place of a 4-byte element. */
+/* How far two indices are apart if the queue is full. */
+static inline uint32_t weft__spsc_span(const weft_spsc_queue *q) {
+  return (uint32_t)q->capacity * WEFT_SPSC_QUEUE_ONE;
+}
+
+/* The place of a 4-byte element. An index counts in units of 4, so its low part
+   is the offset in bytes. */
 static inline int32_t *weft__spsc_int_at(weft_spsc_queue *q, int32_t index) {
-  return (int32_t *)(q + 1) +
-         (((uint32_t)index >> 2) & (uint32_t)(q->capacity - 1));
+  uint32_t mask = weft__spsc_span(q) - WEFT_SPSC_QUEUE_ONE;
+  return (int32_t *)((char *)(q + 1) + ((uint32_t)index & mask));
+}
+
+/* Whether the index of the consumer that the producer saw last shows room. */
+static inline bool weft__spsc_has_room(const weft_spsc_queue *q, int32_t tail) {
+  return (uint32_t)weft__minus(tail, q->head_cache) < weft__spsc_span(q);
+}
+
+/* Whether there is an element between the two indices. */
+static inline bool weft__spsc_has_filled(const weft_spsc_queue *q, int32_t tail,
+                                         int32_t head) {
+  return (uint32_t)weft__minus(tail, head) - 1 < weft__spsc_span(q);
 }
 
 /* Whether `count` is what can be, and as much as `wanted`. */
 static inline bool weft__spsc_enough(const weft_spsc_queue *q, int32_t count,
                                      int32_t wanted) {
-  if (wanted == 1) return (uint32_t)weft__minus(count, 1) < (uint32_t)q->capacity;
   return count >= wanted && count <= q->capacity;
 }
 
@@ -208,20 +234,18 @@ static inline bool weft_spsc_queue_closed(const weft_spsc_queue *q) {
 }
 
 #if WEFT__SPSC_BELLS
-/* How many elements there are. It reads the index of the producer if the last
-   known number is below `wanted`, or impossible. -EPIPE if there are none and
-   the queue is closed, or -ENOTRECOVERABLE if the indices are damaged. */
-static inline int32_t weft__spsc_filled(weft_spsc_queue *q, int32_t head,
-                                        int32_t wanted) {
-  int32_t filled = weft__minus(q->tail_cache, head) >> 2;
-  if (weft__spsc_enough(q, filled, wanted)) return filled;
+/* Reads the index of the producer. Returns 0 if there is an element, EBUSY if
+   there is none, EPIPE if there is none and the queue is closed, or
+   ENOTRECOVERABLE if the indices are damaged. */
+static inline int weft__spsc_look(weft_spsc_queue *q, int32_t head) {
   bool closed = weft__bell_closed(&q->tail_bell);
   int32_t tail = closed ? weft__bell_end(&q->tail_bell, &q->tail, head)
                         : weft__receive(&q->tail);
-  q->tail_cache = tail & WEFT_SPSC_QUEUE_INDEX_MASK;
-  filled = weft__minus(q->tail_cache, head) >> 2;
-  if ((uint32_t)filled > (uint32_t)q->capacity) return -ENOTRECOVERABLE;
-  return filled == 0 && closed ? -EPIPE : filled;
+  int32_t known = tail & WEFT_SPSC_QUEUE_INDEX_MASK;
+  q->tail_cache = known;
+  if (weft__spsc_has_filled(q, known, head)) return 0;
+  if (known != head) return ENOTRECOVERABLE;
+  return closed ? EPIPE : EBUSY;
 }
 
 /* (P) Publishes `count` elements, and wakes the consumer if it sleeps. */
@@ -240,31 +264,29 @@ static inline void weft__spsc_release(weft_spsc_queue *q, int32_t head,
 
 #ifndef WEFT_REALTIME /* what may wait */
 static inline int weft__spsc_push_wait(weft_spsc_queue *q, int64_t deadline) {
-  int32_t tail = weft__hint(&q->tail) & WEFT_SPSC_QUEUE_INDEX_MASK;
+  int32_t tail = weft__spsc_own(&q->tail);
   int32_t idle = weft__minus(tail, q->capacity * WEFT_SPSC_QUEUE_ONE);
   return weft__bell_sleep(&q->head_bell, &q->head, idle, &q->tail_bell,
                           deadline);
 }
 
 static inline int weft__spsc_pop_wait(weft_spsc_queue *q, int64_t deadline) {
-  int32_t idle = weft__hint(&q->head) & WEFT_SPSC_QUEUE_INDEX_MASK;
+  int32_t idle = weft__spsc_own(&q->head);
   return weft__bell_sleep(&q->tail_bell, &q->tail, idle, &q->tail_bell,
                           deadline);
 }
 #endif
 #else
-/* How many elements there are. It reads the index of the producer if the last
-   known number is below `wanted`, or impossible. -EPIPE if there are none and
-   the queue is closed, or -ENOTRECOVERABLE if the indices are damaged. */
-static inline int32_t weft__spsc_filled(weft_spsc_queue *q, int32_t head,
-                                        int32_t wanted) {
-  int32_t filled = weft__minus(q->tail_cache, head) >> 2;
-  if (weft__spsc_enough(q, filled, wanted)) return filled;
+/* Reads the index of the producer. Returns 0 if there is an element, EBUSY if
+   there is none, EPIPE if there is none and the queue is closed, or
+   ENOTRECOVERABLE if the indices are damaged. */
+static inline int weft__spsc_look(weft_spsc_queue *q, int32_t head) {
   int32_t tail = weft__load(&q->tail);
-  q->tail_cache = tail & WEFT_SPSC_QUEUE_INDEX_MASK;
-  filled = weft__minus(q->tail_cache, head) >> 2;
-  if ((uint32_t)filled > (uint32_t)q->capacity) return -ENOTRECOVERABLE;
-  return filled == 0 && tail & WEFT_SPSC_QUEUE_CLOSED_BIT ? -EPIPE : filled;
+  int32_t known = tail & WEFT_SPSC_QUEUE_INDEX_MASK;
+  q->tail_cache = known;
+  if (weft__spsc_has_filled(q, known, head)) return 0;
+  if (known != head) return ENOTRECOVERABLE;
+  return tail & WEFT_SPSC_QUEUE_CLOSED_BIT ? EPIPE : EBUSY;
 }
 
 /* (P) Publishes `count` elements, and wakes the consumer if it sleeps. */
@@ -306,17 +328,29 @@ static inline int weft__spsc_sleep(int32_t *word, int32_t idle,
 }
 
 static inline int weft__spsc_push_wait(weft_spsc_queue *q, int64_t deadline) {
-  int32_t tail = weft__hint(&q->tail) & WEFT_SPSC_QUEUE_INDEX_MASK;
+  int32_t tail = weft__spsc_own(&q->tail);
   int32_t span = q->capacity * WEFT_SPSC_QUEUE_ONE;
   return weft__spsc_sleep(&q->head, weft__minus(tail, span), deadline);
 }
 
 static inline int weft__spsc_pop_wait(weft_spsc_queue *q, int64_t deadline) {
-  int32_t head = weft__hint(&q->head) & WEFT_SPSC_QUEUE_INDEX_MASK;
+  int32_t head = weft__spsc_own(&q->head);
   return weft__spsc_sleep(&q->tail, head, deadline);
 }
 #endif
 #endif
+
+/* How many elements there are. It reads the index of the producer if the last
+   known number is below `wanted`, or impossible. -EPIPE if there are none and
+   the queue is closed, or -ENOTRECOVERABLE if the indices are damaged. */
+static inline int32_t weft__spsc_filled(weft_spsc_queue *q, int32_t head,
+                                        int32_t wanted) {
+  int32_t filled = weft__minus(q->tail_cache, head) >> 2;
+  if (weft__spsc_enough(q, filled, wanted)) return filled;
+  int missing = weft__spsc_look(q, head);
+  if (missing != 0) return missing == EBUSY ? 0 : -missing;
+  return weft__minus(q->tail_cache, head) >> 2;
+}
 
 /* Closes the queue for ever. Pushes fail from now on; pops take what is left,
    and then fail. All sleepers wake. */
@@ -349,7 +383,7 @@ static inline int32_t weft__spsc_push_many(weft_spsc_queue *q, const void *src,
   if (n < 0) return -EINVAL;
   if (n == 0) return 0;
   const int32_t *words = (const int32_t *)src;
-  int32_t tail = weft__hint(&q->tail) & WEFT_SPSC_QUEUE_INDEX_MASK;
+  int32_t tail = weft__spsc_own(&q->tail);
   int32_t count = weft__spsc_room(q, tail, n);
   if (count > n) count = n;
   if (count == 0) return weft_spsc_queue_closed(q) ? -EPIPE : 0;
@@ -379,7 +413,7 @@ static inline int32_t weft__spsc_pop_many(weft_spsc_queue *q, void *dst,
   if (n < 0) return -EINVAL;
   if (n == 0) return 0;
   int32_t *words = (int32_t *)dst;
-  int32_t head = weft__hint(&q->head) & WEFT_SPSC_QUEUE_INDEX_MASK;
+  int32_t head = weft__spsc_own(&q->head);
   int32_t count = weft__spsc_filled(q, head, n);
   if (count > n) count = n;
   if (count <= 0) return count;
@@ -402,10 +436,18 @@ static inline int32_t weft_spsc_queue_try_pop_many(weft_spsc_queue *q,
   return weft__spsc_pop_many(q, dst, n);
 }
 
-/* What a push of one element returns if weft__spsc_room was 0 or an error. */
-static inline int weft__spsc_refused(const weft_spsc_queue *q, int32_t room) {
-  if (room < 0) return -room;
+/* Whether one element can be pushed: 0, or what the push returns. */
+static inline int weft__spsc_refused(weft_spsc_queue *q, int32_t tail) {
+  if (weft__spsc_has_room(q, tail)) return 0;
+  int32_t room = weft__spsc_room(q, tail, 1);
+  if (room != 0) return room > 0 ? 0 : -room;
   return weft_spsc_queue_closed(q) ? EPIPE : EBUSY;
+}
+
+/* Whether one element can be popped: 0, or what the pop returns. */
+static inline int weft__spsc_missing(weft_spsc_queue *q, int32_t head) {
+  if (weft__spsc_has_filled(q, q->tail_cache, head)) return 0;
+  return weft__spsc_look(q, head);
 }
 
 /* Appends the element at `src`. Returns 0, EBUSY if the queue is full, EPIPE if
@@ -413,9 +455,9 @@ static inline int weft__spsc_refused(const weft_spsc_queue *q, int32_t room) {
 static inline WEFT__SHARED WEFT__CHECKED int weft_spsc_queue_try_push(
     weft_spsc_queue *q, const void *src) {
   if (weft__spsc_begin_push(q) != 0) return EPERM;
-  int32_t tail = weft__hint(&q->tail) & WEFT_SPSC_QUEUE_INDEX_MASK;
-  int32_t room = weft__spsc_room(q, tail, 1);
-  if (room <= 0) return weft__spsc_refused(q, room);
+  int32_t tail = weft__spsc_own(&q->tail);
+  int refused = weft__spsc_refused(q, tail);
+  if (refused != 0) return refused;
   weft__copy(weft__spsc_at(q, tail), (const int32_t *)src, q->element_size / 4);
   return weft__spsc_publish(q, tail, 1);
 }
@@ -426,9 +468,9 @@ static inline WEFT__SHARED WEFT__CHECKED int weft_spsc_queue_try_push(
 static inline WEFT__SHARED WEFT__CHECKED int weft_spsc_queue_try_pop(
     weft_spsc_queue *q, void *dst) {
   if (weft__spsc_begin_pop(q) != 0) return EPERM;
-  int32_t head = weft__hint(&q->head) & WEFT_SPSC_QUEUE_INDEX_MASK;
-  int32_t filled = weft__spsc_filled(q, head, 1);
-  if (filled <= 0) return filled == 0 ? EBUSY : -filled;
+  int32_t head = weft__spsc_own(&q->head);
+  int missing = weft__spsc_missing(q, head);
+  if (missing != 0) return missing;
   weft__copy((int32_t *)dst, weft__spsc_at(q, head), q->element_size / 4);
   weft__spsc_release(q, head, 1);
   return 0;
@@ -436,18 +478,18 @@ static inline WEFT__SHARED WEFT__CHECKED int weft_spsc_queue_try_pop(
 
 /* try_push_int of the agent that is the producer. */
 static inline int weft__spsc_push_int(weft_spsc_queue *q, int32_t value) {
-  int32_t tail = weft__hint(&q->tail) & WEFT_SPSC_QUEUE_INDEX_MASK;
-  int32_t room = weft__spsc_room(q, tail, 1);
-  if (room <= 0) return weft__spsc_refused(q, room);
+  int32_t tail = weft__spsc_own(&q->tail);
+  int refused = weft__spsc_refused(q, tail);
+  if (refused != 0) return refused;
   *weft__spsc_int_at(q, tail) = value; /* published by (P) */
   return weft__spsc_publish(q, tail, 1);
 }
 
 /* try_pop_int of the agent that is the consumer. */
 static inline int weft__spsc_pop_int(weft_spsc_queue *q, int32_t *value) {
-  int32_t head = weft__hint(&q->head) & WEFT_SPSC_QUEUE_INDEX_MASK;
-  int32_t filled = weft__spsc_filled(q, head, 1);
-  if (filled <= 0) return filled == 0 ? EBUSY : -filled;
+  int32_t head = weft__spsc_own(&q->head);
+  int missing = weft__spsc_missing(q, head);
+  if (missing != 0) return missing;
   *value = *weft__spsc_int_at(q, head); /* published by (P) */
   weft__spsc_release(q, head, 1);
   return 0;
@@ -474,8 +516,8 @@ static inline WEFT__SHARED WEFT__CHECKED int weft_spsc_queue_try_pop_int(
 /* reserve of the agent that is the producer. */
 static inline void *weft__spsc_reserve(weft_spsc_queue *q) {
   if (weft_spsc_queue_closed(q)) return NULL;
-  int32_t tail = weft__hint(&q->tail) & WEFT_SPSC_QUEUE_INDEX_MASK;
-  return weft__spsc_room(q, tail, 1) > 0 ? weft__spsc_at(q, tail) : NULL;
+  int32_t tail = weft__spsc_own(&q->tail);
+  return weft__spsc_refused(q, tail) == 0 ? weft__spsc_at(q, tail) : NULL;
 }
 
 /* Returns the place of the next element, or NULL if the queue is full or
@@ -487,14 +529,14 @@ static inline WEFT__CHECKED void *weft_spsc_queue_reserve(weft_spsc_queue *q) {
 
 /* Appends the element that was reserved; EPIPE if the queue was closed. */
 static inline int weft_spsc_queue_commit(weft_spsc_queue *q) {
-  int32_t tail = weft__hint(&q->tail) & WEFT_SPSC_QUEUE_INDEX_MASK;
+  int32_t tail = weft__spsc_own(&q->tail);
   return weft__spsc_publish(q, tail, 1);
 }
 
 /* peek of the agent that is the consumer. */
 static inline void *weft__spsc_peek(weft_spsc_queue *q) {
-  int32_t head = weft__hint(&q->head) & WEFT_SPSC_QUEUE_INDEX_MASK;
-  return weft__spsc_filled(q, head, 1) > 0 ? weft__spsc_at(q, head) : NULL;
+  int32_t head = weft__spsc_own(&q->head);
+  return weft__spsc_missing(q, head) == 0 ? weft__spsc_at(q, head) : NULL;
 }
 
 /* Returns the place of the oldest element, or NULL if there is none, or another
@@ -506,7 +548,7 @@ static inline WEFT__CHECKED void *weft_spsc_queue_peek(weft_spsc_queue *q) {
 
 /* Removes the element that was peeked at. */
 static inline void weft_spsc_queue_consume(weft_spsc_queue *q) {
-  weft__spsc_release(q, weft__hint(&q->head) & WEFT_SPSC_QUEUE_INDEX_MASK, 1);
+  weft__spsc_release(q, weft__spsc_own(&q->head), 1);
 }
 
 /*
