@@ -155,7 +155,7 @@ async function serveAsync(
         if (at === 0 && underway.size === 0) at = nap.take();
       }
       at ||= await awaitOn(slots.coming, waiting);
-      if (at < 0) return server.count;
+      if (at < 0) break;
       if (underway.size < most || server.isAnswer(at)) begin(at);
       else late.push(at);
       const turn = nextTurn();
@@ -166,6 +166,7 @@ async function serveAsync(
     while (underway.size > 0) await Promise.race(underway);
     server.end();
   }
+  return server.count;
 }
 
 function serveBlocking(

@@ -124,6 +124,7 @@ interface Kept {
   released: boolean;
 }
 
+const ended = () => new ClosedError(ENDED);
 const died = () => new CallError("The caller has given up");
 
 const ofClient = (caller: number, client: number) => `${caller}/${client}`;
@@ -133,6 +134,8 @@ const ofCall = (caller: number, token: number) => `${caller} ${token}`;
 export class Talks {
   readonly #line: Line;
   readonly #desk: Desk;
+  /** No answer of a caller comes to this server any more. */
+  #stopped = false;
   readonly #registry: FinalizationRegistry<Kept> = new FinalizationRegistry(
     (kept) => this.#release(kept),
   );
@@ -213,6 +216,7 @@ export class Talks {
   /** The talk by which a function is called back now. */
   #talkFor({ talk, released }: Kept): Talk {
     if (released) throw new TypeError("The function was released");
+    if (this.#stopped) throw ended();
     if (talk.lost) throw died();
     if (!talk.over) return talk;
     if (this.#desk.dead.has(talk.client)) throw died();
@@ -389,7 +393,7 @@ export class Talks {
       : this.#desk.talks.get(ofCall(caller, number));
     if (talk === undefined) {
       if (listens === GAVE_UP) return void say(NOTHING);
-      const text = errorText(new ClosedError(ENDED));
+      const text = errorText(ended());
       this.#line.send(at, ERROR, (into) => writeUtf8(text, into));
       return;
     }
@@ -459,9 +463,12 @@ export class Talks {
     return slots.count > 1 && count < Math.max(1, slots.count >> 1);
   }
 
-  /** No answer of a caller comes any more. */
+  /**
+   * No answer of a caller comes any more: methods that still run fail as soon
+   * as they call back.
+   */
   stop(): void {
-    const ended = () => new ClosedError(ENDED);
+    this.#stopped = true;
     this.#reject(({ talks }) => talks === this, ended);
   }
 

@@ -230,6 +230,38 @@ test("the end of a server ends what waits for an answer", async () => {
   await freed(ring);
 });
 
+test("a method that calls back after the end fails, and its server ends", async () => {
+  const ring = CallRing.create({ slots: 3, request: 64, reply: 4096 });
+  let goOn!: (_: unknown) => void;
+  const gate = new Promise((resolve) => goOn = resolve);
+  let kept!: Each;
+  type Each = (n: number) => Promise<number>;
+  const late = {
+    keep: (fn: Each): void => void (kept = fn),
+    afterGate: async (fn: Each): Promise<number> => {
+      await gate;
+      return await fn(1);
+    },
+  };
+  // The second call begins only when the first has ended.
+  const served = serve(ring, late, { limit: 1 });
+  const remote = connect<typeof late>(ring);
+  const fn = (n: number) => Promise.resolve(n);
+  await remote.keep(fn);
+  const errors = [1, 2].map(() => rejection(remote.afterGate(fn)));
+  await pause();
+  ring.close();
+  await pause();
+  goOn(undefined);
+  assert.is(await served, 3);
+  for (const error of await Promise.all(errors)) {
+    assert.is(error.name, "ClosedError");
+    assert.match(error.message, "before the caller answered");
+  }
+  assert.match((await rejection(kept(1))).message, "The server has ended");
+  await freed(ring);
+});
+
 test("iterators are arguments, and end with their loop", () =>
   within(async (remote) => {
     let ended = 0;

@@ -565,6 +565,15 @@ export const MISTAKES: readonly Mistake[] = [{
   says: /was called \d of 3 times/,
 }, {
   storm: "calls",
+  what: "a method that calls back after the end waits for ever",
+  edits: {
+    "_calls/talks": ["if (this.#stopped) throw ended();", ""],
+  },
+  seed: 1,
+  plan: callsPlan(times(3, talk("back", 8)), { early: true }),
+  says: /never ended/,
+}, {
+  storm: "calls",
   what: "a loop that is left does not end its iterator",
   edits: {
     "_calls/hosts": [
