@@ -13,7 +13,6 @@ import {
   type Kind,
   NONE,
   PlacedPort,
-  type PlacedQueue,
   type Port,
   RecordPort,
   ringBytes,
@@ -40,6 +39,7 @@ import { CHANNEL, KIND } from "./_layout.ts";
 import { markOf, MAX_ROWS, rowsLength } from "./_memory/tracked.ts";
 import { CODEC, type Codec, hash, isShaped } from "./_message/message.ts";
 import { ClosedError } from "./_queue/queue.ts";
+import { Copier } from "./_queue/elements.ts";
 import type { WordsProblems } from "./_memory/problems.ts";
 import {
   allocate,
@@ -64,8 +64,8 @@ import {
 import { agentId } from "./agent.ts";
 import { LockFreeQueue } from "./lock_free_queue.ts";
 import { values } from "./_value/codec.ts";
-import { MpmcQueue } from "./mpmc_queue.ts";
-import { RecordRing } from "./record_ring.ts";
+import { formatMpmc, mpmcBytes, MpmcEnds } from "./mpmc_queue.ts";
+import { formatRecords, recordBytes, RecordEnds } from "./record_ring.ts";
 import { ShapeTable } from "./shape_table.ts";
 import { SpscQueue } from "./spsc_queue.ts";
 
@@ -112,15 +112,15 @@ const MESSAGE_SIZE = 256;
 
 const MPMC: Kind<ElementQueue> = {
   stem: "mpmc_queue",
-  byteLength: (capacity, elementSize) =>
-    MpmcQueue.byteLength({ capacity, elementSize }),
+  byteLength: (capacity, elementSize) => mpmcBytes({ capacity, elementSize }),
   init: (memory, at, capacity, elementSize) =>
-    MpmcQueue.init(memory, at, { capacity, elementSize }),
-  attach: (memory, at) => new MpmcQueue(memory, at),
+    formatMpmc(memory, at, { capacity, elementSize }),
+  attach: (memory, at) => new MpmcEnds(memory, at),
 };
 
-const ringAt = (memory: Memory, at: number) => new RecordRing(memory, at);
-const bytesOfRing = (capacity: number) => RecordRing.byteLength({ capacity });
+const ringAt = (memory: Memory, at: number) =>
+  new RecordEnds(memory, at, Copier);
+const bytesOfRing = (capacity: number) => recordBytes({ capacity });
 
 /** The carrier of a channel whose configuration names none. */
 const ANY: Carrier = {
@@ -132,7 +132,7 @@ const ANY: Carrier = {
     attach: ringAt,
     init: (memory, at, capacity, most) => {
       const config = { capacity, most, manyConsumers: true };
-      RecordRing.init(memory, at, config);
+      formatRecords(memory, at, config);
     },
   },
 };
@@ -160,7 +160,7 @@ export const manyToOne: Carrier = {
     byteLength: bytesOfRing,
     attach: ringAt,
     init: (memory, at, capacity, most) => {
-      RecordRing.init(memory, at, { capacity, most });
+      formatRecords(memory, at, { capacity, most });
     },
   },
 };
@@ -196,9 +196,10 @@ export const oneToOne: Carrier = {
     byteLength: bytesOfRing,
     attach: ringAt,
     init: (memory, at, capacity, most) => {
-      RecordRing.init(memory, at, { capacity, most, singleProducer: true });
+      formatRecords(memory, at, { capacity, most, singleProducer: true });
     },
   },
+  fields: PlacedPort,
 };
 
 /**
@@ -215,7 +216,11 @@ export const oneToOne: Carrier = {
  * if (jobs.maxLength < 100) throw new Error("too short");
  * ```
  */
-export const manyToMany: Carrier = { name: "manyToMany", elements: MPMC };
+export const manyToMany: Carrier = {
+  name: "manyToMany",
+  elements: MPMC,
+  slots: SlotPort,
+};
 
 /**
  * The carrier for any number of senders and receivers that may be terminated.
@@ -242,6 +247,7 @@ export const lockFree: Carrier = {
       LockFreeQueue.init(memory, at, { capacity, elementSize }),
     attach: (memory, at) => new LockFreeQueue(memory, at),
   },
+  slots: SlotPort,
 };
 
 // ---- configurations ---------------------------------------------------------
@@ -1297,7 +1303,7 @@ function portAt<T>(
   }
   const queue = behind(carrier.elements);
   if (!isSized(codec)) {
-    return new SlotPort(queue, over(codec, memory, at, queue));
+    return new carrier.slots!(queue, over(codec, memory, at, queue));
   }
   const { size } = codec.field;
   if (size !== queue.elementSize) {
@@ -1309,9 +1315,8 @@ function portAt<T>(
   if (codec.id === CODEC.i32) {
     return new IntPort(queue, codec.field) as Port<unknown> as Port<T>;
   }
-  return stem === "spsc_queue"
-    ? new PlacedPort(queue as PlacedQueue, codec.field)
-    : new FieldPort(queue, codec.field);
+  const { fields: Fields = FieldPort } = carrier;
+  return new Fields(queue as never, codec.field);
 }
 
 /** The bytes of the table of shapes of a channel with this codec. */

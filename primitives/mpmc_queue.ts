@@ -29,7 +29,12 @@ import {
   queueConfig,
   QueueCore,
 } from "./_queue/queue_core.ts";
-import { waiting, type WaitingClass } from "./_queue/queue.ts";
+import {
+  type EndsClass,
+  waiting,
+  type WaitingClass,
+  waitingEnds,
+} from "./_queue/queue.ts";
 import type { StructType } from "./_message/field.ts";
 import { elementOf, isTyped, untyped } from "./_message/typed.ts";
 import type { TypedQueue } from "./_queue/typed_queue.ts";
@@ -457,6 +462,15 @@ export class MpmcCore extends QueueCore<"mpmc_queue"> {
     }
   }
 }
+
+/**
+ * The core together with what waits at its two ends.
+ *
+ * @ignore
+ */
+export const MpmcEnds: EndsClass<"mpmc_queue"> = /* @__PURE__ */ waitingEnds(
+  MpmcCore,
+);
 
 /**
  * The core together with the forms that wait.

@@ -1005,7 +1005,137 @@ export class RecordCore extends Region<"record_ring"> {
 }
 
 /**
- * The core together with `Symbol.dispose`.
+ * The core together with what waits at its two ends. A channel needs no more.
+ *
+ * @ignore
+ */
+export class RecordEnds extends RecordCore {
+  readonly #words: Int32Array<SharedArrayBuffer> = new Int32Array(
+    this.buffer,
+    this.byteOffset,
+    DATA,
+  );
+
+  /**
+   * Waits until a pop would not wait.
+   *
+   * @internal
+   */
+  readiness(): Waiting<boolean | undefined> {
+    return waitOn(this.next(() => this.lookAtRecord() !== 0 || undefined));
+  }
+
+  /**
+   * The path that waits at an end of the ring until `attempt`, an operation
+   * there, returns a result.
+   *
+   * @throws Whatever `attempt` throws, when the path runs.
+   * @internal
+   */
+  waitAt<T>(
+    end: "push" | "pop",
+    attempt: () => T | false | undefined,
+  ): Waiting<T | undefined> {
+    return waitOn(this.at(end, attempt));
+  }
+
+  /**
+   * Blocks until `attempt`, an operation at this end of the ring, returns a
+   * result; waits at most `timeout` ms. An error that `attempt` throws, such as
+   * a ClosedError, is thrown here, too.
+   *
+   * @throws {RangeError} If `timeout` is NaN or negative.
+   * @throws {TypeError} If `timeout` is not a number, or this agent may not
+   * block.
+   *
+   * @internal
+   */
+  blockAt<T>(
+    end: "push" | "pop",
+    attempt: () => T | false | undefined,
+    timeout?: number,
+  ): T | undefined {
+    const it = this.at(end, attempt);
+    return timeout === undefined ? blockOn(it) : tryBlockOn(it, end, timeout);
+  }
+
+  /**
+   * As `blockAt`, awaiting instead of blocking, and without a timeout.
+   *
+   * @internal
+   */
+  asyncAt<T>(
+    end: "push" | "pop",
+    attempt: () => T | false | undefined,
+    options?: AsyncOptions,
+  ): Promise<T> {
+    return awaitOn(this.at(end, attempt), options);
+  }
+
+  /**
+   * As `asyncAt`, with a timeout.
+   *
+   * @internal
+   */
+  tryAsyncAt<T>(
+    end: "push" | "pop",
+    attempt: () => T | false | undefined,
+    options?: TryAsyncOptions,
+  ): Promise<T | undefined> {
+    return tryAwaitOn(this.at(end, attempt), options);
+  }
+
+  /**
+   * What {@linkcode waitAt} waits for.
+   *
+   * @internal
+   */
+  protected at<T>(
+    end: "push" | "pop",
+    attempt: () => T | false | undefined,
+  ): PendingResult<T> {
+    const look = () => attempt() || undefined;
+    return end === "pop" ? this.next(look) : {
+      words: this.#words,
+      epoch: PUSH_EPOCH,
+      attempt: look,
+      pass: () => this.passRoom(),
+      handOn: () => this.handRoomOn(),
+      all: true,
+    };
+  }
+
+  /**
+   * What a pop waits for, of which `attempt` is the operation.
+   *
+   * @internal
+   */
+  protected next<T>(attempt: () => T | undefined): PendingResult<T> {
+    return {
+      words: this.#words,
+      epoch: POP_EPOCH,
+      attempt,
+      // The records behind the one just taken were announced before it was
+      // ready, so pass the wake on.
+      pass: () => {
+        const next = this.lookAtRecord();
+        if (next !== 0) wake(this.#words, POP_EPOCH, next < 0 ? Infinity : 1);
+      },
+    };
+  }
+
+  /**
+   * Throws.
+   *
+   * @internal
+   */
+  protected override refuse(): never {
+    throw new ClosedError("The ring is closed");
+  }
+}
+
+/**
+ * The same together with `Symbol.dispose`.
  *
  * @ignore
  */
@@ -1014,10 +1144,10 @@ export const RecordRingBase: abstract new (
   byteOffset: number | bigint | undefined,
   Copier: CopyingClass,
 ) =>
-  & RecordCore
+  & RecordEnds
   & Disposer
   & AsyncIterable<Uint8Array<ArrayBuffer>, void, void> =
-    /* @__PURE__ */ iterated(/* @__PURE__ */ disposedBy(RecordCore, "close"));
+    /* @__PURE__ */ iterated(/* @__PURE__ */ disposedBy(RecordEnds, "close"));
 
 /**
  * A bounded ring of byte records of any length, 0 included, from many producers
@@ -1107,8 +1237,6 @@ export const RecordRingBase: abstract new (
  * ```
  */
 export class RecordRing extends RecordRingBase {
-  readonly #words: Int32Array<SharedArrayBuffer>;
-
   /**
    * Attaches to the ring at `byteOffset`; writes nothing.
    *
@@ -1118,7 +1246,6 @@ export class RecordRing extends RecordRingBase {
    */
   constructor(memory: Memory, byteOffset: number | bigint = 0) {
     super(memory, byteOffset, Copier);
-    this.#words = new Int32Array(this.buffer, this.byteOffset, DATA);
   }
 
   /**
@@ -1242,25 +1369,25 @@ export class RecordRing extends RecordRingBase {
    */
   pop(): Uint8Array<ArrayBuffer> {
     assertMayBlock("pop");
-    return this.#take() ?? blockOn(this.#next(() => this.#take()));
+    return this.#take() ?? blockOn(this.next(() => this.#take()));
   }
 
   /** As `pop`, but waits at most `timeout` ms; undefined if none came. */
   tryPop(timeout = 0): Uint8Array<ArrayBuffer> | undefined {
     if (timeout === 0) return this.#take();
-    return tryBlockOn(this.#next(() => this.#take()), "tryPop", timeout);
+    return tryBlockOn(this.next(() => this.#take()), "tryPop", timeout);
   }
 
   /** As `pop`, awaiting instead of blocking. */
   popAsync(options?: AsyncOptions): Promise<Uint8Array<ArrayBuffer>> {
-    return awaitOn(this.#next(() => this.#take()), options);
+    return awaitOn(this.next(() => this.#take()), options);
   }
 
   /** As `tryPop`, awaiting instead of blocking. */
   tryPopAsync(
     options?: TryAsyncOptions,
   ): Promise<Uint8Array<ArrayBuffer> | undefined> {
-    return tryAwaitOn(this.#next(() => this.#take()), options);
+    return tryAwaitOn(this.next(() => this.#take()), options);
   }
 
   /**
@@ -1366,99 +1493,6 @@ export class RecordRing extends RecordRingBase {
     }, options);
   }
 
-  /**
-   * Waits until a pop would not wait.
-   *
-   * @internal
-   */
-  readiness(): Waiting<boolean | undefined> {
-    return waitOn(this.#next(() => this.lookAtRecord() !== 0 || undefined));
-  }
-
-  /**
-   * The path that waits at an end of the ring until `attempt`, an operation
-   * there, returns a result.
-   *
-   * @throws Whatever `attempt` throws, when the path runs.
-   * @internal
-   */
-  waitAt<T>(
-    end: "push" | "pop",
-    attempt: () => T | false | undefined,
-  ): Waiting<T | undefined> {
-    return waitOn(this.#at(end, attempt));
-  }
-
-  /**
-   * Blocks until `attempt`, an operation at this end of the ring, returns a
-   * result; waits at most `timeout` ms. An error that `attempt` throws, such as
-   * a ClosedError, is thrown here, too.
-   *
-   * @throws {RangeError} If `timeout` is NaN or negative.
-   * @throws {TypeError} If `timeout` is not a number, or this agent may not
-   * block.
-   *
-   * @internal
-   */
-  blockAt<T>(
-    end: "push" | "pop",
-    attempt: () => T | false | undefined,
-    timeout?: number,
-  ): T | undefined {
-    const it = this.#at(end, attempt);
-    return timeout === undefined ? blockOn(it) : tryBlockOn(it, end, timeout);
-  }
-
-  /**
-   * As `blockAt`, awaiting instead of blocking, and without a timeout.
-   *
-   * @internal
-   */
-  asyncAt<T>(
-    end: "push" | "pop",
-    attempt: () => T | false | undefined,
-    options?: AsyncOptions,
-  ): Promise<T> {
-    return awaitOn(this.#at(end, attempt), options);
-  }
-
-  /**
-   * As `asyncAt`, with a timeout.
-   *
-   * @internal
-   */
-  tryAsyncAt<T>(
-    end: "push" | "pop",
-    attempt: () => T | false | undefined,
-    options?: TryAsyncOptions,
-  ): Promise<T | undefined> {
-    return tryAwaitOn(this.#at(end, attempt), options);
-  }
-
-  #at<T>(
-    end: "push" | "pop",
-    attempt: () => T | false | undefined,
-  ): PendingResult<T> {
-    const look = () => attempt() || undefined;
-    return end === "pop" ? this.#next(look) : {
-      words: this.#words,
-      epoch: PUSH_EPOCH,
-      attempt: look,
-      pass: () => this.passRoom(),
-      handOn: () => this.handRoomOn(),
-      all: true,
-    };
-  }
-
-  /**
-   * Throws.
-   *
-   * @internal
-   */
-  protected override refuse(): never {
-    throw new ClosedError("The ring is closed");
-  }
-
   #take(): Uint8Array<ArrayBuffer> | undefined {
     const record = this.peekRecord();
     if (record === 0) return undefined;
@@ -1468,25 +1502,11 @@ export class RecordRing extends RecordRingBase {
   }
 
   #room(src: Elements): PendingResult<true> {
-    return this.#at("push", () => super.tryPush(src));
+    return this.at("push", () => super.tryPush(src));
   }
 
   #nextInto(dst: Elements): PendingResult<number> {
-    return this.#next(() => super.tryPopInto(dst));
-  }
-
-  #next<T>(attempt: () => T | undefined): PendingResult<T> {
-    return {
-      words: this.#words,
-      epoch: POP_EPOCH,
-      attempt,
-      // The records behind the one just taken were announced before it was
-      // ready, so pass the wake on.
-      pass: () => {
-        const next = this.lookAtRecord();
-        if (next !== 0) wake(this.#words, POP_EPOCH, next < 0 ? Infinity : 1);
-      },
-    };
+    return this.next(() => super.tryPopInto(dst));
   }
 }
 

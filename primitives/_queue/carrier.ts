@@ -118,6 +118,19 @@ export interface Carrier {
    * @internal
    */
   readonly records?: Kind<ByteRing>;
+  /**
+   * How they lie in those elements. The carrier says so, because the bundle of a
+   * channel that names none need not contain it.
+   *
+   * @internal
+   */
+  readonly slots?: new <T>(queue: ElementQueue, codec: Codec<T>) => Port<T>;
+  /**
+   * The same for messages that all have the same size; `FieldPort` unless given.
+   *
+   * @internal
+   */
+  readonly fields?: new <T>(queue: never, field: Field) => Port<T>;
 }
 
 /** The answer "there is no message". */

@@ -312,6 +312,130 @@ export declare abstract class Operating extends QueueCore {
   override tryPopMany(dst: Elements, n: number): number;
 }
 
+/** The methods of a queue that wait at one of its ends. */
+type AtEnds = Pick<
+  Queue,
+  "readiness" | "waitAt" | "blockAt" | "asyncAt" | "tryAsyncAt"
+>;
+
+/** The class that `waitingEnds` returns. */
+export type EndsClass<Kind extends string, More = unknown> = new (
+  memory: Memory,
+  byteOffset?: number | bigint,
+) => QueueCore<Kind> & AtEnds & More;
+
+/**
+ * Returns a subclass of a core that waits at the two ends of the queue. A channel
+ * needs no more, so a bundle of it contains no more.
+ */
+export function waitingEnds<Kind extends string, More>(
+  Core: CoreClass<QueueCore<Kind> & More>,
+): EndsClass<Kind, More> {
+  abstract class WaitingEnds extends (Core as unknown as typeof Operating) {
+    /**
+     * The position of this view's end when it last spun, and the first delay it
+     * used.
+     */
+    #spunAt = 0;
+    #initialDelay = 1;
+
+    constructor(memory: Memory, byteOffset?: number | bigint) {
+      super(memory, byteOffset, Copier);
+    }
+
+    readiness(): Waiting<boolean | undefined> {
+      return this.waitAt("pop", () => this.poppable());
+    }
+
+    protected override refuse(): never {
+      throw new ClosedError();
+    }
+
+    /**
+     * How many microseconds to spin before the first look. Each look takes a
+     * cache line from the other side. In a stream of elements, an end that
+     * follows the other too closely looks more often, so there the delay grows
+     * to 16.
+     */
+    #delayAt(end: End): number {
+      const at = this.position(end);
+      const moved = at - this.#spunAt | 0;
+      this.#spunAt = at;
+      return this.#initialDelay = moved < STREAM
+        ? 1
+        : Math.min(2 * this.#initialDelay, LONGEST_DELAY);
+    }
+
+    blockAt<T>(
+      end: End,
+      attempt: () => T | false | undefined,
+      timeout?: number,
+    ): T | undefined {
+      if (spinning.rounds > 0) {
+        const result = spin(attempt, this.#delayAt(end));
+        if (result !== undefined) return result;
+      }
+      return block(this.waitAt(end, attempt, false), timeout);
+    }
+
+    asyncAt<T>(
+      end: End,
+      attempt: () => T | false | undefined,
+      options: AsyncOptions | undefined,
+    ): Promise<T> {
+      return blockAsync(() => this.waitAt(end, attempt), options) as Promise<T>;
+    }
+
+    tryAsyncAt<T>(
+      end: End,
+      attempt: () => T | false | undefined,
+      options: TryAsyncOptions | undefined,
+    ): Promise<T | undefined> {
+      return tryBlockAsync(() => this.waitAt(end, attempt), options);
+    }
+
+    *waitAt<T>(
+      end: End,
+      attempt: () => T | false | undefined,
+      awaits = true,
+    ): Waiting<T | undefined> {
+      let result = attempt();
+      if (result !== false && result !== undefined) return result;
+      let stuck: number | undefined;
+      try {
+        for (;;) {
+          const sleep = this.announce(end, awaits);
+          let outcome;
+          try {
+            result = attempt();
+            if (result !== false && result !== undefined) return result;
+            if (sleep !== undefined) outcome = yield sleep;
+          } finally {
+            this.withdraw(end);
+          }
+          if (outcome === "looked") stuck = this.stuckAt(end, stuck);
+          if (outcome !== "timed-out") continue;
+          result = attempt();
+          return result === false ? undefined : result;
+        }
+      } finally {
+        this.pass(end);
+      }
+    }
+  }
+  return WaitingEnds as unknown as EndsClass<Kind, More>;
+}
+
+/** What `waitingEnds` returns, with its methods declared as concrete. */
+declare abstract class Ending extends Operating implements AtEnds {
+  constructor(memory: Memory, byteOffset?: number | bigint);
+  readiness: AtEnds["readiness"];
+  waitAt: AtEnds["waitAt"];
+  blockAt: AtEnds["blockAt"];
+  asyncAt: AtEnds["asyncAt"];
+  tryAsyncAt: AtEnds["tryAsyncAt"];
+}
+
 /**
  * The class that `waiting` returns; `More` are methods that only this core has.
  */
@@ -327,21 +451,12 @@ export type WaitingClass<Kind extends string, More = unknown> = new <E>(
 export function waiting<Kind extends string, More>(
   Core: CoreClass<QueueCore<Kind> & More>,
 ): WaitingClass<Kind, More> {
-  abstract class WaitingQueue extends (Core as unknown as typeof Operating) {
-    /**
-     * The position of this view's end when it last spun, and the first delay it
-     * used.
-     */
-    #spunAt = 0;
-    #initialDelay = 1;
+  const Ends = waitingEnds(Core) as unknown as typeof Ending;
+  abstract class WaitingQueue extends Ends {
     /**
      * The array for `pop` to fill next: one that an earlier `pop` did not need.
      */
     #spare: Uint8Array<ArrayBuffer> | undefined;
-
-    constructor(memory: Memory, byteOffset?: number | bigint) {
-      super(memory, byteOffset, Copier);
-    }
 
     pushInt(value: number): void {
       assertMayBlock("pushInt");
@@ -468,21 +583,6 @@ export function waiting<Kind extends string, More>(
       this.close();
     }
 
-    readiness(): Waiting<boolean | undefined> {
-      return this.waitAt("pop", () => this.poppable());
-    }
-
-    waitAt<T>(
-      end: End,
-      attempt: () => T | false | undefined,
-    ): Waiting<T | undefined> {
-      return this.#wait(end, attempt);
-    }
-
-    protected override refuse(): never {
-      throw new ClosedError();
-    }
-
     /** The oldest element in a fresh array; undefined if there is none. */
     #take(): Uint8Array<ArrayBuffer> | undefined {
       const element = this.#spare ?? new Uint8Array(this.elementSize);
@@ -521,78 +621,6 @@ export function waiting<Kind extends string, More>(
 
     #popIntoSlow(dst: Elements, timeout?: number): boolean {
       return this.blockAt("pop", () => super.tryPopInto(dst), timeout) === true;
-    }
-
-    /**
-     * How many microseconds to spin before the first look. Each look takes a
-     * cache line from the other side. In a stream of elements, an end that
-     * follows the other too closely looks more often, so there the delay grows
-     * to 16.
-     */
-    #delayAt(end: End): number {
-      const at = this.position(end);
-      const moved = at - this.#spunAt | 0;
-      this.#spunAt = at;
-      return this.#initialDelay = moved < STREAM
-        ? 1
-        : Math.min(2 * this.#initialDelay, LONGEST_DELAY);
-    }
-
-    blockAt<T>(
-      end: End,
-      attempt: () => T | false | undefined,
-      timeout?: number,
-    ): T | undefined {
-      if (spinning.rounds > 0) {
-        const result = spin(attempt, this.#delayAt(end));
-        if (result !== undefined) return result;
-      }
-      return block(this.#wait(end, attempt, false), timeout);
-    }
-
-    asyncAt<T>(
-      end: End,
-      attempt: () => T | false | undefined,
-      options: AsyncOptions | undefined,
-    ): Promise<T> {
-      return blockAsync(() => this.#wait(end, attempt), options) as Promise<T>;
-    }
-
-    tryAsyncAt<T>(
-      end: End,
-      attempt: () => T | false | undefined,
-      options: TryAsyncOptions | undefined,
-    ): Promise<T | undefined> {
-      return tryBlockAsync(() => this.#wait(end, attempt), options);
-    }
-
-    *#wait<T>(
-      end: End,
-      attempt: () => T | false | undefined,
-      awaits = true,
-    ): Waiting<T | undefined> {
-      let result = attempt();
-      if (result !== false && result !== undefined) return result;
-      let stuck: number | undefined;
-      try {
-        for (;;) {
-          const sleep = this.announce(end, awaits);
-          let outcome;
-          try {
-            result = attempt();
-            if (result !== false && result !== undefined) return result;
-            if (sleep !== undefined) outcome = yield sleep;
-          } finally {
-            this.withdraw(end);
-          }
-          if (outcome === "looked") stuck = this.stuckAt(end, stuck);
-          if (outcome !== "timed-out") continue;
-          result = attempt();
-          return result === false ? undefined : result;
-        }
-      } finally {
-        this.pass(end);
-      }
     }
   }
   return WaitingQueue as unknown as WaitingClass<Kind, More>;
