@@ -1022,7 +1022,9 @@ export class RecordEnds extends RecordCore {
    * @internal
    */
   readiness(): Waiting<boolean | undefined> {
-    return waitOn(this.next(() => this.lookAtRecord() !== 0 || undefined));
+    return waitOn(
+      this.pendingPop(() => this.lookAtRecord() !== 0 || undefined),
+    );
   }
 
   /**
@@ -1036,7 +1038,7 @@ export class RecordEnds extends RecordCore {
     end: "push" | "pop",
     attempt: () => T | false | undefined,
   ): Waiting<T | undefined> {
-    return waitOn(this.at(end, attempt));
+    return waitOn(this.pendingAt(end, attempt));
   }
 
   /**
@@ -1055,7 +1057,7 @@ export class RecordEnds extends RecordCore {
     attempt: () => T | false | undefined,
     timeout?: number,
   ): T | undefined {
-    const it = this.at(end, attempt);
+    const it = this.pendingAt(end, attempt);
     return timeout === undefined ? blockOn(it) : tryBlockOn(it, end, timeout);
   }
 
@@ -1069,7 +1071,7 @@ export class RecordEnds extends RecordCore {
     attempt: () => T | false | undefined,
     options?: AsyncOptions,
   ): Promise<T> {
-    return awaitOn(this.at(end, attempt), options);
+    return awaitOn(this.pendingAt(end, attempt), options);
   }
 
   /**
@@ -1082,7 +1084,7 @@ export class RecordEnds extends RecordCore {
     attempt: () => T | false | undefined,
     options?: TryAsyncOptions,
   ): Promise<T | undefined> {
-    return tryAwaitOn(this.at(end, attempt), options);
+    return tryAwaitOn(this.pendingAt(end, attempt), options);
   }
 
   /**
@@ -1090,12 +1092,12 @@ export class RecordEnds extends RecordCore {
    *
    * @internal
    */
-  protected at<T>(
+  protected pendingAt<T>(
     end: "push" | "pop",
     attempt: () => T | false | undefined,
   ): PendingResult<T> {
     const look = () => attempt() || undefined;
-    return end === "pop" ? this.next(look) : {
+    return end === "pop" ? this.pendingPop(look) : {
       words: this.#words,
       epoch: PUSH_EPOCH,
       attempt: look,
@@ -1110,7 +1112,7 @@ export class RecordEnds extends RecordCore {
    *
    * @internal
    */
-  protected next<T>(attempt: () => T | undefined): PendingResult<T> {
+  protected pendingPop<T>(attempt: () => T | undefined): PendingResult<T> {
     return {
       words: this.#words,
       epoch: POP_EPOCH,
@@ -1369,25 +1371,25 @@ export class RecordRing extends RecordRingBase {
    */
   pop(): Uint8Array<ArrayBuffer> {
     assertMayBlock("pop");
-    return this.#take() ?? blockOn(this.next(() => this.#take()));
+    return this.#take() ?? blockOn(this.pendingPop(() => this.#take()));
   }
 
   /** As `pop`, but waits at most `timeout` ms; undefined if none came. */
   tryPop(timeout = 0): Uint8Array<ArrayBuffer> | undefined {
     if (timeout === 0) return this.#take();
-    return tryBlockOn(this.next(() => this.#take()), "tryPop", timeout);
+    return tryBlockOn(this.pendingPop(() => this.#take()), "tryPop", timeout);
   }
 
   /** As `pop`, awaiting instead of blocking. */
   popAsync(options?: AsyncOptions): Promise<Uint8Array<ArrayBuffer>> {
-    return awaitOn(this.next(() => this.#take()), options);
+    return awaitOn(this.pendingPop(() => this.#take()), options);
   }
 
   /** As `tryPop`, awaiting instead of blocking. */
   tryPopAsync(
     options?: TryAsyncOptions,
   ): Promise<Uint8Array<ArrayBuffer> | undefined> {
-    return tryAwaitOn(this.next(() => this.#take()), options);
+    return tryAwaitOn(this.pendingPop(() => this.#take()), options);
   }
 
   /**
@@ -1502,11 +1504,11 @@ export class RecordRing extends RecordRingBase {
   }
 
   #room(src: Elements): PendingResult<true> {
-    return this.at("push", () => super.tryPush(src));
+    return this.pendingAt("push", () => super.tryPush(src));
   }
 
   #nextInto(dst: Elements): PendingResult<number> {
-    return this.next(() => super.tryPopInto(dst));
+    return this.pendingPop(() => super.tryPopInto(dst));
   }
 }
 
