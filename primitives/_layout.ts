@@ -1104,8 +1104,10 @@ export const SLAB_POOL_BITS = {
  * which changes by 1 with each value: its lowest bit is the number of the copy
  * that counts, 0 or 1. Then, in a cache, `used`: 1 if the entry was used since
  * the hand passed it, or 0. Then the key, and the value or its two copies. What
- * may differ in length begins with its length in bytes. A cache has eight
- * stripes behind its entries, each of 32 words, from a multiple of 32 words on:
+ * may differ in length begins with its length in bytes. If entries expire, a
+ * value has two copies, and the last word of each is `expires`: the time of day
+ * in milliseconds, modulo 2^32, from which on it counts no longer. A cache has
+ * eight stripes behind its entries, each of 32 words, from a multiple of 32 words on:
  * hits, misses and evictions, each as two words of a stripe of a
  * `striped_counter`.
  */
@@ -1120,6 +1122,7 @@ export const HASH_MAP = {
    * bit 28: keys differ in length
    * bit 29: values differ in length
    * bit 30: it is a cache, which evicts entries
+   * bit 31: its entries expire
    */
   sizes: 2,
   /** Check word over the configuration. */
@@ -1137,6 +1140,8 @@ export const HASH_MAP = {
   seed_low: 7,
   /** The upper half. */
   seed_high: 8,
+  /** For how many milliseconds a value counts; 0 if entries do not expire. */
+  ttl: 9,
   /**
    * Entries that the hand of the clock has passed, modulo 2^32; 0 in a map that
    * is no cache, as are the next two words.
@@ -1163,6 +1168,7 @@ export const HASH_MAP_BITS = {
   KEY_VARIES: 28,
   VALUE_VARIES: 29,
   EVICTS: 30,
+  EXPIRES: 31,
   CLAIMED: 31,
   LINKED: 30,
   NEXT: [0, 29],

@@ -127,7 +127,8 @@ export const PROBLEMS: WordsProblems = {
  * them again by one or two loads: see `_map/places.ts`.
  *
  * With `evict`, it is a cache: see `_map/clock.ts`. A reader then marks the entry,
- * unless it is marked, and is counted.
+ * unless it is marked, and is counted. With `ttl`, an entry that has expired is
+ * absent to each operation: see `_map/time.ts`.
  *
  * Invariant: an entry is in one chain, free, or named after the agent that holds
  * the bucket's lock.
@@ -141,7 +142,8 @@ export const PROBLEMS: WordsProblems = {
  * key delays those that wait for it by at most a second.
  * Wrap: to mistake one value for another, a reader would have to stand still for
  * exactly a multiple of 2^32 changes of one bucket or value; or a view that
- * remembers a key would have to leave it alone for as many changes.
+ * remembers a key would have to leave it alone for as many changes. An entry that
+ * has expired, and that no key has replaced for 49 days, counts for another `ttl`.
  * Freed when: every operation of every agent has returned, and none will begin.
  * Fairness: that of `Mutex`, for each bucket.
  * C twin: `weft_hash_map`.
@@ -244,10 +246,10 @@ export class HashMap<K, V> extends Region<"hash_map"> {
     this.#key = new Cell("key", key, this.keySize);
     this.#value = new Cell("value", value, this.valueSize);
     this.#codec = wordsOfCodec(value).id;
-    this.#isWord = this.#codec === CODEC.i32;
-    this.#keepsValues = this.#places !== undefined &&
-      (this.#codec === CODEC.text && this.#table.isLong ||
-        this.#codec === CODEC.f64);
+    this.#isWord = this.#codec === CODEC.i32 && !this.#table.isLong;
+    this.#keepsValues = this.#places !== undefined && this.#table.isLong &&
+      (this.#codec === CODEC.text || this.#codec === CODEC.f64 ||
+        this.#codec === CODEC.i32);
   }
 
   /**
@@ -318,7 +320,9 @@ export class HashMap<K, V> extends Region<"hash_map"> {
 
   /**
    * How many entries there are; they are counted one by one. An entry that
-   * another agent adds or deletes meanwhile may be counted or not.
+   * another agent adds or deletes meanwhile may be counted or not. One that has
+   * expired is counted until another one takes its place, or an operation that
+   * writes comes to its key.
    */
   get size(): number {
     return this.#table.size;
@@ -338,7 +342,10 @@ export class HashMap<K, V> extends Region<"hash_map"> {
     return this.#clock?.sum(MISSES) ?? 0;
   }
 
-  /** How many entries were taken out so that others had room; or 0. */
+  /**
+   * How many entries were taken out so that others had room, without those that
+   * had expired; or 0.
+   */
   get evictions(): number {
     return this.#clock?.sum(EVICTIONS) ?? 0;
   }
@@ -359,7 +366,8 @@ export class HashMap<K, V> extends Region<"hash_map"> {
       const table = this.#table;
       const value = this.#isWord ? table.wordAt(entry) : places.value;
       if (
-        value !== undefined && table.isCurrent(entry, places.current) &&
+        value !== undefined && !table.isOver(places.expires, table.now()) &&
+        table.isCurrent(entry, places.current) &&
         table.isSame(bucket, version) // pairs with (F)
       ) {
         if (this.#clock !== undefined) this.#used(entry);
@@ -379,7 +387,10 @@ export class HashMap<K, V> extends Region<"hash_map"> {
     const value = this.#value;
     if (!this.#isThere(key, value.words)) return undefined;
     const taken = value.take();
-    if (this.#keepsValues) this.#places!.keepValue(taken, this.#table.current);
+    if (this.#keepsValues) {
+      const { current, expires } = this.#table;
+      this.#places!.keepValue(taken, current, expires);
+    }
     return taken;
   }
 
@@ -534,7 +545,7 @@ export class HashMap<K, V> extends Region<"hash_map"> {
    * Gives `key` the value `value`. Returns false if the map is full and the key
    * is not there; it may also say so while another agent adds or deletes an
    * entry. With `ifAbsent`, returns false as well if the key is there. A cache is
-   * never full.
+   * never full. If its entries expire, the value counts for `ttl` ms from now.
    *
    * @throws {TypeError} If a codec refuses its argument, an option is unknown,
    * or the bucket stays locked and this agent may not block.
@@ -676,7 +687,8 @@ export class HashMap<K, V> extends Region<"hash_map"> {
   /**
    * If the value of `key` is `expected`, replaces it by `replacement`. Returns
    * the value that was found, or `undefined` if the key is not there. NaN equals
-   * itself, and -0 equals 0. For values of `codec.i32` and `codec.f64`.
+   * itself, and -0 equals 0. The new value expires when the old one would have.
+   * For values of `codec.i32` and `codec.f64`.
    *
    * @throws {TypeError} If the values are of another codec, a codec refuses its
    * argument, or the bucket stays locked and this agent may not block.
@@ -701,7 +713,7 @@ export class HashMap<K, V> extends Region<"hash_map"> {
       const found = value.take();
       if (found === expected || found !== found && expected !== expected) {
         value.put(replacement);
-        this.#overwrite(at);
+        this.#overwrite(at, true);
       }
       return found;
     } finally {
@@ -712,8 +724,8 @@ export class HashMap<K, V> extends Region<"hash_map"> {
   /**
    * Adds `n` to the value of `key`, which counts as 0 if it is not there.
    * Returns the value before. Integers wrap, as in `Atomics.add`. Returns
-   * `undefined` if the map is full, as `set` does. For values of `codec.i32` and
-   * `codec.f64`.
+   * `undefined` if the map is full, as `set` does. A number that was there
+   * expires when it would have. For values of `codec.i32` and `codec.f64`.
    *
    * @throws {TypeError} If the values are of another codec, a codec refuses its
    * argument, or the bucket stays locked and this agent may not block.
@@ -731,8 +743,9 @@ export class HashMap<K, V> extends Region<"hash_map"> {
       if (this.#isWord) return this.#table.add(at, n);
       this.#copy(at);
       const before = value.take();
-      value.put(before + n);
-      this.#overwrite(at);
+      const sum = before + n;
+      value.put(this.#codec === CODEC.i32 ? sum | 0 : sum);
+      this.#overwrite(at, true);
       return before;
     } finally {
       this.#unlock(bucket);
@@ -849,7 +862,10 @@ export class HashMap<K, V> extends Region<"hash_map"> {
   #entryFor(bucket: number, key: K): number {
     const places = this.#places;
     if (places?.isFound) {
-      if (this.#table.isSame(bucket, places.version)) return places.entry;
+      if (
+        this.#table.isSame(bucket, places.version) &&
+        !this.#table.hasExpired(places.entry)
+      ) return places.entry;
       this.#hash = this.#hashOf(key);
     }
     return this.#search(bucket, this.#hash);
@@ -961,9 +977,12 @@ export class HashMap<K, V> extends Region<"hash_map"> {
     return [this.#value.take()];
   }
 
-  #overwrite(at: number): void {
+  /** Gives an entry the value, or `keeps` the time when it expires. */
+  #overwrite(at: number, keeps = false): void {
     const { words, count } = this.#value;
-    this.#table.overwrite(at, words, count);
+    this.#table.overwrite(at, words, count, keeps);
+    // It may have expired since it was found, and agents wait for it.
+    if (this.#plan.expires) this.#waits.wake(this.#table.hashAt(at));
   }
 
   #remove(key: K, takes: boolean): boolean {
@@ -983,7 +1002,8 @@ export class HashMap<K, V> extends Region<"hash_map"> {
   /** Takes the entry of a key out of its locked bucket, where it is. */
   #takeOut(bucket: number, key: K): void {
     const at = this.#search(bucket, this.#hashOf(key));
-    this.#table.remove(bucket, at, this.#table.before);
+    // It may have expired since, and be out.
+    if (at !== NONE) this.#table.remove(bucket, at, this.#table.before);
   }
 
   #assertNumbers(): void {

@@ -37,7 +37,9 @@
  *   ENOTRECOVERABLE  the words are damaged
  *
  * Bare wasm32 has neither a clock nor random numbers. Import env.weft_now (a
- * double, milliseconds) or define WEFT_NOW() (int64_t, nanoseconds). Define
+ * double, milliseconds) or define WEFT_NOW() (int64_t, nanoseconds). A program
+ * with a weft_hash_map also imports env.weft_date (a double, Date.now() of
+ * JavaScript), or defines WEFT_DATE() (int64_t, milliseconds since 1970). Define
  * WEFT_RANDOM() (uint32_t), or call weft_agent_set_id() in each thread. If
  * nobody sets up thread-local storage, define WEFT_AGENT() as an lvalue of type
  * weft_agent that each thread has for itself.

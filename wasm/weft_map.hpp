@@ -65,13 +65,15 @@ struct in_map<std::string> {
 
 /* How large a map is. The sizes are the most bytes of a std::string. Let the
    seed be random if others choose keys. If it `evicts`, it is a cache: when a
-   key is added to a full one, it takes out an entry that was not used lately. */
+   key is added to a full one, it takes out an entry that was not used lately. An
+   entry of a cache counts for `ttl` ms after it was written; 0 is for ever. */
 struct hash_map_config {
   int32_t capacity;
   uint64_t seed;
   int32_t key_size = 32;
   int32_t value_size = 128;
   bool evicts = false;
+  int32_t ttl = 0;
 };
 
 /* A map from K to V: each is a std::string, an int32_t, a double, or a struct
@@ -297,7 +299,8 @@ class hash_map
             values::codec,
             values::size(config.value_size),
             config.seed,
-            config.evicts};
+            config.evicts,
+            config.ttl};
   }
   int put(key k, value v, bool if_absent) {
     return weft_hash_map_set(w_, keys::data(k), keys::length(k),

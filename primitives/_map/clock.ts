@@ -4,7 +4,7 @@
  *
  * An operation that finds an entry sets its word `used`. A hand goes round the
  * entries, and is shared by all agents. It clears `used`, or takes the entry out
- * if nobody has used it since the hand was there. An agent that wants an entry
+ * if nobody has used it since the hand was there, or it has expired. An agent that wants an entry
  * moves the hand while it holds the bucket of its new key. So it never waits for
  * the bucket of another entry: if that is locked, the hand goes on.
  *
@@ -117,9 +117,10 @@ export class Clock {
       if (link === FREE) {
         if (this.#table.claim(number)) return number;
       } else if ((link & LINKED_BIT) !== 0) {
-        if (left > looks && this.#spare(at)) continue;
+        const isOver = this.#table.hasExpired(at);
+        if (left > looks && !isOver && this.#spare(at)) continue;
         if (!this.#take(at, number, bucket)) continue;
-        addTo(words, this.#counts + EVICTIONS, 1);
+        if (!isOver) addTo(words, this.#counts + EVICTIONS, 1);
         return number;
       }
     }

@@ -16,6 +16,7 @@ const SIZES: typeof HASH_MAP.sizes = 2;
 const CODECS: typeof HASH_MAP.codecs = 4;
 const KEY_SHAPE: typeof HASH_MAP.key_shape = 5;
 const VALUE_SHAPE: typeof HASH_MAP.value_shape = 6;
+const TTL: typeof HASH_MAP.ttl = 9;
 const HEAD: typeof HASH_MAP.length = 32;
 
 const MAX_KEY = 0xfff; // HASH_MAP_BITS.KEY_SIZE
@@ -24,9 +25,12 @@ const MAX_VALUE = 0xffff;
 const KEY_VARIES_BIT = 0x1000_0000; // HASH_MAP_BITS.KEY_VARIES
 const VALUE_VARIES_BIT = 0x2000_0000; // HASH_MAP_BITS.VALUE_VARIES
 const EVICTS_BIT = 0x4000_0000; // HASH_MAP_BITS.EVICTS
+const EXPIRES_BIT = -0x8000_0000; // HASH_MAP_BITS.EXPIRES
 
 /** The most bytes of all entries together. */
 const MAX_BYTES = 0x4000_0000; // 2^30
+/** The longest time that a value counts, in milliseconds: 12 days. */
+export const MAX_TTL = 0x4000_0000;
 /** The most bytes of a key or value that may differ in length. */
 const KEY_SIZE = 32, VALUE_SIZE = 128;
 
@@ -65,6 +69,11 @@ export interface HashMapConfig<K, V> extends HashMapCodecs<K, V> {
    * taken out that was not used lately. A full map refuses the key unless given.
    */
   readonly evict?: "clock" | undefined;
+  /**
+   * For how many milliseconds an entry of a cache counts after it was written, 1
+   * to 2^30; for ever unless given. Agents count by the time of day.
+   */
+  readonly ttl?: number | undefined;
 }
 
 /** The names in a configuration. */
@@ -77,6 +86,7 @@ export const NAMES: readonly string[] = [
   "valueSize",
   "seed",
   "evict",
+  "ttl",
 ];
 
 /** What the word `sizes` says. */
@@ -91,6 +101,8 @@ export interface Sizes {
   readonly valueVaries: boolean;
   /** Whether the map is a cache. */
   readonly evicts: boolean;
+  /** Whether entries expire. */
+  readonly expires: boolean;
 }
 
 /** What the word `sizes` says. */
@@ -101,19 +113,21 @@ export function sizesOf(sizes: number): Sizes {
     keyVaries: (sizes & KEY_VARIES_BIT) !== 0,
     valueVaries: (sizes & VALUE_VARIES_BIT) !== 0,
     evicts: (sizes & EVICTS_BIT) !== 0,
+    expires: (sizes & EXPIRES_BIT) !== 0,
   };
 }
 
-/** Writes the codecs into the head of a map. */
+/** Writes the codecs and `ttl` into the head of a map. */
 export function writeCodecs<K, V>(
   head: Int32Array,
-  { key, value }: HashMapCodecs<K, V>,
+  { key, value, ttl = 0 }: HashMapConfig<K, V>,
 ): void {
   const keys = wordsOfCodec(key);
   const values = wordsOfCodec(value);
   head[CODECS] = keys.id | values.id << 8;
   head[KEY_SHAPE] = keys.shape;
   head[VALUE_SHAPE] = values.shape;
+  head[TTL] = ttl;
 }
 
 /** Checks that `codec` is one. */
@@ -174,7 +188,7 @@ export function checked<K, V>(
   config: HashMapConfig<K, V>,
 ): [capacity: number, sizes: number] {
   assertConfig("hash_map", config, NAMES);
-  const { key, value, capacity, seed = 0, evict } = config;
+  const { key, value, capacity, seed = 0, evict, ttl } = config;
   assertCodec("key", key);
   assertCodec("value", value);
   inRange("The seed of a map", seed, 0, 2 ** 32 - 1);
@@ -182,6 +196,14 @@ export function checked<K, V>(
     throw new TypeError(
       `evict must be "clock" or undefined: received ${describe(evict)}`,
     );
+  }
+  if (ttl !== undefined) {
+    inRange("The ttl of a cache", ttl, 1, MAX_TTL);
+    if (evict === undefined) {
+      throw new TypeError(
+        `ttl is for a map with evict: "clock": received ${ttl}`,
+      );
+    }
   }
   const fixedKey = fixedSize(key);
   const fixedValue = fixedSize(value);
@@ -197,7 +219,8 @@ export function checked<K, V>(
   const sizes = keySize | valueSize << VALUE_SHIFT |
     (fixedKey === undefined ? KEY_VARIES_BIT : 0) |
     (fixedValue === undefined ? VALUE_VARIES_BIT : 0) |
-    (evict === undefined ? 0 : EVICTS_BIT);
+    (evict === undefined ? 0 : EVICTS_BIT) |
+    (ttl === undefined ? 0 : EXPIRES_BIT);
   planOf(capacity, sizes);
   return [capacity, sizes];
 }
@@ -219,8 +242,10 @@ function sizeOf(
 
 /** Where the parts lie, once the configuration words are checked. */
 export function planOf(capacity: number, sizes: number): Plan {
-  const { keySize, valueSize, keyVaries, valueVaries, evicts } = sizesOf(sizes);
-  inRange("The word `sizes`", sizes, 0, 2 ** 31 - 1);
+  const { keySize, valueSize, keyVaries, valueVaries, evicts, expires } =
+    sizesOf(sizes);
+  // Below 0 are those whose entries expire: these are caches.
+  inRange("The word `sizes`", sizes, -(2 ** 30), 2 ** 31 - 1);
   inRange("The bytes of a key", keySize, 1, MAX_KEY);
   inRange("The bytes of a value", valueSize, 1, MAX_VALUE);
   const plan = (capacity: number) =>
@@ -230,6 +255,7 @@ export function planOf(capacity: number, sizes: number): Plan {
       (keyVaries ? 1 : 0) + Math.ceil(keySize / 4),
       (valueVaries ? 1 : 0) + Math.ceil(valueSize / 4),
       evicts,
+      expires,
     );
   const most = Math.floor(MAX_BYTES / (4 * plan(1).stride));
   inRange("The capacity of a map", capacity, 1, most);

@@ -21,7 +21,8 @@ const PART = 13;
 const REPLACES = 8;
 
 /** The words of a place; `ENTRY` is 0 in an empty one. */
-const KEY = 0, ENTRY = 1, BUCKET = 2, VERSION = 3, CURRENT = 4, PLACE = 5;
+const KEY = 0, ENTRY = 1, BUCKET = 2, VERSION = 3, CURRENT = 4, EXPIRES = 5;
+const PLACE = 6;
 /** 2^32 divided by the golden ratio. */
 const GOLDEN = 0x9e37_79b9;
 
@@ -86,6 +87,11 @@ export class Places {
   /** The word `current` of the entry when it had that value. */
   get current(): number {
     return this.#words[this.#number * PLACE + CURRENT]!;
+  }
+
+  /** The word `expires` of that value. */
+  get expires(): number {
+    return this.#words[this.#number * PLACE + EXPIRES]!;
   }
 
   /** Looks for a key; returns whether it is remembered. */
@@ -157,15 +163,16 @@ export class Places {
   }
 
   /**
-   * Keeps the value of the key that was found, or that `keep` remembered, and
-   * the word `current` with which it counts.
+   * Keeps the value of the key that was found, or that `keep` remembered, the
+   * word `current` with which it counts, and its word `expires`.
    */
-  keepValue(value: unknown, current: number): void {
+  keepValue(value: unknown, current: number, expires: number): void {
     const keeps = this.isFound &&
       (typeof value === "number" ||
         typeof value === "string" && value.length <= MOST_VALUE);
     if (!keeps) return;
     this.#values[this.#number] = value;
     this.#words[this.#number * PLACE + CURRENT] = current;
+    this.#words[this.#number * PLACE + EXPIRES] = expires;
   }
 }

@@ -39,8 +39,10 @@ export interface Plan {
   readonly bucketCount: number;
   /** The words of a key. */
   readonly keyWords: number;
-  /** The words of a value. */
+  /** The words of a value, or of one of its two copies. */
   readonly valueWords: number;
+  /** Whether entries expire; then `expires` is the last word of a copy. */
+  readonly expires: boolean;
   /** Whether the map is a cache; then `used` is the word before the key. */
   readonly evicts: boolean;
   /** The words of an entry before its key. */
@@ -60,7 +62,9 @@ export function planFor(
   keyWords: number,
   valueWords: number,
   evicts = false,
+  expires = false,
 ): Plan {
+  if (expires) valueWords++;
   const waits = head;
   const flights = waits + 2 * GROUPS;
   const flightCount = Math.min(capacity, MOST_FLIGHTS);
@@ -86,6 +90,7 @@ export function planFor(
     bucketCount,
     keyWords,
     valueWords,
+    expires,
     evicts,
     key,
     stride,

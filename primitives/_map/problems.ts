@@ -4,8 +4,10 @@
  * @module
  */
 
+import type { HASH_MAP } from "../_layout.ts";
 import { isSum } from "../_lock/stripes.ts";
 import { NO_AGENT, type TellBehind } from "../_memory/problems.ts";
+import { MAX_TTL } from "./config.ts";
 import {
   BUCKET,
   CLAIMED_BIT,
@@ -21,6 +23,7 @@ import {
   STRIPES,
 } from "./plan.ts";
 
+const TTL: typeof HASH_MAP.ttl = 9;
 /** The largest agent id. */
 const MAX_ID = 0x0fff_ffff;
 
@@ -69,6 +72,10 @@ export function tellOfTable(
     }
   }
   if (plan.evicts) tellOfClock(words, plan, tell);
+  const ttl = words[TTL]!;
+  if (plan.expires ? ttl < 1 || ttl > MAX_TTL : ttl !== 0) {
+    tell(TTL, "ttl", ttl, "It does not fit the word `sizes`.");
+  }
 }
 
 /** The same of what only a cache has. */

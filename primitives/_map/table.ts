@@ -15,7 +15,8 @@
  *                          by 1 with each value; the lowest bit is the number
  *                          of the copy that counts.
  * entry, then     used     Only in a cache: see `clock.ts`.
- * Then the key, and the value or its two copies.
+ * Then the key, and the value or its two copies. If entries expire, a value has
+ * two copies, and `expires` is the last word of each: see `time.ts`.
  * ```
  *
  * A writer shows each change by one store: of `head` or a `link`, of `current`,
@@ -36,6 +37,7 @@
 
 import { DamagedError, MOST_TRIES } from "../_memory/damaged.ts";
 import type { HASH_MAP } from "../_layout.ts";
+import { isOver, timeNow } from "./time.ts";
 import {
   BUCKET,
   CLAIMED_BIT,
@@ -50,6 +52,7 @@ import {
   VERSION,
 } from "./plan.ts";
 
+const TTL: typeof HASH_MAP.ttl = 9;
 const FREED: typeof HASH_MAP.freed = 17;
 
 /** What a search returns if no entry has the key. */
@@ -70,6 +73,8 @@ export class Table {
   isSettled = false;
   /** The word `current` of the value that was copied last. */
   current = 0;
+  /** Its word `expires`, if entries expire. */
+  expires = 0;
   /** Whether values may have more than one word, and so have two copies. */
   readonly isLong: boolean;
   readonly #words: Int32Array<SharedArrayBuffer>;
@@ -88,6 +93,11 @@ export class Table {
   /** The words of an entry before its key, and before its value. */
   readonly #key: number;
   readonly #value: number;
+  /** The words of a value without `expires`. */
+  readonly #valueWords: number;
+  /** Whether entries expire, and after how many milliseconds. */
+  readonly #expires: boolean;
+  readonly #ttl: number;
   /** Whether the view remembers where it found keys. */
   readonly #remembers: boolean;
   /** The word of the bits in which this view looks first for a free entry. */
@@ -118,6 +128,9 @@ export class Table {
     this.isLong = plan.valueWords > 1;
     this.#key = plan.key;
     this.#value = this.#key + plan.keyWords;
+    this.#expires = plan.expires;
+    this.#valueWords = plan.valueWords - (plan.expires ? 1 : 0);
+    this.#ttl = words[TTL]!;
     this.#remembers = remembers;
     this.#map = id % Math.ceil(plan.capacity / 32);
   }
@@ -148,13 +161,14 @@ export class Table {
     into?: Int32Array,
   ): number {
     const words = this.#words;
+    const now = this.now();
     for (let tries = MOST_TRIES; tries > 0; tries--) {
       const version = Atomics.load(words, bucket + VERSION);
       // (L) A writer that begins after this changes `version`.
       if (this.#remembers) this.isSettled = Atomics.load(words, bucket) === 0;
       let at = this.#find(bucket, hash, key, count);
-      if (at > 0 && into !== undefined) {
-        if (!this.copyValue(at, into)) at = ASTRAY;
+      if (at > 0 && (into !== undefined || this.#expires)) {
+        if (!this.copyValue(at, into, this.#expires)) at = ASTRAY;
         // Pairs with (C): if the copy was used again, `current` has changed.
         else if (!this.isCurrent(at, this.current)) continue;
       }
@@ -163,14 +177,14 @@ export class Table {
       if (Atomics.load(words, bucket + VERSION) !== version) continue;
       if (at === ASTRAY) break;
       this.version = version;
-      return at;
+      return at > 0 && this.isOver(this.expires, now) ? NONE : at;
     }
     throw new DamagedError("The map");
   }
 
   /**
-   * Whether the entry at `at` still has the key that it had at `version`. Copies
-   * its value to `into`, if that is given.
+   * Whether the entry at `at` still has the key that it had at `version`, and
+   * has not expired. Copies its value to `into`, if that is given.
    */
   readAgain(
     bucket: number,
@@ -178,10 +192,13 @@ export class Table {
     version: number,
     into?: Int32Array,
   ): boolean {
-    if (into !== undefined) {
-      if (!this.copyValue(at, into) || !this.isCurrent(at, this.current)) {
-        return false;
-      }
+    if (into !== undefined || this.#expires) {
+      const now = this.now();
+      if (
+        !this.copyValue(at, into, this.#expires) ||
+        !this.isCurrent(at, this.current) ||
+        this.isOver(this.expires, now)
+      ) return false;
     }
     return this.isSame(bucket, version); // pairs with (V) and (F)
   }
@@ -196,6 +213,36 @@ export class Table {
     return Atomics.load(this.#words, bucket + VERSION) === version;
   }
 
+  /** The clock, for `isOver`: an operation looks before it reads an entry. */
+  now(): number {
+    return this.#expires ? timeNow() : 0;
+  }
+
+  /** Whether a value with this word `expires` counts no longer. */
+  isOver(expires: number, now: number): boolean {
+    return this.#expires && isOver(expires, now, this.#ttl);
+  }
+
+  /**
+   * Whether an entry has expired. An agent that does not hold the lock may be
+   * told so of one that has a new value by now.
+   */
+  hasExpired(at: number): boolean {
+    if (!this.#expires) return false;
+    const now = this.now();
+    const current = Atomics.load(this.#words, at + CURRENT);
+    return this.isOver(
+      Atomics.load(this.#words, this.#endOf(at, current)),
+      now,
+    );
+  }
+
+  /** The word `expires` of the copy that counts if `current` says so. */
+  #endOf(at: number, current: number): number {
+    const { valueWords } = this.#plan;
+    return at + this.#value + ((current & 1) + 1) * valueWords - 1;
+  }
+
   /** The value of an entry, if values have one word. */
   wordAt(at: number): number {
     return Atomics.load(this.#words, at + this.#value);
@@ -203,7 +250,7 @@ export class Table {
 
   /**
    * The entry with this key, or `NONE`, for the agent that holds the lock. Sets
-   * `before`.
+   * `before`. Takes the entry out if it has expired.
    *
    * @throws {DamagedError} If the links lead nowhere.
    */
@@ -215,7 +262,9 @@ export class Table {
   ): number {
     const at = this.#find(bucket, hash, key, count);
     if (at === ASTRAY) throw new DamagedError("The map");
-    return at;
+    if (at === NONE || !this.hasExpired(at)) return at;
+    this.remove(bucket, at, this.before);
+    return NONE;
   }
 
   #find(
@@ -252,17 +301,24 @@ export class Table {
     return true;
   }
 
-  /** Copies the value of an entry; false if its length is impossible. */
-  copyValue(at: number, into: Int32Array): boolean {
+  /**
+   * Copies the value of an entry to `into`, if that is given, and its word
+   * `expires`, if the value is `dated`; false if its length is impossible.
+   */
+  copyValue(at: number, into?: Int32Array, dated = false): boolean {
     let from = at + this.#value;
     if (!this.isLong) {
-      into[0] = Atomics.load(this.#words, from);
+      into![0] = Atomics.load(this.#words, from);
       return true;
     }
     const { valueWords } = this.#plan;
     this.current = Atomics.load(this.#words, at + CURRENT);
     from += (this.current & 1) * valueWords;
-    return this.#copy(from, this.#valueVaries, valueWords, into);
+    if (dated) {
+      this.expires = Atomics.load(this.#words, from + valueWords - 1);
+    }
+    return into === undefined ||
+      this.#copy(from, this.#valueVaries, this.#valueWords, into);
   }
 
   /** Copies `most` words, or as many as the length in the first one says. */
@@ -329,6 +385,7 @@ export class Table {
     Atomics.store(words, at + HASH, hash);
     this.#fill(at + this.#key, key, keyCount);
     this.#fill(at + this.#value, value, count);
+    if (this.#expires) this.#renew(at, 0);
     if (this.isLong) Atomics.store(words, at + CURRENT, 0);
     if (this.#plan.evicts) Atomics.store(words, at + this.#key - 1, 0);
     const next = Atomics.load(words, bucket + HEAD);
@@ -342,17 +399,42 @@ export class Table {
     }
   }
 
-  /** Gives an entry another value. */
-  overwrite(at: number, value: Int32Array, count: number): void {
+  /** Lets the copy that counts if `current` says so count from now on. */
+  #renew(at: number, current: number): void {
+    Atomics.store(
+      this.#words,
+      this.#endOf(at, current),
+      this.now() + this.#ttl,
+    );
+  }
+
+  /** Gives an entry another value, which expires when the old one does if it
+   * `keeps` that time. */
+  overwrite(
+    at: number,
+    value: Int32Array,
+    count: number,
+    keeps: boolean,
+  ): void {
     const words = this.#words;
     if (!this.isLong) {
       Atomics.store(words, at + this.#value, value[0]!);
       return;
     }
-    const next = Atomics.load(words, at + CURRENT) + 1 | 0;
+    const current = Atomics.load(words, at + CURRENT);
+    const next = current + 1 | 0;
     const copy = at + this.#value + (next & 1) * this.#plan.valueWords;
     this.#fill(copy, value, count);
+    if (this.#expires && keeps) {
+      const expires = Atomics.load(words, this.#endOf(at, current));
+      Atomics.store(words, this.#endOf(at, next), expires);
+    } else if (this.#expires) this.#renew(at, next);
     Atomics.store(words, at + CURRENT, next); // (C) the new value counts
+  }
+
+  /** The hash of the key of an entry. */
+  hashAt(at: number): number {
+    return Atomics.load(this.#words, at + HASH);
   }
 
   /** Adds to a value of one word; returns the value before. */

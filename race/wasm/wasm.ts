@@ -631,7 +631,9 @@ function conversion({ type, size, signed, what }: Access): Conversion {
  */
 const KNOWN: Readonly<Record<string, () => number | void>> = {
   weft_now: () => performance.now(),
+  weft_date: () => Date.now(),
   emscripten_get_now: () => performance.now(),
+  emscripten_date_now: () => Date.now(),
   emscripten_random: () => Math.random(),
   emscripten_check_blocking_allowed: () => {},
   _emscripten_init_main_thread_js: () => {},

@@ -20,6 +20,8 @@ export interface Modules {
   readonly utf8: typeof import("../../primitives/_message/utf8.ts");
   /** Its `_wait/turn.ts`. */
   readonly turn: typeof import("../../primitives/_wait/turn.ts");
+  /** Its `_map/time.ts`. */
+  readonly time: typeof import("../../primitives/_map/time.ts");
   /** What the agents of a pool share. */
   readonly pool: typeof import("../pool/parts.ts");
   /** Its `deadlocks.ts`. */
@@ -34,6 +36,7 @@ export const MODULES: Record<keyof Modules, URL> = {
   waiter: new URL("../../primitives/_wait/waiter.ts", import.meta.url),
   utf8: new URL("../../primitives/_message/utf8.ts", import.meta.url),
   turn: new URL("../../primitives/_wait/turn.ts", import.meta.url),
+  time: new URL("../../primitives/_map/time.ts", import.meta.url),
   pool: new URL("../pool/parts.ts", import.meta.url),
   deadlocks: new URL("../../primitives/deadlocks.ts", import.meta.url),
 };

@@ -8,6 +8,7 @@ import * as deadlocks from "../../primitives/deadlocks.ts";
 import * as explored from "../../primitives/_memory/explored.ts";
 import * as pool from "../pool/parts.ts";
 import * as spin from "../../primitives/_wait/spin.ts";
+import * as time from "../../primitives/_map/time.ts";
 import * as turn from "../../primitives/_wait/turn.ts";
 import * as utf8 from "../../primitives/_message/utf8.ts";
 import * as waiter from "../../primitives/_wait/waiter.ts";
@@ -18,6 +19,6 @@ const { realm } = await Sources.of<Modules>(MODULES);
 
 /** The library's own modules. */
 export const weft: Weft = tellNothing({
-  ...{ mod, spin, waiter, utf8, turn, explored, pool, deadlocks },
+  ...{ mod, spin, waiter, utf8, turn, time, explored, pool, deadlocks },
   realm: () => tellNothing(realm()),
 });

@@ -6,9 +6,11 @@
 
 IMPORT("random") uint32_t bare_random(void);
 IMPORT("now_ns") int64_t bare_now(void);
+IMPORT("date_ms") int64_t bare_date(void);
 
 #define WEFT_RANDOM() bare_random()
 #define WEFT_NOW() bare_now()
+#define WEFT_DATE() bare_date()
 
 /* A thread's own words lie at the end of its stack, which is a page of wasm
    that nobody else has. */

@@ -23,6 +23,8 @@ export function enter({ module, memory, pages }: Agent): Functions {
   const env = {
     memory,
     weft_now: () => performance.now(),
+    weft_date: () => Date.now(),
+    date_ms: () => BigInt(Date.now()),
     now_ns: () => BigInt(Math.round(performance.now() * 1e6)),
     random: () => Math.random() * 2 ** 32 | 0,
   };

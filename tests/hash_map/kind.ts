@@ -1,5 +1,6 @@
 import { codec, type Handle, HashMap } from "../../mod.ts";
 import type { Kind, Size } from "../_run/kinds.ts";
+import type { WasmExports } from "../../race/mod.ts";
 import { type Agent, Twin } from "../_run/mixed/twin.ts";
 
 const codecs = { key: codec.i32, value: codec.i32 };
@@ -38,6 +39,13 @@ class HashMapInC extends Twin {
   ) {
     super(agent, buffer, byteOffset);
     this.#size = value.field.size;
+  }
+
+  /** The functions, told the clock: the last word of the memory. */
+  override get c(): WasmExports {
+    const c = super.c;
+    c.race_clock_at!(this.agent.base + this.buffer.byteLength - 4);
+    return c;
   }
 
   /** Puts a key there; returns its address, and how many bytes it has. */

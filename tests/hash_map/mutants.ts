@@ -11,17 +11,14 @@ const OPERATIONS = mutants("hash_map", {
   what: "gives a value that it remembers, and does not look whether it counts",
   by: "a view remembers a number that is overwritten",
   ts: [
-    "value !== undefined && table.isCurrent(entry, places.current) &&",
-    "value !== undefined &&",
+    "table.isCurrent(entry, places.current) && table.isSame(",
+    "table.isSame(",
   ],
   c: "only views of JavaScript remember",
 }, {
   what: "writes where it remembers a key, and does not look at the version",
   by: "a view writes where it remembers a key",
-  ts: [
-    "if (this.#table.isSame(bucket, places.version)) return places.entry;",
-    "return places.entry;",
-  ],
+  ts: ["this.#table.isSame(bucket, places.version) &&", ""],
   c: "only views of JavaScript remember",
 }, {
   what: "abandons, and unlocks a bucket without mending it",
@@ -63,6 +60,11 @@ const OPERATIONS = mutants("hash_map", {
 });
 
 const WAIT = "two wait for a key";
+const ANEW = "a value expires and is written anew beside a reader";
+const RENEWED = "a value is written anew before it expires, beside a reader";
+const REMEMBERS_ONE =
+  "a view remembers a value that expires and is written anew";
+const OVERWRITTEN = "one waits for a key that expires while it is overwritten";
 const FLIGHT = "one makes a value, and another awaits it, 0 fail";
 const FAILS = "one makes a value, and another awaits it, 1 fail";
 const WHO_WAITS = "agents that wait for a flight await: none is of C";
@@ -74,6 +76,41 @@ const WAITS = mutants("hash_map", {
   by: WAIT,
   ts: ["this.#waits.wake(hash);", ""],
   c: ["weft__event_wake(weft__hash_epoch(m, place->hash), WEFT__ALL);", ""],
+}, {
+  what: "(W): overwrites a value that may have expired, and wakes nobody",
+  by: OVERWRITTEN,
+  ts: [
+    "if (this.#plan.expires) this.#waits.wake(this.#table.hashAt(at));",
+    "",
+  ],
+  c: [
+    "int32_t hash = weft__load(entry + WEFT__HASH_HASH); " +
+    "weft__event_wake(weft__hash_epoch(m, hash), WEFT__ALL);",
+    "",
+  ],
+}, {
+  what: "gives a number its whole time anew when it adds",
+  by: "a number expires while another agent adds to it",
+  ts: [
+    "value.put(this.#codec === CODEC.i32 ? sum | 0 : sum);\n" +
+    "this.#overwrite(at, true);",
+    "value.put(this.#codec === CODEC.i32 ? sum | 0 : sum);\n" +
+    "this.#overwrite(at);",
+  ],
+  c: [
+    "weft__hash_overwrite(m, place, number, &cell, true);",
+    "weft__hash_overwrite(m, place, number, &cell, false);",
+  ],
+}, {
+  what: "gives a value that it remembers, and that has expired",
+  by: REMEMBERS_ONE,
+  ts: ["!table.isOver(places.expires, table.now()) &&", ""],
+  c: "only views of JavaScript remember",
+}, {
+  what: "writes where it remembers a key, and that has expired",
+  by: "a view writes where it remembers a key that expires",
+  ts: ["&&\n!this.#table.hasExpired(places.entry)", ""],
+  c: "only views of JavaScript remember",
 }, {
   what: "(W): wakes before it adds the key",
   by: WAIT,
@@ -205,12 +242,12 @@ const TABLE = mutants({
   what: "(C): counts the copies by 0 and 1",
   by: BESIDE_OVERWRITE,
   ts: [
-    "const next = Atomics.load(words, at + CURRENT) + 1 | 0;",
-    "const next = Atomics.load(words, at + CURRENT) + 1 & 1;",
+    "const next = current + 1 | 0;",
+    "const next = current + 1 & 1;",
   ],
   c: [
-    "int32_t next = (int32_t)weft__sum(current, 1);",
-    "int32_t next = (int32_t)weft__sum(current, 1) & 1;",
+    "int32_t next = weft__plus(current, 1);",
+    "int32_t next = weft__plus(current, 1) & 1;",
   ],
 }, {
   what: "(F): takes an entry out before views forget it",
@@ -285,8 +322,8 @@ const TABLE = mutants({
     "void version;",
   ],
   c: [
-    "if (weft__load(&place->bucket->version) == version) return number;",
-    "(void)version; return number;",
+    "if (weft__load(&place->bucket->version) != version) continue;",
+    "(void)version;",
   ],
 }, {
   what: "(C): the new value counts before it is there",
@@ -555,11 +592,85 @@ const CLOCK = mutants({ source: "_map/clock", ...CLOCK_NAMES }, {
 }, {
   what: "evicts an entry that was used",
   by: CHANCE,
-  ts: ["if (left > looks && this.#spare(at)) continue;", ""],
+  ts: ["if (left > looks && !isOver && this.#spare(at)) continue;", ""],
   c: [
-    "if (left > looks && weft__hash_spare(plan, entry)) continue;",
+    "if (left > looks && !is_over && weft__hash_spare(plan, entry)) continue;",
     "(void)weft__hash_spare;",
   ],
+});
+
+/** Mutants of the clock by which entries expire. */
+const TIME = mutants({ source: "_map/time", ...CLOCK_NAMES }, {
+  what: "believes a value at the time when it expires",
+  by: ANEW,
+  ts: ["return left <= 0 ||", "return left < 0 ||"],
+  c: ["return left <= 0 ||", "return left < 0 ||"],
+});
+
+/** Mutants of the entries that expire. */
+const EXPIRY = mutants({ source: "_map/table", ...CLOCK_NAMES }, {
+  what: "looks at the clock after it has read the entry",
+  by: RENEWED,
+  ts: [
+    "return at > 0 && this.isOver(this.expires, now) ? NONE : at;",
+    "return at > 0 && this.isOver(this.expires, this.now()) ? NONE : at;",
+  ],
+  c: [
+    "bool is_over = number > 0 && weft__hash_is_over(m, expires, now);",
+    "(void)now; now = weft__hash_now(plan); " +
+    "bool is_over = number > 0 && weft__hash_is_over(m, expires, now);",
+  ],
+}, {
+  what: "adds an entry, and does not say until when it counts",
+  by: ANEW,
+  ts: ["if (this.#expires) this.#renew(at, 0);", ""],
+  c: ["if (plan->expires) weft__hash_renew(m, plan, entry, 0);", ""],
+}, {
+  what: "overwrites a value, and does not say until when it counts",
+  by: RENEWED,
+  ts: ["else if (this.#expires) this.#renew(at, next);", ""],
+  c: ["weft__hash_renew(m, plan, entry, next);", ""],
+}, {
+  what: "(C): says until when a value counts after it counts",
+  by: RENEWED,
+  ts: [
+    "else if (this.#expires) this.#renew(at, next);",
+    "",
+    [
+      "Atomics.store(words, at + CURRENT, next); // (C) the new value counts",
+      "Atomics.store(words, at + CURRENT, next);\n" +
+      "if (this.#expires && !keeps) this.#renew(at, next);",
+    ],
+  ],
+  c: [
+    "weft__hash_renew(m, plan, entry, next);",
+    "",
+    [
+      "weft__store(entry + WEFT__HASH_CURRENT, next); " +
+      "/* (C) the new value counts */",
+      "weft__store(entry + WEFT__HASH_CURRENT, next);\n" +
+      "if (plan->expires && !keeps) weft__hash_renew(m, plan, entry, next);",
+    ],
+  ],
+}, {
+  what: "writes to an entry that has expired",
+  by: "a number expires while two agents take it",
+  ts: [
+    "if (at === NONE || !this.hasExpired(at)) return at;",
+    "if (at >= NONE) return at;",
+  ],
+  c: [
+    "if (!weft__hash_has_expired(m, &place->plan, entry)) return number;",
+    "(void)entry; if (number > 0) return number;",
+  ],
+}, {
+  what: "finds a key that it remembers, and that has expired",
+  by: REMEMBERS_ONE,
+  ts: [
+    "|| this.isOver(this.expires, now)\n) return false;",
+    ") return false;",
+  ],
+  c: "only views of JavaScript remember",
 });
 
 /** Mutants of the entries of a cache. */
@@ -616,5 +727,7 @@ export const MUTANTS = [
   ...LOCK,
   ...TABLE,
   ...CLOCK,
+  ...TIME,
+  ...EXPIRY,
   ...ROOM,
 ];

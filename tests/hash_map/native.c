@@ -1,15 +1,22 @@
 /* weft_hash_map: a model, errors, dead agents, and threads that share a map. */
 #define _POSIX_C_SOURCE 200809L
+#include <stdint.h>
+/* The clock of what expires: the time of day unless a test sets it. */
+static int64_t test_date(void);
+#define WEFT_DATE() test_date()
 #include <weft/hash_map.h>
 
 #include "check.h"
 
 static int32_t arena[1 << 15];
 
+static int64_t date = -1; /* -1 for the real one */
+static int64_t test_date(void) { return date < 0 ? weft__date() : date; }
+
 static const weft_hash_map_config TEXTS = {
-    5, WEFT_HASH_MAP_TEXT, 6, WEFT_HASH_MAP_BINARY, 9, 77, false};
+    5, WEFT_HASH_MAP_TEXT, 6, WEFT_HASH_MAP_BINARY, 9, 77, false, 0};
 static const weft_hash_map_config INTS = {
-    40, WEFT_HASH_MAP_I32, 4, WEFT_HASH_MAP_I32, 4, 77, false};
+    40, WEFT_HASH_MAP_I32, 4, WEFT_HASH_MAP_I32, 4, 77, false, 0};
 
 /* Doubles a value, makes one of a byte, or deletes it if it is long. */
 static bool change(void *value, size_t *length, bool is_there, void *context) {
@@ -128,7 +135,7 @@ static void numbers(void) {
   EQUAL(weft_hash_map_add_f64(m, &key, 4, 1, &number), EINVAL);
   EQUAL(weft_hash_map_compare_exchange_f64(m, &key, 4, 1, 2, &number), EINVAL);
   const weft_hash_map_config doubles = {
-      4, WEFT_HASH_MAP_F64, 8, WEFT_HASH_MAP_F64, 8, 1, false};
+      4, WEFT_HASH_MAP_F64, 8, WEFT_HASH_MAP_F64, 8, 1, false, 0};
   m = weft_hash_map_init(arena, sizeof arena, doubles);
   CHECK(m != NULL);
   const double zero = 0, minus = -zero, nan = zero / zero;
@@ -151,15 +158,15 @@ static void numbers(void) {
 }
 
 static void errors(void) {
-  const weft_hash_map_config wrong[] = {{0, 2, 4, 2, 4, 0, false},
-                                        {1 << 28, 2, 4, 2, 4, 0, false},
-                                        {1, 0, 4, 2, 4, 0, false},
-                                        {1, 2, 4, 10, 4, 0, false},
-                                        {1, 2, 0, 2, 4, 0, false},
-                                        {1, 2, 4096, 2, 4, 0, false},
-                                        {1, 2, 4, 2, 65536, 0, false},
-                                        {1, 4, 8, 2, 4, 0, false},
-                                        {1, 2, 4, 5, 4, 0, false}};
+  const weft_hash_map_config wrong[] = {{0, 2, 4, 2, 4, 0, false, 0},
+                                        {1 << 28, 2, 4, 2, 4, 0, false, 0},
+                                        {1, 0, 4, 2, 4, 0, false, 0},
+                                        {1, 2, 4, 10, 4, 0, false, 0},
+                                        {1, 2, 0, 2, 4, 0, false, 0},
+                                        {1, 2, 4096, 2, 4, 0, false, 0},
+                                        {1, 2, 4, 2, 65536, 0, false, 0},
+                                        {1, 4, 8, 2, 4, 0, false, 0},
+                                        {1, 2, 4, 5, 4, 0, false, 0}};
   for (int i = 0; i < 9; i++) {
     EQUAL(weft_hash_map_bytes(wrong[i]), 0);
     CHECK(weft_hash_map_init(arena, sizeof arena, wrong[i]) == NULL);
@@ -277,7 +284,7 @@ static void values_are_whole(void) {
     bool evicts = c > 2;
     weft_hash_map_config config = {
         capacities[c], WEFT_HASH_MAP_I32, 4, WEFT_HASH_MAP_RECORD, 8, 3,
-        evicts};
+        evicts, evicts ? 5 : 0};
     weft_hash_map *m = weft_hash_map_init(arena, sizeof arena, config);
     worker workers[THREADS];
     pthread_t threads[THREADS];
@@ -297,7 +304,7 @@ static void values_are_whole(void) {
 
 static void a_cache_evicts(void) {
   const weft_hash_map_config config = {
-      3, WEFT_HASH_MAP_TEXT, 6, WEFT_HASH_MAP_BINARY, 9, 77, true};
+      3, WEFT_HASH_MAP_TEXT, 6, WEFT_HASH_MAP_BINARY, 9, 77, true, 0};
   weft_hash_map *m = weft_hash_map_init(arena, sizeof arena, config);
   CHECK(m != NULL);
   char into[9];
@@ -330,6 +337,80 @@ static void a_cache_evicts(void) {
   EQUAL(weft_hash_map_has(m, "a", 1), ENOENT);
   m = weft_hash_map_init(arena, sizeof arena, INTS);
   CHECK(m != NULL && weft_hash_map_hits(m) == 0);
+}
+
+static void entries_expire(void) {
+  const weft_hash_map_config config = {
+      3, WEFT_HASH_MAP_TEXT, 6, WEFT_HASH_MAP_BINARY, 9, 77, true, 100};
+  const weft_hash_map_config wrong[] = {
+      {3, 2, 6, 1, 9, 77, true, -1},
+      {3, 2, 6, 1, 9, 77, true, (1 << 30) + 1},
+      {3, 2, 6, 1, 9, 77, false, 1}};
+  for (int i = 0; i < 3; i++) EQUAL(weft_hash_map_bytes(wrong[i]), 0);
+  EQUAL(weft_hash_map_bytes(config),
+        WEFT_HASH_MAP_TTL_BYTES(3, WEFT_HASH_MAP_TEXT, 6, WEFT_HASH_MAP_BINARY,
+                                9));
+  weft_hash_map *m = weft_hash_map_init(arena, sizeof arena, config);
+  CHECK(m != NULL && weft_hash_map_attach(arena) == m);
+  char into[9];
+  size_t length;
+  date = INT64_C(0x123456780000000) - 30; /* it wraps soon */
+  EQUAL(weft_hash_map_set(m, "a", 1, "1", 1, false), 0);
+  date += 60;
+  EQUAL(weft_hash_map_set(m, "b", 1, "2", 1, false), 0);
+  EQUAL(weft_hash_map_set(m, "c", 1, "3", 1, false), 0);
+  date += 39;
+  EQUAL(weft_hash_map_get(m, "a", 1, into, 9, &length), 0);
+  EQUAL(weft_hash_map_get(m, "b", 1, into, 9, &length), 0);
+  EQUAL(weft_hash_map_get(m, "c", 1, into, 9, &length), 0);
+  EQUAL(weft_hash_map_set(m, "b", 1, "4", 1, false), 0); /* its time anew */
+  date += 1;
+  EQUAL(weft_hash_map_has(m, "a", 1), ENOENT);
+  EQUAL(weft_hash_map_get(m, "a", 1, into, 9, &length), ENOENT);
+  EQUAL(weft_hash_map_size(m), 3);
+  EQUAL(weft_hash_map_set(m, "d", 1, "5", 1, false), 0); /* instead of a */
+  EQUAL(weft_hash_map_size(m), 3);
+  EQUAL((int)weft_hash_map_evictions(m), 0);
+  date += 60;
+  EQUAL(weft_hash_map_take(m, "c", 1, into, 9, &length), ENOENT);
+  EQUAL(weft_hash_map_size(m), 2);
+  EQUAL(weft_hash_map_has(m, "b", 1), 0);
+  date += 1000;
+  EQUAL(weft_hash_map_delete(m, "b", 1), ENOENT);
+  int32_t cursor = 0;
+  char key[6], value[9];
+  size_t key_length;
+  EQUAL(weft_hash_map_next(m, &cursor, key, &key_length, value, &length),
+        ENOENT);
+  EQUAL(weft_hash_map_get_or_insert(m, "d", 1, "6", 1, into, 9, &length), 0);
+  CHECK(into[0] == '6');
+  date -= 1000; /* another agent's clock may be late */
+  EQUAL(weft_hash_map_has(m, "d", 1), 0);
+  date -= 1; /* it was set back */
+  EQUAL(weft_hash_map_has(m, "d", 1), ENOENT);
+  date += 1001 + (INT64_C(1) << 31); /* the difference has wrapped */
+  EQUAL(weft_hash_map_has(m, "d", 1), ENOENT);
+  /* A number that is there keeps its time. */
+  weft_hash_map_config numbers = INTS;
+  numbers.evicts = true;
+  numbers.ttl = 10;
+  EQUAL(weft_hash_map_bytes(numbers),
+        WEFT_HASH_MAP_TTL_BYTES(40, WEFT_HASH_MAP_I32, 4, WEFT_HASH_MAP_I32,
+                                4));
+  m = weft_hash_map_init(arena, sizeof arena, numbers);
+  CHECK(m != NULL);
+  int32_t one = 1, before = 0;
+  EQUAL(weft_hash_map_add(m, &one, 4, INT32_MAX, &before), 0);
+  date += 9;
+  EQUAL(weft_hash_map_add(m, &one, 4, 1, &before), 0);
+  EQUAL(before, INT32_MAX);
+  EQUAL(weft_hash_map_compare_exchange(m, &one, 4, INT32_MIN, 5, &before), 0);
+  EQUAL(before, INT32_MIN);
+  date += 1;
+  EQUAL(weft_hash_map_compare_exchange(m, &one, 4, 5, 6, &before), ENOENT);
+  EQUAL(weft_hash_map_add(m, &one, 4, 2, &before), 0);
+  EQUAL(before, 0);
+  date = -1;
 }
 
 static void *count(void *argument) {
@@ -409,6 +490,7 @@ int main(int count, char **words) {
   RUN(dead_agents);
   RUN(values_are_whole);
   RUN(a_cache_evicts);
+  RUN(entries_expire);
   RUN(sums_are_right);
   RUN(keys_are_waited_for);
   puts("done");

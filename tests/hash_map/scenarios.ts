@@ -2,6 +2,7 @@ import { race } from "../../race/mod.ts";
 import { codec, HashMap, inspect } from "../../mod.ts";
 import { LAYOUT } from "../../primitives/_layout.ts";
 import { hashOf, planFor } from "../../primitives/_map/plan.ts";
+import { time } from "../../primitives/_map/time.ts";
 import {
   enter,
   LOOKS,
@@ -35,6 +36,9 @@ const [OTHER, ANOTHER] = [1, 2, 3, 4, 5, 6].filter((key) =>
 /** A key of the other bucket than 2, 3, 7 and 8. */
 const FREED = 5;
 
+/** How long a value counts by the clock of the scenarios. */
+const TTL = 10;
+
 /** Why there are not as many states in C. */
 const HINTS = "the look for a late carry is a step of C only";
 const REMEMBERS = "only views of JavaScript remember where they found a key";
@@ -64,6 +68,8 @@ interface Setting {
   readonly remember?: boolean;
   /** Whether it is a cache. */
   readonly evicts?: boolean;
+  /** Whether entries expire; the model then knows no lack of room. */
+  readonly expires?: boolean;
   /** Whether agents may end while they write. */
   readonly ends?: boolean;
   /** What is in the map at first. */
@@ -76,10 +82,17 @@ interface Setting {
 function sharing(weft: Weft, setting: Setting = {}) {
   const { capacity = 2, long = false, first = {}, prepare } = setting;
   const { remember = false, evicts = false, ends = false } = setting;
+  const { expires = false } = setting;
   const value = long ? codec.f64 : codec.i32;
   const codecs = { key: codec.i32, value, remember };
-  const plan = planFor(HEAD, capacity, 1, long ? 2 : 1, evicts);
-  const evict = evicts ? "clock" as const : undefined;
+  const caches = evicts || expires;
+  const plan = planFor(HEAD, capacity, 1, long ? 2 : 1, caches, expires);
+  const evict = caches ? "clock" as const : undefined;
+  const ttl = expires ? TTL : undefined;
+  /** Where the clock is: a word behind the map. */
+  const clock = plan.length;
+  const pass = (memory: SharedArrayBuffer, ms: number) =>
+    void Atomics.add(new Int32Array(memory), clock, ms);
   type View = InstanceType<typeof HashMap<number, number>>;
   const adding = (
     s: Model,
@@ -92,6 +105,8 @@ function sharing(weft: Weft, setting: Setting = {}) {
       ? [put(s, key, value), done] as const
       : evicts
       ? evicting(s, key, value, done)
+      : expires
+      ? [put(s, key, value), done] as const
       : sizeOf(s) === capacity
       ? [s, full] as const
       : race.either(
@@ -106,7 +121,10 @@ function sharing(weft: Weft, setting: Setting = {}) {
     return race.either(
       ...isFull ? [] : [[next, done] as const],
       ...others.map((left) =>
-        isFull ? [left, done] as const : race.contended<Model>([left, done])
+        // One that has expired may still take room.
+        isFull || expires
+          ? [left, done] as const
+          : race.contended<Model>([left, done])
       ),
       race.contended([s, done]), // the new key gave way itself
       // Who ends after it took an entry out has not added its own.
@@ -123,17 +141,26 @@ function sharing(weft: Weft, setting: Setting = {}) {
       : [s, key in s ? found : absent] as const;
   return race.spec({
     memory: () => {
-      const map = HashMap.create({ ...codecs, capacity, seed: SEED, evict });
+      const memory = new SharedArrayBuffer(4 * plan.length + (expires ? 4 : 0));
+      const config = { ...codecs, capacity, seed: SEED, evict, ttl };
+      const map = HashMap.init(memory, 0, config);
+      const { now } = time;
+      time.now = () => 0;
       for (const key in first) map.set(Number(key), first[key]!);
-      prepare?.(new Int32Array(map.buffer), plan.entries);
-      return map.buffer;
+      time.now = now;
+      prepare?.(new Int32Array(memory), plan.entries);
+      return memory;
     },
     agent: (memory: SharedArrayBuffer, id: number): View => {
       enter(weft, id);
+      if (expires) {
+        weft.time.time.now = () => Atomics.load(new Int32Array(memory), clock);
+      }
       return new weft.mod.HashMap(memory, 0, codecs);
     },
     words: {
       ...named(LAYOUT.hash_map),
+      ...expires ? { clock: clock * 4 } : {},
       bits: plan.bits * 4,
       ...Object.fromEntries(
         ["lock", "starving", "version", "head"].map((
@@ -247,6 +274,23 @@ function sharing(weft: Weft, setting: Setting = {}) {
         run: (map: View, key: number) => new Map(map).get(key),
         model: (s: Model, key: number) => finding(s, key, s[key], undefined),
       },
+      pass: {
+        // Time passes, until nothing counts that was written before.
+        run: (map: View) => pass(map.buffer, TTL),
+        model: () => [{}, undefined],
+      },
+      renew: {
+        // The old value would have expired, but not the new one.
+        run: (map: View, [key, value]: Pair) => {
+          pass(map.buffer, TTL - 1);
+          map.set(key, value);
+          pass(map.buffer, 1);
+        },
+        model: (s: Model, [key, value]: Pair) => [
+          put(s, key, value),
+          undefined,
+        ],
+      },
       die: {
         // As an agent that ended within delete, before it told readers.
         run: (map: View, _key: number) => {
@@ -265,6 +309,7 @@ function sharing(weft: Weft, setting: Setting = {}) {
     recover: (map: View, dead: number) => void map.abandon(dead + 1),
     final: (memory: SharedArrayBuffer) => {
       const map = new HashMap(memory, 0, codecs);
+      time.now = () => new Int32Array(memory)[clock]!;
       const { problems } = inspect(map);
       if (problems.length > 0) return problems[0]!.text;
       const words = new Int32Array(memory);
@@ -295,7 +340,7 @@ function sharing(weft: Weft, setting: Setting = {}) {
       }
       if (reached !== map.size) return `${reached} reached of ${map.size}`;
       const seen = [...map].length;
-      if (seen !== map.size) return `${seen} found of ${map.size}`;
+      if (seen !== map.size && !expires) return `${seen} found of ${map.size}`;
     },
   });
 }
@@ -628,6 +673,90 @@ export function scenarios(weft: Weft): Scenario[] {
       agents: [[["set", [B, 3]]], [["get", first], ["has", B]]],
       options: { kill: true, rescue: true },
     })),
+    {
+      name: "a value expires and is written anew beside a reader",
+      spec: sharing(weft, { expires: true, capacity: 1, first: { [A]: 1 } }),
+      agents: [[["pass"], ["set", [A, 2]]], [["get", A], ["has", A]]],
+    },
+    {
+      name: "a value is written anew before it expires, beside a reader",
+      differs: HINTS,
+      spec: sharing(weft, { expires: true, capacity: 1, first: { [A]: 1 } }),
+      agents: [[["renew", [A, 2]]], [["get", A], ["has", A]]],
+    },
+    {
+      name: "a value expires while it is overwritten",
+      spec: sharing(weft, { expires: true, capacity: 1, first: { [A]: 1 } }),
+      agents: [[["pass"]], [["set", [A, 2]]], [["get", A]]],
+    },
+    {
+      name: "a number expires while another agent adds to it",
+      differs: HINTS,
+      spec: sharing(weft, { expires: true, capacity: 1, first: { [A]: 1 } }),
+      agents: [[["pass"], ["get", A]], [["add", [A, 5]]]],
+    },
+    {
+      name: "a number expires while two agents take it",
+      spec: sharing(weft, { expires: true, capacity: 1, first: { [A]: 1 } }),
+      agents: [[["pass"]], [["take", A]], [["take", A]]],
+    },
+    {
+      name: "a view remembers a value that expires and is written anew",
+      spec: sharing(weft, {
+        expires: true,
+        remember: true,
+        capacity: 1,
+        first: { [A]: 1 },
+      }),
+      agents: [
+        [["pass"], ["set", [A, 2]]],
+        [["get", A], ["get", A], ["has", A]],
+      ],
+    },
+    {
+      name: "a view writes where it remembers a key that expires",
+      spec: sharing(weft, {
+        expires: true,
+        remember: true,
+        capacity: 1,
+        first: { [A]: 1 },
+      }),
+      differs: REMEMBERS,
+      agents: [[["pass"]], [["get", A], ["add", [A, 7]]]],
+    },
+    {
+      name: "one waits for a key that expires and is written anew",
+      spec: sharing(weft, { expires: true, capacity: 1, first: { [A]: 1 } }),
+      agents: [[["pass"], ["set", [A, 2]]], [["waitFor", A]]],
+      options: { timeouts: 0 },
+    },
+    {
+      name: "one waits for a key that expires while it is overwritten",
+      spec: sharing(weft, { expires: true, capacity: 1, first: { [A]: 1 } }),
+      agents: [
+        [["pass"], ["set", [A, 3]]],
+        [["set", [A, 2]]],
+        [["waitFor", A]],
+      ],
+      options: { timeouts: 0, states: 20_000 },
+      sampled: true,
+    },
+    {
+      name: "an entry that has expired gives way to another key",
+      spec: sharing(weft, {
+        expires: true,
+        evicts: true,
+        capacity: 1,
+        first: { [A]: 1 },
+      }),
+      agents: [[["pass"], ["set", [B, 2]]], [["get", A], ["get", B]]],
+    },
+    {
+      name: "set of a key that has expired ends at any step",
+      spec: sharing(weft, { expires: true, first: { [A]: 1 } }),
+      agents: [[["pass"], ["set", [A, 2]]], [["get", A], ["set", [A, 3]]]],
+      options: { kill: true, rescue: true },
+    },
     ...(["set", "overwrite", "delete"] as const).flatMap((what) =>
       [false, true].map((long): Scenario => ({
         name: `${what} of ${long ? "two words" : "a word"} ends at any step`,

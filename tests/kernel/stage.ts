@@ -11,6 +11,7 @@ import * as kernel from "../../primitives/_kernel/kernel.ts";
 import * as spin from "../../primitives/_wait/spin.ts";
 import * as turn from "../../primitives/_wait/turn.ts";
 import * as utf8 from "../../primitives/_message/utf8.ts";
+import * as time from "../../primitives/_map/time.ts";
 import * as waiter from "../../primitives/_wait/waiter.ts";
 import * as pool from "../pool/parts.ts";
 import { Sources, withOthers } from "../_run/realm.ts";
@@ -25,6 +26,7 @@ const sources = await Sources.of<KernelModules>({
   mod: new URL("./mod.ts", import.meta.url),
   explored: new URL("../../primitives/_memory/explored.ts", import.meta.url),
   spin: new URL("../../primitives/_wait/spin.ts", import.meta.url),
+  time: new URL("../../primitives/_map/time.ts", import.meta.url),
   waiter: new URL("../../primitives/_wait/waiter.ts", import.meta.url),
   utf8: new URL("../../primitives/_message/utf8.ts", import.meta.url),
   turn: new URL("../../primitives/_wait/turn.ts", import.meta.url),
@@ -93,7 +95,7 @@ export async function stageOf(
   const its = edited === undefined
     ? {
       mod: mod as unknown as Modules["mod"],
-      ...{ spin, waiter, utf8, turn, explored, pool, kernel, deadlocks },
+      ...{ spin, waiter, utf8, turn, time, explored, pool, kernel, deadlocks },
     }
     : changed.evaluated();
   return {

@@ -206,6 +206,7 @@ test("a bare module plays, with thread-local storage", async () => {
   const names = (all: { name: string }[]) => all.map(({ name }) => name).sort();
   assert.equal(names(WebAssembly.Module.imports(module)), [
     "memory",
+    "weft_date",
     "weft_now",
   ]);
   await perform(bareStage(module));
@@ -215,6 +216,7 @@ test("a bare module plays, with what it defines itself", async () => {
   const module = await buildBare("bare-own", ["-include", BARE_HEADER]);
   const names = (all: { name: string }[]) => all.map(({ name }) => name).sort();
   assert.equal(names(WebAssembly.Module.imports(module)), [
+    "date_ms",
     "memory",
     "now_ns",
     "random",

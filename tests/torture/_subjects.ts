@@ -66,6 +66,9 @@ const TEXTS = { key: codec.text, value: codec.i32 };
 /** The same as a cache. */
 const CACHE = { ...TEXTS, evict: "clock" as const };
 
+/** The same, whose entries expire. */
+const EXPIRING = { ...CACHE, capacity: 5, ttl: 5 };
+
 /** What a map can do. */
 const ofMaps: Readonly<
   Record<string, (view: HashMap<string, number>) => unknown>
@@ -440,6 +443,12 @@ export const SUBJECTS: Readonly<Record<string, Subject>> = {
       misses: (x) => x.misses,
       evictions: (x) => x.evictions,
     },
+  }),
+  "hash_map, entries that expire": subject({
+    byteLength: HashMap.byteLength(EXPIRING),
+    init: (m, at) => HashMap.init(m, at, EXPIRING),
+    attach: (m, at) => new HashMap(m, at, TEXTS),
+    calls: ofMaps,
   }),
   shape_table: subject({
     byteLength: ShapeTable.byteLength({ bytes: 64 }),

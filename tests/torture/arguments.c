@@ -194,7 +194,7 @@ static weft_slab_config make_weft_slab_config(void) {
 static weft_hash_map_config make_weft_hash_map_config(void) {
   return (weft_hash_map_config){make_int32_t(), below(11),      make_int32_t(),
                                 below(11),      make_int32_t(), random_bits(),
-                                make_bool()};
+                                make_bool(),    make_int32_t()};
 }
 static weft_snapshot_config make_weft_snapshot_config(void) {
   return (weft_snapshot_config){make_int32_t(), make_bool()};
@@ -348,7 +348,7 @@ static void make_all(void) {
   const weft_work_config work = {.chunk = 3};
   const weft_slab_config slab = {8, 16};
   const weft_hash_map_config map = {
-      5, WEFT_HASH_MAP_TEXT, 6, WEFT_HASH_MAP_BINARY, 16, 1, true};
+      5, WEFT_HASH_MAP_TEXT, 6, WEFT_HASH_MAP_BINARY, 16, 1, true, 1};
   MADE(weft_mutex_init(PLACE(mutex)));
   MADE(weft_rw_lock_init(PLACE(rw_lock)));
   MADE(weft_condition_init(PLACE(condition)));

@@ -382,9 +382,11 @@ static void slab_pool_calls(void *at, int which) {
 }
 
 static const weft_hash_map_config MAP = {
-    5, WEFT_HASH_MAP_TEXT, 8, WEFT_HASH_MAP_F64, 8, 7, false};
+    5, WEFT_HASH_MAP_TEXT, 8, WEFT_HASH_MAP_F64, 8, 7, false, 0};
 static const weft_hash_map_config CACHE = {
-    2, WEFT_HASH_MAP_TEXT, 8, WEFT_HASH_MAP_F64, 8, 7, true};
+    2, WEFT_HASH_MAP_TEXT, 8, WEFT_HASH_MAP_F64, 8, 7, true, 0};
+static const weft_hash_map_config EXPIRING = {
+    2, WEFT_HASH_MAP_TEXT, 8, WEFT_HASH_MAP_F64, 8, 7, true, 5};
 
 static void hash_map_fill(weft_hash_map *m) {
   double value = 1;
@@ -399,6 +401,10 @@ static void hash_map_init(void *at, size_t bytes) {
 
 static void cache_init(void *at, size_t bytes) {
   hash_map_fill(weft_hash_map_init(at, bytes, CACHE));
+}
+
+static void expiring_cache_init(void *at, size_t bytes) {
+  hash_map_fill(weft_hash_map_init(at, bytes, EXPIRING));
 }
 
 /* Buckets that nobody holds: writers do not wait. */
@@ -548,6 +554,7 @@ static subject SUBJECTS[] = {
     {"slab_pool", 0, slab_pool_init, slab_pool_calls, 4, 4},
     {"hash_map", 0, hash_map_init, hash_map_calls, 15, 4},
     {"hash_map_cache", 0, cache_init, hash_map_calls, 15, 4},
+    {"hash_map_cache", 0, expiring_cache_init, hash_map_calls, 15, 4},
     {"latch", sizeof(weft_latch), latch_init, latch_calls, 2, 2},
     {"wait_group", sizeof(weft_wait_group), wait_group_init, wait_group_calls,
      3, 0},
@@ -576,6 +583,8 @@ static void measure(void) {
     if (s->init == slab_pool_init) s->bytes = weft_slab_pool_bytes(SLAB);
     if (s->init == hash_map_init) s->bytes = weft_hash_map_bytes(MAP);
     if (s->init == cache_init) s->bytes = weft_hash_map_bytes(CACHE);
+    if (s->init == expiring_cache_init)
+      s->bytes = weft_hash_map_bytes(EXPIRING);
     if (s->init == striped_counter_init)
       s->bytes = weft_striped_counter_bytes(2);
     if (s->bytes == 0) abort();

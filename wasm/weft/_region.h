@@ -46,6 +46,7 @@ static inline bool weft__queue_is_possible(int32_t capacity, int32_t size) {
 #define WEFT__HASH_KEY_VARIES_BIT (1 << 28) /* HASH_MAP_BITS.KEY_VARIES */
 #define WEFT__HASH_VALUE_VARIES_BIT (1 << 29) /* HASH_MAP_BITS.VALUE_VARIES */
 #define WEFT__HASH_EVICTS_BIT (1 << 30) /* HASH_MAP_BITS.EVICTS */
+#define WEFT__HASH_EXPIRES_BIT INT32_MIN /* HASH_MAP_BITS.EXPIRES */
 
 /* The words of a key or value of up to `size` bytes in a map. */
 static inline int32_t weft__hash_words(int32_t size, bool varies) {
@@ -59,13 +60,15 @@ static inline int32_t weft__hash_stride(int32_t sizes) {
   int32_t value = weft__hash_words(
       sizes >> WEFT__HASH_VALUE_SHIFT & WEFT__HASH_VALUE_SIZE,
       (sizes & WEFT__HASH_VALUE_VARIES_BIT) != 0);
+  if ((sizes & WEFT__HASH_EXPIRES_BIT) != 0) value++;
   int32_t used = (sizes & WEFT__HASH_EVICTS_BIT) != 0 ? 1 : 0;
   return used + key + (value > 1 ? 3 + 2 * value : 2 + value);
 }
 
 /* Whether maps of `capacity` entries with these `sizes` are possible. */
 static inline bool weft__hash_is_possible(int32_t capacity, int32_t sizes) {
-  if (capacity < 1 || sizes < 0) return false;
+  /* Below 0 are those whose entries expire: these are caches. */
+  if (capacity < 1 || sizes < -(1 << 30)) return false;
   if ((sizes & WEFT__HASH_KEY_SIZE) == 0) return false;
   if ((sizes >> WEFT__HASH_VALUE_SHIFT & WEFT__HASH_VALUE_SIZE) == 0)
     return false;

@@ -38,6 +38,18 @@ __attribute__((import_module("env"), import_name("weft_now"))) double weft_now(
 #define WEFT_NOW() weft__now()
 #endif
 
+#if defined(WEFT_DATE) || defined(WEFT_REALTIME)
+#elif defined(__EMSCRIPTEN__)
+extern double emscripten_date_now(void); /* <emscripten/html5.h> is long */
+#define WEFT_DATE() ((int64_t)emscripten_date_now())
+#elif defined(__wasm__)
+__attribute__((import_module("env"), import_name("weft_date"))) double
+weft_date(void);
+#define WEFT_DATE() ((int64_t)weft_date())
+#else
+#define WEFT_DATE() weft__date()
+#endif
+
 /*
  * In native programs, only threads of one process wait for each other: it is
  * faster. If processes share the memory, define WEFT_PROCESS_SHARED in every
@@ -87,16 +99,30 @@ static inline int64_t weft__now(void) {
   clock_gettime(1 /* CLOCK_MONOTONIC */, &t);
   return (int64_t)t.tv_sec * WEFT__SECOND + t.tv_nsec;
 }
+/* The time of day in ms, by the clock that all threads share. */
+static inline int64_t weft__date(void) {
+  struct timespec t = {0, 0};
+  clock_gettime(0 /* CLOCK_REALTIME */, &t);
+  return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
 #else /* its own timespec may be another one than the kernel's */
 static inline int64_t weft__now(void) {
   struct weft__time t = {0, 0};
   syscall(WEFT__SYS_CLOCK_GETTIME, 1 /* CLOCK_MONOTONIC */, &t);
   return (int64_t)t.s * WEFT__SECOND + t.ns;
 }
+static inline int64_t weft__date(void) {
+  struct weft__time t = {0, 0};
+  syscall(WEFT__SYS_CLOCK_GETTIME, 0 /* CLOCK_REALTIME */, &t);
+  return (int64_t)t.s * 1000 + t.ns / 1000000;
+}
 #endif
 #elif defined(__APPLE__)
 static inline int64_t weft__now(void) {
   return (int64_t)clock_gettime_nsec_np(CLOCK_UPTIME_RAW);
+}
+static inline int64_t weft__date(void) {
+  return (int64_t)(clock_gettime_nsec_np(CLOCK_REALTIME) / 1000000);
 }
 /* libc++ and Apple's own locks sleep with these. */
 extern int __ulock_wait(uint32_t op, void *at, uint64_t value, uint32_t us);

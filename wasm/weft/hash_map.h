@@ -32,7 +32,9 @@ enum {
  * which decides which keys share a bucket. Let it be random if others choose
  * keys. Keys and values of I32, F64 and RECORD have exactly that many bytes. If
  * `evicts`, the map is a cache: a full one takes out an entry that was not used
- * lately when a key is added, by second chances.
+ * lately when a key is added, by second chances. An entry of a cache counts for
+ * `ttl` ms after it was written, at most 2^30; 0 is for ever. Agents count by
+ * the time of day.
  */
 typedef struct {
   int32_t capacity;
@@ -42,6 +44,7 @@ typedef struct {
   int32_t value_size;
   uint64_t seed;
   bool evicts;
+  int32_t ttl;
 } weft_hash_map_config;
 
 /* Begin of what `deno task layout` makes from primitives/_layout.ts. */
@@ -56,6 +59,7 @@ typedef struct {
  *                       bit 28      keys differ in length
  *                       bit 29      values differ in length
  *                       bit 30      it is a cache, which evicts entries
+ *                       bit 31      its entries expire
  * word 3   seal         Check word over the configuration.
  * word 4   codecs       bits 0-7   the codec of the keys, as in a channel
  *                       bits 8-15  the codec of the values
@@ -64,6 +68,8 @@ typedef struct {
  * word 6   value_shape  The same for values.
  * word 7   seed_low     The lower half of the seed of the hash.
  * word 8   seed_high    The upper half.
+ * word 9   ttl          For how many milliseconds a value counts; 0 if entries
+ *                       do not expire.
  * word 16  hand         Entries that the hand of the clock has passed, modulo
  *                       2^32; 0 in a map that is no cache, as are the next two
  *                       words.
@@ -86,10 +92,12 @@ typedef struct {
  *          its lowest bit is the number of the copy that counts, 0 or 1. Then,
  *          in a cache, `used`: 1 if the entry was used since the hand passed
  *          it, or 0. Then the key, and the value or its two copies. What may
- *          differ in length begins with its length in bytes. A cache has eight
- *          stripes behind its entries, each of 32 words, from a multiple of 32
- *          words on: hits, misses and evictions, each as two words of a stripe
- *          of a `striped_counter`.
+ *          differ in length begins with its length in bytes. If entries expire,
+ *          a value has two copies, and the last word of each is `expires`: the
+ *          time of day in milliseconds, modulo 2^32, from which on it counts no
+ *          longer. A cache has eight stripes behind its entries, each of 32
+ *          words, from a multiple of 32 words on: hits, misses and evictions,
+ *          each as two words of a stripe of a `striped_counter`.
  *
  * Freed when: every operation of every agent has returned, and none will begin.
  */
@@ -103,7 +111,8 @@ typedef struct {
   int32_t value_shape;
   int32_t seed_low;
   int32_t seed_high;
-  int32_t _pad0[7];
+  int32_t ttl;
+  int32_t _pad0[6];
   int32_t hand;
   int32_t freed;
   int32_t full;
@@ -118,6 +127,7 @@ WEFT_WORD(hash_map, key_shape, 5);
 WEFT_WORD(hash_map, value_shape, 6);
 WEFT_WORD(hash_map, seed_low, 7);
 WEFT_WORD(hash_map, seed_high, 8);
+WEFT_WORD(hash_map, ttl, 9);
 WEFT_WORD(hash_map, hand, 16);
 WEFT_WORD(hash_map, freed, 17);
 WEFT_WORD(hash_map, full, 18);
@@ -146,13 +156,14 @@ typedef struct {
   int32_t capacity;
   int32_t buckets; /* how many there are, a power of 2 */
   int32_t key_words;
-  int32_t value_words;
+  int32_t value_words; /* of a value, or of one of its two copies */
   int32_t key;   /* words of an entry before its key */
   int32_t value; /* words of an entry before its value */
   int32_t stride;
   bool key_varies;
   bool value_varies;
-  bool evicts; /* then `used` is the word before the key */
+  bool evicts;  /* then `used` is the word before the key */
+  bool expires; /* then `expires` is the last word of a copy of a value */
 } weft__hash_plan;
 
 /* The words of an entry. */
@@ -171,6 +182,8 @@ static inline weft__hash_plan weft__hash_plan_for(int32_t capacity,
   plan.value_words = weft__hash_words(
       sizes >> WEFT__HASH_VALUE_SHIFT & WEFT__HASH_VALUE_SIZE,
       plan.value_varies);
+  plan.expires = (sizes & WEFT__HASH_EXPIRES_BIT) != 0;
+  if (plan.expires) plan.value_words++;
   plan.evicts = (sizes & WEFT__HASH_EVICTS_BIT) != 0;
   plan.key = (plan.value_words > 1 ? WEFT__HASH_CURRENT + 1
                                    : WEFT__HASH_HASH + 1) +
@@ -269,7 +282,12 @@ static inline bool weft__hash_is_codec(int32_t codec, int32_t size) {
          (codec != WEFT_HASH_MAP_F64 || size == 8);
 }
 
+/* The longest time that a value counts, in milliseconds: 12 days. */
+#define WEFT__HASH_MOST_TTL (1 << 30)
+
 static inline int32_t weft__hash_sizes(weft_hash_map_config config) {
+  if (config.ttl < 0 || config.ttl > WEFT__HASH_MOST_TTL) return 0;
+  if (config.ttl > 0 && !config.evicts) return 0;
   if (config.key_size < 1 || config.key_size > WEFT__HASH_KEY_SIZE) return 0;
   if (config.value_size < 1 || config.value_size > WEFT__HASH_VALUE_SIZE)
     return 0;
@@ -282,6 +300,7 @@ static inline int32_t weft__hash_sizes(weft_hash_map_config config) {
   if (!weft__hash_is_sized(config.value_codec))
     sizes |= WEFT__HASH_VALUE_VARIES_BIT;
   if (config.evicts) sizes |= WEFT__HASH_EVICTS_BIT;
+  if (config.ttl > 0) sizes |= WEFT__HASH_EXPIRES_BIT;
   return sizes;
 }
 
@@ -299,7 +318,8 @@ static inline int32_t weft__hash_sizes(weft_hash_map_config config) {
 #define WEFT__HASH_STRIDE(key_words, value_words) \
   ((key_words) + ((value_words) > 1 ? 3 + 2 * (value_words) : 3))
 
-/* The bytes of a map or, with `used` 1, of a cache without its stripes. */
+/* The bytes of a map or, with the further words of an entry as `used`, of a
+   cache without its stripes. */
 #define WEFT__HASH_BYTES(capacity, key_codec, key_size, value_codec,          \
                          value_size, used)                                    \
   (!WEFT__HASH_FITS(key_codec, key_size, WEFT__HASH_KEY_SIZE) ||              \
@@ -327,16 +347,29 @@ static inline int32_t weft__hash_sizes(weft_hash_map_config config) {
                             value_size)                                 \
   WEFT__HASH_BYTES(capacity, key_codec, key_size, value_codec, value_size, 0)
 
+#define WEFT__HASH_CACHE_BYTES(capacity, key_codec, key_size, value_codec,  \
+                               value_size, used)                            \
+  (WEFT__HASH_BYTES(capacity, key_codec, key_size, value_codec, value_size, \
+                    used) == 0                                              \
+       ? 0                                                                  \
+       : WEFT__MULTIPLE(WEFT__HASH_BYTES(capacity, key_codec, key_size,     \
+                                         value_codec, value_size, used),    \
+                        sizeof(weft__hash_stripe)) +                        \
+             WEFT__HASH_STRIPES * sizeof(weft__hash_stripe))
+
 /* The same for a cache. */
 #define WEFT_HASH_MAP_CACHE_BYTES(capacity, key_codec, key_size, value_codec, \
                                   value_size)                                 \
-  (WEFT__HASH_BYTES(capacity, key_codec, key_size, value_codec, value_size,   \
-                    1) == 0                                                   \
-       ? 0                                                                    \
-       : WEFT__MULTIPLE(WEFT__HASH_BYTES(capacity, key_codec, key_size,       \
-                                         value_codec, value_size, 1),         \
-                        sizeof(weft__hash_stripe)) +                          \
-             WEFT__HASH_STRIPES * sizeof(weft__hash_stripe))
+  WEFT__HASH_CACHE_BYTES(capacity, key_codec, key_size, value_codec,          \
+                         value_size, 1)
+
+/* The same for a cache with a `ttl`: a value always has two copies, and each a
+   word more. */
+#define WEFT_HASH_MAP_TTL_BYTES(capacity, key_codec, key_size, value_codec, \
+                                value_size)                                 \
+  WEFT__HASH_CACHE_BYTES(                                                   \
+      capacity, key_codec, key_size, value_codec, value_size,               \
+      (WEFT__HASH_WORDS(value_codec, value_size) > 1 ? 3 : 5))
 
 /* The bytes of a map of this configuration; 0 if it is out of range. */
 static inline size_t weft_hash_map_bytes(weft_hash_map_config config) {
@@ -372,6 +405,7 @@ static inline WEFT__RESULT weft_hash_map *weft_hash_map_init(
   m->sizes = weft__hash_sizes(config);
   m->seal = weft__seal(WEFT_KIND_hash_map, m->capacity, m->sizes);
   m->codecs = config.key_codec | config.value_codec << 8;
+  m->ttl = config.ttl;
   m->seed_low = (int32_t)(uint32_t)config.seed;
   m->seed_high = (int32_t)(uint32_t)(config.seed >> 32);
   weft__store(&m->magic, weft__magic(WEFT_KIND_hash_map));
@@ -394,7 +428,9 @@ static inline int32_t weft_hash_map_value_size(const weft_hash_map *m) {
 }
 
 /* How many entries there are; they are counted one by one. An entry that another
-   agent adds or deletes meanwhile may be counted or not. */
+   agent adds or deletes meanwhile may be counted or not. One that has expired is
+   counted until another one takes its place, or an operation that writes comes
+   to its key. */
 static inline int32_t weft_hash_map_size(const weft_hash_map *m) {
   weft__hash_plan plan = weft__hash_plan_of(m);
   int32_t count = 0;
@@ -429,9 +465,58 @@ static inline int64_t weft_hash_map_misses(const weft_hash_map *m) {
   WEFT__HASH_SUM(m, misses);
 }
 
-/* How many entries were taken out so that others had room; or 0. */
+/* How many entries were taken out so that others had room, without those that
+   had expired; or 0. */
 static inline int64_t weft_hash_map_evictions(const weft_hash_map *m) {
   WEFT__HASH_SUM(m, evictions);
+}
+
+/* ---- time: see primitives/_map/time.ts ------------------------------------ */
+
+/* The clocks of two agents differ by less, in milliseconds. */
+#define WEFT__HASH_LATE 1000
+
+/* The clock as a word, for weft__hash_is_over: an operation looks before it
+   reads an entry. */
+static inline int32_t weft__hash_now(const weft__hash_plan *plan) {
+  return plan->expires ? (int32_t)(uint32_t)(uint64_t)WEFT_DATE() : 0;
+}
+
+/* Whether a value with this word `expires` counts no longer. It cannot count for
+   longer than `ttl`: if it seems so, 25 days have passed, and the difference has
+   wrapped, or the machine's clock was set back. */
+static inline bool weft__hash_is_over(const weft_hash_map *m, int32_t expires,
+                                      int32_t now) {
+  if ((m->sizes & WEFT__HASH_EXPIRES_BIT) == 0) return false;
+  int32_t left = weft__plus(expires, weft__plus(~now, 1));
+  return left <= 0 || left > weft__plus(m->ttl, WEFT__HASH_LATE);
+}
+
+/* The word `expires` of the copy that counts if `current` says so. */
+static inline int32_t *weft__hash_end(const weft__hash_plan *plan,
+                                      const int32_t *entry, int32_t current) {
+  int32_t *value = (int32_t *)(uintptr_t)entry + plan->value;
+  return value + ((current & 1) + 1) * plan->value_words - 1;
+}
+
+/* Whether an entry has expired. An agent that does not hold the lock may be told
+   so of one that has a new value by now. */
+static inline bool weft__hash_has_expired(const weft_hash_map *m,
+                                          const weft__hash_plan *plan,
+                                          const int32_t *entry) {
+  if (!plan->expires) return false;
+  int32_t now = weft__hash_now(plan);
+  int32_t current = weft__load(entry + WEFT__HASH_CURRENT);
+  int32_t expires = weft__load(weft__hash_end(plan, entry, current));
+  return weft__hash_is_over(m, expires, now);
+}
+
+/* Lets the copy that counts if `current` says so count from now on. */
+static inline void weft__hash_renew(const weft_hash_map *m,
+                                    const weft__hash_plan *plan,
+                                    const int32_t *entry, int32_t current) {
+  weft__store(weft__hash_end(plan, entry, current),
+              weft__plus(weft__hash_now(plan), m->ttl));
 }
 
 /* ---- keys and values ------------------------------------------------------ */
@@ -621,7 +706,8 @@ static inline bool weft__hash_copy_of(const weft_hash_map *m,
                                       void *into, size_t room, size_t *length) {
   const int32_t *from =
       entry + plan->value + (current & 1) * plan->value_words;
-  return weft__hash_copy(from, plan->value_varies, plan->value_words,
+  int32_t words = plan->value_words - (plan->expires ? 1 : 0);
+  return weft__hash_copy(from, plan->value_varies, words,
                          weft_hash_map_value_size(m), into, room, length);
 }
 
@@ -638,14 +724,19 @@ static inline bool weft__hash_copy_value(const weft_hash_map *m,
 static inline int32_t weft__hash_read(const weft_hash_map *m,
                                       weft__hash_place *place, void *into,
                                       size_t room, size_t *length) {
+  const weft__hash_plan *plan = &place->plan;
+  int32_t now = weft__hash_now(plan);
   for (int32_t tries = WEFT__MOST_TRIES; tries > 0; tries--) {
+    int32_t expires = 0;
     int32_t version = weft__load(&place->bucket->version);
     int32_t number = weft__hash_find(m, place);
-    if (number > 0 && length != NULL) {
-      const int32_t *entry = weft__hash_entry(m, &place->plan, number);
-      int32_t current = weft__hash_current(&place->plan, entry);
-      if (!weft__hash_copy_of(m, &place->plan, entry, current, into, room,
-                              length))
+    if (number > 0 && (length != NULL || plan->expires)) {
+      const int32_t *entry = weft__hash_entry(m, plan, number);
+      int32_t current = weft__hash_current(plan, entry);
+      if (plan->expires)
+        expires = weft__load(weft__hash_end(plan, entry, current));
+      if (length != NULL && !weft__hash_copy_of(m, plan, entry, current, into,
+                                                room, length))
         number = WEFT__HASH_ASTRAY;
       /* Pairs with (C): if the copy was used again, `current` has changed. */
       else if (weft__hash_current(&place->plan, entry) != current)
@@ -653,7 +744,9 @@ static inline int32_t weft__hash_read(const weft_hash_map *m,
     }
     /* Pairs with (V): if the entry was used again before it was read, `version`
        has changed. */
-    if (weft__load(&place->bucket->version) == version) return number;
+    if (weft__load(&place->bucket->version) != version) continue;
+    bool is_over = number > 0 && weft__hash_is_over(m, expires, now);
+    return is_over ? WEFT__HASH_NONE : number;
   }
   return WEFT__HASH_ASTRAY;
 }
@@ -818,11 +911,13 @@ static inline int32_t weft__hash_allocate(const weft_hash_map *m,
   return WEFT__HASH_NONE;
 }
 
-/* Gives an entry another value. */
+/* Gives an entry another value, which expires when the old one does if it
+   `keeps` that time. */
 static inline void weft__hash_overwrite(const weft_hash_map *m,
                                         const weft__hash_place *place,
                                         int32_t number,
-                                        const weft__hash_cell *value) {
+                                        const weft__hash_cell *value,
+                                        bool keeps) {
   const weft__hash_plan *plan = &place->plan;
   int32_t *entry = weft__hash_entry(m, plan, number);
   int32_t *at = entry + plan->value;
@@ -830,10 +925,21 @@ static inline void weft__hash_overwrite(const weft_hash_map *m,
     weft__store(at, weft__hash_word(value, 0));
     return;
   }
-  uint32_t current = (uint32_t)weft__load(entry + WEFT__HASH_CURRENT);
-  int32_t next = (int32_t)weft__sum(current, 1);
+  int32_t current = weft__load(entry + WEFT__HASH_CURRENT);
+  int32_t next = weft__plus(current, 1);
   weft__hash_fill(at + (next & 1) * plan->value_words, value);
+  if (plan->expires && keeps) {
+    int32_t expires = weft__load(weft__hash_end(plan, entry, current));
+    weft__store(weft__hash_end(plan, entry, next), expires);
+  } else if (plan->expires) {
+    weft__hash_renew(m, plan, entry, next);
+  }
   weft__store(entry + WEFT__HASH_CURRENT, next); /* (C) the new value counts */
+  /* It may have expired since it was found, and agents wait for it. */
+  if (plan->expires) {
+    int32_t hash = weft__load(entry + WEFT__HASH_HASH);
+    weft__event_wake(weft__hash_epoch(m, hash), WEFT__ALL);
+  }
 }
 
 /* Takes an entry out; `before` is the word that leads to it. The entry is the
@@ -946,9 +1052,10 @@ static inline int32_t weft__hash_evict(weft_hash_map *m,
     if (link == 0) {
       if (weft__hash_claim(m, plan, number)) return number;
     } else if ((link & WEFT__HASH_LINKED_BIT) != 0) {
-      if (left > looks && weft__hash_spare(plan, entry)) continue;
+      bool is_over = weft__hash_has_expired(m, plan, entry);
+      if (left > looks && !is_over && weft__hash_spare(plan, entry)) continue;
       if (!weft__hash_take(m, plan, place->bucket, number)) continue;
-      weft__stripe_add(&counts->evictions, 1);
+      if (!is_over) weft__stripe_add(&counts->evictions, 1);
       return number;
     }
   }
@@ -983,6 +1090,7 @@ static inline bool weft__hash_insert(weft_hash_map *m,
   weft__store(entry + WEFT__HASH_HASH, place->hash);
   weft__hash_fill(entry + plan->key, &place->key);
   weft__hash_fill(entry + plan->value, value);
+  if (plan->expires) weft__hash_renew(m, plan, entry, 0);
   if (plan->value_words > 1) weft__store(entry + WEFT__HASH_CURRENT, 0);
   if (plan->evicts) weft__store(entry + plan->key - 1, 0);
   int32_t next = weft__load(&place->bucket->head);
@@ -994,22 +1102,35 @@ static inline bool weft__hash_insert(weft_hash_map *m,
 
 /* ---- operations that write ------------------------------------------------ */
 
+/* Searches for the key in its locked bucket. Takes the entry out if it has
+   expired. */
+static inline int32_t weft__hash_search(weft_hash_map *m,
+                                        weft__hash_place *place) {
+  int32_t number = weft__hash_find(m, place);
+  if (number <= 0) return number;
+  const int32_t *entry = weft__hash_entry(m, &place->plan, number);
+  if (!weft__hash_has_expired(m, &place->plan, entry)) return number;
+  weft__hash_take_out(m, &place->plan, place->bucket, number, place->before,
+                      false);
+  return WEFT__HASH_NONE;
+}
+
 /* Locks the bucket of a key and searches for it: 0 with the number of its entry,
    or NONE. Else the bucket is not locked. */
-static inline int weft__hash_enter(const weft_hash_map *m,
+static inline int weft__hash_enter(weft_hash_map *m,
                                    weft__hash_place *place, const void *key,
                                    size_t key_length, int32_t *number) {
   if (!weft__hash_place_of(place, m, key, key_length)) return EINVAL;
   int error = weft__hash_lock(place->bucket);
   if (error != 0) return error;
-  *number = weft__hash_find(m, place);
+  *number = weft__hash_search(m, place);
   if (*number != WEFT__HASH_ASTRAY) return 0;
   weft__hash_unlock(place->bucket);
   return ENOTRECOVERABLE;
 }
 
 /* The same for an operation that uses the entry. */
-static inline int weft__hash_enter_to_use(const weft_hash_map *m,
+static inline int weft__hash_enter_to_use(weft_hash_map *m,
                                           weft__hash_place *place,
                                           const void *key, size_t key_length,
                                           int32_t *number) {
@@ -1041,7 +1162,7 @@ static inline WEFT__RESULT int weft_hash_map_set(
   else if (if_absent)
     error = EEXIST;
   else
-    weft__hash_overwrite(m, &place, number, &cell);
+    weft__hash_overwrite(m, &place, number, &cell, false);
   weft__hash_unlock(place.bucket);
   return error;
 }
@@ -1124,7 +1245,7 @@ static inline WEFT__RESULT int weft_hash_map_update(
   } else if (!weft__hash_value_of(&cell, m, value, length)) {
     error = EINVAL;
   } else if (is_there) {
-    weft__hash_overwrite(m, &place, number, &cell);
+    weft__hash_overwrite(m, &place, number, &cell, false);
   } else if (!weft__hash_insert(m, &place, &cell)) {
     error = ENOSPC;
   }
@@ -1170,14 +1291,15 @@ static inline bool weft__hash_has_values(const weft_hash_map *m,
 }
 
 /* If the value of a key is `expected`, replaces it. `*found` is the value that
-   was there. For values of I32; EINVAL otherwise. Returns 0, ENOENT, or an error
-   of weft_hash_map_set. */
+   was there. The new value expires when the old one would have. For values of
+   I32; EINVAL otherwise. Returns 0, ENOENT, or an error of weft_hash_map_set. */
 static inline WEFT__RESULT int weft_hash_map_compare_exchange(
     weft_hash_map *m, const void *key, size_t key_length, int32_t expected,
     int32_t replacement, int32_t *found) {
   weft__hash_place place;
   weft__hash_cell cell;
   int32_t number;
+  size_t length;
   if (!weft__hash_has_values(m, WEFT_HASH_MAP_I32)) return EINVAL;
   if (!weft__hash_value_of(&cell, m, &replacement, 4)) return EINVAL;
   int error = weft__hash_enter_to_use(m, &place, key, key_length, &number);
@@ -1185,17 +1307,36 @@ static inline WEFT__RESULT int weft_hash_map_compare_exchange(
   if (number == WEFT__HASH_NONE) {
     error = ENOENT;
   } else {
-    int32_t *entry = weft__hash_entry(m, &place.plan, number);
-    *found = weft__load(entry + place.plan.value);
-    if (*found == expected) weft__hash_overwrite(m, &place, number, &cell);
+    (void)weft__hash_copy_value(m, &place.plan,
+                                weft__hash_entry(m, &place.plan, number), found,
+                                4, &length);
+    if (*found == expected)
+      weft__hash_overwrite(m, &place, number, &cell, true);
   }
   weft__hash_unlock(place.bucket);
   return error;
 }
 
+/* Adds to a value of I32 that has two copies; returns the value before. */
+static inline int32_t weft__hash_add_long(weft_hash_map *m,
+                                          const weft__hash_place *place,
+                                          int32_t number, int32_t n) {
+  weft__hash_cell cell;
+  size_t length;
+  int32_t old = 0;
+  (void)weft__hash_copy_value(m, &place->plan,
+                              weft__hash_entry(m, &place->plan, number), &old,
+                              4, &length);
+  int32_t sum = weft__plus(old, n);
+  (void)weft__hash_value_of(&cell, m, &sum, 4);
+  weft__hash_overwrite(m, place, number, &cell, true);
+  return old;
+}
+
 /* Adds `n` to the value of a key, which counts as 0 if it is not there; the sum
-   wraps. `*before` is the value before; `before` may be NULL. For values of
-   I32; EINVAL otherwise. Returns 0, or an error of weft_hash_map_set. */
+   wraps. `*before` is the value before; `before` may be NULL. A number that was
+   there expires when it would have. For values of I32; EINVAL otherwise. Returns
+   0, or an error of weft_hash_map_set. */
 static inline WEFT__RESULT int weft_hash_map_add(weft_hash_map *m,
                                                  const void *key,
                                                  size_t key_length, int32_t n,
@@ -1209,8 +1350,12 @@ static inline WEFT__RESULT int weft_hash_map_add(weft_hash_map *m,
   if (error != 0) return error;
   int32_t old = 0;
   if (number != WEFT__HASH_NONE) {
-    int32_t *entry = weft__hash_entry(m, &place.plan, number);
-    old = weft__add(entry + place.plan.value, n);
+    if (place.plan.expires)
+      old = weft__hash_add_long(m, &place, number, n);
+    else
+      old = weft__add(weft__hash_entry(m, &place.plan, number) +
+                          place.plan.value,
+                      n);
   } else if (!weft__hash_insert(m, &place, &cell)) {
     error = ENOSPC;
   }
@@ -1240,7 +1385,7 @@ static inline WEFT__RESULT int weft_hash_map_compare_exchange_f64(
                                 8, &length);
     if (!(*found < expected) && !(*found > expected) &&
         __builtin_isnan(*found) == __builtin_isnan(expected))
-      weft__hash_overwrite(m, &place, number, &cell);
+      weft__hash_overwrite(m, &place, number, &cell, true);
   }
   weft__hash_unlock(place.bucket);
   return error;
@@ -1268,7 +1413,7 @@ static inline WEFT__RESULT int weft_hash_map_add_f64(weft_hash_map *m,
   double sum = old + n;
   (void)weft__hash_value_of(&cell, m, &sum, 8);
   if (number != WEFT__HASH_NONE)
-    weft__hash_overwrite(m, &place, number, &cell);
+    weft__hash_overwrite(m, &place, number, &cell, true);
   else if (!weft__hash_insert(m, &place, &cell))
     error = ENOSPC;
   weft__hash_unlock(place.bucket);

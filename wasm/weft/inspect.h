@@ -696,6 +696,9 @@ static inline void weft__hash_map_shows_behind(const void *at,
                         text, false);
   }
   if (plan.evicts) weft__hash_clock_shows(m, &plan, found);
+  if (plan.expires ? m->ttl < 1 || m->ttl > WEFT__HASH_MOST_TTL : m->ttl != 0)
+    weft__tell_behind(found, weft__index_of(at, &m->ttl), "ttl", 0, m->ttl,
+                      "It does not fit the word `sizes`.", false);
 }
 
 static inline void weft__striped_counter_shows_behind(const void *at,
@@ -960,6 +963,7 @@ static inline const weft__shown *weft__shown_of(size_t i) {
       WEFT__FIELD(hash_map, value_shape),
       WEFT__FIELD(hash_map, seed_low),
       WEFT__FIELD(hash_map, seed_high),
+      WEFT__FIELD(hash_map, ttl),
       WEFT__FIELD(hash_map, hand),
       WEFT__FIELD(hash_map, freed),
       WEFT__FIELD(hash_map, full)}},

@@ -23,6 +23,17 @@ EXPORT void race_spin(int32_t rounds, int32_t patience, int32_t tells) {
   race_tells = tells;
 }
 
+/* The clock of the maps whose entries expire: a word that agents share. */
+static const int32_t *race_clock;
+
+EXPORT void race_clock_at(const int32_t *clock) { race_clock = clock; }
+
+static int64_t race_date(void) {
+  return race_clock == NULL ? 0
+                            : __atomic_load_n(race_clock, __ATOMIC_SEQ_CST);
+}
+#define WEFT_DATE() race_date()
+
 /* Which mistake the module makes, if it was made for several: see
    variants.ts. */
 EXPORT int32_t race_mutant;

@@ -23,6 +23,8 @@ void texts() {
   using map = weft::hash_map<std::string, std::string>;
   const weft::hash_map_config config{3, 7, 9, 5};
   assert(map::bytes(config) > 0 && map::bytes({0, 7}) == 0);
+  assert(map::bytes({99, 7, 9, 5, true, 1}) > map::bytes({99, 7, 9, 5, true}));
+  assert(map::bytes({3, 7, 9, 5, false, 1}) == 0); // no cache
   map m = map::create(memory, sizeof memory, config);
   assert(m.capacity() == 3 && m.size() == 0 && !m.get("a"));
   assert(m.set("a", "one") && m.insert("", "") && !m.insert("a", "two"));
