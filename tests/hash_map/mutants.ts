@@ -697,6 +697,11 @@ const ROOM = mutants({ source: "_map/table", ...CLOCK_NAMES }, {
     "",
   ],
 }, {
+  what: "(R): frees the entries of a dead agent, and does not say so",
+  by: "a cache has room again when the entry of a dead agent is freed",
+  ts: ["if (this.#plan.evicts) Atomics.add(words, FREED, 1); // as (R)", ""],
+  c: ["if (plan->evicts) weft__add(&m->freed, 1); /* as (R) */", ""],
+}, {
   what: "(R): says that there is room before an entry is free",
   by: FREED,
   ts: [

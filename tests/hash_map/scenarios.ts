@@ -853,6 +853,21 @@ export function scenarios(weft: Weft): Scenario[] {
       agents: [[["abandon"]], [["get", A]]],
     },
     {
+      name: "a cache has room again when the entry of a dead agent is freed",
+      spec: sharing(weft, {
+        evicts: true,
+        first: { [A]: 1 },
+        prepare: (words, entries) => {
+          const { buckets, bits, stride } = planFor(HEAD, 2, 1, 1, true);
+          words[buckets] = DEAD;
+          words[bits] = 3;
+          words[entries + stride] = CLAIMED | DEAD;
+          words[LAYOUT.hash_map.full] = 1; // a search has found no free entry
+        },
+      }),
+      agents: [[["abandon"], ["set", [OTHER, 2]], ["size"]], []],
+    },
+    {
       name: "a bucket is recovered beside one with an entry",
       spec: sharing(weft, {
         first: { [OTHER]: 1 },
