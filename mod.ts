@@ -115,6 +115,7 @@ export {
 export {
   type ApiCodec,
   type BlockingRemote,
+  type CallPort,
   type Connect,
   connect,
   type ConnectOptions,
@@ -122,6 +123,7 @@ export {
   type Serve,
   serve,
   type ServeApiOptions,
+  transfer,
 } from "./primitives/calls.ts";
 export {
   type WorkConfig,

@@ -12,6 +12,7 @@ import { Server } from "./_calls/server.ts";
 import type {
   ApiCodec,
   BlockingRemote,
+  CallPort,
   ConnectOptions,
   Remote,
 } from "./_calls/types.ts";
@@ -24,6 +25,7 @@ import { assertOptions } from "./_wait/wait.ts";
 import { agentId } from "./agent.ts";
 import type { CallRing, ServeOptions } from "./call_ring.ts";
 
+export { transfer } from "./_calls/beside.ts";
 export type {
   ApiCodec,
   AreCopied,
@@ -32,7 +34,9 @@ export type {
   BlockingMethod,
   BlockingRemote,
   BlockingRemoteClass,
+  CallPort,
   ConnectOptions,
+  IsRead,
   Remote,
   RemoteArgument,
   RemoteArguments,
@@ -86,11 +90,19 @@ export interface Serve {
 
 /**
  * The options of `connect`. If `structuredClone` does not copy the arguments and
- * the results of all methods, they must name a codec that carries them.
+ * the results of all methods, they must name a codec that carries them, or a
+ * port beside the ring.
  */
 export type OptionsOf<Api, Options> = IsStructuredApi<Api> extends true
   ? [options?: Options]
-  : [options: Options & { readonly codec: CodecOfApi<Api> }];
+  : [
+    options:
+      & Options
+      & (
+        | { readonly codec: CodecOfApi<Api> }
+        | { readonly port: CallPort }
+      ),
+  ];
 
 /** The type of {@linkcode connect}. */
 export interface Connect {
@@ -117,12 +129,19 @@ async function serveAsync(
   api: object,
   options?: ServeApiOptions,
 ): Promise<number> {
-  assertOptions(options, ["codec", "errors", "limit", "signal", "ref"]);
-  const { codec, errors, limit, ...waiting } = options ?? {};
+  assertOptions(options, [
+    "codec",
+    "errors",
+    "port",
+    "limit",
+    "signal",
+    "ref",
+  ]);
+  const { codec, errors, port, limit, ...waiting } = options ?? {};
   const server = new Server(
     () => slotsOf(ring, agentId()),
     api,
-    { codec, errors },
+    { codec, errors, port },
     false,
   );
   const { slots } = server;
@@ -174,7 +193,7 @@ function serveBlocking(
   api: object,
   options?: ApiCodec,
 ): number {
-  assertOptions(options, ["codec", "errors"]);
+  assertOptions(options, ["codec", "errors", "port"]);
   assertBlocking("serve");
   const server = new Server(
     () => slotsOf(ring, agentId()),
@@ -247,7 +266,7 @@ export const serve: Serve = /* @__PURE__ */ Object.assign(
   { blocking: serveBlocking },
 ) as Serve;
 function connectAsync(ring: CallRing, options?: ConnectOptions): object {
-  assertOptions(options, ["codec", "errors", "timeout", "ref"]);
+  assertOptions(options, ["codec", "errors", "port", "timeout", "ref"]);
   const client = new Client(
     () => slotsOf(ring, agentId()),
     options ?? {},
@@ -257,7 +276,7 @@ function connectAsync(ring: CallRing, options?: ConnectOptions): object {
 }
 
 function connectBlocking(ring: CallRing, options?: ConnectOptions): object {
-  assertOptions(options, ["codec", "errors", "timeout"]);
+  assertOptions(options, ["codec", "errors", "port", "timeout"]);
   const client = new Client(
     () => slotsOf(ring, agentId()),
     options ?? {},

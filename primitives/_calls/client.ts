@@ -21,6 +21,18 @@ import {
 } from "../_wait/wait.ts";
 import type { Sleep } from "../_wait/waiter.ts";
 import {
+  arrival,
+  type End,
+  endOf,
+  goesBeside,
+  isTransfer,
+  LATE,
+  nameAt,
+  NAMED_BYTES,
+  needsPort,
+  type Parcel,
+} from "./beside.ts";
+import {
   CallError,
   FREE,
   Lookout,
@@ -49,6 +61,7 @@ import { type Ends, type Invoke, remoteBy } from "./remote.ts";
 import type { ConnectOptions } from "./types.ts";
 import {
   assertBlocking,
+  BESIDE,
   BLOCKING,
   CALL,
   CALLBACK,
@@ -67,6 +80,7 @@ import {
   GIVEN,
   HEAD,
   INSTANCE,
+  isOurs,
   isSignal,
   KEPT,
   KEPT_MS,
@@ -82,6 +96,7 @@ import {
   PIECE,
   PIECE_HEAD,
   PIECE_OF_CALL,
+  PORT_HEAD,
   putWord,
   REASON,
   REASON_LENGTH,
@@ -96,6 +111,7 @@ import {
   VALUE,
   WHOLE,
   WITH_FUNCTIONS,
+  WITH_PORT,
   wordAt,
 } from "./wire.ts";
 
@@ -170,6 +186,7 @@ export class Client {
   readonly #functions: Functions;
   /** The agents for whose calls back it listens. */
   readonly #listening: Set<number> = new Set();
+  readonly #end: End | undefined;
 
   constructor(
     takeSlots: () => Slots,
@@ -201,6 +218,8 @@ export class Client {
         call.resolve(this.#await(path, call, at));
       },
     );
+    this.#end = endOf(options.port, blocks);
+    if (!blocks) this.#end?.listen();
   }
 
   /** The ends of the object that is served, or of one that stayed there. */
@@ -228,32 +247,64 @@ export class Client {
   #invoke(call: Call): Invoke {
     return this.#blocks
       ? this.#around((args) =>
-        args.some(staysHere)
+        args.some(isSpecial)
           ? this.#callWith(call, args)
           : this.#call(call, args)
       )
       : (args) =>
-        args.some(staysHere)
+        args.some(isSpecial)
           ? this.#callWithAsync(call, args)
           : this.#callAsync(call, args);
   }
 
-  /** Calls with functions, which are called back. */
+  /** Calls with functions, which are called back, or with what goes beside. */
   #callWithAsync(call: Call, args: unknown[]): Promise<unknown> {
-    const [rest, list, ids] = this.#functions.take(args);
-    const result = this.#callAsync(withList(call, list, 0), rest);
-    const end = () => this.#functions.end(ids);
-    result.then(end, end);
-    return result;
+    try {
+      const [packed, copied, parcel] = this.#pack(call, args);
+      const [rest, list, ids] = this.#functions.take(copied);
+      const whole = ids.length > 0 ? withList(packed, list, 0) : packed;
+      const result = this.#callAsync(whole, rest, { parcel });
+      const end = () => this.#functions.end(ids);
+      result.then(end, end);
+      result.catch(() => parcel?.drop());
+      return result;
+    } catch (error) {
+      return iterable(Promise.reject(error));
+    }
   }
 
   #callWith(call: Call, args: unknown[]): unknown {
-    const [rest, list, ids] = this.#functions.take(args);
+    const [packed, copied, parcel] = this.#pack(call, args);
+    const [rest, list, ids] = this.#functions.take(copied);
     try {
-      return this.#call(withList(call, list, BLOCKING), rest);
+      const whole = ids.length > 0 ? withList(packed, list, BLOCKING) : packed;
+      return this.#call(whole, rest, parcel);
+    } catch (error) {
+      parcel?.drop();
+      throw error;
     } finally {
       this.#functions.end(ids);
     }
+  }
+
+  /** Packs the arguments that go beside the ring; the others are left. */
+  #pack(call: Call, args: unknown[]): [Call, unknown[], Parcel?] {
+    const places = [...args.keys()].filter((i) => goesBeside(args[i]));
+    const end = this.#end;
+    if (end === undefined) {
+      const needs = isOurs(this.#codec) ? goesBeside : isTransfer;
+      const i = args.findIndex(needs);
+      if (i >= 0) throw needsPort(`args[${i}] of ${nameIn(call)}`);
+      return [call, args];
+    }
+    if (places.length === 0) return [call, args];
+    const what = places.map((i) => `args[${i}]`).join(", ");
+    const parcel = end.parcel(
+      places.map((i) => args[i]),
+      `${what} of ${nameIn(call)}`,
+    );
+    const copied = args.map((arg, i) => places.includes(i) ? null : arg);
+    return [withPlaces(call, end, parcel.number, places), copied, parcel];
   }
 
   /** What stands for an object that stayed where it is served. */
@@ -317,7 +368,8 @@ export class Client {
     head[NAME_LENGTH] = bytes.length;
     head[CHECK] = checkOf(this.#codec);
     head.set(bytes, HEAD);
-    return { head, longest: begin + 256, rooms: [] };
+    const call = { head, longest: begin + 256, rooms: [] };
+    return this.#end === undefined ? call : withPlaces(call, this.#end, 0, []);
   }
 
   /**
@@ -394,40 +446,42 @@ export class Client {
   #callAsync(
     call: Call,
     args: unknown[],
-    { ref = this.#ref, timeout = this.#timeout } = {},
+    { ref = this.#ref, timeout = this.#timeout, parcel }: CallOptions = {},
   ): Promise<unknown> {
     const result = new Promise((resolve, reject) => {
       const signalAt = args.findIndex(isSignal);
       const signal = args[signalAt] as AbortSignal | undefined;
       if (signal?.aborted) throw signal.reason;
       const token = calls = calls + 1 | 0;
-      const at = this.#post(call, args, token, signalAt);
+      const begins = parcel === undefined;
+      const at = begins ? this.#post(call, args, token, signalAt) : 0;
       if (at === 0) {
         const request = this.#request(call, args, token, signalAt);
         this.#assertFits(request);
+        this.#send(parcel);
         const path = this.#path(token, 0, signal, request);
         return resolve(this.#await(path, { token, signal, ref, timeout }));
       }
       const how = { token, signal, ref, timeout };
       this.#lookout.add({ at, ...how, resolve, reject });
     });
-    // `for await` takes the promise of an iterator for the iterator.
-    (result as AnyPromise)[Symbol.asyncIterator] = iterateLater;
-    return result;
+    return iterable(result);
   }
 
   /** Calls and blocks. */
-  #call(call: Call, args: unknown[]): unknown {
+  #call(call: Call, args: unknown[], parcel?: Parcel): unknown {
     const signalAt = args.findIndex(isSignal);
     const signal = args[signalAt] as AbortSignal | undefined;
     if (signal?.aborted) throw signal.reason;
     const slots = this.#slots;
     const token = calls = calls + 1 | 0;
-    let at = this.#post(call, args, token, signalAt);
+    const begins = parcel === undefined;
+    let at = begins ? this.#post(call, args, token, signalAt) : 0;
     let request: Uint8Array | undefined;
     if (at === 0) {
       request = this.#request(call, args, token, signalAt);
       this.#assertFits(request);
+      this.#send(parcel);
     }
     const isWaiting = this.#timeout > 0;
     if (isWaiting && at === 0 && request!.length <= slots.maxRequest) {
@@ -440,6 +494,13 @@ export class Client {
       answer = this.#callBack(answer.value as CallBack, token);
     }
     return this.#result(answer);
+  }
+
+  /** Sends what goes beside a request that is about to be posted. */
+  #send(parcel: Parcel | undefined): void {
+    if (parcel === undefined) return;
+    if (this.#slots.closed) throw new ClosedError("The ring is closed");
+    parcel.post();
   }
 
   /** Is called back, and blocks until the server says something again. */
@@ -882,8 +943,26 @@ export class Client {
         return this.#standFor(bytes[0] ?? 0, readUtf8(bytes.subarray(1)));
       case ERROR:
         return ownErrorOf(readUtf8(bytes), this.#classes);
+      case BESIDE:
+        if (this.#end !== undefined) return this.#receive(this.#end, bytes);
     }
     throw new TypeError("The server of the ring does not use serve()");
+  }
+
+  /** The value that went beside an answer, or a promise of it. */
+  #receive(end: End, bytes: Uint8Array): unknown {
+    const what = bytes[0];
+    const from = nameAt(bytes, 1);
+    const number = wordAt(bytes, 9);
+    const attempt = () => end.take(from, number);
+    const give = ([value]: unknown[]) =>
+      what === DONE ? new Done(value) : value;
+    const there = attempt();
+    if (there !== undefined) return give(there);
+    if (this.#blocks) throw new TypeError(LATE);
+    const value = arrival([end], attempt, this.#ref).then(give);
+    value.catch(() => {}); // nobody may wait for it
+    return value;
   }
 
   #callBackIn(bytes: Uint8Array, at: number): CallBack {
@@ -897,6 +976,47 @@ export class Client {
       args: args.length === 0 ? [] : this.#codec.decode(args) as unknown[],
     };
   }
+}
+
+/** `for await` takes the promise of an iterator for the iterator. */
+function iterable(promise: Promise<unknown>): Promise<unknown> {
+  (promise as AnyPromise)[Symbol.asyncIterator] = iterateLater;
+  return promise;
+}
+
+interface CallOptions {
+  readonly ref?: boolean;
+  readonly timeout?: number;
+  readonly parcel?: Parcel | undefined;
+}
+
+/** Whether an argument does not go by the codec. */
+const isSpecial = (value: unknown): boolean =>
+  staysHere(value) || goesBeside(value);
+
+/** The path that a call asks for. */
+const nameIn = ({ head }: Call): string =>
+  readUtf8(head.subarray(HEAD, HEAD + head[NAME_LENGTH]!));
+
+/** A call with the places of what goes beside it, in a message of a number. */
+function withPlaces(
+  { head, longest }: Call,
+  end: End,
+  number: number,
+  places: readonly number[],
+): Call {
+  if (places.some((place) => place > 255)) {
+    throw new RangeError("Arguments beside the ring: 256 at most");
+  }
+  const begin = HEAD + head[NAME_LENGTH]!;
+  const count = PORT_HEAD + places.length;
+  const long = new Uint8Array(begin + count);
+  long.set(head.subarray(0, begin));
+  long[0]! |= WITH_PORT;
+  end.write(long, begin, number);
+  long[begin + NAMED_BYTES] = places.length;
+  long.set(places, begin + PORT_HEAD);
+  return { head: long, longest: longest + count, rooms: [] };
 }
 
 /** A slot is kept behind a piece of a request: whether more of them follow. */

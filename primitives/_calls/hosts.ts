@@ -7,6 +7,7 @@
 
 import { errorOf } from "../_message/thrown.ts";
 import { Region } from "../_memory/region.ts";
+import type { End } from "./beside.ts";
 import { Desk } from "./talks.ts";
 import { isThenable, NEXT, RETURN } from "./wire.ts";
 
@@ -18,6 +19,8 @@ export class Hosts {
   servers = 0;
   /** The calls by which they call back. */
   readonly desk: Desk = new Desk();
+  /** The ends of the ports of these servers. */
+  readonly ends: End[] = [];
 
   /** Keeps `object`; returns its key. */
   add(agent: number, object: object): string {

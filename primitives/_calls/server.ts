@@ -22,6 +22,17 @@ import {
 } from "../_message/thrown.ts";
 import { readUtf8, writeUtf8 } from "../_message/utf8.ts";
 import {
+  arrival,
+  type End,
+  endOf,
+  goesBeside,
+  isTransfer,
+  LATE,
+  nameAt,
+  NAMED_BYTES,
+  needsPort,
+} from "./beside.ts";
+import {
   CALLER,
   DROPPED,
   ID_MASK,
@@ -54,6 +65,7 @@ import type { ApiCodec } from "./types.ts";
 import { type Watched, Watches } from "./watch.ts";
 import {
   ANSWER,
+  BESIDE,
   BLOCKING,
   CALL,
   CHECK,
@@ -69,6 +81,7 @@ import {
   GIVEN,
   HEAD,
   INSTANCE,
+  isOurs,
   isThenable,
   ITERATOR,
   KEPT,
@@ -84,6 +97,7 @@ import {
   PIECE,
   PIECE_HEAD,
   PIECE_OF_CALL,
+  PORT_HEAD,
   putWord,
   REASON,
   REASON_LENGTH,
@@ -97,6 +111,7 @@ import {
   WHAT,
   WHOLE,
   WITH_FUNCTIONS,
+  WITH_PORT,
   wordAt,
 } from "./wire.ts";
 
@@ -109,8 +124,8 @@ interface Asked {
   /** The method, the class, or the property's value. */
   readonly value: unknown;
   readonly args: unknown[];
-  /** If functions are among the arguments. */
-  talk?: Talk;
+  /** By which what goes beside the result reaches the caller. */
+  end?: End;
 }
 
 /** Serves the calls of one ring by the members of one object. */
@@ -129,6 +144,7 @@ export class Server {
   readonly #watches: Watches;
   readonly #hosts: Hosts;
   readonly talks: Talks;
+  readonly #end: End | undefined;
   /** What comes before the answer of a call whose functions were kept. */
   #before: Uint8Array | undefined;
   /** Whether somebody waited for the last reply. */
@@ -148,6 +164,7 @@ export class Server {
     this.#check = checkOf(this.#codec);
     this.#classes = classesOf(options.errors ?? []);
     this.slots = takeSlots();
+    const end = endOf(options.port, blocks);
     this.#watches = new Watches(this.slots, (at) => this.#reasonAt(at));
     const { buffer, byteOffset } = this.slots.words;
     this.#requests = longsOf(requests, buffer);
@@ -163,6 +180,10 @@ export class Server {
       serveNext: blocks ? (timeout) => this.serveNext(timeout) : undefined,
     }, this.#hosts.desk);
     slots.onIdle = () => this.talks.look();
+    this.#end = end;
+    if (end === undefined) return;
+    if (!blocks) end.listen();
+    this.#hosts.ends.push(end);
   }
 
   /** Blocks for a call, and serves it; false at the end. */
@@ -180,12 +201,10 @@ export class Server {
 
   /** Serves the call at `at`; a promise if its handler is async. */
   handle(at: number, mayAwait: boolean): Promise<void> | undefined {
-    let watched: Watched | undefined;
-    let talk: Talk | undefined;
+    let request: Uint8Array;
     let asked: Asked | undefined;
-    let result;
     try {
-      let request = this.slots.request(at);
+      request = this.slots.request(at);
       let elsewhere = ELSEWHERE;
       if (request[0] === FETCH) return void this.#sendRest(at, request);
       if (request[0] === PIECE_OF_CALL) {
@@ -204,6 +223,34 @@ export class Server {
         this.count--;
         return void this.#replyWithout(at, elsewhere);
       }
+      if ((request[0]! & WITH_PORT) !== 0) {
+        const come = this.#receive(request, asked);
+        if (come === false) {
+          this.count--;
+          return void this.#replyWithout(at, elsewhere);
+        }
+        if (come === undefined) {
+          if (mayAwait) return this.#runLate(at, request, asked, elsewhere);
+          throw new TypeError(LATE);
+        }
+      }
+    } catch (error) {
+      return void this.#throw(at, error);
+    }
+    return this.#run(at, request, asked, mayAwait);
+  }
+
+  /** Runs a method, whose arguments are here. */
+  #run(
+    at: number,
+    request: Uint8Array,
+    asked: Asked,
+    mayAwait: boolean,
+  ): Promise<void> | undefined {
+    let watched: Watched | undefined;
+    let talk: Talk | undefined;
+    let result;
+    try {
       if ((request[0]! & WITH_FUNCTIONS) !== 0) {
         talk = this.#talk(at, request, asked.args);
       }
@@ -226,10 +273,65 @@ export class Server {
       }
     } catch (error) {
       this.#watches.end(watched);
-      return void this.#end(at, talk, (at) => this.#throw(at, error));
+      return void this.#finish(at, talk, (at) => this.#throw(at, error));
     }
     this.#watches.end(watched);
-    this.#end(at, talk, (at) => this.#return(at, asked, result));
+    this.#finish(at, talk, (at) => this.#return(at, asked, result));
+  }
+
+  /** Runs a method when what goes beside its call has come. */
+  async #runLate(
+    at: number,
+    request: Uint8Array,
+    asked: Asked,
+    elsewhere: number,
+  ): Promise<void> {
+    const watched = this.#watches.begin(at);
+    this.#watches.lookOut();
+    try {
+      const attempt = () => this.#receive(request, asked);
+      const { signal } = watched.control;
+      const come = await arrival(this.#hosts.ends, attempt, true, signal);
+      this.#watches.end(watched);
+      if (come) return await this.#run(at, request, asked, true);
+      this.count--;
+      this.#replyWithout(at, elsewhere);
+    } catch (error) {
+      this.#watches.end(watched);
+      this.#throw(at, error);
+    }
+  }
+
+  /**
+   * Takes what came beside a request; undefined if it has not come yet, false if
+   * another agent has the port.
+   */
+  #receive(request: Uint8Array, asked: Asked): boolean | undefined {
+    const { ends } = this.#hosts;
+    const begin = HEAD + request[NAME_LENGTH]!;
+    const from = nameAt(request, begin);
+    const places = request.subarray(
+      begin + PORT_HEAD,
+      begin + portBytes(request, begin),
+    );
+    if (places.length > 0 && ends.length === 0) {
+      throw needsPort(`args[${places[0]}]`);
+    }
+    let end = ends.find((end) => end.leadsTo(from));
+    if (end === undefined) {
+      for (const end of ends) end.drain();
+      end = ends.find((end) => end.leadsTo(from));
+    }
+    if (end === undefined) {
+      if (!ends.every(({ isMet }) => isMet)) return undefined;
+      return places.length === 0;
+    }
+    asked.end = end;
+    if (places.length === 0) return true;
+    const values = end.take(from, wordAt(request, begin + 8));
+    if (values === undefined) return undefined;
+    for (const [i, place] of places.entries()) asked.args[place] = values[i];
+    return true;
   }
 
   async #handleAsync(
@@ -243,15 +345,19 @@ export class Server {
     try {
       const value = await result;
       this.#watches.end(watched);
-      this.#end(at, talk, (at) => this.#return(at, asked, value));
+      this.#finish(at, talk, (at) => this.#return(at, asked, value));
     } catch (error) {
       this.#watches.end(watched);
-      this.#end(at, talk, (at) => this.#throw(at, error));
+      this.#finish(at, talk, (at) => this.#throw(at, error));
     }
   }
 
   /** Answers a call: at once, or, of a talk, where its caller waits next. */
-  #end(at: number, talk: Talk | undefined, answer: (at: number) => void): void {
+  #finish(
+    at: number,
+    talk: Talk | undefined,
+    answer: (at: number) => void,
+  ): void {
     if (talk === undefined) return answer(at);
     this.talks.finish(talk, (at) => {
       const needed = this.talks.keep(talk);
@@ -265,6 +371,7 @@ export class Server {
   /** Begins a talk: puts what stands for the functions among the arguments. */
   #talk(at: number, request: Uint8Array, args: unknown[]): Talk {
     let from = HEAD + request[NAME_LENGTH]!;
+    from += portBytes(request, from);
     const client = wordAt(request, from);
     const blocks = (request[0]! & BLOCKING) !== 0;
     const talk = this.talks.begin(at, wordAt(request, TOKEN), client, blocks);
@@ -292,6 +399,11 @@ export class Server {
   /** No call comes any more, and none is under way. */
   end(): void {
     if (this.#hosts.end()) this.talks.end();
+    const end = this.#end;
+    if (end === undefined) return;
+    const { ends } = this.#hosts;
+    ends.splice(ends.indexOf(end), 1);
+    end.leave();
   }
 
   /** Why the caller gave up; undefined if it does not say. */
@@ -314,7 +426,8 @@ export class Server {
   /** What a request asks for; undefined if another server has the object. */
   #read(request: Uint8Array): Asked | undefined {
     const nameEnd = HEAD + request[NAME_LENGTH]!;
-    const begin = nameEnd + functionBytes(request, nameEnd);
+    const listAt = nameEnd + portBytes(request, nameEnd);
+    const begin = listAt + functionBytes(request, listAt);
     const what = request[0]! & WHAT;
     if (!isAsked(what) || !(request.length >= begin)) { // NaN, too
       throw new TypeError(
@@ -394,7 +507,7 @@ export class Server {
   #return(at: number, asked: Asked, value: unknown): void {
     const { what } = asked;
     try {
-      if (what >= NEXT) return this.#returnStep(at, value);
+      if (what >= NEXT) return this.#returnStep(at, asked, value);
       if (what === MAKE) return this.#keep(at, INSTANCE, value as object);
       if (typeof value === "object" && isIterator(value)) {
         return this.#keep(at, ITERATOR, iteratorOf(value));
@@ -402,7 +515,7 @@ export class Server {
       if (what === GET && typeof value === "function") {
         throw new TypeError("The property is a method: call it");
       }
-      this.#sendValue(at, VALUE, value);
+      this.#sendValue(at, asked, VALUE, value);
     } catch (error) { // the codec refuses it
       if (what >= NEXT && what !== RELEASE) {
         (asked.value as () => void)();
@@ -413,15 +526,37 @@ export class Server {
   }
 
   /** Answers with what an iterator has returned. */
-  #returnStep(at: number, result: unknown): void {
+  #returnStep(at: number, asked: Asked, result: unknown): void {
     const { done, value } = (result ?? {}) as IteratorResult<unknown>;
-    this.#sendValue(at, done ? DONE : VALUE, value);
+    this.#sendValue(at, asked, done ? DONE : VALUE, value);
   }
 
-  #sendValue(at: number, what: number, value: unknown): void {
+  #sendValue(at: number, asked: Asked, what: number, value: unknown): void {
+    if (goesBeside(value)) {
+      if (asked.end !== undefined) {
+        return this.#sendBeside(at, asked.end, what, value);
+      }
+      if (isTransfer(value) || isOurs(this.#codec)) {
+        throw needsPort("The result");
+      }
+    }
     if (value === undefined) {
       this.#send(at, what === VALUE ? NOTHING : what, () => 0);
     } else this.#send(at, what, (into) => this.#codec.encode(value, into));
+  }
+
+  /** Sends a result by the port, and answers with where it is. */
+  #sendBeside(at: number, end: End, what: number, value: unknown): void {
+    const parcel = end.parcel([value], "The result");
+    parcel.post();
+    const isWanted = this.#send(at, BESIDE, (into) => {
+      if (into.length > NAMED_BYTES) {
+        into[0] = what;
+        end.write(into, 1, parcel.number);
+      }
+      return 1 + NAMED_BYTES;
+    });
+    if (!isWanted) parcel.drop();
   }
 
   /** Keeps an object here, and answers with its key. */
@@ -559,6 +694,10 @@ function resultOf({ what, of, value, args }: Asked): unknown {
   if (what === RELEASE) return undefined;
   return stepOf(what, of, args, value as () => void);
 }
+
+/** The bytes about a port that begin at a byte of a request. */
+const portBytes = (request: Uint8Array, at: number): number =>
+  (request[0]! & WITH_PORT) === 0 ? 0 : PORT_HEAD + request[at + NAMED_BYTES]!;
 
 /** The bytes of the list of functions that begins at a byte of a request. */
 const functionBytes = (request: Uint8Array, at: number): number =>

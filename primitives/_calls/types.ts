@@ -17,6 +17,16 @@ import type { Codec } from "../_message/message.ts";
 import type { Disposer } from "../_memory/dispose.ts";
 import type { ErrorClass } from "../_message/own_errors.ts";
 
+/** A MessagePort, of the web or of `node:worker_threads`. */
+export interface CallPort {
+  /** Sends a message. */
+  postMessage(message: unknown, transfer: never[]): void;
+  /** Begins to receive. */
+  start(): void;
+  /** Ends it. */
+  close(): void;
+}
+
 /** How arguments and results become bytes: `valueCodec` unless given. */
 export interface ApiCodec {
   /**
@@ -30,6 +40,12 @@ export interface ApiCodec {
    * them; their names tell them apart.
    */
   readonly errors?: readonly ErrorClass[] | undefined;
+  /**
+   * One end of a MessageChannel, of which the other side has the other end: by
+   * it go shared memory, handles, and what `transfer` returns. Nothing else uses
+   * it, and it may be closed once all calls have settled.
+   */
+  readonly port?: CallPort | undefined;
 }
 
 /** How to call an object whose methods have the types of `Api`. */
@@ -41,6 +57,8 @@ export interface ConnectOptions<Api = object> {
   readonly codec?: CodecOfApi<Api> | undefined;
   /** As for `serve`. */
   readonly errors?: readonly ErrorClass[] | undefined;
+  /** As for `serve`. */
+  readonly port?: CallPort | undefined;
   /**
    * Milliseconds that a call may take, `Infinity` unless given. Then it fails
    * with a DOMException named `TimeoutError`, and the handler's signal aborts.
@@ -49,6 +67,15 @@ export interface ConnectOptions<Api = object> {
   /** Whether a pending call keeps the process alive; `true` unless given. */
   readonly ref?: boolean | undefined;
 }
+
+/** Whether a property is read as a value: by the codec, or by a port. */
+export type IsRead<T> = [T] extends [
+  SharedArrayBuffer | {
+    readonly kind: string;
+    readonly buffer: SharedArrayBuffer;
+  },
+] ? true
+  : IsData<T>;
 
 /**
  * An argument, as callers give it. A function may return a promise, also where
@@ -125,7 +152,7 @@ export type Remote<Api> = {
       ? RemoteClass<Api[Name]>
       : Api[Name] extends (...args: never[]) => unknown
         ? RemoteMethod<Api[Name]>
-      : IsData<Api[Name]> extends true ? PromiseLike<Api[Name]>
+      : IsRead<Api[Name]> extends true ? PromiseLike<Api[Name]>
       : Remote<Api[Name]>;
 };
 
@@ -162,7 +189,7 @@ export type BlockingRemote<Api> = {
       ? BlockingRemoteClass<Api[Name]>
       : Api[Name] extends (...args: never[]) => unknown
         ? BlockingMethod<Api[Name]>
-      : IsData<Api[Name]> extends true ? () => Api[Name]
+      : IsRead<Api[Name]> extends true ? () => Api[Name]
       : BlockingRemote<Api[Name]>;
 };
 

@@ -41,6 +41,13 @@ export const OF_OBJECT = 16;
 export const WITH_FUNCTIONS = 32;
 /** A bit: the caller blocks. */
 export const BLOCKING = 64;
+/**
+ * A bit: the caller has a port. After the name come the name of its end, the
+ * number of the message that belongs to the request, how many values it has,
+ * and the place of each among the arguments. A list of functions comes later.
+ */
+export const WITH_PORT = 128;
+export const PORT_HEAD = 13;
 export const FUNCTION_BYTES = 6;
 export const FUNCTIONS_HEAD = 5;
 
@@ -89,6 +96,9 @@ export const RELEASED = 11; // functions that it has kept: their numbers
 // The last piece of a request came, and the whole is for another server: send
 // all pieces again.
 export const RESTART = 12;
+// The value went by the port: VALUE or DONE, the name of the end that has sent
+// it, and the number of the message.
+export const BESIDE = 13;
 export const MORE = 128; // and more pieces follow
 
 // A server that has read the arguments of a call with a signal writes GIVEN to
@@ -154,6 +164,10 @@ export function codecOf({ codec = values }: ApiCodec): Codec<unknown> {
       `{ name, encode, decode }: received ${describe(codec)}`,
   );
 }
+
+/** Whether it is a codec of ours, which refuses what goes beside the ring. */
+export const isOurs = ({ name }: Codec<unknown>): boolean =>
+  name === "value" || name === "json";
 
 /** The word at a byte of a request. */
 export function wordAt(request: Uint8Array, at: number): number {
