@@ -197,7 +197,7 @@ static inline bool weft__spsc_has_room(const weft_spsc_queue *q, int32_t tail) {
 /* Whether there is an element between the two indices. */
 static inline bool weft__spsc_has_filled(const weft_spsc_queue *q, int32_t tail,
                                          int32_t head) {
-  return (uint32_t)weft__minus(tail, head) - 1 < weft__spsc_span(q);
+  return (uint32_t)weft__minus(tail, weft__plus(head, 1)) < weft__spsc_span(q);
 }
 
 /* Whether `count` is what can be, and as much as `wanted`. */
