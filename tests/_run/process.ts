@@ -43,6 +43,12 @@ export interface Outcome extends Counts {
   known?: boolean;
 }
 
+/**
+ * Room for new objects. A search drops most of what it makes within a moment;
+ * in little room, much of it would be copied first.
+ */
+const ROOM = "--v8-flags=--min-semi-space-size=32,--max-semi-space-size=64";
+
 const alive = new Set<number>();
 
 /** The program to run, and the most seconds it may take. */
@@ -62,7 +68,7 @@ export async function runFile(
   const report = path.join(folder, "report");
   fs.writeFileSync(report, "");
   const words = command === undefined
-    ? [process.execPath, "run", "-A", CHILD, file]
+    ? [process.execPath, "run", ...of ? [ROOM] : [], "-A", CHILD, file]
     : [...command, bundled(CHILD, BUNDLES), bundled(file, BUNDLES)];
   const { output, ending } = await start(
     [...words, report, ...(of ? [of] : [])],
