@@ -8,8 +8,11 @@
 const FEW = 4;
 /** More are in chains, by a hash of their bytes. */
 const CHAINS = 1024;
-/** If a chain is longer, a Map is faster. */
-const LONGEST = 128;
+/**
+ * A chain that is full goes to a Map. Equal objects are all in one chain: rows
+ * that have an empty list each, for example.
+ */
+const LONGEST = 16;
 /** Lists are made anew after a message that had more. */
 const MOST_KEPT = 4096;
 /** Before numbers become larger, they begin anew. */
@@ -22,11 +25,13 @@ export class Seen {
   /**
    * The last one of each chain, and for each one the one before it. In these, the
    * first one of a message has the number `#first`. It is higher than all of the
-   * messages before, so chains need not be cleared.
+   * messages before, so chains need not be cleared. A chain that is in the map
+   * ends with `-#first`.
    */
   #last: Int32Array | undefined;
   readonly #before: number[] = [];
   #first = 1;
+  /** The containers of full chains. */
   #map: Map<unknown, number> | undefined;
 
   /** Forgets all. */
@@ -73,40 +78,38 @@ export class Seen {
   }
 
   #amongMany(container: unknown, hash: number): number {
-    if (this.#map !== undefined) return this.#inMap(this.#map, container);
+    const count = this.#count;
+    const first = this.#first;
+    const all = this.#all;
+    const before = this.#before;
     const chains = this.#last ??= new Int32Array(CHAINS);
     const chain = hash & CHAINS - 1;
     const last = chains[chain]!;
-    if (last >= this.#first) {
-      const found = this.#inChain(container, last);
-      if (found >= 0) return found;
-    }
-    this.#before[this.#count] = last;
-    chains[chain] = this.#first + this.#count;
-    return -1;
-  }
-
-  #inChain(container: unknown, last: number): number {
-    const first = this.#first;
-    const all = this.#all;
     let length = 0;
-    for (let i = last; i >= first; i = this.#before[i - first]!) {
+    for (let i = last; i >= first; i = before[i - first]!) {
       if (all[i - first] === container) return i - first;
       length++;
     }
-    if (length > LONGEST) {
-      this.#map = new Map();
-      for (let i = FEW; i < this.#count; i++) this.#map.set(all[i], i);
-      this.#map.set(container, this.#count);
+    const isInMap = last === -first;
+    const found = isInMap ? this.#map!.get(container) : undefined;
+    if (found !== undefined) return found;
+    before[count] = last; // always: V8 keeps a list with large gaps as a table
+    if (!isInMap && length < LONGEST) chains[chain] = first + count;
+    else {
+      this.#toMap(last).set(container, count);
+      chains[chain] = -first;
     }
     return -1;
   }
 
-  #inMap(map: Map<unknown, number>, container: unknown): number {
-    const found = map.get(container);
-    if (found !== undefined) return found;
-    map.set(container, this.#count);
-    return -1;
+  /** Puts the containers of a chain into the map; returns the map. */
+  #toMap(last: number): Map<unknown, number> {
+    const map = this.#map ??= new Map();
+    const first = this.#first;
+    for (let i = last; i >= first; i = this.#before[i - first]!) {
+      map.set(this.#all[i - first], i - first);
+    }
+    return map;
   }
 
   /** Whether a container is there. */
