@@ -64,6 +64,9 @@ export class Ledger {
   readonly #patience: number;
   readonly #onProblem: (text: string) => void;
   #promises = 0;
+  /** Words that change while the play goes on, and what they were. */
+  readonly #watched: { words: Int32Array; were: Int32Array }[] = [];
+  #state: () => string = () => "";
   /** Those that have ended must be given back. */
   #kept: WeakRef<object>[] = [];
   #tell: (() => void) | undefined;
@@ -114,9 +117,34 @@ export class Ledger {
     this.#onProblem(text);
   }
 
+  /**
+   * Notes words that change while a thread goes on, whose promise is the only
+   * one of many steps: as long as they change, nothing is late. On a busy
+   * machine, such a thread takes any time. `state` is told with a problem. A
+   * mistake may let threads go round for ever, so who looks for mistakes, and
+   * has less patience, does not wait for that.
+   */
+  watch(words: Int32Array, state: () => string = this.#state): void {
+    this.#watched.push({ words, were: words.slice() });
+    this.#state = state;
+  }
+
+  /** Whether words have changed since this was called last. */
+  #hasMoved(): boolean {
+    if (this.#patience < USUAL.patience) return false;
+    let hasMoved = false;
+    for (const { words, were } of this.#watched) {
+      if (words.every((word, i) => word === were[i])) continue;
+      hasMoved = true;
+      were.set(words);
+    }
+    return hasMoved;
+  }
+
   /** Waits until all promises have ended; one that never does is a problem. */
   async settled(): Promise<void> {
     while (this.#open.size > 0) {
+      this.#hasMoved();
       let timer;
       const late = new Promise<boolean>((resolve) => {
         timer = setTimeout(resolve, this.#patience, true);
@@ -126,9 +154,10 @@ export class Ledger {
       });
       const isLate = await Promise.race([late, next]);
       clearTimeout(timer);
-      if (!isLate) continue;
+      if (!isLate || this.#hasMoved()) continue;
+      const state = this.#state();
       for (const what of this.#open.values()) {
-        this.problem(`${what}: never ended`);
+        this.problem(`${what}: never ended${state}`);
       }
       this.#open.clear();
     }

@@ -15,6 +15,7 @@
  */
 import fc from "fast-check";
 import { CallRing, type Codec, codec, connect, serve } from "../../mod.ts";
+import { CALL_RING } from "../../primitives/_layout.ts";
 import { spawn, type Thread } from "../_run/workers.ts";
 import {
   type Api,
@@ -39,6 +40,9 @@ import { collectGarbage, type Ledger, type Storm } from "./_storm.ts";
 const CALLER = new URL("./_calls_guest.ts", import.meta.url);
 const SERVER = new URL("./_calls_server.ts", import.meta.url);
 const TALKER = new URL("./_calls_talker.ts", import.meta.url);
+
+/** The word at which the slots of a ring begin. */
+const SLOTS = CALL_RING.length;
 
 const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
 
@@ -124,6 +128,16 @@ type Plan = Of<typeof plans>;
 
 const textOf = (n: number) => "x".repeat(n);
 
+/** The state and the caller of each slot. */
+function stateOf(words: Int32Array, slots: number): string {
+  const stride = words.length / slots;
+  const text = Array.from({ length: slots }, (_, i) => {
+    const [state, caller] = words.subarray(i * stride);
+    return `${(state! >>> 0).toString(16)} of ${caller}`;
+  });
+  return `; slots: ${text.join(", ")}`;
+}
+
 /** How long no slot must be in use, in ms. */
 const QUIET = 120;
 
@@ -163,6 +177,15 @@ class Play {
     this.#ring = guests === undefined
       ? CallRing.create(config)
       : CallRing.init(guests.memory, AT, config);
+    const { buffer, byteOffset } = this.#ring.handle;
+    // Its other words also change when agents look again, in vain.
+    const words = new Int32Array(
+      guests?.buffer ?? buffer as SharedArrayBuffer,
+      byteOffset,
+      CallRing.byteLength(config) / 4,
+    ).subarray(SLOTS);
+    ledger.watch(this.#begun);
+    ledger.watch(words, () => stateOf(words, slots));
   }
 
   async run(): Promise<void> {

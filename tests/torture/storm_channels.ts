@@ -130,6 +130,8 @@ class Play {
     this.#channel = guests === undefined
       ? Channel.create<unknown>(config)
       : Channel.init<unknown>(guests.buffer, AT, config);
+    ledger.watch(this.#fates);
+    ledger.watch(this.#taken);
   }
 
   async run(): Promise<void> {
@@ -260,10 +262,8 @@ class Play {
 
   /** Another agent may be in the middle of a step, which it then ends. */
   async #abandon(id: number): Promise<void> {
-    for (let i = 0; i < 1000; i++) {
-      if (this.#channel.abandon(id) >= 0) return;
-      await pause(1);
-    }
+    const isDone = () => this.#channel.abandon(id) >= 0;
+    if (await this.#ledger.until(isDone)) return;
     this.#ledger.problem(`agent ${id} could not be abandoned`);
   }
 
