@@ -1,5 +1,6 @@
 // What does a map cost that threads share? Floor: a Map of the agent's own, and
-// the two exchanges that a lock needs in any case. Peer: sharedmap.
+// the two exchanges that a lock needs in any case. Peers: sharedmap, and for
+// a cache lru-cache in a thread that serves it.
 import { codec, HashMap } from "../mod.ts";
 import {
   keysOf,
@@ -8,10 +9,12 @@ import {
   sharedMapOf,
   TEXTS,
 } from "./_hash_map.ts";
+import type { Looking, Serving } from "./_cache.ts";
 import { contest, ratio, type Row, threads, timed } from "./contest.ts";
 import { nameOf, peer } from "./peers.ts";
 
 const MODULE = new URL("./_hash_map.ts", import.meta.url);
+const CACHE = new URL("./_cache.ts", import.meta.url);
 
 /** Entries of each map; half of a million calls go round them. */
 const KEYS = 1024;
@@ -25,7 +28,7 @@ const MANY = 100_000;
 /** All rows of this bench. */
 export async function rows(): Promise<Row[]> {
   const url = peer("sharedmap")?.href;
-  return [...await alone(url), ...await together(url)];
+  return [...await alone(url), ...await together(url), ...await caches()];
 }
 
 /** One agent. */
@@ -201,6 +204,52 @@ async function together(url: string | undefined): Promise<Row[]> {
         ...count === 2 ? { target: { least: 1.7 } } : {},
       });
     }
+  }
+  return rows;
+}
+
+/** Several agents look into a cache with room for a tenth of the keys. */
+async function caches(): Promise<Row[]> {
+  const url = peer("lru-cache")?.href;
+  if (url === undefined) return [];
+  const rows: Row[] = [];
+  const capacity = MANY / 10;
+  const sizes = { keySize: 12, valueSize: 12, evict: "clock" } as const;
+  for (const count of [1, 2, 4]) {
+    const { handle } = HashMap.create({ ...TEXTS, ...sizes, capacity });
+    const channels = Array.from({ length: count }, () => new MessageChannel());
+    const looking = (k: number, more: Partial<Looking>): Looking => ({
+      ...{ count: MANY, zipf: 0.99, seed: k + 1, n: 2000 },
+      ...more,
+    });
+    const ports = channels.map(({ port1 }) => port1);
+    const n = 100;
+    const serving: Serving = { ports, capacity, n: n * count, url };
+    const results = await contest([
+      await threads(
+        "weft",
+        CACHE,
+        channels.map((_, k) => ({
+          make: "look",
+          data: looking(k, { handle }),
+        })),
+      ),
+      await threads("lru-cache", CACHE, [
+        ...channels.map(({ port2: port }, k) => ({
+          make: "ask",
+          data: looking(k, { n, port }),
+          ports: [port],
+        })),
+        { make: "serveCache", data: serving, ports },
+      ]),
+    ]);
+    rows.push({
+      name: `HashMap, a cache for a tenth of 100,000 keys, ${count} agent${
+        count === 1 ? "" : "s"
+      }, Zipf 0.99: throughput / ${nameOf("lru-cache")} in a thread`,
+      ...ratio(results, "lru-cache", "weft"),
+      target: { least: 10 },
+    });
   }
   return rows;
 }
