@@ -174,11 +174,18 @@ export {
   type ValueOf,
   type ViewOf,
 } from "./primitives/struct.ts";
-export { type Waitable, waitAny } from "./primitives/wait_any.ts";
+export {
+  type BlockAnyOptions,
+  type Waitable,
+  type WaitAny,
+  waitAny,
+} from "./primitives/wait_any.ts";
 export {
   type AddedTo,
   type Arm,
+  type Select,
   select,
+  type SelectBlockingOptions,
   type Selected,
   type SelectOptions,
   type Sending,

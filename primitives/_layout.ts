@@ -440,6 +440,12 @@ export const SPSC_QUEUE = {
    */
   tail_bell: 35,
   /**
+   * A gong, for an agent that waits for elements here and for others.
+   * @writer any agent
+   * @sleeper agents that wait at several ends
+   */
+  tail_gong: 36,
+  /**
    * bit 0: WAITING: the producer sleeps on this word
    * bit 1: CLOSED
    * bits 2-31: the next index to pop
@@ -463,6 +469,12 @@ export const SPSC_QUEUE = {
    * @sleeper the producer
    */
   head_bell: 67,
+  /**
+   * A gong, for an agent that waits for room here and for others.
+   * @writer any agent
+   * @sleeper agents that wait at several ends
+   */
+  head_gong: 68,
   length: 96,
 } as const;
 
@@ -520,6 +532,12 @@ export const MPMC_QUEUE = {
    */
   pop_waiters: 97,
   /**
+   * A gong, for agents that wait for elements here and for others.
+   * @writer any agent
+   * @sleeper agents that wait at several ends
+   */
+  pop_gong: 98,
+  /**
    * Changes when sleeping producers must look again.
    * @writer consumers
    * @sleeper producers
@@ -531,6 +549,12 @@ export const MPMC_QUEUE = {
    * @writer producers
    */
   push_waiters: 129,
+  /**
+   * A gong, for agents that wait for room here and for others.
+   * @writer any agent
+   * @sleeper agents that wait at several ends
+   */
+  push_gong: 130,
   length: 160,
 } as const;
 
@@ -1198,9 +1222,18 @@ export const STRIPED_COUNTER = {
 
 /**
  * The words of an event count: agents sleep on `epoch`, and `waiters` counts
- * them. In each row, `x_waiters` lies behind `x_epoch`, as here.
+ * them. In each row, `x_waiters` lies behind `x_epoch`, as here; and behind
+ * that, `x_gong`, if it has one.
  */
-export const EVENT_COUNT = { epoch: 0, waiters: 1 } as const;
+export const EVENT_COUNT = { epoch: 0, waiters: 1, gong: 2 } as const;
+
+/** The bits of a gong: see `_wait/gong.ts`. */
+export const GONG_BITS = {
+  LINK: 0,
+  WAITING: 1,
+  STRIKES: [2, 15],
+  SIGN: [16, 31],
+} as const;
 
 /** The bits of a row of a tracked read-write lock. */
 export const READER_BITS = {

@@ -1156,12 +1156,21 @@ export class Channel<T> extends ChannelBase<T> {
   }
 
   /**
-   * Waits until a message can be received.
+   * As that of its queue or ring: waits until a pop would not wait.
    *
    * @internal
    */
-  readiness(): Waiting<boolean | undefined> {
-    return this.#port.queue.readiness();
+  readiness(awaits = true): Waiting<boolean | undefined> {
+    return this.#port.queue.readiness(awaits);
+  }
+
+  /**
+   * As that of its queue or ring: the gong of an end, if it has one.
+   *
+   * @internal
+   */
+  gongAt(end: "push" | "pop"): number | undefined {
+    return this.#port.queue.gongAt?.(end);
   }
 
   /**
@@ -1174,8 +1183,9 @@ export class Channel<T> extends ChannelBase<T> {
   waitAt<R>(
     end: "push" | "pop",
     attempt: () => R | false | undefined,
+    awaits = true,
   ): Waiting<R | undefined> {
-    return this.#port.queue.waitAt(end, attempt);
+    return this.#port.queue.waitAt(end, attempt, awaits);
   }
 
   /**

@@ -7,7 +7,12 @@
 import { DamagedError } from "./_memory/damaged.ts";
 import { MPMC_QUEUE } from "./_layout.ts";
 import type { CopyingClass, Elements } from "./_queue/elements.ts";
-import { announce, waitersOf, wake, withdraw } from "./_wait/event_count.ts";
+import {
+  announce,
+  waitersOf,
+  wakeEnd as wake,
+  withdraw,
+} from "./_wait/event_count.ts";
 import {
   CAPACITY,
   CLOSED_BIT,
@@ -70,6 +75,8 @@ export type { AsyncOptions, TryAsyncOptions } from "./_wait/wait.ts";
 
 const POP_EPOCH: typeof MPMC_QUEUE.pop_epoch = 96;
 const PUSH_EPOCH: typeof MPMC_QUEUE.push_epoch = 128;
+const POP_GONG: typeof MPMC_QUEUE.pop_gong = 98;
+const PUSH_GONG: typeof MPMC_QUEUE.push_gong = 130;
 
 /** What `inspect` says about a slot that an agent uses, or that is damaged. */
 const DOINGS = {
@@ -404,6 +411,15 @@ export class MpmcCore extends QueueCore<"mpmc_queue"> {
   }
 
   /**
+   * The gong of an end, in words from the beginning of the buffer.
+   *
+   * @internal
+   */
+  override gongAt(end: End): number {
+    return this.byteOffset / 4 + (end === "pop" ? POP_GONG : PUSH_GONG);
+  }
+
+  /**
    * Counts this agent as a waiter at an end.
    *
    * @internal
@@ -499,10 +515,16 @@ export const WaitingMpmc: WaitingClass<"mpmc_queue"> = /* @__PURE__ */ waiting(
  *                         sleepers: consumers
  * word 97   pop_waiters   bits 0-30  consumers that sleep, or are about to
  *                         bit 31     one of them awaits, or did
+ * word 98   pop_gong      A gong, for agents that wait for elements here and
+ *                         for others.
+ *                         sleepers: agents that wait at several ends
  * word 128  push_epoch    Changes when sleeping producers must look again.
  *                         sleepers: producers
  * word 129  push_waiters  bits 0-30  producers that sleep, or are about to
  *                         bit 31     one of them awaits, or did
+ * word 130  push_gong     A gong, for agents that wait for room here and for
+ *                         others.
+ *                         sleepers: agents that wait at several ends
  * word 160  `capacity` slots. Each has a word `turn`, a spare word and an
  *           element, padded to a multiple of 8 bytes. The slot of ticket `t` is
  *           in place `t mod capacity`. Its `turn` is `2t` while it is free for

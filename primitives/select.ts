@@ -8,7 +8,10 @@ import { describe } from "./_memory/describe.ts";
 import { assertOptions, TRY_ASYNC } from "./_memory/options.ts";
 import type { Elements } from "./_queue/elements.ts";
 import { ClosedError } from "./_queue/queue.ts";
+import { assertTogether, blockAny, type Bout, boutAt } from "./_wait/gong.ts";
+import { spin } from "./_wait/spin.ts";
 import {
+  assertTimeout,
   blockAnyAsync,
   type Selectable,
   type TryAsyncOptions,
@@ -29,6 +32,14 @@ export interface SelectOptions extends TryAsyncOptions {
    * Which arm wins if several can be done at the call: `"random"` unless given,
    * or the `"first"` of the list.
    */
+  readonly order?: "random" | "first" | undefined;
+}
+
+/** How `select.blocking` waits. */
+export interface SelectBlockingOptions {
+  /** The longest wait, in ms; `Infinity` unless given. */
+  readonly timeout?: number | undefined;
+  /** As in {@linkcode SelectOptions}. */
   readonly order?: "random" | "first" | undefined;
 }
 
@@ -133,7 +144,8 @@ export function sending<S extends Sink>(
  * while it waits delays others by at most a second, for a wake it was given.
  * Fairness: that of each source. Waiting here gives no place in the line of a
  * semaphore.
- * C twin: none. Source: Go's `select`, and crossbeam's.
+ * C twin: `weft_select` of `select.blocking`. Source: Go's `select`, and
+ * crossbeam's.
  *
  * @example Answers to whoever asks first, and an end
  * ```ts
@@ -167,19 +179,46 @@ export function sending<S extends Sink>(
  * @throws {RangeError} If there is no arm, the timeout is negative or NaN, the
  * order is unknown; or if a value to send is out of its sink's range.
  */
-export function select<const Arms extends readonly Arm[]>(
-  arms: Arms,
-  options?: SelectOptions & { readonly timeout?: undefined },
-): Promise<Selected<Arms>>;
-/** As above; with a timeout, the result may be undefined. */
-export function select<const Arms extends readonly Arm[]>(
-  arms: Arms,
-  options: SelectOptions | undefined,
-): Promise<Selected<Arms> | undefined>;
-export async function select<const Arms extends readonly Arm[]>(
-  arms: Arms,
-  options?: SelectOptions,
-): Promise<Selected<Arms> | undefined> {
+export const select: Select = /* @__PURE__ */ Object.assign(
+  selectAsync,
+  { blocking: selectBlocking },
+) as Select;
+
+/** The type of {@linkcode select}. */
+export interface Select {
+  /** Awaits: see {@linkcode select}. */
+  <const Arms extends readonly Arm[]>(
+    arms: Arms,
+    options?: SelectOptions & { readonly timeout?: undefined },
+  ): Promise<Selected<Arms>>;
+  /** As above; with a timeout, the result may be undefined. */
+  <const Arms extends readonly Arm[]>(
+    arms: Arms,
+    options: SelectOptions | undefined,
+  ): Promise<Selected<Arms> | undefined>;
+  /**
+   * As `select`, blocking instead of awaiting. The arms take from, or add to,
+   * queues, or channels that are carried by one: `SpscQueue` or `MpmcQueue`, all
+   * in one SharedArrayBuffer, attached by the same object. Others are a
+   * TypeError.
+   *
+   * @throws {TypeError} Also if this agent may not block, or if the queues lie
+   * in several buffers.
+   * @throws {DamagedError} If an agent died between claiming a slot of an
+   * `MpmcQueue` and publishing it, or if words are damaged.
+   */
+  blocking<const Arms extends readonly Arm[]>(
+    arms: Arms,
+    options?: SelectBlockingOptions & { readonly timeout?: undefined },
+  ): Selected<Arms>;
+  /** As above; with a timeout, the result may be undefined. */
+  blocking<const Arms extends readonly Arm[]>(
+    arms: Arms,
+    options: SelectBlockingOptions | undefined,
+  ): Selected<Arms> | undefined;
+}
+
+function assertArms(arms: readonly Arm[]): void {
   if (!Array.isArray(arms)) {
     throw new TypeError(
       `select needs an array of arms: received ${describe(arms)}`,
@@ -188,25 +227,53 @@ export async function select<const Arms extends readonly Arm[]>(
   if (arms.length === 0) {
     throw new RangeError("select needs an arm: received none");
   }
-  assertOptions(options, [...TRY_ASYNC, "order"]);
-  const { order = "random", ...limits } = options ?? {};
+}
+
+/** `paths` in the order in which they are tried first. */
+function inOrder<Path>(paths: readonly Path[], order: unknown): Path[] {
   if (order !== "random" && order !== "first") {
     throw new RangeError(
       `order must be "random" or "first": received ${describe(order)}`,
     );
   }
+  const { length } = paths;
+  const start = order === "first" ? 0 : Math.floor(Math.random() * length);
+  return [...paths.slice(start), ...paths.slice(0, start)];
+}
+
+async function selectAsync(
+  arms: readonly Arm[],
+  options?: SelectOptions,
+): Promise<Choice["made"]> {
+  assertArms(arms);
+  assertOptions(options, [...TRY_ASYNC, "order"]);
+  const { order = "random", ...limits } = options ?? {};
   const choice = new Choice();
-  const paths = arms.map((arm: Arm, i) => choice.path(arm, i));
-  const start = order === "first" ? 0 : Math.floor(Math.random() * arms.length);
-  const turned = [...paths.slice(start), ...paths.slice(0, start)];
+  const paths = inOrder(arms.map((arm, i) => choice.path(arm, i)), order);
   try {
-    await blockAnyAsync(turned, limits);
+    await blockAnyAsync(paths, limits);
   } catch (error) {
     // An arm that was done while another one failed, or while the signal
     // aborted, counts.
     if (choice.made === undefined) throw error;
   }
-  return choice.made as Selected<Arms> | undefined;
+  return choice.made;
+}
+
+function selectBlocking(
+  arms: readonly Arm[],
+  options?: SelectBlockingOptions,
+): Choice["made"] {
+  assertArms(arms);
+  assertOptions(options, ["timeout", "order"]);
+  const { order = "random", timeout = Infinity } = options ?? {};
+  assertTimeout(timeout);
+  const choice = new Choice();
+  const bouts = inOrder(arms.map((arm, i) => choice.bout(arm, i)), order);
+  assertTogether(bouts, "select");
+  const done = () => bouts.some(({ attempt }) => attempt());
+  if (!done() && timeout > 0 && !spin(done)) blockAny(bouts, timeout);
+  return choice.made;
 }
 
 type Path = () => Waiting<boolean | undefined>;
@@ -241,6 +308,20 @@ class Choice {
       ? () => source.tryAcquire?.() ?? source.tryWait!()
       : undefined; // it stays ready, or was ready for a while, which counts
     return () => this.#taken(index, source, take);
+  }
+
+  /** The same, for an agent that blocks. */
+  bout(arm: Arm, index: number): Bout & { attempt: () => unknown } {
+    const sends = "sink" in Object(arm);
+    const end = sends ? "push" : "pop";
+    const it = (sends ? (arm as Sending).sink : arm) as Sink & Adding & Source;
+    const start = () => it.waitAt(end, attempt, false);
+    const bout = boutAt(it, end, `arm ${index}`, start);
+    const attempt = this.#once(
+      index,
+      sends ? adding(it, (arm as Sending).value) : popping(it),
+    );
+    return { ...bout, attempt };
   }
 
   /** Waits until `source` is ready, and what `take` takes of it is there. */

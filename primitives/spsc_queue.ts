@@ -37,6 +37,7 @@ import {
   type WordsInspection,
 } from "./_memory/region.ts";
 import { agentId } from "./agent.ts";
+import { strike } from "./_wait/gong.ts";
 import type { Sleep } from "./_wait/wait.ts";
 
 export type { Elements } from "./_queue/elements.ts";
@@ -63,6 +64,8 @@ const TAIL: typeof SPSC_QUEUE.tail = 32;
 const HEAD: typeof SPSC_QUEUE.head = 64;
 const HEAD_CACHE: typeof SPSC_QUEUE.head_cache = 33;
 const TAIL_CACHE: typeof SPSC_QUEUE.tail_cache = 65;
+const TAIL_GONG: typeof SPSC_QUEUE.tail_gong = 36;
+const HEAD_GONG: typeof SPSC_QUEUE.head_gong = 68;
 const PRODUCER: typeof SPSC_QUEUE.producer = 34;
 const CONSUMER: typeof SPSC_QUEUE.consumer = 66;
 const DATA: typeof SPSC_QUEUE.length = 96;
@@ -337,7 +340,9 @@ export class SpscCore extends QueueCore<"spsc_queue"> {
   override close(): void {
     for (const index of [TAIL, HEAD]) {
       const was = Atomics.or(this.#words, index, CLOSED_BIT);
-      if (was & WAITING_BIT) Atomics.notify(this.#words, index);
+      if ((was & WAITING_BIT) === 0) continue;
+      Atomics.notify(this.#words, index);
+      strike(this.#words, index === TAIL ? TAIL_GONG : HEAD_GONG);
     }
   }
 
@@ -474,6 +479,7 @@ export class SpscCore extends QueueCore<"spsc_queue"> {
     const still = Atomics.compareExchange(words, TAIL, was, next);
     if (still & CLOSED_BIT) return this.#refused();
     Atomics.notify(words, TAIL, 1);
+    strike(words, TAIL_GONG);
     return true;
   }
 
@@ -494,7 +500,10 @@ export class SpscCore extends QueueCore<"spsc_queue"> {
       const kept = next | (expected & CLOSED_BIT);
       was = Atomics.compareExchange(words, HEAD, expected, kept);
     }
-    if (was & WAITING_BIT) Atomics.notify(words, HEAD, 1);
+    if (was & WAITING_BIT) {
+      Atomics.notify(words, HEAD, 1);
+      strike(words, HEAD_GONG);
+    }
   }
 
   /**
@@ -524,6 +533,15 @@ export class SpscCore extends QueueCore<"spsc_queue"> {
     const tail = Atomics.load(this.#words, TAIL);
     const head = this.#words[HEAD]!; // our own index; others set its bits
     return ((tail ^ head) & INDEX_MASK) !== 0 || (tail & CLOSED_BIT) !== 0;
+  }
+
+  /**
+   * The gong of an end, in words from the beginning of the buffer.
+   *
+   * @internal
+   */
+  override gongAt(end: End): number {
+    return this.byteOffset / 4 + (end === "pop" ? TAIL_GONG : HEAD_GONG);
   }
 
   /**
@@ -589,6 +607,9 @@ export const WaitingSpsc: WaitingClass<
  * word 34  producer      The agent that pushes, from its first push on, or 0.
  * word 35  tail_bell     In native programs, the flags of `tail`; otherwise 0.
  *                        sleepers: the consumer
+ * word 36  tail_gong     A gong, for an agent that waits for elements here and
+ *                        for others.
+ *                        sleepers: agents that wait at several ends
  * word 64  head          bit 0      WAITING: the producer sleeps on this word
  *                        bit 1      CLOSED
  *                        bits 2-31  the next index to pop
@@ -597,6 +618,9 @@ export const WaitingSpsc: WaitingClass<
  * word 66  consumer      The agent that pops, from its first pop on, or 0.
  * word 67  head_bell     In native programs, the flag of `head`; otherwise 0.
  *                        sleepers: the producer
+ * word 68  head_gong     A gong, for an agent that waits for room here and for
+ *                        others.
+ *                        sleepers: agents that wait at several ends
  * word 96  `capacity` elements of `element_size` bytes. Index `i` lies in place
  *          `i mod capacity`.
  * ```

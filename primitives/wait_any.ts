@@ -5,7 +5,10 @@
  */
 
 import { describe } from "./_memory/describe.ts";
+import { assertOptions } from "./_memory/options.ts";
+import { assertTogether, blockAny, boutAt } from "./_wait/gong.ts";
 import {
+  assertTimeout,
   blockAnyAsync,
   type TryAsyncOptions,
   type Waitable,
@@ -42,8 +45,8 @@ export type { AsyncOptions, TryAsyncOptions, Waitable } from "./_wait/wait.ts";
  * Progress: it awaits, and never blocks the agent. An agent that is terminated
  * while it waits delays others by at most a second, for a wake it was given.
  * Fairness: that of each source. Waiting here gives no place in a source's line.
- * C twin: none; C waits for one primitive at a time. Source: Go's `select`, with
- * the order of poll(2).
+ * C twin: `weft_wait_any` of `waitAny.blocking`. Source: Go's `select`, with the
+ * order of poll(2).
  *
  * @example Work, until told to stop
  * ```ts
@@ -64,10 +67,40 @@ export type { AsyncOptions, TryAsyncOptions, Waitable } from "./_wait/wait.ts";
  * or an option is unknown or of a wrong type.
  * @throws {RangeError} If there is no source, or the timeout is negative or NaN.
  */
-export async function waitAny(
-  sources: readonly Waitable[],
-  options?: TryAsyncOptions,
-): Promise<number | undefined> {
+export const waitAny: WaitAny = /* @__PURE__ */ Object.assign(
+  waitAnyAsync,
+  { blocking: waitAnyBlocking },
+);
+
+/** The type of {@linkcode waitAny}. */
+export interface WaitAny {
+  /** Awaits: see {@linkcode waitAny}. */
+  (
+    sources: readonly Waitable[],
+    options?: TryAsyncOptions,
+  ): Promise<number | undefined>;
+  /**
+   * As `waitAny`, blocking instead of awaiting. The sources are queues, or
+   * channels that are carried by one: `SpscQueue` or `MpmcQueue`, all in one
+   * SharedArrayBuffer, attached by the same object. Others are a TypeError.
+   *
+   * @throws {TypeError} Also if this agent may not block, or if the queues lie
+   * in several buffers.
+   * @throws {DamagedError} If the words by which queues are linked are damaged.
+   */
+  blocking(
+    sources: readonly Waitable[],
+    options?: BlockAnyOptions,
+  ): number | undefined;
+}
+
+/** How `waitAny.blocking` and `select.blocking` wait. */
+export interface BlockAnyOptions {
+  /** The longest wait, in ms; `Infinity` unless given. */
+  readonly timeout?: number | undefined;
+}
+
+function assertSources(sources: readonly Waitable[]): void {
   if (!Array.isArray(sources)) {
     throw new TypeError(
       `waitAny needs an array of sources: received ${describe(sources)}`,
@@ -76,10 +109,8 @@ export async function waitAny(
   if (sources.length === 0) {
     throw new RangeError("waitAny needs a source: received none");
   }
-  const paths = sources.map((source: Waitable, i) => {
-    if (typeof source?.readiness === "function") {
-      return () => source.readiness();
-    }
+  sources.forEach((source: Waitable, i) => {
+    if (typeof source?.readiness === "function") return;
     throw new TypeError(
       `Cannot wait for source ${i}: expected a queue, ring, channel, ` +
         "subscription, semaphore, event, latch, wait group or work counter: " +
@@ -87,5 +118,28 @@ export async function waitAny(
         describe(source),
     );
   });
+}
+
+async function waitAnyAsync(
+  sources: readonly Waitable[],
+  options?: TryAsyncOptions,
+): Promise<number | undefined> {
+  assertSources(sources);
+  const paths = sources.map((source) => () => source.readiness());
   return await blockAnyAsync(paths, options);
+}
+
+function waitAnyBlocking(
+  sources: readonly Waitable[],
+  options?: BlockAnyOptions,
+): number | undefined {
+  assertSources(sources);
+  assertOptions(options, ["timeout"]);
+  const { timeout = Infinity } = options ?? {};
+  assertTimeout(timeout);
+  const bouts = sources.map((source, i) =>
+    boutAt(source, "pop", `source ${i}`, () => source.readiness(false))
+  );
+  assertTogether(bouts, "waitAny");
+  return blockAny(bouts, timeout);
 }

@@ -89,6 +89,7 @@
 #include "weft/broadcast.h"
 #include "weft/shape_table.h"
 #include "weft/channel.h"
+#include "weft/select_blocking.h"
 #include "weft/call_ring.h"
 #include "weft/work_counter.h"
 #include "weft/work_deque.h"

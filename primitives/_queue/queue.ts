@@ -243,7 +243,14 @@ export interface Queue<E = unknown> extends AsyncIterable<E>, Disposer {
    *
    * @internal
    */
-  readiness(): Waiting<boolean | undefined>;
+  readiness(awaits?: boolean): Waiting<boolean | undefined>;
+  /**
+   * The gong of an end, in words from the beginning of the buffer; undefined if
+   * it has none.
+   *
+   * @internal
+   */
+  gongAt?(end: End): number | undefined;
   /**
    * The path that waits at an end of the queue until `attempt`, an operation
    * there, returns a result.
@@ -253,6 +260,7 @@ export interface Queue<E = unknown> extends AsyncIterable<E>, Disposer {
   waitAt<T>(
     end: End,
     attempt: () => T | false | undefined,
+    awaits?: boolean,
   ): Waiting<T | undefined>;
   /**
    * Blocks until `attempt`, an operation at this end of the queue, returns a
@@ -343,8 +351,8 @@ export function waitingEnds<Kind extends string, More>(
       super(memory, byteOffset, Copier);
     }
 
-    readiness(): Waiting<boolean | undefined> {
-      return this.waitAt("pop", () => this.poppable());
+    readiness(awaits = true): Waiting<boolean | undefined> {
+      return this.waitAt("pop", () => this.poppable(), awaits);
     }
 
     protected override refuse(): never {

@@ -252,6 +252,13 @@ export abstract class QueueCore<Kind extends string = string>
    */
   protected abstract pass(end: End): void;
   /**
+   * The gong of an end, in words from the beginning of the buffer; undefined if
+   * it has none.
+   *
+   * @internal
+   */
+  gongAt?(end: End): number | undefined;
+  /**
    * Called about once a second while an agent waits at an end. Returns the
    * ticket that another agent has claimed and not handed on, or undefined, and
    * throws if that is `last`, the answer of the call before.

@@ -333,12 +333,21 @@ export class TypedQueue<F, Kind extends string = string>
   }
 
   /**
-   * Waits until a pop would not wait.
+   * As that of its queue of bytes: waits until a pop would not wait.
    *
    * @internal
    */
-  readiness(): Waiting<boolean | undefined> {
-    return this.untyped.readiness();
+  readiness(awaits = true): Waiting<boolean | undefined> {
+    return this.untyped.readiness(awaits);
+  }
+
+  /**
+   * As that of its queue of bytes: the gong of an end, if it has one.
+   *
+   * @internal
+   */
+  gongAt(end: "push" | "pop"): number | undefined {
+    return this.untyped.gongAt?.(end);
   }
 
   /**
@@ -351,8 +360,9 @@ export class TypedQueue<F, Kind extends string = string>
   waitAt<T>(
     end: "push" | "pop",
     attempt: () => T | false | undefined,
+    awaits = true,
   ): Waiting<T | undefined> {
-    return this.untyped.waitAt(end, attempt);
+    return this.untyped.waitAt(end, attempt, awaits);
   }
 
   #packed(record: RecordOf<F>): Int32Array<ArrayBuffer> {

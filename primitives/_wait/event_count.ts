@@ -26,6 +26,7 @@
  */
 
 import type { EVENT_COUNT } from "../_layout.ts";
+import { strike } from "./gong.ts";
 import { spin } from "./spin.ts";
 import {
   assertMayBlock,
@@ -40,6 +41,8 @@ import {
 } from "./wait.ts";
 
 const WAITERS: typeof EVENT_COUNT.waiters = 1;
+/** Where the end of a queue has its gong. */
+const GONG: typeof EVENT_COUNT.gong = 2;
 /** In the count: one of the waiters awaits, or did. */
 const AWAITED_BIT = -0x8000_0000; // WAITERS_BITS.AWAITED
 
@@ -59,7 +62,28 @@ export function wake(
 ): boolean {
   // Pairs with (W): we see the waiter, or it sees what we published.
   const waiters = Atomics.load(words, epoch + WAITERS);
-  if (waiters === 0) return true;
+  return waiters === 0 || wakeSlow(words, epoch, n, waiters);
+}
+
+/** As {@linkcode wake}, for the end of a queue, which has a gong. */
+export function wakeEnd(
+  words: Int32Array<SharedArrayBuffer>,
+  epoch: number,
+  n: number,
+): void {
+  // Pairs with (W), as in `wake`.
+  const waiters = Atomics.load(words, epoch + WAITERS);
+  if (waiters !== 0 && wakeSlow(words, epoch, n, waiters)) {
+    strike(words, epoch + GONG);
+  }
+}
+
+function wakeSlow(
+  words: Int32Array<SharedArrayBuffer>,
+  epoch: number,
+  n: number,
+  waiters: number,
+): boolean {
   if (n === Infinity || waiters < 0) Atomics.add(words, epoch, 2);
   else {
     const even = Atomics.load(words, epoch);

@@ -62,7 +62,7 @@ export interface Waitable {
    *
    * @internal
    */
-  readiness(): Waiting<boolean | undefined>;
+  readiness(awaits?: boolean): Waiting<boolean | undefined>;
 }
 
 /** A source at whose ends `select` takes and adds. */
@@ -76,7 +76,15 @@ export interface Selectable extends Waitable {
   waitAt<T>(
     end: "push" | "pop",
     attempt: () => T | false | undefined,
+    awaits?: boolean,
   ): Waiting<T | undefined>;
+  /**
+   * The gong of an end, in words from the beginning of the buffer; undefined if
+   * it has none.
+   *
+   * @internal
+   */
+  gongAt?(end: "push" | "pop"): number | undefined;
 }
 
 /** Whether this agent may block. */
@@ -101,14 +109,15 @@ export function block<T>(waiting: Waiting<T>, timeout = Infinity): T {
   const deadline = deadlineAfter(timeout);
   try {
     let step = waiting.next();
-    while (!step.done) step = waiting.next(sleep(step.value, deadline));
+    while (!step.done) step = waiting.next(sleepUntil(step.value, deadline));
     return step.value;
   } finally {
     waiting.return(undefined as never); // if a sleep threw, unwind the path
   }
 }
 
-function sleep(
+/** Blocks the agent in one sleep, which ends at `deadline` at the latest. */
+export function sleepUntil(
   { words, index, value, atMost = looking.every, patient }: Sleep,
   deadline: number,
 ): Woken {

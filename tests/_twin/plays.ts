@@ -40,6 +40,7 @@ export const ROLES = [
   "work",
   "work wait",
   "synchronizers use",
+  "select consume",
 ] as const;
 
 /** The part that an agent plays. */

@@ -17,6 +17,7 @@ import {
   type MutexGuard,
   Once,
   RwLock,
+  select,
   Semaphore,
   SpscQueue,
   StripedCounter,
@@ -182,6 +183,25 @@ async function produce(
     if (awaits && !pushed) await null;
   }
   words[PLAY.result] = count;
+}
+
+/** Takes ints from two queues, one behind the other, until both are closed. */
+async function selectConsume(part: Part) {
+  const { memory, at, heap, extra, words, awaits } = part;
+  const first = new MpmcQueue(memory, at);
+  const open = [first, new MpmcQueue(memory, at + first.byteLength)];
+  while (open.length > 0) {
+    const got = awaits
+      ? await select(open, some(part))
+      : select.blocking(open, some(part));
+    if (got === undefined) continue;
+    if (got.done) open.splice(got.index, 1);
+    else {
+      const before = Atomics.add(heap, extra + (got.value as number), 1);
+      check(before === 0, `${got.value} came ${before + 1} times`);
+      words[PLAY.result]!++;
+    }
+  }
 }
 
 async function consume(
@@ -471,7 +491,8 @@ export async function play(
       await produce(part, queue!);
       break;
     case "consume":
-      await consume(part, queue!);
+      if (stem === "select") await selectConsume(part);
+      else await consume(part, queue!);
       break;
     case "sleep":
       await sleepIn(part, queue!, rest[1]!);

@@ -42,7 +42,8 @@ enum {
   MPMC_SLEEP_PUSH,
   WORK,
   WORK_WAIT,
-  SYNCHRONIZERS_USE
+  SYNCHRONIZERS_USE,
+  SELECT_CONSUME
 };
 
 #define CHECK(condition)                                       \
@@ -244,6 +245,33 @@ PRODUCE(mpmc, (weft_mpmc_queue_commit(q, slot), 0))
 CONSUME(spsc, weft_spsc_queue_consume(q), TAKE_ONCE_IN_ORDER)
 CONSUME(mpmc, weft_mpmc_queue_consume(q, slot), TAKE_ONCE_IN_ORDER)
 
+/* Takes ints from two queues, one behind the other, until both are closed;
+   extra: how often each came. */
+static void select_consume(play *p) {
+  weft_mpmc_queue *first = weft_mpmc_queue_attach(p->at);
+  CHECK(first != NULL);
+  weft_queue_config config = {weft_mpmc_queue_capacity(first), 4};
+  size_t bytes = weft_mpmc_queue_bytes(config);
+  weft_mpmc_queue *second = weft_mpmc_queue_attach((char *)p->at + bytes);
+  CHECK(second != NULL);
+  weft_mpmc_queue *open[2] = {first, second};
+  for (int32_t n = 2; n > 0;) {
+    int32_t values[2] = {0, 0}, index = 0;
+    weft_arm arms[2];
+    for (int32_t i = 0; i < n; i++)
+      arms[i] = weft_mpmc_queue_popping(open[i], &values[i]);
+    int result = weft_select(arms, n, some_timeout(p), &index);
+    if (result == EPIPE) {
+      open[index] = open[--n];
+      continue;
+    }
+    if (not_now(result)) continue;
+    CHECK(result == 0);
+    CHECK(weft__add(&p->extra[values[index]], 1) == 0);
+    p->result++;
+  }
+}
+
 /* extra: how often each task was done. */
 static void work(play *p) {
   weft_work_counter *w = weft_work_counter_attach(p->at);
@@ -417,6 +445,9 @@ EXPORT void play_part(play *p) {
       break;
     case WORK_WAIT:
       p->result = weft_work_counter_wait((weft_work_counter *)p->at, -1);
+      break;
+    case SELECT_CONSUME:
+      select_consume(p);
       break;
     case SYNCHRONIZERS_USE:
       synchronizers_use(p);

@@ -158,15 +158,15 @@ export const MUTANTS = [
     by: "numbers, room for one, one sends and one receives",
     ts: CARRIER,
     c: [
-      "weft__mpmc_free(q, ticket); weft__event_wake(&q->push_epoch, 1);",
-      "weft__event_wake(&q->push_epoch, 1);",
+      "weft__mpmc_free(q, ticket); weft__event_wake_end(&q->push_epoch, 1);",
+      "weft__event_wake_end(&q->push_epoch, 1);",
     ],
   }, {
     what: "sends and wakes nobody",
     by: "numbers, room for one, one sends and one receives",
     ts: CARRIER,
     c: [
-      "weft__mpmc_publish(q, ticket); weft__event_wake(&q->pop_epoch, 1);",
+      "weft__mpmc_publish(q, ticket); weft__event_wake_end(&q->pop_epoch, 1);",
       "weft__mpmc_publish(q, ticket);",
     ],
   }, {
@@ -174,7 +174,7 @@ export const MUTANTS = [
     by: "numbers, room for one, one sends and one receives",
     ts: CARRIER,
     c: [
-      "weft__mpmc_free(q, ticket); weft__event_wake(&q->push_epoch, 1);",
+      "weft__mpmc_free(q, ticket); weft__event_wake_end(&q->push_epoch, 1);",
       "weft__mpmc_free(q, ticket);",
     ],
   }, {
@@ -182,8 +182,8 @@ export const MUTANTS = [
     by: "numbers, room for one, one sends and one receives",
     ts: CARRIER,
     c: [
-      "weft__mpmc_publish(q, ticket); weft__event_wake(&q->pop_epoch, 1);",
-      "weft__event_wake(&q->pop_epoch, 1); weft__mpmc_publish(q, ticket);",
+      "weft__mpmc_publish(q, ticket); weft__event_wake_end(&q->pop_epoch, 1);",
+      "weft__event_wake_end(&q->pop_epoch, 1); weft__mpmc_publish(q, ticket);",
     ],
   }, {
     what: "takes the end for an empty queue",

@@ -131,7 +131,7 @@ static void structures(void) {
   weft_queue_config config = {4, 8};
   weft_spsc_queue *s = weft_spsc_queue_init(arena, sizeof arena, config);
   tells(arena, 128, NULL, "spsc_queue",
-        ",\"consumer\":0,\"head_bell\":0},\"waiters\":0,"
+        ",\"consumer\":0,\"head_bell\":0,\"head_gong\":0},\"waiters\":0,"
         "\"problems\":[]}\n");
 #if WEFT__SPSC_BELLS
   s->tail_bell = WEFT__BELL_WAITING;
@@ -143,8 +143,9 @@ static void structures(void) {
   q->pop_waiters = 4;
   q->push_waiters = 3;
   tells(arena, 128, NULL, "mpmc_queue",
-        "\"pop_epoch\":0,\"pop_waiters\":4,\"push_epoch\":0,"
-        "\"push_waiters\":3},\"waiters\":7,\"problems\":[]}\n");
+        "\"pop_epoch\":0,\"pop_waiters\":4,\"pop_gong\":0,\"push_epoch\":0,"
+        "\"push_waiters\":3,\"push_gong\":0},\"waiters\":7,"
+        "\"problems\":[]}\n");
   weft_work_deque *d = weft_work_deque_init(arena, sizeof arena, 4);
   d->top = INT32_MIN;
   tells(arena, 128, NULL, "work_deque",

@@ -303,7 +303,7 @@ export const MUTANTS = mutants("mpmc_queue", {
     "wake(this.#words, POP_EPOCH, Infinity);",
     "if (Atomics.or(words, TAIL, CLOSED_BIT) & CLOSED_BIT) return;",
   ],
-  c: ["return; weft__event_wake(&q->pop_epoch, WEFT__ALL);", "return;"],
+  c: ["return; weft__event_wake_end(&q->pop_epoch, WEFT__ALL);", "return;"],
 }, {
   what: "closes and wakes no producer",
   by: "close wakes a producer",
@@ -313,9 +313,9 @@ export const MUTANTS = mutants("mpmc_queue", {
     "wake(this.#words, POP_EPOCH, Infinity); }",
   ],
   c: [
-    "weft__event_wake(&q->pop_epoch, WEFT__ALL); " +
-    "weft__event_wake(&q->push_epoch, WEFT__ALL); }",
-    "weft__event_wake(&q->pop_epoch, WEFT__ALL); }",
+    "weft__event_wake_end(&q->pop_epoch, WEFT__ALL); " +
+    "weft__event_wake_end(&q->push_epoch, WEFT__ALL); }",
+    "weft__event_wake_end(&q->pop_epoch, WEFT__ALL); }",
   ],
 }, {
   what: "wakes the consumers before it closes",
@@ -328,9 +328,9 @@ export const MUTANTS = mutants("mpmc_queue", {
   ],
   c: [
     "if (weft__or(&q->tail, WEFT_MPMC_QUEUE_CLOSED_BIT) & " +
-    "WEFT_MPMC_QUEUE_CLOSED_BIT) return; weft__event_wake(&q->pop_epoch, " +
+    "WEFT_MPMC_QUEUE_CLOSED_BIT) return; weft__event_wake_end(&q->pop_epoch, " +
     "WEFT__ALL);",
-    "weft__event_wake(&q->pop_epoch, WEFT__ALL); if (weft__or(&q->tail, " +
+    "weft__event_wake_end(&q->pop_epoch, WEFT__ALL); if (weft__or(&q->tail, " +
     "WEFT_MPMC_QUEUE_CLOSED_BIT) & WEFT_MPMC_QUEUE_CLOSED_BIT) return;",
   ],
 }, {
@@ -341,7 +341,7 @@ export const MUTANTS = mutants("mpmc_queue", {
     "\nthis.#publish(ticket); return true;",
   ],
   c: [
-    "weft__mpmc_publish(q, ticket); weft__event_wake(&q->pop_epoch, 1);",
+    "weft__mpmc_publish(q, ticket); weft__event_wake_end(&q->pop_epoch, 1);",
     "weft__mpmc_publish(q, ticket);",
   ],
 }, {
@@ -352,8 +352,8 @@ export const MUTANTS = mutants("mpmc_queue", {
     "\nwake(this.#words, POP_EPOCH, 1); this.#publish(ticket); return true;",
   ],
   c: [
-    "weft__mpmc_publish(q, ticket); weft__event_wake(&q->pop_epoch, 1);",
-    "weft__event_wake(&q->pop_epoch, 1); weft__mpmc_publish(q, ticket);",
+    "weft__mpmc_publish(q, ticket); weft__event_wake_end(&q->pop_epoch, 1);",
+    "weft__event_wake_end(&q->pop_epoch, 1); weft__mpmc_publish(q, ticket);",
   ],
 }, {
   what: "pops and wakes nobody",
@@ -363,7 +363,7 @@ export const MUTANTS = mutants("mpmc_queue", {
     "this.#free(ticket); return value;",
   ],
   c: [
-    "weft__mpmc_free(q, ticket); weft__event_wake(&q->push_epoch, 1);",
+    "weft__mpmc_free(q, ticket); weft__event_wake_end(&q->push_epoch, 1);",
     "weft__mpmc_free(q, ticket);",
   ],
 }, {
@@ -374,9 +374,9 @@ export const MUTANTS = mutants("mpmc_queue", {
     "wake(this.#words, PUSH_EPOCH, 1); this.#free(ticket); return value;",
   ],
   c: [
-    "weft__mpmc_free(q, ticket); weft__event_wake(&q->push_epoch, 1); return " +
+    "weft__mpmc_free(q, ticket); weft__event_wake_end(&q->push_epoch, 1); return " +
     "0;",
-    "weft__event_wake(&q->push_epoch, 1); weft__mpmc_free(q, ticket); return " +
+    "weft__event_wake_end(&q->push_epoch, 1); weft__mpmc_free(q, ticket); return " +
     "0;",
   ],
 }, {
@@ -387,21 +387,24 @@ export const MUTANTS = mutants("mpmc_queue", {
     "this.#free(ticket); wake(this.#words, POP_EPOCH, 1); return value;",
   ],
   c: [
-    "weft__mpmc_free(q, ticket); weft__event_wake(&q->push_epoch, 1); return " +
+    "weft__mpmc_free(q, ticket); weft__event_wake_end(&q->push_epoch, 1); return " +
     "0;",
-    "weft__mpmc_free(q, ticket); weft__event_wake(&q->pop_epoch, 1); return 0;",
+    "weft__mpmc_free(q, ticket); weft__event_wake_end(&q->pop_epoch, 1); return 0;",
   ],
 }, {
   what: "pushes a batch and wakes nobody",
   by: "an array wakes a consumer",
   ts: ["wake(this.#words, POP_EPOCH, count); return count;", "return count;"],
-  c: ["weft__event_wake(&q->pop_epoch, count); return count;", "return count;"],
+  c: [
+    "weft__event_wake_end(&q->pop_epoch, count); return count;",
+    "return count;",
+  ],
 }, {
   what: "pops a batch and wakes nobody",
   by: "an array wakes a producer",
   ts: ["wake(this.#words, PUSH_EPOCH, count); return count;", "return count;"],
   c: [
-    "weft__event_wake(&q->push_epoch, count); return count;",
+    "weft__event_wake_end(&q->push_epoch, count); return count;",
     "return count;",
   ],
 }, {
@@ -413,7 +416,7 @@ export const MUTANTS = mutants("mpmc_queue", {
     "this.#reserved = undefined; this.#publish(ticket);",
   ],
   c: [
-    "weft__load((int32_t *)slot - WEFT__MPMC_ELEMENT)); weft__event_wake(&q->pop_epoch, 1);",
+    "weft__load((int32_t *)slot - WEFT__MPMC_ELEMENT)); weft__event_wake_end(&q->pop_epoch, 1);",
     "weft__load((int32_t *)slot - WEFT__MPMC_ELEMENT));",
   ],
 }, {
@@ -426,7 +429,7 @@ export const MUTANTS = mutants("mpmc_queue", {
   ],
   c: [
     "weft__mpmc_free(q, weft__minus(turn, WEFT_MPMC_QUEUE_FILLED)); " +
-    "weft__event_wake(&q->push_epoch, 1);",
+    "weft__event_wake_end(&q->push_epoch, 1);",
     "weft__mpmc_free(q, weft__minus(turn, WEFT_MPMC_QUEUE_FILLED));",
   ],
 }, {
@@ -461,7 +464,7 @@ export const MUTANTS = mutants("mpmc_queue", {
     "",
   ],
   c: [
-    "if (weft__mpmc_poppable(q)) weft__event_wake(&q->pop_epoch, " +
+    "if (weft__mpmc_poppable(q)) weft__event_wake_end(&q->pop_epoch, " +
     "weft_mpmc_queue_closed(q) ? WEFT__ALL : 1);",
     "(void)q;",
   ],
@@ -474,7 +477,7 @@ export const MUTANTS = mutants("mpmc_queue", {
   ],
   c: [
     "else if (weft__load(weft__mpmc_slot(q, tail)) == tail) " +
-    "weft__event_wake(&q->push_epoch, 1);",
+    "weft__event_wake_end(&q->push_epoch, 1);",
     "",
   ],
 }, {

@@ -312,7 +312,7 @@ ${rows}WEFT_LENGTH(${stem}, ${length});
 /** The version, the kinds, and where each has its seal. */
 function kindsOf(rows: Row[], version: number, source: string): string {
   const waiters = source.match(
-    /^export const EVENT_COUNT = .*waiters: (\d+)/m,
+    /^export const EVENT_COUNT = .*waiters: (\d+), gong: (\d+)/m,
   )!;
   const configured = rows.filter(({ kind }) => kind !== undefined);
   const seals = new Map<number, string[]>();
@@ -325,6 +325,7 @@ function kindsOf(rows: Row[], version: number, source: string): string {
     `      return ${index};\n`
   );
   return `#define WEFT__EVENT_WAITERS ${waiters[1]}
+#define WEFT__EVENT_GONG ${waiters[2]}
 #define WEFT_VERSION ${version}
 #define WEFT_KIND(stem, number) enum { WEFT_KIND_##stem = number }
 ${configured.map(({ stem, kind }) => `WEFT_KIND(${stem}, ${kind});\n`).join("")}

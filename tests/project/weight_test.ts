@@ -14,8 +14,8 @@ const WASM = fileURLToPath(new URL("../../wasm", import.meta.url));
 /** The most bytes that a mutex and the queue may add; and without spinning. */
 const MOST: Readonly<Record<string, readonly [spins: number, sleeps: number]>> =
   {
-    spsc: [2900, 2250],
-    mpmc: [3100, 2500],
+    spsc: [2985, 2330],
+    mpmc: [3185, 2630],
   };
 
 const test = suite("Weight");

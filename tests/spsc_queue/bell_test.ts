@@ -12,11 +12,22 @@ import { edited, type Edits, editsOf } from "../_run/edits.ts";
 import { amalgamation } from "../../wasm/_amalgamation.ts";
 import { weft } from "../_run/weft.ts";
 import type { Scenario } from "../_run/scenario.ts";
+import { scenarios as selects } from "../select_blocking/scenarios.ts";
 import { scenarios } from "./scenarios.ts";
 
 const test = suite("SpscQueue with bells", 900_000);
 
 const HEADER = "weft/_bell.h";
+
+/** The scenarios of selects at queues with bells. */
+const SELECTS = [
+  "one comes, from one producer",
+  "one comes to the first, from one producer",
+  "who only looks, at what one producer sends",
+  "room comes, for one producer",
+  "one is closed by its producer",
+  "one is closed, for who adds",
+];
 
 /** The scenarios, played by C, with some edits of the header. */
 async function scenariosWith(name: string, edits?: Edits): Promise<Scenario[]> {
@@ -25,11 +36,15 @@ async function scenariosWith(name: string, edits?: Edits): Promise<Scenario[]> {
   const text = amalgamation({
     ...files,
     [HEADER]: bell,
-    "weft.h": '#include "weft/spsc_queue.h"\n\n',
+    "weft.h": '#include "weft/select_blocking.h"\n\n',
   });
   const wasm = await compile(name, `#define WEFT__SPSC_BELLS 1\n${text}`);
-  return scenarios(mixed(weft, wasm, ["wasm"]))
-    .filter(({ notInC }) => notInC === undefined);
+  const inC = mixed(weft, wasm, ["wasm"]);
+  const ofSelects = selects(inC).filter(({ name }) => SELECTS.includes(name));
+  return [
+    ...scenarios(inC).filter(({ notInC }) => notInC === undefined),
+    ...ofSelects,
+  ];
 }
 
 const right = await scenariosWith("bells").catch((error) => {
@@ -69,9 +84,8 @@ const MUTANTS: readonly (readonly [what: string, by: string, ...Edits])[] = [
     "clears a bell that says more than that",
     "push, pop",
     "if (weft__compare_exchange(bell, WEFT__BELL_WAITING, 0) == " +
-    "WEFT__BELL_WAITING) weft__notify(bell, 1);",
-    "if (weft__exchange(bell, 0) == WEFT__BELL_WAITING) " +
-    "weft__notify(bell, 1);",
+    "WEFT__BELL_WAITING) {",
+    "if (weft__exchange(bell, 0) == WEFT__BELL_WAITING) {",
   ],
   [
     "does not look again after it asked for a wake",
@@ -119,14 +133,38 @@ const MUTANTS: readonly (readonly [what: string, by: string, ...Edits])[] = [
   [
     "closes and wakes nobody",
     "the producer closes",
-    "if (was != 0) weft__notify(bell, WEFT__ALL);",
-    "",
+    "if (was == 0) return; weft__notify(bell, WEFT__ALL);",
+    "return;",
   ],
   [
     "closes and leaves the other side asleep",
     "closed when full",
-    "if (weft__exchange(bell, 0) != 0) weft__notify(bell, WEFT__ALL);",
-    "weft__exchange(bell, 0);",
+    "if (weft__exchange(bell, 0) == 0) return;",
+    "weft__exchange(bell, 0); return;",
+  ],
+  [
+    "a ring does not strike the gong",
+    "one comes, from one producer",
+    "weft__notify(bell, 1); weft__strike(bell + 1);",
+    "weft__notify(bell, 1);",
+  ],
+  [
+    "a ring for room does not strike the gong",
+    "room comes, for one producer",
+    "weft__notify(bell, 1); weft__strike(bell + 1);",
+    "weft__notify(bell, 1);",
+  ],
+  [
+    "close does not strike the gong",
+    "one is closed by its producer",
+    "weft__notify(bell, WEFT__ALL); weft__strike(bell + 1); return;",
+    "weft__notify(bell, WEFT__ALL); return;",
+  ],
+  [
+    "close does not strike the gong of who pushes",
+    "one is closed, for who adds",
+    "return; weft__notify(bell, WEFT__ALL); weft__strike(bell + 1); }",
+    "return; weft__notify(bell, WEFT__ALL); }",
   ],
 ];
 

@@ -187,7 +187,7 @@ export const MUTANTS = mutants("spsc_queue", {
     "if (still & CLOSED_BIT) return this.#refused(); Atomics.notify(words, TAIL, 1);",
     "if (still & CLOSED_BIT) return this.#refused();",
   ],
-  c: ["weft__notify(&q->tail, 1); return 0;", "return 0;"],
+  c: ["weft__spsc_wake(&q->tail); return 0;", "return 0;"],
 }, {
   what: "wakes the consumer before it publishes",
   by: "push, pop",
@@ -200,9 +200,9 @@ export const MUTANTS = mutants("spsc_queue", {
       "return this.#refused();",
     ],
   ],
-  c: ["weft__notify(&q->tail, 1); return 0;", "return 0;", [
+  c: ["weft__spsc_wake(&q->tail); return 0;", "return 0;", [
     "int32_t still = weft__compare_exchange",
-    "weft__notify(&q->tail, 1); int32_t still = weft__compare_exchange",
+    "weft__spsc_wake(&q->tail); int32_t still = weft__compare_exchange",
   ]],
 }, {
   what: "pushes into a closed queue",
@@ -220,8 +220,12 @@ export const MUTANTS = mutants("spsc_queue", {
 }, {
   what: "frees and wakes nobody",
   by: "push, pop",
-  ts: ["if (was & WAITING_BIT) Atomics.notify(words, HEAD, 1);", ""],
-  c: ["if (was & WEFT_SPSC_QUEUE_WAITING_BIT) weft__notify(&q->head, 1);", ""],
+  ts: [
+    "if (was & WAITING_BIT) { Atomics.notify(words, HEAD, 1); " +
+    "strike(words, HEAD_GONG); }",
+    "",
+  ],
+  c: ["if (was & WEFT_SPSC_QUEUE_WAITING_BIT) weft__spsc_wake(&q->head);", ""],
 }, {
   what: "wakes the producer before it frees",
   by: "push, pop, one slot",
@@ -229,11 +233,15 @@ export const MUTANTS = mutants("spsc_queue", {
     "let was = Atomics.compareExchange(words, HEAD, head, next);",
     "Atomics.notify(words, HEAD, 1);\n" +
     "let was = Atomics.compareExchange(words, HEAD, head, next);",
-    ["if (was & WAITING_BIT) Atomics.notify(words, HEAD, 1);", ""],
+    [
+      "if (was & WAITING_BIT) { Atomics.notify(words, HEAD, 1); " +
+      "strike(words, HEAD_GONG); }",
+      "",
+    ],
   ],
-  c: ["if (was & WEFT_SPSC_QUEUE_WAITING_BIT) weft__notify(&q->head, 1);", "", [
+  c: ["if (was & WEFT_SPSC_QUEUE_WAITING_BIT) weft__spsc_wake(&q->head);", "", [
     "int32_t was = weft__compare_exchange(&q->head, head, next);",
-    "weft__notify(&q->head, 1); int32_t was = " +
+    "weft__spsc_wake(&q->head); int32_t was = " +
     "weft__compare_exchange(&q->head, head, next);",
   ]],
 }, {
@@ -329,8 +337,12 @@ export const MUTANTS = mutants("spsc_queue", {
 }, {
   what: "closes and wakes nobody",
   by: "the producer closes",
-  ts: ["if (was & WAITING_BIT) Atomics.notify(this.#words, index);", ""],
-  c: ["weft__notify(words[i], WEFT__ALL);", "continue;"],
+  ts: [
+    "Atomics.notify(this.#words, index); " +
+    "strike(this.#words, index === TAIL ? TAIL_GONG : HEAD_GONG);",
+    "",
+  ],
+  c: ["weft__spsc_wake(words[i]);", "continue;"],
 }, {
   what: "closes by a store",
   by: "the producer closes",
@@ -341,10 +353,10 @@ export const MUTANTS = mutants("spsc_queue", {
   ],
   c: [
     "if (weft__or(words[i], WEFT_SPSC_QUEUE_CLOSED_BIT) & " +
-    "WEFT_SPSC_QUEUE_WAITING_BIT) weft__notify(words[i], WEFT__ALL);",
+    "WEFT_SPSC_QUEUE_WAITING_BIT) weft__spsc_wake(words[i]);",
     "{ int32_t was = weft__load(words[i]); weft__store(words[i], was | " +
     "WEFT_SPSC_QUEUE_CLOSED_BIT); if (was & WEFT_SPSC_QUEUE_WAITING_BIT) " +
-    "weft__notify(words[i], WEFT__ALL); }",
+    "weft__spsc_wake(words[i]); }",
   ],
 }, {
   what: "reports the end before it is empty",

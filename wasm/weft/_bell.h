@@ -4,6 +4,7 @@
 #define WEFT__BELL_H
 
 #include "_fence.h"
+#include "_gong.h"
 #include "_wait.h"
 
 WEFT__BEGIN
@@ -16,6 +17,8 @@ WEFT__BEGIN
  *   WAITING              the other side sleeps on the bell
  *   CLOSED               there shall be no further step
  *   SEALED | an index    and this is where the steps end
+ *
+ * The word behind a bell is a gong.
  *
  * A step is a store, weft__light and a load; its partner is an exchange of the
  * bell, weft__heavy and a load of the index. So at least one of both sees what
@@ -60,8 +63,11 @@ WEFT__SELDOM static inline int32_t weft__bell_end(int32_t *bell,
 
 /* Wakes the other side. */
 static inline void weft__bell_ring(int32_t *bell) {
-  if (weft__compare_exchange(bell, WEFT__BELL_WAITING, 0) == WEFT__BELL_WAITING)
+  if (weft__compare_exchange(bell, WEFT__BELL_WAITING, 0) ==
+      WEFT__BELL_WAITING) {
     weft__notify(bell, 1);
+    weft__strike(bell + 1);
+  }
 }
 
 /* What there is to do after a step, when the bell was not 0. */
@@ -95,6 +101,12 @@ static inline void weft__bell_move(int32_t *index, int32_t *bell, int32_t to) {
 }
 
 #ifndef WEFT_REALTIME /* what may wait */
+/* Asks for a wake. The caller must look again before it sleeps. */
+static inline void weft__bell_announce(int32_t *bell) {
+  weft__compare_exchange(bell, 0, WEFT__BELL_WAITING);
+  weft__heavy(); /* (W) announce, then look again */
+}
+
 /* Asks for a wake, and sleeps while the other side's `index` is `idle`, and
    `closing`, the bell that may be CLOSED, is not. */
 static inline int weft__bell_sleep(int32_t *bell, const int32_t *index,
@@ -116,7 +128,9 @@ static inline void weft__bell_close(int32_t *bell) {
   while ((was & WEFT__BELL_CLOSED) == 0) {
     int32_t seen = weft__compare_exchange(bell, was, WEFT__BELL_CLOSED);
     if (seen == was) {
-      if (was != 0) weft__notify(bell, WEFT__ALL);
+      if (was == 0) return;
+      weft__notify(bell, WEFT__ALL);
+      weft__strike(bell + 1);
       return;
     }
     was = seen;
@@ -125,7 +139,9 @@ static inline void weft__bell_close(int32_t *bell) {
 
 /* Wakes who sleeps, without a step. */
 static inline void weft__bell_wake(int32_t *bell) {
-  if (weft__exchange(bell, 0) != 0) weft__notify(bell, WEFT__ALL);
+  if (weft__exchange(bell, 0) == 0) return;
+  weft__notify(bell, WEFT__ALL);
+  weft__strike(bell + 1);
 }
 
 WEFT__END

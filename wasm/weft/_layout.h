@@ -20,6 +20,7 @@ WEFT__BEGIN
 /* Begin of what `deno task layout` makes from primitives/_layout.ts. */
 /* clang-format off */
 #define WEFT__EVENT_WAITERS 1
+#define WEFT__EVENT_GONG 2
 #define WEFT_VERSION 2
 #define WEFT_KIND(stem, number) enum { WEFT_KIND_##stem = number }
 WEFT_KIND(semaphore, 1);

@@ -28,6 +28,7 @@ typedef struct {
   int64_t handed;         /* when this thread first saw that */
   int64_t gave_way;       /* when it last let other callers go first */
   int32_t made;           /* how many typed calls this thread has made */
+  uint32_t selects;       /* how many calls of weft_select */
 } weft_agent;
 
 #ifndef WEFT_AGENT

@@ -367,7 +367,7 @@ static inline WEFT__RESULT int weft__channel_try_push(weft_mpmc_queue *q,
   element[q->element_size / 4 - 1] = 0;           /* the padding */
   __builtin_memcpy(element, src, (size_t)length); /* published by (P) */
   weft__mpmc_publish(q, ticket);
-  weft__event_wake(&q->pop_epoch, 1);
+  weft__event_wake_end(&q->pop_epoch, 1);
   return 0;
 }
 
@@ -382,7 +382,7 @@ static inline WEFT__RESULT int weft__channel_try_pop(weft_mpmc_queue *q,
   const int32_t *element = weft__mpmc_slot(q, ticket) + WEFT__MPMC_ELEMENT;
   __builtin_memcpy(dst, element, (size_t)*length); /* published by (P) */
   weft__mpmc_free(q, ticket);
-  weft__event_wake(&q->push_epoch, 1);
+  weft__event_wake_end(&q->push_epoch, 1);
   return 0;
 }
 

@@ -31,10 +31,16 @@ WEFT__BEGIN
  *                         sleepers: consumers
  * word 97   pop_waiters   bits 0-30  consumers that sleep, or are about to
  *                         bit 31     one of them awaits, or did
+ * word 98   pop_gong      A gong, for agents that wait for elements here and
+ *                         for others.
+ *                         sleepers: agents that wait at several ends
  * word 128  push_epoch    Changes when sleeping producers must look again.
  *                         sleepers: producers
  * word 129  push_waiters  bits 0-30  producers that sleep, or are about to
  *                         bit 31     one of them awaits, or did
+ * word 130  push_gong     A gong, for agents that wait for room here and for
+ *                         others.
+ *                         sleepers: agents that wait at several ends
  * word 160  `capacity` slots. Each has a word `turn`, a spare word and an
  *           element, padded to a multiple of 8 bytes. The slot of ticket `t` is
  *           in place `t mod capacity`. Its `turn` is `2t` while it is free for
@@ -56,10 +62,12 @@ typedef struct {
   int32_t _pad2[31];
   int32_t pop_epoch;
   int32_t pop_waiters;
-  int32_t _pad3[30];
+  int32_t pop_gong;
+  int32_t _pad3[29];
   int32_t push_epoch;
   int32_t push_waiters;
-  int32_t _pad4[30];
+  int32_t push_gong;
+  int32_t _pad4[29];
 } weft_mpmc_queue;
 WEFT_WORD(mpmc_queue, magic, 0);
 WEFT_WORD(mpmc_queue, capacity, 1);
@@ -70,8 +78,10 @@ WEFT_WORD(mpmc_queue, tail, 32);
 WEFT_WORD(mpmc_queue, head, 64);
 WEFT_WORD(mpmc_queue, pop_epoch, 96);
 WEFT_WORD(mpmc_queue, pop_waiters, 97);
+WEFT_WORD(mpmc_queue, pop_gong, 98);
 WEFT_WORD(mpmc_queue, push_epoch, 128);
 WEFT_WORD(mpmc_queue, push_waiters, 129);
+WEFT_WORD(mpmc_queue, push_gong, 130);
 WEFT_LENGTH(mpmc_queue, 160);
 /* clang-format on */
 /* End of what `deno task layout` makes. */
@@ -270,7 +280,7 @@ static inline int32_t weft_mpmc_queue_try_push_many(weft_mpmc_queue *q,
                per);
     weft__mpmc_publish(q, ticket);
   }
-  weft__event_wake(&q->pop_epoch, count);
+  weft__event_wake_end(&q->pop_epoch, count);
   return count;
 }
 
@@ -294,7 +304,7 @@ static inline int32_t weft_mpmc_queue_try_pop_many(weft_mpmc_queue *q,
                per);
     weft__mpmc_free(q, ticket);
   }
-  weft__event_wake(&q->push_epoch, count);
+  weft__event_wake_end(&q->push_epoch, count);
   return count;
 }
 
@@ -323,7 +333,7 @@ static inline WEFT__SHARED WEFT__CHECKED int weft_mpmc_queue_try_push_int(
   if (count <= 0) return count == 0 ? EBUSY : -count;
   weft__mpmc_slot(q, ticket)[WEFT__MPMC_ELEMENT] = value; /* published by (P) */
   weft__mpmc_publish(q, ticket);
-  weft__event_wake(&q->pop_epoch, 1);
+  weft__event_wake_end(&q->pop_epoch, 1);
   return 0;
 }
 
@@ -337,7 +347,7 @@ static inline WEFT__SHARED WEFT__CHECKED int weft_mpmc_queue_try_pop_int(
   *value =
       weft__mpmc_slot(q, ticket)[WEFT__MPMC_ELEMENT]; /* published by (P) */
   weft__mpmc_free(q, ticket);
-  weft__event_wake(&q->push_epoch, 1);
+  weft__event_wake_end(&q->push_epoch, 1);
   return 0;
 }
 
@@ -353,7 +363,7 @@ static inline WEFT__CHECKED void *weft_mpmc_queue_reserve(weft_mpmc_queue *q) {
    still its ticket: nobody else changes it. */
 static inline void weft_mpmc_queue_commit(weft_mpmc_queue *q, void *slot) {
   weft__mpmc_publish(q, weft__load((int32_t *)slot - WEFT__MPMC_ELEMENT));
-  weft__event_wake(&q->pop_epoch, 1);
+  weft__event_wake_end(&q->pop_epoch, 1);
 }
 
 /* Claims the oldest element and returns its place, or NULL if there is none.
@@ -368,7 +378,7 @@ static inline WEFT__CHECKED void *weft_mpmc_queue_peek(weft_mpmc_queue *q) {
 static inline void weft_mpmc_queue_consume(weft_mpmc_queue *q, void *slot) {
   int32_t turn = weft__load((int32_t *)slot - WEFT__MPMC_ELEMENT);
   weft__mpmc_free(q, weft__minus(turn, WEFT_MPMC_QUEUE_FILLED));
-  weft__event_wake(&q->push_epoch, 1);
+  weft__event_wake_end(&q->push_epoch, 1);
 }
 
 /*
@@ -379,9 +389,9 @@ static inline void weft_mpmc_queue_consume(weft_mpmc_queue *q, void *slot) {
 static inline WEFT__SHARED void weft__mpmc_pass_push(weft_mpmc_queue *q) {
   int32_t tail = weft__load(&q->tail);
   if (tail & WEFT_MPMC_QUEUE_CLOSED_BIT)
-    weft__event_wake(&q->push_epoch, WEFT__ALL);
+    weft__event_wake_end(&q->push_epoch, WEFT__ALL);
   else if (weft__load(weft__mpmc_slot(q, tail)) == tail)
-    weft__event_wake(&q->push_epoch, 1);
+    weft__event_wake_end(&q->push_epoch, 1);
 }
 
 /* Whether a pop would end now. With an old `head` we would miss the elements
@@ -399,7 +409,7 @@ static inline bool weft__mpmc_poppable(const weft_mpmc_queue *q) {
 
 static inline WEFT__SHARED void weft__mpmc_pass_pop(weft_mpmc_queue *q) {
   if (weft__mpmc_poppable(q))
-    weft__event_wake(&q->pop_epoch,
+    weft__event_wake_end(&q->pop_epoch,
                      weft_mpmc_queue_closed(q) ? WEFT__ALL : 1);
 }
 
@@ -472,8 +482,8 @@ static inline void weft_mpmc_queue_close(weft_mpmc_queue *q) {
   if (weft__or(&q->tail, WEFT_MPMC_QUEUE_CLOSED_BIT) &
       WEFT_MPMC_QUEUE_CLOSED_BIT)
     return;
-  weft__event_wake(&q->pop_epoch, WEFT__ALL);
-  weft__event_wake(&q->push_epoch, WEFT__ALL);
+  weft__event_wake_end(&q->pop_epoch, WEFT__ALL);
+  weft__event_wake_end(&q->push_epoch, WEFT__ALL);
 }
 
 /* What an agent is doing in a slot, or that its turn cannot be. */

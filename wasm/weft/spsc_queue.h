@@ -3,6 +3,7 @@
 #define WEFT_SPSC_QUEUE_H
 
 #include "_bell.h"
+#include "_gong.h"
 #include "_queue.h"
 #include "_region.h"
 #include "_spin.h"
@@ -29,6 +30,8 @@ WEFT__BEGIN
 #define WEFT_SPSC_QUEUE_CLOSED_BIT (1 << 1) /* SPSC_QUEUE_BITS.CLOSED */
 #define WEFT_SPSC_QUEUE_INDEX_MASK (-(1 << 2)) /* SPSC_QUEUE_BITS.INDEX */
 #define WEFT_SPSC_QUEUE_ONE (1 << 2) /* SPSC_QUEUE_BITS.INDEX */
+/* Words from an index to the gong of those who wait for it. */
+#define WEFT__SPSC_GONG 4
 
 /* Begin of what `deno task layout` makes from primitives/_layout.ts. */
 /* clang-format off */
@@ -50,6 +53,9 @@ WEFT__BEGIN
  * word 34  producer      The agent that pushes, from its first push on, or 0.
  * word 35  tail_bell     In native programs, the flags of `tail`; otherwise 0.
  *                        sleepers: the consumer
+ * word 36  tail_gong     A gong, for an agent that waits for elements here and
+ *                        for others.
+ *                        sleepers: agents that wait at several ends
  * word 64  head          bit 0      WAITING: the producer sleeps on this word
  *                        bit 1      CLOSED
  *                        bits 2-31  the next index to pop
@@ -58,6 +64,9 @@ WEFT__BEGIN
  * word 66  consumer      The agent that pops, from its first pop on, or 0.
  * word 67  head_bell     In native programs, the flag of `head`; otherwise 0.
  *                        sleepers: the producer
+ * word 68  head_gong     A gong, for an agent that waits for room here and for
+ *                        others.
+ *                        sleepers: agents that wait at several ends
  * word 96  `capacity` elements of `element_size` bytes. Index `i` lies in place
  *          `i mod capacity`.
  *
@@ -75,12 +84,14 @@ typedef struct {
   int32_t head_cache;
   int32_t producer;
   int32_t tail_bell;
-  int32_t _pad1[28];
+  int32_t tail_gong;
+  int32_t _pad1[27];
   int32_t head;
   int32_t tail_cache;
   int32_t consumer;
   int32_t head_bell;
-  int32_t _pad2[28];
+  int32_t head_gong;
+  int32_t _pad2[27];
 } weft_spsc_queue;
 WEFT_WORD(spsc_queue, magic, 0);
 WEFT_WORD(spsc_queue, capacity, 1);
@@ -91,10 +102,12 @@ WEFT_WORD(spsc_queue, tail, 32);
 WEFT_WORD(spsc_queue, head_cache, 33);
 WEFT_WORD(spsc_queue, producer, 34);
 WEFT_WORD(spsc_queue, tail_bell, 35);
+WEFT_WORD(spsc_queue, tail_gong, 36);
 WEFT_WORD(spsc_queue, head, 64);
 WEFT_WORD(spsc_queue, tail_cache, 65);
 WEFT_WORD(spsc_queue, consumer, 66);
 WEFT_WORD(spsc_queue, head_bell, 67);
+WEFT_WORD(spsc_queue, head_gong, 68);
 WEFT_LENGTH(spsc_queue, 96);
 /* clang-format on */
 /* End of what `deno task layout` makes. */
@@ -263,6 +276,16 @@ static inline void weft__spsc_release(weft_spsc_queue *q, int32_t head,
 }
 
 #ifndef WEFT_REALTIME /* what may wait */
+/* Asks for a wake when there is room, or when there are elements. The caller
+   must look again. */
+static inline void weft__spsc_push_announce(weft_spsc_queue *q) {
+  weft__bell_announce(&q->head_bell);
+}
+
+static inline void weft__spsc_pop_announce(weft_spsc_queue *q) {
+  weft__bell_announce(&q->tail_bell);
+}
+
 static inline int weft__spsc_push_wait(weft_spsc_queue *q, int64_t deadline) {
   int32_t tail = weft__spsc_own(&q->tail);
   int32_t idle = weft__minus(tail, q->capacity * WEFT_SPSC_QUEUE_ONE);
@@ -289,6 +312,12 @@ static inline int weft__spsc_look(weft_spsc_queue *q, int32_t head) {
   return tail & WEFT_SPSC_QUEUE_CLOSED_BIT ? EPIPE : EBUSY;
 }
 
+/* Wakes who sleeps on an index: at most one agent, which has the role. */
+WEFT__SELDOM static inline void weft__spsc_wake(int32_t *word) {
+  weft__notify(word, 1);
+  weft__strike(word + WEFT__SPSC_GONG);
+}
+
 /* (P) Publishes `count` elements, and wakes the consumer if it sleeps. */
 static inline int weft__spsc_publish(weft_spsc_queue *q, int32_t tail,
                                      int32_t count) {
@@ -299,7 +328,7 @@ static inline int weft__spsc_publish(weft_spsc_queue *q, int32_t tail,
   /* WAITING is set. Only we clear it, or close does. */
   int32_t still = weft__compare_exchange(&q->tail, was, next);
   if (still & WEFT_SPSC_QUEUE_CLOSED_BIT) return EPIPE;
-  weft__notify(&q->tail, 1);
+  weft__spsc_wake(&q->tail);
   return 0;
 }
 
@@ -313,7 +342,7 @@ static inline void weft__spsc_release(weft_spsc_queue *q, int32_t head,
     int32_t kept = next | (expected & WEFT_SPSC_QUEUE_CLOSED_BIT);
     was = weft__compare_exchange(&q->head, expected, kept);
   }
-  if (was & WEFT_SPSC_QUEUE_WAITING_BIT) weft__notify(&q->head, 1);
+  if (was & WEFT_SPSC_QUEUE_WAITING_BIT) weft__spsc_wake(&q->head);
 }
 
 #ifndef WEFT_REALTIME /* what may wait */
@@ -325,6 +354,20 @@ static inline int weft__spsc_sleep(int32_t *word, int32_t idle,
   int32_t was = weft__compare_exchange(word, idle, value);
   if (was != idle && was != value) return WEFT__NOT_EQUAL;
   return weft__sleep(word, value, deadline, WEFT__LOOK);
+}
+
+/* Sets that bit, if `word` is `idle`. The caller must look again. */
+static inline void weft__spsc_announce(int32_t *word, int32_t idle) {
+  weft__compare_exchange(word, idle, idle | WEFT_SPSC_QUEUE_WAITING_BIT);
+}
+
+static inline void weft__spsc_push_announce(weft_spsc_queue *q) {
+  int32_t full = q->capacity * WEFT_SPSC_QUEUE_ONE;
+  weft__spsc_announce(&q->head, weft__minus(weft__spsc_own(&q->tail), full));
+}
+
+static inline void weft__spsc_pop_announce(weft_spsc_queue *q) {
+  weft__spsc_announce(&q->tail, weft__spsc_own(&q->head));
 }
 
 static inline int weft__spsc_push_wait(weft_spsc_queue *q, int64_t deadline) {
@@ -363,7 +406,7 @@ static inline void weft_spsc_queue_close(weft_spsc_queue *q) {
   for (int i = 0; i < 2; i++)
     if (weft__or(words[i], WEFT_SPSC_QUEUE_CLOSED_BIT) &
         WEFT_SPSC_QUEUE_WAITING_BIT)
-      weft__notify(words[i], WEFT__ALL);
+      weft__spsc_wake(words[i]);
 #endif
 }
 

@@ -26,6 +26,10 @@ export const CASTS: Readonly<Record<string, Cast>> = {
 /** Agents of a scenario have identities up to this; others are of the dead. */
 const LIVING = 16;
 
+/** Where an arm that adds a value adds it; other arguments are themselves. */
+const placeOf = (arg: unknown): unknown =>
+  (arg as { sink?: unknown } | undefined)?.sink ?? arg;
+
 /** `weft`, where agents that are C meet twins of its classes. */
 export function mixed(weft: Weft, wasm: Module, cast: Cast): Weft {
   let agent = 0;
@@ -83,11 +87,17 @@ export function mixed(weft: Weft, wasm: Module, cast: Cast): Weft {
       type Any = (...args: unknown[]) => unknown;
       const ofC = functions[name] as Any | undefined;
       if (ofC === undefined) return undefined;
-      return (...args: unknown[]) => {
-        const twin = args.flat().find((arg) => arg instanceof Twin);
-        if (twin !== undefined) return ofC(twin, ...args);
-        return (mod as unknown as Record<string, Any>)[name]!(...args);
+      const either = (real: Any): Any => (...args) => {
+        const twin = args.flat().map(placeOf)
+          .find((arg) => arg instanceof Twin);
+        return twin === undefined ? real(...args) : ofC(twin, ...args);
       };
+      const real = (mod as unknown as Record<string, Any>)[name]!;
+      const { blocking } = real as { blocking?: Any };
+      const both = either(real);
+      return blocking === undefined
+        ? both
+        : Object.assign(both, { blocking: either(blocking) });
     };
     const replaced = withOthers(
       mod,

@@ -27,7 +27,7 @@ export const EIO = 29;
 export const EOWNERDEAD = 62;
 const ENOTRECOVERABLE = 56;
 const EPERM = 63;
-const EPIPE = 64;
+export const EPIPE = 64;
 export const ETIMEDOUT = 73;
 
 /** Nanoseconds of C. */

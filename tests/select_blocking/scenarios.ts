@@ -1,0 +1,487 @@
+import { race } from "../../race/mod.ts";
+import type { MpmcQueue, SpscQueue } from "../../mod.ts";
+import { LAYOUT } from "../../primitives/_layout.ts";
+import {
+  enter,
+  type Modules,
+  named,
+  type Scenario,
+  TRIES_AGAIN,
+  type Weft,
+} from "../_run/scenario.ts";
+
+type Kind = "spsc" | "mpmc";
+
+/** The queues, and the library's functions, in one agent. */
+interface Handles {
+  readonly mod: Modules["mod"];
+  readonly queues: readonly (SpscQueue | MpmcQueue)[];
+}
+
+/** The model's state: the items of each queue, and which are closed. */
+interface Model {
+  readonly queues: readonly (readonly number[])[];
+  readonly closed: readonly number[];
+}
+
+type Outcome = [Model, unknown];
+/** A queue, and a value. */
+type Pair = readonly [q: number, v: number];
+
+interface Setting {
+  /** The kinds of the queues. */
+  readonly kinds: readonly Kind[];
+  /** What is in them at the start. */
+  readonly items?: readonly (readonly number[])[];
+  readonly capacity?: number;
+}
+
+const ROWS = { spsc: LAYOUT.spsc_queue, mpmc: LAYOUT.mpmc_queue };
+
+/** Words that are read plainly: see the scenarios of each queue. */
+const HINTS = {
+  spsc: ["tail", "head", "producer", "consumer"],
+  mpmc: ["tail", "head"],
+} as const;
+
+/** What a select says: its index and value, or why there is none. */
+const said = (
+  got: { index: number; done: boolean; value: unknown } | undefined,
+) =>
+  got === undefined
+    ? "nothing"
+    : [got.index, got.done ? "closed" : got.value ?? null];
+
+const changed = (s: Model, q: number, items: readonly number[]): Model => ({
+  ...s,
+  queues: s.queues.map((old, i) => i === q ? items : old),
+});
+
+const some = (outcomes: readonly Outcome[]) =>
+  outcomes.length === 0 ? null : race.either(...outcomes);
+
+/** Each take from the queues `of`, which the arms name in this order. */
+const takes = (s: Model, of: readonly number[]): Outcome[] =>
+  of.flatMap((q, i): Outcome[] => {
+    const [first, ...rest] = s.queues[q]!;
+    if (first !== undefined) return [[changed(s, q, rest), [i, first]]];
+    return s.closed.includes(q) ? [[s, [i, "closed"]]] : [];
+  });
+
+/** The queues of which one is ready, as {@linkcode takes}. */
+const ready = (s: Model, of: readonly number[]): Outcome[] =>
+  of.flatMap((q, i): Outcome[] =>
+    s.queues[q]!.length > 0 || s.closed.includes(q) ? [[s, i]] : []
+  );
+
+/** Blocking at several ends of queues. */
+function blocking(weft: Weft, setting: Setting) {
+  const { kinds, items = [], capacity = 2 } = setting;
+  const { SpscQueue, MpmcQueue } = weft.mod;
+  const classes = { spsc: SpscQueue, mpmc: MpmcQueue };
+  const places: number[] = [];
+  let bytes = 0;
+  for (const kind of kinds) {
+    places.push(bytes);
+    bytes += classes[kind].byteLength({ capacity });
+  }
+  const start = kinds.map((_, q) => items[q] ?? []);
+  const viewsIn = (
+    { SpscQueue, MpmcQueue }: Modules["mod"],
+    memory: SharedArrayBuffer,
+  ) =>
+    kinds.map((kind, q) =>
+      kind === "spsc"
+        ? new SpscQueue(memory, places[q])
+        : new MpmcQueue(memory, places[q])
+    );
+  const first = { order: "first" } as const;
+  return race.spec({
+    memory: () => {
+      const memory = new SharedArrayBuffer(bytes);
+      kinds.forEach((kind, q) => {
+        classes[kind].init(memory, places[q]!, { capacity });
+      });
+      const own = weft.mod.agentId();
+      weft.mod.setAgentId(99);
+      viewsIn(weft.mod, memory).forEach((queue, q) => {
+        for (const item of start[q]!) queue.tryPushInt(item);
+        if (kinds[q] === "spsc") (queue as SpscQueue).abandon(99);
+      });
+      weft.mod.setAgentId(own);
+      return memory;
+    },
+    agent: (memory: SharedArrayBuffer, id: number): Handles => {
+      enter(weft, id);
+      return { mod: weft.mod, queues: viewsIn(weft.mod, memory) };
+    },
+    words: Object.assign(
+      {},
+      ...kinds.map((kind, q) =>
+        Object.fromEntries(
+          Object.entries(named(ROWS[kind], places[q]!))
+            .map(([name, at]) => [`${name}_${q}`, at]),
+        )
+      ),
+    ) as Record<string, number>,
+    hints: kinds.flatMap((kind, q) =>
+      HINTS[kind].map((name) => {
+        const at = places[q]! +
+          (ROWS[kind] as Record<string, number>)[name]! * 4;
+        return [at, at + 4] as const;
+      })
+    ),
+    stateless: false,
+    init: { queues: start, closed: [] } as Model,
+    ops: {
+      /** Takes from the first of these queues. */
+      take: {
+        run: ({ mod, queues }, of: number[]) =>
+          said(mod.select.blocking(of.map((q) => queues[q]!), first)),
+        model: (s: Model, of: number[]) => some(takes(s, of)),
+      },
+      takeFor: {
+        run: ({ mod, queues }, of: number[]) => {
+          const arms = of.map((q) => queues[q]!);
+          return said(mod.select.blocking(arms, { ...first, timeout: 5 }));
+        },
+        model: (s: Model, of: number[]) =>
+          race.either(race.timedOut([s, "nothing"]), ...takes(s, of)),
+      },
+      any: {
+        run: ({ mod, queues }, of: number[]) =>
+          mod.waitAny.blocking(of.map((q) => queues[q]!)),
+        model: (s: Model, of: number[]) => some(ready(s, of)),
+      },
+      /** Takes from queue 0, or adds to queue 1. */
+      takeOrAdd: {
+        run: ({ mod, queues }, v: number) =>
+          said(
+            mod.select.blocking(
+              [queues[0]!, mod.sending(queues[1]!, v)],
+              first,
+            ),
+          ),
+        model: (s: Model, v: number) => {
+          const outcomes = takes(s, [0]);
+          const there = s.queues[1]!;
+          if (s.closed.includes(1)) outcomes.push([s, [1, "closed"]]);
+          else if (there.length < capacity) {
+            outcomes.push([changed(s, 1, [...there, v]), [1, null]]);
+          }
+          return some(outcomes);
+        },
+      },
+      push: {
+        run: ({ queues }, [q, v]: Pair) => queues[q]!.tryPushInt(v),
+        model: (s: Model, [q, v]: Pair) => {
+          const there = s.queues[q]!;
+          return there.length < capacity
+            ? [changed(s, q, [...there, v]), true]
+            : [s, false];
+        },
+      },
+      pop: {
+        run: ({ queues }, q: number) => queues[q]!.popInt(),
+        model: (s: Model, q: number) => {
+          const [first, ...rest] = s.queues[q]!;
+          return first === undefined ? null : [changed(s, q, rest), first];
+        },
+      },
+      add: {
+        run: ({ queues }, [q, v]: Pair) => {
+          queues[q]!.pushInt(v);
+          return "added";
+        },
+        model: (s: Model, [q, v]: Pair) => {
+          const there = s.queues[q]!;
+          return there.length < capacity
+            ? [changed(s, q, [...there, v]), "added"]
+            : null;
+        },
+      },
+      close: {
+        run: ({ queues }, q: number) => queues[q]!.close(),
+        model: (s: Model, q: number) => [
+          { ...s, closed: [...s.closed, q] },
+          undefined,
+        ],
+      },
+    },
+    final: (memory) => {
+      const words = new Int32Array(memory);
+      for (const [q, kind] of kinds.entries()) {
+        if (kind !== "mpmc") continue;
+        const { pop_waiters, push_waiters } = LAYOUT.mpmc_queue;
+        for (const word of [pop_waiters, push_waiters]) {
+          const left = words[places[q]! / 4 + word];
+          if (left !== 0) return `waiters of queue ${q} are left: ${left}`;
+        }
+      }
+    },
+  });
+}
+
+/**
+ * Agents of which one may be terminated at any step: the others go on. Agents 0
+ * and 1 take, the last one pushes two elements to queue 1.
+ */
+function mortal(weft: Weft) {
+  const { MpmcQueue } = weft.mod;
+  const bytes = MpmcQueue.byteLength({ capacity: 2 });
+  const { tail, head, pop_epoch, length } = LAYOUT.mpmc_queue;
+  const STRIDE = 4;
+  return race.spec({
+    memory: () => {
+      const memory = new SharedArrayBuffer(2 * bytes);
+      for (const at of [0, bytes]) MpmcQueue.init(memory, at, { capacity: 2 });
+      return memory;
+    },
+    agent: (memory: SharedArrayBuffer, id: number): Handles => {
+      enter(weft, id);
+      const queues = [0, bytes].map((at) => new MpmcQueue(memory, at));
+      return { mod: weft.mod, queues };
+    },
+    words: named(LAYOUT.mpmc_queue, bytes),
+    hints: [0, bytes].flatMap((at) =>
+      [tail, head].map((word) => [at + word * 4, at + word * 4 + 4] as const)
+    ),
+    stateless: false,
+    ops: {
+      take: {
+        run: ({ mod, queues }) => {
+          mod.select.blocking([queues[0]!, queues[1]!], { order: "first" });
+        },
+      },
+      push: { run: ({ queues }) => queues[1]!.tryPushInt(5) },
+    },
+    /** Finishes what a producer had begun. A consumer left nothing to do. */
+    recover: ({ queues }, dead) => {
+      if (dead !== 2) return;
+      const words = new Int32Array(queues[1]!.buffer, bytes);
+      Atomics.store(words, tail, 4);
+      for (const i of [0, 1]) {
+        Atomics.compareExchange(words, length + i * STRIDE, 2 * i, 2 * i + 1);
+      }
+      Atomics.add(words, pop_epoch, 2);
+      Atomics.notify(words, pop_epoch);
+    },
+  });
+}
+
+/** Every interleaving of blocking at several ends. */
+export function scenarios(weft: Weft): Scenario[] {
+  const spsc = blocking(weft, { kinds: ["spsc", "spsc"] });
+  const mpmc = blocking(weft, { kinds: ["mpmc", "mpmc"] });
+  const three = blocking(weft, { kinds: ["mpmc", "mpmc", "mpmc"] });
+  const full: Setting = {
+    kinds: ["mpmc", "mpmc"],
+    items: [[], [1]],
+    capacity: 1,
+  };
+  const sampled = { options: { states: 4000, runs: 50 }, sampled: true };
+  const scenarios: Scenario[] = [
+    {
+      name: "one comes",
+      spec: mpmc,
+      agents: [[["take", [0, 1]]], [["push", [1, 7]]]],
+    },
+    {
+      name: "one comes to the first",
+      spec: mpmc,
+      agents: [[["take", [0, 1]]], [["push", [0, 7]]]],
+    },
+    {
+      name: "one comes, from one producer",
+      differs: TRIES_AGAIN,
+      spec: spsc,
+      agents: [[["take", [0, 1]]], [["push", [1, 7]]]],
+    },
+    {
+      name: "one comes to the first, from one producer",
+      differs: TRIES_AGAIN,
+      spec: spsc,
+      agents: [[["take", [0, 1]]], [["push", [0, 7]]]],
+    },
+    {
+      name: "one comes to either, from two producers",
+      spec: spsc,
+      agents: [[["take", [0, 1]], ["take", [1, 0]]], [["push", [0, 7]]], [
+        ["push", [1, 8]],
+      ]],
+      ...sampled,
+    },
+    {
+      name: "one comes to either, and both are taken",
+      spec: mpmc,
+      agents: [[["take", [0, 1]], ["take", [0, 1]]], [["push", [1, 7]]], [
+        ["push", [0, 8]],
+      ]],
+      ...sampled,
+    },
+    {
+      name: "two who take",
+      spec: mpmc,
+      agents: [[["take", [0, 1]]], [["take", [1, 0]]], [
+        ["push", [0, 7]],
+        ["push", [1, 8]],
+      ]],
+      ...sampled,
+    },
+    {
+      name: "two who take at three queues",
+      spec: three,
+      agents: [[["take", [0, 2]]], [["take", [1, 2]]], [
+        ["push", [0, 7]],
+        ["push", [1, 8]],
+      ]],
+      ...sampled,
+    },
+    {
+      // The second moves the place where the first sleeps.
+      name: "another one links queues behind",
+      spec: three,
+      agents: [[["take", [1, 2]]], [["takeFor", [0, 1]]], [["push", [2, 7]]]],
+      ...sampled,
+    },
+    {
+      // The strike ends the sleep of the first, whoever asks for the next one.
+      name: "a strike, and another one who waits",
+      spec: mpmc,
+      agents: [[["take", [0, 1]]], [["push", [0, 7]], ["takeFor", [1]]]],
+      options: { timeouts: 1 },
+    },
+    {
+      name: "two link one queue",
+      spec: three,
+      agents: [[["take", [0, 2]]], [["takeFor", [1, 2]], ["push", [2, 7]]]],
+      options: { timeouts: 1, states: 60_000 },
+      sampled: true,
+    },
+    {
+      name: "beside a consumer",
+      spec: mpmc,
+      agents: [[["take", [0, 1]]], [["pop", 1]], [
+        ["push", [1, 7]],
+        ["push", [1, 9]],
+      ]],
+      ...sampled,
+    },
+    {
+      name: "who only looks",
+      spec: mpmc,
+      agents: [[["any", [0, 1]], ["pop", 1]], [["push", [1, 7]]]],
+    },
+    {
+      name: "who only looks, beside a consumer",
+      spec: mpmc,
+      agents: [[["any", [0, 1]]], [["pop", 1]], [
+        ["push", [1, 7]],
+        ["push", [1, 9]],
+      ]],
+      ...sampled,
+    },
+    {
+      name: "who only looks, at what one producer sends",
+      differs: TRIES_AGAIN,
+      spec: spsc,
+      agents: [[["any", [0, 1]], ["pop", 1]], [["push", [1, 7]]]],
+    },
+    {
+      name: "room comes",
+      differs: TRIES_AGAIN,
+      spec: blocking(weft, full),
+      agents: [[["takeOrAdd", 9]], [["pop", 1]]],
+    },
+    {
+      name: "room comes, for one producer",
+      differs: TRIES_AGAIN,
+      spec: blocking(weft, { ...full, kinds: ["spsc", "spsc"] }),
+      agents: [[["takeOrAdd", 9]], [["pop", 1]]],
+    },
+    {
+      name: "room comes, or an element",
+      spec: blocking(weft, full),
+      agents: [[["takeOrAdd", 9]], [["pop", 1]], [["push", [0, 8]]]],
+      ...sampled,
+    },
+    {
+      name: "room comes, beside a producer",
+      spec: blocking(weft, full),
+      agents: [[["takeOrAdd", 9]], [["add", [1, 11]]], [
+        ["pop", 1],
+        ["push", [0, 8]],
+        ["pop", 1],
+      ]],
+      ...sampled,
+    },
+    {
+      name: "a timeout at any time",
+      differs: TRIES_AGAIN,
+      spec: mpmc,
+      agents: [[["takeFor", [0, 1]]], [["push", [1, 7]]]],
+      options: { timeouts: true },
+    },
+    {
+      name: "a timeout beside a consumer",
+      spec: mpmc,
+      agents: [[["takeFor", [0, 1]]], [["pop", 1]], [["push", [1, 7]], [
+        "push",
+        [1, 9],
+      ]]],
+      options: { timeouts: true, states: 4000, runs: 50 },
+      sampled: true,
+    },
+    {
+      name: "spurious wakes",
+      spec: spsc,
+      agents: [[["take", [0, 1]]], [["push", [1, 7]]]],
+      options: { spurious: true },
+    },
+    {
+      name: "one is closed",
+      differs: TRIES_AGAIN,
+      spec: mpmc,
+      agents: [[["take", [0, 1]]], [["close", 1]]],
+    },
+    {
+      name: "one is closed by its producer",
+      differs: TRIES_AGAIN,
+      spec: spsc,
+      agents: [[["take", [0, 1]]], [["close", 1]]],
+    },
+    {
+      name: "one is closed, for who adds",
+      differs: TRIES_AGAIN,
+      spec: blocking(weft, { ...full, kinds: ["spsc", "spsc"] }),
+      agents: [[["takeOrAdd", 9]], [["close", 1]]],
+    },
+    {
+      name: "one who takes is terminated",
+      spec: mortal(weft),
+      agents: [[["take"]], [["take"]], [["push"], ["push"]]],
+      options: {
+        timeouts: 0,
+        kill: true,
+        rescue: true,
+        races: false, // nothing orders survivors behind what the dead wrote
+        states: 12_000,
+      },
+      sampled: true,
+    },
+    {
+      name: "the only consumer is terminated",
+      spec: spsc,
+      agents: [[["take", [0, 1]]], [["push", [1, 7]], ["push", [0, 8]]]],
+      options: { kill: true },
+      sampled: true,
+    },
+    {
+      name: "two who take, and one is closed",
+      spec: mpmc,
+      agents: [[["take", [0, 1]]], [["take", [1, 0]]], [["close", 0]]],
+      ...sampled,
+    },
+  ];
+  return scenarios;
+}
