@@ -6,8 +6,21 @@
 
 import { describe } from "./_memory/describe.ts";
 import { WORK_COUNTER } from "./_layout.ts";
+import {
+  AWAITED,
+  DONE,
+  FINISHED,
+  OVER,
+  ROWS,
+  RUNNING,
+  TARGET,
+  TOTAL,
+  TRACKED,
+  Work,
+  type WorkRange,
+} from "./_lock/work_counter.ts";
 import type { WordsProblems } from "./_memory/problems.ts";
-import { MAX_UNITS, Ranges, unitsOf } from "./_memory/ranges.ts";
+import { MAX_UNITS } from "./_memory/ranges.ts";
 import {
   allocate,
   assertConfig,
@@ -20,13 +33,11 @@ import {
   Region,
   type WordsInspection,
 } from "./_memory/region.ts";
-import { relax, spinning } from "./_wait/spin.ts";
 import { markOf, MAX_ROWS, rowsLength } from "./_memory/tracked.ts";
 import {
   assertMayBlock,
   assertTimeout,
   type AsyncOptions,
-  block,
   blockAsync,
   type TryAsyncOptions,
   tryBlockAsync,
@@ -40,26 +51,13 @@ export {
   Printable,
   Region,
 } from "./_memory/region.ts";
+export type { WorkRange } from "./_lock/work_counter.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait/wait.ts";
-
-const TOTAL: typeof WORK_COUNTER.total = 1;
-const CHUNK: typeof WORK_COUNTER.chunk = 2;
-const TRACKED: typeof WORK_COUNTER.tracked = 4;
-const NEXT: typeof WORK_COUNTER.next = 32;
-const DONE: typeof WORK_COUNTER.done = 64;
-const TARGET: typeof WORK_COUNTER.target = 65;
-const FINISHED: typeof WORK_COUNTER.finished = 66;
-
-/** Where the rows of a tracked counter begin. */
-const ROWS = 104;
 
 const MAX_TOTAL = 0x4000_0000; // 2^30
 /** The largest agent id. */
 const MAX_ID = 0x0fff_ffff;
 const MAX_AGENTS = 65536;
-
-/** The states of `finished`. */
-const RUNNING = 0, AWAITED = 1, OVER = 2;
 
 /** How a counter hands out its tasks. */
 export interface WorkConfig {
@@ -80,14 +78,6 @@ export interface WorkConfig {
    * agent took and had not done, and other agents get those tasks.
    */
   readonly tracked?: number;
-}
-
-/** The tasks from `start` to `end - 1`. */
-export interface WorkRange {
-  /** The first task. */
-  start: number;
-  /** The number after the last task. */
-  end: number;
 }
 
 /**
@@ -223,14 +213,9 @@ function handingOut(Base: RegionClass): typeof WorkCounterBase {
  * ```
  */
 export class WorkCounter extends WorkCounterBase {
-  readonly #words: Int32Array<SharedArrayBuffer>;
-  readonly #total: number;
-  readonly #chunk: number;
-  /** The rows of agents that note what they take. */
-  readonly #rows: Ranges | undefined;
+  readonly #work: Work;
   /** The rest of the range that this view took last. */
-  #start = 0;
-  #end = 0;
+  readonly #range: WorkRange = { start: 0, end: 0 };
 
   /**
    * Attaches to the counter at `byteOffset`; writes nothing.
@@ -247,22 +232,16 @@ export class WorkCounter extends WorkCounterBase {
       memory,
       byteOffset,
       (total, chunk, head) => {
-        tracked = head[TRACKED]! & MAX_ROWS;
-        if (head[TRACKED] === markOf(tracked)) {
-          return bytesFor(total, chunk, tracked);
+        const mark = head[TRACKED]!;
+        tracked = mark & MAX_ROWS;
+        if (mark !== markOf(tracked)) {
+          throw new RangeError(`tracked is ${mark}`);
         }
-        throw new RangeError(`tracked is ${head[TRACKED]}`);
+        return bytesFor(total, chunk, tracked);
       },
     );
     super("work_counter", words, INSPECTION);
-    const total = words[TOTAL]!;
-    const chunk = words[CHUNK]!;
-    this.#words = words;
-    this.#total = total;
-    this.#chunk = chunk;
-    if (tracked === 0) return;
-    const id = agentId();
-    this.#rows = new Ranges(words, ROWS, tracked, id, NEXT, total, chunk);
+    this.#work = new Work(words, tracked, tracked && agentId());
   }
 
   /**
@@ -334,24 +313,22 @@ export class WorkCounter extends WorkCounterBase {
 
   /** Tasks that are not handed out yet. */
   get remaining(): number {
-    const next = Atomics.load(this.#words, NEXT);
-    return this.#total -
-      this.#handedOut(this.#rows === undefined ? next : unitsOf(next));
+    return this.#work.remaining;
   }
 
   /** Tasks that are done. */
   get completed(): number {
-    return this.#rows?.completed ?? Atomics.load(this.#words, DONE);
+    return this.#work.completed;
   }
 
   /** How many agents note what they take: what `tracked` was, or 0. */
   get tracked(): number {
-    return this.#rows?.agents ?? 0;
+    return this.#work.tracked;
   }
 
   /** Whether `cancel` was called before the last task was handed out. */
   get cancelled(): boolean {
-    return Atomics.load(this.#words, TARGET) < this.#total;
+    return this.#work.cancelled;
   }
 
   /**
@@ -363,8 +340,9 @@ export class WorkCounter extends WorkCounterBase {
    * @throws {RangeError} If all rows of a tracked counter are taken.
    */
   next(): number {
-    if (this.#start === this.#end) this.#take();
-    return this.#start === this.#end ? -1 : this.#start++;
+    const range = this.#range;
+    if (range.start === range.end) this.#work.take(range);
+    return range.start === range.end ? -1 : range.start++;
   }
 
   /**
@@ -374,10 +352,10 @@ export class WorkCounter extends WorkCounterBase {
    * @throws {RangeError} As `next`.
    */
   nextRange(): WorkRange | undefined {
-    if (this.#start === this.#end) this.#take();
-    const start = this.#start;
-    const end = this.#end;
-    this.#start = end;
+    const range = this.#range;
+    if (range.start === range.end) this.#work.take(range);
+    const { start, end } = range;
+    range.start = end;
     return start === end ? undefined : { start, end };
   }
 
@@ -391,24 +369,7 @@ export class WorkCounter extends WorkCounterBase {
    */
   done(n = 1): void {
     inRange("The number of done tasks", n, 0, MAX_TOTAL);
-    if (this.#rows !== undefined) return this.#doneTracked(this.#rows, n);
-    const words = this.#words;
-    let done = words[DONE]!; // a hint: the exchange below checks it
-    for (;;) {
-      // `done` only grows and `target` only falls, so a stale value of either
-      // never refuses a call that should pass.
-      if (done + n > words[TARGET]!) {
-        throw new RangeError(
-          `Cannot count ${n} tasks as done: ${done} of ${words[TARGET]} are`,
-        );
-      }
-      const seen = Atomics.compareExchange(words, DONE, done, done + n);
-      if (seen === done) break;
-      done = seen;
-    }
-    // (T) Pairs with (C): this agent sees the lower target, or `cancel` sees
-    // these tasks.
-    if (done + n >= Atomics.load(words, TARGET)) this.#finish();
+    this.#work.done(n);
   }
 
   /**
@@ -419,7 +380,7 @@ export class WorkCounter extends WorkCounterBase {
    */
   wait(): void {
     assertMayBlock("wait");
-    this.#wait(Infinity);
+    this.#work.wait(Infinity);
   }
 
   /**
@@ -433,7 +394,7 @@ export class WorkCounter extends WorkCounterBase {
   tryWait(timeout = 0): boolean {
     assertTimeout(timeout);
     if (timeout !== 0) assertMayBlock("tryWait");
-    return this.#wait(timeout);
+    return this.#work.wait(timeout);
   }
 
   /**
@@ -442,7 +403,7 @@ export class WorkCounter extends WorkCounterBase {
    * @throws {TypeError} If an option is unknown or of a wrong type.
    */
   async waitAsync(options?: AsyncOptions): Promise<void> {
-    await blockAsync(() => this.#waitSlow(), options);
+    await blockAsync(() => this.#work.waitSlow(), options);
   }
 
   /**
@@ -452,7 +413,7 @@ export class WorkCounter extends WorkCounterBase {
    * @throws {RangeError} If the timeout is negative or NaN.
    */
   tryWaitAsync(options?: TryAsyncOptions): Promise<boolean> {
-    return tryBlockAsync(() => this.#waitSlow(), options);
+    return tryBlockAsync(() => this.#work.waitSlow(), options);
   }
 
   /**
@@ -480,97 +441,12 @@ export class WorkCounter extends WorkCounterBase {
    */
   abandonRanges(id: number): WorkRange[] {
     inRange("An agent id", id, 0, MAX_ID);
-    return id === 0 ? [] : this.#rows?.abandon(id) ?? [];
+    return id === 0 ? [] : this.#work.abandon(id);
   }
 
   /** Hands out no more tasks. `wait` returns when the others are done. */
   cancel(): void {
-    const words = this.#words;
-    if (this.#rows !== undefined) return this.#cancelTracked(this.#rows);
-    const end = this.#endOfNext();
-    const was = Atomics.exchange(words, NEXT, end);
-    if ((was >>> 0) >= end) return;
-    const target = this.#handedOut(was);
-    Atomics.store(words, TARGET, target); // (C) then look at `done`
-    if (Atomics.load(words, DONE) >= target) this.#finish();
-  }
-
-  #doneTracked(rows: Ranges, n: number): void {
-    if (!rows.done(n)) return;
-    // (T) Pairs with (C), as in `done`.
-    const target = Atomics.load(this.#words, TARGET);
-    if (rows.completed >= target) this.#finish();
-  }
-
-  #cancelTracked(rows: Ranges): void {
-    const units = rows.cancel();
-    if (units < 0) return;
-    const target = this.#handedOut(units);
-    Atomics.store(this.#words, TARGET, target); // (C) then look at the rows
-    if (rows.completed >= target) this.#finish();
-  }
-
-  /** Takes the next range for this view, if there is one. */
-  #take(): void {
-    const words = this.#words;
-    const total = this.#total;
-    const chunk = this.#chunk;
-    if (this.#rows !== undefined) {
-      const { start, end } = this.#rows.take() ?? { start: 0, end: 0 };
-      this.#start = start;
-      this.#end = end;
-      return;
-    }
-    if (chunk < 0) return this.#takeGuided(-chunk);
-    // An agent sees its own passing of the end, so none passes it twice.
-    if ((words[NEXT]! >>> 0) * chunk >= total) return;
-    const start = (Atomics.add(words, NEXT, 1) >>> 0) * chunk;
-    if (start >= total) return;
-    this.#start = start;
-    this.#end = Math.min(start + chunk, total);
-  }
-
-  #takeGuided(agents: number): void {
-    const words = this.#words;
-    const total = this.#total;
-    let next = words[NEXT]!; // a hint: the exchange below checks it
-    while (next < total) {
-      const start = next;
-      const share = Math.floor((total - start) / (2 * agents));
-      const end = start + Math.max(share, 1);
-      next = Atomics.compareExchange(words, NEXT, start, end);
-      if (next !== start) continue;
-      this.#start = start;
-      this.#end = end;
-      return;
-    }
-  }
-
-  /** The value of the word `next` when no task is left. */
-  #endOfNext(): number {
-    const chunk = this.#chunk;
-    return chunk < 0 ? this.#total : Math.ceil(this.#total / chunk);
-  }
-
-  /** How many tasks were handed out when the word `next` has this value. */
-  #handedOut(next: number): number {
-    const step = Math.max(this.#chunk, 1);
-    return Math.min((next >>> 0) * step, this.#total);
-  }
-
-  /** Waits, blocking at most `timeout` ms. */
-  #wait(timeout: number): boolean {
-    for (let i = timeout > 0 ? spinning.rounds : 0;; i--) {
-      if (Atomics.load(this.#words, FINISHED) === OVER) return true;
-      if (i === 0) return block(this.#waitSlow(), timeout);
-      relax();
-    }
-  }
-
-  #finish(): void {
-    const words = this.#words;
-    const was = Atomics.exchange(words, FINISHED, OVER);
-    if (was === AWAITED) Atomics.notify(words, FINISHED);
+    this.#work.cancel();
   }
 
   /**
@@ -579,21 +455,7 @@ export class WorkCounter extends WorkCounterBase {
    * @internal
    */
   readiness(): Waiting<boolean> {
-    return this.#waitSlow();
-  }
-
-  *#waitSlow(): Waiting<boolean> {
-    const words = this.#words;
-    for (;;) {
-      // The agent of the last task may have been terminated before it said so.
-      if (this.completed >= Atomics.load(words, TARGET)) this.#finish();
-      const was = Atomics.compareExchange(words, FINISHED, RUNNING, AWAITED);
-      if (was === OVER) return true;
-      const outcome = yield { words, index: FINISHED, value: AWAITED };
-      if (outcome === "timed-out") {
-        return Atomics.load(words, FINISHED) === OVER;
-      }
-    }
+    return this.#work.waitSlow();
   }
 }
 

@@ -54,12 +54,15 @@ interface Range {
 /** The units that this word `next` tells. */
 export const unitsOf = (next: number): number => next >>> UNITS_SHIFT;
 
+/** The units when no task is left. */
+export const endOf = (total: number, chunk: number): number =>
+  chunk < 0 ? total : Math.ceil(total / chunk);
+
 /** The rows of agents that take tasks. */
 export class Ranges extends Rows {
   readonly #next: number;
   readonly #total: number;
   readonly #chunk: number;
-  /** The units when no task is left. */
   readonly #end: number;
 
   /**
@@ -80,7 +83,7 @@ export class Ranges extends Rows {
     this.#next = next;
     this.#total = total;
     this.#chunk = chunk;
-    this.#end = chunk < 0 ? total : Math.ceil(total / chunk);
+    this.#end = endOf(total, chunk);
   }
 
   /** How many tasks are done. */

@@ -1,7 +1,11 @@
 import { mutants } from "../_run/mutant.ts";
 
 /** Mutants of a counter that tracks nobody, but for its common parts. */
-const PLAIN = mutants("work_counter", {
+const PLAIN = mutants({
+  source: "_lock/work_counter",
+  header: "work_counter",
+  scenarios: ["work_counter"],
+}, {
   what: "WC1: never notices that all is done",
   by: "done by two, awaited by one",
   ts: [
@@ -159,28 +163,34 @@ const PLAIN = mutants("work_counter", {
   what: "(C): reads what is done before it lowers the target",
   by: "cancelled while somebody waits",
   ts: [
-    "Atomics.store(words, TARGET, target); // (C) then look at `done` " +
-    "if (Atomics.load(words, DONE) >= target) this.#finish();",
-    "const done = Atomics.load(words, DONE);\n" +
-    "Atomics.store(words, TARGET, target);\nif (done >= target) this.#finish();",
+    "Atomics.store(this.#words, TARGET, target); // (C) then look at what is " +
+    "done if (this.completed >= target) this.#finish();",
+    "const done = this.completed;\n" +
+    "Atomics.store(this.#words, TARGET, target);\n" +
+    "if (done >= target) this.#finish();",
   ],
   c: [
     "weft__store(&c->target, target); /* (C) then look at what is done */ if " +
-    "(weft__load(&c->done) >= target)",
-    "int32_t done = weft__load(&c->done); weft__store(&c->target, target); " +
-    "if (done >= target)",
+    "(weft_work_counter_completed(c) >= target)",
+    "int32_t done = weft_work_counter_completed(c); " +
+    "weft__store(&c->target, target); if (done >= target)",
   ],
 }, {
   what: "cancels and does not check whether all is done",
   by: "cancelled while somebody waits",
-  ts: ["if (Atomics.load(words, DONE) >= target) this.#finish(); }", "}"],
-  c: ["if (weft__load(&c->done) >= target) weft__work_counter_finish(c);", ""],
+  ts: ["if (this.completed >= target) this.#finish();", ""],
+  c: [
+    "if (weft_work_counter_completed(c) >= target) " +
+    "weft__work_counter_finish(c);",
+    "",
+  ],
 }, {
   what: "cancels by load and store",
   by: "cancelled while at work",
   ts: [
-    "const was = Atomics.exchange(words, NEXT, end);",
-    "const was = Atomics.load(words, NEXT); Atomics.store(words, NEXT, end);",
+    "const was = Atomics.exchange(this.#words, NEXT, end);",
+    "const was = Atomics.load(this.#words, NEXT);\n" +
+    "Atomics.store(this.#words, NEXT, end);",
   ],
   c: [
     "int32_t was = weft__exchange(&c->next, end);",
@@ -189,12 +199,12 @@ const PLAIN = mutants("work_counter", {
 }, {
   what: "cancels a second time",
   by: "cancelled again",
-  ts: ["if ((was >>> 0) >= end) return; const target", "const target"],
-  c: ["if ((uint32_t)was >= (uint32_t)end) return;", ""],
+  ts: ["return (was >>> 0) < end ? was : -1;", "return was;"],
+  c: ["return (uint32_t)was < (uint32_t)end ? was : -1;", "return was;"],
 }, {
   what: "cancels and keeps the target",
   by: "cancelled while somebody waits",
-  ts: ["Atomics.store(words, TARGET, target); // (C)", "// (C)"],
+  ts: ["Atomics.store(this.#words, TARGET, target); // (C)", "// (C)"],
   c: [
     "weft__store(&c->target, target); /* (C) then look at what",
     "/* (C) then look at what",
@@ -215,14 +225,14 @@ const PLAIN = mutants("work_counter", {
 }, {
   what: "hands out tasks that do not exist",
   by: "chunks",
-  ts: ["if (start >= total) return; this.#start", "this.#start"],
+  ts: ["if (start >= total) return; range.start", "range.start"],
   c: ["if (start >= total) return; range->start", "range->start"],
 }, {
   what: "the last chunk goes past the end",
   by: "chunks",
   ts: [
-    "this.#end = Math.min(start + chunk, total);",
-    "this.#end = start + chunk;",
+    "range.end = Math.min(start + chunk, total);",
+    "range.end = start + chunk;",
   ],
   c: [
     "range->end = (int32_t)(start + chunk < total ? start + chunk : total);",
@@ -253,25 +263,10 @@ const PLAIN = mutants("work_counter", {
     "int32_t end = start + share;",
   ],
 }, {
-  what: "a range is handed out again",
-  by: "cancelled while at work",
-  ts: ["this.#start = end; return start === end", "return start === end"],
-  c: [
-    "range->start = range->end = 0; if (c->tracked",
-    "if (c->tracked",
-  ],
-}, {
   what: "waits for ever for a terminated agent to report that all is done",
   by: "an agent is terminated",
-  ts: [
-    "if (this.completed >= Atomics.load(words, TARGET)) this.#finish();",
-    "",
-  ],
-  c: [
-    "if (weft_work_counter_completed(c) >= weft__load(&c->target)) " +
-    "weft__work_counter_finish(c);",
-    "",
-  ],
+  ts: ["this.#look(); const was", "const was"],
+  c: ["weft__work_counter_look(c); int32_t was", "int32_t was"],
 }, {
   what: "takes a timeout for the end",
   by: "a wait times out at any time",
@@ -280,6 +275,17 @@ const PLAIN = mutants("work_counter", {
     "return weft__load(&c->finished) == WEFT_WORK_COUNTER_OVER ? 0 : " +
     "ETIMEDOUT;",
     "return 0;",
+  ],
+});
+
+/** Mutants of what a view keeps. */
+const VIEW = mutants("work_counter", {
+  what: "a range is handed out again",
+  by: "cancelled while at work",
+  ts: ["range.start = end; return start === end", "return start === end"],
+  c: [
+    "range->start = range->end = 0; if (c->tracked",
+    "if (c->tracked",
   ],
 });
 
@@ -415,32 +421,32 @@ const ROWS = mutants(
 );
 
 /** Mutants of what a tracked counter does otherwise. */
-const TRACKED = mutants("work_counter", {
+const TRACKED = mutants({
+  source: "_lock/work_counter",
+  header: "work_counter",
+  scenarios: ["work_counter"],
+}, {
   what: "(C): looks at the rows before it says what is to be done",
   by: "tracked: cancelled while at work, and awaited",
   ts: [
-    "Atomics.store(this.#words, TARGET, target); // (C) then look at the rows " +
-    "if (rows.completed >= target) this.#finish();",
-    "const done = rows.completed;\n" +
+    "Atomics.store(this.#words, TARGET, target); // (C) then look at what is " +
+    "done if (this.completed >= target) this.#finish();",
+    "const all = this.completed;\n" +
     "Atomics.store(this.#words, TARGET, target);\n" +
-    "if (done >= target) this.#finish();",
+    "if (all >= target) this.#finish();",
   ],
   c: [
-    "weft__store(&c->target, target); /* (C) then look at the rows */ if " +
-    "(weft__ranges_completed(&rows) >= target) weft__work_counter_finish(c);",
-    "int32_t all = weft__ranges_completed(&rows); weft__store(&c->target, " +
-    "target); if (all >= target) weft__work_counter_finish(c);",
+    "weft__store(&c->target, target); /* (C) then look at what is done */ if " +
+    "(weft_work_counter_completed(c) >= target)",
+    "int32_t all = weft_work_counter_completed(c); " +
+    "weft__store(&c->target, target); if (all >= target)",
   ],
 }, {
   what: "does not say that all tracked tasks are done",
   by: "tracked: two work, and wait",
-  ts: ["if (rows.completed >= target) this.#finish(); } #cancel", "} #cancel"],
-  c: [
-    "if (weft__ranges_completed(&rows) >= target) " +
-    "weft__work_counter_finish(c); return 0;",
-    "(void)target; return 0;",
-  ],
+  ts: ["if (rows.done(n)) this.#look();", "rows.done(n);"],
+  c: ["if (all) weft__work_counter_look(c);", "(void)all;"],
 });
 
 /** All of them. */
-export const MUTANTS = [...PLAIN, ...ROWS, ...TRACKED];
+export const MUTANTS = [...PLAIN, ...VIEW, ...ROWS, ...TRACKED];

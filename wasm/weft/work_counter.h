@@ -1,4 +1,4 @@
-/* work_counter.h - the twin of primitives/work_counter.ts. */
+/* work_counter.h - the twin of primitives/_lock/work_counter.ts. */
 #ifndef WEFT_WORK_COUNTER_H
 #define WEFT_WORK_COUNTER_H
 
@@ -222,11 +222,10 @@ static inline bool weft_work_counter_cancelled(const weft_work_counter *c) {
 
 static inline void weft__work_counter_take_guided(weft_work_counter *c,
                                                   weft_work_range *range) {
-  int32_t agents = -c->chunk;
   int32_t next = weft__hint(&c->next); /* the exchange below checks it */
   while (next < c->total) {
     int32_t start = next;
-    int32_t share = (c->total - start) / (2 * agents);
+    int32_t share = (c->total - start) / (-2 * c->chunk);
     int32_t end = start + (share > 1 ? share : 1);
     next = weft__compare_exchange(&c->next, start, end);
     if (next != start) continue;
@@ -290,16 +289,19 @@ static inline void weft__work_counter_finish(weft_work_counter *c) {
   if (was == WEFT_WORK_COUNTER_AWAITED) weft__notify(&c->finished, WEFT__ALL);
 }
 
+/* Says that all tasks are done, if they are. */
+static inline void weft__work_counter_look(weft_work_counter *c) {
+  if (weft_work_counter_completed(c) >= weft__load(&c->target))
+    weft__work_counter_finish(c);
+}
+
 static inline int weft__work_counter_done_tracked(weft_work_counter *c,
                                                   int32_t n) {
   weft__ranges rows = weft__work_counter_rows(c);
   bool all = false;
   int result = weft__ranges_done(&rows, n, &all);
-  if (result != 0 || !all) return result;
-  /* (T) Pairs with (C), as in weft_work_counter_done. */
-  int32_t target = weft__load(&c->target);
-  if (weft__ranges_completed(&rows) >= target) weft__work_counter_finish(c);
-  return 0;
+  if (all) weft__work_counter_look(c); /* (T) pairs with (C), as below */
+  return result;
 }
 
 /* Counts n tasks as done. If they were the last ones, it wakes the agents that
@@ -338,8 +340,7 @@ static inline int weft_work_counter_wait(weft_work_counter *c,
   for (;;) {
     /* The agent that did the last task may have been terminated before it set
        `finished`. */
-    if (weft_work_counter_completed(c) >= weft__load(&c->target))
-      weft__work_counter_finish(c);
+    weft__work_counter_look(c);
     int32_t was =
         weft__compare_exchange(&c->finished, WEFT_WORK_COUNTER_RUNNING,
                                WEFT_WORK_COUNTER_AWAITED);
@@ -353,28 +354,27 @@ static inline int weft_work_counter_wait(weft_work_counter *c,
 }
 #endif
 
-static inline void weft__work_counter_cancel_tracked(weft_work_counter *c) {
+/* Hands out no more. Returns the chunks that were handed out, or -1. */
+static inline int32_t weft__work_counter_close(weft_work_counter *c) {
+  int32_t end = weft__work_counter_end(c);
+  int32_t was = weft__exchange(&c->next, end);
+  return (uint32_t)was < (uint32_t)end ? was : -1;
+}
+
+static inline int32_t weft__work_counter_close_tracked(weft_work_counter *c) {
   weft__ranges rows = weft__work_counter_rows(c);
-  int32_t units = weft__ranges_cancel(&rows);
-  if (units < 0) return;
-  int32_t target = weft__work_counter_handed_out(c, units);
-  weft__store(&c->target, target); /* (C) then look at the rows */
-  if (weft__ranges_completed(&rows) >= target) weft__work_counter_finish(c);
+  return weft__ranges_cancel(&rows);
 }
 
 /* Hands out no more tasks. Waiting ends when those that were handed out are
    done. */
 static inline void weft_work_counter_cancel(weft_work_counter *c) {
-  if (c->tracked != 0) {
-    weft__work_counter_cancel_tracked(c);
-    return;
-  }
-  int32_t end = weft__work_counter_end(c);
-  int32_t was = weft__exchange(&c->next, end);
-  if ((uint32_t)was >= (uint32_t)end) return;
-  int32_t target = weft__work_counter_handed_out(c, was);
+  int32_t units = c->tracked != 0 ? weft__work_counter_close_tracked(c)
+                                  : weft__work_counter_close(c);
+  if (units < 0) return;
+  int32_t target = weft__work_counter_handed_out(c, units);
   weft__store(&c->target, target); /* (C) then look at what is done */
-  if (weft__load(&c->done) >= target) weft__work_counter_finish(c);
+  if (weft_work_counter_completed(c) >= target) weft__work_counter_finish(c);
 }
 
 /* Gives other agents the tasks that agent `id` took and has not done, if the
