@@ -156,7 +156,7 @@ function maps(): Row[] {
       return [false, true].map((evicts) => ({
         macro: `WEFT_HASH_MAP_${evicts ? "CACHE_" : ""}BYTES(${list})`,
         call: "weft_hash_map_bytes(" +
-          `(weft_hash_map_config){${list}, 0, ${evicts}})`,
+          `(weft_hash_map_config){${list}, 0, ${evicts}, 0})`,
         bytes: bytesOf(() =>
           HashMap.byteLength({
             capacity,
