@@ -191,6 +191,19 @@ test("fires timers in virtual time, in order", async () => {
   assert.ok(result.complete);
 });
 
+test("tells calls apart by what they left to their event loop", async () => {
+  const seen = new Set<number>();
+  const result = await race.agents({ memory }, async (m) => {
+    const found = Atomics.load(words(m), 0);
+    setTimeout(() => Atomics.store(words(m), 1, found + 5), 0);
+    await Promise.resolve();
+  }, (m) => {
+    Atomics.store(words(m), 0, 1);
+  }, { after: (m) => void seen.add(words(m)[1]!) });
+  assert.ok(result.complete);
+  assert.ok(seen.has(5) && seen.has(6));
+});
+
 test("ends a timed waitAsync, and aborts by a timer", async () => {
   const seen = new Set<string>();
   const result = await race.agents({ memory }, async (m) => {

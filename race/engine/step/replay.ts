@@ -853,7 +853,9 @@ export class Engine implements Host {
     world.end(agent, answer);
     this.ended.push({ result: answer, steps });
     agent.idleFires = 0;
-    if (scenario.stateless === false) {
+    const idle = this.#isIdle(agent);
+    // What it left to its event loop may use what it has seen.
+    if (scenario.stateless === false || !idle) {
       agent.h1 = mix1(agent.h1, 77777 + bits(result));
       agent.h2 = mix2(agent.h2, 77777 + bits(result));
     } else {
@@ -861,7 +863,7 @@ export class Engine implements Host {
       agent.h2 = agent.oi * 104729 + agent.like;
     }
     // Promises and timers that are under way belong to recorded code.
-    if (scenario.stateless === true && this.#isIdle(agent)) agent.forget();
+    if (scenario.stateless === true && idle) agent.forget();
     else agent.from = agent.n;
     if (world.fault === null) this.checkInvariant();
     if (world.fault !== null) throw this.suspend();
