@@ -35,6 +35,7 @@ import { type OperationSpec, Spec, type SpecDefinition } from "./spec.ts";
 import { takesAtMost } from "./engine/state/twins.ts";
 import { show } from "./engine/values.ts";
 import { Wasm, type WasmOptions } from "./wasm/wasm.ts";
+import { Workers, type WorkerScope } from "./workers.ts";
 
 // deno-lint-ignore no-explicit-any
 type Any = any;
@@ -244,8 +245,15 @@ export function assert<Async extends boolean>(
   return assertProperty(spec, options) as Any;
 }
 
-/** The function of an agent in the free form; it returns the agent's result. */
-export type Body<M extends Memory> = (memory: M, id: number) => unknown;
+/**
+ * The function of an agent in the free form; it returns the agent's result. A
+ * worker also receives its scope.
+ */
+export type Body<M extends Memory> = (
+  memory: M,
+  id: number,
+  scope: WorkerScope,
+) => unknown;
 
 /** The memory of the free form. */
 export interface AgentsDefinition<M extends Memory> extends
@@ -255,6 +263,12 @@ export interface AgentsDefinition<M extends Memory> extends
   > {
   /** Allocates and initializes the memory. */
   readonly memory: () => M;
+  /**
+   * The agents that are workers, by the end of the address from which they are
+   * made, such as `{ "worker.js": 1 }`. Such an agent begins when another one
+   * makes a `Worker` of that address.
+   */
+  readonly workers?: Readonly<Record<string, number>>;
 }
 
 /** The options of the free form, and a check for the end. */
@@ -299,15 +313,32 @@ export type AnyAsync<B extends readonly unknown[]> = true extends {
 export function agents<
   M extends Memory,
   B extends readonly (Body<M> | AgentsOptions<M>)[],
->(definition: AgentsDefinition<M>, ...rest: B): AnyAsync<B> {
-  const [bodies, { after, ...options }] = split<Body<M>, AgentsOptions<M>>(
+>(
+  definition: AgentsDefinition<M> & {
+    readonly workers: Readonly<Record<string, number>>;
+  },
+  ...rest: B
+): Promise<Result>;
+/** Explores agents none of which is a worker. */
+export function agents<
+  M extends Memory,
+  B extends readonly (Body<M> | AgentsOptions<M>)[],
+>(definition: AgentsDefinition<M>, ...rest: B): AnyAsync<B>;
+export function agents<M extends Memory>(
+  definition: AgentsDefinition<M>,
+  ...rest: (Body<M> | AgentsOptions<M>)[]
+): Result | Promise<Result> {
+  const { workers: roles, ...defined } = definition;
+  const [given, { after, ...options }] = split<Body<M>, AgentsOptions<M>>(
     rest,
     (item) => typeof item === "function",
   );
   checkOptions(options, FREE);
-  if (bodies.length === 0) throw new TypeError("A program needs an agent");
+  if (given.length === 0) throw new TypeError("A program needs an agent");
+  const workers = roles && new Workers(roles, given.length);
+  const bodies = workers?.bodies(given) ?? given;
   const ops: Record<string, OperationSpec<M, Any, Any>> = {};
-  bodies.forEach((body, id) => {
+  bodies.forEach((body: Any, id) => {
     const same = body; // agents with the same function do the same
     ops[`agent${id}`] = { run: (m) => body(m, id), same } as OperationSpec<
       M,
@@ -316,7 +347,8 @@ export function agents<
     >;
   });
   const free = new Spec({
-    ...definition,
+    ...defined,
+    ...workers && { memory: workers.before(definition.memory) },
     agent: (memory: M) => memory,
     ops,
     stateless: true,
@@ -328,12 +360,11 @@ export function agents<
           after(memory, results.map(([result]) => result)),
     },
   });
+  if (workers !== undefined) free.scenario.hire = (url) => workers.hire(url);
   const program: Program = bodies.map((_, id) => [{ op: `agent${id}` }]);
   const result = checkProgram(free.scenario, program, options);
   const finish = (result: Result) => raise(result, program);
-  return (result instanceof Promise ? result.then(finish) : finish(result)) as
-    & Any
-    & AnyAsync<B>;
+  return result instanceof Promise ? result.then(finish) : finish(result);
 }
 
 /**

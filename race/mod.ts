@@ -66,3 +66,4 @@ export {
 } from "./spec.ts";
 export type { StressOptions, StressResult } from "./stress.ts";
 export { Wasm, type WasmExports, type WasmOptions } from "./wasm/wasm.ts";
+export type { WorkerScope } from "./workers.ts";

@@ -155,6 +155,7 @@ function scenarioOf(d: SpecDefinition<Any, Any, Any, Any>): Scenario {
     finalResults: d.final !== undefined && !takesAtMost(d.final, 1),
     words: d.words ?? {},
     stateless: d.stateless,
+    hire: null,
     async: d.async === true || isAsync(d),
   };
 }

@@ -35,6 +35,14 @@ export const CLEAR_TIMER = 19;
 /** A function is posted to the agent's event loop, or removed from it. */
 export const POST = 20;
 export const UNPOST = 21;
+/** A message is posted to a port. */
+export const SEND = 22;
+/** A channel is made; one of its ports is opened, or closed. */
+export const CHANNEL = 23;
+export const OPEN = 24;
+export const CLOSE = 25;
+/** A message arrives at a port. */
+export const ARRIVE = 26;
 
 /** The operations' names, by number. */
 export const OP_NAMES: readonly string[] = [
@@ -60,6 +68,11 @@ export const OP_NAMES: readonly string[] = [
   "clear timer",
   "post",
   "take back",
+  "postMessage",
+  "new channel",
+  "open port",
+  "close port",
+  "message",
 ];
 
 /** Whether an operation of this kind can change the word it names. */
@@ -105,7 +118,10 @@ export const KILL = 2 << 8;
 export const SPURIOUS = 3 << 8;
 /** It reads a hint that is `number` values old. */
 export const STALE = 4 << 8;
-/** The promise of one of its `waitAsync` calls settles. */
+/**
+ * The promise of one of its `waitAsync` calls settles, or a message arrives at
+ * its open port `number - 1`.
+ */
 export const SETTLE = 5 << 8;
 /** The first of its timers fires. */
 export const TIMER = 6 << 8;

@@ -48,6 +48,8 @@ export interface Scenario {
   readonly alike: boolean;
   /** Whether `final` looks at results. */
   readonly finalResults: boolean;
+  /** The worker that an address stands for. */
+  hire: ((url: string) => Any) | null;
   /** Whether operations return promises. */
   async: boolean;
 }

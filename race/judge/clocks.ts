@@ -9,7 +9,7 @@
  */
 import type { Agent } from "../engine/state/agent.ts";
 import type { RaceWatch } from "../engine/state/core.ts";
-import { CLOCK, isPlain, NOTIFY, READ, STORE, WRITE } from "../engine/kinds.ts";
+import { isPlain, NOTIFY, READ, STORE, WRITE } from "../engine/kinds.ts";
 import { I32 } from "../engine/platform/native.ts";
 
 /** The latest accesses to one location: an address and a size. */
@@ -89,10 +89,22 @@ export class Clocks implements RaceWatch {
     agent.clock[agent.id]!++;
   }
 
+  /** What `agent` knows as it posts a message. */
+  send({ clock, id }: Agent): Int32Array {
+    const known = clock.slice();
+    clock[id]!++;
+    return known;
+  }
+
+  /** A message arrives at `agent` whose sender knew this. */
+  receive({ clock }: Agent, known: Int32Array): void {
+    join(clock, known);
+  }
+
   /** Notes an operation. If it races with another, says with which. */
   access(agent: Agent, write: boolean): string | undefined {
-    const { kind, address, size, clock, id } = agent;
-    if (kind === NOTIFY || kind === CLOCK) return undefined;
+    const { kind, address, size, clock, id, target } = agent;
+    if (kind === NOTIFY || target === null) return undefined;
     const place = this.#place(address, size);
     const plain = isPlain(kind);
     if (!plain && kind !== STORE && place.published) {

@@ -12,10 +12,10 @@ import { RECOVER } from "../engine/scenario.ts";
 import { fail } from "../engine/step/steps.ts";
 
 /** The agents that cannot go on by themselves. */
-function stuckAgents({ agents }: World): Agent[] {
-  return agents.filter(({ status, inbox }) =>
-    status === k.BLOCKED || status === k.SPINNING ||
-    (status === k.IDLE && inbox.length === 0)
+function stuckAgents(world: World): Agent[] {
+  return world.agents.filter((agent) =>
+    agent.status === k.BLOCKED || agent.status === k.SPINNING ||
+    (agent.status === k.IDLE && !world.hasEvent(agent))
   );
 }
 
@@ -71,7 +71,8 @@ export function judgeQuiet(
   const firing = stuck.filter((agent) => mayFire(agent));
   if (rescue && firing.length > 0) return;
   const timed = firing.filter((agent) => !onlyLooks(agent, looks));
-  const text = stuck.map((agent) => waitText(world, agent)).join("; ");
+  const text = stuck.map((agent) => waitText(world, agent)).join("; ") +
+    leftText(world);
   if (timed.length > 0) {
     const missed = timed.filter((agent) => sleepsOnOther(agent));
     if (missed.length === 0) return;
@@ -85,6 +86,17 @@ export function judgeQuiet(
   }
   const spins = stuck.every(({ status }) => status === k.SPINNING);
   fail(engine, spins ? "livelock" : "deadlock", text);
+}
+
+/** Which messages nobody can receive, as text. */
+function leftText({ agents, letters, mail }: World): string {
+  const ports = letters.map(({ message }) => message.port);
+  const closed = [...new Set(ports)].filter((port) =>
+    !agents.some(({ open }) => open.includes(port))
+  );
+  if (closed.length === 0) return "";
+  const names = closed.map((port) => mail.nameOf(port)).join(", ");
+  return `; a message lies at ${names}, which nobody has opened`;
 }
 
 /** Whether, by the model, the agents `stuck` wait for one of `stopped`. */
@@ -224,7 +236,11 @@ const sleeper = (agent: Agent): Sleeper => ({
 
 /** How and where an agent waits, as text. */
 export function waitText(world: World, agent: Agent): string {
-  const { id, status, call, waitAddress, spinAddresses } = agent;
+  const { id, status, call, waitAddress, spinAddresses, open } = agent;
+  if (status === k.IDLE && open.length > 0) {
+    const ports = open.map((port) => world.mail.nameOf(port)).join(", ");
+    return `agent ${id} waits for a message in ${callText(call)} on ${ports}`;
+  }
   const places = (status === k.SPINNING ? spinAddresses : [waitAddress])
     .filter((address) => address >= 0)
     .map((address) => world.memory.nameOf(address))

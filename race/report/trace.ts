@@ -48,6 +48,9 @@ function sceneOf(world: World): Scene {
       waits.push(`agent ${id} has a timer that is due at ${due} ms`);
     }
   }
+  for (const { message: { port, data } } of world.letters) {
+    waits.push(`${world.mail.nameOf(port)} has to receive ${show(data)}`);
+  }
   return { memory: world.memory.content(), waits, now: world.now };
 }
 
@@ -136,6 +139,10 @@ export function describe(world: World, agent: Agent, result: Any): string {
       return `notify ${at} ${a === Infinity ? "all" : a} -> ${result}`;
     case k.CLOCK:
       return `clock -> ${result}`;
+    case k.SEND: {
+      const { data, port } = world.mail.at(a);
+      return `post ${show(data)} to ${world.mail.nameOf(port)}`;
+    }
     default:
       return `${name} ${at} ${show(a)} -> ${show(result)}`;
   }

@@ -276,7 +276,7 @@ const ROWS: [feature: string, becomes: Becomes, run: Run, named?: RegExp][] = [
     }),
   ],
   [
-    "a `MessageChannel` within an agent",
+    "a `MessageChannel` made in `memory()`, in an operation, or received",
     "simulated",
     answers(async (m) => {
       const { port1, port2 } = new MessageChannel();
@@ -306,7 +306,31 @@ const ROWS: [feature: string, becomes: Becomes, run: Run, named?: RegExp][] = [
     }),
   ],
   [
-    "`Worker`, `BroadcastChannel`, `fetch()`, `WebSocket`",
+    "a `Worker` that `workers` names",
+    "simulated",
+    () =>
+      race.agents(
+        { memory, workers: { "w.js": 1 } },
+        async (m) => {
+          const worker = new Worker("w.js");
+          await new Promise((resolve) => worker.onmessage = resolve);
+          add(m);
+        },
+        (m, _, scope) => {
+          add(m);
+          scope.postMessage("done");
+        },
+        { after: (m) => assert.is(words(m)[0], 2) },
+      ),
+  ],
+  [
+    "any other `Worker`, and its `terminate()`",
+    "refused",
+    races(() => void new Worker("data:,")),
+    /Worker/,
+  ],
+  [
+    "`BroadcastChannel`, `fetch()`, `WebSocket`",
     "refused",
     races(() => void fetch("data:,")),
     /fetch/,

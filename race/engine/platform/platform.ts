@@ -4,8 +4,10 @@
  *
  * @module
  */
-import { addListener, channelFor, Port, removeListener } from "./events.ts";
+import { clone, pack } from "./copies.ts";
+import { addListener, removeListener } from "./events.ts";
 import { isShared, U8 } from "./native.ts";
+import { channelFor } from "./ports.ts";
 import { type Host, unwrap } from "./views.ts";
 
 // deno-lint-ignore no-explicit-any
@@ -38,53 +40,6 @@ const globals = globalThis as Any;
 // ---- data that is copied ----------------------------------------------------
 
 const realClone = globals.structuredClone;
-
-/** A clone, in which shared memory and ports are the same. */
-function clone(value: Any, options?: Any): Any {
-  const kept: Any[] = [];
-  const mark = `shared memory ${kept.length} \u0000`;
-  /**
-   * Copies plain data; `change` returns `undefined` for values it leaves alone.
-   */
-  const copy = (value: Any, change: (value: Any) => Any): Any => {
-    const seen = new Map<Any, Any>();
-    const deep = (value: Any): Any => {
-      const changed = change(value);
-      if (changed !== undefined) return changed;
-      if (typeof value !== "object" || value === null) return value;
-      const known = seen.get(value);
-      if (known !== undefined) return known;
-      const proto = Object.getPrototypeOf(value);
-      const plain = proto === Object.prototype || proto === null;
-      if (!plain && !Array.isArray(value)) return value;
-      const out: Any = plain ? {} : [];
-      seen.set(value, out);
-      for (const key of Object.keys(value)) out[key] = deep(value[key]);
-      return out;
-    };
-    return deep(value);
-  };
-  const marked = copy(value, (item) => {
-    const real = unwrap(item);
-    if (
-      isShared(real) || isShared(real?.buffer) || real instanceof Port
-    ) {
-      return mark + (kept.push(real) - 1);
-    }
-  });
-  return copy(realClone(marked, options), (item) => {
-    if (typeof item !== "string" || !item.startsWith(mark)) return undefined;
-    const old = kept[Number(item.slice(mark.length))];
-    if (isShared(old) || old instanceof Port) return old;
-    const { buffer, byteOffset, byteLength, length } = old;
-    // The global constructors make views whose accesses can be seen.
-    return new globals[old[Symbol.toStringTag]](
-      buffer,
-      byteOffset,
-      length ?? byteLength,
-    );
-  });
-}
 
 function texts(running: () => Host | null): Patch[] {
   const { encodeInto } = TextEncoder.prototype;
@@ -255,7 +210,7 @@ function events(running: () => Host | null): Patch[] {
     {
       on: globals,
       key: "MessageChannel",
-      value: channelFor(running, clone),
+      value: channelFor(pack),
     },
     {
       on: EventTarget.prototype,
@@ -303,11 +258,12 @@ function refusals(running: () => Host | null): Patch[] {
     const real = on?.[key];
     if (typeof real !== "function") return [];
     const check = () => running()?.refuse(`Cannot explore ${name}: ${BEYOND}`);
+    const hire = (args: Any[]): Any =>
+      key === "Worker" ? running()?.hire(String(args[0])) : undefined;
     const value = new Proxy(real, {
       apply: (fn, self, args) => (check(), Reflect.apply(fn, self, args)),
-      construct: (fn, args, by) => (
-        check(), Reflect.construct(fn, args, by)
-      ),
+      construct: (fn, args, by) =>
+        hire(args) ?? (check(), Reflect.construct(fn, args, by)),
     });
     return [{ on, key, value }];
   };

@@ -9,6 +9,7 @@
  * @module
  */
 import { READ, WRITE } from "../kinds.ts";
+import type { PostOffice } from "./office.ts";
 import type { Region } from "../region.ts";
 import { isShared, RealViews } from "./native.ts";
 
@@ -16,7 +17,9 @@ import { isShared, RealViews } from "./native.ts";
 type Any = any;
 
 /** The engine, as the stand-ins see it. */
-export interface Host {
+export interface Host extends PostOffice {
+  /** Whether memory and handles are being made for the first time. */
+  readonly setting: boolean;
   /** Whether code of a simulated agent is on the stack. */
   readonly running: boolean;
   /** Does an operation of the agent on the stack. */
@@ -48,6 +51,8 @@ export interface Host {
   unpost(id: number): void;
   /** Calls a function of the agent that the platform would call. */
   guard(fn: () => unknown): void;
+  /** The worker that an address stands for, if there is one. */
+  hire(url: string): Any;
   /** A random number that is the same in each replay. */
   random(): number;
   /** The stand-in for a view; it is kept if it is part of a handle. */

@@ -43,6 +43,7 @@ export interface Snapshot {
   readonly spinAddresses: readonly number[];
   readonly inbox: readonly Delivery[];
   readonly timers: readonly Timer[];
+  readonly open: readonly number[];
   readonly serial: number;
   readonly idleFires: number;
   readonly fires: number;
@@ -79,6 +80,9 @@ export interface Access {
   readonly address: number;
   readonly size: number;
 }
+
+/** No ports. */
+const NO_PORTS: readonly number[] = [];
 
 /** No plain accesses. */
 export const NO_ACCESS: readonly Access[] = [];
@@ -251,6 +255,8 @@ export class Agent {
   /** Events that wait in its event loop. */
   inbox: readonly Delivery[] = [];
   timers: readonly Timer[] = [];
+  /** The ports at which messages can arrive at it. */
+  open: readonly number[] = NO_PORTS;
   /** The number of its next promise or timer. */
   serial = 0;
   /** How many timers in a row fired without any effect. */
@@ -313,6 +319,8 @@ export class Agent {
   /** Stand-ins for the views that its handle is made of. */
   views: Any[] = [];
   viewsMade = 0;
+  /** How many channels were made since the making of its handle began. */
+  channelsMade = 0;
   /** After how many timers in a row it is tired: see IDLE_FIRES. */
   patience = IDLE_FIRES;
   /** Its vector clock, if clocks are used to look for data races. */
@@ -360,6 +368,7 @@ export class Agent {
     this.spinAddresses = [];
     this.inbox = [];
     this.timers = [];
+    this.open = NO_PORTS;
     this.serial = this.idleFires = this.fires = 0;
     this.after1 = [];
     this.after2 = [];
@@ -472,6 +481,7 @@ export class Agent {
       spinAddresses: this.spinAddresses,
       inbox: this.inbox,
       timers: this.timers,
+      open: this.open,
       serial: this.serial,
       fires: this.fires,
       after1: this.after1,
@@ -523,6 +533,7 @@ export class Agent {
     this.spinAddresses = s.spinAddresses;
     this.inbox = s.inbox;
     this.timers = s.timers;
+    this.open = s.open;
     this.serial = s.serial;
     this.idleFires = s.idleFires;
     this.fires = s.fires;

@@ -9,6 +9,7 @@ import type { Hints, HintState } from "./hints.ts";
 import * as k from "../kinds.ts";
 import { type FailureKind, Fault, Unsupported } from "../kinds.ts";
 import type { Call } from "../model.ts";
+import { hasMail, type Letter, Mail, nextTo, posted } from "./mail.ts";
 import { DELIVERED, type Memo, REFRESHED, RESUMED, WOKEN } from "./memo.ts";
 import type { Region } from "../region.ts";
 import { FREED, Memory } from "./memory.ts";
@@ -33,6 +34,7 @@ interface Waiter {
  */
 export interface Around {
   readonly waiters: readonly Waiter[];
+  readonly letters: readonly Letter[];
   readonly now: number;
   readonly budget: Budget;
   readonly hints: HintState | null;
@@ -122,6 +124,10 @@ export interface RaceWatch {
   access(agent: Agent, write: boolean): string | undefined;
   /** `woken` has been notified by `agent`. */
   wake(agent: Agent, woken: Agent): void;
+  /** What `agent` knows as it posts a message. */
+  send(agent: Agent): Int32Array;
+  /** A message arrives at `agent` whose sender knew this. */
+  receive(agent: Agent, clock: Int32Array): void;
 }
 
 /** Records what happens in an execution, to show it. */
@@ -154,8 +160,12 @@ export const NO_BUDGET: Budget = { timeouts: 0, spurious: 0, kills: 0 };
 /** Memory as it was at the start. */
 const NO_WORDS = new I32(0);
 
+/** No messages are on their way. */
+const NO_LETTERS: readonly Letter[] = [];
+
 const NOTHING_AROUND: Around = {
   waiters: [],
+  letters: NO_LETTERS,
   now: 0,
   budget: NO_BUDGET,
   hints: null,
@@ -166,6 +176,9 @@ export class World {
   agents: Agent[] = [];
   readonly memory: Memory = new Memory();
   waiters: readonly Waiter[] = [];
+  /** Messages on their way, and all that there are. */
+  letters: readonly Letter[] = NO_LETTERS;
+  readonly mail: Mail = new Mail();
   now = 0;
   /** The number of the judge's frontier. */
   frontier = 0;
@@ -210,6 +223,7 @@ export class World {
   reset(): void {
     this.memory.restore(NO_WORDS);
     this.waiters = [];
+    this.letters = NO_LETTERS;
     this.now = this.steps = 0;
     this.fault = null;
     this.changed = this.began = this.ended = false;
@@ -238,19 +252,21 @@ export class World {
 
   /** What is around now. */
   around(): Around {
-    const { waiters, now, budget } = this;
+    const { waiters, letters, now, budget } = this;
     const hints = this.hints?.save() ?? null;
     const old = this.#around;
     const same = old.waiters === waiters && old.now === now &&
-      old.budget === budget && old.hints === hints;
-    return same ? old : this.#around = { waiters, now, budget, hints };
+      old.budget === budget && old.hints === hints && old.letters === letters;
+    if (same) return old;
+    return this.#around = { waiters, letters, now, budget, hints };
   }
 
   /** Comes back to a state whose memory is restored. */
   enter(frontier: number, around: Around): void {
-    const { waiters, now, budget, hints } = around;
+    const { waiters, letters, now, budget, hints } = around;
     this.#around = around;
     this.waiters = waiters;
+    this.letters = letters;
     this.now = now;
     this.budget = budget;
     this.frontier = frontier;
@@ -274,6 +290,11 @@ export class World {
     for (let i = 0; i < agents.length; i++) states[i] = agents[i]!.save();
     this.keyOf(out, states, this.frontier, withResults, twins);
     this.hints?.hash(out);
+    for (const { message, view } of this.letters) {
+      out[0] = mix1(out[0]!, message.id);
+      out[1] = mix2(out[1]!, message.id);
+      if (view !== null) this.hints?.hashView(out, view);
+    }
   }
 
   /**
@@ -360,7 +381,7 @@ export class World {
         this.fail("data-race", this.#raceText(agent, other));
       }
     }
-    if (this.hints !== null && kind !== k.NOTIFY && kind !== k.CLOCK) {
+    if (this.hints !== null && target !== null && kind !== k.NOTIFY) {
       this.hints.after(agent, wrote);
     }
     this.trace?.step(this, agent, result, wrote, age);
@@ -389,7 +410,8 @@ export class World {
     const { kind } = agent;
     if (result !== BLOCK) this.note(agent, result);
     if (this.keepsPlain) agent.plain = this.#plainAfter(agent);
-    if (kind === k.NOTIFY || kind === k.WRITE) agent.pure = 0;
+    const tells = kind === k.NOTIFY || kind === k.WRITE || kind === k.SEND;
+    if (tells) agent.pure = 0;
     else agent.pure++;
     if (!changed || kind === k.NOTIFY) return;
     agent.pure = 0;
@@ -429,6 +451,7 @@ export class World {
 
   #effect(agent: Agent, age: number): Any {
     const { a, index, kind } = agent;
+    if (kind === k.SEND) return this.#post(agent);
     const view = agent.target!.view;
     switch (kind) {
       case k.LOAD:
@@ -506,6 +529,31 @@ export class World {
     if (count > 0) this.waiters = left;
     this.changed = count > 0;
     return count;
+  }
+
+  /** Posts a message; the ports that it carries are no longer the sender's. */
+  #post(agent: Agent): void {
+    const message = this.mail.at(agent.a);
+    const clock = this.clocks?.send(agent) ?? null;
+    const view = this.hints?.viewOf(agent) ?? null;
+    this.letters = posted(this.letters, { message, clock, view });
+    const { ports } = message;
+    agent.open = agent.open.filter((port) => !ports.includes(port));
+    this.changed = true;
+  }
+
+  /** The next message to `port` arrives at `agent`. */
+  arrive(agent: Agent, port: number): Letter {
+    const letter = nextTo(this.letters, port)!;
+    this.letters = this.letters.filter((other) => other !== letter);
+    if (letter.clock !== null) this.clocks?.receive(agent, letter.clock);
+    if (letter.view !== null) this.hints?.receive(agent, letter.view);
+    return letter;
+  }
+
+  /** Whether an event waits in an agent's event loop, or a message for it. */
+  hasEvent({ inbox, open }: Agent): boolean {
+    return inbox.length > 0 || hasMail(this.letters, open);
   }
 
   /** Puts a settled promise into an agent's event queue. */
@@ -710,6 +758,10 @@ export function hashAgent(agent: Snapshot): void {
   for (const { promise, value } of agent.inbox) {
     a = mix1(a, promise + 7);
     b = mix2(b, promise + bits(value));
+  }
+  for (const port of agent.open) {
+    a = mix1(a, port + 3);
+    b = mix2(b, port + 3);
   }
   for (const { id, due } of agent.timers) {
     a = mix1(mix1(a, id), bits(due));

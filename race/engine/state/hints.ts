@@ -37,7 +37,7 @@ interface Word {
 }
 
 /** By hint: the time of the oldest write that may still be seen; 0 if missing. */
-type View = readonly number[];
+export type View = readonly number[];
 
 /** Everything that a state keeps of hints. It never changes. */
 export interface HintState {
@@ -220,6 +220,34 @@ export class Hints {
     const now = joined(view, views[agent.id]);
     if (now !== view) {
       this.#become(words, replaced(views, woken.id, now), released);
+    }
+  }
+
+  /** What `agent` must know of hints. */
+  viewOf(agent: Agent): View {
+    return this.#state.views[agent.id]!;
+  }
+
+  /** `agent` learns what another one knew. */
+  receive(agent: Agent, known: View): void {
+    const { words, views, released } = this.#state;
+    const view = views[agent.id]!;
+    const now = joined(view, known);
+    if (now === view) return;
+    this.#become(words, replaced(views, agent.id, now), released);
+  }
+
+  /** Adds to two hashes what an agent that learns `view` could still read. */
+  hashView(hashes: Int32Array, view: View): void {
+    const { words } = this.#state;
+    for (let slot = 0; slot < words.length; slot++) {
+      const word = words[slot];
+      if (word === undefined || word.values.length === 1) continue;
+      const { length } = word.values;
+      const old = word.first + length - 1 - (view[slot] ?? 0);
+      const place = this.#hints[slot]! ^ Math.min(old, length - 1) << 20;
+      hashes[0] = mix1(hashes[0]!, place);
+      hashes[1] = mix2(hashes[1]!, place);
     }
   }
 

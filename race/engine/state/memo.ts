@@ -35,6 +35,8 @@ export const DELIVERED = 10 << 8;
 export const REFRESHED = 11 << 8;
 /** It recovers what a terminated agent left behind. */
 export const RECOVERS = 12 << 8;
+/** A message arrives at it: this, and 4,096 times the message's number. */
+export const ARRIVES = 13 << 8;
 
 /**
  * So often is an agent run for the same step. If it does something else, it
@@ -142,6 +144,7 @@ export function isSame(a: Snapshot, b: Snapshot): boolean {
     a.ends === b.ends && a.looping === b.looping &&
     samePlain(a.plain, b.plain) &&
     a.inbox.length + b.inbox.length + a.timers.length + b.timers.length === 0 &&
+    a.open.length + b.open.length === 0 &&
     a.results.length === b.results.length &&
     a.results.every((result, i) => Object.is(result, b.results[i]));
 }

@@ -147,7 +147,7 @@ export function fireAlone(engine: Loner, agent: Agent): boolean {
     return alone!.operations++ <= OPERATIONS;
   }
   const [timer] = agent.timers;
-  if (timer === undefined) {
+  if (timer === undefined || world.hasEvent(agent)) {
     alone!.ended = true;
     return false;
   }

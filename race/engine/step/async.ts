@@ -13,7 +13,9 @@ import { callText } from "../state/core.ts";
 import * as k from "../kinds.ts";
 import { Unsupported } from "../kinds.ts";
 import { realSetTimeout } from "../platform/native.ts";
+import { clone, pack } from "../platform/copies.ts";
 import { lendAll, takeBack } from "../platform/guests.ts";
+import { portOf } from "../platform/ports.ts";
 import type { Engine } from "./replay.ts";
 import { TOKEN } from "../signals.ts";
 
@@ -52,6 +54,7 @@ async function activate(engine: Engine, agent: Agent): Promise<void> {
   agent.snapshot = null;
   agent.pos = agent.drawn = agent.allocations = 0;
   settlers.clear();
+  engine.ports.clear();
   lendAll(engine);
   let finished = false;
   program(engine, agent).then(() => finished = true, (error) => {
@@ -109,9 +112,10 @@ const OUTSIDE = 250;
 /** Whether no simulated event can make the agent go on. */
 function awaitsNothing(
   { world, closed }: Engine,
-  { id, inbox, timers }: Agent,
+  { id, inbox, timers, open }: Agent,
 ): boolean {
-  if (inbox.length + timers.length > 0 || closed.has(id)) return false;
+  const simulated = inbox.length + timers.length + open.length > 0;
+  if (simulated || closed.has(id)) return false;
   if (world.waiters.some(({ agent }) => agent === id)) return false;
   closed.add(id);
   return true;
@@ -121,16 +125,26 @@ function awaitsNothing(
 function event(engine: Engine, agent: Agent): boolean {
   const { pos } = agent;
   const signature = agent.sig[pos]!;
-  if (signature % 32 !== k.EVENT) return false;
+  const kind = signature % 32;
+  if (kind !== k.EVENT && kind !== k.ARRIVE) return false;
   const settle = engine.settlers.get(Math.floor(signature / 32));
   agent.pos = pos + 1;
   try {
-    settle?.(agent.res[pos]);
+    if (kind === k.ARRIVE) deliver(engine, agent.res[pos]);
+    else settle?.(agent.res[pos]);
   } catch (error) {
     if (engine.unwinding) return true;
     threw(engine, agent, error);
   }
   return true;
+}
+
+/** Hands a message that has arrived to the agent on the stack. */
+function deliver(engine: Engine, id: number): void {
+  const { data, port, ports } = engine.world.mail.at(id);
+  for (const other of ports) engine.ports.delete(other);
+  const came = ports.map((port) => portOf(port, pack));
+  portOf(port, pack).deliver(clone(data), came);
 }
 
 /** Handles an error that the agent's code threw. */

@@ -6,6 +6,7 @@
 import type { Agent, Snapshot } from "../state/agent.ts";
 import type { World } from "../state/core.ts";
 import * as k from "../kinds.ts";
+import { nextTo } from "../state/mail.ts";
 import { I32 } from "../platform/native.ts";
 import type { Engine } from "./replay.ts";
 
@@ -71,6 +72,11 @@ export function choices(
       }
     } else if (status === k.IDLE || status === k.DONE) {
       if (agent.inbox.length > 0) out.add(id | k.SETTLE);
+      const { open } = agent;
+      for (let i = 0; i < open.length; i++) {
+        const some = nextTo(world.letters, open[i]!) !== undefined;
+        if (some) out.add(id | k.SETTLE | i + 1 << 12);
+      }
     }
   }
   out.live = out.count;

@@ -73,7 +73,7 @@ export class Handles {
     const engine = this.#engine;
     const { current } = engine;
     engine.current = this.#agent = agent;
-    this.#at = agent.viewsMade = 0;
+    this.#at = agent.viewsMade = agent.channelsMade = 0;
     agent.identity = { id: agent.id + 1 };
     try {
       return engine.scenario.agent(engine.memory, agent.id);

@@ -42,6 +42,8 @@ import {
 } from "../signals.ts";
 import { borrowedBy, capturedBy, placeOf, siteOf, stackOf } from "../sites.ts";
 import { Spins } from "./spins.ts";
+import { closePort, newChannel, openPort, send } from "../state/post.ts";
+import { freshPort, type PortState } from "../platform/office.ts";
 import {
   clearTimer,
   post,
@@ -210,6 +212,8 @@ export class Engine implements Host {
   readonly closed: Set<number> = new Set();
   /** Promises and timers of the agent on the stack. */
   settlers = new Map<number, (value: unknown) => void>();
+  /** What the agent on the stack has done with ports. */
+  readonly ports: Map<number, PortState> = new Map();
   readonly recoverer: Agent | null = null;
   /** By terminated agent: what the recoverer does. */
   readonly recoveries: Call[][] = [];
@@ -486,11 +490,21 @@ export class Engine implements Host {
     agent.a = a;
     agent.b = b;
     agent.timeout = timeout;
+    if (kind === k.SEND) this.#mustBeReal();
     if (this.walk !== null) return step(this, agent);
     if (this.look !== null) return peek(this, agent);
     agent.snapshot = null;
     if (this.alone !== null) return doAlone(this, agent);
     return this.#reach(agent);
+  }
+
+  /** Suspends the agent on the stack, if it is only tried out. */
+  #mustBeReal(): void {
+    const { walk, look, alone } = this;
+    if (walk !== null) leave(this);
+    if (look !== null) look.escaped = true;
+    if (alone !== null) alone.ended = true;
+    if (look !== null || alone !== null) throw this.suspend();
   }
 
   /** Does a `waitAsync` of the agent on the stack. */
@@ -523,6 +537,43 @@ export class Engine implements Host {
   /** Removes a posted function. */
   unpost(id: number): void {
     unpost(this, id);
+  }
+
+  /** What the agent on the stack has done with a port. */
+  portState(port: number): PortState {
+    let state = this.ports.get(port);
+    if (state === undefined) this.ports.set(port, state = freshPort());
+    return state;
+  }
+
+  /** The number of a new channel. */
+  newChannel(): number {
+    return newChannel(this);
+  }
+
+  /** Gives a port a name for reports. */
+  namePort(port: number, name: string): void {
+    this.world.mail.rename(port, name);
+  }
+
+  /** The worker that an address stands for, if there is one. */
+  hire(url: string): Any {
+    return this.scenario.hire?.(url);
+  }
+
+  /** Posts data to a port. */
+  send(to: number, key: string, data: Any, ports: number[]): void {
+    send(this, to, key, data, ports);
+  }
+
+  /** Lets messages arrive at a port from now on. */
+  openPort(port: number): void {
+    openPort(this, port);
+  }
+
+  /** Lets no more messages arrive at a port. */
+  closePort(port: number): void {
+    closePort(this, port);
   }
 
   /** Calls a function of the agent that the platform would call. */
@@ -869,8 +920,8 @@ export class Engine implements Host {
     if (world.fault !== null) throw this.suspend();
   }
 
-  #isIdle({ id, inbox, timers }: Agent): boolean {
-    return inbox.length === 0 && timers.length === 0 &&
+  #isIdle({ id, inbox, timers, open }: Agent): boolean {
+    return inbox.length + timers.length + open.length === 0 &&
       !this.world.waiters.some(({ agent }) => agent === id);
   }
 
@@ -908,6 +959,7 @@ export class Engine implements Host {
     this.unwinding = false;
     this.#promised = false;
     this.#constants = 0;
+    this.ports.clear();
     agent.snapshot = null;
     this.rewind(agent);
     try {

@@ -17,6 +17,7 @@ import { type FailureKind, Fault } from "../kinds.ts";
 import type { Engine, Steps } from "./replay.ts";
 import {
   agrees,
+  ARRIVES,
   CHANGED,
   ENOUGH,
   isSame,
@@ -24,7 +25,9 @@ import {
   RECOVERS,
   STALE_READ,
 } from "../state/memo.ts";
+import type { Letter } from "../state/mail.ts";
 import { MESSAGE } from "../state/timers.ts";
+import { show } from "../values.ts";
 import { RECOVER } from "../scenario.ts";
 
 /** Runs every agent to its first operation. */
@@ -108,8 +111,13 @@ export function start(engine: Engine, code: number, inline: boolean): boolean {
     const age = action === k.STALE ? k.numberOf(code) : 0;
     return step(engine, memo, agent, age) && wake(engine);
   }
-  world.prepare(agent, action);
-  unusual(engine, agent, action);
+  const letter = action === k.SETTLE && k.numberOf(code) > 0
+    ? world.arrive(agent, agent.open[k.numberOf(code) - 1]!)
+    : undefined;
+  const cause = letter === undefined ? action : causeOf(letter);
+  world.prepare(agent, cause);
+  if (letter !== undefined) arrive(engine, agent, letter);
+  else unusual(engine, agent, action);
   const from = agent.before;
   if (from !== null && !world.woken.includes(agent)) {
     // The agent has changed without being run.
@@ -300,6 +308,21 @@ function unusual(engine: Engine, agent: Agent, action: number): void {
   event(engine, agent, timer.id, undefined);
 }
 
+const causeOf = ({ message }: Letter): number => ARRIVES + message.id * 0x1000;
+
+/** A message arrives at an agent. */
+function arrive({ world }: Engine, agent: Agent, { message }: Letter): void {
+  const { id, port, data } = message;
+  agent.snapshot = null;
+  const text = `(${world.mail.nameOf(port)} receives ${show(data)})`;
+  world.trace?.row(world, agent, "event", text);
+  agent.kind = k.ARRIVE;
+  agent.address = port;
+  world.note(agent, id);
+  agent.record(signature(k.ARRIVE, port), 0, id);
+  world.woken.push(agent);
+}
+
 /**
  * Runs an event of the agent's loop, which replays then take from the record.
  */
@@ -323,6 +346,7 @@ function kill(engine: Engine, agent: Agent): void {
   world.leave(agent);
   agent.status = k.KILLED;
   agent.inbox = [];
+  agent.open = [];
   agent.timers = [];
   agent.deadline = Infinity;
   world.trace?.row(world, agent, "event", "(terminated here)");
@@ -371,11 +395,11 @@ export function fail(
 
 /** Whether nothing can happen any more unless time passes. */
 function isQuiet(world: World): boolean {
-  for (const { status, inbox } of world.agents) {
+  for (const agent of world.agents) {
+    const { status } = agent;
     if (status === k.READY) return false;
-    if (inbox.length > 0 && (status === k.IDLE || status === k.DONE)) {
-      return false;
-    }
+    if (status !== k.IDLE && status !== k.DONE) continue;
+    if (world.hasEvent(agent)) return false;
   }
   return true;
 }

@@ -1,0 +1,97 @@
+/**
+ * What agents do with ports. To post is a step, like an operation on memory.
+ * Everything else concerns one agent only.
+ *
+ * @module
+ */
+import type { Agent } from "./agent.ts";
+import type { World } from "./core.ts";
+import * as k from "../kinds.ts";
+import type { Target } from "../platform/views.ts";
+
+// deno-lint-ignore no-explicit-any
+type Any = any;
+
+/** The parts of the engine that ports need. */
+export interface Office {
+  readonly world: World;
+  readonly current: Agent | null;
+  /** Whether handles are made. */
+  readonly handles: { readonly making: boolean };
+  /** Notes that the agent on the stack needs an event loop. */
+  needAsync(): void;
+  /** Does an operation of the agent on the stack. */
+  operate(
+    kind: number,
+    target: Target | null,
+    index: number,
+    a: Any,
+    b: Any,
+    timeout: number,
+  ): Any;
+  /** Does something that concerns one agent only, so no other can step in. */
+  local(kind: number, a: number, perform: (agent: Agent) => Any): Any;
+  /** Ends the exploration, because the code cannot be simulated. */
+  refuse(message: string): never;
+}
+
+/** How many channels `memory()` has made, by the mail of its exploration. */
+const made = new WeakMap<object, number>();
+
+/** The number of a new channel; each replay gets the same. */
+export function newChannel(engine: Office): number {
+  const { world: { mail }, current: agent, handles } = engine;
+  if (agent === null) {
+    const at = made.get(mail) ?? 0;
+    made.set(mail, at + 1);
+    return mail.channel(`memory ${at}`);
+  }
+  if (handles.making) {
+    return mail.channel(`handle ${agent.id} ${agent.channelsMade++}`);
+  }
+  engine.needAsync();
+  const at: number = engine.local(k.CHANNEL, 0, (agent) => agent.serial++);
+  return mail.channel(`agent ${agent.id} ${at}`);
+}
+
+/** Posts data to the port `to`; `ports` go along with it. */
+export function send(
+  engine: Office,
+  to: number,
+  key: string,
+  data: Any,
+  ports: number[],
+): void {
+  if (engine.handles.making) refuseEarly(engine, "post a message");
+  engine.needAsync();
+  const { id } = engine.world.mail.message(to, key, data, ports);
+  engine.operate(k.SEND, null, 0, id, 0, Infinity);
+}
+
+/** Lets messages arrive at a port from now on. */
+export function openPort(engine: Office, port: number): void {
+  if (engine.handles.making) refuseEarly(engine, "listen to a port");
+  engine.needAsync();
+  engine.local(k.OPEN, port, (agent) => {
+    const { agents, mail } = engine.world;
+    const other = agents.find(({ open }) => open.includes(port));
+    if (other !== undefined && other !== agent) {
+      engine.refuse(
+        `Cannot explore ${mail.nameOf(port)}: agents ${other.id} and ` +
+          `${agent.id} both listen to it. A port belongs to one agent`,
+      );
+    }
+    agent.open = [...agent.open, port];
+  });
+}
+
+/** Lets no more messages arrive at a port. */
+export function closePort(engine: Office, port: number): void {
+  engine.local(k.CLOSE, port, (agent) => {
+    agent.open = agent.open.filter((other) => other !== port);
+  });
+}
+
+function refuseEarly(engine: Office, what: string): void {
+  engine.refuse(`Cannot ${what} in agent(): do it in an operation`);
+}

@@ -1,0 +1,491 @@
+// Tests messages between agents: channels, workers, order, and what goes along
+// with a message.
+import * as assert from "uvu/assert";
+import { race, RaceError } from "../../race/mod.ts";
+import type { Result } from "../../race/mod.ts";
+import { suite } from "../_run/harness.ts";
+
+const test = suite("race messages");
+
+// deno-lint-ignore no-explicit-any
+type Any = any;
+
+const words = (memory: SharedArrayBuffer) => new Int32Array(memory);
+
+/** The channel of the program that is explored. */
+let channel: MessageChannel;
+
+const memory = () => {
+  channel = new MessageChannel();
+  return new SharedArrayBuffer(16);
+};
+
+/** The data of the next message. */
+const next = (port: MessagePort): Promise<Any> =>
+  new Promise((resolve) => {
+    port.onmessage = ({ data }) => {
+      port.onmessage = null;
+      resolve(data);
+    };
+  });
+
+/** The first message of a listener, without `start()`. */
+const heard = (port: MessagePort): Promise<Any> =>
+  new Promise((resolve) => {
+    port.addEventListener("message", ({ data }) => resolve(data));
+  });
+
+const sleep = (ms: number): Promise<void> =>
+  new Promise((resolve) => setTimeout(resolve, ms));
+
+async function failureOf(run: () => unknown): Promise<RaceError> {
+  try {
+    await run();
+  } catch (error) {
+    assert.instance(error, RaceError, String(error));
+    return error as RaceError;
+  }
+  throw new Error("It did not fail");
+}
+
+/** Explores agents that must be right in every interleaving. */
+async function holds(run: () => unknown): Promise<Result> {
+  const result = await run() as Result;
+  assert.ok(result.complete, result.summary);
+  return result;
+}
+
+for (const sample of [undefined, "random"] as const) {
+  const how = sample === undefined
+    ? { time: 20_000 }
+    : { sample, runs: 50 } as const;
+  const told = sample === undefined ? "every order" : "samples";
+
+  test(`what was written before a message is ordered, in ${told}`, async () => {
+    const result = await (race.agents({ memory }, (m) => {
+      words(m)[0] = 7;
+      channel.port1.postMessage("ready");
+    }, async (m) => {
+      await next(channel.port2);
+      return words(m)[0];
+    }, { ...how }));
+    assert.is(result.complete, sample === undefined);
+  });
+
+  test(`a message before the write is a data race, in ${told}`, async () => {
+    const error = await failureOf(() =>
+      race.agents({ memory }, (m) => {
+        channel.port1.postMessage("ready");
+        words(m)[0] = 7;
+      }, async (m) => {
+        await next(channel.port2);
+        return words(m)[0];
+      }, { ...how })
+    );
+    assert.is(error.kind, "data-race");
+  });
+}
+
+test("a message is a step of its sender, its arrival one of the receiver", async () => {
+  const error = await failureOf(() =>
+    race.agents(
+      { memory },
+      (m) => {
+        channel.port1.postMessage({ n: 1 });
+        Atomics.store(words(m), 0, 7);
+      },
+      async (m) => {
+        await next(channel.port2);
+        return Atomics.load(words(m), 0);
+      },
+      { after: (_, [, n]) => n === 0 ? "too early" : undefined },
+    )
+  );
+  assert.is(error.kind, "invariant");
+  assert.match(error.message, /post \{ n: 1 \} to port2 of channel 0/);
+  assert.match(error.message, /\(port2 of channel 0 receives \{ n: 1 \}\)/);
+  assert.match(error.schedule, /1a1/);
+});
+
+test("a failure is replayed by its schedule", async () => {
+  const spec = race.spec({
+    async: true,
+    memory,
+    agent: words,
+    ops: {
+      post: {
+        run: async (w: Int32Array) => {
+          channel.port1.postMessage(1);
+          await null;
+          w[0] = 1;
+        },
+      },
+      read: {
+        run: async (w: Int32Array) => {
+          await next(channel.port2);
+          return w[0];
+        },
+      },
+    },
+  });
+  const { failure } = await race.check(spec, [["post"]], [["read"]]);
+  assert.is(failure?.kind, "data-race");
+  const program = [[["post"]], [["read"]]] as const;
+  const again = await race.replay(spec, program, failure!.schedule);
+  assert.is(again.failure?.kind, "data-race");
+});
+
+test("a port keeps its order, and ports interleave", async () => {
+  const orders = new Set<string>();
+  let other: MessageChannel;
+  await holds(() =>
+    race.agents(
+      {
+        memory: () => {
+          other = new MessageChannel();
+          return memory();
+        },
+      },
+      () => {
+        channel.port1.postMessage(1);
+        channel.port1.postMessage(2);
+        other.port1.postMessage(3);
+      },
+      async () => {
+        const got: number[] = [];
+        await new Promise<void>((resolve) => {
+          const take = ({ data }: MessageEvent) => {
+            if (got.push(data) === 3) resolve();
+          };
+          channel.port2.onmessage = take;
+          other.port2.onmessage = take;
+        });
+        return got.join();
+      },
+      {
+        after: (_, [, got]) => {
+          if (typeof got === "string") orders.add(got);
+        },
+      },
+    )
+  );
+  assert.equal([...orders].sort(), ["1,2,3", "1,3,2", "3,1,2"]);
+});
+
+test("messages of two senders arrive in both orders", async () => {
+  const orders = new Set<string>();
+  const post = (n: number) => () => channel.port1.postMessage(n);
+  await holds(() =>
+    race.agents({ memory }, post(1), post(2), async () => {
+      const first = await next(channel.port2);
+      return `${first},${await next(channel.port2)}`;
+    }, {
+      after: (_, [, , got]) => {
+        if (typeof got === "string") orders.add(got);
+      },
+    })
+  );
+  // A message between the two listeners is not heard: see below.
+  assert.ok(orders.has("1,2") && orders.has("2,1"));
+});
+
+// ---- who waits ---------------------------------------------------------------
+
+test("a message before its listener is lost, and the report says who waits", async () => {
+  const error = await failureOf(() =>
+    race.agents({ memory }, () => channel.port1.postMessage("go"), async () => {
+      channel.port2.start();
+      await sleep(1); // it may arrive here
+      await heard(channel.port2);
+    })
+  );
+  assert.is(error.kind, "deadlock");
+  const text = "agent 1 waits for a message in agent1() on port2 of channel 0";
+  assert.ok(error.message.includes(text), error.message);
+});
+
+test("a port that is opened with its listener loses no message", async () => {
+  await holds(() =>
+    race.agents({ memory }, () => channel.port1.postMessage("go"), async () => {
+      await sleep(1);
+      await next(channel.port2);
+    })
+  );
+});
+
+test("a port that is never started receives nothing, and is named", async () => {
+  const error = await failureOf(() =>
+    race.agents({ memory }, () => channel.port1.postMessage("go"), async () => {
+      await heard(channel.port2);
+    })
+  );
+  assert.is(error.kind, "deadlock");
+  const text = "a message lies at port2 of channel 0, which nobody has opened";
+  assert.ok(error.message.includes(text), error.message);
+});
+
+test("two agents that each wait for the other's message first", async () => {
+  const error = await failureOf(() =>
+    race.agents({ memory }, async () => {
+      await next(channel.port1);
+      channel.port1.postMessage(1);
+    }, async () => {
+      await next(channel.port2);
+      channel.port2.postMessage(2);
+    })
+  );
+  assert.is(error.kind, "deadlock");
+  assert.match(error.message, /agent 0 waits for a message .* on port1/);
+  assert.match(error.message, /agent 1 waits for a message .* on port2/);
+});
+
+test("a call that is over still receives messages", async () => {
+  const seen = new Set<unknown>();
+  await holds(() =>
+    race.agents({ memory }, async (m) => {
+      await Promise.resolve();
+      channel.port2.onmessage = ({ data }) => {
+        Atomics.add(words(m), 0, data);
+      };
+    }, () => {
+      channel.port1.postMessage(5);
+      channel.port1.postMessage(2);
+    }, { after: (m) => void seen.add(words(m)[0]) })
+  );
+  assert.ok(seen.has(7));
+});
+
+// ---- what is posted ----------------------------------------------------------
+
+test("data is copied when it is posted, and again for each receiver", async () => {
+  await holds(() =>
+    race.agents(
+      { memory },
+      () => {
+        const list = [1, 2];
+        channel.port1.postMessage(new Map([["list", list]]));
+        list.push(3);
+        channel.port1.postMessage(list);
+      },
+      async () => {
+        const got: Any[] = [];
+        await new Promise<void>((resolve) => {
+          channel.port2.onmessage = ({ data }) => {
+            got.push(data);
+            if (got.length === 2) resolve();
+            else data.get("list").push(9);
+          };
+        });
+        const [first, second] = got;
+        return [first.get("list").join(), second.join()];
+      },
+      {
+        after: (_, [, got]) => {
+          if (got !== undefined) assert.equal(got, ["1,2,9", "1,2,3"]);
+        },
+      },
+    )
+  );
+});
+
+test("messages with other content lead to other states", async () => {
+  const seen = new Set<unknown>();
+  await holds(() =>
+    race.agents({ memory }, (m) => {
+      const n = Atomics.load(words(m), 0);
+      channel.port1.postMessage(new Uint8Array([n, 1]).buffer);
+    }, async () => {
+      const data = await next(channel.port2);
+      return new Uint8Array(data)[0];
+    }, (m) =>
+      Atomics.store(words(m), 0, 6), {
+      after: (_, [, n]) =>
+        void seen.add(n),
+    })
+  );
+  assert.ok(seen.has(0) && seen.has(6));
+});
+
+test("shared memory is the same memory, through a message", async () => {
+  await holds(() =>
+    race.agents(
+      { memory },
+      (m) => channel.port1.postMessage({ at: words(m).subarray(1, 2) }),
+      async () => {
+        const { at } = await next(channel.port2);
+        Atomics.add(at, 0, 5);
+      },
+      (m) => Atomics.add(words(m), 1, 1),
+      {
+        after: (m, [, done]) => {
+          void done;
+          assert.ok([6, 0, 1, 5].includes(words(m)[1]!));
+        },
+      },
+    )
+  );
+});
+
+test("throws what the platform throws for what cannot be posted", async () => {
+  const real = new MessageChannel();
+  const nameOf = (post: () => void): string => {
+    try {
+      post();
+    } catch (error) {
+      return (error as Error).name;
+    }
+    return "none";
+  };
+  const attempts = (
+    { port1 }: MessageChannel,
+    spare: MessagePort,
+  ): string[] => {
+    const gone = new ArrayBuffer(4);
+    structuredClone(gone, { transfer: [gone] });
+    return [
+      nameOf(() => port1.postMessage(() => {})),
+      nameOf(() => port1.postMessage(Symbol("s"))),
+      nameOf(() => port1.postMessage({ spare })),
+      nameOf(() => port1.postMessage(0, [spare, spare])),
+      nameOf(() => port1.postMessage(0, [port1])),
+      nameOf(() => port1.postMessage(0, [gone])),
+      nameOf(() => port1.postMessage(0, [{} as Any])),
+    ];
+  };
+  const spare = new MessageChannel();
+  const expected = attempts(real, spare.port1);
+  for (const { port1, port2 } of [real, spare]) {
+    port1.close();
+    port2.close();
+  }
+  assert.is(expected[0], "DataCloneError");
+  await holds(() =>
+    race.agents({ memory }, async () => {
+      await null;
+      return attempts(channel, new MessageChannel().port1);
+    }, { after: (_, [got]) => assert.equal(got, expected) })
+  );
+});
+
+test("what is transferred is the sender's no longer", async () => {
+  await holds(() =>
+    race.agents(
+      { memory },
+      async () => {
+        const { port1, port2 } = new MessageChannel();
+        const bytes = new Uint8Array([1, 2, 3]);
+        channel.port1.postMessage({ port2, bytes }, [port2, bytes.buffer]);
+        port2.postMessage("nobody hears that");
+        return [bytes.length, await next(port1)].join();
+      },
+      async () => {
+        const { port2, bytes } = await next(channel.port2);
+        port2.postMessage(bytes[2]);
+      },
+      { after: (_, [got]) => assert.is(got, "0,3") },
+    )
+  );
+});
+
+// ---- workers -----------------------------------------------------------------
+
+const alone = () => new SharedArrayBuffer(16);
+const start = () => new Worker(new URL("./worker.js", import.meta.url));
+const workers = { "worker.js": 1 };
+
+test("a worker begins when it is made, and knows what was written before", async () => {
+  await holds(() =>
+    race.agents(
+      { memory: alone, workers },
+      async (m) => {
+        words(m)[1] = 4;
+        const worker = start();
+        worker.postMessage(m);
+        return await new Promise((resolve) =>
+          worker.onmessage = ({ data }) => resolve(data)
+        );
+      },
+      (m, _, scope) => {
+        const before = words(m)[1]!;
+        scope.onmessage = ({ data }) =>
+          scope.postMessage(words(data)[1]! * 10 + before);
+      },
+      { after: (_, [got]) => assert.is(got, 44) },
+    )
+  );
+});
+
+test("a worker that listens too late loses a message", async () => {
+  const error = await failureOf(() =>
+    race.agents({ memory: alone, workers }, async () => {
+      const worker = start();
+      worker.postMessage("work");
+      await new Promise((resolve) => worker.onmessage = resolve);
+    }, async (_, __, scope) => {
+      await sleep(1); // such as to load a module
+      scope.onmessage = () => scope.postMessage("done");
+    })
+  );
+  assert.is(error.kind, "deadlock");
+  const text = 'agent 0 waits for a message in agent0() on the worker "worker';
+  assert.ok(error.message.includes(text), error.message);
+});
+
+test("a worker that nobody makes waits for its start", async () => {
+  const error = await failureOf(() =>
+    race.agents({ memory: alone, workers }, () => {}, () => {})
+  );
+  assert.is(error.kind, "deadlock");
+  assert.match(error.message, /agent 1 waits .* the start of the worker/);
+});
+
+test("wrong uses of workers are refused by name", async () => {
+  const refused = async (run: () => unknown, text: RegExp) => {
+    let message = "";
+    try {
+      await run();
+    } catch (error) {
+      message = String(error);
+    }
+    assert.match(message, text);
+  };
+  const ends = (_: Any, __: number, scope: Any) => {
+    scope.onmessage = () => {};
+  };
+  await refused(
+    () => race.agents({ memory: alone, workers: { a: 2 } }, ends, ends),
+    /TypeError: workers must name an agent from 1 to 1/,
+  );
+  await refused(
+    () =>
+      race.agents(
+        { memory: alone, workers },
+        () => void new Worker("other"),
+        ends,
+      ),
+    /Cannot explore Worker/,
+  );
+  await refused(
+    () =>
+      race.agents({ memory: alone, workers }, () => start().terminate(), ends),
+    /terminate/,
+  );
+  await refused(
+    () =>
+      race.agents({ memory: alone, workers }, () => {
+        start();
+        start();
+      }, ends),
+    /a second Worker of "worker.js"/,
+  );
+  await refused(
+    () =>
+      race.agents({ memory }, () => {
+        channel.port1.onmessage = () => {};
+      }, async () => {
+        await null;
+        channel.port1.onmessage = () => {};
+      }),
+    /agents \d and \d both listen to it/,
+  );
+});
