@@ -1328,8 +1328,8 @@ static inline int32_t weft__hash_add_long(weft_hash_map *m,
                               weft__hash_entry(m, &place->plan, number), &old,
                               4, &length);
   int32_t sum = weft__plus(old, n);
-  (void)weft__hash_value_of(&cell, m, &sum, 4);
-  weft__hash_overwrite(m, place, number, &cell, true);
+  if (weft__hash_value_of(&cell, m, &sum, 4))
+    weft__hash_overwrite(m, place, number, &cell, true);
   return old;
 }
 
