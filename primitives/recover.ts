@@ -271,10 +271,8 @@ function blockedSlots({ kind, buffer, byteOffset }: View): number {
   if (Atomics.load(words, 0) !== magic) return 0;
   const capacity = words[CAPACITY]!;
   const size = words[ELEMENT_SIZE]!;
-  const end = capacity > 0 && size > 0
-    ? QUEUE_WORDS + capacity * strideFor(size)
-    : Infinity;
-  if (end > words.length) return 0;
+  if (capacity <= 0 || size <= 0 || size > bytes) return 0;
+  if (QUEUE_WORDS + capacity * strideFor(size) > words.length) return 0;
   let slots: { index: number; turn: number }[] = [];
   lookAtSlots(words, (doing, _slot, index, turn) => {
     if (doing !== "damaged") slots.push({ index, turn });

@@ -386,10 +386,12 @@ test("recover() tells of damage, and recovers the rest", () => {
     ["record_ring", "damaged", 0, 1],
     ["mutex", "lock abandoned", A, 1],
   ]);
-  const queue = MpmcQueue.create({ capacity: 4 });
-  for (const word of [0, -1, 3, 2 ** 30]) {
-    wordsOf(queue)[LAYOUT.mpmc_queue.capacity] = word;
-    assert.equal(recover(A, queue), []);
+  for (const at of ["capacity", "element_size"] as const) {
+    const queue = MpmcQueue.create({ capacity: 4 });
+    for (const word of [0, -1, 3, 2 ** 30, 2 ** 31 - 1]) {
+      wordsOf(queue)[LAYOUT.mpmc_queue[at]] = word;
+      assert.equal(recover(A, queue), [], `${at} is ${word}`);
+    }
   }
 });
 
