@@ -219,7 +219,7 @@ export function property(
  *
  * @throws {RaceError} If a program fails.
  * @throws {TypeError} If an option is unknown or of the wrong type, or if the
- * file of `failures` is no list of failures of this specification.
+ * file of `failures` is not a list of failures of this specification.
  * @throws {Error} "Unsupported", if the code does what cannot be simulated.
  *
  * @example

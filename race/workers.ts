@@ -36,7 +36,7 @@ export interface WorkerScope {
   close(): void;
 }
 
-/** What the agent that made a worker has of it. */
+/** A worker, as the agent that made it sees it. */
 class Hired extends Port {
   terminate(): never {
     return getHost()!.refuse(
@@ -56,7 +56,7 @@ export class Workers {
   readonly #roles: Readonly<Record<string, number>>;
   #channels: Record<string, Channels> = {};
 
-  /** The agents by the ends of the addresses from which they are made. */
+  /** `roles` says which agent an address with this ending stands for. */
   constructor(roles: Readonly<Record<string, number>>, count: number) {
     this.#roles = roles;
     const agents = Object.values(roles);
@@ -70,7 +70,7 @@ export class Workers {
     );
   }
 
-  /** `memory`, after the channels were made. */
+  /** Makes the channels each time, before `memory` is called. */
   before<M>(memory: () => M): () => M {
     return () => {
       this.#prepare();
@@ -93,7 +93,7 @@ export class Workers {
     }
   }
 
-  /** Lets the agent begin that the address `url` stands for, if there is one. */
+  /** Starts the agent that `url` stands for; undefined if none does. */
   hire(url: string): any {
     const name = Object.keys(this.#roles).find((end) => url.endsWith(end));
     if (name === undefined) return undefined;
@@ -104,7 +104,7 @@ export class Workers {
     return hired;
   }
 
-  /** The agents' bodies; a worker's waits for its start. */
+  /** The agents' bodies. The body of a worker first waits for its start. */
   bodies(given: readonly any[]): any[] {
     return given.map((run, id) => this.#body(run, id));
   }
@@ -130,7 +130,7 @@ export class Workers {
       });
       const scope = talk.port2;
       const result = run(memory, id, scope);
-      // Messages arrive from when its code has run, heard or not.
+      // From now on messages arrive, even if the code listens to none.
       scope.start();
       return await result;
     };

@@ -85,7 +85,7 @@ export function isPlain(kind: number): boolean {
   return kind === READ || kind === WRITE;
 }
 
-/** The address of operations that touch no memory; it is no byte address. */
+/** The address of operations that touch no memory; it is not a byte address. */
 export const NOWHERE = 0x1f_ffff_ffff;
 
 // ---- agents -----------------------------------------------------------------

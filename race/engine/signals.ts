@@ -1,5 +1,5 @@
 /**
- * Things that are thrown but are no errors of the code under test.
+ * Things that are thrown, but are not errors of the code under test.
  *
  * @module
  */

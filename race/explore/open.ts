@@ -1,6 +1,6 @@
 /**
  * The states whose successors are still to be visited. A search may have
- * hundreds of thousands of them, so they are no objects: their numbers lie one
+ * hundreds of thousands of them, so they are not objects: their numbers lie one
  * after the other in a few arrays.
  *
  * @module

@@ -121,7 +121,7 @@ export class Quick {
     choices(this.#engine, next, agents);
     const own = ownStep(this.#engine, next, -1, agents);
     if (own < 0 && next.live > 0 && next.count > 1) {
-      // What is no such step now will not be one later.
+      // A step that is not its agent's own now will not be so later.
       for (const state of agents) {
         if (state.status === k.READY) state.common = true;
       }

@@ -490,7 +490,7 @@ export class Visit {
     return null;
   }
 
-  /** Whether the choice interrupts an agent, or is no usual step. */
+  /** Whether the choice interrupts an agent, or is not a usual step. */
   #isUnusual(code: number): boolean {
     const action = k.actionOf(code);
     if (action !== k.STEP && action !== k.SETTLE) return true;

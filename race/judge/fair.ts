@@ -22,12 +22,12 @@ export const FAIR = 2;
 const LENGTH = 20_000;
 
 /**
- * So many timers of an agent fire while others only go round their loops. They
- * may change memory in each round, so no timer is known to be useless.
+ * How many timers of an agent fire while others only go round their loops. The
+ * others may change memory in each round, so no timer is known to be useless.
  */
 const FIRES = 64;
 
-/** So many steps of a fair execution may lead to states that it has met. */
+/** How many steps of a fair execution may lead to states that it has met. */
 const AGAIN = 1000;
 
 /** Turns of `turn` steps each, after `lead` turns of one step. */

@@ -68,7 +68,7 @@ export class Trace implements Recorder {
     this.#lastWrite.clear();
   }
 
-  /** Adds a row that is no operation. */
+  /** Adds a row that is not an operation. */
   row(world: World, agent: Agent, type: Row["type"], text: string): void {
     this.rows.push({
       agent: agent.id,

@@ -39,7 +39,7 @@ export type WasmExports = Record<string, (...args: any[]) => any>;
 /** Options of a module. */
 export interface WasmOptions {
   /**
-   * Plain accesses below this address, in bytes, are no steps: use it for
+   * Plain accesses below this address, in bytes, are not steps: use it for
    * constants and for data that only one agent uses. 0 by default. Atomic
    * accesses are always steps.
    */

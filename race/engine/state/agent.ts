@@ -262,8 +262,8 @@ export class Agent {
   /** How many timers in a row fired without any effect. */
   idleFires = 0;
   /**
-   * So many timers in a row may fire without any effect, because the agent does
-   * something else after them; 0 if that is not known.
+   * How many timers in a row may fire without any effect, because the agent
+   * does something else after them; 0 if that is not known.
    */
   fires = 0;
   /** The hashes after each recorded operation. */

@@ -134,7 +134,7 @@ export interface RaceWatch {
 export interface Recorder {
   /** Prepares for the next execution. */
   clear(): void;
-  /** Adds a row that is no operation. */
+  /** Adds a row that is not an operation. */
   row(
     world: World,
     agent: Agent,

@@ -1,7 +1,7 @@
 /**
  * Messages on their way from one agent to another. A port is a number. Each
- * has a queue, from which whoever has opened the port takes the messages one
- * after the other.
+ * port has a queue. The agent that has opened the port takes the messages from
+ * it, one after the other.
  *
  * @module
  */
@@ -10,13 +10,13 @@ import type { View } from "./hints.ts";
 // deno-lint-ignore no-explicit-any
 type Any = any;
 
-/** What was posted, to which port. Equal ones are the same object. */
+/** A message to a port. Equal messages are the same object. */
 export interface Message {
   readonly id: number;
   readonly port: number;
-  /** A copy that nobody uses: each arrival makes another one of it. */
+  /** A copy of the data, from which each arrival makes a copy of its own. */
   readonly data: Any;
-  /** The ports that it carries. */
+  /** The ports that the message transfers. */
   readonly ports: readonly number[];
 }
 
@@ -25,7 +25,7 @@ export interface Letter {
   readonly message: Message;
   /** What its sender knew when it was posted, for data races. */
   readonly clock: Int32Array | null;
-  /** The same, for hints. */
+  /** What its sender knew of hints when it was posted. */
   readonly view: View | null;
 }
 
@@ -74,8 +74,8 @@ export class Mail {
 }
 
 /**
- * The letters with one more. They are kept in the order of the ports, since the
- * order of letters to different ports makes no difference.
+ * Adds a letter, behind all letters to the same port. Letters are sorted by
+ * port, because the order of letters to different ports makes no difference.
  */
 export function posted(
   letters: readonly Letter[],
@@ -87,7 +87,7 @@ export function posted(
   return [...letters.slice(0, at), letter, ...letters.slice(at)];
 }
 
-/** The next letter to a port. */
+/** The letter to a port that arrives next; undefined if there is none. */
 export function nextTo(
   letters: readonly Letter[],
   port: number,

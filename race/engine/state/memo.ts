@@ -39,8 +39,8 @@ export const RECOVERS = 12 << 8;
 export const ARRIVES = 13 << 8;
 
 /**
- * So often is an agent run for the same step. If it does something else, it
- * depends on more than it has seen.
+ * How many times an agent is run for the same step. An agent that then does
+ * something else depends on more than it has seen.
  */
 export const ENOUGH = 4;
 

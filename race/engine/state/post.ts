@@ -1,6 +1,6 @@
 /**
- * What agents do with ports. To post is a step, like an operation on memory.
- * Everything else concerns one agent only.
+ * What agents do with ports. Posting is a step, like an operation on memory.
+ * The other functions concern one agent only.
  *
  * @module
  */
@@ -29,7 +29,7 @@ export interface Office {
     b: Any,
     timeout: number,
   ): Any;
-  /** Does something that concerns one agent only, so no other can step in. */
+  /** Calls `perform`, which concerns one agent only. No other can step in. */
   local(kind: number, a: number, perform: (agent: Agent) => Any): Any;
   /** Ends the exploration, because the code cannot be simulated. */
   refuse(message: string): never;
@@ -54,7 +54,7 @@ export function newChannel(engine: Office): number {
   return mail.channel(`agent ${agent.id} ${at}`);
 }
 
-/** Posts data to the port `to`; `ports` go along with it. */
+/** Posts data to the port `to`, and transfers `ports` with it. */
 export function send(
   engine: Office,
   to: number,

@@ -26,7 +26,7 @@ export const FIRES = 1000;
 /** The same, if a loop at this place is known to have no end. */
 const KNOWN = 200;
 
-/** So many operations without a timeout are another loop. */
+/** How many operations without a timeout may belong to the same loop. */
 const OPERATIONS = 20_000;
 
 /** An agent that is run on alone. */

@@ -137,10 +137,10 @@ export function aloneIn({ world, count }: Engine): number {
  *   `judgeRaces` compares what the other agents do next with the plain accesses
  *   that an agent has made since others could last learn of them.
  *
- * The first step of a call is no such step if a model or an invariant observes
- * when calls begin. A call that ends earlier is judged more strictly, so
- * its last step may come first. With `only` at least 0, the step must be of that
- * agent.
+ * The first step of a call is not such a step if a model or an invariant
+ * observes when calls begin. A call that ends earlier is judged more strictly,
+ * so its last step may come first. With `only` at least 0, the step must be of
+ * that agent.
  */
 export function ownStep(
   engine: Engine,

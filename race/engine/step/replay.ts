@@ -103,7 +103,7 @@ function looksAtClock({ n, from, pure, sig, res }: Agent): number {
   return looks;
 }
 
-/** Up to this many reads of constants in a row are no step. */
+/** Up to this many reads of constants in a row do not count as a step. */
 const CONSTANTS = 500;
 
 /** Runs the agents of one scenario. */

@@ -43,7 +43,7 @@ const MANY_RUNS = 20_000;
 /** The most rounds that are told apart if the loop does not count further. */
 const MOST = 128;
 
-/** So many loops of a history are tried one by one: the last ones. */
+/** How many loops of a history are tried one by one: the last ones. */
 const LOOPS = 4;
 
 /** The numbers of rounds by which it is seen how far a loop counts. */
@@ -54,7 +54,7 @@ const FAR: readonly number[] = [
 /** How many rounds are told apart of a loop that counts for ever. */
 const OPEN = 8;
 
-/** So often does a search begin again because a loop counts. */
+/** How many times a search begins again because a loop counts. */
 const AGAIN = 24;
 
 /** An agent was run: from where, why, and what it did. */
