@@ -467,7 +467,7 @@ export class Broadcast<E = number> extends BroadcastBase {
    * pushes is. A producer may give its role up by its own id, if it has no
    * subscription.
    *
-   * @throws {RangeError} If `id` is no agent's id, nor 0.
+   * @throws {RangeError} If `id` is not 0 and not an agent's id.
    */
   abandon(id: number): number {
     this.abandonRoles(id);
@@ -488,7 +488,7 @@ export class Broadcast<E = number> extends BroadcastBase {
    * Ends the role of agent `id` as the producer, and nothing else; returns how
    * many roles that was. `abandon` does it, too.
    *
-   * @throws {RangeError} If `id` is no agent's id, nor 0.
+   * @throws {RangeError} If `id` is not 0 and not an agent's id.
    * @internal
    */
   abandonRoles(id: number): number {

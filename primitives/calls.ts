@@ -256,8 +256,8 @@ function serveBlocking(
  * await served;
  * ```
  *
- * @throws {TypeError} If `ring` is no CallRing, `api` has no methods or one
- * named `then`, or an option is unknown or of a wrong type.
+ * @throws {TypeError} If `ring` is not a CallRing, `api` has no methods or
+ * has one named `then`, or an option is unknown or of a wrong type.
  * @throws {RangeError} If the ring has slots of less than 12 bytes for a
  * request or 4 for a reply, or `limit` is out of range.
  */
@@ -328,8 +328,8 @@ function connectBlocking(ring: CallRing, options?: ConnectOptions): object {
  * await served;
  * ```
  *
- * @throws {TypeError} If `ring` is no CallRing, or an option is unknown or of
- * a wrong type.
+ * @throws {TypeError} If `ring` is not a CallRing, or an option is unknown or
+ * of a wrong type.
  * @throws {RangeError} If the ring has slots of less than 12 bytes for a
  * request or 4 for a reply, or the timeout is negative or NaN.
  */

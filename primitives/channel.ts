@@ -1148,7 +1148,8 @@ export class Channel<T> extends ChannelBase<T> {
    * Ends the roles of agent `id`, and nothing else; returns how many those
    * were. `abandon` does it, too.
    *
-   * @throws {RangeError} If `id` is no agent's id, nor 0, and there are roles.
+   * @throws {RangeError} If there are roles, and `id` is not 0 and not an
+   * agent's id.
    * @internal
    */
   abandonRoles(id: number): number {

@@ -422,7 +422,8 @@ export interface Deadlock {
  * clearInterval(timer);
  * ```
  *
- * @throws {TypeError} If `table` is no table, or one of `primitives` is no view.
+ * @throws {TypeError} If `table` is not a table, or one of `primitives` is not
+ * a view.
  */
 export function deadlocks(
   table: AgentTable,

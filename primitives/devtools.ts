@@ -46,7 +46,7 @@ export interface Formatter {
 const GREY = { style: "opacity: 0.7" };
 const RED = { style: "color: #d32f2f" };
 
-/** A view, and what its words say; undefined if it is none, or they cannot. */
+/** A view, and what its words say; undefined if `value` is not such a view. */
 function inspected(
   value: unknown,
 ): [view: View, told: Inspection] | undefined {

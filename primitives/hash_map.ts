@@ -1009,7 +1009,7 @@ export class HashMap<K, V> extends Region<"hash_map"> {
   #assertNumbers(): void {
     if (this.#codec === CODEC.i32 || this.#codec === CODEC.f64) return;
     throw new TypeError(
-      "The values of this map are no numbers: this takes codec.i32 or codec.f64",
+      "This takes a map whose values are numbers, by codec.i32 or codec.f64",
     );
   }
 

@@ -174,7 +174,7 @@ const CHECKS: Readonly<Partial<Record<Stem, WordsProblems>>> = {
   striped_counter: striped_counter_problems,
 };
 
-/** What can carry the messages of a channel. */
+/** The kinds of primitives that can carry the messages of a channel. */
 const CARRIERS: readonly Stem[] = [
   "spsc_queue",
   "mpmc_queue",

@@ -162,7 +162,7 @@ export type { Memory } from "./_memory/region.ts";
  * });
  * ```
  *
- * @throws {TypeError} If this is no worker, `functions` has one that is of no
+ * @throws {TypeError} If this is not a worker, one of `functions` belongs to no
  * task, an option is unknown or of a wrong type, or the pool has declared a
  * task differently.
  * @throws {RangeError} If `limit` is not an integer from 1 to 1024.

@@ -29,8 +29,8 @@ import { iterate } from "./_wait/iterate.ts";
 import { ClosedError } from "./_queue/queue.ts";
 import {
   NO_AGENT,
-  NO_EARLIER,
   NOT_BEHIND,
+  NOT_RECENT,
   type WordsProblems,
 } from "./_memory/problems.ts";
 import {
@@ -158,12 +158,12 @@ export const PROBLEMS: WordsProblems = {
     tell(
       !isIn(tail - earlier | 0) || (head - earlier | 0) < 0,
       HEAD_CACHE,
-      NO_EARLIER,
+      NOT_RECENT,
     );
     tell(
       !isIn(later - head | 0) || (tail - later | 0) < 0,
       TAIL_CACHE,
-      NO_EARLIER,
+      NOT_RECENT,
     );
     const known = OWNER_MASK | CONTENDED_BIT;
     tell((words[CLAIMANT]! & ~known) !== 0, CLAIMANT, NO_AGENT);
@@ -329,7 +329,8 @@ export class RecordCore extends Region<"record_ring"> {
    * words, it is copied by words, of which the last may be longer.
    *
    * @throws {RangeError} If they are more than `maxLength`, or than `src` has.
-   * @throws {TypeError} If this view has a reservation, or `src` is no array.
+   * @throws {TypeError} If this view has a reservation, or `src` is not an
+   * array.
    * @internal
    */
   pushRecord(src: Elements, byteLength: number): boolean {
@@ -530,7 +531,8 @@ export class RecordCore extends Region<"record_ring"> {
    * three bytes behind them, which have no meaning.
    *
    * @throws {RangeError} If `dst` is shorter.
-   * @throws {TypeError} If no record is peeked at, or `dst` is no array.
+   * @throws {TypeError} If no record is peeked at, or `dst` is not an
+   * array.
    * @internal
    */
   copyRecord(dst: Int32Array, length: number): void {
@@ -581,7 +583,7 @@ export class RecordCore extends Region<"record_ring"> {
    * for agent 7. An agent that runs ends its claim at once, so call this again.
    * If the same id comes back, that agent has ended, too: abandon it first.
    *
-   * @throws {RangeError} If `id` is no agent's id, nor 0.
+   * @throws {RangeError} If `id` is not 0 and not an agent's id.
    * @throws {DamagedError} If the words do not fit together.
    */
   abandon(id: number): number {
@@ -821,8 +823,9 @@ export class RecordCore extends Region<"record_ring"> {
   }
 
   /**
-   * Wakes one of the producers that wait for room, or for the claim. One that
-   * has no room for its record hands the wake on, as often as they are many.
+   * Wakes one of the producers that wait for room, or for the claim. A producer
+   * that has no room for its record wakes the next one. The wake is handed on
+   * at most once for each waiting producer.
    */
   #wakeProducer(): void {
     const words = this.#words;
@@ -935,7 +938,7 @@ export class RecordCore extends Region<"record_ring"> {
    * Ends the roles of agent `id`, and what it reads; returns how many roles
    * those were. `abandon` does it, too.
    *
-   * @throws {RangeError} If `id` is no agent's id, nor 0.
+   * @throws {RangeError} If `id` is not 0 and not an agent's id.
    * @internal
    */
   abandonRoles(id: number): number {

@@ -182,8 +182,8 @@ interface Abandonable extends View {
  * stop();
  * ```
  *
- * @throws {TypeError} If an id is no number or this agent's own, or a primitive
- * is none.
+ * @throws {TypeError} If an id is not a number or is this agent's own, or one
+ * of `primitives` is not a primitive.
  * @throws {RangeError} If an id cannot be an agent's.
  */
 export function recover(
@@ -197,7 +197,7 @@ export function recover(
   for (const view of views) {
     if (!ORDER.includes(view.kind) || "abandon" in view) continue;
     throw new TypeError(
-      `Cannot recover ${describe(view)}: it is no view of a primitive`,
+      `Cannot recover ${describe(view)}: it is not a view of a primitive`,
     );
   }
   const findings: Finding[] = [];

@@ -173,9 +173,9 @@ export function sending<S extends Sink>(
  * if (sum !== N * (N + 1)) throw new Error(`${sum}`);
  * ```
  *
- * @throws {TypeError} If `arms` is no array, an arm can neither be waited for
- * nor added to, an option is unknown or of a wrong type; or if a value to send
- * is not what its sink takes: nothing was done.
+ * @throws {TypeError} If `arms` is not an array, an arm can neither be waited
+ * for nor added to, an option is unknown or of a wrong type; or if a value to
+ * send is not what its sink takes: nothing was done.
  * @throws {RangeError} If there is no arm, the timeout is negative or NaN, the
  * order is unknown; or if a value to send is out of its sink's range.
  */
@@ -282,7 +282,7 @@ type Attempt = () => readonly [value: unknown] | undefined;
 
 /** The arms of one call, of which one is done. */
 class Choice {
-  /** What was done. As an agent runs one path at a time, nothing comes between. */
+  /** The result, once an arm was done. An agent runs one path at a time. */
   made: { index: number; done: boolean; value: unknown } | undefined;
 
   /** How arm `index` waits, and is done unless another one was. */

@@ -358,7 +358,7 @@ export class Snapshot extends Region<"snapshot"> {
    * reads is the reader; returns how many roles those were. An agent may give
    * its own role up by its own id.
    *
-   * @throws {RangeError} If `id` is no agent's id, nor 0.
+   * @throws {RangeError} If `id` is not 0 and not an agent's id.
    */
   abandon(id: number): number {
     inRange("An agent id", id, 0, OWNER_MASK);

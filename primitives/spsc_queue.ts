@@ -22,8 +22,8 @@ import { elementOf, isTyped, untyped } from "./_message/typed.ts";
 import type { TypedQueue } from "./_queue/typed_queue.ts";
 import {
   NO_AGENT,
-  NO_EARLIER,
   NOT_BEHIND,
+  NOT_RECENT,
   type WordsProblems,
 } from "./_memory/problems.ts";
 import {
@@ -116,12 +116,12 @@ export const PROBLEMS: WordsProblems = {
     tell(
       !isIn(tail - earlier | 0) || (head - earlier | 0) < 0,
       HEAD_CACHE,
-      NO_EARLIER,
+      NOT_RECENT,
     );
     tell(
       !isIn(later - head | 0) || (tail - later | 0) < 0,
       TAIL_CACHE,
-      NO_EARLIER,
+      NOT_RECENT,
     );
     for (const role of [PRODUCER, CONSUMER]) {
       tell((words[role]! & ~OWNER_MASK) !== 0, role, NO_AGENT);
@@ -352,7 +352,7 @@ export class SpscCore extends QueueCore<"spsc_queue"> {
    * returns how many roles those were. An agent may give its own role up by its
    * own id. Published elements stay.
    *
-   * @throws {RangeError} If `id` is no agent's id, nor 0.
+   * @throws {RangeError} If `id` is not 0 and not an agent's id.
    */
   abandon(id: number): number {
     return this.abandonRoles(id);

@@ -364,7 +364,7 @@ const asError = (error: unknown): Error =>
  * await serveSync({ read: async (url: string) => (await fetch(url)).text() });
  * ```
  *
- * @throws {TypeError} If this agent is no worker.
+ * @throws {TypeError} If this agent is not a worker.
  */
 export async function serveSync(
   api: object,

@@ -50,7 +50,7 @@ export const valueCodec: ValueCodec = values;
  * if (!(errors.tryReceive() instanceof NotFound)) throw new Error("another");
  * ```
  *
- * @throws {TypeError} If `errors` is no array of classes of errors.
+ * @throws {TypeError} If `errors` is not an array of classes of errors.
  */
 export function valueCodecWith(
   // deno-lint-ignore no-explicit-any

@@ -63,8 +63,8 @@ export type { AsyncOptions, TryAsyncOptions, Waitable } from "./_wait/wait.ts";
  * }
  * ```
  *
- * @throws {TypeError} If `sources` is no array, a source cannot be waited for,
- * or an option is unknown or of a wrong type.
+ * @throws {TypeError} If `sources` is not an array, a source cannot be waited
+ * for, or an option is unknown or of a wrong type.
  * @throws {RangeError} If there is no source, or the timeout is negative or NaN.
  */
 export const waitAny: WaitAny = /* @__PURE__ */ Object.assign(

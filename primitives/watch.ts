@@ -18,7 +18,7 @@ export type { Problem } from "./inspect.ts";
 /** The longest time between two looks, in ms: timers have 31 bits. */
 const MOST = 0x7fff_ffff;
 
-/** What one primitive is like, at one moment. */
+/** The state of one primitive at one moment. */
 export interface State {
   /** Owner, waiters, size and the like. */
   readonly facts: Facts;
@@ -76,8 +76,8 @@ export interface WatchOptions {
  * stop();
  * ```
  *
- * @throws {TypeError} If one of `primitives` is none, or an option is unknown or
- * of a wrong type.
+ * @throws {TypeError} If one of `primitives` is not a primitive, or an option
+ * is unknown or of a wrong type.
  * @throws {RangeError} If `every` is not from 1 to 2^31 - 1.
  */
 export function watch(

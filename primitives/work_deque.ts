@@ -315,7 +315,7 @@ export class WorkDeque extends Region<"work_deque"> {
    * next owner can `adopt` the deque; returns 1, or 0 if that agent was not the
    * owner. The owner may give the deque up by its own id. The items stay.
    *
-   * @throws {RangeError} If `id` is no agent's id, nor 0.
+   * @throws {RangeError} If `id` is not 0 and not an agent's id.
    */
   abandon(id: number): number {
     inRange("An agent id", id, 0, OWNER_MASK);

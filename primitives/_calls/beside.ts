@@ -1,10 +1,11 @@
 /**
- * What bytes cannot carry: it goes beside the ring, by a MessagePort.
+ * Values that bytes cannot carry go beside the ring, by a MessagePort.
  *
- * Who sends posts it to the port first, and then writes to the ring which
- * message of the port belongs there. So it has been posted when the other agent
- * reads of it. Node, Deno and Bun hand it over at once; a browser by an event.
- * Who gives a call up posts that the message is dropped.
+ * The sender posts a message with the values to the port. Then it writes the
+ * message's number to the ring. So the message was posted before the other
+ * agent reads its number. Node, Deno and Bun hand a posted message over at
+ * once; a browser hands it over by an event. A caller that gives a call up
+ * posts that its message is dropped.
  *
  * @module
  */
@@ -17,7 +18,7 @@ import { type NodePort, type Threads, threads } from "../_worker/threads.ts";
 import type { CallPort } from "./types.ts";
 import { KEPT_MS, putWord, wordAt } from "./wire.ts";
 
-/** What is used of a port besides. */
+/** The members of a port that are used, and that `CallPort` lacks. */
 interface Listened extends CallPort {
   addEventListener(type: string, listener: (event: never) => void): void;
   removeEventListener(type: string, listener: (event: never) => void): void;
@@ -27,7 +28,7 @@ interface Listened extends CallPort {
 
 // ---- values
 
-/** Two copies of the package know each other's by this. */
+/** Two copies of the package recognize each other's transfers by this. */
 const TRANSFER: unique symbol = /* @__PURE__ */ Symbol.for(
   "@weft/sync transfer",
 );
@@ -94,14 +95,14 @@ export function transfer<T>(value: T, list: readonly object[] = []): T {
   return made as T;
 }
 
-/** Whether it was made by `transfer`. */
+/** Whether `value` was made by `transfer`. */
 export const isTransfer = (value: unknown): value is Transfer =>
   typeof value === "object" && value !== null && TRANSFER in value;
 
 const isShared = (value: unknown): boolean =>
   Object.prototype.toString.call(value) === "[object SharedArrayBuffer]";
 
-/** Whether it goes by the port: a transfer, shared memory, a view or a handle. */
+/** Whether `value` goes by the port: a transfer, shared memory or a handle. */
 export function goesBeside(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (ArrayBuffer.isView(value)) return isShared(value.buffer);
@@ -118,7 +119,7 @@ export const needsPort = (what: string): TypeError =>
 
 // ---- messages
 
-/** It tells our messages from others. */
+/** Tells our messages from others. */
 const MARK = "@weft/sync beside";
 
 interface Message {
@@ -127,29 +128,29 @@ interface Message {
   readonly from: string;
   /** Which message of that end it is; 0 says only that the end is there. */
   readonly number: number;
-  /** If there are none, the message of this number is dropped. */
+  /** The values; without them, the message of this number is dropped. */
   readonly values?: unknown[];
 }
 
 /** What goes by a port with one request or result. */
 export interface Parcel {
   readonly number: number;
-  /** Sends it. If the platform refuses it, it throws, and nothing was sent. */
+  /** Sends the values. If the platform refuses, throws and sends nothing. */
   post(): void;
-  /** Nobody needs it any more. */
+  /** Drops the values: the call was given up. */
   drop(): void;
 }
 
-/** One end of a port, for all that use it in this agent. */
+/** One end of a port, for all calls and servers of this agent that use it. */
 export class End {
   readonly #port: Listened;
   /** Two random words, by which the other agent knows it. */
   readonly #words: readonly [number, number] = [randomWord(), randomWord()];
   readonly #name: string = nameOf(this.#words);
-  /** Ends that have sent something: one, unless it has two copies of this. */
+  /** The ends that have sent something: one for each copy of the package. */
   readonly #peers: Set<string> = new Set();
   readonly #inbox: Map<string, unknown[]> = new Map();
-  /** They look again after each message, or learn why none comes. */
+  /** Functions that look again after each message, or learn why none comes. */
   readonly #lookers: Set<(error?: Error) => void> = new Set();
   #last = 0;
   #users = 0;
@@ -166,13 +167,13 @@ export class End {
     return this.#peers.size > 0 || this.#error !== undefined;
   }
 
-  /** How many messages wait for their calls, or for the results of these. */
+  /** How many messages have come, and were not taken yet. */
   get pending(): number {
     this.drain();
     return this.#inbox.size;
   }
 
-  /** Whether the end of this name is the other one. */
+  /** Whether the end of this name has sent something by this port. */
   leadsTo(name: string): boolean {
     return this.#peers.has(name);
   }
@@ -186,7 +187,7 @@ export class End {
     return values;
   }
 
-  /** Takes in what has come, where the platform has a function for that. */
+  /** Takes in the messages that have come, if the platform does so at once. */
   drain(): void {
     const receive = receiver();
     if (receive === undefined) return;
@@ -235,7 +236,7 @@ export class End {
     if (this.#awaited === 0) port.unref?.();
   }
 
-  /** One of them does not any more. After the last, nothing is kept. */
+  /** One user fewer receives by events. After the last, nothing is kept. */
   leave(): void {
     if (--this.#users > 0) return;
     const port = this.#port;
@@ -251,7 +252,7 @@ export class End {
     if (ref && this.#awaited++ === 0) this.#port.ref?.();
   }
 
-  /** No longer. */
+  /** Ends what `watch` began. */
   unwatch(look: (error?: Error) => void, ref: boolean): void {
     this.#lookers.delete(look);
     if (ref && --this.#awaited === 0) this.#port.unref?.();
@@ -359,13 +360,14 @@ export function endOf(
   return end;
 }
 
-/** Why what shall come by a port does not. */
+/** The error of a call whose values do not come by the port. */
 export const LATE = "What belongs to the call did not come by the port: are " +
   "the ports of connect and serve the two of one MessageChannel?";
 
 /**
- * What `attempt` returns after some message, if it returned undefined before.
- * It rejects if that takes too long, or if `signal` aborts.
+ * Calls `attempt` after each message, until it returns something else than
+ * undefined, and resolves to that. Rejects if that takes too long, or if
+ * `signal` aborts.
  */
 export function arrival<T>(
   from: readonly End[],

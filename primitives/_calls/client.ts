@@ -125,7 +125,7 @@ interface Answer {
 /** A promise that may be one of an iterator. */
 type AnyPromise = Promise<unknown> & Partial<AsyncIterable<unknown>>;
 
-/** What all calls of a method have in common. */
+/** The parts that all calls of a method share. */
 interface Call {
   /** The bytes before the arguments. */
   readonly head: Uint8Array;

@@ -68,7 +68,7 @@ let clients = 0;
 
 /** The functions of one `connect`. */
 export class Functions {
-  /** It tells those of this agent apart. */
+  /** Tells the objects of this class in one agent apart. */
   readonly client: number = ++clients;
   readonly #codec: Codec<unknown>;
   readonly #classes: Classes;
@@ -217,7 +217,7 @@ export class Functions {
   }
 }
 
-/** What an outcome is if it is a promise, and this agent blocks. */
+/** The error of a function that returned a promise to an agent that blocks. */
 export const BLOCKED = "The caller blocks: its function returned a promise, " +
   "which nobody can await there";
 

@@ -6,7 +6,7 @@
 
 import { describe } from "../_memory/describe.ts";
 
-/** Nobody reaches these from another agent. */
+/** Members that another agent cannot reach. */
 const HIDDEN = ["constructor", "prototype", "__proto__"];
 
 /** The objects whose members an object has, itself first. */
@@ -17,7 +17,7 @@ function* chainOf(object: object): Generator<object> {
     from !== null && (from === object || Object.getPrototypeOf(from) !== null);
     from = Object.getPrototypeOf(from)
   ) {
-    // Function.prototype, which is no class.
+    // Function.prototype is not a class.
     if (typeof from === "function" && from !== object) {
       if (!Object.hasOwn(from, "prototype")) return;
     }

@@ -43,7 +43,7 @@ function before(ends: Ends, prefix: string, target: object): void {
       if (isFunction && OF_FUNCTIONS.includes(name)) {
         return Reflect.get(Function.prototype, name);
       }
-      // `await` asks for "then", and a Remote itself is no promise.
+      // `await` asks for "then", and a Remote itself is not a promise.
       const path = prefix + name;
       const value = name !== "then"
         ? nodeOf(ends, path)

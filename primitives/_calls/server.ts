@@ -149,7 +149,7 @@ export class Server {
   #before: Uint8Array | undefined;
   /** Whether somebody waited for the last reply. */
   #isWanted = true;
-  /** Calls that it served; the pieces of a reply are none. */
+  /** How many calls it served. The pieces of a reply are not counted. */
   count = 0;
 
   constructor(
@@ -473,7 +473,7 @@ export class Server {
     );
   }
 
-  /** What is at a path that begins in `of`, and the object that has it. */
+  /** The object that has the last member of a path, and that member. */
   #find(of: object, path: string, what: number): [object, unknown] {
     const found = find(of, path);
     if (found !== undefined && (what === GET || found[1] !== undefined)) {

@@ -81,7 +81,7 @@ export const LONGEST = 0x1000_0000; // 2^28
 export const NOTHING = 1; // undefined; of a piece of a request: go on
 export const VALUE = 2;
 export const ERROR = 3;
-export const THROWN = 4; // something that is no error
+export const THROWN = 4; // a value that is not an error
 export const PIECE = 5; // of a reply, but for the first
 export const ELSEWHERE = 6; // try again: another server has the other pieces, or
 // the object, or this one, which is in C, has no room for a long message now

@@ -1,8 +1,8 @@
 /**
  * The algorithm of `WorkCounter`: what each operation does to its words. If
- * agents are tracked, there are rows, in which each agent notes what it took and
- * has done, as `_memory/ranges.ts` says. Otherwise the words `next` and `done`
- * count all of it.
+ * agents are tracked, each agent has a row, in which it notes the tasks that it
+ * took and has done: see `_memory/ranges.ts`. Otherwise the words `next` and
+ * `done` count the tasks of all agents.
  *
  * C twin: `work_counter.h`, function by function.
  *
@@ -44,7 +44,7 @@ export class Work {
   /** The rows of agents that note what they take. */
   readonly #rows: Ranges | undefined;
 
-  /** The counter of `words`, which tracks that many agents, for agent `id`. */
+  /** The counter of `words`, which tracks `tracked` agents, for agent `id`. */
   constructor(
     words: Int32Array<SharedArrayBuffer>,
     tracked: number,
@@ -57,7 +57,7 @@ export class Work {
     this.#rows = new Ranges(words, ROWS, tracked, id, NEXT, total, chunk);
   }
 
-  /** How many agents note what they take, or 0. */
+  /** How many agents can note what they take; 0 if none are tracked. */
   get tracked(): number {
     return this.#rows?.agents ?? 0;
   }
@@ -111,7 +111,8 @@ export class Work {
     const total = this.#total;
     const chunk = this.#chunk;
     if (chunk < 0) return this.#takeGuided(range);
-    // An agent that has passed the end sees that, so no agent passes it twice.
+    // An agent that has moved `next` past the end sees that here, and moves it
+    // no further.
     if ((words[NEXT]! >>> 0) * chunk >= total) return;
     const start = (Atomics.add(words, NEXT, 1) >>> 0) * chunk;
     if (start >= total) return;
@@ -125,7 +126,7 @@ export class Work {
     if (was === AWAITED) Atomics.notify(words, FINISHED);
   }
 
-  /** Says that all tasks are done, if they are. */
+  /** Sets `finished` if all tasks are done. */
   #look(): void {
     if (this.completed >= Atomics.load(this.#words, TARGET)) this.#finish();
   }
@@ -181,7 +182,7 @@ export class Work {
     }
   }
 
-  /** Hands out no more. Returns the chunks that were handed out, or -1. */
+  /** Ends handing out. Returns how many chunks were handed out; -1 if all. */
   #close(): number {
     const end = endOf(this.#total, this.#chunk);
     const was = Atomics.exchange(this.#words, NEXT, end);
@@ -198,7 +199,7 @@ export class Work {
     if (this.completed >= target) this.#finish();
   }
 
-  /** Gives others what agent `id` took and has not done, and returns that. */
+  /** Gives others the tasks that agent `id` took and did not do. */
   abandon(id: number): WorkRange[] {
     return this.#rows?.abandon(id) ?? [];
   }

@@ -26,7 +26,7 @@ export interface CodecWords {
 export const fixedSize = <T>(codec: Codec<T>): number | undefined =>
   (codec as Partial<SizedCodec<T>>).field?.size;
 
-/** What a map's head says of a codec. */
+/** The words of a map's head that describe a codec. */
 export function wordsOfCodec<T>(codec: Codec<T>): CodecWords {
   const { id, shape } = codec as Partial<SizedCodec<T>>;
   if (id !== undefined && shape !== undefined) return { id, shape };

@@ -89,7 +89,7 @@ export const NAMES: readonly string[] = [
   "ttl",
 ];
 
-/** What the word `sizes` says. */
+/** The sizes that the word `sizes` holds. */
 export interface Sizes {
   /** The most bytes of a key. */
   readonly keySize: number;
@@ -105,7 +105,7 @@ export interface Sizes {
   readonly expires: boolean;
 }
 
-/** What the word `sizes` says. */
+/** The sizes that the word `sizes` holds. */
 export function sizesOf(sizes: number): Sizes {
   return {
     keySize: sizes & MAX_KEY,

@@ -15,7 +15,7 @@ import { CODEC } from "../_message/message.ts";
 const MOST_PLACES = 4096;
 /** The longest text that it remembers as a key, and as a value. */
 const MOST_KEY = 64, MOST_VALUE = 1024;
-/** A shorter text is no part of a longer one, which it would keep alive. */
+/** From this length on, a text may be a part of one that it keeps alive. */
 const PART = 13;
 /** One of this number of texts replaces another text: a power of 2. */
 const REPLACES = 8;

@@ -31,7 +31,7 @@ export interface Explorer {
    * library keeps.
    */
   enter(words: Int32Array, kept: Kept): void;
-  /** Is told of a view of a primitive; a tester of old has no such method. */
+  /** Is told of a view of a primitive. Older testers lack this method. */
   meet?(primitive: object): void;
 }
 

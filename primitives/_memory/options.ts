@@ -120,7 +120,7 @@ export function assertSignal(signal: AbortSignal | undefined): void {
  * @throws {RangeError} If it is NaN.
  */
 export function priorityOf(options: TurnOptions | undefined): number {
-  // What is no object is refused by whoever reads the other options.
+  // The reader of the other options refuses a value that is not an object.
   const { priority = 0 } = options ?? {};
   if (typeof priority === "number" && !Number.isNaN(priority)) return priority;
   const Failure = typeof priority === "number" ? RangeError : TypeError;

@@ -52,7 +52,7 @@ export function namedViews(
   for (const [, view] of list) {
     if (isView(view)) continue;
     throw new TypeError(
-      `Cannot ${verb} ${describe(view)}: it is no view of a primitive`,
+      `Cannot ${verb} ${describe(view)}: it is not a view of a primitive`,
     );
   }
   return list as [string, View][];

@@ -15,7 +15,7 @@ export interface Problem {
   readonly word: string;
   /** Where the word is, counted in words from the begin of the primitive. */
   readonly index: number;
-  /** What was read there. */
+  /** The value that was read there. */
   readonly value: number;
   /**
    * `"damaged"`: no agent that works as it should leaves it so, wherever agents
@@ -59,7 +59,7 @@ export interface WordsProblems {
 export const NOT_BEHIND =
   "It is beyond `tail`, or further behind it than the capacity.";
 /** The problem of a word that keeps an earlier value of another one. */
-export const NO_EARLIER = "It is no recent value of the other word.";
+export const NOT_RECENT = "It is not a recent value of the other word.";
 /** The problem of a word that names an agent. */
 export const NO_AGENT = "No agent has this id.";
 /** The problem of a word that is 0 or 1. */
@@ -104,7 +104,7 @@ function copyOf(
   return copy;
 }
 
-/** What one look finds. */
+/** The problems that one look finds. */
 function problemsIn(
   row: WordsInspection["row"],
   { byteLength, problems, behind }: WordsProblems,

@@ -206,7 +206,7 @@ export class Ranges extends Rows {
     }
   }
 
-  /** The same range, unless it is none of this counter. */
+  /** The same range. Throws if it lies outside the tasks of this counter. */
   #checked(range: Range): Range {
     const { start, end } = range;
     if (start >= 0 && start <= end && end <= this.#total) return range;
@@ -257,7 +257,7 @@ export class Ranges extends Rows {
     return chunk < 0 ? unit : Math.min(unit * chunk, this.#total);
   }
 
-  /** What the row at `at` has of tasks that are not done. */
+  /** The tasks of the row at `at` that are not done. */
   #undone(at: number): Range {
     const words = this.words;
     const range = this.#current(at);

@@ -14,7 +14,7 @@ interface NodeBuffer {
     /** Repeats `value` from `from` to `to`; here it has just that length. */
     fill(value: Uint8Array, from: number, to: number): unknown;
   };
-  /** Throws if `value` is no array of the platform's own. */
+  /** Throws if `value` is not an array of the platform's own. */
   byteLength(value: Uint8Array): number;
   /** An array that is not cleared, in a buffer of its own. */
   allocUnsafeSlow(length: number): Uint8Array<ArrayBuffer>;

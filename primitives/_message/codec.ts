@@ -40,7 +40,7 @@ export interface JsonCodec extends Codec<JsonValue> {
 export interface ValueCodec extends Codec<unknown> {
   /** Its name. */
   readonly name: "value";
-  /** Never there: it tells the compiler that this is no codec of yours. */
+  /** Never there: it tells the compiler that this is not your own codec. */
   readonly own?: false;
 }
 
@@ -121,7 +121,7 @@ export type IsStructured<T> = unknown extends T ? true
   : false;
 
 /**
- * Whether a property is read as a value, and is no object of methods. Arrays,
+ * Whether a property is read as a value, not as an object of methods. Arrays,
  * maps and bytes are values, too.
  */
 export type IsData<T> = [T] extends [StructuredOf<T>] ? true : false;
@@ -438,7 +438,7 @@ function assertJson(value: unknown, path: (string | number)[]): void {
     throw refusal("json", value, why, path);
   }
   if (isBoxed(value)) {
-    throw refusal("json", value, "it is no plain object", path);
+    throw refusal("json", value, "it is not a plain object", path);
   }
   const items = value as Record<string | number, unknown>;
   const names = list ? value.keys() : keys;

@@ -10,10 +10,10 @@ import { errorOf } from "./thrown.ts";
 /** A class of errors. */
 export type ErrorClass = abstract new (...args: never[]) => Error;
 
-/** What every error has, and is told in any case. */
+/** The properties of every error, which are sent in any case. */
 const USUAL = ["name", "message", "stack", "code", "cause", "errors"];
 
-/** The classes by their names; throws if one of them is no class of errors. */
+/** The classes by their names; throws if one is not a class of errors. */
 export function classesOf(errors: unknown): Classes {
   if (!Array.isArray(errors)) {
     throw new TypeError(

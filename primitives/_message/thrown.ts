@@ -7,7 +7,7 @@
 
 import { describe } from "../_memory/describe.ts";
 
-/** What is told of an error. */
+/** The parts of an error that are sent. */
 interface Told {
   readonly name: string;
   readonly message: string;

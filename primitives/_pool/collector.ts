@@ -98,7 +98,7 @@ export class Collector {
     const at = poster.unslot(job);
     const phase = Atomics.load(slots.words, at) & PHASE_MASK;
     if (phase !== REPLIED) {
-      slots.cancel(at); // it is LOST, or an agent that is no worker took it
+      slots.cancel(at); // it is LOST, or an agent took it that is not a worker
       return this.#lose(job, dead);
     }
     const what = rooms.answered(at);

@@ -90,7 +90,7 @@ export class Listeners {
   }
 }
 
-/** What is said beside a task, to it and by it. */
+/** The messages between a task that runs and its caller. */
 export class Talk {
   readonly #report: ((value: never) => void) | undefined;
   #worker: PoolWorker | undefined;

@@ -12,10 +12,10 @@ import {
   assertTimeout,
 } from "../_memory/options.ts";
 
-/** What stands in line. */
+/** An entry of the line. */
 export interface Standing {
   readonly priority: number;
-  /** Who came first has the lower number. */
+  /** An entry that came earlier has a lower number. */
   readonly order: number;
   /** Its place in the heap; the line writes it. */
   rank: number;

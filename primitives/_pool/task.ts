@@ -34,7 +34,7 @@ export type TaskConfig<Request, Reply> =
   & TaskCodec<"reply", Reply>
   & Pick<Task<Request, Reply>, "idempotent">;
 
-/** One of them. A task carries `undefined` with every codec. */
+/** The codec of a task. Every codec of a task also carries `undefined`. */
 export type TaskCodec<Name extends string, T> = IsStructured<T> extends true
   ? { readonly [Key in Name]?: CodecOf<T> | CodecOf<Exclude<T, undefined>> }
   : { readonly [Key in Name]: CodecOf<T> | CodecOf<Exclude<T, undefined>> };
@@ -85,8 +85,8 @@ export type ReplyOf<T extends AnyTask> = T extends
  * console.log(Object.keys(tasks)); // compress, draw
  * ```
  *
- * @throws {TypeError} If a name is unknown, a codec is none, or `idempotent` is
- * no boolean.
+ * @throws {TypeError} If a name is unknown, a codec is not a codec, or
+ * `idempotent` is not a boolean.
  */
 export function task<Request = unknown, Reply = unknown>(
   ...config: [IsStructured<Request>, IsStructured<Reply>] extends [true, true]

@@ -56,7 +56,7 @@ export const NOTHING = 1;
 export const VALUE = 2;
 /** The text of an error follows. */
 export const ERROR = 3;
-/** A value follows that was thrown, and is no error. */
+/** A value follows that was thrown, and is not an error. */
 export const THROWN = 4;
 /** The reply comes in a message, because it is too long for the slot. */
 export const ELSEWHERE = 5;

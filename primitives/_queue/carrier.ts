@@ -494,7 +494,7 @@ export class RecordPort<T> implements Port<T> {
     }
   }
 
-  /** So the next receiver need not wait until this one has decoded. */
+  /** Decodes a copy, so that the next receiver need not wait meanwhile. */
   #decodeApart(record: number, length: number): T {
     if (this.#apart!.length < length) this.#keep(length);
     const apart = this.#apart!;

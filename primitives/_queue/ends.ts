@@ -142,7 +142,7 @@ export class Ends {
    * this closes it even if the agent has none.
    *
    * @throws {TypeError} If `id` is not a number.
-   * @throws {RangeError} If `id` is no agent's id, nor 0.
+   * @throws {RangeError} If `id` is not 0 and not an agent's id.
    * @throws {DamagedError} If the words do not fit together.
    */
   abandon(id: number): number {

@@ -170,7 +170,7 @@ export class BytesPort extends RecordPort<Uint8Array> {
     return true;
   }
 
-  /** Throws if it is no Uint8Array, or too long. */
+  /** Throws if `value` is not a Uint8Array, or is too long. */
   #assertFits(value: Uint8Array): void {
     assertFits(this.#codec.encode(value, NO_ROOM), this.maxLength);
   }

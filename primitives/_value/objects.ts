@@ -110,7 +110,7 @@ function put(
   }
 }
 
-/** The size of a Map or a Set; a TypeError if it is none. */
+/** The size of a Map or a Set. Throws a TypeError if `value` is neither. */
 function sizeOf(of: typeof Map | typeof Set, value: object): number {
   return Reflect.get(of.prototype, "size", value);
 }

@@ -34,7 +34,7 @@ const NO_BYTES: Uint8Array = /* @__PURE__ */ new Uint8Array(0);
 
 /** The error that says what is wrong with a message. */
 export function damaged(what: string): TypeError {
-  return new TypeError(`These bytes are no value: ${what}`);
+  return new TypeError(`These bytes are not a value: ${what}`);
 }
 
 const tooDeep = () => damaged(`it is nested more than ${DEEPEST} deep`);

@@ -10,9 +10,10 @@ import { setting } from "../_memory/explored.ts";
  * `rounds` says how long a blocking call spins before it sleeps; `patience`
  * says how often a waiter lets newcomers pass. In explored code both are 0:
  * sleeping at once loses no interleaving, and without patience a claim comes
- * sooner. `nap` says for how many ms an awaiting server may block before it
- * awaits: none, unless the agent has nothing else to do. `tells` says whether an agent counts as dead if it stands still for a
- * second within an operation; in explored code agents stand still for any time.
+ * sooner. `nap` is the number of ms for which an awaiting server may block
+ * before it awaits. It is 0, unless the agent has nothing else to do. `tells`
+ * says whether an agent counts as dead if it stands still for a second within
+ * an operation. In explored code agents may stand still for any time.
  */
 export const spinning = /* @__PURE__ */ setting(
   { rounds: 20, patience: 8, nap: 0, tells: true },

@@ -256,8 +256,8 @@ test("json refuses what would be lost, and says where it is", async () => {
     [hides({ a: 1 }, "b", 2), "some property would be lost, b"],
     [hides({ a: 1 }, "toJSON", () => 2), "property would be lost, toJSON"],
     [{ a: [hides([1], "toJSON", () => 2)] }, "lost, toJSON", `at ["a"][0]`],
-    [plain(new Number(5)), "it is no plain object", "[object Number]"],
-    [plain(new Boolean(true)), "it is no plain object", "[object Boolean]"],
+    [plain(new Number(5)), "it is not a plain object", "[object Number]"],
+    [plain(new Boolean(true)), "it is not a plain object", "[object Boolean]"],
     [plain(new String("ab")), "some property would be lost, length"],
     [plain(new Error("lost")), "some property would be lost"],
   ];

@@ -50,7 +50,7 @@ static inline weft_value weft__value_part(weft_value_message *m,
   return v;
 }
 
-/* The begin of a whole value; false if it is none. */
+/* The begin of a whole value; false if `v` is not a whole value. */
 static inline bool weft__value_head_of(weft_value v, weft__value_head *h) {
   return v.at != NULL && v.form == WEFT__VALUE_WHOLE &&
          weft__value_begin_at(v.message, v.at, v.end, h);
@@ -68,8 +68,8 @@ static inline int32_t weft__value_packed(const weft__value_head *h) {
  * Opens the message in the `length` bytes at `bytes`, which must stay as they
  * are while its values are used. `shapes` is the table of the channel that it
  * came from: see weft_channel_shapes; NULL if it came from elsewhere. Goes over
- * the message once. Returns 0, EINVAL if the bytes are no value, or EOVERFLOW if
- * it has more than WEFT_VALUE_SHAPES shapes of its own.
+ * the message once. Returns 0, EINVAL if the bytes are not a value, or
+ * EOVERFLOW if it has more than WEFT_VALUE_SHAPES shapes of its own.
  *
  * Other agents may change the bytes meanwhile: values are wrong then, but no
  * function here reads behind the end.
@@ -153,15 +153,15 @@ static inline int32_t weft_value_int(weft_value v, int32_t otherwise) {
   return (int32_t)number;
 }
 
-/* Whether it is `true`; `otherwise` if it is no boolean. */
+/* Whether `v` is `true`; `otherwise` if `v` is not a boolean. */
 static inline bool weft_value_bool(weft_value v, bool otherwise) {
   weft__value_head h;
   bool is_one = weft__value_head_of(v, &h) && h.type == WEFT_VALUE_BOOLEAN;
   return is_one ? h.tag == WEFT__VALUE_TRUE : otherwise;
 }
 
-/* Writes a BigInt to *number; false if it is none, or needs more than 64
-   bits. */
+/* Writes a BigInt to *number; false if `v` is not a BigInt, or needs more than
+   64 bits. */
 static inline bool weft_value_bigint(weft_value v, int64_t *number) {
   weft__value_head h;
   if (!weft__value_head_of(v, &h) || h.type != WEFT_VALUE_BIGINT || h.size != 1)
@@ -172,7 +172,7 @@ static inline bool weft_value_bigint(weft_value v, int64_t *number) {
 
 /* ---- strings and bytes */
 
-/* Reads a string; false if it is none. */
+/* Reads a string; false if `v` is not a string. */
 static inline bool weft__value_text_of(weft_value v, weft__value_chars *chars) {
   if (v.at != NULL && v.form >= WEFT__VALUE_CHARS) {
     chars->at = v.at;
@@ -400,7 +400,8 @@ static inline int64_t weft_value_numbers(weft_value v, double *to,
   return count == weft_value_size(v) ? count : -1;
 }
 
-/* The name of an error's class, as a string; no value if it is no error. */
+/* The name of an error's class, as a string; no value if `v` is not an
+   error. */
 static inline weft_value weft_value_class(weft_value v) {
   weft__value_head h;
   if (!weft__value_head_of(v, &h) || h.class_at == NULL)

@@ -184,7 +184,8 @@ typedef struct {
   int32_t count;
 } weft__value_names;
 
-/* The names in the `length` bytes of text at `at`; false if these are none. */
+/* The names in the `length` bytes of text at `at`; false if the text is not a
+   list of names. */
 static inline bool weft__value_names_of(const uint8_t *at, size_t length,
                                         weft__value_names *names) {
   if (length < 1 || length > WEFT_SHAPE_TABLE_LONGEST) return false;

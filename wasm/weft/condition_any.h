@@ -1,4 +1,4 @@
-/* condition_any.h - waits for a condition with a lock that is no mutex: an
+/* condition_any.h - waits for a condition with a lock that is not a mutex: an
    rw_lock, or a recursive mutex. */
 #ifndef WEFT_CONDITION_ANY_H
 #define WEFT_CONDITION_ANY_H

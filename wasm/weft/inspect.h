@@ -78,8 +78,8 @@ typedef struct {
 #define WEFT__NOT_BEHIND \
   "It is beyond `tail`, or further behind it than the capacity."
 /* The problem of a word that keeps an earlier value of another one. */
-#define WEFT__NO_EARLIER \
-  "It is no recent value of the other word."
+#define WEFT__NOT_RECENT \
+  "It is not a recent value of the other word."
 /* The problem of a word that names an agent. */
 #define WEFT__NO_AGENT "No agent has this id."
 /* The problem of a word that is 0 or 1. */
@@ -378,11 +378,11 @@ static inline void weft__order_problems(const int32_t *words, int32_t tail,
   weft__tell(found,
              (uint32_t)weft__minus(tail, earlier) > span ||
                  weft__minus(head, earlier) < 0,
-             at[1], WEFT__NO_EARLIER);
+             at[1], WEFT__NOT_RECENT);
   weft__tell(
       found,
       (uint32_t)weft__minus(later, head) > span || weft__minus(tail, later) < 0,
-      at[2], WEFT__NO_EARLIER);
+      at[2], WEFT__NOT_RECENT);
 }
 
 static inline void weft__spsc_queue_shows_problems(const void *copy,
@@ -985,7 +985,7 @@ static inline const weft__shown *weft__shown_of(size_t i) {
   return i < sizeof all / sizeof *all ? &all[i] : NULL;
 }
 
-/* What is shown of a kind that is initialized; NULL if it is none. */
+/* What is shown of the kind that `magic` names; NULL if it names no kind. */
 static inline const weft__shown *weft__shown_by_head(int32_t magic) {
   const weft__shown *shown;
   for (size_t i = 0; (shown = weft__shown_of(i)) != NULL; i++)

@@ -316,8 +316,9 @@ static inline bool weft__record_has_room(const weft_record_ring *r) {
 }
 
 /*
- * Wakes one of the producers that wait for room, or for the claim. One that has
- * no room for its record hands the wake on, as often as they are many.
+ * Wakes one of the producers that wait for room, or for the claim. A producer
+ * that has no room for its record wakes the next one. The wake is handed on at
+ * most once for each waiting producer.
  */
 static inline void weft__record_wake_producer(weft_record_ring *r) {
   int32_t waiters = weft__load(&r->push_waiters) & ~WEFT__EVENT_AWAITED_BIT;

@@ -22,22 +22,23 @@ WEFT__BEGIN
  *   int result = weft_select(arms, 2, WEFT_FOREVER, &index);
  *
  * An agent can sleep on one word only. So the first weft_select at several
- * queues links them for ever, by the words named `gong`. They may lie 8 GiB
- * apart at most. Native programs need no such links, unless processes share the
- * memory.
+ * queues links these queues for ever, by their words named `..._gong`. Linked
+ * queues may lie 8 GiB apart at most. Queues of a native program are linked
+ * only if processes share the memory.
  *
- * Progress: it blocks, and does one operation or none. An agent that is
+ * Progress: a call blocks, and does one operation or none. An agent that is
  * terminated while it waits delays others by at most a second, and leaves
- * nothing to abandon; but for an agent that is terminated between claiming a
- * slot of a weft_mpmc_queue and handing it on: see there.
+ * nothing to abandon. An agent that is terminated inside a push or pop of a
+ * weft_mpmc_queue can block that queue: see mpmc_queue.h.
  * Fairness: that of each queue. All agents that wait at linked queues wake
  * together.
- * Freed when: queues that were linked count as one primitive: every operation
- * of every agent on each of them has returned, and none will begin.
+ * Freed when: every operation of every agent on the queue, and on each queue
+ * linked to it, has returned, and none will begin.
  * Source: Go's select.
  */
 
-/* What weft_select may do at one end of a queue. Make it by a function. */
+/* An operation that weft_select may do at one end of a queue. The functions
+   below make it. */
 typedef struct {
   int32_t what;    /* WEFT__ARM_... */
   void *queue;
@@ -87,7 +88,7 @@ static inline weft_mpmc_queue *weft__arm_mpmc(const weft_arm *arm) {
   return (weft_mpmc_queue *)arm->queue;
 }
 
-/* Does what an arm does; EBUSY if that would have to wait. */
+/* Does an arm's operation; EBUSY if that would have to wait. */
 static inline int weft__arm_try(const weft_arm *arm) {
   switch (arm->what) {
     case WEFT__ARM_SPSC_POP:
@@ -145,7 +146,7 @@ static inline void weft__arm_withdraw(const weft_arm *arm) {
     weft__event_withdraw(&weft__arm_mpmc(arm)->push_epoch);
 }
 
-/* Wakes another agent if there is more for it to do. */
+/* Wakes another agent if the queue of the arm has work for one more. */
 static inline void weft__arm_pass(const weft_arm *arm) {
   if (arm->what == WEFT__ARM_MPMC_POP)
     weft__mpmc_pass_pop(weft__arm_mpmc(arm));
@@ -153,8 +154,8 @@ static inline void weft__arm_pass(const weft_arm *arm) {
     weft__mpmc_pass_push(weft__arm_mpmc(arm));
 }
 
-/* Whether the queue of an arm has been blocked for a second, by an agent that
-   stands still. */
+/* Whether one agent, which stands still, has blocked the queue of an arm since
+   the last look, a second ago. */
 static inline bool weft__arm_is_stuck(weft_arm *arm) {
   if (arm->what < WEFT__ARM_MPMC_POP) return false;
   int64_t last = arm->stuck;
@@ -192,7 +193,8 @@ static inline int weft__select_try(weft__selecting *s) {
   return result;
 }
 
-/* The end of the sleep: what came before the time was over is done. */
+/* The time is over. Withdraws from all ends, and does an operation that became
+   possible before. */
 static inline int weft__select_last(weft__selecting *s) {
   int result = EBUSY;
   for (int32_t k = 0; k < s->n; k++) {
@@ -224,7 +226,7 @@ static inline int weft__select_round(weft__selecting *s, bool looked) {
   return EBUSY;
 }
 
-/* The slow path: the sleeps, and what is around them. */
+/* The slow path: links the queues, and sleeps until an arm can be done. */
 static inline int weft__select_slow(weft__selecting *s, int64_t timeout) {
   int64_t deadline = weft__deadline(timeout);
   int32_t *gong = weft__arm_gong(weft__select_arm(s, 0));

@@ -243,7 +243,8 @@ static inline void weft__work_counter_take(weft_work_counter *c,
   }
   uint64_t chunk = (uint64_t)c->chunk;
   uint64_t total = (uint64_t)c->total;
-  /* An agent that has passed the end sees that, so no agent passes it twice. */
+  /* An agent that has moved `next` past the end sees that here, and moves it
+     no further. */
   if ((uint32_t)weft__hint(&c->next) * chunk >= total) return;
   uint64_t start = (uint32_t)weft__add(&c->next, 1) * chunk;
   if (start >= total) return;
