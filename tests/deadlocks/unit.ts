@@ -364,7 +364,12 @@ test("a table is found by its handle, and nowhere else", () => {
   refuses(buffer, () => new AgentTable(buffer), TypeError, "no table was");
   const views = () => deadlocks({} as never, [a]);
   refuses(buffer, views, TypeError, "AgentTable");
-  refuses(buffer, () => deadlocks(agents, [1] as never), TypeError, "no view");
+  refuses(
+    buffer,
+    () => deadlocks(agents, [1] as never),
+    TypeError,
+    "not a view",
+  );
   for (const n of [0, 256, 1.5]) {
     const config = { agents: n };
     assert.throws(() => AgentTable.create(config), `${n}`);

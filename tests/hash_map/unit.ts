@@ -729,10 +729,10 @@ test("a key or value that does not fit is refused", () => {
   const flag = { ifAbsent: 1 } as never;
   refuses(buffer, () => map.set("ab", some, flag), TypeError, "ifAbsent");
   const add = () => (map as never as HashMap<string, number>).add("ab", 1);
-  refuses(buffer, add, TypeError, "no numbers");
+  refuses(buffer, add, TypeError, "are numbers");
   const exchange = () =>
     (map as never as HashMap<string, number>).compareExchange("ab", 1, 2);
-  refuses(buffer, exchange, TypeError, "no numbers");
+  refuses(buffer, exchange, TypeError, "are numbers");
   const numbers = HashMap.create({ ...ints, capacity: 1 });
   const half = () => numbers.set(0.5, 1);
   refuses(numbers.buffer, half, RangeError, "0.5");

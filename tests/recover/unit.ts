@@ -428,6 +428,6 @@ test("recover() refuses the handle of a primitive", () => {
   assert.throws(
     () => recover(7, handle as never),
     (error: Error) =>
-      error instanceof TypeError && error.message.includes("is no view"),
+      error instanceof TypeError && error.message.includes("is not a view"),
   );
 });
