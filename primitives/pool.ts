@@ -115,7 +115,9 @@ export type {
 export type { RoomOptions } from "./_pool/line.ts";
 export type {
   MakeFunctions,
+  OnlyTask,
   ServePoolOptions,
+  TaskFunction,
   TaskFunctions,
 } from "./_pool/serve.ts";
 export { task } from "./_pool/task.ts";
@@ -142,7 +144,8 @@ export type { Memory } from "./_memory/region.ts";
  * pool is closed or needs fewer workers; resolves with how many it did.
  *
  * In place of the functions, a function may stand that makes them of the pool's
- * option `init`; it may be async.
+ * option `init`; it may be async. A module may stand there, too: if there is
+ * only one task, its function may be the module's `default` export.
  *
  * A function gets the request, and a context with an AbortSignal. What it
  * returns or throws goes to where the task was submitted: an error with its

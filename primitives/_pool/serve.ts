@@ -7,7 +7,7 @@
 import type { Parent } from "../_worker/parent.ts";
 import { describe } from "../_memory/describe.ts";
 import type { Spec } from "./jobs.ts";
-import type { ReplyOf, RequestOf, Tasks } from "./task.ts";
+import type { AnyTask, ReplyOf, RequestOf, Tasks } from "./task.ts";
 import {
   type Hello,
   isTagged,
@@ -17,13 +17,24 @@ import {
 } from "./wire.ts";
 import type { Served, TaskContext } from "./worker.ts";
 
-/** The functions of a worker: one for each task, or for some of them. */
-export type TaskFunctions<T extends Tasks> = {
-  readonly [Name in keyof T]?: (
-    request: RequestOf<T[Name]>,
-    context: TaskContext,
-  ) => ReplyOf<T[Name]> | Promise<ReplyOf<T[Name]>>;
-};
+/** The function of a task. */
+export type TaskFunction<T extends AnyTask> = (
+  request: RequestOf<T>,
+  context: TaskContext,
+) => ReplyOf<T> | Promise<ReplyOf<T>>;
+
+/**
+ * The functions of a worker: one for each task, or for some of them. The only
+ * task may be named `default`, so a module with a default export fits.
+ */
+export type TaskFunctions<T extends Tasks> =
+  & { readonly [Name in keyof T]?: TaskFunction<T[Name]> }
+  & ("default" extends keyof T ? unknown
+    : { readonly default?: TaskFunction<OnlyTask<T>> });
+
+/** The task, if there is one; `never`, if there are several. */
+export type OnlyTask<T extends Tasks, Name extends keyof T = keyof T> =
+  Name extends keyof T ? [keyof T] extends [Name] ? T[Name] : never : never;
 
 /**
  * Makes the functions of a worker, of what the pool has as its option `init`. The
@@ -91,7 +102,10 @@ export function sayBye(parent: Parent): void {
   parent.unref?.();
 }
 
-/** The tasks that a worker serves; throws if a function is of no task. */
+/**
+ * The tasks that a worker serves; throws if a function is of no task. A module's
+ * `default` stands for the only task, whatever other names that function has.
+ */
 export function servedBy(
   specs: Map<string, Spec>,
   functions: Readonly<Record<string, unknown>>,
@@ -102,8 +116,11 @@ export function servedBy(
     );
   }
   const served = new Map<string, Served>();
-  for (const [name, run] of Object.entries(functions)) {
+  const isOnly = specs.size === 1 && !specs.has("default");
+  const [only] = specs.keys();
+  for (const [key, run] of Object.entries(functions)) {
     if (run === undefined) continue;
+    const name = isOnly && run === functions.default ? only! : key;
     const spec = specs.get(name);
     if (spec === undefined) {
       throw new TypeError(
@@ -116,6 +133,9 @@ export function servedBy(
       throw new TypeError(
         `Task ${name} needs a function: received ${describe(run)}`,
       );
+    }
+    if ((served.get(name)?.run ?? run) !== run) {
+      throw new TypeError(`Task ${name} has two functions: one is \`default\``);
     }
     served.set(name, { ...spec, run: run as Served["run"] });
   }

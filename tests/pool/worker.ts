@@ -1,6 +1,7 @@
 // A worker of the pools of these tests.
 import { servePool } from "../../primitives/pool.ts";
 import { hello } from "../_run/workers.ts";
+import * as only from "./only.ts";
 import { tasks } from "./tasks.ts";
 
 /** How the test wants it. */
@@ -17,6 +18,7 @@ export interface Orders {
     | "once"
     | "differently"
     | "make"
+    | "module"
     | "cannot make";
 }
 
@@ -120,6 +122,8 @@ if (instead === "differently") {
     await new Promise((done) => setTimeout(done, 20));
     return { sum: ({ a, b }) => (a + b) * init.by, echo: () => init };
   });
+} else if (instead === "module") {
+  await servePool({ sum: tasks.sum }, only, options);
 } else if (instead === "cannot make") {
   await servePool(tasks, () => {
     throw new RangeError("the worker is out of luck");
