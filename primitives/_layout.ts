@@ -412,7 +412,7 @@ export const SPSC_QUEUE = {
   seal: 3,
   /**
    * A number that tells apart records with different fields; 0 if the elements
-   * are no records, or if nobody knows.
+   * are not records, or if nobody knows.
    */
   shape: 4,
   /**
@@ -505,7 +505,7 @@ export const MPMC_QUEUE = {
   seal: 3,
   /**
    * A number that tells apart records with different fields; 0 if the elements
-   * are no records, or if nobody knows.
+   * are not records, or if nobody knows.
    */
   shape: 4,
   /**
@@ -585,7 +585,7 @@ export const LOCK_FREE_QUEUE = {
   seal: 3,
   /**
    * A number that tells apart records with different fields; 0 if the elements
-   * are no records, or if nobody knows.
+   * are not records, or if nobody knows.
    */
   shape: 4,
   /**
@@ -1168,7 +1168,7 @@ export const HASH_MAP = {
   ttl: 9,
   /**
    * Entries that the hand of the clock has passed, modulo 2^32; 0 in a map that
-   * is no cache, as are the next two words.
+   * is not a cache, as are the next two words.
    * @writer any agent
    */
   hand: 16,

@@ -675,7 +675,7 @@ export const WaitingLockFree: WaitingClass<
  * word 2    element_size  Bytes of an element, a multiple of 4.
  * word 3    seal          Check word over the configuration.
  * word 4    shape         A number that tells apart records with different
- *                         fields; 0 if the elements are no records, or if
+ *                         fields; 0 if the elements are not records, or if
  *                         nobody knows.
  * word 32   tail          A ticket to push, at most the next one.
  * word 64   head          A ticket to pop, at most the next one.

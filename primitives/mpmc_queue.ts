@@ -506,7 +506,7 @@ export const WaitingMpmc: WaitingClass<"mpmc_queue"> = /* @__PURE__ */ waiting(
  * word 2    element_size  Bytes of an element, a multiple of 4.
  * word 3    seal          Check word over the configuration.
  * word 4    shape         A number that tells apart records with different
- *                         fields; 0 if the elements are no records, or if
+ *                         fields; 0 if the elements are not records, or if
  *                         nobody knows.
  * word 32   tail          bit 0      CLOSED
  *                         bits 1-31  the next ticket to push

@@ -597,8 +597,8 @@ export const WaitingSpsc: WaitingClass<
  * word 2   element_size  Bytes of an element, a multiple of 4.
  * word 3   seal          Check word over the configuration.
  * word 4   shape         A number that tells apart records with different
- *                        fields; 0 if the elements are no records, or if nobody
- *                        knows.
+ *                        fields; 0 if the elements are not records, or if
+ *                        nobody knows.
  * word 32  tail          bit 0      WAITING: the consumer sleeps on this word
  *                        bit 1      CLOSED
  *                        bits 2-31  the next index to push

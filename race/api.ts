@@ -395,9 +395,9 @@ export function wasm(
 
 /**
  * Gives memory back, in an operation: any later access to a word of `words`, by
- * any agent, is a failure, "use-after-free". Only `Atomics.notify` is none, as
- * it uses the address alone. With this, explore when an agent may free what
- * others have used.
+ * any agent, is a failure, "use-after-free". `Atomics.notify` is not an
+ * access, as it uses the address alone. With this, explore when an agent may
+ * free what others have used.
  *
  * @throws {TypeError} If `words` is not an `Int32Array`.
  *

@@ -41,7 +41,7 @@ WEFT__BEGIN
 
 #define WEFT__POSIX static inline __attribute__((unused))
 
-/* The nanoseconds until `end` by a clock, no fewer; -1 if it is no time. */
+/* The nanoseconds until `end` by a clock, no fewer; -1 if `end` is invalid. */
 WEFT__POSIX int64_t weft__until(clockid_t clock, const struct timespec *end) {
   struct timespec now;
   if (end->tv_nsec < 0 || end->tv_nsec > 999999999) return -1;

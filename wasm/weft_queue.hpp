@@ -137,7 +137,7 @@ class queue : errors {
   int32_t abandon(int32_t id) {
     return Kind::abandon(w_, id);
   }
-  /* A T that is no plain bytes is moved into the queue, and stays as it was if
+  /* A T that is not plain bytes is moved into the queue. It stays as it was if
      the push returns false. */
   bool try_push(const T &value, error_code *ec = nullptr) {
     return pushed(value, ec, Of::try_push);
@@ -171,7 +171,7 @@ class queue : errors {
   }
 #endif
   /* Pushes or pops as many of a span, vector or array as fit or as there are.
-     Returns how many. A T that is no whole words goes one by one. */
+     Returns how many. A T that is not whole words goes one by one. */
   template <class Items>
   size_t try_push_many(const Items &items) {
     if constexpr (cell::is_T) {

@@ -70,7 +70,7 @@ interface Transfer {
  * ```
  *
  * @throws {TypeError} If `value` is a primitive instead of its handle, or `list`
- * is no array of objects.
+ * is not an array of objects.
  */
 export function transfer<T>(value: T, list: readonly object[] = []): T {
   if (!Array.isArray(list)) {

@@ -31,8 +31,8 @@ export interface Patience {
 
 /**
  * Judges a state in which no agent can run unless time passes: may the waiting
- * agents wait? A timer is no excuse: if only a timeout helps, a wake-up was
- * lost.
+ * agents wait? A timer does not excuse them: if only a timeout helps, a wake-up
+ * was lost.
  */
 export function judgeQuiet(
   engine: Engine,

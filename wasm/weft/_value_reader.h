@@ -9,7 +9,7 @@
 WEFT__BEGIN
 
 /* A value in a message, valid as long as the message's bytes. Its members are
-   private. A zeroed one is no value: it has the type WEFT_VALUE_NONE. */
+   private. A zeroed one is not a value: it has the type WEFT_VALUE_NONE. */
 typedef struct {
   weft_value_message *message;
   const uint8_t *at; /* NULL if there is no value */
@@ -235,7 +235,7 @@ static inline const uint8_t *weft_value_bytes(weft_value v, int32_t *length) {
 }
 
 /* The type of a view, as docs/value_format.md numbers them: 0 is a DataView, 2 a
-   Uint8Array, 9 a Float64Array. -1 if it is no view. */
+   Uint8Array, 9 a Float64Array. -1 if `v` is not a view. */
 static inline int32_t weft_value_view(weft_value v) {
   weft__value_head h;
   bool is_one = weft__value_head_of(v, &h) && h.type == WEFT_VALUE_VIEW;

@@ -288,7 +288,7 @@ static inline void weft_value_write_error(weft_value_writer *w,
 /* ---- objects with a shape */
 
 /* Writes the text of a shape to `text`, which has WEFT_SHAPE_TABLE_LONGEST
-   bytes. Returns how many it has, or 0 if these are no names of a shape. */
+   bytes. Returns how many it has, or 0 if these are not names of a shape. */
 static inline int32_t weft__value_names_text(const weft_value_shape *shape,
                                              uint8_t *text) {
   weft_value_writer w;

@@ -135,8 +135,8 @@ static inline WEFT__SHARED int64_t weft__deadline(int64_t timeout) {
   return timeout < 0 ? INT64_MAX : WEFT_NOW() + timeout;
 }
 
-/* Sleeps while *word is `value`, at most `ns`. It is no cancellation point:
-   natively because `syscall` is none. */
+/* Sleeps while *word is `value`, at most `ns`. It is not a cancellation point:
+   natively because `syscall` is not one. */
 static inline int weft__sleep_raw(int32_t *word, int32_t value, int64_t ns) {
 #if defined(__EMSCRIPTEN_PTHREADS__)
   /* This runs the calls that other threads proxy to this one; the instruction

@@ -590,7 +590,7 @@ static inline int weft_channel_sender(weft_channel *c) {
   return result == 0 ? EPIPE : result;
 }
 
-/* Ends one sender that this agent is: 0, EPERM if it is none, EINVAL or
+/* Ends one sender that this agent is: 0, EPERM if it is not one, EINVAL or
    ENOTRECOVERABLE. */
 static inline int weft_channel_leave_sender(weft_channel *c) {
   if (c->tracked == 0) return EINVAL;

@@ -71,8 +71,8 @@ typedef struct {
  * word 9   ttl          For how many milliseconds a value counts; 0 if entries
  *                       do not expire.
  * word 16  hand         Entries that the hand of the clock has passed, modulo
- *                       2^32; 0 in a map that is no cache, as are the next two
- *                       words.
+ *                       2^32; 0 in a map that is not a cache, as are the next
+ *                       two words.
  * word 17  freed        Entries that were freed, modulo 2^32.
  * word 18  full         `freed` + 1 before the last search that found no free
  *                       entry.

@@ -33,7 +33,7 @@ enum {
  * word 2    element_size  Bytes of an element, a multiple of 4.
  * word 3    seal          Check word over the configuration.
  * word 4    shape         A number that tells apart records with different
- *                         fields; 0 if the elements are no records, or if
+ *                         fields; 0 if the elements are not records, or if
  *                         nobody knows.
  * word 32   tail          A ticket to push, at most the next one.
  * word 64   head          A ticket to pop, at most the next one.
@@ -188,7 +188,7 @@ static inline int32_t weft_lock_free_queue_capacity(
 }
 
 /* The number that JavaScript gives the fields of its records: `shape` of their
-   struct. 0 if the elements are no records, or if C has made the queue. */
+   struct. 0 if the elements are not records, or if C has made the queue. */
 static inline int32_t weft_lock_free_queue_shape(
     const weft_lock_free_queue *q) {
   return q->shape;

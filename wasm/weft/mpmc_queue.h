@@ -22,7 +22,7 @@ WEFT__BEGIN
  * word 2    element_size  Bytes of an element, a multiple of 4.
  * word 3    seal          Check word over the configuration.
  * word 4    shape         A number that tells apart records with different
- *                         fields; 0 if the elements are no records, or if
+ *                         fields; 0 if the elements are not records, or if
  *                         nobody knows.
  * word 32   tail          bit 0      CLOSED
  *                         bits 1-31  the next ticket to push
@@ -157,7 +157,7 @@ static inline int32_t weft_mpmc_queue_capacity(const weft_mpmc_queue *q) {
 }
 
 /* The number that JavaScript gives the fields of its records: `shape` of their
-   struct. 0 if the elements are no records, or if C has made the queue. */
+   struct. 0 if the elements are not records, or if C has made the queue. */
 static inline int32_t weft_mpmc_queue_shape(const weft_mpmc_queue *q) {
   return q->shape;
 }

@@ -43,8 +43,8 @@ WEFT__BEGIN
  * word 2   element_size  Bytes of an element, a multiple of 4.
  * word 3   seal          Check word over the configuration.
  * word 4   shape         A number that tells apart records with different
- *                        fields; 0 if the elements are no records, or if nobody
- *                        knows.
+ *                        fields; 0 if the elements are not records, or if
+ *                        nobody knows.
  * word 32  tail          bit 0      WAITING: the consumer sleeps on this word
  *                        bit 1      CLOSED
  *                        bits 2-31  the next index to push
@@ -156,7 +156,7 @@ static inline int32_t weft_spsc_queue_capacity(const weft_spsc_queue *q) {
 }
 
 /* The number that JavaScript gives the fields of its records: `shape` of their
-   struct. 0 if the elements are no records, or if C has made the queue. */
+   struct. 0 if the elements are not records, or if C has made the queue. */
 static inline int32_t weft_spsc_queue_shape(const weft_spsc_queue *q) {
   return q->shape;
 }
