@@ -735,8 +735,8 @@ export function scenarios(weft: Weft): Scenario[] {
       spec: sharing(weft, { expires: true, capacity: 1, first: { [A]: 1 } }),
       agents: [
         [["pass"], ["set", [A, 3]]],
-        [["set", [A, 2]]],
         [["waitFor", A]],
+        [["set", [A, 2]]],
       ],
       options: { timeouts: 0, states: 20_000 },
       sampled: true,
