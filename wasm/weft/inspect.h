@@ -696,9 +696,10 @@ static inline void weft__hash_map_shows_behind(const void *at,
                         text, false);
   }
   if (plan.evicts) weft__hash_clock_shows(m, &plan, found);
-  if (plan.expires ? m->ttl < 1 || m->ttl > WEFT__HASH_MOST_TTL : m->ttl != 0)
-    weft__tell_behind(found, weft__index_of(at, &m->ttl), "ttl", 0, m->ttl,
-                      "It does not fit the word `sizes`.", false);
+  bool fits = plan.expires ? m->ttl >= 1 && m->ttl <= WEFT__HASH_MOST_TTL
+                           : m->ttl == 0;
+  weft__tell(found, !fits, WEFT__AT(hash_map, ttl),
+             "It does not fit the word `sizes`.");
 }
 
 static inline void weft__striped_counter_shows_behind(const void *at,
