@@ -463,7 +463,7 @@ export const MISTAKES: readonly Mistake[] = [{
     ],
   },
   seed: 6,
-  says: /never ended/,
+  says: /never ended|slots are in use/,
 }, {
   storm: "calls",
   what: "a call that is aborted before it waits keeps its slot",
@@ -509,7 +509,7 @@ export const MISTAKES: readonly Mistake[] = [{
     ],
   },
   seed: 20,
-  says: /never ended|another (result|error)/,
+  says: /never ended|slots are in use|another (result|error)/,
 }, {
   storm: "calls",
   what: "wakes no server at close",
@@ -669,6 +669,7 @@ export const MISTAKES: readonly Mistake[] = [{
       "Atomics.store(words, HEAD, words[HEAD]! + space | 0); // (F) " +
       "this.#endReading();",
       "const next = words[HEAD]! + space | 0; this.#endReading(); " +
+      "for (let i = 0; i < 99; i++) Atomics.load(words, HEAD); " +
       "Atomics.store(words, HEAD, next);",
     ],
   },

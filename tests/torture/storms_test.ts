@@ -17,7 +17,7 @@ import { type Mistake, MISTAKES, NO_LOOKS } from "./_mistakes.ts";
 const test = suite("storms");
 
 /** How long plans are played until one finds a mistake, in ms. */
-const MOST = 60_000;
+const MOST = 180_000;
 
 /** How long a promise may take where there is none, in ms. */
 const PATIENT = 30_000;
