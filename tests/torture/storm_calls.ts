@@ -178,7 +178,8 @@ class Play {
       ? CallRing.create(config)
       : CallRing.init(guests.memory, AT, config);
     const { buffer, byteOffset } = this.#ring.handle;
-    // Its other words also change when agents look again, in vain.
+    // The other words of a ring also change when a waiting agent looks again
+    // and finds nothing.
     const words = new Int32Array(
       guests?.buffer ?? buffer as SharedArrayBuffer,
       byteOffset,
