@@ -429,15 +429,18 @@ function cacheParts(map: HashMap<number, number>) {
 }
 
 /** Runs `use` with a clock that it sets, and that begins at `now`. */
-function withClock(now: number, use: (clock: { now: number }) => void): void {
+function withClock<T>(now: number, use: (clock: { now: number }) => T): T {
   const clock = { now };
   const { now: own } = Date;
+  const restore = () => void (Date.now = own);
   Date.now = () => clock.now;
+  let result: T | undefined;
   try {
-    use(clock);
+    result = use(clock);
   } finally {
-    Date.now = own;
+    if (!(result instanceof Promise)) restore();
   }
+  return result instanceof Promise ? result.finally(restore) as T : result;
 }
 
 /** Values with the time when they expire, by their keys. */
@@ -580,20 +583,49 @@ test("a value counts no longer than its time, whatever the clock says", () =>
     assert.is(cache.get(1), -(2 ** 31)); // sums wrap
   }));
 
-test("values are made anew for those that wait once they have expired", async () => {
-  const config = { ...ints, capacity: 4, evict: "clock" as const, ttl: 1 };
-  const cache = HashMap.create(config);
-  const passed = async () => {
-    while (cache.has(1)) await new Promise((done) => setTimeout(done, 1));
-  };
-  cache.set(1, 5);
-  await passed();
-  const late = cache.waitForAsync(1);
-  cache.set(1, 6);
-  await late.then((value) => assert.is(value, 6));
-  await passed();
-  assert.is(await cache.getOrInsertAsync(1, () => Promise.resolve(7)), 7);
-});
+test("a waiter takes what has expired as absent", () =>
+  withClock(1e12, async (clock) => {
+    const config = { ...ints, capacity: 4, evict: "clock" as const, ttl: 100 };
+    const cache = HashMap.create(config);
+    cache.set(1, 5);
+    clock.now += 100;
+    assert.is(await cache.tryWaitForAsync(1, { timeout: 1 }), undefined);
+    const late = cache.waitForAsync(1);
+    cache.set(1, 6);
+    assert.is(await late, 6);
+    // A value that expires before the waiter looks does not end its wait.
+    clock.now += 100;
+    const later = cache.waitForAsync(1);
+    cache.set(1, 7);
+    clock.now += 100;
+    await cache.tryWaitForAsync(2, { timeout: 5 });
+    cache.set(1, 8);
+    assert.is(await later, 8);
+    clock.now += 100;
+    assert.is(await cache.getOrInsertAsync(1, () => Promise.resolve(9)), 9);
+  }));
+
+test("five agents make a value that has expired once", () =>
+  withClock(1e12, async (clock) => {
+    const config = { ...ints, capacity: 4, evict: "clock" as const, ttl: 100 };
+    const cache = HashMap.create(config);
+    cache.set(1, 5);
+    clock.now += 100;
+    let made = 0;
+    const make = () => {
+      made++;
+      return new Promise<number>((done) => setTimeout(() => done(6), 5));
+    };
+    const views = Array.from(
+      { length: 5 },
+      () => HashMap.from(cache.handle, ints),
+    );
+    const got = await Promise.all(
+      views.map((view) => view.getOrInsertAsync(1, make)),
+    );
+    assert.equal(got, [6, 6, 6, 6, 6]);
+    assert.is(made, 1);
+  }));
 
 test("a view reads more texts than it remembers", () => {
   const count = 5000;
