@@ -16,11 +16,13 @@ import {
   figureOf,
   FOLDER,
   type Group,
+  mark,
   NAMES,
   read,
   targetOf,
   verdict,
 } from "./results.ts";
+import { changedSince } from "./sources.ts";
 
 const PAGE = new URL("../docs/benchmarks.md", import.meta.url);
 const CHART = new URL("../docs/figures.svg", import.meta.url);
@@ -61,8 +63,9 @@ function section(group: Group): string {
     return [name, target, ...found.map(cell), from.join("; ")];
   });
   const notes = runtimes.map((runtime) => {
-    const { date, commit } = group.runs[runtime]!;
-    return `${runtime}: ${date}` + (commit && `, commit ${commit}`);
+    const { date, commit, old } = group.runs[runtime]!;
+    return `${runtime}: ${date}` + (commit && `, commit ${commit}`) +
+      (old ? ", **older than the code**" : "");
   });
   const heads = ["what", "target", ...runtimes, "medians"];
   const bounds = boundsOf(group);
@@ -151,8 +154,7 @@ largest ratio of a round, in which each rival took one turn; there are five
 rounds unless the text says otherwise. Turns during which other programs were
 busy do not count. If too few turns were quiet, the text says so, and the
 verdict has a question mark. Below each table stand the day and the commit of
-its figures: \`deno task test figures\` lists the groups whose code has changed
-since then. In the groups kernel and mutex, rivals of one thread
+its figures, and whether the code has changed since then. In the groups kernel and mutex, rivals of one thread
 each take 25 turns of a millisecond in a round, and the ratio is the median of
 those between neighbouring turns. Times have a meaning only beside the others of
 their row, as they depend on the machine. [Scaling](scaling.md) says what limits
@@ -180,11 +182,12 @@ ${sections(groups).join("\n\n")}
   return stdout;
 }
 
-/** Writes the page, and the chart. */
-export function write(): void {
+/** Notes which figures are old, and writes the page and the chart. */
+export async function write(): Promise<void> {
+  await mark(async (name, run) => (await changedSince(name, run)).length > 0);
   const groups = read(FOLDER);
   fs.writeFileSync(PAGE, page(groups));
   fs.writeFileSync(CHART, chart(groups));
 }
 
-if (import.meta.main) write();
+if (import.meta.main) await write();

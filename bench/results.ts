@@ -25,6 +25,8 @@ export interface Measurement {
   readonly seconds: number;
   /** A hash of each source file that decides about the figures. */
   readonly sources: Readonly<Record<string, string>>;
+  /** Whether that code had changed when the page was last written. */
+  readonly old?: true;
   readonly rows: readonly Row[];
 }
 
@@ -78,8 +80,27 @@ export function put(name: string, runtime: string, run: Measurement): void {
   const file = new URL(`${name}.json`, FOLDER);
   const runs = fs.existsSync(file) ? parse(file)[0]!.runs : {};
   const merged = Object.entries({ ...runs, [runtime]: run }).sort();
-  const group: Group = { name, runs: Object.fromEntries(merged) };
+  save({ name, runs: Object.fromEntries(merged) });
+}
+
+function save(group: Group): void {
+  const file = new URL(`${group.name}.json`, FOLDER);
   fs.writeFileSync(file, JSON.stringify(group, null, 2) + "\n");
+}
+
+/** Notes in each group's file which of its measurements are old. */
+export async function mark(
+  isOld: (name: string, run: Measurement) => Promise<boolean>,
+): Promise<void> {
+  for (const { name, runs } of read(FOLDER)) {
+    const marked: Record<string, Measurement> = {};
+    for (const [runtime, run] of Object.entries(runs)) {
+      const { old: _, ...rest } = run;
+      const old = await isOld(name, run);
+      marked[runtime] = old ? { ...rest, old } : rest;
+    }
+    save({ name, runs: marked });
+  }
 }
 
 /** As in `at least 1.4 x`. */

@@ -211,7 +211,7 @@ async function main(words: string[]) {
     after.push({ name, runs: { [runtime]: run } });
     if (writes) results.put(name, runtime, run);
   }
-  if (writes) write();
+  if (writes) await write();
   if (json !== undefined) {
     fs.writeFileSync(json, JSON.stringify(after, null, 2) + "\n");
   }

@@ -9,7 +9,12 @@ import { compare, differ, told } from "../../bench/compare.ts";
 import type { Row } from "../../bench/contest.ts";
 import { noteOn, NOTES } from "../../bench/notes.ts";
 import { page as benchmarks } from "../../bench/report.ts";
-import { FOLDER, type Group, read } from "../../bench/results.ts";
+import {
+  FOLDER,
+  type Group,
+  type Measurement,
+  read,
+} from "../../bench/results.ts";
 import { changedSince, hashesOf } from "../../bench/sources.ts";
 import { FILE, page as scaling } from "../../bench/traffic.ts";
 import { skip, suite } from "../_run/harness.ts";
@@ -59,15 +64,25 @@ test("each measurement says how sure it is", () => {
 test("docs/bench was measured with the present code", async () => {
   const stale: string[] = [];
   for (const { name, runs } of groups) {
+    const old: string[] = [];
     for (const [runtime, run] of Object.entries(runs)) {
-      const changed = await changedSince(name, run);
-      if (changed.length === 0) continue;
-      const [first, ...more] = changed;
-      const others = more.length > 0 ? ` and ${more.length} more` : "";
-      stale.push(`${name} in ${runtime} (${first}${others})`);
+      if ((await changedSince(name, run)).length > 0) old.push(runtime);
     }
+    if (old.length > 0) stale.push(`${name} (${old.join(", ")})`);
   }
   if (stale.length > 0) skip(`measured before a change: ${stale.join("; ")}`);
+});
+
+test("the page says which figures are older than the code", () => {
+  const [{ name, runs }] = groups as [Group];
+  const [[runtime, run]] = Object.entries(runs) as [[string, Measurement]];
+  const { old: _, ...fresh } = run;
+  const said = (run: Measurement) =>
+    benchmarks([{ name, runs: { [runtime]: run } }]).includes(
+      "**older than the code**",
+    );
+  assert.is(said({ ...fresh, old: true }), true);
+  assert.is(said(fresh), false);
 });
 
 test("the code that a bench runs decides whether its figures are old", async () => {
