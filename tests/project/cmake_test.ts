@@ -34,7 +34,7 @@ const WAYS: Readonly<Record<string, string>> = {
   "FetchContent": `include(FetchContent)
 FetchContent_Declare(weft SOURCE_DIR "${PROJECT}" SOURCE_SUBDIR wasm)
 FetchContent_MakeAvailable(weft)`,
-  "find_package": `find_package(weft 0.1 REQUIRED)`,
+  "find_package": `find_package(weft 1.0 REQUIRED)`,
 };
 
 /** Spares a trial of the compiler, which takes a second. */
