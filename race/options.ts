@@ -46,6 +46,7 @@ export const OPTIONS: Allowed = {
   end: NUMBER,
   memoryless: BOOLEAN,
   primitives: ['"atomic"'],
+  starvation: BOOLEAN,
 };
 
 /** The options of generated programs. */
@@ -94,9 +95,10 @@ export function checkOptions(options: unknown, allowed: Allowed): void {
         `received ${show(value)}`,
     );
   }
-  const { depth, primitives, ...others } = options as {
+  const { depth, primitives, starvation, ...others } = options as {
     depth?: number;
     primitives?: string;
+    starvation?: boolean;
     kill?: boolean;
     progress?: string;
   };
@@ -105,6 +107,14 @@ export function checkOptions(options: unknown, allowed: Allowed): void {
     throw new TypeError(
       `The option "primitives" cannot be given with "${other}": it lets no ` +
         `agent stop within an operation of a primitive`,
+    );
+  }
+  const other = ["kill", "begin", "end", "sample", "primitives"]
+    .find((name) => Boolean((options as Record<string, unknown>)[name]));
+  if (starvation === true && other !== undefined) {
+    throw new TypeError(
+      `The option "starvation" cannot be given with "${other}": every agent ` +
+        `repeats its calls for ever, step by step`,
     );
   }
   if (depth !== undefined && !(Number.isInteger(depth) && depth > 0)) {

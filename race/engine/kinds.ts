@@ -201,6 +201,7 @@ export type FailureKind =
   | "not-lock-free"
   | "damaged-by-kill"
   | "livelock"
+  | "starvation"
   | "exception"
   | "invariant"
   | "out-of-bounds"

@@ -55,6 +55,7 @@ import { pageOf } from "../report/page.ts";
 import { Counts } from "../report/coverage.ts";
 import { svgOf } from "../report/svg.ts";
 import { Trace } from "../report/trace.ts";
+import { starve, starvedText } from "../judge/starve.ts";
 
 /** Explores a program. */
 export function check(
@@ -66,8 +67,43 @@ export function check(
     scenario,
     program,
     o,
-    (engine) => o.coverage === true ? covering(engine, o) : examine(engine, o),
+    (engine) => o.starvation === true ? fairly(engine, o) : usually(engine, o),
   );
+}
+
+/** Explores the engine's program, and counts what it reaches if asked to. */
+const usually = (engine: Engine, o: Options): Steps<Result> =>
+  o.coverage === true ? covering(engine, o) : examine(engine, o);
+
+/**
+ * Explores the engine's program, and then looks for agents that starve if
+ * every agent repeats its calls for ever.
+ */
+function* fairly(engine: Engine, o: Options): Steps<Result> {
+  const result = yield* usually(engine, o);
+  if (!result.ok) return result;
+  const states = o.states ?? STATES;
+  const starved = yield* starve(engine, { states, time: o.time ?? TIME });
+  if (starved.fault !== null) {
+    const how = `program repeated for ever, ${
+      counted(starved.states, "state")
+    }`;
+    const found = { ...nothing(engine.world), ...faultOf(starved) };
+    return yield* report(engine, o, found, how);
+  }
+  const { limit, unjudged } = starved;
+  const text = starvedText(starved);
+  const { summary, bounds, complete } = result;
+  if (limit === undefined && unjudged === undefined) {
+    return { ...result, summary: `${summary}; ${text}` };
+  }
+  const shorter = complete ? summary.replace(/^complete[^:]*/, "") : summary;
+  return {
+    ...result,
+    complete: false,
+    bounds: [...bounds, text],
+    summary: `${complete ? "not complete" : ""}${shorter}; ${text}`,
+  };
 }
 
 /** Explores the engine's program, and counts what it reaches. */
@@ -491,7 +527,9 @@ function searchOptions(
   };
 }
 
-const faultOf = ({ fault, schedule }: Found): Partial<Found> => ({
+const faultOf = (
+  { fault, schedule }: Pick<Found, "fault" | "schedule">,
+): Pick<Found, "fault" | "schedule"> => ({
   fault,
   schedule,
 });

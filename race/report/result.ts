@@ -132,6 +132,13 @@ export interface Options {
    */
   readonly primitives?: "atomic" | undefined;
   /**
+   * Whether it is a failure if an agent can be kept in a call for ever while
+   * calls of others end again and again, although every agent that can go on
+   * does (weak fairness); false by default. For this, every agent repeats its
+   * calls for ever. Not with `kill`, `begin`, `end`, `sample` or `primitives`.
+   */
+  readonly starvation?: boolean | undefined;
+  /**
    * Whether it is counted which operations are reached, and what comes of them:
    * `result.coverage`. Agents are then run for every step, which takes several
    * times as long.

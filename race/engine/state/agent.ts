@@ -420,6 +420,12 @@ export class Agent {
     this.first = this.oi;
   }
 
+  /** Forgets what it has seen, between calls that do not depend on it. */
+  betweenCalls(): void {
+    this.h1 = this.oi * 7919 + this.like;
+    this.h2 = this.oi * 104729 + this.like;
+  }
+
   /** Whether its sleep or its await ends by itself after some time. */
   get timed(): boolean {
     return this.status === BLOCKED || this.status === SPINNING

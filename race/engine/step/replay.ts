@@ -909,10 +909,7 @@ export class Engine implements Host {
     if (scenario.stateless === false || !idle) {
       agent.h1 = mix1(agent.h1, 77777 + bits(result));
       agent.h2 = mix2(agent.h2, 77777 + bits(result));
-    } else {
-      agent.h1 = agent.oi * 7919 + agent.like;
-      agent.h2 = agent.oi * 104729 + agent.like;
-    }
+    } else agent.betweenCalls();
     // Promises and timers that are under way belong to recorded code.
     if (scenario.stateless === true && idle) agent.forget();
     else agent.from = agent.n;
