@@ -132,7 +132,7 @@ export interface RealtimeClass<
 }
 
 const SNAPSHOT = ["version", "write", "read"] as const;
-const SEMAPHORE = ["available", "tryAcquire", "release"] as const;
+const SEMAPHORE = ["available", "tryAcquire", "drain", "release"] as const;
 const EVENT = ["autoReset", "isSet", "set", "reset", "tryWait"] as const;
 const LATCH = ["count", "countDown", "tryWait"] as const;
 const WAIT_GROUP = ["count", "add", "done", "tryWait"] as const;

@@ -201,7 +201,7 @@ export const PROBLEMS: WordsProblems = {
  * permits. Both may be too high (an agent was terminated), but never too low. If
  * agents are not tracked, a sleeper fell asleep on a state that says so; an agent
  * that clears this wakes all.
- * Progress: `tryAcquire()` and `release` are lock-free. `acquire`, its async
+ * Progress: `tryAcquire()`, `drain` and `release` are lock-free. `acquire`, its async
  * form, and both with a timeout wait. An agent that is terminated while it waits
  * holds up no other, unless it was the claimant: then its claim is lost until
  * `abandon(id)`. If it waited for several permits, later releases wake all. With `tracked`, each agent notes in a row what it holds,
@@ -424,6 +424,30 @@ export class Semaphore extends Region<"semaphore"> {
   permit(n = 1): SemaphorePermit {
     this.acquire(n);
     return new SemaphorePermit(this, n);
+  }
+
+  /**
+   * Takes all permits that are free, in one step, and returns how many those
+   * were: 0 if there were none. It does not wait, and leaves a claimant the
+   * permits that it waits for. Return them by {@linkcode Semaphore.release}.
+   *
+   * Progress: lock-free.
+   * C twin: `weft_semaphore_drain`. Source: `drainPermits` of
+   * java.util.concurrent.
+   *
+   * @throws {RangeError} If the semaphore is tracked, and other agents have all
+   * its rows.
+   *
+   * @example All that is ready, at once
+   * ```ts
+   * import { Semaphore } from "@weft/sync";
+   *
+   * const ready = Semaphore.create(3); // three tasks are ready
+   * console.log(ready.drain(), ready.available); // 3 0
+   * ```
+   */
+  drain(): number {
+    return this.#permits.drain();
   }
 
   /**

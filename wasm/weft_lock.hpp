@@ -112,6 +112,12 @@ class semaphore
   bool try_acquire_until(span end, int32_t n = 1) {
     return try_acquire_for(end, n);
   }
+  /* Takes all permits that are free, in one step; how many those were. */
+  int32_t drain() {
+    const int32_t n = weft_semaphore_drain(&w_);
+    done(n < 0 ? -n : 0);
+    return n;
+  }
   void release(int32_t n = 1) {
     if (n != 0) done(weft_semaphore_release(&w_, n));
   }

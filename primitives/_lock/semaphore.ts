@@ -160,6 +160,20 @@ export class Permits {
     return false;
   }
 
+  /** Takes all permits that are free. Returns how many those were. */
+  drain(): number {
+    if (this.#rows !== undefined) return this.#rows.drain();
+    const words = this.#words;
+    let state = Atomics.load(words, PERMITS);
+    for (let free; (free = freeOf(state)) > 0;) { // not of a debt
+      const expected = state;
+      const none = expected & WHO_MASK; // the same may sleep
+      state = Atomics.compareExchange(words, PERMITS, expected, none);
+      if (state === expected) return free;
+    }
+    return 0;
+  }
+
   /**
    * Wakes waiters for `n` more permits of a tracked semaphore, now that `free`
    * are free. A sleeper counted itself before its look at the permits: this agent

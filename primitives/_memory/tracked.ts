@@ -164,6 +164,23 @@ export class Tracked extends Rows {
   }
 
   /**
+   * Takes all that are free. Returns how many those were.
+   *
+   * @throws {RangeError} If this agent needs a row, and all are taken.
+   */
+  drain(): number {
+    const at = this.own();
+    let counted = this.#load();
+    for (let free; (free = counted >> COUNT_SHIFT) > 0;) {
+      const seen = counted;
+      if (this.#rowOf(seen) !== at) this.#confirm(seen);
+      counted = this.#exchange(at, seen, -free);
+      if (counted === seen) return free;
+    }
+    return 0;
+  }
+
+  /**
    * Gives back `n` that this agent holds. Returns how many are free then.
    *
    * @throws {TypeError} If it holds fewer.

@@ -154,7 +154,7 @@ test("a semaphore is the same for both languages", () => {
       const byC = random(2) === 0;
       const n = random(7) - (random(50) === 0 ? 1 : 0);
       const wrong = n < 1;
-      switch (random(3)) {
+      switch (random(4)) {
         case 0: {
           const fits = permits + n <= most;
           assert.is(
@@ -174,6 +174,14 @@ test("a semaphore is the same for both languages", () => {
             wrong ? "EINVAL" : n <= permits ? "" : "EBUSY",
           );
           if (!wrong && n <= permits) permits -= n;
+          break;
+        case 2:
+          if (random(8) !== 0) break; // leaves some to the rest
+          assert.is(
+            byC ? c.weft_semaphore_drain!(at) : view.drain(),
+            permits,
+          );
+          permits = 0;
           break;
         default:
           assert.is(

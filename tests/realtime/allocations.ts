@@ -168,9 +168,11 @@ function ofOthers(): Operations {
   const pool = SlabPool.create({ capacity: 8, blockSize: 64 });
   const counter = StripedCounter.create();
   return {
-    "Semaphore.tryAcquire release available": () => {
+    "Semaphore.tryAcquire drain release available": () => {
       semaphore.tryAcquire();
       seen = semaphore.tryAcquire();
+      semaphore.release();
+      seen = semaphore.drain();
       semaphore.release();
       seen = semaphore.available;
     },

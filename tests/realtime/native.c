@@ -44,6 +44,7 @@ static void others(void) {
   EQUAL(weft_semaphore_try_acquire(s, 1), 0);
   EQUAL(weft_semaphore_try_acquire(s, 1), EBUSY);
   EQUAL(weft_semaphore_release(s, 1), 0);
+  EQUAL(weft_semaphore_drain(s), 1);
   weft_event e;
   CHECK(weft_event_init(&e, sizeof e, true) != NULL);
   weft_event_set(&e);

@@ -17,7 +17,7 @@ export const kind: Kind = {
  * What a bundle of it may weigh. An agent attaches to a tracked semaphore without
  * knowing that it is, so 1 KB is for the rows in any case.
  */
-export const size: Size = { name: "Semaphore", most: 8650 };
+export const size: Size = { name: "Semaphore", most: 8700 };
 
 class SemaphoreInC extends Twin {
   acquire(n = 1): void {
@@ -34,6 +34,10 @@ class SemaphoreInC extends Twin {
 
   release(n = 1): void {
     this.succeeded(this.c.weft_semaphore_release!(this.at, n));
+  }
+
+  drain(): number {
+    return this.c.weft_semaphore_drain!(this.at);
   }
 
   abandon(id: number): number {

@@ -491,6 +491,54 @@ const COUNTING = mutants(SEMAPHORE, {
     'if (outcome === "timed-out") return true;',
   ],
   c: ["return result == EBUSY ? ETIMEDOUT : result;", "return 0;"],
+}, {
+  what: "drains by load and store",
+  by: "drain against drain",
+  ts: [
+    "state = Atomics.compareExchange(words, PERMITS, expected, none);",
+    "Atomics.store(words, PERMITS, none);",
+  ],
+  c: [
+    "state = weft__compare_exchange(&s->permits, expected, none);",
+    "weft__store(&s->permits, none);",
+  ],
+}, {
+  what: "drains more than it has seen",
+  by: "drain against release and tryAcquire",
+  ts: [
+    "state = Atomics.compareExchange(words, PERMITS, expected, none);",
+    "state = Atomics.exchange(words, PERMITS, none);",
+    ["if (state === expected) return free;", "return free;"],
+  ],
+  c: [
+    "state = weft__compare_exchange(&s->permits, expected, none);",
+    "state = weft__exchange(&s->permits, none);",
+    ["if (state == expected) return free;", "return free;"],
+  ],
+}, {
+  what: "does not check whether it has drained",
+  by: "drain against drain",
+  ts: ["if (state === expected) return free;", "return free;"],
+  c: ["if (state == expected) return free;", "return free;"],
+}, {
+  what: "drains and says that nobody sleeps",
+  by: "one wants two permits, and another drains, with patience",
+  ts: ["const none = expected & WHO_MASK;", "const none = NOBODY;"],
+  c: [
+    "int32_t none = expected & WEFT_SEMAPHORE_WHO_MASK;",
+    "int32_t none = WEFT_SEMAPHORE_NOBODY;",
+  ],
+}, {
+  what: "drains what a claimant waits for",
+  by: "one claims two permits, and another drains",
+  ts: [
+    "for (let free; (free = freeOf(state)) > 0;) {",
+    "for (let free; (free = state >>> FREE_SHIFT) > 0;) {",
+  ],
+  c: [
+    "while ((free = weft__semaphore_free(state)) > 0) {",
+    "while ((free = (int32_t)((uint32_t)state >> WEFT__SEMAPHORE_SHIFT)) > 0) {",
+  ],
 });
 
 /** Mutants of the rows of a tracked semaphore, in `_memory/tracked.ts`. */
@@ -628,6 +676,40 @@ const ROWS = mutants({
   ],
 });
 
+/** Mutants of how a tracked semaphore is drained. */
+const DRAINED = mutants({
+  source: "_memory/tracked",
+  scenarios: ["semaphore"],
+}, {
+  what: "drains before it confirms the last change",
+  by: "tracked: one drains, one acquires, one is terminated",
+  ts: [
+    "if (this.#rowOf(seen) !== at) this.#confirm(seen); counted = " +
+    "this.#exchange(at, seen, -free);",
+    "counted = this.#exchange(at, seen, -free);",
+  ],
+  c: [
+    "if (!weft__tracked_ready(t, row, seen)) return -ENOTRECOVERABLE; " +
+    "counted = weft__tracked_exchange(t, row, seen, -free);",
+    "counted = weft__tracked_exchange(t, row, seen, -free);",
+  ],
+}, {
+  what: "drains and notes one permit",
+  by: "tracked: one drains, one releases, one is terminated",
+  ts: [
+    "this.#exchange(at, seen, -free); if (counted === seen) return free;",
+    "this.#exchange(at, seen, -free);\n" +
+    "if (counted === seen) {\n" +
+    "this.words[at + HELD + (this.words[at + SEQUENCE]! & 1)] = 1;\n" +
+    "return free;\n}",
+  ],
+  c: [
+    "-free); if (counted == seen) return free;",
+    "-free); if (counted == seen) { row->held[row->sequence & 1] = 1; " +
+    "return free; }",
+  ],
+});
+
 /** Mutants of what a tracked semaphore does otherwise. */
 const TRACKED = mutants(SEMAPHORE, {
   what: "recovers a tracked claimant and does not end its claim",
@@ -637,4 +719,4 @@ const TRACKED = mutants(SEMAPHORE, {
 });
 
 /** All of them. */
-export const MUTANTS = [...COUNTING, ...ROWS, ...TRACKED];
+export const MUTANTS = [...COUNTING, ...ROWS, ...DRAINED, ...TRACKED];

@@ -36,7 +36,12 @@ static void semaphore_by_turns(void) {
     weft_semaphore *s = weft_semaphore_init(arena, sizeof arena, permits);
     for (int i = 0; i < 5000; i++) {
       int32_t n = 1 + random_below(&seed, 6);
-      switch (random_below(&seed, 3)) {
+      switch (random_below(&seed, 4)) {
+        case 3:
+          if (random_below(&seed, 8) != 0) break; /* leaves some to the rest */
+          EQUAL(weft_semaphore_drain(s), permits);
+          permits = 0;
+          break;
         case 0: {
           bool fits = permits <= WEFT_SEMAPHORE_MAX - n;
           EQUAL(weft_semaphore_release(s, n), fits ? 0 : EOVERFLOW);
@@ -94,6 +99,7 @@ static void semaphore_abandon_claim(void) {
   s->claim = 5;
   EQUAL(weft_semaphore_available(s), 0);
   UNCHANGED(s, 36, weft_semaphore_try_acquire(s, 1), EBUSY);
+  UNCHANGED(s, 36, weft_semaphore_drain(s), 0);
   UNCHANGED(s, 36, weft_semaphore_abandon(s, 78), 0);
   EQUAL(weft_semaphore_abandon(s, 77), 5);
   EQUAL(weft_semaphore_available(s), 2);
@@ -145,7 +151,12 @@ static void semaphore_tracked(void) {
   for (int i = 0; i < 20000; i++) { /* the sequence passes 4096 */
     int32_t agent = random_below(&seed, 3), n = 1 + random_below(&seed, 3);
     weft_agent_set_id(100 + agent);
-    switch (random_below(&seed, 8)) {
+    switch (random_below(&seed, 9)) {
+      case 8:
+        EQUAL(weft_semaphore_drain(s), free);
+        held[agent] += free;
+        free = 0;
+        break;
       case 0:
         weft_agent_set_id(99);
         EQUAL(weft_semaphore_abandon(s, 100 + agent), held[agent]);
@@ -176,6 +187,7 @@ static void semaphore_tracked(void) {
   }
   weft_agent_set_id(99);
   UNCHANGED(s, bytes, weft_semaphore_try_acquire(s, 1), EINVAL); /* no row */
+  UNCHANGED(s, bytes, weft_semaphore_drain(s), -EINVAL);
   UNCHANGED(s, bytes, weft_semaphore_release(s, 1), EPERM);
   UNCHANGED(s, bytes, weft_semaphore_release(s, 2048), EINVAL);
   UNCHANGED(s, bytes, weft_semaphore_try_acquire(s, 2048), EINVAL);

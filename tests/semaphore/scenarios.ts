@@ -69,6 +69,17 @@ function counting(weft: Weft, initial: number, patience = 0) {
           free < n ? [free, false] : [free - n, true],
         lockFree: true,
       },
+      drain: {
+        run: (s) => s.drain(),
+        model: (free: number) =>
+          race.either([0, free], race.contended([free, 0])),
+        lockFree: true,
+      },
+      drainUnclaimed: {
+        run: (s) => s.drain(),
+        model: (free: number) => [0, free],
+        lockFree: true,
+      },
       release: {
         run: (s, n: number) => s.release(n),
         model: (free: number, n: number) => [free + n, undefined],
@@ -291,6 +302,7 @@ function tracked(weft: Weft, start: Start) {
     ops: {
       acquire: { run: (s, n: number) => s.acquire(n) },
       tryAcquire: { run: (s, n: number) => s.tryAcquire(n) },
+      drain: { run: (s) => s.drain() },
       acquireFor: { run: (s, n: number) => s.tryAcquire(n, 5) },
       release: { run: (s, n: number) => s.release(n) },
       /** Acquires, if there is a row for this agent. */
@@ -486,6 +498,37 @@ export function scenarios(weft: Weft): Scenario[] {
       options: { progress: "lock-free" },
     },
     {
+      name: "drain against release and tryAcquire",
+      spec: counting(weft, 2),
+      agents: [
+        [["drainUnclaimed"], ["drainUnclaimed"]],
+        [["tryUnclaimed", 1], release(2)],
+      ],
+      options: { progress: "lock-free" },
+    },
+    {
+      name: "drain against drain",
+      spec: counting(weft, 2),
+      agents: [[["drainUnclaimed"], release(1)], [["drainUnclaimed"]]],
+      options: { progress: "lock-free" },
+    },
+    {
+      // It sleeps beside a permit; whoever drains that must not hide it.
+      name: "one wants two permits, and another drains, with patience",
+      differs: TRIES_AGAIN,
+      spec: counting(weft, 1, 8),
+      agents: [[acquire(2)], [["drainUnclaimed"], release(2)]],
+      options: { timeouts: 0 },
+    },
+    {
+      // What was released for a claimant is not free.
+      name: "one claims two permits, and another drains",
+      differs: TRIES_AGAIN,
+      spec: none,
+      agents: [[acquire(2)], [release(1), ["drain"], release(2)]],
+      options: { timeouts: 0 },
+    },
+    {
       name: "a timeout at any time",
       differs: TRIES_AGAIN,
       spec: none,
@@ -559,6 +602,18 @@ export function scenarios(weft: Weft): Scenario[] {
       name: "tracked: one releases, one acquires, one is terminated",
       spec: tracked(weft, { permits: 1, held: [1, 0] }),
       agents: [[release(1)], [attempt(1)]],
+      options: { kill: true, rescue: true, races },
+    },
+    {
+      name: "tracked: one drains, one acquires, one is terminated",
+      spec: tracked(weft, { permits: 2 }),
+      agents: [[["drain"]], [attempt(1)]],
+      options: { kill: true, rescue: true, races },
+    },
+    {
+      name: "tracked: one drains, one releases, one is terminated",
+      spec: tracked(weft, { permits: 1, held: [0, 1] }),
+      agents: [[["drain"]], [release(1)]],
       options: { kill: true, rescue: true, races },
     },
     {

@@ -63,12 +63,14 @@ function served(waits: Wait[]): number {
 
 const test = suite("Semaphore");
 
-test("tryAcquire(), tryAcquire(n, ms) and release() count as the model", () => {
+test("tryAcquire(), drain() and release() count as the model", () => {
   const start = fc.oneof(
     fc.nat({ max: 8 }),
     fc.integer({ min: MAX - 8, max: MAX }),
   );
-  const op = fc.constantFrom(...["tryAcquire", "acquire", "release"] as const);
+  const op = fc.constantFrom(
+    ...["tryAcquire", "acquire", "release", "drain"] as const,
+  );
   const n = fc.oneof(fc.integer({ min: 1, max: 5 }), fc.constant(MAX));
   const calls = fc.array(fc.tuple(op, n, fc.boolean()));
   fc.assert(fc.property(start, calls, (start, calls) => {
@@ -83,6 +85,9 @@ test("tryAcquire(), tryAcquire(n, ms) and release() count as the model", () => {
       } else if (op === "release") {
         view.release(n);
         free += n;
+      } else if (op === "drain") {
+        assert.is(view.drain(), free);
+        free = 0;
       } else {
         const done = op === "acquire"
           ? view.tryAcquire(n, 0.01)
@@ -268,6 +273,10 @@ test("a pair of operations may meet at any step", async () => {
     "tryAcquire(2)": (view) => void (view.tryAcquire(2) && view.release(2)),
     "release(1)": (view) => view.release(1),
     "release(3)": (view) => view.release(3),
+    "drain()": (view) => {
+      const n = view.drain();
+      if (n > 0) view.release(n);
+    },
     "wait for 1": (view, { waits }) => void waits.push(wait(view, 1)),
     "wait for 2": (view, { waits }) => void waits.push(wait(view, 2)),
     "abort": (_, { waits }) => waits[0]?.abort.abort(),
@@ -321,6 +330,8 @@ test("abandon() gives back what a dead agent claimed in advance", async () => {
   }
   assert.equal(state(semaphore), [-2, 1, 2, 9, 5]);
   assert.is(semaphore.available, 0);
+  assert.is(semaphore.drain(), 0); // what is there is the claimant's
+  assert.equal(state(semaphore), [-2, 1, 2, 9, 5]);
   const waits = [wait(semaphore, 1), wait(semaphore, 2)];
   assert.is(semaphore.abandon(0), 0);
   assert.is(semaphore.abandon(8), 0);
@@ -335,7 +346,15 @@ test("abandon() gives back what a dead agent claimed in advance", async () => {
 const TRACKED_CALLS = fc.array(
   fc.record({
     op: fc.constantFrom(
-      ...["take", "acquire", "release", "die", "wait", "abort"] as const,
+      ...[
+        "take",
+        "acquire",
+        "drain",
+        "release",
+        "die",
+        "wait",
+        "abort",
+      ] as const,
     ),
     agent: fc.nat({ max: 2 }),
     n: fc.integer({ min: 1, max: 3 }),
@@ -370,6 +389,10 @@ test("a tracked semaphore knows what each agent holds", async () => {
             if (!taken) continue;
             free -= n;
             held[agent]! += n;
+          } else if (op === "drain") {
+            assert.is(view.drain(), free);
+            held[agent]! += free;
+            free = 0;
           } else if (op === "release") {
             if (held[agent]! < n) {
               const wrong = () => view.release(n);
@@ -419,6 +442,7 @@ test("a tracked semaphore refuses one agent more than it has rows", () => {
   asAgent(21, () => new Semaphore(buffer)).acquire(1); // it has a row already
   assert.equal([one.held, two.held, three.held], [3, 3, 0]);
   refuses(buffer, () => three.tryAcquire(), RangeError, "23", "2 agents");
+  refuses(buffer, () => three.drain(), RangeError, "23", "2 agents");
   refuses(buffer, () => three.release(), TypeError, "holds 0");
   refuses(buffer, () => one.release(4), TypeError, "holds 3");
   assert.is(semaphore.abandon(21), 3);
@@ -443,6 +467,7 @@ test("a tracked semaphore refuses one agent more than it has rows", () => {
 test("an agent may be terminated at any step, and is recovered exactly", () => {
   const ops: Record<string, (view: Semaphore) => void> = {
     "tryAcquire(2)": (view) => void view.tryAcquire(2),
+    "drain()": (view) => void view.drain(),
     "release(1)": (view) => view.release(1),
   };
   for (const [name, run] of Object.entries(ops)) {
@@ -492,7 +517,12 @@ test("damaged rows throw, and change nothing", () => {
   const { buffer } = made();
   const named = made();
   wordsOf(named)[permits]! |= 200 << 12; // a row that is none
-  for (const wrong of [() => named.abandon(51), () => named.tryAcquire()]) {
+  const calls = [
+    () => named.abandon(51),
+    () => named.tryAcquire(),
+    () => named.drain(),
+  ];
+  for (const wrong of calls) {
     assert.throws(wrong, (error: unknown) => error instanceof DamagedError);
   }
   for (const held of [-1, 2047, 2 ** 31 - 1, -(2 ** 31)]) {

@@ -199,6 +199,7 @@ export const SUBJECTS: Readonly<Record<string, Subject>> = {
     calls: {
       tryAcquire: (x) => x.tryAcquire(),
       "tryAcquire(2)": (x) => x.tryAcquire(2),
+      drain: (x) => x.drain(),
       release: (x) => x.release(),
       available: (x) => x.available,
       abandon: (x) => x.abandon(5),
@@ -211,6 +212,7 @@ export const SUBJECTS: Readonly<Record<string, Subject>> = {
     calls: {
       tryAcquire: (x) => x.tryAcquire(),
       "tryAcquire(2)": (x) => x.tryAcquire(2),
+      drain: (x) => x.drain(),
       release: (x) => x.release(),
       available: (x) => x.available,
       abandon: (x) => x.abandon(5),

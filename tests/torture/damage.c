@@ -130,6 +130,9 @@ static void semaphore_calls(void *at, int which) {
     case 3:
       (void)weft_semaphore_available(x);
       return;
+    case 4:
+      done = weft_semaphore_drain(x);
+      return;
     default:
       done = weft_semaphore_abandon(x, 5);
   }
@@ -537,7 +540,7 @@ static subject SUBJECTS[] = {
     {"rw_lock", sizeof(weft_rw_lock), rw_lock_init, rw_lock_calls, 5, 0},
     {"condition", sizeof(weft_condition), condition_init, condition_calls, 3,
      0},
-    {"semaphore", sizeof(weft_semaphore), semaphore_init, semaphore_calls, 5,
+    {"semaphore", sizeof(weft_semaphore), semaphore_init, semaphore_calls, 6,
      2},
     {"snapshot", 0, snapshot_init, snapshot_calls, 2, 4},
     {"snapshot_of_one", 0, snapshot_of_one_init, snapshot_calls, 2, 4},

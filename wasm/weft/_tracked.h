@@ -164,6 +164,21 @@ static inline int weft__tracked_take(const weft__tracked *t, int32_t n) {
   return EBUSY;
 }
 
+/* Takes all that are free. Returns how many those were; if below 0, it is the
+   error of weft__tracked_take. */
+static inline int32_t weft__tracked_drain(const weft__tracked *t) {
+  weft__tracked_row *row = weft__tracked_own(t);
+  if (row == NULL) return -EINVAL;
+  int32_t counted = weft__load(t->counted), free;
+  while ((free = weft__tracked_count(counted)) > 0) {
+    int32_t seen = counted;
+    if (!weft__tracked_ready(t, row, seen)) return -ENOTRECOVERABLE;
+    counted = weft__tracked_exchange(t, row, seen, -free);
+    if (counted == seen) return free;
+  }
+  return 0;
+}
+
 /* Gives back `n`, which may be below 0: 0 or ENOTRECOVERABLE. How many are free
    then is in `*count`. */
 static inline int weft__tracked_add(const weft__tracked *t,

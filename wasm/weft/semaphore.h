@@ -315,6 +315,24 @@ static inline WEFT__CHECKED int weft_semaphore_try_acquire(weft_semaphore *s,
   return weft__semaphore_try(s, n);
 }
 
+/* Takes all permits that are free, in one step. Returns how many those were, 0
+   if there were none; not those that a claimant waits for. If tracked, also
+   -EINVAL or -ENOTRECOVERABLE, as weft_semaphore_try_acquire. */
+static inline int32_t weft_semaphore_drain(weft_semaphore *s) {
+  if (s->tracked != 0) {
+    weft__tracked t = weft__semaphore_rows(s);
+    return weft__tracked_drain(&t);
+  }
+  int32_t state = weft__load(&s->permits), free;
+  while ((free = weft__semaphore_free(state)) > 0) { /* not of a debt */
+    int32_t expected = state;
+    int32_t none = expected & WEFT_SEMAPHORE_WHO_MASK; /* the same may sleep */
+    state = weft__compare_exchange(&s->permits, expected, none);
+    if (state == expected) return free;
+  }
+  return 0;
+}
+
 #ifndef WEFT_REALTIME /* what may wait */
 /* (W) Announces that an agent which wants `n` permits sleeps, and looks again:
    true, and the word to sleep on is in *state; false if that many are free. */

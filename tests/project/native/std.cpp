@@ -195,6 +195,8 @@ void counts() {
   assert(error_of([&] { few.release(); }) != 0 && few.available() == 2);
   const auto soon = std::chrono::steady_clock::now() + 1ms;
   assert(few.try_acquire_until(soon, 2) && !few.try_acquire_until(soon));
+  few.release(2);
+  assert(few.drain() == 2 && few.drain() == 0 && few.available() == 0);
   assert(error_of([] { weft::semaphore none(3, 2); }) == EINVAL);
 }
 
