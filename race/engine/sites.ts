@@ -103,6 +103,16 @@ export function borrowedBy(error: unknown): string | undefined {
   return /^\s*at Proxy\.(\w+) \(<anonymous>\)/m.exec(error.stack ?? "")?.[1];
 }
 
+/**
+ * Whether the agent called the platform's `receiveMessageOnPort`. It fails,
+ * because it was given a stand-in.
+ */
+export function receivedBy(error: unknown): boolean {
+  return error instanceof TypeError &&
+    /^\s*at receiveMessageOnPort /m.test(error.stack ?? "") &&
+    /MessagePort instance/.test(error.message);
+}
+
 /** An error's text, without the tester's own lines. */
 export function stackOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);

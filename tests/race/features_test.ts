@@ -3,6 +3,7 @@
 import { Buffer } from "node:buffer";
 import * as fs from "node:fs";
 import { fileURLToPath } from "node:url";
+import { receiveMessageOnPort } from "node:worker_threads";
 import * as assert from "uvu/assert";
 import { race, type RaceError, Unsupported } from "../../race/mod.ts";
 import type { Result } from "../../race/mod.ts";
@@ -304,6 +305,12 @@ const ROWS: [feature: string, becomes: Becomes, run: Run, named?: RegExp][] = [
         })
       );
     }),
+  ],
+  [
+    "`receiveMessageOnPort()` of such a port",
+    "refused",
+    races(() => receiveMessageOnPort(new MessageChannel().port1 as Any)),
+    /Cannot explore receiveMessageOnPort\(\)/,
   ],
   [
     "a `Worker` that `workers` names",

@@ -1,7 +1,8 @@
 // Tests messages between agents: channels, workers, order, and what goes along
 // with a message.
+import { receiveMessageOnPort } from "node:worker_threads";
 import * as assert from "uvu/assert";
-import { race, RaceError } from "../../race/mod.ts";
+import { race, RaceError, Unsupported } from "../../race/mod.ts";
 import type { Result } from "../../race/mod.ts";
 import { suite } from "../_run/harness.ts";
 
@@ -253,6 +254,52 @@ test("a call that is over still receives messages", async () => {
     }, { after: (m) => void seen.add(words(m)[0]) })
   );
   assert.ok(seen.has(7));
+});
+
+test("receiveMessageOnPort is refused by its name, in each form", async () => {
+  const take = (port: MessagePort) => receiveMessageOnPort(port as Any);
+  const forms: Record<string, () => unknown> = {
+    called: () => take(channel.port2),
+    awaited: async () => {
+      await null;
+      take(channel.port2);
+    },
+    "in a listener": async () => {
+      await new Promise((resolve) => {
+        channel.port2.onmessage = () => {
+          take(channel.port2);
+          resolve(undefined);
+        };
+      });
+    },
+  };
+  for (const [form, take] of Object.entries(forms)) {
+    let thrown: unknown;
+    try {
+      await race.agents({ memory }, () => channel.port1.postMessage(1), take);
+    } catch (error) {
+      thrown = error;
+    }
+    assert.instance(thrown, Unsupported, `${form}: ${thrown}`);
+    assert.match((thrown as Error).message, /explore receiveMessageOnPort\(\)/);
+  }
+});
+
+test("a port that is closed tells nobody", async () => {
+  let told = 0;
+  const result = await holds(() =>
+    race.agents({ memory }, async () => {
+      await null;
+      channel.port1.addEventListener("close", () => told++);
+      channel.port1.close();
+    }, async () => {
+      channel.port2.addEventListener("close", () => told++);
+      channel.port2.start();
+      await null;
+    })
+  );
+  assert.ok(result.ok);
+  assert.is(told, 0);
 });
 
 // ---- what is posted ----------------------------------------------------------

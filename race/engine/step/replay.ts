@@ -40,7 +40,14 @@ import {
   StatefulHandle,
   TOKEN,
 } from "../signals.ts";
-import { borrowedBy, capturedBy, placeOf, siteOf, stackOf } from "../sites.ts";
+import {
+  borrowedBy,
+  capturedBy,
+  placeOf,
+  receivedBy,
+  siteOf,
+  stackOf,
+} from "../sites.ts";
 import { Spins } from "./spins.ts";
 import { closePort, newChannel, openPort, send } from "../state/post.ts";
 import { freshPort, type PortState } from "../platform/office.ts";
@@ -1014,6 +1021,13 @@ export class Engine implements Host {
       this.refused ??= new Unsupported(
         `Cannot explore ${borrowed}() of a typed array's prototype, as by ` +
           `"${borrowed}.call(view)": call it as view.${borrowed}() instead`,
+      );
+    }
+    if (receivedBy(error)) {
+      this.refused ??= new Unsupported(
+        "Cannot explore receiveMessageOnPort(): a module that imports it has " +
+          "the platform's own, which knows no simulated port. Listen to the " +
+          "port, or let the agent take its messages from shared memory",
       );
     }
     this.world.fail(
