@@ -153,21 +153,27 @@ function maps(): Row[] {
       const valueSize = fixed[value] ?? size;
       const list = `${capacity}, WEFT_HASH_MAP_${key}, ${keySize}, ` +
         `WEFT_HASH_MAP_${value}, ${valueSize}`;
-      return [false, true].map((evicts) => ({
-        macro: `WEFT_HASH_MAP_${evicts ? "CACHE_" : ""}BYTES(${list})`,
+      const rowOf = (of: string, evicts: boolean, ttl: number) => ({
+        macro: `WEFT_HASH_MAP_${of}BYTES(${list})`,
         call: "weft_hash_map_bytes(" +
-          `(weft_hash_map_config){${list}, 0, ${evicts}, 0})`,
+          `(weft_hash_map_config){${list}, 0, ${evicts}, ${ttl}})`,
         bytes: bytesOf(() =>
           HashMap.byteLength({
             capacity,
             evict: evicts ? "clock" : undefined,
+            ttl: ttl === 0 ? undefined : ttl,
             key: codecs[key]!,
             value: codecs[value]!,
             ...key in fixed ? {} : { keySize },
             ...value in fixed ? {} : { valueSize },
           })
         ),
-      }));
+      });
+      return [
+        rowOf("", false, 0),
+        rowOf("CACHE_", true, 0),
+        ...size === 5 ? [rowOf("TTL_", true, 1000)] : [],
+      ];
     }).flat()
   );
 }
@@ -368,7 +374,8 @@ int main(void) { printf("%d\\n", wrong()); return 0; }
 
 test("there is one for each kind of primitive, and rows of all sizes", () => {
   const names = new Set(rows.map(({ macro }) => macro.split("(", 1)[0]));
-  const plain = [...names].filter((name) => !/_TRACKED_|_CACHE_/.test(name!));
+  const more = /_TRACKED_|_CACHE_|_TTL_/;
+  const plain = [...names].filter((name) => !more.test(name!));
   assert.is(plain.length, Object.keys(LAYOUT).length);
   assert.ok(rows.filter(({ bytes }) => bytes === 0).length > 30);
   assert.ok(rows.some(({ bytes }) => bytes >= ADDRESSES));
