@@ -19,6 +19,11 @@ const MOST_KEY = 64, MOST_VALUE = 1024;
 const PART = 13;
 /** One of this number of texts replaces another text: a power of 2. */
 const REPLACES = 8;
+/**
+ * When `LATE` texts had no place, at least `FOUND` looks must have found theirs
+ * meanwhile. Else the next `REST` looks are left out.
+ */
+const LATE = 128, FOUND = 896, REST = 262_144;
 
 /** The words of a place; `ENTRY` is 0 in an empty one. */
 const KEY = 0, ENTRY = 1, BUCKET = 2, VERSION = 3, CURRENT = 4, EXPIRES = 5;
@@ -45,6 +50,10 @@ export class Places {
   readonly #textAt: string[] = [];
   /** How many texts would have replaced another one. */
   #late = 0;
+  /** How many looks found a text since a number of them was late. */
+  #found = 0;
+  /** How many looks are still to be left out. */
+  #rest = 0;
 
   private constructor(capacity: number, isText: boolean) {
     // Four times as many as numbers, so that few of them have the same place.
@@ -113,8 +122,13 @@ export class Places {
 
   #findText(texts: Map<string, number>, key: unknown): boolean {
     if (typeof key !== "string" || key.length > MOST_KEY) return false;
+    if (this.#rest > 0) {
+      this.#rest--;
+      return false;
+    }
     const number = texts.get(key);
     if (number === undefined) return false;
+    if (this.#found < FOUND) this.#found++;
     this.#number = number;
     return true;
   }
@@ -146,12 +160,13 @@ export class Places {
 
   /** The number of the place that a text gets, or -1. */
   #numberFor(key: string, copy: () => string): number {
-    if (key.length > MOST_KEY) return -1;
+    if (key.length > MOST_KEY || this.#rest > 0) return -1;
     const texts = this.#texts!;
     const textAt = this.#textAt;
     let number = textAt.length;
     if (number === this.#count) {
       this.#late++;
+      if (this.#late % LATE === 0 && this.#isRare()) return -1;
       if (this.#late % REPLACES !== 0) return -1;
       number = this.#late / REPLACES & number - 1;
       texts.delete(textAt[number]!);
@@ -160,6 +175,23 @@ export class Places {
     textAt[number] = text;
     texts.set(text, number);
     return number;
+  }
+
+  /**
+   * Whether too few texts were found. To look for one that is not here, and to
+   * replace others, takes longer than to find its entry by its bucket. If so,
+   * forgets all.
+   */
+  #isRare(): boolean {
+    const isRare = this.#found < FOUND;
+    this.#found = 0;
+    if (isRare) {
+      this.#rest = REST;
+      this.#texts!.clear();
+      this.#textAt.length = 0;
+      this.#values.fill(undefined);
+    }
+    return isRare;
   }
 
   /**

@@ -12,7 +12,9 @@ import {
   struct,
 } from "../../mod.ts";
 import { LAYOUT } from "../../primitives/_layout.ts";
+import { Places } from "../../primitives/_map/places.ts";
 import { planFor } from "../../primitives/_map/plan.ts";
+import { CODEC } from "../../primitives/_message/message.ts";
 import { suite } from "../_run/harness.ts";
 import {
   asAgent,
@@ -648,6 +650,29 @@ test("a view reads more texts than it remembers", () => {
       );
     }
   }
+});
+
+test("a view that remembers few of its texts looks for none for a while", () => {
+  const count = 64;
+  const places = Places.for(CODEC.text, count)!;
+  const look = (key: string): boolean => {
+    if (places.find(key)) return true;
+    places.keep(key, 1, 2, 3, () => key);
+    return false;
+  };
+  // The first one has a place that the others take last.
+  for (let i = 0; i < count; i++) assert.not(look(`text ${i}`));
+  // As many as are late between them, and seven times as many that are not.
+  for (let i = 0; i < 1024; i++) {
+    assert.is(look(i % 8 === 7 ? `late ${i}` : "text 0"), i % 8 !== 7, `${i}`);
+  }
+  assert.ok(look("text 0"), "most looks found their text");
+  for (let i = 0; i < 128; i++) assert.not(look(`other ${i}`));
+  for (let i = 0; i < 262_144; i++) {
+    if (look("text 0")) assert.unreachable(`look ${i}`);
+  }
+  assert.not(places.find("text 63"), "all were forgotten");
+  assert.ok(look("text 0"), "the last look remembered it anew");
 });
 
 test("numbers are added and compared", () => {
