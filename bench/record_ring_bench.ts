@@ -28,7 +28,9 @@ function inKernel(n: number, pop: string) {
 export async function rows(): Promise<Row[]> {
   const n = 200_000;
   const url = peer("ringbuf.js")?.href;
-  const one = RecordRing.create({ capacity: CAPACITY, singleProducer: true });
+  // A ring has one consumer for ever, so each pair of threads has its own.
+  const single = () =>
+    RecordRing.create({ capacity: CAPACITY, singleProducer: true });
   const many = RecordRing.create({ capacity: CAPACITY });
   const ends = ({ handle }: RecordRing, pop: string) => {
     const data = { ring: handle, n, bytes: BYTES };
@@ -41,8 +43,8 @@ export async function rows(): Promise<Row[]> {
   const results = await contest([
     await threads("kernel", MODULE, inKernel(n, "pop")),
     await threads("kernel, in place", MODULE, inKernel(n, "read")),
-    await threads("one", MODULE, ends(one, "pop")),
-    await threads("in place", MODULE, ends(one, "read")),
+    await threads("one", MODULE, ends(single(), "pop")),
+    await threads("in place", MODULE, ends(single(), "read")),
     await threads("many", MODULE, ends(many, "pop")),
     await threads("bare", MODULE, [
       { make: "pushBare", data: bare },
