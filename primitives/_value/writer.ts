@@ -149,8 +149,11 @@ export class Writer {
     const from = this.#top;
     let i = 0;
     for (const key in object) {
-      if (keys[i] !== key) return ~i;
-      values[from + i++] = object[key];
+      // V8 15 reads `object[key]` by the loop's own index. Once such a read went
+      // another way, it deoptimizes this function for ever.
+      const name = keys[i];
+      if (name !== key) return ~i;
+      values[from + i++] = object[name];
     }
     return i;
   }
