@@ -6,6 +6,7 @@ import * as path from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import * as assert from "uvu/assert";
+import { withAbsoluteLinks } from "../../docs/site/links.ts";
 import { countOf, raised } from "../_run/examples.ts";
 import { suite } from "../_run/harness.ts";
 import { run } from "../_run/native.ts";
@@ -75,6 +76,24 @@ test("what it links to is in the package, too", () => {
   assert.ok(links.length > 30, `${links.length} links`);
   const missing = links.filter((link) => !PUBLISHED.includes(link));
   assert.equal(missing, []);
+});
+
+test("its links are absolute where a registry shows it", () => {
+  const address = "https://example.org/owner/weft";
+  const made = withAbsoluteLinks(README, address, "v1.2.3");
+  const links = (text: string) =>
+    [...text.matchAll(/(!?)\[[^\]]*\]\(([^)\s]+)\)/g)]
+      .map(([, picture, link]) => ({ picture: picture !== "", link: link! }));
+  const before = links(README), after = links(made);
+  assert.is(after.length, before.length);
+  for (const [i, { picture, link }] of before.entries()) {
+    const kind = picture ? "raw" : "blob";
+    const expected = link.startsWith("https:")
+      ? link
+      : `${address}/${kind}/v1.2.3/${link}`;
+    assert.is(after[i]!.link, expected);
+  }
+  assert.is(withAbsoluteLinks(made, address, "v1.2.3"), made, "twice");
 });
 
 test("it is shorter than 200 lines, and gives two commands", () => {
