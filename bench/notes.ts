@@ -18,12 +18,59 @@ export interface Note {
 /** All findings, in the order of the page. */
 export const NOTES: readonly Note[] = [
   {
+    group: "beside",
+    rows: /100 objects of one shape/,
+    text: "See [channel](#channel): writing a message takes longer than " +
+      "reading it, and its thread is busy all the time. Beside other " +
+      "programs, both threads of both rivals wait for a core.",
+  },
+  {
+    group: "beside",
+    rows: /100 letters|a small object|three numbers/,
+    text: "Beside busy processes, the system decides who runs next, and a " +
+      "turn of either rival lasts until its thread gives the core away. " +
+      "So these figures spread by a factor of two, and the quiet ones say " +
+      "more about the code.",
+  },
+  {
     group: "call_ring",
     rows: /posted ahead/,
     text:
       "In one thread of Node 20, posting a call takes 160 ns, answering it " +
       "120, and receiving the reply 150. In two threads, the line of its slot " +
       "moves four times between the cores: 700 to 1300 ns a call.",
+  },
+  {
+    group: "call_ring",
+    rows: /awaiting/,
+    text: "Each reply resolves a promise, and the event loop of the caller " +
+      "takes a turn for each batch of replies. How the time is shared " +
+      "between the two was not measured.",
+  },
+  {
+    group: "calls",
+    rows: /comlink/,
+    text: "With one call at a time, both sides sleep until the other one " +
+      "wakes them, as with `postMessage`: two wakes of the system are " +
+      "most of the time. The library gains where several calls are on " +
+      "their way.",
+  },
+  {
+    group: "channel",
+    rows: /of any values, 100 objects/,
+    text: "One message has 10.8 KB as JSON. In one thread of Node 20 and " +
+      "Deno, it takes 27 to 31 µs to write and 16 to 18 to read, where " +
+      "`structuredClone` takes 80 to 93 for both. In two threads the " +
+      "writer is busy all the time, and bounds the channel: " +
+      "[notes](performance_notes.md#objects) say what writing an object " +
+      "takes.",
+  },
+  {
+    group: "channel",
+    rows: /of any values, 100 letters/,
+    text: "The text is looked at three times: is it Latin-1, how long is it, " +
+      "and the copy. What `postMessage` takes differs more from run to " +
+      "run than what the channel takes.",
   },
   {
     group: "channel",
@@ -58,6 +105,23 @@ export const NOTES: readonly Note[] = [
     text: "[Channel](primitives/channel.md#waiting-and-progress) says what a " +
       "profile of Node 20 showed: `JSON.stringify` and `JSON.parse` take most " +
       "of the time, then the check that JSON loses nothing.",
+  },
+  {
+    group: "hash_map",
+    rows: /set of such a text/,
+    text:
+      "A `set` encodes the key and the value, takes the bucket's lock and " +
+      "gives it back: two exchanges more than a `get`. sharedmap's `set` " +
+      "takes no longer than its `get`, so the ratio is smaller.",
+  },
+  {
+    group: "hash_map",
+    rows: /95 % get, . agents, 100,000/,
+    text: "[Notes](performance_notes.md#many-keys) say what bounds these: " +
+      "100,000 keys and values do not stay in the caches of a core, and a " +
+      "look needs three lines of memory that were not used for long. One " +
+      "text that is read again and again comes 16 and 22 times as often " +
+      "as from sharedmap.",
   },
   {
     group: "kernel",
@@ -155,6 +219,36 @@ export const NOTES: readonly Note[] = [
       "little more often, or that has the faster core, gets more.",
   },
   {
+    group: "native",
+    rows: /SpscQueue, push and pop alone/,
+    text: "rigtorp's queue checks nothing. Ours looks at its role, at the " +
+      "size of its elements, and asks whether system fences may be used. " +
+      "Without these three, it takes 1.10 times rigtorp's time.",
+  },
+  {
+    group: "native",
+    rows: /SpscQueue, two threads that poll/,
+    text: "Each side reads the other's index when its own copy says full or " +
+      "empty, and then waits for that cache line. How often this happens " +
+      "depends on which side is faster, so each queue has two states: 5 " +
+      "and 20 ns for rigtorp's, 14 and 22 for ours.",
+  },
+  {
+    group: "native",
+    rows: /^(RwLock|Semaphore), .*alone/,
+    text: "Both are two locked instructions for each pair of calls, as the " +
+      "rival's are. What makes the difference of 1 to 5 ns was not found.",
+  },
+  {
+    group: "pool",
+    rows: /FixedQueue/,
+    text: "In this row no task runs: each is put into the queue, and taken " +
+      "out again. FixedQueue of piscina is a list without priorities, " +
+      "signals and removal from the middle. The pool's queue is ordered " +
+      "by priority, and a task can leave it at any place. A task of a " +
+      "pool takes 5 to 15 µs, so the difference is at most 3 % of it.",
+  },
+  {
     group: "pool",
     rows: /tasks of 1 us/,
     text:
@@ -195,6 +289,16 @@ export const NOTES: readonly Note[] = [
       "blocking call of the same agent can interrupt.",
   },
   {
+    group: "round_trip",
+    rows: /blocking/,
+    text: "The floor has two states. If the system runs both threads on one " +
+      "core, a wait and a wake there and back take 2 to 5 µs, because no " +
+      "core has to be woken. If it runs them on two cores, they take 18 " +
+      "to 20 µs, and spinning takes 1 to 3. In the first state, a thread " +
+      "that spins keeps the other one from running, so the library spins " +
+      "less and less, and is left with its own steps.",
+  },
+  {
     group: "spsc_queue",
     rows: /one int at a time/,
     text: "The ring of bare atomics is the floor: Lamport's ring with one " +
@@ -223,6 +327,31 @@ export const NOTES: readonly Note[] = [
       "arrays, a push and a pop in one thread take 100 ns in Node 20 (250 " +
       "before), and 62 ns in the kernel (195). Native copies are slower than a " +
       "loop for these 16 words.",
+  },
+  {
+    group: "struct",
+    rows: /view of a struct/,
+    text: "A view's getter reads the view's own array and place first, and " +
+      "then the word: two loads more than a `DataView` in a variable. In " +
+      "Deno the ratio is 1.2.",
+  },
+  {
+    group: "sync_calls",
+    rows: /beside/,
+    text: "Beside busy processes, the median is the time of two wakes, and " +
+      "the p99 is how long the system lets a busy process run, which is " +
+      "up to 4 ms. Turns of one rival differ by a factor of 4 to 200 " +
+      "there. For 64 KB of text, both copy the text twice; synckit's " +
+      "copies are the engine's.",
+  },
+  {
+    group: "synchronizers",
+    rows: /blocking round trip|a round of 2 threads/,
+    text:
+      "See [round_trip](#round_trip): the floor has two states. Condition " +
+      "is slowest in Node 20, where an idle core takes 25 to 30 µs to " +
+      "wake: once both threads sleep at each wait, each one's spinning " +
+      "ends before the other is awake, and so they go on sleeping.",
   },
   {
     group: "synchronizers",
@@ -263,6 +392,22 @@ export const NOTES: readonly Note[] = [
       "ns for one and two threads a side), and hints that are written for each " +
       "eighth ticket, not for each second (151 and 207 ns). Neither is better " +
       "in both rows.",
+  },
+  {
+    group: "twins",
+    rows: /^SpscQueue, /,
+    text: "C compiled to WebAssembly has sequentially consistent accesses " +
+      "only, where native C has acquire and release, so each store of an " +
+      "index is an exchange there. A record of 64 bytes also depends on " +
+      "the state of the cores, as [native](#native) says.",
+  },
+  {
+    group: "value",
+    rows: /./,
+    text:
+      "[Notes](performance_notes.md#objects) say what writing and reading " +
+      "take. msgpackr finds no references, which take a tenth of the " +
+      "writing here.",
   },
 ];
 
