@@ -62,6 +62,7 @@ export function render(
 ): Rendered {
   const markdown = new MarkdownIt({ html: true, highlight: colour });
   const tokens = markdown.parse(text, {}) as Token[];
+  const times = new Map<string, number>();
   const sections: { anchor: string; title: string; text: string }[] = [];
   const parts: string[] = [];
   const links: string[] = [];
@@ -89,7 +90,11 @@ export function render(
   for (const [i, token] of tokens.entries()) {
     if (token.type === "heading_open") {
       const title = tokens[i + 1]!.content.replaceAll("`", "");
-      const anchor = anchorOf(tokens[i + 1]!.content);
+      const first = anchorOf(tokens[i + 1]!.content);
+      const before = times.get(first) ?? 0;
+      times.set(first, before + 1);
+      // GitHub numbers the headings that say the same.
+      const anchor = before === 0 ? first : `${first}-${before}`;
       token.attrSet("id", anchor);
       sections.push({ anchor, title, text: "" });
       if (token.tag === "h2") {

@@ -9,6 +9,7 @@ import * as assert from "uvu/assert";
 import { buildSite } from "../../docs/site/build.ts";
 import { contents, PROJECT } from "../../docs/site/contents.ts";
 import { colour } from "../../docs/site/colour.ts";
+import { render } from "../../docs/site/render.ts";
 import { OPTIONS } from "../../docs/site/search_options.ts";
 import { problemsOf } from "../_run/browser/axe.ts";
 import { visit } from "../_run/browser/visit.ts";
@@ -98,6 +99,14 @@ test("the search finds what a question means", () => {
       `${question}: ${urls}`,
     );
   }
+});
+
+test("headings that say the same have places of their own", () => {
+  const text = "# A\n\n## Fixed\n\none\n\n## Fixed\n\ntwo\n";
+  const { html, sections } = render("CHANGELOG.md", text, "CHANGELOG.html");
+  const anchors = sections.map(({ anchor }) => anchor);
+  assert.equal(anchors, ["a", "fixed", "fixed-1"]);
+  for (const anchor of anchors) assert.match(html, `id="${anchor}"`);
 });
 
 test("code has colours, and says the same", () => {
