@@ -89,6 +89,9 @@ test("the tarball has what the documents name, and nothing else", () => {
       "isolate.js",
       "bun.js",
       "fetch-emcc.sh",
+      "exports.c",
+      "rust/build.rs",
+      "rust/src/lib.rs",
       "example/example.c",
       "example/main.mjs",
     ]
