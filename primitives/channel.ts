@@ -39,6 +39,8 @@ import { CHANNEL, KIND } from "./_layout.ts";
 import { markOf, MAX_ROWS, rowsLength } from "./_memory/tracked.ts";
 import { CODEC, type Codec, hash, isShaped } from "./_message/message.ts";
 import { ClosedError } from "./_queue/queue.ts";
+import { formatRecords, recordBytes } from "./_queue/record_config.ts";
+import { RecordEnds } from "./_queue/record_ends.ts";
 import { Copier } from "./_queue/elements.ts";
 import type { WordsProblems } from "./_memory/problems.ts";
 import {
@@ -65,7 +67,6 @@ import { agentId } from "./agent.ts";
 import { LockFreeQueue } from "./lock_free_queue.ts";
 import { values } from "./_value/codec.ts";
 import { formatMpmc, mpmcBytes, MpmcEnds } from "./mpmc_queue.ts";
-import { formatRecords, recordBytes, RecordEnds } from "./record_ring.ts";
 import { ShapeTable } from "./shape_table.ts";
 import { SpscQueue } from "./spsc_queue.ts";
 
@@ -119,7 +120,7 @@ const MPMC: Kind<ElementQueue> = {
 };
 
 const ringAt = (memory: Memory, at: number) =>
-  new RecordEnds(memory, at, Copier);
+  new RecordEnds(memory, at, Copier, agentId());
 const bytesOfRing = (capacity: number) => recordBytes({ capacity });
 
 /** The carrier of a channel whose configuration names none. */

@@ -40,12 +40,19 @@ import type { CopyingClass } from "./_queue/elements.ts";
 import { LoopCopier } from "./_queue/loop_copier.ts";
 import type { QueueConfig } from "./_queue/queue_core.ts";
 import {
+  formatRecords,
+  recordBytes,
+  type RecordRingConfig,
+} from "./_queue/record_config.ts";
+import { RecordCore } from "./_queue/record_core.ts";
+import {
   allocate,
   fromHandle,
   type Handle,
   type Memory,
   Region,
 } from "./_memory/region.ts";
+import { agentId } from "./agent.ts";
 import { StripedCounter as AnyStripedCounter } from "./striped_counter.ts";
 import type { CounterConfig } from "./striped_counter.ts";
 import { Event as AnyEvent, type EventConfig } from "./event.ts";
@@ -58,12 +65,6 @@ import {
   type LockFreeQueueConfig,
 } from "./lock_free_queue.ts";
 import { formatMpmc, mpmcBytes, MpmcCore } from "./mpmc_queue.ts";
-import {
-  formatRecords,
-  recordBytes,
-  RecordCore,
-  type RecordRingConfig,
-} from "./record_ring.ts";
 import {
   Semaphore as AnySemaphore,
   type SemaphoreConfig,
@@ -91,7 +92,7 @@ export type { AsyncOptions, TryAsyncOptions } from "./_wait/wait.ts";
 export type { CounterConfig } from "./striped_counter.ts";
 export type { EventConfig } from "./event.ts";
 export type { LockFreeQueueConfig } from "./lock_free_queue.ts";
-export type { RecordRingConfig } from "./record_ring.ts";
+export type { RecordRingConfig } from "./_queue/record_config.ts";
 export type { SemaphoreConfig } from "./semaphore.ts";
 export type { SnapshotConfig } from "./snapshot.ts";
 export type { SlabConfig } from "./slab_pool.ts";
@@ -239,6 +240,7 @@ type CoreClass = new (
   memory: Memory,
   byteOffset: number | bigint | undefined,
   Copier: CopyingClass,
+  id: number,
 ) => SpscCore | MpmcCore | LockFreeCore | RecordCore;
 
 /** The class `Core`, changed so that it copies without allocating. */
@@ -251,7 +253,7 @@ function realtimeCore<T, Config>(
   class Realtime extends (Core as unknown as typeof AnyCore) {
     #views: Uint8Array[] | undefined;
     constructor(memory: Memory, byteOffset?: number | bigint) {
-      super(memory, byteOffset, LoopCopier);
+      super(memory, byteOffset, LoopCopier, agentId());
     }
     static byteLength(config: Config): number {
       return byteLength(config);
@@ -306,6 +308,7 @@ declare class AnyCore {
     memory: Memory,
     byteOffset: number | bigint | undefined,
     Copier: CopyingClass,
+    id: number,
   );
   protected readonly slots: number;
   protected viewOfSlot(slot: number): Uint8Array;

@@ -1,4 +1,4 @@
-/* record_ring.h - the twin of primitives/record_ring.ts. */
+/* record_ring.h - the twin of primitives/_queue/record_core.ts. */
 #ifndef WEFT_RECORD_RING_H
 #define WEFT_RECORD_RING_H
 

@@ -1,0 +1,901 @@
+/**
+ * The algorithm of `RecordRing`: what each operation does to the words and to
+ * the records behind them. None of them waits, and none allocates. `./realtime`
+ * exports this part; `record_ends.ts` adds waiting.
+ *
+ * C twin: `record_ring.h`.
+ *
+ * @module
+ */
+
+import { DamagedError } from "../_memory/damaged.ts";
+import { RECORD_RING } from "../_layout.ts";
+import {
+  byteLengthOf,
+  bytesOf,
+  type Copying,
+  type CopyingClass,
+  type Elements,
+} from "./elements.ts";
+import { waitersOf, wake } from "../_wait/event_count.ts";
+import {
+  attach,
+  inRange,
+  type Memory,
+  Region,
+  type WordsInspection,
+} from "../_memory/region.ts";
+import { leaveRole, takeRole } from "../_memory/roles.ts";
+import { relaxBriefly, spinning } from "../_wait/spin.ts";
+
+export const CAPACITY: typeof RECORD_RING.capacity = 1;
+export const ROLES: typeof RECORD_RING.roles = 2;
+export const MOST: typeof RECORD_RING.most = 4;
+export const TAIL: typeof RECORD_RING.tail = 32;
+export const CLAIMANT: typeof RECORD_RING.claimant = 33;
+export const HEAD_CACHE: typeof RECORD_RING.head_cache = 34;
+const LEAST: typeof RECORD_RING.least = 35;
+const PUSHED: typeof RECORD_RING.pushed = 36;
+const POPPED_CACHE: typeof RECORD_RING.popped_cache = 37;
+export const HEAD: typeof RECORD_RING.head = 64;
+export const TAIL_CACHE: typeof RECORD_RING.tail_cache = 65;
+export const CONSUMER: typeof RECORD_RING.consumer = 66;
+const POPPED: typeof RECORD_RING.popped = 67;
+export const POP_EPOCH: typeof RECORD_RING.pop_epoch = 96;
+export const PUSH_EPOCH: typeof RECORD_RING.push_epoch = 128;
+const HAND_ONS: typeof RECORD_RING.hand_ons = 130;
+export const DATA: typeof RECORD_RING.length = 160;
+
+/** A bit of `tail`: the ring is closed, and nothing is appended any more. */
+export const CLOSED_BIT = 1; // RECORD_RING_BITS.CLOSED
+export const POSITION_MASK = -8; // RECORD_RING_BITS.POSITION
+/** Bits of `roles`. */
+export const ONE_PRODUCER = 1; // RECORD_RING_BITS.ONE_PRODUCER
+export const MANY_CONSUMERS = 2; // RECORD_RING_BITS.MANY_CONSUMERS
+/** A bit of `claimant` and `consumer`: an agent waits for the claim to end. */
+export const CONTENDED_BIT = 0x1000_0000; // RECORD_RING_BITS.CONTENDED
+export const OWNER_MASK = 0x0fff_ffff; // RECORD_RING_BITS.OWNER
+/** The states of a record, in the low bits of its first word. */
+const RESERVED = 1;
+const COMMITTED = 2;
+const SKIPPED = 3;
+/** The size of a record's head, in bytes. */
+const HEADER = 8;
+/** Records of more bytes than this are copied after the claim has ended. */
+const SHORT = 1024;
+
+/** The facts that `inspect` shows of a ring. */
+export const RECORDS: WordsInspection = {
+  row: RECORD_RING,
+  waiters: (words) =>
+    waitersOf(words, POP_EPOCH) + waitersOf(words, PUSH_EPOCH),
+};
+
+/**
+ * The operations of a {@linkcode RecordRing} that neither wait nor allocate.
+ *
+ * @ignore
+ */
+export class RecordCore extends Region<"record_ring"> {
+  /** The size of the ring, in bytes. */
+  readonly capacity: number;
+  /** The most bytes that a record can have. */
+  readonly maxLength: number;
+  /** Whether only one agent may push. */
+  readonly singleProducer: boolean;
+  /** Whether any number of agents may pop. */
+  readonly manyConsumers: boolean;
+  /** The most records that may be in the ring, or 0 if any number may. */
+  readonly most: number;
+  readonly #words: Int32Array<SharedArrayBuffer>;
+  /**
+   * Copies records in and out.
+   *
+   * @internal
+   */
+  protected readonly copier: Copying;
+  readonly #bytes: Uint8Array<SharedArrayBuffer>;
+  readonly #mask: number;
+  readonly #id: number;
+  /**
+   * The index of the first word of the record that this view reserved, or 0;
+   * the next field is the record's length.
+   */
+  #reserved = 0;
+  #length = 0;
+  /**
+   * The index of the first word of the record that this view peeked at, or 0.
+   */
+  #peeked = 0;
+  /** Whether this view's last push found no room. */
+  #full = false;
+  /** Whether this agent is the one producer, and whether the one consumer. */
+  #produces = false;
+  #consumes = false;
+
+  /** Attaches agent `id` to a ring: see the class that also waits. */
+  constructor(
+    memory: Memory,
+    byteOffset: number | bigint | undefined,
+    Copier: CopyingClass,
+    id: number,
+  ) {
+    const words = attach(
+      "record_ring",
+      RECORD_RING,
+      memory,
+      byteOffset ?? 0,
+      bytesFor,
+    );
+    super("record_ring", words, RECORDS);
+    this.#words = words;
+    this.#bytes = new Uint8Array(
+      words.buffer,
+      words.byteOffset,
+      words.byteLength,
+    );
+    this.copier = new Copier(words);
+    this.#id = id;
+    this.capacity = words[CAPACITY]!;
+    this.maxLength = this.capacity / 2 - HEADER;
+    this.singleProducer = (words[ROLES]! & ONE_PRODUCER) !== 0;
+    this.manyConsumers = (words[ROLES]! & MANY_CONSUMERS) !== 0;
+    this.most = Math.max(0, words[MOST]!);
+    this.#mask = this.capacity - 1;
+  }
+
+  /** Bytes in use, heads included; a moment later it may be another number. */
+  get used(): number {
+    const head = Atomics.load(this.#words, HEAD);
+    const tail = Atomics.load(this.#words, TAIL) & POSITION_MASK;
+    return Math.min(tail - head >>> 0, this.capacity);
+  }
+
+  /**
+   * Records in the ring; a moment later it may be another number.
+   *
+   * @throws {DamagedError} If the words do not fit together.
+   */
+  get size(): number {
+    const words = this.#words;
+    for (let looks = 8;; looks--) {
+      const head = Atomics.load(words, HEAD);
+      const tail = Atomics.load(words, TAIL) & POSITION_MASK;
+      let count = 0;
+      let at = head;
+      while (at !== tail && this.#isWhole(tail - at | 0)) {
+        const first = Atomics.load(words, this.#at(at));
+        if ((first & 3) === COMMITTED) count++;
+        at = at + spaceFor(first >>> 2) | 0;
+      }
+      // If the consumer moved on meanwhile, the words that we read may already
+      // belong to newer records.
+      const moved = Atomics.load(words, HEAD) !== head;
+      if (!moved && at !== tail) throw new DamagedError("The ring");
+      if (!moved || looks <= 1) return count;
+    }
+  }
+
+  /** Whether `close` was called; records may still be in the ring. */
+  get closed(): boolean {
+    return (Atomics.load(this.#words, TAIL) & CLOSED_BIT) !== 0;
+  }
+
+  /** The id of the agent that has the claim at this moment, or 0. */
+  get claimant(): number {
+    if (this.singleProducer) return 0;
+    return Atomics.load(this.#words, CLAIMANT) & OWNER_MASK;
+  }
+
+  /**
+   * Appends the bytes of `src` as a record; false if there is no room for it.
+   *
+   * @throws {RangeError} If `src` is longer than `maxLength`.
+   * @throws {TypeError} If this view has a reservation.
+   */
+  tryPush(src: Elements): boolean {
+    return this.pushRecord(src, byteLengthOf(src));
+  }
+
+  /**
+   * As `tryPush`, for the first `byteLength` bytes of `src`. If `src` has
+   * words, it is copied by words, of which the last may be longer.
+   *
+   * @throws {RangeError} If they are more than `maxLength`, or than `src` has.
+   * @throws {TypeError} If this view has a reservation, or `src` is not an
+   * array.
+   * @internal
+   */
+  pushRecord(src: Elements, byteLength: number): boolean {
+    inRange("The bytes", byteLength, 0, byteLengthOf(src));
+    this.#assertFits(byteLength);
+    if (byteLength > SHORT && !this.singleProducer) {
+      const record = this.reserveRecord(byteLength);
+      if (record === 0) return false;
+      this.#put(src, byteLength, record + 2);
+      return this.commitRecord(byteLength);
+    }
+    this.#assertUnreserved();
+    const record = this.#claim(byteLength);
+    if (record === 0) return false;
+    this.#words[record] = byteLength << 2 | COMMITTED; // published by (P)
+    this.#put(src, byteLength, record + 2);
+    if (!this.#publish(record, byteLength)) return false;
+    wake(this.#words, POP_EPOCH, 1);
+    return true;
+  }
+
+  /**
+   * Moves the oldest record into the beginning of `dst`; returns its length, or
+   * undefined if there is none.
+   *
+   * @throws {RangeError} If the record is longer than `dst`; the record stays
+   * in the ring.
+   */
+  tryPopInto(dst: Elements): number | undefined {
+    const byteLength = byteLengthOf(dst);
+    const record = this.peekRecord();
+    if (record === 0) return undefined;
+    const length = this.#words[record]! >>> 2;
+    if (length > byteLength) {
+      this.unpeek();
+      throw new RangeError(
+        `A record of ${length} bytes does not fit an array of ` +
+          `${byteLength} bytes`,
+      );
+    }
+    this.#get(dst, (record + 2) * 4, length);
+    this.consumeRecord();
+    return length;
+  }
+
+  /**
+   * Closes the ring for good, and wakes every sleeper. Pushes fail from now on.
+   * Pops take the records that are left, the reserved ones included, and then
+   * fail.
+   */
+  close(): void {
+    const words = this.#words;
+    if (Atomics.or(words, TAIL, CLOSED_BIT) & CLOSED_BIT) return;
+    wake(words, POP_EPOCH, Infinity);
+    wake(words, PUSH_EPOCH, Infinity);
+  }
+
+  /**
+   * Called when the ring is closed. Here it does nothing; the class that also
+   * waits throws.
+   *
+   * @internal
+   */
+  protected refuse(): void {}
+
+  /**
+   * Reserves a record of `length` bytes. Returns the index of its first word,
+   * or 0 if there is no room.
+   *
+   * @internal
+   */
+  reserveRecord(length: number): number {
+    this.#assertUnreserved();
+    inRange("A record's length", length, 0, this.maxLength);
+    const record = this.#claim(length);
+    if (record === 0) return 0;
+    if (!this.singleProducer) {
+      this.#words[record] = length << 2 | RESERVED; // published by (P)
+      this.#words[record + 1] = this.#id;
+      if (!this.#publish(record, length)) return 0;
+    }
+    this.#reserved = record;
+    this.#length = length;
+    return record;
+  }
+
+  /**
+   * Appends `length` bytes of the reserved record; false if the ring has one
+   * producer and was closed meanwhile.
+   *
+   * @internal
+   */
+  commitRecord(length: number = this.#length): boolean {
+    this.#assertReserved();
+    inRange("A record's length", length, 0, this.#length);
+    const words = this.#words;
+    const record = this.#reserved;
+    this.#reserved = 0;
+    const rest = spaceFor(this.#length) - spaceFor(length);
+    if (this.singleProducer) {
+      words[record] = length << 2 | COMMITTED; // published by (P)
+      if (!this.#publish(record, length)) return false;
+    } else {
+      if (rest > 0) { // published by (C)
+        const behind = record + spaceFor(length) / 4;
+        words[behind] = rest - HEADER << 2 | SKIPPED;
+      }
+      Atomics.store(words, record, length << 2 | COMMITTED); // (C)
+    }
+    wake(words, POP_EPOCH, 1);
+    return true;
+  }
+
+  /**
+   * Gives the reserved record up.
+   *
+   * @internal
+   */
+  cancelRecord(): void {
+    this.#assertReserved();
+    const record = this.#reserved;
+    this.#reserved = 0;
+    if (this.singleProducer) return; // nobody else has seen it
+    this.#uncount();
+    Atomics.store(this.#words, record, this.#length << 2 | SKIPPED);
+    wake(this.#words, POP_EPOCH, 1); // for the records that it held back
+    if (this.most > 0) this.#wakeProducer();
+  }
+
+  /**
+   * The index of the first word of the oldest record, which is then to be
+   * consumed; 0 if there is none.
+   *
+   * @internal
+   */
+  peekRecord(): number {
+    if (this.#peeked === 0 && this.#beginReading()) {
+      const record = this.oldest();
+      if (record > 0) this.#peeked = record;
+      else this.#endReading();
+      if (record < 0) this.refuse();
+    }
+    return this.#peeked;
+  }
+
+  /**
+   * Removes the record that was peeked at.
+   *
+   * @internal
+   */
+  consumeRecord(): void {
+    const record = this.#peeked;
+    if (record === 0) throw new TypeError("No record was peeked at");
+    this.#peeked = 0;
+    const words = this.#words;
+    const space = spaceFor(words[record]! >>> 2);
+    this.#count();
+    Atomics.store(words, HEAD, words[HEAD]! + space | 0); // (F)
+    this.#endReading();
+    this.#wakeProducer();
+  }
+
+  /**
+   * Forgets that a record was peeked at; the record stays.
+   *
+   * @internal
+   */
+  protected unpeek(): void {
+    this.#peeked = 0;
+    this.#endReading();
+  }
+
+  /**
+   * As `oldest`, for an agent that does not take the record; 0 also if another
+   * agent reads now.
+   *
+   * @internal
+   */
+  protected lookAtRecord(): number {
+    if (this.#peeked !== 0) return this.#peeked;
+    if (!this.#beginReading()) return 0;
+    const record = this.oldest();
+    this.#endReading();
+    return record;
+  }
+
+  /**
+   * The bytes of the ring, of which those of a record begin at `4 * record + 8`.
+   *
+   * @internal
+   */
+  get bytes(): Uint8Array<SharedArrayBuffer> {
+    return this.#bytes;
+  }
+
+  /**
+   * Copies the first `length` bytes of the record that is peeked at, and up to
+   * three bytes behind them, which have no meaning.
+   *
+   * @throws {RangeError} If `dst` is shorter.
+   * @throws {TypeError} If no record is peeked at, or `dst` is not an
+   * array.
+   * @internal
+   */
+  copyRecord(dst: Int32Array, length: number): void {
+    inRange("The bytes", length, 0, byteLengthOf(dst));
+    const record = this.#peeked;
+    if (record === 0) throw new TypeError("No record was peeked at");
+    this.copier.get(dst, 0, record + 2, length + 3 >> 2);
+  }
+
+  /**
+   * The length of a record that is peeked at.
+   *
+   * @internal
+   */
+  lengthOfRecord(record: number): number {
+    return this.#words[record]! >>> 2;
+  }
+
+  /**
+   * The bytes of a record that is reserved or peeked at.
+   *
+   * @internal
+   */
+  protected bytesOfRecord(
+    record: number,
+    length: number = this.#words[record]! >>> 2,
+  ): Uint8Array<SharedArrayBuffer> {
+    const at = (record + 2) * 4;
+    return this.#bytes.subarray(at, at + length);
+  }
+
+  /**
+   * A copy of the bytes of a record that is peeked at.
+   *
+   * @internal
+   */
+  protected copyOfRecord(record: number): Uint8Array<ArrayBuffer> {
+    const at = (record + 2) * 4;
+    return this.#bytes.slice(at, at + (this.#words[record]! >>> 2));
+  }
+
+  /**
+   * Ends the claim of agent `id`, known never to run again, and skips what it
+   * had reserved; returns how many records those were. If it was the only
+   * consumer or producer, the next agent that pops or pushes is; an agent may
+   * give such a role up itself, by its own id. If another agent has the
+   * claim at this moment, nothing is done, and its id is returned, negated: -7
+   * for agent 7. An agent that runs ends its claim at once, so call this again.
+   * If the same id comes back, that agent has ended, too: abandon it first.
+   *
+   * @throws {RangeError} If `id` is not 0 and not an agent's id.
+   * @throws {DamagedError} If the words do not fit together.
+   */
+  abandon(id: number): number {
+    this.abandonRoles(id);
+    const words = this.#words;
+    if (id === 0 || this.singleProducer) return 0;
+    // While the claim is ours, nobody overwrites the records that we read.
+    const owner = this.#takeOver(id);
+    if (owner & OWNER_MASK) return -(owner & OWNER_MASK);
+    let count = 0;
+    const tail = Atomics.load(words, TAIL) & POSITION_MASK;
+    let at = Atomics.load(words, HEAD);
+    // A claimant that names no agent is damage, too.
+    let whole = owner === 0 && this.#isWhole(tail - at | 0);
+    while (whole && (tail - at | 0) > 0) {
+      const record = this.#at(at);
+      const head = Atomics.load(words, record);
+      if ((head & 3) === RESERVED && words[record + 1] === id) {
+        this.#uncount();
+        Atomics.store(words, record, head | SKIPPED);
+        count++;
+      }
+      at = at + spaceFor(head >>> 2) | 0;
+      whole = this.#isWhole(tail - at | 0);
+    }
+    if (owner === 0) this.#endClaim();
+    if (!whole && count === 0) throw new DamagedError("The ring");
+    if (count > 0) wake(words, POP_EPOCH, Infinity);
+    if (count > 0 && this.most > 0) this.#wakeProducer();
+    return count;
+  }
+
+  #assertFits(length: number): void {
+    if (length <= this.maxLength) return;
+    throw new RangeError(
+      `A record of ${length} bytes does not fit a ring of ${this.capacity} ` +
+        `bytes: the most is ${this.maxLength} bytes`,
+    );
+  }
+
+  #assertUnreserved(): void {
+    if (this.#reserved === 0) return;
+    throw new TypeError("A record is reserved already");
+  }
+
+  #assertReserved(): void {
+    if (this.#reserved === 0) throw new TypeError("No record is reserved");
+  }
+
+  /** Whether `used` bytes can be a number of whole records. */
+  #isWhole(used: number): boolean {
+    return used >= 0 && used <= this.capacity && (used & 7) === 0;
+  }
+
+  /** Whether a record at `head` lies within the ring and before `tail`. */
+  #fits(head: number, space: number): boolean {
+    const used = this.#words[TAIL_CACHE]! - head | 0;
+    const left = this.capacity - (head & this.#mask);
+    return space <= left && space <= used && this.#isWhole(used);
+  }
+
+  /** The index of the first word of the record at a position. */
+  #at(position: number): number {
+    return DATA + ((position & this.#mask) >> 2);
+  }
+
+  /**
+   * Copies `byteLength` bytes of `src` to the words from `at` on: as many as
+   * were claimed, although a view of growable memory may have grown since.
+   */
+  #put(src: Elements, byteLength: number, at: number): void {
+    const rest = src instanceof Int32Array ? 3 : 0;
+    const count = byteLength + rest >> 2;
+    this.copier.put(src, 0, at, count);
+    for (let i = 4 * count; i < byteLength; i++) {
+      this.#bytes[at * 4 + i] = byteAt(src, i);
+    }
+  }
+
+  /** Copies the record of `length` bytes at byte `at` to `dst`. */
+  #get(dst: Elements, at: number, length: number): void {
+    this.copier.get(dst, 0, at >> 2, length >> 2);
+    if ((length & 3) === 0) return;
+    const bytes = bytesOf(dst);
+    for (let i = length & ~3; i < length; i++) bytes[i] = this.#bytes[at + i]!;
+  }
+
+  /**
+   * Takes the claim and finds room for a record. Returns the index of the word
+   * where the record begins, and keeps the claim; 0 if there is no room.
+   */
+  #claim(length: number): number {
+    const words = this.#words;
+    const space = spaceFor(length);
+    if (!this.singleProducer) {
+      if (this.#full && this.#isFull(space)) return 0;
+      if (this.#beginClaim(space) !== 0) return 0;
+    } else if (!this.#produces) {
+      this.#produces = takeRole(words, CLAIMANT, this.#id, "producer");
+    }
+    const tail = words[TAIL]!; // ours: only `close` changes it meanwhile
+    if (tail & CLOSED_BIT) {
+      this.#endClaim();
+      this.refuse();
+      return 0;
+    }
+    const total = this.#total(tail, space);
+    const used = tail - words[HEAD_CACHE]! | 0;
+    if (total > this.capacity - used || !this.#isWhole(used)) {
+      const head = Atomics.load(words, HEAD); // pairs with (F)
+      words[HEAD_CACHE] = head;
+      if (!this.#isWhole(tail - head | 0) || tail & 7) {
+        this.#endClaim();
+        throw new DamagedError("The ring");
+      }
+      if (total > this.capacity - (tail - head | 0)) {
+        return this.#giveUp(space);
+      }
+    }
+    if (this.most > 0 && this.#isCrowded(tail)) return this.#giveUp(space);
+    this.#full = false;
+    if (total === space) return this.#at(tail);
+    words[this.#at(tail)] = total - space - HEADER << 2 | SKIPPED; // published by (P)
+    return DATA;
+  }
+
+  /** Ends the claim of a push that found no room. */
+  #giveUp(space: number): 0 {
+    const closed = this.closed;
+    this.#full = true;
+    this.#note(space);
+    this.#endClaim();
+    if (closed) this.refuse();
+    return 0;
+  }
+
+  /**
+   * Whether there are as many records as there may be. The count may be too
+   * low, by one for each agent that was terminated between two steps of a push,
+   * a pop or an `abandon`, but never too high.
+   */
+  #isCrowded(tail: number): boolean {
+    const words = this.#words;
+    const cached = words[POPPED_CACHE]!;
+    if ((Atomics.load(words, PUSHED) - cached | 0) < this.most) return false;
+    const empty = Atomics.load(words, HEAD) === tail; // pairs with (F)
+    const popped = Atomics.load(words, POPPED);
+    words[POPPED_CACHE] = popped;
+    // Once more, because records may be cancelled meanwhile.
+    const count = Atomics.load(words, PUSHED) - popped | 0;
+    if (count > this.most || empty && count > 0) {
+      this.#endClaim();
+      throw new DamagedError("The ring");
+    }
+    return count === this.most;
+  }
+
+  /**
+   * Whether there is no room for a record of `space` bytes. Producers that wait
+   * look without the claim, so that they do not keep it from those that have
+   * room: if there was no room behind an earlier `tail`, there is none behind
+   * a later one.
+   */
+  #isFull(space: number): boolean {
+    const words = this.#words;
+    const tail = Atomics.load(words, TAIL);
+    const used = tail - Atomics.load(words, HEAD) | 0;
+    // The agent that has the claim tells of a closed or damaged ring.
+    const full = this.#isWhole(used) &&
+      (this.#total(tail, space) > this.capacity - used || !this.#mayPush());
+    if (full) this.#note(space);
+    return full;
+  }
+
+  /**
+   * (P) Moves `tail` to the end of `record`, which has `length` bytes, and ends
+   * the claim; false if the ring is closed.
+   */
+  #publish(record: number, length: number): boolean {
+    const words = this.#words;
+    const tail = words[TAIL]!;
+    // The reserved length decided where the record begins.
+    const skipped = record === this.#at(tail)
+      ? 0
+      : this.capacity - (tail & this.#mask);
+    const next = tail + skipped + spaceFor(length) | 0;
+    const seen = tail & CLOSED_BIT
+      ? tail
+      : Atomics.compareExchange(words, TAIL, tail, next);
+    if (this.most > 0 && seen === tail) Atomics.add(words, PUSHED, 1);
+    this.#endClaim();
+    if ((seen & CLOSED_BIT) === 0) return true;
+    this.refuse();
+    return false;
+  }
+
+  /** The bytes from `tail` to behind a record of `space`, with what it skips. */
+  #total(tail: number, space: number): number {
+    const left = this.capacity - (tail & this.#mask);
+    return left < space ? left + space : space;
+  }
+
+  /** (N) Notes that a record of `space` bytes may have to wait. */
+  #note(space: number): void {
+    if (this.singleProducer) return; // no other waits
+    const words = this.#words;
+    for (let least = Atomics.load(words, LEAST);;) {
+      if (least !== 0 && least <= space) return;
+      const seen = Atomics.compareExchange(words, LEAST, least, space);
+      if (seen === least) return;
+      least = seen;
+    }
+  }
+
+  /**
+   * Whether there is room for the shortest record that ever waited. Perhaps
+   * all producers that wait now have longer records. Then a wake finds a
+   * producer that has no room, which wakes the next one: each producer wakes
+   * at most once for each record that is popped. The shortest length is never
+   * forgotten, because no agent can know that no other one waits with a record
+   * as short.
+   */
+  #hasRoom(): boolean {
+    const words = this.#words;
+    const least = Atomics.load(words, LEAST); // pairs with (N)
+    const tail = Atomics.load(words, TAIL) & POSITION_MASK;
+    const used = tail - Atomics.load(words, HEAD) | 0;
+    return this.#total(tail, least) <= this.capacity - used && this.#mayPush();
+  }
+
+  /** Whether there were fewer records than there may be, a moment ago. */
+  #mayPush(): boolean {
+    if (this.most === 0) return true;
+    const words = this.#words;
+    const pushed = Atomics.load(words, PUSHED);
+    return (pushed - Atomics.load(words, POPPED) | 0) < this.most;
+  }
+
+  /**
+   * Wakes one of the producers that wait for room, or for the claim. A producer
+   * that has no room for its record wakes the next one. The wake is handed on
+   * at most once for each waiting producer.
+   */
+  #wakeProducer(): void {
+    const words = this.#words;
+    const waiters = waitersOf(words, PUSH_EPOCH);
+    if (waiters === 0) return;
+    if (!this.singleProducer) Atomics.store(words, HAND_ONS, waiters);
+    wake(words, PUSH_EPOCH, 1);
+  }
+
+  /**
+   * Wakes a producer, if there may be room for another one's record.
+   *
+   * @internal
+   */
+  protected passRoom(): void {
+    if (this.closed) wake(this.#words, PUSH_EPOCH, Infinity);
+    else if (this.#hasRoom()) this.#wakeProducer();
+  }
+
+  /**
+   * Wakes another producer, whose record may be shorter than this one's.
+   *
+   * @internal
+   */
+  protected handRoomOn(): void {
+    const words = this.#words;
+    if (Atomics.load(words, HAND_ONS) <= 0 || !this.#hasRoom()) return;
+    if (wake(words, PUSH_EPOCH, 1)) Atomics.sub(words, HAND_ONS, 1);
+  }
+
+  /**
+   * Takes the claim if it comes free within about a microsecond, and then
+   * returns 0; otherwise returns `claimant`, which names the agent that has it.
+   */
+  #beginClaim(space: number): number {
+    const words = this.#words;
+    // An agent that has the claim, and is running, ends it within a tenth of a
+    // microsecond.
+    for (let i = 8 * Math.min(spinning.rounds, 2);; i--) {
+      const owner = Atomics.compareExchange(words, CLAIMANT, 0, this.#id);
+      if (owner === 0) return 0;
+      if (i <= 0) {
+        this.#note(space);
+        // (W) The waiting agent asks this owner to wake it, if the owner still
+        // has the claim.
+        const marked = owner | CONTENDED_BIT;
+        const seen = Atomics.compareExchange(words, CLAIMANT, owner, marked);
+        if (seen === owner) return owner;
+      } else relaxBriefly();
+    }
+  }
+
+  #endClaim(): void {
+    if (this.singleProducer) return;
+    const words = this.#words;
+    // Pairs with (W).
+    if (Atomics.exchange(words, CLAIMANT, 0) & CONTENDED_BIT) {
+      this.#wakeProducer();
+    }
+  }
+
+  /**
+   * Takes the claim if it is free, or if agent `id` has it: see `#beginClaim`.
+   */
+  #takeOver(id: number): number {
+    const words = this.#words;
+    for (;;) {
+      const owner = Atomics.load(words, CLAIMANT);
+      if ((owner & OWNER_MASK) !== id) return this.#beginClaim(HEADER);
+      const ours = this.#id | owner & CONTENDED_BIT;
+      const seen = Atomics.compareExchange(words, CLAIMANT, owner, ours);
+      if (seen === owner) return 0;
+    }
+  }
+
+  /**
+   * Takes the right to read. False if another of many consumers has it, and
+   * does not end within about a microsecond: it wakes us when it ends.
+   *
+   * @throws {TypeError} If there is one consumer, and it is another agent.
+   */
+  #beginReading(): boolean {
+    const words = this.#words;
+    if (!this.manyConsumers) {
+      if (this.#consumes) return true;
+      return this.#consumes = takeRole(words, CONSUMER, this.#id, "consumer");
+    }
+    for (let i = 8 * Math.min(spinning.rounds, 2);; i--) {
+      const owner = Atomics.compareExchange(words, CONSUMER, 0, this.#id);
+      if (owner === 0) return true;
+      if (i <= 0) {
+        // (E) As (W) of `#beginClaim`, for the end of reading.
+        const marked = owner | CONTENDED_BIT;
+        const seen = Atomics.compareExchange(words, CONSUMER, owner, marked);
+        if (seen === owner) return false;
+      } else relaxBriefly();
+    }
+  }
+
+  #endReading(): void {
+    if (!this.manyConsumers) return;
+    const words = this.#words;
+    // Pairs with (E).
+    if (Atomics.exchange(words, CONSUMER, 0) & CONTENDED_BIT) {
+      wake(words, POP_EPOCH, 1);
+    }
+  }
+
+  /**
+   * Ends the roles of agent `id`, and what it reads; returns how many roles
+   * those were. `abandon` does it, too.
+   *
+   * @throws {RangeError} If `id` is not 0 and not an agent's id.
+   * @internal
+   */
+  abandonRoles(id: number): number {
+    inRange("An agent id", id, 0, OWNER_MASK);
+    const words = this.#words;
+    const produced = this.singleProducer ? leaveRole(words, CLAIMANT, id) : 0;
+    const contended = id | CONTENDED_BIT;
+    const consumed = leaveRole(words, CONSUMER, id) ||
+      (this.manyConsumers ? leaveRole(words, CONSUMER, contended) : 0);
+    if (consumed > 0) wake(words, POP_EPOCH, Infinity);
+    if (id === this.#id) {
+      this.#produces = this.#consumes = false;
+      this.#peeked = 0;
+    }
+    return produced + (this.manyConsumers ? 0 : consumed);
+  }
+
+  /** Counts a record as never pushed, which is skipped then. */
+  #uncount(): void {
+    if (this.most > 0) Atomics.sub(this.#words, PUSHED, 1);
+  }
+
+  /** Counts a record that is popped. */
+  #count(): void {
+    if (this.most === 0) return;
+    const words = this.#words;
+    Atomics.store(words, POPPED, words[POPPED]! + 1 | 0); // before (F)
+  }
+
+  /**
+   * The index of the first word of the oldest record; 0 if there is none, -1 if
+   * there will never be one. Only the agent that reads may call it.
+   *
+   * @internal
+   */
+  protected oldest(): number {
+    const words = this.#words;
+    for (;;) {
+      // Our own: no other agent moves it now. Of many consumers, one may have
+      // moved it that was terminated then.
+      const head = this.manyConsumers
+        ? Atomics.load(words, HEAD)
+        : words[HEAD]!;
+      if (head === words[TAIL_CACHE]) {
+        const tail = Atomics.load(words, TAIL);
+        words[TAIL_CACHE] = tail & POSITION_MASK;
+        if (head === (tail & POSITION_MASK)) return tail & CLOSED_BIT ? -1 : 0;
+      }
+      const record = this.#at(head);
+      // With one producer, (P) committed the record, and we saw that; otherwise
+      // (C) commits it.
+      const first = this.singleProducer
+        ? words[record]!
+        : Atomics.load(words, record);
+      const state = first & 3;
+      const space = spaceFor(first >>> 2);
+      if (!this.#fits(head, space)) {
+        this.#endReading();
+        throw new DamagedError("The ring");
+      }
+      if (state === COMMITTED) return record;
+      if (state === RESERVED) return 0;
+      Atomics.store(words, HEAD, head + space | 0);
+      this.#wakeProducer();
+    }
+  }
+}
+
+/** The bytes that a record occupies. */
+export const spaceFor = (length: number): number => (length + 7 & ~7) + HEADER;
+
+function byteAt(array: Elements, i: number): number {
+  return array instanceof Uint8Array
+    ? array[i]!
+    : new Uint8Array(array.buffer, array.byteOffset + i, 1)[0]!;
+}
+
+/** The bytes of a ring of `capacity` bytes and of these roles. */
+export function bytesFor(capacity: number, roles: number): number {
+  if (
+    capacity >= 16 && (capacity & capacity - 1) === 0 &&
+    (roles & ~(ONE_PRODUCER | MANY_CONSUMERS)) === 0
+  ) return DATA * 4 + capacity;
+  throw new RangeError(
+    `there is no ring of ${capacity} bytes whose roles are ${roles}`,
+  );
+}

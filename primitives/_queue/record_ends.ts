@@ -1,0 +1,148 @@
+/**
+ * What waits at the two ends of a `RecordRing`.
+ *
+ * @module
+ */
+
+import {
+  awaitOn,
+  blockOn,
+  type PendingResult,
+  tryAwaitOn,
+  tryBlockOn,
+  waitOn,
+  wake,
+} from "../_wait/event_count.ts";
+import type { AsyncOptions, TryAsyncOptions, Waiting } from "../_wait/wait.ts";
+import { ClosedError } from "./queue.ts";
+import { DATA, POP_EPOCH, PUSH_EPOCH, RecordCore } from "./record_core.ts";
+
+/**
+ * The core together with what waits at its two ends. A channel needs no more.
+ */
+export class RecordEnds extends RecordCore {
+  readonly #words: Int32Array<SharedArrayBuffer> = new Int32Array(
+    this.buffer,
+    this.byteOffset,
+    DATA,
+  );
+
+  /**
+   * Waits until a pop would not wait.
+   *
+   * @internal
+   */
+  readiness(): Waiting<boolean | undefined> {
+    return waitOn(
+      this.pendingPop(() => this.lookAtRecord() !== 0 || undefined),
+    );
+  }
+
+  /**
+   * The path that waits at an end of the ring until `attempt`, an operation
+   * there, returns a result.
+   *
+   * @throws Whatever `attempt` throws, when the path runs.
+   * @internal
+   */
+  waitAt<T>(
+    end: "push" | "pop",
+    attempt: () => T | false | undefined,
+  ): Waiting<T | undefined> {
+    return waitOn(this.pendingAt(end, attempt));
+  }
+
+  /**
+   * Blocks until `attempt`, an operation at this end of the ring, returns a
+   * result; waits at most `timeout` ms. An error that `attempt` throws, such as
+   * a ClosedError, is thrown here, too.
+   *
+   * @throws {RangeError} If `timeout` is NaN or negative.
+   * @throws {TypeError} If `timeout` is not a number, or this agent may not
+   * block.
+   *
+   * @internal
+   */
+  blockAt<T>(
+    end: "push" | "pop",
+    attempt: () => T | false | undefined,
+    timeout?: number,
+  ): T | undefined {
+    const it = this.pendingAt(end, attempt);
+    return timeout === undefined ? blockOn(it) : tryBlockOn(it, end, timeout);
+  }
+
+  /**
+   * As `blockAt`, awaiting instead of blocking, and without a timeout.
+   *
+   * @internal
+   */
+  asyncAt<T>(
+    end: "push" | "pop",
+    attempt: () => T | false | undefined,
+    options?: AsyncOptions,
+  ): Promise<T> {
+    return awaitOn(this.pendingAt(end, attempt), options);
+  }
+
+  /**
+   * As `asyncAt`, with a timeout.
+   *
+   * @internal
+   */
+  tryAsyncAt<T>(
+    end: "push" | "pop",
+    attempt: () => T | false | undefined,
+    options?: TryAsyncOptions,
+  ): Promise<T | undefined> {
+    return tryAwaitOn(this.pendingAt(end, attempt), options);
+  }
+
+  /**
+   * What {@linkcode waitAt} waits for.
+   *
+   * @internal
+   */
+  protected pendingAt<T>(
+    end: "push" | "pop",
+    attempt: () => T | false | undefined,
+  ): PendingResult<T> {
+    const look = () => attempt() || undefined;
+    return end === "pop" ? this.pendingPop(look) : {
+      words: this.#words,
+      epoch: PUSH_EPOCH,
+      attempt: look,
+      pass: () => this.passRoom(),
+      handOn: () => this.handRoomOn(),
+      all: true,
+    };
+  }
+
+  /**
+   * What a pop waits for, of which `attempt` is the operation.
+   *
+   * @internal
+   */
+  protected pendingPop<T>(attempt: () => T | undefined): PendingResult<T> {
+    return {
+      words: this.#words,
+      epoch: POP_EPOCH,
+      attempt,
+      // The records behind the one just taken were announced before it was
+      // ready, so pass the wake on.
+      pass: () => {
+        const next = this.lookAtRecord();
+        if (next !== 0) wake(this.#words, POP_EPOCH, next < 0 ? Infinity : 1);
+      },
+    };
+  }
+
+  /**
+   * Throws.
+   *
+   * @internal
+   */
+  protected override refuse(): never {
+    throw new ClosedError("The ring is closed");
+  }
+}
