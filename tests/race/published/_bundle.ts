@@ -15,12 +15,14 @@ import type { Any, Open, Opening, Published } from "./_kit.ts";
 const FOLDER = fileURLToPath(
   new URL("../../../.weft/published/", import.meta.url),
 );
+const MODELS = fileURLToPath(new URL("./models/", import.meta.url));
 
 /** Installs `packages` at their versions, if they are not there yet. */
 export function install(packages: readonly Published[]): void {
   fs.mkdirSync(FOLDER, { recursive: true });
   const dependencies = Object.fromEntries(
-    packages.map(({ name, version }) => [name, version]),
+    packages.filter(({ model }) => model === undefined)
+      .map(({ name, version }) => [name, version]),
   );
   const wanted = JSON.stringify({ private: true, dependencies });
   const file = path.join(FOLDER, "package.json");
@@ -40,13 +42,17 @@ export function install(packages: readonly Published[]): void {
   fs.writeFileSync(installed, wanted);
 }
 
-/** The code of a module of a package, in one piece, as CommonJS. */
+/** The code of a module of a package, or a model, in one piece, as CommonJS. */
 export async function codeOf(
-  { name }: Published,
+  { name, model }: Published,
   inner: string,
   { modules = {}, expose = [], replace = [] }: Opening = {},
 ): Promise<string> {
-  const file = fs.realpathSync(path.join(FOLDER, "node_modules", name, inner));
+  const file = fs.realpathSync(
+    model === undefined
+      ? path.join(FOLDER, "node_modules", name, inner)
+      : path.join(MODELS, inner),
+  );
   const { outputFiles } = await esbuild.build({
     entryPoints: [file],
     bundle: true,
@@ -67,7 +73,7 @@ export async function codeOf(
 
 /** Where a module's bundle is kept. */
 const outOf = ({ name }: Pick<Published, "name">, inner: string): string =>
-  path.join(FOLDER, "out", name, inner.replace(/\.[cm]?js$/, ".cjs"));
+  path.join(FOLDER, "out", name, inner.replace(/\.([cm]?js|ts)$/, ".cjs"));
 
 /** Lets a module export names that it keeps to itself, and replaces words. */
 function exposing(

@@ -85,7 +85,7 @@ export interface Check {
   readonly verdict: FailureKind | "complete";
   /** What the agents do. */
   readonly program: string;
-  explore(open: Open): Promise<Result>;
+  explore(open: Open): Result | Promise<Result>;
   readonly finding?: Finding;
   readonly threads?: Threads;
   /**
@@ -99,6 +99,11 @@ export interface Check {
 export interface Published {
   readonly name: string;
   readonly version: string;
+  /**
+   * A file of `models/`, if the registry does not have the package: it does to
+   * shared memory what the package does, in words of our own.
+   */
+  readonly model?: string;
   /** What is left out, or stood in for. */
   readonly note?: string;
   readonly checks: readonly Check[];

@@ -46,6 +46,9 @@ repeats the checks of one package.
   interleaving with the fewest possible preemptions: one column for each agent,
   time runs downwards, \`[8]\` is the word at byte 8.
 - A finding "on threads" was repeated with real workers, without the tester.
+- Some code is not in the registry. The page says so, and a model of it is
+  checked: a file of \`tests/race/published/models/\` that does the same to
+  shared memory, step by step, in words of our own.
 - The modules run as they are published. The tester runs all agents in one
   thread, so that a mailbox in shared memory stands in for \`postMessage\`, and
   an object without a thread for \`Worker\`. What else was changed:
@@ -82,8 +85,9 @@ ${
 const INTRODUCTION =
   `The evidence is "on threads" if real workers did the same, without the tester.
 "The tester only" means that an interleaving of the package's own code shows it,
-and that threads were not tried or did not show it: it may be rare. A severity
-is high if a result is wrong or an agent waits for ever, medium if a call fails,
+and that threads were not tried or did not show it: it may be rare. "By reading"
+means that a model of the code shows it, in the tester or also on threads. A
+severity is high if a result is wrong or an agent waits for ever, medium if a call fails,
 low if no machine is known to show it.`;
 
 /** What the checks changed, package by package. */
@@ -101,6 +105,12 @@ const fineOf = ({ of, check, result }: Done): string =>
   `- **${headingOf(of, check)}**: ${check.program}. ` +
   `${result.summary[0]!.toUpperCase()}${result.summary.slice(1)}.`;
 
+/** How it is known that the code does it. */
+const evidenceOf = ({ model }: Published, seen: boolean): string =>
+  model === undefined
+    ? (seen ? "on threads" : "the tester only")
+    : `by reading; the model does it ${seen ? "on threads" : "in the tester"}`;
+
 function findingOf({ of, check, result, ms, threads }: Done): string {
   const { where, what, mend, standing } = check.finding!;
   const seen = threads !== "" && !threads.includes("not seen");
@@ -112,7 +122,7 @@ function findingOf({ of, check, result, ms, threads }: Done): string {
 ${
     "none" in standing
       ? `- **Why it is none**: ${standing.none}.`
-      : `- **Evidence**: ${seen ? "on threads" : "the tester only"}.
+      : `- **Evidence**: ${evidenceOf(of, seen)}.
 - **Severity**: ${standing.severity}.
 - **Contract**: ${standing.contract}.
 - **Reached by**: ${standing.reach}.`

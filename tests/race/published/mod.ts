@@ -1,12 +1,14 @@
 /**
- * The published packages that the race tester is put to.
+ * The published code that the race tester is put to.
  *
  * @module
  */
 import type { Published } from "./_kit.ts";
 import { published as asymmetricIoMutex } from "./asymmetric_io_mutex.ts";
+import { audioRings } from "./audio_rings.ts";
 import { published as awaitSync } from "./await_sync.ts";
 import { published as coincident } from "./coincident.ts";
+import { esfx } from "./esfx.ts";
 import { published as makeSynchronized } from "./make_synchronized.ts";
 import { published as makeSynchronous } from "./make_synchronous.ts";
 import { published as memfs } from "./memfs.ts";
@@ -21,8 +23,9 @@ import { published as synclink } from "./synclink.ts";
 import { published as threadStream } from "./thread_stream.ts";
 import { published as tinypool } from "./tinypool.ts";
 import { published as wasmRuntime } from "./wasm_runtime.ts";
+import { published as webMutex } from "./web_mutex.ts";
 
-/** The packages, in the order of the page. */
+/** The packages and the models, in the order of the page. */
 export const PACKAGES: readonly Published[] = [
   multithreading,
   ringbufJs,
@@ -41,4 +44,7 @@ export const PACKAGES: readonly Published[] = [
   asymmetricIoMutex,
   synckit,
   memfs,
+  ...esfx,
+  webMutex,
+  ...audioRings,
 ];
