@@ -1,58 +1,26 @@
 /**
  * Compares what explorations say with and without each reduction, on the
- * corpus, on scenarios and on mutants: `deno task race --compare`.
+ * corpus, on random programs, on scenarios and on mutants:
+ * `deno task race --compare`.
  *
  * @module
  */
-import type { Options, Reduction, Result } from "../../race/mod.ts";
+import process from "node:process";
+import type { Options, Result } from "../../race/mod.ts";
 import { race } from "../../race/mod.ts";
-import { COMPARE } from "../../race/explore/task.ts";
 import { BUGS } from "../race/corpus/bugs.ts";
 import { FAMILIES } from "../race/corpus/families.ts";
 import { load } from "../race/corpus/load.ts";
+import { compareRandom, randomPrograms } from "../race/corpus/random.ts";
 import { foldersWith } from "./folders.ts";
 import { loadWeft } from "./mutant.ts";
 import { judge, mutantsOf } from "./mutants.ts";
 import { LOOKS, scenariosIn } from "./scenario.ts";
+import { comparing, decided, type Way, WAYS } from "./ways.ts";
 import { weft } from "./weft.ts";
-
-/**
- * A reduction; `true` stands for all of them, "late" for all but "unused". With
- * "memoryless", loops are promised to remember nothing, and all are used.
- */
-export type Way = true | Reduction | "late" | "memoryless";
-
-/** All reductions together, those of most searches, and each alone. */
-export const WAYS: readonly Way[] = [
-  true,
-  "late",
-  "order",
-  "groups",
-  "alike",
-  "unused",
-  "remembered",
-  "memoryless",
-];
 
 /** Explores one program. */
 export type Check = (options: Options) => Result | Promise<Result>;
-
-/** Explores with agents that are compared from the state `after` on. */
-async function comparing(
-  after: number,
-  work: () => Result | Promise<Result>,
-): Promise<Result> {
-  const usual = { ...COMPARE };
-  Object.assign(COMPARE, { after, patience: Infinity, learn: 1 });
-  try {
-    return await work();
-  } finally {
-    Object.assign(COMPARE, usual);
-  }
-}
-
-/** Whether an exploration came to a verdict within its limits. */
-const decided = ({ ok, complete }: Result): boolean => !ok || complete;
 
 const isRace = ({ failure }: Result): boolean => failure?.kind === "data-race";
 
@@ -161,30 +129,67 @@ export async function* mutants(
   }
 }
 
+/** What is compared: programs, and how one of them is. */
+interface Part {
+  readonly what: string;
+  readonly comparisons: AsyncGenerator<
+    readonly [name: string, compare: () => ReturnType<typeof compare>]
+  >;
+}
+
+/** Compares programs whose names contain `filter`, up to `states` states. */
+async function* comparisons(
+  programs: Programs,
+  states: number,
+  filter = "",
+): Part["comparisons"] {
+  for await (const [name, check] of programs) {
+    if (name.includes(filter)) yield [name, () => compare(check, states)];
+  }
+}
+
+/** Compares so many random programs. */
+async function* random(count: number): Part["comparisons"] {
+  for (const [at, program] of randomPrograms(count, 2).entries()) {
+    yield [`random ${at}`, () => compareRandom(program, 1_000)];
+  }
+}
+
+/** The parts that `filter` names: a stem, "random", or words of a name. */
+function* partsOf(filter: string): Generator<Part> {
+  const stems = foldersWith("mutants.ts").filter((stem) => stem === filter);
+  const some = stems.length > 0 ? stems : undefined;
+  const words = some ? "" : filter;
+  const count = Number(process.env.WEFT_PROGRAMS ?? 1000);
+  if (filter === "" || filter === "random") {
+    yield { what: "random programs", comparisons: random(count) };
+  }
+  if (filter === "random") return;
+  if (!some) {
+    const comparisonsOf = comparisons(corpus(), 3_000, words);
+    yield { what: "corpus", comparisons: comparisonsOf };
+  }
+  yield {
+    what: "scenarios",
+    comparisons: comparisons(scenarios(some), 2_000, words),
+  };
+  yield {
+    what: "mutants",
+    comparisons: comparisons(mutants(some, undefined, words), 3_000),
+  };
+}
+
 /**
- * Compares all programs whose names contain `filter`, or the scenarios and
- * mutants of the stem `filter`; says what it found.
+ * Compares all programs whose names contain `filter`, the random ones, or the
+ * scenarios and mutants of the stem `filter`; says what it found.
  */
 export async function compareAll(filter: string): Promise<boolean> {
   let right = true;
-  const stems = foldersWith("mutants.ts").filter((stem) => stem === filter);
-  const all: [what: string, programs: Programs, states: number][] =
-    stems.length > 0
-      ? [
-        ["scenarios", scenarios(stems), 2_000],
-        ["mutants", mutants(stems), 3_000],
-      ]
-      : [
-        ["corpus", corpus(), 3_000],
-        ["scenarios", scenarios(), 2_000],
-        ["mutants", mutants(undefined, undefined, filter), 3_000],
-      ];
-  for (const [what, programs, states] of all) {
+  for (const { what, comparisons } of partsOf(filter)) {
     let [count, searches, wrong] = [0, 0, 0];
     const begin = performance.now();
-    for await (const [name, check] of programs) {
-      if (stems.length === 0 && !name.includes(filter)) continue;
-      const [compared, different] = await compare(check, states);
+    for await (const [name, compare] of comparisons) {
+      const [compared, different] = await compare();
       if (compared > 0) count++;
       searches += compared;
       if (different === undefined) continue;

@@ -7,9 +7,10 @@ import { race, type Result } from "../../race/mod.ts";
 import { explore } from "../../race/explore/drive.ts";
 import { search } from "../../race/explore/search.ts";
 import { COMPARE, type Found } from "../../race/explore/task.ts";
-import { compare, corpus, mutants, WAYS } from "../_run/compare.ts";
+import { compare, corpus, mutants } from "../_run/compare.ts";
 import { suite } from "../_run/harness.ts";
 import { unload } from "../_run/mutant.ts";
+import { WAYS } from "../_run/ways.ts";
 import { BUGS } from "./corpus/bugs.ts";
 import { REACH } from "./corpus/reach.ts";
 

@@ -1,0 +1,42 @@
+/**
+ * The ways to search a program: with all reductions, with one, with some.
+ *
+ * @module
+ */
+import type { Reduction, Result } from "../../race/mod.ts";
+import { COMPARE } from "../../race/explore/task.ts";
+
+/**
+ * A reduction; `true` stands for all of them, "late" for all but "unused". With
+ * "memoryless", loops are promised to remember nothing, and all are used.
+ */
+export type Way = true | Reduction | "late" | "memoryless";
+
+/** All reductions together, those of most searches, and each alone. */
+export const WAYS: readonly Way[] = [
+  true,
+  "late",
+  "order",
+  "groups",
+  "alike",
+  "unused",
+  "remembered",
+  "memoryless",
+];
+
+/** Explores with agents that are compared from the state `after` on. */
+export async function comparing<T>(
+  after: number,
+  work: () => T | Promise<T>,
+): Promise<T> {
+  const usual = { ...COMPARE };
+  Object.assign(COMPARE, { after, patience: Infinity, learn: 1 });
+  try {
+    return await work();
+  } finally {
+    Object.assign(COMPARE, usual);
+  }
+}
+
+/** Whether an exploration came to a verdict within its limits. */
+export const decided = ({ ok, complete }: Result): boolean => !ok || complete;

@@ -1,0 +1,161 @@
+/**
+ * Random programs, each searched without reductions and with each of them.
+ *
+ * @module
+ */
+import fc from "fast-check";
+import { race, RaceError, type Result } from "../../../race/mod.ts";
+import type { Options } from "../../../race/mod.ts";
+import { comparing, decided, type Way, WAYS } from "../../_run/ways.ts";
+
+type Words = Int32Array;
+type Body = (memory: SharedArrayBuffer) => unknown;
+
+/** A line of a program: an operation, a word, and three numbers. */
+type Line = readonly [op: number, at: number, a: number, b: number, c: number];
+
+/** Words: two that all lines use, a lock, what it protects, and two far ones. */
+const LOCK = 2, SUM = 3, FAR = 8, WORDS = 10;
+
+/** What a line does; it is given what the last look saw, and returns the same. */
+const OPERATIONS: readonly ((
+  w: Words,
+  last: number,
+  line: Line,
+) => number)[] = [
+  (w, _, [, at]) => Atomics.load(w, at),
+  (w, last, [, at, a]) => (Atomics.store(w, at, a), last),
+  (w, _, [, at, a, b]) => Atomics.compareExchange(w, at, a, b),
+  (w, last, [, at]) => last + Atomics.add(w, at, 1),
+  // A sleep, if the last look saw `a`; it may end by a timeout.
+  (w, last, [, at, a, b, c]) =>
+    last === a
+      ? Atomics.wait(w, at, b, c < 2 ? 10 + a : Infinity).length
+      : last,
+  (w, last, [, at, , , c]) => (Atomics.notify(w, at, c || Infinity), last),
+  // A plain write and a plain read, if the last look saw `a`.
+  (w, last, [, at, a, b]) => last === a ? w[at] = w[at]! + b : last,
+  // Loops: one that ends by itself, one that looks, one that changes memory.
+  (w, last, [, at, a, , c]) => {
+    for (let n = 0; n < c && Atomics.load(w, at) === a;) n++;
+    return last;
+  },
+  (w, last, [, at, a]) => {
+    while (Atomics.load(w, at) === a);
+    return last;
+  },
+  (w, last, [, at, a, b]) => {
+    while (Atomics.exchange(w, at, a) === b && last-- > 0);
+    return last;
+  },
+  // A critical section: agents that wait for the lock sleep.
+  (w, last) => {
+    while (Atomics.exchange(w, LOCK, 1) !== 0) Atomics.wait(w, LOCK, 1);
+    w[SUM] = w[SUM]! + 1;
+    Atomics.store(w, LOCK, 0);
+    Atomics.notify(w, LOCK);
+    return last;
+  },
+  (_, last) => {
+    if (last === 3) throw new Error("three");
+    return last;
+  },
+];
+
+const line = fc.tuple(
+  fc.nat(OPERATIONS.length - 1),
+  fc.constantFrom(0, 0, 1, 1, FAR, FAR + 1),
+  ...[2, 2, 3].map((max) => fc.nat(max)),
+) as unknown as fc.Arbitrary<Line>;
+const lines = fc.array(line, { minLength: 1, maxLength: 4 });
+
+/** A random program. */
+export interface Random {
+  /** What the agents do; two of them do the same if `twins`. */
+  readonly agents: readonly (readonly Line[])[];
+  readonly twins: boolean;
+  /** Whether data races are failures. */
+  readonly races: boolean;
+}
+
+const program: fc.Arbitrary<Random> = fc.record({
+  agents: fc.array(lines, { minLength: 1, maxLength: 2 }),
+  twins: fc.boolean(),
+  races: fc.boolean(),
+}).map((one) => ({ ...one, twins: one.twins || one.agents.length === 1 }));
+
+/** The first `count` programs of `seed`. */
+export const randomPrograms = (count: number, seed: number): Random[] =>
+  fc.sample(program, { numRuns: count, seed });
+
+const bodyOf = (lines: readonly Line[]): Body => (memory) => {
+  const words = new Int32Array(memory);
+  let last = 0;
+  for (const line of lines) last = OPERATIONS[line[0]]!(words, last, line);
+};
+
+/** What a search says, and what memory held at each end that it met. */
+interface Explored {
+  readonly result: Result;
+  readonly ends: string;
+}
+
+function explore({ agents, twins, races }: Random, options: Options): Explored {
+  const bodies = agents.map(bodyOf);
+  if (twins) bodies.push(bodies[0]!);
+  const ends = new Set<string>();
+  const after = (memory: SharedArrayBuffer) => {
+    ends.add(new Int32Array(memory).join());
+    return undefined;
+  };
+  const memory = () => new SharedArrayBuffer(4 * WORDS);
+  const usual = { after, races, runs: 0, lines: false, shorten: false };
+  const explored = (result: Result) => ({
+    result,
+    ends: [...ends].sort().join(" "),
+  });
+  try {
+    return explored(
+      race.agents({ memory }, ...bodies, { ...usual, ...options }) as Result,
+    );
+  } catch (error) {
+    if (error instanceof RaceError) return explored(error.result);
+    throw error;
+  }
+}
+
+/** The ways to search random programs: their loops may remember something. */
+const RANDOM_WAYS = WAYS.filter((way) => way !== "memoryless");
+
+/**
+ * Searches a program in each way, and without reductions in four times as many
+ * states. Returns how many searches were compared, and the first that says
+ * something else: whether the program fails, or which memory it can end with.
+ * A program may fail in several ways, and each search may find another failure.
+ */
+export async function compareRandom(
+  random: Random,
+  states: number,
+  ways: readonly Way[] = RANDOM_WAYS,
+): Promise<[compared: number, different?: string]> {
+  const plain = explore(random, { states: 4 * states, reduce: false });
+  if (!decided(plain.result)) return [0];
+  let compared = 0;
+  for (const way of ways) {
+    const reduce = way === "late" || way === "memoryless" || way;
+    const { result, ends } = await comparing(
+      way === "late" ? Infinity : 1,
+      () => explore(random, { states, reduce }),
+    );
+    if (!decided(result)) continue;
+    compared++;
+    const text = `${way}: ${JSON.stringify(random)}: ${result.summary}`;
+    if (result.ok !== plain.result.ok) {
+      return [compared, `${text}, without: ${plain.result.summary}`];
+    }
+    if (result.ok && ends !== plain.ends) {
+      return [compared, `${text}, ends ${ends}, without ${plain.ends}`];
+    }
+  }
+  return [compared];
+}
