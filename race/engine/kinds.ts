@@ -43,6 +43,8 @@ export const OPEN = 24;
 export const CLOSE = 25;
 /** A message arrives at a port. */
 export const ARRIVE = 26;
+/** A port is asked for its next message, by `receiveMessageOnPort`. */
+export const TAKE = 27;
 
 /** The operations' names, by number. */
 export const OP_NAMES: readonly string[] = [
@@ -73,6 +75,7 @@ export const OP_NAMES: readonly string[] = [
   "open port",
   "close port",
   "message",
+  "receiveMessageOnPort",
 ];
 
 /** Whether an operation of this kind can change the word it names. */

@@ -139,6 +139,11 @@ export function describe(world: World, agent: Agent, result: Any): string {
       return `notify ${at} ${a === Infinity ? "all" : a} -> ${result}`;
     case k.CLOCK:
       return `clock -> ${result}`;
+    case k.TAKE: {
+      const from = world.mail.nameOf(a);
+      if (result < 0) return `${name} ${from} -> nothing`;
+      return `${name} ${from} -> ${show(world.mail.at(result).data)}`;
+    }
     case k.SEND: {
       const { data, port } = world.mail.at(a);
       return `post ${show(data)} to ${world.mail.nameOf(port)}`;

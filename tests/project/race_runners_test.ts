@@ -82,6 +82,32 @@ test("the guide names a command for each file", () => {
   }
 });
 
+test("Node: receiveMessageOnPort is simulated, imported by its name", () => {
+  const text = `
+    import { receiveMessageOnPort } from "node:worker_threads";
+    import { race } from "@weft/sync/race";
+    let channel;
+    const seen = new Set();
+    const memory = () => {
+      channel = new MessageChannel();
+      return new SharedArrayBuffer(4);
+    };
+    const { summary } = await race.agents(
+      { memory },
+      () => channel.port1.postMessage(1),
+      () => receiveMessageOnPort(channel.port2)?.message,
+      { after: (_, [, got]) => void seen.add(got) },
+    );
+    const { port1, port2 } = new MessageChannel();
+    port1.postMessage(2);
+    const real = receiveMessageOnPort(port2).message;
+    port1.close();
+    console.log([...seen].sort().join(), real, summary);`;
+  fs.writeFileSync(path.join(folder, "ports.js"), text);
+  const { text: said } = run(["node", "ports.js"], false);
+  assert.match(said, /^1, 2 complete: \d+ states/);
+});
+
 for (const [name, [, command]] of Object.entries(RUNNERS)) {
   test(`${name}: the test passes, and a mistake shows its table once`, () => {
     const right = run(command, false);

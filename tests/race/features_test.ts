@@ -3,7 +3,7 @@
 import { Buffer } from "node:buffer";
 import * as fs from "node:fs";
 import { fileURLToPath } from "node:url";
-import { receiveMessageOnPort } from "node:worker_threads";
+import threads, { receiveMessageOnPort } from "node:worker_threads";
 import * as assert from "uvu/assert";
 import { race, type RaceError, Unsupported } from "../../race/mod.ts";
 import type { Result } from "../../race/mod.ts";
@@ -308,6 +308,16 @@ const ROWS: [feature: string, becomes: Becomes, run: Run, named?: RegExp][] = [
   ],
   [
     "`receiveMessageOnPort()` of such a port",
+    "simulated",
+    answers(() => {
+      const { port1, port2 } = new MessageChannel();
+      const take = () => threads.receiveMessageOnPort(port2 as Any)?.message;
+      port1.postMessage(1);
+      return [take(), take()];
+    }, [1, undefined]),
+  ],
+  [
+    "the same, imported by its name in Deno and Bun",
     "refused",
     races(() => receiveMessageOnPort(new MessageChannel().port1 as Any)),
     /Cannot explore receiveMessageOnPort\(\)/,

@@ -1,6 +1,6 @@
 // Tests messages between agents: channels, workers, order, and what goes along
 // with a message.
-import { receiveMessageOnPort } from "node:worker_threads";
+import threads, { receiveMessageOnPort } from "node:worker_threads";
 import * as assert from "uvu/assert";
 import { race, RaceError, Unsupported } from "../../race/mod.ts";
 import type { Result } from "../../race/mod.ts";
@@ -256,7 +256,110 @@ test("a call that is over still receives messages", async () => {
   assert.ok(seen.has(7));
 });
 
-test("receiveMessageOnPort is refused by its name, in each form", async () => {
+/** The data of the next message, if there is one. */
+const taken = (port: MessagePort): Any =>
+  threads.receiveMessageOnPort(port as Any)?.message;
+
+test("receiveMessageOnPort takes what was posted before it, in order", async () => {
+  const seen = new Set<string>();
+  await holds(() =>
+    race.agents(
+      { memory },
+      () => {
+        channel.port1.postMessage(1);
+        channel.port1.postMessage(2);
+      },
+      () => [taken(channel.port2), taken(channel.port2)].join(),
+      { after: (_, [, got]) => void seen.add(got as string) },
+    )
+  );
+  assert.equal([...seen].sort(), [",", ",1", "1,", "1,2"]);
+});
+
+test("an agent that was woken for a message finds it, and what was written", async () => {
+  const result = await holds(() =>
+    race.agents(
+      { memory },
+      (m) => {
+        const w = words(m);
+        w[1] = 7;
+        channel.port1.postMessage({ n: 1 });
+        Atomics.store(w, 0, 1);
+        Atomics.notify(w, 0, 1);
+      },
+      (m) => {
+        const w = words(m);
+        Atomics.wait(w, 0, 0);
+        return taken(channel.port2).n + w[1]!;
+      },
+      { after: (_, [, sum]) => assert.is(sum, 8) },
+    )
+  );
+  assert.ok(result.states > 3);
+});
+
+test("a message that is looked for too early is told, and replayed", async () => {
+  const spec = race.spec({
+    async: true,
+    memory,
+    agent: words,
+    ops: {
+      post: {
+        run: async () => {
+          await null;
+          channel.port1.postMessage("go");
+        },
+      },
+      take: {
+        run: async () => {
+          await null;
+          if (taken(channel.port2) === undefined) throw new Error("too early");
+        },
+      },
+    },
+  });
+  const program = [[["post"]], [["take"]]] as const;
+  const { failure } = await race.check(spec, ...program);
+  assert.is(failure?.kind, "exception");
+  const text = "receiveMessageOnPort port2 of channel 0 -> nothing";
+  assert.ok(failure!.table.includes(text), failure!.table);
+  const again = await race.replay(spec, program, failure!.schedule);
+  assert.is(again.failure?.kind, "exception");
+});
+
+test("a port that comes with a message is one that can be used", async () => {
+  await holds(() =>
+    race.agents(
+      { memory },
+      (m) => {
+        const { port1, port2 } = new MessageChannel();
+        channel.port1.postMessage({ port2 }, [port2]);
+        Atomics.store(words(m), 0, 1);
+        Atomics.notify(words(m), 0, 1);
+        Atomics.wait(words(m), 1, 0);
+        return taken(port1);
+      },
+      (m) => {
+        Atomics.wait(words(m), 0, 0);
+        taken(channel.port2).port2.postMessage("up");
+        Atomics.store(words(m), 1, 1);
+        Atomics.notify(words(m), 1, 1);
+      },
+      { after: (_, [got]) => assert.is(got, "up") },
+    )
+  );
+});
+
+test("a closed port has no message", async () => {
+  await holds(() =>
+    race.agents({ memory }, () => channel.port1.postMessage(1), () => {
+      channel.port2.close();
+      return taken(channel.port2);
+    }, { after: (_, [, got]) => assert.is(got, undefined) })
+  );
+});
+
+test("receiveMessageOnPort by its own name is refused, in each form", async () => {
   const take = (port: MessagePort) => receiveMessageOnPort(port as Any);
   const forms: Record<string, () => unknown> = {
     called: () => take(channel.port2),

@@ -35,6 +35,8 @@ export interface PostOffice {
   namePort(port: number, name: string): void;
   /** Posts data to a port; `ports` go along with it. */
   send(to: number, key: string, data: Any, ports: number[]): void;
+  /** The next message to a port, in an object; undefined if there is none. */
+  take(port: number): Any;
   /** Lets messages arrive at a port from now on, or no longer. */
   openPort(port: number): void;
   closePort(port: number): void;

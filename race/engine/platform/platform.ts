@@ -7,7 +7,7 @@
 import { clone, pack } from "./copies.ts";
 import { addListener, removeListener } from "./events.ts";
 import { isShared, U8 } from "./native.ts";
-import { channelFor } from "./ports.ts";
+import { channelFor, Port } from "./ports.ts";
 import { type Host, unwrap } from "./views.ts";
 
 // deno-lint-ignore no-explicit-any
@@ -31,11 +31,24 @@ export function patches(
     ...events(running),
     ...clocks(clock),
     ...copies(running),
+    ...mail(running),
     ...refusals(running),
   ].filter(({ on, key }) => on !== undefined && on !== null && key in on);
 }
 
 const globals = globalThis as Any;
+
+const builtin = (name: string): Any =>
+  globals.process?.getBuiltinModule?.(`node:${name}`) ?? {};
+
+/**
+ * Lets modules that import functions of Node by their names have those that are
+ * in place now. Only Node can do that.
+ */
+export const renewImports: () => void =
+  globals.Deno === undefined && globals.Bun === undefined
+    ? builtin("module").syncBuiltinESMExports ?? (() => {})
+    : () => {};
 
 // ---- data that is copied ----------------------------------------------------
 
@@ -225,6 +238,17 @@ function events(running: () => Host | null): Patch[] {
   ];
 }
 
+/** The functions of Node's module for threads that take ports. */
+function mail(running: () => Host | null): Patch[] {
+  const on = builtin("worker_threads");
+  const key = "receiveMessageOnPort";
+  const real = on[key];
+  if (typeof real !== "function" || !isReplaceable(on, key)) return [];
+  const value = (port: Any) =>
+    running() !== null && port instanceof Port ? port.take() : real(port);
+  return [{ on, key, value }];
+}
+
 // ---- clocks -----------------------------------------------------------------
 
 function clocks(clock: () => number | undefined): Patch[] {
@@ -268,8 +292,6 @@ function refusals(running: () => Host | null): Patch[] {
     return [{ on, key, value }];
   };
   const { Deno, crypto, navigator } = globals;
-  const builtin = (name: string): Any =>
-    globals.process?.getBuiltinModule?.(`node:${name}`) ?? {};
   const files = builtin("fs");
   const nodes: [name: string, on: Any, keys: string[]][] = [
     ["fs", files, Object.keys(files).filter((key) => `${key}Sync` in files)],

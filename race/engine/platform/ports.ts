@@ -107,6 +107,12 @@ export class Port {
     now.send(other, key, data, numbers);
   }
 
+  /** What `receiveMessageOnPort` answers for it. */
+  take(): Any {
+    const now = host("receive from");
+    return now.portState(this.number).gone ? undefined : now.take(this.number);
+  }
+
   start(): void {
     const state = this.#state;
     if (state.open || state.gone) return;

@@ -18,7 +18,7 @@ import {
 } from "./native.ts";
 import { dataViewMethods, watchDataViews } from "./cells.ts";
 import { dismiss, type Inn, welcome } from "./guests.ts";
-import { type Patch, patches } from "./platform.ts";
+import { type Patch, patches, renewImports } from "./platform.ts";
 import {
   constructorFor,
   getHost,
@@ -312,6 +312,7 @@ export function install(host: Host & Inn): void {
       enumerable: false,
     });
   });
+  renewImports();
 }
 
 /** Puts the real globals back. */
@@ -324,6 +325,7 @@ export function uninstall(): void {
     else if (isFixed(old)) (on as Any)[key] = old.value;
     else Object.defineProperty(on, key, old);
   });
+  renewImports();
 }
 
 /** Whether the stand-ins are in place. */

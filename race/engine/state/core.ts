@@ -410,7 +410,8 @@ export class World {
     const { kind } = agent;
     if (result !== BLOCK) this.note(agent, result);
     if (this.keepsPlain) agent.plain = this.#plainAfter(agent);
-    const tells = kind === k.NOTIFY || kind === k.WRITE || kind === k.SEND;
+    const tells = kind === k.NOTIFY || kind === k.WRITE || kind === k.SEND ||
+      kind === k.TAKE;
     if (tells) agent.pure = 0;
     else agent.pure++;
     if (!changed || kind === k.NOTIFY) return;
@@ -452,6 +453,7 @@ export class World {
   #effect(agent: Agent, age: number): Any {
     const { a, index, kind } = agent;
     if (kind === k.SEND) return this.#post(agent);
+    if (kind === k.TAKE) return this.#take(agent);
     const view = agent.target!.view;
     switch (kind) {
       case k.LOAD:
@@ -540,6 +542,14 @@ export class World {
     const { ports } = message;
     agent.open = agent.open.filter((port) => !ports.includes(port));
     this.changed = true;
+  }
+
+  /** Takes the next message from a port: its number, or -1. */
+  #take(agent: Agent): number {
+    const port = agent.a;
+    if (nextTo(this.letters, port) === undefined) return -1;
+    this.changed = true;
+    return this.arrive(agent, port).message.id;
   }
 
   /** The next message to `port` arrives at `agent`. */

@@ -7,6 +7,8 @@
 import type { Agent } from "./agent.ts";
 import type { World } from "./core.ts";
 import * as k from "../kinds.ts";
+import { clone } from "../platform/copies.ts";
+import type { PortState } from "../platform/office.ts";
 import type { Target } from "../platform/views.ts";
 
 // deno-lint-ignore no-explicit-any
@@ -16,6 +18,8 @@ type Any = any;
 export interface Office {
   readonly world: World;
   readonly current: Agent | null;
+  /** What the agent on the stack has done with each port. */
+  readonly ports: Map<number, PortState>;
   /** Whether handles are made. */
   readonly handles: { readonly making: boolean };
   /** Notes that the agent on the stack needs an event loop. */
@@ -66,6 +70,17 @@ export function send(
   engine.needAsync();
   const { id } = engine.world.mail.message(to, key, data, ports);
   engine.operate(k.SEND, null, 0, id, 0, Infinity);
+}
+
+/** The next message to a port, as `receiveMessageOnPort` answers it. */
+export function take(engine: Office, port: number): Any {
+  if (engine.handles.making) refuseEarly(engine, "receive a message");
+  engine.needAsync();
+  const id: number = engine.operate(k.TAKE, null, 0, port, 0, Infinity);
+  if (id < 0) return undefined;
+  const { data, ports } = engine.world.mail.at(id);
+  for (const came of ports) engine.ports.delete(came);
+  return { message: clone(data) };
 }
 
 /** Lets messages arrive at a port from now on. */

@@ -49,7 +49,7 @@ import {
   stackOf,
 } from "../sites.ts";
 import { Spins } from "./spins.ts";
-import { closePort, newChannel, openPort, send } from "../state/post.ts";
+import { closePort, newChannel, openPort, send, take } from "../state/post.ts";
 import { freshPort, type PortState } from "../platform/office.ts";
 import {
   clearTimer,
@@ -497,7 +497,7 @@ export class Engine implements Host {
     agent.a = a;
     agent.b = b;
     agent.timeout = timeout;
-    if (kind === k.SEND) this.#mustBeReal();
+    if (kind === k.SEND || kind === k.TAKE) this.#mustBeReal();
     if (this.walk !== null) return step(this, agent);
     if (this.look !== null) return peek(this, agent);
     agent.snapshot = null;
@@ -571,6 +571,11 @@ export class Engine implements Host {
   /** Posts data to a port. */
   send(to: number, key: string, data: Any, ports: number[]): void {
     send(this, to, key, data, ports);
+  }
+
+  /** The next message to a port, in an object; undefined if there is none. */
+  take(port: number): Any {
+    return take(this, port);
   }
 
   /** Lets messages arrive at a port from now on. */
@@ -1025,9 +1030,10 @@ export class Engine implements Host {
     }
     if (receivedBy(error)) {
       this.refused ??= new Unsupported(
-        "Cannot explore receiveMessageOnPort(): a module that imports it has " +
-          "the platform's own, which knows no simulated port. Listen to the " +
-          "port, or let the agent take its messages from shared memory",
+        "Cannot explore receiveMessageOnPort(): a module that imports it by " +
+          "its name has the platform's own here, which knows no simulated " +
+          'port. Import all of "node:worker_threads", and call it as a ' +
+          "property",
       );
     }
     this.world.fail(
