@@ -19,6 +19,8 @@ import { DATA, POP_EPOCH, PUSH_EPOCH, RecordCore } from "./record_core.ts";
 
 /**
  * The core together with what waits at its two ends. A channel needs no more.
+ *
+ * @ignore
  */
 export class RecordEnds extends RecordCore {
   readonly #words: Int32Array<SharedArrayBuffer> = new Int32Array(
