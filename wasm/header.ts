@@ -27,6 +27,7 @@ const OTHERS = [
   "weft_lock.hpp",
   "weft_map.hpp",
   "weft_queue.hpp",
+  "weft_select.hpp",
   "weft_std.hpp",
 ];
 

@@ -19,6 +19,7 @@
 #include "weft_lock.hpp"
 #include "weft_map.hpp"
 #include "weft_queue.hpp"
+#include "weft_select.hpp"
 #include "weft_std.hpp"
 
 #endif

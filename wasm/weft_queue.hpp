@@ -97,6 +97,17 @@ struct relocated {
   T &from_;
 };
 
+/* Moves the T out of a cell that a pop has filled. */
+template <class T>
+std::optional<T> moved_out(cell<T> &from) {
+  if constexpr (cell<T>::is_bytes) {
+    return std::optional<T>(std::move(from.value));
+  } else {
+    const std::unique_ptr<T, void (*)(T *)> old(&from.value, std::destroy_at);
+    return std::optional<T>(std::move(*old));
+  }
+}
+
 /* A queue of T. A push returns false, and a pop returns nothing, if the queue
    is full or empty, if the time is over, or if it is closed; a std::error_code
    says which: EBUSY, ETIMEDOUT or EPIPE. */
@@ -263,12 +274,7 @@ class queue : errors {
   std::optional<T> popped(error_code *ec, Function move, Time... time) {
     cell next;
     if (!done(move(w_, &next, time...), ec)) return {};
-    if constexpr (cell::is_bytes) {
-      return std::optional<T>(std::move(next.value));
-    } else {
-      const std::unique_ptr<T, void (*)(T *)> old(&next.value, std::destroy_at);
-      return std::optional<T>(std::move(*old));
-    }
+    return moved_out(next);
   }
   template <class Function>
   auto call(Function function, T *slot) {

@@ -44,7 +44,7 @@ const PROGRAMS = {
 
 for (const [title, words] of Object.entries(PROGRAMS)) {
   for (const compiler of ["g++", "clang++"]) {
-    for (const file of ["guards", "std", "moves", "data", "map"]) {
+    for (const file of ["guards", "std", "moves", "data", "map", "select"]) {
       const sanitized = words.length > 2;
       // One compiler's sanitizers do for what is made of the same locks.
       if (file !== "guards" && sanitized && compiler === "clang++") continue;
@@ -156,6 +156,34 @@ void *f(weft::spsc_queue<e> q) { return q.reserve(); }`;
   assert.match(output, "aligned at 8 or less");
 });
 
+test("an arm that select cannot take is an error that says why", async () => {
+  for (
+    const [text, why] of [
+      [
+        "auto f(weft::mpmc_queue<int> q) { " +
+        "auto arm = weft::pushing(q, 1); return weft::select(arm); }",
+        "make it in the call",
+      ],
+      ["auto f() { return weft::select(); }", "select needs an arm"],
+      [
+        "auto f(weft::lock_free_queue<int> q) { " +
+        "return weft::select(weft::pushing(q, 1)); }",
+        /deleted function/,
+      ],
+      [
+        "auto f(weft::mpmc_queue<std::unique_ptr<int>> q, " +
+        "const std::unique_ptr<int> &it) { " +
+        "return weft::select(weft::pushing(q, it)); }",
+        "move a T that is not plain bytes",
+      ],
+    ] as const
+  ) {
+    const { code, output } = await compiled("arm", text);
+    assert.is(code, 1, text);
+    assert.match(output, why);
+  }
+});
+
 const GUARDED = `weft::mutex lock;
 weft::rw_lock shared;
 weft::recursive_mutex nested;
@@ -211,19 +239,25 @@ test("clang -Wthread-safety follows each lock", async () => {
 for (
   const [name, printed] of [["cpp", "20\n"], ["primitives/hash_map", ""]]
 ) {
-  test(`the example of docs/${name}.md runs`, async () => {
+  test(`the examples of docs/${name}.md run`, async () => {
     const file = path.join(WASM, "..", "docs", `${name}.md`);
-    const [, text] = fs.readFileSync(file, "utf8").match(
-      /^```cpp\n(.*?)^```$/ms,
-    )!;
+    const texts = fs.readFileSync(file, "utf8").matchAll(
+      /^```cpp\n(.*?)^```$/gms,
+    );
     const stem = `page-${path.basename(file, ".md")}`;
-    const source = path.join(BUILT, `${stem}.cpp`);
-    fs.mkdirSync(BUILT, { recursive: true });
-    fs.writeFileSync(source, text!);
-    const words = ["-std=c++17", "-O1", "-pthread", ...EVERY];
-    const program = { name: stem, compiler: "g++", words };
-    const built = await build({ ...program, sources: [source] });
-    assert.equal(await run(built, [], 100), { code: 0, output: printed });
+    let output = "";
+    for (const [i, [, text]] of [...texts].entries()) {
+      const source = path.join(BUILT, `${stem}-${i}.cpp`);
+      fs.mkdirSync(BUILT, { recursive: true });
+      fs.writeFileSync(source, text!);
+      const words = ["-std=c++17", "-O1", "-pthread", ...EVERY];
+      const program = { name: `${stem}-${i}`, compiler: "g++", words };
+      const built = await build({ ...program, sources: [source] });
+      const ran = await run(built, [], 100);
+      assert.is(ran.code, 0, ran.output);
+      output += ran.output;
+    }
+    assert.is(output, printed);
   });
 }
 

@@ -310,6 +310,8 @@ const ONLY_C: Record<string, string> = {
   weft_spsc_queue_pushing: "sending, a function of its own",
   weft_mpmc_queue_popping: "an arm; select takes the queue itself",
   weft_mpmc_queue_pushing: "sending, a function of its own",
+  weft_channel_receiving: "an arm; select takes the channel itself",
+  weft_channel_sending: "sending, a function of its own",
   weft_recursive_mutex_bytes: "JavaScript locks its mutex, once",
   weft_recursive_mutex_init: "JavaScript locks its mutex, once",
   weft_recursive_mutex_owner: "JavaScript locks its mutex, once",

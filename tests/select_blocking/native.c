@@ -71,6 +71,54 @@ static void arms(void) {
   EQUAL(index, 1);
 }
 
+/* Channels whose messages have one size; those of others are refused. */
+static void channels(void) {
+  begin();
+  static int32_t at_c[WEFT_CHANNEL_BYTES(WEFT_CHANNEL_RECORD, 1, 6) / 4];
+  static int32_t at_d[WEFT_CHANNEL_BYTES(WEFT_CHANNEL_TEXT, 1, 16) / 4];
+  const weft_channel_config records = {
+      .codec = WEFT_CHANNEL_RECORD, .capacity = 1, .size = 6};
+  const weft_channel_config texts = {
+      .codec = WEFT_CHANNEL_TEXT, .capacity = 1, .size = 16};
+  weft_channel *c = weft_channel_init(at_c, sizeof at_c, records);
+  weft_channel *d = weft_channel_init(at_d, sizeof at_d, texts);
+  CHECK(c != NULL && d != NULL);
+  EQUAL(weft_channel_max_length(c), 8);
+  const char sent[8] = {'w', 'e', 'f', 't', '!', 1, 0, 0};
+  char got[8] = {0};
+  int32_t value = 0, index = 9, length = 8;
+  weft_arm takes[2] = {weft_mpmc_queue_popping(a, &value),
+                       weft_channel_receiving(c, got)};
+  weft_arm adds[2] = {weft_channel_sending(c, sent),
+                      weft_mpmc_queue_pushing(a, &index)};
+  EQUAL(weft_select(takes, 2, MS, &index), ETIMEDOUT);
+  EQUAL(weft_select_first(adds, 2, WEFT_FOREVER, &index), 0);
+  EQUAL(index, 0);
+  EQUAL(weft_select_first(adds, 2, WEFT_FOREVER, &index), 0);
+  EQUAL(index, 1);
+  EQUAL(weft_mpmc_queue_try_pop_int(a, &value), 0);
+  EQUAL(weft_wait_any(takes, 2, WEFT_FOREVER, &index), 0);
+  EQUAL(index, 1);
+  EQUAL(weft_select(takes, 2, WEFT_FOREVER, &index), 0);
+  EQUAL(index, 1);
+  CHECK(memcmp(sent, got, 8) == 0);
+  EQUAL(weft_channel_send(c, sent, 6, MS), 0);
+  EQUAL(weft_select(takes, 2, WEFT_FOREVER, &index), 0);
+  CHECK(memcmp(sent, got, 5) == 0);
+  EQUAL(weft_select_first(adds, 1, MS, &index), 0);
+  EQUAL(weft_channel_try_receive(c, got, &length), 0);
+  EQUAL(length, 8);
+  weft_channel_close(c);
+  EQUAL(weft_select_first(adds, 2, WEFT_FOREVER, &index), EPIPE);
+  EQUAL(index, 0);
+  EQUAL(weft_select(takes, 2, WEFT_FOREVER, &index), EPIPE);
+  EQUAL(index, 1);
+  weft_arm wrong[2] = {weft_channel_receiving(d, got),
+                       weft_channel_sending(d, sent)};
+  for (int32_t i = 0; i < 2; i++)
+    UNCHANGED(at_d, sizeof at_d, weft_select(wrong + i, 1, MS, &index), EINVAL);
+}
+
 /* A start at random; with _first, in the order of the list. */
 static void order(void) {
   begin();
@@ -189,6 +237,7 @@ static void threads(void) {
 int main(int argc, char **argv) {
   if (argc > 1) amount = atoi(argv[1]) * 1000;
   RUN(arms);
+  RUN(channels);
   RUN(order);
   RUN(refused);
   RUN(threads);

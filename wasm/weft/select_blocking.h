@@ -6,6 +6,7 @@
 #include "_gong.h"
 #include "_spin.h"
 #include "agent.h"
+#include "channel.h"
 #include "mpmc_queue.h"
 #include "spsc_queue.h"
 
@@ -77,6 +78,22 @@ static inline weft_arm weft_mpmc_queue_popping(weft_mpmc_queue *q, void *dst) {
 static inline weft_arm weft_mpmc_queue_pushing(weft_mpmc_queue *q,
                                                const void *src) {
   weft_arm arm = {WEFT__ARM_MPMC_PUSH, q, NULL, src, -1};
+  return arm;
+}
+
+/* An arm that receives the oldest message of a channel of I32, F64 or RECORD.
+   `dst` has room for max_length bytes. The messages of other channels differ in
+   length: weft_select refuses their arms with EINVAL. */
+static inline weft_arm weft_channel_receiving(weft_channel *c, void *dst) {
+  weft_arm arm = weft_mpmc_queue_popping(weft__channel_queue(c), dst);
+  if (!weft__channel_sized(c->codec)) arm.what = 0;
+  return arm;
+}
+
+/* An arm that sends the max_length bytes at `src`, the same way. */
+static inline weft_arm weft_channel_sending(weft_channel *c, const void *src) {
+  weft_arm arm = weft_mpmc_queue_pushing(weft__channel_queue(c), src);
+  if (!weft__channel_sized(c->codec)) arm.what = 0;
   return arm;
 }
 
@@ -289,9 +306,10 @@ static inline int weft__select(weft_arm *arms, int32_t n, int32_t first,
  * up to `timeout` ns until one can be done; then ETIMEDOUT. Returns EPIPE if the
  * queue of the arm *index was closed (and, to pop, is empty). EPERM if this agent
  * may not block, or is not the producer or consumer of the queue of the arm
- * *index; EINVAL if there is no arm, or queues are too far apart;
- * ENOTRECOVERABLE if a queue is blocked or damaged. Nothing was done then. If
- * several arms can be done at the call, one of them is chosen at random.
+ * *index; EINVAL if there is no arm, the messages of a channel differ in length,
+ * or queues are too far apart; ENOTRECOVERABLE if a queue is blocked or damaged.
+ * Nothing was done then. If several arms can be done at the call, one of them is
+ * chosen at random.
  */
 static inline WEFT__CHECKED int weft_select(weft_arm *arms, int32_t n,
                                             int64_t timeout, int32_t *index) {

@@ -1,0 +1,206 @@
+// weft::select and weft::wait_any: each kind of element, closed queues, errors
+// and threads. It prints "done".
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <thread>
+#include <vector>
+#include <weft.hpp>
+
+#undef NDEBUG
+#include <cassert>
+
+namespace {
+
+using std::chrono::milliseconds;
+
+struct pixel { // not whole words
+  unsigned char red, green, blue;
+};
+
+struct alignas(16) wide {
+  int64_t a, b;
+};
+
+template <class T>
+struct queues {
+  weft::in_place<weft::spsc_queue<T>, 2> s;
+  weft::in_place<weft::mpmc_queue<T>, 2> m;
+};
+
+template <class Function>
+int error_of(Function function) {
+  try {
+    function();
+  } catch (const std::system_error &error) {
+    return error.code().value();
+  }
+  return 0;
+}
+
+// Each kind of arm, when it can be done and when it cannot.
+template <class T, class Make, class Same>
+void arms(Make make, Same same) {
+  queues<T> all;
+  weft::spsc_queue<T> s = *all.s;
+  weft::mpmc_queue<T> m = *all.m;
+  std::optional<T> a, b;
+  assert(!weft::select_for(milliseconds(0), weft::popping(s, a),
+                           weft::popping(m, b)));
+  assert(!weft::select_first_for(milliseconds(1), weft::popping(s, a),
+                                 weft::popping(m, b)));
+  assert(!weft::wait_any_for(milliseconds(1), s, m));
+  for (int i = 0; i < 4; i++) { // the first in the list, until it is full
+    const weft::selected got = weft::select_first(
+        weft::pushing(s, make(i)), weft::pushing(m, make(i)));
+    assert(got.index == i / 2 && !got.closed);
+  }
+  assert(weft::wait_any(m, s) == 0);
+  for (int i = 0; i < 4; i++) {
+    const weft::selected got =
+        weft::select_first(weft::popping(s, a), weft::popping(m, b));
+    assert(got.index == i / 2 && !got.closed);
+    assert(a.has_value() == (i < 2) && b.has_value() == (i >= 2));
+    assert(same(i < 2 ? *a : *b, i));
+  }
+  assert(m.push(make(7)));
+  assert(weft::select(weft::popping(s, a), weft::popping(m, b)).index == 1);
+  assert(!a && same(*b, 7));
+  // An arm that is not wanted is left out, and the others keep their places.
+  assert(s.push(make(8)) && m.push(make(9)));
+  auto got = weft::select_first(weft::popping(s, a, false),
+                                weft::pushing(s, make(1), false),
+                                weft::popping(m, b));
+  assert(got.index == 2 && same(*b, 9) && !a && s.size() == 1);
+  m.close();
+  got = weft::select_first(weft::popping(m, b), weft::popping(s, a));
+  assert(got.index == 0 && got.closed && !a && !b && s.size() == 1);
+  got = weft::select_first(weft::pushing(m, make(1)), weft::popping(s, a));
+  assert(got.index == 0 && got.closed && !a);
+  assert(weft::wait_any(m, s) == 0);
+  assert(weft::select_first(weft::popping(m, b, false), weft::popping(s, a))
+             .index == 1);
+  assert(same(*a, 8));
+  const auto none = [&] { (void)weft::select(weft::popping(m, b, false)); };
+  assert(error_of(none) == EINVAL);
+}
+
+// What can only be moved stays where it was unless its arm is done.
+void moves() {
+  using pointer = std::unique_ptr<int>;
+  queues<pointer> all;
+  pointer one = std::make_unique<int>(1), two = std::make_unique<int>(2);
+  assert(weft::select_first(weft::pushing(*all.s, std::move(one)),
+                            weft::pushing(*all.m, std::move(two)))
+             .index == 0);
+  assert(one == nullptr && *two == 2);
+  assert(all.s->push(std::make_unique<int>(3)));
+  assert(!weft::select_for(milliseconds(1),
+                           weft::pushing(*all.s, std::move(two))));
+  assert(*two == 2);
+  all.m->close();
+  assert(weft::select(weft::pushing(*all.m, std::move(two))).closed);
+  assert(*two == 2);
+  pointer &three = two; // a role that another thread has
+  std::thread([&] { assert(*all.s->pop().value() == 1); }).join();
+  std::optional<pointer> next;
+  const auto pop = [&] { (void)weft::select(weft::popping(*all.s, next)); };
+  assert(error_of(pop) == EPERM && !next);
+  std::thread([&] {
+    const auto push = [&] {
+      (void)weft::select(weft::pushing(*all.s, std::move(three)));
+    };
+    assert(error_of(push) == EPERM && *three == 2);
+  }).join();
+}
+
+// Channels of numbers and records, beside a queue.
+void channels() {
+  const weft_channel_config reals = {WEFT_CHANNEL_F64, 1, 0, 0, 0};
+  const weft_channel_config records = {WEFT_CHANNEL_RECORD, 1, 3, 0, 0};
+  const weft_channel_config texts = {WEFT_CHANNEL_TEXT, 1, 32, 0, 0};
+  std::vector<uint64_t> at_x(weft::channel::bytes(reals) / 8 + 1);
+  std::vector<uint64_t> at_y(weft::channel::bytes(records) / 8 + 1);
+  std::vector<uint64_t> at_z(weft::channel::bytes(texts) / 8 + 1);
+  auto x = weft::channel::create(at_x.data(), at_x.size() * 8, reals);
+  auto y = weft::channel::create(at_y.data(), at_y.size() * 8, records);
+  auto z = weft::channel::create(at_z.data(), at_z.size() * 8, texts);
+  weft::in_place<weft::mpmc_queue<int>, 1> q;
+  std::optional<double> real;
+  std::optional<pixel> record;
+  std::optional<int> number;
+  const auto take = [&] {
+    return weft::select_first(weft::receiving(x, real),
+                              weft::receiving(y, record),
+                              weft::popping(*q, number));
+  };
+  for (int i = 0; i < 3; i++) {
+    const weft::selected got =
+        weft::select_first(weft::sending(x, 1.5),
+                           weft::sending(y, pixel{1, 2, 3}),
+                           weft::pushing(*q, 7));
+    assert(got.index == i && !got.closed);
+  }
+  assert(take().index == 0 && *real == 1.5);
+  assert(take().index == 1 && record->blue == 3 && !real);
+  assert(take().index == 2 && *number == 7 && !record);
+  assert(y.send_as(pixel{4, 5, 6}) && take().index == 1 && record->red == 4);
+  x.close();
+  const weft::selected got = take();
+  assert(got.index == 0 && got.closed);
+  const auto other = [&] { (void)weft::select(weft::receiving(y, real)); };
+  const auto text = [&] { (void)weft::select(weft::sending(z, 1.5)); };
+  assert(error_of(other) == EINVAL && error_of(text) == EINVAL);
+}
+
+// Threads add to two queues, and others take from both until both are closed.
+void threads() {
+  constexpr int64_t n = 3000;
+  weft::in_place<weft::mpmc_queue<int64_t>, 4> a, b;
+  weft::wait_group feeders;
+  std::array<int64_t, 2> sums = {0, 0};
+  const auto feed = [&](int64_t from) {
+    for (int64_t i = from; i <= n; i += 2)
+      assert(!weft::select(weft::pushing(*a, i), weft::pushing(*b, i)).closed);
+    feeders.done();
+  };
+  const auto take = [&](int64_t &sum) {
+    std::optional<int64_t> x, y;
+    for (bool open_a = true, open_b = true; open_a || open_b;) {
+      const weft::selected got = weft::select(weft::popping(*a, x, open_a),
+                                              weft::popping(*b, y, open_b));
+      if (got.closed) (got.index == 0 ? open_a : open_b) = false;
+      else sum += got.index == 0 ? *x : *y;
+    }
+  };
+  feeders.add(2);
+  std::thread one(feed, 1), two(feed, 2);
+  std::thread three(take, std::ref(sums[0])), four(take, std::ref(sums[1]));
+  feeders.wait();
+  a->close();
+  b->close();
+  for (std::thread *thread : {&one, &two, &three, &four}) thread->join();
+  assert(sums[0] + sums[1] == n * (n + 1) / 2);
+}
+
+}  // namespace
+
+int main() {
+  arms<int32_t>([](int i) { return i; },
+                [](int32_t x, int i) { return x == i; });
+  arms<char>([](int i) { return static_cast<char>(i); },
+             [](char x, int i) { return x == i; });
+  arms<pixel>(
+      [](int i) { return pixel{1, static_cast<unsigned char>(i), 2}; },
+      [](pixel x, int i) { return x.red == 1 && x.green == i && x.blue == 2; });
+  arms<wide>([](int i) { return wide{i, -i}; },
+             [](wide x, int i) { return x.a == i && x.b == -i; });
+  arms<std::unique_ptr<int>>(
+      [](int i) { return std::make_unique<int>(i); },
+      [](const std::unique_ptr<int> &x, int i) { return *x == i; });
+  moves();
+  channels();
+  threads();
+  std::puts("done");
+}
