@@ -105,6 +105,7 @@ export async function loadWeft(mutant?: Mutant): Promise<Weft> {
   return {
     ...tellNothing(changed.evaluated()),
     realm: () => tellNothing(changed.realm()),
+    renewed: (agent) => tellNothing(changed.renewed(agent)),
   };
 }
 

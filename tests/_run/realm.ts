@@ -4,6 +4,7 @@
  * on. So the state that a module keeps for its realm (queues of pending waits,
  * timers) must be made anew each time, in `agent()`. A module is evaluated when
  * one of its exports is first used, because an agent uses few of them.
+ * {@linkcode Sources.renewed} evaluates only modules that may keep something.
  *
  * @module
  */
@@ -12,6 +13,7 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
+import { Stillness } from "./still.ts";
 
 /** Makes a fresh instance of each module, and of all it imports. */
 export type Realm<T> = () => T;
@@ -27,17 +29,27 @@ type Body = (
   exports: (getters: Getters) => void,
   also: (other: Record<string, unknown>) => void,
   require: Use,
+  freeze: (values: readonly unknown[]) => void,
 ) => void;
 
 /** An instance of a module; it has its exports once it is evaluated. */
 interface Instance {
   readonly $use: Use;
   $getters: Getters | undefined;
+  /** Whether the module keeps nothing, and is evaluated once. */
+  readonly $still: boolean;
   $evaluate(): Getters;
 }
 
 /** Makes an instance of a module, which is evaluated when it is used. */
 type Instances = new (use: Use) => Instance;
+
+/** Modules of one agent, of which some are evaluated anew. */
+interface Renewable<T> {
+  readonly modules: T;
+  /** Those that may keep something. */
+  readonly kept: readonly Instance[];
+}
 
 const PROJECT = fileURLToPath(new URL("../..", import.meta.url));
 const CACHE = path.join(PROJECT, ".weft", "realm");
@@ -48,6 +60,10 @@ export class Sources<T> {
   readonly #entries: readonly (readonly [name: string, file: string])[];
   readonly #texts: Map<string, string>;
   readonly #modules = new Map<string, Instances>();
+  /** Those that keep nothing, as they are for {@linkcode renewed}. */
+  readonly #still = new Map<string, Instances>();
+  readonly #stillness: Stillness;
+  readonly #renewable: Renewable<T>[] = [];
 
   private constructor(
     entries: readonly (readonly [name: string, file: string])[],
@@ -55,6 +71,7 @@ export class Sources<T> {
   ) {
     this.#entries = entries;
     this.#texts = texts;
+    this.#stillness = new Stillness((file) => bodyOf(file, texts.get(file)!));
   }
 
   /** The modules that `entries` name by what they are to be called. */
@@ -74,6 +91,9 @@ export class Sources<T> {
     );
     for (const [other, module] of this.#modules) {
       if (other !== file) changed.#modules.set(other, module);
+    }
+    for (const [other, module] of this.#still) {
+      if (other !== file) changed.#still.set(other, module);
     }
     return changed;
   }
@@ -95,14 +115,50 @@ export class Sources<T> {
     return made;
   }
 
-  #make(known: Map<string, Instance>): T {
+  /**
+   * The instances of an agent. A call evaluates modules anew that may keep
+   * something, and takes the instances from whoever had them; the others, which
+   * take far longer, are evaluated once.
+   */
+  readonly renewed = (agent: number): T => {
+    const { modules, kept } = this.#renewable[agent] ??= this.#makeRenewable();
+    for (const instance of kept) instance.$getters = undefined;
+    return modules;
+  };
+
+  /** Why a module may keep something; `undefined` if it keeps nothing. */
+  reasonOf(file: string): string | undefined {
+    return this.#stillness.reasonOf(file);
+  }
+
+  /** The files of all modules. */
+  get files(): string[] {
+    return [...this.#texts.keys()];
+  }
+
+  #makeRenewable(): Renewable<T> {
+    const known = new Map<string, Instance>();
+    const modules = this.#make(known, this.files);
+    const instances = [...known.values()];
+    // No other is evaluated yet, so none of these can have used one.
+    for (const instance of instances) {
+      if (instance.$still && !instance.$getters) instance.$evaluate();
+    }
+    return { modules, kept: instances.filter(({ $still }) => !$still) };
+  }
+
+  /** Makes instances; of `files`, too, if those are for {@linkcode renewed}. */
+  #make(known: Map<string, Instance>, files?: readonly string[]): T {
     const use = (file: string): Instance => {
       let module = known.get(file);
       if (module === undefined) {
-        known.set(file, module = new (this.#module(file))(use));
+        const still = files !== undefined && this.reasonOf(file) === undefined;
+        const Module = still ? this.#stillModule(file) : this.#module(file);
+        known.set(file, module = new Module(use));
       }
       return module;
     };
+    files?.forEach(use);
     const made = this.#entries.map(([name, file]) => [name, use(file)]);
     return Object.fromEntries(made) as T;
   }
@@ -110,9 +166,21 @@ export class Sources<T> {
   #module(file: string): Instances {
     let module = this.#modules.get(file);
     if (module === undefined) {
-      const text = this.#texts.get(file)!;
-      const names = [...this.#namesIn(file)];
-      this.#modules.set(file, module = instancesOf(file, text, names));
+      const body = bodyOf(file, this.#texts.get(file)!);
+      module = instancesOf(file, body, [...this.#namesIn(file)], false);
+      this.#modules.set(file, module);
+    }
+    return module;
+  }
+
+  #stillModule(file: string): Instances {
+    let module = this.#still.get(file);
+    if (module === undefined) {
+      const body = bodyOf(file, this.#texts.get(file)!);
+      const all = this.#stillness.namesIn(file).join(", ");
+      const frozen = `${body}\nfreeze([${all}]);`;
+      module = instancesOf(file, frozen, [...this.#namesIn(file)], true);
+      this.#still.set(file, module);
     }
     return module;
   }
@@ -132,12 +200,8 @@ export class Sources<T> {
 const resolved = (file: string, reference: string): string =>
   path.resolve(path.dirname(file), reference);
 
-/** Compiles a module that esbuild wrote as a script. */
-function instancesOf(
-  file: string,
-  text: string,
-  names: readonly string[],
-): Instances {
+/** A module that esbuild wrote as a script, as {@linkcode Body} has it. */
+function bodyOf(file: string, text: string): string {
   // What comes before are esbuild's helpers.
   const body = text.slice(Math.max(text.search(/^var \w+_exports = /m), 0))
     .replace(/^__export\(\w+, /m, "exports(")
@@ -151,6 +215,19 @@ function instancesOf(
   if (/\b(?:module\.exports|__(?:export|reExport|toESM)\()/.test(body)) {
     throw new Error(`esbuild writes modules in a new way: ${file}`);
   }
+  return body;
+}
+
+/** Whether a module that keeps nothing is being evaluated. */
+let settling = false;
+
+/** Compiles a module. */
+function instancesOf(
+  file: string,
+  body: string,
+  names: readonly string[],
+  still: boolean,
+): Instances {
   const members = names.map((name) =>
     `get ${name}() { return (this.$getters ?? this.$evaluate()).${name}(); }`
   );
@@ -160,6 +237,7 @@ function instancesOf(
       constructor(use) {
         this.$use = use;
         this.$getters = undefined;
+        this.$still = ${still};
       }
       $evaluate() {
         evaluate(this);
@@ -172,6 +250,7 @@ function instancesOf(
     "exports",
     "also",
     "require",
+    "freeze",
     `"use strict";\n${body}\n//# sourceURL=${path.basename(file)}`,
   ) as Body;
   return make((instance: Instance) => {
@@ -184,9 +263,47 @@ function instancesOf(
         getters[name] ??= () => other[name];
       }
     };
+    if (settling && !still) throw new Error(`${file} may keep something`);
+    const before = settling;
+    settling = still;
     instance.$getters = {};
-    run(exports, also, instance.$use);
+    try {
+      run(exports, also, instance.$use, (values) => values.forEach(freeze));
+    } finally {
+      settling = before;
+    }
   }) as Instances;
+}
+
+/** Freezes a value, and what it consists of: a change of it throws an error. */
+function freeze(value: unknown): void {
+  if (typeof value === "function") {
+    const isNative = /\{\s*\[native code\]\s*\}$/.test(`${value}`);
+    if (isNative || Object.isFrozen(value)) return;
+    const { prototype } = value;
+    Object.freeze(value);
+    if (prototype) freezeAll(prototype);
+    const base: unknown = Object.getPrototypeOf(value);
+    if (typeof base === "function") freeze(base);
+    freezeAll(value);
+  } else if (typeof value === "object" && value !== null) {
+    if (Object.isFrozen(value)) return;
+    const kind = Object.prototype.toString.call(value);
+    const isEmpty = (ArrayBuffer.isView(value) ||
+      value instanceof ArrayBuffer) && value.byteLength === 0;
+    if (!isEmpty && !/ (Object|Array|RegExp)\]$/.test(kind)) {
+      throw new TypeError(`Cannot freeze ${kind}`);
+    }
+    freezeAll(value);
+  }
+}
+
+function freezeAll(value: object): void {
+  Object.freeze(value);
+  const members = Object.getOwnPropertyDescriptors(value);
+  for (const { value, get, set } of Object.values(members)) {
+    [value, get, set].forEach(freeze);
+  }
 }
 
 /** The last compilation: its end stops the compiler, also for any other. */

@@ -48,6 +48,8 @@ export interface Weft extends Modules {
    * module.
    */
   readonly realm: () => Modules;
+  /** The same for an agent by {@linkcode itsOwn}. */
+  readonly renewed: (agent: number) => Modules;
 }
 
 /** A program over a specification, to be explored. */
@@ -109,6 +111,27 @@ export function enter(
   spin.spinning.tells = false; // agents stand still for any time
   turn.turn.period = Infinity; // its macrotasks are the platform's own
   tellNothing({ explored });
+}
+
+/**
+ * The part of a specification by which each agent has modules of its own, and
+ * they are fresh whenever its code runs again. `make` makes its handle.
+ */
+export function itsOwn<Handle>(
+  weft: Weft,
+  make: (modules: Modules, memory: SharedArrayBuffer, agent: number) => Handle,
+): {
+  readonly stateless: false;
+  readonly agent: (memory: SharedArrayBuffer, agent: number) => Handle;
+} {
+  return {
+    stateless: false, // a handle that outlives a run would meet later state
+    agent: (memory, agent) => {
+      const modules = weft.renewed(agent);
+      enter(modules, agent);
+      return make(modules, memory, agent);
+    },
+  };
 }
 
 /**

@@ -23,6 +23,8 @@ const KEPT = path.join(PROJECT, ".weft", "verdicts");
 const MOD = path.join(PROJECT, "mod.ts");
 /** Imports all modules, of which a scenario uses a few. */
 const WEFT = path.join(TESTS, "_run", "weft.ts");
+/** Gives agents modules of their own. */
+const REALM = path.join(TESTS, "_run", "realm.ts");
 
 /** The parts of tests that explore. */
 const EXPLORES = /^(scenarios|mutants)(_c)?\.ts$/;
@@ -81,7 +83,7 @@ const byWord = modulesByWord();
 /** All texts that decide what an exploration finds, by their files. */
 export function textsOf({ path: part, folder }: File): Map<string, string> {
   const texts = new Map<string, string>();
-  for (const file of [part, CHILD]) add(file, texts);
+  for (const file of [part, CHILD, REALM]) add(file, texts);
   for (const name of ["explored", "spin", "utf8", "turn"] as const) {
     add(fileURLToPath(MODULES[name]), texts);
   }

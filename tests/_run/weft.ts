@@ -15,10 +15,11 @@ import * as waiter from "../../primitives/_wait/waiter.ts";
 import { Sources } from "./realm.ts";
 import { MODULES, type Modules, tellNothing, type Weft } from "./scenario.ts";
 
-const { realm } = await Sources.of<Modules>(MODULES);
+const { realm, renewed } = await Sources.of<Modules>(MODULES);
 
 /** The library's own modules. */
 export const weft: Weft = tellNothing({
   ...{ mod, spin, waiter, utf8, turn, time, explored, pool, deadlocks },
   realm: () => tellNothing(realm()),
+  renewed: (agent) => tellNothing(renewed(agent)),
 });

@@ -1,7 +1,7 @@
 import { race } from "../../race/mod.ts";
 import type { Channel, Mutex, Semaphore } from "../../mod.ts";
 import { LAYOUT } from "../../primitives/_layout.ts";
-import { enter, named, type Scenario, type Weft } from "../_run/scenario.ts";
+import { itsOwn, named, type Scenario, type Weft } from "../_run/scenario.ts";
 import { signalled } from "../_run/signal.ts";
 
 const NOBODY = 0;
@@ -27,16 +27,14 @@ function both(weft: Weft, owner: number) {
       new Int32Array(memory)[LAYOUT.mutex.state] = owner;
       return memory;
     },
-    agent: (memory: SharedArrayBuffer, id: number): Handles => {
-      const realm = weft.realm();
-      enter(realm, id);
-      realm.spin.spinning.patience = 8;
+    ...itsOwn(weft, ({ mod, spin }, memory): Handles => {
+      spin.spinning.patience = 8;
       return {
-        mutex: new realm.mod.Mutex(memory),
-        semaphore: new realm.mod.Semaphore(memory, SEMAPHORE_AT),
+        mutex: new mod.Mutex(memory),
+        semaphore: new mod.Semaphore(memory, SEMAPHORE_AT),
         flag: new Int32Array(memory, FLAG_AT, 1),
       };
-    },
+    }),
     words: {
       ...named(LAYOUT.mutex),
       ...named(LAYOUT.semaphore, SEMAPHORE_AT),
@@ -46,7 +44,6 @@ function both(weft: Weft, owner: number) {
       SEMAPHORE_AT + LAYOUT.semaphore.permits * 4,
       SEMAPHORE_AT + LAYOUT.semaphore.permits * 4 + 4,
     ]] as const,
-    stateless: false,
   };
 }
 
@@ -255,17 +252,15 @@ function spread(weft: Weft) {
   const base = both(weft, NOBODY);
   return race.spec({
     ...base,
-    agent: (memory: SharedArrayBuffer, id: number): Handles => {
-      const realm = weft.realm();
-      enter(realm, id);
+    ...itsOwn(weft, ({ mod, turn }, memory): Handles => {
       const post = (task: () => void) => void setImmediate(task);
-      Object.assign(realm.turn.turn, { period: 0, post });
+      Object.assign(turn.turn, { period: 0, post });
       return {
-        mutex: new realm.mod.Mutex(memory),
-        semaphore: new realm.mod.Semaphore(memory, SEMAPHORE_AT),
+        mutex: new mod.Mutex(memory),
+        semaphore: new mod.Semaphore(memory, SEMAPHORE_AT),
         flag: new Int32Array(memory, FLAG_AT, 1),
       };
-    },
+    }),
     init: 0,
     ops: {
       release: {
@@ -312,22 +307,15 @@ function nested(weft: Weft) {
   });
   return race.spec({
     async: true,
-    stateless: false,
     memory: () => weft.mod.Channel.create(by(() => {})).buffer,
-    agent: (memory: SharedArrayBuffer, id: number) => {
-      const realm = weft.realm();
-      enter(realm, id);
+    ...itsOwn(weft, ({ mod, waiter }, memory) => {
       // A look each second would find what a lost wake was for.
-      realm.waiter.looking.every = Infinity;
+      waiter.looking.every = Infinity;
       let second: Promise<number> | undefined;
       const options = by(() => second ??= channel.receiveAsync());
-      const channel: Channel<number> = new realm.mod.Channel(
-        memory,
-        0,
-        options,
-      );
+      const channel: Channel<number> = new mod.Channel(memory, 0, options);
       return { channel, second: () => second };
-    },
+    }),
     ops: {
       send: { run: ({ channel }, n: number) => channel.send(n) },
       receiveTwice: {

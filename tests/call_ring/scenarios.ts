@@ -3,6 +3,7 @@ import type { CallRing, PendingCall } from "../../mod.ts";
 import { LAYOUT } from "../../primitives/_layout.ts";
 import {
   enter,
+  itsOwn,
   named,
   type Scenario,
   TRIES_AGAIN,
@@ -361,13 +362,10 @@ function aborting(weft: Weft) {
   return race.spec({
     ...ring(weft, 1, true),
     async: true,
-    stateless: false,
-    agent: (memory: SharedArrayBuffer, id: number): Handle => {
-      const realm = weft.realm();
-      enter(realm, id);
-      const ring = new realm.mod.CallRing(memory);
+    ...itsOwn(weft, ({ mod }, memory): Handle => {
+      const ring = new mod.CallRing(memory);
       return { ring, dead: ring, pending: undefined };
-    },
+    }),
     ops: {
       abort: {
         run: async ({ ring }: Handle, v: number) => {

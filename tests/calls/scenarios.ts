@@ -4,7 +4,7 @@
 import type { CallRing } from "../../mod.ts";
 import { LAYOUT } from "../../primitives/_layout.ts";
 import { race } from "../../race/mod.ts";
-import { enter, type Scenario, type Weft } from "../_run/scenario.ts";
+import { itsOwn, type Scenario, type Weft } from "../_run/scenario.ts";
 
 /** A request of `ARGS` bytes has two pieces, and a reply of `RESULT`, too. */
 const CONFIG = { request: 40, reply: 4 };
@@ -99,11 +99,9 @@ function pieces(weft: Weft, slots: number, callers: number) {
       return memory;
     },
     // Each agent has modules of its own, as threads do: they keep the pieces.
-    agent: (memory: SharedArrayBuffer, id: number): Handle => {
-      const realm = weft.realm();
-      enter(realm, id);
-      const ring = new realm.mod.CallRing(memory);
-      const { connect, serve } = realm.mod;
+    ...itsOwn(weft, ({ mod }, memory, id): Handle => {
+      const ring = new mod.CallRing(memory);
+      const { connect, serve } = mod;
       const options = { codec: bytes };
       const remote = connect.blocking<typeof api>(ring, options);
       const brief = connect.blocking<typeof api>(ring, {
@@ -118,8 +116,7 @@ function pieces(weft: Weft, slots: number, callers: number) {
         callFor: (list) => brief.e(...list),
         serve: () => serve.blocking(ring, api, options),
       };
-    },
-    stateless: false,
+    }),
     hints: states,
     ops: {
       call: {
@@ -194,11 +191,9 @@ function reasons(weft: Weft) {
       CallRing.init(memory, 0, config);
       return memory;
     },
-    agent: (memory: SharedArrayBuffer, id: number) => {
-      const realm = weft.realm();
-      enter(realm, id);
-      const ring = new realm.mod.CallRing(memory);
-      const { connect, serve } = realm.mod;
+    ...itsOwn(weft, ({ mod }, memory) => {
+      const ring = new mod.CallRing(memory);
+      const { connect, serve } = mod;
       const remote = connect.blocking<typeof api>(ring, { timeout: 5 });
       return {
         call(): void {
@@ -213,8 +208,7 @@ function reasons(weft: Weft) {
         end: () => ring.close(),
         serve: () => serve.blocking(ring, api),
       };
-    },
-    stateless: false,
+    }),
     hints: [[length * 4, length * 4 + 4]],
     ops: {
       call: { run: (h) => h.call() },
@@ -247,11 +241,9 @@ function callsBack(weft: Weft, callers: number) {
       CallRing.init(memory, 0, config);
       return memory;
     },
-    agent: (memory: SharedArrayBuffer, id: number) => {
-      const realm = weft.realm();
-      enter(realm, id);
-      const ring = new realm.mod.CallRing(memory);
-      const { connect, serve } = realm.mod;
+    ...itsOwn(weft, ({ mod }, memory) => {
+      const ring = new mod.CallRing(memory);
+      const { connect, serve } = mod;
       const remote = connect.blocking<typeof api>(ring);
       const ended = new Int32Array(memory, size, 1);
       return {
@@ -271,8 +263,7 @@ function callsBack(weft: Weft, callers: number) {
         },
         serve: () => serve.blocking(ring, api),
       };
-    },
-    stateless: false,
+    }),
     hints: [[length * 4, length * 4 + 4]],
     ops: {
       back: {

@@ -5,6 +5,7 @@ import { hashOf, planFor } from "../../primitives/_map/plan.ts";
 import { time } from "../../primitives/_map/time.ts";
 import {
   enter,
+  itsOwn,
   LOOKS,
   named,
   type Scenario,
@@ -374,7 +375,6 @@ function making(
   const { flights } = planFor(HEAD, capacity, 1, 1);
   return race.spec({
     async: true,
-    stateless: false,
     memory: () => {
       const memory = new SharedArrayBuffer(length + 8);
       HashMap.init(memory, 0, config);
@@ -385,13 +385,11 @@ function making(
       }
       return memory;
     },
-    agent: (memory: SharedArrayBuffer, id: number) => {
-      const realm = weft.realm();
-      enter(realm, id);
-      realm.spin.spinning.patience = 8;
-      const map = new realm.mod.HashMap<number, number>(memory, 0, codecs);
+    ...itsOwn(weft, ({ mod, spin }, memory) => {
+      spin.spinning.patience = 8;
+      const map = new mod.HashMap<number, number>(memory, 0, codecs);
       return { map, counts: new Int32Array(memory, length, 2) };
-    },
+    }),
     words: { ...named(LAYOUT.hash_map), made: length, making: length + 4 },
     init: 0, // how often it failed
     ops: {

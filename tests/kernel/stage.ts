@@ -99,7 +99,11 @@ export async function stageOf(
     }
     : changed.evaluated();
   return {
-    weft: { ...inKernel(its), realm: () => inKernel(changed.realm()) },
+    weft: {
+      ...inKernel(its),
+      realm: () => inKernel(changed.realm()),
+      renewed: () => inKernel(changed.realm()),
+    },
     given,
   };
 }

@@ -2,7 +2,7 @@ import { race } from "../../race/mod.ts";
 import type { Event, MpmcQueue, Semaphore } from "../../mod.ts";
 import { LAYOUT } from "../../primitives/_layout.ts";
 import {
-  enter,
+  itsOwn,
   type Modules,
   named,
   type Scenario,
@@ -56,18 +56,15 @@ export function several(
       weft.mod.Event.init(memory, at.event, { autoReset: true });
       return memory;
     },
-    agent: (memory: SharedArrayBuffer, id: number): Handles => {
-      const realm = weft.realm();
-      enter(realm, id);
-      realm.spin.spinning.patience = 8;
-      const { mod } = realm;
+    ...itsOwn(weft, ({ mod, spin }, memory): Handles => {
+      spin.spinning.patience = 8;
       return {
         mod,
         queues: at.queues.map((place) => new mod.MpmcQueue(memory, place)),
         semaphore: new mod.Semaphore(memory, at.semaphore),
         event: new mod.Event(memory, at.event),
       };
-    },
+    }),
     words: {
       ...named(LAYOUT.mpmc_queue, at.queues[0]),
       ...Object.fromEntries(
@@ -81,7 +78,6 @@ export function several(
       ...at.queues.flatMap((place) => [hint(place, tail), hint(place, head)]),
       hint(at.semaphore, LAYOUT.semaphore.permits),
     ],
-    stateless: false,
     final: (memory: SharedArrayBuffer) => {
       const words = new Int32Array(memory);
       const left = [
@@ -244,15 +240,11 @@ function trackedPermit(weft: Weft) {
       row[2] = 1; // held
       return buffer;
     },
-    agent: (memory, id) => {
-      const realm = weft.realm();
-      enter(realm, id);
-      const { mod } = realm;
+    ...itsOwn(weft, ({ mod }, memory) => {
       return { mod, semaphore: new mod.Semaphore(memory) };
-    },
+    }),
     words: named(LAYOUT.semaphore),
     hints: (at) => at === permits * 4 || (at >= 40 * 4 && at < 42 * 4),
-    stateless: false,
     init: 0, // free permits
     ops: {
       any: {

@@ -105,5 +105,9 @@ export function mixed(weft: Weft, wasm: Module, cast: Cast): Weft {
     );
     return { ...modules, mod: replaced };
   };
-  return { ...withTwins(weft), realm: () => withTwins(weft.realm()) };
+  return {
+    ...withTwins(weft),
+    realm: () => withTwins(weft.realm()),
+    renewed: (agent) => withTwins(weft.renewed(agent)),
+  };
 }

@@ -1,0 +1,484 @@
+/**
+ * Finds the modules that keep nothing: one that is evaluated once serves each
+ * agent as well as one that is evaluated for it. Such a module declares only
+ * what cannot change: functions, classes, constants, and tables of them that
+ * are frozen. Whatever is not known to be of that kind is taken for state.
+ *
+ * @module
+ */
+import * as acorn from "acorn";
+
+type Node = acorn.AnyNode;
+
+/** A module, parsed. */
+interface Module {
+  readonly file: string;
+  /** What it declares and does, but for imports and exports. */
+  readonly statements: readonly Node[];
+  /** The modules that its variables stand for. */
+  readonly imports: ReadonlyMap<string, string>;
+  /** What reads each of its exports. */
+  readonly exports: ReadonlyMap<string, Node>;
+  /** The modules whose exports are also its own. */
+  readonly others: readonly string[];
+  /** What it declares, by the names. */
+  readonly declared: ReadonlyMap<string, Node>;
+  /** The names that some code assigns to, in any scope. */
+  readonly assigned: ReadonlySet<string>;
+}
+
+/** Where an expression stands: in a module, or in a function that it calls. */
+interface Place {
+  readonly module: Module;
+  /** What the function declares, and its parameters. */
+  readonly names: ReadonlySet<string>;
+  /** Whether nothing reaches what is made there, so that it can be frozen. */
+  readonly hidden: boolean;
+}
+
+/** Why a module may keep something. */
+class Keeps extends Error {}
+
+/** Global values that have no state, and that the race tester leaves alone. */
+const GLOBALS = new Set([
+  ...["undefined", "NaN", "Infinity", "Object", "Error", "EvalError"],
+  ...["RangeError", "ReferenceError", "SyntaxError", "TypeError", "URIError"],
+]);
+
+/** Objects of the platform whose members have no state. */
+const SPACES = new Set(["Math", "Number", "Symbol"]);
+
+/** Functions of the platform that return what has no state. */
+const MAKERS = new Set(["Symbol", "Symbol.for"]);
+
+/** The same, if what they return is frozen. */
+const LISTS = new Set(["Object.freeze", "Object.keys"]);
+
+/** Classes of the platform: with a length of 0, instances have no content. */
+const EMPTY = new Set(["ArrayBuffer", "Uint8Array", "DataView"]);
+
+/** Expressions that make what can be changed, until it is frozen. */
+const MAKE = new Set([
+  ...["ArrowFunctionExpression", "FunctionExpression", "ClassExpression"],
+  ...["ArrayExpression", "ObjectExpression", "NewExpression"],
+]);
+
+/** Tables that modules change; a change of any other throws an error. */
+const CHANGED = new Set(["own", "kept", "costs", "time"]);
+
+/** Tells which modules keep nothing. */
+export class Stillness {
+  readonly #textOf: (file: string) => string;
+  readonly #modules = new Map<string, Module>();
+  readonly #reasons = new Map<string, string | undefined>();
+
+  /** `textOf` gives the script that a module is compiled from. */
+  constructor(textOf: (file: string) => string) {
+    this.#textOf = textOf;
+  }
+
+  /** Why a module may keep something; `undefined` if it keeps nothing. */
+  reasonOf(file: string): string | undefined {
+    if (!this.#reasons.has(file)) {
+      this.#reasons.set(file, "it needs itself"); // unless the search ends
+      this.#reasons.set(file, this.#judge(this.#module(file)));
+    }
+    return this.#reasons.get(file);
+  }
+
+  /** The names of all that a module declares. */
+  namesIn(file: string): string[] {
+    return [...this.#module(file).declared.keys()];
+  }
+
+  #module(file: string): Module {
+    let module = this.#modules.get(file);
+    if (module === undefined) {
+      module = parsed(file, this.#textOf(file));
+      this.#modules.set(file, module);
+    }
+    return module;
+  }
+
+  #judge(module: Module): string | undefined {
+    const place = { module, names: new Set<string>(), hidden: false };
+    if (module.assigned.has("eval")) return "it calls eval";
+    try {
+      for (const node of module.statements) this.#declaration(node, place);
+      for (const [name, { type }] of module.declared) {
+        // The names of functions and classes can be assigned to.
+        if (module.assigned.has(name)) throw new Keeps(`${type} ${name}`);
+      }
+    } catch (error) {
+      if (error instanceof Keeps) return error.message;
+      throw error;
+    }
+    return undefined;
+  }
+
+  /** A statement that must declare what has no state. */
+  #declaration(node: Node, place: Place): void {
+    switch (node.type) {
+      case "FunctionDeclaration":
+        return;
+      case "ClassDeclaration":
+        return this.#class(node, place);
+      case "VariableDeclaration":
+        if (node.kind !== "const") break;
+        for (const { id, init } of node.declarations) {
+          if (id.type !== "Identifier" || CHANGED.has(id.name)) {
+            throw keeps(id, place);
+          }
+          this.#value(init!, place);
+        }
+        return;
+    }
+    throw keeps(node, place);
+  }
+
+  /** A class whose constructor and prototype only have methods. */
+  #class({ superClass, body }: acorn.Class, place: Place): void {
+    if (superClass) this.#value(superClass, place);
+    for (const member of body.body) {
+      switch (member.type) {
+        case "MethodDefinition":
+        case "PropertyDefinition":
+          if (member.computed) this.#value(member.key, place);
+          if (!member.static) break;
+          if (member.type === "MethodDefinition") {
+            if (member.kind !== "method") throw keeps(member, place);
+            break;
+          }
+          // Nothing can freeze a private one.
+          if (member.key.type === "PrivateIdentifier") {
+            throw keeps(member, place);
+          }
+          if (member.value) this.#value(member.value, place);
+          break;
+        default:
+          throw keeps(member, place);
+      }
+    }
+  }
+
+  /** An expression whose value has no state, or none once it is frozen. */
+  #value(node: Node, place: Place): void {
+    const each = (...nodes: readonly (Node | null | undefined)[]) => {
+      for (const one of nodes) if (one) this.#value(one, place);
+    };
+    if (place.hidden && MAKE.has(node.type)) throw keeps(node, place);
+    switch (node.type) {
+      case "ArrowFunctionExpression":
+      case "FunctionExpression":
+        return;
+      case "ClassExpression":
+        return this.#class(node, place);
+      case "Literal":
+        // Only these change while they are used.
+        if (/[gy]/.test(node.regex?.flags ?? "")) break;
+        return;
+      case "TemplateLiteral":
+        return each(...node.expressions);
+      case "ArrayExpression":
+        return each(...node.elements);
+      case "ObjectExpression":
+        for (const property of node.properties) {
+          if (property.type === "SpreadElement") each(property.argument);
+          else if (property.kind !== "init") throw keeps(property, place);
+          else each(property.computed ? property.key : null, property.value);
+        }
+        return;
+      case "SpreadElement":
+        return each(node.argument);
+      case "UnaryExpression":
+        if (node.operator === "delete") break;
+        return each(node.argument);
+      case "BinaryExpression":
+      case "LogicalExpression":
+        return each(node.left, node.right);
+      case "ConditionalExpression":
+        return each(node.test, node.consequent, node.alternate);
+      case "Identifier":
+        return this.#name(node, place);
+      case "MemberExpression":
+        return this.#member(node, place);
+      case "CallExpression":
+        return this.#call(node, place);
+      case "NewExpression": {
+        const [length, ...more] = node.arguments;
+        if (!EMPTY.has(nameOf(node.callee)) || more.length > 0) break;
+        if (length === undefined) return;
+        if (length.type === "NewExpression") return each(length);
+        if (length.type !== "Literal" || length.value !== 0) break;
+        return;
+      }
+    }
+    throw keeps(node, place);
+  }
+
+  #name(node: acorn.Identifier, place: Place): void {
+    const { name } = node;
+    if (place.names.has(name) || place.module.declared.has(name)) return;
+    if (GLOBALS.has(name) && !place.module.imports.has(name)) return;
+    throw keeps(node, place);
+  }
+
+  #member(node: acorn.MemberExpression, place: Place): void {
+    const { object, property, computed } = node;
+    if (computed) this.#value(property, place);
+    const name = nameOf(object);
+    const { imports, declared } = place.module;
+    const imported = imports.get(name);
+    if (imported !== undefined && !place.names.has(name)) {
+      if (computed) throw keeps(node, place);
+      this.#still(...this.#found(imported, nameOf(property)));
+    } else if (
+      computed || !SPACES.has(name) || place.names.has(name) ||
+      declared.has(name)
+    ) {
+      this.#value(object, place);
+    }
+  }
+
+  /** Where something is declared that a module exports. */
+  #found(file: string, name: string): [module: Module, name: string] {
+    const module = this.#module(file);
+    const read = module.exports.get(name);
+    if (read?.type === "Identifier") return [module, read.name];
+    if (read?.type === "MemberExpression") {
+      const from = module.imports.get(nameOf(read.object));
+      if (from !== undefined) return this.#found(from, nameOf(read.property));
+    }
+    for (const other of module.others) {
+      try {
+        return this.#found(other, name);
+      } catch (error) {
+        if (!(error instanceof Keeps)) throw error;
+      }
+    }
+    throw new Keeps(`${name} of ${file}`);
+  }
+
+  /** Fails unless a module keeps nothing, and declares a name. */
+  #still(module: Module, name: string): void {
+    const reason = module.declared.has(name)
+      ? this.reasonOf(module.file)
+      : "it is not declared there";
+    if (reason !== undefined) {
+      throw new Keeps(`${name} of ${module.file}: ${reason}`);
+    }
+  }
+
+  /** A call of what makes something that has no state. */
+  #call(node: acorn.CallExpression, place: Place): void {
+    const hidden = { ...place, hidden: true };
+    for (const one of node.arguments) this.#value(one, hidden);
+    const callee = node.callee.type === "SequenceExpression"
+      ? node.callee.expressions[1]!
+      : node.callee;
+    const name = pathOf(callee);
+    if (!this.#hides(name, place)) {
+      if (MAKERS.has(name) || (LISTS.has(name) && !place.hidden)) return;
+    }
+    if (callee.type === "ArrowFunctionExpression") {
+      return this.#made(callee, node.arguments, place);
+    }
+    const [module, own] = this.#called(callee, place);
+    const made = module.declared.get(own);
+    if (made?.type !== "FunctionDeclaration") throw keeps(node, place);
+    if (module !== place.module) this.#still(module, own);
+    const inner = { ...hidden, module, names: new Set<string>() };
+    this.#made(made as acorn.FunctionDeclaration, node.arguments, inner);
+  }
+
+  /** Where the function is declared that is called. */
+  #called(callee: Node, place: Place): [module: Module, name: string] {
+    const { module, names } = place;
+    if (callee.type === "Identifier" && !names.has(callee.name)) {
+      return [module, callee.name];
+    }
+    if (callee.type === "MemberExpression" && !callee.computed) {
+      const from = module.imports.get(nameOf(callee.object));
+      if (from !== undefined) {
+        return this.#found(from, nameOf(callee.property));
+      }
+    }
+    throw keeps(callee, place);
+  }
+
+  /** Whether something of the module bears the name of a global value. */
+  #hides(path: string, { module, names }: Place): boolean {
+    const [first = ""] = path.split(".");
+    return names.has(first) || module.declared.has(first) ||
+      module.imports.has(first);
+  }
+
+  /**
+   * A function that returns a class, or what does not change. What else it makes
+   * must be the base of that class: it is frozen with it.
+   */
+  #made(
+    made: acorn.FunctionDeclaration | acorn.ArrowFunctionExpression,
+    args: readonly Node[],
+    place: Place,
+  ): void {
+    const { params, body, async, generator } = made;
+    if (async || generator) throw keeps(made, place);
+    const names = new Set(place.names);
+    const inner = { ...place, names, hidden: true };
+    const fresh = new Set<string>();
+    const add = (name: string, value: Node | null | undefined) => {
+      names.add(name);
+      if (value?.type !== "CallExpression") return;
+      if (!MAKERS.has(pathOf(value.callee))) fresh.add(name);
+    };
+    for (const [i, param] of params.entries()) {
+      if (param.type !== "Identifier") throw keeps(param, place);
+      add(param.name, args[i]);
+    }
+    const statements = body.type === "BlockStatement" ? [...body.body] : [];
+    const last = statements.pop();
+    const result = last?.type === "ReturnStatement" ? last.argument : body;
+    if (!result || result.type === "BlockStatement") throw keeps(made, place);
+    let base: Node | null | undefined;
+    for (const node of statements) {
+      if (node.type === "ClassDeclaration" && base === undefined) {
+        const name = nameOf(node.id!);
+        if (nameOf(result) !== name) throw keeps(node, place);
+        names.add(name);
+        base = node.superClass ?? null;
+        this.#class(node, { ...inner, hidden: false });
+      } else if (node.type === "VariableDeclaration") {
+        this.#declaration(node, inner);
+        for (const { id, init } of node.declarations) add(nameOf(id), init);
+      } else throw keeps(node, place);
+    }
+    this.#value(result, inner);
+    if (base) fresh.delete(nameOf(base));
+    if (fresh.size > 0) throw keeps(made, place);
+    for (const name of names) {
+      if (place.module.assigned.has(name)) throw keeps(made, place);
+    }
+  }
+}
+
+const keeps = ({ type, start, end }: Node, { module }: Place): Keeps =>
+  new Keeps(`${type} at ${start} to ${end} of ${module.file}`);
+
+const nameOf = (node: Node): string =>
+  node.type === "Identifier" ? node.name : "";
+
+/** `a.b`, as a text; "" for others. */
+function pathOf(node: Node): string {
+  if (node.type !== "MemberExpression" || node.computed) return nameOf(node);
+  return `${nameOf(node.object)}.${nameOf(node.property)}`;
+}
+
+/** The names that a statement declares. */
+function declaredBy(node: Node): string[] {
+  switch (node.type) {
+    case "FunctionDeclaration":
+    case "ClassDeclaration":
+      return namesOf(node.id);
+    case "VariableDeclaration":
+      return node.declarations.flatMap(({ id }) => namesOf(id));
+    default:
+      return [];
+  }
+}
+
+/** The names in a pattern. */
+function namesOf(node: Node | null): string[] {
+  switch (node?.type) {
+    case "Identifier":
+      return [node.name];
+    case "ArrayPattern":
+      return node.elements.flatMap(namesOf);
+    case "ObjectPattern":
+      return node.properties.flatMap((one) =>
+        namesOf(one.type === "Property" ? one.value : one)
+      );
+    case "AssignmentPattern":
+      return namesOf(node.left);
+    case "RestElement":
+      return namesOf(node.argument);
+    default:
+      return [];
+  }
+}
+
+/** What a call of `name` is given first, if the statement is such a call. */
+function givenTo(name: string, node: Node | null | undefined): Node | null {
+  const call = node?.type === "ExpressionStatement" ? node.expression : node;
+  if (call?.type !== "CallExpression") return null;
+  return nameOf(call.callee) === name ? call.arguments[0] ?? null : null;
+}
+
+/** The file in `require(file)`. */
+function required(node: Node | null | undefined): string | undefined {
+  const file = givenTo("require", node);
+  return file?.type === "Literal" ? `${file.value}` : undefined;
+}
+
+function parsed(file: string, text: string): Module {
+  const { body } = acorn.parse(text, {
+    ecmaVersion: "latest",
+    sourceType: "script",
+  });
+  const statements: Node[] = [];
+  const imports = new Map<string, string>();
+  const exports = new Map<string, Node>();
+  const others: string[] = [];
+  for (const [i, node] of body.entries()) {
+    const [one, ...more] = node.type === "VariableDeclaration"
+      ? node.declarations
+      : [];
+    const from = more.length === 0 ? required(one?.init) : undefined;
+    const listed = givenTo("exports", node);
+    const other = required(givenTo("also", node));
+    if (from !== undefined) imports.set(nameOf(one!.id), from);
+    else if (other !== undefined) others.push(other);
+    else if (listed?.type === "ObjectExpression") {
+      for (const property of listed.properties) {
+        if (property.type !== "Property") continue;
+        const { key, value } = property;
+        if (value.type !== "ArrowFunctionExpression") continue;
+        exports.set(nameOf(key), value.body);
+      }
+    } else if (i > 0 || !/^var \w+_exports = \{\};/.test(text)) {
+      statements.push(node); // the first one is esbuild's, and is not used
+    }
+  }
+  const declared = new Map(
+    statements.flatMap((node) =>
+      declaredBy(node).map((name): [string, Node] => [name, node])
+    ),
+  );
+  const assigned = new Set<string>();
+  collect(body, assigned);
+  return { file, statements, imports, exports, others, declared, assigned };
+}
+
+/** Adds the names that some code of `node` assigns to. */
+function collect(node: unknown, names: Set<string>): void {
+  if (typeof node !== "object" || node === null) return;
+  if (Array.isArray(node)) {
+    for (const one of node) collect(one, names);
+    return;
+  }
+  const one = node as Node;
+  switch (one.type) {
+    case "AssignmentExpression":
+    case "ForInStatement":
+    case "ForOfStatement":
+      for (const name of namesOf(one.left)) names.add(name);
+      break;
+    case "UpdateExpression":
+      for (const name of namesOf(one.argument)) names.add(name);
+      break;
+    case "CallExpression": // what is evaluated could assign to anything
+      if (nameOf(one.callee) === "eval") names.add("eval");
+      break;
+  }
+  for (const value of Object.values(one)) collect(value, names);
+}
