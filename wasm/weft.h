@@ -36,13 +36,14 @@
  *   EIO         the server of a call failed
  *   ENOTRECOVERABLE  the words are damaged
  *
- * Bare wasm32 has neither a clock nor random numbers. Import env.weft_now (a
- * double, milliseconds) or define WEFT_NOW() (int64_t, nanoseconds). A program
- * with a weft_hash_map also imports env.weft_date (a double, Date.now() of
- * JavaScript), or defines WEFT_DATE() (int64_t, milliseconds since 1970). Define
- * WEFT_RANDOM() (uint32_t), or call weft_agent_set_id() in each thread. If
- * nobody sets up thread-local storage, define WEFT_AGENT() as an lvalue of type
- * weft_agent that each thread has for itself.
+ * WASI has a clock and random numbers, bare wasm32 has neither. There, import
+ * env.weft_now (a double, milliseconds) or define WEFT_NOW() (int64_t,
+ * nanoseconds). A program with a weft_hash_map also imports env.weft_date (a
+ * double, Date.now() of JavaScript), or defines WEFT_DATE() (int64_t,
+ * milliseconds since 1970). Define WEFT_RANDOM() (uint32_t), or call
+ * weft_agent_set_id() in each thread. If nobody sets up thread-local storage,
+ * define WEFT_AGENT() as an lvalue of type weft_agent that each thread has for
+ * itself.
  *
  * Freed when: the memory of a primitive may be freed, or used for something
  * else, when every operation of every agent has returned, and none will begin

@@ -24,12 +24,27 @@ enum { WEFT__OK, WEFT__NOT_EQUAL, WEFT__TIMED_OUT, WEFT__LOOKED };
 enum { WEFT__ROW_SEQUENCE = 1, WEFT__ROW_ON = 2 };
 #endif
 
+#if defined(__wasi__) && !defined(WEFT_REALTIME)
+__attribute__((import_module("wasi_snapshot_preview1"),
+               import_name("clock_time_get"))) int32_t
+weft__wasi_clock_time_get(int32_t clock, int64_t precision, int64_t *time);
+
+/* What a clock of WASI shows, in ns: 0 the time of day, 1 a monotonic one. */
+static inline WEFT__SHARED int64_t weft__wasi_time(int32_t clock) {
+  int64_t time = 0;
+  (void)weft__wasi_clock_time_get(clock, 1000, &time);
+  return time;
+}
+#endif
+
 #if defined(WEFT_NOW) || defined(WEFT_REALTIME)
 #elif defined(__EMSCRIPTEN__)
 static inline WEFT__SHARED int64_t weft__now(void) {
   return (int64_t)(emscripten_get_now() * 1e6);
 }
 #define WEFT_NOW() weft__now()
+#elif defined(__wasi__)
+#define WEFT_NOW() weft__wasi_time(1)
 #elif defined(__wasm__)
 __attribute__((import_module("env"), import_name("weft_now"))) double weft_now(
     void);
@@ -42,6 +57,8 @@ __attribute__((import_module("env"), import_name("weft_now"))) double weft_now(
 #elif defined(__EMSCRIPTEN__)
 extern double emscripten_date_now(void); /* <emscripten/html5.h> is long */
 #define WEFT_DATE() ((int64_t)emscripten_date_now())
+#elif defined(__wasi__)
+#define WEFT_DATE() (weft__wasi_time(0) / 1000000)
 #elif defined(__wasm__)
 __attribute__((import_module("env"), import_name("weft_date"))) double
 weft_date(void);

@@ -41,6 +41,12 @@ __attribute__((
 #endif
 
 #ifndef WEFT_RANDOM
+#if defined(__wasi__)
+__attribute__((import_module("wasi_snapshot_preview1"),
+               import_name("random_get"))) int32_t
+weft__wasi_random_get(void *at, size_t bytes);
+#endif
+
 static inline uint32_t weft__random(void) {
 #if defined(__EMSCRIPTEN__)
   return (uint32_t)(emscripten_random() * 268435456.0f);
@@ -50,6 +56,10 @@ static inline uint32_t weft__random(void) {
   return bits;
 #elif defined(__APPLE__)
   return arc4random();
+#elif defined(__wasi__)
+  uint32_t bits = 0;
+  (void)weft__wasi_random_get(&bits, sizeof bits);
+  return bits;
 #else
   /* The address of the stack differs between the threads of a program; the
      numbers are not random otherwise. */
