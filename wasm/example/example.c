@@ -10,7 +10,7 @@
 #include <emscripten.h>
 #include <pthread.h>
 
-#include "weft.h"
+#include "weft/mpmc_queue.h"
 
 static weft_mpmc_queue *numbers, *squares;
 

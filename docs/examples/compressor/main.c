@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "weft.h"
+#include "weft/work_counter.h"
 
 enum { CHUNK = 65536, MOST = CHUNK + CHUNK / 255 + 16, THREADS = 4 };
 
