@@ -57,6 +57,7 @@ export interface Mixed {
   readonly handle?: Handle<"hash_map">;
   readonly shared?: SharedMap | undefined;
   readonly url?: string | undefined;
+  readonly folder?: string;
 }
 
 /** Of 20 operations, one is a `set`, and the others are a `get`. */
@@ -94,4 +95,46 @@ export function mixedSharedMap(data: Mixed): Run {
   return mixed(data, (key) => map.get(key), (key, value) => {
     map.set(key, value);
   });
+}
+
+/** What `lmdb` has, as far as it is used here. */
+interface Lmdb {
+  open(options: object): {
+    get(key: string): string | undefined;
+    /** Settles when the value is committed. */
+    put(key: string, value: string): Promise<boolean>;
+    close(): Promise<void>;
+  };
+}
+
+/** The database in a folder. It waits for no disk, and caches what it read. */
+function openLmdb(url: string, folder: string) {
+  const { open } = createRequire(import.meta.url)(fileURLToPath(url)) as Lmdb;
+  const cache = { validated: true, clearKeptInterval: 100 };
+  return open({ path: folder, encoding: "string", noSync: true, cache });
+}
+
+/** Fills a database with all keys. */
+export async function fillLmdb(
+  url: string,
+  folder: string,
+  keys: readonly string[],
+): Promise<void> {
+  const database = openLmdb(url, folder);
+  await Promise.all(keys.map((key) => database.put(key, key)));
+  await database.close();
+}
+
+/** What was set in a turn is committed when it ends. */
+export function mixedLmdb(data: Mixed): Run {
+  const database = openLmdb(data.url!, data.folder!);
+  let last: Promise<boolean> | undefined;
+  const run = mixed(data, (key) => database.get(key), (key, value) => {
+    last = database.put(key, value);
+  });
+  return async (turn) => {
+    const did = await run(turn);
+    await last;
+    return did;
+  };
 }

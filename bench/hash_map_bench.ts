@@ -1,8 +1,12 @@
 // What does a map cost that threads share? Floor: a Map of the agent's own, and
-// the two exchanges that a lock needs in any case. Peers: sharedmap, and for
-// a cache lru-cache in a thread that serves it.
+// the two exchanges that a lock needs in any case. Peers: sharedmap; for four
+// agents lmdb, a database that threads of one machine share; and for a cache
+// lru-cache in a thread that serves it.
+import * as fs from "node:fs";
+import { tmpdir } from "node:os";
 import { codec, HashMap } from "../mod.ts";
 import {
+  fillLmdb,
   keysOf,
   type Mixed,
   type SharedMap,
@@ -28,7 +32,12 @@ const MANY = 100_000;
 /** All rows of this bench. */
 export async function rows(): Promise<Row[]> {
   const url = peer("sharedmap")?.href;
-  return [...await alone(url), ...await together(url), ...await caches()];
+  return [
+    ...await alone(url),
+    ...await together(url),
+    ...await besideLmdb(),
+    ...await caches(),
+  ];
 }
 
 /** One agent. */
@@ -206,6 +215,45 @@ async function together(url: string | undefined): Promise<Row[]> {
     }
   }
   return rows;
+}
+
+/** Four agents use what lies in memory, or in a file that is mapped there. */
+async function besideLmdb(): Promise<Row[]> {
+  const url = peer("lmdb")?.href;
+  if (url === undefined) return [];
+  const folder = fs.mkdtempSync(`${tmpdir()}/weft-lmdb-`);
+  try {
+    const keys = keysOf(MANY);
+    const sizes = { keySize: 12, valueSize: 12 };
+    const map = HashMap.create({ ...TEXTS, ...sizes, capacity: 1.25 * MANY });
+    for (const key of keys) map.set(key, key);
+    await fillLmdb(url, folder, keys);
+    const rows: Row[] = [];
+    for (const zipf of [0, 0.99]) {
+      const agents = (make: string, more: Partial<Mixed>) =>
+        Array.from({ length: 4 }, (_, k) => ({
+          make,
+          data: { count: MANY, zipf, seed: k + 1, n: 2000, ...more },
+        }));
+      const results = await contest([
+        await threads(
+          "weft",
+          MODULE,
+          agents("mixedWeft", { handle: map.handle }),
+        ),
+        await threads("lmdb", MODULE, agents("mixedLmdb", { url, folder })),
+      ]);
+      rows.push({
+        name: `HashMap, 95 % get, 4 agents, 100,000 keys, ${
+          zipf === 0 ? "uniform" : "Zipf 0.99"
+        }: throughput / ${nameOf("lmdb")}`,
+        ...ratio(results, "lmdb", "weft"),
+      });
+    }
+    return rows;
+  } finally {
+    fs.rmSync(folder, { recursive: true, force: true });
+  }
 }
 
 /** Several agents look into a cache with room for a tenth of the keys. */
