@@ -5,6 +5,7 @@
 import {
   Barrier,
   type Handle,
+  HashMap,
   LockFreeQueue,
   MpmcQueue,
   Mutex,
@@ -17,6 +18,15 @@ import {
   WorkCounter,
 } from "../../mod.ts";
 import { hello } from "../_run/workers.ts";
+import {
+  CODECS,
+  keyOf,
+  numberOf,
+  OWNED,
+  pick,
+  randomBelow,
+  valueOf,
+} from "./_maps.ts";
 import {
   ARRIVED,
   BARRIER_BYTES,
@@ -243,6 +253,39 @@ const ROLES = {
       for (let i = 0; i < 20; i++) Math.imul(i, i);
       if (words[at / 4] !== data.id) problem("a block has two owners");
       pool.free(at);
+    };
+  },
+  mapped(handle: Handle) {
+    const map = HashMap.from<string, string>(handle as Handle<never>, CODECS);
+    const isCache = map.capacity < OWNED;
+    const seed = { now: data.id };
+    /** The numbers of the values of its own keys; -1 for one that is absent. */
+    const known = new Map<number, number>();
+    const check = (key: number, value: string | undefined) => {
+      const n = value === undefined ? -1 : numberOf(key, value);
+      if (n === undefined) return problem(`a torn value of ${key}: ${value}`);
+      const wanted = known.get(key);
+      if (wanted === undefined || wanted === n || isCache && n < 0) return;
+      problem(`key ${key} has value ${n} instead of ${wanted}`);
+    };
+    return () => {
+      const what = randomBelow(seed, 64);
+      let key = pick(seed, OWNED);
+      if (what < 32) key += data.seat - key % 4; // one of its own
+      const name = keyOf(key);
+      if (what < 8) {
+        const n = randomBelow(seed, 1 << 20);
+        // While others add and delete, it may seem to be full.
+        if (map.set(name, valueOf(key, n))) known.set(key, n);
+      } else if (what < 12) {
+        check(key, map.take(name));
+        known.set(key, -1);
+      } else if (what === 63) {
+        for (const [name, value] of map) {
+          const key = Number(name.replace(/^[a-z]+/, ""));
+          if (numberOf(key, value) === undefined) problem(`torn: ${value}`);
+        }
+      } else check(key, map.get(name));
     };
   },
 };

@@ -6,6 +6,7 @@ import {
   CallRing,
   ClosedError,
   type Handle,
+  HashMap,
   LockFreeQueue,
   MpmcQueue,
   Mutex,
@@ -14,6 +15,7 @@ import {
   Semaphore,
 } from "../../mod.ts";
 import { hello } from "../_run/workers.ts";
+import { CODECS, keyOf, numberOf, pick, SHARED, valueOf } from "./_maps.ts";
 
 /** What a thread is told to do next. */
 export interface Round {
@@ -82,6 +84,20 @@ const PLAYERS: Readonly<Record<string, Player>> = {
     return seat < 2
       ? () => ring.take().reply(1)
       : () => ring.call(bytes.subarray(0, 4));
+  },
+  hash_map(handle, seat) {
+    const map = HashMap.from<string, string>(handle as Handle<never>, CODECS);
+    const seed = { now: seat };
+    return () => {
+      const key = pick(seed, SHARED);
+      if (seat % 8 === 0) {
+        return map.set(keyOf(key), valueOf(key, seed.now & 7));
+      }
+      const value = map.get(keyOf(key));
+      if (value !== undefined && numberOf(key, value) === undefined) {
+        throw new Error(`a torn value: ${value}`);
+      }
+    };
   },
   control(_, seat) {
     const word = new Int32Array(new SharedArrayBuffer(4));

@@ -8,6 +8,7 @@ import {
   agentId,
   Barrier,
   type Handle,
+  HashMap,
   inspect,
   LockFreeQueue,
   Mutex,
@@ -20,6 +21,7 @@ import {
   WorkCounter,
 } from "../../mod.ts";
 import type { Order } from "./_agent.ts";
+import { CODECS, keyOf, OWNED, valueOf } from "./_maps.ts";
 import {
   ARRIVED,
   BARRIER_BYTES,
@@ -151,7 +153,38 @@ export function victims(): Victim[] {
         return available === 16 ? undefined : `${available} blocks of 16`;
       },
     },
+    maps("HashMap", {}),
+    maps("HashMap, a cache", { evict: "clock", ttl: 3 }),
   ];
+}
+
+/**
+ * A map in which each agent has keys of its own, or a cache that has room for
+ * some of them. In the end no entry is out of use.
+ */
+function maps(
+  name: string,
+  caches: { readonly evict?: "clock"; readonly ttl?: number },
+): Victim {
+  const capacity = caches.evict === undefined ? OWNED + 8 : OWNED / 2;
+  const map = HashMap.create({ ...CODECS, ...caches, capacity });
+  return {
+    name,
+    handle: map.handle,
+    roles: ["mapped", "mapped", "mapped", "mapped"],
+    recover: (id) => void map.abandon(id),
+    check(ids) {
+      for (const id of ids) map.abandon(id);
+      map.clear();
+      const { evictions } = map;
+      for (let key = 0; key < capacity; key++) {
+        if (!map.set(keyOf(key), valueOf(key, key))) return "it is full";
+      }
+      if (map.size !== capacity || map.evictions !== evictions) {
+        return `${map.size} entries of ${capacity} are in use`;
+      }
+    },
+  };
 }
 
 /**

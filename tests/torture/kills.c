@@ -68,6 +68,9 @@ static void problem(const char *what, int32_t a, int32_t b) {
 
 static void pause_a_little(void) { sched_yield(); }
 
+#define MAP_WRONG problem
+#include "map_steps.h"
+
 /* ---- items -------------------------------------------------------------- */
 
 /* An item names its producer and its number: 3 bits and 22. */
@@ -266,6 +269,28 @@ static void slab_pool_dead(int32_t id, int which) {
   weft_slab_pool_abandon(AS(slab_pool), id, true);
 }
 
+/* ---- hash_map ---------------------------------------------------------------
+ */
+
+/* Room for all keys of all agents, and for an entry in the hands of each. */
+enum { MAP_CAPACITY = 72, CACHE_CAPACITY = 24 };
+
+static void hash_map_step(void) {
+  static __thread map_user own;
+  static __thread int32_t id;
+  if (id != weft_agent_id()) { /* it replaces one that was killed */
+    id = weft_agent_id();
+    map_begin(&own, AS(hash_map), MAP_OWNED, AGENTS, me, (uint32_t)id * 77);
+  }
+  map_step(&own);
+}
+
+static void hash_map_dead(int32_t id, int which) {
+  int32_t count = weft_hash_map_abandon(AS(hash_map), id);
+  /* One that evicts holds two buckets. */
+  if (count < 0 || count > 2) problem("buckets of a dead agent", count, which);
+}
+
 /* ---- the supervisor ---------------------------------------------------------
  */
 
@@ -284,6 +309,8 @@ static const kind KINDS[] = {
     {"record_ring", record_ring_step, record_ring_dead, true},
     {"work_deque", work_deque_step, work_deque_dead, true},
     {"slab_pool", slab_pool_step, slab_pool_dead, false},
+    {"hash_map", hash_map_step, hash_map_dead, false},
+    {"hash_map_cache", hash_map_step, hash_map_dead, false},
 };
 
 static void make(const char *name) {
@@ -303,6 +330,12 @@ static void make(const char *name) {
   if (strcmp(name, "slab_pool") == 0) {
     const weft_slab_config config = {16, 64};
     made = weft_slab_pool_init(s->arena, ARENA, config) != NULL;
+  }
+  if (strncmp(name, "hash_map", 8) == 0) {
+    bool evicts = strcmp(name, "hash_map") != 0;
+    const weft_hash_map_config config =
+        map_config(evicts ? CACHE_CAPACITY : MAP_CAPACITY, evicts);
+    made = weft_hash_map_init(s->arena, ARENA, config) != NULL;
   }
   if (!made) abort();
 }
@@ -355,6 +388,11 @@ static void check_whole(const char *name) {
   if (strcmp(name, "slab_pool") == 0) {
     int32_t left = weft_slab_pool_available(AS(slab_pool));
     if (left != 16) problem("blocks", left, 16);
+  }
+  if (strncmp(name, "hash_map", 8) == 0) {
+    static map_user last;
+    map_begin(&last, AS(hash_map), MAP_OWNED, 0, 0, 1);
+    map_check_whole(&last);
   }
   if (strcmp(name, "mutex") == 0) {
     int r = weft_mutex_try_lock(AS(mutex));

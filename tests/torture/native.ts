@@ -31,6 +31,8 @@ const KILLED = [
   "record_ring",
   "work_deque",
   "slab_pool",
+  "hash_map",
+  "hash_map_cache",
 ];
 
 /** What each story of `soak.c` is about. */
@@ -55,6 +57,7 @@ const SOAKED = {
     "mpmc_queue",
     "lock_free_queue",
     "record_ring",
+    "hash_map_key",
   ],
   load: [
     "mutex",
@@ -64,6 +67,7 @@ const SOAKED = {
     "mpmc_queue",
     "lock_free_queue",
     "record_ring",
+    "hash_map",
   ],
 } as const;
 

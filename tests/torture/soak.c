@@ -26,6 +26,10 @@ static int32_t start; /* what the counters of this round begin with */
 
 #define AS(type) ((weft_##type *)(void *)arena)
 
+#define MAP_WRONG(what, a, b) \
+  (fprintf(stderr, "%s: %d, %d\n", what, (int)(a), (int)(b)), exit(1))
+#include "map_steps.h"
+
 static bool is_over(void) { return now_ns() >= end_of_all; }
 
 static void count_volume(int64_t n) {
@@ -105,6 +109,10 @@ static void make_record_ring(void) {
   CHECK(r != NULL);
   r->tail = r->head = r->head_cache = r->tail_cache = start & ~7;
   r->pop_epoch = r->push_epoch = start;
+}
+
+static void make_hash_map(void) {
+  CHECK(weft_hash_map_init(arena, ARENA, map_config(1024, false)) != NULL);
 }
 
 static void make_broadcast(void) {
@@ -430,6 +438,54 @@ static void record_ring_left(void) {
   EQUAL(popped, pushed);
 }
 
+/* What an agent needs to use the map; nobody has keys of its own. */
+static map_user *map_user_of(side *self, int32_t keys) {
+  static map_user users[CROWD];
+  map_user *user = &users[self->number];
+  if (user->map == NULL) map_begin(user, AS(hash_map), keys, 0, 0, 0);
+  user->keys = keys;
+  user->random = random_next(&self->random);
+  return user;
+}
+
+/* Of 8 agents, one writes, and the others read. */
+static void hash_map_turn(side *self, int64_t timeout) {
+  (void)timeout;
+  map_user *user = map_user_of(self, MAP_KEYS);
+  int32_t key = map_pick(user);
+  if (self->number % 8 != 0)
+    map_read(user, key);
+  else if (random_below(&self->random, 4) != 0)
+    map_write(user, key);
+  else
+    map_remove(user, key);
+}
+
+/* Half of the agents wait for keys that the others add and delete. */
+static void hash_map_wait(side *self, int64_t timeout) {
+  map_user *user = map_user_of(self, 4);
+  int32_t key = random_below(&self->random, 4), value[MAP_WORDS];
+  char name[12];
+  size_t letters = map_name(key, name), length = 0;
+  if (self->number % 2 == 0) {
+    (random_below(&self->random, 2) ? map_write : map_remove)(user, key);
+  } else if (!given_up(weft_hash_map_wait_for(AS(hash_map), name, letters,
+                                              value, sizeof value, &length,
+                                              timeout))) {
+    map_check(key, value, length);
+  }
+}
+
+static void hash_map_left(void) {
+  static map_user last;
+  map_begin(&last, AS(hash_map), MAP_KEYS, 0, 0, 1);
+  map_check_whole(&last);
+  for (uint32_t i = 0; i < WEFT__HASH_GROUPS; i++) {
+    int32_t *epoch = weft__hash_epoch(last.map, (int32_t)(i << 27));
+    EQUAL(*weft__event_waiters(epoch), 0);
+  }
+}
+
 typedef struct {
   const char *name;
   void (*make)(void);
@@ -450,6 +506,8 @@ static const storm STORMS[] = {
     {"lock_free_queue", make_lock_free_queue, lock_free_queue_wait,
      lock_free_queue_left, true},
     {"record_ring", make_record_ring, record_ring_wait, record_ring_left, true},
+    {"hash_map", make_hash_map, hash_map_turn, hash_map_left, true},
+    {"hash_map_key", make_hash_map, hash_map_wait, hash_map_left, false},
 };
 
 static const storm *current;

@@ -14,6 +14,7 @@ import {
   Barrier,
   CallRing,
   type Handle,
+  HashMap,
   LockFreeQueue,
   MpmcQueue,
   Mutex,
@@ -27,6 +28,7 @@ import { LOCK_FREE, MPMC, SPSC } from "../_queue/model.ts";
 import { wordsOf } from "../_run/model.ts";
 import type { Order } from "./_agent.ts";
 import type { Round } from "./_crowd.ts";
+import { CODECS, SHARED } from "./_maps.ts";
 import { loadRow, type Longest, matches, type Row } from "./_row.ts";
 import {
   BEGUN,
@@ -288,6 +290,7 @@ const LOADED: Readonly<Record<string, () => Shared>> = {
     LockFreeQueue.create({ capacity: 64, agents: CROWDED }),
   record_ring: () => RecordRing.create({ capacity: 4096 }),
   call_ring: () => CallRing.create({ slots: 16, request: 4, reply: 4 }),
+  hash_map: () => HashMap.create({ ...CODECS, capacity: 1.25 * SHARED }),
 };
 
 /** Many threads use one primitive after the other; each must get its turn. */

@@ -1,0 +1,244 @@
+/*
+ * What agents do with one hash_map, for kills.c and soak.c. Each value names its
+ * key and its number, and its last word depends on all others: a torn one is
+ * noticed. Where agents have keys of their own, an agent is the only one that
+ * writes these, and knows what it has to find.
+ *
+ * Who includes this defines MAP_WRONG(what, a, b): what to do about a broken
+ * promise.
+ */
+#ifndef MAP_STEPS_H
+#define MAP_STEPS_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "weft/hash_map.h"
+
+/* The most keys; the most where agents have their own; and the words of the
+   longest value. */
+enum { MAP_KEYS = 1000, MAP_OWNED = 60, MAP_WORDS = 10 };
+
+/* What an agent knows of a key of its own, if not the number of its value. */
+enum { MAP_UNKNOWN = -2, MAP_ABSENT = -1 };
+
+/* An agent, and what it knows. */
+typedef struct {
+  weft_hash_map *map;
+  int32_t keys;
+  int32_t agents; /* of which each has keys of its own; or 0 */
+  int32_t number; /* of this one */
+  bool evicts;    /* entries may go at any moment */
+  uint32_t random;
+  int32_t known[MAP_OWNED];
+} map_user;
+
+static int32_t map_random(map_user *u, int32_t below) {
+  u->random = u->random * 1664525u + 1013904223u;
+  return (int32_t)((u->random >> 8) % (uint32_t)below);
+}
+
+static weft_hash_map_config map_config(int32_t capacity, bool evicts) {
+  return (weft_hash_map_config){.capacity = capacity,
+                                .key_codec = WEFT_HASH_MAP_TEXT,
+                                .key_size = 8,
+                                .value_codec = WEFT_HASH_MAP_BINARY,
+                                .value_size = 4 * MAP_WORDS,
+                                .seed = 12345,
+                                .evicts = evicts,
+                                .ttl = evicts ? 3 : 0};
+}
+
+/* A user that knows nothing yet. */
+static void map_begin(map_user *u, weft_hash_map *map, int32_t keys,
+                      int32_t agents, int32_t number, uint32_t random) {
+  u->map = map;
+  u->keys = keys;
+  u->agents = agents;
+  u->number = number;
+  u->evicts = (map->sizes & WEFT__HASH_EVICTS_BIT) != 0;
+  u->random = random;
+  for (int32_t i = 0; i < MAP_OWNED; i++) u->known[i] = MAP_UNKNOWN;
+}
+
+/* A key as text, of one length or another. */
+static size_t map_name(int32_t key, char *name) {
+  return (size_t)snprintf(name, 12, "%.*s%d", (int)(key % 5), "warp",
+                          (int)key);
+}
+
+/* Value number `n` of a key; its length in bytes. */
+static size_t map_value(int32_t key, int32_t n, int32_t *value) {
+  int32_t last = 2 + (int32_t)((uint32_t)n % (MAP_WORDS - 2));
+  uint32_t mixed = (uint32_t)key * 2654435761u ^ (uint32_t)n;
+  value[0] = key;
+  value[1] = n;
+  for (int32_t i = 2; i <= last; i++) {
+    mixed = mixed * 1664525u + 1013904223u;
+    value[i] = (int32_t)(mixed ^ mixed >> 15);
+  }
+  return 4 * (size_t)(last + 1);
+}
+
+static void map_check(int32_t key, const int32_t *value, size_t length) {
+  int32_t wanted[MAP_WORDS];
+  size_t most = map_value(key, value[1], wanted);
+  if (length != most || memcmp(value, wanted, length) != 0)
+    MAP_WRONG("a torn value", key, (int32_t)length);
+}
+
+/* A key by Zipf's law: the first one is the most popular. */
+static int32_t map_pick(map_user *u) {
+  static int32_t sums[MAP_KEYS];
+  if (sums[MAP_KEYS - 1] == 0) /* other threads may do the same: harmless */
+    for (int32_t i = 0, sum = 0; i < MAP_KEYS; i++)
+      sums[i] = sum += 1000000 / (i + 1);
+  int32_t point = map_random(u, sums[u->keys - 1]);
+  int32_t low = 0, high = u->keys - 1;
+  while (low < high) {
+    int32_t half = (low + high) / 2;
+    if (sums[half] <= point)
+      low = half + 1;
+    else
+      high = half;
+  }
+  return low;
+}
+
+/* Whether this agent alone writes the key. */
+static bool map_is_own(const map_user *u, int32_t key) {
+  return u->agents > 0 && key % u->agents == u->number;
+}
+
+/* The number of the value of a key, MAP_ABSENT, or MAP_UNKNOWN. */
+static int32_t map_known(const map_user *u, int32_t key) {
+  return map_is_own(u, key) ? u->known[key] : MAP_UNKNOWN;
+}
+
+static void map_know(map_user *u, int32_t key, int32_t n) {
+  if (map_is_own(u, key)) u->known[key] = n;
+}
+
+/* Compares what was found of a key, or MAP_ABSENT, with what is known. */
+static void map_found(map_user *u, int32_t key, int32_t n) {
+  int32_t known = map_known(u, key);
+  if (known == MAP_UNKNOWN || known == n) return;
+  if (u->evicts && n == MAP_ABSENT) return;
+  MAP_WRONG(n == MAP_ABSENT ? "a key is lost" : "another value", key, n);
+}
+
+static void map_read(map_user *u, int32_t key) {
+  char name[12];
+  int32_t value[MAP_WORDS];
+  size_t length = 0;
+  size_t letters = map_name(key, name);
+  int error = weft_hash_map_get(u->map, name, letters, value, sizeof value,
+                                &length);
+  if (error == ENOENT) {
+    map_found(u, key, MAP_ABSENT);
+  } else if (error != 0) {
+    MAP_WRONG("get", key, error);
+  } else {
+    map_check(key, value, length);
+    map_found(u, key, value[1]);
+  }
+}
+
+static void map_write(map_user *u, int32_t key) {
+  char name[12];
+  int32_t value[MAP_WORDS];
+  int32_t n = map_random(u, 1 << 24);
+  size_t letters = map_name(key, name);
+  size_t length = map_value(key, n, value);
+  int error =
+      weft_hash_map_set(u->map, name, letters, value, length, false);
+  if (error == 0)
+    map_know(u, key, n);
+  else if (error != ENOSPC || u->evicts || map_known(u, key) >= 0)
+    MAP_WRONG("set", key, error);
+}
+
+/* Deletes a key, or takes it. */
+static void map_remove(map_user *u, int32_t key) {
+  char name[12];
+  int32_t value[MAP_WORDS];
+  size_t length = 0;
+  size_t letters = map_name(key, name);
+  bool takes = map_random(u, 2) == 0;
+  int error = takes ? weft_hash_map_take(u->map, name, letters, value,
+                                         sizeof value, &length)
+                    : weft_hash_map_delete(u->map, name, letters);
+  if (error == 0 && takes) {
+    map_check(key, value, length);
+    map_found(u, key, value[1]);
+  }
+  if (error == 0 && map_known(u, key) == MAP_ABSENT)
+    MAP_WRONG("a key came again", key, 0);
+  if (error == ENOENT)
+    map_found(u, key, MAP_ABSENT);
+  else if (error != 0)
+    MAP_WRONG("take or delete", key, error);
+  map_know(u, key, MAP_ABSENT);
+}
+
+/* Looks at all entries; how many there are. */
+static int32_t map_walk(map_user *u) {
+  char name[12];
+  int32_t value[MAP_WORDS];
+  size_t letters = 0, length = 0;
+  int32_t cursor = 0, count = 0;
+  int error;
+  while ((error = weft_hash_map_next(u->map, &cursor, name, &letters, value,
+                                     &length)) == 0) {
+    name[letters] = 0;
+    int32_t key = (int32_t)atoi(name + strspn(name, "warp"));
+    if (key < 0 || key >= u->keys) MAP_WRONG("a torn key", key, cursor);
+    map_check(key, value, length);
+    count++;
+  }
+  if (error != ENOENT) MAP_WRONG("next", cursor, error);
+  return count;
+}
+
+/* One operation of an agent that reads and writes. */
+static inline void map_step(map_user *u) {
+  int32_t key = map_pick(u);
+  int32_t what = map_random(u, 64);
+  if (u->agents > 0 && what < 32) { /* one of its own */
+    key += u->number - key % u->agents;
+    if (key >= u->keys) key = u->number;
+  }
+  if (what < 8)
+    map_write(u, key);
+  else if (what < 12)
+    map_remove(u, key);
+  else if (what == 63)
+    (void)map_walk(u);
+  else
+    map_read(u, key);
+}
+
+/* When no other agent is left: all entries are whole, and none is out of use. */
+static void map_check_whole(map_user *u) {
+  char name[12];
+  int32_t value[MAP_WORDS];
+  int32_t capacity = weft_hash_map_capacity(u->map);
+  int32_t count = map_walk(u);
+  if (!u->evicts && count != weft_hash_map_size(u->map))
+    MAP_WRONG("entries", count, weft_hash_map_size(u->map));
+  if (weft_hash_map_clear(u->map) != 0) MAP_WRONG("clear", 0, 0);
+  int64_t evicted = weft_hash_map_evictions(u->map);
+  for (int32_t key = 0; key < capacity; key++) {
+    size_t letters = map_name(key, name);
+    size_t length = map_value(key, key, value);
+    int error = weft_hash_map_set(u->map, name, letters, value, length, true);
+    if (error != 0) MAP_WRONG("an entry has leaked", key, error);
+  }
+  if (weft_hash_map_evictions(u->map) != evicted)
+    MAP_WRONG("an entry of a cache has leaked", 0, 0);
+  if (weft_hash_map_size(u->map) != capacity)
+    MAP_WRONG("size", weft_hash_map_size(u->map), capacity);
+}
+
+#endif
