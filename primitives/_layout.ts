@@ -1164,7 +1164,10 @@ export const HASH_MAP = {
   seed_low: 7,
   /** The upper half. */
   seed_high: 8,
-  /** For how many milliseconds a value counts; 0 if entries do not expire. */
+  /**
+   * For how many milliseconds a value counts at most; 0 if entries do not
+   * expire.
+   */
   ttl: 9,
   /**
    * Entries that the hand of the clock has passed, modulo 2^32; 0 in a map that

@@ -29,7 +29,7 @@ import {
   type Plan,
 } from "./_map/plan.ts";
 import { tellOfTable } from "./_map/problems.ts";
-import { NONE, Table } from "./_map/table.ts";
+import { KEEPS, NONE, Table } from "./_map/table.ts";
 import { Waits } from "./_map/waits.ts";
 import { DamagedError } from "./_memory/damaged.ts";
 import { describe } from "./_memory/describe.ts";
@@ -85,6 +85,11 @@ const OWNER_MASK = 0x0fff_ffff; // MUTEX_BITS.OWNER
 export interface SetOptions {
   /** Whether to leave a value alone that is there already. */
   readonly ifAbsent?: boolean | undefined;
+  /**
+   * For how many milliseconds the value counts, 1 to the `ttl` of the cache; that
+   * unless given. Only if the cache has one.
+   */
+  readonly ttl?: number | undefined;
 }
 
 /** A key to wait for, as words. */
@@ -547,19 +552,21 @@ export class HashMap<K, V> extends Region<"hash_map"> {
    * entry. With `ifAbsent`, returns false as well if the key is there. A cache is
    * never full. If its entries expire, the value counts for `ttl` ms from now.
    *
-   * @throws {TypeError} If a codec refuses its argument, an option is unknown,
-   * or the bucket stays locked and this agent may not block.
-   * @throws {RangeError} If the key or value is too long, or a codec refuses it.
+   * @throws {TypeError} If a codec refuses its argument, an option is unknown or
+   * not for this map, or the bucket stays locked and this agent may not block.
+   * @throws {RangeError} If the key or value is too long, a codec refuses it, or
+   * `ttl` is out of range.
    * @throws {DamagedError} If the map is damaged.
    */
   set(key: K, value: V, options?: SetOptions): boolean {
     const ifAbsent = isIfAbsent(options);
+    const ttl = this.#ttlOf(options);
     this.#value.put(value);
     const bucket = this.#lockFor(key);
     try {
       const at = this.#searchFor(bucket, key);
-      if (at === NONE) return this.#insert(bucket, this.#hash);
-      if (!ifAbsent) this.#overwrite(at);
+      if (at === NONE) return this.#insert(bucket, this.#hash, ttl);
+      if (!ifAbsent) this.#overwrite(at, ttl);
       return !ifAbsent;
     } finally {
       this.#unlock(bucket);
@@ -713,7 +720,7 @@ export class HashMap<K, V> extends Region<"hash_map"> {
       const found = value.take();
       if (found === expected || found !== found && expected !== expected) {
         value.put(replacement);
-        this.#overwrite(at, true);
+        this.#overwrite(at, KEEPS);
       }
       return found;
     } finally {
@@ -745,7 +752,7 @@ export class HashMap<K, V> extends Region<"hash_map"> {
       const before = value.take();
       const sum = before + n;
       value.put(this.#codec === CODEC.i32 ? sum | 0 : sum);
-      this.#overwrite(at, true);
+      this.#overwrite(at, KEEPS);
       return before;
     } finally {
       this.#unlock(bucket);
@@ -882,7 +889,18 @@ export class HashMap<K, V> extends Region<"hash_map"> {
     throw new DamagedError("The map");
   }
 
-  #insert(bucket: number, hash: number): boolean {
+  /** For how many milliseconds a value with these options counts. */
+  #ttlOf(options: SetOptions | undefined): number {
+    const { ttl } = this.#table;
+    const given = options?.ttl;
+    if (given === undefined) return ttl;
+    if (ttl !== 0) return inRange("The ttl of a value", given, 1, ttl);
+    throw new TypeError(
+      `ttl is for a cache that was made with one: received ${describe(given)}`,
+    );
+  }
+
+  #insert(bucket: number, hash: number, ttl = this.#table.ttl): boolean {
     const key = this.#key;
     const value = this.#value;
     const clock = this.#clock;
@@ -898,6 +916,7 @@ export class HashMap<K, V> extends Region<"hash_map"> {
       key.count,
       value.words,
       value.count,
+      ttl,
     );
     this.#waits.wake(hash);
     return true;
@@ -977,10 +996,10 @@ export class HashMap<K, V> extends Region<"hash_map"> {
     return [this.#value.take()];
   }
 
-  /** Gives an entry the value, or `keeps` the time when it expires. */
-  #overwrite(at: number, keeps = false): void {
+  /** Gives an entry the value for `ttl` ms, or `KEEPS` the old one's time. */
+  #overwrite(at: number, ttl = this.#table.ttl): void {
     const { words, count } = this.#value;
-    this.#table.overwrite(at, words, count, keeps);
+    this.#table.overwrite(at, words, count, ttl);
     // It may have expired since it was found, and agents wait for it.
     if (this.#plan.expires) this.#waits.wake(this.#table.hashAt(at));
   }
@@ -1028,10 +1047,10 @@ export class HashMap<K, V> extends Region<"hash_map"> {
   }
 }
 
-/** Whether `options` say so; checks them. */
+/** Whether `options` say so; checks that, and that there are no others. */
 function isIfAbsent(options: SetOptions | undefined): boolean {
   if (options === undefined) return false;
-  assertOptions(options, ["ifAbsent"]);
+  assertOptions(options, ["ifAbsent", "ttl"]);
   const { ifAbsent = false } = options;
   assertBoolean("ifAbsent", ifAbsent);
   return ifAbsent;

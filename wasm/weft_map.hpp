@@ -137,6 +137,13 @@ class hash_map
   }
   /* Gives a key a value; false if the map is full and the key is not there. */
   bool set(key k, value v) { return is(ENOSPC, put(k, v, false)); }
+  /* The same in a cache with a `ttl`: the value counts for `ttl` ms, which is 1
+     to that of the cache. */
+  bool set_for(key k, value v, int32_t ttl) {
+    return is(ENOSPC, weft_hash_map_set_for(w_, keys::data(k), keys::length(k),
+                                            values::data(v), values::length(v),
+                                            false, ttl));
+  }
   /* The same if the key is not there; false if it is, too. */
   bool insert(key k, value v) {
     const int error = put(k, v, true);

@@ -4,9 +4,10 @@
  *
  * An operation that finds an entry sets its word `used`. A hand goes round the
  * entries, and is shared by all agents. It clears `used`, or takes the entry out
- * if nobody has used it since the hand was there, or it has expired. An agent that wants an entry
- * moves the hand while it holds the bucket of its new key. So it never waits for
- * the bucket of another entry: if that is locked, the hand goes on.
+ * if nobody has used it since the hand was there, or it has expired. An agent
+ * that wants an entry moves the hand while it holds the bucket of its new key. So
+ * it never waits for the bucket of another entry: if that is locked, the hand
+ * goes on.
  *
  * @module
  */

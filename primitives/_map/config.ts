@@ -71,7 +71,8 @@ export interface HashMapConfig<K, V> extends HashMapCodecs<K, V> {
   readonly evict?: "clock" | undefined;
   /**
    * For how many milliseconds an entry of a cache counts after it was written, 1
-   * to 2^30; for ever unless given. Agents count by the time of day.
+   * to 2^30; for ever unless given. `set` may give a value less. Agents count by
+   * the time of day.
    */
   readonly ttl?: number | undefined;
 }

@@ -57,6 +57,8 @@ const FREED: typeof HASH_MAP.freed = 17;
 
 /** What a search returns if no entry has the key. */
 export const NONE = 0;
+/** Instead of a `ttl`: a value expires when the one before it would have. */
+export const KEEPS = 0;
 /** What a search returns if the links lead out of the chain. */
 const ASTRAY = -1;
 
@@ -77,6 +79,8 @@ export class Table {
   expires = 0;
   /** Whether values may have more than one word, and so have two copies. */
   readonly isLong: boolean;
+  /** For how many milliseconds a value counts at most; 0 for ever. */
+  readonly ttl: number;
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #plan: Plan;
   /** Parts of the plan, which are needed often. */
@@ -95,9 +99,8 @@ export class Table {
   readonly #value: number;
   /** The words of a value without `expires`. */
   readonly #valueWords: number;
-  /** Whether entries expire, and after how many milliseconds. */
+  /** Whether entries expire. */
   readonly #expires: boolean;
-  readonly #ttl: number;
   /** Whether the view remembers where it found keys. */
   readonly #remembers: boolean;
   /** The word of the bits in which this view looks first for a free entry. */
@@ -130,7 +133,7 @@ export class Table {
     this.#value = this.#key + plan.keyWords;
     this.#expires = plan.expires;
     this.#valueWords = plan.valueWords - (plan.expires ? 1 : 0);
-    this.#ttl = words[TTL]!;
+    this.ttl = words[TTL]!;
     this.#remembers = remembers;
     this.#map = id % Math.ceil(plan.capacity / 32);
   }
@@ -220,7 +223,7 @@ export class Table {
 
   /** Whether a value with this word `expires` counts no longer. */
   isOver(expires: number, now: number): boolean {
-    return this.#expires && isOver(expires, now, this.#ttl);
+    return this.#expires && isOver(expires, now, this.ttl);
   }
 
   /**
@@ -369,7 +372,10 @@ export class Table {
 
   // ---- writing, with the lock -----------------------------------------------
 
-  /** Fills entry `number`, which is the caller's, and adds it. */
+  /**
+   * Fills entry `number`, which is the caller's, and adds it. If entries expire,
+   * its value counts for `ttl` ms.
+   */
   insert(
     number: number,
     bucket: number,
@@ -378,6 +384,7 @@ export class Table {
     keyCount: number,
     value: Int32Array,
     count: number,
+    ttl: number,
   ): void {
     const words = this.#words;
     const at = this.entryAt(number);
@@ -385,7 +392,7 @@ export class Table {
     Atomics.store(words, at + HASH, hash);
     this.#fill(at + this.#key, key, keyCount);
     this.#fill(at + this.#value, value, count);
-    if (this.#expires) this.#renew(at, 0);
+    if (this.#expires) this.#renew(at, 0, ttl);
     if (this.isLong) Atomics.store(words, at + CURRENT, 0);
     if (this.#plan.evicts) Atomics.store(words, at + this.#key - 1, 0);
     const next = Atomics.load(words, bucket + HEAD);
@@ -399,22 +406,20 @@ export class Table {
     }
   }
 
-  /** Lets the copy that counts if `current` says so count from now on. */
-  #renew(at: number, current: number): void {
-    Atomics.store(
-      this.#words,
-      this.#endOf(at, current),
-      this.now() + this.#ttl,
-    );
+  /** Lets the copy that counts if `current` says so count for `ttl` ms. */
+  #renew(at: number, current: number, ttl: number): void {
+    Atomics.store(this.#words, this.#endOf(at, current), this.now() + ttl);
   }
 
-  /** Gives an entry another value, which expires when the old one does if it
-   * `keeps` that time. */
+  /**
+   * Gives an entry another value. If entries expire, it counts for `ttl` ms, or
+   * `KEEPS` the time of the old one.
+   */
   overwrite(
     at: number,
     value: Int32Array,
     count: number,
-    keeps: boolean,
+    ttl: number,
   ): void {
     const words = this.#words;
     if (!this.isLong) {
@@ -425,10 +430,10 @@ export class Table {
     const next = current + 1 | 0;
     const copy = at + this.#value + (next & 1) * this.#plan.valueWords;
     this.#fill(copy, value, count);
-    if (this.#expires && keeps) {
+    if (this.#expires && ttl === KEEPS) {
       const expires = Atomics.load(words, this.#endOf(at, current));
       Atomics.store(words, this.#endOf(at, next), expires);
-    } else if (this.#expires) this.#renew(at, next);
+    } else if (this.#expires) this.#renew(at, next, ttl);
     Atomics.store(words, at + CURRENT, next); // (C) the new value counts
   }
 

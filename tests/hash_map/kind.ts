@@ -18,7 +18,7 @@ export const kind: Kind = {
 };
 
 /** What a bundle of it may weigh. */
-export const size: Size = { name: "HashMap", most: 14790 };
+export const size: Size = { name: "HashMap", most: 14900 };
 
 const EEXIST = 20, ENOENT = 44, ENOSPC = 51, EDEADLK = 16, ETIMEDOUT = 73;
 
@@ -104,15 +104,19 @@ class HashMapInC extends Twin {
     return this.#done(result, ENOENT);
   }
 
-  set(key: number, value: number, options?: { ifAbsent?: boolean }): boolean {
+  set(
+    key: number,
+    value: number,
+    options?: { ifAbsent?: boolean; ttl?: number },
+  ): boolean {
     const { c, at } = this;
     const where = [...this.#key(key), ...this.#value(value)];
     const flag = options?.ifAbsent ? 1 : 0;
-    return this.#done(
-      c.weft_hash_map_set!(at, ...where, flag),
-      ENOSPC,
-      EEXIST,
-    );
+    const ttl = options?.ttl;
+    const result = ttl === undefined
+      ? c.weft_hash_map_set!(at, ...where, flag)
+      : c.weft_hash_map_set_for!(at, ...where, flag, ttl);
+    return this.#done(result, ENOSPC, EEXIST);
   }
 
   delete(key: number): boolean {

@@ -93,13 +93,35 @@ const WAITS = mutants("hash_map", {
   by: "a number expires while another agent adds to it",
   ts: [
     "value.put(this.#codec === CODEC.i32 ? sum | 0 : sum);\n" +
-    "this.#overwrite(at, true);",
+    "this.#overwrite(at, KEEPS);",
     "value.put(this.#codec === CODEC.i32 ? sum | 0 : sum);\n" +
     "this.#overwrite(at);",
   ],
   c: [
-    "weft__hash_overwrite(m, place, number, &cell, true);",
-    "weft__hash_overwrite(m, place, number, &cell, false);",
+    "weft__hash_overwrite(m, place, number, &cell, WEFT__HASH_KEEPS);",
+    "weft__hash_overwrite(m, place, number, &cell, m->ttl);",
+  ],
+}, {
+  what: "adds a key for the time of the cache, whatever the call says",
+  by: "a key is added for a moment beside a reader",
+  ts: [
+    "return this.#insert(bucket, this.#hash, ttl);",
+    "return this.#insert(bucket, this.#hash);",
+  ],
+  c: [
+    "error = weft__hash_insert(m, &place, &cell, ttl) ? 0 : ENOSPC;",
+    "error = weft__hash_insert(m, &place, &cell, m->ttl) ? 0 : ENOSPC;",
+  ],
+}, {
+  what: "overwrites a value for the time of the cache, whatever the call says",
+  by: "a value is overwritten for a moment beside a reader",
+  ts: [
+    "if (!ifAbsent) this.#overwrite(at, ttl);",
+    "if (!ifAbsent) this.#overwrite(at);",
+  ],
+  c: [
+    "weft__hash_overwrite(m, &place, number, &cell, ttl);",
+    "weft__hash_overwrite(m, &place, number, &cell, m->ttl);",
   ],
 }, {
   what: "gives a value that it remembers, and that has expired",
@@ -623,33 +645,34 @@ const EXPIRY = mutants({ source: "_map/table", ...CLOCK_NAMES }, {
 }, {
   what: "adds an entry, and does not say until when it counts",
   by: ANEW,
-  ts: ["if (this.#expires) this.#renew(at, 0);", ""],
-  c: ["if (plan->expires) weft__hash_renew(m, plan, entry, 0);", ""],
+  ts: ["if (this.#expires) this.#renew(at, 0, ttl);", ""],
+  c: ["if (plan->expires) weft__hash_renew(plan, entry, 0, ttl);", ""],
 }, {
   what: "overwrites a value, and does not say until when it counts",
   by: RENEWED,
-  ts: ["else if (this.#expires) this.#renew(at, next);", ""],
-  c: ["weft__hash_renew(m, plan, entry, next);", ""],
+  ts: ["else if (this.#expires) this.#renew(at, next, ttl);", ""],
+  c: ["weft__hash_renew(plan, entry, next, ttl);", ""],
 }, {
   what: "(C): says until when a value counts after it counts",
   by: RENEWED,
   ts: [
-    "else if (this.#expires) this.#renew(at, next);",
+    "else if (this.#expires) this.#renew(at, next, ttl);",
     "",
     [
       "Atomics.store(words, at + CURRENT, next); // (C) the new value counts",
       "Atomics.store(words, at + CURRENT, next);\n" +
-      "if (this.#expires && !keeps) this.#renew(at, next);",
+      "if (this.#expires && ttl !== KEEPS) this.#renew(at, next, ttl);",
     ],
   ],
   c: [
-    "weft__hash_renew(m, plan, entry, next);",
+    "weft__hash_renew(plan, entry, next, ttl);",
     "",
     [
       "weft__store(entry + WEFT__HASH_CURRENT, next); " +
       "/* (C) the new value counts */",
       "weft__store(entry + WEFT__HASH_CURRENT, next);\n" +
-      "if (plan->expires && !keeps) weft__hash_renew(m, plan, entry, next);",
+      "if (plan->expires && ttl != WEFT__HASH_KEEPS)\n" +
+      "weft__hash_renew(plan, entry, next, ttl);",
     ],
   ],
 }, {

@@ -337,6 +337,9 @@ static void a_cache_evicts(void) {
   EQUAL(weft_hash_map_has(m, "a", 1), ENOENT);
   m = weft_hash_map_init(arena, sizeof arena, INTS);
   CHECK(m != NULL && weft_hash_map_hits(m) == 0);
+  int32_t key = 1;
+  UNCHANGED(arena, 4096, weft_hash_map_set_for(m, &key, 4, &key, 4, false, 1),
+            EINVAL);
 }
 
 static void entries_expire(void) {
@@ -390,6 +393,21 @@ static void entries_expire(void) {
   EQUAL(weft_hash_map_has(m, "d", 1), ENOENT);
   date += 1001 + (INT64_C(1) << 31); /* the difference has wrapped */
   EQUAL(weft_hash_map_has(m, "d", 1), ENOENT);
+  /* Values that count for less than others. */
+  UNCHANGED(arena, 4096, weft_hash_map_set_for(m, "e", 1, "6", 1, false, 0),
+            EINVAL);
+  UNCHANGED(arena, 4096, weft_hash_map_set_for(m, "e", 1, "6", 1, false, 101),
+            EINVAL);
+  EQUAL(weft_hash_map_set_for(m, "e", 1, "6", 1, false, 5), 0);
+  EQUAL(weft_hash_map_set_for(m, "e", 1, "7", 1, true, 9), EEXIST);
+  date += 4;
+  EQUAL(weft_hash_map_has(m, "e", 1), 0);
+  date += 1;
+  EQUAL(weft_hash_map_has(m, "e", 1), ENOENT);
+  EQUAL(weft_hash_map_set_for(m, "e", 1, "8", 1, true, 100), 0);
+  EQUAL(weft_hash_map_set_for(m, "e", 1, "9", 1, false, 1), 0);
+  date += 1;
+  EQUAL(weft_hash_map_has(m, "e", 1), ENOENT);
   /* A number that is there keeps its time. */
   weft_hash_map_config numbers = INTS;
   numbers.evicts = true;

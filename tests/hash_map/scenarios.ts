@@ -39,6 +39,8 @@ const FREED = 5;
 
 /** How long a value counts by the clock of the scenarios. */
 const TTL = 10;
+/** Values from this on are set for a moment only. */
+const BRIEF = 100;
 
 /** Why there are not as many states in C. */
 const HINTS = "the look for a late carry is a step of C only";
@@ -292,6 +294,18 @@ function sharing(weft: Weft, setting: Setting = {}) {
           undefined,
         ],
       },
+      setBriefly: {
+        // Values from BRIEF on count for a moment, and others for longer.
+        run: (map: View, [key, value]: Pair) => map.set(key, value, { ttl: 1 }),
+        model: (s: Model, [key, value]: Pair) => [put(s, key, value), true],
+      },
+      moment: {
+        run: (map: View) => pass(map.buffer, 1),
+        model: (s: Model) => [
+          Object.fromEntries(Object.entries(s).filter(([, n]) => n < BRIEF)),
+          undefined,
+        ],
+      },
       die: {
         // As an agent that ended within delete, before it told readers.
         run: (map: View, _key: number) => {
@@ -491,6 +505,14 @@ export function scenarios(weft: Weft): Scenario[] {
       agents: [[["delete", A]], [["get", A], ["add", [A, 7]]]],
     },
     {
+      name: "one adds to a number whose entry is used again",
+      spec: sharing(weft, { capacity: 1, first: { [A]: 10 } }),
+      agents: [
+        [["delete", A], ["set", [B, 20]], ["get", B]],
+        [["add", [A, 7]]],
+      ],
+    },
+    {
       name: "two add to one number",
       spec: sharing(weft),
       agents: [[["add", [A, 1]]], [["add", [A, 2]]]],
@@ -681,6 +703,38 @@ export function scenarios(weft: Weft): Scenario[] {
       differs: HINTS,
       spec: sharing(weft, { expires: true, capacity: 1, first: { [A]: 1 } }),
       agents: [[["renew", [A, 2]]], [["get", A], ["has", A]]],
+    },
+    {
+      name: "a key is added for a moment beside a reader",
+      differs: HINTS,
+      spec: sharing(weft, { expires: true, capacity: 2, first: { [B]: 1 } }),
+      agents: [
+        [["setBriefly", [A, BRIEF]], ["moment"], ["get", A]],
+        [["get", A], ["has", B]],
+      ],
+    },
+    {
+      name: "a value is overwritten for a moment beside a reader",
+      differs: HINTS,
+      spec: sharing(weft, { expires: true, capacity: 1, first: { [A]: 1 } }),
+      agents: [
+        [["setBriefly", [A, BRIEF]], ["moment"], ["get", A]],
+        [["get", A], ["has", A]],
+      ],
+    },
+    {
+      name: "a view remembers a value that counts for a moment",
+      spec: sharing(weft, {
+        expires: true,
+        remember: true,
+        capacity: 1,
+        first: { [A]: 1 },
+      }),
+      differs: REMEMBERS,
+      agents: [
+        [["setBriefly", [A, BRIEF]], ["moment"]],
+        [["get", A], ["get", A], ["has", A]],
+      ],
     },
     {
       name: "a value expires while it is overwritten",

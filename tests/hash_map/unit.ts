@@ -452,6 +452,7 @@ test("every operation takes what has expired as absent", () => {
   const op = fc.constantFrom(
     ...["set", "set if absent", "delete", "take", "add", "update"],
     ...["remove by update", "get or insert", "exchange", "pass", "pass"],
+    ...["set briefly", "set briefly if absent"],
   );
   const step = fc.record({ op, one: fc.boolean(), n: fc.nat(4), m: fc.nat(9) });
   const value = fc.constantFrom(codec.i32, codec.f64);
@@ -493,6 +494,13 @@ test("every operation takes what has expired as absent", () => {
               if (done) {
                 put(m);
               }
+            } else if (op === "set briefly") {
+              assert.ok(map.set(n, m, { ttl: 1 + m }));
+              put(m, clock.now + 1 + m);
+            } else if (op === "set briefly if absent") {
+              const done = map.set(n, m, { ifAbsent: true, ttl: ttl - m });
+              assert.is(done, old === undefined);
+              if (done) put(m, clock.now + ttl - m);
             } else if (op === "delete") {
               assert.is(map.delete(n), model.delete(n));
             } else if (op === "take") {
@@ -535,6 +543,25 @@ test("every operation takes what has expired as absent", () => {
         }),
     ),
   );
+});
+
+test("a value counts no longer than the ttl of its cache", () => {
+  const evict = "clock" as const;
+  const cache = HashMap.create({ ...ints, capacity: 2, evict, ttl: 100 });
+  cache.set(1, 2);
+  const { buffer } = cache;
+  for (const ttl of [0, -1, 1.5, 101, NaN, Infinity]) {
+    const call = () => cache.set(1, 3, { ttl });
+    refuses(buffer, call, RangeError, "1 to 100", `${ttl}`);
+  }
+  const text = () => cache.set(1, 3, { ttl: "5" as never });
+  refuses(buffer, text, TypeError, "ttl", "5");
+  for (const config of [{}, { evict }]) {
+    const map = HashMap.create({ ...ints, ...config, capacity: 2 });
+    assert.ok(map.set(1, 2, { ttl: undefined }));
+    const call = () => map.set(1, 3, { ttl: 5 });
+    refuses(map.buffer, call, TypeError, "made with one", "received 5");
+  }
 });
 
 test("an entry may expire while it is updated", () =>

@@ -68,8 +68,8 @@ typedef struct {
  * word 6   value_shape  The same for values.
  * word 7   seed_low     The lower half of the seed of the hash.
  * word 8   seed_high    The upper half.
- * word 9   ttl          For how many milliseconds a value counts; 0 if entries
- *                       do not expire.
+ * word 9   ttl          For how many milliseconds a value counts at most; 0 if
+ *                       entries do not expire.
  * word 16  hand         Entries that the hand of the clock has passed, modulo
  *                       2^32; 0 in a map that is not a cache, as are the next
  *                       two words.
@@ -511,12 +511,15 @@ static inline bool weft__hash_has_expired(const weft_hash_map *m,
   return weft__hash_is_over(m, expires, now);
 }
 
-/* Lets the copy that counts if `current` says so count from now on. */
-static inline void weft__hash_renew(const weft_hash_map *m,
-                                    const weft__hash_plan *plan,
-                                    const int32_t *entry, int32_t current) {
+/* Instead of a `ttl`: a value expires when the one before it would have. */
+#define WEFT__HASH_KEEPS 0
+
+/* Lets the copy that counts if `current` says so count for `ttl` ms. */
+static inline void weft__hash_renew(const weft__hash_plan *plan,
+                                    const int32_t *entry, int32_t current,
+                                    int32_t ttl) {
   weft__store(weft__hash_end(plan, entry, current),
-              weft__plus(weft__hash_now(plan), m->ttl));
+              weft__plus(weft__hash_now(plan), ttl));
 }
 
 /* ---- keys and values ------------------------------------------------------ */
@@ -832,10 +835,10 @@ static inline WEFT__RESULT int weft_hash_map_wait_for(
 
 /*
  * The next entry. Begin with `*cursor` 0. `key` and `value` have room for a key
- * and a value of the map. Returns 0; ENOENT after the last one; EINVAL
- * if `*cursor` is below 0; or ENOTRECOVERABLE. An entry that is there all the time is seen once. One that
- * another agent adds, deletes or overwrites meanwhile may be seen or not, and in
- * its old or its new state.
+ * and a value of the map. Returns 0; ENOENT after the last one; EINVAL if
+ * `*cursor` is below 0; or ENOTRECOVERABLE. An entry that is there all the time
+ * is seen once. One that another agent adds, deletes or overwrites meanwhile may
+ * be seen or not, and in its old or its new state.
  */
 static inline WEFT__RESULT int weft_hash_map_next(
     const weft_hash_map *m, int32_t *cursor, void *key, size_t *key_length,
@@ -911,13 +914,13 @@ static inline int32_t weft__hash_allocate(const weft_hash_map *m,
   return WEFT__HASH_NONE;
 }
 
-/* Gives an entry another value, which expires when the old one does if it
-   `keeps` that time. */
+/* Gives an entry another value. If entries expire, it counts for `ttl` ms, or
+   KEEPS the time of the old one. */
 static inline void weft__hash_overwrite(const weft_hash_map *m,
                                         const weft__hash_place *place,
                                         int32_t number,
                                         const weft__hash_cell *value,
-                                        bool keeps) {
+                                        int32_t ttl) {
   const weft__hash_plan *plan = &place->plan;
   int32_t *entry = weft__hash_entry(m, plan, number);
   int32_t *at = entry + plan->value;
@@ -928,11 +931,11 @@ static inline void weft__hash_overwrite(const weft_hash_map *m,
   int32_t current = weft__load(entry + WEFT__HASH_CURRENT);
   int32_t next = weft__plus(current, 1);
   weft__hash_fill(at + (next & 1) * plan->value_words, value);
-  if (plan->expires && keeps) {
+  if (plan->expires && ttl == WEFT__HASH_KEEPS) {
     int32_t expires = weft__load(weft__hash_end(plan, entry, current));
     weft__store(weft__hash_end(plan, entry, next), expires);
   } else if (plan->expires) {
-    weft__hash_renew(m, plan, entry, next);
+    weft__hash_renew(plan, entry, next, ttl);
   }
   weft__store(entry + WEFT__HASH_CURRENT, next); /* (C) the new value counts */
   /* It may have expired since it was found, and agents wait for it. */
@@ -1078,10 +1081,12 @@ static inline int32_t weft__hash_take_room(weft_hash_map *m,
   return weft__hash_evict(m, place);
 }
 
-/* Adds an entry; false if the map is full. */
+/* Adds an entry, whose value counts for `ttl` ms if entries expire; false if the
+   map is full. */
 static inline bool weft__hash_insert(weft_hash_map *m,
                                      const weft__hash_place *place,
-                                     const weft__hash_cell *value) {
+                                     const weft__hash_cell *value,
+                                     int32_t ttl) {
   const weft__hash_plan *plan = &place->plan;
   int32_t number = plan->evicts ? weft__hash_take_room(m, place)
                                 : weft__hash_allocate(m, plan);
@@ -1090,7 +1095,7 @@ static inline bool weft__hash_insert(weft_hash_map *m,
   weft__store(entry + WEFT__HASH_HASH, place->hash);
   weft__hash_fill(entry + plan->key, &place->key);
   weft__hash_fill(entry + plan->value, value);
-  if (plan->expires) weft__hash_renew(m, plan, entry, 0);
+  if (plan->expires) weft__hash_renew(plan, entry, 0, ttl);
   if (plan->value_words > 1) weft__store(entry + WEFT__HASH_CURRENT, 0);
   if (plan->evicts) weft__store(entry + plan->key - 1, 0);
   int32_t next = weft__load(&place->bucket->head);
@@ -1140,17 +1145,9 @@ static inline int weft__hash_enter_to_use(weft_hash_map *m,
   return error;
 }
 
-/*
- * Gives a key a value of `length` bytes. Returns 0. ENOSPC: the map is full and
- * the key is not there; it may also say so while another agent adds or deletes
- * an entry; a cache never says so. EEXIST: the key is there, with `if_absent`. EINVAL: a length is
- * impossible. EDEADLK: this agent is within an update of the bucket. EPERM:
- * another agent writes to the bucket, and this one may not block.
- * ENOTRECOVERABLE: the map is damaged.
- */
-static inline WEFT__RESULT int weft_hash_map_set(
-    weft_hash_map *m, const void *key, size_t key_length, const void *value,
-    size_t length, bool if_absent) {
+static inline int weft__hash_set(weft_hash_map *m, const void *key,
+                                 size_t key_length, const void *value,
+                                 size_t length, bool if_absent, int32_t ttl) {
   weft__hash_place place;
   weft__hash_cell cell;
   int32_t number;
@@ -1158,13 +1155,36 @@ static inline WEFT__RESULT int weft_hash_map_set(
   int error = weft__hash_enter_to_use(m, &place, key, key_length, &number);
   if (error != 0) return error;
   if (number == WEFT__HASH_NONE)
-    error = weft__hash_insert(m, &place, &cell) ? 0 : ENOSPC;
+    error = weft__hash_insert(m, &place, &cell, ttl) ? 0 : ENOSPC;
   else if (if_absent)
     error = EEXIST;
   else
-    weft__hash_overwrite(m, &place, number, &cell, false);
+    weft__hash_overwrite(m, &place, number, &cell, ttl);
   weft__hash_unlock(place.bucket);
   return error;
+}
+
+/*
+ * Gives a key a value of `length` bytes. Returns 0. ENOSPC: the map is full and
+ * the key is not there; it may also say so while another agent adds or deletes
+ * an entry; a cache never says so. EEXIST: the key is there, with `if_absent`.
+ * EINVAL: a length is impossible. EDEADLK: this agent is within an update of the
+ * bucket. EPERM: another agent writes to the bucket, and this one may not block.
+ * ENOTRECOVERABLE: the map is damaged.
+ */
+static inline WEFT__RESULT int weft_hash_map_set(
+    weft_hash_map *m, const void *key, size_t key_length, const void *value,
+    size_t length, bool if_absent) {
+  return weft__hash_set(m, key, key_length, value, length, if_absent, m->ttl);
+}
+
+/* As weft_hash_map_set, but the value counts for `ttl` ms: 1 to that of the
+   cache. EINVAL if it is out of range, or entries do not expire. */
+static inline WEFT__RESULT int weft_hash_map_set_for(
+    weft_hash_map *m, const void *key, size_t key_length, const void *value,
+    size_t length, bool if_absent, int32_t ttl) {
+  if (ttl < 1 || ttl > m->ttl) return EINVAL;
+  return weft__hash_set(m, key, key_length, value, length, if_absent, ttl);
 }
 
 /*
@@ -1245,8 +1265,8 @@ static inline WEFT__RESULT int weft_hash_map_update(
   } else if (!weft__hash_value_of(&cell, m, value, length)) {
     error = EINVAL;
   } else if (is_there) {
-    weft__hash_overwrite(m, &place, number, &cell, false);
-  } else if (!weft__hash_insert(m, &place, &cell)) {
+    weft__hash_overwrite(m, &place, number, &cell, m->ttl);
+  } else if (!weft__hash_insert(m, &place, &cell, m->ttl)) {
     error = ENOSPC;
   }
   weft__hash_unlock(place.bucket);
@@ -1269,7 +1289,7 @@ static inline WEFT__RESULT int weft_hash_map_get_or_insert(
   if (error != 0) return error;
   if (number == WEFT__HASH_NONE) {
     *length = value_length;
-    if (!weft__hash_insert(m, &place, &cell))
+    if (!weft__hash_insert(m, &place, &cell, m->ttl))
       error = ENOSPC;
     else if (value_length <= room && value_length > 0)
       __builtin_memcpy(into, value, value_length);
@@ -1311,7 +1331,7 @@ static inline WEFT__RESULT int weft_hash_map_compare_exchange(
                                 weft__hash_entry(m, &place.plan, number), found,
                                 4, &length);
     if (*found == expected)
-      weft__hash_overwrite(m, &place, number, &cell, true);
+      weft__hash_overwrite(m, &place, number, &cell, WEFT__HASH_KEEPS);
   }
   weft__hash_unlock(place.bucket);
   return error;
@@ -1329,7 +1349,7 @@ static inline int32_t weft__hash_add_long(weft_hash_map *m,
                               4, &length);
   int32_t sum = weft__plus(old, n);
   if (weft__hash_value_of(&cell, m, &sum, 4))
-    weft__hash_overwrite(m, place, number, &cell, true);
+    weft__hash_overwrite(m, place, number, &cell, WEFT__HASH_KEEPS);
   return old;
 }
 
@@ -1356,7 +1376,7 @@ static inline WEFT__RESULT int weft_hash_map_add(weft_hash_map *m,
       old = weft__add(weft__hash_entry(m, &place.plan, number) +
                           place.plan.value,
                       n);
-  } else if (!weft__hash_insert(m, &place, &cell)) {
+  } else if (!weft__hash_insert(m, &place, &cell, m->ttl)) {
     error = ENOSPC;
   }
   if (before != NULL) *before = old;
@@ -1385,7 +1405,7 @@ static inline WEFT__RESULT int weft_hash_map_compare_exchange_f64(
                                 8, &length);
     if (!(*found < expected) && !(*found > expected) &&
         __builtin_isnan(*found) == __builtin_isnan(expected))
-      weft__hash_overwrite(m, &place, number, &cell, true);
+      weft__hash_overwrite(m, &place, number, &cell, WEFT__HASH_KEEPS);
   }
   weft__hash_unlock(place.bucket);
   return error;
@@ -1413,8 +1433,8 @@ static inline WEFT__RESULT int weft_hash_map_add_f64(weft_hash_map *m,
   double sum = old + n;
   (void)weft__hash_value_of(&cell, m, &sum, 8);
   if (number != WEFT__HASH_NONE)
-    weft__hash_overwrite(m, &place, number, &cell, true);
-  else if (!weft__hash_insert(m, &place, &cell))
+    weft__hash_overwrite(m, &place, number, &cell, WEFT__HASH_KEEPS);
+  else if (!weft__hash_insert(m, &place, &cell, m->ttl))
     error = ENOSPC;
   weft__hash_unlock(place.bucket);
   return error;

@@ -101,11 +101,26 @@ void counts() {
   waiting.join();
 }
 
+void times() {
+  using map = weft::hash_map<int32_t, int32_t>;
+  map m = map::create(memory, sizeof memory, {8, 7, 32, 128, true, 1 << 30});
+  assert(m.set(1, 2) && m.set_for(2, 3, 1));
+  while (m.contains(2)) std::this_thread::yield();
+  assert(m.get(1) == 2);
+  try {
+    (void)m.set_for(2, 3, 0);
+    assert(false);
+  } catch (const std::system_error &error) {
+    assert(error.code().value() == EINVAL);
+  }
+}
+
 }  // namespace
 
 int main() {
   texts();
   structs();
   counts();
+  times();
   std::puts("done");
 }
