@@ -150,6 +150,17 @@ export const GUEST_CODECS: Readonly<
   },
 };
 
+/** Whether C has done it in time; throws if it was refused. */
+export function done(result: number): boolean {
+  if (result === LATE) return false;
+  if (result === 0) return true;
+  const error = result === REFUSED
+    ? new RangeError("C refused a message")
+    : new Error(`C returned ${result}`);
+  if (result === CLOSED) error.name = "ClosedError";
+  throw error;
+}
+
 /** The operations of a channel that block, by `channel.h`. */
 type Blocking = Pick<
   Channel<unknown>,
@@ -172,16 +183,6 @@ export function guestChannel(
 ): Channel<unknown> {
   const { c, text, words } = thread;
   const { of, from } = GUEST_CODECS[codec]!;
-  /** Whether it was done in time. */
-  const done = (result: number): boolean => {
-    if (result === LATE) return false;
-    if (result === 0) return true;
-    const error = result === REFUSED
-      ? new RangeError("C refused a message")
-      : new Error(`C returned ${result}`);
-    if (result === CLOSED) error.name = "ClosedError";
-    throw error;
-  };
   const send = (value: unknown, ms: number): boolean =>
     done(c.send!(AT, text, thread.write(of(value as never)), ms));
   /** The length of the message that was received, or -1. */

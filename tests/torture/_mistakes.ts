@@ -7,6 +7,7 @@
 import type { Edits } from "../_run/edits.ts";
 import type { Step as Call } from "./_channel_loops.ts";
 import type { Talk } from "./_calls_talks.ts";
+import { MISTAKES_OF_WAITS } from "./_mistakes_waits.ts";
 import type { Map, Plan, Run, Step } from "./_pool_plans.ts";
 
 /** A plan for a pool: the steps of one client, and the options it changes. */
@@ -126,7 +127,7 @@ const times = <T>(n: number, it: T): T[] => Array.from({ length: n }, () => it);
 /** A mistake. */
 export interface Mistake {
   /** The storm that finds it. */
-  readonly storm: "pool" | "calls" | "channels";
+  readonly storm: "pool" | "calls" | "channels" | "select" | "locks";
   /** What the mistake is. */
   readonly what: string;
   /** How it is made: edits of files in `primitives/`, without `.ts`. */
@@ -700,4 +701,4 @@ export const MISTAKES: readonly Mistake[] = [{
   ),
   says: /never ended/,
   isLostWake: true,
-}];
+}, ...MISTAKES_OF_WAITS];

@@ -138,6 +138,8 @@ const PARTS: Readonly<Record<string, readonly (readonly [number, Runner])[]>> =
       [0.1, storm("pool")],
       [0.08, storm("calls")],
       [0.1, storm("channels")],
+      [0.06, storm("select")],
+      [0.06, storm("locks")],
       [0.04, storm("values")],
     ],
   };
@@ -166,6 +168,8 @@ const NAMES = [
   "pool",
   "calls",
   "channels",
+  "select",
+  "locks",
   "values",
 ];
 

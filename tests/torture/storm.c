@@ -71,6 +71,39 @@ EXPORT int32_t is_closed(const weft_channel *c) {
   return weft_channel_closed(c);
 }
 
+/* ---- select, at channels of numbers */
+
+EXPORT int32_t join(weft_channel *c, int32_t sends) {
+  return ended(sends ? weft_channel_sender(c) : weft_channel_receiver(c));
+}
+
+EXPORT int32_t leave(weft_channel *c, int32_t sends) {
+  return ended(sends ? weft_channel_leave_sender(c)
+                     : weft_channel_leave_receiver(c));
+}
+
+/* An arm: it sends `value`, or receives it. */
+typedef struct {
+  weft_channel *channel;
+  int32_t sends;
+  int32_t value;
+} choice;
+
+enum { RANDOM, FIRST, LOOKS, MOST_ARMS = 8 };
+
+/* Does the first arm that can be done, and tells which; or only looks. */
+EXPORT int32_t choose(choice *given, int32_t n, int32_t how, double ms,
+                      int32_t *index) {
+  weft_arm arms[MOST_ARMS];
+  for (int32_t i = 0; i < n; i++)
+    arms[i] = given[i].sends
+                  ? weft_channel_sending(given[i].channel, &given[i].value)
+                  : weft_channel_receiving(given[i].channel, &given[i].value);
+  if (how == LOOKS) return ended(weft_wait_any(arms, n, within(ms), index));
+  if (how == FIRST) return ended(weft_select_first(arms, n, within(ms), index));
+  return ended(weft_select(arms, n, within(ms), index));
+}
+
 /* ---- calls: the methods of _calls_api.ts, in JSON */
 
 /* Room for one message: the texts are up to 10,000 bytes long. */

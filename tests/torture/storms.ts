@@ -16,7 +16,9 @@ import type { Row } from "./_row.ts";
 import { type Limits, storm } from "./_storm.ts";
 import { callsStorm } from "./storm_calls.ts";
 import { channelsStorm } from "./storm_channels.ts";
+import { locksStorm } from "./storm_locks.ts";
 import { poolStorm } from "./storm_pool.ts";
+import { selectStorm } from "./storm_select.ts";
 import { valuesStorm } from "./storm_values.ts";
 
 /** The storms by their names. */
@@ -26,6 +28,8 @@ const STORMS: Readonly<
   pool: (ms, seed, limits) => storm(poolStorm, ms, seed, limits),
   calls: (ms, seed, limits) => storm(callsStorm, ms, seed, limits),
   channels: (ms, seed, limits) => storm(channelsStorm, ms, seed, limits),
+  select: (ms, seed, limits) => storm(selectStorm, ms, seed, limits),
+  locks: (ms, seed, limits) => storm(locksStorm, ms, seed, limits),
   values: (ms, seed) => Promise.resolve(valuesStorm(ms, seed)),
 };
 

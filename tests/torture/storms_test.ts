@@ -67,7 +67,7 @@ async function playWithout(program: Promise<string>, mistakes: Mistake[]) {
   }
 }
 
-for (const storm of ["pool", "calls", "channels"] as const) {
+for (const storm of ["pool", "calls", "channels", "select", "locks"] as const) {
   const mine = MISTAKES.filter((mistake) => mistake.storm === storm);
   const played = playWithout(without, mine);
   played.catch(() => {});
@@ -83,9 +83,13 @@ const STORMS: readonly Play[] = [
   { storm: "pool", seed: 1001 },
   { storm: "calls", seed: 2001 },
   { storm: "channels", seed: 3001 },
+  { storm: "select", seed: 7001 },
+  { storm: "locks", seed: 8001 },
   { storm: "pool", seed: 4001, runtime: "deno" },
   { storm: "calls", seed: 5001, runtime: "deno" },
   { storm: "channels", seed: 6001, runtime: "deno" },
+  { storm: "select", seed: 9001, runtime: "deno" },
+  { storm: "locks", seed: 10_001, runtime: "deno" },
 ];
 
 for (const play of STORMS) {

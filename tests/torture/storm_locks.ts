@@ -1,0 +1,235 @@
+/**
+ * The storm on locks: agents, in threads and as loops of one thread, lock a
+ * mutex, take permits of a semaphore, and wait for keys of a map. They block and
+ * await, with priorities, give up, and cancel all that they await.
+ *
+ * What the model allows: one agent holds the mutex at a time, and no more permits
+ * are held than there are. Each call ends: it is served, or its time is over, or
+ * it was aborted or cancelled. Who waits for a key gets its value. Of calls that
+ * stand in line in one agent, those of a higher priority are served first, and
+ * those of one priority in their order. When all is over, both locks are free,
+ * and nobody is counted as a waiter.
+ *
+ * @module
+ */
+import fc from "fast-check";
+import { HashMap, Mutex, Semaphore } from "../../mod.ts";
+import { spawn, type Thread } from "../_run/workers.ts";
+import type { Ends } from "./_channel_loops.ts";
+import {
+  KEYS,
+  Loop,
+  MAP,
+  type Orders,
+  type Step,
+  valueOf,
+  viewsOf,
+} from "./_locks_loops.ts";
+import type { Ledger, Storm } from "./_storm.ts";
+
+const AGENT = new URL("./_locks_agent.ts", import.meta.url);
+
+const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
+
+/** Mostly `usual`, and now and then one of `others`. */
+const mostly = <T>(usual: T, others: fc.Arbitrary<T>) =>
+  fc.oneof({ weight: 4, arbitrary: fc.constant(usual) }, others);
+
+const step = fc.record({
+  what: fc.constantFrom<Step["what"]>(
+    ...["mutex", "mutex", "semaphore", "semaphore", "key", "key"] as const,
+    ...["free", "drain", "set", "make", "cancel"] as const,
+  ),
+  count: fc.integer({ min: 1, max: 6 }),
+  n: fc.nat(KEYS - 1),
+  tries: fc.boolean(),
+  timeout: fc.nat(4),
+  priority: fc.integer({ min: -1, max: 2 }),
+  abort: mostly(-1, fc.nat(9)),
+  hold: mostly(-1, fc.nat(2)),
+  waits: fc.boolean(),
+});
+
+const loop = fc.record({
+  /** Whether it has a thread. */
+  thread: fc.boolean(),
+  blocks: fc.boolean(),
+  steps: fc.array(step, { minLength: 1, maxLength: 24, size: "max" }),
+});
+
+/** A call that stands in line. */
+const inLine = fc.record({
+  priority: fc.integer({ min: -1, max: 2 }),
+  /** It is aborted before it is served. */
+  leaves: mostly(false, fc.constant(true)),
+});
+
+const plans = fc.record({
+  permits: fc.integer({ min: 1, max: 4 }),
+  loops: fc.array(loop, { minLength: 1, maxLength: 5, size: "max" }),
+  /** When all keys are there, in ms. */
+  keys: fc.nat(30),
+  /** Calls that stand in line at a lock of their own. */
+  lines: fc.array(fc.array(inLine, { maxLength: 8 }), { maxLength: 3 }),
+});
+
+/** What a play does. */
+export interface LocksPlan {
+  readonly permits: number;
+  readonly loops: readonly {
+    readonly thread: boolean;
+    readonly blocks: boolean;
+    readonly steps: readonly Step[];
+  }[];
+  readonly keys: number;
+  readonly lines: readonly (readonly InLine[])[];
+}
+
+interface InLine {
+  readonly priority: number;
+  readonly leaves: boolean;
+}
+
+/** One play. */
+class Play {
+  readonly #plan: LocksPlan;
+  readonly #ledger: Ledger;
+  readonly #shared: Pick<Orders, "buffer" | "places" | "permits" | "held">;
+  readonly #threads: Thread[] = [];
+
+  constructor(plan: LocksPlan, ledger: Ledger) {
+    this.#plan = plan;
+    this.#ledger = ledger;
+    const { permits } = plan;
+    const places = { mutex: 0, semaphore: 256, map: 1024 };
+    const length = places.map + HashMap.byteLength(MAP);
+    const buffer = new SharedArrayBuffer(length);
+    Mutex.init(buffer, places.mutex);
+    Semaphore.init(buffer, places.semaphore, permits);
+    HashMap.init(buffer, places.map, MAP);
+    const held = new Int32Array(new SharedArrayBuffer(8));
+    this.#shared = { buffer, places, permits, held };
+  }
+
+  async run(): Promise<void> {
+    const ledger = this.#ledger;
+    const { loops, lines, keys } = this.#plan;
+    const { mutex, semaphore, map } = viewsOf(this.#shared);
+    for (const { thread, blocks, steps } of loops) {
+      const orders = { ...this.#shared, blocks: blocks && thread, steps };
+      const ended = thread ? this.#spawn(orders) : this.#here(orders);
+      this.#expect(`a loop${thread ? " of a thread" : ""}`, ended);
+    }
+    for (const [i, line] of lines.entries()) {
+      ledger.expect(`line ${i}`, this.#line(line, i % 2 === 0), (end) => {
+        if (end.failed) throw end.reason;
+        return "lines";
+      });
+    }
+    await pause(keys);
+    for (let key = 0; key < KEYS; key++) {
+      if (!map.set(key, valueOf(key))) ledger.problem(`no room for key ${key}`);
+    }
+    await ledger.settled();
+    // The last call of each loop may stay, and what waited for it.
+    await ledger.assertGivenBack(loops.length * 6 + lines.length + 1);
+    const { available, waiters } = semaphore;
+    if (ledger.problems.length > 0) return;
+    const { permits } = this.#shared;
+    if (mutex.owner !== 0) ledger.problem(`agent ${mutex.owner} has the mutex`);
+    if (available !== permits) ledger.problem(`${available} permits are free`);
+    if (waiters !== 0) ledger.problem(`${waiters} waiters are counted`);
+    const awaiting = mutex.awaiting + semaphore.awaiting;
+    if (awaiting > 0) ledger.problem(`${awaiting} calls await`);
+    for (const thread of this.#threads) thread.stop();
+  }
+
+  async #spawn(orders: Orders): Promise<Ends | string> {
+    const thread = await spawn(AGENT, orders);
+    this.#threads.push(thread);
+    return await thread.next<Ends | string>();
+  }
+
+  #here(orders: Orders): Promise<Ends> {
+    const note = <T>(what: string, promise: Promise<T>) => {
+      // The loop says whether it may end so.
+      this.#ledger.expect(what, promise, () => "calls");
+      return promise;
+    };
+    return new Loop(orders, note).run();
+  }
+
+  #expect(what: string, ended: Promise<Ends | string>): void {
+    const { ends } = this.#ledger;
+    this.#ledger.expect(what, ended, (end) => {
+      if (end.failed) throw end.reason;
+      if (typeof end.value === "string") throw new Error(end.value);
+      for (const [name, n] of Object.entries(end.value)) {
+        ends.set(name, (ends.get(name) ?? 0) + n);
+      }
+      return "over";
+    });
+  }
+
+  /**
+   * Calls stand in line at a lock that only this thread uses. Nothing else takes
+   * it, so their order is known.
+   */
+  async #line(line: readonly InLine[], isMutex: boolean): Promise<void> {
+    const lock = isMutex ? lineOfMutex() : lineOfPermits();
+    const served: number[] = [];
+    const calls = line.map(async ({ priority, leaves }, i) => {
+      const control = new AbortController();
+      const call = lock.enter({ priority, signal: control.signal });
+      if (leaves) control.abort("left");
+      try {
+        const leave = await call;
+        served.push(i);
+        leave();
+      } catch (error) {
+        if (error !== "left" || !leaves) throw error;
+      }
+    });
+    lock.open();
+    await Promise.all(calls);
+    const expected = [...line.keys()].filter((i) => !line[i]!.leaves)
+      .sort((a, b) => line[b]!.priority - line[a]!.priority || a - b);
+    if (`${served}` === `${expected}`) return;
+    throw new Error(`served in the order ${served}, not ${expected}`);
+  }
+}
+
+/** What is asked for a place in line. */
+interface Ask {
+  readonly priority: number;
+  readonly signal: AbortSignal;
+}
+
+/** A mutex that is held until `open`. */
+function lineOfMutex() {
+  const mutex = Mutex.create();
+  const guard = mutex.tryLock()!;
+  const enter = async (ask: Ask) => {
+    const guard = await mutex.lockAsync(ask);
+    return () => guard.unlock();
+  };
+  return { enter, open: () => guard.unlock() };
+}
+
+/** A semaphore of one permit, which comes at `open`. */
+function lineOfPermits() {
+  const semaphore = Semaphore.create(0);
+  const release = () => semaphore.release();
+  const enter = async (ask: Ask) => {
+    await semaphore.acquireAsync(1, ask);
+    return release;
+  };
+  return { enter, open: release };
+}
+
+/** The storm on locks. */
+export const locksStorm: Storm<LocksPlan> = {
+  name: "Locks",
+  plans,
+  play: async (plan, ledger) => await new Play(plan, ledger).run(),
+};

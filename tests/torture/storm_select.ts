@@ -1,0 +1,314 @@
+/**
+ * The storm on select: senders and receivers at two or three channels, in
+ * threads and as loops of one thread, do the first of several operations that
+ * can be done, block and await, give up, and are terminated. A channel closes
+ * when its last sender or its last receiver has left.
+ *
+ * What the model allows: a message that was sent comes once, by one channel, and
+ * after those that its sender sent by this channel before. A message whose call
+ * gave up, failed or found all channels closed never comes. Each agent that is
+ * terminated may lose one message. When all is over, every call has ended, all
+ * channels are closed, nobody is counted at an end, and all permits are free.
+ *
+ * @module
+ */
+import fc from "fast-check";
+import { Channel, Semaphore } from "../../mod.ts";
+import { spawn, type Thread } from "../_run/workers.ts";
+import { AT, GuestMemory, guestModule } from "./_guest.ts";
+import { CAN_DIE } from "./_calls_api.ts";
+import { BEGUN, type Ends, MOST, NOT_SENT, SENT } from "./_channel_loops.ts";
+import {
+  channelAt,
+  configOf,
+  type Kind,
+  Loop,
+  type Orders,
+  PERMITS,
+  type Step,
+} from "./_select_loops.ts";
+import type { Ledger, Storm } from "./_storm.ts";
+
+const AGENT = new URL("./_select_agent.ts", import.meta.url);
+
+const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
+
+/** Mostly `usual`, and now and then one of `others`. */
+const mostly = <T>(usual: T, others: fc.Arbitrary<T>) =>
+  fc.oneof({ weight: 4, arbitrary: fc.constant(usual) }, others);
+
+const step = fc.record({
+  how: mostly<Step["how"]>("select", fc.constantFrom("any", "plain")),
+  arms: mostly(0, fc.nat(7)),
+  also: mostly(0, fc.nat(7)),
+  isFirst: fc.boolean(),
+  permit: fc.boolean(),
+  count: fc.oneof(fc.integer({ min: 1, max: 4 }), fc.constant(60)),
+  timeout: fc.nat(4),
+  abort: mostly(-1, fc.nat(9)),
+  then: mostly(-1, fc.nat(3)),
+});
+
+const loop = fc.record({
+  /** Whether it has a thread. */
+  thread: fc.boolean(),
+  blocks: fc.boolean(),
+  steps: fc.array(step, { minLength: 1, maxLength: 10, size: "max" }),
+  most: mostly(-1, fc.nat(60)),
+});
+
+const plans = fc.record({
+  kind: fc.constantFrom("queues" as const, "queues" as const, "rings" as const),
+  capacities: fc.array(fc.integer({ min: 1, max: 4 }), {
+    minLength: 2,
+    maxLength: 3,
+    size: "max",
+  }),
+  senders: fc.array(loop, { minLength: 1, maxLength: 3, size: "max" }),
+  receivers: fc.array(loop, { minLength: 1, maxLength: 3, size: "max" }),
+  /** Threads are terminated: which, and after how many ms. */
+  kills: fc.array(
+    fc.record({ which: fc.nat(5), after: fc.nat(15) }),
+    { maxLength: 2 },
+  ),
+  /** Which loops have a thread of C, where C can take part: a bit for each. */
+  guests: fc.nat(63),
+});
+
+/** What one loop does. */
+interface Given {
+  readonly thread: boolean;
+  readonly blocks: boolean;
+  readonly steps: readonly Step[];
+  readonly most: number;
+}
+
+/** What a play does. */
+export interface SelectPlan {
+  readonly kind: Kind;
+  readonly capacities: readonly number[];
+  readonly senders: readonly Given[];
+  readonly receivers: readonly Given[];
+  readonly kills: readonly { which: number; after: number }[];
+  readonly guests: number;
+}
+
+/** A thread that sends or receives. */
+interface Agent {
+  readonly orders: Orders;
+  readonly thread: Thread;
+  readonly id: number;
+  killed: boolean;
+  over: boolean;
+}
+
+/** The greatest number of loops. */
+const LOOPS = 6;
+
+const words = (length: number) =>
+  new Int32Array(new SharedArrayBuffer(length * 4));
+
+/** One play. */
+class Play {
+  readonly #plan: SelectPlan;
+  readonly #ledger: Ledger;
+  readonly #shared: Pick<
+    Orders,
+    "buffer" | "kind" | "places" | "semaphore" | "fates" | "taken" | "held"
+  >;
+  readonly #channels: readonly Channel<unknown>[];
+  readonly #agents: Agent[] = [];
+  /** The memory of the threads of C, if there may be any. */
+  readonly #guests: GuestMemory | undefined;
+  #loops = 0;
+
+  constructor(plan: SelectPlan, ledger: Ledger, module?: WebAssembly.Module) {
+    this.#plan = plan;
+    this.#ledger = ledger;
+    const { kind, capacities } = plan;
+    const configs = capacities.map((n) => configOf(kind, n, LOOPS + 1));
+    const withC = module !== undefined && kind === "queues";
+    this.#guests = withC ? new GuestMemory(module) : undefined;
+    let semaphore = withC ? AT : 0;
+    const places = configs.map((config) => {
+      const at = semaphore;
+      semaphore += Channel.byteLength<unknown>(config);
+      return at;
+    });
+    const length = semaphore + Semaphore.byteLength();
+    const buffer = this.#guests?.buffer ?? new SharedArrayBuffer(length);
+    for (const [i, config] of configs.entries()) {
+      Channel.init<unknown>(buffer, places[i]!, config);
+    }
+    Semaphore.init(buffer, semaphore, PERMITS);
+    const fates = words(LOOPS * MOST), taken = words(LOOPS * MOST);
+    const held = words(1);
+    this.#shared = { buffer, kind, places, semaphore, fates, taken, held };
+    this.#channels = places.map((at) => channelAt(this.#shared, at));
+    ledger.watch(fates);
+    ledger.watch(taken);
+  }
+
+  async run(): Promise<void> {
+    const ledger = this.#ledger;
+    const { senders, receivers } = this.#plan;
+    // Until all loops are counted, no channel closes.
+    const ends = this.#channels.flatMap((it) => [it.sender(), it.receiver()]);
+    const loops = [
+      ...senders.map((given) => this.#ordersOf(given, true)),
+      ...receivers.map((given) => this.#ordersOf(given, false)),
+    ];
+    const isThread = [...senders, ...receivers].map(({ thread }) => thread);
+    await Promise.all(
+      loops.filter((_, i) => isThread[i]).map((it) => this.#spawn(it)),
+    );
+    for (const orders of loops.filter((_, i) => !isThread[i])) {
+      this.#here(orders);
+    }
+    for (const end of ends) end.leave();
+    ledger.expect("the kills", this.#kill(), () => "over");
+    await ledger.settled();
+    // The last call of each loop may stay, and what waited for it.
+    await ledger.assertGivenBack(loops.length + 1);
+    if (ledger.problems.length === 0) this.#count();
+    for (const { thread } of this.#agents) thread.stop();
+  }
+
+  #ordersOf({ thread, blocks, steps, most }: Given, sends: boolean): Orders {
+    const mayBlock = thread && this.#plan.kind === "queues";
+    const isGuest = mayBlock && (this.#plan.guests >> this.#loops & 1) === 1;
+    const guest = isGuest ? this.#guests?.guest() : undefined;
+    return {
+      ...this.#shared,
+      sends,
+      blocks: mayBlock && (blocks || guest !== undefined),
+      guest,
+      at: this.#loops++,
+      steps,
+      most: sends ? -1 : most,
+    };
+  }
+
+  /** Lets a thread send or receive. */
+  async #spawn(orders: Orders): Promise<void> {
+    const thread = await spawn(AGENT, orders);
+    const id = await thread.next<number>();
+    const agent: Agent = { orders, thread, id, killed: false, over: false };
+    this.#agents.push(agent);
+    this.#expect(orders, thread.next<Ends | string>(), agent);
+  }
+
+  /** Lets a loop of this thread send or receive. */
+  #here(orders: Orders): void {
+    const note = <T>(what: string, promise: Promise<T>) => {
+      // The loop says whether it may end so.
+      const text = `loop ${orders.at}, ${what}`;
+      this.#ledger.expect(text, promise, () => "calls");
+      return promise;
+    };
+    this.#expect(orders, new Loop(orders, note).run());
+  }
+
+  #expect(
+    orders: Orders,
+    ended: Promise<Ends | string>,
+    agent?: Agent,
+  ): void {
+    const { ends } = this.#ledger;
+    const what = `loop ${orders.at}, ${orders.sends ? "sends" : "receives"}`;
+    this.#ledger.expect(what, ended, (end) => {
+      if (agent !== undefined) agent.over = true;
+      if (end.failed && agent?.killed) return "died";
+      // The others are to end, too.
+      if (end.failed || typeof end.value === "string") {
+        for (const channel of this.#channels) channel.close();
+      }
+      if (end.failed) throw end.reason;
+      if (typeof end.value === "string") throw new Error(end.value);
+      for (const [name, n] of Object.entries(end.value)) {
+        ends.set(name, (ends.get(name) ?? 0) + n);
+      }
+      return orders.guest === undefined ? "over" : "over in C";
+    });
+  }
+
+  /** Terminates threads, and ends what they had. */
+  async #kill(): Promise<void> {
+    // A queue may be blocked for ever by a death.
+    if (!CAN_DIE || this.#plan.kind === "queues") return;
+    for (const { which, after } of this.#plan.kills) {
+      await pause(after);
+      const agent = this.#agents[which];
+      if (agent === undefined || agent.over || agent.killed) continue;
+      agent.killed = true;
+      const worker = agent.thread.worker as { terminate(): Promise<unknown> };
+      await worker.terminate();
+      for (const channel of this.#channels) {
+        // Another agent may be in the middle of a step, which it then ends.
+        const isDone = () => channel.abandon(agent.id) >= 0;
+        if (await this.#ledger.until(isDone)) continue;
+        this.#ledger.problem(`agent ${agent.id} could not be abandoned`);
+      }
+    }
+  }
+
+  /** Compares what was sent with what was received. */
+  #count(): void {
+    const { fates, taken, semaphore, buffer } = this.#shared;
+    const problem = (text: string) => this.#ledger.problem(text);
+    for (const [i, channel] of this.#channels.entries()) {
+      const { closed, senders, receivers } = channel;
+      if (!closed || senders !== 0 || receivers !== 0) {
+        problem(
+          `channel ${i}: closed: ${closed}, ${senders} senders and ` +
+            `${receivers} receivers are counted`,
+        );
+      }
+      // What came after the last receiver had left.
+      for (const value of restOf(channel)) taken[Number(value)]!++;
+    }
+    const killed = new Set<number>();
+    for (const { orders, killed: was } of this.#agents) {
+      if (was) killed.add(orders.at);
+    }
+    let lost = 0;
+    for (const [id, fate] of fates.entries()) {
+      const times = taken[id]!;
+      if (times > 1) problem(`message ${id} was received ${times} times`);
+      if (fate === SENT && times === 0 && ++lost > killed.size) {
+        problem(`message ${id} was sent, and not received`);
+      }
+      if (fate === NOT_SENT && times > 0) {
+        problem(`message ${id} was not sent, but received`);
+      }
+      if (fate === BEGUN && !killed.has(Math.floor(id / MOST))) {
+        problem(`message ${id} was begun, and has no end`);
+      }
+    }
+    const free = new Semaphore(buffer, semaphore).available;
+    if (free !== PERMITS) problem(`${free} of ${PERMITS} permits are free`);
+  }
+}
+
+/** Takes what is left in a channel that is closed. */
+function restOf(channel: Channel<unknown>): unknown[] {
+  const rest: unknown[] = [];
+  for (;;) {
+    try {
+      const value = channel.tryReceive();
+      if (value === undefined) return rest; // who died holds it back
+      rest.push(value);
+    } catch (error) {
+      if ((error as Error).name === "ClosedError") return rest;
+      throw error;
+    }
+  }
+}
+
+/** The storm on select. */
+export const selectStorm: Storm<SelectPlan> = {
+  name: "Select",
+  plans: plans as fc.Arbitrary<SelectPlan>,
+  play: async (plan, ledger) =>
+    await new Play(plan, ledger, await guestModule()).run(),
+};
