@@ -76,10 +76,8 @@ static void channels(void) {
   begin();
   static int32_t at_c[WEFT_CHANNEL_BYTES(WEFT_CHANNEL_RECORD, 1, 6) / 4];
   static int32_t at_d[WEFT_CHANNEL_BYTES(WEFT_CHANNEL_TEXT, 1, 16) / 4];
-  const weft_channel_config records = {
-      .codec = WEFT_CHANNEL_RECORD, .capacity = 1, .size = 6};
-  const weft_channel_config texts = {
-      .codec = WEFT_CHANNEL_TEXT, .capacity = 1, .size = 16};
+  const weft_channel_config records = {WEFT_CHANNEL_RECORD, 1, 6, 0, 0};
+  const weft_channel_config texts = {WEFT_CHANNEL_TEXT, 1, 16, 0, 0};
   weft_channel *c = weft_channel_init(at_c, sizeof at_c, records);
   weft_channel *d = weft_channel_init(at_d, sizeof at_d, texts);
   CHECK(c != NULL && d != NULL);

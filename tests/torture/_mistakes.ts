@@ -630,7 +630,7 @@ export const MISTAKES: readonly Mistake[] = [{
   storm: "channels",
   what: "drops what is left in a ring after close",
   edits: {
-    "record_ring": [
+    "_queue/record_core": [
       "if (head === words[TAIL_CACHE]) {",
       "if (this.closed) return -1; if (head === words[TAIL_CACHE]) {",
     ],
@@ -653,7 +653,7 @@ export const MISTAKES: readonly Mistake[] = [{
   storm: "channels",
   what: "wakes no receiver of a ring at close",
   edits: {
-    "record_ring": [
+    "_queue/record_core": [
       "if (Atomics.or(words, TAIL, CLOSED_BIT) & CLOSED_BIT) return; " +
       "wake(words, POP_EPOCH, Infinity);",
       "if (Atomics.or(words, TAIL, CLOSED_BIT) & CLOSED_BIT) return;",
@@ -666,7 +666,7 @@ export const MISTAKES: readonly Mistake[] = [{
   storm: "channels",
   what: "two receivers take one record of a ring",
   edits: {
-    "record_ring": [
+    "_queue/record_core": [
       "Atomics.store(words, HEAD, words[HEAD]! + space | 0); // (F) " +
       "this.#endReading();",
       "const next = words[HEAD]! + space | 0; this.#endReading(); " +
