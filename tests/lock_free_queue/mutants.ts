@@ -4,7 +4,11 @@ const HINT =
   "In wasm a hint is an atomic load: its value was true when it was read, and that is enough here";
 
 /** Mutants of `LockFreeQueue`. */
-export const MUTANTS = mutants("lock_free_queue", {
+export const MUTANTS = mutants({
+  source: "_queue/lock_free_core",
+  header: "lock_free_queue",
+  scenarios: ["lock_free_queue"],
+}, {
   what: "(P): publishes before it writes",
   by: "two push, one finds it full",
   ts: [
