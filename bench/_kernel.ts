@@ -16,6 +16,17 @@ export interface Order {
 const record = new Uint8Array(100);
 const element = new Int32Array(4);
 
+/** The keys of a map. */
+const KEYS = 1024;
+
+/** A map from each of the first numbers to itself. */
+function numbersIn({ HashMap }: typeof kernel) {
+  const codecs = { key: js.codec.i32, value: js.codec.i32 };
+  const map = HashMap.create({ ...codecs, capacity: 2 * KEYS });
+  for (let i = 0; i < KEYS; i++) map.set(i, i);
+  return map;
+}
+
 /** Pushes and pops ints. */
 function ints(
   queue: Pick<js.MpmcQueue, "tryPushInt" | "tryPopInt">,
@@ -87,6 +98,24 @@ const OPERATIONS = {
         deque.push(i);
         deque.pop();
       }
+    };
+  },
+  mapGet: (library) => {
+    const map = numbersIn(library);
+    return (n) => {
+      for (let i = 0; i < n; i++) map.get(i & KEYS - 1);
+    };
+  },
+  mapSet: (library) => {
+    const map = numbersIn(library);
+    return (n) => {
+      for (let i = 0; i < n; i++) map.set(i & KEYS - 1, i | 0);
+    };
+  },
+  mapAdd: (library) => {
+    const map = numbersIn(library);
+    return (n) => {
+      for (let i = 0; i < n; i++) map.add(i & KEYS - 1, 1);
     };
   },
 } satisfies Record<string, (library: typeof kernel) => Loop>;

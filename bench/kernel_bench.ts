@@ -33,6 +33,9 @@ const CASES: readonly Case[] = [
   },
   { name: "WorkCounter, next", operation: "next", least: 1.8 },
   { name: "WorkDeque, push and pop", operation: "deque" },
+  { name: "HashMap, get of a number by a number", operation: "mapGet" },
+  { name: "HashMap, set of a number", operation: "mapSet" },
+  { name: "HashMap, add to a number", operation: "mapAdd" },
 ];
 
 /** A contestant in a thread of its own. */

@@ -28,6 +28,8 @@
  * @module
  */
 
+import { wordsOfCodec } from "./_map/cell.ts";
+import { CODEC } from "./_message/message.ts";
 import { byteLengthOf, bytesOf, type Elements } from "./_queue/elements.ts";
 import {
   allocateForKernel,
@@ -38,7 +40,7 @@ import {
 } from "./_kernel/kernel.ts";
 import type { ElementKernel, Kernels } from "./_kernel/functions.ts";
 import * as TEXT from "./_kernel/kernel_text.ts";
-import { STRIPED_COUNTER, WORK_COUNTER } from "./_layout.ts";
+import { HASH_MAP, STRIPED_COUNTER, WORK_COUNTER } from "./_layout.ts";
 import { type Operating, type Queue, waiting } from "./_queue/queue.ts";
 import type {
   ElementOf,
@@ -47,6 +49,7 @@ import type {
   QueueCore,
 } from "./_queue/queue_core.ts";
 import {
+  allocate,
   fromHandle,
   type Handle,
   type Memory,
@@ -55,6 +58,12 @@ import {
 import { assertMayBlock } from "./_wait/wait.ts";
 import { agentId } from "./agent.ts";
 import { Event as AnyEvent, type EventConfig } from "./event.ts";
+import {
+  HashMap as AnyHashMap,
+  type HashMapCodecs,
+  type HashMapConfig,
+  type SetOptions,
+} from "./hash_map.ts";
 import { Latch as AnyLatch } from "./latch.ts";
 import {
   formatLockFree,
@@ -95,6 +104,7 @@ import { type DequeConfig, WorkDeque as AnyWorkDeque } from "./work_deque.ts";
 // The classes that are extended here.
 export type {
   AnyEvent,
+  AnyHashMap,
   AnyLatch,
   AnyMutex,
   AnyRecordRing,
@@ -126,6 +136,7 @@ export {
 export type { AsyncOptions, TryAsyncOptions } from "./_wait/wait.ts";
 export { agentId, setAgentId } from "./agent.ts";
 export type { EventConfig } from "./event.ts";
+export type { HashMapCodecs, HashMapConfig, SetOptions } from "./hash_map.ts";
 export type { LockFreeQueueConfig } from "./lock_free_queue.ts";
 export { LockGuard, MutexGuard } from "./mutex.ts";
 export { PermitGuard, SemaphorePermit } from "./semaphore.ts";
@@ -1159,6 +1170,149 @@ export const StripedCounter: KernelClass<
   StripedCounter,
   [config?: CounterConfig]
 > = /* @__PURE__ */ kernelClass(StripedCounterInKernel);
+
+class HashMapInKernel extends /* @__PURE__ */ inMemory(
+  "hash_map",
+  TEXT.HASH_MAP,
+  AnyHashMap<unknown, unknown>,
+) {
+  readonly #id = agentId();
+  /** The kernel, if keys and values are integers, and the map is no cache. */
+  readonly #ints = wordOf(this, HASH_MAP.codecs) === INTS &&
+      wordOf(this, HASH_MAP.sizes) >>> EVICTS === 0
+    ? this.kernel
+    : undefined;
+
+  override get(key: unknown): unknown {
+    const kernel = this.#ints;
+    if (kernel !== undefined && isInt(key)) {
+      const found = kernel.get(this.at, key);
+      if (found < NO_VALUE) return found;
+      if (found === NO_KEY) return undefined;
+    }
+    return super.get(key);
+  }
+
+  override has(key: unknown): boolean {
+    const kernel = this.#ints;
+    if (kernel !== undefined && isInt(key)) {
+      const found = kernel.get(this.at, key);
+      if (found < NO_VALUE || found === NO_KEY) return found !== NO_KEY;
+    }
+    return super.has(key);
+  }
+
+  override set(key: unknown, value: unknown, options?: SetOptions): boolean {
+    const kernel = this.#ints;
+    if (
+      kernel !== undefined && options === undefined && isInt(key) &&
+      isInt(value) && kernel.set(this.at, this.#id, key, value) === 0
+    ) return true;
+    return super.set(key, value, options);
+  }
+
+  override add(key: unknown, n: number): number | undefined {
+    const kernel = this.#ints;
+    if (kernel !== undefined && isInt(key) && isInt(n)) {
+      const before = kernel.add(this.at, this.#id, key, n);
+      if (before < NO_VALUE) return before;
+    }
+    return super.add.call(this as never, key, n);
+  }
+}
+
+/** The codecs of a map from `codec.i32` to `codec.i32`. */
+const INTS = 0x0404;
+/** The bit of a map's `sizes` from which on the bits are those of a cache. */
+const EVICTS = 30;
+/** The answer of a map's functions if the key is not there. */
+const NO_KEY = 4294967340; // 2^32 + ENOENT
+
+/** Whether the kernel can do anything for a map of this configuration. */
+const isOfInts = <K, V>(
+  { key, value, evict }: HashMapConfig<K, V>,
+): boolean =>
+  wordsOfCodec(key).id === CODEC.i32 && wordsOfCodec(value).id === CODEC.i32 &&
+  evict === undefined;
+
+/** Whether `value` is a number that can be passed as an integer of C. */
+function isInt(value: unknown): value is number {
+  return typeof value === "number" && isWord(value);
+}
+
+/**
+ * A map from keys to values. Its hot operations run in the kernel if keys and
+ * values are of `codec.i32` and it is no cache; otherwise it is the class of
+ * `@weft/sync`.
+ */
+export interface HashMap<K, V> extends AnyHashMap<K, V>, InKernel {}
+
+/** The class {@linkcode HashMap}. */
+export interface HashMapClass {
+  /** Attaches, as the class of `@weft/sync` does. */
+  new <K, V>(
+    memory: Memory,
+    byteOffset: number | bigint | undefined,
+    codecs: HashMapCodecs<K, V>,
+  ): HashMap<K, V>;
+  /** The bytes a map of this configuration occupies. */
+  byteLength<K, V>(config: HashMapConfig<K, V>): number;
+  /**
+   * Allocates one. If the kernel can use it, that is in a new
+   * `WebAssembly.Memory`, in pages of 64 KiB.
+   */
+  create<K, V>(config: HashMapConfig<K, V>): HashMap<K, V>;
+  /** Initializes an empty map in unused memory. */
+  init<K, V>(
+    memory: Memory,
+    byteOffset: number | bigint,
+    config: HashMapConfig<K, V>,
+  ): HashMap<K, V>;
+  /** Attaches to the map whose handle came in a message. */
+  from<K, V>(
+    handle: Handle<"hash_map">,
+    codecs: HashMapCodecs<K, V>,
+  ): HashMap<K, V>;
+}
+
+/** The class `Hot` with the functions that make its objects. */
+function mapClass(Hot: unknown): HashMapClass {
+  const Whole = Hot as HashMapClass;
+  class Made extends Whole<unknown, unknown> {
+    static override create<K, V>(config: HashMapConfig<K, V>): HashMap<K, V> {
+      const bytes = super.byteLength(config);
+      const memory = isOfInts(config)
+        ? allocateForKernel(bytes)
+        : allocate(bytes);
+      return this.init(memory, 0, config);
+    }
+    static override init<K, V>(
+      memory: Memory,
+      byteOffset: number | bigint,
+      config: HashMapConfig<K, V>,
+    ): HashMap<K, V> {
+      super.init(memory, byteOffset, config);
+      const { key, value, remember } = config;
+      const codecs = { key, value, remember };
+      return new (this as HashMapClass)(memory, byteOffset, codecs);
+    }
+    static override from<K, V>(
+      handle: Handle<"hash_map">,
+      codecs: HashMapCodecs<K, V>,
+    ): HashMap<K, V> {
+      const place = fromHandle("hash_map", handle);
+      return new (this as HashMapClass)(...place, codecs);
+    }
+  }
+  return Made as HashMapClass;
+}
+
+/**
+ * A map from keys to values. Its hot operations run in the kernel if keys and
+ * values are of `codec.i32` and it is no cache; otherwise it is the class of
+ * `@weft/sync`.
+ */
+export const HashMap: HashMapClass = /* @__PURE__ */ mapClass(HashMapInKernel);
 
 /** Words from one stripe of a StripedCounter to the next. */
 const STRIDE = 32;

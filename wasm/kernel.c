@@ -307,3 +307,73 @@ void WEFT_KERNEL(striped_counter, add)(weft_striped_counter_stripe *s,
   weft_striped_counter_add_to(s, n);
 }
 #endif
+
+#if !defined(WEFT_KERNEL_ONE) || defined(WEFT_KERNEL_hash_map)
+/* JavaScript knows that keys and values are integers, and that the map is no
+   cache, before it calls one of these. So all loops over words have one step. */
+__attribute__((always_inline)) static inline void weft__kernel_place(
+    weft__hash_place *place, const weft_hash_map *m, int32_t key) {
+  place->plan = weft__hash_plan_of(m);
+  place->plan.key_words = 1;
+  /* A cell of one word, which stands where others have their length: so the key
+     needs no address. */
+  place->key.bytes = NULL;
+  place->key.length = key;
+  place->key.varies = true;
+  place->key.count = 1;
+  place->hash = weft__hash_of(m, &place->key);
+  place->bucket = weft__hash_bucket_of(m, &place->plan, place->hash);
+}
+
+static inline int32_t *weft__kernel_value_at(const weft_hash_map *m,
+                                             const weft__hash_place *place,
+                                             int32_t number) {
+  return weft__hash_entry(m, &place->plan, number) + place->plan.value;
+}
+
+double WEFT_KERNEL(hash_map, get)(const weft_hash_map *m, int32_t key) {
+  weft__hash_place place;
+  weft__kernel_place(&place, m, key);
+  for (int32_t tries = WEFT__MOST_TRIES; tries > 0; tries--) {
+    int32_t value = 0;
+    int32_t version = weft__load(&place.bucket->version);
+    int32_t number = weft__hash_find(m, &place);
+    if (number > 0)
+      value = weft__load(weft__kernel_value_at(m, &place, number));
+    /* As in weft__hash_read. */
+    if (weft__load(&place.bucket->version) != version) continue;
+    if (number == WEFT__HASH_ASTRAY) break;
+    return weft__kernel_value(number > 0 ? 0 : ENOENT, value);
+  }
+  return weft__kernel_value(ENOTRECOVERABLE, 0);
+}
+
+/* Overwrites a value. ENOENT if the key is not there; EBUSY if another agent
+   writes to its bucket. */
+int WEFT_KERNEL(hash_map, set)(weft_hash_map *m, int32_t id, int32_t key,
+                               int32_t value) {
+  weft__hash_place place;
+  weft__kernel_enter(id);
+  weft__kernel_place(&place, m, key);
+  if (!weft__hash_try_lock(place.bucket)) return EBUSY;
+  int32_t number = weft__hash_find(m, &place);
+  if (number > 0) weft__store(weft__kernel_value_at(m, &place, number), value);
+  weft__hash_unlock(place.bucket);
+  return number > 0 ? 0 : ENOENT;
+}
+
+/* Adds to a value; the value before, or an error as of `set`. */
+double WEFT_KERNEL(hash_map, add)(weft_hash_map *m, int32_t id, int32_t key,
+                                  int32_t n) {
+  weft__hash_place place;
+  weft__kernel_enter(id);
+  weft__kernel_place(&place, m, key);
+  if (!weft__hash_try_lock(place.bucket)) return weft__kernel_value(EBUSY, 0);
+  int32_t number = weft__hash_find(m, &place);
+  int32_t before = 0;
+  if (number > 0)
+    before = weft__add(weft__kernel_value_at(m, &place, number), n);
+  weft__hash_unlock(place.bucket);
+  return weft__kernel_value(number > 0 ? 0 : ENOENT, before);
+}
+#endif

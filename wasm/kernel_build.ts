@@ -29,6 +29,7 @@ export const STEMS: readonly string[] = [
   "work_deque",
   "slab_pool",
   "striped_counter",
+  "hash_map",
 ];
 
 /**

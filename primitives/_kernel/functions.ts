@@ -61,6 +61,11 @@ export interface Kernels {
   readonly striped_counter: {
     add(stripe: number, n: number): void;
   };
+  readonly hash_map: {
+    get(at: number, key: number): number;
+    set(at: number, id: number, key: number, value: number): number;
+    add(at: number, id: number, key: number, n: number): number;
+  };
 }
 
 /** The functions of the kernel for elements of 4 bytes. */

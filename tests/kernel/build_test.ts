@@ -46,6 +46,9 @@ for (const [stem, bytes] of embedded) {
     for (const [id, what] of [[4, "table"], [8, "start"], [11, "data"]]) {
       assert.not.ok(ids.has(id as number), `there is a section: ${what}`);
     }
+    // Six bytes are one global: the id of the agent that called. Another one
+    // would point to a stack, for which no memory is set aside.
+    assert.ok((ids.get(6) ?? 0) <= 6, "it has a stack");
   });
 }
 

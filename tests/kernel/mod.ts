@@ -7,6 +7,7 @@
 export * from "../../mod.ts";
 export {
   Event,
+  HashMap,
   Latch,
   LockFreeQueue,
   MpmcQueue,

@@ -217,6 +217,7 @@ const IN_HEADER: readonly [stem: string, what: string, by: string][] = [
     "push and pop beside two thieves",
   ],
   ["slab_pool", "takes a block by a store", "two use one block"],
+  ["hash_map", "unlocks a bucket by a store", "two add to one number"],
 ];
 
 /** Mistakes in what kernel.c has of its own. */
@@ -239,6 +240,17 @@ const IN_KERNEL: readonly [
   "a producer claims for nobody",
   "  weft__kernel_enter(id);\n  return weft_record_ring_reserve",
   "  return weft_record_ring_reserve",
+], [
+  "hash_map",
+  "a reader believes an entry that is used again",
+  "if (weft__load(&place.bucket->version) != version) continue;",
+  "(void)version;",
+], [
+  "hash_map",
+  "a writer takes no lock",
+  "if (!weft__hash_try_lock(place.bucket)) return weft__kernel_value(EBUSY, 0);",
+  "bool locks = weft__hash_try_lock(place.bucket);\n" +
+  "#define weft__hash_unlock(bucket) ((void)(locks && (weft__hash_unlock(bucket), 1)))",
 ]];
 
 /** Mistakes in the classes that call the kernel. */
@@ -266,6 +278,11 @@ const IN_CLASSES: readonly [
   "an element is there although there is none",
   "if (value < NO_VALUE) return value;",
   "return value | 0;",
+], [
+  "hash_map",
+  "a key is there although it is not",
+  "if (found === NO_KEY) return undefined;",
+  "if (found === NO_KEY) return 0;",
 ]];
 
 for (const [stem, what, by] of IN_HEADER) {

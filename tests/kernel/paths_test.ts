@@ -32,6 +32,7 @@ const STEMS = [
   "work_deque",
   "slab_pool",
   "striped_counter",
+  "hash_map",
 ];
 
 /** An import map under which `mod.ts` is `tests/kernel/mod.ts`. */

@@ -29,6 +29,7 @@ const FOLDERS = [
   "work_counter",
   "work_deque",
   "slab_pool",
+  "hash_map",
 ];
 
 const texts: Readonly<Record<string, string>> = TEXT;

@@ -164,10 +164,32 @@ typedef struct {
   bool value_varies;
   bool evicts;  /* then `used` is the word before the key */
   bool expires; /* then `expires` is the last word of a copy of a value */
+  size_t first;   /* words of the map before its buckets */
+  size_t entries; /* words of the map before its entries */
 } weft__hash_plan;
 
 /* The words of an entry. */
 enum { WEFT__HASH_LINK, WEFT__HASH_HASH, WEFT__HASH_CURRENT };
+
+/* How many event counts there are, the most flights, and the words of one. */
+#define WEFT__HASH_GROUPS 32
+#define WEFT__HASH_MOST_FLIGHTS 256
+enum { WEFT__HASH_FLIGHT_OWNER, WEFT__HASH_FLIGHT_HASH, WEFT__HASH_FLIGHT };
+
+static inline int32_t weft__hash_flights(int32_t capacity) {
+  return capacity < WEFT__HASH_MOST_FLIGHTS ? capacity
+                                            : WEFT__HASH_MOST_FLIGHTS;
+}
+
+/* The words of the event counts and flights. */
+static inline int32_t weft__hash_waits(int32_t capacity) {
+  return 2 * WEFT__HASH_GROUPS + (weft__hash_flights(capacity) + 15) / 16 * 32;
+}
+
+/* The words of the bits. */
+static inline size_t weft__hash_maps(int32_t capacity) {
+  return ((size_t)capacity + 1023) / 1024 * 32;
+}
 
 static inline weft__hash_plan weft__hash_plan_for(int32_t capacity,
                                                   int32_t sizes) {
@@ -190,6 +212,10 @@ static inline weft__hash_plan weft__hash_plan_for(int32_t capacity,
              (plan.evicts ? 1 : 0);
   plan.value = plan.key + plan.key_words;
   plan.stride = weft__hash_stride(sizes);
+  plan.first = sizeof(weft_hash_map) / 4 + (size_t)weft__hash_waits(capacity) +
+               weft__hash_maps(capacity);
+  plan.entries =
+      plan.first + (size_t)plan.buckets * (sizeof(weft__hash_bucket) / 4);
   return plan;
 }
 
@@ -197,20 +223,10 @@ static inline weft__hash_plan weft__hash_plan_of(const weft_hash_map *m) {
   return weft__hash_plan_for(m->capacity, m->sizes);
 }
 
-/* How many event counts there are, the most flights, and the words of one. */
-#define WEFT__HASH_GROUPS 32
-#define WEFT__HASH_MOST_FLIGHTS 256
-enum { WEFT__HASH_FLIGHT_OWNER, WEFT__HASH_FLIGHT_HASH, WEFT__HASH_FLIGHT };
-
 /* The epoch of the event count for a hash. */
 static inline int32_t *weft__hash_epoch(const weft_hash_map *m, int32_t hash) {
   int32_t *waits = (int32_t *)(uintptr_t)(m + 1);
   return waits + ((uint32_t)hash >> 27) * 2; /* 32 groups */
-}
-
-static inline int32_t weft__hash_flights(int32_t capacity) {
-  return capacity < WEFT__HASH_MOST_FLIGHTS ? capacity
-                                            : WEFT__HASH_MOST_FLIGHTS;
 }
 
 static inline int32_t *weft__hash_flight(const weft_hash_map *m,
@@ -219,19 +235,9 @@ static inline int32_t *weft__hash_flight(const weft_hash_map *m,
   return flights + number * WEFT__HASH_FLIGHT;
 }
 
-/* The words of the event counts and flights. */
-static inline int32_t weft__hash_waits(int32_t capacity) {
-  return 2 * WEFT__HASH_GROUPS + (weft__hash_flights(capacity) + 15) / 16 * 32;
-}
-
 static inline int32_t *weft__hash_map(const weft_hash_map *m, int32_t map) {
   int32_t *waits = (int32_t *)(uintptr_t)(m + 1);
   return waits + weft__hash_waits(m->capacity) + map;
-}
-
-/* The words of the bits. */
-static inline size_t weft__hash_maps(int32_t capacity) {
-  return ((size_t)capacity + 1023) / 1024 * 32;
 }
 
 static inline weft__hash_bucket *weft__hash_bucket_at(const weft_hash_map *m,
@@ -244,8 +250,8 @@ static inline weft__hash_bucket *weft__hash_bucket_at(const weft_hash_map *m,
 static inline int32_t *weft__hash_entry(const weft_hash_map *m,
                                         const weft__hash_plan *plan,
                                         int32_t number) {
-  int32_t *entries = (int32_t *)weft__hash_bucket_at(m, plan->buckets);
-  return entries + (size_t)(number - 1) * (size_t)plan->stride;
+  int32_t *words = (int32_t *)(uintptr_t)m;
+  return words + plan->entries + (size_t)(number - 1) * (size_t)plan->stride;
 }
 
 /* How many stripes of counts a cache has, a power of 2. */
@@ -534,13 +540,28 @@ typedef struct {
   double number; /* a key of F64 as it is compared */
 } weft__hash_cell;
 
+/* Up to 4 bytes as a word. Each copy has a constant length, so that it is an
+   instruction. */
+static inline int32_t weft__hash_part(const unsigned char *bytes,
+                                      int32_t length) {
+  int32_t word = 0;
+  int32_t rest = length & 2;
+  if (length >= 4) {
+    __builtin_memcpy(&word, bytes, 4);
+    return word;
+  }
+  if (rest != 0) __builtin_memcpy(&word, bytes, 2);
+  if ((length & 1) == 0) return word;
+  if (rest != 0)
+    __builtin_memcpy((unsigned char *)&word + 2, bytes + 2, 1);
+  else
+    __builtin_memcpy(&word, bytes, 1);
+  return word;
+}
+
 static inline int32_t weft__hash_word(const weft__hash_cell *cell, int32_t i) {
   if (cell->varies && i-- == 0) return cell->length;
-  int32_t word = 0;
-  int32_t left = cell->length - 4 * i;
-  __builtin_memcpy(&word, cell->bytes + 4 * i,
-                   left < 4 ? (size_t)left : sizeof word);
-  return word;
+  return weft__hash_part(cell->bytes + 4 * (size_t)i, cell->length - 4 * i);
 }
 
 static inline bool weft__hash_cell_of(weft__hash_cell *cell, const void *bytes,
@@ -625,7 +646,8 @@ typedef struct {
 
 static inline weft__hash_bucket *weft__hash_bucket_of(
     const weft_hash_map *m, const weft__hash_plan *plan, int32_t hash) {
-  return weft__hash_bucket_at(m, hash & (plan->buckets - 1));
+  int32_t *words = (int32_t *)(uintptr_t)m + plan->first;
+  return (weft__hash_bucket *)(void *)words + (hash & (plan->buckets - 1));
 }
 
 static inline bool weft__hash_place_of(weft__hash_place *place,
@@ -671,6 +693,19 @@ static inline int32_t weft__hash_find(const weft_hash_map *m,
   return WEFT__HASH_NONE;
 }
 
+/* The reverse of weft__hash_part. */
+static inline void weft__hash_part_to(unsigned char *bytes, int32_t word,
+                                      size_t length) {
+  if (length >= 4)
+    __builtin_memcpy(bytes, &word, 4);
+  else if (length == 3)
+    __builtin_memcpy(bytes, &word, 3);
+  else if (length == 2)
+    __builtin_memcpy(bytes, &word, 2);
+  else if (length == 1)
+    __builtin_memcpy(bytes, &word, 1);
+}
+
 /* Copies `most` words, or as many as the length in the first one says, as bytes:
    at most `room` of `size` bytes. False if the length is impossible. */
 static inline bool weft__hash_copy(const int32_t *from, bool varies,
@@ -691,7 +726,7 @@ static inline bool weft__hash_copy(const int32_t *from, bool varies,
     size_t at = 4 * (size_t)(varies ? i - 1 : i);
     size_t left = (size_t)bytes - at;
     if (at + (left < 4 ? left : 4) > room) continue;
-    __builtin_memcpy(to + at, &word, left < 4 ? left : sizeof word);
+    weft__hash_part_to(to + at, word, left);
   }
   return true;
 }
