@@ -5,14 +5,15 @@
  */
 
 /** A type; `kind` says which of the others it has. */
-interface Type {
+export interface Type {
   readonly kind: string;
   readonly repr?: string;
   // deno-lint-ignore no-explicit-any
   readonly value?: any;
 }
 
-interface TypeParam {
+/** A type parameter. */
+export interface TypeParam {
   readonly name: string;
   readonly constraint?: Type;
   readonly default?: Type;
@@ -38,7 +39,8 @@ interface Signature {
   readonly typeParams?: readonly TypeParam[];
 }
 
-interface Member extends Partial<Signature> {
+/** A property, method, getter or setter, or a constructor. */
+export interface Member extends Partial<Signature> {
   readonly kind?: string;
   readonly name: string;
   readonly jsDoc?: { readonly tags?: readonly { readonly kind: string }[] };
@@ -51,7 +53,7 @@ interface Member extends Partial<Signature> {
 }
 
 /** What a declaration has; `kind` of the declaration says which. */
-interface Definition extends Partial<Signature> {
+export interface Definition extends Partial<Signature> {
   readonly target?: Place;
   readonly isAbstract?: boolean;
   readonly extends?: string | readonly Type[];
@@ -85,6 +87,13 @@ interface Declaration {
 export interface Symbol {
   readonly name: string;
   readonly declarations: readonly Declaration[];
+}
+
+/** What a class inherits from bases that the report does not have. */
+export interface Inherited {
+  readonly members: readonly Member[];
+  /** The types that have members besides, which the report has elsewhere. */
+  readonly wholes: readonly string[];
 }
 
 /** What `deno doc --json` prints. */
@@ -147,7 +156,7 @@ const signed = (sign: boolean | "+" | "-" | undefined, word: string): string =>
     : sign + word;
 
 /** A type, as TypeScript writes it. */
-function typeOf(type: Type): string {
+export function typeOf(type: Type): string {
   const write = TYPES[type.kind];
   // A word that is left out would hide a change.
   if (!write) throw new Error(`no way to write a type of kind ${type.kind}`);
@@ -213,9 +222,18 @@ function memberOf(member: Member): string {
 export const byName = (a: { name: string }, b: { name: string }): number =>
   a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
 
-/** Each member of a declaration: one line, those with a name sorted by it. */
-function membersOf(def: Definition): string[] {
-  const named = [...def.properties ?? [], ...def.methods ?? []]
+/**
+ * Each member of a declaration: one line, those with a name sorted by it. Of
+ * the members that it `inherits`, it may have some of its own instead.
+ */
+function membersOf(
+  def: Definition,
+  inherits: readonly Member[] = [],
+): string[] {
+  const own = [...def.properties ?? [], ...def.methods ?? []];
+  const keyOf = ({ name, isStatic }: Member) => `${isStatic ?? false} ${name}`;
+  const keys = new Set(own.map(keyOf));
+  const named = [...own, ...inherits.filter((each) => !keys.has(keyOf(each)))]
     .filter((member) => !isInternal(member)).sort(byName);
   const news = (def.constructors ?? []).filter((each) => !isInternal(each));
   return [
@@ -264,26 +282,32 @@ const HEADS: Readonly<
 
 /**
  * The lines of a name's declarations. Where one is a reference, `find` says
- * which module has the declaration, or what that is, to be written here.
+ * which module has the declaration, or what that is, to be written here. What a
+ * class inherits is said by `inherited`.
  */
 export function linesOf(
   { name, declarations }: Symbol,
   find: (place: Place) => string | Symbol,
+  inherited: (file: string, def: Definition) => Inherited,
 ): string[] {
-  return declarations.flatMap(({ kind, declarationKind, def }) => {
+  return declarations.flatMap(({ kind, declarationKind, location, def }) => {
     if (kind === "reference") {
       const found = find(def.target!);
       return typeof found === "string"
         ? [`${name} of ${found}`]
-        : linesOf({ ...found, name }, find);
+        : linesOf({ ...found, name }, find, inherited);
     }
     const head = HEADS[kind];
     if (!head) throw new Error(`${name}: no way to write a ${kind}`);
     const own = declarationKind === "private" ? "private " : "";
+    const { members, wholes } = kind === "class"
+      ? inherited(location.filename, def)
+      : { members: [], wholes: [] };
     const inner = [
-      ...kind === "typeAlias" ? [] : membersOf(def),
+      ...wholes.map((whole) => `all of ${whole}`),
+      ...kind === "typeAlias" ? [] : membersOf(def, members),
       ...(def.elements ?? []).toSorted(byName)
-        .flatMap((each) => linesOf(each, find)),
+        .flatMap((each) => linesOf(each, find, inherited)),
     ];
     return [own + head(name, def), ...inner.map((line) => `  ${line}`)];
   });

@@ -17,6 +17,7 @@ import {
   type Place,
   type Symbol,
 } from "./_declarations.ts";
+import { inheritance } from "./_inherited.ts";
 
 const PROJECT = fileURLToPath(new URL("../../", import.meta.url));
 const REPORT = `${PROJECT}docs/api.txt`;
@@ -26,6 +27,7 @@ Writes docs/api.txt: the declarations that users can import, one a line.`;
 
 const HEAD = `# What each module exports, written by "deno task api".
 # "X of ./m" is the X of that module; a private name is used, not exported.
+# A class has the members of bases that no module exports, and "all of X", too.
 `;
 
 /** The file of each module, by the name that users import it by. */
@@ -92,6 +94,15 @@ export function expected(): string {
       }
     }
   }
+  const names = new Set(
+    files.flatMap((file) => allOf(nodes[urlOf(file)]!.symbols))
+      .map(({ name }) => name),
+  );
+  const inherited = inheritance(
+    PROJECT,
+    documented,
+    (name) => names.has(name),
+  );
   const sections = modules.map(([module, file]) => {
     const find = (place: Place): string | Symbol => {
       const key = keyOf(place);
@@ -103,7 +114,7 @@ export function expected(): string {
       return symbol;
     };
     const lines = nodes[urlOf(file)]!.symbols.toSorted(byName)
-      .flatMap((symbol) => linesOf(symbol, find));
+      .flatMap((symbol) => linesOf(symbol, find, inherited));
     return `\n## ${module}\n\n${lines.join("\n")}\n`;
   });
   return HEAD + sections.join("");

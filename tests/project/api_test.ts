@@ -33,6 +33,27 @@ test("the report has each module, and what it declares", () => {
   assert.not.match(now, /undefined of|\[object/);
 });
 
+test("the report has what a class inherits from bases that nobody imports", () => {
+  const now = expected();
+  const classOf = (head: string) =>
+    now.slice(now.indexOf(`\n${head}`) + 1).split(/\n(?! )/, 1)[0]!;
+  const ring = classOf("class RecordRing ");
+  for (
+    const member of [
+      `all of Region<"record_ring">`, // behind two classes and two mixins
+      "all of AsyncIterable<Uint8Array<ArrayBuffer>, void, void>",
+      "get closed(): boolean",
+      "tryPush(src: Elements, timeout?: number): boolean",
+    ]
+  ) assert.ok(ring.includes(`\n  ${member}`), member);
+  assert.is(ring.match(/\n {2}tryPush\(/g)?.length, 1); // not its base's, too
+  assert.not.match(ring, /reserveRecord|copier|pendingAt/); // these are internal
+  const queue = classOf("class LockFreeQueue<"); // its type is an alias
+  assert.ok(queue.includes("\n  all of Queue<E>\n"));
+  assert.ok(queue.includes("\n  repair(): number"));
+  assert.not.match(classOf("class Mutex "), /all of/); // its head says it
+});
+
 test("a change says the module, the name and both lines", () => {
   const old = "## ./a\n\nclass A\n  f(): number\n  g(): void\nclass B\n";
   const now = "## ./a\n\nclass A\n  f(): string\n  g(): void\n  g(): void\n";
