@@ -32,6 +32,10 @@ const SHOWN: Readonly<Record<string, readonly [row: string, what: string][]>> =
         "Channel, small objects",
       ],
       [
+        "Channel, the first 10,000 small objects, quiet: throughput / postMessage",
+        "Channel, its first 10,000 objects",
+      ],
+      [
         "Channel of any values, an object of 40 names: throughput / postMessage",
         "Channel, objects of 40 names",
       ],
@@ -54,7 +58,7 @@ const SHOWN: Readonly<Record<string, readonly [row: string, what: string][]>> =
     ],
     "postMessage of arrays of 64": [
       [
-        "Channel of any values, a small object: throughput / arrays of 64 by postMessage",
+        "Channel of any values, a small object: throughput / postMessage of arrays of 64",
         "Channel, small objects",
       ],
     ],
@@ -211,6 +215,14 @@ function linesOf(groups: readonly Group[]): Line[] {
   return Object.entries(SHOWN).flatMap(([rival, all]) =>
     all.map(([name, what]) => ({ rival, what, dots: dotsOf(name) }))
   ).filter(({ dots }) => dots.length > 0);
+}
+
+/** The rows that the chart names, and that nobody measured: there are none. */
+export function unknown(groups: readonly Group[]): string[] {
+  const all = groups.flatMap(({ runs }) => Object.values(runs))
+    .flatMap(({ rows }) => rows.map(({ name }) => name));
+  return Object.values(SHOWN).flat().map(([name]) => name)
+    .filter((name) => !all.includes(name));
 }
 
 /** The machines on which all of it was measured. */

@@ -1,7 +1,7 @@
 /**
- * Writes docs/benchmarks.md and the README's chart from the results in
- * docs/bench: `deno run -A bench/report.ts`. `deno task bench --write` does it,
- * too.
+ * Writes docs/benchmarks.md, the README's chart and the figures in other pages
+ * from the results in docs/bench: `deno run -A bench/report.ts`. `deno task
+ * bench --write` does it, too.
  *
  * @module
  */
@@ -12,6 +12,7 @@ import process from "node:process";
 import { chart } from "./chart.ts";
 import { disturbed, reached, type Row } from "./contest.ts";
 import { noteOn, NOTES } from "./notes.ts";
+import { pages } from "./pages.ts";
 import {
   figureOf,
   FOLDER,
@@ -59,8 +60,9 @@ function section(group: Group): string {
     const from = runtimes.flatMap((runtime, k) =>
       found[k] === undefined ? [] : [`${runtime}: ${found[k].from}`]
     );
-    const target = targetOf(found.find((row) => row !== undefined)!);
-    return [name, target, ...found.map(cell), from.join("; ")];
+    const target = found.find((row) => row?.target !== undefined);
+    const aim = target === undefined ? "" : targetOf(target);
+    return [name, aim, ...found.map(cell), from.join("; ")];
   });
   const notes = runtimes.map((runtime) => {
     const { date, commit, old } = group.runs[runtime]!;
@@ -157,8 +159,9 @@ verdict has a question mark. Below each table stand the day and the commit of
 its figures, and whether the code has changed since then. In the groups kernel and mutex, rivals of one thread
 each take 25 turns of a millisecond in a round, and the ratio is the median of
 those between neighbouring turns. Times have a meaning only beside the others of
-their row, as they depend on the machine. [Scaling](scaling.md) says what limits
-each primitive on more cores than these.
+their row, as they depend on the machine. An empty cell means that the row was
+not measured in that runtime, or has no target. [Scaling](scaling.md) says what
+limits each primitive on more cores than these.
 
 All round trips have the same floor: a bare \`Atomics.wait\` and \`notify\` each
 way. How long it takes depends on whether the system puts both threads on one
@@ -182,12 +185,13 @@ ${sections(groups).join("\n\n")}
   return stdout;
 }
 
-/** Notes which figures are old, and writes the page and the chart. */
+/** Notes which figures are old, and writes the pages and the chart. */
 export async function write(): Promise<void> {
   await mark(async (name, run) => (await changedSince(name, run)).length > 0);
   const groups = read(FOLDER);
   fs.writeFileSync(PAGE, page(groups));
   fs.writeFileSync(CHART, chart(groups));
+  for (const [file, text] of pages(groups)) fs.writeFileSync(file, text);
 }
 
 if (import.meta.main) await write();

@@ -4,10 +4,11 @@ import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import * as path from "node:path";
 import * as assert from "uvu/assert";
-import { chart } from "../../bench/chart.ts";
+import { chart, unknown } from "../../bench/chart.ts";
 import { compare, differ, told } from "../../bench/compare.ts";
 import type { Row } from "../../bench/contest.ts";
 import { noteOn, NOTES } from "../../bench/notes.ts";
+import { pages } from "../../bench/pages.ts";
 import { page as benchmarks } from "../../bench/report.ts";
 import {
   FOLDER,
@@ -32,6 +33,17 @@ test("the README's chart is drawn from docs/bench", () => {
   const file = new URL("../../docs/figures.svg", import.meta.url);
   const text = fs.readFileSync(file, "utf8");
   assert.ok(chart(groups) === text, "run bench/report.ts");
+});
+
+test("each row of the chart was measured: none is lost when it is renamed", () => {
+  assert.equal(unknown(groups), []);
+});
+
+test("figures within the text of pages are those of docs/bench", () => {
+  for (const [file, text] of pages(groups)) {
+    const same = fs.readFileSync(file, "utf8") === text;
+    assert.ok(same, `${path.basename(file)}: run bench/report.ts`);
+  }
 });
 
 test("docs/benchmarks.md is written from docs/bench", () => {
