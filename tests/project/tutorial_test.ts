@@ -48,7 +48,7 @@ test.before(async () => {
 test("each step has a section, a program and an output", () => {
   const sections = [...PAGE.matchAll(/^## Step (\d):/gm)].map(([, n]) => n);
   assert.equal(STEPS, sections.map((n) => `step${n}.mjs`));
-  assert.is(STEPS.length, 5);
+  assert.is(STEPS.length, 6);
   for (const step of STEPS) assert.is.not(printedBy(step), "", step);
 });
 
