@@ -105,22 +105,17 @@ export const PROBLEMS: WordsProblems = {
  * A barrier: each of its parties waits until all parties have arrived. Then all
  * continue, and the next generation begins at once.
  *
- * ```text
- * word 0  magic    Kind and layout version.
- * word 1  parties  How many parties it was made for, 1 to 4095.
- * word 2  tracked  The same if parties note that they arrive, up to 255; 0 if
- *                  not.
- * word 3  seal     Check word over the configuration.
- * word 4  state    bits 0-11   parties that have arrived
- *                  bits 12-23  parties that have not left; if they are tracked,
- *                              bits 0-23 change when one takes its arrival back
- *                  bit 24      WAITING: somebody may sleep on this word
- *                  bits 25-31  the generation, modulo 128
- *                  sleepers: parties that have arrived
- * word 5  From word 40 on, if parties are tracked, rows of 32 words. A row has
- *         the id of its agent, 0 if no party has it yet, or -1 if that party
- *         has left; and 0, or twice the generation in which the party arrived
- *         last, plus 1.
+ * Two phases of two parties:
+ *
+ * ```ts
+ * import { Barrier } from "@weft/sync";
+ *
+ * const barrier = Barrier.create(2); // post barrier.handle to a worker
+ * const [first, second] = await Promise.all([
+ *   barrier.arriveAndWaitAsync(),
+ *   barrier.arriveAndWaitAsync(),
+ * ]);
+ * if (first.leader === second.leader) throw new Error("not one leader");
  * ```
  *
  * A party whose time is over, or whose wait is aborted, takes its arrival back:
@@ -149,16 +144,24 @@ export const PROBLEMS: WordsProblems = {
  * C twin: `weft_barrier`. Source: the sense-reversing barrier (Mellor-Crummey
  * and Scott 1991), with the sense counted; `phaser.arriveAndDeregister`.
  *
- * @example Two phases of two parties
- * ```ts
- * import { Barrier } from "@weft/sync";
+ * Its words in memory:
  *
- * const barrier = Barrier.create(2); // post barrier.handle to a worker
- * const [first, second] = await Promise.all([
- *   barrier.arriveAndWaitAsync(),
- *   barrier.arriveAndWaitAsync(),
- * ]);
- * if (first.leader === second.leader) throw new Error("not one leader");
+ * ```text
+ * word 0  magic    Kind and layout version.
+ * word 1  parties  How many parties it was made for, 1 to 4095.
+ * word 2  tracked  The same if parties note that they arrive, up to 255; 0 if
+ *                  not.
+ * word 3  seal     Check word over the configuration.
+ * word 4  state    bits 0-11   parties that have arrived
+ *                  bits 12-23  parties that have not left; if they are tracked,
+ *                              bits 0-23 change when one takes its arrival back
+ *                  bit 24      WAITING: somebody may sleep on this word
+ *                  bits 25-31  the generation, modulo 128
+ *                  sleepers: parties that have arrived
+ * word 5  From word 40 on, if parties are tracked, rows of 32 words. A row has
+ *         the id of its agent, 0 if no party has it yet, or -1 if that party
+ *         has left; and 0, or twice the generation in which the party arrived
+ *         last, plus 1.
  * ```
  */
 export class Barrier extends Region<"barrier"> {

@@ -178,6 +178,41 @@ export const BroadcastBase: abstract new (
  * A ring with one producer: the first agent that pushes. Every subscriber sees
  * every element that is pushed after it subscribed.
  *
+ * Ticks for whoever listens:
+ *
+ * ```ts
+ * import { Broadcast } from "@weft/sync";
+ *
+ * const ticks = Broadcast.create({ capacity: 64, slow: "drop" });
+ * using one = ticks.subscribe(); // in any agent: post ticks.handle
+ * using two = ticks.subscribe();
+ * ticks.tryPushInt(7);
+ * if (one.tryPopInt() !== 7 || two.tryPopInt() !== 7) throw new Error("lost");
+ * ```
+ *
+ * With "drop", the producer moves the cursor of a late subscriber before it
+ * overwrites the element which that subscriber would read next. The subscriber
+ * reads an element first, and then moves its cursor by an exchange. If the
+ * exchange fails, the element was overwritten, and the subscriber discards what
+ * it read. So with "drop" the words of elements are accessed atomically.
+ *
+ * Invariant: tail - capacity <= cursor <= tail for every seat that is taken.
+ * Progress: with "block", the `try` forms are wait-free; a push answers "full"
+ * if a subscriber is too late. With "drop" they are lock-free: they retry only
+ * because the other side moved the same cursor. `subscribe` and `leave` never
+ * wait. A terminated subscriber holds up the producer until `abandon(id)`; with
+ * "drop" it only costs the producer a look at each push. After a terminated
+ * producer was abandoned, a new one continues from the shared words. Wrap: positions have
+ * 31 bits and are compared by their difference. A subscriber mistakes one
+ * element for another only if it stands still inside a pop while exactly a
+ * multiple of 2^31 elements are pushed.
+ * Freed when: every operation of every agent has returned, `close` included,
+ * and none will begin. That it is closed and empty does not say so.
+ * Fairness: first in, first out, for each subscriber. C twin: `weft_broadcast`.
+ * Source: Thompson and others' Disruptor 2011, with seats that come and go.
+ *
+ * Its words in memory:
+ *
  * ```text
  * word 0    magic         Kind and layout version.
  * word 1    shape         bits 0-4   the logarithm of the capacity
@@ -202,38 +237,6 @@ export const BroadcastBase: abstract new (
  *           2; then the agent id of the subscriber, with bit 28 set while it
  *           joins, or 0; and how many elements it lost. The elements lie behind
  *           the seats: position `p` is in place `p mod capacity`.
- * ```
- *
- * With "drop", the producer moves the cursor of a late subscriber before it
- * overwrites the element which that subscriber would read next. The subscriber
- * reads an element first, and then moves its cursor by an exchange. If the
- * exchange fails, the element was overwritten, and the subscriber discards what
- * it read. So with "drop" the words of elements are accessed atomically.
- *
- * Invariant: tail - capacity <= cursor <= tail for every seat that is taken.
- * Progress: with "block", the `try` forms are wait-free; a push answers "full"
- * if a subscriber is too late. With "drop" they are lock-free: they retry only
- * because the other side moved the same cursor. `subscribe` and `leave` never
- * wait. A terminated subscriber holds up the producer until `abandon(id)`; with
- * "drop" it only costs the producer a look at each push. After a terminated
- * producer was abandoned, a new one continues from the shared words. Wrap: positions have
- * 31 bits and are compared by their difference. A subscriber mistakes one
- * element for another only if it stands still inside a pop while exactly a
- * multiple of 2^31 elements are pushed.
- * Freed when: every operation of every agent has returned, `close` included,
- * and none will begin. That it is closed and empty does not say so.
- * Fairness: first in, first out, for each subscriber. C twin: `weft_broadcast`.
- * Source: Thompson and others' Disruptor 2011, with seats that come and go.
- *
- * @example Ticks for whoever listens
- * ```ts
- * import { Broadcast } from "@weft/sync";
- *
- * const ticks = Broadcast.create({ capacity: 64, slow: "drop" });
- * using one = ticks.subscribe(); // in any agent: post ticks.handle
- * using two = ticks.subscribe();
- * ticks.tryPushInt(7);
- * if (one.tryPopInt() !== 7 || two.tryPopInt() !== 7) throw new Error("lost");
  * ```
  */
 export class Broadcast<E = number> extends BroadcastBase {

@@ -121,32 +121,19 @@ export const PendingCallBase: abstract new () => Disposer =
  * own for its request and its reply. So callers and servers may have several
  * calls under way at a time, and calls may be answered in any order.
  *
- * ```text
- * word 0   magic          Kind and layout version.
- * word 1   shape          bits 0-21   the most words of a request
- *                         bits 22-31  the number of slots, less 1
- * word 2   reply          The most bytes of a reply, a multiple of 4.
- * word 3   seal           Check word over the configuration.
- * word 4   closed         1 after `close`.
- * word 32  serve_epoch    Changes when sleeping servers must look again.
- *                         sleepers: servers
- * word 33  serve_waiters  bits 0-30  servers that sleep, or are about to
- *                         bit 31     one of them awaits, or did
- * word 34  look           The slot where a server written in C looks first.
- * word 64  slot_epoch     Changes when callers without a slot must look again.
- *                         sleepers: callers without a slot
- * word 65  slot_waiters   bits 0-30  callers that sleep there, or are about to
- *                         bit 31     one of them awaits, or did
- * word 66  pauses         How often callers shall pause for callers that look
- *                         for a slot in vain.
- * word 96  The slots, each at a multiple of 32 words. A slot has four words:
- *          `state`, the agent id of the caller, the length of the request and
- *          the length of the reply. The bytes of both follow. In `state`, bits
- *          0-27 are the id of the agent that the state names. Bits 28-30 are 0
- *          FREE, 1 CLAIMED by a caller, 2 POSTED, 3 SERVING, 4 DROPPED (a
- *          server has it, and the caller gave up), 5 REPLIED, 6 FAILED or 7
- *          LOST (its server died). Bit 31 says that the caller sleeps there.
- *          Bit 28 of the caller says that it died.
+ * A worker that adds:
+ *
+ * ```ts
+ * import { CallRing } from "@weft/sync";
+ *
+ * const ring = CallRing.create({ request: 8, reply: 8 }); // post ring.handle
+ * const served = ring.serveAsync((request) => // in a worker: ring.serve(…)
+ *   Float64Array.of(request.reduce((sum, byte) => sum + byte, 0))
+ * );
+ * const reply = await ring.callAsync(Uint8Array.of(1, 2, 3));
+ * if (new Float64Array(reply.buffer)[0] !== 6) throw new Error("wrong sum");
+ * ring.close();
+ * await served;
  * ```
  *
  * One exchange of its state hands a slot over. Only the agent that the state
@@ -173,18 +160,34 @@ export const PendingCallBase: abstract new () => Disposer =
  * C twin: `weft_call_ring`. Source: slots as in the message buffers of seL4 and
  * LRPC (Bershad and others 1990). States with an owner are our own design.
  *
- * @example A worker that adds
- * ```ts
- * import { CallRing } from "@weft/sync";
+ * Its words in memory:
  *
- * const ring = CallRing.create({ request: 8, reply: 8 }); // post ring.handle
- * const served = ring.serveAsync((request) => // in a worker: ring.serve(…)
- *   Float64Array.of(request.reduce((sum, byte) => sum + byte, 0))
- * );
- * const reply = await ring.callAsync(Uint8Array.of(1, 2, 3));
- * if (new Float64Array(reply.buffer)[0] !== 6) throw new Error("wrong sum");
- * ring.close();
- * await served;
+ * ```text
+ * word 0   magic          Kind and layout version.
+ * word 1   shape          bits 0-21   the most words of a request
+ *                         bits 22-31  the number of slots, less 1
+ * word 2   reply          The most bytes of a reply, a multiple of 4.
+ * word 3   seal           Check word over the configuration.
+ * word 4   closed         1 after `close`.
+ * word 32  serve_epoch    Changes when sleeping servers must look again.
+ *                         sleepers: servers
+ * word 33  serve_waiters  bits 0-30  servers that sleep, or are about to
+ *                         bit 31     one of them awaits, or did
+ * word 34  look           The slot where a server written in C looks first.
+ * word 64  slot_epoch     Changes when callers without a slot must look again.
+ *                         sleepers: callers without a slot
+ * word 65  slot_waiters   bits 0-30  callers that sleep there, or are about to
+ *                         bit 31     one of them awaits, or did
+ * word 66  pauses         How often callers shall pause for callers that look
+ *                         for a slot in vain.
+ * word 96  The slots, each at a multiple of 32 words. A slot has four words:
+ *          `state`, the agent id of the caller, the length of the request and
+ *          the length of the reply. The bytes of both follow. In `state`, bits
+ *          0-27 are the id of the agent that the state names. Bits 28-30 are 0
+ *          FREE, 1 CLAIMED by a caller, 2 POSTED, 3 SERVING, 4 DROPPED (a
+ *          server has it, and the caller gave up), 5 REPLIED, 6 FAILED or 7
+ *          LOST (its server died). Bit 31 says that the caller sleeps there.
+ *          Bit 28 of the caller says that it died.
  * ```
  */
 export class CallRing extends CallRingBase {

@@ -454,6 +454,48 @@ export const ChannelBase: abstract new <T>(
  * A bounded channel of values. If `send` accepts a value, `receive` returns an
  * equal one, as the channel's codec promises. Every other value is refused.
  *
+ * Requests:
+ *
+ * ```ts
+ * import { Channel } from "@weft/sync";
+ *
+ * interface Job {
+ *   id: number;
+ *   tags: string[];
+ * }
+ * const jobs = Channel.create<Job>({ capacity: 64 });
+ * // Post jobs.handle; there, Channel.from<Job>(handle).
+ * await jobs.sendAsync({ id: 7, tags: ["a", "ü"] });
+ * jobs.close();
+ * for await (const job of jobs) console.log(job.id); // 7
+ * ```
+ *
+ * Each operation has four forms: `x` blocks until it is done; `tryX` waits at
+ * most `timeout` ms, which is 0 unless given; `xAsync` and `tryXAsync` await
+ * instead of blocking.
+ *
+ * With `codec.binary`, `receiveInto` needs no new array for a message, and
+ * `reserve` and `peek` write and read it where it lies.
+ *
+ * Invariant: that of the queue or ring that carries the messages; of the head,
+ * only the counts of senders and receivers change.
+ * Progress: that of the queue or ring that carries the messages: see
+ * `MpmcQueue`, `SpscQueue`, `LockFreeQueue` and `RecordRing`. Without a
+ * `timeout` no `try` form waits, but it may answer "full" or "empty" while
+ * another agent is inside an operation. Terminating an agent in the middle of a
+ * `send` or `receive` may block the channel for ever if an `MpmcQueue` carries
+ * it, but never if an `SpscQueue` or a `LockFreeQueue` does. A terminated
+ * sender or receiver blocks a `RecordRing` until `abandon(id)`. Wrap: as in that queue or
+ * ring.
+ * Freed when: every operation of every agent has returned, `close` included,
+ * and none will begin. That it is closed and empty does not say so.
+ * Fairness: first in, first out.
+ * C twin: `weft_channel`. Its messages are bytes: UTF-8, an `int32_t`, a
+ * `double`, or a struct.
+ * Source: a codec over a queue of bytes, as Go's and Rust's channels are typed.
+ *
+ * Its words in memory:
+ *
  * ```text
  * word 0   magic         Kind and layout version.
  * word 1   codec         1 binary, 2 text, 3 json, 4 i32, 5 f64, 6 record, 7
@@ -488,45 +530,6 @@ export const ChannelBase: abstract new <T>(
  *          agent, or 0; the sequence of the last confirmed change of that
  *          agent; how many ends it has after its changes with an even sequence;
  *          and the same for an odd one.
- * ```
- *
- * Each operation has four forms: `x` blocks until it is done; `tryX` waits at
- * most `timeout` ms, which is 0 unless given; `xAsync` and `tryXAsync` await
- * instead of blocking.
- *
- * With `codec.binary`, `receiveInto` needs no new array for a message, and
- * `reserve` and `peek` write and read it where it lies.
- *
- * Invariant: that of the queue or ring that carries the messages; of the head,
- * only the counts of senders and receivers change.
- * Progress: that of the queue or ring that carries the messages: see
- * `MpmcQueue`, `SpscQueue`, `LockFreeQueue` and `RecordRing`. Without a
- * `timeout` no `try` form waits, but it may answer "full" or "empty" while
- * another agent is inside an operation. Terminating an agent in the middle of a
- * `send` or `receive` may block the channel for ever if an `MpmcQueue` carries
- * it, but never if an `SpscQueue` or a `LockFreeQueue` does. A terminated
- * sender or receiver blocks a `RecordRing` until `abandon(id)`. Wrap: as in that queue or
- * ring.
- * Freed when: every operation of every agent has returned, `close` included,
- * and none will begin. That it is closed and empty does not say so.
- * Fairness: first in, first out.
- * C twin: `weft_channel`. Its messages are bytes: UTF-8, an `int32_t`, a
- * `double`, or a struct.
- * Source: a codec over a queue of bytes, as Go's and Rust's channels are typed.
- *
- * @example Requests
- * ```ts
- * import { Channel } from "@weft/sync";
- *
- * interface Job {
- *   id: number;
- *   tags: string[];
- * }
- * const jobs = Channel.create<Job>({ capacity: 64 });
- * // Post jobs.handle; there, Channel.from<Job>(handle).
- * await jobs.sendAsync({ id: 7, tags: ["a", "ü"] });
- * jobs.close();
- * for await (const job of jobs) console.log(job.id); // 7
  * ```
  */
 export class Channel<T> extends ChannelBase<T> {

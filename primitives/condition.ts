@@ -89,18 +89,21 @@ export const PROBLEMS: WordsProblems = {
  * A condition variable: `wait` unlocks a mutex, sleeps until it is notified, and
  * locks the mutex again.
  *
- * ```text
- * word 0  turn  The number of the group that is called, modulo 2^32; the group
- *               after it gathers.
- * word 1  even  The state of the groups with an even number:
- *               bits 0-14   called: agents that may go on, but did not yet
- *               bits 15-29  waiting: agents that are not called yet
- *               bit 30      GATHERS: agents that wait belong to the group two
- *                           after the called one
- *               bit 31      bit 1 of the number of the called group, plus 1
- *               sleepers: agents of even groups
- * word 2  odd   The same for the groups with an odd number.
- *               sleepers: agents of odd groups
+ * Wait until it is full:
+ *
+ * ```ts
+ * import { Condition, Mutex } from "@weft/sync";
+ *
+ * const mutex = Mutex.create(); // post both handles to workers
+ * const filled = Condition.create();
+ * let full = false;
+ * setTimeout(() => {
+ *   using _lock = mutex.lock();
+ *   full = true;
+ *   filled.notifyAll();
+ * }, 1);
+ * using _lock = mutex.lock();
+ * while (!full) await filled.waitAsync(mutex);
  * ```
  *
  * An agent that waits joins the group that gathers. A `notify` calls agents of
@@ -150,20 +153,20 @@ export const PROBLEMS: WordsProblems = {
  * `pthread_cond_t` (Riegel 2016). The chain of wakes is that of "wait morphing",
  * without the requeue that Atomics lack.
  *
- * @example Wait until it is full
- * ```ts
- * import { Condition, Mutex } from "@weft/sync";
+ * Its words in memory:
  *
- * const mutex = Mutex.create(); // post both handles to workers
- * const filled = Condition.create();
- * let full = false;
- * setTimeout(() => {
- *   using _lock = mutex.lock();
- *   full = true;
- *   filled.notifyAll();
- * }, 1);
- * using _lock = mutex.lock();
- * while (!full) await filled.waitAsync(mutex);
+ * ```text
+ * word 0  turn  The number of the group that is called, modulo 2^32; the group
+ *               after it gathers.
+ * word 1  even  The state of the groups with an even number:
+ *               bits 0-14   called: agents that may go on, but did not yet
+ *               bits 15-29  waiting: agents that are not called yet
+ *               bit 30      GATHERS: agents that wait belong to the group two
+ *                           after the called one
+ *               bit 31      bit 1 of the number of the called group, plus 1
+ *               sleepers: agents of even groups
+ * word 2  odd   The same for the groups with an odd number.
+ *               sleepers: agents of odd groups
  * ```
  */
 export class Condition extends Region<"condition"> {

@@ -88,14 +88,17 @@ export interface NamedAgent {
  * second what it awaits, once it has called `join`. An agent that does not wait
  * pays nothing.
  *
- * ```text
- * word 0   magic   0x57544142
- * word 1   agents  How many rows there are, 1 to 255.
- * word 32  Rows of 32 words. A row has the id of its agent, or 0, or, while it
- *          is cleared, the id of the agent that clears it, times -1; a number
- *          that changes with each sleep; the word on which the agent blocks, or
- *          0; eight words that it awaits, or 0; the bytes of its name; and its
- *          name in UTF-8. Words are counted from the row.
+ * Two names:
+ *
+ * ```ts
+ * import { layout, Mutex } from "@weft/sync";
+ * import { AgentTable, deadlocks } from "@weft/sync/deadlocks";
+ *
+ * const shared = layout({ lock: Mutex, agents: [AgentTable, { agents: 4 }] });
+ * const { lock, agents } = shared.create();
+ * agents.join("main"); // and each worker joins by a name of its own
+ * using _lock = lock.lock();
+ * if (deadlocks(agents, { lock }).length > 0) throw new Error("not yet");
  * ```
  *
  * Invariant: only the agent that the first word of a row names changes what is
@@ -108,16 +111,16 @@ export interface NamedAgent {
  * row that it was about to clear.
  * C twin: `weft_agent_table`, in programs that define WEFT_NAMED_AGENTS.
  *
- * @example Two names
- * ```ts
- * import { layout, Mutex } from "@weft/sync";
- * import { AgentTable, deadlocks } from "@weft/sync/deadlocks";
+ * Its words in memory:
  *
- * const shared = layout({ lock: Mutex, agents: [AgentTable, { agents: 4 }] });
- * const { lock, agents } = shared.create();
- * agents.join("main"); // and each worker joins by a name of its own
- * using _lock = lock.lock();
- * if (deadlocks(agents, { lock }).length > 0) throw new Error("not yet");
+ * ```text
+ * word 0   magic   0x57544142
+ * word 1   agents  How many rows there are, 1 to 255.
+ * word 32  Rows of 32 words. A row has the id of its agent, or 0, or, while it
+ *          is cleared, the id of the agent that clears it, times -1; a number
+ *          that changes with each sleep; the word on which the agent blocks, or
+ *          0; eight words that it awaits, or 0; the bytes of its name; and its
+ *          name in UTF-8. Words are counted from the row.
  * ```
  */
 export class AgentTable extends Region<"agent_table"> {

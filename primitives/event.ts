@@ -91,14 +91,15 @@ export const PROBLEMS: WordsProblems = {
  * one waiter through for each `set`. Zeroed memory is an event with manual reset
  * that is not set.
  *
- * ```text
- * word 0  state  bit 0       AUTO: it resets automatically. Without AUTO:
- *                bit 1       SET
- *                bit 2       WAITING: somebody may sleep on this word
- *                bits 3-31   how often it was set, modulo 2^29. With AUTO:
- *                bits 1-15   signals: sets that no waiter has taken yet
- *                bits 16-30  waiters, 2^15 - 1 at most; more are not counted
- *                sleepers: agents that wait
+ * Start together:
+ *
+ * ```ts
+ * import { Event } from "@weft/sync";
+ *
+ * const start = Event.create(); // post start.handle to workers
+ * setTimeout(() => start.set(), 1);
+ * const inTime = await start.tryWaitAsync({ timeout: 5000 });
+ * if (!inTime) throw new Error("too late");
  * ```
  *
  * Every agent that waits when `set` is called is let through, even if `reset`
@@ -119,14 +120,16 @@ export const PROBLEMS: WordsProblems = {
  * C twin: `weft_event`. Source: the events of Windows; a counted signal for each
  * waiter, so that two sets in a row release two.
  *
- * @example Start together
- * ```ts
- * import { Event } from "@weft/sync";
+ * Its words in memory:
  *
- * const start = Event.create(); // post start.handle to workers
- * setTimeout(() => start.set(), 1);
- * const inTime = await start.tryWaitAsync({ timeout: 5000 });
- * if (!inTime) throw new Error("too late");
+ * ```text
+ * word 0  state  bit 0       AUTO: it resets automatically. Without AUTO:
+ *                bit 1       SET
+ *                bit 2       WAITING: somebody may sleep on this word
+ *                bits 3-31   how often it was set, modulo 2^29. With AUTO:
+ *                bits 1-15   signals: sets that no waiter has taken yet
+ *                bits 16-30  waiters, 2^15 - 1 at most; more are not counted
+ *                sleepers: agents that wait
  * ```
  */
 export class Event extends Region<"event"> {

@@ -123,7 +123,16 @@ export const PROBLEMS: WordsProblems = {
  * A map from keys to values. Any agent reads and writes it; a C program and
  * JavaScript find each other's keys.
  *
- * ```text
+ * Words that several workers count:
+ *
+ * ```ts
+ * import { codec, HashMap } from "@weft/sync";
+ *
+ * const count = { key: codec.text, value: codec.i32 };
+ * const words = HashMap.create({ ...count, capacity: 1000 });
+ * // Post words.handle; there, HashMap.from(handle, count).
+ * for (const word of ["to", "be", "or", "not", "to", "be"]) words.add(word, 1);
+ * if (words.get("be") !== 2) throw new Error("another count");
  * ```
  *
  * A reader takes no lock and writes nothing. A writer locks the bucket of the
@@ -156,15 +165,55 @@ export const PROBLEMS: WordsProblems = {
  * (David, Guerraoui and Trigonakis 2015); HalfSipHash (Aumasson and Bernstein
  * 2012).
  *
- * @example Words that several workers count
- * ```ts
- * import { codec, HashMap } from "@weft/sync";
+ * Its words in memory:
  *
- * const count = { key: codec.text, value: codec.i32 };
- * const words = HashMap.create({ ...count, capacity: 1000 });
- * // Post words.handle; there, HashMap.from(handle, count).
- * for (const word of ["to", "be", "or", "not", "to", "be"]) words.add(word, 1);
- * if (words.get("be") !== 2) throw new Error("another count");
+ * ```text
+ * word 0   magic        Kind and layout version.
+ * word 1   capacity     How many entries there are.
+ * word 2   sizes        bits 0-11   the most bytes of a key
+ *                       bits 12-27  the most bytes of a value
+ *                       bit 28      keys differ in length
+ *                       bit 29      values differ in length
+ *                       bit 30      it is a cache, which evicts entries
+ *                       bit 31      its entries expire
+ * word 3   seal         Check word over the configuration.
+ * word 4   codecs       bits 0-7   the codec of the keys, as in a channel
+ *                       bits 8-15  the codec of the values
+ * word 5   key_shape    A number that tells apart keys with different fields;
+ *                       or 0.
+ * word 6   value_shape  The same for values.
+ * word 7   seed_low     The lower half of the seed of the hash.
+ * word 8   seed_high    The upper half.
+ * word 9   ttl          For how many milliseconds a value counts at most; 0 if
+ *                       entries do not expire.
+ * word 16  hand         Entries that the hand of the clock has passed, modulo
+ *                       2^32; 0 in a map that is not a cache, as are the next
+ *                       two words.
+ * word 17  freed        Entries that were freed, modulo 2^32.
+ * word 18  full         `freed` + 1 before the last search that found no free
+ *                       entry.
+ * word 32  32 event counts, an epoch and a count of waiters each: agents wait
+ *          on that of the five highest bits of the hash of a key. Then a pair
+ *          of words for each of up to 256 values that agents are making, padded
+ *          to a multiple of 32 words: the id of the agent, or 0; and the hash
+ *          of the key, 1 for a hash of 0. Then a bit for each entry, 1 if the
+ *          entry is probably not free, padded to a multiple of 32 words. Then
+ *          the buckets, four words each: the two words of a mutex; `version`,
+ *          which changes after each step that readers must notice; and `head`,
+ *          the number of the first entry, counted from 1, or 0. Then the
+ *          entries. An entry has `link`: 0 while it is free; bit 31 and the id
+ *          of the agent that fills it; or bit 30 and the number of the next
+ *          entry, or 0. Then the hash of the key. Then, if a value may have
+ *          more than one word, `current`, which changes by 1 with each value:
+ *          its lowest bit is the number of the copy that counts, 0 or 1. Then,
+ *          in a cache, `used`: 1 if the entry was used since the hand passed
+ *          it, or 0. Then the key, and the value or its two copies. What may
+ *          differ in length begins with its length in bytes. If entries expire,
+ *          a value has two copies, and the last word of each is `expires`: the
+ *          time of day in milliseconds, modulo 2^32, from which on it counts no
+ *          longer. A cache has eight stripes behind its entries, each of 32
+ *          words, from a multiple of 32 words on: hits, misses and evictions,
+ *          each as two words of a stripe of a `striped_counter`.
  * ```
  */
 export class HashMap<K, V> extends Region<"hash_map"> {

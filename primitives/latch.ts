@@ -73,12 +73,15 @@ export const PROBLEMS: WordsProblems = {
  * A latch: `wait` returns when `countDown` has brought the count to 0. From then
  * on the latch stays open.
  *
- * ```text
- * word 0  magic  Kind and layout version.
- * word 1  seal   Check word over the configuration.
- * word 2  state  bit 0      WAITING: somebody may sleep on this word
- *                bits 1-30  the count, 2^30 - 1 to 0
- *                sleepers: agents that wait
+ * Wait until two parts are done:
+ *
+ * ```ts
+ * import { Latch } from "@weft/sync";
+ *
+ * const parts = Latch.create(2); // post parts.handle to workers
+ * parts.countDown();
+ * parts.countDown();
+ * if (!parts.tryWait(50)) throw new Error(`${parts.count} parts are missing`);
  * ```
  *
  * Invariant: an agent that sleeps on `state` fell asleep on a value with WAITING
@@ -94,14 +97,14 @@ export const PROBLEMS: WordsProblems = {
  * Fairness: all waiters are let through at once.
  * C twin: `weft_latch`. Source: Doug Lea's `CountDownLatch`.
  *
- * @example Wait until two parts are done
- * ```ts
- * import { Latch } from "@weft/sync";
+ * Its words in memory:
  *
- * const parts = Latch.create(2); // post parts.handle to workers
- * parts.countDown();
- * parts.countDown();
- * if (!parts.tryWait(50)) throw new Error(`${parts.count} parts are missing`);
+ * ```text
+ * word 0  magic  Kind and layout version.
+ * word 1  seal   Check word over the configuration.
+ * word 2  state  bit 0      WAITING: somebody may sleep on this word
+ *                bits 1-30  the count, 2^30 - 1 to 0
+ *                sleepers: agents that wait
  * ```
  */
 export class Latch extends Region<"latch"> {

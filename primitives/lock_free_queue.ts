@@ -117,33 +117,20 @@ export const WaitingLockFree: WaitingClass<
  * A bounded queue from many producers to many consumers that is truly
  * lock-free: wherever one agent stops or is terminated, the others continue.
  *
- * ```text
- * word 0    magic         Kind and layout version.
- * word 1    capacity      How many elements fit, a power of two.
- * word 2    element_size  Bytes of an element, a multiple of 4.
- * word 3    seal          Check word over the configuration.
- * word 4    shape         A number that tells apart records with different
- *                         fields; 0 if the elements are not records, or if
- *                         nobody knows.
- * word 32   tail          A ticket to push, at most the next one.
- * word 64   head          A ticket to pop, at most the next one.
- * word 96   free_tail     The same as `tail`, for the ring of free slots.
- * word 128  free_head     The same as `head`, for the ring of free slots.
- * word 160  pop_epoch     Changes when sleeping consumers must look again.
- *                         sleepers: consumers
- * word 161  pop_waiters   bits 0-30  consumers that sleep, or are about to
- *                         bit 31     one of them awaits, or did
- * word 192  push_epoch    Changes when sleeping producers must look again.
- *                         sleepers: producers
- * word 193  push_waiters  bits 0-30  producers that sleep, or are about to
- *                         bit 31     one of them awaits, or did
- * word 224  `n` entries of the queue, `n` entries of the ring of free slots,
- *           and `n - 1` slots of `element_size` bytes. `n` is twice `capacity`,
- *           but at least 16. The entry of ticket `t` is in place `t mod n`.
- *           With `n = 2^k` it holds, from bit 0 on, `k` bits for a slot, one
- *           bit FILLED, and the lap `t / n`. An entry that is not FILLED is
- *           free for the ticket of its lap if the slot bits are 0, and the end
- *           of a closed queue if they are 1.
+ * Where workers may be terminated:
+ *
+ * ```ts
+ * import { LockFreeQueue } from "@weft/sync";
+ *
+ * const N = 3;
+ * const jobs = LockFreeQueue.create({ capacity: 64 }); // post jobs.handle
+ * const send = async () => { // it waits for the loop below while it is full
+ *   for (let job = 0; job < N; job++) await jobs.pushIntAsync(job);
+ *   jobs.close();
+ * };
+ * const sent = send();
+ * for await (const job of jobs) console.log(job); // 0, 1, 2
+ * await sent;
  * ```
  *
  * An element lies in a slot, and an entry names that slot. Ticket t has entry t
@@ -186,19 +173,35 @@ export const WaitingLockFree: WaitingClass<
  * Unlike SCQ, this queue does not draw tickets by `add`: then it could not
  * answer "full" exactly, and would take twice as many atomic steps.
  *
- * @example Where workers may be terminated
- * ```ts
- * import { LockFreeQueue } from "@weft/sync";
+ * Its words in memory:
  *
- * const N = 3;
- * const jobs = LockFreeQueue.create({ capacity: 64 }); // post jobs.handle
- * const send = async () => { // it waits for the loop below while it is full
- *   for (let job = 0; job < N; job++) await jobs.pushIntAsync(job);
- *   jobs.close();
- * };
- * const sent = send();
- * for await (const job of jobs) console.log(job); // 0, 1, 2
- * await sent;
+ * ```text
+ * word 0    magic         Kind and layout version.
+ * word 1    capacity      How many elements fit, a power of two.
+ * word 2    element_size  Bytes of an element, a multiple of 4.
+ * word 3    seal          Check word over the configuration.
+ * word 4    shape         A number that tells apart records with different
+ *                         fields; 0 if the elements are not records, or if
+ *                         nobody knows.
+ * word 32   tail          A ticket to push, at most the next one.
+ * word 64   head          A ticket to pop, at most the next one.
+ * word 96   free_tail     The same as `tail`, for the ring of free slots.
+ * word 128  free_head     The same as `head`, for the ring of free slots.
+ * word 160  pop_epoch     Changes when sleeping consumers must look again.
+ *                         sleepers: consumers
+ * word 161  pop_waiters   bits 0-30  consumers that sleep, or are about to
+ *                         bit 31     one of them awaits, or did
+ * word 192  push_epoch    Changes when sleeping producers must look again.
+ *                         sleepers: producers
+ * word 193  push_waiters  bits 0-30  producers that sleep, or are about to
+ *                         bit 31     one of them awaits, or did
+ * word 224  `n` entries of the queue, `n` entries of the ring of free slots,
+ *           and `n - 1` slots of `element_size` bytes. `n` is twice `capacity`,
+ *           but at least 16. The entry of ticket `t` is in place `t mod n`.
+ *           With `n = 2^k` it holds, from bit 0 on, `k` bits for a slot, one
+ *           bit FILLED, and the lap `t / n`. An entry that is not FILLED is
+ *           free for the ticket of its lap if the slot bits are 0, and the end
+ *           of a closed queue if they are 1.
  * ```
  */
 export class LockFreeQueue<E = number> extends WaitingLockFree<E> {

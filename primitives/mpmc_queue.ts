@@ -500,6 +500,41 @@ export const WaitingMpmc: WaitingClass<"mpmc_queue"> = /* @__PURE__ */ waiting(
 /**
  * A bounded queue, many producers to many consumers.
  *
+ * Jobs for any number of workers:
+ *
+ * ```ts
+ * import { MpmcQueue } from "@weft/sync";
+ *
+ * const N = 3;
+ * const jobs = MpmcQueue.create({ capacity: 64 }); // post jobs.handle
+ * const send = async () => { // it waits for the loop below while it is full
+ *   for (let job = 0; job < N; job++) await jobs.pushIntAsync(job);
+ *   jobs.close();
+ * };
+ * const sent = send();
+ * for await (const job of jobs) console.log(job); // 0, 1, 2
+ * await sent;
+ * ```
+ *
+ * Invariant: between "free" and "filled", a slot belongs to one agent: the one
+ * that moved `tail` (or `head`) past its ticket.
+ * Progress: the `try` forms, `reserve` and `peek` never wait, but they are not
+ * lock-free. An agent claims a slot first and publishes it later. Meanwhile
+ * nobody can take the elements behind that slot, and the queue may answer
+ * "empty" (or "full"). An agent that is terminated between these two steps
+ * blocks the queue for ever: where agents may be terminated at any time, use
+ * `LockFreeQueue`. An operation that waits throws `DamagedError` once it found
+ * the same slot claimed twice, a second apart. Tickets wrap after 2^31 elements. This does harm only if an
+ * agent stands still between two steps while exactly a multiple of 2^31
+ * elements pass.
+ * Freed when: every operation of every agent has returned, `close` included,
+ * and none will begin. That it is closed and empty does not say so.
+ * Fairness: first in, first out, in the order of claiming.
+ * C twin: `weft_mpmc_queue`. Source: Vyukov's bounded MPMC queue; sleeping by
+ * event counts (Reed and Kanodia 1979).
+ *
+ * Its words in memory:
+ *
  * ```text
  * word 0    magic         Kind and layout version.
  * word 1    capacity      How many elements fit, a power of two.
@@ -529,38 +564,6 @@ export const WaitingMpmc: WaitingClass<"mpmc_queue"> = /* @__PURE__ */ waiting(
  *           element, padded to a multiple of 8 bytes. The slot of ticket `t` is
  *           in place `t mod capacity`. Its `turn` is `2t` while it is free for
  *           that push, and `2t + 1` while it is filled for that pop.
- * ```
- *
- * Invariant: between "free" and "filled", a slot belongs to one agent: the one
- * that moved `tail` (or `head`) past its ticket.
- * Progress: the `try` forms, `reserve` and `peek` never wait, but they are not
- * lock-free. An agent claims a slot first and publishes it later. Meanwhile
- * nobody can take the elements behind that slot, and the queue may answer
- * "empty" (or "full"). An agent that is terminated between these two steps
- * blocks the queue for ever: where agents may be terminated at any time, use
- * `LockFreeQueue`. An operation that waits throws `DamagedError` once it found
- * the same slot claimed twice, a second apart. Tickets wrap after 2^31 elements. This does harm only if an
- * agent stands still between two steps while exactly a multiple of 2^31
- * elements pass.
- * Freed when: every operation of every agent has returned, `close` included,
- * and none will begin. That it is closed and empty does not say so.
- * Fairness: first in, first out, in the order of claiming.
- * C twin: `weft_mpmc_queue`. Source: Vyukov's bounded MPMC queue; sleeping by
- * event counts (Reed and Kanodia 1979).
- *
- * @example Jobs for any number of workers
- * ```ts
- * import { MpmcQueue } from "@weft/sync";
- *
- * const N = 3;
- * const jobs = MpmcQueue.create({ capacity: 64 }); // post jobs.handle
- * const send = async () => { // it waits for the loop below while it is full
- *   for (let job = 0; job < N; job++) await jobs.pushIntAsync(job);
- *   jobs.close();
- * };
- * const sent = send();
- * for await (const job of jobs) console.log(job); // 0, 1, 2
- * await sent;
  * ```
  */
 export class MpmcQueue<E = number> extends WaitingMpmc<E> {

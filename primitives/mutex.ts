@@ -158,16 +158,18 @@ export function tellOfLock(
 /**
  * A lock that one agent holds at a time; the others sleep until it is free.
  *
- * ```text
- * word 0  state     bits 0-27  the owner's agent id, or 0
- *                   bit 28     ABANDONED: free, because the dead owner was
- *                              recovered
- *                   bit 29     HANDOFF: it is kept for a woken sleeper; with an
- *                              owner, offered to one
- *                   bit 30     CONTENDED: somebody may sleep on this word
- *                   sleepers: agents that lock
- * word 1  starving  1 while there is a sleeper that newcomers passed for a
- *                   millisecond.
+ * A section that one agent enters at a time:
+ *
+ * ```ts
+ * import { Mutex } from "@weft/sync";
+ *
+ * const mutex = Mutex.create(); // post mutex.handle to workers
+ * const total = new Float64Array(new SharedArrayBuffer(8));
+ * {
+ *   using _lock = mutex.lock();
+ *   total[0]! += 0.5;
+ * }
+ * mutex.run(() => total[0]! += 0.5); // the same, without `using`
  * ```
  *
  * Invariant: an agent that sleeps on `state` fell asleep on a value with
@@ -184,17 +186,18 @@ export function tellOfLock(
  * C twin: `weft_mutex`. Source: Drepper, "Futexes are tricky", mutex 3; the
  * hand-off after a millisecond comes from Go's `sync.Mutex`.
  *
- * @example A section that one agent enters at a time
- * ```ts
- * import { Mutex } from "@weft/sync";
+ * Its words in memory:
  *
- * const mutex = Mutex.create(); // post mutex.handle to workers
- * const total = new Float64Array(new SharedArrayBuffer(8));
- * {
- *   using _lock = mutex.lock();
- *   total[0]! += 0.5;
- * }
- * mutex.run(() => total[0]! += 0.5); // the same, without `using`
+ * ```text
+ * word 0  state     bits 0-27  the owner's agent id, or 0
+ *                   bit 28     ABANDONED: free, because the dead owner was
+ *                              recovered
+ *                   bit 29     HANDOFF: it is kept for a woken sleeper; with an
+ *                              owner, offered to one
+ *                   bit 30     CONTENDED: somebody may sleep on this word
+ *                   sleepers: agents that lock
+ * word 1  starving  1 while there is a sleeper that newcomers passed for a
+ *                   millisecond.
  * ```
  */
 export class Mutex extends Region<"mutex"> {

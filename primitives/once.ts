@@ -81,11 +81,15 @@ export const PROBLEMS: WordsProblems = {
  * Runs a function once: the first agent runs it, and the others wait until it is
  * done. If it throws, the next agent tries.
  *
- * ```text
- * word 0  state  bits 0-27  the id of the agent that runs the function, or 0
- *                bit 28     DONE
- *                bit 30     WAITING: somebody may sleep on this word
- *                sleepers: agents that wait for the result
+ * A table that is built once:
+ *
+ * ```ts
+ * import { Once } from "@weft/sync";
+ *
+ * const once = Once.create(); // post once.handle to workers
+ * const table = new Float64Array(new SharedArrayBuffer(8 * 256));
+ * once.run(() => table.forEach((_, i) => table[i] = Math.sqrt(i)));
+ * if (!once.done || table[4] !== 2) throw new Error("not built");
  * ```
  *
  * Invariant: an agent that sleeps on `state` fell asleep on a value with WAITING
@@ -102,14 +106,13 @@ export const PROBLEMS: WordsProblems = {
  * C twin: `weft_once`. Source: `pthread_once`; the retry is that of C++'s
  * `std::call_once`.
  *
- * @example A table that is built once
- * ```ts
- * import { Once } from "@weft/sync";
+ * Its words in memory:
  *
- * const once = Once.create(); // post once.handle to workers
- * const table = new Float64Array(new SharedArrayBuffer(8 * 256));
- * once.run(() => table.forEach((_, i) => table[i] = Math.sqrt(i)));
- * if (!once.done || table[4] !== 2) throw new Error("not built");
+ * ```text
+ * word 0  state  bits 0-27  the id of the agent that runs the function, or 0
+ *                bit 28     DONE
+ *                bit 30     WAITING: somebody may sleep on this word
+ *                sleepers: agents that wait for the result
  * ```
  */
 export class Once extends Region<"once"> {

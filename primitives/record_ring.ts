@@ -89,6 +89,47 @@ export const RecordRingBase: abstract new (
  * A bounded ring of byte records of any length, 0 included, from many producers
  * to one consumer.
  *
+ * Log lines from any number of workers:
+ *
+ * ```ts
+ * import { RecordRing } from "@weft/sync";
+ *
+ * const log = RecordRing.create({ capacity: 65536 }); // post log.handle
+ * log.tryPush(new TextEncoder().encode("hello"));
+ * const line = log.tryPop();
+ * if (new TextDecoder().decode(line) !== "hello") throw new Error("lost");
+ * ```
+ *
+ * A record lies in one piece. If it does not fit before the end of the ring, a
+ * SKIPPED record fills the rest. So a record has at most `maxLength` bytes: an
+ * empty ring has room for that many at every position.
+ *
+ * Invariant: the bytes from `head` to `tail` are whole records with their
+ * heads.
+ * Progress: the `try` forms never wait, but they are not lock-free. A producer
+ * holds the claim for a few steps, from its look at `tail` until it has moved
+ * `tail`. Another producer that finds the claim taken spins for a microsecond,
+ * and then answers "full". The consumer never needs the claim. With
+ * `manyConsumers`, one of them reads at a time, and another one that finds it
+ * reading answers "empty" in the same way. A record that is
+ * reserved and not yet committed holds back the records behind it, and `tryPop`
+ * answers "empty". With `singleProducer`, every operation is wait-free, and a
+ * record becomes visible when it is committed. An agent that is terminated
+ * while it has the claim, or between `reserve` and `commit`, holds up the
+ * others until `abandon(id)` skips its record. Terminated at any other step, it
+ * does no harm. With `singleProducer` there is nothing to abandon. Wrap:
+ * positions have 32 bits and are compared by their difference. Only one agent
+ * at a time moves each, so none is mistaken for an older one.
+ * Freed when: every operation of every agent has returned, `close` included,
+ * and none will begin. That it is closed and empty does not say so.
+ * Fairness: first in, first out, in the order of reserving.
+ * C twin: `weft_record_ring`.
+ * Source: records with skip marks are from Agrona's ring buffers. The claim has
+ * an owner, instead of an addition to `tail`, so that a claim can be abandoned;
+ * this is our own design.
+ *
+ * Its words in memory:
+ *
  * ```text
  * word 0    magic         Kind and layout version.
  * word 1    capacity      Bytes, a power of two.
@@ -132,44 +173,6 @@ export const RecordRingBase: abstract new (
  *           its length times 4 plus its state: 1 RESERVED, 2 COMMITTED or 3
  *           SKIPPED. The second is the id of the agent that reserved it. Its
  *           bytes follow, padded to a multiple of 8.
- * ```
- *
- * A record lies in one piece. If it does not fit before the end of the ring, a
- * SKIPPED record fills the rest. So a record has at most `maxLength` bytes: an
- * empty ring has room for that many at every position.
- *
- * Invariant: the bytes from `head` to `tail` are whole records with their
- * heads.
- * Progress: the `try` forms never wait, but they are not lock-free. A producer
- * holds the claim for a few steps, from its look at `tail` until it has moved
- * `tail`. Another producer that finds the claim taken spins for a microsecond,
- * and then answers "full". The consumer never needs the claim. With
- * `manyConsumers`, one of them reads at a time, and another one that finds it
- * reading answers "empty" in the same way. A record that is
- * reserved and not yet committed holds back the records behind it, and `tryPop`
- * answers "empty". With `singleProducer`, every operation is wait-free, and a
- * record becomes visible when it is committed. An agent that is terminated
- * while it has the claim, or between `reserve` and `commit`, holds up the
- * others until `abandon(id)` skips its record. Terminated at any other step, it
- * does no harm. With `singleProducer` there is nothing to abandon. Wrap:
- * positions have 32 bits and are compared by their difference. Only one agent
- * at a time moves each, so none is mistaken for an older one.
- * Freed when: every operation of every agent has returned, `close` included,
- * and none will begin. That it is closed and empty does not say so.
- * Fairness: first in, first out, in the order of reserving.
- * C twin: `weft_record_ring`.
- * Source: records with skip marks are from Agrona's ring buffers. The claim has
- * an owner, instead of an addition to `tail`, so that a claim can be abandoned;
- * this is our own design.
- *
- * @example Log lines from any number of workers
- * ```ts
- * import { RecordRing } from "@weft/sync";
- *
- * const log = RecordRing.create({ capacity: 65536 }); // post log.handle
- * log.tryPush(new TextEncoder().encode("hello"));
- * const line = log.tryPop();
- * if (new TextDecoder().decode(line) !== "hello") throw new Error("lost");
  * ```
  */
 export class RecordRing extends RecordRingBase {

@@ -216,6 +216,52 @@ export const PROBLEMS: WordsProblems = {
 /**
  * A lock that any number of agents hold for reading, or one for writing.
  *
+ * Many read, one writes:
+ *
+ * ```ts
+ * import { RwLock } from "@weft/sync";
+ *
+ * const lock = RwLock.create(); // post lock.handle to workers
+ * const total = new Float64Array(new SharedArrayBuffer(8));
+ * {
+ *   using _guard = lock.write();
+ *   total[0]! += 0.5;
+ * }
+ * const seen = lock.reading(() => total[0]);
+ * if (seen !== 0.5) throw new Error("not written");
+ * ```
+ *
+ * An agent that wants to read while a writer holds the lock, or waits for it, is
+ * pending. When the writer unlocks, it lets all pending agents in, before the
+ * next writer. So a writer waits for the agents that read when it comes, and a
+ * reader waits for one writer. If a writer in line has waited for a millisecond,
+ * the writers pass the lock on: then a reader waits for eight writers at most.
+ *
+ * Invariant: only the owner of `writer` changes WRITING, WANTED and the phase.
+ * Agents are pending only while WRITING or WANTED is set. A pending agent that
+ * finds another phase is counted as reading. If WANTED is set and `writer` names
+ * nobody, then `writer` is kept for a woken writer, or an agent that found it
+ * free is about to let readers in.
+ * Progress: `tryRead()`, `unlockRead` and `tryWrite()` are lock-free. Locking
+ * with a timeout, or without `try`, waits. `abandon(id)` ends the writing, or
+ * the waiting, of a terminated writer. Readers leave no name: a reader that is
+ * terminated while it reads, or waits to read, keeps writers out for ever. With
+ * `tracked`, each agent notes in a row that it reads, and `abandon(id)` ends
+ * exactly that. Then no reader changes `state`, and a writer looks at all rows.
+ * So `tryRead()` and `tryWrite()` may both fail where they meet.
+ * Freed when: every operation of every agent has returned, `unlock` included,
+ * and none will begin. A writer lets readers in before its last step. But an
+ * agent that writes after others read, and unlocks, need not know that their
+ * `unlockRead` has returned, unless the lock is tracked.
+ * Fairness: phase-fair, with up to eight writers in a phase; neither side can
+ * keep the other out. Among writers, as {@linkcode Mutex} says. An agent must
+ * not read twice at once: between the two, a writer may wait for the first. At
+ * most 8191 agents read or wait to.
+ * C twin: `weft_rw_lock`. Source: Brandenburg and Anderson 2010, phase-fair
+ * locks, here in one word, in which both sides can stop waiting.
+ *
+ * Its words in memory:
+ *
  * ```text
  * word 0  state            bits 0-12   agents that read, unless they are
  *                                      tracked
@@ -254,49 +300,6 @@ export const PROBLEMS: WordsProblems = {
  *         bits 10-19: how often it waits to read; bits 20-31: the gate's bits
  *         1-12 when it began to wait. A row's agent reads, too, if it waits and
  *         the gate has moved since.
- * ```
- *
- * An agent that wants to read while a writer holds the lock, or waits for it, is
- * pending. When the writer unlocks, it lets all pending agents in, before the
- * next writer. So a writer waits for the agents that read when it comes, and a
- * reader waits for one writer. If a writer in line has waited for a millisecond,
- * the writers pass the lock on: then a reader waits for eight writers at most.
- *
- * Invariant: only the owner of `writer` changes WRITING, WANTED and the phase.
- * Agents are pending only while WRITING or WANTED is set. A pending agent that
- * finds another phase is counted as reading. If WANTED is set and `writer` names
- * nobody, then `writer` is kept for a woken writer, or an agent that found it
- * free is about to let readers in.
- * Progress: `tryRead()`, `unlockRead` and `tryWrite()` are lock-free. Locking
- * with a timeout, or without `try`, waits. `abandon(id)` ends the writing, or
- * the waiting, of a terminated writer. Readers leave no name: a reader that is
- * terminated while it reads, or waits to read, keeps writers out for ever. With
- * `tracked`, each agent notes in a row that it reads, and `abandon(id)` ends
- * exactly that. Then no reader changes `state`, and a writer looks at all rows.
- * So `tryRead()` and `tryWrite()` may both fail where they meet.
- * Freed when: every operation of every agent has returned, `unlock` included,
- * and none will begin. A writer lets readers in before its last step. But an
- * agent that writes after others read, and unlocks, need not know that their
- * `unlockRead` has returned, unless the lock is tracked.
- * Fairness: phase-fair, with up to eight writers in a phase; neither side can
- * keep the other out. Among writers, as {@linkcode Mutex} says. An agent must
- * not read twice at once: between the two, a writer may wait for the first. At
- * most 8191 agents read or wait to.
- * C twin: `weft_rw_lock`. Source: Brandenburg and Anderson 2010, phase-fair
- * locks, here in one word, in which both sides can stop waiting.
- *
- * @example Many read, one writes
- * ```ts
- * import { RwLock } from "@weft/sync";
- *
- * const lock = RwLock.create(); // post lock.handle to workers
- * const total = new Float64Array(new SharedArrayBuffer(8));
- * {
- *   using _guard = lock.write();
- *   total[0]! += 0.5;
- * }
- * const seen = lock.reading(() => total[0]);
- * if (seen !== 0.5) throw new Error("not written");
  * ```
  */
 export class RwLock extends Region<"rw_lock"> {

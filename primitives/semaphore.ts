@@ -166,6 +166,38 @@ export const PROBLEMS: WordsProblems = {
  * A counting semaphore: `acquire(n)` takes `n` permits at once and sleeps while
  * there are fewer; `release(n)` returns permits, and any agent may call it.
  *
+ * At most two agents in a section:
+ *
+ * ```ts
+ * import { Semaphore } from "@weft/sync";
+ *
+ * const semaphore = Semaphore.create(2); // post semaphore.handle to workers
+ * semaphore.run(() => console.log("at most two agents are here"));
+ * if (!semaphore.tryAcquire(1, 50)) throw new Error("no permit within 50 ms");
+ * semaphore.release();
+ * ```
+ *
+ * A waiter that was passed too often claims: it takes its permits in advance, as
+ * a debt that the next releases pay. A later agent finds no permits and waits
+ * behind it.
+ *
+ * Invariant: a sleeper is counted in `waiters`, and in `bulk` if it wants several
+ * permits. Both may be too high (an agent was terminated), but never too low. If
+ * agents are not tracked, a sleeper fell asleep on a state that says so; an agent
+ * that clears this wakes all.
+ * Progress: `tryAcquire()`, `drain` and `release` are lock-free. `acquire`, its async
+ * form, and both with a timeout wait. An agent that is terminated while it waits
+ * holds up no other, unless it was the claimant: then its claim is lost until
+ * `abandon(id)`. If it waited for several permits, later releases wake all. With `tracked`, each agent notes in a row what it holds,
+ * so that `abandon(id)` returns exactly that.
+ * Fairness: a newcomer may pass sleepers, but not the claimant. A waiter claims
+ * once others passed it 8 times; agents that waited before it do not count.
+ * Freed when: no agent waits, and none will begin an operation. The agent that
+ * released may still be in `release`, unless agents are tracked.
+ * C twin: `weft_semaphore`. Source: Dijkstra, EWD 74; giving as musl's `sem_post`.
+ *
+ * Its words in memory:
+ *
  * ```text
  * word 0  magic     Kind and layout version.
  * word 1  tracked   How many agents note what they hold, up to 255; 0 if none
@@ -191,35 +223,6 @@ export const PROBLEMS: WordsProblems = {
  *         the id of its agent, or 0; the sequence of the last confirmed change
  *         of that agent; what it holds after its changes with an even sequence;
  *         and the same for an odd one.
- * ```
- *
- * A waiter that was passed too often claims: it takes its permits in advance, as
- * a debt that the next releases pay. A later agent finds no permits and waits
- * behind it.
- *
- * Invariant: a sleeper is counted in `waiters`, and in `bulk` if it wants several
- * permits. Both may be too high (an agent was terminated), but never too low. If
- * agents are not tracked, a sleeper fell asleep on a state that says so; an agent
- * that clears this wakes all.
- * Progress: `tryAcquire()`, `drain` and `release` are lock-free. `acquire`, its async
- * form, and both with a timeout wait. An agent that is terminated while it waits
- * holds up no other, unless it was the claimant: then its claim is lost until
- * `abandon(id)`. If it waited for several permits, later releases wake all. With `tracked`, each agent notes in a row what it holds,
- * so that `abandon(id)` returns exactly that.
- * Fairness: a newcomer may pass sleepers, but not the claimant. A waiter claims
- * once others passed it 8 times; agents that waited before it do not count.
- * Freed when: no agent waits, and none will begin an operation. The agent that
- * released may still be in `release`, unless agents are tracked.
- * C twin: `weft_semaphore`. Source: Dijkstra, EWD 74; giving as musl's `sem_post`.
- *
- * @example At most two agents in a section
- * ```ts
- * import { Semaphore } from "@weft/sync";
- *
- * const semaphore = Semaphore.create(2); // post semaphore.handle to workers
- * semaphore.run(() => console.log("at most two agents are here"));
- * if (!semaphore.tryAcquire(1, 50)) throw new Error("no permit within 50 ms");
- * semaphore.release();
  * ```
  */
 export class Semaphore extends Region<"semaphore"> {

@@ -89,7 +89,15 @@ export const PROBLEMS: WordsProblems = {
  *
  * Agents add shapes, and never remove them. At most 64 shapes fit.
  *
- * ```text
+ * A shape that all agents know:
+ *
+ * ```ts
+ * import { ShapeTable } from "@weft/sync";
+ *
+ * const table = ShapeTable.create(); // post table.handle to workers
+ * const text = Uint8Array.of(2, 0x41, 0x78, 0x41, 0x79); // the names x and y
+ * const number = table.add(text);
+ * if (table.add(text) !== number) throw new Error("another number");
  * ```
  *
  * Invariant: a slot that is published never changes again, nor does its text.
@@ -100,14 +108,18 @@ export const PROBLEMS: WordsProblems = {
  * C twin: `weft_shape_table`. Source: the hidden classes of Self; a hash table
  * with open addressing that only grows.
  *
- * @example A shape that all agents know
- * ```ts
- * import { ShapeTable } from "@weft/sync";
+ * Its words in memory:
  *
- * const table = ShapeTable.create(); // post table.handle to workers
- * const text = Uint8Array.of(2, 0x41, 0x78, 0x41, 0x79); // the names x and y
- * const number = table.add(text);
- * if (table.add(text) !== number) throw new Error("another number");
+ * ```text
+ * word 0  magic  Kind and layout version.
+ * word 1  bytes  Bytes for the texts of all shapes, a multiple of 4.
+ * word 2  seal   Check word over the configuration.
+ * word 3  used   Bytes of text that agents have claimed. It may be more than
+ *                there are.
+ * word 4  64 slots of two words, and then the text. A slot has `state`: 0 while
+ *         it is free, 1 while an agent adds a shape, and then the hash of the
+ *         shape's text, with bit 1 set; and `place`: bits 0-10: the bytes of
+ *         the shape's text; bits 11-31: where it begins in the text, in words.
  * ```
  */
 export class ShapeTable extends Region<"shape_table"> {

@@ -82,16 +82,15 @@ export const PROBLEMS: WordsProblems = {
  * An allocator of blocks of one size. Any agent allocates, and any agent may
  * free a block that another agent allocated.
  *
- * ```text
- * word 0   magic       Kind and layout version.
- * word 1   capacity    How many blocks there are.
- * word 2   block_size  Bytes of a block, a multiple of 4.
- * word 3   seal        Check word over the configuration.
- * word 32  A bit for each block, 1 if the block is probably not free. Then an
- *          owner for each block: 0 while it is free, or the id of the agent
- *          that allocated it, with bit 28 set while it lies in the cache of
- *          that agent. Then the blocks. Each of the three begins at a multiple
- *          of 32 words.
+ * A message that is handed on without a copy:
+ *
+ * ```ts
+ * import { SlabPool } from "@weft/sync";
+ *
+ * const pool = SlabPool.create({ capacity: 64, blockSize: 256 });
+ * const at = pool.allocate(); // -1 if there is none
+ * pool.bytes[at] = 7; // push `at` into a queue; the agent that pops it frees it
+ * pool.free(at);
  * ```
  *
  * The bitmap, the owners and the blocks each begin at a multiple of 32 words.
@@ -117,14 +116,18 @@ export const PROBLEMS: WordsProblems = {
  * Source: bitmap and per-agent magazines (Bonwick and Adams 2001); owners
  * instead of a free list, own design.
  *
- * @example A message that is handed on without a copy
- * ```ts
- * import { SlabPool } from "@weft/sync";
+ * Its words in memory:
  *
- * const pool = SlabPool.create({ capacity: 64, blockSize: 256 });
- * const at = pool.allocate(); // -1 if there is none
- * pool.bytes[at] = 7; // push `at` into a queue; the agent that pops it frees it
- * pool.free(at);
+ * ```text
+ * word 0   magic       Kind and layout version.
+ * word 1   capacity    How many blocks there are.
+ * word 2   block_size  Bytes of a block, a multiple of 4.
+ * word 3   seal        Check word over the configuration.
+ * word 32  A bit for each block, 1 if the block is probably not free. Then an
+ *          owner for each block: 0 while it is free, or the id of the agent
+ *          that allocated it, with bit 28 set while it lies in the cache of
+ *          that agent. Then the blocks. Each of the three begins at a multiple
+ *          of 32 words.
  * ```
  */
 export class SlabPool extends Region<"slab_pool"> {

@@ -101,23 +101,16 @@ export const PROBLEMS: WordsProblems = {
  * read it. The writer never waits for a reader, and no reader ever sees parts of
  * two values.
  *
- * ```text
- * word 0   magic          Kind and layout version.
- * word 1   size           Bytes of the value, a multiple of 4.
- * word 2   single_reader  1 if there is one reader.
- * word 3   seal           Check word over the configuration.
- * word 32  state          How many values were written. With `single_reader`:
- *                         bits 0-1   the middle copy
- *                         bits 2-3   the reader's copy
- *                         bit 4      NEW: the middle copy is newer than the
- *                                    reader's
- *                         bits 5-31  how many values were written, modulo 2^27
- * word 33  writer         The agent that writes, from its first value on, or 0.
- * word 34  reader         With `single_reader`, the agent that reads, from its
- *                         first look on, or 0.
- * word 64  Copies of the value, each padded to a multiple of 128 bytes. Without
- *          `single_reader` there are two: value number `v` lies in copy `v mod
- *          2`. With it there are three, and `state` names them.
+ * The latest position, for every agent that draws it:
+ *
+ * ```ts
+ * import { Snapshot } from "@weft/sync";
+ *
+ * const position = Snapshot.create({ size: 16 }); // post position.handle
+ * position.write(Float64Array.of(1.5, -2));
+ * const seen = new Float64Array(2);
+ * position.read(seen);
+ * if (seen[1] !== -2) throw new Error("torn");
  * ```
  *
  * With many readers, value number v lies in copy v mod 2, and the writer writes
@@ -145,15 +138,25 @@ export const PROBLEMS: WordsProblems = {
  * Source: sequence lock, Lamport 1977, with a second copy in the manner of
  * Simpson 1990; triple buffer, own measurements.
  *
- * @example The latest position, for every agent that draws it
- * ```ts
- * import { Snapshot } from "@weft/sync";
+ * Its words in memory:
  *
- * const position = Snapshot.create({ size: 16 }); // post position.handle
- * position.write(Float64Array.of(1.5, -2));
- * const seen = new Float64Array(2);
- * position.read(seen);
- * if (seen[1] !== -2) throw new Error("torn");
+ * ```text
+ * word 0   magic          Kind and layout version.
+ * word 1   size           Bytes of the value, a multiple of 4.
+ * word 2   single_reader  1 if there is one reader.
+ * word 3   seal           Check word over the configuration.
+ * word 32  state          How many values were written. With `single_reader`:
+ *                         bits 0-1   the middle copy
+ *                         bits 2-3   the reader's copy
+ *                         bit 4      NEW: the middle copy is newer than the
+ *                                    reader's
+ *                         bits 5-31  how many values were written, modulo 2^27
+ * word 33  writer         The agent that writes, from its first value on, or 0.
+ * word 34  reader         With `single_reader`, the agent that reads, from its
+ *                         first look on, or 0.
+ * word 64  Copies of the value, each padded to a multiple of 128 bytes. Without
+ *          `single_reader` there are two: value number `v` lies in copy `v mod
+ *          2`. With it there are three, and `state` names them.
  * ```
  */
 export class Snapshot extends Region<"snapshot"> {

@@ -591,6 +591,37 @@ export const WaitingSpsc: WaitingClass<
  * A bounded queue from one producer to one consumer. It is the fastest queue of
  * this library.
  *
+ * From one agent to another:
+ *
+ * ```ts
+ * import { SpscQueue } from "@weft/sync";
+ *
+ * const queue = SpscQueue.create({ capacity: 64 }); // post queue.handle
+ * queue.tryPushInt(7);
+ * if (queue.tryPopInt() !== 7) throw new Error("lost");
+ * ```
+ *
+ * Only the producer moves `tail` and only the consumer moves `head`, so each
+ * reads its own index by a plain read. Beside its own index, each keeps the
+ * value of the other's index that it saw last. It reads the other's index again
+ * only when the kept value says "full" or "empty".
+ *
+ * Invariant: head <= tail <= head + capacity, modulo 2^30 elements.
+ * Progress: every operation is wait-free, except the blocking and async forms.
+ * If an agent is terminated at any step, everything it published stays
+ * readable, and after `abandon(id)` a successor continues from the shared
+ * words. Indices wrap after 2^30 elements; this is harmless, because only one
+ * side writes each index. The queue is linearizable, and so are the answers
+ * "empty" and "full". A batch sees only the elements, or the room, that were
+ * there when it began.
+ * Freed when: every operation of every agent has returned, `close` included,
+ * and none will begin. That it is closed and empty does not say so.
+ * Fairness: first in, first out. C twin: `weft_spsc_queue`.
+ * Source: Lamport 1977; cached indices, Rigtorp's SPSCQueue; batches and one
+ * exchange per publication, from our own measurements.
+ *
+ * Its words in memory:
+ *
  * ```text
  * word 0   magic         Kind and layout version.
  * word 1   capacity      How many elements fit, a power of two.
@@ -623,34 +654,6 @@ export const WaitingSpsc: WaitingClass<
  *                        sleepers: agents that wait at several ends
  * word 96  `capacity` elements of `element_size` bytes. Index `i` lies in place
  *          `i mod capacity`.
- * ```
- *
- * Only the producer moves `tail` and only the consumer moves `head`, so each
- * reads its own index by a plain read. Beside its own index, each keeps the
- * value of the other's index that it saw last. It reads the other's index again
- * only when the kept value says "full" or "empty".
- *
- * Invariant: head <= tail <= head + capacity, modulo 2^30 elements.
- * Progress: every operation is wait-free, except the blocking and async forms.
- * If an agent is terminated at any step, everything it published stays
- * readable, and after `abandon(id)` a successor continues from the shared
- * words. Indices wrap after 2^30 elements; this is harmless, because only one
- * side writes each index. The queue is linearizable, and so are the answers
- * "empty" and "full". A batch sees only the elements, or the room, that were
- * there when it began.
- * Freed when: every operation of every agent has returned, `close` included,
- * and none will begin. That it is closed and empty does not say so.
- * Fairness: first in, first out. C twin: `weft_spsc_queue`.
- * Source: Lamport 1977; cached indices, Rigtorp's SPSCQueue; batches and one
- * exchange per publication, from our own measurements.
- *
- * @example From one agent to another
- * ```ts
- * import { SpscQueue } from "@weft/sync";
- *
- * const queue = SpscQueue.create({ capacity: 64 }); // post queue.handle
- * queue.tryPushInt(7);
- * if (queue.tryPopInt() !== 7) throw new Error("lost");
  * ```
  */
 export class SpscQueue<E = number> extends WaitingSpsc<E> {

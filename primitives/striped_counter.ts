@@ -72,14 +72,14 @@ export const PROBLEMS: WordsProblems = {
  * enough stripes, each view adds to a stripe of its own, so that agents do not
  * wait for each other's cache lines. Make one view for each agent, and keep it.
  *
- * ```text
- * word 0   magic    Kind and layout version.
- * word 1   stripes  How many stripes there are, 1 to 1024.
- * word 2   seal     Check word over the configuration.
- * word 3   claims   Views, or threads of C, that took a stripe, modulo 2^32.
- * word 32  Stripes of 32 words each. A stripe has `low`, the sum of the numbers
- *          added there, modulo 2^32, and `high`, that sum divided by 2^28. A
- *          carry into `high` may be late.
+ * Count from many agents:
+ *
+ * ```ts
+ * import { StripedCounter } from "@weft/sync";
+ *
+ * const bytes = StripedCounter.create(); // post bytes.handle to workers
+ * for (let i = 0; i < 3; i++) bytes.add(2 ** 31 - 1);
+ * if (bytes.sum() !== 3 * (2 ** 31 - 1)) throw new Error(`${bytes.sum()}`);
  * ```
  *
  * Invariant: bits 28 to 31 of `low` are the low bits of the true `high`, which
@@ -98,13 +98,16 @@ export const PROBLEMS: WordsProblems = {
  * Fairness: none needed, nobody waits.
  * C twin: `weft_striped_counter`. Source: `LongAdder` of java.util.concurrent.
  *
- * @example Count from many agents
- * ```ts
- * import { StripedCounter } from "@weft/sync";
+ * Its words in memory:
  *
- * const bytes = StripedCounter.create(); // post bytes.handle to workers
- * for (let i = 0; i < 3; i++) bytes.add(2 ** 31 - 1);
- * if (bytes.sum() !== 3 * (2 ** 31 - 1)) throw new Error(`${bytes.sum()}`);
+ * ```text
+ * word 0   magic    Kind and layout version.
+ * word 1   stripes  How many stripes there are, 1 to 1024.
+ * word 2   seal     Check word over the configuration.
+ * word 3   claims   Views, or threads of C, that took a stripe, modulo 2^32.
+ * word 32  Stripes of 32 words each. A stripe has `low`, the sum of the numbers
+ *          added there, modulo 2^32, and `high`, that sum divided by 2^28. A
+ *          carry into `high` may be late.
  * ```
  */
 export class StripedCounter extends Region<"striped_counter"> {

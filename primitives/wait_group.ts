@@ -76,7 +76,16 @@ export const PROBLEMS: WordsProblems = {
  * it is 0. Then the group may be used again. Zeroed memory is a wait group whose
  * count is 0.
  *
- * ```text
+ * Wait for work that starts more work:
+ *
+ * ```ts
+ * import { WaitGroup } from "@weft/sync";
+ *
+ * const tasks = WaitGroup.create(); // post tasks.handle to workers
+ * tasks.add(2); // before they are given away
+ * tasks.done();
+ * tasks.done();
+ * if (!tasks.tryWait(50)) throw new Error(`${tasks.count} tasks are not done`);
  * ```
  *
  * Call `add` before the work is given away: an agent that calls `wait` before
@@ -98,15 +107,15 @@ export const PROBLEMS: WordsProblems = {
  * Fairness: all waiters are let through at once.
  * C twin: `weft_wait_group`. Source: Go's `sync.WaitGroup`; the rounds are ours.
  *
- * @example Wait for work that starts more work
- * ```ts
- * import { WaitGroup } from "@weft/sync";
+ * Its words in memory:
  *
- * const tasks = WaitGroup.create(); // post tasks.handle to workers
- * tasks.add(2); // before they are given away
- * tasks.done();
- * tasks.done();
- * if (!tasks.tryWait(50)) throw new Error(`${tasks.count} tasks are not done`);
+ * ```text
+ * word 0  state  bit 0       WAITING: somebody may sleep on this word, and the
+ *                            count is not 0
+ *                bits 1-18   the count, 0 to 2^18 - 1
+ *                bits 19-31  how often it fell to 0 while somebody waited,
+ *                            modulo 2^13
+ *                sleepers: agents that wait
  * ```
  */
 export class WaitGroup extends Region<"wait_group"> {

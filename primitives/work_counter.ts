@@ -160,6 +160,37 @@ function handingOut(Base: RegionClass): typeof WorkCounterBase {
  * Hands out the numbers 0 to total - 1 to any number of agents, each number
  * once, and tells when all tasks are done.
  *
+ * Sum of squares, by any number of agents:
+ *
+ * ```ts
+ * import { WorkCounter } from "@weft/sync";
+ *
+ * const work = WorkCounter.create(10); // post work.handle to workers
+ * let sum = 0;
+ * for (const i of work) {
+ *   sum += i * i;
+ *   work.done();
+ * }
+ * work.wait(); // until the other agents' tasks are done, too
+ * if (sum !== 285) throw new Error(`wrong sum ${sum}`);
+ * ```
+ *
+ * Invariant: done <= target; `finished` is 2 once they are equal.
+ * Progress: `next` and `nextRange` are wait-free (guided: lock-free). After the
+ * end, `next` returns -1 for ever and `nextRange` returns `undefined`; each
+ * agent passes the end in the word `next` at most once. `done` is lock-free,
+ * `cancel` is wait-free; `wait`, its async form, and both with a timeout wait.
+ * Tasks of a terminated agent stay undone. With `tracked`, each agent notes in a
+ * row what it took and has done, and `abandon(id)` gives the others exactly what
+ * is left; `next` and `nextRange` are then lock-free, and so is `cancel`.
+ * Freed when: every operation of every agent has returned, and none will begin.
+ * Fairness: tasks are handed out in the order of asking; all waiters go on at
+ * once.
+ * C twin: `weft_work_counter`. Source: Polychronopoulos and Kuck 1987 (guided
+ * self-scheduling); the shared counter is older than the papers on it.
+ *
+ * Its words in memory:
+ *
  * ```text
  * word 0   magic     Kind and layout version.
  * word 1   total     Tasks, 0 to 2^30.
@@ -182,34 +213,6 @@ function handingOut(Base: RegionClass): typeof WorkCounterBase {
  *          took; the tasks that agents of this row have done; and two ranges:
  *          the units after it, its first task, and the tasks done when it was
  *          taken. The range with the same units counts.
- * ```
- *
- * Invariant: done <= target; `finished` is 2 once they are equal.
- * Progress: `next` and `nextRange` are wait-free (guided: lock-free). After the
- * end, `next` returns -1 for ever and `nextRange` returns `undefined`; each
- * agent passes the end in the word `next` at most once. `done` is lock-free,
- * `cancel` is wait-free; `wait`, its async form, and both with a timeout wait.
- * Tasks of a terminated agent stay undone. With `tracked`, each agent notes in a
- * row what it took and has done, and `abandon(id)` gives the others exactly what
- * is left; `next` and `nextRange` are then lock-free, and so is `cancel`.
- * Freed when: every operation of every agent has returned, and none will begin.
- * Fairness: tasks are handed out in the order of asking; all waiters go on at
- * once.
- * C twin: `weft_work_counter`. Source: Polychronopoulos and Kuck 1987 (guided
- * self-scheduling); the shared counter is older than the papers on it.
- *
- * @example Sum of squares, by any number of agents
- * ```ts
- * import { WorkCounter } from "@weft/sync";
- *
- * const work = WorkCounter.create(10); // post work.handle to workers
- * let sum = 0;
- * for (const i of work) {
- *   sum += i * i;
- *   work.done();
- * }
- * work.wait(); // until the other agents' tasks are done, too
- * if (sum !== 285) throw new Error(`wrong sum ${sum}`);
  * ```
  */
 export class WorkCounter extends WorkCounterBase {

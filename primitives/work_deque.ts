@@ -86,18 +86,15 @@ export const PROBLEMS: WordsProblems = {
  * returns `false` if the deque is full; `pop` and `steal` return `undefined` if
  * it is empty.
  *
- * ```text
- * word 0   magic     Kind and layout version.
- * word 1   capacity  How many items fit, a power of two.
- * word 2   seal      Check word over the configuration.
- * word 32  bottom    Where the owner pushes next.
- * word 33  owner     bits 0-27  the agent that pushes and pops, from its first
- *                               time on, or 0
- *                    bit 28     LEFT: the last owner gave the deque up, so the
- *                               next one adopts it
- * word 64  top       The item that is stolen next.
- * word 96  `capacity` items of one word. Item `i` lies in place `i mod
- *          capacity`.
+ * A worker's own tasks, and another worker that steals one:
+ *
+ * ```ts
+ * import { WorkDeque } from "@weft/sync";
+ *
+ * const own = WorkDeque.create({ capacity: 256 }); // post own.handle
+ * for (const task of [1, 2, 3]) own.push(task); // false if it is full
+ * const theirs = WorkDeque.from(own.handle);
+ * if (theirs.steal() !== 1 || own.pop() !== 3) throw new Error("wrong end");
  * ```
  *
  * Only the owner moves `bottom`; `top` only grows. Both sides may want the last
@@ -119,14 +116,20 @@ export const PROBLEMS: WordsProblems = {
  * sequentially consistent, so the fences are not needed that Le and others 2013
  * found missing on weaker ones.
  *
- * @example A worker's own tasks, and another worker that steals one
- * ```ts
- * import { WorkDeque } from "@weft/sync";
+ * Its words in memory:
  *
- * const own = WorkDeque.create({ capacity: 256 }); // post own.handle
- * for (const task of [1, 2, 3]) own.push(task); // false if it is full
- * const theirs = WorkDeque.from(own.handle);
- * if (theirs.steal() !== 1 || own.pop() !== 3) throw new Error("wrong end");
+ * ```text
+ * word 0   magic     Kind and layout version.
+ * word 1   capacity  How many items fit, a power of two.
+ * word 2   seal      Check word over the configuration.
+ * word 32  bottom    Where the owner pushes next.
+ * word 33  owner     bits 0-27  the agent that pushes and pops, from its first
+ *                               time on, or 0
+ *                    bit 28     LEFT: the last owner gave the deque up, so the
+ *                               next one adopts it
+ * word 64  top       The item that is stolen next.
+ * word 96  `capacity` items of one word. Item `i` lies in place `i mod
+ *          capacity`.
  * ```
  */
 export class WorkDeque extends Region<"work_deque"> {

@@ -75,10 +75,30 @@ test("each function, class and value has an example", () => {
     /^(function|class|variable)$/.test(declarations[0]!.kind) &&
     name !== "Region" && // abstract, and of no use by itself
     !declarations.some(({ jsDoc }) =>
-      jsDoc?.tags?.some(({ kind }) => kind === "example")
+      jsDoc?.tags?.some(({ kind }) => kind === "example") ||
+      jsDoc?.doc?.includes("```ts\n")
     )
   );
   assert.equal(missing.map(({ name }) => name), []);
+});
+
+test("a class with words shows its example first, and its words last", () => {
+  const texts = symbols
+    .filter(({ declarations: [first] }) => first!.kind === "class")
+    .map(({ name, declarations: [first] }) => ({
+      name,
+      doc: first!.jsDoc?.doc ?? "",
+    }))
+    .filter(({ doc }) => doc.includes("```text\nword 0"));
+  assert.ok(texts.length > 20, `${texts.length} classes`);
+  // Editors show what stands first, and tags last: so the example is none.
+  const order = /^[^`]*(`[^`]+`[^`]*)*```ts\n[^]*```text\nword 0[^]*\n```$/;
+  const wrong = texts.filter(({ doc }) => !order.test(doc.trim()));
+  assert.equal(wrong.map(({ name }) => name), []);
+  const empty = symbols.filter(({ declarations }) =>
+    declarations.some(({ jsDoc }) => jsDoc?.doc?.includes("```text\n```"))
+  );
+  assert.equal(empty.map(({ name }) => name), []);
 });
 
 test("each method that takes something says what it throws", () => {

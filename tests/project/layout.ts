@@ -366,7 +366,8 @@ function shownOf({ stem, kind, words }: Row, header: string): string {
 
 /** The text of a class's file with the table in its comment. */
 function withTable(text: string, row: Row): string {
-  const table = / \* ```text\n \* word 0(?:(?! \* ```)[^])* \* ```\n/;
+  // An empty one is a table that was never written.
+  const table = / \* ```text\n(?: \* word 0(?:(?! \* ```)[^])*)? \* ```\n/;
   const lines = commented(tableOf(row)).replace(/ +$/gm, "");
   return text.replace(table, () => ` * \`\`\`text\n${lines} * \`\`\`\n`);
 }
