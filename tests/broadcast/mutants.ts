@@ -4,7 +4,11 @@ const ONE_FORM =
   "C has one form, where TypeScript has one for arrays and one for the rest";
 
 /** Mutants of `Broadcast`. */
-export const MUTANTS = mutants("broadcast", {
+export const MUTANTS = mutants({
+  source: "_queue/broadcast_core",
+  header: "broadcast",
+  scenarios: ["broadcast"],
+}, {
   what: "(P): publishes before it writes",
   by: "a subscriber comes and goes, the producer waits",
   ts: [

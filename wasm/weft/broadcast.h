@@ -1,4 +1,4 @@
-/* broadcast.h - the twin of primitives/broadcast.ts. */
+/* broadcast.h - the twin of primitives/_queue/broadcast_core.ts. */
 #ifndef WEFT_BROADCAST_H
 #define WEFT_BROADCAST_H
 
