@@ -164,6 +164,20 @@ const PLACES: readonly Place[] = [
     },
   },
   {
+    files: ["README.md", "docs/guides/choosing.md"],
+    pattern: /kernel[^|]*?(?<is>[\d.]+\s+to\s+[\d.]+)\s+times\s+as\s+fast/d,
+    text: (groups) => {
+      const kernel = groups.find(({ name }) => name === "kernel");
+      const gains = BOTH.flatMap((runtime) => kernel?.runs[runtime]?.rows ?? [])
+        .filter(({ name }) =>
+          name.endsWith(": time in JavaScript / in the kernel")
+        )
+        .map(({ figure }) => figure);
+      if (gains.length === 0) throw new Error("Nobody measured the kernel");
+      return range(gains, "");
+    },
+  },
+  {
     files: ["docs/guides/choosing.md"],
     pattern: /^(?<is>\| what +\| time +\|\n(?:\|.*\n)+)/dm,
     text: (groups) => `${costs(groups)}\n`,
@@ -172,34 +186,32 @@ const PLACES: readonly Place[] = [
 
 /** The text of a file with the figures of docs/bench, as `deno fmt` leaves it. */
 function written(
-  file: URL,
-  { pattern, text }: Place,
+  file: string,
+  places: readonly Place[],
   groups: readonly Group[],
 ): string {
-  const old = fs.readFileSync(file, "utf8");
-  const place = pattern.exec(old)?.indices?.groups?.is;
-  if (place === undefined) throw new Error(`No such place in ${file}`);
-  const [begin, end] = place;
-  const { status, stdout, stderr } = spawnSync(
-    process.execPath,
-    ["fmt", "--ext", "md", "-"],
-    {
-      input: old.slice(0, begin) + text(groups) + old.slice(end),
-      encoding: "utf8",
-    },
-  );
+  const input = places.reduce((old, { pattern, text }) => {
+    const place = pattern.exec(old)?.indices?.groups?.is;
+    if (place === undefined) throw new Error(`No ${pattern} in ${file}`);
+    return old.slice(0, place[0]) + text(groups) + old.slice(place[1]);
+  }, fs.readFileSync(file, "utf8"));
+  const words = ["fmt", "--ext", "md", "-"];
+  const { status, stdout, stderr } = spawnSync(process.execPath, words, {
+    input,
+    encoding: "utf8",
+  });
   if (status !== 0) throw new Error(stderr);
   return stdout;
 }
 
 /** The pages that have figures in their text, as they must be. */
-export function* pages(
+export function pages(
   groups: readonly Group[],
-): Generator<[file: string, text: string]> {
-  for (const place of PLACES) {
-    for (const name of place.files) {
-      const file = new URL(`../${name}`, import.meta.url);
-      yield [fileURLToPath(file), written(file, place, groups)];
-    }
-  }
+): [file: string, text: string][] {
+  const names = new Set(PLACES.flatMap(({ files }) => files));
+  return [...names].map((name) => {
+    const file = fileURLToPath(new URL(`../${name}`, import.meta.url));
+    const places = PLACES.filter(({ files }) => files.includes(name));
+    return [file, written(file, places, groups)];
+  });
 }

@@ -15,12 +15,15 @@ import type { Results, Table } from "./workload.ts";
 
 const INTRODUCTION = `# Workloads
 
-This library grew from two published studies. One hashes messages with Node's
-threads, and builds the parts of a pool of workers by hand: shared memory, a
-counter, slots with a lock. The other finds two places where threads in
-WebAssembly stop to scale: allocators, and files. This page runs both on this
-library's primitives, beside the studies' own methods and the packages that
-people use today.
+Two published studies measured what stops workers and threads: this page runs
+their programs on Weft's primitives, beside the studies' own methods and the
+packages that people use today.
+`;
+
+const ORIGIN = `
+One study hashes messages with Node's threads, and builds the parts of a pool of
+workers by hand: shared memory, a counter, slots with a lock. The other finds two
+places where threads in WebAssembly stop to scale: allocators, and files.
 
 \`deno task workloads [NAME]\` measures, and writes the figures, the charts and
 this page. Figures marked as cited are from the studies and their machines. All
@@ -103,7 +106,9 @@ export function pageFrom(folder: URL): string {
     if (!fs.existsSync(file)) return [];
     return [sectionOf(JSON.parse(fs.readFileSync(file, "utf8")))];
   });
-  const input = [INTRODUCTION, summaryOf(sections), ...sections].join("\n");
+  const input = [INTRODUCTION, summaryOf(sections), ORIGIN, ...sections].join(
+    "\n",
+  );
   const words = ["fmt", "--ext", "md", "-"];
   return execFileSync(process.execPath, words, { input, encoding: "utf8" });
 }

@@ -30,15 +30,20 @@ export function withAbsoluteLinks(
   });
 }
 
+/** Ends this process unless the address is one of a repository. */
+export function assertAddress(address: string): void {
+  if (!/^https:\/\/\S*[^/\s]$/.test(address)) {
+    complain(`the address is ${address}, but it must be https://…/OWNER/NAME`);
+  }
+}
+
 if (import.meta.main) {
   const { positionals } = wordsOf(USAGE);
   const [address, tag] = positionals;
   if (address === undefined || tag === undefined || positionals.length > 2) {
     complain("deno task links takes an address and a tag; see --help");
   }
-  if (!/^https:\/\/\S*[^/\s]$/.test(address)) {
-    complain(`the address is ${address}, but it must be https://…/OWNER/NAME`);
-  }
+  assertAddress(address);
   if (!/^[\w.-]+$/.test(tag)) {
     complain(
       `the tag is ${tag}, but a tag is letters, digits, dots and dashes`,

@@ -9,21 +9,28 @@ import { execFileSync } from "node:child_process";
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { fileURLToPath } from "node:url";
+import { assertAddress } from "../../docs/site/links.ts";
 import { writeDeclarations, writePackage } from "./package.ts";
 import { wordsOf } from "./usage.ts";
 
-const USAGE = `usage: deno task npm [FOLDER]
+const USAGE = `usage: deno task npm [FOLDER] [--repository ADDRESS]
 Writes the package as JSR makes it for npm (JavaScript, declarations, the C
 headers) into FOLDER/package, and a tarball of it for \`npm install\` into FOLDER,
-which is .weft/npm unless you name another one.`;
+which is .weft/npm unless you name another one.
+
+  --repository ADDRESS  names the repository in package.json, and lets the links
+                        of the README lead there: https://github.com/OWNER/NAME`;
 
 const HERE = fileURLToPath(new URL("../../.weft/npm", import.meta.url));
 
 /** Packs the package into `folder`, and returns the path of the tarball. */
-export async function pack(folder: string): Promise<string> {
+export async function pack(
+  folder: string,
+  repository?: string,
+): Promise<string> {
   const home = path.join(folder, "package");
   fs.rmSync(home, { recursive: true, force: true });
-  await writePackage(home);
+  await writePackage(home, repository);
   writeDeclarations(home);
   const words = ["pack", "--silent", "--ignore-scripts", "--pack-destination"];
   const said = execFileSync("npm", [...words, folder], {
@@ -34,8 +41,11 @@ export async function pack(folder: string): Promise<string> {
 }
 
 if (import.meta.main) {
-  const [folder = HERE] = wordsOf(USAGE).positionals;
+  const { values, positionals } = wordsOf(USAGE, { repository: "string" });
+  const [folder = HERE] = positionals;
+  const repository = values.repository as string | undefined;
+  if (repository !== undefined) assertAddress(repository);
   fs.mkdirSync(folder, { recursive: true });
-  console.log(await pack(path.resolve(folder)));
+  console.log(await pack(path.resolve(folder), repository));
   await esbuild.stop();
 }

@@ -11,6 +11,7 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
+import { withAbsoluteLinks } from "../../docs/site/links.ts";
 
 const PROJECT = fileURLToPath(new URL("../..", import.meta.url));
 const DECLARE = fileURLToPath(
@@ -75,8 +76,11 @@ export function homeIn(folder: string): string {
   return path.join(folder, "node_modules", ...NAME.split("/"));
 }
 
-/** The packages that a published module imports, with their versions. */
-function dependencies(): Record<string, string> {
+/**
+ * The packages that a published module imports, with their versions. Only
+ * `./race` imports one, so its users install that one themselves.
+ */
+function peers(): Record<string, string> {
   const texts = MODULES.map((module) =>
     fs.readFileSync(path.join(PROJECT, module), "utf8")
   );
@@ -90,8 +94,17 @@ function dependencies(): Record<string, string> {
   );
 }
 
-/** Writes the package into the folder `home`, all but the declarations. */
-export async function writePackage(home: string): Promise<void> {
+/** Modules that change something when they are imported. */
+const ACTIVE = ["./primitives/devtools.js", "./race/**/*.js"];
+
+/**
+ * Writes the package into the folder `home`, all but the declarations. With the
+ * address of a `repository`, the README's links lead there.
+ */
+export async function writePackage(
+  home: string,
+  repository?: string,
+): Promise<void> {
   for (const file of PUBLISHED) {
     const isModule = file.endsWith(".ts");
     if (file === "deno.json") continue; // package.json takes its place
@@ -113,16 +126,32 @@ export async function writePackage(home: string): Promise<void> {
     const within = module.replace(/\.ts$/, "");
     return [subpath, { types: `${within}.d.ts`, default: `${within}.js` }];
   });
+  if (repository !== undefined) {
+    const readme = path.join(home, "README.md");
+    const text = fs.readFileSync(readme, "utf8");
+    fs.writeFileSync(
+      readme,
+      withAbsoluteLinks(text, repository, `v${version}`),
+    );
+  }
+  const peerDependencies = peers();
   const described = {
     name,
     version,
     description: DESCRIPTION,
     keywords: KEYWORDS,
     license,
+    ...repository !== undefined && {
+      repository: { type: "git", url: `git+${repository}.git` },
+    },
     type: "module",
     engines: { node: ">=20" },
+    sideEffects: ACTIVE,
     exports: Object.fromEntries(entries),
-    dependencies: dependencies(),
+    peerDependencies,
+    peerDependenciesMeta: Object.fromEntries(
+      Object.keys(peerDependencies).map((name) => [name, { optional: true }]),
+    ),
   };
   fs.writeFileSync(
     path.join(home, "package.json"),

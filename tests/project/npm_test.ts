@@ -3,6 +3,7 @@
 // Its modules and the README's example run in Node and Bun. Its types, and every
 // example of the pages, are checked with the oldest TypeScript that the documents
 // name and with the newest. The examples are checked in a project of Deno, too.
+import * as esbuild from "esbuild";
 import { spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import * as path from "node:path";
@@ -21,6 +22,7 @@ import {
   NAME,
   OLDEST_TYPESCRIPT,
   SUBPATHS,
+  writePackage,
 } from "../_run/package.ts";
 
 const PROJECT = fileURLToPath(new URL("../..", import.meta.url));
@@ -34,15 +36,18 @@ const LIB = ["ES2022", "ESNext.Disposable", "DOM"];
 /** The same of `deno.json`, for `self` in workers. */
 const LIB_OF_DENO = ["deno.window", "deno.worker"];
 
-const { exports } = JSON.parse(
+const { exports, imports } = JSON.parse(
   fs.readFileSync(path.join(PROJECT, "deno.json"), "utf8"),
-) as { exports: Record<string, string> };
+) as { exports: Record<string, string>; imports: Record<string, string> };
+
+/** What the race tester needs, and nothing else does. */
+const FAST_CHECK = imports["fast-check"]!.replace("npm:fast-check@", "");
 
 const test = suite("The package of npm");
 let folder = "";
 
 test.before(async () => {
-  folder = await newProject("@types/node@20");
+  folder = await newProject("@types/node@20", `fast-check@${FAST_CHECK}`);
 });
 test.after(() => fs.rmSync(folder, { recursive: true }));
 
@@ -59,9 +64,12 @@ const RUNTIMES = [
 ] as const;
 
 test("package.json says what it is, and where it runs", () => {
-  const { description, keywords, engines } = JSON.parse(
+  const { description, keywords, engines, ...more } = JSON.parse(
     fs.readFileSync(path.join(homeIn(folder), "package.json"), "utf8"),
   );
+  assert.is(more.dependencies, undefined);
+  assert.equal(more.peerDependencies, { "fast-check": FAST_CHECK });
+  assert.equal(more.peerDependenciesMeta, { "fast-check": { optional: true } });
   assert.ok(description.length > 20 && description.length < 120, description);
   assert.ok(keywords.includes("SharedArrayBuffer"));
   const readme = fs.readFileSync(path.join(PROJECT, "README.md"), "utf8");
@@ -103,6 +111,40 @@ test("the tarball has what the documents name, and nothing else", () => {
   const files = fs.readdirSync(home, { recursive: true, encoding: "utf8" });
   const sources = files.filter((name) => /(?<!\.d)\.ts$/.test(name));
   assert.equal(sources, [], "TypeScript is not run by Node");
+});
+
+test("a bundler keeps what acts by its import, and drops the rest", async () => {
+  const bundled = async (subpath: string) => {
+    const { outputFiles } = await esbuild.build({
+      stdin: { contents: `import "${NAME}${subpath}";`, resolveDir: folder },
+      bundle: true,
+      write: false,
+      format: "esm",
+      logLevel: "error",
+    });
+    return outputFiles[0]!.text;
+  };
+  try {
+    assert.match(await bundled("/devtools"), "devtoolsFormatters");
+    assert.is((await bundled("")).trim(), "");
+  } finally {
+    await esbuild.stop();
+  }
+});
+
+test("with a repository, the links of the README lead there", async () => {
+  const home = path.join(folder, "with_repository");
+  const address = "https://example.org/owner/weft";
+  await writePackage(home, address);
+  await esbuild.stop();
+  const read = (name: string) => fs.readFileSync(path.join(home, name), "utf8");
+  const { repository, version } = JSON.parse(read("package.json"));
+  assert.equal(repository, { type: "git", url: `git+${address}.git` });
+  const links = [...read("README.md").matchAll(/\]\(([^)\s]+)\)/g)];
+  const relative = links.map(([, link]) => link!)
+    .filter((link) => !link.startsWith("https:"));
+  assert.equal(relative, []);
+  assert.match(read("README.md"), `${address}/blob/v${version}/docs/`);
 });
 
 for (const [name, find] of RUNTIMES) {
