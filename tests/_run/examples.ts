@@ -55,6 +55,22 @@ export function raised(texts: readonly string[]): string[] {
   );
 }
 
+/**
+ * Writes the program of a page into `folder`: its blocks whose first lines name
+ * files. `deno test --doc` runs the others.
+ */
+export function writeProgram(page: string, folder: string): string[] {
+  const named = /^```ts ignore\n(\/\/ (\w+\.ts)[^\n]*\n.*?)^```$/gms;
+  const blocks = [...page.matchAll(named)];
+  if (blocks.length > 0) fs.mkdirSync(folder, { recursive: true });
+  const texts = raised(blocks.map(([, text]) => text!));
+  return blocks.map(([, , name], i) => {
+    const file = path.join(folder, name!);
+    fs.writeFileSync(file, texts[i]!);
+    return file;
+  });
+}
+
 /** The numbers up to which an example with capacities counts, beside N. */
 export function unnamed(texts: readonly string[]): string[] {
   if (!texts.some((text) => capacitiesIn(text).length > 0)) return [];

@@ -5,6 +5,7 @@ import * as path from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import * as assert from "uvu/assert";
+import { writeProgram } from "../_run/examples.ts";
 import { suite } from "../_run/harness.ts";
 import { run } from "../_run/native.ts";
 
@@ -179,7 +180,7 @@ const OTHERS = [
   "docs/race_testing.md",
 ];
 
-test("examples that are a part of a program have the types they say", async () => {
+test("examples that are programs or parts of one have the types they say", async () => {
   const folder = path.join(PROJECT, ".weft", "parts");
   fs.rmSync(folder, { recursive: true, force: true });
   fs.mkdirSync(folder, { recursive: true });
@@ -198,6 +199,10 @@ test("examples that are a part of a program have the types they say", async () =
     }
   }
   assert.is(files.length, Object.values(AROUND).flat().length);
+  for (const page of fs.readdirSync(PAGES)) {
+    const own = path.join(folder, path.basename(page, ".md"));
+    files.push(...writeProgram(read(PAGES, page), own));
+  }
   // Not by `deno check`, which passes over files that deno.json excludes.
   const all = path.join(folder, "all.ts");
   const others = files.map((file) =>

@@ -5,7 +5,7 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import { fileURLToPath } from "node:url";
 import * as assert from "uvu/assert";
-import { raised } from "../examples.ts";
+import { raised, writeProgram } from "../examples.ts";
 import { isTwin, thisFolder } from "../folders.ts";
 import { suite } from "../harness.ts";
 import { build, run, WARNINGS } from "../native.ts";
@@ -38,29 +38,15 @@ test("has the form of all pages", () => {
   assert.match(PAGE, /^\*\*Happens before:\*\* /m);
 });
 
-test("its examples in TypeScript have the types they say, and run", async () => {
-  // Blocks whose first line names a file; `deno test --doc` runs the others.
-  const named = /^```ts ignore\n(\/\/ (\w+\.ts)[^\n]*\n.*?)^```$/gms;
-  const files = [...PAGE.matchAll(named)];
-  if (files.length === 0) return assert.match(PAGE, /^```ts$/m);
-  const texts = raised(files.map(([, text]) => text!));
+// Their types are checked by `project/pages`, all at once.
+test("its examples in TypeScript run", async () => {
   fs.rmSync(BUILT, { recursive: true, force: true });
-  fs.mkdirSync(BUILT, { recursive: true });
-  for (const [i, [, , name]] of files.entries()) {
-    fs.writeFileSync(path.join(BUILT, name!), texts[i]!);
-  }
-  const main = path.join(BUILT, "main.ts");
-  // These modules are never imported. They are type-checked all at once.
-  const others = files.map(([, , name]) => name!)
-    .map((name) => `  await import("./${name}");\n`);
-  const all = path.join(BUILT, "all.ts");
-  fs.writeFileSync(all, `if (Deno.args[0]) {\n${others.join("")}}\n`);
-  // Not by `deno check`, which passes over files that deno.json excludes.
-  const flags = ["run", "--check", "-A", all];
-  const checked = await run(Deno.execPath(), flags, 250);
-  assert.is(checked.code, 0, checked.output);
-  if (!fs.existsSync(main)) return;
-  const ended = await run(Deno.execPath(), ["run", "-A", main], 250);
+  const files = writeProgram(PAGE, BUILT);
+  if (files.length === 0) return assert.match(PAGE, /^```ts$/m);
+  const main = files.find((file) => path.basename(file) === "main.ts");
+  if (main === undefined) return;
+  const words = ["run", "--no-check", "-A", main];
+  const ended = await run(Deno.execPath(), words, 250);
   assert.is(ended.code, 0, ended.output);
 });
 
