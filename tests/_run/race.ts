@@ -15,8 +15,8 @@ import { weft } from "./weft.ts";
 
 const USAGE =
   `usage: deno task race [--deep] [--reach [--plain]] [--compare] [FILTER]
-Explores the race scenarios whose names contain FILTER, and prints what each
-took; --deep takes those, too, that take minutes. --reach takes the programs
+Explores the race scenarios whose names contain FILTER, and prints the processor
+time of each; --deep takes those, too, that take minutes. --reach takes the programs
 that say how far the search reaches; --plain explores them without reductions.
 --compare explores corpus, scenarios and mutants with and without each reduction
 and compares what it finds; with the name of a primitive, those of that one.`;
@@ -59,11 +59,12 @@ for (const stem of foldersWith("scenarios.ts")) {
   for (const scenario of (await scenariosIn(stem))(weft)) {
     if (scenario.deep && !deep) continue;
     if (!`${stem}: ${scenario.name}`.includes(filter)) continue;
-    const begin = performance.now();
+    const before = process.cpuUsage();
     const title = `${stem}: ${scenario.name}`.padEnd(52);
     try {
       const { states, complete } = await explore(scenario);
-      const ms = Math.round(performance.now() - begin);
+      const { user, system } = process.cpuUsage(before);
+      const ms = Math.round((user + system) / 1000);
       console.log(
         `ok   ${title} ${`${states}`.padStart(9)} states ` +
           `${`${ms}`.padStart(7)} ms  ${complete ? "complete" : "sampled"}`,

@@ -207,15 +207,18 @@ export class Futures {
   /** Notes that the groups between two are the rounds of a loop. */
   #round(first: Group, last: Group): void {
     const { rounds } = this.#engine;
-    const open = [first];
-    const seen = new Set(open);
-    let several = false;
-    for (let group = open.pop(); group !== undefined; group = open.pop()) {
+    const sought = this.#sought++;
+    const reached = [first];
+    first.sought = sought;
+    for (const group of reached) {
       for (const { to } of group.labels) {
-        if (seen.has(to)) continue;
-        seen.add(to);
-        open.push(to);
+        if (to.sought === sought) continue;
+        to.sought = sought;
+        reached.push(to);
       }
+    }
+    let several = false;
+    for (const group of reached) {
       if (group.round || !this.#leads(group, last)) continue;
       (group as { round: boolean }).round = true;
       for (const { state: { h1, h2 } } of group.members) {
