@@ -81,6 +81,9 @@ const ONE = 4; // SPSC_QUEUE_BITS.INDEX
 /** The bits of an agent in `producer` and `consumer`. */
 const OWNER_MASK = 0x0fff_ffff; // SPSC_QUEUE_BITS.OWNER
 
+/** The most elements that an operation is asked for. */
+const MOST = 0x4000_0000;
+
 /** This view does not know that its agent is the producer. */
 const OUTSIDE = 0;
 /** This view pushes. */
@@ -145,7 +148,9 @@ export class SpscCore extends QueueCore<"spsc_queue"> {
   #pushing: typeof OUTSIDE | typeof READY | typeof RESERVED = OUTSIDE;
   /** Whether this view knows that its agent is the consumer. */
   #consumes = false;
-  #peeked = false;
+  /** How many elements are reserved, and how many were peeked at. */
+  #reserved = 0;
+  #peeked = 0;
 
   /** Attaches to a queue: see the class that also waits. */
   constructor(
@@ -268,6 +273,7 @@ export class SpscCore extends QueueCore<"spsc_queue"> {
     const tail = this.#words[TAIL]! & INDEX_MASK;
     if (this.#room(tail) === 0) return undefined;
     this.#pushing = RESERVED;
+    this.#reserved = 1;
     return this.#view(tail);
   }
 
@@ -281,8 +287,9 @@ export class SpscCore extends QueueCore<"spsc_queue"> {
   /** Shows the oldest element in place: see {@linkcode Queue.peek}. */
   override peek(): Uint8Array | undefined {
     const head = this.#beginPop();
-    this.#peeked = this.#filled(head) > 0;
-    return this.#peeked ? this.#view(head) : undefined;
+    if (this.#filled(head) === 0) return undefined;
+    this.#peeked = 1;
+    return this.#view(head);
   }
 
   /**
@@ -291,8 +298,69 @@ export class SpscCore extends QueueCore<"spsc_queue"> {
    * consume.
    */
   override consume(): void {
-    if (!this.#peeked) throw new TypeError("No element was peeked at");
+    if (this.#peeked === 0) throw new TypeError("No element was peeked at");
     this.#release(this.#words[HEAD]! & INDEX_MASK, 1);
+  }
+
+  /**
+   * Reserves room for up to `n` elements; returns for how many. `reserveMany`
+   * does it for users, and makes views.
+   *
+   * @internal
+   */
+  placesToPush(n: number): number {
+    inRange("The number of elements", n, 1, MOST);
+    this.#beginPush();
+    if (this.closed) this.refuse();
+    const tail = this.#words[TAIL]! & INDEX_MASK;
+    const count = Math.min(this.#room(tail, n), n);
+    if (count > 0) this.#pushing = RESERVED;
+    return this.#reserved = count;
+  }
+
+  /**
+   * Appends the first `n` reserved elements.
+   *
+   * @internal
+   */
+  pushPlaces(n: number): void {
+    if (this.#pushing !== RESERVED) throw new TypeError("No slot is reserved");
+    inRange("The number of reserved elements", n, 0, this.#reserved);
+    this.#pushing = READY;
+    if (n > 0) this.#publish(this.#words[TAIL]! & INDEX_MASK, n);
+    else if (this.closed) this.refuse();
+  }
+
+  /**
+   * Returns how many of up to `n` of the oldest elements there are.
+   *
+   * @internal
+   */
+  placesToPop(n: number): number {
+    inRange("The number of elements", n, 1, MOST);
+    const head = this.#beginPop();
+    return this.#peeked = Math.min(this.#filled(head, n), n);
+  }
+
+  /**
+   * Removes the first `n` elements that were found by `placesToPop`.
+   *
+   * @internal
+   */
+  popPlaces(n: number): void {
+    if (this.#peeked === 0) throw new TypeError("No element was peeked at");
+    inRange("The number of elements peeked at", n, 0, this.#peeked);
+    this.#peeked = 0;
+    if (n > 0) this.#release(this.#words[HEAD]! & INDEX_MASK, n);
+  }
+
+  /**
+   * The slot of the next element of an end.
+   *
+   * @internal
+   */
+  nextSlot(end: End): number {
+    return this.position(end) >>> 2 & this.#mask;
   }
 
   /**
@@ -367,7 +435,8 @@ export class SpscCore extends QueueCore<"spsc_queue"> {
     inRange("An agent id", id, 0, OWNER_MASK);
     if (id === this.#id) {
       this.#pushing = OUTSIDE;
-      this.#consumes = this.#peeked = false;
+      this.#consumes = false;
+      this.#peeked = 0;
     }
     return leaveRole(this.#words, PRODUCER, id) +
       leaveRole(this.#words, CONSUMER, id);
@@ -492,7 +561,7 @@ export class SpscCore extends QueueCore<"spsc_queue"> {
   /** Frees `count` slots, and wakes the producer if it sleeps. */
   #release(head: number, count: number): void {
     const words = this.#words;
-    this.#peeked = false; // otherwise `consume` would take one more
+    this.#peeked = 0; // otherwise `consume` would take one more
     const next = head + count * ONE | 0;
     let was = Atomics.compareExchange(words, HEAD, head, next);
     for (let expected = head; was !== expected;) {
@@ -584,8 +653,23 @@ export class SpscCore extends QueueCore<"spsc_queue"> {
  */
 export const WaitingSpsc: WaitingClass<
   "spsc_queue",
-  Pick<SpscCore, "abandon" | "abandonRoles">
+  Pick<
+    SpscCore,
+    | "abandon"
+    | "abandonRoles"
+    | "placesToPush"
+    | "pushPlaces"
+    | "placesToPop"
+    | "popPlaces"
+    | "nextSlot"
+  >
 > = /* @__PURE__ */ waiting(SpscCore);
+
+/**
+ * Elements in place, one behind the other: those up to the end of the queue's
+ * memory, and those that follow at its beginning, of which there may be none.
+ */
+export type Pieces = readonly [first: Uint8Array, second: Uint8Array];
 
 /**
  * A bounded queue from one producer to one consumer. It is the fastest queue of
@@ -666,6 +750,92 @@ export class SpscQueue<E = number> extends WaitingSpsc<E> {
    */
   constructor(memory: Memory, byteOffset: number | bigint = 0) {
     super(memory, byteOffset);
+  }
+
+  /**
+   * Reserves room for up to `n` elements, as many as there is room for. Returns
+   * their bytes in two pieces, of which the second one may be empty, or
+   * undefined if the queue is full. Write to the first piece and then to the
+   * second, call `commitMany`, and do not use the pieces afterwards. Until then,
+   * this view's other pushes throw a TypeError.
+   *
+   * @example Samples, without a copy
+   * ```ts
+   * import { SpscQueue } from "@weft/sync";
+   *
+   * const N = 20;
+   * const samples = SpscQueue.create({ capacity: 8 });
+   * const block = new Float32Array(3);
+   * let sent = 0, received = 0;
+   * while (received < N) {
+   *   const pieces = sent < N ? samples.reserveMany(N - sent) : undefined;
+   *   let written = 0;
+   *   for (const { buffer, byteOffset, length } of pieces ?? []) {
+   *     new Float32Array(buffer, byteOffset, length / 4).fill(0.5);
+   *     written += length / 4;
+   *   }
+   *   if (pieces !== undefined) samples.commitMany(written);
+   *   sent += written;
+   *   received += samples.tryPopMany(block, 3); // in another agent
+   *   if (block[0] !== 0.5) throw block;
+   * }
+   * ```
+   *
+   * @throws {RangeError} If `n` is not an integer from 1 to 2^30.
+   * @throws {TypeError} If elements are reserved already, or another agent is
+   * the producer.
+   * @throws {ClosedError} If the queue was closed.
+   */
+  reserveMany(n: number): Pieces | undefined {
+    return this.#pieces("push", this.placesToPush(n));
+  }
+
+  /**
+   * Appends the first `n` of the elements that are reserved, and gives up the
+   * others. With 0 it appends nothing.
+   *
+   * @throws {RangeError} If `n` is not an integer from 0 to how many are reserved.
+   * @throws {TypeError} If nothing is reserved.
+   * @throws {ClosedError} If the queue was closed meanwhile.
+   */
+  commitMany(n: number): void {
+    this.pushPlaces(n);
+  }
+
+  /**
+   * Shows up to `n` of the oldest elements in place, as many as there are.
+   * Returns their bytes as `reserveMany` does, or undefined if the queue is
+   * empty. Read them, call `consumeMany`, and do not use the pieces afterwards.
+   *
+   * @throws {RangeError} If `n` is not an integer from 1 to 2^30.
+   * @throws {TypeError} If another agent is the consumer.
+   * @throws {ClosedError} If the queue is closed and empty.
+   */
+  peekMany(n: number): Pieces | undefined {
+    return this.#pieces("pop", this.placesToPop(n));
+  }
+
+  /**
+   * Removes the first `n` of the elements that were peeked at; the others stay.
+   *
+   * @throws {RangeError} If `n` is not an integer from 0 to how many those were.
+   * @throws {TypeError} If no element was peeked at.
+   */
+  consumeMany(n: number): void {
+    this.popPlaces(n);
+  }
+
+  #pieces(end: End, count: number): Pieces | undefined {
+    if (count === 0) return undefined;
+    const slot = this.nextSlot(end);
+    const first = Math.min(count, this.capacity - slot);
+    return [this.#piece(slot, first), this.#piece(0, count - first)];
+  }
+
+  #piece(slot: number, count: number): Uint8Array {
+    const size = this.elementSize;
+    const at = this.byteOffset + DATA * 4 + slot * size;
+    return new Uint8Array(this.buffer, at, count * size);
   }
 
   /**

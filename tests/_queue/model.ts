@@ -139,6 +139,8 @@ const CALLS = [
   "peek",
   "reserve, pop, commit",
   "peek, push, consume",
+  "reserveMany",
+  "peekMany",
   "ints",
   "close",
 ] as const;
@@ -252,6 +254,36 @@ class Model {
           queue.consume();
           return 1;
         });
+      case "reserveMany":
+        return this.#push(n, make, (queue, src) => {
+          if (!(queue instanceof SpscQueue) || n === 0) {
+            return queue.tryPushMany(src, n);
+          }
+          const pieces = queue.reserveMany(n);
+          if (pieces === undefined) return 0;
+          const count = this.#countIn(pieces);
+          const [first, second] = pieces;
+          first.set(inside(src).subarray(0, first.length));
+          second.set(inside(src).subarray(first.length, count * this.#size));
+          assert.throws(() => queue.commitMany(count + 1), isRangeError);
+          queue.commitMany(count);
+          return count;
+        });
+      case "peekMany":
+        return this.#pop(n, make, (queue, dst) => {
+          if (!(queue instanceof SpscQueue) || n === 0) {
+            return queue.tryPopMany(dst, n);
+          }
+          const pieces = queue.peekMany(n);
+          if (pieces === undefined) return 0;
+          const count = this.#countIn(pieces);
+          const [first, second] = pieces;
+          inside(dst).set(first);
+          inside(dst).set(second, first.length);
+          assert.throws(() => queue.consumeMany(count + 1), isRangeError);
+          queue.consumeMany(count);
+          return count;
+        });
       case "ints":
         return this.#ints(n);
       case "close":
@@ -267,6 +299,10 @@ class Model {
     while (this.#held.length > 0) this.call("tryPop", 1, make);
     const last = ["tryPop", "close", ...CALLS, "close"] as const;
     for (const op of last) this.call(op, 1, make);
+  }
+
+  #countIn(pieces: readonly Uint8Array[]): number {
+    return pieces.reduce((sum, { length }) => sum + length / this.#size, 0);
   }
 
   #meanwhile(op: "tryPush" | "tryPop", make: Maker): void {
@@ -360,4 +396,5 @@ class Model {
 
 const isClosed = (error: unknown): boolean =>
   error instanceof ClosedError && error.name === "ClosedError";
+const isRangeError = (error: unknown): boolean => error instanceof RangeError;
 const isTypeError = (error: unknown): boolean => error instanceof TypeError;

@@ -14,7 +14,7 @@ import { need } from "./native.ts";
 import { pack } from "./npm.ts";
 
 /** A command of npm. Without a network, the tests that need it are skipped. */
-const INSTALL = [
+export const INSTALL = [
   ...["install", "--loglevel=error", "--ignore-scripts", "--prefer-offline"],
   ...["--no-audit", "--no-fund", "--fetch-retries=0"],
 ];

@@ -65,7 +65,7 @@ function later(name: string, task: () => Promise<void>) {
 }
 
 /** The files with which programs begin. */
-const PROGRAMS = ["main.ts", "main.js", "words.ts"];
+const PROGRAMS = ["main.ts", "main.js", "page.js", "words.ts"];
 
 for (const guide of guides) {
   const mains = PROGRAMS.filter((name) => filesOf(guide).has(name));

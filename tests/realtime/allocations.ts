@@ -90,6 +90,12 @@ function ofPlaces(): Operations {
       seen = ints.placeToPop();
       ints.popPlaced();
     },
+    "SpscQueue.placesToPush pushPlaces placesToPop popPlaces": () => {
+      seen = ints.placesToPush(3);
+      ints.pushPlaces(2);
+      seen = ints.placesToPop(3);
+      ints.popPlaces(2);
+    },
   };
 }
 

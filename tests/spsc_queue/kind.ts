@@ -16,10 +16,38 @@ export const kind: Kind = {
 };
 
 /** What a bundle of it may weigh. */
-export const size: Size = { name: "SpscQueue", most: 9945 };
+export const size: Size = { name: "SpscQueue", most: 10195 };
 
 class SpscQueueInC extends Queue {
   readonly stem = "weft_spsc_queue";
+
+  reserveMany(n: number): Uint8Array[] | undefined {
+    return this.#pieces("reserve_many", n);
+  }
+
+  commitMany(n: number): void {
+    this.succeeded(this.f("commit_many")(this.at, n));
+  }
+
+  peekMany(n: number): Uint8Array[] | undefined {
+    return this.#pieces("peek_many", n);
+  }
+
+  consumeMany(n: number): void {
+    this.succeeded(this.f("consume_many")(this.at, n));
+  }
+
+  /** The places of elements of one word, which C writes to a struct. */
+  #pieces(name: string, n: number): Uint8Array[] | undefined {
+    const { at, words } = this.scratch;
+    const count = this.f(name)(this.at, n, at);
+    if (count < 0) this.succeeded(-count);
+    if (count <= 0) return undefined;
+    const [first, second, inFirst, inSecond] = words;
+    const piece = (address: number, length: number) =>
+      new Uint8Array(this.buffer, address - this.agent.base, 4 * length);
+    return [piece(first!, inFirst!), piece(second!, inSecond!)];
+  }
 }
 
 /** The classes of C, by the names of those that they stand for. */

@@ -433,6 +433,47 @@ export const MUTANTS = mutants("spsc_queue", {
     "weft__spsc_publish(q, weft__plus(tail, WEFT_SPSC_QUEUE_ONE), 1);",
   ],
 }, {
+  what: "the second of two pieces is where the first one ends",
+  by: "several in place, over the end",
+  ts: [
+    "this.#piece(0, count - first)",
+    "this.#piece(slot, count - first)",
+  ],
+  c: ["pieces->second = q + 1;", "pieces->second = pieces->first;"],
+}, {
+  what: "the first piece goes past the end",
+  by: "several in place, over the end",
+  ts: [
+    "this.#piece(slot, first),",
+    "this.#piece(slot, count),",
+  ],
+  c: [
+    "pieces->first_count = weft__spsc_until_wrap(q, index, count);",
+    "pieces->first_count = count;",
+  ],
+}, {
+  what: "commits one more than it is told",
+  by: "fewer than are reserved",
+  ts: [
+    "this.#publish(this.#words[TAIL]! & INDEX_MASK, n);",
+    "this.#publish(this.#words[TAIL]! & INDEX_MASK, this.#reserved);",
+  ],
+  c: [
+    "return weft__spsc_publish(q, tail, n);",
+    "return weft__spsc_publish(q, tail, 2);",
+  ],
+}, {
+  what: "consumes all that was peeked at",
+  by: "fewer than are reserved",
+  ts: [
+    "this.#peeked = 0; if (n > 0) this.#release(this.#words[HEAD]! & INDEX_MASK, n);",
+    "if (n > 0) this.#release(this.#words[HEAD]! & INDEX_MASK, this.#peeked);",
+  ],
+  c: [
+    "if (n > 0) weft__spsc_release(q, head, n);",
+    "if (n > 0) weft__spsc_release(q, head, seen);",
+  ],
+}, {
   what: "any agent pushes",
   by: "two agents push, of which one may",
   ts: [

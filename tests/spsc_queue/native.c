@@ -69,7 +69,10 @@ static void roles(void) {
   UNCHANGED(arena, 1024, weft_spsc_queue_try_push(s, &value), EPERM);
   UNCHANGED(arena, 1024, weft_spsc_queue_push_int(s, 1, WEFT_FOREVER), EPERM);
   UNCHANGED(arena, 1024, weft_spsc_queue_try_push_many(s, &value, 1), -EPERM);
+  weft_pieces pieces;
   CHECK(weft_spsc_queue_reserve(s) == NULL);
+  UNCHANGED(arena, 1024, weft_spsc_queue_reserve_many(s, 1, &pieces), -EPERM);
+  UNCHANGED(arena, 1024, weft_spsc_queue_peek_many(s, 1, &pieces), -EPERM);
   UNCHANGED(arena, 1024, weft_spsc_queue_try_pop_int(s, &value), EPERM);
   UNCHANGED(arena, 1024, weft_spsc_queue_try_pop(s, &value), EPERM);
   UNCHANGED(arena, 1024, weft_spsc_queue_pop_int(s, &value, WEFT_FOREVER),
@@ -103,6 +106,50 @@ static void step_after_the_end(void) {
 }
 #endif
 
+/* Where element `i` of several in place lies. */
+static int32_t *in_pieces(const weft_pieces *pieces, int32_t i, int32_t words) {
+  int32_t in_second = i - pieces->first_count;
+  return in_second < 0 ? (int32_t *)pieces->first + i * words
+                       : (int32_t *)pieces->second + in_second * words;
+}
+
+/* Several elements in place: errors, and two pieces. */
+static void several_in_place(void) {
+  const weft_queue_config config = {4, 4};
+  weft_pieces pieces;
+  weft_spsc_queue *s = weft_spsc_queue_init(arena, sizeof arena, config);
+  UNCHANGED(arena, 1024, weft_spsc_queue_reserve_many(s, 0, &pieces), -EINVAL);
+  UNCHANGED(arena, 1024, weft_spsc_queue_peek_many(s, -1, &pieces), -EINVAL);
+  EQUAL(weft_spsc_queue_reserve_many(s, 3, &pieces), 3);
+  for (int32_t i = 0; i < 3; i++) *in_pieces(&pieces, i, 1) = i;
+  UNCHANGED(arena, 1024, weft_spsc_queue_commit_many(s, 5), EINVAL);
+  UNCHANGED(arena, 1024, weft_spsc_queue_commit_many(s, -1), EINVAL);
+  EQUAL(weft_spsc_queue_commit_many(s, 0), 0);
+  EQUAL(weft_spsc_queue_size(s), 0);
+  EQUAL(weft_spsc_queue_commit_many(s, 3), 0);
+  EQUAL(weft_spsc_queue_peek_many(s, 9, &pieces), 3);
+  UNCHANGED(arena, 1024, weft_spsc_queue_consume_many(s, 4), EINVAL);
+  UNCHANGED(arena, 1024, weft_spsc_queue_consume_many(s, -1), EINVAL);
+  EQUAL(weft_spsc_queue_consume_many(s, 2), 0);
+  EQUAL(weft_spsc_queue_reserve_many(s, 9, &pieces), 3);
+  EQUAL(pieces.first_count, 1);
+  EQUAL(pieces.second_count, 2);
+  for (int32_t i = 0; i < 3; i++) *in_pieces(&pieces, i, 1) = 3 + i;
+  EQUAL(weft_spsc_queue_commit_many(s, 3), 0);
+  EQUAL(weft_spsc_queue_reserve_many(s, 1, &pieces), 0);
+  EQUAL(weft_spsc_queue_peek_many(s, 4, &pieces), 4);
+  for (int32_t i = 0; i < 4; i++) EQUAL(*in_pieces(&pieces, i, 1), 2 + i);
+  EQUAL(weft_spsc_queue_consume_many(s, 1), 0);
+  EQUAL(weft_spsc_queue_reserve_many(s, 1, &pieces), 1);
+  weft_spsc_queue_close(s);
+  EQUAL(weft_spsc_queue_commit_many(s, 1), EPIPE);
+  EQUAL(weft_spsc_queue_commit_many(s, 0), EPIPE);
+  EQUAL(weft_spsc_queue_reserve_many(s, 1, &pieces), -EPIPE);
+  EQUAL(weft_spsc_queue_peek_many(s, 4, &pieces), 3);
+  EQUAL(weft_spsc_queue_consume_many(s, 3), 0);
+  EQUAL(weft_spsc_queue_peek_many(s, 4, &pieces), -EPIPE);
+}
+
 static void *spsc_produce(void *argument) {
   side *self = (side *)argument;
   weft_spsc_queue *q = self->queue;
@@ -111,7 +158,7 @@ static void *spsc_produce(void *argument) {
   for (int32_t next = 0; next < amount;) {
     element(elements, words, next);
     int result = 0;
-    switch (random_below(&self->seed, 5)) {
+    switch (random_below(&self->seed, 6)) {
       case 0:
         result = weft_spsc_queue_push(q, elements, some_timeout(&self->seed));
         break;
@@ -137,6 +184,25 @@ static void *spsc_produce(void *argument) {
         EQUAL(weft_spsc_queue_commit(q), 0);
         break;
       }
+      case 4: {
+        weft_pieces pieces;
+        int32_t n = 1 + random_below(&self->seed, BATCH);
+        if (n > amount - next) n = amount - next;
+        int32_t count = weft_spsc_queue_reserve_many(q, n, &pieces);
+        CHECK(count >= 0);
+        if (count == 0) {
+          sched_yield();
+          continue;
+        }
+        EQUAL(pieces.first_count + pieces.second_count, count);
+        for (int32_t i = 0; i < count; i++)
+          element(in_pieces(&pieces, i, words), words, next + i);
+        /* Now and then fewer than are reserved. */
+        n = count - random_below(&self->seed, 2);
+        EQUAL(weft_spsc_queue_commit_many(q, n), 0);
+        next += n;
+        continue;
+      }
       default:
         if (words > 1) continue;
         result = weft_spsc_queue_push_int(q, next, some_timeout(&self->seed));
@@ -156,7 +222,7 @@ static void spsc_consume(side *self) {
   for (int32_t next = 0;;) {
     int result = 0;
     int32_t count = 1;
-    switch (random_below(&self->seed, 5)) {
+    switch (random_below(&self->seed, 6)) {
       case 0:
         result = weft_spsc_queue_pop(q, elements, some_timeout(&self->seed));
         break;
@@ -175,6 +241,19 @@ static void spsc_consume(side *self) {
         if (slot == NULL) break;
         memcpy(elements, slot, (size_t)words * 4);
         weft_spsc_queue_consume(q);
+        break;
+      }
+      case 4: {
+        weft_pieces pieces;
+        count = weft_spsc_queue_peek_many(
+            q, 1 + random_below(&self->seed, BATCH), &pieces);
+        result = count < 0 ? -count : count == 0 ? EBUSY : 0;
+        if (result != 0) break;
+        for (int32_t i = 0; i < count; i++)
+          memcpy(elements + i * words, in_pieces(&pieces, i, words),
+                 (size_t)words * 4);
+        count -= random_below(&self->seed, 2);
+        EQUAL(weft_spsc_queue_consume_many(q, count), 0);
         break;
       }
       default:
@@ -225,6 +304,7 @@ int main(int count, char **words) {
   RUN(queue_errors);
   RUN(close_while_reserved);
   RUN(roles);
+  RUN(several_in_place);
 #if WEFT__SPSC_BELLS
   RUN(step_after_the_end);
 #endif

@@ -22,6 +22,9 @@ interface Model {
 
 const CLOSED = "closed";
 
+const IN_PLACE = "where it finds no room in place, TypeScript looks whether " +
+  "it is closed";
+
 /** Runs `operation`; returns CLOSED if it throws a ClosedError. */
 function orClosed<T>(weft: Weft, operation: () => T): T | typeof CLOSED {
   try {
@@ -51,6 +54,12 @@ function within(weft: Weft, memory: SharedArrayBuffer, agent: number) {
   else if (agent === 1) q.tryPopMany(none, 0);
   return q;
 }
+
+/** The words of elements in place. */
+const wordsIn = (pieces: readonly Uint8Array[]) =>
+  pieces.map(({ buffer, byteOffset, length }) =>
+    new Int32Array(buffer, byteOffset, length / 4)
+  );
 
 /** Agent 0 produces, agent 1 consumes; indices begin at `start` elements. */
 function queue(weft: Weft, capacity: number, start = 0, stateless = true) {
@@ -201,6 +210,53 @@ function queue(weft: Weft, capacity: number, start = 0, stateless = true) {
             ? [drop(s, 1), s.items[0]]
             : [s, s.closed ? CLOSED : undefined],
       },
+      // Reserves room for all items, and commits the first `n`.
+      manyInPlace: {
+        agents: [0],
+        run: (q, [items, n]: [number[], number]) =>
+          orClosed(weft, () => {
+            const pieces = q.reserveMany(items.length);
+            if (pieces === undefined) return 0;
+            let next = 0;
+            for (const piece of wordsIn(pieces)) {
+              for (let i = 0; i < piece.length; i++) piece[i] = items[next++]!;
+            }
+            q.commitMany(Math.min(n, next));
+            return Math.min(n, next);
+          }),
+        model: (s: Model, [items, n]: [number[], number]) => {
+          const most = Math.min(items.length, room(s));
+          const some = (seen: number): [Model, unknown] => {
+            const count = Math.min(seen, n);
+            return [append(s, ...items.slice(0, count)), count];
+          };
+          return s.closed
+            ? [s, CLOSED]
+            : race.either(some(most), ...fewer(most, some));
+        },
+      },
+      // Shows all that is there, up to `most`, and consumes the first `n`.
+      takeManyInPlace: {
+        agents: [1],
+        run: (q, [most, n]: [number, number]) =>
+          orClosed(weft, () => {
+            const pieces = q.peekMany(most);
+            if (pieces === undefined) return [];
+            const seen = wordsIn(pieces).flatMap((piece) => [...piece]);
+            q.consumeMany(Math.min(n, seen.length));
+            return seen;
+          }),
+        model: (s: Model, [most, n]: [number, number]) => {
+          const some = (seen: number): [Model, unknown] => [
+            drop(s, Math.min(n, seen)),
+            s.items.slice(0, seen),
+          ];
+          const count = Math.min(most, s.items.length);
+          return s.items.length === 0 && s.closed
+            ? [s, CLOSED]
+            : race.either(some(count), ...fewer(count, some));
+        },
+      },
       isClosed: {
         run: (q) => q.closed,
         model: (s: Model) => [s, s.closed],
@@ -328,10 +384,39 @@ export function scenarios(weft: Weft): Scenario[] {
     },
     {
       name: "in place",
-      differs: "where it finds no room in place, TypeScript looks whether it " +
-        "is closed",
+      differs: IN_PLACE,
       spec: queue(weft, 2, 0, false),
       agents: [many("inPlace", 3), times("takeInPlace", 3)],
+    },
+    {
+      name: "several in place, over the end",
+      differs: IN_PLACE,
+      spec: queue(weft, 2, 0, false),
+      agents: [
+        [["inPlace", 1], ["manyInPlace", [[2, 3], 2]], ["manyInPlace", [
+          [4],
+          1,
+        ]]],
+        [["takeInPlace"], ["takeManyInPlace", [2, 1]], ["takeInPlace"]],
+      ],
+    },
+    {
+      name: "fewer than are reserved",
+      differs: IN_PLACE,
+      spec: queue(weft, 2, 0, false),
+      agents: [
+        [["manyInPlace", [[1, 2], 1]], ["manyInPlace", [[3, 4], 2]]],
+        [["takeManyInPlace", [2, 1]], ["takeManyInPlace", [2, 2]]],
+      ],
+    },
+    {
+      name: "closed between reserving several and committing them",
+      differs: IN_PLACE,
+      spec: queue(weft, 2, 0, false),
+      agents: [
+        [["manyInPlace", [[1, 2], 2]]],
+        [["takeManyInPlace", [2, 2]], ["close"], ["takeManyInPlace", [2, 2]]],
+      ],
     },
     {
       name: "push, pop",

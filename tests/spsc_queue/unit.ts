@@ -30,6 +30,7 @@ test("a second producer is refused, until the first one is abandoned", () => {
     tryPush: () => second.tryPush(one),
     tryPushMany: () => second.tryPushMany(one, 1),
     reserve: () => second.reserve(),
+    reserveMany: () => second.reserveMany(2),
   };
   assert.ok(first.tryPushInt(1));
   assert.is(second.size, 1); // looking is no role
@@ -55,6 +56,7 @@ test("a second consumer is refused, until the first one is abandoned", async () 
     tryPopInto: () => second.tryPopInto(to),
     tryPopMany: () => second.tryPopMany(to, 1),
     peek: () => second.peek(),
+    peekMany: () => second.peekMany(2),
   };
   assert.is(first.tryPopInt(), undefined);
   for (const push of [1, 2, 3]) second.pushInt(push);
@@ -83,6 +85,67 @@ test("an agent that gives its role up has no reservation any more", () => {
   for (const wrong of [-1, 2 ** 28, 0.5]) {
     refuses(queue.buffer, () => queue.abandon(wrong), RangeError, `${wrong}`);
   }
+});
+
+test("several elements in place: fewer are committed, and consumed", () => {
+  const queue = SpscQueue.create({ capacity: 4 });
+  const { buffer } = queue;
+  const ints = (pieces?: readonly Uint8Array[]) =>
+    pieces?.map(({ buffer, byteOffset, length }) =>
+      new Int32Array(buffer, byteOffset, length / 4)
+    );
+  const filled = (n: number, from: number) => {
+    for (const piece of ints(queue.reserveMany(n))!) {
+      for (let i = 0; i < piece.length; i++) piece[i] = from++;
+    }
+  };
+  filled(3, 1);
+  refuses(buffer, () => queue.tryPushInt(9), TypeError, "reserved already");
+  refuses(buffer, () => queue.reserveMany(1), TypeError, "reserved already");
+  refuses(buffer, () => queue.commitMany(4), RangeError, "received 4");
+  queue.commitMany(2);
+  refuses(buffer, () => queue.commitMany(1), TypeError, "No slot");
+  filled(9, 3); // two of them fit
+  assert.is(queue.size, 2);
+  queue.commit(); // the first one of these
+  assert.equal(ints(queue.peekMany(9))!.map((piece) => [...piece]), [
+    [1, 2, 3],
+    [],
+  ]);
+  refuses(buffer, () => queue.consumeMany(4), RangeError, "received 4");
+  queue.consumeMany(2);
+  refuses(buffer, () => queue.consumeMany(1), TypeError, "No element");
+  filled(3, 4);
+  queue.commitMany(3);
+  assert.is(queue.reserveMany(1), undefined);
+  assert.equal(ints(queue.peekMany(4))!.map((piece) => [...piece]), [
+    [3, 4],
+    [5, 6],
+  ]);
+  queue.consumeMany(0);
+  refuses(buffer, () => queue.consumeMany(1), TypeError, "No element");
+  assert.is(queue.size, 4);
+  assert.is(queue.tryPopInt(), 3);
+  filled(1, 7);
+  queue.commitMany(0);
+  assert.is(queue.size, 3);
+  for (const n of [0, -1, 1.5, NaN, 2 ** 31]) {
+    const text = `received ${n}`;
+    refuses(buffer, () => queue.reserveMany(n), RangeError, text);
+    refuses(buffer, () => queue.peekMany(n), RangeError, text);
+  }
+  filled(1, 7);
+  queue.close();
+  assert.throws(
+    () => queue.commitMany(1),
+    (e: Error) => e.name === "ClosedError",
+  );
+  const over = () => queue.reserveMany(1);
+  assert.throws(over, (e: Error) => e.name === "ClosedError");
+  queue.peekMany(3);
+  queue.consumeMany(3);
+  const end = () => queue.peekMany(1);
+  assert.throws(end, (e: Error) => e.name === "ClosedError");
 });
 
 declareQueueCases(test, SpscQueue, SPSC);

@@ -119,6 +119,26 @@ const ofQueues: Readonly<Record<string, (view: AnyQueue) => unknown>> = {
   close: (q) => q.close(),
 };
 
+/** What only a queue of one producer and one consumer can do. */
+const ofSpsc: Readonly<Record<string, (view: SpscQueue) => unknown>> = {
+  reserveMany: (q) => {
+    const pieces = q.reserveMany(3);
+    if (pieces === undefined) return;
+    inRange(count(pieces), 1, 3);
+    for (const piece of pieces) piece.fill(1);
+    q.commitMany(count(pieces));
+  },
+  peekMany: (q) => {
+    const pieces = q.peekMany(3);
+    if (pieces === undefined) return;
+    inRange(count(pieces), 1, 3);
+    q.consumeMany(count(pieces));
+  },
+};
+
+const count = (pieces: readonly Uint8Array[]) =>
+  pieces.reduce((sum, { length }) => sum + length / 4, 0);
+
 const queue = { capacity: 8 };
 
 function filled<Q extends AnyQueue>(q: Q): Q {
@@ -308,7 +328,7 @@ export const SUBJECTS: Readonly<Record<string, Subject>> = {
     byteLength: SpscQueue.byteLength(queue),
     init: (m, at) => filled(SpscQueue.init(m, at, queue)),
     attach: (m, at) => new SpscQueue(m, at),
-    calls: ofQueues,
+    calls: { ...ofQueues, ...ofSpsc },
   }),
   mpmc_queue: subject({
     byteLength: MpmcQueue.byteLength(queue),

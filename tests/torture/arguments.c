@@ -266,6 +266,9 @@ static weft_work_range *make_weft_work_range_p(void) {
   return &range;
 }
 
+static weft_pieces pieces;
+static weft_pieces *make_weft_pieces_p(void) { return &pieces; }
+
 /* One of the two calls that the ring has from the beginning. */
 static size_t call_at[2];
 static weft_call *make_weft_call_p(void) {

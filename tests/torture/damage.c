@@ -190,17 +190,30 @@ static void snapshot_calls(void *at, int which) {
 
 static void spsc_queue_more(weft_spsc_queue *q, int which) {
   int32_t *slot;
+  weft_pieces pieces;
   if (which == 0) {
     slot = (int32_t *)weft_spsc_queue_reserve(q);
     if (slot == NULL) return;
     *slot = 1;
     int done = weft_spsc_queue_commit(q);
     (void)done;
-  } else {
+  } else if (which == 1) {
     slot = (int32_t *)weft_spsc_queue_peek(q);
     if (slot == NULL) return;
     target[0] = *slot;
     weft_spsc_queue_consume(q);
+  } else {
+    /* The places are inside the queue, whatever its indices say. */
+    const bool pushes = which == 2;
+    const int32_t count = pushes ? weft_spsc_queue_reserve_many(q, 4, &pieces)
+                                 : weft_spsc_queue_peek_many(q, 4, &pieces);
+    if (count <= 0) return;
+    const size_t size = (size_t)q->element_size;
+    memset(pieces.first, 1, (size_t)pieces.first_count * size);
+    memset(pieces.second, 1, (size_t)pieces.second_count * size);
+    int done = pushes ? weft_spsc_queue_commit_many(q, count)
+                      : weft_spsc_queue_consume_many(q, count);
+    (void)done;
   }
 }
 QUEUE_CALLS(spsc_queue)
@@ -544,7 +557,7 @@ static subject SUBJECTS[] = {
      2},
     {"snapshot", 0, snapshot_init, snapshot_calls, 2, 4},
     {"snapshot_of_one", 0, snapshot_of_one_init, snapshot_calls, 2, 4},
-    {"spsc_queue", 0, spsc_queue_init, spsc_queue_calls, 9, 4},
+    {"spsc_queue", 0, spsc_queue_init, spsc_queue_calls, 11, 4},
     {"mpmc_queue", 0, mpmc_queue_init, mpmc_queue_calls, 9, 4},
     {"lock_free_queue", 0, lock_free_queue_init, lock_free_queue_calls, 10, 4},
     {"record_ring", 0, record_ring_init, record_ring_calls, 7, 4},

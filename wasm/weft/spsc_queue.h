@@ -594,6 +594,83 @@ static inline void weft_spsc_queue_consume(weft_spsc_queue *q) {
   weft__spsc_release(q, weft__spsc_own(&q->head), 1);
 }
 
+/* Elements in place, one behind the other: those up to the end of the queue's
+   memory, and those that follow at its beginning, of which there may be none. */
+typedef struct {
+  void *first;
+  void *second;
+  int32_t first_count;
+  int32_t second_count;
+} weft_pieces;
+
+/* The places of `count` elements from an index on. */
+static inline void weft__spsc_pieces(weft_spsc_queue *q, int32_t index,
+                                     int32_t count, weft_pieces *pieces) {
+  pieces->first = weft__spsc_at(q, index);
+  pieces->second = q + 1;
+  pieces->first_count = weft__spsc_until_wrap(q, index, count);
+  pieces->second_count = count - pieces->first_count;
+}
+
+/*
+ * Reserves room for up to `n` elements, as many as there is room for, and says
+ * where it is. Returns how many: 0 if the queue is full, -EPIPE if it was
+ * closed, -EPERM if another agent is the producer, or -EINVAL if n is below 1.
+ * Write the elements there, then commit_many. Push nothing else in between.
+ * Wait-free.
+ */
+static inline int32_t weft_spsc_queue_reserve_many(weft_spsc_queue *q,
+                                                   int32_t n,
+                                                   weft_pieces *pieces) {
+  if (n < 1) return -EINVAL;
+  if (weft__spsc_begin_push(q) != 0) return -EPERM;
+  if (weft_spsc_queue_closed(q)) return -EPIPE;
+  int32_t tail = weft__spsc_own(&q->tail);
+  int32_t count = weft__spsc_room(q, tail, n);
+  if (count > n) count = n;
+  if (count > 0) weft__spsc_pieces(q, tail, count, pieces);
+  return count;
+}
+
+/* Appends the first `n` elements that were reserved. Returns 0, EPIPE if the
+   queue was closed, or EINVAL if so many cannot be reserved. */
+static inline int weft_spsc_queue_commit_many(weft_spsc_queue *q, int32_t n) {
+  int32_t tail = weft__spsc_own(&q->tail);
+  /* What was reserved was free by the index that was seen last. */
+  int32_t used = weft__minus(tail, q->head_cache) >> 2;
+  if (n < 0 || used < 0 || n > q->capacity - used) return EINVAL;
+  if (n == 0) return weft_spsc_queue_closed(q) ? EPIPE : 0;
+  return weft__spsc_publish(q, tail, n);
+}
+
+/*
+ * Says where up to `n` of the oldest elements are, as many as there are.
+ * Returns how many: 0 if there are none, -EPIPE if there are none and the queue
+ * is closed, -EPERM if another agent is the consumer, or -EINVAL if n is below
+ * 1. Read the elements there, then consume_many. Pop nothing else in between.
+ * Wait-free.
+ */
+static inline int32_t weft_spsc_queue_peek_many(weft_spsc_queue *q, int32_t n,
+                                                weft_pieces *pieces) {
+  if (n < 1) return -EINVAL;
+  if (weft__spsc_begin_pop(q) != 0) return -EPERM;
+  int32_t head = weft__spsc_own(&q->head);
+  int32_t count = weft__spsc_filled(q, head, n);
+  if (count > n) count = n;
+  if (count > 0) weft__spsc_pieces(q, head, count, pieces);
+  return count;
+}
+
+/* Removes the first `n` elements that were peeked at. Returns 0, or EINVAL if
+   there are not so many. */
+static inline int weft_spsc_queue_consume_many(weft_spsc_queue *q, int32_t n) {
+  int32_t head = weft__spsc_own(&q->head);
+  int32_t seen = weft__minus(q->tail_cache, head) >> 2;
+  if (n < 0 || !weft__spsc_enough(q, seen, n)) return EINVAL;
+  if (n > 0) weft__spsc_release(q, head, n);
+  return 0;
+}
+
 /*
  * Ends the roles of agent `id`, known never to run again, so that the next
  * agent that pushes is the producer, and the next one that pops the consumer.
