@@ -5,7 +5,7 @@
  * @module
  */
 
-import { Client } from "./_calls/client.ts";
+import { Client } from "./_calls/client/client.ts";
 import { Nap } from "./_calls/nap.ts";
 import { remoteBy } from "./_calls/remote.ts";
 import { Server } from "./_calls/server.ts";

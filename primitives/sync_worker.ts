@@ -8,7 +8,7 @@ import { describe } from "./_memory/describe.ts";
 import type { Disposer } from "./_memory/dispose.ts";
 import { LastWords } from "./_worker/last_words.ts";
 import { parent } from "./_worker/parent.ts";
-import { Client } from "./_calls/client.ts";
+import { Client } from "./_calls/client/client.ts";
 import { type Invoke, remoteBy } from "./_calls/remote.ts";
 import { slotsOf } from "./_calls/wire.ts";
 import {

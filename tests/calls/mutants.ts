@@ -26,21 +26,22 @@ export const MUTANTS = [
     ],
     c: IN_C,
   }),
-  ...mutants({ ...CALLS, source: "_calls/client" }, {
+  ...mutants({ ...CALLS, source: "_calls/client/exchange" }, {
+    what: "a call goes on with the pieces of one that was given up",
+    by: "a caller gives up between pieces, and calls again",
+    ts: [
+      "? yield* this.#callInPieces(token, signal, request!)",
+      "? yield* this.#callInPieces(1, signal, request!)",
+    ],
+    c: IN_C,
+  }),
+  ...mutants({ ...CALLS, source: "_calls/client/client" }, {
     what: "keeps a view of a piece whose slot is given back",
     by: "two callers whose pieces share a slot",
     ts: [
       "return { what, value: body.slice() };",
       "return { what, value: body };",
       ["case PIECE: return bytes.slice();", "case PIECE: return bytes;"],
-    ],
-    c: IN_C,
-  }, {
-    what: "a call goes on with the pieces of one that was given up",
-    by: "a caller gives up between pieces, and calls again",
-    ts: [
-      "? yield* this.#callInPieces(token, signal, request!)",
-      "? yield* this.#callInPieces(1, signal, request!)",
     ],
     c: IN_C,
   }, {
@@ -63,8 +64,8 @@ export const MUTANTS = [
     what: "gives the slot back before it answers a call back",
     by: "a caller is called back in a slot that another one wants",
     ts: [
-      "if (!keepsIt) this.#slots.cancel(at);",
-      "this.#slots.cancel(at);",
+      "if (!keepsIt) this.slots.cancel(at);",
+      "this.slots.cancel(at);",
     ],
     c: IN_C,
   }),

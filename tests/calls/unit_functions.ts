@@ -11,7 +11,7 @@ import {
   serve,
   type ServeApiOptions,
 } from "../../mod.ts";
-import { Functions } from "../../primitives/_calls/functions.ts";
+import { Functions } from "../../primitives/_calls/client/functions.ts";
 import { suite } from "../_run/harness.ts";
 import { spawn } from "../_run/workers.ts";
 import { api } from "./functions_api.ts";

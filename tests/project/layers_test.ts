@@ -20,6 +20,7 @@ const ROOMS = [
   "_queue",
   "_worker",
   "_calls",
+  "_calls/client",
   "_pool",
   "_kernel",
 ];

@@ -469,10 +469,10 @@ export const MISTAKES: readonly Mistake[] = [{
   storm: "calls",
   what: "a call that is aborted before it waits keeps its slot",
   edits: {
-    "_calls/client": [
-      "this.#tell(at, signal); " +
-      "if (!this.#slots.giveUp(at)) this.#readUnwanted(at);",
-      "this.#tell(at, signal);",
+    "_calls/client/client": [
+      "this.tell(at, signal); " +
+      "if (!this.slots.giveUp(at)) this.#readUnwanted(at);",
+      "this.tell(at, signal);",
     ],
   },
   seed: 3,
@@ -492,7 +492,7 @@ export const MISTAKES: readonly Mistake[] = [{
   storm: "calls",
   what: "keeps a view of a piece whose slot is given back",
   edits: {
-    "_calls/client": [
+    "_calls/client/client": [
       "return { what, value: body.slice() };",
       "return { what, value: body };",
       ["case PIECE: return bytes.slice();", "case PIECE: return bytes;"],
@@ -541,7 +541,7 @@ export const MISTAKES: readonly Mistake[] = [{
   storm: "calls",
   what: "a function is kept that was released before",
   edits: {
-    "_calls/functions": [
+    "_calls/client/functions": [
       "if (!this.#early.delete(id)) kept.add(id);",
       "kept.add(id);",
     ],
@@ -556,7 +556,7 @@ export const MISTAKES: readonly Mistake[] = [{
   storm: "calls",
   what: "a caller forgets a function that the server has kept",
   edits: {
-    "_calls/functions": [
+    "_calls/client/functions": [
       "if (!all.some((kept) => kept.has(id))) this.#forget(id);",
       "this.#forget(id);",
     ],
@@ -589,7 +589,7 @@ export const MISTAKES: readonly Mistake[] = [{
   storm: "calls",
   what: "an iterator that nobody has stays at its server",
   edits: {
-    "_calls/client": ["this.#released.register(held, key, held);", ""],
+    "_calls/client/client": ["this.#released.register(held, key, held);", ""],
   },
   seed: 1,
   plan: callsPlan([talk("drop", 3), talk("deep", 1)]),
@@ -598,7 +598,7 @@ export const MISTAKES: readonly Mistake[] = [{
   storm: "calls",
   what: "an instance stays when its using has ended",
   edits: {
-    "_calls/client": [
+    "_calls/client/client": [
       "this.#released.unregister(held); this.#release(key); });",
       "this.#released.unregister(held); });",
     ],

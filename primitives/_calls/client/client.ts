@@ -4,22 +4,23 @@
  * @module
  */
 
-import { CALL_RING } from "../_layout.ts";
-import { describe } from "../_memory/describe.ts";
-import { type Codec, encodeWhole } from "../_message/message.ts";
-import { type Classes, classesOf, ownErrorOf } from "../_message/own_errors.ts";
-import { isError, textsOf } from "../_message/thrown.ts";
-import { readUtf8, writeUtf8 } from "../_message/utf8.ts";
-import { ClosedError } from "../_queue/queue.ts";
-import { waitOn, wake } from "../_wait/event_count.ts";
-import { spin, spinPatiently } from "../_wait/spin.ts";
+import { describe } from "../../_memory/describe.ts";
+import type { Codec } from "../../_message/message.ts";
+import {
+  type Classes,
+  classesOf,
+  ownErrorOf,
+} from "../../_message/own_errors.ts";
+import { isError, textsOf } from "../../_message/thrown.ts";
+import { readUtf8, writeUtf8 } from "../../_message/utf8.ts";
+import { ClosedError } from "../../_queue/queue.ts";
+import { spin, spinPatiently } from "../../_wait/spin.ts";
 import {
   assertTimeout,
   block,
   tryBlockAsync,
   type Waiting,
-} from "../_wait/wait.ts";
-import type { Sleep } from "../_wait/waiter.ts";
+} from "../../_wait/wait.ts";
 import {
   arrival,
   type End,
@@ -28,20 +29,24 @@ import {
   isTransfer,
   LATE,
   nameAt,
-  NAMED_BYTES,
   needsPort,
   type Parcel,
-} from "./beside.ts";
+} from "../beside.ts";
 import {
   CallError,
-  FREE,
   Lookout,
   PHASE_MASK,
-  POSTED,
   REPLIED,
   REQUEST,
   type Slots,
-} from "./call_slots.ts";
+} from "../call_slots.ts";
+import {
+  type Answer,
+  Exchanges,
+  isKept,
+  isWhole,
+  type Keeps,
+} from "./exchange.ts";
 import {
   BLOCKED,
   type CallBack,
@@ -55,10 +60,19 @@ import {
   iterateLater,
   RemoteIterator,
   type Steps,
-} from "./iterators.ts";
-import { joined } from "./pieces.ts";
-import { type Ends, type Invoke, remoteBy } from "./remote.ts";
-import type { ConnectOptions } from "./types.ts";
+} from "../iterators.ts";
+import {
+  type Call,
+  nameIn,
+  prepared,
+  requestOf,
+  roomIn,
+  withList,
+  withPlaces,
+  written,
+} from "./requests.ts";
+import { type Ends, type Invoke, remoteBy } from "../remote.ts";
+import type { ConnectOptions } from "../types.ts";
 import {
   assertBlocking,
   BESIDE,
@@ -66,82 +80,42 @@ import {
   CALL,
   CALLBACK,
   CALLBACK_HEAD,
-  CHECK,
-  checkOf,
   codecOf,
   DONE,
   ELSEWHERE,
   ERROR,
-  FETCH,
   FOR_CALL,
   FOR_CALLER,
   GAVE_UP,
   GET,
   GIVEN,
-  HEAD,
   INSTANCE,
   isOurs,
   isSignal,
   KEPT,
-  KEPT_MS,
   LONGEST,
   MAKE,
   MORE,
-  NAME_LENGTH,
   NEXT,
   NOTHING,
   OBJECT,
   OF_OBJECT,
-  OFFSET,
   PIECE,
   PIECE_HEAD,
-  PIECE_OF_CALL,
-  PORT_HEAD,
-  putWord,
   REASON,
   REASON_LENGTH,
   RELEASE,
   RELEASED,
   RESTART,
   RETURN,
-  SIGNAL,
   THROW,
   THROWN,
-  TOKEN,
   VALUE,
-  WHOLE,
-  WITH_FUNCTIONS,
-  WITH_PORT,
   wordAt,
-} from "./wire.ts";
-
-/** How a call ended, or the first piece of its reply. */
-interface Answer {
-  readonly what: number;
-  /** The value, the bytes of a piece, or the request if it must be sent again. */
-  readonly value: unknown;
-}
+} from "../wire.ts";
 
 /** A promise that may be one of an iterator. */
 type AnyPromise = Promise<unknown> & Partial<AsyncIterable<unknown>>;
-
-/** The parts that all calls of a method share. */
-interface Call {
-  /** The bytes before the arguments. */
-  readonly head: Uint8Array;
-  /** As many bytes as the longest request so far needed. */
-  longest: number;
-  /** The room for requests in each slot that was used so far. */
-  readonly rooms: Room[];
-}
-
-/** The room for a request. */
-interface Room {
-  /** All of it. */
-  readonly message: Uint8Array;
-  /** Its part for the arguments. */
-  readonly body: Uint8Array;
-}
 
 /** The number of a call that is awaited, and how. */
 interface How {
@@ -149,6 +123,14 @@ interface How {
   readonly timeout: number;
   readonly signal: AbortSignal | undefined;
   readonly ref: boolean;
+}
+
+/** A call that was posted at `at`; or its request, if that is 0. */
+interface Begun {
+  readonly token: number;
+  readonly signal: AbortSignal | undefined;
+  readonly at: number;
+  readonly request: Uint8Array | undefined;
 }
 
 /** A call that was posted, and the promise of its result. */
@@ -167,8 +149,7 @@ interface Held {
 }
 
 /** Makes the calls of one `connect`. */
-export class Client {
-  readonly #slots: Slots;
+export class Client extends Exchanges {
   readonly #codec: Codec<unknown>;
   readonly #classes: Classes;
   readonly #timeout: number;
@@ -200,21 +181,23 @@ export class Client {
     if (typeof ref !== "boolean") {
       throw new TypeError(`ref must be a boolean: received ${describe(ref)}`);
     }
-    this.#codec = codecOf(options);
-    this.#classes = classesOf(options.errors ?? []);
-    this.#functions = new Functions(this.#codec, this.#classes);
-    this.#slots = takeSlots();
+    const codec = codecOf(options);
+    const classes = classesOf(options.errors ?? []);
+    super(takeSlots());
+    this.#codec = codec;
+    this.#classes = classes;
+    this.#functions = new Functions(codec, classes);
     this.#blocks = blocks;
     this.#around = around;
     this.#released = new FinalizationRegistry((key) => this.#release(key));
     this.#timeout = timeout;
     this.#ref = ref;
     this.#lookout = new Lookout<Pending>(
-      this.#slots,
+      this.slots,
       (call) => this.#take(call),
       (call) => {
         const { at, token, signal } = call;
-        const path = this.#path(token, at, signal);
+        const path = this.path(token, at, signal);
         call.resolve(this.#await(path, call, at));
       },
     );
@@ -225,8 +208,8 @@ export class Client {
   /** The ends of the object that is served, or of one that stayed there. */
   ends(held?: Held): Ends {
     const prepare = (path: string, what: number): Invoke => {
-      if (held === undefined) return this.#invoke(this.#prepare(path, what));
-      const call = this.#prepare(`${held.key}.${path}`, what | OF_OBJECT);
+      if (held === undefined) return this.#invoke(this.#prepared(path, what));
+      const call = this.#prepared(`${held.key}.${path}`, what | OF_OBJECT);
       const invoke = this.#invoke(call);
       return (args, called) => {
         if (!held.released) return invoke(args, called);
@@ -320,7 +303,7 @@ export class Client {
       });
     }
     const step = (what: number) => {
-      const invoke = this.#invoke(this.#prepare(held.key, what | OF_OBJECT));
+      const invoke = this.#invoke(this.#prepared(held.key, what | OF_OBJECT));
       // `held` lives for as long as the iterator, because it is used here.
       return (args: unknown[]) => held.key === key ? invoke(args) : undefined;
     };
@@ -348,27 +331,14 @@ export class Client {
 
   /** Nothing here stands for the object any more. */
   #release(key: string): void {
-    const call = this.#prepare(key, RELEASE | OF_OBJECT);
+    const call = this.#prepared(key, RELEASE | OF_OBJECT);
     // If the ring is closed, the object is released already.
     this.#callAsync(call, [], { ref: false, timeout: Infinity })
       .then(undefined, () => {});
   }
 
-  /** Prepares the calls of a method. */
-  #prepare(name: string, what: number): Call {
-    const bytes = new TextEncoder().encode(name);
-    const begin = HEAD + bytes.length;
-    if (bytes.length > 255) {
-      throw new RangeError(
-        `The name of a method has at most 255 bytes: received ${bytes.length}`,
-      );
-    }
-    const head = new Uint8Array(begin);
-    head[0] = what;
-    head[NAME_LENGTH] = bytes.length;
-    head[CHECK] = checkOf(this.#codec);
-    head.set(bytes, HEAD);
-    const call = { head, longest: begin + 256, rooms: [] };
+  #prepared(name: string, what: number): Call {
+    const call = prepared(this.#codec, name, what);
     return this.#end === undefined ? call : withPlaces(call, this.#end, 0, []);
   }
 
@@ -377,17 +347,17 @@ export class Client {
    * none, or if the call is too long for it.
    */
   #post(call: Call, args: unknown[], token: number, signalAt: number): number {
-    const slots = this.#slots;
+    const slots = this.slots;
     const at = slots.begin();
     if (at === 0) return 0;
     let length = Infinity; // unless it is written
     try {
-      const { message, body } = call.rooms[slots.numberOf(at)] ??= roomIn(
+      const room = call.rooms[slots.numberOf(at)] ??= roomIn(
         slots.room(at),
         call,
       );
-      if (message.length >= call.head.length) {
-        length = this.#write(call, message, body, args, token, signalAt);
+      if (room.message.length >= call.head.length) {
+        length = written(this.#codec, call, room, args, token, signalAt);
       }
     } finally {
       // It does not fit, or the codec has refused it.
@@ -401,45 +371,21 @@ export class Client {
     return at;
   }
 
-  /** Writes a call; returns how many bytes it has, or needs. */
-  #write(
-    { head }: Call,
-    message: Uint8Array,
-    body: Uint8Array,
-    args: unknown[],
-    token: number,
-    signalAt: number,
-  ): number {
-    message.set(head);
-    message[SIGNAL] = signalAt + 1;
-    putWord(message, TOKEN, token);
-    let sent = args;
-    if (signalAt >= 0) (sent = args.slice())[signalAt] = null;
-    if (args.at(-1) === undefined) sent = this.#trimmed(sent);
-    if (sent.length === 0) return head.length;
-    return head.length + this.#codec.encode(sent, body);
-  }
-
-  /** JSON has no undefined; at the end it is what is missing. */
-  #trimmed(args: unknown[]): unknown[] {
-    if (this.#codec.name !== "json") return args;
-    return args.slice(0, args.findLastIndex((arg) => arg !== undefined) + 1);
-  }
-
-  /** The request of a call that is not in a slot yet. */
-  #request(
-    call: Call,
-    args: unknown[],
-    token: number,
-    signalAt: number,
-  ): Uint8Array {
-    const write = (into: Uint8Array) => {
-      const { message, body } = roomIn(into, call);
-      return this.#write(call, message, body, args, token, signalAt);
-    };
-    const request = encodeWhole(this.#codec.name, call.longest, write);
-    call.longest = Math.max(call.longest, request.length);
-    return request;
+  /** Posts a call; if no slot can have it now, it has its request only. */
+  #begin(call: Call, args: unknown[], parcel: Parcel | undefined): Begun {
+    const signalAt = args.findIndex(isSignal);
+    const signal = args[signalAt] as AbortSignal | undefined;
+    if (signal?.aborted) throw signal.reason;
+    const token = calls = calls + 1 | 0;
+    const posts = parcel === undefined;
+    const at = posts ? this.#post(call, args, token, signalAt) : 0;
+    let request: Uint8Array | undefined;
+    if (at === 0) {
+      request = requestOf(this.#codec, call, args, token, signalAt);
+      this.#assertFits(request);
+      this.#send(parcel);
+    }
+    return { token, signal, at, request };
   }
 
   /** Calls and awaits. */
@@ -449,46 +395,26 @@ export class Client {
     { ref = this.#ref, timeout = this.#timeout, parcel }: CallOptions = {},
   ): Promise<unknown> {
     const result = new Promise((resolve, reject) => {
-      const signalAt = args.findIndex(isSignal);
-      const signal = args[signalAt] as AbortSignal | undefined;
-      if (signal?.aborted) throw signal.reason;
-      const token = calls = calls + 1 | 0;
-      const begins = parcel === undefined;
-      const at = begins ? this.#post(call, args, token, signalAt) : 0;
-      if (at === 0) {
-        const request = this.#request(call, args, token, signalAt);
-        this.#assertFits(request);
-        this.#send(parcel);
-        const path = this.#path(token, 0, signal, request);
-        return resolve(this.#await(path, { token, signal, ref, timeout }));
-      }
+      const { token, signal, at, request } = this.#begin(call, args, parcel);
       const how = { token, signal, ref, timeout };
-      this.#lookout.add({ at, ...how, resolve, reject });
+      if (at !== 0) this.#lookout.add({ at, ...how, resolve, reject });
+      else resolve(this.#await(this.path(token, 0, signal, request), how));
     });
     return iterable(result);
   }
 
   /** Calls and blocks. */
   #call(call: Call, args: unknown[], parcel?: Parcel): unknown {
-    const signalAt = args.findIndex(isSignal);
-    const signal = args[signalAt] as AbortSignal | undefined;
-    if (signal?.aborted) throw signal.reason;
-    const slots = this.#slots;
-    const token = calls = calls + 1 | 0;
-    const begins = parcel === undefined;
-    let at = begins ? this.#post(call, args, token, signalAt) : 0;
-    let request: Uint8Array | undefined;
-    if (at === 0) {
-      request = this.#request(call, args, token, signalAt);
-      this.#assertFits(request);
-      this.#send(parcel);
-    }
+    const begun = this.#begin(call, args, parcel);
+    const { token, signal, request } = begun;
+    let { at } = begun;
+    const { slots } = this;
     const isWaiting = this.#timeout > 0;
     if (isWaiting && at === 0 && request!.length <= slots.maxRequest) {
       at = spin(() => slots.post(request!) || undefined) ?? 0;
     }
     if (at !== 0 && isWaiting) spinPatiently(() => slots.isAnswered(at));
-    const path = this.#path(token, at, signal, request);
+    const path = this.path(token, at, signal, request);
     let answer = block(path, this.#timeout);
     while (answer?.what === CALLBACK) {
       answer = this.#callBack(answer.value as CallBack, token);
@@ -499,7 +425,7 @@ export class Client {
   /** Sends what goes beside a request that is about to be posted. */
   #send(parcel: Parcel | undefined): void {
     if (parcel === undefined) return;
-    if (this.#slots.closed) throw new ClosedError("The ring is closed");
+    if (this.slots.closed) throw new ClosedError("The ring is closed");
     parcel.post();
   }
 
@@ -515,7 +441,7 @@ export class Client {
 
   /** Refuses a request that the ring cannot carry. */
   #assertFits({ length }: Uint8Array): void {
-    const { maxRequest } = this.#slots;
+    const { maxRequest } = this.slots;
     if (length <= maxRequest) return;
     const most = maxRequest > PIECE_HEAD ? LONGEST : maxRequest;
     if (length <= most) return;
@@ -532,10 +458,10 @@ export class Client {
   #take(call: Pending): void {
     const { at, token, signal, resolve, reject } = call;
     try {
-      const answer = this.#read(at);
+      const answer = this.read(at);
       if (isWhole(answer)) resolve(this.#endOf(answer, call));
       else {
-        const path = this.#toEnd(token, signal, answer);
+        const path = this.toEnd(token, signal, answer);
         resolve(this.#await(path, call));
       }
     } catch (error) {
@@ -560,8 +486,8 @@ export class Client {
       return await this.#endOf(answer, how);
     } finally {
       if (!begun && at !== 0) { // it was aborted before
-        this.#tell(at, signal);
-        if (!this.#slots.giveUp(at)) this.#readUnwanted(at);
+        this.tell(at, signal);
+        if (!this.slots.giveUp(at)) this.#readUnwanted(at);
       }
     }
   }
@@ -569,8 +495,8 @@ export class Client {
   /** Lets go what came with an answer that nobody waits for. */
   #readUnwanted(at: number): void {
     try {
-      const { what } = this.#read(at);
-      if (what === CALLBACK) this.#slots.cancel(at);
+      const { what } = this.read(at);
+      if (what === CALLBACK) this.slots.cancel(at);
     } catch {
       // It was an error.
     }
@@ -616,11 +542,11 @@ export class Client {
       const request = this.#functions.answer(to, token, listens, talk, outcome);
       this.#assertFits(request);
       const kept = at;
-      if (kept === 0) return this.#path(token, 0, signal, request);
+      if (kept === 0) return this.path(token, 0, signal, request);
       at = 0; // else it is given back
-      return this.#sayIn(kept, token, signal, request);
+      return this.say(kept, token, signal, request);
     } finally {
-      if (at !== 0) this.#slots.cancel(at);
+      if (at !== 0) this.slots.cancel(at);
     }
   }
 
@@ -664,12 +590,12 @@ export class Client {
   }
 
   /** Writes why this agent gives up, if the server has made room for that. */
-  #tell(at: number, signal: AbortSignal | undefined): void {
-    const { words } = this.#slots;
+  protected override tell(at: number, signal: AbortSignal | undefined): void {
+    const { words } = this.slots;
     // Pairs with (G): the server does not use the request any more.
     if (Atomics.load(words, at + REQUEST) !== GIVEN) return;
     const reason = signal?.aborted ? signal.reason : this.#late();
-    const room = this.#slots.room(at).subarray(REASON);
+    const room = this.slots.room(at).subarray(REASON);
     const [what, length] = this.#writeReason(reason, room);
     if (length > room.length) return;
     // Published by the exchange that gives up.
@@ -712,173 +638,9 @@ export class Client {
     return value;
   }
 
-  /** A call that was posted at `at`, or `request` if it was not, to its end. */
-  *#path(
-    token: number,
-    at: number,
-    signal: AbortSignal | undefined,
-    request?: Uint8Array,
-  ): Waiting<Answer | undefined> {
-    const answer = at === 0 && request!.length > this.#slots.maxRequest
-      ? yield* this.#callInPieces(token, signal, request!)
-      : yield* this.#exchange(at, signal, request);
-    return yield* this.#toEnd(token, signal, answer);
-  }
-
-  /** Goes on after the first answer. */
-  *#toEnd(
-    token: number,
-    signal: AbortSignal | undefined,
-    answer: Answer | undefined,
-  ): Waiting<Answer | undefined> {
-    const since = Date.now();
-    while (answer?.what === ELSEWHERE) {
-      if ((yield* tryAgain(since, "object")) === false) return undefined;
-      answer = yield* this.#exchange(0, signal, answer.value as Uint8Array);
-    }
-    if (answer === undefined || isWhole(answer)) return answer;
-    return yield* this.#rest(token, answer);
-  }
-
-  /**
-   * Says something in the slot that this agent keeps. It gives it back only at
-   * the end, because a server takes that for its death.
-   */
-  *#sayIn(
-    kept: number,
-    token: number,
-    signal: AbortSignal | undefined,
-    request: Uint8Array,
-  ): Waiting<Answer | undefined> {
-    let answer: Answer | undefined;
-    if (request.length > this.#slots.maxRequest) {
-      answer = yield* this.#callInPieces(token, signal, request, kept);
-    } else {
-      const since = Date.now();
-      for (;;) {
-        this.#slots.postAgain(kept, request);
-        answer = yield* this.#exchange(kept, signal, undefined, "last");
-        if (answer?.what !== ELSEWHERE) break;
-        if ((yield* this.#tryAgainIn(kept, since)) === false) return undefined;
-      }
-    }
-    return yield* this.#toEnd(token, signal, answer);
-  }
-
-  /** The same as `tryAgain`; gives the slot back if that fails. */
-  *#tryAgainIn(kept: number, since: number): Waiting<boolean> {
-    let goesOn = false;
-    try {
-      return goesOn = yield* tryAgain(since, "object");
-    } finally {
-      if (!goesOn) this.#slots.cancel(kept);
-    }
-  }
-
-  /**
-   * One request and its answer; undefined if the time was over. After a piece
-   * that others follow, its slot may be kept.
-   */
-  *#exchange(
-    at: number,
-    signal: AbortSignal | undefined,
-    request?: Uint8Array,
-    keeps?: Keeps,
-  ): Waiting<Answer | undefined> {
-    const slots = this.#slots;
-    at ||= (yield* waitOn(slots.posting(request!, true))) ?? 0;
-    if (at === 0) return undefined;
-    let over = false;
-    try {
-      if (!(yield* answered(slots, at))) {
-        this.#tell(at, signal);
-        over = slots.giveUp(at);
-        if (over) return undefined;
-      }
-      over = true; // at the moment of the timeout it may be answered
-      return this.#read(at, keeps);
-    } catch (error) {
-      over ||= error instanceof ClosedError; // it was withdrawn
-      throw error;
-    } finally {
-      if (!over) slots.cancel(at);
-    }
-  }
-
-  /**
-   * Sends a request in pieces; the answer to the last is that of the call. If
-   * this agent keeps a slot, all of them go there.
-   */
-  *#callInPieces(
-    token: number,
-    signal: AbortSignal | undefined,
-    request: Uint8Array,
-    kept = 0,
-  ): Waiting<Answer | undefined> {
-    const piece = new Uint8Array(this.#slots.maxRequest);
-    piece[0] = PIECE_OF_CALL;
-    putWord(piece, TOKEN, token);
-    putWord(piece, WHOLE, request.length);
-    const begun = Date.now();
-    let since = begun;
-    let held = kept;
-    try {
-      for (let at = 0;;) {
-        const next = request.subarray(at, at + piece.length - PIECE_HEAD);
-        putWord(piece, OFFSET, at);
-        piece.set(next, PIECE_HEAD);
-        const message = piece.subarray(0, PIECE_HEAD + next.length);
-        const isLast = at + next.length === request.length;
-        let keeps: Keeps | undefined;
-        if (kept !== 0) {
-          keeps = isLast ? "last" : "more";
-          held = 0; // it is given back if this throws
-          this.#slots.postAgain(kept, message);
-        }
-        const answer = yield* this.#exchange(kept, signal, message, keeps);
-        if (answer === undefined) return undefined;
-        const { what } = answer;
-        if (isKept(what, keeps)) held = kept;
-        if (what === ELSEWHERE || what === RESTART) {
-          if (at === 0) since = Date.now(); // no server has a piece of it
-          if (what === RESTART) at = 0;
-          const from = what === RESTART ? begun : since;
-          if ((yield* tryAgain(from)) === false) return undefined;
-          continue;
-        }
-        at += next.length;
-        if (isLast || what !== NOTHING) return answer;
-        since = Date.now();
-      }
-    } finally {
-      if (held !== 0) this.#slots.cancel(held);
-    }
-  }
-
-  /** Fetches all that follows the first piece of a reply. */
-  *#rest(token: number, first: Answer): Waiting<Answer | undefined> {
-    const request = new Uint8Array(HEAD);
-    request[0] = FETCH;
-    putWord(request, TOKEN, token);
-    const pieces = [first.value as Uint8Array];
-    let since = Date.now();
-    for (;;) {
-      const answer = yield* this.#exchange(0, undefined, request);
-      if (answer === undefined) return undefined;
-      if (answer.what !== ELSEWHERE) {
-        pieces.push(answer.value as Uint8Array);
-        if ((answer.what & MORE) === 0) break;
-        since = Date.now();
-        continue;
-      }
-      if ((yield* tryAgain(since)) === false) return undefined;
-    }
-    return this.#answer(first.what & ~MORE, joined(pieces), 0);
-  }
-
   /** Reads the answer of a call, and gives its slot back if it is over. */
-  #read(at: number, keeps?: Keeps): Answer {
-    const bytes = answerAt(this.#slots, at);
+  protected override read(at: number, keeps?: Keeps): Answer {
+    const bytes = answerAt(this.slots, at);
     let keepsIt = false;
     try {
       const what = bytes[0] ?? 0;
@@ -886,35 +648,35 @@ export class Client {
       keepsIt = isKept(what, keeps);
       if ((what & MORE) !== 0) return { what, value: body.slice() };
       if (what === ELSEWHERE) {
-        return { what, value: this.#slots.request(at).slice() };
+        return { what, value: this.slots.request(at).slice() };
       }
       const isLast = what !== CALLBACK && !this.#listensFrom(what, body);
-      const answer = this.#answer(what, body, isLast ? 0 : at);
+      const answer = this.answer(what, body, isLast ? 0 : at);
       keepsIt ||= !isLast;
       return answer;
     } finally {
-      if (!keepsIt) this.#slots.cancel(at);
+      if (!keepsIt) this.slots.cancel(at);
     }
   }
 
   /** Whether it begins to listen in the slot of an answer. */
   #listensFrom(what: number, body: Uint8Array): boolean {
-    return what === KEPT && this.#slots.count > 1 &&
+    return what === KEPT && this.slots.count > 1 &&
       !this.#listening.has(wordAt(body, 0));
   }
 
   /** The answer in a whole reply; `at` is its slot if that is kept. */
-  #answer(what: number, bytes: Uint8Array, at: number): Answer {
+  protected override answer(what: number, bytes: Uint8Array, at = 0): Answer {
     if (what !== KEPT) return { what, value: this.#decode(what, bytes, at) };
     const agent = wordAt(bytes, 0);
     const end = 5 + 4 * bytes[4]!;
     const of = bytes[end]!;
     const value = this.#decode(of, bytes.subarray(end + 1), 0);
-    if (this.#slots.count > 1) { // else nobody can call back
+    if (this.slots.count > 1) { // else nobody can call back
       this.#functions.keep(agent, wordsIn(bytes.subarray(5, end)));
       if (!this.#listening.has(agent)) {
         if (this.#functions.isKept(agent)) void this.#listen(agent, at);
-        else this.#slots.cancel(at); // all were released meanwhile
+        else this.slots.cancel(at); // all were released meanwhile
       }
     }
     return { what: of, value };
@@ -994,40 +756,6 @@ interface CallOptions {
 const isSpecial = (value: unknown): boolean =>
   staysHere(value) || goesBeside(value);
 
-/** The path that a call asks for. */
-const nameIn = ({ head }: Call): string =>
-  readUtf8(head.subarray(HEAD, HEAD + head[NAME_LENGTH]!));
-
-/** A call with the places of what goes beside it, in a message of a number. */
-function withPlaces(
-  { head, longest }: Call,
-  end: End,
-  number: number,
-  places: readonly number[],
-): Call {
-  if (places.some((place) => place > 255)) {
-    throw new RangeError("Arguments beside the ring: 256 at most");
-  }
-  const begin = HEAD + head[NAME_LENGTH]!;
-  const count = PORT_HEAD + places.length;
-  const long = new Uint8Array(begin + count);
-  long.set(head.subarray(0, begin));
-  long[0]! |= WITH_PORT;
-  end.write(long, begin, number);
-  long[begin + NAMED_BYTES] = places.length;
-  long.set(places, begin + PORT_HEAD);
-  return { head: long, longest: longest + count, rooms: [] };
-}
-
-/** A slot is kept behind a piece of a request: whether more of them follow. */
-type Keeps = "more" | "last";
-
-/** Whether it is kept behind this answer. */
-const isKept = (what: number, keeps: Keeps | undefined): boolean =>
-  keeps !== undefined &&
-  (what === ELSEWHERE || what === RESTART ||
-    what === NOTHING && keeps === "more");
-
 /** Whether the server shall say more, of which talk; and how a function ended. */
 type Saying = [
   listens: number,
@@ -1041,48 +769,6 @@ function wordsIn(bytes: Uint8Array): number[] {
   return words;
 }
 
-/** A call with a list of functions behind the name. */
-function withList({ head, longest }: Call, list: Uint8Array, bits: number) {
-  const long = new Uint8Array(head.length + list.length);
-  long.set(head);
-  long.set(list, head.length);
-  long[0]! |= WITH_FUNCTIONS | bits;
-  return { head: long, longest: longest + list.length, rooms: [] };
-}
-
-/** Whether nothing follows. */
-const isWhole = ({ what }: Answer): boolean =>
-  (what & MORE) === 0 && what !== ELSEWHERE;
-
-/**
- * Waits for the answer of a call. After the ring was closed, a call that no
- * server has taken for a second is withdrawn: the servers have ended.
- */
-function* answered(slots: Slots, at: number): Waiting<boolean> {
-  const path = slots.answered(at);
-  let step = path.next();
-  for (let closed = false; !step.done;) {
-    step = path.next(yield step.value);
-    if (step.done) break;
-    if (closed && withdraw(slots, at)) {
-      throw new ClosedError("The ring was closed, and nobody serves it");
-    }
-    closed = slots.closed;
-  }
-  return step.value;
-}
-
-/** Takes back a call that no server has taken; false if it is too late. */
-function withdraw({ words }: Slots, at: number): boolean {
-  const state = Atomics.load(words, at);
-  if (
-    (state & PHASE_MASK) !== POSTED ||
-    Atomics.compareExchange(words, at, state, FREE) !== state
-  ) return false;
-  wake(words, CALL_RING.slot_epoch, 1);
-  return true;
-}
-
 /** The answer of a call that has one, in place; throws if its server did. */
 function answerAt(slots: Slots, at: number): Uint8Array {
   const { words } = slots;
@@ -1090,34 +776,4 @@ function answerAt(slots: Slots, at: number): Uint8Array {
   // It throws, and gives the slot back.
   if (phase !== REPLIED) return slots.receive(at);
   return slots.space(at).subarray(0, slots.replyLength(at));
-}
-
-/**
- * Lets the server that has the other pieces come first; false if the time is
- * over.
- */
-function* tryAgain(
-  since: number,
-  what = "other pieces",
-): Waiting<boolean> {
-  if (Date.now() - since > KEPT_MS) {
-    throw new Error(`The server of the call has lost its ${what}`);
-  }
-  return (yield pause()) !== "timed-out";
-}
-
-let nowhere: Int32Array<SharedArrayBuffer> | undefined;
-
-/**
- * A sleep of 1 to 4 ms. Callers that all slept alike could ask in the same
- * order each time, and each reach the wrong server for ever.
- */
-function pause(): Sleep {
-  nowhere ??= new Int32Array(new SharedArrayBuffer(4));
-  const atMost = 1 + Math.random() * 3;
-  return { words: nowhere, index: 0, value: 0, atMost };
-}
-
-function roomIn(message: Uint8Array, { head }: Call): Room {
-  return { message, body: message.subarray(head.length) };
 }

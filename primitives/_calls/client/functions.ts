@@ -5,18 +5,18 @@
  * @module
  */
 
-import { encodeWhole } from "../_message/message.ts";
-import type { Codec } from "../_message/message.ts";
-import { type Classes, ownOf } from "../_message/own_errors.ts";
-import { errorText, isError, unsendable } from "../_message/thrown.ts";
-import { writeUtf8 } from "../_message/utf8.ts";
+import { encodeWhole } from "../../_message/message.ts";
+import type { Codec } from "../../_message/message.ts";
+import { type Classes, ownOf } from "../../_message/own_errors.ts";
+import { errorText, isError, unsendable } from "../../_message/thrown.ts";
+import { writeUtf8 } from "../../_message/utf8.ts";
 import {
   type AnyIterator,
   isIterator,
   iteratorOf,
   letReturn,
   stepOf,
-} from "./hosts.ts";
+} from "../hosts.ts";
 import {
   ANSWER,
   ANSWER_AGENT,
@@ -36,7 +36,7 @@ import {
   THROWN,
   TOKEN,
   VALUE,
-} from "./wire.ts";
+} from "../wire.ts";
 
 type AnyFunction = (...args: unknown[]) => unknown;
 

@@ -1,0 +1,144 @@
+/**
+ * The requests of calls: what stands before their arguments.
+ *
+ * @module
+ */
+
+import { type Codec, encodeWhole } from "../../_message/message.ts";
+import { readUtf8 } from "../../_message/utf8.ts";
+import { type End, NAMED_BYTES } from "../beside.ts";
+import {
+  CHECK,
+  checkOf,
+  HEAD,
+  NAME_LENGTH,
+  PORT_HEAD,
+  putWord,
+  SIGNAL,
+  TOKEN,
+  WITH_FUNCTIONS,
+  WITH_PORT,
+} from "../wire.ts";
+
+/** The parts that all calls of a method share. */
+export interface Call {
+  /** The bytes before the arguments. */
+  readonly head: Uint8Array;
+  /** As many bytes as the longest request so far needed. */
+  longest: number;
+  /** The room for requests in each slot that was used so far. */
+  readonly rooms: Room[];
+}
+
+/** The room for a request. */
+interface Room {
+  /** All of it. */
+  readonly message: Uint8Array;
+  /** Its part for the arguments. */
+  readonly body: Uint8Array;
+}
+
+/** The room for a request, and its part for the arguments. */
+export function roomIn(message: Uint8Array, { head }: Call): Room {
+  return { message, body: message.subarray(head.length) };
+}
+
+/** Prepares the calls of a method. */
+export function prepared(
+  codec: Codec<unknown>,
+  name: string,
+  what: number,
+): Call {
+  const bytes = new TextEncoder().encode(name);
+  const begin = HEAD + bytes.length;
+  if (bytes.length > 255) {
+    throw new RangeError(
+      `The name of a method has at most 255 bytes: received ${bytes.length}`,
+    );
+  }
+  const head = new Uint8Array(begin);
+  head[0] = what;
+  head[NAME_LENGTH] = bytes.length;
+  head[CHECK] = checkOf(codec);
+  head.set(bytes, HEAD);
+  return { head, longest: begin + 256, rooms: [] };
+}
+
+/** Writes a call; returns how many bytes it has, or needs. */
+export function written(
+  codec: Codec<unknown>,
+  { head }: Call,
+  { message, body }: Room,
+  args: unknown[],
+  token: number,
+  signalAt: number,
+): number {
+  message.set(head);
+  message[SIGNAL] = signalAt + 1;
+  putWord(message, TOKEN, token);
+  let sent = args;
+  if (signalAt >= 0) (sent = args.slice())[signalAt] = null;
+  if (args.at(-1) === undefined) sent = trimmed(codec, sent);
+  if (sent.length === 0) return head.length;
+  return head.length + codec.encode(sent, body);
+}
+
+/** JSON has no undefined; at the end it is what is missing. */
+function trimmed(codec: Codec<unknown>, args: unknown[]): unknown[] {
+  if (codec.name !== "json") return args;
+  return args.slice(0, args.findLastIndex((arg) => arg !== undefined) + 1);
+}
+
+/** The request of a call that is not in a slot yet. */
+export function requestOf(
+  codec: Codec<unknown>,
+  call: Call,
+  args: unknown[],
+  token: number,
+  signalAt: number,
+): Uint8Array {
+  const write = (into: Uint8Array) =>
+    written(codec, call, roomIn(into, call), args, token, signalAt);
+  const request = encodeWhole(codec.name, call.longest, write);
+  call.longest = Math.max(call.longest, request.length);
+  return request;
+}
+
+/** The path that a call asks for. */
+export const nameIn = ({ head }: Call): string =>
+  readUtf8(head.subarray(HEAD, HEAD + head[NAME_LENGTH]!));
+
+/** A call with `more` after its first `begin` bytes, as `bits` say. */
+function longer(
+  { head, longest }: Call,
+  begin: number,
+  more: Uint8Array,
+  bits: number,
+): Call {
+  const long = new Uint8Array(begin + more.length);
+  long.set(head.subarray(0, begin));
+  long.set(more, begin);
+  long[0]! |= bits;
+  return { head: long, longest: longest + more.length, rooms: [] };
+}
+
+/** A call with the places of what goes beside it, in a message of a number. */
+export function withPlaces(
+  call: Call,
+  end: End,
+  number: number,
+  places: readonly number[],
+): Call {
+  if (places.some((place) => place > 255)) {
+    throw new RangeError("Arguments beside the ring: 256 at most");
+  }
+  const list = new Uint8Array(PORT_HEAD + places.length);
+  end.write(list, 0, number);
+  list[NAMED_BYTES] = places.length;
+  list.set(places, PORT_HEAD);
+  return longer(call, HEAD + call.head[NAME_LENGTH]!, list, WITH_PORT);
+}
+
+/** A call with a list of functions behind the name. */
+export const withList = (call: Call, list: Uint8Array, bits: number): Call =>
+  longer(call, call.head.length, list, WITH_FUNCTIONS | bits);
