@@ -13,6 +13,8 @@ interface NodeBuffer {
   utf8Slice?(start: number, end: number): string;
   /** The same for text of which each byte is one character. */
   latin1Slice?(start: number, end: number): string;
+  /** Writes the low byte of each character. */
+  latin1Write?(text: string, at: number, room: number): number;
   /** Writes whole characters into up to `room` bytes; returns how many bytes. */
   utf8Write?(text: string, at: number, room: number): number;
 }
@@ -46,6 +48,28 @@ const MOST = 0x7fffffff;
  */
 export function writeUtf8(text: string, into: Uint8Array): number {
   return writeUtf8At(text, into, 0, into.length);
+}
+
+/**
+ * What is not Latin-1. V8 keeps most texts of Latin-1 as bytes, and then knows
+ * without a look that the pattern does not match.
+ */
+const WIDE = /[^\0-\xff]/;
+
+/**
+ * Writes a long text into `memory` at `at`, one byte for each character, if the
+ * platform is faster so, and the text is Latin-1; false otherwise. There must be
+ * room.
+ */
+export function writeLatin1At(
+  text: string,
+  memory: Uint8Array,
+  at: number,
+): boolean {
+  const buffer = writing.over(memory);
+  if (buffer?.latin1Write === undefined || WIDE.test(text)) return false;
+  buffer.latin1Write(text, writing.base + at, text.length);
+  return true;
 }
 
 /** The same, into up to `room` bytes of `memory` from `at` on. */
@@ -203,8 +227,9 @@ export function readLatin1At(
   let text = length > LONG ? asciiAt(memory, at, length) : undefined;
   if (text !== undefined) return text;
   text = "";
-  for (let i = at; i < at + length; i++) {
-    text += String.fromCharCode(memory[i]!);
+  for (let i = at; i < at + length; i += LONG) {
+    const some = memory.subarray(i, Math.min(i + LONG, at + length));
+    text += String.fromCharCode(...some);
   }
   return text;
 }

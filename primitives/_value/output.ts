@@ -6,9 +6,12 @@
 
 import { DOUBLE, INT, LATIN1, REFERENCE, SHORT, UTF16, UTF8 } from "./tags.ts";
 import { Seen } from "./seen.ts";
-import { writeUtf8At } from "../_message/utf8.ts";
+import { writeLatin1At, writeUtf8At } from "../_message/utf8.ts";
 
 const NO_BYTES = /* @__PURE__ */ new Uint8Array(0);
+
+/** From this length on, a text is tried as Latin-1 first. */
+const LONG = 512;
 
 let messages = 0;
 
@@ -152,6 +155,14 @@ export class Output {
 
   #long(text: string): void {
     const { length } = text;
+    if (length >= LONG) {
+      this.need(length + 5);
+      if (writeLatin1At(text, this.bytes, this.at + 5)) {
+        this.tagged(LATIN1, length);
+        this.at += length;
+        return;
+      }
+    }
     if (!isWellFormed(text)) return this.#units(text);
     // A text of ASCII is as long as its UTF-8; try whether all of it fits.
     this.need(length + 9);

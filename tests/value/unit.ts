@@ -132,6 +132,9 @@ test("a long string is whole, in each of its forms", () => {
     ["a".repeat(99) + "ÿ", 0xe6],
     ["\0".repeat(100), 0xfa],
     ["\ud800".repeat(70), 0xe7],
+    ["a".repeat(600), 0xfa],
+    ["a".repeat(600) + "\u0100", 0xe6],
+    ["ü".repeat(600) + "\udc00", 0xe7],
   ];
   for (const [text, tag] of forms) {
     const bytes = bytesOf(text);
@@ -144,6 +147,26 @@ test("a long string is whole, in each of its forms", () => {
     } finally {
       usage.buffers = before;
     }
+  }
+  // Where the platform has a fast function for it, Latin-1 is written as such.
+  const letters = String.fromCharCode(
+    ...Array.from({ length: 256 }, (_, i) => i),
+  );
+  for (const length of [256, 511, 512, 513, 5000, 70_000]) {
+    const text = letters.repeat(length / 256 + 1).slice(-length);
+    const there = bytesOf({ before: 1, text, behind: "ü".repeat(length) });
+    for (const buffers of [true, false]) {
+      usage.buffers = buffers;
+      const copy = decodeValue(new Uint8Array(there)) as { text: string };
+      assert.ok(copy.text === text, `${length} letters`);
+      assert.equal(bytesOf(copy).length >= length, true);
+    }
+    usage.buffers = true;
+    // A room that is a byte too short holds nothing, and says what is needed.
+    const needed = bytesOf(text).length;
+    const room = new Uint8Array(needed + 1).fill(7);
+    assert.is(encodeValue(text, room.subarray(0, needed)), needed);
+    assert.is(room[needed], 7);
   }
   // Others than we may write more than ASCII as Latin-1.
   const latin1 = new Uint8Array(6 + 256).map((_, i) => i - 6);
