@@ -9,7 +9,8 @@ import { complain, wordsOf } from "../../tests/_run/usage.ts";
 
 const USAGE = `usage: deno task links ADDRESS TAG
 Changes the README: its relative links lead to the repository at ADDRESS, to the
-commit that TAG names. The workflow that publishes calls it.
+commit that TAG names, and its last line names the repository and the site. The
+workflow that publishes calls it.
 
   deno task links https://github.com/OWNER/NAME v1.0.0`;
 
@@ -28,6 +29,27 @@ export function withAbsoluteLinks(
     const kind = picture === "" ? "blob" : "raw";
     return `${picture}[${title}](${address}/${kind}/${tag}/${file})`;
   });
+}
+
+/**
+ * The README as a registry shows it: with absolute links, and with a line that
+ * names the repository and, if GitHub serves one, its site.
+ */
+export function published(text: string, address: string, tag: string): string {
+  const places = [`the [repository](${address})`];
+  const [, owner, name] = /^https:\/\/github\.com\/([^/]+)\/([^/]+)$/
+    .exec(address) ?? [];
+  if (owner !== undefined) {
+    const site = `https://${owner.toLowerCase()}.github.io/${name}`;
+    places.unshift(
+      `these [documents with a search](${site}/)`,
+      `the [live page](${site}/page/)`,
+    );
+  }
+  return `${withAbsoluteLinks(text, address, tag).trimEnd()}
+
+Online: ${places.join(", ")}.
+`;
 }
 
 /** Ends this process unless the address is one of a repository. */
@@ -50,5 +72,5 @@ if (import.meta.main) {
     );
   }
   const text = fs.readFileSync(README, "utf8");
-  fs.writeFileSync(README, withAbsoluteLinks(text, address, tag));
+  fs.writeFileSync(README, published(text, address, tag));
 }

@@ -11,7 +11,7 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { withAbsoluteLinks } from "../../docs/site/links.ts";
+import { published } from "../../docs/site/links.ts";
 
 const PROJECT = fileURLToPath(new URL("../..", import.meta.url));
 const DECLARE = fileURLToPath(
@@ -131,7 +131,7 @@ export async function writePackage(
     const text = fs.readFileSync(readme, "utf8");
     fs.writeFileSync(
       readme,
-      withAbsoluteLinks(text, repository, `v${version}`),
+      published(text, repository, `v${version}`),
     );
   }
   const peerDependencies = peers();

@@ -6,7 +6,7 @@ import * as path from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import * as assert from "uvu/assert";
-import { withAbsoluteLinks } from "../../docs/site/links.ts";
+import { published, withAbsoluteLinks } from "../../docs/site/links.ts";
 import { countOf, raised } from "../_run/examples.ts";
 import { suite } from "../_run/harness.ts";
 import { run } from "../_run/native.ts";
@@ -94,6 +94,20 @@ test("its links are absolute where a registry shows it", () => {
     assert.is(after[i]!.link, expected);
   }
   assert.is(withAbsoluteLinks(made, address, "v1.2.3"), made, "twice");
+});
+
+test("its last line names the site where GitHub serves one", () => {
+  const lastOf = (address: string) =>
+    published(README, address, "v1.2.3").trimEnd().split("\n").at(-1)!;
+  const [site, elsewhere] = ["github.com/Owner/weft", "example.org/owner/weft"]
+    .map((place) => lastOf(`https://${place}`));
+  assert.match(site!, "](https://owner.github.io/weft/)");
+  assert.match(site!, "](https://owner.github.io/weft/page/)");
+  assert.match(site!, "](https://github.com/Owner/weft).");
+  assert.is(
+    elsewhere,
+    "Online: the [repository](https://example.org/owner/weft).",
+  );
 });
 
 test("it is shorter than 200 lines, and gives two commands", () => {

@@ -14,10 +14,10 @@ const PROGRAM = fileURLToPath(new URL("./_axe.ts", import.meta.url));
 
 /** The text of axe-core. */
 async function sourceOf(): Promise<string> {
-  const words = ["run", "-A", "--no-config", "--no-lock", PROGRAM];
+  const words = ["run", "-q", "-A", "--no-config", "--no-lock", PROGRAM];
   const { code, output } = await run(process.execPath, words, 120);
   if (code !== 0) throw new Missing("axe-core of npm");
-  return output.slice(output.indexOf("(function axe")); // behind what Deno says
+  return output.slice(output.indexOf("(function axe")); // behind the licence
 }
 
 let source: Promise<string> | undefined;
