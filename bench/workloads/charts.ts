@@ -66,19 +66,62 @@ function configOf(theme: Theme) {
     background: paper,
     font: "system-ui, sans-serif",
     padding: 12,
-    title: { color: ink, anchor: "start", fontWeight: "normal", fontSize: 14 },
-    axis: { ...text, gridColor: grid, domainColor: grid, tickColor: grid },
-    legend: { ...text, labelLimit: 240 },
+    title: {
+      color: ink,
+      anchor: "start",
+      frame: "bounds",
+      fontWeight: "normal",
+      fontSize: 14,
+    },
+    axis: {
+      ...text,
+      labelFontSize: 11,
+      titleFontSize: 11,
+      gridColor: grid,
+      domainColor: grid,
+      tickColor: grid,
+    },
+    legend: {
+      ...text,
+      labelFontSize: 11,
+      titleFontSize: 11,
+      orient: "bottom",
+      columns: 2,
+    },
     view: { stroke: null },
-    range: { category: { scheme: theme === "light" ? "tableau10" : "set2" } },
+    range: {
+      category: { scheme: theme === "light" ? "tableau10" : "set2" },
+      // None of the three is as pale, or as dark, as the paper.
+      ordinal: theme === "light"
+        ? ["#74a9dc", "#2a6db3", "#0b3a6e"]
+        : ["#b9d7f5", "#5c9fe0", "#2f6fb5"],
+    },
   };
+}
+
+/**
+ * The pixels of a chart, and of the labels beside it, as Vega guesses them: a
+ * phone shows both.
+ */
+const WIDE = 190;
+const LABELS = 260;
+
+/** A title in lines that a phone shows. */
+function linesOf(title: string): string[] {
+  const lines = [""];
+  for (const word of title.split(" ")) {
+    const longer = `${lines.at(-1)} ${word}`.trimStart();
+    if (longer.length > 40) lines.push(word);
+    else lines[lines.length - 1] = longer;
+  }
+  return lines;
 }
 
 /** The powers of ten around `figures`: where a logarithmic axis ends. */
 function decades(figures: readonly number[]): [number, number] {
   const least = Math.log10(Math.min(...figures));
   const most = Math.log10(Math.max(...figures));
-  const from = Math.ceil(least) - 1; // below the least: its bar is seen
+  const from = Math.floor(least);
   return [10 ** from, 10 ** Math.max(Math.ceil(most), from + 1)];
 }
 
@@ -95,18 +138,16 @@ function specOf(table: Table, theme: Theme) {
   const size = {
     field: figure,
     type: "quantitative",
-    title: unit,
+    title: domain ? `${unit} (log)` : unit,
     scale: domain ? { type: "log", domain } : { type: "linear" },
-    // Vega stacks bars of different colours: on a logarithmic axis, that
-    // leaves bars of no length.
-    stack: null,
+    stack: null, // bars of different colours stand beside each other
   };
   const along = { field: by, type: "ordinal", title: by, sort: null };
   const of_ = { field: of, type: "nominal", title: null };
   const order = valuesOf(table, of);
   const lined = {
-    width: 480,
-    height: 280,
+    width: 340,
+    height: 260,
     mark: { type: "line", point: true, strokeWidth: 2 },
     encoding: {
       x: { ...along, axis: { labelAngle: 0 } },
@@ -115,20 +156,21 @@ function specOf(table: Table, theme: Theme) {
     },
   };
   const barred = {
-    width: 480,
+    width: WIDE,
     height: { step: 9 },
-    mark: "bar",
+    // A logarithmic axis has no 0, from which a bar could begin.
+    mark: domain
+      ? { type: "point", filled: true, size: 60, opacity: 1 }
+      : "bar",
     encoding: {
-      y: { ...of_, sort: order, axis: { labelLimit: 240 } },
+      y: { ...of_, sort: order, axis: { labelLimit: LABELS, grid: true } },
       yOffset: { field: by, type: "ordinal", sort: null },
       x: size,
-      // A logarithmic axis has no 0, so bars begin where the axis begins.
-      ...domain ? { x2: { datum: domain[0] } } : {},
       color: along,
     },
   };
   return {
-    title: table.title,
+    title: linesOf(table.title),
     data: { values: shown },
     config: configOf(theme),
     ...lines ? lined : barred,
