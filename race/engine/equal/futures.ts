@@ -27,6 +27,7 @@ import { realNow } from "../platform/native.ts";
 import type { Engine } from "../step/replay.ts";
 import { shadow } from "./shadow.ts";
 import { keyOf, show } from "../values.ts";
+import { Times } from "../state/times.ts";
 import type { Target } from "../platform/views.ts";
 
 /** The most states that are compared with one state to find its equal. */
@@ -74,6 +75,8 @@ export class Futures {
   #runs = 0;
   /** The number of the next walk through groups. */
   #sought = 1;
+  /** Of groups that lead to rounds alone: a label that ends this counts it up. */
+  #closed = 0;
   /** How many steps the search has taken. */
   steps = 0;
   readonly #engine: Engine;
@@ -93,6 +96,8 @@ export class Futures {
   #place = 0;
   readonly #byKey = new Map<number, Group>();
   readonly #bySight = new Map<string, Group[]>();
+  readonly #edges = new Times<Edge>(({ now }) => now);
+  readonly #labels = new Times<Label>(({ edge }) => edge.now);
   /** What was assumed in the present comparison. */
   readonly #assumed: { group: Group; key: number }[] = [];
   #left = 0;
@@ -163,7 +168,10 @@ export class Futures {
     const same = this.#byKey.get(key);
     const mark = this.#assumed.length;
     if (same !== undefined) {
-      if (from !== null && this.#leads(same, from)) this.#round(same, from);
+      // A loop of rounds alone needs no walk, which is as long as the program.
+      if (
+        from !== null && same.closed !== this.#closed && this.#leads(same, from)
+      ) this.#round(same, from);
       return mark > 0 ? same : enter(state, same);
     }
     const sight = sightOf(this.#engine, this.#results, agent, state);
@@ -197,11 +205,18 @@ export class Futures {
       key2: state.key2,
       sought: 0,
       round: alone,
+      closed: alone ? this.#closed : -1,
       begun: false,
     };
     this.#byKey.set(key, group);
     list.push(group);
     return enter(state, group);
+  }
+
+  /** The answer of a group that is the same as `edge`. */
+  #known(labels: readonly Label[], edge: Edge): Label | undefined {
+    const fits = (label: Label) => isSame(label.edge, edge);
+    return this.#labels.find(labels, edge.now, fits);
   }
 
   /** Notes that the groups between two are the rounds of a loop. */
@@ -227,6 +242,9 @@ export class Futures {
       if (group.members.length > 1) several = true;
     }
     if (several) throw new Apart();
+    if (reached.every(({ round }) => round)) {
+      for (const group of reached) group.closed = this.#closed;
+    }
   }
 
   #keep(): void {
@@ -238,6 +256,7 @@ export class Futures {
       const { group, key } = this.#assumed.pop()!;
       if (key === LABEL) {
         group.labels.pop();
+        this.#labels.shorten(group.labels);
         group.begun = false;
       } else {
         group.members.pop()!.state.group = null;
@@ -275,7 +294,7 @@ export class Futures {
     const { edges } = state;
     for (; edges !== null && state.proved < edges.length; state.proved++) {
       const edge = edges[state.proved]!;
-      if (labels.some((label) => isSame(label.edge, edge))) continue;
+      if (this.#known(labels, edge) !== undefined) continue;
       const to = this.#groupOf(agent, edge.to, group);
       this.#label(group, edge, to);
       for (let i = 0; members[i]!.state !== state; i++) {
@@ -286,9 +305,17 @@ export class Futures {
     return true;
   }
 
+  /** Notes an answer as long as the present assumptions hold. */
   #label(group: Group, edge: Edge, to: Group): void {
-    group.labels.push({ edge, to });
+    this.#link(group, edge, to);
     this.#assumed.push({ group, key: LABEL });
+  }
+
+  #link(group: Group, edge: Edge, to: Group): void {
+    group.labels.push({ edge, to });
+    if (group.closed === this.#closed && to.closed !== this.#closed) {
+      this.#closed++;
+    }
   }
 
   /** The answers that are known of the states of a group. */
@@ -300,7 +327,7 @@ export class Futures {
     group.begun = true;
     for (let i = 0; i < edges.length; i++) {
       const edge = edges[i]!;
-      if (labels.some((label) => isSame(label.edge, edge))) continue;
+      if (this.#known(labels, edge) !== undefined) continue;
       this.#label(group, edge, this.#groupOf(agent, edge.to, group));
     }
     return labels;
@@ -355,13 +382,13 @@ export class Futures {
       const edge = edges[from.proved]!;
       const to = this.#groupOf(agent, edge.to, group);
       from.proved++;
-      const known = group.labels.find((label) => isSame(label.edge, edge));
+      const known = this.#known(group.labels, edge);
       if (known !== undefined) {
         if (known.to !== to) throw new Apart();
         if (!sameAnswers(known.edge.ended, edge.ended)) throw new Apart();
         continue;
       }
-      group.labels.push({ edge, to });
+      this.#link(group, edge, to);
       // Those that join while this goes on look at the labels themselves.
       for (const { state, agent: owner, place } of group.members.slice()) {
         if (state === from) continue;
@@ -394,7 +421,11 @@ export class Futures {
   #next(agent: Agent, state: Snapshot, edge: Edge): Next {
     const { edges } = state;
     if (edges !== null) {
-      const real = edges.find((other) => isSame(other, edge));
+      const real = this.#edges.find(
+        edges,
+        edge.now,
+        (other) => isSame(other, edge),
+      );
       if (real !== undefined) return { edge, to: real.to, ended: real.ended };
     }
     let tried = this.#tried.get(state);

@@ -163,6 +163,8 @@ export interface Group {
   sought: number;
   /** Whether it is a round of a loop. No other state may join it. */
   readonly round: boolean;
+  /** If it leads to rounds alone: the number that says so, in its search. */
+  closed: number;
   /** Whether the answers of its first state are among the labels. */
   begun: boolean;
 }

@@ -7,6 +7,7 @@
  */
 import type { Access, Agent, Edge, Ended, Guard, Snapshot } from "./agent.ts";
 import { holds } from "./guard.ts";
+import { Times } from "./times.ts";
 import type { Target } from "../platform/views.ts";
 
 /** An agent that must be run, and what is then to be remembered. */
@@ -58,6 +59,7 @@ const MOST = 400_000;
 export class Memo {
   #size = 0;
   readonly #starts = new Map<string, Snapshot[]>();
+  readonly #times = new Times<Edge>(({ now }) => now);
 
   /** Whether nothing more is remembered. */
   get full(): boolean {
@@ -79,8 +81,10 @@ export class Memo {
   ): Edge | undefined {
     const { edges } = from;
     if (edges === null) return undefined;
-    for (let i = 0; i < edges.length; i++) {
-      const edge = edges[i]!;
+    const places = this.#times.placesOf(edges, now);
+    const { length } = places ?? edges;
+    for (let i = 0; i < length; i++) {
+      const edge = edges[places === null ? i : places[i]!]!;
       if (
         edge.cause === cause && edge.now === now &&
         Object.is(edge.value, value) &&
