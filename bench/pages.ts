@@ -135,6 +135,17 @@ function costs(groups: readonly Group[]): string {
     .concat(rows.map((cells) => `| ${cells.join(" | ")} |`)).join("\n");
 }
 
+/** How many times as fast a channel's first objects are in Node. */
+const channelOf = (groups: readonly Group[], n: string) =>
+  range(
+    rowsOf(
+      groups,
+      NODE,
+      `Channel, the first ${n} small objects, quiet: throughput / postMessage`,
+    ).map(({ figure }) => figure),
+    "",
+  );
+
 const PLACES: readonly Place[] = [
   {
     files: ["README.md"],
@@ -162,6 +173,16 @@ const PLACES: readonly Place[] = [
       );
       return range(more, " ns");
     },
+  },
+  {
+    files: ["README.md"],
+    pattern: /its\s+first\s+10,000\s+objects\s+(?<is>[\d.]+)\s+times\s+as/d,
+    text: (groups) => channelOf(groups, "10,000"),
+  },
+  {
+    files: ["README.md"],
+    pattern: /a\s+million\s+(?<is>[\d.]+)\s+times\s+as\s+fast/d,
+    text: (groups) => channelOf(groups, "1,000,000"),
   },
   {
     files: ["README.md", "docs/guides/choosing.md"],

@@ -1,6 +1,6 @@
 /**
  * The package as npm gets it from JSR: each module as JavaScript, with its
- * comments and without types, and a declaration beside it.
+ * comments and without types, with a declaration and a source map beside it.
  *
  * @module
  */
@@ -116,11 +116,15 @@ export async function writePackage(
       continue;
     }
     const source = fs.readFileSync(from, "utf8");
-    const { code } = await esbuild.transform(source, {
+    const { code, map } = await esbuild.transform(source, {
       loader: "ts",
       target: "esnext",
+      sourcemap: "external", // with the source in it
+      sourcefile: path.basename(from),
     });
-    fs.writeFileSync(to, importing(code, ".js"));
+    const mark = `//# sourceMappingURL=${path.basename(to)}.map\n`;
+    fs.writeFileSync(to, importing(code, ".js") + mark);
+    fs.writeFileSync(`${to}.map`, map);
   }
   const entries = Object.entries(exports).map(([subpath, module]) => {
     const within = module.replace(/\.ts$/, "");

@@ -111,6 +111,11 @@ test("the tarball has what the documents name, and nothing else", () => {
   const files = fs.readdirSync(home, { recursive: true, encoding: "utf8" });
   const sources = files.filter((name) => /(?<!\.d)\.ts$/.test(name));
   assert.equal(sources, [], "TypeScript is not run by Node");
+  const mapped = JSON.parse(
+    fs.readFileSync(path.join(home, "primitives/mutex.js.map"), "utf8"),
+  );
+  assert.equal(mapped.sources, ["mutex.ts"]);
+  assert.match(mapped.sourcesContent[0], "export class Mutex extends");
 });
 
 test("a bundler keeps what acts by its import, and drops the rest", async () => {
