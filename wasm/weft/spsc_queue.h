@@ -187,7 +187,8 @@ static inline int32_t weft_spsc_queue_size(const weft_spsc_queue *q) {
 
 static inline int32_t *weft__spsc_at(weft_spsc_queue *q, int32_t index) {
   uint32_t slot = ((uint32_t)index >> 2) & (uint32_t)(q->capacity - 1);
-  return (int32_t *)(q + 1) + (size_t)slot * (size_t)(q->element_size / 4);
+  return (int32_t *)(void *)((char *)(q + 1) +
+                             (size_t)slot * (size_t)q->element_size);
 }
 
 /* How far two indices are apart if the queue is full. */
@@ -225,6 +226,11 @@ static inline int32_t weft__spsc_until_wrap(const weft_spsc_queue *q,
   return count < q->capacity - slot ? count : q->capacity - slot;
 }
 
+/* Reads the index of the consumer. */
+static inline void weft__spsc_see_head(weft_spsc_queue *q) {
+  q->head_cache = weft__receive(&q->head) & WEFT_SPSC_QUEUE_INDEX_MASK;
+}
+
 /* How many elements are free. It reads the index of the consumer if the last
    known number is below `wanted`, or impossible. -ENOTRECOVERABLE if the
    indices are damaged. */
@@ -232,7 +238,7 @@ static inline int32_t weft__spsc_room(weft_spsc_queue *q, int32_t tail,
                                       int32_t wanted) {
   int32_t room = q->capacity - (weft__minus(tail, q->head_cache) >> 2);
   if (weft__spsc_enough(q, room, wanted)) return room;
-  q->head_cache = weft__receive(&q->head) & WEFT_SPSC_QUEUE_INDEX_MASK;
+  weft__spsc_see_head(q);
   room = q->capacity - (weft__minus(tail, q->head_cache) >> 2);
   return (uint32_t)room <= (uint32_t)q->capacity ? room : -ENOTRECOVERABLE;
 }
@@ -482,8 +488,10 @@ static inline int32_t weft_spsc_queue_try_pop_many(weft_spsc_queue *q,
 /* Whether one element can be pushed: 0, or what the push returns. */
 static inline int weft__spsc_refused(weft_spsc_queue *q, int32_t tail) {
   if (weft__spsc_has_room(q, tail)) return 0;
-  int32_t room = weft__spsc_room(q, tail, 1);
-  if (room != 0) return room > 0 ? 0 : -room;
+  weft__spsc_see_head(q);
+  if (weft__spsc_has_room(q, tail)) return 0;
+  if ((uint32_t)weft__minus(tail, q->head_cache) != weft__spsc_span(q))
+    return ENOTRECOVERABLE;
   return weft_spsc_queue_closed(q) ? EPIPE : EBUSY;
 }
 
@@ -501,7 +509,7 @@ static inline WEFT__SHARED WEFT__CHECKED int weft_spsc_queue_try_push(
   int32_t tail = weft__spsc_own(&q->tail);
   int refused = weft__spsc_refused(q, tail);
   if (refused != 0) return refused;
-  weft__copy(weft__spsc_at(q, tail), (const int32_t *)src, q->element_size / 4);
+  __builtin_memcpy(weft__spsc_at(q, tail), src, (size_t)q->element_size);
   return weft__spsc_publish(q, tail, 1);
 }
 
@@ -514,7 +522,7 @@ static inline WEFT__SHARED WEFT__CHECKED int weft_spsc_queue_try_pop(
   int32_t head = weft__spsc_own(&q->head);
   int missing = weft__spsc_missing(q, head);
   if (missing != 0) return missing;
-  weft__copy((int32_t *)dst, weft__spsc_at(q, head), q->element_size / 4);
+  __builtin_memcpy(dst, weft__spsc_at(q, head), (size_t)q->element_size);
   weft__spsc_release(q, head, 1);
   return 0;
 }
