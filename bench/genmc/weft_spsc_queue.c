@@ -27,6 +27,7 @@ static int pushed, ends, got;
 static void *producer(void *unused) {
   pushed = weft_spsc_queue_try_push_int(q, 7);
   assert(pushed == 0 || pushed == EPIPE);
+  leaves();
   return unused;
 }
 
@@ -38,11 +39,13 @@ static void *consumer(void *unused) {
     if (result == 0) assert(value == 7 && ++got == 1);
     if (result == EPIPE) ends = 1;
   }
+  leaves();
   return unused;
 }
 
 static void *closer(void *unused) {
   weft_spsc_queue_close(q);
+  leaves();
   return unused;
 }
 #else
@@ -53,6 +56,7 @@ static void *producer(void *unused) {
   for (int32_t i = 1; i <= 2; i++)
     assert(weft_spsc_queue_try_push_int(q, i) == 0);
 #endif
+  leaves();
   return unused;
 }
 
@@ -65,6 +69,7 @@ static void *consumer(void *unused) {
   for (int32_t i = 1; i <= 2; i++)
     assert(weft_spsc_queue_pop_int(q, &value, WEFT_FOREVER) == 0 && value == i);
 #endif
+  leaves();
   return unused;
 }
 #endif
@@ -74,6 +79,11 @@ int main(void) {
   q->element_size = 4;
 #ifdef PUSH_WAITS
   assert(weft_spsc_queue_try_push_int(q, 1) == 0);
+#endif
+#ifdef CLOSES
+  begins(3);
+#else
+  begins(2);
 #endif
   pthread_t threads[3];
   pthread_create(&threads[0], NULL, producer, NULL);

@@ -1,7 +1,9 @@
-// limit: 900 s
+// limit: 1200 s
 import { testOrders } from "../_run/genmc.ts";
 
 testOrders("MpmcQueue", "mpmc_queue", {
-  roles: ["-DPOP_WAITS", "-DPUSH_WAITS"],
-  mistakes: ["-DNO_LIGHT", "-DNO_RELEASE"],
+  "-DPOP_WAITS": ["-DNO_LIGHT", "-DNO_RELEASE", "-DNO_LOAD", "-DNO_EXCHANGE"],
+  "-DPUSH_WAITS": ["-DNO_LIGHT", "-DNO_RELEASE", "-DNO_LOAD"],
+  "-DBOTH_PUSH": ["-DNO_HINT"],
+  "-DBOTH_POP": ["-DNO_HINT", "-DNO_RELEASE"],
 });
