@@ -378,3 +378,20 @@ test("samples tell rounds apart, too", () => {
   );
   assert.is(result.failure?.kind, "exception", result.summary);
 });
+
+test("a loop within a loop does not count the rounds of the inner one", () => {
+  const waits: Body = (w) => {
+    while (Atomics.load(w, 1) === 0) {
+      Atomics.store(w, 2, 1);
+      while (Atomics.load(w, 0) !== 0);
+    }
+  };
+  const turns: Body = (w) => {
+    for (let i = 0; i < 3; i++) {
+      Atomics.store(w, 0, 3);
+      Atomics.store(w, 0, 0);
+    }
+    Atomics.store(w, 1, 1);
+  };
+  says(bodies({}, ...twice(waits), turns), "complete");
+});

@@ -11,7 +11,12 @@
  * @module
  */
 import type { Agent, Ended, Event, Outcome, Snapshot } from "../state/agent.ts";
-import { argBits, roundOf, signature, type World } from "../state/core.ts";
+import {
+  argBits,
+  roundOf as numberOf,
+  signature,
+  type World,
+} from "../state/core.ts";
 import * as k from "../kinds.ts";
 import type { Scenario } from "../scenario.ts";
 import { StatefulHandle } from "../signals.ts";
@@ -51,6 +56,9 @@ const FAR: readonly number[] = [
   ...[200, 255, 256, 257, 500, 512, 513, 999, 1000, 1001],
 ];
 
+/** How many ways to go round one loop are kept. */
+const WAYS = 8;
+
 /** How many rounds are told apart of a loop that counts for ever. */
 const OPEN = 8;
 
@@ -89,8 +97,8 @@ export class Spins {
   readonly #told = new Map<string, number>();
   /** Loops that count further than their rounds are told apart. */
   readonly #open = new Set<string>();
-  /** How many operations a round has, by what an agent saw up to its end. */
-  readonly #periods = new Map<number, number>();
+  /** Rounds of loops, by what an agent saw up to their end. */
+  readonly #rounds = new Map<number, Round[]>();
   /** How often agents were run, if that is noted. */
   #ran: Ran[] | null = null;
   readonly #known = new Set<number>();
@@ -120,7 +128,7 @@ export class Spins {
   begin(notes: boolean): void {
     this.#ran = notes ? [] : null;
     this.#known.clear();
-    this.#periods.clear();
+    this.#rounds.clear();
     this.limit = Infinity;
     this.#runs = 0;
   }
@@ -141,8 +149,14 @@ export class Spins {
   }
 
   /** Notes that the last round of an agent is one with those before. */
-  enter({ h1, h2 }: Agent, period: number): void {
-    this.#periods.set(roundOf(h1, h2), period);
+  enter(agent: Agent, period: number): void {
+    const { h1, h2, n } = agent;
+    const key = numberOf(h1, h2);
+    const known = this.#rounds.get(key);
+    if (known === undefined) this.#rounds.set(key, [roundOf(agent, period)]);
+    else if (
+      known.length < WAYS && !known.some((round) => hasRound(agent, n, round))
+    ) known.push(roundOf(agent, period));
   }
 
   /** Notes that an agent was run; `once` if it may be for the same again. */
@@ -156,7 +170,7 @@ export class Spins {
     if (once) {
       const { h1, h2, kind, address } = from;
       const what = mix1(signature(kind, address), bits(value));
-      const key = roundOf(mix1(mix1(h1, what), agent.id), mix2(h2, what));
+      const key = numberOf(mix1(mix1(h1, what), agent.id), mix2(h2, what));
       if (this.#known.has(key)) return;
       this.#known.add(key);
     }
@@ -173,7 +187,7 @@ export class Spins {
     if (most < Infinity) this.#runs = RUNS;
     const ran = this.#ran ?? [];
     this.#ran = null;
-    if (this.#periods.size === 0) return false;
+    if (this.#rounds.size === 0) return false;
     const covered = new Set<Snapshot>();
     let tried = 0;
     const ways = new Set<string>();
@@ -223,9 +237,11 @@ export class Spins {
     const { n, after1, after2 } = from;
     const turns: Turn[] = [];
     for (let i = 0; i < n; i++) {
-      const period = this.#periods.get(roundOf(after1[i]!, after2[i]!));
-      if (period === undefined) continue;
       const end = i + 1;
+      // With other rounds of a loop within the loop, it has other operations.
+      const period = this.#rounds.get(numberOf(after1[i]!, after2[i]!))
+        ?.find((round) => hasRound(from, end, round))?.period;
+      if (period === undefined) continue;
       const last = turns.at(-1);
       if (last?.period === period && goesRound(from, last.end, end, period)) {
         last.end = end;
@@ -329,6 +345,38 @@ function choicesOf(all: readonly Turn[]): (readonly Turn[])[] {
 
 /** A record of operations. */
 type Log = Pick<Snapshot, "sig" | "args" | "res">;
+
+/** A round of a loop. */
+interface Round extends Log {
+  readonly period: number;
+}
+
+/** The last operations of an agent, which are a round of a loop. */
+function roundOf({ n, sig, args, res }: Agent, period: number): Round {
+  const from = n - period;
+  return {
+    period,
+    sig: sig.slice(from, n),
+    args: args.slice(from, n),
+    res: res.slice(from, n),
+  };
+}
+
+/** Whether a record has the round before `end`. */
+function hasRound(
+  { sig, args, res }: Log,
+  end: number,
+  { period, ...round }: Round,
+): boolean {
+  const from = end - period;
+  for (let i = 0; i < period; i++) {
+    if (sig[from + i] !== round.sig[i] || args[from + i] !== round.args[i]) {
+      return false;
+    }
+    if (res[from + i] !== round.res[i]) return false;
+  }
+  return true;
+}
 
 /** What loops are told apart by: the kinds of operations of a round. */
 function keyOf({ sig }: Log, end: number, period: number): string {
