@@ -53,7 +53,8 @@ export const NOTES: readonly Note[] = [
     text: "With one call at a time, both sides sleep until the other one " +
       "wakes them, as with `postMessage`: two wakes of the system are " +
       "most of the time. The library gains where several calls are on " +
-      "their way.",
+      "their way. [Notes](performance_notes.md#calls) say what a call " +
+      "takes of each thread.",
   },
   {
     group: "channel",
@@ -361,7 +362,8 @@ export const NOTES: readonly Note[] = [
       "the p99 is how long the system lets a busy process run, which is " +
       "up to 4 ms. Turns of one rival differ by a factor of 4 to 200 " +
       "there. For 64 KB of text, both copy the text twice; synckit's " +
-      "copies are the engine's.",
+      "copies are the engine's. [Notes](performance_notes.md#calls) say " +
+      "what each thread spends.",
   },
   {
     group: "synchronizers",

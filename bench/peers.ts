@@ -24,6 +24,8 @@ const VERSIONS = {
   "lru-cache": "11.5.3",
   lmdb: "3.5.6",
   synckit: "0.12.3",
+  "make-synchronous": "2.1.0",
+  coincident: "4.1.1",
   vega: "6.4.0",
   "vega-lite": "6.5.0",
 } as const;
@@ -45,6 +47,8 @@ const ENTRIES: Record<Peer, string> = {
   "lru-cache": "dist/esm/index.js",
   lmdb: "dist/index.cjs",
   synckit: "lib/index.js",
+  "make-synchronous": "index.js",
+  coincident: "dist/main.js",
   vega: "build/vega.module.js",
   "vega-lite": "build/index.js",
 };

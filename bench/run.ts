@@ -13,6 +13,7 @@ import { fileURLToPath } from "node:url";
 import { bun, versionOf } from "../tests/_run/bun.ts";
 import { programOf } from "../tests/_run/browser/server.ts";
 import { bundle, bundled } from "../tests/_run/bundle.ts";
+import { node24 } from "../tests/_run/node24.ts";
 import { measureInChromium } from "./chromium.ts";
 import { compare, told } from "./compare.ts";
 import { reached, type Row } from "./contest.ts";
@@ -28,17 +29,17 @@ const CHILD = path.join(HERE, "_child.ts");
 
 /** The groups, and the runtimes that measure them. */
 const ALL = results.NAMES;
-const RUNTIMES = ["Deno", "Node", "Bun", "Chromium"];
+const RUNTIMES = ["Deno", "Node", "Node 24", "Bun", "Chromium"];
 /** The runtimes that the targets are for, and that are measured by default. */
 const TARGETED = ["Deno", "Node"];
 /** Its figures are those of C, not of a runtime. */
 const DENO_ONLY = ["native", "twins"];
 /** A page starts no processes, and gets no packages. */
 const NOT_IN_PAGES = [
-  ...["beside", "calls", "idle", "memory", "pool", "sync_calls"],
+  ...["beside", "calls", "idle", "memory", "pool", "rivals", "sync_calls"],
 ];
 /** Its processes run in Deno or Node. */
-const NOT_IN_BUN = ["pool"];
+const NOT_IN_BUN = ["pool", "rivals"];
 /** How long a group takes that was never measured. */
 const UNKNOWN = 30;
 
@@ -46,8 +47,8 @@ const USAGE = `usage: deno task bench [NAME ...] [--on RUNTIME] [--write]
                        [--json FILE] [--compare OLD]
 Measures the groups, which are bench/NAME_bench.ts, in Deno and in Node, for which
 the targets are.
-  --on RUNTIME   measures in Deno, Node, Bun or Chromium alone; npm gets Bun if it
-                 is not installed
+  --on RUNTIME   measures in Deno, Node, "Node 24", Bun or Chromium alone; npm gets
+                 Node 24, and Bun if it is not installed
   --write        writes docs/bench/NAME.json for each group that was measured,
                  and docs/benchmarks.md from all of them
   --json FILE    writes the results to FILE
@@ -147,6 +148,7 @@ async function main(words: string[]) {
   const commands: Record<string, readonly string[] | undefined> = {
     Deno: [process.execPath],
     Node: versionOf(["node"]) === undefined ? undefined : ["node"],
+    "Node 24": on === "Node 24" ? node24() : undefined,
     Bun: on === "Bun" ? bun({ fetches: true }) : undefined,
     Chromium: on === "Chromium" ? [programOf("chromium")] : undefined,
   };

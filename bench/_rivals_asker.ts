@@ -1,0 +1,3 @@
+import { asker } from "./_rivals.ts";
+
+await asker();
