@@ -54,10 +54,23 @@ const THEMES = ["light", "dark"] as const;
 /** A look. */
 export type Theme = typeof THEMES[number];
 
-const COLORS: Record<Theme, { ink: string; grid: string; paper: string }> = {
-  light: { ink: "#1f2328", grid: "#d1d9e0", paper: "#ffffff" },
-  dark: { ink: "#e6edf3", grid: "#30363d", paper: "#0d1117" },
+const COLORS: Record<
+  Theme,
+  { ink: string; grid: string; paper: string; own: string }
+> = {
+  light: { ink: "#1f2328", grid: "#d1d9e0", paper: "#ffffff", own: "#0a58b8" },
+  dark: { ink: "#e6edf3", grid: "#30363d", paper: "#0d1117", own: "#6cb0ff" },
 };
+
+/** The ways that use Weft, by their names. */
+const OWN =
+  "^(pool\\b|WorkCounter|CallRing|MpmcQueue|RecordRing|SlabPool|slots, \\d)";
+
+/** How a way's name looks if it is Weft's, and otherwise. */
+const ownOr = (own: string, other: string) => ({
+  condition: { test: `test(/${OWN}/, datum.label)`, value: own },
+  value: other,
+});
 
 function configOf(theme: Theme) {
   const { ink, grid, paper } = COLORS[theme];
@@ -163,7 +176,16 @@ function specOf(table: Table, theme: Theme) {
       ? { type: "point", filled: true, size: 60, opacity: 1 }
       : "bar",
     encoding: {
-      y: { ...of_, sort: order, axis: { labelLimit: LABELS, grid: true } },
+      y: {
+        ...of_,
+        sort: order,
+        axis: {
+          labelLimit: LABELS,
+          grid: true,
+          labelColor: ownOr(COLORS[theme].own, COLORS[theme].ink),
+          labelFontWeight: ownOr("bold", "normal"),
+        },
+      },
       yOffset: { field: by, type: "ordinal", sort: null },
       x: size,
       color: along,

@@ -27,7 +27,8 @@ places where threads in WebAssembly stop to scale: allocators, and files.
 
 \`deno task workloads [NAME]\` measures, and writes the figures, the charts and
 this page. Figures marked as cited are from the studies and their machines. All
-other figures come from the files in [workloads](workloads/).
+other figures come from the files in [workloads](workloads/). In the charts, the
+names of Weft's ways are blue and bold.
 `;
 
 function pictureOf({ id, title }: Table): string {
