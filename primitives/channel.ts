@@ -861,9 +861,7 @@ export class Channel<T> extends ChannelBase<T> {
    * Uint8Array, or this agent may not block.
    */
   receiveInto(this: Channel<Uint8Array>, dst: Uint8Array): number {
-    assertMayBlock("receiveInto");
-    const attempt = this.#into(dst);
-    return (attempt() ?? this.#port.queue.blockAt("pop", attempt)!)[0];
+    return this.#wait("receiveInto", "pop", this.#into(dst))![0];
   }
 
   /**
@@ -875,12 +873,7 @@ export class Channel<T> extends ChannelBase<T> {
     dst: Uint8Array,
     timeout = 0,
   ): number | undefined {
-    const attempt = this.#into(dst);
-    if (timeout === 0) return attempt()?.[0];
-    assertTimeout(timeout);
-    assertMayBlock("tryReceiveInto");
-    return (attempt() ?? this.#port.queue.blockAt("pop", attempt, timeout))
-      ?.[0];
+    return this.#wait("tryReceiveInto", "pop", this.#into(dst), timeout)?.[0];
   }
 
   /** As `receiveInto`, awaiting instead of blocking. */
@@ -914,10 +907,8 @@ export class Channel<T> extends ChannelBase<T> {
    * may not block.
    */
   peek(this: Channel<Uint8Array>): PeekedMessage {
-    assertMayBlock("peek");
     const port = this.#inPlace();
-    const attempt = () => port.tryPeek();
-    return attempt() ?? port.queue.blockAt("pop", attempt)!;
+    return this.#wait("peek", "pop", () => port.tryPeek())!;
   }
 
   /** As `peek`, but waits at most `timeout` ms; undefined if no message came. */
@@ -926,11 +917,7 @@ export class Channel<T> extends ChannelBase<T> {
     timeout = 0,
   ): PeekedMessage | undefined {
     const port = this.#inPlace();
-    if (timeout === 0) return port.tryPeek();
-    assertTimeout(timeout);
-    assertMayBlock("tryPeek");
-    const attempt = () => port.tryPeek();
-    return attempt() ?? port.queue.blockAt("pop", attempt, timeout);
+    return this.#wait("tryPeek", "pop", () => port.tryPeek(), timeout);
   }
 
   /** As `peek`, awaiting instead of blocking. */
@@ -964,10 +951,8 @@ export class Channel<T> extends ChannelBase<T> {
    * may not block.
    */
   reserve(this: Channel<Uint8Array>, length: number): ReservedMessage {
-    assertMayBlock("reserve");
     const port = this.#inPlace();
-    const attempt = () => port.tryReserve(length);
-    return attempt() ?? port.queue.blockAt("push", attempt)!;
+    return this.#wait("reserve", "push", () => port.tryReserve(length))!;
   }
 
   /** As `reserve`, but waits at most `timeout` ms; undefined if there is none. */
@@ -977,11 +962,8 @@ export class Channel<T> extends ChannelBase<T> {
     timeout = 0,
   ): ReservedMessage | undefined {
     const port = this.#inPlace();
-    if (timeout === 0) return port.tryReserve(length);
-    assertTimeout(timeout);
-    assertMayBlock("tryReserve");
     const attempt = () => port.tryReserve(length);
-    return attempt() ?? port.queue.blockAt("push", attempt, timeout);
+    return this.#wait("tryReserve", "push", attempt, timeout);
   }
 
   /** As `reserve`, awaiting instead of blocking. */
@@ -1226,6 +1208,19 @@ export class Channel<T> extends ChannelBase<T> {
 
   #receiveSlow(timeout?: number): [T] | undefined {
     return this.#port.queue.blockAt("pop", () => this.tryTake(), timeout);
+  }
+
+  /** What `attempt` returns at last; undefined after `timeout` ms. */
+  #wait<Result>(
+    name: string,
+    end: "push" | "pop",
+    attempt: () => Result | undefined,
+    timeout?: number,
+  ): Result | undefined {
+    if (timeout === 0) return attempt();
+    if (timeout !== undefined) assertTimeout(timeout);
+    assertMayBlock(name);
+    return attempt() ?? this.#port.queue.blockAt(end, attempt, timeout);
   }
 
   /** Takes a message into `dst`; its length may be 0, so it is in an array. */

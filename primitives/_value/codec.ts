@@ -52,47 +52,37 @@ export class Values implements ShapedCodec<unknown>, ValueCodec {
     at: number,
     room: number,
   ): number {
-    const writer = this.#writer ?? this.#newWriter();
-    this.#writer = undefined;
+    const writer = this.#writer ??= this.#newWriter();
     const { out } = writer;
+    if (typeof value === "string") { // which takes fewer steps
+      out.begin(memory, at, room);
+      out.byte(PLAIN);
+      out.text(value);
+      return out.finish(memory, at, room);
+    }
+    this.#writer = undefined;
     let failed = true;
     try {
-      try {
-        this.#write(writer, value, memory, at, room);
-      } catch (error) {
-        if (error !== AGAIN) throw error;
-        writer.clear(true);
-        out.whole = true;
-        this.#write(writer, value, memory, at, room);
+      for (;;) {
+        try {
+          out.begin(memory, at, room);
+          out.byte(PLAIN);
+          writer.write(value);
+          if (out.refers) out.bytes[out.base] = REFERRING;
+          failed = false;
+          return out.finish(memory, at, room);
+        } catch (error) {
+          if (error instanceof Unsendable) throw refused(value, error);
+          if (error !== AGAIN) throw error;
+          writer.clear(true);
+          out.whole = true;
+        }
       }
-      const length = out.at - out.base;
-      if (out.moved && length <= room) {
-        memory.set(out.bytes.subarray(0, length), at);
-      }
-      failed = false;
-      return length;
-    } catch (error) {
-      if (error instanceof Unsendable) throw refused(value, error);
-      throw error;
     } finally {
       out.whole = false;
       writer.clear(failed);
       this.#writer = writer;
     }
-  }
-
-  #write(
-    writer: Writer,
-    value: unknown,
-    memory: Uint8Array,
-    at: number,
-    room: number,
-  ): void {
-    const { out } = writer;
-    out.begin(memory, at, room);
-    out.byte(PLAIN);
-    writer.write(value);
-    if (out.refers) out.bytes[out.base] = REFERRING;
   }
 
   #newWriter(): Writer {
@@ -174,10 +164,8 @@ function partsOf(value: object): [string | number, unknown][] {
     if (value instanceof Set) return [...value].map((item, i) => [i, item]);
     if (ArrayBuffer.isView(value)) return [];
     const list = Array.isArray(value);
-    return Object.keys(value).map((key) => [
-      list ? Number(key) : key,
-      Reflect.get(value, key),
-    ]);
+    return Object.entries(value)
+      .map(([key, item]) => [list ? Number(key) : key, item]);
   } catch {
     return [];
   }

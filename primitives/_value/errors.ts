@@ -110,19 +110,17 @@ function dropStack(error: Error): void {
   if (error.stack !== undefined) define(error, "stack", undefined, false);
 }
 
-/** Adds a property. */
+/** Makes a property, whatever its name. */
 export function define(
-  error: Error,
+  object: object,
   key: string,
   value: unknown,
   enumerable: boolean,
 ): void {
-  const configurable = true;
-  const writable = true;
-  Object.defineProperty(error, key, {
+  Object.defineProperty(object, key, {
     value,
-    configurable,
+    configurable: true,
     enumerable,
-    writable,
+    writable: true,
   });
 }

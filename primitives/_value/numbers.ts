@@ -5,7 +5,7 @@
  */
 
 import type { Output } from "./output.ts";
-import { BIGINT, NUMBERS_1, NUMBERS_4, NUMBERS_8 } from "./tags.ts";
+import { BIGINT, NUMBERS_1 } from "./tags.ts";
 
 /** The bytes of a number if all items are numbers, or 0. */
 export function mostOf(array: readonly unknown[]): 0 | 1 | 4 | 8 {
@@ -26,10 +26,7 @@ export function putNumbers(
 ): void {
   const { length } = array;
   out.need(5 + length * size);
-  out.tagged(
-    size === 1 ? NUMBERS_1 : size === 4 ? NUMBERS_4 : NUMBERS_8,
-    length,
-  );
+  out.tagged(NUMBERS_1 + (size >> 2), length); // or NUMBERS_4, or NUMBERS_8
   const { bytes, data, at } = out;
   if (size === 1) {
     for (let i = 0; i < length; i++) bytes[at + i] = array[i]!;

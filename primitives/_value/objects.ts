@@ -18,7 +18,6 @@ import {
   VIEWS,
 } from "./tags.ts";
 import { Unsendable, type Writer } from "./writer.ts";
-import { copyBytes } from "../_message/bytes.ts";
 
 /** Thrown if the message must be written again, with whole buffers. */
 export const AGAIN: unique symbol = /* @__PURE__ */ Symbol("again");
@@ -69,26 +68,17 @@ function put(
   const { out } = writer;
   if (out.begins(value)) return;
   switch (tag) {
-    case "Map": {
-      const map = value as Map<unknown, unknown>;
-      const size = sizeOf(Map, map);
-      out.tagged(MAP, size);
-      let n = 0;
-      Map.prototype.forEach.call(map, (item, key) => {
-        n++;
-        writer.item(key, depth + 1);
-        writer.item(item, depth + 1);
-      });
-      if (n !== size) throw new Unsendable(value, "it changed meanwhile");
-      return;
-    }
+    case "Map":
     case "Set": {
-      const set = value as Set<unknown>;
-      const size = sizeOf(Set, set);
-      out.tagged(SET, size);
+      const isMap = tag === "Map";
+      const of = isMap ? Map : Set;
+      const size: number = Reflect.get(of.prototype, "size", value);
+      out.tagged(isMap ? MAP : SET, size);
       let n = 0;
-      Set.prototype.forEach.call(set, (item) => {
+      const { forEach } = of.prototype as Map<unknown, unknown>;
+      forEach.call(value as Map<unknown, unknown>, (item, key) => {
         n++;
+        if (isMap) writer.item(key, depth + 1);
         writer.item(item, depth + 1);
       });
       if (n !== size) throw new Unsendable(value, "it changed meanwhile");
@@ -110,11 +100,6 @@ function put(
   }
 }
 
-/** The size of a Map or a Set. Throws a TypeError if `value` is neither. */
-function sizeOf(of: typeof Map | typeof Set, value: object): number {
-  return Reflect.get(of.prototype, "size", value);
-}
-
 // ---- bytes
 
 function putBuffer(writer: Writer, buffer: ArrayBuffer): void {
@@ -125,11 +110,8 @@ function putBuffer(writer: Writer, buffer: ArrayBuffer): void {
 }
 
 function putBytes({ out }: Writer, bytes: Uint8Array): void {
-  const { length } = bytes;
-  out.need(5 + length);
-  out.tagged(BUFFER, length);
-  copyBytes(bytes, out.bytes, out.at);
-  out.at += length;
+  out.tagged(BUFFER, bytes.length);
+  out.copy(bytes);
 }
 
 interface Resizable {

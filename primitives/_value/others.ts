@@ -6,7 +6,7 @@
 
 import { copyOf } from "../_message/bytes.ts";
 import { define, type ErrorClass, newError } from "./errors.ts";
-import { damaged, type Reader } from "./reader.ts";
+import { damaged, type Reader, wrong } from "./reader.ts";
 import {
   BOXED,
   BUFFER,
@@ -66,7 +66,7 @@ export function readOther(
       const number = reader.begin(null);
       const value = reader.get(depth + 1);
       if (typeof value === "object" || value === undefined) {
-        throw damaged("a wrong box");
+        throw wrong("box");
       }
       const box = Object(value);
       reader.replace(number, box);
@@ -80,7 +80,7 @@ function expressionOf(source: string, flags: string): RegExp {
   try {
     return new RegExp(source, flags);
   } catch {
-    throw damaged("a wrong regular expression");
+    throw wrong("regular expression");
   }
 }
 
@@ -105,7 +105,7 @@ function viewOf(reader: Reader, depth: number): ArrayBufferView {
     byteOffset % BYTES_PER_ELEMENT !== 0 ||
     byteLength % BYTES_PER_ELEMENT !== 0 ||
     byteOffset + byteLength > buffer.byteLength
-  ) throw damaged("a wrong view");
+  ) throw wrong("view");
   const view = new Class(buffer, byteOffset, byteLength / BYTES_PER_ELEMENT);
   reader.replace(number, view);
   return view;

@@ -6,6 +6,7 @@
 
 import { DOUBLE, INT, LATIN1, REFERENCE, SHORT, UTF16, UTF8 } from "./tags.ts";
 import { Seen } from "./seen.ts";
+import { copyBytes } from "../_message/bytes.ts";
 import { writeLatin1At, writeUtf8At } from "../_message/utf8.ts";
 
 const NO_BYTES = /* @__PURE__ */ new Uint8Array(0);
@@ -48,6 +49,19 @@ export class Output {
     this.shapes = 0;
     this.refers = false;
     this.parts = undefined;
+  }
+
+  /**
+   * Ends the message that was begun there. Returns its length; if that is more
+   * than `room`, the message is not there.
+   */
+  finish(memory: Uint8Array, at: number, room: number): number {
+    const length = this.at - this.base;
+    if (this.moved) {
+      if (length <= room) memory.set(this.bytes.subarray(0, length), at);
+      this.bytes = NO_BYTES;
+    }
+    return length;
   }
 
   /** Forgets the values of the message. */
@@ -120,10 +134,7 @@ export class Output {
   copy(from: Uint8Array): void {
     const { length } = from;
     this.need(length);
-    if (length < 48) {
-      const { bytes, at } = this;
-      for (let i = 0; i < length; i++) bytes[at + i] = from[i]!;
-    } else this.bytes.set(from, this.at);
+    copyBytes(from, this.bytes, this.at);
     this.at += length;
   }
 
@@ -136,16 +147,20 @@ export class Output {
     let { at } = this;
     bytes[at++] = SHORT | length;
     let i = 0;
-    // Of two characters at once, one look tells whether they are Latin-1.
-    for (; i + 1 < length; i += 2) {
+    // Of four characters at once, one look tells whether they are Latin-1.
+    for (; i + 3 < length; i += 4) {
       const a = text.charCodeAt(i);
       const b = text.charCodeAt(i + 1);
-      if ((a | b) > 255) return this.#long(text);
+      const c = text.charCodeAt(i + 2);
+      const d = text.charCodeAt(i + 3);
+      if ((a | b | c | d) > 255) return this.#long(text);
       bytes[at] = a;
       bytes[at + 1] = b;
-      at += 2;
+      bytes[at + 2] = c;
+      bytes[at + 3] = d;
+      at += 4;
     }
-    if (i < length) {
+    for (; i < length; i++) {
       const code = text.charCodeAt(i);
       if (code > 255) return this.#long(text);
       bytes[at++] = code;
@@ -198,26 +213,18 @@ export class Output {
    * takes the place of what was written, and this is true.
    */
   known(container: unknown, start: number, from: number): boolean {
-    const seen = this.#seen;
-    const hash = seen.isMany ? this.#hashFrom(from) : 0;
-    const number = seen.find(container, hash);
+    const { base } = this;
+    const number = this.#seen.find(
+      container,
+      this.data,
+      base,
+      base + from,
+      this.at,
+    );
     if (number < 0) return false;
-    this.at = this.base + start;
+    this.at = base + start;
     this.refer(number);
     return true;
-  }
-
-  /** A number that depends on the first and the last bytes of a container. */
-  #hashFrom(from: number): number {
-    const { bytes, data, at } = this;
-    let p = this.base + from;
-    let hash = at - p;
-    if (hash >= 8) {
-      hash += Math.imul(data.getInt32(p, true), 0x01000193);
-      hash = Math.imul(hash ^ data.getInt32(p + 4, true), 0x01000193);
-      hash = Math.imul(hash ^ data.getInt32(at - 4, true), 0x01000193);
-    } else for (; p < at; p++) hash = Math.imul(hash, 31) + bytes[p]!;
-    return hash ^ hash >>> 10 ^ hash >>> 20;
   }
 
   /** The same before anything of it was written. */

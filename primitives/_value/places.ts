@@ -1,10 +1,10 @@
 /**
- * Makes objects and short arrays.
+ * Makes objects and short arrays, and reads the values of objects.
  *
  * V8 notes at each place of the code which names and objects it has met there. A
  * place that has met few of them is several times as fast as one that has met
- * many. So the first shapes that an agent reads have places of their own: the
- * rows of the two lists below are the same code again and again.
+ * many. So the first shapes that an agent meets have places of their own: the rows
+ * of the three lists below are the same code again and again.
  *
  * @module
  */
@@ -26,7 +26,16 @@ type Fill = (
   depth: number,
 ) => void;
 
-/** How objects of one shape are made. */
+/** Puts the values of up to four of the names, from name `i` on, to `at`. */
+export type Load = (
+  object: Fields,
+  keys: readonly string[],
+  i: number,
+  values: unknown[],
+  at: number,
+) => void;
+
+/** How objects of one shape are made, and how their values are read. */
 export interface Places {
   /** An object with all the names; it is copied. */
   readonly template: object;
@@ -34,6 +43,8 @@ export interface Places {
   readonly make: (template: object) => Fields;
   /** For each four names, the place that fills them. */
   readonly fills: readonly Fill[];
+  /** For each four names, the place that reads their values. */
+  readonly loads: readonly Load[];
 }
 
 // deno-fmt-ignore
@@ -120,9 +131,85 @@ const FILLS: Fill[] = [
     o[k[i]!] = s.get(d); },
 ];
 
+// deno-fmt-ignore
+const LOADS: Load[] = [
+  (o, k, i, v, a) => { v[a] = o[k[i]!]; if (++i < k.length) v[++a] = o[k[i]!];
+    if (++i < k.length) v[++a] = o[k[i]!]; if (++i < k.length) v[++a] =
+    o[k[i]!]; },
+  (o, k, i, v, a) => { v[a] = o[k[i]!]; if (++i < k.length) v[++a] = o[k[i]!];
+    if (++i < k.length) v[++a] = o[k[i]!]; if (++i < k.length) v[++a] =
+    o[k[i]!]; },
+  (o, k, i, v, a) => { v[a] = o[k[i]!]; if (++i < k.length) v[++a] = o[k[i]!];
+    if (++i < k.length) v[++a] = o[k[i]!]; if (++i < k.length) v[++a] =
+    o[k[i]!]; },
+  (o, k, i, v, a) => { v[a] = o[k[i]!]; if (++i < k.length) v[++a] = o[k[i]!];
+    if (++i < k.length) v[++a] = o[k[i]!]; if (++i < k.length) v[++a] =
+    o[k[i]!]; },
+  (o, k, i, v, a) => { v[a] = o[k[i]!]; if (++i < k.length) v[++a] = o[k[i]!];
+    if (++i < k.length) v[++a] = o[k[i]!]; if (++i < k.length) v[++a] =
+    o[k[i]!]; },
+  (o, k, i, v, a) => { v[a] = o[k[i]!]; if (++i < k.length) v[++a] = o[k[i]!];
+    if (++i < k.length) v[++a] = o[k[i]!]; if (++i < k.length) v[++a] =
+    o[k[i]!]; },
+  (o, k, i, v, a) => { v[a] = o[k[i]!]; if (++i < k.length) v[++a] = o[k[i]!];
+    if (++i < k.length) v[++a] = o[k[i]!]; if (++i < k.length) v[++a] =
+    o[k[i]!]; },
+  (o, k, i, v, a) => { v[a] = o[k[i]!]; if (++i < k.length) v[++a] = o[k[i]!];
+    if (++i < k.length) v[++a] = o[k[i]!]; if (++i < k.length) v[++a] =
+    o[k[i]!]; },
+  (o, k, i, v, a) => { v[a] = o[k[i]!]; if (++i < k.length) v[++a] = o[k[i]!];
+    if (++i < k.length) v[++a] = o[k[i]!]; if (++i < k.length) v[++a] =
+    o[k[i]!]; },
+  (o, k, i, v, a) => { v[a] = o[k[i]!]; if (++i < k.length) v[++a] = o[k[i]!];
+    if (++i < k.length) v[++a] = o[k[i]!]; if (++i < k.length) v[++a] =
+    o[k[i]!]; },
+  (o, k, i, v, a) => { v[a] = o[k[i]!]; if (++i < k.length) v[++a] = o[k[i]!];
+    if (++i < k.length) v[++a] = o[k[i]!]; if (++i < k.length) v[++a] =
+    o[k[i]!]; },
+  (o, k, i, v, a) => { v[a] = o[k[i]!]; if (++i < k.length) v[++a] = o[k[i]!];
+    if (++i < k.length) v[++a] = o[k[i]!]; if (++i < k.length) v[++a] =
+    o[k[i]!]; },
+  (o, k, i, v, a) => { v[a] = o[k[i]!]; if (++i < k.length) v[++a] = o[k[i]!];
+    if (++i < k.length) v[++a] = o[k[i]!]; if (++i < k.length) v[++a] =
+    o[k[i]!]; },
+  (o, k, i, v, a) => { v[a] = o[k[i]!]; if (++i < k.length) v[++a] = o[k[i]!];
+    if (++i < k.length) v[++a] = o[k[i]!]; if (++i < k.length) v[++a] =
+    o[k[i]!]; },
+  (o, k, i, v, a) => { v[a] = o[k[i]!]; if (++i < k.length) v[++a] = o[k[i]!];
+    if (++i < k.length) v[++a] = o[k[i]!]; if (++i < k.length) v[++a] =
+    o[k[i]!]; },
+  (o, k, i, v, a) => { v[a] = o[k[i]!]; if (++i < k.length) v[++a] = o[k[i]!];
+    if (++i < k.length) v[++a] = o[k[i]!]; if (++i < k.length) v[++a] =
+    o[k[i]!]; },
+  (o, k, i, v, a) => { v[a] = o[k[i]!]; if (++i < k.length) v[++a] = o[k[i]!];
+    if (++i < k.length) v[++a] = o[k[i]!]; if (++i < k.length) v[++a] =
+    o[k[i]!]; },
+  (o, k, i, v, a) => { v[a] = o[k[i]!]; if (++i < k.length) v[++a] = o[k[i]!];
+    if (++i < k.length) v[++a] = o[k[i]!]; if (++i < k.length) v[++a] =
+    o[k[i]!]; },
+  (o, k, i, v, a) => { v[a] = o[k[i]!]; if (++i < k.length) v[++a] = o[k[i]!];
+    if (++i < k.length) v[++a] = o[k[i]!]; if (++i < k.length) v[++a] =
+    o[k[i]!]; },
+  (o, k, i, v, a) => { v[a] = o[k[i]!]; if (++i < k.length) v[++a] = o[k[i]!];
+    if (++i < k.length) v[++a] = o[k[i]!]; if (++i < k.length) v[++a] =
+    o[k[i]!]; },
+  (o, k, i, v, a) => { v[a] = o[k[i]!]; if (++i < k.length) v[++a] = o[k[i]!];
+    if (++i < k.length) v[++a] = o[k[i]!]; if (++i < k.length) v[++a] =
+    o[k[i]!]; },
+  (o, k, i, v, a) => { v[a] = o[k[i]!]; if (++i < k.length) v[++a] = o[k[i]!];
+    if (++i < k.length) v[++a] = o[k[i]!]; if (++i < k.length) v[++a] =
+    o[k[i]!]; },
+  (o, k, i, v, a) => { v[a] = o[k[i]!]; if (++i < k.length) v[++a] = o[k[i]!];
+    if (++i < k.length) v[++a] = o[k[i]!]; if (++i < k.length) v[++a] =
+    o[k[i]!]; },
+  (o, k, i, v, a) => { v[a] = o[k[i]!]; if (++i < k.length) v[++a] = o[k[i]!];
+    if (++i < k.length) v[++a] = o[k[i]!]; if (++i < k.length) v[++a] =
+    o[k[i]!]; },
+];
+
 /** The places that are taken, by the names. */
 const taken = /* @__PURE__ */ new Map<string, Places>();
-let fills = 0;
+let rows = 0;
 
 /**
  * An object with these names. Unlike one that is filled name by name, V8 never
@@ -140,14 +227,16 @@ export function placesOf(keys: readonly string[]): Places | undefined {
   const id = JSON.stringify(keys);
   const found = taken.get(id);
   if (found !== undefined) return found;
-  const wanted = Math.ceil(keys.length / 4);
+  const end = rows + Math.ceil(keys.length / 4);
   const make = MAKES[taken.size];
-  if (make === undefined || fills + wanted > FILLS.length) return undefined;
+  if (make === undefined || end > FILLS.length) return undefined;
   const places: Places = {
     template: templateOf(keys),
     make,
-    fills: FILLS.slice(fills, fills += wanted),
+    fills: FILLS.slice(rows, end),
+    loads: LOADS.slice(rows, end),
   };
+  rows = end;
   taken.set(id, places);
   return places;
 }

@@ -8,6 +8,7 @@
 import { readLatin1At, readUtf8At } from "../_message/utf8.ts";
 import { arrayFor, type Fields, placesOf, templateOf } from "./places.ts";
 import type { Shape, Shapes } from "./shapes.ts";
+import { define } from "./errors.ts";
 import { latin1 } from "./letters.ts";
 import {
   ARRAY,
@@ -36,6 +37,9 @@ const NO_BYTES: Uint8Array = /* @__PURE__ */ new Uint8Array(0);
 export function damaged(what: string): TypeError {
   return new TypeError(`These bytes are not a value: ${what}`);
 }
+
+/** The error that says which part is wrong. */
+export const wrong = (part: string): TypeError => damaged(`a wrong ${part}`);
 
 const tooDeep = () => damaged(`it is nested more than ${DEEPEST} deep`);
 
@@ -92,8 +96,7 @@ export class Reader {
 
   /** Reads a value. */
   get(depth: number): unknown {
-    if (this.at >= this.end) throw damaged("its end is missing");
-    const tag = this.bytes[this.at++]!;
+    const tag = this.byte();
     if (tag < 0x40) return tag;
     if (tag < 0x80) return this.short(tag & 63);
     if (tag < 0xc0) return this.#object(this.#shared(tag & 63), depth);
@@ -118,13 +121,11 @@ export class Reader {
 
   #rare(tag: number, depth: number): unknown {
     switch (tag) {
-      case UTF8: {
-        const length = this.length(1);
-        return readUtf8At(this.bytes, this.over(length), length);
-      }
+      case UTF8:
       case LATIN1: {
         const length = this.length(1);
-        return readLatin1At(this.bytes, this.over(length), length);
+        const read = tag === UTF8 ? readUtf8At : readLatin1At;
+        return read(this.bytes, this.over(length), length);
       }
       case UTF16:
         return this.#units(this.length(2));
@@ -179,7 +180,7 @@ export class Reader {
   /** How many there are of something that takes `size` bytes at least. */
   length(size: number): number {
     const length = this.number32();
-    if (length * size > this.end - this.at) throw damaged("it is cut off");
+    if (length * size > this.end - this.at) throw damaged("its end is missing");
     return length;
   }
 
@@ -215,10 +216,7 @@ export class Reader {
 
   /** A string of Latin-1. */
   short(n: number): string {
-    const { at } = this;
-    if (n > this.end - at) throw damaged("its end is missing");
-    this.at = at + n;
-    return latin1(this.bytes, at, n);
+    return latin1(this.bytes, this.over(n), n);
   }
 
   #units(length: number): string {
@@ -251,7 +249,7 @@ export class Reader {
 
   #owned(number: number): Shape {
     const shape = this.#own[number];
-    if (shape === undefined) throw damaged(`it has no shape ${number}`);
+    if (shape === undefined) throw damaged(`there is no shape ${number}`);
     return shape;
   }
 
@@ -261,32 +259,32 @@ export class Reader {
     const number = this.#own.push(this.#shape(length)) - 1;
     const tag = this.byte();
     const follows = tag === MORE_SHAPES ? this.number32() : tag - 0xd0;
-    if (follows !== number) throw damaged(`shape ${number} is not used`);
+    if (follows !== number) throw wrong("shape");
     return this.#object(this.#own[number]!, depth);
   }
 
   /** The shape whose text is the next `length` bytes. */
   #shape(length: number): Shape {
     const begin = this.over(length);
-    if (length > MOST_TEXT) throw damaged("the names of a shape are too long");
+    if (length > MOST_TEXT) throw wrong("shape");
     const known = this.#shapes.withText(this.bytes, begin, length);
     if (known !== undefined) return known;
     this.at = begin;
     const keys: string[] = [];
     const count = this.byte();
-    if (count > MOST_KEYS) throw damaged("a shape has too many names");
+    if (count > MOST_KEYS) throw wrong("shape");
     for (let i = 0; i < count; i++) keys.push(this.text());
-    if (this.at !== begin + length) throw damaged("a shape is cut off");
+    if (this.at !== begin + length) throw wrong("shape");
     const shape = new Set(keys).size === count
       ? this.#shapes.of(keys)
       : undefined;
-    if (shape === undefined) throw damaged("a shape has wrong names");
+    if (shape === undefined) throw wrong("shape");
     return shape;
   }
 
   #object(shape: Shape, depth: number): object {
     if (depth >= DEEPEST) throw tooDeep();
-    const { places, keys } = shape;
+    const { keys, places = shape.place() } = shape;
     if (places === undefined) return this.#unplaced(shape, depth);
     const { fills } = places;
     const object = places.make(places.template);
@@ -300,11 +298,6 @@ export class Reader {
   /** An object whose shape has no places of its own in the code. */
   #unplaced(shape: Shape, depth: number): object {
     const { keys } = shape;
-    // Names that come once may never come again.
-    if (++shape.reads === 2) {
-      shape.places = placesOf(keys);
-      if (shape.places !== undefined) return this.#object(shape, depth);
-    }
     const object: Fields = shape.copied
       ? { ...(shape.template ??= templateOf(keys)) }
       : {};
@@ -320,7 +313,7 @@ export class Reader {
     const object = {};
     this.begin(object);
     for (let n = this.length(2); n > 0; n--) {
-      put(object, this.text(), this.get(depth + 1));
+      define(object, this.text(), this.get(depth + 1), true);
     }
     return object;
   }
@@ -335,7 +328,7 @@ export class Reader {
       if (this.at < this.end && this.bytes[this.at] === HOLES) {
         this.at++;
         const holes = this.number32();
-        if (holes === 0 || holes > length - i) throw damaged("a wrong length");
+        if (holes === 0 || holes > length - i) throw wrong("length");
         array.length = i; // of those that were made before, none is left
         i += holes - 1;
         array.length = i + 1;
@@ -367,7 +360,7 @@ export class Reader {
   /** A BigInt in two's complement. */
   #bigint(groups: number): bigint {
     const at = this.over(8 * groups);
-    if (groups === 0) throw damaged("a wrong length");
+    if (groups === 0) throw wrong("length");
     const first = this.data.getBigInt64(at + 8 * groups - 8, true);
     if (groups === 1) return first;
     // In hexadecimal, because shifting all of it for each group is slow.
@@ -379,14 +372,4 @@ export class Reader {
     }
     return first < 0n ? ~BigInt(digits) : BigInt(digits);
   }
-}
-
-/** Makes a property, whatever its name. */
-function put(object: object, key: string, value: unknown): void {
-  Object.defineProperty(object, key, {
-    value,
-    configurable: true,
-    enumerable: true,
-    writable: true,
-  });
 }

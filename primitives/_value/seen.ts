@@ -22,6 +22,8 @@ const MOST = 2 ** 29;
 export class Seen {
   #count = 0;
   readonly #all: unknown[] = [];
+  /** Where the bytes of the first few begin and end. */
+  readonly #ranges: number[] = [];
   /**
    * The last one of each chain, and for each one the one before it. In these, the
    * first one of a message has the number `#first`. It is higher than all of the
@@ -40,7 +42,7 @@ export class Seen {
     const all = this.#all;
     this.#count = 0;
     this.#map = undefined;
-    if (count <= FEW) {
+    if (count < FEW) {
       for (let i = 0; i < count; i++) all[i] = undefined;
       return;
     }
@@ -53,36 +55,52 @@ export class Seen {
     else all.fill(undefined, 0, count);
   }
 
-  /** Whether a hash is needed to find a container. */
-  get isMany(): boolean {
-    return this.#count >= FEW;
-  }
-
   /**
-   * The number of a container if it is there; else adds it and returns -1. Those
-   * after the first few are found if their hash is the same as before: only a
-   * getter can change it meanwhile.
+   * The number of a container if it is there; else adds it and returns -1. Its
+   * bytes lie from `from` to `to` of `data`, where a message begins at `base`.
+   * After the first few, one is found if it has the same bytes as before: only a
+   * getter can change them meanwhile.
    */
-  find(container: unknown, hash: number): number {
+  find(
+    container: unknown,
+    data: DataView,
+    base: number,
+    from: number,
+    to: number,
+  ): number {
     const count = this.#count;
     const all = this.#all;
-    const few = count < FEW ? count : FEW;
-    for (let i = 0; i < few; i++) if (all[i] === container) return i;
     if (count >= FEW) {
-      const found = this.#amongMany(container, hash);
+      if (count === FEW) this.#chainFew(data, base);
+      const hash = hashOf(data, from, to);
+      const found = this.#chain(container, hash, count);
       if (found >= 0) return found;
+    } else {
+      for (let i = 0; i < count; i++) if (all[i] === container) return i;
+      this.#ranges[2 * count] = from - base;
+      this.#ranges[2 * count + 1] = to - base;
     }
     all[count] = container;
     this.#count = count + 1;
     return -1;
   }
 
-  #amongMany(container: unknown, hash: number): number {
-    const count = this.#count;
+  /** Puts the first few into chains. */
+  #chainFew(data: DataView, base: number): void {
+    this.#last ??= new Int32Array(CHAINS);
+    for (let i = 0; i < FEW; i++) {
+      const from = base + this.#ranges[2 * i]!;
+      const to = base + this.#ranges[2 * i + 1]!;
+      this.#chain(this.#all[i], hashOf(data, from, to), i);
+    }
+  }
+
+  /** The number of a container in its chain; else adds it as `count` there. */
+  #chain(container: unknown, hash: number, count: number): number {
     const first = this.#first;
     const all = this.#all;
     const before = this.#before;
-    const chains = this.#last ??= new Int32Array(CHAINS);
+    const chains = this.#last!;
     const chain = hash & CHAINS - 1;
     const last = chains[chain]!;
     let length = 0;
@@ -116,4 +134,17 @@ export class Seen {
   has(container: unknown): boolean {
     return this.#all.includes(container);
   }
+}
+
+/** A number that depends on the first and the last bytes of a container. */
+function hashOf(data: DataView, from: number, to: number): number {
+  let hash = to - from;
+  if (hash >= 8) {
+    hash += Math.imul(data.getInt32(from, true), 0x01000193);
+    hash = Math.imul(hash ^ data.getInt32(from + 4, true), 0x01000193);
+    hash = Math.imul(hash ^ data.getInt32(to - 4, true), 0x01000193);
+  } else {
+    for (; from < to; from++) hash = Math.imul(hash, 31) + data.getUint8(from);
+  }
+  return hash ^ hash >>> 10 ^ hash >>> 20;
 }

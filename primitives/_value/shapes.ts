@@ -6,7 +6,7 @@
 
 import type { SharedShapes } from "../_message/message.ts";
 import { Output } from "./output.ts";
-import type { Places } from "./places.ts";
+import { type Places, placesOf } from "./places.ts";
 import { MOST_KEYS, MOST_TEXT } from "./tags.ts";
 
 /** The names of an object's properties, and what this agent knows of them. */
@@ -23,9 +23,9 @@ export class Shape {
   readonly copied: boolean;
   /** An object with these names, if it was needed. */
   template: object | undefined;
-  /** How often an object was read before it had places in the code. */
-  reads = 0;
   places: Places | undefined;
+  /** How often an object was met before it had places in the code. */
+  #met = 0;
   /** Its number in the table; -1 if it has none yet, -2 if it gets none. */
   id = -1;
   /** How often this agent has sent it without a number. */
@@ -43,6 +43,13 @@ export class Shape {
     this.copied = keys.length > 12 ||
       keys.some((key) => key in Object.prototype);
     this.hints = keys.map(() => undefined);
+  }
+
+  /** Gives it places, unless others have taken all. */
+  place(): Places | undefined {
+    // Names that come once may never come again.
+    if (this.#met < 2 && ++this.#met === 2) this.places = placesOf(this.keys);
+    return this.places;
   }
 }
 

@@ -98,14 +98,7 @@ export class Writer {
         return out.byte(value ? TRUE : FALSE);
       case "object":
         if (value === null) return out.byte(NULL);
-        if (depth >= DEEPEST) {
-          throw new Unsendable(
-            value,
-            `it is nested more than ${DEEPEST} deep`,
-          );
-        }
-        if (Array.isArray(value)) return this.#array(value, depth, owner, slot);
-        return this.#object(value, depth, owner, slot);
+        return this.#container(value, depth, owner, slot);
       case "undefined":
         return out.byte(UNDEFINED);
       case "bigint":
@@ -113,6 +106,14 @@ export class Writer {
       default:
         throw new Unsendable(value, "it cannot be copied");
     }
+  }
+
+  #container(value: object, depth: number, owner: Shape, slot: number): void {
+    if (depth >= DEEPEST) {
+      throw new Unsendable(value, `it is nested more than ${DEEPEST} deep`);
+    }
+    if (Array.isArray(value)) return this.#array(value, depth, owner, slot);
+    return this.#object(value, depth, owner, slot);
   }
 
   // ---- objects
@@ -124,16 +125,11 @@ export class Writer {
     }
     const start = this.out.at - this.out.base;
     const hint = owner.hints[slot];
-    let got = 0;
-    if (hint !== undefined && !this.#polluted) {
-      got = this.#get(object as Fields, hint.keys);
-      if (got === hint.keys.length) {
-        return this.#fields(object, depth, hint, start);
-      }
-      if (got < 0) got = ~got;
-    }
-    const keys = Object.keys(object);
-    this.#getRest(object as Fields, keys, got, hint);
+    let keys: readonly string[];
+    if (hint !== undefined && !this.#polluted && isOf(object, hint.keys)) {
+      keys = this.#load(object as Fields, hint);
+      if (keys === hint.keys) return this.#fields(object, depth, hint, start);
+    } else keys = this.#loadAll(object as Fields, Object.keys(object));
     const shape = this.#polluted ? undefined : this.shapes.of(keys);
     if (shape === undefined) return this.#pairs(object, keys, depth, start);
     owner.hints[slot] = shape;
@@ -141,44 +137,40 @@ export class Writer {
   }
 
   /**
-   * Puts the object's values onto the list. Returns how many it has; if the
-   * object has other names, how many of the first are the same, as `~n`.
+   * Puts the values of an object with the names of `shape` onto the list.
+   * Returns the names.
    */
-  #get(object: Fields, keys: readonly string[]): number {
-    const values = this.#values;
-    const from = this.#top;
-    let i = 0;
-    for (const key in object) {
-      // V8 15 reads `object[key]` by the loop's own index. Once such a read went
-      // another way, it deoptimizes this function for ever.
-      const name = keys[i];
-      if (name !== key) return ~i;
-      values[from + i++] = object[name];
+  #load(object: Fields, shape: Shape): readonly string[] {
+    const { keys, places = shape.place() } = shape;
+    if (places === undefined) return this.#loadAll(object, keys);
+    const { loads } = places;
+    for (let i = 0; i < loads.length; i++) {
+      loads[i]!(object, keys, 4 * i, this.#values, this.#top + 4 * i);
     }
-    return i;
+    return this.#present(object, keys);
   }
 
-  /**
-   * Puts those from `i` on onto the list. A getter may have deleted some: these
-   * are left out of `keys`.
-   */
-  #getRest(
-    object: Fields,
-    keys: string[],
-    i: number,
-    hint: Shape | undefined,
-  ): void {
-    for (let j = 0; j < i; j++) {
-      if (keys[j] !== hint!.keys[j]) throw changed(object);
+  /** The same without a place in the code. */
+  #loadAll(object: Fields, keys: readonly string[]): readonly string[] {
+    for (let i = 0; i < keys.length; i++) {
+      this.#values[this.#top + i] = object[keys[i]!];
     }
+    return this.#present(object, keys);
+  }
+
+  /** The names without those that a getter has deleted; so the values. */
+  #present(object: Fields, keys: readonly string[]): readonly string[] {
     const values = this.#values;
     const from = this.#top;
-    while (i < keys.length) {
-      const key = keys[i]!;
-      const value = object[key];
-      if (value === undefined && !Object.hasOwn(object, key)) keys.splice(i, 1);
-      else values[from + i++] = value;
+    for (let i = 0; i < keys.length; i++) {
+      if (values[from + i] !== undefined) continue;
+      if (Object.hasOwn(object, keys[i]!)) continue;
+      values.splice(from + i, 1);
+      // No closure, for which each round of the loop would allocate.
+      const fewer = [...keys.slice(0, i), ...keys.slice(i + 1)];
+      return this.#present(object, fewer);
     }
+    return keys;
   }
 
   /** Writes the object's shape, and its values, which are on the list. */
@@ -199,8 +191,8 @@ export class Writer {
       values[at] = undefined;
       if (typeof value === "string") out.text(value);
       else if (typeof value === "number") out.number(value);
-      else {
-        if (typeof value === "object" && value !== null && !isKnown) {
+      else if (typeof value === "object" && value !== null) {
+        if (!isKnown) {
           isKnown = true;
           if (out.known(object, start, from)) {
             this.#undefine(shape, isNew);
@@ -208,8 +200,8 @@ export class Writer {
             break;
           }
         }
-        this.put(value, depth + 1, shape, i);
-      }
+        this.#container(value, depth + 1, shape, i);
+      } else this.put(value, depth + 1, shape, i);
     }
     if (!isKnown && out.known(object, start, from)) {
       this.#undefine(shape, isNew);
@@ -237,7 +229,6 @@ export class Writer {
         if (shape.id >= 0) return out.byte(SHARED_SHAPE | shape.id);
       }
       const { length } = shape.text;
-      out.need(3 + length);
       out.byte(KEYS);
       out.byte(length & 255);
       out.byte(length >> 8);
@@ -312,14 +303,23 @@ export class Writer {
         i += holes - 1;
         continue;
       }
-      if (typeof item === "object" && item !== null && !isKnown) {
-        if (out.known(array, start, from)) return;
-        isKnown = true;
-      }
-      this.put(item, depth + 1, owner, slot);
+      if (typeof item === "object" && item !== null) {
+        if (!isKnown) {
+          if (out.known(array, start, from)) return;
+          isKnown = true;
+        }
+        this.#container(item, depth + 1, owner, slot);
+      } else this.put(item, depth + 1, owner, slot);
     }
     if (!isKnown) out.known(array, start, from);
   }
+}
+
+/** Whether an object has these names, in this order. */
+function isOf(object: object, keys: readonly string[]): boolean {
+  let i = 0;
+  for (const key in object) if (key !== keys[i++]) return false;
+  return i === keys.length;
 }
 
 /** Whether it is the prototype of plain objects in another realm, or null. */
@@ -328,10 +328,6 @@ function isPlain(prototype: object | null): boolean {
     Object.getPrototypeOf(prototype) === null &&
       Object.hasOwn(prototype, "isPrototypeOf");
 }
-
-/** Only a getter or a proxy can do that. */
-const changed = (value: object): Unsendable =>
-  new Unsendable(value, "it changed meanwhile");
 
 /** How many items are missing at `i`. */
 function holesAt(
