@@ -337,7 +337,7 @@ export class Broadcast<E = number> extends BroadcastBase {
    * @throws {RangeError} If all seats are taken.
    */
   subscribe(): Subscription<E> {
-    return this.takeSeat(Subscription<E>);
+    return new Subscription<E>(this, ...this.takeSeat());
   }
 
   #roomForInt(value: number): PendingResult<true> {

@@ -250,18 +250,12 @@ export class BroadcastCore extends Region<"broadcast"> {
   }
 
   /**
-   * Takes a seat; returns it as a `Seat`.
+   * Takes a seat; returns the words, and the index of the seat's first one.
    *
    * @throws {RangeError} If all seats are taken.
    * @internal
    */
-  protected takeSeat<S>(
-    Seat: new (
-      broadcast: this,
-      words: Int32Array<SharedArrayBuffer>,
-      at: number,
-    ) => S,
-  ): S {
+  protected takeSeat(): [words: Int32Array<SharedArrayBuffer>, at: number] {
     const words = this.#words;
     for (let at = SEATS; at < this.#elements; at += SEAT) {
       if (words[at + OWNER] !== 0) continue; // a hint; the exchange checks it
@@ -279,7 +273,7 @@ export class BroadcastCore extends Region<"broadcast"> {
       const next = Atomics.load(words, TAIL) & ~CLOSED_BIT;
       Atomics.compareExchange(words, at + CURSOR, first, next);
       if (next !== first) wake(words, PUSH_EPOCH, Infinity);
-      return new Seat(this, words, at);
+      return [words, at];
     }
     throw new RangeError(
       `Cannot subscribe: all ${this.seats} seats are taken`,
