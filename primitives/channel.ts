@@ -18,26 +18,19 @@ import {
   ringBytes,
   SlotPort,
 } from "./_queue/carrier.ts";
-import type {
-  CodecOf,
-  JsonCodec,
-  JsonOf,
-  JsonValue,
-  StructuredOf,
-  ValueCodec,
-} from "./_message/codec.ts";
+import type { CodecOf, JsonValue, StructuredOf } from "./_message/codec.ts";
 import {
   BytesPort,
   type PeekedMessage,
   type ReservedMessage,
-} from "./_queue/in_place.ts";
+} from "./_queue/channel/in_place.ts";
 import { describe } from "./_memory/describe.ts";
 import { disposedBy, type Disposer, iterated } from "./_memory/dispose.ts";
-import { type ChannelEnd, Ends, NO_ENDS } from "./_queue/ends.ts";
+import { NO_ENDS } from "./_queue/channel/ends.ts";
 import { iterate } from "./_wait/iterate.ts";
 import { CHANNEL, KIND } from "./_layout.ts";
 import { markOf, MAX_ROWS, rowsLength } from "./_memory/tracked.ts";
-import { CODEC, type Codec, hash, isShaped } from "./_message/message.ts";
+import { CODEC, type Codec, isShaped } from "./_message/message.ts";
 import { ClosedError } from "./_queue/queue.ts";
 import { formatRecords, recordBytes } from "./_queue/record_config.ts";
 import { RecordEnds } from "./_queue/record_ends.ts";
@@ -52,7 +45,6 @@ import {
   type Handle,
   inRange,
   type Memory,
-  Region,
   viewPlain,
   type WordsInspection,
 } from "./_memory/region.ts";
@@ -61,18 +53,35 @@ import {
   assertTimeout,
   type AsyncOptions,
   type TryAsyncOptions,
-  type Waiting,
 } from "./_wait/wait.ts";
+import {
+  type AnyConfig,
+  assertSameCodec,
+  type ChannelCodec,
+  type ChannelConfig,
+  codecOf,
+  CONFIG_NAMES,
+  type JsonChannel,
+  type ValueChannel,
+  wordsOf,
+} from "./_queue/channel/config.ts";
+import { ChannelCore, CHANNELS } from "./_queue/channel/core.ts";
 import { agentId } from "./agent.ts";
 import { LockFreeQueue } from "./lock_free_queue.ts";
-import { values } from "./_value/codec.ts";
 import { formatMpmc, mpmcBytes, MpmcEnds } from "./mpmc_queue.ts";
 import { ShapeTable } from "./shape_table.ts";
 import { SpscQueue } from "./spsc_queue.ts";
 
 export * as codec from "./_value/codecs.ts";
 export type { Carrier } from "./_queue/carrier.ts";
-export { ChannelEnd } from "./_queue/ends.ts";
+export type {
+  ChannelCodec,
+  ChannelConfig,
+  JsonChannel,
+  ValueChannel,
+} from "./_queue/channel/config.ts";
+export { ChannelCore } from "./_queue/channel/core.ts";
+export { ChannelEnd } from "./_queue/channel/ends.ts";
 export type {
   CodecOf,
   JsonCodec,
@@ -87,7 +96,7 @@ export {
   PeekedMessage,
   ReservedBase,
   ReservedMessage,
-} from "./_queue/in_place.ts";
+} from "./_queue/channel/in_place.ts";
 export { ClosedError } from "./_queue/queue.ts";
 export { EndGuard } from "./_memory/guard.ts";
 export {
@@ -253,102 +262,6 @@ export const lockFree: Carrier = {
 
 // ---- configurations ---------------------------------------------------------
 
-/**
- * The settings that an agent needs to attach to a channel. The codec may be left
- * out if it is `valueCodec`: see {@linkcode ValueChannel}.
- */
-export interface ChannelCodec<T> {
-  /** Turns values into messages. */
-  readonly codec: CodecOf<T>;
-  /**
-   * Determines how many agents may send and receive: any number of both, unless
-   * given.
-   */
-  readonly carrier?: Carrier | undefined;
-}
-
-/** The configuration of a channel. */
-export interface ChannelConfig<T> extends ChannelCodec<T> {
-  /**
-   * How many messages may be in the channel: 1 to 2^30 / their size. In a queue
-   * it is rounded up to a power of two; the property `capacity` tells. Fewer fit
-   * if messages are longer than `messageSize`.
-   */
-  readonly capacity: number;
-  /**
-   * The expected size of a message in bytes, if messages differ in length: 16
-   * to 2^29; 256 unless given. With `manyToMany` and `lockFree`, a message has
-   * at most this many bytes; with other carriers, `maxLength` says how long one
-   * may be.
-   */
-  readonly messageSize?: number | undefined;
-  /**
-   * How many agents can have a counted `sender()`, and how many a `receiver()`,
-   * up to 255; 0, unless given, if none can. Each agent has two rows of 128
-   * bytes.
-   */
-  readonly tracked?: number | undefined;
-}
-
-/**
- * The same with `valueCodec`, which need not be named, for the type that you
- * name, if `structuredClone` copies its values.
- */
-export type ValueChannel<Config, T> = [T] extends [StructuredOf<T>]
-  ? Omit<Config, "codec"> & {
-    /** Turns values into messages: `valueCodec` unless given. */
-    readonly codec?: ValueCodec | undefined;
-  }
-  : never;
-
-/** The same with `codec.json`, for the type that you name, if it has a JSON form. */
-export type JsonChannel<Config, T> = Omit<Config, "codec"> & {
-  /** Turns values into messages. */
-  readonly codec: [T] extends [JsonOf<T>] ? JsonCodec : never;
-};
-
-const CONFIG_NAMES: readonly string[] = [
-  "codec",
-  "carrier",
-  "capacity",
-  "messageSize",
-  "tracked",
-];
-
-/** The number and the shape by which a channel's head names a codec. */
-function wordsOf<T>(codec: Codec<T>): [id: number, shape: number] {
-  if (isSized(codec)) return [codec.id, codec.shape];
-  const { name } = codec;
-  const id = Object.hasOwn(CODEC, name) ? CODEC[name as "json"] : CODEC.own;
-  return [id, id === CODEC.own ? hash(name) : 0];
-}
-
-/** What the configurations of all codecs have in common. */
-type AnyConfig<Config> = Omit<Config, "codec"> & { readonly codec?: unknown };
-
-/** The codec of a configuration; checks it, and the carrier. */
-function codecOf<T>({ codec: given, carrier }: AnyConfig<ChannelCodec<T>>) {
-  const codec = (given === undefined ? values : given) as Codec<T>;
-  if (
-    typeof codec !== "object" || codec === null ||
-    typeof codec.name !== "string" || codec.name === "" ||
-    typeof codec.encode !== "function" || typeof codec.decode !== "function"
-  ) {
-    throw new TypeError(
-      "A channel's codec must be valueCodec, codec.json, text, binary, " +
-        "i32, f64, record(type), or your own { name, encode, decode }: " +
-        "received " +
-        describe(codec),
-    );
-  }
-  if (carrier === undefined || carrier?.elements !== undefined) return codec;
-  throw new TypeError(
-    "A channel's carrier must be oneToOne, manyToMany, manyToOne or lockFree: " +
-      "received " +
-      describe(carrier),
-  );
-}
-
 /** The queue or ring behind the head, and its size. */
 interface Plan<T> {
   readonly codec: Codec<T>;
@@ -416,9 +329,7 @@ function planOf<T>(config: AnyConfig<ChannelConfig<T>>): Plan<T> {
  *
  * @ignore
  */
-export const INSPECTION: WordsInspection = {
-  row: CHANNEL,
-};
+export const INSPECTION: WordsInspection = CHANNELS;
 
 /**
  * The facts by which `inspect` finds problems.
@@ -432,23 +343,17 @@ export const PROBLEMS: WordsProblems = {
   },
 };
 
-type RegionClass = abstract new (
-  kind: "channel",
-  words: Int32Array<SharedArrayBuffer>,
-  inspection: WordsInspection,
-) => Region<"channel">;
-
 /**
  * The base of {@linkcode Channel}: disposing closes it.
  *
  * @ignore
  */
 export const ChannelBase: abstract new <T>(
-  ...args: ConstructorParameters<RegionClass>
-) => Region<"channel"> & Disposer & AsyncIterable<T, void, void> =
+  ...args: ConstructorParameters<typeof ChannelCore<T>>
+) => ChannelCore<T> & Disposer & AsyncIterable<T, void, void> =
   /* @__PURE__ */ iterated(
-    /* @__PURE__ */ disposedBy(Region as unknown as RegionClass, "close"),
-  );
+    /* @__PURE__ */ disposedBy(ChannelCore, "close"),
+  ) as unknown as typeof ChannelBase;
 
 /**
  * A bounded channel of values. If `send` accepts a value, `receive` returns an
@@ -533,12 +438,6 @@ export const ChannelBase: abstract new <T>(
  * ```
  */
 export class Channel<T> extends ChannelBase<T> {
-  /** Turns the channel's values into messages. */
-  readonly codec: Codec<T>;
-  readonly #port: Port<T>;
-  /** The senders and receivers, if they are counted. */
-  readonly #ends: Ends | undefined;
-
   /**
    * Attaches to the channel at `byteOffset`; writes nothing. The channel must
    * have been made with the same codec and carrier.
@@ -593,10 +492,7 @@ export class Channel<T> extends ChannelBase<T> {
     const length = (HEAD + queue.byteLength + tableBytes(codec) +
       rowsBytes(tracked)) / 4;
     const words = viewPlain("channel", { length }, memory, at);
-    super("channel", words, INSPECTION);
-    this.codec = codec;
-    this.#port = port;
-    if (tracked > 0) this.#ends = new Ends(words, tracked, queue, agentId());
+    super(words, codec, port, tracked, agentId());
   }
 
   /**
@@ -752,26 +648,6 @@ export class Channel<T> extends ChannelBase<T> {
     return new Channel<T>(...at, config as ChannelCodec<T>);
   }
 
-  /** How many messages may be in the channel: see `ChannelConfig`. */
-  get capacity(): number {
-    return this.#port.capacity;
-  }
-
-  /** Messages in the channel; a moment later it may be another number. */
-  get size(): number {
-    return this.#port.size;
-  }
-
-  /** The most bytes of a message. */
-  get maxLength(): number {
-    return this.#port.maxLength;
-  }
-
-  /** Whether `close` was called; messages may still be in the channel. */
-  get closed(): boolean {
-    return this.#port.queue.closed;
-  }
-
   /**
    * Sends `value`, blocking while there is no room for it.
    *
@@ -782,15 +658,15 @@ export class Channel<T> extends ChannelBase<T> {
    */
   send(value: T): void {
     assertMayBlock("send");
-    if (!this.#port.trySend(value)) this.#sendSlow(value);
+    if (!this.port.trySend(value)) this.#sendSlow(value);
   }
 
   /** As `send`, but waits at most `timeout` ms; false if no room came free. */
   trySend(value: T, timeout = 0): boolean {
-    if (timeout === 0) return this.#port.trySend(value);
+    if (timeout === 0) return this.port.trySend(value);
     assertTimeout(timeout);
     assertMayBlock("trySend");
-    return this.#port.trySend(value) || this.#sendSlow(value, timeout);
+    return this.port.trySend(value) || this.#sendSlow(value, timeout);
   }
 
   /**
@@ -798,15 +674,14 @@ export class Channel<T> extends ChannelBase<T> {
    * was at the call.
    */
   async sendAsync(value: T, options?: AsyncOptions): Promise<void> {
-    const { queue } = this.#port;
-    await queue.asyncAt("push", this.#port.pack(value), options);
+    const attempt = this.port.pack(value);
+    await this.port.queue.asyncAt("push", attempt, options);
   }
 
   /** As `trySend`, awaiting instead of blocking: see `sendAsync`. */
   async trySendAsync(value: T, options?: TryAsyncOptions): Promise<boolean> {
-    const { queue } = this.#port;
-    const attempt = this.#port.pack(value);
-    return await queue.tryAsyncAt("push", attempt, options) === true;
+    const attempt = this.port.pack(value);
+    return await this.port.queue.tryAsyncAt("push", attempt, options) === true;
   }
 
   /**
@@ -818,7 +693,7 @@ export class Channel<T> extends ChannelBase<T> {
    */
   receive(): T {
     assertMayBlock("receive");
-    const value = this.#port.tryTake();
+    const value = this.port.tryTake();
     return value !== NONE ? value : this.#receiveSlow()![0];
   }
 
@@ -830,21 +705,27 @@ export class Channel<T> extends ChannelBase<T> {
       assertTimeout(timeout);
       assertMayBlock("tryReceive");
     }
-    const value = this.#port.tryTake();
+    const value = this.port.tryTake();
     if (value !== NONE) return value;
     return timeout === 0 ? undefined : this.#receiveSlow(timeout)?.[0];
   }
 
   /** As `receive`, awaiting instead of blocking. */
   async receiveAsync(options?: AsyncOptions): Promise<T> {
-    const { queue } = this.#port;
-    return (await queue.asyncAt("pop", () => this.tryTake(), options))[0];
+    return (await this.port.queue.asyncAt(
+      "pop",
+      () => this.tryTake(),
+      options,
+    ))[0];
   }
 
   /** As `tryReceive`, awaiting instead of blocking. */
   async tryReceiveAsync(options?: TryAsyncOptions): Promise<T | undefined> {
-    const { queue } = this.#port;
-    const box = await queue.tryAsyncAt("pop", () => this.tryTake(), options);
+    const box = await this.port.queue.tryAsyncAt(
+      "pop",
+      () => this.tryTake(),
+      options,
+    );
     return box?.[0];
   }
 
@@ -883,7 +764,7 @@ export class Channel<T> extends ChannelBase<T> {
     options?: AsyncOptions,
   ): Promise<number> {
     const attempt = this.#into(dst);
-    return (await this.#port.queue.asyncAt("pop", attempt, options))[0];
+    return (await this.port.queue.asyncAt("pop", attempt, options))[0];
   }
 
   /** As `tryReceiveInto`, awaiting instead of blocking. */
@@ -893,7 +774,7 @@ export class Channel<T> extends ChannelBase<T> {
     options?: TryAsyncOptions,
   ): Promise<number | undefined> {
     const attempt = this.#into(dst);
-    return (await this.#port.queue.tryAsyncAt("pop", attempt, options))?.[0];
+    return (await this.port.queue.tryAsyncAt("pop", attempt, options))?.[0];
   }
 
   /**
@@ -1007,207 +888,16 @@ export class Channel<T> extends ChannelBase<T> {
     }, options);
   }
 
-  /**
-   * Closes the channel for good, and wakes every sleeper. Sending fails from
-   * now on. Receiving takes the messages that are left, and then fails.
-   */
-  close(): void {
-    this.#port.queue.close();
-  }
-
-  /** How many agents note that they send or receive: what `tracked` was, or 0. */
-  get tracked(): number {
-    return this.#ends?.agents ?? 0;
-  }
-
-  /** How many senders there are; 0 if the channel does not count them. */
-  get senders(): number {
-    const ends = this.#ends;
-    return ends === undefined ? 0 : ends.count(ends.senders);
-  }
-
-  /** How many receivers there are; 0 if the channel does not count them. */
-  get receivers(): number {
-    const ends = this.#ends;
-    return ends === undefined ? 0 : ends.count(ends.receivers);
-  }
-
-  /**
-   * Counts this agent as a sender, until the result leaves. When the last sender
-   * has left, the channel closes for good: receivers get what is left, and then
-   * a `ClosedError`. So make the next sender before the last one leaves. An
-   * agent may have several, and it may send without one, which nobody counts.
-   * A sender that begins while the last one leaves may find out by its first
-   * `send` that the channel is closed.
-   *
-   * @example Until the end of a block
-   * ```ts
-   * import { Channel } from "@weft/sync";
-   *
-   * const words = Channel.create<string>({ capacity: 4, tracked: 1 });
-   * {
-   *   using _sender = words.sender();
-   *   words.send("last");
-   * }
-   * if (!words.closed || words.receive() !== "last") throw new Error("open");
-   * ```
-   *
-   * @throws {ClosedError} If the channel is closed.
-   * @throws {TypeError} If the channel was made without `tracked`.
-   * @throws {RangeError} If `tracked` other agents have or had senders, or 2047
-   * senders are counted.
-   */
-  sender(): ChannelEnd {
-    return this.#counted().send();
-  }
-
-  /**
-   * Counts this agent as a receiver, until the result leaves. When the last
-   * receiver has left, the channel closes for good: every `send`, also one that
-   * waits, throws a `ClosedError`. A closed channel has receivers, too: they
-   * take what is left.
-   *
-   * @throws {TypeError} If the channel was made without `tracked`.
-   * @throws {RangeError} If `tracked` other agents have or had receivers, or 2047
-   * receivers are counted.
-   */
-  receiver(): ChannelEnd {
-    return this.#counted().receive();
-  }
-
-  /**
-   * Ends one sender that this agent has, as the result of `sender` does.
-   *
-   * @throws {TypeError} If it has none.
-   */
-  leaveSender(): void {
-    const ends = this.#counted();
-    ends.leave(ends.senders);
-  }
-
-  /**
-   * Ends one receiver that this agent has, as the result of `receiver` does.
-   *
-   * @throws {TypeError} If it has none.
-   */
-  leaveReceiver(): void {
-    const ends = this.#counted();
-    ends.leave(ends.receivers);
-  }
-
-  #counted(): Ends {
-    if (this.#ends !== undefined) return this.#ends;
-    throw new TypeError(
-      "This channel does not count its ends: make it with `tracked`, the " +
-        "number of agents that have them",
-    );
-  }
-
-  /**
-   * Ends what agent `id`, known never to run again, had begun to send or to
-   * receive; returns how many messages it had begun to send. Ends its counted
-   * senders and receivers; the channel closes if no others are left. Ends its
-   * role if it was the one receiver or sender; an agent may give such a role up
-   * itself, by its own id. If another agent is sending at this moment,
-   * nothing is done, and its id is returned, negated: call this again. If the
-   * same id comes back, that agent has ended, too: abandon it first. It ends
-   * none where a queue carries the messages.
-   */
-  abandon(id: number): number {
-    const skipped = this.#port.abandon(id);
-    if (skipped >= 0) this.abandonEnds(id);
-    return skipped;
-  }
-
-  /**
-   * Ends the counted senders and receivers of agent `id`, and nothing else;
-   * returns how many those were. `abandon` does it, too.
-   *
-   * @throws {DamagedError} If the words do not fit together.
-   * @internal
-   */
-  abandonEnds(id: number): number {
-    return this.#ends?.abandon(id) ?? 0;
-  }
-
-  /**
-   * Ends the roles of agent `id`, and nothing else; returns how many those
-   * were. `abandon` does it, too.
-   *
-   * @throws {RangeError} If there are roles, and `id` is not 0 and not an
-   * agent's id.
-   * @internal
-   */
-  abandonRoles(id: number): number {
-    return this.#port.abandonRoles(id);
-  }
-
-  /**
-   * As that of its queue or ring: waits until a pop would not wait.
-   *
-   * @internal
-   */
-  readiness(awaits = true): Waiting<boolean | undefined> {
-    return this.#port.queue.readiness(awaits);
-  }
-
-  /**
-   * As that of its queue or ring: the gong of an end, if it has one.
-   *
-   * @internal
-   */
-  gongAt(end: "push" | "pop"): number | undefined {
-    return this.#port.queue.gongAt?.(end);
-  }
-
-  /**
-   * The path that waits at an end of the channel until `attempt`, an operation
-   * there, returns a result.
-   *
-   * @throws Whatever `attempt` throws, when the path runs.
-   * @internal
-   */
-  waitAt<R>(
-    end: "push" | "pop",
-    attempt: () => R | false | undefined,
-    awaits = true,
-  ): Waiting<R | undefined> {
-    return this.#port.queue.waitAt(end, attempt, awaits);
-  }
-
-  /**
-   * Takes a message, in an array because it may be undefined; undefined if
-   * there is none.
-   *
-   * @internal
-   */
-  tryTake(): [T] | undefined {
-    const value = this.#port.tryTake();
-    return value === NONE ? undefined : [value];
-  }
-
-  /**
-   * Encodes `value` now; what it returns sends it, or returns false if there is
-   * no room.
-   *
-   * @throws {TypeError} If it is not what the codec takes.
-   * @throws {RangeError} If it is too long.
-   * @internal
-   */
-  pack(value: T): () => boolean {
-    return this.#port.pack(value);
-  }
-
   // The slow paths are functions of their own: otherwise each call of a fast
   // path would pay for the closure.
 
   #sendSlow(value: T, timeout?: number): boolean {
-    const attempt = this.#port.pack(value, false);
-    return this.#port.queue.blockAt("push", attempt, timeout) === true;
+    const attempt = this.port.pack(value, false);
+    return this.port.queue.blockAt("push", attempt, timeout) === true;
   }
 
   #receiveSlow(timeout?: number): [T] | undefined {
-    return this.#port.queue.blockAt("pop", () => this.tryTake(), timeout);
+    return this.port.queue.blockAt("pop", () => this.tryTake(), timeout);
   }
 
   /** What `attempt` returns at last; undefined after `timeout` ms. */
@@ -1220,7 +910,7 @@ export class Channel<T> extends ChannelBase<T> {
     if (timeout === 0) return attempt();
     if (timeout !== undefined) assertTimeout(timeout);
     assertMayBlock(name);
-    return attempt() ?? this.#port.queue.blockAt(end, attempt, timeout);
+    return attempt() ?? this.port.queue.blockAt(end, attempt, timeout);
   }
 
   /** Takes a message into `dst`; its length may be 0, so it is in an array. */
@@ -1231,7 +921,7 @@ export class Channel<T> extends ChannelBase<T> {
         `Bytes are received into a Uint8Array: received ${describe(dst)}`,
       );
     }
-    const port = this.#port as unknown as Taking;
+    const port = this.port as unknown as Taking;
     return () => {
       const length = port.tryTakeInto(dst);
       return length === undefined ? undefined : [length];
@@ -1241,7 +931,7 @@ export class Channel<T> extends ChannelBase<T> {
   /** The port to messages that can be written and read in place. */
   #inPlace(): BytesPort {
     this.#assertBinary();
-    const port: unknown = this.#port;
+    const port: unknown = this.port;
     if (port instanceof BytesPort) return port;
     throw new TypeError(
       "Messages of this channel cannot be written or read in place: leave " +
@@ -1345,29 +1035,4 @@ function over<T>(
 ): Codec<T> {
   if (!isShaped(codec)) return codec;
   return codec.over(new ShapeTable(memory, at + byteLength));
-}
-
-/** Checks that the channel with this head has messages of `codec`. */
-function assertSameCodec<T>(codec: Codec<T>, head: Int32Array): void {
-  const [id, shape] = wordsOf(codec);
-  const theirs = head[CHANNEL.codec]!;
-  if (id !== theirs) {
-    const name = Object.entries(CODEC).find(([, n]) => n === theirs)?.[0];
-    const other = name === "own" ? "of another codec" : name;
-    throw new TypeError(
-      `Cannot attach a channel: its messages are ${
-        other ?? `codec ${theirs}`
-      }, ` +
-        `not ${codec.name}`,
-    );
-  }
-  const shaped = head[CHANNEL.shape]!;
-  // C code that does not know the shape leaves it 0.
-  if (shaped === shape || shaped === 0) return;
-  throw new TypeError(
-    id === CODEC.own
-      ? `Cannot attach a channel: its codec is not named ` +
-        JSON.stringify(codec.name)
-      : "Cannot attach a channel: its records have other fields",
-  );
 }

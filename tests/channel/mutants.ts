@@ -60,7 +60,7 @@ export const MUTANTS = [
     c: NO_CARRIERS,
   }),
   ...mutants({
-    source: "_queue/ends",
+    source: "_queue/channel/ends",
     header: "channel",
     scenarios: ["channel"],
   }, {

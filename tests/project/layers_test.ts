@@ -18,6 +18,7 @@ const ROOMS = [
   "_value",
   "_map",
   "_queue",
+  "_queue/channel",
   "_worker",
   "_calls",
   "_calls/client",

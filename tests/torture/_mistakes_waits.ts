@@ -78,7 +78,7 @@ export const MISTAKES_OF_WAITS: readonly Mistake[] = [{
   storm: "select",
   what: "a channel stays open when its last sender has left",
   edits: {
-    "_queue/ends": [
+    "_queue/channel/ends": [
       "if (rows.give(1) === MAX_COUNT) this.#queue.close();",
       "rows.give(1);",
     ],
@@ -90,7 +90,7 @@ export const MISTAKES_OF_WAITS: readonly Mistake[] = [{
   storm: "select",
   what: "senders do not learn that the last receiver has left",
   edits: {
-    "_queue/ends": [
+    "_queue/channel/ends": [
       "if (rows.give(1) === MAX_COUNT) this.#queue.close();",
       "if (rows.give(1) === MAX_COUNT && rows === this.senders.rows) " +
       "this.#queue.close();",
@@ -103,7 +103,7 @@ export const MISTAKES_OF_WAITS: readonly Mistake[] = [{
   storm: "select",
   what: "a sender that died keeps its channels open",
   edits: {
-    "_queue/ends": [
+    "_queue/channel/ends": [
       "if (were && this.count(end) === 0) this.#queue.close();",
       "",
     ],

@@ -14,17 +14,17 @@
  * @module
  */
 
-import type { CHANNEL } from "../_layout.ts";
-import { EndGuard } from "../_memory/guard.ts";
-import { inRange } from "../_memory/memory.ts";
+import type { CHANNEL } from "../../_layout.ts";
+import { EndGuard } from "../../_memory/guard.ts";
+import { inRange } from "../../_memory/memory.ts";
 import {
   COUNT_SHIFT,
   MAX_COUNT,
   ROW,
   rowsLength,
   Tracked,
-} from "../_memory/tracked.ts";
-import { ClosedError } from "./queue.ts";
+} from "../../_memory/tracked.ts";
+import { ClosedError } from "../queue.ts";
 
 const ENDS: typeof CHANNEL.ends = 6;
 const SENDERS: typeof CHANNEL.senders = 7;

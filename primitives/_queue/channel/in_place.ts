@@ -4,11 +4,11 @@
  * @module
  */
 
-import { copyBytes, faster } from "../_message/bytes.ts";
-import { assertFits, type ByteRing, RecordPort } from "./carrier.ts";
-import { disposedBy, type Disposer } from "../_memory/dispose.ts";
-import { PermitGuard } from "../_memory/guard.ts";
-import type { Codec } from "../_message/message.ts";
+import { copyBytes, faster } from "../../_message/bytes.ts";
+import { assertFits, type ByteRing, RecordPort } from "../carrier.ts";
+import { disposedBy, type Disposer } from "../../_memory/dispose.ts";
+import { PermitGuard } from "../../_memory/guard.ts";
+import type { Codec } from "../../_message/message.ts";
 
 /**
  * A message that is read where it lies in the channel. It stays there until
