@@ -3,6 +3,7 @@ import * as fs from "node:fs";
 import { fileURLToPath } from "node:url";
 import * as assert from "uvu/assert";
 import { find } from "../../docs/race_example.ts";
+import { GOALS } from "./corpus/goals.ts";
 import { OPTIONS } from "../../race/options.ts";
 import { suite } from "../_run/harness.ts";
 
@@ -56,4 +57,25 @@ test("each option is known to the check of options", () => {
   const names = [...body!.matchAll(/^ {2}readonly (\w+)\?:/gm)]
     .map(([, name]) => name!);
   assert.equal(names.toSorted(), Object.keys(OPTIONS).toSorted());
+});
+
+test("the table of goals has the programs, and each ran twice the same", () => {
+  const page = read("race_comparison.md");
+  const [, table] = /<!-- goals -->\n(.*?)<!-- end -->/s.exec(page)!;
+  const rows = [...table!.matchAll(/^\| (.*) \|$/gm)].slice(2)
+    .map(([, row]) => row!.split(" | ").map((cell) => cell.trim()));
+  const programs = rows.slice(0, GOALS.length);
+  assert.equal(
+    programs.map(([name, , , , , goal]) => [name, goal]),
+    GOALS.map(({ name, goal }) => [name, goal]),
+  );
+  for (const [name, states, complete, , same] of programs) {
+    assert.match(states!, /^[\d,]+$/, name);
+    assert.ok(complete === "yes" || complete === "no", name);
+    assert.is(same, "yes", name);
+  }
+  assert.equal(rows.slice(GOALS.length).map(([name]) => name), [
+    "steps a second",
+    "the same, two searches at once",
+  ]);
 });

@@ -8,7 +8,8 @@ import { race, RaceError, type Result } from "../../../race/mod.ts";
 import type { Options } from "../../../race/mod.ts";
 
 type Words = Int32Array;
-type Body = (words: Words, id: number) => unknown;
+/** What an agent does; one that takes no number does the same as others. */
+export type Body = (words: Words, id: number) => unknown;
 
 /** One program. */
 export interface Reach {
@@ -18,7 +19,8 @@ export interface Reach {
   run(options: Options): Result;
 }
 
-const of = (
+/** A program of agents in `words` words; `wrong` judges the end. */
+export const of = (
   name: string,
   words: number,
   bodies: readonly Body[],
@@ -64,9 +66,11 @@ function sameBody(body: Body): (memory: SharedArrayBuffer) => unknown {
   return same;
 }
 
-const times = (n: number, body: Body): Body[] => Array(n).fill(body);
+/** `n` agents that do the same. */
+export const times = (n: number, body: Body): Body[] => Array(n).fill(body);
 
-const counts = (at: number, n: number) => (words: Words) =>
+/** Judges that the word `at` holds `n` at the end. */
+export const counts = (at: number, n: number) => (words: Words) =>
   words[at] === n ? undefined : `the counter is ${words[at]}, not ${n}`;
 
 // ---- locks; word 1 is what they protect --------------------------------------
