@@ -136,6 +136,7 @@ export {
   HashMap,
   type HashMapCodecs,
   type HashMapConfig,
+  type HashMapHeap,
   type SetOptions,
 } from "./primitives/hash_map.ts";
 export {

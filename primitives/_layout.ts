@@ -1133,7 +1133,13 @@ export const SLAB_POOL_BITS = {
  * in milliseconds, modulo 2^32, from which on it counts no longer. A cache has
  * eight stripes behind its entries, each of 32 words, from a multiple of 32 words on:
  * hits, misses and evictions, each as two words of a stripe of a
- * `striped_counter`.
+ * `striped_counter`. A map with a heap has at its end, from a multiple of 32
+ * words on, a bit for each block, 1 if the block is probably not free, padded to
+ * a multiple of 32 words, and then the blocks. A block has `owner`: 0 while it
+ * is free, or the number of the bucket to which its value belongs, counted from
+ * 1; then the number of the next block of the value, counted from 1, or 0; then
+ * bytes of the value. An entry whose value has more bytes than fit there has the
+ * number of the first block instead of the bytes.
  */
 export const HASH_MAP = {
   /** Kind and layout version. */
@@ -1142,7 +1148,7 @@ export const HASH_MAP = {
   capacity: 1,
   /**
    * bits 0-11: the most bytes of a key
-   * bits 12-27: the most bytes of a value
+   * bits 12-27: the most bytes of a value in an entry
    * bit 28: keys differ in length
    * bit 29: values differ in length
    * bit 30: it is a cache, which evicts entries
@@ -1169,6 +1175,17 @@ export const HASH_MAP = {
    * expire.
    */
   ttl: 9,
+  /**
+   * How many blocks the heap has; 0 if the map has no heap, as are the next three
+   * words.
+   */
+  blocks: 10,
+  /** The words of a block. */
+  block_words: 11,
+  /** The most bytes of a value. */
+  longest: 12,
+  /** Check word over the three words before. */
+  heap_seal: 13,
   /**
    * Entries that the hand of the clock has passed, modulo 2^32; 0 in a map that
    * is not a cache, as are the next two words.

@@ -13,11 +13,15 @@ import {
   checked,
   type HashMapCodecs,
   type HashMapConfig,
+  heapIn,
+  lengthIn,
+  lengthOf,
   NAMES,
   planOf,
   sizesOf,
-  writeCodecs,
+  writeHead,
 } from "./_map/config.ts";
+import { Heap } from "./_map/heap.ts";
 import { inheritBucket, lockBucket, unlockBucket } from "./_map/lock.ts";
 import { Places } from "./_map/places.ts";
 import {
@@ -64,7 +68,11 @@ import {
 } from "./_wait/wait.ts";
 import { agentId } from "./agent.ts";
 
-export type { HashMapCodecs, HashMapConfig } from "./_map/config.ts";
+export type {
+  HashMapCodecs,
+  HashMapConfig,
+  HashMapHeap,
+} from "./_map/config.ts";
 export type { Codec } from "./_message/message.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait/wait.ts";
 export {
@@ -114,9 +122,11 @@ export const INSPECTION: WordsInspection = {
  * @ignore
  */
 export const PROBLEMS: WordsProblems = {
-  byteLength: (capacity, sizes) => planOf(capacity, sizes).length * 4,
-  behind: (region, tell) =>
-    tellOfTable(region, planOf(region[CAPACITY]!, region[SIZES]!), tell),
+  byteLength: (_capacity, _sizes, head) => lengthIn(head) * 4,
+  behind: (region, tell) => {
+    const plan = planOf(region[CAPACITY]!, region[SIZES]!);
+    tellOfTable(region, plan, heapIn(region), tell);
+  },
 };
 
 /**
@@ -139,6 +149,9 @@ export const PROBLEMS: WordsProblems = {
  * key; each bucket has on average one entry or two. It shows a change by one
  * store: see `_map/table.ts`. A view remembers where it found keys, and finds
  * them again by one or two loads: see `_map/places.ts`.
+ *
+ * With `heap`, values that are too long for an entry lie in blocks: see
+ * `_map/heap.ts`.
  *
  * With `evict`, it is a cache: see `_map/clock.ts`. A reader then marks the entry,
  * unless it is marked, and is counted. With `ttl`, an entry that has expired is
@@ -171,7 +184,7 @@ export const PROBLEMS: WordsProblems = {
  * word 0   magic        Kind and layout version.
  * word 1   capacity     How many entries there are.
  * word 2   sizes        bits 0-11   the most bytes of a key
- *                       bits 12-27  the most bytes of a value
+ *                       bits 12-27  the most bytes of a value in an entry
  *                       bit 28      keys differ in length
  *                       bit 29      values differ in length
  *                       bit 30      it is a cache, which evicts entries
@@ -186,6 +199,11 @@ export const PROBLEMS: WordsProblems = {
  * word 8   seed_high    The upper half.
  * word 9   ttl          For how many milliseconds a value counts at most; 0 if
  *                       entries do not expire.
+ * word 10  blocks       How many blocks the heap has; 0 if the map has no heap,
+ *                       as are the next three words.
+ * word 11  block_words  The words of a block.
+ * word 12  longest      The most bytes of a value.
+ * word 13  heap_seal    Check word over the three words before.
  * word 16  hand         Entries that the hand of the clock has passed, modulo
  *                       2^32; 0 in a map that is not a cache, as are the next
  *                       two words.
@@ -213,7 +231,15 @@ export const PROBLEMS: WordsProblems = {
  *          time of day in milliseconds, modulo 2^32, from which on it counts no
  *          longer. A cache has eight stripes behind its entries, each of 32
  *          words, from a multiple of 32 words on: hits, misses and evictions,
- *          each as two words of a stripe of a `striped_counter`.
+ *          each as two words of a stripe of a `striped_counter`. A map with a
+ *          heap has at its end, from a multiple of 32 words on, a bit for each
+ *          block, 1 if the block is probably not free, padded to a multiple of
+ *          32 words, and then the blocks. A block has `owner`: 0 while it is
+ *          free, or the number of the bucket to which its value belongs,
+ *          counted from 1; then the number of the next block of the value,
+ *          counted from 1, or 0; then bytes of the value. An entry whose value
+ *          has more bytes than fit there has the number of the first block
+ *          instead of the bytes.
  * ```
  */
 export class HashMap<K, V> extends Region<"hash_map"> {
@@ -226,6 +252,8 @@ export class HashMap<K, V> extends Region<"hash_map"> {
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #id: number;
   readonly #table: Table;
+  /** Blocks for values that are too long for an entry. */
+  readonly #heap: Heap | undefined;
   readonly #waits: Waits;
   /** What only a cache has. */
   readonly #clock: Clock | undefined;
@@ -267,7 +295,7 @@ export class HashMap<K, V> extends Region<"hash_map"> {
       HASH_MAP,
       memory,
       byteOffset ?? 0,
-      (capacity, sizes) => planOf(capacity, sizes).length * 4,
+      (_capacity, _sizes, head) => lengthIn(head) * 4,
     );
     assertSame(words, key, value);
     super("hash_map", words, INSPECTION);
@@ -276,8 +304,10 @@ export class HashMap<K, V> extends Region<"hash_map"> {
     this.capacity = words[CAPACITY]!;
     const sizes = words[SIZES]!;
     const { keySize, valueSize, keyVaries, valueVaries } = sizesOf(sizes);
+    const heap = heapIn(words);
     this.keySize = keySize;
-    this.valueSize = valueSize;
+    this.valueSize = heap?.longest ?? valueSize;
+    this.#heap = heap && new Heap(words, heap);
     const plan = planOf(this.capacity, sizes);
     this.#plan = plan;
     this.#places = remember
@@ -290,6 +320,7 @@ export class HashMap<K, V> extends Region<"hash_map"> {
       valueVaries,
       this.#id,
       this.#places !== undefined,
+      this.#heap,
     );
     this.#waits = new Waits(words, plan, this.#id);
     this.#clock = plan.evicts
@@ -313,7 +344,7 @@ export class HashMap<K, V> extends Region<"hash_map"> {
    * @throws {RangeError} If a number in `config` is out of range.
    */
   static byteLength<K, V>(config: HashMapConfig<K, V>): number {
-    return planOf(...checked(config)).length * 4;
+    return lengthOf(...checked(config)) * 4;
   }
 
   /**
@@ -339,7 +370,7 @@ export class HashMap<K, V> extends Region<"hash_map"> {
     byteOffset: number | bigint,
     config: HashMapConfig<K, V>,
   ): HashMap<K, V> {
-    const [capacity, sizes] = checked(config);
+    const [capacity, sizes, heap] = checked(config);
     const { key, value, seed, remember = true } = config;
     assertBoolean("remember", remember);
     format(
@@ -347,10 +378,10 @@ export class HashMap<K, V> extends Region<"hash_map"> {
       HASH_MAP,
       memory,
       byteOffset,
-      planOf(capacity, sizes).length * 4,
+      lengthOf(capacity, sizes, heap) * 4,
       [capacity, sizes],
       (words) => {
-        writeCodecs(words, config);
+        writeHead(words, config, heap);
         words[SEED_LOW] = seed ?? randomWord();
         words[SEED_HIGH] = seed === undefined ? randomWord() : ~seed;
       },
@@ -597,8 +628,8 @@ export class HashMap<K, V> extends Region<"hash_map"> {
 
   /**
    * Gives `key` the value `value`. Returns false if the map is full and the key
-   * is not there; it may also say so while another agent adds or deletes an
-   * entry. With `ifAbsent`, returns false as well if the key is there. A cache is
+   * is not there, or its heap has no room for the value; it may also say so while
+   * another agent adds, overwrites or deletes an entry. With `ifAbsent`, returns false as well if the key is there. A cache is
    * never full. If its entries expire, the value counts for `ttl` ms from now.
    *
    * @throws {TypeError} If a codec refuses its argument, an option is unknown or
@@ -615,8 +646,7 @@ export class HashMap<K, V> extends Region<"hash_map"> {
     try {
       const at = this.#searchFor(bucket, key);
       if (at === NONE) return this.#insert(bucket, this.#hash, ttl);
-      if (!ifAbsent) this.#overwrite(at, ttl);
-      return !ifAbsent;
+      return !ifAbsent && this.#overwrite(at, ttl);
     } finally {
       this.#unlock(bucket);
     }
@@ -677,8 +707,7 @@ export class HashMap<K, V> extends Region<"hash_map"> {
       }
       this.#value.put(next);
       if (!isThere) return this.#insert(bucket, this.#hashOf(key));
-      this.#overwrite(at);
-      return true;
+      return this.#overwrite(at);
     } finally {
       this.#unlock(bucket);
     }
@@ -953,18 +982,23 @@ export class HashMap<K, V> extends Region<"hash_map"> {
     const key = this.#key;
     const value = this.#value;
     const clock = this.#clock;
+    const isLong = this.#isLong();
+    if (isLong && !this.#put(bucket, hash, NONE)) return clock !== undefined;
     const number = clock === undefined
       ? this.#table.allocate()
       : clock.claim(bucket);
-    if (number === NONE) return clock !== undefined;
+    if (number === NONE) {
+      if (isLong) this.#heap!.drop(this.#table.ownerOf(hash));
+      return clock !== undefined;
+    }
     this.#table.insert(
       number,
       bucket,
       hash,
       key.words,
       key.count,
-      value.words,
-      value.count,
+      isLong ? this.#heap!.place : value.words,
+      isLong ? 2 : value.count,
       ttl,
     );
     this.#waits.wake(hash);
@@ -1045,12 +1079,50 @@ export class HashMap<K, V> extends Region<"hash_map"> {
     return [this.#value.take()];
   }
 
-  /** Gives an entry the value for `ttl` ms, or `KEEPS` the old one's time. */
-  #overwrite(at: number, ttl = this.#table.ttl): void {
+  /** Whether the value is too long for an entry. */
+  #isLong(): boolean {
+    return this.#heap !== undefined && this.#heap.isLong(this.#value.words[0]!);
+  }
+
+  /**
+   * Puts a long value into blocks; false if there is no room. In a cache, entries
+   * give way, but not the one at `kept`. The caller holds the bucket.
+   */
+  #put(bucket: number, hash: number, kept: number): boolean {
     const { words, count } = this.#value;
-    this.#table.overwrite(at, words, count, ttl);
+    const clock = this.#clock;
+    const makeRoom = () => clock !== undefined && clock.makeRoom(bucket, kept);
+    const owner = this.#table.ownerOf(hash);
+    if (this.#heap!.put(owner, hash, words, count, makeRoom)) return true;
+    clock?.giveWay();
+    return false;
+  }
+
+  /**
+   * Gives an entry the value for `ttl` ms, or `KEEPS` the old one's time. False
+   * if there is no room for it; in a cache, the entry then gives way, too.
+   */
+  #overwrite(at: number, ttl = this.#table.ttl): boolean {
+    const { words, count } = this.#value;
+    const isLong = this.#isLong();
+    if (isLong && !this.#putAt(at)) return this.#clock !== undefined;
+    if (isLong) this.#table.overwrite(at, this.#heap!.place, 2, ttl);
+    else this.#table.overwrite(at, words, count, ttl);
     // It may have expired since it was found, and agents wait for it.
     if (this.#plan.expires) this.#waits.wake(this.#table.hashAt(at));
+    return true;
+  }
+
+  /** Puts a long value of an entry into blocks; see `#overwrite`. */
+  #putAt(at: number): boolean {
+    const table = this.#table;
+    const hash = table.hashAt(at);
+    const bucket = table.bucketOf(hash);
+    if (this.#put(bucket, hash, at)) return true;
+    if (this.#clock === undefined) return false;
+    const before = table.leadsTo(bucket, table.numberAt(at));
+    if (before !== NONE) table.remove(bucket, at, before);
+    return false;
   }
 
   #remove(key: K, takes: boolean): boolean {

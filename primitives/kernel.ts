@@ -136,7 +136,12 @@ export {
 export type { AsyncOptions, TryAsyncOptions } from "./_wait/wait.ts";
 export { agentId, setAgentId } from "./agent.ts";
 export type { EventConfig } from "./event.ts";
-export type { HashMapCodecs, HashMapConfig, SetOptions } from "./hash_map.ts";
+export type {
+  HashMapCodecs,
+  HashMapConfig,
+  HashMapHeap,
+  SetOptions,
+} from "./hash_map.ts";
 export type { LockFreeQueueConfig } from "./lock_free_queue.ts";
 export { LockGuard, MutexGuard } from "./mutex.ts";
 export { PermitGuard, SemaphorePermit } from "./semaphore.ts";

@@ -120,13 +120,41 @@ export class Clock {
       } else if ((link & LINKED_BIT) !== 0) {
         const isOver = this.#table.hasExpired(at);
         if (left > looks && !isOver && this.#spare(at)) continue;
-        if (!this.#take(at, number, bucket)) continue;
+        if (!this.#take(at, number, bucket, true)) continue;
         if (!isOver) addTo(words, this.#counts + EVICTIONS, 1);
         return number;
       }
     }
     addTo(words, this.#counts + EVICTIONS, 1);
     return NONE;
+  }
+
+  /**
+   * Takes out an entry whose value lies in blocks, other than the one at `kept`,
+   * and frees these; false if it found none. The caller holds `bucket`.
+   */
+  makeRoom(bucket: number, kept: number): boolean {
+    const words = this.#words;
+    const { capacity } = this.#plan;
+    const looks = Math.min(capacity, MOST_LOOKS);
+    for (let left = 2 * looks; left > 0; left--) {
+      const number = (Atomics.add(words, HAND, 1) >>> 0) % capacity + 1;
+      const at = this.#table.entryAt(number);
+      const link = Atomics.load(words, at + LINK);
+      if (at === kept || (link & LINKED_BIT) === 0) continue;
+      if (!this.#table.isInHeap(at)) continue;
+      const isOver = this.#table.hasExpired(at);
+      if (!isOver && left > looks && this.#spare(at)) continue;
+      if (!this.#take(at, number, bucket, false)) continue;
+      if (!isOver) addTo(words, this.#counts + EVICTIONS, 1);
+      return true;
+    }
+    return false;
+  }
+
+  /** Counts a new value that gave way itself. */
+  giveWay(): void {
+    addTo(this.#words, this.#counts + EVICTIONS, 1);
   }
 
   /** Whether the entry was used; takes that chance from it. */
@@ -136,8 +164,11 @@ export class Clock {
     return true;
   }
 
-  /** Takes an entry out, and claims it; false if another agent writes there. */
-  #take(at: number, number: number, own: number): boolean {
+  /**
+   * Takes an entry out, and claims it if it `claims`; false if another agent
+   * writes there.
+   */
+  #take(at: number, number: number, own: number, claims: boolean): boolean {
     const words = this.#words;
     const table = this.#table;
     const bucket = table.bucketOf(Atomics.load(words, at + HASH));
@@ -145,7 +176,7 @@ export class Clock {
     if (bucket !== own && !tryLockBucket(words, bucket, this.#id)) return false;
     // The entry may have got into another bucket meanwhile, or be free.
     const before = table.leadsTo(bucket, number);
-    if (before !== NONE) table.remove(bucket, at, before, true);
+    if (before !== NONE) table.remove(bucket, at, before, claims);
     if (bucket !== own) unlockBucket(words, bucket, this.#id);
     return before !== NONE;
   }

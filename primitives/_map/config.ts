@@ -7,16 +7,22 @@
 
 import type { HASH_MAP } from "../_layout.ts";
 import { describe } from "../_memory/describe.ts";
-import { assertConfig, inRange } from "../_memory/region.ts";
+import { assertOptions } from "../_memory/options.ts";
+import { assertConfig, inRange, sealOf } from "../_memory/region.ts";
 import { CODEC, type Codec } from "../_message/message.ts";
 import { fixedSize, wordsOfCodec } from "./cell.ts";
-import { type Plan, planFor } from "./plan.ts";
+import { heapFor, type HeapPlan, type Plan, planFor } from "./plan.ts";
 
+const CAPACITY: typeof HASH_MAP.capacity = 1;
 const SIZES: typeof HASH_MAP.sizes = 2;
 const CODECS: typeof HASH_MAP.codecs = 4;
 const KEY_SHAPE: typeof HASH_MAP.key_shape = 5;
 const VALUE_SHAPE: typeof HASH_MAP.value_shape = 6;
 const TTL: typeof HASH_MAP.ttl = 9;
+const BLOCKS: typeof HASH_MAP.blocks = 10;
+const BLOCK_WORDS: typeof HASH_MAP.block_words = 11;
+const LONGEST: typeof HASH_MAP.longest = 12;
+const HEAP_SEAL: typeof HASH_MAP.heap_seal = 13;
 const HEAD: typeof HASH_MAP.length = 32;
 
 const MAX_KEY = 0xfff; // HASH_MAP_BITS.KEY_SIZE
@@ -31,6 +37,12 @@ const EXPIRES_BIT = -0x8000_0000; // HASH_MAP_BITS.EXPIRES
 const MAX_BYTES = 0x4000_0000; // 2^30
 /** The longest time that a value counts, in milliseconds: 12 days. */
 export const MAX_TTL = 0x4000_0000;
+/** The most bytes of a value of a map with a heap. */
+const MAX_LONG = 0x10_0000; // 2^20
+/** The most words of a block. */
+const MAX_BLOCK = 16384;
+/** The bytes of a block, and of a value in an entry beside a heap. */
+const BLOCK_SIZE = 128, IN_ENTRY = 32;
 /** The most bytes of a key or value that may differ in length. */
 const KEY_SIZE = 32, VALUE_SIZE = 128;
 
@@ -48,6 +60,25 @@ export interface HashMapCodecs<K, V> {
   readonly remember?: boolean | undefined;
 }
 
+/** The heap of a map: where values lie that are too long for an entry. */
+export interface HashMapHeap {
+  /**
+   * The bytes of all blocks together, up to 2^30. There must be room for one
+   * value of `valueSize` bytes.
+   */
+  readonly bytes: number;
+  /**
+   * The bytes of a block, a multiple of 4 from 12 to 65536; 128 unless given. 8
+   * of them are not for values. A value takes whole blocks.
+   */
+  readonly blockSize?: number | undefined;
+  /**
+   * The most bytes of a value that lies in its entry, which reserves twice as
+   * many; 32 unless given. A longer one lies in blocks.
+   */
+  readonly inEntry?: number | undefined;
+}
+
 /** The configuration of a map. */
 export interface HashMapConfig<K, V> extends HashMapCodecs<K, V> {
   /** How many entries fit: 1 to 2^30 / the bytes of an entry. */
@@ -57,7 +88,10 @@ export interface HashMapConfig<K, V> extends HashMapCodecs<K, V> {
    * keys differ in length, such as `codec.text`.
    */
   readonly keySize?: number | undefined;
-  /** The same for values, 1 to 65535; 128 unless given. */
+  /**
+   * The same for values, 1 to 65535; 128 unless given. With a heap, up to 2^20;
+   * 65535 unless given.
+   */
   readonly valueSize?: number | undefined;
   /**
    * Decides which keys share a bucket, 0 to 2^32 - 1. Random unless given, so
@@ -75,6 +109,11 @@ export interface HashMapConfig<K, V> extends HashMapCodecs<K, V> {
    * the time of day.
    */
   readonly ttl?: number | undefined;
+  /**
+   * Where values lie that are too long for an entry; all lie in entries unless
+   * given. Only for codecs whose values differ in length.
+   */
+  readonly heap?: HashMapHeap | undefined;
 }
 
 /** The names in a configuration. */
@@ -88,7 +127,18 @@ export const NAMES: readonly string[] = [
   "seed",
   "evict",
   "ttl",
+  "heap",
 ];
+
+/** How many blocks a heap has, the words of one, and the most bytes of a value. */
+export type HeapWords = readonly [
+  blocks: number,
+  blockWords: number,
+  longest: number,
+];
+
+/** The words of a map that has no heap. */
+const NO_HEAP: HeapWords = [0, 0, 0];
 
 /** The sizes that the word `sizes` holds. */
 export interface Sizes {
@@ -118,10 +168,11 @@ export function sizesOf(sizes: number): Sizes {
   };
 }
 
-/** Writes the codecs and `ttl` into the head of a map. */
-export function writeCodecs<K, V>(
+/** Writes the codecs, `ttl` and the heap into the head of a map. */
+export function writeHead<K, V>(
   head: Int32Array,
   { key, value, ttl = 0 }: HashMapConfig<K, V>,
+  heap: HeapWords,
 ): void {
   const keys = wordsOfCodec(key);
   const values = wordsOfCodec(value);
@@ -129,6 +180,9 @@ export function writeCodecs<K, V>(
   head[KEY_SHAPE] = keys.shape;
   head[VALUE_SHAPE] = values.shape;
   head[TTL] = ttl;
+  if (heap[0] === 0) return;
+  head.set(heap, BLOCKS);
+  head[HEAP_SEAL] = sealOf(...heap);
 }
 
 /** Checks that `codec` is one. */
@@ -187,7 +241,7 @@ function assertSide<T>(
 /** The words of a configuration, once it is checked. */
 export function checked<K, V>(
   config: HashMapConfig<K, V>,
-): [capacity: number, sizes: number] {
+): [capacity: number, sizes: number, heap: HeapWords] {
   assertConfig("hash_map", config, NAMES);
   const { key, value, capacity, seed = 0, evict, ttl } = config;
   assertCodec("key", key);
@@ -209,12 +263,10 @@ export function checked<K, V>(
   const fixedKey = fixedSize(key);
   const fixedValue = fixedSize(value);
   const keySize = sizeOf("keySize", config.keySize, fixedKey, KEY_SIZE);
-  const valueSize = sizeOf(
-    "valueSize",
-    config.valueSize,
-    fixedValue,
-    VALUE_SIZE,
-  );
+  const heap = heapOf(config.heap, config.valueSize, fixedValue);
+  const valueSize = heap === undefined
+    ? sizeOf("valueSize", config.valueSize, fixedValue, VALUE_SIZE)
+    : heap.inEntry;
   inRange("The bytes of a key", keySize, 1, MAX_KEY);
   inRange("The bytes of a value", valueSize, 1, MAX_VALUE);
   const sizes = keySize | valueSize << VALUE_SHIFT |
@@ -223,7 +275,80 @@ export function checked<K, V>(
     (evict === undefined ? 0 : EVICTS_BIT) |
     (ttl === undefined ? 0 : EXPIRES_BIT);
   planOf(capacity, sizes);
-  return [capacity, sizes];
+  return [capacity, sizes, heap?.words ?? NO_HEAP];
+}
+
+/** The words of a heap, and the most bytes of a value that lies in its entry. */
+function heapOf(
+  heap: HashMapHeap | undefined,
+  valueSize: number | undefined,
+  fixed: number | undefined,
+): { words: HeapWords; inEntry: number } | undefined {
+  if (heap === undefined) return undefined;
+  if (fixed !== undefined) {
+    throw new TypeError("heap is for a codec whose messages differ in length");
+  }
+  assertOptions(heap, ["bytes", "blockSize", "inEntry"]);
+  const { bytes, blockSize = BLOCK_SIZE, inEntry = IN_ENTRY } = heap;
+  inRange("The bytes of a block", blockSize, 12, 4 * MAX_BLOCK);
+  if (blockSize % 4 !== 0) {
+    throw new RangeError(
+      `The bytes of a block must be a multiple of 4: received ${blockSize}`,
+    );
+  }
+  inRange("The bytes of a value in its entry", inEntry, 1, MAX_VALUE);
+  inRange("The bytes of a heap", bytes, blockSize, MAX_BYTES);
+  const blocks = Math.floor(bytes / blockSize);
+  const words = [blocks, blockSize / 4, valueSize ?? MAX_VALUE] as const;
+  assertHeap(words, inEntry);
+  return { words, inEntry };
+}
+
+/** Checks that a heap has room for a value of any length. */
+function assertHeap(
+  [blocks, blockWords, longest]: HeapWords,
+  inEntry: number,
+): void {
+  inRange("The words of a block", blockWords, 3, MAX_BLOCK);
+  inRange("The blocks of a heap", blocks, 1, MAX_BYTES / 4 / blockWords);
+  inRange("The bytes of a value", longest, inEntry + 1, MAX_LONG);
+  const room = blocks * (blockWords - 2) * 4;
+  inRange("The bytes of a value in a heap with that room", longest, 1, room);
+}
+
+/** Where the heap lies that the head of a map describes; undefined if none. */
+export function heapIn(head: Int32Array): HeapPlan | undefined {
+  const plan = planOf(head[CAPACITY]!, head[SIZES]!);
+  const words: HeapWords = [
+    head[BLOCKS]!,
+    head[BLOCK_WORDS]!,
+    head[LONGEST]!,
+  ];
+  const seal = words.some((word) => word !== 0) ? sealOf(...words) : 0;
+  if (head[HEAP_SEAL] !== seal) {
+    throw new RangeError("the words of the heap do not match their seal");
+  }
+  if (seal === 0 && words[0] === 0) return undefined;
+  const { valueSize, valueVaries } = sizesOf(head[SIZES]!);
+  inRange("A heap for values that differ in length", +valueVaries, 1, 1);
+  assertHeap(words, valueSize);
+  return heapFor(plan.length, ...words, valueSize);
+}
+
+/** The words of a map with this head. */
+export const lengthIn = (head: Int32Array): number =>
+  heapIn(head)?.length ?? planOf(head[CAPACITY]!, head[SIZES]!).length;
+
+/** The words of a map of this configuration, once it is checked. */
+export function lengthOf(
+  capacity: number,
+  sizes: number,
+  heap: HeapWords,
+): number {
+  const { length } = planOf(capacity, sizes);
+  return heap[0] === 0
+    ? length
+    : heapFor(length, ...heap, sizesOf(sizes).valueSize).length;
 }
 
 /** How many bytes of an entry's key or value there are. */

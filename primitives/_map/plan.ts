@@ -55,6 +55,35 @@ export interface Plan {
   readonly length: number;
 }
 
+/** Where the heap of a map lies, in words: see `heap.ts`. */
+export interface HeapPlan {
+  /** How many blocks there are, and the words of one. */
+  readonly count: number;
+  readonly blockWords: number;
+  /** The most bytes of a value, and of one that lies in its entry. */
+  readonly longest: number;
+  readonly inEntry: number;
+  /** The first word of the bits, and of the blocks. */
+  readonly bits: number;
+  readonly blocks: number;
+  /** The words of the map with its heap. */
+  readonly length: number;
+}
+
+/** Lays out a heap behind a map of `end` words. */
+export function heapFor(
+  end: number,
+  count: number,
+  blockWords: number,
+  longest: number,
+  inEntry: number,
+): HeapPlan {
+  const bits = Math.ceil(end / 32) * 32;
+  const blocks = bits + Math.ceil(count / 1024) * 32;
+  const length = blocks + count * blockWords;
+  return { count, blockWords, longest, inEntry, bits, blocks, length };
+}
+
 /** Lays out a map of `capacity` entries behind a head of `head` words. */
 export function planFor(
   head: number,

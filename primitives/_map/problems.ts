@@ -8,12 +8,14 @@ import type { HASH_MAP } from "../_layout.ts";
 import { isSum } from "../_lock/stripes.ts";
 import { NO_AGENT, type TellBehind } from "../_memory/problems.ts";
 import { MAX_TTL } from "./config.ts";
+import { NEXT, OWNER } from "./heap.ts";
 import {
   BUCKET,
   CLAIMED_BIT,
   EVICTIONS,
   FREE,
   HEAD,
+  type HeapPlan,
   HITS,
   LINK,
   MISSES,
@@ -34,6 +36,7 @@ const MOST_LOOKS = 65536;
 export function tellOfTable(
   words: Int32Array,
   plan: Plan,
+  heap: HeapPlan | undefined,
   tell: TellBehind,
 ): void {
   const { buckets, bucketCount, entries, capacity, stride } = plan;
@@ -72,9 +75,32 @@ export function tellOfTable(
     }
   }
   if (plan.evicts) tellOfClock(words, plan, tell);
+  if (heap !== undefined) tellOfHeap(words, heap, bucketCount, tell);
   const ttl = words[TTL]!;
   if (plan.expires ? ttl < 1 || ttl > MAX_TTL : ttl !== 0) {
     tell(TTL, "ttl", ttl, "It does not fit the word `sizes`.");
+  }
+}
+
+/** The same of the blocks. */
+function tellOfHeap(
+  words: Int32Array,
+  { blocks, blockWords, count }: HeapPlan,
+  bucketCount: number,
+  tell: TellBehind,
+): void {
+  for (let i = 0; i < Math.min(count, MOST_LOOKS); i++) {
+    const at = blocks + i * blockWords;
+    const name = `block ${i + 1}`;
+    const owner = Atomics.load(words, at + OWNER);
+    if (owner < 0 || owner > bucketCount) {
+      tell(at + OWNER, name, owner, "There is no such bucket.");
+    }
+    // The word of a block that is free says nothing.
+    const next = Atomics.load(words, at + NEXT);
+    if (owner !== FREE && (next < 0 || next > count)) {
+      tell(at + NEXT, name, next, "There is no such block.");
+    }
   }
 }
 

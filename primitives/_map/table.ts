@@ -16,7 +16,8 @@
  *                          of the copy that counts.
  * entry, then     used     Only in a cache: see `clock.ts`.
  * Then the key, and the value or its two copies. If entries expire, a value has
- * two copies, and `expires` is the last word of each: see `time.ts`.
+ * two copies, and `expires` is the last word of each: see `time.ts`. In a map
+ * with a heap, values that are too long for an entry lie in blocks: see `heap.ts`.
  * ```
  *
  * A writer shows each change by one store: of `head` or a `link`, of `current`,
@@ -37,6 +38,7 @@
 
 import { DamagedError, MOST_TRIES } from "../_memory/damaged.ts";
 import type { HASH_MAP } from "../_layout.ts";
+import type { Heap } from "./heap.ts";
 import { isOver, timeNow } from "./time.ts";
 import {
   BUCKET,
@@ -101,6 +103,8 @@ export class Table {
   readonly #valueWords: number;
   /** Whether entries expire. */
   readonly #expires: boolean;
+  /** The blocks of values that are too long for an entry. */
+  readonly #heap: Heap | undefined;
   /** Whether the view remembers where it found keys. */
   readonly #remembers: boolean;
   /** The word of the bits in which this view looks first for a free entry. */
@@ -108,6 +112,7 @@ export class Table {
 
   /**
    * `id` is the agent that uses the view, which `remembers` where it found keys.
+   * The values of a map with a `heap` may be longer than an entry.
    */
   constructor(
     words: Int32Array<SharedArrayBuffer>,
@@ -116,6 +121,7 @@ export class Table {
     valueVaries: boolean,
     id: number,
     remembers: boolean,
+    heap: Heap | undefined,
   ) {
     this.#words = words;
     this.#plan = plan;
@@ -134,6 +140,7 @@ export class Table {
     this.#expires = plan.expires;
     this.#valueWords = plan.valueWords - (plan.expires ? 1 : 0);
     this.ttl = words[TTL]!;
+    this.#heap = heap;
     this.#remembers = remembers;
     this.#map = id % Math.ceil(plan.capacity / 32);
   }
@@ -141,6 +148,15 @@ export class Table {
   /** The first word of the bucket for this hash. */
   bucketOf(hash: number): number {
     return this.#buckets + (hash & this.#mask) * BUCKET;
+  }
+
+  /** The number of the bucket for this hash, by which its blocks name it. */
+  ownerOf(hash: number): number {
+    return (hash & this.#mask) + 1;
+  }
+
+  #numberOf(bucket: number): number {
+    return (bucket - this.#buckets) / BUCKET;
   }
 
   /** The first word of entry `number`, from 1 on. */
@@ -171,9 +187,11 @@ export class Table {
       if (this.#remembers) this.isSettled = Atomics.load(words, bucket) === 0;
       let at = this.#find(bucket, hash, key, count);
       if (at > 0 && (into !== undefined || this.#expires)) {
-        if (!this.copyValue(at, into, this.#expires)) at = ASTRAY;
-        // Pairs with (C): if the copy was used again, `current` has changed.
-        else if (!this.isCurrent(at, this.current)) continue;
+        const isCopied = this.copyValue(at, into, this.#expires);
+        // Pairs with (C): if the copy was used again, or a block of it,
+        // `current` has changed.
+        if (!this.isCurrent(at, this.current)) continue;
+        if (!isCopied) at = ASTRAY;
       }
       // Pairs with (V): if the entry was used again before it was read,
       // `version` has changed.
@@ -244,6 +262,17 @@ export class Table {
   #endOf(at: number, current: number): number {
     const { valueWords } = this.#plan;
     return at + this.#value + ((current & 1) + 1) * valueWords - 1;
+  }
+
+  /** The first word of the copy of a value that counts, if it has two. */
+  #valueAt(at: number): number {
+    const current = Atomics.load(this.#words, at + CURRENT);
+    return at + this.#value + (current & 1) * this.#plan.valueWords;
+  }
+
+  /** Whether the value of an entry seems to lie in blocks. */
+  isInHeap(at: number): boolean {
+    return this.#heap!.firstOf(this.#valueAt(at)) !== NONE;
   }
 
   /** The value of an entry, if values have one word. */
@@ -320,8 +349,10 @@ export class Table {
     if (dated) {
       this.expires = Atomics.load(this.#words, from + valueWords - 1);
     }
-    return into === undefined ||
-      this.#copy(from, this.#valueVaries, this.#valueWords, into);
+    if (into === undefined) return true;
+    return this.#heap === undefined
+      ? this.#copy(from, this.#valueVaries, this.#valueWords, into)
+      : this.#heap.copy(from, into);
   }
 
   /** Copies `most` words, or as many as the length in the first one says. */
@@ -426,6 +457,8 @@ export class Table {
       Atomics.store(words, at + this.#value, value[0]!);
       return;
     }
+    const heap = this.#heap;
+    const old = heap === undefined ? NONE : heap.firstOf(this.#valueAt(at));
     const current = Atomics.load(words, at + CURRENT);
     const next = current + 1 | 0;
     const copy = at + this.#value + (next & 1) * this.#plan.valueWords;
@@ -435,11 +468,17 @@ export class Table {
       Atomics.store(words, this.#endOf(at, next), expires);
     } else if (this.#expires) this.#renew(at, next, ttl);
     Atomics.store(words, at + CURRENT, next); // (C) the new value counts
+    if (old !== NONE) heap!.free(old, this.ownerOf(this.hashAt(at)));
   }
 
   /** The hash of the key of an entry. */
   hashAt(at: number): number {
     return Atomics.load(this.#words, at + HASH);
+  }
+
+  /** The number of an entry, from 1 on. */
+  numberAt(at: number): number {
+    return (at - this.#entries) / this.#stride + 1;
   }
 
   /** Adds to a value of one word; returns the value before. */
@@ -455,9 +494,12 @@ export class Table {
     const words = this.#words;
     const next = Atomics.load(words, at + LINK) & NEXT_MASK;
     const isFirst = before === bucket + HEAD;
+    const heap = this.#heap;
+    const old = heap === undefined ? NONE : heap.firstOf(this.#valueAt(at));
     Atomics.add(words, bucket + VERSION, 1); // (F) views forget the entry
     Atomics.store(words, before, isFirst ? next : LINKED_BIT | next);
     Atomics.add(words, bucket + VERSION, 1); // (V) the entry may be used
+    if (old !== NONE) heap!.free(old, this.ownerOf(this.#numberOf(bucket)));
     if (claims) Atomics.store(words, at + LINK, CLAIMED_BIT | this.#id);
     else this.#free(at);
   }
@@ -547,7 +589,8 @@ export class Table {
 
   /**
    * Frees the entries that a dead agent had taken out of the bucket, or had not
-   * linked yet. The caller holds the lock.
+   * linked yet, and the blocks in which no value of the bucket lies. The caller
+   * holds the lock.
    */
   mend(bucket: number): void {
     const words = this.#words;
@@ -562,6 +605,23 @@ export class Table {
       if (this.bucketOf(hash) !== bucket) continue;
       if (this.leadsTo(bucket, number) === NONE) this.#free(at);
     }
+    this.#heap?.mend(
+      this.ownerOf(this.#numberOf(bucket)),
+      (block) => this.#hasBlock(bucket, block),
+    );
+  }
+
+  /** Whether a value of the bucket has the block. The caller holds the lock. */
+  #hasBlock(bucket: number, block: number): boolean {
+    const words = this.#words;
+    let next = Atomics.load(words, bucket + HEAD);
+    for (let left = MOST_TRIES; left > 0; left--) {
+      if (next < 1 || next > this.#plan.capacity) break;
+      const at = this.entryAt(next);
+      if (this.#heap!.has(this.#valueAt(at), block)) return true;
+      next = Atomics.load(words, at + LINK) & NEXT_MASK;
+    }
+    return false;
   }
 
   /**

@@ -48,7 +48,11 @@ export interface WordsProblems {
   /**
    * The bytes of a region with this configuration. Throws if it is impossible.
    */
-  readonly byteLength?: (first: number, second: number) => number;
+  readonly byteLength?: (
+    first: number,
+    second: number,
+    head: Int32Array,
+  ) => number;
   /** Tells what does not fit together in a copy of its words. */
   readonly problems?: (words: Int32Array, tell: Tell) => void;
   /** Tells the same about what lies behind them, in the whole region. */
@@ -129,7 +133,7 @@ function problemsIn(
     const wrong = copy[seal] !== sealOf(copy[0]!, first, second);
     tell(wrong, seal, "The configuration does not match its seal.");
     try {
-      bytes = byteLength?.(first, second) ?? bytes;
+      bytes = byteLength?.(first, second, copy) ?? bytes;
     } catch {
       tell(!wrong, 1, "The configuration is impossible.");
     }

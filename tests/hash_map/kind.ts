@@ -18,17 +18,23 @@ export const kind: Kind = {
 };
 
 /** What a bundle of it may weigh. */
-export const size: Size = { name: "HashMap", most: 14900 };
+export const size: Size = { name: "HashMap", most: 16700 };
 
 const EEXIST = 20, ENOENT = 44, ENOSPC = 51, EDEADLK = 16, ETIMEDOUT = 73;
 
 /** A codec of the scenarios, as far as its class here uses it. */
 interface Sized {
-  readonly field: { readonly size: number };
+  readonly field?: { readonly size: number };
 }
+
+/** The values from this on have two words, if values differ in length. */
+export const LONG = 100;
+/** Instead of a value whose words are not the same. */
+export const TORN = -1;
 
 /** A map of numbers, with keys and values in the scratch words. */
 class HashMapInC extends Twin {
+  /** The bytes of a value; 0 if values differ in length. */
   readonly #size: number;
 
   constructor(
@@ -38,7 +44,7 @@ class HashMapInC extends Twin {
     { value }: { readonly value: Sized },
   ) {
     super(agent, buffer, byteOffset);
-    this.#size = value.field.size;
+    this.#size = value.field?.size ?? 0;
   }
 
   /** The functions, told the clock: the last word of the memory. */
@@ -57,6 +63,10 @@ class HashMapInC extends Twin {
 
   #value(value: number): [at: number, length: number] {
     const { at, words } = this.scratch;
+    if (this.#size === 0) {
+      words.fill(value, 4, 6);
+      return [at + 16, value < LONG ? 4 : 8];
+    }
     if (this.#size === 4) words[4] = value;
     else words.set(new Int32Array(Float64Array.of(value).buffer), 4);
     return [at + 16, this.#size];
@@ -65,11 +75,14 @@ class HashMapInC extends Twin {
   /** Where a value goes. */
   #into(): [at: number, room: number, length: number] {
     const { at } = this.scratch;
-    return [at + 32, this.#size, at + 48];
+    return [at + 32, this.#size || 8, at + 48];
   }
 
   get #found(): number {
     const { words } = this.scratch;
+    if (this.#size === 0) {
+      return words[12] === 4 || words[8] === words[9] ? words[8]! : TORN;
+    }
     return this.#size === 4
       ? words[8]!
       : new Float64Array(words.slice(8, 10).buffer)[0]!;

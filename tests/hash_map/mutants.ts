@@ -116,12 +116,12 @@ const WAITS = mutants("hash_map", {
   what: "overwrites a value for the time of the cache, whatever the call says",
   by: "a value is overwritten for a moment beside a reader",
   ts: [
-    "if (!ifAbsent) this.#overwrite(at, ttl);",
-    "if (!ifAbsent) this.#overwrite(at);",
+    "return !ifAbsent && this.#overwrite(at, ttl);",
+    "return !ifAbsent && this.#overwrite(at);",
   ],
   c: [
-    "weft__hash_overwrite(m, &place, number, &cell, ttl);",
-    "weft__hash_overwrite(m, &place, number, &cell, m->ttl);",
+    "weft__hash_replace(m, &place, number, &cell, ttl)",
+    "weft__hash_replace(m, &place, number, &cell, m->ttl)",
   ],
 }, {
   what: "gives a value that it remembers, and that has expired",
@@ -253,11 +253,11 @@ const TABLE = mutants({
   what: "(C): reads a value, and does not look whether it changed",
   by: BESIDE_OVERWRITE,
   ts: [
-    "else if (!this.isCurrent(at, this.current)) continue;",
+    "if (!this.isCurrent(at, this.current)) continue;",
     "",
   ],
   c: [
-    "else if (weft__hash_current(&place->plan, entry) != current) continue;",
+    "if (weft__hash_current(&place->plan, entry) != current) continue;",
     "(void)current;",
   ],
 }, {
@@ -322,19 +322,21 @@ const TABLE = mutants({
   what: "(V): frees an entry before it tells readers",
   by: USED_AGAIN,
   ts: [
-    "Atomics.add(words, bucket + VERSION, 1); // (V) the entry may be used\n" +
-    "if (claims) Atomics.store(words, at + LINK, CLAIMED_BIT | this.#id);\n" +
-    "else this.#free(at);",
-    "if (claims) Atomics.store(words, at + LINK, CLAIMED_BIT | this.#id);\n" +
-    "else this.#free(at);\nAtomics.add(words, bucket + VERSION, 1);",
+    "Atomics.add(words, bucket + VERSION, 1); // (V) the entry may be used",
+    "",
+    [
+      "else this.#free(at);",
+      "else this.#free(at);\nAtomics.add(words, bucket + VERSION, 1);",
+    ],
   ],
   c: [
-    "weft__add(&bucket->version, 1); /* (V) the entry may be used */ " +
-    "if (claims) weft__store(entry, WEFT__HASH_CLAIMED_BIT | " +
-    "weft_agent_id()); else weft__hash_free(m, plan, number);",
-    "if (claims) weft__store(entry, WEFT__HASH_CLAIMED_BIT | " +
-    "weft_agent_id()); else weft__hash_free(m, plan, number); " +
-    "weft__add(&bucket->version, 1);",
+    "weft__add(&bucket->version, 1); /* (V) the entry may be used */",
+    "",
+    [
+      "else weft__hash_free(m, plan, number);",
+      "else weft__hash_free(m, plan, number); " +
+      "weft__add(&bucket->version, 1);",
+    ],
   ],
 }, {
   what: "reads, and does not look whether it changed",
@@ -747,6 +749,190 @@ const ROOM = mutants({ source: "_map/table", ...CLOCK_NAMES }, {
   ],
 });
 
+const AGAIN = "a reader beside an overwrite whose blocks are used again";
+const ANOTHER_KEY = "a reader beside a long value whose blocks get another key";
+const SET_BESIDE = "a reader beside a set, and one that takes the blocks";
+const DELETE_BESIDE = "a reader beside a delete, and one that takes the blocks";
+const SET_ENDS = "set of a long value ends at any step, beside a reader";
+const OVERWRITE_ENDS =
+  "overwrite of a long value ends at any step, beside a reader";
+
+/** Mutants of the places of long values. */
+const LONG_VALUES = mutants({
+  source: "_map/table",
+  header: "hash_map",
+  scenarios: ["hash_map"],
+}, {
+  what: "(C): frees the blocks of the old value before the new one counts",
+  by: SET_BESIDE,
+  ts: [
+    "Atomics.store(words, at + CURRENT, next); // (C) the new value counts",
+    "",
+    [
+      "if (old !== NONE) heap!.free(old, this.ownerOf(this.hashAt(at)));",
+      "if (old !== NONE) heap!.free(old, this.ownerOf(this.hashAt(at)));" +
+      " Atomics.store(words, at + CURRENT, next);",
+    ],
+  ],
+  c: [
+    "weft__store(entry + WEFT__HASH_CURRENT, next); " +
+    "/* (C) the new value counts */",
+    "",
+    [
+      "weft__hash_free_blocks(m, plan, old, weft__hash_owner(plan, hash)); }",
+      "weft__hash_free_blocks(m, plan, old, weft__hash_owner(plan, hash)); }" +
+      " weft__store(entry + WEFT__HASH_CURRENT, next);",
+    ],
+  ],
+}, {
+  what: "overwrites, and keeps the blocks of the old value",
+  by: AGAIN,
+  ts: [
+    "if (old !== NONE) heap!.free(old, this.ownerOf(this.hashAt(at)));",
+    "void old;",
+  ],
+  c: [
+    "weft__hash_free_blocks(m, plan, old, weft__hash_owner(plan, hash)); }",
+    "(void)hash; }",
+  ],
+}, {
+  what: "(V): frees blocks before readers are told that the entry is out",
+  by: DELETE_BESIDE,
+  ts: [
+    "Atomics.add(words, bucket + VERSION, 1); // (V) the entry may be used",
+    "",
+    [
+      "heap!.free(old, this.ownerOf(this.#numberOf(bucket)));",
+      "heap!.free(old, this.ownerOf(this.#numberOf(bucket)));" +
+      " Atomics.add(words, bucket + VERSION, 1);",
+    ],
+  ],
+  c: [
+    "weft__add(&bucket->version, 1); /* (V) the entry may be used */",
+    "",
+    [
+      "weft__hash_free_blocks(m, plan, old, weft__hash_number(m, bucket));",
+      "weft__hash_free_blocks(m, plan, old, weft__hash_number(m, bucket));" +
+      " weft__add(&bucket->version, 1);",
+    ],
+  ],
+}, {
+  what: "takes an entry out, and keeps its blocks",
+  by: ANOTHER_KEY,
+  ts: [
+    "heap!.free(old, this.ownerOf(this.#numberOf(bucket)));",
+    "void 0;",
+  ],
+  c: [
+    "weft__hash_free_blocks(m, plan, old, weft__hash_number(m, bucket));",
+    "(void)0;",
+  ],
+}, {
+  what: "(C): finds a block that cannot be, and does not look at `current`",
+  by: "a reader beside a long value whose place becomes a short value",
+  ts: [
+    "if (!this.isCurrent(at, this.current)) continue;\n" +
+    "if (!isCopied) at = ASTRAY;",
+    "if (!isCopied) at = ASTRAY;\n" +
+    "else if (!this.isCurrent(at, this.current)) continue;",
+  ],
+  c: [
+    "if (weft__hash_current(&place->plan, entry) != current) continue; " +
+    "if (!is_copied) number = WEFT__HASH_ASTRAY;",
+    "if (!is_copied) number = WEFT__HASH_ASTRAY; " +
+    "else if (weft__hash_current(&place->plan, entry) != current) continue;",
+  ],
+}, {
+  what: "mends, and leaves the blocks that the agent took",
+  by: SET_ENDS,
+  ts: ["this.#heap?.mend(", "if (words.length === 0) this.#heap?.mend("],
+  c: [
+    "if (plan->blocks != 0) weft__hash_mend_blocks(m, plan, bucket);",
+    "",
+  ],
+}, {
+  what: "mends, and frees the blocks of a value that counts",
+  by: OVERWRITE_ENDS,
+  ts: [
+    "if (this.#heap!.has(this.#valueAt(at), block)) return true;",
+    "void block;",
+  ],
+  c: [
+    "if (weft__heap_has(heap, weft__hash_value_at(plan, entry), block)) " +
+    "return true;",
+    "(void)heap; (void)block; (void)&weft__heap_has;",
+  ],
+});
+
+/** Mutants of the operations with long values. */
+const PUTS = mutants("hash_map", {
+  what: "finds no entry for a long value, and keeps its blocks",
+  by: "a long value, and no entry for it",
+  ts: ["if (isLong) this.#heap!.drop(this.#table.ownerOf(hash));", ""],
+  c: ["if (value->block != WEFT__HEAP_NONE)", "if (false)"],
+}, {
+  what: "lets an entry give way to its own value",
+  by: "a long value gives way to itself, and another takes the entry",
+  ts: ["clock.makeRoom(bucket, kept);", "clock.makeRoom(bucket, NONE);"],
+  c: [
+    "if (number == kept || (link & WEFT__HASH_LINKED_BIT) == 0) continue;",
+    "(void)kept; if ((link & WEFT__HASH_LINKED_BIT) == 0) continue;",
+  ],
+}, {
+  what: "finds no room for a value of a cache, and keeps the old one",
+  by: "a long value of a cache gives way to itself",
+  ts: [
+    "if (before !== NONE) table.remove(bucket, at, before);",
+    "void before;",
+  ],
+  c: [
+    "if (before != NULL) weft__hash_take_out(m, plan, place->bucket, number, " +
+    "before, false); return true;",
+    "(void)before; return true;",
+  ],
+});
+
+/** Mutants of the heap. */
+const HEAP = mutants({
+  source: "_map/heap",
+  header: "_hash_heap",
+  scenarios: ["hash_map"],
+}, {
+  what: "takes a block that another agent has just taken",
+  by: "two take blocks at once",
+  ts: [
+    "if (Atomics.compareExchange(words, block + OWNER, FREE, owner) !== FREE)",
+    "if (Atomics.exchange(words, block + OWNER, owner) < FREE)",
+  ],
+  c: [
+    "if (weft__compare_exchange(block + WEFT__HEAP_OWNER, 0, v->owner) != 0)",
+    "if (weft__exchange(block + WEFT__HEAP_OWNER, v->owner) < 0)",
+  ],
+}, {
+  what: "finds too few blocks, and keeps those that it has taken",
+  by: "two long values, room for one",
+  ts: ["this.drop(owner); return false;", "return false;"],
+  c: "C does so in hash_map.h: see below",
+}, {
+  what: "mends, and leaves the bit of a block that is free",
+  by: "delete of a long value ends at any step, beside a reader",
+  ts: [") this.#clear(number); } }", ") void bit; } }"],
+  c: "C does so in hash_map.h: see below",
+});
+
+/** What C does in another file than TypeScript. */
+const HEAP_IN_C = mutants("hash_map", {
+  what: "finds too few blocks, and keeps those that it has taken",
+  by: "two long values, room for one",
+  ts: "TypeScript does so in _map/heap.ts: see above",
+  c: ["weft__hash_free_blocks(m, plan, made.first, made.owner);", ""],
+}, {
+  what: "mends, and leaves the bit of a block that is free",
+  by: "delete of a long value ends at any step, beside a reader",
+  ts: "TypeScript does so in _map/heap.ts: see above",
+  c: ["weft__heap_clear(&heap, number);", "(void)0;"],
+});
+
 /** Mutants of `HashMap`. */
 export const MUTANTS = [
   ...OPERATIONS,
@@ -758,4 +944,8 @@ export const MUTANTS = [
   ...TIME,
   ...EXPIRY,
   ...ROOM,
+  ...LONG_VALUES,
+  ...PUTS,
+  ...HEAP,
+  ...HEAP_IN_C,
 ];

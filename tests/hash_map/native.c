@@ -500,6 +500,149 @@ static void keys_are_waited_for(void) {
   pthread_join(thread, NULL);
 }
 
+static const weft_hash_map_config LONGS = {
+    5, WEFT_HASH_MAP_I32, 4, WEFT_HASH_MAP_TEXT, 4, 77, false, 0};
+static const weft_hash_map_heap HEAP = {16 * 12, 16, 40};
+
+/* How many blocks are not free. */
+static int32_t blocks_of(const weft_hash_map *m) {
+  weft__hash_plan plan = weft__hash_plan_of(m);
+  weft__heap heap = weft__hash_heap_of(m, &plan);
+  int32_t count = 0;
+  for (int32_t i = 1; i <= heap.count; i++)
+    if (*weft__heap_at(&heap, i) != 0) count++;
+  return count;
+}
+
+static void long_values_lie_in_blocks(void) {
+  weft_hash_map_config config = LONGS;
+  size_t needed = weft_hash_map_bytes_with_heap(config, HEAP);
+  EQUAL(needed % 16, 0);
+  CHECK(weft_hash_map_init_with_heap(arena, needed - 1, config, HEAP) == NULL);
+  weft_hash_map *m = weft_hash_map_init_with_heap(arena, needed, config, HEAP);
+  CHECK(m != NULL && weft_hash_map_attach(arena) == m);
+  EQUAL(weft_hash_map_value_size(m), 40);
+  uint32_t seed = 3;
+  int32_t lengths[7]; /* the model: of the value of each key */
+  int32_t used = 0, count = 0;
+  for (int i = 0; i < 7; i++) lengths[i] = -1;
+  for (int i = 0; i < 20000; i++) {
+    int32_t key = random_below(&seed, 7);
+    int32_t some = random_below(&seed, 41);
+    char value[40], into[40];
+    size_t length = 0;
+    memset(value, 'a' + key + some % 13, sizeof value);
+    int32_t old = lengths[key];
+    int32_t had = old > 4 ? (old + 7) / 8 : 0;
+    if (random_below(&seed, 3) == 0) {
+      EQUAL(weft_hash_map_delete(m, &key, 4), old >= 0 ? 0 : ENOENT);
+      if (old >= 0) count--;
+      lengths[key] = -1;
+      used -= had;
+    } else {
+      int32_t needs = some > 4 ? (some + 7) / 8 : 0;
+      bool fits = used + needs <= 12 && (old >= 0 || count < 5);
+      EQUAL(weft_hash_map_set(m, &key, 4, value, (size_t)some, false),
+            fits ? 0 : ENOSPC);
+      if (fits) {
+        if (old < 0) count++;
+        used += needs - had;
+        lengths[key] = some;
+        EQUAL(weft_hash_map_get(m, &key, 4, into, 40, &length), 0);
+        EQUAL((int32_t)length, some);
+        CHECK(memcmp(into, value, length) == 0);
+      }
+    }
+    EQUAL(blocks_of(m), used);
+  }
+  EQUAL(weft_hash_map_clear(m), 0);
+  EQUAL(blocks_of(m), 0);
+}
+
+static void damaged_blocks_are_noticed(void) {
+  int32_t key = 1;
+  char value[40] = {0};
+  size_t length;
+  weft_hash_map *m =
+      weft_hash_map_init_with_heap(arena, sizeof arena, LONGS, HEAP);
+  EQUAL(weft_hash_map_set(m, &key, 4, value, 20, false), 0);
+  weft__hash_plan plan = weft__hash_plan_of(m);
+  weft__heap heap = weft__hash_heap_of(m, &plan);
+  int32_t *entry = weft__hash_entry(m, &plan, 1);
+  while ((*entry & WEFT__HASH_LINKED_BIT) == 0) entry += plan.stride;
+  int32_t *place = weft__hash_value_at(&plan, entry);
+  int32_t first = place[1];
+  const int32_t wrong[] = {0, -1, 13, INT32_MAX, INT32_MIN};
+  for (size_t i = 0; i < 5; i++) {
+    place[1] = wrong[i];
+    EQUAL(weft_hash_map_get(m, &key, 4, value, 40, &length), ENOTRECOVERABLE);
+    place[1] = first;
+    int32_t *next = weft__heap_at(&heap, first) + WEFT__HEAP_NEXT;
+    int32_t second = *next;
+    *next = wrong[i];
+    EQUAL(weft_hash_map_get(m, &key, 4, value, 40, &length), ENOTRECOVERABLE);
+    *next = second;
+    if (i == 0) continue;
+    place[0] = i == 2 ? 41 : wrong[i];
+    EQUAL(weft_hash_map_get(m, &key, 4, value, 40, &length), ENOTRECOVERABLE);
+    place[0] = 20;
+  }
+  EQUAL(weft_hash_map_get(m, &key, 4, value, 40, &length), 0);
+  m->longest++;
+  CHECK(weft_hash_map_attach(arena) == NULL);
+  m->longest--;
+  CHECK(weft_hash_map_attach(arena) == m);
+  const weft_hash_map_heap heaps[] = {
+      {16, 16, 40},       {16 * 12, 15, 40}, {16 * 12, 8, 40},
+      {16 * 12, 16, 4},   {0, 16, 40},       {INT32_MAX, 16, 40},
+      {16 * 12, 16, 97},  {-1, 16, 40},      {1 << 30, 16, 1 << 21},
+      {1 << 20, 1 << 20, 40}};
+  for (size_t i = 0; i < sizeof heaps / sizeof heaps[0]; i++)
+    EQUAL(weft_hash_map_bytes_with_heap(LONGS, heaps[i]), 0);
+  EQUAL(weft_hash_map_bytes_with_heap(INTS, HEAP), 0);
+}
+
+/* Sets long values of all keys, each of one byte, until the time is over. */
+static void *set_longs(void *shared) {
+  weft_hash_map *m = (weft_hash_map *)shared;
+  uint32_t seed = (uint32_t)weft_agent_id();
+  for (int32_t i = 0; i < amount; i++) {
+    char value[40];
+    int32_t key = random_below(&seed, 5);
+    memset(value, 'a' + i % 26, sizeof value);
+    size_t some = 1 + (size_t)random_below(&seed, 40);
+    int error = i % 7 == 0
+                    ? weft_hash_map_delete(m, &key, 4)
+                    : weft_hash_map_set(m, &key, 4, value, some, false);
+    CHECK(error == 0 || error == ENOSPC || error == ENOENT);
+  }
+  return NULL;
+}
+
+static void long_values_are_whole(void) {
+  for (int evicts = 0; evicts < 2; evicts++) {
+    weft_hash_map_config config = LONGS;
+    config.evicts = evicts == 1;
+    weft_hash_map *m =
+        weft_hash_map_init_with_heap(arena, sizeof arena, config, HEAP);
+    pthread_t threads[3];
+    for (int i = 0; i < 3; i++)
+      EQUAL(pthread_create(&threads[i], NULL, set_longs, m), 0);
+    for (int32_t i = 0; i < amount; i++) {
+      int32_t key = i % 5;
+      char into[40];
+      size_t length = 0;
+      int error = weft_hash_map_get(m, &key, 4, into, 40, &length);
+      CHECK(error == 0 || error == ENOENT);
+      for (size_t j = 1; error == 0 && j < length; j++)
+        CHECK(into[j] == into[0]);
+    }
+    for (int i = 0; i < 3; i++) pthread_join(threads[i], NULL);
+    EQUAL(weft_hash_map_clear(m), 0);
+    EQUAL(blocks_of(m), 0);
+  }
+}
+
 int main(int count, char **words) {
   if (count > 1) amount = 1000 * (int32_t)strtol(words[1], NULL, 10);
   RUN(by_turns);
@@ -511,6 +654,9 @@ int main(int count, char **words) {
   RUN(entries_expire);
   RUN(sums_are_right);
   RUN(keys_are_waited_for);
+  RUN(long_values_lie_in_blocks);
+  RUN(damaged_blocks_are_noticed);
+  RUN(long_values_are_whole);
   puts("done");
   return 0;
 }

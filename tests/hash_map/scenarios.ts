@@ -1,8 +1,9 @@
 import { race } from "../../race/mod.ts";
-import { codec, HashMap, inspect } from "../../mod.ts";
+import { type Codec, codec, HashMap, inspect } from "../../mod.ts";
 import { LAYOUT } from "../../primitives/_layout.ts";
-import { hashOf, planFor } from "../../primitives/_map/plan.ts";
+import { hashOf, heapFor, planFor } from "../../primitives/_map/plan.ts";
 import { time } from "../../primitives/_map/time.ts";
+import { LONG, TORN } from "./kind.ts";
 import {
   enter,
   itsOwn,
@@ -42,6 +43,24 @@ const TTL = 10;
 /** Values from this on are set for a moment only. */
 const BRIEF = 100;
 
+/** A block of a scenario has one word of a value, and a long value two blocks. */
+const BLOCK = 3, BLOCKS = 2;
+
+/** Numbers as one word or, from `LONG` on, as two words that are the same. */
+const WORDS: Codec<number> = {
+  name: "words",
+  encode: (value, into) => {
+    const words = Int32Array.of(value, value);
+    const bytes = new Uint8Array(words.buffer, 0, value < LONG ? 4 : 8);
+    if (bytes.length <= into.length) into.set(bytes);
+    return bytes.length;
+  },
+  decode: (bytes) => {
+    const [first, second = first] = new Int32Array(bytes.slice().buffer);
+    return first === second ? first! : TORN;
+  },
+};
+
 /** Why there are not as many states in C. */
 const HINTS = "the look for a late carry is a step of C only";
 const REMEMBERS = "only views of JavaScript remember where they found a key";
@@ -73,6 +92,8 @@ interface Setting {
   readonly evicts?: boolean;
   /** Whether entries expire; the model then knows no lack of room. */
   readonly expires?: boolean;
+  /** How many blocks the heap has; 0 if there is none. */
+  readonly blocks?: number;
   /** Whether agents may end while they write. */
   readonly ends?: boolean;
   /** What is in the map at first. */
@@ -85,15 +106,21 @@ interface Setting {
 function sharing(weft: Weft, setting: Setting = {}) {
   const { capacity = 2, long = false, first = {}, prepare } = setting;
   const { remember = false, evicts = false, ends = false } = setting;
-  const { expires = false } = setting;
-  const value = long ? codec.f64 : codec.i32;
+  const { expires = false, blocks = 0 } = setting;
+  const value = blocks > 0 ? WORDS : long ? codec.f64 : codec.i32;
   const codecs = { key: codec.i32, value, remember };
   const caches = evicts || expires;
-  const plan = planFor(HEAD, capacity, 1, long ? 2 : 1, caches, expires);
+  const isLong = long || blocks > 0;
+  const plan = planFor(HEAD, capacity, 1, isLong ? 2 : 1, caches, expires);
+  const heap = heapFor(plan.length, blocks, BLOCK, 8, 4);
+  const heapConfig = blocks === 0 ? {} : {
+    valueSize: 8,
+    heap: { bytes: 4 * BLOCK * blocks, blockSize: 4 * BLOCK, inEntry: 4 },
+  };
   const evict = caches ? "clock" as const : undefined;
   const ttl = expires ? TTL : undefined;
   /** Where the clock is: a word behind the map. */
-  const clock = plan.length;
+  const clock = blocks === 0 ? plan.length : heap.length;
   const pass = (memory: SharedArrayBuffer, ms: number) =>
     void Atomics.add(new Int32Array(memory), clock, ms);
   type View = InstanceType<typeof HashMap<number, number>>;
@@ -104,7 +131,9 @@ function sharing(weft: Weft, setting: Setting = {}) {
     done: unknown,
     full: unknown,
   ) =>
-    key in s
+    blocks > 0
+      ? addingLong(s, key, value, done, full)
+      : key in s
       ? [put(s, key, value), done] as const
       : evicts
       ? evicting(s, key, value, done)
@@ -116,6 +145,36 @@ function sharing(weft: Weft, setting: Setting = {}) {
         [put(s, key, value), done],
         race.contended([s, full]),
       );
+  /** The same of a map with a heap. */
+  const addingLong = (
+    s: Model,
+    key: number,
+    value: number,
+    done: unknown,
+    full: unknown,
+  ) => {
+    const next = put(s, key, value);
+    const long = Object.values(s).filter((value) => value >= LONG).length;
+    const needed = long * BLOCKS + (value >= LONG ? BLOCKS : 0);
+    const isFull = needed > blocks || sizeOf(next) > capacity;
+    if (evicts) {
+      const others = Object.keys(s).map(Number).filter((k) => k !== key);
+      const left = others.map((other) => without(next, other));
+      return race.either(
+        ...isFull ? [] : [[next, done] as const],
+        ...left.map((left) =>
+          isFull ? [left, done] as const : race.contended<Model>([left, done])
+        ),
+        // It gave way itself.
+        isFull
+          ? [without(s, key), done] as const
+          : race.contended<Model>([without(s, key), done]),
+      );
+    }
+    return isFull
+      ? [s, full] as const
+      : race.either([next, done], race.contended([s, full]));
+  };
   /** A cache may take out any entry, if it is full or others write as well. */
   const evicting = (s: Model, key: number, value: number, done: unknown) => {
     const next = put(s, key, value);
@@ -144,8 +203,9 @@ function sharing(weft: Weft, setting: Setting = {}) {
       : [s, key in s ? found : absent] as const;
   return race.spec({
     memory: () => {
-      const memory = new SharedArrayBuffer(4 * plan.length + (expires ? 4 : 0));
-      const config = { ...codecs, capacity, seed: SEED, evict, ttl };
+      const memory = new SharedArrayBuffer(4 * clock + (expires ? 4 : 0));
+      const options = { seed: SEED, evict, ttl, ...heapConfig };
+      const config = { ...codecs, capacity, ...options };
       const map = HashMap.init(memory, 0, config);
       const { now } = time;
       time.now = () => 0;
@@ -165,6 +225,7 @@ function sharing(weft: Weft, setting: Setting = {}) {
       ...named(LAYOUT.hash_map),
       ...expires ? { clock: clock * 4 } : {},
       bits: plan.bits * 4,
+      ...blocks > 0 ? { blockBits: heap.bits * 4, block: heap.blocks * 4 } : {},
       ...Object.fromEntries(
         ["lock", "starving", "version", "head"].map((
           name,
@@ -353,11 +414,45 @@ function sharing(weft: Weft, setting: Setting = {}) {
           next = link & ~LINKED;
         }
       }
+      const leak = blocks > 0 && leakIn(words, plan, heap);
+      if (leak) return leak;
       if (reached !== map.size) return `${reached} reached of ${map.size}`;
       const seen = [...map].length;
       if (seen !== map.size && !expires) return `${seen} found of ${map.size}`;
     },
   });
+}
+
+/** What is wrong with the blocks: each is free, or of one value of its bucket. */
+function leakIn(
+  words: Int32Array,
+  plan: ReturnType<typeof planFor>,
+  heap: ReturnType<typeof heapFor>,
+): string | undefined {
+  const used = new Set<number>();
+  for (let i = 0; i < plan.capacity; i++) {
+    const at = plan.entries + i * plan.stride;
+    if (words[at]! < LINKED) continue;
+    const from = at + plan.key + plan.keyWords +
+      (words[at + 2]! & 1) * plan.valueWords;
+    const bucket = (words[at + 1]! & (plan.bucketCount - 1)) + 1;
+    let next = words[from]! > 4 ? words[from + 1]! : 0;
+    for (; next !== 0; next = words[heap.blocks + (next - 1) * BLOCK + 1]!) {
+      if (used.has(next)) return `block ${next} is of two values`;
+      used.add(next);
+      const owner = words[heap.blocks + (next - 1) * BLOCK];
+      if (owner !== bucket) {
+        return `block ${next} is of ${owner}, not ${bucket}`;
+      }
+    }
+  }
+  for (let i = 1; i <= heap.count; i++) {
+    const owner = words[heap.blocks + (i - 1) * BLOCK];
+    if (owner !== 0 && !used.has(i)) return `block ${i} is lost`;
+    // A bit may be missing if the bucket was recovered: harmless.
+    const isSet = (words[heap.bits]! & 1 << i - 1) !== 0;
+    if (owner === 0 && isSet) return `the bit of block ${i} is lost`;
+  }
 }
 
 /** How often a value was made, and how many are making one, behind the map. */
@@ -876,6 +971,128 @@ export function scenarios(weft: Weft): Scenario[] {
       options: { kill: true, rescue: true, states: 20_000 },
       sampled: true,
       notInC: "agents of C do not await",
+    },
+    {
+      name: "a reader beside an overwrite whose blocks are used again",
+      spec: sharing(weft, { blocks: 4, capacity: 1, first: { [A]: 100 } }),
+      agents: [[["set", [A, 200]], ["set", [A, 300]]], [["get", A]]],
+    },
+    {
+      name: "a reader beside a long value whose blocks get another key",
+      spec: sharing(weft, { blocks: 2, first: { [A]: 100 } }),
+      agents: [[["delete", A], ["set", [OTHER, 200]]], [["get", A]]],
+    },
+    ...(["set", "delete"] as const).map((what): Scenario => ({
+      name: `a reader beside a ${what}, and one that takes the blocks`,
+      spec: sharing(weft, {
+        blocks: what === "set" ? 3 : 2,
+        first: { [A]: 100 },
+      }),
+      agents: [
+        [what === "set" ? ["set", [A, 1]] : ["delete", A]],
+        [["set", [OTHER, 200]]],
+        [["get", A]],
+      ],
+    })),
+    {
+      name: "a view remembers a long value whose blocks get another key",
+      spec: sharing(weft, { blocks: 2, remember: true, first: { [A]: 100 } }),
+      agents: [[["delete", A], ["set", [OTHER, 200]]], [["get", A], [
+        "get",
+        A,
+      ]]],
+    },
+    {
+      name: "a reader beside a value that becomes long, and short again",
+      spec: sharing(weft, { blocks: 2, capacity: 1, first: { [A]: 1 } }),
+      agents: [[["set", [A, 200]], ["set", [A, 3]]], [["get", A]]],
+    },
+    {
+      name: "a reader beside a long value whose place becomes a short value",
+      spec: sharing(weft, { blocks: 2, capacity: 1, first: { [A]: 100 } }),
+      agents: [[["set", [A, 1]], ["set", [A, 90]]], [["get", A]]],
+    },
+    {
+      name: "two take blocks at once",
+      spec: sharing(weft, { blocks: 4 }),
+      agents: [[["set", [A, 100]], ["get", A]], [["set", [OTHER, 200]], [
+        "get",
+        OTHER,
+      ]]],
+    },
+    {
+      name: "two long values, room for one",
+      spec: sharing(weft, { blocks: 2 }),
+      agents: [[["set", [A, 100]], ["delete", A]], [["set", [OTHER, 200]]]],
+    },
+    {
+      name: "a long value, and no entry for it",
+      spec: sharing(weft, { blocks: 2, capacity: 1, first: { [A]: 1 } }),
+      agents: [[["set", [B, 100]], ["set", [A, 200]]], [["get", A]]],
+    },
+    {
+      name: "one evicts a long value beside a reader",
+      spec: sharing(weft, { blocks: 2, evicts: true, first: { [A]: 100 } }),
+      agents: [[["set", [OTHER, 200]]], [["get", A], ["get", OTHER]]],
+    },
+    {
+      name: "a long value of a cache gives way to itself",
+      differs: HINTS,
+      spec: sharing(weft, { blocks: 2, evicts: true, first: { [A]: 100 } }),
+      agents: [[["set", [A, 200]]], [["get", A], ["get", A]]],
+    },
+    {
+      name: "a long value gives way to itself, and another takes the entry",
+      spec: sharing(weft, {
+        blocks: 2,
+        evicts: true,
+        first: { [A]: 100, [ANOTHER]: 1 },
+      }),
+      agents: [[["set", [A, 200]]], [["set", [OTHER, 1]], ["get", OTHER]]],
+    },
+    ...(["set", "overwrite", "shorten", "delete"] as const).flatMap((what) =>
+      ["reader", "writer"].map((other): Scenario => ({
+        name: `${what} of a long value ends at any step, beside a ${other}`,
+        spec: sharing(weft, {
+          blocks: 4,
+          capacity: 1,
+          first: what === "set" ? {} : { [A]: 100 },
+        }),
+        agents: [
+          [
+            what === "delete"
+              ? ["delete", A]
+              : ["set", [A, what === "shorten" ? 1 : 200]],
+          ],
+          [other === "reader" ? ["get", A] : ["set", [A, 300]]],
+        ],
+        // With looks of who waits, these are more than 2,000,000 states.
+        options: { kill: true, rescue: true, timeouts: 0 },
+      }))
+    ),
+    {
+      name: "one that evicts a long value ends at any step",
+      spec: sharing(weft, { blocks: 2, evicts: true, first: { [A]: 100 } }),
+      agents: [[["set", [OTHER, 200]]], [["get", A], ["has", OTHER]]],
+      options: { kill: true, rescue: true },
+    },
+    {
+      name: "two recover a bucket with blocks that no value has",
+      spec: sharing(weft, {
+        blocks: 3,
+        first: { [A]: 100 },
+        prepare: (words) => {
+          const { buckets, length } = planFor(HEAD, 2, 1, 2);
+          const { blocks, bits } = heapFor(length, 3, BLOCK, 8, 4);
+          words[buckets] = DEAD;
+          words[blocks + 2 * BLOCK] = 1;
+          words[bits] = 7;
+        },
+      }),
+      agents: [[["abandon"], ["get", A]], [["abandon"], ["set", [
+        OTHER,
+        200,
+      ]]]],
     },
     {
       name: "two recover a bucket whose writer died",

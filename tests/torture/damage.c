@@ -404,6 +404,11 @@ static const weft_hash_map_config CACHE = {
 static const weft_hash_map_config EXPIRING = {
     2, WEFT_HASH_MAP_TEXT, 8, WEFT_HASH_MAP_F64, 8, 7, true, 5};
 
+/* Values of 8 bytes in blocks of one word. */
+static const weft_hash_map_config LONG = {
+    5, WEFT_HASH_MAP_TEXT, 8, WEFT_HASH_MAP_BINARY, 4, 7, false, 0};
+static const weft_hash_map_heap HEAP = {12 * 12, 12, 8};
+
 static void hash_map_fill(weft_hash_map *m) {
   double value = 1;
   if (m == NULL) abort();
@@ -413,6 +418,10 @@ static void hash_map_fill(weft_hash_map *m) {
 
 static void hash_map_init(void *at, size_t bytes) {
   hash_map_fill(weft_hash_map_init(at, bytes, MAP));
+}
+
+static void long_map_init(void *at, size_t bytes) {
+  hash_map_fill(weft_hash_map_init_with_heap(at, bytes, LONG, HEAP));
 }
 
 static void cache_init(void *at, size_t bytes) {
@@ -569,6 +578,7 @@ static subject SUBJECTS[] = {
     {"work_deque", 0, work_deque_init, work_deque_calls, 4, 3},
     {"slab_pool", 0, slab_pool_init, slab_pool_calls, 4, 4},
     {"hash_map", 0, hash_map_init, hash_map_calls, 15, 4},
+    {"hash_map", 0, long_map_init, hash_map_calls, 15, 4},
     {"hash_map_cache", 0, cache_init, hash_map_calls, 15, 4},
     {"hash_map_cache", 0, expiring_cache_init, hash_map_calls, 15, 4},
     {"latch", sizeof(weft_latch), latch_init, latch_calls, 2, 2},
@@ -598,6 +608,8 @@ static void measure(void) {
     if (s->init == work_deque_init) s->bytes = weft_work_deque_bytes(8);
     if (s->init == slab_pool_init) s->bytes = weft_slab_pool_bytes(SLAB);
     if (s->init == hash_map_init) s->bytes = weft_hash_map_bytes(MAP);
+    if (s->init == long_map_init)
+      s->bytes = weft_hash_map_bytes_with_heap(LONG, HEAP);
     if (s->init == cache_init) s->bytes = weft_hash_map_bytes(CACHE);
     if (s->init == expiring_cache_init)
       s->bytes = weft_hash_map_bytes(EXPIRING);
@@ -668,6 +680,14 @@ static void look_at(const subject *s, void *at) {
   if (weft_recover(dead, 2, &part, 1, found, 4) < 0) abort();
 }
 
+/* Whether the word is part of the configuration of a heap, which has a seal of
+   its own. */
+static bool is_of_heap(const subject *s, uint32_t index) {
+  return strncmp(s->name, "hash_map", 8) == 0 &&
+         index >= WEFT__HASH_BLOCKS_WORD &&
+         index <= WEFT__HASH_BLOCKS_WORD + 3;
+}
+
 static void one_case(const subject *s) {
   int32_t *words = (int32_t *)malloc(s->bytes);
   s->init(words, s->bytes);
@@ -676,6 +696,7 @@ static void one_case(const subject *s) {
   int at = snprintf(shared->text, sizeof shared->text, "%s:", s->name);
   for (uint32_t i = 0; i <= random_below(2); i++) {
     uint32_t index = sealed + random_below(all - sealed);
+    while (is_of_heap(s, index)) index = sealed + random_below(all - sealed);
     switch (random_below(3)) {
       case 0:
         words[index] =

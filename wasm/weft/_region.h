@@ -48,6 +48,46 @@ static inline bool weft__queue_is_possible(int32_t capacity, int32_t size) {
 #define WEFT__HASH_EVICTS_BIT (1 << 30) /* HASH_MAP_BITS.EVICTS */
 #define WEFT__HASH_EXPIRES_BIT INT32_MIN /* HASH_MAP_BITS.EXPIRES */
 
+/* The words by which the heap of a map is checked: `sizes`, and the first of four
+   of the heap. */
+#define WEFT__HASH_SIZES_WORD 2
+#define WEFT__HASH_BLOCKS_WORD 10
+/* The most bytes of a value of a map with a heap, and the most words of a
+   block. */
+#define WEFT__HASH_LONGEST (1 << 20)
+#define WEFT__HASH_MOST_BLOCK 16384
+
+/* Whether a heap of these blocks has room for a value of any length, of which
+   `in_entry` bytes are not too long for an entry. */
+static inline bool weft__hash_has_room(int32_t blocks, int32_t block_words,
+                                       int32_t longest, int32_t in_entry) {
+  return block_words >= 3 && block_words <= WEFT__HASH_MOST_BLOCK &&
+         blocks >= 1 && (int64_t)blocks * block_words <= 1 << 28 &&
+         longest > in_entry && longest <= WEFT__HASH_LONGEST &&
+         longest <= (int64_t)blocks * (block_words - 2) * 4;
+}
+
+/* A check word over the configuration of a heap. */
+static inline int32_t weft__hash_heap_seal(int32_t blocks, int32_t block_words,
+                                           int32_t longest) {
+  uint32_t seal = (uint32_t)blocks;
+  seal ^= weft__times((uint32_t)block_words, 31);
+  seal ^= weft__times((uint32_t)longest, UINT32_C(0x9e3779b1));
+  return (int32_t)~seal;
+}
+
+/* Whether the map with these words has no heap, or a possible one. */
+static inline bool weft__hash_heap_is_possible(const int32_t *words) {
+  const int32_t *heap = words + WEFT__HASH_BLOCKS_WORD;
+  int32_t sizes = words[WEFT__HASH_SIZES_WORD];
+  if ((heap[0] | heap[1] | heap[2] | heap[3]) == 0) return true;
+  return heap[3] == weft__hash_heap_seal(heap[0], heap[1], heap[2]) &&
+         (sizes & WEFT__HASH_VALUE_VARIES_BIT) != 0 &&
+         weft__hash_has_room(
+             heap[0], heap[1], heap[2],
+             sizes >> WEFT__HASH_VALUE_SHIFT & WEFT__HASH_VALUE_SIZE);
+}
+
 /* The words of a key or value of up to `size` bytes in a map. */
 static inline int32_t weft__hash_words(int32_t size, bool varies) {
   return (varies ? 1 : 0) + (size + 3) / 4;
@@ -133,7 +173,8 @@ static inline const char *weft_attach_error(const void *at, int32_t kind) {
   int32_t second = seal > 2 ? words[2] : 0;
   if (words[seal] != weft__seal(kind, first, second))
     return "the configuration does not match its seal";
-  if (!weft__possible(kind, first, second))
+  if (!weft__possible(kind, first, second) ||
+      (kind == WEFT_KIND_hash_map && !weft__hash_heap_is_possible(words)))
     return "the configuration is impossible";
   return NULL;
 }

@@ -3,6 +3,7 @@
 #define WEFT_HASH_MAP_H
 
 #include "_event_count.h"
+#include "_hash_heap.h"
 #include "_region.h"
 #include "_stripes.h"
 #include "agent.h"
@@ -47,6 +48,17 @@ typedef struct {
   int32_t ttl;
 } weft_hash_map_config;
 
+/* Where values lie that are too long for an entry: the bytes of all blocks, up to
+   2^30; the bytes of one, a multiple of 4 from 12 to 65536, of which 8 are not
+   for values; and the most bytes of a value, up to 2^20. With a heap, the
+   `value_size` of the configuration is the most bytes of a value that lies in its
+   entry. */
+typedef struct {
+  int32_t bytes;
+  int32_t block_size;
+  int32_t longest;
+} weft_hash_map_heap;
+
 /* Begin of what `deno task layout` makes from primitives/_layout.ts. */
 /* clang-format off */
 /*
@@ -55,7 +67,7 @@ typedef struct {
  * word 0   magic        Kind and layout version.
  * word 1   capacity     How many entries there are.
  * word 2   sizes        bits 0-11   the most bytes of a key
- *                       bits 12-27  the most bytes of a value
+ *                       bits 12-27  the most bytes of a value in an entry
  *                       bit 28      keys differ in length
  *                       bit 29      values differ in length
  *                       bit 30      it is a cache, which evicts entries
@@ -70,6 +82,11 @@ typedef struct {
  * word 8   seed_high    The upper half.
  * word 9   ttl          For how many milliseconds a value counts at most; 0 if
  *                       entries do not expire.
+ * word 10  blocks       How many blocks the heap has; 0 if the map has no heap,
+ *                       as are the next three words.
+ * word 11  block_words  The words of a block.
+ * word 12  longest      The most bytes of a value.
+ * word 13  heap_seal    Check word over the three words before.
  * word 16  hand         Entries that the hand of the clock has passed, modulo
  *                       2^32; 0 in a map that is not a cache, as are the next
  *                       two words.
@@ -97,7 +114,15 @@ typedef struct {
  *          time of day in milliseconds, modulo 2^32, from which on it counts no
  *          longer. A cache has eight stripes behind its entries, each of 32
  *          words, from a multiple of 32 words on: hits, misses and evictions,
- *          each as two words of a stripe of a `striped_counter`.
+ *          each as two words of a stripe of a `striped_counter`. A map with a
+ *          heap has at its end, from a multiple of 32 words on, a bit for each
+ *          block, 1 if the block is probably not free, padded to a multiple of
+ *          32 words, and then the blocks. A block has `owner`: 0 while it is
+ *          free, or the number of the bucket to which its value belongs,
+ *          counted from 1; then the number of the next block of the value,
+ *          counted from 1, or 0; then bytes of the value. An entry whose value
+ *          has more bytes than fit there has the number of the first block
+ *          instead of the bytes.
  *
  * Freed when: every operation of every agent has returned, and none will begin.
  */
@@ -112,7 +137,11 @@ typedef struct {
   int32_t seed_low;
   int32_t seed_high;
   int32_t ttl;
-  int32_t _pad0[6];
+  int32_t blocks;
+  int32_t block_words;
+  int32_t longest;
+  int32_t heap_seal;
+  int32_t _pad0[2];
   int32_t hand;
   int32_t freed;
   int32_t full;
@@ -128,12 +157,21 @@ WEFT_WORD(hash_map, value_shape, 6);
 WEFT_WORD(hash_map, seed_low, 7);
 WEFT_WORD(hash_map, seed_high, 8);
 WEFT_WORD(hash_map, ttl, 9);
+WEFT_WORD(hash_map, blocks, 10);
+WEFT_WORD(hash_map, block_words, 11);
+WEFT_WORD(hash_map, longest, 12);
+WEFT_WORD(hash_map, heap_seal, 13);
 WEFT_WORD(hash_map, hand, 16);
 WEFT_WORD(hash_map, freed, 17);
 WEFT_WORD(hash_map, full, 18);
 WEFT_LENGTH(hash_map, 32);
 /* clang-format on */
 /* End of what `deno task layout` makes. */
+
+/* What _region.h checks before anything attaches. */
+WEFT_WORD(hash_map, sizes, WEFT__HASH_SIZES_WORD);
+WEFT_WORD(hash_map, blocks, WEFT__HASH_BLOCKS_WORD);
+WEFT_WORD(hash_map, heap_seal, WEFT__HASH_BLOCKS_WORD + 3);
 
 #define WEFT__HASH_LINKED_BIT (1 << 30) /* HASH_MAP_BITS.LINKED */
 #define WEFT__HASH_NEXT_MASK 0x3fffffff /* HASH_MAP_BITS.NEXT */
@@ -164,6 +202,7 @@ typedef struct {
   bool value_varies;
   bool evicts;  /* then `used` is the word before the key */
   bool expires; /* then `expires` is the last word of a copy of a value */
+  int32_t blocks; /* how many the heap has, or 0 */
   size_t first;   /* words of the map before its buckets */
   size_t entries; /* words of the map before its entries */
 } weft__hash_plan;
@@ -196,6 +235,7 @@ static inline weft__hash_plan weft__hash_plan_for(int32_t capacity,
   weft__hash_plan plan;
   int32_t most = capacity - (capacity >> 2);
   plan.capacity = capacity;
+  plan.blocks = 0;
   plan.buckets = 1 << (31 - __builtin_clz((uint32_t)(most < 1 ? 1 : most)));
   plan.key_varies = (sizes & WEFT__HASH_KEY_VARIES_BIT) != 0;
   plan.value_varies = (sizes & WEFT__HASH_VALUE_VARIES_BIT) != 0;
@@ -220,7 +260,9 @@ static inline weft__hash_plan weft__hash_plan_for(int32_t capacity,
 }
 
 static inline weft__hash_plan weft__hash_plan_of(const weft_hash_map *m) {
-  return weft__hash_plan_for(m->capacity, m->sizes);
+  weft__hash_plan plan = weft__hash_plan_for(m->capacity, m->sizes);
+  plan.blocks = m->blocks;
+  return plan;
 }
 
 /* The epoch of the event count for a hash. */
@@ -278,6 +320,28 @@ static inline weft__hash_stripe *weft__hash_own_stripe(
   return weft__hash_stripes(m, plan) + i;
 }
 
+/* The words of a map without its heap. */
+static inline size_t weft__hash_length(const weft__hash_plan *plan) {
+  size_t end = plan->entries + (size_t)plan->capacity * (size_t)plan->stride;
+  if (!plan->evicts) return end;
+  return (end + 31) / 32 * 32 +
+         WEFT__HASH_STRIPES * (sizeof(weft__hash_stripe) / 4);
+}
+
+/* The heap of a map that has one. */
+static inline weft__heap weft__hash_heap_of(const weft_hash_map *m,
+                                            const weft__hash_plan *plan) {
+  weft__heap heap;
+  int32_t *words = (int32_t *)(uintptr_t)m;
+  heap.count = plan->blocks;
+  heap.words = m->block_words;
+  heap.longest = m->longest;
+  heap.in_entry = m->sizes >> WEFT__HASH_VALUE_SHIFT & WEFT__HASH_VALUE_SIZE;
+  heap.bits = words + (weft__hash_length(plan) + 31) / 32 * 32;
+  heap.blocks = heap.bits + weft__hash_maps(heap.count);
+  return heap;
+}
+
 static inline bool weft__hash_is_sized(int32_t codec) {
   return codec >= WEFT_HASH_MAP_I32 && codec <= WEFT_HASH_MAP_RECORD;
 }
@@ -290,6 +354,20 @@ static inline bool weft__hash_is_codec(int32_t codec, int32_t size) {
 
 /* The longest time that a value counts, in milliseconds: 12 days. */
 #define WEFT__HASH_MOST_TTL (1 << 30)
+
+/* How many blocks a heap has; 0 if it is out of range. */
+static inline int32_t weft__hash_blocks(weft_hash_map_config config,
+                                        weft_hash_map_heap heap) {
+  if (heap.block_size < 12 || heap.block_size % 4 != 0 ||
+      heap.bytes < heap.block_size || heap.bytes > 1 << 30 ||
+      weft__hash_is_sized(config.value_codec))
+    return 0;
+  int32_t blocks = heap.bytes / heap.block_size;
+  return weft__hash_has_room(blocks, heap.block_size / 4, heap.longest,
+                             config.value_size)
+             ? blocks
+             : 0;
+}
 
 static inline int32_t weft__hash_sizes(weft_hash_map_config config) {
   if (config.ttl < 0 || config.ttl > WEFT__HASH_MOST_TTL) return 0;
@@ -377,19 +455,35 @@ static inline int32_t weft__hash_sizes(weft_hash_map_config config) {
       capacity, key_codec, key_size, value_codec, value_size,               \
       (WEFT__HASH_WORDS(value_codec, value_size) > 1 ? 3 : 5))
 
+/* The same for a map with a heap of `blocks` blocks of `block_size` bytes. `map`
+   is what one of the macros above says of the map, with the bytes of a value that
+   lies in its entry as `value_size`. */
+#define WEFT_HASH_MAP_HEAP_BYTES(map, blocks, block_size)                   \
+  ((map) == 0 || (blocks) < 1 || (block_size) < 12 ||                       \
+           (block_size) > 4 * WEFT__HASH_MOST_BLOCK || (block_size) % 4 != 0 || \
+           (blocks) > (1 << 30) / (block_size)                              \
+       ? 0                                                                  \
+       : WEFT__MULTIPLE(map, 128) +                                         \
+             sizeof(int32_t) * WEFT__MULTIPLE(((blocks) + 31) / 32, 32) +   \
+             1ull * (blocks) * (block_size))
+
 /* The bytes of a map of this configuration; 0 if it is out of range. */
 static inline size_t weft_hash_map_bytes(weft_hash_map_config config) {
   int32_t sizes = weft__hash_sizes(config);
   if (!weft__hash_is_possible(config.capacity, sizes)) return 0;
   weft__hash_plan plan = weft__hash_plan_for(config.capacity, sizes);
-  size_t bytes = sizeof(weft_hash_map) +
-                 4 * (size_t)weft__hash_waits(plan.capacity) +
-                 4 * weft__hash_maps(plan.capacity) +
-                 (size_t)plan.buckets * sizeof(weft__hash_bucket) +
-                 4 * (size_t)plan.capacity * (size_t)plan.stride;
-  if (!plan.evicts) return bytes;
-  return (bytes + 127) / 128 * 128 +
-         WEFT__HASH_STRIPES * sizeof(weft__hash_stripe);
+  return 4 * weft__hash_length(&plan);
+}
+
+/* The bytes of a map of this configuration with a heap; 0 if it is out of
+   range. */
+static inline size_t weft_hash_map_bytes_with_heap(weft_hash_map_config config,
+                                                   weft_hash_map_heap heap) {
+  size_t bytes = weft_hash_map_bytes(config);
+  int32_t blocks = weft__hash_blocks(config, heap);
+  if (bytes == 0 || blocks == 0) return 0;
+  return (bytes + 127) / 128 * 128 + 4 * weft__hash_maps(blocks) +
+         (size_t)blocks * (size_t)heap.block_size;
 }
 
 /* The map at `at`, or NULL: see weft_attach_error. */
@@ -418,6 +512,21 @@ static inline WEFT__RESULT weft_hash_map *weft_hash_map_init(
   return m;
 }
 
+/* As weft_hash_map_init, for a map with a heap. */
+static inline WEFT__RESULT weft_hash_map *weft_hash_map_init_with_heap(
+    void *at, size_t bytes, weft_hash_map_config config,
+    weft_hash_map_heap heap) {
+  size_t needed = weft_hash_map_bytes_with_heap(config, heap);
+  if (!weft__fits(at, bytes, needed)) return NULL;
+  weft__zero(at, needed);
+  weft_hash_map *m = weft_hash_map_init(at, bytes, config);
+  m->blocks = weft__hash_blocks(config, heap);
+  m->block_words = heap.block_size / 4;
+  m->longest = heap.longest;
+  m->heap_seal = weft__hash_heap_seal(m->blocks, m->block_words, m->longest);
+  return m;
+}
+
 /* How many entries fit. */
 static inline int32_t weft_hash_map_capacity(const weft_hash_map *m) {
   return m->capacity;
@@ -428,9 +537,14 @@ static inline int32_t weft_hash_map_key_size(const weft_hash_map *m) {
   return m->sizes & WEFT__HASH_KEY_SIZE;
 }
 
+/* The most bytes of a value in an entry. */
+static inline int32_t weft__hash_in_entry(const weft_hash_map *m) {
+  return m->sizes >> WEFT__HASH_VALUE_SHIFT & WEFT__HASH_VALUE_SIZE;
+}
+
 /* The most bytes of a value. */
 static inline int32_t weft_hash_map_value_size(const weft_hash_map *m) {
-  return m->sizes >> WEFT__HASH_VALUE_SHIFT & WEFT__HASH_VALUE_SIZE;
+  return m->blocks == 0 ? weft__hash_in_entry(m) : m->longest;
 }
 
 /* How many entries there are; they are counted one by one. An entry that another
@@ -538,26 +652,8 @@ typedef struct {
   bool varies;
   int32_t count; /* of words */
   double number; /* a key of F64 as it is compared */
+  int32_t block; /* the number of the first block of a long value, or 0 */
 } weft__hash_cell;
-
-/* Up to 4 bytes as a word. Each copy has a constant length, so that it is an
-   instruction. */
-static inline int32_t weft__hash_part(const unsigned char *bytes,
-                                      int32_t length) {
-  int32_t word = 0;
-  int32_t rest = length & 2;
-  if (length >= 4) {
-    __builtin_memcpy(&word, bytes, 4);
-    return word;
-  }
-  if (rest != 0) __builtin_memcpy(&word, bytes, 2);
-  if ((length & 1) == 0) return word;
-  if (rest != 0)
-    __builtin_memcpy((unsigned char *)&word + 2, bytes + 2, 1);
-  else
-    __builtin_memcpy(&word, bytes, 1);
-  return word;
-}
 
 static inline int32_t weft__hash_word(const weft__hash_cell *cell, int32_t i) {
   if (cell->varies && i-- == 0) return cell->length;
@@ -571,6 +667,7 @@ static inline bool weft__hash_cell_of(weft__hash_cell *cell, const void *bytes,
   cell->bytes = (const unsigned char *)bytes;
   cell->length = (int32_t)length;
   cell->varies = varies;
+  cell->block = WEFT__HEAP_NONE;
   cell->count = weft__hash_words(cell->length, varies);
   return true;
 }
@@ -598,8 +695,11 @@ static inline bool weft__hash_key_of(weft__hash_cell *cell,
 static inline bool weft__hash_value_of(weft__hash_cell *cell,
                                        const weft_hash_map *m,
                                        const void *bytes, size_t length) {
-  return weft__hash_cell_of(cell, bytes, length, weft_hash_map_value_size(m),
-                            (m->sizes & WEFT__HASH_VALUE_VARIES_BIT) != 0);
+  bool varies = (m->sizes & WEFT__HASH_VALUE_VARIES_BIT) != 0;
+  return weft__hash_cell_of(cell, bytes, length, weft__hash_in_entry(m),
+                            varies) ||
+         (m->blocks != 0 &&
+          weft__hash_cell_of(cell, bytes, length, m->longest, varies));
 }
 
 static inline uint32_t weft__hash_rotated(uint32_t word, int bits) {
@@ -693,19 +793,6 @@ static inline int32_t weft__hash_find(const weft_hash_map *m,
   return WEFT__HASH_NONE;
 }
 
-/* The reverse of weft__hash_part. */
-static inline void weft__hash_part_to(unsigned char *bytes, int32_t word,
-                                      size_t length) {
-  if (length >= 4)
-    __builtin_memcpy(bytes, &word, 4);
-  else if (length == 3)
-    __builtin_memcpy(bytes, &word, 3);
-  else if (length == 2)
-    __builtin_memcpy(bytes, &word, 2);
-  else if (length == 1)
-    __builtin_memcpy(bytes, &word, 1);
-}
-
 /* Copies `most` words, or as many as the length in the first one says, as bytes:
    at most `room` of `size` bytes. False if the length is impossible. */
 static inline bool weft__hash_copy(const int32_t *from, bool varies,
@@ -745,8 +832,12 @@ static inline bool weft__hash_copy_of(const weft_hash_map *m,
   const int32_t *from =
       entry + plan->value + (current & 1) * plan->value_words;
   int32_t words = plan->value_words - (plan->expires ? 1 : 0);
+  if (plan->blocks != 0) {
+    weft__heap heap = weft__hash_heap_of(m, plan);
+    return weft__heap_copy(&heap, from, into, room, length);
+  }
   return weft__hash_copy(from, plan->value_varies, words,
-                         weft_hash_map_value_size(m), into, room, length);
+                         weft__hash_in_entry(m), into, room, length);
 }
 
 static inline bool weft__hash_copy_value(const weft_hash_map *m,
@@ -773,12 +864,13 @@ static inline int32_t weft__hash_read(const weft_hash_map *m,
       int32_t current = weft__hash_current(plan, entry);
       if (plan->expires)
         expires = weft__load(weft__hash_end(plan, entry, current));
-      if (length != NULL && !weft__hash_copy_of(m, plan, entry, current, into,
-                                                room, length))
-        number = WEFT__HASH_ASTRAY;
-      /* Pairs with (C): if the copy was used again, `current` has changed. */
-      else if (weft__hash_current(&place->plan, entry) != current)
-        continue;
+      bool is_copied =
+          length == NULL ||
+          weft__hash_copy_of(m, plan, entry, current, into, room, length);
+      /* Pairs with (C): if the copy was used again, or a block of it, `current`
+         has changed. */
+      if (weft__hash_current(&place->plan, entry) != current) continue;
+      if (!is_copied) number = WEFT__HASH_ASTRAY;
     }
     /* Pairs with (V): if the entry was used again before it was read, `version`
        has changed. */
@@ -902,9 +994,15 @@ static inline WEFT__RESULT int weft_hash_map_next(
 
 /* ---- writing, with the lock ----------------------------------------------- */
 
-/* Fills a copy of a key or value. Readers may still be there, which had found an
+/* Fills a copy of a key or value. For a value in blocks, these are its length and
+   the first block. Readers may still be there, which had found an
    older entry. */
 static inline void weft__hash_fill(int32_t *at, const weft__hash_cell *cell) {
+  if (cell->block != WEFT__HEAP_NONE) {
+    weft__store(at, cell->length);
+    weft__store(at + 1, cell->block);
+    return;
+  }
   for (int32_t i = 0; i < cell->count; i++)
     weft__store(at + i, weft__hash_word(cell, i));
 }
@@ -949,6 +1047,42 @@ static inline int32_t weft__hash_allocate(const weft_hash_map *m,
   return WEFT__HASH_NONE;
 }
 
+/* The first word of the copy of a value that counts, if it has two. */
+static inline int32_t *weft__hash_value_at(const weft__hash_plan *plan,
+                                           int32_t *entry) {
+  int32_t current = weft__load(entry + WEFT__HASH_CURRENT);
+  return entry + plan->value + (current & 1) * plan->value_words;
+}
+
+/* The number of the first block of the value of an entry; 0 if it has none. */
+static inline int32_t weft__hash_block(const weft_hash_map *m,
+                                       const weft__hash_plan *plan,
+                                       int32_t *entry) {
+  if (plan->blocks == 0) return WEFT__HEAP_NONE;
+  weft__heap heap = weft__hash_heap_of(m, plan);
+  return weft__heap_first(&heap, weft__hash_value_at(plan, entry));
+}
+
+/* The number of the bucket for this hash, by which its blocks name it. */
+static inline int32_t weft__hash_owner(const weft__hash_plan *plan,
+                                       int32_t hash) {
+  return (hash & (plan->buckets - 1)) + 1;
+}
+
+/* The same of a bucket. */
+static inline int32_t weft__hash_number(const weft_hash_map *m,
+                                        const weft__hash_bucket *bucket) {
+  return (int32_t)(bucket - weft__hash_bucket_at(m, 0)) + 1;
+}
+
+/* Frees the blocks of a value of bucket `owner` from number `block` on. */
+static inline void weft__hash_free_blocks(const weft_hash_map *m,
+                                          const weft__hash_plan *plan,
+                                          int32_t block, int32_t owner) {
+  weft__heap heap = weft__hash_heap_of(m, plan);
+  weft__heap_free(&heap, block, owner);
+}
+
 /* Gives an entry another value. If entries expire, it counts for `ttl` ms, or
    KEEPS the time of the old one. */
 static inline void weft__hash_overwrite(const weft_hash_map *m,
@@ -963,6 +1097,7 @@ static inline void weft__hash_overwrite(const weft_hash_map *m,
     weft__store(at, weft__hash_word(value, 0));
     return;
   }
+  int32_t old = weft__hash_block(m, plan, entry);
   int32_t current = weft__load(entry + WEFT__HASH_CURRENT);
   int32_t next = weft__plus(current, 1);
   weft__hash_fill(at + (next & 1) * plan->value_words, value);
@@ -973,6 +1108,10 @@ static inline void weft__hash_overwrite(const weft_hash_map *m,
     weft__hash_renew(plan, entry, next, ttl);
   }
   weft__store(entry + WEFT__HASH_CURRENT, next); /* (C) the new value counts */
+  if (old != WEFT__HEAP_NONE) {
+    int32_t hash = weft__load(entry + WEFT__HASH_HASH);
+    weft__hash_free_blocks(m, plan, old, weft__hash_owner(plan, hash));
+  }
   /* It may have expired since it was found, and agents wait for it. */
   if (plan->expires) {
     int32_t hash = weft__load(entry + WEFT__HASH_HASH);
@@ -990,9 +1129,12 @@ static inline void weft__hash_take_out(weft_hash_map *m,
   int32_t *entry = weft__hash_entry(m, plan, number);
   int32_t next = weft__load(entry + WEFT__HASH_LINK) & WEFT__HASH_NEXT_MASK;
   bool is_first = before == &bucket->head;
+  int32_t old = weft__hash_block(m, plan, entry);
   weft__add(&bucket->version, 1); /* (F) views of JavaScript forget the entry */
   weft__store(before, is_first ? next : WEFT__HASH_LINKED_BIT | next);
   weft__add(&bucket->version, 1); /* (V) the entry may be used */
+  if (old != WEFT__HEAP_NONE)
+    weft__hash_free_blocks(m, plan, old, weft__hash_number(m, bucket));
   if (claims)
     weft__store(entry, WEFT__HASH_CLAIMED_BIT | weft_agent_id());
   else
@@ -1057,11 +1199,12 @@ static inline bool weft__hash_spare(const weft__hash_plan *plan,
   return true;
 }
 
-/* Takes an entry out, and claims it; false if another agent writes there. */
+/* Takes an entry out, and claims it if it `claims`; false if another agent
+   writes there. */
 static inline bool weft__hash_take(weft_hash_map *m,
                                    const weft__hash_plan *plan,
                                    const weft__hash_bucket *own,
-                                   int32_t number) {
+                                   int32_t number, bool claims) {
   const int32_t *entry = weft__hash_entry(m, plan, number);
   int32_t hash = weft__load(entry + WEFT__HASH_HASH);
   weft__hash_bucket *bucket = weft__hash_bucket_of(m, plan, hash);
@@ -1070,7 +1213,7 @@ static inline bool weft__hash_take(weft_hash_map *m,
   /* The entry may have got into another bucket meanwhile, or be free. */
   int32_t *before = weft__hash_leads_to(m, plan, bucket, number);
   if (before != NULL)
-    weft__hash_take_out(m, plan, bucket, number, before, true);
+    weft__hash_take_out(m, plan, bucket, number, before, claims);
   if (bucket != own) weft__hash_unlock(bucket);
   return before != NULL;
 }
@@ -1092,7 +1235,7 @@ static inline int32_t weft__hash_evict(weft_hash_map *m,
     } else if ((link & WEFT__HASH_LINKED_BIT) != 0) {
       bool is_over = weft__hash_has_expired(m, plan, entry);
       if (left > looks && !is_over && weft__hash_spare(plan, entry)) continue;
-      if (!weft__hash_take(m, plan, place->bucket, number)) continue;
+      if (!weft__hash_take(m, plan, place->bucket, number, true)) continue;
       if (!is_over) weft__stripe_add(&counts->evictions, 1);
       return number;
     }
@@ -1116,16 +1259,112 @@ static inline int32_t weft__hash_take_room(weft_hash_map *m,
   return weft__hash_evict(m, place);
 }
 
+/* Takes out an entry whose value lies in blocks, other than number `kept`, and
+   frees these. Then `*map` is a word of the bits that has free ones. False if it
+   found none. The caller holds the bucket. */
+static inline bool weft__hash_make_room(weft_hash_map *m,
+                                        const weft__hash_place *place,
+                                        int32_t kept, int32_t *map) {
+  const weft__hash_plan *plan = &place->plan;
+  weft__hash_stripe *counts = weft__hash_own_stripe(m, plan);
+  int32_t looks = plan->capacity < WEFT__HASH_MOST_LOOKS
+                      ? plan->capacity
+                      : WEFT__HASH_MOST_LOOKS;
+  for (int32_t left = 2 * looks; left > 0; left--) {
+    uint32_t hand = (uint32_t)weft__add(&m->hand, 1);
+    int32_t number = (int32_t)(hand % (uint32_t)plan->capacity) + 1;
+    int32_t *entry = weft__hash_entry(m, plan, number);
+    int32_t link = weft__load(entry);
+    if (number == kept || (link & WEFT__HASH_LINKED_BIT) == 0) continue;
+    int32_t block = weft__hash_block(m, plan, entry);
+    if (block == WEFT__HEAP_NONE) continue;
+    bool is_over = weft__hash_has_expired(m, plan, entry);
+    if (!is_over && left > looks && weft__hash_spare(plan, entry)) continue;
+    if (!weft__hash_take(m, plan, place->bucket, number, false)) continue;
+    if (!is_over) weft__stripe_add(&counts->evictions, 1);
+    /* Another agent may have changed the number before this one took it. */
+    if (block >= 1 && block <= plan->blocks) *map = (block - 1) >> 5;
+    return true;
+  }
+  return false;
+}
+
+/* Puts a long value into blocks; false if there is no room. In a cache, entries
+   give way, but not number `kept`. The caller holds the bucket. */
+static inline bool weft__hash_put(weft_hash_map *m,
+                                  const weft__hash_place *place, int32_t hash,
+                                  weft__hash_cell *value, int32_t kept) {
+  const weft__hash_plan *plan = &place->plan;
+  weft__heap heap = weft__hash_heap_of(m, plan);
+  weft__heap_value made;
+  made.owner = weft__hash_owner(plan, hash);
+  made.first = WEFT__HEAP_NONE;
+  made.count = 0;
+  /* Where the search begins depends on the key: so agents rarely meet. */
+  uint32_t maps = ((uint32_t)heap.count + 31) / 32;
+  made.map = (int32_t)((uint32_t)hash % maps);
+  int32_t body = weft__heap_body(&heap);
+  int32_t wanted = ((value->length + 3) / 4 + body - 1) / body;
+  int32_t left = heap.count;
+  while (!weft__heap_gather(&heap, &made, wanted)) {
+    if (left-- > 0 && plan->evicts &&
+        weft__hash_make_room(m, place, kept, &made.map))
+      continue;
+    weft__hash_free_blocks(m, plan, made.first, made.owner);
+    if (plan->evicts)
+      weft__stripe_add(&weft__hash_own_stripe(m, plan)->evictions, 1);
+    return false;
+  }
+  weft__heap_fill(&heap, made.first, value->bytes, value->length);
+  value->block = made.first;
+  return true;
+}
+
+static inline bool weft__hash_is_long(const weft_hash_map *m,
+                                      const weft__hash_place *place,
+                                      const weft__hash_cell *value) {
+  return place->plan.blocks != 0 && value->length > weft__hash_in_entry(m);
+}
+
+/* As weft__hash_overwrite; false if there is no room for the value. In a cache,
+   the entry then gives way, too. */
+static inline bool weft__hash_replace(weft_hash_map *m,
+                                      const weft__hash_place *place,
+                                      int32_t number, weft__hash_cell *value,
+                                      int32_t ttl) {
+  const weft__hash_plan *plan = &place->plan;
+  if (weft__hash_is_long(m, place, value) &&
+      !weft__hash_put(m, place,
+                      weft__load(weft__hash_entry(m, plan, number) +
+                                 WEFT__HASH_HASH),
+                      value, number)) {
+    if (!plan->evicts) return false;
+    int32_t *before = weft__hash_leads_to(m, plan, place->bucket, number);
+    if (before != NULL)
+      weft__hash_take_out(m, plan, place->bucket, number, before, false);
+    return true;
+  }
+  weft__hash_overwrite(m, place, number, value, ttl);
+  return true;
+}
+
 /* Adds an entry, whose value counts for `ttl` ms if entries expire; false if the
    map is full. */
 static inline bool weft__hash_insert(weft_hash_map *m,
                                      const weft__hash_place *place,
-                                     const weft__hash_cell *value,
-                                     int32_t ttl) {
+                                     weft__hash_cell *value, int32_t ttl) {
   const weft__hash_plan *plan = &place->plan;
+  if (weft__hash_is_long(m, place, value) &&
+      !weft__hash_put(m, place, place->hash, value, 0))
+    return plan->evicts;
   int32_t number = plan->evicts ? weft__hash_take_room(m, place)
                                 : weft__hash_allocate(m, plan);
-  if (number == WEFT__HASH_NONE) return plan->evicts;
+  if (number == WEFT__HASH_NONE) {
+    if (value->block != WEFT__HEAP_NONE)
+      weft__hash_free_blocks(m, plan, value->block,
+                             weft__hash_owner(plan, place->hash));
+    return plan->evicts;
+  }
   int32_t *entry = weft__hash_entry(m, plan, number);
   weft__store(entry + WEFT__HASH_HASH, place->hash);
   weft__hash_fill(entry + plan->key, &place->key);
@@ -1193,16 +1432,17 @@ static inline int weft__hash_set(weft_hash_map *m, const void *key,
     error = weft__hash_insert(m, &place, &cell, ttl) ? 0 : ENOSPC;
   else if (if_absent)
     error = EEXIST;
-  else
-    weft__hash_overwrite(m, &place, number, &cell, ttl);
+  else if (!weft__hash_replace(m, &place, number, &cell, ttl))
+    error = ENOSPC;
   weft__hash_unlock(place.bucket);
   return error;
 }
 
 /*
  * Gives a key a value of `length` bytes. Returns 0. ENOSPC: the map is full and
- * the key is not there; it may also say so while another agent adds or deletes
- * an entry; a cache never says so. EEXIST: the key is there, with `if_absent`.
+ * the key is not there, or its heap has no room for the value; it may also say so
+ * while another agent adds, overwrites or deletes an entry; a cache never says
+ * so. EEXIST: the key is there, with `if_absent`.
  * EINVAL: a length is impossible. EDEADLK: this agent is within an update of the
  * bucket. EPERM: another agent writes to the bucket, and this one may not block.
  * ENOTRECOVERABLE: the map is damaged.
@@ -1300,7 +1540,7 @@ static inline WEFT__RESULT int weft_hash_map_update(
   } else if (!weft__hash_value_of(&cell, m, value, length)) {
     error = EINVAL;
   } else if (is_there) {
-    weft__hash_overwrite(m, &place, number, &cell, m->ttl);
+    if (!weft__hash_replace(m, &place, number, &cell, m->ttl)) error = ENOSPC;
   } else if (!weft__hash_insert(m, &place, &cell, m->ttl)) {
     error = ENOSPC;
   }
@@ -1554,8 +1794,46 @@ static inline int32_t weft__hash_release_flights(const weft_hash_map *m,
   return count;
 }
 
+/* Whether a value of the bucket has the block. The caller holds the lock. */
+static inline bool weft__hash_has_block(const weft_hash_map *m,
+                                        const weft__hash_plan *plan,
+                                        const weft__heap *heap,
+                                        const weft__hash_bucket *bucket,
+                                        int32_t block) {
+  int32_t next = weft__load(&bucket->head);
+  for (int32_t left = WEFT__MOST_TRIES; left > 0; left--) {
+    if (next < 1 || next > plan->capacity) break;
+    int32_t *entry = weft__hash_entry(m, plan, next);
+    if (weft__heap_has(heap, weft__hash_value_at(plan, entry), block))
+      return true;
+    next = weft__load(entry + WEFT__HASH_LINK) & WEFT__HASH_NEXT_MASK;
+  }
+  return false;
+}
+
+/* Frees the blocks of the bucket in which no value lies, after its holder
+   died. */
+static inline void weft__hash_mend_blocks(const weft_hash_map *m,
+                                          const weft__hash_plan *plan,
+                                          const weft__hash_bucket *bucket) {
+  weft__heap heap = weft__hash_heap_of(m, plan);
+  int32_t owner = weft__hash_number(m, bucket);
+  for (int32_t number = 1; number <= heap.count; number++) {
+    int32_t found =
+        weft__load(weft__heap_at(&heap, number) + WEFT__HEAP_OWNER);
+    if (found == owner && !weft__hash_has_block(m, plan, &heap, bucket, number))
+      weft__heap_release(&heap, number);
+    /* Or the agent ended before it cleared the bit. If another agent claims the
+       block now, its bit is wrong the other way: harmless. */
+    if (found == 0 && ((uint32_t)weft__load(weft__heap_map(&heap, number)) &
+                       weft__heap_bit(number)) != 0)
+      weft__heap_clear(&heap, number);
+  }
+}
+
 /* Frees the entries that a dead agent had taken out of the bucket, or had not
-   linked yet. The caller holds the lock. */
+   linked yet, and the blocks in which no value of the bucket lies. The caller
+   holds the lock. */
 static inline void weft__hash_mend(weft_hash_map *m,
                                    const weft__hash_plan *plan,
                                    weft__hash_bucket *bucket) {
@@ -1571,6 +1849,7 @@ static inline void weft__hash_mend(weft_hash_map *m,
     if (weft__hash_leads_to(m, plan, bucket, number) == NULL)
       weft__hash_free(m, plan, number);
   }
+  if (plan->blocks != 0) weft__hash_mend_blocks(m, plan, bucket);
 }
 
 /*

@@ -650,6 +650,25 @@ static inline void weft__hash_clock_shows(const weft_hash_map *m,
   }
 }
 
+/* The blocks. */
+static inline void weft__hash_heap_shows(const weft_hash_map *m,
+                                         const weft__hash_plan *plan,
+                                         weft__problems *found) {
+  weft__heap heap = weft__hash_heap_of(m, plan);
+  for (int32_t i = 0; i < heap.count && i < WEFT__MOST_PARTS; i++) {
+    const int32_t *block = weft__heap_at(&heap, i + 1);
+    int32_t owner = weft__load(block + WEFT__HEAP_OWNER);
+    if (owner < 0 || owner > plan->buckets)
+      weft__tell_behind(found, weft__index_of(m, block), "block", i + 1, owner,
+                        "There is no such bucket.", false);
+    /* The word of a block that is free says nothing. */
+    int32_t next = weft__load(block + WEFT__HEAP_NEXT);
+    if (owner != 0 && (next < 0 || next > heap.count))
+      weft__tell_behind(found, weft__index_of(m, block + WEFT__HEAP_NEXT),
+                        "block", i + 1, next, "There is no such block.", false);
+  }
+}
+
 static inline void weft__hash_map_shows_behind(const void *at,
                                                weft__problems *found) {
   const weft_hash_map *m = (const weft_hash_map *)at;
@@ -696,6 +715,7 @@ static inline void weft__hash_map_shows_behind(const void *at,
                         text, false);
   }
   if (plan.evicts) weft__hash_clock_shows(m, &plan, found);
+  if (plan.blocks != 0) weft__hash_heap_shows(m, &plan, found);
   bool fits = plan.expires ? m->ttl >= 1 && m->ttl <= WEFT__HASH_MOST_TTL
                            : m->ttl == 0;
   weft__tell(found, !fits, WEFT__AT(hash_map, ttl),
@@ -969,6 +989,10 @@ static inline const weft__shown *weft__shown_of(size_t i) {
       WEFT__FIELD(hash_map, seed_low),
       WEFT__FIELD(hash_map, seed_high),
       WEFT__FIELD(hash_map, ttl),
+      WEFT__FIELD(hash_map, blocks),
+      WEFT__FIELD(hash_map, block_words),
+      WEFT__FIELD(hash_map, longest),
+      WEFT__FIELD(hash_map, heap_seal),
       WEFT__FIELD(hash_map, hand),
       WEFT__FIELD(hash_map, freed),
       WEFT__FIELD(hash_map, full)}},
@@ -1027,8 +1051,11 @@ static inline void weft__look_for_problems(const weft__shown *shown,
     bool wrong = copy[seal] != weft__seal(shown->number, first, second);
     weft__tell(found, wrong, seal,
                "The configuration does not match its seal.");
-    weft__tell(found, !wrong && !weft__possible(shown->number, first, second),
-               1, "The configuration is impossible.");
+    bool is_possible = weft__possible(shown->number, first, second) &&
+                       (shown->number != WEFT_KIND_hash_map ||
+                        weft__hash_heap_is_possible(copy));
+    weft__tell(found, !wrong && !is_possible, 1,
+               "The configuration is impossible.");
     if (found->count > 0) return;
   }
   for (const weft__field *f = shown->fields; f->name != NULL; f++)

@@ -1,0 +1,251 @@
+// also: node, browsers
+import * as assert from "uvu/assert";
+import fc from "fast-check";
+import { codec, DamagedError, HashMap, inspect, struct } from "../../mod.ts";
+import { LAYOUT } from "../../primitives/_layout.ts";
+import { heapIn, planOf } from "../../primitives/_map/config.ts";
+import { suite } from "../_run/harness.ts";
+import { refuses, wordsOf } from "../_run/model.ts";
+
+const test = suite("HashMap with a heap");
+
+const codecs = { key: codec.i32, value: codec.text };
+
+/** A map whose values of more than 4 bytes lie in blocks of 8. */
+const made = (capacity: number, blocks: number, more: object = {}) =>
+  HashMap.create({
+    ...codecs,
+    capacity,
+    valueSize: 40,
+    heap: { bytes: 16 * blocks, blockSize: 16, inEntry: 4 },
+    ...more,
+  });
+
+/** How many blocks the value of so many letters needs. */
+const blocksOf = (length: number) => length <= 4 ? 0 : Math.ceil(length / 8);
+
+/** The owners of all blocks. */
+function owners(map: HashMap<number, string>): number[] {
+  const words = wordsOf(map);
+  const { blocks, count, blockWords } = heapIn(words)!;
+  return Array.from(
+    { length: count },
+    (_, i) => words[blocks + i * blockWords]!,
+  );
+}
+
+const usedIn = (map: HashMap<number, string>) =>
+  owners(map).filter((owner) => owner !== 0).length;
+
+const steps = fc.array(
+  fc.record({
+    op: fc.constantFrom("set", "set", "set", "update", "delete", "take"),
+    key: fc.nat(5),
+    length: fc.nat(40),
+  }),
+  { maxLength: 60 },
+);
+
+test("a map with a heap obeys the model, and any free blocks serve a value", () => {
+  const blocks = fc.integer({ min: 5, max: 70 });
+  fc.assert(fc.property(blocks, steps, (blocks, steps) => {
+    const map = made(4, blocks);
+    const other = HashMap.from<number, string>(map.handle, codecs);
+    const model = new Map<number, string>();
+    let used = 0;
+    for (const { op, key, length } of steps) {
+      const old = model.get(key);
+      const value = String.fromCharCode(97 + length % 26).repeat(length);
+      const fits = used + blocksOf(length) <= blocks &&
+        (old !== undefined || model.size < 4);
+      if (op === "set" || op === "update") {
+        const done = op === "set"
+          ? map.set(key, value)
+          : map.update(key, () => value);
+        assert.is(done, fits);
+        if (fits) model.set(key, value);
+      } else {
+        if (op === "take") assert.is(map.take(key), old);
+        else assert.is(map.delete(key), old !== undefined);
+        model.delete(key);
+      }
+      used = [...model.values()].reduce((n, s) => n + blocksOf(s.length), 0);
+      assert.is(usedIn(map), used);
+      assert.equal(new Map(other), model);
+    }
+    assert.equal(inspect(map).problems, []);
+    map.clear();
+    assert.is(usedIn(map), 0);
+  }));
+});
+
+test("a cache with a heap sets each value, and keeps no more blocks", () => {
+  fc.assert(fc.property(steps, (steps) => {
+    const map = made(4, 8, { evict: "clock" });
+    for (const { key, length } of steps) {
+      const value = "x".repeat(length);
+      assert.ok(map.set(key, value));
+      const found = map.get(key);
+      assert.ok(found === undefined || found === value);
+      if (length <= 4) assert.is(found, value);
+      const used = [...map.values()].map(({ length }) => blocksOf(length));
+      assert.is(usedIn(map), used.reduce((a, b) => a + b, 0));
+    }
+    assert.equal(inspect(map).problems, []);
+  }));
+});
+
+test("what was used stays when a long value needs room", () => {
+  const map = made(8, 10, { evict: "clock" });
+  map.set(1, "a".repeat(40));
+  map.set(2, "b".repeat(40));
+  map.set(3, "c"); // needs no block, and so cannot make room
+  map.get(1);
+  assert.ok(map.set(4, "d".repeat(40)));
+  assert.ok(map.has(3) && map.has(4));
+  assert.is(map.size, 3);
+  assert.is(map.evictions, 1);
+});
+
+test("a value that expires gives its blocks back", () => {
+  const map = made(2, 5, { evict: "clock", ttl: 1000 });
+  map.set(1, "a".repeat(40), { ttl: 1 });
+  const end = Date.now() + 5;
+  while (Date.now() < end);
+  assert.is(map.get(1), undefined);
+  assert.ok(map.set(2, "b".repeat(40)));
+  assert.is(map.get(2), "b".repeat(40));
+  assert.is(map.evictions, 0);
+});
+
+test("a heap out of range is refused", () => {
+  const memory = new SharedArrayBuffer(4096);
+  const refused = (
+    config: object,
+    type: new (message: string) => Error,
+    text: string,
+  ) => {
+    const whole = { capacity: 1, ...codecs, ...config } as never;
+    refuses(memory, () => HashMap.init(memory, 0, whole), type, text);
+    refuses(memory, () => HashMap.byteLength(whole), type, text);
+  };
+  const bytes = 1 << 20;
+  refused({ heap: 5 }, TypeError, "received 5");
+  refused({ heap: {} }, TypeError, "heap");
+  refused({ heap: { bytes, size: 1 } }, TypeError, "size");
+  for (const n of [0, -1, 1.5, NaN, 127, 2 ** 30 + 1]) {
+    refused({ heap: { bytes: n } }, RangeError, `received ${n}`);
+  }
+  for (const n of [0, 8, 14, NaN, 65540]) {
+    refused({ heap: { bytes, blockSize: n } }, RangeError, `received ${n}`);
+  }
+  for (const n of [0, 1.5, NaN, 65536]) {
+    refused({ heap: { bytes, inEntry: n } }, RangeError, `received ${n}`);
+  }
+  for (const n of [0, 32, NaN, 2 ** 20 + 1]) {
+    refused({ heap: { bytes }, valueSize: n }, RangeError, `received ${n}`);
+  }
+  refused({ heap: { bytes: 1280 } }, RangeError, "received 65535");
+  refused(
+    { heap: { bytes }, value: codec.i32 },
+    TypeError,
+    "differ in length",
+  );
+  refused(
+    { heap: { bytes }, value: codec.record(struct({ id: "u8" })) },
+    TypeError,
+    "differ in length",
+  );
+  const map = made(1, 5);
+  refuses(map.buffer, () => map.set(1, "x".repeat(41)), RangeError, "40 bytes");
+  assert.is(map.valueSize, 40);
+});
+
+test("damaged words of a heap are noticed, and loops end", () => {
+  const at = LAYOUT.hash_map;
+  for (const word of [at.blocks, at.block_words, at.longest, at.heap_seal]) {
+    for (const value of [0, 1, -1, 1 << 30]) {
+      const map = made(2, 5);
+      wordsOf(map)[word] = value;
+      if (value === map.valueSize) continue;
+      assert.throws(
+        () => HashMap.from(map.handle, codecs),
+        (error: Error) => error instanceof TypeError,
+      );
+      assert.is(inspect(map).problems[0]?.what, "damaged");
+    }
+  }
+  const names = ["get", "take", "delete", "set", "clear"];
+  // No bytes are impossible for this codec.
+  const bytes = { key: codec.i32, value: codec.binary };
+  const whole = HashMap.create({
+    ...bytes,
+    capacity: 2,
+    valueSize: 40,
+    heap: { bytes: 16 * 12, blockSize: 16, inEntry: 4 },
+  });
+  whole.set(1, new Uint8Array(20));
+  whole.set(2, new Uint8Array(20));
+  const { length } = wordsOf(whole);
+  const [, capacity, sizes] = wordsOf(whole);
+  const { entries } = planOf(capacity!, sizes!);
+  for (let index = entries; index < length; index++) {
+    for (const value of [0, -1, 1, 2, 13, 1 << 30]) {
+      for (const name of names) {
+        const buffer = whole.buffer.slice(0);
+        const words = new Int32Array(buffer);
+        words[index] = value;
+        const map = new HashMap<number, Uint8Array>(buffer, 0, bytes);
+        try {
+          if (name === "get") map.get(1);
+          if (name === "take") map.take(1);
+          if (name === "delete") map.delete(1);
+          if (name === "set") map.set(1, new Uint8Array(30));
+          if (name === "clear") map.clear();
+        } catch (error) {
+          assert.instance(error, DamagedError, `${name}, word ${index}`);
+        }
+      }
+    }
+  }
+});
+
+test("an impossible place or length is noticed", () => {
+  const map = made(1, 5);
+  map.set(1, "a".repeat(20));
+  const words = wordsOf(map);
+  const { blocks } = heapIn(words)!;
+  const at = words.findIndex((word, i) => word === 20 && words[i + 1] !== 0);
+  const [length, first] = [words[at]!, words[at + 1]!];
+  for (const value of [-1, 41, 1 << 30]) {
+    words[at] = value;
+    refuses(map.buffer, () => map.get(1), DamagedError, "map");
+    refuses(map.buffer, () => map.take(1), DamagedError, "map");
+  }
+  words[at] = length;
+  for (const value of [0, -1, 6]) {
+    words[at + 1] = value;
+    refuses(map.buffer, () => map.get(1), DamagedError, "map");
+    words[at + 1] = first;
+    words[blocks + (first - 1) * 4 + 1] = value;
+    refuses(map.buffer, () => map.get(1), DamagedError, "map");
+    words[blocks + (first - 1) * 4 + 1] = first - 1;
+  }
+  assert.is(map.get(1), "a".repeat(20));
+});
+
+test("inspect() tells what does not fit in a heap", () => {
+  const map = made(1, 5);
+  map.set(1, "a".repeat(20));
+  const words = wordsOf(map);
+  const { blocks } = heapIn(words)!;
+  assert.equal(inspect(map).problems, []);
+  for (const [index, value] of [[0, -1], [0, 2], [5, 6], [5, -1]] as const) {
+    const before = words[blocks + index]!;
+    words[blocks + index] = value;
+    const [problem] = inspect(map).problems;
+    assert.is(problem?.index, blocks + index);
+    assert.is(problem?.value, value);
+    words[blocks + index] = before;
+  }
+});
