@@ -54,12 +54,15 @@ export const api = {
   tellNow: (n: number): unknown[] => kept.map((fn) => fn(n)),
   async waitAfter(fn: Fn<unknown>, signal: AbortSignal): Promise<unknown> {
     await fn(1);
+    answered++;
     if (!signal.aborted) {
       await new Promise((resolve) => signal.addEventListener("abort", resolve));
     }
     reasons.push(signal.reason);
     return undefined;
   },
+  /** How many functions were answered that `waitAfter` called. */
+  answers: (): number => answered,
   reasons: (): unknown[] => reasons.splice(0),
   /** Notes why a function could not be called. */
   async tried(fn: Fn<unknown>): Promise<void> {
@@ -86,3 +89,4 @@ function noted<T>(fn: () => T): T {
 }
 
 const reasons: unknown[] = [];
+let answered = 0;
