@@ -378,16 +378,27 @@ for (const blocking of [false, true]) {
 test("who gave up does not keep what its function was kept by", async () => {
   const ring = CallRing.create({ slots: 3, request: 64, reply: 256 });
   let later: ((n: number) => Promise<number>) | undefined;
+  let goOn!: (_: unknown) => void;
+  const gate = new Promise((resolve) => goOn = resolve);
   const api = {
-    keep: async (fn: (n: number) => Promise<number>) => {
+    keep: async (
+      fn: (n: number) => Promise<number>,
+      _: AbortSignal,
+    ): Promise<void> => {
       later = fn;
-      await pause(10);
+      await gate;
     },
   };
   const served = serve(ring, api);
-  const remote = connect<typeof api>(ring, { timeout: 3 });
-  const error = await rejection(remote.keep((n) => Promise.resolve(n)));
-  assert.is(error.name, "TimeoutError");
+  const remote = connect<typeof api>(ring);
+  const control = new AbortController();
+  const call = rejection(
+    remote.keep((n) => Promise.resolve(n), control.signal),
+  );
+  await until(() => later !== undefined);
+  control.abort();
+  assert.is((await call).name, "AbortError");
+  goOn(undefined);
   await freed(ring);
   assert.match((await rejection(later!(1))).message, "has given up");
   ring.close();
