@@ -518,6 +518,11 @@ static void long_values_lie_in_blocks(void) {
   weft_hash_map_config config = LONGS;
   size_t needed = weft_hash_map_bytes_with_heap(config, HEAP);
   EQUAL(needed % 16, 0);
+  EQUAL(needed, WEFT_HASH_MAP_HEAP_BYTES(
+                    WEFT_HASH_MAP_BYTES(5, WEFT_HASH_MAP_I32, 4,
+                                        WEFT_HASH_MAP_TEXT, 4),
+                    12, 16));
+  EQUAL(WEFT_HASH_MAP_HEAP_BYTES(0, 12, 16), 0);
   CHECK(weft_hash_map_init_with_heap(arena, needed - 1, config, HEAP) == NULL);
   weft_hash_map *m = weft_hash_map_init_with_heap(arena, needed, config, HEAP);
   CHECK(m != NULL && weft_hash_map_attach(arena) == m);

@@ -169,35 +169,10 @@ function maps(): Row[] {
           })
         ),
       });
-      const heapRow = (of: string, evicts: boolean, blockSize: number) => ({
-        macro: `WEFT_HASH_MAP_HEAP_BYTES(WEFT_HASH_MAP_${of}BYTES(${list}), ` +
-          `100, ${blockSize})`,
-        call: "weft_hash_map_bytes_with_heap(" +
-          `(weft_hash_map_config){${list}, 0, ${evicts}, 0}, ` +
-          `(weft_hash_map_heap){${100 * blockSize}, ${blockSize}, 40})`,
-        bytes: bytesOf(() =>
-          HashMap.byteLength({
-            capacity,
-            evict: evicts ? "clock" : undefined,
-            key: codecs[key]!,
-            value: codecs[value]!,
-            ...key in fixed ? {} : { keySize },
-            valueSize: 40,
-            heap: { bytes: 100 * blockSize, blockSize, inEntry: valueSize },
-          })
-        ),
-      });
       return [
         rowOf("", false, 0),
         rowOf("CACHE_", true, 0),
         ...size === 5 ? [rowOf("TTL_", true, 1000)] : [],
-        ...size === 5 && !(value in fixed)
-          ? [
-            heapRow("", false, 16),
-            heapRow("CACHE_", true, 128),
-            heapRow("", false, 13),
-          ]
-          : [],
       ];
     }).flat()
   );
