@@ -12,7 +12,7 @@ import * as fs from "node:fs";
 import * as os from "node:os";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { Worker } from "node:worker_threads";
+import { isMainThread, Worker } from "node:worker_threads";
 import type { Result } from "../race/mod.ts";
 import { type Goal, GOALS } from "../tests/race/corpus/goals.ts";
 
@@ -50,13 +50,11 @@ const rate = (steps: number, seconds: number): string =>
 
 /** Seconds by the clock that `count` workers need for a search each. */
 async function searches(count: number): Promise<number> {
-  const source = `import(${JSON.stringify(import.meta.url)})` +
-    `.then(({ speed }) => speed())`;
   const begin = performance.now();
   await Promise.all(
     Array.from({ length: count }, () =>
       new Promise<void>((done, fail) => {
-        const worker = new Worker(source, { eval: true });
+        const worker = new Worker(new URL(import.meta.url));
         worker.on("exit", () => done());
         worker.on("error", fail);
       })),
@@ -65,7 +63,7 @@ async function searches(count: number): Promise<number> {
 }
 
 /** Explores the program that says how fast a search is. */
-export function speed(): Run {
+function speed(): Run {
   return once(GOALS.find(({ name }) => name === SPEED)!);
 }
 
@@ -125,4 +123,5 @@ async function main(): Promise<void> {
   fs.writeFileSync(DOCUMENT, text.replace(between, `$1\n${table}\n$2`));
 }
 
-if (import.meta.main) await main();
+if (!isMainThread) speed();
+else if (import.meta.main) await main();

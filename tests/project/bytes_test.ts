@@ -178,6 +178,34 @@ function maps(): Row[] {
   );
 }
 
+/** Rows of maps with a heap, some of which are out of range. */
+function heaps(): Row[] {
+  const blocks = [0, 1, 31, 32, 33, 1024, 1025, 1 << 20];
+  return pairs([0, 1, 33, 1000], blocks).flatMap(([capacity, count]) =>
+    [8, 10, 12, 128, 65536, 65540].map((blockSize) => {
+      const list = `${capacity}, WEFT_HASH_MAP_I32, 4, WEFT_HASH_MAP_TEXT, 1`;
+      const bytes = count * blockSize;
+      const given = bytes < 2 ** 31 ? bytes : 2 ** 31 - 1;
+      return {
+        macro: "WEFT_HASH_MAP_HEAP_BYTES(WEFT_HASH_MAP_BYTES(" +
+          `${list}), ${count}, ${blockSize})`,
+        call: "weft_hash_map_bytes_with_heap(" +
+          `(weft_hash_map_config){${list}, 0, 0, 0}, ` +
+          `(weft_hash_map_heap){${given}, ${blockSize}, 4})`,
+        bytes: bytesOf(() =>
+          HashMap.byteLength({
+            capacity,
+            key: codec.i32,
+            value: codec.text,
+            valueSize: 4,
+            heap: { bytes, blockSize, inEntry: 1 },
+          })
+        ),
+      };
+    })
+  );
+}
+
 /** Rows of primitives that are tracked. */
 function tracked(): Row[] {
   const types: Record<string, (tracked: number) => number> = {
@@ -247,6 +275,7 @@ function allRows(): Row[] {
     }),
     ...channels(),
     ...maps(),
+    ...heaps(),
     ...rowsOf(
       "call_ring",
       "weft_call_ring_config",
@@ -355,7 +384,8 @@ ${checks.join("")}  return 0;
 }
 
 /** The source, with configurations as C++ writes them. */
-const asCpp = (text: string) => text.replace(/\((weft_\w+_config)\)\{/g, "$1{");
+const asCpp = (text: string) =>
+  text.replace(/\((weft_\w+_(?:config|heap))\)\{/g, "$1{");
 
 /** Writes a source that is made here. */
 function made(name: string, text: string): string {
@@ -374,7 +404,7 @@ int main(void) { printf("%d\\n", wrong()); return 0; }
 
 test("there is one for each kind of primitive, and rows of all sizes", () => {
   const names = new Set(rows.map(({ macro }) => macro.split("(", 1)[0]));
-  const more = /_TRACKED_|_CACHE_|_TTL_/;
+  const more = /_TRACKED_|_CACHE_|_TTL_|_HEAP_/;
   const plain = [...names].filter((name) => !more.test(name!));
   assert.is(plain.length, Object.keys(LAYOUT).length);
   assert.ok(rows.filter(({ bytes }) => bytes === 0).length > 30);
@@ -428,6 +458,8 @@ for (const language of ["c", "cpp"]) {
         "-mbulk-memory",
         "-nostdlib",
         "-Wl,--no-entry,--allow-undefined",
+        // Each configuration of a row takes its part of the stack.
+        "-Wl,-z,stack-size=1048576",
         "-I",
         path.join(BUILT, "..", "..", "wasm"),
       ].filter((word) => language !== "c" || word !== "-Wold-style-cast"),
