@@ -74,7 +74,7 @@ test("one header is not much longer than <pthread.h>", async () => {
     return (await run("gcc", words, 50)).output.split("\n").length;
   };
   const theirs = await linesOf("pthread.h");
-  for (const [name, most] of [["mutex", 1.3], ["spsc_queue", 1.7]] as const) {
+  for (const [name, most] of [["mutex", 1.3], ["spsc_queue", 1.8]] as const) {
     const ours = await linesOf(`weft/${name}.h`);
     assert.ok(ours < theirs * most, `${name}: ${ours}, pthread.h: ${theirs}`);
   }
