@@ -89,7 +89,13 @@ import {
 } from "./semaphore.ts";
 import { type SlabConfig, SlabPool as AnySlabPool } from "./slab_pool.ts";
 import { Snapshot as AnySnapshot, type SnapshotConfig } from "./snapshot.ts";
-import { formatSpsc, spscBytes, SpscCore } from "./spsc_queue.ts";
+import {
+  formatSpsc,
+  type Pieces,
+  piecesOf,
+  spscBytes,
+  SpscCore,
+} from "./spsc_queue.ts";
 import {
   type CounterConfig,
   StripedCounter as AnyStripedCounter,
@@ -722,6 +728,18 @@ export interface Roles {
   abandonRoles(id: number): number;
 }
 
+/** Several elements in place: see the class of `@weft/sync`. */
+export interface Several {
+  /** Reserves room for up to `n` elements. */
+  reserveMany(n: number): Pieces | undefined;
+  /** Appends the first `n` of the elements that are reserved. */
+  commitMany(n: number): void;
+  /** Shows up to `n` of the oldest elements. */
+  peekMany(n: number): Pieces | undefined;
+  /** Removes the first `n` of the elements that were peeked at. */
+  consumeMany(n: number): void;
+}
+
 class SpscCoreInKernel extends /* @__PURE__ */ withElements(
   "spsc_queue",
   TEXT.SPSC_QUEUE,
@@ -770,19 +788,45 @@ class SpscCoreInKernel extends /* @__PURE__ */ withElements(
     super.consume();
     this.popping = this.kernel;
   }
+
+  reserveMany(n: number): Pieces | undefined {
+    const pieces = piecesOf(this, "push", this.placesToPush(n));
+    if (pieces !== undefined) this.pushing = undefined;
+    return pieces;
+  }
+
+  commitMany(n: number): void {
+    this.pushPlaces(n);
+    this.pushing = this.kernel;
+  }
+
+  peekMany(n: number): Pieces | undefined {
+    const pieces = piecesOf(this, "pop", this.placesToPop(n));
+    if (pieces !== undefined) this.popping = undefined;
+    return pieces;
+  }
+
+  consumeMany(n: number): void {
+    this.popPlaces(n);
+    this.popping = this.kernel;
+  }
 }
 
 /**
  * A queue from one producer to one consumer. It is the class of `@weft/sync`,
  * but its operations run in the kernel.
  */
-export type SpscQueue<E = number> = KernelQueue<"spsc_queue", E, Roles>;
+export type SpscQueue<E = number> = KernelQueue<
+  "spsc_queue",
+  E,
+  Roles & Several
+>;
 
 /**
  * A queue from one producer to one consumer. It is the class of `@weft/sync`,
  * but its operations run in the kernel.
  */
-export const SpscQueue: KernelQueueClass<"spsc_queue", Roles> =
+export const SpscQueue: KernelQueueClass<"spsc_queue", Roles & Several> =
   /* @__PURE__ */ queueClass(SpscCoreInKernel, spscBytes, formatSpsc);
 
 /**

@@ -787,7 +787,7 @@ export class SpscQueue<E = number> extends WaitingSpsc<E> {
    * @throws {ClosedError} If the queue was closed.
    */
   reserveMany(n: number): Pieces | undefined {
-    return this.#pieces("push", this.placesToPush(n));
+    return piecesOf(this, "push", this.placesToPush(n));
   }
 
   /**
@@ -812,7 +812,7 @@ export class SpscQueue<E = number> extends WaitingSpsc<E> {
    * @throws {ClosedError} If the queue is closed and empty.
    */
   peekMany(n: number): Pieces | undefined {
-    return this.#pieces("pop", this.placesToPop(n));
+    return piecesOf(this, "pop", this.placesToPop(n));
   }
 
   /**
@@ -823,19 +823,6 @@ export class SpscQueue<E = number> extends WaitingSpsc<E> {
    */
   consumeMany(n: number): void {
     this.popPlaces(n);
-  }
-
-  #pieces(end: End, count: number): Pieces | undefined {
-    if (count === 0) return undefined;
-    const slot = this.nextSlot(end);
-    const first = Math.min(count, this.capacity - slot);
-    return [this.#piece(slot, first), this.#piece(0, count - first)];
-  }
-
-  #piece(slot: number, count: number): Uint8Array {
-    const size = this.elementSize;
-    const at = this.byteOffset + DATA * 4 + slot * size;
-    return new Uint8Array(this.buffer, at, count * size);
   }
 
   /**
@@ -910,6 +897,39 @@ export class SpscQueue<E = number> extends WaitingSpsc<E> {
     const queue = new SpscQueue(...fromHandle("spsc_queue", handle));
     return config === undefined ? queue : elementOf(config).typed(queue);
   }
+}
+
+/**
+ * A queue, and where the elements of an end begin.
+ *
+ * @ignore
+ */
+type InPlace = Pick<
+  SpscCore,
+  "nextSlot" | "capacity" | "elementSize" | "buffer" | "byteOffset"
+>;
+
+/**
+ * The bytes of `count` elements from the next one of an end on; undefined if
+ * there are none.
+ *
+ * @ignore
+ */
+export function piecesOf(
+  queue: InPlace,
+  end: End,
+  count: number,
+): Pieces | undefined {
+  if (count === 0) return undefined;
+  const slot = queue.nextSlot(end);
+  const first = Math.min(count, queue.capacity - slot);
+  return [pieceOf(queue, slot, first), pieceOf(queue, 0, count - first)];
+}
+
+function pieceOf(queue: InPlace, slot: number, count: number): Uint8Array {
+  const { buffer, byteOffset, elementSize } = queue;
+  const at = byteOffset + DATA * 4 + slot * elementSize;
+  return new Uint8Array(buffer, at, count * elementSize);
 }
 
 /**
