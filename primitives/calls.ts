@@ -175,7 +175,7 @@ async function serveAsync(
       }
       at ||= await awaitOn(slots.coming, waiting);
       if (at < 0) break;
-      if (underway.size < most || server.isAnswer(at)) begin(at);
+      if (server.took(at) || underway.size < most) begin(at);
       else late.push(at);
       const turn = nextTurn();
       if (turn !== undefined) await turn;

@@ -189,14 +189,24 @@ export class Server {
   /** Blocks for a call, and serves it; false at the end. */
   serveNext(timeout = Infinity): boolean {
     const at = this.slots.takeBlocking(timeout) ?? 0;
-    if (at > 0) this.handle(at, false);
+    if (at > 0) {
+      this.took(at);
+      this.handle(at, false);
+    }
     return at >= 0;
   }
 
-  /** Whether a caller answers there, so that a method can go on. */
-  isAnswer(at: number): boolean {
+  /**
+   * Takes note of what came in a slot. Returns whether a caller answers there, so
+   * that a method can go on.
+   */
+  took(at: number): boolean {
     const what = this.slots.words[at + REQUEST]! & WHAT;
-    return what === ANSWER || what === FETCH || what === PIECE_OF_CALL;
+    if (what === ANSWER || what === FETCH || what === PIECE_OF_CALL) {
+      return true;
+    }
+    this.talks.called(at);
+    return false;
   }
 
   /** Serves the call at `at`; a promise if its handler is async. */
@@ -212,6 +222,7 @@ export class Server {
         if (whole === undefined) return;
         request = whole;
         elsewhere = RESTART;
+        if (request[0] !== ANSWER) this.talks.called(at);
       }
       if (request[0] === ANSWER) {
         return void this.talks.answer(at, request, elsewhere);

@@ -294,6 +294,18 @@ export class Talks {
   }
 
   /**
+   * A call has come in a slot. If a caller kept the slot while it ran a function,
+   * it has left it: it has given up, and calls again, perhaps in the same agent.
+   */
+  called(at: number): void {
+    const { invocations } = this.#desk;
+    if (invocations.size === 0) return;
+    for (const { talk } of invocations.values()) {
+      if (talk.held === at) this.#lose(talk);
+    }
+  }
+
+  /**
    * Whether the caller has left the slot in which it waits, or that it keeps
    * while it runs a function, or is known to be dead.
    */
@@ -312,7 +324,9 @@ export class Talks {
     if (at === 0) return;
     const bytes = talk.queue.shift();
     if (bytes !== undefined) {
-      this.#leave(talk, at);
+      // The caller gives the slot back before it fetches other pieces.
+      const isWhole = bytes.length < this.#line.slots.space(at).length;
+      this.#leave(talk, isWhole ? at : 0);
       if (!this.#line.send(at, CALLBACK, putting(bytes))) this.#lose(talk);
     } else if (final !== undefined) {
       talk.at = 0;

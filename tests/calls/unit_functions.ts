@@ -218,6 +218,26 @@ test("a call that was given up is not called back any more", () =>
     assert.is(left.length, 0, "its function was not answered");
   }, { request: 256 }));
 
+test("a slot that a caller has left is taken by its next call", () =>
+  within(async (remote, ring) => {
+    for (let ticks = 0; ticks < 40; ticks++) {
+      const control = new AbortController();
+      const { signal } = control;
+      const reason = new Error("enough");
+      // It gives up while it answers the function, and calls again at once.
+      const early = rejection(remote.waitAfter(async () => {
+        await undefined;
+        void (async () => {
+          for (let i = 0; i < ticks; i++) await undefined;
+          control.abort(reason);
+        })();
+      }, signal));
+      assert.is(await early, reason);
+      assert.equal(await remote.each(1, (n) => n), [0]);
+    }
+    await freed(ring);
+  }, { slots: 1, limit: 1, request: 256 }));
+
 test("the end of a server ends what waits for an answer", async () => {
   const ring = CallRing.create({ slots: 3, request: 64, reply: 64 });
   const control = new AbortController();
