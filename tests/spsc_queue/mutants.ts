@@ -436,16 +436,16 @@ export const MUTANTS = mutants("spsc_queue", {
   what: "the second of two pieces is where the first one ends",
   by: "several in place, over the end",
   ts: [
-    "this.#piece(0, count - first)",
-    "this.#piece(slot, count - first)",
+    "pieceOf(queue, 0, count - first)",
+    "pieceOf(queue, slot, count - first)",
   ],
   c: ["pieces->second = q + 1;", "pieces->second = pieces->first;"],
 }, {
   what: "the first piece goes past the end",
   by: "several in place, over the end",
   ts: [
-    "this.#piece(slot, first),",
-    "this.#piece(slot, count),",
+    "pieceOf(queue, slot, first),",
+    "pieceOf(queue, slot, count),",
   ],
   c: [
     "pieces->first_count = weft__spsc_until_wrap(q, index, count);",
