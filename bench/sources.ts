@@ -14,7 +14,7 @@ import type { Measurement } from "./results.ts";
 const PROJECT = fileURLToPath(new URL("../", import.meta.url));
 
 /** The other files that the code of a bench names: its threads, and C. */
-const REFERENCE = /new URL\(\s*"(\.[^"]+\.(?:ts|c))"/g;
+const REFERENCE = /new URL\(\s*"(\.[^"]+\.(?:ts|c|cpp))"/g;
 /** A name that ends in a number. */
 const NAME = /\b[A-Za-z_$][\w$]*\d\b/g;
 /** How the runner starts threads makes no difference to the figures. */
@@ -117,7 +117,7 @@ async function bundle(
     const own = await ownNames(file, text!, project);
     code.set(file, (code.get(file) ?? "") + own);
   }
-  for (const file of files.filter((file) => file.endsWith(".c"))) {
+  for (const file of files.filter((file) => /\.c(pp)?$/.test(file))) {
     for (const [name, text] of codeOfC(file, project)) code.set(name, text);
   }
   return code;

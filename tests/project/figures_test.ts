@@ -114,8 +114,11 @@ test("the code that a bench runs decides whether its figures are old", async () 
   write(
     "bench/some_bench.ts",
     `import { run } from "../mod.ts";\nexport const rows = () => run(` +
-      `new URL("./_some.ts", import.meta.url));\n`,
+      `new URL("./_some.ts", import.meta.url));\n` +
+      `export const C = new URL("./some.cpp", import.meta.url);\n`,
   );
+  write("bench/some.cpp", "weft_thing thing;\n");
+  write("wasm/weft/thing.h", "typedef int weft_thing;\n");
   write("bench/_some.ts", `export const push = () => 1;\n`);
   write("mod.ts", `export { run } from "./run.ts";\n`);
   const run = `import { USED } from "./layout.ts";\n` +
@@ -123,6 +126,10 @@ test("the code that a bench runs decides whether its figures are old", async () 
   write("run.ts", run);
   write("layout.ts", layout);
   try {
+    const header = "wasm/weft/thing.h";
+    assert.equal(await changed(header, "typedef long weft_thing;\n"), [header]);
+    const native = "bench/some.cpp";
+    assert.equal(await changed(native, "static weft_thing it;\n"), [native]);
     assert.equal(await changed("layout.ts", `${layout}// more\n`), []);
     const more = `${layout}export const run = 3;\n`;
     assert.equal(await changed("layout.ts", more), []);
