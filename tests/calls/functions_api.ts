@@ -64,6 +64,11 @@ export const api = {
   /** How many functions were answered that `waitAfter` called. */
   answers: (): number => answered,
   reasons: (): unknown[] => reasons.splice(0),
+  /** Calls back with a text of `length` letters. */
+  spell: async (
+    length: number,
+    fn: (text: string) => Promise<unknown>,
+  ): Promise<unknown> => await fn("x".repeat(length)),
   /** Notes why a function could not be called. */
   async tried(fn: Fn<unknown>): Promise<void> {
     await Promise.resolve(fn(1)).catch((error) =>

@@ -218,6 +218,18 @@ test("a call that was given up is not called back any more", () =>
     assert.is(left.length, 0, "its function was not answered");
   }, { request: 256 }));
 
+test("a function may take long for arguments that came in pieces", () =>
+  within(async (remote) => {
+    // Its caller keeps no slot meanwhile, and calls in the one that it had.
+    const length = await remote.spell(500, async (text) => {
+      await pause(20);
+      const calls = [1, 2].map(() => remote.each(1, (n) => n));
+      assert.equal(await Promise.all(calls), [[0], [0]]);
+      return text.length;
+    });
+    assert.is(length, 500);
+  }, { slots: 2, request: 256 }));
+
 test("a slot that a caller has left is taken by its next call", () =>
   within(async (remote, ring) => {
     for (let ticks = 0; ticks < 40; ticks++) {
