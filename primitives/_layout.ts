@@ -975,7 +975,7 @@ export const CALL_RING = {
    */
   slot_waiters: 65,
   /**
-   * How often callers shall pause for callers that look for a slot in vain.
+   * How many pauses callers still owe to others, which found no free slot.
    * @writer callers
    */
   pauses: 66,

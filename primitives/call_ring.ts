@@ -178,8 +178,8 @@ export const PendingCallBase: abstract new () => Disposer =
  *                         sleepers: callers without a slot
  * word 65  slot_waiters   bits 0-30  callers that sleep there, or are about to
  *                         bit 31     one of them awaits, or did
- * word 66  pauses         How often callers shall pause for callers that look
- *                         for a slot in vain.
+ * word 66  pauses         How many pauses callers still owe to others, which
+ *                         found no free slot.
  * word 96  The slots, each at a multiple of 32 words. A slot has four words:
  *          `state`, the agent id of the caller, the length of the request and
  *          the length of the reply. The bytes of both follow. In `state`, bits

@@ -13,6 +13,8 @@
  * Preferences, Console. Each agent imports it for itself. A page or a program
  * that does not import it contains nothing of it.
  *
+ * C twin: none.
+ *
  * @module
  */
 

@@ -63,6 +63,8 @@ export interface WatchOptions {
  * Returns a function that ends the watch. A watch does not keep the process
  * alive. It needs an event loop: an agent that blocks does not look.
  *
+ * C twin: none; it reads what C has changed, too.
+ *
  * @example What happens to a lock and its queue?
  * ```ts
  * import { layout, MpmcQueue, Mutex } from "@weft/sync";

@@ -54,7 +54,7 @@ export class Heap {
     this.#body = plan.blockWords - BODY;
   }
 
-  /** Whether a value of so many bytes lies in blocks. */
+  /** Whether a value of `length` bytes lies in blocks. */
   isLong(length: number): boolean {
     return length > this.#plan.inEntry;
   }

@@ -21,7 +21,7 @@ const made = (capacity: number, blocks: number, more: object = {}) =>
     ...more,
   });
 
-/** How many blocks the value of so many letters needs. */
+/** How many blocks a value of `length` letters needs. */
 const blocksOf = (length: number) => length <= 4 ? 0 : Math.ceil(length / 8);
 
 /** The owners of all blocks. */

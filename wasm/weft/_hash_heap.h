@@ -14,8 +14,8 @@ enum { WEFT__HEAP_OWNER, WEFT__HEAP_NEXT, WEFT__HEAP_BODY };
 
 /* Where the blocks of a map are. */
 typedef struct {
-  int32_t count; /* how many blocks there are */
-  int32_t words; /* of a block */
+  int32_t count;    /* how many blocks there are */
+  int32_t words;    /* of a block */
   int32_t longest;  /* the most bytes of a value */
   int32_t in_entry; /* the most bytes of one that lies in its entry */
   int32_t *bits;
@@ -130,7 +130,7 @@ static inline bool weft__heap_gather(const weft__heap *h, weft__heap_value *v,
 /* Frees a block of bucket `owner`, and those after it. If the words are damaged,
    it ends at a block that is not of that bucket. */
 static inline void weft__heap_free(const weft__heap *h, int32_t number,
-                                      int32_t owner) {
+                                   int32_t owner) {
   while (weft__heap_is_there(h, number)) {
     const int32_t *block = weft__heap_at(h, number);
     if (weft__load(block + WEFT__HEAP_OWNER) != owner) return;

@@ -641,7 +641,7 @@ static inline int32_t weft_spsc_queue_reserve_many(weft_spsc_queue *q,
 }
 
 /* Appends the first `n` elements that were reserved. Returns 0, EPIPE if the
-   queue was closed, or EINVAL if so many cannot be reserved. */
+   queue was closed, or EINVAL if fewer than `n` can be reserved. */
 static inline int weft_spsc_queue_commit_many(weft_spsc_queue *q, int32_t n) {
   int32_t tail = weft__spsc_own(&q->tail);
   /* What was reserved was free by the index that was seen last. */
@@ -670,7 +670,7 @@ static inline int32_t weft_spsc_queue_peek_many(weft_spsc_queue *q, int32_t n,
 }
 
 /* Removes the first `n` elements that were peeked at. Returns 0, or EINVAL if
-   there are not so many. */
+   there are fewer. */
 static inline int weft_spsc_queue_consume_many(weft_spsc_queue *q, int32_t n) {
   int32_t head = weft__spsc_own(&q->head);
   int32_t seen = weft__minus(q->tail_cache, head) >> 2;
