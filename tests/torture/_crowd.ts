@@ -41,6 +41,22 @@ function work(): void {
 
 const bytes = new Uint8Array(32);
 
+/** Of 8 agents that use a map, one writes. */
+function usesMap(handle: Handle, seat: number) {
+  const map = HashMap.from<string, string>(handle as Handle<never>, CODECS);
+  const seed = { now: seat };
+  return () => {
+    const key = pick(seed, SHARED);
+    if (seat % 8 === 0) {
+      return map.set(keyOf(key), valueOf(key, seed.now & 7));
+    }
+    const value = map.get(keyOf(key));
+    if (value !== undefined && numberOf(key, value) === undefined) {
+      throw new Error(`a torn value: ${value}`);
+    }
+  };
+}
+
 const PLAYERS: Readonly<Record<string, Player>> = {
   mutex(handle) {
     const mutex = Mutex.from(handle as Handle<"mutex">);
@@ -85,20 +101,8 @@ const PLAYERS: Readonly<Record<string, Player>> = {
       ? () => ring.take().reply(1)
       : () => ring.call(bytes.subarray(0, 4));
   },
-  hash_map(handle, seat) {
-    const map = HashMap.from<string, string>(handle as Handle<never>, CODECS);
-    const seed = { now: seat };
-    return () => {
-      const key = pick(seed, SHARED);
-      if (seat % 8 === 0) {
-        return map.set(keyOf(key), valueOf(key, seed.now & 7));
-      }
-      const value = map.get(keyOf(key));
-      if (value !== undefined && numberOf(key, value) === undefined) {
-        throw new Error(`a torn value: ${value}`);
-      }
-    };
-  },
+  hash_map: usesMap,
+  hash_map_long: usesMap,
   control(_, seat) {
     const word = new Int32Array(new SharedArrayBuffer(4));
     return () => {

@@ -8,6 +8,17 @@ import { codec } from "../../mod.ts";
 /** The codecs. */
 export const CODECS = { key: codec.text, value: codec.text };
 
+/** The bytes that a block of a heap has for a value. */
+const BODY = 24;
+/** The most bytes of a value: what four blocks hold. */
+export const LONGEST = 4 * BODY;
+
+/** A heap with room for `count` of the longest values. */
+export const heapFor = (count: number) => ({
+  valueSize: LONGEST,
+  heap: { bytes: count * 4 * (BODY + 8), blockSize: BODY + 8, inEntry: 36 },
+});
+
 /** The keys that agents have to themselves, an agent each fourth. */
 export const OWNED = 60;
 /** The keys that all agents of a crowd use. */

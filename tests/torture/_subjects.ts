@@ -69,30 +69,46 @@ const CACHE = { ...TEXTS, evict: "clock" as const };
 /** The same, whose entries expire. */
 const EXPIRING = { ...CACHE, capacity: 5, ttl: 5 };
 
-/** What a map can do. */
-const ofMaps: Readonly<
-  Record<string, (view: HashMap<string, number>) => unknown>
-> = {
+/** Texts that lie in a heap of blocks with room for 8 bytes. */
+const LONG = {
+  key: codec.text,
+  value: codec.text,
+  capacity: 5,
+  valueSize: 40,
+  heap: { bytes: 12 * 16, blockSize: 16, inEntry: 4 },
+};
+
+/** What a map can do with values that `make` makes of numbers. */
+const ofMapsOf = <V>(
+  make: (n: number) => V,
+): Readonly<Record<string, (view: HashMap<string, V>) => unknown>> => ({
   get: (x) => x.get("3"),
   has: (x) => x.has("4"),
   tryWaitFor: (x) => x.tryWaitFor("4"),
   set: (x) => {
-    for (let n = 0; n < 7; n++) unlocked(x).set(`${n}`, n);
+    for (let n = 0; n < 7; n++) unlocked(x).set(`${n}`, make(n));
   },
   delete: (x) => unlocked(x).delete("5"),
   take: (x) => unlocked(x).take("2"),
-  add: (x) => unlocked(x).add("1", 1),
-  compareExchange: (x) => unlocked(x).compareExchange("1", 1, 2),
-  update: (x) => unlocked(x).update("1", () => 7),
-  getOrInsert: (x) => unlocked(x).getOrInsert("1", () => 7),
+  update: (x) => unlocked(x).update("1", () => make(7)),
+  getOrInsert: (x) => unlocked(x).getOrInsert("1", () => make(7)),
   entries: (x) => inRange([...x].length, 0, 5),
   size: (x) => inRange(x.size, 0, 5),
   clear: (x) => unlocked(x).clear(),
   abandon: (x) => x.abandon(5),
+});
+
+/** What a map of numbers can do. */
+const ofMaps: Readonly<
+  Record<string, (view: HashMap<string, number>) => unknown>
+> = {
+  ...ofMapsOf((n) => n),
+  add: (x) => unlocked(x).add("1", 1),
+  compareExchange: (x) => unlocked(x).compareExchange("1", 1, 2),
 };
 
 /** A map whose buckets nobody holds: its writers do not wait. */
-function unlocked(map: HashMap<string, number>): HashMap<string, number> {
+function unlocked<V>(map: HashMap<string, V>): HashMap<string, V> {
   const { length } = LAYOUT.hash_map;
   const { buckets, bucketCount } = planFor(length, map.capacity, 9, 1);
   const words = new Int32Array(map.buffer, map.byteOffset);
@@ -454,6 +470,16 @@ export const SUBJECTS: Readonly<Record<string, Subject>> = {
     init: (m, at) => HashMap.init(m, at, { ...TEXTS, capacity: 5 }),
     attach: (m, at) => new HashMap(m, at, TEXTS),
     calls: ofMaps,
+  }),
+  "hash_map, long values": subject({
+    byteLength: HashMap.byteLength(LONG),
+    init: (m, at) => {
+      const map = HashMap.init(m, at, LONG);
+      map.set("1", "four blocks of 16 bytes are enough");
+      return map;
+    },
+    attach: (m, at) => new HashMap(m, at, LONG),
+    calls: ofMapsOf((n) => "123456".repeat(n)),
   }),
   "hash_map, cache": subject({
     byteLength: HashMap.byteLength({ ...CACHE, capacity: 5 }),

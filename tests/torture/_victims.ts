@@ -21,7 +21,7 @@ import {
   WorkCounter,
 } from "../../mod.ts";
 import type { Order } from "./_agent.ts";
-import { CODECS, keyOf, OWNED, valueOf } from "./_maps.ts";
+import { CODECS, heapFor, keyOf, LONGEST, OWNED, valueOf } from "./_maps.ts";
 import {
   ARRIVED,
   BARRIER_BYTES,
@@ -155,19 +155,24 @@ export function victims(): Victim[] {
     },
     maps("HashMap", {}),
     maps("HashMap, a cache", { evict: "clock", ttl: 3 }),
+    maps("HashMap, long values", {}, 25),
+    maps("HashMap, a cache of long values", { evict: "clock", ttl: 3 }, 9),
   ];
 }
 
 /**
  * A map in which each agent has keys of its own, or a cache that has room for
- * some of them. In the end no entry is out of use.
+ * some of them; with a heap, if that has room for some of the `longest` values.
+ * In the end no entry and no block is out of use.
  */
 function maps(
   name: string,
   caches: { readonly evict?: "clock"; readonly ttl?: number },
+  longest = 0,
 ): Victim {
   const capacity = caches.evict === undefined ? OWNED + 8 : OWNED / 2;
-  const map = HashMap.create({ ...CODECS, ...caches, capacity });
+  const heap = longest > 0 ? heapFor(longest) : {};
+  const map = HashMap.create({ ...CODECS, ...caches, ...heap, capacity });
   return {
     name,
     handle: map.handle,
@@ -178,7 +183,10 @@ function maps(
       map.clear();
       const { evictions } = map;
       for (let key = 0; key < capacity; key++) {
-        if (!map.set(keyOf(key), valueOf(key, key))) return "it is full";
+        const value = longest === 0
+          ? valueOf(key, key)
+          : "x".repeat(key < longest ? LONGEST : 1);
+        if (!map.set(keyOf(key), value)) return "it is full";
       }
       if (map.size !== capacity || map.evictions !== evictions) {
         return `${map.size} entries of ${capacity} are in use`;

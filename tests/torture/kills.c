@@ -274,6 +274,8 @@ static void slab_pool_dead(int32_t id, int which) {
 
 /* Room for all keys of all agents, and for an entry in the hands of each. */
 enum { MAP_CAPACITY = 72, CACHE_CAPACITY = 24 };
+/* If most values are long, there is no room for some of them. */
+enum { MAP_BLOCKS = 120, CACHE_BLOCKS = 36 };
 
 static void hash_map_step(void) {
   static __thread map_user own;
@@ -311,6 +313,8 @@ static const kind KINDS[] = {
     {"slab_pool", slab_pool_step, slab_pool_dead, false},
     {"hash_map", hash_map_step, hash_map_dead, false},
     {"hash_map_cache", hash_map_step, hash_map_dead, false},
+    {"hash_map_long", hash_map_step, hash_map_dead, false},
+    {"hash_map_long_cache", hash_map_step, hash_map_dead, false},
 };
 
 static void make(const char *name) {
@@ -332,10 +336,11 @@ static void make(const char *name) {
     made = weft_slab_pool_init(s->arena, ARENA, config) != NULL;
   }
   if (strncmp(name, "hash_map", 8) == 0) {
-    bool evicts = strcmp(name, "hash_map") != 0;
-    const weft_hash_map_config config =
-        map_config(evicts ? CACHE_CAPACITY : MAP_CAPACITY, evicts);
-    made = weft_hash_map_init(s->arena, ARENA, config) != NULL;
+    bool evicts = strstr(name, "cache") != NULL;
+    int32_t capacity = evicts ? CACHE_CAPACITY : MAP_CAPACITY;
+    int32_t blocks = evicts ? CACHE_BLOCKS : MAP_BLOCKS;
+    if (strstr(name, "long") == NULL) blocks = 0;
+    made = map_make(s->arena, ARENA, capacity, evicts, blocks) != NULL;
   }
   if (!made) abort();
 }

@@ -50,6 +50,22 @@ static weft_hash_map_config map_config(int32_t capacity, bool evicts) {
                                 .ttl = evicts ? 3 : 0};
 }
 
+/* The bytes that a block has for a value, and the most bytes of a value that
+   needs none. */
+enum { MAP_BODY = 12, MAP_IN_ENTRY = 16 };
+enum { MAP_MOST_BLOCKS = (4 * MAP_WORDS + MAP_BODY - 1) / MAP_BODY };
+
+/* Makes a map; with a heap that has `blocks` blocks, if that is not 0. */
+static weft_hash_map *map_make(void *at, size_t room, int32_t capacity,
+                               bool evicts, int32_t blocks) {
+  weft_hash_map_config config = map_config(capacity, evicts);
+  if (blocks == 0) return weft_hash_map_init(at, room, config);
+  config.value_size = MAP_IN_ENTRY;
+  const weft_hash_map_heap heap = {
+      blocks * (MAP_BODY + 8), MAP_BODY + 8, 4 * MAP_WORDS};
+  return weft_hash_map_init_with_heap(at, room, config, heap);
+}
+
 /* A user that knows nothing yet. */
 static void map_begin(map_user *u, weft_hash_map *map, int32_t keys,
                       int32_t agents, int32_t number, uint32_t random) {
@@ -120,6 +136,11 @@ static void map_know(map_user *u, int32_t key, int32_t n) {
   if (map_is_own(u, key)) u->known[key] = n;
 }
 
+/* A cache with a heap may have taken the value out, to make room. */
+static void map_know_refused(map_user *u, int32_t key) {
+  if (u->evicts) map_know(u, key, MAP_UNKNOWN);
+}
+
 /* Compares what was found of a key, or MAP_ABSENT, with what is known. */
 static void map_found(map_user *u, int32_t key, int32_t n) {
   int32_t known = map_known(u, key);
@@ -155,8 +176,12 @@ static void map_write(map_user *u, int32_t key) {
       weft_hash_map_set(u->map, name, letters, value, length, false);
   if (error == 0)
     map_know(u, key, n);
-  else if (error != ENOSPC || u->evicts || map_known(u, key) >= 0)
+  else if (error != ENOSPC)
     MAP_WRONG("set", key, error);
+  else if (u->map->blocks != 0) /* its heap may be full; the old value stays */
+    map_know_refused(u, key);
+  else if (u->evicts || map_known(u, key) >= 0)
+    MAP_WRONG("no room", key, error);
 }
 
 /* Deletes a key, or takes it. */
@@ -229,9 +254,11 @@ static void map_check_whole(map_user *u) {
     MAP_WRONG("entries", count, weft_hash_map_size(u->map));
   if (weft_hash_map_clear(u->map) != 0) MAP_WRONG("clear", 0, 0);
   int64_t evicted = weft_hash_map_evictions(u->map);
+  int32_t most = u->map->blocks / MAP_MOST_BLOCKS; /* so many take all blocks */
   for (int32_t key = 0; key < capacity; key++) {
     size_t letters = map_name(key, name);
-    size_t length = map_value(key, key, value);
+    /* The longest values, and then the shortest ones. */
+    size_t length = map_value(key, key < most ? MAP_WORDS - 3 : 0, value);
     int error = weft_hash_map_set(u->map, name, letters, value, length, true);
     if (error != 0) MAP_WRONG("an entry has leaked", key, error);
   }

@@ -33,6 +33,8 @@ const KILLED = [
   "slab_pool",
   "hash_map",
   "hash_map_cache",
+  "hash_map_long",
+  "hash_map_long_cache",
 ];
 
 /** What each story of `soak.c` is about. */
@@ -58,6 +60,7 @@ const SOAKED = {
     "lock_free_queue",
     "record_ring",
     "hash_map_key",
+    "hash_map_long_key",
   ],
   load: [
     "mutex",
@@ -68,6 +71,7 @@ const SOAKED = {
     "lock_free_queue",
     "record_ring",
     "hash_map",
+    "hash_map_long",
   ],
 } as const;
 

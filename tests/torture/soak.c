@@ -112,7 +112,12 @@ static void make_record_ring(void) {
 }
 
 static void make_hash_map(void) {
-  CHECK(weft_hash_map_init(arena, ARENA, map_config(1024, false)) != NULL);
+  CHECK(map_make(arena, ARENA, 1024, false, 0) != NULL);
+}
+
+/* Room for the longest values of all keys, and for those in six hands. */
+static void make_long_map(void) {
+  CHECK(map_make(arena, ARENA, 1024, false, 1030 * MAP_MOST_BLOCKS) != NULL);
 }
 
 static void make_broadcast(void) {
@@ -507,7 +512,9 @@ static const storm STORMS[] = {
      lock_free_queue_left, true},
     {"record_ring", make_record_ring, record_ring_wait, record_ring_left, true},
     {"hash_map", make_hash_map, hash_map_turn, hash_map_left, true},
+    {"hash_map_long", make_long_map, hash_map_turn, hash_map_left, true},
     {"hash_map_key", make_hash_map, hash_map_wait, hash_map_left, false},
+    {"hash_map_long_key", make_long_map, hash_map_wait, hash_map_left, false},
 };
 
 static const storm *current;

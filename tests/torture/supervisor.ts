@@ -28,7 +28,7 @@ import { LOCK_FREE, MPMC, SPSC } from "../_queue/model.ts";
 import { wordsOf } from "../_run/model.ts";
 import type { Order } from "./_agent.ts";
 import type { Round } from "./_crowd.ts";
-import { CODECS, SHARED } from "./_maps.ts";
+import { CODECS, heapFor, SHARED } from "./_maps.ts";
 import { loadRow, type Longest, matches, type Row } from "./_row.ts";
 import {
   BEGUN,
@@ -291,11 +291,18 @@ const LOADED: Readonly<Record<string, () => Shared>> = {
   record_ring: () => RecordRing.create({ capacity: 4096 }),
   call_ring: () => CallRing.create({ slots: 16, request: 4, reply: 4 }),
   hash_map: () => HashMap.create({ ...CODECS, capacity: 1.25 * SHARED }),
+  hash_map_long: () =>
+    HashMap.create({
+      ...CODECS,
+      ...heapFor(1.25 * SHARED),
+      capacity: 1.25 * SHARED,
+    }),
 };
 
 /** Many threads use one primitive after the other; each must get its turn. */
 async function load(time: number, only: string) {
-  const names = Object.keys(LOADED).filter((name) => matches(name, only));
+  const names = Object.keys(LOADED)
+    .filter((name) => matches(name.replaceAll("_", ""), only));
   if (names.length === 0) return;
   const ms = time / names.length;
   const crowd = await Crowd.start();
