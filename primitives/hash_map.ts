@@ -5,37 +5,20 @@
  */
 
 import { HASH_MAP } from "./_layout.ts";
-import { Cell, wordsOfCodec } from "./_map/cell.ts";
-import { Clock } from "./_map/clock.ts";
 import {
   assertCodec,
   assertSame,
   checked,
   type HashMapCodecs,
   type HashMapConfig,
-  heapIn,
   lengthIn,
   lengthOf,
   NAMES,
-  planOf,
-  sizesOf,
   writeHead,
 } from "./_map/config.ts";
-import { Heap } from "./_map/heap.ts";
-import { inheritBucket, lockBucket, unlockBucket } from "./_map/lock.ts";
-import { Places } from "./_map/places.ts";
-import {
-  epochFor,
-  EVICTIONS,
-  hashOf,
-  HITS,
-  MISSES,
-  type Plan,
-} from "./_map/plan.ts";
+import { MapCore } from "./_map/map_core.ts";
+import { EVICTIONS, HITS, MISSES } from "./_map/plan.ts";
 import { tellOfTable } from "./_map/problems.ts";
-import { KEEPS, NONE, Table } from "./_map/table.ts";
-import { Waits } from "./_map/waits.ts";
-import { DamagedError } from "./_memory/damaged.ts";
 import { describe } from "./_memory/describe.ts";
 import { assertOptions } from "./_memory/options.ts";
 import type { WordsProblems } from "./_memory/problems.ts";
@@ -53,11 +36,9 @@ import {
   Region,
   type WordsInspection,
 } from "./_memory/region.ts";
-import { CODEC } from "./_message/message.ts";
 import {
   awaitOn,
   blockOn,
-  type PendingResult,
   tryAwaitOn,
   tryBlockOn,
 } from "./_wait/event_count.ts";
@@ -83,9 +64,6 @@ export {
 } from "./_memory/region.ts";
 
 const CAPACITY: typeof HASH_MAP.capacity = 1;
-const SIZES: typeof HASH_MAP.sizes = 2;
-const SEED_LOW: typeof HASH_MAP.seed_low = 7;
-const SEED_HIGH: typeof HASH_MAP.seed_high = 8;
 /** In the first word of a bucket: see `MUTEX`. */
 const OWNER_MASK = 0x0fff_ffff; // MUTEX_BITS.OWNER
 
@@ -98,13 +76,6 @@ export interface SetOptions {
    * unless given. Only if the cache has one.
    */
   readonly ttl?: number | undefined;
-}
-
-/** A key to wait for, as words. */
-interface Wanted {
-  readonly hash: number;
-  readonly words: Int32Array;
-  readonly count: number;
 }
 
 /**
@@ -123,10 +94,7 @@ export const INSPECTION: WordsInspection = {
  */
 export const PROBLEMS: WordsProblems = {
   byteLength: (_capacity, _sizes, head) => lengthIn(head) * 4,
-  behind: (region, tell) => {
-    const plan = planOf(region[CAPACITY]!, region[SIZES]!);
-    tellOfTable(region, plan, heapIn(region), tell);
-  },
+  behind: tellOfTable,
 };
 
 /**
@@ -249,28 +217,7 @@ export class HashMap<K, V> extends Region<"hash_map"> {
   readonly keySize: number;
   /** The most bytes of a value. */
   readonly valueSize: number;
-  readonly #words: Int32Array<SharedArrayBuffer>;
-  readonly #id: number;
-  readonly #table: Table;
-  /** Blocks for values that are too long for an entry. */
-  readonly #heap: Heap | undefined;
-  readonly #waits: Waits;
-  /** What only a cache has. */
-  readonly #clock: Clock | undefined;
-  readonly #plan: Plan;
-  readonly #low: number;
-  readonly #high: number;
-  readonly #key: Cell<K>;
-  readonly #value: Cell<V>;
-  /** The number of the codec of the values. */
-  readonly #codec: number;
-  /** Where this view found keys; undefined if it remembers none. */
-  readonly #places: Places | undefined;
-  /** Whether values are of one word and `codec.i32`, or worth remembering. */
-  readonly #isWord: boolean;
-  readonly #keepsValues: boolean;
-  /** The hash of the key for which the bucket was locked. */
-  #hash = 0;
+  readonly #core: MapCore<K, V>;
 
   /**
    * Attaches to the map at `byteOffset`; writes nothing. Give the codecs that it
@@ -299,42 +246,10 @@ export class HashMap<K, V> extends Region<"hash_map"> {
     );
     assertSame(words, key, value);
     super("hash_map", words, INSPECTION);
-    this.#words = words;
-    this.#id = agentId();
+    this.#core = new MapCore(words, agentId(), key, value, remember);
     this.capacity = words[CAPACITY]!;
-    const sizes = words[SIZES]!;
-    const { keySize, valueSize, keyVaries, valueVaries } = sizesOf(sizes);
-    const heap = heapIn(words);
-    this.keySize = keySize;
-    this.valueSize = heap?.longest ?? valueSize;
-    this.#heap = heap && new Heap(words, heap);
-    const plan = planOf(this.capacity, sizes);
-    this.#plan = plan;
-    this.#places = remember
-      ? Places.for(wordsOfCodec(key).id, this.capacity)
-      : undefined;
-    this.#table = new Table(
-      words,
-      plan,
-      keyVaries,
-      valueVaries,
-      this.#id,
-      this.#places !== undefined,
-      this.#heap,
-    );
-    this.#waits = new Waits(words, plan, this.#id);
-    this.#clock = plan.evicts
-      ? new Clock(words, plan, this.#table, this.#id)
-      : undefined;
-    this.#low = words[SEED_LOW]!;
-    this.#high = words[SEED_HIGH]!;
-    this.#key = new Cell("key", key, this.keySize);
-    this.#value = new Cell("value", value, this.valueSize);
-    this.#codec = wordsOfCodec(value).id;
-    this.#isWord = this.#codec === CODEC.i32 && !this.#table.isLong;
-    this.#keepsValues = this.#places !== undefined && this.#table.isLong &&
-      (this.#codec === CODEC.text || this.#codec === CODEC.f64 ||
-        this.#codec === CODEC.i32);
+    this.keySize = this.#core.keySize;
+    this.valueSize = this.#core.valueSize;
   }
 
   /**
@@ -371,7 +286,7 @@ export class HashMap<K, V> extends Region<"hash_map"> {
     config: HashMapConfig<K, V>,
   ): HashMap<K, V> {
     const [capacity, sizes, heap] = checked(config);
-    const { key, value, seed, remember = true } = config;
+    const { key, value, remember = true } = config;
     assertBoolean("remember", remember);
     format(
       "hash_map",
@@ -380,11 +295,7 @@ export class HashMap<K, V> extends Region<"hash_map"> {
       byteOffset,
       lengthOf(capacity, sizes, heap) * 4,
       [capacity, sizes],
-      (words) => {
-        writeHead(words, config, heap);
-        words[SEED_LOW] = seed ?? randomWord();
-        words[SEED_HIGH] = seed === undefined ? randomWord() : ~seed;
-      },
+      (words) => writeHead(words, config, heap),
     );
     return new HashMap(memory, byteOffset, { key, value, remember });
   }
@@ -410,7 +321,7 @@ export class HashMap<K, V> extends Region<"hash_map"> {
    * writes comes to its key.
    */
   get size(): number {
-    return this.#table.size;
+    return this.#core.size;
   }
 
   /**
@@ -419,12 +330,12 @@ export class HashMap<K, V> extends Region<"hash_map"> {
    * another agent may be counted a little later.
    */
   get hits(): number {
-    return this.#clock?.sum(HITS) ?? 0;
+    return this.#core.sum(HITS);
   }
 
   /** The same of calls that did not find their key. */
   get misses(): number {
-    return this.#clock?.sum(MISSES) ?? 0;
+    return this.#core.sum(MISSES);
   }
 
   /**
@@ -432,7 +343,7 @@ export class HashMap<K, V> extends Region<"hash_map"> {
    * had expired; or 0.
    */
   get evictions(): number {
-    return this.#clock?.sum(EVICTIONS) ?? 0;
+    return this.#core.sum(EVICTIONS);
   }
 
   // ---- reading --------------------------------------------------------------
@@ -445,38 +356,7 @@ export class HashMap<K, V> extends Region<"hash_map"> {
    * @throws {DamagedError} If the map is damaged.
    */
   get(key: K): V | undefined {
-    const places = this.#places;
-    if (places !== undefined && places.find(key)) {
-      const { bucket, entry, version } = places;
-      const table = this.#table;
-      const value = this.#isWord ? table.wordAt(entry) : places.value;
-      if (
-        value !== undefined && !table.isOver(places.expires, table.now()) &&
-        table.isCurrent(entry, places.current) &&
-        table.isSame(bucket, version) // pairs with (F)
-      ) {
-        if (this.#clock !== undefined) this.#used(entry);
-        return value as V;
-      }
-    }
-    return this.#getSlow(key);
-  }
-
-  /** Notes that an operation found its entry in a cache. */
-  #used(at: number): void {
-    this.#clock!.touch(at);
-    this.#clock!.count(true);
-  }
-
-  #getSlow(key: K): V | undefined {
-    const value = this.#value;
-    if (!this.#isThere(key, value.words)) return undefined;
-    const taken = value.take();
-    if (this.#keepsValues) {
-      const { current, expires } = this.#table;
-      this.#places!.keepValue(taken, current, expires);
-    }
-    return taken;
+    return this.#core.get(key);
   }
 
   /**
@@ -496,8 +376,7 @@ export class HashMap<K, V> extends Region<"hash_map"> {
         `A value's bytes go into a Uint8Array: received ${describe(into)}`,
       );
     }
-    const value = this.#value;
-    return this.#isThere(key, value.words) ? value.copyTo(into) : -1;
+    return this.#core.getInto(key, into);
   }
 
   /**
@@ -508,7 +387,7 @@ export class HashMap<K, V> extends Region<"hash_map"> {
    * @throws {DamagedError} If the map is damaged.
    */
   has(key: K): boolean {
-    return this.#read(key);
+    return this.#core.has(key);
   }
 
   /**
@@ -518,21 +397,8 @@ export class HashMap<K, V> extends Region<"hash_map"> {
    *
    * @throws {DamagedError} If the map is damaged.
    */
-  *entries(): Generator<[K, V], void, void> {
-    const table = this.#table;
-    const { words } = this.#key;
-    for (let number = 0; number < this.capacity; number++) {
-      if (!table.copyKey(number, words)) continue;
-      // The copy may be a mixture of two keys: what counts is a search for it.
-      const count = this.#key.measure();
-      const hash = hashOf(this.#low, this.#high, words, count);
-      const bucket = table.bucketOf(hash);
-      const into = this.#value.words;
-      const at = table.read(bucket, hash, words, count, into);
-      if (at === table.entry(number)) {
-        yield [this.#key.take(), this.#value.take()];
-      }
-    }
+  entries(): Generator<[K, V], void, void> {
+    return this.#core.entries();
   }
 
   /** The keys, as {@linkcode HashMap.entries} finds them. */
@@ -562,7 +428,7 @@ export class HashMap<K, V> extends Region<"hash_map"> {
    */
   waitFor(key: K): V {
     assertMayBlock("waitFor");
-    return blockOn(this.#coming(key))[0];
+    return blockOn(this.#core.coming(key))[0];
   }
 
   /**
@@ -577,12 +443,8 @@ export class HashMap<K, V> extends Region<"hash_map"> {
    * @throws {DamagedError} If the map is damaged.
    */
   tryWaitFor(key: K, timeout = 0): V | undefined {
-    if (timeout === 0) {
-      return this.#read(key, this.#value.words)
-        ? this.#value.take()
-        : undefined;
-    }
-    return tryBlockOn(this.#coming(key), "tryWaitFor", timeout)?.[0];
+    if (timeout === 0) return this.#core.peek(key);
+    return tryBlockOn(this.#core.coming(key), "tryWaitFor", timeout)?.[0];
   }
 
   /**
@@ -594,7 +456,7 @@ export class HashMap<K, V> extends Region<"hash_map"> {
    * @throws {DamagedError} If the map is damaged.
    */
   async waitForAsync(key: K, options?: AsyncOptions): Promise<V> {
-    return (await awaitOn(this.#coming(key), options))[0];
+    return (await awaitOn(this.#core.coming(key), options))[0];
   }
 
   /**
@@ -610,7 +472,7 @@ export class HashMap<K, V> extends Region<"hash_map"> {
     key: K,
     options?: TryAsyncOptions,
   ): Promise<V | undefined> {
-    return (await tryAwaitOn(this.#coming(key), options))?.[0];
+    return (await tryAwaitOn(this.#core.coming(key), options))?.[0];
   }
 
   /**
@@ -640,16 +502,8 @@ export class HashMap<K, V> extends Region<"hash_map"> {
    */
   set(key: K, value: V, options?: SetOptions): boolean {
     const ifAbsent = isIfAbsent(options);
-    const ttl = this.#ttlOf(options);
-    this.#value.put(value);
-    const bucket = this.#lockFor(key);
-    try {
-      const at = this.#searchFor(bucket, key);
-      if (at === NONE) return this.#insert(bucket, this.#hash, ttl);
-      return !ifAbsent && this.#overwrite(at, ttl);
-    } finally {
-      this.#unlock(bucket);
-    }
+    const ttl = this.#core.ttlOf(options?.ttl);
+    return this.#core.set(key, value, ifAbsent, ttl);
   }
 
   /**
@@ -661,7 +515,7 @@ export class HashMap<K, V> extends Region<"hash_map"> {
    * @throws {DamagedError} If the map is damaged.
    */
   delete(key: K): boolean {
-    return this.#remove(key, false);
+    return this.#core.delete(key);
   }
 
   /**
@@ -674,7 +528,7 @@ export class HashMap<K, V> extends Region<"hash_map"> {
    * @throws {DamagedError} If the map is damaged.
    */
   take(key: K): V | undefined {
-    return this.#remove(key, true) ? this.#value.take() : undefined;
+    return this.#core.take(key);
   }
 
   /**
@@ -695,22 +549,7 @@ export class HashMap<K, V> extends Region<"hash_map"> {
    */
   update(key: K, change: (old: V | undefined) => V | undefined): boolean {
     assertFunction(change);
-    const bucket = this.#lockFor(key);
-    try {
-      const at = this.#searchFor(bucket, key);
-      const isThere = at !== NONE && this.#copy(at);
-      const next = change(isThere ? this.#value.take() : undefined);
-      // `change` may have read other keys of this map.
-      if (next === undefined) {
-        if (isThere) this.#takeOut(bucket, key);
-        return true;
-      }
-      this.#value.put(next);
-      if (!isThere) return this.#insert(bucket, this.#hashOf(key));
-      return this.#overwrite(at);
-    } finally {
-      this.#unlock(bucket);
-    }
+    return this.#core.update(key, change);
   }
 
   /**
@@ -725,11 +564,7 @@ export class HashMap<K, V> extends Region<"hash_map"> {
    */
   getOrInsert(key: K, make: (key: K) => V): V | undefined {
     assertFunction(make);
-    if (this.#isThere(key, this.#value.words)) return this.#value.take();
-    const made = make(key);
-    this.#value.put(made);
-    this.#hash = this.#hashOf(key);
-    return this.#getOrAdd(made);
+    return this.#core.getOrInsert(key, make);
   }
 
   /**
@@ -754,19 +589,7 @@ export class HashMap<K, V> extends Region<"hash_map"> {
     options?: AsyncOptions,
   ): Promise<V | undefined> {
     assertFunction(make);
-    const wanted = this.#wanted(key);
-    const attempt = () => this.#getOrBegin(wanted);
-    const found = await awaitOn(this.#awaited(wanted, attempt), options);
-    this.#clock?.count(typeof found !== "number");
-    if (typeof found !== "number") return found[0];
-    try {
-      const made = await make(key);
-      this.#value.put(made);
-      this.#use(wanted);
-      return this.#getOrAdd(made);
-    } finally {
-      this.#waits.end(found, wanted.hash);
-    }
+    return await this.#core.getOrInsertAsync(key, make, options);
   }
 
   /**
@@ -786,24 +609,8 @@ export class HashMap<K, V> extends Region<"hash_map"> {
     expected: number,
     replacement: number,
   ): number | undefined {
-    this.#assertNumbers();
-    const value = this.#value;
-    value.put(expected);
-    value.put(replacement);
-    const bucket = this.#lockFor(key);
-    try {
-      const at = this.#searchFor(bucket, key);
-      if (at === NONE) return undefined;
-      this.#copy(at);
-      const found = value.take();
-      if (found === expected || found !== found && expected !== expected) {
-        value.put(replacement);
-        this.#overwrite(at, KEEPS);
-      }
-      return found;
-    } finally {
-      this.#unlock(bucket);
-    }
+    this.#core.assertNumbers();
+    return this.#core.compareExchange(key, expected, replacement);
   }
 
   /**
@@ -818,23 +625,8 @@ export class HashMap<K, V> extends Region<"hash_map"> {
    * @throws {DamagedError} If the map is damaged.
    */
   add(this: HashMap<K, number>, key: K, n: number): number | undefined {
-    this.#assertNumbers();
-    const value = this.#value;
-    value.put(n);
-    const bucket = this.#lockFor(key);
-    try {
-      const at = this.#searchFor(bucket, key);
-      if (at === NONE) return this.#insert(bucket, this.#hash) ? 0 : undefined;
-      if (this.#isWord) return this.#table.add(at, n);
-      this.#copy(at);
-      const before = value.take();
-      const sum = before + n;
-      value.put(this.#codec === CODEC.i32 ? sum | 0 : sum);
-      this.#overwrite(at, KEEPS);
-      return before;
-    } finally {
-      this.#unlock(bucket);
-    }
+    this.#core.assertNumbers();
+    return this.#core.add(key, n);
   }
 
   /**
@@ -845,16 +637,7 @@ export class HashMap<K, V> extends Region<"hash_map"> {
    * @throws {DamagedError} If the map is damaged.
    */
   clear(): void {
-    const { bucketCount } = this.#plan;
-    for (let hash = 0; hash < bucketCount; hash++) {
-      if (this.#table.isEmpty(this.#table.bucketOf(hash))) continue;
-      const bucket = this.#lock(hash);
-      try {
-        this.#table.empty(bucket);
-      } finally {
-        this.#unlock(bucket);
-      }
-    }
+    this.#core.clear();
   }
 
   /**
@@ -872,299 +655,7 @@ export class HashMap<K, V> extends Region<"hash_map"> {
   abandon(id: number): number {
     inRange("An agent id", id, 0, OWNER_MASK);
     if (id === 0) return 0;
-    const words = this.#words;
-    let count = 0;
-    for (let hash = 0; hash < this.#plan.bucketCount; hash++) {
-      const bucket = this.#table.bucketOf(hash);
-      if ((Atomics.load(words, bucket) & OWNER_MASK) !== id) continue;
-      if (!this.#table.isWhole(bucket)) throw new DamagedError("The map");
-      // Before the bucket has another owner: if this agent ends meanwhile, the
-      // next one still finds what there is to do.
-      this.#table.release(id);
-      if (!inheritBucket(words, bucket, id, this.#id)) continue;
-      this.#table.mend(bucket);
-      this.#unlock(bucket);
-      count++;
-    }
-    return count + this.#waits.release(id);
-  }
-
-  // ---- parts ----------------------------------------------------------------
-
-  #hashOf(key: K): number {
-    const cell = this.#key;
-    cell.put(key);
-    return hashOf(this.#low, this.#high, cell.words, cell.count);
-  }
-
-  /** As `#read`; a cache counts it. */
-  #isThere(key: K, into: Int32Array): boolean {
-    const isThere = this.#read(key, into);
-    if (this.#clock !== undefined) this.#clock.count(isThere);
-    return isThere;
-  }
-
-  #read(key: K, into?: Int32Array): boolean {
-    const places = this.#places;
-    const table = this.#table;
-    const clock = into === undefined ? undefined : this.#clock;
-    if (places !== undefined && places.find(key)) {
-      const { bucket, entry, version } = places;
-      if (table.readAgain(bucket, entry, version, into)) {
-        clock?.touch(entry);
-        return true;
-      }
-    }
-    const hash = this.#hashOf(key);
-    const { words, count } = this.#key;
-    const bucket = table.bucketOf(hash);
-    const at = table.read(bucket, hash, words, count, into);
-    if (at === NONE) return false;
-    clock?.touch(at);
-    if (table.isSettled) {
-      places!.keep(key, at, bucket, table.version, () => this.#key.take());
-    }
-    return true;
-  }
-
-  /** Locks the bucket of a key. */
-  #lockFor(key: K): number {
-    const places = this.#places;
-    if (places !== undefined && places.find(key)) {
-      return this.#lockAt(places.bucket);
-    }
-    this.#hash = this.#hashOf(key);
-    return this.#lock(this.#hash);
-  }
-
-  /** Searches for the key in its locked bucket, to use its entry. */
-  #searchFor(bucket: number, key: K): number {
-    const at = this.#entryFor(bucket, key);
-    if (at !== NONE) this.#clock?.touch(at);
-    return at;
-  }
-
-  #entryFor(bucket: number, key: K): number {
-    const places = this.#places;
-    if (places?.isFound) {
-      if (
-        this.#table.isSame(bucket, places.version) &&
-        !this.#table.hasExpired(places.entry)
-      ) return places.entry;
-      this.#hash = this.#hashOf(key);
-    }
-    return this.#search(bucket, this.#hash);
-  }
-
-  #search(bucket: number, hash: number): number {
-    const { words, count } = this.#key;
-    return this.#table.search(bucket, hash, words, count);
-  }
-
-  /** Copies the value of an entry; true. */
-  #copy(at: number): true {
-    if (this.#table.copyValue(at, this.#value.words)) return true;
-    throw new DamagedError("The map");
-  }
-
-  /** For how many milliseconds a value with these options counts. */
-  #ttlOf(options: SetOptions | undefined): number {
-    const { ttl } = this.#table;
-    const given = options?.ttl;
-    if (given === undefined) return ttl;
-    if (ttl !== 0) return inRange("The ttl of a value", given, 1, ttl);
-    throw new TypeError(
-      `ttl is for a cache that was made with one: received ${describe(given)}`,
-    );
-  }
-
-  #insert(bucket: number, hash: number, ttl = this.#table.ttl): boolean {
-    const key = this.#key;
-    const value = this.#value;
-    const clock = this.#clock;
-    const isLong = this.#isLong();
-    if (isLong && !this.#put(bucket, hash, NONE)) return clock !== undefined;
-    const number = clock === undefined
-      ? this.#table.allocate()
-      : clock.claim(bucket);
-    if (number === NONE) {
-      if (isLong) this.#heap!.drop(this.#table.ownerOf(hash));
-      return clock !== undefined;
-    }
-    this.#table.insert(
-      number,
-      bucket,
-      hash,
-      key.words,
-      key.count,
-      isLong ? this.#heap!.place : value.words,
-      isLong ? 2 : value.count,
-      ttl,
-    );
-    this.#waits.wake(hash);
-    return true;
-  }
-
-  /** Copies the value of the key, or adds `made`, which was put there. */
-  #getOrAdd(made: V): V | undefined {
-    const bucket = this.#lock(this.#hash);
-    try {
-      const at = this.#search(bucket, this.#hash);
-      if (at === NONE) {
-        return this.#insert(bucket, this.#hash) ? made : undefined;
-      }
-      this.#clock?.touch(at);
-      this.#copy(at);
-    } finally {
-      this.#unlock(bucket);
-    }
-    return this.#value.take();
-  }
-
-  /** A key as words, which other operations do not change. */
-  #wanted(key: K): Wanted {
-    const hash = this.#hashOf(key);
-    const { words, count } = this.#key;
-    return { hash, words: words.slice(0, count), count };
-  }
-
-  /** Makes it the key of the operation. */
-  #use({ hash, words, count }: Wanted): void {
-    this.#hash = hash;
-    this.#key.words.set(words);
-    this.#key.count = count;
-  }
-
-  /** A wait in which agents look when a key with this hash is added. */
-  #awaited<T>(
-    { hash }: Wanted,
-    attempt: () => T | undefined,
-  ): PendingResult<T> {
-    const epoch = epochFor(this.#plan, hash);
-    return { words: this.#words, epoch, attempt, pass: () => {}, all: true };
-  }
-
-  /** The wait for a key; in an array, as a value may be `undefined`. */
-  #coming(key: K): PendingResult<[V]> {
-    const wanted = this.#wanted(key);
-    return this.#awaited(wanted, () => this.#find(wanted));
-  }
-
-  #find({ hash, words, count }: Wanted): [V] | undefined {
-    const bucket = this.#table.bucketOf(hash);
-    const value = this.#value;
-    const at = this.#table.read(bucket, hash, words, count, value.words);
-    if (at === NONE) return undefined;
-    this.#clock?.touch(at);
-    return [value.take()];
-  }
-
-  /**
-   * Finds the value of a key, or begins to make it. `undefined` if another agent
-   * makes it.
-   */
-  #getOrBegin(wanted: Wanted): [V] | number | undefined {
-    const found = this.#find(wanted);
-    if (found !== undefined) return found;
-    this.#use(wanted);
-    const bucket = this.#lock(wanted.hash);
-    try {
-      const at = this.#search(bucket, wanted.hash);
-      if (at === NONE) return this.#waits.begin(wanted.hash);
-      this.#clock?.touch(at);
-      this.#copy(at);
-    } finally {
-      this.#unlock(bucket);
-    }
-    return [this.#value.take()];
-  }
-
-  /** Whether the value is too long for an entry. */
-  #isLong(): boolean {
-    return this.#heap !== undefined && this.#heap.isLong(this.#value.words[0]!);
-  }
-
-  /**
-   * Puts a long value into blocks; false if there is no room. In a cache, entries
-   * give way, but not the one at `kept`. The caller holds the bucket.
-   */
-  #put(bucket: number, hash: number, kept: number): boolean {
-    const { words, count } = this.#value;
-    const clock = this.#clock;
-    const makeRoom = () => clock !== undefined && clock.makeRoom(bucket, kept);
-    const owner = this.#table.ownerOf(hash);
-    if (this.#heap!.put(owner, hash, words, count, makeRoom)) return true;
-    clock?.giveWay();
-    return false;
-  }
-
-  /**
-   * Gives an entry the value for `ttl` ms, or `KEEPS` the old one's time. False
-   * if there is no room for it; in a cache, the entry then gives way, too.
-   */
-  #overwrite(at: number, ttl = this.#table.ttl): boolean {
-    const { words, count } = this.#value;
-    const isLong = this.#isLong();
-    if (isLong && !this.#putAt(at)) return this.#clock !== undefined;
-    if (isLong) this.#table.overwrite(at, this.#heap!.place, 2, ttl);
-    else this.#table.overwrite(at, words, count, ttl);
-    // It may have expired since it was found, and agents wait for it.
-    if (this.#plan.expires) this.#waits.wake(this.#table.hashAt(at));
-    return true;
-  }
-
-  /** Puts a long value of an entry into blocks; see `#overwrite`. */
-  #putAt(at: number): boolean {
-    const table = this.#table;
-    const hash = table.hashAt(at);
-    const bucket = table.bucketOf(hash);
-    if (this.#put(bucket, hash, at)) return true;
-    if (this.#clock === undefined) return false;
-    const before = table.leadsTo(bucket, table.numberAt(at));
-    if (before !== NONE) table.remove(bucket, at, before);
-    return false;
-  }
-
-  #remove(key: K, takes: boolean): boolean {
-    const hash = this.#hashOf(key);
-    const bucket = this.#lock(hash);
-    try {
-      const at = this.#search(bucket, hash);
-      if (at === NONE) return false;
-      if (takes) this.#copy(at);
-      this.#table.remove(bucket, at, this.#table.before);
-      return true;
-    } finally {
-      this.#unlock(bucket);
-    }
-  }
-
-  /** Takes the entry of a key out of its locked bucket, where it is. */
-  #takeOut(bucket: number, key: K): void {
-    const at = this.#search(bucket, this.#hashOf(key));
-    // It may have expired since, and be out.
-    if (at !== NONE) this.#table.remove(bucket, at, this.#table.before);
-  }
-
-  #assertNumbers(): void {
-    if (this.#codec === CODEC.i32 || this.#codec === CODEC.f64) return;
-    throw new TypeError(
-      "This takes a map whose values are numbers, by codec.i32 or codec.f64",
-    );
-  }
-
-  /** Locks the bucket for this hash. */
-  #lock(hash: number): number {
-    return this.#lockAt(this.#table.bucketOf(hash));
-  }
-
-  #lockAt(bucket: number): number {
-    lockBucket(this.#words, bucket, this.#id);
-    return bucket;
-  }
-
-  #unlock(bucket: number): void {
-    unlockBucket(this.#words, bucket, this.#id);
+    return this.#core.abandon(id);
   }
 }
 
@@ -1175,10 +666,4 @@ function isIfAbsent(options: SetOptions | undefined): boolean {
   const { ifAbsent = false } = options;
   assertBoolean("ifAbsent", ifAbsent);
   return ifAbsent;
-}
-
-function randomWord(): number {
-  return typeof crypto === "undefined" // an AudioWorklet has no `crypto`
-    ? Math.random() * 2 ** 32 | 0
-    : crypto.getRandomValues(new Int32Array(1))[0]!;
 }

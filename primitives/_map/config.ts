@@ -18,6 +18,8 @@ const SIZES: typeof HASH_MAP.sizes = 2;
 const CODECS: typeof HASH_MAP.codecs = 4;
 const KEY_SHAPE: typeof HASH_MAP.key_shape = 5;
 const VALUE_SHAPE: typeof HASH_MAP.value_shape = 6;
+const SEED_LOW: typeof HASH_MAP.seed_low = 7;
+const SEED_HIGH: typeof HASH_MAP.seed_high = 8;
 const TTL: typeof HASH_MAP.ttl = 9;
 const BLOCKS: typeof HASH_MAP.blocks = 10;
 const BLOCK_WORDS: typeof HASH_MAP.block_words = 11;
@@ -157,7 +159,7 @@ export interface Sizes {
 }
 
 /** The sizes that the word `sizes` holds. */
-export function sizesOf(sizes: number): Sizes {
+function sizesOf(sizes: number): Sizes {
   return {
     keySize: sizes & MAX_KEY,
     valueSize: sizes >> VALUE_SHIFT & MAX_VALUE,
@@ -168,10 +170,10 @@ export function sizesOf(sizes: number): Sizes {
   };
 }
 
-/** Writes the codecs, `ttl` and the heap into the head of a map. */
+/** Writes the codecs, the seed, `ttl` and the heap into the head of a map. */
 export function writeHead<K, V>(
   head: Int32Array,
-  { key, value, ttl = 0 }: HashMapConfig<K, V>,
+  { key, value, seed, ttl = 0 }: HashMapConfig<K, V>,
   heap: HeapWords,
 ): void {
   const keys = wordsOfCodec(key);
@@ -179,10 +181,18 @@ export function writeHead<K, V>(
   head[CODECS] = keys.id | values.id << 8;
   head[KEY_SHAPE] = keys.shape;
   head[VALUE_SHAPE] = values.shape;
+  head[SEED_LOW] = seed ?? randomWord();
+  head[SEED_HIGH] = seed === undefined ? randomWord() : ~seed;
   head[TTL] = ttl;
   if (heap[0] === 0) return;
   head.set(heap, BLOCKS);
   head[HEAP_SEAL] = sealOf(...heap);
+}
+
+function randomWord(): number {
+  return typeof crypto === "undefined" // an AudioWorklet has no `crypto`
+    ? Math.random() * 2 ** 32 | 0
+    : crypto.getRandomValues(new Int32Array(1))[0]!;
 }
 
 /** Checks that `codec` is one. */
@@ -329,7 +339,7 @@ export function heapIn(head: Int32Array): HeapPlan | undefined {
     throw new RangeError("the words of the heap do not match their seal");
   }
   if (seal === 0 && words[0] === 0) return undefined;
-  const { valueSize, valueVaries } = sizesOf(head[SIZES]!);
+  const { valueSize, valueVaries } = plan;
   inRange("A heap for values that differ in length", +valueVaries, 1, 1);
   assertHeap(words, valueSize);
   return heapFor(plan.length, ...words, valueSize);
@@ -345,10 +355,8 @@ export function lengthOf(
   sizes: number,
   heap: HeapWords,
 ): number {
-  const { length } = planOf(capacity, sizes);
-  return heap[0] === 0
-    ? length
-    : heapFor(length, ...heap, sizesOf(sizes).valueSize).length;
+  const { length, valueSize } = planOf(capacity, sizes);
+  return heap[0] === 0 ? length : heapFor(length, ...heap, valueSize).length;
 }
 
 /** How many bytes of an entry's key or value there are. */
@@ -366,10 +374,10 @@ function sizeOf(
   );
 }
 
-/** Where the parts lie, once the configuration words are checked. */
-export function planOf(capacity: number, sizes: number): Plan {
-  const { keySize, valueSize, keyVaries, valueVaries, evicts, expires } =
-    sizesOf(sizes);
+/** The sizes, and where the parts lie, once the configuration is checked. */
+export function planOf(capacity: number, sizes: number): Sizes & Plan {
+  const all = sizesOf(sizes);
+  const { keySize, valueSize, keyVaries, valueVaries, evicts, expires } = all;
   // Below 0 are those whose entries expire: these are caches.
   inRange("The word `sizes`", sizes, -(2 ** 30), 2 ** 31 - 1);
   inRange("The bytes of a key", keySize, 1, MAX_KEY);
@@ -385,5 +393,5 @@ export function planOf(capacity: number, sizes: number): Plan {
     );
   const most = Math.floor(MAX_BYTES / (4 * plan(1).stride));
   inRange("The capacity of a map", capacity, 1, most);
-  return plan(capacity);
+  return { ...all, ...plan(capacity) };
 }

@@ -7,7 +7,7 @@
 import type { HASH_MAP } from "../_layout.ts";
 import { isSum } from "../_lock/stripes.ts";
 import { NO_AGENT, type TellBehind } from "../_memory/problems.ts";
-import { MAX_TTL } from "./config.ts";
+import { heapIn, MAX_TTL, planOf } from "./config.ts";
 import { NEXT, OWNER } from "./heap.ts";
 import {
   BUCKET,
@@ -25,6 +25,8 @@ import {
   STRIPES,
 } from "./plan.ts";
 
+const CAPACITY: typeof HASH_MAP.capacity = 1;
+const SIZES: typeof HASH_MAP.sizes = 2;
 const TTL: typeof HASH_MAP.ttl = 9;
 /** The largest agent id. */
 const MAX_ID = 0x0fff_ffff;
@@ -35,10 +37,10 @@ const MOST_LOOKS = 65536;
 /** Tells what does not fit together in the buckets and entries of a map. */
 export function tellOfTable(
   words: Int32Array,
-  plan: Plan,
-  heap: HeapPlan | undefined,
   tell: TellBehind,
 ): void {
+  const plan = planOf(words[CAPACITY]!, words[SIZES]!);
+  const heap = heapIn(words);
   const { buckets, bucketCount, entries, capacity, stride } = plan;
   for (let i = 0; i < (plan.flights - plan.waits) / 2; i++) {
     const at = plan.waits + 2 * i + 1;

@@ -1,6 +1,6 @@
 /**
  * The buckets and entries of a map. Readers use no lock. A writer holds the lock
- * of the bucket: see `hash_map.ts`.
+ * of the bucket: see `map_core.ts`.
  *
  * ```text
  * bucket, word 0  lock     The two words of a mutex.
@@ -38,6 +38,7 @@
 
 import { DamagedError, MOST_TRIES } from "../_memory/damaged.ts";
 import type { HASH_MAP } from "../_layout.ts";
+import type { Sizes } from "./config.ts";
 import type { Heap } from "./heap.ts";
 import { isOver, timeNow } from "./time.ts";
 import {
@@ -116,9 +117,7 @@ export class Table {
    */
   constructor(
     words: Int32Array<SharedArrayBuffer>,
-    plan: Plan,
-    keyVaries: boolean,
-    valueVaries: boolean,
+    plan: Plan & Sizes,
     id: number,
     remembers: boolean,
     heap: Heap | undefined,
@@ -131,8 +130,8 @@ export class Table {
     this.#entries = plan.entries;
     this.#stride = plan.stride;
     this.#id = id;
-    this.#keyVaries = keyVaries;
-    this.#valueVaries = valueVaries;
+    this.#keyVaries = plan.keyVaries;
+    this.#valueVaries = plan.valueVaries;
     this.#isShortKey = plan.keyWords === 1;
     this.isLong = plan.valueWords > 1;
     this.#key = plan.key;
@@ -375,19 +374,14 @@ export class Table {
   }
 
   /**
-   * Copies the key of entry `number`, counted from 0, if it seems to be in use.
+   * Copies the key of entry `number` if it seems to be in use.
    * Another agent may change it meanwhile: search for it.
    */
   copyKey(number: number, into: Int32Array): boolean {
-    const at = this.entryAt(number + 1);
+    const at = this.entryAt(number);
     const link = Atomics.load(this.#words, at + LINK);
     return (link & LINKED_BIT) !== 0 &&
       this.#copy(at + this.#key, this.#keyVaries, this.#plan.keyWords, into);
-  }
-
-  /** The entry with this number, as a search returns it. */
-  entry(number: number): number {
-    return this.entryAt(number + 1);
   }
 
   /** How many entries are in use; they are counted one by one. */

@@ -6,8 +6,14 @@ const REMEMBERED = "a view remembers a number that is deleted";
 const ONE_BUCKET = "two write to one bucket";
 const RECOVERED = "a bucket is recovered beside writers";
 
+const CORE = {
+  source: "_map/map_core",
+  header: "hash_map",
+  scenarios: ["hash_map"],
+};
+
 /** Mutants of the operations. */
-const OPERATIONS = mutants("hash_map", {
+const OPERATIONS = mutants(CORE, {
   what: "gives a value that it remembers, and does not look whether it counts",
   by: "a view remembers a number that is overwritten",
   ts: [
@@ -54,7 +60,7 @@ const OPERATIONS = mutants("hash_map", {
   ],
 }, {
   what: "iterates, and believes a key that it copied",
-  ts: ["if (at === table.entry(number)) {", "if (at !== NONE) {"],
+  ts: ["if (at === table.entryAt(number)) {", "if (at !== NONE) {"],
   equivalent: "only a mixture of two keys that is a third key shows it: the " +
     "keys of the scenarios have one word",
 });
@@ -71,7 +77,7 @@ const WHO_WAITS = "agents that wait for a flight await: none is of C";
 const NOT_IN_C = "agents of C begin no flights";
 
 /** Mutants of the waits. */
-const WAITS = mutants("hash_map", {
+const WAITS = mutants(CORE, {
   what: "(W): adds a key, and wakes nobody",
   by: WAIT,
   ts: ["this.#waits.wake(hash);", ""],
@@ -865,7 +871,7 @@ const LONG_VALUES = mutants({
 });
 
 /** Mutants of the operations with long values. */
-const PUTS = mutants("hash_map", {
+const PUTS = mutants(CORE, {
   what: "finds no entry for a long value, and keeps its blocks",
   by: "a long value, and no entry for it",
   ts: ["if (isLong) this.#heap!.drop(this.#table.ownerOf(hash));", ""],
