@@ -26,6 +26,9 @@ const KEYS = 1024;
 /** Words of nine letters. */
 const WORDS = Array.from({ length: KEYS }, (_, i) => `word${10_000 + i}`);
 
+/** The letters of a text that lies in a heap. */
+const LONG = 1000;
+
 /** The keys of the map that several agents use. */
 const MANY = 100_000;
 
@@ -34,6 +37,7 @@ export async function rows(): Promise<Row[]> {
   const url = peer("sharedmap")?.href;
   return [
     ...await alone(url),
+    ...await longValues(url),
     ...await together(url),
     ...await besideLmdb(),
     ...await caches(),
@@ -145,6 +149,64 @@ async function alone(url: string | undefined): Promise<Row[]> {
       name: "HashMap, delete and set of a number: time / two bare exchanges",
       ...ratio(results, "delete, set i32", "exchanges"),
     },
+  ];
+}
+
+/**
+ * One agent, and texts of 1,000 letters: in blocks of a heap, or in entries. The
+ * views remember nothing, so that `get` makes each text anew.
+ */
+async function longValues(url: string | undefined): Promise<Row[]> {
+  const codecs = { key: codec.text, value: codec.text, remember: false };
+  const sizes = { keySize: 12, valueSize: LONG, capacity: 2 * KEYS };
+  const heap = { bytes: 2 ** 21, blockSize: 256, inEntry: 32 };
+  const texts = WORDS.map((word) => word.padEnd(LONG, "."));
+  const theirs = url && new (sharedMapOf(url))(2 * KEYS, 12, LONG);
+  let sum = 0;
+  const uses = <Name extends string>(
+    name: Name,
+    map: SharedMap | HashMap<string, string>,
+  ) => {
+    for (const [i, word] of WORDS.entries()) map.set(word, texts[i]!);
+    return [
+      timed(`get, ${name}`, (n) => {
+        for (let i = 0; i < n; i++) {
+          sum += map.get(WORDS[i & KEYS - 1]!)!.length;
+        }
+      }),
+      timed(`set, ${name}`, (n) => {
+        for (let i = 0; i < n; i++) {
+          map.set(WORDS[i & KEYS - 1]!, texts[i + 1 & KEYS - 1]!);
+        }
+      }),
+    ] as const;
+  };
+  const results = await contest([
+    ...uses("heap", HashMap.create({ ...codecs, ...sizes, heap })),
+    ...uses("entry", HashMap.create({ ...codecs, ...sizes })),
+    ...theirs ? uses("sharedmap", theirs) : [],
+  ]);
+  if (Number.isNaN(sum)) throw new Error("no sum");
+  const name = (what: string) =>
+    `HashMap, ${what} of a text of 1,000 letters in the heap: `;
+  return [
+    {
+      name: `${name("get")}time / one in its entry`,
+      ...ratio(results, "get, heap", "get, entry"),
+    },
+    {
+      name: `${name("set")}time / one in its entry`,
+      ...ratio(results, "set, heap", "set, entry"),
+    },
+    ...theirs
+      ? [{
+        name: `${name("get")}gets/s / ${nameOf("sharedmap")}`,
+        ...ratio(results, "get, sharedmap", "get, heap"),
+      }, {
+        name: `${name("set")}sets/s / ${nameOf("sharedmap")}`,
+        ...ratio(results, "set, sharedmap", "set, heap"),
+      }]
+      : [],
   ];
 }
 

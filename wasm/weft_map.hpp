@@ -63,6 +63,16 @@ struct in_map<std::string> {
 
 }  // namespace detail
 
+/* Where values lie that are too long for an entry: the bytes of all blocks, up to
+   2^30, or 0 for no heap; the bytes of one, a multiple of 4 from 12 to 65536, of
+   which 8 are not for values; and the most bytes of a value that lies in its
+   entry. */
+struct hash_map_heap {
+  int32_t bytes = 0;
+  int32_t block_size = 128;
+  int32_t in_entry = 32;
+};
+
 /* How large a map is. The sizes are the most bytes of a std::string. Let the
    seed be random if others choose keys. If it `evicts`, it is a cache: when a
    key is added to a full one, it takes out an entry that was not used lately. An
@@ -74,6 +84,7 @@ struct hash_map_config {
   int32_t value_size = 128;
   bool evicts = false;
   int32_t ttl = 0;
+  hash_map_heap heap = {}; /* only if V is std::string */
 };
 
 /* A map from K to V: each is a std::string, an int32_t, a double, or a struct
@@ -91,10 +102,15 @@ class hash_map
  public:
   /* The bytes of a map; 0 if a number is out of range. */
   static size_t bytes(hash_map_config config) {
-    return weft_hash_map_bytes(of(config));
+    return config.heap.bytes == 0
+               ? weft_hash_map_bytes(of(config))
+               : weft_hash_map_bytes_with_heap(of(config), heap_of(config));
   }
   static hash_map create(void *at, size_t bytes, hash_map_config config) {
-    return hash_map(weft_hash_map_init(at, bytes, of(config)));
+    return hash_map(config.heap.bytes == 0
+                        ? weft_hash_map_init(at, bytes, of(config))
+                        : weft_hash_map_init_with_heap(
+                              at, bytes, of(config), heap_of(config)));
   }
   static hash_map attach(void *place) {
     weft_hash_map *m = at(place);
@@ -187,7 +203,7 @@ class hash_map
   /* Adds to an int32_t or a double, which counts as 0 if it is not there.
      Returns the value before; nothing if the map is full. */
   std::optional<V> add(key k, V n) {
-    V before;
+    V before{};
     int error;
     if constexpr (std::is_same_v<V, double>)
       error = weft_hash_map_add_f64(w_, keys::data(k), keys::length(k), n,
@@ -201,7 +217,7 @@ class hash_map
   /* Replaces an int32_t or a double that is `expected`. Returns the value that
      was there, or nothing. */
   std::optional<V> compare_exchange(key k, V expected, V desired) {
-    V found;
+    V found{};
     int error;
     if constexpr (std::is_same_v<V, double>)
       error = weft_hash_map_compare_exchange_f64(
@@ -299,12 +315,16 @@ class hash_map
     }
   };
 
+  static weft_hash_map_heap heap_of(hash_map_config config) {
+    return {config.heap.bytes, config.heap.block_size, config.value_size};
+  }
   static weft_hash_map_config of(hash_map_config config) {
     return {config.capacity,
             keys::codec,
             keys::size(config.key_size),
             values::codec,
-            values::size(config.value_size),
+            values::size(config.heap.bytes == 0 ? config.value_size
+                                                : config.heap.in_entry),
             config.seed,
             config.evicts,
             config.ttl};

@@ -70,6 +70,32 @@ void texts() {
   }
 }
 
+void heaps() {
+  using map = weft::hash_map<std::string, std::string>;
+  weft::hash_map_config config{4, 7, 9, 100};
+  config.heap = {16 * 32, 32, 8};
+  assert(map::bytes(config) > map::bytes({4, 7, 9, 8}) + 16 * 32);
+  map m = map::create(memory, sizeof memory, config);
+  const std::string longest(100, 'x');
+  assert(m.set("a", longest) && m.set("b", "short") && m.set("c", longest));
+  assert(m.set("d", longest) && m.get("a") == longest);
+  assert(!m.set("a", longest)); /* only one block is free */
+  assert(m.erase("c") && m.set("a", "a" + longest.substr(1)));
+  assert(map::attach(memory).take("a") == "a" + longest.substr(1));
+  assert(m.update("d", [](auto old) { return old->substr(9); }));
+  assert(m.get("d") == longest.substr(9) && m.get("b") == "short");
+  try {
+    (void)m.set("c", longest + "x");
+    assert(false);
+  } catch (const std::system_error &error) {
+    assert(error.code().value() == EINVAL);
+  }
+  config.heap.block_size = 10;
+  assert(map::bytes(config) == 0);
+  config.heap = {16 * 32, 32, 8};
+  assert((weft::hash_map<std::string, int32_t>::bytes(config)) == 0);
+}
+
 void structs() {
   using map = weft::hash_map<int64_t, point>;
   map m = map::create(memory, sizeof memory, {10, 7});
@@ -119,6 +145,7 @@ void times() {
 
 int main() {
   texts();
+  heaps();
   structs();
   counts();
   times();
