@@ -1,9 +1,16 @@
 // How many more tasks of a microsecond does the pool do in a second than piscina?
 // Are hashes of much data done as fast as by two processes that share nothing?
-// Is any case of piscina's own benchmarks slower? Each figure comes from
-// processes that take turns. Piscina always runs in Node: it does not start
-// under Deno.
-import { contest, type Contestant, ratio, type Row } from "./contest.ts";
+// Is any case of piscina's own benchmarks slower? What does it take to ask a pool
+// for its figures? Each figure comes from processes that take turns. Piscina
+// always runs in Node: it does not start under Deno.
+import {
+  contest,
+  type Contestant,
+  medians,
+  plain,
+  ratio,
+  type Row,
+} from "./contest.ts";
 import { nameOf, peer } from "./peers.ts";
 import type { Cost, Order } from "./pool/process.ts";
 import { ask, Failed, type Host } from "./workloads/processes.ts";
@@ -86,6 +93,23 @@ async function small(url: string): Promise<Row[]> {
     target: { least: 6 },
   });
   return [row("weft", "awaiting"), row("blocking", "blocking")];
+}
+
+/** Workers, and histograms with tasks of many lengths, are what it reads. */
+async function stats(): Promise<Row> {
+  const order: Order = { task: "stats", workers: 2, count: 5000, rounds: 15 };
+  const { turn } = apart("stats", order);
+  const micros = async () => {
+    const { ns, ...it } = await turn();
+    return { ns: ns!, us: ns! / 1000, ...it };
+  };
+  const results = await contest([{ name: "stats", turn: micros }], TURNS);
+  return {
+    name: "pool.stats(), 2 workers, after 5,000 tasks: time of a call",
+    ...plain(results, "stats", "us", "us"),
+    target: { most: 2 },
+    from: medians(results),
+  };
 }
 
 async function hashes(url: string): Promise<Row[]> {
@@ -175,6 +199,11 @@ async function theirOwn(url: string): Promise<Row[]> {
 /** All rows of this bench. It takes one to three minutes. */
 export async function rows(): Promise<Row[]> {
   const url = peer("piscina")?.href;
-  if (url === undefined) return [];
-  return [...await small(url), ...await hashes(url), ...await theirOwn(url)];
+  if (url === undefined) return [await stats()];
+  return [
+    ...await small(url),
+    ...await hashes(url),
+    ...await theirOwn(url),
+    await stats(),
+  ];
 }

@@ -21,8 +21,11 @@ export interface Order {
   readonly peer?: string | undefined;
   /** How a worker of ours waits. */
   readonly blocking?: boolean;
-  /** "alone" hashes in this thread; "queue" only puts into a queue and takes. */
-  readonly task: keyof typeof tasks | "alone" | "queue";
+  /**
+   * "alone" hashes in this thread; "queue" only puts into a queue and takes;
+   * "stats" asks a pool that has done tasks what it has done.
+   */
+  readonly task: keyof typeof tasks | "alone" | "queue" | "stats";
   /** Whether piscina has its other queue. */
   readonly fixed?: boolean;
   /** 0: as many as piscina makes unless told. */
@@ -111,7 +114,8 @@ function alone(): Doer {
 }
 
 const { task, count, size = 0, limit = count, rounds, whole = false } = order;
-const name = task === "alone" || task === "queue" ? "hash" : task;
+const asked = task === "stats" ? "small" : task;
+const name = asked === "alone" || asked === "queue" ? "hash" : asked;
 
 /** The requests: each has data of its own, more than the caches hold. */
 function requestsOf(): unknown[] {
@@ -155,6 +159,18 @@ async function queueRounds(): Promise<() => Promise<unknown[]>> {
   return () => {
     for (let i = 0; i < count; i++) queue.push(i);
     for (let i = 0; i < count; i++) queue.shift();
+    return Promise.resolve([]);
+  };
+}
+
+/** Has a pool do all tasks, then asks it as often for its figures. */
+async function statsRounds(): Promise<() => Promise<unknown[]>> {
+  const pool = weft() as unknown as Pool<typeof tasks>;
+  await round(pool as unknown as Doer);
+  return () => {
+    let seen = 0;
+    for (let i = 0; i < count; i++) seen += pool.stats().done;
+    if (seen !== count * count) throw new Error(`${seen} tasks were counted`);
     return Promise.resolve([]);
   };
 }
@@ -213,6 +229,7 @@ const wholeRound = async () => {
 };
 async function rounded(): Promise<() => Promise<unknown[]>> {
   if (task === "queue") return await queueRounds();
+  if (task === "stats") return await statsRounds();
   if (whole) return wholeRound;
   const pool = await make();
   return () => round(pool);
