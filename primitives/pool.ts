@@ -25,7 +25,13 @@ import {
 } from "./_memory/region.ts";
 import { Collector, Rounds } from "./_pool/collector.ts";
 import { Crew, failuresAfter, type Member } from "./_pool/crew.ts";
-import { Listeners, type PoolEvents, Talk } from "./_pool/events.ts";
+import {
+  hand,
+  Listeners,
+  parcelOf,
+  type PoolEvents,
+  Talk,
+} from "./_pool/events.ts";
 import { deathOf, QueueFullError } from "./_pool/errors.ts";
 import {
   type Job,
@@ -89,6 +95,7 @@ import { agentId, announceAgent, onAgentExit } from "./agent.ts";
 import { CallRing } from "./call_ring.ts";
 import { Event } from "./event.ts";
 
+export { transfer } from "./_calls/beside.ts";
 export * as codec from "./_value/codecs.ts";
 export type {
   CodecOf,
@@ -203,7 +210,7 @@ export async function servePool<T extends Tasks>(
     posted: place.posted,
     recycle: place.recycle,
     done: () => done.set(),
-    post: (message) => to.postMessage(message),
+    post: (message, list) => to.postMessage(message, list),
     hear: (take) => {
       stop = hear(to, take);
     },
@@ -394,8 +401,11 @@ export class Pool<T extends Tasks> extends PoolBase {
         this.#done.set(); // there may be no task left
       },
       ended: (member, died) => this.#bury(member, died),
-      begun: (token, { worker }) =>
-        jobs.talking.get(token)?.talk?.begin(token, worker!),
+      begun: ({ token, moves }, member) => {
+        const job = jobs.talking.get(token);
+        job?.talk?.begin(token, member.worker!);
+        if (moves) hand(job, token, member, slots);
+      },
       report: (token, value) => jobs.talking.get(token)?.talk?.report(value),
       started: (worker, id) => this.#listeners.started(worker, id),
       over: (...it) => this.#listeners.ended(...it),
@@ -791,8 +801,13 @@ export class Pool<T extends Tasks> extends PoolBase {
     const priority = how === undefined ? 0 : how.priority;
     const job = this.#jobs.make(spec, priority, clock(), end);
     if (talks || how?.report !== undefined) job.talk = new Talk(how?.report);
-    this.#poster.submit(job, spec, request); // first: it may refuse the request
-    if (job.talk !== undefined) this.#jobs.talking.set(job.token, job);
+    job.parcel = parcelOf(spec.name, request);
+    job.moves = job.parcel !== undefined;
+    // First: it may refuse the request.
+    this.#poster.submit(job, spec, job.moves ? undefined : request);
+    if (job.talk !== undefined || job.moves) {
+      this.#jobs.talking.set(job.token, job);
+    }
     if (how !== undefined) this.#jobs.heed(job, how);
     if (this.#jobs.line.size > 0) this.#crowded = true;
     if (this.#staff.scales) this.#staff.grow();

@@ -99,6 +99,11 @@ export function transfer<T>(value: T, list: readonly object[] = []): T {
 export const isTransfer = (value: unknown): value is Transfer =>
   typeof value === "object" && value !== null && TRANSFER in value;
 
+/** What was given to `transfer`: a value, and what of it is moved. */
+export const contentOf = (
+  it: Transfer,
+): readonly [value: unknown, list: readonly object[]] => it[TRANSFER];
+
 const isShared = (value: unknown): boolean =>
   Object.prototype.toString.call(value) === "[object SharedArrayBuffer]";
 
@@ -263,7 +268,7 @@ export class End {
     const sent: unknown[] = [];
     const list: object[] = [];
     for (const value of values) {
-      const [given, moved] = isTransfer(value) ? value[TRANSFER] : [value, []];
+      const [given, moved] = isTransfer(value) ? contentOf(value) : [value, []];
       sent.push(given);
       list.push(...moved);
     }

@@ -18,6 +18,7 @@ import {
   ELSEWHERE,
   ERROR,
   type Long,
+  MOVED,
   NOTHING,
   type Rooms,
   STAYS,
@@ -156,8 +157,9 @@ export class Collector {
     if (spec === undefined) return jobs.resolve(job, undefined); // it was to end
     if (early !== undefined) return this.#settle(job, early);
     job.deaths++;
+    const isGone = job.moves && job.parcel === undefined; // with the worker
     const again = job.deaths < MOST_DEATHS && !this.#it.isForced();
-    if (spec.idempotent && again) {
+    if (spec.idempotent && again && !isGone) {
       job.talk?.rest();
       return void jobs.move(job, "waiting");
     }
@@ -184,10 +186,11 @@ export class Collector {
     }
   }
 
-  #settle(job: Job, { kind, bytes }: Long): void {
+  #settle(job: Job, { kind, bytes, moved }: Long): void {
     const { jobs } = this.#it;
     try {
       if (kind === NOTHING) jobs.resolve(job, undefined);
+      else if (kind === MOVED) jobs.resolve(job, moved);
       else if (kind !== VALUE) jobs.reject(job, thrownBy(kind, bytes));
       else jobs.resolve(job, job.spec!.reply.decode(bytes));
     } catch (error) {

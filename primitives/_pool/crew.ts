@@ -8,7 +8,14 @@
 import { describe } from "../_memory/describe.ts";
 import { ClosedError } from "../_queue/queue.ts";
 import type { Death } from "./errors.ts";
-import { clock, type Hello, isTagged, type Long, tagged } from "./wire.ts";
+import {
+  type Begun,
+  clock,
+  type Hello,
+  isTagged,
+  type Long,
+  tagged,
+} from "./wire.ts";
 import { refer } from "../_wait/times.ts";
 
 /** A `Worker` of the web, of Node or of Bun. */
@@ -77,8 +84,8 @@ export interface CrewEvents {
   hello(member: Member, hello: Hello): void;
   /** A reply that was too long for its slot. */
   long(message: Long): void;
-  /** A worker has begun a task that talks. */
-  begun(token: number, member: Member): void;
+  /** A worker has begun a task that talks, or whose request is moved. */
+  begun(begun: Begun, member: Member): void;
   /** A task reports something. */
   report(token: number, value: unknown): void;
   /** A worker does no more tasks; `died` if nobody had told it to end. */
@@ -279,7 +286,7 @@ export class Crew {
     const message = (data: unknown) => {
       if (!isTagged(data)) return;
       if (data.what === "long") this.#events.long(data);
-      else if (data.what === "begun") this.#events.begun(data.token, member);
+      else if (data.what === "begun") this.#events.begun(data, member);
       else if (data.what === "report") {
         this.#events.report(data.token, data.value);
       } else if (data.what === "bye") this.#bye(member, worker);

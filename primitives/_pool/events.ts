@@ -1,12 +1,23 @@
 /**
- * What a pool and its tasks tell those who listen.
+ * What a pool and its tasks tell those who listen, and requests that are moved
+ * instead of being copied as bytes. Such a request stays in the pool's thread
+ * until a worker has begun the task and says so; then it goes to that worker, in
+ * a message.
  *
  * @module
  */
 
+import { contentOf, isTransfer } from "../_calls/beside.ts";
+import {
+  ID_MASK,
+  PHASE_MASK,
+  SERVING,
+  type Slots,
+} from "../_calls/call_slots.ts";
 import { assertFunction } from "../_memory/region.ts";
 import { describe } from "../_memory/describe.ts";
-import type { PoolWorker } from "./crew.ts";
+import type { Parent } from "../_worker/parent.ts";
+import type { Member, PoolWorker } from "./crew.ts";
 import type { Death } from "./errors.ts";
 import { tagged } from "./wire.ts";
 
@@ -123,6 +134,69 @@ export class Talk {
     if (this.#worker === undefined) this.#kept.push(structuredClone(value));
     else this.#worker.postMessage(tagged({ what: "message", token, value }));
   }
+}
+
+/** What goes to a worker by a message, and what of it is transferred. */
+export interface Parcel {
+  readonly value: unknown;
+  readonly list: readonly object[];
+}
+
+/** A task whose request may have to be moved. */
+interface Moving {
+  readonly state: string;
+  /** Its slot. */
+  readonly at: number;
+  parcel: Parcel | undefined;
+}
+
+/**
+ * What `transfer` has made of a request; undefined for any other request. From
+ * now on, the caller does not have what is transferred.
+ *
+ * @throws {TypeError} If the platform cannot move it. Then nothing was moved,
+ * but Deno detaches the buffers of the list all the same.
+ */
+export function parcelOf(name: string, request: unknown): Parcel | undefined {
+  if (!isTransfer(request)) return undefined;
+  const [value, list] = contentOf(request);
+  try {
+    // One clone of both: so its list has the objects that lie in its value.
+    const transfer = [...list] as never[];
+    return structuredClone({ value, list }, { transfer });
+  } catch (cause) {
+    throw new TypeError(
+      `The request of task ${name} cannot be transferred: ` +
+        (cause as Error).message,
+      { cause },
+    );
+  }
+}
+
+/**
+ * Sends the worker what was moved to the task that it has begun. If nobody wants
+ * the task any more, the worker is told so. A worker that has died is one that
+ * serves no slot: what it said before its death hands nothing over, so that
+ * another worker can still do the task.
+ */
+export function hand(
+  job: Moving | undefined,
+  token: number,
+  { worker, id }: Member,
+  slots: Slots,
+): void {
+  const to = worker as Parent;
+  const parcel = job?.parcel;
+  if (parcel !== undefined && job!.state === "posted") {
+    const word = Atomics.load(slots.words, job!.at);
+    if ((word & PHASE_MASK) === SERVING && (word & ID_MASK) === id) {
+      job!.parcel = undefined;
+      const values = [parcel.value];
+      const message = tagged({ what: "moved", token, values });
+      return to.postMessage(message, parcel.list);
+    }
+  }
+  to.postMessage(tagged({ what: "moved", token, values: [] }));
 }
 
 /**

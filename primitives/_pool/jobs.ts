@@ -7,7 +7,7 @@
 
 import type { Field } from "../_message/record.ts";
 import type { AnyCodec, Long } from "./wire.ts";
-import type { Talk } from "./events.ts";
+import type { Parcel, Talk } from "./events.ts";
 import { timeoutError } from "./errors.ts";
 import { Line } from "./line.ts";
 
@@ -122,6 +122,9 @@ export class Job {
   /** How many workers have died of it. */
   deaths = 0;
   terminate = false;
+  /** Whether its request is moved; and the request, until a worker has it. */
+  moves = false;
+  parcel: Parcel | undefined = undefined;
   /** What is said beside it, if anything may be. */
   talk: Talk | undefined = undefined;
   signal: AbortSignal | undefined = undefined;
@@ -288,8 +291,12 @@ export class Jobs {
 
   /** Lets go what a job needed that is over. */
   #release(job: Job): void {
-    job.value = job.bytes = job.early = undefined;
-    if (job.talk !== undefined) this.talking.delete(job.token);
+    job.value =
+      job.bytes =
+      job.early =
+      job.parcel =
+        undefined;
+    if (job.talk !== undefined || job.moves) this.talking.delete(job.token);
     if (job.timer !== undefined) clearTimeout(job.timer);
     const { signal } = job;
     if (signal === undefined) return;

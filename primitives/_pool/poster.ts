@@ -12,7 +12,15 @@ import {
   type Slots,
 } from "../_calls/call_slots.ts";
 import { Chunks, copy, type Job, type Jobs, type Spec } from "./jobs.ts";
-import { GUEST, LAZY, NO_REQUEST, RETIRE, type Rooms, TALKS } from "./wire.ts";
+import {
+  GUEST,
+  LAZY,
+  MOVES,
+  NO_REQUEST,
+  RETIRE,
+  type Rooms,
+  TALKS,
+} from "./wire.ts";
 
 /**
  * In shared memory lie tasks for this many ms, unless told otherwise. On a busy
@@ -255,6 +263,7 @@ export class Poster {
     if (spec !== undefined) {
       what = spec.index | (job.empty ? NO_REQUEST : 0);
       if (job.talk !== undefined) what |= TALKS;
+      if (job.moves) what |= MOVES;
       if (this.#mayBeLate()) {
         what |= LAZY;
         job.lazy = true;

@@ -47,6 +47,8 @@ export const RETIRE = 0xffff;
 export const GUEST = 0x40000;
 /** A flag beside the number of a task: the pool takes reports, and may send. */
 export const TALKS = 0x80000;
+/** A flag beside it: the request comes in a message, as it is moved. */
+export const MOVES = 0x100000;
 /** The most tasks by name. */
 export const MOST_TASKS = 0xffff;
 
@@ -64,6 +66,8 @@ export const ELSEWHERE = 5;
 export const RETIRED = 6;
 /** The worker does not end, because the order is not for workers of its kind. */
 export const STAYS = 7;
+/** Of a message: it has the result itself, which was moved. */
+export const MOVED = 8;
 
 /** A codec with any values. */
 // deno-lint-ignore no-explicit-any
@@ -142,6 +146,8 @@ export interface Long {
   readonly token: number;
   readonly kind: number;
   readonly bytes: Uint8Array;
+  /** The result, if it was moved. */
+  readonly moved?: unknown;
 }
 
 /** A worker has begun a task, and takes messages for it. */
@@ -149,8 +155,16 @@ export interface Begun {
   readonly weft: typeof TAG;
   readonly what: "begun";
   readonly token: number;
-  /** The number of the worker. */
-  readonly number: number;
+  /** Whether it waits for a request that is moved. */
+  readonly moves: boolean;
+}
+
+/** A request that is moved; `values` is empty if nobody wants its task. */
+export interface Moved {
+  readonly weft: typeof TAG;
+  readonly what: "moved";
+  readonly token: number;
+  readonly values: readonly unknown[];
 }
 
 /** What a task tells while it runs (`report`), or is told (`message`). */
@@ -180,6 +194,7 @@ export type PoolMessage =
   | Ready
   | Place
   | Begun
+  | Moved
   | Word
   | Long
   | Bye

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { contentOf, isTransfer } from "../_calls/beside.ts";
 import type { Slots } from "../_calls/call_slots.ts";
 import { type PendingResult, waitOn } from "../_wait/event_count.ts";
 import { inPlaceResult } from "../_message/in_place.ts";
@@ -13,6 +14,9 @@ import {
   ERROR,
   GUEST,
   LAZY,
+  MOVED,
+  type Moved,
+  MOVES,
   NO_REQUEST,
   NOTHING,
   type PoolMessage,
@@ -87,7 +91,7 @@ export interface Station {
   /** Tells the pool that a slot was answered. */
   done(): void;
   /** Sends a message to the pool. */
-  post(message: unknown): void;
+  post(message: unknown, list?: readonly object[]): void;
   /** Takes messages of the pool. */
   hear(take: (message: PoolMessage) => void): void;
 }
@@ -100,6 +104,13 @@ const SOME = 256;
 
 /** Microtasks in which an async function that awaits nothing has its result. */
 const TICKS = 4;
+
+/** The error of a task that would need a message. */
+const cannotHear = (name: string, what: string): TypeError =>
+  new TypeError(
+    `Task ${JSON.stringify(name)} cannot ${what}: ` +
+      "a worker that blocks receives no messages",
+  );
 
 class Context implements TaskContext {
   readonly name: string;
@@ -143,12 +154,7 @@ class Context implements TaskContext {
   }
 
   listen(listener: (message: never) => void): void {
-    if (!this.#hears) {
-      throw new TypeError(
-        `Task ${JSON.stringify(this.name)} cannot listen: ` +
-          "a worker that blocks receives no messages",
-      );
-    }
+    if (!this.#hears) throw cannotHear(this.name, "listen");
     this.#listener = listener;
     for (const message of this.#kept.splice(0)) this.hear(message);
   }
@@ -175,8 +181,11 @@ export class PoolServer {
   #seen: number | undefined;
   /** Tasks that it did. */
   #count = 0;
-  /** The tasks that talk, by their tokens; undefined before the first. */
-  #talking: Map<number, Context> | undefined;
+  /** The tasks that talk, by their tokens. */
+  readonly #talking = new Map<number, Context>();
+  /** Those whose requests are on their way. */
+  readonly #moving = new Map<number, (moved: Moved) => void>();
+  #hears = false;
   /** The slot of the order to end; 0 if none came. */
   #order = 0;
   /** Whether it has too much memory, and when it looks for the next time. */
@@ -311,14 +320,19 @@ export class PoolServer {
       : this.#talk(task.name, at, mayAwait);
     let result;
     try {
-      let asked: unknown;
-      if ((what & NO_REQUEST) === 0) {
-        const bytes = rooms.asked(at);
-        asked = bytes.length === requestField?.size
-          ? requestField.get(rooms.data, rooms.request(at))
-          : request.decode(bytes);
+      if ((what & MOVES) !== 0) {
+        if (!mayAwait) throw cannotHear(task.name, "take what is transferred");
+        result = this.#fetch(task, at, context);
+      } else {
+        let asked: unknown;
+        if ((what & NO_REQUEST) === 0) {
+          const bytes = rooms.asked(at);
+          asked = bytes.length === requestField?.size
+            ? requestField.get(rooms.data, rooms.request(at))
+            : request.decode(bytes);
+        }
+        result = task.run(asked, context);
       }
-      result = task.run(asked, context);
       if (isThenable(result)) {
         if (mayAwait) return this.#settle(at, task, context, result);
         result.then(undefined, () => {}); // nobody else looks at it
@@ -337,28 +351,51 @@ export class PoolServer {
 
   /** The context of a task to which messages come, and which may report. */
   #talk(name: string, at: number, hears: boolean): Context {
-    const { number } = this.#it;
     const token = this.#rooms.token(at);
     const context = new Context(name, at, this.#watches, hears, (value) => {
       this.#it.post(tagged({ what: "report", token, value }));
     });
     if (!hears) return context;
-    if (this.#talking === undefined) {
-      const talking = this.#talking = new Map();
+    this.#talking.set(token, context);
+    this.#tellBegun(token, false);
+    return context;
+  }
+
+  /** Tells the pool that a task has begun, to which it may send messages now. */
+  #tellBegun(token: number, moves: boolean): void {
+    if (!this.#hears) {
+      this.#hears = true;
       this.#it.hear((message) => {
-        if (message.what !== "message") return;
-        talking.get(message.token)?.hear(message.value);
+        if (message.what === "message") {
+          this.#talking.get(message.token)?.hear(message.value);
+        } else if (message.what === "moved") {
+          this.#moving.get(message.token)?.(message);
+        }
       });
     }
-    this.#talking.set(token, context);
-    this.#it.post(tagged({ what: "begun", token, number }));
-    return context;
+    this.#it.post(tagged({ what: "begun", token, moves }));
+  }
+
+  /** Does a task whose request is moved, once the pool has sent that. */
+  async #fetch(
+    task: Served,
+    at: number,
+    context: Context,
+  ): Promise<unknown> {
+    const token = this.#rooms.token(at);
+    const { values } = await new Promise<Moved>((resolve) => {
+      this.#moving.set(token, resolve);
+      this.#tellBegun(token, true);
+    });
+    this.#moving.delete(token);
+    if (values.length > 0) return task.run(values[0], context);
+    throw new Error("Nobody wants the task");
   }
 
   /** Ends what a task began beside its work. */
   #leave(at: number, context: Context): void {
     context.end();
-    this.#talking?.delete(this.#rooms.token(at));
+    this.#talking.delete(this.#rooms.token(at));
   }
 
   /** Takes the order to end; or hands it back, if it is for a thread of C. */
@@ -406,6 +443,7 @@ export class PoolServer {
     const { reply, replyField } = task;
     const rooms = this.#rooms;
     try {
+      if (isTransfer(value)) return this.#move(at, ...contentOf(value));
       if (value === undefined && behind) {
         return this.#post(at, NOTHING, 0, () => 0);
       }
@@ -480,6 +518,15 @@ export class PoolServer {
     const token = this.#rooms.token(at);
     bytes = bytes.subarray(0, length);
     this.#it.post(tagged({ what: "long", token, kind: what, bytes }));
+    this.#send(at, ELSEWHERE, 0);
+  }
+
+  /** Moves a result to the pool. */
+  #move(at: number, moved: unknown, list: readonly object[]): void {
+    const token = this.#rooms.token(at);
+    const bytes = new Uint8Array();
+    const message = { what: "long", token, kind: MOVED, bytes, moved } as const;
+    this.#it.post(tagged(message), list);
     this.#send(at, ELSEWHERE, 0);
   }
 

@@ -6,7 +6,7 @@
 
 /** The worker's end of the messages. */
 export interface Parent {
-  postMessage(message: unknown): void;
+  postMessage(message: unknown, list?: readonly object[]): void;
   unref?(): void;
   on?(event: "message", listener: (data: unknown) => void): void;
   off?(event: "message", listener: (data: unknown) => void): void;

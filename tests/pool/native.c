@@ -98,11 +98,14 @@ int main(void) {
   replies(r, done, 3, 3, missing);
   replies(r, done, 9, 3, missing);
   replies(r, done, 4, 1, "");
+  replies(r, done, 0x100000, 3, /* its request would be transferred */
+          "{\"name\":\"TypeError\",\"message\":\"C cannot take what is "
+          "transferred\"}");
   replies_to(r, done, 4, 0, 2, ""); /* damaged: shorter than its head */
   replies(r, done, 0xffff, 7, ""); /* an order for workers of JavaScript */
   replies(r, done, 0x4ffff, 6, "");
   pthread_join(thread, NULL);
-  EQUAL(served, 7); /* neither of the two orders is a task */
+  EQUAL(served, 8); /* neither of the two orders is a task */
   EQUAL(did, 2);
   EQUAL(pthread_create(&thread, NULL, serve, &served), 0);
   weft_call_ring_close(r);

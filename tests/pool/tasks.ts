@@ -18,6 +18,14 @@ const date: Codec<Date> = {
     new Date(new DataView(buffer, byteOffset).getFloat64(0)),
 };
 
+/** What is moved to a task, and back. */
+export interface Moving {
+  readonly bytes?: Uint8Array<ArrayBuffer>;
+  readonly port?: MessagePort;
+  readonly shared?: Int32Array;
+  readonly how?: "copy" | "exit" | "throw" | "wrong" | "wait";
+}
+
 /** The tasks of these tests. */
 export const tasks = {
   /** The bytes, each one more. */
@@ -48,6 +56,8 @@ export const tasks = {
   report: task<{ count: number; end: unknown; throws?: boolean }, unknown>(),
   /** Returns the messages that it hears up to "end". */
   listen: task<undefined, unknown[]>({ idempotent: true }),
+  /** Adds to the bytes of a {@linkcode Moving}, and moves it back. */
+  move: task({ idempotent: true }),
   /** Waits in a loop of 1 ms until the gate is open, and notes its number. */
   gate: task<number, number>(),
   /** Waits there, and ends its worker. */

@@ -1,8 +1,8 @@
 // A worker of the pools of these tests.
-import { servePool } from "../../primitives/pool.ts";
+import { servePool, transfer } from "../../primitives/pool.ts";
 import { hello } from "../_run/workers.ts";
 import * as only from "./only.ts";
-import { tasks } from "./tasks.ts";
+import { type Moving, tasks } from "./tasks.ts";
 
 /** How the test wants it. */
 export interface Orders {
@@ -102,6 +102,26 @@ const functions: Parameters<typeof servePool<typeof tasks>>[1] = {
           if (message === "end") resolve(heard);
         }), 5);
     }),
+  move: (request, context) => {
+    const { bytes, port, shared, how } = request as Moving;
+    if (how === "exit") {
+      end("exit");
+      return new Promise<never>(() => {});
+    }
+    if (how === "throw") throw new RangeError("no luck");
+    if (how === "wrong") return transfer({}, [{}]);
+    if (how === "wait") {
+      return new Promise((resolve) => {
+        context.signal.addEventListener("abort", () => resolve({}));
+      });
+    }
+    if (shared) Atomics.add(shared, 0, 1);
+    for (let i = 0; i < (bytes?.length ?? 0); i++) bytes![i]!++;
+    port?.postMessage("from the worker");
+    if (how === "copy") return { bytes: bytes! };
+    const list = [bytes?.buffer, port].filter((it) => it !== undefined);
+    return transfer({ bytes, port }, list);
+  },
   dieAtGate: () => {
     waitAtGate();
     end("exit");

@@ -162,6 +162,9 @@ const AROUND: Readonly<Record<string, readonly string[]>> = {
     "const tasks = { encode: task<Uint8Array, undefined>() };\n" +
     "declare function encode(" +
     "film: Uint8Array, percent: number, speed: number): Promise<void>;",
+    'import { type Pool, type Task } from "@weft/sync/pool";\n' +
+    "type Image = Uint8Array<ArrayBuffer>;\n" +
+    "declare const pool: Pool<{ invert: Task<Image, Image> }>;",
   ],
   "docs/primitives/watch.md": [
     'import { layout, Mutex } from "@weft/sync";\n' +

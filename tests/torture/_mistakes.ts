@@ -265,7 +265,7 @@ export const MISTAKES: readonly Mistake[] = [{
   what: "a task is done again that may be done once",
   edits: {
     "_pool/collector": [
-      "if (spec.idempotent && again) {",
+      "if (spec.idempotent && again && !isGone) {",
       "if (again) {",
     ],
     "_pool/poster": [

@@ -20,6 +20,7 @@ WEFT__BEGIN
 #define WEFT__POOL_TASK_MASK 0xffff
 #define WEFT__POOL_RETIRE 0xffff
 #define WEFT__POOL_GUEST 0x40000
+#define WEFT__POOL_MOVES 0x100000
 #define WEFT__POOL_NOTHING 1
 #define WEFT__POOL_VALUE 2
 #define WEFT__POOL_ERROR 3
@@ -57,6 +58,9 @@ static inline int32_t weft__pool_handle(weft_call_ring *r, weft_call *c,
     if (task >= count || tasks[task] == NULL)
       n = weft_calls_throw(body, room, "TypeError",
                            "C has no function for this task", NULL);
+    else if (what & WEFT__POOL_MOVES)
+      n = weft_calls_throw(body, room, "TypeError",
+                           "C cannot take what is transferred", NULL);
     else
       n = tasks[task](context, c, request + WEFT__POOL_REQUEST_HEAD,
                       length - WEFT__POOL_REQUEST_HEAD, body, room);
