@@ -236,7 +236,9 @@ function* surely(engine: Engine, o: SearchOptions): Steps<Found> {
     try {
       const searched = yield* search(engine, o);
       const found = keepsPromises(engine, searched);
-      if (found.fault !== null || o.minimal || !counts(engine, found)) {
+      const again = keepsInside(engine) ||
+        found.fault === null && !o.minimal && counts(engine, found);
+      if (!again) {
         if (!engine.late) return found;
         const limits = [...new Set([...found.limits, "time" as const])];
         return { ...found, complete: false, limits };
@@ -253,7 +255,7 @@ function* surely(engine: Engine, o: SearchOptions): Steps<Found> {
 /** The same, or a fault: an agent kept more than it said. */
 function keepsPromises(engine: Engine, found: Found): Found {
   if (!engine.drops.used || found.fault !== null) return found;
-  const { broken, runs } = tryPromises(engine);
+  const { broken, runs } = tryPromises(engine, engine.drops);
   engine.tried = runs;
   if (broken === undefined) return found;
   return {
@@ -261,6 +263,20 @@ function keepsPromises(engine: Engine, found: Found): Found {
     fault: new Fault("nondeterministic", broken),
     schedule: [],
   };
+}
+
+/**
+ * Whether it was found that an agent depends on what it saw in an operation of
+ * a primitive that has returned. Then the search begins again, and takes none
+ * of its states for one that differ in that.
+ */
+function keepsInside(engine: Engine): boolean {
+  const { returns } = engine;
+  if (!returns.used) return false;
+  const { broken } = tryPromises(engine, returns);
+  if (broken === undefined) return false;
+  returns.begin(false);
+  return true;
 }
 
 /**

@@ -9,7 +9,7 @@ import { callText, noCuts } from "../engine/state/core.ts";
 import { Hints } from "../engine/state/hints.ts";
 import { Judge } from "../judge/lin.ts";
 import { Engine, type Steps } from "../engine/step/replay.ts";
-import type { Options, Program } from "../report/result.ts";
+import { type Options, type Program, reduces } from "../report/result.ts";
 import type { Scenario } from "../engine/scenario.ts";
 import type { Told } from "../engine/platform/guests.ts";
 import { install, isInstalled, uninstall } from "../engine/platform/shim.ts";
@@ -83,7 +83,11 @@ function engineFor(scenario: Scenario, program: Program, o: Options): Engine {
     o.progress === undefined;
   engine.drops.begin(usual && o.reduce !== false && !scenario.async);
   engine.tried = 0;
-  engine.whole.begin(whole, setOf(opened, scenario, program));
+  engine.returns.begin(
+    usual && reduces(o, "unused") && !scenario.async && o.starvation !== true,
+  );
+  const { on } = engine.returns;
+  engine.whole.begin(whole, on, setOf(opened, scenario, program));
   engine.held = engine.sleepless = engine.learned = false;
   engine.forgets = false;
   engine.believed = 0;

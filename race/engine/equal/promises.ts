@@ -1,11 +1,13 @@
 /**
  * Tries what `race.forget()` promises: after all histories that led to one place
- * with the same values, an agent does the same on the same random walks.
+ * with the same values, an agent does the same on the same random walks. The
+ * same holds of operations of primitives that have returned.
  *
  * @module
  */
 import { startOf } from "./classes.ts";
 import { Trials } from "./trials.ts";
+import type { Dropped, Drops } from "../step/drops.ts";
 import type { Engine } from "../step/replay.ts";
 
 /** How many walks compare two histories. */
@@ -20,14 +22,27 @@ export interface Kept {
 }
 
 /** Compares the histories that were taken for one. */
-export function tryPromises(engine: Engine): Kept {
-  const { drops, world, recoverer } = engine;
+export function tryPromises(
+  engine: Engine,
+  drops: {
+    readonly places: ReadonlyMap<unknown, Dropped>;
+    readonly values: Drops["values"];
+  },
+): Kept {
+  const { world, recoverer } = engine;
   let runs = 0;
   for (const { agent, oi, first, site, histories } of drops.places.values()) {
     if (agent === recoverer) continue;
     const start = { ...startOf(agent, oi), first };
     const count = world.agents.length;
-    const trials = new Trials(engine, agent, count, start, drops.values);
+    const trials = new Trials(
+      engine,
+      agent,
+      count,
+      start,
+      drops.values,
+      engine.clocked,
+    );
     const [one, ...others] = histories;
     const same = others.every((other) => trials.agree(one!, other, WALKS));
     runs += trials.runs;

@@ -31,13 +31,16 @@ export class Trials {
   readonly #agent: Agent;
   readonly #start: Snapshot;
   readonly #values: Values;
+  readonly #clocked: boolean;
   /** How many agents a notification may wake. */
   readonly #counts: readonly number[];
   #seed = 1;
 
   /**
    * For the call that `agent`, one of `count`, begins in the state `start`.
-   * `values` are those that operations have answered so far.
+   * `values` are those that operations have answered so far. If it is
+   * `clocked`, the clock stands still in a walk; otherwise a look at it ends the
+   * walk.
    */
   constructor(
     engine: Walker,
@@ -45,7 +48,9 @@ export class Trials {
     count: number,
     start: Snapshot,
     values: Values,
+    clocked = false,
   ) {
+    this.#clocked = clocked;
     this.#engine = engine;
     this.#agent = agent;
     this.#counts = Array.from({ length: count }, (_, i) => i);
@@ -60,6 +65,7 @@ export class Trials {
         ? ["ok", "not-equal"]
         : ["ok", "not-equal", "timed-out"];
     }
+    if (kind === k.CLOCK) return [0];
     if (kind === k.NOTIFY) return this.#counts.filter((count) => count <= a);
     if (kind === k.WRITE) return [undefined];
     if (kind === k.STORE) return [a];
@@ -120,7 +126,7 @@ export class Trials {
       did.push(next.timeout);
       const step = at++ - log.length;
       return step < most ? answer(step, next) : STOP;
-    });
+    }, this.#clocked);
     did.push(end, keyOf(result));
     return did;
   }

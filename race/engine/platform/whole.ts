@@ -31,8 +31,25 @@ export const WHOLE: Readonly<Record<string, readonly string[]>> = {
   lock_free_queue: QUEUE,
 };
 
+const SLEEPS = ["wait", "tryWait"];
+
+/**
+ * Operations of primitives whose views keep nothing: what an agent does after
+ * such an operation depends on what it did before, and on what was returned.
+ * `step/returns.ts` says what is made of it.
+ */
+export const RETURNS: Readonly<Record<string, readonly string[]>> = {
+  mutex: ["lock", "tryLock", "unlock"],
+  semaphore: ["acquire", "tryAcquire", "release"],
+  condition: [...SLEEPS, "notify", "notifyAll"],
+  event: [...SLEEPS, "set", "reset"],
+  latch: [...SLEEPS, "countDown", "arriveAndWait"],
+  wait_group: [...SLEEPS, "add", "done"],
+};
+
 /** An agent, as far as it is in whole operations. */
 interface Caller {
+  readonly pos: number;
   depth: number;
   within: string;
   going: boolean;
@@ -51,29 +68,43 @@ export class Whole {
   /** The kinds of primitives whose operations were one step. */
   readonly kinds: Set<string> = new Set();
 
-  /** Is told which agent runs. */
-  constructor(readonly running: () => Caller | null) {}
+  /** Whether an operation's end is told. */
+  #tells = false;
+
+  /**
+   * Is told which agent runs. Tells that an operation of `RETURNS` has returned
+   * a value, and how long the replay was when it began.
+   */
+  constructor(
+    readonly running: () => Caller | null,
+    readonly returned: (what: string, value: unknown, begin: number) => void,
+  ) {}
 
   /** Is told of a view of a primitive. */
   meet(primitive: object): void {
     const prototype = Object.getPrototypeOf(primitive);
     if (this.#met.has(prototype)) return;
     this.#met.add(prototype);
-    if (this.on) this.#watch(prototype);
+    if (this.on || this.#tells) this.#watch(prototype);
   }
 
-  /** Begins an exploration: `on` says whether operations are one step. */
-  begin(on: boolean, opened: Set<Told>): void {
+  /**
+   * Begins an exploration: `on` says whether operations are one step, `tells`
+   * whether their ends are told.
+   */
+  begin(on: boolean, tells: boolean, opened: Set<Told>): void {
     this.end();
     this.on = on;
+    this.#tells = tells;
     this.opened = opened;
     this.kinds.clear();
-    if (on) { for (const prototype of this.#met) this.#watch(prototype); }
+    if (!on && !tells) return;
+    for (const prototype of this.#met) this.#watch(prototype);
   }
 
   /** Ends it: the classes are as they were. */
   end(): void {
-    this.on = false;
+    this.on = this.#tells = false;
     for (const [owner, methods] of this.#before) {
       for (const [name, method] of methods) define(owner, name, method);
     }
@@ -118,29 +149,44 @@ export class Whole {
   }
 
   #told(name: string, method: Any): Any {
-    const { running } = this;
+    const { running, returned, on } = this;
+    const table = on ? WHOLE : RETURNS;
     return function (this: Any, ...args: Any[]) {
       const agent = running();
       const { kind } = this;
-      if (agent === null || WHOLE[kind]?.includes(name) !== true) {
+      if (agent === null || table[kind]?.includes(name) !== true) {
         return method.apply(this, args);
       }
+      const begin = agent.pos;
       agent.depth++;
       if (agent.depth === 1) {
         agent.going = false;
         agent.within = kind;
       }
+      let value;
       try {
-        return method.apply(this, args);
+        value = method.apply(this, args);
       } finally {
         agent.depth--;
         if (agent.depth === 0) agent.going = false;
       }
+      if (
+        agent.depth === 0 && RETURNS[kind]?.includes(name) && isOurs(this)
+      ) {
+        returned(`${kind}.${name}`, value, begin);
+      }
+      return value;
     };
   }
 }
 
-const NAMES = new Set(Object.values(WHOLE).flat());
+/** Whether an object's class is of a library, and no user's class over it. */
+function isOurs(primitive: object): boolean {
+  const base = Object.getPrototypeOf(Object.getPrototypeOf(primitive));
+  return Object.hasOwn(base, "kind");
+}
+
+const NAMES = new Set([WHOLE, RETURNS].flatMap((o) => Object.values(o).flat()));
 
 function define(owner: object, name: string, value: Any): void {
   const descriptor = Object.getOwnPropertyDescriptor(owner, name)!;

@@ -309,6 +309,11 @@ export class Agent {
   going = false;
   /** Where in the replay it has said last what it keeps, or -1. */
   dropped = -1;
+  /**
+   * How long the record was when its last round of a loop became one with the
+   * round before, or -1.
+   */
+  merged = -1;
   /** What identifies it to primitives that ask. */
   identity: { id: number };
   /** Shared memory it allocated, in this order. */
@@ -360,8 +365,7 @@ export class Agent {
     this.res = [];
     this.sig = [];
     this.args = [];
-    this.h1 = this.like + 1;
-    this.h2 = this.like + 101;
+    [this.h1, this.h2] = this.beginning;
     this.invoked = this.spinNext = false;
     this.kind = 0;
     this.waitAddress = -1;
@@ -424,8 +428,15 @@ export class Agent {
 
   /** Forgets what it has seen, between calls that do not depend on it. */
   betweenCalls(): void {
-    this.h1 = this.oi * 7919 + this.like;
-    this.h2 = this.oi * 104729 + this.like;
+    [this.h1, this.h2] = this.beginning;
+  }
+
+  /** The hashes with which its call begins, if they say nothing of others. */
+  get beginning(): readonly [number, number] {
+    const { oi, like } = this;
+    return oi === 0
+      ? [like + 1, like + 101]
+      : [oi * 7919 + like, oi * 104729 + like];
   }
 
   /** Whether its sleep or its await ends by itself after some time. */

@@ -255,6 +255,7 @@ function merge({ spins }: Runner, agent: Agent, period: number): void {
   const { n, after1, after2 } = agent;
   agent.h1 = after1[n - 1] = after1[n - 1 - period]!;
   agent.h2 = after2[n - 1] = after2[n - 1 - period]!;
+  agent.merged = n;
   spins.enter(agent, period);
 }
 

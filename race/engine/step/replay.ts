@@ -60,6 +60,7 @@ import {
 } from "../state/timers.ts";
 import type { Call } from "../model.ts";
 import { Drops } from "./drops.ts";
+import { Returns } from "./returns.ts";
 import { type Alone, doAlone, goOn, mustGoOn } from "./alone.ts";
 import { bits, mix1, mix2, show } from "../values.ts";
 import { Whole } from "../platform/whole.ts";
@@ -206,7 +207,12 @@ export class Engine implements Host {
   /** How often it was tried whether that is true. */
   tried = 0;
   /** Which operations of primitives are one step. */
-  readonly whole: Whole = new Whole(() => this.current);
+  readonly whole: Whole = new Whole(
+    () => this.current,
+    (what, value, begin) => this.#returned(what, value, begin),
+  );
+  /** What agents saw in operations of primitives that have returned. */
+  readonly returns: Returns = new Returns();
   /** Whether handles are being made for the first time. */
   setting = true;
   /** How many operations are left of a leap. */
@@ -315,7 +321,9 @@ export class Engine implements Host {
   meet(primitive: object): void {
     // Some agents load modules of their own for each execution, which nobody
     // may keep.
-    if (this.setting || this.whole.on) this.whole.meet(primitive);
+    if (this.setting || this.whole.on || this.returns.on) {
+      this.whole.meet(primitive);
+    }
   }
 
   /** The agent on the stack keeps these values, and nothing else it saw. */
@@ -330,6 +338,22 @@ export class Engine implements Host {
     if (this.blind || this.verifying || pos < n || this.grant === agent) return;
     if (this.clocked || drawn + allocations > 0) return;
     this.drops.drop(agent, placeOf(), kept, dropped);
+    agent.snapshot = null;
+  }
+
+  /** An operation of a primitive has returned to the agent on the stack. */
+  #returned(what: string, value: unknown, begin: number): void {
+    const agent = this.current!;
+    const { blind, verifying, grant, scenario, drops } = this;
+    const { pos, n, drawn, allocations, tick, ticks } = agent;
+    if (!this.returns.on || this.handles.making || this.unwinding) return;
+    if (this.look ?? this.walk ?? this.alone) return;
+    if (blind || verifying || pos < n || grant === agent) return;
+    if (drops.used || drawn + allocations > 0) return;
+    if (scenario.stateless === false) return;
+    // How often it has looked at the clock decides when time passes for it.
+    const clock = `${looksAtClock(agent)} ${tick} ${ticks}`;
+    this.returns.end(agent, `${what} ${clock}`, value, begin);
     agent.snapshot = null;
   }
 
@@ -784,6 +808,7 @@ export class Engine implements Host {
     const result = world.perform(agent, age);
     this.coverage?.note(agent, result);
     if (this.drops.used) this.drops.answered(agent.address, result);
+    if (this.returns.used) this.returns.answered(agent.address, result);
     if (agent.ends <= agent.n) agent.effort++;
     if (agent.effort > this.maxSteps) this.overdue?.(agent);
     const { memory } = world;
@@ -856,7 +881,7 @@ export class Engine implements Host {
       agent.depth =
         0;
     agent.going = false;
-    agent.dropped = -1;
+    agent.dropped = agent.merged = -1;
   }
 
   /** Calls an operation; what it returns may be a promise. */

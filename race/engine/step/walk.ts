@@ -26,6 +26,8 @@ export interface Walk {
    * The answer of an operation. `undefined` is an answer; `STOP` ends the walk.
    */
   answer(operation: Pending): Any;
+  /** Whether it answers looks at the clock, too. */
+  readonly clocked: boolean;
   /** Where the walk stopped. */
   stopped: Pending | null;
   /** What the call returned, if it did. */
@@ -59,11 +61,18 @@ export function walk(
   agent: Agent,
   from: Snapshot,
   answer: (operation: Pending) => Any,
+  clocked = false,
 ): Walk {
   const present = agent.save();
   const { pos, drawn, allocations, depth, going, dropped } = agent;
   const { current, unwinding } = engine;
-  const walk: Walk = { answer, stopped: null, result: undefined, end: "" };
+  const walk: Walk = {
+    answer,
+    clocked,
+    stopped: null,
+    result: undefined,
+    end: "",
+  };
   agent.load(from);
   engine.walk = walk;
   engine.current = agent;
@@ -87,7 +96,7 @@ export function walk(
 export function step(engine: Walker, agent: Agent): Any {
   const walk = engine.walk!;
   const { kind, address, size, a, b, timeout } = agent;
-  const odd = kind === k.CLOCK || kind === k.WAIT_ASYNC ||
+  const odd = kind === k.CLOCK && !walk.clocked || kind === k.WAIT_ASYNC ||
     agent.target?.name.endsWith("DataView");
   if (odd) leave(engine);
   const operation = { kind, address, size, a, b, timeout };

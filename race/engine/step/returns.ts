@@ -1,0 +1,109 @@
+/**
+ * Operations of primitives that have returned. Their views keep nothing, so what
+ * an agent does next depends on what it did before the operation, and on what
+ * was returned: on nothing that it saw within. So all ways through an operation
+ * that return the same lead to one state.
+ *
+ * The histories that were taken for one are kept, to be compared after the
+ * search: see `equal/promises.ts`.
+ *
+ * @module
+ */
+import type { Agent } from "../state/agent.ts";
+import { roundOf } from "../state/core.ts";
+import { bits, mix1, mix2, show } from "../values.ts";
+import type { Dropped } from "./drops.ts";
+
+// deno-lint-ignore no-explicit-any
+type Any = any;
+
+/** The most places of which histories are kept, and how many of each. */
+const PLACES = 300;
+const MOST = 4;
+
+/** The most values that are noted of a word. */
+const VALUES = 64;
+
+/** What agents saw in operations of primitives that have returned. */
+export class Returns {
+  /** Whether it is left out of their states. */
+  on = false;
+  /** By the state that follows. */
+  readonly places: Map<number, Dropped> = new Map();
+  /** The values that operations at an address have answered. */
+  readonly values: Map<number, Any[]> = new Map();
+
+  /** Whether anything was left out. */
+  get used(): boolean {
+    return this.places.size > 0;
+  }
+
+  /** Forgets all. */
+  begin(on: boolean): void {
+    this.on = on;
+    this.places.clear();
+    this.values.clear();
+  }
+
+  /** Notes an answer. */
+  answered(address: number, value: Any): void {
+    const list = this.values.get(address);
+    if (list === undefined) this.values.set(address, [value]);
+    else if (list.length < VALUES && !list.includes(value)) list.push(value);
+  }
+
+  /**
+   * The operation `what`, which began when the record had `begin` operations,
+   * has returned `value` to the agent.
+   */
+  end(agent: Agent, what: string, value: unknown, begin: number): void {
+    const shown = textOf(value);
+    const { n, from, merged, after1, after2 } = agent;
+    // After a round of a loop it is where it was before that round.
+    if (shown === undefined || begin < from || begin === n || merged === n) {
+      return;
+    }
+    // Not a number of its own: what agents did before is remembered for longer
+    // than any list of these.
+    const told = bits(`${what} ${shown}`);
+    const [before1, before2] = begin > from
+      ? [after1[begin - 1]!, after2[begin - 1]!]
+      : agent.beginning;
+    const a = mix1(mix1(before1, 0x3c6ef372), told);
+    const b = mix2(mix2(before2, 0x3c6ef372), told);
+    agent.h1 = after1[n - 1] = a;
+    agent.h2 = after2[n - 1] = b;
+    this.#keep(agent, roundOf(a, b), what);
+  }
+
+  /** Keeps the history that led to a state, unless there are enough. */
+  #keep(agent: Agent, key: number, site: string): void {
+    const { oi, first, n, res } = agent;
+    const known = this.places.get(key);
+    if (known === undefined) {
+      if (this.places.size === PLACES) return;
+      const histories = [res.slice(0, n)];
+      this.places.set(key, { agent, oi, first, site, histories });
+      return;
+    }
+    const { histories } = known;
+    if (histories.length === MOST || known.first !== first) return;
+    const isSame = (other: readonly Any[]) =>
+      other.length === n && other.every((value, i) => Object.is(value, res[i]));
+    if (!histories.some(isSame)) histories.push(res.slice(0, n));
+  }
+}
+
+/**
+ * What code can tell of a value, as text: a plain value, or the fields of a
+ * guard. Of anything else it is not known.
+ */
+function textOf(value: unknown): string | undefined {
+  if (typeof value === "function" || typeof value === "symbol") return;
+  if (typeof value !== "object" || value === null) {
+    return show(value);
+  }
+  const fields = Object.entries(value);
+  const isPlain = fields.every(([, field]) => typeof field === "boolean");
+  return isPlain ? `${value.constructor.name} ${fields}` : undefined;
+}

@@ -1,0 +1,247 @@
+// What an agent saw in an operation of a primitive is left out of its state when
+// the operation has returned: the same ends and failures, of fewer states.
+import fc from "fast-check";
+import * as fs from "node:fs";
+import process from "node:process";
+import * as assert from "uvu/assert";
+import * as weft from "../../mod.ts";
+import { type Options, race, RaceError, type Result } from "../../race/mod.ts";
+import { RETURNS } from "../../race/engine/platform/whole.ts";
+import { GOALS } from "./corpus/goals.ts";
+import { suite } from "../_run/harness.ts";
+
+const test = suite("race returned operations", 120_000);
+
+const { Condition, Event, Latch, Mutex, Semaphore, WaitGroup } = weft;
+
+const sizes = [Mutex, Condition, Semaphore, Event, Latch, WaitGroup]
+  .map((primitive) => primitive.byteLength());
+const places = sizes.map((_, i) =>
+  sizes.slice(0, i).reduce((sum, size) => sum + size, 0)
+);
+const WORDS = sizes.reduce((sum, size) => sum + size, 0) / 4;
+
+/** Words 0.. behind the primitives: a counter, a flag, what agents saw. */
+const SEEN = 2;
+
+function memory(): SharedArrayBuffer {
+  const memory = new SharedArrayBuffer(4 * (WORDS + SEEN + 3));
+  Semaphore.init(memory, places[2]!, 1);
+  Latch.init(memory, places[4]!, 1);
+  return memory;
+}
+
+/** What agents can do; each answers a number. */
+function actions(memory: SharedArrayBuffer) {
+  const mutex = new Mutex(memory, places[0]);
+  const condition = new Condition(memory, places[1]);
+  const semaphore = new Semaphore(memory, places[2]);
+  const event = new Event(memory, places[3]);
+  const latch = new Latch(memory, places[4]);
+  const group = new WaitGroup(memory, places[5]);
+  const w = new Int32Array(memory, 4 * WORDS);
+  return {
+    add: () => mutex.run(() => w[0]!++),
+    look() {
+      using guard = mutex.tryLock();
+      return guard === undefined ? 9 : w[0]!;
+    },
+    insist() {
+      let rounds = 0;
+      for (;;) {
+        using guard = mutex.tryLock();
+        if (guard !== undefined) return w[0]!++;
+        rounds++;
+      }
+    },
+    tell: () =>
+      mutex.run(() => {
+        w[1] = 1;
+        condition.notifyAll();
+        return 0;
+      }),
+    hear: () =>
+      mutex.run(() => {
+        while (w[1] === 0) condition.wait(mutex);
+        return w[0]!;
+      }),
+    take: () => (semaphore.acquire(), 0),
+    try: () => Number(semaphore.tryAcquire()),
+    give: () => (semaphore.release(), 0),
+    set: () => (event.set(), 0),
+    unset: () => (event.reset(), 0),
+    seen: () => Number(event.tryWait()),
+    wait: () => (event.wait(), 0),
+    down: () => Number(latch.tryWait()) + (latch.countDown(), 0),
+    both: () => (group.add(), group.done(), Number(group.tryWait())),
+  };
+}
+
+type Action = keyof ReturnType<typeof actions>;
+const NAMES = Object.keys(actions(memory())) as Action[];
+
+/** How a program of agents can end, and what was found. */
+function endsOf(
+  agents: readonly (readonly Action[])[],
+  options: Options,
+): [ends: unknown, result: Result] {
+  const seen = new Set<string>();
+  const bodies = agents.map((names, id) => (memory: SharedArrayBuffer) => {
+    const can = actions(memory);
+    let all = 0;
+    for (const name of names) all = 10 * all + can[name]();
+    Atomics.store(new Int32Array(memory), WORDS + SEEN + id, all);
+  });
+  let result: Result;
+  try {
+    result = race.agents({ memory }, ...bodies, {
+      states: 60_000,
+      time: 60_000,
+      runs: 0,
+      shorten: false,
+      ...options,
+      after(memory: SharedArrayBuffer) {
+        seen.add(`${new Int32Array(memory, 4 * WORDS)}`);
+        return undefined;
+      },
+    }) as Result;
+  } catch (error) {
+    if (!(error instanceof RaceError)) throw error;
+    ({ result } = error);
+  }
+  const { failure, ok } = result;
+  // Which ends were met before a failure is no property of a program.
+  return [ok ? [...seen].sort() : failure?.kind, result];
+}
+
+test("random programs end as they do without", () => {
+  const action = fc.constantFrom(...NAMES);
+  const calls = fc.array(action, { minLength: 1, maxLength: 2 });
+  const numRuns = Number(process.env.WEFT_PROGRAMS ?? 40);
+  const programs = fc.sample(
+    fc.oneof(
+      fc.tuple(calls, calls),
+      fc.tuple(calls, calls, action.map((a) => [a])),
+    ),
+    { numRuns, seed: 7 },
+  );
+  let [compared, fewer] = [0, 0];
+  for (const agents of programs) {
+    const [plain, whole] = endsOf(agents, { reduce: false });
+    if (whole.ok && !whole.complete) continue;
+    const [ends, reduced] = endsOf(agents, {});
+    assert.equal(ends, plain, agents.join(" | "));
+    assert.is(reduced.complete, whole.complete, agents.join(" | "));
+    compared++;
+    if (reduced.states < whole.states) fewer++;
+  }
+  assert.ok(compared > numRuns / 2, `${compared} programs`);
+  assert.ok(fewer > compared / 2, `${fewer} of ${compared} programs`);
+});
+
+test("a mutex taken three times by two agents has few states", () => {
+  const three = Array<Action>(3).fill("add");
+  const [, { complete, states }] = endsOf([three, three], {});
+  assert.ok(complete);
+  assert.ok(states < 20_000, `${states} states`);
+});
+
+/** What a user's class over a mutex sees when it locks. */
+const isBusy = ({ buffer }: weft.Mutex) =>
+  Atomics.load(new Int32Array(buffer), 0) !== 0;
+
+/** A mutex whose view keeps whether it was contended when it was locked. */
+class Over extends Mutex {
+  #busy = false;
+  override lock(): weft.MutexGuard {
+    this.#busy = isBusy(this);
+    return super.lock();
+  }
+  override unlock(): void {
+    if (this.#busy) Atomics.add(new Int32Array(this.buffer, 4 * WORDS), 1, 1);
+    super.unlock();
+  }
+}
+
+/** The states of two agents that lock a mutex which `make` makes. */
+function statesOf(make: (memory: SharedArrayBuffer) => Locks, o: Options) {
+  const body = (memory: SharedArrayBuffer) => {
+    const mutex = make(memory);
+    mutex.lock();
+    Atomics.add(new Int32Array(memory, 4 * WORDS), 0, 1);
+    mutex.unlock();
+  };
+  const result = race.agents({ memory }, body, body, o) as Result;
+  assert.ok(result.complete, result.summary);
+  return result.states;
+}
+
+type Locks = Pick<weft.Mutex, "lock" | "unlock">;
+
+test("a user's class over a primitive may keep something", () => {
+  const make = (memory: SharedArrayBuffer) => new Over(memory);
+  assert.is(statesOf(make, {}), statesOf(make, { reduce: false }));
+});
+
+test("a view that keeps something is noticed", () => {
+  const { lock, unlock } = Mutex.prototype;
+  const busy = new WeakMap<object, boolean>();
+  const make = (memory: SharedArrayBuffer) => new Mutex(memory);
+  const fewer = statesOf(make, {});
+  assert.ok(fewer < statesOf(make, { reduce: false }));
+  // What the view of the class above keeps, in the library's own class.
+  Mutex.prototype.lock = function () {
+    busy.set(this, isBusy(this));
+    return lock.call(this);
+  };
+  Mutex.prototype.unlock = function () {
+    const word = new Int32Array(this.buffer, 4 * WORDS);
+    if (busy.get(this)) Atomics.add(word, 1, 1);
+    unlock.call(this);
+  };
+  try {
+    // The search began again, and left nothing out.
+    assert.is(statesOf(make, {}), statesOf(make, { reduce: false }));
+  } finally {
+    Object.assign(Mutex.prototype, { lock, unlock });
+  }
+});
+
+/** Fields that change, but only with what an agent was given: a mutex. */
+const GIVEN: Readonly<Record<string, string[]>> = {
+  condition: ["#mutex", "#mutexWords"],
+};
+
+test("views of the table's kinds keep nothing that they see", () => {
+  for (const kind of Object.keys(RETURNS)) {
+    const url = new URL(`../../primitives/${kind}.ts`, import.meta.url);
+    const source = fs.readFileSync(url, "utf8");
+    const name = kind.replace(/(?:^|_)(.)/g, (_, c) => c.toUpperCase());
+    const begin = source.search(new RegExp(`^export class ${name} `, "m"));
+    assert.ok(begin >= 0, name);
+    const view = source.slice(begin, source.indexOf("\n}\n", begin));
+    const fields = view.matchAll(
+      /^ {2}(?:declare )?(#?\w+)[?!]?(?::.*| = .*)?;$/gm,
+    );
+    const changing = [...fields].map(([, field]) => field);
+    assert.equal(changing, GIVEN[kind] ?? [], kind);
+  }
+});
+
+test("a search after another one remembers the same", () => {
+  // The second search is that with the fewest preemptions.
+  const goal = GOALS.find(({ name }) => name === "Condition, 2 waiters")!;
+  for (const states of [1000, 5000]) {
+    const result = goal.run({ states, time: 60_000, runs: 0 });
+    assert.ok(result.ok && !result.complete, result.summary);
+  }
+});
+
+test("the table names operations that there are", () => {
+  const classes = { Mutex, Condition, Semaphore, Event, Latch, WaitGroup };
+  const kinds = Object.values(classes).map(({ prototype }) => prototype);
+  assert.is(Object.keys(RETURNS).length, kinds.length);
+  Object.values(RETURNS).flat().forEach((name) => {
+    assert.ok(kinds.some((kind) => name in kind), name);
+  });
+});
