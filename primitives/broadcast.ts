@@ -34,7 +34,7 @@ import {
   tryAwaitOn,
   tryBlockOn,
   waitOn,
-} from "./_wait/event_count.ts";
+} from "./_wait/pending.ts";
 import { ClosedError } from "./_queue/queue.ts";
 import {
   type ElementOf,
@@ -521,7 +521,7 @@ export class Subscription<E = number> extends SubscriptionBase<E> {
     _end: "push" | "pop",
     attempt: () => T | false | undefined,
   ): Waiting<T | undefined> {
-    return waitOn(this.pending(() => attempt() || undefined));
+    return waitOn(this.pending(attempt));
   }
 
   /** The next element in a fresh array; undefined if there is none. */
@@ -534,7 +534,7 @@ export class Subscription<E = number> extends SubscriptionBase<E> {
   }
 
   #comingInto(dst: Elements): PendingResult<true> {
-    return this.pending(() => super.tryPopInto(dst) || undefined);
+    return this.pending(() => super.tryPopInto(dst));
   }
 }
 

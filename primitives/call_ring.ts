@@ -22,7 +22,7 @@ import {
   tryAwaitOn,
   tryBlockOn,
   waitOn,
-} from "./_wait/event_count.ts";
+} from "./_wait/pending.ts";
 import { disposedBy, type Disposer } from "./_memory/dispose.ts";
 import { CALL_RING } from "./_layout.ts";
 import { ClosedError } from "./_queue/queue.ts";

@@ -19,7 +19,7 @@ import type {
 import { assertBlocking, slotsOf } from "./_calls/wire.ts";
 import { inRange } from "./_memory/region.ts";
 import type { CodecOfApi, IsStructuredApi } from "./_message/codec.ts";
-import { awaitOn } from "./_wait/event_count.ts";
+import { awaitOn } from "./_wait/pending.ts";
 import { nextTurn } from "./_wait/turn.ts";
 import { assertOptions } from "./_wait/wait.ts";
 import { agentId } from "./agent.ts";

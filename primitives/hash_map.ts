@@ -36,12 +36,7 @@ import {
   Region,
   type WordsInspection,
 } from "./_memory/region.ts";
-import {
-  awaitOn,
-  blockOn,
-  tryAwaitOn,
-  tryBlockOn,
-} from "./_wait/event_count.ts";
+import { awaitOn, blockOn, tryAwaitOn, tryBlockOn } from "./_wait/pending.ts";
 import {
   assertMayBlock,
   type AsyncOptions,

@@ -7,12 +7,7 @@
 import { DamagedError } from "./_memory/damaged.ts";
 import { MPMC_QUEUE } from "./_layout.ts";
 import type { CopyingClass, Elements } from "./_queue/elements.ts";
-import {
-  announce,
-  waitersOf,
-  wakeEnd as wake,
-  withdraw,
-} from "./_wait/event_count.ts";
+import { atEpoch, waitersOf, wakeEnd as wake } from "./_wait/event_count.ts";
 import {
   CAPACITY,
   CLOSED_BIT,
@@ -54,7 +49,7 @@ import {
   type WordsInspection,
 } from "./_memory/region.ts";
 import { spinning } from "./_wait/spin.ts";
-import type { Sleep } from "./_wait/wait.ts";
+import type { PendingResult } from "./_wait/pending.ts";
 
 export type { Elements } from "./_queue/elements.ts";
 export { ClosedError, type Queue } from "./_queue/queue.ts";
@@ -369,10 +364,8 @@ export class MpmcCore extends QueueCore<"mpmc_queue"> {
   /**
    * The ticket that another agent has claimed and not handed on. An agent that
    * finds the same one twice, a second apart, throws: the queue is blocked.
-   *
-   * @internal
    */
-  protected override stuckAt(end: End, last?: number): number | undefined {
+  #stuckAt(end: End, last: number | undefined): number | undefined {
     if (!spinning.tells) return undefined;
     const words = this.#words;
     const head = Atomics.load(words, HEAD);
@@ -420,32 +413,28 @@ export class MpmcCore extends QueueCore<"mpmc_queue"> {
   }
 
   /**
-   * Counts this agent as a waiter at an end.
+   * What an agent waits for at an end: see `waitAt`.
    *
    * @internal
    */
-  protected override announce(end: End, awaits: boolean): Sleep {
-    const epoch = end === "pop" ? POP_EPOCH : PUSH_EPOCH;
-    return announce(this.#words, epoch, awaits);
-  }
-
-  /**
-   * Stops counting this agent as a waiter.
-   *
-   * @internal
-   */
-  protected override withdraw(end: End): void {
-    withdraw(this.#words, end === "pop" ? POP_EPOCH : PUSH_EPOCH);
+  protected override pendingAt<T>(
+    end: End,
+    attempt: () => T | false | undefined,
+  ): PendingResult<T> {
+    return {
+      ...atEpoch(this.#words, end === "pop" ? POP_EPOCH : PUSH_EPOCH),
+      attempt,
+      pass: () => this.#pass(end),
+      stuckAt: (last) => this.#stuckAt(end, last),
+    };
   }
 
   /**
    * Two wakes may have come for elements behind one that was not published yet,
    * and their sleepers found nothing. So the agent that takes that element
    * wakes the next sleeper.
-   *
-   * @internal
    */
-  protected override pass(end: End): void {
+  #pass(end: End): void {
     const words = this.#words;
     if (end === "push") {
       const tail = Atomics.load(words, TAIL);

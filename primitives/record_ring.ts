@@ -12,7 +12,7 @@ import {
   type PendingResult,
   tryAwaitOn,
   tryBlockOn,
-} from "./_wait/event_count.ts";
+} from "./_wait/pending.ts";
 import { iterate } from "./_wait/iterate.ts";
 import { ClosedError } from "./_queue/queue.ts";
 import {

@@ -38,6 +38,7 @@ import {
 } from "./_memory/region.ts";
 import { agentId } from "./agent.ts";
 import { strike } from "./_wait/gong.ts";
+import type { PendingResult } from "./_wait/pending.ts";
 import type { Sleep } from "./_wait/wait.ts";
 
 export type { Elements } from "./_queue/elements.ts";
@@ -614,11 +615,22 @@ export class SpscCore extends QueueCore<"spsc_queue"> {
   }
 
   /**
-   * Sets WAITING, so that the other side's next step wakes us.
+   * What the agent waits for at its end: see `waitAt`. It owes nothing to others:
+   * a WAITING bit that stays only costs the other side one notify, and there is
+   * no other waiter.
    *
    * @internal
    */
-  protected override announce(end: End): Sleep | undefined {
+  protected override pendingAt<T>(
+    end: End,
+    attempt: () => T | false | undefined,
+  ): PendingResult<T> {
+    const announce = () => this.#announce(end);
+    return { attempt, announce, withdraw() {}, pass() {} };
+  }
+
+  /** Sets WAITING, so that the other side's next step wakes us. */
+  #announce(end: End): Sleep | undefined {
     const words = this.#words;
     const index = end === "pop" ? TAIL : HEAD;
     // The value of the other side's word while we must wait.
@@ -629,21 +641,6 @@ export class SpscCore extends QueueCore<"spsc_queue"> {
     const was = Atomics.compareExchange(words, index, idle, value);
     return was === idle || was === value ? { words, index, value } : undefined;
   }
-
-  /**
-   * Does nothing: a WAITING bit that stays only costs the other side one
-   * notify.
-   *
-   * @internal
-   */
-  protected override withdraw(): void {}
-
-  /**
-   * Does nothing: with one producer and one consumer there is no other waiter.
-   *
-   * @internal
-   */
-  protected override pass(): void {}
 }
 
 /**

@@ -13,12 +13,8 @@ import {
   Copier,
   type Elements,
 } from "../_queue/elements.ts";
-import {
-  type PendingResult,
-  waitersOf,
-  waitOn,
-  wake,
-} from "../_wait/event_count.ts";
+import { atEpoch, waitersOf, wake } from "../_wait/event_count.ts";
+import { type PendingResult, waitOn } from "../_wait/pending.ts";
 import { DamagedError } from "../_memory/damaged.ts";
 import { ClosedError } from "../_queue/queue.ts";
 import { NO_FLAG, type WordsProblems } from "../_memory/problems.ts";
@@ -241,8 +237,7 @@ export class Slots {
     this.#stride = strideFor(this.maxRequest, this.maxReply);
     this.#end = SLOTS + this.count * this.#stride;
     this.coming = {
-      words,
-      epoch: SERVE_EPOCH,
+      ...atEpoch(words, SERVE_EPOCH),
       attempt: () => {
         const at = this.takeOrEnd();
         if (at === 0) this.onIdle?.();
@@ -262,8 +257,7 @@ export class Slots {
     const { words } = this;
     return {
       isStage,
-      words,
-      epoch: SLOT_EPOCH,
+      ...atEpoch(words, SLOT_EPOCH),
       attempt: () => this.post(request) || undefined,
       pass: () => {
         if (this.find(FREE)) wake(words, SLOT_EPOCH, 1);

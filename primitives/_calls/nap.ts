@@ -4,7 +4,7 @@
  * @module
  */
 
-import { waitOn } from "../_wait/event_count.ts";
+import { waitOn } from "../_wait/pending.ts";
 import { spin, spinning } from "../_wait/spin.ts";
 import { block } from "../_wait/wait.ts";
 import { MAY_BLOCK } from "../_wait/waiter.ts";

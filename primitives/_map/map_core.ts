@@ -12,7 +12,8 @@ import { DamagedError } from "../_memory/damaged.ts";
 import { describe } from "../_memory/describe.ts";
 import { inRange } from "../_memory/region.ts";
 import { CODEC, type Codec } from "../_message/message.ts";
-import { awaitOn, type PendingResult } from "../_wait/event_count.ts";
+import { atEpoch } from "../_wait/event_count.ts";
+import { awaitOn, type PendingResult } from "../_wait/pending.ts";
 import type { AsyncOptions } from "../_wait/wait.ts";
 import { Cell, wordsOfCodec } from "./cell.ts";
 import { Clock } from "./clock.ts";
@@ -474,7 +475,7 @@ export class MapCore<K, V> {
     attempt: () => T | undefined,
   ): PendingResult<T> {
     const epoch = epochFor(this.#plan, hash);
-    return { words: this.#words, epoch, attempt, pass: () => {}, all: true };
+    return { ...atEpoch(this.#words, epoch, true), attempt, pass() {} };
   }
 
   #find({ hash, words, count }: Wanted): [V] | undefined {

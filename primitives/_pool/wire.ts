@@ -27,6 +27,7 @@ import { ClosedError } from "../_queue/queue.ts";
 import type { Field } from "../_message/record.ts";
 import type { Handle } from "../_memory/region.ts";
 
+const SERVE_EPOCH: typeof CALL_RING.serve_epoch = 32;
 const SLOTS: typeof CALL_RING.length = 96;
 
 /** Bytes before the message of a request. */
@@ -289,7 +290,7 @@ export class Rooms {
 
   /** Wakes up to `n` workers. */
   tell(n: number): void {
-    wake(this.#words, this.#slots.coming.epoch, n);
+    wake(this.#words, SERVE_EPOCH, n);
   }
 
   /** Takes back what was posted; false if a worker has taken it. */

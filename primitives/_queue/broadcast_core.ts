@@ -16,7 +16,8 @@ import {
   type WordsInspection,
 } from "../_memory/region.ts";
 import { leaveRole, takeRole } from "../_memory/roles.ts";
-import { type PendingResult, waitersOf, wake } from "../_wait/event_count.ts";
+import { atEpoch, waitersOf, wake } from "../_wait/event_count.ts";
+import type { PendingResult } from "../_wait/pending.ts";
 import { byteLengthOf, bytesOf, Copier, type Elements } from "./elements.ts";
 import { ClosedError } from "./queue.ts";
 import { assertFormatted, refuseInt } from "./queue_core.ts";
@@ -242,9 +243,8 @@ export class BroadcastCore extends Region<"broadcast"> {
    */
   protected pending(attempt: () => boolean): PendingResult<true> {
     return {
-      words: this.#words,
-      epoch: PUSH_EPOCH,
-      attempt: () => attempt() || undefined,
+      ...atEpoch(this.#words, PUSH_EPOCH),
+      attempt,
       pass: () => {}, // nobody: there is one producer
     };
   }
@@ -487,10 +487,11 @@ export class SeatCore {
    *
    * @internal
    */
-  protected pending<T>(attempt: () => T | undefined): PendingResult<T> {
+  protected pending<T>(
+    attempt: () => T | false | undefined,
+  ): PendingResult<T> {
     return {
-      words: this.#words,
-      epoch: POP_EPOCH,
+      ...atEpoch(this.#words, POP_EPOCH),
       attempt,
       pass: () => {}, // all sleepers are woken together, so no wake is lost
     };

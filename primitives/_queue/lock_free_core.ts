@@ -15,8 +15,8 @@ import {
   type Memory,
   type WordsInspection,
 } from "../_memory/region.ts";
-import { announce, waitersOf, wake, withdraw } from "../_wait/event_count.ts";
-import type { Sleep } from "../_wait/wait.ts";
+import { atEpoch, waitersOf, wake } from "../_wait/event_count.ts";
+import type { PendingResult } from "../_wait/pending.ts";
 import type { CopyingClass, Elements } from "./elements.ts";
 import { assertFormatted, type End, QueueCore } from "./queue_core.ts";
 
@@ -483,12 +483,8 @@ export class LockFreeCore extends QueueCore<"lock_free_queue"> {
     wake(this.#words, PUSH_EPOCH, 1);
   }
 
-  /**
-   * Passes a wake on: a waiter that gave up may have used one.
-   *
-   * @internal
-   */
-  protected override pass(end: End): void {
+  /** Passes a wake on: a waiter that gave up may have used one. */
+  #pass(end: End): void {
     if (end === "push") {
       const room = this.#room();
       if (room === NONE) return;
@@ -568,22 +564,19 @@ export class LockFreeCore extends QueueCore<"lock_free_queue"> {
   }
 
   /**
-   * Counts this agent as a waiter at an end.
+   * What an agent waits for at an end: see `waitAt`.
    *
    * @internal
    */
-  protected override announce(end: End, awaits: boolean): Sleep {
-    const epoch = end === "pop" ? POP_EPOCH : PUSH_EPOCH;
-    return announce(this.#words, epoch, awaits);
-  }
-
-  /**
-   * Stops counting this agent as a waiter.
-   *
-   * @internal
-   */
-  protected override withdraw(end: End): void {
-    withdraw(this.#words, end === "pop" ? POP_EPOCH : PUSH_EPOCH);
+  protected override pendingAt<T>(
+    end: End,
+    attempt: () => T | false | undefined,
+  ): PendingResult<T> {
+    return {
+      ...atEpoch(this.#words, end === "pop" ? POP_EPOCH : PUSH_EPOCH),
+      attempt,
+      pass: () => this.#pass(end),
+    };
   }
 
   /**

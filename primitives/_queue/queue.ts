@@ -11,6 +11,7 @@ import { iterate } from "../_wait/iterate.ts";
 import type { End, QueueCore } from "./queue_core.ts";
 import type { Handle, Memory, Region } from "../_memory/region.ts";
 import { LONGEST_DELAY, spin, spinning, STREAM } from "../_wait/spin.ts";
+import { waitOn } from "../_wait/pending.ts";
 import {
   assertMayBlock,
   assertTimeout,
@@ -402,33 +403,12 @@ export function waitingEnds<Kind extends string, More>(
       return tryBlockAsync(() => this.waitAt(end, attempt), options);
     }
 
-    *waitAt<T>(
+    waitAt<T>(
       end: End,
       attempt: () => T | false | undefined,
       awaits = true,
     ): Waiting<T | undefined> {
-      let result = attempt();
-      if (result !== false && result !== undefined) return result;
-      let stuck: number | undefined;
-      try {
-        for (;;) {
-          const sleep = this.announce(end, awaits);
-          let outcome;
-          try {
-            result = attempt();
-            if (result !== false && result !== undefined) return result;
-            if (sleep !== undefined) outcome = yield sleep;
-          } finally {
-            this.withdraw(end);
-          }
-          if (outcome === "looked") stuck = this.stuckAt(end, stuck);
-          if (outcome !== "timed-out") continue;
-          result = attempt();
-          return result === false ? undefined : result;
-        }
-      } finally {
-        this.pass(end);
-      }
+      return waitOn(this.pendingAt(end, attempt), awaits);
     }
   }
   return WaitingEnds as unknown as EndsClass<Kind, More>;

@@ -19,7 +19,7 @@ import {
   type WordsInspection,
 } from "../_memory/region.ts";
 import type { StructType } from "../_message/field.ts";
-import type { Sleep } from "../_wait/wait.ts";
+import type { PendingResult } from "../_wait/pending.ts";
 
 /** The configuration of a queue. */
 export interface QueueConfig<Size extends number = number, F = never> {
@@ -232,25 +232,14 @@ export abstract class QueueCore<Kind extends string = string>
    */
   protected abstract position(end: End): number;
   /**
-   * Announces that this agent is about to sleep at `end`, and returns how to
-   * sleep; undefined if it need not sleep. The caller must look once more
-   * before it sleeps.
+   * What an agent waits for at an end, of which `attempt` is the operation.
    *
    * @internal
    */
-  protected abstract announce(end: End, awaits: boolean): Sleep | undefined;
-  /**
-   * Withdraws an announcement.
-   *
-   * @internal
-   */
-  protected abstract withdraw(end: End): void;
-  /**
-   * Passes a wake on if another waiter can continue, too.
-   *
-   * @internal
-   */
-  protected abstract pass(end: End): void;
+  protected abstract pendingAt<T>(
+    end: End,
+    attempt: () => T | false | undefined,
+  ): PendingResult<T>;
   /**
    * The gong of an end, in words from the beginning of the buffer; undefined if
    * it has none.
@@ -258,16 +247,6 @@ export abstract class QueueCore<Kind extends string = string>
    * @internal
    */
   gongAt?(end: End): number | undefined;
-  /**
-   * Called about once a second while an agent waits at an end. Returns the
-   * ticket that another agent has claimed and not handed on, or undefined, and
-   * throws if that is `last`, the answer of the call before.
-   *
-   * @internal
-   */
-  protected stuckAt(_end: End, _last?: number): number | undefined {
-    return undefined;
-  }
   /**
    * Whether a pop would not wait: there is an element, or the queue is closed.
    *

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { atEpoch, wake } from "../_wait/event_count.ts";
 import {
   awaitOn,
   blockOn,
@@ -11,8 +12,7 @@ import {
   tryAwaitOn,
   tryBlockOn,
   waitOn,
-  wake,
-} from "../_wait/event_count.ts";
+} from "../_wait/pending.ts";
 import type { AsyncOptions, TryAsyncOptions, Waiting } from "../_wait/wait.ts";
 import { ClosedError } from "./queue.ts";
 import { DATA, POP_EPOCH, PUSH_EPOCH, RecordCore } from "./record_core.ts";
@@ -36,7 +36,7 @@ export class RecordEnds extends RecordCore {
    */
   readiness(): Waiting<boolean | undefined> {
     return waitOn(
-      this.pendingPop(() => this.lookAtRecord() !== 0 || undefined),
+      this.pendingPop(() => this.lookAtRecord() !== 0),
     );
   }
 
@@ -109,14 +109,11 @@ export class RecordEnds extends RecordCore {
     end: "push" | "pop",
     attempt: () => T | false | undefined,
   ): PendingResult<T> {
-    const look = () => attempt() || undefined;
-    return end === "pop" ? this.pendingPop(look) : {
-      words: this.#words,
-      epoch: PUSH_EPOCH,
-      attempt: look,
+    return end === "pop" ? this.pendingPop(attempt) : {
+      ...atEpoch(this.#words, PUSH_EPOCH, true),
+      attempt,
       pass: () => this.passRoom(),
       handOn: () => this.handRoomOn(),
-      all: true,
     };
   }
 
@@ -125,10 +122,11 @@ export class RecordEnds extends RecordCore {
    *
    * @internal
    */
-  protected pendingPop<T>(attempt: () => T | undefined): PendingResult<T> {
+  protected pendingPop<T>(
+    attempt: () => T | false | undefined,
+  ): PendingResult<T> {
     return {
-      words: this.#words,
-      epoch: POP_EPOCH,
+      ...atEpoch(this.#words, POP_EPOCH),
       attempt,
       // The records behind the one just taken were announced before it was
       // ready, so pass the wake on.

@@ -27,18 +27,8 @@
 
 import type { EVENT_COUNT } from "../_layout.ts";
 import { strike } from "./gong.ts";
-import { spin } from "./spin.ts";
-import {
-  assertMayBlock,
-  assertTimeout,
-  type AsyncOptions,
-  block,
-  blockAsync,
-  type Sleep,
-  type TryAsyncOptions,
-  tryBlockAsync,
-  type Waiting,
-} from "./wait.ts";
+import type { PendingResult } from "./pending.ts";
+import type { Sleep } from "./waiter.ts";
 
 const WAITERS: typeof EVENT_COUNT.waiters = 1;
 /** Where the end of a queue has its gong. */
@@ -97,122 +87,34 @@ function wakeSlow(
 }
 
 /**
- * Counts this agent as a waiter, and returns how to sleep. The caller must look
- * once more before it sleeps.
+ * How agents announce themselves at an epoch, where a wake is for one of them or
+ * for `all` that an agent has.
  */
-export function announce(
+export function atEpoch(
   words: Int32Array<SharedArrayBuffer>,
   epoch: number,
-  awaits: boolean,
-): Sleep {
-  // (W) announce, then look again
-  const before = Atomics.add(words, epoch + WAITERS, 1);
-  if (awaits && before >= 0) Atomics.or(words, epoch + WAITERS, AWAITED_BIT);
-  let value = Atomics.load(words, epoch);
-  while (value & 1) { // (L) the wakes that are left out end before the look
-    const even = value + 1 | 0;
-    const seen = Atomics.compareExchange(words, epoch, value, even);
-    value = seen === value ? even : seen;
-  }
-  return { words, index: epoch, value };
-}
-
-/** Stops counting this agent as a waiter. */
-export function withdraw(
-  words: Int32Array<SharedArrayBuffer>,
-  epoch: number,
-): void {
-  const before = Atomics.sub(words, epoch + WAITERS, 1);
-  if (before - 1 !== AWAITED_BIT) return;
-  Atomics.compareExchange(words, epoch + WAITERS, AWAITED_BIT, 0);
-}
-
-/** A result to wait for, and the epoch that changes when it may have come. */
-export interface PendingResult<T> {
-  readonly words: Int32Array<SharedArrayBuffer>;
-  readonly epoch: number;
-  /** Looks once, without waiting; undefined if the result has not come. */
-  attempt(): T | undefined;
-  /** Wakes another waiter if there is more for it to take. */
-  pass(): void;
-  /** Wakes another waiter that may have what this one cannot, if there is one. */
-  handOn?(): void;
-  /** An agent that is woken looks for all of its waiters. */
-  readonly all?: boolean;
-  /**
-   * Whether more waiting follows. Then no result is taken once the time is over,
-   * or the wait was aborted, because it would have to be given up at once.
-   */
-  readonly isStage?: boolean;
-}
-
-/** Spins for a while, then blocks until the result has come. */
-export function blockOn<T>(it: PendingResult<T>): T {
-  return spinOrBlock(it, undefined)!;
-}
-
-/**
- * As {@linkcode blockOn}, but waits at most `timeout` ms; undefined if the
- * result has not come by then. An error message names `operation`.
- */
-export function tryBlockOn<T>(
-  it: PendingResult<T>,
-  operation: string,
-  timeout: number,
-): T | undefined {
-  assertTimeout(timeout);
-  assertMayBlock(operation);
-  return it.attempt() ?? spinOrBlock(it, timeout);
-}
-
-function spinOrBlock<T>(
-  it: PendingResult<T>,
-  timeout: number | undefined,
-): T | undefined {
-  return spin(() => it.attempt()) ?? block(waitOn(it, false), timeout);
-}
-
-/** As {@linkcode blockOn}, awaiting instead of blocking. */
-export function awaitOn<T>(
-  it: PendingResult<T>,
-  options: AsyncOptions | undefined,
-): Promise<T> {
-  return blockAsync(() => waitOn(it), options) as Promise<T>;
-}
-
-/** As {@linkcode tryBlockOn}, awaiting instead of blocking. */
-export function tryAwaitOn<T>(
-  it: PendingResult<T>,
-  options: TryAsyncOptions | undefined,
-): Promise<T | undefined> {
-  return tryBlockAsync(() => waitOn(it), options);
-}
-
-/**
- * The slow path that waits for the result. It may do so by awaiting unless
- * told.
- */
-export function* waitOn<T>(
-  it: PendingResult<T>,
-  awaits = true,
-): Waiting<T | undefined> {
-  const { words, epoch } = it;
-  let result = it.attempt();
-  if (result !== undefined) return result;
-  try {
-    for (let outcome;;) {
-      const sleep = announce(words, epoch, awaits);
-      try {
-        result = it.attempt();
-        if (result !== undefined) return result;
-        if (outcome !== undefined) it.handOn?.();
-        outcome = yield it.all === true ? { ...sleep, all: true } : sleep;
-      } finally {
-        withdraw(words, epoch);
+  all = false,
+): Pick<PendingResult<unknown>, "announce" | "withdraw"> {
+  const waiters = epoch + WAITERS;
+  return {
+    /** Counts this agent as a waiter. */
+    announce(awaits: boolean): Sleep {
+      // (W) announce, then look again
+      const before = Atomics.add(words, waiters, 1);
+      if (awaits && before >= 0) Atomics.or(words, waiters, AWAITED_BIT);
+      let value = Atomics.load(words, epoch);
+      while (value & 1) { // (L) the wakes that are left out end before the look
+        const even = value + 1 | 0;
+        const seen = Atomics.compareExchange(words, epoch, value, even);
+        value = seen === value ? even : seen;
       }
-      if (outcome === "timed-out") return it.isStage ? undefined : it.attempt();
-    }
-  } finally {
-    it.pass();
-  }
+      return { words, index: epoch, value, all };
+    },
+    /** Stops counting this agent as a waiter. */
+    withdraw() {
+      const before = Atomics.sub(words, waiters, 1);
+      if (before - 1 !== AWAITED_BIT) return;
+      Atomics.compareExchange(words, waiters, AWAITED_BIT, 0);
+    },
+  };
 }

@@ -105,10 +105,10 @@ export const MUTANTS = [
     what: "looks at the epoch before it is counted",
     by: "push, pop",
     ts: [
-      "const before = Atomics.add(words, epoch + WAITERS, 1);",
-      "const before = Atomics.load(words, epoch + WAITERS);",
+      "const before = Atomics.add(words, waiters, 1);",
+      "const before = Atomics.load(words, waiters);",
       [
-        "const before = Atomics.sub(words, epoch + WAITERS, 1);",
+        "const before = Atomics.sub(words, waiters, 1);",
         "const before = 0;",
       ],
     ],
@@ -120,9 +120,9 @@ export const MUTANTS = [
   }, {
     what: "counts a waiter by a load and a store",
     ts: [
-      "const before = Atomics.add(words, epoch + WAITERS, 1);",
-      "const before = Atomics.load(words, epoch + WAITERS);\n" +
-      "Atomics.store(words, epoch + WAITERS, before + 1);",
+      "const before = Atomics.add(words, waiters, 1);",
+      "const before = Atomics.load(words, waiters);\n" +
+      "Atomics.store(words, waiters, before + 1);",
     ],
     c: [
       "weft__add(weft__event_waiters(epoch), 1);",
@@ -134,7 +134,7 @@ export const MUTANTS = [
     what: "a waiter stays counted for ever",
     by: "push, pop",
     ts: [
-      "const before = Atomics.sub(words, epoch + WAITERS, 1);",
+      "const before = Atomics.sub(words, waiters, 1);",
       "const before = 0;",
     ],
     c: ["weft__plus(weft__add(waiters, -1), -1)", "*waiters"],

@@ -1,29 +1,28 @@
 import { mutants } from "../_run/mutant.ts";
 
-/** Mutants of the code by which all queues wait. */
+/** Mutants of the loop by which all that has several waiters waits. */
 export const MUTANTS = mutants({
-  source: "_queue/queue",
+  source: "_wait/pending",
   header: "_event_count",
   scenarios: ["mpmc_queue", "spsc_queue"],
 }, {
   what: "announces itself and does not try again",
   by: "push, pop",
   ts: [
-    "try { result = attempt(); if (result !== false && result !== undefined) " +
-    "return result; if (sleep",
-    "try { if (sleep",
+    "try { result = it.attempt(); if (result !== false && result !== undefined) " +
+    "return result; if (outcome",
+    "try { if (outcome",
   ],
   c: ["if ((result = (attempt)) == EBUSY) { if (woken)", "{ if (woken)"],
 }, {
   what: "tries before it announces itself",
   by: "push, pop",
   ts: [
-    "const sleep = this.announce(end, awaits); let outcome; " +
-    "try { result = attempt(); " +
+    "const sleep = it.announce(awaits); try { result = it.attempt(); " +
     "if (result !== false && result !== undefined) return result; if",
-    "result = attempt();\n" +
+    "result = it.attempt();\n" +
     "if (result !== false && result !== undefined) return result;\n" +
-    "const sleep = this.announce(end, awaits); let outcome; try { if",
+    "const sleep = it.announce(awaits); try { if",
   ],
   c: [
     "int32_t seen = weft__event_announce(epoch);",
@@ -39,19 +38,19 @@ export const MUTANTS = mutants({
 }, {
   what: "never withdraws an announcement",
   by: "push, pop",
-  ts: ["} finally { this.withdraw(end); }", "} finally { }"],
+  ts: ["} finally { it.withdraw(); }", "} finally { }"],
   c: ["weft__event_withdraw(epoch);", ""],
 }, {
   what: "does not pass on a wake that it cannot use",
   by: "two consumers, the element in front comes last",
-  ts: ["} finally { this.pass(end); }", "} finally { }"],
+  ts: ["} finally { it.pass(); }", "} finally { }"],
   c: ["(void)(pass)", "(void)0"],
 }, {
   what: "takes a timeout for free room",
   by: "push times out at any time",
   ts: [
     "return result === false ? undefined : result;",
-    'return result === false ? (end === "push") as T : result;',
+    "return result === false ? true as T : result;",
   ],
   c: [
     "if ((result = (last)) == EBUSY) result = ETIMEDOUT;",

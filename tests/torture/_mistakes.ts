@@ -454,9 +454,9 @@ export const MISTAKES: readonly Mistake[] = [{
   storm: "calls",
   what: "an abort between two stages of a call is lost",
   edits: {
-    "_wait/event_count": [
-      'if (outcome === "timed-out") return it.isStage ? undefined : it.attempt();',
-      'if (outcome === "timed-out") return it.attempt();',
+    "_wait/pending": [
+      "result = it.isStage ? undefined : it.attempt();",
+      "result = it.attempt();",
     ],
     "_wait/wait": [
       "waiter.aborted = true; waiter.deadline = -Infinity;",

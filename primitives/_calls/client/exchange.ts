@@ -7,7 +7,8 @@
 
 import { CALL_RING } from "../../_layout.ts";
 import { ClosedError } from "../../_queue/queue.ts";
-import { waitOn, wake } from "../../_wait/event_count.ts";
+import { wake } from "../../_wait/event_count.ts";
+import { waitOn } from "../../_wait/pending.ts";
 import type { Waiting } from "../../_wait/wait.ts";
 import type { Sleep } from "../../_wait/waiter.ts";
 import { FREE, PHASE_MASK, POSTED, type Slots } from "../call_slots.ts";
