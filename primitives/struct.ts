@@ -294,7 +294,7 @@ export interface Layout<P> {
  * Parts begin at multiples of this many bytes: two cache lines, as processors
  * prefetch lines in pairs.
  */
-const APART = 128;
+const APART_BYTES = 128;
 
 /** The kinds for which zeroed memory is valid, so that C need not attach. */
 const FIXED = [
@@ -337,7 +337,7 @@ export function layout<const P extends Parts>(parts: P): Layout<P> {
   let byteLength = 0;
   for (const [name, part] of Object.entries(parts)) {
     assertName(name);
-    offsets[name] = alignUp(byteLength, APART);
+    offsets[name] = alignUp(byteLength, APART_BYTES);
     byteLength = offsets[name] + lengthOfPart(name, part);
   }
   const place = (make: (part: Part, at: number) => Placed, base: number) =>

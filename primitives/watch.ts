@@ -16,7 +16,7 @@ export type { View, Views } from "./_memory/parts.ts";
 export type { Problem } from "./inspect.ts";
 
 /** The longest time between two looks, in ms: timers have 31 bits. */
-const MOST = 0x7fff_ffff;
+const MOST_MS = 0x7fff_ffff;
 
 /** The state of one primitive at one moment. */
 export interface State {
@@ -90,7 +90,7 @@ export function watch(
     .filter(([, { kind }]) => kind !== "agent_table");
   assertOptions(options, ["every", "write", "signal"]);
   const { every = 1000, write = print, signal } = options;
-  inRange("every", every, 1, MOST);
+  inRange("every", every, 1, MOST_MS);
   assertFunction(write);
   assertSignal(signal);
   if (signal?.aborted) return () => {};

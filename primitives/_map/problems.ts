@@ -6,7 +6,7 @@
 
 import type { HASH_MAP } from "../_layout.ts";
 import { isSum } from "../_lock/stripes.ts";
-import { NO_AGENT, type TellBehind } from "../_memory/problems.ts";
+import { NO_AGENT, NO_FLAG, type TellBehind } from "../_memory/problems.ts";
 import { heapIn, MAX_TTL, planOf } from "./config.ts";
 import { NEXT, OWNER } from "./heap.ts";
 import {
@@ -112,7 +112,7 @@ function tellOfClock(words: Int32Array, plan: Plan, tell: TellBehind): void {
   for (let i = 0; i < Math.min(capacity, MOST_LOOKS); i++) {
     const at = entries + i * stride + key - 1;
     const used = Atomics.load(words, at);
-    if (used >>> 1 !== 0) tell(at, `entry ${i + 1}`, used, "It is 0 or 1.");
+    if (used >>> 1 !== 0) tell(at, `entry ${i + 1}`, used, NO_FLAG);
   }
   for (let i = 0; i < STRIPES; i++) {
     for (const count of [HITS, MISSES, EVICTIONS]) {

@@ -27,11 +27,11 @@ interface Platform {
 }
 
 /** From this many bytes on, Node's function is faster. */
-const LONG = 8192;
+const LONG_BYTES = 8192;
 
 /** Node's `Buffer`, if it copies this many bytes faster than V8 does. */
 export function faster(length: number): NodeBuffer | undefined {
-  if (length < LONG || !usage.buffers) return undefined;
+  if (length < LONG_BYTES || !usage.buffers) return undefined;
   const { Buffer, Deno, Bun } = globalThis as Platform;
   return Deno === undefined && Bun === undefined ? Buffer : undefined;
 }

@@ -33,13 +33,13 @@ let encodesPrivate = false;
 let decodesPrivate = false;
 
 /** Up to this many characters a loop is faster than the platform's function. */
-const SHORT = 12;
+const SHORT_CHARACTERS = 12;
 
 /** From this many bytes on, reading Latin-1 tries the platform's function. */
-const LONG = 64;
+const LONG_BYTES = 64;
 
 /** The most bytes of a `Buffer`, which is a limit of Node. */
-const MOST = 0x7fffffff;
+const MOST_BYTES = 0x7fffffff;
 
 /**
  * Writes `text` to the beginning of `into`. Returns how many bytes it has, or a
@@ -80,7 +80,7 @@ export function writeUtf8At(
   room: number,
 ): number {
   const { length } = text;
-  if (length <= SHORT && length <= room) {
+  if (length <= SHORT_CHARACTERS && length <= room) {
     let i = 0;
     for (let code; i < length && (code = text.charCodeAt(i)) < 128; i++) {
       memory[at + i] = code;
@@ -137,7 +137,7 @@ class Access {
   #find({ buffer, byteOffset, byteLength }: Uint8Array): NodeBuffer {
     const { Buffer } = globalThis as Platform;
     this.base = 0;
-    if (buffer.byteLength > MOST) {
+    if (buffer.byteLength > MOST_BYTES) {
       return Buffer!.from(buffer, byteOffset, byteLength);
     }
     this.base = byteOffset;
@@ -185,7 +185,7 @@ export function readUtf8At(
   at: number,
   length: number,
 ): string {
-  if (length <= SHORT) {
+  if (length <= SHORT_CHARACTERS) {
     let text = "";
     let i = 0;
     for (let code; i < length && (code = memory[at + i]!) < 128; i++) {
@@ -224,11 +224,11 @@ export function readLatin1At(
   const from = reading.base + at;
   const fast = buffer?.latin1Slice?.(from, from + length);
   if (fast !== undefined) return fast;
-  let text = length > LONG ? asciiAt(memory, at, length) : undefined;
+  let text = length > LONG_BYTES ? asciiAt(memory, at, length) : undefined;
   if (text !== undefined) return text;
   text = "";
-  for (let i = at; i < at + length; i += LONG) {
-    const some = memory.subarray(i, Math.min(i + LONG, at + length));
+  for (let i = at; i < at + length; i += LONG_BYTES) {
+    const some = memory.subarray(i, Math.min(i + LONG_BYTES, at + length));
     text += String.fromCharCode(...some);
   }
   return text;

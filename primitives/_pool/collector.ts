@@ -32,9 +32,9 @@ const MOST_DEATHS = 3;
  * A sweep that has found results ends when this many jobs in a row have none:
  * results come about in the order of the jobs.
  */
-const MISSES = 8;
+const MOST_MISSES = 8;
 /** The pause, in ms, between two looks for results that workers tell together. */
-const LATEST = 2;
+const LATEST_MS = 2;
 
 /** What a collector has to know, and to tell. */
 export interface Collecting {
@@ -79,7 +79,9 @@ export class Collector {
       if (job.state !== "posted") continue;
       if (!slots.isAnswered(job.at)) {
         flying[kept++] = job;
-        if (++misses < MISSES || count === 0 || dead !== undefined) continue;
+        if (++misses < MOST_MISSES || count === 0 || dead !== undefined) {
+          continue;
+        }
         i++;
         break;
       }
@@ -258,7 +260,7 @@ export class Rounds {
     this.#looking ??= setTimeout(() => {
       this.#looking = undefined;
       if (this.#it.poster.lazy > 0) this.#it.done.set();
-    }, LATEST);
+    }, LATEST_MS);
   }
 }
 

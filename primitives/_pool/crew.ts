@@ -41,7 +41,7 @@ interface Eventful extends PoolWorker {
 const MOST_FAILURES = 3;
 const pauseAfter = (failures: number): number => 25 * 4 ** failures;
 /** A worker has not failed once it has waited for a task for this time, in ms. */
-const LONG_LIFE = 10_000;
+const LONG_LIFE_MS = 10_000;
 /**
  * How long, in ms, a worker may take to end by itself: then its output arrives,
  * and what stands behind `servePool` is done.
@@ -437,7 +437,7 @@ export const isTooMany = (failures: number): boolean =>
  */
 export function failuresAfter(member: Member, wasOfUse: boolean): number {
   const lived = clock() - member.since;
-  const isFine = wasOfUse || member.tasks > 0 || lived > LONG_LIFE;
+  const isFine = wasOfUse || member.tasks > 0 || lived > LONG_LIFE_MS;
   return isFine ? 0 : member.failures + 1;
 }
 

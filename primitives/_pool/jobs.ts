@@ -310,9 +310,9 @@ export class Jobs {
 }
 
 /** Bytes of a chunk. */
-const CHUNK = 0x10000;
+const CHUNK_BYTES = 0x10000;
 /** Messages that are longer have memory of their own. */
-const MOST = 0x1000;
+const MOST_BYTES = 0x1000;
 
 /** Memory for the requests of jobs that wait, many of them in one chunk. */
 export class Chunks {
@@ -322,13 +322,13 @@ export class Chunks {
   /** Copies the first `length` bytes of `bytes` for a job. */
   keep(job: Job, bytes: Uint8Array, length: number): void {
     job.length = length;
-    if (length > MOST) {
+    if (length > MOST_BYTES) {
       job.bytes = bytes.slice(0, length);
       job.from = 0;
       return;
     }
-    if (this.#chunk === undefined || this.#next + length > CHUNK) {
-      this.#chunk = new Uint8Array(CHUNK);
+    if (this.#chunk === undefined || this.#next + length > CHUNK_BYTES) {
+      this.#chunk = new Uint8Array(CHUNK_BYTES);
       this.#next = 0;
     }
     job.bytes = this.#chunk;

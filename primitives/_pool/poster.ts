@@ -26,11 +26,11 @@ import {
  * In shared memory lie tasks for this many ms, unless told otherwise. On a busy
  * machine, the thread that has the pool waits for a core for as long.
  */
-const AHEAD = 4;
+const AHEAD_MS = 4;
 /** Requests of pools for more bytes wait in slots, as far as there are any. */
-const LONG = 4096;
+const LONG_BYTES = 4096;
 /** Workers may tell of results together that took this many ms. */
-const TOGETHER = 1;
+const TOGETHER_MS = 1;
 
 /** What a poster has to know. */
 export interface Posting {
@@ -163,7 +163,7 @@ export class Poster {
    * no slot can be spared. So it is copied only once.
    */
   #park(job: Job, spec: Spec, request: unknown): boolean {
-    if (this.#rooms.room <= LONG || spec.idempotent) return false;
+    if (this.#rooms.room <= LONG_BYTES || spec.idempotent) return false;
     if (this.#jobs.count.parked >= this.#slots.count >> 1) return false;
     const at = this.#rooms.claim();
     if (at === 0) return false;
@@ -245,7 +245,7 @@ export class Poster {
   #measureRoom(): void {
     let { ahead } = this.#it;
     if (ahead === undefined) {
-      ahead = this.#typical === 0 ? 4 : Math.ceil(AHEAD / this.#typical);
+      ahead = this.#typical === 0 ? 4 : Math.ceil(AHEAD_MS / this.#typical);
     }
     const workers = Math.max(this.#it.agents(), 1);
     this.#most = Math.min(workers * (1 + ahead), this.#slots.count);
@@ -284,7 +284,7 @@ export class Poster {
   #mayBeLate(): boolean {
     if (this.#typical === 0) return false;
     const slotted = this.#jobs.count.posted;
-    const together = Math.min(slotted >> 1, TOGETHER / this.#typical);
+    const together = Math.min(slotted >> 1, TOGETHER_MS / this.#typical);
     if (++this.#row < together) return true;
     this.#row = 0;
     return false;

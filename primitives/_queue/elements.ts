@@ -112,9 +112,9 @@ export abstract class Copying {
  * From this many words on, a native copy is faster than a loop, although it
  * needs a view.
  */
-const LONG = 48;
+const LONG_WORDS = 48;
 /** The same limit for a whole array, which needs no view. */
-const LONG_WHOLE = 24;
+const LONG_WHOLE_WORDS = 24;
 /** The same limit for words that are copied as bytes. */
 const LONG_AS_BYTES = 16;
 /** From this many bytes on, a copy is faster if the bytes are aligned first. */
@@ -151,11 +151,11 @@ export class Copier extends Copying {
       const bytes = this.source.bytes!;
       this.#copy(bytes, from * 4, this.#bytes, at * 4, count * 4);
     } else if (
-      count >= LONG_WHOLE && source.length === count &&
+      count >= LONG_WHOLE_WORDS && source.length === count &&
       this.#odd(at) === this.source.odd
     ) {
       words.set(source, at);
-    } else if (count < LONG) copyWords(source, from, words, at, count);
+    } else if (count < LONG_WORDS) copyWords(source, from, words, at, count);
     else this.#copyLong(source, from, words, at, count);
   }
 
@@ -169,7 +169,7 @@ export class Copier extends Copying {
     if (target === undefined) {
       const bytes = this.target.bytes!;
       this.#copy(this.#bytes, at * 4, bytes, to * 4, count * 4);
-    } else if (count < LONG) copyWords(words, at, target, to, count);
+    } else if (count < LONG_WORDS) copyWords(words, at, target, to, count);
     else if (this.#odd(at - to) === this.target.odd) {
       // `subarray` takes twice as long.
       const offset = this.#byteOffset + at * 4;

@@ -640,7 +640,7 @@ static inline void weft__hash_clock_shows(const weft_hash_map *m,
     int32_t word = weft__load(used);
     if (word != 0 && word != 1)
       weft__tell_behind(found, weft__index_of(m, used), "entry", i + 1, word,
-                        "It is 0 or 1.", false);
+                        WEFT__NO_FLAG, false);
   }
   for (int32_t i = 0; i < WEFT__HASH_STRIPES; i++) {
     const weft__hash_stripe *stripe = weft__hash_stripes(m, plan) + i;
