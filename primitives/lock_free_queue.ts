@@ -24,7 +24,7 @@ import {
 } from "./_queue/queue_core.ts";
 import { waiting, type WaitingClass } from "./_queue/queue.ts";
 import type { StructType } from "./_message/field.ts";
-import { elementOf, isTyped, untyped } from "./_message/typed.ts";
+import { elementOf, made, untyped } from "./_message/typed.ts";
 import type { TypedQueue } from "./_queue/typed_queue.ts";
 import type { WordsProblems } from "./_memory/problems.ts";
 import {
@@ -239,13 +239,10 @@ export class LockFreeQueue<E = number> extends WaitingLockFree<E> {
   ): [F] extends [never] ? LockFreeQueue<ElementOf<NoInfer<Size>>>
     : TypedQueue<NoInfer<F>, "lock_free_queue">;
   static create(config: LockFreeQueueConfig): unknown {
-    if (isTyped(config)) {
-      return config.element.typed(
-        LockFreeQueue.create(untyped(config)),
-        true,
-      );
-    }
-    return LockFreeQueue.init(allocate(lockFreeBytes(config)), 0, config);
+    return made(
+      config,
+      (bytes) => LockFreeQueue.init(allocate(lockFreeBytes(bytes)), 0, bytes),
+    );
   }
 
   /**
@@ -266,12 +263,10 @@ export class LockFreeQueue<E = number> extends WaitingLockFree<E> {
     byteOffset: number | bigint,
     config: LockFreeQueueConfig,
   ): unknown {
-    if (isTyped(config)) {
-      const queue = LockFreeQueue.init(memory, byteOffset, untyped(config));
-      return config.element.typed(queue, true);
-    }
-    formatLockFree(memory, byteOffset, config);
-    return new LockFreeQueue(memory, byteOffset);
+    return made(config, (bytes) => {
+      formatLockFree(memory, byteOffset, bytes);
+      return new LockFreeQueue(memory, byteOffset);
+    });
   }
 
   /**

@@ -36,7 +36,7 @@ import {
   waitingEnds,
 } from "./_queue/queue.ts";
 import type { StructType } from "./_message/field.ts";
-import { elementOf, isTyped, untyped } from "./_message/typed.ts";
+import { elementOf, made, untyped } from "./_message/typed.ts";
 import type { TypedQueue } from "./_queue/typed_queue.ts";
 import { NOT_BEHIND, type WordsProblems } from "./_memory/problems.ts";
 import {
@@ -588,13 +588,10 @@ export class MpmcQueue<E = number> extends WaitingMpmc<E> {
   ): [F] extends [never] ? MpmcQueue<ElementOf<NoInfer<Size>>>
     : TypedQueue<NoInfer<F>, "mpmc_queue">;
   static create(config: QueueConfig): unknown {
-    if (isTyped(config)) {
-      return config.element.typed(
-        MpmcQueue.create(untyped(config)),
-        true,
-      );
-    }
-    return MpmcQueue.init(allocate(mpmcBytes(config)), 0, config);
+    return made(
+      config,
+      (bytes) => MpmcQueue.init(allocate(mpmcBytes(bytes)), 0, bytes),
+    );
   }
 
   /**
@@ -615,12 +612,10 @@ export class MpmcQueue<E = number> extends WaitingMpmc<E> {
     byteOffset: number | bigint,
     config: QueueConfig,
   ): unknown {
-    if (isTyped(config)) {
-      const queue = MpmcQueue.init(memory, byteOffset, untyped(config));
-      return config.element.typed(queue, true);
-    }
-    formatMpmc(memory, byteOffset, config);
-    return new MpmcQueue(memory, byteOffset);
+    return made(config, (bytes) => {
+      formatMpmc(memory, byteOffset, bytes);
+      return new MpmcQueue(memory, byteOffset);
+    });
   }
 
   /**

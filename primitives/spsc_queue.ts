@@ -18,7 +18,7 @@ import {
 import { waiting, type WaitingClass } from "./_queue/queue.ts";
 import { leaveRole, takeRole } from "./_memory/roles.ts";
 import type { StructType } from "./_message/field.ts";
-import { elementOf, isTyped, untyped } from "./_message/typed.ts";
+import { elementOf, made, untyped } from "./_message/typed.ts";
 import type { TypedQueue } from "./_queue/typed_queue.ts";
 import {
   NO_AGENT,
@@ -843,13 +843,10 @@ export class SpscQueue<E = number> extends WaitingSpsc<E> {
   ): [F] extends [never] ? SpscQueue<ElementOf<NoInfer<Size>>>
     : TypedQueue<NoInfer<F>, "spsc_queue">;
   static create(config: QueueConfig): unknown {
-    if (isTyped(config)) {
-      return config.element.typed(
-        SpscQueue.create(untyped(config)),
-        true,
-      );
-    }
-    return SpscQueue.init(allocate(spscBytes(config)), 0, config);
+    return made(
+      config,
+      (bytes) => SpscQueue.init(allocate(spscBytes(bytes)), 0, bytes),
+    );
   }
 
   /**
@@ -870,12 +867,10 @@ export class SpscQueue<E = number> extends WaitingSpsc<E> {
     byteOffset: number | bigint,
     config: QueueConfig,
   ): unknown {
-    if (isTyped(config)) {
-      const queue = SpscQueue.init(memory, byteOffset, untyped(config));
-      return config.element.typed(queue, true);
-    }
-    formatSpsc(memory, byteOffset, config);
-    return new SpscQueue(memory, byteOffset);
+    return made(config, (bytes) => {
+      formatSpsc(memory, byteOffset, bytes);
+      return new SpscQueue(memory, byteOffset);
+    });
   }
 
   /**

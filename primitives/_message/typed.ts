@@ -55,3 +55,16 @@ export function untyped(
   const { size } = elementOf(config);
   return { ...rest, elementSize: Math.ceil(size / 4) * 4 };
 }
+
+/**
+ * The queue that `create` makes of the configuration of a queue of bytes; typed if
+ * `config` names a struct type.
+ */
+export function made<Config extends { readonly capacity: number }>(
+  config: Config,
+  create: (config: Config) => object,
+): unknown {
+  if (!isTyped(config)) return create(config);
+  const queue = create(untyped(config) as unknown as Config);
+  return config.element.typed(queue, true);
+}

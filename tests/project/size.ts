@@ -43,7 +43,7 @@ SIZES.push(
   { name: "Channel", subpaths: [""], most: 28220 },
   { name: "Pool", subpaths: ["/pool"], most: 34920 },
   { name: "servePool, task", subpaths: ["/pool"], most: 24820 },
-  { name: "syncWorker", subpaths: ["/sync_worker"], most: 31825 },
+  { name: "syncWorker", subpaths: ["/sync_worker"], most: 31840 },
   { name: "watch", subpaths: ["/watch"], most: 10840 },
   { name: "AgentTable", subpaths: ["/deadlocks"], most: 2950 },
   { name: "AgentTable, deadlocks", subpaths: ["/deadlocks"], most: 12530 },
