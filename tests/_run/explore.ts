@@ -6,7 +6,7 @@
  */
 import type { Result } from "../../race/mod.ts";
 import { race } from "../../race/mod.ts";
-import { LOOKS, type Scenario } from "./scenario.ts";
+import { LOOKS, type Scenario, STEPS } from "./scenario.ts";
 
 /** Explores one scenario; fails unless it is complete and without failure. */
 export async function explore(scenario: Scenario): Promise<Result> {
@@ -16,6 +16,7 @@ export async function explore(scenario: Scenario): Promise<Result> {
     time: 800_000,
     looks: LOOKS,
     polls: false,
+    maxSteps: STEPS,
     ...options,
   });
   const { failure } = result;

@@ -88,6 +88,12 @@ export const FREED_CONFIG: string = "C reads the configuration from the " +
 /** Milliseconds after which a blocking wait looks again. */
 export const LOOKS = 1000;
 
+/**
+ * No call has twice this number of steps, if its agents are given turns. Without
+ * a mistake, `explore.ts` shows that; a call with more of them never ends.
+ */
+export const STEPS = 300;
+
 /** The scenarios of a primitive. */
 export type Scenarios = (weft: Weft) => Scenario[];
 

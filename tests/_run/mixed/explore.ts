@@ -6,7 +6,7 @@
 import { race } from "../../../race/mod.ts";
 import type { Result } from "../../../race/mod.ts";
 import { foldersWith, isPlayedInC } from "../folders.ts";
-import { LOOKS, type Scenario, scenariosIn } from "../scenario.ts";
+import { LOOKS, type Scenario, scenariosIn, STEPS } from "../scenario.ts";
 import { weft } from "../weft.ts";
 import { type Cast, CASTS, mixed } from "./cast.ts";
 import { compileAll } from "./module.ts";
@@ -71,6 +71,7 @@ export async function explore(
   const { failure, ...result } = await race.check(spec, ...agents, {
     looks: LOOKS,
     polls: false,
+    maxSteps: STEPS,
     ...options,
     ...most,
     states: Math.min(options.states ?? Infinity, most.states),
