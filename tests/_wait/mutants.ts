@@ -12,7 +12,7 @@ const WAIT: Row[] = [{
     "return woken == WEFT__TIMED_OUT && !last ? WEFT__LOOKED : woken;",
     "(void)last; return woken;",
   ],
-  by: "an agent is terminated",
+  by: "lock, tryLock",
 }, {
   what: "blocks without ending its native waits",
   ts: ["withdrawAll(); const woken", "const woken"],

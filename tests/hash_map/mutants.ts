@@ -68,8 +68,7 @@ const OPERATIONS = mutants(CORE, {
 const WAIT = "two wait for a key";
 const ANEW = "a value expires and is written anew beside a reader";
 const RENEWED = "a value is written anew before it expires, beside a reader";
-const REMEMBERS_ONE =
-  "a view remembers a value that expires and is written anew";
+const REMEMBERS_ONE = "a view remembers a value that counts for a moment";
 const OVERWRITTEN = "one waits for a key that expires while it is overwritten";
 const FLIGHT = "one makes a value, and another awaits it, 0 fail";
 const FAILS = "one makes a value, and another awaits it, 1 fail";
