@@ -4,17 +4,8 @@
  * @module
  */
 
-/** The classes of errors that every realm has. */
-const CLASSES: Record<string, typeof Error> = {
-  Error,
-  EvalError,
-  RangeError,
-  ReferenceError,
-  SyntaxError,
-  TypeError,
-  URIError,
-  AggregateError: AggregateError as unknown as typeof Error,
-};
+/** The names of the classes of errors that every realm has. */
+const NAMES = /^(Eval|Range|Reference|Syntax|Type|URI|Aggregate)?Error$/;
 
 /** A class of errors of a user. */
 // deno-lint-ignore no-explicit-any
@@ -47,7 +38,7 @@ export function classOf(
   ) {
     const name = Object.getOwnPropertyDescriptor(at, "constructor")?.value
       ?.name;
-    if (typeof name === "string" && Object.hasOwn(CLASSES, name)) return name;
+    if (typeof name === "string" && NAMES.test(name)) return name;
   }
   return "Error";
 }
@@ -88,19 +79,11 @@ export function propertiesOf(
 
 /** An error of a class, to which {@linkcode define} adds what was told of it. */
 export function newError(of: string, errors: readonly ErrorClass[]): Error {
-  const own = errors.find(({ name }) => name === of);
-  if (own === undefined) {
-    const Class = Object.hasOwn(CLASSES, of) ? CLASSES[of]! : Error;
-    const error = of === "AggregateError"
-      ? new AggregateError([]) as Error
-      : new Class();
-    dropStack(error);
-    delete (error as { errors?: unknown }).errors;
-    return error;
-  }
+  const { prototype } = errors.find(({ name }) => name === of) ??
+    (NAMES.test(of) ? Reflect.get(globalThis, of) : Error) as ErrorClass;
   const error = new Error();
   dropStack(error);
-  return Object.setPrototypeOf(error, own.prototype);
+  return Object.setPrototypeOf(error, prototype);
 }
 
 /** Takes this thread's stack from an error: it would mislead. */

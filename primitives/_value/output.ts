@@ -143,7 +143,7 @@ export class Output {
     const { length } = text;
     if (length >= 64) return this.#long(text);
     if (this.at + 64 > this.end) this.need(length + 1);
-    const { bytes } = this;
+    const { bytes, data } = this;
     let { at } = this;
     bytes[at++] = SHORT | length;
     let i = 0;
@@ -154,10 +154,7 @@ export class Output {
       const c = text.charCodeAt(i + 2);
       const d = text.charCodeAt(i + 3);
       if ((a | b | c | d) > 255) return this.#long(text);
-      bytes[at] = a;
-      bytes[at + 1] = b;
-      bytes[at + 2] = c;
-      bytes[at + 3] = d;
+      data.setInt32(at, a | b << 8 | c << 16 | d << 24, true);
       at += 4;
     }
     for (; i < length; i++) {

@@ -131,80 +131,148 @@ const FILLS: Fill[] = [
     o[k[i]!] = s.get(d); },
 ];
 
+/** Stands in the list for the value of a property that is there no more. */
+export const GONE: unique symbol = /* @__PURE__ */ Symbol("gone");
+
+/** How many such values there were so far, in `times`. */
+export const gone: { times: number } = { times: 0 };
+
+/** Looks whether the property is there at all whose value is undefined. */
+export function lookAgain(
+  object: Fields,
+  key: string,
+  values: unknown[],
+  at: number,
+): void {
+  if (Object.hasOwn(object, key)) return;
+  values[at] = GONE;
+  gone.times++;
+}
+
+const g = lookAgain;
+
 // deno-fmt-ignore
 const LOADS: Load[] = [
-  (o, k, i, v, a) => { v[a] = o[k[i]!]; if (++i < k.length) v[++a] = o[k[i]!];
-    if (++i < k.length) v[++a] = o[k[i]!]; if (++i < k.length) v[++a] =
-    o[k[i]!]; },
-  (o, k, i, v, a) => { v[a] = o[k[i]!]; if (++i < k.length) v[++a] = o[k[i]!];
-    if (++i < k.length) v[++a] = o[k[i]!]; if (++i < k.length) v[++a] =
-    o[k[i]!]; },
-  (o, k, i, v, a) => { v[a] = o[k[i]!]; if (++i < k.length) v[++a] = o[k[i]!];
-    if (++i < k.length) v[++a] = o[k[i]!]; if (++i < k.length) v[++a] =
-    o[k[i]!]; },
-  (o, k, i, v, a) => { v[a] = o[k[i]!]; if (++i < k.length) v[++a] = o[k[i]!];
-    if (++i < k.length) v[++a] = o[k[i]!]; if (++i < k.length) v[++a] =
-    o[k[i]!]; },
-  (o, k, i, v, a) => { v[a] = o[k[i]!]; if (++i < k.length) v[++a] = o[k[i]!];
-    if (++i < k.length) v[++a] = o[k[i]!]; if (++i < k.length) v[++a] =
-    o[k[i]!]; },
-  (o, k, i, v, a) => { v[a] = o[k[i]!]; if (++i < k.length) v[++a] = o[k[i]!];
-    if (++i < k.length) v[++a] = o[k[i]!]; if (++i < k.length) v[++a] =
-    o[k[i]!]; },
-  (o, k, i, v, a) => { v[a] = o[k[i]!]; if (++i < k.length) v[++a] = o[k[i]!];
-    if (++i < k.length) v[++a] = o[k[i]!]; if (++i < k.length) v[++a] =
-    o[k[i]!]; },
-  (o, k, i, v, a) => { v[a] = o[k[i]!]; if (++i < k.length) v[++a] = o[k[i]!];
-    if (++i < k.length) v[++a] = o[k[i]!]; if (++i < k.length) v[++a] =
-    o[k[i]!]; },
-  (o, k, i, v, a) => { v[a] = o[k[i]!]; if (++i < k.length) v[++a] = o[k[i]!];
-    if (++i < k.length) v[++a] = o[k[i]!]; if (++i < k.length) v[++a] =
-    o[k[i]!]; },
-  (o, k, i, v, a) => { v[a] = o[k[i]!]; if (++i < k.length) v[++a] = o[k[i]!];
-    if (++i < k.length) v[++a] = o[k[i]!]; if (++i < k.length) v[++a] =
-    o[k[i]!]; },
-  (o, k, i, v, a) => { v[a] = o[k[i]!]; if (++i < k.length) v[++a] = o[k[i]!];
-    if (++i < k.length) v[++a] = o[k[i]!]; if (++i < k.length) v[++a] =
-    o[k[i]!]; },
-  (o, k, i, v, a) => { v[a] = o[k[i]!]; if (++i < k.length) v[++a] = o[k[i]!];
-    if (++i < k.length) v[++a] = o[k[i]!]; if (++i < k.length) v[++a] =
-    o[k[i]!]; },
-  (o, k, i, v, a) => { v[a] = o[k[i]!]; if (++i < k.length) v[++a] = o[k[i]!];
-    if (++i < k.length) v[++a] = o[k[i]!]; if (++i < k.length) v[++a] =
-    o[k[i]!]; },
-  (o, k, i, v, a) => { v[a] = o[k[i]!]; if (++i < k.length) v[++a] = o[k[i]!];
-    if (++i < k.length) v[++a] = o[k[i]!]; if (++i < k.length) v[++a] =
-    o[k[i]!]; },
-  (o, k, i, v, a) => { v[a] = o[k[i]!]; if (++i < k.length) v[++a] = o[k[i]!];
-    if (++i < k.length) v[++a] = o[k[i]!]; if (++i < k.length) v[++a] =
-    o[k[i]!]; },
-  (o, k, i, v, a) => { v[a] = o[k[i]!]; if (++i < k.length) v[++a] = o[k[i]!];
-    if (++i < k.length) v[++a] = o[k[i]!]; if (++i < k.length) v[++a] =
-    o[k[i]!]; },
-  (o, k, i, v, a) => { v[a] = o[k[i]!]; if (++i < k.length) v[++a] = o[k[i]!];
-    if (++i < k.length) v[++a] = o[k[i]!]; if (++i < k.length) v[++a] =
-    o[k[i]!]; },
-  (o, k, i, v, a) => { v[a] = o[k[i]!]; if (++i < k.length) v[++a] = o[k[i]!];
-    if (++i < k.length) v[++a] = o[k[i]!]; if (++i < k.length) v[++a] =
-    o[k[i]!]; },
-  (o, k, i, v, a) => { v[a] = o[k[i]!]; if (++i < k.length) v[++a] = o[k[i]!];
-    if (++i < k.length) v[++a] = o[k[i]!]; if (++i < k.length) v[++a] =
-    o[k[i]!]; },
-  (o, k, i, v, a) => { v[a] = o[k[i]!]; if (++i < k.length) v[++a] = o[k[i]!];
-    if (++i < k.length) v[++a] = o[k[i]!]; if (++i < k.length) v[++a] =
-    o[k[i]!]; },
-  (o, k, i, v, a) => { v[a] = o[k[i]!]; if (++i < k.length) v[++a] = o[k[i]!];
-    if (++i < k.length) v[++a] = o[k[i]!]; if (++i < k.length) v[++a] =
-    o[k[i]!]; },
-  (o, k, i, v, a) => { v[a] = o[k[i]!]; if (++i < k.length) v[++a] = o[k[i]!];
-    if (++i < k.length) v[++a] = o[k[i]!]; if (++i < k.length) v[++a] =
-    o[k[i]!]; },
-  (o, k, i, v, a) => { v[a] = o[k[i]!]; if (++i < k.length) v[++a] = o[k[i]!];
-    if (++i < k.length) v[++a] = o[k[i]!]; if (++i < k.length) v[++a] =
-    o[k[i]!]; },
-  (o, k, i, v, a) => { v[a] = o[k[i]!]; if (++i < k.length) v[++a] = o[k[i]!];
-    if (++i < k.length) v[++a] = o[k[i]!]; if (++i < k.length) v[++a] =
-    o[k[i]!]; },
+  (o, k, i, v, a) => { if ((v[a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    },
+  (o, k, i, v, a) => { if ((v[a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    },
+  (o, k, i, v, a) => { if ((v[a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    },
+  (o, k, i, v, a) => { if ((v[a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    },
+  (o, k, i, v, a) => { if ((v[a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    },
+  (o, k, i, v, a) => { if ((v[a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    },
+  (o, k, i, v, a) => { if ((v[a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    },
+  (o, k, i, v, a) => { if ((v[a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    },
+  (o, k, i, v, a) => { if ((v[a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    },
+  (o, k, i, v, a) => { if ((v[a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    },
+  (o, k, i, v, a) => { if ((v[a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    },
+  (o, k, i, v, a) => { if ((v[a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    },
+  (o, k, i, v, a) => { if ((v[a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    },
+  (o, k, i, v, a) => { if ((v[a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    },
+  (o, k, i, v, a) => { if ((v[a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    },
+  (o, k, i, v, a) => { if ((v[a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    },
+  (o, k, i, v, a) => { if ((v[a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    },
+  (o, k, i, v, a) => { if ((v[a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    },
+  (o, k, i, v, a) => { if ((v[a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    },
+  (o, k, i, v, a) => { if ((v[a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    },
+  (o, k, i, v, a) => { if ((v[a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    },
+  (o, k, i, v, a) => { if ((v[a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    },
+  (o, k, i, v, a) => { if ((v[a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    },
+  (o, k, i, v, a) => { if ((v[a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
+    },
 ];
 
 /** The places that are taken, by the names. */

@@ -33,7 +33,7 @@ export class Shape {
   /** The message that defined it last, and its number there. */
   message = 0;
   own = 0;
-  /** The shapes that the values of each name had last. */
+  /** The shapes that the values of each name had last, and those before them. */
   readonly hints: (Shape | undefined)[];
 
   constructor(keys: readonly string[], text: Uint8Array<ArrayBuffer>) {
@@ -42,7 +42,7 @@ export class Shape {
     this.hash = hashOf(text, 0, text.length);
     this.copied = keys.length > 12 ||
       keys.some((key) => key in Object.prototype);
-    this.hints = keys.map(() => undefined);
+    this.hints = [...keys, ...keys].map(() => undefined);
   }
 
   /** Gives it places, unless others have taken all. */

@@ -7,7 +7,7 @@
 
 import { mostOf, putBigInt, putNumbers } from "./numbers.ts";
 import type { Output } from "./output.ts";
-import type { Fields } from "./places.ts";
+import { type Fields, GONE, gone, lookAgain } from "./places.ts";
 import type { Shape, Shapes } from "./shapes.ts";
 import {
   ARRAY,
@@ -124,15 +124,27 @@ export class Writer {
       return this.#other(this, object, depth);
     }
     const start = this.out.at - this.out.base;
-    const hint = owner.hints[slot];
+    const { hints } = owner;
+    let hint = hints[slot];
+    // Two shapes often take turns.
+    if (hint !== undefined && !isOf(object, hint.keys)) {
+      const before = slot + owner.keys.length;
+      const last = hint;
+      hint = hints[before];
+      hints[before] = last;
+      if (hint !== undefined) {
+        if (isOf(object, hint.keys)) hints[slot] = hint;
+        else hint = undefined;
+      }
+    }
     let keys: readonly string[];
-    if (hint !== undefined && !this.#polluted && isOf(object, hint.keys)) {
+    if (hint !== undefined && !this.#polluted) {
       keys = this.#load(object as Fields, hint);
       if (keys === hint.keys) return this.#fields(object, depth, hint, start);
     } else keys = this.#loadAll(object as Fields, Object.keys(object));
     const shape = this.#polluted ? undefined : this.shapes.of(keys);
     if (shape === undefined) return this.#pairs(object, keys, depth, start);
-    owner.hints[slot] = shape;
+    hints[slot] = shape;
     this.#fields(object, depth, shape, start);
   }
 
@@ -144,33 +156,32 @@ export class Writer {
     const { keys, places = shape.place() } = shape;
     if (places === undefined) return this.#loadAll(object, keys);
     const { loads } = places;
+    const { times } = gone;
     for (let i = 0; i < loads.length; i++) {
       loads[i]!(object, keys, 4 * i, this.#values, this.#top + 4 * i);
     }
-    return this.#present(object, keys);
+    return gone.times === times ? keys : this.#present(keys);
   }
 
   /** The same without a place in the code. */
   #loadAll(object: Fields, keys: readonly string[]): readonly string[] {
-    for (let i = 0; i < keys.length; i++) {
-      this.#values[this.#top + i] = object[keys[i]!];
+    const values = this.#values;
+    const { times } = gone;
+    for (let i = 0, at = this.#top; i < keys.length; i++, at++) {
+      const key = keys[i]!;
+      const value = values[at] = object[key];
+      if (value === undefined) lookAgain(object, key, values, at);
     }
-    return this.#present(object, keys);
+    return gone.times === times ? keys : this.#present(keys);
   }
 
-  /** The names without those that a getter has deleted; so the values. */
-  #present(object: Fields, keys: readonly string[]): readonly string[] {
-    const values = this.#values;
-    const from = this.#top;
-    for (let i = 0; i < keys.length; i++) {
-      if (values[from + i] !== undefined) continue;
-      if (Object.hasOwn(object, keys[i]!)) continue;
-      values.splice(from + i, 1);
-      // No closure, for which each round of the loop would allocate.
-      const fewer = [...keys.slice(0, i), ...keys.slice(i + 1)];
-      return this.#present(object, fewer);
-    }
-    return keys;
+  /** The names without those that a getter had deleted; so the values. */
+  #present(keys: readonly string[]): readonly string[] {
+    const at = this.#top;
+    const values = this.#values.slice(at, at + keys.length);
+    const present = values.filter((value) => value !== GONE);
+    this.#values.splice(at, keys.length, ...present);
+    return keys.filter((_, i) => values[i] !== GONE);
   }
 
   /** Writes the object's shape, and its values, which are on the list. */

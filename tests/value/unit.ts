@@ -410,7 +410,8 @@ test("of many values a getter may delete some", () => {
     });
     return Object.assign(object, { e: undefined, f: 6, g: undefined, h: {} });
   };
-  for (const gone of ["", "e", "f", "gh", "bef", "bcefgh"]) {
+  // `a` was read before, so it is sent.
+  for (const gone of ["", "a", "e", "f", "gh", "bef", "abcefgh"]) {
     const keys = [...gone];
     for (let i = 0; i < 3; i++) {
       encodeValue(make([]), memory);
@@ -499,6 +500,28 @@ test("each length of a short string and of a short array arrives", () => {
       assertEqual(sent(array), array);
     }
   }
+});
+
+test("objects of several shapes take turns", () => {
+  const make = [
+    (i: number): object => ({ a: i, b: "x" }),
+    (i: number): object => ({ a: i, b: "x", c: [i] }),
+    (i: number): object => ({ c: { a: i } }),
+    (i: number): object => ({ b: i, a: undefined }),
+    (): object => ({}),
+  ];
+  const turns = fc.array(fc.nat(make.length - 1), { maxLength: 12 });
+  fc.assert(fc.property(turns, fc.nat(40), (turns, times) => {
+    const all = Array.from(
+      { length: times * turns.length },
+      (_, i) => make[turns[i % turns.length]!]!(i),
+    );
+    const copy = sent(all) as object[];
+    assertEqual(copy, all);
+    copy.forEach((it, i) =>
+      assert.equal(Object.keys(it), Object.keys(all[i]!))
+    );
+  }));
 });
 
 test("it may use more shapes than it remembers", () => {
