@@ -662,7 +662,7 @@ function withElements<
       if (kernel !== undefined && byteLengthOf(src) === this.elementSize) {
         const slot = kernel.reserve(this.at);
         if (slot !== 0) {
-          this.copier.put(src, 0, this.#index(slot), this.elementSize >> 2);
+          this.copier.put(src, 0, this.#index(slot), this.elementSize / 4);
           if (!kernel.commit(this.at, slot)) return true;
           this.refuse();
         }
@@ -675,7 +675,7 @@ function withElements<
       if (kernel !== undefined && byteLengthOf(dst) >= this.elementSize) {
         const slot = kernel.peek(this.at);
         if (slot !== 0) {
-          this.copier.get(dst, 0, this.#index(slot), this.elementSize >> 2);
+          this.copier.get(dst, 0, this.#index(slot), this.elementSize / 4);
           kernel.consume(this.at, slot);
           return true;
         }
@@ -705,9 +705,9 @@ function withElements<
       return super.tryPopMany(dst, n);
     }
 
-    /** The index of the word at an address. */
+    /** The index of the word at an address; a byte is a quarter of a word. */
     #index(address: number): number {
-      return (address - this.at) >>> 2;
+      return (address - this.at >>> 0) / 4;
     }
   }
   return WithElements as unknown as InMemory<

@@ -6,6 +6,7 @@
 
 import { DamagedError } from "./_memory/damaged.ts";
 import { SPSC_QUEUE } from "./_layout.ts";
+import { ByteCopier, LongByteCopier } from "./_queue/byte_copier.ts";
 import type { CopyingClass, Elements } from "./_queue/elements.ts";
 import {
   assertFormatted,
@@ -168,11 +169,16 @@ export class SpscCore extends QueueCore<"spsc_queue"> {
     );
     const capacity = words[CAPACITY]!;
     const elementSize = words[ELEMENT_SIZE]!;
-    super("spsc_queue", words, INSPECTION, capacity, elementSize, Copier);
+    const Copies = elementSize >= 4
+      ? Copier
+      : Copier.loops
+      ? ByteCopier
+      : LongByteCopier;
+    super("spsc_queue", words, INSPECTION, capacity, elementSize, Copies);
     this.#words = words;
     this.#mask = capacity - 1;
     this.#span = capacity * ONE;
-    this.#wordsPer = elementSize / 4;
+    this.#wordsPer = elementSize / 4; // or a half or a quarter of one
     this.#id = agentId();
   }
 
@@ -706,7 +712,7 @@ export type Pieces = readonly [first: Uint8Array, second: Uint8Array];
  * ```text
  * word 0   magic         Kind and layout version.
  * word 1   capacity      How many elements fit, a power of two.
- * word 2   element_size  Bytes of an element, a multiple of 4.
+ * word 2   element_size  Bytes of an element: 1, 2 or a multiple of 4.
  * word 3   seal          Check word over the configuration.
  * word 4   shape         A number that tells apart records with different
  *                        fields; 0 if the elements are not records, or if
@@ -930,7 +936,18 @@ function pieceOf(queue: InPlace, slot: number, count: number): Uint8Array {
  * @ignore
  */
 export function spscBytes(config: QueueConfig): number {
-  return bytesFor(...queueConfig("spsc_queue", config));
+  return bytesFor(...configOf(config));
+}
+
+/**
+ * Checks `config` and rounds it. An index tells apart 2^28 elements at most, so
+ * elements of 1 or 2 bytes are counted as if they had 4.
+ */
+function configOf(config: QueueConfig): [capacity: number, size: number] {
+  const size = config?.elementSize;
+  if (size !== 1 && size !== 2) return queueConfig("spsc_queue", config);
+  const [capacity] = queueConfig("spsc_queue", { ...config, elementSize: 4 });
+  return [capacity, size];
 }
 
 /**
@@ -943,12 +960,13 @@ export function formatSpsc(
   byteOffset: number | bigint,
   config: QueueConfig,
 ): void {
-  const words = queueConfig("spsc_queue", config);
+  const words = configOf(config);
   const bytes = bytesFor(...words);
   format("spsc_queue", SPSC_QUEUE, memory, byteOffset, bytes, words);
 }
 
 function bytesFor(capacity: number, elementSize: number): number {
-  assertFormatted(capacity, elementSize);
-  return DATA * 4 + capacity * elementSize;
+  const isShort = elementSize === 1 || elementSize === 2;
+  assertFormatted(capacity, isShort ? 4 : elementSize);
+  return DATA * 4 + (capacity * elementSize + 3 & ~3);
 }

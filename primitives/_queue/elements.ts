@@ -38,9 +38,12 @@ export function bytesOf(array: Elements): Uint8Array {
 }
 
 /** How elements are copied between shared words and the callers' arrays. */
-export type CopyingClass = new (
-  words: Int32Array<SharedArrayBuffer>,
-) => Copying;
+export interface CopyingClass {
+  /** Copies from and into `words`. */
+  new (words: Int32Array<SharedArrayBuffer>): Copying;
+  /** Whether it allocates nothing, and so copies by loops. */
+  readonly loops?: boolean;
+}
 
 /**
  * The words of the array that a caller passed last. A caller usually passes the

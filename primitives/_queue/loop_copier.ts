@@ -7,6 +7,8 @@ import { Copying, type Elements } from "./elements.ts";
  * the caller passes the same array again.
  */
 export class LoopCopier extends Copying {
+  /** It allocates nothing. */
+  static readonly loops = true;
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #floats: Float32Array<SharedArrayBuffer>;
   readonly #bytes: Uint8Array<SharedArrayBuffer>;

@@ -27,7 +27,10 @@ export interface QueueConfig<Size extends number = number, F = never> {
    * How many elements fit: 1 to 2^30 / elementSize, rounded up to a power of 2.
    */
   readonly capacity: number;
-  /** The size of an element in bytes, a multiple of 4; 4 unless given. */
+  /**
+   * The size of an element in bytes, a multiple of 4; 4 unless given. Elements
+   * of an `SpscQueue` may also have 1 or 2 bytes.
+   */
   readonly elementSize?: Size;
   /**
    * The struct type of the elements. If it is given, the result is a

@@ -29,7 +29,7 @@ static void init_refuses(void) {
   const weft_queue_config good = {4, 4};
   const weft_queue_config wrong[] = {
       {0, 4},          {-1, 4},         {INT32_MIN, 4},
-      {4, 0},          {4, 2},          {4, 6},
+      {4, 0},          {4, 3},          {4, 6},
       {4, -4},         {1, INT32_MAX},  {(1 << 28) + 1, 4},
       {1 << 29, 4},    {INT32_MAX, 4},  {3, 1 << 29},
       {(1 << 27) + 1, 8}, {357913942, 12},

@@ -144,3 +144,31 @@ test("a memory has one kernel for all objects of a class", () => {
   const { buffer } = new Mutex(memory);
   assert.is(kernelOf("mutex", TEXT.MUTEX, buffer), undefined);
 });
+
+test("the kernel moves elements of 1 and 2 bytes, too", () => {
+  for (const elementSize of [1, 2] as const) {
+    const memory = arena(1 << 12);
+    const queue = memory.create(SpscQueue, { capacity: 8, elementSize });
+    assert.ok(queue.inKernel);
+    const at = memory.allocate(32);
+    for (const shared of [false, true]) {
+      const buffer = shared ? memory.buffer : new ArrayBuffer(at + 32);
+      const src = new Uint8Array(buffer, at, 5 * elementSize);
+      const dst = new Uint8Array(buffer, at + 16, 5 * elementSize);
+      for (let n = 0; n < 20; n++) {
+        src.forEach((_, i) => src[i] = n * 11 + i);
+        assert.is(queue.tryPushMany(src, 5), 5);
+        assert.ok(queue.tryPush(src.subarray(0, elementSize)));
+        assert.ok(queue.tryPopInto(dst.subarray(0, elementSize)));
+        assert.equal(dst[0], src[0]);
+        assert.is(queue.tryPopMany(dst, 4), 4);
+        const rest = [...src.subarray(elementSize)];
+        assert.equal([...dst.subarray(0, 4 * elementSize)], rest);
+        const place = queue.peek()!;
+        assert.equal([...place], [...src.subarray(0, elementSize)]);
+        queue.consume();
+        assert.is(queue.size, 0);
+      }
+    }
+  }
+});

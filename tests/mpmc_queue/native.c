@@ -28,6 +28,14 @@ static void consume(weft_mpmc_queue *q, void *slot) {
   weft_mpmc_queue_consume(q, slot);
 }
 
+/* Only an spsc_queue has elements of 1 or 2 bytes. */
+static void short_elements(void) {
+  const weft_queue_config one = {4, 1}, two = {4, 2};
+  EQUAL(weft_mpmc_queue_bytes(one), 0);
+  EQUAL(weft_mpmc_queue_bytes(two), 0);
+  REFUSED(weft_mpmc_queue_init(arena, sizeof arena, two));
+}
+
 static void lengths(void) {
   const struct {
     weft_queue_config config;
@@ -237,6 +245,7 @@ int main(int count, char **words) {
   if (count > 1) amount = 1000 * (int32_t)strtol(words[1], NULL, 10);
   attaching(WEFT_KIND_mpmc_queue);
   RUN(init_refuses);
+  RUN(short_elements);
   RUN(lengths);
   RUN(queues_by_turns);
   RUN(queue_errors);

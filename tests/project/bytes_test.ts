@@ -229,7 +229,8 @@ const ADDRESSES = 2 ** 32;
 function allRows(): Row[] {
   const queues = [
     ...pairs(CAPACITIES, SIZES),
-    ...pairs([0, 4], [0, 2, 6]),
+    ...pairs([0, 1, 3, 4], [0, 1, 2, 3, 6]),
+    ...pairs([1 << 28, (1 << 28) + 1], [1, 2]),
     ...pairs([1 << 26, (1 << 26) + 1, 1 << 28, 1 << 29], [4, 16]),
     [1, 1 << 30],
   ];

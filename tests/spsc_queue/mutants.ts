@@ -20,8 +20,8 @@ export const MUTANTS = mutants("spsc_queue", {
   c: [
     "*weft__spsc_int_at(q, tail) = value; /* published by (P) */ return " +
     "weft__spsc_publish(q, tail, 1);",
-    "int result = weft__spsc_publish(q, tail, 1); *weft__spsc_at(q, tail) = " +
-    "value; return result;",
+    "int result = weft__spsc_publish(q, tail, 1); *weft__spsc_int_at(q, tail) " +
+    "= value; return result;",
   ],
 }, {
   what: "SP1: publishes a batch before it writes the second half",
@@ -31,11 +31,11 @@ export const MUTANTS = mutants("spsc_queue", {
     "const done = this.#publish(tail, count);\nif (count > first) { this.copier.put(src, first * per, DATA, (count - first) * per); }\nreturn done ? count : 0;",
   ],
   c: [
-    "weft__copy((int32_t *)(q + 1), words + first * per, (count - first) * " +
-    "per); return weft__spsc_publish(q, tail, count) == 0 ? count : -EPIPE;",
-    "int result = weft__spsc_publish(q, tail, count); weft__copy((int32_t " +
-    "*)(q + 1), words + first * per, (count - first) * per); return result " +
-    "== 0 ? count : -EPIPE;",
+    "__builtin_memcpy(q + 1, from + first * size, ((size_t)count - first) * " +
+    "size); return weft__spsc_publish(q, tail, count) == 0 ? count : -EPIPE;",
+    "int result = weft__spsc_publish(q, tail, count); __builtin_memcpy(q + 1, " +
+    "from + first * size, ((size_t)count - first) * size); return result == 0 " +
+    "? count : -EPIPE;",
   ],
 }, {
   what: "SP2: notices one element too late that it is full",
@@ -83,10 +83,10 @@ export const MUTANTS = mutants("spsc_queue", {
     "dst, first * per, DATA, (count - first) * per); }",
   ],
   c: [
-    "weft__copy(words + first * per, (int32_t *)(q + 1), (count - first) * " +
-    "per); weft__spsc_release(q, head, count);",
-    "weft__spsc_release(q, head, count); weft__copy(words + first * per, " +
-    "(int32_t *)(q + 1), (count - first) * per);",
+    "__builtin_memcpy(to + first * size, q + 1, ((size_t)count - first) * " +
+    "size); weft__spsc_release(q, head, count);",
+    "weft__spsc_release(q, head, count); __builtin_memcpy(to + first * size, " +
+    "q + 1, ((size_t)count - first) * size);",
   ],
 }, {
   what: "SP4: the consumer never looks at the producer's index",
@@ -507,6 +507,17 @@ export const MUTANTS = mutants("spsc_queue", {
     "int32_t was = weft__load(&q->tail); if (weft__spsc_begin_push(q) != 0) " +
     "return EPERM; int result = weft__spsc_push_int(q, value); " +
     "if (result == 0) q->tail = weft__plus(was, 4); return result;",
+  ],
+}, {
+  what: "writes a whole word where an element is a byte",
+  by: "elements of a byte",
+  ts: [
+    "this.copier.put(src, 0, this.#at(tail), this.#wordsPer);",
+    "this.copier.put(src, 0, this.#at(tail), Math.ceil(this.#wordsPer));",
+  ],
+  c: [
+    "__builtin_memcpy(weft__spsc_at(q, tail), src, (size_t)q->element_size);",
+    "__builtin_memcpy(weft__spsc_at(q, tail), src, 4);",
   ],
 }, {
   what: "looks where to pop before it has the role",

@@ -269,6 +269,35 @@ function queue(weft: Weft, capacity: number, start = 0, stateless = true) {
   });
 }
 
+/** Elements of a byte, which are neighbours in a word. */
+function bytes(weft: Weft) {
+  const { SpscQueue } = weft.mod;
+  return race.spec({
+    memory: () => SpscQueue.create({ capacity: 2, elementSize: 1 }).buffer,
+    agent: (memory, id) => within(weft, memory, id),
+    words: named(LAYOUT.spsc_queue),
+    hints: HINTS,
+    stateless: true,
+    init: [] as readonly number[],
+    ops: {
+      push: {
+        agents: [0],
+        run: (q, v: number) => q.tryPush(Uint8Array.of(v)),
+        model: (s: readonly number[], v: number) =>
+          s.length < 2 ? [[...s, v], true] : [s, false],
+      },
+      pop: {
+        agents: [1],
+        run: (q) => {
+          const to = new Uint8Array(1);
+          return q.tryPopInto(to) ? to[0] : undefined;
+        },
+        model: (s: readonly number[]) => [s.slice(1), s[0]],
+      },
+    },
+  });
+}
+
 /** Whichever agent is terminated, published elements can be taken, in order. */
 function survivors(weft: Weft) {
   const { SpscQueue } = weft.mod;
@@ -381,6 +410,12 @@ export function scenarios(weft: Weft): Scenario[] {
         [["tryPush", 1], ["tryPushMany", [2, 3]], ["tryPushMany", [4, 5]]],
         [["tryPop"], ["tryPopMany", 2]],
       ],
+    },
+    {
+      name: "elements of a byte",
+      differs: ASKS,
+      spec: bytes(weft),
+      agents: [many("push", 3), times("pop", 3)],
     },
     {
       name: "in place",

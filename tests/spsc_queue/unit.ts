@@ -13,6 +13,39 @@ test("every operation obeys the model, wherever the indices wrap", () => {
   obeysTheModel(SPSC);
 });
 
+test("elements of 1 and 2 bytes obey the model, too", () => {
+  obeysTheModel(SPSC, 300, [1, 2]);
+});
+
+test("elements of 1 and 2 bytes are counted as if they had 4", () => {
+  for (const elementSize of [1, 2] as const) {
+    const most = { capacity: 2 ** 28, elementSize };
+    assert.is(SpscQueue.byteLength(most), 384 + most.capacity * elementSize);
+    const more = { capacity: 2 ** 28 + 1, elementSize };
+    assert.throws(() => SpscQueue.create(more), /268435457/);
+    const small = { capacity: 1, elementSize };
+    assert.is(SpscQueue.byteLength(small), 384 + 4, "whole words");
+    const queue = SpscQueue.create(small);
+    assert.throws(() => queue.tryPushInt(1), TypeError);
+    assert.ok(queue.tryPush(new Uint8Array(elementSize).fill(7)));
+    assert.equal(queue.tryPop(), new Uint8Array(elementSize).fill(7));
+  }
+  const wrong = { capacity: 4, elementSize: 3 };
+  assert.throws(() => SpscQueue.create(wrong), RangeError);
+});
+
+test("samples of 16 bits pass, and C's order of their bytes is theirs", () => {
+  const queue = SpscQueue.create({ capacity: 128, elementSize: 2 });
+  const block = new Int16Array(96);
+  const got = new Int16Array(96);
+  for (let n = 0; n < 100; n++) {
+    block.forEach((_, i) => block[i] = n * 96 + i * 321);
+    assert.is(queue.tryPushMany(block, 96), 96);
+    assert.is(queue.tryPopMany(got, 96), 96);
+    assert.equal(got, block);
+  }
+});
+
 const A = 1001;
 const B = 1002;
 

@@ -40,7 +40,7 @@ WEFT__BEGIN
  *
  * word 0   magic         Kind and layout version.
  * word 1   capacity      How many elements fit, a power of two.
- * word 2   element_size  Bytes of an element, a multiple of 4.
+ * word 2   element_size  Bytes of an element: 1, 2 or a multiple of 4.
  * word 3   seal          Check word over the configuration.
  * word 4   shape         A number that tells apart records with different
  *                        fields; 0 if the elements are not records, or if
@@ -113,17 +113,28 @@ WEFT_LENGTH(spsc_queue, 96);
 /* End of what `deno task layout` makes. */
 
 /* The bytes of a queue as a constant expression; 0 if out of range. */
-#define WEFT_SPSC_QUEUE_BYTES(capacity, element_size) \
-  (!WEFT__QUEUE_FITS(capacity, element_size)          \
-       ? 0                                            \
-       : sizeof(weft_spsc_queue) +                    \
-             WEFT__QUEUE_ELEMENTS(capacity, element_size))
+#define WEFT_SPSC_QUEUE_BYTES(capacity, element_size)           \
+  (!WEFT__QUEUE_FITS(capacity, WEFT__SPSC_COUNTED(element_size)) \
+       ? 0                                                      \
+       : sizeof(weft_spsc_queue) +                              \
+             WEFT__MULTIPLE(WEFT__QUEUE_ELEMENTS(capacity, element_size), 4))
+/* An index tells apart 2^28 elements at most, so elements of 1 or 2 bytes are
+   counted as if they had 4. */
+#define WEFT__SPSC_COUNTED(element_size) \
+  ((element_size) == 1 || (element_size) == 2 ? 4 : (element_size))
+
+/* The capacity rounded up, or 0 if the configuration is out of range. */
+static inline int32_t weft__spsc_capacity(weft_queue_config config) {
+  config.element_size = WEFT__SPSC_COUNTED(config.element_size);
+  return weft__queue_capacity(config);
+}
 
 /* The bytes of a queue of this configuration; 0 if it is out of range. */
 static inline size_t weft_spsc_queue_bytes(weft_queue_config config) {
-  size_t capacity = (size_t)weft__queue_capacity(config);
+  size_t capacity = (size_t)weft__spsc_capacity(config);
   if (capacity == 0) return 0;
-  return sizeof(weft_spsc_queue) + capacity * (size_t)config.element_size;
+  size_t bytes = capacity * (size_t)config.element_size;
+  return sizeof(weft_spsc_queue) + WEFT__MULTIPLE(bytes, 4);
 }
 
 /* The queue at `at`, or NULL: see weft_attach_error. */
@@ -142,7 +153,7 @@ static inline WEFT__RESULT weft_spsc_queue *weft_spsc_queue_init(
   size_t needed = weft_spsc_queue_bytes(config);
   if (!weft__fits(at, bytes, needed)) return NULL;
   weft__zero(at, needed);
-  q->capacity = weft__queue_capacity(config);
+  q->capacity = weft__spsc_capacity(config);
   q->element_size = config.element_size;
   q->seal = weft__seal(WEFT_KIND_spsc_queue, q->capacity, q->element_size);
   weft__fences();
@@ -185,10 +196,9 @@ static inline int32_t weft_spsc_queue_size(const weft_spsc_queue *q) {
   return size < q->capacity ? size : q->capacity;
 }
 
-static inline int32_t *weft__spsc_at(weft_spsc_queue *q, int32_t index) {
+static inline void *weft__spsc_at(weft_spsc_queue *q, int32_t index) {
   uint32_t slot = ((uint32_t)index >> 2) & (uint32_t)(q->capacity - 1);
-  return (int32_t *)(void *)((char *)(q + 1) +
-                             (size_t)slot * (size_t)q->element_size);
+  return (char *)(q + 1) + (size_t)slot * (size_t)q->element_size;
 }
 
 /* How far two indices are apart if the queue is full. */
@@ -431,16 +441,16 @@ static inline int32_t weft__spsc_push_many(weft_spsc_queue *q, const void *src,
                                            int32_t n) {
   if (n < 0) return -EINVAL;
   if (n == 0) return 0;
-  const int32_t *words = (const int32_t *)src;
+  const char *from = (const char *)src;
   int32_t tail = weft__spsc_own(&q->tail);
   int32_t count = weft__spsc_room(q, tail, n);
   if (count > n) count = n;
   if (count == 0) return weft_spsc_queue_closed(q) ? -EPIPE : 0;
   if (count < 0) return count;
-  int32_t per = q->element_size / 4;
-  int32_t first = weft__spsc_until_wrap(q, tail, count);
-  weft__copy(weft__spsc_at(q, tail), words, first * per);
-  weft__copy((int32_t *)(q + 1), words + first * per, (count - first) * per);
+  size_t size = (size_t)q->element_size;
+  size_t first = (size_t)weft__spsc_until_wrap(q, tail, count);
+  __builtin_memcpy(weft__spsc_at(q, tail), from, first * size);
+  __builtin_memcpy(q + 1, from + first * size, ((size_t)count - first) * size);
   return weft__spsc_publish(q, tail, count) == 0 ? count : -EPIPE;
 }
 
@@ -461,15 +471,15 @@ static inline int32_t weft__spsc_pop_many(weft_spsc_queue *q, void *dst,
                                           int32_t n) {
   if (n < 0) return -EINVAL;
   if (n == 0) return 0;
-  int32_t *words = (int32_t *)dst;
+  char *to = (char *)dst;
   int32_t head = weft__spsc_own(&q->head);
   int32_t count = weft__spsc_filled(q, head, n);
   if (count > n) count = n;
   if (count <= 0) return count;
-  int32_t per = q->element_size / 4;
-  int32_t first = weft__spsc_until_wrap(q, head, count);
-  weft__copy(words, weft__spsc_at(q, head), first * per);
-  weft__copy(words + first * per, (int32_t *)(q + 1), (count - first) * per);
+  size_t size = (size_t)q->element_size;
+  size_t first = (size_t)weft__spsc_until_wrap(q, head, count);
+  __builtin_memcpy(to, weft__spsc_at(q, head), first * size);
+  __builtin_memcpy(to + first * size, q + 1, ((size_t)count - first) * size);
   weft__spsc_release(q, head, count);
   return count;
 }
