@@ -24,12 +24,6 @@ import { judgeHere, Visit } from "./visit.ts";
 const MOST_WASTED = 200_000;
 const WASTED = 5000;
 
-/**
- * A search that may visit so many states visits four times as many before it
- * compares agents: often that is all of them, and takes less time.
- */
-const MANY = 1_000_000;
-
 /** Visits every state. */
 export function* search(engine: Engine, o: SearchOptions): Steps<Found> {
   try {
@@ -87,7 +81,7 @@ function* memoryless(engine: Engine, o: SearchOptions): Steps<Found> {
 function* merged(engine: Engine, o: SearchOptions): Steps<Found> {
   const began = realNow();
   const end = began + o.time;
-  const few = Math.min(o.states, COMPARE.after * (o.states < MANY ? 1 : 4));
+  const few = Math.min(o.states, COMPARE.after);
   if (!mayMerge(engine, o)) return yield* new Visit(engine, o, null, end).run();
   // Most programs have so few states that comparing agents takes longer.
   const first = yield* new Visit(engine, { ...o, states: few }, null, end)
@@ -97,7 +91,7 @@ function* merged(engine: Engine, o: SearchOptions): Steps<Found> {
   }
   let wasted = 0;
   let futures: Futures | null = null;
-  const work = COMPARE.patience * COMPARE.after * first.steps / few;
+  const work = COMPARE.patience * first.steps;
   // An agent whose calls are long may take longer than the work tells.
   const now = realNow();
   const until = Math.min(

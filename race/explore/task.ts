@@ -72,17 +72,16 @@ export interface Found {
 }
 
 /**
- * When agents are compared: after `after` states, or four times as many in a
- * large search, because fewer are searched in less time without that; and for
- * as much work as `patience` times the steps to `after` states. Comparisons that
- * end well take up to 3.5 times these steps. The work is counted, and not timed, so that the same program has the
+ * When agents are compared: after `after` states, because fewer are searched in
+ * less time without that; and for as much work as `patience` times the steps to
+ * those. The work is counted, and not timed, so that the same program has the
  * same result; the clock ends it only after `longest` times the time of those
  * states, or three quarters of the search's time, and the result says so. Loops
  * are tried after `learn` states. Tests also search without sleep sets.
  */
 export const COMPARE = {
   after: 50_000,
-  patience: 6,
+  patience: 12,
   longest: 20,
   learn: 20_000,
   asleep: true,

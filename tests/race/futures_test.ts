@@ -170,32 +170,6 @@ test("what an agent uses much later counts", () => {
   }
 });
 
-test("a large search visits more states before it compares agents", () => {
-  const look = (memory: SharedArrayBuffer) => {
-    const w = new Int32Array(memory);
-    for (let i = 0; i < 6; i++) Atomics.load(w, 0);
-    Atomics.add(w, 1, 1);
-  };
-  const write = (memory: SharedArrayBuffer) => {
-    const w = new Int32Array(memory);
-    for (let i = 1; i < 7; i++) Atomics.store(w, 0, i);
-  };
-  const memory = () => new SharedArrayBuffer(8);
-  const statesOf = (states: number) => {
-    const options = { states, runs: 0, time: 1e9 };
-    const result = race.agents({ memory }, look, write, options) as Result;
-    assert.ok(result.complete, result.summary);
-    return result.states;
-  };
-  const whole = statesOf(20_000);
-  early(() => {
-    COMPARE.after = whole >> 1;
-    const few = statesOf(999_999);
-    assert.ok(few < whole, `${few} of ${whole}`);
-    assert.is(statesOf(1_000_000), whole);
-  });
-});
-
 const verdict = ({ failure, complete }: Result) => [failure?.kind, complete];
 
 test("locks, queues and stacks: the same verdict", () => {
