@@ -141,7 +141,7 @@ export class Whole {
       this.#before.set(owner, methods);
       for (const name of NAMES) {
         const before = Object.getOwnPropertyDescriptor(owner, name)?.value;
-        if (typeof before !== "function") continue;
+        if (typeof before !== "function" || Object.isFrozen(owner)) continue;
         methods.set(name, before);
         define(owner, name, this.#told(name, before));
       }
