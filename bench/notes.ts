@@ -1,7 +1,7 @@
 /**
  * What bounds the figures: findings of profiles and of counted accesses, for
- * docs/benchmarks.md. Times in them are from Node 20.20 and Deno 2.9.6 on the
- * machine of the page; they are no part of a run.
+ * docs/benchmarks.md. Times in them are from Node 20.20 and Deno 2.9.6 on two
+ * cores of a Xeon or an EPYC; they are no part of a run.
  *
  * @module
  */
@@ -31,6 +31,13 @@ export const NOTES: readonly Note[] = [
       "turn of either rival lasts until its thread gives the core away. " +
       "So these figures spread by a factor of two, and the quiet ones say " +
       "more about the code.",
+  },
+  {
+    group: "beside",
+    rows: /^Mutex, /,
+    text: "The rival is the same lock with a `notify` at each unlock. " +
+      "Beside busy processes, both wait for threads that have no " +
+      "core, and the ratio of a turn differs by a sixth either way.",
   },
   {
     group: "call_ring",
@@ -113,6 +120,12 @@ export const NOTES: readonly Note[] = [
     text: "[Channel](primitives/channel.md#waiting-and-progress) says what a " +
       "profile of Node 20 showed: `JSON.stringify` and `JSON.parse` take most " +
       "of the time, then the check that JSON loses nothing.",
+  },
+  {
+    group: "channel",
+    rows: /^Channel, a number/,
+    text: "A number takes the channel 54 to 69 ns, and `postMessage` 1.0 " +
+      "to 1.6 µs. The ratio of two rounds differs by a factor of 1.5.",
   },
   {
     group: "hash_map",
@@ -227,6 +240,14 @@ export const NOTES: readonly Note[] = [
       "little more often, or that has the faster core, gets more.",
   },
   {
+    group: "mutex",
+    rows: /longest wait/,
+    text: "The longest wait is one of thousands. The mutex is handed over " +
+      "to a thread that has waited for a millisecond; until it has " +
+      "woken and has a core, other sections pass. In five rounds it " +
+      "was 3.5 to 9.9 ms, and the plain lock's 15 to 54 ms.",
+  },
+  {
     group: "native",
     rows: /^HashMap, /,
     text: "Texts of nine letters fit in a string of the rival without memory " +
@@ -252,6 +273,13 @@ export const NOTES: readonly Note[] = [
       "empty, and then waits for that cache line. How often this happens " +
       "depends on which side is faster, so each queue has two states: 5 " +
       "and 20 ns for rigtorp's, 14 and 22 for ours.",
+  },
+  {
+    group: "native",
+    rows: /MpmcQueue, two threads that poll/,
+    text: "Each queue has two states, as that of one producer has: 26 and " +
+      "40 ns for ours, 12 and 48 for rigtorp's. How often the two " +
+      "threads write to the same line decides which one it is.",
   },
   {
     group: "native",
@@ -296,6 +324,21 @@ export const NOTES: readonly Note[] = [
       "(390 before), and 100 ns in the kernel (460). Also tried: a native copy " +
       "of the whole array, which is used now where it needs no view, and loops " +
       "of four words, which take a third less time than loops of one.",
+  },
+  {
+    group: "rivals",
+    rows: /processor time|one at a time/,
+    text: "A call one at a time is two sleeps and two wakes, and its time " +
+      "depends on which core the system chooses for each thread: " +
+      "turns of one rival differ by a factor of 3 to 11. " +
+      "[Notes](performance_notes.md#calls) say what the library does " +
+      "in that time.",
+  },
+  {
+    group: "rivals",
+    rows: /^syncWorker/,
+    text: "As in [sync_calls](#sync_calls): in one state of the cores a " +
+      "call takes 13 to 23 µs, in another 95 to 98, for either rival.",
   },
   {
     group: "round_trip",
@@ -366,6 +409,15 @@ export const NOTES: readonly Note[] = [
       "what each thread spends.",
   },
   {
+    group: "sync_calls",
+    rows: /64 KB of text, quiet/,
+    text: "Each side copies 64 KB while the other one waits, for longer " +
+      "than that spins. So it sleeps, and wakes on a core that is " +
+      "idle. That took 23 µs in one run and 151 in another, and " +
+      "synckit 119 and 37: the system decides whether both threads " +
+      "share a core.",
+  },
+  {
     group: "synchronizers",
     rows: /blocking round trip|a round of 2 threads/,
     text:
@@ -398,6 +450,14 @@ export const NOTES: readonly Note[] = [
       "turns of a millisecond: there the same two functions of a lock, called " +
       "from JavaScript, take 22 to 29 ns. Both compilers make a locked " +
       "instruction of each exchange.",
+  },
+  {
+    group: "twins",
+    rows: /Semaphore, acquire/,
+    text: "An acquire and a release have two locked instructions in both " +
+      "languages. On this processor these take 5 to 6 ns, so what " +
+      "WebAssembly does beside them counts for more. What takes these " +
+      "4 ns was not found.",
   },
   {
     group: "twins",

@@ -130,7 +130,8 @@ function missed(groups: readonly Group[]): string {
     `target reach it. Of all ${all.length} figures, ${unsure} come from turns ` +
     `that other programs disturbed; they have a question mark. Below the ` +
     `table of each group, the page says what bounds the figures that missed ` +
-    `their target.${unexplained}\n\n` +
+    `their target. Times in these texts come from profiles and other runs, ` +
+    `on two cores of a Xeon or of an EPYC.${unexplained}\n\n` +
     table(["group", "what", "runtime", "figure", "target"], rows);
 }
 
