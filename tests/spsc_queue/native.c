@@ -90,7 +90,9 @@ static void short_elements(void) {
         } else {
           EQUAL(weft_spsc_queue_try_pop_many(s, out, 8), count);
         }
-        for (int32_t i = 0; i < count * size; i++) EQUAL(out[i], expected++);
+        for (int32_t i = 0; i < count * size; i++)
+          EQUAL(out[i], (uint8_t)(expected + i));
+        expected = (uint8_t)(expected + count * size);
         EQUAL(out[count * size > 15 ? 15 : count * size],
               count * size > 15 ? out[15] : 0xa5);
         EQUAL(weft_spsc_queue_size(s), 0);

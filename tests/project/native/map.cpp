@@ -82,7 +82,7 @@ void heaps() {
   assert(!m.set("a", longest)); /* only one block is free */
   assert(m.erase("c") && m.set("a", "a" + longest.substr(1)));
   assert(map::attach(memory).take("a") == "a" + longest.substr(1));
-  assert(m.update("d", [](auto old) { return old->substr(9); }));
+  assert(m.update("d", [](auto old) { return old.value().substr(9); }));
   assert(m.get("d") == longest.substr(9) && m.get("b") == "short");
   try {
     (void)m.set("c", longest + "x");
