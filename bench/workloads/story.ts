@@ -127,7 +127,7 @@ that workers see. With these copies, one thread takes ${
       show(copied / limit)
     } times as long. Two processes that share nothing and copy nothing take ${
       show(f.of(t, "two processes, nothing shared", 2) / limit)
-    } times the limit, because the cores slow each other down. A worker is slower than
+    } times the limit. A worker is slower than
 the main thread for two reasons: the data it reads are in another core's cache,
 and each task that it sleeps for costs two wake-ups. Three things help: many
 tasks in flight, one wake-up for many results, and slots at multiples of eight
