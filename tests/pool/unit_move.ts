@@ -120,6 +120,29 @@ test("what cannot be moved is refused", () =>
     assert.is((await move(pool, moving(4).request)).bytes.length, 4);
   }));
 
+test("who is refused keeps what would have been moved", async () => {
+  const make = () => start(WORKER, {});
+  const pool = new Pool({ tasks, workers: 1, slots: 1, maxQueue: 1, make });
+  const ran = Array.from({ length: 6 }, () => {
+    const { bytes, request } = moving(4);
+    const outcome = move(pool, request).then(() => "done", ({ name }) => name);
+    return { bytes, outcome };
+  });
+  const outcomes = await Promise.all(ran.map(({ outcome }) => outcome));
+  assert.ok(outcomes.includes("done"));
+  assert.ok(outcomes.includes("QueueFullError"));
+  for (const [i, { bytes }] of ran.entries()) {
+    assert.is(bytes.length, outcomes[i] === "done" ? 0 : 4, outcomes[i]);
+  }
+  const { bytes, request } = moving(4);
+  const signal = AbortSignal.abort("not now");
+  const aborted = await failure(pool.run("move", request, { signal }));
+  assert.is(aborted, "not now");
+  await pool.close();
+  assert.is((await failure(move(pool, request))).name, "ClosedError");
+  assert.is(bytes.length, 4);
+});
+
 test("a worker that dies with what was moved fails the task, once", () =>
   withPool({}, async (pool) => {
     const error = await failure(move(pool, moving(4, "exit").request));

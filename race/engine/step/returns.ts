@@ -14,9 +14,6 @@ import { roundOf } from "../state/core.ts";
 import { bits, mix1, mix2, show } from "../values.ts";
 import type { Dropped } from "./drops.ts";
 
-// deno-lint-ignore no-explicit-any
-type Any = any;
-
 /** The most places of which histories are kept, and how many of each. */
 const PLACES = 300;
 const MOST = 4;
@@ -31,7 +28,7 @@ export class Returns {
   /** By the state that follows. */
   readonly places: Map<number, Dropped> = new Map();
   /** The values that operations at an address have answered. */
-  readonly values: Map<number, Any[]> = new Map();
+  readonly values: Map<number, unknown[]> = new Map();
 
   /** Whether anything was left out. */
   get used(): boolean {
@@ -46,7 +43,7 @@ export class Returns {
   }
 
   /** Notes an answer. */
-  answered(address: number, value: Any): void {
+  answered(address: number, value: unknown): void {
     const list = this.values.get(address);
     if (list === undefined) this.values.set(address, [value]);
     else if (list.length < VALUES && !list.includes(value)) list.push(value);
@@ -88,7 +85,7 @@ export class Returns {
     }
     const { histories } = known;
     if (histories.length === MOST || known.first !== first) return;
-    const isSame = (other: readonly Any[]) =>
+    const isSame = (other: readonly unknown[]) =>
       other.length === n && other.every((value, i) => Object.is(value, res[i]));
     if (!histories.some(isSame)) histories.push(res.slice(0, n));
   }
