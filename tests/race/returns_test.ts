@@ -146,6 +146,16 @@ test("a mutex taken three times by two agents has few states", () => {
   assert.ok(states < 20_000, `${states} states`);
 });
 
+test("what an operation returned stays in the state", () => {
+  const agents: Action[][] = [["seen", "add"], ["set", "add"]];
+  const [ends, { complete, states }] = endsOf(agents, {});
+  const [plain, whole] = endsOf(agents, { reduce: false });
+  assert.ok(complete && whole.complete);
+  assert.equal(ends, plain);
+  // Else the walks behind the search notice it, and it begins again without.
+  assert.ok(states < whole.states, `${states} states of ${whole.states}`);
+});
+
 /** What a user's class over a mutex sees when it locks. */
 const isBusy = ({ buffer }: weft.Mutex) =>
   Atomics.load(new Int32Array(buffer), 0) !== 0;
