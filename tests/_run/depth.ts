@@ -11,3 +11,9 @@ export const VARIABLE = "WEFT_TESTS_ALL";
 
 /** Whether what is long by nature runs, too. */
 export const all = (): boolean => process.env[VARIABLE] === "1";
+
+/**
+ * The most states of a scenario that the tests explore without `--all`. Most
+ * scenarios have fewer.
+ */
+export const FIRST_STATES = 10_000;

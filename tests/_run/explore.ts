@@ -4,15 +4,48 @@
  *
  * @module
  */
-import type { Result } from "../../race/mod.ts";
+import type { Options, Result } from "../../race/mod.ts";
 import { race } from "../../race/mod.ts";
+import { FIRST_STATES } from "./depth.ts";
 import { LOOKS, type Scenario, STEPS } from "./scenario.ts";
+
+/** The share of a scenario's random executions that it tries. */
+const FIRST_RUNS = 1 / 4;
 
 /** Explores one scenario; fails unless it is complete and without failure. */
 export async function explore(scenario: Scenario): Promise<Result> {
-  const { spec, agents, options = {}, sampled = false } = scenario;
+  const { options, sampled = false } = scenario;
+  const result = await check(scenario, { states: 2_000_000, ...options });
+  if (!result.complete && !sampled) {
+    throw new Error(`not complete: ${result.summary}`);
+  }
+  return result;
+}
+
+/**
+ * Explores the first states of one scenario; fails if a failure is found, or if
+ * anything but the number of states ends the search.
+ */
+export async function exploreFirst(scenario: Scenario): Promise<Result> {
+  const { options = {}, sampled = false } = scenario;
+  const { states = Infinity, runs = 300 } = options;
+  const result = await check(scenario, {
+    ...options,
+    states: Math.min(states, sampled ? FIRST_STATES / 2 : FIRST_STATES),
+    runs: sampled ? Math.ceil(runs * FIRST_RUNS) : 0,
+  });
+  if (!result.complete && !sampled && result.states < FIRST_STATES) {
+    throw new Error(`not complete: ${result.summary}`);
+  }
+  return result;
+}
+
+/** Explores one scenario; fails if a failure is found. */
+async function check(
+  { spec, agents }: Scenario,
+  options: Options,
+): Promise<Result> {
   const result = await race.check(spec, ...agents, {
-    states: 2_000_000,
     time: 800_000,
     looks: LOOKS,
     polls: false,
@@ -20,14 +53,9 @@ export async function explore(scenario: Scenario): Promise<Result> {
     ...options,
   });
   const { failure } = result;
-  if (failure !== undefined) {
-    throw new Error(
-      `${failure.kind}: ${failure.message}\n\n${failure.table}\n` +
-        `schedule "${failure.schedule}"`,
-    );
-  }
-  if (!result.complete && !sampled) {
-    throw new Error(`not complete: ${result.summary}`);
-  }
-  return result;
+  if (failure === undefined) return result;
+  throw new Error(
+    `${failure.kind}: ${failure.message}\n\n${failure.table}\n` +
+      `schedule "${failure.schedule}"`,
+  );
 }

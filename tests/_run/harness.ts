@@ -32,6 +32,7 @@ export type Note =
   | { declared: number }
   | { started: string }
   | { passed: string }
+  | { cut: string }
   | { skipped: string; why: string }
   | { finished: Counts };
 
@@ -53,6 +54,11 @@ const reasonOf = (error: unknown): string | undefined =>
 /** Ends the test that calls it and counts it as skipped, for this reason. */
 export function skip(why: string): never {
   throw new Skipped(why);
+}
+
+/** Says that `--all` explores more of this scenario than its test did. */
+export function cut(name: string): void {
+  state.note?.({ cut: name });
 }
 
 /** Whether the agent is one of WebKit. */

@@ -19,6 +19,7 @@ import * as path from "node:path";
 import process from "node:process";
 import { wordsOf } from "./usage.ts";
 import { type Options, race, type Result } from "../../race/mod.ts";
+import { all } from "./depth.ts";
 import { complainOf, foldersWith, load, TESTS } from "./folders.ts";
 import { diffOf, editsOf, loadWeft, type Mutant, unload } from "./mutant.ts";
 import {
@@ -113,7 +114,9 @@ export async function judge(
   };
   const left = new Map(await scenariosFor(mutant, await loadWeft(mutant)));
   const brief = quick || mutant.equivalent !== undefined;
-  let budgets = brief ? BUDGETS.slice(quick ? 0 : 1, 2) : BUDGETS;
+  let budgets = BUDGETS;
+  if (quick) budgets = BUDGETS.slice(0, 2);
+  else if (brief) budgets = [BUDGETS[all() ? 1 : 0]!];
   // Where the scenario is too large for a search, samples find the mutant.
   const likely = [...left.values()].every(({ sampled }) => sampled === true);
   if (!brief && mutant.by !== undefined && likely) budgets = SAMPLED;

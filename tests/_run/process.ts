@@ -35,6 +35,8 @@ const PROJECT = fileURLToPath(new URL("../..", import.meta.url));
 export interface Outcome extends Counts {
   /** How many tests were skipped, by the reason. */
   reasons: Readonly<Record<string, number>>;
+  /** The number of scenarios of which `--all` explores more. */
+  cut: number;
   /** Why there is no report of its own, or "". */
   problem: string;
   /** All it printed. */
@@ -86,11 +88,12 @@ export function judge(
   ending: string,
 ): Omit<Outcome, "output"> {
   const reasons: Record<string, number> = {};
-  let declared = 0, passed = 0, skipped = 0, last = "before its first test";
+  let declared = 0, passed = 0, skipped = 0, cut = 0, last = "before its first test";
   for (const note of notes) {
     if ("declared" in note) declared = note.declared;
     if ("started" in note) last = `in "${note.started}"`;
     if ("passed" in note) passed++;
+    if ("cut" in note) cut++;
     if ("skipped" in note) {
       skipped++;
       reasons[note.why] = (reasons[note.why] ?? 0) + 1;
@@ -98,15 +101,16 @@ export function judge(
     if ("finished" in note) {
       const { failed } = note.finished;
       if (ending === (failed ? "exit code 1" : "exit code 0")) {
-        return { ...note.finished, reasons, problem: "" };
+        return { ...note.finished, cut, reasons, problem: "" };
       }
       const problem = `${ending} after its tests`;
       const least = Math.max(failed, 1);
-      return { ...note.finished, failed: least, reasons, problem };
+      return { ...note.finished, failed: least, cut, reasons, problem };
     }
   }
   const failed = Math.max(declared - passed - skipped, 1);
-  return { passed, failed, skipped, reasons, problem: `${ending} ${last}` };
+  const problem = `${ending} ${last}`;
+  return { passed, failed, skipped, cut, reasons, problem };
 }
 
 /**

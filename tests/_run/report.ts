@@ -7,10 +7,14 @@
 import * as fs from "node:fs";
 import { availableParallelism } from "node:os";
 import process from "node:process";
+import { FIRST_STATES } from "./depth.ts";
 import { type Counts, summaryOf } from "./harness.ts";
 import { BUNDLES, killAll, type Outcome } from "./process.ts";
 
 const total: Counts = { passed: 0, failed: 0, skipped: 0 };
+
+/** The number of scenarios of which `--all` explores more. */
+let cuts = 0;
 
 /** How many tests were skipped in all, by the reason. */
 const skips = new Map<string, number>();
@@ -48,7 +52,7 @@ export async function show(
   run: () => Outcome | Promise<Outcome>,
   begin: number = performance.now(),
 ) {
-  const { problem, output, reasons, known, ...counts } = await run();
+  const { problem, output, reasons, known, cut, ...counts } = await run();
   const { failed } = counts;
   const seconds = ((performance.now() - begin) / 1000).toFixed(1);
   const mark = failed ? "FAIL" : "ok  ";
@@ -63,6 +67,7 @@ export async function show(
     console.log(indent(skipping(why, count)));
     note(why, count);
   }
+  cuts += cut;
   total.passed += counts.passed;
   total.failed += failed;
 }
@@ -94,6 +99,11 @@ export function indent(text: string): string {
 
 /** Prints the sums, and ends the process. */
 export function end(): never {
+  if (cuts > 0) {
+    console.log(
+      `explored to ${FIRST_STATES} states without --all: ${cuts} scenarios`,
+    );
+  }
   for (const why of [...skips.keys()].sort()) {
     console.log(skipping(why, skips.get(why)!));
   }

@@ -78,6 +78,7 @@ async function runExamples(places: string[]): Promise<Outcome> {
     passed,
     failed: failed || (bad ? 1 : 0),
     skipped: 0,
+    cut: 0,
     reasons: {},
     problem,
     output,

@@ -36,6 +36,7 @@ const PROSE = /\/\*[^]*?\*\/|\/\/.*|"(?:\\.|[^"\\\n])*"/g;
 interface Verdict {
   readonly key: string;
   readonly passed: number;
+  readonly cut: number;
 }
 
 const known = new Map<string, string>();
@@ -156,15 +157,16 @@ export async function judged(
   if (trusts && fs.existsSync(kept)) {
     const verdict = JSON.parse(fs.readFileSync(kept, "utf8")) as Verdict;
     if (verdict.key === key) {
+      const { passed, cut } = verdict;
       const nothing = { failed: 0, skipped: 0, reasons: {}, problem: "" };
-      return { ...nothing, passed: verdict.passed, known: true, output: "" };
+      return { ...nothing, passed, cut, known: true, output: "" };
     }
   }
   const outcome = await run();
-  const { passed, failed, skipped } = outcome;
+  const { passed, cut, failed, skipped } = outcome;
   if (failed === 0 && skipped === 0) {
     fs.mkdirSync(folder, { recursive: true });
-    fs.writeFileSync(`${kept}.${process.pid}`, JSON.stringify({ key, passed }));
+    fs.writeFileSync(`${kept}.${process.pid}`, JSON.stringify({ key, passed, cut }));
     fs.renameSync(`${kept}.${process.pid}`, kept);
   }
   return outcome;

@@ -58,11 +58,13 @@ test("a verdict is known while nothing has changed, and every test passed", asyn
   const file = fileOf("latch/scenarios");
   const judge = async (trusts: boolean, failed: number, of = file) => {
     const outcome: Outcome = {
-      ...{ passed: 3, failed, skipped: 0, reasons: {} },
+      ...{ passed: 3, failed, skipped: 0, cut: 2, reasons: {} },
       ...{ problem: "", output: "" },
     };
     const run = () => (runs++, Promise.resolve(outcome));
-    return (await judged(of, trusts, run, folder)).passed;
+    const { passed, cut } = await judged(of, trusts, run, folder);
+    assert.is(cut, 2);
+    return passed;
   };
   try {
     await judge(true, 1);

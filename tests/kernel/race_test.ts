@@ -4,6 +4,7 @@
 import { Buffer } from "node:buffer";
 import * as assert from "uvu/assert";
 import * as TEXT from "../../primitives/_kernel/kernel_text.ts";
+import { all } from "../_run/depth.ts";
 import { explore } from "../_run/mixed/explore.ts";
 import { suite } from "../_run/harness.ts";
 import { scenariosIn } from "../_run/scenario.ts";
@@ -12,7 +13,7 @@ import { stageOf } from "./stage.ts";
 const test = suite("kernel, every interleaving", 60_000);
 
 /** How far each scenario is explored. */
-const MOST = { states: 3_000, time: 10_000 };
+const MOST = { states: all() ? 3_000 : 500, time: 10_000 };
 /** How many scenarios of each folder. */
 const SCENARIOS = 4;
 

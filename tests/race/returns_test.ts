@@ -8,6 +8,7 @@ import * as weft from "../../mod.ts";
 import { type Options, race, RaceError, type Result } from "../../race/mod.ts";
 import { RETURNS } from "../../race/engine/platform/whole.ts";
 import { GOALS } from "./corpus/goals.ts";
+import { all } from "../_run/depth.ts";
 import { suite } from "../_run/harness.ts";
 
 const test = suite("race returned operations", 120_000);
@@ -117,7 +118,7 @@ function endsOf(
 test("random programs end as they do without", () => {
   const action = fc.constantFrom(...NAMES);
   const calls = fc.array(action, { minLength: 1, maxLength: 2 });
-  const numRuns = Number(process.env.WEFT_PROGRAMS ?? 40);
+  const numRuns = Number(process.env.WEFT_PROGRAMS ?? (all() ? 40 : 12));
   const programs = fc.sample(
     fc.oneof(
       fc.tuple(calls, calls),

@@ -8,6 +8,7 @@ import * as k from "../../../race/engine/kinds.ts";
 import { type Memory, race, type WasmExports } from "../../../race/mod.ts";
 import { Engine } from "../../../race/engine/step/replay.ts";
 import type { Scenario } from "../scenario.ts";
+import { all } from "../depth.ts";
 import { scenariosOf } from "./explore.ts";
 
 const { operate } = Engine.prototype;
@@ -32,6 +33,9 @@ function loadHints(isHint: (address: number) => boolean): void {
   };
 }
 
+/** The most states of a scenario that is compared. */
+const MOST = all() ? 6_000 : 1_500;
+
 /** How many states there are; nothing if they are too many. */
 function statesOf({ spec, agents, options }: Scenario): number | undefined {
   const { hints: _, agent, ...rest } = spec.definition;
@@ -46,7 +50,7 @@ function statesOf({ spec, agents, options }: Scenario): number | undefined {
   try {
     const result = race.check(race.spec(definition), ...agents, {
       ...options,
-      states: 6_000,
+      states: MOST,
       races: false,
       runs: 0,
       reduce: "remembered", // to count all orders of the steps
@@ -74,7 +78,8 @@ export async function compareStates(folder: string): Promise<void> {
     const here = statesOf(scenario);
     const there = here && statesOf(theirs[i]!);
     if (here === undefined || there === undefined) {
-      if (differs !== undefined) wrong.push(`${name}: not compared`);
+      const known = differs !== undefined && all();
+      if (known) wrong.push(`${name}: not compared`);
       return;
     }
     compared++;
