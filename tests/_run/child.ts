@@ -1,6 +1,7 @@
 /**
- * Runs one test program, and appends each event to a report: `child.ts FILE
- * REPORT [FOLDER]`. `run.ts` starts it.
+ * Runs test programs one after the other, and appends each event to a report:
+ * `child.ts FILES REPORT [FOLDER]`, where FILES is a list in JSON. `run.ts`
+ * starts it.
  *
  * @module
  */
@@ -11,26 +12,30 @@ import { pathToFileURL } from "node:url";
 import { type Counts, type Note, runAll, runFor } from "./harness.ts";
 import { whySkipped } from "./missing.ts";
 
-const [file, report] = process.argv.slice(2);
+const [files, report] = process.argv.slice(2);
 const note = (note: Note) =>
   appendFileSync(report!, JSON.stringify(note) + "\n");
 runFor(note);
-const { failed } = await runFile();
+let failed = 0;
+for (const file of JSON.parse(files!) as string[]) {
+  note({ begun: file, at: Date.now() });
+  failed += (await runFile(file)).failed;
+}
 
 // Deno's Worker.terminate() does not stop a thread that sleeps in Atomics.wait,
 // and the process would wait for that thread.
 process.exit(failed === 0 ? 0 : 1);
 
 /** Runs the tests; one is skipped for all if the file needs what is not here. */
-async function runFile(): Promise<Counts> {
+async function runFile(file: string): Promise<Counts> {
   try {
-    await import(pathToFileURL(file!).href);
+    await import(pathToFileURL(file).href);
   } catch (error) {
     const why = whySkipped(error);
     if (why === undefined) throw error;
     const finished = { passed: 0, failed: 0, skipped: 1 };
     note({ skipped: "all its tests", why });
-    note({ finished });
+    note({ finished, at: Date.now() });
     return finished;
   }
   return await runAll();

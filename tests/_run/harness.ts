@@ -27,14 +27,15 @@ export interface Test {
   afterEach(hook: Body): void;
 }
 
-/** The events in a file, in their order. */
+/** The events in a file, in their order; `at` is the time in ms. */
 export type Note =
+  | { begun: string; at: number }
   | { declared: number }
   | { started: string }
   | { passed: string }
   | { cut: string }
   | { skipped: string; why: string }
-  | { finished: Counts };
+  | { finished: Counts; at: number };
 
 /** The result of a file. */
 export interface Counts {
@@ -170,7 +171,7 @@ async function within(limit: number, body: Body): Promise<void> {
   }
 }
 
-/** Runs every suite declared so far. */
+/** Runs every suite declared since the last call. */
 export async function runAll(): Promise<Counts> {
   state.note?.({ declared: state.declared });
   globals.UVU_INDEX = globals.UVU_QUEUE.push([null]) - 1;
@@ -182,10 +183,16 @@ export async function runAll(): Promise<Counts> {
     state.problems++;
   }
   const { declared, passed, skipped, problems } = state;
+  state.suites = [];
+  state.declared =
+    state.passed =
+    state.skipped =
+    state.problems =
+      0;
   if (declared === 0) console.error("no tests in this file");
   const failed = declared - passed - skipped + problems ||
     (declared === 0 ? 1 : 0);
-  state.note?.({ finished: { passed, failed, skipped } });
+  state.note?.({ finished: { passed, failed, skipped }, at: Date.now() });
   return { passed, failed, skipped };
 }
 

@@ -3,7 +3,7 @@
 import * as assert from "uvu/assert";
 import { fileURLToPath } from "node:url";
 import { suite } from "./harness.ts";
-import { type Outcome, runFile } from "./process.ts";
+import { type Outcome, type Program, runFile, runFiles } from "./process.ts";
 
 /** A fixture: tests that pass, failures, and a part of what is printed. */
 const FIXTURES: [string, number, number, string][] = [
@@ -29,11 +29,15 @@ const FIXTURES: [string, number, number, string][] = [
 
 const test = suite("run.ts");
 
+/** The program of a fixture. */
+const fixture = (name: string, limit = 30): Program => ({
+  path: fileURLToPath(new URL(`fixtures/${name}.ts`, import.meta.url)),
+  limit,
+});
+
 /** Runs a fixture. */
-function play(name: string, limit = 30): Promise<Outcome> {
-  const url = new URL(`fixtures/${name}.ts`, import.meta.url);
-  return runFile({ path: fileURLToPath(url), limit });
-}
+const play = (name: string, limit?: number): Promise<Outcome> =>
+  runFile(fixture(name, limit));
 
 for (const [name, passed, failed, text] of FIXTURES) {
   const verb = failed === 0 ? "passes" : "fails";
@@ -47,15 +51,34 @@ for (const [name, passed, failed, text] of FIXTURES) {
 }
 
 test("a test that needs what is not here is skipped, and says what", async () => {
-  const { output: _, ...outcome } = await play("lacking");
+  const { output: _, seconds: __, ...outcome } = await play("lacking");
   const reasons = { "no zmodem": 1, "no such-program": 1, "no card reader": 2 };
   const counts = { passed: 1, failed: 0, skipped: 4 };
   assert.equal(outcome, { ...counts, cut: 0, reasons, problem: "" });
 });
 
 test("so is a file that cannot begin", async () => {
-  const { output: _, ...outcome } = await play("lacking_all");
+  const { output: _, seconds: __, ...outcome } = await play("lacking_all");
   const reasons = { "no card reader": 1 };
   const counts = { passed: 0, failed: 0, skipped: 1 };
   assert.equal(outcome, { ...counts, cut: 0, reasons, problem: "" });
+});
+
+test("files of one process are judged one by one", async () => {
+  const names = ["passing", "failing", "lacking", "killed", "passing"];
+  const outcomes = await runFiles(names.map((name) => fixture(name)));
+  const counts = outcomes.map(({ passed, failed }) => [passed, failed]);
+  assert.equal(counts, [[2, 0], [1, 1], [1, 0], [1, 1], [0, 1]]);
+  const problems = outcomes.map(({ problem }) => problem);
+  const killed = 'killed by SIGKILL in "Killed: is killed"';
+  const never = "killed by SIGKILL before its first test";
+  assert.equal(problems, ["", "", "", killed, never]);
+});
+
+test("a file that ends the process wrongly fails, behind others too", async () => {
+  const [first, second] = await runFiles(
+    ["passing", "thrown_later"].map((name) => fixture(name)),
+  );
+  assert.equal([first!.passed, first!.failed], [2, 0]);
+  assert.equal([second!.passed, second!.failed], [1, 1]);
 });

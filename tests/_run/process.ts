@@ -41,6 +41,8 @@ export interface Outcome extends Counts {
   problem: string;
   /** All it printed. */
   output: string;
+  /** The seconds from its beginning to its end, if it has ended. */
+  seconds?: number;
   /** Whether it was known, and nothing ran. */
   known?: boolean;
 }
@@ -63,33 +65,67 @@ export interface Program {
 
 /** Runs a test file under Deno, or its bundle by `command`, such as Node's. */
 export async function runFile(
-  { path: file, folder: of, limit = LIMIT_SECONDS }: Program,
+  program: Program,
   command?: readonly string[],
 ): Promise<Outcome> {
+  return (await runFiles([program], command))[0]!;
+}
+
+/**
+ * Runs test files one after the other in one process, which is warm for all but
+ * the first. They are about one folder, if they can test several.
+ */
+export async function runFiles(
+  programs: readonly Program[],
+  command?: readonly string[],
+): Promise<Outcome[]> {
+  const { folder: of } = programs[0]!;
   const folder = fs.mkdtempSync(path.join(tmpdir(), "weft-test-"));
   const report = path.join(folder, "report");
   fs.writeFileSync(report, "");
+  const files = programs.map(({ path }) =>
+    command === undefined ? path : bundled(path, BUNDLES)
+  );
   const words = command === undefined
-    ? [process.execPath, "run", ...of ? [ROOM] : [], "-A", CHILD, file]
-    : [...command, bundled(CHILD, BUNDLES), bundled(file, BUNDLES)];
+    ? [process.execPath, "run", ...of ? [ROOM] : [], "-A", CHILD]
+    : [...command, bundled(CHILD, BUNDLES)];
   const { output, ending } = await start(
-    [...words, report, ...(of ? [of] : [])],
-    limit,
+    [...words, JSON.stringify(files), report, ...of ? [of] : []],
+    programs.reduce((sum, { limit = LIMIT_SECONDS }) => sum + limit, 0),
   );
   const lines = fs.readFileSync(report, "utf8").trim().split("\n");
   fs.rmSync(folder, { recursive: true });
   const notes: Note[] = lines.filter(Boolean).map((line) => JSON.parse(line));
-  return { output, ...judge(notes, ending) };
+  const begun = notes.flatMap((note, i) => "begun" in note ? [i] : []);
+  const right = endingOf(notes);
+  return programs.map((_, i) => {
+    const own = i < begun.length ? notes.slice(begun[i], begun[i + 1]) : [];
+    const isLast = i + 1 >= begun.length;
+    return { output, ...judge(own, isLast ? ending : right, right) };
+  });
 }
 
-/** The result that follows from `notes` and the end of the process. */
+/** How a process ends that ran all its tests. */
+function endingOf(notes: readonly Note[]): string {
+  const failed = notes.some((it) => "finished" in it && it.finished.failed > 0);
+  return `exit code ${failed ? 1 : 0}`;
+}
+
+/**
+ * The result that follows from the `notes` of a file, and from the `ending` of
+ * its process, which is `right` after tests that have finished.
+ */
 export function judge(
-  notes: Note[],
+  notes: readonly Note[],
   ending: string,
+  right: string = endingOf(notes),
 ): Omit<Outcome, "output"> {
   const reasons: Record<string, number> = {};
-  let declared = 0, passed = 0, skipped = 0, cut = 0, last = "before its first test";
+  let declared = 0, passed = 0, skipped = 0, cut = 0;
+  let begun: number | undefined;
+  let last = "before its first test";
   for (const note of notes) {
+    if ("begun" in note) begun = note.at;
     if ("declared" in note) declared = note.declared;
     if ("started" in note) last = `in "${note.started}"`;
     if ("passed" in note) passed++;
@@ -100,12 +136,13 @@ export function judge(
     }
     if ("finished" in note) {
       const { failed } = note.finished;
-      if (ending === (failed ? "exit code 1" : "exit code 0")) {
-        return { ...note.finished, cut, reasons, problem: "" };
-      }
+      const own: Omit<Outcome, "output"> = {
+        ...{ ...note.finished, cut, reasons, problem: "" },
+        ...begun === undefined ? {} : { seconds: (note.at - begun) / 1000 },
+      };
+      if (ending === right) return own;
       const problem = `${ending} after its tests`;
-      const least = Math.max(failed, 1);
-      return { ...note.finished, failed: least, cut, reasons, problem };
+      return { ...own, failed: Math.max(failed, 1), problem };
     }
   }
   const failed = Math.max(declared - passed - skipped, 1);

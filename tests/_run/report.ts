@@ -52,12 +52,13 @@ export async function show(
   run: () => Outcome | Promise<Outcome>,
   begin: number = performance.now(),
 ) {
-  const { problem, output, reasons, known, cut, ...counts } = await run();
+  const outcome = await run();
+  const { problem, output, reasons, known, cut, ...counts } = outcome;
   const { failed } = counts;
-  const seconds = ((performance.now() - begin) / 1000).toFixed(1);
+  const { seconds = (performance.now() - begin) / 1000 } = outcome;
   const mark = failed ? "FAIL" : "ok  ";
   const summary = summaryOf(counts).replace(", 0 failed", "");
-  const took = known ? "known" : `${seconds} s`;
+  const took = known ? "known" : `${seconds.toFixed(1)} s`;
   console.log(`${mark} ${title}  ${summary}  ${took}`);
   if (failed) console.log(indent(`${problem}\n${output}`));
   // Print tables even if all tests pass.

@@ -4,9 +4,9 @@
  * say `also: node` run under the machine's Node, too; `platforms.ts` runs them
  * elsewhere.
  *
- * A file runs in a process of its own. If it takes too long, the process is
- * killed from outside: a thread that sleeps in `Atomics.wait` can be ended in
- * no other way.
+ * A file runs in a process of its own, or with those that explore the same
+ * folder. If it takes too long, the process is killed from outside: a thread
+ * that sleeps in `Atomics.wait` can be ended in no other way.
  *
  * @module
  */
@@ -20,8 +20,15 @@ import { bundle } from "./bundle.ts";
 import { prepareCompiler } from "./compiler.ts";
 import { VARIABLE } from "./depth.ts";
 import { type File, find, NAMES } from "./files.ts";
-import { BUNDLES, CHILD, type Outcome, runFile, start } from "./process.ts";
-import { judged } from "./verdicts.ts";
+import {
+  BUNDLES,
+  CHILD,
+  type Outcome,
+  runFile,
+  runFiles,
+  start,
+} from "./process.ts";
+import { explores, type Known, knownOf } from "./verdicts.ts";
 import { end, fail, inParallel, show, skipped } from "./report.ts";
 import { complain, wordsOf } from "./usage.ts";
 
@@ -34,7 +41,7 @@ names contain it.
          sites, every compiler and way to build, and deeper searches
 --fresh  explores again what has not changed since it passed; so does CI=true`;
 
-/** Runs one file, or the examples, and prints its row. */
+/** Runs files, or the examples, and prints a row for each. */
 interface Job {
   readonly run: () => Promise<void>;
   /** Whether it uses little of a processor. */
@@ -48,13 +55,14 @@ function underDeno(files: File[], examples: string[]): Job[] {
   const ready = files.some((file) => file.needsCompiler)
     ? prepareCompiler()
     : Promise.resolve();
-  const jobs = files.toSorted((a, b) => b.limit - a.limit)
-    .toSorted((a, b) => Number(a.needsCompiler) - Number(b.needsCompiler))
-    .map((file): Job => ({
-      waits: file.waits,
+  const jobs = inGroups(files)
+    .toSorted((a, b) => limitOf(b) - limitOf(a))
+    .toSorted((a, b) => Number(needsCompiler(a)) - Number(needsCompiler(b)))
+    .map((group): Job => ({
+      waits: group.every((file) => file.waits),
       run: async () => {
-        if (file.needsCompiler) await ready;
-        await show(file.name, () => judged(file, trusts, () => runFile(file)));
+        if (needsCompiler(group)) await ready;
+        await runGroup(group);
       },
     }));
   if (examples.length > 0) {
@@ -62,6 +70,43 @@ function underDeno(files: File[], examples: string[]): Job[] {
     jobs.unshift({ run, waits: false });
   }
   return jobs;
+}
+
+const limitOf = (files: readonly File[]) =>
+  Math.max(...files.map(({ limit }) => limit));
+const needsCompiler = (files: readonly File[]) =>
+  files.some((file) => file.needsCompiler);
+
+/**
+ * Puts the files together that one process runs: what explores one folder. Any
+ * other file has threads of its own, and a process of its own.
+ */
+function inGroups(files: readonly File[]): File[][] {
+  const groups = new Map<string, File[]>();
+  for (const file of files) {
+    const key = explores(file) ? file.folder : file.name;
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [file]);
+    else group.push(file);
+  }
+  return [...groups.values()];
+}
+
+/** Runs those files of a group of which no verdict is known. */
+async function runGroup(group: readonly File[]): Promise<void> {
+  const left: [File, Known][] = [];
+  for (const file of group) {
+    const known = await knownOf(file);
+    const { outcome } = known;
+    if (trusts && outcome !== undefined) await show(file.name, () => outcome);
+    else left.push([file, known]);
+  }
+  if (left.length === 0) return;
+  const outcomes = await runFiles(left.map(([file]) => file));
+  for (const [i, [file, known]] of left.entries()) {
+    known.keep(outcomes[i]!);
+    await show(file.name, () => outcomes[i]!);
+  }
 }
 
 /** Runs the examples in the comments and documents at `places`. */

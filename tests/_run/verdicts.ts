@@ -29,6 +29,10 @@ const REALM = path.join(TESTS, "_run", "realm.ts");
 /** The parts of tests that explore. */
 const EXPLORES = /^(scenarios|mutants)(_c)?\.ts$/;
 
+/** Whether a test file explores, and starts no thread. */
+export const explores = ({ path: file }: File): boolean =>
+  EXPLORES.test(path.basename(file));
+
 /** Comments, and texts in quotes. */
 const PROSE = /\/\*[^]*?\*\/|\/\/.*|"(?:\\.|[^"\\\n])*"/g;
 
@@ -139,35 +143,41 @@ async function keyOf(file: File): Promise<string> {
   return hash.digest("hex");
 }
 
-/**
- * The outcome of a test file: the known one, if `trusts`, or what `run` finds.
- * Only one in which every test has passed is kept.
- */
-export async function judged(
+/** What is known of a test file, or why it must run. */
+export interface Known {
+  /** The outcome that it had, and will have. */
+  readonly outcome?: Outcome;
+  /** Keeps the outcome of a run, if every test has passed. */
+  keep(outcome: Outcome): void;
+}
+
+/** Only explorations end the same way again. */
+const UNKNOWN: Known = { keep() {} };
+
+/** What is known of a test file, by what lies in `folder`. */
+export async function knownOf(
   file: File,
-  trusts: boolean,
-  run: () => Promise<Outcome>,
   folder: string = KEPT,
-): Promise<Outcome> {
-  if (!EXPLORES.test(path.basename(file.path))) return await run();
+): Promise<Known> {
+  if (!explores(file)) return UNKNOWN;
   const name = `${file.name.replace("/", "-")}${all() ? "-all" : ""}.json`;
   const kept = path.join(folder, name);
   const key = await keyOf(file).catch(() => undefined); // the run says why
-  if (key === undefined) return await run();
-  if (trusts && fs.existsSync(kept)) {
-    const verdict = JSON.parse(fs.readFileSync(kept, "utf8")) as Verdict;
-    if (verdict.key === key) {
-      const { passed, cut } = verdict;
-      const nothing = { failed: 0, skipped: 0, reasons: {}, problem: "" };
-      return { ...nothing, passed, cut, known: true, output: "" };
-    }
-  }
-  const outcome = await run();
-  const { passed, cut, failed, skipped } = outcome;
-  if (failed === 0 && skipped === 0) {
+  if (key === undefined) return UNKNOWN;
+  const keep = ({ passed, cut, failed, skipped }: Outcome) => {
+    if (failed > 0 || skipped > 0) return;
     fs.mkdirSync(folder, { recursive: true });
-    fs.writeFileSync(`${kept}.${process.pid}`, JSON.stringify({ key, passed, cut }));
+    const text = JSON.stringify({ key, passed, cut });
+    fs.writeFileSync(`${kept}.${process.pid}`, text);
     fs.renameSync(`${kept}.${process.pid}`, kept);
-  }
-  return outcome;
+  };
+  if (!fs.existsSync(kept)) return { keep };
+  const verdict = JSON.parse(fs.readFileSync(kept, "utf8")) as Verdict;
+  if (verdict.key !== key) return { keep };
+  const { passed, cut } = verdict;
+  const nothing = { failed: 0, skipped: 0, reasons: {}, problem: "" };
+  return {
+    outcome: { ...nothing, passed, cut, known: true, output: "" },
+    keep,
+  };
 }

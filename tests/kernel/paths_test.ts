@@ -59,8 +59,9 @@ function run(map: string, stem: string): Promise<[code: number, text: string]> {
   const file = path.join(PROJECT, "tests", stem, "unit.ts");
   const child = path.join(PROJECT, "tests", "_run", "child.ts");
   const report = path.join(BUILT, `${stem}.report`);
-  const words = ["run", "-A", "--no-check", "--import-map", map];
-  const child_ = spawn(process.execPath, [...words, child, file, report], {
+  const words = ["run", "-A", "--no-check", "--import-map", map, child];
+  const files = JSON.stringify([file]);
+  const child_ = spawn(process.execPath, [...words, files, report], {
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, WEFT_KERNEL_TESTS: "1" },
   });
