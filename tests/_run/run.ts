@@ -38,7 +38,7 @@ there is about the latch. Where no folder bears the name, it runs the tests whos
 names contain it.
 
 --all    also what is long by nature: the torture, the workloads, pages, packages,
-         sites, every compiler and way to build, and deeper searches
+         sites, every compiler and way to build, and each scenario to its end
 --fresh  explores again what has not changed since it passed; so does CI=true`;
 
 /** Runs files, or the examples, and prints a row for each. */
