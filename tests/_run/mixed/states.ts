@@ -34,7 +34,7 @@ function loadHints(isHint: (address: number) => boolean): void {
 }
 
 /** The most states of a scenario that is compared. */
-const MOST = all() ? 6_000 : 1_500;
+const MOST = all() ? 6_000 : 3_000;
 
 /** How many states there are; nothing if they are too many. */
 function statesOf({ spec, agents, options }: Scenario): number | undefined {
