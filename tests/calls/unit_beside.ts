@@ -22,6 +22,15 @@ const test = suite("calls: what goes beside the ring");
 
 const pause = (ms = 3) => new Promise((resolve) => setTimeout(resolve, ms));
 
+/** Waits until `is` holds, or for some seconds. */
+async function until(is: () => boolean): Promise<void> {
+  for (let i = 0; !is() && i < 2000; i++) await pause();
+}
+
+/** Waits until neither end of a channel keeps anything, or for some seconds. */
+const emptied = (channel: MessageChannel): Promise<void> =>
+  until(() => keptBy(channel).every((kept) => kept === 0));
+
 const rejection = (promise: PromiseLike<unknown>): Promise<Error> =>
   Promise.resolve(promise).then((value) => {
     throw new Error(`resolved with ${value}`);
@@ -64,7 +73,7 @@ async function within(
   try {
     const options = { codec, port: channel.port1 };
     await run({ remote: connect<Api>(ring, options), ring, channel });
-    await pause();
+    await emptied(channel);
     assert.equal(keptBy(channel), [0, 0], "at the end");
   } finally {
     ring.close();
@@ -72,7 +81,7 @@ async function within(
     channel.port1.close();
   }
   // A caller that listens for a function gives its slot back a little later.
-  for (let i = 0; ring.pending > 0 && i < 500; i++) await pause();
+  await until(() => ring.pending === 0);
   assert.is(ring.pending, 0);
 }
 
@@ -191,6 +200,7 @@ test("what is given up is dropped, before it is taken and after", async () => {
   const slow = connect<Api>(ring, { port: port1, timeout: 1 });
   assert.is((await rejection(slow.later(bytes(), 1))).name, "TimeoutError");
   await pause(20);
+  await emptied(channel);
   assert.equal(keptBy(channel), [0, 0], "the result is dropped");
   const aborted = AbortSignal.abort("before");
   const moved = new Uint8Array(5);
@@ -373,10 +383,10 @@ test("a server forgets what a caller that died has sent", async () => {
   // It died after it had posted to the port, and before it did to the ring.
   const end = endOf(channel.port1, false)!;
   end.parcel([new Uint8Array(1e6)], "it").post();
-  await pause();
+  await until(() => keptBy(channel)[1] === 1);
   assert.equal(keptBy(channel), [0, 1]);
   channel.port1.close();
-  await pause(20);
+  await until(() => endOf(channel.port2, false)!.pending === 0);
   assert.is(endOf(channel.port2, false)!.pending, 0);
   ring.close();
   await served;

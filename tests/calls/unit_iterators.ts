@@ -21,6 +21,11 @@ type Api = typeof api;
 
 const pause = () => new Promise((resolve) => setTimeout(resolve, 3));
 
+/** Waits until that number of iterators has ended, or for some seconds. */
+async function ended(count: number): Promise<void> {
+  for (let i = 0; ends.length < count && i < 2000; i++) await pause();
+}
+
 /** Serves the iterators while `run` calls them. */
 async function within(
   run: (remote: Remote<Api>, ring: CallRing) => Promise<void>,
@@ -105,12 +110,13 @@ test("a value is made when it is asked for, and break ends it", () =>
       assert.is(ring.pending, 0, "no slot is held between two values");
       if (row === 4) break;
     }
-    await pause();
+    await ended(1);
     assert.is(api.made, 5);
     assert.equal(ends, ["end of 100"]);
     for await (const text of remote.texts(3, 9)) {
       if (text === "1xx") break;
     }
+    await ended(2);
     assert.equal(ends, ["end of 100", "end of texts"]);
   }));
 
@@ -165,7 +171,7 @@ test("an iterator that nobody goes on with returns", async () => {
       const rows = await remote.rows(5);
       await rows.next();
       collect[0]!();
-      await pause();
+      await ended(1);
       assert.equal(ends, ["end of 5"]);
     });
   } finally {
@@ -178,7 +184,7 @@ test("iterators return when their server ends", async () => {
     await (await remote.rows(5)).next();
     await (await remote.texts(5, 5)).next();
   });
-  await pause();
+  await ended(2);
   assert.equal(ends.toSorted(), ["end of 5", "end of texts"]);
 });
 
