@@ -21,6 +21,8 @@ export interface Row {
   readonly ts: Edits | string;
   /** The edits of the C, or why it has none; an equivalent one needs neither. */
   readonly c?: Edits | string;
+  /** The C file, if it is not that of the list: see {@linkcode Place}. */
+  readonly header?: string;
   /** The name of the scenario that finds it; in C it is explored first. */
   readonly by?: string;
   /** Why no scenario can observe the mistake. */
@@ -43,13 +45,13 @@ export interface Place {
 }
 
 /** A mistake, and the file in which it is made. */
-export interface Mutant extends Row, Required<Place> {}
+export interface Mutant extends Omit<Row, "header">, Required<Place> {}
 
 /** A list of mistakes in the file `place`, or in several of them. */
 export function mutants(place: string | Place, ...rows: Row[]): Mutant[] {
   const { source, header = headerOfModule(source), scenarios } =
     typeof place === "string" ? { source: place, scenarios: [place] } : place;
-  return rows.map((row) => ({ ...row, source, header, scenarios }));
+  return rows.map((row) => ({ header, ...row, source, scenarios }));
 }
 
 /** The header that has the C twin of the module `source`. */

@@ -12,6 +12,13 @@ const CORE = {
   scenarios: ["hash_map"],
 };
 
+/** A file of the map's room, and the header that is its twin. */
+const twin = (name: string) => ({
+  source: `_map/${name}`,
+  header: `_hash_${name}`,
+  scenarios: ["hash_map"],
+});
+
 /** Mutants of the operations. */
 const OPERATIONS = mutants(CORE, {
   what: "gives a value that it remembers, and does not look whether it counts",
@@ -83,6 +90,7 @@ const WAITS = mutants(CORE, {
   c: ["weft__event_wake(weft__hash_epoch(m, place->hash), WEFT__ALL);", ""],
 }, {
   what: "(W): overwrites a value that may have expired, and wakes nobody",
+  header: "_hash_table",
   by: OVERWRITTEN,
   ts: [
     "if (this.#plan.expires) this.#waits.wake(this.#table.hashAt(at));",
@@ -221,11 +229,7 @@ const FLIGHTS = mutants({
 });
 
 /** Mutants of the lock of a bucket. */
-const LOCK = mutants({
-  source: "_map/lock",
-  header: "hash_map",
-  scenarios: ["hash_map"],
-}, {
+const LOCK = mutants(twin("lock"), {
   what: "takes the lock of a bucket by a store",
   by: "two add to one long number",
   ts: [
@@ -250,11 +254,7 @@ const LOCK = mutants({
 });
 
 /** Mutants of the buckets and entries. */
-const TABLE = mutants({
-  source: "_map/table",
-  header: "hash_map",
-  scenarios: ["hash_map"],
-}, {
+const TABLE = mutants(twin("table"), {
   what: "(C): reads a value, and does not look whether it changed",
   by: BESIDE_OVERWRITE,
   ts: [
@@ -380,6 +380,7 @@ const TABLE = mutants({
   ],
 }, {
   what: "(P): shows an entry before it is filled",
+  header: "hash_map",
   by: "two write to two buckets",
   ts: [
     "Atomics.store(words, at + HASH, hash);",
@@ -397,6 +398,7 @@ const TABLE = mutants({
   ],
 }, {
   what: "(P): shows an entry before it leads to the others",
+  header: "hash_map",
   by: "a reader beside an entry that is added",
   ts: [
     "Atomics.store(words, at + LINK, LINKED_BIT | next);\n" +
@@ -550,13 +552,9 @@ const TABLE = mutants({
 const FREED = "one evicts while an entry is freed";
 const MOVED = "one evicts an entry that another deletes and adds again";
 const CHANCE = "an entry that is used has a second chance";
-const CLOCK_NAMES = {
-  header: "hash_map",
-  scenarios: ["hash_map"],
-} as const;
 
 /** Mutants of the clock of a cache. */
-const CLOCK = mutants({ source: "_map/clock", ...CLOCK_NAMES }, {
+const CLOCK = mutants(twin("clock"), {
   what: "takes an entry out without the lock of its bucket",
   by: MOVED,
   ts: [
@@ -629,7 +627,7 @@ const CLOCK = mutants({ source: "_map/clock", ...CLOCK_NAMES }, {
 });
 
 /** Mutants of the clock by which entries expire. */
-const TIME = mutants({ source: "_map/time", ...CLOCK_NAMES }, {
+const TIME = mutants(twin("time"), {
   what: "believes a value at the time when it expires",
   by: ANEW,
   ts: ["return left <= 0 ||", "return left < 0 ||"],
@@ -637,7 +635,7 @@ const TIME = mutants({ source: "_map/time", ...CLOCK_NAMES }, {
 });
 
 /** Mutants of the entries that expire. */
-const EXPIRY = mutants({ source: "_map/table", ...CLOCK_NAMES }, {
+const EXPIRY = mutants(twin("table"), {
   what: "looks at the clock after it has read the entry",
   by: RENEWED,
   ts: [
@@ -651,6 +649,7 @@ const EXPIRY = mutants({ source: "_map/table", ...CLOCK_NAMES }, {
   ],
 }, {
   what: "adds an entry, and does not say until when it counts",
+  header: "hash_map",
   by: ANEW,
   ts: ["if (this.#expires) this.#renew(at, 0, ttl);", ""],
   c: ["if (plan->expires) weft__hash_renew(plan, entry, 0, ttl);", ""],
@@ -704,7 +703,7 @@ const EXPIRY = mutants({ source: "_map/table", ...CLOCK_NAMES }, {
 });
 
 /** Mutants of the entries of a cache. */
-const ROOM = mutants({ source: "_map/table", ...CLOCK_NAMES }, {
+const ROOM = mutants(twin("table"), {
   what: "hands an entry over as a free one",
   by: "two evict from the buckets of each other, between idle agents",
   ts: [
@@ -763,11 +762,7 @@ const OVERWRITE_ENDS =
   "overwrite of a long value ends at any step, beside a reader";
 
 /** Mutants of the places of long values. */
-const LONG_VALUES = mutants({
-  source: "_map/table",
-  header: "hash_map",
-  scenarios: ["hash_map"],
-}, {
+const LONG_VALUES = mutants(twin("table"), {
   what: "(C): frees the blocks of the old value before the new one counts",
   by: SET_BESIDE,
   ts: [
@@ -877,6 +872,7 @@ const PUTS = mutants(CORE, {
   c: ["if (value->block != WEFT__HEAP_NONE)", "if (false)"],
 }, {
   what: "lets an entry give way to its own value",
+  header: "_hash_clock",
   by: "a long value gives way to itself, and another takes the entry",
   ts: ["clock.makeRoom(bucket, kept);", "clock.makeRoom(bucket, NONE);"],
   c: [
@@ -898,11 +894,7 @@ const PUTS = mutants(CORE, {
 });
 
 /** Mutants of the heap. */
-const HEAP = mutants({
-  source: "_map/heap",
-  header: "_hash_heap",
-  scenarios: ["hash_map"],
-}, {
+const HEAP = mutants(twin("heap"), {
   what: "takes a block that another agent has just taken",
   by: "two take blocks at once",
   ts: [
@@ -917,12 +909,12 @@ const HEAP = mutants({
   what: "finds too few blocks, and keeps those that it has taken",
   by: "two long values, room for one",
   ts: ["this.drop(owner); return false;", "return false;"],
-  c: "C does so in hash_map.h: see below",
+  c: "C does so in another file: see below",
 }, {
   what: "mends, and leaves the bit of a block that is free",
   by: "delete of a long value ends at any step, beside a reader",
   ts: [") this.#clear(number); } }", ") void bit; } }"],
-  c: "C does so in hash_map.h: see below",
+  c: "C does so in another file: see below",
 });
 
 /** What C does in another file than TypeScript. */
@@ -933,6 +925,7 @@ const HEAP_IN_C = mutants("hash_map", {
   c: ["weft__hash_free_blocks(m, plan, made.first, made.owner);", ""],
 }, {
   what: "mends, and leaves the bit of a block that is free",
+  header: "_hash_table",
   by: "delete of a long value ends at any step, beside a reader",
   ts: "TypeScript does so in _map/heap.ts: see above",
   c: ["weft__heap_clear(&heap, number);", "(void)0;"],

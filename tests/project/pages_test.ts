@@ -8,6 +8,7 @@ import * as assert from "uvu/assert";
 import { writeProgram } from "../_run/examples.ts";
 import { suite } from "../_run/harness.ts";
 import { run } from "../_run/native.ts";
+import { headerOf } from "./layout.ts";
 
 const PROJECT = fileURLToPath(new URL("../..", import.meta.url));
 const PAGES = path.join(PROJECT, "docs", "primitives");
@@ -58,7 +59,7 @@ test("a page, and a header, says when the memory may be freed", () => {
   const wrong = stems.flatMap((stem) => {
     const there = WITHOUT_MEMORY.includes(stem) ? 0 : 1;
     const page = says(read(PAGES, `${stem}.md`), String.raw`- \*\*`);
-    const header = path.join(PROJECT, "wasm", "weft", `${stem}.h`);
+    const header = path.join(PROJECT, headerOf(stem));
     const inC = fs.existsSync(header) ? says(read(header), " \\* ") : there;
     return page === there && inC === there ? [] : [stem];
   });

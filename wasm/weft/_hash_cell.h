@@ -1,0 +1,104 @@
+/* _hash_cell.h - the twin of primitives/_map/cell.ts. */
+#ifndef WEFT__HASH_CELL_H
+#define WEFT__HASH_CELL_H
+
+#include "_hash_config.h"
+
+#ifndef WEFT_REALTIME /* what may wait */
+
+WEFT__BEGIN
+
+/* The bytes of a key or value as words: the length first, if it varies, and
+   zeros after the last byte. */
+typedef struct {
+  const unsigned char *bytes;
+  int32_t length;
+  bool varies;
+  int32_t count; /* of words */
+  double number; /* a key of F64 as it is compared */
+  int32_t block; /* the number of the first block of a long value, or 0 */
+} weft__hash_cell;
+
+static inline int32_t weft__hash_word(const weft__hash_cell *cell, int32_t i) {
+  if (cell->varies && i-- == 0) return cell->length;
+  return weft__hash_part(cell->bytes + 4 * (size_t)i, cell->length - 4 * i);
+}
+
+static inline bool weft__hash_cell_of(weft__hash_cell *cell, const void *bytes,
+                                      size_t length, int32_t size,
+                                      bool varies) {
+  if (varies ? length > (size_t)size : length != (size_t)size) return false;
+  cell->bytes = (const unsigned char *)bytes;
+  cell->length = (int32_t)length;
+  cell->varies = varies;
+  cell->block = WEFT__HEAP_NONE;
+  cell->count = weft__hash_words(cell->length, varies);
+  return true;
+}
+
+/* As in a Map, NaN equals itself, and -0 equals 0. */
+static inline bool weft__hash_key_of(weft__hash_cell *cell,
+                                     const weft_hash_map *m, const void *bytes,
+                                     size_t length) {
+  bool varies = (m->sizes & WEFT__HASH_KEY_VARIES_BIT) != 0;
+  int32_t size = weft_hash_map_key_size(m);
+  if (!weft__hash_cell_of(cell, bytes, length, size, varies)) return false;
+  bool f64 = (m->codecs & 0xff) == WEFT_HASH_MAP_F64;
+  if (!f64 || varies || size != 8) return true; /* damaged words may say both */
+  uint64_t bits = 0;
+  __builtin_memcpy(&bits, bytes, length); /* which is 8 */
+  uint64_t magnitude = bits & UINT64_C(0x7fffffffffffffff);
+  if (magnitude == 0) bits = 0;
+  if (magnitude > UINT64_C(0x7ff0000000000000))
+    bits = UINT64_C(0x7ff8000000000000);
+  __builtin_memcpy(&cell->number, &bits, sizeof bits);
+  cell->bytes = (const unsigned char *)&cell->number;
+  return true;
+}
+
+static inline bool weft__hash_value_of(weft__hash_cell *cell,
+                                       const weft_hash_map *m,
+                                       const void *bytes, size_t length) {
+  bool varies = (m->sizes & WEFT__HASH_VALUE_VARIES_BIT) != 0;
+  return weft__hash_cell_of(cell, bytes, length, weft__hash_in_entry(m),
+                            varies) ||
+         (m->blocks != 0 &&
+          weft__hash_cell_of(cell, bytes, length, m->longest, varies));
+}
+
+static inline uint32_t weft__hash_rotated(uint32_t word, int bits) {
+  return (word & UINT32_MAX >> bits) << bits | word >> (32 - bits);
+}
+
+/* A number that depends on the words and on the seed: HalfSipHash-1-3 without
+   its last block, as a key tells its length itself. */
+static inline int32_t weft__hash_of(const weft_hash_map *m,
+                                    const weft__hash_cell *key) {
+  uint32_t v0 = (uint32_t)m->seed_low;
+  uint32_t v1 = (uint32_t)m->seed_high;
+  uint32_t v2 = UINT32_C(0x6c796765) ^ v0;
+  uint32_t v3 = UINT32_C(0x74656462) ^ v1;
+  for (int32_t i = 0; i < key->count + 3; i++) {
+    uint32_t word = i < key->count ? (uint32_t)weft__hash_word(key, i) : 0;
+    if (i == key->count) v2 ^= 0xff;
+    v3 ^= word;
+    v0 = weft__sum(v0, v1);
+    v1 = weft__hash_rotated(v1, 5) ^ v0;
+    v0 = weft__hash_rotated(v0, 16);
+    v2 = weft__sum(v2, v3);
+    v3 = weft__hash_rotated(v3, 8) ^ v2;
+    v0 = weft__sum(v0, v3);
+    v3 = weft__hash_rotated(v3, 7) ^ v0;
+    v2 = weft__sum(v2, v1);
+    v1 = weft__hash_rotated(v1, 13) ^ v2;
+    v2 = weft__hash_rotated(v2, 16);
+    v0 ^= word;
+  }
+  return (int32_t)(v1 ^ v3);
+}
+
+WEFT__END
+
+#endif
+
+#endif /* WEFT__HASH_CELL_H */

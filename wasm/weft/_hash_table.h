@@ -1,0 +1,469 @@
+/* _hash_table.h - the twin of primitives/_map/table.ts. */
+#ifndef WEFT__HASH_TABLE_H
+#define WEFT__HASH_TABLE_H
+
+#include "_event_count.h"
+#include "_hash_cell.h"
+#include "_hash_time.h"
+#include "agent.h"
+
+#ifndef WEFT_REALTIME /* what may wait */
+
+WEFT__BEGIN
+
+/* The word `expires` of the copy that counts if `current` says so. */
+static inline int32_t *weft__hash_end(const weft__hash_plan *plan,
+                                      const int32_t *entry, int32_t current) {
+  int32_t *value = (int32_t *)(uintptr_t)entry + plan->value;
+  return value + ((current & 1) + 1) * plan->value_words - 1;
+}
+
+/* Whether an entry has expired. An agent that does not hold the lock may be told
+   so of one that has a new value by now. */
+static inline bool weft__hash_has_expired(const weft_hash_map *m,
+                                          const weft__hash_plan *plan,
+                                          const int32_t *entry) {
+  if (!plan->expires) return false;
+  int32_t now = weft__hash_now(plan);
+  int32_t current = weft__load(entry + WEFT__HASH_CURRENT);
+  int32_t expires = weft__load(weft__hash_end(plan, entry, current));
+  return weft__hash_is_over(m, expires, now);
+}
+
+/* Instead of a `ttl`: a value expires when the one before it would have. */
+#define WEFT__HASH_KEEPS 0
+
+/* Lets the copy that counts if `current` says so count for `ttl` ms. */
+static inline void weft__hash_renew(const weft__hash_plan *plan,
+                                    const int32_t *entry, int32_t current,
+                                    int32_t ttl) {
+  weft__store(weft__hash_end(plan, entry, current),
+              weft__plus(weft__hash_now(plan), ttl));
+}
+
+/* A key, its hash, and where it belongs. */
+typedef struct {
+  weft__hash_plan plan;
+  weft__hash_cell key;
+  int32_t hash;
+  weft__hash_bucket *bucket;
+  /* The word that led to the entry that the last search found: `head`, or the
+     `link` of the entry before. */
+  int32_t *before;
+} weft__hash_place;
+
+static inline weft__hash_bucket *weft__hash_bucket_of(
+    const weft_hash_map *m, const weft__hash_plan *plan, int32_t hash) {
+  int32_t *words = (int32_t *)(uintptr_t)m + plan->first;
+  return (weft__hash_bucket *)(void *)words + (hash & (plan->buckets - 1));
+}
+
+static inline bool weft__hash_place_of(weft__hash_place *place,
+                                       const weft_hash_map *m, const void *key,
+                                       size_t length) {
+  if (!weft__hash_key_of(&place->key, m, key, length)) return false;
+  place->plan = weft__hash_plan_of(m);
+  place->hash = weft__hash_of(m, &place->key);
+  place->bucket = weft__hash_bucket_of(m, &place->plan, place->hash);
+  return true;
+}
+
+/* ---- reading -------------------------------------------------------------- */
+
+static inline bool weft__hash_has(const weft__hash_place *place,
+                                  const int32_t *entry) {
+  /* If keys have one word, comparing it is as fast as the hash. */
+  if (place->plan.key_words > 1 &&
+      weft__load(entry + WEFT__HASH_HASH) != place->hash)
+    return false;
+  const int32_t *from = entry + place->plan.key;
+  for (int32_t i = 0; i < place->key.count; i++)
+    if (weft__load(from + i) != weft__hash_word(&place->key, i)) return false;
+  return true;
+}
+
+/* The number of the entry with the key. */
+static inline int32_t weft__hash_find(const weft_hash_map *m,
+                                      weft__hash_place *place) {
+  place->before = &place->bucket->head;
+  int32_t next = weft__load(&place->bucket->head); /* pairs with (P) */
+  for (int32_t left = WEFT__MOST_TRIES; next != 0; left--) {
+    if (next < 1 || next > place->plan.capacity || left == 0)
+      return WEFT__HASH_ASTRAY;
+    int32_t *entry = weft__hash_entry(m, &place->plan, next);
+    if (weft__hash_has(place, entry)) return next;
+    int32_t link = weft__load(entry + WEFT__HASH_LINK);
+    if ((link & ~WEFT__HASH_NEXT_MASK) != WEFT__HASH_LINKED_BIT)
+      return WEFT__HASH_ASTRAY;
+    place->before = entry + WEFT__HASH_LINK;
+    next = link & WEFT__HASH_NEXT_MASK;
+  }
+  return WEFT__HASH_NONE;
+}
+
+/* Copies `most` words, or as many as the length in the first one says, as bytes:
+   at most `room` of `size` bytes. False if the length is impossible. */
+static inline bool weft__hash_copy(const int32_t *from, bool varies,
+                                   int32_t most, int32_t size, void *into,
+                                   size_t room, size_t *length) {
+  int32_t count = most;
+  int32_t bytes = size;
+  int32_t word = weft__load(from);
+  if (varies) {
+    bytes = word;
+    if (bytes < 0 || bytes > size) return false;
+    count = weft__hash_words(bytes, true);
+  }
+  *length = (size_t)bytes;
+  unsigned char *to = (unsigned char *)into;
+  for (int32_t i = varies ? 1 : 0; i < count; i++) {
+    if (i > 0) word = weft__load(from + i);
+    size_t at = 4 * (size_t)(varies ? i - 1 : i);
+    size_t left = (size_t)bytes - at;
+    if (at + (left < 4 ? left : 4) > room) continue;
+    weft__hash_part_to(to + at, word, left);
+  }
+  return true;
+}
+
+/* The word `current`, or 0 if values have one word. */
+static inline int32_t weft__hash_current(const weft__hash_plan *plan,
+                                         const int32_t *entry) {
+  return plan->value_words > 1 ? weft__load(entry + WEFT__HASH_CURRENT) : 0;
+}
+
+/* Copies the value that counts if `current` says so. */
+static inline bool weft__hash_copy_of(const weft_hash_map *m,
+                                      const weft__hash_plan *plan,
+                                      const int32_t *entry, int32_t current,
+                                      void *into, size_t room, size_t *length) {
+  const int32_t *from =
+      entry + plan->value + (current & 1) * plan->value_words;
+  int32_t words = plan->value_words - (plan->expires ? 1 : 0);
+  if (plan->blocks != 0) {
+    weft__heap heap = weft__hash_heap_of(m, plan);
+    return weft__heap_copy(&heap, from, into, room, length);
+  }
+  return weft__hash_copy(from, plan->value_varies, words,
+                         weft__hash_in_entry(m), into, room, length);
+}
+
+static inline bool weft__hash_copy_value(const weft_hash_map *m,
+                                         const weft__hash_plan *plan,
+                                         const int32_t *entry, void *into,
+                                         size_t room, size_t *length) {
+  int32_t current = weft__hash_current(plan, entry);
+  return weft__hash_copy_of(m, plan, entry, current, into, room, length);
+}
+
+/* The number of the entry with the key, without a lock. Copies its value, if
+   `length` is not NULL. */
+static inline int32_t weft__hash_read(const weft_hash_map *m,
+                                      weft__hash_place *place, void *into,
+                                      size_t room, size_t *length) {
+  const weft__hash_plan *plan = &place->plan;
+  int32_t now = weft__hash_now(plan);
+  for (int32_t tries = WEFT__MOST_TRIES; tries > 0; tries--) {
+    int32_t expires = 0;
+    int32_t version = weft__load(&place->bucket->version);
+    int32_t number = weft__hash_find(m, place);
+    if (number > 0 && (length != NULL || plan->expires)) {
+      const int32_t *entry = weft__hash_entry(m, plan, number);
+      int32_t current = weft__hash_current(plan, entry);
+      if (plan->expires)
+        expires = weft__load(weft__hash_end(plan, entry, current));
+      bool is_copied =
+          length == NULL ||
+          weft__hash_copy_of(m, plan, entry, current, into, room, length);
+      /* Pairs with (C): if the copy was used again, or a block of it, `current`
+         has changed. */
+      if (weft__hash_current(&place->plan, entry) != current) continue;
+      if (!is_copied) number = WEFT__HASH_ASTRAY;
+    }
+    /* Pairs with (V): if the entry was used again before it was read, `version`
+       has changed. */
+    if (weft__load(&place->bucket->version) != version) continue;
+    bool is_over = number > 0 && weft__hash_is_over(m, expires, now);
+    return is_over ? WEFT__HASH_NONE : number;
+  }
+  return WEFT__HASH_ASTRAY;
+}
+
+/* ---- writing, with the lock ----------------------------------------------- */
+
+/* Fills a copy of a key or value. For a value in blocks, these are its length and
+   the first block. Readers may still be there, which had found an
+   older entry. */
+static inline void weft__hash_fill(int32_t *at, const weft__hash_cell *cell) {
+  if (cell->block != WEFT__HEAP_NONE) {
+    weft__store(at, cell->length);
+    weft__store(at + 1, cell->block);
+    return;
+  }
+  for (int32_t i = 0; i < cell->count; i++)
+    weft__store(at + i, weft__hash_word(cell, i));
+}
+
+static inline void weft__hash_free(weft_hash_map *m,
+                                   const weft__hash_plan *plan,
+                                   int32_t number) {
+  uint32_t bit = UINT32_C(1) << ((number - 1) & 31);
+  weft__store(weft__hash_entry(m, plan, number), 0);
+  weft__and(weft__hash_map(m, (number - 1) >> 5), (int32_t)~bit);
+  if (plan->evicts) weft__add(&m->freed, 1); /* (R) there is room */
+}
+
+/* Makes entry `number` the caller's, if it is free; returns whether it did. */
+static inline bool weft__hash_claim(const weft_hash_map *m,
+                                    const weft__hash_plan *plan,
+                                    int32_t number) {
+  int32_t *link = weft__hash_entry(m, plan, number);
+  int32_t id = weft_agent_id();
+  if (weft__compare_exchange(link, 0, WEFT__HASH_CLAIMED_BIT | id) != 0)
+    return false;
+  uint32_t bit = UINT32_C(1) << ((number - 1) & 31);
+  weft__or(weft__hash_map(m, (number - 1) >> 5), (int32_t)bit);
+  return true;
+}
+
+/* The number of an entry that was free and is the caller's now, or NONE. */
+static inline int32_t weft__hash_allocate(const weft_hash_map *m,
+                                          const weft__hash_plan *plan) {
+  int32_t id = weft_agent_id();
+  int32_t maps = (plan->capacity + 31) / 32;
+  int32_t map = id % maps;
+  for (int32_t i = maps; i > 0; i--) {
+    int32_t taken = weft__load(weft__hash_map(m, map));
+    for (uint32_t left = ~(uint32_t)taken; left != 0; left &= left - 1) {
+      int32_t number = map * 32 + __builtin_ctz(left) + 1;
+      if (number > plan->capacity) break;
+      if (weft__hash_claim(m, plan, number)) return number;
+    }
+    map = map + 1 < maps ? map + 1 : 0;
+  }
+  return WEFT__HASH_NONE;
+}
+
+/* The first word of the copy of a value that counts, if it has two. */
+static inline int32_t *weft__hash_value_at(const weft__hash_plan *plan,
+                                           int32_t *entry) {
+  int32_t current = weft__load(entry + WEFT__HASH_CURRENT);
+  return entry + plan->value + (current & 1) * plan->value_words;
+}
+
+/* The number of the first block of the value of an entry; 0 if it has none. */
+static inline int32_t weft__hash_block(const weft_hash_map *m,
+                                       const weft__hash_plan *plan,
+                                       int32_t *entry) {
+  if (plan->blocks == 0) return WEFT__HEAP_NONE;
+  weft__heap heap = weft__hash_heap_of(m, plan);
+  return weft__heap_first(&heap, weft__hash_value_at(plan, entry));
+}
+
+/* The number of the bucket for this hash, by which its blocks name it. */
+static inline int32_t weft__hash_owner(const weft__hash_plan *plan,
+                                       int32_t hash) {
+  return (hash & (plan->buckets - 1)) + 1;
+}
+
+/* The same of a bucket. */
+static inline int32_t weft__hash_number(const weft_hash_map *m,
+                                        const weft__hash_bucket *bucket) {
+  return (int32_t)(bucket - weft__hash_bucket_at(m, 0)) + 1;
+}
+
+/* Frees the blocks of a value of bucket `owner` from number `block` on. */
+static inline void weft__hash_free_blocks(const weft_hash_map *m,
+                                          const weft__hash_plan *plan,
+                                          int32_t block, int32_t owner) {
+  weft__heap heap = weft__hash_heap_of(m, plan);
+  weft__heap_free(&heap, block, owner);
+}
+
+/* Gives an entry another value. If entries expire, it counts for `ttl` ms, or
+   KEEPS the time of the old one. */
+static inline void weft__hash_overwrite(const weft_hash_map *m,
+                                        const weft__hash_place *place,
+                                        int32_t number,
+                                        const weft__hash_cell *value,
+                                        int32_t ttl) {
+  const weft__hash_plan *plan = &place->plan;
+  int32_t *entry = weft__hash_entry(m, plan, number);
+  int32_t *at = entry + plan->value;
+  if (plan->value_words == 1) {
+    weft__store(at, weft__hash_word(value, 0));
+    return;
+  }
+  int32_t old = weft__hash_block(m, plan, entry);
+  int32_t current = weft__load(entry + WEFT__HASH_CURRENT);
+  int32_t next = weft__plus(current, 1);
+  weft__hash_fill(at + (next & 1) * plan->value_words, value);
+  if (plan->expires && ttl == WEFT__HASH_KEEPS) {
+    int32_t expires = weft__load(weft__hash_end(plan, entry, current));
+    weft__store(weft__hash_end(plan, entry, next), expires);
+  } else if (plan->expires) {
+    weft__hash_renew(plan, entry, next, ttl);
+  }
+  weft__store(entry + WEFT__HASH_CURRENT, next); /* (C) the new value counts */
+  if (old != WEFT__HEAP_NONE) {
+    int32_t hash = weft__load(entry + WEFT__HASH_HASH);
+    weft__hash_free_blocks(m, plan, old, weft__hash_owner(plan, hash));
+  }
+  /* It may have expired since it was found, and agents wait for it. */
+  if (plan->expires) {
+    int32_t hash = weft__load(entry + WEFT__HASH_HASH);
+    weft__event_wake(weft__hash_epoch(m, hash), WEFT__ALL);
+  }
+}
+
+/* Takes an entry out; `before` is the word that leads to it. The entry is the
+   caller's, if it `claims` it, or free. */
+static inline void weft__hash_take_out(weft_hash_map *m,
+                                       const weft__hash_plan *plan,
+                                       weft__hash_bucket *bucket,
+                                       int32_t number, int32_t *before,
+                                       bool claims) {
+  int32_t *entry = weft__hash_entry(m, plan, number);
+  int32_t next = weft__load(entry + WEFT__HASH_LINK) & WEFT__HASH_NEXT_MASK;
+  bool is_first = before == &bucket->head;
+  int32_t old = weft__hash_block(m, plan, entry);
+  weft__add(&bucket->version, 1); /* (F) views of JavaScript forget the entry */
+  weft__store(before, is_first ? next : WEFT__HASH_LINKED_BIT | next);
+  weft__add(&bucket->version, 1); /* (V) the entry may be used */
+  if (old != WEFT__HEAP_NONE)
+    weft__hash_free_blocks(m, plan, old, weft__hash_number(m, bucket));
+  if (claims)
+    weft__store(entry, WEFT__HASH_CLAIMED_BIT | weft_agent_id());
+  else
+    weft__hash_free(m, plan, number);
+}
+
+/* The word that leads to entry `number` in the chain of the bucket, or NULL. The
+   caller holds the lock. */
+static inline int32_t *weft__hash_leads_to(const weft_hash_map *m,
+                                           const weft__hash_plan *plan,
+                                           weft__hash_bucket *bucket,
+                                           int32_t number) {
+  int32_t *before = &bucket->head;
+  for (int32_t left = WEFT__MOST_TRIES; left > 0; left--) {
+    int32_t next = weft__load(before) & WEFT__HASH_NEXT_MASK;
+    if (next == number) return before;
+    if (next < 1 || next > plan->capacity) break;
+    before = weft__hash_entry(m, plan, next) + WEFT__HASH_LINK;
+  }
+  return NULL;
+}
+
+/* Searches for the key in its locked bucket. Takes the entry out if it has
+   expired. */
+static inline int32_t weft__hash_search(weft_hash_map *m,
+                                        weft__hash_place *place) {
+  int32_t number = weft__hash_find(m, place);
+  if (number <= 0) return number;
+  const int32_t *entry = weft__hash_entry(m, &place->plan, number);
+  if (!weft__hash_has_expired(m, &place->plan, entry)) return number;
+  weft__hash_take_out(m, &place->plan, place->bucket, number, place->before,
+                      false);
+  return WEFT__HASH_NONE;
+}
+
+/* ---- after a death -------------------------------------------------------- */
+
+/* Whether the chain of the bucket has an end. */
+static inline bool weft__hash_is_whole(const weft_hash_map *m,
+                                       const weft__hash_plan *plan,
+                                       const weft__hash_bucket *bucket) {
+  int32_t next = weft__load(&bucket->head);
+  for (int32_t left = WEFT__MOST_TRIES; next != 0; left--) {
+    if (next < 1 || next > plan->capacity || left == 0) return false;
+    int32_t link = weft__load(weft__hash_entry(m, plan, next));
+    if ((link & ~WEFT__HASH_NEXT_MASK) != WEFT__HASH_LINKED_BIT) return false;
+    next = link & WEFT__HASH_NEXT_MASK;
+  }
+  return true;
+}
+
+/* Frees the entries that agent `id`, which is dead, was filling. */
+static inline void weft__hash_release(weft_hash_map *m,
+                                      const weft__hash_plan *plan,
+                                      int32_t id) {
+  int32_t claimed = WEFT__HASH_CLAIMED_BIT | id;
+  for (int32_t number = 1; number <= plan->capacity; number++) {
+    int32_t *at = weft__hash_entry(m, plan, number);
+    int32_t link = weft__load(at);
+    int32_t *bits = weft__hash_map(m, (number - 1) >> 5);
+    uint32_t bit = UINT32_C(1) << ((number - 1) & 31);
+    /* By an exchange, as other agents may do the same, and use the entry. */
+    bool is_freed = link == claimed &&
+                    weft__compare_exchange(at, claimed, 0) == claimed;
+    /* Or the agent ended before it cleared the bit. If another agent claims the
+       entry now, its bit is wrong the other way: harmless. */
+    if (is_freed || (link == 0 && ((uint32_t)weft__load(bits) & bit) != 0))
+      weft__and(bits, (int32_t)~bit);
+  }
+  if (plan->evicts) weft__add(&m->freed, 1); /* as (R) */
+}
+
+/* Whether a value of the bucket has the block. The caller holds the lock. */
+static inline bool weft__hash_has_block(const weft_hash_map *m,
+                                        const weft__hash_plan *plan,
+                                        const weft__heap *heap,
+                                        const weft__hash_bucket *bucket,
+                                        int32_t block) {
+  int32_t next = weft__load(&bucket->head);
+  for (int32_t left = WEFT__MOST_TRIES; left > 0; left--) {
+    if (next < 1 || next > plan->capacity) break;
+    int32_t *entry = weft__hash_entry(m, plan, next);
+    if (weft__heap_has(heap, weft__hash_value_at(plan, entry), block))
+      return true;
+    next = weft__load(entry + WEFT__HASH_LINK) & WEFT__HASH_NEXT_MASK;
+  }
+  return false;
+}
+
+/* Frees the blocks of the bucket in which no value lies, after its holder
+   died. */
+static inline void weft__hash_mend_blocks(const weft_hash_map *m,
+                                          const weft__hash_plan *plan,
+                                          const weft__hash_bucket *bucket) {
+  weft__heap heap = weft__hash_heap_of(m, plan);
+  int32_t owner = weft__hash_number(m, bucket);
+  for (int32_t number = 1; number <= heap.count; number++) {
+    int32_t found =
+        weft__load(weft__heap_at(&heap, number) + WEFT__HEAP_OWNER);
+    if (found == owner && !weft__hash_has_block(m, plan, &heap, bucket, number))
+      weft__heap_release(&heap, number);
+    /* Or the agent ended before it cleared the bit. If another agent claims the
+       block now, its bit is wrong the other way: harmless. */
+    if (found == 0 && ((uint32_t)weft__load(weft__heap_map(&heap, number)) &
+                       weft__heap_bit(number)) != 0)
+      weft__heap_clear(&heap, number);
+  }
+}
+
+/* Frees the entries that a dead agent had taken out of the bucket, or had not
+   linked yet, and the blocks in which no value of the bucket lies. The caller
+   holds the lock. */
+static inline void weft__hash_mend(weft_hash_map *m,
+                                   const weft__hash_plan *plan,
+                                   weft__hash_bucket *bucket) {
+  weft__add(&bucket->version, 1); /* as (V) */
+  for (int32_t number = 1; number <= plan->capacity; number++) {
+    const int32_t *entry = weft__hash_entry(m, plan, number);
+    /* In this order: nobody else fills entries for this bucket now, so an entry
+       that was linked elsewhere does not get a hash of this bucket. */
+    int32_t link = weft__load(entry);
+    if ((link & ~WEFT__HASH_NEXT_MASK) != WEFT__HASH_LINKED_BIT) continue;
+    int32_t hash = weft__load(entry + WEFT__HASH_HASH);
+    if (weft__hash_bucket_of(m, plan, hash) != bucket) continue;
+    if (weft__hash_leads_to(m, plan, bucket, number) == NULL)
+      weft__hash_free(m, plan, number);
+  }
+  if (plan->blocks != 0) weft__hash_mend_blocks(m, plan, bucket);
+}
+
+WEFT__END
+
+#endif
+
+#endif /* WEFT__HASH_TABLE_H */
