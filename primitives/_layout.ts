@@ -1136,9 +1136,9 @@ export const SLAB_POOL_BITS = {
  * `striped_counter`. A map with a heap has at its end, from a multiple of 32
  * words on, a bit for each block, 1 if the block is probably not free, padded to
  * a multiple of 32 words, and then the blocks. A block has `owner`: 0 while it
- * is free, or the number of the bucket to which its value belongs, counted from
- * 1; then the number of the next block of the value, counted from 1, or 0; then
- * bytes of the value. An entry whose value has more bytes than fit there has the
+ * is free, or the number of the bucket to which its key or value belongs, counted
+ * from 1; then the number of the next block of that, counted from 1, or 0; then
+ * its bytes. An entry whose key or value has more bytes than fit there has the
  * number of the first block instead of the bytes.
  */
 export const HASH_MAP = {
@@ -1147,7 +1147,7 @@ export const HASH_MAP = {
   /** How many entries there are. */
   capacity: 1,
   /**
-   * bits 0-11: the most bytes of a key
+   * bits 0-11: the most bytes of a key in an entry
    * bits 12-27: the most bytes of a value in an entry
    * bit 28: keys differ in length
    * bit 29: values differ in length
@@ -1176,16 +1176,18 @@ export const HASH_MAP = {
    */
   ttl: 9,
   /**
-   * How many blocks the heap has; 0 if the map has no heap, as are the next three
+   * How many blocks the heap has; 0 if the map has no heap, as are the next four
    * words.
    */
   blocks: 10,
   /** The words of a block. */
   block_words: 11,
-  /** The most bytes of a value. */
+  /** The most bytes of a value; 0 if all values lie in their entries. */
   longest: 12,
-  /** Check word over the three words before. */
+  /** Check word over the other words of the heap. */
   heap_seal: 13,
+  /** The most bytes of a key; 0 if all keys lie in their entries. */
+  longest_key: 14,
   /**
    * Entries that the hand of the clock has passed, modulo 2^32; 0 in a map that
    * is not a cache, as are the next two words.

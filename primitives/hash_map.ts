@@ -113,7 +113,7 @@ export const PROBLEMS: WordsProblems = {
  * store: see `_map/table.ts`. A view remembers where it found keys, and finds
  * them again by one or two loads: see `_map/places.ts`.
  *
- * With `heap`, values that are too long for an entry lie in blocks: see
+ * With `heap`, keys and values that are too long for an entry lie in blocks: see
  * `_map/heap.ts`.
  *
  * With `evict`, it is a cache: see `_map/clock.ts`. A reader then marks the entry,
@@ -146,7 +146,7 @@ export const PROBLEMS: WordsProblems = {
  * ```text
  * word 0   magic        Kind and layout version.
  * word 1   capacity     How many entries there are.
- * word 2   sizes        bits 0-11   the most bytes of a key
+ * word 2   sizes        bits 0-11   the most bytes of a key in an entry
  *                       bits 12-27  the most bytes of a value in an entry
  *                       bit 28      keys differ in length
  *                       bit 29      values differ in length
@@ -163,10 +163,13 @@ export const PROBLEMS: WordsProblems = {
  * word 9   ttl          For how many milliseconds a value counts at most; 0 if
  *                       entries do not expire.
  * word 10  blocks       How many blocks the heap has; 0 if the map has no heap,
- *                       as are the next three words.
+ *                       as are the next four words.
  * word 11  block_words  The words of a block.
- * word 12  longest      The most bytes of a value.
- * word 13  heap_seal    Check word over the three words before.
+ * word 12  longest      The most bytes of a value; 0 if all values lie in their
+ *                       entries.
+ * word 13  heap_seal    Check word over the other words of the heap.
+ * word 14  longest_key  The most bytes of a key; 0 if all keys lie in their
+ *                       entries.
  * word 16  hand         Entries that the hand of the clock has passed, modulo
  *                       2^32; 0 in a map that is not a cache, as are the next
  *                       two words.
@@ -198,11 +201,11 @@ export const PROBLEMS: WordsProblems = {
  *          heap has at its end, from a multiple of 32 words on, a bit for each
  *          block, 1 if the block is probably not free, padded to a multiple of
  *          32 words, and then the blocks. A block has `owner`: 0 while it is
- *          free, or the number of the bucket to which its value belongs,
- *          counted from 1; then the number of the next block of the value,
- *          counted from 1, or 0; then bytes of the value. An entry whose value
- *          has more bytes than fit there has the number of the first block
- *          instead of the bytes.
+ *          free, or the number of the bucket to which its key or value belongs,
+ *          counted from 1; then the number of the next block of that, counted
+ *          from 1, or 0; then its bytes. An entry whose key or value has more
+ *          bytes than fit there has the number of the first block instead of
+ *          the bytes.
  * ```
  */
 export class HashMap<K, V> extends Region<"hash_map"> {

@@ -315,6 +315,7 @@ __attribute__((always_inline)) static inline void weft__kernel_place(
     weft__hash_place *place, const weft_hash_map *m, int32_t key) {
   place->plan = weft__hash_plan_of(m);
   place->plan.key_words = 1;
+  place->plan.long_keys = false;
   /* A cell of one word, which stands where others have their length: so the key
      needs no address. */
   place->key.bytes = NULL;

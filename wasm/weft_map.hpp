@@ -63,14 +63,15 @@ struct in_map<std::string> {
 
 }  // namespace detail
 
-/* Where values lie that are too long for an entry: the bytes of all blocks, up to
-   2^30, or 0 for no heap; the bytes of one, a multiple of 4 from 12 to 65536, of
-   which 8 are not for values; and the most bytes of a value that lies in its
-   entry. */
+/* Where keys and values lie that are too long for an entry: the bytes of all
+   blocks, up to 2^30, or 0 for no heap; the bytes of one, a multiple of 4 from 12
+   to 65536, of which 8 are not for keys and values; the most bytes of a value that
+   lies in its entry; and the same of a key, or 0 if all keys do. */
 struct hash_map_heap {
   int32_t bytes = 0;
   int32_t block_size = 128;
   int32_t in_entry = 32;
+  int32_t key_in_entry = 0;
 };
 
 /* How large a map is. The sizes are the most bytes of a std::string. Let the
@@ -84,7 +85,7 @@ struct hash_map_config {
   int32_t value_size = 128;
   bool evicts = false;
   int32_t ttl = 0;
-  hash_map_heap heap = {}; /* only if V is std::string */
+  hash_map_heap heap = {}; /* only if K or V is std::string */
 };
 
 /* A map from K to V: each is a std::string, an int32_t, a double, or a struct
@@ -316,15 +317,25 @@ class hash_map
   };
 
   static weft_hash_map_heap heap_of(hash_map_config config) {
-    return {config.heap.bytes, config.heap.block_size, config.value_size};
+    return {config.heap.bytes, config.heap.block_size,
+            has_long_values(config) ? config.value_size : 0,
+            config.heap.key_in_entry > 0 ? config.key_size : 0};
+  }
+  /* If there is a heap, one for keys alone is enough for short values. */
+  static bool has_long_values(hash_map_config config) {
+    if (config.heap.bytes == 0) return false;
+    return config.heap.key_in_entry == 0 ||
+           (std::is_same_v<V, std::string> &&
+            config.value_size > config.heap.in_entry);
   }
   static weft_hash_map_config of(hash_map_config config) {
     return {config.capacity,
             keys::codec,
-            keys::size(config.key_size),
+            keys::size(config.heap.key_in_entry > 0 ? config.heap.key_in_entry
+                                                    : config.key_size),
             values::codec,
-            values::size(config.heap.bytes == 0 ? config.value_size
-                                                : config.heap.in_entry),
+            values::size(has_long_values(config) ? config.heap.in_entry
+                                                 : config.value_size),
             config.seed,
             config.evicts,
             config.ttl};

@@ -130,8 +130,8 @@ export class Clock {
   }
 
   /**
-   * Takes out an entry whose value lies in blocks, other than the one at `kept`,
-   * and frees these; false if it found none. The caller holds `bucket`.
+   * Takes out an entry whose key or value lies in blocks, other than the one at
+   * `kept`, and frees these; false if it found none. The caller holds `bucket`.
    */
   makeRoom(bucket: number, kept: number): boolean {
     const words = this.#words;

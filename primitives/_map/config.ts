@@ -25,6 +25,7 @@ const BLOCKS: typeof HASH_MAP.blocks = 10;
 const BLOCK_WORDS: typeof HASH_MAP.block_words = 11;
 const LONGEST: typeof HASH_MAP.longest = 12;
 const HEAP_SEAL: typeof HASH_MAP.heap_seal = 13;
+const LONGEST_KEY: typeof HASH_MAP.longest_key = 14;
 const HEAD: typeof HASH_MAP.length = 32;
 
 const MAX_KEY = 0xfff; // HASH_MAP_BITS.KEY_SIZE
@@ -39,7 +40,7 @@ const EXPIRES_BIT = -0x8000_0000; // HASH_MAP_BITS.EXPIRES
 const MAX_BYTES = 0x4000_0000; // 2^30
 /** The longest time that a value counts, in milliseconds: 12 days. */
 export const MAX_TTL = 0x4000_0000;
-/** The most bytes of a value of a map with a heap. */
+/** The most bytes of a key or value that lies in blocks. */
 const MAX_LONG = 0x10_0000; // 2^20
 /** The most words of a block. */
 const MAX_BLOCK = 16384;
@@ -62,16 +63,16 @@ export interface HashMapCodecs<K, V> {
   readonly remember?: boolean | undefined;
 }
 
-/** The heap of a map: where values lie that are too long for an entry. */
+/** The heap of a map: where keys and values lie that are too long for an entry. */
 export interface HashMapHeap {
   /**
    * The bytes of all blocks together, up to 2^30. There must be room for one
-   * value of `valueSize` bytes.
+   * value of `valueSize` bytes and, with `keyInEntry`, its key of `keySize`.
    */
   readonly bytes: number;
   /**
    * The bytes of a block, a multiple of 4 from 12 to 65536; 128 unless given. 8
-   * of them are not for values. A value takes whole blocks.
+   * of them are not for keys and values. Each takes whole blocks.
    */
   readonly blockSize?: number | undefined;
   /**
@@ -79,6 +80,11 @@ export interface HashMapHeap {
    * many; 32 unless given. A longer one lies in blocks.
    */
   readonly inEntry?: number | undefined;
+  /**
+   * The most bytes of a key that lies in its entry, 1 to 4095. A longer one lies
+   * in blocks. All keys lie in their entries unless given.
+   */
+  readonly keyInEntry?: number | undefined;
 }
 
 /** The configuration of a map. */
@@ -86,8 +92,9 @@ export interface HashMapConfig<K, V> extends HashMapCodecs<K, V> {
   /** How many entries fit: 1 to 2^30 / the bytes of an entry. */
   readonly capacity: number;
   /**
-   * The most bytes of a key, 1 to 4095; 32 unless given. Only for codecs whose
-   * keys differ in length, such as `codec.text`.
+   * The most bytes of a key, 1 to 4095; 32 unless given. With `keyInEntry` of a
+   * heap, up to 2^20; 4095 unless given. Only for codecs whose keys differ in
+   * length, such as `codec.text`.
    */
   readonly keySize?: number | undefined;
   /**
@@ -112,8 +119,8 @@ export interface HashMapConfig<K, V> extends HashMapCodecs<K, V> {
    */
   readonly ttl?: number | undefined;
   /**
-   * Where values lie that are too long for an entry; all lie in entries unless
-   * given. Only for codecs whose values differ in length.
+   * Where keys and values lie that are too long for an entry; all lie in entries
+   * unless given. Only for codecs whose messages differ in length.
    */
   readonly heap?: HashMapHeap | undefined;
 }
@@ -132,15 +139,25 @@ export const NAMES: readonly string[] = [
   "heap",
 ];
 
-/** How many blocks a heap has, the words of one, and the most bytes of a value. */
+/**
+ * How many blocks a heap has, the words of one, and the most bytes of a value and
+ * of a key in blocks; 0 if none is there.
+ */
 export type HeapWords = readonly [
   blocks: number,
   blockWords: number,
   longest: number,
+  longestKey: number,
 ];
 
 /** The words of a map that has no heap. */
-const NO_HEAP: HeapWords = [0, 0, 0];
+const NO_HEAP: HeapWords = [0, 0, 0, 0];
+
+/** A check word over the words of a heap. */
+const sealOfHeap = (
+  [blocks, blockWords, longest, longestKey]: HeapWords,
+): number =>
+  sealOf(blocks, blockWords, longest) ^ Math.imul(longestKey, 0x85eb_ca6b);
 
 /** The sizes that the word `sizes` holds. */
 export interface Sizes {
@@ -185,8 +202,9 @@ export function writeHead<K, V>(
   head[SEED_HIGH] = seed === undefined ? randomWord() : ~seed;
   head[TTL] = ttl;
   if (heap[0] === 0) return;
-  head.set(heap, BLOCKS);
-  head[HEAP_SEAL] = sealOf(...heap);
+  head.set(heap.slice(0, 3), BLOCKS);
+  head[HEAP_SEAL] = sealOfHeap(heap);
+  head[LONGEST_KEY] = heap[3];
 }
 
 function randomWord(): number {
@@ -272,11 +290,13 @@ export function checked<K, V>(
   }
   const fixedKey = fixedSize(key);
   const fixedValue = fixedSize(value);
-  const keySize = sizeOf("keySize", config.keySize, fixedKey, KEY_SIZE);
-  const heap = heapOf(config.heap, config.valueSize, fixedValue);
-  const valueSize = heap === undefined
-    ? sizeOf("valueSize", config.valueSize, fixedValue, VALUE_SIZE)
-    : heap.inEntry;
+  const heap = config.heap === undefined
+    ? undefined
+    : heapOf(config.heap, config, fixedKey, fixedValue);
+  const keySize = heap?.keyInEntry ??
+    sizeOf("keySize", config.keySize, fixedKey, KEY_SIZE);
+  const valueSize = heap?.inEntry ??
+    sizeOf("valueSize", config.valueSize, fixedValue, VALUE_SIZE);
   inRange("The bytes of a key", keySize, 1, MAX_KEY);
   inRange("The bytes of a value", valueSize, 1, MAX_VALUE);
   const sizes = keySize | valueSize << VALUE_SHIFT |
@@ -288,42 +308,76 @@ export function checked<K, V>(
   return [capacity, sizes, heap?.words ?? NO_HEAP];
 }
 
-/** The words of a heap, and the most bytes of a value that lies in its entry. */
+/** The words of a heap, and the most bytes of what lies in an entry beside it. */
+interface HeapSizes {
+  readonly words: HeapWords;
+  /** Undefined if all values lie in entries. */
+  readonly inEntry: number | undefined;
+  /** The same of keys. */
+  readonly keyInEntry: number | undefined;
+}
+
 function heapOf(
-  heap: HashMapHeap | undefined,
-  valueSize: number | undefined,
-  fixed: number | undefined,
-): { words: HeapWords; inEntry: number } | undefined {
-  if (heap === undefined) return undefined;
-  if (fixed !== undefined) {
-    throw new TypeError("heap is for a codec whose messages differ in length");
+  heap: HashMapHeap,
+  { keySize = MAX_KEY, valueSize = MAX_VALUE }: {
+    readonly keySize?: number | undefined;
+    readonly valueSize?: number | undefined;
+  },
+  fixedKey: number | undefined,
+  fixedValue: number | undefined,
+): HeapSizes {
+  assertOptions(heap, ["bytes", "blockSize", "inEntry", "keyInEntry"]);
+  const { bytes, blockSize = BLOCK_SIZE, keyInEntry } = heap;
+  const hasKeys = keyInEntry !== undefined;
+  if (hasKeys ? fixedKey !== undefined : fixedValue !== undefined) {
+    throw new TypeError(
+      `${hasKeys ? "keyInEntry" : "heap"} is for a codec whose messages ` +
+        "differ in length",
+    );
   }
-  assertOptions(heap, ["bytes", "blockSize", "inEntry"]);
-  const { bytes, blockSize = BLOCK_SIZE, inEntry = IN_ENTRY } = heap;
+  const { inEntry: most = IN_ENTRY } = heap;
+  const isShort = hasKeys && (fixedValue !== undefined || valueSize <= most);
+  const inEntry = isShort ? undefined : most;
   inRange("The bytes of a block", blockSize, 12, 4 * MAX_BLOCK);
   if (blockSize % 4 !== 0) {
     throw new RangeError(
       `The bytes of a block must be a multiple of 4: received ${blockSize}`,
     );
   }
-  inRange("The bytes of a value in its entry", inEntry, 1, MAX_VALUE);
+  inRange("The bytes of a value in its entry", most, 1, MAX_VALUE);
+  if (hasKeys) {
+    inRange("The bytes of a key in its entry", keyInEntry, 1, MAX_KEY);
+  }
   inRange("The bytes of a heap", bytes, blockSize, MAX_BYTES);
-  const blocks = Math.floor(bytes / blockSize);
-  const words = [blocks, blockSize / 4, valueSize ?? MAX_VALUE] as const;
-  assertHeap(words, inEntry);
-  return { words, inEntry };
+  const words = [
+    Math.floor(bytes / blockSize),
+    blockSize / 4,
+    inEntry === undefined ? 0 : valueSize,
+    hasKeys ? keySize : 0,
+  ] as const;
+  assertHeap(words, keyInEntry ?? 0, inEntry ?? 0);
+  return { words, inEntry, keyInEntry };
 }
 
-/** Checks that a heap has room for a value of any length. */
+/** Checks that a heap has room for a key and a value of any length. */
 function assertHeap(
-  [blocks, blockWords, longest]: HeapWords,
+  [blocks, blockWords, longest, longestKey]: HeapWords,
+  keyInEntry: number,
   inEntry: number,
 ): void {
   inRange("The words of a block", blockWords, 3, MAX_BLOCK);
   inRange("The blocks of a heap", blocks, 1, MAX_BYTES / 4 / blockWords);
-  inRange("The bytes of a value", longest, inEntry + 1, MAX_LONG);
-  const room = blocks * (blockWords - 2) * 4;
-  inRange("The bytes of a value in a heap with that room", longest, 1, room);
+  if (longestKey !== 0) {
+    inRange("The bytes of a key", longestKey, keyInEntry + 1, MAX_LONG);
+  }
+  if (longest !== 0 || longestKey === 0) {
+    inRange("The bytes of a value", longest, inEntry + 1, MAX_LONG);
+  }
+  const body = (blockWords - 2) * 4;
+  const forKey = Math.ceil(longestKey / body);
+  inRange("The blocks of a key in a heap of that many", forKey, 0, blocks);
+  const room = (blocks - forKey) * body;
+  inRange("The bytes of a value in a heap with that room", longest, 0, room);
 }
 
 /** Where the heap lies that the head of a map describes; undefined if none. */
@@ -333,15 +387,19 @@ export function heapIn(head: Int32Array): HeapPlan | undefined {
     head[BLOCKS]!,
     head[BLOCK_WORDS]!,
     head[LONGEST]!,
+    head[LONGEST_KEY]!,
   ];
-  const seal = words.some((word) => word !== 0) ? sealOf(...words) : 0;
+  const seal = words.some((word) => word !== 0) ? sealOfHeap(words) : 0;
   if (head[HEAP_SEAL] !== seal) {
     throw new RangeError("the words of the heap do not match their seal");
   }
   if (seal === 0 && words[0] === 0) return undefined;
-  const { valueSize, valueVaries } = plan;
-  inRange("A heap for values that differ in length", +valueVaries, 1, 1);
-  assertHeap(words, valueSize);
+  const { keySize, keyVaries, valueSize, valueVaries } = plan;
+  const [, , longest, longestKey] = words;
+  assertHeap(words, keySize, valueSize);
+  const varies = (longest === 0 || valueVaries) &&
+    (longestKey === 0 || keyVaries);
+  inRange("A heap for what differs in length", +varies, 1, 1);
   return heapFor(plan.length, ...words, valueSize);
 }
 

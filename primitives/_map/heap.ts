@@ -1,17 +1,17 @@
 /**
- * Values that are too long for an entry, in blocks of equal size at the end of
- * the map.
+ * Keys and values that are too long for an entry, in blocks of equal size at the
+ * end of the map.
  *
  * ```text
  * block, word 0  owner  0               free
  *                       from 1 on       the number of the bucket to which the
- *                                       value belongs, counted from 1
- * block, word 1  next   The number of the value's next block, from 1 on; or 0.
- * Then bytes of the value.
+ *                                       key or value belongs, counted from 1
+ * block, word 1  next   The number of its next block, from 1 on; or 0.
+ * Then bytes of the key or value.
  * ```
  *
  * The entry has the length and the number of the first block. Any free blocks
- * serve any value: so the heap never becomes fragments that nothing fits.
+ * serve any key or value: so the heap never becomes fragments that nothing fits.
  *
  * Only the agent that holds a bucket takes blocks for it, and gives them back. If
  * it ends, the next holder frees each block of that bucket to which no entry of
@@ -21,6 +21,9 @@
  * frees the blocks of the old one. So a reader that got into blocks which were
  * used again sees that `current` has changed, or `version`: see `table.ts`. Until
  * then it may find any number in a block, but none beyond the heap.
+ *
+ * A key stays in its blocks for as long as its entry is in the chain of its
+ * bucket. Readers look into them only for a key with the same hash and length.
  *
  * @module
  */
@@ -34,7 +37,10 @@ const FREE = 0;
 /** Instead of the number of a block. */
 const NONE = 0;
 
-/** The blocks of one map, as one view of it sees them. */
+/**
+ * The blocks of one map, as one view of it sees them, for its values or its keys,
+ * which are called values here.
+ */
 export class Heap {
   /** What an entry has instead of the value: its length, and the first block. */
   readonly place: Int32Array = new Int32Array(2);
@@ -172,6 +178,28 @@ export class Heap {
       if (to === end) return true;
       number = Atomics.load(words, block + NEXT);
     }
+  }
+
+  /**
+   * Whether the value at `from` in an entry is these words, of which there are
+   * too many for an entry. Other agents may write there meanwhile.
+   */
+  isSame(from: number, value: Int32Array, count: number): boolean {
+    const words = this.#words;
+    if (Atomics.load(words, from) !== value[0]) return false;
+    let number = Atomics.load(words, from + 1);
+    for (let i = 1; this.#isThere(number);) {
+      const block = this.#at(number);
+      const some = Math.min(count - i, this.#body);
+      for (let j = 0; j < some; j++) {
+        const word = Atomics.load(words, block + BODY + j);
+        if (word !== value[i + j]) return false;
+      }
+      i += some;
+      if (i === count) return true;
+      number = Atomics.load(words, block + NEXT);
+    }
+    return false;
   }
 
   /**

@@ -50,6 +50,8 @@ export class MapCore<K, V> {
   readonly #table: Table;
   /** Blocks for values that are too long for an entry. */
   readonly #heap: Heap | undefined;
+  /** The same for keys. */
+  readonly #keys: Heap | undefined;
   readonly #waits: Waits;
   /** What only a cache has. */
   readonly #clock: Clock | undefined;
@@ -83,9 +85,14 @@ export class MapCore<K, V> {
     const heap = heapIn(words);
     this.#words = words;
     this.#id = id;
-    this.keySize = plan.keySize;
-    this.valueSize = heap?.longest ?? plan.valueSize;
-    this.#heap = heap && new Heap(words, heap);
+    const { keySize: inEntry, valueSize } = plan;
+    const { longest = 0, longestKey = 0 } = heap ?? {};
+    this.keySize = longestKey || inEntry;
+    this.valueSize = longest || valueSize;
+    this.#heap = heap && longest > 0 ? new Heap(words, heap) : undefined;
+    this.#keys = heap && longestKey > 0
+      ? new Heap(words, { ...heap, longest: longestKey, inEntry })
+      : undefined;
     this.#plan = plan;
     this.#places = remember
       ? Places.for(wordsOfCodec(key).id, plan.capacity)
@@ -96,6 +103,7 @@ export class MapCore<K, V> {
       id,
       this.#places !== undefined,
       this.#heap,
+      this.#keys,
     );
     this.#waits = new Waits(words, plan, id);
     this.#clock = plan.evicts
@@ -407,11 +415,17 @@ export class MapCore<K, V> {
    */
   abandon(id: number): number {
     const words = this.#words;
+    const holds = (bucket: number) =>
+      (Atomics.load(words, bucket) & OWNER_MASK) === id;
     let count = 0;
     for (let hash = 0; hash < this.#plan.bucketCount; hash++) {
       const bucket = this.#table.bucketOf(hash);
-      if ((Atomics.load(words, bucket) & OWNER_MASK) !== id) continue;
-      if (!this.#table.isWhole(bucket)) throw new DamagedError("The map");
+      if (!holds(bucket)) continue;
+      if (!this.#table.isWhole(bucket)) {
+        // Or another agent has mended it meanwhile, and writes to it.
+        if (!holds(bucket)) continue;
+        throw new DamagedError("The map");
+      }
       // Before the bucket has another owner: if this agent ends meanwhile, the
       // next one still finds what there is to do.
       this.#table.release(id);
@@ -545,20 +559,29 @@ export class MapCore<K, V> {
     const value = this.#value;
     const clock = this.#clock;
     const isLong = this.#isLong();
-    if (isLong && !this.#put(bucket, hash, NONE)) return clock !== undefined;
+    const keys = this.#keys?.isLong(key.words[0]!) ? this.#keys : undefined;
+    const owner = this.#table.ownerOf(hash);
+    if (keys && !this.#put(keys, key, bucket, hash, NONE)) {
+      return clock !== undefined;
+    }
+    if (isLong && !this.#put(this.#heap!, value, bucket, hash, NONE)) {
+      keys?.drop(owner);
+      return clock !== undefined;
+    }
     const number = clock === undefined
       ? this.#table.allocate()
       : clock.claim(bucket);
     if (number === NONE) {
-      if (isLong) this.#heap!.drop(this.#table.ownerOf(hash));
+      keys?.drop(owner); // no entry for it
+      if (isLong) this.#heap!.drop(owner);
       return clock !== undefined;
     }
     this.#table.insert(
       number,
       bucket,
       hash,
-      key.words,
-      key.count,
+      keys ? keys.place : key.words,
+      keys ? 2 : key.count,
       isLong ? this.#heap!.place : value.words,
       isLong ? 2 : value.count,
       ttl,
@@ -573,15 +596,20 @@ export class MapCore<K, V> {
   }
 
   /**
-   * Puts a long value into blocks; false if there is no room. In a cache, entries
-   * give way, but not the one at `kept`. The caller holds the bucket.
+   * Puts a long key or value into blocks; false if there is no room. In a cache,
+   * entries give way, but not the one at `kept`. The caller holds the bucket.
    */
-  #put(bucket: number, hash: number, kept: number): boolean {
-    const { words, count } = this.#value;
+  #put(
+    heap: Heap,
+    { words, count }: { readonly words: Int32Array; readonly count: number },
+    bucket: number,
+    hash: number,
+    kept: number,
+  ): boolean {
     const clock = this.#clock;
     const makeRoom = () => clock !== undefined && clock.makeRoom(bucket, kept);
     const owner = this.#table.ownerOf(hash);
-    if (this.#heap!.put(owner, hash, words, count, makeRoom)) return true;
+    if (heap.put(owner, hash, words, count, makeRoom)) return true;
     clock?.giveWay();
     return false;
   }
@@ -606,7 +634,7 @@ export class MapCore<K, V> {
     const table = this.#table;
     const hash = table.hashAt(at);
     const bucket = table.bucketOf(hash);
-    if (this.#put(bucket, hash, at)) return true;
+    if (this.#put(this.#heap!, this.#value, bucket, hash, at)) return true;
     if (this.#clock === undefined) return false;
     const before = table.leadsTo(bucket, table.numberAt(at));
     if (before !== NONE) table.remove(bucket, at, before);

@@ -60,8 +60,11 @@ export interface HeapPlan {
   /** How many blocks there are, and the words of one. */
   readonly count: number;
   readonly blockWords: number;
-  /** The most bytes of a value, and of one that lies in its entry. */
+  /** The most bytes of a value; 0 if all values lie in their entries. */
   readonly longest: number;
+  /** The same of keys. */
+  readonly longestKey: number;
+  /** The most bytes of a value that lies in its entry. */
   readonly inEntry: number;
   /** The first word of the bits, and of the blocks. */
   readonly bits: number;
@@ -76,12 +79,22 @@ export function heapFor(
   count: number,
   blockWords: number,
   longest: number,
+  longestKey: number,
   inEntry: number,
 ): HeapPlan {
   const bits = Math.ceil(end / 32) * 32;
   const blocks = bits + Math.ceil(count / 1024) * 32;
   const length = blocks + count * blockWords;
-  return { count, blockWords, longest, inEntry, bits, blocks, length };
+  return {
+    count,
+    blockWords,
+    longest,
+    longestKey,
+    inEntry,
+    bits,
+    blocks,
+    length,
+  };
 }
 
 /** Lays out a map of `capacity` entries behind a head of `head` words. */

@@ -17,7 +17,7 @@
  * entry, then     used     Only in a cache: see `clock.ts`.
  * Then the key, and the value or its two copies. If entries expire, a value has
  * two copies, and `expires` is the last word of each: see `time.ts`. In a map
- * with a heap, values that are too long for an entry lie in blocks: see `heap.ts`.
+ * with a heap, what is too long for an entry lies in blocks: see `heap.ts`.
  * ```
  *
  * A writer shows each change by one store: of `head` or a `link`, of `current`,
@@ -106,6 +106,8 @@ export class Table {
   readonly #expires: boolean;
   /** The blocks of values that are too long for an entry. */
   readonly #heap: Heap | undefined;
+  /** The same of keys. */
+  readonly #keys: Heap | undefined;
   /** Whether the view remembers where it found keys. */
   readonly #remembers: boolean;
   /** The word of the bits in which this view looks first for a free entry. */
@@ -113,7 +115,8 @@ export class Table {
 
   /**
    * `id` is the agent that uses the view, which `remembers` where it found keys.
-   * The values of a map with a `heap` may be longer than an entry.
+   * Values may be longer than an entry if there is a `heap` for them, and keys if
+   * there is one for `keys`.
    */
   constructor(
     words: Int32Array<SharedArrayBuffer>,
@@ -121,6 +124,7 @@ export class Table {
     id: number,
     remembers: boolean,
     heap: Heap | undefined,
+    keys: Heap | undefined,
   ) {
     this.#words = words;
     this.#plan = plan;
@@ -140,6 +144,7 @@ export class Table {
     this.#valueWords = plan.valueWords - (plan.expires ? 1 : 0);
     this.ttl = words[TTL]!;
     this.#heap = heap;
+    this.#keys = keys;
     this.#remembers = remembers;
     this.#map = id % Math.ceil(plan.capacity / 32);
   }
@@ -269,9 +274,21 @@ export class Table {
     return at + this.#value + (current & 1) * this.#plan.valueWords;
   }
 
-  /** Whether the value of an entry seems to lie in blocks. */
+  /** Whether the key or the value of an entry seems to lie in blocks. */
   isInHeap(at: number): boolean {
-    return this.#heap!.firstOf(this.#valueAt(at)) !== NONE;
+    return this.#firstOf(at) !== NONE || this.#keyFirstOf(at) !== NONE;
+  }
+
+  /** The number of the first block of the value of an entry, or `NONE`. */
+  #firstOf(at: number): number {
+    return this.#heap === undefined
+      ? NONE
+      : this.#heap.firstOf(this.#valueAt(at));
+  }
+
+  /** The same of its key. */
+  #keyFirstOf(at: number): number {
+    return this.#keys === undefined ? NONE : this.#keys.firstOf(at + this.#key);
   }
 
   /** The value of an entry, if values have one word. */
@@ -326,6 +343,9 @@ export class Table {
       return false;
     }
     const from = at + this.#key;
+    if (this.#keys !== undefined && this.#keys.isLong(key[0]!)) {
+      return this.#keys.isSame(from, key, count);
+    }
     for (let i = 0; i < count; i++) {
       if (Atomics.load(words, from + i) !== key[i]) return false;
     }
@@ -380,8 +400,11 @@ export class Table {
   copyKey(number: number, into: Int32Array): boolean {
     const at = this.entryAt(number);
     const link = Atomics.load(this.#words, at + LINK);
-    return (link & LINKED_BIT) !== 0 &&
-      this.#copy(at + this.#key, this.#keyVaries, this.#plan.keyWords, into);
+    if ((link & LINKED_BIT) === 0) return false;
+    const from = at + this.#key;
+    return this.#keys === undefined
+      ? this.#copy(from, this.#keyVaries, this.#plan.keyWords, into)
+      : this.#keys.copy(from, into);
   }
 
   /** How many entries are in use; they are counted one by one. */
@@ -451,8 +474,7 @@ export class Table {
       Atomics.store(words, at + this.#value, value[0]!);
       return;
     }
-    const heap = this.#heap;
-    const old = heap === undefined ? NONE : heap.firstOf(this.#valueAt(at));
+    const old = this.#firstOf(at);
     const current = Atomics.load(words, at + CURRENT);
     const next = current + 1 | 0;
     const copy = at + this.#value + (next & 1) * this.#plan.valueWords;
@@ -462,7 +484,7 @@ export class Table {
       Atomics.store(words, this.#endOf(at, next), expires);
     } else if (this.#expires) this.#renew(at, next, ttl);
     Atomics.store(words, at + CURRENT, next); // (C) the new value counts
-    if (old !== NONE) heap!.free(old, this.ownerOf(this.hashAt(at)));
+    if (old !== NONE) this.#heap!.free(old, this.ownerOf(this.hashAt(at)));
   }
 
   /** The hash of the key of an entry. */
@@ -488,12 +510,14 @@ export class Table {
     const words = this.#words;
     const next = Atomics.load(words, at + LINK) & NEXT_MASK;
     const isFirst = before === bucket + HEAD;
-    const heap = this.#heap;
-    const old = heap === undefined ? NONE : heap.firstOf(this.#valueAt(at));
+    const old = this.#firstOf(at);
+    const oldKey = this.#keyFirstOf(at);
     Atomics.add(words, bucket + VERSION, 1); // (F) views forget the entry
     Atomics.store(words, before, isFirst ? next : LINKED_BIT | next);
     Atomics.add(words, bucket + VERSION, 1); // (V) the entry may be used
-    if (old !== NONE) heap!.free(old, this.ownerOf(this.#numberOf(bucket)));
+    const owner = this.ownerOf(this.#numberOf(bucket));
+    if (old !== NONE) this.#heap!.free(old, owner);
+    if (oldKey !== NONE) this.#keys!.free(oldKey, owner);
     if (claims) Atomics.store(words, at + LINK, CLAIMED_BIT | this.#id);
     else this.#free(at);
   }
@@ -583,8 +607,8 @@ export class Table {
 
   /**
    * Frees the entries that a dead agent had taken out of the bucket, or had not
-   * linked yet, and the blocks in which no value of the bucket lies. The caller
-   * holds the lock.
+   * linked yet, and the blocks in which no key or value of the bucket lies. The
+   * caller holds the lock.
    */
   mend(bucket: number): void {
     const words = this.#words;
@@ -599,20 +623,21 @@ export class Table {
       if (this.bucketOf(hash) !== bucket) continue;
       if (this.leadsTo(bucket, number) === NONE) this.#free(at);
     }
-    this.#heap?.mend(
+    (this.#heap ?? this.#keys)?.mend(
       this.ownerOf(this.#numberOf(bucket)),
       (block) => this.#hasBlock(bucket, block),
     );
   }
 
-  /** Whether a value of the bucket has the block. The caller holds the lock. */
+  /** Whether an entry of the bucket has the block. The caller holds the lock. */
   #hasBlock(bucket: number, block: number): boolean {
     const words = this.#words;
     let next = Atomics.load(words, bucket + HEAD);
     for (let left = MOST_TRIES; left > 0; left--) {
       if (next < 1 || next > this.#plan.capacity) break;
       const at = this.entryAt(next);
-      if (this.#heap!.has(this.#valueAt(at), block)) return true;
+      if (this.#heap?.has(this.#valueAt(at), block)) return true;
+      if (this.#keys?.has(at + this.#key, block)) return true;
       next = Atomics.load(words, at + LINK) & NEXT_MASK;
     }
     return false;

@@ -225,6 +225,29 @@ test("a HashMap finds the keys of both", async () => {
   }
 });
 
+test("a HashMap finds the keys of both in its heap", async () => {
+  const own = { key: codecs.text, value: codecs.i32 };
+  const heap = { bytes: 24 * 12, blockSize: 12, keyInEntry: 3 };
+  const sizes = { capacity: 8, keySize: 8, heap };
+  for (const first of ["C", "JS"] as const) {
+    const map = HashMap.init(memory, STRUCTURES, { ...own, ...sizes });
+    const n = 4000;
+    // The first one adds the keys, and the other one finds them.
+    await (await start(first, "map count", 8)).over;
+    const parts = [
+      await start("C", "map count", n),
+      await start("JS", "map count", n),
+    ];
+    assert.equal(await Promise.all(parts.map(({ over }) => over)), [n, n]);
+    assert.is(map.size, 8);
+    for (const [word, count] of map) {
+      assert.is(word, word.charAt(0).repeat(word.charCodeAt(0) - 97));
+      assert.is(count, 2 * n / 8 + 1, word);
+      assert.ok(map.delete(word));
+    }
+  }
+});
+
 test("a HashMap gives whole texts to both", async () => {
   const own = { key: codecs.i32, value: codecs.text };
   for (const capacity of [1, 5, 13]) {

@@ -18,7 +18,7 @@ export const kind: Kind = {
 };
 
 /** What a bundle of it may weigh. */
-export const size: Size = { name: "HashMap", most: 16800 };
+export const size: Size = { name: "HashMap", most: 17330 };
 
 const EEXIST = 20, ENOENT = 44, ENOSPC = 51, EDEADLK = 16, ETIMEDOUT = 73;
 
@@ -27,23 +27,26 @@ interface Sized {
   readonly field?: { readonly size: number };
 }
 
-/** The values from this on have two words, if values differ in length. */
+/** Numbers from this on have two words, if keys or values differ in length. */
 export const LONG = 100;
 /** Instead of a value whose words are not the same. */
 export const TORN = -1;
 
 /** A map of numbers, with keys and values in the scratch words. */
 class HashMapInC extends Twin {
-  /** The bytes of a value; 0 if values differ in length. */
+  /** The bytes of a key; 0 if keys differ in length. */
+  readonly #keySize: number;
+  /** The same of a value. */
   readonly #size: number;
 
   constructor(
     agent: Agent,
     buffer: SharedArrayBuffer,
     byteOffset: number,
-    { value }: { readonly value: Sized },
+    { key, value }: { readonly key: Sized; readonly value: Sized },
   ) {
     super(agent, buffer, byteOffset);
+    this.#keySize = key.field?.size ?? 0;
     this.#size = value.field?.size ?? 0;
   }
 
@@ -57,8 +60,8 @@ class HashMapInC extends Twin {
   /** Puts a key there; returns its address, and how many bytes it has. */
   #key(key: number): [at: number, length: number] {
     const { at, words } = this.scratch;
-    words[0] = key;
-    return [at, 4];
+    words[0] = words[1] = key;
+    return [at, this.#keySize || (key < LONG ? 4 : 8)];
   }
 
   #value(value: number): [at: number, length: number] {
@@ -188,7 +191,9 @@ class HashMapInC extends Twin {
   }
 
   abandon(id: number): number {
-    return this.c.weft_hash_map_abandon!(this.at, id);
+    const count = this.c.weft_hash_map_abandon!(this.at, id);
+    if (count < 0) this.succeeded(-count);
+    return count;
   }
 
   *[Symbol.iterator](): Generator<[number, number]> {
@@ -200,12 +205,14 @@ class HashMapInC extends Twin {
         at,
         begin + 64,
         begin,
-        begin + 48,
-        begin + 32,
         begin + 52,
+        begin + 32,
+        begin + 48,
       );
       if (!this.#done(result, ENOENT)) return;
-      yield [scratch.words[0]!, this.#found];
+      const [first, second] = scratch.words;
+      const isWhole = scratch.words[13] === 4 || first === second;
+      yield [isWhole ? first! : TORN, this.#found];
     }
   }
 }

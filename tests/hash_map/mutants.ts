@@ -55,6 +55,11 @@ const OPERATIONS = mutants(CORE, {
     "weft__hash_mend(m, &plan, bucket);",
   ],
 }, {
+  what: "believes that a bucket is damaged which another agent has mended",
+  by: "two recover a bucket whose writer died, and one deletes its entry",
+  ts: ["if (!holds(bucket)) continue; throw", "throw"],
+  c: ["if (weft_mutex_owner(&bucket->lock) != id) continue; return", "return"],
+}, {
   what: "abandons the buckets of everybody",
   by: "two recover a bucket whose writer died",
   ts: [
@@ -769,8 +774,8 @@ const LONG_VALUES = mutants(twin("table"), {
     "Atomics.store(words, at + CURRENT, next); // (C) the new value counts",
     "",
     [
-      "if (old !== NONE) heap!.free(old, this.ownerOf(this.hashAt(at)));",
-      "if (old !== NONE) heap!.free(old, this.ownerOf(this.hashAt(at)));" +
+      "if (old !== NONE) this.#heap!.free(old, this.ownerOf(this.hashAt(at)));",
+      "if (old !== NONE) this.#heap!.free(old, this.ownerOf(this.hashAt(at)));" +
       " Atomics.store(words, at + CURRENT, next);",
     ],
   ],
@@ -788,7 +793,7 @@ const LONG_VALUES = mutants(twin("table"), {
   what: "overwrites, and keeps the blocks of the old value",
   by: AGAIN,
   ts: [
-    "if (old !== NONE) heap!.free(old, this.ownerOf(this.hashAt(at)));",
+    "if (old !== NONE) this.#heap!.free(old, this.ownerOf(this.hashAt(at)));",
     "void old;",
   ],
   c: [
@@ -802,8 +807,8 @@ const LONG_VALUES = mutants(twin("table"), {
     "Atomics.add(words, bucket + VERSION, 1); // (V) the entry may be used",
     "",
     [
-      "heap!.free(old, this.ownerOf(this.#numberOf(bucket)));",
-      "heap!.free(old, this.ownerOf(this.#numberOf(bucket)));" +
+      "if (old !== NONE) this.#heap!.free(old, owner);",
+      "if (old !== NONE) this.#heap!.free(old, owner);" +
       " Atomics.add(words, bucket + VERSION, 1);",
     ],
   ],
@@ -820,8 +825,8 @@ const LONG_VALUES = mutants(twin("table"), {
   what: "takes an entry out, and keeps its blocks",
   by: ANOTHER_KEY,
   ts: [
-    "heap!.free(old, this.ownerOf(this.#numberOf(bucket)));",
-    "void 0;",
+    "if (old !== NONE) this.#heap!.free(old, owner);",
+    "void old;",
   ],
   c: [
     "weft__hash_free_blocks(m, plan, old, weft__hash_number(m, bucket));",
@@ -845,7 +850,10 @@ const LONG_VALUES = mutants(twin("table"), {
 }, {
   what: "mends, and leaves the blocks that the agent took",
   by: SET_ENDS,
-  ts: ["this.#heap?.mend(", "if (words.length === 0) this.#heap?.mend("],
+  ts: [
+    "(this.#heap ?? this.#keys)?.mend(",
+    "if (words.length === 0) (this.#heap ?? this.#keys)?.mend(",
+  ],
   c: [
     "if (plan->blocks != 0) weft__hash_mend_blocks(m, plan, bucket);",
     "",
@@ -854,13 +862,14 @@ const LONG_VALUES = mutants(twin("table"), {
   what: "mends, and frees the blocks of a value that counts",
   by: OVERWRITE_ENDS,
   ts: [
-    "if (this.#heap!.has(this.#valueAt(at), block)) return true;",
-    "void block;",
+    "if (this.#heap?.has(this.#valueAt(at), block)) return true;",
+    "",
   ],
   c: [
-    "if (weft__heap_has(heap, weft__hash_value_at(plan, entry), block)) " +
+    "if (plan->long_values && " +
+    "weft__heap_has(&heap, weft__hash_value_at(plan, entry), block)) " +
     "return true;",
-    "(void)heap; (void)block; (void)&weft__heap_has;",
+    "(void)heap;",
   ],
 });
 
@@ -868,7 +877,7 @@ const LONG_VALUES = mutants(twin("table"), {
 const PUTS = mutants(CORE, {
   what: "finds no entry for a long value, and keeps its blocks",
   by: "a long value, and no entry for it",
-  ts: ["if (isLong) this.#heap!.drop(this.#table.ownerOf(hash));", ""],
+  ts: ["if (isLong) this.#heap!.drop(owner);", ""],
   c: ["if (value->block != WEFT__HEAP_NONE)", "if (false)"],
 }, {
   what: "lets an entry give way to its own value",
@@ -917,6 +926,88 @@ const HEAP = mutants(twin("heap"), {
   c: "C does so in another file: see below",
 });
 
+/** Mutants of the places of long keys. */
+const LONG_KEYS = mutants(twin("table"), {
+  what: "takes an entry out, and keeps the blocks of its key",
+  by: "a reader beside a long key whose blocks get another key",
+  ts: ["if (oldKey !== NONE) this.#keys!.free(oldKey, owner);", ""],
+  c: [
+    "if (old_key != WEFT__HEAP_NONE) " +
+    "weft__hash_free_blocks(m, plan, old_key, weft__hash_number(m, bucket));",
+    "(void)old_key;",
+  ],
+}, {
+  what: "frees the blocks of a key before its entry is out",
+  by: "delete of a long key ends at any step, beside a reader",
+  ts: [
+    "if (oldKey !== NONE) this.#keys!.free(oldKey, owner);",
+    "",
+    [
+      "Atomics.add(words, bucket + VERSION, 1); // (F) views forget the entry",
+      "if (oldKey !== NONE) this.#keys!.free(oldKey, " +
+      "this.ownerOf(this.#numberOf(bucket))); " +
+      "Atomics.add(words, bucket + VERSION, 1);",
+    ],
+  ],
+  c: [
+    "if (old_key != WEFT__HEAP_NONE) " +
+    "weft__hash_free_blocks(m, plan, old_key, weft__hash_number(m, bucket));",
+    "",
+    [
+      "weft__add(&bucket->version, 1); " +
+      "/* (F) views of JavaScript forget the entry */",
+      "weft__hash_free_blocks(m, plan, old_key, weft__hash_number(m, bucket));" +
+      "weft__add(&bucket->version, 1);",
+    ],
+  ],
+}, {
+  what: "mends, and frees the blocks of a key that is there",
+  by: "overwrite of a long key ends at any step, beside a reader",
+  ts: ["if (this.#keys?.has(at + this.#key, block)) return true;", ""],
+  c: [
+    "if (plan->long_keys && " +
+    "weft__heap_has(&keys, entry + plan->key, block)) return true;",
+    "(void)keys;",
+  ],
+}, {
+  what: "mends no blocks of keys",
+  by: "set of a long key ends at any step, beside a reader",
+  ts: ["(this.#heap ?? this.#keys)?.mend(", "this.#heap?.mend("],
+  c: [
+    "if (plan->blocks != 0) weft__hash_mend_blocks(m, plan, bucket);",
+    "if (plan->long_values) weft__hash_mend_blocks(m, plan, bucket);",
+  ],
+});
+
+/** Mutants of the operations with long keys. */
+const KEY_PUTS = mutants(CORE, {
+  what: "finds no room for a long value, and keeps the blocks of its key",
+  by: "a long key, and no room for its value",
+  ts: ["keys?.drop(owner); return clock", "return clock"],
+  c: [
+    "weft__hash_free_blocks(m, plan, key.block, owner); " +
+    "return plan->evicts; }",
+    "return plan->evicts; }",
+  ],
+}, {
+  what: "finds no entry for a long key, and keeps its blocks",
+  by: "a long key, and no entry for it",
+  ts: ["keys?.drop(owner); // no entry for it", ""],
+  c: ["if (key.block != WEFT__HEAP_NONE) /* no entry for it */", "if (false)"],
+});
+
+/** Mutants of the blocks of keys. */
+const KEY_BLOCKS = mutants(twin("heap"), {
+  what: "believes a long key whose hash and length are right",
+  by: "two long keys with the same hash",
+  ts: ["if (word !== value[i + j]) return false;", "void word;"],
+  c: [
+    "if (weft__load(block + WEFT__HEAP_BODY + i) != " +
+    "weft__hash_part(bytes + at, length - at)) return false;",
+    "(void)bytes;",
+  ],
+});
+
 /** What C does in another file than TypeScript. */
 const HEAP_IN_C = mutants("hash_map", {
   what: "finds too few blocks, and keeps those that it has taken",
@@ -945,5 +1036,8 @@ export const MUTANTS = [
   ...LONG_VALUES,
   ...PUTS,
   ...HEAP,
+  ...LONG_KEYS,
+  ...KEY_PUTS,
+  ...KEY_BLOCKS,
   ...HEAP_IN_C,
 ];

@@ -38,6 +38,18 @@ const [OTHER, ANOTHER] = [1, 2, 3, 4, 5, 6].filter((key) =>
 /** A key of the other bucket than 2, 3, 7 and 8. */
 const FREED = 5;
 
+/** Whether two long keys share a bucket of a map with two buckets. */
+const longSideOf = (key: number) =>
+  hashOf(SEED, ~SEED, Int32Array.of(8, key, key), 3) & 1;
+
+/** Two long keys of one bucket, and one of the other. */
+const [LONG_A, LONG_B] = [100, 101, 102, 103, 104].filter((key) =>
+  longSideOf(key) === 0
+) as [number, number];
+const LONG_OTHER = [100, 101, 102].find((key) => longSideOf(key) === 1)!;
+/** Two long keys with the same hash. */
+const SAME_HASH = [95_795, 132_877] as const;
+
 /** How long a value counts by the clock of the scenarios. */
 const TTL = 10;
 /** Values from this on are set for a moment only. */
@@ -94,6 +106,10 @@ interface Setting {
   readonly expires?: boolean;
   /** How many blocks the heap has; 0 if there is none. */
   readonly blocks?: number;
+  /** Whether keys are `WORDS`, too, and may lie in the heap. */
+  readonly longKeys?: boolean;
+  /** Whether values may not, if keys may. */
+  readonly shortValues?: boolean;
   /** Whether agents may end while they write. */
   readonly ends?: boolean;
   /** What is in the map at first. */
@@ -107,15 +123,30 @@ function sharing(weft: Weft, setting: Setting = {}) {
   const { capacity = 2, long = false, first = {}, prepare } = setting;
   const { remember = false, evicts = false, ends = false } = setting;
   const { expires = false, blocks = 0 } = setting;
+  const { longKeys = false, shortValues = false } = setting;
   const value = blocks > 0 ? WORDS : long ? codec.f64 : codec.i32;
-  const codecs = { key: codec.i32, value, remember };
+  const key = longKeys ? WORDS : codec.i32;
+  const codecs = { key, value, remember };
   const caches = evicts || expires;
   const isLong = long || blocks > 0;
-  const plan = planFor(HEAD, capacity, 1, isLong ? 2 : 1, caches, expires);
-  const heap = heapFor(plan.length, blocks, BLOCK, 8, 4);
+  const plan = planFor(
+    HEAD,
+    capacity,
+    longKeys ? 2 : 1,
+    isLong ? 2 : 1,
+    caches,
+    expires,
+  );
+  const heap = heapFor(plan.length, blocks, BLOCK, 8, 8, 4);
   const heapConfig = blocks === 0 ? {} : {
-    valueSize: 8,
-    heap: { bytes: 4 * BLOCK * blocks, blockSize: 4 * BLOCK, inEntry: 4 },
+    ...longKeys ? { keySize: 8 } : {},
+    valueSize: shortValues ? 4 : 8,
+    heap: {
+      bytes: 4 * BLOCK * blocks,
+      blockSize: 4 * BLOCK,
+      inEntry: 4,
+      keyInEntry: longKeys ? 4 : undefined,
+    },
   };
   const evict = caches ? "clock" as const : undefined;
   const ttl = expires ? TTL : undefined;
@@ -154,8 +185,10 @@ function sharing(weft: Weft, setting: Setting = {}) {
     full: unknown,
   ) => {
     const next = put(s, key, value);
-    const long = Object.values(s).filter((value) => value >= LONG).length;
-    const needed = long * BLOCKS + (value >= LONG ? BLOCKS : 0);
+    // A new value needs its blocks beside those of the old one.
+    const numbers = [...Object.values(s), value];
+    if (longKeys) numbers.push(...Object.keys(next).map(Number));
+    const needed = BLOCKS * numbers.filter((number) => number >= LONG).length;
     const isFull = needed > blocks || sizeOf(next) > capacity;
     if (evicts) {
       const others = Object.keys(s).map(Number).filter((k) => k !== key);
@@ -433,16 +466,20 @@ function leakIn(
   for (let i = 0; i < plan.capacity; i++) {
     const at = plan.entries + i * plan.stride;
     if (words[at]! < LINKED) continue;
-    const from = at + plan.key + plan.keyWords +
+    const value = at + plan.key + plan.keyWords +
       (words[at + 2]! & 1) * plan.valueWords;
     const bucket = (words[at + 1]! & (plan.bucketCount - 1)) + 1;
-    let next = words[from]! > 4 ? words[from + 1]! : 0;
-    for (; next !== 0; next = words[heap.blocks + (next - 1) * BLOCK + 1]!) {
-      if (used.has(next)) return `block ${next} is of two values`;
-      used.add(next);
-      const owner = words[heap.blocks + (next - 1) * BLOCK];
-      if (owner !== bucket) {
-        return `block ${next} is of ${owner}, not ${bucket}`;
+    // A key of one word says nothing of blocks.
+    const places = plan.keyWords > 1 ? [at + plan.key, value] : [value];
+    for (const from of places) {
+      let next = words[from]! > 4 ? words[from + 1]! : 0;
+      for (; next !== 0; next = words[heap.blocks + (next - 1) * BLOCK + 1]!) {
+        if (used.has(next)) return `block ${next} is of two values`;
+        used.add(next);
+        const owner = words[heap.blocks + (next - 1) * BLOCK];
+        if (owner !== bucket) {
+          return `block ${next} is of ${owner}, not ${bucket}`;
+        }
       }
     }
   }
@@ -1083,7 +1120,7 @@ export function scenarios(weft: Weft): Scenario[] {
         first: { [A]: 100 },
         prepare: (words) => {
           const { buckets, length } = planFor(HEAD, 2, 1, 2);
-          const { blocks, bits } = heapFor(length, 3, BLOCK, 8, 4);
+          const { blocks, bits } = heapFor(length, 3, BLOCK, 8, 0, 4);
           words[buckets] = DEAD;
           words[blocks + 2 * BLOCK] = 1;
           words[bits] = 7;
@@ -1093,6 +1130,18 @@ export function scenarios(weft: Weft): Scenario[] {
         OTHER,
         200,
       ]]]],
+    },
+    ...longKeysOf(weft),
+    {
+      name: "two recover a bucket whose writer died, and one deletes its entry",
+      spec: sharing(weft, {
+        first: { [A]: 1 },
+        prepare: (words) => {
+          const { buckets } = planFor(HEAD, 2, 1, 1);
+          words[buckets] = DEAD;
+        },
+      }),
+      agents: [[["abandon"]], [["abandon"], ["delete", A]]],
     },
     {
       name: "two recover a bucket whose writer died",
@@ -1168,6 +1217,156 @@ export function scenarios(weft: Weft): Scenario[] {
         },
       }),
       agents: [[["abandon"], ["set", [OTHER, 3]]], [["set", [A, 2]]]],
+    },
+  ];
+}
+
+/** The scenarios of keys that lie in the heap. */
+function longKeysOf(weft: Weft): Scenario[] {
+  const keys = { longKeys: true, shortValues: true } as const;
+  const first = { [LONG_A]: 1 };
+  const [SAME, AS] = SAME_HASH;
+  return [
+    {
+      name: "a reader beside a long key whose blocks get another key",
+      spec: sharing(weft, { ...keys, blocks: 2, first }),
+      agents: [
+        [["delete", LONG_A], ["set", [LONG_OTHER, 2]]],
+        [["get", LONG_A], ["get", LONG_OTHER]],
+      ],
+    },
+    {
+      name: "a reader beside a long key whose entry gets another key",
+      spec: sharing(weft, { ...keys, blocks: 2, capacity: 1, first }),
+      agents: [
+        [["take", LONG_A], ["set", [LONG_B, 2]]],
+        [["get", LONG_A], ["get", LONG_B]],
+      ],
+    },
+    {
+      name: "a reader of a long key whose entry and blocks are used again",
+      spec: sharing(weft, { ...keys, blocks: 2, capacity: 1, first }),
+      agents: [
+        [["delete", LONG_A], ["set", [LONG_B, 2]]],
+        [["get", LONG_B]],
+      ],
+    },
+    {
+      name: "an iterator beside a long key whose blocks get another key",
+      spec: sharing(weft, { ...keys, blocks: 2, first }),
+      agents: [
+        [["delete", LONG_A], ["set", [LONG_OTHER, 2]]],
+        [["found", LONG_A]],
+      ],
+    },
+    {
+      name: "a long key beside a reader, and one that takes the blocks",
+      spec: sharing(weft, { ...keys, blocks: 2, first }),
+      agents: [
+        [["delete", LONG_A]],
+        [["set", [LONG_OTHER, 2]]],
+        [["get", LONG_A]],
+      ],
+    },
+    {
+      name: "two long keys with the same hash",
+      spec: sharing(weft, { ...keys, blocks: 4, first: { [SAME]: 1 } }),
+      agents: [
+        [["set", [AS, 2]], ["get", SAME]],
+        [["get", AS], ["delete", SAME]],
+      ],
+    },
+    {
+      name: "two long keys, room for one",
+      spec: sharing(weft, { ...keys, blocks: 2 }),
+      agents: [
+        [["set", [LONG_A, 1]], ["delete", LONG_A]],
+        [["set", [LONG_OTHER, 2]]],
+      ],
+    },
+    {
+      name: "a long key, and no entry for it",
+      spec: sharing(weft, {
+        ...keys,
+        blocks: 2,
+        capacity: 1,
+        first: { [B]: 1 },
+      }),
+      agents: [[["set", [LONG_B, 2]], ["delete", B]], [["get", LONG_B]]],
+    },
+    {
+      name: "a long key, and no room for its value",
+      spec: sharing(weft, { longKeys: true, blocks: 4, first }),
+      agents: [
+        [["set", [LONG_B, 200]], ["set", [LONG_B, 2]]],
+        [["get", LONG_B]],
+      ],
+    },
+    {
+      name: "a long key with a long value beside its delete",
+      spec: sharing(weft, {
+        longKeys: true,
+        blocks: 4,
+        capacity: 1,
+        first: { [LONG_A]: 100 },
+      }),
+      agents: [
+        [["delete", LONG_A], ["set", [LONG_B, 200]]],
+        [["get", LONG_A]],
+      ],
+    },
+    {
+      name: "one evicts a long key beside a reader",
+      spec: sharing(weft, { ...keys, blocks: 2, evicts: true, first }),
+      agents: [
+        [["set", [LONG_OTHER, 2]]],
+        [["get", LONG_A], ["get", LONG_OTHER]],
+      ],
+    },
+    ...(["set", "overwrite", "delete"] as const).flatMap((what) =>
+      ["reader", "writer"].map((other): Scenario => ({
+        name: `${what} of a long key ends at any step, beside a ${other}`,
+        spec: sharing(weft, {
+          ...keys,
+          blocks: 2,
+          capacity: 1,
+          first: what === "set" ? {} : first,
+        }),
+        agents: [
+          [what === "delete" ? ["delete", LONG_A] : ["set", [LONG_A, 2]]],
+          [other === "reader" ? ["get", LONG_A] : ["set", [LONG_A, 3]]],
+        ],
+        // With looks of who waits, these are more than 2,000,000 states.
+        options: { kill: true, rescue: true, timeouts: 0 },
+      }))
+    ),
+    {
+      name: "one that evicts a long key ends at any step",
+      spec: sharing(weft, { ...keys, blocks: 2, evicts: true, first }),
+      agents: [
+        [["set", [LONG_OTHER, 2]]],
+        [["get", LONG_A], ["has", LONG_OTHER]],
+      ],
+      options: { kill: true, rescue: true },
+    },
+    {
+      name: "two recover a bucket with blocks that no key has",
+      spec: sharing(weft, {
+        ...keys,
+        blocks: 3,
+        first,
+        prepare: (words) => {
+          const { buckets, length } = planFor(HEAD, 2, 2, 2);
+          const { blocks, bits } = heapFor(length, 3, BLOCK, 0, 8, 4);
+          words[buckets] = DEAD;
+          words[blocks + 2 * BLOCK] = 1;
+          words[bits] = 7;
+        },
+      }),
+      agents: [
+        [["abandon"], ["get", LONG_A]],
+        [["abandon"], ["delete", LONG_A]],
+      ],
     },
   ];
 }

@@ -191,7 +191,7 @@ function heaps(): Row[] {
           `${list}), ${count}, ${blockSize})`,
         call: "weft_hash_map_bytes_with_heap(" +
           `(weft_hash_map_config){${list}, 0, 0, 0}, ` +
-          `(weft_hash_map_heap){${given}, ${blockSize}, 4})`,
+          `(weft_hash_map_heap){${given}, ${blockSize}, 4, 0})`,
         bytes: bytesOf(() =>
           HashMap.byteLength({
             capacity,

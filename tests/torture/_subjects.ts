@@ -8,6 +8,7 @@ import {
   Broadcast,
   CallRing,
   Channel,
+  type Codec,
   codec,
   Condition,
   Event,
@@ -76,6 +77,15 @@ const LONG = {
   capacity: 5,
   valueSize: 40,
   heap: { bytes: 12 * 16, blockSize: 16, inEntry: 4 },
+};
+
+/** Keys that lie there: texts in quotation marks have at least 3 bytes. */
+const LONG_KEYS = {
+  key: codec.json as unknown as Codec<string>,
+  value: codec.i32,
+  capacity: 5,
+  keySize: 40,
+  heap: { bytes: 12 * 16, blockSize: 16, keyInEntry: 2 },
 };
 
 /** What a map can do with values that `make` makes of numbers. */
@@ -480,6 +490,17 @@ export const SUBJECTS: Readonly<Record<string, Subject>> = {
     },
     attach: (m, at) => new HashMap(m, at, LONG),
     calls: ofMapsOf((n) => "123456".repeat(n)),
+  }),
+  "hash_map, long keys": subject({
+    byteLength: HashMap.byteLength(LONG_KEYS),
+    init: (m, at) => {
+      const map = HashMap.init(m, at, LONG_KEYS);
+      map.set("1", 1);
+      map.set("four blocks of 16 bytes are enough", 2);
+      return map;
+    },
+    attach: (m, at) => new HashMap(m, at, LONG_KEYS),
+    calls: ofMaps,
   }),
   "hash_map, cache": subject({
     byteLength: HashMap.byteLength({ ...CACHE, capacity: 5 }),

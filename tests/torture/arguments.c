@@ -197,7 +197,8 @@ static weft_hash_map_config make_weft_hash_map_config(void) {
                                 make_bool(),    make_int32_t()};
 }
 static weft_hash_map_heap make_weft_hash_map_heap(void) {
-  return (weft_hash_map_heap){make_int32_t(), make_int32_t(), make_int32_t()};
+  return (weft_hash_map_heap){make_int32_t(), make_int32_t(), make_int32_t(),
+                              make_int32_t()};
 }
 static weft_snapshot_config make_weft_snapshot_config(void) {
   return (weft_snapshot_config){make_int32_t(), make_bool()};

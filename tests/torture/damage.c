@@ -407,7 +407,12 @@ static const weft_hash_map_config EXPIRING = {
 /* Values of 8 bytes in blocks of one word. */
 static const weft_hash_map_config LONG = {
     5, WEFT_HASH_MAP_TEXT, 8, WEFT_HASH_MAP_BINARY, 4, 7, false, 0};
-static const weft_hash_map_heap HEAP = {12 * 12, 12, 8};
+static const weft_hash_map_heap HEAP = {12 * 12, 12, 8, 0};
+
+/* Keys of more than a byte in such blocks. */
+static const weft_hash_map_config LONG_KEYS = {
+    5, WEFT_HASH_MAP_TEXT, 1, WEFT_HASH_MAP_F64, 8, 7, false, 0};
+static const weft_hash_map_heap KEYS_HEAP = {12 * 12, 12, 0, 8};
 
 static void hash_map_fill(weft_hash_map *m) {
   double value = 1;
@@ -422,6 +427,10 @@ static void hash_map_init(void *at, size_t bytes) {
 
 static void long_map_init(void *at, size_t bytes) {
   hash_map_fill(weft_hash_map_init_with_heap(at, bytes, LONG, HEAP));
+}
+
+static void long_keys_init(void *at, size_t bytes) {
+  hash_map_fill(weft_hash_map_init_with_heap(at, bytes, LONG_KEYS, KEYS_HEAP));
 }
 
 static void cache_init(void *at, size_t bytes) {
@@ -579,6 +588,7 @@ static subject SUBJECTS[] = {
     {"slab_pool", 0, slab_pool_init, slab_pool_calls, 4, 4},
     {"hash_map", 0, hash_map_init, hash_map_calls, 15, 4},
     {"hash_map", 0, long_map_init, hash_map_calls, 15, 4},
+    {"hash_map", 0, long_keys_init, hash_map_calls, 15, 4},
     {"hash_map_cache", 0, cache_init, hash_map_calls, 15, 4},
     {"hash_map_cache", 0, expiring_cache_init, hash_map_calls, 15, 4},
     {"latch", sizeof(weft_latch), latch_init, latch_calls, 2, 2},
@@ -610,6 +620,8 @@ static void measure(void) {
     if (s->init == hash_map_init) s->bytes = weft_hash_map_bytes(MAP);
     if (s->init == long_map_init)
       s->bytes = weft_hash_map_bytes_with_heap(LONG, HEAP);
+    if (s->init == long_keys_init)
+      s->bytes = weft_hash_map_bytes_with_heap(LONG_KEYS, KEYS_HEAP);
     if (s->init == cache_init) s->bytes = weft_hash_map_bytes(CACHE);
     if (s->init == expiring_cache_init)
       s->bytes = weft_hash_map_bytes(EXPIRING);
@@ -685,7 +697,7 @@ static void look_at(const subject *s, void *at) {
 static bool is_of_heap(const subject *s, uint32_t index) {
   return strncmp(s->name, "hash_map", 8) == 0 &&
          index >= WEFT__HASH_BLOCKS_WORD &&
-         index <= WEFT__HASH_BLOCKS_WORD + 3;
+         index <= WEFT__HASH_BLOCKS_WORD + 4;
 }
 
 static void one_case(const subject *s) {

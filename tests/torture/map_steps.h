@@ -62,7 +62,7 @@ static weft_hash_map *map_make(void *at, size_t room, int32_t capacity,
   if (blocks == 0) return weft_hash_map_init(at, room, config);
   config.value_size = MAP_IN_ENTRY;
   const weft_hash_map_heap heap = {
-      blocks * (MAP_BODY + 8), MAP_BODY + 8, 4 * MAP_WORDS};
+      blocks * (MAP_BODY + 8), MAP_BODY + 8, 4 * MAP_WORDS, 0};
   return weft_hash_map_init_with_heap(at, room, config, heap);
 }
 

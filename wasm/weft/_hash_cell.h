@@ -16,7 +16,7 @@ typedef struct {
   bool varies;
   int32_t count; /* of words */
   double number; /* a key of F64 as it is compared */
-  int32_t block; /* the number of the first block of a long value, or 0 */
+  int32_t block; /* the number of the first block if it lies in some, or 0 */
 } weft__hash_cell;
 
 static inline int32_t weft__hash_word(const weft__hash_cell *cell, int32_t i) {
@@ -62,7 +62,7 @@ static inline bool weft__hash_value_of(weft__hash_cell *cell,
   bool varies = (m->sizes & WEFT__HASH_VALUE_VARIES_BIT) != 0;
   return weft__hash_cell_of(cell, bytes, length, weft__hash_in_entry(m),
                             varies) ||
-         (m->blocks != 0 &&
+         (m->longest != 0 &&
           weft__hash_cell_of(cell, bytes, length, m->longest, varies));
 }
 

@@ -98,8 +98,8 @@ static inline int32_t weft__hash_take_room(weft_hash_map *m,
   return weft__hash_evict(m, place);
 }
 
-/* Takes out an entry whose value lies in blocks, other than number `kept`, and
-   frees these. Then `*map` is a word of the bits that has free ones. False if it
+/* Takes out an entry whose key or value lies in blocks, other than number `kept`,
+   and frees these. Then `*map` is a word of the bits that has free ones. False if it
    found none. The caller holds the bucket. */
 static inline bool weft__hash_make_room(weft_hash_map *m,
                                         const weft__hash_place *place,
@@ -116,6 +116,7 @@ static inline bool weft__hash_make_room(weft_hash_map *m,
     int32_t link = weft__load(entry);
     if (number == kept || (link & WEFT__HASH_LINKED_BIT) == 0) continue;
     int32_t block = weft__hash_block(m, plan, entry);
+    if (block == WEFT__HEAP_NONE) block = weft__hash_key_block(m, plan, entry);
     if (block == WEFT__HEAP_NONE) continue;
     bool is_over = weft__hash_has_expired(m, plan, entry);
     if (!is_over && left > looks && weft__hash_spare(plan, entry)) continue;

@@ -43,15 +43,17 @@ typedef struct {
   int32_t ttl;
 } weft_hash_map_config;
 
-/* Where values lie that are too long for an entry: the bytes of all blocks, up to
-   2^30; the bytes of one, a multiple of 4 from 12 to 65536, of which 8 are not
-   for values; and the most bytes of a value, up to 2^20. With a heap, the
-   `value_size` of the configuration is the most bytes of a value that lies in its
-   entry. */
+/* Where keys and values lie that are too long for an entry: the bytes of all
+   blocks, up to 2^30; the bytes of one, a multiple of 4 from 12 to 65536, of which
+   8 are not for keys and values; the most bytes of a value, up to 2^20, or 0 if
+   all lie in their entries; and the same of a key. If such lengths are given, the
+   `value_size` or the `key_size` of the configuration is the most bytes of what
+   lies in its entry. */
 typedef struct {
   int32_t bytes;
   int32_t block_size;
   int32_t longest;
+  int32_t longest_key;
 } weft_hash_map_heap;
 
 static inline bool weft__hash_is_sized(int32_t codec) {
@@ -66,20 +68,6 @@ static inline bool weft__hash_is_codec(int32_t codec, int32_t size) {
 
 /* The longest time that a value counts, in milliseconds: 12 days. */
 #define WEFT__HASH_MOST_TTL (1 << 30)
-
-/* How many blocks a heap has; 0 if it is out of range. */
-static inline int32_t weft__hash_blocks(weft_hash_map_config config,
-                                        weft_hash_map_heap heap) {
-  if (heap.block_size < 12 || heap.block_size % 4 != 0 ||
-      heap.bytes < heap.block_size || heap.bytes > 1 << 30 ||
-      weft__hash_is_sized(config.value_codec))
-    return 0;
-  int32_t blocks = heap.bytes / heap.block_size;
-  return weft__hash_has_room(blocks, heap.block_size / 4, heap.longest,
-                             config.value_size)
-             ? blocks
-             : 0;
-}
 
 static inline int32_t weft__hash_sizes(weft_hash_map_config config) {
   if (config.ttl < 0 || config.ttl > WEFT__HASH_MOST_TTL) return 0;
@@ -98,6 +86,19 @@ static inline int32_t weft__hash_sizes(weft_hash_map_config config) {
   if (config.evicts) sizes |= WEFT__HASH_EVICTS_BIT;
   if (config.ttl > 0) sizes |= WEFT__HASH_EXPIRES_BIT;
   return sizes;
+}
+
+/* How many blocks a heap has; 0 if it is out of range. */
+static inline int32_t weft__hash_blocks(weft_hash_map_config config,
+                                        weft_hash_map_heap heap) {
+  if (heap.block_size < 12 || heap.block_size % 4 != 0 ||
+      heap.bytes < heap.block_size || heap.bytes > 1 << 30)
+    return 0;
+  int32_t blocks = heap.bytes / heap.block_size;
+  return weft__hash_has_room(blocks, heap.block_size / 4, heap.longest,
+                             heap.longest_key, weft__hash_sizes(config))
+             ? blocks
+             : 0;
 }
 
 /* Parts of WEFT_HASH_MAP_BYTES: a codec and a size as there. */
@@ -205,7 +206,8 @@ static inline int32_t weft_hash_map_capacity(const weft_hash_map *m) {
 
 /* The most bytes of a key. */
 static inline int32_t weft_hash_map_key_size(const weft_hash_map *m) {
-  return m->sizes & WEFT__HASH_KEY_SIZE;
+  return m->longest_key == 0 ? m->sizes & WEFT__HASH_KEY_SIZE
+                             : m->longest_key;
 }
 
 /* The most bytes of a value in an entry. */
@@ -215,7 +217,7 @@ static inline int32_t weft__hash_in_entry(const weft_hash_map *m) {
 
 /* The most bytes of a value. */
 static inline int32_t weft_hash_map_value_size(const weft_hash_map *m) {
-  return m->blocks == 0 ? weft__hash_in_entry(m) : m->longest;
+  return m->longest == 0 ? weft__hash_in_entry(m) : m->longest;
 }
 
 WEFT__END

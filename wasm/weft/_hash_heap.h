@@ -12,7 +12,8 @@ enum { WEFT__HEAP_OWNER, WEFT__HEAP_NEXT, WEFT__HEAP_BODY };
 /* Instead of the number of a block. */
 #define WEFT__HEAP_NONE 0
 
-/* Where the blocks of a map are. */
+/* Where the blocks of a map are, for its values or its keys, which are called
+   values here. */
 typedef struct {
   int32_t count;    /* how many blocks there are */
   int32_t words;    /* of a block */
@@ -197,6 +198,26 @@ static inline bool weft__heap_copy(const weft__heap *h, const int32_t *from,
     if (to == count) return true;
     number = weft__load(block + WEFT__HEAP_NEXT);
   }
+}
+
+/* Whether the value at `from` in an entry, which has more bytes than lie there, is
+   these bytes. Other agents may write there meanwhile. */
+static inline bool weft__heap_is_same(const weft__heap *h, const int32_t *from,
+                                      const unsigned char *bytes,
+                                      int32_t length) {
+  int32_t body = weft__heap_body(h);
+  if (weft__load(from) != length) return false;
+  int32_t number = weft__load(from + 1);
+  for (int32_t at = 0; weft__heap_is_there(h, number);) {
+    const int32_t *block = weft__heap_at(h, number);
+    for (int32_t i = 0; i < body && at < length; i++, at += 4)
+      if (weft__load(block + WEFT__HEAP_BODY + i) !=
+          weft__hash_part(bytes + at, length - at))
+        return false;
+    if (at >= length) return true;
+    number = weft__load(block + WEFT__HEAP_NEXT);
+  }
+  return false;
 }
 
 /* Whether the value at `from` in an entry has the block. */

@@ -18,7 +18,7 @@ WEFT__BEGIN
  *
  * word 0   magic        Kind and layout version.
  * word 1   capacity     How many entries there are.
- * word 2   sizes        bits 0-11   the most bytes of a key
+ * word 2   sizes        bits 0-11   the most bytes of a key in an entry
  *                       bits 12-27  the most bytes of a value in an entry
  *                       bit 28      keys differ in length
  *                       bit 29      values differ in length
@@ -35,10 +35,13 @@ WEFT__BEGIN
  * word 9   ttl          For how many milliseconds a value counts at most; 0 if
  *                       entries do not expire.
  * word 10  blocks       How many blocks the heap has; 0 if the map has no heap,
- *                       as are the next three words.
+ *                       as are the next four words.
  * word 11  block_words  The words of a block.
- * word 12  longest      The most bytes of a value.
- * word 13  heap_seal    Check word over the three words before.
+ * word 12  longest      The most bytes of a value; 0 if all values lie in their
+ *                       entries.
+ * word 13  heap_seal    Check word over the other words of the heap.
+ * word 14  longest_key  The most bytes of a key; 0 if all keys lie in their
+ *                       entries.
  * word 16  hand         Entries that the hand of the clock has passed, modulo
  *                       2^32; 0 in a map that is not a cache, as are the next
  *                       two words.
@@ -70,11 +73,11 @@ WEFT__BEGIN
  *          heap has at its end, from a multiple of 32 words on, a bit for each
  *          block, 1 if the block is probably not free, padded to a multiple of
  *          32 words, and then the blocks. A block has `owner`: 0 while it is
- *          free, or the number of the bucket to which its value belongs,
- *          counted from 1; then the number of the next block of the value,
- *          counted from 1, or 0; then bytes of the value. An entry whose value
- *          has more bytes than fit there has the number of the first block
- *          instead of the bytes.
+ *          free, or the number of the bucket to which its key or value belongs,
+ *          counted from 1; then the number of the next block of that, counted
+ *          from 1, or 0; then its bytes. An entry whose key or value has more
+ *          bytes than fit there has the number of the first block instead of
+ *          the bytes.
  *
  * Freed when: every operation of every agent has returned, and none will begin.
  */
@@ -93,7 +96,8 @@ typedef struct {
   int32_t block_words;
   int32_t longest;
   int32_t heap_seal;
-  int32_t _pad0[2];
+  int32_t longest_key;
+  int32_t _pad0[1];
   int32_t hand;
   int32_t freed;
   int32_t full;
@@ -113,6 +117,7 @@ WEFT_WORD(hash_map, blocks, 10);
 WEFT_WORD(hash_map, block_words, 11);
 WEFT_WORD(hash_map, longest, 12);
 WEFT_WORD(hash_map, heap_seal, 13);
+WEFT_WORD(hash_map, longest_key, 14);
 WEFT_WORD(hash_map, hand, 16);
 WEFT_WORD(hash_map, freed, 17);
 WEFT_WORD(hash_map, full, 18);
@@ -124,6 +129,7 @@ WEFT_LENGTH(hash_map, 32);
 WEFT_WORD(hash_map, sizes, WEFT__HASH_SIZES_WORD);
 WEFT_WORD(hash_map, blocks, WEFT__HASH_BLOCKS_WORD);
 WEFT_WORD(hash_map, heap_seal, WEFT__HASH_BLOCKS_WORD + 3);
+WEFT_WORD(hash_map, longest_key, WEFT__HASH_BLOCKS_WORD + 4);
 
 #define WEFT__HASH_LINKED_BIT (1 << 30) /* HASH_MAP_BITS.LINKED */
 #define WEFT__HASH_NEXT_MASK 0x3fffffff /* HASH_MAP_BITS.NEXT */
@@ -155,6 +161,8 @@ typedef struct {
   bool evicts;  /* then `used` is the word before the key */
   bool expires; /* then `expires` is the last word of a copy of a value */
   int32_t blocks; /* how many the heap has, or 0 */
+  bool long_keys; /* keys may lie in blocks */
+  bool long_values;
   size_t first;   /* words of the map before its buckets */
   size_t entries; /* words of the map before its entries */
 } weft__hash_plan;
@@ -188,6 +196,8 @@ static inline weft__hash_plan weft__hash_plan_for(int32_t capacity,
   int32_t most = capacity - (capacity >> 2);
   plan.capacity = capacity;
   plan.blocks = 0;
+  plan.long_keys = false;
+  plan.long_values = false;
   plan.buckets = 1 << (31 - __builtin_clz((uint32_t)(most < 1 ? 1 : most)));
   plan.key_varies = (sizes & WEFT__HASH_KEY_VARIES_BIT) != 0;
   plan.value_varies = (sizes & WEFT__HASH_VALUE_VARIES_BIT) != 0;
@@ -214,6 +224,8 @@ static inline weft__hash_plan weft__hash_plan_for(int32_t capacity,
 static inline weft__hash_plan weft__hash_plan_of(const weft_hash_map *m) {
   weft__hash_plan plan = weft__hash_plan_for(m->capacity, m->sizes);
   plan.blocks = m->blocks;
+  plan.long_keys = m->longest_key != 0;
+  plan.long_values = m->longest != 0;
   return plan;
 }
 
@@ -273,7 +285,7 @@ static inline size_t weft__hash_length(const weft__hash_plan *plan) {
          WEFT__HASH_STRIPES * (sizeof(weft__hash_stripe) / 4);
 }
 
-/* The heap of a map that has one. */
+/* The heap of a map that has one, for its values. */
 static inline weft__heap weft__hash_heap_of(const weft_hash_map *m,
                                             const weft__hash_plan *plan) {
   weft__heap heap;
@@ -284,6 +296,15 @@ static inline weft__heap weft__hash_heap_of(const weft_hash_map *m,
   heap.in_entry = m->sizes >> WEFT__HASH_VALUE_SHIFT & WEFT__HASH_VALUE_SIZE;
   heap.bits = words + (weft__hash_length(plan) + 31) / 32 * 32;
   heap.blocks = heap.bits + weft__hash_maps(heap.count);
+  return heap;
+}
+
+/* The same for its keys. */
+static inline weft__heap weft__hash_keys_of(const weft_hash_map *m,
+                                            const weft__hash_plan *plan) {
+  weft__heap heap = weft__hash_heap_of(m, plan);
+  heap.longest = m->longest_key;
+  heap.in_entry = m->sizes & WEFT__HASH_KEY_SIZE;
   return heap;
 }
 

@@ -70,13 +70,33 @@ static inline bool weft__hash_place_of(weft__hash_place *place,
 
 /* ---- reading -------------------------------------------------------------- */
 
-static inline bool weft__hash_has(const weft__hash_place *place,
+/* Whether a key lies in blocks. */
+static inline bool weft__hash_is_long_key(const weft_hash_map *m,
+                                          const weft__hash_place *place) {
+  return place->plan.long_keys &&
+         place->key.length > (m->sizes & WEFT__HASH_KEY_SIZE);
+}
+
+/* Whether the entry has a key that lies in blocks. Not inline: most maps have none
+   such, and their loop over a bucket shall be short. */
+WEFT__SELDOM static inline bool weft__hash_has_long(
+    const weft_hash_map *m, const weft__hash_place *place,
+    const int32_t *entry) {
+  weft__heap keys = weft__hash_keys_of(m, &place->plan);
+  return weft__heap_is_same(&keys, entry + place->plan.key, place->key.bytes,
+                            place->key.length);
+}
+
+static inline bool weft__hash_has(const weft_hash_map *m,
+                                  const weft__hash_place *place,
                                   const int32_t *entry) {
   /* If keys have one word, comparing it is as fast as the hash. */
   if (place->plan.key_words > 1 &&
       weft__load(entry + WEFT__HASH_HASH) != place->hash)
     return false;
   const int32_t *from = entry + place->plan.key;
+  if (weft__hash_is_long_key(m, place))
+    return weft__hash_has_long(m, place, entry);
   for (int32_t i = 0; i < place->key.count; i++)
     if (weft__load(from + i) != weft__hash_word(&place->key, i)) return false;
   return true;
@@ -91,7 +111,7 @@ static inline int32_t weft__hash_find(const weft_hash_map *m,
     if (next < 1 || next > place->plan.capacity || left == 0)
       return WEFT__HASH_ASTRAY;
     int32_t *entry = weft__hash_entry(m, &place->plan, next);
-    if (weft__hash_has(place, entry)) return next;
+    if (weft__hash_has(m, place, entry)) return next;
     int32_t link = weft__load(entry + WEFT__HASH_LINK);
     if ((link & ~WEFT__HASH_NEXT_MASK) != WEFT__HASH_LINKED_BIT)
       return WEFT__HASH_ASTRAY;
@@ -140,7 +160,7 @@ static inline bool weft__hash_copy_of(const weft_hash_map *m,
   const int32_t *from =
       entry + plan->value + (current & 1) * plan->value_words;
   int32_t words = plan->value_words - (plan->expires ? 1 : 0);
-  if (plan->blocks != 0) {
+  if (plan->long_values) {
     weft__heap heap = weft__hash_heap_of(m, plan);
     return weft__heap_copy(&heap, from, into, room, length);
   }
@@ -154,6 +174,19 @@ static inline bool weft__hash_copy_value(const weft_hash_map *m,
                                          size_t room, size_t *length) {
   int32_t current = weft__hash_current(plan, entry);
   return weft__hash_copy_of(m, plan, entry, current, into, room, length);
+}
+
+/* Copies the key of an entry. Another agent may change it meanwhile. */
+static inline bool weft__hash_copy_key(const weft_hash_map *m,
+                                       const weft__hash_plan *plan,
+                                       const int32_t *entry, void *into,
+                                       size_t room, size_t *length) {
+  if (plan->long_keys) {
+    weft__heap keys = weft__hash_keys_of(m, plan);
+    return weft__heap_copy(&keys, entry + plan->key, into, room, length);
+  }
+  return weft__hash_copy(entry + plan->key, plan->key_varies, plan->key_words,
+                         m->sizes & WEFT__HASH_KEY_SIZE, into, room, length);
 }
 
 /* The number of the entry with the key, without a lock. Copies its value, if
@@ -191,8 +224,8 @@ static inline int32_t weft__hash_read(const weft_hash_map *m,
 
 /* ---- writing, with the lock ----------------------------------------------- */
 
-/* Fills a copy of a key or value. For a value in blocks, these are its length and
-   the first block. Readers may still be there, which had found an
+/* Fills a copy of a key or value. For one in blocks, these are its length and the
+   first block. Readers may still be there, which had found an
    older entry. */
 static inline void weft__hash_fill(int32_t *at, const weft__hash_cell *cell) {
   if (cell->block != WEFT__HEAP_NONE) {
@@ -255,9 +288,18 @@ static inline int32_t *weft__hash_value_at(const weft__hash_plan *plan,
 static inline int32_t weft__hash_block(const weft_hash_map *m,
                                        const weft__hash_plan *plan,
                                        int32_t *entry) {
-  if (plan->blocks == 0) return WEFT__HEAP_NONE;
+  if (!plan->long_values) return WEFT__HEAP_NONE;
   weft__heap heap = weft__hash_heap_of(m, plan);
   return weft__heap_first(&heap, weft__hash_value_at(plan, entry));
+}
+
+/* The same of its key. */
+static inline int32_t weft__hash_key_block(const weft_hash_map *m,
+                                           const weft__hash_plan *plan,
+                                           const int32_t *entry) {
+  if (!plan->long_keys) return WEFT__HEAP_NONE;
+  weft__heap keys = weft__hash_keys_of(m, plan);
+  return weft__heap_first(&keys, entry + plan->key);
 }
 
 /* The number of the bucket for this hash, by which its blocks name it. */
@@ -272,7 +314,7 @@ static inline int32_t weft__hash_number(const weft_hash_map *m,
   return (int32_t)(bucket - weft__hash_bucket_at(m, 0)) + 1;
 }
 
-/* Frees the blocks of a value of bucket `owner` from number `block` on. */
+/* Frees the blocks of a key or value of bucket `owner` from number `block` on. */
 static inline void weft__hash_free_blocks(const weft_hash_map *m,
                                           const weft__hash_plan *plan,
                                           int32_t block, int32_t owner) {
@@ -327,11 +369,14 @@ static inline void weft__hash_take_out(weft_hash_map *m,
   int32_t next = weft__load(entry + WEFT__HASH_LINK) & WEFT__HASH_NEXT_MASK;
   bool is_first = before == &bucket->head;
   int32_t old = weft__hash_block(m, plan, entry);
+  int32_t old_key = weft__hash_key_block(m, plan, entry);
   weft__add(&bucket->version, 1); /* (F) views of JavaScript forget the entry */
   weft__store(before, is_first ? next : WEFT__HASH_LINKED_BIT | next);
   weft__add(&bucket->version, 1); /* (V) the entry may be used */
   if (old != WEFT__HEAP_NONE)
     weft__hash_free_blocks(m, plan, old, weft__hash_number(m, bucket));
+  if (old_key != WEFT__HEAP_NONE)
+    weft__hash_free_blocks(m, plan, old_key, weft__hash_number(m, bucket));
   if (claims)
     weft__store(entry, WEFT__HASH_CLAIMED_BIT | weft_agent_id());
   else
@@ -404,24 +449,28 @@ static inline void weft__hash_release(weft_hash_map *m,
   if (plan->evicts) weft__add(&m->freed, 1); /* as (R) */
 }
 
-/* Whether a value of the bucket has the block. The caller holds the lock. */
+/* Whether an entry of the bucket has the block. The caller holds the lock. */
 static inline bool weft__hash_has_block(const weft_hash_map *m,
                                         const weft__hash_plan *plan,
-                                        const weft__heap *heap,
                                         const weft__hash_bucket *bucket,
                                         int32_t block) {
+  weft__heap heap = weft__hash_heap_of(m, plan);
+  weft__heap keys = weft__hash_keys_of(m, plan);
   int32_t next = weft__load(&bucket->head);
   for (int32_t left = WEFT__MOST_TRIES; left > 0; left--) {
     if (next < 1 || next > plan->capacity) break;
     int32_t *entry = weft__hash_entry(m, plan, next);
-    if (weft__heap_has(heap, weft__hash_value_at(plan, entry), block))
+    if (plan->long_values &&
+        weft__heap_has(&heap, weft__hash_value_at(plan, entry), block))
+      return true;
+    if (plan->long_keys && weft__heap_has(&keys, entry + plan->key, block))
       return true;
     next = weft__load(entry + WEFT__HASH_LINK) & WEFT__HASH_NEXT_MASK;
   }
   return false;
 }
 
-/* Frees the blocks of the bucket in which no value lies, after its holder
+/* Frees the blocks of the bucket in which no key or value lies, after its holder
    died. */
 static inline void weft__hash_mend_blocks(const weft_hash_map *m,
                                           const weft__hash_plan *plan,
@@ -431,7 +480,7 @@ static inline void weft__hash_mend_blocks(const weft_hash_map *m,
   for (int32_t number = 1; number <= heap.count; number++) {
     int32_t found =
         weft__load(weft__heap_at(&heap, number) + WEFT__HEAP_OWNER);
-    if (found == owner && !weft__hash_has_block(m, plan, &heap, bucket, number))
+    if (found == owner && !weft__hash_has_block(m, plan, bucket, number))
       weft__heap_release(&heap, number);
     /* Or the agent ended before it cleared the bit. If another agent claims the
        block now, its bit is wrong the other way: harmless. */
@@ -442,8 +491,8 @@ static inline void weft__hash_mend_blocks(const weft_hash_map *m,
 }
 
 /* Frees the entries that a dead agent had taken out of the bucket, or had not
-   linked yet, and the blocks in which no value of the bucket lies. The caller
-   holds the lock. */
+   linked yet, and the blocks in which no key or value of the bucket lies. The
+   caller holds the lock. */
 static inline void weft__hash_mend(weft_hash_map *m,
                                    const weft__hash_plan *plan,
                                    weft__hash_bucket *bucket) {

@@ -52,40 +52,54 @@ static inline bool weft__queue_is_possible(int32_t capacity, int32_t size) {
    of the heap. */
 #define WEFT__HASH_SIZES_WORD 2
 #define WEFT__HASH_BLOCKS_WORD 10
-/* The most bytes of a value of a map with a heap, and the most words of a
+/* The most bytes of a key or value that lies in blocks, and the most words of a
    block. */
 #define WEFT__HASH_LONGEST (1 << 20)
 #define WEFT__HASH_MOST_BLOCK 16384
 
-/* Whether a heap of these blocks has room for a value of any length, of which
-   `in_entry` bytes are not too long for an entry. */
+/* Whether a heap of these blocks has room for a key and a value of any length; 0
+   is for a length if all lie in entries. In these, as many bytes as `sizes` says
+   are not too long. */
 static inline bool weft__hash_has_room(int32_t blocks, int32_t block_words,
-                                       int32_t longest, int32_t in_entry) {
-  return block_words >= 3 && block_words <= WEFT__HASH_MOST_BLOCK &&
-         blocks >= 1 && (int64_t)blocks * block_words <= 1 << 28 &&
-         longest > in_entry && longest <= WEFT__HASH_LONGEST &&
-         longest <= (int64_t)blocks * (block_words - 2) * 4;
+                                       int32_t longest, int32_t longest_key,
+                                       int32_t sizes) {
+  int32_t in_entry = sizes >> WEFT__HASH_VALUE_SHIFT & WEFT__HASH_VALUE_SIZE;
+  int32_t key_in_entry = sizes & WEFT__HASH_KEY_SIZE;
+  if (block_words < 3 || block_words > WEFT__HASH_MOST_BLOCK || blocks < 1 ||
+      (int64_t)blocks * block_words > 1 << 28)
+    return false;
+  if (longest_key != 0 && (longest_key <= key_in_entry ||
+                           longest_key > WEFT__HASH_LONGEST ||
+                           (sizes & WEFT__HASH_KEY_VARIES_BIT) == 0))
+    return false;
+  if ((longest != 0 || longest_key == 0) &&
+      (longest <= in_entry || longest > WEFT__HASH_LONGEST ||
+       (sizes & WEFT__HASH_VALUE_VARIES_BIT) == 0))
+    return false;
+  int32_t body = (block_words - 2) * 4;
+  return (longest_key + body - 1) / body + (longest + body - 1) / body <=
+         blocks;
 }
 
 /* A check word over the configuration of a heap. */
 static inline int32_t weft__hash_heap_seal(int32_t blocks, int32_t block_words,
-                                           int32_t longest) {
+                                           int32_t longest,
+                                           int32_t longest_key) {
   uint32_t seal = (uint32_t)blocks;
   seal ^= weft__times((uint32_t)block_words, 31);
   seal ^= weft__times((uint32_t)longest, UINT32_C(0x9e3779b1));
+  seal ^= weft__times((uint32_t)longest_key, UINT32_C(0x85ebca6b));
   return (int32_t)~seal;
 }
 
 /* Whether the map with these words has no heap, or a possible one. */
 static inline bool weft__hash_heap_is_possible(const int32_t *words) {
   const int32_t *heap = words + WEFT__HASH_BLOCKS_WORD;
-  int32_t sizes = words[WEFT__HASH_SIZES_WORD];
-  if ((heap[0] | heap[1] | heap[2] | heap[3]) == 0) return true;
-  return heap[3] == weft__hash_heap_seal(heap[0], heap[1], heap[2]) &&
-         (sizes & WEFT__HASH_VALUE_VARIES_BIT) != 0 &&
-         weft__hash_has_room(
-             heap[0], heap[1], heap[2],
-             sizes >> WEFT__HASH_VALUE_SHIFT & WEFT__HASH_VALUE_SIZE);
+  if ((heap[0] | heap[1] | heap[2] | heap[3] | heap[4]) == 0) return true;
+  return heap[3] ==
+             weft__hash_heap_seal(heap[0], heap[1], heap[2], heap[4]) &&
+         weft__hash_has_room(heap[0], heap[1], heap[2], heap[4],
+                             words[WEFT__HASH_SIZES_WORD]);
 }
 
 /* The words of a key or value of up to `size` bytes in a map. */

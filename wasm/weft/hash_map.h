@@ -52,7 +52,9 @@ static inline WEFT__RESULT weft_hash_map *weft_hash_map_init_with_heap(
   m->blocks = weft__hash_blocks(config, heap);
   m->block_words = heap.block_size / 4;
   m->longest = heap.longest;
-  m->heap_seal = weft__hash_heap_seal(m->blocks, m->block_words, m->longest);
+  m->longest_key = heap.longest_key;
+  m->heap_seal = weft__hash_heap_seal(m->blocks, m->block_words, m->longest,
+                                      m->longest_key);
   return m;
 }
 
@@ -190,8 +192,7 @@ static inline WEFT__RESULT int weft_hash_map_next(
     int32_t number = ++*cursor;
     const int32_t *entry = weft__hash_entry(m, &plan, number);
     if ((weft__load(entry) & WEFT__HASH_LINKED_BIT) == 0) continue;
-    if (!weft__hash_copy(entry + plan.key, plan.key_varies, plan.key_words,
-                         (int32_t)key_room, key, key_room, key_length))
+    if (!weft__hash_copy_key(m, &plan, entry, key, key_room, key_length))
       continue;
     /* The copy may be a mixture of two keys: what counts is a search for it. */
     if (!weft__hash_place_of(&place, m, key, *key_length)) continue;
@@ -205,11 +206,11 @@ static inline WEFT__RESULT int weft_hash_map_next(
 
 /* ---- writing, with the lock ----------------------------------------------- */
 
-/* Puts a long value into blocks; false if there is no room. In a cache, entries
-   give way, but not number `kept`. The caller holds the bucket. */
+/* Puts a long key or value into blocks; false if there is no room. In a cache,
+   entries give way, but not number `kept`. The caller holds the bucket. */
 static inline bool weft__hash_put(weft_hash_map *m,
                                   const weft__hash_place *place, int32_t hash,
-                                  weft__hash_cell *value, int32_t kept) {
+                                  weft__hash_cell *cell, int32_t kept) {
   const weft__hash_plan *plan = &place->plan;
   weft__heap heap = weft__hash_heap_of(m, plan);
   weft__heap_value made;
@@ -220,7 +221,7 @@ static inline bool weft__hash_put(weft_hash_map *m,
   uint32_t maps = ((uint32_t)heap.count + 31) / 32;
   made.map = (int32_t)((uint32_t)hash % maps);
   int32_t body = weft__heap_body(&heap);
-  int32_t wanted = ((value->length + 3) / 4 + body - 1) / body;
+  int32_t wanted = ((cell->length + 3) / 4 + body - 1) / body;
   int32_t left = heap.count;
   while (!weft__heap_gather(&heap, &made, wanted)) {
     if (left-- > 0 && plan->evicts &&
@@ -231,15 +232,15 @@ static inline bool weft__hash_put(weft_hash_map *m,
       weft__stripe_add(&weft__hash_own_stripe(m, plan)->evictions, 1);
     return false;
   }
-  weft__heap_fill(&heap, made.first, value->bytes, value->length);
-  value->block = made.first;
+  weft__heap_fill(&heap, made.first, cell->bytes, cell->length);
+  cell->block = made.first;
   return true;
 }
 
 static inline bool weft__hash_is_long(const weft_hash_map *m,
                                       const weft__hash_place *place,
                                       const weft__hash_cell *value) {
-  return place->plan.blocks != 0 && value->length > weft__hash_in_entry(m);
+  return place->plan.long_values && value->length > weft__hash_in_entry(m);
 }
 
 /* As weft__hash_overwrite; false if there is no room for the value. In a cache,
@@ -270,20 +271,29 @@ static inline bool weft__hash_insert(weft_hash_map *m,
                                      const weft__hash_place *place,
                                      weft__hash_cell *value, int32_t ttl) {
   const weft__hash_plan *plan = &place->plan;
-  if (weft__hash_is_long(m, place, value) &&
-      !weft__hash_put(m, place, place->hash, value, 0))
+  int32_t owner = weft__hash_owner(plan, place->hash);
+  weft__hash_cell key = place->key;
+  if (weft__hash_is_long_key(m, place) &&
+      !weft__hash_put(m, place, place->hash, &key, 0))
     return plan->evicts;
+  if (weft__hash_is_long(m, place, value) &&
+      !weft__hash_put(m, place, place->hash, value, 0)) {
+    if (key.block != WEFT__HEAP_NONE)
+      weft__hash_free_blocks(m, plan, key.block, owner);
+    return plan->evicts;
+  }
   int32_t number = plan->evicts ? weft__hash_take_room(m, place)
                                 : weft__hash_allocate(m, plan);
   if (number == WEFT__HASH_NONE) {
+    if (key.block != WEFT__HEAP_NONE) /* no entry for it */
+      weft__hash_free_blocks(m, plan, key.block, owner);
     if (value->block != WEFT__HEAP_NONE)
-      weft__hash_free_blocks(m, plan, value->block,
-                             weft__hash_owner(plan, place->hash));
+      weft__hash_free_blocks(m, plan, value->block, owner);
     return plan->evicts;
   }
   int32_t *entry = weft__hash_entry(m, plan, number);
   weft__store(entry + WEFT__HASH_HASH, place->hash);
-  weft__hash_fill(entry + plan->key, &place->key);
+  weft__hash_fill(entry + plan->key, &key);
   weft__hash_fill(entry + plan->value, value);
   if (plan->expires) weft__hash_renew(plan, entry, 0, ttl);
   if (plan->value_words > 1) weft__store(entry + WEFT__HASH_CURRENT, 0);
@@ -657,7 +667,11 @@ static inline int32_t weft_hash_map_abandon(weft_hash_map *m, int32_t id) {
   for (int32_t i = 0; i < plan.buckets; i++) {
     weft__hash_bucket *bucket = weft__hash_bucket_at(m, i);
     if (weft_mutex_owner(&bucket->lock) != id) continue;
-    if (!weft__hash_is_whole(m, &plan, bucket)) return -ENOTRECOVERABLE;
+    if (!weft__hash_is_whole(m, &plan, bucket)) {
+      /* Or another agent has mended it meanwhile, and writes to it. */
+      if (weft_mutex_owner(&bucket->lock) != id) continue;
+      return -ENOTRECOVERABLE;
+    }
     /* Before the bucket has another owner: if this agent ends meanwhile, the
        next one still finds what there is to do. */
     weft__hash_release(m, &plan, id);

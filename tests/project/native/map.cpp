@@ -90,7 +90,22 @@ void heaps() {
   } catch (const std::system_error &error) {
     assert(error.code().value() == EINVAL);
   }
-  config.heap.block_size = 10;
+  config.key_size = 100;
+  config.heap.key_in_entry = 9;
+  map both = map::create(memory, sizeof memory, config);
+  assert(both.set(longest, longest) && both.get(longest) == longest);
+  assert(both.set("a", "b") && !both.set(longest.substr(1), longest));
+  assert(both.size() == 2 && map::attach(memory).erase(longest));
+  config.value_size = 8;
+  using counts = weft::hash_map<std::string, int32_t>;
+  counts c = counts::create(memory, sizeof memory, config);
+  assert(c.add(longest, 2) == 0 && c.add(longest, 3) == 2);
+  assert(map::bytes(config) > 16 * 32);
+  c.for_each([&](const std::string &key, int32_t value) {
+    assert(key == longest && value == 5);
+  });
+  config = {4, 7, 9, 100};
+  config.heap = {16 * 32, 10, 8};
   assert(map::bytes(config) == 0);
   config.heap = {16 * 32, 32, 8};
   assert((weft::hash_map<std::string, int32_t>::bytes(config)) == 0);
