@@ -57,6 +57,7 @@ function underDeno(files: File[], examples: string[]): Job[] {
     : Promise.resolve();
   const jobs = inGroups(files)
     .toSorted((a, b) => limitOf(b) - limitOf(a))
+    .toSorted((a, b) => Number(isLong(b)) - Number(isLong(a)))
     .toSorted((a, b) => Number(needsCompiler(a)) - Number(needsCompiler(b)))
     .map((group): Job => ({
       waits: group.every((file) => file.waits),
@@ -74,6 +75,7 @@ function underDeno(files: File[], examples: string[]): Job[] {
 
 const limitOf = (files: readonly File[]) =>
   Math.max(...files.map(({ limit }) => limit));
+const isLong = (files: readonly File[]) => files.some(({ long }) => long);
 const needsCompiler = (files: readonly File[]) =>
   files.some((file) => file.needsCompiler);
 

@@ -1,4 +1,4 @@
-// limit: 900 s
+// limit: 1800 s
 // it is long
 // The storms must find mistakes: each is made in a layer above the words, and
 // the storm of that layer is played on it, from a seed whose plans find it. The
