@@ -7,30 +7,18 @@
 import {
   type Carrier,
   type ElementQueue,
-  FieldPort,
-  IntPort,
-  isSized,
   type Kind,
   NONE,
   PlacedPort,
-  type Port,
-  RecordPort,
-  ringBytes,
   SlotPort,
 } from "./_queue/carrier.ts";
 import type { CodecOf, JsonValue, StructuredOf } from "./_message/codec.ts";
-import {
-  BytesPort,
-  type PeekedMessage,
-  type ReservedMessage,
-} from "./_queue/channel/in_place.ts";
-import { describe } from "./_memory/describe.ts";
 import { disposedBy, type Disposer, iterated } from "./_memory/dispose.ts";
 import { NO_ENDS } from "./_queue/channel/ends.ts";
 import { iterate } from "./_wait/iterate.ts";
-import { CHANNEL, KIND } from "./_layout.ts";
-import { markOf, MAX_ROWS, rowsLength } from "./_memory/tracked.ts";
-import { CODEC, type Codec, isShaped } from "./_message/message.ts";
+import { CHANNEL } from "./_layout.ts";
+import { markOf, MAX_ROWS } from "./_memory/tracked.ts";
+import { type Codec, isShaped } from "./_message/message.ts";
 import { ClosedError } from "./_queue/queue.ts";
 import { formatRecords, recordBytes } from "./_queue/record_config.ts";
 import { RecordEnds } from "./_queue/record_ends.ts";
@@ -43,7 +31,6 @@ import {
   format,
   fromHandle,
   type Handle,
-  inRange,
   type Memory,
   viewPlain,
   type WordsInspection,
@@ -54,6 +41,7 @@ import {
   type AsyncOptions,
   type TryAsyncOptions,
 } from "./_wait/wait.ts";
+import { ChannelBytes } from "./_queue/channel/bytes.ts";
 import {
   type AnyConfig,
   assertSameCodec,
@@ -65,7 +53,14 @@ import {
   type ValueChannel,
   wordsOf,
 } from "./_queue/channel/config.ts";
-import { ChannelCore, CHANNELS } from "./_queue/channel/core.ts";
+import { CHANNELS } from "./_queue/channel/core.ts";
+import {
+  HEAD,
+  planOf,
+  portAt,
+  rowsBytes,
+  USUAL,
+} from "./_queue/channel/plan.ts";
 import { agentId } from "./agent.ts";
 import { LockFreeQueue } from "./lock_free_queue.ts";
 import { formatMpmc, mpmcBytes, MpmcEnds } from "./mpmc_queue.ts";
@@ -80,6 +75,7 @@ export type {
   JsonChannel,
   ValueChannel,
 } from "./_queue/channel/config.ts";
+export { ChannelBytes } from "./_queue/channel/bytes.ts";
 export { ChannelCore } from "./_queue/channel/core.ts";
 export { ChannelEnd } from "./_queue/channel/ends.ts";
 export type {
@@ -107,17 +103,6 @@ export {
 } from "./_memory/region.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait/wait.ts";
 
-/**
- * The size of a channel's head in bytes. The queue or ring that carries the
- * messages lies behind it.
- */
-const HEAD = /* @__PURE__ */ (() => CHANNEL.length * 4)();
-
-/**
- * The size of a message in bytes, unless the configuration gives another one.
- */
-const MESSAGE_SIZE = 256;
-
 // ---- carriers ---------------------------------------------------------------
 
 const MPMC: Kind<ElementQueue> = {
@@ -134,7 +119,7 @@ const bytesOfRing = (capacity: number) => recordBytes({ capacity });
 
 /** The carrier of a channel whose configuration names none. */
 const ANY: Carrier = {
-  name: "the usual one",
+  name: USUAL,
   elements: MPMC,
   records: {
     stem: "record_ring",
@@ -260,68 +245,6 @@ export const lockFree: Carrier = {
   slots: SlotPort,
 };
 
-// ---- configurations ---------------------------------------------------------
-
-/** The queue or ring behind the head, and its size. */
-interface Plan<T> {
-  readonly codec: Codec<T>;
-  readonly kind: Kind<unknown>;
-  /** The configuration of that queue or ring. */
-  readonly capacity: number;
-  readonly size: number;
-  readonly messageSize: number;
-  /** How many agents have rows at each end. */
-  readonly tracked: number;
-  /** The bytes of all, and of what lies before the table and the rows. */
-  readonly byteLength: number;
-  readonly table: number;
-}
-
-/**
- * Checks a configuration, and plans the queue or ring that carries its
- * messages.
- */
-function planOf<T>(config: AnyConfig<ChannelConfig<T>>): Plan<T> {
-  assertConfig("channel", config, CONFIG_NAMES);
-  const codec = codecOf<T>(config);
-  const { carrier = ANY, messageSize = MESSAGE_SIZE, tracked = 0 } = config;
-  inRange("The number of tracked agents", tracked, 0, MAX_ROWS);
-  const plan = (
-    kind: Kind<unknown>,
-    capacity: number,
-    size: number,
-    messageSize: number,
-  ) => {
-    const table = HEAD + kind.byteLength(capacity, size);
-    const byteLength = table + tableBytes(codec) + rowsBytes(tracked);
-    const sizes = { capacity, size, messageSize, tracked, byteLength, table };
-    return { codec, kind, ...sizes };
-  };
-  inRange("A channel's capacity", config.capacity, 1, 2 ** 30);
-  if (isSized(codec)) {
-    if (config.messageSize !== undefined) {
-      throw new TypeError(
-        `The messages of ${codec.name} have one size: leave messageSize out: ` +
-          `received ${describe(config.messageSize)}`,
-      );
-    }
-    return plan(carrier.elements, config.capacity, codec.field.size, 0);
-  }
-  inRange("A channel's messageSize", messageSize, 16, 2 ** 29);
-  if (carrier.records === undefined) {
-    const size = 4 + Math.ceil(messageSize / 4) * 4;
-    return plan(carrier.elements, config.capacity, size, messageSize);
-  }
-  const bytes = ringBytes(config.capacity, messageSize);
-  if (bytes > 2 ** 30) {
-    throw new RangeError(
-      `A channel of ${config.capacity} messages of ${messageSize} bytes has ` +
-        "more than 2^30 bytes",
-    );
-  }
-  return plan(carrier.records, bytes, config.capacity, messageSize);
-}
-
 // ---- the channel ------------------------------------------------------------
 
 /**
@@ -349,10 +272,10 @@ export const PROBLEMS: WordsProblems = {
  * @ignore
  */
 export const ChannelBase: abstract new <T>(
-  ...args: ConstructorParameters<typeof ChannelCore<T>>
-) => ChannelCore<T> & Disposer & AsyncIterable<T, void, void> =
+  ...args: ConstructorParameters<typeof ChannelBytes<T>>
+) => ChannelBytes<T> & Disposer & AsyncIterable<T, void, void> =
   /* @__PURE__ */ iterated(
-    /* @__PURE__ */ disposedBy(ChannelCore, "close"),
+    /* @__PURE__ */ disposedBy(ChannelBytes, "close"),
   ) as unknown as typeof ChannelBase;
 
 /**
@@ -487,7 +410,13 @@ export class Channel<T> extends ChannelBase<T> {
     );
     const at = head.byteOffset;
     assertSameCodec(codec, head);
-    const port = portAt(memory, at + HEAD, codec, config.carrier);
+    const port = portAt(
+      memory,
+      at + HEAD,
+      codec,
+      config.carrier ?? ANY,
+      over,
+    );
     const { queue } = port;
     const length = (HEAD + queue.byteLength + tableBytes(codec) +
       rowsBytes(tracked)) / 4;
@@ -504,7 +433,7 @@ export class Channel<T> extends ChannelBase<T> {
   static byteLength<T>(
     config: ChannelConfig<T> | ValueChannel<ChannelConfig<unknown>, unknown>,
   ): number {
-    return planOf<T>(config).byteLength;
+    return planOf<T>(config, ANY, tableBytes).byteLength;
   }
 
   /**
@@ -533,7 +462,7 @@ export class Channel<T> extends ChannelBase<T> {
    */
   static create<T>(config: ChannelConfig<T>): Channel<T>;
   static create<T>(config: AnyConfig<ChannelConfig<T>>): Channel<T> {
-    const memory = allocate(planOf<T>(config).byteLength);
+    const memory = allocate(planOf<T>(config, ANY, tableBytes).byteLength);
     return Channel.init(memory, 0, config as ChannelConfig<T>);
   }
 
@@ -578,7 +507,7 @@ export class Channel<T> extends ChannelBase<T> {
     byteOffset: number | bigint,
     config: AnyConfig<ChannelConfig<T>>,
   ): Channel<T> {
-    const plan = planOf<T>(config);
+    const plan = planOf<T>(config, ANY, tableBytes);
     const { codec, kind, capacity, size, messageSize, byteLength } = plan;
     const { tracked, table } = plan;
     const { carrier } = config;
@@ -730,146 +659,6 @@ export class Channel<T> extends ChannelBase<T> {
   }
 
   /**
-   * Takes the oldest message of a channel of `codec.binary` into the beginning
-   * of `dst`, blocking while there is none. Returns how many bytes it has. So
-   * one array serves for many messages.
-   *
-   * @throws {ClosedError} If the channel was closed and is empty.
-   * @throws {RangeError} If the message is longer than `dst`; the message stays
-   * in the channel. With `manyToMany` and `lockFree`, if `dst` is shorter than
-   * `maxLength`.
-   * @throws {TypeError} If the channel has another codec, `dst` is not a
-   * Uint8Array, or this agent may not block.
-   */
-  receiveInto(this: Channel<Uint8Array>, dst: Uint8Array): number {
-    return this.#wait("receiveInto", "pop", this.#into(dst))![0];
-  }
-
-  /**
-   * As `receiveInto`, but waits at most `timeout` ms; undefined if no message
-   * came.
-   */
-  tryReceiveInto(
-    this: Channel<Uint8Array>,
-    dst: Uint8Array,
-    timeout = 0,
-  ): number | undefined {
-    return this.#wait("tryReceiveInto", "pop", this.#into(dst), timeout)?.[0];
-  }
-
-  /** As `receiveInto`, awaiting instead of blocking. */
-  async receiveIntoAsync(
-    this: Channel<Uint8Array>,
-    dst: Uint8Array,
-    options?: AsyncOptions,
-  ): Promise<number> {
-    const attempt = this.#into(dst);
-    return (await this.port.queue.asyncAt("pop", attempt, options))[0];
-  }
-
-  /** As `tryReceiveInto`, awaiting instead of blocking. */
-  async tryReceiveIntoAsync(
-    this: Channel<Uint8Array>,
-    dst: Uint8Array,
-    options?: TryAsyncOptions,
-  ): Promise<number | undefined> {
-    const attempt = this.#into(dst);
-    return (await this.port.queue.tryAsyncAt("pop", attempt, options))?.[0];
-  }
-
-  /**
-   * Shows the oldest message of a channel of `codec.binary` where it lies,
-   * blocking while there is none. It stays in the channel until you release it.
-   * Until then this object can receive nothing else, and other receivers wait.
-   *
-   * @throws {ClosedError} If the channel was closed and is empty.
-   * @throws {TypeError} If the channel has another codec, or `manyToMany` or
-   * `lockFree` carries it; if a message is peeked at already; or if this agent
-   * may not block.
-   */
-  peek(this: Channel<Uint8Array>): PeekedMessage {
-    const port = this.#inPlace();
-    return this.#wait("peek", "pop", () => port.tryPeek())!;
-  }
-
-  /** As `peek`, but waits at most `timeout` ms; undefined if no message came. */
-  tryPeek(
-    this: Channel<Uint8Array>,
-    timeout = 0,
-  ): PeekedMessage | undefined {
-    const port = this.#inPlace();
-    return this.#wait("tryPeek", "pop", () => port.tryPeek(), timeout);
-  }
-
-  /** As `peek`, awaiting instead of blocking. */
-  async peekAsync(
-    this: Channel<Uint8Array>,
-    options?: AsyncOptions,
-  ): Promise<PeekedMessage> {
-    const port = this.#inPlace();
-    return await port.queue.asyncAt("pop", () => port.tryPeek(), options);
-  }
-
-  /** As `tryPeek`, awaiting instead of blocking. */
-  async tryPeekAsync(
-    this: Channel<Uint8Array>,
-    options?: TryAsyncOptions,
-  ): Promise<PeekedMessage | undefined> {
-    const port = this.#inPlace();
-    return await port.queue.tryAsyncAt("pop", () => port.tryPeek(), options);
-  }
-
-  /**
-   * Reserves room for a message of `length` bytes in a channel of
-   * `codec.binary`, blocking while there is no room. Write its bytes, then
-   * `commit` or `cancel`. Meanwhile this object can send nothing else. Without
-   * a carrier, the messages of others that follow wait for it, too.
-   *
-   * @throws {ClosedError} If the channel was closed.
-   * @throws {RangeError} If `length` is not an integer from 0 to `maxLength`.
-   * @throws {TypeError} If the channel has another codec, or `manyToMany` or
-   * `lockFree` carries it; if a message is reserved already; or if this agent
-   * may not block.
-   */
-  reserve(this: Channel<Uint8Array>, length: number): ReservedMessage {
-    const port = this.#inPlace();
-    return this.#wait("reserve", "push", () => port.tryReserve(length))!;
-  }
-
-  /** As `reserve`, but waits at most `timeout` ms; undefined if there is none. */
-  tryReserve(
-    this: Channel<Uint8Array>,
-    length: number,
-    timeout = 0,
-  ): ReservedMessage | undefined {
-    const port = this.#inPlace();
-    const attempt = () => port.tryReserve(length);
-    return this.#wait("tryReserve", "push", attempt, timeout);
-  }
-
-  /** As `reserve`, awaiting instead of blocking. */
-  async reserveAsync(
-    this: Channel<Uint8Array>,
-    length: number,
-    options?: AsyncOptions,
-  ): Promise<ReservedMessage> {
-    const port = this.#inPlace();
-    const attempt = () => port.tryReserve(length);
-    return await port.queue.asyncAt("push", attempt, options);
-  }
-
-  /** As `tryReserve`, awaiting instead of blocking. */
-  async tryReserveAsync(
-    this: Channel<Uint8Array>,
-    length: number,
-    options?: TryAsyncOptions,
-  ): Promise<ReservedMessage | undefined> {
-    const port = this.#inPlace();
-    const attempt = () => port.tryReserve(length);
-    return await port.queue.tryAsyncAt("push", attempt, options);
-  }
-
-  /**
    * Takes messages as they come, until the channel is closed and empty. A loop
    * that ends early loses no message. If `signal` aborts, the iteration throws
    * `signal.reason`.
@@ -899,132 +688,11 @@ export class Channel<T> extends ChannelBase<T> {
   #receiveSlow(timeout?: number): [T] | undefined {
     return this.port.queue.blockAt("pop", () => this.tryTake(), timeout);
   }
-
-  /** What `attempt` returns at last; undefined after `timeout` ms. */
-  #wait<Result>(
-    name: string,
-    end: "push" | "pop",
-    attempt: () => Result | undefined,
-    timeout?: number,
-  ): Result | undefined {
-    if (timeout === 0) return attempt();
-    if (timeout !== undefined) assertTimeout(timeout);
-    assertMayBlock(name);
-    return attempt() ?? this.port.queue.blockAt(end, attempt, timeout);
-  }
-
-  /** Takes a message into `dst`; its length may be 0, so it is in an array. */
-  #into(dst: Uint8Array): () => [length: number] | undefined {
-    this.#assertBinary();
-    if (!(dst instanceof Uint8Array)) {
-      throw new TypeError(
-        `Bytes are received into a Uint8Array: received ${describe(dst)}`,
-      );
-    }
-    const port = this.port as unknown as Taking;
-    return () => {
-      const length = port.tryTakeInto(dst);
-      return length === undefined ? undefined : [length];
-    };
-  }
-
-  /** The port to messages that can be written and read in place. */
-  #inPlace(): BytesPort {
-    this.#assertBinary();
-    const port: unknown = this.port;
-    if (port instanceof BytesPort) return port;
-    throw new TypeError(
-      "Messages of this channel cannot be written or read in place: leave " +
-        "the carrier out, or take oneToOne",
-    );
-  }
-
-  #assertBinary(): void {
-    const { name } = this.codec;
-    if (name === "binary") return;
-    throw new TypeError(
-      `This is for channels of codec.binary: this channel's codec is ${name}`,
-    );
-  }
-}
-
-/** A port to messages of bytes. */
-interface Taking {
-  tryTakeInto(dst: Uint8Array): number | undefined;
-}
-
-/** The port to the queue or ring behind a head. */
-function portAt<T>(
-  memory: Memory,
-  at: number,
-  codec: Codec<T>,
-  carrier = ANY,
-): Port<T> {
-  const records = isSized(codec) ? undefined : carrier.records;
-  const { stem } = records ?? carrier.elements;
-  const magic = viewPlain("channel", { length: 1 }, memory, at)[0]!;
-  if ((magic >>> 8 & 0xff) !== KIND[stem]) {
-    const found = Object.entries(KIND)
-      .find(([, number]) => number === (magic >>> 8 & 0xff))?.[0];
-    throw new TypeError(
-      `Cannot attach a channel: it was made with another carrier: ` +
-        `${carrier.name} needs a ${stem}, found ${found ?? "no primitive"}`,
-    );
-  }
-  const behind = <Way>({ attach }: Kind<Way>): Way => {
-    try {
-      return attach(memory, at);
-    } catch (error) {
-      const { message } = error as Error;
-      (error as Error).message = `Cannot attach a channel: ${message}`;
-      throw error;
-    }
-  };
-  if (records !== undefined) {
-    const ring = behind(records);
-    // By names, because a bundle would hold the carriers that are mentioned.
-    const made = ring.singleProducer
-      ? "oneToOne"
-      : ring.manyConsumers
-      ? ANY.name
-      : "manyToOne";
-    if (made !== carrier.name) {
-      throw new TypeError(
-        "Cannot attach a channel: it was made with another carrier than " +
-          carrier.name,
-      );
-    }
-    if (codec.name !== "binary") {
-      return new RecordPort(ring, over(codec, memory, at, ring));
-    }
-    const bytes = codec as Codec<unknown> as Codec<Uint8Array>;
-    const port: unknown = new BytesPort(ring, bytes);
-    return port as Port<T>;
-  }
-  const queue = behind(carrier.elements);
-  if (!isSized(codec)) {
-    return new carrier.slots!(queue, over(codec, memory, at, queue));
-  }
-  const { size } = codec.field;
-  if (size !== queue.elementSize) {
-    throw new TypeError(
-      `Cannot attach a channel: its messages have ${queue.elementSize} ` +
-        `bytes, not ${size}`,
-    );
-  }
-  if (codec.id === CODEC.i32) {
-    return new IntPort(queue, codec.field) as Port<unknown> as Port<T>;
-  }
-  const { fields: Fields = FieldPort } = carrier;
-  return new Fields(queue as never, codec.field);
 }
 
 /** The bytes of the table of shapes of a channel with this codec. */
 const tableBytes = <T>(codec: Codec<T>): number =>
   isShaped(codec) ? ShapeTable.byteLength() : 0;
-
-/** The bytes of the rows of `tracked` senders and as many receivers. */
-const rowsBytes = (tracked: number): number => 8 * rowsLength(tracked);
 
 /** The codec with the channel's table of shapes, which lies behind its queue. */
 function over<T>(

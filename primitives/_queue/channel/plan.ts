@@ -1,0 +1,192 @@
+/**
+ * What carries the messages of a channel, and where it lies.
+ *
+ * @module
+ */
+
+import { CHANNEL, KIND } from "../../_layout.ts";
+import { describe } from "../../_memory/describe.ts";
+import {
+  assertConfig,
+  inRange,
+  type Memory,
+  viewPlain,
+} from "../../_memory/region.ts";
+import { MAX_ROWS, rowsLength } from "../../_memory/tracked.ts";
+import { CODEC, type Codec } from "../../_message/message.ts";
+import {
+  type Carrier,
+  FieldPort,
+  IntPort,
+  isSized,
+  type Kind,
+  type Port,
+  RecordPort,
+  ringBytes,
+} from "../carrier.ts";
+import {
+  type AnyConfig,
+  type ChannelConfig,
+  codecOf,
+  CONFIG_NAMES,
+} from "./config.ts";
+import { BytesPort } from "./in_place.ts";
+
+/**
+ * The size of a channel's head in bytes. The queue or ring that carries the
+ * messages lies behind it.
+ */
+export const HEAD: number = /* @__PURE__ */ (() => CHANNEL.length * 4)();
+
+/**
+ * The size of a message in bytes, unless the configuration gives another one.
+ */
+const MESSAGE_SIZE = 256;
+
+/** The name of the carrier of a channel whose configuration names none. */
+export const USUAL = "the usual one";
+
+/** The bytes of the rows of `tracked` senders and as many receivers. */
+export const rowsBytes = (tracked: number): number => 8 * rowsLength(tracked);
+
+// ---- configurations ---------------------------------------------------------
+
+/** The queue or ring behind the head, and its size. */
+export interface Plan<T> {
+  readonly codec: Codec<T>;
+  readonly kind: Kind<unknown>;
+  /** The configuration of that queue or ring. */
+  readonly capacity: number;
+  readonly size: number;
+  readonly messageSize: number;
+  /** How many agents have rows at each end. */
+  readonly tracked: number;
+  /** The bytes of all, and of what lies before the table and the rows. */
+  readonly byteLength: number;
+  readonly table: number;
+}
+
+/**
+ * Checks a configuration, and plans the queue or ring that carries its
+ * messages: that of the carrier `usual`, unless it names one. `tableBytes` are
+ * those of the table of shapes that a codec needs.
+ */
+export function planOf<T>(
+  config: AnyConfig<ChannelConfig<T>>,
+  usual: Carrier,
+  tableBytes: (codec: Codec<T>) => number,
+): Plan<T> {
+  assertConfig("channel", config, CONFIG_NAMES);
+  const codec = codecOf<T>(config);
+  const { carrier = usual, messageSize = MESSAGE_SIZE, tracked = 0 } = config;
+  inRange("The number of tracked agents", tracked, 0, MAX_ROWS);
+  const plan = (
+    kind: Kind<unknown>,
+    capacity: number,
+    size: number,
+    messageSize: number,
+  ) => {
+    const table = HEAD + kind.byteLength(capacity, size);
+    const byteLength = table + tableBytes(codec) + rowsBytes(tracked);
+    const sizes = { capacity, size, messageSize, tracked, byteLength, table };
+    return { codec, kind, ...sizes };
+  };
+  inRange("A channel's capacity", config.capacity, 1, 2 ** 30);
+  if (isSized(codec)) {
+    if (config.messageSize !== undefined) {
+      throw new TypeError(
+        `The messages of ${codec.name} have one size: leave messageSize out: ` +
+          `received ${describe(config.messageSize)}`,
+      );
+    }
+    return plan(carrier.elements, config.capacity, codec.field.size, 0);
+  }
+  inRange("A channel's messageSize", messageSize, 16, 2 ** 29);
+  if (carrier.records === undefined) {
+    const size = 4 + Math.ceil(messageSize / 4) * 4;
+    return plan(carrier.elements, config.capacity, size, messageSize);
+  }
+  const bytes = ringBytes(config.capacity, messageSize);
+  if (bytes > 2 ** 30) {
+    throw new RangeError(
+      `A channel of ${config.capacity} messages of ${messageSize} bytes has ` +
+        "more than 2^30 bytes",
+    );
+  }
+  return plan(carrier.records, bytes, config.capacity, messageSize);
+}
+
+/** A codec with the table of shapes that lies behind a queue or ring. */
+export type Over = <T>(
+  codec: Codec<T>,
+  memory: Memory,
+  at: number,
+  queue: { byteLength: number },
+) => Codec<T>;
+
+/** The port to the queue or ring behind a head. */
+export function portAt<T>(
+  memory: Memory,
+  at: number,
+  codec: Codec<T>,
+  carrier: Carrier,
+  over: Over,
+): Port<T> {
+  const records = isSized(codec) ? undefined : carrier.records;
+  const { stem } = records ?? carrier.elements;
+  const magic = viewPlain("channel", { length: 1 }, memory, at)[0]!;
+  if ((magic >>> 8 & 0xff) !== KIND[stem]) {
+    const found = Object.entries(KIND)
+      .find(([, number]) => number === (magic >>> 8 & 0xff))?.[0];
+    throw new TypeError(
+      `Cannot attach a channel: it was made with another carrier: ` +
+        `${carrier.name} needs a ${stem}, found ${found ?? "no primitive"}`,
+    );
+  }
+  const behind = <Way>({ attach }: Kind<Way>): Way => {
+    try {
+      return attach(memory, at);
+    } catch (error) {
+      const { message } = error as Error;
+      (error as Error).message = `Cannot attach a channel: ${message}`;
+      throw error;
+    }
+  };
+  if (records !== undefined) {
+    const ring = behind(records);
+    // By names, because a bundle would hold the carriers that are mentioned.
+    const made = ring.singleProducer
+      ? "oneToOne"
+      : ring.manyConsumers
+      ? USUAL
+      : "manyToOne";
+    if (made !== carrier.name) {
+      throw new TypeError(
+        "Cannot attach a channel: it was made with another carrier than " +
+          carrier.name,
+      );
+    }
+    if (codec.name !== "binary") {
+      return new RecordPort(ring, over(codec, memory, at, ring));
+    }
+    const bytes = codec as Codec<unknown> as Codec<Uint8Array>;
+    const port: unknown = new BytesPort(ring, bytes);
+    return port as Port<T>;
+  }
+  const queue = behind(carrier.elements);
+  if (!isSized(codec)) {
+    return new carrier.slots!(queue, over(codec, memory, at, queue));
+  }
+  const { size } = codec.field;
+  if (size !== queue.elementSize) {
+    throw new TypeError(
+      `Cannot attach a channel: its messages have ${queue.elementSize} ` +
+        `bytes, not ${size}`,
+    );
+  }
+  if (codec.id === CODEC.i32) {
+    return new IntPort(queue, codec.field) as Port<unknown> as Port<T>;
+  }
+  const { fields: Fields = FieldPort } = carrier;
+  return new Fields(queue as never, codec.field);
+}
