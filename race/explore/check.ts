@@ -37,7 +37,7 @@ import { tryPromises } from "../engine/equal/promises.ts";
 import { shadow } from "../engine/equal/shadow.ts";
 import type { Tester } from "../engine/step/spins.ts";
 import type { Scenario } from "../engine/scenario.ts";
-import { search } from "./search.ts";
+import { isReal, search } from "./search.ts";
 import type { Found, SearchOptions } from "./task.ts";
 import {
   begunOnly,
@@ -237,6 +237,7 @@ function* surely(engine: Engine, o: SearchOptions): Steps<Found> {
       const searched = yield* search(engine, o);
       const found = keepsPromises(engine, searched);
       const again = keepsInside(engine) ||
+        !(yield* happens(engine, o, searched)) ||
         found.fault === null && !o.minimal && counts(engine, found);
       if (!again) {
         if (!engine.late) return found;
@@ -277,6 +278,22 @@ function keepsInside(engine: Engine): boolean {
   if (broken === undefined) return false;
   returns.begin(false);
   return true;
+}
+
+/**
+ * Whether a fault happens, too, if agents keep what they saw in operations of
+ * primitives. If not, the search begins again, and leaves nothing out.
+ */
+function* happens(
+  engine: Engine,
+  o: SearchOptions,
+  found: Found,
+): Steps<boolean> {
+  const { returns } = engine;
+  if (found.fault === null || !returns.used) return true;
+  if (yield* isReal(engine, o, found)) return true;
+  returns.begin(false);
+  return false;
 }
 
 /**

@@ -133,7 +133,7 @@ const mayForget = (engine: Engine, o: SearchOptions): boolean =>
   engine.scenario.stateless !== false;
 
 /** Whether a fault that was found is there without merged states, too. */
-function* isReal(
+export function* isReal(
   engine: Engine,
   o: SearchOptions,
   found: Found,

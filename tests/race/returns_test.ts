@@ -147,6 +147,21 @@ test("a mutex taken three times by two agents has few states", () => {
   assert.ok(states < 20_000, `${states} states`);
 });
 
+test("ways through an operation go on as one, so agents are run less", () => {
+  let runs = 0;
+  const body = (memory: SharedArrayBuffer) => {
+    runs++;
+    const mutex = new Mutex(memory);
+    for (let i = 0; i < 3; i++) {
+      mutex.lock();
+      mutex.unlock();
+    }
+  };
+  const { complete } = race.agents({ memory }, body, body) as Result;
+  assert.ok(complete);
+  assert.ok(runs < 7000, `${runs} runs`);
+});
+
 test("what an operation returned stays in the state", () => {
   const agents: Action[][] = [["seen", "add"], ["set", "add"]];
   const [ends, { complete, states }] = endsOf(agents, {});

@@ -314,6 +314,11 @@ export class Agent {
    * round before, or -1.
    */
   merged = -1;
+  /**
+   * How long the record was when an operation of a primitive returned last, if
+   * what it saw there was left out; or -1.
+   */
+  returned = -1;
   /** What identifies it to primitives that ask. */
   identity: { id: number };
   /** Shared memory it allocated, in this order. */

@@ -59,6 +59,7 @@ const MOST = 400_000;
 export class Memo {
   #size = 0;
   readonly #starts = new Map<string, Snapshot[]>();
+  readonly #returned = new Map<string, Snapshot[]>();
   readonly #times = new Times<Edge>(({ now }) => now);
 
   /** Whether nothing more is remembered. */
@@ -70,6 +71,7 @@ export class Memo {
   clear(): void {
     this.#size = 0;
     this.#starts.clear();
+    this.#returned.clear();
   }
 
   /** What follows from a state, if it is known. */
@@ -123,11 +125,32 @@ export class Memo {
    * as an agent that began the call before.
    */
   #join(agent: Agent): void {
-    const mine = agent.save();
-    const key = `${agent.like} ${mine.oi} ${mine.status} ${mine.kind} ` +
-      `${mine.address} ${mine.serial} ${mine.h1} ${mine.h2}`;
-    let known = this.#starts.get(key);
-    if (known === undefined) this.#starts.set(key, known = []);
+    meet(this.#starts, agent, isSame);
+  }
+
+  /**
+   * Gives the agent the state of an agent that came here by another way through
+   * an operation of a primitive that has returned: see `step/returns.ts`. So
+   * what follows is remembered for both.
+   */
+  join(agent: Agent): void {
+    if (agent.ends > 0 || agent.looping || agent.leap > 0) return;
+    meet(this.#returned, agent, isAlike);
+  }
+}
+
+/** Gives the agent a known state that is the same, or adds its own to them. */
+function meet(
+  states: Map<string, Snapshot[]>,
+  agent: Agent,
+  isSame: (a: Snapshot, b: Snapshot) => boolean,
+): void {
+  const mine = agent.save();
+  const key = `${agent.like} ${mine.oi} ${mine.status} ${mine.kind} ` +
+    `${mine.address} ${mine.serial} ${mine.h1} ${mine.h2}`;
+  const known = states.get(key);
+  if (known === undefined) states.set(key, [mine]);
+  else {
     const same = known.find((other) => isSame(mine, other));
     if (same === undefined) known.push(mine);
     else agent.load(same);
@@ -135,13 +158,20 @@ export class Memo {
 }
 
 /** Whether two states of an agent without a record are the same. */
-export function isSame(a: Snapshot, b: Snapshot): boolean {
+export const isSame = (a: Snapshot, b: Snapshot): boolean =>
+  a.pure === b.pure && a.effort === b.effort && a.steps === b.steps &&
+  isAlike(a, b);
+
+/**
+ * Whether two states of an agent whose records mean the same are the same. They
+ * may differ in how many steps led to them.
+ */
+function isAlike(a: Snapshot, b: Snapshot): boolean {
   return a.calls === b.calls && sameTarget(a.target, b.target) &&
     a.index === b.index &&
     Object.is(a.a, b.a) && Object.is(a.b, b.b) && a.timeout === b.timeout &&
     a.deadline === b.deadline && a.invoked === b.invoked &&
-    a.size === b.size && a.first === b.first && a.pure === b.pure &&
-    a.effort === b.effort && a.steps === b.steps && a.stale === b.stale &&
+    a.size === b.size && a.first === b.first && a.stale === b.stale &&
     a.idleFires === b.idleFires && a.fires === b.fires &&
     a.spinNext === b.spinNext &&
     a.tick === b.tick && a.ticks === b.ticks && a.leap === b.leap &&

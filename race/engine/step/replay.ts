@@ -881,7 +881,7 @@ export class Engine implements Host {
       agent.depth =
         0;
     agent.going = false;
-    agent.dropped = agent.merged = -1;
+    agent.dropped = agent.merged = agent.returned = -1;
   }
 
   /** Calls an operation; what it returns may be a promise. */

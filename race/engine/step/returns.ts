@@ -70,6 +70,7 @@ export class Returns {
     const b = mix2(mix2(before2, 0x3c6ef372), told);
     agent.h1 = after1[n - 1] = a;
     agent.h2 = after2[n - 1] = b;
+    agent.returned = n;
     this.#keep(agent, roundOf(a, b), what);
   }
 

@@ -216,6 +216,7 @@ function settle(engine: Engine): true {
   const lasts = world.memo !== null && world.fault === null &&
     !world.volatile && world.now === now;
   if (from === null || !lasts) return true;
+  if (agent.returned === agent.n) memo.join(agent);
   if (edge === undefined) {
     const { ended, guards } = engine;
     memo.add(from, cause, value, now, agent, ended, guards, false);
