@@ -225,6 +225,7 @@ function bounded(engine: Engine, o: Options): Steps<Found> {
  */
 function* surely(engine: Engine, o: SearchOptions): Steps<Found> {
   const { world, scenario } = engine;
+  engine.gaveUp = false;
   for (;;) {
     const reduce = o.reduce === true;
     engine.until = realNow() + o.time;

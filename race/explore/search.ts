@@ -24,6 +24,12 @@ import { judgeHere, Visit } from "./visit.ts";
 const MOST_WASTED = 200_000;
 const WASTED = 5000;
 
+/**
+ * How many searches in a row may end at one step. Each wrong comparison counts,
+ * and after some there are no more at that place; further ones learn nothing.
+ */
+const SAME = 6;
+
 /** Visits every state. */
 export function* search(engine: Engine, o: SearchOptions): Steps<Found> {
   try {
@@ -82,7 +88,9 @@ function* merged(engine: Engine, o: SearchOptions): Steps<Found> {
   const began = realNow();
   const end = began + o.time;
   const few = Math.min(o.states, COMPARE.after);
-  if (!mayMerge(engine, o)) return yield* new Visit(engine, o, null, end).run();
+  if (engine.gaveUp || !mayMerge(engine, o)) {
+    return yield* new Visit(engine, o, null, end).run();
+  }
   // Most programs have so few states that comparing agents takes longer.
   const first = yield* new Visit(engine, { ...o, states: few }, null, end)
     .run();
@@ -90,6 +98,7 @@ function* merged(engine: Engine, o: SearchOptions): Steps<Found> {
     return first;
   }
   let wasted = 0;
+  let [last, same] = [0, 0];
   let futures: Futures | null = null;
   const work = COMPARE.patience * first.steps;
   // An agent whose calls are long may take longer than the work tells.
@@ -111,8 +120,12 @@ function* merged(engine: Engine, o: SearchOptions): Steps<Found> {
       if (!(error instanceof Apart)) throw error;
       if (error === HOPELESS) break;
       wasted += WASTED + futures.steps;
+      same = futures.steps === last ? same + 1 : 1;
+      last = futures.steps;
+      if (same === SAME) break;
     }
   }
+  engine.gaveUp = true;
   // The states now have the hashes of their groups.
   engine.forget();
   return yield* new Visit(engine, o, null, end).run();

@@ -38,8 +38,8 @@ const RUNS = 1500;
  * The most such runs in a search, and how many more for each state of the
  * search. Where it takes more, the search goes on without comparing agents.
  */
-const ALL_RUNS = 30_000;
-const RUNS_A_STATE = 2;
+const ALL_RUNS = 20_000;
+const RUNS_A_STATE = 1;
 
 /**
  * What seeking a group, and running an agent, cost: in steps of a search that

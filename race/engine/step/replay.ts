@@ -164,6 +164,11 @@ export class Engine implements Host {
   late = false;
   /** Whether the clock ended a comparison of agents. */
   hurried = false;
+  /**
+   * Whether comparing agents was given up. A search that begins again, because
+   * it relied on something that does not hold, does not try it again.
+   */
+  gaveUp = false;
   /** How many operations a loop may have before it counts as endless. */
   endless = 100_000;
   /** Whether a data race at an address is a failure. */
