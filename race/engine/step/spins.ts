@@ -431,10 +431,10 @@ function withRounds(
   const more = begin + rounds * period - end;
   const { n, from, ends } = state;
   const other = <T>(list: readonly T[]): T[] => {
-    const before = list.slice(0, Math.min(end, end + more));
-    const round = list.slice(end - period, end);
-    while (before.length < end + more) before.push(...round);
-    return before.concat(list.slice(end, n));
+    const all = list.slice(0, Math.min(end, end + more));
+    for (let i = end; i < end + more; i++) all.push(all[i - period]!);
+    for (let i = end; i < n; i++) all.push(list[i]!);
+    return all;
   };
   return {
     ...state,
