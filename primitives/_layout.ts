@@ -865,7 +865,9 @@ export const SHAPE_TABLE = {
  * are counted, rows of 32 words follow, first those of senders. A row has the id
  * of its agent, or 0; the sequence of the last confirmed change of that agent;
  * how many ends it has after its changes with an even sequence; and the same
- * for an odd one.
+ * for an odd one. If the capacity is 0, there is no queue: four words follow
+ * that are 0, and then the place for one message, which begins with its length
+ * if messages differ in length.
  */
 export const CHANNEL = {
   /** Kind and layout version. */
@@ -908,13 +910,83 @@ export const CHANNEL = {
    * bits 20-31: how many more receivers there can be
    */
   receivers: 8,
+  /** The bytes of the place for a message, if the capacity is 0; otherwise 0. */
+  place: 9,
+  /**
+   * If the capacity is 0:
+   * bits 0-2: PHASE: what is in the place: 0 nothing; 1 a message is written; 2
+   * posted: a message, whose sender waits; 3 promised: a message is written for
+   * a receiver that waits; 4 handed: a message for a receiver that waits; 5 a
+   * message is read
+   * bit 3: STOPPED: the channel is closed
+   * bits 4-9: OFFERS: receivers that wait, and that no message was promised to
+   * bits 10-31: NUMBER: of the last message, modulo 2^22
+   */
+  handoff: 10,
+  /**
+   * If the capacity is 0: changes when sleeping senders must look again that
+   * can only send to a receiver that waits.
+   * @sleeper senders
+   */
+  offer_epoch: 11,
+  /**
+   * bits 0-30: such senders that sleep, or are about to
+   * bit 31: one of them awaits, or did
+   */
+  offer_waiters: 12,
+  /**
+   * A gong, for agents that wait to send here and for others.
+   * @sleeper agents that wait at several ends
+   */
+  offer_gong: 13,
+  /**
+   * If the capacity is 0: changes when sleeping receivers must look again.
+   * @sleeper receivers
+   */
+  message_epoch: 14,
+  /**
+   * bits 0-30: receivers that sleep, or are about to
+   * bit 31: one of them awaits, or did
+   */
+  message_waiters: 15,
+  /**
+   * A gong, for agents that wait for messages here and for others.
+   * @sleeper agents that wait at several ends
+   */
+  message_gong: 16,
+  /**
+   * If the capacity is 0: changes when sleeping senders must look again that
+   * wait for the place.
+   * @sleeper senders
+   */
+  room_epoch: 17,
+  /**
+   * bits 0-30: such senders that sleep, or are about to
+   * bit 31: one of them awaits, or did
+   */
+  room_waiters: 18,
+  /**
+   * If the capacity is 0: changes when the sender of the posted message must
+   * look again.
+   * @sleeper senders
+   */
+  taken_epoch: 19,
+  /**
+   * bits 0-30: such senders that sleep, or are about to
+   * bit 31: one of them awaits, or did
+   */
+  taken_waiters: 20,
   length: 32,
 } as const;
 
-/** The bits of the word `ends` of a channel. */
+/** The bits of the words `ends` and `handoff` of a channel. */
 export const CHANNEL_BITS = {
   SENT: 0,
   RECEIVED: 1,
+  PHASE: [0, 2],
+  STOPPED: 3,
+  OFFERS: [4, 9],
+  NUMBER: [10, 31],
 } as const;
 
 /**

@@ -54,8 +54,11 @@ import {
   wordsOf,
 } from "./_queue/channel/config.ts";
 import { CHANNELS } from "./_queue/channel/core.ts";
+import { LAST_PHASE, PHASE_MASK } from "./_queue/channel/handoff.ts";
 import {
   HEAD,
+  placeOf,
+  placePortAt,
   planOf,
   portAt,
   rowsBytes,
@@ -263,6 +266,11 @@ export const PROBLEMS: WordsProblems = {
   problems: (words, tell) => {
     const codec = words[CHANNEL.codec]!;
     tell(codec < 1 || codec > 9, CHANNEL.codec, "There is no such codec.");
+    const place = words[CHANNEL.place]!;
+    const wrong = place < 0 || place % 4 !== 0;
+    tell(wrong, CHANNEL.place, "It must be a multiple of 4.");
+    const phase = words[CHANNEL.handoff]! & PHASE_MASK;
+    tell(phase > LAST_PHASE, CHANNEL.handoff, "There is no such phase.");
   },
 };
 
@@ -305,19 +313,29 @@ export const ChannelBase: abstract new <T>(
  * With `codec.binary`, `receiveInto` needs no new array for a message, and
  * `reserve` and `peek` write and read it where it lies.
  *
+ * With `capacity: 0` there is no room: a `send` ends when a receiver has come for
+ * its message. `trySend` without a timeout sends only to a receiver that waits,
+ * and `tryReceive` takes only from a sender that waits.
+ *
  * Invariant: that of the queue or ring that carries the messages; of the head,
- * only the counts of senders and receivers change.
+ * only the counts of senders and receivers change. With `capacity: 0`, a message
+ * lies in the place for one from the moment its sender begins until its receiver
+ * has read it; at most one does.
  * Progress: that of the queue or ring that carries the messages: see
  * `MpmcQueue`, `SpscQueue`, `LockFreeQueue` and `RecordRing`. Without a
  * `timeout` no `try` form waits, but it may answer "full" or "empty" while
  * another agent is inside an operation. Terminating an agent in the middle of a
  * `send` or `receive` may block the channel for ever if an `MpmcQueue` carries
  * it, but never if an `SpscQueue` or a `LockFreeQueue` does. A terminated
- * sender or receiver blocks a `RecordRing` until `abandon(id)`. Wrap: as in that queue or
+ * sender or receiver blocks a `RecordRing` until `abandon(id)`. With
+ * `capacity: 0`, it blocks the channel if it was writing or reading a message;
+ * the others throw a `DamagedError`, or wait. If it was waiting, one message may
+ * be sent to it that the next receiver gets. Wrap: as in that queue or
  * ring.
  * Freed when: every operation of every agent has returned, `close` included,
  * and none will begin. That it is closed and empty does not say so.
- * Fairness: first in, first out.
+ * Fairness: first in, first out. With `capacity: 0`, any of the agents that wait
+ * may be next.
  * C twin: `weft_channel`. Its messages are bytes: UTF-8, an `int32_t`, a
  * `double`, or a struct.
  * Source: a codec over a queue of bytes, as Go's and Rust's channels are typed.
@@ -325,28 +343,71 @@ export const ChannelBase: abstract new <T>(
  * Its words in memory:
  *
  * ```text
- * word 0   magic         Kind and layout version.
- * word 1   codec         1 binary, 2 text, 3 json, 4 i32, 5 f64, 6 record, 7
- *                        structured, 8 own, 9 value.
- * word 2   shape         A number that tells apart records with different
- *                        fields, and users' codecs with different names; or 0.
- * word 3   seal          Check word over the configuration.
- * word 4   message_size  The expected bytes of a message, by which `capacity`
- *                        is counted, or 0.
- * word 5   tracked       0, or if senders and receivers are counted:
- *                        bits 0-7    how many agents have rows at each end
- *                        bits 8-15   the same, each bit flipped
- *                        bits 16-31  0x5765
- * word 6   ends          bit 0  SENT: there was a sender
- *                        bit 1  RECEIVED: there was a receiver
- * word 7   senders       bits 0-11   the sequence of the last change, modulo
- *                                    4096
- *                        bits 12-19  the row of the agent that made it
- *                        bits 20-31  how many more senders there can be
- * word 8   receivers     bits 0-11   the sequence of the last change, modulo
- *                                    4096
- *                        bits 12-19  the row of the agent that made it
- *                        bits 20-31  how many more receivers there can be
+ * word 0   magic            Kind and layout version.
+ * word 1   codec            1 binary, 2 text, 3 json, 4 i32, 5 f64, 6 record, 7
+ *                           structured, 8 own, 9 value.
+ * word 2   shape            A number that tells apart records with different
+ *                           fields, and users' codecs with different names; or
+ *                           0.
+ * word 3   seal             Check word over the configuration.
+ * word 4   message_size     The expected bytes of a message, by which
+ *                           `capacity` is counted, or 0.
+ * word 5   tracked          0, or if senders and receivers are counted:
+ *                           bits 0-7    how many agents have rows at each end
+ *                           bits 8-15   the same, each bit flipped
+ *                           bits 16-31  0x5765
+ * word 6   ends             bit 0  SENT: there was a sender
+ *                           bit 1  RECEIVED: there was a receiver
+ * word 7   senders          bits 0-11   the sequence of the last change, modulo
+ *                                       4096
+ *                           bits 12-19  the row of the agent that made it
+ *                           bits 20-31  how many more senders there can be
+ * word 8   receivers        bits 0-11   the sequence of the last change, modulo
+ *                                       4096
+ *                           bits 12-19  the row of the agent that made it
+ *                           bits 20-31  how many more receivers there can be
+ * word 9   place            The bytes of the place for a message, if the
+ *                           capacity is 0; otherwise 0.
+ * word 10  handoff          If the capacity is 0:
+ *                           bits 0-2    PHASE: what is in the place: 0 nothing;
+ *                                       1 a message is written; 2 posted: a
+ *                                       message, whose sender waits; 3
+ *                                       promised: a message is written for a
+ *                                       receiver that waits; 4 handed: a
+ *                                       message for a receiver that waits; 5 a
+ *                                       message is read
+ *                           bit 3       STOPPED: the channel is closed
+ *                           bits 4-9    OFFERS: receivers that wait, and that
+ *                                       no message was promised to
+ *                           bits 10-31  NUMBER: of the last message, modulo
+ *                                       2^22
+ * word 11  offer_epoch      If the capacity is 0: changes when sleeping senders
+ *                           must look again that can only send to a receiver
+ *                           that waits.
+ *                           sleepers: senders
+ * word 12  offer_waiters    bits 0-30  such senders that sleep, or are about to
+ *                           bit 31     one of them awaits, or did
+ * word 13  offer_gong       A gong, for agents that wait to send here and for
+ *                           others.
+ *                           sleepers: agents that wait at several ends
+ * word 14  message_epoch    If the capacity is 0: changes when sleeping
+ *                           receivers must look again.
+ *                           sleepers: receivers
+ * word 15  message_waiters  bits 0-30  receivers that sleep, or are about to
+ *                           bit 31     one of them awaits, or did
+ * word 16  message_gong     A gong, for agents that wait for messages here and
+ *                           for others.
+ *                           sleepers: agents that wait at several ends
+ * word 17  room_epoch       If the capacity is 0: changes when sleeping senders
+ *                           must look again that wait for the place.
+ *                           sleepers: senders
+ * word 18  room_waiters     bits 0-30  such senders that sleep, or are about to
+ *                           bit 31     one of them awaits, or did
+ * word 19  taken_epoch      If the capacity is 0: changes when the sender of
+ *                           the posted message must look again.
+ *                           sleepers: senders
+ * word 20  taken_waiters    bits 0-30  such senders that sleep, or are about to
+ *                           bit 31     one of them awaits, or did
  * word 32  The queue or ring that carries the messages, with its own head.
  *          Without a carrier, that is an `mpmc_queue` for i32, f64 and record,
  *          and a `record_ring` for the other codecs. With a carrier, it is an
@@ -357,7 +418,9 @@ export const ChannelBase: abstract new <T>(
  *          of 32 words follow, first those of senders. A row has the id of its
  *          agent, or 0; the sequence of the last confirmed change of that
  *          agent; how many ends it has after its changes with an even sequence;
- *          and the same for an odd one.
+ *          and the same for an odd one. If the capacity is 0, there is no
+ *          queue: four words follow that are 0, and then the place for one
+ *          message, which begins with its length if messages differ in length.
  * ```
  */
 export class Channel<T> extends ChannelBase<T> {
@@ -397,26 +460,26 @@ export class Channel<T> extends ChannelBase<T> {
     assertConfig("channel", config, CONFIG_NAMES);
     const codec = codecOf<T>(config);
     let tracked = 0;
+    let place = 0;
     const head = attach(
       "channel",
       CHANNEL,
       memory,
       byteOffset ?? 0,
-      (_codec, _shape, { [CHANNEL.tracked]: mark }) => {
-        tracked = mark! & MAX_ROWS;
+      (_codec, _shape, words) => {
+        place = placeOf(words);
+        const mark = words[CHANNEL.tracked]!;
+        tracked = mark & MAX_ROWS;
         if (mark === markOf(tracked)) return HEAD;
         throw new RangeError(`tracked is ${mark}`);
       },
     );
     const at = head.byteOffset;
     assertSameCodec(codec, head);
-    const port = portAt(
-      memory,
-      at + HEAD,
-      codec,
-      config.carrier ?? ANY,
-      over,
-    );
+    const { carrier } = config;
+    const port = place > 0
+      ? placePortAt(memory, at, codec, carrier, over, place)
+      : portAt(memory, at + HEAD, codec, carrier ?? ANY, over);
     const { queue } = port;
     const length = (HEAD + queue.byteLength + tableBytes(codec) +
       rowsBytes(tracked)) / 4;
@@ -527,6 +590,7 @@ export class Channel<T> extends ChannelBase<T> {
       words,
       (head) => {
         head[CHANNEL.message_size] = messageSize;
+        if (capacity === 0) head[CHANNEL.place] = size;
         if (tracked === 0) return;
         head[CHANNEL.tracked] = markOf(tracked);
         head[CHANNEL.senders] = head[CHANNEL.receivers] = NO_ENDS;

@@ -293,6 +293,7 @@ function told(stem: Stem, words: Int32Array<SharedArrayBuffer>): Problem[] {
   const problems = problemsOf(LAYOUT[stem], CHECKS[stem] ?? {}, words);
   if (stem !== "channel" || problems.length > 0) return problems;
   const { length } = CHANNEL;
+  if (words[CHANNEL.place] !== 0) return []; // the capacity is 0
   const carrier = carrierAt(words.buffer, words.byteOffset + length * 4);
   if (carrier === undefined) {
     const text = "There is no queue behind it.";

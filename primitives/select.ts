@@ -134,6 +134,11 @@ export function sending<S extends Sink>(
  * `done: true`, and `index` names the arm. Leave it out of the next call, which
  * else returns at once again. Elements of 4 bytes are numbers.
  *
+ * At a channel of capacity 0, an arm that sends meets only receivers that wait,
+ * also in another `select`; those that look without a timeout do not see it. If
+ * another arm is done at the moment at which somebody sends to an arm that
+ * receives, that message stays for the next receiver.
+ *
  * If several can be done at the call, one of them is chosen at random. With
  * `order: "first"`, it is the first of the list.
  *
@@ -198,8 +203,8 @@ export interface Select {
   ): Promise<Selected<Arms> | undefined>;
   /**
    * As `select`, blocking instead of awaiting. The arms take from, or add to,
-   * queues, or channels that are carried by one: `SpscQueue` or `MpmcQueue`, all
-   * in one SharedArrayBuffer, attached by the same object. Others are a
+   * queues, or channels that are carried by one or have a capacity of 0:
+   * `SpscQueue` or `MpmcQueue`, all in one SharedArrayBuffer, attached by the same object. Others are a
    * TypeError.
    *
    * @throws {TypeError} Also if this agent may not block, or if the queues lie
@@ -227,6 +232,30 @@ function assertArms(arms: readonly Arm[]): void {
   if (arms.length === 0) {
     throw new RangeError("select needs an arm: received none");
   }
+  for (const arm of arms) assertNotItself(arm, arms);
+}
+
+/** Refuses to send without room to a channel that another arm receives from. */
+function assertNotItself(arm: Arm, arms: readonly Arm[]): void {
+  const { sink } = Object(arm) as Sending;
+  const { capacity, buffer, byteOffset } = Object(sink) as Placed;
+  if (
+    capacity !== 0 ||
+    !arms.some((other) => {
+      const it = Object(other) as Placed;
+      return it.buffer === buffer && it.byteOffset === byteOffset;
+    })
+  ) return;
+  throw new TypeError(
+    "select cannot have both ends of one channel of capacity 0",
+  );
+}
+
+/** Where a source or sink lies. */
+interface Placed {
+  readonly capacity?: number;
+  readonly buffer?: SharedArrayBuffer;
+  readonly byteOffset?: number;
 }
 
 /** `paths` in the order in which they are tried first. */

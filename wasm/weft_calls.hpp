@@ -133,7 +133,7 @@ class channel : public detail::handle<weft_channel, WEFT_KIND_channel> {
     int32_t size = 0;
     std::string message;
     int result = 0;
-    if (weft__channel_sized(codec())) {
+    if (weft__channel_sized(codec()) || capacity() == 0) {
       size = max_length();
       message.resize(static_cast<size_t>(size));
       result = time.ns == 0

@@ -5,7 +5,7 @@ import { hello } from "../_run/workers.ts";
 /** The orders of a sender. */
 export interface Body {
   handle: Handle<"channel">;
-  codec: "json" | "f64";
+  codec: "json" | "f64" | "value";
   number: number;
   count: number;
 }
@@ -16,6 +16,12 @@ const { handle, codec, number, count } = self.data;
 if (codec === "json") {
   const channel = Channel.from(handle, { codec: codecs.json });
   for (let i = 0; i < count; i++) channel.send([number, i, "ü".repeat(i % 20)]);
+} else if (codec === "value") { // half of them block, and half await
+  const channel = Channel.from<number>(handle);
+  for (let i = 0; i < count; i++) {
+    if (i % 2) channel.send(i * 4 + number);
+    else await channel.sendAsync(i * 4 + number);
+  }
 } else {
   const channel = Channel.from(handle, { codec: codecs.f64 });
   for (let i = 0; i < count; i++) channel.send(i + number / 4);

@@ -16,7 +16,7 @@ export const kind: Kind = {
 };
 
 /** What a bundle of it may weigh. */
-export const size: Size = { name: "Channel, codec", most: 31500 };
+export const size: Size = { name: "Channel, codec", most: 32800 };
 
 class ChannelInC extends Twin {
   readonly #codec: Codec<unknown>;
@@ -56,10 +56,13 @@ class ChannelInC extends Twin {
     this.succeeded(c.weft_channel_send!(at, ...message, ns()));
   }
 
-  trySend(value: unknown): boolean {
+  trySend(value: unknown, timeout = 0): boolean {
     const { c, at } = this;
+    const message = this.#encoded(value);
     return this.succeeded(
-      c.weft_channel_try_send!(at, ...this.#encoded(value)),
+      timeout === 0
+        ? c.weft_channel_try_send!(at, ...message)
+        : c.weft_channel_send!(at, ...message, ns(timeout)),
     );
   }
 
@@ -68,9 +71,18 @@ class ChannelInC extends Twin {
     return this.#decoded(c.weft_channel_receive!(at, ...this.#room, ns()));
   }
 
-  tryReceive(): unknown {
+  tryReceive(timeout = 0): unknown {
     const { c, at } = this;
-    return this.#decoded(c.weft_channel_try_receive!(at, ...this.#room));
+    const room = this.#room;
+    return this.#decoded(
+      timeout === 0
+        ? c.weft_channel_try_receive!(at, ...room)
+        : c.weft_channel_receive!(at, ...room, ns(timeout)),
+    );
+  }
+
+  get closed(): boolean {
+    return this.c.weft_channel_closed!(this.at) !== 0;
   }
 
   close(): void {

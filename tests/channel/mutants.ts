@@ -127,6 +127,234 @@ export const MUTANTS = [
       "if (were)",
     ],
   }),
+  ...mutants({
+    source: "_queue/channel/handoff",
+    header: "_handoff",
+    scenarios: ["channel"],
+  }, {
+    what: "takes no offer",
+    by: "capacity 0: a look that sends beside one that waits",
+    ts: [
+      "(offered ? PROMISED - ONE_OFFER : WRITING) | 0;",
+      "(offered ? PROMISED : WRITING) | 0;",
+    ],
+    c: [
+      "(offered ? WEFT__HANDOFF_PROMISED - WEFT__HANDOFF_ONE_OFFER : " +
+      "WEFT__HANDOFF_WRITING)",
+      "(offered ? WEFT__HANDOFF_PROMISED : WEFT__HANDOFF_WRITING)",
+    ],
+  }, {
+    what: "sends and wakes nobody",
+    by: "capacity 0: one sends and one receives",
+    ts: ["wakeEnd(words, MESSAGE_EPOCH, 1); return true;", "return true;"],
+    c: [
+      "*number = next & WEFT__HANDOFF_NUMBER_MASK; " +
+      "weft__event_wake_end(&h->message_epoch, 1);",
+      "*number = next & WEFT__HANDOFF_NUMBER_MASK;",
+    ],
+  }, {
+    what: "wakes before it publishes",
+    by: "capacity 0: one sends and one receives",
+    ts: [
+      "#publish(posts: boolean): boolean { const words = this.#words;",
+      "#publish(posts: boolean): boolean { const words = this.#words; " +
+      "wakeEnd(words, MESSAGE_EPOCH, 1);",
+      ["wakeEnd(words, MESSAGE_EPOCH, 1); return true;", "return true;"],
+    ],
+    c: [
+      "bool *posted, int32_t *number) { " +
+      "int32_t state = weft__load(&h->handoff); int32_t next;",
+      "bool *posted, int32_t *number) { " +
+      "weft__event_wake_end(&h->message_epoch, 1); " +
+      "int32_t state = weft__load(&h->handoff); int32_t next;",
+      [
+        "*number = next & WEFT__HANDOFF_NUMBER_MASK; " +
+        "weft__event_wake_end(&h->message_epoch, 1);",
+        "*number = next & WEFT__HANDOFF_NUMBER_MASK;",
+      ],
+    ],
+  }, {
+    what: "frees the place and does not wake its sender",
+    by: "capacity 0: one sends and one receives",
+    ts: [
+      "wake(words, TAKEN_EPOCH, Infinity); wake(words, ROOM_EPOCH, 1);",
+      "wake(words, ROOM_EPOCH, 1);",
+    ],
+    c: [
+      "weft__event_wake(&h->taken_epoch, WEFT__ALL); " +
+      "weft__event_wake(&h->room_epoch, 1);",
+      "weft__event_wake(&h->room_epoch, 1);",
+    ],
+  }, {
+    what: "frees the place and wakes nobody who waits for it",
+    by: "capacity 0: two send, one receives",
+    ts: [
+      "wake(words, TAKEN_EPOCH, Infinity); wake(words, ROOM_EPOCH, 1);",
+      "wake(words, TAKEN_EPOCH, Infinity);",
+    ],
+    c: [
+      "weft__event_wake(&h->taken_epoch, WEFT__ALL); " +
+      "weft__event_wake(&h->room_epoch, 1);",
+      "weft__event_wake(&h->taken_epoch, WEFT__ALL);",
+    ],
+  }, {
+    what: "takes back what a receiver took",
+    by: "capacity 0: a look that receives beside one that waits",
+    ts: [
+      "if (!this.#isPosted(state, number)) return false;",
+      "",
+    ],
+    c: [
+      "if (!weft__handoff_is_posted(state, number)) return false;",
+      "(void)number;",
+    ],
+  }, {
+    what: "takes the message of another sender for its own",
+    by: "capacity 0: two give up to send, one looks",
+    ts: [
+      "return (state & PHASE_MASK) === POSTED && " +
+      "(state & NUMBER_MASK) === number;",
+      "return (state & PHASE_MASK) === POSTED;",
+    ],
+    c: [
+      "return weft__handoff_phase(state) == WEFT__HANDOFF_POSTED && " +
+      "(state & WEFT__HANDOFF_NUMBER_MASK) == number;",
+      "(void)number; " +
+      "return weft__handoff_phase(state) == WEFT__HANDOFF_POSTED;",
+    ],
+  }, {
+    what: "a sender that gives up leaves its message",
+    by: "capacity 0: a look that receives beside one that waits",
+    ts: [
+      "if (taken === undefined && !this.#takeBack(number)) taken = true;",
+      "",
+    ],
+    c: [
+      "return weft__handoff_take_back(h, number) ? ETIMEDOUT : 0;",
+      "return ETIMEDOUT;",
+    ],
+  }, {
+    what: "a receiver that gives up leaves what was promised for it",
+    by: "capacity 0: a look that sends beside one that waits",
+    ts: ["? WRITING - PROMISED", "? 0"],
+    c: ["? WEFT__HANDOFF_WRITING - WEFT__HANDOFF_PROMISED", "? 0"],
+  }, {
+    what: "takes an offer for none while it gives up",
+    by: "capacity 0: a look that sends beside one that waits",
+    ts: [
+      "const change = (state & OFFERS_MASK) !== 0 ? -ONE_OFFER",
+      "const change = (state & OFFERS_MASK) !== 0 ? 0",
+    ],
+    c: [
+      "weft__handoff_offered(state) ? -WEFT__HANDOFF_ONE_OFFER",
+      "weft__handoff_offered(state) ? 0",
+    ],
+  }, {
+    what: "finds the end and leaves the promise to it",
+    by: "capacity 0: the end while one sends to a receiver that waits",
+    ts: [
+      "if (offering?.offers && !this.#retract(offering, state)) {",
+      "if (state === 0) {",
+    ],
+    c: [
+      "if (*offers && !weft__handoff_retract(h, offers, state)) {",
+      "if (!offers) {",
+    ],
+  }, {
+    what: "an arm that lost keeps what was handed to it",
+    by: "capacity 0: select receives from one of two channels",
+    ts: ["? POSTED - HANDED", "? 0"],
+    c: "C's select refuses channels of capacity 0",
+  }, {
+    what: "offers and wakes no arm that sends",
+    by: "capacity 0: select sends to a receiver that waits",
+    ts: [
+      "offering.offers = true; wakeEnd(words, OFFER_EPOCH, 1);",
+      "offering.offers = true;",
+    ],
+    c: "C's select refuses channels of capacity 0",
+  }, {
+    what: "closes and does not wake the sender in the place",
+    by: "capacity 0: the end while one sends to nobody",
+    ts: [
+      "wake(words, ROOM_EPOCH, Infinity); wake(words, TAKEN_EPOCH, Infinity);",
+      "wake(words, ROOM_EPOCH, Infinity);",
+    ],
+    c: [
+      "weft__event_wake(&h->room_epoch, WEFT__ALL); " +
+      "weft__event_wake(&h->taken_epoch, WEFT__ALL);",
+      "weft__event_wake(&h->room_epoch, WEFT__ALL);",
+    ],
+  }, {
+    what: "closes and does not wake receivers",
+    by: "capacity 0: the end while one receives",
+    ts: [
+      "wakeEnd(words, MESSAGE_EPOCH, Infinity); " +
+      "wakeEnd(words, OFFER_EPOCH, Infinity);",
+      "wakeEnd(words, OFFER_EPOCH, Infinity);",
+    ],
+    c: [
+      "weft__event_wake_end(&h->message_epoch, WEFT__ALL); " +
+      "weft__event_wake_end(&h->offer_epoch, WEFT__ALL);",
+      "weft__event_wake_end(&h->offer_epoch, WEFT__ALL);",
+    ],
+  }),
+  ...mutants({
+    source: "_queue/channel/handoff",
+    header: "channel",
+    scenarios: ["channel"],
+  }, {
+    what: "publishes before it writes, into the place",
+    by: "capacity 0: one sends and one receives",
+    ts: [
+      "this.#words[LENGTH] = value; // published by (P) " +
+      "return this.#publish(posts);",
+      "const sent = this.#publish(posts); this.#words[LENGTH] = value; " +
+      "return sent;",
+    ],
+    c: [
+      "__builtin_memcpy(place, src, (size_t)length); /* published by (P) */ " +
+      "return weft__handoff_publish(h, posts, posted, number);",
+      "result = weft__handoff_publish(h, posts, posted, number); " +
+      "__builtin_memcpy(place, src, (size_t)length); return result;",
+    ],
+  }, {
+    what: "frees the place before it reads",
+    by: "capacity 0: one sends twice, one receives twice",
+    ts: [
+      "const value = this.#words[LENGTH]!; // published by (P) " +
+      "this.#free(); return value;",
+      "this.#free(); return this.#words[LENGTH]!;",
+    ],
+    c: [
+      "__builtin_memcpy(dst, place, (size_t)size); /* published by (P) */ " +
+      "weft__handoff_free(h);",
+      "weft__handoff_free(h); __builtin_memcpy(dst, place, (size_t)size);",
+    ],
+  }, {
+    what: "does not wait for a receiver",
+    by: "capacity 0: one sends and one receives",
+    ts: [
+      "if (number === undefined) return true;",
+      "if (number !== -1) return true;",
+    ],
+    c: [
+      "if (result != 0 || !posted) return result;",
+      "if (result != 0 || !posted || number != 1) return result;",
+    ],
+  }, {
+    what: "gives up and leaves what was handed to it",
+    by: "capacity 0: a look that sends beside one that waits",
+    ts: [
+      "const isHanded = (state & PHASE_MASK) === HANDED;",
+      "const isHanded = false;",
+    ],
+    c: [
+      "if (weft__handoff_phase(state) == WEFT__HANDOFF_HANDED && " +
+      "!weft__handoff_offered(state)) {",
+      "if (!h) {",
+    ],
+  }),
   ...mutants("channel", {
     what: "publishes before it writes",
     by: "numbers, room for one, one sends and one receives",

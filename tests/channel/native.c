@@ -133,7 +133,10 @@ static void refused(void) {
     config = config_of(WEFT_CHANNEL_RECORD, 4);
     config.size = sizes[i];
     EQUAL(weft_channel_bytes(config), 0);
-    config = config_of(i % 2 ? WEFT_CHANNEL_F64 : WEFT_CHANNEL_JSON, sizes[i]);
+    config.capacity = 0;
+    EQUAL(weft_channel_bytes(config), 0);
+    config = config_of(i % 2 ? WEFT_CHANNEL_F64 : WEFT_CHANNEL_JSON,
+                       sizes[i] == 0 ? -2 : sizes[i]);
     EQUAL(weft_channel_bytes(config), 0);
     config = config_of(WEFT_CHANNEL_TEXT, 4);
     config.size = sizes[i] == 0 ? 15 : sizes[i];
@@ -382,6 +385,83 @@ static void threads(void) {
   }
 }
 
+typedef struct {
+  weft_channel *c;
+  int32_t number, count;
+} hander;
+
+static void *hand_all(void *argument) {
+  hander *self = (hander *)argument;
+  for (int32_t i = 0; i < self->count; i++) {
+    int32_t message[4] = {i, i, i, self->number};
+    int32_t length = weft_channel_codec(self->c) == WEFT_CHANNEL_I32 ? 4 : 16;
+    if (length == 4) message[0] = i * 4 + self->number;
+    if (i % 3 == 0 && weft_channel_try_send(self->c, message, length) == 0)
+      continue;
+    if (i % 5 == 0 && weft_channel_send(self->c, message, length, 1000) == 0)
+      continue;
+    EQUAL(weft_channel_send(self->c, message, length, WEFT_FOREVER), 0);
+  }
+  return NULL;
+}
+
+/* A channel of capacity 0: what is refused, giving up, the end, and threads. */
+static void hands_on(void) {
+  const int32_t codecs[] = {WEFT_CHANNEL_I32, WEFT_CHANNEL_BINARY,
+                            WEFT_CHANNEL_VALUE};
+  for (int way = 0; way < 3; way++) {
+    weft_channel_config config = config_of(codecs[way], 0);
+    weft_channel *c = made(config);
+    int32_t size = way == 0 ? 4 : 16;
+    EQUAL(weft_channel_capacity(c), 0);
+    EQUAL(weft_channel_max_length(c), size);
+    CHECK(WEFT_CHANNEL_BYTES(WEFT_CHANNEL_I32, 0, 0) ==
+          weft_channel_bytes(config_of(WEFT_CHANNEL_I32, 0)));
+    CHECK(WEFT_CHANNEL_BYTES(WEFT_CHANNEL_VALUE, 0, 16) ==
+          weft_channel_bytes(config_of(WEFT_CHANNEL_VALUE, 0)));
+    int32_t message[4] = {7, 7, 7, 7};
+    int32_t length = 17;
+    void *at = NULL;
+    UNCHANGED(c, weft_channel_bytes(config),
+              weft_channel_send(c, message, length, 0), EINVAL);
+    length = size;
+    UNCHANGED(c, weft_channel_bytes(config),
+              weft_channel_try_send(c, message, length), EBUSY);
+    UNCHANGED(c, weft_channel_bytes(config),
+              weft_channel_try_receive(c, message, &length), EBUSY);
+    UNCHANGED(c, weft_channel_bytes(config),
+              weft_channel_try_reserve(c, 4, &at), EINVAL);
+    EQUAL(weft_channel_send(c, message, length, 1000), ETIMEDOUT);
+    EQUAL(weft_channel_receive(c, message, &length, 1000), ETIMEDOUT);
+    enum { COUNT = 2000 };
+    pthread_t ids[2];
+    hander senders[2];
+    int32_t next[2] = {0, 0};
+    for (int32_t i = 0; i < 2; i++) {
+      hander sender = {c, i, COUNT};
+      senders[i] = sender;
+    }
+    start_threads(ids, 2, hand_all, senders, sizeof(hander));
+    for (int i = 0; i < 2 * COUNT; i++) {
+      length = 16;
+      int result = i % 2 == 0 ? weft_channel_try_receive(c, message, &length)
+                              : weft_channel_receive(c, message, &length, 1000);
+      if (result != 0)
+        EQUAL(weft_channel_receive(c, message, &length, WEFT_FOREVER), 0);
+      EQUAL(length, size);
+      int32_t number = way == 0 ? message[0] % 4 : message[3];
+      EQUAL(way == 0 ? message[0] / 4 : message[0], next[number]++);
+    }
+    join_threads(ids, 2);
+    weft_channel_close(c);
+    length = 16;
+    EQUAL(weft_channel_send(c, message, size, WEFT_FOREVER), EPIPE);
+    EQUAL(weft_channel_receive(c, message, &length, WEFT_FOREVER), EPIPE);
+    c->place = 2;
+    CHECK(weft_channel_attach(arena) == NULL);
+  }
+}
+
 int main(void) {
   RUN(codecs);
   RUN(structs);
@@ -391,6 +471,7 @@ int main(void) {
   RUN(visits);
   RUN(in_place);
   RUN(threads);
+  RUN(hands_on);
   puts("done");
   return 0;
 }

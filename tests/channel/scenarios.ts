@@ -3,6 +3,7 @@ import type { Carrier, Codec } from "../../mod.ts";
 import { LAYOUT } from "../../primitives/_layout.ts";
 import { enter, named, type Scenario, type Weft } from "../_run/scenario.ts";
 import { endedScenarios } from "./ended.ts";
+import { handoffScenarios } from "./handoff.ts";
 
 const HEAD = LAYOUT.channel.length * 4;
 
@@ -301,5 +302,6 @@ export function scenarios(weft: Weft): Scenario[] {
     },
     ...ofCarriers(weft),
     ...endedScenarios(weft),
+    ...handoffScenarios(weft),
   ];
 }

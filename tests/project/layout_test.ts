@@ -161,7 +161,7 @@ test("each epoch has the count of its waiters behind it", () => {
       count++;
     }
   }
-  assert.is(count, 10);
+  assert.is(count, 14);
 });
 
 test("words that different agents write lie 32 words apart", () => {

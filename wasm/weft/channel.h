@@ -2,6 +2,7 @@
 #ifndef WEFT_CHANNEL_H
 #define WEFT_CHANNEL_H
 
+#include "_handoff.h"
 #include "_tracked.h"
 #include "mpmc_queue.h"
 #include "record_ring.h"
@@ -34,7 +35,8 @@ WEFT__BEGIN
 #define WEFT_CHANNEL_RECEIVED_BIT (1 << 1) /* CHANNEL_BITS.RECEIVED */
 
 /* The configuration of a channel. `capacity` is how many messages may be in it,
-   rounded up to a power of two if all have one size. `size` is the sizeof of a
+   rounded up to a power of two if all have one size. With 0, a message goes from
+   a sender to a receiver that is there. `size` is the sizeof of a
    RECORD. For messages of different lengths, `size` is the length that
    `capacity` counts with, 16 to 2^29, or 0 for 256. `shape` is the number that
    JavaScript gives a record; 0 fits every record of that size. `tracked` is how
@@ -53,28 +55,71 @@ typedef struct {
 /*
  * A channel of messages.
  *
- * word 0   magic         Kind and layout version.
- * word 1   codec         1 binary, 2 text, 3 json, 4 i32, 5 f64, 6 record, 7
- *                        structured, 8 own, 9 value.
- * word 2   shape         A number that tells apart records with different
- *                        fields, and users' codecs with different names; or 0.
- * word 3   seal          Check word over the configuration.
- * word 4   message_size  The expected bytes of a message, by which `capacity`
- *                        is counted, or 0.
- * word 5   tracked       0, or if senders and receivers are counted:
- *                        bits 0-7    how many agents have rows at each end
- *                        bits 8-15   the same, each bit flipped
- *                        bits 16-31  0x5765
- * word 6   ends          bit 0  SENT: there was a sender
- *                        bit 1  RECEIVED: there was a receiver
- * word 7   senders       bits 0-11   the sequence of the last change, modulo
- *                                    4096
- *                        bits 12-19  the row of the agent that made it
- *                        bits 20-31  how many more senders there can be
- * word 8   receivers     bits 0-11   the sequence of the last change, modulo
- *                                    4096
- *                        bits 12-19  the row of the agent that made it
- *                        bits 20-31  how many more receivers there can be
+ * word 0   magic            Kind and layout version.
+ * word 1   codec            1 binary, 2 text, 3 json, 4 i32, 5 f64, 6 record, 7
+ *                           structured, 8 own, 9 value.
+ * word 2   shape            A number that tells apart records with different
+ *                           fields, and users' codecs with different names; or
+ *                           0.
+ * word 3   seal             Check word over the configuration.
+ * word 4   message_size     The expected bytes of a message, by which
+ *                           `capacity` is counted, or 0.
+ * word 5   tracked          0, or if senders and receivers are counted:
+ *                           bits 0-7    how many agents have rows at each end
+ *                           bits 8-15   the same, each bit flipped
+ *                           bits 16-31  0x5765
+ * word 6   ends             bit 0  SENT: there was a sender
+ *                           bit 1  RECEIVED: there was a receiver
+ * word 7   senders          bits 0-11   the sequence of the last change, modulo
+ *                                       4096
+ *                           bits 12-19  the row of the agent that made it
+ *                           bits 20-31  how many more senders there can be
+ * word 8   receivers        bits 0-11   the sequence of the last change, modulo
+ *                                       4096
+ *                           bits 12-19  the row of the agent that made it
+ *                           bits 20-31  how many more receivers there can be
+ * word 9   place            The bytes of the place for a message, if the
+ *                           capacity is 0; otherwise 0.
+ * word 10  handoff          If the capacity is 0:
+ *                           bits 0-2    PHASE: what is in the place: 0 nothing;
+ *                                       1 a message is written; 2 posted: a
+ *                                       message, whose sender waits; 3
+ *                                       promised: a message is written for a
+ *                                       receiver that waits; 4 handed: a
+ *                                       message for a receiver that waits; 5 a
+ *                                       message is read
+ *                           bit 3       STOPPED: the channel is closed
+ *                           bits 4-9    OFFERS: receivers that wait, and that
+ *                                       no message was promised to
+ *                           bits 10-31  NUMBER: of the last message, modulo
+ *                                       2^22
+ * word 11  offer_epoch      If the capacity is 0: changes when sleeping senders
+ *                           must look again that can only send to a receiver
+ *                           that waits.
+ *                           sleepers: senders
+ * word 12  offer_waiters    bits 0-30  such senders that sleep, or are about to
+ *                           bit 31     one of them awaits, or did
+ * word 13  offer_gong       A gong, for agents that wait to send here and for
+ *                           others.
+ *                           sleepers: agents that wait at several ends
+ * word 14  message_epoch    If the capacity is 0: changes when sleeping
+ *                           receivers must look again.
+ *                           sleepers: receivers
+ * word 15  message_waiters  bits 0-30  receivers that sleep, or are about to
+ *                           bit 31     one of them awaits, or did
+ * word 16  message_gong     A gong, for agents that wait for messages here and
+ *                           for others.
+ *                           sleepers: agents that wait at several ends
+ * word 17  room_epoch       If the capacity is 0: changes when sleeping senders
+ *                           must look again that wait for the place.
+ *                           sleepers: senders
+ * word 18  room_waiters     bits 0-30  such senders that sleep, or are about to
+ *                           bit 31     one of them awaits, or did
+ * word 19  taken_epoch      If the capacity is 0: changes when the sender of
+ *                           the posted message must look again.
+ *                           sleepers: senders
+ * word 20  taken_waiters    bits 0-30  such senders that sleep, or are about to
+ *                           bit 31     one of them awaits, or did
  * word 32  The queue or ring that carries the messages, with its own head.
  *          Without a carrier, that is an `mpmc_queue` for i32, f64 and record,
  *          and a `record_ring` for the other codecs. With a carrier, it is an
@@ -85,7 +130,9 @@ typedef struct {
  *          of 32 words follow, first those of senders. A row has the id of its
  *          agent, or 0; the sequence of the last confirmed change of that
  *          agent; how many ends it has after its changes with an even sequence;
- *          and the same for an odd one.
+ *          and the same for an odd one. If the capacity is 0, there is no
+ *          queue: four words follow that are 0, and then the place for one
+ *          message, which begins with its length if messages differ in length.
  *
  * Freed when: every operation of every agent has returned, close included, and
  * none will begin. That it is closed and empty does not say so.
@@ -100,7 +147,19 @@ typedef struct {
   int32_t ends;
   int32_t senders;
   int32_t receivers;
-  int32_t _pad0[23];
+  int32_t place;
+  int32_t handoff;
+  int32_t offer_epoch;
+  int32_t offer_waiters;
+  int32_t offer_gong;
+  int32_t message_epoch;
+  int32_t message_waiters;
+  int32_t message_gong;
+  int32_t room_epoch;
+  int32_t room_waiters;
+  int32_t taken_epoch;
+  int32_t taken_waiters;
+  int32_t _pad0[11];
 } weft_channel;
 WEFT_WORD(channel, magic, 0);
 WEFT_WORD(channel, codec, 1);
@@ -111,9 +170,44 @@ WEFT_WORD(channel, tracked, 5);
 WEFT_WORD(channel, ends, 6);
 WEFT_WORD(channel, senders, 7);
 WEFT_WORD(channel, receivers, 8);
+WEFT_WORD(channel, place, 9);
+WEFT_WORD(channel, handoff, 10);
+WEFT_WORD(channel, offer_epoch, 11);
+WEFT_WORD(channel, offer_waiters, 12);
+WEFT_WORD(channel, offer_gong, 13);
+WEFT_WORD(channel, message_epoch, 14);
+WEFT_WORD(channel, message_waiters, 15);
+WEFT_WORD(channel, message_gong, 16);
+WEFT_WORD(channel, room_epoch, 17);
+WEFT_WORD(channel, room_waiters, 18);
+WEFT_WORD(channel, taken_epoch, 19);
+WEFT_WORD(channel, taken_waiters, 20);
 WEFT_LENGTH(channel, 32);
 /* clang-format on */
 /* End of what `deno task layout` makes. */
+
+/* The words by which a channel of capacity 0 hands messages on. */
+WEFT__ASSERT(offsetof(weft_channel, taken_waiters) -
+                     offsetof(weft_channel, place) ==
+                 offsetof(weft__handoff, taken_waiters),
+             "weft__handoff is not a part of weft_channel");
+static inline weft__handoff *weft__channel_handoff(const weft_channel *c) {
+  return (weft__handoff *)(uintptr_t)&c->place;
+}
+
+/* Whether the capacity is 0. */
+static inline bool weft__channel_hands(const weft_channel *c) {
+  return c->place != 0;
+}
+
+/* The words behind the head of such a channel that are 0: others have a queue
+   there, by whose head it is known. */
+#define WEFT__CHANNEL_GAP 4
+
+/* Its place for a message. */
+static inline int32_t *weft__channel_place(const weft_channel *c) {
+  return (int32_t *)(uintptr_t)(c + 1) + WEFT__CHANNEL_GAP;
+}
 
 /* Whether all messages have one size: I32, F64 and RECORD. */
 static inline bool weft__channel_sized(int32_t codec) {
@@ -150,6 +244,9 @@ static inline weft_record_ring *weft__channel_ring(const weft_channel *c) {
 
 /* The table of shapes behind the ring of a channel of VALUE. */
 static inline weft_shape_table *weft__channel_shapes(const weft_channel *c) {
+  if (weft__channel_hands(c))
+    return (weft_shape_table *)((uintptr_t)weft__channel_place(c) +
+                                (uintptr_t)c->place);
   const weft_record_ring *ring = weft__channel_ring(c);
   return (weft_shape_table *)((uintptr_t)(ring + 1) + (uintptr_t)ring->capacity);
 }
@@ -186,8 +283,24 @@ static inline weft_record_ring_config weft__channel_records(
   return ring;
 }
 
+/* The bytes of the place for a message of a channel of capacity 0; 0 if out of
+   range. */
+static inline int32_t weft__channel_place_bytes(weft_channel_config config) {
+  if (weft__channel_sized(config.codec)) {
+    int32_t size = weft__channel_elements(config).element_size;
+    return size;
+  }
+  int32_t size = weft__channel_message_size(config);
+  return size == 0 ? 0 : 4 + weft__channel_padded(size);
+}
+
 /* The bytes of a channel as a constant expression; 0 if out of range. */
-#define WEFT_CHANNEL_BYTES(codec, capacity, size)                      \
+#define WEFT_CHANNEL_BYTES(codec, capacity, size) \
+  ((capacity) == 0 ? WEFT__CHANNEL_HANDS(codec, size) \
+                   : WEFT__CHANNEL_HOLDS(codec, WEFT__NOT_0(capacity), size))
+/* No number that compilers warn of where it cannot be. */
+#define WEFT__NOT_0(n) ((n) + ((n) == 0))
+#define WEFT__CHANNEL_HOLDS(codec, capacity, size)                     \
   ((codec) == WEFT_CHANNEL_I32   ? WEFT__CHANNEL_ELEMENTS(capacity, 4) \
    : (codec) == WEFT_CHANNEL_F64 ? WEFT__CHANNEL_ELEMENTS(capacity, 8) \
    : (codec) == WEFT_CHANNEL_RECORD                                    \
@@ -196,6 +309,26 @@ static inline weft_record_ring_config weft__channel_records(
        ? 0                                                             \
        : WEFT__CHANNEL_RECORDS(capacity, (size) == 0 ? 256 : (size),   \
                                (codec) == WEFT_CHANNEL_VALUE))
+#define WEFT__CHANNEL_HANDS(codec, size)                                \
+  ((codec) == WEFT_CHANNEL_I32      ? WEFT__CHANNEL_PLACE(4, 0)         \
+   : (codec) == WEFT_CHANNEL_F64    ? WEFT__CHANNEL_PLACE(8, 0)         \
+   : (codec) == WEFT_CHANNEL_RECORD ? WEFT__CHANNEL_PLACE(size, 0)      \
+   : (codec) < WEFT_CHANNEL_BINARY || (codec) > WEFT_CHANNEL_VALUE      \
+       ? 0                                                              \
+       : WEFT__CHANNEL_PLACE_FOR((size) == 0 ? 256 : (size),            \
+                                 (codec) == WEFT_CHANNEL_VALUE))
+#define WEFT__CHANNEL_PLACE(size, more)                                   \
+  ((size) < 1 || (size) > 1 << 30                                         \
+       ? 0                                                                \
+       : sizeof(weft_channel) + 4 * WEFT__CHANNEL_GAP + (more) +  \
+             WEFT__MULTIPLE(size, 4))
+#define WEFT__CHANNEL_PLACE_FOR(size, shaped)                          \
+  ((size) < 16 || (size) > 1 << 29                                     \
+       ? 0                                                             \
+       : WEFT__CHANNEL_PLACE(                                          \
+             size, 4 + ((shaped)                                       \
+                            ? WEFT_SHAPE_TABLE_BYTES(WEFT__CHANNEL_TEXTS) \
+                            : 0)))
 #define WEFT__CHANNEL_ELEMENTS(capacity, size) \
   (WEFT_MPMC_QUEUE_BYTES(capacity, size) == 0  \
        ? 0                                     \
@@ -221,11 +354,15 @@ static inline size_t weft_channel_bytes(weft_channel_config config) {
   if (config.codec < WEFT_CHANNEL_BINARY || config.codec > WEFT_CHANNEL_VALUE)
     return 0;
   if (config.tracked < 0 || config.tracked > WEFT_CHANNEL_MAX_TRACKED) return 0;
-  size_t bytes =
-      weft__channel_sized(config.codec)
-          ? weft_mpmc_queue_bytes(weft__channel_elements(config))
-          : weft_record_ring_bytes(weft__channel_records(config));
+  size_t bytes = 0;
+  if (config.capacity == 0)
+    bytes = (size_t)weft__channel_place_bytes(config);
+  else
+    bytes = weft__channel_sized(config.codec)
+                ? weft_mpmc_queue_bytes(weft__channel_elements(config))
+                : weft_record_ring_bytes(weft__channel_records(config));
   if (bytes == 0) return 0;
+  if (config.capacity == 0) bytes += 4 * WEFT__CHANNEL_GAP;
   if (config.codec == WEFT_CHANNEL_VALUE)
     bytes += weft_shape_table_bytes(WEFT__CHANNEL_TEXTS);
   return sizeof(weft_channel) + bytes +
@@ -240,6 +377,11 @@ static inline int32_t weft_channel_tracked(const weft_channel *c) {
 
 /* The bytes before the rows of the senders. */
 static inline size_t weft__channel_before_rows(const weft_channel *c) {
+  if (weft__channel_hands(c)) {
+    size_t place = sizeof *c + 4 * WEFT__CHANNEL_GAP + (size_t)c->place;
+    if (c->codec != WEFT_CHANNEL_VALUE) return place;
+    return place + weft_shape_table_bytes(WEFT__CHANNEL_TEXTS);
+  }
   if (weft__channel_sized(c->codec)) {
     const weft_mpmc_queue *q = weft__channel_queue(c);
     weft_queue_config config = {q->capacity, q->element_size};
@@ -278,7 +420,15 @@ static inline WEFT__RESULT weft_channel *weft_channel_attach(void *at) {
     kind = WEFT_KIND_mpmc_queue;
   else if (c->message_size < 16 || c->message_size > 1 << 29)
     return NULL;
-  if (weft_attach_error(c + 1, kind) != NULL) return NULL;
+  if (weft__channel_hands(c)) {
+    bool fits = weft__channel_sized(c->codec)
+                    ? c->place > 0 && c->place % 4 == 0
+                    : c->place == 4 + weft__channel_padded(c->message_size);
+    if (!fits) return NULL;
+    weft__fences();
+  } else if (weft_attach_error(c + 1, kind) != NULL) {
+    return NULL;
+  }
   if (c->codec != WEFT_CHANNEL_VALUE) return c;
   return weft_shape_table_attach(weft__channel_shapes(c)) == NULL ? NULL : c;
 }
@@ -293,10 +443,14 @@ static inline WEFT__RESULT weft_channel *weft_channel_init(
   weft__zero(at, sizeof *c);
   size_t rest = bytes - sizeof *c;
   bool sized = weft__channel_sized(config.codec);
-  if (sized &&
+  if (config.capacity == 0) {
+    c->place = weft__channel_place_bytes(config);
+    weft__zero(c + 1, 4 * WEFT__CHANNEL_GAP);
+    weft__fences();
+  } else if (sized &&
       !weft_mpmc_queue_init(c + 1, rest, weft__channel_elements(config)))
     return NULL;
-  if (!sized &&
+  if (config.capacity != 0 && !sized &&
       !weft_record_ring_init(c + 1, rest, weft__channel_records(config)))
     return NULL;
   if (config.codec == WEFT_CHANNEL_VALUE &&
@@ -336,6 +490,7 @@ static inline weft_shape_table *weft_channel_shapes(const weft_channel *c) {
 
 /* How many messages may be in it: fewer of long ones fit. */
 static inline int32_t weft_channel_capacity(const weft_channel *c) {
+  if (weft__channel_hands(c)) return 0;
   if (weft__channel_sized(c->codec))
     return weft_mpmc_queue_capacity(weft__channel_queue(c));
   return weft_record_ring_most(weft__channel_ring(c));
@@ -343,6 +498,8 @@ static inline int32_t weft_channel_capacity(const weft_channel *c) {
 
 /* The most bytes of a message. */
 static inline int32_t weft_channel_max_length(const weft_channel *c) {
+  if (weft__channel_hands(c))
+    return weft__channel_sized(c->codec) ? c->place : c->place - 4;
   return weft__channel_sized(c->codec)
              ? weft_mpmc_queue_element_size(weft__channel_queue(c))
              : weft_record_ring_max_length(weft__channel_ring(c));
@@ -350,6 +507,8 @@ static inline int32_t weft_channel_max_length(const weft_channel *c) {
 
 /* Whether close was called; messages may still be in the channel. */
 static inline bool weft_channel_closed(const weft_channel *c) {
+  if (weft__channel_hands(c))
+    return weft__handoff_closed(weft__channel_handoff(c));
   return weft__channel_sized(c->codec)
              ? weft_mpmc_queue_closed(weft__channel_queue(c))
              : weft_record_ring_closed(weft__channel_ring(c));
@@ -398,12 +557,127 @@ static inline int weft__channel_pop(weft_mpmc_queue *q, void *dst,
                     weft__mpmc_pass_pop(q), timeout);
 }
 
+/* Writes a message into the place of a channel of capacity 0, and hands it on;
+   see weft__handoff_publish. EINVAL if it is too long, or has the wrong size. */
+static inline int weft__channel_hand(weft_channel *c, const void *src,
+                                     int32_t length, bool posts, bool *posted,
+                                     int32_t *number) {
+  weft__handoff *h = weft__channel_handoff(c);
+  int32_t *place = weft__channel_place(c);
+  bool sized = weft__channel_sized(c->codec);
+  if (sized ? weft__channel_padded(length) != c->place
+            : length < 0 || length > c->place - 4)
+    return EINVAL;
+  int result = weft__handoff_claim(h, posts);
+  if (result != 0) return result;
+  if (sized)
+    place[c->place / 4 - 1] = 0; /* the padding */
+  else
+    *place++ = length;
+  __builtin_memcpy(place, src, (size_t)length); /* published by (P) */
+  return weft__handoff_publish(h, posts, posted, number);
+}
+
+static inline int weft__channel_post(weft_channel *c, const void *src,
+                                     int32_t length, bool *posted,
+                                     int32_t *number, int64_t timeout) {
+  weft__handoff *h = weft__channel_handoff(c);
+  WEFT__EVENT_BLOCK_LAST(
+      weft__channel_hand(c, src, length, true, posted, number), EBUSY,
+      &h->room_epoch, (void)0, weft__handoff_pass_room(h), timeout,
+      weft__handoff_stuck(h));
+}
+
+/* The send of a channel of capacity 0: posts the message, and waits until it is
+   taken. */
+static inline int weft__channel_hand_over(weft_channel *c, const void *src,
+                                          int32_t length, int64_t timeout) {
+  if (!weft__may_block()) return EPERM;
+  int64_t deadline = weft__deadline(timeout);
+  bool posted = false;
+  int32_t number = 0;
+  int result = weft__channel_post(c, src, length, &posted, &number, timeout);
+  if (result != 0 || !posted) return result;
+  return weft__handoff_taken(weft__channel_handoff(c), number, timeout,
+                             deadline);
+}
+
+/* Moves the message in the place of a channel of capacity 0 to `dst`. */
+static inline int weft__channel_take(weft_channel *c, void *dst,
+                                     int32_t *length, bool *offers) {
+  weft__handoff *h = weft__channel_handoff(c);
+  const int32_t *place = weft__channel_place(c);
+  int32_t room = *length;
+  bool sized = weft__channel_sized(c->codec);
+  if (sized ? weft__channel_padded(room) < c->place : room < c->place - 4)
+    return EINVAL;
+  int result = weft__handoff_take(h, offers);
+  if (result != 0) return result;
+  int32_t size = c->place;
+  if (!sized) {
+    size = *place++;
+    if (size < 0 || size > c->place - 4) size = c->place - 4;
+  } else if (size > room) {
+    size = room;
+  }
+  *length = size;
+  __builtin_memcpy(dst, place, (size_t)size); /* published by (P) */
+  weft__handoff_free(h);
+  return 0;
+}
+
+/* The same, and offers to take one if there is none. */
+static inline int weft__channel_take_or_offer(weft_channel *c, void *dst,
+                                              int32_t *length, bool *offers) {
+  int result = weft__channel_take(c, dst, length, offers);
+  if (result == EBUSY && !*offers)
+    weft__handoff_offer(weft__channel_handoff(c), offers);
+  return result;
+}
+
+/* Ends the wait of a receiver, with this result: if it gives up, it takes its
+   offer back, or what that brought. */
+static inline int weft__channel_settle(weft_channel *c, void *dst,
+                                       int32_t *length, bool *offers,
+                                       int result) {
+  weft__handoff *h = weft__channel_handoff(c);
+  while (result == ETIMEDOUT && *offers) {
+    int32_t state = weft__load(&h->handoff);
+    if (weft__handoff_phase(state) == WEFT__HANDOFF_HANDED &&
+        !weft__handoff_offered(state)) {
+      int taken = weft__channel_take(c, dst, length, offers);
+      if (taken != EBUSY) result = taken;
+    } else {
+      weft__handoff_retract(h, offers, state);
+    }
+  }
+  weft__handoff_end(h, offers);
+  return result;
+}
+
+static inline int weft__channel_take_waiting(weft_channel *c, void *dst,
+                                             int32_t *length,
+                                             int64_t timeout) {
+  weft__handoff *h = weft__channel_handoff(c);
+  bool offers = false;
+  WEFT__EVENT_BLOCK_OR(weft__channel_take_or_offer(c, dst, length, &offers),
+                       &h->message_epoch, (void)0,
+                       result = weft__channel_settle(c, dst, length, &offers,
+                                                     result),
+                       timeout, weft__handoff_stuck(h));
+}
+
 /* Sends the `length` bytes at `src` without waiting. Returns 0, EBUSY if there
-   is no room for them, EPIPE if the channel was closed, or EINVAL if length is
+   is no room for them (or, if the capacity is 0, no receiver that waits), EPIPE if the channel was closed, or EINVAL if length is
    more than max_length, or is wrong where all messages have one size. */
 static inline WEFT__RESULT int weft_channel_try_send(weft_channel *c,
                                                      const void *src,
                                                      int32_t length) {
+  if (weft__channel_hands(c)) {
+    bool posted = false;
+    int32_t number = 0;
+    return weft__channel_hand(c, src, length, false, &posted, &number);
+  }
   return weft__channel_sized(c->codec)
              ? weft__channel_try_push(weft__channel_queue(c), src, length)
              : weft_record_ring_try_push(weft__channel_ring(c), src, length);
@@ -413,6 +687,8 @@ static inline WEFT__RESULT int weft_channel_try_send(weft_channel *c,
    ETIMEDOUT. */
 static inline int weft_channel_send(weft_channel *c, const void *src,
                                     int32_t length, int64_t timeout) {
+  if (weft__channel_hands(c))
+    return weft__channel_hand_over(c, src, length, timeout);
   return weft__channel_sized(c->codec)
              ? weft__channel_push(weft__channel_queue(c), src, length, timeout)
              : weft_record_ring_push(weft__channel_ring(c), src, length,
@@ -422,10 +698,14 @@ static inline int weft_channel_send(weft_channel *c, const void *src,
 /* Moves the oldest message to `dst`, which has `*length` bytes, and writes its
    length to *length. Returns 0, EBUSY if there is none, EPIPE if the channel
    was closed and is empty, or EINVAL if the message is longer than `dst`; then
-   it stays. */
+   it stays. If the capacity is 0, `dst` must have max_length bytes. */
 static inline WEFT__RESULT int weft_channel_try_receive(weft_channel *c,
                                                         void *dst,
                                                         int32_t *length) {
+  if (weft__channel_hands(c)) {
+    bool offers = false;
+    return weft__channel_take(c, dst, length, &offers);
+  }
   return weft__channel_sized(c->codec)
              ? weft__channel_try_pop(weft__channel_queue(c), dst, length)
              : weft_record_ring_try_pop(weft__channel_ring(c), dst, length);
@@ -435,6 +715,8 @@ static inline WEFT__RESULT int weft_channel_try_receive(weft_channel *c,
    then ETIMEDOUT. */
 static inline int weft_channel_receive(weft_channel *c, void *dst,
                                        int32_t *length, int64_t timeout) {
+  if (weft__channel_hands(c))
+    return weft__channel_take_waiting(c, dst, length, timeout);
   return weft__channel_sized(c->codec)
              ? weft__channel_pop(weft__channel_queue(c), dst, length, timeout)
              : weft_record_ring_pop(weft__channel_ring(c), dst, length,
@@ -442,9 +724,10 @@ static inline int weft_channel_receive(weft_channel *c, void *dst,
 }
 
 /* Whether messages can be written and read in place: not if all have one size.
-   JavaScript does so with the codec BINARY. */
-#define WEFT__CHANNEL_IN_PLACE(c, operation) \
-  (weft__channel_sized((c)->codec) ? EINVAL : (operation))
+   JavaScript does so with the codec BINARY. Nor if the capacity is 0. */
+#define WEFT__CHANNEL_IN_PLACE(c, operation)                   \
+  (weft__channel_sized((c)->codec) || weft__channel_hands(c) ? EINVAL \
+                                                             : (operation))
 
 /*
  * Reserves room for a message of `length` bytes, at *at. Write the bytes there,
@@ -532,7 +815,9 @@ static inline void weft_channel_consume(weft_channel *c) {
 /* Closes the channel for ever. Sending fails from now on; receiving takes what
    is left, and then fails. All sleepers wake. */
 static inline void weft_channel_close(weft_channel *c) {
-  if (weft__channel_sized(c->codec))
+  if (weft__channel_hands(c))
+    weft__handoff_close(weft__channel_handoff(c));
+  else if (weft__channel_sized(c->codec))
     weft_mpmc_queue_close(weft__channel_queue(c));
   else
     weft_record_ring_close(weft__channel_ring(c));
@@ -653,7 +938,7 @@ static inline int32_t weft__channel_abandon_ends(weft_channel *c, int32_t id) {
  */
 static inline int32_t weft_channel_abandon(weft_channel *c, int32_t id) {
   int32_t skipped =
-      weft__channel_sized(c->codec)
+      weft__channel_sized(c->codec) || weft__channel_hands(c)
           ? 0
           : weft_record_ring_abandon(weft__channel_ring(c), id);
   if (skipped < 0) return skipped;

@@ -432,9 +432,14 @@ static inline void weft__record_ring_shows_problems(const void *copy,
 
 static inline void weft__channel_shows_problems(const void *copy,
                                                 weft__problems *found) {
-  int32_t codec = ((const weft_channel *)copy)->codec;
-  weft__tell(found, codec < WEFT_CHANNEL_BINARY || codec > WEFT_CHANNEL_VALUE,
+  const weft_channel *c = (const weft_channel *)copy;
+  weft__tell(found,
+             c->codec < WEFT_CHANNEL_BINARY || c->codec > WEFT_CHANNEL_VALUE,
              WEFT__AT(channel, codec), "There is no such codec.");
+  weft__tell(found, c->place < 0 || c->place % 4 != 0,
+             WEFT__AT(channel, place), "It must be a multiple of 4.");
+  weft__tell(found, weft__handoff_phase(c->handoff) > WEFT__HANDOFF_READING,
+             WEFT__AT(channel, handoff), "There is no such phase.");
 }
 
 static inline void weft__call_ring_shows_problems(const void *copy,
@@ -928,7 +933,19 @@ static inline const weft__shown *weft__shown_of(size_t i) {
       WEFT__FIELD(channel, tracked),
       WEFT__FIELD(channel, ends),
       WEFT__FIELD(channel, senders),
-      WEFT__FIELD(channel, receivers)}},
+      WEFT__FIELD(channel, receivers),
+      WEFT__FIELD(channel, place),
+      WEFT__FIELD(channel, handoff),
+      WEFT__FIELD(channel, offer_epoch),
+      WEFT__FIELD(channel, offer_waiters),
+      WEFT__FIELD(channel, offer_gong),
+      WEFT__FIELD(channel, message_epoch),
+      WEFT__FIELD(channel, message_waiters),
+      WEFT__FIELD(channel, message_gong),
+      WEFT__FIELD(channel, room_epoch),
+      WEFT__FIELD(channel, room_waiters),
+      WEFT__FIELD(channel, taken_epoch),
+      WEFT__FIELD(channel, taken_waiters)}},
     {"call_ring", WEFT_KIND_call_ring, NULL,
      weft__call_ring_shows_waiters,
      weft__call_ring_shows_problems,
@@ -1162,7 +1179,8 @@ static inline int weft_inspect_as(const void *at, const char *kind,
     fprintf(out, ",\"waiters\":%lld", (long long)shown->waiters(copy));
   fprintf(out, ",\"problems\":[");
   int32_t problems = weft__print_problems(shown, at, at, out);
-  if (shown->number == WEFT_KIND_channel && problems == 0) {
+  if (shown->number == WEFT_KIND_channel && problems == 0 &&
+      !weft__channel_hands((const weft_channel *)at)) {
     const void *queue = (const weft_channel *)at + 1;
     const weft__shown *carrier = weft__shown_carrier(queue);
     if (carrier != NULL)

@@ -83,17 +83,18 @@ static inline weft_arm weft_mpmc_queue_pushing(weft_mpmc_queue *q,
 
 /* An arm that receives the oldest message of a channel of I32, F64 or RECORD.
    `dst` has room for max_length bytes. The messages of other channels differ in
-   length: weft_select refuses their arms with EINVAL. */
+   length: weft_select refuses their arms with EINVAL, and those of channels of
+   capacity 0. */
 static inline weft_arm weft_channel_receiving(weft_channel *c, void *dst) {
   weft_arm arm = weft_mpmc_queue_popping(weft__channel_queue(c), dst);
-  if (!weft__channel_sized(c->codec)) arm.what = 0;
+  if (!weft__channel_sized(c->codec) || weft__channel_hands(c)) arm.what = 0;
   return arm;
 }
 
 /* An arm that sends the max_length bytes at `src`, the same way. */
 static inline weft_arm weft_channel_sending(weft_channel *c, const void *src) {
   weft_arm arm = weft_mpmc_queue_pushing(weft__channel_queue(c), src);
-  if (!weft__channel_sized(c->codec)) arm.what = 0;
+  if (!weft__channel_sized(c->codec) || weft__channel_hands(c)) arm.what = 0;
   return arm;
 }
 

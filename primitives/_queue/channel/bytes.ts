@@ -200,7 +200,7 @@ export class ChannelBytes<T> extends ChannelCore<T> {
     if (port instanceof BytesPort) return port;
     throw new TypeError(
       "Messages of this channel cannot be written or read in place: leave " +
-        "the carrier out, or take oneToOne",
+        "the carrier out, or take oneToOne, with a capacity of 1 or more",
     );
   }
 

@@ -34,14 +34,15 @@ export interface ChannelCodec<T> {
 /** The configuration of a channel. */
 export interface ChannelConfig<T> extends ChannelCodec<T> {
   /**
-   * How many messages may be in the channel: 1 to 2^30 / their size. In a queue
+   * How many messages may be in the channel: up to 2^30 / their size. In a queue
    * it is rounded up to a power of two; the property `capacity` tells. Fewer fit
-   * if messages are longer than `messageSize`.
+   * if messages are longer than `messageSize`. With 0, a message goes from a
+   * sender to a receiver that is there, and the channel has no `carrier`.
    */
   readonly capacity: number;
   /**
    * The expected size of a message in bytes, if messages differ in length: 16
-   * to 2^29; 256 unless given. With `manyToMany` and `lockFree`, a message has
+   * to 2^29; 256 unless given. With `manyToMany`, `lockFree` and a capacity of 0, a message has
    * at most this many bytes; with other carriers, `maxLength` says how long one
    * may be.
    */

@@ -13,9 +13,10 @@ import {
   viewPlain,
 } from "../../_memory/region.ts";
 import { MAX_ROWS, rowsLength } from "../../_memory/tracked.ts";
-import { CODEC, type Codec } from "../../_message/message.ts";
+import { CODEC, type Codec, type SizedCodec } from "../../_message/message.ts";
 import {
   type Carrier,
+  type ElementQueue,
   FieldPort,
   IntPort,
   isSized,
@@ -23,6 +24,7 @@ import {
   type Port,
   RecordPort,
   ringBytes,
+  SlotPort,
 } from "../carrier.ts";
 import {
   type AnyConfig,
@@ -30,6 +32,7 @@ import {
   codecOf,
   CONFIG_NAMES,
 } from "./config.ts";
+import { Handoff, HANDOFFS } from "./handoff.ts";
 import { BytesPort } from "./in_place.ts";
 
 /**
@@ -54,7 +57,7 @@ export const rowsBytes = (tracked: number): number => 8 * rowsLength(tracked);
 /** The queue or ring behind the head, and its size. */
 export interface Plan<T> {
   readonly codec: Codec<T>;
-  readonly kind: Kind<unknown>;
+  readonly kind: Pick<Kind<unknown>, "byteLength" | "init">;
   /** The configuration of that queue or ring. */
   readonly capacity: number;
   readonly size: number;
@@ -81,7 +84,7 @@ export function planOf<T>(
   const { carrier = usual, messageSize = MESSAGE_SIZE, tracked = 0 } = config;
   inRange("The number of tracked agents", tracked, 0, MAX_ROWS);
   const plan = (
-    kind: Kind<unknown>,
+    kind: Plan<T>["kind"],
     capacity: number,
     size: number,
     messageSize: number,
@@ -91,7 +94,10 @@ export function planOf<T>(
     const sizes = { capacity, size, messageSize, tracked, byteLength, table };
     return { codec, kind, ...sizes };
   };
-  inRange("A channel's capacity", config.capacity, 1, 2 ** 30);
+  inRange("A channel's capacity", config.capacity, 0, 2 ** 30);
+  const handsOn = config.capacity === 0;
+  if (handsOn) assertNoCarrier(config.carrier);
+  const elements = handsOn ? HANDOFFS : carrier.elements;
   if (isSized(codec)) {
     if (config.messageSize !== undefined) {
       throw new TypeError(
@@ -99,12 +105,12 @@ export function planOf<T>(
           `received ${describe(config.messageSize)}`,
       );
     }
-    return plan(carrier.elements, config.capacity, codec.field.size, 0);
+    return plan(elements, config.capacity, codec.field.size, 0);
   }
   inRange("A channel's messageSize", messageSize, 16, 2 ** 29);
-  if (carrier.records === undefined) {
-    const size = 4 + Math.ceil(messageSize / 4) * 4;
-    return plan(carrier.elements, config.capacity, size, messageSize);
+  if (handsOn || carrier.records === undefined) {
+    const size = slotSize(messageSize);
+    return plan(elements, config.capacity, size, messageSize);
   }
   const bytes = ringBytes(config.capacity, messageSize);
   if (bytes > 2 ** 30) {
@@ -114,6 +120,46 @@ export function planOf<T>(
     );
   }
   return plan(carrier.records, bytes, config.capacity, messageSize);
+}
+
+/** The bytes of a slot for messages of up to `messageSize` bytes. */
+const slotSize = (messageSize: number): number =>
+  4 + Math.ceil(messageSize / 4) * 4;
+
+/** Refuses a carrier of a channel of capacity 0. */
+function assertNoCarrier(carrier: Carrier | undefined): void {
+  if (carrier === undefined) return;
+  throw new TypeError(
+    `A channel of capacity 0 has no carrier: leave ${carrier.name} out`,
+  );
+}
+
+/** The bytes of the place for a message of a channel with this head. */
+export function placeOf(head: Int32Array): number {
+  const place = head[CHANNEL.place]!;
+  const messageSize = head[CHANNEL.message_size]!;
+  const fits = messageSize === 0 || place === slotSize(messageSize);
+  if (place >= 0 && place <= 2 ** 30 && place % 4 === 0 && (!place || fits)) {
+    return place;
+  }
+  throw new RangeError(`place is ${place}`);
+}
+
+/** The port to the place for a message, of `size` bytes, at `at`. */
+export function placePortAt<T>(
+  memory: Memory,
+  at: number,
+  codec: Codec<T>,
+  carrier: Carrier | undefined,
+  over: Over,
+  size: number,
+): Port<T> {
+  assertNoCarrier(carrier);
+  const place = new Handoff(memory, at, size);
+  if (!isSized(codec)) {
+    return new SlotPort(place, over(codec, memory, at + HEAD, place));
+  }
+  return elementPort(place, codec);
 }
 
 /** A codec with the table of shapes that lies behind a queue or ring. */
@@ -177,6 +223,15 @@ export function portAt<T>(
   if (!isSized(codec)) {
     return new carrier.slots!(queue, over(codec, memory, at, queue));
   }
+  return elementPort(queue, codec, carrier.fields);
+}
+
+/** The port to a queue whose elements are the messages. */
+function elementPort<T>(
+  queue: ElementQueue,
+  codec: SizedCodec<T>,
+  Fields: NonNullable<Carrier["fields"]> = FieldPort,
+): Port<T> {
   const { size } = codec.field;
   if (size !== queue.elementSize) {
     throw new TypeError(
@@ -187,6 +242,5 @@ export function portAt<T>(
   if (codec.id === CODEC.i32) {
     return new IntPort(queue, codec.field) as Port<unknown> as Port<T>;
   }
-  const { fields: Fields = FieldPort } = carrier;
   return new Fields(queue as never, codec.field);
 }
