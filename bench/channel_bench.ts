@@ -127,6 +127,28 @@ async function values(): Promise<Row[]> {
   return rows;
 }
 
+/** The figures of a channel in which each sender waits for a receiver. */
+async function handOff(): Promise<Row> {
+  const n = 1000;
+  const { handle } = Channel.create<unknown>({ capacity: 0 });
+  const data = { handle, codec: DEFAULT, n, value: SMALL };
+  const [sender, receiver] = ports(n, SMALL);
+  const results = await contest([
+    await threads("channel", MODULE, [
+      { make: "send", data },
+      { make: "receive", data },
+    ]),
+    await threads("postMessage", MODULE, [
+      { make: "post", ...sender },
+      { make: "take", ...receiver },
+    ]),
+  ]);
+  return {
+    name: "Channel of capacity 0, a small object: throughput / postMessage",
+    ...ratio(results, "postMessage", "channel"),
+  };
+}
+
 /** The time of JSON in one thread, and the time that the channel adds. */
 async function json(): Promise<Row> {
   const n = 2000;
@@ -229,6 +251,7 @@ export async function rows(): Promise<Row[]> {
   return [
     ...await throughput(),
     ...await values(),
+    await handOff(),
     await json(),
     ...await bytes(),
     ...await latency(),
