@@ -95,10 +95,9 @@ static inline int32_t weft__hash_blocks(weft_hash_map_config config,
       heap.bytes < heap.block_size || heap.bytes > 1 << 30)
     return 0;
   int32_t blocks = heap.bytes / heap.block_size;
-  return weft__hash_has_room(blocks, heap.block_size / 4, heap.longest,
-                             heap.longest_key, weft__hash_sizes(config))
-             ? blocks
-             : 0;
+  const int32_t words[5] = {blocks, heap.block_size / 4, heap.longest, 0,
+                            heap.longest_key};
+  return weft__hash_has_room(words, weft__hash_sizes(config)) ? blocks : 0;
 }
 
 /* Parts of WEFT_HASH_MAP_BYTES: a codec and a size as there. */

@@ -48,8 +48,8 @@ static inline bool weft__queue_is_possible(int32_t capacity, int32_t size) {
 #define WEFT__HASH_EVICTS_BIT (1 << 30) /* HASH_MAP_BITS.EVICTS */
 #define WEFT__HASH_EXPIRES_BIT INT32_MIN /* HASH_MAP_BITS.EXPIRES */
 
-/* The words by which the heap of a map is checked: `sizes`, and the first of four
-   of the heap. */
+/* The words by which the heap of a map is checked: `sizes`, and the first of the
+   heap: `blocks`, `block_words`, `longest`, `heap_seal`, `longest_key`. */
 #define WEFT__HASH_SIZES_WORD 2
 #define WEFT__HASH_BLOCKS_WORD 10
 /* The most bytes of a key or value that lies in blocks, and the most words of a
@@ -57,38 +57,28 @@ static inline bool weft__queue_is_possible(int32_t capacity, int32_t size) {
 #define WEFT__HASH_LONGEST (1 << 20)
 #define WEFT__HASH_MOST_BLOCK 16384
 
-/* Whether a heap of these blocks has room for a key and a value of any length; 0
-   is for a length if all lie in entries. In these, as many bytes as `sizes` says
-   are not too long. */
-static inline bool weft__hash_has_room(int32_t blocks, int32_t block_words,
-                                       int32_t longest, int32_t longest_key,
-                                       int32_t sizes) {
+/* Whether a heap has room for a key and a value of any length: `heap` is its
+   words, as the map has them. A length of 0 says that all lie in entries, where
+   as many bytes as `sizes` says are not too long. */
+static inline bool weft__hash_has_room(const int32_t *heap, int32_t sizes) {
+  int32_t blocks = heap[0], words = heap[1], value = heap[2], key = heap[4];
+  int32_t body = (words - 2) * 4;
   int32_t in_entry = sizes >> WEFT__HASH_VALUE_SHIFT & WEFT__HASH_VALUE_SIZE;
-  int32_t key_in_entry = sizes & WEFT__HASH_KEY_SIZE;
-  if (block_words < 3 || block_words > WEFT__HASH_MOST_BLOCK || blocks < 1 ||
-      (int64_t)blocks * block_words > 1 << 28)
-    return false;
-  if (longest_key != 0 && (longest_key <= key_in_entry ||
-                           longest_key > WEFT__HASH_LONGEST ||
-                           (sizes & WEFT__HASH_KEY_VARIES_BIT) == 0))
-    return false;
-  if ((longest != 0 || longest_key == 0) &&
-      (longest <= in_entry || longest > WEFT__HASH_LONGEST ||
-       (sizes & WEFT__HASH_VALUE_VARIES_BIT) == 0))
-    return false;
-  int32_t body = (block_words - 2) * 4;
-  return (longest_key + body - 1) / body + (longest + body - 1) / body <=
-         blocks;
+  bool keys = (sizes & WEFT__HASH_KEY_VARIES_BIT) != 0 &&
+              key > (sizes & WEFT__HASH_KEY_SIZE) && key <= WEFT__HASH_LONGEST;
+  bool values = (sizes & WEFT__HASH_VALUE_VARIES_BIT) != 0 &&
+                value > in_entry && value <= WEFT__HASH_LONGEST;
+  return words >= 3 && words <= WEFT__HASH_MOST_BLOCK && blocks >= 1 &&
+         (int64_t)blocks * words <= 1 << 28 && (keys || key == 0) &&
+         (values || (keys && value == 0)) &&
+         (key + body - 1) / body + (value + body - 1) / body <= blocks;
 }
 
 /* A check word over the configuration of a heap. */
-static inline int32_t weft__hash_heap_seal(int32_t blocks, int32_t block_words,
-                                           int32_t longest,
-                                           int32_t longest_key) {
-  uint32_t seal = (uint32_t)blocks;
-  seal ^= weft__times((uint32_t)block_words, 31);
-  seal ^= weft__times((uint32_t)longest, UINT32_C(0x9e3779b1));
-  seal ^= weft__times((uint32_t)longest_key, UINT32_C(0x85ebca6b));
+static inline int32_t weft__hash_heap_seal(const int32_t *heap) {
+  uint32_t seal = (uint32_t)heap[0] ^ weft__times((uint32_t)heap[1], 31) ^
+                  weft__times((uint32_t)heap[2], UINT32_C(0x9e3779b1)) ^
+                  weft__times((uint32_t)heap[4], UINT32_C(0x85ebca6b));
   return (int32_t)~seal;
 }
 
@@ -96,10 +86,8 @@ static inline int32_t weft__hash_heap_seal(int32_t blocks, int32_t block_words,
 static inline bool weft__hash_heap_is_possible(const int32_t *words) {
   const int32_t *heap = words + WEFT__HASH_BLOCKS_WORD;
   if ((heap[0] | heap[1] | heap[2] | heap[3] | heap[4]) == 0) return true;
-  return heap[3] ==
-             weft__hash_heap_seal(heap[0], heap[1], heap[2], heap[4]) &&
-         weft__hash_has_room(heap[0], heap[1], heap[2], heap[4],
-                             words[WEFT__HASH_SIZES_WORD]);
+  return heap[3] == weft__hash_heap_seal(heap) &&
+         weft__hash_has_room(heap, words[WEFT__HASH_SIZES_WORD]);
 }
 
 /* The words of a key or value of up to `size` bytes in a map. */
@@ -123,10 +111,9 @@ static inline int32_t weft__hash_stride(int32_t sizes) {
 static inline bool weft__hash_is_possible(int32_t capacity, int32_t sizes) {
   /* Below 0 are those whose entries expire: these are caches. */
   if (capacity < 1 || sizes < -(1 << 30)) return false;
-  if ((sizes & WEFT__HASH_KEY_SIZE) == 0) return false;
-  if ((sizes >> WEFT__HASH_VALUE_SHIFT & WEFT__HASH_VALUE_SIZE) == 0)
-    return false;
-  return (int64_t)capacity * weft__hash_stride(sizes) <= 1 << 28;
+  return (sizes & WEFT__HASH_KEY_SIZE) != 0 &&
+         (sizes >> WEFT__HASH_VALUE_SHIFT & WEFT__HASH_VALUE_SIZE) != 0 &&
+         (int64_t)capacity * weft__hash_stride(sizes) <= 1 << 28;
 }
 
 /* Whether `init` accepts this configuration; if not, its seal was forged. */

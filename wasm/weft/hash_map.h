@@ -53,8 +53,7 @@ static inline WEFT__RESULT weft_hash_map *weft_hash_map_init_with_heap(
   m->block_words = heap.block_size / 4;
   m->longest = heap.longest;
   m->longest_key = heap.longest_key;
-  m->heap_seal = weft__hash_heap_seal(m->blocks, m->block_words, m->longest,
-                                      m->longest_key);
+  m->heap_seal = weft__hash_heap_seal(&m->blocks);
   return m;
 }
 
