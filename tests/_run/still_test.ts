@@ -1,3 +1,4 @@
+// it is long
 // Modules that are evaluated once for all runs of an agent keep nothing.
 import * as fs from "node:fs";
 import * as path from "node:path";

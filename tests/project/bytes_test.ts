@@ -1,3 +1,5 @@
+// it is long
+// The sizes that macros of C and functions of TypeScript give are the same.
 import * as fs from "node:fs";
 import * as path from "node:path";
 import * as assert from "uvu/assert";

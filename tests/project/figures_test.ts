@@ -1,3 +1,4 @@
+// it is long
 // The pages of figures are written from counted and from measured results. What
 // became old since is named, and is no failure: measuring takes long.
 import * as fs from "node:fs";

@@ -1,3 +1,4 @@
+// it is long
 // docs/primitives has a page for each module, and links in the documents lead
 // somewhere. `_run/parts/page.ts` has what is true of one page.
 import * as fs from "node:fs";

@@ -1,3 +1,4 @@
+// it is long
 // What an import costs a bundle, and that it does not grow unnoticed.
 import * as esbuild from "esbuild";
 import * as fs from "node:fs";

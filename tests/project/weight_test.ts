@@ -1,3 +1,4 @@
+// it is long
 // What a mutex and a queue of C cost a module of WebAssembly, and that it does
 // not grow unnoticed.
 import * as fs from "node:fs";

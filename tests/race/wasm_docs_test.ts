@@ -1,3 +1,4 @@
+// it is long
 // Tests what docs/race_reference.md says about C: its example and its command for
 // Emscripten.
 import { spawnSync } from "node:child_process";
