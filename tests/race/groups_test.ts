@@ -173,6 +173,27 @@ test("a model sees when calls of other groups begin", () => {
   }
 });
 
+test("a data race shows before the next operations of its agents", () => {
+  const adds = (memory: SharedArrayBuffer) => {
+    const w = new Int32Array(memory);
+    Atomics.notify(w, 8, 2);
+    w[8] = w[8]! + 1;
+    for (let n = 0; n < 3 && Atomics.load(w, 9) === 1;) n++;
+  };
+  const other = (memory: SharedArrayBuffer) => {
+    const w = new Int32Array(memory);
+    Atomics.wait(w, 9, 2, 10);
+    Atomics.exchange(w, 1, 1);
+  };
+  const memory = () => new SharedArrayBuffer(40);
+  for (const reduce of ["groups", true, false] as const) {
+    // Where two agents do the same, any operation ends the accesses before it.
+    const search = () =>
+      race.agents({ memory }, adds, other, adds, { reduce, runs: 0 });
+    assert.throws(search, /data-race|unordered/, `${reduce}`);
+  }
+});
+
 // ---- random programs ------------------------------------------------------------
 
 /** A line of a random program: an operation, a word, and two numbers. */

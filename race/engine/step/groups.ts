@@ -115,5 +115,21 @@ function concernedBy(
   if (status === k.READY && observed && !invoked) return ALL;
   const reads = kind === k.LOAD || kind === k.READ;
   if (only !== ALL) memory.rely(target.region, only, address, size, reads);
-  return memory.agentsAt(target.region, address, size, reads);
+  const users = memory.agentsAt(target.region, address, size, reads);
+  return users | racing(memory, agent, only);
+}
+
+/**
+ * The agents that were seen to use what an agent has accessed plainly: they may
+ * be in a data race with it, which only shows before its next operation.
+ */
+function racing(memory: Memory, { plain }: Snapshot, only: number): number {
+  let agents = 0;
+  for (const { kind, address, size } of plain) {
+    const region = memory.regionAt(address);
+    const reads = kind === k.READ;
+    if (only !== ALL) memory.rely(region, only, address, size, reads);
+    agents |= memory.agentsAt(region, address, size, reads);
+  }
+  return agents;
 }
