@@ -423,6 +423,41 @@ test("every mix of operations hands each message over once", async () => {
   );
 });
 
+test("senders and receivers that are counted give up now and then", async () => {
+  const N = 500;
+  const channel = Channel.create<unknown>({ capacity: 0, tracked: 1 });
+  /** Every third wait is too short for most messages. */
+  const patience = (n: number) => ({ timeout: n % 3 === 0 ? 0.1 : 1000 });
+  const sent = new Set<string>();
+  const received: string[] = [];
+  const receive = async () => {
+    using _receiver = channel.receiver();
+    for (let n = 0;; n++) {
+      try {
+        const got = await channel.tryReceiveAsync(patience(n));
+        if (got !== undefined) received.push((got as { name: string }).name);
+      } catch (error) {
+        if (isClosed(error as Error)) return;
+        throw error;
+      }
+    }
+  };
+  const send = async (from: number) => {
+    using _sender = channel.sender();
+    for (let n = 0; n < N; n++) {
+      const message = { name: `${from} ${n}`, n, letters: "a".repeat(n % 50) };
+      while (!await channel.trySendAsync(message, patience(n)));
+      sent.add(message.name);
+    }
+  };
+  const receivers = [receive(), receive()];
+  await Promise.all([send(1), send(2)]);
+  await Promise.all(receivers);
+  assert.ok(channel.closed);
+  assert.is(received.length, 2 * N);
+  assert.equal(new Set(received), sent);
+});
+
 test("two threads send, two receivers take each message once", async () => {
   const N = 500;
   const channel = Channel.create<number>({ capacity: 0 });
