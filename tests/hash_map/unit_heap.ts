@@ -6,6 +6,13 @@ import { LAYOUT } from "../../primitives/_layout.ts";
 import { heapIn, planOf } from "../../primitives/_map/config.ts";
 import { suite } from "../_run/harness.ts";
 import { refuses, wordsOf } from "../_run/model.ts";
+import {
+  blocksOfAll,
+  ENTRIES,
+  obeysModel,
+  stepsWith,
+  usedIn,
+} from "./heap_model.ts";
 
 const test = suite("HashMap with a heap");
 
@@ -21,61 +28,14 @@ const made = (capacity: number, blocks: number, more: object = {}) =>
     ...more,
   });
 
-/** How many blocks a value of `length` letters needs. */
-const blocksOf = (length: number) => length <= 4 ? 0 : Math.ceil(length / 8);
-
-/** The owners of all blocks. */
-function owners(map: HashMap<number, string>): number[] {
-  const words = wordsOf(map);
-  const { blocks, count, blockWords } = heapIn(words)!;
-  return Array.from(
-    { length: count },
-    (_, i) => words[blocks + i * blockWords]!,
-  );
-}
-
-const usedIn = (map: HashMap<number, string>) =>
-  owners(map).filter((owner) => owner !== 0).length;
-
-const steps = fc.array(
-  fc.record({
-    op: fc.constantFrom("set", "set", "set", "update", "delete", "take"),
-    key: fc.nat(5),
-    length: fc.nat(40),
-  }),
-  { maxLength: 60 },
-);
+const steps = stepsWith(fc.nat(5));
 
 test("a map with a heap obeys the model, and any free blocks serve a value", () => {
   const blocks = fc.integer({ min: 5, max: 70 });
   fc.assert(fc.property(blocks, steps, (blocks, steps) => {
-    const map = made(4, blocks);
+    const map = made(ENTRIES, blocks);
     const other = HashMap.from<number, string>(map.handle, codecs);
-    const model = new Map<number, string>();
-    let used = 0;
-    for (const { op, key, length } of steps) {
-      const old = model.get(key);
-      const value = String.fromCharCode(97 + length % 26).repeat(length);
-      const fits = used + blocksOf(length) <= blocks &&
-        (old !== undefined || model.size < 4);
-      if (op === "set" || op === "update") {
-        const done = op === "set"
-          ? map.set(key, value)
-          : map.update(key, () => value);
-        assert.is(done, fits);
-        if (fits) model.set(key, value);
-      } else {
-        if (op === "take") assert.is(map.take(key), old);
-        else assert.is(map.delete(key), old !== undefined);
-        model.delete(key);
-      }
-      used = [...model.values()].reduce((n, s) => n + blocksOf(s.length), 0);
-      assert.is(usedIn(map), used);
-      assert.equal(new Map(other), model);
-    }
-    assert.equal(inspect(map).problems, []);
-    map.clear();
-    assert.is(usedIn(map), 0);
+    obeysModel(map, other, blocks, steps);
   }));
 });
 
@@ -88,8 +48,7 @@ test("a cache with a heap sets each value, and keeps no more blocks", () => {
       const found = map.get(key);
       assert.ok(found === undefined || found === value);
       if (length <= 4) assert.is(found, value);
-      const used = [...map.values()].map(({ length }) => blocksOf(length));
-      assert.is(usedIn(map), used.reduce((a, b) => a + b, 0));
+      assert.is(usedIn(map), blocksOfAll(map.values()));
     }
     assert.equal(inspect(map).problems, []);
   }));

@@ -7,6 +7,13 @@ import { heapIn, planOf } from "../../primitives/_map/config.ts";
 import { hashOf } from "../../primitives/_map/plan.ts";
 import { suite } from "../_run/harness.ts";
 import { refuses, wordsOf } from "../_run/model.ts";
+import {
+  blocksOfAll,
+  ENTRIES,
+  obeysModel,
+  stepsWith,
+  usedIn,
+} from "./heap_model.ts";
 
 const test = suite("HashMap with keys in its heap");
 
@@ -34,21 +41,6 @@ const counting = (capacity: number, blocks: number, more: object = {}) =>
     ...more,
   });
 
-/** How many blocks a key or value of `length` letters needs. */
-const blocksOf = ({ length }: string) =>
-  length <= 4 ? 0 : Math.ceil(length / 8);
-
-/** How many blocks are not free. */
-function usedIn(map: HashMap<string, never>): number {
-  const words = wordsOf(map);
-  const { blocks, count, blockWords } = heapIn(words)!;
-  let used = 0;
-  for (let i = 0; i < count; i++) {
-    if (words[blocks + i * blockWords] !== 0) used++;
-  }
-  return used;
-}
-
 /** Keys that agree at the beginning or at the end, and in length or not. */
 const KEYS = [
   "",
@@ -62,47 +54,14 @@ const KEYS = [
   "/people/ann/mail/1/part/2/head",
 ];
 
-const steps = fc.array(
-  fc.record({
-    op: fc.constantFrom("set", "set", "set", "update", "delete", "take"),
-    key: fc.constantFrom(...KEYS),
-    length: fc.nat(40),
-  }),
-  { maxLength: 60 },
-);
+const steps = stepsWith(fc.constantFrom(...KEYS));
 
 test("a map with long keys obeys the model", () => {
   const blocks = fc.integer({ min: 10, max: 70 });
   fc.assert(fc.property(blocks, steps, (blocks, steps) => {
-    const map = made(4, blocks);
+    const map = made(ENTRIES, blocks);
     const other = HashMap.from<string, string>(map.handle, texts);
-    const model = new Map<string, string>();
-    let used = 0;
-    for (const { op, key, length } of steps) {
-      const old = model.get(key);
-      const value = String.fromCharCode(97 + length % 26).repeat(length);
-      const wanted = blocksOf(value) + (old === undefined ? blocksOf(key) : 0);
-      const fits = used + wanted <= blocks &&
-        (old !== undefined || model.size < 4);
-      if (op === "set" || op === "update") {
-        const done = op === "set"
-          ? map.set(key, value)
-          : map.update(key, () => value);
-        assert.is(done, fits);
-        if (fits) model.set(key, value);
-      } else {
-        if (op === "take") assert.is(map.take(key), old);
-        else assert.is(map.delete(key), old !== undefined);
-        model.delete(key);
-      }
-      used = [...model].flat().reduce((n, text) => n + blocksOf(text), 0);
-      assert.is(usedIn(map as never), used);
-      assert.equal(new Map(other), model);
-      for (const key of KEYS) assert.is(other.has(key), model.has(key));
-    }
-    assert.equal(inspect(map).problems, []);
-    map.clear();
-    assert.is(usedIn(map as never), 0);
+    obeysModel(map, other, blocks, steps);
   }));
 });
 
@@ -114,8 +73,8 @@ test("a cache with long keys keeps no blocks of those it has taken out", () => {
       assert.ok(map.set(key, value));
       const found = map.get(key);
       assert.ok(found === undefined || found === value);
-      const used = [...map].flat().reduce((n, text) => n + blocksOf(text), 0);
-      assert.is(usedIn(map as never), used);
+      const used = blocksOfAll([...map].flat());
+      assert.is(usedIn(map), used);
     }
     assert.equal(inspect(map).problems, []);
   }));
@@ -139,16 +98,16 @@ test("the values of long keys may be numbers", () => {
   assert.is(map.compareExchange(two, 5, 7), undefined);
   assert.is(map.getOrInsert(two, () => 9), 9);
   assert.equal(new Map(map), new Map([[one, 7], [two, 9]]));
-  assert.is(usedIn(map as never), 4);
+  assert.is(usedIn(map), 4);
   assert.is(map.keySize, 40);
   assert.is(map.valueSize, 4);
   assert.is(map.set("x".repeat(40), 1), true);
   assert.is(map.set("y".repeat(40), 1), false);
   assert.is(map.set("y", 1), false);
-  assert.is(usedIn(map as never), 9);
+  assert.is(usedIn(map), 9);
   assert.ok(map.delete(one));
   assert.is(map.set("y".repeat(40), 1), false);
-  assert.is(usedIn(map as never), 7);
+  assert.is(usedIn(map), 7);
   assert.ok(map.set("y", 1));
 });
 
@@ -157,7 +116,7 @@ test("values of up to inEntry bytes need no heap, beside keys that do", () => {
   assert.is(map.valueSize, 4);
   refuses(map.buffer, () => map.set("a", "x".repeat(5)), RangeError, "4 bytes");
   map.set("/people/ann/mail", "1234");
-  assert.is(usedIn(map as never), 2);
+  assert.is(usedIn(map), 2);
   assert.is(map.get("/people/ann/mail"), "1234");
 });
 
