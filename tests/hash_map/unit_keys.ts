@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import fc from "fast-check";
 import { codec, DamagedError, HashMap, inspect, struct } from "../../mod.ts";
 import { LAYOUT } from "../../primitives/_layout.ts";
-import { heapIn, planOf } from "../../primitives/_map/config.ts";
+import { planOf } from "../../primitives/_map/config.ts";
 import { hashOf } from "../../primitives/_map/plan.ts";
 import { suite } from "../_run/harness.ts";
 import { refuses, wordsOf } from "../_run/model.ts";
