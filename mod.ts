@@ -200,10 +200,10 @@ export {
   recover,
   type View,
   type Views,
-} from "./primitives/recover.ts";
+} from "./primitives/tools/recover.ts";
 export {
   inspect,
   type InspectedWords,
   type Inspection,
   type Problem,
-} from "./primitives/inspect.ts";
+} from "./primitives/tools/inspect.ts";

@@ -10,7 +10,7 @@ import {
   waitAny,
   WaitGroup,
 } from "../mod.ts";
-import { LAYOUT } from "../primitives/_layout.ts";
+import { LAYOUT } from "../primitives/_memory/layout.ts";
 import { work } from "./_mutex.ts";
 import { type Did, OVER, type Run } from "./contest.ts";
 

@@ -10,7 +10,7 @@ import { spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import process from "node:process";
 import * as mod from "../mod.ts";
-import { LAYOUT } from "../primitives/_layout.ts";
+import { LAYOUT } from "../primitives/_memory/layout.ts";
 import type { Agent } from "../race/engine/state/agent.ts";
 import type { Recorder, World } from "../race/engine/state/core.ts";
 import * as k from "../race/engine/kinds.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { BARRIER } from "./_layout.ts";
+import { BARRIER } from "./_memory/layout.ts";
 import {
   arriveAndWait,
   ARRIVED_MASK,

@@ -25,7 +25,7 @@ import {
   SHAPE,
   TAIL,
 } from "./_queue/broadcast_core.ts";
-import { BROADCAST } from "./_layout.ts";
+import { BROADCAST } from "./_memory/layout.ts";
 import type { Elements } from "./_queue/elements.ts";
 import {
   awaitOn,

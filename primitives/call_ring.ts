@@ -24,7 +24,7 @@ import {
   waitOn,
 } from "./_wait/pending.ts";
 import { disposedBy, type Disposer } from "./_memory/dispose.ts";
-import { CALL_RING } from "./_layout.ts";
+import { CALL_RING } from "./_memory/layout.ts";
 import { ClosedError } from "./_queue/queue.ts";
 import {
   allocate,

@@ -16,7 +16,7 @@ import type { CodecOf, JsonValue, StructuredOf } from "./_message/codec.ts";
 import { disposedBy, type Disposer, iterated } from "./_memory/dispose.ts";
 import { NO_ENDS } from "./_queue/channel/ends.ts";
 import { iterate } from "./_wait/iterate.ts";
-import { CHANNEL } from "./_layout.ts";
+import { CHANNEL } from "./_memory/layout.ts";
 import { markOf, MAX_ROWS } from "./_memory/tracked.ts";
 import { type Codec, isShaped } from "./_message/message.ts";
 import { ClosedError } from "./_queue/queue.ts";

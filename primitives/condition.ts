@@ -6,7 +6,7 @@
 
 import { describe } from "./_memory/describe.ts";
 import { DamagedError, MOST_TRIES } from "./_memory/damaged.ts";
-import { CONDITION } from "./_layout.ts";
+import { CONDITION } from "./_memory/layout.ts";
 import type { WordsProblems } from "./_memory/problems.ts";
 import {
   allocate,

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { EVENT } from "./_layout.ts";
+import { EVENT } from "./_memory/layout.ts";
 import type { WordsProblems } from "./_memory/problems.ts";
 import {
   allocate,

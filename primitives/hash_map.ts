@@ -4,7 +4,7 @@
  * @module
  */
 
-import { HASH_MAP } from "./_layout.ts";
+import { HASH_MAP } from "./_memory/layout.ts";
 import {
   assertCodec,
   assertSame,

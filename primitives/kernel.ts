@@ -40,7 +40,7 @@ import {
 } from "./_kernel/kernel.ts";
 import type { ElementKernel, Kernels } from "./_kernel/functions.ts";
 import * as TEXT from "./_kernel/kernel_text.ts";
-import { HASH_MAP, STRIPED_COUNTER, WORK_COUNTER } from "./_layout.ts";
+import { HASH_MAP, STRIPED_COUNTER, WORK_COUNTER } from "./_memory/layout.ts";
 import { type Operating, type Queue, waiting } from "./_queue/queue.ts";
 import type {
   ElementOf,

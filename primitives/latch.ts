@@ -4,7 +4,7 @@
  * @module
  */
 
-import { LATCH } from "./_layout.ts";
+import { LATCH } from "./_memory/layout.ts";
 import type { WordsProblems } from "./_memory/problems.ts";
 import {
   allocate,

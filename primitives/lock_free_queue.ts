@@ -4,7 +4,7 @@
  * @module
  */
 
-import { LOCK_FREE_QUEUE } from "./_layout.ts";
+import { LOCK_FREE_QUEUE } from "./_memory/layout.ts";
 import {
   agentsFor,
   bytesFor,

@@ -5,7 +5,7 @@
  */
 
 import { DamagedError } from "./_memory/damaged.ts";
-import { MPMC_QUEUE } from "./_layout.ts";
+import { MPMC_QUEUE } from "./_memory/layout.ts";
 import type { CopyingClass, Elements } from "./_queue/elements.ts";
 import { atEpoch, waitersOf, wakeEnd as wake } from "./_wait/event_count.ts";
 import {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { MUTEX } from "./_layout.ts";
+import { MUTEX } from "./_memory/layout.ts";
 import {
   abandon,
   ABANDONED_BIT,

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { ONCE } from "./_layout.ts";
+import { ONCE } from "./_memory/layout.ts";
 import type { WordsProblems } from "./_memory/problems.ts";
 import {
   allocate,

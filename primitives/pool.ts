@@ -6,7 +6,7 @@
 
 import { bytesFor, Slots } from "./_calls/call_slots.ts";
 import { parent } from "./_worker/parent.ts";
-import { CALL_RING } from "./_layout.ts";
+import { CALL_RING } from "./_memory/layout.ts";
 import {
   asyncDisposedBy,
   type AsyncDisposer,

@@ -5,7 +5,7 @@
  */
 
 import { LockGuard } from "./_memory/guard.ts";
-import { RW_LOCK } from "./_layout.ts";
+import { RW_LOCK } from "./_memory/layout.ts";
 import type { WordsProblems } from "./_memory/problems.ts";
 import {
   allocate,

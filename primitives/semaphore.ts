@@ -4,7 +4,7 @@
  * @module
  */
 
-import { SEMAPHORE } from "./_layout.ts";
+import { SEMAPHORE } from "./_memory/layout.ts";
 import {
   BULK,
   CLAIM,

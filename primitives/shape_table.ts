@@ -4,7 +4,7 @@
  * @module
  */
 
-import { SHAPE_TABLE } from "./_layout.ts";
+import { SHAPE_TABLE } from "./_memory/layout.ts";
 import { describe } from "./_memory/describe.ts";
 import type { WordsProblems } from "./_memory/problems.ts";
 import {

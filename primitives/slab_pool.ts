@@ -5,7 +5,7 @@
  */
 
 import { describe } from "./_memory/describe.ts";
-import { SLAB_POOL } from "./_layout.ts";
+import { SLAB_POOL } from "./_memory/layout.ts";
 import { NO_AGENT, type WordsProblems } from "./_memory/problems.ts";
 import {
   allocate,

@@ -5,7 +5,7 @@
  */
 
 import { DamagedError } from "./_memory/damaged.ts";
-import { SNAPSHOT } from "./_layout.ts";
+import { SNAPSHOT } from "./_memory/layout.ts";
 import { Copier, type Copying, type Elements } from "./_queue/elements.ts";
 import { NO_AGENT, type WordsProblems } from "./_memory/problems.ts";
 import {

@@ -5,7 +5,7 @@
  */
 
 import { DamagedError } from "./_memory/damaged.ts";
-import { SPSC_QUEUE } from "./_layout.ts";
+import { SPSC_QUEUE } from "./_memory/layout.ts";
 import { ByteCopier, LongByteCopier } from "./_queue/byte_copier.ts";
 import type { CopyingClass, Elements } from "./_queue/elements.ts";
 import {

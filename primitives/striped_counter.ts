@@ -4,7 +4,7 @@
  * @module
  */
 
-import { STRIPED_COUNTER } from "./_layout.ts";
+import { STRIPED_COUNTER } from "./_memory/layout.ts";
 import { addTo, HIGH, isSum, SECTOR, sumAt } from "./_lock/stripes.ts";
 import type { WordsProblems } from "./_memory/problems.ts";
 import {

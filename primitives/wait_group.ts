@@ -4,7 +4,7 @@
  * @module
  */
 
-import { WAIT_GROUP } from "./_layout.ts";
+import { WAIT_GROUP } from "./_memory/layout.ts";
 import type { WordsProblems } from "./_memory/problems.ts";
 import {
   allocate,

@@ -5,7 +5,7 @@
  */
 
 import { describe } from "./_memory/describe.ts";
-import { WORK_COUNTER } from "./_layout.ts";
+import { WORK_COUNTER } from "./_memory/layout.ts";
 import {
   AWAITED,
   DONE,

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { WORK_DEQUE } from "./_layout.ts";
+import { WORK_DEQUE } from "./_memory/layout.ts";
 import { NO_AGENT, type WordsProblems } from "./_memory/problems.ts";
 import {
   allocate,

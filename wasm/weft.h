@@ -1,8 +1,9 @@
 /*
  * weft.h - Weft's primitives for C and C++. It has the words of
- * primitives/_layout.ts and the algorithms of primitives/, so both languages
- * can use a primitive at the same time. Each section is the twin of the file
- * that it names. That file explains the words, the progress and the source.
+ * primitives/_memory/layout.ts and the algorithms of primitives/, so both
+ * languages can use a primitive at the same time. Each section is the twin of
+ * the file that it names. That file explains the words, the progress and the
+ * source.
  *
  * The library is header only, for C11 or C++17 and later. Every function is
  * static inline, and none allocates memory. Build with -pthread; bare wasm32

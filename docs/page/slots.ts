@@ -5,7 +5,11 @@
  * @module
  */
 import type { MpmcQueue, Mutex } from "@weft/sync";
-import { MPMC_QUEUE, MUTEX, MUTEX_BITS } from "../../primitives/_layout.ts";
+import {
+  MPMC_QUEUE,
+  MUTEX,
+  MUTEX_BITS,
+} from "../../primitives/_memory/layout.ts";
 import { strideFor } from "../../primitives/_queue/mpmc_slots.ts";
 import { make, write } from "./dom.ts";
 

@@ -1,11 +1,11 @@
 /**
- * Pictures of the words of a primitive, from `primitives/_layout.ts`.
+ * Pictures of the words of a primitive, from `primitives/_memory/layout.ts`.
  *
  * @module
  */
 import * as fs from "node:fs";
 import * as path from "node:path";
-import * as ROWS from "../../primitives/_layout.ts";
+import * as ROWS from "../../primitives/_memory/layout.ts";
 import { PROJECT } from "./contents.ts";
 import { escape } from "./html.ts";
 

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { CALL_RING } from "../_layout.ts";
+import { CALL_RING } from "../_memory/layout.ts";
 import { describe } from "../_memory/describe.ts";
 import { type Codec, hash } from "../_message/message.ts";
 import { attach } from "../_memory/region.ts";

@@ -7,7 +7,7 @@
  * @module
  */
 
-import type { BARRIER } from "../_layout.ts";
+import type { BARRIER } from "../_memory/layout.ts";
 import { spin } from "../_wait/spin.ts";
 import { block, type Waiting } from "../_wait/wait.ts";
 

@@ -7,7 +7,7 @@
  * @module
  */
 
-import type { MUTEX } from "../_layout.ts";
+import type { MUTEX } from "../_memory/layout.ts";
 import { spin, spinning } from "../_wait/spin.ts";
 import { block, type Waiting } from "../_wait/wait.ts";
 

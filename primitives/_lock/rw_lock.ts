@@ -8,7 +8,7 @@
  * @module
  */
 
-import type { RW_LOCK } from "../_layout.ts";
+import type { RW_LOCK } from "../_memory/layout.ts";
 import { relax, spinning } from "../_wait/spin.ts";
 import { block, type Waiting } from "../_wait/wait.ts";
 import {

@@ -7,7 +7,7 @@
  * @module
  */
 
-import type { RW_LOCK } from "../_layout.ts";
+import type { RW_LOCK } from "../_memory/layout.ts";
 
 export const STATE: typeof RW_LOCK.state = 0;
 export const GATE: typeof RW_LOCK.gate = 1;

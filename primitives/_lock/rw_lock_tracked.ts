@@ -14,7 +14,7 @@ import {
   readingOf,
   READS,
   settled,
-} from "../_memory/readers.ts";
+} from "./readers.ts";
 import { ROW } from "../_memory/tracked.ts";
 import {
   ABANDONED_BIT,

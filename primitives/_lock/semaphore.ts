@@ -8,7 +8,7 @@
  * @module
  */
 
-import type { SEMAPHORE } from "../_layout.ts";
+import type { SEMAPHORE } from "../_memory/layout.ts";
 import { COUNT_SHIFT, Tracked } from "../_memory/tracked.ts";
 import { spin, spinning } from "../_wait/spin.ts";
 import { block, type Waiting } from "../_wait/wait.ts";

@@ -9,7 +9,7 @@
  * @module
  */
 
-import type { WORK_COUNTER } from "../_layout.ts";
+import type { WORK_COUNTER } from "../_memory/layout.ts";
 import { endOf, Ranges, unitsOf } from "../_memory/ranges.ts";
 import { relax, spinning } from "../_wait/spin.ts";
 import { block, type Waiting } from "../_wait/wait.ts";

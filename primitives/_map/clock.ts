@@ -12,7 +12,7 @@
  * @module
  */
 
-import type { HASH_MAP } from "../_layout.ts";
+import type { HASH_MAP } from "../_memory/layout.ts";
 import { addTo, sumAt } from "../_lock/stripes.ts";
 import { tryLockBucket, unlockBucket } from "./lock.ts";
 import {

@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { HASH_MAP } from "../_layout.ts";
+import type { HASH_MAP } from "../_memory/layout.ts";
 import { describe } from "../_memory/describe.ts";
 import { assertOptions } from "../_memory/options.ts";
 import { assertConfig, inRange, sealOf } from "../_memory/region.ts";

@@ -7,7 +7,7 @@
  * @module
  */
 
-import type { HASH_MAP } from "../_layout.ts";
+import type { HASH_MAP } from "../_memory/layout.ts";
 import { DamagedError } from "../_memory/damaged.ts";
 import { describe } from "../_memory/describe.ts";
 import { inRange } from "../_memory/region.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { HASH_MAP } from "../_layout.ts";
+import type { HASH_MAP } from "../_memory/layout.ts";
 import { isSum } from "../_lock/stripes.ts";
 import { NO_AGENT, NO_FLAG, type TellBehind } from "../_memory/problems.ts";
 import { heapIn, MAX_TTL, planOf } from "./config.ts";

@@ -37,7 +37,7 @@
  */
 
 import { DamagedError, MOST_TRIES } from "../_memory/damaged.ts";
-import type { HASH_MAP } from "../_layout.ts";
+import type { HASH_MAP } from "../_memory/layout.ts";
 import type { Sizes } from "./config.ts";
 import type { Heap } from "./heap.ts";
 import { isOver, timeNow } from "./time.ts";

@@ -1,6 +1,6 @@
 import { describe } from "./describe.ts";
 import { explorer, kept } from "./explored.ts";
-import { type ConfiguredStem, KIND, SIGNATURE, VERSION } from "../_layout.ts";
+import { type ConfiguredStem, KIND, SIGNATURE, VERSION } from "./layout.ts";
 import { bufferOf, type Memory, offsetOf } from "./memory.ts";
 
 export {
@@ -115,7 +115,7 @@ export function assertView(bytes: unknown): void {
  * The facts that `inspect` needs to read the words of one kind of primitive.
  */
 export interface WordsInspection {
-  /** The kind's row in `_layout.ts`. */
+  /** The kind's row in `layout.ts`. */
   readonly row: Readonly<Record<string, number>>;
   /** Finds the owner in a copy of its words. */
   readonly owner?: (words: Int32Array) => number;
@@ -288,7 +288,7 @@ export function fromHandle(
   );
 }
 
-/** The part of a row in `_layout.ts` that is used here. */
+/** The part of a row in `layout.ts` that is used here. */
 interface Row {
   readonly length: number;
 }

@@ -20,7 +20,7 @@ import {
   type Slots,
 } from "../_calls/call_slots.ts";
 import { wake } from "../_wait/event_count.ts";
-import type { CALL_RING } from "../_layout.ts";
+import type { CALL_RING } from "../_memory/layout.ts";
 import { DamagedError } from "../_memory/damaged.ts";
 import type { Codec, SizedCodec } from "../_message/message.ts";
 import { ClosedError } from "../_queue/queue.ts";

@@ -7,7 +7,7 @@
  * @module
  */
 
-import { BROADCAST } from "../_layout.ts";
+import { BROADCAST } from "../_memory/layout.ts";
 import {
   attach,
   inRange,

@@ -5,7 +5,7 @@
  */
 
 import type { Elements } from "./elements.ts";
-import type { ConfiguredStem } from "../_layout.ts";
+import type { ConfiguredStem } from "../_memory/layout.ts";
 import type { Memory } from "../_memory/memory.ts";
 import {
   type Codec,

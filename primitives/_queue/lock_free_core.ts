@@ -8,7 +8,7 @@
  * @module
  */
 
-import { LOCK_FREE_QUEUE } from "../_layout.ts";
+import { LOCK_FREE_QUEUE } from "../_memory/layout.ts";
 import { DamagedError, MOST_TRIES } from "../_memory/damaged.ts";
 import {
   attach,

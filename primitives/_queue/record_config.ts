@@ -4,7 +4,7 @@
  * @module
  */
 
-import { RECORD_RING } from "../_layout.ts";
+import { RECORD_RING } from "../_memory/layout.ts";
 import {
   assertBoolean,
   assertConfig,

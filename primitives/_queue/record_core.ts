@@ -9,7 +9,7 @@
  */
 
 import { DamagedError } from "../_memory/damaged.ts";
-import { RECORD_RING } from "../_layout.ts";
+import { RECORD_RING } from "../_memory/layout.ts";
 import {
   byteLengthOf,
   bytesOf,

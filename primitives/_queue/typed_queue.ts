@@ -6,7 +6,7 @@
 
 import { disposedBy, type Disposer, iterated } from "../_memory/dispose.ts";
 import type { RecordOf, StructType, ViewOf } from "../_message/field.ts";
-import type { MPMC_QUEUE } from "../_layout.ts";
+import type { MPMC_QUEUE } from "../_memory/layout.ts";
 import { ClosedError, type Queue } from "./queue.ts";
 import { Cursor, wholeRecord } from "../_message/record.ts";
 import type { Handle } from "../_memory/region.ts";

@@ -25,7 +25,7 @@
  * @module
  */
 
-import type { EVENT_COUNT } from "../_layout.ts";
+import type { EVENT_COUNT } from "../_memory/layout.ts";
 import { strike } from "./gong.ts";
 import type { PendingResult } from "./pending.ts";
 import type { Sleep } from "./waiter.ts";

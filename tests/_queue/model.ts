@@ -14,7 +14,7 @@ import {
   type Queue,
   SpscQueue,
 } from "../../mod.ts";
-import { LAYOUT } from "../../primitives/_layout.ts";
+import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import { wordsOf } from "../_run/model.ts";
 
 /** A queue with what the model needs to start it anywhere. */

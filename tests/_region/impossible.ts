@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { type KIND, LAYOUT } from "../../primitives/_layout.ts";
+import { type KIND, LAYOUT } from "../../primitives/_memory/layout.ts";
 
 /** Configurations that `init` refuses, under a seal that fits them. */
 export const IMPOSSIBLE: Record<string, (readonly [number, number?])[]> = {

@@ -13,7 +13,7 @@ import {
   type SemaphorePermit,
   Snapshot,
 } from "../../mod.ts";
-import { type KIND, LAYOUT, VERSION } from "../../primitives/_layout.ts";
+import { type KIND, LAYOUT, VERSION } from "../../primitives/_memory/layout.ts";
 import * as kernel from "../../primitives/kernel.ts";
 import * as realtime from "../../primitives/realtime.ts";
 import { cloned, suite } from "../_run/harness.ts";

@@ -7,7 +7,7 @@
  */
 
 import type { Handle, Memory, Region } from "../../mod.ts";
-import { KIND, LAYOUT } from "../../primitives/_layout.ts";
+import { KIND, LAYOUT } from "../../primitives/_memory/layout.ts";
 
 /** How one primitive is made, attached to and used. */
 export interface Kind {

@@ -37,7 +37,7 @@ export interface Place {
   readonly source: string;
   /**
    * The file in `wasm/weft/`, without `.h`. Unless said, that of `_room/x` is
-   * `_x`, and all others have the same name.
+   * `_x`, that of `tools/x` is `x`, and all others have the same name.
    */
   readonly header?: string;
   /** The folders of `tests/` whose scenarios notice. */
@@ -55,7 +55,8 @@ export function mutants(place: string | Place, ...rows: Row[]): Mutant[] {
 }
 
 /** The header that has the C twin of the module `source`. */
-const headerOfModule = (source: string) => source.replace(/^_\w+\//, "_");
+const headerOfModule = (source: string) =>
+  source.replace(/^_\w+\//, "_").replace(/^tools\//, "");
 
 /** The header of `stem` and those it includes as one; some may be `changed`. */
 export function headerOf(

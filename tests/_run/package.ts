@@ -95,7 +95,7 @@ function peers(): Record<string, string> {
 }
 
 /** Modules that change something when they are imported. */
-const ACTIVE = ["./primitives/devtools.js", "./race/**/*.js"];
+const ACTIVE = ["./primitives/tools/devtools.js", "./race/**/*.js"];
 
 /**
  * Writes the package into the folder `home`, all but the declarations. With the

@@ -162,7 +162,11 @@ function underNode(files: File[]): Job[] {
 /** The places of the examples that a name stands for. */
 function placesOf(name: string): string[] {
   if (name === "" || name === "examples") return ["."];
-  return [`primitives/${name}.ts`, `docs/primitives/${name}.md`]
+  return [
+    `primitives/${name}.ts`,
+    `primitives/tools/${name}.ts`,
+    `docs/primitives/${name}.md`,
+  ]
     .filter((file) => fs.existsSync(path.join(PROJECT, file)))
     .filter((file) =>
       /^[ *]*```ts$/m.test(fs.readFileSync(path.join(PROJECT, file), "utf8"))

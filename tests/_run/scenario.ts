@@ -25,7 +25,7 @@ export interface Modules {
   /** What the agents of a pool share. */
   readonly pool: typeof import("../pool/parts.ts");
   /** Its `deadlocks.ts`. */
-  readonly deadlocks: typeof import("../../primitives/deadlocks.ts");
+  readonly deadlocks: typeof import("../../primitives/tools/deadlocks.ts");
 }
 
 /** Where these modules are. */
@@ -38,7 +38,7 @@ export const MODULES: Record<keyof Modules, URL> = {
   turn: new URL("../../primitives/_wait/turn.ts", import.meta.url),
   time: new URL("../../primitives/_map/time.ts", import.meta.url),
   pool: new URL("../pool/parts.ts", import.meta.url),
-  deadlocks: new URL("../../primitives/deadlocks.ts", import.meta.url),
+  deadlocks: new URL("../../primitives/tools/deadlocks.ts", import.meta.url),
 };
 
 /** The modules under test: the library's own, or mutants of them. */

@@ -33,7 +33,8 @@ for (const [row, files, other] of ROWS) {
   test(`${row} depends on what it imports, and names`, () => {
     const found = dependencies(row);
     const [folder, part] = row.split("/");
-    const own = `primitives/${folder}.ts`;
+    const room = folder === "recover" ? "tools/" : "";
+    const own = `primitives/${room}${folder}.ts`;
     const all = [`tests/${folder}/${part}.ts`];
     if (fs.existsSync(path.join(PROJECT, own)) && folder !== "pool") {
       all.push(own);

@@ -4,7 +4,7 @@
  * @module
  */
 import * as mod from "../../mod.ts";
-import * as deadlocks from "../../primitives/deadlocks.ts";
+import * as deadlocks from "../../primitives/tools/deadlocks.ts";
 import * as explored from "../../primitives/_memory/explored.ts";
 import * as pool from "../pool/parts.ts";
 import * as spin from "../../primitives/_wait/spin.ts";

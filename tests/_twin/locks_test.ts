@@ -2,7 +2,7 @@
 // also: node
 import * as assert from "uvu/assert";
 import { agentId, Mutex, Semaphore, WorkCounter } from "../../mod.ts";
-import { LAYOUT } from "../../primitives/_layout.ts";
+import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import { suite } from "../_run/harness.ts";
 import { NUMBERS, PLAY } from "./plays.ts";
 import { type Player, Stage } from "./stage.ts";

@@ -9,7 +9,7 @@ import {
   SpscQueue,
   WorkCounter,
 } from "../../mod.ts";
-import { KIND, LAYOUT } from "../../primitives/_layout.ts";
+import { KIND, LAYOUT } from "../../primitives/_memory/layout.ts";
 import { forge, IMPOSSIBLE } from "../_region/impossible.ts";
 import { suite } from "../_run/harness.ts";
 import { CONFIGURED } from "../_run/kinds.ts";

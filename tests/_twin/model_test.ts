@@ -12,7 +12,7 @@ import {
   type WorkConfig,
   WorkCounter,
 } from "../../mod.ts";
-import { LAYOUT } from "../../primitives/_layout.ts";
+import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import { suite } from "../_run/harness.ts";
 import { asAgent, NEAR_WRAP } from "../_run/model.ts";
 import { type ErrorName, ERRORS, NUMBERS } from "./plays.ts";

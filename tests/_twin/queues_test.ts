@@ -2,7 +2,7 @@
 // also: node
 import * as assert from "uvu/assert";
 import { ClosedError, MpmcQueue, SpscQueue } from "../../mod.ts";
-import { LAYOUT } from "../../primitives/_layout.ts";
+import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import { suite } from "../_run/harness.ts";
 import { isWoken, NEAR_WRAP } from "../_run/model.ts";
 import { NUMBERS, PLAY, type Role } from "./plays.ts";

@@ -1,5 +1,5 @@
 import type { MpmcQueue, SpscQueue } from "../../mod.ts";
-import { LAYOUT } from "../../primitives/_layout.ts";
+import { LAYOUT } from "../../primitives/_memory/layout.ts";
 
 /** Sets the counters of an empty queue, so that they soon wrap. */
 export function wind(

@@ -1,6 +1,6 @@
 import { race } from "../../race/mod.ts";
 import type { Channel, Mutex, Semaphore } from "../../mod.ts";
-import { LAYOUT } from "../../primitives/_layout.ts";
+import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import { itsOwn, named, type Scenario, type Weft } from "../_run/scenario.ts";
 import { signalled } from "../_run/signal.ts";
 

@@ -13,7 +13,7 @@ import {
   SpscQueue,
   WorkCounter,
 } from "../../mod.ts";
-import { SPSC_QUEUE } from "../../primitives/_layout.ts";
+import { SPSC_QUEUE } from "../../primitives/_memory/layout.ts";
 import type { SleeperJob } from "./sleeper.ts";
 import { suite } from "../_run/harness.ts";
 import { asAgent, endsWithin, passed } from "../_run/model.ts";

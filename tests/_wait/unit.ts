@@ -10,7 +10,7 @@ import {
   waitAny,
   WorkCounter,
 } from "../../mod.ts";
-import { LAYOUT } from "../../primitives/_layout.ts";
+import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import {
   block,
   blockAnyAsync,

@@ -1,6 +1,6 @@
 import { Broadcast, type Handle } from "../../mod.ts";
 import type { Kind, Size } from "../_run/kinds.ts";
-import { LAYOUT } from "../../primitives/_layout.ts";
+import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import { type Agent, ns, Twin } from "../_run/mixed/twin.ts";
 
 const queue = { capacity: 3, elementSize: 4 };

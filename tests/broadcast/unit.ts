@@ -7,7 +7,7 @@ import {
   ClosedError,
   type Subscription,
 } from "../../mod.ts";
-import { LAYOUT } from "../../primitives/_layout.ts";
+import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import { suite } from "../_run/harness.ts";
 import {
   asAgent,

@@ -10,7 +10,7 @@ import {
   type PendingCall,
   type TakenCall,
 } from "../../mod.ts";
-import { LAYOUT } from "../../primitives/_layout.ts";
+import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import { suite } from "../_run/harness.ts";
 import {
   asAgent,

@@ -2,7 +2,7 @@
 // are explored by the scenarios of CallRing; here they carry pieces, which the
 // right server must take and give in order.
 import type { CallRing } from "../../mod.ts";
-import { LAYOUT } from "../../primitives/_layout.ts";
+import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import { race } from "../../race/mod.ts";
 import { itsOwn, type Scenario, type Weft } from "../_run/scenario.ts";
 

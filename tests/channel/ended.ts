@@ -1,7 +1,7 @@
 // The scenarios of senders and receivers that a channel counts.
 import { race } from "../../race/mod.ts";
 import { Channel, codec } from "../../mod.ts";
-import { LAYOUT } from "../../primitives/_layout.ts";
+import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import { enter, named, type Scenario, type Weft } from "../_run/scenario.ts";
 
 const HEAD = LAYOUT.channel.length * 4;

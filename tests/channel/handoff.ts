@@ -1,6 +1,6 @@
 // The scenarios of a channel of capacity 0.
 import { race } from "../../race/mod.ts";
-import { LAYOUT } from "../../primitives/_layout.ts";
+import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import {
   enter,
   named,

@@ -14,7 +14,7 @@ import {
   sending,
   waitAny,
 } from "../../mod.ts";
-import { LAYOUT } from "../../primitives/_layout.ts";
+import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import { suite } from "../_run/harness.ts";
 import { nowOf, refuses, turns, wordsOf } from "../_run/model.ts";
 import { spawn } from "../_run/workers.ts";

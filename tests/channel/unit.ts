@@ -24,7 +24,7 @@ import {
   valueCodec,
 } from "../../mod.ts";
 import { copyBytes, copyOf } from "../../primitives/_message/bytes.ts";
-import { LAYOUT } from "../../primitives/_layout.ts";
+import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import type { Body } from "./agent.ts";
 import { suite } from "../_run/harness.ts";
 import {

@@ -2,7 +2,7 @@
 import { fileURLToPath } from "node:url";
 import * as assert from "uvu/assert";
 import { setAgentId } from "../../mod.ts";
-import { deadlocks } from "../../primitives/deadlocks.ts";
+import { deadlocks } from "../../primitives/tools/deadlocks.ts";
 import { guestOf } from "../_run/guest.ts";
 import { suite } from "../_run/harness.ts";
 import { spawn, type Thread } from "../_run/workers.ts";

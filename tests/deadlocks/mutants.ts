@@ -3,7 +3,10 @@ import { mutants } from "../_run/mutant.ts";
 const NO_C = "agents of C play no scenario of the table";
 
 /** Mutants of `AgentTable`. */
-export const MUTANTS = mutants("deadlocks", {
+export const MUTANTS = mutants({
+  source: "tools/deadlocks",
+  scenarios: ["deadlocks"],
+}, {
   what: "clears a row that may be another agent's by now",
   by: "two supervisors abandon one agent, and a newcomer takes its row",
   ts: [

@@ -1,5 +1,5 @@
 import { layout, Mutex } from "../../mod.ts";
-import { AgentTable } from "../../primitives/deadlocks.ts";
+import { AgentTable } from "../../primitives/tools/deadlocks.ts";
 
 /** What all agents of `guest_test.ts` share. */
 export const SHARED = layout({

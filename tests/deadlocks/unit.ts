@@ -11,8 +11,12 @@ import {
   Semaphore,
   SpscQueue,
 } from "../../mod.ts";
-import { AGENT_ROW, AGENT_TABLE, RW_LOCK } from "../../primitives/_layout.ts";
-import { AgentTable, deadlocks } from "../../primitives/deadlocks.ts";
+import {
+  AGENT_ROW,
+  AGENT_TABLE,
+  RW_LOCK,
+} from "../../primitives/_memory/layout.ts";
+import { AgentTable, deadlocks } from "../../primitives/tools/deadlocks.ts";
 import { cloned, suite } from "../_run/harness.ts";
 import { headerFiles } from "../_run/header.ts";
 import { asAgent, intervalsOf, refuses } from "../_run/model.ts";

@@ -13,7 +13,7 @@ const PROJECT = fileURLToPath(new URL("../..", import.meta.url));
 
 const test = suite("devtools in Chromium");
 
-const MODULE = `import "./primitives/devtools.ts";
+const MODULE = `import "./primitives/tools/devtools.ts";
 import * as weft from "./mod.ts";
 globalThis.weft = weft;
 `;

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Formatter } from "../../primitives/devtools.ts";
+import type { Formatter } from "../../primitives/tools/devtools.ts";
 
 /** It shows nothing. */
 export const OTHER: Formatter = {

@@ -17,8 +17,8 @@ import {
   type Formatter,
   formatter,
   type JsonML,
-} from "../../primitives/devtools.ts";
-import { LAYOUT, type Stem } from "../../primitives/_layout.ts";
+} from "../../primitives/tools/devtools.ts";
+import { LAYOUT, type Stem } from "../../primitives/_memory/layout.ts";
 import { suite } from "../_run/harness.ts";
 import { KINDS } from "../_run/kinds.ts";
 import { wordsOf } from "../_run/model.ts";

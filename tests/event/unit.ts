@@ -2,7 +2,7 @@
 import * as assert from "uvu/assert";
 import fc from "fast-check";
 import { Event } from "../../mod.ts";
-import { LAYOUT } from "../../primitives/_layout.ts";
+import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import { suite } from "../_run/harness.ts";
 import {
   NEAR_WRAP,

@@ -1,6 +1,6 @@
 import { race } from "../../race/mod.ts";
 import { type Codec, codec, HashMap, inspect } from "../../mod.ts";
-import { LAYOUT } from "../../primitives/_layout.ts";
+import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import { hashOf, heapFor, planFor } from "../../primitives/_map/plan.ts";
 import { time } from "../../primitives/_map/time.ts";
 import { LONG, TORN } from "./kind.ts";

@@ -11,7 +11,7 @@ import {
   recover,
   struct,
 } from "../../mod.ts";
-import { LAYOUT } from "../../primitives/_layout.ts";
+import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import { Places } from "../../primitives/_map/places.ts";
 import { planFor } from "../../primitives/_map/plan.ts";
 import { CODEC } from "../../primitives/_message/message.ts";

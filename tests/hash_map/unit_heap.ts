@@ -2,7 +2,7 @@
 import * as assert from "uvu/assert";
 import fc from "fast-check";
 import { codec, DamagedError, HashMap, inspect, struct } from "../../mod.ts";
-import { LAYOUT } from "../../primitives/_layout.ts";
+import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import { heapIn, planOf } from "../../primitives/_map/config.ts";
 import { suite } from "../_run/harness.ts";
 import { refuses, wordsOf } from "../_run/model.ts";

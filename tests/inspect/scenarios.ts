@@ -1,5 +1,5 @@
 import { race } from "../../race/mod.ts";
-import { LAYOUT, type Stem } from "../../primitives/_layout.ts";
+import { LAYOUT, type Stem } from "../../primitives/_memory/layout.ts";
 import { enter, named, type Scenario, type Weft } from "../_run/scenario.ts";
 
 /** What one scenario is about. */

@@ -9,7 +9,7 @@ import {
   KIND,
   LAYOUT,
   type Stem,
-} from "../../primitives/_layout.ts";
+} from "../../primitives/_memory/layout.ts";
 import { suite } from "../_run/harness.ts";
 import { CONFIGURED, KINDS } from "../_run/kinds.ts";
 import { type TwinModule, twinModule } from "../_twin/module.ts";

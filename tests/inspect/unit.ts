@@ -29,7 +29,12 @@ import {
   WaitGroup,
   WorkCounter,
 } from "../../mod.ts";
-import { KIND, LAYOUT, type Stem, VERSION } from "../../primitives/_layout.ts";
+import {
+  KIND,
+  LAYOUT,
+  type Stem,
+  VERSION,
+} from "../../primitives/_memory/layout.ts";
 import { IN_WEBKIT, suite } from "../_run/harness.ts";
 import { CONFIGURED, KINDS } from "../_run/kinds.ts";
 import { bytesOf, refuses } from "../_run/model.ts";

@@ -16,7 +16,7 @@ import * as waiter from "../../primitives/_wait/waiter.ts";
 import * as pool from "../pool/parts.ts";
 import { Sources, withOthers } from "../_run/realm.ts";
 import { type Modules, tellNothing, type Weft } from "../_run/scenario.ts";
-import * as deadlocks from "../../primitives/deadlocks.ts";
+import * as deadlocks from "../../primitives/tools/deadlocks.ts";
 import * as explored from "../../primitives/_memory/explored.ts";
 import * as mod from "./mod.ts";
 
@@ -32,7 +32,7 @@ const sources = await Sources.of<KernelModules>({
   turn: new URL("../../primitives/_wait/turn.ts", import.meta.url),
   pool: new URL("../pool/parts.ts", import.meta.url),
   kernel: new URL("../../primitives/_kernel/kernel.ts", import.meta.url),
-  deadlocks: new URL("../../primitives/deadlocks.ts", import.meta.url),
+  deadlocks: new URL("../../primitives/tools/deadlocks.ts", import.meta.url),
 });
 
 /** A source, and the text that is to stand in its place. */

@@ -1,6 +1,6 @@
 import type { MpmcQueue } from "../../mod.ts";
 import { race } from "../../race/mod.ts";
-import { LAYOUT } from "../../primitives/_layout.ts";
+import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import {
   enter,
   named,

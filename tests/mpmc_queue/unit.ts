@@ -1,7 +1,7 @@
 // also: node, browsers
 import * as assert from "uvu/assert";
 import { ClosedError, MpmcQueue } from "../../mod.ts";
-import { LAYOUT } from "../../primitives/_layout.ts";
+import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import { suite } from "../_run/harness.ts";
 import {
   NEAR_WRAP,

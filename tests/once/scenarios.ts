@@ -1,5 +1,5 @@
 import { race } from "../../race/mod.ts";
-import { LAYOUT } from "../../primitives/_layout.ts";
+import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import {
   enter,
   freed,

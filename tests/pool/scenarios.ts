@@ -6,7 +6,7 @@
 // drops tasks, takes orders back, and buries workers. "boss" does so with the
 // pool's own parts, without its promises.
 import type { CallRing, Event } from "../../mod.ts";
-import { LAYOUT } from "../../primitives/_layout.ts";
+import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import { race } from "../../race/mod.ts";
 import type { PoolServer, Rooms, Slots } from "./parts.ts";
 import { enter, type Scenario, type Weft } from "../_run/scenario.ts";

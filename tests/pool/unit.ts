@@ -2,7 +2,7 @@
 import * as assert from "uvu/assert";
 import fc from "fast-check";
 import { ClosedError, DamagedError } from "../../mod.ts";
-import { LAYOUT } from "../../primitives/_layout.ts";
+import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import {
   codec,
   Pool,

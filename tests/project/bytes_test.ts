@@ -27,7 +27,7 @@ import {
   WorkDeque,
 } from "../../mod.ts";
 import * as mod from "../../mod.ts";
-import { LAYOUT } from "../../primitives/_layout.ts";
+import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import { wasmClang } from "../../wasm/emcc.ts";
 import { suite } from "../_run/harness.ts";
 import { headerFiles } from "../_run/header.ts";

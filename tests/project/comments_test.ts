@@ -54,7 +54,9 @@ test("each primitive's class says what it must", () => {
   // files that mod.ts names have one, but for agent, calls, value, struct,
   // wait_any, select, recover and inspect.
   const stems = [
-    ...fs.readFileSync(MOD, "utf8").matchAll(/primitives\/([a-z]\w*)\.ts/g),
+    ...fs.readFileSync(MOD, "utf8").matchAll(
+      /primitives\/(?:tools\/)?([a-z]\w*)\.ts/g,
+    ),
   ].map(([, stem]) => stem!);
   const names = stems.map((stem) =>
     stem.replaceAll(/(?:^|_)([a-z])/g, (_, letter) => letter.toUpperCase())

@@ -58,7 +58,7 @@ function unread(file: string): string[] {
  * the compiler reads.
  */
 const FOUND =
-  /^bench\/(?:_[^/]*|[^/]*_bench)\.ts: |^tests\/(?:race\/corpus\/|calls\/types\.ts)|_layout\.ts: [A-Z_]+_BITS$|: types$/;
+  /^bench\/(?:_[^/]*|[^/]*_bench)\.ts: |^tests\/(?:race\/corpus\/|calls\/types\.ts)|_memory\/layout\.ts: [A-Z_]+_BITS$|: types$/;
 
 const test = suite("exports");
 

@@ -24,10 +24,11 @@ const ROOMS = [
   "_calls/client",
   "_pool",
   "_kernel",
+  "tools",
 ];
 
 /** No folder is larger than a reader can survey. */
-const FIRST_LEVEL = 50;
+const FIRST_LEVEL = 45;
 const ROOM = 15;
 
 /** What the module `file` imports or exports again, as it is written. */
@@ -46,16 +47,16 @@ const imported = (name: string): string[] =>
 
 const files = fs.readdirSync(FOLDER, { recursive: true, encoding: "utf8" })
   .filter((name) => name.endsWith(".ts")).sort();
-const isPrivate = (name: string) => name.startsWith("_");
+const isPrivate = (name: string) => /(^|\/)_/.test(name);
 const roomOf = (name: string) => path.posix.dirname(name);
 
 /** What has an entry point of its own, over all of mod.ts. */
 const LAST = [
   "pool.ts",
   "sync_worker.ts",
-  "watch.ts",
-  "deadlocks.ts",
-  "devtools.ts",
+  "tools/watch.ts",
+  "tools/deadlocks.ts",
+  "tools/devtools.ts",
   "realtime.ts",
   "kernel.ts",
 ];
@@ -99,6 +100,14 @@ for (const name of files) {
     assert.equal(wrong, []);
   });
 }
+
+test("only tools use what tools share", () => {
+  const wrong = files.filter((name) =>
+    roomOf(name) !== "tools" &&
+    imported(name).some((other) => other.startsWith("tools/_"))
+  );
+  assert.equal(wrong, []);
+});
 
 test("private files import each other without a cycle", () => {
   const done = new Set<string>();

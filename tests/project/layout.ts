@@ -1,5 +1,5 @@
 /**
- * Writes from `primitives/_layout.ts` what repeats its words: the structs of
+ * Writes from `primitives/_memory/layout.ts` what repeats its words: the structs of
  * `wasm/weft/`, the table in the comment of each class, the constants of its
  * indexes and bits, the table that `weft_inspect` reads, and `docs/layouts.md`. It also
  * adds a new primitive to the lists of `mod.ts`, `deno.json`, `weft.h` and
@@ -13,10 +13,10 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import * as layout from "../../primitives/_layout.ts";
+import * as layout from "../../primitives/_memory/layout.ts";
 
 const PROJECT = fileURLToPath(new URL("../../", import.meta.url));
-const SOURCE = "primitives/_layout.ts";
+const SOURCE = "primitives/_memory/layout.ts";
 
 const USAGE = `usage: deno task layout
 Writes the tables and structs that repeat the words of ${SOURCE}, the lists of
@@ -34,7 +34,7 @@ interface Word {
   sleeper?: string;
 }
 
-/** A row of `_layout.ts`. */
+/** A row of `layout.ts`. */
 interface Row {
   stem: string;
   /** One sentence. */
@@ -61,7 +61,7 @@ const MAP_HEADER = "_hash_plan";
 export const headerOf = (stem: string): string =>
   `wasm/weft/${stem === "hash_map" ? MAP_HEADER : stem}.h`;
 
-/** Every file that `_layout.ts` decides about, as it should be. */
+/** Every file that `layout.ts` decides about, as it should be. */
 export function expected(): Map<string, string> {
   const source = read(SOURCE);
   const rows = rowsOf(source);
@@ -99,7 +99,7 @@ export function expected(): Map<string, string> {
   for (const [name, list] of Object.entries(LISTS)) {
     put(name, (text) => withAll(text, stems, list));
   }
-  put("primitives/inspect.ts", (text) => withInspections(text, stems));
+  put("primitives/tools/inspect.ts", (text) => withInspections(text, stems));
   const modules = modulesOf(files.get("mod.ts")!);
   const last = modulesOf(files.get("deno.json")!)
     .filter((stem) => !modules.includes(stem));
@@ -126,7 +126,7 @@ export function stale(): string[] {
 
 // ---- reading ------------------------------------------------------------------
 
-/** The rows of `source`, the text of `_layout.ts`. */
+/** The rows of `source`, the text of `layout.ts`. */
 function rowsOf(source: string): Row[] {
   const rows =
     /\/\*\*((?:(?!\*\/)[^])*)\*\/\nexport const ([A-Z_]+) = \{\n([^]*?)\n\} as/g;
@@ -506,10 +506,10 @@ const LISTS: Readonly<Record<string, List>> = {
     entry: (stem) => RegExp(`^#include "${stem}\\.h"\\n`, "m"),
     write: (stem) => `#include "${stem}.h"\n`,
   },
-  "primitives/inspect.ts": {
+  "primitives/tools/inspect.ts": {
     entry: (stem) =>
       RegExp(`^import \\{\\s*INSPECTION as ${stem}\\b[^}]*\\} from .*\\n`, "m"),
-    write: (stem) => `import { INSPECTION as ${stem} } from "./${stem}.ts";\n`,
+    write: (stem) => `import { INSPECTION as ${stem} } from "../${stem}.ts";\n`,
   },
 };
 
@@ -552,7 +552,7 @@ function withInspections(text: string, stems: readonly string[]): string {
 
 /** The public modules that a list names, in its order. */
 const modulesOf = (text: string): string[] =>
-  [...text.matchAll(/"\.\/primitives\/([a-z]\w*)\.ts"/g)]
+  [...text.matchAll(/"\.\/primitives\/(?:tools\/)?([a-z]\w*)\.ts"/g)]
     .map(([, stem]) => stem!);
 
 /** What a page says at its top. */

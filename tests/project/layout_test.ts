@@ -7,7 +7,7 @@ import {
   KIND,
   LAYOUT,
   VERSION,
-} from "../../primitives/_layout.ts";
+} from "../../primitives/_memory/layout.ts";
 import * as mod from "../../mod.ts";
 import { suite } from "../_run/harness.ts";
 import { current } from "./api.ts";
@@ -57,7 +57,7 @@ function differences(theirs: Table): string[] {
       if (ours[name] === theirs[name]) continue;
       const found = theirs[name] ?? "missing";
       const wanted = ours[name] ?? "missing";
-      complaints.push(`${what}.${name}: ${found}, in _layout.ts ${wanted}`);
+      complaints.push(`${what}.${name}: ${found}, in layout.ts ${wanted}`);
     }
   };
   compare("table", { version: OURS.version }, { version: theirs.version });
@@ -75,16 +75,16 @@ function differences(theirs: Table): string[] {
   return complaints;
 }
 
-test("the C headers assert the words of _layout.ts", () => {
+test("the C headers assert the words of layout.ts", () => {
   assert.equal(differences(tableOf(headerText())), []);
 });
 
-test("docs/layouts.md shows the words of _layout.ts", () => {
+test("docs/layouts.md shows the words of layout.ts", () => {
   const text = readFileSync(path("../../docs/layouts.md"), "utf8");
   assert.equal(differences(documented(text)), []);
 });
 
-test("what repeats the words of _layout.ts is up to date", () => {
+test("what repeats the words of layout.ts is up to date", () => {
   const files = stale();
   assert.is(files.join(), "", `run \`deno task layout\`: stale: ${files}`);
 });
@@ -108,7 +108,7 @@ test("a header that differs in one number is told by its name", () => {
       ? `KIND.${stem}`
       : `${stem}.${field ?? "length"}`;
     assert.equal(differences(tableOf(wrong)), [
-      `${name}: ${Number(number) + 1}, in _layout.ts ${number}`,
+      `${name}: ${Number(number) + 1}, in layout.ts ${number}`,
     ]);
   }
 });
@@ -118,11 +118,11 @@ test("a row that is missing or too many is told by its name", () => {
   const row = "WEFT_WORD(semaphore, bulk, 6);\n";
   assert.ok(text.includes(row));
   assert.equal(differences(tableOf(text.replace(row, ""))), [
-    "semaphore.bulk: missing, in _layout.ts 6",
+    "semaphore.bulk: missing, in layout.ts 6",
   ]);
   const more = `${row}WEFT_WORD(semaphore, lap, 9);\n`;
   assert.equal(differences(tableOf(text.replace(row, more))), [
-    "semaphore.lap: 9, in _layout.ts missing",
+    "semaphore.lap: 9, in layout.ts missing",
   ]);
 });
 
@@ -521,7 +521,9 @@ test("the comment of a word has the bits that its table has", () => {
   const row = /^export const (\w+) = \{([^]*?)^\} as const;/gm;
   const named = /\* bits? (\d+)(?:-(\d+))?: ([A-Z]{2,})\b/g;
   const seen = new Set<string>();
-  for (const [, stem, body] of textOf("primitives/_layout.ts").matchAll(row)) {
+  for (
+    const [, stem, body] of textOf("primitives/_memory/layout.ts").matchAll(row)
+  ) {
     for (const [, first, last = first, name] of body!.matchAll(named)) {
       const bits = bitsOf[stem!]?.[name!];
       const ends = typeof bits === "number" ? [bits, bits] : [...bits ?? []];

@@ -310,11 +310,11 @@ async function complaint(from: string, to: string): Promise<string> {
 test("a word in another place is an error that names it", async () => {
   assert.match(
     await complaint("  int32_t claimant;", "  int32_t lap, claimant;"),
-    "weft_semaphore.claimant is not word 7 as in primitives/_layout.ts",
+    "weft_semaphore.claimant is not word 7 as in primitives/_memory/layout.ts",
   );
   assert.match(
     await complaint("WEFT_LENGTH(mutex, 2)", "WEFT_LENGTH(mutex, 3)"),
-    "weft_mutex is not 3 words long as in primitives/_layout.ts",
+    "weft_mutex is not 3 words long as in primitives/_memory/layout.ts",
   );
 });
 

@@ -19,7 +19,9 @@ const read = (...names: string[]) =>
   fs.readFileSync(path.join(...names), "utf8");
 
 /** The public modules in mod.ts's order, and what lies over all of them. */
-const stems = [...read(PROJECT, "mod.ts").matchAll(/"\.\/primitives\/(\w+)\./g)]
+const stems = [
+  ...read(PROJECT, "mod.ts").matchAll(/"\.\/primitives\/(?:tools\/)?(\w+)\./g),
+]
   .map(([, stem]) => stem!)
   .filter((stem) => !stem.startsWith("_"))
   .concat(

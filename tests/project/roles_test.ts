@@ -22,7 +22,7 @@ import {
   WorkCounter,
   WorkDeque,
 } from "../../mod.ts";
-import type { KIND } from "../../primitives/_layout.ts";
+import type { KIND } from "../../primitives/_memory/layout.ts";
 import { suite } from "../_run/harness.ts";
 import { asAgent, wordsOf } from "../_run/model.ts";
 

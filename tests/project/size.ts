@@ -29,7 +29,7 @@ export interface Sized extends Size {
 /** The public modules, in the order of mod.ts. */
 const STEMS = [
   ...fs.readFileSync(`${PROJECT}mod.ts`, "utf8")
-    .matchAll(/ from "\.\/primitives\/([a-z]\w+)\.ts"/g),
+    .matchAll(/ from "\.\/primitives\/(?:tools\/)?([a-z]\w+)\.ts"/g),
 ].map(([, stem]) => stem!);
 
 /** All of them: each folder's `kind.ts` says what its own may cost. */

@@ -76,6 +76,6 @@ test("Rollup puts no Atomics.wait into a realtime queue, either", async () => {
 
 test("a primitive brings no other one's row of the layout", async () => {
   const { modules } = await bundle("Mutex");
-  const row = modules.find(([file]) => file === "_layout.js")!;
-  assert.ok(row[1] < 60, `_layout.js: ${row[1]} bytes`);
+  const row = modules.find(([file]) => file === "_memory/layout.js")!;
+  assert.ok(row[1] < 60, `layout.js: ${row[1]} bytes`);
 });

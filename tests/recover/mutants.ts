@@ -1,7 +1,10 @@
 import { mutants } from "../_run/mutant.ts";
 
 /** Mutants of `recover`, and of what it asks of a queue. */
-export const MUTANTS = mutants("recover", {
+export const MUTANTS = mutants({
+  source: "tools/recover",
+  scenarios: ["recover"],
+}, {
   what: "recovers locks before what they protect",
   by: "a lock and a record of a dead agent are recovered",
   ts: [".sort((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind));", ";"],

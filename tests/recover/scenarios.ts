@@ -1,6 +1,6 @@
 import { race } from "../../race/mod.ts";
 import type { Finding, View } from "../../mod.ts";
-import { LAYOUT } from "../../primitives/_layout.ts";
+import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import { enter, named, type Scenario, type Weft } from "../_run/scenario.ts";
 
 /** Two agents that ended before the exploration began. */

@@ -29,7 +29,7 @@ import {
   WorkCounter,
   WorkDeque,
 } from "../../mod.ts";
-import { LAYOUT } from "../../primitives/_layout.ts";
+import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import { planFor } from "../../primitives/_map/plan.ts";
 import { suite } from "../_run/harness.ts";
 import { asAgent, refuses, wordsOf } from "../_run/model.ts";

@@ -870,7 +870,7 @@ const TRACKED = mutants({
 });
 
 /** Mutants of the rows of readers. */
-const ROWS = mutants({ source: "_memory/readers", scenarios: ["rw_lock"] }, {
+const ROWS = mutants({ source: "_lock/readers", scenarios: ["rw_lock"] }, {
   what: "whoever waits to read counts as reading",
   by: "tracked: one writes, one reads",
   ts: ["(isIn(reads, gate) ? pending : 0)", "pending"],

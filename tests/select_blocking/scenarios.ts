@@ -1,6 +1,6 @@
 import { race } from "../../race/mod.ts";
 import type { MpmcQueue, SpscQueue } from "../../mod.ts";
-import { LAYOUT } from "../../primitives/_layout.ts";
+import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import {
   enter,
   type Modules,

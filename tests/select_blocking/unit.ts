@@ -17,7 +17,7 @@ import {
   struct,
   waitAny,
 } from "../../mod.ts";
-import { LAYOUT } from "../../primitives/_layout.ts";
+import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import { suite } from "../_run/harness.ts";
 import { asAgent, refuses } from "../_run/model.ts";
 

@@ -1,7 +1,7 @@
 // also: node, browsers
 import * as assert from "uvu/assert";
 import { Semaphore } from "../../mod.ts";
-import { LAYOUT } from "../../primitives/_layout.ts";
+import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import type { Manner } from "../mutex/holder.ts";
 import { suite } from "../_run/harness.ts";
 import { contend } from "../mutex/holders.ts";

@@ -3,7 +3,7 @@
 import * as assert from "uvu/assert";
 import fc from "fast-check";
 import { DamagedError, Semaphore } from "../../mod.ts";
-import { LAYOUT } from "../../primitives/_layout.ts";
+import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import { spinning } from "../../primitives/_wait/spin.ts";
 import { suite } from "../_run/harness.ts";
 import {

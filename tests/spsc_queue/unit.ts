@@ -1,7 +1,7 @@
 // also: node, browsers
 import * as assert from "uvu/assert";
 import { SpscQueue } from "../../mod.ts";
-import { LAYOUT } from "../../primitives/_layout.ts";
+import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import { suite } from "../_run/harness.ts";
 import { asAgent, refuses, wordsOf } from "../_run/model.ts";
 import { declareQueueCases } from "../_queue/cases.ts";

@@ -32,7 +32,7 @@ import {
   WorkCounter,
   WorkDeque,
 } from "../../mod.ts";
-import { LAYOUT } from "../../primitives/_layout.ts";
+import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import { planFor } from "../../primitives/_map/plan.ts";
 
 /** One kind of primitive, and what can be called without waiting. */

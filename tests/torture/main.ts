@@ -11,7 +11,7 @@ import { fileURLToPath } from "node:url";
 import { bundle, bundled } from "../_run/bundle.ts";
 import { whySkipped } from "../_run/missing.ts";
 import { complain, wordsOf } from "../_run/usage.ts";
-import { LAYOUT } from "../../primitives/_layout.ts";
+import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import { emcc, PTHREADS } from "../../wasm/emcc.ts";
 import { matches, type Row, type Tell } from "./_row.ts";
 import {

@@ -15,7 +15,7 @@
  */
 import fc from "fast-check";
 import { CallRing, type Codec, codec, connect, serve } from "../../mod.ts";
-import { CALL_RING } from "../../primitives/_layout.ts";
+import { CALL_RING } from "../../primitives/_memory/layout.ts";
 import { spawn, type Thread } from "../_run/workers.ts";
 import {
   type Api,

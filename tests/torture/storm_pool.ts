@@ -22,7 +22,7 @@ import {
   QueueFullError,
   WorkerError,
 } from "../../primitives/pool.ts";
-import { LAYOUT } from "../../primitives/_layout.ts";
+import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import {
   PHASE_MASK,
   REPLIED,

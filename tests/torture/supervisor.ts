@@ -23,7 +23,7 @@ import {
   Semaphore,
 } from "../../mod.ts";
 import { spawn, type Thread } from "../_run/workers.ts";
-import { LAYOUT } from "../../primitives/_layout.ts";
+import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import { LOCK_FREE, MPMC, SPSC } from "../_queue/model.ts";
 import { wordsOf } from "../_run/model.ts";
 import type { Order } from "./_agent.ts";

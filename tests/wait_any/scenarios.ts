@@ -1,6 +1,6 @@
 import { race } from "../../race/mod.ts";
 import type { Event, MpmcQueue, Semaphore } from "../../mod.ts";
-import { LAYOUT } from "../../primitives/_layout.ts";
+import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import {
   itsOwn,
   type Modules,

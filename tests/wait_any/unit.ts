@@ -20,7 +20,7 @@ import {
   WaitGroup,
   WorkCounter,
 } from "../../mod.ts";
-import { LAYOUT } from "../../primitives/_layout.ts";
+import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import { suite } from "../_run/harness.ts";
 import {
   bytesOf,

@@ -2,9 +2,9 @@
 // Tests what `watch` writes, and when it ends.
 import * as assert from "uvu/assert";
 import { agentId, layout, MpmcQueue, Mutex } from "../../mod.ts";
-import { AgentTable } from "../../primitives/deadlocks.ts";
-import { type Change, watch } from "../../primitives/watch.ts";
-import { LAYOUT } from "../../primitives/_layout.ts";
+import { AgentTable } from "../../primitives/tools/deadlocks.ts";
+import { type Change, watch } from "../../primitives/tools/watch.ts";
+import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import { suite } from "../_run/harness.ts";
 import { intervalsOf, refuses } from "../_run/model.ts";
 

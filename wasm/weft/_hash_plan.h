@@ -11,7 +11,7 @@
 
 WEFT__BEGIN
 
-/* Begin of what `deno task layout` makes from primitives/_layout.ts. */
+/* Begin of what `deno task layout` makes from primitives/_memory/layout.ts. */
 /* clang-format off */
 /*
  * A map from keys to values.

@@ -1,4 +1,4 @@
-/* _layout.h - the twin of primitives/_layout.ts: rows, kinds, version. */
+/* _layout.h - twin of primitives/_memory/layout.ts: rows, kinds, version. */
 #ifndef WEFT__LAYOUT_H
 #define WEFT__LAYOUT_H
 
@@ -11,13 +11,13 @@ WEFT__BEGIN
   WEFT__ASSERT(offsetof(weft_##type, field) == 4 * (word) &&      \
                    sizeof(((weft_##type *)0)->field) == 4,        \
                "weft_" #type "." #field " is not word " #word     \
-               " as in primitives/_layout.ts")
+               " as in primitives/_memory/layout.ts")
 #define WEFT_LENGTH(type, words)                              \
   WEFT__ASSERT(sizeof(weft_##type) == 4 * (words),            \
                "weft_" #type " is not " #words                \
-               " words long as in primitives/_layout.ts")
+               " words long as in primitives/_memory/layout.ts")
 
-/* Begin of what `deno task layout` makes from primitives/_layout.ts. */
+/* Begin of what `deno task layout` makes from primitives/_memory/layout.ts. */
 /* clang-format off */
 #define WEFT__EVENT_WAITERS 1
 #define WEFT__EVENT_GONG 2

@@ -1,4 +1,4 @@
-/* _readers.h - twin of primitives/_memory/readers.ts, which explains the rows. */
+/* _readers.h - twin of primitives/_lock/readers.ts, which explains the rows. */
 #ifndef WEFT__READERS_H
 #define WEFT__READERS_H
 

@@ -20,7 +20,7 @@ enum { WEFT__OK, WEFT__NOT_EQUAL, WEFT__TIMED_OUT, WEFT__LOOKED };
 #endif
 
 #ifdef WEFT_NAMED_AGENTS
-/* Words of a row of a table of agents: AGENT_ROW in primitives/_layout.ts. */
+/* A row of a table of agents: AGENT_ROW in primitives/_memory/layout.ts. */
 enum { WEFT__ROW_SEQUENCE = 1, WEFT__ROW_ON = 2 };
 #endif
 

@@ -27,7 +27,7 @@ WEFT__BEGIN
 /* The agent of a row whose party has left. */
 #define WEFT__BARRIER_LEFT (-1)
 
-/* Begin of what `deno task layout` makes from primitives/_layout.ts. */
+/* Begin of what `deno task layout` makes from primitives/_memory/layout.ts. */
 /* clang-format off */
 /*
  * A barrier.

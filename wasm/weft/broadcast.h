@@ -33,7 +33,7 @@ typedef struct {
   bool drop;
 } weft_broadcast_config;
 
-/* Begin of what `deno task layout` makes from primitives/_layout.ts. */
+/* Begin of what `deno task layout` makes from primitives/_memory/layout.ts. */
 /* clang-format off */
 /*
  * A ring whose subscribers each see every element.

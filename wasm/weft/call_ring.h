@@ -50,7 +50,7 @@ typedef struct {
   int32_t reply_length;
 } weft_call;
 
-/* Begin of what `deno task layout` makes from primitives/_layout.ts. */
+/* Begin of what `deno task layout` makes from primitives/_memory/layout.ts. */
 /* clang-format off */
 /*
  * A ring of calls from many callers to many servers.

@@ -50,7 +50,7 @@ typedef struct {
   int32_t tracked;
 } weft_channel_config;
 
-/* Begin of what `deno task layout` makes from primitives/_layout.ts. */
+/* Begin of what `deno task layout` makes from primitives/_memory/layout.ts. */
 /* clang-format off */
 /*
  * A channel of messages.

@@ -14,7 +14,7 @@ WEFT__BEGIN
 #define WEFT_CONDITION_WAITING_MASK (0x7fff << 15) /* CONDITION_BITS.WAITING */
 #define WEFT_CONDITION_GATHERS_BIT (1 << 30) /* CONDITION_BITS.GATHERS */
 
-/* Begin of what `deno task layout` makes from primitives/_layout.ts. */
+/* Begin of what `deno task layout` makes from primitives/_memory/layout.ts. */
 /* clang-format off */
 /*
  * A condition. All words 0: nobody waits.

@@ -1,4 +1,4 @@
-/* deadlocks.h - the twin of AgentTable in primitives/deadlocks.ts. */
+/* deadlocks.h - the twin of AgentTable in primitives/tools/deadlocks.ts. */
 #ifndef WEFT_DEADLOCKS_H
 #define WEFT_DEADLOCKS_H
 
@@ -28,7 +28,7 @@ typedef struct {
   int32_t _pad0[30];
 } weft_agent_table;
 
-/* What a thread notes: AGENT_ROW in primitives/_layout.ts. */
+/* What a thread notes: AGENT_ROW in primitives/_memory/layout.ts. */
 typedef struct {
   int32_t agent;     /* the id of the thread, 0, or -id of who clears it */
   int32_t sequence;  /* changes with each sleep */

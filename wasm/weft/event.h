@@ -20,7 +20,7 @@ WEFT__BEGIN
 #define WEFT_EVENT_ONE_WAITER (1 << 16) /* EVENT_BITS.WAITERS */
 #define WEFT_EVENT_WAITERS_MASK (0x7fff << 16) /* EVENT_BITS.WAITERS */
 
-/* Begin of what `deno task layout` makes from primitives/_layout.ts. */
+/* Begin of what `deno task layout` makes from primitives/_memory/layout.ts. */
 /* clang-format off */
 /*
  * An event. All words 0: reset manually, and not set.

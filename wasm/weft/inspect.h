@@ -1,4 +1,4 @@
-/* inspect.h - the twin of primitives/inspect.ts. */
+/* inspect.h - the twin of primitives/tools/inspect.ts. */
 #ifndef WEFT_INSPECT_H
 #define WEFT_INSPECT_H
 
@@ -741,7 +741,7 @@ static inline void weft__striped_counter_shows_behind(const void *at,
 /* The i-th of all primitives; NULL after the last. */
 static inline const weft__shown *weft__shown_of(size_t i) {
   static const weft__shown all[] = {
-/* Begin of what `deno task layout` makes from primitives/_layout.ts. */
+/* Begin of what `deno task layout` makes from primitives/_memory/layout.ts. */
 /* clang-format off */
     {"mutex", 0, weft__mutex_shows_owner,
      weft__mutex_shows_waiters,

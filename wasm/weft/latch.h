@@ -15,7 +15,7 @@ WEFT__BEGIN
 /* The highest count a latch can start from. */
 #define WEFT_LATCH_MAX 0x3fffffff /* LATCH_BITS.COUNT */
 
-/* Begin of what `deno task layout` makes from primitives/_layout.ts. */
+/* Begin of what `deno task layout` makes from primitives/_memory/layout.ts. */
 /* clang-format off */
 /*
  * A latch.

@@ -23,7 +23,7 @@ enum {
   WEFT__LOCK_FREE_DAMAGED = -3
 };
 
-/* Begin of what `deno task layout` makes from primitives/_layout.ts. */
+/* Begin of what `deno task layout` makes from primitives/_memory/layout.ts. */
 /* clang-format off */
 /*
  * A queue from many to many that no agent can block.

@@ -12,7 +12,7 @@ WEFT__BEGIN
 #define WEFT_MPMC_QUEUE_ONE (1 << 1) /* MPMC_QUEUE_BITS.TICKET */
 #define WEFT_MPMC_QUEUE_FILLED 1
 
-/* Begin of what `deno task layout` makes from primitives/_layout.ts. */
+/* Begin of what `deno task layout` makes from primitives/_memory/layout.ts. */
 /* clang-format off */
 /*
  * A queue from many producers to many consumers.

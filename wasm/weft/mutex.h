@@ -24,7 +24,7 @@ WEFT__BEGIN
 /* The same for a hand-off among agents that are served in line, see below. */
 #define WEFT__MUTEX_LINE_PATIENCE INT64_C(100000000)
 
-/* Begin of what `deno task layout` makes from primitives/_layout.ts. */
+/* Begin of what `deno task layout` makes from primitives/_memory/layout.ts. */
 /* clang-format off */
 /*
  * A mutex. All words 0: unlocked.

@@ -15,7 +15,7 @@ WEFT__BEGIN
 #define WEFT_ONCE_DONE_BIT (1 << 28) /* ONCE_BITS.DONE */
 #define WEFT_ONCE_WAITING_BIT (1 << 30) /* ONCE_BITS.WAITING */
 
-/* Begin of what `deno task layout` makes from primitives/_layout.ts. */
+/* Begin of what `deno task layout` makes from primitives/_memory/layout.ts. */
 /* clang-format off */
 /*
  * A once. All words 0: the function did not run.

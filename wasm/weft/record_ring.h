@@ -35,7 +35,7 @@ typedef struct {
   int32_t most;
 } weft_record_ring_config;
 
-/* Begin of what `deno task layout` makes from primitives/_layout.ts. */
+/* Begin of what `deno task layout` makes from primitives/_memory/layout.ts. */
 /* clang-format off */
 /*
  * A ring of byte records from many producers to one consumer.

@@ -1,4 +1,4 @@
-/* recover.h - the twin of primitives/recover.ts. */
+/* recover.h - the twin of primitives/tools/recover.ts. */
 #ifndef WEFT_RECOVER_H
 #define WEFT_RECOVER_H
 

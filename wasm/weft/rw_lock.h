@@ -44,7 +44,7 @@ WEFT__BEGIN
 /* The most agents that a lock tracks. */
 #define WEFT_RW_LOCK_MAX_TRACKED WEFT__TRACKED_MAX_ROWS
 
-/* Begin of what `deno task layout` makes from primitives/_layout.ts. */
+/* Begin of what `deno task layout` makes from primitives/_memory/layout.ts. */
 /* clang-format off */
 /*
  * A read-write lock. All words 0: unlocked.

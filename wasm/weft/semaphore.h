@@ -27,7 +27,7 @@ WEFT__BEGIN
 #define WEFT_SEMAPHORE_PATIENCE 8
 #endif
 
-/* Begin of what `deno task layout` makes from primitives/_layout.ts. */
+/* Begin of what `deno task layout` makes from primitives/_memory/layout.ts. */
 /* clang-format off */
 /*
  * A semaphore.

@@ -13,7 +13,7 @@ WEFT__BEGIN
 /* The most bytes of a shape's text. */
 #define WEFT_SHAPE_TABLE_LONGEST 1024
 
-/* Begin of what `deno task layout` makes from primitives/_layout.ts. */
+/* Begin of what `deno task layout` makes from primitives/_memory/layout.ts. */
 /* clang-format off */
 /*
  * A table of the shapes of objects, to which agents add.

@@ -28,7 +28,7 @@ typedef struct {
   int32_t blocks[WEFT_SLAB_POOL_MAX_CACHE];
 } weft_slab_cache;
 
-/* Begin of what `deno task layout` makes from primitives/_layout.ts. */
+/* Begin of what `deno task layout` makes from primitives/_memory/layout.ts. */
 /* clang-format off */
 /*
  * An allocator of blocks of one size.

@@ -25,7 +25,7 @@ typedef struct {
   bool single_reader;
 } weft_snapshot_config;
 
-/* Begin of what `deno task layout` makes from primitives/_layout.ts. */
+/* Begin of what `deno task layout` makes from primitives/_memory/layout.ts. */
 /* clang-format off */
 /*
  * The latest value of some bytes.

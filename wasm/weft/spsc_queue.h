@@ -33,7 +33,7 @@ WEFT__BEGIN
 /* Words from an index to the gong of those who wait for it. */
 #define WEFT__SPSC_GONG 4
 
-/* Begin of what `deno task layout` makes from primitives/_layout.ts. */
+/* Begin of what `deno task layout` makes from primitives/_memory/layout.ts. */
 /* clang-format off */
 /*
  * A queue from one producer to one consumer.

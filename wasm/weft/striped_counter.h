@@ -11,7 +11,7 @@ WEFT__BEGIN
 /* The most stripes a counter can have. */
 #define WEFT_STRIPED_COUNTER_MAX_STRIPES 1024
 
-/* Begin of what `deno task layout` makes from primitives/_layout.ts. */
+/* Begin of what `deno task layout` makes from primitives/_memory/layout.ts. */
 /* clang-format off */
 /*
  * A sum that many agents add to.

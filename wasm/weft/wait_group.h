@@ -17,7 +17,7 @@ WEFT__BEGIN
 /* The highest count of a wait group. */
 #define WEFT_WAIT_GROUP_MAX 0x3ffff /* WAIT_GROUP_BITS.COUNT */
 
-/* Begin of what `deno task layout` makes from primitives/_layout.ts. */
+/* Begin of what `deno task layout` makes from primitives/_memory/layout.ts. */
 /* clang-format off */
 /*
  * A wait group. All words 0: its count is 0.

@@ -27,7 +27,7 @@ typedef struct {
   int32_t agents;
 } weft_work_config;
 
-/* Begin of what `deno task layout` makes from primitives/_layout.ts. */
+/* Begin of what `deno task layout` makes from primitives/_memory/layout.ts. */
 /* clang-format off */
 /*
  * A counter that hands out tasks.

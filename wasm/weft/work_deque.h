@@ -12,7 +12,7 @@ WEFT__BEGIN
 /* The most items a deque can hold. */
 #define WEFT_WORK_DEQUE_MAX_CAPACITY (1 << 28)
 
-/* Begin of what `deno task layout` makes from primitives/_layout.ts. */
+/* Begin of what `deno task layout` makes from primitives/_memory/layout.ts. */
 /* clang-format off */
 /*
  * A stack of work that others may steal from.

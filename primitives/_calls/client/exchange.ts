@@ -5,7 +5,7 @@
  * @module
  */
 
-import { CALL_RING } from "../../_layout.ts";
+import { CALL_RING } from "../../_memory/layout.ts";
 import { ClosedError } from "../../_queue/queue.ts";
 import { wake } from "../../_wait/event_count.ts";
 import { waitOn } from "../../_wait/pending.ts";

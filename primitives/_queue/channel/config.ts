@@ -4,7 +4,7 @@
  * @module
  */
 
-import { CHANNEL } from "../../_layout.ts";
+import { CHANNEL } from "../../_memory/layout.ts";
 import { describe } from "../../_memory/describe.ts";
 import type {
   CodecOf,

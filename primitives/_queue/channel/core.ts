@@ -5,7 +5,7 @@
  * @module
  */
 
-import { CHANNEL } from "../../_layout.ts";
+import { CHANNEL } from "../../_memory/layout.ts";
 import { Region, type WordsInspection } from "../../_memory/region.ts";
 import type { Codec } from "../../_message/message.ts";
 import type { Waiting } from "../../_wait/wait.ts";

@@ -14,7 +14,7 @@
  * @module
  */
 
-import type { CHANNEL } from "../../_layout.ts";
+import type { CHANNEL } from "../../_memory/layout.ts";
 import { EndGuard } from "../../_memory/guard.ts";
 import { inRange } from "../../_memory/memory.ts";
 import {

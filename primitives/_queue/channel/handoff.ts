@@ -31,7 +31,7 @@
  * @module
  */
 
-import type { CHANNEL } from "../../_layout.ts";
+import type { CHANNEL } from "../../_memory/layout.ts";
 import { DamagedError } from "../../_memory/damaged.ts";
 import { type Memory, viewPlain } from "../../_memory/region.ts";
 import { atEpoch, wake, wakeEnd } from "../../_wait/event_count.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { CHANNEL, KIND } from "../../_layout.ts";
+import { CHANNEL, KIND } from "../../_memory/layout.ts";
 import { describe } from "../../_memory/describe.ts";
 import {
   assertConfig,

@@ -1,6 +1,6 @@
-// A header whose words lie elsewhere than in _layout.ts is found out, by name.
+// A header whose words lie elsewhere than in layout.ts is found out, by name.
 import * as assert from "uvu/assert";
-import { LAYOUT } from "../../../primitives/_layout.ts";
+import { LAYOUT } from "../../../primitives/_memory/layout.ts";
 import { headerText, tableOf } from "../header.ts";
 import { suite } from "../harness.ts";
 import { CASTS, mixed } from "./cast.ts";
@@ -43,7 +43,7 @@ async function complaint(name: string, text: string): Promise<string> {
 const moved = (stem: string, field: string): string => {
   const word = LAYOUT[stem as keyof typeof LAYOUT] as Record<string, number>;
   return `weft_${stem}.${field} is not word ${word[field]} as in ` +
-    "primitives/_layout.ts";
+    "primitives/_memory/layout.ts";
 };
 
 function assertSaid(message: string, text: string): void {
@@ -87,7 +87,7 @@ const DRIFTS: readonly [
     "has one behind it",
     "  int32_t state;",
     "  int32_t state, drift;",
-    "weft_latch is not 3 words long as in primitives/_layout.ts",
+    "weft_latch is not 3 words long as in primitives/_memory/layout.ts",
   ],
 ];
 

@@ -7,7 +7,7 @@
 import {
   INSPECTION as call_ring,
   PROBLEMS as call_ring_problems,
-} from "./_calls/call_slots.ts";
+} from "../_calls/call_slots.ts";
 import {
   CHANNEL,
   type ConfiguredStem,
@@ -16,12 +16,12 @@ import {
   SIGNATURE,
   type Stem,
   VERSION,
-} from "./_layout.ts";
+} from "../_memory/layout.ts";
 import {
   type Problem,
   problemsOf,
   type WordsProblems,
-} from "./_memory/problems.ts";
+} from "../_memory/problems.ts";
 import {
   bufferOf,
   type Handle,
@@ -30,86 +30,86 @@ import {
   type Memory,
   wordsAt,
   type WordsInspection,
-} from "./_memory/region.ts";
+} from "../_memory/region.ts";
 import {
   INSPECTION as barrier,
   PROBLEMS as barrier_problems,
-} from "./barrier.ts";
+} from "../barrier.ts";
 import {
   INSPECTION as broadcast,
   PROBLEMS as broadcast_problems,
-} from "./broadcast.ts";
+} from "../broadcast.ts";
 import {
   INSPECTION as shape_table,
   PROBLEMS as shape_table_problems,
-} from "./shape_table.ts";
+} from "../shape_table.ts";
 import {
   INSPECTION as channel,
   PROBLEMS as channel_problems,
-} from "./channel.ts";
+} from "../channel.ts";
 import {
   INSPECTION as condition,
   PROBLEMS as condition_problems,
-} from "./condition.ts";
+} from "../condition.ts";
 import {
   INSPECTION as striped_counter,
   PROBLEMS as striped_counter_problems,
-} from "./striped_counter.ts";
-import { INSPECTION as event, PROBLEMS as event_problems } from "./event.ts";
-import { INSPECTION as latch, PROBLEMS as latch_problems } from "./latch.ts";
+} from "../striped_counter.ts";
+import { INSPECTION as event, PROBLEMS as event_problems } from "../event.ts";
+import { INSPECTION as latch, PROBLEMS as latch_problems } from "../latch.ts";
 import {
   INSPECTION as wait_group,
   PROBLEMS as wait_group_problems,
-} from "./wait_group.ts";
+} from "../wait_group.ts";
 import {
   INSPECTION as lock_free_queue,
   PROBLEMS as lock_free_queue_problems,
-} from "./lock_free_queue.ts";
+} from "../lock_free_queue.ts";
 import {
   INSPECTION as mpmc_queue,
   PROBLEMS as mpmc_queue_problems,
-} from "./mpmc_queue.ts";
-import { INSPECTION as mutex, PROBLEMS as mutex_problems } from "./mutex.ts";
-import { INSPECTION as once, PROBLEMS as once_problems } from "./once.ts";
+} from "../mpmc_queue.ts";
+import { INSPECTION as mutex, PROBLEMS as mutex_problems } from "../mutex.ts";
+import { INSPECTION as once, PROBLEMS as once_problems } from "../once.ts";
 import {
   INSPECTION as record_ring,
   PROBLEMS as record_ring_problems,
-} from "./record_ring.ts";
+} from "../record_ring.ts";
 import {
   INSPECTION as rw_lock,
   PROBLEMS as rw_lock_problems,
-} from "./rw_lock.ts";
+} from "../rw_lock.ts";
 import {
   INSPECTION as semaphore,
   PROBLEMS as semaphore_problems,
-} from "./semaphore.ts";
+} from "../semaphore.ts";
 import {
   INSPECTION as snapshot,
   PROBLEMS as snapshot_problems,
-} from "./snapshot.ts";
+} from "../snapshot.ts";
 import {
   INSPECTION as slab_pool,
   PROBLEMS as slab_pool_problems,
-} from "./slab_pool.ts";
+} from "../slab_pool.ts";
 import {
   INSPECTION as hash_map,
   PROBLEMS as hash_map_problems,
-} from "./hash_map.ts";
+} from "../hash_map.ts";
 import {
   INSPECTION as spsc_queue,
   PROBLEMS as spsc_queue_problems,
-} from "./spsc_queue.ts";
+} from "../spsc_queue.ts";
 import {
   INSPECTION as work_counter,
   PROBLEMS as work_counter_problems,
-} from "./work_counter.ts";
+} from "../work_counter.ts";
 import {
   INSPECTION as work_deque,
   PROBLEMS as work_deque_problems,
-} from "./work_deque.ts";
+} from "../work_deque.ts";
 
-export type { Problem } from "./_memory/problems.ts";
-export type { Handle, InspectedWords, Memory } from "./_memory/region.ts";
+export type { Problem } from "../_memory/problems.ts";
+export type { Handle, InspectedWords, Memory } from "../_memory/region.ts";
 
 /** The state of a primitive. */
 export interface Inspection extends InspectedWords {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { describe } from "./describe.ts";
+import { describe } from "../_memory/describe.ts";
 
 /** A view of a primitive: anything with a `kind` and a place. */
 export interface View {

@@ -4,15 +4,15 @@
  * @module
  */
 
-import { assertFunction, inRange } from "./_memory/region.ts";
-import { type Facts, factsOf, factText, lineOf } from "./_memory/facts.ts";
-import { assertOptions, assertSignal } from "./_memory/options.ts";
-import { namedViews, type View, type Views } from "./_memory/parts.ts";
-import { refer } from "./_wait/times.ts";
+import { assertFunction, inRange } from "../_memory/region.ts";
+import { type Facts, factsOf, factText, lineOf } from "./_facts.ts";
+import { assertOptions, assertSignal } from "../_memory/options.ts";
+import { namedViews, type View, type Views } from "./_parts.ts";
+import { refer } from "../_wait/times.ts";
 import { inspect, type Problem } from "./inspect.ts";
 
-export type { Facts } from "./_memory/facts.ts";
-export type { View, Views } from "./_memory/parts.ts";
+export type { Facts } from "./_facts.ts";
+export type { View, Views } from "./_parts.ts";
 export type { Problem } from "./inspect.ts";
 
 /** The longest time between two looks, in ms: timers have 31 bits. */

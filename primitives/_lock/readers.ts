@@ -22,7 +22,7 @@
  * @module
  */
 
-import { ROW, Rows } from "./tracked.ts";
+import { ROW, Rows } from "../_memory/tracked.ts";
 
 /** The word of a row that says how often its agent reads. */
 export const READS = 1;

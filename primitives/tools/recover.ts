@@ -4,23 +4,23 @@
  * @module
  */
 
-import { DamagedError } from "./_memory/damaged.ts";
-import { describe } from "./_memory/describe.ts";
-import type { CHANNEL } from "./_layout.ts";
-import { KIND, SIGNATURE, VERSION } from "./_layout.ts";
-import { inRange } from "./_memory/memory.ts";
+import { DamagedError } from "../_memory/damaged.ts";
+import { describe } from "../_memory/describe.ts";
+import type { CHANNEL } from "../_memory/layout.ts";
+import { KIND, SIGNATURE, VERSION } from "../_memory/layout.ts";
+import { inRange } from "../_memory/memory.ts";
 import {
   CAPACITY,
   ELEMENT_SIZE,
   lookAtSlots,
   SLOTS as QUEUE_WORDS,
   strideFor,
-} from "./_queue/mpmc_slots.ts";
-import { namedViews, type View, type Views } from "./_memory/parts.ts";
-import { agentId } from "./agent.ts";
-import type { WorkRange } from "./work_counter.ts";
+} from "../_queue/mpmc_slots.ts";
+import { namedViews, type View, type Views } from "./_parts.ts";
+import { agentId } from "../agent.ts";
+import type { WorkRange } from "../work_counter.ts";
 
-export type { View, Views } from "./_memory/parts.ts";
+export type { View, Views } from "./_parts.ts";
 
 /** The largest agent id. */
 const MAX_ID = 0x0fff_ffff;

@@ -18,9 +18,9 @@
  * @module
  */
 
-import { classOf, factsOf, factText, lineOf } from "./_memory/facts.ts";
-import { isView, type View } from "./_memory/parts.ts";
-import { Printable } from "./_memory/region.ts";
+import { classOf, factsOf, factText, lineOf } from "./_facts.ts";
+import { isView, type View } from "./_parts.ts";
+import { Printable } from "../_memory/region.ts";
 import { inspect, type Inspection } from "./inspect.ts";
 
 /**

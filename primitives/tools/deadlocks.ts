@@ -4,11 +4,16 @@
  * @module
  */
 
-import { describe } from "./_memory/describe.ts";
-import { classOf } from "./_memory/facts.ts";
-import type { AGENT_ROW, AGENT_TABLE, CALL_RING, RW_LOCK } from "./_layout.ts";
-import { awaited } from "./_wait/line.ts";
-import { namedViews, type View, type Views } from "./_memory/parts.ts";
+import { describe } from "../_memory/describe.ts";
+import { classOf } from "./_facts.ts";
+import type {
+  AGENT_ROW,
+  AGENT_TABLE,
+  CALL_RING,
+  RW_LOCK,
+} from "../_memory/layout.ts";
+import { awaited } from "../_wait/line.ts";
+import { namedViews, type View, type Views } from "./_parts.ts";
 import {
   allocate,
   assertConfig,
@@ -19,11 +24,11 @@ import {
   type Memory,
   Region,
   wordsAt,
-} from "./_memory/region.ts";
-import { refer } from "./_wait/times.ts";
-import { ROW } from "./_memory/tracked.ts";
-import { looking } from "./_wait/waiter.ts";
-import { agentId } from "./agent.ts";
+} from "../_memory/region.ts";
+import { refer } from "../_wait/times.ts";
+import { ROW } from "../_memory/tracked.ts";
+import { looking } from "../_wait/waiter.ts";
+import { agentId } from "../agent.ts";
 import { inspect } from "./inspect.ts";
 
 export {
@@ -31,8 +36,8 @@ export {
   type Memory,
   Printable,
   Region,
-} from "./_memory/region.ts";
-export type { View, Views } from "./_memory/parts.ts";
+} from "../_memory/region.ts";
+export type { View, Views } from "./_parts.ts";
 
 const AGENTS: typeof AGENT_TABLE.agents = 1;
 const FIRST_ROW: typeof AGENT_TABLE.rows = 32;

@@ -5,8 +5,8 @@
  * @module
  */
 
-import type { View } from "./parts.ts";
-import type { InspectedWords } from "./region.ts";
+import type { View } from "./_parts.ts";
+import type { InspectedWords } from "../_memory/region.ts";
 
 /** What the getters of a class may tell, beside owner and waiters. */
 const GETTERS = [
