@@ -20,8 +20,9 @@ import {
 import { hello } from "../_run/workers.ts";
 import {
   CODECS,
-  keyOf,
+  keysOf,
   numberOf,
+  numberOfKey,
   OWNED,
   pick,
   randomBelow,
@@ -258,6 +259,7 @@ const ROLES = {
   mapped(handle: Handle) {
     const map = HashMap.from<string, string>(handle as Handle<never>, CODECS);
     const isCache = map.capacity < OWNED;
+    const nameOf = keysOf(map);
     const seed = { now: data.id };
     /** The numbers of the values of its own keys; -1 for one that is absent. */
     const known = new Map<number, number>();
@@ -272,7 +274,7 @@ const ROLES = {
       const what = randomBelow(seed, 64);
       let key = pick(seed, OWNED);
       if (what < 32) key += data.seat - key % 4; // one of its own
-      const name = keyOf(key);
+      const name = nameOf(key);
       if (what < 8) {
         const n = randomBelow(seed, 1 << 20);
         // While others add and delete, it may seem to be full.
@@ -282,8 +284,11 @@ const ROLES = {
         known.set(key, -1);
       } else if (what === 63) {
         for (const [name, value] of map) {
-          const key = Number(name.replace(/^[a-z]+/, ""));
-          if (numberOf(key, value) === undefined) problem(`torn: ${value}`);
+          const key = numberOfKey(name, nameOf);
+          if (key === undefined) problem(`a torn key: ${name}`);
+          else if (numberOf(key, value) === undefined) {
+            problem(`torn: ${value}`);
+          }
         }
       } else check(key, map.get(name));
     };

@@ -15,7 +15,7 @@ import {
   Semaphore,
 } from "../../mod.ts";
 import { hello } from "../_run/workers.ts";
-import { CODECS, keyOf, numberOf, pick, SHARED, valueOf } from "./_maps.ts";
+import { CODECS, keysOf, numberOf, pick, SHARED, valueOf } from "./_maps.ts";
 
 /** What a thread is told to do next. */
 export interface Round {
@@ -44,13 +44,14 @@ const bytes = new Uint8Array(32);
 /** Of 8 agents that use a map, one writes. */
 function usesMap(handle: Handle, seat: number) {
   const map = HashMap.from<string, string>(handle as Handle<never>, CODECS);
+  const nameOf = keysOf(map);
   const seed = { now: seat };
   return () => {
     const key = pick(seed, SHARED);
     if (seat % 8 === 0) {
-      return map.set(keyOf(key), valueOf(key, seed.now & 7));
+      return map.set(nameOf(key), valueOf(key, seed.now & 7));
     }
-    const value = map.get(keyOf(key));
+    const value = map.get(nameOf(key));
     if (value !== undefined && numberOf(key, value) === undefined) {
       throw new Error(`a torn value: ${value}`);
     }
@@ -103,6 +104,7 @@ const PLAYERS: Readonly<Record<string, Player>> = {
   },
   hash_map: usesMap,
   hash_map_long: usesMap,
+  hash_map_long_keys: usesMap,
   control(_, seat) {
     const word = new Int32Array(new SharedArrayBuffer(4));
     return () => {

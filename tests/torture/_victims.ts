@@ -21,7 +21,16 @@ import {
   WorkCounter,
 } from "../../mod.ts";
 import type { Order } from "./_agent.ts";
-import { CODECS, heapFor, keyOf, LONGEST, OWNED, valueOf } from "./_maps.ts";
+import {
+  blocksUsed,
+  CODECS,
+  heapFor,
+  heapForKeys,
+  keysOf,
+  LONGEST,
+  OWNED,
+  valueOf,
+} from "./_maps.ts";
 import {
   ARRIVED,
   BARRIER_BYTES,
@@ -157,22 +166,32 @@ export function victims(): Victim[] {
     maps("HashMap, a cache", { evict: "clock", ttl: 3 }),
     maps("HashMap, long values", {}, 25),
     maps("HashMap, a cache of long values", { evict: "clock", ttl: 3 }, 9),
+    maps("HashMap, long keys", {}, 25, 80),
+    maps("HashMap, a cache of long keys", { evict: "clock", ttl: 3 }, 9, 40),
   ];
 }
 
 /**
  * A map in which each agent has keys of its own, or a cache that has room for
- * some of them; with a heap, if that has room for some of the `longest` values.
- * In the end no entry and no block is out of use.
+ * some of them; with a heap, if that has room for some of the `longest` values,
+ * and for keys in `more` blocks. In the end no key is there twice, and no entry
+ * and no block is out of use.
  */
 function maps(
   name: string,
   caches: { readonly evict?: "clock"; readonly ttl?: number },
   longest = 0,
+  more = 0,
 ): Victim {
   const capacity = caches.evict === undefined ? OWNED + 8 : OWNED / 2;
-  const heap = longest > 0 ? heapFor(longest) : {};
+  const heap = more > 0
+    ? heapForKeys(longest, more)
+    : longest > 0
+    ? heapFor(longest)
+    : {};
   const map = HashMap.create({ ...CODECS, ...caches, ...heap, capacity });
+  const nameOf = keysOf(map);
+  const filled = more > 0 ? 4 : longest;
   return {
     name,
     handle: map.handle,
@@ -180,13 +199,17 @@ function maps(
     recover: (id) => void map.abandon(id),
     check(ids) {
       for (const id of ids) map.abandon(id);
+      const names = [...map.keys()];
+      if (new Set(names).size < names.length) return "a key is there twice";
       map.clear();
+      const used = blocksUsed(map);
+      if (used !== 0) return `${used} blocks are out of use`;
       const { evictions } = map;
       for (let key = 0; key < capacity; key++) {
         const value = longest === 0
           ? valueOf(key, key)
-          : "x".repeat(key < longest ? LONGEST : 1);
-        if (!map.set(keyOf(key), value)) return "it is full";
+          : "x".repeat(key < filled ? LONGEST : 1);
+        if (!map.set(nameOf(key), value)) return "it is full";
       }
       if (map.size !== capacity || map.evictions !== evictions) {
         return `${map.size} entries of ${capacity} are in use`;

@@ -276,6 +276,8 @@ static void slab_pool_dead(int32_t id, int which) {
 enum { MAP_CAPACITY = 72, CACHE_CAPACITY = 24 };
 /* If most values are long, there is no room for some of them. */
 enum { MAP_BLOCKS = 120, CACHE_BLOCKS = 36 };
+/* The same if most keys are long, too. */
+enum { KEYS_BLOCKS = 190, KEYS_CACHE_BLOCKS = 70 };
 
 static void hash_map_step(void) {
   static __thread map_user own;
@@ -315,6 +317,8 @@ static const kind KINDS[] = {
     {"hash_map_cache", hash_map_step, hash_map_dead, false},
     {"hash_map_long", hash_map_step, hash_map_dead, false},
     {"hash_map_long_cache", hash_map_step, hash_map_dead, false},
+    {"hash_map_long_keys", hash_map_step, hash_map_dead, false},
+    {"hash_map_long_keys_cache", hash_map_step, hash_map_dead, false},
 };
 
 static void make(const char *name) {
@@ -338,9 +342,11 @@ static void make(const char *name) {
   if (strncmp(name, "hash_map", 8) == 0) {
     bool evicts = strstr(name, "cache") != NULL;
     int32_t capacity = evicts ? CACHE_CAPACITY : MAP_CAPACITY;
+    bool long_keys = strstr(name, "keys") != NULL;
     int32_t blocks = evicts ? CACHE_BLOCKS : MAP_BLOCKS;
+    if (long_keys) blocks = evicts ? KEYS_CACHE_BLOCKS : KEYS_BLOCKS;
     if (strstr(name, "long") == NULL) blocks = 0;
-    made = map_make(s->arena, ARENA, capacity, evicts, blocks) != NULL;
+    made = map_make(s->arena, ARENA, capacity, evicts, blocks, long_keys);
   }
   if (!made) abort();
 }

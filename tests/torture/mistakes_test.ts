@@ -1,8 +1,10 @@
 // Each mistake of the storms changes a text that occurs once in its source.
 // The storms themselves take minutes; this tells at once that a text moved.
-import { editedSource } from "../_run/edits.ts";
+import * as fs from "node:fs";
+import { edited, editedSource } from "../_run/edits.ts";
 import { suite } from "../_run/harness.ts";
 import { MISTAKES } from "./_mistakes.ts";
+import { MAP_MISTAKES } from "./_mistakes_maps.ts";
 
 const test = suite("mistakes of storms");
 
@@ -11,5 +13,15 @@ for (const { storm, what, edits } of MISTAKES) {
     for (const [source, changes] of Object.entries(edits)) {
       editedSource(source, changes);
     }
+  });
+}
+
+for (const { what, ts, c } of MAP_MISTAKES) {
+  test(`maps: ${what}`, () => {
+    const [source, ...edit] = ts;
+    editedSource(source, edit);
+    const [header, ...inC] = c;
+    const file = new URL(`../../wasm/weft/${header}.h`, import.meta.url);
+    edited(header, fs.readFileSync(file, "utf8"), [inC]);
   });
 }

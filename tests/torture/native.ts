@@ -35,6 +35,8 @@ const KILLED = [
   "hash_map_cache",
   "hash_map_long",
   "hash_map_long_cache",
+  "hash_map_long_keys",
+  "hash_map_long_keys_cache",
 ];
 
 /** What each story of `soak.c` is about. */
@@ -72,6 +74,7 @@ const SOAKED = {
     "record_ring",
     "hash_map",
     "hash_map_long",
+    "hash_map_long_keys",
   ],
 } as const;
 

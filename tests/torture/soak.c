@@ -112,12 +112,19 @@ static void make_record_ring(void) {
 }
 
 static void make_hash_map(void) {
-  CHECK(map_make(arena, ARENA, 1024, false, 0) != NULL);
+  CHECK(map_make(arena, ARENA, 1024, false, 0, false) != NULL);
 }
 
 /* Room for the longest values of all keys, and for those in six hands. */
 static void make_long_map(void) {
-  CHECK(map_make(arena, ARENA, 1024, false, 1030 * MAP_MOST_BLOCKS) != NULL);
+  int32_t blocks = 1030 * MAP_MOST_BLOCKS;
+  CHECK(map_make(arena, ARENA, 1024, false, blocks, false) != NULL);
+}
+
+/* The same if most keys are long, too. */
+static void make_map_of_long_keys(void) {
+  int32_t blocks = 1030 * 7; /* most keys have 1 to 5 */
+  CHECK(map_make(arena, ARENA, 1024, false, blocks, true) != NULL);
 }
 
 static void make_broadcast(void) {
@@ -470,8 +477,8 @@ static void hash_map_turn(side *self, int64_t timeout) {
 static void hash_map_wait(side *self, int64_t timeout) {
   map_user *user = map_user_of(self, 4);
   int32_t key = random_below(&self->random, 4), value[MAP_WORDS];
-  char name[12];
-  size_t letters = map_name(key, name), length = 0;
+  char name[MAP_NAME + 1];
+  size_t letters = map_name(user->map, key, name), length = 0;
   if (self->number % 2 == 0) {
     (random_below(&self->random, 2) ? map_write : map_remove)(user, key);
   } else if (!given_up(weft_hash_map_wait_for(AS(hash_map), name, letters,
@@ -513,8 +520,11 @@ static const storm STORMS[] = {
     {"record_ring", make_record_ring, record_ring_wait, record_ring_left, true},
     {"hash_map", make_hash_map, hash_map_turn, hash_map_left, true},
     {"hash_map_long", make_long_map, hash_map_turn, hash_map_left, true},
+    {"hash_map_long_keys", make_map_of_long_keys, hash_map_turn, hash_map_left,
+     true},
     {"hash_map_key", make_hash_map, hash_map_wait, hash_map_left, false},
-    {"hash_map_long_key", make_long_map, hash_map_wait, hash_map_left, false},
+    {"hash_map_long_key", make_map_of_long_keys, hash_map_wait, hash_map_left,
+     false},
 };
 
 static const storm *current;

@@ -28,7 +28,7 @@ import { LOCK_FREE, MPMC, SPSC } from "../_queue/model.ts";
 import { wordsOf } from "../_run/model.ts";
 import type { Order } from "./_agent.ts";
 import type { Round } from "./_crowd.ts";
-import { CODECS, heapFor, SHARED } from "./_maps.ts";
+import { CODECS, heapFor, heapForKeys, SHARED } from "./_maps.ts";
 import { loadRow, type Longest, matches, type Row } from "./_row.ts";
 import {
   BEGUN,
@@ -295,6 +295,12 @@ const LOADED: Readonly<Record<string, () => Shared>> = {
     HashMap.create({
       ...CODECS,
       ...heapFor(1.25 * SHARED),
+      capacity: 1.25 * SHARED,
+    }),
+  hash_map_long_keys: () =>
+    HashMap.create({
+      ...CODECS,
+      ...heapForKeys(1.25 * SHARED, 5 * SHARED),
       capacity: 1.25 * SHARED,
     }),
 };
