@@ -14,7 +14,6 @@ import {
   MAX_PARTIES,
   ONE_PARTY,
   type Parties,
-  PARTIES_MASK,
   type Passage,
   STATE,
   TRACKED,
@@ -87,18 +86,6 @@ export const INSPECTION: WordsInspection = {
  */
 export const PROBLEMS: WordsProblems = {
   byteLength: (parties, tracked) => bytesFor(parties, tracked),
-  problems: (words, tell) => {
-    if (words[TRACKED] !== 0) return; // its state is another
-    const arrived = words[STATE]! & ARRIVED_MASK;
-    const left = (words[STATE]! & PARTIES_MASK) / ONE_PARTY;
-    const most = words[BARRIER.parties]!;
-    tell(left > most, STATE, "There are more parties than `parties`.");
-    tell(
-      arrived > 0 && arrived >= left,
-      STATE,
-      "All parties have arrived, but they do not go on.",
-    );
-  },
 };
 
 /**

@@ -16,8 +16,6 @@ import {
   JOINING_BIT,
   MAX_SUBSCRIBERS,
   OWNER,
-  OWNER_MASK,
-  PRODUCER,
   SEAT,
   SeatCore,
   SEATS,
@@ -103,8 +101,6 @@ export const INSPECTION: WordsInspection = BROADCASTS;
  */
 export const PROBLEMS: WordsProblems = {
   byteLength: (shape, elementSize) => bytesFor(shape, elementSize),
-  problems: (words, tell) =>
-    tell((words[PRODUCER]! & ~OWNER_MASK) !== 0, PRODUCER, NO_AGENT),
   behind: (region, tell) => {
     for (let seat = 0; seat < region[SHAPE]! >>> SEATS_SHIFT; seat++) {
       const at = SEATS + seat * SEAT;

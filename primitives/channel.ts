@@ -23,7 +23,6 @@ import { ClosedError } from "./_queue/queue.ts";
 import { formatRecords, recordBytes } from "./_queue/record_config.ts";
 import { RecordEnds } from "./_queue/record_ends.ts";
 import { Copier } from "./_queue/elements.ts";
-import type { WordsProblems } from "./_memory/problems.ts";
 import {
   allocate,
   assertConfig,
@@ -54,7 +53,6 @@ import {
   wordsOf,
 } from "./_queue/channel/config.ts";
 import { CHANNELS } from "./_queue/channel/core.ts";
-import { LAST_PHASE, PHASE_MASK } from "./_queue/channel/handoff.ts";
 import {
   HEAD,
   placeOf,
@@ -256,23 +254,6 @@ export const lockFree: Carrier = {
  * @ignore
  */
 export const INSPECTION: WordsInspection = CHANNELS;
-
-/**
- * The facts by which `inspect` finds problems.
- *
- * @ignore
- */
-export const PROBLEMS: WordsProblems = {
-  problems: (words, tell) => {
-    const codec = words[CHANNEL.codec]!;
-    tell(codec < 1 || codec > 9, CHANNEL.codec, "There is no such codec.");
-    const place = words[CHANNEL.place]!;
-    const wrong = place < 0 || place % 4 !== 0;
-    tell(wrong, CHANNEL.place, "It must be a multiple of 4.");
-    const phase = words[CHANNEL.handoff]! & PHASE_MASK;
-    tell(phase > LAST_PHASE, CHANNEL.handoff, "There is no such phase.");
-  },
-};
 
 /**
  * The base of {@linkcode Channel}: disposing closes it.

@@ -7,7 +7,6 @@
 import { describe } from "./_memory/describe.ts";
 import { DamagedError, MOST_TRIES } from "./_memory/damaged.ts";
 import { CONDITION } from "./_memory/layout.ts";
-import type { WordsProblems } from "./_memory/problems.ts";
 import {
   allocate,
   fromHandle,
@@ -66,23 +65,6 @@ const LOOK = 1000;
 export const INSPECTION: WordsInspection = {
   row: CONDITION,
   waiters: (words) => waitingIn(words[EVEN]!) + waitingIn(words[ODD]!),
-};
-
-/**
- * The facts by which `inspect` finds problems.
- *
- * @ignore
- */
-export const PROBLEMS: WordsProblems = {
-  problems: (words, tell) => {
-    const turn = words[TURN]!;
-    const place = placeOf(turn);
-    tell(
-      !callsAre(words[place]!, turn),
-      place,
-      "Its phase differs from the phase in `turn`.",
-    );
-  },
 };
 
 /**

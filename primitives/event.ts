@@ -5,7 +5,6 @@
  */
 
 import { EVENT } from "./_memory/layout.ts";
-import type { WordsProblems } from "./_memory/problems.ts";
 import {
   allocate,
   assertBoolean,
@@ -69,20 +68,6 @@ export const INSPECTION: WordsInspection = {
     if (state & AUTO_BIT) return (state & WAITERS_MASK) / ONE_WAITER;
     return state & WAITING_BIT ? 1 : 0;
   },
-};
-
-/**
- * The facts by which `inspect` finds problems.
- *
- * @ignore
- */
-export const PROBLEMS: WordsProblems = {
-  problems: ([state], tell) =>
-    tell(
-      (state! & AUTO_BIT) !== 0 && state! < 0,
-      STATE,
-      "Bit 31 is never set if it resets automatically.",
-    ),
 };
 
 /**

@@ -5,7 +5,6 @@
  */
 
 import { LATCH } from "./_memory/layout.ts";
-import type { WordsProblems } from "./_memory/problems.ts";
 import {
   allocate,
   attach,
@@ -54,19 +53,6 @@ const MAX_COUNT = 0x3fff_ffff; // LATCH_BITS.COUNT
 export const INSPECTION: WordsInspection = {
   row: LATCH,
   waiters: (words) => words[STATE]! & WAITING_BIT,
-};
-
-/**
- * The facts by which `inspect` finds problems.
- *
- * @ignore
- */
-export const PROBLEMS: WordsProblems = {
-  problems: (words, tell) => {
-    const state = words[STATE]!;
-    tell(state < 0, STATE, "Bit 31 is never set.");
-    tell(state === WAITING_BIT, STATE, "It is open, but agents still wait.");
-  },
 };
 
 /**

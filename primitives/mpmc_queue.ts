@@ -38,7 +38,7 @@ import {
 import type { StructType } from "./_message/field.ts";
 import { elementOf, made, untyped } from "./_message/typed.ts";
 import type { TypedQueue } from "./_queue/typed_queue.ts";
-import { NOT_BEHIND, type WordsProblems } from "./_memory/problems.ts";
+import type { WordsProblems } from "./_memory/problems.ts";
 import {
   allocate,
   attach,
@@ -98,12 +98,6 @@ export const INSPECTION: WordsInspection = {
  */
 export const PROBLEMS: WordsProblems = {
   byteLength: (capacity, elementSize) => bytesFor(capacity, elementSize),
-  problems: (words, tell) => {
-    const used = (words[TAIL]! & ~CLOSED_BIT) - words[HEAD]! | 0;
-    const most = words[CAPACITY]! * ONE;
-    tell((words[HEAD]! & 1) !== 0, HEAD, "It must be even.");
-    tell(used < 0 || used > most, HEAD, NOT_BEHIND);
-  },
   behind: (region, tell) =>
     lookAtSlots(region, (doing, slot, index, turn) => {
       const what = doing === "damaged" ? doing : "claimed";

@@ -7,16 +7,12 @@
 import { MUTEX } from "./_memory/layout.ts";
 import {
   abandon,
-  ABANDONED_BIT,
   CONTENDED_BIT,
-  HANDOFF_BIT,
-  KEPT,
   lock,
   type LockOutcome,
   lockSlow,
   OWNER_MASK,
   ownerOf,
-  STARVING,
   STATE,
   tryLock,
   unlock,
@@ -30,7 +26,6 @@ import {
   type TryTurnOptions,
   type TurnOptions,
 } from "./_memory/options.ts";
-import { NO_FLAG, type Tell, type WordsProblems } from "./_memory/problems.ts";
 import {
   allocate,
   assertFunction,
@@ -123,37 +118,6 @@ export const INSPECTION: WordsInspection = {
   owner: (words) => words[STATE]! & OWNER_MASK,
   waiters: (words) => words[STATE]! & CONTENDED_BIT ? 1 : 0,
 };
-
-/**
- * The facts by which `inspect` finds problems.
- *
- * @ignore
- */
-export const PROBLEMS: WordsProblems = {
-  problems: (words, tell) => tellOfLock(words, STATE, tell),
-};
-
-/**
- * Tells what is wrong with the two words of a mutex at `index`.
- *
- * @ignore
- */
-export function tellOfLock(
-  words: Int32Array,
-  index: number,
-  tell: Tell,
-): void {
-  const state = words[index]!;
-  const free = (state & ABANDONED_BIT) !== 0 ||
-    (state & KEPT) === HANDOFF_BIT; // what is offered is contended
-  tell(state < 0, index, "Bit 31 is never set.");
-  tell(
-    (state & OWNER_MASK) !== 0 && free,
-    index,
-    "It names an owner, but also says that there is none.",
-  );
-  tell((words[index + STARVING]! & ~1) !== 0, index + STARVING, NO_FLAG);
-}
 
 /**
  * A lock that one agent holds at a time; the others sleep until it is free.

@@ -5,7 +5,6 @@
  */
 
 import { ONCE } from "./_memory/layout.ts";
-import type { WordsProblems } from "./_memory/problems.ts";
 import {
   allocate,
   assertFunction,
@@ -57,24 +56,6 @@ export const INSPECTION: WordsInspection = {
   row: ONCE,
   owner: (words) => words[STATE]! & RUNNER_MASK,
   waiters: (words) => words[STATE]! & WAITING_BIT ? 1 : 0,
-};
-
-/**
- * The facts by which `inspect` finds problems.
- *
- * @ignore
- */
-export const PROBLEMS: WordsProblems = {
-  problems: ([word], tell) => {
-    const state = word!;
-    const known = RUNNER_MASK | DONE_BIT | WAITING_BIT;
-    tell((state & ~known) !== 0, STATE, "Bits 29 and 31 are never set.");
-    tell(
-      (state & DONE_BIT) !== 0 && (state & RUNNER_MASK) !== 0,
-      STATE,
-      "The function was run to its end, but an agent runs it.",
-    );
-  },
 };
 
 /**

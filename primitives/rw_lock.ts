@@ -6,7 +6,6 @@
 
 import { LockGuard } from "./_memory/guard.ts";
 import { RW_LOCK } from "./_memory/layout.ts";
-import type { WordsProblems } from "./_memory/problems.ts";
 import {
   allocate,
   assertConfig,
@@ -36,17 +35,13 @@ import {
   Counted,
   GATE,
   type Outcome,
-  PENDING_MASK,
   pendingIn,
-  READING_MASK,
   STATE,
   TRACKED,
   WAITING_BIT,
   WRITER,
-  WRITING_BIT,
 } from "./_lock/rw_lock_counted.ts";
 import { Noted, ROWS } from "./_lock/rw_lock_tracked.ts";
-import { tellOfLock } from "./mutex.ts";
 
 export {
   type Handle,
@@ -178,38 +173,6 @@ export const INSPECTION: WordsInspection = {
       : words[GATE]! & WAITING_BIT; // somebody
     const asleep = state & ASLEEP_BIT ? 1 : 0; // the writer, until readers end
     return pending + asleep + (words[WRITER]! & CONTENDED_BIT ? 1 : 0);
-  },
-};
-
-/**
- * The facts by which `inspect` finds problems.
- *
- * @ignore
- */
-export const PROBLEMS: WordsProblems = {
-  problems: (words, tell) => {
-    const state = words[STATE]!;
-    const writes = (state & WRITING_BIT) !== 0;
-    const owned = (words[WRITER]! & OWNER_MASK) !== 0;
-    tell(
-      writes && (state & READING_MASK) !== 0,
-      STATE,
-      "An agent writes while others read.",
-    );
-    tell(writes && !owned, STATE, "An agent writes, but `writer` names none.");
-    tellOfLock(words, WRITER, tell);
-    const tracked = words[TRACKED]!;
-    const wrong = tracked !== markOf(tracked & MAX_ROWS);
-    tell(
-      wrong,
-      TRACKED,
-      "It must be 0, or agents with their complement.",
-    );
-    tell(
-      tracked !== 0 && (state & (READING_MASK | PENDING_MASK)) !== 0,
-      STATE,
-      "It counts readers, which are tracked.",
-    );
   },
 };
 

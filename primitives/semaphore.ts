@@ -6,11 +6,7 @@
 
 import { SEMAPHORE } from "./_memory/layout.ts";
 import {
-  BULK,
-  CLAIM,
-  CLAIMANT,
   FREE_SHIFT,
-  freeOf,
   MAX,
   MAX_ID,
   MAX_PERMITS,
@@ -26,7 +22,7 @@ import {
   type TryTurnOptions,
   type TurnOptions,
 } from "./_memory/options.ts";
-import { NO_AGENT, type WordsProblems } from "./_memory/problems.ts";
+import type { WordsProblems } from "./_memory/problems.ts";
 import {
   allocate,
   assertConfig,
@@ -143,23 +139,6 @@ export const INSPECTION: WordsInspection = {
  */
 export const PROBLEMS: WordsProblems = {
   byteLength: bytesFor,
-  problems: (words, tell) => {
-    const claim = words[CLAIM]!;
-    const claimant = words[CLAIMANT]!;
-    const none = "A semaphore never has this number of permits.";
-    const tracked = words[TRACKED] !== 0; // then `permits` has other parts
-    const free = tracked ? 0 : freeOf(words[PERMITS]!);
-    tell(free > words[MAX]!, PERMITS, none);
-    tell(free < 0 && claimant === 0, PERMITS, "`claimant` names nobody.");
-    tell(words[BULK]! < 0, BULK, "There are fewer than 0 waiters.");
-    tell((claimant & ~MAX_ID) !== 0, CLAIMANT, NO_AGENT);
-    tell(claim < 0 || claim > MAX_PERMITS, CLAIM, none);
-    tell(
-      !tracked && claim > 0 && claimant === 0,
-      CLAIM,
-      "`claimant` names nobody.",
-    );
-  },
 };
 
 /**

@@ -7,7 +7,7 @@
 import { DamagedError } from "./_memory/damaged.ts";
 import { SNAPSHOT } from "./_memory/layout.ts";
 import { Copier, type Copying, type Elements } from "./_queue/elements.ts";
-import { NO_AGENT, type WordsProblems } from "./_memory/problems.ts";
+import type { WordsProblems } from "./_memory/problems.ts";
 import {
   allocate,
   assertBoolean,
@@ -84,16 +84,6 @@ export const INSPECTION: WordsInspection = {
  */
 export const PROBLEMS: WordsProblems = {
   byteLength: (size, single) => bytesFor(size, single),
-  problems: (words, tell) => {
-    tell(
-      words[SINGLE_READER] === 1 && !isWhole(words[STATE]!),
-      STATE,
-      "It does not name two different copies.",
-    );
-    for (const role of [WRITER, READER]) {
-      tell((words[role]! & ~OWNER_MASK) !== 0, role, NO_AGENT);
-    }
-  },
 };
 
 /**

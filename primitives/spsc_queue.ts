@@ -21,12 +21,7 @@ import { leaveRole, takeRole } from "./_memory/roles.ts";
 import type { StructType } from "./_message/field.ts";
 import { elementOf, made, untyped } from "./_message/typed.ts";
 import type { TypedQueue } from "./_queue/typed_queue.ts";
-import {
-  NO_AGENT,
-  NOT_BEHIND,
-  NOT_RECENT,
-  type WordsProblems,
-} from "./_memory/problems.ts";
+import type { WordsProblems } from "./_memory/problems.ts";
 import {
   allocate,
   attach,
@@ -111,27 +106,6 @@ export const INSPECTION: WordsInspection = {
  */
 export const PROBLEMS: WordsProblems = {
   byteLength: (capacity, elementSize) => bytesFor(capacity, elementSize),
-  problems: (words, tell) => {
-    const tail = words[TAIL]! & INDEX_MASK;
-    const head = words[HEAD]! & INDEX_MASK;
-    const most = words[CAPACITY]! * ONE;
-    const isIn = (used: number) => used >= 0 && used <= most;
-    tell(!isIn(tail - head | 0), HEAD, NOT_BEHIND);
-    const { [HEAD_CACHE]: earlier = 0, [TAIL_CACHE]: later = 0 } = words;
-    tell(
-      !isIn(tail - earlier | 0) || (head - earlier | 0) < 0,
-      HEAD_CACHE,
-      NOT_RECENT,
-    );
-    tell(
-      !isIn(later - head | 0) || (tail - later | 0) < 0,
-      TAIL_CACHE,
-      NOT_RECENT,
-    );
-    for (const role of [PRODUCER, CONSUMER]) {
-      tell((words[role]! & ~OWNER_MASK) !== 0, role, NO_AGENT);
-    }
-  },
 };
 
 /**

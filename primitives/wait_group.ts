@@ -5,7 +5,6 @@
  */
 
 import { WAIT_GROUP } from "./_memory/layout.ts";
-import type { WordsProblems } from "./_memory/problems.ts";
 import {
   allocate,
   fromHandle,
@@ -55,20 +54,6 @@ const MAX_COUNT = 0x0003_ffff; // WAIT_GROUP_BITS.COUNT
 export const INSPECTION: WordsInspection = {
   row: WAIT_GROUP,
   waiters: (words) => words[STATE]! & WAITING_BIT,
-};
-
-/**
- * The facts by which `inspect` finds problems.
- *
- * @ignore
- */
-export const PROBLEMS: WordsProblems = {
-  problems: ([state], tell) =>
-    tell(
-      (state! & (WAITING_BIT | COUNT_MASK)) === WAITING_BIT,
-      STATE,
-      "The count is 0, but agents still wait.",
-    ),
 };
 
 /**

@@ -8,13 +8,11 @@ import { describe } from "./_memory/describe.ts";
 import { WORK_COUNTER } from "./_memory/layout.ts";
 import {
   AWAITED,
-  DONE,
   FINISHED,
   OVER,
   ROWS,
   RUNNING,
   TARGET,
-  TOTAL,
   TRACKED,
   Work,
   type WorkRange,
@@ -97,34 +95,6 @@ export const INSPECTION: WordsInspection = {
  */
 export const PROBLEMS: WordsProblems = {
   byteLength: (total, chunk) => bytesFor(total, chunk),
-  problems: (words, tell) => {
-    const done = words[DONE]!;
-    const target = words[TARGET]!;
-    const finished = words[FINISHED]!;
-    const tracked = words[TRACKED]!;
-    const wrong = tracked !== markOf(tracked & MAX_ROWS);
-    tell(
-      wrong,
-      TRACKED,
-      "It must be 0, or agents with their complement.",
-    );
-    tell(
-      done < 0 || done > words[TOTAL]!,
-      DONE,
-      "It must be 0 to `total`.",
-    );
-    tell(
-      target < 0 || target > words[TOTAL]!,
-      TARGET,
-      "It must be 0 to `total`.",
-    );
-    tell(finished >>> 0 > OVER, FINISHED, "It must be 0, 1 or 2.");
-    tell(
-      finished === OVER && done < target && tracked === 0,
-      FINISHED,
-      "It is over, but tasks are not done.",
-    );
-  },
 };
 
 type RegionClass = abstract new (

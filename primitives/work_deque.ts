@@ -5,7 +5,7 @@
  */
 
 import { WORK_DEQUE } from "./_memory/layout.ts";
-import { NO_AGENT, type WordsProblems } from "./_memory/problems.ts";
+import type { WordsProblems } from "./_memory/problems.ts";
 import {
   allocate,
   assertConfig,
@@ -63,20 +63,6 @@ export const INSPECTION: WordsInspection = {
  */
 export const PROBLEMS: WordsProblems = {
   byteLength: (capacity) => bytesFor(capacity),
-  problems: (words, tell) => {
-    const size = words[BOTTOM]! - words[TOP]! | 0;
-    tell(
-      size < -1 || size > words[CAPACITY]!,
-      TOP,
-      "It is beyond `bottom`, or further behind it than the capacity.",
-    );
-    const owner = words[OWNER]!;
-    tell(
-      owner !== LEFT_BIT && (owner & ~OWNER_MASK) !== 0,
-      OWNER,
-      NO_AGENT,
-    );
-  },
 };
 
 /**

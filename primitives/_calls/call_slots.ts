@@ -17,7 +17,7 @@ import { atEpoch, waitersOf, wake } from "../_wait/event_count.ts";
 import { type PendingResult, waitOn } from "../_wait/pending.ts";
 import { DamagedError } from "../_memory/damaged.ts";
 import { ClosedError } from "../_queue/queue.ts";
-import { NO_FLAG, type WordsProblems } from "../_memory/problems.ts";
+import type { WordsProblems } from "../_memory/problems.ts";
 import {
   assertConfig,
   inRange,
@@ -107,7 +107,6 @@ export const INSPECTION: WordsInspection = {
  */
 export const PROBLEMS: WordsProblems = {
   byteLength: (shape, reply) => bytesFor(shape, reply),
-  problems: (words, tell) => tell((words[CLOSED]! & ~1) !== 0, CLOSED, NO_FLAG),
   behind: (region, tell) => {
     const shape = region[SHAPE]!;
     const most = { request: requestOf(shape), reply: region[REPLY]! };

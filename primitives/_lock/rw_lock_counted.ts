@@ -15,9 +15,9 @@ export const WRITER: typeof RW_LOCK.writer = 2;
 export const TRACKED: typeof RW_LOCK.tracked = 4;
 
 /** In `state`. */
-export const READING_MASK = 0x1fff; // RW_LOCK_BITS.READING
+const READING_MASK = 0x1fff; // RW_LOCK_BITS.READING
 export const ONE_PENDING = 0x2000; // RW_LOCK_BITS.PENDING
-export const PENDING_MASK = 0x03ff_e000; // RW_LOCK_BITS.PENDING
+const PENDING_MASK = 0x03ff_e000; // RW_LOCK_BITS.PENDING
 export const WRITING_BIT = 0x0400_0000; // RW_LOCK_BITS.WRITING
 export const WANTED_BIT = 0x0800_0000; // RW_LOCK_BITS.WANTED
 export const ASLEEP_BIT = 0x1000_0000; // RW_LOCK_BITS.ASLEEP

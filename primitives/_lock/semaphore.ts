@@ -17,9 +17,9 @@ export const TRACKED: typeof SEMAPHORE.tracked = 1;
 export const MAX: typeof SEMAPHORE.max = 2;
 export const PERMITS: typeof SEMAPHORE.permits = 4;
 export const WAITERS: typeof SEMAPHORE.waiters = 5;
-export const BULK: typeof SEMAPHORE.bulk = 6;
-export const CLAIMANT: typeof SEMAPHORE.claimant = 7;
-export const CLAIM: typeof SEMAPHORE.claim = 8;
+const BULK: typeof SEMAPHORE.bulk = 6;
+const CLAIMANT: typeof SEMAPHORE.claimant = 7;
+const CLAIM: typeof SEMAPHORE.claim = 8;
 
 /** Who may sleep on the permits; there can be a debt only with the last. */
 const WHO_MASK = 3; // SEMAPHORE_BITS.WHO
@@ -36,7 +36,7 @@ export const MAX_PERMITS = 0x3fff_ffff;
 export const MAX_ID = 0x0fff_ffff;
 
 /** How many permits are free in a state; below 0, what a claimant lacks. */
-export const freeOf = (state: number): number =>
+const freeOf = (state: number): number =>
   (state & WHO_MASK) === DEBT ? -(state >>> FREE_SHIFT) : state >>> FREE_SHIFT;
 
 /** The state in which that many are free, and those agents may sleep. */

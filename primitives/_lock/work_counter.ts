@@ -18,7 +18,7 @@ export const TOTAL: typeof WORK_COUNTER.total = 1;
 export const CHUNK: typeof WORK_COUNTER.chunk = 2;
 export const TRACKED: typeof WORK_COUNTER.tracked = 4;
 const NEXT: typeof WORK_COUNTER.next = 32;
-export const DONE: typeof WORK_COUNTER.done = 64;
+const DONE: typeof WORK_COUNTER.done = 64;
 export const TARGET: typeof WORK_COUNTER.target = 65;
 export const FINISHED: typeof WORK_COUNTER.finished = 66;
 

@@ -31,6 +31,9 @@ export interface Problem {
 /** Tells a problem of the word at `index`, if there is one. */
 export type Tell = (wrong: boolean, index: number, text: string) => void;
 
+/** Tells what does not fit together in a copy of the words. */
+export type Check = (words: Int32Array, tell: Tell) => void;
+
 /**
  * Tells a problem of a word behind the named ones. `word` is its name, such as
  * `"slot 3"`, and `value` is what was read there.
@@ -53,17 +56,10 @@ export interface WordsProblems {
     second: number,
     head: Int32Array,
   ) => number;
-  /** Tells what does not fit together in a copy of its words. */
-  readonly problems?: (words: Int32Array, tell: Tell) => void;
-  /** Tells the same about what lies behind them, in the whole region. */
+  /** Tells what does not fit together behind its words, in the whole region. */
   readonly behind?: (region: Int32Array, tell: TellBehind) => void;
 }
 
-/** The problem of a head that its tail cannot have. */
-export const NOT_BEHIND =
-  "It is beyond `tail`, or further behind it than the capacity.";
-/** The problem of a word that keeps an earlier value of another one. */
-export const NOT_RECENT = "It is not a recent value of the other word.";
 /** The problem of a word that names an agent. */
 export const NO_AGENT = "No agent has this id.";
 /** The problem of a word that is 0 or 1. */
@@ -77,10 +73,16 @@ const MOST_PROBLEMS = 16;
  */
 const LOOKS = 20;
 
+/** The same with the rules of its words. */
+interface Facts extends WordsProblems {
+  /** Tells what does not fit together in a copy of them. */
+  readonly problems: Check | undefined;
+}
+
 /** The problems of the primitive at the place of `at`; writes nothing. */
 export function problemsOf(
   row: WordsInspection["row"],
-  facts: WordsProblems,
+  facts: Facts,
   at: Int32Array,
 ): Problem[] {
   let problems = problemsIn(row, facts, copyOf(row, at), at);
@@ -111,7 +113,7 @@ function copyOf(
 /** The problems that one look finds. */
 function problemsIn(
   row: WordsInspection["row"],
-  { byteLength, problems, behind }: WordsProblems,
+  { byteLength, problems, behind }: Facts,
   copy: Int32Array,
   at: Int32Array,
 ): Problem[] {

@@ -26,7 +26,7 @@ export const SHAPE: typeof BROADCAST.shape = 1;
 const ELEMENT_SIZE: typeof BROADCAST.element_size = 2;
 export const TAIL: typeof BROADCAST.tail = 32;
 const SLOWEST: typeof BROADCAST.slowest = 33;
-export const PRODUCER: typeof BROADCAST.producer = 34;
+const PRODUCER: typeof BROADCAST.producer = 34;
 const POP_EPOCH: typeof BROADCAST.pop_epoch = 64;
 const PUSH_EPOCH: typeof BROADCAST.push_epoch = 96;
 export const SEATS: typeof BROADCAST.length = 128;
@@ -50,7 +50,7 @@ export const SEAT = 32;
  */
 export const JOINING_BIT = 0x1000_0000; // BROADCAST_BITS.JOINING
 /** The bits of an agent in `producer`, and in an owner word. */
-export const OWNER_MASK = 0x0fff_ffff; // BROADCAST_BITS.OWNER
+const OWNER_MASK = 0x0fff_ffff; // BROADCAST_BITS.OWNER
 
 /**
  * A bit of `tail`: the broadcast is closed, and nothing is appended any more.

@@ -33,12 +33,12 @@ export const ROLES: typeof RECORD_RING.roles = 2;
 export const MOST: typeof RECORD_RING.most = 4;
 export const TAIL: typeof RECORD_RING.tail = 32;
 export const CLAIMANT: typeof RECORD_RING.claimant = 33;
-export const HEAD_CACHE: typeof RECORD_RING.head_cache = 34;
+const HEAD_CACHE: typeof RECORD_RING.head_cache = 34;
 const LEAST: typeof RECORD_RING.least = 35;
 const PUSHED: typeof RECORD_RING.pushed = 36;
 const POPPED_CACHE: typeof RECORD_RING.popped_cache = 37;
 export const HEAD: typeof RECORD_RING.head = 64;
-export const TAIL_CACHE: typeof RECORD_RING.tail_cache = 65;
+const TAIL_CACHE: typeof RECORD_RING.tail_cache = 65;
 export const CONSUMER: typeof RECORD_RING.consumer = 66;
 const POPPED: typeof RECORD_RING.popped = 67;
 export const POP_EPOCH: typeof RECORD_RING.pop_epoch = 96;
@@ -47,13 +47,13 @@ const HAND_ONS: typeof RECORD_RING.hand_ons = 130;
 export const DATA: typeof RECORD_RING.length = 160;
 
 /** A bit of `tail`: the ring is closed, and nothing is appended any more. */
-export const CLOSED_BIT = 1; // RECORD_RING_BITS.CLOSED
+const CLOSED_BIT = 1; // RECORD_RING_BITS.CLOSED
 export const POSITION_MASK = -8; // RECORD_RING_BITS.POSITION
 /** Bits of `roles`. */
 export const ONE_PRODUCER = 1; // RECORD_RING_BITS.ONE_PRODUCER
 export const MANY_CONSUMERS = 2; // RECORD_RING_BITS.MANY_CONSUMERS
 /** A bit of `claimant` and `consumer`: an agent waits for the claim to end. */
-export const CONTENDED_BIT = 0x1000_0000; // RECORD_RING_BITS.CONTENDED
+const CONTENDED_BIT = 0x1000_0000; // RECORD_RING_BITS.CONTENDED
 export const OWNER_MASK = 0x0fff_ffff; // RECORD_RING_BITS.OWNER
 /** The states of a record, in the low bits of its first word. */
 const RESERVED = 1;

@@ -4,22 +4,14 @@
  * @module
  */
 
-import {
-  NO_AGENT,
-  NOT_BEHIND,
-  NOT_RECENT,
-  type WordsProblems,
-} from "../_memory/problems.ts";
+import type { WordsProblems } from "../_memory/problems.ts";
 import {
   bytesFor,
   CAPACITY,
   CLAIMANT,
-  CLOSED_BIT,
   CONSUMER,
-  CONTENDED_BIT,
   DATA,
   HEAD,
-  HEAD_CACHE,
   MANY_CONSUMERS,
   ONE_PRODUCER,
   OWNER_MASK,
@@ -27,7 +19,6 @@ import {
   ROLES,
   spaceFor,
   TAIL,
-  TAIL_CACHE,
 } from "./record_core.ts";
 
 /** The most records that `inspect` looks at. */
@@ -36,29 +27,6 @@ const MOST_RECORDS = 4096;
 /** The facts by which `inspect` finds problems. */
 export const RECORD_PROBLEMS: WordsProblems = {
   byteLength: (capacity, roles) => bytesFor(capacity, roles),
-  problems: (words, tell) => {
-    const tail = words[TAIL]! & ~CLOSED_BIT;
-    const head = words[HEAD]!;
-    const most = words[CAPACITY]!;
-    const isIn = (used: number) => used >= 0 && used <= most;
-    tell((tail & 7) !== 0, TAIL, "It must be a multiple of 8.");
-    tell((head & 7) !== 0, HEAD, "It must be a multiple of 8.");
-    tell(!isIn(tail - head | 0), HEAD, NOT_BEHIND);
-    const { [HEAD_CACHE]: earlier = 0, [TAIL_CACHE]: later = 0 } = words;
-    tell(
-      !isIn(tail - earlier | 0) || (head - earlier | 0) < 0,
-      HEAD_CACHE,
-      NOT_RECENT,
-    );
-    tell(
-      !isIn(later - head | 0) || (tail - later | 0) < 0,
-      TAIL_CACHE,
-      NOT_RECENT,
-    );
-    const known = OWNER_MASK | CONTENDED_BIT;
-    tell((words[CLAIMANT]! & ~known) !== 0, CLAIMANT, NO_AGENT);
-    tell((words[CONSUMER]! & ~known) !== 0, CONSUMER, NO_AGENT);
-  },
   behind: (region, tell) => {
     const roles = region[ROLES]!;
     const claimant = Atomics.load(region, CLAIMANT);

@@ -43,24 +43,15 @@ import {
   INSPECTION as shape_table,
   PROBLEMS as shape_table_problems,
 } from "../shape_table.ts";
-import {
-  INSPECTION as channel,
-  PROBLEMS as channel_problems,
-} from "../channel.ts";
-import {
-  INSPECTION as condition,
-  PROBLEMS as condition_problems,
-} from "../condition.ts";
+import { INSPECTION as channel } from "../channel.ts";
+import { INSPECTION as condition } from "../condition.ts";
 import {
   INSPECTION as striped_counter,
   PROBLEMS as striped_counter_problems,
 } from "../striped_counter.ts";
-import { INSPECTION as event, PROBLEMS as event_problems } from "../event.ts";
-import { INSPECTION as latch, PROBLEMS as latch_problems } from "../latch.ts";
-import {
-  INSPECTION as wait_group,
-  PROBLEMS as wait_group_problems,
-} from "../wait_group.ts";
+import { INSPECTION as event } from "../event.ts";
+import { INSPECTION as latch } from "../latch.ts";
+import { INSPECTION as wait_group } from "../wait_group.ts";
 import {
   INSPECTION as lock_free_queue,
   PROBLEMS as lock_free_queue_problems,
@@ -69,16 +60,13 @@ import {
   INSPECTION as mpmc_queue,
   PROBLEMS as mpmc_queue_problems,
 } from "../mpmc_queue.ts";
-import { INSPECTION as mutex, PROBLEMS as mutex_problems } from "../mutex.ts";
-import { INSPECTION as once, PROBLEMS as once_problems } from "../once.ts";
+import { INSPECTION as mutex } from "../mutex.ts";
+import { INSPECTION as once } from "../once.ts";
 import {
   INSPECTION as record_ring,
   PROBLEMS as record_ring_problems,
 } from "../record_ring.ts";
-import {
-  INSPECTION as rw_lock,
-  PROBLEMS as rw_lock_problems,
-} from "../rw_lock.ts";
+import { INSPECTION as rw_lock } from "../rw_lock.ts";
 import {
   INSPECTION as semaphore,
   PROBLEMS as semaphore_problems,
@@ -107,6 +95,7 @@ import {
   INSPECTION as work_deque,
   PROBLEMS as work_deque_problems,
 } from "../work_deque.ts";
+import { RULES } from "./_rules.ts";
 
 export type { Problem } from "../_memory/problems.ts";
 export type { Handle, InspectedWords, Memory } from "../_memory/region.ts";
@@ -147,17 +136,10 @@ const ALL: Readonly<Record<Stem, WordsInspection>> = {
   striped_counter,
 };
 
-/** How the problems of each primitive are found. */
-const CHECKS: Readonly<Partial<Record<Stem, WordsProblems>>> = {
-  mutex: mutex_problems,
-  rw_lock: rw_lock_problems,
-  condition: condition_problems,
+/** The bytes of each primitive, and how problems behind its words are found. */
+const BEHIND: Readonly<Partial<Record<Stem, WordsProblems>>> = {
   semaphore: semaphore_problems,
-  event: event_problems,
-  latch: latch_problems,
-  wait_group: wait_group_problems,
   barrier: barrier_problems,
-  once: once_problems,
   snapshot: snapshot_problems,
   spsc_queue: spsc_queue_problems,
   mpmc_queue: mpmc_queue_problems,
@@ -165,7 +147,6 @@ const CHECKS: Readonly<Partial<Record<Stem, WordsProblems>>> = {
   record_ring: record_ring_problems,
   broadcast: broadcast_problems,
   shape_table: shape_table_problems,
-  channel: channel_problems,
   call_ring: call_ring_problems,
   work_counter: work_counter_problems,
   work_deque: work_deque_problems,
@@ -288,9 +269,12 @@ function at(
   };
 }
 
+const problemsAt = (stem: Stem, words: Int32Array): Problem[] =>
+  problemsOf(LAYOUT[stem], { ...BEHIND[stem], problems: RULES[stem] }, words);
+
 /** The problems of a primitive, and of what carries a channel's messages. */
 function told(stem: Stem, words: Int32Array<SharedArrayBuffer>): Problem[] {
-  const problems = problemsOf(LAYOUT[stem], CHECKS[stem] ?? {}, words);
+  const problems = problemsAt(stem, words);
   if (stem !== "channel" || problems.length > 0) return problems;
   const { length } = CHANNEL;
   if (words[CHANNEL.place] !== 0) return []; // the capacity is 0
@@ -301,9 +285,7 @@ function told(stem: Stem, words: Int32Array<SharedArrayBuffer>): Problem[] {
     return [{ word: "magic", index: 0, value, what: "damaged", text }];
   }
   const [kind, theirs] = carrier;
-  return problemsOf(LAYOUT[kind], CHECKS[kind] ?? {}, theirs).map((
-    problem,
-  ) => ({
+  return problemsAt(kind, theirs).map((problem) => ({
     ...problem,
     word: `${problem.word} of the ${kind}`,
     index: problem.index + length,

@@ -1,8 +1,8 @@
 /**
- * Writes from `primitives/_memory/layout.ts` what repeats its words: the structs of
- * `wasm/weft/`, the table in the comment of each class, the constants of its
- * indexes and bits, the table that `weft_inspect` reads, and `docs/layouts.md`. It also
- * adds a new primitive to the lists of `mod.ts`, `deno.json`, `weft.h` and
+ * Writes from `primitives/_memory/layout.ts` what repeats its words: the structs
+ * of `wasm/weft/`, the table in the comment of each class, the constants of its
+ * indexes and bits, the table that `weft_inspect` reads, and `docs/layouts.md`;
+ * and from `_rules.ts` the rules of `inspect` in both languages. It also adds a new primitive to the lists of `mod.ts`, `deno.json`, `weft.h` and
  * `inspect`, and writes the tables of docs/primitives/README.md from the comments
  * at the top of the pages.
  *
@@ -13,10 +13,13 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import * as layout from "../../primitives/_memory/layout.ts";
+import { BITS, C_BITS, SOURCE, withBits, withBitsInC } from "./_bits.ts";
+import { cRules, tsRules } from "./_rules_text.ts";
 
 const PROJECT = fileURLToPath(new URL("../../", import.meta.url));
-const SOURCE = "primitives/_memory/layout.ts";
+const RULES = "primitives/tools/_rules.ts";
+const C_RULES = "wasm/weft/_inspect_rules.h";
+const C_PARTS = "wasm/weft/_inspect_parts.h";
 
 const USAGE = `usage: deno task layout
 Writes the tables and structs that repeat the words of ${SOURCE}, the lists of
@@ -90,10 +93,12 @@ export function expected(): Map<string, string> {
     (text) => between(text, kindsOf(rows, version, source)),
   );
   put("wasm/weft/_spin.h", (text) => between(text, spinningOf()));
-  put(
-    "wasm/weft/inspect.h",
-    (text) => between(text, rows.map((row) => shownOf(row, text)).join("")),
-  );
+  files.set(RULES, formatted(tsRules(), "ts"));
+  put(C_RULES, (text) => between(text, cRules()));
+  put("wasm/weft/inspect.h", (text) => {
+    const whole = files.get(C_RULES)! + read(C_PARTS) + text;
+    return between(text, rows.map((row) => shownOf(row, whole)).join(""));
+  });
   put("docs/layouts.md", (text) => pageOf(text, rows, version));
   const stems = rows.map(({ stem }) => stem);
   for (const [name, list] of Object.entries(LISTS)) {
@@ -110,7 +115,7 @@ export function expected(): Map<string, string> {
       .map((page) => rowOf(page, lengths.get(page.stem)));
     put(INDEX, (text) => withGroup(text, group, own));
   }
-  put(INDEX, formatted);
+  put(INDEX, (text) => formatted(text));
   for (const { stem, facts } of pages) {
     if (GROUPS.includes(facts.group!)) continue;
     throw new Error(`docs/primitives/${stem}.md: "group" is none of ${GROUPS}`);
@@ -352,7 +357,7 @@ function spinningOf(): string {
     ).join("");
 }
 
-/** What \`weft_inspect\` prints of a primitive; \`header\` is its source. */
+/** What \`weft_inspect\` prints of a primitive; \`header\` has its functions. */
 function shownOf({ stem, kind, words }: Row, header: string): string {
   const has = (what: string) =>
     header.includes(` weft__${stem}_shows_${what}(`)
@@ -391,85 +396,6 @@ function withConstants(text: string, indexes: Map<string, string>): string {
   });
 }
 
-/** A constant of bits, which names its row and its fields in a comment. */
-const BITS =
-  /^((?:export )?const (\w+)(?:: number)?) = [^;]*; \/\/ ([A-Z_]+)_BITS\.(.*)$/gm;
-const C_BITS = /^(#define (\w+)) .* \/\* ([A-Z_]+)_BITS\.(.*) \*\/$/gm;
-
-/** The bits of each row that has any: one, or the first and the last. */
-export const bitsOf: Readonly<
-  Record<string, Record<string, number | readonly [number, number]>>
-> = Object.fromEntries(
-  Object.entries(layout).filter(([name]) => name.endsWith("_BITS"))
-    .map(([name, bits]) => [name.slice(0, -5), { ...bits as object }]),
-);
-
-/**
- * What a constant with this name says of fields of a row: a mask, or its lowest
- * bit, where it begins, or its greatest value.
- */
-function measured(name: string, row: string, fields: string) {
-  const [names, shifted] = fields.split(", ") as [string, string?];
-  const ends = names.split(" | ").map((field) => {
-    const bits = bitsOf[row]?.[field];
-    if (bits === undefined) {
-      throw new Error(`${SOURCE}: no ${row}_BITS.${field}`);
-    }
-    return typeof bits === "number" ? [bits, bits] as const : bits;
-  });
-  const first = Math.min(...ends.map(([begin]) => begin));
-  const last = Math.max(...ends.map(([, end]) => end));
-  if (ends.reduce((sum, [a, b]) => sum + b - a + 1, 0) !== last - first + 1) {
-    throw new Error(`${SOURCE}: ${row}_BITS.${fields} are not side by side`);
-  }
-  const is = (word: string) => RegExp(`(^|_)${word}(_|$)`).test(name);
-  if (is("SHIFT")) return { value: first, decimal: true };
-  if (is("ONE")) return { first, last: first };
-  return shifted !== undefined || is("MAX")
-    ? { first: 0, last: last - first }
-    : { first, last };
-}
-
-type Measured = ReturnType<typeof measured>;
-
-/** A number as TypeScript writes it: a 32-bit integer. */
-function inTypeScript(m: Measured): string {
-  if ("value" in m) return `${m.value}`;
-  const value = m.last === 31
-    ? -(2 ** m.first)
-    : 2 ** (m.last + 1) - 2 ** m.first;
-  const digits = Math.abs(value).toString(16);
-  if (Math.abs(value) <= 64) return `${value}`;
-  const hex = digits.length <= 4
-    ? digits
-    : digits.padStart(8, "0").replace(/(?=.{4}$)/, "_");
-  return `${value < 0 ? "-" : ""}0x${hex}`;
-}
-
-/** The same as C writes it. */
-function inC(m: Measured): string {
-  if ("value" in m) return `${m.value}`;
-  const { first, last } = m;
-  if (last === 31) return first === 31 ? "INT32_MIN" : `(-(1 << ${first}))`;
-  const ones = 2 ** (last - first + 1) - 1;
-  const text = ones < 10 ? `${ones}` : `0x${ones.toString(16)}`;
-  return first === 0 ? text : `(${text} << ${first})`;
-}
-
-/** The text of a module with the bits that its constants name. */
-const withBits = (text: string): string =>
-  text.replace(BITS, (whole, begin, name, row, fields) => {
-    const value = inTypeScript(measured(name, row, fields));
-    return `${begin} = ${value}; ${whole.slice(whole.indexOf("// "))}`;
-  });
-
-/** The text of a header with the bits that its constants name. */
-const withBitsInC = (text: string): string =>
-  text.replace(C_BITS, (whole, begin, name, row, fields) => {
-    const value = inC(measured(name, row, fields));
-    return `${begin} ${value} ${whole.slice(whole.indexOf("/* "))}`;
-  });
-
 // ---- lists of all primitives --------------------------------------------------
 
 /** A list that has an entry for each primitive, in one order. */
@@ -502,7 +428,7 @@ const LISTS: Readonly<Record<string, List>> = {
     entry: (stem) => RegExp(`^#include "weft/${stem}\\.h"\\n`, "m"),
     write: (stem) => `#include "weft/${stem}.h"\n`,
   },
-  "wasm/weft/inspect.h": {
+  "wasm/weft/_inspect_rules.h": {
     entry: (stem) => RegExp(`^#include "${stem}\\.h"\\n`, "m"),
     write: (stem) => `#include "${stem}.h"\n`,
   },
@@ -627,9 +553,9 @@ ${lines.join("")}${more}`;
   return formatted(`${intro}Version ${version}.\n\n${sections.join("\n")}`);
 }
 
-/** A document as `deno fmt` writes it. */
-function formatted(page: string): string {
-  const format = ["fmt", "--ext", "md", "--no-config", "-"];
+/** A document, or code, as `deno fmt` writes it. */
+function formatted(page: string, type: "md" | "ts" = "md"): string {
+  const format = ["fmt", "--ext", type, "--no-config", "-"];
   const { status, stdout, stderr } = spawnSync("deno", format, {
     input: page,
     encoding: "utf8",

@@ -18,7 +18,9 @@ import {
   type Table,
   tableOf,
 } from "../_run/header.ts";
-import { bitsOf, filesBelow, stale } from "./layout.ts";
+import { bitsOf } from "./_bits.ts";
+import { filesBelow, stale } from "./layout.ts";
+import { tsRules } from "./_rules_text.ts";
 
 const test = suite("Layout");
 
@@ -82,6 +84,16 @@ test("the C headers assert the words of layout.ts", () => {
 test("docs/layouts.md shows the words of layout.ts", () => {
   const text = readFileSync(path("../../docs/layouts.md"), "utf8");
   assert.equal(differences(documented(text)), []);
+});
+
+test("a rule is refused that names what there is not", () => {
+  const wrong = (word: string, rule: string, values = {}) => () =>
+    tsRules({ latch: { values, rules: [[word, rule, "It is wrong."]] } });
+  assert.match(wrong("state", "state == WAITING")(), "tell(state === 1, 2, ");
+  assert.throws(wrong("stat", "state < 0"), "latch has no word stat");
+  assert.throws(wrong("state", "state == WAITIN"), "no LATCH_BITS.WAITIN");
+  assert.throws(wrong("state", "left(state, COUNT) > 1"), "no function left");
+  assert.throws(wrong("state", "state < 0", { seal: "1" }), "seal is a word");
 });
 
 test("what repeats the words of layout.ts is up to date", () => {

@@ -61,7 +61,7 @@ const TAKEN_EPOCH: typeof CHANNEL.taken_epoch = 19;
 const LENGTH = 36;
 const HEAD: typeof CHANNEL.length = 32;
 
-export const PHASE_MASK = 7; // CHANNEL_BITS.PHASE
+const PHASE_MASK = 7; // CHANNEL_BITS.PHASE
 const STOPPED_BIT = 8; // CHANNEL_BITS.STOPPED
 const OFFERS_MASK = 0x3f0; // CHANNEL_BITS.OFFERS
 const NUMBER_MASK = -0x400; // CHANNEL_BITS.NUMBER
@@ -69,9 +69,6 @@ const ONE_OFFER = 0x10;
 const ONE_MESSAGE = 0x400;
 
 const EMPTY = 0, WRITING = 1, POSTED = 2, PROMISED = 3, HANDED = 4, READING = 5;
-
-/** The largest phase. */
-export const LAST_PHASE = READING;
 
 /** What carries messages if the capacity is 0. */
 export const HANDOFFS: Pick<Kind<unknown>, "byteLength" | "init"> = {
