@@ -19,9 +19,12 @@ export const dataViewMethods: Record<string, Any> = {};
 /** The places at which a `DataView` was used, in one exploration. */
 interface Places {
   readonly host: Host;
-  readonly targets: Map<string, Target>;
+  readonly targets: Map<number, Target>;
 }
 const placesOf = new WeakMap<DataView, Places>();
+
+/** The types of elements, each with a number. */
+const types: string[] = [];
 
 /** The target that stands for the bytes at one place. */
 function targetAt(
@@ -35,7 +38,7 @@ function targetAt(
   if (places?.host !== host) {
     placesOf.set(view, places = { host, targets: new Map() });
   }
-  const key = `${type},${at},${little}`;
+  const key = (at * 32 + types.indexOf(type)) * 2 + Number(little);
   let target = places.targets.get(key);
   if (target === undefined) {
     const cell = {
@@ -68,6 +71,7 @@ export function watchDataViews(running: () => Host | null): void {
     const type = name.slice(3);
     const size = Number(/\d+/.exec(type)![0]) / 8;
     const reads = name.startsWith("get");
+    if (!types.includes(type)) types.push(type);
     dataViewMethods[name] = function (this: Any, at: Any, ...args: Any[]) {
       const host = running();
       const offset = Math.trunc(Number(at)) || 0;

@@ -84,15 +84,12 @@ function elementOf(
 }
 
 /** A value as Atomics converts it for a view: it throws for a wrong type. */
-const converted = ({ name }: Target, value: Any): Any =>
-  !name.startsWith("Big")
-    ? +value
-    : typeof value === "bigint"
-    ? value
-    : BigInt.asIntN(64, value);
+const converted = ({ big }: Target, value: Any): Any =>
+  !big ? +value : typeof value === "bigint" ? value : BigInt.asIntN(64, value);
 
 function atomic(name: keyof typeof native, kind: number): Any {
   const real = native[name] as Any;
+  const what = `Atomics.${name}`;
   return (view: Any, index: Any, a: Any, b: Any) => {
     const host = running();
     if (host === null) return real(unwrap(view), index, a, b);
@@ -101,7 +98,7 @@ function atomic(name: keyof typeof native, kind: number): Any {
     if (target === undefined || target.wrap === null) {
       return real(unwrap(view), index, a, b);
     }
-    const at = elementOf(host, target, index, `Atomics.${name}`);
+    const at = elementOf(host, target, index, what);
     if (at === undefined) return real(target.view, index, a, b);
     if (kind === k.LOAD) a = 0;
     else a = converted(target, a);
@@ -124,13 +121,14 @@ const isWaitable = ({ name }: Target): boolean =>
   name === "Int32Array" || name === "BigInt64Array";
 
 function waiting(name: "wait" | "waitAsync"): Any {
+  const what = `Atomics.${name}`;
   return (view: Any, index: Any, value: Any, timeout: Any) => {
     const host = running();
     const target = host && (asleepOn(host, view) ?? viewed(host, view));
     if (!host || !target || !isWaitable(target)) {
       return native[name](unwrap(view), index, value, timeout);
     }
-    const at = elementOf(host, target, index, `Atomics.${name}`);
+    const at = elementOf(host, target, index, what);
     if (at === undefined) return native[name](target.view, index, value, 0);
     const expected = target.wrap!(converted(target, value));
     const ms = timeoutOf(timeout);

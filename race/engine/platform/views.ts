@@ -16,6 +16,9 @@ import { isShared, RealViews } from "./native.ts";
 // deno-lint-ignore no-explicit-any
 type Any = any;
 
+/** The constructor of a view, and its arguments. */
+export type Args = readonly [real: Any, buffer: Any, offset: Any, length: Any];
+
 /** The engine, as the stand-ins see it. */
 export interface Host extends PostOffice {
   /** Whether memory and handles are being made for the first time. */
@@ -55,8 +58,13 @@ export interface Host extends PostOffice {
   hire(url: string): Any;
   /** A random number that is the same in each replay. */
   random(): number;
-  /** The stand-in for a view; it is kept if it is part of a handle. */
-  keep(view: Any, make: () => Any): Any;
+  /**
+   * The stand-in for a view that was constructed from `args`, if any; it is
+   * kept if it is part of a handle.
+   */
+  keep(view: Any, make: (view: Any) => Any, args: Args | null): Any;
+  /** The stand-in that was kept for the same `args`, if it comes next. */
+  kept(...args: Args): Any;
 }
 
 const WRAPS: Record<string, (value: Any) => Any> = {
@@ -81,8 +89,9 @@ export class Target implements ProxyHandler<Any> {
    * type.
    */
   readonly wrap: ((value: Any) => Any) | null;
-  /** The type's name. */
+  /** The type's name, and whether its elements are bigints. */
   readonly name: string;
+  readonly big: boolean;
 
   /** Wraps the real `view` of memory that `host` simulates. */
   constructor(
@@ -91,6 +100,7 @@ export class Target implements ProxyHandler<Any> {
     readonly region: Region,
   ) {
     this.name = view[Symbol.toStringTag];
+    this.big = this.name.startsWith("Big");
     this.base = region.base + view.byteOffset;
     this.size = view.BYTES_PER_ELEMENT;
     this.wrap = WRAPS[this.name] ?? null;
@@ -163,9 +173,9 @@ export function unwrap(value: Any): Any {
 }
 
 /** A stand-in for `view`, if it views shared memory. */
-function expose(view: Any): Any {
+function expose(view: Any, args: Args | null = null): Any {
   if (host === null || !isShared(view.buffer)) return view;
-  return host.keep(view, () => standInOf(view));
+  return host.keep(view, standInOf, args);
 }
 
 function standInOf(view: Any): Any {
@@ -181,6 +191,7 @@ function standInOf(view: Any): Any {
  */
 function indexOf(key: string): number | undefined {
   const c = key.charCodeAt(0);
+  if (key.length === 1 && c >= 48 && c <= 57) return c - 48;
   if (c > 57 || c < 45) {
     return key === "NaN" || key === "Infinity" ? -1 : undefined;
   }
@@ -198,8 +209,7 @@ function read(target: Target, index: number): Any {
 }
 
 function write(target: Target, index: number, value: Any): void {
-  const big = target.name.startsWith("Big");
-  const element = big ? BigInt(value) : Number(value);
+  const element = target.big ? BigInt(value) : Number(value);
   if (index >= 0 && index < target.view.length) {
     host!.operate(WRITE, target, index, element, 0, 0);
   } else host!.outside(target, index, "plain write");
@@ -316,20 +326,31 @@ function standIn(name: string, real: Any): Method {
   };
 }
 
-/** Replaces a constructor of typed arrays. */
+/**
+ * Replaces a constructor of typed arrays. It is a function and no Proxy, because
+ * `instanceof` takes ten times longer for a Proxy.
+ */
 export function constructorFor(name: string): Any {
   const Real = RealViews[name];
-  const standIn: Any = new Proxy(Real, {
-    construct(_, args, newTarget) {
-      const source = args[0];
-      const copied = typeof source === "object" && source !== null &&
-        targets.has(source);
-      const given = copied
-        ? [host?.running ? elements(source) : unwrap(source)]
-        : args;
-      const by = newTarget === standIn ? Real : newTarget;
-      return expose(Reflect.construct(Real, given, by));
-    },
-  });
-  return standIn;
+  function StandIn(given: Any, offset: Any, length: Any): Any {
+    const by = new.target as Any;
+    if (by === undefined) return Real(); // which throws
+    if (host !== null && by === StandIn && isShared(given)) {
+      return host.kept(Real, given, offset, length) ??
+        expose(new Real(given, offset, length), [Real, given, offset, length]);
+    }
+    const copied = typeof given === "object" && given !== null &&
+      targets.has(given);
+    const source = copied
+      ? host?.running ? elements(given) : unwrap(given)
+      : given;
+    return expose(
+      by === StandIn
+        ? new Real(source, offset, length)
+        : Reflect.construct(Real, [source, offset, length], by),
+    );
+  }
+  Object.setPrototypeOf(StandIn, Object.getPrototypeOf(Real));
+  const own = Object.getOwnPropertyDescriptors(Real);
+  return Object.defineProperties(StandIn, own);
 }

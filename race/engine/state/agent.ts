@@ -6,7 +6,7 @@
 import { BLOCKED, READY, SPINNING } from "../kinds.ts";
 import type { Call } from "../model.ts";
 import { I32 } from "../platform/native.ts";
-import type { Target } from "../platform/views.ts";
+import type { Args, Target } from "../platform/views.ts";
 
 // deno-lint-ignore no-explicit-any
 type Any = any;
@@ -328,8 +328,9 @@ export class Agent {
   setupRes: Any[] = [];
   setupSig: number[] = [];
   setupDone = false;
-  /** Stand-ins for the views that its handle is made of. */
+  /** Stand-ins for the views that its handle is made of, and their origin. */
   views: Any[] = [];
+  viewArgs: (Args | null)[] = [];
   viewsMade = 0;
   /** How many channels were made since the making of its handle began. */
   channelsMade = 0;

@@ -12,7 +12,7 @@ import { native } from "../platform/native.ts";
 import type { Memory, Scenario } from "../scenario.ts";
 import { StatefulHandle } from "../signals.ts";
 import { keyOf } from "../values.ts";
-import { type Target, targetOf } from "../platform/views.ts";
+import { type Args, type Target, targetOf } from "../platform/views.ts";
 
 // deno-lint-ignore no-explicit-any
 type Any = any;
@@ -87,10 +87,11 @@ export class Handles {
    * The stand-in for a view. Stand-ins that a handle is made of are kept, so
    * that a handle that is made again consists of the same objects.
    */
-  keep(view: Any, make: () => Any): Any {
+  keep(view: Any, make: (view: Any) => Any, args: Args | null): Any {
     const agent = this.#agent;
-    if (agent === null) return make();
+    if (agent === null) return make(view);
     const at = agent.viewsMade++;
+    agent.viewArgs[at] = args;
     const known = agent.views[at];
     if (known !== undefined) {
       const { view: old } = targetOf(known)!;
@@ -99,7 +100,18 @@ export class Handles {
         old.length === view.length && old.constructor === view.constructor
       ) return known;
     }
-    return agent.views[at] = make();
+    return agent.views[at] = make(view);
+  }
+
+  /** The stand-in that is kept, if the next view has the same `args`. */
+  kept(real: Any, buffer: Any, offset: Any, length: Any): Any {
+    const agent = this.#agent;
+    const args = agent?.viewArgs[agent.viewsMade];
+    if (
+      args == null || args[1] !== buffer || args[2] !== offset ||
+      args[3] !== length || args[0] !== real
+    ) return undefined;
+    return agent!.views[agent!.viewsMade++];
   }
 
   /** Does an operation in `agent()`. No other agent can step in there. */

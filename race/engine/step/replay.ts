@@ -65,7 +65,7 @@ import { type Alone, doAlone, goOn, mustGoOn } from "./alone.ts";
 import { bits, mix1, mix2, show } from "../values.ts";
 import { Whole } from "../platform/whole.ts";
 import { twinsOf } from "../state/twins.ts";
-import type { Host, Target } from "../platform/views.ts";
+import type { Args, Host, Target } from "../platform/views.ts";
 import { leave, step, type Walk } from "./walk.ts";
 
 // deno-lint-ignore no-explicit-any
@@ -472,8 +472,13 @@ export class Engine implements Host {
   }
 
   /** The stand-in for a view. */
-  keep(view: Any, make: () => Any): Any {
-    return this.handles.keep(view, make);
+  keep(view: Any, make: (view: Any) => Any, args: Args | null): Any {
+    return this.handles.keep(view, make, args);
+  }
+
+  /** The stand-in that is kept, if a handle's next view has the same `args`. */
+  kept(...[real, buffer, offset, length]: Args): Any {
+    return this.handles.kept(real, buffer, offset, length);
   }
 
   /** Does an operation of the agent on the stack. */
