@@ -76,6 +76,7 @@ export const MUTANTS = [
     c: ["while (value & 1) {", "while (value & 1 && value < 0) {"],
   }, {
     what: "leaves out a wake for all",
+    by: "close, push and two consumers",
     ts: [
       "if (n === Infinity || waiters < 0) Atomics.add(words, epoch, 2);",
       "if (waiters < 0) Atomics.add(words, epoch, 2);",

@@ -6,7 +6,7 @@
  * @module
  */
 
-import { appendFileSync } from "node:fs";
+import { appendFileSync, readFileSync } from "node:fs";
 import process from "node:process";
 import { pathToFileURL } from "node:url";
 import { type Counts, type Note, runAll, runFor } from "./harness.ts";
@@ -17,9 +17,13 @@ const note = (note: Note) =>
   appendFileSync(report!, JSON.stringify(note) + "\n");
 runFor(note);
 let failed = 0;
+let before = 0;
 for (const file of JSON.parse(files!) as string[]) {
   note({ begun: file, at: Date.now() });
   failed += (await runFile(file)).failed;
+  const used = cpuSeconds();
+  note({ used: used - before });
+  before = used;
 }
 
 // Deno's Worker.terminate() does not stop a thread that sleeps in Atomics.wait,
@@ -39,4 +43,17 @@ async function runFile(file: string): Promise<Counts> {
     return finished;
   }
   return await runAll();
+}
+
+/** The processor time of this process, and of those it waited for. */
+function cpuSeconds(): number {
+  try {
+    const stat = readFileSync("/proc/self/stat", "utf8");
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    const ticks = fields.slice(11, 15).reduce((sum, it) => sum + Number(it), 0);
+    return ticks / 100; // the unit of this file, on every Linux
+  } catch {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1e6;
+  }
 }

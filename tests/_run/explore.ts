@@ -9,6 +9,15 @@ import { race } from "../../race/mod.ts";
 import { FIRST_STATES } from "./depth.ts";
 import { LOOKS, type Scenario, STEPS } from "./scenario.ts";
 
+/** The states of each scenario that this process has explored, by its name. */
+const explored = new Map<string, number>();
+
+/**
+ * How many states of a scenario of this name this process has explored, with
+ * all reductions: without them, there are more.
+ */
+export const statesExplored = (name: string): number => explored.get(name) ?? 0;
+
 /** The share of a scenario's random executions that it tries. */
 const FIRST_RUNS = 1 / 4;
 
@@ -42,9 +51,10 @@ export async function exploreFirst(scenario: Scenario): Promise<Result> {
 
 /** Explores one scenario; fails if a failure is found. */
 async function check(
-  { spec, agents }: Scenario,
+  scenario: Scenario,
   options: Options,
 ): Promise<Result> {
+  const { spec, agents } = scenario;
   const result = await race.check(spec, ...agents, {
     time: 800_000,
     looks: LOOKS,
@@ -53,6 +63,7 @@ async function check(
     ...options,
   });
   const { failure } = result;
+  explored.set(scenario.name, result.states);
   if (failure === undefined) return result;
   throw new Error(
     `${failure.kind}: ${failure.message}\n\n${failure.table}\n` +

@@ -27,7 +27,10 @@ export interface Test {
   afterEach(hook: Body): void;
 }
 
-/** The events in a file, in their order; `at` is the time in ms. */
+/**
+ * The events in a file, in their order; `at` is the time in ms, and `used` the
+ * processor time in seconds.
+ */
 export type Note =
   | { begun: string; at: number }
   | { declared: number }
@@ -35,7 +38,8 @@ export type Note =
   | { passed: string }
   | { cut: string }
   | { skipped: string; why: string }
-  | { finished: Counts; at: number };
+  | { finished: Counts; at: number }
+  | { used: number };
 
 /** The result of a file. */
 export interface Counts {

@@ -51,14 +51,18 @@ for (const [name, passed, failed, text] of FIXTURES) {
 }
 
 test("a test that needs what is not here is skipped, and says what", async () => {
-  const { output: _, seconds: __, ...outcome } = await play("lacking");
+  const { output: _, seconds: __, used: ___, ...outcome } = await play(
+    "lacking",
+  );
   const reasons = { "no zmodem": 1, "no such-program": 1, "no card reader": 2 };
   const counts = { passed: 1, failed: 0, skipped: 4 };
   assert.equal(outcome, { ...counts, cut: 0, reasons, problem: "" });
 });
 
 test("so is a file that cannot begin", async () => {
-  const { output: _, seconds: __, ...outcome } = await play("lacking_all");
+  const { output: _, seconds: __, used: ___, ...outcome } = await play(
+    "lacking_all",
+  );
   const reasons = { "no card reader": 1 };
   const counts = { passed: 0, failed: 0, skipped: 1 };
   assert.equal(outcome, { ...counts, cut: 0, reasons, problem: "" });

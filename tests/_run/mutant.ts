@@ -23,7 +23,10 @@ export interface Row {
   readonly c?: Edits | string;
   /** The C file, if it is not that of the list: see {@linkcode Place}. */
   readonly header?: string;
-  /** The name of the scenario that finds it; in C it is explored first. */
+  /**
+   * The name of the scenario that finds it; in C it is explored first. Of an
+   * equivalent one, that which would find it: `--all` explores the others, too.
+   */
   readonly by?: string;
   /** Why no scenario can observe the mistake. */
   readonly equivalent?: string;

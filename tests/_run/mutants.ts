@@ -70,9 +70,10 @@ export interface Verdict {
 
 /** The scenarios that may kill a mutant, by `"folder: name"`. */
 async function scenariosFor(
-  { scenarios: folders, by }: Mutant,
+  { scenarios: folders, by: named, equivalent }: Mutant,
   weft: Weft,
 ): Promise<[string, Scenario][]> {
+  const by = equivalent !== undefined && all() ? undefined : named;
   const found: [string, Scenario][] = [];
   for (const folder of folders) {
     for (const scenario of (await scenariosIn(folder))(weft)) {
@@ -116,7 +117,9 @@ export async function judge(
   const brief = quick || mutant.equivalent !== undefined;
   let budgets = BUDGETS;
   if (quick) budgets = BUDGETS.slice(0, 2);
-  else if (brief) budgets = [BUDGETS[all() ? 1 : 0]!];
+  else if (brief) {
+    budgets = [BUDGETS[all() || mutant.by !== undefined ? 1 : 0]!];
+  }
   // Where the scenario is too large for a search, samples find the mutant.
   const likely = [...left.values()].every(({ sampled }) => sampled === true);
   if (!brief && mutant.by !== undefined && likely) budgets = SAMPLED;

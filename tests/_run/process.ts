@@ -43,6 +43,8 @@ export interface Outcome extends Counts {
   output: string;
   /** The seconds from its beginning to its end, if it has ended. */
   seconds?: number;
+  /** The processor time that it used, in seconds, if its process has ended. */
+  used?: number;
   /** Whether it was known, and nothing ran. */
   known?: boolean;
 }
@@ -123,6 +125,7 @@ export function judge(
   const reasons: Record<string, number> = {};
   let declared = 0, passed = 0, skipped = 0, cut = 0;
   let begun: number | undefined;
+  const used = notes.find((note) => "used" in note)?.used;
   let last = "before its first test";
   for (const note of notes) {
     if ("begun" in note) begun = note.at;
@@ -139,6 +142,7 @@ export function judge(
       const own: Omit<Outcome, "output"> = {
         ...{ ...note.finished, cut, reasons, problem: "" },
         ...begun === undefined ? {} : { seconds: (note.at - begun) / 1000 },
+        ...used === undefined ? {} : { used },
       };
       if (ending === right) return own;
       const problem = `${ending} after its tests`;

@@ -19,6 +19,9 @@ let cuts = 0;
 /** How many tests were skipped in all, by the reason. */
 const skips = new Map<string, number>();
 
+/** The rows so far, with the processor time of each. */
+const rows: { title: string; used: number; seconds: number }[] = [];
+
 /** The counts of all rows so far. */
 export const counted = (): Counts => ({ ...total });
 
@@ -58,6 +61,7 @@ export async function show(
   const { seconds = (performance.now() - begin) / 1000 } = outcome;
   const mark = failed ? "FAIL" : "ok  ";
   const summary = summaryOf(counts).replace(", 0 failed", "");
+  rows.push({ title, used: outcome.used ?? 0, seconds });
   const took = known ? "known" : `${seconds.toFixed(1)} s`;
   console.log(`${mark} ${title}  ${summary}  ${took}`);
   if (failed) console.log(indent(`${problem}\n${output}`));
@@ -96,6 +100,31 @@ export function skipped(count: number, why: string) {
 /** `text` as part of the row before. */
 export function indent(text: string): string {
   return text.trim().replace(/^(?=.)/gm, "     ");
+}
+
+/** Prints what used most of the processors: folders, kinds of files, files. */
+export function showTimes(): void {
+  const sum = (of: (title: string) => string) => {
+    const sums = new Map<string, number>();
+    for (const { title, used } of rows) {
+      sums.set(of(title), (sums.get(of(title)) ?? 0) + used);
+    }
+    return [...sums].sort(([, a], [, b]) => b - a).slice(0, 30);
+  };
+  const words = (title: string) => title.split(/[ /]/);
+  const tables = {
+    "folder": sum((title) => words(title).at(-2) ?? title),
+    "kind": sum((title) => words(title).at(-1)!),
+    "file": sum((title) => title),
+  };
+  for (const [name, table] of Object.entries(tables)) {
+    console.log(`processor time by ${name}:`);
+    for (const [what, seconds] of table) {
+      console.log(`${seconds.toFixed(1).padStart(8)} s  ${what}`);
+    }
+  }
+  const all = rows.reduce((all, { used }) => all + used, 0);
+  console.log(`${all.toFixed(1).padStart(8)} s  in all`);
 }
 
 /** Prints the sums, and ends the process. */

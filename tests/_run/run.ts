@@ -13,6 +13,7 @@
 
 import { spawnSync } from "node:child_process";
 import * as fs from "node:fs";
+import { availableParallelism } from "node:os";
 import * as path from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
@@ -29,7 +30,7 @@ import {
   start,
 } from "./process.ts";
 import { explores, type Known, knownOf } from "./verdicts.ts";
-import { end, fail, inParallel, show, skipped } from "./report.ts";
+import { end, fail, inParallel, show, showTimes, skipped } from "./report.ts";
 import { complain, wordsOf } from "./usage.ts";
 
 const USAGE = `usage: deno task test [--all] [NAME]
@@ -39,6 +40,7 @@ names contain it.
 
 --all    also what is long by nature: the torture, the workloads, pages, packages,
          sites, every compiler and way to build, and each scenario to its end
+--times  prints the processor time of folders and of files, the largest first
 --fresh  explores again what has not changed since it passed; so does CI=true`;
 
 /** Runs files, or the examples, and prints a row for each. */
@@ -80,13 +82,17 @@ const needsCompiler = (files: readonly File[]) =>
   files.some((file) => file.needsCompiler);
 
 /**
- * Puts the files together that one process runs: what explores one folder. Any
+ * Puts the files together that one process runs: what explores one folder; if
+ * there are fewer folders than processors, scenarios and mutants apart. Any
  * other file has threads of its own, and a process of its own.
  */
 function inGroups(files: readonly File[]): File[][] {
+  const folders = new Set(files.filter(explores).map(({ folder }) => folder));
+  const apart = folders.size < availableParallelism();
   const groups = new Map<string, File[]>();
   for (const file of files) {
-    const key = explores(file) ? file.folder : file.name;
+    const part = apart ? file.name.replace(/_c$/, "") : file.folder;
+    const key = explores(file) ? part : file.name;
     const group = groups.get(key);
     if (group === undefined) groups.set(key, [file]);
     else group.push(file);
@@ -176,6 +182,7 @@ function placesOf(name: string): string[] {
 const { values, positionals: [name = "", ...more] } = wordsOf(USAGE, {
   all: "boolean",
   fresh: "boolean",
+  times: "boolean",
 });
 const trusts = !values.fresh && !process.env.CI;
 if (more.length > 0) complain("deno task test takes one name");
@@ -200,4 +207,5 @@ await inParallel(
 );
 const left = found.length - files.length + Number(isBrief);
 if (left > 0) console.log(`not run without --all: ${left} files`);
+if (values.times) showTimes();
 end();

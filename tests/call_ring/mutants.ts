@@ -203,6 +203,7 @@ export const MUTANTS = [
     ],
   }, {
     what: "takes the first wake for the answer",
+    by: "a call that is late, and the next one",
     ts: [
       'if (outcome === "timed-out") return false;',
       'if (outcome !== "not-equal") return outcome === "ok";',

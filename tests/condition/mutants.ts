@@ -248,6 +248,7 @@ export const MUTANTS = mutants("condition", {
   ],
 }, {
   what: "does not pass on a wake that it cannot use",
+  by: "a timeout beside a waiter",
   ts: ["passed = state; Atomics.notify(words, place, 1);", "passed = state;"],
   equivalent: "the tester wakes the waiter first that sleeps longest, so " +
     "no wake needs passing on",

@@ -61,7 +61,7 @@ const OPERATIONS = mutants(CORE, {
   c: ["if (weft_mutex_owner(&bucket->lock) != id) continue; return", "return"],
 }, {
   what: "abandons the buckets of everybody",
-  by: "two recover a bucket whose writer died",
+  by: "a bucket is recovered beside one with an entry",
   ts: [
     "if (!inheritBucket(words, bucket, id, this.#id)) continue;",
     "Atomics.store(words, bucket, this.#id);",
@@ -72,6 +72,7 @@ const OPERATIONS = mutants(CORE, {
   ],
 }, {
   what: "iterates, and believes a key that it copied",
+  by: "an iteration beside an entry that is used again",
   ts: ["if (at === table.entryAt(number)) {", "if (at !== NONE) {"],
   equivalent: "only a mixture of two keys that is a third key shows it: the " +
     "keys of the scenarios have one word",
@@ -490,6 +491,7 @@ const TABLE = mutants(twin("table"), {
   ],
 }, {
   what: "adds by a load and a store",
+  by: "two add to one number",
   ts: [
     "return Atomics.add(this.#words, at + this.#value, n);",
     "const old = Atomics.load(this.#words, at + this.#value);\n" +

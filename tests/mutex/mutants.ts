@@ -118,6 +118,7 @@ export const MUTANTS = mutants({
   ],
 }, {
   what: "MX9: tryLock removes the mark CONTENDED",
+  by: "somebody starves, tryLock and unlock",
   ts: [
     "const taken = id | (state & CONTENDED_BIT); state",
     "const taken = id; state",
@@ -230,6 +231,7 @@ export const MUTANTS = mutants({
   ],
 }, {
   what: "waits for ever for a terminated sleeper to take the lock",
+  by: "somebody starves, an agent is terminated",
   ts: [
     "(handoff && (state === before || (woken && before !== KEPT)));",
     "(handoff && woken && before !== KEPT);",

@@ -168,6 +168,7 @@ const COUNTED = mutants({
   ],
 }, {
   what: "enters at the first opening of the gate",
+  by: "one writes, one reads, twice, phases that wrap",
   ts: [
     "return isIn(ticket, state, gate, 2);",
     "return isIn(ticket, state, gate, 1);",
@@ -627,6 +628,7 @@ const LINE = mutants({
   c: ["if (turns == 0) return false;", ""],
 }, {
   what: "passes the lock on although nobody is in line",
+  by: "in line: two write",
   ts: ["if ((words[WRITER]! & CONTENDED_BIT) === 0) return false;", ""],
   equivalent: "it finds that nobody sleeps, and takes the lock again",
 }, {

@@ -192,7 +192,7 @@ export const MUTANTS = [
       "if (result == EBUSY) result = weft__select_try_one(s, arm); weft__arm_pass",
       "(void)weft__arm_try(arm); weft__arm_pass",
     ],
-    by: "a timeout at any time",
+    by: "a timeout beside a consumer",
   }),
   ...mutants({ source: "_wait/event_count", scenarios }, {
     what: "who wakes the sleepers of an end does not strike its gong",
