@@ -89,13 +89,8 @@ import {
 } from "./semaphore.ts";
 import { type SlabConfig, SlabPool as AnySlabPool } from "./slab_pool.ts";
 import { Snapshot as AnySnapshot, type SnapshotConfig } from "./snapshot.ts";
-import {
-  formatSpsc,
-  type Pieces,
-  piecesOf,
-  spscBytes,
-  SpscCore,
-} from "./spsc_queue.ts";
+import { formatSpsc, spscBytes, SpscCore } from "./_queue/spsc_core.ts";
+import { type Pieces, piecesOf } from "./spsc_queue.ts";
 import {
   type CounterConfig,
   StripedCounter as AnyStripedCounter,

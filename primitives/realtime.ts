@@ -72,7 +72,7 @@ import {
 import { Snapshot as AnySnapshot } from "./snapshot.ts";
 import type { SnapshotConfig } from "./snapshot.ts";
 import { type SlabConfig, SlabPool as AnySlabPool } from "./slab_pool.ts";
-import { formatSpsc, spscBytes, SpscCore } from "./spsc_queue.ts";
+import { formatSpsc, spscBytes, SpscCore } from "./_queue/spsc_core.ts";
 import {
   type WorkConfig,
   WorkCounter as AnyWorkCounter,

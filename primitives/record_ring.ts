@@ -21,9 +21,23 @@ import {
   recordBytes,
   type RecordRingConfig,
 } from "./_queue/record_config.ts";
-import { RECORDS } from "./_queue/record_core.ts";
+import {
+  bytesFor,
+  CAPACITY,
+  CLAIMANT,
+  CONSUMER,
+  DATA,
+  HEAD,
+  MANY_CONSUMERS,
+  ONE_PRODUCER,
+  OWNER_MASK,
+  POSITION_MASK,
+  RECORDS,
+  ROLES,
+  spaceFor,
+  TAIL,
+} from "./_queue/record_core.ts";
 import { RecordEnds } from "./_queue/record_ends.ts";
-import { RECORD_PROBLEMS } from "./_queue/record_problems.ts";
 import type { WordsProblems } from "./_memory/problems.ts";
 import {
   allocate,
@@ -55,6 +69,9 @@ export {
 } from "./_memory/region.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait/wait.ts";
 
+/** The most records that `inspect` looks at. */
+const MOST_RECORDS = 4096;
+
 /**
  * The facts that `inspect` shows of a ring.
  *
@@ -67,7 +84,37 @@ export const INSPECTION: WordsInspection = RECORDS;
  *
  * @ignore
  */
-export const PROBLEMS: WordsProblems = RECORD_PROBLEMS;
+export const PROBLEMS: WordsProblems = {
+  byteLength: (capacity, roles) => bytesFor(capacity, roles),
+  behind: (region, tell) => {
+    const roles = region[ROLES]!;
+    const claimant = Atomics.load(region, CLAIMANT);
+    if ((claimant & OWNER_MASK) !== 0 && (roles & ONE_PRODUCER) === 0) {
+      const text = "This agent makes room for a record, and has not ended.";
+      tell(CLAIMANT, "claimant", claimant, text, "claimed");
+    }
+    const consumer = Atomics.load(region, CONSUMER);
+    if ((consumer & OWNER_MASK) !== 0 && (roles & MANY_CONSUMERS) !== 0) {
+      const text = "This agent reads a record, and has not ended.";
+      tell(CONSUMER, "consumer", consumer, text, "claimed");
+    }
+    const capacity = region[CAPACITY]!;
+    let at = Atomics.load(region, HEAD);
+    const tail = Atomics.load(region, TAIL) & POSITION_MASK;
+    for (let i = 0; i < MOST_RECORDS; i++) {
+      const used = tail - at | 0;
+      if (used <= 0 || used > capacity || (at & 7) !== 0) return;
+      const place = at & capacity - 1;
+      const first = Atomics.load(region, DATA + (place >> 2));
+      const space = spaceFor(first >>> 2);
+      if ((first & 3) === 0 || space > Math.min(used, capacity - place)) {
+        const text = "This length or this state is impossible.";
+        return tell(DATA + (place >> 2), `record at ${place}`, first, text);
+      }
+      at = at + space | 0;
+    }
+  },
+};
 
 /**
  * A ring and what waits at its ends, together with `Symbol.dispose`.

@@ -203,7 +203,11 @@ export const MUTANTS = [
     ],
     by: "one comes",
   }),
-  ...mutants({ source: "spsc_queue", scenarios }, {
+  ...mutants({
+    source: "_queue/spsc_core",
+    header: "spsc_queue",
+    scenarios,
+  }, {
     what: "a push does not strike the gong",
     ts: [
       "Atomics.notify(words, TAIL, 1); strike(words, TAIL_GONG);",

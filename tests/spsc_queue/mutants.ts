@@ -1,7 +1,10 @@
 import { mutants } from "../_run/mutant.ts";
 
-/** Mutants of `SpscQueue`. */
-export const MUTANTS = mutants("spsc_queue", {
+const CORE = mutants({
+  source: "_queue/spsc_core",
+  header: "spsc_queue",
+  scenarios: ["spsc_queue"],
+}, {
   what: "closes its head once it has returned",
   by: "closed and drained, and freed when close left nothing to do",
   ts: [
@@ -433,25 +436,6 @@ export const MUTANTS = mutants("spsc_queue", {
     "weft__spsc_publish(q, weft__plus(tail, WEFT_SPSC_QUEUE_ONE), 1);",
   ],
 }, {
-  what: "the second of two pieces is where the first one ends",
-  by: "several in place, over the end",
-  ts: [
-    "pieceOf(queue, 0, count - first)",
-    "pieceOf(queue, slot, count - first)",
-  ],
-  c: ["pieces->second = q + 1;", "pieces->second = pieces->first;"],
-}, {
-  what: "the first piece goes past the end",
-  by: "several in place, over the end",
-  ts: [
-    "pieceOf(queue, slot, first),",
-    "pieceOf(queue, slot, count),",
-  ],
-  c: [
-    "pieces->first_count = weft__spsc_until_wrap(q, index, count);",
-    "pieces->first_count = count;",
-  ],
-}, {
   what: "commits one more than it is told",
   by: "fewer than are reserved",
   ts: [
@@ -533,3 +517,27 @@ export const MUTANTS = mutants("spsc_queue", {
     "if (result == 0) q->head = weft__plus(was, 4); return result;",
   ],
 });
+
+const CLASS = mutants("spsc_queue", {
+  what: "the second of two pieces is where the first one ends",
+  by: "several in place, over the end",
+  ts: [
+    "pieceOf(queue, 0, count - first)",
+    "pieceOf(queue, slot, count - first)",
+  ],
+  c: ["pieces->second = q + 1;", "pieces->second = pieces->first;"],
+}, {
+  what: "the first piece goes past the end",
+  by: "several in place, over the end",
+  ts: [
+    "pieceOf(queue, slot, first),",
+    "pieceOf(queue, slot, count),",
+  ],
+  c: [
+    "pieces->first_count = weft__spsc_until_wrap(q, index, count);",
+    "pieces->first_count = count;",
+  ],
+});
+
+/** Mutants of `SpscQueue`. */
+export const MUTANTS = [...CORE, ...CLASS];
