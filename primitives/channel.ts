@@ -309,10 +309,10 @@ export const ChannelBase: abstract new <T>(
  * `send` or `receive` may block the channel for ever if an `MpmcQueue` carries
  * it, but never if an `SpscQueue` or a `LockFreeQueue` does. A terminated
  * sender or receiver blocks a `RecordRing` until `abandon(id)`. With
- * `capacity: 0`, it blocks the channel if it was writing or reading a message;
- * the others throw a `DamagedError`, or wait. If it was waiting, one message may
- * be sent to it that the next receiver gets. Wrap: as in that queue or
- * ring.
+ * `capacity: 0`, a sender that was terminated while it wrote keeps others from
+ * sending until `abandon(id)`, and a message may be sent to a receiver that was
+ * terminated while it waited: the next receiver gets it. Wrap: as in that queue
+ * or ring.
  * Freed when: every operation of every agent has returned, `close` included,
  * and none will begin. That it is closed and empty does not say so.
  * Fairness: first in, first out. With `capacity: 0`, any of the agents that wait
@@ -350,18 +350,18 @@ export const ChannelBase: abstract new <T>(
  * word 9   place            The bytes of the place for a message, if the
  *                           capacity is 0; otherwise 0.
  * word 10  handoff          If the capacity is 0:
- *                           bits 0-2    PHASE: what is in the place: 0 nothing;
- *                                       1 a message is written; 2 posted: a
- *                                       message, whose sender waits; 3
- *                                       promised: a message is written for a
- *                                       receiver that waits; 4 handed: a
- *                                       message for a receiver that waits; 5 a
- *                                       message is read
- *                           bit 3       STOPPED: the channel is closed
- *                           bits 4-9    OFFERS: receivers that wait, and that
- *                                       no message was promised to
- *                           bits 10-31  NUMBER: of the last message, modulo
- *                                       2^22
+ *                           bits 0-1    PHASE: what is in the place: 0 nothing;
+ *                                       1 posted: a message, whose sender
+ *                                       waits; 2 handed: a message for a
+ *                                       receiver that waits
+ *                           bit 2       STOPPED: the channel is closed
+ *                           bits 3-8    OFFERS: receivers that wait, and that
+ *                                       no message was handed to
+ *                           bits 9-12   ENDED: how often all offers were ended
+ *                                       because an agent was terminated, modulo
+ *                                       16
+ *                           bits 13-31  NUMBER: of the last message, modulo
+ *                                       2^19
  * word 11  offer_epoch      If the capacity is 0: changes when sleeping senders
  *                           must look again that can only send to a receiver
  *                           that waits.
@@ -389,6 +389,8 @@ export const ChannelBase: abstract new <T>(
  *                           sleepers: senders
  * word 20  taken_waiters    bits 0-30  such senders that sleep, or are about to
  *                           bit 31     one of them awaits, or did
+ * word 21  writer           If the capacity is 0: the id of the sender that may
+ *                           write a message, or 0.
  * word 32  The queue or ring that carries the messages, with its own head.
  *          Without a carrier, that is an `mpmc_queue` for i32, f64 and record,
  *          and a `record_ring` for the other codecs. With a carrier, it is an
@@ -458,14 +460,15 @@ export class Channel<T> extends ChannelBase<T> {
     const at = head.byteOffset;
     assertSameCodec(codec, head);
     const { carrier } = config;
+    const id = agentId();
     const port = place > 0
-      ? placePortAt(memory, at, codec, carrier, over, place)
+      ? placePortAt(memory, at, codec, carrier, over, place, id)
       : portAt(memory, at + HEAD, codec, carrier ?? ANY, over);
     const { queue } = port;
     const length = (HEAD + queue.byteLength + tableBytes(codec) +
       rowsBytes(tracked)) / 4;
     const words = viewPlain("channel", { length }, memory, at);
-    super(words, codec, port, tracked, agentId());
+    super(words, codec, port, tracked, id);
   }
 
   /**

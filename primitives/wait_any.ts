@@ -81,8 +81,9 @@ export interface WaitAny {
   ): Promise<number | undefined>;
   /**
    * As `waitAny`, blocking instead of awaiting. The sources are queues, or
-   * channels that are carried by one: `SpscQueue` or `MpmcQueue`, all in one
-   * SharedArrayBuffer, attached by the same object. Others are a TypeError.
+   * channels that are carried by one or have a capacity of 0: `SpscQueue` or
+   * `MpmcQueue`, all in one SharedArrayBuffer, attached by the same object.
+   * Others are a TypeError.
    *
    * @throws {TypeError} Also if this agent may not block, or if the queues lie
    * in several buffers.

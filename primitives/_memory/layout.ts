@@ -914,13 +914,13 @@ export const CHANNEL = {
   place: 9,
   /**
    * If the capacity is 0:
-   * bits 0-2: PHASE: what is in the place: 0 nothing; 1 a message is written; 2
-   * posted: a message, whose sender waits; 3 promised: a message is written for
-   * a receiver that waits; 4 handed: a message for a receiver that waits; 5 a
-   * message is read
-   * bit 3: STOPPED: the channel is closed
-   * bits 4-9: OFFERS: receivers that wait, and that no message was promised to
-   * bits 10-31: NUMBER: of the last message, modulo 2^22
+   * bits 0-1: PHASE: what is in the place: 0 nothing; 1 posted: a message, whose
+   * sender waits; 2 handed: a message for a receiver that waits
+   * bit 2: STOPPED: the channel is closed
+   * bits 3-8: OFFERS: receivers that wait, and that no message was handed to
+   * bits 9-12: ENDED: how often all offers were ended because an agent was
+   * terminated, modulo 16
+   * bits 13-31: NUMBER: of the last message, modulo 2^19
    */
   handoff: 10,
   /**
@@ -976,6 +976,8 @@ export const CHANNEL = {
    * bit 31: one of them awaits, or did
    */
   taken_waiters: 20,
+  /** If the capacity is 0: the id of the sender that may write a message, or 0. */
+  writer: 21,
   length: 32,
 } as const;
 
@@ -983,10 +985,11 @@ export const CHANNEL = {
 export const CHANNEL_BITS = {
   SENT: 0,
   RECEIVED: 1,
-  PHASE: [0, 2],
-  STOPPED: 3,
-  OFFERS: [4, 9],
-  NUMBER: [10, 31],
+  PHASE: [0, 1],
+  STOPPED: 2,
+  OFFERS: [3, 8],
+  ENDED: [9, 12],
+  NUMBER: [13, 31],
 } as const;
 
 /**

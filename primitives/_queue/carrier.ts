@@ -62,6 +62,8 @@ export interface ElementQueue extends Waits {
   tryPopInt(): number | undefined;
   /** Of a queue with roles: ends those of an agent. */
   abandonRoles?(id: number): number;
+  /** Of a place: ends what an agent did there; see `Channel.abandon`. */
+  abandonSend?(id: number): number;
 }
 
 /** The methods of a ring of records that a channel needs. */
@@ -200,7 +202,7 @@ export class IntPort implements Port<number> {
 
   abandon(id: number): number {
     this.abandonRoles(id);
-    return 0;
+    return this.queue.abandonSend?.(id) ?? 0;
   }
 
   abandonRoles(id: number): number {
@@ -256,7 +258,7 @@ export class FieldPort<T> implements Port<T> {
 
   abandon(id: number): number {
     this.abandonRoles(id);
-    return 0;
+    return this.queue.abandonSend?.(id) ?? 0;
   }
 
   abandonRoles(id: number): number {
@@ -637,7 +639,7 @@ export class SlotPort<T> implements Port<T> {
 
   abandon(id: number): number {
     this.abandonRoles(id);
-    return 0;
+    return this.queue.abandonSend?.(id) ?? 0;
   }
 
   abandonRoles(id: number): number {

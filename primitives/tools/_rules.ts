@@ -272,7 +272,7 @@ export const RULES: Readonly<Partial<Record<Stem, Check>>> = {
     const handoff = words[10]!;
     tell(codec < 1 || codec > 9, 1, "There is no such codec.");
     tell(place < 0 || place % 4 !== 0, 9, "It must be a multiple of 4.");
-    tell((handoff & 7) > 5, 10, "There is no such phase.");
+    tell((handoff & 3) > 2, 10, "There is no such phase.");
   },
   call_ring: (words, tell) => {
     const closed = words[4]!;

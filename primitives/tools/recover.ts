@@ -145,7 +145,7 @@ interface Abandonable extends View {
  * - `"parties left"`: the party of a `Barrier` with `tracked` that an agent was,
  *   once it had arrived for the first time.
  * - `"records skipped"`: reservations of a `RecordRing`, and of a `Channel` over
- *   one.
+ *   one; a message that an agent was sending by a `Channel` of capacity 0.
  * - `"roles freed"`: the writer or the one reader of a `Snapshot`, the producer
  *   or consumer of an `SpscQueue`, a `RecordRing`, or a `Channel` over one, the
  *   producer of a `Broadcast`, the owner of a `WorkDeque`. The next agent that

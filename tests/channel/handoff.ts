@@ -1,5 +1,6 @@
 // The scenarios of a channel of capacity 0.
 import { race } from "../../race/mod.ts";
+import type { Codec } from "../../mod.ts";
 import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import {
   enter,
@@ -15,19 +16,47 @@ interface Model {
   readonly closed: boolean;
   /** How many receivers have come, and not ended. */
   readonly came: number;
+  /** Whether agent 9, which is dead, has an offer that is not ended yet. */
+  readonly dead: boolean;
 }
 
-const { handoff } = LAYOUT.channel;
+const { handoff, writer } = LAYOUT.channel;
 /** Where the message lies. */
 const MESSAGE = LAYOUT.channel.length + 4;
+
+/** A receiver reads a message before the exchange by which it takes it. */
+const messageAt = (byte: number) =>
+  [byte + MESSAGE * 4, byte + MESSAGE * 4 + 4, "written"] as const;
+
+/** What is wrong with the words at `at` when all is over. */
+function leftAt(words: Int32Array, at = 0): string | undefined {
+  const state = words[at + handoff]!;
+  if ((state & 0x1f8) !== 0) return `offers are left: ${state}`;
+  if (words[at + writer] !== 0) {
+    return `a writer is left: ${words[at + writer]}`;
+  }
+}
+
+/**
+ * What agent 9 left at the start, which is dead: its id as that of the writer,
+ * the bits of an offer, or of a message that was handed to it.
+ */
+const WRITER_LEFT = "writer", OFFER_LEFT = 8, HANDED_LEFT = 2;
+
+/** The message that was handed to it. */
+const LOST = 9;
 
 /**
  * A channel of numbers without room. Each receiver says `come` before it begins
  * to receive: without one that has come, nothing can be sent.
  */
-function handing(weft: Weft) {
+function handing(
+  weft: Weft,
+  left?: typeof WRITER_LEFT | typeof OFFER_LEFT | typeof HANDED_LEFT,
+) {
   const { Channel, ClosedError, codec } = weft.mod;
   const by = { codec: codec.i32 };
+  const dead = typeof left === "number";
   const orClosed = <T>(operation: () => T): T | "closed" => {
     try {
       return operation();
@@ -48,14 +77,27 @@ function handing(weft: Weft) {
   ];
   const canSend = (s: Model) => s.came > s.items.length;
   return race.spec({
-    memory: () => Channel.create({ ...by, capacity: 0 }).buffer,
+    memory: () => {
+      const { buffer } = Channel.create({ ...by, capacity: 0 });
+      const words = new Int32Array(buffer);
+      if (left === WRITER_LEFT) words[writer] = 9;
+      else if (left !== undefined) words[handoff] = left;
+      if (left === HANDED_LEFT) words[MESSAGE] = LOST;
+      return buffer;
+    },
     agent: (memory, id) => {
       enter(weft, id);
       return new Channel(memory, 0, by);
     },
     words: { ...named(LAYOUT.channel), message: MESSAGE * 4 },
+    hints: [messageAt(0)],
     stateless: false,
-    init: { items: [], closed: false, came: 0 } as Model,
+    init: {
+      items: left === HANDED_LEFT ? [LOST] : [],
+      closed: false,
+      came: dead ? 1 : 0,
+      dead,
+    } as Model,
     ops: {
       come: {
         run: (channel) => void channel.closed, // a step that others may precede
@@ -113,10 +155,18 @@ function handing(weft: Weft) {
         run: (channel) => channel.close(),
         model: (s: Model) => [{ ...s, closed: true }, undefined],
       },
+      abandon: {
+        run: (channel) => void channel.abandon(9),
+        model: (s: Model) => [
+          s.dead ? { ...s, came: s.came - 1, dead: false } : s,
+          undefined,
+        ],
+      },
     },
     final: (memory) => {
       const words = new Int32Array(memory);
-      const state = words[handoff]!;
+      // What was handed to the dead receiver lies there for the next one.
+      const state = dead ? words[handoff]! & ~1 : words[handoff]!;
       const { offer_waiters, message_waiters, room_waiters, taken_waiters } =
         LAYOUT.channel;
       const waiters = [
@@ -126,8 +176,8 @@ function handing(weft: Weft) {
         taken_waiters,
       ].map((index) => words[index]);
       if (waiters.some((n) => n !== 0)) return `waiters are left: ${waiters}`;
-      if ((state & 0x3f0) !== 0) return `offers are left: ${state}`;
-      if ((state & 7) !== 0) return `a message is left: ${state}`;
+      if ((state & 3) !== 0) return `a message is left: ${state}`;
+      return leftAt(words);
     },
   });
 }
@@ -172,6 +222,7 @@ function choosing(weft: Weft) {
       return both(memory);
     },
     words: { ...named(LAYOUT.channel), handoff_1: bytes + handoff * 4 },
+    hints: [messageAt(0), messageAt(bytes)],
     stateless: false,
     init: { items: [[], []], came: 0 } as Chosen,
     ops: {
@@ -201,6 +252,11 @@ function choosing(weft: Weft) {
         model: (s: Chosen, v: number) =>
           canSend(s, 0) ? sent(s, 0, v, undefined) : null,
       },
+      /** Of an agent that had nothing here. */
+      abandon: {
+        run: ([channel]) => void channel!.abandon(9),
+        model: (s: Chosen) => [s, undefined],
+      },
       receive: {
         run: ([channel]) => channel!.receive(),
         model: (s: Chosen) => s.items[0]!.length > 0 ? taken(s, 0) : null,
@@ -218,10 +274,11 @@ function choosing(weft: Weft) {
       const words = new Int32Array(memory);
       let left = 0;
       for (const at of [0, bytes / 4]) {
-        const state = words[at + handoff]!;
-        if ((state & 0x3f0) !== 0) return `offers are left: ${state}`;
-        if ((state & 7) === 2) left++; // it is for the next receiver
-        else if ((state & 7) !== 0) return `its phase is left: ${state}`;
+        const wrong = leftAt(words, at);
+        if (wrong !== undefined) return wrong;
+        const phase = words[at + handoff]! & 3;
+        if (phase === 1) left++; // it is for the next receiver
+        else if (phase !== 0) return `its phase is left: ${phase}`;
       }
       const all = results.flat();
       const given = all.filter((result) => result === true).length;
@@ -231,12 +288,92 @@ function choosing(weft: Weft) {
   });
 }
 
+/** Agents of which one may be terminated anywhere; the others recover it. */
+function dying(weft: Weft, by: { codec: Codec<number> }) {
+  const { Channel } = weft.mod;
+  return race.spec({
+    memory: () => Channel.create({ ...by, capacity: 0 }).buffer,
+    agent: (memory, id) => {
+      enter(weft, id);
+      return new Channel(memory, 0, by);
+    },
+    words: { ...named(LAYOUT.channel), message: MESSAGE * 4 },
+    hints: [messageAt(0), messageAt(4)],
+    stateless: false,
+    ops: {
+      sendFor: {
+        run: (channel, v: number) => void channel.trySend(v, 5),
+      },
+      trySend: {
+        run: (channel, v: number) => void channel.trySend(v),
+      },
+      receiveFor: { run: (channel) => channel.tryReceive(5) },
+      tryReceive: { run: (channel) => channel.tryReceive() },
+    },
+    recover: (channel, dead) => channel.abandon(dead + 1),
+    final: (memory, results) => {
+      const got = results.flat().filter((result) => result !== undefined);
+      if (!got.every((v) => WHOLE.includes(v as number))) return `torn: ${got}`;
+      if (new Set(got).size < got.length) return `received twice: ${got}`;
+      return leftAt(new Int32Array(memory));
+    },
+  });
+}
+
+/** A message that whoever may give up passes on to one that waits for ever. */
+function passing(weft: Weft) {
+  const { Channel, codec, select, sending } = weft.mod;
+  const by = { codec: codec.i32 };
+  return race.spec({
+    memory: () => Channel.create({ ...by, capacity: 0 }).buffer,
+    agent: (memory, id) => {
+      enter(weft, id);
+      return new Channel(memory, 0, by);
+    },
+    words: { ...named(LAYOUT.channel), message: MESSAGE * 4 },
+    hints: [messageAt(0)],
+    stateless: false,
+    init: 0, // messages that were put, and not received for good
+    ops: {
+      abandon: {
+        run: (channel) => void channel.abandon(9),
+        model: (n: number) => [n, undefined],
+      },
+      put: {
+        run: (channel, v: number) =>
+          void select.blocking([sending(channel, v)]),
+        model: (n: number) => [n + 1, undefined],
+      },
+      passOn: {
+        run: (channel) => {
+          const v = channel.tryReceive(5);
+          if (v !== undefined) select.blocking([sending(channel, v)]);
+          return v;
+        },
+        model: (n: number) => {
+          const nothing = race.timedOut([n, undefined]);
+          return n > 0 ? race.either([n, 2], nothing) : nothing;
+        },
+      },
+      receive: {
+        run: (channel) => channel.receive(),
+        model: (n: number) => n > 0 ? [n - 1, 2] : null,
+      },
+    },
+    final: (memory) => leftAt(new Int32Array(memory)),
+  });
+}
+
+/** Numbers whose two words differ, if they have two. */
+const WHOLE: readonly number[] = [1, 2, 1 / 3, -2 / 7];
+
 /** The race scenarios of a channel of capacity 0. */
 export function handoffScenarios(weft: Weft): Scenario[] {
+  const { codec } = weft.mod;
   const spec = handing(weft);
+  const fallen = dying(weft, { codec: codec.i32 });
   const differs = TRIES_AGAIN;
   const chosen = choosing(weft);
-  const notInC = "C's select refuses channels of capacity 0";
   const receive = [["come"], ["receive"]] as const;
   const look = [["come"], ["tryReceive"]] as const;
   const receiveFor = [["come"], ["receiveFor"]] as const;
@@ -250,6 +387,8 @@ export function handoffScenarios(weft: Weft): Scenario[] {
     agents,
     ...more,
   });
+  const kill = { kill: true, rescue: true };
+  const large = { options: { states: 20_000 }, sampled: true };
   return [
     scenario("one sends and one receives", [[["send", 1]], receive]),
     scenario("one sends twice, one receives twice", [
@@ -311,14 +450,87 @@ export function handoffScenarios(weft: Weft): Scenario[] {
       [["come"], ["pickFor"]],
       [["trySend", 2]],
       [["trySend", 1]],
-    ], { spec: chosen, notInC }),
+    ], { spec: chosen }),
     scenario("select sends to a receiver that waits", [
       [["put", 2]],
       [["come"], ["receive"]],
-    ], { spec: chosen, notInC }),
+    ], { spec: chosen }),
     scenario("select sends to another select", [
       [["put", 2]],
       [["come"], ["pick"]],
-    ], { spec: chosen, notInC }),
+    ], { spec: chosen }),
+    scenario("a dead receiver's offer is ended while one sends", [
+      [["trySend", 1]],
+      receiveFor,
+      [["abandon"]],
+    ], { spec: handing(weft, OFFER_LEFT), ...large }),
+    scenario("what a dead receiver was handed is for the next one", [
+      [["trySend", 1]],
+      look,
+      [["abandon"]],
+    ], { spec: handing(weft, HANDED_LEFT), differs }),
+    scenario("a dead writer's place is freed while one sends", [
+      [["sendFor", 1]],
+      receiveFor,
+      [["abandon"]],
+    ], { spec: handing(weft, WRITER_LEFT), ...large }),
+    scenario("a dead writer keeps nobody from sending", [
+      [["send", 1]],
+      receive,
+      [["abandon"]],
+    ], { spec: handing(weft, WRITER_LEFT), ...large }),
+    scenario("two send, and one of nothing is abandoned", [
+      [["sendFor", 1]],
+      [["sendFor", 2]],
+      [["abandon"], ...look],
+    ], large),
+    scenario("an offer that was ended is not taken back", [
+      [["abandon"], ["put", 2]],
+      [["passOn"]],
+      [["receive"]],
+    ], { spec: passing(weft), ...large }),
+    scenario("offers are ended, and made again", [
+      [["put", 2]],
+      [["come"], ["receive"]],
+      [["abandon"]],
+    ], { spec: chosen, ...large }),
+    scenario("one sends and one receives, terminated at any step", [
+      [["sendFor", 1]],
+      [["receiveFor"]],
+    ], { spec: fallen, options: kill }),
+    scenario("one looks to send and one waits, terminated at any step", [
+      [["trySend", 1], ["trySend", 2]],
+      [["receiveFor"]],
+    ], { spec: fallen, options: kill }),
+    scenario("one waits and one looks, terminated at any step", [
+      [["sendFor", 1]],
+      [["tryReceive"], ["tryReceive"]],
+    ], { spec: fallen, options: kill }),
+    scenario("two send and one receives, terminated at any step", [
+      [["sendFor", 1]],
+      [["sendFor", 2]],
+      [["receiveFor"]],
+    ], {
+      spec: fallen,
+      options: { ...kill, states: 20_000 },
+      sampled: true,
+    }),
+    scenario("one sends and two receive, terminated at any step", [
+      [["trySend", 1], ["sendFor", 2]],
+      [["receiveFor"]],
+      [["receiveFor"]],
+    ], {
+      spec: fallen,
+      options: { ...kill, states: 20_000 },
+      sampled: true,
+    }),
+    scenario("a number of two words, terminated at any step", [
+      [["sendFor", WHOLE[2]], ["sendFor", WHOLE[3]]],
+      [["receiveFor"], ["tryReceive"]],
+    ], {
+      spec: dying(weft, { codec: codec.f64 }),
+      options: { ...kill, states: 20_000 },
+      sampled: true,
+    }),
   ];
 }

@@ -6,10 +6,10 @@ import {
   Channel,
   ClosedError,
   codec,
-  DamagedError,
   inspect,
   manyToMany,
   oneToOne,
+  recover,
   select,
   sending,
   waitAny,
@@ -54,9 +54,9 @@ async function rejects(
 function isIdle(channel: Channel<number>): boolean {
   const words = wordsOf(channel);
   const { handoff, offer_waiters, message_waiters } = LAYOUT.channel;
-  const { room_waiters, taken_waiters } = LAYOUT.channel;
-  return (words[handoff]! & 0x3f7) === 0 &&
-    [offer_waiters, message_waiters, room_waiters, taken_waiters]
+  const { room_waiters, taken_waiters, writer } = LAYOUT.channel;
+  return (words[handoff]! & 0x1fb) === 0 &&
+    [offer_waiters, message_waiters, room_waiters, taken_waiters, writer]
       .every((index) => words[index] === 0);
 }
 
@@ -248,23 +248,75 @@ test("damaged words are refused and told", () => {
     );
   }
   words[LAYOUT.channel.place] = 2;
-  words[LAYOUT.channel.handoff] = 6;
+  words[LAYOUT.channel.handoff] = 3;
   assert.equal(inspect(channel).problems.map(({ word }) => word), [
     "place",
     "handoff",
   ]);
 });
 
-test("who waits is told of an agent that ended in the middle", async () => {
-  const [channel] = pair();
+test("an agent that ended while it wrote is recovered", async () => {
+  const [channel, other] = pair();
+  wordsOf(channel)[LAYOUT.channel.writer] = 77;
+  const received = other.receiveAsync();
+  assert.not.ok(channel.trySend(1));
+  const sent = channel.sendAsync(2);
+  await turns();
+  assert.is(await nowOf(sent), "pending");
+  assert.equal(recover(78, channel), []);
+  const [found, ...more] = recover(77, channel);
+  assert.equal(more, []);
+  assert.is(found!.what, "records skipped");
+  assert.equal([found!.id, found!.count], [77, 1]);
+  await sent;
+  assert.is(await received, 2);
+  assert.ok(isIdle(channel));
+  assert.equal(recover(77, channel), []);
+});
+
+test("the offers of those who ended are ended, others are made again", async () => {
+  const [channel, other] = pair();
   const words = wordsOf(channel);
-  for (const phase of [1, 5]) { // it wrote; it read
-    words[LAYOUT.channel.handoff] = phase;
-    await Promise.all([
-      rejects(channel.receiveAsync(), DamagedError, "damaged"),
-      rejects(channel.sendAsync(1), DamagedError, "damaged"),
-    ]);
+  words[LAYOUT.channel.handoff]! += 8; // one that was never taken back
+  const received = other.receiveAsync();
+  assert.equal(recover(77, channel), []);
+  await turns();
+  assert.ok(channel.trySend(1));
+  assert.not.ok(channel.trySend(2));
+  assert.is(await received, 1);
+  assert.ok(isIdle(channel));
+  // A message that was handed to one that ended is for the next receiver.
+  words[LAYOUT.channel.handoff]! += 8;
+  assert.ok(channel.trySend(3));
+  assert.is(channel.abandon(77), 0);
+  assert.not.ok(channel.trySend(4));
+  assert.is(await other.receiveAsync(), 3);
+  assert.ok(isIdle(channel));
+});
+
+test("ended offers wrap, and who gives up takes no other one back", async () => {
+  const [channel, other] = pair();
+  const controller = new AbortController();
+  const gone = other.receiveAsync({ signal: controller.signal });
+  const received = other.receiveAsync();
+  for (let n = 0; n < 40; n++) {
+    channel.abandon(77);
+    if (n % 3) await turns();
   }
+  controller.abort();
+  await rejects(gone, Error, "abort");
+  await turns();
+  assert.ok(channel.trySend(1));
+  assert.is(await received, 1);
+  assert.ok(isIdle(channel));
+});
+
+test("abandon refuses what is no id", () => {
+  const [channel] = pair();
+  const { buffer } = channel;
+  assert.is(channel.abandon(0), 0);
+  refuses(buffer, () => channel.abandon(-1), RangeError, "-1");
+  refuses(buffer, () => channel.abandon("7" as never), TypeError, "7");
 });
 
 test("waitAny sees a sender that waits", async () => {

@@ -135,23 +135,19 @@ export const MUTANTS = [
     what: "takes no offer",
     by: "capacity 0: a look that sends beside one that waits",
     ts: [
-      "(offered ? PROMISED - ONE_OFFER : WRITING) | 0;",
-      "(offered ? PROMISED : WRITING) | 0;",
+      "(offered ? HANDED - ONE_OFFER : POSTED) | 0;",
+      "(offered ? HANDED : POSTED) | 0;",
     ],
     c: [
-      "(offered ? WEFT__HANDOFF_PROMISED - WEFT__HANDOFF_ONE_OFFER : " +
-      "WEFT__HANDOFF_WRITING)",
-      "(offered ? WEFT__HANDOFF_PROMISED : WEFT__HANDOFF_WRITING)",
+      "(offered ? WEFT__HANDOFF_HANDED - WEFT__HANDOFF_ONE_OFFER : " +
+      "WEFT__HANDOFF_POSTED)",
+      "(offered ? WEFT__HANDOFF_HANDED : WEFT__HANDOFF_POSTED)",
     ],
   }, {
     what: "sends and wakes nobody",
     by: "capacity 0: one sends and one receives",
     ts: ["wakeEnd(words, MESSAGE_EPOCH, 1); return true;", "return true;"],
-    c: [
-      "*number = next & WEFT__HANDOFF_NUMBER_MASK; " +
-      "weft__event_wake_end(&h->message_epoch, 1);",
-      "*number = next & WEFT__HANDOFF_NUMBER_MASK;",
-    ],
+    c: ["weft__event_wake_end(&h->message_epoch, 1); return 0;", "return 0;"],
   }, {
     what: "wakes before it publishes",
     by: "capacity 0: one sends and one receives",
@@ -163,39 +159,146 @@ export const MUTANTS = [
     ],
     c: [
       "bool *posted, int32_t *number) { " +
-      "int32_t state = weft__load(&h->handoff); int32_t next;",
+      "int32_t state = weft__load(&h->handoff);",
       "bool *posted, int32_t *number) { " +
       "weft__event_wake_end(&h->message_epoch, 1); " +
-      "int32_t state = weft__load(&h->handoff); int32_t next;",
-      [
-        "*number = next & WEFT__HANDOFF_NUMBER_MASK; " +
-        "weft__event_wake_end(&h->message_epoch, 1);",
-        "*number = next & WEFT__HANDOFF_NUMBER_MASK;",
-      ],
+      "int32_t state = weft__load(&h->handoff);",
+      ["weft__event_wake_end(&h->message_epoch, 1); return 0;", "return 0;"],
     ],
   }, {
-    what: "frees the place and does not wake its sender",
+    what: "takes a message and does not wake its sender",
     by: "capacity 0: one sends and one receives",
     ts: [
-      "wake(words, TAKEN_EPOCH, Infinity); wake(words, ROOM_EPOCH, 1);",
-      "wake(words, ROOM_EPOCH, 1);",
+      "wake(words, TAKEN_EPOCH, Infinity); this.#pass();",
+      "; this.#pass();",
     ],
     c: [
-      "weft__event_wake(&h->taken_epoch, WEFT__ALL); " +
-      "weft__event_wake(&h->room_epoch, 1);",
-      "weft__event_wake(&h->room_epoch, 1);",
+      "weft__event_wake(&h->taken_epoch, WEFT__ALL); weft__handoff_pass(h);",
+      "(void)h; weft__handoff_pass(h);",
     ],
   }, {
-    what: "frees the place and wakes nobody who waits for it",
+    what: "takes a message and wakes nobody who waits for the place",
     by: "capacity 0: two send, one receives",
     ts: [
-      "wake(words, TAKEN_EPOCH, Infinity); wake(words, ROOM_EPOCH, 1);",
+      "wake(words, TAKEN_EPOCH, Infinity); this.#pass();",
       "wake(words, TAKEN_EPOCH, Infinity);",
     ],
     c: [
-      "weft__event_wake(&h->taken_epoch, WEFT__ALL); " +
-      "weft__event_wake(&h->room_epoch, 1);",
+      "weft__event_wake(&h->taken_epoch, WEFT__ALL); weft__handoff_pass(h);",
       "weft__event_wake(&h->taken_epoch, WEFT__ALL);",
+    ],
+  }, {
+    what: "ends to write and wakes nobody who found a writer",
+    by: "capacity 0: two send, one receives",
+    ts: ["this.#pass(); // to one that found a writer", ""],
+    c: ["weft__handoff_pass(h); /* to one that found a writer */", ""],
+  }, {
+    what: "writes beside another writer",
+    by: "capacity 0: two send, one receives",
+    ts: [
+      "if (Atomics.compareExchange(words, WRITER, 0, this.#id) !== 0) " +
+      "return false;",
+      "Atomics.store(words, WRITER, this.#id);",
+    ],
+    c: [
+      "if (weft__compare_exchange(&h->writer, 0, weft_agent_id()) != 0) " +
+      "return EBUSY;",
+      "weft__store(&h->writer, weft_agent_id());",
+    ],
+  }, {
+    what: "writes over a message that came before it was the writer",
+    by: "capacity 0: two send, one receives",
+    ts: [
+      "if ((Atomics.load(words, HANDOFF) & PHASE_MASK) === EMPTY) return true;",
+      "if (words !== undefined) return true;",
+    ],
+    c: [
+      "if (weft__handoff_phase(weft__load(&h->handoff)) == " +
+      "WEFT__HANDOFF_EMPTY) return 0;",
+      "if (h) return 0;",
+    ],
+  }, {
+    what: "takes another message than it read",
+    by: "capacity 0: one sends, two receive",
+    ts: ["if ((state & NUMBER_MASK) !== number ||", "if (number > 2 ** 40 ||"],
+    c: [
+      "if ((state & WEFT__HANDOFF_NUMBER_MASK) != number ||",
+      "if ((number & 1) != 0 ||",
+    ],
+  }, {
+    what: "abandons no writer",
+    by: "capacity 0: a dead writer keeps nobody from sending",
+    ts: [
+      "Atomics.compareExchange(words, WRITER, id, 0) === id;",
+      "Atomics.load(words, WRITER) === id;",
+    ],
+    c: [
+      "weft__compare_exchange(&h->writer, id, 0) == id;",
+      "weft__load(&h->writer) == id;",
+    ],
+  }, {
+    what: "abandons a writer that is alive",
+    by: "capacity 0: two send, and one of nothing is abandoned",
+    ts: [
+      "Atomics.compareExchange(words, WRITER, id, 0) === id;",
+      "Atomics.exchange(words, WRITER, 0) === id;",
+    ],
+    c: [
+      "weft__compare_exchange(&h->writer, id, 0) == id;",
+      "weft__exchange(&h->writer, 0) == id;",
+    ],
+  }, {
+    what: "abandons and wakes nobody",
+    by: "capacity 0: a dead writer keeps nobody from sending",
+    ts: ["this.#wakeAll(); return wrote ? 1 : 0;", "return wrote ? 1 : 0;"],
+    c: [
+      "weft__handoff_wake_all(h); return wrote ? 1 : 0;",
+      "return wrote ? 1 : 0;",
+    ],
+  }, {
+    what: "leaves the offers of the dead",
+    by: "capacity 0: one looks to send and one waits, terminated at any step",
+    ts: [
+      "if (!handed && (state & OFFERS_MASK) === 0) break; // (O)",
+      "if (state < 1 || state > 0) break; // (O)",
+    ],
+    c: [
+      "if (!handed && !weft__handoff_offered(state)) break; /* (O)",
+      "if (h) break; /* (O)",
+    ],
+  }, {
+    what: "leaves what was handed to the dead to them",
+    by: "capacity 0: what a dead receiver was handed is for the next one",
+    ts: [
+      "handed ? next + POSTED - HANDED : next,",
+      "next,",
+    ],
+    c: [
+      "handed ? next + WEFT__HANDOFF_POSTED - WEFT__HANDOFF_HANDED : next);",
+      "next);",
+    ],
+  }, {
+    what: "ends offers, and those who made them do not notice",
+    by: "capacity 0: offers are ended, and made again",
+    ts: [
+      "state + ONE_ENDED & ENDED_MASK;",
+      "state & ENDED_MASK;",
+    ],
+    c: [
+      "(weft__plus(state, WEFT__HANDOFF_ONE_ENDED) & " +
+      "WEFT__HANDOFF_ENDED_MASK);",
+      "(state & WEFT__HANDOFF_ENDED_MASK);",
+    ],
+  }, {
+    what: "takes back an offer that was ended",
+    by: "capacity 0: an offer that was ended is not taken back",
+    ts: [
+      "const change = offering.since !== (state & ENDED_MASK) ? 0",
+      "const change = offering.since < 0 ? 0",
+    ],
+    c: [
+      "int32_t change = !weft__handoff_offers(state, *since) ? 0",
+      "int32_t change = *since < 0 ? 0",
     ],
   }, {
     what: "takes back what a receiver took",
@@ -234,45 +337,33 @@ export const MUTANTS = [
       "return ETIMEDOUT;",
     ],
   }, {
-    what: "a receiver that gives up leaves what was promised for it",
-    by: "capacity 0: a look that sends beside one that waits",
-    ts: ["? WRITING - PROMISED", "? 0"],
-    c: ["? WEFT__HANDOFF_WRITING - WEFT__HANDOFF_PROMISED", "? 0"],
-  }, {
     what: "takes an offer for none while it gives up",
     by: "capacity 0: a look that sends beside one that waits",
     ts: [
-      "const change = (state & OFFERS_MASK) !== 0 ? -ONE_OFFER",
-      "const change = (state & OFFERS_MASK) !== 0 ? 0",
+      ": (state & OFFERS_MASK) !== 0 ? -ONE_OFFER",
+      ": (state & OFFERS_MASK) !== 0 ? 0",
     ],
     c: [
       "weft__handoff_offered(state) ? -WEFT__HANDOFF_ONE_OFFER",
       "weft__handoff_offered(state) ? 0",
     ],
   }, {
-    what: "finds the end and leaves the promise to it",
-    by: "capacity 0: the end while one sends to a receiver that waits",
-    ts: [
-      "if (offering?.offers && !this.#retract(offering, state)) {",
-      "if (state === 0) {",
-    ],
-    c: [
-      "if (*offers && !weft__handoff_retract(h, offers, state)) {",
-      "if (!offers) {",
-    ],
-  }, {
     what: "an arm that lost keeps what was handed to it",
     by: "capacity 0: select receives from one of two channels",
     ts: ["? POSTED - HANDED", "? 0"],
-    c: "C's select refuses channels of capacity 0",
+    c: ["? WEFT__HANDOFF_POSTED - WEFT__HANDOFF_HANDED : 0;", "? 0 : 0;"],
   }, {
     what: "offers and wakes no arm that sends",
     by: "capacity 0: select sends to a receiver that waits",
     ts: [
-      "offering.offers = true; wakeEnd(words, OFFER_EPOCH, 1);",
-      "offering.offers = true;",
+      "} wakeEnd(words, OFFER_EPOCH, 1); } /**",
+      "} } /**",
     ],
-    c: "C's select refuses channels of capacity 0",
+    c: [
+      "*since = state & WEFT__HANDOFF_ENDED_MASK; " +
+      "weft__event_wake_end(&h->offer_epoch, 1);",
+      "*since = state & WEFT__HANDOFF_ENDED_MASK;",
+    ],
   }, {
     what: "closes and does not wake the sender in the place",
     by: "capacity 0: the end while one sends to nobody",
@@ -313,23 +404,24 @@ export const MUTANTS = [
       "return sent;",
     ],
     c: [
-      "__builtin_memcpy(place, src, (size_t)length); /* published by (P) */ " +
+      "weft__handoff_put(place, src, length); /* published by (P) */ " +
       "return weft__handoff_publish(h, posts, posted, number);",
       "result = weft__handoff_publish(h, posts, posted, number); " +
-      "__builtin_memcpy(place, src, (size_t)length); return result;",
+      "weft__handoff_put(place, src, length); return result;",
     ],
   }, {
-    what: "frees the place before it reads",
+    what: "takes a message before it reads it",
     by: "capacity 0: one sends twice, one receives twice",
     ts: [
-      "const value = this.#words[LENGTH]!; // published by (P) " +
-      "this.#free(); return value;",
-      "this.#free(); return this.#words[LENGTH]!;",
+      "const value = this.#words[LENGTH]!; // as in `tryPopInto`\n" +
+      "if (this.#take(state)) return value;",
+      "if (this.#take(state)) return this.#words[LENGTH]!;",
     ],
     c: [
-      "__builtin_memcpy(dst, place, (size_t)size); /* published by (P) */ " +
-      "weft__handoff_free(h);",
-      "weft__handoff_free(h); __builtin_memcpy(dst, place, (size_t)size);",
+      "weft__handoff_get(dst, place, size); *length = size; " +
+      "if (weft__handoff_take(h, since, state)) return 0;",
+      "*length = size; if (weft__handoff_take(h, since, state)) { " +
+      "weft__handoff_get(dst, place, size); return 0; }",
     ],
   }, {
     what: "does not wait for a receiver",
@@ -346,11 +438,11 @@ export const MUTANTS = [
     what: "gives up and leaves what was handed to it",
     by: "capacity 0: a look that sends beside one that waits",
     ts: [
-      "const isHanded = (state & PHASE_MASK) === HANDED;",
-      "const isHanded = false;",
+      "if ((state & PHASE_MASK) !== EMPTY && (state & OFFERS_MASK) === 0) {",
+      "if (state === undefined) {",
     ],
     c: [
-      "if (weft__handoff_phase(state) == WEFT__HANDOFF_HANDED && " +
+      "if (weft__handoff_phase(state) != WEFT__HANDOFF_EMPTY && " +
       "!weft__handoff_offered(state)) {",
       "if (!h) {",
     ],

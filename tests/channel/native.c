@@ -2,6 +2,7 @@
    threads. */
 #define _POSIX_C_SOURCE 200809L
 #include <weft/channel.h>
+#include <weft/recover.h>
 
 #include "check.h"
 
@@ -462,8 +463,43 @@ static void hands_on(void) {
   }
 }
 
+/* What an agent left that was terminated at capacity 0. */
+static void handed_by_the_dead(void) {
+  const int32_t left[3] = {0, 8, 2}; /* the writer, an offer, a message */
+  for (int way = 0; way < 6; way++) {
+    weft_channel_config config = config_of(WEFT_CHANNEL_I32, 0);
+    weft_channel *c = made(config);
+    int32_t value = 5, got = 0, length = 4;
+    c->writer = way % 3 == 0 ? 77 : 0;
+    c->handoff = left[way % 3];
+    *weft__channel_place(c) = 9;
+    if (way % 3 == 0) EQUAL(weft_channel_send(c, &value, 4, MS), ETIMEDOUT);
+    if (way < 3) {
+      EQUAL(weft_channel_abandon(c, 0), 0);
+      EQUAL(weft_channel_abandon(c, 77), way == 0 ? 1 : 0);
+    } else {
+      const int32_t dead = 77;
+      const weft_part part = {WEFT_PART_BY_HEAD, c};
+      weft_finding found = {-1, 0, 0, 0};
+      EQUAL(weft_recover(&dead, 1, &part, 1, &found, 1), way == 3 ? 1 : 0);
+      if (way == 3) {
+        EQUAL(found.what, WEFT_RECORDS_SKIPPED);
+        EQUAL(found.id, 77);
+        EQUAL(found.count, 1);
+      }
+    }
+    EQUAL(weft_channel_try_send(c, &value, 4), EBUSY);
+    int result = weft_channel_try_receive(c, &got, &length);
+    EQUAL(result, way % 3 == 2 ? 0 : EBUSY);
+    EQUAL(got, way % 3 == 2 ? 9 : 0);
+    EQUAL(c->handoff & 0x1fb, 0);
+    EQUAL(c->writer, 0);
+  }
+}
+
 int main(void) {
   RUN(codecs);
+  RUN(handed_by_the_dead);
   RUN(structs);
   RUN(refused);
   RUN(abandoned);

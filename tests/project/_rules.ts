@@ -269,7 +269,7 @@ export const RULES: Readonly<Partial<Record<Stem, Rules>>> = {
     rules: [
       ["codec", "codec < 1 || codec > 9", "There is no such codec."],
       ["place", "place < 0 || place % 4 != 0", "It must be a multiple of 4."],
-      ["handoff", "(handoff & PHASE) > 5", "There is no such phase."],
+      ["handoff", "(handoff & PHASE) > 2", "There is no such phase."],
     ],
   },
   call_ring: { rules: [flag("closed")] },

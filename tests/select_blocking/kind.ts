@@ -1,7 +1,9 @@
 import { EPIPE, ns, Twin } from "../_run/mixed/twin.ts";
 
-/** Which arms there are, in `select_blocking.h`. */
-const WHAT = { SpscQueueInC: 1, MpmcQueueInC: 3 };
+/**
+ * Which arms there are, in `select_blocking.h`. A channel has a capacity of 0.
+ */
+const WHAT = { SpscQueueInC: 1, MpmcQueueInC: 3, ChannelInC: 5 };
 
 /** An arm as a scenario gives it: to take from a queue, or to add to one. */
 type Arm = Twin | { readonly sink: Twin; readonly value: number };

@@ -117,6 +117,77 @@ static void channels(void) {
     UNCHANGED(at_d, sizeof at_d, weft_select(wrong + i, 1, MS, &index), EINVAL);
 }
 
+static int32_t at_h[WEFT_CHANNEL_BYTES(WEFT_CHANNEL_I32, 0, 0) / 4];
+static int32_t at_i[WEFT_CHANNEL_BYTES(WEFT_CHANNEL_I32, 0, 0) / 4];
+static weft_channel *h, *k;
+
+enum { HANDED = 2000 };
+
+/* Selects from two channels without room, until one is closed. */
+static void *take_handed(void *argument) {
+  int64_t *sum = (int64_t *)argument;
+  int32_t value = 0, index = 0;
+  weft_arm takes[2] = {weft_channel_receiving(h, &value),
+                       weft_channel_receiving(k, &value)};
+  int result = 0;
+  while ((result = weft_select(takes, 2, WEFT_FOREVER, &index)) == 0)
+    *sum += value;
+  EQUAL(result, EPIPE);
+  return NULL;
+}
+
+/* Channels without room: each message is handed over once. */
+static void handed(void) {
+  const weft_channel_config config = {WEFT_CHANNEL_I32, 0, 0, 0, 0};
+  h = weft_channel_init(at_h, sizeof at_h, config);
+  k = weft_channel_init(at_i, sizeof at_i, config);
+  CHECK(h != NULL && k != NULL);
+  int32_t value = 0, seven = 7, index = 9, length = 4;
+  weft_arm takes[2] = {weft_channel_receiving(h, &value),
+                       weft_channel_receiving(k, &value)};
+  weft_arm adds[2] = {weft_channel_sending(h, &seven),
+                      weft_channel_sending(k, &seven)};
+  weft_arm both[2] = {weft_channel_sending(h, &seven),
+                      weft_channel_receiving(h, &value)};
+  UNCHANGED(at_h, sizeof at_h, weft_select(both, 2, MS, &index), EINVAL);
+  UNCHANGED(at_h, sizeof at_h, weft_wait_any(adds, 2, MS, &index), EINVAL);
+  EQUAL(weft_select(takes, 2, 0, &index), ETIMEDOUT);
+  EQUAL(weft_select(takes, 2, MS, &index), ETIMEDOUT);
+  EQUAL(weft_select(adds, 2, MS, &index), ETIMEDOUT);
+  EQUAL(weft_wait_any(takes, 2, MS, &index), ETIMEDOUT);
+  EQUAL(h->handoff, 0);
+  EQUAL(k->handoff, 0);
+  h->handoff = 8; /* a receiver waits */
+  EQUAL(weft_select(adds, 2, WEFT_FOREVER, &index), 0);
+  EQUAL(index, 0);
+  EQUAL(weft_wait_any(takes, 2, WEFT_FOREVER, &index), 0);
+  EQUAL(index, 0);
+  EQUAL(weft_channel_try_receive(h, &value, &length), 0);
+  EQUAL(value, 7);
+  h->handoff = 0;
+  pthread_t threads[2];
+  int64_t sums[2] = {0, 0}, sum = 0;
+  start_threads(threads, 2, take_handed, sums, sizeof *sums);
+  for (int32_t n = 1; n <= HANDED; n++) {
+    weft_arm arms[2] = {weft_channel_sending(h, &n),
+                        weft_channel_sending(k, &n)};
+    if (n % 3 == 0)
+      EQUAL(weft_channel_send(n % 2 ? h : k, &n, 4, WEFT_FOREVER), 0);
+    else
+      EQUAL(weft_select(arms, 2, WEFT_FOREVER, &index), 0);
+    sum += n;
+  }
+  /* An arm that finds the end leaves what was handed to another one. */
+  while (((weft__load(&h->handoff) | weft__load(&k->handoff)) & 3) != 0)
+    sched_yield();
+  weft_channel_close(h);
+  join_threads(threads, 2);
+  EQUAL(sums[0] + sums[1], sum);
+  EQUAL(k->handoff & 0x1fb, 0);
+  EQUAL(weft_select_first(takes, 2, 0, &index), EPIPE);
+  EQUAL(index, 0);
+}
+
 /* A start at random; with _first, in the order of the list. */
 static void order(void) {
   begin();
@@ -236,6 +307,7 @@ int main(int argc, char **argv) {
   if (argc > 1) amount = atoi(argv[1]) * 1000;
   RUN(arms);
   RUN(channels);
+  RUN(handed);
   RUN(order);
   RUN(refused);
   RUN(threads);

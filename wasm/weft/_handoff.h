@@ -4,6 +4,7 @@
 #define WEFT__HANDOFF_H
 
 #include "_event_count.h"
+#include "agent.h"
 
 #ifndef WEFT_REALTIME /* what may wait */
 
@@ -23,29 +24,23 @@ typedef struct {
   int32_t room_waiters;
   int32_t taken_epoch;
   int32_t taken_waiters;
+  int32_t writer;
 } weft__handoff;
 
-#define WEFT__HANDOFF_PHASE_MASK 7 /* CHANNEL_BITS.PHASE */
-#define WEFT__HANDOFF_STOPPED_BIT (1 << 3) /* CHANNEL_BITS.STOPPED */
-#define WEFT__HANDOFF_OFFERS_MASK (0x3f << 4) /* CHANNEL_BITS.OFFERS */
-#define WEFT__HANDOFF_NUMBER_MASK (-(1 << 10)) /* CHANNEL_BITS.NUMBER */
-#define WEFT__HANDOFF_ONE_OFFER 0x10
-#define WEFT__HANDOFF_ONE_MESSAGE 0x400
+#define WEFT__HANDOFF_PHASE_MASK 3 /* CHANNEL_BITS.PHASE */
+#define WEFT__HANDOFF_STOPPED_BIT (1 << 2) /* CHANNEL_BITS.STOPPED */
+#define WEFT__HANDOFF_OFFERS_MASK (0x3f << 3) /* CHANNEL_BITS.OFFERS */
+#define WEFT__HANDOFF_ENDED_MASK (0xf << 9) /* CHANNEL_BITS.ENDED */
+#define WEFT__HANDOFF_NUMBER_MASK (-(1 << 13)) /* CHANNEL_BITS.NUMBER */
+#define WEFT__HANDOFF_ONE_OFFER 8
+#define WEFT__HANDOFF_ONE_ENDED 0x200
+#define WEFT__HANDOFF_ONE_MESSAGE 0x2000
 
 enum {
   WEFT__HANDOFF_EMPTY = 0,
-  WEFT__HANDOFF_WRITING,
   WEFT__HANDOFF_POSTED,
-  WEFT__HANDOFF_PROMISED,
-  WEFT__HANDOFF_HANDED,
-  WEFT__HANDOFF_READING
+  WEFT__HANDOFF_HANDED
 };
-
-/* Whether an agent that stands still for a second within an operation is taken
-   for dead. The race tester, whose agents do so, sets it to 0. */
-#ifndef WEFT_HANDOFF_TELLS
-#define WEFT_HANDOFF_TELLS 1
-#endif
 
 static inline int32_t weft__handoff_phase(int32_t state) {
   return state & WEFT__HANDOFF_PHASE_MASK;
@@ -63,46 +58,113 @@ static inline bool weft__handoff_closed(const weft__handoff *h) {
   return weft__handoff_stopped(weft__load(&h->handoff));
 }
 
-static inline void weft__handoff_close(weft__handoff *h) {
-  int32_t before = weft__or(&h->handoff, WEFT__HANDOFF_STOPPED_BIT);
-  if (weft__handoff_stopped(before)) return;
+static inline void weft__handoff_wake_all(weft__handoff *h) {
   weft__event_wake_end(&h->message_epoch, WEFT__ALL);
   weft__event_wake_end(&h->offer_epoch, WEFT__ALL);
   weft__event_wake(&h->room_epoch, WEFT__ALL);
   weft__event_wake(&h->taken_epoch, WEFT__ALL);
 }
 
-/* ---- senders ------------------------------------------------------------- */
+static inline void weft__handoff_close(weft__handoff *h) {
+  int32_t before = weft__or(&h->handoff, WEFT__HANDOFF_STOPPED_BIT);
+  if (!weft__handoff_stopped(before)) weft__handoff_wake_all(h);
+}
 
-/* Begins to write a message: 0, EBUSY if it is of no use now, or EPIPE. */
-static inline int weft__handoff_claim(weft__handoff *h, bool posts) {
+/* Ends what the agent `id`, known never to run again, did here. Returns how many
+   messages it had begun to send. */
+static inline int32_t weft__handoff_abandon(weft__handoff *h, int32_t id) {
+  if (id == 0) return 0;
   int32_t state = weft__load(&h->handoff);
   for (;;) {
-    if (weft__handoff_stopped(state)) return EPIPE;
-    if (weft__handoff_phase(state) != WEFT__HANDOFF_EMPTY) return EBUSY;
-    bool offered = weft__handoff_offered(state);
-    if (!offered && !posts) return EBUSY;
-    int32_t next = weft__plus(
-        state, WEFT__HANDOFF_ONE_MESSAGE +
-                   (offered ? WEFT__HANDOFF_PROMISED - WEFT__HANDOFF_ONE_OFFER
-                            : WEFT__HANDOFF_WRITING));
-    int32_t seen = weft__compare_exchange(&h->handoff, state, next);
-    if (seen == state) return 0;
+    bool handed = weft__handoff_phase(state) == WEFT__HANDOFF_HANDED;
+    if (!handed && !weft__handoff_offered(state)) break;
+    /* (O) Whose offers these are, no word tells. A message that was handed to
+       one of them is for the next receiver. */
+    int32_t next =
+        (state & ~(WEFT__HANDOFF_OFFERS_MASK | WEFT__HANDOFF_ENDED_MASK)) |
+        (weft__plus(state, WEFT__HANDOFF_ONE_ENDED) & WEFT__HANDOFF_ENDED_MASK);
+    int32_t seen = weft__compare_exchange(
+        &h->handoff, state,
+        handed ? next + WEFT__HANDOFF_POSTED - WEFT__HANDOFF_HANDED : next);
+    if (seen == state) break;
     state = seen;
+  }
+  bool wrote = weft__compare_exchange(&h->writer, id, 0) == id;
+  weft__handoff_wake_all(h);
+  return wrote ? 1 : 0;
+}
+
+/* ---- the place ----------------------------------------------------------- */
+
+/* A receiver reads the place while a sender may write to it already. Then its
+   exchange fails. The race tester wants plain accesses for that; C does not. */
+#if defined(__wasm__)
+
+static inline void weft__handoff_put(int32_t *place, const void *src,
+                                     int32_t length) {
+  if (length & 3) place[length / 4] = 0; /* the padding */
+  __builtin_memcpy(place, src, (size_t)length);
+}
+
+static inline void weft__handoff_get(void *dst, const int32_t *place,
+                                     int32_t length) {
+  __builtin_memcpy(dst, place, (size_t)length);
+}
+
+#else
+
+static inline void weft__handoff_put(int32_t *place, const void *src,
+                                     int32_t length) {
+  const char *from = (const char *)src;
+  for (int32_t left = length; left > 0; left -= 4, from += 4) {
+    int32_t word = 0;
+    __builtin_memcpy(&word, from, left < 4 ? (size_t)left : 4);
+    __atomic_store_n(place++, word, __ATOMIC_RELAXED);
   }
 }
 
-/* By how much the state changes when the message is written. */
-static inline int32_t weft__handoff_change(int32_t state, bool posts) {
-  if (weft__handoff_phase(state) == WEFT__HANDOFF_PROMISED)
-    return WEFT__HANDOFF_HANDED - WEFT__HANDOFF_PROMISED;
-  if (weft__handoff_stopped(state))
-    return WEFT__HANDOFF_EMPTY - WEFT__HANDOFF_WRITING;
-  if (weft__handoff_offered(state))
-    return WEFT__HANDOFF_HANDED - WEFT__HANDOFF_WRITING -
-           WEFT__HANDOFF_ONE_OFFER;
-  if (posts) return WEFT__HANDOFF_POSTED - WEFT__HANDOFF_WRITING;
-  return WEFT__HANDOFF_EMPTY - WEFT__HANDOFF_WRITING;
+static inline void weft__handoff_get(void *dst, const int32_t *place,
+                                     int32_t length) {
+  char *to = (char *)dst;
+  for (int32_t left = length; left > 0; left -= 4, to += 4) {
+    int32_t word = weft__hint(place++);
+    __builtin_memcpy(to, &word, left < 4 ? (size_t)left : 4);
+  }
+}
+
+#endif
+
+/* ---- senders ------------------------------------------------------------- */
+
+/* Wakes a sender if it may have the place; all of them after the end. */
+static inline void weft__handoff_pass(weft__handoff *h) {
+  int32_t state = weft__load(&h->handoff);
+  bool closed = weft__handoff_stopped(state);
+  if (!closed && weft__handoff_phase(state) != WEFT__HANDOFF_EMPTY) return;
+  int32_t n = closed ? WEFT__ALL : 1;
+  weft__event_wake(&h->room_epoch, n);
+  if (closed || weft__handoff_offered(state))
+    weft__event_wake_end(&h->offer_epoch, n);
+}
+
+/* Lets other agents write into the place. */
+static inline void weft__handoff_leave(weft__handoff *h) {
+  weft__store(&h->writer, 0);
+  weft__handoff_pass(h); /* to one that found a writer */
+}
+
+/* Becomes the writer: 0, EBUSY if that is of no use now, or EPIPE. */
+static inline int weft__handoff_claim(weft__handoff *h, bool posts) {
+  int32_t state = weft__load(&h->handoff);
+  if (weft__handoff_stopped(state)) return EPIPE;
+  if (weft__handoff_phase(state) != WEFT__HANDOFF_EMPTY) return EBUSY;
+  if (!posts && !weft__handoff_offered(state)) return EBUSY;
+  if (weft__compare_exchange(&h->writer, 0, weft_agent_id()) != 0) return EBUSY;
+  /* From here on, only this agent can fill the place. It may be full already. */
+  if (weft__handoff_phase(weft__load(&h->handoff)) == WEFT__HANDOFF_EMPTY)
+    return 0;
+  weft__handoff_leave(h);
+  return EBUSY;
 }
 
 /* (P) Hands the message to a receiver that waits, posts it, or neither: 0, EBUSY
@@ -110,22 +172,27 @@ static inline int32_t weft__handoff_change(int32_t state, bool posts) {
 static inline int weft__handoff_publish(weft__handoff *h, bool posts,
                                         bool *posted, int32_t *number) {
   int32_t state = weft__load(&h->handoff);
-  int32_t next;
   for (;;) {
-    next = weft__plus(state, weft__handoff_change(state, posts));
+    bool offered = weft__handoff_offered(state);
+    bool closed = weft__handoff_stopped(state);
+    if (closed || (!offered && !posts)) {
+      weft__handoff_leave(h);
+      return closed ? EPIPE : EBUSY;
+    }
+    int32_t next = weft__plus(
+        state, WEFT__HANDOFF_ONE_MESSAGE +
+                   (offered ? WEFT__HANDOFF_HANDED - WEFT__HANDOFF_ONE_OFFER
+                            : WEFT__HANDOFF_POSTED));
     int32_t seen = weft__compare_exchange(&h->handoff, state, next);
-    if (seen == state) break;
+    if (seen == state) {
+      *posted = !offered;
+      *number = next & WEFT__HANDOFF_NUMBER_MASK;
+      weft__handoff_leave(h);
+      weft__event_wake_end(&h->message_epoch, 1);
+      return 0;
+    }
     state = seen;
   }
-  if (weft__handoff_phase(next) == WEFT__HANDOFF_EMPTY) {
-    if (weft__handoff_stopped(state)) return EPIPE;
-    weft__event_wake(&h->room_epoch, 1);
-    return EBUSY;
-  }
-  *posted = weft__handoff_phase(next) == WEFT__HANDOFF_POSTED;
-  *number = next & WEFT__HANDOFF_NUMBER_MASK;
-  weft__event_wake_end(&h->message_epoch, 1);
-  return 0;
 }
 
 /* Whether message `number` is posted. */
@@ -145,17 +212,8 @@ static inline bool weft__handoff_take_back(weft__handoff *h, int32_t number) {
     if (seen == state) break;
     state = seen;
   }
-  weft__event_wake(&h->room_epoch, 1);
+  weft__handoff_pass(h);
   return true;
-}
-
-/* Wakes the next sender that waits for the place, if it may have it. */
-static inline void weft__handoff_pass_room(weft__handoff *h) {
-  int32_t state = weft__load(&h->handoff);
-  if (weft__handoff_stopped(state))
-    weft__event_wake(&h->room_epoch, WEFT__ALL);
-  else if (weft__handoff_phase(state) == WEFT__HANDOFF_EMPTY)
-    weft__event_wake(&h->room_epoch, 1);
 }
 
 /* Whether a posted message was taken: 0, EBUSY, or EPIPE if it was taken back
@@ -192,70 +250,68 @@ static inline int weft__handoff_taken(weft__handoff *h, int32_t number,
 
 /* ---- receivers ----------------------------------------------------------- */
 
-/* Takes an offer back, or what was promised for it, unless the state has
-   changed. Returns whether that is done. */
-static inline bool weft__handoff_retract(weft__handoff *h, bool *offers,
-                                         int32_t state) {
-  int32_t phase = weft__handoff_phase(state);
-  int32_t change = weft__handoff_offered(state) ? -WEFT__HANDOFF_ONE_OFFER
-                   : phase == WEFT__HANDOFF_PROMISED
-                       ? WEFT__HANDOFF_WRITING - WEFT__HANDOFF_PROMISED
-                   : phase == WEFT__HANDOFF_HANDED
-                       /* for the next receiver */
-                       ? WEFT__HANDOFF_POSTED - WEFT__HANDOFF_HANDED
-                       : 0; /* another agent was terminated */
-  int32_t next = weft__plus(state, change);
-  if (weft__compare_exchange(&h->handoff, state, next) != state) return false;
-  *offers = false;
-  return true;
+/* A receiver that waits has the bits ENDED of when it made its offer, or this:
+   it has none. */
+#define WEFT__HANDOFF_NONE (-1)
+
+/* Whether an offer that was made at `since` is there, or a message that was
+   handed to it. */
+static inline bool weft__handoff_offers(int32_t state, int32_t since) {
+  return (state & WEFT__HANDOFF_ENDED_MASK) == since;
 }
 
-/* Begins to read a message: 0, EBUSY if there is none, or EPIPE. */
-static inline int weft__handoff_take(weft__handoff *h, bool *offers) {
-  int32_t state = weft__load(&h->handoff);
-  for (;;) {
-    int32_t phase = weft__handoff_phase(state);
-    if (phase != WEFT__HANDOFF_POSTED && phase != WEFT__HANDOFF_HANDED) {
-      if (!weft__handoff_stopped(state)) return EBUSY;
-      /* (C) Without the offer, its sender finds out that it is closed. */
-      if (*offers && !weft__handoff_retract(h, offers, state)) {
-        state = weft__load(&h->handoff);
-        continue;
-      }
-      return EPIPE;
-    }
-    /* Who takes what was handed to another one gives the offer back. */
-    bool mine = phase == WEFT__HANDOFF_HANDED && *offers;
-    int32_t back = phase == WEFT__HANDOFF_HANDED && !mine
-                       ? WEFT__HANDOFF_ONE_OFFER
-                       : 0;
-    if (back != 0 && (state & WEFT__HANDOFF_OFFERS_MASK) ==
-                         WEFT__HANDOFF_OFFERS_MASK)
-      return EBUSY;
-    int32_t next = weft__plus(state, WEFT__HANDOFF_READING - phase + back);
+/* What becomes of the state without its message; -1 if nobody else may have it,
+   which no state is. */
+static inline int32_t weft__handoff_without(int32_t state, int32_t since) {
+  if (weft__handoff_phase(state) == WEFT__HANDOFF_POSTED)
+    return weft__minus(state, WEFT__HANDOFF_POSTED);
+  int32_t next = weft__minus(state, WEFT__HANDOFF_HANDED);
+  if (weft__handoff_offers(state, since)) return next;
+  /* Who takes what was handed to another one gives the offer back. */
+  if ((state & WEFT__HANDOFF_OFFERS_MASK) == WEFT__HANDOFF_OFFERS_MASK)
+    return -1;
+  return weft__plus(next, WEFT__HANDOFF_ONE_OFFER);
+}
+
+/* Looks for a message that this agent may take: 0 and *state, EBUSY if there is
+   none, or EPIPE. */
+static inline int weft__handoff_look_in(const weft__handoff *h, int32_t since,
+                                        int32_t *state) {
+  *state = weft__load(&h->handoff);
+  if (weft__handoff_phase(*state) == WEFT__HANDOFF_EMPTY)
+    return weft__handoff_stopped(*state) ? EPIPE : EBUSY;
+  return weft__handoff_without(*state, since) == -1 ? EBUSY : 0;
+}
+
+/* (T) Takes the message that `state` tells of; false if it is gone. */
+static inline bool weft__handoff_take(weft__handoff *h, int32_t *since,
+                                      int32_t state) {
+  int32_t number = state & WEFT__HANDOFF_NUMBER_MASK;
+  int32_t next;
+  while ((next = weft__handoff_without(state, *since)) != -1) {
     int32_t seen = weft__compare_exchange(&h->handoff, state, next);
     if (seen == state) {
-      if (mine) *offers = false;
-      return 0;
+      if (next == weft__minus(state, WEFT__HANDOFF_HANDED))
+        *since = WEFT__HANDOFF_NONE; /* it was for this agent */
+      if (weft__handoff_phase(state) == WEFT__HANDOFF_POSTED)
+        weft__event_wake(&h->taken_epoch, WEFT__ALL);
+      weft__handoff_pass(h);
+      return true;
     }
     state = seen;
+    if ((state & WEFT__HANDOFF_NUMBER_MASK) != number ||
+        weft__handoff_phase(state) == WEFT__HANDOFF_EMPTY)
+      return false;
   }
-}
-
-/* Gives the place to the next sender. */
-static inline void weft__handoff_free(weft__handoff *h) {
-  int32_t state = weft__add(
-      &h->handoff, -(WEFT__HANDOFF_READING - WEFT__HANDOFF_EMPTY));
-  weft__event_wake(&h->taken_epoch, WEFT__ALL);
-  weft__event_wake(&h->room_epoch, 1);
-  if (weft__handoff_offered(state)) weft__event_wake_end(&h->offer_epoch, 1);
+  return false;
 }
 
 /* Offers to take a message, unless there is one, or too many offer that. */
-static inline void weft__handoff_offer(weft__handoff *h, bool *offers) {
+static inline void weft__handoff_offer(weft__handoff *h, int32_t *since) {
   int32_t state = weft__load(&h->handoff);
   for (;;) {
-    if ((state & WEFT__HANDOFF_OFFERS_MASK) == WEFT__HANDOFF_OFFERS_MASK ||
+    if (weft__handoff_offers(state, *since) ||
+        (state & WEFT__HANDOFF_OFFERS_MASK) == WEFT__HANDOFF_OFFERS_MASK ||
         weft__handoff_phase(state) == WEFT__HANDOFF_POSTED ||
         weft__handoff_stopped(state))
       return;
@@ -264,40 +320,39 @@ static inline void weft__handoff_offer(weft__handoff *h, bool *offers) {
     if (seen == state) break;
     state = seen;
   }
-  *offers = true;
+  *since = state & WEFT__HANDOFF_ENDED_MASK;
   weft__event_wake_end(&h->offer_epoch, 1);
+}
+
+/* Takes an offer back, or what was handed to it, unless the state has
+   changed. */
+static inline void weft__handoff_retract(weft__handoff *h, int32_t *since,
+                                         int32_t state) {
+  int32_t change = !weft__handoff_offers(state, *since) ? 0 /* it was ended */
+                   : weft__handoff_offered(state) ? -WEFT__HANDOFF_ONE_OFFER
+                   : weft__handoff_phase(state) == WEFT__HANDOFF_HANDED
+                       /* for the next receiver */
+                       ? WEFT__HANDOFF_POSTED - WEFT__HANDOFF_HANDED
+                       : 0;
+  int32_t next = weft__plus(state, change);
+  if (weft__compare_exchange(&h->handoff, state, next) == state)
+    *since = WEFT__HANDOFF_NONE;
 }
 
 /* Whether a receiver would not wait. */
 static inline bool weft__handoff_is_ready(const weft__handoff *h) {
   int32_t state = weft__load(&h->handoff);
-  int32_t phase = weft__handoff_phase(state);
-  return phase == WEFT__HANDOFF_POSTED || phase == WEFT__HANDOFF_HANDED ||
-         weft__handoff_stopped(state);
+  return (state & (WEFT__HANDOFF_PHASE_MASK | WEFT__HANDOFF_STOPPED_BIT)) != 0;
 }
 
 /* Ends the wait of a receiver: takes its offer back, and wakes the next one if
    there is a message. */
-static inline void weft__handoff_end(weft__handoff *h, bool *offers) {
-  while (*offers) weft__handoff_retract(h, offers, weft__load(&h->handoff));
+static inline void weft__handoff_end(weft__handoff *h, int32_t *since) {
+  while (*since >= 0)
+    weft__handoff_retract(h, since, weft__load(&h->handoff));
   if (weft__handoff_is_ready(h))
     weft__event_wake_end(&h->message_epoch,
                          weft__handoff_closed(h) ? WEFT__ALL : 1);
-}
-
-/* ---- both ---------------------------------------------------------------- */
-
-/* A message that another agent writes or reads, or -1. An agent that finds the
-   same one twice, a second apart, gives up: the channel is blocked. */
-static inline int64_t weft__handoff_stuck(const weft__handoff *h) {
-  if (!WEFT_HANDOFF_TELLS) return -1;
-  int32_t state = weft__load(&h->handoff);
-  int32_t phase = weft__handoff_phase(state);
-  if (phase == WEFT__HANDOFF_EMPTY || phase == WEFT__HANDOFF_POSTED ||
-      phase == WEFT__HANDOFF_HANDED)
-    return -1;
-  return (uint32_t)(state &
-                    (WEFT__HANDOFF_NUMBER_MASK | WEFT__HANDOFF_PHASE_MASK));
 }
 
 WEFT__END

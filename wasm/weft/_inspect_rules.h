@@ -390,7 +390,7 @@ static inline void weft__channel_shows_problems(const void *copy,
   weft__tell(found, place < 0 || place % 4 != 0,
              WEFT__AT(channel, place),
              "It must be a multiple of 4.");
-  weft__tell(found, (handoff & 7) > 5,
+  weft__tell(found, (handoff & 3) > 2,
              WEFT__AT(channel, handoff),
              "There is no such phase.");
 }

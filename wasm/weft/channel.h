@@ -81,18 +81,18 @@ typedef struct {
  * word 9   place            The bytes of the place for a message, if the
  *                           capacity is 0; otherwise 0.
  * word 10  handoff          If the capacity is 0:
- *                           bits 0-2    PHASE: what is in the place: 0 nothing;
- *                                       1 a message is written; 2 posted: a
- *                                       message, whose sender waits; 3
- *                                       promised: a message is written for a
- *                                       receiver that waits; 4 handed: a
- *                                       message for a receiver that waits; 5 a
- *                                       message is read
- *                           bit 3       STOPPED: the channel is closed
- *                           bits 4-9    OFFERS: receivers that wait, and that
- *                                       no message was promised to
- *                           bits 10-31  NUMBER: of the last message, modulo
- *                                       2^22
+ *                           bits 0-1    PHASE: what is in the place: 0 nothing;
+ *                                       1 posted: a message, whose sender
+ *                                       waits; 2 handed: a message for a
+ *                                       receiver that waits
+ *                           bit 2       STOPPED: the channel is closed
+ *                           bits 3-8    OFFERS: receivers that wait, and that
+ *                                       no message was handed to
+ *                           bits 9-12   ENDED: how often all offers were ended
+ *                                       because an agent was terminated, modulo
+ *                                       16
+ *                           bits 13-31  NUMBER: of the last message, modulo
+ *                                       2^19
  * word 11  offer_epoch      If the capacity is 0: changes when sleeping senders
  *                           must look again that can only send to a receiver
  *                           that waits.
@@ -120,6 +120,8 @@ typedef struct {
  *                           sleepers: senders
  * word 20  taken_waiters    bits 0-30  such senders that sleep, or are about to
  *                           bit 31     one of them awaits, or did
+ * word 21  writer           If the capacity is 0: the id of the sender that may
+ *                           write a message, or 0.
  * word 32  The queue or ring that carries the messages, with its own head.
  *          Without a carrier, that is an `mpmc_queue` for i32, f64 and record,
  *          and a `record_ring` for the other codecs. With a carrier, it is an
@@ -159,7 +161,8 @@ typedef struct {
   int32_t room_waiters;
   int32_t taken_epoch;
   int32_t taken_waiters;
-  int32_t _pad0[11];
+  int32_t writer;
+  int32_t _pad0[10];
 } weft_channel;
 WEFT_WORD(channel, magic, 0);
 WEFT_WORD(channel, codec, 1);
@@ -182,14 +185,14 @@ WEFT_WORD(channel, room_epoch, 17);
 WEFT_WORD(channel, room_waiters, 18);
 WEFT_WORD(channel, taken_epoch, 19);
 WEFT_WORD(channel, taken_waiters, 20);
+WEFT_WORD(channel, writer, 21);
 WEFT_LENGTH(channel, 32);
 /* clang-format on */
 /* End of what `deno task layout` makes. */
 
 /* The words by which a channel of capacity 0 hands messages on. */
-WEFT__ASSERT(offsetof(weft_channel, taken_waiters) -
-                     offsetof(weft_channel, place) ==
-                 offsetof(weft__handoff, taken_waiters),
+WEFT__ASSERT(offsetof(weft_channel, writer) - offsetof(weft_channel, place) ==
+                 offsetof(weft__handoff, writer),
              "weft__handoff is not a part of weft_channel");
 static inline weft__handoff *weft__channel_handoff(const weft_channel *c) {
   return (weft__handoff *)(uintptr_t)&c->place;
@@ -570,11 +573,8 @@ static inline int weft__channel_hand(weft_channel *c, const void *src,
     return EINVAL;
   int result = weft__handoff_claim(h, posts);
   if (result != 0) return result;
-  if (sized)
-    place[c->place / 4 - 1] = 0; /* the padding */
-  else
-    *place++ = length;
-  __builtin_memcpy(place, src, (size_t)length); /* published by (P) */
+  if (!sized) weft__handoff_put(place++, &length, 4);
+  weft__handoff_put(place, src, length); /* published by (P) */
   return weft__handoff_publish(h, posts, posted, number);
 }
 
@@ -584,8 +584,7 @@ static inline int weft__channel_post(weft_channel *c, const void *src,
   weft__handoff *h = weft__channel_handoff(c);
   WEFT__EVENT_BLOCK_LAST(
       weft__channel_hand(c, src, length, true, posted, number), EBUSY,
-      &h->room_epoch, (void)0, weft__handoff_pass_room(h), timeout,
-      weft__handoff_stuck(h));
+      &h->room_epoch, (void)0, weft__handoff_pass(h), timeout, -1);
 }
 
 /* The send of a channel of capacity 0: posts the message, and waits until it is
@@ -604,54 +603,57 @@ static inline int weft__channel_hand_over(weft_channel *c, const void *src,
 
 /* Moves the message in the place of a channel of capacity 0 to `dst`. */
 static inline int weft__channel_take(weft_channel *c, void *dst,
-                                     int32_t *length, bool *offers) {
+                                     int32_t *length, int32_t *since) {
   weft__handoff *h = weft__channel_handoff(c);
-  const int32_t *place = weft__channel_place(c);
   int32_t room = *length;
   bool sized = weft__channel_sized(c->codec);
   if (sized ? weft__channel_padded(room) < c->place : room < c->place - 4)
     return EINVAL;
-  int result = weft__handoff_take(h, offers);
-  if (result != 0) return result;
-  int32_t size = c->place;
-  if (!sized) {
-    size = *place++;
-    if (size < 0 || size > c->place - 4) size = c->place - 4;
-  } else if (size > room) {
-    size = room;
+  for (;;) {
+    int32_t state = 0;
+    int result = weft__handoff_look_in(h, *since, &state);
+    if (result != 0) return result;
+    const int32_t *place = weft__channel_place(c);
+    int32_t size = c->place;
+    if (!sized) {
+      weft__handoff_get(&size, place++, 4);
+      if (size < 0 || size > c->place - 4) size = c->place - 4;
+    } else if (size > room) {
+      size = room;
+    }
+    /* A sender may write meanwhile; then (T) fails. Published by (P). */
+    weft__handoff_get(dst, place, size);
+    *length = size;
+    if (weft__handoff_take(h, since, state)) return 0;
+    *length = room;
   }
-  *length = size;
-  __builtin_memcpy(dst, place, (size_t)size); /* published by (P) */
-  weft__handoff_free(h);
-  return 0;
 }
 
 /* The same, and offers to take one if there is none. */
 static inline int weft__channel_take_or_offer(weft_channel *c, void *dst,
-                                              int32_t *length, bool *offers) {
-  int result = weft__channel_take(c, dst, length, offers);
-  if (result == EBUSY && !*offers)
-    weft__handoff_offer(weft__channel_handoff(c), offers);
+                                              int32_t *length, int32_t *since) {
+  int result = weft__channel_take(c, dst, length, since);
+  if (result == EBUSY) weft__handoff_offer(weft__channel_handoff(c), since);
   return result;
 }
 
 /* Ends the wait of a receiver, with this result: if it gives up, it takes its
    offer back, or what that brought. */
 static inline int weft__channel_settle(weft_channel *c, void *dst,
-                                       int32_t *length, bool *offers,
+                                       int32_t *length, int32_t *since,
                                        int result) {
   weft__handoff *h = weft__channel_handoff(c);
-  while (result == ETIMEDOUT && *offers) {
+  while (result == ETIMEDOUT && *since >= 0) {
     int32_t state = weft__load(&h->handoff);
-    if (weft__handoff_phase(state) == WEFT__HANDOFF_HANDED &&
+    if (weft__handoff_phase(state) != WEFT__HANDOFF_EMPTY &&
         !weft__handoff_offered(state)) {
-      int taken = weft__channel_take(c, dst, length, offers);
+      int taken = weft__channel_take(c, dst, length, since);
       if (taken != EBUSY) result = taken;
     } else {
-      weft__handoff_retract(h, offers, state);
+      weft__handoff_retract(h, since, state);
     }
   }
-  weft__handoff_end(h, offers);
+  weft__handoff_end(h, since);
   return result;
 }
 
@@ -659,12 +661,12 @@ static inline int weft__channel_take_waiting(weft_channel *c, void *dst,
                                              int32_t *length,
                                              int64_t timeout) {
   weft__handoff *h = weft__channel_handoff(c);
-  bool offers = false;
-  WEFT__EVENT_BLOCK_OR(weft__channel_take_or_offer(c, dst, length, &offers),
+  int32_t since = WEFT__HANDOFF_NONE;
+  WEFT__EVENT_BLOCK_OR(weft__channel_take_or_offer(c, dst, length, &since),
                        &h->message_epoch, (void)0,
-                       result = weft__channel_settle(c, dst, length, &offers,
+                       result = weft__channel_settle(c, dst, length, &since,
                                                      result),
-                       timeout, weft__handoff_stuck(h));
+                       timeout, -1);
 }
 
 /* Sends the `length` bytes at `src` without waiting. Returns 0, EBUSY if there
@@ -703,8 +705,8 @@ static inline WEFT__RESULT int weft_channel_try_receive(weft_channel *c,
                                                         void *dst,
                                                         int32_t *length) {
   if (weft__channel_hands(c)) {
-    bool offers = false;
-    return weft__channel_take(c, dst, length, &offers);
+    int32_t since = WEFT__HANDOFF_NONE;
+    return weft__channel_take(c, dst, length, &since);
   }
   return weft__channel_sized(c->codec)
              ? weft__channel_try_pop(weft__channel_queue(c), dst, length)
@@ -930,15 +932,18 @@ static inline int32_t weft__channel_abandon_ends(weft_channel *c, int32_t id) {
 }
 
 /*
- * Ends the messages that agent `id` had begun to send, and its counted ends. Call it only when that
- * agent will never run again. Returns how many those were. -EBUSY, and nothing
- * done, if another agent is sending now: call it again. If that answer never
- * ends, another agent has ended, too: pass both to weft_recover. If all
- * messages have one size, it cannot end any.
+ * Ends the messages that agent `id` had begun to send, and its counted ends. Call
+ * it only when that agent will never run again. Returns how many those were.
+ * -EBUSY, and nothing done, if another agent is sending now: call it again. If
+ * that answer never ends, another agent has ended, too: pass both to
+ * weft_recover. If all messages have one size, it cannot end any, unless the
+ * capacity is 0.
  */
 static inline int32_t weft_channel_abandon(weft_channel *c, int32_t id) {
   int32_t skipped =
-      weft__channel_sized(c->codec) || weft__channel_hands(c)
+      weft__channel_hands(c)
+          ? weft__handoff_abandon(weft__channel_handoff(c), id)
+      : weft__channel_sized(c->codec)
           ? 0
           : weft_record_ring_abandon(weft__channel_ring(c), id);
   if (skipped < 0) return skipped;

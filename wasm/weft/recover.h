@@ -169,9 +169,12 @@ static inline int32_t weft__recover_turn(int32_t kind) {
 
 /* The abandon of a part, for one agent. */
 static inline int32_t weft__recover_one(int32_t kind, void *at, int32_t id) {
-  if (kind == WEFT_KIND_channel &&
-      weft__recover_carrier(kind, &at) != WEFT_KIND_record_ring)
-    return 0;
+  if (kind == WEFT_KIND_channel) {
+    weft_channel *c = (weft_channel *)at;
+    if (weft__channel_hands(c))
+      return weft__handoff_abandon(weft__channel_handoff(c), id);
+    if (weft__recover_carrier(kind, &at) != WEFT_KIND_record_ring) return 0;
+  }
   switch (kind) {
     case WEFT_KIND_slab_pool:
       return weft_slab_pool_abandon((weft_slab_pool *)at, id, false);

@@ -45,14 +45,17 @@ typedef struct {
   void *queue;
   void *dst;       /* where a pop puts the element */
   const void *src; /* where a push finds it */
-  int64_t stuck;   /* the ticket that blocked the queue a second ago, or -1 */
+  int64_t stuck;   /* the ticket that blocked the queue a second ago, or -1;
+                      of a channel of capacity 0: see weft__handoff_offer */
 } weft_arm;
 
 enum {
   WEFT__ARM_SPSC_POP = 1,
   WEFT__ARM_SPSC_PUSH,
   WEFT__ARM_MPMC_POP,
-  WEFT__ARM_MPMC_PUSH
+  WEFT__ARM_MPMC_PUSH,
+  WEFT__ARM_TAKE, /* of a channel of capacity 0 */
+  WEFT__ARM_HAND
 };
 
 /* An arm that moves the oldest element to `dst`, as weft_spsc_queue_pop. */
@@ -83,18 +86,28 @@ static inline weft_arm weft_mpmc_queue_pushing(weft_mpmc_queue *q,
 
 /* An arm that receives the oldest message of a channel of I32, F64 or RECORD.
    `dst` has room for max_length bytes. The messages of other channels differ in
-   length: weft_select refuses their arms with EINVAL, and those of channels of
-   capacity 0. */
+   length: weft_select refuses their arms with EINVAL. If the capacity is 0, it
+   counts as a receiver that waits. If another arm is done at the moment at which
+   somebody sends to it, that message stays for the next receiver. */
 static inline weft_arm weft_channel_receiving(weft_channel *c, void *dst) {
   weft_arm arm = weft_mpmc_queue_popping(weft__channel_queue(c), dst);
-  if (!weft__channel_sized(c->codec) || weft__channel_hands(c)) arm.what = 0;
+  if (weft__channel_hands(c)) {
+    arm.what = WEFT__ARM_TAKE;
+    arm.queue = c;
+  }
+  if (!weft__channel_sized(c->codec)) arm.what = 0;
   return arm;
 }
 
-/* An arm that sends the max_length bytes at `src`, the same way. */
+/* An arm that sends the max_length bytes at `src`, the same way. If the capacity
+   is 0, it meets only receivers that wait. */
 static inline weft_arm weft_channel_sending(weft_channel *c, const void *src) {
   weft_arm arm = weft_mpmc_queue_pushing(weft__channel_queue(c), src);
-  if (!weft__channel_sized(c->codec) || weft__channel_hands(c)) arm.what = 0;
+  if (weft__channel_hands(c)) {
+    arm.what = WEFT__ARM_HAND;
+    arm.queue = c;
+  }
+  if (!weft__channel_sized(c->codec)) arm.what = 0;
   return arm;
 }
 
@@ -106,9 +119,57 @@ static inline weft_mpmc_queue *weft__arm_mpmc(const weft_arm *arm) {
   return (weft_mpmc_queue *)arm->queue;
 }
 
+static inline weft_channel *weft__arm_channel(const weft_arm *arm) {
+  return (weft_channel *)arm->queue;
+}
+
+static inline weft__handoff *weft__arm_handoff(const weft_arm *arm) {
+  return weft__channel_handoff(weft__arm_channel(arm));
+}
+
+/* Takes the message of a channel of capacity 0; EBUSY if there is none. */
+static inline int weft__arm_take(weft_arm *arm) {
+  weft_channel *c = weft__arm_channel(arm);
+  int32_t length = c->place, since = (int32_t)arm->stuck;
+  int result = weft__channel_take(c, arm->dst, &length, &since);
+  arm->stuck = since;
+  return result;
+}
+
+/* Sends to a receiver that waits there; EBUSY if none does. */
+static inline int weft__arm_hand(const weft_arm *arm) {
+  weft_channel *c = weft__arm_channel(arm);
+  bool posted = false;
+  int32_t number = 0;
+  return weft__channel_hand(c, arm->src, c->place, false, &posted, &number);
+}
+
+/* Offers to take a message there, if the arm does that. */
+static inline void weft__arm_offer(weft_arm *arm) {
+  if (arm->what != WEFT__ARM_TAKE) return;
+  int32_t since = (int32_t)arm->stuck;
+  weft__handoff_offer(weft__arm_handoff(arm), &since);
+  arm->stuck = since;
+}
+
+/* The time is over: takes the offer back, or what that brought. EBUSY if it
+   brought nothing, or the arm made none. */
+static inline int weft__arm_settle(weft_arm *arm) {
+  if (arm->what != WEFT__ARM_TAKE) return EBUSY;
+  weft_channel *c = weft__arm_channel(arm);
+  int32_t length = c->place, since = (int32_t)arm->stuck;
+  int result = weft__channel_settle(c, arm->dst, &length, &since, ETIMEDOUT);
+  arm->stuck = since;
+  return result == ETIMEDOUT ? EBUSY : result;
+}
+
 /* Does an arm's operation; EBUSY if that would have to wait. */
-static inline int weft__arm_try(const weft_arm *arm) {
+static inline int weft__arm_try(weft_arm *arm) {
   switch (arm->what) {
+    case WEFT__ARM_TAKE:
+      return weft__arm_take(arm);
+    case WEFT__ARM_HAND:
+      return weft__arm_hand(arm);
     case WEFT__ARM_SPSC_POP:
       return weft_spsc_queue_try_pop(weft__arm_spsc(arm), arm->dst);
     case WEFT__ARM_SPSC_PUSH:
@@ -122,6 +183,8 @@ static inline int weft__arm_try(const weft_arm *arm) {
 
 /* Whether a pop would not wait; EBUSY if it would. */
 static inline int weft__arm_look(const weft_arm *arm) {
+  if (arm->what == WEFT__ARM_TAKE)
+    return weft__handoff_is_ready(weft__arm_handoff(arm)) ? 0 : EBUSY;
   if (arm->what == WEFT__ARM_MPMC_POP)
     return weft__mpmc_poppable(weft__arm_mpmc(arm)) ? 0 : EBUSY;
   weft_spsc_queue *q = weft__arm_spsc(arm);
@@ -133,6 +196,10 @@ static inline int weft__arm_look(const weft_arm *arm) {
 /* The gong of an arm's end. */
 static inline int32_t *weft__arm_gong(const weft_arm *arm) {
   switch (arm->what) {
+    case WEFT__ARM_TAKE:
+      return &weft__arm_handoff(arm)->message_gong;
+    case WEFT__ARM_HAND:
+      return &weft__arm_handoff(arm)->offer_gong;
     case WEFT__ARM_SPSC_POP:
       return &weft__arm_spsc(arm)->tail_gong;
     case WEFT__ARM_SPSC_PUSH:
@@ -144,12 +211,27 @@ static inline int32_t *weft__arm_gong(const weft_arm *arm) {
   }
 }
 
+/* The epoch of an arm's end; NULL if that has none. */
+static inline int32_t *weft__arm_epoch(const weft_arm *arm) {
+  switch (arm->what) {
+    case WEFT__ARM_TAKE:
+      return &weft__arm_handoff(arm)->message_epoch;
+    case WEFT__ARM_HAND:
+      return &weft__arm_handoff(arm)->offer_epoch;
+    case WEFT__ARM_MPMC_POP:
+      return &weft__arm_mpmc(arm)->pop_epoch;
+    case WEFT__ARM_MPMC_PUSH:
+      return &weft__arm_mpmc(arm)->push_epoch;
+    default:
+      return NULL;
+  }
+}
+
 /* Announces this agent at an arm's end. */
 static inline void weft__arm_announce(const weft_arm *arm) {
-  if (arm->what == WEFT__ARM_MPMC_POP) {
-    (void)weft__event_announce(&weft__arm_mpmc(arm)->pop_epoch);
-  } else if (arm->what == WEFT__ARM_MPMC_PUSH) {
-    (void)weft__event_announce(&weft__arm_mpmc(arm)->push_epoch);
+  int32_t *epoch = weft__arm_epoch(arm);
+  if (epoch != NULL) {
+    (void)weft__event_announce(epoch);
   } else if (arm->what == WEFT__ARM_SPSC_POP) {
     weft__spsc_pop_announce(weft__arm_spsc(arm));
   } else {
@@ -158,24 +240,31 @@ static inline void weft__arm_announce(const weft_arm *arm) {
 }
 
 static inline void weft__arm_withdraw(const weft_arm *arm) {
-  if (arm->what == WEFT__ARM_MPMC_POP)
-    weft__event_withdraw(&weft__arm_mpmc(arm)->pop_epoch);
-  else if (arm->what == WEFT__ARM_MPMC_PUSH)
-    weft__event_withdraw(&weft__arm_mpmc(arm)->push_epoch);
+  int32_t *epoch = weft__arm_epoch(arm);
+  if (epoch != NULL) weft__event_withdraw(epoch);
 }
 
-/* Wakes another agent if the queue of the arm has work for one more. */
-static inline void weft__arm_pass(const weft_arm *arm) {
-  if (arm->what == WEFT__ARM_MPMC_POP)
+/* Takes the offer of an arm back, and wakes another agent if the queue of the
+   arm has work for one more. */
+static inline void weft__arm_pass(weft_arm *arm) {
+  if (arm->what == WEFT__ARM_MPMC_POP) {
     weft__mpmc_pass_pop(weft__arm_mpmc(arm));
-  else if (arm->what == WEFT__ARM_MPMC_PUSH)
+  } else if (arm->what == WEFT__ARM_MPMC_PUSH) {
     weft__mpmc_pass_push(weft__arm_mpmc(arm));
+  } else if (arm->what == WEFT__ARM_HAND) {
+    weft__handoff_pass(weft__arm_handoff(arm));
+  } else if (arm->what == WEFT__ARM_TAKE) {
+    int32_t since = (int32_t)arm->stuck;
+    weft__handoff_end(weft__arm_handoff(arm), &since);
+    arm->stuck = since;
+  }
 }
 
 /* Whether one agent, which stands still, has blocked the queue of an arm since
    the last look, a second ago. */
 static inline bool weft__arm_is_stuck(weft_arm *arm) {
-  if (arm->what < WEFT__ARM_MPMC_POP) return false;
+  if (arm->what != WEFT__ARM_MPMC_POP && arm->what != WEFT__ARM_MPMC_PUSH)
+    return false;
   int64_t last = arm->stuck;
   arm->stuck = weft__mpmc_stuck(weft__arm_mpmc(arm),
                                 arm->what == WEFT__ARM_MPMC_PUSH);
@@ -219,6 +308,10 @@ static inline int weft__select_last(weft__selecting *s) {
     weft_arm *arm = weft__select_arm(s, k);
     weft__arm_withdraw(arm);
     if (result == EBUSY) result = weft__select_try_one(s, arm);
+    if (result == EBUSY && !s->looks) {
+      result = weft__arm_settle(arm);
+      if (result != EBUSY) s->index = (int32_t)(arm - s->arms);
+    }
     weft__arm_pass(arm);
   }
   s->announced = 0;
@@ -240,6 +333,7 @@ static inline int weft__select_round(weft__selecting *s, bool looked) {
     }
     int result = weft__select_try_one(s, arm);
     if (result != EBUSY) return result;
+    if (!s->looks) weft__arm_offer(arm);
   }
   return EBUSY;
 }
@@ -283,16 +377,30 @@ static inline int weft__select_or_wait(weft__selecting *s, int64_t timeout) {
   return weft__select_slow(s, timeout);
 }
 
+/* Whether an arm would send to the channel of capacity 0 from which another one
+   receives. */
+static inline bool weft__select_meets_itself(const weft_arm *arms, int32_t n,
+                                             const weft_arm *arm) {
+  if (arm->what != WEFT__ARM_HAND) return false;
+  for (int32_t i = 0; i < n; i++)
+    if (arms[i].what == WEFT__ARM_TAKE && arms[i].queue == arm->queue)
+      return true;
+  return false;
+}
+
 static inline int weft__select(weft_arm *arms, int32_t n, int32_t first,
                                bool looks, int64_t timeout, int32_t *index) {
   *index = -1;
   if (n < 1) return EINVAL;
   for (int32_t i = 0; i < n; i++) {
     bool pops = arms[i].what == WEFT__ARM_SPSC_POP ||
-                arms[i].what == WEFT__ARM_MPMC_POP;
+                arms[i].what == WEFT__ARM_MPMC_POP ||
+                arms[i].what == WEFT__ARM_TAKE;
     bool pushes = arms[i].what == WEFT__ARM_SPSC_PUSH ||
-                  arms[i].what == WEFT__ARM_MPMC_PUSH;
+                  arms[i].what == WEFT__ARM_MPMC_PUSH ||
+                  arms[i].what == WEFT__ARM_HAND;
     if (!pops && (looks || !pushes)) return EINVAL;
+    if (weft__select_meets_itself(arms, n, &arms[i])) return EINVAL;
     arms[i].stuck = -1;
   }
   if (!weft__may_block()) return EPERM;
@@ -308,7 +416,8 @@ static inline int weft__select(weft_arm *arms, int32_t n, int32_t first,
  * queue of the arm *index was closed (and, to pop, is empty). EPERM if this agent
  * may not block, or is not the producer or consumer of the queue of the arm
  * *index; EINVAL if there is no arm, the messages of a channel differ in length,
- * or queues are too far apart; ENOTRECOVERABLE if a queue is blocked or damaged.
+ * arms both send to and receive from one channel of capacity 0, or queues are
+ * too far apart; ENOTRECOVERABLE if a queue is blocked or damaged.
  * Nothing was done then. If several arms can be done at the call, one of them is
  * chosen at random.
  */

@@ -170,7 +170,8 @@ export class ChannelCore<T> extends Region<"channel"> {
    * itself, by its own id. If another agent is sending at this moment,
    * nothing is done, and its id is returned, negated: call this again. If the
    * same id comes back, that agent has ended, too: abandon it first. It ends
-   * none where a queue carries the messages.
+   * none where a queue carries the messages. If the capacity is 0, it also ends
+   * all offers of receivers; those that are alive offer again.
    */
   abandon(id: number): number {
     const skipped = this.port.abandon(id);

@@ -2,29 +2,32 @@
  * What carries the messages of a channel of capacity 0: a place for one message
  * that goes from a sender to a receiver.
  *
- * A receiver that waits makes an offer. A sender that finds one takes it, writes
- * its message, and is done: that receiver will come for the message. A sender
- * that finds none, and may wait, posts its message and waits until a receiver
- * has taken it; if it gives up, it takes the message back. So a sender that
- * waits can be seen by a receiver that does not wait, and the other way round.
+ * A receiver that waits makes an offer. A sender that finds one takes it, and is
+ * done: that receiver will come for the message. A sender that finds none, and
+ * may wait, posts its message and waits until a receiver has taken it; if it
+ * gives up, it takes the message back. So a sender that waits can be seen by a
+ * receiver that does not wait, and the other way round.
  *
  * ```text
  * phase      who leaves it, and how
- * EMPTY      a sender: PROMISED for an offer, WRITING without one
- * WRITING    its sender: HANDED for an offer, else POSTED, or EMPTY
- * POSTED     a receiver: READING; or its sender, who gives up: EMPTY
- * PROMISED   its sender: HANDED; or a receiver that gives up: WRITING
- * HANDED     a receiver: READING; or one that gives up: POSTED
- * READING    its receiver: EMPTY
+ * EMPTY      the writer: HANDED for an offer, else POSTED
+ * POSTED     a receiver, or its sender, who gives up: EMPTY
+ * HANDED     a receiver: EMPTY; or one that gives up: POSTED
  * ```
  *
- * Invariant: the receivers that wait and have made an offer are as many as the
- * offers, and one more while the phase is PROMISED or HANDED. So none of them
- * has made one while a message is POSTED. A receiver that was terminated leaves
- * its offer. Then a message may be handed to nobody, and lies in the place until
- * the next receiver comes.
- * Wrap: a sender takes the message of another one for its own only if exactly a
- * multiple of 2^22 messages come between two of its looks.
+ * A sender becomes the writer before it writes into the place, and publishes the
+ * message by one exchange. A receiver copies the message, and takes it by one
+ * exchange, which fails if it is no longer the same one. So an agent that is
+ * terminated leaves a message that is there, or not; it may also leave its id in
+ * `writer`, or an offer, which nobody can count. `abandon` ends both: it frees
+ * the place, and ends all offers (O). Receivers that are alive make theirs again.
+ *
+ * Invariant: the receivers that wait and have made an offer since the last
+ * `abandon` are as many as the offers, and one more while the phase is HANDED.
+ * None of them has one while a message is POSTED.
+ * Wrap: an agent takes another message for the one that it knows only if exactly
+ * a multiple of 2^19 messages come between two of its looks; an offer for its own
+ * only if a multiple of 16 agents are abandoned meanwhile.
  * C twin: `_handoff.h`. Source: Go's unbuffered channels, and the synchronous
  * queues of Scherer, Lea and Scott, whose two lists are a place and a count here.
  *
@@ -32,11 +35,10 @@
  */
 
 import type { CHANNEL } from "../../_memory/layout.ts";
-import { DamagedError } from "../../_memory/damaged.ts";
-import { type Memory, viewPlain } from "../../_memory/region.ts";
+import { inRange, type Memory, viewPlain } from "../../_memory/region.ts";
 import { atEpoch, wake, wakeEnd } from "../../_wait/event_count.ts";
 import { type PendingResult, waitOn } from "../../_wait/pending.ts";
-import { spin, spinning } from "../../_wait/spin.ts";
+import { spin } from "../../_wait/spin.ts";
 import {
   type AsyncOptions,
   block,
@@ -57,18 +59,24 @@ const MESSAGE_EPOCH: typeof CHANNEL.message_epoch = 14;
 const MESSAGE_GONG: typeof CHANNEL.message_gong = 16;
 const ROOM_EPOCH: typeof CHANNEL.room_epoch = 17;
 const TAKEN_EPOCH: typeof CHANNEL.taken_epoch = 19;
+const WRITER: typeof CHANNEL.writer = 21;
 /** The words of the head, and four that are 0 where others have a queue. */
 const LENGTH = 36;
 const HEAD: typeof CHANNEL.length = 32;
 
-const PHASE_MASK = 7; // CHANNEL_BITS.PHASE
-const STOPPED_BIT = 8; // CHANNEL_BITS.STOPPED
-const OFFERS_MASK = 0x3f0; // CHANNEL_BITS.OFFERS
-const NUMBER_MASK = -0x400; // CHANNEL_BITS.NUMBER
-const ONE_OFFER = 0x10;
-const ONE_MESSAGE = 0x400;
+const PHASE_MASK = 3; // CHANNEL_BITS.PHASE
+const STOPPED_BIT = 4; // CHANNEL_BITS.STOPPED
+const OFFERS_MASK = 0x1f8; // CHANNEL_BITS.OFFERS
+const ENDED_MASK = 0x1e00; // CHANNEL_BITS.ENDED
+const NUMBER_MASK = -0x2000; // CHANNEL_BITS.NUMBER
+const ONE_OFFER = 8;
+const ONE_ENDED = 0x200;
+const ONE_MESSAGE = 0x2000;
 
-const EMPTY = 0, WRITING = 1, POSTED = 2, PROMISED = 3, HANDED = 4, READING = 5;
+const EMPTY = 0, POSTED = 1, HANDED = 2;
+
+/** The largest agent id. */
+const MAX_ID = 0x0fff_ffff;
 
 /** What carries messages if the capacity is 0. */
 export const HANDOFFS: Pick<Kind<unknown>, "byteLength" | "init"> = {
@@ -80,8 +88,8 @@ export const HANDOFFS: Pick<Kind<unknown>, "byteLength" | "init"> = {
 
 /** A receiver that waits. */
 interface Offering {
-  /** Whether its offer, or what was promised for it, is still there. */
-  offers: boolean;
+  /** The bits ENDED when it made its offer; -1 if it has none. */
+  since: number;
 }
 
 /** A place for one message, as a queue that has room only for a receiver. */
@@ -92,6 +100,7 @@ export class Handoff implements ElementQueue {
   readonly byteLength: number;
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #copier: Copier;
+  readonly #id: number;
   /** Set while an attempt of a sender that may post its message runs. */
   #posts = false;
   /** The number of the message that it posted; undefined if it was handed. */
@@ -99,8 +108,8 @@ export class Handoff implements ElementQueue {
   /** The receiver that waits, and whose attempt runs. */
   #offering: Offering | undefined;
 
-  /** The place, of `size` bytes, of the channel at `at`. */
-  constructor(memory: Memory, at: number, size: number) {
+  /** The place, of `size` bytes, of the channel at `at`, for the agent `id`. */
+  constructor(memory: Memory, at: number, size: number, id: number) {
     const words = viewPlain(
       "channel",
       { length: LENGTH + size / 4 },
@@ -109,6 +118,7 @@ export class Handoff implements ElementQueue {
     );
     this.#words = words;
     this.#copier = new Copier(words);
+    this.#id = id;
     this.elementSize = size;
     this.byteLength = HANDOFFS.byteLength(0, size);
   }
@@ -120,10 +130,47 @@ export class Handoff implements ElementQueue {
   close(): void {
     const words = this.#words;
     if (Atomics.or(words, HANDOFF, STOPPED_BIT) & STOPPED_BIT) return;
+    this.#wakeAll();
+  }
+
+  #wakeAll(): void {
+    const words = this.#words;
     wakeEnd(words, MESSAGE_EPOCH, Infinity);
     wakeEnd(words, OFFER_EPOCH, Infinity);
     wake(words, ROOM_EPOCH, Infinity);
     wake(words, TAKEN_EPOCH, Infinity);
+  }
+
+  /**
+   * Ends what the agent `id`, known never to run again, did here. Returns how
+   * many messages it had begun to send.
+   *
+   * @throws {TypeError} If `id` is not a number.
+   * @throws {RangeError} If `id` is not 0 and not an agent's id.
+   */
+  abandonSend(id: number): number {
+    inRange("An agent id", id, 0, MAX_ID);
+    if (id === 0) return 0;
+    const words = this.#words;
+    for (let state = Atomics.load(words, HANDOFF);;) {
+      const handed = (state & PHASE_MASK) === HANDED;
+      if (!handed && (state & OFFERS_MASK) === 0) break;
+      // (O) Whose offers these are, no word tells. A message that was handed to
+      // one of them is for the next receiver.
+      const next = state & ~(OFFERS_MASK | ENDED_MASK) |
+        state + ONE_ENDED & ENDED_MASK;
+      const seen = Atomics.compareExchange(
+        words,
+        HANDOFF,
+        state,
+        handed ? next + POSTED - HANDED : next,
+      );
+      if (seen === state) break;
+      state = seen;
+    }
+    const wrote = Atomics.compareExchange(words, WRITER, id, 0) === id;
+    this.#wakeAll();
+    return wrote ? 1 : 0;
   }
 
   // ---- senders --------------------------------------------------------------
@@ -147,56 +194,59 @@ export class Handoff implements ElementQueue {
     return this.#publish(posts);
   }
 
-  /** Begins to write a message; false if it is of no use now. */
+  /** Becomes the writer; false if that is of no use now. */
   #claim(posts: boolean): boolean {
     const words = this.#words;
-    for (let state = Atomics.load(words, HANDOFF);;) {
-      if (state & STOPPED_BIT) throw new ClosedError();
-      if ((state & PHASE_MASK) !== EMPTY) return false;
-      const offered = (state & OFFERS_MASK) !== 0;
-      if (!offered && !posts) return false;
-      const next = state + ONE_MESSAGE +
-          (offered ? PROMISED - ONE_OFFER : WRITING) | 0;
-      const seen = Atomics.compareExchange(words, HANDOFF, state, next);
-      if (seen === state) return true;
-      state = seen;
-    }
+    const state = Atomics.load(words, HANDOFF);
+    if (state & STOPPED_BIT) throw new ClosedError();
+    if (state & PHASE_MASK) return false;
+    if (!posts && (state & OFFERS_MASK) === 0) return false;
+    if (Atomics.compareExchange(words, WRITER, 0, this.#id) !== 0) return false;
+    // From here on, only this agent can fill the place. It may be full already.
+    if ((Atomics.load(words, HANDOFF) & PHASE_MASK) === EMPTY) return true;
+    this.#leave();
+    return false;
+  }
+
+  /** Lets other agents write into the place. */
+  #leave(): void {
+    Atomics.store(this.#words, WRITER, 0);
+    this.#pass(); // to one that found a writer
   }
 
   /** (P) Hands the message to a receiver that waits, posts it, or neither. */
   #publish(posts: boolean): boolean {
     const words = this.#words;
     for (let state = Atomics.load(words, HANDOFF);;) {
-      const phase = state & PHASE_MASK;
       const offered = (state & OFFERS_MASK) !== 0;
       const closed = (state & STOPPED_BIT) !== 0;
-      const change = phase === PROMISED
-        ? HANDED - PROMISED
-        : closed
-        ? EMPTY - WRITING
-        : offered
-        ? HANDED - WRITING - ONE_OFFER
-        : posts
-        ? POSTED - WRITING
-        : EMPTY - WRITING;
-      const next = state + change | 0;
-      const seen = Atomics.compareExchange(words, HANDOFF, state, next);
-      if (seen !== state) {
-        state = seen;
-        continue;
-      }
-      const now = next & PHASE_MASK;
-      if (now === EMPTY) {
+      if (closed || !offered && !posts) {
+        this.#leave();
         if (closed) throw new ClosedError();
-        wake(words, ROOM_EPOCH, 1);
         return false;
       }
-      if (posts) {
-        this.#posted = now === POSTED ? next & NUMBER_MASK : undefined;
+      const next = state + ONE_MESSAGE +
+          (offered ? HANDED - ONE_OFFER : POSTED) | 0;
+      const seen = Atomics.compareExchange(words, HANDOFF, state, next);
+      if (seen === state) {
+        if (posts) this.#posted = offered ? undefined : next & NUMBER_MASK;
+        this.#leave();
+        wakeEnd(words, MESSAGE_EPOCH, 1);
+        return true;
       }
-      wakeEnd(words, MESSAGE_EPOCH, 1);
-      return true;
+      state = seen;
     }
+  }
+
+  /** Wakes a sender if it may have the place; all of them after the end. */
+  #pass(): void {
+    const words = this.#words;
+    const state = Atomics.load(words, HANDOFF);
+    const closed = (state & STOPPED_BIT) !== 0;
+    if (!closed && (state & PHASE_MASK)) return;
+    const n = closed ? Infinity : 1;
+    wake(words, ROOM_EPOCH, n);
+    if (closed || (state & OFFERS_MASK)) wakeEnd(words, OFFER_EPOCH, n);
   }
 
   /** Whether message `number` is posted. */
@@ -215,7 +265,7 @@ export class Handoff implements ElementQueue {
       if (seen === state) break;
       state = seen;
     }
-    wake(words, ROOM_EPOCH, 1);
+    this.#pass();
     return true;
   }
 
@@ -235,12 +285,7 @@ export class Handoff implements ElementQueue {
           this.#posts = false;
         }
       },
-      pass: () => {
-        const state = Atomics.load(words, HANDOFF);
-        if (state & STOPPED_BIT) wake(words, ROOM_EPOCH, Infinity);
-        else if ((state & PHASE_MASK) === EMPTY) wake(words, ROOM_EPOCH, 1);
-      },
-      stuckAt: (last) => this.#stuckAt(last),
+      pass: () => this.#pass(),
       isStage: true,
     }, awaits);
     if (posted === undefined) return undefined;
@@ -271,91 +316,95 @@ export class Handoff implements ElementQueue {
     if (byteLengthOf(dst) < this.elementSize) {
       throw new RangeError(`A message has ${this.elementSize} bytes`);
     }
-    if (!this.#take()) return false;
-    this.#copier.get(dst, 0, LENGTH, this.elementSize >>> 2); // published by (P)
-    this.#free();
-    return true;
+    for (let state; (state = this.#look()) !== undefined;) {
+      // A sender may write meanwhile; then (T) fails. Published by (P).
+      this.#copier.get(dst, 0, LENGTH, this.elementSize >>> 2);
+      if (this.#take(state)) return true;
+    }
+    return false;
   }
 
   tryPopInt(): number | undefined {
-    if (!this.#take()) return undefined;
-    const value = this.#words[LENGTH]!; // published by (P)
-    this.#free();
-    return value;
+    for (let state; (state = this.#look()) !== undefined;) {
+      const value = this.#words[LENGTH]!; // as in `tryPopInto`
+      if (this.#take(state)) return value;
+    }
+    return undefined;
   }
 
-  /** Begins to read a message; false if there is none. */
-  #take(): boolean {
+  /** The state if there is a message that this agent may take. */
+  #look(): number | undefined {
+    const state = Atomics.load(this.#words, HANDOFF);
+    if (state & PHASE_MASK) {
+      return this.#taken(state) === undefined ? undefined : state;
+    }
+    if (state & STOPPED_BIT) throw new ClosedError();
+    return undefined;
+  }
+
+  /** The state without its message; undefined if nobody else may have it. */
+  #taken(state: number): number | undefined {
+    if ((state & PHASE_MASK) === POSTED) return state - POSTED;
+    const next = state - HANDED;
+    if (this.#offering?.since === (state & ENDED_MASK)) return next;
+    // Who takes what was handed to another one gives the offer back.
+    if ((state & OFFERS_MASK) === OFFERS_MASK) return undefined;
+    return next + ONE_OFFER;
+  }
+
+  /** (T) Takes the message that `state` tells of; false if it is gone. */
+  #take(state: number): boolean {
     const words = this.#words;
-    const offering = this.#offering;
-    for (let state = Atomics.load(words, HANDOFF);;) {
-      const phase = state & PHASE_MASK;
-      if (phase !== POSTED && phase !== HANDED) {
-        if ((state & STOPPED_BIT) === 0) return false;
-        // (C) Without the offer, its sender finds out that it is closed.
-        if (offering?.offers && !this.#retract(offering, state)) {
-          state = Atomics.load(words, HANDOFF);
-          continue;
-        }
-        throw new ClosedError();
-      }
-      // Who takes what was handed to another one gives the offer back.
-      const mine = phase === HANDED && offering?.offers === true;
-      const back = phase === HANDED && !mine ? ONE_OFFER : 0;
-      if (back !== 0 && (state & OFFERS_MASK) === OFFERS_MASK) return false;
-      const next = state + READING - phase + back | 0;
+    const number = state & NUMBER_MASK;
+    for (let next; (next = this.#taken(state)) !== undefined;) {
       const seen = Atomics.compareExchange(words, HANDOFF, state, next);
       if (seen === state) {
-        if (mine) offering!.offers = false;
+        if (next === state - HANDED) this.#offering!.since = -1; // it was mine
+        if ((state & PHASE_MASK) === POSTED) wake(words, TAKEN_EPOCH, Infinity);
+        this.#pass();
         return true;
       }
       state = seen;
+      if ((state & NUMBER_MASK) !== number || (state & PHASE_MASK) === EMPTY) {
+        return false;
+      }
     }
-  }
-
-  /** Gives the place to the next sender. */
-  #free(): void {
-    const words = this.#words;
-    const state = Atomics.sub(words, HANDOFF, READING - EMPTY);
-    wake(words, TAKEN_EPOCH, Infinity);
-    wake(words, ROOM_EPOCH, 1);
-    if (state & OFFERS_MASK) wakeEnd(words, OFFER_EPOCH, 1);
+    return false;
   }
 
   /** Offers to take a message, unless there is one, or too many offer that. */
   #offer(offering: Offering): void {
     const words = this.#words;
     for (let state = Atomics.load(words, HANDOFF);;) {
+      if (offering.since === (state & ENDED_MASK)) return;
       const full = (state & OFFERS_MASK) === OFFERS_MASK;
       if (full || (state & PHASE_MASK) === POSTED) return;
       if (state & STOPPED_BIT) return;
       const next = state + ONE_OFFER | 0;
       const seen = Atomics.compareExchange(words, HANDOFF, state, next);
-      if (seen === state) break;
+      if (seen === state) {
+        offering.since = state & ENDED_MASK;
+        break;
+      }
       state = seen;
     }
-    offering.offers = true;
     wakeEnd(words, OFFER_EPOCH, 1);
   }
 
   /**
-   * Takes an offer back, or what was promised for it, unless the state has
-   * changed. Returns whether that is done.
+   * Takes an offer back, or what was handed to it, unless the state has changed.
    */
-  #retract(offering: Offering, state: number): boolean {
-    const phase = state & PHASE_MASK;
-    const change = (state & OFFERS_MASK) !== 0
+  #retract(offering: Offering, state: number): void {
+    const change = offering.since !== (state & ENDED_MASK)
+      ? 0 // it was ended
+      : (state & OFFERS_MASK) !== 0
       ? -ONE_OFFER
-      : phase === PROMISED
-      ? WRITING - PROMISED
-      : phase === HANDED
+      : (state & PHASE_MASK) === HANDED
       ? POSTED - HANDED // for the next receiver
-      : 0; // another agent was terminated
+      : 0;
     const next = state + change | 0;
     const seen = Atomics.compareExchange(this.#words, HANDOFF, state, next);
-    if (seen !== state) return false;
-    offering.offers = false;
-    return true;
+    if (seen === state) offering.since = -1;
   }
 
   /**
@@ -377,13 +426,10 @@ export class Handoff implements ElementQueue {
         } finally {
           this.#offering = before;
         }
-        if ((result ?? false) === false && !offering.offers) {
-          this.#offer(offering);
-        }
+        if ((result ?? false) === false) this.#offer(offering);
         return result;
       },
       pass: () => {},
-      stuckAt: (last) => this.#stuckAt(last),
     };
   }
 
@@ -398,7 +444,7 @@ export class Handoff implements ElementQueue {
       const result = yield* waitOn(it, awaits);
       return result ?? this.#settle(it, offering);
     } finally {
-      while (offering.offers) {
+      while (offering.since >= 0) {
         this.#retract(offering, Atomics.load(words, HANDOFF));
       }
       if (this.#isReady()) wakeEnd(words, MESSAGE_EPOCH, this.#next());
@@ -407,10 +453,9 @@ export class Handoff implements ElementQueue {
 
   /** Takes the offer of a receiver that gives up back, or what it brought. */
   #settle<T>(it: PendingResult<T>, offering: Offering): T | undefined {
-    while (offering.offers) {
+    while (offering.since >= 0) {
       const state = Atomics.load(this.#words, HANDOFF);
-      const isHanded = (state & PHASE_MASK) === HANDED;
-      if (isHanded && (state & OFFERS_MASK) === 0) {
+      if ((state & PHASE_MASK) !== EMPTY && (state & OFFERS_MASK) === 0) {
         const result = it.attempt();
         if (result !== false && result !== undefined) return result;
         // Another arm of a `select` was done, or another agent was faster.
@@ -427,25 +472,10 @@ export class Handoff implements ElementQueue {
   /** Whether a receiver would not wait. */
   #isReady(): boolean {
     const state = Atomics.load(this.#words, HANDOFF);
-    const phase = state & PHASE_MASK;
-    return phase === POSTED || phase === HANDED || (state & STOPPED_BIT) !== 0;
+    return (state & (PHASE_MASK | STOPPED_BIT)) !== 0;
   }
 
   // ---- both -----------------------------------------------------------------
-
-  /**
-   * A message that another agent writes or reads. An agent that finds the same
-   * one twice, a second apart, throws: the channel is blocked.
-   */
-  #stuckAt(last: number | undefined): number | undefined {
-    if (!spinning.tells) return undefined;
-    const state = Atomics.load(this.#words, HANDOFF);
-    const phase = state & PHASE_MASK;
-    if (phase === EMPTY || phase === POSTED || phase === HANDED) return;
-    const at = (state & (NUMBER_MASK | PHASE_MASK)) >>> 0;
-    if (at === last) throw new DamagedError("The channel");
-    return at;
-  }
 
   readiness(awaits = true): Waiting<boolean | undefined> {
     const words = this.#words;
@@ -470,22 +500,14 @@ export class Handoff implements ElementQueue {
     awaits = true,
   ): Waiting<T | undefined> {
     if (end === "pop") {
-      const offering: Offering = { offers: false };
+      const offering: Offering = { since: -1 };
       const it = this.#message(attempt, offering);
       return this.#receiving(it, offering, awaits);
     }
-    const words = this.#words;
     return waitOn({
-      ...atEpoch(words, OFFER_EPOCH),
+      ...atEpoch(this.#words, OFFER_EPOCH),
       attempt,
-      pass: () => {
-        const state = Atomics.load(words, HANDOFF);
-        if (state & STOPPED_BIT) wakeEnd(words, OFFER_EPOCH, Infinity);
-        else if (
-          (state & OFFERS_MASK) !== 0 && (state & PHASE_MASK) === EMPTY
-        ) wakeEnd(words, OFFER_EPOCH, 1);
-      },
-      stuckAt: (last) => this.#stuckAt(last),
+      pass: () => this.#pass(),
     }, awaits);
   }
 
@@ -497,7 +519,7 @@ export class Handoff implements ElementQueue {
     if (end === "push") {
       return block(this.#sending(attempt, false), timeout) as T | undefined;
     }
-    const offering: Offering = { offers: false };
+    const offering: Offering = { since: -1 };
     const it = this.#message(attempt, offering);
     return spin(() => it.attempt()) ??
       block(this.#receiving(it, offering, false), timeout);

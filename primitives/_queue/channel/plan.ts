@@ -145,7 +145,10 @@ export function placeOf(head: Int32Array): number {
   throw new RangeError(`place is ${place}`);
 }
 
-/** The port to the place for a message, of `size` bytes, at `at`. */
+/**
+ * The port to the place for a message, of `size` bytes, at `at`, for the agent
+ * `id`.
+ */
 export function placePortAt<T>(
   memory: Memory,
   at: number,
@@ -153,9 +156,10 @@ export function placePortAt<T>(
   carrier: Carrier | undefined,
   over: Over,
   size: number,
+  id: number,
 ): Port<T> {
   assertNoCarrier(carrier);
-  const place = new Handoff(memory, at, size);
+  const place = new Handoff(memory, at, size, id);
   if (!isSized(codec)) {
     return new SlotPort(place, over(codec, memory, at + HEAD, place));
   }

@@ -12,7 +12,6 @@
 EXPORT int32_t race_rounds, race_patience, race_tells;
 #define WEFT_SPIN_ROUNDS race_rounds
 #define WEFT_SEMAPHORE_PATIENCE race_patience
-#define WEFT_HANDOFF_TELLS race_tells
 #define WEFT_MPMC_QUEUE_TELLS race_tells
 /* Few agents make a try fail seldom. A mutant may make all tries fail, and each
    is a step. */
