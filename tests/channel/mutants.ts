@@ -278,29 +278,6 @@ export const MUTANTS = [
       "next);",
     ],
   }, {
-    what: "ends offers, and those who made them do not notice",
-    by: "capacity 0: offers are ended, and made again",
-    ts: [
-      "state + ONE_ENDED & ENDED_MASK;",
-      "state & ENDED_MASK;",
-    ],
-    c: [
-      "(weft__plus(state, WEFT__HANDOFF_ONE_ENDED) & " +
-      "WEFT__HANDOFF_ENDED_MASK);",
-      "(state & WEFT__HANDOFF_ENDED_MASK);",
-    ],
-  }, {
-    what: "takes back an offer that was ended",
-    by: "capacity 0: an offer that was ended is not taken back",
-    ts: [
-      "const change = offering.since !== (state & ENDED_MASK) ? 0",
-      "const change = offering.since < 0 ? 0",
-    ],
-    c: [
-      "int32_t change = !weft__handoff_offers(state, *since) ? 0",
-      "int32_t change = *since < 0 ? 0",
-    ],
-  }, {
     what: "takes back what a receiver took",
     by: "capacity 0: a look that receives beside one that waits",
     ts: [
@@ -348,23 +325,6 @@ export const MUTANTS = [
       "weft__handoff_offered(state) ? 0",
     ],
   }, {
-    what: "an arm that lost keeps what was handed to it",
-    by: "capacity 0: select receives from one of two channels",
-    ts: ["? POSTED - HANDED", "? 0"],
-    c: ["? WEFT__HANDOFF_POSTED - WEFT__HANDOFF_HANDED : 0;", "? 0 : 0;"],
-  }, {
-    what: "offers and wakes no arm that sends",
-    by: "capacity 0: select sends to a receiver that waits",
-    ts: [
-      "} wakeEnd(words, OFFER_EPOCH, 1); } /**",
-      "} } /**",
-    ],
-    c: [
-      "*since = state & WEFT__HANDOFF_ENDED_MASK; " +
-      "weft__event_wake_end(&h->offer_epoch, 1);",
-      "*since = state & WEFT__HANDOFF_ENDED_MASK;",
-    ],
-  }, {
     what: "closes and does not wake the sender in the place",
     by: "capacity 0: the end while one sends to nobody",
     ts: [
@@ -388,6 +348,51 @@ export const MUTANTS = [
       "weft__event_wake_end(&h->message_epoch, WEFT__ALL); " +
       "weft__event_wake_end(&h->offer_epoch, WEFT__ALL);",
       "weft__event_wake_end(&h->offer_epoch, WEFT__ALL);",
+    ],
+  }),
+  ...mutants({
+    source: "_queue/channel/handoff",
+    header: "_handoff",
+    scenarios: ["select_blocking"],
+  }, {
+    what: "ends offers, and those who made them do not notice",
+    by: "capacity 0: offers are ended, and made again",
+    ts: [
+      "state + ONE_ENDED & ENDED_MASK;",
+      "state & ENDED_MASK;",
+    ],
+    c: [
+      "(weft__plus(state, WEFT__HANDOFF_ONE_ENDED) & " +
+      "WEFT__HANDOFF_ENDED_MASK);",
+      "(state & WEFT__HANDOFF_ENDED_MASK);",
+    ],
+  }, {
+    what: "takes back an offer that was ended",
+    by: "capacity 0: an offer that was ended is not taken back",
+    ts: [
+      "const change = offering.since !== (state & ENDED_MASK) ? 0",
+      "const change = offering.since < 0 ? 0",
+    ],
+    c: [
+      "int32_t change = !weft__handoff_offers(state, *since) ? 0",
+      "int32_t change = *since < 0 ? 0",
+    ],
+  }, {
+    what: "an arm that lost keeps what was handed to it",
+    by: "capacity 0: select receives from one of two channels",
+    ts: ["? POSTED - HANDED", "? 0"],
+    c: ["? WEFT__HANDOFF_POSTED - WEFT__HANDOFF_HANDED : 0;", "? 0 : 0;"],
+  }, {
+    what: "offers and wakes no arm that sends",
+    by: "capacity 0: select sends to a receiver that waits",
+    ts: [
+      "} wakeEnd(words, OFFER_EPOCH, 1); } /**",
+      "} } /**",
+    ],
+    c: [
+      "*since = state & WEFT__HANDOFF_ENDED_MASK; " +
+      "weft__event_wake_end(&h->offer_epoch, 1);",
+      "*since = state & WEFT__HANDOFF_ENDED_MASK;",
     ],
   }),
   ...mutants({

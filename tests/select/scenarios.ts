@@ -1,6 +1,7 @@
 import { race } from "../../race/mod.ts";
 import type { Arm, Selected, SelectOptions } from "../../mod.ts";
 import type { Scenario, Weft } from "../_run/scenario.ts";
+import { choosingAsync } from "../select_blocking/handed.ts";
 import {
   type Handles,
   type Model,
@@ -250,5 +251,31 @@ export function scenarios(weft: Weft): Scenario[] {
       ...sampled,
     },
   ];
-  return scenarios.map((scenario) => ({ ...scenario, awaits: [0] }));
+  const chosen = choosingAsync(weft);
+  const come = ["come"] as const;
+  const handed = [
+    {
+      name: "capacity 0: receives from one of two channels",
+      spec: chosen,
+      agents: [[come, ["pickFor"]], [["trySend", 2]], [["trySend", 1]]],
+      ...sampled,
+    },
+    {
+      name: "capacity 0: sends to a receiver that waits",
+      spec: chosen,
+      agents: [[["put", 2]], [come, ["receive"]]],
+      ...sampled,
+    },
+    {
+      name: "capacity 0: offers are ended, and made again",
+      spec: chosen,
+      agents: [[come, ["pick"]], [["abandon"]], [["put", 2]]],
+      awaits: [0, 2],
+      ...sampled,
+    },
+  ] satisfies Scenario[];
+  return [...scenarios, ...handed].map((scenario) => ({
+    awaits: [0],
+    ...scenario,
+  }));
 }

@@ -1,5 +1,8 @@
 import { mutants } from "../_run/mutant.ts";
 
+/** Mistakes that `_queue/channel/handoff` has in TypeScript. */
+const IN_HANDOFF = "_queue/channel/handoff does it for every receiver";
+
 const scenarios = ["select_blocking"];
 
 const IN_TS = "TypeScript has a generator for each arm";
@@ -189,10 +192,25 @@ export const MUTANTS = [
     what: "what comes with the end of the time is lost",
     ts: IN_C,
     c: [
-      "if (result == EBUSY) result = weft__select_try_one(s, arm); weft__arm_pass",
-      "(void)weft__arm_try(arm); weft__arm_pass",
+      "if (result == EBUSY) result = weft__select_try_one(s, arm); if",
+      "(void)weft__arm_try(arm); if",
     ],
     by: "a timeout beside a consumer",
+  }, {
+    what: "an arm that receives offers nothing",
+    ts: IN_HANDOFF,
+    c: ["if (!s->looks) weft__arm_offer(arm);", ""],
+    by: "capacity 0: select sends to another select",
+  }, {
+    what: "an arm that gives up leaves what was handed to it",
+    ts: IN_HANDOFF,
+    c: ["result = weft__arm_settle(arm);", ""],
+    by: "capacity 0: select gives up",
+  }, {
+    what: "an arm that lost leaves its offer",
+    ts: IN_HANDOFF,
+    c: ["weft__handoff_end(weft__arm_handoff(arm), &since);", ""],
+    by: "capacity 0: select receives from one of two channels",
   }),
   ...mutants({ source: "_wait/event_count", scenarios }, {
     what: "who wakes the sleepers of an end does not strike its gong",

@@ -9,6 +9,7 @@ import {
   TRIES_AGAIN,
   type Weft,
 } from "../_run/scenario.ts";
+import { handedScenarios } from "./handed.ts";
 
 type Kind = "spsc" | "mpmc";
 
@@ -483,5 +484,5 @@ export function scenarios(weft: Weft): Scenario[] {
       ...sampled,
     },
   ];
-  return scenarios;
+  return [...scenarios, ...handedScenarios(weft)];
 }
