@@ -7,6 +7,7 @@ import {
   itsOwn,
   named,
   type Scenario,
+  TRIES_AGAIN,
   type Weft,
 } from "../_run/scenario.ts";
 import { leftAt, MESSAGE, messageAt } from "../channel/handoff.ts";
@@ -264,7 +265,7 @@ export function handedScenarios(weft: Weft): Scenario[] {
     scenario("select gives up", [
       [["come"], ["pickOneFor"]],
       [["trySend", 2]],
-    ]),
+    ], { differs: TRIES_AGAIN }),
     scenario("select sends to another select", [
       [["put", 2]],
       [["come"], ["pick"]],

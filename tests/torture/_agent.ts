@@ -4,6 +4,8 @@
  */
 import {
   Barrier,
+  Channel,
+  codec,
   type Handle,
   HashMap,
   LockFreeQueue,
@@ -191,6 +193,18 @@ const ROLES = {
       for (let i = 0; i < 1e5; i++) noise = Math.imul(noise, 5) + i | 0;
       work.done(range.end - range.start);
     };
+  },
+  handSend(handle: Handle) {
+    const to = Channel.from(handle as Handle<"channel">, { codec: codec.i32 });
+    return () => {
+      if (!to.trySend(nextItem(), TIME)) notSent();
+    };
+  },
+  handReceive(handle: Handle) {
+    const from = Channel.from(handle as Handle<"channel">, {
+      codec: codec.i32,
+    });
+    return () => receive(from.tryReceive(TIME));
   },
   lockFreePush(handle: Handle) {
     const queue = LockFreeQueue.from(handle as Handle<"lock_free_queue">);

@@ -7,6 +7,8 @@
 import {
   agentId,
   Barrier,
+  Channel,
+  codec,
   type Handle,
   HashMap,
   inspect,
@@ -78,6 +80,7 @@ export function victims(): Victim[] {
   const spsc = SpscQueue.create(queue);
   const ring = RecordRing.create({ capacity: 4096 });
   const pool = SlabPool.create({ capacity: 16, blockSize: 64 });
+  const hands = Channel.create({ codec: codec.i32, capacity: 0 });
   return [
     {
       name: "Mutex",
@@ -149,6 +152,19 @@ export function victims(): Victim[] {
         if (consumer !== agentId()) ring.abandon(consumer!);
         const record = ring.tryPop();
         return record && new Int32Array(record.buffer)[0];
+      },
+    },
+    {
+      name: "Channel of capacity 0",
+      handle: hands.handle,
+      roles: ["handSend", "handReceive", "handSend", "handReceive"],
+      recover: (id) => void hands.abandon(id),
+      drain: () => hands.tryReceive(),
+      check(ids) {
+        for (const id of ids) hands.abandon(id);
+        const { writer } = inspect(hands).words;
+        if (writer !== 0) return `agent ${writer} is still the writer`;
+        if (hands.trySend(0)) return "a receiver that has ended still offers";
       },
     },
     {
