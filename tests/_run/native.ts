@@ -153,8 +153,12 @@ export async function need(...programs: string[]): Promise<void> {
 }
 
 /** What the programs share, beside the headers of `wasm/`. */
-const SHARED = ["_run/check.h", "_run/attach.h", "_queue/native.h"]
-  .map((name) => path.join(TESTS, name));
+const SHARED = [
+  "_run/check.h",
+  "_run/players.h",
+  "_run/attach.h",
+  "_queue/native.h",
+].map((name) => path.join(TESTS, name));
 
 const sanitizing = new Map<string, Promise<boolean>>();
 

@@ -2,7 +2,7 @@
    thread does its work, in hundreds. */
 #define _POSIX_C_SOURCE 200809L
 #include <weft/barrier.h>
-#include "check.h"
+#include "players.h"
 
 static int32_t amount = 2000;
 
@@ -85,15 +85,9 @@ typedef struct {
   int32_t leaders;
 } stage;
 
-typedef struct {
-  uint32_t seed;
-  int32_t index;
-  stage *s;
-} player;
-
 static void *play(void *argument) {
   player *self = (player *)argument;
-  stage *s = self->s;
+  stage *s = (stage *)self->stage;
   for (int32_t round = 1; round <= amount; round++) {
     bool leader = false;
     s->rounds[self->index] = round;
@@ -111,15 +105,7 @@ static void by_threads(void) {
   static stage s;
   memset(&s, 0, sizeof s);
   CHECK(weft_barrier_init(&s.barrier, sizeof s.barrier, THREADS) != NULL);
-  pthread_t threads[THREADS];
-  player players[THREADS];
-  for (int i = 0; i < THREADS; i++) {
-    players[i].seed = (uint32_t)i + 1;
-    players[i].index = i;
-    players[i].s = &s;
-  }
-  start_threads(threads, THREADS, play, players, sizeof *players);
-  join_threads(threads, THREADS);
+  play_together(THREADS, play, &s);
   EQUAL(s.leaders, amount);
 }
 

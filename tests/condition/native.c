@@ -3,7 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include <weft/condition.h>
 #include <weft/condition_any.h>
-#include "check.h"
+#include "players.h"
 
 static int32_t amount = 2000;
 
@@ -49,15 +49,9 @@ typedef struct {
   int64_t taken;
 } stage;
 
-typedef struct {
-  uint32_t seed;
-  int32_t index;
-  stage *s;
-} player;
-
 static void *play(void *argument) {
   player *self = (player *)argument;
-  stage *s = self->s;
+  stage *s = (stage *)self->stage;
   bool puts = self->index % 2 == 0;
   for (int32_t i = 0; i < amount; i++) {
     weft_condition *own = puts ? &s->emptied : &s->filled;
@@ -84,15 +78,7 @@ static void *play(void *argument) {
 static void by_threads(void) {
   static stage s;
   memset(&s, 0, sizeof s);
-  pthread_t threads[THREADS];
-  player players[THREADS];
-  for (int i = 0; i < THREADS; i++) {
-    players[i].seed = (uint32_t)i + 1;
-    players[i].index = i;
-    players[i].s = &s;
-  }
-  start_threads(threads, THREADS, play, players, sizeof *players);
-  join_threads(threads, THREADS);
+  play_together(THREADS, play, &s);
   EQUAL(s.items, 0);
   EQUAL(s.taken, (int64_t)amount * (THREADS / 2));
 }

@@ -2,7 +2,7 @@
    thread does its work, in hundreds. */
 #define _POSIX_C_SOURCE 200809L
 #include <weft/event.h>
-#include "check.h"
+#include "players.h"
 
 static int32_t amount = 2000;
 
@@ -52,15 +52,9 @@ typedef struct {
   int32_t answered;
 } stage;
 
-typedef struct {
-  uint32_t seed;
-  int32_t index;
-  stage *s;
-} player;
-
 static void *play(void *argument) {
   player *self = (player *)argument;
-  stage *s = self->s;
+  stage *s = (stage *)self->stage;
   if (self->index == 0) {
     for (int32_t i = 0; i < amount * (THREADS - 1); i++) {
       weft_event_set(&s->ping);
@@ -83,15 +77,7 @@ static void by_threads(void) {
   memset(&s, 0, sizeof s);
   CHECK(weft_event_init(&s.ping, sizeof s.ping, true) != NULL);
   CHECK(weft_event_init(&s.pong, sizeof s.pong, true) != NULL);
-  pthread_t threads[THREADS];
-  player players[THREADS];
-  for (int i = 0; i < THREADS; i++) {
-    players[i].seed = (uint32_t)i + 1;
-    players[i].index = i;
-    players[i].s = &s;
-  }
-  start_threads(threads, THREADS, play, players, sizeof *players);
-  join_threads(threads, THREADS);
+  play_together(THREADS, play, &s);
   EQUAL(s.answered, amount * (THREADS - 1));
 }
 

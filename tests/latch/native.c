@@ -3,7 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include <weft/latch.h>
 #include <weft/barrier.h>
-#include "check.h"
+#include "players.h"
 
 static int32_t amount = 2000;
 
@@ -52,15 +52,9 @@ typedef struct {
   int32_t arrived[512];
 } stage;
 
-typedef struct {
-  uint32_t seed;
-  int32_t index;
-  stage *s;
-} player;
-
 static void *play(void *argument) {
   player *self = (player *)argument;
-  stage *s = self->s;
+  stage *s = (stage *)self->stage;
   for (int32_t i = 0; i < amount; i++) {
     weft_latch *l = &s->latches[i / 512 % 2][i % 512];
     int32_t *arrived = &s->arrived[i % 512];
@@ -88,15 +82,7 @@ static void by_threads(void) {
   for (int k = 0; k < 512; k++)
     CHECK(weft_latch_init(&s.latches[0][k], sizeof(weft_latch), THREADS) !=
           NULL);
-  pthread_t threads[THREADS];
-  player players[THREADS];
-  for (int i = 0; i < THREADS; i++) {
-    players[i].seed = (uint32_t)i + 1;
-    players[i].index = i;
-    players[i].s = &s;
-  }
-  start_threads(threads, THREADS, play, players, sizeof *players);
-  join_threads(threads, THREADS);
+  play_together(THREADS, play, &s);
   for (int k = 0; k < 512; k++)
     EQUAL(weft_latch_count(&s.latches[(amount - 1) / 512 % 2][k]),
           k <= (amount - 1) % 512 ? 0 : THREADS);

@@ -2,7 +2,7 @@
    thread does its work, in hundreds. */
 #define _POSIX_C_SOURCE 200809L
 #include <weft/once.h>
-#include "check.h"
+#include "players.h"
 
 static int32_t amount = 2000;
 
@@ -60,12 +60,6 @@ typedef struct {
   int32_t made[64];
 } stage;
 
-typedef struct {
-  uint32_t seed;
-  int32_t index;
-  stage *s;
-} player;
-
 static int make(void *context) {
   int32_t *made = (int32_t *)context;
   return ++*made < 3 ? 7 : 0;
@@ -73,7 +67,7 @@ static int make(void *context) {
 
 static void *play(void *argument) {
   player *self = (player *)argument;
-  stage *s = self->s;
+  stage *s = (stage *)self->stage;
   for (int i = 0; i < 64; i++) {
     int result;
     do {
@@ -89,15 +83,7 @@ static void *play(void *argument) {
 static void by_threads(void) {
   static stage s;
   memset(&s, 0, sizeof s);
-  pthread_t threads[THREADS];
-  player players[THREADS];
-  for (int i = 0; i < THREADS; i++) {
-    players[i].seed = (uint32_t)i + 1;
-    players[i].index = i;
-    players[i].s = &s;
-  }
-  start_threads(threads, THREADS, play, players, sizeof *players);
-  join_threads(threads, THREADS);
+  play_together(THREADS, play, &s);
   for (int i = 0; i < 64; i++) CHECK(weft_once_done(&s.onces[i]));
 }
 

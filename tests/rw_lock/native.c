@@ -2,7 +2,7 @@
    thread does its work, in hundreds. */
 #define _POSIX_C_SOURCE 200809L
 #include <weft/rw_lock.h>
-#include "check.h"
+#include "players.h"
 
 static int32_t amount = 2000;
 
@@ -173,15 +173,9 @@ typedef struct {
   int64_t pair[2]; /* guarded, and not atomic */
 } stage;
 
-typedef struct {
-  uint32_t seed;
-  int32_t index;
-  stage *s;
-} player;
-
 static void *play(void *argument) {
   player *self = (player *)argument;
-  stage *s = self->s;
+  stage *s = (stage *)self->stage;
   uint32_t *seed = &self->seed;
   for (int32_t i = 0; i < amount; i++) {
     int64_t timeout = some_timeout(seed);
@@ -211,15 +205,7 @@ static void by_threads_with(weft_rw_lock *lock) {
   memset(&s, 0, sizeof s);
   CHECK(lock != NULL);
   s.lock = lock;
-  pthread_t threads[THREADS];
-  player players[THREADS];
-  for (int i = 0; i < THREADS; i++) {
-    players[i].seed = (uint32_t)i + 1;
-    players[i].index = i;
-    players[i].s = &s;
-  }
-  start_threads(threads, THREADS, play, players, sizeof *players);
-  join_threads(threads, THREADS);
+  play_together(THREADS, play, &s);
   EQUAL(s.pair[0], s.pair[1]);
   CHECK(s.pair[0] > 0);
   EQUAL(lock->state & 0x3fffffff, 0);

@@ -2,7 +2,7 @@
    thread does its work, in hundreds. */
 #define _POSIX_C_SOURCE 200809L
 #include <weft/striped_counter.h>
-#include "check.h"
+#include "players.h"
 
 static int32_t amount = 2000;
 
@@ -49,15 +49,9 @@ typedef struct {
   weft_striped_counter *counter;
 } stage;
 
-typedef struct {
-  uint32_t seed;
-  int32_t index;
-  stage *s;
-} player;
-
 static void *play(void *argument) {
   player *self = (player *)argument;
-  stage *s = self->s;
+  stage *s = (stage *)self->stage;
   for (int32_t i = 0; i < amount; i++)
     weft_striped_counter_add(s->counter, i % 2 ? 1 << 28 : 3 - (1 << 28));
   return NULL;
@@ -67,15 +61,7 @@ static void by_threads(void) {
   static stage s;
   memset(&s, 0, sizeof s);
   s.counter = weft_striped_counter_init(arena, sizeof arena, 2);
-  pthread_t threads[THREADS];
-  player players[THREADS];
-  for (int i = 0; i < THREADS; i++) {
-    players[i].seed = (uint32_t)i + 1;
-    players[i].index = i;
-    players[i].s = &s;
-  }
-  start_threads(threads, THREADS, play, players, sizeof *players);
-  join_threads(threads, THREADS);
+  play_together(THREADS, play, &s);
   EQUAL(weft_striped_counter_sum(s.counter),
         (int64_t)THREADS * (amount / 2) * 3);
 }
