@@ -120,8 +120,9 @@ export class Engine implements Host {
   readonly memory: Memory;
   /** The agent on the stack. */
   current: Agent | null = null;
-  /** Whether a token is being thrown, or was caught by the code under test. */
-  unwinding = false;
+  /** See `unwinding`, and how many lines of stacks there were before. */
+  #unwinding = false;
+  #lines = 10;
   chooser: Chooser | null = null;
   /** Whether an agent may go on without being suspended, if it is chosen. */
   inline = false;
@@ -294,6 +295,20 @@ export class Engine implements Host {
     }
     world.memory.freeze();
     this.setting = false;
+  }
+
+  /**
+   * Whether a token is being thrown, or was caught by the code under test. That
+   * may then make errors of its own, of which nothing reads the stacks.
+   */
+  get unwinding(): boolean {
+    return this.#unwinding;
+  }
+  set unwinding(on: boolean) {
+    if (on === this.#unwinding) return;
+    this.#unwinding = on;
+    if (on) this.#lines = Error.stackTraceLimit;
+    Error.stackTraceLimit = on ? 0 : this.#lines;
   }
 
   /** Takes agents that do the same for equal from now on, or no longer. */

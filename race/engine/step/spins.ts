@@ -431,10 +431,11 @@ function withRounds(
   const more = begin + rounds * period - end;
   const { n, from, ends } = state;
   const other = <T>(list: readonly T[]): T[] => {
-    const all = list.slice(0, Math.min(end, end + more));
-    for (let i = end; i < end + more; i++) all.push(all[i - period]!);
-    for (let i = end; i < n; i++) all.push(list[i]!);
-    return all;
+    const round = list.slice(end - period, end);
+    const parts: T[][] = [];
+    for (let i = end; i < end + more; i += period) parts.push(round);
+    parts.push(list.slice(end, n));
+    return list.slice(0, Math.min(end, end + more)).concat(...parts);
   };
   return {
     ...state,
