@@ -170,9 +170,9 @@ export const PROBLEMS: WordsProblems = {
  * word 13  heap_seal    Check word over the other words of the heap.
  * word 14  longest_key  The most bytes of a key; 0 if all keys lie in their
  *                       entries.
- * word 16  hand         Entries that the hand of the clock has passed, modulo
- *                       2^32; 0 in a map that is not a cache, as are the next
- *                       two words.
+ * word 16  hand         Entries and blocks that the hand of the clock has
+ *                       passed, modulo 2^32; 0 in a map that is not a cache, as
+ *                       are the next two words.
  * word 17  freed        Entries that were freed, modulo 2^32.
  * word 18  full         `freed` + 1 before the last search that found no free
  *                       entry.

@@ -7,7 +7,7 @@
  * if nobody has used it since the hand was there, or it has expired. An agent
  * that wants an entry moves the hand while it holds the bucket of its new key. So
  * it never waits for the bucket of another entry: if that is locked, the hand
- * goes on.
+ * goes on. An agent that wants blocks moves the same hand round the blocks.
  *
  * @module
  */
@@ -34,8 +34,8 @@ const FREED: typeof HASH_MAP.freed = 17;
 const FULL: typeof HASH_MAP.full = 18;
 
 /**
- * The most entries at which the hand looks for one that is not used, and then
- * for any: so a new key takes no longer in a large cache.
+ * The most entries, or blocks, at which the hand looks for one that is not used,
+ * and then for any: so a new key takes no longer in a large cache.
  */
 const MOST_LOOKS = 256;
 
@@ -131,21 +131,22 @@ export class Clock {
 
   /**
    * Takes out an entry whose key or value lies in blocks, other than the one at
-   * `kept`, and frees these; false if it found none. The caller holds `bucket`.
+   * `kept`, and frees these; false if it found none. The hand goes round the
+   * blocks: few entries may have any. The caller holds `bucket`.
    */
   makeRoom(bucket: number, kept: number): boolean {
     const words = this.#words;
-    const { capacity } = this.#plan;
-    const looks = Math.min(capacity, MOST_LOOKS);
+    const table = this.#table;
+    const { blockCount } = table;
+    const looks = Math.min(blockCount, MOST_LOOKS);
     for (let left = 2 * looks; left > 0; left--) {
-      const number = (Atomics.add(words, HAND, 1) >>> 0) % capacity + 1;
-      const at = this.#table.entryAt(number);
-      const link = Atomics.load(words, at + LINK);
-      if (at === kept || (link & LINKED_BIT) === 0) continue;
-      if (!this.#table.isInHeap(at)) continue;
-      const isOver = this.#table.hasExpired(at);
+      const block = (Atomics.add(words, HAND, 1) >>> 0) % blockCount + 1;
+      // An entry has its chance at one of its blocks, and not at each.
+      const at = table.holderOf(block, left <= looks, kept);
+      if (at === NONE) continue;
+      const isOver = table.hasExpired(at);
       if (!isOver && left > looks && this.#spare(at)) continue;
-      if (!this.#take(at, number, bucket, false)) continue;
+      if (!this.#take(at, table.numberAt(at), bucket, false)) continue;
       if (!isOver) addTo(words, this.#counts + EVICTIONS, 1);
       return true;
     }

@@ -60,6 +60,16 @@ export class Heap {
     this.#body = plan.blockWords - BODY;
   }
 
+  /** How many blocks there are. */
+  get count(): number {
+    return this.#plan.count;
+  }
+
+  /** The bucket to which a block belongs, counted from 1; 0 if it is free. */
+  ownerOf(number: number): number {
+    return Atomics.load(this.#words, this.#at(number) + OWNER);
+  }
+
   /** Whether a value of `length` bytes lies in blocks. */
   isLong(length: number): boolean {
     return length > this.#plan.inEntry;

@@ -274,9 +274,29 @@ export class Table {
     return at + this.#value + (current & 1) * this.#plan.valueWords;
   }
 
-  /** Whether the key or the value of an entry seems to lie in blocks. */
-  isInHeap(at: number): boolean {
-    return this.#firstOf(at) !== NONE || this.#keyFirstOf(at) !== NONE;
+  /** How many blocks there are. */
+  get blockCount(): number {
+    return (this.#heap ?? this.#keys)?.count ?? 0;
+  }
+
+  /**
+   * An entry that begins with this block: its key does, or if that is short, its
+   * value. If `any`, one in the same bucket with blocks. Not the one at `kept`;
+   * `NONE` if there is none. Other agents may write there meanwhile.
+   */
+  holderOf(block: number, any: boolean, kept: number): number {
+    const words = this.#words;
+    const owner = (this.#heap ?? this.#keys)!.ownerOf(block);
+    if (owner < 1 || owner > this.#mask + 1) return NONE;
+    let next = Atomics.load(words, this.bucketOf(owner - 1) + HEAD);
+    for (let left = MOST_TRIES; left > 0; left--) {
+      if (next < 1 || next > this.#capacity) break;
+      const at = this.entryAt(next);
+      const first = this.#keyFirstOf(at) || this.#firstOf(at);
+      if (at !== kept && (first === block || any && first !== NONE)) return at;
+      next = Atomics.load(words, at + LINK) & NEXT_MASK;
+    }
+    return NONE;
   }
 
   /** The number of the first block of the value of an entry, or `NONE`. */

@@ -1264,8 +1264,8 @@ export const HASH_MAP = {
   /** The most bytes of a key; 0 if all keys lie in their entries. */
   longest_key: 14,
   /**
-   * Entries that the hand of the clock has passed, modulo 2^32; 0 in a map that
-   * is not a cache, as are the next two words.
+   * Entries and blocks that the hand of the clock has passed, modulo 2^32; 0 in
+   * a map that is not a cache, as are the next two words.
    * @writer any agent
    */
   hand: 16,

@@ -883,13 +883,10 @@ const PUTS = mutants(CORE, {
   c: ["if (value->block != WEFT__HEAP_NONE)", "if (false)"],
 }, {
   what: "lets an entry give way to its own value",
-  header: "_hash_clock",
+  header: "_hash_table",
   by: "a long value gives way to itself, and another takes the entry",
   ts: ["clock.makeRoom(bucket, kept);", "clock.makeRoom(bucket, NONE);"],
-  c: [
-    "if (number == kept || (link & WEFT__HASH_LINKED_BIT) == 0) continue;",
-    "(void)kept; if ((link & WEFT__HASH_LINKED_BIT) == 0) continue;",
-  ],
+  c: ["if (next != kept && (first", "(void)kept; if ((first"],
 }, {
   what: "finds no room for a value of a cache, and keeps the old one",
   by: "a long value of a cache gives way to itself",

@@ -786,6 +786,29 @@ static void long_values_are_whole(void) {
   }
 }
 
+/* A cache finds room however few of its entries have blocks; what is used stays. */
+static void few_entries_have_blocks(void) {
+  weft_hash_map_config config = LONGS;
+  weft_hash_map_heap five = HEAP;
+  config.capacity = 500;
+  config.evicts = true;
+  five.bytes = 5 * five.block_size * (40 / (five.block_size - 8));
+  weft_hash_map *m =
+      weft_hash_map_init_with_heap(arena, sizeof arena, config, five);
+  char value[40] = {0};
+  size_t length = 0;
+  for (int32_t key = 0; key < 200; key++)
+    EQUAL(weft_hash_map_set(m, &key, 4, value, 1, false), 0);
+  for (int32_t key = 200; key < 1000; key++) {
+    const int32_t hot = 200;
+    EQUAL(weft_hash_map_set(m, &key, 4, value, 40, false), 0);
+    EQUAL(weft_hash_map_has(m, &key, 4), 0); /* which is no use */
+    EQUAL(weft_hash_map_get(m, &hot, 4, value, 40, &length), 0);
+  }
+  EQUAL(weft_hash_map_size(m), 205);
+  EQUAL((int)weft_hash_map_evictions(m), 795);
+}
+
 int main(int count, char **words) {
   if (count > 1) amount = 1000 * (int32_t)strtol(words[1], NULL, 10);
   RUN(by_turns);
@@ -803,6 +826,7 @@ int main(int count, char **words) {
   RUN(heaps_of_keys_are_checked);
   RUN(long_keys_are_whole);
   RUN(long_values_are_whole);
+  RUN(few_entries_have_blocks);
   puts("done");
   return 0;
 }

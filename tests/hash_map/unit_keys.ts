@@ -89,6 +89,23 @@ test("an entry gives way to a long key if its own key lies in blocks", () => {
   assert.is(map.evictions, 1);
 });
 
+test("a cache finds room however few of its entries have blocks", () => {
+  const N = 2000;
+  const map = counting(N, 25, { evict: "clock" }); // five long keys
+  for (let i = 0; i < N / 2; i++) map.set(`${i}`, i);
+  const hot = "h".repeat(40);
+  map.set(hot, 1);
+  for (let i = 0; i < N; i++) {
+    const name = `${i}`.padEnd(40, ".");
+    map.set(name, i);
+    assert.ok(map.has(name)); // which is no use
+    assert.is(map.get(hot), 1);
+  }
+  for (let i = 0; i < N / 2; i++) assert.ok(map.has(`${i}`));
+  assert.is(map.size, N / 2 + 5);
+  assert.is(map.evictions, N - 4);
+});
+
 test("the values of long keys may be numbers", () => {
   const map = counting(3, 9);
   const [one, two] = ["/people/ann/mail", "/people/bob/mail"] as const;

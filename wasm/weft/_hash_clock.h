@@ -26,8 +26,8 @@ static inline void weft__hash_touch(const weft_hash_map *m,
   if (weft__load(used) == 0) weft__store(used, 1);
 }
 
-/* The most entries at which the hand looks for one that is not used, and then
-   for any: so a new key takes no longer in a large cache. */
+/* The most entries, or blocks, at which the hand looks for one that is not used,
+   and then for any: so a new key takes no longer in a large cache. */
 #define WEFT__HASH_MOST_LOOKS 256
 
 /* Whether the entry was used; takes that chance from it. */
@@ -100,30 +100,27 @@ static inline int32_t weft__hash_take_room(weft_hash_map *m,
 
 /* Takes out an entry whose key or value lies in blocks, other than number `kept`,
    and frees these. Then `*map` is a word of the bits that has free ones. False if it
-   found none. The caller holds the bucket. */
+   found none. The hand goes round the blocks: few entries may have any. The caller
+   holds the bucket. */
 static inline bool weft__hash_make_room(weft_hash_map *m,
                                         const weft__hash_place *place,
                                         int32_t kept, int32_t *map) {
   const weft__hash_plan *plan = &place->plan;
   weft__hash_stripe *counts = weft__hash_own_stripe(m, plan);
-  int32_t looks = plan->capacity < WEFT__HASH_MOST_LOOKS
-                      ? plan->capacity
-                      : WEFT__HASH_MOST_LOOKS;
+  int32_t looks = plan->blocks < WEFT__HASH_MOST_LOOKS ? plan->blocks
+                                                       : WEFT__HASH_MOST_LOOKS;
   for (int32_t left = 2 * looks; left > 0; left--) {
     uint32_t hand = (uint32_t)weft__add(&m->hand, 1);
-    int32_t number = (int32_t)(hand % (uint32_t)plan->capacity) + 1;
+    int32_t block = (int32_t)(hand % (uint32_t)plan->blocks) + 1;
+    /* An entry has its chance at one of its blocks, and not at each. */
+    int32_t number = weft__hash_holder(m, plan, block, left <= looks, kept);
+    if (number == WEFT__HASH_NONE) continue;
     int32_t *entry = weft__hash_entry(m, plan, number);
-    int32_t link = weft__load(entry);
-    if (number == kept || (link & WEFT__HASH_LINKED_BIT) == 0) continue;
-    int32_t block = weft__hash_block(m, plan, entry);
-    if (block == WEFT__HEAP_NONE) block = weft__hash_key_block(m, plan, entry);
-    if (block == WEFT__HEAP_NONE) continue;
     bool is_over = weft__hash_has_expired(m, plan, entry);
     if (!is_over && left > looks && weft__hash_spare(plan, entry)) continue;
     if (!weft__hash_take(m, plan, place->bucket, number, false)) continue;
     if (!is_over) weft__stripe_add(&counts->evictions, 1);
-    /* Another agent may have changed the number before this one took it. */
-    if (block >= 1 && block <= plan->blocks) *map = (block - 1) >> 5;
+    *map = (block - 1) >> 5;
     return true;
   }
   return false;

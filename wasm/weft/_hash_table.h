@@ -302,6 +302,29 @@ static inline int32_t weft__hash_key_block(const weft_hash_map *m,
   return weft__heap_first(&keys, entry + plan->key);
 }
 
+/* The number of an entry that begins with this block: its key does, or if that is
+   short, its value. If `any`, one in the same bucket with blocks. Not number `kept`;
+   NONE if there is none. Other agents may write there meanwhile. */
+static inline int32_t weft__hash_holder(const weft_hash_map *m,
+                                        const weft__hash_plan *plan,
+                                        int32_t block, bool any,
+                                        int32_t kept) {
+  weft__heap heap = weft__hash_heap_of(m, plan);
+  int32_t owner = weft__load(weft__heap_at(&heap, block) + WEFT__HEAP_OWNER);
+  if (owner < 1 || owner > plan->buckets) return WEFT__HASH_NONE;
+  int32_t next = weft__load(&weft__hash_bucket_of(m, plan, owner - 1)->head);
+  for (int32_t left = WEFT__MOST_TRIES; left > 0; left--) {
+    if (next < 1 || next > plan->capacity) break;
+    int32_t *entry = weft__hash_entry(m, plan, next);
+    int32_t first = weft__hash_key_block(m, plan, entry);
+    if (first == WEFT__HEAP_NONE) first = weft__hash_block(m, plan, entry);
+    if (next != kept && (first == block || (any && first != WEFT__HEAP_NONE)))
+      return next;
+    next = weft__load(entry + WEFT__HASH_LINK) & WEFT__HASH_NEXT_MASK;
+  }
+  return WEFT__HASH_NONE;
+}
+
 /* The number of the bucket for this hash, by which its blocks name it. */
 static inline int32_t weft__hash_owner(const weft__hash_plan *plan,
                                        int32_t hash) {
