@@ -16,8 +16,8 @@ import { readOther } from "./others.ts";
 import { Output } from "./output.ts";
 import { Reader } from "./reader.ts";
 import { Shapes } from "./shapes.ts";
-import { PLAIN, REFERRING } from "./tags.ts";
-import { Unsendable, Writer } from "./writer.ts";
+import { DELETED, PLAIN, REFERRING } from "./tags.ts";
+import { GONE, Unsendable, Writer } from "./writer.ts";
 
 /** Writes and reads values, with the shapes of a table or with their own. */
 export class Values implements ShapedCodec<unknown>, ValueCodec {
@@ -61,7 +61,6 @@ export class Values implements ShapedCodec<unknown>, ValueCodec {
       return out.finish(memory, at, room);
     }
     this.#writer = undefined;
-    let failed = true;
     try {
       for (;;) {
         try {
@@ -69,18 +68,21 @@ export class Values implements ShapedCodec<unknown>, ValueCodec {
           out.byte(PLAIN);
           writer.write(value);
           if (out.refers) out.bytes[out.base] = REFERRING;
-          failed = false;
-          return out.finish(memory, at, room);
+          if (!out.deleted) return out.finish(memory, at, room);
+          // Some of it was deleted meanwhile: what was written is read again.
+          const { bytes, base } = out;
+          value = this.#newReader(DELETED).read(bytes, base, out.at - base);
+          writer.isCopy = true;
         } catch (error) {
           if (error instanceof Unsendable) throw refused(value, error);
           if (error !== AGAIN) throw error;
-          writer.clear(true);
           out.whole = true;
         }
+        writer.clear();
       }
     } finally {
-      out.whole = false;
-      writer.clear(failed);
+      out.whole = writer.isCopy = false;
+      writer.clear();
       this.#writer = writer;
     }
   }
@@ -93,11 +95,17 @@ export class Values implements ShapedCodec<unknown>, ValueCodec {
     );
   }
 
-  decodeAt(memory: Uint8Array, at: number, length: number): unknown {
-    const reader = this.#reader ?? new Reader(
+  /** A reader to which `gone` begins a value that is no more. */
+  #newReader(gone?: number): Reader {
+    return new Reader(
       this.#shapes,
-      (reader, tag, depth) => readOther(reader, tag, depth, this.errors),
+      (reader, tag, depth) =>
+        tag === gone ? GONE : readOther(reader, tag, depth, this.errors),
     );
+  }
+
+  decodeAt(memory: Uint8Array, at: number, length: number): unknown {
+    const reader = this.#reader ?? this.#newReader();
     this.#reader = undefined;
     try {
       return reader.read(memory, at, length);

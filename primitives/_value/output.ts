@@ -32,6 +32,8 @@ export class Output {
   shapes = 0;
   /** Whether a reference was written. */
   refers = false;
+  /** Whether a property was deleted meanwhile. */
+  deleted = false;
   /** Whether buffers are sent whole, because the message shares one. */
   whole = false;
   /** Buffers of which a part was sent. */
@@ -47,7 +49,7 @@ export class Output {
     this.moved = false;
     this.message = ++messages;
     this.shapes = 0;
-    this.refers = false;
+    this.refers = this.deleted = false;
     this.parts = undefined;
   }
 

@@ -26,14 +26,29 @@ type Fill = (
   depth: number,
 ) => void;
 
-/** Puts the values of up to four of the names, from name `i` on, to `at`. */
-export type Load = (
+/** Writes the values of objects of a shape. */
+interface Target<Shape> {
+  /** Writes a value of name `i`; is given, and returns, what is so far. */
+  field(
+    value: unknown,
+    object: Fields,
+    i: number,
+    shape: Shape,
+    depth: number,
+    sofar: number,
+  ): number;
+}
+
+/** Writes the values of up to four of the names, from name `i` on. */
+export type Put = <Shape>(
   object: Fields,
   keys: readonly string[],
   i: number,
-  values: unknown[],
-  at: number,
-) => void;
+  target: Target<Shape>,
+  shape: Shape,
+  depth: number,
+  sofar: number,
+) => number;
 
 /** How objects of one shape are made, and how their values are read. */
 export interface Places {
@@ -43,8 +58,8 @@ export interface Places {
   readonly make: (template: object) => Fields;
   /** For each four names, the place that fills them. */
   readonly fills: readonly Fill[];
-  /** For each four names, the place that reads their values. */
-  readonly loads: readonly Load[];
+  /** For each four names, the place that writes their values. */
+  readonly puts: readonly Put[];
 }
 
 // deno-fmt-ignore
@@ -131,148 +146,128 @@ const FILLS: Fill[] = [
     o[k[i]!] = s.get(d); },
 ];
 
-/** Stands in the list for the value of a property that is there no more. */
-export const GONE: unique symbol = /* @__PURE__ */ Symbol("gone");
-
-/** How many such values there were so far, in `times`. */
-export const gone: { times: number } = { times: 0 };
-
-/** Looks whether the property is there at all whose value is undefined. */
-export function lookAgain(
-  object: Fields,
-  key: string,
-  values: unknown[],
-  at: number,
-): void {
-  if (Object.hasOwn(object, key)) return;
-  values[at] = GONE;
-  gone.times++;
-}
-
-const g = lookAgain;
-
 // deno-fmt-ignore
-const LOADS: Load[] = [
-  (o, k, i, v, a) => { if ((v[a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    },
-  (o, k, i, v, a) => { if ((v[a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    },
-  (o, k, i, v, a) => { if ((v[a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    },
-  (o, k, i, v, a) => { if ((v[a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    },
-  (o, k, i, v, a) => { if ((v[a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    },
-  (o, k, i, v, a) => { if ((v[a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    },
-  (o, k, i, v, a) => { if ((v[a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    },
-  (o, k, i, v, a) => { if ((v[a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    },
-  (o, k, i, v, a) => { if ((v[a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    },
-  (o, k, i, v, a) => { if ((v[a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    },
-  (o, k, i, v, a) => { if ((v[a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    },
-  (o, k, i, v, a) => { if ((v[a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    },
-  (o, k, i, v, a) => { if ((v[a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    },
-  (o, k, i, v, a) => { if ((v[a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    },
-  (o, k, i, v, a) => { if ((v[a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    },
-  (o, k, i, v, a) => { if ((v[a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    },
-  (o, k, i, v, a) => { if ((v[a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    },
-  (o, k, i, v, a) => { if ((v[a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    },
-  (o, k, i, v, a) => { if ((v[a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    },
-  (o, k, i, v, a) => { if ((v[a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    },
-  (o, k, i, v, a) => { if ((v[a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    },
-  (o, k, i, v, a) => { if ((v[a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    },
-  (o, k, i, v, a) => { if ((v[a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    },
-  (o, k, i, v, a) => { if ((v[a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    if (++i < k.length && (v[++a] = o[k[i]!]) === undefined) g(o, k[i]!, v, a);
-    },
+const PUTS: Put[] = [
+  (o, k, i, w, s, d, c) => { c = w.field(o[k[i]!], o, i, s, d, c);
+    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+    return c; },
+  (o, k, i, w, s, d, c) => { c = w.field(o[k[i]!], o, i, s, d, c);
+    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+    return c; },
+  (o, k, i, w, s, d, c) => { c = w.field(o[k[i]!], o, i, s, d, c);
+    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+    return c; },
+  (o, k, i, w, s, d, c) => { c = w.field(o[k[i]!], o, i, s, d, c);
+    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+    return c; },
+  (o, k, i, w, s, d, c) => { c = w.field(o[k[i]!], o, i, s, d, c);
+    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+    return c; },
+  (o, k, i, w, s, d, c) => { c = w.field(o[k[i]!], o, i, s, d, c);
+    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+    return c; },
+  (o, k, i, w, s, d, c) => { c = w.field(o[k[i]!], o, i, s, d, c);
+    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+    return c; },
+  (o, k, i, w, s, d, c) => { c = w.field(o[k[i]!], o, i, s, d, c);
+    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+    return c; },
+  (o, k, i, w, s, d, c) => { c = w.field(o[k[i]!], o, i, s, d, c);
+    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+    return c; },
+  (o, k, i, w, s, d, c) => { c = w.field(o[k[i]!], o, i, s, d, c);
+    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+    return c; },
+  (o, k, i, w, s, d, c) => { c = w.field(o[k[i]!], o, i, s, d, c);
+    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+    return c; },
+  (o, k, i, w, s, d, c) => { c = w.field(o[k[i]!], o, i, s, d, c);
+    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+    return c; },
+  (o, k, i, w, s, d, c) => { c = w.field(o[k[i]!], o, i, s, d, c);
+    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+    return c; },
+  (o, k, i, w, s, d, c) => { c = w.field(o[k[i]!], o, i, s, d, c);
+    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+    return c; },
+  (o, k, i, w, s, d, c) => { c = w.field(o[k[i]!], o, i, s, d, c);
+    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+    return c; },
+  (o, k, i, w, s, d, c) => { c = w.field(o[k[i]!], o, i, s, d, c);
+    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+    return c; },
+  (o, k, i, w, s, d, c) => { c = w.field(o[k[i]!], o, i, s, d, c);
+    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+    return c; },
+  (o, k, i, w, s, d, c) => { c = w.field(o[k[i]!], o, i, s, d, c);
+    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+    return c; },
+  (o, k, i, w, s, d, c) => { c = w.field(o[k[i]!], o, i, s, d, c);
+    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+    return c; },
+  (o, k, i, w, s, d, c) => { c = w.field(o[k[i]!], o, i, s, d, c);
+    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+    return c; },
+  (o, k, i, w, s, d, c) => { c = w.field(o[k[i]!], o, i, s, d, c);
+    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+    return c; },
+  (o, k, i, w, s, d, c) => { c = w.field(o[k[i]!], o, i, s, d, c);
+    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+    return c; },
+  (o, k, i, w, s, d, c) => { c = w.field(o[k[i]!], o, i, s, d, c);
+    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+    return c; },
+  (o, k, i, w, s, d, c) => { c = w.field(o[k[i]!], o, i, s, d, c);
+    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+    return c; },
 ];
 
 /** The places that are taken, by the names. */
@@ -302,7 +297,7 @@ export function placesOf(keys: readonly string[]): Places | undefined {
     template: templateOf(keys),
     make,
     fills: FILLS.slice(rows, end),
-    loads: LOADS.slice(rows, end),
+    puts: PUTS.slice(rows, end),
   };
   rows = end;
   taken.set(id, places);

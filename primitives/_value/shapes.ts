@@ -21,6 +21,8 @@ export class Shape {
    * make a hash table; others would not be made by an assignment.
    */
   readonly copied: boolean;
+  /** Whether all objects have some property of such a name. */
+  readonly inherits: boolean;
   /** An object with these names, if it was needed. */
   template: object | undefined;
   places: Places | undefined;
@@ -40,8 +42,8 @@ export class Shape {
     this.keys = keys.map(nameOf);
     this.text = text;
     this.hash = hashOf(text, 0, text.length);
-    this.copied = keys.length > 12 ||
-      keys.some((key) => key in Object.prototype);
+    this.inherits = keys.some((key) => key in Object.prototype);
+    this.copied = keys.length > 12 || this.inherits;
     this.hints = [...keys, ...keys].map(() => undefined);
   }
 

@@ -47,6 +47,8 @@ export const VIEW = 0xf7;
 export const ERROR = 0xf8;
 export const BOXED = 0xf9;
 export const LATIN1 = 0xfa;
+/** A property that a getter deleted; no message that is sent has it. */
+export const DELETED = 0xff;
 
 /** Values that are nested deeper are refused. */
 export const DEEPEST = 1000;

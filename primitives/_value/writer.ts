@@ -7,11 +7,12 @@
 
 import { mostOf, putBigInt, putNumbers } from "./numbers.ts";
 import type { Output } from "./output.ts";
-import { type Fields, GONE, gone, lookAgain } from "./places.ts";
+import type { Fields } from "./places.ts";
 import type { Shape, Shapes } from "./shapes.ts";
 import {
   ARRAY,
   DEEPEST,
+  DELETED,
   FALSE,
   FEW,
   HOLES,
@@ -36,15 +37,21 @@ export class Unsendable {
   }
 }
 
+/** Stands for the value of a property that is there no more. */
+export const GONE: unique symbol = /* @__PURE__ */ Symbol("gone");
+
+/**
+ * What is so far of an object: whether it is known already, or a reference took
+ * its place.
+ */
+const UNKNOWN = 0, KNOWN = 1, REPLACED = 2;
+
 /** Writes an object that is neither plain nor an array. */
 export type WriteOther = (
   writer: Writer,
   value: object,
   depth: number,
 ) => void;
-
-/** The list of values is made anew after a message that had more. */
-const MOST_KEPT = 4096;
 
 /** Writes values to an output. */
 export class Writer {
@@ -53,9 +60,14 @@ export class Writer {
   readonly #other: WriteOther;
   /** Whether every object would seem to have some property it has not. */
   #polluted = false;
-  /** The values of the objects that are being written, and how many. */
-  readonly #values: unknown[] = [];
-  #top = 0;
+  /**
+   * Whether the value is a copy of one that changed while it was written. Its
+   * objects have what is gone as a property.
+   */
+  isCopy = false;
+  /** For each depth, where the object begins, and its values. */
+  readonly #starts: number[] = [];
+  readonly #froms: number[] = [];
 
   constructor(out: Output, shapes: Shapes, other: WriteOther) {
     this.out = out;
@@ -71,10 +83,7 @@ export class Writer {
   }
 
   /** Forgets the values of the message. */
-  clear(failed: boolean): void {
-    this.#top = 0;
-    // The list has forgotten them already, unless the message was not finished.
-    if (failed || this.#values.length > MOST_KEPT) this.#values.length = 0;
+  clear(): void {
     this.out.clear();
   }
 
@@ -104,7 +113,9 @@ export class Writer {
       case "bigint":
         return putBigInt(out, value);
       default:
-        throw new Unsendable(value, "it cannot be copied");
+        if (value !== GONE) throw new Unsendable(value, "it cannot be copied");
+        out.deleted = true;
+        return out.byte(DELETED);
     }
   }
 
@@ -137,94 +148,75 @@ export class Writer {
         else hint = undefined;
       }
     }
-    let keys: readonly string[];
-    if (hint !== undefined && !this.#polluted) {
-      keys = this.#load(object as Fields, hint);
-      if (keys === hint.keys) return this.#fields(object, depth, hint, start);
-    } else keys = this.#loadAll(object as Fields, Object.keys(object));
+    if (this.isCopy) dropGone(object as Fields);
+    else if (hint !== undefined && !this.#polluted) {
+      return this.#fields(object as Fields, depth, hint, start);
+    }
+    const keys = Object.keys(object);
     const shape = this.#polluted ? undefined : this.shapes.of(keys);
-    if (shape === undefined) return this.#pairs(object, keys, depth, start);
+    if (shape === undefined) {
+      return this.#pairs(object as Fields, keys, depth, start);
+    }
     hints[slot] = shape;
-    this.#fields(object, depth, shape, start);
+    this.#fields(object as Fields, depth, shape, start);
   }
 
-  /**
-   * Puts the values of an object with the names of `shape` onto the list.
-   * Returns the names.
-   */
-  #load(object: Fields, shape: Shape): readonly string[] {
-    const { keys, places = shape.place() } = shape;
-    if (places === undefined) return this.#loadAll(object, keys);
-    const { loads } = places;
-    const { times } = gone;
-    for (let i = 0; i < loads.length; i++) {
-      loads[i]!(object, keys, 4 * i, this.#values, this.#top + 4 * i);
-    }
-    return gone.times === times ? keys : this.#present(keys);
-  }
-
-  /** The same without a place in the code. */
-  #loadAll(object: Fields, keys: readonly string[]): readonly string[] {
-    const values = this.#values;
-    const { times } = gone;
-    for (let i = 0, at = this.#top; i < keys.length; i++, at++) {
-      const key = keys[i]!;
-      const value = values[at] = object[key];
-      if (value === undefined) lookAgain(object, key, values, at);
-    }
-    return gone.times === times ? keys : this.#present(keys);
-  }
-
-  /** The names without those that a getter had deleted; so the values. */
-  #present(keys: readonly string[]): readonly string[] {
-    const at = this.#top;
-    const values = this.#values.slice(at, at + keys.length);
-    const present = values.filter((value) => value !== GONE);
-    this.#values.splice(at, keys.length, ...present);
-    return keys.filter((_, i) => values[i] !== GONE);
-  }
-
-  /** Writes the object's shape, and its values, which are on the list. */
-  #fields(object: object, depth: number, shape: Shape, start: number): void {
+  /** Writes the object's shape, and its values. */
+  #fields(object: Fields, depth: number, shape: Shape, start: number): void {
     const { out } = this;
     const defined = out.shapes;
     this.#shape(shape);
     const from = out.at - out.base;
-    const isNew = out.shapes !== defined;
-    const values = this.#values;
-    let at = this.#top;
-    const end = this.#top = at + shape.keys.length;
+    const { keys, inherits, places = shape.place() } = shape;
     // The object becomes known before the first object in it, which may refer to
     // it. If it has none, it does so last, when its bytes tell it from others.
-    let isKnown = false;
-    for (let i = 0; at < end; i++, at++) {
-      const value = values[at];
-      values[at] = undefined;
-      if (typeof value === "string") out.text(value);
-      else if (typeof value === "number") out.number(value);
-      else if (typeof value === "object" && value !== null) {
-        if (!isKnown) {
-          isKnown = true;
-          if (out.known(object, start, from)) {
-            this.#undefine(shape, isNew);
-            values.fill(undefined, at, end);
-            break;
-          }
-        }
-        this.#container(value, depth + 1, shape, i);
-      } else this.put(value, depth + 1, shape, i);
+    let sofar = UNKNOWN;
+    this.#starts[depth] = start;
+    this.#froms[depth] = from;
+    if (places === undefined || inherits) {
+      for (let i = 0; i < keys.length; i++) {
+        const value = valueOf(object, keys[i]!);
+        sofar = this.field(value, object, i, shape, depth, sofar);
+      }
+    } else {
+      const { puts } = places;
+      for (let i = 0; i < puts.length; i++) {
+        sofar = puts[i]!(object, keys, 4 * i, this, shape, depth, sofar);
+      }
     }
-    if (!isKnown && out.known(object, start, from)) {
-      this.#undefine(shape, isNew);
+    if (sofar === UNKNOWN && out.known(object, start, from)) sofar = REPLACED;
+    if (sofar === REPLACED && out.shapes !== defined) {
+      // The definition of its shape was replaced, too.
+      shape.message = 0;
+      out.shapes = defined;
     }
-    this.#top = end - shape.keys.length;
   }
 
-  /** A reference replaced an object, and the definition of its shape. */
-  #undefine(shape: Shape, isNew: boolean): void {
-    if (!isNew) return;
-    shape.message = 0;
-    this.out.shapes--;
+  /** Writes a value of an object. */
+  field(
+    value: unknown,
+    object: Fields,
+    i: number,
+    shape: Shape,
+    depth: number,
+    sofar: number,
+  ): number {
+    if (sofar === REPLACED) return sofar;
+    const { out } = this;
+    if (typeof value === "string") out.text(value);
+    else if (typeof value === "number") out.number(value);
+    else if (typeof value === "object" && value !== null) {
+      if (sofar === UNKNOWN) {
+        const from = this.#froms[depth]!;
+        if (out.known(object, this.#starts[depth]!, from)) return REPLACED;
+        sofar = KNOWN;
+      }
+      this.#container(value, depth + 1, shape, i);
+    } else {
+      if (value === undefined) value = ifThere(value, object, shape.keys[i]!);
+      this.put(value, depth + 1, shape, i);
+    }
+    return sofar;
   }
 
   #shape(shape: Shape): void {
@@ -253,7 +245,7 @@ export class Writer {
 
   /** An object with many names, or long ones. */
   #pairs(
-    object: object,
+    object: Fields,
     keys: readonly string[],
     depth: number,
     start: number,
@@ -261,17 +253,11 @@ export class Writer {
     const { out } = this;
     const from = out.at - out.base;
     out.tagged(PAIRS, keys.length);
-    const values = this.#values;
-    const at = this.#top;
-    const end = this.#top = at + keys.length;
-    if (!out.known(object, start, from)) {
-      for (let i = 0; i < keys.length; i++) {
-        out.text(keys[i]!);
-        this.item(values[at + i], depth + 1);
-      }
+    if (out.known(object, start, from)) return;
+    for (let i = 0; i < keys.length; i++) {
+      out.text(keys[i]!);
+      this.item(valueOf(object, keys[i]!), depth + 1);
     }
-    values.fill(undefined, at, end);
-    this.#top = at;
   }
 
   // ---- arrays
@@ -324,6 +310,27 @@ export class Writer {
     }
     if (!isKnown) out.known(array, start, from);
   }
+}
+
+/**
+ * The value of a property, if it is there still. A getter that has deleted its
+ * own property, and returned undefined, counts as one that was gone before.
+ */
+const ifThere = (value: unknown, object: Fields, key: string): unknown =>
+  Object.hasOwn(object, key) ? value : GONE;
+
+/** A value, by a name that may be one that all objects have. */
+function valueOf(object: Fields, key: string): unknown {
+  const value = object[key];
+  return value === undefined || typeof value === "function" ||
+      value === Object.getPrototypeOf(object)
+    ? ifThere(value, object, key)
+    : value;
+}
+
+/** Deletes the properties that were gone when the object was written. */
+function dropGone(object: Fields): void {
+  for (const key in object) if (object[key] === GONE) delete object[key];
 }
 
 /** Whether an object has these names, in this order. */

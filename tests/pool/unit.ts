@@ -108,6 +108,12 @@ for (const blocking of [false, true]) {
     );
     const value = { of: new Map([[1n, new Date(5)]]), not: undefined };
     assert.equal(await pool.run("echo", value), value);
+    for (const name of ["toString", "constructor", "__proto__"]) {
+      const value = Object.fromEntries([[name, 1], ["valueOf", undefined]]);
+      const copy = await pool.run("echo", [value, value]) as object[];
+      assert.is(copy[0], copy[1]);
+      assert.equal(Object.entries(copy[0]!), Object.entries(value));
+    }
     const refused = pool.run("text", { not: undefined } as never);
     assert.match((await rejection(refused)).message, 'at ["not"]');
   });

@@ -21,6 +21,8 @@ const strings = fc.oneof(
 const KEYS = [
   "__proto__",
   "constructor",
+  "hasOwnProperty",
+  "valueOf",
   "toString",
   "0",
   "7",
@@ -79,7 +81,7 @@ const trees = fc.letrec<{ any: unknown; items: unknown[] }>((tie) => ({
 })).any;
 
 /** An object that has even `__proto__` as a property. */
-function owned(entries: [string, unknown][]): object {
+export function owned(entries: [string, unknown][]): object {
   const object = {};
   for (const [key, value] of entries) {
     Object.defineProperty(object, key, {
