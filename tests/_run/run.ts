@@ -1,8 +1,8 @@
 /**
  * Runs the tests, or those of a folder or of a name: see {@linkcode USAGE}. The
  * examples in the comments of the library count as one more file. Files that
- * say `also: node` run under the machine's Node, too; `platforms.ts` runs them
- * elsewhere.
+ * say `also: node` run under the machine's Node, too, but for those of a name
+ * without `--node`; `platforms.ts` runs them elsewhere.
  *
  * A file runs in a process of its own, or with those that explore the same
  * folder. If it takes too long, the process is killed from outside: a thread
@@ -40,6 +40,7 @@ names contain it.
 
 --all    also what is long by nature: the torture, the workloads, pages, packages,
          sites, every compiler and way to build, and each scenario to its end
+--node   with a NAME, runs what is portable under Node, too, as all tests do
 --times  prints the processor time of folders and of files, the largest first
 --fresh  explores again what has not changed since it passed; so does CI=true`;
 
@@ -182,6 +183,7 @@ function placesOf(name: string): string[] {
 const { values, positionals: [name = "", ...more] } = wordsOf(USAGE, {
   all: "boolean",
   fresh: "boolean",
+  node: "boolean",
   times: "boolean",
 });
 const trusts = !values.fresh && !process.env.CI;
@@ -196,10 +198,9 @@ const examples = isBrief ? [] : placesOf(name);
 if (files.length === 0 && examples.length === 0) {
   complain(`no test bears the name "${name}"; there are ${NAMES.join(", ")}`);
 }
-const jobs = [
-  ...underDeno(files, examples),
-  ...underNode(files.filter(({ also }) => also.has("node"))),
-];
+const portable = files.filter(({ also }) => also.has("node"));
+const inNode = name === "" || values.all || values.node ? portable : [];
+const jobs = [...underDeno(files, examples), ...underNode(inNode)];
 // The line ends in short ones, so that no core idles for long.
 await inParallel(
   jobs.filter(({ waits }) => !waits).map(({ run }) => run),
@@ -207,5 +208,7 @@ await inParallel(
 );
 const left = found.length - files.length + Number(isBrief);
 if (left > 0) console.log(`not run without --all: ${left} files`);
+const notInNode = portable.length - inNode.length;
+if (notInNode > 0) console.log(`not run without --node: ${notInNode} files`);
 if (values.times) showTimes();
 end();
