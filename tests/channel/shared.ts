@@ -67,7 +67,7 @@ export const points = fc.record({
   list: fc.array(fc.nat({ max: 255 }), { minLength: 2, maxLength: 2 }),
 }, { noNullPrototype: true });
 
-export const wellFormed = fc.string({ unit: "binary", maxLength: 60 });
+const wellFormed = fc.string({ unit: "binary", maxLength: 60 });
 
 /** Each codec, and values it promises to deliver. */
 export const CODECS: Record<string, [Codec<unknown>, fc.Arbitrary<unknown>]> = {
@@ -91,7 +91,7 @@ export const CODECS: Record<string, [Codec<unknown>, fc.Arbitrary<unknown>]> = {
  * Node 20 never finds two maps equal if they contain invalid dates. Bun does
  * not if two keys are equal objects with different values.
  */
-export function isComparable(value: unknown): boolean {
+function isComparable(value: unknown): boolean {
   if (value instanceof Date) return !Number.isNaN(value.getTime());
   if (value instanceof Map) {
     const objects = [...value.keys()].filter((key) => typeof key === "object");

@@ -51,11 +51,10 @@ export const OWNED = 60;
 export const SHARED = 1000;
 
 /** A key as text, of one length or another. */
-export const keyOf = (key: number): string =>
-  "warp".slice(0, key % 5) + String(key);
+const keyOf = (key: number): string => "warp".slice(0, key % 5) + String(key);
 
 /** The same; two of three do not fit into an entry. */
-export function longKeyOf(key: number): string {
+function longKeyOf(key: number): string {
   let text = keyOf(key);
   if (key % 3 === 0) return text;
   const end = SHORT_KEY + key % 7 * 16; // to 108
