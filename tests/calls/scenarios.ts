@@ -5,6 +5,7 @@ import type { CallRing } from "../../mod.ts";
 import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import { race } from "../../race/mod.ts";
 import { itsOwn, type Scenario, type Weft } from "../_run/scenario.ts";
+import { besideScenarios } from "./beside.ts";
 
 /** A request of `ARGS` bytes has two pieces, and a reply of `RESULT`, too. */
 const CONFIG = { request: 40, reply: 4 };
@@ -367,5 +368,6 @@ export function scenarios(weft: Weft): Scenario[] {
       sampled: true,
       notInC: NOT_IN_C,
     })),
+    ...besideScenarios(weft),
   ];
 }
