@@ -6,15 +6,17 @@ const CALLS = { header: "calls", scenarios: ["calls"] };
 
 /** Mutants of calls in pieces. */
 export const MUTANTS = [
-  ...mutants(
-    { source: "_calls/beside", header: "calls", scenarios: ["calls"] },
-    {
-      what: "what comes by the port is forgotten",
-      by: "a buffer is moved to the server and back",
-      ts: ["else if (number !== 0) this.#inbox.set(key, values);", ""],
-      c: "C has no ports",
-    },
-  ),
+  ...mutants({ ...CALLS, source: "_calls/beside" }, {
+    what: "what comes by the port is forgotten",
+    by: "a buffer is moved to the server and back",
+    ts: ["else if (number !== 0) this.#inbox.set(key, values);", ""],
+    c: IN_C,
+  }, {
+    what: "copies what is to be moved by the port",
+    by: "a buffer is moved to the server and back",
+    ts: ["list.push(...moved);", ""],
+    c: IN_C,
+  }),
   ...mutants({ ...CALLS, source: "_calls/server" }, {
     what: "a server takes a piece without the ones before it",
     by: "two servers, of which one has the pieces",
