@@ -12,7 +12,6 @@ import {
   formatSpsc,
   spscBytes,
   SpscCore,
-  WORDS,
 } from "./_queue/spsc_core.ts";
 import type { StructType } from "./_message/field.ts";
 import { elementOf, made, untyped } from "./_message/typed.ts";
@@ -23,7 +22,6 @@ import {
   fromHandle,
   type Handle,
   type Memory,
-  type WordsInspection,
 } from "./_memory/region.ts";
 
 export type { Elements } from "./_queue/elements.ts";
@@ -43,13 +41,6 @@ export {
   Region,
 } from "./_memory/region.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait/wait.ts";
-
-/**
- * The facts that `inspect` shows of a queue.
- *
- * @ignore
- */
-export const INSPECTION: WordsInspection = WORDS;
 
 /**
  * The facts by which `inspect` finds problems.

@@ -64,7 +64,7 @@ const RESERVED = 2;
 /**
  * The facts that `inspect` shows of a queue.
  */
-export const WORDS: WordsInspection = {
+export const INSPECTION: WordsInspection = {
   row: SPSC_QUEUE,
   waiters: (words) =>
     (words[TAIL]! & WAITING_BIT) + (words[HEAD]! & WAITING_BIT),
@@ -110,7 +110,7 @@ export class SpscCore extends QueueCore<"spsc_queue"> {
       : Copier.loops
       ? ByteCopier
       : LongByteCopier;
-    super("spsc_queue", words, WORDS, capacity, elementSize, Copies);
+    super("spsc_queue", words, INSPECTION, capacity, elementSize, Copies);
     this.#words = words;
     this.#mask = capacity - 1;
     this.#span = capacity * ONE;
@@ -268,7 +268,7 @@ export class SpscCore extends QueueCore<"spsc_queue"> {
    */
   pushPlaces(n: number): void {
     if (this.#pushing !== RESERVED) throw new TypeError("No slot is reserved");
-    inRange("The number of reserved elements", n, 0, this.#reserved);
+    inRange("The number of elements reserved", n, 0, this.#reserved);
     this.#pushing = READY;
     if (n > 0) this.#publish(this.#words[TAIL]! & INDEX_MASK, n);
     else if (this.closed) this.refuse();
@@ -600,9 +600,13 @@ export function spscBytes(config: QueueConfig): number {
  */
 function configOf(config: QueueConfig): [capacity: number, size: number] {
   const size = config?.elementSize;
-  if (size !== 1 && size !== 2) return queueConfig("spsc_queue", config);
-  const [capacity] = queueConfig("spsc_queue", { ...config, elementSize: 4 });
-  return [capacity, size];
+  const counted = isShort(size) ? { ...config, elementSize: 4 } : config;
+  const [capacity, words] = queueConfig("spsc_queue", counted);
+  return [capacity, isShort(size) ? size : words];
+}
+
+function isShort(size: unknown): size is 1 | 2 {
+  return size === 1 || size === 2;
 }
 
 /**
@@ -621,7 +625,6 @@ export function formatSpsc(
 }
 
 export function bytesFor(capacity: number, elementSize: number): number {
-  const isShort = elementSize === 1 || elementSize === 2;
-  assertFormatted(capacity, isShort ? 4 : elementSize);
+  assertFormatted(capacity, isShort(elementSize) ? 4 : elementSize);
   return DATA * 4 + (capacity * elementSize + 3 & ~3);
 }

@@ -83,10 +83,8 @@ import {
   INSPECTION as hash_map,
   PROBLEMS as hash_map_problems,
 } from "../hash_map.ts";
-import {
-  INSPECTION as spsc_queue,
-  PROBLEMS as spsc_queue_problems,
-} from "../spsc_queue.ts";
+import { INSPECTION as spsc_queue } from "../_queue/spsc_core.ts";
+import { PROBLEMS as spsc_queue_problems } from "../spsc_queue.ts";
 import {
   INSPECTION as work_counter,
   PROBLEMS as work_counter_problems,
