@@ -304,7 +304,7 @@ export function handoffScenarios(weft: Weft): Scenario[] {
       [["trySend", 1]],
       look,
       [["abandon"]],
-    ], { spec: handing(weft, HANDED_LEFT), differs }),
+    ], { spec: handing(weft, HANDED_LEFT) }),
     scenario("a dead writer's place is freed while one sends", [
       [["sendFor", 1]],
       receiveFor,
