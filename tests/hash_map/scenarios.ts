@@ -1074,7 +1074,6 @@ export function scenarios(weft: Weft): Scenario[] {
     },
     {
       name: "a long value of a cache gives way to itself",
-      differs: HINTS,
       spec: sharing(weft, { blocks: 2, evicts: true, first: { [A]: 100 } }),
       agents: [[["set", [A, 200]]], [["get", A], ["get", A]]],
     },
