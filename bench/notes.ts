@@ -426,6 +426,12 @@ export const NOTES: readonly Note[] = [
       "share a core.",
   },
   {
+    group: "sync_calls",
+    rows: /start and first call/,
+    text: "Both start a thread, which takes about 70 ms, and a call takes " +
+      "less than 0.1 ms. So the ratio is 1, but for the noise.",
+  },
+  {
     group: "synchronizers",
     rows: /blocking round trip|a round of 2 threads/,
     text:
@@ -458,6 +464,12 @@ export const NOTES: readonly Note[] = [
       "turns of a millisecond: there the same two functions of a lock, called " +
       "from JavaScript, take 22 to 29 ns. Both compilers make a locked " +
       "instruction of each exchange.",
+  },
+  {
+    group: "twins",
+    rows: /^WorkCounter, next, alone/,
+    text: "`next` is one exchange. In WebAssembly it took 4.1 ns in some " +
+      "turns and 7.5 in others, natively 4.4 in all. The cause was not found.",
   },
   {
     group: "twins",
