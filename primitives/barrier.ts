@@ -37,7 +37,7 @@ import {
 import { MAX_ROWS, rowsLength } from "./_memory/tracked.ts";
 import {
   assertMayBlock,
-  assertTimeout,
+  assertMayTry,
   type AsyncOptions,
   blockAsync,
   type TryAsyncOptions,
@@ -267,8 +267,7 @@ export class Barrier extends Region<"barrier"> {
    * @throws {RangeError} If `timeout` is negative or NaN.
    */
   tryArriveAndWait(timeout = 0): Passage | undefined {
-    assertTimeout(timeout);
-    if (timeout !== 0) assertMayBlock("tryArriveAndWait");
+    if (timeout !== 0) assertMayTry("tryArriveAndWait", timeout);
     return arriveAndWait(this.#parties, timeout);
   }
 

@@ -4,25 +4,21 @@
  * @module
  */
 
+import type { CallHandler, Reply } from "./_calls/ring/answers.ts";
+import { PendingCall } from "./_calls/ring/pending_call.ts";
+import { TakenCall } from "./_calls/ring/taken_call.ts";
+import { close } from "./_calls/ring/call.ts";
+import { Caller } from "./_calls/ring/caller.ts";
+import { INSPECTION } from "./_calls/ring/problems.ts";
+import { Slots } from "./_calls/ring/slots.ts";
 import {
   bytesFor,
-  type CallHandler,
   type CallRingConfig,
   checked,
-  INSPECTION,
-  Lookout,
   MAX_SLOTS,
-  type Reply,
-  Slots,
-} from "./_calls/call_slots.ts";
+} from "./_calls/ring/words.ts";
 import type { Elements } from "./_queue/elements.ts";
-import {
-  awaitOn,
-  blockOn,
-  tryAwaitOn,
-  tryBlockOn,
-  waitOn,
-} from "./_wait/pending.ts";
+import { awaitOn, blockOn, tryAwaitOn, tryBlockOn } from "./_wait/pending.ts";
 import { disposedBy, type Disposer } from "./_memory/dispose.ts";
 import { CALL_RING } from "./_memory/layout.ts";
 import { ClosedError } from "./_queue/queue.ts";
@@ -38,27 +34,26 @@ import {
   Region,
   type WordsInspection,
 } from "./_memory/region.ts";
-import { spin, spinPatiently } from "./_wait/spin.ts";
-import { ASYNC, readOptions, TRY_ASYNC } from "./_memory/options.ts";
 import {
   assertMayBlock,
+  assertMayTry,
   assertOptions,
-  assertTimeout,
   type AsyncOptions,
   block,
   blockAsync,
   type TryAsyncOptions,
   tryBlockAsync,
-  type Waiting,
 } from "./_wait/wait.ts";
 import { agentId } from "./agent.ts";
 
 export {
   CallError,
   type CallHandler,
-  type CallRingConfig,
   type Reply,
-} from "./_calls/call_slots.ts";
+} from "./_calls/ring/answers.ts";
+export { PendingCall, PendingCallBase } from "./_calls/ring/pending_call.ts";
+export { TakenCall } from "./_calls/ring/taken_call.ts";
+export type { CallRingConfig } from "./_calls/ring/words.ts";
 export type { Elements } from "./_queue/elements.ts";
 export { ClosedError } from "./_queue/queue.ts";
 export {
@@ -68,15 +63,6 @@ export {
   Region,
 } from "./_memory/region.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait/wait.ts";
-
-/** A call that awaits, and is not asleep yet. */
-interface Awaiting {
-  readonly at: number;
-  /** Takes the answer. */
-  take(): void;
-  /** Awaits the answer, which did not come soon. */
-  sleep(): void;
-}
 
 /** The options of `serveAsync`. */
 export interface ServeOptions extends AsyncOptions {
@@ -104,17 +90,6 @@ export const CallRingBase: abstract new (
   Region as unknown as RegionClass,
   "close",
 );
-
-/**
- * The base of {@linkcode PendingCall}: disposing cancels it.
- *
- * @ignore
- */
-export const PendingCallBase: abstract new () => Disposer =
-  /* @__PURE__ */ disposedBy(
-    Object,
-    "cancel",
-  );
 
 /**
  * Calls from any agent to any agent that serves. Each call has a slot of its
@@ -198,7 +173,7 @@ export class CallRing extends CallRingBase {
   /** The most bytes of a reply. */
   readonly maxReply: number;
   readonly #slots: Slots;
-  readonly #lookout: Lookout<Awaiting>;
+  readonly #caller: Caller;
 
   /**
    * Attaches to the ring at `byteOffset`; writes nothing.
@@ -211,11 +186,7 @@ export class CallRing extends CallRingBase {
     const words = attach("call_ring", CALL_RING, memory, byteOffset, bytesFor);
     super("call_ring", words, INSPECTION);
     const slots = this.#slots = new Slots(words, agentId());
-    this.#lookout = new Lookout(
-      slots,
-      (call) => call.take(),
-      (call) => call.sleep(),
-    );
+    this.#caller = new Caller(slots);
     this.slots = slots.count;
     this.maxRequest = slots.maxRequest;
     this.maxReply = slots.maxReply;
@@ -289,7 +260,7 @@ export class CallRing extends CallRingBase {
    */
   call(request: Elements): Uint8Array<ArrayBuffer> {
     assertMayBlock("call");
-    return this.#call(request, undefined, this.#receive)!;
+    return this.#caller.call(request, undefined, this.#receive)!;
   }
 
   /**
@@ -301,7 +272,7 @@ export class CallRing extends CallRingBase {
     timeout = 0,
   ): Uint8Array<ArrayBuffer> | undefined {
     if (timeout !== 0) assertMayTry("tryCall", timeout);
-    return this.#call(request, timeout, this.#receive);
+    return this.#caller.call(request, timeout, this.#receive);
   }
 
   /**
@@ -312,7 +283,7 @@ export class CallRing extends CallRingBase {
     request: Elements,
     options?: AsyncOptions,
   ): Promise<Uint8Array<ArrayBuffer>> {
-    return this.#callAsync(
+    return this.#caller.callAsync(
       request,
       options,
       blockAsync,
@@ -325,7 +296,7 @@ export class CallRing extends CallRingBase {
     request: Elements,
     options?: TryAsyncOptions,
   ): Promise<Uint8Array<ArrayBuffer> | undefined> {
-    return this.#callAsync(
+    return this.#caller.callAsync(
       request,
       options,
       tryBlockAsync,
@@ -339,7 +310,7 @@ export class CallRing extends CallRingBase {
    */
   callInto(request: Elements, dst: Elements): number {
     assertMayBlock("callInto");
-    return this.#call(request, undefined, this.#slots.into(dst))!;
+    return this.#caller.call(request, undefined, this.#slots.into(dst))!;
   }
 
   /**
@@ -352,7 +323,7 @@ export class CallRing extends CallRingBase {
     timeout = 0,
   ): number | undefined {
     if (timeout !== 0) assertMayTry("tryCallInto", timeout);
-    return this.#call(request, timeout, this.#slots.into(dst));
+    return this.#caller.call(request, timeout, this.#slots.into(dst));
   }
 
   /** As `callInto`, awaiting instead of blocking: see `callAsync`. */
@@ -361,7 +332,7 @@ export class CallRing extends CallRingBase {
     dst: Elements,
     options?: AsyncOptions,
   ): Promise<number> {
-    return this.#callAsync(
+    return this.#caller.callAsync(
       request,
       options,
       blockAsync,
@@ -375,7 +346,7 @@ export class CallRing extends CallRingBase {
     dst: Elements,
     options?: TryAsyncOptions,
   ): Promise<number | undefined> {
-    return this.#callAsync(
+    return this.#caller.callAsync(
       request,
       options,
       tryBlockAsync,
@@ -529,7 +500,7 @@ export class CallRing extends CallRingBase {
    * and then end. If no server is left, callers wait until their timeout.
    */
   close(): void {
-    this.#slots.close();
+    close(this.#slots.words);
   }
 
   /**
@@ -544,67 +515,6 @@ export class CallRing extends CallRingBase {
 
   readonly #receive = (at: number): Uint8Array<ArrayBuffer> =>
     this.#slots.receive(at);
-
-  #call<T>(
-    request: Elements,
-    timeout: number | undefined,
-    receive: (at: number) => T,
-  ): T | undefined {
-    const slots = this.#slots;
-    if (timeout === undefined && slots.isAwaited) block(slots.giveWay());
-    let at = slots.post(request);
-    if (at === 0 && timeout !== 0) {
-      at = spin(() => slots.post(request) || undefined) ?? 0;
-    }
-    const rest = () => block(calling(slots, request, at, receive), timeout);
-    if (at === 0 || timeout === 0) return rest();
-    if (spinPatiently(() => slots.isAnswered(at))) return receive(at);
-    return rest();
-  }
-
-  /**
-   * Posts a call and awaits it by `awaits`; `receiver` returns the function
-   * that takes the reply.
-   */
-  #callAsync<T>(
-    request: Elements,
-    options: TryAsyncOptions | undefined,
-    awaits: typeof blockAsync,
-    receiver: () => (at: number) => T,
-  ): Promise<T | undefined> {
-    const slots = this.#slots;
-    const isTrying = awaits === tryBlockAsync;
-    let receive: (at: number) => T, at = 0;
-    try {
-      const { timeout, signal } = readOptions(
-        options,
-        isTrying ? TRY_ASYNC : ASYNC,
-        isTrying ? 0 : Infinity,
-      );
-      if (signal?.aborted) throw signal.reason;
-      receive = receiver();
-      // An abort in this same turn must end the call at once.
-      const spins = timeout > 0 && signal === undefined && !slots.isAwaited;
-      if (spins) at = slots.post(request);
-    } catch (error) {
-      return awaits(() => {
-        throw error;
-      });
-    }
-    const path = () => calling(slots, request, at, receive);
-    if (at === 0) return awaits(path, options);
-    return new Promise((resolve, reject) => {
-      const take = () => {
-        try {
-          resolve(receive(at));
-        } catch (error) {
-          reject(error);
-        }
-      };
-      const sleep = () => resolve(awaits(path, options));
-      this.#lookout.add({ at, take, sleep });
-    });
-  }
 
   #pending(at: number | undefined): PendingCall | undefined {
     return at ? new PendingCall(this.#slots, at) : undefined;
@@ -622,280 +532,5 @@ export class CallRing extends CallRingBase {
   #taken(at: number | undefined): TakenCall | undefined {
     if (at! < 0) throw new ClosedError("The ring is closed");
     return at ? new TakenCall(this.#slots, at) : undefined;
-  }
-}
-
-/**
- * A call that was posted. It keeps its slot until the reply is received or the
- * call is cancelled. Cancel it if nobody wants the reply any more.
- *
- * @example Two calls under way
- * ```ts
- * import { CallRing } from "@weft/sync";
- *
- * const ring = CallRing.create({ request: 4, reply: 4 });
- * using one = ring.tryPost(Uint8Array.of(1))!;
- * using two = ring.tryPost(Uint8Array.of(2))!;
- * const server = CallRing.from(ring.handle); // in another agent
- * const serve = (request: Uint8Array) => Uint8Array.of(request[0]! * 10);
- * while (server.tryServeOne(serve));
- * if (two.tryReceive()![0] !== 20) throw new Error("another reply");
- * if (one.tryReceive()![0] !== 10) throw new Error("another reply");
- * ```
- */
-export class PendingCall extends PendingCallBase {
-  readonly #slots: Slots;
-  /** The slot, or 0 when the call is over. */
-  #at: number;
-  /** How many waits of this agent for the reply are pending. */
-  #receivers = 0;
-
-  /**
-   * Made by {@linkcode CallRing.tryPost}.
-   *
-   * @internal
-   */
-  constructor(slots: Slots, at: number) {
-    super();
-    this.#slots = slots;
-    this.#at = at;
-  }
-
-  /** Whether the call was answered. */
-  get ready(): boolean {
-    return this.#slots.isAnswered(this.#here());
-  }
-
-  /**
-   * Takes the reply, blocking until it comes.
-   *
-   * @throws {CallError} If the server's function threw, or the server was
-   * abandoned.
-   * @throws {TypeError} If the call is over (received or cancelled), or this
-   * agent may not block.
-   */
-  receive(): Uint8Array<ArrayBuffer> {
-    assertMayBlock("receive");
-    return this.#receive(undefined, () => this.#reply())!;
-  }
-
-  /**
-   * As `receive`, but waits at most `timeout` ms; undefined if there is no
-   * reply yet. The call continues.
-   */
-  tryReceive(timeout = 0): Uint8Array<ArrayBuffer> | undefined {
-    if (timeout === 0) return this.#reply();
-    assertMayTry("tryReceive", timeout);
-    return this.#receive(timeout, () => this.#reply());
-  }
-
-  /** As `receive`, awaiting instead of blocking. */
-  receiveAsync(options?: AsyncOptions): Promise<Uint8Array<ArrayBuffer>> {
-    return blockAsync(
-      () => this.#receiving(() => this.#reply()),
-      options,
-    ) as Promise<Uint8Array<ArrayBuffer>>;
-  }
-
-  /** As `tryReceive`, awaiting instead of blocking. */
-  tryReceiveAsync(
-    options?: TryAsyncOptions,
-  ): Promise<Uint8Array<ArrayBuffer> | undefined> {
-    return tryBlockAsync(() => this.#receiving(() => this.#reply()), options);
-  }
-
-  /**
-   * As `receive`, but copies the reply to `dst`, or as much of it as fits.
-   * Returns the length of the whole reply, which may be more than fits.
-   */
-  receiveInto(dst: Elements): number {
-    assertMayBlock("receiveInto");
-    const receive = this.#slots.into(dst);
-    return this.#receive(undefined, () => this.#replyBy(receive))!;
-  }
-
-  /** As `receiveInto`, but waits at most `timeout` ms; see `tryReceive`. */
-  tryReceiveInto(dst: Elements, timeout = 0): number | undefined {
-    const receive = this.#slots.into(dst);
-    if (timeout === 0) return this.#replyBy(receive);
-    assertMayTry("tryReceiveInto", timeout);
-    return this.#receive(timeout, () => this.#replyBy(receive));
-  }
-
-  /** As `receiveInto`, awaiting instead of blocking. */
-  receiveIntoAsync(dst: Elements, options?: AsyncOptions): Promise<number> {
-    return blockAsync(
-      () => this.#receivingInto(dst),
-      options,
-    ) as Promise<number>;
-  }
-
-  /** As `tryReceiveInto`, awaiting instead of blocking. */
-  tryReceiveIntoAsync(
-    dst: Elements,
-    options?: TryAsyncOptions,
-  ): Promise<number | undefined> {
-    return tryBlockAsync(() => this.#receivingInto(dst), options);
-  }
-
-  /** Ends the call if it is not over yet. Its reply will be thrown away. */
-  cancel(): void {
-    const at = this.#at;
-    this.#at = 0;
-    if (at === 0) return;
-    this.#slots.cancel(at);
-    if (this.#receivers > 0) Atomics.notify(this.#slots.words, at);
-  }
-
-  #here(): number {
-    if (this.#at === 0) throw new TypeError("The call is over");
-    return this.#at;
-  }
-
-  #reply(): Uint8Array<ArrayBuffer> | undefined {
-    return this.#replyBy((at) => this.#slots.receive(at));
-  }
-
-  /** Takes the reply by calling `receive`, if there is a reply. */
-  #replyBy<T>(receive: (at: number) => T): T | undefined {
-    const at = this.#here();
-    if (!this.#slots.isAnswered(at)) return undefined;
-    this.#at = 0;
-    return receive(at);
-  }
-
-  #receive<T>(timeout: number | undefined, attempt: () => T): T | undefined {
-    const slots = this.#slots;
-    const at = this.#here();
-    const isReady = () => slots.isAnswered(at);
-    if (isReady() || spinPatiently(isReady)) return attempt();
-    return block(this.#receiving(attempt), timeout);
-  }
-
-  #receivingInto(dst: Elements): Waiting<number | undefined> {
-    const receive = this.#slots.into(dst);
-    return this.#receiving(() => this.#replyBy(receive));
-  }
-
-  *#receiving<T>(attempt: () => T): Waiting<T> {
-    this.#receivers++;
-    try {
-      yield* this.#slots.answered(this.#here(), () => this.#at === 0);
-    } finally {
-      this.#receivers--;
-    }
-    return attempt();
-  }
-}
-
-/** Checks the timeout, and that this agent may block. */
-function assertMayTry(operation: string, timeout: number): void {
-  assertTimeout(timeout);
-  assertMayBlock(operation);
-}
-
-/**
- * A call that this agent took, and must answer.
- *
- * @example Answer in another order
- * ```ts
- * import { CallRing } from "@weft/sync";
- *
- * const ring = CallRing.create({ request: 4, reply: 4 });
- * using asked = ring.tryPost(Uint8Array.of(7))!;
- * const call = ring.tryTake()!;
- * call.space[0] = call.request[0]! + 1;
- * if (!call.reply(1)) throw new Error("nobody waits"); // one byte of it
- * if (asked.tryReceive()![0] !== 8) throw new Error("another reply");
- * ```
- */
-export class TakenCall {
-  /** The request, in the ring's memory; valid until the answer. */
-  readonly request: Uint8Array;
-  /** Room for the reply in the ring's memory: `maxReply` bytes. */
-  readonly space: Uint8Array;
-  readonly #slots: Slots;
-  /** The slot, or 0 when the call was answered. */
-  #at: number;
-
-  /**
-   * Made by {@linkcode CallRing.tryTake}.
-   *
-   * @internal
-   */
-  constructor(slots: Slots, at: number) {
-    this.#slots = slots;
-    this.#at = at;
-    try {
-      this.request = slots.request(at);
-    } catch (error) { // its length is damaged
-      slots.fail(at, error);
-      throw error;
-    }
-    this.space = slots.space(at);
-  }
-
-  /** Whether the caller still waits for the reply. */
-  get wanted(): boolean {
-    return this.#slots.isWanted(this.#here());
-  }
-
-  /**
-   * Replies with the bytes of an array, or, if `reply` is a number, with that
-   * many bytes that were written to `space`. False if the caller gave up
-   * before; this does no harm.
-   *
-   * @throws {RangeError} If the reply is longer than `maxReply`.
-   * @throws {TypeError} If the call was answered already.
-   */
-  reply(reply?: Elements | number): boolean {
-    const done = this.#slots.reply(this.#here(), reply);
-    this.#at = 0;
-    return done;
-  }
-
-  /**
-   * Answers that the call failed. The caller gets a {@linkcode CallError} with
-   * the message of `error`, cut to `maxReply` bytes.
-   *
-   * @throws {TypeError} If the call was answered already.
-   */
-  fail(error: unknown): boolean {
-    const done = this.#slots.fail(this.#here(), error);
-    this.#at = 0;
-    return done;
-  }
-
-  #here(): number {
-    if (this.#at === 0) throw new TypeError("The call was answered");
-    return this.#at;
-  }
-}
-
-/**
- * A whole call, from its post to its end. If it was posted already, at `at`, it
- * begins there.
- */
-function* calling<T>(
-  slots: Slots,
-  request: Elements,
-  at: number,
-  receive: (at: number) => T,
-): Waiting<T | undefined> {
-  if (at === 0 && slots.isAwaited && !(yield* slots.giveWay())) {
-    return undefined;
-  }
-  at ||= (yield* waitOn(slots.posting(request, true))) ?? 0;
-  if (at === 0) return undefined;
-  let over = false;
-  try {
-    if (!(yield* slots.answered(at)) && slots.giveUp(at)) {
-      over = true;
-      return undefined;
-    }
-    over = true; // it may have been answered at that moment
-    return receive(at);
-  } finally {
-    if (!over) slots.cancel(at); // a sleep threw
   }
 }

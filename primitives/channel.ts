@@ -36,7 +36,7 @@ import {
 } from "./_memory/region.ts";
 import {
   assertMayBlock,
-  assertTimeout,
+  assertMayTry,
   type AsyncOptions,
   type TryAsyncOptions,
 } from "./_wait/wait.ts";
@@ -641,8 +641,7 @@ export class Channel<T> extends ChannelBase<T> {
   /** As `send`, but waits at most `timeout` ms; false if no room came free. */
   trySend(value: T, timeout = 0): boolean {
     if (timeout === 0) return this.port.trySend(value);
-    assertTimeout(timeout);
-    assertMayBlock("trySend");
+    assertMayTry("trySend", timeout);
     return this.port.trySend(value) || this.#sendSlow(value, timeout);
   }
 
@@ -678,10 +677,7 @@ export class Channel<T> extends ChannelBase<T> {
    * As `receive`, but waits at most `timeout` ms; undefined if no message came.
    */
   tryReceive(timeout = 0): T | undefined {
-    if (timeout !== 0) {
-      assertTimeout(timeout);
-      assertMayBlock("tryReceive");
-    }
+    if (timeout !== 0) assertMayTry("tryReceive", timeout);
     const value = this.port.tryTake();
     if (value !== NONE) return value;
     return timeout === 0 ? undefined : this.#receiveSlow(timeout)?.[0];

@@ -20,7 +20,7 @@ import {
 import { spin } from "./_wait/spin.ts";
 import {
   assertMayBlock,
-  assertTimeout,
+  assertMayTry,
   type AsyncOptions,
   block,
   blockAsync,
@@ -226,8 +226,7 @@ export class Condition extends Region<"condition"> {
    * wait.
    */
   tryWait(mutex: Mutex, timeout = 0): boolean {
-    assertTimeout(timeout);
-    assertMayBlock("tryWait");
+    assertMayTry("tryWait", timeout);
     return this.#wait(mutex, timeout);
   }
 

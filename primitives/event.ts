@@ -19,7 +19,7 @@ import {
 import { spin, spinning } from "./_wait/spin.ts";
 import {
   assertMayBlock,
-  assertTimeout,
+  assertMayTry,
   type AsyncOptions,
   block,
   blockAsync,
@@ -237,8 +237,7 @@ export class Event extends Region<"event"> {
    */
   tryWait(timeout = 0): boolean {
     if (timeout === 0) return this.#tryWait();
-    assertTimeout(timeout);
-    assertMayBlock("tryWait");
+    assertMayTry("tryWait", timeout);
     return this.#wait(timeout);
   }
 

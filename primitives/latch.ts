@@ -19,7 +19,7 @@ import {
 import { spin } from "./_wait/spin.ts";
 import {
   assertMayBlock,
-  assertTimeout,
+  assertMayTry,
   type AsyncOptions,
   block,
   blockAsync,
@@ -226,8 +226,7 @@ export class Latch extends Region<"latch"> {
    */
   tryWait(timeout = 0): boolean {
     if (timeout === 0) return this.#isOpen();
-    assertTimeout(timeout);
-    assertMayBlock("tryWait");
+    assertMayTry("tryWait", timeout);
     return this.#wait(timeout);
   }
 
@@ -271,10 +270,7 @@ export class Latch extends Region<"latch"> {
    * @throws {RangeError} If the latch is open, or `timeout` is negative or NaN.
    */
   tryArriveAndWait(timeout = 0): boolean {
-    if (timeout !== 0) {
-      assertTimeout(timeout);
-      assertMayBlock("tryArriveAndWait");
-    }
+    if (timeout !== 0) assertMayTry("tryArriveAndWait", timeout);
     if (this.#step(1)) return true;
     return timeout === 0 ? this.#isOpen() : this.#wait(timeout);
   }

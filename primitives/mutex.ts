@@ -42,7 +42,7 @@ import {
   cancelAt,
   tryBlockInTurn,
 } from "./_wait/turns.ts";
-import { assertMayBlock, assertTimeout } from "./_wait/wait.ts";
+import { assertMayBlock, assertMayTry } from "./_wait/wait.ts";
 import { agentId } from "./agent.ts";
 
 export {
@@ -238,8 +238,7 @@ export class Mutex extends Region<"mutex"> {
    */
   tryLock(timeout = 0): MutexGuard | undefined {
     if (timeout === 0) return this.#guard(tryLock(this.#words, this.#id));
-    assertTimeout(timeout);
-    assertMayBlock("tryLock");
+    assertMayTry("tryLock", timeout);
     return this.#guard(lock(this.#words, this.#id, timeout));
   }
 

@@ -4,7 +4,8 @@
  * @module
  */
 
-import { bytesFor, Slots } from "./_calls/call_slots.ts";
+import { Slots } from "./_calls/ring/slots.ts";
+import { bytesFor } from "./_calls/ring/words.ts";
 import { parent } from "./_worker/parent.ts";
 import { CALL_RING } from "./_memory/layout.ts";
 import {

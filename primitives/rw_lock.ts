@@ -21,7 +21,7 @@ import {
 import { markOf, MAX_ROWS, rowsLength } from "./_memory/tracked.ts";
 import {
   assertMayBlock,
-  assertTimeout,
+  assertMayTry,
   type AsyncOptions,
   blockAsync,
   type TryAsyncOptions,
@@ -382,8 +382,7 @@ export class RwLock extends Region<"rw_lock"> {
    */
   tryRead(timeout = 0): RwReadGuard | undefined {
     if (timeout === 0) return this.#readGuard(this.#lock.tryRead());
-    assertTimeout(timeout);
-    assertMayBlock("tryRead");
+    assertMayTry("tryRead", timeout);
     return this.#readGuard(this.#lock.read(timeout));
   }
 
@@ -474,8 +473,7 @@ export class RwLock extends Region<"rw_lock"> {
    */
   tryWrite(timeout = 0): RwWriteGuard | undefined {
     if (timeout === 0) return this.#writeGuard(this.#lock.tryWrite());
-    assertTimeout(timeout);
-    assertMayBlock("tryWrite");
+    assertMayTry("tryWrite", timeout);
     return this.#writeGuard(this.#lock.write(timeout));
   }
 

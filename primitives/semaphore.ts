@@ -48,7 +48,7 @@ import {
   cancelAt,
   tryBlockInTurn,
 } from "./_wait/turns.ts";
-import { assertMayBlock, assertTimeout, type Waiting } from "./_wait/wait.ts";
+import { assertMayBlock, assertMayTry, type Waiting } from "./_wait/wait.ts";
 import { agentId } from "./agent.ts";
 
 export {
@@ -323,8 +323,8 @@ export class Semaphore extends Region<"semaphore"> {
    * @throws {RangeError} If `n` is not an integer from 1 to `max`.
    */
   acquire(n = 1): void {
-    assertMayBlock("acquire");
     this.#assertPermits(n);
+    assertMayBlock("acquire");
     this.#permits.acquire(n, Infinity);
   }
 
@@ -339,10 +339,7 @@ export class Semaphore extends Region<"semaphore"> {
    */
   tryAcquire(n = 1, timeout = 0): boolean {
     this.#assertPermits(n);
-    if (timeout !== 0) {
-      assertTimeout(timeout);
-      assertMayBlock("tryAcquire");
-    }
+    if (timeout !== 0) assertMayTry("tryAcquire", timeout);
     return this.#permits.acquire(n, timeout);
   }
 

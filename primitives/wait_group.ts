@@ -18,7 +18,7 @@ import {
 import { spin } from "./_wait/spin.ts";
 import {
   assertMayBlock,
-  assertTimeout,
+  assertMayTry,
   type AsyncOptions,
   block,
   blockAsync,
@@ -240,8 +240,7 @@ export class WaitGroup extends Region<"wait_group"> {
    */
   tryWait(timeout = 0): boolean {
     if (timeout === 0) return this.#isDone();
-    assertTimeout(timeout);
-    assertMayBlock("tryWait");
+    assertMayTry("tryWait", timeout);
     return this.#wait(timeout);
   }
 

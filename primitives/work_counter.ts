@@ -34,7 +34,7 @@ import {
 import { markOf, MAX_ROWS, rowsLength } from "./_memory/tracked.ts";
 import {
   assertMayBlock,
-  assertTimeout,
+  assertMayTry,
   type AsyncOptions,
   blockAsync,
   type TryAsyncOptions,
@@ -365,8 +365,7 @@ export class WorkCounter extends WorkCounterBase {
    * @throws {RangeError} If `timeout` is negative or NaN.
    */
   tryWait(timeout = 0): boolean {
-    assertTimeout(timeout);
-    if (timeout !== 0) assertMayBlock("tryWait");
+    if (timeout !== 0) assertMayTry("tryWait", timeout);
     return this.#work.wait(timeout);
   }
 

@@ -8,7 +8,7 @@ import { waitOn } from "../_wait/pending.ts";
 import { spin, spinning } from "../_wait/spin.ts";
 import { block } from "../_wait/wait.ts";
 import { MAY_BLOCK } from "../_wait/waiter.ts";
-import type { Slots } from "./call_slots.ts";
+import type { Slots } from "./ring/slots.ts";
 
 /** The most waits in a row that are left out after naps without a call. */
 const MOST_LEFT_OUT = 31;

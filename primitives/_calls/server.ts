@@ -32,14 +32,8 @@ import {
   NAMED_BYTES,
   needsPort,
 } from "./beside.ts";
-import {
-  CALLER,
-  DROPPED,
-  ID_MASK,
-  PHASE_MASK,
-  REQUEST,
-  type Slots,
-} from "./call_slots.ts";
+import type { Slots } from "./ring/slots.ts";
+import { CALLER, DROPPED, ID_MASK, PHASE_MASK, REQUEST } from "./ring/words.ts";
 import {
   agentOf,
   type AnyIterator,

@@ -16,13 +16,10 @@ import { type Codec, encodeWhole } from "../_message/message.ts";
 import { errorText } from "../_message/thrown.ts";
 import { writeUtf8 } from "../_message/utf8.ts";
 import { ClosedError } from "../_queue/queue.ts";
-import {
-  CALLER,
-  CallError,
-  ID_MASK,
-  REQUEST,
-  type Slots,
-} from "./call_slots.ts";
+import { isOf, isServed } from "./ring/call.ts";
+import { CallError } from "./ring/answers.ts";
+import type { Slots } from "./ring/slots.ts";
+import { CALLER, ID_MASK, REQUEST } from "./ring/words.ts";
 import { blockingIterator, RemoteIterator } from "./iterators.ts";
 import type { Watched } from "./watch.ts";
 import {
@@ -315,7 +312,7 @@ export class Talks {
     const isDead = slots.isDead(id);
     if (isDead) this.#desk.dead.add(client);
     const slot = at || held;
-    return isDead || slot !== 0 && !slots.isOf(slot, id);
+    return isDead || slot !== 0 && !isOf(slots.words, slot, id);
   }
 
   /** Says what is to be said next, if the caller waits for it. */
@@ -372,7 +369,8 @@ export class Talks {
     this.#reject((invocation) => invocation.talk === talk, died);
     const { at } = talk;
     talk.at = 0;
-    if (at === 0 || !this.#line.slots.isServed(at)) return;
+    const { slots } = this.#line;
+    if (at === 0 || !isServed(slots.words, at, slots.id)) return;
     this.#line.send(at, NOTHING, () => 0); // it frees the slot
   }
 

@@ -5,7 +5,8 @@
  * @module
  */
 
-import type { Slots } from "./call_slots.ts";
+import { isWanted } from "./ring/call.ts";
+import type { Slots } from "./ring/slots.ts";
 
 /** The interval, in ms, at which awaited calls are checked for aborts. */
 const LOOK = 10;
@@ -82,7 +83,7 @@ export class Watches {
     // Once it is answered, the slot is another call's.
     const { at } = watched;
     if (!this.#watched.has(watched)) return;
-    if (at === 0 || this.#slots.isWanted(at)) return;
+    if (at === 0 || isWanted(this.#slots.words, at)) return;
     this.#watched.delete(watched);
     watched.control.abort(this.#reasonAt(watched.at));
   }

@@ -11,7 +11,8 @@ import { type Codec, hash } from "../_message/message.ts";
 import { attach } from "../_memory/region.ts";
 import { values } from "../_value/codec.ts";
 import { MAY_BLOCK } from "../_wait/waiter.ts";
-import { bytesFor, Slots } from "./call_slots.ts";
+import { Slots } from "./ring/slots.ts";
+import { bytesFor } from "./ring/words.ts";
 import type { ApiCodec } from "./types.ts";
 
 // A request has 8 bytes of head: what it is, the place of an AbortSignal among

@@ -5,7 +5,9 @@
  * @module
  */
 
-import { PHASE_MASK, REPLIED, type Slots } from "../_calls/call_slots.ts";
+import { cancel, isAnswered } from "../_calls/ring/call.ts";
+import type { Slots } from "../_calls/ring/slots.ts";
+import { PHASE_MASK, REPLIED } from "../_calls/ring/words.ts";
 import { errorOf } from "../_message/thrown.ts";
 import { readUtf8 } from "../_message/utf8.ts";
 import { values } from "../_value/codec.ts";
@@ -77,7 +79,7 @@ export class Collector {
     for (; i < length; i++) {
       const job = flying[i]!;
       if (job.state !== "posted") continue;
-      if (!slots.isAnswered(job.at)) {
+      if (!isAnswered(slots.words, job.at)) {
         flying[kept++] = job;
         if (++misses < MOST_MISSES || count === 0 || dead !== undefined) {
           continue;
@@ -101,19 +103,20 @@ export class Collector {
     const at = poster.unslot(job);
     const phase = Atomics.load(slots.words, at) & PHASE_MASK;
     if (phase !== REPLIED) {
-      slots.cancel(at); // it is LOST, or an agent took it that is not a worker
+      // It is LOST, or an agent took it that is not a worker.
+      cancel(slots.words, at);
       return this.#lose(job, dead);
     }
     const what = rooms.answered(at);
     const number = rooms.worker(at);
     if (job.spec === undefined) {
-      slots.cancel(at);
+      cancel(slots.words, at);
       return this.#ordered(job, what, number);
     }
     this.#it.measure(job, at);
     rooms.forget(at);
     if (what === ELSEWHERE) {
-      slots.cancel(at);
+      cancel(slots.words, at);
       const { early } = job;
       if (early !== undefined) return this.#settle(job, early);
       job.worker = number;
@@ -136,7 +139,7 @@ export class Collector {
       failed = true;
       error = reason;
     }
-    slots.cancel(at);
+    cancel(slots.words, at);
     if (failed) jobs.reject(job, error);
     else jobs.resolve(job, value);
   }

@@ -8,12 +8,8 @@
  */
 
 import { contentOf, isTransfer } from "../_calls/beside.ts";
-import {
-  ID_MASK,
-  PHASE_MASK,
-  SERVING,
-  type Slots,
-} from "../_calls/call_slots.ts";
+import type { Slots } from "../_calls/ring/slots.ts";
+import { ID_MASK, PHASE_MASK, SERVING } from "../_calls/ring/words.ts";
 import { assertFunction } from "../_memory/region.ts";
 import { describe } from "../_memory/describe.ts";
 import type { Parent } from "../_worker/parent.ts";

@@ -5,12 +5,9 @@
  * @module
  */
 
-import {
-  ID_MASK,
-  PHASE_MASK,
-  SERVING,
-  type Slots,
-} from "../_calls/call_slots.ts";
+import { cancel } from "../_calls/ring/call.ts";
+import type { Slots } from "../_calls/ring/slots.ts";
+import { ID_MASK, PHASE_MASK, SERVING } from "../_calls/ring/words.ts";
 import { Chunks, copy, type Job, type Jobs, type Spec } from "./jobs.ts";
 import {
   GUEST,
@@ -124,7 +121,7 @@ export class Poster {
     try {
       return this.#write(at, job, spec, request);
     } catch (error) {
-      this.#slots.cancel(at);
+      cancel(this.#slots.words, at);
       throw error;
     }
   }
@@ -331,7 +328,7 @@ export class Poster {
       const at = this.unslot(job);
       const word = Atomics.load(slots.words, at);
       if ((word & PHASE_MASK) === SERVING) doer = word & ID_MASK;
-      slots.cancel(at); // perhaps it was just answered
+      cancel(slots.words, at); // perhaps it was just answered
     }
     this.#jobs.reject(job, reason);
     return doer;

@@ -4,12 +4,8 @@
  * @module
  */
 
-import {
-  ID_MASK,
-  PHASE_MASK,
-  SERVING,
-  type Slots,
-} from "../_calls/call_slots.ts";
+import type { Slots } from "../_calls/ring/slots.ts";
+import { ID_MASK, PHASE_MASK, SERVING } from "../_calls/ring/words.ts";
 import type { Crew } from "./crew.ts";
 import type { Job, Jobs } from "./jobs.ts";
 import { clock, type Rooms } from "./wire.ts";

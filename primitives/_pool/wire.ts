@@ -10,6 +10,7 @@
  * @module
  */
 
+import type { Slots } from "../_calls/ring/slots.ts";
 import {
   CALLER,
   FREE,
@@ -17,8 +18,7 @@ import {
   REPLY_LENGTH,
   REQUEST,
   REQUEST_LENGTH,
-  type Slots,
-} from "../_calls/call_slots.ts";
+} from "../_calls/ring/words.ts";
 import { wake } from "../_wait/event_count.ts";
 import type { CALL_RING } from "../_memory/layout.ts";
 import { DamagedError } from "../_memory/damaged.ts";

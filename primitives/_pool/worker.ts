@@ -5,7 +5,7 @@
  */
 
 import { contentOf, isTransfer } from "../_calls/beside.ts";
-import type { Slots } from "../_calls/call_slots.ts";
+import type { Slots } from "../_calls/ring/slots.ts";
 import { type PendingResult, waitOn } from "../_wait/pending.ts";
 import { inPlaceResult } from "../_message/in_place.ts";
 import {

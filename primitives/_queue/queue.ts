@@ -14,7 +14,7 @@ import { LONGEST_DELAY, spin, spinning, STREAM } from "../_wait/spin.ts";
 import { waitOn } from "../_wait/pending.ts";
 import {
   assertMayBlock,
-  assertTimeout,
+  assertMayTry,
   type AsyncOptions,
   block,
   blockAsync,
@@ -453,8 +453,8 @@ export function waiting<Kind extends string, More>(
 
     override tryPushInt(value: number, timeout = 0): boolean {
       if (timeout === 0) return super.tryPushInt(value);
-      return this.#within("tryPushInt", timeout) &&
-        (super.tryPushInt(value) || this.#pushIntSlow(value, timeout));
+      assertMayTry("tryPushInt", timeout);
+      return super.tryPushInt(value) || this.#pushIntSlow(value, timeout);
     }
 
     pushIntAsync(value: number, options?: AsyncOptions): Promise<void> {
@@ -474,7 +474,7 @@ export function waiting<Kind extends string, More>(
 
     override tryPopInt(timeout = 0): number | undefined {
       if (timeout === 0) return super.tryPopInt();
-      this.#within("tryPopInt", timeout);
+      assertMayTry("tryPopInt", timeout);
       return super.tryPopInt() ?? this.#popIntSlow(timeout);
     }
 
@@ -493,8 +493,8 @@ export function waiting<Kind extends string, More>(
 
     override tryPush(src: Elements, timeout = 0): boolean {
       if (timeout === 0) return super.tryPush(src);
-      return this.#within("tryPush", timeout) &&
-        (super.tryPush(src) || this.#pushSlow(src, timeout));
+      assertMayTry("tryPush", timeout);
+      return super.tryPush(src) || this.#pushSlow(src, timeout);
     }
 
     pushAsync(src: Elements, options?: AsyncOptions): Promise<void> {
@@ -514,7 +514,7 @@ export function waiting<Kind extends string, More>(
 
     tryPop(timeout = 0): Uint8Array<ArrayBuffer> | undefined {
       if (timeout === 0) return this.#take();
-      this.#within("tryPop", timeout);
+      assertMayTry("tryPop", timeout);
       return this.#take() ?? this.#popSlow(timeout);
     }
 
@@ -535,8 +535,8 @@ export function waiting<Kind extends string, More>(
 
     override tryPopInto(dst: Elements, timeout = 0): boolean {
       if (timeout === 0) return super.tryPopInto(dst);
-      return this.#within("tryPopInto", timeout) &&
-        (super.tryPopInto(dst) || this.#popIntoSlow(dst, timeout));
+      assertMayTry("tryPopInto", timeout);
+      return super.tryPopInto(dst) || this.#popIntoSlow(dst, timeout);
     }
 
     popIntoAsync(dst: Elements, options?: AsyncOptions): Promise<void> {
@@ -578,13 +578,6 @@ export function waiting<Kind extends string, More>(
       if (!super.tryPopInto(element)) return undefined;
       this.#spare = undefined;
       return element;
-    }
-
-    /** Checks the timeout, and that this agent may block. Returns true. */
-    #within(operation: string, timeout: number): true {
-      assertTimeout(timeout);
-      assertMayBlock(operation);
-      return true;
     }
 
     // The slow paths are functions of their own: otherwise each call of a fast

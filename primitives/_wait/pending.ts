@@ -8,8 +8,7 @@
 
 import { spin } from "./spin.ts";
 import {
-  assertMayBlock,
-  assertTimeout,
+  assertMayTry,
   type AsyncOptions,
   block,
   blockAsync,
@@ -62,8 +61,7 @@ export function tryBlockOn<T>(
   operation: string,
   timeout: number,
 ): T | undefined {
-  assertTimeout(timeout);
-  assertMayBlock(operation);
+  assertMayTry(operation, timeout);
   const result = it.attempt();
   if (result !== false && result !== undefined) return result;
   return spinOrBlock(it, timeout);

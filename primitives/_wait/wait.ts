@@ -101,6 +101,12 @@ export function assertMayBlock(operation: string): void {
   );
 }
 
+/** As `assertMayBlock`, for an operation that waits at most `timeout` ms. */
+export function assertMayTry(operation: string, timeout: number): void {
+  assertTimeout(timeout);
+  assertMayBlock(operation);
+}
+
 // ---- blocking ---------------------------------------------------------------
 
 /** Runs `waiting`, blocking the agent in each sleep, at most `timeout` ms. */

@@ -7,7 +7,7 @@
 import {
   INSPECTION as call_ring,
   PROBLEMS as call_ring_problems,
-} from "../_calls/call_slots.ts";
+} from "../_calls/ring/problems.ts";
 import {
   CHANNEL,
   type ConfiguredStem,

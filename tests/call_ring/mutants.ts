@@ -4,8 +4,7 @@ const ONE_FORM =
   "C has one form, where TypeScript has one for arrays and one for the rest";
 const HINT =
   "In wasm a hint is an atomic load: its value was true when it was read, and that is enough here";
-const POSTED_IN_TS =
-  "wake(words, SERVE_EPOCH, 1); } /** The room for the request";
+const POSTED_IN_TS = "wake(words, SERVE_EPOCH, 1); return true;";
 const POSTED = "weft__store(&c->state, posted); /* (P) */";
 const ANSWERED =
   "if (weft__compare_exchange(&c->state, state, next) != state) " +
@@ -20,41 +19,20 @@ const CLOSED = "if (weft__exchange(&r->closed, 1) != 0) return; " +
 /** Mutants of the slots of a `CallRing`. */
 export const MUTANTS = [
   ...mutants({
-    source: "_calls/call_slots",
+    source: "_calls/ring/call",
     header: "call_ring",
     scenarios: ["call_ring"],
   }, {
     what: "claims by a store",
     by: "two want one slot",
     ts: [
-      "Atomics.compareExchange(words, at, FREE, claimed) === FREE",
-      "Atomics.store(words, at, claimed) === claimed",
+      "Atomics.compareExchange(words, at, FREE, CLAIMED | id) === FREE",
+      "Atomics.store(words, at, CLAIMED | id) > FREE",
     ],
     c: [
       "weft__compare_exchange(&c->state, WEFT_CALL_RING_FREE, " +
       "WEFT_CALL_RING_CLAIMED | id) == WEFT_CALL_RING_FREE)",
       "(weft__store(&c->state, WEFT_CALL_RING_CLAIMED | id), 1))",
-    ],
-  }, {
-    what: "looks for a free slot by hints alone",
-    by: "two want one slot",
-    ts: [
-      "const state = i > this.count ? words[at]! : Atomics.load(words, at); if ( state === FREE",
-      "const state = words[at]!; if ( state === FREE",
-    ],
-    c: HINT,
-  }, {
-    what: "writes the request after it is posted",
-    by: "a post, the end, and its server",
-    ts: [
-      "this.#put(request, at + REQUEST); this.publish(at, byteLength);",
-      "this.publish(at, byteLength); this.#put(request, at + REQUEST);",
-    ],
-    c: [
-      "if (length > 0) __builtin_memcpy(c + 1, request, (size_t)length); " +
-      "result = weft__call_publish(r, c, length);",
-      "result = weft__call_publish(r, c, length); " +
-      "if (length > 0) __builtin_memcpy(c + 1, request, (size_t)length);",
     ],
   }, {
     what: "writes the request's length after it is posted",
@@ -70,7 +48,7 @@ export const MUTANTS = [
   }, {
     what: "posts and wakes no server",
     by: "a server is abandoned",
-    ts: [POSTED_IN_TS, "} /** The room for the request"],
+    ts: [POSTED_IN_TS, "return true;"],
     c: [
       "weft__event_wake(&r->serve_epoch, 1); return 0;",
       "return 0;",
@@ -81,7 +59,7 @@ export const MUTANTS = [
     ts: [
       "Atomics.store(words, at, posted); // (P)",
       "wake(words, SERVE_EPOCH, 1); Atomics.store(words, at, posted);",
-      [POSTED_IN_TS, "} /** The room for the request"],
+      [POSTED_IN_TS, "return true;"],
     ],
     c: [
       POSTED,
@@ -95,7 +73,7 @@ export const MUTANTS = [
     what: "does not check again whether the ring was closed",
     by: "a call and the end",
     ts: [
-      "if ( this.closed && Atomics.compareExchange(words, at, posted, FREE)",
+      "if ( isClosed(words) && Atomics.compareExchange(words, at, posted, FREE)",
       "if ( Math.abs(0) && Atomics.compareExchange(words, at, posted, FREE)",
     ],
     c: [
@@ -107,9 +85,9 @@ export const MUTANTS = [
     by: "a call and the end",
     ts: [
       "Atomics.store(words, at, posted); // (P)",
-      "const closed = this.closed; Atomics.store(words, at, posted);",
+      "const closed = isClosed(words); Atomics.store(words, at, posted);",
       [
-        "if ( this.closed && Atomics.compareExchange(words, at, posted, FREE)",
+        "if ( isClosed(words) && Atomics.compareExchange(words, at, posted, FREE)",
         "if ( closed && Atomics.compareExchange(words, at, posted, FREE)",
       ],
     ],
@@ -133,31 +111,19 @@ export const MUTANTS = [
       "(weft__store(&c->state, WEFT_CALL_RING_FREE), 1))",
     ],
   }, {
-    what: "a server checks for the end after it looked for calls",
-    ts: [
-      "const closed = this.closed; // (E) look at this first return this.#take() || (closed ? -1 : 0);",
-      "return this.#take() || (this.closed ? -1 : 0);",
-    ],
-    c: [
-      "return closed ? EPIPE : EBUSY;",
-      "return weft_call_ring_closed(r) ? EPIPE : EBUSY;",
-      ["bool closed = weft_call_ring_closed(r); /* (E) before the look */", ""],
-    ],
-    by: "a post, the end, and its server",
-  }, {
     what: "frees a slot and wakes nobody",
     by: "one serves itself, another wants its slot",
     ts: [
-      "Atomics.store(this.words, at, FREE); wake(this.words, SLOT_EPOCH, 1);",
-      "Atomics.store(this.words, at, FREE);",
+      "Atomics.store(words, at, FREE); wake(words, SLOT_EPOCH, 1);",
+      "Atomics.store(words, at, FREE);",
     ],
     c: [FREED, "weft__store(&c->state, WEFT_CALL_RING_FREE); (void)r; }"],
   }, {
     what: "wakes callers that want a slot before the slot is free",
     by: "one serves itself, another wants its slot",
     ts: [
-      "Atomics.store(this.words, at, FREE); wake(this.words, SLOT_EPOCH, 1);",
-      "wake(this.words, SLOT_EPOCH, 1); Atomics.store(this.words, at, FREE);",
+      "Atomics.store(words, at, FREE); wake(words, SLOT_EPOCH, 1);",
+      "wake(words, SLOT_EPOCH, 1); Atomics.store(words, at, FREE);",
     ],
     c: [
       FREED,
@@ -211,57 +177,6 @@ export const MUTANTS = [
     equivalent:
       "only an answer wakes a caller; that is checked again in `receive`",
   }, {
-    what: "reads the reply after it gave back the slot",
-    by: "two serve themselves in one slot",
-    ts: [
-      "const reply = this.#bytes.slice(from, from + length); this.#free(at);",
-      "this.#free(at); const reply = this.#bytes.slice(from, from + length);",
-    ],
-    c: [
-      "if (bytes > 0) __builtin_memcpy(dst, weft__call_reply_at(r, c), " +
-      "(size_t)bytes); weft__call_free(r, c);",
-      "weft__call_free(r, c); if (bytes > 0) " +
-      "__builtin_memcpy(dst, weft__call_reply_at(r, c), (size_t)bytes);",
-    ],
-  }, {
-    what: "keeps the slot of a call that was answered",
-    by: "a call and its server",
-    ts: [
-      "const reply = this.#bytes.slice(from, from + length); this.#free(at);",
-      "const reply = this.#bytes.slice(from, from + length);",
-    ],
-    c: [
-      "weft__call_free(r, c); if (phase == WEFT_CALL_RING_LOST) " +
-      "return EOWNERDEAD;",
-      "if (phase == WEFT_CALL_RING_LOST) return EOWNERDEAD;",
-    ],
-  }, {
-    what: "reads the reply into an array after it gave back the slot",
-    ts: [
-      "this.#get(dst, this.#replyAt(at), Math.min(length, dst.byteLength)); this.#free(at);",
-      "this.#free(at); this.#get(dst, this.#replyAt(at), Math.min(length, dst.byteLength));",
-    ],
-    c: ONE_FORM,
-    by: "two serve themselves in one slot, into arrays",
-  }, {
-    what: "keeps the slot of a call that was answered into an array",
-    ts: [
-      "this.#get(dst, this.#replyAt(at), Math.min(length, dst.byteLength)); this.#free(at);",
-      "this.#get(dst, this.#replyAt(at), Math.min(length, dst.byteLength));",
-    ],
-    c: ONE_FORM,
-    by: "two serve themselves in one slot, into arrays",
-  }, {
-    what: "keeps the slot of a call whose server is gone",
-    by: "a server is abandoned",
-    ts: ["if (phase === LOST) { this.#free(at);", "if (phase === LOST) {"],
-    c: [
-      "weft__call_free(r, c); if (phase == WEFT_CALL_RING_LOST) " +
-      "return EOWNERDEAD;",
-      "if (phase == WEFT_CALL_RING_LOST) return EOWNERDEAD; " +
-      "weft__call_free(r, c);",
-    ],
-  }, {
     what: "gives up by a store",
     by: "a call that is given up",
     ts: [
@@ -289,7 +204,7 @@ export const MUTANTS = [
   }, {
     what: "cancels an answered call and keeps its slot",
     by: "a call that is given up",
-    ts: ["if (!this.giveUp(at)) this.#free(at);", "this.giveUp(at);"],
+    ts: ["if (!giveUp(words, at)) free(words, at);", "giveUp(words, at);"],
     c: [
       "if (!weft__call_give_up(r, c)) weft__call_free(r, c);",
       "weft__call_give_up(r, c);",
@@ -310,8 +225,8 @@ export const MUTANTS = [
     what: "takes a call and forgets that its caller sleeps",
     by: "a call and its server",
     ts: [
-      "const next = serving | expected & WAITING_BIT;",
-      "const next = serving;",
+      "const next = SERVING | id | expected & WAITING_BIT;",
+      "const next = SERVING | id;",
     ],
     c: [
       "int32_t waits = state & WEFT_CALL_RING_WAITING_BIT;",
@@ -326,53 +241,6 @@ export const MUTANTS = [
     ],
     c: HINT,
   }, {
-    what: "looks for calls by hints alone",
-    by: "a call and the end",
-    ts: [
-      "let state = i > this.count ? words[at]! : Atomics.load(words, at);",
-      "let state = words[at]!;",
-    ],
-    c: HINT,
-  }, {
-    what: "looks at one slot only",
-    by: "two callers, two servers",
-    ts: [
-      "const at = this.#look; this.#look = this.#after(at);",
-      "const at = this.#look;",
-    ],
-    c: [
-      "slot = slot + 1 < slots ? slot + 1 : 0; /* The first round uses " +
-      "hints, which the exchange checks; the second one makes sure. */ int32_t state = i > slots ? " +
-      "weft__hint(&c->state) : weft__load(&c->state); while",
-      "int32_t state = i > slots ? weft__hint(&c->state) : " +
-      "weft__load(&c->state); while",
-    ],
-  }, {
-    what: "writes the reply after the answer",
-    by: "a post and its server",
-    ts: [
-      'if (typeof reply === "object") this.#put(reply, this.#replyAt(at) / 4); this.words[at + REPLY_LENGTH] = length; // published by (R) return this.#answer(at, REPLIED);',
-      'this.words[at + REPLY_LENGTH] = length; const done = this.#answer(at, REPLIED); if (typeof reply === "object") this.#put(reply, this.#replyAt(at) / 4); return done;',
-    ],
-    c: "In C the server writes the reply in place",
-  }, {
-    what: "writes the reply's length after the answer",
-    by: "a call and its server",
-    ts: [
-      "this.words[at + REPLY_LENGTH] = length; // published by (R) return this.#answer(at, REPLIED);",
-      "const done = this.#answer(at, REPLIED); this.words[at + REPLY_LENGTH] = length; return done;",
-    ],
-    c: [
-      "c->reply_length = length; /* published by (R) */ return 0;",
-      "return 0;",
-      [
-        "return result != 0 ? result : weft__call_answer(r, c, " +
-        "WEFT_CALL_RING_REPLIED);",
-        "if (result == 0) { result = weft__call_answer(r, c, " +
-        "WEFT_CALL_RING_REPLIED); c->reply_length = length; } return result;",
-      ],
-    ],
-  }, {
     what: "answers a call that was given up",
     by: "a call that is given up",
     ts: ["if ((state & PHASE_MASK) === DROPPED) {", "if (state === FREE) {"],
@@ -384,8 +252,8 @@ export const MUTANTS = [
     what: "answers by a store",
     by: "a call that is given up",
     ts: [
-      "if (Atomics.compareExchange(words, at, state, next) !== state) continue; if ((state & WAITING_BIT) !== 0) Atomics.notify(words, at); return !this.#reclaim(at, next);",
-      "Atomics.store(words, at, next); if ((state & WAITING_BIT) !== 0) Atomics.notify(words, at); return !this.#reclaim(at, next);",
+      "if (Atomics.compareExchange(words, at, state, next) !== state) continue; if ((state & WAITING_BIT) !== 0) Atomics.notify(words, at); return !reclaim(words, at, next);",
+      "Atomics.store(words, at, next); if ((state & WAITING_BIT) !== 0) Atomics.notify(words, at); return !reclaim(words, at, next);",
     ],
     c: [
       ANSWERED,
@@ -398,8 +266,8 @@ export const MUTANTS = [
     what: "answers and wakes nobody",
     by: "a call and its server",
     ts: [
-      "if ((state & WAITING_BIT) !== 0) Atomics.notify(words, at); return !this.#reclaim(at, next);",
-      "return !this.#reclaim(at, next);",
+      "if ((state & WAITING_BIT) !== 0) Atomics.notify(words, at); return !reclaim(words, at, next);",
+      "return !reclaim(words, at, next);",
     ],
     c: [
       ANSWERED,
@@ -410,8 +278,8 @@ export const MUTANTS = [
     what: "wakes before it answers",
     by: "a call and its server",
     ts: [
-      "if (Atomics.compareExchange(words, at, state, next) !== state) continue; if ((state & WAITING_BIT) !== 0) Atomics.notify(words, at); return !this.#reclaim(at, next);",
-      "if ((state & WAITING_BIT) !== 0) Atomics.notify(words, at); if (Atomics.compareExchange(words, at, state, next) !== state) continue; return !this.#reclaim(at, next);",
+      "if (Atomics.compareExchange(words, at, state, next) !== state) continue; if ((state & WAITING_BIT) !== 0) Atomics.notify(words, at); return !reclaim(words, at, next);",
+      "if ((state & WAITING_BIT) !== 0) Atomics.notify(words, at); if (Atomics.compareExchange(words, at, state, next) !== state) continue; return !reclaim(words, at, next);",
     ],
     c: [
       ANSWERED,
@@ -423,7 +291,7 @@ export const MUTANTS = [
   }, {
     what: "does not check again whether its caller was abandoned",
     by: "a caller is abandoned, by two, while it is served",
-    ts: ["return !this.#reclaim(at, next);", "return true;"],
+    ts: ["return !reclaim(words, at, next);", "return true;"],
     c: ["return weft__call_reclaim(r, c, next) ? ETIMEDOUT : 0;", "return 0;"],
   }, {
     what: "withdraws an answer that its caller may be taking",
@@ -538,6 +406,145 @@ export const MUTANTS = [
       "return phase",
       "return phase",
     ],
+  }),
+  ...mutants({
+    source: "_calls/ring/slots",
+    header: "call_ring",
+    scenarios: ["call_ring"],
+  }, {
+    what: "looks for a free slot by hints alone",
+    by: "two want one slot",
+    ts: [
+      "const state = i > this.count ? words[at]! : Atomics.load(words, at); if (state === FREE",
+      "const state = words[at]!; if (state === FREE",
+    ],
+    c: HINT,
+  }, {
+    what: "writes the request after it is posted",
+    by: "a post, the end, and its server",
+    ts: [
+      "this.#put(request, at + REQUEST); this.publish(at, byteLength);",
+      "this.publish(at, byteLength); this.#put(request, at + REQUEST);",
+    ],
+    c: [
+      "if (length > 0) __builtin_memcpy(c + 1, request, (size_t)length); " +
+      "result = weft__call_publish(r, c, length);",
+      "result = weft__call_publish(r, c, length); " +
+      "if (length > 0) __builtin_memcpy(c + 1, request, (size_t)length);",
+    ],
+  }, {
+    what: "a server checks for the end after it looked for calls",
+    ts: [
+      "const closed = this.closed; // (E) look at this first return this.#take() || (closed ? -1 : 0);",
+      "return this.#take() || (this.closed ? -1 : 0);",
+    ],
+    c: [
+      "return closed ? EPIPE : EBUSY;",
+      "return weft_call_ring_closed(r) ? EPIPE : EBUSY;",
+      ["bool closed = weft_call_ring_closed(r); /* (E) before the look */", ""],
+    ],
+    by: "a post, the end, and its server",
+  }, {
+    what: "reads the reply after it gave back the slot",
+    by: "two serve themselves in one slot",
+    ts: [
+      "const reply = this.#bytes.slice(from, from + length); free(this.words, at);",
+      "free(this.words, at); const reply = this.#bytes.slice(from, from + length);",
+    ],
+    c: [
+      "if (bytes > 0) __builtin_memcpy(dst, weft__call_reply_at(r, c), " +
+      "(size_t)bytes); weft__call_free(r, c);",
+      "weft__call_free(r, c); if (bytes > 0) " +
+      "__builtin_memcpy(dst, weft__call_reply_at(r, c), (size_t)bytes);",
+    ],
+  }, {
+    what: "keeps the slot of a call that was answered",
+    by: "a call and its server",
+    ts: [
+      "const reply = this.#bytes.slice(from, from + length); free(this.words, at);",
+      "const reply = this.#bytes.slice(from, from + length);",
+    ],
+    c: [
+      "weft__call_free(r, c); if (phase == WEFT_CALL_RING_LOST) " +
+      "return EOWNERDEAD;",
+      "if (phase == WEFT_CALL_RING_LOST) return EOWNERDEAD;",
+    ],
+  }, {
+    what: "reads the reply into an array after it gave back the slot",
+    ts: [
+      "this.#get(dst, this.#replyAt(at), Math.min(length, dst.byteLength)); free(this.words, at);",
+      "free(this.words, at); this.#get(dst, this.#replyAt(at), Math.min(length, dst.byteLength));",
+    ],
+    c: ONE_FORM,
+    by: "two serve themselves in one slot, into arrays",
+  }, {
+    what: "keeps the slot of a call that was answered into an array",
+    ts: [
+      "this.#get(dst, this.#replyAt(at), Math.min(length, dst.byteLength)); free(this.words, at);",
+      "this.#get(dst, this.#replyAt(at), Math.min(length, dst.byteLength));",
+    ],
+    c: ONE_FORM,
+    by: "two serve themselves in one slot, into arrays",
+  }, {
+    what: "keeps the slot of a call whose server is gone",
+    by: "a server is abandoned",
+    ts: [
+      "if (phase === LOST) { free(this.words, at);",
+      "if (phase === LOST) {",
+    ],
+    c: [
+      "weft__call_free(r, c); if (phase == WEFT_CALL_RING_LOST) " +
+      "return EOWNERDEAD;",
+      "if (phase == WEFT_CALL_RING_LOST) return EOWNERDEAD; " +
+      "weft__call_free(r, c);",
+    ],
+  }, {
+    what: "looks for calls by hints alone",
+    by: "a call and the end",
+    ts: [
+      "const state = i > this.count ? words[at]! : Atomics.load(words, at); if (take",
+      "const state = words[at]!; if (take",
+    ],
+    c: HINT,
+  }, {
+    what: "looks at one slot only",
+    by: "two callers, two servers",
+    ts: [
+      "const at = this.#look; this.#look = this.#after(at);",
+      "const at = this.#look;",
+    ],
+    c: [
+      "slot = slot + 1 < slots ? slot + 1 : 0; /* The first round uses " +
+      "hints, which the exchange checks; the second one makes sure. */ int32_t state = i > slots ? " +
+      "weft__hint(&c->state) : weft__load(&c->state); while",
+      "int32_t state = i > slots ? weft__hint(&c->state) : " +
+      "weft__load(&c->state); while",
+    ],
+  }, {
+    what: "writes the reply after the answer",
+    by: "a post and its server",
+    ts: [
+      'if (typeof reply === "object") this.#put(reply, this.#replyAt(at) / 4); this.words[at + REPLY_LENGTH] = length; // published by (R) return answer(this.words, at, REPLIED);',
+      'this.words[at + REPLY_LENGTH] = length; const done = answer(this.words, at, REPLIED); if (typeof reply === "object") this.#put(reply, this.#replyAt(at) / 4); return done;',
+    ],
+    c: "In C the server writes the reply in place",
+  }, {
+    what: "writes the reply's length after the answer",
+    by: "a call and its server",
+    ts: [
+      "this.words[at + REPLY_LENGTH] = length; // published by (R) return answer(this.words, at, REPLIED);",
+      "const done = answer(this.words, at, REPLIED); this.words[at + REPLY_LENGTH] = length; return done;",
+    ],
+    c: [
+      "c->reply_length = length; /* published by (R) */ return 0;",
+      "return 0;",
+      [
+        "return result != 0 ? result : weft__call_answer(r, c, " +
+        "WEFT_CALL_RING_REPLIED);",
+        "if (result == 0) { result = weft__call_answer(r, c, " +
+        "WEFT_CALL_RING_REPLIED); c->reply_length = length; } return result;",
+      ],
+    ],
   }, {
     what: "abandons and wakes no caller that wants a slot",
     by: "a caller is abandoned while another wants its slot",
@@ -551,7 +558,11 @@ export const MUTANTS = [
       "weft__event_wake(&r->serve_epoch, WEFT__ALL); return count;",
     ],
   }),
-  ...mutants("call_ring", {
+  ...mutants({
+    source: "_calls/ring/caller",
+    header: "call_ring",
+    scenarios: ["call_ring"],
+  }, {
     what: "posts a call that was aborted",
     by: "a call is aborted while it waits for a slot",
     ts: [
@@ -563,8 +574,8 @@ export const MUTANTS = [
     what: "the slot of a call that timed out is never freed",
     by: "a call that is late, and the next one",
     ts: [
-      "if (!(yield* slots.answered(at)) && slots.giveUp(at)) {",
-      "if (!(yield* slots.answered(at))) {",
+      "if (!(yield* answered(slots.words, at)) && giveUp(slots.words, at)) {",
+      "if (!(yield* answered(slots.words, at))) {",
     ],
     c: [
       "if (weft__call_answered(c, timeout, deadline) != 0 && " +

@@ -75,8 +75,8 @@ export const MUTANTS = [
     what: "gives the slot back before it answers a call back",
     by: "a caller is called back in a slot that another one wants",
     ts: [
-      "if (!keepsIt) this.slots.cancel(at);",
-      "this.slots.cancel(at);",
+      "if (!keepsIt) cancel(this.slots.words, at);",
+      "cancel(this.slots.words, at);",
     ],
     c: IN_C,
   }),

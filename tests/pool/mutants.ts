@@ -78,8 +78,9 @@ export const MUTANTS = [
     what: "keeps the slot of an aborted task that was just answered",
     by: "a task is aborted, and another one waits for its slot",
     ts: [
-      "slots.cancel(at); // perhaps it was just answered",
-      "slots.giveUp(at);",
+      "cancel(slots.words, at); // perhaps it was just answered",
+      "if ((Atomics.load(slots.words, at) & PHASE_MASK) <= SERVING) " +
+      "cancel(slots.words, at);",
     ],
     c: NO_POOL,
   }, {
@@ -87,7 +88,7 @@ export const MUTANTS = [
     by: "what no worker has begun is refused",
     ts: [
       "if (!this.#rooms.withdraw(job.at)) return;",
-      "this.#slots.cancel(job.at);",
+      "cancel(this.#slots.words, job.at);",
     ],
     c: NO_POOL,
   }),

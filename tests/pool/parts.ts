@@ -9,12 +9,13 @@ export { Collector } from "../../primitives/_pool/collector.ts";
 export { Jobs } from "../../primitives/_pool/jobs.ts";
 export { Poster } from "../../primitives/_pool/poster.ts";
 export { Staff } from "../../primitives/_pool/staff.ts";
+export { cancel, isAnswered } from "../../primitives/_calls/ring/call.ts";
+export { Slots } from "../../primitives/_calls/ring/slots.ts";
 export {
   PHASE_MASK,
   REPLIED,
   REPLY_LENGTH,
-  Slots,
-} from "../../primitives/_calls/call_slots.ts";
+} from "../../primitives/_calls/ring/words.ts";
 export {
   LAZY,
   POSTED_BYTES,

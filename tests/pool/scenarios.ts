@@ -128,14 +128,16 @@ function pool(weft: Weft, tasks: number, recycle = Infinity) {
           for (let i = 0; i < tasks; i++) post();
           h.rooms.tell(tasks);
           while (flying.length > 0) {
-            const i = flying.findIndex((at) => h.slots.isAnswered(at));
+            const i = flying.findIndex((at) =>
+              parts.isAnswered(h.slots.words, at)
+            );
             if (i < 0) {
               h.done.wait();
               continue;
             }
             const [at] = flying.splice(i, 1);
             const phase = Atomics.load(h.slots.words, at!) >> 28 & 7;
-            h.slots.cancel(at!);
+            parts.cancel(h.slots.words, at!);
             if (phase === LOST) {
               post();
               h.rooms.tell(1);

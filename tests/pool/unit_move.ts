@@ -1,11 +1,8 @@
 // also: node, browsers
 // Requests and results that are moved instead of being copied.
 import * as assert from "uvu/assert";
-import {
-  PHASE_MASK,
-  SERVING,
-  Slots,
-} from "../../primitives/_calls/call_slots.ts";
+import { Slots } from "../../primitives/_calls/ring/slots.ts";
+import { PHASE_MASK, SERVING } from "../../primitives/_calls/ring/words.ts";
 import type { Member } from "../../primitives/_pool/crew.ts";
 import { hand } from "../../primitives/_pool/events.ts";
 import { Jobs } from "../../primitives/_pool/jobs.ts";

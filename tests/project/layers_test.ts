@@ -20,6 +20,7 @@ const ROOMS = [
   "_queue",
   "_queue/channel",
   "_worker",
+  "_calls/ring",
   "_calls",
   "_calls/client",
   "_pool",

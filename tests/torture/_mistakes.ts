@@ -199,7 +199,10 @@ export const MISTAKES: readonly Mistake[] = [{
   storm: "pool",
   what: "a task that is given up keeps its slot",
   edits: {
-    "_pool/poster": ["slots.cancel(at); // perhaps it was just answered", ""],
+    "_pool/poster": [
+      "cancel(slots.words, at); // perhaps it was just answered",
+      "",
+    ],
   },
   seed: 1,
   says: /slots are in use|never ended/,
@@ -304,7 +307,7 @@ export const MISTAKES: readonly Mistake[] = [{
   edits: {
     "_pool/poster": [
       "if (!this.#rooms.withdraw(job.at)) return;",
-      "this.#slots.cancel(job.at);",
+      "cancel(this.#slots.words, job.at);",
     ],
   },
   seed: 1,
@@ -471,7 +474,7 @@ export const MISTAKES: readonly Mistake[] = [{
   edits: {
     "_calls/client/client": [
       "this.tell(at, signal); " +
-      "if (!this.slots.giveUp(at)) this.#readUnwanted(at);",
+      "if (!giveUp(this.slots.words, at)) this.#readUnwanted(at);",
       "this.tell(at, signal);",
     ],
   },
@@ -481,8 +484,8 @@ export const MISTAKES: readonly Mistake[] = [{
   storm: "calls",
   what: "the slot of a call that was given up is not freed",
   edits: {
-    "_calls/call_slots": [
-      "this.#free(at); // too late: the slot belongs to us alone",
+    "_calls/ring/call": [
+      "free(words, at); // too late: the slot belongs to us alone",
       "",
     ],
   },
@@ -504,7 +507,7 @@ export const MISTAKES: readonly Mistake[] = [{
   storm: "calls",
   what: "a server that ends leaves its callers waiting",
   edits: {
-    "_calls/call_slots": [
+    "_calls/ring/call": [
       "if ((waits & DEAD_BIT) === 0) next = LOST | waits;",
       "",
     ],
@@ -515,7 +518,7 @@ export const MISTAKES: readonly Mistake[] = [{
   storm: "calls",
   what: "wakes no server at close",
   edits: {
-    "_calls/call_slots": [
+    "_calls/ring/call": [
       "if (Atomics.exchange(words, CLOSED, 1) !== 0) return; " +
       "wake(words, SERVE_EPOCH, Infinity);",
       "if (Atomics.exchange(words, CLOSED, 1) !== 0) return;",
@@ -528,7 +531,7 @@ export const MISTAKES: readonly Mistake[] = [{
   storm: "calls",
   what: "a server does not learn that its caller died",
   edits: {
-    "_calls/call_slots": ["if (at === 0) this.onIdle?.();", ""],
+    "_calls/ring/slots": ["if (at === 0) this.onIdle?.();", ""],
   },
   seed: 1,
   plan: callsPlan(

@@ -32,14 +32,11 @@ import {
   needsPort,
   type Parcel,
 } from "../beside.ts";
-import {
-  CallError,
-  Lookout,
-  PHASE_MASK,
-  REPLIED,
-  REQUEST,
-  type Slots,
-} from "../call_slots.ts";
+import { cancel, giveUp, isAnswered } from "../ring/call.ts";
+import { CallError } from "../ring/answers.ts";
+import { Lookout } from "../ring/lookout.ts";
+import type { Slots } from "../ring/slots.ts";
+import { PHASE_MASK, REPLIED, REQUEST } from "../ring/words.ts";
 import {
   type Answer,
   Exchanges,
@@ -361,7 +358,7 @@ export class Client extends Exchanges {
       }
     } finally {
       // It does not fit, or the codec has refused it.
-      if (length > slots.maxRequest) slots.cancel(at);
+      if (length > slots.maxRequest) cancel(slots.words, at);
     }
     if (length > slots.maxRequest) {
       if (length < Infinity) call.longest = Math.max(call.longest, length);
@@ -413,7 +410,7 @@ export class Client extends Exchanges {
     if (isWaiting && at === 0 && request!.length <= slots.maxRequest) {
       at = spin(() => slots.post(request!) || undefined) ?? 0;
     }
-    if (at !== 0 && isWaiting) spinPatiently(() => slots.isAnswered(at));
+    if (at !== 0 && isWaiting) spinPatiently(() => isAnswered(slots.words, at));
     const path = this.path(token, at, signal, request);
     let answer = block(path, this.#timeout);
     while (answer?.what === CALLBACK) {
@@ -487,7 +484,7 @@ export class Client extends Exchanges {
     } finally {
       if (!begun && at !== 0) { // it was aborted before
         this.tell(at, signal);
-        if (!this.slots.giveUp(at)) this.#readUnwanted(at);
+        if (!giveUp(this.slots.words, at)) this.#readUnwanted(at);
       }
     }
   }
@@ -496,7 +493,7 @@ export class Client extends Exchanges {
   #readUnwanted(at: number): void {
     try {
       const { what } = this.read(at);
-      if (what === CALLBACK) this.slots.cancel(at);
+      if (what === CALLBACK) cancel(this.slots.words, at);
     } catch {
       // It was an error.
     }
@@ -546,7 +543,7 @@ export class Client extends Exchanges {
       at = 0; // else it is given back
       return this.say(kept, token, signal, request);
     } finally {
-      if (at !== 0) this.slots.cancel(at);
+      if (at !== 0) cancel(this.slots.words, at);
     }
   }
 
@@ -655,7 +652,7 @@ export class Client extends Exchanges {
       keepsIt ||= !isLast;
       return answer;
     } finally {
-      if (!keepsIt) this.slots.cancel(at);
+      if (!keepsIt) cancel(this.slots.words, at);
     }
   }
 
@@ -676,7 +673,7 @@ export class Client extends Exchanges {
       this.#functions.keep(agent, wordsIn(bytes.subarray(5, end)));
       if (!this.#listening.has(agent)) {
         if (this.#functions.isKept(agent)) void this.#listen(agent, at);
-        else this.slots.cancel(at); // all were released meanwhile
+        else cancel(this.slots.words, at); // all were released meanwhile
       }
     }
     return { what: of, value };

@@ -11,7 +11,9 @@ import { wake } from "../../_wait/event_count.ts";
 import { waitOn } from "../../_wait/pending.ts";
 import type { Waiting } from "../../_wait/wait.ts";
 import type { Sleep } from "../../_wait/waiter.ts";
-import { FREE, PHASE_MASK, POSTED, type Slots } from "../call_slots.ts";
+import { answered, cancel, giveUp } from "../ring/call.ts";
+import type { Slots } from "../ring/slots.ts";
+import { FREE, PHASE_MASK, POSTED } from "../ring/words.ts";
 import { joined } from "../pieces.ts";
 import {
   ELSEWHERE,
@@ -115,7 +117,7 @@ export abstract class Exchanges {
         try {
           goesOn = yield* tryAgain(since, "object");
         } finally {
-          if (!goesOn) this.slots.cancel(kept);
+          if (!goesOn) cancel(this.slots.words, kept);
         }
         if (!goesOn) return undefined;
       }
@@ -138,9 +140,9 @@ export abstract class Exchanges {
     if (at === 0) return undefined;
     let over = false;
     try {
-      if (!(yield* answered(slots, at))) {
+      if (!(yield* answeredUnlessOver(slots, at))) {
         this.tell(at, signal);
-        over = slots.giveUp(at);
+        over = giveUp(slots.words, at);
         if (over) return undefined;
       }
       over = true; // at the moment of the timeout it may be answered
@@ -149,7 +151,7 @@ export abstract class Exchanges {
       over ||= error instanceof ClosedError; // it was withdrawn
       throw error;
     } finally {
-      if (!over) slots.cancel(at);
+      if (!over) cancel(slots.words, at);
     }
   }
 
@@ -199,7 +201,7 @@ export abstract class Exchanges {
         since = Date.now();
       }
     } finally {
-      if (held !== 0) this.slots.cancel(held);
+      if (held !== 0) cancel(this.slots.words, held);
     }
   }
 
@@ -229,8 +231,8 @@ export abstract class Exchanges {
  * Waits for the answer of a call. After the ring was closed, a call that no
  * server has taken for a second is withdrawn: the servers have ended.
  */
-function* answered(slots: Slots, at: number): Waiting<boolean> {
-  const path = slots.answered(at);
+function* answeredUnlessOver(slots: Slots, at: number): Waiting<boolean> {
+  const path = answered(slots.words, at);
   let step = path.next();
   for (let closed = false; !step.done;) {
     step = path.next(yield step.value);
