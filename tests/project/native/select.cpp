@@ -154,6 +154,120 @@ void channels() {
   assert(error_of(other) == EINVAL && error_of(text) == EINVAL);
 }
 
+// Channels of capacity 0: an arm meets an agent that waits at the other end.
+void rendezvous() {
+  const weft_channel_config reals = {WEFT_CHANNEL_F64, 0, 0, 0, 0};
+  const weft_channel_config records = {WEFT_CHANNEL_RECORD, 0, 3, 0, 0};
+  const weft_channel_config texts = {WEFT_CHANNEL_TEXT, 0, 32, 0, 0};
+  std::vector<uint64_t> at_x(weft::channel::bytes(reals) / 8 + 1);
+  std::vector<uint64_t> at_y(weft::channel::bytes(records) / 8 + 1);
+  std::vector<uint64_t> at_z(weft::channel::bytes(texts) / 8 + 1);
+  auto x = weft::channel::create(at_x.data(), at_x.size() * 8, reals);
+  auto y = weft::channel::create(at_y.data(), at_y.size() * 8, records);
+  auto z = weft::channel::create(at_z.data(), at_z.size() * 8, texts);
+  weft::in_place<weft::mpmc_queue<int>, 1> q;
+  std::optional<double> real;
+  std::optional<pixel> record;
+  std::optional<int> number;
+
+  // Nobody waits at the other end.
+  assert(!weft::select_for(milliseconds(0), weft::sending(x, 1.5),
+                           weft::sending(y, pixel{1, 2, 3})));
+  assert(!weft::select_first_for(milliseconds(1), weft::receiving(x, real),
+                                 weft::receiving(y, record),
+                                 weft::popping(*q, number)));
+  assert(!real && !record && !number);
+  assert(!weft::wait_any_for(milliseconds(1), x, y, *q));
+  assert(q->push(7) && weft::wait_any(x, y, *q) == 2);
+  assert(weft::select(weft::receiving(x, real), weft::popping(*q, number))
+             .index == 1);
+  assert(*number == 7 && !real);
+
+  const auto itself = [&] {
+    (void)weft::select(weft::sending(x, 1.5), weft::receiving(x, real));
+  };
+  const auto other = [&] { (void)weft::select(weft::receiving(y, real)); };
+  const auto text = [&] { (void)weft::select(weft::sending(z, 1.5)); };
+  assert(error_of(itself) == EINVAL && error_of(other) == EINVAL);
+  assert(error_of(text) == EINVAL);
+
+  // A sender that waits is found by wait_any, and then by select.
+  std::thread sender([&] { assert(y.send_as(pixel{4, 5, 6})); });
+  assert(weft::wait_any(x, y, *q) == 1);
+  auto got = weft::select(weft::receiving(x, real), weft::receiving(y, record));
+  assert(got.index == 1 && !got.closed && record->green == 5 && !real);
+  sender.join();
+
+  // A receiver that waits is found by an arm that sends, and two selects meet.
+  std::thread receiver([&] {
+    assert(x.receive_as<double>() == 2.5);
+    std::optional<double> next;
+    std::optional<pixel> pixels;
+    const auto at = weft::select(weft::receiving(x, next),
+                                 weft::receiving(y, pixels));
+    assert(at.index == 1 && pixels->blue == 9 && !next);
+  });
+  got = weft::select(weft::sending(x, 2.5), weft::sending(y, pixel{7, 8, 9}));
+  assert(got.index == 0 && !got.closed);
+  got = weft::select(weft::sending(x, 3.5, false),
+                     weft::sending(y, pixel{7, 8, 9}));
+  assert(got.index == 1 && !got.closed);
+  receiver.join();
+
+  // What is closed can be done at once, and does nothing.
+  x.close();
+  assert(weft::wait_any(y, x) == 1);
+  got = weft::select_first(weft::receiving(y, record),
+                           weft::receiving(x, real));
+  assert(got.index == 1 && got.closed && !record && !real);
+  got = weft::select_first(weft::sending(x, 1.5), weft::receiving(y, record));
+  assert(got.index == 0 && got.closed && !record);
+}
+
+// Threads hand numbers to others, at two channels of capacity 0.
+void handed_over() {
+  constexpr int64_t n = 1000;
+  const weft_channel_config reals = {WEFT_CHANNEL_F64, 0, 0, 0, 0};
+  std::vector<uint64_t> at_x(weft::channel::bytes(reals) / 8 + 1);
+  std::vector<uint64_t> at_y(weft::channel::bytes(reals) / 8 + 1);
+  auto x = weft::channel::create(at_x.data(), at_x.size() * 8, reals);
+  auto y = weft::channel::create(at_y.data(), at_y.size() * 8, reals);
+  weft::wait_group feeders;
+  std::array<double, 2> sums = {0, 0};
+  const auto feed = [&](int64_t from) {
+    for (int64_t i = from; i <= n; i += 2) {
+      const double value = static_cast<double>(i);
+      if (i % 3 == 0) assert((i % 2 == 0 ? x : y).send_as(value));
+      else assert(!weft::select(weft::sending(x, value),
+                                weft::sending(y, value))
+                       .closed);
+    }
+    feeders.done();
+  };
+  const auto take = [&](double &sum) {
+    std::optional<double> a, b;
+    for (bool open_x = true, open_y = true; open_x || open_y;) {
+      const weft::selected got = weft::select(weft::receiving(x, a, open_x),
+                                              weft::receiving(y, b, open_y));
+      if (got.closed) (got.index == 0 ? open_x : open_y) = false;
+      else sum += got.index == 0 ? *a : *b;
+    }
+  };
+  feeders.add(2);
+  std::thread one(feed, 1), two(feed, 2);
+  std::thread three(take, std::ref(sums[0])), four(take, std::ref(sums[1]));
+  feeders.wait();
+  // An arm that finds the end leaves what was handed to another one.
+  const auto phase = [](weft::channel it) {
+    return weft__load(&it.native_handle()->handoff) & 3;
+  };
+  while ((phase(x) | phase(y)) != 0) std::this_thread::yield();
+  x.close();
+  y.close();
+  for (std::thread *thread : {&one, &two, &three, &four}) thread->join();
+  assert(sums[0] + sums[1] == static_cast<double>(n * (n + 1) / 2));
+}
+
 // Threads add to two queues, and others take from both until both are closed.
 void threads() {
   constexpr int64_t n = 3000;
@@ -201,6 +315,8 @@ int main() {
       [](const std::unique_ptr<int> &x, int i) { return *x == i; });
   moves();
   channels();
+  rendezvous();
+  handed_over();
   threads();
   std::puts("done");
 }
