@@ -71,7 +71,9 @@ class channel : public detail::handle<weft_channel, WEFT_KIND_channel> {
     int32_t bytes = sizeof cell;
     if (!done(weft_channel_receive(w_, &cell, &bytes, WEFT_FOREVER), ec))
       return {};
-    if (bytes != sizeof(T)) refuse("the message is not a T");
+    const bool sized = weft__channel_sized(codec()); /* to whole words */
+    if (bytes != static_cast<int32_t>(sized ? sizeof cell : sizeof(T)))
+      refuse("the message is not a T");
     return cell.value;
   }
   int32_t codec() const { return weft_channel_codec(w_); }

@@ -146,6 +146,7 @@ void channels() {
   assert(take().index == 1 && record->blue == 3 && !real);
   assert(take().index == 2 && *number == 7 && !record);
   assert(y.send_as(pixel{4, 5, 6}) && take().index == 1 && record->red == 4);
+  assert(y.send_as(pixel{7, 8, 9}) && y.receive_as<pixel>()->blue == 9);
   x.close();
   const weft::selected got = take();
   assert(got.index == 0 && got.closed);
