@@ -6,6 +6,7 @@
 
 import { DamagedError } from "./_memory/damaged.ts";
 import { MPMC_QUEUE } from "./_memory/layout.ts";
+import { ByteCopier } from "./_queue/byte_copier.ts";
 import type { CopyingClass, Elements } from "./_queue/elements.ts";
 import { atEpoch, waitersOf, wakeEnd as wake } from "./_wait/event_count.ts";
 import {
@@ -22,12 +23,12 @@ import {
   TAIL,
 } from "./_queue/mpmc_slots.ts";
 import {
-  assertFormatted,
+  assertShortFormatted,
   type ElementOf,
   type End,
   type QueueConfig,
-  queueConfig,
   QueueCore,
+  shortQueueConfig,
 } from "./_queue/queue_core.ts";
 import {
   type EndsClass,
@@ -138,10 +139,11 @@ export class MpmcCore extends QueueCore<"mpmc_queue"> {
     );
     const capacity = words[CAPACITY]!;
     const elementSize = words[ELEMENT_SIZE]!;
-    super("mpmc_queue", words, INSPECTION, capacity, elementSize, Copier);
+    const Copies = elementSize >= 4 ? Copier : ByteCopier;
+    super("mpmc_queue", words, INSPECTION, capacity, elementSize, Copies);
     this.#words = words;
     this.#mask = capacity - 1;
-    this.#wordsPer = elementSize / 4;
+    this.#wordsPer = elementSize / 4; // or a half or a quarter of one
     this.#stride = strideFor(elementSize);
   }
 
@@ -521,7 +523,7 @@ export const WaitingMpmc: WaitingClass<"mpmc_queue"> = /* @__PURE__ */ waiting(
  * ```text
  * word 0    magic         Kind and layout version.
  * word 1    capacity      How many elements fit, a power of two.
- * word 2    element_size  Bytes of an element, a multiple of 4.
+ * word 2    element_size  Bytes of an element: 1, 2 or a multiple of 4.
  * word 3    seal          Check word over the configuration.
  * word 4    shape         A number that tells apart records with different
  *                         fields; 0 if the elements are not records, or if
@@ -636,7 +638,7 @@ export class MpmcQueue<E = number> extends WaitingMpmc<E> {
  * @ignore
  */
 export function mpmcBytes(config: QueueConfig): number {
-  return bytesFor(...queueConfig("mpmc_queue", config));
+  return bytesFor(...shortQueueConfig("mpmc_queue", config));
 }
 
 /**
@@ -649,7 +651,7 @@ export function formatMpmc(
   byteOffset: number | bigint,
   config: QueueConfig,
 ): void {
-  const [capacity, elementSize] = queueConfig("mpmc_queue", config);
+  const [capacity, elementSize] = shortQueueConfig("mpmc_queue", config);
   const bytes = bytesFor(capacity, elementSize);
   const stride = strideFor(elementSize);
   format(
@@ -666,6 +668,6 @@ export function formatMpmc(
 }
 
 function bytesFor(capacity: number, elementSize: number): number {
-  assertFormatted(capacity, elementSize);
+  assertShortFormatted(capacity, elementSize);
   return (SLOTS + capacity * strideFor(elementSize)) * 4;
 }

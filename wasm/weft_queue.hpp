@@ -33,10 +33,11 @@ namespace detail {
 #else
 #define WEFT__WAITS(stem, name) WEFT__NAMED(stem, name)
 #endif
-#define WEFT__QUEUE(stem, NAME, more)                                       \
+#define WEFT__QUEUE(stem, NAME, has_short, more)                            \
   struct stem {                                                             \
     using words = weft_##stem;                                              \
     static constexpr auto KIND = WEFT_KIND_##stem;                          \
+    static constexpr bool SHORT = has_short;                                \
     WEFT__NAMED(stem, init) WEFT__NAMED(stem, capacity)                     \
     WEFT__NAMED(stem, element_size) WEFT__NAMED(stem, size)                 \
     WEFT__NAMED(stem, closed) WEFT__NAMED(stem, close)                      \
@@ -50,22 +51,24 @@ namespace detail {
     }                                                                       \
   };
 /* clang-format on */
-WEFT__QUEUE(spsc_queue, SPSC_QUEUE, WEFT__NAMED(spsc_queue, abandon))
-WEFT__QUEUE(mpmc_queue, MPMC_QUEUE, )
-WEFT__QUEUE(lock_free_queue, LOCK_FREE_QUEUE, )
+WEFT__QUEUE(spsc_queue, SPSC_QUEUE, true, WEFT__NAMED(spsc_queue, abandon))
+WEFT__QUEUE(mpmc_queue, MPMC_QUEUE, true, )
+WEFT__QUEUE(lock_free_queue, LOCK_FREE_QUEUE, false, )
 
-/* A T as it lies in a queue: whole words. The constructor leaves them as they
-   are, so T needs none. */
-template <class T>
+/* A T as it lies in a queue: whole words, or 1 or 2 bytes where `may_be_short`.
+   The constructor leaves them as they are, so T needs none. */
+template <class T, bool may_be_short = false>
 union cell {
   static_assert(is_relocatable<T>,
                 "T is copied as bytes: specialize weft::is_relocatable<T> if "
                 "its objects may be moved so");
   static_assert(alignof(T) <= 16, "T is aligned at 16 or less");
-  static constexpr size_t size = (sizeof(T) + 3) / 4 * 4;
+  static constexpr bool is_short = may_be_short && sizeof(T) <= 2;
+  static constexpr size_t size =
+      is_short ? sizeof(T) : (sizeof(T) + 3) / 4 * 4;
   static constexpr bool is_bytes = std::is_trivially_copyable_v<T>;
   static constexpr bool is_T =
-      is_bytes && size == sizeof(T) && alignof(T) >= 4;
+      is_bytes && size == sizeof(T) && (is_short || alignof(T) >= 4);
   static constexpr size_t alignment = alignof(T) < 4   ? 4
                                       : alignof(T) > 8 ? 8
                                                        : alignof(T);
@@ -74,7 +77,7 @@ union cell {
     std::memcpy(words, &from, sizeof(T));
   }
   ~cell() {} /* the bytes have moved, or move back: see relocated */
-  int32_t words[size / 4];
+  int32_t words[(size + 3) / 4];
   T value;
 };
 
@@ -98,8 +101,8 @@ struct relocated {
 };
 
 /* Moves the T out of a cell that a pop has filled. */
-template <class T>
-std::optional<T> moved_out(cell<T> &from) {
+template <class T, bool may_be_short>
+std::optional<T> moved_out(cell<T, may_be_short> &from) {
   if constexpr (cell<T>::is_bytes) {
     return std::optional<T>(std::move(from.value));
   } else {
@@ -114,7 +117,7 @@ std::optional<T> moved_out(cell<T> &from) {
 template <class T, class Of>
 class queue : errors {
   using words = typename Of::words;
-  using cell = detail::cell<T>;
+  using cell = detail::cell<T, Of::SHORT>;
 
  public:
   /* The bytes of a queue with room for `capacity` elements, rounded up to a

@@ -499,7 +499,7 @@ export const MPMC_QUEUE = {
   magic: 0,
   /** How many elements fit, a power of two. */
   capacity: 1,
-  /** Bytes of an element, a multiple of 4. */
+  /** Bytes of an element: 1, 2 or a multiple of 4. */
   element_size: 2,
   /** Check word over the configuration. */
   seal: 3,

@@ -29,7 +29,7 @@ export interface QueueConfig<Size extends number = number, F = never> {
   readonly capacity: number;
   /**
    * The size of an element in bytes, a multiple of 4; 4 unless given. Elements
-   * of an `SpscQueue` may also have 1 or 2 bytes.
+   * of an `SpscQueue` and an `MpmcQueue` may also have 1 or 2 bytes.
    */
   readonly elementSize?: Size;
   /**
@@ -79,6 +79,34 @@ export function queueConfig(
     );
   }
   return [rounded, elementSize];
+}
+
+/** Whether elements are smaller than a word. */
+function isShort(size: unknown): size is 1 | 2 {
+  return size === 1 || size === 2;
+}
+
+/**
+ * The same for a queue whose elements may have 1 or 2 bytes. An index tells
+ * apart 2^28 elements at most, so these are counted as if they had 4.
+ */
+export function shortQueueConfig(
+  kind: string,
+  config: QueueConfig,
+): [capacity: number, elementSize: number] {
+  const size = config?.elementSize;
+  const counted = isShort(size) ? { ...config, elementSize: 4 } : config;
+  const [capacity, words] = queueConfig(kind, counted);
+  return [capacity, isShort(size) ? size : words];
+}
+
+/**
+ * Refuses a configuration that no such queue can have: see `assertFormatted`.
+ *
+ * @throws {RangeError} If it is such a configuration.
+ */
+export function assertShortFormatted(capacity: number, size: number): void {
+  assertFormatted(capacity, isShort(size) ? 4 : size);
 }
 
 /**

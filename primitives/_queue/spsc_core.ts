@@ -21,11 +21,11 @@ import type { Sleep } from "../_wait/wait.ts";
 import { ByteCopier, LongByteCopier } from "./byte_copier.ts";
 import type { CopyingClass, Elements } from "./elements.ts";
 import {
-  assertFormatted,
+  assertShortFormatted,
   type End,
   type QueueConfig,
-  queueConfig,
   QueueCore,
+  shortQueueConfig,
 } from "./queue_core.ts";
 
 const CAPACITY: typeof SPSC_QUEUE.capacity = 1;
@@ -591,22 +591,7 @@ export class SpscCore extends QueueCore<"spsc_queue"> {
  * @ignore
  */
 export function spscBytes(config: QueueConfig): number {
-  return bytesFor(...configOf(config));
-}
-
-/**
- * Checks `config` and rounds it. An index tells apart 2^28 elements at most, so
- * elements of 1 or 2 bytes are counted as if they had 4.
- */
-function configOf(config: QueueConfig): [capacity: number, size: number] {
-  const size = config?.elementSize;
-  const counted = isShort(size) ? { ...config, elementSize: 4 } : config;
-  const [capacity, words] = queueConfig("spsc_queue", counted);
-  return [capacity, isShort(size) ? size : words];
-}
-
-function isShort(size: unknown): size is 1 | 2 {
-  return size === 1 || size === 2;
+  return bytesFor(...shortQueueConfig("spsc_queue", config));
 }
 
 /**
@@ -619,12 +604,12 @@ export function formatSpsc(
   byteOffset: number | bigint,
   config: QueueConfig,
 ): void {
-  const words = configOf(config);
+  const words = shortQueueConfig("spsc_queue", config);
   const bytes = bytesFor(...words);
   format("spsc_queue", SPSC_QUEUE, memory, byteOffset, bytes, words);
 }
 
 export function bytesFor(capacity: number, elementSize: number): number {
-  assertFormatted(capacity, isShort(elementSize) ? 4 : elementSize);
+  assertShortFormatted(capacity, elementSize);
   return DATA * 4 + (capacity * elementSize + 3 & ~3);
 }

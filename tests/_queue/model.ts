@@ -58,6 +58,7 @@ export const MPMC: QueueKind = {
     return queue;
   },
   again: (queue) => new MpmcQueue(queue.buffer, queue.byteOffset),
+  short: true,
 };
 
 /** A {@linkcode LockFreeQueue}, as a kind. */

@@ -421,6 +421,81 @@ for (const stem of ["spsc", "mpmc"] as const) {
   });
 }
 
+/** Bytes that both sides push and pop, by turns, as elements of `size` bytes. */
+function bytesByTurns(
+  stem: "spsc" | "mpmc",
+  capacity: number,
+  size: number,
+  random: (n: number) => number,
+) {
+  const Queue = stem === "spsc" ? SpscQueue : MpmcQueue;
+  const name = (operation: string) => `weft_${stem}_queue_${operation}`;
+  const config = stage.place(8);
+  const shape = { capacity, elementSize: size };
+  stage.heap.set([capacity, size], config / 4);
+  const bytes = Queue.byteLength(shape);
+  const at = stage.place(bytes);
+  assert.is(c[name("bytes")]!(config), bytes);
+  if (random(2) === 0) Queue.init(memory, at, shape);
+  else assert.is(c[name("init")]!(at, bytes, config) >>> 0, at);
+  const view = new Queue(memory, at);
+  assert.is(c[name("element_size")]!(at), view.elementSize);
+  const most = 12;
+  const scratch = stage.place(most * size + 4);
+  const elements = new Uint8Array(stage.heap.buffer, scratch, most * size + 1);
+  let [pushed, popped] = [0, 0];
+  for (let turn = 0; turn < 300; turn++) {
+    const n = random(most) + 1;
+    const byC = random(2) === 0;
+    const held = (pushed - popped) / size;
+    if (random(2) === 0) {
+      for (let i = 0; i < n * size; i++) elements[i] = pushed + i;
+      const wanted = Math.min(n, view.capacity - held);
+      assert.is(
+        n === 1
+          ? byC
+            ? c[name("try_push")]!(at, scratch) === 0 ? 1 : 0
+            : Number(view.tryPush(elements.subarray(0, size)))
+          : byC
+          ? c[name("try_push_many")]!(at, scratch, n)
+          : view.tryPushMany(elements, n),
+        wanted,
+      );
+      pushed += wanted * size;
+    } else {
+      const wanted = Math.min(n, held);
+      elements.fill(0xa5);
+      assert.is(
+        n === 1
+          ? byC
+            ? c[name("try_pop")]!(at, scratch) === 0 ? 1 : 0
+            : Number(view.tryPopInto(elements))
+          : byC
+          ? c[name("try_pop_many")]!(at, scratch, n)
+          : view.tryPopMany(elements, n),
+        wanted,
+      );
+      for (let i = 0; i < wanted * size; i++) {
+        assert.is(elements[i], popped + i & 0xff);
+      }
+      assert.is(elements[wanted * size], 0xa5, "one too many");
+      popped += wanted * size;
+    }
+  }
+}
+
+for (const stem of ["spsc", "mpmc"] as const) {
+  test(`bytes in an ${stem}_queue are the same for both languages`, () => {
+    const random = randoms(5);
+    for (const capacity of [1, 2, 3, 16]) {
+      for (const size of [1, 2]) {
+        stage.clear();
+        bytesByTurns(stem, capacity, size, random);
+      }
+    }
+  });
+}
+
 // ---- work counter --------------------------------------------------------------------
 
 test("a work counter is the same for both languages", () => {

@@ -34,10 +34,10 @@ export const MUTANTS = mutants("mpmc_queue", {
     "this.copier.put(src, i * per, this.#slot(ticket) + ELEMENT, per);",
   ],
   c: [
-    "weft__copy(weft__mpmc_slot(q, ticket) + WEFT__MPMC_ELEMENT, words + i * per, per); " +
+    "__builtin_memcpy(weft__mpmc_slot(q, ticket) + WEFT__MPMC_ELEMENT, from + (size_t)i * size, size); " +
     "weft__mpmc_publish(q, ticket);",
-    "weft__mpmc_publish(q, ticket); weft__copy(weft__mpmc_slot(q, ticket) + " +
-    "WEFT__MPMC_ELEMENT, words + i * per, per);",
+    "weft__mpmc_publish(q, ticket); __builtin_memcpy(weft__mpmc_slot(q, ticket) + " +
+    "WEFT__MPMC_ELEMENT, from + (size_t)i * size, size);",
   ],
 }, {
   what: "MQ2: frees a slot for a lap that is too short",
@@ -73,10 +73,10 @@ export const MUTANTS = mutants("mpmc_queue", {
     "this.copier.get(dst, i * per, this.#slot(ticket) + ELEMENT, per);",
   ],
   c: [
-    "weft__copy(words + i * per, weft__mpmc_slot(q, ticket) + WEFT__MPMC_ELEMENT, per); " +
+    "__builtin_memcpy(to + (size_t)i * size, weft__mpmc_slot(q, ticket) + WEFT__MPMC_ELEMENT, size); " +
     "weft__mpmc_free(q, ticket);",
-    "weft__mpmc_free(q, ticket); weft__copy(words + i * per, " +
-    "weft__mpmc_slot(q, ticket) + WEFT__MPMC_ELEMENT, per);",
+    "weft__mpmc_free(q, ticket); __builtin_memcpy(to + (size_t)i * size, " +
+    "weft__mpmc_slot(q, ticket) + WEFT__MPMC_ELEMENT, size);",
   ],
 }, {
   what: "MQ4: claims to push by a store",

@@ -395,6 +395,36 @@ const closed = (weft: Weft): Scenario[] =>
     popAsync: (q, signal) => q.popIntAsync({ signal }),
   });
 
+/** Elements of a byte. Whose they are, the turn of their slot says alone. */
+function bytes(weft: Weft) {
+  const { MpmcQueue } = weft.mod;
+  return race.spec({
+    memory: () => MpmcQueue.create({ capacity: 2, elementSize: 1 }).buffer,
+    agent: (memory, id) => {
+      enter(weft, id);
+      return new MpmcQueue(memory);
+    },
+    words: named(LAYOUT.mpmc_queue),
+    hints: HINTS,
+    stateless: true,
+    init: [] as readonly number[],
+    ops: {
+      push: {
+        run: (q, v: number) => q.tryPush(Uint8Array.of(v)),
+        model: (s: readonly number[], v: number) =>
+          s.length < 2 ? [[...s, v], true] : [s, false],
+      },
+      pop: {
+        run: (q) => {
+          const to = new Uint8Array(1);
+          return q.tryPopInto(to) ? to[0] : undefined;
+        },
+        model: (s: readonly number[]) => [s.slice(1), s[0]],
+      },
+    },
+  });
+}
+
 /** The race scenarios of `MpmcQueue`. */
 export function scenarios(weft: Weft): Scenario[] {
   const two = queue(weft, 2);
@@ -438,6 +468,11 @@ export function scenarios(weft: Weft): Scenario[] {
       name: "one slot",
       spec: one,
       agents: [from("tryPush", 1, 2), times("tryPop", 2)],
+    },
+    {
+      name: "elements of a byte",
+      spec: bytes(weft),
+      agents: [from("push", 1, 3), times("pop", 3)],
     },
     {
       name: "over the wrap",

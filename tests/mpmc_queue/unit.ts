@@ -21,6 +21,26 @@ test("every operation obeys the model, wherever the tickets wrap", () => {
   obeysTheModel(MPMC);
 });
 
+test("elements of 1 and 2 bytes obey the model, too", () => {
+  obeysTheModel(MPMC, 300, [1, 2]);
+});
+
+test("elements of 1 and 2 bytes take the slots of those of 4 or 8", () => {
+  for (const elementSize of [1, 2] as const) {
+    const most = { capacity: 2 ** 28, elementSize };
+    assert.is(MpmcQueue.byteLength(most), 640 + most.capacity * 16);
+    const more = { capacity: 2 ** 28 + 1, elementSize };
+    assert.throws(() => MpmcQueue.create(more), /268435457/);
+    const queue = MpmcQueue.create({ capacity: 1, elementSize });
+    assert.throws(() => queue.tryPushInt(1), TypeError);
+    assert.throws(() => queue.tryPush(new Uint8Array(4)), RangeError);
+    assert.ok(queue.tryPush(new Uint8Array(elementSize).fill(7)));
+    assert.equal(queue.tryPop(), new Uint8Array(elementSize).fill(7));
+  }
+  const wrong = { capacity: 4, elementSize: 3 };
+  assert.throws(() => MpmcQueue.create(wrong), RangeError);
+});
+
 declareQueueCases(test, MpmcQueue, MPMC);
 
 test("a slot not committed yet holds back what is behind it", async () => {

@@ -8,7 +8,8 @@ WEFT__BEGIN
 
 /* The configuration of a queue: `capacity` elements, rounded up to a power of
    two, of `element_size` bytes, a multiple of 4; together at most 2^30 bytes.
-   Elements of a weft_spsc_queue may also have 1 or 2 bytes. */
+   Elements of a weft_spsc_queue and of a weft_mpmc_queue may also have 1 or 2
+   bytes. */
 typedef struct {
   int32_t capacity;
   int32_t element_size;
@@ -33,6 +34,17 @@ static inline int32_t weft__queue_capacity(weft_queue_config config) {
    (element_size) <= 1 << 30 && (capacity) >= 1 &&   \
    (capacity) <= (1 << 30) / (element_size) &&       \
    WEFT__POWER(capacity) <= (1 << 30) / (element_size))
+/* An index tells apart 2^28 elements at most, so elements of 1 or 2 bytes are
+   counted as if they had 4. */
+#define WEFT__QUEUE_COUNTED(element_size) \
+  ((element_size) == 1 || (element_size) == 2 ? 4 : (element_size))
+
+/* The same as weft__queue_capacity, of elements that may have 1 or 2 bytes. */
+static inline int32_t weft__short_queue_capacity(weft_queue_config config) {
+  config.element_size = WEFT__QUEUE_COUNTED(config.element_size);
+  return weft__queue_capacity(config);
+}
+
 /* The bytes of its elements. */
 #define WEFT__QUEUE_ELEMENTS(capacity, element_size) \
   (WEFT__POWER(capacity) * (element_size))

@@ -19,7 +19,7 @@ WEFT__BEGIN
  *
  * word 0    magic         Kind and layout version.
  * word 1    capacity      How many elements fit, a power of two.
- * word 2    element_size  Bytes of an element, a multiple of 4.
+ * word 2    element_size  Bytes of an element: 1, 2 or a multiple of 4.
  * word 3    seal          Check word over the configuration.
  * word 4    shape         A number that tells apart records with different
  *                         fields; 0 if the elements are not records, or if
@@ -96,11 +96,11 @@ static inline size_t weft__mpmc_stride(int32_t element_size) {
 }
 
 /* The bytes of a queue as a constant expression; 0 if out of range. */
-#define WEFT_MPMC_QUEUE_BYTES(capacity, element_size) \
-  (!WEFT__QUEUE_FITS(capacity, element_size) ||       \
-           WEFT__MPMC_SLOTS(capacity, element_size) > \
-               SIZE_MAX - sizeof(weft_mpmc_queue)     \
-       ? 0                                            \
+#define WEFT_MPMC_QUEUE_BYTES(capacity, element_size)                \
+  (!WEFT__QUEUE_FITS(capacity, WEFT__QUEUE_COUNTED(element_size)) || \
+           WEFT__MPMC_SLOTS(capacity, element_size) >                \
+               SIZE_MAX - sizeof(weft_mpmc_queue)                    \
+       ? 0                                                           \
        : sizeof(weft_mpmc_queue) + WEFT__MPMC_SLOTS(capacity, element_size))
 #define WEFT__MPMC_SLOTS(capacity, element_size) \
   (WEFT__POWER(capacity) *                       \
@@ -108,7 +108,7 @@ static inline size_t weft__mpmc_stride(int32_t element_size) {
 
 /* The bytes of a queue of this configuration; 0 if it is out of range. */
 static inline size_t weft_mpmc_queue_bytes(weft_queue_config config) {
-  size_t capacity = (size_t)weft__queue_capacity(config);
+  size_t capacity = (size_t)weft__short_queue_capacity(config);
   if (capacity == 0) return 0;
   size_t stride = weft__mpmc_stride(config.element_size) * 4;
 #if SIZE_MAX == UINT32_MAX
@@ -141,7 +141,7 @@ static inline WEFT__RESULT weft_mpmc_queue *weft_mpmc_queue_init(
   size_t needed = weft_mpmc_queue_bytes(config);
   if (!weft__fits(at, bytes, needed)) return NULL;
   weft__zero(at, needed);
-  q->capacity = weft__queue_capacity(config);
+  q->capacity = weft__short_queue_capacity(config);
   q->element_size = config.element_size;
   q->seal = weft__seal(WEFT_KIND_mpmc_queue, q->capacity, q->element_size);
   for (int32_t i = 0; i < q->capacity; i++)
@@ -269,15 +269,15 @@ static inline int32_t weft_mpmc_queue_try_push_many(weft_mpmc_queue *q,
                                                     int32_t n) {
   if (n < 0) return -EINVAL;
   if (n == 0) return 0;
-  const int32_t *words = (const int32_t *)src;
-  int32_t per = q->element_size / 4;
+  const char *from = (const char *)src;
+  size_t size = (size_t)q->element_size;
   int32_t first = 0;
   int32_t count = weft__mpmc_claim_push(q, n, &first);
   if (count <= 0) return count;
   for (int32_t i = 0; i < count; i++) {
     int32_t ticket = weft__plus(first, i * WEFT_MPMC_QUEUE_ONE);
-    weft__copy(weft__mpmc_slot(q, ticket) + WEFT__MPMC_ELEMENT, words + i * per,
-               per);
+    __builtin_memcpy(weft__mpmc_slot(q, ticket) + WEFT__MPMC_ELEMENT,
+                     from + (size_t)i * size, size);
     weft__mpmc_publish(q, ticket);
   }
   weft__event_wake_end(&q->pop_epoch, count);
@@ -293,15 +293,15 @@ static inline int32_t weft_mpmc_queue_try_pop_many(weft_mpmc_queue *q,
                                                    void *dst, int32_t n) {
   if (n < 0) return -EINVAL;
   if (n == 0) return 0;
-  int32_t *words = (int32_t *)dst;
-  int32_t per = q->element_size / 4;
+  char *to = (char *)dst;
+  size_t size = (size_t)q->element_size;
   int32_t first = 0;
   int32_t count = weft__mpmc_claim_pop(q, n, &first);
   if (count <= 0) return count;
   for (int32_t i = 0; i < count; i++) {
     int32_t ticket = weft__plus(first, i * WEFT_MPMC_QUEUE_ONE);
-    weft__copy(words + i * per, weft__mpmc_slot(q, ticket) + WEFT__MPMC_ELEMENT,
-               per);
+    __builtin_memcpy(to + (size_t)i * size,
+                     weft__mpmc_slot(q, ticket) + WEFT__MPMC_ELEMENT, size);
     weft__mpmc_free(q, ticket);
   }
   weft__event_wake_end(&q->push_epoch, count);

@@ -114,24 +114,13 @@ WEFT_LENGTH(spsc_queue, 96);
 
 /* The bytes of a queue as a constant expression; 0 if out of range. */
 #define WEFT_SPSC_QUEUE_BYTES(capacity, element_size)           \
-  (!WEFT__QUEUE_FITS(capacity, WEFT__SPSC_COUNTED(element_size)) \
+  (!WEFT__QUEUE_FITS(capacity, WEFT__QUEUE_COUNTED(element_size)) \
        ? 0                                                      \
        : sizeof(weft_spsc_queue) +                              \
              WEFT__MULTIPLE(WEFT__QUEUE_ELEMENTS(capacity, element_size), 4))
-/* An index tells apart 2^28 elements at most, so elements of 1 or 2 bytes are
-   counted as if they had 4. */
-#define WEFT__SPSC_COUNTED(element_size) \
-  ((element_size) == 1 || (element_size) == 2 ? 4 : (element_size))
-
-/* The capacity rounded up, or 0 if the configuration is out of range. */
-static inline int32_t weft__spsc_capacity(weft_queue_config config) {
-  config.element_size = WEFT__SPSC_COUNTED(config.element_size);
-  return weft__queue_capacity(config);
-}
-
 /* The bytes of a queue of this configuration; 0 if it is out of range. */
 static inline size_t weft_spsc_queue_bytes(weft_queue_config config) {
-  size_t capacity = (size_t)weft__spsc_capacity(config);
+  size_t capacity = (size_t)weft__short_queue_capacity(config);
   if (capacity == 0) return 0;
   size_t bytes = capacity * (size_t)config.element_size;
   return sizeof(weft_spsc_queue) + WEFT__MULTIPLE(bytes, 4);
@@ -153,7 +142,7 @@ static inline WEFT__RESULT weft_spsc_queue *weft_spsc_queue_init(
   size_t needed = weft_spsc_queue_bytes(config);
   if (!weft__fits(at, bytes, needed)) return NULL;
   weft__zero(at, needed);
-  q->capacity = weft__spsc_capacity(config);
+  q->capacity = weft__short_queue_capacity(config);
   q->element_size = config.element_size;
   q->seal = weft__seal(WEFT_KIND_spsc_queue, q->capacity, q->element_size);
   weft__fences();

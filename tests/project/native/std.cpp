@@ -3,6 +3,8 @@
 #include <cstdio>
 #include <memory>
 #include <shared_mutex>
+#include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 #include <weft.hpp>
@@ -222,6 +224,8 @@ void elements(Make make, Same same) {
   queue q = queue::create(memory, sizeof memory, 4);
   for (int i = 0; i < 4; i++) assert(q.push(make(i)));
   assert(!q.try_push(make(4)) && q.size() == 4);
+  const int32_t size = weft_mpmc_queue_element_size(q.native_handle());
+  assert(size == int32_t{sizeof(T) <= 2 ? sizeof(T) : (sizeof(T) + 3) / 4 * 4});
   for (int i = 0; i < 4; i++) assert(same(*q.pop(), make(i)));
   assert(!q.try_pop());
   const std::array<T, 2> items = {make(5), make(6)};
@@ -243,6 +247,7 @@ void queues() {
   };
   elements<char>([](int i) { return static_cast<char>('a' + i); }, same);
   elements<bool>([](int i) { return i % 2 == 1; }, same);
+  elements<int8_t>([](int i) { return static_cast<int8_t>(i - 2); }, same);
   elements<uint16_t>([](int i) { return static_cast<uint16_t>(i - 2); }, same);
   elements<double>([](int i) { return i / 2.0; }, same);
   elements<odd>(
@@ -262,6 +267,26 @@ void queues() {
   *slot = {1, 2, 3};
   assert(places.commit(slot) && places.peek()->blue == 3);
   places.consume(places.peek());
+
+  // Elements of 1 or 2 bytes lie side by side, but in a lock_free_queue.
+  static_assert(weft::spsc_queue<char>::bytes(16) ==
+                sizeof(weft_spsc_queue) + 16);
+  weft::in_place<weft::spsc_queue<char>, 16> text;
+  const std::string_view word = "a string";
+  assert(text->try_push_many(word) == word.size());
+  std::string read(16, ' ');
+  assert(text->try_pop_many(read) == word.size());
+  assert(read.substr(0, word.size()) == word && text->size() == 0);
+  weft::in_place<weft::lock_free_queue<char>, 16> free;
+  assert(weft_lock_free_queue_element_size(free->native_handle()) == 4);
+  assert(free->try_push_many(word) == word.size() && *free->try_pop() == 'a');
+  char *place = text->reserve();
+  *place = 'z';
+  assert(text->commit(place) && text->try_pop() == 'z');
+  weft::in_place<weft::mpmc_queue<int16_t>, 4> numbers;
+  int16_t *number = numbers->reserve();
+  *number = -3;
+  assert(numbers->commit(number) && *numbers->peek() == -3);
 }
 
 }  // namespace
