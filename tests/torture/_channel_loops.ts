@@ -156,6 +156,10 @@ export interface Orders {
   readonly channel: Handle<"channel">;
   readonly codec: string;
   readonly carrier: string;
+  /** Whether the channel has no room. */
+  readonly meets: boolean;
+  /** Whether senders and receivers are counted. */
+  readonly counted: boolean;
   readonly sends: boolean;
   readonly blocks: boolean;
   /** Whether the loop is the only one of its thread. */
@@ -218,8 +222,29 @@ export class Loop {
     this.#note = note;
   }
 
-  /** Does all steps; a receiver does them again until the channel is closed. */
+  /** Does all steps, as one of those that are counted, if any are. */
   async run(): Promise<Ends> {
+    const { counted, sends } = this.#orders;
+    if (!counted) return await this.#steps();
+    // A thread of C is counted, too: its agent is this one.
+    const channel = channelOf(this.#orders);
+    let end;
+    try {
+      end = sends ? channel.sender() : channel.receiver();
+    } catch (error) {
+      if ((error as Error).name !== "ClosedError") throw error;
+      this.#end("came late");
+      return this.#ends;
+    }
+    try {
+      return await this.#steps();
+    } finally {
+      end.leave();
+    }
+  }
+
+  /** A receiver does all steps again until the channel is closed. */
+  async #steps(): Promise<Ends> {
     const { steps, sends, blocks } = this.#orders;
     do {
       for (const step of steps) {
@@ -322,8 +347,8 @@ export class Loop {
 
   /** Writes in place, if the channel can. */
   #inPlace(): typeof writeInPlace | undefined {
-    const { codec, carrier, alone } = this.#orders;
-    const can = codec === "binary" && alone &&
+    const { codec, carrier, alone, meets } = this.#orders;
+    const can = codec === "binary" && alone && !meets &&
       carrier !== "lockFree" && carrier !== "manyToMany";
     return can ? writeInPlace : undefined;
   }

@@ -76,6 +76,10 @@ const plans = fc.record({
   ),
   /** Which loops have a thread of C, where C can take part: a bit for each. */
   guests: fc.nat(255),
+  /** Whether it has no room: a message goes from hand to hand. */
+  meets: mostly(false, fc.constant(true)),
+  /** Whether senders and receivers are counted, and the last one closes it. */
+  counted: fc.boolean(),
 });
 
 type Of<T> = T extends fc.Arbitrary<infer Value> ? Value : never;
@@ -92,6 +96,15 @@ interface Agent {
   killed: boolean;
   over: boolean;
 }
+
+/** How many agents may have senders, and how many receivers. */
+const COUNTED = 12;
+
+/** Whether a message goes from a sender to a receiver that is there. */
+const isMeeting = ({ meets }: Plan) => meets;
+
+/** The carrier; a channel without room has only one. */
+const carrierOf = (plan: Plan) => isMeeting(plan) ? "any" : plan.carrier;
 
 /** The greatest number of loops, those for dead agents included. */
 const LOOPS = 12;
@@ -113,7 +126,8 @@ class Play {
   constructor(plan: Plan, ledger: Ledger, module?: WebAssembly.Module) {
     this.#plan = plan;
     this.#ledger = ledger;
-    const { codec, carrier, messageSize } = plan;
+    const { codec, messageSize } = plan;
+    const carrier = carrierOf(plan);
     const withC = module !== undefined && carrier === "any" &&
       GUEST_CODECS[codec] !== undefined;
     const guests = withC ? new GuestMemory(module) : undefined;
@@ -124,7 +138,8 @@ class Play {
     const config = {
       codec: form.codec,
       carrier: CARRIERS[carrier],
-      capacity: Math.max(least, plan.capacity),
+      capacity: isMeeting(plan) ? 0 : Math.max(least, plan.capacity),
+      ...(plan.counted ? { tracked: COUNTED } : {}),
       ...(form.sized ? {} : { messageSize }),
     };
     this.#channel = guests === undefined
@@ -137,7 +152,10 @@ class Play {
   async run(): Promise<void> {
     const ledger = this.#ledger;
     const channel = this.#channel;
-    const { carrier, senders, receivers, close } = this.#plan;
+    const { senders, receivers, close, counted } = this.#plan;
+    const carrier = carrierOf(this.#plan);
+    // Whoever takes the place of a dead agent must find the channel open.
+    const own = counted ? [channel.sender(), channel.receiver()] : [];
     const manySenders = carrier !== "oneToOne";
     const manyReceivers = manySenders && carrier !== "manyToOne";
     const given = (loops: Given[], many: boolean, sends: boolean) =>
@@ -158,8 +176,14 @@ class Play {
     if (close >= 0) {
       await pause(close);
       channel.close();
-    } else void kills.then(() => this.#closeAtEnd());
+    }
+    const leave = () => own.forEach((end) => end.leave());
+    if (close >= 0 || counted) void kills.then(leave);
+    else void kills.then(() => this.#closeAtEnd());
     await ledger.settled();
+    if (counted && !channel.closed) {
+      ledger.problem("its last sender has left, and it is not closed");
+    }
     channel.close();
     await ledger.settled();
     // The last call of each loop may stay, and what waited for it.
@@ -177,13 +201,15 @@ class Play {
     { thread, blocks, steps }: Given,
     sends: boolean,
   ): Orders {
-    const { codec, carrier, guests } = this.#plan;
+    const { codec, guests, counted } = this.#plan;
     const isGuest = thread && (guests >> this.#loops & 1) === 1;
     const guest = isGuest ? this.#guests?.guest() : undefined;
     return {
       channel: this.#channel.handle,
       codec,
-      carrier,
+      carrier: carrierOf(this.#plan),
+      counted,
+      meets: isMeeting(this.#plan),
       sends,
       blocks: (blocks || guest !== undefined) && thread,
       guest,
@@ -240,8 +266,10 @@ class Play {
 
   /** Terminates threads; a loop of this thread takes the place of each. */
   async #kill(): Promise<void> {
-    const { codec, carrier, kills } = this.#plan;
-    const inQueue = FORMS[codec]!.sized || carrier === "manyToMany";
+    const { codec, kills } = this.#plan;
+    const carrier = carrierOf(this.#plan);
+    const inQueue = !isMeeting(this.#plan) &&
+      (FORMS[codec]!.sized || carrier === "manyToMany");
     // The page: a queue may be blocked for ever, unless it is one of these.
     const mayDie = !inQueue || carrier === "oneToOne" || carrier === "lockFree";
     if (!CAN_DIE || !mayDie) return;
@@ -294,7 +322,13 @@ class Play {
     if (size > 0 && killed.size === 0) {
       this.#ledger.problem(`${size} messages are left`);
     }
-    const channel = channelOf({ ...this.#plan, channel: this.#channel.handle });
+    const carrier = carrierOf(this.#plan);
+    const { codec } = this.#plan;
+    const channel = channelOf({
+      codec,
+      carrier,
+      channel: this.#channel.handle,
+    });
     try {
       const value = channel.tryReceive();
       if (killed.size > 0 && value === undefined) return;
