@@ -118,11 +118,20 @@ static inline WEFT__SHARED void weft__event_withdraw(int32_t *epoch) {
 #define WEFT__EVENT_BLOCK_LAST(attempt, last, epoch, hand_on, pass, timeout, \
                                stuck)                                        \
   do {                                                                       \
-    int result;                                                              \
     if (!weft__may_block()) return EPERM;                                    \
-    if ((result = (attempt)) != EBUSY) return result;                        \
+    int at_once = (attempt);                                                 \
+    if (at_once != EBUSY) return at_once;                                    \
+    WEFT__EVENT_BLOCK_SLOW(attempt, last, epoch, hand_on, pass, timeout,     \
+                           stuck);                                           \
+  } while (0)
+
+/* The same, where the first attempt was in vain. */
+#define WEFT__EVENT_BLOCK_SLOW(attempt, last, epoch, hand_on, pass, timeout, \
+                               stuck)                                        \
+  do {                                                                       \
+    int result = EBUSY;                                                      \
     WEFT__SPIN(spin, NULL, timeout) {                                        \
-      if (weft__spin_found(&spin, (result = (attempt)) != EBUSY))            \
+      if (weft__spin_found(spin, (result = (attempt)) != EBUSY))             \
         return result;                                                       \
     }                                                                        \
     WEFT__EVENT_SLEEP_OR(attempt, last, epoch, hand_on, pass, timeout,       \
@@ -131,18 +140,18 @@ static inline WEFT__SHARED void weft__event_withdraw(int32_t *epoch) {
   } while (0)
 
 /* As WEFT__EVENT_BLOCK, to wait for agents that work for this one. */
-#define WEFT__EVENT_BLOCK_PATIENTLY(attempt, epoch, pass, timeout)    \
-  do {                                                                \
-    int result;                                                       \
-    if (!weft__may_block()) return EPERM;                             \
-    if ((result = (attempt)) != EBUSY) return result;                 \
-    weft__spinning spin = WEFT__SPIN_PATIENTLY(timeout);              \
-    while (weft__spin_next(&spin)) {                                  \
-      if ((result = (attempt)) != EBUSY) return result;               \
-    }                                                                 \
-    WEFT__EVENT_SLEEP_OR(attempt, attempt, epoch, (void)0, pass,      \
-                         timeout, -1);                                \
-    return result;                                                    \
+#define WEFT__EVENT_BLOCK_PATIENTLY(attempt, epoch, pass, timeout) \
+  do {                                                             \
+    int result;                                                    \
+    if (!weft__may_block()) return EPERM;                          \
+    if ((result = (attempt)) != EBUSY) return result;              \
+    weft__spinning spin = WEFT__SPIN_PATIENTLY(timeout);           \
+    while ((spin = weft__spin_next_patiently(spin)) != 0) {        \
+      if ((result = (attempt)) != EBUSY) return result;            \
+    }                                                              \
+    WEFT__EVENT_SLEEP_OR(attempt, attempt, epoch, (void)0, pass,   \
+                         timeout, -1);                             \
+    return result;                                                 \
   } while (0)
 
 /* The sleeps of these forms; sets `result`. */

@@ -232,7 +232,7 @@ static inline int weft__handoff_taken(weft__handoff *h, int32_t number,
   int result = EBUSY;
   WEFT__SPIN(spin, NULL, timeout) {
     result = weft__handoff_look(h, number);
-    if (weft__spin_found(&spin, result != EBUSY)) return result;
+    if (weft__spin_found(spin, result != EBUSY)) return result;
   }
   if ((result = weft__handoff_look(h, number)) != EBUSY) return result;
   for (;;) {

@@ -14,14 +14,15 @@ WEFT__BEGIN
 
 /* Waits for about `tenths` of a microsecond, without reading shared memory. */
 static inline WEFT__SHARED void weft__pass(int tenths) {
-  volatile int left = 40 * tenths;
-  while (left > 0) {
-    int rest = left;
-    left = rest - 1;
+  volatile int left;
+  int rest = 40 * tenths;
+  do {
 #if defined(__x86_64__) || defined(__i386__)
     if (rest % 16 == 0) __builtin_ia32_pause();
 #endif
-  }
+    left = rest;
+    rest = left - 1;
+  } while (rest > 0);
 }
 
 /* Waits for about a microsecond. */
@@ -71,45 +72,68 @@ static inline int32_t weft__spin_rounds(int64_t timeout) {
   return WEFT_SPIN_ROUNDS - agent->spared;
 }
 
-/* One call's spinning. */
-typedef struct {
-  int32_t rounds; /* how many it may take */
-  int32_t round;  /* the one it is in, from 1 */
-  int32_t initial_delay; /* the one in which it looks first */
-  bool patient;
-} weft__spinning;
+/*
+ * One call's spinning, in one word, which stays in a register: 0 if it is over.
+ *   bits 0-11   the round it is in, from 1
+ *   bits 12-23  how many rounds it may take
+ *   bits 24-31  how many rounds pass until the next look
+ */
+typedef uint32_t weft__spinning;
+#define WEFT__SPIN_ROUND_MASK 0xfff
 
-/* Notes that spinning was useless. */
-static inline void weft__spin_useless(const weft__spinning *spin) {
-  weft_agent *agent = &WEFT_AGENT();
-  if (spin->patient) return;
-  int32_t left = (WEFT_SPIN_ROUNDS - agent->spared) >> 1;
-  if (left < WEFT__SPIN_FEWEST) left = WEFT__SPIN_FEWEST;
-  if (spin->rounds > left) agent->spared = WEFT_SPIN_ROUNDS - left;
+static inline int32_t weft__spin_round(weft__spinning spin) {
+  return (int32_t)(spin & WEFT__SPIN_ROUND_MASK);
 }
 
-/* Begins the next round, which takes about a microsecond. Returns false if it
+static inline int32_t weft__spin_most(weft__spinning spin) {
+  return (int32_t)(spin >> 12 & WEFT__SPIN_ROUND_MASK);
+}
+
+/* The spinning of at most `rounds` rounds, above 0, with its first look after
+   `delay` of them. */
+static inline weft__spinning weft__spin_of(int32_t rounds, int32_t delay) {
+  if (WEFT_SPIN_ROUNDS > WEFT__SPIN_ROUND_MASK &&
+      rounds > WEFT__SPIN_ROUND_MASK)
+    rounds = WEFT__SPIN_ROUND_MASK;
+  if (delay > rounds) delay = rounds;
+  return (uint32_t)rounds << 12 | (uint32_t)delay << 24;
+}
+
+/* Notes that `rounds` rounds of spinning were useless. */
+static inline void weft__spin_useless(int32_t rounds) {
+  weft_agent *agent = &WEFT_AGENT();
+  int32_t left = (WEFT_SPIN_ROUNDS - agent->spared) >> 1;
+  if (left < WEFT__SPIN_FEWEST) left = WEFT__SPIN_FEWEST;
+  if (rounds > left) agent->spared = WEFT_SPIN_ROUNDS - left;
+}
+
+/* Spins until the next look; a round takes about a microsecond. Returns 0 if it
    is better to sleep now. */
-static inline WEFT__SHARED bool weft__spin_next(weft__spinning *spin) {
-  do {
-    if (spin->round >= spin->rounds) {
-      weft__spin_useless(spin);
-      return false;
-    }
-    spin->round++;
-    if (spin->patient && spin->round <= WEFT__SPIN_EAGER)
-      weft__relax_eagerly();
-    else
-      weft__relax();
-  } while (spin->round < spin->initial_delay && spin->round < spin->rounds);
-  return true;
+static inline WEFT__SHARED weft__spinning weft__spin_next(weft__spinning spin) {
+  if (weft__spin_round(spin) >= weft__spin_most(spin)) {
+    weft__spin_useless(weft__spin_most(spin));
+    return 0;
+  }
+  uint32_t delay = spin >> 24;
+  weft__pass(10 * (int32_t)delay);
+  return (spin & 0xffffff) + delay + (1u << 24);
+}
+
+/* The same, to wait for another agent that works for this one. */
+static inline weft__spinning weft__spin_next_patiently(weft__spinning spin) {
+  if (weft__spin_round(spin) >= weft__spin_most(spin)) return 0;
+  if (weft__spin_round(spin) < WEFT__SPIN_EAGER)
+    weft__relax_eagerly();
+  else
+    weft__relax();
+  return spin + 1;
 }
 
 /* Returns `found`; if it is true, the next call may spin for longer. */
-static inline WEFT__SHARED bool weft__spin_found(
-    weft__spinning *spin, bool found) {
+static inline WEFT__SHARED bool weft__spin_found(weft__spinning spin,
+                                                 bool found) {
   weft_agent *agent = &WEFT_AGENT();
-  int32_t spared = WEFT_SPIN_ROUNDS - 2 * spin->round - 2;
+  int32_t spared = WEFT_SPIN_ROUNDS - 2 * weft__spin_round(spin) - 2;
   if (spared < 0) spared = 0;
   if (found && agent->spared > spared) agent->spared = spared;
   return found;
@@ -117,9 +141,8 @@ static inline WEFT__SHARED bool weft__spin_found(
 
 /* Stops spinning, because no further round is useful. The next call spins for
    less. */
-static inline void weft__spin_stop(weft__spinning *spin) {
-  spin->round = spin->rounds;
-  weft__spin_next(spin);
+static inline void weft__spin_stop(weft__spinning spin) {
+  (void)weft__spin_next(spin | WEFT__SPIN_ROUND_MASK);
 }
 
 /*
@@ -140,16 +163,15 @@ static inline int32_t weft__spin_initial_delay(const int32_t *own) {
   agent->spun_at = at;
   return agent->initial_delay;
 }
+
 /* Begins to spin, to wait for another agent. The first look comes at once if
    `own` is NULL, and otherwise after the delay that suits the index `own`. */
 static inline WEFT__SHARED weft__spinning weft__spin_begin(const int32_t *own,
                                               int64_t timeout) {
-  weft__spinning spin = {0, 0, 0, false};
-  if (WEFT_SPIN_ROUNDS == 0) return spin;
-  spin.rounds = weft__spin_rounds(timeout);
-  if (own != NULL && spin.rounds > 0)
-    spin.initial_delay = weft__spin_initial_delay(own);
-  return spin;
+  if (WEFT_SPIN_ROUNDS == 0) return 0;
+  int32_t rounds = weft__spin_rounds(timeout);
+  if (rounds <= 0) return 0;
+  return weft__spin_of(rounds, own == NULL ? 1 : weft__spin_initial_delay(own));
 }
 
 /* The two ways to wait. */
@@ -206,17 +228,16 @@ static inline void weft__spin_note(int64_t now) {
 
 /* The spinning of a wait in the way that is tried now. */
 static inline weft__spinning weft__spin_chosen(void) {
-  weft__spinning spin = {0, 0, 0, true};
-  if (WEFT_AGENT().tried == WEFT__SPINNING)
-    spin.rounds = WEFT__SPIN_EAGER + WEFT__SPIN_PATIENT;
-  return spin;
+  return WEFT_AGENT().tried == WEFT__SPINNING
+             ? weft__spin_of(WEFT__SPIN_EAGER + WEFT__SPIN_PATIENT, 1)
+             : 0;
 }
 
 /* Runs the statement that follows in each round of spinning. `spin` names the
    state. */
 #define WEFT__SPIN(spin, own, timeout)                           \
   for (weft__spinning spin = weft__spin_begin((own), (timeout)); \
-       WEFT_SPIN_ROUNDS != 0 && weft__spin_next(&(spin));)
+       WEFT_SPIN_ROUNDS != 0 && ((spin) = weft__spin_next(spin)) != 0;)
 #endif
 
 WEFT__END

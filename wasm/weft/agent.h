@@ -90,7 +90,8 @@ static inline void weft__agent_watch_forks(void) {
 WEFT__SELDOM static inline int32_t weft__agent_draw(void) {
   weft_agent *agent = &WEFT_AGENT();
   weft__agent_watch_forks();
-  while (agent->id == 0) agent->id = (int32_t)(WEFT_RANDOM() & 0x0fffffff);
+  do agent->id = (int32_t)(WEFT_RANDOM() & 0x0fffffff);
+  while (agent->id == 0);
   return agent->id;
 }
 
@@ -116,7 +117,9 @@ static inline int weft_agent_set_id(int32_t id) {
 /* As weft__take_role, where this thread may not have the role. */
 WEFT__SELDOM static inline int weft__take_role_slow(int32_t *word) {
   int32_t id = weft_agent_id();
+#ifdef WEFT_AGENT_ID
   if (weft__hint(word) == id) return 0;
+#endif
   int32_t other = weft__compare_exchange(word, 0, id);
   return other == 0 || other == id ? 0 : EPERM;
 }

@@ -337,7 +337,7 @@ static inline int weft__barrier_arrive_tracked(weft_barrier *b, bool *leader,
   WEFT__SPIN(spin, NULL, timeout) {
     int32_t passed =
         (since ^ weft__load(&b->state)) & WEFT_BARRIER_GENERATION_MASK;
-    if (weft__spin_found(&spin, passed != 0)) return 0;
+    if (weft__spin_found(spin, passed != 0)) return 0;
   }
   return weft__barrier_wait_tracked(b, since, leader, timeout);
 }
@@ -391,7 +391,7 @@ static inline int weft_barrier_arrive_and_wait(weft_barrier *b, bool *leader,
   WEFT__SPIN(spin, NULL, timeout) {
     int32_t passed =
         (weft__load(&b->state) ^ since) & WEFT_BARRIER_GENERATION_MASK;
-    if (weft__spin_found(&spin, passed != 0)) return 0;
+    if (weft__spin_found(spin, passed != 0)) return 0;
   }
   return weft__barrier_wait_slow(b, since, timeout);
 }

@@ -381,7 +381,7 @@ static inline int weft__call_answered(weft_call *c, int64_t timeout,
                                       int64_t deadline) {
   if (weft_call_ring_ready(c)) return 0;
   weft__spinning spin = WEFT__SPIN_PATIENTLY(timeout);
-  while (weft__spin_next(&spin)) {
+  while ((spin = weft__spin_next_patiently(spin)) != 0) {
     if (weft_call_ring_ready(c)) return 0;
   }
   return weft__call_sleep(c, deadline);

@@ -170,7 +170,7 @@ static inline int weft__condition_sleep(weft_condition *c, int32_t group,
                                         int32_t seen, int64_t timeout) {
   int32_t *place = weft__condition_place(c, group);
   WEFT__SPIN(spin, NULL, timeout) {
-    if (weft__spin_found(&spin, weft__load(place) != seen)) break;
+    if (weft__spin_found(spin, weft__load(place) != seen)) break;
   }
   return weft__condition_wait_slow(c, group, timeout);
 }

@@ -196,7 +196,7 @@ static inline int weft_event_wait(weft_event *e, int64_t timeout) {
   if (timeout != 0 && WEFT_SPIN_ROUNDS > 0) {
     if (weft_event_try_wait(e) == 0) return 0;
     WEFT__SPIN(spin, NULL, timeout) {
-      if (weft__spin_found(&spin, weft_event_try_wait(e) == 0)) return 0;
+      if (weft__spin_found(spin, weft_event_try_wait(e) == 0)) return 0;
     }
   }
   int64_t deadline = weft__deadline(timeout);

@@ -135,7 +135,7 @@ static inline int weft_latch_wait(weft_latch *l, int64_t timeout) {
   if (!weft__may_block()) return EPERM;
   if (weft_latch_try_wait(l) == 0) return 0;
   WEFT__SPIN(spin, NULL, timeout) {
-    if (weft__spin_found(&spin, weft_latch_try_wait(l) == 0)) return 0;
+    if (weft__spin_found(spin, weft_latch_try_wait(l) == 0)) return 0;
   }
   return weft__latch_wait_slow(l, timeout);
 }

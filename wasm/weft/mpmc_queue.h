@@ -441,22 +441,41 @@ static inline WEFT__SHARED int64_t weft__mpmc_stuck(
   return taken ? (int64_t)(uint32_t)tail : -1;
 }
 
+static inline WEFT__SHARED int weft__mpmc_try(weft_mpmc_queue *q, void *at,
+                                              bool pushes) {
+  return pushes ? weft_mpmc_queue_try_push(q, at)
+                : weft_mpmc_queue_try_pop(q, at);
+}
+
+/* Waits until the element at `at` is pushed or popped: one copy for both ends,
+   where a program shall be small. */
+static inline WEFT__SHARED int weft__mpmc_block(weft_mpmc_queue *q, void *at,
+                                                bool pushes, int64_t timeout) {
+  WEFT__EVENT_BLOCK_SLOW(
+      weft__mpmc_try(q, at, pushes), weft__mpmc_try(q, at, pushes),
+      pushes ? &q->push_epoch : &q->pop_epoch, (void)0,
+      pushes ? weft__mpmc_pass_push(q) : weft__mpmc_pass_pop(q), timeout,
+      weft__mpmc_stuck(q, pushes));
+}
+
 /* Does the same as try_push, but blocks up to `timeout` ns for room; then
    ETIMEDOUT. */
 static inline int weft_mpmc_queue_push(weft_mpmc_queue *q, const void *src,
                                        int64_t timeout) {
-  WEFT__EVENT_BLOCK_OR(weft_mpmc_queue_try_push(q, src), &q->push_epoch,
-                       (void)0, weft__mpmc_pass_push(q), timeout,
-                       weft__mpmc_stuck(q, true));
+  if (!weft__may_block()) return EPERM;
+  int result = weft_mpmc_queue_try_push(q, src);
+  if (result != EBUSY) return result;
+  return weft__mpmc_block(q, (void *)(uintptr_t)src, true, timeout);
 }
 
 /* Does the same as try_pop, but blocks up to `timeout` ns if there is nothing
    to take; then ETIMEDOUT. */
 static inline int weft_mpmc_queue_pop(weft_mpmc_queue *q, void *dst,
                                       int64_t timeout) {
-  WEFT__EVENT_BLOCK_OR(weft_mpmc_queue_try_pop(q, dst), &q->pop_epoch, (void)0,
-                       weft__mpmc_pass_pop(q), timeout,
-                       weft__mpmc_stuck(q, false));
+  if (!weft__may_block()) return EPERM;
+  int result = weft_mpmc_queue_try_pop(q, dst);
+  if (result != EBUSY) return result;
+  return weft__mpmc_block(q, dst, false, timeout);
 }
 
 /* Does the same as try_push_int, but blocks up to `timeout` ns. */

@@ -96,13 +96,13 @@ static inline WEFT__SHARED bool weft__mutex_spin(weft_mutex *m, int32_t id,
   WEFT__SPIN(spin, NULL, timeout) {
     int32_t state = weft__load(&m->state);
     if (state & WEFT_MUTEX_HANDOFF_BIT) {
-      weft__spin_stop(&spin);
+      weft__spin_stop(spin);
       return false;
     }
     if (state != WEFT_MUTEX_UNLOCKED ||
         weft__compare_exchange(&m->state, state, id) != state)
       continue;
-    return weft__spin_found(&spin, true);
+    return weft__spin_found(spin, true);
   }
   return false;
 }

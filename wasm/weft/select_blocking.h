@@ -371,7 +371,7 @@ static inline int weft__select_or_wait(weft__selecting *s, int64_t timeout) {
   if (result != EBUSY) return result;
   if (timeout == 0) return ETIMEDOUT;
   WEFT__SPIN(spin, NULL, timeout) {
-    if (weft__spin_found(&spin, (result = weft__select_try(s)) != EBUSY))
+    if (weft__spin_found(spin, (result = weft__select_try(s)) != EBUSY))
       return result;
   }
   return weft__select_slow(s, timeout);

@@ -456,7 +456,7 @@ static inline WEFT__CHECKED int weft_semaphore_acquire(weft_semaphore *s,
   int result = weft__semaphore_try(s, n);
   if (result != EBUSY) return result;
   WEFT__SPIN(spin, NULL, timeout) {
-    if (weft__spin_found(&spin, (result = weft__semaphore_try(s, n)) != EBUSY))
+    if (weft__spin_found(spin, (result = weft__semaphore_try(s, n)) != EBUSY))
       return result;
   }
   return weft__semaphore_acquire_slow(s, n, timeout);

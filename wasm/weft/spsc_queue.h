@@ -701,7 +701,7 @@ static inline int32_t weft_spsc_queue_abandon(weft_spsc_queue *q, int32_t id) {
     if (!weft__may_block()) return EPERM;                         \
     if ((result = (attempt)) != EBUSY) return result;             \
     WEFT__SPIN(spin, own, timeout) {                              \
-      if (weft__spin_found(&spin, (result = (attempt)) != EBUSY)) \
+      if (weft__spin_found(spin, (result = (attempt)) != EBUSY))  \
         return result;                                            \
     }                                                             \
     int64_t deadline = weft__deadline(timeout);                   \

@@ -158,7 +158,7 @@ static inline int weft_wait_group_wait(weft_wait_group *g, int64_t timeout) {
   if (!weft__may_block()) return EPERM;
   if (weft_wait_group_try_wait(g) == 0) return 0;
   WEFT__SPIN(spin, NULL, timeout) {
-    if (weft__spin_found(&spin, weft_wait_group_try_wait(g) == 0)) return 0;
+    if (weft__spin_found(spin, weft_wait_group_try_wait(g) == 0)) return 0;
   }
   return weft__wait_group_wait_slow(g, timeout);
 }
