@@ -9,16 +9,13 @@ import {
 } from "../../primitives/pool.ts";
 import { IN_WEBKIT, skip, suite } from "../_run/harness.ts";
 import { start } from "../_run/workers.ts";
+import { pause, WORKER } from "./pools.ts";
 import { tasks } from "./tasks.ts";
 import type { Orders } from "./worker.ts";
 
 const test = suite("events of a Pool, and init");
 
-const WORKER = new URL("./worker.ts", import.meta.url);
-
 type Some = Partial<PoolOptions<typeof tasks>>;
-
-const pause = (ms = 1) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** A pool, its gate, and what it tells. */
 function poolOf(orders: Orders = {}, options: Some = {}) {

@@ -9,26 +9,18 @@ import { Jobs } from "../../primitives/_pool/jobs.ts";
 import { CallRing } from "../../primitives/call_ring.ts";
 import { Pool, transfer, WorkerError } from "../../primitives/pool.ts";
 import { suite } from "../_run/harness.ts";
-import { start } from "../_run/workers.ts";
+import { withPool as withSome, workerOf } from "./pools.ts";
 import { type Moving, tasks } from "./tasks.ts";
+import type { Orders } from "./worker.ts";
 
 const test = suite("tasks that are moved");
 
-const WORKER = new URL("./worker.ts", import.meta.url);
-
-async function withPool(
-  orders: object,
+/** Runs `body` with a pool of `workers` workers. */
+const withPool = (
+  orders: Orders,
   body: (pool: Pool<typeof tasks>) => Promise<unknown>,
   workers = 2,
-) {
-  const make = () => start(WORKER, orders);
-  const pool = new Pool({ tasks, workers, make });
-  try {
-    await body(pool);
-  } finally {
-    pool.terminate();
-  }
-}
+) => withSome({ orders, workers }, body);
 
 /** Bytes that are moved, and what is done with them. */
 function moving(length: number, how?: Moving["how"]) {
@@ -118,7 +110,7 @@ test("what cannot be moved is refused", () =>
   }));
 
 test("who is refused keeps what would have been moved", async () => {
-  const make = () => start(WORKER, {});
+  const make = workerOf({});
   const pool = new Pool({ tasks, workers: 1, slots: 1, maxQueue: 1, make });
   const ran = Array.from({ length: 6 }, () => {
     const { bytes, request } = moving(4);

@@ -10,16 +10,13 @@ import {
 } from "../../primitives/pool.ts";
 import { skip, suite } from "../_run/harness.ts";
 import { start } from "../_run/workers.ts";
+import { pause, WORKER } from "./pools.ts";
 import { tasks } from "./tasks.ts";
 import type { Orders } from "./worker.ts";
 
 const test = suite("Pool that scales");
 
-const WORKER = new URL("./worker.ts", import.meta.url);
-
 type Some = Partial<PoolOptions<typeof tasks>> & { orders?: Orders };
-
-const pause = (ms = 1) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Runs `body` with a pool, the gate of its tasks, and how many were made. */
 async function withPool(

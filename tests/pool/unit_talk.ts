@@ -1,30 +1,19 @@
 // also: node, browsers
 // What a task reports while it runs, and what is sent to it.
 import * as assert from "uvu/assert";
-import { Pool } from "../../primitives/pool.ts";
+import type { Pool } from "../../primitives/pool.ts";
 import { skip, suite } from "../_run/harness.ts";
-import { start } from "../_run/workers.ts";
-import { tasks } from "./tasks.ts";
+import { pause, withPool as withOne } from "./pools.ts";
+import type { tasks } from "./tasks.ts";
+import type { Orders } from "./worker.ts";
 
 const test = suite("tasks that talk");
 
-const WORKER = new URL("./worker.ts", import.meta.url);
-
-const pause = (ms = 1) => new Promise((resolve) => setTimeout(resolve, ms));
-
-async function withPool(
-  orders: object,
+/** Runs `body` with a pool of one worker, whose slots have 1,000 bytes. */
+const withPool = (
+  orders: Orders,
   body: (pool: Pool<typeof tasks>, words: Int32Array) => Promise<unknown>,
-) {
-  const words = new Int32Array(new SharedArrayBuffer(12));
-  const make = () => start(WORKER, { words, ...orders });
-  const pool = new Pool({ tasks, workers: 1, make, bytes: 1000 });
-  try {
-    await body(pool, words);
-  } finally {
-    pool.terminate();
-  }
-}
+) => withOne({ orders, bytes: 1000 }, body);
 
 for (const blocking of [false, true]) {
   const how = blocking ? "blocks" : "awaits";

@@ -1,4 +1,5 @@
-/* call_ring.h - the twin of primitives/call_ring.ts. */
+/* call_ring.h - the twin of primitives/call_ring.ts, whose algorithm is in
+   primitives/_calls/ring/call.ts. */
 #ifndef WEFT_CALL_RING_H
 #define WEFT_CALL_RING_H
 

@@ -1,0 +1,324 @@
+// also: node, browsers
+// Tasks that wait in line, and who waits for room there.
+import * as assert from "uvu/assert";
+import fc from "fast-check";
+import { ClosedError } from "../../mod.ts";
+import { QueueFullError } from "../../primitives/pool.ts";
+import { Line, Producers, type Standing } from "../../primitives/_pool/line.ts";
+import { suite } from "../_run/harness.ts";
+import { pause, rejection, withPool } from "./pools.ts";
+
+const test = suite("tasks in line");
+
+test("a line gives those of the highest priority, in their order", () => {
+  const step = fc.oneof(
+    fc.record({ put: fc.nat(4) }),
+    fc.constant({ take: true }),
+    fc.record({ remove: fc.nat(50) }),
+  );
+  fc.assert(fc.property(fc.array(step, { maxLength: 100 }), (steps) => {
+    const line = new Line<Standing>();
+    let model: Standing[] = [];
+    let order = 0;
+    for (const step of steps) {
+      if ("put" in step) {
+        const it = { priority: step.put, order: order++, rank: 0 };
+        line.put(it);
+        model.push(it);
+        model.sort((a, b) => b.priority - a.priority || a.order - b.order);
+      } else {
+        const it = "take" in step ? model[0] : model[step.remove];
+        if (it !== undefined) line.remove(it);
+        model = model.filter((other) => other !== it);
+      }
+      assert.is(line.first, model[0]);
+      assert.is(line.size, model.length);
+      const lowest = model.at(-1)?.priority ?? Infinity;
+      assert.is(line.lowest, lowest);
+    }
+    assert.equal(new Set(line), new Set(model));
+  }));
+});
+
+test("a line of any priorities takes few looks at each", () => {
+  const N = 10_000;
+  for (const sign of [1, -1]) {
+    let looks = 0;
+    const line = new Line<Standing>();
+    const all = Array.from({ length: N }, (_, order) => ({
+      get priority() {
+        looks++;
+        return order * sign;
+      },
+      order,
+      rank: 0,
+    }));
+    for (const it of all) line.put(it);
+    while (line.first !== undefined) line.remove(line.first);
+    assert.ok(looks < N * 150, `${looks} looks at ${N}`); // 14 levels
+  }
+});
+
+test("tasks of a higher priority begin before others", () =>
+  withPool({ ahead: 0 }, async (pool, words) => {
+    const order: number[] = [];
+    const one = (number: number, priority: number) =>
+      pool.run("gate", number, { priority }).then((rank) => {
+        order[Math.floor(rank / 1000)] = rank % 1000;
+      });
+    const all = [one(0, 0), ...[1, 2, 3, 4].map((n) => one(n, n % 2))];
+    all.push(one(5, 7), one(6, -1));
+    Atomics.store(words, 0, 1);
+    Atomics.notify(words, 0);
+    await Promise.all(all);
+    assert.equal(order, [0, 5, 1, 3, 2, 4, 6]);
+  }));
+
+test("long requests that wait are done in their order, but aborted ones", () =>
+  withPool({ slots: 4, ahead: 0, bytes: 10_000 }, async (pool, words) => {
+    const gate = pool.run("gate", 0);
+    const control = new AbortController();
+    const { signal } = control;
+    const done: number[] = [];
+    const one = async (value: number, options = {}) => {
+      const request = new Uint8Array(9999).fill(value);
+      const result = await pool.run("add", request, options);
+      assert.ok(result.length === 9999 && result.every((it) => it > value));
+      done.push(value);
+    };
+    const aborted = [2, 5].map((value) => rejection(one(value, { signal })));
+    const all = [1, 3, 4, 6].map((value) => one(value));
+    const first = one(7, { priority: 1 });
+    const long = await rejection(pool.run("add", new Uint8Array(10_001)));
+    assert.match(long.message, /has 10001 bytes/);
+    control.abort("enough");
+    Atomics.store(words, 0, 1);
+    Atomics.notify(words, 0);
+    for (const one of aborted) assert.is(await one, "enough");
+    await Promise.all([gate, first, ...all]);
+    assert.equal(done, [7, 1, 3, 4, 6]);
+    const { waiting, running } = pool.stats();
+    assert.equal([waiting, running], [0, 0]);
+  }));
+
+test("results of short tasks come while a long one runs", () =>
+  withPool({ workers: 2, orders: { blocking: true } }, async (pool, words) => {
+    const sums = () =>
+      Promise.all(
+        Array.from({ length: 500 }, (_, a) => pool.run("sum", { a, b: 0 })),
+      );
+    await sums(); // from now on, workers tell of several results at a time
+    const gate = pool.run("gate", 1);
+    const results = await sums();
+    assert.equal(results, results.map((_, a) => a));
+    Atomics.store(words, 0, 1);
+    Atomics.notify(words, 0);
+    assert.is(await gate, 1);
+  }));
+
+test("a result comes although the worker does not tell of it", () =>
+  withPool({ orders: { blocking: true } }, async (pool, words) => {
+    const sum = (a: number) => pool.run("sum", { a, b: 0 });
+    const sums = (n: number) =>
+      Promise.all(Array.from({ length: n }, (_, a) => sum(a)));
+    const open = (value: number) => {
+      Atomics.store(words, 0, value);
+      Atomics.notify(words, 0);
+    };
+    await sums(500);
+    // Of the eleventh and the twelfth task the worker is to tell together with
+    // the thirteenth, which does not end: only a look finds their results. The
+    // worker may begin the gate before the ten. Then they wait for it, and the
+    // test begins again.
+    for (let left = 5;; left--) {
+      open(0);
+      const before = sums(10).then(() => true);
+      const gate = pool.run("gate", 1);
+      const untold = sum(7);
+      const control = new AbortController();
+      const endless = pool.run("spin", undefined, { signal: control.signal });
+      const aborted = rejection(endless);
+      const inOrder = await Promise.race([before, pause(2000)]);
+      open(1);
+      if (inOrder === true) {
+        const late = pause(30_000).then(() => "nobody looked");
+        assert.is(await Promise.race([untold, late]), 7);
+      }
+      control.abort("enough");
+      assert.is(await aborted, "enough");
+      await Promise.all([gate, before, untold]);
+      if (inOrder === true) return;
+      assert.ok(left > 1, "the gate was first five times");
+    }
+  }));
+
+test("tasks of about 2 ms lie ready for a worker", () =>
+  withPool({}, async (pool, words) => {
+    const order = async () => {
+      words.fill(0);
+      const ranks = await Promise.all([
+        ...[0, 1, 2, 3].map((n) => pool.run("gate", n)),
+        pool.run("gate", 9, { priority: 1 }),
+        Promise.resolve().then(() => {
+          Atomics.store(words, 0, 1);
+          Atomics.notify(words, 0);
+          return 0;
+        }),
+      ]);
+      ranks.pop();
+      return ranks.sort((a, b) => a - b).map((rank) => rank % 1000);
+    };
+    await pool.run("sleep", 5);
+    assert.equal(await order(), [0, 1, 9, 2, 3], "one task is more than 2 ms");
+    const sum = (a: number) => pool.run("sum", { a, b: 0 });
+    await Promise.all(Array.from({ length: 500 }, (_, a) => sum(a)));
+    assert.equal(await order(), [0, 1, 2, 3, 9], "more than four are less");
+  }));
+
+test("run() is refused at once if maxQueue tasks wait", async () => {
+  for (const maxQueue of [0, 3]) {
+    await withPool({ workers: 2, maxQueue }, async (pool, words) => {
+      const tasks = Array.from(
+        { length: 2 + maxQueue },
+        (_, n) => pool.run("gate", n),
+      );
+      const refused = await rejection(pool.run("gate", 9));
+      assert.instance(refused, QueueFullError);
+      assert.is(refused.name, "QueueFullError");
+      assert.match(refused.message, `maxQueue is ${maxQueue}`);
+      let roomy = false;
+      const room = pool.room().then(() => roomy = true);
+      const mapped = pool.map("gate", [7, 8]).next();
+      await pause();
+      assert.not.ok(roomy);
+      const { failed, done } = pool.stats();
+      assert.equal([failed, done], [0, 0]);
+      Atomics.store(words, 0, 1);
+      Atomics.notify(words, 0);
+      await Promise.all([...tasks, room]);
+      assert.ok((await mapped).value! % 1000 >= 7);
+      assert.is(await pool.run("echo", 1), 1);
+      await pool.close();
+      const closed = await rejection(pool.run("echo", 1));
+      assert.instance(closed, ClosedError);
+    });
+  }
+});
+
+test("the end of a pool without workers is told to who waits for room", async () => {
+  for (const end of ["close", "terminate"] as const) {
+    await withPool({ workers: 0, maxQueue: 0 }, async (pool) => {
+      const room = pool.room();
+      const mapped = rejection(pool.map("echo", [1, 2]).next());
+      await pause();
+      await pool[end]();
+      await room;
+      assert.instance(await mapped, ClosedError);
+      assert.instance(await rejection(pool.run("echo", 1)), ClosedError);
+    });
+  }
+});
+
+test("room() waits while too many tasks wait", () =>
+  withPool({ slots: 2, ahead: 0 }, async (pool, words) => {
+    const tasks = [pool.run("gate", 0)];
+    await pool.room();
+    tasks.push(pool.run("gate", 1), pool.run("gate", 2));
+    let roomy = false;
+    const room = pool.room().then(() => roomy = true);
+    await pause();
+    assert.not.ok(roomy);
+    assert.is(pool.stats().waiting + pool.stats().running, 3);
+    Atomics.store(words, 0, 1);
+    Atomics.notify(words, 0);
+    await room;
+    await Promise.all(tasks);
+  }));
+
+test("room() ends by its signal or its timeout, and others wait on", () =>
+  withPool({ slots: 2, ahead: 0 }, async (pool, words) => {
+    const control = new AbortController();
+    const { signal } = control;
+    await pool.room({ signal, timeout: 0 }); // there is room
+    const tasks = [0, 1, 2].map((n) => pool.run("gate", n));
+    const aborted = rejection(pool.room({ signal, timeout: 60_000 }));
+    const late = await rejection(pool.room({ timeout: 1 }));
+    assert.is(late.name, "TimeoutError");
+    assert.match(late.message, "no room for a task within 1 ms");
+    const room = pool.room({ signal: new AbortController().signal });
+    control.abort("enough");
+    assert.is(await aborted, "enough");
+    Atomics.store(words, 0, 1);
+    Atomics.notify(words, 0);
+    await room;
+    await Promise.all(tasks);
+    assert.is(await rejection(pool.room({ signal })), "enough");
+    const refused = async (options: unknown, what: RegExp) =>
+      assert.match(
+        (await rejection(pool.room(options as never))).message,
+        what,
+      );
+    await refused({ time: 1 }, /Unknown option "time"/);
+    await refused({ timeout: -1 }, /timeout.*received -1/);
+    await refused({ signal: 1 }, /AbortSignal: received 1/);
+    pool.terminate();
+    await pool.room(); // as all tasks, the next one fails at once
+  }));
+
+test("room() heeds an abort in each stage of its wait", async () => {
+  let isFull = true;
+  const producers = new Producers(() => isFull);
+  const begin = () => {
+    const control = new AbortController();
+    const listeners = new Set<unknown>();
+    const { signal } = control;
+    const counted = {
+      get aborted() {
+        return signal.aborted;
+      },
+      get reason() {
+        return signal.reason;
+      },
+      addEventListener(_: string, listener: () => void) {
+        listeners.add(listener);
+        signal.addEventListener("abort", listener);
+      },
+      removeEventListener(_: string, listener: () => void) {
+        listeners.delete(listener);
+        signal.removeEventListener("abort", listener);
+      },
+    } as unknown as AbortSignal;
+    let end = "";
+    producers.wait({ signal: counted }).then(() => end = "room", (reason) => {
+      end = reason;
+    });
+    const ended = async () => {
+      await pause();
+      return `${end}, ${listeners.size} listen`;
+    };
+    return { abort: () => control.abort("aborted"), ended };
+  };
+  const first = begin();
+  assert.is(await first.ended(), ", 1 listen");
+  first.abort(); // it sleeps
+  assert.is(await first.ended(), "aborted, 0 listen");
+  const second = begin();
+  await pause();
+  isFull = false;
+  producers.tell();
+  second.abort(); // it is woken, and did not run yet
+  assert.is(await second.ended(), "aborted, 0 listen");
+  isFull = true;
+  const third = begin();
+  const fourth = begin();
+  await pause();
+  isFull = false;
+  producers.tell();
+  isFull = true; // somebody was first
+  assert.is(await third.ended(), ", 1 listen");
+  third.abort(); // it sleeps again
+  assert.is(await third.ended(), "aborted, 0 listen");
+  isFull = false;
+  producers.tell();
+  assert.is(await fourth.ended(), "room, 0 listen");
+});
