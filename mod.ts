@@ -146,8 +146,14 @@ export {
 export {
   decodeValue,
   encodeValue,
+  type PartOf,
   valueCodec,
   valueCodecWith,
+  type ValuePart,
+  type ValueType,
+  ValueView,
+  viewCodec,
+  viewValue,
 } from "./primitives/value.ts";
 export {
   type ArrayOf,

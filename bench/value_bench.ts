@@ -1,8 +1,10 @@
 // What does it cost to write an object and to read it again, in one thread? The
 // shapes of objects lie in a table, as in a channel. Peers: msgpackr, which keeps
-// them, too; JSON as UTF-8; `structuredClone`.
-import { ShapeTable } from "../mod.ts";
+// them, too; JSON as UTF-8; `structuredClone`. And what does it cost to look at two
+// parts of it by a view?
+import { ShapeTable, type ValueView } from "../mod.ts";
 import { values } from "../primitives/_value/codec.ts";
+import { Views } from "../primitives/_value/view/codec.ts";
 import { contest, ratio, type Row, timed } from "./contest.ts";
 import { nameOf, peer } from "./peers.ts";
 
@@ -45,11 +47,47 @@ const VALUES: [
   ["an object of 40 names", LARGE, 100, 0.8, 0.6],
 ];
 
+/** Two parts of the large object, by a view and by building all of it. */
+async function views(): Promise<Row> {
+  const table = ShapeTable.create();
+  const sender = values.over(table);
+  const memory = new Uint8Array(new SharedArrayBuffer(8192));
+  let length = 0;
+  for (let i = 0; i < 3; i++) { // so that the names are in the table
+    length = sender.encodeAt(LARGE, memory, 64, 8000);
+  }
+  const twoOf = (view: ValueView<typeof LARGE>) => [
+    view.get("field10")!.read(),
+    view.get("field30")!.read(),
+  ];
+  const [looking, building] = [
+    new Views(twoOf, [], table),
+    values.over(table),
+  ];
+  const results = await contest([
+    timed("view", (n) => {
+      for (let i = 0; i < n; i += 100) looking.decodeAt(memory, 64, length);
+    }),
+    timed("whole", (n) => {
+      for (let i = 0; i < n; i += 100) {
+        const { field10, field30 } = building
+          .decodeAt(memory, 64, length) as typeof LARGE;
+        if (field10 === field30) throw new Error("another object");
+      }
+    }),
+  ]);
+  return {
+    name: "viewCodec, two of 40 names: time / the whole object",
+    ...ratio(results, "view", "whole"),
+    target: { most: 0.5 },
+  };
+}
+
 /** All rows of this bench. */
 export async function rows(): Promise<Row[]> {
   const url = peer("msgpackr");
   const msgpackr: Msgpackr | undefined = url && await import(url.href);
-  const rows: Row[] = [];
+  const rows = [await views()];
   for (const [what, value, every, ofMsgpackr, ofClone] of VALUES) {
     const table = ShapeTable.create();
     const [sender, receiver] = [values.over(table), values.over(table)];

@@ -7,8 +7,17 @@
 import { describe } from "./_memory/describe.ts";
 import { assertConfig } from "./_memory/region.ts";
 import type { ValueCodec } from "./_message/codec.ts";
+import type { Codec } from "./_message/message.ts";
 import { Values, values } from "./_value/codec.ts";
+import { viewOf, Views } from "./_value/view/codec.ts";
+import type { ValueView } from "./_value/view/view.ts";
 
+export {
+  type PartOf,
+  type ValuePart,
+  type ValueType,
+  ValueView,
+} from "./_value/view/view.ts";
 export type { ValueCodec } from "./_message/codec.ts";
 export type { Codec } from "./_message/message.ts";
 
@@ -124,6 +133,70 @@ export function encodeValue(value: unknown, into: Uint8Array): number {
 export function decodeValue<T = unknown>(bytes: Uint8Array): T {
   assertBytes(bytes);
   return values.decode(bytes) as T;
+}
+
+/**
+ * Looks at the value that {@linkcode encodeValue} wrote to all of `bytes`, which
+ * may be shared memory. Nothing is built until you read a part.
+ *
+ * @throws {TypeError} If the bytes begin no such value. Other damage is found
+ * when a part is looked at.
+ *
+ * @example Which of many, without building them
+ * ```ts
+ * import { decodeValue, encodeValue, viewValue } from "@weft/sync";
+ *
+ * const into = new Uint8Array(1000);
+ * const length = encodeValue({ kind: "user", id: 7, tags: ["a"] }, into);
+ * const bytes = into.subarray(0, length);
+ * if (viewValue(bytes).get("kind")?.is("user")) console.log(decodeValue(bytes));
+ * ```
+ */
+export function viewValue<T = unknown>(bytes: Uint8Array): ValueView<T> {
+  assertBytes(bytes);
+  return viewOf<T>(bytes);
+}
+
+/**
+ * A codec for receiving from a channel of {@linkcode valueCodec}, or of another
+ * one by {@linkcode valueCodecWith}: `receive` calls `use` with a view of the
+ * message, and returns what `use` returns. Only what `use` reads is built.
+ *
+ * The view and its parts are valid until `use` returns: return what was read,
+ * and no view. With `oneToOne` and `manyToOne`, the message stays in the channel
+ * until then; otherwise `use` looks at a copy of its bytes, and no other receiver
+ * waits. If `use` throws, `receive` throws the same error, and the message is
+ * removed. A channel with this codec sends nothing.
+ *
+ * @example One part of each message
+ * ```ts
+ * import { Channel, type ValueView, viewCodec } from "@weft/sync";
+ *
+ * interface User {
+ *   id: number;
+ *   tags: string[];
+ * }
+ * const users = Channel.create<User>({ capacity: 64 });
+ * users.trySend({ id: 7, tags: ["a"] });
+ * const codec = viewCodec((user: ValueView<User>) => user.get("id")!.read());
+ * const ids = Channel.from(users.handle, { codec });
+ * if (ids.tryReceive() !== 7) throw new Error("another id");
+ * ```
+ *
+ * @throws {TypeError} If `use` is not a function, or `codec` another codec.
+ */
+export function viewCodec<T, Result>(
+  use: (view: ValueView<T>) => Result,
+  codec: ValueCodec = valueCodec,
+): Codec<Result> {
+  const { errors } = codec as Values;
+  if (typeof use !== "function" || errors === undefined) {
+    throw new TypeError(
+      "viewCodec takes a function, and a valueCodec: received " +
+        describe(typeof use !== "function" ? use : codec),
+    );
+  }
+  return new Views(use, errors);
 }
 
 function assertBytes(bytes: Uint8Array): void {

@@ -57,11 +57,11 @@ export class Reader {
   at = 0;
   end = 0;
   /** Whether the message has references. */
-  #refers = false;
+  refers = false;
   /** If it has, the containers so far. */
-  readonly #seen: unknown[] = [];
+  readonly seen: unknown[] = [];
   /** The shapes that the message defined. */
-  readonly #own: Shape[] = [];
+  readonly own: Shape[] = [];
   readonly #shapes: Shapes;
   readonly #other: ReadOther;
 
@@ -70,27 +70,36 @@ export class Reader {
     this.#other = other;
   }
 
-  /** Reads the value that `length` bytes of `memory` at `at` hold. */
-  read(memory: Uint8Array, at: number, length: number): unknown {
+  /** Goes to the message in `length` bytes of `memory` at `at`. */
+  open(memory: Uint8Array, at: number, length: number): void {
+    this.#to(memory, at, at + length);
+    const head = length > 0 ? this.byte() : "nothing";
+    if (head !== PLAIN && head !== REFERRING) {
+      throw damaged(`it begins with ${head}`);
+    }
+    this.refers = head === REFERRING;
+  }
+
+  #to(memory: Uint8Array, at: number, end: number): void {
     if (memory !== this.bytes) {
       const { buffer, byteOffset, byteLength } = memory;
       this.bytes = memory;
       this.data = new DataView(buffer, byteOffset, byteLength);
     }
-    this.at = at + 1;
-    this.end = at + length;
-    const head = length > 0 ? memory[at]! : -1;
-    if (head !== PLAIN && head !== REFERRING) {
-      throw damaged(`it begins with ${head < 0 ? "nothing" : head}`);
-    }
-    this.#refers = head === REFERRING;
+    this.at = at;
+    this.end = end;
+  }
+
+  /** Reads the value that `length` bytes of `memory` at `at` hold. */
+  read(memory: Uint8Array, at: number, length: number): unknown {
+    this.open(memory, at, length);
     try {
       const value = this.get(0);
       if (this.at !== this.end) throw damaged("bytes are left over");
       return value;
     } finally {
-      if (this.#refers) this.#seen.length = 0;
-      if (this.#own.length > 0) this.#own.length = 0;
+      if (this.refers) this.seen.length = 0;
+      if (this.own.length > 0) this.own.length = 0;
     }
   }
 
@@ -99,7 +108,7 @@ export class Reader {
     const tag = this.byte();
     if (tag < 0x40) return tag;
     if (tag < 0x80) return this.short(tag & 63);
-    if (tag < 0xc0) return this.#object(this.#shared(tag & 63), depth);
+    if (tag < 0xc0) return this.#object(this.shared(tag & 63), depth);
     if (tag < 0xd0) return this.#array(tag & 15, depth);
     if (tag < 0xe0) return this.#object(this.#owned(tag & 15), depth);
     switch (tag) { // numbers, because V8 makes a table of those
@@ -188,16 +197,16 @@ export class Reader {
 
   /** Notes a container, in the order in which they begin; returns its number. */
   begin(container: unknown): number {
-    return this.#refers ? this.#seen.push(container) - 1 : -1;
+    return this.refers ? this.seen.push(container) - 1 : -1;
   }
 
   /** Puts a container in the place of what was noted before. */
   replace(number: number, container: unknown): void {
-    if (number >= 0) this.#seen[number] = container;
+    if (number >= 0) this.seen[number] = container;
   }
 
   #referred(number: number): unknown {
-    const found = this.#seen[number];
+    const found = this.seen[number];
     if (typeof found === "object" && found !== null) return found;
     throw damaged(`there is no object ${number}`);
   }
@@ -230,7 +239,8 @@ export class Reader {
 
   // ---- objects
 
-  #shared(number: number): Shape {
+  /** The shape of this number in the table. */
+  shared(number: number): Shape {
     return this.#shapes.shared[number] ?? this.#readShared(number);
   }
 
@@ -238,17 +248,15 @@ export class Reader {
     const text = this.#shapes.table?.textAt(number);
     if (text === undefined) throw damaged(`there is no shape ${number}`);
     const reader = new Reader(this.#shapes, this.#other);
-    reader.bytes = text;
-    reader.data = new DataView(text.buffer);
-    reader.end = text.length;
-    const shape = reader.#shape(text.length);
+    reader.#to(text, 0, text.length);
+    const shape = reader.shape(text.length);
     shape.id = number;
     shape.places = placesOf(shape.keys);
     return this.#shapes.shared[number] = shape;
   }
 
   #owned(number: number): Shape {
-    const shape = this.#own[number];
+    const shape = this.own[number];
     if (shape === undefined) throw damaged(`there is no shape ${number}`);
     return shape;
   }
@@ -256,15 +264,15 @@ export class Reader {
   /** An object whose shape the message defines here. */
   #defined(depth: number): object {
     const length = this.byte() + 256 * this.byte();
-    const number = this.#own.push(this.#shape(length)) - 1;
+    const number = this.own.push(this.shape(length)) - 1;
     const tag = this.byte();
     const follows = tag === MORE_SHAPES ? this.number32() : tag - 0xd0;
     if (follows !== number) throw wrong("shape");
-    return this.#object(this.#own[number]!, depth);
+    return this.#object(this.own[number]!, depth);
   }
 
   /** The shape whose text is the next `length` bytes. */
-  #shape(length: number): Shape {
+  shape(length: number): Shape {
     const begin = this.over(length);
     if (length > MOST_TEXT) throw wrong("shape");
     const known = this.#shapes.withText(this.bytes, begin, length);
@@ -288,7 +296,7 @@ export class Reader {
     if (places === undefined) return this.#unplaced(shape, depth);
     const { fills } = places;
     const object = places.make(places.template);
-    if (this.#refers) this.#seen.push(object);
+    if (this.refers) this.seen.push(object);
     for (let i = 0; i < fills.length; i++) {
       fills[i]!(object, keys, 4 * i, this, depth + 1);
     }
@@ -301,7 +309,7 @@ export class Reader {
     const object: Fields = shape.copied
       ? { ...(shape.template ??= templateOf(keys)) }
       : {};
-    if (this.#refers) this.#seen.push(object);
+    if (this.refers) this.seen.push(object);
     for (let i = 0; i < keys.length; i++) {
       object[keys[i]!] = this.get(depth + 1);
     }
@@ -323,7 +331,7 @@ export class Reader {
   #array(length: number, depth: number): unknown[] {
     if (depth >= DEEPEST) throw tooDeep();
     const array = arrayFor(length);
-    if (this.#refers) this.#seen.push(array);
+    if (this.refers) this.seen.push(array);
     for (let i = 0; i < length; i++) {
       if (this.at < this.end && this.bytes[this.at] === HOLES) {
         this.at++;

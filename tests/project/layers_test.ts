@@ -16,6 +16,7 @@ const ROOMS = [
   "_lock",
   "_message",
   "_value",
+  "_value/view",
   "_map",
   "_queue",
   "_queue/channel",

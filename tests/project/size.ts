@@ -39,8 +39,10 @@ for (const stem of STEMS) {
   SIZES.push({ ...size, subpaths: ["", `/${stem}`] });
 }
 SIZES.push(
-  { name: "*", subpaths: [""], most: 99150 },
-  { name: "Channel", subpaths: [""], most: 30645 },
+  { name: "*", subpaths: [""], most: 101770 },
+  { name: "Channel", subpaths: [""], most: 30685 },
+  { name: "viewValue", subpaths: ["/value"], most: 8650 },
+  { name: "viewCodec", subpaths: ["/value"], most: 12200 },
   { name: "Pool", subpaths: ["/pool"], most: 35135 },
   { name: "servePool, task", subpaths: ["/pool"], most: 25010 },
   { name: "syncWorker", subpaths: ["/sync_worker"], most: 32040 },
