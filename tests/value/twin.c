@@ -115,3 +115,23 @@ EXPORT int32_t fail(void *to) {
 EXPORT int32_t check(const void *at, int32_t length) {
   return weft_value_open(&message, at, length, NULL);
 }
+
+/* The parts on the way to the one that is looked at. */
+static weft_value way[64];
+
+/* Looks at the part of way[depth - 1] that has this name, or this index; at the
+   message that was opened if `depth` is 0. Returns what it is. */
+EXPORT int32_t look(int32_t depth, const char *name, int32_t index) {
+  way[depth] = depth == 0    ? weft_value_root(&message)
+               : name != NULL ? weft_value_get(way[depth - 1], name)
+                              : weft_value_at(way[depth - 1], index);
+  return weft_value_type(way[depth]);
+}
+
+EXPORT int32_t size(int32_t depth) {
+  return (int32_t)weft_value_size(way[depth]);
+}
+
+EXPORT int32_t same(int32_t one, int32_t other) {
+  return weft_value_same(way[one], way[other]);
+}

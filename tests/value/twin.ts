@@ -5,7 +5,14 @@ import * as path from "node:path";
 import { fileURLToPath } from "node:url";
 import * as assert from "uvu/assert";
 import fc from "fast-check";
-import { Channel, decodeValue, encodeValue } from "../../mod.ts";
+import {
+  Channel,
+  decodeValue,
+  encodeValue,
+  type ValueType,
+  type ValueView,
+  viewValue,
+} from "../../mod.ts";
 import { guestOf } from "../_run/guest.ts";
 import { suite } from "../_run/harness.ts";
 import { assertEqual } from "./values.ts";
@@ -18,8 +25,32 @@ const FORMAT = fileURLToPath(
 );
 const BUILT = fileURLToPath(new URL("../../.weft/value/", import.meta.url));
 
-/** Where two channels lie, and bytes, behind what a module has for itself. */
+/**
+ * Where two channels lie, bytes, and a name, behind what a module has for itself.
+ */
 const FROM = 1 << 19, TO = FROM + (1 << 17), BYTES = TO + (1 << 17);
+const NAME = BYTES + (1 << 17);
+
+/** What a value is, by its number in C. */
+const TYPES: (ValueType | undefined)[] = [
+  undefined,
+  "undefined",
+  "null",
+  "boolean",
+  "number",
+  "string",
+  "bigint",
+  "array",
+  "object",
+  "date",
+  "regexp",
+  "map",
+  "set",
+  "buffer",
+  "view",
+  "error",
+  "boxed",
+];
 
 type Functions = Record<string, (...words: number[]) => number>;
 
@@ -95,6 +126,47 @@ test("C reads what JavaScript sends, and writes the same", async () => {
     assert.is(c.copy!(FROM, TO), 0);
     assertEqual(to.tryReceive(), { id, more: [{ x: 1 }] });
   }
+});
+
+test("C and a view look at the same parts", async () => {
+  const { c, bytes } = await guest(SOURCE);
+  const encoder = new TextEncoder();
+  const look = (depth: number, key: string | number) => {
+    if (typeof key === "number") return TYPES[c.look!(depth, 0, key)];
+    const name = encoder.encode(`${key}\0`);
+    bytes.set(name, NAME);
+    return TYPES[c.look!(depth, NAME, 0)];
+  };
+  const compare = (view: ValueView, depth: number) => {
+    assert.is(c.size!(depth), view.size);
+    for (const key of ["a", "none", 0, view.size]) {
+      const part = typeof key === "number" ? view.at(key) : view.get(key);
+      assert.is(look(depth + 1, key), part?.type);
+    }
+    if (depth > 40 || view.type === "map") return;
+    for (const { key = "", value, index } of view.parts()) {
+      const by = view.type === "object" ? key as string : index;
+      if (typeof by === "string" && by.includes("\0")) continue; // C's end
+      assert.is(look(depth + 1, by), value.type);
+      compare(value, depth + 1);
+    }
+  };
+  fc.assert(fc.property(any, (value) => {
+    const twice = { first: value, again: [value] };
+    const length = encodeValue(twice, bytes.subarray(BYTES, NAME));
+    if (length > NAME - BYTES) return;
+    assert.is(c.check!(BYTES, length), 0);
+    const view = viewValue(bytes.subarray(BYTES, BYTES + length));
+    look(0, "");
+    compare(view, 0);
+    look(0, "");
+    look(1, "again");
+    look(2, 0);
+    look(1, "first");
+    const isSame = view.get("first")!.same(view.get("again", 0)!);
+    assert.is(c.same!(1, 2) !== 0, isSame);
+    assert.is(isSame, typeof value === "object" && value !== null);
+  }));
 });
 
 test("C sends an error", async () => {
