@@ -117,9 +117,16 @@ export function receivedBy(error: unknown): boolean {
 export function stackOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const lines = (error.stack ?? `${error.name}: ${error.message}`).split("\n");
+  const bottom = lines.findIndex((line) =>
+    line.includes(`.${BOTTOM} (`) && ownLine(line)
+  );
+  if (bottom >= 0) lines.length = bottom;
   return lines.filter((line) => !/^\s*at /.test(line) || !ownLine(line))
     .join("\n");
 }
+
+/** The tester's function that runs an agent's calls, below the agent. */
+const BOTTOM = "runCalls";
 
 /** The frames on top of the agent's that are surely the tester's own. */
 const OWN_FRAMES = 4;
@@ -144,6 +151,7 @@ export function placeOf(): string {
 /** The part of one of V8's stack frames that is needed. */
 interface Site {
   getScriptNameOrSourceURL?(): string | null;
+  getFunctionName?(): string | null;
   getLineNumber(): number | null;
   getColumnNumber(): number | null;
   /** The offset in its script, which V8 has at once. Deno does not pass it on. */
@@ -157,6 +165,8 @@ function placeIn(_: unknown, sites: readonly Site[]): string {
     const site = sites[i]!;
     // The name is there at once. To find a line, Deno looks for a source map.
     const own = !BUNDLED && site.getScriptNameOrSourceURL?.()?.startsWith(OWN);
+    // Below it, there may be other agents.
+    if ((own || BUNDLED) && site.getFunctionName?.() === BOTTOM) break;
     if (own) continue;
     place += `${
       site.getPosition?.() ??

@@ -164,6 +164,11 @@ function* examine(
   engine.until = realNow() + time / 4;
   engine.late = false;
   if (start.length === 0) yield* turns(engine);
+  if (world.fault !== null && engine.resumed) {
+    engine.keepsStacks = engine.resumed = false;
+    yield* turns(engine);
+    engine.keepsStacks = (world.fault as Fault | null) !== null;
+  }
   if (world.fault !== null) {
     return yield* report(
       engine,
@@ -172,9 +177,10 @@ function* examine(
       "every agent took its turn",
     );
   }
-  // Until here, agents were run each time: that shows whether they repeat.
+  // Until here, agents were run for each step: that shows whether they repeat.
   // To compare what agents use, it must be known what they did.
   engine.recalls = reduces(o, "remembered") || reduces(o, "unused");
+  engine.trusts = engine.recalls;
   world.cuts = noCuts();
   const budgets = [unusual];
   if (o.kill === true) budgets.push({ ...unusual, kills: 1 });
@@ -229,7 +235,7 @@ function* surely(engine: Engine, o: SearchOptions): Steps<Found> {
   for (;;) {
     const reduce = o.reduce === true;
     engine.until = realNow() + o.time;
-    engine.late = false;
+    engine.late = engine.resumed = false;
     engine.setTwins(o.twins === true && o.start?.length === 0);
     world.keepsPlain = reduce && o.races && !scenario.async &&
       !engine.clocked && world.lead + world.tail === 0;
@@ -239,6 +245,7 @@ function* surely(engine: Engine, o: SearchOptions): Steps<Found> {
       const found = keepsPromises(engine, searched);
       const again = keepsInside(engine) ||
         !(yield* happens(engine, o, searched)) ||
+        !(yield* repeats(engine, o, searched)) ||
         found.fault === null && !o.minimal && counts(engine, found);
       if (!again) {
         if (!engine.late) return found;
@@ -298,6 +305,20 @@ function* happens(
 }
 
 /**
+ * Whether a fault happens, too, if no agent is suspended on the stack. If not,
+ * the search begins again without that.
+ */
+function* repeats(
+  engine: Engine,
+  o: SearchOptions,
+  found: Found,
+): Steps<boolean> {
+  if (found.fault === null || !engine.resumed) return true;
+  engine.keepsStacks = false;
+  return engine.keepsStacks = yield* isReal(engine, o, found);
+}
+
+/**
  * Whether a loop was found to count its rounds, and the search must begin again
  * to tell them apart. Samples tell them apart, too.
  */
@@ -313,6 +334,9 @@ function counts(engine: Engine, { complete }: Found): boolean {
   return false;
 }
 
+/** The executions that are run from the start for each step. */
+const REPEATED = 2;
+
 /** Looks for livelocks in executions in which every agent gets its turns. */
 function* turns(engine: Engine): Steps<void> {
   const { world } = engine;
@@ -320,6 +344,7 @@ function* turns(engine: Engine): Steps<void> {
   world.clocks = null;
   engine.overdue = null;
   for (let i = 0; i < 6; i++) {
+    engine.trusts = i >= REPEATED;
     yield* begin(engine);
     const lead = (i & 1) * engine.count;
     yield* rotate(engine, { turn: 1 + (i >> 1), lead }, new Set());
@@ -358,12 +383,33 @@ function* sample(engine: Engine, o: Options, before: Found): Steps<Result> {
       steps: total.steps + world.steps,
     };
     if (world.fault === null) continue;
+    yield* mustRepeat(engine, options);
     if (o.shorten !== false) yield* shrink(engine, options);
     const { fault, schedule } = world;
     const how = `sampled, execution ${i + 1}`;
     return yield* report(engine, o, { ...total, fault, schedule }, how);
   }
   return sampled(engine, o, total, ran, ran < runs);
+}
+
+/**
+ * Runs an execution that failed once more, from its start each time. If it does
+ * not fail, the exploration begins again, and no agent stays on the stack.
+ */
+function* mustRepeat(engine: Engine, o: SearchOptions): Steps<void> {
+  if (!engine.resumed) return;
+  const { world } = engine;
+  const { fault, schedule } = world;
+  engine.keepsStacks = false;
+  try {
+    yield* run(engine, new Fixed(schedule), o);
+  } catch (error) {
+    if (!(error instanceof Impossible)) throw error;
+  }
+  if (world.fault?.kind !== fault!.kind) throw new NotConstant();
+  engine.keepsStacks = true;
+  world.fault = fault;
+  world.schedule = schedule;
 }
 
 // ---- reports ----------------------------------------------------------------

@@ -9,6 +9,7 @@ import { callText, noCuts } from "../engine/state/core.ts";
 import { Hints } from "../engine/state/hints.ts";
 import { Judge } from "../judge/lin.ts";
 import { Engine, type Steps } from "../engine/step/replay.ts";
+import { Stage } from "../engine/step/stage.ts";
 import { type Options, type Program, reduces } from "../report/result.ts";
 import type { Scenario } from "../engine/scenario.ts";
 import type { Told } from "../engine/platform/guests.ts";
@@ -69,7 +70,7 @@ function engineFor(scenario: Scenario, program: Program, o: Options): Engine {
   engine.world.cuts = noCuts();
   engine.setTwins(false);
   engine.opening = null;
-  engine.memo.clear();
+  engine.memo.begin();
   engine.recalls = engine.world.keepsPlain = false;
   engine.maxSteps = o.maxSteps ?? 1000;
   engine.racy = typeof o.races === "function" ? o.races : () => true;
@@ -88,6 +89,7 @@ function engineFor(scenario: Scenario, program: Program, o: Options): Engine {
   );
   const { on } = engine.returns;
   engine.whole.begin(whole, on, setOf(opened, scenario, program));
+  engine.resumed = engine.trusts = false;
   engine.held = engine.sleepless = engine.learned = false;
   engine.forgets = false;
   engine.believed = 0;
@@ -114,22 +116,6 @@ function close(scenario: Scenario, program: Program): void {
 }
 
 type Work<T> = (engine: Engine) => Steps<T>;
-
-function drive<T>(engine: Engine, steps: Steps<T>): T {
-  const next = () => steps.next();
-  let step = next;
-  for (;;) {
-    const { done, value } = step();
-    if (done === true) return value;
-    try {
-      engine.activate(value);
-      step = next;
-    } catch (error) {
-      // Whoever asked for the run may know what to do about it.
-      step = () => steps.throw(error);
-    }
-  }
-}
 
 async function driveAsync<T>(engine: Engine, steps: Steps<T>): Promise<T> {
   for (;;) {
@@ -173,7 +159,7 @@ export function explore<T>(
   for (;;) {
     try {
       const engine = engineFor(scenario, program, o);
-      return drive(engine, work(engine));
+      return new Stage(engine, work(engine)).play();
     } catch (error) {
       if (error instanceof StatefulHandle) continue;
       if (error instanceof NotConstant) continue;

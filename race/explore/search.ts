@@ -7,14 +7,15 @@
  */
 import { Choices, choices } from "../engine/step/choices.ts";
 import { realNow } from "../engine/platform/native.ts";
-import { EACH, rotate } from "../judge/fair.ts";
+import { EACH, failBusy, rotate } from "../judge/fair.ts";
+import * as k from "../engine/kinds.ts";
 import { Endless } from "../engine/equal/automaton.ts";
 import { Classes } from "../engine/equal/classes.ts";
 import { Apart, Futures, HOPELESS } from "../engine/equal/futures.ts";
 import type { Engine, Steps } from "../engine/step/replay.ts";
 import { apply, begin } from "../engine/step/steps.ts";
 import { COMPARE, type Found, type SearchOptions } from "./task.ts";
-import { judgeHere, Visit } from "./visit.ts";
+import { isBusy, judgeHere, Visit } from "./visit.ts";
 
 /**
  * A search that took two different states for one begins again, and the steps
@@ -163,6 +164,11 @@ export function* isReal(
     yield* apply(engine, code, false);
   }
   if (world.fault === null) judgeHere(engine, o, here);
+  const last = found.schedule.at(-1);
+  if (world.fault === null && o.polls === false && last !== undefined) {
+    const agent = world.agents[k.agentOf(last)]!;
+    if (yield* isBusy(engine, agent)) failBusy(engine, agent);
+  }
   if (world.fault === null && found.fault!.kind === "livelock") {
     yield* rotate(engine, EACH, new Set());
   }

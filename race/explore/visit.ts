@@ -539,7 +539,7 @@ function goesOn(
 }
 
 /** Whether an agent is in an endless loop in which it never sleeps. */
-function* isBusy(engine: Engine, agent: Agent): Steps<boolean> {
+export function* isBusy(engine: Engine, agent: Agent): Steps<boolean> {
   if (agent.status === k.SPINNING) return true;
   if (!agent.looping) return false;
   for (let i = agent.n - agent.period; i < agent.n; i++) {

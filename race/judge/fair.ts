@@ -82,22 +82,30 @@ export function* rotate(
   const fires = world.agents.map(() => 0);
   for (let step = 0; step < LENGTH && world.fault === null; step++) {
     if (choices(engine, here) === 0 || engine.isLate(step)) break;
-    let codes = here.codes.slice(0, here.live);
     // An agent that only goes round a loop does not keep time from passing.
-    const timers = I32.from(
-      world.agents.filter(({ tired, id }) => !tired && fires[id]! < FIRES)
-        .map(timerOf).filter((code) => code >= 0),
-    );
+    const timers: number[] = [];
+    for (const agent of world.agents) {
+      if (agent.tired || fires[agent.id]! >= FIRES) continue;
+      const code = timerOf(agent);
+      if (code >= 0) timers.push(code);
+    }
     const fired = fire && timers.length > 0;
     if (fired) {
-      codes = timers;
       mine.clear();
       fire = false;
     }
-    let code = codes.find((code) => k.agentOf(code) === last);
-    if (code === undefined || left-- <= 0) {
+    const codes = fired ? timers : here.codes;
+    const count = fired ? timers.length : here.live;
+    let code = -1;
+    let next = -1;
+    for (let i = count - 1; i >= 0; i--) {
+      const agent = k.agentOf(codes[i]!);
+      if (agent === last) code = codes[i]!;
+      if (agent > last) next = codes[i]!;
+    }
+    if (code < 0 || left-- <= 0) {
       left = (lead-- > 0 ? 1 : turn) - 1;
-      code = codes.find((code) => k.agentOf(code) > last) ?? codes[0]!;
+      code = next < 0 ? codes[0]! : next;
       last = k.agentOf(code);
     }
     if (fired) fires[last]!++;

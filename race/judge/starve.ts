@@ -54,9 +54,9 @@ export function* starve(engine: Engine, o: StarveOptions): Steps<Starved> {
   const { world } = engine;
   const programs = world.agents.map(({ own }) => own);
   const { cuts, startBudget, keepsPlain } = world;
-  const { recalls } = engine;
+  const { recalls, trusts } = engine;
   world.startBudget = NO_BUDGET;
-  world.keepsPlain = engine.recalls = false;
+  world.keepsPlain = engine.recalls = engine.trusts = false;
   world.clocks = null;
   engine.overdue = null;
   engine.setTwins(false);
@@ -78,6 +78,7 @@ export function* starve(engine: Engine, o: StarveOptions): Steps<Starved> {
   } finally {
     Object.assign(world, { cuts, startBudget, keepsPlain });
     engine.recalls = recalls;
+    engine.trusts = trusts;
     engine.forget();
   }
 }

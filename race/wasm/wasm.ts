@@ -173,6 +173,8 @@ export class Wasm {
    * `agent()`; only that agent may call the functions.
    */
   enter(memory: Memory, id: number): WasmExports {
+    // An instance has one stack, and can begin only once it is empty.
+    getHost()?.leaveStacks();
     if (isShared(memory)) {
       let instance = this.#window.get(id);
       if (instance === undefined) {

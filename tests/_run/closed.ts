@@ -54,14 +54,14 @@ export function closedScenarios<View extends Closable>(
     while (Atomics.load(word, 0) === 0) Atomics.wait(word, 0, 0);
     giveBack(queue, RETURNED / 4);
   };
-  const base = (modules: () => Modules) => ({
+  const base = (modules: (agent: number) => Modules) => ({
     memory: () => {
       const longer = new SharedArrayBuffer(RETURNED + 4);
       new Int32Array(longer).set(new Int32Array(memory()));
       return longer;
     },
     agent: (memory: SharedArrayBuffer, id: number) => {
-      const own = modules();
+      const own = modules(id);
       enter(own, id);
       return view(own.mod, memory);
     },
@@ -92,7 +92,7 @@ export function closedScenarios<View extends Closable>(
     },
   });
   const awaits = race.spec({
-    ...base(() => weft.realm()),
+    ...base((agent) => weft.renewed(agent)),
     ops: {
       drainAndFree,
       close: {

@@ -6,7 +6,7 @@
  */
 import type { Options, Result } from "../../race/mod.ts";
 import { race } from "../../race/mod.ts";
-import { FIRST_STATES } from "./depth.ts";
+import { FIRST_SPINS, FIRST_STATES } from "./depth.ts";
 import { LOOKS, type Scenario, STEPS } from "./scenario.ts";
 
 /** The states of each scenario that this process has explored, by its name. */
@@ -39,6 +39,7 @@ export async function exploreFirst(scenario: Scenario): Promise<Result> {
   const { options = {}, sampled = false } = scenario;
   const { states = Infinity, runs = 300 } = options;
   const result = await check(scenario, {
+    spins: FIRST_SPINS,
     ...options,
     states: Math.min(states, sampled ? FIRST_STATES / 2 : FIRST_STATES),
     runs: sampled ? Math.ceil(runs * FIRST_RUNS) : 0,

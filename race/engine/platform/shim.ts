@@ -77,7 +77,9 @@ function elementOf(
   index: Any,
   what: string,
 ): number | undefined {
-  const at = Math.trunc(+index) || 0;
+  const at = typeof index === "number" && (index | 0) === index
+    ? index | 0
+    : Math.trunc(+index) || 0;
   if (at >= 0 && at < target.view.length) return at;
   host.outside(target, at, what);
   return undefined;

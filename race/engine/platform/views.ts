@@ -40,6 +40,8 @@ export interface Host extends PostOffice {
   outside(target: Target, index: unknown, what: string): void;
   /** Ends the exploration, because the code cannot be simulated. */
   refuse(message: string): never;
+  /** Has agents leave the stack whenever they are suspended. */
+  leaveStacks(): void;
   /** Allocates shared memory for the agent on the stack. */
   allocate(byteLength: number): SharedArrayBuffer;
   // For asynchronous code:
@@ -142,10 +144,14 @@ export class Target implements ProxyHandler<Any> {
 
 const targets = new WeakMap<object, Target>();
 let host: Host | null = null;
+/** What was looked up last: most code uses one view again and again. */
+let lastView: object | null = null;
+let lastTarget: Target | null = null;
 
 /** Sends all further accesses to `next`. */
 export function setHost(next: Host | null): void {
   host = next;
+  lastView = lastTarget = null;
 }
 
 /** The host that accesses go to. */
@@ -155,9 +161,12 @@ export function getHost(): Host | null {
 
 /** The target behind a stand-in. */
 export function targetOf(value: object): Target | undefined {
+  if (value === lastView) return lastTarget!;
   const target = targets.get(value);
-  if (target === undefined || target.host === host || host === null) {
-    return target;
+  if (target === undefined || host === null) return target;
+  if (target.host === host) {
+    lastView = value;
+    return lastTarget = target;
   }
   // The stand-in was made in an earlier exploration of the same memory.
   const now = new Target(host, target.view, host.region(target.view.buffer));
@@ -191,12 +200,22 @@ function standInOf(view: Any): Any {
  */
 function indexOf(key: string): number | undefined {
   const c = key.charCodeAt(0);
-  if (key.length === 1 && c >= 48 && c <= 57) return c - 48;
+  const { length } = key;
+  if (c >= 48 && c <= 57 && (length === 1 || c > 48 && length < 10)) {
+    let index = c - 48;
+    let at = 1;
+    for (; at < length; at++) {
+      const digit = key.charCodeAt(at) - 48;
+      if (digit < 0 || digit > 9) break;
+      index = index * 10 + digit;
+    }
+    if (at === length) return index;
+  }
   if (c > 57 || c < 45) {
     return key === "NaN" || key === "Infinity" ? -1 : undefined;
   }
   const index = Number(key);
-  if (key.length > 1 && String(index) !== key && key !== "-0") return undefined;
+  if (length > 1 && String(index) !== key && key !== "-0") return undefined;
   return Number.isInteger(index) && key !== "-0" ? index : -1;
 }
 

@@ -298,6 +298,8 @@ export class Agent {
   // ---- what no state keeps
   /** The index of the next recorded operation, during a replay. */
   pos = 0;
+  /** How often its code was begun, or its handle was made. */
+  runs = 0;
   /** How often `Math.random` was called since the replay began. */
   drawn = 0;
   /**

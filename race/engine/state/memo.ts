@@ -58,6 +58,8 @@ const MOST = 400_000;
 /** The states of agents, and what follows from them. */
 export class Memo {
   #size = 0;
+  /** How many there ever were in this exploration. */
+  #added = 0;
   readonly #starts = new Map<string, Snapshot[]>();
   readonly #returned = new Map<string, Snapshot[]>();
   readonly #times = new Times<Edge>(({ now }) => now);
@@ -65,6 +67,12 @@ export class Memo {
   /** Whether nothing more is remembered. */
   get full(): boolean {
     return this.#size >= MOST;
+  }
+
+  /** Begins an exploration, which forgets what agents did in others. */
+  begin(): void {
+    this.clear();
+    this.#added = 0;
   }
 
   /** Forgets what agents did. */
@@ -112,9 +120,10 @@ export class Memo {
     if (ended.length > 0 && agent.n === 0) this.#join(agent);
     const to = agent.save();
     this.#size++;
-    const runs = sure || this.#size > SECOND
+    const added = ++this.#added;
+    const runs = sure || added > SECOND
       ? ENOUGH
-      : this.#size > FIRST
+      : added > FIRST
       ? ENOUGH - 1
       : 1;
     (from.edges ??= []).push({ cause, value, now, guards, to, ended, runs });

@@ -75,6 +75,7 @@ export class Handles {
     engine.current = this.#agent = agent;
     this.#at = agent.viewsMade = agent.channelsMade = 0;
     agent.identity = { id: agent.id + 1 };
+    agent.runs++;
     try {
       return engine.scenario.agent(engine.memory, agent.id);
     } finally {

@@ -67,6 +67,7 @@ import { Whole } from "../platform/whole.ts";
 import { twinsOf } from "../state/twins.ts";
 import type { Args, Host, Target } from "../platform/views.ts";
 import { leave, step, type Walk } from "./walk.ts";
+import type { Stage } from "./stage.ts";
 
 // deno-lint-ignore no-explicit-any
 type Any = any;
@@ -110,6 +111,9 @@ function looksAtClock({ n, from, pure, sig, res }: Agent): number {
   }
   return looks;
 }
+
+/** What an operation is answered with to be done once more. */
+const RESUMED: unique symbol = Symbol("resumed");
 
 /** Up to this many reads of constants in a row do not count as a step. */
 const CONSTANTS = 500;
@@ -223,6 +227,16 @@ export class Engine implements Host {
   setting = true;
   /** How many operations are left of a leap. */
   leaping = 0;
+  /** Whether agents may be suspended without leaving the stack. */
+  keepsStacks = true;
+  /** Whether they need not be run from the start each time. */
+  trusts = false;
+  /** Whether one of them went on from there since the exploration began. */
+  resumed = false;
+  /** Where the agent on the stack is suspended, if it need not leave it. */
+  #stage: Stage<unknown> | null = null;
+  /** The number of the run that is on the stack, among its agent's. */
+  #run = 0;
   /** Why the program cannot be explored, if it cannot. */
   refused: Unsupported | null = null;
   /** Whether this is the rehearsal, before the exploration itself. */
@@ -437,6 +451,11 @@ export class Engine implements Host {
     throw this.suspend();
   }
 
+  /** Has agents leave the stack whenever they are suspended. */
+  leaveStacks(): void {
+    this.keepsStacks = false;
+  }
+
   /** Reports an access beyond the end of a view. */
   outside(target: Target, index: unknown, what: string): void {
     if (this.unwinding) throw TOKEN;
@@ -519,39 +538,42 @@ export class Engine implements Host {
       this.#constant = { target: target!, index };
       return target!.peek(index);
     }
-    this.#constants = 0;
-    this.#idle = false;
-    const { pos, n } = agent;
-    if (pos < n) {
-      if (
-        agent.sig[pos] !== signature(kind, address) ||
-        agent.args[pos] !== argBits(a, b)
-      ) {
-        this.strayed = `${n - pos} ${kind} ${address} ${show(a)} ${show(b)}`;
-        this.#mismatch(agent, kind, address, agent.sig[pos]!);
+    for (;;) {
+      this.#constants = 0;
+      this.#idle = false;
+      const { pos, n } = agent;
+      if (pos < n) {
+        if (
+          agent.sig[pos] !== signature(kind, address) ||
+          agent.args[pos] !== argBits(a, b)
+        ) {
+          this.strayed = `${n - pos} ${kind} ${address} ${show(a)} ${show(b)}`;
+          this.#mismatch(agent, kind, address, agent.sig[pos]!);
+        }
+        agent.pos = pos + 1;
+        return agent.res[pos];
       }
-      agent.pos = pos + 1;
-      return agent.res[pos];
+      if (this.grant === agent) this.#checkGrant(agent, kind, address, a);
+      if (this.verifying) {
+        this.verifying = false;
+        throw this.suspend();
+      }
+      agent.kind = kind;
+      agent.target = target;
+      agent.index = index;
+      agent.address = address;
+      agent.size = target === null ? 0 : target.size;
+      agent.a = a;
+      agent.b = b;
+      agent.timeout = timeout;
+      if (kind === k.SEND || kind === k.TAKE) this.#mustBeReal();
+      if (this.walk !== null) return step(this, agent);
+      if (this.look !== null) return peek(this, agent);
+      agent.snapshot = null;
+      if (this.alone !== null) return doAlone(this, agent);
+      const result = this.#reach(agent);
+      if (result !== RESUMED) return result;
     }
-    if (this.grant === agent) this.#checkGrant(agent, kind, address, a);
-    if (this.verifying) {
-      this.verifying = false;
-      throw this.suspend();
-    }
-    agent.kind = kind;
-    agent.target = target;
-    agent.index = index;
-    agent.address = address;
-    agent.size = target === null ? 0 : target.size;
-    agent.a = a;
-    agent.b = b;
-    agent.timeout = timeout;
-    if (kind === k.SEND || kind === k.TAKE) this.#mustBeReal();
-    if (this.walk !== null) return step(this, agent);
-    if (this.look !== null) return peek(this, agent);
-    agent.snapshot = null;
-    if (this.alone !== null) return doAlone(this, agent);
-    return this.#reach(agent);
   }
 
   /** Suspends the agent on the stack, if it is only tried out. */
@@ -731,6 +753,7 @@ export class Engine implements Host {
 
   /** Reports that an agent did not come to the state `was` again. */
   differs(agent: Agent, was: Snapshot): void {
+    this.#doubtStacks();
     this.#fail(agent, agent.kind, agent.address, was.kind, was.address);
   }
 
@@ -746,7 +769,7 @@ export class Engine implements Host {
         ? world.now + Math.min(1000 ** agent.idleFires, LONGEST)
         : Infinity;
       agent.tick = false;
-      throw this.suspend();
+      return this.#pause(agent);
     }
     if (agent.kind === k.CLOCK) return this.#clock(agent);
     if (this.leaping > 0 && this.grant === null) {
@@ -760,7 +783,7 @@ export class Engine implements Host {
     }
     if (this.whole.on && this.#isInside(agent)) return this.#goFurther(agent);
     // Woken agents must be run to their next operation before the next choice.
-    if (!this.inline || world.woken.length > 0) throw this.suspend();
+    if (!this.inline || world.woken.length > 0) return this.#pause(agent);
     const code = this.isLate(agent.n) ? k.END : this.chooser!.choose(this);
     const action = k.actionOf(code);
     const mine = k.agentOf(code) === agent.id;
@@ -772,7 +795,46 @@ export class Engine implements Host {
       return this.#perform(agent, action === k.STALE ? number : 0);
     }
     this.next = code;
-    throw this.suspend();
+    return this.#pause(agent);
+  }
+
+  /**
+   * Suspends the agent on the stack before its operation. If it need not leave
+   * the stack, the search goes on there, on top of the agent, until the agent
+   * goes on from just this state or must leave. It then does its operation.
+   */
+  #pause(agent: Agent): Any {
+    const stage = this.#stage;
+    if (stage === null || !this.#mayPause(agent)) throw this.suspend();
+    const { drawn, allocations, depth, within, runs } = agent;
+    this.#stage = this.current = null;
+    const goesOn = stage.pause(agent);
+    this.#stage = stage;
+    this.current = agent;
+    if (!goesOn) throw this.suspend();
+    this.resumed = true;
+    this.unwinding = false;
+    this.#run = runs;
+    this.ports.clear();
+    agent.drawn = drawn;
+    agent.allocations = allocations;
+    agent.depth = depth;
+    agent.within = within;
+    agent.merged = agent.returned = -1;
+    agent.snapshot = null;
+    return RESUMED;
+  }
+
+  /**
+   * Whether nothing is known of the agent but its record, so that its frames on
+   * the stack are as good as a replay.
+   */
+  #mayPause(agent: Agent): boolean {
+    const { world, whole, drops, ports, trusts, sites } = this;
+    return this.keepsStacks && trusts && !sites && world.trace === null &&
+      this.#run === agent.runs && !whole.on && !drops.used &&
+      ports.size === 0 && world.fault === null && !world.memory.surprised &&
+      this.refused === null && !this.#promised && !mustGoOn(this, agent);
   }
 
   /**
@@ -900,6 +962,7 @@ export class Engine implements Host {
 
   /** Prepares the agent for a replay. */
   rewind(agent: Agent): void {
+    agent.runs++;
     agent.pos =
       agent.drawn =
       agent.allocations =
@@ -930,7 +993,17 @@ export class Engine implements Host {
 
   /** Runs an agent from where its record begins. */
   run(agent: Agent): void {
-    const handle = this.handles.of(agent);
+    const outer = this.#run;
+    try {
+      this.runCalls(agent, this.handles.of(agent));
+    } finally {
+      this.#run = outer;
+    }
+  }
+
+  /** Runs them with a handle; `sites.ts` knows it by its name. */
+  runCalls(agent: Agent, handle: Any): void {
+    this.#run = agent.runs;
     for (let at = agent.first; at < agent.calls.length; at++) {
       const result = this.call(agent, handle, at);
       if (isThenable(result)) {
@@ -1012,8 +1085,12 @@ export class Engine implements Host {
     }
   }
 
-  /** Runs an agent until it is suspended. */
-  activate(agent: Agent): void {
+  /**
+   * Runs an agent until it is suspended; with a `stage`, perhaps without
+   * leaving the stack.
+   */
+  activate(agent: Agent, stage: Stage<unknown> | null = null): void {
+    this.#stage = stage;
     this.current = agent;
     this.unwinding = false;
     this.#promised = false;
@@ -1030,6 +1107,12 @@ export class Engine implements Host {
     } finally {
       this.current = null;
       this.unwinding = false;
+      this.#stage = null;
+    }
+    if (stage?.left === true) return; // what follows was done as it paused
+    const { fault } = this.world;
+    if (stage !== null && fault?.kind === "nondeterministic") {
+      this.#doubtStacks();
     }
     if (!this.blind && mustGoOn(this, agent)) this.#goOn(agent);
     if (this.refused !== null) throw this.refused;
@@ -1057,6 +1140,17 @@ export class Engine implements Host {
       this.unwinding = false;
       restore();
     }
+  }
+
+  /**
+   * An agent did something else when it was run from its start. If agents went
+   * on that were suspended on the stack, the exploration begins again without.
+   */
+  #doubtStacks(): void {
+    if (!this.resumed) return;
+    this.world.fault = null;
+    this.keepsStacks = false;
+    throw new NotConstant();
   }
 
   /** Handles an error that an operation threw. */

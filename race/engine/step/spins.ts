@@ -31,7 +31,8 @@ const MORE: readonly number[] = [24, 31, 32, 33, 50, 63, 64, 65];
 /**
  * Numbers that take long. They are tried once of some loops and the operation
  * at which the agent then is, whatever its values are: a loop that counts as far
- * as that does so for any values.
+ * as that does so for any values. In a search that is not complete, they are
+ * tried once of some loops.
  */
 const MANY: readonly number[] = [
   ...[99, 100, 101, 127, 128, 129, 255, 256, 257, 1000],
@@ -213,7 +214,8 @@ export class Spins {
       for (const some of all ? choicesOf(turns) : [turns.slice(-LOOPS)]) {
         const told = Math.max(...some.map(({ told }) => told));
         const few = [...first(told, FIRST), ...above(told, MORE)];
-        const place = `${some.map(({ key }) => key).join(" ")} ${placeOf(to)}`;
+        const keys = some.map(({ key }) => key).join(" ");
+        const place = most < Infinity ? keys : `${keys} ${placeOf(to)}`;
         const numbers = !all
           ? [few[tried % few.length]!]
           : places.has(place)

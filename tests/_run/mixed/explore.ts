@@ -5,6 +5,7 @@
  */
 import { race } from "../../../race/mod.ts";
 import type { Result } from "../../../race/mod.ts";
+import { all, FIRST_SPINS } from "../depth.ts";
 import { foldersWith, isPlayedInC } from "../folders.ts";
 import { LOOKS, type Scenario, scenariosIn, STEPS } from "../scenario.ts";
 import { weft } from "../weft.ts";
@@ -72,6 +73,7 @@ export async function explore(
     looks: LOOKS,
     polls: false,
     maxSteps: STEPS,
+    ...all() ? {} : { spins: FIRST_SPINS },
     ...options,
     ...most,
     states: Math.min(options.states ?? Infinity, most.states),
