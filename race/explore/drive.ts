@@ -110,6 +110,16 @@ function close(scenario: Scenario, program: Program): void {
     engine.world.reset();
     engine.world.clocks = null;
     engine.whole.end();
+    // The next exploration may be of another scenario.
+    engine.forget();
+    engine.futures.clear();
+    engine.rounds.clear();
+    engine.spins.clear();
+    engine.returns.begin(false);
+    engine.drops.begin(false);
+    engine.job = null;
+    engine.ended = [];
+    engine.guards = [];
     if (engine.refused !== null) engines.delete(scenario);
   }
   if (isInstalled()) uninstall();
