@@ -410,8 +410,8 @@ export const MUTANTS = [
     ],
     c: [
       "weft__handoff_put(place, src, length); /* published by (P) */ " +
-      "return weft__handoff_publish(h, posts, posted, number);",
-      "result = weft__handoff_publish(h, posts, posted, number); " +
+      "return weft__handoff_publish(c, posts, posted, number);",
+      "result = weft__handoff_publish(c, posts, posted, number); " +
       "weft__handoff_put(place, src, length); return result;",
     ],
   }, {
@@ -424,8 +424,8 @@ export const MUTANTS = [
     ],
     c: [
       "weft__handoff_get(dst, place, size); *length = size; " +
-      "if (weft__handoff_take(h, since, state)) return 0;",
-      "*length = size; if (weft__handoff_take(h, since, state)) { " +
+      "if (weft__handoff_take(c, since, state)) return 0;",
+      "*length = size; if (weft__handoff_take(c, since, state)) { " +
       "weft__handoff_get(dst, place, size); return 0; }",
     ],
   }, {
@@ -449,7 +449,7 @@ export const MUTANTS = [
     c: [
       "if (weft__handoff_phase(state) != WEFT__HANDOFF_EMPTY && " +
       "!weft__handoff_offered(state)) {",
-      "if (!h) {",
+      "if (!c) {",
     ],
   }),
   ...mutants("channel", {

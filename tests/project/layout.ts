@@ -57,12 +57,15 @@ export const filesBelow = (folder: string, type: string): string[] =>
     .filter((name) => name.endsWith(type)).sort()
     .map((name) => `${folder}/${name}`);
 
-/** The header with the words of a map, which is not named as its class is. */
-const MAP_HEADER = "_hash_plan";
+/** Headers with the words of a class that are not named as it is. */
+const HEADERS: Readonly<Record<string, string>> = {
+  channel: "_channel_words",
+  hash_map: "_hash_plan",
+};
 
 /** The header that has the words of `stem`. */
 export const headerOf = (stem: string): string =>
-  `wasm/weft/${stem === "hash_map" ? MAP_HEADER : stem}.h`;
+  `wasm/weft/${HEADERS[stem] ?? stem}.h`;
 
 /** Every file that `layout.ts` decides about, as it should be. */
 export function expected(): Map<string, string> {

@@ -209,7 +209,7 @@ export const MUTANTS = [
   }, {
     what: "an arm that lost leaves its offer",
     ts: IN_HANDOFF,
-    c: ["weft__handoff_end(weft__arm_handoff(arm), &since);", ""],
+    c: ["weft__handoff_end(weft__arm_channel(arm), &since);", ""],
     by: "capacity 0: select receives from one of two channels",
   }),
   ...mutants({ source: "_wait/event_count", scenarios }, {

@@ -3,29 +3,13 @@
 #ifndef WEFT__HANDOFF_H
 #define WEFT__HANDOFF_H
 
+#include "_channel_words.h"
 #include "_event_count.h"
 #include "agent.h"
 
 #ifndef WEFT_REALTIME /* what may wait */
 
 WEFT__BEGIN
-
-/* The words of a channel from `place` on. */
-typedef struct {
-  int32_t place;
-  int32_t handoff;
-  int32_t offer_epoch;
-  int32_t offer_waiters;
-  int32_t offer_gong;
-  int32_t message_epoch;
-  int32_t message_waiters;
-  int32_t message_gong;
-  int32_t room_epoch;
-  int32_t room_waiters;
-  int32_t taken_epoch;
-  int32_t taken_waiters;
-  int32_t writer;
-} weft__handoff;
 
 #define WEFT__HANDOFF_PHASE_MASK 3 /* CHANNEL_BITS.PHASE */
 #define WEFT__HANDOFF_STOPPED_BIT (1 << 2) /* CHANNEL_BITS.STOPPED */
@@ -54,25 +38,25 @@ static inline bool weft__handoff_stopped(int32_t state) {
   return (state & WEFT__HANDOFF_STOPPED_BIT) != 0;
 }
 
-static inline bool weft__handoff_closed(const weft__handoff *h) {
+static inline bool weft__handoff_closed(const weft_channel *h) {
   return weft__handoff_stopped(weft__load(&h->handoff));
 }
 
-static inline void weft__handoff_wake_all(weft__handoff *h) {
+static inline void weft__handoff_wake_all(weft_channel *h) {
   weft__event_wake_end(&h->message_epoch, WEFT__ALL);
   weft__event_wake_end(&h->offer_epoch, WEFT__ALL);
   weft__event_wake(&h->room_epoch, WEFT__ALL);
   weft__event_wake(&h->taken_epoch, WEFT__ALL);
 }
 
-static inline void weft__handoff_close(weft__handoff *h) {
+static inline void weft__handoff_close(weft_channel *h) {
   int32_t before = weft__or(&h->handoff, WEFT__HANDOFF_STOPPED_BIT);
   if (!weft__handoff_stopped(before)) weft__handoff_wake_all(h);
 }
 
 /* Ends what the agent `id`, known never to run again, did here. Returns how many
    messages it had begun to send. */
-static inline int32_t weft__handoff_abandon(weft__handoff *h, int32_t id) {
+static inline int32_t weft__handoff_abandon(weft_channel *h, int32_t id) {
   if (id == 0) return 0;
   int32_t state = weft__load(&h->handoff);
   for (;;) {
@@ -137,7 +121,7 @@ static inline void weft__handoff_get(void *dst, const int32_t *place,
 /* ---- senders ------------------------------------------------------------- */
 
 /* Wakes a sender if it may have the place; all of them after the end. */
-static inline void weft__handoff_pass(weft__handoff *h) {
+static inline void weft__handoff_pass(weft_channel *h) {
   int32_t state = weft__load(&h->handoff);
   bool closed = weft__handoff_stopped(state);
   if (!closed && weft__handoff_phase(state) != WEFT__HANDOFF_EMPTY) return;
@@ -148,13 +132,13 @@ static inline void weft__handoff_pass(weft__handoff *h) {
 }
 
 /* Lets other agents write into the place. */
-static inline void weft__handoff_leave(weft__handoff *h) {
+static inline void weft__handoff_leave(weft_channel *h) {
   weft__store(&h->writer, 0);
   weft__handoff_pass(h); /* to one that found a writer */
 }
 
 /* Becomes the writer: 0, EBUSY if that is of no use now, or EPIPE. */
-static inline int weft__handoff_claim(weft__handoff *h, bool posts) {
+static inline int weft__handoff_claim(weft_channel *h, bool posts) {
   int32_t state = weft__load(&h->handoff);
   if (weft__handoff_stopped(state)) return EPIPE;
   if (weft__handoff_phase(state) != WEFT__HANDOFF_EMPTY) return EBUSY;
@@ -169,7 +153,7 @@ static inline int weft__handoff_claim(weft__handoff *h, bool posts) {
 
 /* (P) Hands the message to a receiver that waits, posts it, or neither: 0, EBUSY
    or EPIPE. *posted says whether it is posted, and *number is its number. */
-static inline int weft__handoff_publish(weft__handoff *h, bool posts,
+static inline int weft__handoff_publish(weft_channel *h, bool posts,
                                         bool *posted, int32_t *number) {
   int32_t state = weft__load(&h->handoff);
   for (;;) {
@@ -202,7 +186,7 @@ static inline bool weft__handoff_is_posted(int32_t state, int32_t number) {
 }
 
 /* Takes a posted message back; false if a receiver was faster. */
-static inline bool weft__handoff_take_back(weft__handoff *h, int32_t number) {
+static inline bool weft__handoff_take_back(weft_channel *h, int32_t number) {
   int32_t state = weft__load(&h->handoff);
   for (;;) {
     if (!weft__handoff_is_posted(state, number)) return false;
@@ -218,7 +202,7 @@ static inline bool weft__handoff_take_back(weft__handoff *h, int32_t number) {
 
 /* Whether a posted message was taken: 0, EBUSY, or EPIPE if it was taken back
    because the channel is closed. */
-static inline int weft__handoff_look(weft__handoff *h, int32_t number) {
+static inline int weft__handoff_look(weft_channel *h, int32_t number) {
   int32_t state = weft__load(&h->handoff);
   if (!weft__handoff_is_posted(state, number)) return 0;
   if (!weft__handoff_stopped(state)) return EBUSY;
@@ -227,7 +211,7 @@ static inline int weft__handoff_look(weft__handoff *h, int32_t number) {
 
 /* Waits until a posted message was taken: 0, EPIPE, or ETIMEDOUT if it was taken
    back at the deadline. */
-static inline int weft__handoff_taken(weft__handoff *h, int32_t number,
+static inline int weft__handoff_taken(weft_channel *h, int32_t number,
                                       int64_t timeout, int64_t deadline) {
   int result = EBUSY;
   WEFT__SPIN(spin, NULL, timeout) {
@@ -275,7 +259,7 @@ static inline int32_t weft__handoff_without(int32_t state, int32_t since) {
 
 /* Looks for a message that this agent may take: 0 and *state, EBUSY if there is
    none, or EPIPE. */
-static inline int weft__handoff_look_in(const weft__handoff *h, int32_t since,
+static inline int weft__handoff_look_in(const weft_channel *h, int32_t since,
                                         int32_t *state) {
   *state = weft__load(&h->handoff);
   if (weft__handoff_phase(*state) == WEFT__HANDOFF_EMPTY)
@@ -284,7 +268,7 @@ static inline int weft__handoff_look_in(const weft__handoff *h, int32_t since,
 }
 
 /* (T) Takes the message that `state` tells of; false if it is gone. */
-static inline bool weft__handoff_take(weft__handoff *h, int32_t *since,
+static inline bool weft__handoff_take(weft_channel *h, int32_t *since,
                                       int32_t state) {
   int32_t number = state & WEFT__HANDOFF_NUMBER_MASK;
   int32_t next;
@@ -307,7 +291,7 @@ static inline bool weft__handoff_take(weft__handoff *h, int32_t *since,
 }
 
 /* Offers to take a message, unless there is one, or too many offer that. */
-static inline void weft__handoff_offer(weft__handoff *h, int32_t *since) {
+static inline void weft__handoff_offer(weft_channel *h, int32_t *since) {
   int32_t state = weft__load(&h->handoff);
   for (;;) {
     if (weft__handoff_offers(state, *since) ||
@@ -326,7 +310,7 @@ static inline void weft__handoff_offer(weft__handoff *h, int32_t *since) {
 
 /* Takes an offer back, or what was handed to it, unless the state has
    changed. */
-static inline void weft__handoff_retract(weft__handoff *h, int32_t *since,
+static inline void weft__handoff_retract(weft_channel *h, int32_t *since,
                                          int32_t state) {
   int32_t change = !weft__handoff_offers(state, *since) ? 0 /* it was ended */
                    : weft__handoff_offered(state) ? -WEFT__HANDOFF_ONE_OFFER
@@ -340,14 +324,14 @@ static inline void weft__handoff_retract(weft__handoff *h, int32_t *since,
 }
 
 /* Whether a receiver would not wait. */
-static inline bool weft__handoff_is_ready(const weft__handoff *h) {
+static inline bool weft__handoff_is_ready(const weft_channel *h) {
   int32_t state = weft__load(&h->handoff);
   return (state & (WEFT__HANDOFF_PHASE_MASK | WEFT__HANDOFF_STOPPED_BIT)) != 0;
 }
 
 /* Ends the wait of a receiver: takes its offer back, and wakes the next one if
    there is a message. */
-static inline void weft__handoff_end(weft__handoff *h, int32_t *since) {
+static inline void weft__handoff_end(weft_channel *h, int32_t *since) {
   while (*since >= 0)
     weft__handoff_retract(h, since, weft__load(&h->handoff));
   if (weft__handoff_is_ready(h))

@@ -171,8 +171,7 @@ static inline int32_t weft__recover_turn(int32_t kind) {
 static inline int32_t weft__recover_one(int32_t kind, void *at, int32_t id) {
   if (kind == WEFT_KIND_channel) {
     weft_channel *c = (weft_channel *)at;
-    if (weft__channel_hands(c))
-      return weft__handoff_abandon(weft__channel_handoff(c), id);
+    if (weft__channel_hands(c)) return weft__handoff_abandon(c, id);
     if (weft__recover_carrier(kind, &at) != WEFT_KIND_record_ring) return 0;
   }
   switch (kind) {

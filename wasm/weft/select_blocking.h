@@ -123,10 +123,6 @@ static inline weft_channel *weft__arm_channel(const weft_arm *arm) {
   return (weft_channel *)arm->queue;
 }
 
-static inline weft__handoff *weft__arm_handoff(const weft_arm *arm) {
-  return weft__channel_handoff(weft__arm_channel(arm));
-}
-
 /* Takes the message of a channel of capacity 0; EBUSY if there is none. */
 static inline int weft__arm_take(weft_arm *arm) {
   weft_channel *c = weft__arm_channel(arm);
@@ -148,7 +144,7 @@ static inline int weft__arm_hand(const weft_arm *arm) {
 static inline void weft__arm_offer(weft_arm *arm) {
   if (arm->what != WEFT__ARM_TAKE) return;
   int32_t since = (int32_t)arm->stuck;
-  weft__handoff_offer(weft__arm_handoff(arm), &since);
+  weft__handoff_offer(weft__arm_channel(arm), &since);
   arm->stuck = since;
 }
 
@@ -184,7 +180,7 @@ static inline int weft__arm_try(weft_arm *arm) {
 /* Whether a pop would not wait; EBUSY if it would. */
 static inline int weft__arm_look(const weft_arm *arm) {
   if (arm->what == WEFT__ARM_TAKE)
-    return weft__handoff_is_ready(weft__arm_handoff(arm)) ? 0 : EBUSY;
+    return weft__handoff_is_ready(weft__arm_channel(arm)) ? 0 : EBUSY;
   if (arm->what == WEFT__ARM_MPMC_POP)
     return weft__mpmc_poppable(weft__arm_mpmc(arm)) ? 0 : EBUSY;
   weft_spsc_queue *q = weft__arm_spsc(arm);
@@ -197,9 +193,9 @@ static inline int weft__arm_look(const weft_arm *arm) {
 static inline int32_t *weft__arm_gong(const weft_arm *arm) {
   switch (arm->what) {
     case WEFT__ARM_TAKE:
-      return &weft__arm_handoff(arm)->message_gong;
+      return &weft__arm_channel(arm)->message_gong;
     case WEFT__ARM_HAND:
-      return &weft__arm_handoff(arm)->offer_gong;
+      return &weft__arm_channel(arm)->offer_gong;
     case WEFT__ARM_SPSC_POP:
       return &weft__arm_spsc(arm)->tail_gong;
     case WEFT__ARM_SPSC_PUSH:
@@ -215,9 +211,9 @@ static inline int32_t *weft__arm_gong(const weft_arm *arm) {
 static inline int32_t *weft__arm_epoch(const weft_arm *arm) {
   switch (arm->what) {
     case WEFT__ARM_TAKE:
-      return &weft__arm_handoff(arm)->message_epoch;
+      return &weft__arm_channel(arm)->message_epoch;
     case WEFT__ARM_HAND:
-      return &weft__arm_handoff(arm)->offer_epoch;
+      return &weft__arm_channel(arm)->offer_epoch;
     case WEFT__ARM_MPMC_POP:
       return &weft__arm_mpmc(arm)->pop_epoch;
     case WEFT__ARM_MPMC_PUSH:
@@ -252,10 +248,10 @@ static inline void weft__arm_pass(weft_arm *arm) {
   } else if (arm->what == WEFT__ARM_MPMC_PUSH) {
     weft__mpmc_pass_push(weft__arm_mpmc(arm));
   } else if (arm->what == WEFT__ARM_HAND) {
-    weft__handoff_pass(weft__arm_handoff(arm));
+    weft__handoff_pass(weft__arm_channel(arm));
   } else if (arm->what == WEFT__ARM_TAKE) {
     int32_t since = (int32_t)arm->stuck;
-    weft__handoff_end(weft__arm_handoff(arm), &since);
+    weft__handoff_end(weft__arm_channel(arm), &since);
     arm->stuck = since;
   }
 }
