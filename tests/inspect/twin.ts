@@ -10,9 +10,11 @@ import {
   LAYOUT,
   type Stem,
 } from "../../primitives/_memory/layout.ts";
+import { sealOf } from "../../primitives/_memory/region.ts";
 import { suite } from "../_run/harness.ts";
 import { CONFIGURED, KINDS } from "../_run/kinds.ts";
 import { type TwinModule, twinModule } from "../_twin/module.ts";
+import { CASES } from "./rule_cases.ts";
 
 const SOURCE = fileURLToPath(new URL("./twin.c", import.meta.url));
 const OUT = fileURLToPath(
@@ -105,6 +107,28 @@ for (const kind of KINDS) {
       const { problems } = inspect(memory, PRIMITIVES, stem);
       const { problems: theirs } = JSON.parse(`${inspected(PRIMITIVES, stem)}`);
       assert.equal(theirs, problems);
+    }
+  });
+}
+
+for (const kind of KINDS) {
+  const stem = kind.stem as Stem;
+
+  test(`C says of each case of a ${stem} what JavaScript says`, () => {
+    const { length, ...row }: Record<string, number> = LAYOUT[stem];
+    const { seal } = row;
+    for (const [words] of CASES[stem] ?? []) {
+      kind.init(memory, PRIMITIVES);
+      const view = new Int32Array(memory.buffer, PRIMITIVES, length);
+      for (const [name, value] of Object.entries(words)) {
+        view[row[name]!] = value;
+      }
+      if (seal !== undefined) {
+        const [magic = 0, first = 0, second = 0] = view;
+        view[seal] = sealOf(magic, first, seal > 2 ? second : 0);
+      }
+      const told = JSON.stringify(inspect(memory, PRIMITIVES, stem));
+      assert.is(inspected(PRIMITIVES, stem), told);
     }
   });
 }
