@@ -512,8 +512,10 @@ test("each mask and bit names the field that it is of", () => {
       .filter(([line]) => !/ [A-Z_]+_BITS\.[A-Z_]+/.test(line))
       .map(([line]) => `${name}: ${line}`)
   );
-  // The number of a task is in the pool's own messages, and in no word.
+  // The rounds of a call's spinning are in a register, and the number of a task
+  // is in the pool's own messages: both are in no word.
   assert.equal(unnamed, [
+    "wasm/weft/_spin.h: #define WEFT__SPIN_ROUND_MASK 0xfff",
     "wasm/weft/pool.h: #define WEFT__POOL_TASK_MASK 0xffff",
   ]);
 });
