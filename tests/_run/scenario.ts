@@ -215,6 +215,22 @@ export function freed<
   };
 }
 
+/** What an operation returns in the scenarios if what it uses is closed. */
+export const CLOSED = "closed";
+
+/** What `operation` returns, or CLOSED if it throws a ClosedError. */
+export function orClosed<T>(
+  { mod: { ClosedError } }: Weft,
+  operation: () => T,
+): T | typeof CLOSED {
+  try {
+    return operation();
+  } catch (error) {
+    if (error instanceof ClosedError) return CLOSED;
+    throw error;
+  }
+}
+
 /** `words` as names with byte offsets, for the tables. */
 export function named(
   words: Readonly<Record<string, number>>,

@@ -6,7 +6,8 @@
  * @module
  */
 
-class Signal {
+/** An AbortSignal, as far as the library uses it. */
+export class Signal {
   aborted = false;
   readonly reason = new Error("aborted");
   readonly #listeners = new Set<(event: unknown) => void>();

@@ -1,6 +1,12 @@
 import { race } from "../../race/mod.ts";
 import { LAYOUT } from "../../primitives/_memory/layout.ts";
-import { enter, named, type Scenario, type Weft } from "../_run/scenario.ts";
+import {
+  enter,
+  named,
+  orClosed,
+  type Scenario,
+  type Weft,
+} from "../_run/scenario.ts";
 import { ASKS, roleScenarios } from "../_run/roles.ts";
 
 const { tail, slowest, producer, length: SEATS } = LAYOUT.broadcast;
@@ -263,16 +269,6 @@ interface Model {
   readonly seated: boolean;
 }
 
-/** Calls `operation`; returns "closed" if it throws a ClosedError. */
-const orClosed = <T>(operation: () => T): T | "closed" => {
-  try {
-    return operation();
-  } catch (error) {
-    if ((error as Error).name === "ClosedError") return "closed";
-    throw error;
-  }
-};
-
 /** Agent 1 has the only seat, from the start. */
 function seated(
   weft: Weft,
@@ -309,7 +305,7 @@ function seated(
     init: { items: [], closed: false, seated: true } as Model,
     ops: {
       push: {
-        run: ({ it }, v: number) => orClosed(() => it.pushInt(v)),
+        run: ({ it }, v: number) => orClosed(weft, () => it.pushInt(v)),
         model: (s: Model, v: number) => {
           if (s.closed) return [s, "closed"];
           if (full(s)) return null;
@@ -318,11 +314,11 @@ function seated(
         },
       },
       pop: {
-        run: ({ seat }) => orClosed(() => seat!.popInt()),
+        run: ({ seat }) => orClosed(weft, () => seat!.popInt()),
         model: (s: Model) => s.closed || s.items.length > 0 ? popped(s) : null,
       },
       tryPop: {
-        run: ({ seat }) => orClosed(() => seat!.tryPopInt()),
+        run: ({ seat }) => orClosed(weft, () => seat!.tryPopInt()),
         model: (s: Model) =>
           race.either(popped(s), race.contended([s, undefined])),
         lockFree: true,

@@ -2,7 +2,13 @@
 import { race } from "../../race/mod.ts";
 import { Channel, codec } from "../../mod.ts";
 import { LAYOUT } from "../../primitives/_memory/layout.ts";
-import { enter, named, type Scenario, type Weft } from "../_run/scenario.ts";
+import {
+  enter,
+  named,
+  orClosed,
+  type Scenario,
+  type Weft,
+} from "../_run/scenario.ts";
 
 const HEAD = LAYOUT.channel.length * 4;
 /** The words of a row, and those that its agent alone uses from here on. */
@@ -54,17 +60,9 @@ const races = (byteOffset: number) =>
  * that it is closed at the end.
  */
 function ended(weft: Weft, start: Start, closes: boolean) {
-  const { Channel, ClosedError, codec, setAgentId } = weft.mod;
+  const { Channel, codec, setAgentId } = weft.mod;
   const by = { codec: codec.i32 };
   const config = { ...by, capacity: 1, tracked: 3 };
-  const orClosed = <T>(operation: () => T): T | "closed" => {
-    try {
-      return operation();
-    } catch (error) {
-      if (error instanceof ClosedError) return "closed";
-      throw error;
-    }
-  };
   const left = (s: Model, end: "senders" | "receivers"): Model => {
     const next = { ...s, [end]: s[end] - 1 };
     return next[end] === 0 ? { ...next, closed: true } : next;
@@ -107,7 +105,7 @@ function ended(weft: Weft, start: Start, closes: boolean) {
     ops: {
       sender: {
         run: (channel) =>
-          orClosed(() => {
+          orClosed(weft, () => {
             channel.sender();
             return "sender";
           }),
@@ -121,7 +119,7 @@ function ended(weft: Weft, start: Start, closes: boolean) {
       /** Sends nothing, and leaves. */
       visit: {
         run: (channel) =>
-          orClosed(() => {
+          orClosed(weft, () => {
             channel.sender();
             channel.leaveSender();
             return "sender";
@@ -153,7 +151,7 @@ function ended(weft: Weft, start: Start, closes: boolean) {
         model: (s: Model) => [left(s, "receivers"), undefined],
       },
       send: {
-        run: (channel, v: number) => orClosed(() => channel.send(v)),
+        run: (channel, v: number) => orClosed(weft, () => channel.send(v)),
         model: (s: Model, v: number) =>
           s.closed
             ? [s, "closed"]
@@ -162,7 +160,7 @@ function ended(weft: Weft, start: Start, closes: boolean) {
             : [{ ...s, items: [v] }, undefined],
       },
       receive: {
-        run: (channel) => orClosed(() => channel.receive()),
+        run: (channel) => orClosed(weft, () => channel.receive()),
         model: (s: Model) =>
           s.items.length > 0
             ? [{ ...s, items: s.items.slice(1) }, s.items[0]]

@@ -5,6 +5,7 @@ import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import {
   enter,
   named,
+  orClosed,
   type Scenario,
   TRIES_AGAIN,
   type Weft,
@@ -54,17 +55,9 @@ function handing(
   weft: Weft,
   left?: typeof WRITER_LEFT | typeof OFFER_LEFT | typeof HANDED_LEFT,
 ) {
-  const { Channel, ClosedError, codec } = weft.mod;
+  const { Channel, codec } = weft.mod;
   const by = { codec: codec.i32 };
   const dead = typeof left === "number";
-  const orClosed = <T>(operation: () => T): T | "closed" => {
-    try {
-      return operation();
-    } catch (error) {
-      if (error instanceof ClosedError) return "closed";
-      throw error;
-    }
-  };
   const gone = (s: Model, result: unknown): [Model, unknown] => [
     { ...s, came: s.came - 1 },
     result,
@@ -104,7 +97,7 @@ function handing(
         model: (s: Model) => [{ ...s, came: s.came + 1 }, undefined],
       },
       send: {
-        run: (channel, v: number) => orClosed(() => channel.send(v)),
+        run: (channel, v: number) => orClosed(weft, () => channel.send(v)),
         model: (s: Model, v: number) => {
           const closed = s.closed ? [[s, "closed"] as [Model, unknown]] : [];
           // Of one that waits, a receiver may take the message after the end.
@@ -115,14 +108,15 @@ function handing(
         },
       },
       sendFor: {
-        run: (channel, v: number) => orClosed(() => channel.trySend(v, 5)),
+        run: (channel, v: number) =>
+          orClosed(weft, () => channel.trySend(v, 5)),
         model: (s: Model, v: number) =>
           canSend(s)
             ? race.either(race.timedOut([s, false]), sent(s, v, true))
             : race.timedOut([s, false]),
       },
       trySend: {
-        run: (channel, v: number) => orClosed(() => channel.trySend(v)),
+        run: (channel, v: number) => orClosed(weft, () => channel.trySend(v)),
         model: (s: Model, v: number) =>
           s.closed
             ? [s, "closed"]
@@ -131,12 +125,12 @@ function handing(
             : [s, false],
       },
       receive: {
-        run: (channel) => orClosed(() => channel.receive()),
+        run: (channel) => orClosed(weft, () => channel.receive()),
         model: (s: Model) =>
           s.items.length > 0 ? taken(s) : s.closed ? gone(s, "closed") : null,
       },
       receiveFor: {
-        run: (channel) => orClosed(() => channel.tryReceive(5)),
+        run: (channel) => orClosed(weft, () => channel.tryReceive(5)),
         model: (s: Model) =>
           s.items.length > 0
             ? race.either(taken(s), race.timedOut(gone(s, undefined)))
@@ -145,7 +139,7 @@ function handing(
             : race.timedOut(gone(s, undefined)),
       },
       tryReceive: {
-        run: (channel) => orClosed(() => channel.tryReceive()),
+        run: (channel) => orClosed(weft, () => channel.tryReceive()),
         model: (s: Model) =>
           s.items.length > 0
             ? race.either(taken(s), race.contended(gone(s, undefined)))

@@ -1,7 +1,13 @@
 import { race } from "../../race/mod.ts";
 import type { Carrier, Codec } from "../../mod.ts";
 import { LAYOUT } from "../../primitives/_memory/layout.ts";
-import { enter, named, type Scenario, type Weft } from "../_run/scenario.ts";
+import {
+  enter,
+  named,
+  orClosed,
+  type Scenario,
+  type Weft,
+} from "../_run/scenario.ts";
 import { endedScenarios } from "./ended.ts";
 import { handoffScenarios } from "./handoff.ts";
 
@@ -46,19 +52,11 @@ function carrying(
   carrier?: Carrier,
   before?: unknown,
 ) {
-  const { Channel, ClosedError } = weft.mod;
+  const { Channel } = weft.mod;
   const sized = "field" in codec;
   const room = sized ? { capacity: 1 } : ONE_TEXT;
   const by = { codec, ...carrier === undefined ? {} : { carrier } };
   const carried = carrierOf(sized, carrier);
-  const orClosed = <T>(operation: () => T): T | "closed" => {
-    try {
-      return operation();
-    } catch (error) {
-      if (error instanceof ClosedError) return "closed";
-      throw error;
-    }
-  };
   const received = (s: Model): [Model, unknown] =>
     s.items.length > 0
       ? [{ ...s, items: s.items.slice(1) }, s.items[0]]
@@ -85,16 +83,16 @@ function carrying(
     init: { items: [], closed: false } as Model,
     ops: {
       send: {
-        run: (channel, v: unknown) => orClosed(() => channel.send(v)),
+        run: (channel, v: unknown) => orClosed(weft, () => channel.send(v)),
         model: sent,
       },
       receive: {
-        run: (channel) => orClosed(() => channel.receive()),
+        run: (channel) => orClosed(weft, () => channel.receive()),
         model: (s: Model) =>
           s.closed || s.items.length > 0 ? received(s) : null,
       },
       tryReceive: {
-        run: (channel) => orClosed(() => channel.tryReceive()),
+        run: (channel) => orClosed(weft, () => channel.tryReceive()),
         model: (s: Model) =>
           race.either(received(s), race.contended([s, undefined])),
       },

@@ -1,8 +1,10 @@
 import { race } from "../../race/mod.ts";
 import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import {
+  CLOSED,
   enter,
   named,
+  orClosed,
   type Scenario,
   TRIES_AGAIN,
   type Weft,
@@ -20,18 +22,6 @@ const HINTS = [
 interface Model {
   readonly items: readonly number[];
   readonly closed: boolean;
-}
-
-const CLOSED = "closed";
-
-/** Runs `operation`; returns CLOSED if it throws a ClosedError. */
-function orClosed<T>(weft: Weft, operation: () => T): T | typeof CLOSED {
-  try {
-    return operation();
-  } catch (error) {
-    if (error instanceof weft.mod.ClosedError) return CLOSED;
-    throw error;
-  }
 }
 
 /**

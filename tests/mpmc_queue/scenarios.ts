@@ -2,8 +2,10 @@ import type { MpmcQueue } from "../../mod.ts";
 import { race } from "../../race/mod.ts";
 import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import {
+  CLOSED,
   enter,
   named,
+  orClosed,
   REMEMBERS,
   type Scenario,
   TRIES_AGAIN,
@@ -21,18 +23,6 @@ const STRIDE = 4;
 interface Model {
   readonly items: readonly number[];
   readonly closed: boolean;
-}
-
-const CLOSED = "closed";
-
-/** Runs `operation`; returns CLOSED if it throws a ClosedError. */
-function orClosed<T>(weft: Weft, operation: () => T): T | typeof CLOSED {
-  try {
-    return operation();
-  } catch (error) {
-    if (error instanceof weft.mod.ClosedError) return CLOSED;
-    throw error;
-  }
 }
 
 /**

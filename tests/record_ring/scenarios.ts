@@ -3,6 +3,7 @@ import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import {
   enter,
   named,
+  orClosed,
   REMEMBERS,
   type Scenario,
   TRIES_AGAIN,
@@ -24,19 +25,6 @@ const GHOST = 4 << 2 | 2;
 interface Model {
   readonly items: readonly number[];
   readonly closed: boolean;
-}
-
-/** What an operation returns, or "closed" if the ring was. */
-function orClosed<T>(
-  { ClosedError }: Weft["mod"],
-  operation: () => T,
-): T | "closed" {
-  try {
-    return operation();
-  } catch (error) {
-    if (error instanceof ClosedError) return "closed";
-    throw error;
-  }
 }
 
 /**
@@ -91,17 +79,17 @@ function ring(
     ops: {
       push: {
         run: (ring, v: number) =>
-          orClosed(mod, () => ring.push(new Uint8Array(size).fill(v))),
+          orClosed(weft, () => ring.push(new Uint8Array(size).fill(v))),
         model: (s: Model, v: number) =>
           s.closed ? [s, "closed"] : [add(s, v), undefined],
       },
       pop: {
-        run: (ring) => orClosed(mod, () => valueOf(ring.pop())),
+        run: (ring) => orClosed(weft, () => valueOf(ring.pop())),
         model: (s: Model) => s.closed || s.items.length > 0 ? popped(s) : null,
       },
       popInto: {
         run: (ring) =>
-          orClosed(mod, () => {
+          orClosed(weft, () => {
             const record = new Uint8Array(size);
             ring.popInto(record);
             return valueOf(record);
@@ -109,7 +97,7 @@ function ring(
         model: (s: Model) => s.closed || s.items.length > 0 ? popped(s) : null,
       },
       tryPop: {
-        run: (ring) => orClosed(mod, () => valueOf(ring.tryPop())),
+        run: (ring) => orClosed(weft, () => valueOf(ring.tryPop())),
         model: (s: Model) =>
           race.either(popped(s), race.contended([s, undefined])),
       },
@@ -119,7 +107,7 @@ function ring(
       },
       tryPush: {
         run: (ring, v: number) =>
-          orClosed(mod, () => ring.tryPush(new Uint8Array(size).fill(v))),
+          orClosed(weft, () => ring.tryPush(new Uint8Array(size).fill(v))),
         model: (s: Model, v: number) =>
           s.closed ? [s, "closed"] : race.either(
             (s.items.length + 1) * (size + 8) <= 64 ? [add(s, v), true] : null,
@@ -315,7 +303,7 @@ function full(weft: Weft, skipped: boolean) {
     stateless: false,
     ops: {
       push: {
-        run: (ring) => orClosed(mod, () => ring.push(new Uint8Array(4))),
+        run: (ring) => orClosed(weft, () => ring.push(new Uint8Array(4))),
       },
       close: { run: (ring) => ring.close() },
       tryPop: { run: (ring) => ring.tryPop()?.length },
@@ -346,10 +334,10 @@ function lengths(weft: Weft) {
     stateless: false,
     ops: {
       pushLong: {
-        run: (ring) => orClosed(mod, () => ring.push(new Uint8Array(24))),
+        run: (ring) => orClosed(weft, () => ring.push(new Uint8Array(24))),
       },
       pushShort: {
-        run: (ring) => orClosed(mod, () => ring.push(new Uint8Array(8))),
+        run: (ring) => orClosed(weft, () => ring.push(new Uint8Array(8))),
       },
       pop: { run: (ring) => ring.pop().length },
       close: { run: (ring) => ring.close() },

@@ -1,6 +1,7 @@
 import { race } from "../../race/mod.ts";
 import type { Arm, Selected, SelectOptions } from "../../mod.ts";
 import type { Scenario, Weft } from "../_run/scenario.ts";
+import { Signal } from "../_run/signal.ts";
 import { choosingAsync } from "../select_blocking/handed.ts";
 import {
   type Handles,
@@ -8,7 +9,6 @@ import {
   others,
   type Outcome,
   several,
-  Signal,
   withItems,
 } from "../wait_any/scenarios.ts";
 

@@ -1,8 +1,10 @@
 import { race } from "../../race/mod.ts";
 import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import {
+  CLOSED,
   enter,
   named,
+  orClosed,
   type Scenario,
   TRIES_AGAIN,
   type Weft,
@@ -20,20 +22,8 @@ interface Model {
   readonly closed: boolean;
 }
 
-const CLOSED = "closed";
-
 const IN_PLACE = "where it finds no room in place, TypeScript looks whether " +
   "it is closed";
-
-/** Runs `operation`; returns CLOSED if it throws a ClosedError. */
-function orClosed<T>(weft: Weft, operation: () => T): T | typeof CLOSED {
-  try {
-    return operation();
-  } catch (error) {
-    if (error instanceof weft.mod.ClosedError) return CLOSED;
-    throw error;
-  }
-}
 
 /** While the other side works, a batch takes only what it saw when it began. */
 const fewer = (n: number, some: (n: number) => [Model, unknown]) =>

@@ -8,6 +8,7 @@ import {
   type Scenario,
   type Weft,
 } from "../_run/scenario.ts";
+import { Signal } from "../_run/signal.ts";
 
 /**
  * The primitives that are waited for, and the library's functions in this
@@ -116,25 +117,6 @@ function ready(s: Model, others = false): Outcome[] {
   const flags = s.queues.map((items) => items.length > 0);
   if (others) flags.push(s.permits > 0, s.signals > 0);
   return flags.flatMap((is, i): Outcome[] => is ? [[s, i]] : []);
-}
-
-/** An AbortSignal that calls its listeners directly: see `wait.ts`. */
-export class Signal {
-  aborted = false;
-  readonly reason = new Error("aborted");
-  readonly #listeners = new Set<(event: unknown) => void>();
-  addEventListener(_: string, listener: (event: unknown) => void): void {
-    this.#listeners.add(listener);
-  }
-  removeEventListener(_: string, listener: (event: unknown) => void): void {
-    this.#listeners.delete(listener);
-  }
-  abort(): void {
-    this.aborted = true;
-    for (const listener of [...this.#listeners]) {
-      listener({ currentTarget: this });
-    }
-  }
 }
 
 /** Operations on the semaphore and the event. */

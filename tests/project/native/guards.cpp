@@ -11,8 +11,7 @@
 #include <vector>
 #include <weft.hpp>
 
-#undef NDEBUG
-#include <cassert>
+#include "check.hpp"
 
 using namespace std::chrono_literals;
 
@@ -24,18 +23,6 @@ struct point {
   char name[8];
 };
 
-// The error that `body` throws, or 0.
-template <class Body>
-int error_of(Body body) {
-  try {
-    body();
-  } catch (const std::system_error &error) {
-    assert(error.code().category() == std::generic_category());
-    return error.code().value();
-  }
-  return 0;
-}
-
 // What the error that `body` throws says.
 template <class Body>
 std::string told_by(Body body) {
@@ -45,13 +32,6 @@ std::string told_by(Body body) {
     return error.what();
   }
   return "";
-}
-
-template <class Body>
-void on_threads(int count, Body body) {
-  std::vector<std::thread> threads;
-  for (int i = 0; i < count; i++) threads.emplace_back(body, i);
-  for (std::thread &thread : threads) thread.join();
 }
 
 void mutexes() {

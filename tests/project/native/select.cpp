@@ -8,8 +8,7 @@
 #include <vector>
 #include <weft.hpp>
 
-#undef NDEBUG
-#include <cassert>
+#include "check.hpp"
 
 namespace {
 
@@ -28,16 +27,6 @@ struct queues {
   weft::in_place<weft::spsc_queue<T>, 2> s;
   weft::in_place<weft::mpmc_queue<T>, 2> m;
 };
-
-template <class Function>
-int error_of(Function function) {
-  try {
-    function();
-  } catch (const std::system_error &error) {
-    return error.code().value();
-  }
-  return 0;
-}
 
 // Each kind of arm, when it can be done and when it cannot.
 template <class T, class Make, class Same>

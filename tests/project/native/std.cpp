@@ -9,30 +9,11 @@
 #include <vector>
 #include <weft.hpp>
 
-#undef NDEBUG
-#include <cassert>
+#include "check.hpp"
 
 using namespace std::chrono_literals;
 
 namespace {
-
-// The error that `body` throws, or 0.
-template <class Body>
-int error_of(Body body) {
-  try {
-    body();
-  } catch (const std::system_error &error) {
-    return error.code().value();
-  }
-  return 0;
-}
-
-template <class Body>
-void on_threads(int count, Body body) {
-  std::vector<std::thread> threads;
-  for (int i = 0; i < count; i++) threads.emplace_back(body, i);
-  for (std::thread &thread : threads) thread.join();
-}
 
 #if __cplusplus >= 202002L
 #define STATIC constinit static
