@@ -32,10 +32,7 @@ interface Msgpackr {
   };
 }
 
-/**
- * Each value with the most of the peers' time that it may take. Of the loop's
- * rounds, one of `every` is done, by each of them.
- */
+/** Each value with the most of the peers' time that it may take. */
 const VALUES: [
   what: string,
   value: unknown,
@@ -46,6 +43,19 @@ const VALUES: [
   ["a small object", SMALL, 10, 0.5, 0.3],
   ["an object of 40 names", LARGE, 100, 0.8, 0.6],
 ];
+
+/** Of a loop's rounds, `once` is called in one of `every`. */
+function repeated<Name extends string>(
+  name: Name,
+  every: number,
+  once: () => unknown,
+) {
+  const contestant = timed(name, (n) => {
+    for (let i = 0; i < n; i += every) once();
+  });
+  const turn = async () => ({ ns: (await contestant.turn()).ns! * every });
+  return { ...contestant, turn };
+}
 
 /** Two parts of the large object, by a view and by building all of it. */
 async function views(): Promise<Row> {
@@ -65,15 +75,11 @@ async function views(): Promise<Row> {
     values.over(table),
   ];
   const results = await contest([
-    timed("view", (n) => {
-      for (let i = 0; i < n; i += 100) looking.decodeAt(memory, 64, length);
-    }),
-    timed("whole", (n) => {
-      for (let i = 0; i < n; i += 100) {
-        const { field10, field30 } = building
-          .decodeAt(memory, 64, length) as typeof LARGE;
-        if (field10 === field30) throw new Error("another object");
-      }
+    repeated("view", 100, () => looking.decodeAt(memory, 64, length)),
+    repeated("whole", 100, () => {
+      const { field10, field30 } = building
+        .decodeAt(memory, 64, length) as typeof LARGE;
+      return [field10, field30];
     }),
   ]);
   return {
@@ -87,7 +93,7 @@ async function views(): Promise<Row> {
 export async function rows(): Promise<Row[]> {
   const url = peer("msgpackr");
   const msgpackr: Msgpackr | undefined = url && await import(url.href);
-  const rows = [await views()];
+  const rows: Row[] = [];
   for (const [what, value, every, ofMsgpackr, ofClone] of VALUES) {
     const table = ShapeTable.create();
     const [sender, receiver] = [values.over(table), values.over(table)];
@@ -95,31 +101,19 @@ export async function rows(): Promise<Row[]> {
     const apart = new Uint8Array(8192);
     const [encoder, decoder] = [new TextEncoder(), new TextDecoder()];
     const packr = msgpackr && new msgpackr.Packr({ structures: [] });
-    const repeated = <Name extends string>(
-      name: Name,
-      once: () => unknown,
-    ) => {
-      const contestant = timed(name, (n) => {
-        for (let i = 0; i < n; i += every) once();
-      });
-      const turn = async () => ({
-        ns: (await contestant.turn()).ns! * every,
-      });
-      return { ...contestant, turn };
-    };
     const results = await contest([
-      repeated("value", () => {
+      repeated("value", every, () => {
         const length = sender.encodeAt(value, memory, 64, 8000);
         return receiver.decodeAt(memory, 64, length);
       }),
-      repeated("JSON", () => {
+      repeated("JSON", every, () => {
         const text = JSON.stringify(value);
         const { written } = encoder.encodeInto(text, apart);
         return JSON.parse(decoder.decode(apart.subarray(0, written)));
       }),
-      repeated("structuredClone", () => structuredClone(value)),
+      repeated("structuredClone", every, () => structuredClone(value)),
       ...packr === undefined ? [] : [
-        repeated("msgpackr", () => packr.unpack(packr.pack(value))),
+        repeated("msgpackr", every, () => packr.unpack(packr.pack(value))),
       ],
     ]);
     const name = `valueCodec, ${what}, write and read: time /`;
@@ -139,5 +133,6 @@ export async function rows(): Promise<Row[]> {
       ...ratio(results, "value", "JSON"),
     });
   }
+  rows.push(await views());
   return rows;
 }
