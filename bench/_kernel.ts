@@ -2,9 +2,9 @@
 // `@weft/sync/kernel`. Each contestant has a thread of its own: if both classes
 // came to one call, the engine could not inline it, and both would be slower.
 import * as js from "../mod.ts";
-import * as kernel from "../primitives/kernel.ts";
-import { kernelOf } from "../primitives/_kernel/kernel.ts";
-import * as TEXT from "../primitives/_kernel/kernel_text.ts";
+import * as kernel from "../primitives/kernel/kernel.ts";
+import { kernelOf } from "../primitives/kernel/_instance.ts";
+import * as TEXT from "../primitives/kernel/_text.ts";
 import { type Loop, short } from "./beats.ts";
 import type { Run } from "./contest.ts";
 

@@ -1,5 +1,5 @@
 import { type Handle, RecordRing } from "../mod.ts";
-import * as kernel from "../primitives/kernel.ts";
+import * as kernel from "../primitives/kernel/kernel.ts";
 import type { Did, Run } from "./contest.ts";
 
 /** The data of each thread. */

@@ -1,5 +1,5 @@
 import { type Handle, SpscQueue } from "../mod.ts";
-import * as kernel from "../primitives/kernel.ts";
+import * as kernel from "../primitives/kernel/kernel.ts";
 import type { Did, Run } from "./contest.ts";
 
 /** The data of each end of a queue. */

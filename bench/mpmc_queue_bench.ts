@@ -2,7 +2,7 @@
 // than a channel of npm's `multithreading`, and than postMessage? Floor:
 // Vyukov's queue on bare atomics, which neither sleeps nor closes.
 import { MpmcQueue } from "../mod.ts";
-import * as kernel from "../primitives/kernel.ts";
+import * as kernel from "../primitives/kernel/kernel.ts";
 import {
   contest,
   type Contestant,

@@ -2,7 +2,7 @@
 // ringbuf.js moves the same bytes? ringbuf.js has no records: if their lengths
 // differ, each length must be sent, too. Floor: Lamport's ring on bare atomics.
 import { RecordRing } from "../mod.ts";
-import * as kernel from "../primitives/kernel.ts";
+import * as kernel from "../primitives/kernel/kernel.ts";
 import type { End } from "./_record_ring.ts";
 import { contest, ratio, type Row, threads } from "./contest.ts";
 import { nameOf, peer } from "./peers.ts";

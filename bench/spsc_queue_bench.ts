@@ -2,7 +2,7 @@
 // threads faster than ringbuf.js, although its ends can wait for each other?
 // Floor: Lamport's ring on bare atomics.
 import { SpscQueue } from "../mod.ts";
-import * as kernel from "../primitives/kernel.ts";
+import * as kernel from "../primitives/kernel/kernel.ts";
 import type { End } from "./_spsc_queue.ts";
 import { contest, ratio, type Row, threads } from "./contest.ts";
 import { nameOf, peer } from "./peers.ts";

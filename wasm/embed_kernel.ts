@@ -1,5 +1,5 @@
 /**
- * Writes `primitives/_kernel/kernel_text.ts`: it holds what `kernel.c`
+ * Writes `primitives/kernel/_text.ts`: it holds what `kernel.c`
  * compiles to. `deno task kernel` runs it. A test compiles again and compares.
  *
  * @module
@@ -13,7 +13,7 @@ import { kernelModule, kernelText, STEMS } from "./kernel_build.ts";
 const words = process.argv.slice(2);
 if (words.length > 0) {
   const usage = "usage: deno task kernel\nCompiles wasm/kernel.c, and writes " +
-    "primitives/_kernel/kernel_text.ts.";
+    "primitives/kernel/_text.ts.";
   if (words[0] === "--help") console.log(usage);
   else console.error("deno task kernel takes no words; see --help");
   process.exit(words[0] === "--help" ? 0 : 2);
@@ -24,7 +24,7 @@ const modules = new Map<string, Uint8Array>();
 for (const stem of STEMS) modules.set(stem, await kernelModule(stem));
 
 writeFileSync(
-  new URL("../primitives/_kernel/kernel_text.ts", import.meta.url),
+  new URL("../primitives/kernel/_text.ts", import.meta.url),
   kernelText(modules, version),
 );
 for (const [stem, { length }] of modules) console.log(`${stem} ${length}`);

@@ -1,5 +1,5 @@
 /*
- * The hot operations of weft.h as exports, for primitives/kernel.ts. JavaScript
+ * The hot operations of weft.h as exports, for primitives/kernel/. JavaScript
  * calls them in place of its own twin of the same algorithm: V8 calls a builtin
  * for each operation of `Atomics`, but compiles those of WebAssembly to single
  * instructions.

@@ -62,7 +62,7 @@ export async function kernelModule(
   return fs.readFileSync(out);
 }
 
-/** The text of `_kernel/kernel_text.ts`, made with `version` of clang. */
+/** The text of `kernel/_text.ts`, made with `version` of clang. */
 export function kernelText(
   modules: ReadonlyMap<string, Uint8Array>,
   version: string,

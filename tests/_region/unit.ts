@@ -14,7 +14,7 @@ import {
   Snapshot,
 } from "../../mod.ts";
 import { type KIND, LAYOUT, VERSION } from "../../primitives/_memory/layout.ts";
-import * as kernel from "../../primitives/kernel.ts";
+import * as kernel from "../../primitives/kernel/kernel.ts";
 import * as realtime from "../../primitives/realtime.ts";
 import { cloned, suite } from "../_run/harness.ts";
 import { CONFIGURED, type Kind, KINDS } from "../_run/kinds.ts";

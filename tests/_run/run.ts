@@ -172,6 +172,7 @@ function placesOf(name: string): string[] {
   return [
     `primitives/${name}.ts`,
     `primitives/tools/${name}.ts`,
+    `primitives/kernel/${name}.ts`,
     `docs/primitives/${name}.md`,
   ]
     .filter((file) => fs.existsSync(path.join(PROJECT, file)))

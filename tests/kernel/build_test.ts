@@ -1,10 +1,10 @@
 // limit: 200 s
-// Tests `primitives/_kernel/kernel_text.ts`: it holds what `wasm/kernel.c`
+// Tests `primitives/kernel/_text.ts`: it holds what `wasm/kernel.c`
 // compiles to, and these lack what they must not have.
 import { Buffer } from "node:buffer";
 import * as fs from "node:fs";
 import * as assert from "uvu/assert";
-import * as TEXT from "../../primitives/_kernel/kernel_text.ts";
+import * as TEXT from "../../primitives/kernel/_text.ts";
 import { findCompiler } from "../../wasm/emcc.ts";
 import { kernelModule, kernelText, STEMS } from "../../wasm/kernel_build.ts";
 import { suite } from "../_run/harness.ts";
@@ -13,7 +13,7 @@ import { Missing } from "../_run/missing.ts";
 const test = suite("kernel, the modules", 120_000);
 
 const FILE = new URL(
-  "../../primitives/_kernel/kernel_text.ts",
+  "../../primitives/kernel/_text.ts",
   import.meta.url,
 );
 const text = fs.readFileSync(FILE, "utf8");
@@ -86,7 +86,7 @@ for (const stem of STEMS) {
   });
 }
 
-test("_kernel/kernel_text.ts is written as `deno task kernel` does", async () => {
+test("kernel/_text.ts is written as `deno task kernel` does", async () => {
   await needCompiler();
   assert.ok(kernelText(embedded, made) === text);
 });

@@ -4,8 +4,8 @@
 // realm may not compile WebAssembly.
 import { Buffer } from "node:buffer";
 import * as assert from "uvu/assert";
-import { kernelOf } from "../../primitives/_kernel/kernel.ts";
-import * as TEXT from "../../primitives/_kernel/kernel_text.ts";
+import { kernelOf } from "../../primitives/kernel/_instance.ts";
+import * as TEXT from "../../primitives/kernel/_text.ts";
 import {
   arena,
   MpmcQueue,
@@ -16,7 +16,7 @@ import {
   SpscQueue,
   useKernel,
   WorkCounter,
-} from "../../primitives/kernel.ts";
+} from "../../primitives/kernel/kernel.ts";
 import { cloned, suite } from "../_run/harness.ts";
 
 const test = suite("kernel, its memory");

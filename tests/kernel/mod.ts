@@ -21,4 +21,4 @@ export {
   StripedCounter,
   WorkCounter,
   WorkDeque,
-} from "../../primitives/kernel.ts";
+} from "../../primitives/kernel/kernel.ts";

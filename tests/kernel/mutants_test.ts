@@ -9,7 +9,7 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import { fileURLToPath } from "node:url";
 import * as assert from "uvu/assert";
-import * as TEXT from "../../primitives/_kernel/kernel_text.ts";
+import * as TEXT from "../../primitives/kernel/_text.ts";
 import { amalgamation } from "../../wasm/_amalgamation.ts";
 import { kernelModule, STEMS } from "../../wasm/kernel_build.ts";
 import { suite } from "../_run/harness.ts";
@@ -278,35 +278,41 @@ const IN_KERNEL: readonly [
 /** Mistakes in the classes that call the kernel. */
 const IN_CLASSES: readonly [
   stem: string,
+  file: string,
   what: string,
   by: string,
   ...edit: [string, string],
 ][] = [[
   "mutex",
+  "locks",
   "a lock is held although the kernel did not get it",
   "lock, lock",
   "if (kernel.lock(this.at, this.#id) === 0) {",
   "if (kernel.lock(this.at, this.#id) !== -1) {",
 ], [
   "semaphore",
+  "locks",
   "a permit is taken although there is none",
   "one permit, two agents",
   "if (kernel.try_acquire(this.at, n) === 0) return;",
   "if (kernel.try_acquire(this.at, n) !== -1) return;",
 ], [
   "latch",
+  "locks",
   "counts twice",
   "two steps, two sleepers",
   "if (isWord(n) && this.kernel?.count_down(this.at, n) === 0) return;",
   "this.kernel?.count_down(this.at, n);",
 ], [
   "mpmc_queue",
+  "queues",
   "an element is there although there is none",
   "tryPush, tryPop",
   "if (value < NO_VALUE) return value;",
   "return value | 0;",
 ], [
   "hash_map",
+  "memory",
   "a key is there although it is not",
   "a reader beside an entry that is used again",
   "if (found === NO_KEY) return undefined;",
@@ -335,9 +341,10 @@ for (const [stem, what, by, ...edit] of IN_KERNEL) {
   });
 }
 
-for (const [stem, what, by, ...edit] of IN_CLASSES) {
+for (const [stem, name, what, by, ...edit] of IN_CLASSES) {
   test(`the class of ${stem} in which ${what}`, async () => {
-    const file = new URL("../../primitives/kernel.ts", import.meta.url);
+    const path = `../../primitives/kernel/${name}.ts`;
+    const file = new URL(path, import.meta.url);
     const text = edited(fs.readFileSync(file, "utf8"), edit);
     const stage = await stageOf(embedded, { file, text });
     assert.ok(await foundBy(stage, stem, by), "it survives");

@@ -3,7 +3,7 @@
 // race tester explores the embedded modules themselves, step by step.
 import { Buffer } from "node:buffer";
 import * as assert from "uvu/assert";
-import * as TEXT from "../../primitives/_kernel/kernel_text.ts";
+import * as TEXT from "../../primitives/kernel/_text.ts";
 import { all } from "../_run/depth.ts";
 import { explore } from "../_run/mixed/explore.ts";
 import { suite } from "../_run/harness.ts";

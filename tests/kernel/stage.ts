@@ -7,7 +7,7 @@
 import { fileURLToPath } from "node:url";
 import { race, type Wasm } from "../../race/mod.ts";
 import { getHost } from "../../race/engine/platform/views.ts";
-import * as kernel from "../../primitives/_kernel/kernel.ts";
+import * as kernel from "../../primitives/kernel/_instance.ts";
 import * as spin from "../../primitives/_wait/spin.ts";
 import * as turn from "../../primitives/_wait/turn.ts";
 import * as utf8 from "../../primitives/_message/utf8.ts";
@@ -31,7 +31,7 @@ const sources = await Sources.of<KernelModules>({
   utf8: new URL("../../primitives/_message/utf8.ts", import.meta.url),
   turn: new URL("../../primitives/_wait/turn.ts", import.meta.url),
   pool: new URL("../pool/parts.ts", import.meta.url),
-  kernel: new URL("../../primitives/_kernel/kernel.ts", import.meta.url),
+  kernel: new URL("../../primitives/kernel/_instance.ts", import.meta.url),
   deadlocks: new URL("../../primitives/tools/deadlocks.ts", import.meta.url),
 });
 

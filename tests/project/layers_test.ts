@@ -25,7 +25,7 @@ const ROOMS = [
   "_calls",
   "_calls/client",
   "_pool",
-  "_kernel",
+  "kernel",
   "tools",
 ];
 
@@ -60,7 +60,11 @@ const LAST = [
   "tools/deadlocks.ts",
   "tools/devtools.ts",
   "realtime.ts",
-  "kernel.ts",
+  "kernel/locks.ts",
+  "kernel/memory.ts",
+  "kernel/queues.ts",
+  "kernel/work.ts",
+  "kernel/kernel.ts",
 ];
 
 /** The public files, in mod.ts's order. */

@@ -481,7 +481,7 @@ function withInspections(text: string, stems: readonly string[]): string {
 
 /** The public modules that a list names, in its order. */
 const modulesOf = (text: string): string[] =>
-  [...text.matchAll(/"\.\/primitives\/(?:tools\/)?([a-z]\w*)\.ts"/g)]
+  [...text.matchAll(/"\.\/primitives\/(?:(?:tools|kernel)\/)?([a-z]\w*)\.ts"/g)]
     .map(([, stem]) => stem!);
 
 /** What a page says at its top. */

@@ -4,7 +4,7 @@ import * as esbuild from "esbuild";
 import { fileURLToPath } from "node:url";
 import * as assert from "uvu/assert";
 import * as here from "../../mod.ts";
-import * as kernel from "../../primitives/kernel.ts";
+import * as kernel from "../../primitives/kernel/kernel.ts";
 import {
   type CallTuple,
   type Options,

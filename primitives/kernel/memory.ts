@@ -1,0 +1,339 @@
+/**
+ * Snapshots, pools of blocks, counters and maps whose hot operations run in the
+ * kernel.
+ *
+ * @module
+ */
+
+import { wordsOfCodec } from "../_map/cell.ts";
+import { HASH_MAP, STRIPED_COUNTER } from "../_memory/layout.ts";
+import {
+  allocate,
+  fromHandle,
+  type Handle,
+  type Memory,
+} from "../_memory/region.ts";
+import { CODEC } from "../_message/message.ts";
+import { byteLengthOf, type Elements } from "../_queue/elements.ts";
+import { agentId } from "../agent.ts";
+import {
+  HashMap as AnyHashMap,
+  type HashMapCodecs,
+  type HashMapConfig,
+  type SetOptions,
+} from "../hash_map.ts";
+import { type SlabConfig, SlabPool as AnySlabPool } from "../slab_pool.ts";
+import { Snapshot as AnySnapshot, type SnapshotConfig } from "../snapshot.ts";
+import {
+  type CounterConfig,
+  StripedCounter as AnyStripedCounter,
+} from "../striped_counter.ts";
+import {
+  type InKernel,
+  inMemory,
+  isWord,
+  type KernelClass,
+  kernelClass,
+  Places,
+  wordOf,
+} from "./_class.ts";
+import { allocateForKernel, NO_VALUE } from "./_instance.ts";
+import * as TEXT from "./_text.ts";
+
+class SnapshotInKernel extends /* @__PURE__ */ inMemory(
+  "snapshot",
+  TEXT.SNAPSHOT,
+  AnySnapshot,
+) {
+  /** Whether this view has written, and read, so that it has these roles. */
+  #wrote = false;
+  #hasRead = false;
+  readonly #sources = new Places(this);
+  readonly #targets = new Places(this);
+
+  /**
+   * Makes `src` the latest value: see the class of `@weft/sync`. This runs in
+   * the kernel if `src` lies in the same memory.
+   */
+  override write(src: Elements): void {
+    const kernel = this.kernel;
+    const from = this.#sources.addressOf(src);
+    if (
+      kernel === undefined || from < 0 || (from & 3) !== 0 ||
+      byteLengthOf(src) !== this.size || !this.#wrote
+    ) {
+      super.write(src);
+      this.#wrote = true;
+    } else kernel.write(this.at, from);
+  }
+
+  /**
+   * Copies the latest value to `dst`: see the class of `@weft/sync`. This runs
+   * in the kernel if `dst` lies in the same memory.
+   */
+  override read(dst: Elements): number {
+    const kernel = this.kernel;
+    const to = this.#targets.addressOf(dst);
+    if (
+      kernel === undefined || to < 0 || (to & 3) !== 0 ||
+      byteLengthOf(dst) < this.size || !this.#hasRead
+    ) {
+      const version = super.read(dst);
+      this.#hasRead = true;
+      return version;
+    }
+    return kernel.read(this.at, to);
+  }
+
+  override abandon(id: number): number {
+    if (id === agentId()) this.#wrote = this.#hasRead = false;
+    return super.abandon(id);
+  }
+}
+
+/**
+ * The latest value of some bytes. Its hot operations run in the kernel;
+ * otherwise it is the class of `@weft/sync`.
+ */
+export interface Snapshot extends AnySnapshot, InKernel {}
+
+/**
+ * The latest value of some bytes. Its hot operations run in the kernel;
+ * otherwise it is the class of `@weft/sync`.
+ */
+export const Snapshot: KernelClass<Snapshot, [config: SnapshotConfig]> =
+  /* @__PURE__ */ kernelClass(SnapshotInKernel);
+
+class SlabPoolInKernel extends /* @__PURE__ */ inMemory(
+  "slab_pool",
+  TEXT.SLAB_POOL,
+  AnySlabPool,
+) {
+  readonly #id = agentId();
+  #direct = this.kernel;
+
+  /**
+   * Keeps free blocks in a cache. Then JavaScript is faster, so the kernel is
+   * not used any more.
+   */
+  override useCache(blocks?: number): void {
+    this.#direct = blocks === 0 ? this.kernel : undefined;
+    super.useCache(blocks);
+  }
+
+  override allocate(): number {
+    const kernel = this.#direct;
+    if (kernel === undefined) return super.allocate();
+    const at = kernel.allocate(this.at, this.#id);
+    return at === 0 ? -1 : (at - this.at) >>> 0;
+  }
+
+  override free(offset: number): void {
+    const kernel = this.#direct;
+    if (kernel !== undefined && offset === (offset >>> 0)) {
+      if (kernel.free(this.at, this.at + offset) === 0) return;
+    }
+    super.free(offset);
+  }
+}
+
+/**
+ * A pool of blocks. Its hot operations run in the kernel; otherwise it is the
+ * class of `@weft/sync`.
+ */
+export interface SlabPool extends AnySlabPool, InKernel {}
+
+/**
+ * A pool of blocks. Its hot operations run in the kernel; otherwise it is the
+ * class of `@weft/sync`.
+ */
+export const SlabPool: KernelClass<SlabPool, [config: SlabConfig]> =
+  /* @__PURE__ */ kernelClass(SlabPoolInKernel);
+
+class StripedCounterInKernel extends /* @__PURE__ */ inMemory(
+  "striped_counter",
+  TEXT.STRIPED_COUNTER,
+  AnyStripedCounter,
+) {
+  /**
+   * The address of the stripe to which this view adds, or 0 before the first
+   * addition.
+   */
+  #stripe = 0;
+
+  override add(n = 1): void {
+    const kernel = this.kernel;
+    if (kernel === undefined || n !== (n | 0)) return super.add(n);
+    if (this.#stripe === 0) this.#stripe = this.#claim();
+    kernel.add(this.#stripe, n);
+  }
+
+  /** Chooses a stripe for this view, and returns its address. */
+  #claim(): number {
+    const words = new Int32Array(this.buffer, this.byteOffset);
+    const claims = Atomics.add(words, STRIPED_COUNTER.claims, 1) >>> 0;
+    const stripe = STRIPED_COUNTER.length + claims % this.stripes * STRIDE;
+    return this.at + stripe * 4;
+  }
+}
+
+/**
+ * A sum that many agents add to. Its hot operations run in the kernel;
+ * otherwise it is the class of `@weft/sync`.
+ */
+export interface StripedCounter extends AnyStripedCounter, InKernel {}
+
+/**
+ * A sum that many agents add to. Its hot operations run in the kernel;
+ * otherwise it is the class of `@weft/sync`.
+ */
+export const StripedCounter: KernelClass<
+  StripedCounter,
+  [config?: CounterConfig]
+> = /* @__PURE__ */ kernelClass(StripedCounterInKernel);
+
+class HashMapInKernel extends /* @__PURE__ */ inMemory(
+  "hash_map",
+  TEXT.HASH_MAP,
+  AnyHashMap<unknown, unknown>,
+) {
+  readonly #id = agentId();
+  /** The kernel, if keys and values are integers, and the map is no cache. */
+  readonly #ints = wordOf(this, HASH_MAP.codecs) === INTS &&
+      wordOf(this, HASH_MAP.sizes) >>> EVICTS === 0
+    ? this.kernel
+    : undefined;
+
+  override get(key: unknown): unknown {
+    const kernel = this.#ints;
+    if (kernel !== undefined && isInt(key)) {
+      const found = kernel.get(this.at, key);
+      if (found < NO_VALUE) return found;
+      if (found === NO_KEY) return undefined;
+    }
+    return super.get(key);
+  }
+
+  override has(key: unknown): boolean {
+    const kernel = this.#ints;
+    if (kernel !== undefined && isInt(key)) {
+      const found = kernel.get(this.at, key);
+      if (found < NO_VALUE || found === NO_KEY) return found !== NO_KEY;
+    }
+    return super.has(key);
+  }
+
+  override set(key: unknown, value: unknown, options?: SetOptions): boolean {
+    const kernel = this.#ints;
+    if (
+      kernel !== undefined && options === undefined && isInt(key) &&
+      isInt(value) && kernel.set(this.at, this.#id, key, value) === 0
+    ) return true;
+    return super.set(key, value, options);
+  }
+
+  override add(key: unknown, n: number): number | undefined {
+    const kernel = this.#ints;
+    if (kernel !== undefined && isInt(key) && isInt(n)) {
+      const before = kernel.add(this.at, this.#id, key, n);
+      if (before < NO_VALUE) return before;
+    }
+    return super.add.call(this as never, key, n);
+  }
+}
+
+/** The codecs of a map from `codec.i32` to `codec.i32`. */
+const INTS = 0x0404;
+/** The bit of a map's `sizes` from which on the bits are those of a cache. */
+const EVICTS = 30;
+/** The answer of a map's functions if the key is not there. */
+const NO_KEY = 4294967340; // 2^32 + ENOENT
+
+/** Whether the kernel can do anything for a map of this configuration. */
+const isOfInts = <K, V>(
+  { key, value, evict }: HashMapConfig<K, V>,
+): boolean =>
+  wordsOfCodec(key).id === CODEC.i32 && wordsOfCodec(value).id === CODEC.i32 &&
+  evict === undefined;
+
+/** Whether `value` is a number that can be passed as an integer of C. */
+function isInt(value: unknown): value is number {
+  return typeof value === "number" && isWord(value);
+}
+
+/**
+ * A map from keys to values. Its hot operations run in the kernel if keys and
+ * values are of `codec.i32` and it is no cache; otherwise it is the class of
+ * `@weft/sync`.
+ */
+export interface HashMap<K, V> extends AnyHashMap<K, V>, InKernel {}
+
+/** The class {@linkcode HashMap}. */
+export interface HashMapClass {
+  /** Attaches, as the class of `@weft/sync` does. */
+  new <K, V>(
+    memory: Memory,
+    byteOffset: number | bigint | undefined,
+    codecs: HashMapCodecs<K, V>,
+  ): HashMap<K, V>;
+  /** The bytes a map of this configuration occupies. */
+  byteLength<K, V>(config: HashMapConfig<K, V>): number;
+  /**
+   * Allocates one. If the kernel can use it, that is in a new
+   * `WebAssembly.Memory`, in pages of 64 KiB.
+   */
+  create<K, V>(config: HashMapConfig<K, V>): HashMap<K, V>;
+  /** Initializes an empty map in unused memory. */
+  init<K, V>(
+    memory: Memory,
+    byteOffset: number | bigint,
+    config: HashMapConfig<K, V>,
+  ): HashMap<K, V>;
+  /** Attaches to the map whose handle came in a message. */
+  from<K, V>(
+    handle: Handle<"hash_map">,
+    codecs: HashMapCodecs<K, V>,
+  ): HashMap<K, V>;
+}
+
+/** The class `Hot` with the functions that make its objects. */
+function mapClass(Hot: unknown): HashMapClass {
+  const Whole = Hot as HashMapClass;
+  class Made extends Whole<unknown, unknown> {
+    static override create<K, V>(config: HashMapConfig<K, V>): HashMap<K, V> {
+      const bytes = super.byteLength(config);
+      const memory = isOfInts(config)
+        ? allocateForKernel(bytes)
+        : allocate(bytes);
+      return this.init(memory, 0, config);
+    }
+    static override init<K, V>(
+      memory: Memory,
+      byteOffset: number | bigint,
+      config: HashMapConfig<K, V>,
+    ): HashMap<K, V> {
+      super.init(memory, byteOffset, config);
+      const { key, value, remember } = config;
+      const codecs = { key, value, remember };
+      return new (this as HashMapClass)(memory, byteOffset, codecs);
+    }
+    static override from<K, V>(
+      handle: Handle<"hash_map">,
+      codecs: HashMapCodecs<K, V>,
+    ): HashMap<K, V> {
+      const place = fromHandle("hash_map", handle);
+      return new (this as HashMapClass)(...place, codecs);
+    }
+  }
+  return Made as HashMapClass;
+}
+
+/**
+ * A map from keys to values. Its hot operations run in the kernel if keys and
+ * values are of `codec.i32` and it is no cache; otherwise it is the class of
+ * `@weft/sync`.
+ */
+export const HashMap: HashMapClass = /* @__PURE__ */ mapClass(HashMapInKernel);
+
+/** Words from one stripe of a StripedCounter to the next. */
+const STRIDE = 32;
