@@ -24,6 +24,23 @@ static inline int32_t weft__hash_word(const weft__hash_cell *cell, int32_t i) {
   return weft__hash_part(cell->bytes + 4 * (size_t)i, cell->length - 4 * i);
 }
 
+/* The number of the last word of the bytes, which may be a part of one, from 0
+   on; -1 if there are none. */
+static inline int32_t weft__hash_last(const weft__hash_cell *cell) {
+  return cell->count - (cell->varies ? 2 : 1);
+}
+
+static inline int32_t weft__hash_rest(const weft__hash_cell *cell,
+                                      int32_t last) {
+  return weft__hash_part(cell->bytes + 4 * (size_t)last,
+                         cell->length - 4 * last);
+}
+
+/* A word of the bytes before the last one. */
+static inline int32_t weft__hash_whole(const weft__hash_cell *cell, int32_t i) {
+  return weft__hash_part(cell->bytes + 4 * (size_t)i, 4);
+}
+
 static inline bool weft__hash_cell_of(weft__hash_cell *cell, const void *bytes,
                                       size_t length, int32_t size,
                                       bool varies) {
@@ -70,31 +87,50 @@ static inline uint32_t weft__hash_rotated(uint32_t word, int bits) {
   return (word & UINT32_MAX >> bits) << bits | word >> (32 - bits);
 }
 
+/* The state of HalfSipHash. */
+typedef struct {
+  uint32_t v0, v1, v2, v3;
+} weft__hash_state;
+
+#if defined(__wasm__)
+#define WEFT__HASH_ROUND
+#else
+#define WEFT__HASH_ROUND __attribute__((always_inline))
+#endif
+
+/* One round. Natively a call would take several times as long. */
+static inline WEFT__HASH_ROUND weft__hash_state weft__hash_mixed(
+    weft__hash_state s, uint32_t word) {
+  s.v3 ^= word;
+  s.v0 = weft__sum(s.v0, s.v1);
+  s.v1 = weft__hash_rotated(s.v1, 5) ^ s.v0;
+  s.v0 = weft__hash_rotated(s.v0, 16);
+  s.v2 = weft__sum(s.v2, s.v3);
+  s.v3 = weft__hash_rotated(s.v3, 8) ^ s.v2;
+  s.v0 = weft__sum(s.v0, s.v3);
+  s.v3 = weft__hash_rotated(s.v3, 7) ^ s.v0;
+  s.v2 = weft__sum(s.v2, s.v1);
+  s.v1 = weft__hash_rotated(s.v1, 13) ^ s.v2;
+  s.v2 = weft__hash_rotated(s.v2, 16);
+  s.v0 ^= word;
+  return s;
+}
+
 /* A number that depends on the words and on the seed: HalfSipHash-1-3 without
    its last block, as a key tells its length itself. */
 static inline int32_t weft__hash_of(const weft_hash_map *m,
                                     const weft__hash_cell *key) {
-  uint32_t v0 = (uint32_t)m->seed_low;
-  uint32_t v1 = (uint32_t)m->seed_high;
-  uint32_t v2 = UINT32_C(0x6c796765) ^ v0;
-  uint32_t v3 = UINT32_C(0x74656462) ^ v1;
-  for (int32_t i = 0; i < key->count + 3; i++) {
-    uint32_t word = i < key->count ? (uint32_t)weft__hash_word(key, i) : 0;
-    if (i == key->count) v2 ^= 0xff;
-    v3 ^= word;
-    v0 = weft__sum(v0, v1);
-    v1 = weft__hash_rotated(v1, 5) ^ v0;
-    v0 = weft__hash_rotated(v0, 16);
-    v2 = weft__sum(v2, v3);
-    v3 = weft__hash_rotated(v3, 8) ^ v2;
-    v0 = weft__sum(v0, v3);
-    v3 = weft__hash_rotated(v3, 7) ^ v0;
-    v2 = weft__sum(v2, v1);
-    v1 = weft__hash_rotated(v1, 13) ^ v2;
-    v2 = weft__hash_rotated(v2, 16);
-    v0 ^= word;
-  }
-  return (int32_t)(v1 ^ v3);
+  uint32_t low = (uint32_t)m->seed_low, high = (uint32_t)m->seed_high;
+  weft__hash_state s = {low, high, UINT32_C(0x6c796765) ^ low,
+                        UINT32_C(0x74656462) ^ high};
+  int32_t more = weft__hash_last(key);
+  if (key->varies) s = weft__hash_mixed(s, (uint32_t)key->length);
+  for (int32_t i = 0; i < more; i++)
+    s = weft__hash_mixed(s, (uint32_t)weft__hash_whole(key, i));
+  if (more >= 0) s = weft__hash_mixed(s, (uint32_t)weft__hash_rest(key, more));
+  s.v2 ^= 0xff;
+  for (int32_t i = 0; i < 3; i++) s = weft__hash_mixed(s, 0);
+  return (int32_t)(s.v1 ^ s.v3);
 }
 
 WEFT__END

@@ -97,9 +97,12 @@ static inline bool weft__hash_has(const weft_hash_map *m,
   const int32_t *from = entry + place->plan.key;
   if (weft__hash_is_long_key(m, place))
     return weft__hash_has_long(m, place, entry);
-  for (int32_t i = 0; i < place->key.count; i++)
-    if (weft__load(from + i) != weft__hash_word(&place->key, i)) return false;
-  return true;
+  const weft__hash_cell *key = &place->key;
+  int32_t more = weft__hash_last(key);
+  if (key->varies && weft__load(from++) != key->length) return false;
+  for (int32_t i = 0; i < more; i++)
+    if (weft__load(from + i) != weft__hash_whole(key, i)) return false;
+  return more < 0 || weft__load(from + more) == weft__hash_rest(key, more);
 }
 
 /* The number of the entry with the key. */
@@ -121,28 +124,23 @@ static inline int32_t weft__hash_find(const weft_hash_map *m,
   return WEFT__HASH_NONE;
 }
 
-/* Copies `most` words, or as many as the length in the first one says, as bytes:
-   at most `room` of `size` bytes. False if the length is impossible. */
+/* Copies `size` bytes, or as many as the length in the first word says, but only
+   whole words if there is no room for all. False if the length is impossible. */
 static inline bool weft__hash_copy(const int32_t *from, bool varies,
-                                   int32_t most, int32_t size, void *into,
-                                   size_t room, size_t *length) {
-  int32_t count = most;
-  int32_t bytes = size;
-  int32_t word = weft__load(from);
+                                   int32_t size, void *into, size_t room,
+                                   size_t *length) {
+  size_t bytes = (size_t)size;
   if (varies) {
-    bytes = word;
-    if (bytes < 0 || bytes > size) return false;
-    count = weft__hash_words(bytes, true);
+    int32_t word = weft__load(from++);
+    if (word < 0 || word > size) return false;
+    bytes = (size_t)word;
   }
-  *length = (size_t)bytes;
+  *length = bytes;
+  size_t left = bytes <= room ? bytes : room & ~(size_t)3;
   unsigned char *to = (unsigned char *)into;
-  for (int32_t i = varies ? 1 : 0; i < count; i++) {
-    if (i > 0) word = weft__load(from + i);
-    size_t at = 4 * (size_t)(varies ? i - 1 : i);
-    size_t left = (size_t)bytes - at;
-    if (at + (left < 4 ? left : 4) > room) continue;
-    weft__hash_part_to(to + at, word, left);
-  }
+  for (; left >= 4; left -= 4, to += 4)
+    weft__hash_part_to(to, weft__load(from++), 4);
+  if (left > 0) weft__hash_part_to(to, weft__load(from), left);
   return true;
 }
 
@@ -159,13 +157,12 @@ static inline bool weft__hash_copy_of(const weft_hash_map *m,
                                       void *into, size_t room, size_t *length) {
   const int32_t *from =
       entry + plan->value + (current & 1) * plan->value_words;
-  int32_t words = plan->value_words - (plan->expires ? 1 : 0);
   if (plan->long_values) {
     weft__heap heap = weft__hash_heap_of(m, plan);
     return weft__heap_copy(&heap, from, into, room, length);
   }
-  return weft__hash_copy(from, plan->value_varies, words,
-                         weft__hash_in_entry(m), into, room, length);
+  return weft__hash_copy(from, plan->value_varies, weft__hash_in_entry(m), into,
+                         room, length);
 }
 
 static inline bool weft__hash_copy_value(const weft_hash_map *m,
@@ -185,7 +182,7 @@ static inline bool weft__hash_copy_key(const weft_hash_map *m,
     weft__heap keys = weft__hash_keys_of(m, plan);
     return weft__heap_copy(&keys, entry + plan->key, into, room, length);
   }
-  return weft__hash_copy(entry + plan->key, plan->key_varies, plan->key_words,
+  return weft__hash_copy(entry + plan->key, plan->key_varies,
                          m->sizes & WEFT__HASH_KEY_SIZE, into, room, length);
 }
 
