@@ -233,21 +233,20 @@ export class Visit {
     return false;
   }
 
-  /** Pushes the present state, so that it is visited. */
+  /** Pushes the present state, whose hash was made, so that it is visited. */
   #keep(id: number, last: number, cost: number, share: number, left = ALL) {
     const world = this.#world;
     const { memory, agents } = world;
     const open = this.#saved;
     for (let i = 0; i < agents.length; i++) open.agents[i] = agents[i]!.save();
-    memory.hash(this.#key);
     open.id = id;
     open.last = last;
     open.cost = cost;
     open.share = share;
     open.asleep = 0;
     open.left = left;
-    open.memory1 = this.#key[0]!;
-    open.memory2 = this.#key[1]!;
+    open.memory1 = world.memory1;
+    open.memory2 = world.memory2;
     open.frontier = world.frontier;
     open.around = world.around();
     const bucket = this.#o.minimal ? cost : 0;

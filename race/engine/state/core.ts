@@ -214,6 +214,9 @@ export class World {
   notes = false;
   /** Whether agents keep their plain accesses. */
   keepsPlain = false;
+  /** The hashes of memory when those of a state were made last. */
+  memory1 = 0;
+  memory2 = 0;
   readonly #states: Snapshot[] = [];
   #around: Around = NOTHING_AROUND;
 
@@ -285,6 +288,8 @@ export class World {
     twins: Twins | null = null,
   ): void {
     this.memory.hash(out);
+    this.memory1 = out[0]!;
+    this.memory2 = out[1]!;
     const states = this.#states;
     const { agents } = this;
     for (let i = 0; i < agents.length; i++) states[i] = agents[i]!.save();

@@ -43,7 +43,7 @@ export const ARRIVES = 13 << 8;
  * How many times an agent is run for the same step. An agent that then does
  * something else depends on more than it has seen.
  */
-export const ENOUGH = 4;
+export const ENOUGH = 3;
 
 /**
  * The number of steps after which an agent is run twice for each, and the number

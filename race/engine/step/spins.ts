@@ -31,8 +31,8 @@ const MORE: readonly number[] = [24, 31, 32, 33, 50, 63, 64, 65];
 /**
  * Numbers that take long. They are tried once of some loops and the operation
  * at which the agent then is, whatever its values are: a loop that counts as far
- * as that does so for any values. In a search that is not complete, they are
- * tried once of some loops.
+ * as that does so for any values. In a search that is not complete, they and
+ * `MORE` are tried once of some loops.
  */
 const MANY: readonly number[] = [
   ...[99, 100, 101, 127, 128, 129, 255, 256, 257, 1000],
@@ -213,14 +213,17 @@ export class Spins {
       ways.add(way);
       for (const some of all ? choicesOf(turns) : [turns.slice(-LOOPS)]) {
         const told = Math.max(...some.map(({ told }) => told));
-        const few = [...first(told, FIRST), ...above(told, MORE)];
+        const usual = first(told, FIRST);
+        const few = [...usual, ...above(told, MORE)];
         const keys = some.map(({ key }) => key).join(" ");
         const place = most < Infinity ? keys : `${keys} ${placeOf(to)}`;
         const numbers = !all
           ? [few[tried % few.length]!]
-          : places.has(place)
-          ? few
-          : [...few, ...above(told, MANY)];
+          : !places.has(place)
+          ? [...few, ...above(told, MANY)]
+          : most < Infinity
+          ? usual
+          : few;
         if (all) places.add(place);
         if (!this.#differs(tester, one, some, numbers)) continue;
         if (!repeats(tester, one)) continue;
@@ -433,11 +436,12 @@ function withRounds(
   const more = begin + rounds * period - end;
   const { n, from, ends } = state;
   const other = <T>(list: readonly T[]): T[] => {
-    const round = list.slice(end - period, end);
-    const parts: T[][] = [];
-    for (let i = end; i < end + more; i += period) parts.push(round);
-    parts.push(list.slice(end, n));
-    return list.slice(0, Math.min(end, end + more)).concat(...parts);
+    const changed = list.slice(0, Math.min(end, end + more));
+    for (let i = 0; i < more; i++) {
+      changed.push(list[end - period + i % period]!);
+    }
+    for (let i = end; i < n; i++) changed.push(list[i]!);
+    return changed;
   };
   return {
     ...state,
