@@ -63,15 +63,24 @@ export class Sources<T> {
   /** Those that keep nothing, as they are for {@linkcode renewed}. */
   readonly #still = new Map<string, Instances>();
   readonly #stillness: Stillness;
+  readonly #before:
+    | { readonly sources: Sources<T>; readonly file: string }
+    | undefined;
   readonly #renewable: Renewable<T>[] = [];
 
+  /** With `before`, only the file named there differs from those sources. */
   private constructor(
     entries: readonly (readonly [name: string, file: string])[],
     texts: Map<string, string>,
+    before?: { readonly sources: Sources<T>; readonly file: string },
   ) {
     this.#entries = entries;
     this.#texts = texts;
-    this.#stillness = new Stillness((file) => bodyOf(file, texts.get(file)!));
+    this.#before = before;
+    this.#stillness = new Stillness(
+      (file) => bodyOf(file, texts.get(file)!),
+      before && { of: before.sources.#stillness, file: before.file },
+    );
   }
 
   /** The modules that `entries` name by what they are to be called. */
@@ -85,17 +94,8 @@ export class Sources<T> {
   async with(file: string, text: string): Promise<Sources<T>> {
     const { transform } = await import("esbuild");
     const { code } = await transform(text, { ...FORMAT, loader: "ts" });
-    const changed = new Sources<T>(
-      this.#entries,
-      new Map(this.#texts).set(file, code),
-    );
-    for (const [other, module] of this.#modules) {
-      if (other !== file) changed.#modules.set(other, module);
-    }
-    for (const [other, module] of this.#still) {
-      if (other !== file) changed.#still.set(other, module);
-    }
-    return changed;
+    const texts = new Map(this.#texts).set(file, code);
+    return new Sources<T>(this.#entries, texts, { sources: this, file });
   }
 
   /** Makes instances of them. */
@@ -163,7 +163,14 @@ export class Sources<T> {
     return Object.fromEntries(made) as T;
   }
 
+  /** The sources that have the same file, if they are others. */
+  #othersWith(file: string): Sources<T> | undefined {
+    return this.#before?.file === file ? undefined : this.#before?.sources;
+  }
+
   #module(file: string): Instances {
+    const others = this.#othersWith(file);
+    if (others !== undefined) return others.#module(file);
     let module = this.#modules.get(file);
     if (module === undefined) {
       const body = bodyOf(file, this.#texts.get(file)!);
@@ -174,6 +181,8 @@ export class Sources<T> {
   }
 
   #stillModule(file: string): Instances {
+    const others = this.#othersWith(file);
+    if (others !== undefined) return others.#stillModule(file);
     let module = this.#still.get(file);
     if (module === undefined) {
       const body = bodyOf(file, this.#texts.get(file)!);

@@ -72,9 +72,20 @@ export class Stillness {
   readonly #modules = new Map<string, Module>();
   readonly #reasons = new Map<string, string | undefined>();
 
-  /** `textOf` gives the script that a module is compiled from. */
-  constructor(textOf: (file: string) => string) {
+  readonly #before:
+    | { readonly of: Stillness; readonly file: string }
+    | undefined;
+
+  /**
+   * `textOf` gives the script that a module is compiled from. With `before`,
+   * only the file named there differs from those modules.
+   */
+  constructor(
+    textOf: (file: string) => string,
+    before?: { readonly of: Stillness; readonly file: string },
+  ) {
     this.#textOf = textOf;
+    this.#before = before;
   }
 
   /** Why a module may keep something; `undefined` if it keeps nothing. */
@@ -92,6 +103,10 @@ export class Stillness {
   }
 
   #module(file: string): Module {
+    const before = this.#before;
+    if (before !== undefined && before.file !== file) {
+      return before.of.#module(file);
+    }
     let module = this.#modules.get(file);
     if (module === undefined) {
       module = parsed(file, this.#textOf(file));
