@@ -692,7 +692,9 @@ function resultOf({ what, of, value, args }: Asked): unknown {
   if (what === CALL) {
     if (typeof value === "function") return Reflect.apply(value, of, args);
     if (args.length === 0) return value; // so those read it that block
-    throw new TypeError("It is a property, and no method");
+    throw new TypeError(
+      `A property was called with arguments (${args.length}): it is no method`,
+    );
   }
   if (what === GET) return value;
   if (what === MAKE) return Reflect.construct(value as new () => object, args);

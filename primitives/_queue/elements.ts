@@ -37,6 +37,23 @@ export function bytesOf(array: Elements): Uint8Array {
   return new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
 }
 
+/**
+ * Copies `length` bytes from byte `from` of the words that `copier` reads, and
+ * of which `shared` are the bytes, to the beginning of `dst`.
+ */
+export function getBytes(
+  copier: Copying,
+  shared: Uint8Array<SharedArrayBuffer>,
+  dst: Elements,
+  from: number,
+  length: number,
+): void {
+  copier.get(dst, 0, from >>> 2, length >> 2);
+  if ((length & 3) === 0) return;
+  const bytes = bytesOf(dst);
+  for (let i = length & ~3; i < length; i++) bytes[i] = shared[from + i]!;
+}
+
 /** How elements are copied between shared words and the callers' arrays. */
 export interface CopyingClass {
   /** Copies from and into `words`. */

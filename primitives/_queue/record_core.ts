@@ -16,6 +16,7 @@ import {
   type Copying,
   type CopyingClass,
   type Elements,
+  getBytes,
 } from "./elements.ts";
 import { waitersOf, wake } from "../_wait/event_count.ts";
 import {
@@ -244,7 +245,7 @@ export class RecordCore extends Region<"record_ring"> {
           `${byteLength} bytes`,
       );
     }
-    this.#get(dst, (record + 2) * 4, length);
+    getBytes(this.copier, this.#bytes, dst, (record + 2) * 4, length);
     this.consumeRecord();
     return length;
   }
@@ -532,16 +533,8 @@ export class RecordCore extends Region<"record_ring"> {
     const count = byteLength + rest >> 2;
     this.copier.put(src, 0, at, count);
     for (let i = 4 * count; i < byteLength; i++) {
-      this.#bytes[at * 4 + i] = byteAt(src, i);
+      this.#bytes[at * 4 + i] = bytesOf(src)[i]!;
     }
-  }
-
-  /** Copies the record of `length` bytes at byte `at` to `dst`. */
-  #get(dst: Elements, at: number, length: number): void {
-    this.copier.get(dst, 0, at >> 2, length >> 2);
-    if ((length & 3) === 0) return;
-    const bytes = bytesOf(dst);
-    for (let i = length & ~3; i < length; i++) bytes[i] = this.#bytes[at + i]!;
   }
 
   /**
@@ -882,12 +875,6 @@ export class RecordCore extends Region<"record_ring"> {
 
 /** The bytes that a record occupies. */
 export const spaceFor = (length: number): number => (length + 7 & ~7) + HEADER;
-
-function byteAt(array: Elements, i: number): number {
-  return array instanceof Uint8Array
-    ? array[i]!
-    : new Uint8Array(array.buffer, array.byteOffset + i, 1)[0]!;
-}
 
 /** The bytes of a ring of `capacity` bytes and of these roles. */
 export function bytesFor(capacity: number, roles: number): number {

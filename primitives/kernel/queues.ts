@@ -5,7 +5,12 @@
  */
 
 import type { Handle, Memory, Region } from "../_memory/region.ts";
-import { byteLengthOf, bytesOf, type Elements } from "../_queue/elements.ts";
+import {
+  byteLengthOf,
+  bytesOf,
+  type Elements,
+  getBytes,
+} from "../_queue/elements.ts";
 import { type Operating, type Queue, waiting } from "../_queue/queue.ts";
 import type {
   ElementOf,
@@ -490,13 +495,7 @@ class RecordRingInKernel extends /* @__PURE__ */ inMemory(
     const at = (record - this.at) >>> 0;
     const length = this.#words[(at >>> 2) - 2]! >>> 2;
     if (length > most) return undefined;
-    this.copier.get(dst, 0, at >>> 2, length >> 2);
-    if (length & 3) {
-      const bytes = bytesOf(dst);
-      for (let i = length & ~3; i < length; i++) {
-        bytes[i] = this.#bytes[at + i]!;
-      }
-    }
+    getBytes(this.copier, this.#bytes, dst, at, length);
     kernel.consume(this.at);
     return length;
   }

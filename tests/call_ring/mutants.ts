@@ -472,16 +472,16 @@ export const MUTANTS = [
   }, {
     what: "reads the reply into an array after it gave back the slot",
     ts: [
-      "this.#get(dst, this.#replyAt(at), Math.min(length, dst.byteLength)); free(this.words, at);",
-      "free(this.words, at); this.#get(dst, this.#replyAt(at), Math.min(length, dst.byteLength));",
+      "getBytes(this.#copier, this.#bytes, dst, this.#replyAt(at), most); free(this.words, at);",
+      "free(this.words, at); getBytes(this.#copier, this.#bytes, dst, this.#replyAt(at), most);",
     ],
     c: ONE_FORM,
     by: "two serve themselves in one slot, into arrays",
   }, {
     what: "keeps the slot of a call that was answered into an array",
     ts: [
-      "this.#get(dst, this.#replyAt(at), Math.min(length, dst.byteLength)); free(this.words, at);",
-      "this.#get(dst, this.#replyAt(at), Math.min(length, dst.byteLength));",
+      "getBytes(this.#copier, this.#bytes, dst, this.#replyAt(at), most); free(this.words, at);",
+      "getBytes(this.#copier, this.#bytes, dst, this.#replyAt(at), most);",
     ],
     c: ONE_FORM,
     by: "two serve themselves in one slot, into arrays",

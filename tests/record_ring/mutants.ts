@@ -690,8 +690,8 @@ export const MUTANTS = [
   }, {
     what: "(F): frees before it copies to an array",
     ts: [
-      "this.#get(dst, (record + 2) * 4, length); this.consumeRecord();",
-      "this.consumeRecord(); this.#get(dst, (record + 2) * 4, length);",
+      "getBytes(this.copier, this.#bytes, dst, (record + 2) * 4, length); this.consumeRecord();",
+      "this.consumeRecord(); getBytes(this.copier, this.#bytes, dst, (record + 2) * 4, length);",
     ],
     c: "C has one form, where TypeScript has one for arrays and one for the rest",
     by: "a producer that waits for room, and pops into arrays",

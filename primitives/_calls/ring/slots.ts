@@ -12,6 +12,7 @@ import {
   bytesOf,
   Copier,
   type Elements,
+  getBytes,
 } from "../../_queue/elements.ts";
 import { atEpoch, wake } from "../../_wait/event_count.ts";
 import { type PendingResult, waitOn } from "../../_wait/pending.ts";
@@ -265,16 +266,6 @@ export class Slots {
     }
   }
 
-  /** Copies `length` bytes at byte `from` to the beginning of `dst`. */
-  #get(dst: Elements, from: number, length: number): void {
-    this.#copier.get(dst, 0, from >> 2, length >> 2);
-    if ((length & 3) === 0) return;
-    const bytes = bytesOf(dst);
-    for (let i = length & ~3; i < length; i++) {
-      bytes[i] = this.#bytes[from + i]!;
-    }
-  }
-
   // ---- callers ------------------------------------------------------------
 
   /** The length of a reply. If it is damaged, the call is over. */
@@ -312,7 +303,8 @@ export class Slots {
       const phase = Atomics.load(words, at) & PHASE_MASK;
       if (phase !== REPLIED) return this.receive(at).length; // throws
       const length = this.replyLength(at);
-      this.#get(dst, this.#replyAt(at), Math.min(length, dst.byteLength));
+      const most = Math.min(length, dst.byteLength);
+      getBytes(this.#copier, this.#bytes, dst, this.#replyAt(at), most);
       free(this.words, at);
       return length;
     };
