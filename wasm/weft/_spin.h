@@ -80,14 +80,8 @@ static inline int32_t weft__spin_rounds(int64_t timeout) {
  */
 typedef uint32_t weft__spinning;
 #define WEFT__SPIN_ROUND_MASK 0xfff
-
-static inline int32_t weft__spin_round(weft__spinning spin) {
-  return (int32_t)(spin & WEFT__SPIN_ROUND_MASK);
-}
-
-static inline int32_t weft__spin_most(weft__spinning spin) {
-  return (int32_t)(spin >> 12 & WEFT__SPIN_ROUND_MASK);
-}
+#define WEFT__SPIN_ROUND(spin) ((int32_t)((spin) & WEFT__SPIN_ROUND_MASK))
+#define WEFT__SPIN_MOST(spin) WEFT__SPIN_ROUND((spin) >> 12)
 
 /* The spinning of at most `rounds` rounds, above 0, with its first look after
    `delay` of them. */
@@ -110,8 +104,8 @@ static inline void weft__spin_useless(int32_t rounds) {
 /* Spins until the next look; a round takes about a microsecond. Returns 0 if it
    is better to sleep now. */
 static inline WEFT__SHARED weft__spinning weft__spin_next(weft__spinning spin) {
-  if (weft__spin_round(spin) >= weft__spin_most(spin)) {
-    weft__spin_useless(weft__spin_most(spin));
+  if (WEFT__SPIN_ROUND(spin) >= WEFT__SPIN_MOST(spin)) {
+    weft__spin_useless(WEFT__SPIN_MOST(spin));
     return 0;
   }
   uint32_t delay = spin >> 24;
@@ -121,8 +115,8 @@ static inline WEFT__SHARED weft__spinning weft__spin_next(weft__spinning spin) {
 
 /* The same, to wait for another agent that works for this one. */
 static inline weft__spinning weft__spin_next_patiently(weft__spinning spin) {
-  if (weft__spin_round(spin) >= weft__spin_most(spin)) return 0;
-  if (weft__spin_round(spin) < WEFT__SPIN_EAGER)
+  if (WEFT__SPIN_ROUND(spin) >= WEFT__SPIN_MOST(spin)) return 0;
+  if (WEFT__SPIN_ROUND(spin) < WEFT__SPIN_EAGER)
     weft__relax_eagerly();
   else
     weft__relax();
@@ -133,7 +127,7 @@ static inline weft__spinning weft__spin_next_patiently(weft__spinning spin) {
 static inline WEFT__SHARED bool weft__spin_found(weft__spinning spin,
                                                  bool found) {
   weft_agent *agent = &WEFT_AGENT();
-  int32_t spared = WEFT_SPIN_ROUNDS - 2 * weft__spin_round(spin) - 2;
+  int32_t spared = WEFT_SPIN_ROUNDS - 2 * WEFT__SPIN_ROUND(spin) - 2;
   if (spared < 0) spared = 0;
   if (found && agent->spared > spared) agent->spared = spared;
   return found;
