@@ -46,6 +46,15 @@ export const MUTANTS = [
     ],
     c: IN_C,
   }),
+  ...mutants({ ...CALLS, source: "_calls/client/answers" }, {
+    what: "takes what a terminated server left in the slot for its reply",
+    by: "a server that dies at piece 2",
+    ts: [
+      "if (phase !== REPLIED) return slots.receive(at);",
+      "if (phase < REPLIED) return slots.receive(at);",
+    ],
+    c: IN_C,
+  }),
   ...mutants({ ...CALLS, source: "_calls/client/client" }, {
     what: "keeps a view of a piece whose slot is given back",
     by: "two callers whose pieces share a slot",
@@ -61,14 +70,6 @@ export const MUTANTS = [
     ts: [
       "if (Atomics.load(words, at + REQUEST) !== GIVEN) return;",
       "",
-    ],
-    c: IN_C,
-  }, {
-    what: "takes what a terminated server left in the slot for its reply",
-    by: "a server that dies at piece 2",
-    ts: [
-      "if (phase !== REPLIED) return slots.receive(at);",
-      "if (phase < REPLIED) return slots.receive(at);",
     ],
     c: IN_C,
   }, {

@@ -11,8 +11,8 @@ import {
   classesOf,
   ownErrorOf,
 } from "../../_message/own_errors.ts";
-import { isError, textsOf } from "../../_message/thrown.ts";
-import { readUtf8, writeUtf8 } from "../../_message/utf8.ts";
+import { isError } from "../../_message/thrown.ts";
+import { readUtf8 } from "../../_message/utf8.ts";
 import { ClosedError } from "../../_queue/queue.ts";
 import { spin, spinPatiently } from "../../_wait/spin.ts";
 import {
@@ -36,7 +36,7 @@ import { cancel, giveUp, isAnswered } from "../ring/call.ts";
 import { CallError } from "../ring/answers.ts";
 import { Lookout } from "../ring/lookout.ts";
 import type { Slots } from "../ring/slots.ts";
-import { PHASE_MASK, REPLIED, REQUEST } from "../ring/words.ts";
+import { REQUEST } from "../ring/words.ts";
 import {
   type Answer,
   Exchanges,
@@ -66,6 +66,7 @@ import {
   roomIn,
   withList,
   withPlaces,
+  writeReason,
   written,
 } from "./requests.ts";
 import { type Ends, type Invoke, remoteBy } from "../remote.ts";
@@ -76,7 +77,6 @@ import {
   BLOCKING,
   CALL,
   CALLBACK,
-  CALLBACK_HEAD,
   codecOf,
   DONE,
   ELSEWHERE,
@@ -110,6 +110,7 @@ import {
   VALUE,
   wordAt,
 } from "../wire.ts";
+import { answerAt, callBackIn, wordsIn } from "./answers.ts";
 
 /** A promise that may be one of an iterator. */
 type AnyPromise = Promise<unknown> & Partial<AsyncIterable<unknown>>;
@@ -593,27 +594,11 @@ export class Client extends Exchanges {
     if (Atomics.load(words, at + REQUEST) !== GIVEN) return;
     const reason = signal?.aborted ? signal.reason : this.#late();
     const room = this.slots.room(at).subarray(REASON);
-    const [what, length] = this.#writeReason(reason, room);
+    const [what, length] = writeReason(this.#codec, reason, room);
     if (length > room.length) return;
     // Published by the exchange that gives up.
     words[at + REASON_LENGTH] = length;
     words[at + REQUEST] = GIVEN | what << 8;
-  }
-
-  /** Writes a reason; its bytes are more than the room's if it cannot. */
-  #writeReason(reason: unknown, room: Uint8Array): [number, number] {
-    if (isError(reason)) {
-      for (const text of textsOf(reason)) {
-        const length = writeUtf8(text, room);
-        if (length <= room.length) return [ERROR, length];
-      }
-      return [ERROR, Infinity];
-    }
-    try {
-      return [THROWN, this.#codec.encode(reason, room)];
-    } catch {
-      return [THROWN, Infinity]; // the codec cannot carry it
-    }
   }
 
   #late(): DOMException {
@@ -695,7 +680,7 @@ export class Client extends Exchanges {
           bytes.length === 0 ? undefined : this.#codec.decode(bytes),
         );
       case CALLBACK:
-        return this.#callBackIn(bytes, at);
+        return callBackIn(this.#codec, bytes, at);
       case RELEASED:
         return wordsIn(bytes);
       case OBJECT:
@@ -723,18 +708,6 @@ export class Client extends Exchanges {
     value.catch(() => {}); // nobody may wait for it
     return value;
   }
-
-  #callBackIn(bytes: Uint8Array, at: number): CallBack {
-    const args = bytes.subarray(CALLBACK_HEAD);
-    return {
-      agent: wordAt(bytes, 0),
-      number: wordAt(bytes, 4),
-      id: wordAt(bytes, 8),
-      what: bytes[12]!,
-      at,
-      args: args.length === 0 ? [] : this.#codec.decode(args) as unknown[],
-    };
-  }
 }
 
 /** `for await` takes the promise of an iterator for the iterator. */
@@ -759,18 +732,3 @@ type Saying = [
   talk: number,
   outcome?: Outcome | undefined,
 ];
-
-function wordsIn(bytes: Uint8Array): number[] {
-  const words: number[] = [];
-  for (let at = 0; at < bytes.length; at += 4) words.push(wordAt(bytes, at));
-  return words;
-}
-
-/** The answer of a call that has one, in place; throws if its server did. */
-function answerAt(slots: Slots, at: number): Uint8Array {
-  const { words } = slots;
-  const phase = Atomics.load(words, at) & PHASE_MASK;
-  // It throws, and gives the slot back.
-  if (phase !== REPLIED) return slots.receive(at);
-  return slots.space(at).subarray(0, slots.replyLength(at));
-}

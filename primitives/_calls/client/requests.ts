@@ -5,20 +5,23 @@
  */
 
 import { type Codec, encodeWhole } from "../../_message/message.ts";
-import { readUtf8 } from "../../_message/utf8.ts";
+import { readUtf8, writeUtf8 } from "../../_message/utf8.ts";
 import { type End, NAMED_BYTES } from "../beside.ts";
 import {
   CHECK,
   checkOf,
+  ERROR,
   HEAD,
   NAME_LENGTH,
   PORT_HEAD,
   putWord,
   SIGNAL,
+  THROWN,
   TOKEN,
   WITH_FUNCTIONS,
   WITH_PORT,
 } from "../wire.ts";
+import { isError, textsOf } from "../../_message/thrown.ts";
 
 /** The parts that all calls of a method share. */
 export interface Call {
@@ -142,3 +145,26 @@ export function withPlaces(
 /** A call with a list of functions behind the name. */
 export const withList = (call: Call, list: Uint8Array, bits: number): Call =>
   longer(call, call.head.length, list, WITH_FUNCTIONS | bits);
+
+/**
+ * Writes why a caller gives up. Returns what it is, an error or another value,
+ * and how many bytes it has: more than the room if it does not fit.
+ */
+export function writeReason(
+  codec: Codec<unknown>,
+  reason: unknown,
+  room: Uint8Array,
+): [what: number, length: number] {
+  if (isError(reason)) {
+    for (const text of textsOf(reason)) {
+      const length = writeUtf8(text, room);
+      if (length <= room.length) return [ERROR, length];
+    }
+    return [ERROR, Infinity];
+  }
+  try {
+    return [THROWN, codec.encode(reason, room)];
+  } catch {
+    return [THROWN, Infinity]; // the codec cannot carry it
+  }
+}
