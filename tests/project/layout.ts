@@ -61,6 +61,7 @@ export const filesBelow = (folder: string, type: string): string[] =>
 const HEADERS: Readonly<Record<string, string>> = {
   channel: "_channel_words",
   hash_map: "_hash_plan",
+  record_ring: "_record_words",
 };
 
 /** The header that has the words of `stem`. */

@@ -1,10 +1,12 @@
 import { mutants } from "../_run/mutant.ts";
 
 const RING = { header: "record_ring", scenarios: ["record_ring"] };
+/** What producers do. */
+const CLAIM = { ...RING, header: "_record_claim" };
 
 /** Mutants of `RecordRing`. */
 export const MUTANTS = [
-  ...mutants({ ...RING, source: "_queue/record_core" }, {
+  ...mutants({ ...CLAIM, source: "_queue/record_core" }, {
     what: "(P): publishes before it writes",
     by: "a producer and the end, and what is left then",
     ts: [
@@ -58,30 +60,6 @@ export const MUTANTS = [
       "weft__store(record, weft__record_word(length, " +
       "WEFT_RECORD_RING_COMMITTED));",
       "record[0] = weft__record_word(length, WEFT_RECORD_RING_COMMITTED);",
-    ],
-  }, {
-    what: "frees fewer bytes than were taken",
-    by: "one producer, over the end",
-    ts: [
-      "Atomics.store(words, HEAD, words[HEAD]! + space | 0); // (F)",
-      "Atomics.store(words, HEAD, words[HEAD]! + space - 8 | 0);",
-    ],
-    c: [
-      "weft__store(&r->head, weft__plus(head, space)); /* (F) */",
-      "weft__store(&r->head, weft__plus(head, space - 8));",
-    ],
-  }, {
-    what: "frees, and wakes nobody",
-    by: "a producer that waits for room",
-    ts: [
-      "words[HEAD]! + space | 0); // (F) this.#endReading(); this.#wakeProducer();",
-      "words[HEAD]! + space | 0);\nthis.#endReading();",
-    ],
-    c: [
-      "weft__store(&r->head, weft__plus(head, space)); /* (F) */ " +
-      "weft__record_end_reading(r); weft__record_wake_producer(r);",
-      "weft__store(&r->head, weft__plus(head, space)); " +
-      "weft__record_end_reading(r);",
     ],
   }, {
     what: "notices too late that it is full",
@@ -260,94 +238,6 @@ export const MUTANTS = [
       "result = weft__record_publish(r, record, length);",
     ],
   }, {
-    what: "never looks at the tail again",
-    by: "one producer, over the end",
-    ts: [
-      "if (head === words[TAIL_CACHE]) {",
-      "if (head === words[TAIL_CACHE] && head < 0) {",
-    ],
-    c: [
-      "if (head == r->tail_cache) {",
-      "if (head == r->tail_cache && head < 0) {",
-    ],
-  }, {
-    what: "ends although records are left",
-    by: "a producer and the end, and what is left then",
-    ts: [
-      "if (head === (tail & POSITION_MASK)) return tail & CLOSED_BIT ? -1 : 0;",
-      "if (tail & CLOSED_BIT) return -1;\n" +
-      "if (head === (tail & POSITION_MASK)) return 0;",
-    ],
-    c: [
-      "if (head == r->tail_cache) return tail & WEFT_RECORD_RING_CLOSED_BIT ? " +
-      "EPIPE : EBUSY;",
-      "if (tail & WEFT_RECORD_RING_CLOSED_BIT) return EPIPE; if (head == " +
-      "r->tail_cache) return EBUSY;",
-    ],
-  }, {
-    what: "reads a state plainly",
-    by: "a producer terminated at any step",
-    ts: [
-      "const first = this.singleProducer ? words[record]! : Atomics.load(words, record);",
-      "const first = words[record]!;",
-    ],
-    c: ["int32_t first = weft__load(*record);", "int32_t first = **record;"],
-  }, {
-    what: "takes a record that is only reserved",
-    by: "a producer terminated at any step",
-    ts: [
-      "if (state === RESERVED) return 0;",
-      "if (state === RESERVED) return record;",
-    ],
-    c: [
-      "if ((first & 3) == WEFT_RECORD_RING_RESERVED) return EBUSY;",
-      "if ((first & 3) == WEFT_RECORD_RING_RESERVED) return 0;",
-    ],
-  }, {
-    what: "does not skip cancelled records",
-    by: "one producer, room for one record",
-    ts: [
-      "if (state === COMMITTED) return record;",
-      "if (state === COMMITTED || state === SKIPPED) return record;",
-    ],
-    c: [
-      "if ((first & 3) == WEFT_RECORD_RING_COMMITTED) return 0;",
-      "if ((first & 3) >= WEFT_RECORD_RING_COMMITTED) return 0;",
-    ],
-  }, {
-    what: "closes, and wakes producers once it has returned",
-    by: "closed and drained, and freed when close left nothing to do",
-    ts: [
-      "wake(words, POP_EPOCH, Infinity); wake(words, PUSH_EPOCH, Infinity); }",
-      "wake(words, POP_EPOCH, Infinity);\n" +
-      "Promise.resolve().then(() => wake(words, PUSH_EPOCH, Infinity));\n}",
-    ],
-    c: "C does nothing once it has returned",
-  }, {
-    what: "closes, and wakes no consumer",
-    by: "one sleeps until another closes",
-    ts: [
-      "if (Atomics.or(words, TAIL, CLOSED_BIT) & CLOSED_BIT) return; " +
-      "wake(words, POP_EPOCH, Infinity);",
-      "if (Atomics.or(words, TAIL, CLOSED_BIT) & CLOSED_BIT) return;",
-    ],
-    c: ["return; weft__event_wake(&r->pop_epoch, WEFT__ALL);", "return;"],
-  }, {
-    what: "closes by a load and a store",
-    by: "a producer and the end, and what is left then",
-    ts: [
-      "if (Atomics.or(words, TAIL, CLOSED_BIT) & CLOSED_BIT) return;",
-      "const tail = Atomics.load(words, TAIL); if (tail & CLOSED_BIT) return;\n" +
-      "Atomics.store(words, TAIL, tail | CLOSED_BIT);",
-    ],
-    c: [
-      "if (weft__or(&r->tail, WEFT_RECORD_RING_CLOSED_BIT) & " +
-      "WEFT_RECORD_RING_CLOSED_BIT) return;",
-      "int32_t tail = weft__load(&r->tail); if (tail & " +
-      "WEFT_RECORD_RING_CLOSED_BIT) return; weft__store(&r->tail, tail | " +
-      "WEFT_RECORD_RING_CLOSED_BIT);",
-    ],
-  }, {
     what: "leaves no mark at the end",
     by: "one producer, room for one record",
     ts: [
@@ -478,22 +368,6 @@ export const MUTANTS = [
     c: ["weft__event_wake(&r->pop_epoch, 1); /* for what it held back */", ""],
     by: "one sleeps behind a cancelled record",
   }, {
-    what: "abandons, and keeps the claim",
-    by: "a producer terminated at any step",
-    ts: ["this.#endClaim(); if (!whole", "if (!whole"],
-    c: ["weft__record_end_claim(r); if (!whole", "if (!whole"],
-  }, {
-    what: "abandons a record that was committed",
-    by: "one sleeps behind what is abandoned",
-    ts: [
-      "if ((head & 3) === RESERVED && words[record + 1] === id) {",
-      "if (words[record + 1] === id || (head & 3) === COMMITTED) {",
-    ],
-    c: [
-      "if ((first & 3) == WEFT_RECORD_RING_RESERVED && record[1] == id) {",
-      "if (record[1] == id || (first & 3) == WEFT_RECORD_RING_COMMITTED) {",
-    ],
-  }, {
     what: "does not take over the claim of a dead producer",
     ts: [
       "if ((owner & OWNER_MASK) !== id) return this.#beginClaim(HEADER);",
@@ -505,35 +379,6 @@ export const MUTANTS = [
       "return weft__record_begin_claim(r, WEFT__RECORD_HEADER);",
     ],
     by: "one waits for a claim that is abandoned",
-  }, {
-    what: "abandons, and wakes nobody",
-    ts: ["if (count > 0) wake(words, POP_EPOCH, Infinity);", ""],
-    c: ["if (count > 0) weft__event_wake(&r->pop_epoch, WEFT__ALL);", ""],
-    by: "one sleeps behind what is abandoned",
-  }, {
-    what: "skips, and wakes nobody",
-    ts: [
-      "Atomics.store(words, HEAD, head + space | 0); this.#wakeProducer();",
-      "Atomics.store(words, HEAD, head + space | 0);",
-    ],
-    c: [
-      "weft__store(&r->head, weft__plus(head, space)); " +
-      "weft__record_wake_producer(r);",
-      "weft__store(&r->head, weft__plus(head, space));",
-    ],
-    by: "one waits for room where a record is skipped",
-  }, {
-    what: "closes, and wakes no producer",
-    ts: [
-      "wake(words, POP_EPOCH, Infinity); wake(words, PUSH_EPOCH, Infinity);",
-      "wake(words, POP_EPOCH, Infinity);",
-    ],
-    c: [
-      "weft__event_wake(&r->pop_epoch, WEFT__ALL); " +
-      "weft__event_wake(&r->push_epoch, WEFT__ALL);",
-      "weft__event_wake(&r->pop_epoch, WEFT__ALL);",
-    ],
-    by: "one waits for room until another closes",
   }, {
     what: "takes over a claim, and forgets that others wait",
     ts: [
@@ -574,6 +419,201 @@ export const MUTANTS = [
       "if (!weft_record_ring_single(r)) weft__store(&r->hand_ons, waiters);",
     ],
     by: "a short record waits behind a long one",
+  }, {
+    what: "counts no record that it pushes",
+    by: "one record at a time",
+    ts: [
+      "if (this.most > 0 && seen === tail) Atomics.add(words, PUSHED, 1);",
+      "",
+    ],
+    c: ["if (r->most > 0 && seen == tail) weft__add(&r->pushed, 1);", ""],
+  }, {
+    what: "counts a cancelled record",
+    by: "a cancelled record makes room",
+    ts: ["if (this.most > 0) Atomics.sub(this.#words, PUSHED, 1);", ""],
+    c: ["if (r->most > 0) weft__add(&r->pushed, -1);", "(void)r;"],
+  }, {
+    what: "counts before it sees how far the consumer is",
+    by: "one record at a time",
+    ts: [
+      "const empty = Atomics.load(words, HEAD) === tail; // pairs with (F) const popped = Atomics.load(words, POPPED);",
+      "const popped = Atomics.load(words, POPPED);\nconst empty = Atomics.load(words, HEAD) === tail;",
+    ],
+    c: [
+      "bool empty = weft__load(&r->head) == tail; /* pairs with (F) */ " +
+      "r->popped_cache = weft__load(&r->popped);",
+      "r->popped_cache = weft__load(&r->popped); " +
+      "bool empty = weft__load(&r->head) == tail;",
+    ],
+  }, {
+    what: "any agent pushes where one may",
+    by: "two agents push where one may",
+    ts: [
+      'this.#produces = takeRole(words, CLAIMANT, this.#id, "producer");',
+      "this.#produces = true;",
+    ],
+    c: [
+      "if (single && weft__take_role(&r->claimant) != 0) return EPERM;",
+      "",
+    ],
+  }),
+  ...mutants({ ...RING, source: "_queue/record_core" }, {
+    what: "frees fewer bytes than were taken",
+    by: "one producer, over the end",
+    ts: [
+      "Atomics.store(words, HEAD, words[HEAD]! + space | 0); // (F)",
+      "Atomics.store(words, HEAD, words[HEAD]! + space - 8 | 0);",
+    ],
+    c: [
+      "weft__store(&r->head, weft__plus(head, space)); /* (F) */",
+      "weft__store(&r->head, weft__plus(head, space - 8));",
+    ],
+  }, {
+    what: "frees, and wakes nobody",
+    by: "a producer that waits for room",
+    ts: [
+      "words[HEAD]! + space | 0); // (F) this.#endReading(); this.#wakeProducer();",
+      "words[HEAD]! + space | 0);\nthis.#endReading();",
+    ],
+    c: [
+      "weft__store(&r->head, weft__plus(head, space)); /* (F) */ " +
+      "weft__record_end_reading(r); weft__record_wake_producer(r);",
+      "weft__store(&r->head, weft__plus(head, space)); " +
+      "weft__record_end_reading(r);",
+    ],
+  }, {
+    what: "never looks at the tail again",
+    by: "one producer, over the end",
+    ts: [
+      "if (head === words[TAIL_CACHE]) {",
+      "if (head === words[TAIL_CACHE] && head < 0) {",
+    ],
+    c: [
+      "if (head == r->tail_cache) {",
+      "if (head == r->tail_cache && head < 0) {",
+    ],
+  }, {
+    what: "ends although records are left",
+    by: "a producer and the end, and what is left then",
+    ts: [
+      "if (head === (tail & POSITION_MASK)) return tail & CLOSED_BIT ? -1 : 0;",
+      "if (tail & CLOSED_BIT) return -1;\n" +
+      "if (head === (tail & POSITION_MASK)) return 0;",
+    ],
+    c: [
+      "if (head == r->tail_cache) return tail & WEFT_RECORD_RING_CLOSED_BIT ? " +
+      "EPIPE : EBUSY;",
+      "if (tail & WEFT_RECORD_RING_CLOSED_BIT) return EPIPE; if (head == " +
+      "r->tail_cache) return EBUSY;",
+    ],
+  }, {
+    what: "reads a state plainly",
+    by: "a producer terminated at any step",
+    ts: [
+      "const first = this.singleProducer ? words[record]! : Atomics.load(words, record);",
+      "const first = words[record]!;",
+    ],
+    c: ["int32_t first = weft__load(*record);", "int32_t first = **record;"],
+  }, {
+    what: "takes a record that is only reserved",
+    by: "a producer terminated at any step",
+    ts: [
+      "if (state === RESERVED) return 0;",
+      "if (state === RESERVED) return record;",
+    ],
+    c: [
+      "if ((first & 3) == WEFT_RECORD_RING_RESERVED) return EBUSY;",
+      "if ((first & 3) == WEFT_RECORD_RING_RESERVED) return 0;",
+    ],
+  }, {
+    what: "does not skip cancelled records",
+    by: "one producer, room for one record",
+    ts: [
+      "if (state === COMMITTED) return record;",
+      "if (state === COMMITTED || state === SKIPPED) return record;",
+    ],
+    c: [
+      "if ((first & 3) == WEFT_RECORD_RING_COMMITTED) return 0;",
+      "if ((first & 3) >= WEFT_RECORD_RING_COMMITTED) return 0;",
+    ],
+  }, {
+    what: "closes, and wakes producers once it has returned",
+    by: "closed and drained, and freed when close left nothing to do",
+    ts: [
+      "wake(words, POP_EPOCH, Infinity); wake(words, PUSH_EPOCH, Infinity); }",
+      "wake(words, POP_EPOCH, Infinity);\n" +
+      "Promise.resolve().then(() => wake(words, PUSH_EPOCH, Infinity));\n}",
+    ],
+    c: "C does nothing once it has returned",
+  }, {
+    what: "closes, and wakes no consumer",
+    by: "one sleeps until another closes",
+    ts: [
+      "if (Atomics.or(words, TAIL, CLOSED_BIT) & CLOSED_BIT) return; " +
+      "wake(words, POP_EPOCH, Infinity);",
+      "if (Atomics.or(words, TAIL, CLOSED_BIT) & CLOSED_BIT) return;",
+    ],
+    c: ["return; weft__event_wake(&r->pop_epoch, WEFT__ALL);", "return;"],
+  }, {
+    what: "closes by a load and a store",
+    by: "a producer and the end, and what is left then",
+    ts: [
+      "if (Atomics.or(words, TAIL, CLOSED_BIT) & CLOSED_BIT) return;",
+      "const tail = Atomics.load(words, TAIL); if (tail & CLOSED_BIT) return;\n" +
+      "Atomics.store(words, TAIL, tail | CLOSED_BIT);",
+    ],
+    c: [
+      "if (weft__or(&r->tail, WEFT_RECORD_RING_CLOSED_BIT) & " +
+      "WEFT_RECORD_RING_CLOSED_BIT) return;",
+      "int32_t tail = weft__load(&r->tail); if (tail & " +
+      "WEFT_RECORD_RING_CLOSED_BIT) return; weft__store(&r->tail, tail | " +
+      "WEFT_RECORD_RING_CLOSED_BIT);",
+    ],
+  }, {
+    what: "abandons, and keeps the claim",
+    by: "a producer terminated at any step",
+    ts: ["this.#endClaim(); if (!whole", "if (!whole"],
+    c: ["weft__record_end_claim(r); if (!whole", "if (!whole"],
+  }, {
+    what: "abandons a record that was committed",
+    by: "one sleeps behind what is abandoned",
+    ts: [
+      "if ((head & 3) === RESERVED && words[record + 1] === id) {",
+      "if (words[record + 1] === id || (head & 3) === COMMITTED) {",
+    ],
+    c: [
+      "if ((first & 3) == WEFT_RECORD_RING_RESERVED && record[1] == id) {",
+      "if (record[1] == id || (first & 3) == WEFT_RECORD_RING_COMMITTED) {",
+    ],
+  }, {
+    what: "abandons, and wakes nobody",
+    ts: ["if (count > 0) wake(words, POP_EPOCH, Infinity);", ""],
+    c: ["if (count > 0) weft__event_wake(&r->pop_epoch, WEFT__ALL);", ""],
+    by: "one sleeps behind what is abandoned",
+  }, {
+    what: "skips, and wakes nobody",
+    ts: [
+      "Atomics.store(words, HEAD, head + space | 0); this.#wakeProducer();",
+      "Atomics.store(words, HEAD, head + space | 0);",
+    ],
+    c: [
+      "weft__store(&r->head, weft__plus(head, space)); " +
+      "weft__record_wake_producer(r);",
+      "weft__store(&r->head, weft__plus(head, space));",
+    ],
+    by: "one waits for room where a record is skipped",
+  }, {
+    what: "closes, and wakes no producer",
+    ts: [
+      "wake(words, POP_EPOCH, Infinity); wake(words, PUSH_EPOCH, Infinity);",
+      "wake(words, POP_EPOCH, Infinity);",
+    ],
+    c: [
+      "weft__event_wake(&r->pop_epoch, WEFT__ALL); " +
+      "weft__event_wake(&r->push_epoch, WEFT__ALL);",
+      "weft__event_wake(&r->pop_epoch, WEFT__ALL);",
+    ],
+    by: "one waits for room until another closes",
   }, {
     what: "producers without room take the claim from each other",
     ts: ["if (this.#full && this.#isFull(space)) return 0;", ""],
@@ -640,32 +680,6 @@ export const MUTANTS = [
       "",
     ],
   }, {
-    what: "counts no record that it pushes",
-    by: "one record at a time",
-    ts: [
-      "if (this.most > 0 && seen === tail) Atomics.add(words, PUSHED, 1);",
-      "",
-    ],
-    c: ["if (r->most > 0 && seen == tail) weft__add(&r->pushed, 1);", ""],
-  }, {
-    what: "counts a cancelled record",
-    by: "a cancelled record makes room",
-    ts: ["if (this.most > 0) Atomics.sub(this.#words, PUSHED, 1);", ""],
-    c: ["if (r->most > 0) weft__add(&r->pushed, -1);", "(void)r;"],
-  }, {
-    what: "counts before it sees how far the consumer is",
-    by: "one record at a time",
-    ts: [
-      "const empty = Atomics.load(words, HEAD) === tail; // pairs with (F) const popped = Atomics.load(words, POPPED);",
-      "const popped = Atomics.load(words, POPPED);\nconst empty = Atomics.load(words, HEAD) === tail;",
-    ],
-    c: [
-      "bool empty = weft__load(&r->head) == tail; /* pairs with (F) */ " +
-      "r->popped_cache = weft__load(&r->popped);",
-      "r->popped_cache = weft__load(&r->popped); " +
-      "bool empty = weft__load(&r->head) == tail;",
-    ],
-  }, {
     what: "any agent pops where one may",
     by: "two agents pop where one may",
     ts: [
@@ -675,17 +689,6 @@ export const MUTANTS = [
     c: [
       "if (!weft_record_ring_many(r)) return weft__take_role(&r->consumer);",
       "if (!weft_record_ring_many(r)) return 0;",
-    ],
-  }, {
-    what: "any agent pushes where one may",
-    by: "two agents push where one may",
-    ts: [
-      'this.#produces = takeRole(words, CLAIMANT, this.#id, "producer");',
-      "this.#produces = true;",
-    ],
-    c: [
-      "if (single && weft__take_role(&r->claimant) != 0) return EPERM;",
-      "",
     ],
   }, {
     what: "(F): frees before it copies to an array",
@@ -706,6 +709,7 @@ export const MUTANTS = [
     by: "a short record waits behind a long one",
   }, {
     what: "has room, and wakes no other",
+    header: "_record_claim",
     ts: ["pass: () => this.passRoom(),", "pass: () => {},"],
     c: [
       "else if (weft__record_has_room(r)) weft__record_wake_producer(r);",
