@@ -8,7 +8,7 @@ import * as k from "../../../race/engine/kinds.ts";
 import { type Memory, race, type WasmExports } from "../../../race/mod.ts";
 import { Engine } from "../../../race/engine/step/replay.ts";
 import type { Scenario } from "../scenario.ts";
-import { all } from "../depth.ts";
+import { all, FIRST_SPINS } from "../depth.ts";
 import { statesExplored } from "../explore.ts";
 import { scenariosOf } from "./explore.ts";
 
@@ -50,6 +50,7 @@ function statesOf({ spec, agents, options }: Scenario): number | undefined {
   if (isHint !== null) loadHints((address) => isHint(address) !== false);
   try {
     const result = race.check(race.spec(definition), ...agents, {
+      ...all() ? {} : { spins: FIRST_SPINS },
       ...options,
       states: MOST,
       races: false,
