@@ -241,9 +241,9 @@ function aborting(weft: Weft) {
       return memory;
     },
     agent: (memory: SharedArrayBuffer, id: number) => {
-      const realm = weft.realm();
-      enter(realm, id);
-      return new realm.mod.RwLock(memory);
+      const own = weft.renewed(id);
+      enter(own, id);
+      return new own.mod.RwLock(memory);
     },
     words: named(LAYOUT.rw_lock),
     hints: HINTS,
