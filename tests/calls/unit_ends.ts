@@ -1,0 +1,447 @@
+// also: node
+// Aborts, timeouts, servers that end, and requests in pieces.
+import * as assert from "uvu/assert";
+import {
+  CallError,
+  CallRing,
+  type CallRingConfig,
+  type Codec,
+  codec,
+  connect,
+  serve,
+} from "../../mod.ts";
+import { suite } from "../_run/harness.ts";
+import { asAgent } from "../_run/model.ts";
+import { type Api, api } from "./api.ts";
+import { between, message, refuses, rejection, type Thrown } from "./parts.ts";
+
+const test = suite("calls that end");
+
+// ---- ends ----------------------------------------------------------------------
+
+test("an abort ends the call, and the handler's signal aborts", async () => {
+  let seen: Promise<unknown> | undefined;
+  const waits = {
+    wait: (_: number, signal: AbortSignal) => {
+      assert.not.ok(signal.aborted);
+      signal.throwIfAborted();
+      seen = new Promise((resolve) => {
+        signal.addEventListener("abort", () => resolve(signal.aborted));
+      });
+      return seen;
+    },
+  };
+  await between(waits, async (ring) => {
+    const remote = connect<typeof waits>(ring);
+    const control = new AbortController();
+    const reason = new Error("enough");
+    const end = rejection(remote.wait(1, control.signal));
+    while (seen === undefined) {
+      await new Promise((resolve) => setTimeout(resolve));
+    }
+    control.abort(reason);
+    assert.is(await end, reason);
+    assert.is(await seen, true);
+    assert.is(await rejection(remote.wait(1, control.signal)), reason);
+    // Aborted between the call and the first look for its answer.
+    const other = new AbortController();
+    const early = rejection(remote.wait(1, other.signal));
+    other.abort(reason);
+    assert.is(await early, reason);
+  });
+});
+
+/** The reason that a handler sees of a call that is aborted for this one. */
+async function reasonFor(
+  reason: unknown,
+  config: Partial<CallRingConfig> & { codec?: Codec<unknown> } = {},
+): Promise<unknown> {
+  let seen: Promise<unknown> | undefined;
+  const waits = {
+    wait: (_: string, signal: AbortSignal) =>
+      seen = new Promise((resolve) => {
+        signal.addEventListener("abort", () => resolve(signal.reason));
+      }),
+  };
+  const { codec } = config;
+  await between(waits, async (ring) => {
+    const remote = connect<typeof waits>(ring, { codec });
+    const control = new AbortController();
+    // In pieces if the slots are short.
+    const end = rejection(remote.wait("x".repeat(100), control.signal));
+    while (seen === undefined) {
+      await new Promise((resolve) => setTimeout(resolve));
+    }
+    control.abort(reason);
+    assert.is(await end, control.signal.reason);
+    await seen;
+  }, config);
+  return seen;
+}
+
+test("the handler's signal has the reason of the caller's", async () => {
+  const wide = { request: 4096 };
+  const error = Object.assign(new RangeError("too much", { cause: [1, "a"] }), {
+    code: "E2BIG",
+  });
+  for (const request of [64, 4096]) {
+    assert.is(await reasonFor("enough", { request }), "enough");
+    assert.equal(await reasonFor({ why: [1, 2] }, { request }), {
+      why: [1, 2],
+    });
+    const got = await reasonFor(error, { request: request + 64 }) as Thrown;
+    assert.instance(got, RangeError);
+    assert.is(got.message, "too much");
+    assert.is(got.code, "E2BIG");
+    assert.equal(got.cause, request === 64 ? undefined : [1, "a"]);
+  }
+  const map = new Map([[1, 2]]);
+  assert.equal(await reasonFor(map, wide), map);
+  assert.is(await reasonFor(1n), 1n);
+  for (const request of [64, 4096]) {
+    const got = await reasonFor(undefined, { request }) as DOMException;
+    assert.instance(got, DOMException);
+    assert.is(got.name, "AbortError");
+  }
+  // What is too long, or what the codec cannot carry.
+  const long = await reasonFor(new TypeError("x".repeat(100))) as Error;
+  assert.instance(long, TypeError);
+  assert.is(long.message, "x".repeat(12));
+  const json = codec.json as Codec<unknown>;
+  for (const reason of ["x".repeat(100), 1n, () => {}]) {
+    const given = typeof reason === "bigint" ? { codec: json } : {};
+    const got = await reasonFor(reason, given) as DOMException;
+    assert.instance(got, DOMException);
+    assert.is(got.name, "AbortError");
+  }
+  const hair = await reasonFor("x", { request: 12 + 8 + 3 });
+  assert.is(hair as Error | string, "x");
+});
+
+test("a codec that refuses a reason does not harm the server", async () => {
+  const refusing: Codec<unknown> = {
+    name: "refusing",
+    encode: (value, into) => codec.json.encode(value as string, into),
+    decode(bytes) {
+      const value = codec.json.decode(bytes);
+      if (value === "no") throw new Error("refused");
+      return value;
+    },
+  };
+  const got = await reasonFor("no", { codec: refusing }) as DOMException;
+  assert.is(got.name, "AbortError");
+});
+
+test("a timeout ends the call, and the handler's signal aborts", async () => {
+  let aborted: Promise<void> | undefined;
+  const waits = {
+    wait: (signal: AbortSignal) => {
+      aborted = new Promise((resolve) =>
+        signal.addEventListener("abort", () => resolve())
+      );
+      return aborted;
+    },
+  };
+  await between(waits, async (ring) => {
+    const remote = connect<typeof waits>(ring, { timeout: 20 });
+    const error = await rejection(remote.wait(new AbortController().signal));
+    assert.is((error as Error).name, "TimeoutError");
+    await aborted;
+  });
+  const ring = CallRing.create({ request: 64, reply: 64 });
+  const alone = connect.blocking<Api>(ring, { timeout: 1 });
+  assert.throws(
+    () => alone.add(1, 2),
+    (error: Error) => error.name === "TimeoutError",
+  );
+  assert.is(ring.pending, 0);
+});
+
+test("where nobody serves any more, calls are rejected", async () => {
+  const ring = CallRing.create({ request: 64, reply: 64 });
+  const remote = connect<Api>(ring);
+  const lost = rejection(remote.add(1, 2)) as Promise<CallError>;
+  const posted = rejection(remote.add(3, 4)) as Promise<Error>;
+  await new Promise((resolve) => setTimeout(resolve));
+  // A server that takes one call, and dies.
+  const dead = asAgent(77, () => new CallRing(ring.buffer));
+  assert.ok(dead.tryTake());
+  ring.abandon(77);
+  const error = await lost;
+  assert.instance(error, CallError);
+  assert.ok(error.abandoned);
+  ring.close();
+  assert.is((await posted).name, "ClosedError");
+  assert.is(((await rejection(remote.add(1, 2))) as Error).name, "ClosedError");
+  assert.is(ring.pending, 0);
+});
+
+test("an abort ends serving, once all calls are answered", async () => {
+  const ring = CallRing.create({ request: 64, reply: 64 });
+  const control = new AbortController();
+  const { signal } = control;
+  const serving = rejection(serve(ring, api, { signal }));
+  const later = connect<Api>(ring).later("last");
+  await new Promise((resolve) => setTimeout(resolve));
+  control.abort(new Error("stop"));
+  assert.is(await later, "last");
+  assert.is((await serving as Error).message, "stop");
+});
+
+test("what is no call of connect is answered by an error", async () => {
+  await between(api, async (ring) => {
+    for (const bytes of [[], [1], [1, 0, 200, 0, 0, 0, 0, 0], [9, 9]]) {
+      const reply = await ring.callAsync(Uint8Array.from(bytes));
+      assert.match(new TextDecoder().decode(reply), "was not made by connect");
+    }
+  }, { reply: 4096 });
+  const ring = CallRing.create({ request: 64, reply: 64 });
+  const other = ring.serveAsync(() => Uint8Array.of(0));
+  const error = await rejection(connect<Api>(ring).add(1, 2));
+  assert.match((error as Error).message, "does not use serve");
+  ring.close();
+  await other;
+});
+
+test("a request whose pieces stop coming is forgotten after 30 s", async () => {
+  const ring = CallRing.create({ request: 64, reply: 64 });
+  const served = serve(ring, api);
+  const [PIECE_OF_CALL, NEXT, ELSEWHERE] = [3, 1, 6];
+  const piece = async (token: number, offset: number) => {
+    const request = new DataView(new ArrayBuffer(64));
+    request.setUint8(0, PIECE_OF_CALL);
+    request.setInt32(4, token, true);
+    request.setInt32(8, offset, true);
+    request.setInt32(12, 1000, true); // bytes of the whole
+    return [...await ring.callAsync(request)];
+  };
+  const { now } = Date;
+  try {
+    assert.equal(await piece(1, 0), [NEXT]);
+    Date.now = () => now() + 29_000;
+    assert.equal(await piece(2, 0), [NEXT]);
+    assert.equal(await piece(1, 48), [NEXT], "after less than 30 s");
+    Date.now = () => now() + 60_000;
+    assert.equal(await piece(3, 0), [NEXT]);
+    assert.equal(await piece(1, 96), [ELSEWHERE], "after more");
+  } finally {
+    Date.now = now;
+    ring.close();
+    await served;
+  }
+});
+
+test("the rest of a reply to a caller that is gone is given back", async () => {
+  const [FETCH, ELSEWHERE] = [2, 6];
+  const { now } = Date;
+  const { setTimeout } = globalThis;
+  // The bytes of a call whose reply is long, as connect() writes them.
+  let request = new Uint8Array();
+  await between(api, async (ring) => {
+    const other = CallRing.create({ request: 64, reply: 64 });
+    const taken = other.serveAsync((bytes) => {
+      request = bytes.slice();
+      other.close();
+      return Uint8Array.of(1);
+    });
+    await connect<Api>(other).repeat("xy", 200);
+    await taken;
+    const fetch = Uint8Array.of(FETCH, 0, 0, 0, ...request.subarray(4, 8));
+    const asked = async () => (await ring.callAsync(fetch)).slice()[0];
+    for (const by of ["its next call", "a timer"]) {
+      let sweep: (() => void) | undefined;
+      globalThis.setTimeout = ((run: () => void, ms: number) => {
+        if (ms !== 30_000) return setTimeout(run, ms);
+        sweep = run;
+        return setTimeout(() => {}, 0);
+      }) as typeof setTimeout;
+      try {
+        await ring.callAsync(request);
+        assert.is.not(await asked(), ELSEWHERE, "it is kept for a while");
+        Date.now = () => now() + 31_000;
+        if (by === "a timer") sweep!();
+        else assert.is(await connect<Api>(ring).add(1, 2), 3);
+        Date.now = now; // so that only that can have forgotten it
+        assert.is(await asked(), ELSEWHERE, by);
+        sweep?.();
+      } finally {
+        globalThis.setTimeout = setTimeout;
+        Date.now = now;
+      }
+    }
+  });
+});
+
+test("a call fails if the server of its first piece is gone for 30 s", async () => {
+  const ring = CallRing.create({ request: 64, reply: 64 });
+  const [NEXT, ELSEWHERE] = [1, 6];
+  const { now } = Date;
+  let asked = 0;
+  const served = ring.serveAsync((request) => {
+    const offset = new DataView(request.slice().buffer).getInt32(8, true);
+    if (offset === 0) return Uint8Array.of(NEXT);
+    if (++asked === 3) Date.now = () => now() + 31_000;
+    return Uint8Array.of(asked < 20 ? ELSEWHERE : 0);
+  });
+  try {
+    const error = await connect<Api>(ring).repeat("x".repeat(500), 1)
+      .then(() => undefined, (error) => error);
+    assert.match(error.message, "has lost its other pieces");
+    assert.is(asked, 3);
+  } finally {
+    Date.now = now;
+    ring.close();
+    await served;
+  }
+});
+
+test("a reply in pieces is fetched from the server that has it", async () => {
+  const ring = CallRing.create({ request: 64, reply: 8 });
+  const servers = [1, 2, 3].map(() => serve(ring, api));
+  const remote = connect<Api>(ring);
+  const texts = Array.from({ length: 8 }, (_, i) => `${i}`);
+  const long = await Promise.all(texts.map((text) => remote.repeat(text, 50)));
+  assert.equal(long, texts.map((text) => text.repeat(50)));
+  ring.close();
+  const counts = await Promise.all(servers);
+  assert.is(counts.reduce((a, b) => a + b), 8);
+});
+
+// ---- pieces --------------------------------------------------------------------
+
+test("a long request has its signal, and ends as others do", async () => {
+  const control = new AbortController();
+  const { signal } = control;
+  const waits = {
+    async wait(text: string, signal: AbortSignal) {
+      assert.is(text.length, 500);
+      control.abort(new Error("enough"));
+      await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    },
+    echo: (text: string) => text,
+  };
+  const text = "ü".repeat(500);
+  await between(waits, async (ring) => {
+    const remote = connect<typeof waits>(ring);
+    const end = (await rejection(remote.wait(text, signal))) as Error;
+    assert.is(end.message, "enough");
+    const early = (await rejection(remote.wait(text, signal))) as Error;
+    assert.is(early.message, "enough");
+    assert.is(await remote.echo(text), text);
+    const { pending } = ring;
+    const wrong = rejection(remote.echo(Symbol("no") as never));
+    assert.instance(await wrong, Error);
+    assert.is(ring.pending, pending);
+  });
+  const ring = CallRing.create({ request: 64, reply: 64 });
+  const alone = connect<Api>(ring, { timeout: 1 });
+  const late = (await rejection(alone.repeat(text, 1))) as Error;
+  assert.is(late.name, "TimeoutError");
+  const now = connect.blocking<Api>(ring, { timeout: 1 });
+  assert.throws(
+    () => now.repeat(text, 1),
+    (error: Error) => error.name === "TimeoutError",
+  );
+  assert.is(ring.pending, 0);
+});
+
+test("a request that cannot go in pieces is refused before", async () => {
+  const small = CallRing.create({ request: 16, reply: 64 });
+  const text = "ab".repeat(20);
+  const error = (await rejection(connect<Api>(small).later(text))) as Error;
+  assert.instance(error, RangeError);
+  assert.match(error.message, "need a ring for 20 or more");
+  refuses(
+    () => connect.blocking<Api>(small).repeat(text, 1),
+    RangeError,
+    "need a ring for 20 or more",
+  );
+  const huge: Codec<unknown> = {
+    name: "huge",
+    encode: () => 2 ** 28,
+    decode: () => [],
+  };
+  const ring = CallRing.create({ request: 64, reply: 64 });
+  const remote = connect<Api>(ring, { codec: huge });
+  const end = (await rejection(remote.later("a"))) as Error;
+  assert.instance(end, RangeError);
+  assert.match(end.message, `${2 ** 28} bytes together`);
+  assert.is(small.pending + ring.pending, 0);
+});
+
+/** The head of a piece of call 7: where it begins, and the whole's length. */
+const pieceAt = (at: number, length: number) => //
+[3, 0, 0, 0, 7, 0, 0, 0, at, 0, 0, 0, length, 0, 0, 0];
+
+/** The kinds of replies, as `connect` reads them. */
+const [NOTHING, VALUE, ERROR, PIECE, ELSEWHERE, MORE] = [1, 2, 3, 5, 6, 128];
+
+/** Calls `use` while two servers of this agent take turns, one at a time. */
+async function byTurns(
+  ring: CallRing,
+  messages: readonly Uint8Array[],
+  given?: Codec<unknown>,
+): Promise<Uint8Array[]> {
+  const replies: Uint8Array[] = [];
+  for (const message of messages) {
+    const control = new AbortController();
+    const { signal } = control;
+    const serving = rejection(serve(ring, api, { signal, codec: given }));
+    replies.push(await ring.callAsync(message));
+    control.abort(new Error("the next one's turn"));
+    await serving;
+  }
+  return replies;
+}
+
+test("a server has the pieces of its neighbours in one agent", async () => {
+  const ring = CallRing.create({ request: 64, reply: 8 });
+  // As connect sends it, with its check byte.
+  const json = codec.json as Codec<unknown>;
+  const pending = connect<Api>(ring, { codec: json }).repeat("0", 14);
+  const taken = await ring.takeAsync();
+  const call = taken.request.slice();
+  taken.fail("not now");
+  assert.instance(await rejection(pending), CallError);
+  const fetch = Uint8Array.of(2, 0, 0, 0, ...call.subarray(4, 8));
+  const long = await byTurns(ring, [call, fetch, fetch, fetch], json);
+  const kinds = long.map(([kind]) => kind);
+  assert.equal(kinds, [VALUE | MORE, PIECE | MORE, PIECE, ELSEWHERE]);
+  const text = long.map((reply) => new TextDecoder().decode(reply.slice(1)));
+  assert.is(text.join(""), JSON.stringify("0".repeat(14)));
+  // A request in three pieces, one to each server.
+  const length = call.length;
+  const cuts = [0, 10, 20, length];
+  const pieces = cuts.slice(1).map((end, i) =>
+    message(pieceAt(cuts[i]!, length), call.subarray(cuts[i], end))
+  );
+  const answers = await byTurns(ring, pieces, json);
+  const answered = answers.map(([kind]) => kind);
+  assert.equal(answered, [NOTHING, NOTHING, VALUE | MORE]);
+});
+
+test("pieces that fit no call are not taken", async () => {
+  const ring = CallRing.create({ request: 64, reply: 4096 });
+  const kinds = async (...messages: Uint8Array[]) =>
+    (await byTurns(ring, messages)).map(([kind]) => kind);
+  // It continues nothing; then it leaves bytes out, has too many, or none.
+  assert.equal(await kinds(message(pieceAt(4, 20), "text")), [ELSEWHERE]);
+  const first = message(pieceAt(0, 20), "text");
+  assert.equal(
+    await kinds(
+      first,
+      message(pieceAt(8, 20), "text"),
+      message(pieceAt(4, 20), "x".repeat(17)),
+      message(pieceAt(4, 20), ""),
+    ),
+    [NOTHING, ELSEWHERE, ELSEWHERE, ELSEWHERE],
+  );
+  // The whole is shorter than its piece, negative, or no call.
+  assert.equal(await kinds(message(pieceAt(0, 3), "text")), [ERROR]);
+  const negative = pieceAt(0, 20).with(15, 255);
+  assert.equal(await kinds(message(negative, "text")), [ERROR]);
+  const whole = message(pieceAt(0, 20), "x".repeat(12));
+  const end = message(pieceAt(12, 20), "x".repeat(8));
+  assert.equal(await kinds(whole, end), [NOTHING, ERROR]);
+  assert.is(ring.pending, 0);
+});
