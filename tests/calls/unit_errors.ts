@@ -5,7 +5,15 @@ import fc from "fast-check";
 import { CallRing, type Codec, codec, connect, serve } from "../../mod.ts";
 import { suite } from "../_run/harness.ts";
 import { api } from "./api.ts";
-import { between, CODECS, echo, refuses, rejection, type Thrown, thrown } from "./parts.ts";
+import {
+  between,
+  CODECS,
+  echo,
+  refuses,
+  rejection,
+  type Thrown,
+  thrown,
+} from "./parts.ts";
 
 const test = suite("errors of calls");
 
