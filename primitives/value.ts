@@ -189,8 +189,8 @@ export function viewCodec<T, Result>(
   use: (view: ValueView<T>) => Result,
   codec: ValueCodec = valueCodec,
 ): Codec<Result> {
-  const { errors } = codec as Values;
-  if (typeof use !== "function" || errors === undefined) {
+  const errors = (codec as Values | null)?.errors; // of any copy of the package
+  if (typeof use !== "function" || !Array.isArray(errors)) {
     throw new TypeError(
       "viewCodec takes a function, and a valueCodec: received " +
         describe(typeof use !== "function" ? use : codec),

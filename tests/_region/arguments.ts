@@ -13,6 +13,7 @@ import {
   Channel,
   ClosedError,
   codec,
+  encodeValue,
   MpmcQueue,
   Mutex,
   type Region,
@@ -20,6 +21,7 @@ import {
   Semaphore,
   setAgentId,
   struct,
+  viewValue,
 } from "../../mod.ts";
 import { type Kind, KINDS } from "../_run/kinds.ts";
 
@@ -274,6 +276,12 @@ const OFFSPRING: Readonly<Record<string, () => [object, SharedArrayBuffer]>> = {
   ReservedMessage() {
     const channel = Channel.create({ codec: codec.binary, capacity: 4 });
     return [channel.reserve(8), channel.buffer];
+  },
+  ValueView() {
+    const buffer = new SharedArrayBuffer(64);
+    const bytes = new Uint8Array(buffer);
+    const length = encodeValue({ items: [1, "two"] }, bytes);
+    return [viewValue(bytes.subarray(0, length)), buffer];
   },
 };
 

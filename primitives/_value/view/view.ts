@@ -4,6 +4,7 @@
  * @module
  */
 
+import { describe } from "../../_memory/describe.ts";
 import { wrong } from "../reader.ts";
 import type { Shape } from "../shapes.ts";
 import { BUFFER, ERROR, MAP, PAIRS, VIEW, VIEWS } from "../tags.ts";
@@ -31,6 +32,10 @@ export interface ValuePart<T = unknown> {
   /** How many parts come before it, missing items of an array included. */
   readonly index: number;
 }
+
+/** The error of an argument that is none of what a method takes. */
+const unlike = (method: string, what: string, value: unknown) =>
+  new TypeError(`${method} takes ${what}: received ${describe(value)}`);
 
 /**
  * A value in its bytes. Only those parts are built that you `read`. It is made
@@ -105,15 +110,19 @@ export class ValueView<out T = unknown> {
    * @throws {TypeError} If `other` is not a view.
    */
   same(other: ValueView): boolean {
+    if (typeof other !== "object" || other === null || !(#message in other)) {
+      throw unlike("same", "a view", other);
+    }
     return this.#message === other.#message && this.#at === other.#at;
   }
 
   /**
    * Whether it is this string.
    *
-   * @throws {TypeError} If the bytes are damaged.
+   * @throws {TypeError} If `text` is no string, or the bytes are damaged.
    */
   is(text: string): boolean {
+    if (typeof text !== "string") throw unlike("is", "a string", text);
     if (this.type !== "string") return false;
     const { length } = text;
     if (this.#tag >= 0x80) return this.read() === text;
@@ -203,7 +212,8 @@ export class ValueView<out T = unknown> {
    * array or a Set that has this number, from 0 on; undefined if there is none.
    * With several names, a part of that part, and so on.
    *
-   * @throws {TypeError} If the bytes are damaged.
+   * @throws {TypeError} If a name is neither a string nor a number, or the bytes
+   * are damaged.
    */
   get<Name extends PartOf<T>>(
     name: Name,
@@ -211,10 +221,15 @@ export class ValueView<out T = unknown> {
   /**
    * The same with several names, or with one that the type does not have.
    *
-   * @throws {TypeError} If the bytes are damaged.
+   * @throws {TypeError} As above.
    */
   get(...path: readonly (string | number)[]): ValueView | undefined;
   get(...path: readonly (string | number)[]): ValueView | undefined {
+    for (const name of path) {
+      if (typeof name !== "string" && typeof name !== "number") {
+        throw unlike("get", "strings and numbers", name);
+      }
+    }
     if (path.length === 0) return this;
     let view = this.#part(path[0]!);
     for (let i = 1; i < path.length && view !== undefined; i++) {
@@ -227,9 +242,10 @@ export class ValueView<out T = unknown> {
    * The item of an array or a Set, or the part of a boxed value or a RegExp, with
    * this number from 0 on; undefined if there is none.
    *
-   * @throws {TypeError} If the bytes are damaged.
+   * @throws {TypeError} If `index` is no number, or the bytes are damaged.
    */
   at(index: number): ValueView | undefined {
+    if (typeof index !== "number") throw unlike("at", "a number", index);
     return hasItems(this.#tag) ? this.#part(index) : undefined;
   }
 
