@@ -127,6 +127,7 @@ export const scenarios = (weft: Weft): Scenario[] => [
   },
   {
     name: "a subscriber comes between two pushes, and stays",
+    differs: DIFFERS,
     spec: spec(weft, "block", 0, 1),
     agents: [[["push", 1]], [["stay"]]],
   },
@@ -189,7 +190,6 @@ export const scenarios = (weft: Weft): Scenario[] => [
   },
   {
     name: "the producer waits until another closes",
-    differs: DIFFERS,
     spec: seated(weft, "block", 0),
     agents: [[["push", 1], ["push", 2]], [["close"]]],
     options: { timeouts: 0 },
