@@ -22,8 +22,10 @@ import {
 } from "./property.ts";
 import {
   ASSERT,
+  checkMemory,
   checkOptions,
   checkProgram as checkCalls,
+  checkSpec,
   FREE,
   OPTIONS,
   PROGRAMS,
@@ -66,10 +68,11 @@ function split<T, O>(rest: readonly (T | O)[], isItem: (x: T | O) => boolean): [
  * Makes a specification: it says which memory the code under test uses, which
  * operations there are, and what each does to a model.
  *
- * @throws {TypeError} If `memory` or `ops` is missing; if an operation has no
- * `run`, or is called "recover" where there is a `recover`; if
- * some operations have models but there is no `init`; if `agents` names anything
- * but "js" and "wasm", or names "wasm" without a module.
+ * @throws {TypeError} If `memory` or `ops` is missing, or another name is there
+ * that a specification does not have; if an operation has no `run`, or is called
+ * "recover" where there is a `recover`; if some operations have models but there
+ * is no `init`; if `agents` names anything but "js" and "wasm", or names "wasm"
+ * without a module.
  *
  * @example A lock whose model knows its owner
  * ```ts
@@ -98,6 +101,7 @@ export function spec<M extends Memory, H, S, A extends Record<string, unknown>>(
   definition: SpecDefinition<M, H, S, A>,
 ): Spec<false>;
 export function spec(definition: SpecDefinition<Any, Any, Any, Any>): Spec {
+  checkSpec(definition);
   return new Spec(definition);
 }
 
@@ -293,7 +297,8 @@ export type AnyAsync<B extends readonly unknown[]> = true extends {
  * function once. Returns the result, or throws it if it is a failure.
  *
  * @throws {RaceError} If the agents fail.
- * @throws {TypeError} If an option is unknown or of the wrong type.
+ * @throws {TypeError} If an option is unknown or of the wrong type, or is given
+ * beside the memory instead of at the end.
  * @throws {Error} "Unsupported", if the code does what cannot be simulated.
  *
  * @example
@@ -328,6 +333,7 @@ export function agents<M extends Memory>(
   definition: AgentsDefinition<M>,
   ...rest: (Body<M> | AgentsOptions<M>)[]
 ): Result | Promise<Result> {
+  checkMemory(definition);
   const { workers: roles, ...defined } = definition;
   const [given, { after, ...options }] = split<Body<M>, AgentsOptions<M>>(
     rest,

@@ -124,6 +124,56 @@ export function checkOptions(options: unknown, allowed: Allowed): void {
   }
 }
 
+/** What a specification may have. */
+const SPEC = [
+  "memory",
+  "agent",
+  "wasm",
+  "agents",
+  "init",
+  "ops",
+  "invariant",
+  "final",
+  "recover",
+  "recovered",
+  "hints",
+  "words",
+  "stateless",
+  "async",
+];
+
+/** What an operation of a specification may have. */
+const OPERATION = ["run", "model", "arg", "agents", "lockFree"];
+
+/** What the first argument of the free form may have. */
+const MEMORY = ["memory", "hints", "words", "invariant", "workers"];
+
+/** Throws a TypeError if a specification has what it may not have. */
+export function checkSpec(definition: unknown): void {
+  checkNames("A specification", definition, SPEC);
+  const { ops } = definition as { ops?: Readonly<Record<string, unknown>> };
+  for (const [name, operation] of Object.entries(ops ?? {})) {
+    checkNames(`The operation "${name}"`, operation, OPERATION);
+  }
+}
+
+/** The same for the first argument of the free form. */
+export function checkMemory(definition: unknown): void {
+  checkNames("The memory", definition, MEMORY);
+}
+
+function checkNames(what: string, given: unknown, names: string[]): void {
+  const unknown = Object.keys(given ?? {}).find((name) =>
+    !names.includes(name)
+  );
+  if (unknown === undefined) return;
+  const isOption = Object.hasOwn(FREE, unknown);
+  throw new TypeError(
+    `${what} has no "${unknown}"; it may have ${names.join(", ")}` +
+      (isOption ? "; options are the last argument" : ""),
+  );
+}
+
 /** Throws a TypeError if `program` is not a list of calls for each agent. */
 export function checkProgram(program: readonly unknown[]): void {
   if (program.length === 0) throw new TypeError("A program needs an agent");

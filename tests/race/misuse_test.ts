@@ -39,6 +39,23 @@ test("an unknown option is refused", () => {
   );
 });
 
+test("a name that a specification does not have is refused", () => {
+  const { definition } = counter;
+  assert.throws(
+    () => loose.spec({ ...definition, invarient: () => {} }),
+    /^A specification has no "invarient"; it may have memory, agent, /,
+  );
+  const add = { ...definition.ops.add, modle: () => [0] };
+  assert.throws(
+    () => loose.spec({ ...definition, ops: { add } }),
+    /^The operation "add" has no "modle"; it may have run, model, /,
+  );
+  assert.throws(
+    () => loose.agents({ memory, after: () => "wrong" }, () => {}),
+    /^The memory has no "after"; .*; options are the last argument$/,
+  );
+});
+
 test("an option of the wrong type is refused", () => {
   const refused = (options: unknown, message: RegExp) =>
     assert.throws(() => loose.check(counter, sound, options), message);
