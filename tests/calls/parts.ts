@@ -56,7 +56,7 @@ export function refuses(run: () => unknown, Class: typeof Error, what: string) {
 export const echo = { echo: (...args: unknown[]): unknown => args };
 
 /** What JSON carries, with strings of any length. */
-export const jsonValue = fc.jsonValue({ maxDepth: 3, noUnicodeString: false });
+const jsonValue = fc.jsonValue({ maxDepth: 3, noUnicodeString: false });
 
 /** What is sent without a codec. */
 export const anything = fc.anything({
