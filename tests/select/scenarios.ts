@@ -8,6 +8,7 @@ import {
   type Model,
   others,
   type Outcome,
+  queuesIn,
   several,
   withItems,
 } from "../wait_any/scenarios.ts";
@@ -69,7 +70,8 @@ function selecting(weft: Weft, items: readonly number[] = [], capacity = 4) {
       const problem = parts.final(memory);
       if (problem !== undefined) return problem;
       const expected = items.length + added(results.flat());
-      const left = parts.queuesIn(memory).reduce((n, { size }) => n + size, 0);
+      const left = queuesIn(weft, memory, capacity)
+        .reduce((n, { size }) => n + size, 0);
       if (left !== expected) return `${left} are left, not ${expected}`;
     },
     init: { queues: [[], items], permits: 0, signals: 0 } as Model,

@@ -34,6 +34,15 @@ function places({ mod }: Modules, capacity: number) {
 const hint = (at: number, index: number) =>
   [at + index * 4, at + index * 4 + 4] as const;
 
+/** The queues in the memory of {@linkcode several}. */
+export const queuesIn = (
+  weft: Weft,
+  memory: SharedArrayBuffer,
+  capacity: number,
+) =>
+  places(weft, capacity).queues
+    .map((place) => new weft.mod.MpmcQueue(memory, place));
+
 /** The parts that all scenarios share; `items` are in queue 1. */
 export function several(
   weft: Weft,
@@ -44,8 +53,6 @@ export function several(
   const { tail, head } = LAYOUT.mpmc_queue;
   return {
     async: true,
-    queuesIn: (memory: SharedArrayBuffer) =>
-      at.queues.map((place) => new weft.mod.MpmcQueue(memory, place)),
     memory: () => {
       const memory = new SharedArrayBuffer(at.event + 4);
       for (const place of at.queues) {
