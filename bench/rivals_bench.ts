@@ -194,20 +194,41 @@ async function makeSynchronous(): Promise<
   };
 }
 
+/** How long coincident may take to start a worker, in ms, and how often. */
+const START_MS = 5000;
+const STARTS = 5;
+
+/**
+ * Starts a worker of coincident. In Deno, one that loads slowly misses the first
+ * message, and waits for it for ever; then another one is started.
+ */
+async function coincidentWorker(href: string) {
+  const { default: made } = await import(href);
+  const { Worker } = made();
+  const url = new URL("./_rivals_coincident.ts", import.meta.url);
+  for (let start = 0; start < STARTS; start++) {
+    const worker = new Worker(url);
+    worker.proxy.add = asked.add;
+    const isReady = await new Promise<boolean>((resolve) => {
+      const timer = setTimeout(resolve, START_MS, false);
+      worker.proxy.ready = () => {
+        clearTimeout(timer);
+        resolve(true);
+      };
+    });
+    if (isReady) return worker;
+    worker.terminate();
+  }
+  throw new Error(`coincident started no worker in ${STARTS} attempts`);
+}
+
 /** A worker that blocks until the thread that has made it answers. */
 async function coincident(): Promise<
   ((busy: number) => Promise<Row>) | undefined
 > {
   const theirs = isDeno ? peer("coincident") : undefined;
   if (theirs === undefined) return undefined;
-  const { default: made } = await import(theirs.href);
-  const { Worker } = made();
-  const url = new URL("./_rivals_coincident.ts", import.meta.url);
-  const worker = new Worker(url);
-  worker.proxy.add = asked.add;
-  await new Promise<void>((resolve) => {
-    worker.proxy.ready = () => resolve();
-  });
+  const worker = await coincidentWorker(theirs.href);
   const ring = CallRing.create({ request: 64, reply: 64 });
   void serve(ring, asked);
   const asker = new URL("./_rivals_asker.ts", import.meta.url);
