@@ -203,12 +203,11 @@ test("a semaphore is the same for both languages", () => {
 
 // ---- queues -----------------------------------------------------------------------
 
-/** A queue that both sides work on, and its expected content. */
-function queueByTurns(
+/** A queue that either side has made, and what names its functions in C. */
+function queueOf(
   stem: "spsc" | "mpmc",
   capacity: number,
   size: number,
-  start: number,
   random: (n: number) => number,
 ) {
   const Queue = stem === "spsc" ? SpscQueue : MpmcQueue;
@@ -222,6 +221,18 @@ function queueByTurns(
   if (random(2) === 0) Queue.init(memory, at, shape);
   else assert.is(c[name("init")]!(at, bytes, config) >>> 0, at);
   const view = new Queue(memory, at);
+  return { name, at, view };
+}
+
+/** A queue that both sides work on, and its expected content. */
+function queueByTurns(
+  stem: "spsc" | "mpmc",
+  capacity: number,
+  size: number,
+  start: number,
+  random: (n: number) => number,
+) {
+  const { name, at, view } = queueOf(stem, capacity, size, random);
   assert.is(c[name("attach")]!(at) >>> 0, at);
   assert.is(c[name("capacity")]!(at), view.capacity);
   assert.is(c[name("element_size")]!(at), view.elementSize);
@@ -428,17 +439,7 @@ function bytesByTurns(
   size: number,
   random: (n: number) => number,
 ) {
-  const Queue = stem === "spsc" ? SpscQueue : MpmcQueue;
-  const name = (operation: string) => `weft_${stem}_queue_${operation}`;
-  const config = stage.place(8);
-  const shape = { capacity, elementSize: size };
-  stage.heap.set([capacity, size], config / 4);
-  const bytes = Queue.byteLength(shape);
-  const at = stage.place(bytes);
-  assert.is(c[name("bytes")]!(config), bytes);
-  if (random(2) === 0) Queue.init(memory, at, shape);
-  else assert.is(c[name("init")]!(at, bytes, config) >>> 0, at);
-  const view = new Queue(memory, at);
+  const { name, at, view } = queueOf(stem, capacity, size, random);
   assert.is(c[name("element_size")]!(at), view.elementSize);
   const most = 12;
   const scratch = stage.place(most * size + 4);

@@ -142,7 +142,7 @@ test("abandon() and a server's answer at any step free the slot", () => {
   );
 });
 
-test("a caller pauses now and then, if others look for a slot in vain", () => {
+test("a caller pauses at times if others found no free slot", () => {
   const { caller } = ringOf(1);
   const words = wordsOf(caller);
   const call = (ring: CallRing): number => {

@@ -125,7 +125,7 @@ static inline WEFT__SHARED void weft__event_withdraw(int32_t *epoch) {
                            stuck);                                           \
   } while (0)
 
-/* The same, where the first attempt was in vain. */
+/* The same, after a first attempt that gave EBUSY. */
 #define WEFT__EVENT_BLOCK_SLOW(attempt, last, epoch, hand_on, pass, timeout, \
                                stuck)                                        \
   do {                                                                       \
