@@ -16,6 +16,7 @@ import {
   viewCodec,
   viewValue,
 } from "../../mod.ts";
+import { HOLES } from "../../primitives/_value/tags.ts";
 import { suite } from "../_run/harness.ts";
 import { assertEqual, bytesOf, values } from "./values.ts";
 
@@ -375,5 +376,18 @@ test("errors of a user's classes are read with their class", () => {
   assert.instance(error, NotFound);
   for (const wrong of [[1], [() => 1, {}], []]) {
     refuses(() => viewCodec(...wrong as [never]), /viewCodec takes/);
+  }
+});
+
+test("missing items for which an array has no room are refused", () => {
+  // deno-lint-ignore no-sparse-arrays
+  const bytes = bytesOf([1, , , 2]);
+  const at = bytes.indexOf(HOLES) + 1;
+  assert.is(bytes[at], 2);
+  for (const missing of [0, 4]) {
+    bytes[at] = missing;
+    refuses(() => decodeValue(bytes), /length/);
+    refuses(() => [...viewValue(bytes).parts()], /length/);
+    refuses(() => viewValue(bytes).at(3), /length/);
   }
 });
