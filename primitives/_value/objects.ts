@@ -22,6 +22,8 @@ import { Unsendable, type Writer } from "./writer.ts";
 /** Thrown if the message must be written again, with whole buffers. */
 export const AGAIN: unique symbol = /* @__PURE__ */ Symbol("again");
 
+const SHARED = "its memory is shared";
+
 /** A property that only the platform's own prototype has. */
 const OWN: Record<string, string> = {
   Map: "forEach",
@@ -46,6 +48,7 @@ export function writeOther(
   if (isError(value)) return putError(writer, value, depth, errors);
   const tag = Object.prototype.toString.call(value).slice(8, -1);
   if (ArrayBuffer.isView(value)) return putView(writer, value, depth);
+  if (tag === "SharedArrayBuffer") throw new Unsendable(value, SHARED);
   const prototype = Object.getPrototypeOf(value);
   if (!Object.hasOwn(OWN, tag) || !Object.hasOwn(prototype, OWN[tag]!)) {
     throw new Unsendable(value, "its prototype would be lost");
@@ -138,7 +141,7 @@ function putView(writer: Writer, view: ArrayBufferView, depth: number): void {
   const type = typeOf(view) ?? "DataView";
   const buffer = view.buffer;
   if (Object.prototype.toString.call(buffer) !== "[object ArrayBuffer]") {
-    throw new Unsendable(view, "its memory is shared");
+    throw new Unsendable(view, SHARED);
   }
   const own = Object.hasOwn(
     Object.getPrototypeOf(view),

@@ -31,6 +31,13 @@ import {
   UTF8,
 } from "./tags.ts";
 
+/**
+ * V8 has room for the missing items of an array, too, unless the array was once
+ * too long for that: then it is a table. So a few bytes that say that many are
+ * missing need little memory.
+ */
+const MOST_HOLES = 64, MOST_ITEMS = 2 ** 32 - 1;
+
 const NO_BYTES: Uint8Array = /* @__PURE__ */ new Uint8Array(0);
 
 /** The error that says what is wrong with a message. */
@@ -332,14 +339,21 @@ export class Reader {
     if (depth >= DEEPEST) throw tooDeep();
     const array = arrayFor(length);
     if (this.refers) this.seen.push(array);
+    let isTable = false;
     for (let i = 0; i < length; i++) {
       if (this.at < this.end && this.bytes[this.at] === HOLES) {
         this.at++;
         const holes = this.number32();
         if (holes === 0 || holes > length - i) throw wrong("length");
-        array.length = i; // of those that were made before, none is left
+        if (!isTable) {
+          array.length = i; // of those that were made before, none is left
+          if (holes > MOST_HOLES) {
+            isTable = true;
+            array.length = MOST_ITEMS;
+            array.length = length;
+          } else array.length = i + holes;
+        }
         i += holes - 1;
-        array.length = i + 1;
       } else array[i] = this.get(depth + 1);
     }
     return array;

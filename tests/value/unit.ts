@@ -196,6 +196,7 @@ test("what cannot be sent is refused with its path", () => {
     [Promise.resolve(), /prototype/],
     [Object.create(Map.prototype), /not what its prototype says/],
     [{ a: shared }, /SharedArrayBuffer\] at \["a"\]/],
+    [shared, /memory is shared/],
     [new Uint8Array(shared), /memory is shared/],
     [new DataView(shared), /memory is shared/],
     [{
@@ -360,6 +361,28 @@ test("of an array only the items are sent", () => {
   const copy = sent(match) as typeof match;
   assert.equal([...copy], ["b"]);
   assert.not.ok("index" in copy);
+});
+
+test("a few bytes that say that many items are missing need no memory", () => {
+  const bytesOf = (n: number) => [n & 255, n >>> 8 & 255, n >>> 16 & 255, 0];
+  const most = bytesOf(10_000_000);
+  const holes = [0xe8, ...most, 0xec, ...most];
+  const list = Array.from({ length: 300 }, () => holes).flat();
+  const bytes = Uint8Array.from([0, 0xe8, ...bytesOf(300), ...list]);
+  const rows = decodeValue<unknown[][]>(bytes); // else these need 24 GB
+  assert.is(rows.length, 300);
+  for (const row of rows) {
+    assert.is(row.length, 10_000_000);
+    assert.equal(Object.keys(row), []);
+  }
+  for (const gap of [64, 65, 100]) {
+    const array: unknown[] = [0];
+    for (let at = gap; at < 9 * gap; at += gap) array[at] = { at };
+    for (const item of [1, "a", [2]]) array.push(item);
+    const copy = sent(array) as unknown[];
+    assert.is(copy.length, array.length);
+    assert.equal(Object.entries(copy), Object.entries(array));
+  }
 });
 
 test("a getter that encodes, throws or changes the object does no harm", () => {
