@@ -62,9 +62,10 @@ import {
   rowsBytes,
   USUAL,
 } from "./_queue/channel/plan.ts";
+import { formatMpmc, mpmcBytes } from "./_queue/mpmc/core.ts";
 import { agentId } from "./agent.ts";
 import { LockFreeQueue } from "./lock_free_queue.ts";
-import { formatMpmc, mpmcBytes, MpmcEnds } from "./mpmc_queue.ts";
+import { MpmcEnds } from "./mpmc_queue.ts";
 import { ShapeTable } from "./shape_table.ts";
 import { SpscQueue } from "./spsc_queue.ts";
 

@@ -64,7 +64,7 @@ import {
   LockFreeCore,
   type LockFreeQueueConfig,
 } from "./lock_free_queue.ts";
-import { formatMpmc, mpmcBytes, MpmcCore } from "./mpmc_queue.ts";
+import { formatMpmc, mpmcBytes, MpmcCore } from "./_queue/mpmc/core.ts";
 import {
   Semaphore as AnySemaphore,
   type SemaphoreConfig,

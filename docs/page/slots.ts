@@ -10,7 +10,7 @@ import {
   MUTEX,
   MUTEX_BITS,
 } from "../../primitives/_memory/layout.ts";
-import { strideFor } from "../../primitives/_queue/mpmc_slots.ts";
+import { strideFor } from "../../primitives/_queue/mpmc/slots.ts";
 import { make, write } from "./dom.ts";
 
 /** Draws something that lies in memory, again whenever it is called. */

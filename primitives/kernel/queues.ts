@@ -18,6 +18,7 @@ import type {
   QueueConfig,
   QueueCore,
 } from "../_queue/queue_core.ts";
+import { formatMpmc, mpmcBytes, MpmcCore } from "../_queue/mpmc/core.ts";
 import { formatSpsc, spscBytes, SpscCore } from "../_queue/spsc_core.ts";
 import { assertMayBlock } from "../_wait/wait.ts";
 import { agentId } from "../agent.ts";
@@ -27,7 +28,6 @@ import {
   LockFreeCore,
   type LockFreeQueueConfig,
 } from "../lock_free_queue.ts";
-import { formatMpmc, mpmcBytes, MpmcCore } from "../mpmc_queue.ts";
 import {
   RecordRing as AnyRecordRing,
   type RecordRingConfig,

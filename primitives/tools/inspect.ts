@@ -56,10 +56,8 @@ import {
   INSPECTION as lock_free_queue,
   PROBLEMS as lock_free_queue_problems,
 } from "../lock_free_queue.ts";
-import {
-  INSPECTION as mpmc_queue,
-  PROBLEMS as mpmc_queue_problems,
-} from "../mpmc_queue.ts";
+import { INSPECTION as mpmc_queue } from "../_queue/mpmc/core.ts";
+import { PROBLEMS as mpmc_queue_problems } from "../mpmc_queue.ts";
 import { INSPECTION as mutex } from "../mutex.ts";
 import { INSPECTION as once } from "../once.ts";
 import {

@@ -15,7 +15,7 @@ import {
   lookAtSlots,
   SLOTS as QUEUE_WORDS,
   strideFor,
-} from "../_queue/mpmc_slots.ts";
+} from "../_queue/mpmc/slots.ts";
 import { namedViews, type View, type Views } from "./_parts.ts";
 import { agentId } from "../agent.ts";
 import type { WorkRange } from "../work_counter.ts";

@@ -1,7 +1,13 @@
-import { mutants } from "../_run/mutant.ts";
+import { mutants, type Place } from "../_run/mutant.ts";
+
+const CORE: Place = {
+  source: "_queue/mpmc/core",
+  header: "mpmc_queue",
+  scenarios: ["mpmc_queue"],
+};
 
 /** Mutants of `MpmcQueue`. */
-export const MUTANTS = mutants("mpmc_queue", {
+export const MUTANTS = mutants(CORE, {
   what: "MQ1: publishes before it writes",
   by: "tryPush, tryPop",
   ts: [
@@ -537,12 +543,11 @@ export const MUTANTS = mutants("mpmc_queue", {
   ts: ["if (!spinning.tells) return undefined;", ""],
   c: ["if (!WEFT_MPMC_QUEUE_TELLS) return -1;", ""],
 }).concat(mutants({
-  source: "mpmc_queue",
+  ...CORE,
   header: "_event_count",
-  scenarios: ["mpmc_queue"],
 }, {
   what: "tells what is stuck at the first look",
   by: "nobody is told at the first look",
-  ts: "TypeScript compares the two looks in mpmc_queue.ts: see above",
+  ts: "TypeScript compares the two looks in the core: see above",
   c: ["if (stuck_now >= 0 && stuck_now == stuck_last)", "if (stuck_now >= 0)"],
 }));

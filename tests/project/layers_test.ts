@@ -19,6 +19,7 @@ const ROOMS = [
   "_value/view",
   "_map",
   "_queue",
+  "_queue/mpmc",
   "_queue/channel",
   "_worker",
   "_calls/ring",

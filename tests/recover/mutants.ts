@@ -53,7 +53,7 @@ export const MUTANTS = mutants({
   equivalent: "an agent may stand still for all looks: the page says so",
 }).concat(
   mutants({
-    source: "_queue/mpmc_slots",
+    source: "_queue/mpmc/slots",
     header: "mpmc_queue",
     scenarios: ["recover"],
   }, {

@@ -7,7 +7,11 @@ const NO_WAIT_ANY = "C has no waitAny";
  * primitives it waits for.
  */
 export const MUTANTS = [
-  ...mutants({ source: "mpmc_queue", scenarios: ["wait_any"] }, {
+  ...mutants({
+    source: "_queue/mpmc/core",
+    header: "mpmc_queue",
+    scenarios: ["wait_any"],
+  }, {
     what: "an agent that only looked does not pass on the wake",
     ts: [
       "if (this.poppable()) wake(words, POP_EPOCH, this.closed ? Infinity : 1);",

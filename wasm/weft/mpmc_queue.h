@@ -1,4 +1,4 @@
-/* mpmc_queue.h - the twin of primitives/mpmc_queue.ts. */
+/* mpmc_queue.h - the twin of primitives/_queue/mpmc/core.ts. */
 #ifndef WEFT_MPMC_QUEUE_H
 #define WEFT_MPMC_QUEUE_H
 

@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { MPMC_QUEUE } from "../_memory/layout.ts";
+import type { MPMC_QUEUE } from "../../_memory/layout.ts";
 
 export const CAPACITY: typeof MPMC_QUEUE.capacity = 1;
 export const ELEMENT_SIZE: typeof MPMC_QUEUE.element_size = 2;
