@@ -98,8 +98,20 @@ struct span {
   }
   template <class Clock, class Length>
   span(const std::chrono::time_point<Clock, Length> &end)
-      : span(end - Clock::now()) {}
+      : span(between(Clock::now(), end)) {}
   int64_t ns = 0;
+
+ private:
+  /* `end - now` overflows if `end` is the last or the first time of its type. */
+  template <class Clock, class Now, class End>
+  static span between(const std::chrono::time_point<Clock, Now> &now,
+                      const std::chrono::time_point<Clock, End> &end) {
+    using seconds = std::chrono::duration<double>;
+    const seconds about =
+        seconds(end.time_since_epoch()) - seconds(now.time_since_epoch());
+    if (about.count() > -1 && about.count() < 2e9) return span(end - now);
+    return span(about);
+  }
 };
 
 /* The words of a primitive. KIND is 0 if they have no head that tells it. */

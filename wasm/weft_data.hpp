@@ -111,6 +111,11 @@ class broadcast
    public:
     subscriber(subscriber &&from) noexcept
         : w_(from.w_), seat_(std::exchange(from.seat_, -1)) {}
+    subscriber &operator=(subscriber &&from) noexcept {
+      std::swap(w_, from.w_);
+      std::swap(seat_, from.seat_);
+      return *this;
+    }
     ~subscriber() { leave(); }
     void leave() {
       if (seat_ >= 0) weft_broadcast_leave(w_, std::exchange(seat_, -1));

@@ -23,6 +23,8 @@ namespace detail {
 template <class T>
 struct in_map {
   static_assert(std::is_trivially_copyable_v<T>, "T is copied as bytes");
+  static_assert(!std::is_same_v<T, std::string_view>,
+                "text is a std::string; its functions take a std::string_view");
   using argument = const T &;
   static constexpr bool varies = false;
   static constexpr bool is_i32 = std::is_same_v<T, int32_t>;
@@ -98,7 +100,11 @@ class hash_map
   using values = detail::in_map<V>;
   using key = typename keys::argument;
   using value = typename values::argument;
-  static_assert(!keys::has_gaps, "a key has no bytes between its members");
+  static_assert(!keys::has_gaps,
+                "equal keys have equal bytes: a key has no bytes between its "
+                "members, and a struct has no float or double");
+  static_assert(!std::is_convertible_v<K, const char *>,
+                "a key that is text is a std::string");
 
  public:
   /* The bytes of a map; 0 if a number is out of range. */

@@ -148,6 +148,26 @@ test("an element that cannot be shared is an error that says why", async () => {
   }
 });
 
+test("a key or value that a map cannot hold is an error that says why", async () => {
+  for (
+    const [types, why] of [
+      ["const char *, int", "a key that is text is a std::string"],
+      ["std::string_view, int", "text is a std::string"],
+      ["int, std::string_view", "text is a std::string"],
+      ["pad, int", "a key has no bytes between its members"],
+      ["real, int", "a struct has no float or double"],
+      ["int, std::vector<int>", "T is copied as bytes"],
+    ]
+  ) {
+    const text = `struct pad { char c; int i; };\nstruct real { float f; };\n` +
+      `weft::hash_map<${types}> f(void *at) {\n` +
+      `  return weft::hash_map<${types}>::attach(at);\n}`;
+    const { code, output } = await compiled("map", text);
+    assert.is(code, 1, types);
+    assert.match(output, why!);
+  }
+});
+
 test("a place of an element that is aligned at 16 is refused", async () => {
   const text = `struct alignas(16) e { int i[4]; };
 void *f(weft::spsc_queue<e> q) { return q.reserve(); }`;

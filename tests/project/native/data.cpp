@@ -37,6 +37,13 @@ void snapshots() {
   assert(latest.read().x == 5);
 }
 
+weft::broadcast<int64_t> news_of_three() {
+  using one = weft::broadcast<int64_t>;
+  alignas(8) static unsigned char memory[one::bytes(4, 3)];
+  static one news = one::create(memory, sizeof memory, 4, 3);
+  return news;
+}
+
 void broadcasts() {
   using one = weft::broadcast<int64_t>;
   alignas(8) static unsigned char memory[one::bytes(4, 3)];
@@ -71,6 +78,15 @@ void broadcasts() {
   assert(error_of([&] { (void)seat->try_pop(); }) == EINVAL);
   assert(!drops.subscribe()->try_pop_for(1ms, &ec));
   assert(ec == std::errc::timed_out);
+  // Seats are moved, and each is given up once.
+  std::vector<one::subscriber> seats;
+  for (int i = 0; i < 3; i++) seats.push_back(*news_of_three().subscribe());
+  assert(news_of_three().subscribers() == 3);
+  seats.erase(seats.begin());
+  seat = news_of_three().subscribe();
+  assert(news_of_three().subscribers() == 3);
+  seats.clear(), seat.reset();
+  assert(news_of_three().subscribers() == 0);
 }
 
 void work() {

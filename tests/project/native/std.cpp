@@ -118,6 +118,19 @@ void conditions() {
   assert(any.wait_until(held, soon) == std::cv_status::timeout);
   assert(any.wait_for(plain, -1s) == std::cv_status::timeout);
   assert(!any.wait_until(held, soon, [] { return false; }));
+  // The first times of their types: what is left of them overflows.
+  using clock = std::chrono::steady_clock;
+  using days = std::chrono::duration<int64_t, std::ratio<86400>>;
+  assert(any.wait_until(held, clock::time_point::min()) ==
+         std::cv_status::timeout);
+  const std::chrono::time_point<clock, days> first(days::min()),
+      last(days::max());
+  assert(!any.wait_until(held, first, [] { return false; }));
+  assert(weft::detail::span(clock::now() - 2s).ns == 0);
+  assert(weft::detail::span(last).ns == INT64_MAX / 4);
+  assert(weft::detail::span(clock::time_point::max()).ns == INT64_MAX / 4);
+  const int64_t hour = weft::detail::span(clock::now() + 1h).ns;
+  assert(hour > 3599 * int64_t{1000000000} && hour <= 3600000000000);
   assert(held.owns_lock() && plain.owner() == weft_agent_id());
 #ifdef __cpp_lib_jthread
   std::stop_source stop;
