@@ -137,6 +137,7 @@ export {
   type HashMapCodecs,
   type HashMapConfig,
   type HashMapHeap,
+  type HashMapTypes,
   type SetOptions,
 } from "./primitives/hash_map.ts";
 export {

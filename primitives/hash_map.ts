@@ -6,11 +6,12 @@
 
 import { HASH_MAP } from "./_memory/layout.ts";
 import {
-  assertCodec,
   assertSame,
   checked,
+  codecsOf,
   type HashMapCodecs,
   type HashMapConfig,
+  type HashMapTypes,
   lengthIn,
   lengthOf,
   NAMES,
@@ -48,6 +49,7 @@ export type {
   HashMapCodecs,
   HashMapConfig,
   HashMapHeap,
+  HashMapTypes,
 } from "./_map/config.ts";
 export type { Codec } from "./_message/message.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait/wait.ts";
@@ -219,7 +221,7 @@ export class HashMap<K, V> extends Region<"hash_map"> {
 
   /**
    * Attaches to the map at `byteOffset`; writes nothing. Give the codecs that it
-   * was made with.
+   * was made with, if any were given there.
    *
    * @throws {TypeError} If `memory` is not shared, no map of this layout version
    * was initialized there, or it has other codecs.
@@ -227,14 +229,13 @@ export class HashMap<K, V> extends Region<"hash_map"> {
    */
   constructor(
     memory: Memory,
-    byteOffset: number | bigint | undefined,
-    codecs: HashMapCodecs<K, V>,
+    byteOffset?: number | bigint,
+    codecs: HashMapCodecs<K, V> = {},
   ) {
     assertConfig("hash_map", codecs, NAMES);
-    const { key, value, remember = true } = codecs;
+    const { remember = true } = codecs;
     assertBoolean("remember", remember);
-    assertCodec("key", key);
-    assertCodec("value", value);
+    const [key, value] = codecsOf<K, V>(codecs);
     const words = attach(
       "hash_map",
       HASH_MAP,
@@ -256,8 +257,10 @@ export class HashMap<K, V> extends Region<"hash_map"> {
    * @throws {TypeError} If `config` is not as described.
    * @throws {RangeError} If a number in `config` is out of range.
    */
-  static byteLength<K, V>(config: HashMapConfig<K, V>): number {
-    return lengthOf(...checked(config)) * 4;
+  static byteLength<K, V>(
+    config: HashMapConfig<K, V> & HashMapTypes<K, V>,
+  ): number {
+    return lengthOf(...checked<K, V>(config)) * 4;
   }
 
   /**
@@ -266,8 +269,11 @@ export class HashMap<K, V> extends Region<"hash_map"> {
    * @throws {TypeError} If `config` is not as described.
    * @throws {RangeError} If a number in `config` is out of range.
    */
-  static create<K, V>(config: HashMapConfig<K, V>): HashMap<K, V> {
-    return HashMap.init(allocate(HashMap.byteLength(config)), 0, config);
+  static create<K, V>(
+    config: HashMapConfig<K, V> & HashMapTypes<K, V>,
+  ): HashMap<K, V> {
+    const memory = allocate(HashMap.byteLength<K, V>(config));
+    return HashMap.init<K, V>(memory, 0, config);
   }
 
   /**
@@ -281,9 +287,9 @@ export class HashMap<K, V> extends Region<"hash_map"> {
   static init<K, V>(
     memory: Memory,
     byteOffset: number | bigint,
-    config: HashMapConfig<K, V>,
+    config: HashMapConfig<K, V> & HashMapTypes<K, V>,
   ): HashMap<K, V> {
-    const [capacity, sizes, heap] = checked(config);
+    const [capacity, sizes, heap] = checked<K, V>(config);
     const { key, value, remember = true } = config;
     assertBoolean("remember", remember);
     format(
@@ -293,23 +299,23 @@ export class HashMap<K, V> extends Region<"hash_map"> {
       byteOffset,
       lengthOf(capacity, sizes, heap) * 4,
       [capacity, sizes],
-      (words) => writeHead(words, config, heap),
+      (words) => writeHead<K, V>(words, config, heap),
     );
-    return new HashMap(memory, byteOffset, { key, value, remember });
+    return new HashMap<K, V>(memory, byteOffset, { key, value, remember });
   }
 
   /**
    * Attaches to the map that a posted handle names. Give the codecs that it was
-   * made with.
+   * made with, if any were given there.
    *
    * @throws {TypeError} If it is not a handle of this kind, no map is there, or
    * it has other codecs.
    */
   static from<K, V>(
     handle: Handle<"hash_map">,
-    codecs: HashMapCodecs<K, V>,
+    codecs?: HashMapCodecs<K, V>,
   ): HashMap<K, V> {
-    return new HashMap(...fromHandle("hash_map", handle), codecs);
+    return new HashMap<K, V>(...fromHandle("hash_map", handle), codecs);
   }
 
   /**

@@ -54,6 +54,8 @@ export class Cell<T> {
   readonly #isKey: boolean;
   /** Whether it is a number of 32 bits, which needs no codec. */
   readonly #isInt: boolean;
+  /** Whether it is a key that may be a number or another value. */
+  readonly #isAnyKey: boolean;
   /** The same memory. */
   readonly #bytes: Uint8Array<ArrayBuffer>;
   readonly #body: Uint8Array<ArrayBuffer>;
@@ -66,6 +68,7 @@ export class Cell<T> {
     this.#size = size;
     this.#isKey = what === "key";
     this.#isInt = (codec as Partial<SizedCodec<T>>).id === CODEC.i32;
+    this.#isAnyKey = this.#isKey && wordsOfCodec(codec).id === CODEC.value;
     this.#varies = fixedSize(codec) === undefined;
     const words = (this.#varies ? 1 : 0) + Math.ceil(size / 4);
     this.words = new Int32Array(words);
@@ -88,6 +91,9 @@ export class Cell<T> {
       return;
     }
     if (!this.#varies) return this.#putField(value);
+    if (this.#isAnyKey && typeof value === "number") {
+      value = sameOf(value) as T & number;
+    }
     const codec = this.#codec;
     const bytes = this.#bytes;
     let length = "encodeAt" in codec
@@ -111,8 +117,9 @@ export class Cell<T> {
     );
     if (whole.length > size) {
       throw new RangeError(
-        `A ${this.#what} of this map has at most ${size} bytes: received ` +
-          `${whole.length} bytes, ${describe(value)}`,
+        `A ${this.#what} of this map has at most ${size} bytes, its ` +
+          `${this.#what}Size: received ${whole.length} bytes, ` +
+          describe(value),
       );
     }
     this.#body.set(whole);
@@ -127,10 +134,7 @@ export class Cell<T> {
     if (!this.#isKey || id !== CODEC.f64) {
       return field.set(this.#data, 0, checked as never);
     }
-    // As in a Map, NaN equals itself, and -0 equals 0.
-    const number = checked as number;
-    if (number !== number) words[1] = 0x7ff8_0000;
-    else this.#data.setFloat64(0, number + 0, true);
+    this.#data.setFloat64(0, sameOf(checked as number), true);
   }
 
   /** Reads what the words say. */
@@ -170,3 +174,6 @@ export class Cell<T> {
     return length;
   }
 }
+
+/** A number that is written as all that equal it: as in a Map, NaN and -0, too. */
+const sameOf = (number: number) => number !== number ? NaN : number + 0;

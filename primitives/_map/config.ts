@@ -9,7 +9,9 @@ import type { HASH_MAP } from "../_memory/layout.ts";
 import { describe } from "../_memory/describe.ts";
 import { assertOptions } from "../_memory/options.ts";
 import { assertConfig, inRange, sealOf } from "../_memory/region.ts";
+import type { CodecOf, StructuredOf } from "../_message/codec.ts";
 import { CODEC, type Codec } from "../_message/message.ts";
+import { values } from "../_value/codec.ts";
 import { fixedSize, wordsOfCodec } from "./cell.ts";
 import { heapFor, type HeapPlan, type Plan, planFor } from "./plan.ts";
 
@@ -51,10 +53,13 @@ const KEY_SIZE = 32, VALUE_SIZE = 128;
 
 /** The codecs of a map. */
 export interface HashMapCodecs<K, V> {
-  /** Turns keys into bytes. Keys are equal if their bytes are. */
-  readonly key: Codec<K>;
-  /** Turns values into bytes. */
-  readonly value: Codec<V>;
+  /**
+   * Turns keys into bytes: `valueCodec` unless given. Keys are equal if their
+   * bytes are.
+   */
+  readonly key?: CodecOf<K> | undefined;
+  /** Turns values into bytes: `valueCodec` unless given. */
+  readonly value?: CodecOf<V> | undefined;
   /**
    * Whether this view remembers where it found keys that are texts or numbers of
    * 32 bits, up to 4096 of them; true unless given. It then finds them several
@@ -62,6 +67,11 @@ export interface HashMapCodecs<K, V> {
    */
   readonly remember?: boolean | undefined;
 }
+
+/** The codecs that must be given, because `valueCodec` does not carry the types. */
+export type HashMapTypes<K, V> =
+  & ([K] extends [StructuredOf<K>] ? unknown : { readonly key: CodecOf<K> })
+  & ([V] extends [StructuredOf<V>] ? unknown : { readonly value: CodecOf<V> });
 
 /** The heap of a map: where keys and values lie that are too long for an entry. */
 export interface HashMapHeap {
@@ -187,12 +197,24 @@ function sizesOf(sizes: number): Sizes {
   };
 }
 
+/** The codecs of the keys and of the values; checks them. */
+export function codecsOf<K, V>(
+  { key, value }: HashMapCodecs<K, V>,
+): [key: Codec<K>, value: Codec<V>] {
+  return [
+    codecOf("key", key as Codec<K> | undefined),
+    codecOf("value", value as Codec<V> | undefined),
+  ];
+}
+
 /** Writes the codecs, the seed, `ttl` and the heap into the head of a map. */
 export function writeHead<K, V>(
   head: Int32Array,
-  { key, value, seed, ttl = 0 }: HashMapConfig<K, V>,
+  config: HashMapConfig<K, V>,
   heap: HeapWords,
 ): void {
+  const { seed, ttl = 0 } = config;
+  const [key, value] = codecsOf<K, V>(config);
   const keys = wordsOfCodec(key);
   const values = wordsOfCodec(value);
   head[CODECS] = keys.id | values.id << 8;
@@ -213,13 +235,14 @@ function randomWord(): number {
     : crypto.getRandomValues(new Int32Array(1))[0]!;
 }
 
-/** Checks that `codec` is one. */
-export function assertCodec<T>(what: string, codec: Codec<T>): void {
+/** The codec that was given for keys or values; checks that it is one. */
+function codecOf<T>(what: string, given: Codec<T> | undefined): Codec<T> {
+  const codec = given === undefined ? values as unknown as Codec<T> : given;
   if (
     typeof codec === "object" && codec !== null &&
     typeof codec.name === "string" && codec.name !== "" &&
     typeof codec.encode === "function" && typeof codec.decode === "function"
-  ) return;
+  ) return codec;
   throw new TypeError(
     `The ${what} of a hash_map must be a codec: received ${describe(codec)}`,
   );
@@ -271,9 +294,8 @@ export function checked<K, V>(
   config: HashMapConfig<K, V>,
 ): [capacity: number, sizes: number, heap: HeapWords] {
   assertConfig("hash_map", config, NAMES);
-  const { key, value, capacity, seed = 0, evict, ttl } = config;
-  assertCodec("key", key);
-  assertCodec("value", value);
+  const { capacity, seed = 0, evict, ttl } = config;
+  const [key, value] = codecsOf<K, V>(config);
   inRange("The seed of a map", seed, 0, 2 ** 32 - 1);
   if (evict !== undefined && evict !== "clock") {
     throw new TypeError(

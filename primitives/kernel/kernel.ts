@@ -82,6 +82,7 @@ export type {
   HashMapCodecs,
   HashMapConfig,
   HashMapHeap,
+  HashMapTypes,
   SetOptions,
 } from "../hash_map.ts";
 export type { LockFreeQueueConfig } from "../lock_free_queue.ts";

@@ -6,6 +6,7 @@
  */
 
 import { wordsOfCodec } from "../_map/cell.ts";
+import { codecsOf } from "../_map/config.ts";
 import { HASH_MAP, STRIPED_COUNTER } from "../_memory/layout.ts";
 import {
   allocate,
@@ -20,6 +21,7 @@ import {
   HashMap as AnyHashMap,
   type HashMapCodecs,
   type HashMapConfig,
+  type HashMapTypes,
   type SetOptions,
 } from "../hash_map.ts";
 import { type SlabConfig, SlabPool as AnySlabPool } from "../slab_pool.ts";
@@ -250,11 +252,9 @@ const EVICTS = 30;
 const NO_KEY = 4294967340; // 2^32 + ENOENT
 
 /** Whether the kernel can do anything for a map of this configuration. */
-const isOfInts = <K, V>(
-  { key, value, evict }: HashMapConfig<K, V>,
-): boolean =>
-  wordsOfCodec(key).id === CODEC.i32 && wordsOfCodec(value).id === CODEC.i32 &&
-  evict === undefined;
+const isOfInts = (config: Config): boolean =>
+  config.evict === undefined &&
+  codecsOf(config).every((codec) => wordsOfCodec(codec).id === CODEC.i32);
 
 /** Whether `value` is a number that can be passed as an integer of C. */
 function isInt(value: unknown): value is number {
@@ -273,59 +273,76 @@ export interface HashMapClass {
   /** Attaches, as the class of `@weft/sync` does. */
   new <K, V>(
     memory: Memory,
-    byteOffset: number | bigint | undefined,
-    codecs: HashMapCodecs<K, V>,
+    byteOffset?: number | bigint,
+    codecs?: HashMapCodecs<K, V>,
   ): HashMap<K, V>;
   /** The bytes a map of this configuration occupies. */
-  byteLength<K, V>(config: HashMapConfig<K, V>): number;
+  byteLength<K, V>(config: HashMapConfig<K, V> & HashMapTypes<K, V>): number;
   /**
    * Allocates one. If the kernel can use it, that is in a new
    * `WebAssembly.Memory`, in pages of 64 KiB.
    */
-  create<K, V>(config: HashMapConfig<K, V>): HashMap<K, V>;
+  create<K, V>(
+    config: HashMapConfig<K, V> & HashMapTypes<K, V>,
+  ): HashMap<K, V>;
   /** Initializes an empty map in unused memory. */
   init<K, V>(
     memory: Memory,
     byteOffset: number | bigint,
-    config: HashMapConfig<K, V>,
+    config: HashMapConfig<K, V> & HashMapTypes<K, V>,
   ): HashMap<K, V>;
   /** Attaches to the map whose handle came in a message. */
   from<K, V>(
     handle: Handle<"hash_map">,
-    codecs: HashMapCodecs<K, V>,
+    codecs?: HashMapCodecs<K, V>,
   ): HashMap<K, V>;
 }
 
+/** The same for keys and values of any type. */
+interface AnyMapClass {
+  new (
+    memory: Memory,
+    byteOffset?: number | bigint,
+    codecs?: Codecs,
+  ): AnyMap;
+  byteLength(config: Config): number;
+  create(config: Config): AnyMap;
+  init(memory: Memory, byteOffset: number | bigint, config: Config): AnyMap;
+  from(handle: Handle<"hash_map">, codecs?: Codecs): AnyMap;
+}
+
+type AnyMap = HashMap<unknown, unknown>;
+type Codecs = HashMapCodecs<unknown, unknown>;
+type Config = HashMapConfig<unknown, unknown>;
+
 /** The class `Hot` with the functions that make its objects. */
 function mapClass(Hot: unknown): HashMapClass {
-  const Whole = Hot as HashMapClass;
-  class Made extends Whole<unknown, unknown> {
-    static override create<K, V>(config: HashMapConfig<K, V>): HashMap<K, V> {
+  const Whole = Hot as AnyMapClass;
+  class Made extends Whole {
+    static override create(config: Config): AnyMap {
       const bytes = super.byteLength(config);
       const memory = isOfInts(config)
         ? allocateForKernel(bytes)
         : allocate(bytes);
       return this.init(memory, 0, config);
     }
-    static override init<K, V>(
+    static override init(
       memory: Memory,
       byteOffset: number | bigint,
-      config: HashMapConfig<K, V>,
-    ): HashMap<K, V> {
+      config: Config,
+    ): AnyMap {
       super.init(memory, byteOffset, config);
       const { key, value, remember } = config;
-      const codecs = { key, value, remember };
-      return new (this as HashMapClass)(memory, byteOffset, codecs);
+      return new this(memory, byteOffset, { key, value, remember });
     }
-    static override from<K, V>(
+    static override from(
       handle: Handle<"hash_map">,
-      codecs: HashMapCodecs<K, V>,
-    ): HashMap<K, V> {
-      const place = fromHandle("hash_map", handle);
-      return new (this as HashMapClass)(...place, codecs);
+      codecs?: Codecs,
+    ): AnyMap {
+      return new this(...fromHandle("hash_map", handle), codecs);
     }
   }
-  return Made as HashMapClass;
+  return Made as unknown as HashMapClass;
 }
 
 /**

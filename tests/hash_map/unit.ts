@@ -424,7 +424,8 @@ test("a view needs the codecs of the map", () => {
   refuses(buffer, from(short), TypeError, "values are record", "not f64");
   const other = { ...points, value: codec.record(Other) };
   refuses(buffer, from(other), TypeError, "values have other fields");
-  refuses(buffer, from({ key: codec.text }), TypeError, "undefined");
+  const unnamed = from({ key: codec.text }); // valueCodec
+  refuses(buffer, unnamed, TypeError, "values are record", "not value");
   const mine = { key: mineOf("mine"), value: codec.i32 };
   const named = HashMap.create({ ...mine, capacity: 1 });
   named.set("a", 1);
