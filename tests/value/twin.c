@@ -100,6 +100,16 @@ EXPORT int32_t copy(void *from, void *to) {
   return weft_channel_try_send(target, written, length);
 }
 
+/* Writes a value again; returns how many bytes it has, or a negative error. */
+EXPORT int32_t copy_bytes(const void *from, int32_t length, void *to,
+                          int32_t room) {
+  int result = weft_value_open(&message, from, length, NULL);
+  if (result != 0) return -result;
+  weft_value_begin(&writer, to, room, NULL);
+  copy_of(weft_value_root(&message));
+  return weft_value_end(&writer);
+}
+
 /* Sends an error. */
 EXPORT int32_t fail(void *to) {
   weft_agent_set_id(4711);

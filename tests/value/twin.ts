@@ -128,6 +128,34 @@ test("C reads what JavaScript sends, and writes the same", async () => {
   }
 });
 
+test("C writes the same bytes for what is a key of a map", async () => {
+  const { c, bytes } = await guest(SOURCE);
+  const room = 1 << 14;
+  const message = bytes.subarray(BYTES, BYTES + room);
+  const text = fc.string({ unit: "grapheme", maxLength: 200 })
+    .filter((text) => text.length < 512);
+  const keys = fc.oneof(
+    fc.constantFrom(undefined, null, true, false, NaN, -0, 63, 64, 2 ** 31),
+    fc.constantFrom("", "a".repeat(63), "a".repeat(64), "\xeb".repeat(63)),
+    fc.constant("\xeb".repeat(64)),
+    text,
+    fc.string({ unit: fc.nat(255).map((code) => String.fromCharCode(code)) }),
+    fc.integer(),
+    fc.double(),
+    fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
+  );
+  fc.assert(
+    fc.property(fc.oneof(keys, fc.tuple(keys, keys)), (key) => {
+      const length = encodeValue(key, message);
+      const to = BYTES + room;
+      assert.is(c.copy_bytes!(BYTES, length, to, room), length);
+      const copy = bytes.subarray(to, to + length);
+      assert.equal([...copy], [...message.subarray(0, length)]);
+    }),
+    { numRuns: 500 },
+  );
+});
+
 test("C and a view look at the same parts", async () => {
   const { c, bytes } = await guest(SOURCE);
   const encoder = new TextEncoder();
