@@ -150,20 +150,24 @@ export async function judge(
 
 /** Writes the scenario that finds a mutant into the row of its folder. */
 function writeBy(folder: string, mutant: Mutant, by: string): void {
-  const file = path.join(TESTS, folder, "mutants.ts");
-  const text = fs.readFileSync(file, "utf8");
+  const files = fs.readdirSync(path.join(TESTS, folder))
+    .filter((name) => /^mutants(_\w+)?\.ts$/.test(name))
+    .map((name) => path.join(TESTS, folder, name));
   const words = mutant.what.split(" ")
     .map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
   // A long one goes on in the next line, as another string.
   const what = words.join(`(?: |"\\s*\\+\\s*" ?| "\\s*\\+\\s*")`);
   const row = RegExp(`^( *)what:\\s*"${what}",\\n(?! *by:)`, "gm");
-  const found = text.match(row) ?? [];
-  if (found.length !== 1) {
-    throw new Error(`${file}: ${found.length} rows say only: ${mutant.what}`);
+  const found = files.flatMap((file) =>
+    (fs.readFileSync(file, "utf8").match(row) ?? []).map(() => file)
+  );
+  const [file] = found;
+  if (file === undefined || found.length > 1) {
+    throw new Error(`${folder}: ${found.length} rows say only: ${mutant.what}`);
   }
   const line = (whole: string, space: string) =>
     `${whole}${space}by: ${JSON.stringify(by)},\n`;
-  fs.writeFileSync(file, text.replace(row, line));
+  fs.writeFileSync(file, fs.readFileSync(file, "utf8").replace(row, line));
 }
 
 /** Writes the scenarios that find mistakes of C alone; how many survive. */

@@ -152,13 +152,13 @@ export async function need(...programs: string[]): Promise<void> {
   }
 }
 
-/** What the programs share, beside the headers of `wasm/`. */
-const SHARED = [
-  "_run/check.h",
-  "_run/players.h",
-  "_run/attach.h",
-  "_queue/native.h",
-].map((name) => path.join(TESTS, name));
+/** The headers that programs share, beside those of `wasm/` and of their own. */
+const SHARED = [HERE, path.join(TESTS, "_queue")];
+
+/** The files of a folder that programs include. */
+const headersIn = (folder: string): string[] =>
+  fs.readdirSync(folder).filter((name) => /\.h(pp)?$/.test(name)).sort()
+    .map((name) => path.join(folder, name));
 
 const sanitizing = new Map<string, Promise<boolean>>();
 
@@ -198,7 +198,11 @@ async function fingerprint({ compiler, words, sources }: Program) {
   const version = await versionOf(compiler);
   const hash = createHash("sha256");
   hash.update(JSON.stringify([compiler, version, words, sources]));
-  for (const file of [...sources, ...SHARED]) {
+  const folders = new Set([
+    ...sources.map((file) => path.dirname(file)),
+    ...SHARED,
+  ]);
+  for (const file of [...sources, ...[...folders].flatMap(headersIn)]) {
     hash.update(fs.readFileSync(file)).update("\0");
   }
   for (const text of Object.values(headerFiles())) hash.update(text);

@@ -97,7 +97,13 @@ export function textsOf({ path: part, folder }: File): Map<string, string> {
   add(list, texts);
   if (kind === "mutants") {
     // One names its file, and the folders whose scenarios notice it.
-    for (const [, name] of read(list).matchAll(/"([\w/]+)"/g)) {
+    const lists = [...texts.keys()].filter((file) =>
+      file.startsWith(path.join(TESTS, folder, kind))
+    );
+    const names = lists.flatMap((file) => [
+      ...read(file).matchAll(/"([\w/]+)"/g),
+    ]);
+    for (const [, name] of names) {
       add(within("primitives", `${name}.ts`), texts);
       add(path.join(TESTS, name!, "scenarios.ts"), texts);
     }

@@ -1,0 +1,24 @@
+/**
+ * Where the mistakes of a map are made, and what its lists of them share.
+ *
+ * @module
+ */
+import type { Place } from "../_run/mutant.ts";
+
+/** The operations. */
+export const CORE: Place = {
+  source: "_map/map_core",
+  header: "hash_map",
+  scenarios: ["hash_map"],
+};
+
+/** A file of the map's room, and the header that is its twin. */
+export const twin = (name: string): Place => ({
+  source: `_map/${name}`,
+  header: `_hash_${name}`,
+  scenarios: ["hash_map"],
+});
+
+export const RECOVERED = "a bucket is recovered beside writers";
+export const REMEMBERS_ONE =
+  "a view remembers a value that counts for a moment";
