@@ -15,16 +15,15 @@ import type {
 } from "./_message/field.ts";
 import { allocate, bufferOf, type Memory, offsetOf } from "./_memory/memory.ts";
 import { hash } from "./_message/message.ts";
+import { alignUp, structField } from "./_message/record.ts";
 import {
-  alignUp,
   arrayField,
   bytesField,
   Cursor,
   type Field,
   NUMBERS,
-  structField,
   textField,
-} from "./_message/record.ts";
+} from "./_message/record_fields.ts";
 import { elementOf, isTyped } from "./_message/typed.ts";
 import { type BytesQueue, TypedQueue } from "./_queue/typed_queue.ts";
 import type { Channel, Codec } from "./channel.ts";

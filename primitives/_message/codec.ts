@@ -14,12 +14,8 @@ import {
   refusal,
   type SizedCodec,
 } from "./message.ts";
-import {
-  type Field,
-  NUMBERS,
-  type StructField,
-  wholeRecord,
-} from "./record.ts";
+import { type StructField, wholeRecord } from "./record.ts";
+import { type Field, NUMBERS } from "./record_fields.ts";
 import { readUtf8At, writeUtf8At } from "./utf8.ts";
 
 export type { Codec, SizedCodec } from "./message.ts";

@@ -5,9 +5,11 @@
  */
 
 import { describe } from "../_memory/describe.ts";
-import type { NumberType, StructField } from "./record.ts";
+import type { StructField } from "./record.ts";
+import type { NumberType } from "./record_fields.ts";
 
-export type { Field, NumberType, StructField } from "./record.ts";
+export type { StructField } from "./record.ts";
+export type { Field, NumberType } from "./record_fields.ts";
 
 /** A field of bytes, made by {@linkcode bytes}. */
 export interface Bytes {

@@ -6,7 +6,7 @@
  */
 
 import { describe } from "../_memory/describe.ts";
-import type { Field } from "./record.ts";
+import type { Field } from "./record_fields.ts";
 
 /**
  * Turns values into messages, and messages into values. To write your own

@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { Field } from "../_message/record.ts";
+import type { Field } from "../_message/record_fields.ts";
 import type { AnyCodec, Long } from "./wire.ts";
 import type { Parcel, Talk } from "./events.ts";
 import { timeoutError } from "./errors.ts";

@@ -24,7 +24,7 @@ import type { CALL_RING } from "../_memory/layout.ts";
 import { DamagedError } from "../_memory/damaged.ts";
 import type { Codec, SizedCodec } from "../_message/message.ts";
 import { ClosedError } from "../_queue/queue.ts";
-import type { Field } from "../_message/record.ts";
+import type { Field } from "../_message/record_fields.ts";
 import type { Handle } from "../_memory/region.ts";
 
 const SERVE_EPOCH: typeof CALL_RING.serve_epoch = 32;

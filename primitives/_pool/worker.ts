@@ -32,7 +32,7 @@ import {
   THROWN,
   VALUE,
 } from "./wire.ts";
-import type { Field } from "../_message/record.ts";
+import type { Field } from "../_message/record_fields.ts";
 import { spin } from "../_wait/spin.ts";
 import { errorText, isError, unsendable } from "../_message/thrown.ts";
 import { nextTurn } from "../_wait/turn.ts";

@@ -14,7 +14,7 @@ import {
   type SizedCodec,
 } from "../_message/message.ts";
 import { copyBytes } from "../_message/bytes.ts";
-import type { Field } from "../_message/record.ts";
+import type { Field } from "../_message/record_fields.ts";
 import type {
   AsyncOptions,
   Selectable,

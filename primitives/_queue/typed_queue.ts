@@ -8,7 +8,8 @@ import { disposedBy, type Disposer, iterated } from "../_memory/dispose.ts";
 import type { RecordOf, StructType, ViewOf } from "../_message/field.ts";
 import type { MPMC_QUEUE } from "../_memory/layout.ts";
 import { ClosedError, type Queue } from "./queue.ts";
-import { Cursor, wholeRecord } from "../_message/record.ts";
+import { wholeRecord } from "../_message/record.ts";
+import { Cursor } from "../_message/record_fields.ts";
 import type { Handle } from "../_memory/region.ts";
 import type { AsyncOptions, TryAsyncOptions, Waiting } from "../_wait/wait.ts";
 
