@@ -387,7 +387,7 @@ export function assertFits(length: number, most: number): void {
   if (length <= most) return;
   throw new RangeError(
     `A message of ${length} bytes does not fit this channel: the most is ` +
-      `${most} bytes`,
+      `${most} bytes, by its messageSize`,
   );
 }
 

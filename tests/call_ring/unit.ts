@@ -232,7 +232,7 @@ const roundedUp = (bytes: number) => (bytes + 3) & ~3;
 test("a request that is too big is refused with both sizes, and not sent", async () => {
   const { buffer, caller, server } = ringOf(2, 16, 8);
   const long = new Uint8Array(17);
-  const sizes = ["17 bytes", "up to 16"];
+  const sizes = ["17 bytes", "`request` is 16 bytes"];
   refuses(buffer, () => caller.tryPost(long), RangeError, ...sizes);
   refuses(buffer, () => caller.post(long), RangeError, ...sizes);
   refuses(buffer, () => caller.call(long), RangeError, ...sizes);
@@ -241,7 +241,7 @@ test("a request that is too big is refused with both sizes, and not sent", async
   const pending = caller.tryPost(new Uint8Array(16))!;
   const taken = server.tryTake()!;
   const reply = () => taken.reply(new Uint8Array(9));
-  refuses(buffer, reply, RangeError, "9 bytes", "up to 8");
+  refuses(buffer, reply, RangeError, "9 bytes", "`reply` is 8 bytes");
   for (const n of [9, -1, 1.5, NaN]) {
     refuses(buffer, () => taken.reply(n), RangeError, `${n} bytes`);
   }

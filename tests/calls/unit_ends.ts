@@ -350,11 +350,11 @@ test("a request that cannot go in pieces is refused before", async () => {
   const text = "ab".repeat(20);
   const error = (await rejection(connect<Api>(small).later(text))) as Error;
   assert.instance(error, RangeError);
-  assert.match(error.message, "need a ring for 20 or more");
+  assert.match(error.message, "need 20 or more");
   refuses(
     () => connect.blocking<Api>(small).repeat(text, 1),
     RangeError,
-    "need a ring for 20 or more",
+    "need 20 or more",
   );
   const huge: Codec<unknown> = {
     name: "huge",

@@ -293,7 +293,7 @@ test("a message of every length up to the most is sent, and no longer", async ()
   }
   const { buffer } = channel;
   const long = new Uint8Array(57);
-  const sizes = ["57 bytes", "the most is 56"];
+  const sizes = ["57 bytes", "the most is 56 bytes, by its messageSize"];
   refuses(buffer, () => channel.trySend(long), RangeError, ...sizes);
   refuses(buffer, () => channel.trySend(long, 9), RangeError, ...sizes);
   await rejects(buffer, channel.sendAsync(long), RangeError, ...sizes);

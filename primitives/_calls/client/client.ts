@@ -444,11 +444,11 @@ export class Client extends Exchanges {
     const most = maxRequest > PIECE_HEAD ? LONGEST : maxRequest;
     if (length <= most) return;
     throw new RangeError(
-      `A request of ${length} bytes does not fit a ring for requests of up ` +
-        `to ${maxRequest} bytes` +
+      `A request of ${length} bytes does not fit this ring, whose ` +
+        `\`request\` is ${maxRequest} bytes` +
         (most === LONGEST
           ? `, nor into pieces, which have ${LONGEST} bytes together`
-          : `; pieces of it need a ring for ${PIECE_HEAD + 4} or more`),
+          : `; pieces of it need ${PIECE_HEAD + 4} or more`),
     );
   }
 

@@ -192,8 +192,8 @@ export class Slots {
     const byteLength = byteLengthOf(request);
     if (byteLength > this.maxRequest) {
       throw new RangeError(
-        `A request of ${byteLength} bytes does not fit a ring for requests ` +
-          `of up to ${this.maxRequest} bytes`,
+        `A request of ${byteLength} bytes does not fit this ring, whose ` +
+          `\`request\` is ${this.maxRequest} bytes`,
       );
     }
     const at = this.begin();
@@ -417,7 +417,7 @@ export class Slots {
       return length;
     }
     throw new RangeError(
-      `A reply of ${length} bytes does not fit a ring for replies of up to ` +
+      `A reply of ${length} bytes does not fit this ring, whose \`reply\` is ` +
         `${this.maxReply} bytes`,
     );
   }
