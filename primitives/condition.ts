@@ -6,6 +6,7 @@
 
 import { describe } from "./_memory/describe.ts";
 import { DamagedError, MOST_TRIES } from "./_memory/damaged.ts";
+import { keeps } from "./_memory/explored.ts";
 import { CONDITION } from "./_memory/layout.ts";
 import {
   allocate,
@@ -339,6 +340,7 @@ export class Condition extends Region<"condition"> {
     let since = 0; // and since when
     let inherits = false; // whether to take one of those calls
     for (;;) {
+      keeps("wait", group, called, outcome, passed, unheard, since, inherits);
       const state = Atomics.load(words, place);
       // (P) If the group's turn was long ago, the phase is not known.
       if ((group - Atomics.load(words, TURN) | 0) < -1) break;
@@ -384,7 +386,8 @@ export class Condition extends Region<"condition"> {
         ? { words, index: place, value: state }
         : { words, index: place, value: state, atMost };
     }
-    yield* relock(mutexWords, this.#id);
+    const kept = 2 * group + Number(called);
+    yield* relock(mutexWords, this.#id, kept);
     // This agent has the mutex now: the next called one may come.
     if (called && Atomics.load(words, place) & CALLED_MASK) {
       Atomics.notify(words, place, 1);

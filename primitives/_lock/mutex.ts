@@ -7,6 +7,7 @@
  * @module
  */
 
+import { keeps } from "../_memory/explored.ts";
 import type { MUTEX } from "../_memory/layout.ts";
 import { spin, spinning } from "../_wait/spin.ts";
 import { block, type Waiting } from "../_wait/wait.ts";
@@ -97,13 +98,15 @@ function decline(words: Int32Array<SharedArrayBuffer>): void {
  *
  * With `inLine`, a sleeper that waited for a millisecond has the next sleeper
  * served in line, too. A newcomer then takes a hand-off only after 100 ms: where
- * 64 agents share two cores, a woken agent may need that long to run.
+ * 64 agents share two cores, a woken agent may need that long to run. `outer` is
+ * for the race tester: what the caller keeps meanwhile.
  */
 export function* lockSlow(
   words: Int32Array<SharedArrayBuffer>,
   id: number,
   state: number,
   inLine = false,
+  outer = 0,
 ): Waiting<LockOutcome> {
   let woken = false; // by a notify: a hand-off may be meant for this agent
   let starved = false;
@@ -111,6 +114,7 @@ export function* lockSlow(
   let since = 0;
   const patience = inLine ? LINE_PATIENCE_MS : PATIENCE_MS;
   for (;;) {
+    keeps("lock", state, woken, starved, contended, since, outer);
     const expected = state;
     if (
       (state & OWNER_MASK) === 0 &&
@@ -164,13 +168,14 @@ export function* lockSlow(
 
 /**
  * Locks the mutex again at the end of a condition's wait. No timeout
- * and no abort ends this.
+ * and no abort ends this. `outer` is what the wait keeps meanwhile.
  */
 export function* relock(
   words: Int32Array<SharedArrayBuffer>,
   id: number,
+  outer: number,
 ): Waiting<LockOutcome> {
-  const path = lockSlow(words, id, UNLOCKED);
+  const path = lockSlow(words, id, UNLOCKED, false, outer);
   let step = path.next();
   while (!step.done) {
     const outcome = yield { ...step.value, patient: true };

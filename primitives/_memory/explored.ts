@@ -33,6 +33,8 @@ export interface Explorer {
   enter(words: Int32Array, kept: Kept): void;
   /** Is told of a view of a primitive. Older testers lack this method. */
   meet?(primitive: object): void;
+  /** Is told what a waiting operation keeps. Older testers lack this method. */
+  keep?(values: readonly unknown[]): void;
 }
 
 /** The race tester, while it explores. */
@@ -40,6 +42,16 @@ export const explorer = (): Explorer | undefined =>
   (globalThis as { [key: symbol]: Explorer | undefined })[
     Symbol.for("@weft/sync/race")
   ];
+
+/**
+ * Tells the race tester all that an operation keeps at this place: its local
+ * variables that may still be read and are not the same in all its calls. What
+ * it saw before need then not be told apart. `values` begins with the name of
+ * the place.
+ */
+export function keeps(...values: unknown[]): void {
+  explorer()?.keep?.(values);
+}
 
 /** What this copy of the library keeps. */
 export const kept: Kept = [];

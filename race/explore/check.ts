@@ -282,8 +282,11 @@ function keepsPromises(engine: Engine, found: Found): Found {
 function keepsInside(engine: Engine): boolean {
   const { returns } = engine;
   if (!returns.used) return false;
-  const { broken } = tryPromises(engine, returns);
-  if (broken === undefined) return false;
+  const { places, inside, values } = returns;
+  const isKept = [places, inside].every((places) =>
+    tryPromises(engine, { places, values }).broken === undefined
+  );
+  if (isKept) return false;
   returns.begin(false);
   return true;
 }

@@ -35,7 +35,7 @@ export const MUTANTS = mutants("condition", {
 }, {
   what: "CV3: returns without the mutex",
   by: "one waits, one notifies unlocked",
-  ts: ["yield* relock(mutexWords, this.#id);", ""],
+  ts: ["yield* relock(mutexWords, this.#id, kept);", ""],
   c: [
     "int locked = weft__mutex_lock_slow(m, id, WEFT_MUTEX_UNLOCKED, " +
     "WEFT_FOREVER, false);",
@@ -45,7 +45,7 @@ export const MUTANTS = mutants("condition", {
   what: "takes the mutex again while it is held",
   by: "one notifies locked, the other frees the condition",
   ts: [
-    "yield* relock(mutexWords, this.#id);",
+    "yield* relock(mutexWords, this.#id, kept);",
     "Atomics.store(mutexWords, 0, this.#id);",
   ],
   c: [

@@ -39,7 +39,7 @@ for (const stem of STEMS) {
   SIZES.push({ ...size, subpaths: ["", `/${stem}`] });
 }
 SIZES.push(
-  { name: "*", subpaths: [""], most: 101960 },
+  { name: "*", subpaths: [""], most: 102000 },
   { name: "Channel", subpaths: [""], most: 30745 },
   { name: "viewValue", subpaths: ["/value"], most: 8760 },
   { name: "viewCodec", subpaths: ["/value"], most: 12345 },
@@ -52,7 +52,7 @@ SIZES.push(
   { name: "formatter", subpaths: ["/devtools"], most: 10380 },
   { name: "SpscQueue", subpaths: ["/realtime"], most: 5850 },
   { name: "*", subpaths: ["/realtime"], most: 26085 },
-  { name: "Mutex", subpaths: ["/kernel"], most: 7880 },
+  { name: "Mutex", subpaths: ["/kernel"], most: 7920 },
 );
 
 /** The text of a module of a user who imports that. */

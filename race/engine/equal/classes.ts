@@ -207,6 +207,7 @@ export function startOf(agent: Agent, oi: number): Snapshot {
     args: [],
     after1: [],
     after2: [],
+    kept: [],
     edges: null,
     group: null,
   };

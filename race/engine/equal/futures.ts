@@ -20,7 +20,7 @@ import type {
   Label,
   Snapshot,
 } from "../state/agent.ts";
-import { hashAgent, roundOf, signature } from "../state/core.ts";
+import { hashAgent, roundOf, signature, writtenIn } from "../state/core.ts";
 import * as k from "../kinds.ts";
 import { sameGuards } from "../state/guard.ts";
 import { realNow } from "../platform/native.ts";
@@ -502,15 +502,6 @@ function roundIn({ n, period, sig, res }: Snapshot): string {
   let text = `${period}`;
   for (let i = n - period; i < n; i++) text += ` ${sig[i]} ${show(res[i])}`;
   return text;
-}
-
-/** The words that a call has written: they say what kind of failure it is. */
-function writtenIn({ from, n, sig }: Snapshot): string {
-  const written = new Set<number>();
-  for (let i = from; i < n; i++) {
-    if (k.writes(sig[i]! % 32)) written.add(Math.floor(sig[i]! / 32));
-  }
-  return [...written].sort().join();
 }
 
 const nameOf = (target: Target | null): string =>

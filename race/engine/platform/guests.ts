@@ -39,6 +39,8 @@ export interface Inn {
   meet(primitive: object): void;
   /** The agent on the stack keeps these values, and nothing else it saw. */
   drop(kept: readonly unknown[]): void;
+  /** The same of what it saw in its operation of a primitive. */
+  keepInside(kept: readonly unknown[]): void;
 }
 
 /** What a module keeps for its agent, and how it begins. */
@@ -78,6 +80,7 @@ export function welcome(inn: Inn): void {
     identity: () => inn.identity(),
     meet: (primitive: object) => inn.meet(primitive),
     forget: (...kept: unknown[]) => inn.drop(kept),
+    keep: (kept: readonly unknown[]) => inn.keepInside(kept),
     enter(words: Int32Array, kept: Kept) {
       // The tests of a library say themselves which of its words are hints.
       if (kept.length === 0) return;

@@ -53,6 +53,7 @@ interface Caller {
   depth: number;
   within: string;
   going: boolean;
+  entered: number;
 }
 
 /** Which operations are one step in an exploration. */
@@ -158,10 +159,12 @@ export class Whole {
         return method.apply(this, args);
       }
       const begin = agent.pos;
+      const returns = RETURNS[kind]?.includes(name) && isOurs(this);
       agent.depth++;
       if (agent.depth === 1) {
         agent.going = false;
         agent.within = kind;
+        agent.entered = returns ? begin : -1;
       }
       let value;
       try {
@@ -170,9 +173,7 @@ export class Whole {
         agent.depth--;
         if (agent.depth === 0) agent.going = false;
       }
-      if (
-        agent.depth === 0 && RETURNS[kind]?.includes(name) && isOurs(this)
-      ) {
+      if (agent.depth === 0 && returns) {
         returned(`${kind}.${name}`, value, begin);
       }
       return value;

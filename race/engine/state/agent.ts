@@ -57,6 +57,7 @@ export interface Snapshot {
   readonly tick: boolean;
   readonly ticks: number;
   readonly plain: readonly Access[];
+  readonly kept: readonly number[];
 
   // ---- what is worked out later
   /** What followed from this state before. */
@@ -83,6 +84,9 @@ export interface Access {
 
 /** No ports. */
 const NO_PORTS: readonly number[] = [];
+
+/** No places. */
+const NO_PLACES: readonly number[] = [];
 
 /** No plain accesses. */
 export const NO_ACCESS: readonly Access[] = [];
@@ -294,6 +298,11 @@ export class Agent {
    * them. No order is known between these and what other agents do now.
    */
   plain: readonly Access[] = NO_ACCESS;
+  /**
+   * How long its record was each time that its operation of a primitive said
+   * what it keeps.
+   */
+  kept: readonly number[] = NO_PLACES;
 
   // ---- what no state keeps
   /** The index of the next recorded operation, during a replay. */
@@ -309,6 +318,11 @@ export class Agent {
   depth = 0;
   within = "";
   going = false;
+  /**
+   * How long the replay was when it began that operation, if its views keep
+   * nothing, or -1.
+   */
+  entered = -1;
   /** Where in the replay it has said last what it keeps, or -1. */
   dropped = -1;
   /**
@@ -387,6 +401,7 @@ export class Agent {
     this.after1 = [];
     this.after2 = [];
     this.plain = NO_ACCESS;
+    this.kept = NO_PLACES;
     this.clearLoops();
     this.pos = this.drawn = this.allocations = 0;
   }
@@ -430,6 +445,7 @@ export class Agent {
     this.args = [];
     this.after1 = [];
     this.after2 = [];
+    this.kept = NO_PLACES;
     this.n = this.from = this.pos = 0;
     this.first = this.oi;
   }
@@ -487,6 +503,7 @@ export class Agent {
       key2: 0,
       effort: this.effort,
       plain: this.plain,
+      kept: this.kept,
       oi: this.oi,
       calls: this.calls,
       idleFires: this.idleFires,
@@ -574,5 +591,6 @@ export class Agent {
     this.tick = s.tick;
     this.ticks = s.ticks;
     this.plain = s.plain;
+    this.kept = s.kept;
   }
 }

@@ -861,6 +861,17 @@ export function signedAddress(signature: number): number {
   return Math.floor(signature / 32);
 }
 
+/** The words that a call has written: they say what kind of failure it is. */
+export function writtenIn(
+  { from, n, sig }: Pick<Snapshot, "from" | "n" | "sig">,
+): string {
+  const written = new Set<number>();
+  for (let i = from; i < n; i++) {
+    if (k.writes(sig[i]! % 32)) written.add(signedAddress(sig[i]!));
+  }
+  return [...written].sort().join();
+}
+
 /** A call as text. */
 export function callText({ op, arg }: Call): string {
   return `${op}(${arg === undefined ? "" : show(arg)})`;

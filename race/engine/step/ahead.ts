@@ -256,6 +256,7 @@ function merge({ spins }: Runner, agent: Agent, period: number): void {
   agent.h1 = after1[n - 1] = after1[n - 1 - period]!;
   agent.h2 = after2[n - 1] = after2[n - 1 - period]!;
   agent.merged = n;
+  agent.kept = agent.kept.filter((at) => at <= n - period);
   spins.enter(agent, period);
 }
 
@@ -317,11 +318,13 @@ function lookOf(limit: number, period: number, compares: boolean): Look {
 
 /** What a look changes of an agent. */
 function stateOf(agent: Agent): Partial<Agent> {
-  const { pos, drawn, allocations, depth, within, going, dropped } = agent;
-  const here = { pos, drawn, allocations, depth, within, going, dropped };
+  const { pos, drawn, allocations, dropped } = agent;
+  const { depth, within, going, entered } = agent;
+  const here = { pos, drawn, allocations, dropped };
+  const inside = { depth, within, going, entered };
   const { kind, target, index, a, b, address, size, timeout } = agent;
   const operation = { kind, target, index, a, b, address, size, timeout };
-  return { ...here, ...operation };
+  return { ...here, ...inside, ...operation };
 }
 
 function finishLook(

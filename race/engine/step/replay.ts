@@ -22,6 +22,7 @@ import {
   signedAddress,
   World,
   type WorldState,
+  writtenIn,
 } from "../state/core.ts";
 import { isTold, type Own, type Setting } from "../platform/guests.ts";
 import { Handles, verify } from "./handles.ts";
@@ -110,6 +111,19 @@ function looksAtClock({ n, from, pure, sig, res }: Agent): number {
     looks++;
   }
   return looks;
+}
+
+/** How often it has looked at the clock: that decides when time passes. */
+const clockOf = (agent: Agent): string =>
+  `${looksAtClock(agent)} ${agent.tick} ${agent.ticks}`;
+
+/** What an agent saw on the clock since its record had `begin` operations. */
+function timesIn({ n, sig, res }: Agent, begin: number): string {
+  const times = new Set<unknown>();
+  for (let i = begin; i < n; i++) {
+    if (sig[i]! % 32 === k.CLOCK) times.add(res[i]);
+  }
+  return [...times].join();
 }
 
 /** What an operation is answered with to be done once more. */
@@ -378,17 +392,34 @@ export class Engine implements Host {
   /** An operation of a primitive has returned to the agent on the stack. */
   #returned(what: string, value: unknown, begin: number): void {
     const agent = this.current!;
-    const { blind, verifying, grant, scenario, drops } = this;
-    const { pos, n, drawn, allocations, tick, ticks } = agent;
-    if (!this.returns.on || this.handles.making || this.unwinding) return;
-    if (this.look ?? this.walk ?? this.alone) return;
-    if (blind || verifying || pos < n || grant === agent) return;
-    if (drops.used || drawn + allocations > 0) return;
-    if (scenario.stateless === false) return;
-    // How often it has looked at the clock decides when time passes for it.
-    const clock = `${looksAtClock(agent)} ${tick} ${ticks}`;
-    this.returns.end(agent, `${what} ${clock}`, value, begin);
+    if (!this.#mayLeaveOut(agent)) return;
+    this.returns.end(agent, `${what} ${clockOf(agent)}`, value, begin);
     agent.snapshot = null;
+  }
+
+  /** The operation of a primitive in which the agent is keeps these values. */
+  keepInside(kept: readonly unknown[]): void {
+    const agent = this.current;
+    if (agent === null || agent.depth !== 1 || agent.entered < 0) return;
+    if (this.whole.on || !this.#mayLeaveOut(agent)) return;
+    const wrote = this.world.judge === null ? "" : writtenIn(agent);
+    const { within, entered } = agent;
+    // Deadlines are made of what the clock showed.
+    const times = timesIn(agent, entered);
+    const what = `${within} ${kept.join()} ${clockOf(agent)} ${times} ${wrote}`;
+    this.returns.keep(agent, what, entered);
+    agent.snapshot = null;
+  }
+
+  /** Whether the agent is where its record ends, and has no more to tell. */
+  #mayLeaveOut(agent: Agent): boolean {
+    const { blind, verifying, grant, scenario, drops } = this;
+    const { pos, n, drawn, allocations } = agent;
+    if (!this.returns.on || this.handles.making || this.unwinding) return false;
+    if (this.look ?? this.walk ?? this.alone) return false;
+    if (blind || verifying || pos < n || grant === agent) return false;
+    if (drops.used || drawn + allocations > 0) return false;
+    return scenario.stateless !== false;
   }
 
   /** Is told how long a sleep is after which primitives only look again. */
@@ -806,7 +837,7 @@ export class Engine implements Host {
   #pause(agent: Agent): Any {
     const stage = this.#stage;
     if (stage === null || !this.#mayPause(agent)) throw this.suspend();
-    const { drawn, allocations, depth, within, runs } = agent;
+    const { drawn, allocations, depth, within, entered, runs } = agent;
     this.#stage = this.current = null;
     const goesOn = stage.pause(agent);
     this.#stage = stage;
@@ -820,6 +851,7 @@ export class Engine implements Host {
     agent.allocations = allocations;
     agent.depth = depth;
     agent.within = within;
+    agent.entered = entered;
     agent.merged = agent.returned = -1;
     agent.snapshot = null;
     return RESUMED;
@@ -969,7 +1001,11 @@ export class Engine implements Host {
       agent.depth =
         0;
     agent.going = false;
-    agent.dropped = agent.merged = agent.returned = -1;
+    agent.dropped =
+      agent.merged =
+      agent.returned =
+      agent.entered =
+        -1;
   }
 
   /** Calls an operation; what it returns may be a promise. */

@@ -4,6 +4,9 @@
  * was returned: on nothing that it saw within. So all ways through an operation
  * that return the same lead to one state.
  *
+ * The same holds within an operation, at a place where it says all that its
+ * local variables keep (`keeps` in `primitives/_memory/explored.ts`).
+ *
  * The histories that were taken for one are kept, to be compared after the
  * search: see `equal/promises.ts`.
  *
@@ -11,12 +14,18 @@
  */
 import type { Agent } from "../state/agent.ts";
 import { roundOf } from "../state/core.ts";
-import { bits, mix1, mix2, show } from "../values.ts";
+import { mix1, mix2, show } from "../values.ts";
 import type { Dropped } from "./drops.ts";
 
-/** The most places of which histories are kept, and how many of each. */
+/**
+ * The most places of which histories are kept: behind operations, and within
+ * them. How many are kept of each place.
+ */
 const PLACES = 300;
+const INSIDE = 100;
 const MOST = 4;
+
+const NOWHERE: readonly number[] = [];
 
 /** The most values that are noted of a word. */
 const VALUES = 64;
@@ -25,20 +34,22 @@ const VALUES = 64;
 export class Returns {
   /** Whether it is left out of their states. */
   on = false;
-  /** By the state that follows. */
+  /** By the state that follows an operation, and one within it. */
   readonly places: Map<number, Dropped> = new Map();
+  readonly inside: Map<number, Dropped> = new Map();
   /** The values that operations at an address have answered. */
   readonly values: Map<number, unknown[]> = new Map();
 
   /** Whether anything was left out. */
   get used(): boolean {
-    return this.places.size > 0;
+    return this.places.size + this.inside.size > 0;
   }
 
   /** Forgets all. */
   begin(on: boolean): void {
     this.on = on;
     this.places.clear();
+    this.inside.clear();
     this.values.clear();
   }
 
@@ -55,33 +66,65 @@ export class Returns {
    */
   end(agent: Agent, what: string, value: unknown, begin: number): void {
     const shown = textOf(value);
+    if (shown === undefined) return;
+    if (!this.#leaveOut(agent, `${what} ${shown}`, begin)) return;
+    agent.kept = NOWHERE;
+    this.#note(this.places, PLACES, agent, what);
+  }
+
+  /**
+   * The operation in which the agent is keeps only what the text `what` says;
+   * it began when the record had `begin` operations. How often it has said so
+   * is told apart, so that no cycle of states is closed by this.
+   */
+  keep(agent: Agent, what: string, begin: number): void {
+    const { n } = agent;
+    const before = agent.kept.filter((at) => at < n);
+    if (!this.#leaveOut(agent, `${what} ${before.length}`, begin)) return;
+    agent.kept = [...before, n];
+    this.#note(this.inside, INSIDE, agent, what);
+  }
+
+  /**
+   * Makes the state of the agent from what it saw before its record had `begin`
+   * operations, and from the text `what`. Returns whether that was done.
+   */
+  #leaveOut(agent: Agent, what: string, begin: number): boolean {
     const { n, from, merged, after1, after2 } = agent;
     // After a round of a loop it is where it was before that round.
-    if (shown === undefined || begin < from || begin === n || merged === n) {
-      return;
-    }
-    // Not a number of its own: what agents did before is remembered for longer
-    // than any list of these.
-    const told = bits(`${what} ${shown}`);
+    if (begin < from || begin === n || merged === n) return false;
     const [before1, before2] = begin > from
       ? [after1[begin - 1]!, after2[begin - 1]!]
       : agent.beginning;
-    const a = mix1(mix1(before1, 0x3c6ef372), told);
-    const b = mix2(mix2(before2, 0x3c6ef372), told);
+    // Not a number of its own: what agents did before is remembered for longer
+    // than any list of these.
+    let a = mix1(before1, 0x3c6ef372);
+    let b = mix2(before2, 0x3c6ef372);
+    for (let i = 0; i < what.length; i++) {
+      const letter = what.charCodeAt(i);
+      a = mix1(a, letter);
+      b = mix2(b, letter);
+    }
     agent.h1 = after1[n - 1] = a;
     agent.h2 = after2[n - 1] = b;
     agent.returned = n;
-    this.#keep(agent, roundOf(a, b), what);
+    return true;
   }
 
-  /** Keeps the history that led to a state, unless there are enough. */
-  #keep(agent: Agent, key: number, site: string): void {
-    const { oi, first, n, res } = agent;
-    const known = this.places.get(key);
+  /** Notes the history that led to a state, unless there are enough. */
+  #note(
+    places: Map<number, Dropped>,
+    most: number,
+    agent: Agent,
+    site: string,
+  ): void {
+    const { oi, first, n, res, h1, h2 } = agent;
+    const key = roundOf(h1, h2);
+    const known = places.get(key);
     if (known === undefined) {
-      if (this.places.size === PLACES) return;
+      if (places.size === most) return;
       const histories = [res.slice(0, n)];
-      this.places.set(key, { agent, oi, first, site, histories });
+      places.set(key, { agent, oi, first, site, histories });
       return;
     }
     const { histories } = known;

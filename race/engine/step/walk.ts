@@ -64,7 +64,8 @@ export function walk(
   clocked = false,
 ): Walk {
   const present = agent.save();
-  const { pos, drawn, allocations, depth, going, dropped } = agent;
+  const { pos, drawn, allocations, depth, going, dropped, entered } = agent;
+  const here = { pos, drawn, allocations, depth, going, dropped, entered };
   const { current, unwinding } = engine;
   const walk: Walk = {
     answer,
@@ -87,7 +88,7 @@ export function walk(
     engine.current = current;
     engine.unwinding = unwinding;
     agent.load(present);
-    Object.assign(agent, { pos, drawn, allocations, depth, going, dropped });
+    Object.assign(agent, here);
   }
   return walk;
 }
