@@ -157,6 +157,48 @@ static void numbers(void) {
   EQUAL(weft_hash_map_compare_exchange(m, &zero, 8, 1, 2, &key), EINVAL);
 }
 
+/* The number of a key that may be any value: as JavaScript writes it. */
+static void numbers_among_values(void) {
+  const weft_hash_map_config values = {
+      9, WEFT_HASH_MAP_VALUE, 16, WEFT_HASH_MAP_I32, 4, 1, false, 0};
+  weft_hash_map *m = weft_hash_map_init(arena, sizeof arena, values);
+  CHECK(m != NULL);
+  const char zero[] = {0, 0};
+  const char minus[] = {0, '\xe5', 0, 0, 0, 0, 0, 0, 0, '\x80'};
+  const char plus[] = {0, '\xe5', 0, 0, 0, 0, 0, 0, 0, 0};
+  const char nan[] = {0, '\xe5', 0, 0, 0, 0, 0, 0, '\xf8', '\x7f'};
+  const char other[] = {0, '\xe5', 3, 0, 0, 0, 0, 0, '\xf8', '\xff'};
+  const char half[] = {0, '\xe5', 0, 0, 0, 0, 0, 0, '\xe0', '\x3f'};
+  const char text[] = {0, 0x48, 0, 0, 0, 0, 0, 0, 0, '\x80'};
+  const char listed[] = {1, '\xe5', 0, 0, 0, 0, 0, 0, 0, '\x80'};
+  int32_t found = 0;
+  size_t length = 0;
+  EQUAL(weft_hash_map_add(m, zero, 2, 1, NULL), 0);
+  EQUAL(weft_hash_map_add(m, minus, 10, 1, &found), 0);
+  EQUAL(found, 1);
+  EQUAL(weft_hash_map_get(m, plus, 10, &found, 4, &length), 0);
+  EQUAL(found, 2);
+  EQUAL(weft_hash_map_add(m, other, 10, 5, NULL), 0);
+  EQUAL(weft_hash_map_get(m, nan, 10, &found, 4, &length), 0);
+  EQUAL(found, 5);
+  EQUAL(weft_hash_map_size(m), 2);
+  char key[16];
+  int32_t cursor = 0, seen = 0;
+  size_t value_length;
+  while (weft_hash_map_next(m, &cursor, key, &length, &found, &value_length) ==
+         0) {
+    seen++;
+    EQUAL(memcmp(key, length == 2 ? zero : nan, length), 0);
+  }
+  EQUAL(seen, 2);
+  EQUAL(weft_hash_map_add(m, half, 10, 1, NULL), 0);
+  EQUAL(weft_hash_map_add(m, text, 10, 1, NULL), 0);
+  EQUAL(weft_hash_map_add(m, listed, 10, 1, NULL), 0);
+  EQUAL(weft_hash_map_size(m), 5);
+  EQUAL(weft_hash_map_has(m, half, 10), 0);
+  EQUAL(weft_hash_map_has(m, text, 10), 0);
+}
+
 static void errors(void) {
   const weft_hash_map_config wrong[] = {{0, 2, 4, 2, 4, 0, false, 0},
                                         {1 << 28, 2, 4, 2, 4, 0, false, 0},
@@ -506,6 +548,7 @@ int main(int count, char **words) {
   if (count > 1) amount = 1000 * (int32_t)strtol(words[1], NULL, 10);
   RUN(by_turns);
   RUN(numbers);
+  RUN(numbers_among_values);
   RUN(errors);
   RUN(dead_agents);
   RUN(values_are_whole);

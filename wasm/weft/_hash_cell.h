@@ -53,21 +53,43 @@ static inline bool weft__hash_cell_of(weft__hash_cell *cell, const void *bytes,
   return true;
 }
 
-/* As in a Map, NaN equals itself, and -0 equals 0. */
+/* The bits of a double that is a key: as in a Map, NaN equals itself, and -0
+   equals 0. */
+static inline uint64_t weft__hash_double(uint64_t bits) {
+  uint64_t magnitude = bits & UINT64_C(0x7fffffffffffffff);
+  if (magnitude == 0) return 0;
+  return magnitude > UINT64_C(0x7ff0000000000000) ? UINT64_C(0x7ff8000000000000)
+                                                  : bits;
+}
+
+/* The same of a key that may be any value, as docs/value_format.md has it. */
+static inline void weft__hash_any_key(weft__hash_cell *cell) {
+  static const unsigned char zero[] = {0, 0};
+  static const unsigned char nan[] = {0, 0xe5, 0, 0, 0, 0, 0, 0, 0xf8, 0x7f};
+  if (cell->length != 10 || cell->bytes[0] != 0 || cell->bytes[1] != 0xe5)
+    return; /* no double */
+  uint64_t bits = 0;
+  __builtin_memcpy(&bits, cell->bytes + 2, sizeof bits);
+  uint64_t number = weft__hash_double(bits);
+  if (number == bits && number != 0) return;
+  cell->bytes = number == 0 ? zero : nan;
+  cell->length = number == 0 ? 2 : 10;
+  cell->count = weft__hash_words(cell->length, cell->varies);
+}
+
 static inline bool weft__hash_key_of(weft__hash_cell *cell,
                                      const weft_hash_map *m, const void *bytes,
                                      size_t length) {
   bool varies = (m->sizes & WEFT__HASH_KEY_VARIES_BIT) != 0;
   int32_t size = weft_hash_map_key_size(m);
   if (!weft__hash_cell_of(cell, bytes, length, size, varies)) return false;
-  bool f64 = (m->codecs & 0xff) == WEFT_HASH_MAP_F64;
+  int32_t codec = m->codecs & 0xff;
+  if (codec == WEFT_HASH_MAP_VALUE && varies) weft__hash_any_key(cell);
+  bool f64 = codec == WEFT_HASH_MAP_F64;
   if (!f64 || varies || size != 8) return true; /* damaged words may say both */
   uint64_t bits = 0;
   __builtin_memcpy(&bits, bytes, length); /* which is 8 */
-  uint64_t magnitude = bits & UINT64_C(0x7fffffffffffffff);
-  if (magnitude == 0) bits = 0;
-  if (magnitude > UINT64_C(0x7ff0000000000000))
-    bits = UINT64_C(0x7ff8000000000000);
+  bits = weft__hash_double(bits);
   __builtin_memcpy(&cell->number, &bits, sizeof bits);
   cell->bytes = (const unsigned char *)&cell->number;
   return true;
