@@ -26,9 +26,19 @@ type Fill = (
   depth: number,
 ) => void;
 
+/**
+ * What is so far of an object that is being written: whether the message knows it
+ * already, or a reference took its place; or its prototype is another one.
+ */
+export const UNKNOWN = 0, KNOWN = 1, REPLACED = 2, OTHER = 3;
+
 /** Writes the values of objects of a shape. */
 interface Target<Shape> {
-  /** Writes a value of name `i`; is given, and returns, what is so far. */
+  readonly out: { text(value: string): void; number(value: number): void };
+  /**
+   * Writes a value of name `i`, neither string nor number; is given, and returns,
+   * what is so far.
+   */
   field(
     value: unknown,
     object: Fields,
@@ -39,7 +49,10 @@ interface Target<Shape> {
   ): number;
 }
 
-/** Writes the values of up to four of the names, from name `i` on. */
+/**
+ * Writes the values of up to four of the names, from name `i` on. It stops if a
+ * reference takes the object's place, and if the prototype is another one.
+ */
 export type Put = <Shape>(
   object: Fields,
   keys: readonly string[],
@@ -146,127 +159,369 @@ const FILLS: Fill[] = [
     o[k[i]!] = s.get(d); },
 ];
 
+// `o.constructor` lets V8 check the object's hidden class. Behind it, V8 knows the
+// prototype, and where the values are.
 // deno-fmt-ignore
 const PUTS: Put[] = [
-  (o, k, i, w, s, d, c) => { c = w.field(o[k[i]!], o, i, s, d, c);
-    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
-    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
-    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+  (o, k, i, w, s, d, c) => { if (i === 0) { o.constructor; if
+    (Object.getPrototypeOf(o) !== Object.prototype) return OTHER; }
+    const u = w.out; let v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
+    if (++i === k.length) return c; v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
+    if (++i === k.length) return c; v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
+    if (++i === k.length) return c; v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
     return c; },
-  (o, k, i, w, s, d, c) => { c = w.field(o[k[i]!], o, i, s, d, c);
-    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
-    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
-    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+  (o, k, i, w, s, d, c) => { if (i === 0) { o.constructor; if
+    (Object.getPrototypeOf(o) !== Object.prototype) return OTHER; }
+    const u = w.out; let v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
+    if (++i === k.length) return c; v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
+    if (++i === k.length) return c; v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
+    if (++i === k.length) return c; v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
     return c; },
-  (o, k, i, w, s, d, c) => { c = w.field(o[k[i]!], o, i, s, d, c);
-    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
-    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
-    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+  (o, k, i, w, s, d, c) => { if (i === 0) { o.constructor; if
+    (Object.getPrototypeOf(o) !== Object.prototype) return OTHER; }
+    const u = w.out; let v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
+    if (++i === k.length) return c; v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
+    if (++i === k.length) return c; v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
+    if (++i === k.length) return c; v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
     return c; },
-  (o, k, i, w, s, d, c) => { c = w.field(o[k[i]!], o, i, s, d, c);
-    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
-    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
-    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+  (o, k, i, w, s, d, c) => { if (i === 0) { o.constructor; if
+    (Object.getPrototypeOf(o) !== Object.prototype) return OTHER; }
+    const u = w.out; let v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
+    if (++i === k.length) return c; v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
+    if (++i === k.length) return c; v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
+    if (++i === k.length) return c; v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
     return c; },
-  (o, k, i, w, s, d, c) => { c = w.field(o[k[i]!], o, i, s, d, c);
-    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
-    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
-    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+  (o, k, i, w, s, d, c) => { if (i === 0) { o.constructor; if
+    (Object.getPrototypeOf(o) !== Object.prototype) return OTHER; }
+    const u = w.out; let v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
+    if (++i === k.length) return c; v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
+    if (++i === k.length) return c; v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
+    if (++i === k.length) return c; v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
     return c; },
-  (o, k, i, w, s, d, c) => { c = w.field(o[k[i]!], o, i, s, d, c);
-    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
-    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
-    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+  (o, k, i, w, s, d, c) => { if (i === 0) { o.constructor; if
+    (Object.getPrototypeOf(o) !== Object.prototype) return OTHER; }
+    const u = w.out; let v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
+    if (++i === k.length) return c; v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
+    if (++i === k.length) return c; v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
+    if (++i === k.length) return c; v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
     return c; },
-  (o, k, i, w, s, d, c) => { c = w.field(o[k[i]!], o, i, s, d, c);
-    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
-    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
-    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+  (o, k, i, w, s, d, c) => { if (i === 0) { o.constructor; if
+    (Object.getPrototypeOf(o) !== Object.prototype) return OTHER; }
+    const u = w.out; let v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
+    if (++i === k.length) return c; v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
+    if (++i === k.length) return c; v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
+    if (++i === k.length) return c; v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
     return c; },
-  (o, k, i, w, s, d, c) => { c = w.field(o[k[i]!], o, i, s, d, c);
-    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
-    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
-    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+  (o, k, i, w, s, d, c) => { if (i === 0) { o.constructor; if
+    (Object.getPrototypeOf(o) !== Object.prototype) return OTHER; }
+    const u = w.out; let v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
+    if (++i === k.length) return c; v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
+    if (++i === k.length) return c; v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
+    if (++i === k.length) return c; v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
     return c; },
-  (o, k, i, w, s, d, c) => { c = w.field(o[k[i]!], o, i, s, d, c);
-    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
-    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
-    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+  (o, k, i, w, s, d, c) => { if (i === 0) { o.constructor; if
+    (Object.getPrototypeOf(o) !== Object.prototype) return OTHER; }
+    const u = w.out; let v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
+    if (++i === k.length) return c; v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
+    if (++i === k.length) return c; v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
+    if (++i === k.length) return c; v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
     return c; },
-  (o, k, i, w, s, d, c) => { c = w.field(o[k[i]!], o, i, s, d, c);
-    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
-    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
-    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+  (o, k, i, w, s, d, c) => { if (i === 0) { o.constructor; if
+    (Object.getPrototypeOf(o) !== Object.prototype) return OTHER; }
+    const u = w.out; let v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
+    if (++i === k.length) return c; v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
+    if (++i === k.length) return c; v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
+    if (++i === k.length) return c; v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
     return c; },
-  (o, k, i, w, s, d, c) => { c = w.field(o[k[i]!], o, i, s, d, c);
-    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
-    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
-    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+  (o, k, i, w, s, d, c) => { if (i === 0) { o.constructor; if
+    (Object.getPrototypeOf(o) !== Object.prototype) return OTHER; }
+    const u = w.out; let v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
+    if (++i === k.length) return c; v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
+    if (++i === k.length) return c; v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
+    if (++i === k.length) return c; v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
     return c; },
-  (o, k, i, w, s, d, c) => { c = w.field(o[k[i]!], o, i, s, d, c);
-    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
-    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
-    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+  (o, k, i, w, s, d, c) => { if (i === 0) { o.constructor; if
+    (Object.getPrototypeOf(o) !== Object.prototype) return OTHER; }
+    const u = w.out; let v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
+    if (++i === k.length) return c; v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
+    if (++i === k.length) return c; v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
+    if (++i === k.length) return c; v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
     return c; },
-  (o, k, i, w, s, d, c) => { c = w.field(o[k[i]!], o, i, s, d, c);
-    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
-    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
-    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+  (o, k, i, w, s, d, c) => { if (i === 0) { o.constructor; if
+    (Object.getPrototypeOf(o) !== Object.prototype) return OTHER; }
+    const u = w.out; let v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
+    if (++i === k.length) return c; v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
+    if (++i === k.length) return c; v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
+    if (++i === k.length) return c; v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
     return c; },
-  (o, k, i, w, s, d, c) => { c = w.field(o[k[i]!], o, i, s, d, c);
-    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
-    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
-    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+  (o, k, i, w, s, d, c) => { if (i === 0) { o.constructor; if
+    (Object.getPrototypeOf(o) !== Object.prototype) return OTHER; }
+    const u = w.out; let v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
+    if (++i === k.length) return c; v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
+    if (++i === k.length) return c; v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
+    if (++i === k.length) return c; v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
     return c; },
-  (o, k, i, w, s, d, c) => { c = w.field(o[k[i]!], o, i, s, d, c);
-    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
-    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
-    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+  (o, k, i, w, s, d, c) => { if (i === 0) { o.constructor; if
+    (Object.getPrototypeOf(o) !== Object.prototype) return OTHER; }
+    const u = w.out; let v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
+    if (++i === k.length) return c; v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
+    if (++i === k.length) return c; v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
+    if (++i === k.length) return c; v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
     return c; },
-  (o, k, i, w, s, d, c) => { c = w.field(o[k[i]!], o, i, s, d, c);
-    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
-    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
-    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+  (o, k, i, w, s, d, c) => { if (i === 0) { o.constructor; if
+    (Object.getPrototypeOf(o) !== Object.prototype) return OTHER; }
+    const u = w.out; let v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
+    if (++i === k.length) return c; v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
+    if (++i === k.length) return c; v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
+    if (++i === k.length) return c; v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
     return c; },
-  (o, k, i, w, s, d, c) => { c = w.field(o[k[i]!], o, i, s, d, c);
-    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
-    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
-    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+  (o, k, i, w, s, d, c) => { if (i === 0) { o.constructor; if
+    (Object.getPrototypeOf(o) !== Object.prototype) return OTHER; }
+    const u = w.out; let v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
+    if (++i === k.length) return c; v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
+    if (++i === k.length) return c; v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
+    if (++i === k.length) return c; v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
     return c; },
-  (o, k, i, w, s, d, c) => { c = w.field(o[k[i]!], o, i, s, d, c);
-    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
-    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
-    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+  (o, k, i, w, s, d, c) => { if (i === 0) { o.constructor; if
+    (Object.getPrototypeOf(o) !== Object.prototype) return OTHER; }
+    const u = w.out; let v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
+    if (++i === k.length) return c; v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
+    if (++i === k.length) return c; v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
+    if (++i === k.length) return c; v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
     return c; },
-  (o, k, i, w, s, d, c) => { c = w.field(o[k[i]!], o, i, s, d, c);
-    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
-    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
-    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+  (o, k, i, w, s, d, c) => { if (i === 0) { o.constructor; if
+    (Object.getPrototypeOf(o) !== Object.prototype) return OTHER; }
+    const u = w.out; let v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
+    if (++i === k.length) return c; v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
+    if (++i === k.length) return c; v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
+    if (++i === k.length) return c; v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
     return c; },
-  (o, k, i, w, s, d, c) => { c = w.field(o[k[i]!], o, i, s, d, c);
-    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
-    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
-    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+  (o, k, i, w, s, d, c) => { if (i === 0) { o.constructor; if
+    (Object.getPrototypeOf(o) !== Object.prototype) return OTHER; }
+    const u = w.out; let v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
+    if (++i === k.length) return c; v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
+    if (++i === k.length) return c; v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
+    if (++i === k.length) return c; v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
     return c; },
-  (o, k, i, w, s, d, c) => { c = w.field(o[k[i]!], o, i, s, d, c);
-    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
-    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
-    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+  (o, k, i, w, s, d, c) => { if (i === 0) { o.constructor; if
+    (Object.getPrototypeOf(o) !== Object.prototype) return OTHER; }
+    const u = w.out; let v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
+    if (++i === k.length) return c; v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
+    if (++i === k.length) return c; v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
+    if (++i === k.length) return c; v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
     return c; },
-  (o, k, i, w, s, d, c) => { c = w.field(o[k[i]!], o, i, s, d, c);
-    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
-    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
-    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+  (o, k, i, w, s, d, c) => { if (i === 0) { o.constructor; if
+    (Object.getPrototypeOf(o) !== Object.prototype) return OTHER; }
+    const u = w.out; let v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
+    if (++i === k.length) return c; v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
+    if (++i === k.length) return c; v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
+    if (++i === k.length) return c; v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
     return c; },
-  (o, k, i, w, s, d, c) => { c = w.field(o[k[i]!], o, i, s, d, c);
-    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
-    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
-    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+  (o, k, i, w, s, d, c) => { if (i === 0) { o.constructor; if
+    (Object.getPrototypeOf(o) !== Object.prototype) return OTHER; }
+    const u = w.out; let v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
+    if (++i === k.length) return c; v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
+    if (++i === k.length) return c; v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
+    if (++i === k.length) return c; v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
     return c; },
-  (o, k, i, w, s, d, c) => { c = w.field(o[k[i]!], o, i, s, d, c);
-    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
-    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
-    if (++i < k.length) c = w.field(o[k[i]!], o, i, s, d, c);
+  (o, k, i, w, s, d, c) => { if (i === 0) { o.constructor; if
+    (Object.getPrototypeOf(o) !== Object.prototype) return OTHER; }
+    const u = w.out; let v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
+    if (++i === k.length) return c; v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
+    if (++i === k.length) return c; v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
+    if (++i === k.length) return c; v = o[k[i]!];
+    if (typeof v === "string") u.text(v); else if (typeof v === "number")
+    u.number(v); else if ((c = w.field(v, o, i, s, d, c)) > KNOWN) return c;
     return c; },
 ];
 

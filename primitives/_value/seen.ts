@@ -72,8 +72,7 @@ export class Seen {
     const all = this.#all;
     if (count >= FEW) {
       if (count === FEW) this.#chainFew(data, base);
-      const hash = hashOf(data, from, to);
-      const found = this.#chain(container, hash, count);
+      const found = this.#chain(container, hashOf(data, from, to), count);
       if (found >= 0) return found;
     } else {
       for (let i = 0; i < count; i++) if (all[i] === container) return i;
@@ -98,10 +97,23 @@ export class Seen {
   /** The number of a container in its chain; else adds it as `count` there. */
   #chain(container: unknown, hash: number, count: number): number {
     const first = this.#first;
+    const chains = this.#last!;
+    const chain = hash & CHAINS - 1;
+    const last = chains[chain]!;
+    if (last >= first || last === -first) {
+      return this.#compare(container, chain, count);
+    }
+    this.#before[count] = last;
+    chains[chain] = first + count;
+    return -1;
+  }
+
+  /** The same in a chain that has containers already. */
+  #compare(container: unknown, chain: number, count: number): number {
+    const first = this.#first;
     const all = this.#all;
     const before = this.#before;
     const chains = this.#last!;
-    const chain = hash & CHAINS - 1;
     const last = chains[chain]!;
     let length = 0;
     for (let i = last; i >= first; i = before[i - first]!) {

@@ -7,7 +7,7 @@
 
 import { mostOf, putBigInt, putNumbers } from "./numbers.ts";
 import type { Output } from "./output.ts";
-import type { Fields } from "./places.ts";
+import { type Fields, KNOWN, OTHER, REPLACED, UNKNOWN } from "./places.ts";
 import type { Shape, Shapes } from "./shapes.ts";
 import {
   ARRAY,
@@ -37,14 +37,11 @@ export class Unsendable {
   }
 }
 
+const tooDeep = (value: object) =>
+  new Unsendable(value, `it is nested more than ${DEEPEST} deep`);
+
 /** Stands for the value of a property that is there no more. */
 export const GONE: unique symbol = /* @__PURE__ */ Symbol("gone");
-
-/**
- * What is so far of an object: whether it is known already, or a reference took
- * its place.
- */
-const UNKNOWN = 0, KNOWN = 1, REPLACED = 2;
 
 /** Writes an object that is neither plain nor an array. */
 export type WriteOther = (
@@ -120,21 +117,14 @@ export class Writer {
   }
 
   #container(value: object, depth: number, owner: Shape, slot: number): void {
-    if (depth >= DEEPEST) {
-      throw new Unsendable(value, `it is nested more than ${DEEPEST} deep`);
-    }
-    if (Array.isArray(value)) return this.#array(value, depth, owner, slot);
-    return this.#object(value, depth, owner, slot);
+    if (Array.isArray(value)) this.#array(value, depth, owner, slot);
+    else this.#object(value, depth, owner, slot);
   }
 
   // ---- objects
 
   #object(object: object, depth: number, owner: Shape, slot: number): void {
-    const prototype = Object.getPrototypeOf(object);
-    if (prototype !== Object.prototype && !isPlain(prototype)) {
-      return this.#other(this, object, depth);
-    }
-    const start = this.out.at - this.out.base;
+    if (depth >= DEEPEST) throw tooDeep(object);
     const { hints } = owner;
     let hint = hints[slot];
     // Two shapes often take turns.
@@ -148,51 +138,67 @@ export class Writer {
         else hint = undefined;
       }
     }
-    if (this.isCopy) dropGone(object as Fields);
-    else if (hint !== undefined && !this.#polluted) {
-      return this.#fields(object as Fields, depth, hint, start);
+    if (hint !== undefined && !this.#polluted && !this.isCopy) {
+      if (this.#fields(object as Fields, depth, hint)) return;
     }
+    if (!isPlain(object)) return this.#other(this, object, depth);
+    if (this.isCopy) dropGone(object as Fields);
     const keys = Object.keys(object);
     const shape = this.#polluted ? undefined : this.shapes.of(keys);
-    if (shape === undefined) {
-      return this.#pairs(object as Fields, keys, depth, start);
-    }
+    if (shape === undefined) return this.#pairs(object as Fields, keys, depth);
     hints[slot] = shape;
-    this.#fields(object as Fields, depth, shape, start);
+    if (this.#fields(object as Fields, depth, shape)) return;
+    throw new Unsendable(object, "it changed meanwhile");
   }
 
-  /** Writes the object's shape, and its values. */
-  #fields(object: Fields, depth: number, shape: Shape, start: number): void {
+  /** Writes an object's shape, and its values; false if it is not plain. */
+  #fields(object: Fields, depth: number, shape: Shape): boolean {
     const { out } = this;
+    const start = out.at - out.base;
     const defined = out.shapes;
     this.#shape(shape);
     const from = out.at - out.base;
-    const { keys, inherits, places = shape.place() } = shape;
     // The object becomes known before the first object in it, which may refer to
     // it. If it has none, it does so last, when its bytes tell it from others.
-    let sofar = UNKNOWN;
     this.#starts[depth] = start;
     this.#froms[depth] = from;
-    if (places === undefined || inherits) {
-      for (let i = 0; i < keys.length; i++) {
-        const value = valueOf(object, keys[i]!);
-        sofar = this.field(value, object, i, shape, depth, sofar);
-      }
-    } else {
+    const { keys, inherits, places = shape.place() } = shape;
+    let sofar = OTHER;
+    if (places !== undefined && !inherits && keys.length > 0) {
       const { puts } = places;
-      for (let i = 0; i < puts.length; i++) {
+      sofar = UNKNOWN;
+      for (let i = 0; i < puts.length && sofar <= KNOWN; i++) {
         sofar = puts[i]!(object, keys, 4 * i, this, shape, depth, sofar);
       }
     }
+    if (sofar === OTHER && isPlain(object)) {
+      sofar = this.#unplaced(object, depth, shape);
+    }
     if (sofar === UNKNOWN && out.known(object, start, from)) sofar = REPLACED;
-    if (sofar === REPLACED && out.shapes !== defined) {
+    if (sofar === OTHER) out.at = out.base + start;
+    if (sofar >= REPLACED && out.shapes !== defined) {
       // The definition of its shape was replaced, too.
       shape.message = 0;
       out.shapes = defined;
     }
+    return sofar !== OTHER;
   }
 
-  /** Writes a value of an object. */
+  /** Writes the values of an object that has no places in the code. */
+  #unplaced(object: Fields, depth: number, shape: Shape): number {
+    const { out } = this;
+    const { keys } = shape;
+    let sofar = UNKNOWN;
+    for (let i = 0; i < keys.length && sofar <= KNOWN; i++) {
+      const value = valueOf(object, keys[i]!);
+      if (typeof value === "string") out.text(value);
+      else if (typeof value === "number") out.number(value);
+      else sofar = this.field(value, object, i, shape, depth, sofar);
+    }
+    return sofar;
+  }
+
+  /** Writes a value of an object, neither string nor number. */
   field(
     value: unknown,
     object: Fields,
@@ -201,14 +207,10 @@ export class Writer {
     depth: number,
     sofar: number,
   ): number {
-    if (sofar === REPLACED) return sofar;
-    const { out } = this;
-    if (typeof value === "string") out.text(value);
-    else if (typeof value === "number") out.number(value);
-    else if (typeof value === "object" && value !== null) {
+    if (typeof value === "object" && value !== null) {
       if (sofar === UNKNOWN) {
         const from = this.#froms[depth]!;
-        if (out.known(object, this.#starts[depth]!, from)) return REPLACED;
+        if (this.out.known(object, this.#starts[depth]!, from)) return REPLACED;
         sofar = KNOWN;
       }
       this.#container(value, depth + 1, shape, i);
@@ -244,16 +246,11 @@ export class Writer {
   }
 
   /** An object with many names, or long ones. */
-  #pairs(
-    object: Fields,
-    keys: readonly string[],
-    depth: number,
-    start: number,
-  ): void {
+  #pairs(object: Fields, keys: readonly string[], depth: number): void {
     const { out } = this;
     const from = out.at - out.base;
     out.tagged(PAIRS, keys.length);
-    if (out.known(object, start, from)) return;
+    if (out.known(object, from, from)) return;
     for (let i = 0; i < keys.length; i++) {
       out.text(keys[i]!);
       this.item(valueOf(object, keys[i]!), depth + 1);
@@ -268,6 +265,7 @@ export class Writer {
     owner: Shape,
     slot: number,
   ): void {
+    if (depth >= DEEPEST) throw tooDeep(array);
     const { out } = this;
     const { length } = array;
     const start = out.at - out.base;
@@ -335,14 +333,16 @@ function dropGone(object: Fields): void {
 
 /** Whether an object has these names, in this order. */
 function isOf(object: object, keys: readonly string[]): boolean {
+  if (ArrayBuffer.isView(object)) return false; // each of its items has a name
   let i = 0;
   for (const key in object) if (key !== keys[i++]) return false;
   return i === keys.length;
 }
 
-/** Whether it is the prototype of plain objects in another realm, or null. */
-function isPlain(prototype: object | null): boolean {
-  return prototype === null ||
+/** Whether its prototype is null, or that of plain objects in some realm. */
+function isPlain(object: object): boolean {
+  const prototype = Object.getPrototypeOf(object);
+  return prototype === null || prototype === Object.prototype ||
     Object.getPrototypeOf(prototype) === null &&
       Object.hasOwn(prototype, "isPrototypeOf");
 }

@@ -39,6 +39,46 @@ test("a value arrives as structuredClone copies it", () => {
   fc.assert(fc.property(values, assertSame), { numRuns: 300 });
 });
 
+test("an object of another prototype is told from plain ones", () => {
+  class Own {
+    a = 1;
+    b = "b";
+  }
+  const plain = { a: 1, b: "b" };
+  let reads = 0;
+  const read = {
+    get a() {
+      reads++;
+      return 1;
+    },
+    b: "b",
+  };
+  const error = Object.assign(new RangeError("e"), plain);
+  const map = Object.assign(new Map([[1, 2]]), plain);
+  const bytes = Object.assign(new Uint8Array(2), plain);
+  const bare = Object.assign(Object.create(null), plain);
+  for (let times = 0; times < 4; times++) {
+    const rows = [plain, error, { ...plain }, map, plain, bytes, bare, bare];
+    const got = sent(rows) as unknown[];
+    assert.equal(got.slice(0, 3), [plain, error, plain]);
+    assert.equal(got.slice(3), [new Map([[1, 2]]), plain, bytes, plain, plain]);
+    assert.ok(got[0] === got[4] && got[6] === got[7]);
+    for (const others of [error, map, bytes, bare]) {
+      assert.equal(sent({ one: { a: 1, b: "b" } }), { one: plain });
+      sent({ one: others });
+    }
+    refuses(() => sent([plain, plain, new Own()]), TypeError, /at \[2\]/);
+    refuses(() => sent({ one: new Own() }), TypeError, /at \["one"\]/);
+  }
+  sent([plain, Object.setPrototypeOf(read, null)]);
+  assert.is(reads, 1);
+  // Its names are not listed: they are as many as its items.
+  const view = new Uint8Array(1 << 19);
+  const before = performance.now();
+  for (let times = 0; times < 20; times++) encodeValue([plain, view], memory);
+  assert.ok(performance.now() - before < 400);
+});
+
 test("encodeValue() says how many bytes it needs", () => {
   fc.assert(fc.property(values, fc.nat(), (value, room) => {
     const whole = bytesOf(value);
