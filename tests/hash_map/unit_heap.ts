@@ -77,6 +77,40 @@ test("a value that expires gives its blocks back", () => {
   assert.is(map.evictions, 0);
 });
 
+test("a map takes as many bytes as docs/guides/maps.md says", () => {
+  const capacity = 2 ** 17;
+  const entries = 0.8 * capacity;
+  const { i32, f64, text } = codec;
+  const takes = (
+    keySize: number,
+    valueSize: number,
+    bytes: number,
+    ratio: number,
+    config: object,
+  ) => {
+    const whole = HashMap.byteLength({ ...config, capacity } as never);
+    const each = whole / entries;
+    assert.is(Math.round(each), bytes);
+    assert.is((each / (keySize + valueSize + 16)).toFixed(2), ratio.toFixed(2));
+  };
+  takes(4, 4, 30, 1.26, { key: i32, value: i32 });
+  takes(4, 8, 50, 1.79, { key: i32, value: f64 });
+  const nine = { key: text, keySize: 9 };
+  takes(9, 4, 45, 1.56, { ...nine, value: i32 });
+  takes(9, 9, 85, 2.51, { ...nine, value: text, valueSize: 9 });
+  const long = { key: text, keySize: 32, value: text };
+  takes(32, 128, 400, 2.27, { ...long, valueSize: 128 });
+  const heapOf = (blocks: number, blockSize: number) => ({
+    bytes: Math.ceil(entries * blocks) * blockSize,
+    blockSize,
+    inEntry: 4,
+  });
+  const one = { valueSize: 128, heap: heapOf(1, 136) };
+  takes(32, 128, 226, 1.29, { ...long, ...one });
+  const nineBlocks = { valueSize: 1000, heap: heapOf(9, 128) };
+  takes(32, 1000, 1243, 1.19, { ...long, ...nineBlocks });
+});
+
 test("a heap out of range is refused", () => {
   const memory = new SharedArrayBuffer(4096);
   const refused = (
