@@ -620,7 +620,7 @@ test("MessagePack of a library is a codec", () => {
       if (bytes.length <= into.length) into.set(bytes);
       return bytes.length;
     },
-    decode: (bytes) => decode(bytes),
+    decode: (bytes) => decode(bytes.slice()),
   };
   for (const carrier of [undefined, ...Object.values(CARRIERS)]) {
     const config = { codec: msgpack, carrier };
@@ -635,5 +635,13 @@ test("MessagePack of a library is a codec", () => {
       channel.send({ sent, text: "ü".repeat(300) });
       assert.equal(other.receive(), { sent, text: "ü".repeat(300) });
     }));
+    const channel = Channel.create<unknown>({ ...config, ...room });
+    channel.send({ bytes: Uint8Array.of(1, 2, 3) });
+    const { bytes } = channel.receive() as { bytes: Uint8Array };
+    for (let i = 0; i < 20; i++) {
+      channel.send("overwritten ".repeat(50));
+      channel.receive();
+    }
+    assert.equal([...bytes], [1, 2, 3]);
   }
 });
