@@ -120,6 +120,27 @@ export function enter(
 }
 
 /**
+ * The part of a specification by which each agent has a view of what its memory
+ * begins with. `words` are the words of that, by their names.
+ */
+export function viewing<View>(
+  weft: Modules,
+  Class: new (memory: SharedArrayBuffer) => View,
+  words: Readonly<Record<string, number>>,
+): {
+  readonly agent: (memory: SharedArrayBuffer, agent: number) => View;
+  readonly words: Readonly<Record<string, number>>;
+} {
+  return {
+    agent(memory, agent) {
+      enter(weft, agent);
+      return new Class(memory);
+    },
+    words: named(words),
+  };
+}
+
+/**
  * The part of a specification by which each agent has modules of its own, and
  * they are fresh whenever its code runs again. `make` makes its handle.
  */

@@ -6,6 +6,7 @@ import {
   FREED_CONFIG,
   named,
   type Scenario,
+  viewing,
   type Weft,
 } from "../_run/scenario.ts";
 
@@ -137,11 +138,7 @@ function alone(weft: Weft) {
   const { Barrier } = weft.mod;
   return race.spec({
     memory: () => start(weft, 2, 0),
-    agent: (memory, id) => {
-      enter(weft, id);
-      return new Barrier(memory);
-    },
-    words: named(LAYOUT.barrier),
+    ...viewing(weft, Barrier, LAYOUT.barrier),
     hints: HINTS,
     stateless: true,
     ops: {

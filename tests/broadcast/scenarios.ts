@@ -5,6 +5,7 @@ import {
   named,
   orClosed,
   type Scenario,
+  viewing,
   type Weft,
 } from "../_run/scenario.ts";
 import { ASKS, roleScenarios } from "../_run/roles.ts";
@@ -38,11 +39,7 @@ function spec(
       words[tail] = words[slowest] = start;
       return buffer;
     },
-    agent: (memory, id) => {
-      enter(weft, id);
-      return new Broadcast(memory);
-    },
-    words: named(LAYOUT.broadcast),
+    ...viewing(weft, Broadcast, LAYOUT.broadcast),
     hints: hintsOf(2),
     stateless: false,
     ops: {
@@ -388,11 +385,7 @@ function coming(weft: Weft, last: number, staying = 0) {
       }
       return buffer;
     },
-    agent: (memory, id) => {
-      enter(weft, id);
-      return new Broadcast(memory);
-    },
-    words: named(LAYOUT.broadcast),
+    ...viewing(weft, Broadcast, LAYOUT.broadcast),
     hints: hintsOf(2),
     stateless: false,
     ops: {
@@ -457,11 +450,7 @@ function placed(
       });
       return buffer;
     },
-    agent: (memory, id) => {
-      enter(weft, id);
-      return new Broadcast(memory);
-    },
-    words: named(LAYOUT.broadcast),
+    ...viewing(weft, Broadcast, LAYOUT.broadcast),
     hints: hintsOf(seats.length),
     stateless: false,
     ops: { tryPush: { run: (it, v: number) => it.tryPushInt(v) } },

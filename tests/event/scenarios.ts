@@ -1,23 +1,13 @@
 import { race } from "../../race/mod.ts";
 import { LAYOUT } from "../../primitives/_memory/layout.ts";
-import {
-  enter,
-  freed,
-  named,
-  type Scenario,
-  type Weft,
-} from "../_run/scenario.ts";
+import { freed, type Scenario, viewing, type Weft } from "../_run/scenario.ts";
 
 /** An event that is reset manually. The model's state is whether it is set. */
 function manual(weft: Weft) {
   const { Event } = weft.mod;
   return race.spec({
     memory: () => Event.create().buffer,
-    agent: (memory, id) => {
-      enter(weft, id);
-      return new Event(memory);
-    },
-    words: named(LAYOUT.event),
+    ...viewing(weft, Event, LAYOUT.event),
     stateless: true,
     init: false,
     ops: {
@@ -64,11 +54,7 @@ function signalled(weft: Weft, signals = 0) {
       for (let n = signals; n > 0; n--) event.set();
       return event.buffer;
     },
-    agent: (memory, id) => {
-      enter(weft, id);
-      return new Event(memory);
-    },
-    words: named(LAYOUT.event),
+    ...viewing(weft, Event, LAYOUT.event),
     stateless: true,
     init: signals,
     ops: {
@@ -115,11 +101,7 @@ function due(weft: Weft, autoReset: boolean) {
   const { Event } = weft.mod;
   return race.spec({
     memory: () => Event.create({ autoReset }).buffer,
-    agent: (memory, id) => {
-      enter(weft, id);
-      return new Event(memory);
-    },
-    words: named(LAYOUT.event),
+    ...viewing(weft, Event, LAYOUT.event),
     stateless: true,
     ops: {
       wait: { run: (event) => event.wait() },
@@ -232,11 +214,7 @@ function terminated(weft: Weft) {
       event.set();
       return event.buffer;
     },
-    agent: (memory, id) => {
-      enter(weft, id);
-      return new Event(memory);
-    },
-    words: named(LAYOUT.event),
+    ...viewing(weft, Event, LAYOUT.event),
     stateless: true,
     ops: {
       wait: {

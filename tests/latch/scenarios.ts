@@ -1,12 +1,6 @@
 import { race } from "../../race/mod.ts";
 import { LAYOUT } from "../../primitives/_memory/layout.ts";
-import {
-  enter,
-  freed,
-  named,
-  type Scenario,
-  type Weft,
-} from "../_run/scenario.ts";
+import { freed, type Scenario, viewing, type Weft } from "../_run/scenario.ts";
 
 const { state } = LAYOUT.latch;
 /** Read plainly before an exchange checks it. */
@@ -17,11 +11,7 @@ function counting(weft: Weft, count: number) {
   const { Latch } = weft.mod;
   return race.spec({
     memory: () => Latch.create(count).buffer,
-    agent: (memory, id) => {
-      enter(weft, id);
-      return new Latch(memory);
-    },
-    words: named(LAYOUT.latch),
+    ...viewing(weft, Latch, LAYOUT.latch),
     hints: HINTS,
     stateless: true,
     init: count,
@@ -64,11 +54,7 @@ function terminated(weft: Weft, count: number) {
   const { Latch } = weft.mod;
   return race.spec({
     memory: () => Latch.create(count).buffer,
-    agent: (memory, id) => {
-      enter(weft, id);
-      return new Latch(memory);
-    },
-    words: named(LAYOUT.latch),
+    ...viewing(weft, Latch, LAYOUT.latch),
     hints: HINTS,
     stateless: true,
     ops: {

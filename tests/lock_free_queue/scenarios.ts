@@ -2,11 +2,10 @@ import { race } from "../../race/mod.ts";
 import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import {
   CLOSED,
-  enter,
-  named,
   orClosed,
   type Scenario,
   TRIES_AGAIN,
+  viewing,
   type Weft,
 } from "../_run/scenario.ts";
 
@@ -65,11 +64,7 @@ function queue(
       for (let i = 0; i < filled; i++) queue.tryPushInt(-1 - i);
       return queue.buffer;
     },
-    agent: (memory, id) => {
-      enter(weft, id);
-      return new LockFreeQueue(memory);
-    },
-    words: named(LAYOUT.lock_free_queue),
+    ...viewing(weft, LockFreeQueue, LAYOUT.lock_free_queue),
     hints: HINTS,
     stateless: true,
     invariant: (memory) => {
@@ -136,11 +131,7 @@ function oneSlot(weft: Weft) {
       queue.tryPushInt(1);
       return queue.buffer;
     },
-    agent: (memory, id) => {
-      enter(weft, id);
-      return new LockFreeQueue(memory);
-    },
-    words: named(LAYOUT.lock_free_queue),
+    ...viewing(weft, LockFreeQueue, LAYOUT.lock_free_queue),
     hints: HINTS,
     stateless: true,
     ops: {

@@ -9,6 +9,7 @@ import {
   REMEMBERS,
   type Scenario,
   TRIES_AGAIN,
+  viewing,
   type Weft,
 } from "../_run/scenario.ts";
 import { closedScenarios } from "../_run/closed.ts";
@@ -59,11 +60,7 @@ function queue(
       for (const item of items) queue.tryPushInt(item);
       return buffer;
     },
-    agent: (memory, id) => {
-      enter(weft, id);
-      return new MpmcQueue(memory);
-    },
-    words: named(LAYOUT.mpmc_queue),
+    ...viewing(weft, MpmcQueue, LAYOUT.mpmc_queue),
     hints: HINTS,
     stateless,
     init: { items, closed: false } as Model,
@@ -210,11 +207,7 @@ function late(weft: Weft, end: "push" | "pop") {
       words[slot(1)] = pops ? 3 : 6;
       return buffer;
     },
-    agent: (memory, id) => {
-      enter(weft, id);
-      return new MpmcQueue(memory);
-    },
-    words: named(LAYOUT.mpmc_queue),
+    ...viewing(weft, MpmcQueue, LAYOUT.mpmc_queue),
     hints: HINTS,
     stateless: true,
     ops: {
@@ -307,11 +300,7 @@ function woken(weft: Weft) {
   const PRODUCER = 2;
   return race.spec({
     memory: () => MpmcQueue.create({ capacity: 2 }).buffer,
-    agent: (memory, id) => {
-      enter(weft, id);
-      return new MpmcQueue(memory);
-    },
-    words: named(LAYOUT.mpmc_queue),
+    ...viewing(weft, MpmcQueue, LAYOUT.mpmc_queue),
     hints: HINTS,
     stateless: true,
     ops: {
@@ -337,11 +326,7 @@ function batches(weft: Weft) {
   const { MpmcQueue } = weft.mod;
   return race.spec({
     memory: () => MpmcQueue.create({ capacity: 2 }).buffer,
-    agent: (memory, id) => {
-      enter(weft, id);
-      return new MpmcQueue(memory);
-    },
-    words: named(LAYOUT.mpmc_queue),
+    ...viewing(weft, MpmcQueue, LAYOUT.mpmc_queue),
     hints: HINTS,
     stateless: true,
     ops: {
@@ -390,11 +375,7 @@ function bytes(weft: Weft) {
   const { MpmcQueue } = weft.mod;
   return race.spec({
     memory: () => MpmcQueue.create({ capacity: 2, elementSize: 1 }).buffer,
-    agent: (memory, id) => {
-      enter(weft, id);
-      return new MpmcQueue(memory);
-    },
-    words: named(LAYOUT.mpmc_queue),
+    ...viewing(weft, MpmcQueue, LAYOUT.mpmc_queue),
     hints: HINTS,
     stateless: true,
     init: [] as readonly number[],

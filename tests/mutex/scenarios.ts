@@ -5,6 +5,7 @@ import {
   giveBack,
   named,
   type Scenario,
+  viewing,
   type Weft,
 } from "../_run/scenario.ts";
 
@@ -30,11 +31,7 @@ function locks(
       words[LAYOUT.mutex.state] = owner;
       return mutex.buffer;
     },
-    agent: (memory, id) => {
-      enter(weft, id);
-      return new Mutex(memory);
-    },
-    words: named(LAYOUT.mutex),
+    ...viewing(weft, Mutex, LAYOUT.mutex),
     stateless: rounds === 0, // how long to look is learned
     init: owner,
     ops: {
@@ -117,11 +114,7 @@ function abandons(weft: Weft, starving = 0) {
       new Int32Array(buffer)[LAYOUT.mutex.starving] = starving;
       return buffer;
     },
-    agent: (memory, id) => {
-      enter(weft, id);
-      return new Mutex(memory);
-    },
-    words: named(LAYOUT.mutex),
+    ...viewing(weft, Mutex, LAYOUT.mutex),
     stateless: true,
     ops: {
       section: {
@@ -150,11 +143,7 @@ function freed(weft: Weft, starving = 0) {
       words[LAYOUT.mutex.state] = 1;
       return buffer;
     },
-    agent: (memory, id) => {
-      enter(weft, id);
-      return new Mutex(memory);
-    },
-    words: named(LAYOUT.mutex),
+    ...viewing(weft, Mutex, LAYOUT.mutex),
     stateless: true,
     ops: {
       unlock: { run: (mutex) => mutex.unlock() },

@@ -7,6 +7,7 @@ import {
   REMEMBERS,
   type Scenario,
   TRIES_AGAIN,
+  viewing,
   type Weft,
 } from "../_run/scenario.ts";
 import { closedScenarios } from "../_run/closed.ts";
@@ -181,11 +182,7 @@ function roles(weft: Weft) {
       words[tail] = 32;
       return ring.buffer;
     },
-    agent: (memory, id) => {
-      enter(weft, id);
-      return new RecordRing(memory);
-    },
-    words: named(LAYOUT.record_ring),
+    ...viewing(weft, RecordRing, LAYOUT.record_ring),
     hints: HINTS,
     stateless: false,
     ops: {
@@ -233,11 +230,7 @@ function left(weft: Weft, claimed: boolean) {
       if (claimed) words[claimant] = DEAD;
       return buffer;
     },
-    agent: (memory, id) => {
-      enter(weft, id);
-      return new RecordRing(memory);
-    },
-    words: named(LAYOUT.record_ring),
+    ...viewing(weft, RecordRing, LAYOUT.record_ring),
     hints: HINTS,
     stateless: false,
     ops: {
@@ -294,11 +287,7 @@ function full(weft: Weft, skipped: boolean) {
       words[tail] = 64;
       return buffer;
     },
-    agent: (memory, id) => {
-      enter(weft, id);
-      return new RecordRing(memory);
-    },
-    words: named(LAYOUT.record_ring),
+    ...viewing(weft, RecordRing, LAYOUT.record_ring),
     hints: HINTS,
     stateless: false,
     ops: {
@@ -325,11 +314,7 @@ function lengths(weft: Weft) {
       words[tail] = 64;
       return buffer;
     },
-    agent: (memory, id) => {
-      enter(weft, id);
-      return new RecordRing(memory);
-    },
-    words: named(LAYOUT.record_ring),
+    ...viewing(weft, RecordRing, LAYOUT.record_ring),
     hints: HINTS,
     stateless: false,
     ops: {
@@ -361,11 +346,7 @@ function crowded(weft: Weft) {
       words[tail] = 64;
       return buffer;
     },
-    agent: (memory, id) => {
-      enter(weft, id);
-      return new RecordRing(memory);
-    },
-    words: named(LAYOUT.record_ring),
+    ...viewing(weft, RecordRing, LAYOUT.record_ring),
     hints: HINTS,
     stateless: false,
     ops: {
@@ -384,11 +365,7 @@ function dying(weft: Weft, many = false) {
       const most = many ? { manyConsumers: true, most: 1 } : {};
       return RecordRing.create({ capacity: 64, ...most }).buffer;
     },
-    agent: (memory, id) => {
-      enter(weft, id);
-      return new RecordRing(memory);
-    },
-    words: named(LAYOUT.record_ring),
+    ...viewing(weft, RecordRing, LAYOUT.record_ring),
     hints: HINTS,
     stateless: false,
     ops: {
@@ -430,11 +407,7 @@ function woken(weft: Weft) {
       for (let i = 0; i < 2; i++) ring.tryPush(new Uint8Array(24));
       return ring.buffer;
     },
-    agent: (memory, id) => {
-      enter(weft, id);
-      return new RecordRing(memory);
-    },
-    words: named(LAYOUT.record_ring),
+    ...viewing(weft, RecordRing, LAYOUT.record_ring),
     hints: HINTS,
     stateless: false,
     ops: {

@@ -6,6 +6,7 @@ import {
   giveBack,
   named,
   type Scenario,
+  viewing,
   type Weft,
 } from "../_run/scenario.ts";
 import { inLineOf } from "./scenarios_in_line.ts";
@@ -124,11 +125,7 @@ function terminated(weft: Weft) {
   const { RwLock } = weft.mod;
   return race.spec({
     memory: () => new SharedArrayBuffer(TOTAL + 4),
-    agent: (memory, id) => {
-      enter(weft, id);
-      return new RwLock(memory);
-    },
-    words: named(LAYOUT.rw_lock),
+    ...viewing(weft, RwLock, LAYOUT.rw_lock),
     hints: HINTS,
     stateless: true,
     ops: {
@@ -215,11 +212,7 @@ function abandoned(weft: Weft, doing: Dead["doing"]) {
       if (doing !== "") words[writer] = 9;
       return memory;
     },
-    agent: (memory, id) => {
-      enter(weft, id);
-      return new RwLock(memory);
-    },
-    words: named(LAYOUT.rw_lock),
+    ...viewing(weft, RwLock, LAYOUT.rw_lock),
     hints: HINTS,
     stateless: true,
     init: {
@@ -284,11 +277,7 @@ function letIn(weft: Weft) {
   const { RwLock } = weft.mod;
   return race.spec({
     memory: () => new SharedArrayBuffer(TOTAL),
-    agent: (memory, id) => {
-      enter(weft, id);
-      return new RwLock(memory);
-    },
-    words: named(LAYOUT.rw_lock),
+    ...viewing(weft, RwLock, LAYOUT.rw_lock),
     hints: HINTS,
     stateless: true,
     ops: {
@@ -331,11 +320,7 @@ function freed(weft: Weft, readers: number) {
       new Int32Array(buffer)[state] = readers;
       return buffer;
     },
-    agent: (memory, id) => {
-      enter(weft, id);
-      return new RwLock(memory);
-    },
-    words: named(LAYOUT.rw_lock),
+    ...viewing(weft, RwLock, LAYOUT.rw_lock),
     hints: HINTS,
     stateless: true,
     ops: {

@@ -5,7 +5,13 @@
  */
 import { race } from "../../race/mod.ts";
 import { LAYOUT } from "../../primitives/_memory/layout.ts";
-import { enter, named, type Scenario, type Weft } from "../_run/scenario.ts";
+import {
+  enter,
+  named,
+  type Scenario,
+  viewing,
+  type Weft,
+} from "../_run/scenario.ts";
 import {
   ABANDONED,
   CONTENDED,
@@ -184,11 +190,7 @@ function dyingInLine(weft: Weft, tracked = false) {
       new Int32Array(memory)[writer_starving] = 1;
       return memory;
     },
-    agent: (memory, id) => {
-      enter(weft, id);
-      return new RwLock(memory);
-    },
-    words: named(LAYOUT.rw_lock),
+    ...viewing(weft, RwLock, LAYOUT.rw_lock),
     hints: (byteOffset) =>
       byteOffset <= writer_starving * 4 ||
       byteOffset >= ROWS * 4 && byteOffset < bytes,

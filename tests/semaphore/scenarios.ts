@@ -1,11 +1,10 @@
 import { race } from "../../race/mod.ts";
 import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import {
-  enter,
   giveBack,
-  named,
   type Scenario,
   TRIES_AGAIN,
+  viewing,
   type Weft,
 } from "../_run/scenario.ts";
 
@@ -26,11 +25,7 @@ function counting(weft: Weft, initial: number, patience = 0) {
   const { Semaphore } = weft.mod;
   return race.spec({
     memory: () => Semaphore.create(initial).buffer,
-    agent: (memory, id) => {
-      enter(weft, id);
-      return new Semaphore(memory);
-    },
-    words: named(LAYOUT.semaphore),
+    ...viewing(weft, Semaphore, LAYOUT.semaphore),
     hints: HINTS,
     stateless: true,
     init: initial,
@@ -100,11 +95,7 @@ function freed(weft: Weft, patience = 0) {
   const { Semaphore } = weft.mod;
   return race.spec({
     memory: () => Semaphore.create(0).buffer,
-    agent: (memory, id) => {
-      enter(weft, id);
-      return new Semaphore(memory);
-    },
-    words: named(LAYOUT.semaphore),
+    ...viewing(weft, Semaphore, LAYOUT.semaphore),
     hints: HINTS,
     stateless: true,
     ops: {
@@ -131,11 +122,7 @@ function terminated(weft: Weft, initial: number, most = initial + 4) {
   const { Semaphore } = weft.mod;
   return race.spec({
     memory: () => Semaphore.create(initial).buffer,
-    agent: (memory, id) => {
-      enter(weft, id);
-      return new Semaphore(memory);
-    },
-    words: named(LAYOUT.semaphore),
+    ...viewing(weft, Semaphore, LAYOUT.semaphore),
     hints: HINTS,
     stateless: true,
     ops: {
@@ -171,11 +158,7 @@ function claimed(weft: Weft) {
       words[claimant] = 9;
       return buffer;
     },
-    agent: (memory, id) => {
-      enter(weft, id);
-      return new Semaphore(memory);
-    },
-    words: named(LAYOUT.semaphore),
+    ...viewing(weft, Semaphore, LAYOUT.semaphore),
     hints: HINTS,
     stateless: true,
     init: { free: -2, claimant: 9 },
@@ -218,11 +201,7 @@ function inTime(weft: Weft) {
   const { Semaphore } = weft.mod;
   return race.spec({
     memory: () => Semaphore.create(1).buffer,
-    agent: (memory, id) => {
-      enter(weft, id);
-      return new Semaphore(memory);
-    },
-    words: named(LAYOUT.semaphore),
+    ...viewing(weft, Semaphore, LAYOUT.semaphore),
     hints: HINTS,
     stateless: true,
     ops: {
@@ -289,11 +268,7 @@ function tracked(weft: Weft, start: Start) {
       });
       return buffer;
     },
-    agent: (memory, id) => {
-      enter(weft, id);
-      return new Semaphore(memory);
-    },
-    words: named({ ...LAYOUT.semaphore, ...ROW_WORDS }),
+    ...viewing(weft, Semaphore, { ...LAYOUT.semaphore, ...ROW_WORDS }),
     hints: (byteOffset) => {
       const word = byteOffset / 4;
       return word === permits || (word >= ROWS && (word - ROWS) % ROW < HELD);

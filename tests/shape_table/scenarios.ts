@@ -1,7 +1,7 @@
 import { race } from "../../race/mod.ts";
 import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import { ShapeTable } from "../../mod.ts";
-import { enter, named, type Scenario, type Weft } from "../_run/scenario.ts";
+import { type Scenario, viewing, type Weft } from "../_run/scenario.ts";
 
 const SLOTS = LAYOUT.shape_table.length;
 
@@ -47,15 +47,11 @@ function sharing(weft: Weft, { bytes = 16, twice = false }: Setting = {}) {
   };
   return race.spec({
     memory: () => ShapeTable.create({ bytes }).buffer,
-    agent: (memory, id) => {
-      enter(weft, id);
-      return new ShapeTable(memory);
-    },
-    words: {
-      ...named(LAYOUT.shape_table),
-      state: (SLOTS + 2 * FIRST) * 4,
-      place: (SLOTS + 2 * FIRST + 1) * 4,
-    },
+    ...viewing(weft, ShapeTable, {
+      ...LAYOUT.shape_table,
+      state: SLOTS + 2 * FIRST,
+      place: SLOTS + 2 * FIRST + 1,
+    }),
     ops: {
       add: {
         run: (table, letter: number) => share(table, letter, 3, false),

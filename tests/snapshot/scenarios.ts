@@ -1,6 +1,6 @@
 import { race } from "../../race/mod.ts";
 import { LAYOUT } from "../../primitives/_memory/layout.ts";
-import { enter, named, type Scenario, type Weft } from "../_run/scenario.ts";
+import { type Scenario, viewing, type Weft } from "../_run/scenario.ts";
 import { ASKS, roleScenarios } from "../_run/roles.ts";
 
 const { state, writer, reader } = LAYOUT.snapshot;
@@ -21,11 +21,7 @@ function latest(weft: Weft, single: boolean, written: number) {
       words[state]! += single ? written << 5 : written;
       return buffer;
     },
-    agent: (memory, id) => {
-      enter(weft, id);
-      return new Snapshot(memory);
-    },
-    words: named(LAYOUT.snapshot),
+    ...viewing(weft, Snapshot, LAYOUT.snapshot),
     hints: HINTS,
     stateless: false,
     init: 0,

@@ -1,6 +1,6 @@
 import { race } from "../../race/mod.ts";
 import { LAYOUT } from "../../primitives/_memory/layout.ts";
-import { enter, named, type Scenario, type Weft } from "../_run/scenario.ts";
+import { type Scenario, viewing, type Weft } from "../_run/scenario.ts";
 
 const LOW = LAYOUT.striped_counter.length;
 const HIGH = LOW + 1;
@@ -8,11 +8,12 @@ const { claims } = LAYOUT.striped_counter;
 const SECTOR = 2 ** 28;
 /** Plain reads of `high` that a later read corrects. */
 const HINTS = [[HIGH * 4, HIGH * 4 + 4]] as const;
+const WORDS = { ...LAYOUT.striped_counter, low: LOW, high: HIGH };
 
-/** One stripe for all, which holds `start`. The model's state is the sum. */
-function adding(weft: Weft, start: number) {
+/** The part of a specification of one stripe for all, which holds `start`. */
+function oneStripe(weft: Weft, start: number) {
   const { StripedCounter } = weft.mod;
-  return race.spec({
+  return {
     memory: () => {
       const { buffer } = StripedCounter.create({ stripes: 1 });
       const words = new Int32Array(buffer);
@@ -20,11 +21,14 @@ function adding(weft: Weft, start: number) {
       words[HIGH] = Math.floor(start / SECTOR);
       return buffer;
     },
-    agent: (memory, id) => {
-      enter(weft, id);
-      return new StripedCounter(memory);
-    },
-    words: { ...named(LAYOUT.striped_counter), low: LOW * 4, high: HIGH * 4 },
+    ...viewing(weft, StripedCounter, WORDS),
+  };
+}
+
+/** One stripe for all. The model's state is the sum. */
+function adding(weft: Weft, start: number) {
+  return race.spec({
+    ...oneStripe(weft, start),
     hints: HINTS,
     stateless: false, // a view keeps its stripe
     init: start,
@@ -51,18 +55,7 @@ function adding(weft: Weft, start: number) {
 function addingMuch(weft: Weft, start: number, most: number) {
   const { StripedCounter } = weft.mod;
   return race.spec({
-    memory: () => {
-      const { buffer } = StripedCounter.create({ stripes: 1 });
-      const words = new Int32Array(buffer);
-      words[LOW] = start;
-      words[HIGH] = Math.floor(start / SECTOR);
-      return buffer;
-    },
-    agent: (memory, id) => {
-      enter(weft, id);
-      return new StripedCounter(memory);
-    },
-    words: { ...named(LAYOUT.striped_counter), low: LOW * 4, high: HIGH * 4 },
+    ...oneStripe(weft, start),
     stateless: false,
     ops: {
       add: { run: (counter, n: number) => void counter.add(n) },
@@ -89,11 +82,7 @@ function claiming(weft: Weft) {
       new Int32Array(buffer)[claims] = -2;
       return buffer;
     },
-    agent: (memory, id) => {
-      enter(weft, id);
-      return new StripedCounter(memory);
-    },
-    words: named(LAYOUT.striped_counter),
+    ...viewing(weft, StripedCounter, LAYOUT.striped_counter),
     hints: HINTS,
     stateless: false,
     ops: { add: { run: (counter, n: number) => void counter.add(n) } },

@@ -1,12 +1,6 @@
 import { race } from "../../race/mod.ts";
 import { LAYOUT } from "../../primitives/_memory/layout.ts";
-import {
-  enter,
-  freed,
-  named,
-  type Scenario,
-  type Weft,
-} from "../_run/scenario.ts";
+import { freed, type Scenario, viewing, type Weft } from "../_run/scenario.ts";
 
 const { state } = LAYOUT.wait_group;
 /** Read plainly before an exchange checks it. */
@@ -37,11 +31,7 @@ function counting(weft: Weft, count: number, round = 0) {
   const { WaitGroup } = weft.mod;
   return race.spec({
     memory: () => made(weft, count, round),
-    agent: (memory, id) => {
-      enter(weft, id);
-      return new WaitGroup(memory);
-    },
-    words: named(LAYOUT.wait_group),
+    ...viewing(weft, WaitGroup, LAYOUT.wait_group),
     hints: HINTS,
     stateless: true,
     init: count,
@@ -87,11 +77,7 @@ function due(weft: Weft, round: number) {
   const { WaitGroup } = weft.mod;
   return race.spec({
     memory: () => made(weft, 1, round),
-    agent: (memory, id) => {
-      enter(weft, id);
-      return new WaitGroup(memory);
-    },
-    words: named(LAYOUT.wait_group),
+    ...viewing(weft, WaitGroup, LAYOUT.wait_group),
     hints: HINTS,
     stateless: true,
     ops: {
@@ -113,11 +99,7 @@ function terminated(weft: Weft, count: number) {
   const { WaitGroup } = weft.mod;
   return race.spec({
     memory: () => made(weft, count),
-    agent: (memory, id) => {
-      enter(weft, id);
-      return new WaitGroup(memory);
-    },
-    words: named(LAYOUT.wait_group),
+    ...viewing(weft, WaitGroup, LAYOUT.wait_group),
     hints: HINTS,
     stateless: true,
     ops: {

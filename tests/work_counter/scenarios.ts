@@ -1,7 +1,7 @@
 import { race } from "../../race/mod.ts";
 import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import type { WorkConfig } from "../../mod.ts";
-import { enter, named, type Scenario, type Weft } from "../_run/scenario.ts";
+import { type Scenario, viewing, type Weft } from "../_run/scenario.ts";
 
 const { next, done, target } = LAYOUT.work_counter;
 /** Words that are read plainly before an exchange, or to refuse early. */
@@ -24,11 +24,7 @@ function single(weft: Weft, total: number, out = 0) {
       for (let n = 0; n < out; n++) work.next();
       return work.buffer;
     },
-    agent: (memory, id) => {
-      enter(weft, id);
-      return new WorkCounter(memory);
-    },
-    words: named(LAYOUT.work_counter),
+    ...viewing(weft, WorkCounter, LAYOUT.work_counter),
     hints: HINTS,
     stateless: true,
     init: { out, done: 0, target: total } as Model,
@@ -68,11 +64,7 @@ function jobs(weft: Weft, total: number, config: WorkConfig) {
   const { WorkCounter } = weft.mod;
   return race.spec({
     memory: () => WorkCounter.create(total, config).buffer,
-    agent: (memory, id) => {
-      enter(weft, id);
-      return new WorkCounter(memory);
-    },
-    words: named(LAYOUT.work_counter),
+    ...viewing(weft, WorkCounter, LAYOUT.work_counter),
     hints: HINTS,
     stateless: true,
     ops: {
@@ -111,11 +103,7 @@ function terminated(weft: Weft) {
   const { WorkCounter } = weft.mod;
   return race.spec({
     memory: () => WorkCounter.create(1).buffer,
-    agent: (memory, id) => {
-      enter(weft, id);
-      return new WorkCounter(memory);
-    },
-    words: named(LAYOUT.work_counter),
+    ...viewing(weft, WorkCounter, LAYOUT.work_counter),
     hints: HINTS,
     stateless: true,
     ops: {
@@ -179,11 +167,7 @@ function tracked(
       }
       return buffer;
     },
-    agent: (memory, id) => {
-      enter(weft, id);
-      return new WorkCounter(memory);
-    },
-    words: named({ ...LAYOUT.work_counter, ...ROW_WORDS }),
+    ...viewing(weft, WorkCounter, { ...LAYOUT.work_counter, ...ROW_WORDS }),
     hints: (byteOffset) => {
       const word = byteOffset / 4;
       return word === next || word >= ROWS;

@@ -1,6 +1,12 @@
 import { race } from "../../race/mod.ts";
 import { LAYOUT } from "../../primitives/_memory/layout.ts";
-import { enter, named, type Scenario, type Weft } from "../_run/scenario.ts";
+import {
+  enter,
+  named,
+  type Scenario,
+  viewing,
+  type Weft,
+} from "../_run/scenario.ts";
 import { ASKS, roleScenarios } from "../_run/roles.ts";
 
 const { bottom, owner, top, length } = LAYOUT.work_deque;
@@ -23,11 +29,7 @@ function deque(weft: Weft, capacity: number, filled = 0, start = 0) {
       words[owner] = 0; // it was ours
       return buffer;
     },
-    agent: (memory, id) => {
-      enter(weft, id);
-      return new WorkDeque(memory);
-    },
-    words: named(LAYOUT.work_deque),
+    ...viewing(weft, WorkDeque, LAYOUT.work_deque),
     hints: HINTS,
     stateless: false,
     init: Array.from({ length: filled }, (_, i) => -1 - i) as readonly number[],
@@ -166,11 +168,7 @@ function inherited(weft: Weft) {
       own.abandon(9);
       return buffer;
     },
-    agent: (memory, id) => {
-      enter(weft, id);
-      return new WorkDeque(memory);
-    },
-    words: named(LAYOUT.work_deque),
+    ...viewing(weft, WorkDeque, LAYOUT.work_deque),
     hints: HINTS,
     stateless: false,
     ops: {
