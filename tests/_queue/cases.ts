@@ -10,12 +10,14 @@ import { ClosedError, type Queue, type QueueConfig } from "../../mod.ts";
 import type { Test } from "../_run/harness.ts";
 import {
   endsWithin,
+  NEAR_WRAP,
   nowOf,
   passed,
   preemptedAnywhere,
   refuses,
   rejects,
   turns,
+  wordsOf,
 } from "../_run/model.ts";
 import { element, MAKERS, type QueueKind } from "./model.ts";
 
@@ -361,4 +363,30 @@ function attempt(call: () => void): void {
 async function rejectsWith(reason: unknown, wait: Promise<unknown>) {
   const got = await wait.then(() => "no rejection", (error) => error);
   assert.is(got, reason);
+}
+
+/** Declares the test of a queue whose waits sleep on epochs. */
+export function declareEpochCase(
+  test: Test,
+  make: QueueClass,
+  { pop_epoch, pop_waiters, push_epoch, push_waiters }: Readonly<
+    Record<`${"pop" | "push"}_${"epoch" | "waiters"}`, number>
+  >,
+): void {
+  test("waits continue when their epoch wraps", async () => {
+    for (const wrap of NEAR_WRAP) {
+      const queue = make.create({ capacity: 1 });
+      const words = wordsOf(queue);
+      words[pop_epoch] = words[push_epoch] = wrap - 3;
+      const pops = Array.from({ length: 8 }, () => queue.popIntAsync());
+      for (let i = 0; i < 8; i++) await queue.pushIntAsync(i);
+      assert.equal(await Promise.all(pops), [0, 1, 2, 3, 4, 5, 6, 7]);
+      queue.pushInt(0);
+      const pushes = Array.from({ length: 8 }, (_, i) => queue.pushIntAsync(i));
+      for (let i = 0; i < 9; i++) await queue.popIntAsync();
+      await Promise.all(pushes);
+      assert.equal([words[pop_waiters], words[push_waiters]], [0, 0]);
+      assert.ok(Math.abs((words[pop_epoch]! - wrap) | 0) > 3);
+    }
+  });
 }

@@ -61,6 +61,17 @@ static inline int32_t random_below(uint32_t *state, int32_t n) {
   return (int32_t)(random_next(state) % (uint32_t)n);
 }
 
+/* Bytes that tell their number `i`, so that they are known when they come. */
+static inline void fill_bytes(unsigned char *at, int32_t length, int32_t i) {
+  for (int32_t k = 0; k < length; k++) at[k] = (unsigned char)(i * 31 + k * 7);
+}
+
+static inline void check_bytes(const void *at, int32_t length, int32_t i) {
+  const unsigned char *bytes = (const unsigned char *)at;
+  for (int32_t k = 0; k < length; k++)
+    EQUAL(bytes[k], (unsigned char)(i * 31 + k * 7));
+}
+
 static inline int64_t now_ns(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);

@@ -22,13 +22,7 @@ import { type Options, race, type Result } from "../../race/mod.ts";
 import { all } from "./depth.ts";
 import { complainOf, foldersWith, load, TESTS } from "./folders.ts";
 import { diffOf, editsOf, loadWeft, type Mutant, unload } from "./mutant.ts";
-import {
-  LOOKS,
-  type Scenario,
-  scenariosIn,
-  STEPS,
-  type Weft,
-} from "./scenario.ts";
+import { FINDING, type Scenario, scenariosIn, type Weft } from "./scenario.ts";
 
 const USAGE = `usage: deno task mutants [--quick | --write] [FILTER]
 Makes each mistake of TypeScript whose name contains FILTER, and prints which
@@ -126,14 +120,7 @@ export async function judge(
   for (const budget of budgets) {
     for (const [name, { spec, agents, options }] of left) {
       const result: Result = await race.check(spec, ...agents, {
-        looks: LOOKS,
-        polls: false,
-        maxSteps: STEPS,
-        lines: false,
-        shorten: false, // a mutant only has to be found
-        // No loop of a primitive is longer; each endless one has this number of
-        // steps.
-        spins: 5_000,
+        ...FINDING,
         ...options,
         ...budget,
       });

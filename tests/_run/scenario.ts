@@ -94,6 +94,17 @@ export const LOOKS = 1000;
  */
 export const STEPS = 300;
 
+/** How a mistake is looked for: it only has to be found. */
+export const FINDING = {
+  looks: LOOKS,
+  polls: false,
+  maxSteps: STEPS,
+  lines: false,
+  shorten: false,
+  // No loop of a primitive is longer; each endless one has this number of steps.
+  spins: 5_000,
+} as const;
+
 /** The scenarios of a primitive. */
 export type Scenarios = (weft: Weft) => Scenario[];
 

@@ -18,16 +18,6 @@ static weft_call_ring *ring_of(int32_t slots, int32_t request, int32_t reply) {
   return r;
 }
 
-static void fill(unsigned char *at, int32_t length, int32_t i) {
-  for (int32_t k = 0; k < length; k++) at[k] = (unsigned char)(i * 31 + k * 7);
-}
-
-static void check_bytes(const void *at, int32_t length, int32_t i) {
-  const unsigned char *bytes = (const unsigned char *)at;
-  for (int32_t k = 0; k < length; k++)
-    EQUAL(bytes[k], (unsigned char)(i * 31 + k * 7));
-}
-
 /* A call in the model: its caller and its state. */
 typedef struct {
   weft_call *call;
@@ -70,7 +60,7 @@ static void by_turns(void) {
           weft_call *c = NULL;
           if (n < 4) n = 4;
           memcpy(bytes, &next, 4);
-          fill(bytes + 4, n - 4, next);
+          fill_bytes(bytes + 4, n - 4, next);
           int result = weft_call_ring_try_post(r, bytes, n, &c);
           EQUAL(result, count < slots ? 0 : EBUSY);
           if (result != 0) break;
@@ -105,7 +95,7 @@ static void by_turns(void) {
           e->taken = false;
           e->answered = true;
           e->answer = random_below(&seed, 93);
-          fill(bytes, e->answer, e->number);
+          fill_bytes(bytes, e->answer, e->number);
           UNCHANGED(arena, 4096,
                     weft_call_ring_reply(r, e->call, bytes, 93), EINVAL);
           if (random_below(&seed, 2) == 0)

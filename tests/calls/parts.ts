@@ -94,3 +94,27 @@ export function message(head: number[], rest: string | Uint8Array): Uint8Array {
     : rest;
   return Uint8Array.of(...head, ...bytes);
 }
+
+/**
+ * Runs `run` where nothing that stands for others is collected, except by the
+ * functions in the list, one for each.
+ */
+export async function collecting(
+  run: (collect: readonly (() => void)[]) => Promise<void>,
+): Promise<void> {
+  const { FinalizationRegistry: Registry } = globalThis;
+  const collect: (() => void)[] = [];
+  class Known {
+    constructor(release: (what: unknown) => void) {
+      this.register = (_, what) => collect.push(() => release(what));
+    }
+    register: (of: object, what: unknown) => void;
+    unregister() {}
+  }
+  globalThis.FinalizationRegistry = Known as never;
+  try {
+    await run(collect);
+  } finally {
+    globalThis.FinalizationRegistry = Registry;
+  }
+}

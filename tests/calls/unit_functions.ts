@@ -15,6 +15,7 @@ import { Functions } from "../../primitives/_calls/client/functions.ts";
 import { suite } from "../_run/harness.ts";
 import { spawn } from "../_run/workers.ts";
 import { api } from "./functions_api.ts";
+import { collecting } from "./parts.ts";
 
 const AGENT = new URL("./functions_agent.ts", import.meta.url);
 
@@ -148,30 +149,17 @@ test("methods keep functions, and using releases them", () =>
     assert.equal(await remote.tell(1), [1]);
   }));
 
-test("a function that nothing there stands for is released", async () => {
-  const { FinalizationRegistry: Registry } = globalThis;
-  const collect: (() => void)[] = [];
-  class Known {
-    constructor(release: (what: unknown) => void) {
-      this.register = (_, what) => collect.push(() => release(what));
-    }
-    register: (of: object, what: unknown) => void;
-    unregister() {}
-  }
-  globalThis.FinalizationRegistry = Known as never;
-  try {
-    await within(async (remote, ring) => {
+test("a function that nothing there stands for is released", () =>
+  collecting((collect) =>
+    within(async (remote, ring) => {
       await remote.keep((n) => n + 1);
       assert.equal(await remote.tell(5), [6]);
       assert.is(ring.pending, 1);
       api.clear();
       for (const run of collect) run();
       await freed(ring);
-    });
-  } finally {
-    globalThis.FinalizationRegistry = Registry;
-  }
-});
+    })
+  ));
 
 test("a ring of one slot cannot carry later calls back", () =>
   within(async (remote) => {

@@ -12,6 +12,7 @@ import {
 import { suite } from "../_run/harness.ts";
 import { spawn } from "../_run/workers.ts";
 import { api, ends } from "./iterators_api.ts";
+import { collecting } from "./parts.ts";
 
 const AGENT = new URL("./iterators_agent.ts", import.meta.url);
 
@@ -155,29 +156,16 @@ test("for await over what is no iterator says so", () =>
     assert.equal(await remote.numbers(), new Map([[1, 2]]));
   }));
 
-test("an iterator that nobody goes on with returns", async () => {
-  const { FinalizationRegistry: Registry } = globalThis;
-  const collect: (() => void)[] = [];
-  class Known {
-    constructor(release: (key: string) => void) {
-      this.register = (_, key) => collect.push(() => release(key));
-    }
-    register: (of: object, key: string) => void;
-    unregister() {}
-  }
-  globalThis.FinalizationRegistry = Known as never;
-  try {
-    await within(async (remote) => {
+test("an iterator that nobody goes on with returns", () =>
+  collecting((collect) =>
+    within(async (remote) => {
       const rows = await remote.rows(5);
       await rows.next();
       collect[0]!();
       await ended(1);
       assert.equal(ends, ["end of 5"]);
-    });
-  } finally {
-    globalThis.FinalizationRegistry = Registry;
-  }
-});
+    })
+  ));
 
 test("iterators return when their server ends", async () => {
   await within(async (remote) => {

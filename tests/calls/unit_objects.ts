@@ -4,6 +4,7 @@ import { CallRing, type Codec, codec, connect, serve } from "../../mod.ts";
 import { suite } from "../_run/harness.ts";
 import { spawn } from "../_run/workers.ts";
 import { api } from "./nested_api.ts";
+import { collecting } from "./parts.ts";
 
 const test = suite("calls: objects");
 
@@ -129,30 +130,17 @@ test("new makes an instance there, which using releases", () =>
     assert.throws(() => (counter as { count: unknown }).count = 1, "assign");
   }));
 
-test("an instance is released when nothing here stands for it", async () => {
-  const { FinalizationRegistry: Registry } = globalThis;
-  const collect: (() => void)[] = [];
-  class Known {
-    constructor(release: (key: string) => void) {
-      this.register = (_, key) => collect.push(() => release(key));
-    }
-    register: (of: object, key: string) => void;
-    unregister() {}
-  }
-  globalThis.FinalizationRegistry = Known as never;
-  try {
-    await within(async (ring) => {
+test("an instance is released when nothing here stands for it", () =>
+  collecting((collect) =>
+    within(async (ring) => {
       const remote = connect<Api>(ring);
       const counter = await new remote.Counter(7);
       assert.is(collect.length, 1);
       collect[0]!();
       await new Promise((resolve) => setTimeout(resolve, 5));
       assert.match((await rejection(counter.add(1))).message, "released");
-    });
-  } finally {
-    globalThis.FinalizationRegistry = Registry;
-  }
-});
+    })
+  ));
 
 test("instances end with the server", async () => {
   const ring = CallRing.create({ slots: 4, request: 128, reply: 64 });

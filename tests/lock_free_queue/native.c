@@ -3,6 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include <weft/lock_free_queue.h>
 
+#include "_queue/wind.h"
 #include "check.h"
 
 static int32_t arena[1 << 13];
@@ -13,18 +14,7 @@ static weft_lock_free_queue *queue_at(weft_queue_config config,
   weft_lock_free_queue *q =
       weft_lock_free_queue_init(arena, sizeof arena, config);
   CHECK(q != NULL);
-  weft__lock_free_ring ring = weft__lock_free_ring_of_queue(q);
-  weft__lock_free_ring free = weft__lock_free_ring_of_free(q);
-  for (int32_t i = 0; i < ring.filled; i++) {
-    int32_t ticket = weft__plus(start, i);
-    int32_t lap = weft__lock_free_lap(ring, ticket);
-    *weft__lock_free_entry(ring, ticket) = lap;
-    *weft__lock_free_entry(free, ticket) =
-        i < ring.filled - 1 ? lap | ring.filled | i : lap;
-  }
-  q->tail = q->head = q->free_head = start;
-  q->free_tail = weft__plus(start, ring.filled - 1);
-  q->pop_epoch = q->push_epoch = start;
+  wind_lock_free_queue(q, start);
   return q;
 }
 

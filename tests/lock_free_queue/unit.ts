@@ -4,17 +4,9 @@ import fc from "fast-check";
 import { ClosedError, LockFreeQueue } from "../../mod.ts";
 import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import { suite } from "../_run/harness.ts";
-import {
-  NEAR_WRAP,
-  preemptedAnywhere,
-  refuses,
-  wordsOf,
-} from "../_run/model.ts";
-import { declareQueueCases } from "../_queue/cases.ts";
+import { NEAR_WRAP, preemptedAnywhere, refuses } from "../_run/model.ts";
+import { declareEpochCase, declareQueueCases } from "../_queue/cases.ts";
 import { LOCK_FREE, obeysTheModel } from "../_queue/model.ts";
-
-const { pop_epoch, pop_waiters, push_epoch, push_waiters } =
-  LAYOUT.lock_free_queue;
 
 /** An empty queue of ints whose next ticket is `start`, modulo 2^32. */
 function startAt(capacity: number, start: number): LockFreeQueue {
@@ -204,21 +196,7 @@ test("repair() wakes a push that found every slot lost", async () => {
   await push;
 });
 
-test("waits go on where their epoch wraps", async () => {
-  for (const wrap of NEAR_WRAP) {
-    const queue = LockFreeQueue.create({ capacity: 1 });
-    const words = wordsOf(queue);
-    words[pop_epoch] = words[push_epoch] = wrap - 3;
-    const pops = Array.from({ length: 8 }, () => queue.popIntAsync());
-    for (let i = 0; i < 8; i++) await queue.pushIntAsync(i);
-    assert.equal(await Promise.all(pops), [0, 1, 2, 3, 4, 5, 6, 7]);
-    queue.pushInt(0);
-    const pushes = Array.from({ length: 8 }, (_, i) => queue.pushIntAsync(i));
-    for (let i = 0; i < 9; i++) await queue.popIntAsync();
-    await Promise.all(pushes);
-    assert.equal([words[pop_waiters], words[push_waiters]], [0, 0]);
-  }
-});
+declareEpochCase(test, LockFreeQueue, LAYOUT.lock_free_queue);
 
 test("any two operations may meet at any step", () => {
   type Op = (queue: LockFreeQueue) => number[];

@@ -6,17 +6,12 @@
 #define QUEUE(name) weft_mpmc_queue_##name
 #define QUEUE_TYPE weft_mpmc_queue
 #include "_queue/native.h"
+#include "_queue/wind.h"
 
 static int32_t amount = 20000;
 
 static void wind(weft_mpmc_queue *q, int32_t start) {
-  int32_t ticket = start & ~1;
-  q->head = q->tail = ticket;
-  for (int32_t i = 0; i < q->capacity; i++) {
-    int32_t t = weft__plus(ticket, i * 2);
-    *weft__mpmc_slot(q, t) = t;
-  }
-  q->pop_epoch = q->push_epoch = start;
+  wind_mpmc_queue(q, start);
 }
 
 static int commit(weft_mpmc_queue *q, void *slot) {

@@ -3,17 +3,9 @@ import * as assert from "uvu/assert";
 import { ClosedError, MpmcQueue } from "../../mod.ts";
 import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import { suite } from "../_run/harness.ts";
-import {
-  NEAR_WRAP,
-  nowOf,
-  preemptedAnywhere,
-  rejects,
-  wordsOf,
-} from "../_run/model.ts";
-import { declareQueueCases } from "../_queue/cases.ts";
+import { nowOf, preemptedAnywhere, rejects } from "../_run/model.ts";
+import { declareEpochCase, declareQueueCases } from "../_queue/cases.ts";
 import { MPMC, obeysTheModel } from "../_queue/model.ts";
-
-const { pop_epoch, pop_waiters, push_epoch, push_waiters } = LAYOUT.mpmc_queue;
 
 const test = suite("MpmcQueue");
 
@@ -86,22 +78,7 @@ test("an element peeked at is taken, and others go on behind it", () => {
   assert.is(theirs.popInt(), 3);
 });
 
-test("waits continue when their epoch wraps", async () => {
-  for (const wrap of NEAR_WRAP) {
-    const queue = MpmcQueue.create({ capacity: 1 });
-    const words = wordsOf(queue);
-    words[pop_epoch] = words[push_epoch] = wrap - 3;
-    const pops = Array.from({ length: 8 }, () => queue.popIntAsync());
-    for (let i = 0; i < 8; i++) await queue.pushIntAsync(i);
-    assert.equal(await Promise.all(pops), [0, 1, 2, 3, 4, 5, 6, 7]);
-    queue.pushInt(0);
-    const pushes = Array.from({ length: 8 }, (_, i) => queue.pushIntAsync(i));
-    for (let i = 0; i < 9; i++) await queue.popIntAsync();
-    await Promise.all(pushes);
-    assert.equal([words[pop_waiters], words[push_waiters]], [0, 0]);
-    assert.ok(Math.abs((words[pop_epoch]! - wrap) | 0) > 3);
-  }
-});
+declareEpochCase(test, MpmcQueue, LAYOUT.mpmc_queue);
 
 test("two pushes, or two pops, may meet at any step", () => {
   type Op = (queue: MpmcQueue) => number[];

@@ -21,16 +21,6 @@ static weft_record_ring *ring_at(int32_t capacity, bool single,
   return r;
 }
 
-static void fill(unsigned char *at, int32_t length, int32_t i) {
-  for (int32_t k = 0; k < length; k++) at[k] = (unsigned char)(i * 31 + k * 7);
-}
-
-static void check_record(const void *at, int32_t length, int32_t i) {
-  const unsigned char *bytes = (const unsigned char *)at;
-  for (int32_t k = 0; k < length; k++)
-    EQUAL(bytes[k], (unsigned char)(i * 31 + k * 7));
-}
-
 typedef struct {
   int32_t next;
   const int32_t *lengths;
@@ -39,7 +29,7 @@ typedef struct {
 static void read_one(void *context, const void *at, int32_t length) {
   reading *self = (reading *)context;
   EQUAL(length, self->lengths[self->next % 256]);
-  check_record(at, length, self->next++);
+  check_bytes(at, length, self->next++);
 }
 
 static void by_turns(void) {
@@ -61,7 +51,7 @@ static void by_turns(void) {
           switch (random_below(&seed, 7)) {
             case 0:
             case 1: {
-              fill(bytes, n, next);
+              fill_bytes(bytes, n, next);
               int32_t used = weft_record_ring_used(r);
               int result = weft_record_ring_try_push(r, bytes, n);
               CHECK(result == 0 || (result == EBUSY && used > 0));
@@ -71,7 +61,7 @@ static void by_turns(void) {
             case 2:
               if (weft_record_ring_reserve(r, n, &at) != 0) break;
               n = random_below(&seed, n + 1);
-              fill((unsigned char *)at, n, next);
+              fill_bytes((unsigned char *)at, n, next);
               EQUAL(weft_record_ring_commit(r, at, n), 0);
               lengths[next++ % 256] = n;
               break;
@@ -84,7 +74,7 @@ static void by_turns(void) {
               EQUAL(record != NULL, next > first);
               if (record == NULL) break;
               EQUAL(n, lengths[first % 256]);
-              check_record(record, n, first++);
+              check_bytes(record, n, first++);
               weft_record_ring_consume(r);
               break;
             }
@@ -102,7 +92,7 @@ static void by_turns(void) {
               EQUAL(weft_record_ring_try_pop(r, bytes, &length), wanted);
               if (wanted != 0) break;
               EQUAL(length, lengths[first % 256]);
-              check_record(bytes, length, first++);
+              check_bytes(bytes, length, first++);
             }
           }
           EQUAL(weft_record_ring_size(r), next - first);

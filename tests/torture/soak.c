@@ -15,6 +15,7 @@
 
 #include "_run/check.h"
 #include "weft.h"
+#include "_queue/wind.h"
 
 enum { ARENA = 1 << 18, CROWD = 64, FEW = 4, BATCH = 256 };
 
@@ -76,31 +77,14 @@ static void make_mpmc_queue(void) {
   const weft_queue_config config = {8192, 4};
   weft_mpmc_queue *q = weft_mpmc_queue_init(arena, ARENA, config);
   CHECK(q != NULL);
-  int32_t ticket = start & ~1;
-  q->head = q->tail = ticket;
-  for (int32_t i = 0; i < q->capacity; i++) {
-    int32_t t = weft__plus(ticket, i * 2);
-    *weft__mpmc_slot(q, t) = t;
-  }
-  q->pop_epoch = q->push_epoch = start;
+  wind_mpmc_queue(q, start);
 }
 
 static void make_lock_free_queue(void) {
   const weft_queue_config config = {8192, 4};
   weft_lock_free_queue *q = weft_lock_free_queue_init(arena, ARENA, config);
   CHECK(q != NULL);
-  weft__lock_free_ring ring = weft__lock_free_ring_of_queue(q);
-  weft__lock_free_ring free = weft__lock_free_ring_of_free(q);
-  for (int32_t i = 0; i < ring.filled; i++) {
-    int32_t ticket = weft__plus(start, i);
-    int32_t lap = weft__lock_free_lap(ring, ticket);
-    *weft__lock_free_entry(ring, ticket) = lap;
-    *weft__lock_free_entry(free, ticket) =
-        i < ring.filled - 1 ? lap | ring.filled | i : lap;
-  }
-  q->tail = q->head = q->free_head = start;
-  q->free_tail = weft__plus(start, ring.filled - 1);
-  q->pop_epoch = q->push_epoch = start;
+  wind_lock_free_queue(q, start);
 }
 
 static void make_record_ring(void) {

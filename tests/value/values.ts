@@ -202,3 +202,32 @@ function boxed(value: object): string {
     : value.valueOf();
   return Object.is(inner, -0) ? "-0" : String(inner);
 }
+
+/**
+ * Reads values whose bytes were damaged, and perhaps cut off. Many must be
+ * refused by a TypeError whose message `says` so.
+ */
+export function readsDamaged(
+  read: (bytes: Uint8Array) => void,
+  numRuns: number,
+  says = /./,
+): void {
+  const damage = fc.array(fc.tuple(fc.nat(), fc.nat(255)), { maxLength: 4 });
+  let refused = 0;
+  fc.assert(
+    fc.property(values, damage, fc.nat(), (value, damage, end) => {
+      const bytes = bytesOf(value);
+      for (const [at, byte] of damage) bytes[at % bytes.length] = byte;
+      const cut = end % 3 ? bytes : bytes.subarray(0, end % bytes.length);
+      try {
+        read(cut);
+      } catch (error) {
+        if (!(error instanceof TypeError)) throw error;
+        assert.match(error.message, says);
+        refused++;
+      }
+    }),
+    { numRuns },
+  );
+  assert.ok(refused > 100, `${refused}`);
+}

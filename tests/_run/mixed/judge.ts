@@ -7,7 +7,7 @@ import { race } from "../../../race/mod.ts";
 import type { Options } from "../../../race/mod.ts";
 import { isTwin } from "../folders.ts";
 import { headerOf, type Mutant, mutatedHeader } from "../mutant.ts";
-import { LOOKS, type Scenario, scenariosIn, STEPS } from "../scenario.ts";
+import { FINDING, type Scenario, scenariosIn } from "../scenario.ts";
 import { weft } from "../weft.ts";
 import { type Cast, CASTS, mixed } from "./cast.ts";
 import { compileMutants, type Mistaken, type Module } from "./module.ts";
@@ -88,14 +88,7 @@ function found(
     for (const scenario of left) {
       const { name, spec, agents, options } = scenario;
       const result = race.check(spec, ...agents, {
-        looks: LOOKS,
-        polls: false,
-        maxSteps: STEPS,
-        lines: false,
-        shorten: false, // a mutant only has to be found
-        // No loop of a primitive is longer; each endless one has this number of
-        // steps.
-        spins: 5_000,
+        ...FINDING,
         ...options,
         ...budget,
       });

@@ -22,6 +22,13 @@ struct alignas(16) wide {
   int64_t a, b;
 };
 
+// A new channel, in memory that is as large as it needs.
+weft::channel channel_in(std::vector<uint64_t> &memory,
+                         const weft_channel_config &config) {
+  memory.resize(weft::channel::bytes(config) / 8 + 1);
+  return weft::channel::create(memory.data(), memory.size() * 8, config);
+}
+
 template <class T>
 struct queues {
   weft::in_place<weft::spsc_queue<T>, 2> s;
@@ -109,12 +116,10 @@ void channels() {
   const weft_channel_config reals = {WEFT_CHANNEL_F64, 1, 0, 0, 0};
   const weft_channel_config records = {WEFT_CHANNEL_RECORD, 1, 3, 0, 0};
   const weft_channel_config texts = {WEFT_CHANNEL_TEXT, 1, 32, 0, 0};
-  std::vector<uint64_t> at_x(weft::channel::bytes(reals) / 8 + 1);
-  std::vector<uint64_t> at_y(weft::channel::bytes(records) / 8 + 1);
-  std::vector<uint64_t> at_z(weft::channel::bytes(texts) / 8 + 1);
-  auto x = weft::channel::create(at_x.data(), at_x.size() * 8, reals);
-  auto y = weft::channel::create(at_y.data(), at_y.size() * 8, records);
-  auto z = weft::channel::create(at_z.data(), at_z.size() * 8, texts);
+  std::vector<uint64_t> at_x, at_y, at_z;
+  auto x = channel_in(at_x, reals);
+  auto y = channel_in(at_y, records);
+  auto z = channel_in(at_z, texts);
   weft::in_place<weft::mpmc_queue<int>, 1> q;
   std::optional<double> real;
   std::optional<pixel> record;
@@ -149,12 +154,10 @@ void rendezvous() {
   const weft_channel_config reals = {WEFT_CHANNEL_F64, 0, 0, 0, 0};
   const weft_channel_config records = {WEFT_CHANNEL_RECORD, 0, 3, 0, 0};
   const weft_channel_config texts = {WEFT_CHANNEL_TEXT, 0, 32, 0, 0};
-  std::vector<uint64_t> at_x(weft::channel::bytes(reals) / 8 + 1);
-  std::vector<uint64_t> at_y(weft::channel::bytes(records) / 8 + 1);
-  std::vector<uint64_t> at_z(weft::channel::bytes(texts) / 8 + 1);
-  auto x = weft::channel::create(at_x.data(), at_x.size() * 8, reals);
-  auto y = weft::channel::create(at_y.data(), at_y.size() * 8, records);
-  auto z = weft::channel::create(at_z.data(), at_z.size() * 8, texts);
+  std::vector<uint64_t> at_x, at_y, at_z;
+  auto x = channel_in(at_x, reals);
+  auto y = channel_in(at_y, records);
+  auto z = channel_in(at_z, texts);
   weft::in_place<weft::mpmc_queue<int>, 1> q;
   std::optional<double> real;
   std::optional<pixel> record;
@@ -218,10 +221,8 @@ void rendezvous() {
 void handed_over() {
   constexpr int64_t n = 1000;
   const weft_channel_config reals = {WEFT_CHANNEL_F64, 0, 0, 0, 0};
-  std::vector<uint64_t> at_x(weft::channel::bytes(reals) / 8 + 1);
-  std::vector<uint64_t> at_y(weft::channel::bytes(reals) / 8 + 1);
-  auto x = weft::channel::create(at_x.data(), at_x.size() * 8, reals);
-  auto y = weft::channel::create(at_y.data(), at_y.size() * 8, reals);
+  std::vector<uint64_t> at_x, at_y;
+  auto x = channel_in(at_x, reals), y = channel_in(at_y, reals);
   weft::wait_group feeders;
   std::array<double, 2> sums = {0, 0};
   const auto feed = [&](int64_t from) {
