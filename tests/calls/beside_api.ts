@@ -4,6 +4,9 @@ import { Channel, type Handle, transfer } from "../../mod.ts";
 export const api = {
   memory: new SharedArrayBuffer(8),
   add: (a: number, b: number): number => a + b,
+  /** The places of shared memory among the arguments. */
+  places: (...args: unknown[]): number[] =>
+    [...args.keys()].filter((i) => args[i] instanceof SharedArrayBuffer),
   /** Writes where the caller looks. */
   write(memory: SharedArrayBuffer, words: Int32Array, value: number): void {
     new Int32Array(memory)[0] = value;

@@ -19,6 +19,9 @@ export const api = {
     for (let i = 0; i < n; i++) void fn(i);
     return "fired";
   },
+  /** The places of the arguments that are no numbers. */
+  places: (...args: unknown[]): number[] =>
+    [...args.keys()].filter((i) => typeof args[i] !== "number"),
   keep: (fn: Fn<unknown>): void => void kept.push(fn),
   tell: (n: number): Promise<unknown[]> => Promise.all(kept.map((fn) => fn(n))),
   /** Releases the first function that was kept. */

@@ -286,6 +286,20 @@ test("what a port refuses is a TypeError, and nothing was sent", () =>
     port2.close();
   }));
 
+test("255 arguments go beside the ring, and none after them", () =>
+  within(async ({ remote, ring }) => {
+    const places = [...Array(255).keys()];
+    const all = places.map(() => new SharedArrayBuffer(4));
+    assert.equal(await remote.places(...all), places);
+    const bytes = new Uint8Array(3);
+    const late = transfer(bytes, [bytes.buffer]);
+    const refused = await rejection(remote.places(...all, late));
+    assert.instance(refused, RangeError);
+    assert.match(refused.message, "received one as args[255]");
+    assert.is(bytes.length, 3, "it was not moved");
+    assert.is(ring.pending, 0);
+  }, { request: 4096, reply: 4096 }));
+
 test("mistakes are refused", () => {
   const ring = CallRing.create({ slots: 1, request: 64, reply: 64 });
   for (const port of [null, 1, {}, "port", () => {}, ring] as never[]) {

@@ -26,7 +26,10 @@ test("an abort ends the call, and the handler's signal aborts", async () => {
       assert.not.ok(signal.aborted);
       signal.throwIfAborted();
       seen = new Promise((resolve) => {
-        signal.addEventListener("abort", () => resolve(signal.aborted));
+        signal.addEventListener("abort", () => {
+          assert.ok(signal.aborted);
+          resolve(rejection((async () => signal.throwIfAborted())()));
+        });
       });
       return seen;
     },
@@ -41,7 +44,7 @@ test("an abort ends the call, and the handler's signal aborts", async () => {
     }
     control.abort(reason);
     assert.is(await end, reason);
-    assert.is(await seen, true);
+    assert.is((await seen as Error).message, "enough");
     assert.is(await rejection(remote.wait(1, control.signal)), reason);
     // Aborted between the call and the first look for its answer.
     const other = new AbortController();

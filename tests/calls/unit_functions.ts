@@ -110,6 +110,26 @@ test("no other call takes the slot of one that is called back", () =>
     assert.equal(told, [[1], [2], [3], [4]]);
   }, { limit: 1, slots: 2 }));
 
+test("what has a place of its own is among the first 255 arguments", () =>
+  within(async (remote) => {
+    const fn = () => 1;
+    const places = [...Array(255).keys()];
+    assert.equal(await remote.places(...places.map(() => fn)), places);
+    const { signal } = new AbortController();
+    for (const special of [fn, [1].values(), signal]) {
+      const before = Array(254).fill(0);
+      assert.equal(await remote.places(...before, special, 1), [254]);
+      for (const more of [1, 2, 47]) {
+        // With a function in front, which is not kept.
+        const args = [fn, ...before, ...Array(more - 1).fill(0), special];
+        const { name, message } = await rejection(remote.places(...args));
+        assert.is(name, "RangeError");
+        assert.match(message, "the first 255 arguments: received one as args[");
+        assert.match(message, `args[${254 + more}]`);
+      }
+    }
+  }, { request: 4096, reply: 4096 }));
+
 test("errors arrive from function to method and back", () =>
   within(async (remote) => {
     const error = await rejection(remote.each(1, () => {

@@ -32,6 +32,8 @@ interface Case {
   readonly source: Arm;
   readonly fill: () => void;
   readonly value: unknown;
+  /** How many signals or permits are left. */
+  readonly left?: () => number;
 }
 
 const Point = struct({ x: "i32", y: "f64" });
@@ -78,7 +80,12 @@ const SOURCES: Readonly<Record<string, () => Case>> = {
   },
   semaphore() {
     const source = Semaphore.create(0);
-    return { source, fill: () => source.release(), value: undefined };
+    return {
+      source,
+      fill: () => source.release(),
+      value: undefined,
+      left: () => source.available,
+    };
   },
   event() {
     const source = Event.create();
@@ -86,7 +93,12 @@ const SOURCES: Readonly<Record<string, () => Case>> = {
   },
   signal() {
     const source = Event.create({ autoReset: true });
-    return { source, fill: () => source.set(), value: undefined };
+    return {
+      source,
+      fill: () => source.set(),
+      value: undefined,
+      left: () => Number(source.isSet),
+    };
   },
   latch() {
     const source = Latch.create(1);
@@ -113,16 +125,18 @@ const SOURCES: Readonly<Record<string, () => Case>> = {
 for (const [name, make] of Object.entries(SOURCES)) {
   test(`takes from ${name}, when it is ready and when it becomes so`, async () => {
     const never = Event.create();
-    const { source, fill, value } = make();
+    const { source, fill, value, left } = make();
     assert.is(await select([never, source], now), undefined);
     fill();
     const taken = { index: 1, done: false, value };
     assert.equal(await select([never, source]), taken);
+    assert.is(left?.() ?? 0, 0);
     const later = make();
     const waiting = select([never, later.source], { timeout: 10_000 });
     await turns(3);
     later.fill();
     assert.equal(await waiting, { ...taken, value: later.value });
+    assert.is(later.left?.() ?? 0, 0);
   });
 }
 

@@ -59,6 +59,7 @@ import {
   type Steps,
 } from "../iterators.ts";
 import {
+  assertPlace,
   type Call,
   nameIn,
   prepared,
@@ -279,6 +280,7 @@ export class Client extends Exchanges {
       return [call, args];
     }
     if (places.length === 0) return [call, args];
+    assertPlace(places.at(-1)!);
     const what = places.map((i) => `args[${i}]`).join(", ");
     const parcel = end.parcel(
       places.map((i) => args[i]),
@@ -372,6 +374,7 @@ export class Client extends Exchanges {
   /** Posts a call; if no slot can have it now, it has its request only. */
   #begin(call: Call, args: unknown[], parcel: Parcel | undefined): Begun {
     const signalAt = args.findIndex(isSignal);
+    assertPlace(signalAt);
     const signal = args[signalAt] as AbortSignal | undefined;
     if (signal?.aborted) throw signal.reason;
     const token = calls = calls + 1 | 0;

@@ -10,6 +10,7 @@ import type { Codec } from "../../_message/message.ts";
 import { type Classes, ownOf } from "../../_message/own_errors.ts";
 import { errorText, isError, unsendable } from "../../_message/thrown.ts";
 import { writeUtf8 } from "../../_message/utf8.ts";
+import { assertPlace } from "./requests.ts";
 import {
   type AnyIterator,
   isIterator,
@@ -89,12 +90,12 @@ export class Functions {
    * that follows the name in a request, and the numbers of the functions.
    */
   take(args: readonly unknown[]): [unknown[], Uint8Array, number[]] {
+    assertPlace(args.findLastIndex(staysHere));
     const rest = args.slice();
     const ids: number[] = [];
     const list: number[] = [];
     for (const [i, arg] of args.entries()) {
       if (!staysHere(arg)) continue;
-      if (i > 255) throw new RangeError("Function arguments: 256 at most");
       const id = this.#last = this.#last + 1 | 0;
       const isFunction = typeof arg === "function";
       const value = isFunction ? arg : iteratorOf(arg as AnyIterator);

@@ -125,6 +125,15 @@ function longer(
   return { head: long, longest: longest + more.length, rooms: [] };
 }
 
+/** Refuses a place among the arguments that does not fit into its byte. */
+export function assertPlace(place: number): void {
+  if (place < 255) return;
+  throw new RangeError(
+    "Functions, iterators, signals and what goes beside the ring must be " +
+      `among the first 255 arguments: received one as args[${place}]`,
+  );
+}
+
 /** A call with the places of what goes beside it, in a message of a number. */
 export function withPlaces(
   call: Call,
@@ -132,9 +141,6 @@ export function withPlaces(
   number: number,
   places: readonly number[],
 ): Call {
-  if (places.some((place) => place > 255)) {
-    throw new RangeError("Arguments beside the ring: 256 at most");
-  }
   const list = new Uint8Array(PORT_HEAD + places.length);
   end.write(list, 0, number);
   list[NAMED_BYTES] = places.length;
