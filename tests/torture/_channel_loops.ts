@@ -15,6 +15,8 @@ import {
   oneToOne,
   struct,
   valueCodec,
+  type ValueView,
+  viewCodec,
 } from "../../mod.ts";
 
 import type { Guest } from "./_guest.ts";
@@ -33,12 +35,17 @@ const Numbers = struct({ id: "u32", twice: "f64" });
 /** How one codec carries the number of a message, and `n` bytes beside it. */
 interface Form<T> {
   readonly codec: Codec<T>;
+  /** With which every other receiver only looks at the number, if there is one. */
+  readonly views?: Codec<number>;
   /** Whether its messages have one size. */
   readonly sized: boolean;
   valueOf(id: number, n: number): T;
   /** The number; NaN if the value is not equal to what was sent. */
   idOf(value: T): number;
 }
+
+/** An object of which one name depends on its number. */
+type Named = Record<string, number> & { text: string };
 
 /** The same as `form`, for a codec of any type. */
 const form = <T>(form: Form<T>) => form as Form<unknown>;
@@ -102,11 +109,16 @@ export const FORMS: Readonly<Record<string, Form<unknown>>> = {
   }),
   value: form<unknown>({
     codec: valueCodec,
+    views: viewCodec((view: ValueView<Record<string, unknown>>) => {
+      const id = numberOf(view.get("text")?.read() as string);
+      return view.get(`at${id % 8}`)?.read() === id ? id : NaN;
+    }),
     sized: false,
     // The names differ, so agents add shapes at one time.
     valueOf: (id, n) => ({ [`at${id % 8}`]: id, text: textOf(id, n) }),
     idOf: (value) => {
-      const it = value as Record<string, number> & { text: string };
+      if (typeof value === "number") return value;
+      const it = value as Named;
       const id = numberOf(it.text);
       return it[`at${id % 8}`] === id ? id : NaN;
     },
@@ -190,11 +202,17 @@ export type Note = <T>(what: string, promise: Promise<T>) => Promise<T>;
 /** How often something ended in which way. */
 export type Ends = Record<string, number>;
 
-/** The channel of a loop. */
+/** The channel of a loop, or of the play. */
 export function channelOf(
-  { channel, codec, carrier }: Pick<Orders, "channel" | "codec" | "carrier">,
+  { channel, codec, carrier, sends = true, at = 0 }:
+    & Pick<Orders, "channel" | "codec" | "carrier">
+    & Partial<Orders>,
 ): Channel<unknown> {
-  const config = { codec: FORMS[codec]!.codec, carrier: CARRIERS[carrier] };
+  const form = FORMS[codec]!;
+  const config = {
+    codec: (!sends && at % 2 === 1 && form.views) || form.codec,
+    carrier: CARRIERS[carrier],
+  };
   return Channel.from<unknown>(channel, config);
 }
 

@@ -50,6 +50,7 @@ const selectPlan = (
   receivers,
   kills: [],
   guests: 0,
+  meets: 0,
   ...unusual,
 });
 
@@ -115,6 +116,22 @@ export const MISTAKES_OF_WAITS: readonly Mistake[] = [{
     { kind: "rings", kills: [{ which: 0, after: 5 }] },
   ),
   says: /never ended/,
+}, {
+  storm: "select",
+  what: "a view begins a byte too early",
+  edits: {
+    "_value/view/codec": [
+      "ValueView(message, at + 1)",
+      "ValueView(message, at)",
+    ],
+  },
+  seed: 1,
+  plan: selectPlan(
+    [here([calls(3)])],
+    [here([calls(1)])],
+    { kind: "values", meets: 1 },
+  ),
+  says: /a message that nobody sent/,
 }, {
   storm: "select",
   what: "two arms of one select are done",

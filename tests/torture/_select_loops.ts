@@ -12,20 +12,62 @@ import {
   type Selected,
   Semaphore,
   sending,
+  valueCodec,
+  type ValueView,
+  viewCodec,
   waitAny,
 } from "../../mod.ts";
 import type { Guest } from "./_guest.ts";
 import { SelectThread } from "./_select_guest.ts";
 import { BEGUN, type Ends, MOST, NOT_SENT, SENT } from "./_channel_loops.ts";
 
-/** The codec of each kind of channel: a queue of numbers, or a ring of texts. */
-const CODECS: Readonly<Record<Kind, Codec<unknown>>> = {
-  queues: codec.i32 as Codec<unknown>,
-  rings: codec.text as Codec<unknown>,
+/** A message of any value. */
+interface Message {
+  id: number;
+  parts: string[];
+}
+
+const idOfView = (view: ValueView<Message>): number => {
+  const id = view.get("id")?.read() ?? NaN;
+  return view.get("parts", 0)?.is(`${id}`) ? id : NaN;
 };
 
-/** Which channels a play has. Agents can block at queues only. */
-export type Kind = "queues" | "rings";
+/** The codec of each kind of channel, and how it carries a message's number. */
+const CODECS: Readonly<
+  Record<Kind, {
+    readonly codec: Codec<unknown>;
+    /** If receivers have another one. */
+    readonly receives?: Codec<unknown>;
+    readonly size?: number;
+    valueOf(id: number): unknown;
+  }>
+> = {
+  queues: { codec: codec.i32 as Codec<unknown>, valueOf: (id) => id },
+  rings: {
+    codec: codec.text as Codec<unknown>,
+    size: 16,
+    valueOf: (id) => `${id}`,
+  },
+  values: {
+    codec: valueCodec,
+    receives: viewCodec(idOfView),
+    size: 64,
+    valueOf: (id): Message => ({ id, parts: [`${id}`] }),
+  },
+};
+
+/** The number of a message that was received by either codec; or NaN. */
+export function idOf(value: unknown): number {
+  if (typeof value !== "object" || value === null) return Number(value);
+  const { id, parts } = value as Message;
+  return parts[0] === `${id}` ? id : NaN;
+}
+
+/**
+ * Which channels a play has: queues of numbers, rings of texts, or channels of
+ * any values, of which receivers look at views. Agents can block at queues only.
+ */
+export type Kind = "queues" | "rings" | "values";
 
 /** One kind of call, made several times. */
 export interface Step {
@@ -72,22 +114,24 @@ export interface Orders {
 export const PERMITS = 2;
 
 /** A configuration for a channel of that kind. */
-export const configOf = (kind: Kind, capacity: number, tracked: number) => ({
-  codec: CODECS[kind],
-  capacity,
-  tracked,
-  ...(kind === "rings" ? { messageSize: 16 } : {}),
-});
+export function configOf(kind: Kind, capacity: number, tracked: number) {
+  const { codec, size } = CODECS[kind];
+  const room = size === undefined ? {} : { messageSize: size };
+  return { codec, capacity, tracked, ...room };
+}
 
-/** The channel of that kind at a place. */
-export const channelAt = (
+/** The channel of that kind at a place, for a sender or a receiver. */
+export function channelAt(
   { buffer, kind }: Pick<Orders, "buffer" | "kind">,
   at: number,
-): Channel<unknown> =>
-  Channel.from<unknown>(
+  sends = true,
+): Channel<unknown> {
+  const { codec, receives = codec } = CODECS[kind];
+  return Channel.from<unknown>(
     { kind: "channel", buffer, byteOffset: at },
-    { codec: CODECS[kind] },
+    { codec: sends ? codec : receives },
   );
+}
 
 /** Notes a promise, in the main thread; what it returns has been noted. */
 type Note = <T>(what: string, promise: Promise<T>) => Promise<T>;
@@ -117,7 +161,7 @@ export class Loop {
     this.#note = note;
     this.#guest = guest && new SelectThread(guest);
     this.#channels = places.map((at) =>
-      this.#guest?.channel(at) ?? channelAt(orders, at)
+      this.#guest?.channel(at) ?? channelAt(orders, at, sends)
     );
     this.#open = this.#channels;
     this.#semaphore = new Semaphore(buffer, semaphore);
@@ -229,7 +273,7 @@ export class Loop {
   async #send(step: Step): Promise<void> {
     const { at, fates, kind } = this.#orders;
     const id = at * MOST + this.#next++;
-    const value = kind === "rings" ? `${id}` : id;
+    const value = CODECS[kind].valueOf(id);
     Atomics.store(fates, id, BEGUN);
     const isSent =
       await (step.how === "plain"
@@ -263,10 +307,12 @@ export class Loop {
     while (this.#open.length > 0) {
       const to = this.#some(step.arms);
       const what = `message ${id}`;
-      const got = await this.#select(what, step, to, value, from);
+      // One call cannot have both ends of a channel without room.
+      const others = from.filter((it) => it.capacity !== 0 || !to.includes(it));
+      const got = await this.#select(what, step, to, value, others);
       if (got === undefined || got === "aborted") return false;
       const channel = to[got.index];
-      const other = from[got.index - to.length]!;
+      const other = others[got.index - to.length]!;
       if (channel !== undefined) {
         if (!got.done) return true;
         this.#closed(channel);
@@ -360,7 +406,7 @@ export class Loop {
 
   /** Notes that a message was received. */
   #take(value: unknown, channel: Channels): void {
-    const id = Number(value);
+    const id = idOf(value);
     const { taken, fates } = this.#orders;
     if (!Number.isInteger(id) || id < 0 || id >= taken.length) {
       throw new Error(`a message that nobody sent: ${value}`);

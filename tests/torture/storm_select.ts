@@ -2,7 +2,8 @@
  * The storm on select: senders and receivers at two or three channels, in
  * threads and as loops of one thread, do the first of several operations that
  * can be done, block and await, give up, and are terminated. A channel closes
- * when its last sender or its last receiver has left.
+ * when its last sender or its last receiver has left. Receivers of values look at
+ * views of them, and some of these channels have no room.
  *
  * What the model allows: a message that was sent comes once, by one channel, and
  * after those that its sender sent by this channel before. A message whose call
@@ -21,6 +22,7 @@ import { BEGUN, type Ends, MOST, NOT_SENT, SENT } from "./_channel_loops.ts";
 import {
   channelAt,
   configOf,
+  idOf,
   type Kind,
   Loop,
   type Orders,
@@ -58,7 +60,7 @@ const loop = fc.record({
 });
 
 const plans = fc.record({
-  kind: fc.constantFrom("queues" as const, "queues" as const, "rings" as const),
+  kind: fc.constantFrom<Kind>("queues", "queues", "rings", "values"),
   capacities: fc.array(fc.integer({ min: 1, max: 4 }), {
     minLength: 2,
     maxLength: 3,
@@ -73,6 +75,8 @@ const plans = fc.record({
   ),
   /** Which loops have a thread of C, where C can take part: a bit for each. */
   guests: fc.nat(63),
+  /** Which channels of values have no room: a bit for each. */
+  meets: fc.nat(7),
 });
 
 /** What one loop does. */
@@ -91,6 +95,7 @@ export interface SelectPlan {
   readonly receivers: readonly Given[];
   readonly kills: readonly { which: number; after: number }[];
   readonly guests: number;
+  readonly meets: number;
 }
 
 /** A thread that sends or receives. */
@@ -125,8 +130,11 @@ class Play {
   constructor(plan: SelectPlan, ledger: Ledger, module?: WebAssembly.Module) {
     this.#plan = plan;
     this.#ledger = ledger;
-    const { kind, capacities } = plan;
-    const configs = capacities.map((n) => configOf(kind, n, LOOPS + 1));
+    const { kind, capacities, meets } = plan;
+    const configs = capacities.map((n, i) => {
+      const hasRoom = kind !== "values" || (meets >> i & 1) === 0;
+      return configOf(kind, hasRoom ? n : 0, LOOPS + 1);
+    });
     const withC = module !== undefined && kind === "queues";
     this.#guests = withC ? new GuestMemory(module) : undefined;
     let semaphore = withC ? AT : 0;
@@ -265,7 +273,7 @@ class Play {
         );
       }
       // What came after the last receiver had left.
-      for (const value of restOf(channel)) taken[Number(value)]!++;
+      for (const value of restOf(channel)) taken[idOf(value)]!++;
     }
     const killed = new Set<number>();
     for (const { orders, killed: was } of this.#agents) {
