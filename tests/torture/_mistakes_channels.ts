@@ -49,7 +49,7 @@ export const MISTAKES_OF_CHANNELS: readonly Mistake[] = [{
   storm: "channels",
   what: "two receivers take one message of a queue",
   edits: {
-    "mpmc_queue": [
+    "_queue/mpmc/core": [
       "const seen = Atomics.compareExchange(words, HEAD, head, next); " +
       "if (seen === head) {",
       "const seen = Atomics.load(words, HEAD); if (seen === head) { " +
@@ -73,7 +73,7 @@ export const MISTAKES_OF_CHANNELS: readonly Mistake[] = [{
   storm: "channels",
   what: "drops what is left in a queue after close",
   edits: {
-    "mpmc_queue": [
+    "_queue/mpmc/core": [
       "let head = words[HEAD]!; // a hint: the exchange below checks it " +
       "for (;;) {",
       "let head = words[HEAD]!; for (;;) { if (this.closed) this.refuse();",
