@@ -583,6 +583,7 @@ function searchOptions(
   minimal: boolean,
 ): SearchOptions {
   const usual = o.kill !== true && times(o.spurious, 1) === 0;
+  const isWhole = o.primitives === "atomic";
   const declared = [...scenario.operations.values()]
     .some(({ lockFree }) => lockFree);
   const lockFree = o.progress === "lock-free"
@@ -602,8 +603,9 @@ function searchOptions(
     results: scenario.finalResults,
     progress: minimal ? null : onTerminal(),
     reduce: reduces(o, "order") && usual,
-    groups: reduces(o, "groups") && usual && lockFree === "no" &&
-      o.primitives !== "atomic",
+    groups: reduces(o, "groups") && usual && lockFree === "no" && !isWhole,
+    mayGroup: (o.reduce ?? true) === true && usual && lockFree === "no" &&
+      !isWhole && o.polls !== false,
     twins: reduces(o, "alike") && usual,
     merge: reduces(o, "unused") && usual,
     memoryless: o.memoryless === true && usual,

@@ -92,6 +92,7 @@ function engineFor(scenario: Scenario, program: Program, o: Options): Engine {
   engine.resumed = engine.trusts = false;
   engine.held = engine.sleepless = engine.learned = false;
   engine.forgets = false;
+  engine.mayGroup = true;
   engine.believed = 0;
   engine.asked = null;
   engine.coverage = null;

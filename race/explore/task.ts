@@ -23,6 +23,8 @@ export interface SearchOptions extends Patience {
   readonly reduce?: boolean | undefined;
   /** Whether groups of agents that concern no others go first. */
   readonly groups?: boolean | undefined;
+  /** Whether they do without being asked for, where they surely lose nothing. */
+  readonly mayGroup?: boolean | undefined;
   /** Whether agents that do the same are taken for equal. */
   readonly twins?: boolean | undefined;
   /** Whether states of agents with the same future are one. */

@@ -18,6 +18,7 @@ import { ALL, type Ground, groupOf } from "../engine/step/groups.ts";
 import * as k from "../engine/kinds.ts";
 import { I32, realNow } from "../engine/platform/native.ts";
 import type { Engine, Steps } from "../engine/step/replay.ts";
+import { NotConstant } from "../engine/signals.ts";
 import {
   apply,
   begin,
@@ -35,6 +36,13 @@ import { COMPARE, type Found, type Limit, type SearchOptions } from "./task.ts";
 
 /** How many operations that go on and on are examined. */
 const PROBES = 8;
+
+/**
+ * In how many states groups are looked for that nobody asked for. If fewer than
+ * one in `RARE` of these has one, no more are looked for.
+ */
+const TRIED = 1000;
+const RARE = 50;
 
 /** Judges the present state; returns whether it is the end of an execution. */
 export function judgeHere(
@@ -79,7 +87,11 @@ export class Visit {
   readonly #quick: Quick | null;
   readonly #sleeps: boolean;
   /** What decides about groups of agents, if these are looked for. */
-  readonly #ground: Ground | null;
+  #ground: Ground | null;
+  /** Whether nobody asked for them; in how many states they were sought, found. */
+  readonly #tries: boolean;
+  #sought = 0;
+  #grouped = 0;
   readonly #states = new States();
   /** The states to visit, by their costs if these matter. */
   readonly #stacks: (Stack | undefined)[] = [new Stack()];
@@ -133,7 +145,10 @@ export class Visit {
     this.#end = end;
     this.#twins = o.minimal ? null : world.twins;
     this.#sleeps = reduces && COMPARE.asleep;
-    this.#ground = o.groups === true && isPlain(engine, o) && !engine.clocked
+    this.#tries = o.groups !== true && o.mayGroup === true && engine.mayGroup &&
+      !engine.forgets;
+    const groups = o.groups === true || this.#tries;
+    this.#ground = groups && isPlain(engine, o) && !engine.clocked
       ? { memory: world.memory, observed: isObserved(engine) }
       : null;
     this.#quick = futures === null && isUsual(engine, o)
@@ -164,6 +179,7 @@ export class Visit {
       const open = this.#open;
       if (o.minimal && this.#states.cost(open.id) < open.cost) continue;
       if (engine.forgets || engine.drops.used) {
+        this.#closeCycle();
         // Rounds that were left out do not show that a loop has no end.
         this.#load();
         const livelock = yield* this.#probe(open.id, -1);
@@ -318,13 +334,35 @@ export class Visit {
     this.#alone = own >= 0;
     const grouped = own < 0 && this.#ground !== null && left === ALL &&
       here.live > 1;
-    this.#group = grouped ? groupOf(this.#ground!, agents) : ALL;
+    this.#group = grouped ? this.#groupOf(agents) : ALL;
     this.#running = last >= 0 && agents[last]!.status === k.READY;
     this.#asleep = asleep;
     this.#kept = 0;
     if (own < 0) return here.count;
     here.codes[0] = own;
     return 1;
+  }
+
+  /** The agents whose steps must be taken in a state. */
+  #groupOf(agents: readonly Snapshot[]): number {
+    const group = groupOf(this.#ground!, agents);
+    if (!this.#tries) return group;
+    if (group !== ALL) this.#grouped++;
+    const few = ++this.#sought === TRIED && this.#grouped * RARE < TRIED;
+    if (few) this.#ground = null;
+    return group;
+  }
+
+  /**
+   * States may lead back to themselves from now on. A group could keep others
+   * waiting there, so the search begins again without those that nobody asked
+   * for.
+   */
+  #closeCycle(): void {
+    if (!this.#tries) return;
+    this.#ground = null;
+    this.#engine.mayGroup = false;
+    if (this.#grouped > 0) throw new NotConstant();
   }
 
   /**
@@ -417,6 +455,7 @@ export class Visit {
       if (world.fault !== null) return this.#found(this.#pass(passed), code);
       const agent = world.agents[k.agentOf(code)]!;
       const { looping } = agent;
+      if (looping) this.#closeCycle();
       const overdue = agent.effort > engine.maxSteps;
       if (o.polls === false && (yield* isBusy(engine, agent))) {
         failBusy(engine, agent);

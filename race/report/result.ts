@@ -22,7 +22,8 @@ export type Reduction =
 
 /** Whether `o` asks for a reduction. */
 export function reduces({ reduce = true }: Options, name: Reduction): boolean {
-  // Groups come on top of all others, and only if they are asked for.
+  // Groups come on top of all others. By default, they are used where no agent
+  // is in a loop that changes memory: see `mayGroup`.
   if (name === "groups" || typeof reduce === "boolean") {
     return reduce === (name === "groups" ? name : true);
   }

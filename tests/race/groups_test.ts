@@ -78,6 +78,38 @@ test("two locks cost the sum and not the product", () => {
   assert.ok(10 * states < none!.result.states, none!.result.summary);
 });
 
+test("groups are used where nobody asks for them", () => {
+  const alone = explore([one, one], {}).result.states;
+  const { states } = explore([one, one, other, other], {}).result;
+  assert.ok(states < 3 * alone, `${states}, one lock ${alone}`);
+});
+
+test("a loop that changes memory ends groups that nobody asked for", () => {
+  const round: Body = (w) => {
+    while (Atomics.load(w, 16) === 0) {
+      Atomics.store(w, 17, 1);
+      Atomics.store(w, 17, 2);
+    }
+  };
+  const ends: Body = (w) => Atomics.store(w, 16, 1);
+  const [groups, every] = compare([one, one, round, ends]);
+  const [few, all] = [groups!.result.states, every!.result.states];
+  assert.ok(3 * few < all, `${few} with groups, ${all} without`);
+});
+
+test("so does an agent that says what it keeps", () => {
+  const waits: Body = (w) => {
+    for (;;) {
+      race.forget();
+      if (Atomics.add(w, 16, 1) > 2) return;
+    }
+  };
+  const adds: Body = (w) => Atomics.add(w, 16, 2);
+  const [groups, every] = compare([one, one, waits, adds]);
+  const [few, all] = [groups!.result.states, every!.result.states];
+  assert.ok(3 * few < all, `${few} with groups, ${all} without`);
+});
+
 test("a failure of the group that waits is found", () => {
   const wrong = section(8, false);
   const [groups] = compare([one, one, wrong, wrong]);

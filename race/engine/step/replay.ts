@@ -188,6 +188,11 @@ export class Engine implements Host {
    * it relied on something that does not hold, does not try it again.
    */
   gaveUp = false;
+  /**
+   * Whether groups may be used that nobody asked for. A search that meets a
+   * cycle of states begins again without.
+   */
+  mayGroup = true;
   /** How many operations a loop may have before it counts as endless. */
   endless = 100_000;
   /** Whether a data race at an address is a failure. */

@@ -218,11 +218,5 @@ export const GOALS: readonly Goal[] = [
     COMPLETE,
   ),
   goal(reach("last zero, 9 agents"), "1,600 states, 0.1 s"),
-  goal(reach("last zero, 9 agents, groups"), "1,600 states, 0.1 s", {
-    reduce: "groups",
-  }),
   goal(reach("file system, 16 agents"), "100 states"),
-  goal(reach("file system, 16 agents, groups"), "100 states", {
-    reduce: "groups",
-  }),
 ];

@@ -386,16 +386,6 @@ const promised = ({ name, run }: Reach): Reach => ({
   run: (options) => run({ ...options, memoryless: true }),
 });
 
-/** The program, with groups of agents that concern no others. */
-const grouped = ({ name, run }: Reach): Reach => ({
-  name: `${name}, groups`,
-  run: (options) =>
-    run(options.reduce === false ? options : { ...options, reduce: "groups" }),
-});
-
-const LAST_ZERO = of("last zero, 9 agents", 10, lastZero(9));
-const FILES = of("file system, 16 agents", 128, times(16, file));
-
 /** The programs of the table. */
 export const REACH: readonly Reach[] = [
   of(
@@ -431,10 +421,8 @@ export const REACH: readonly Reach[] = [
   of("Treiber stack with tags, 3 agents", 16, times(3, treiber)),
   of("Michael-Scott queue, 2 agents", 12, times(2, queue)),
   of("Michael-Scott queue, 3 agents", 12, times(3, queue)),
-  LAST_ZERO,
-  grouped(LAST_ZERO),
-  FILES,
-  grouped(FILES),
+  of("last zero, 9 agents", 10, lastZero(9)),
+  of("file system, 16 agents", 128, times(16, file)),
   handles(2, 2),
   handles(3, 1),
   of("stack with tags, 2 agents", 16, stackOnce(1)),
