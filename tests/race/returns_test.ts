@@ -162,6 +162,19 @@ test("ways through an operation go on as one, so agents are run less", () => {
   assert.ok(runs < 7000, `${runs} runs`);
 });
 
+test("a loop that tries to lock has an end", () => {
+  const [ends, { complete, states }] = endsOf(
+    [["add"], ["add"], ["insist"]],
+    {},
+  );
+  const [plain, whole] = endsOf([["add"], ["add"], ["insist"]], {
+    reduce: false,
+  });
+  assert.ok(complete && whole.complete);
+  assert.equal(ends, plain);
+  assert.ok(states < whole.states, `${states} states of ${whole.states}`);
+});
+
 test("what an operation returned stays in the state", () => {
   const agents: Action[][] = [["seen", "add"], ["set", "add"]];
   const [ends, { complete, states }] = endsOf(agents, {});

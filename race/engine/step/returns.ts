@@ -13,6 +13,7 @@
  * @module
  */
 import type { Agent } from "../state/agent.ts";
+import * as k from "../kinds.ts";
 import { roundOf } from "../state/core.ts";
 import { mix1, mix2, show } from "../values.ts";
 import type { Dropped } from "./drops.ts";
@@ -66,7 +67,7 @@ export class Returns {
    */
   end(agent: Agent, what: string, value: unknown, begin: number): void {
     const shown = textOf(value);
-    if (shown === undefined) return;
+    if (shown === undefined || onlyLooked(agent, begin)) return;
     if (!this.#leaveOut(agent, `${what} ${shown}`, begin)) return;
     agent.kept = NOWHERE;
     this.#note(this.places, PLACES, agent, what);
@@ -133,6 +134,18 @@ export class Returns {
       other.length === n && other.every((value, i) => Object.is(value, res[i]));
     if (!histories.some(isSame)) histories.push(res.slice(0, n));
   }
+}
+
+/**
+ * Whether an operation has changed nothing and has not slept. An agent that
+ * calls it again and again may wait so: then its rounds must show what it saw.
+ */
+function onlyLooked({ n, pure, sig }: Agent, begin: number): boolean {
+  if (pure < n - begin) return false;
+  for (let i = begin; i < n; i++) {
+    if (sig[i]! % 32 === k.WAIT) return false;
+  }
+  return true;
 }
 
 /**
