@@ -14,8 +14,10 @@ import { trackedOf } from "./scenarios_tracked.ts";
 import {
   ABANDONED,
   gate,
+  type Handle,
   HINTS,
   type Model,
+  SECTIONS,
   state,
   TOTAL,
   WANTED,
@@ -29,24 +31,14 @@ import {
  */
 function sections(weft: Weft, phase = 0, rounds = 0) {
   const { RwLock } = weft.mod;
-  // A call that changed nothing would be free to sleep until a timeout.
-  const got = ({ value, reads }: Model): [Model, unknown] => [
-    { value, reads: reads + 1 },
-    value,
-  ];
-  const added = ({ value, reads }: Model): [Model, unknown] => [
-    { value: value + 1, reads },
-    value + 1,
-  ];
-  const late = (s: Model) => race.timedOut<Model>([s, undefined]);
-  const met = (s: Model) => race.contended<Model>([s, undefined]);
+  const { get, tryGet, tryAdd, ...others } = SECTIONS;
   return race.spec({
     memory: () => {
       const memory = new SharedArrayBuffer(TOTAL + 4);
       new Int32Array(memory)[state] = phase << 30;
       return memory;
     },
-    agent: (memory, id) => {
+    agent: (memory: SharedArrayBuffer, id: number): Handle => {
       enter(weft, id);
       const total = new Int32Array(memory, TOTAL, 1);
       return { lock: new RwLock(memory), total };
@@ -57,59 +49,15 @@ function sections(weft: Weft, phase = 0, rounds = 0) {
     init: { value: 0, reads: 0 } as Model,
     ops: {
       get: {
-        run: ({ lock, total }) => {
+        run: (handle) => {
           weft.spin.spinning.rounds = rounds;
-          using _guard = lock.read();
-          return total[0];
+          return get.run(handle);
         },
-        model: got,
+        model: get.model,
       },
-      getFor: {
-        run: ({ lock, total }) => {
-          using guard = lock.tryRead(5);
-          return guard && total[0];
-        },
-        model: (s: Model) => race.either(got(s), late(s)),
-      },
-      tryGet: {
-        run: ({ lock, total }) => {
-          using guard = lock.tryRead();
-          return guard && total[0];
-        },
-        model: (s: Model) => race.either(got(s), met(s)),
-        lockFree: true,
-      },
-      add: {
-        run: ({ lock, total }) => {
-          using _guard = lock.write();
-          return ++total[0]!;
-        },
-        model: added,
-      },
-      addFor: {
-        run: ({ lock, total }) => {
-          using guard = lock.tryWrite(5);
-          return guard && ++total[0]!;
-        },
-        model: (s: Model) => race.either(added(s), late(s)),
-      },
-      tryAdd: {
-        run: ({ lock, total }) => {
-          using guard = lock.tryWrite();
-          return guard && ++total[0]!;
-        },
-        model: (s: Model) => race.either(added(s), met(s)),
-        lockFree: true,
-      },
-      addAndGet: {
-        run: ({ lock, total }) => {
-          const guard = lock.write();
-          total[0]!++;
-          using _reading = guard.downgrade();
-          return total[0];
-        },
-        model: added,
-      },
+      tryGet: { ...tryGet, lockFree: true },
+      tryAdd: { ...tryAdd, lockFree: true },
+      ...others,
     },
     final: (memory) => {
       const words = new Int32Array(memory);

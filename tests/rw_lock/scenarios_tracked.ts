@@ -8,10 +8,12 @@ import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import { enter, named, type Scenario, type Weft } from "../_run/scenario.ts";
 import {
   gate,
+  type Handle,
   type Model,
   READS,
   ROW,
   ROWS,
+  SECTIONS,
   state,
   writer,
   writer_starving,
@@ -47,17 +49,11 @@ function tracked(weft: Weft, begin: Begin = {}, kills = false) {
   const { RwLock } = weft.mod;
   const { agents = [2, 1], reads = [0, 0] } = begin;
   const length = RwLock.byteLength({ tracked: 2 });
-  const got = (s: Model): [Model, unknown] => [
-    { ...s, reads: s.reads + 1 },
-    s.value,
-  ];
-  const added = (s: Model): [Model, unknown] => [
-    { ...s, value: s.value + 1 },
-    s.value + 1,
-  ];
-  const late = (s: Model) => race.timedOut<Model>([s, undefined]);
-  const met = (s: Model) => race.contended<Model>([s, undefined]);
   const model = <T>(model: T) => kills ? {} : { model };
+  const of = <Run, T>(section: { run: Run; model: T }) => ({
+    run: section.run,
+    ...model(section.model),
+  });
   return race.spec({
     memory: () => {
       const memory = new SharedArrayBuffer(length + 4);
@@ -73,7 +69,7 @@ function tracked(weft: Weft, begin: Begin = {}, kills = false) {
       }
       return memory;
     },
-    agent: (memory, id) => {
+    agent: (memory: SharedArrayBuffer, id: number): Handle => {
       enter(weft, id);
       return {
         lock: new RwLock(memory),
@@ -87,57 +83,13 @@ function tracked(weft: Weft, begin: Begin = {}, kills = false) {
     stateless: true,
     ...kills ? {} : { init: { value: 0, reads: 0 } as Model },
     ops: {
-      get: {
-        run: ({ lock, total }) => {
-          using _guard = lock.read();
-          return total[0];
-        },
-        ...model(got),
-      },
-      getFor: {
-        run: ({ lock, total }) => {
-          using guard = lock.tryRead(5);
-          return guard && total[0];
-        },
-        ...model((s: Model) => race.either(got(s), late(s))),
-      },
-      tryGet: {
-        run: ({ lock, total }) => {
-          using guard = lock.tryRead();
-          return guard && total[0];
-        },
-        ...model((s: Model) => race.either(got(s), met(s))),
-      },
-      add: {
-        run: ({ lock, total }) => {
-          using _guard = lock.write();
-          return ++total[0]!;
-        },
-        ...model(added),
-      },
-      addFor: {
-        run: ({ lock, total }) => {
-          using guard = lock.tryWrite(5);
-          return guard && ++total[0]!;
-        },
-        ...model((s: Model) => race.either(added(s), late(s))),
-      },
-      tryAdd: {
-        run: ({ lock, total }) => {
-          using guard = lock.tryWrite();
-          return guard && ++total[0]!;
-        },
-        ...model((s: Model) => race.either(added(s), met(s))),
-      },
-      addAndGet: {
-        run: ({ lock, total }) => {
-          const guard = lock.write();
-          total[0]!++;
-          using _reading = guard.downgrade();
-          return total[0];
-        },
-        ...model(added),
-      },
+      get: of(SECTIONS.get),
+      getFor: of(SECTIONS.getFor),
+      tryGet: of(SECTIONS.tryGet),
+      add: of(SECTIONS.add),
+      addFor: of(SECTIONS.addFor),
+      tryAdd: of(SECTIONS.tryAdd),
+      addAndGet: of(SECTIONS.addAndGet),
       endReading: {
         run: ({ lock }) => lock.unlockRead(),
         ...model((s: Model): [Model, unknown] => [s, undefined]),
@@ -160,7 +112,7 @@ function tracked(weft: Weft, begin: Begin = {}, kills = false) {
             if (!(error instanceof RangeError)) throw error;
           }
         },
-        ...model((s: Model) => race.either(got(s), met(s))),
+        ...model(SECTIONS.tryGet.model),
       },
     },
     recover: ({ lock }, dead) => {
