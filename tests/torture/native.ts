@@ -80,7 +80,7 @@ const SOAKED = {
 
 const SANITIZED = [
   "-O1",
-  "-g",
+  "-g1",
   "-fsanitize=address,undefined",
   "-fno-sanitize-recover=all",
 ];
