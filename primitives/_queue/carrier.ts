@@ -15,40 +15,17 @@ import {
 } from "../_message/message.ts";
 import { copyBytes } from "../_message/bytes.ts";
 import type { Field } from "../_message/record_fields.ts";
-import type {
-  AsyncOptions,
-  Selectable,
-  TryAsyncOptions,
-} from "../_wait/wait.ts";
-
-/** The end of a queue at which an agent waits. */
-type End = "push" | "pop";
+import type { Selectable } from "../_wait/wait.ts";
+import type { Queue } from "./queue.ts";
 
 /**
  * The methods of every carrier: it can wait until there is room or a message.
  */
-export interface Waits extends Selectable {
+export interface Waits
+  extends
+    Selectable,
+    Pick<Queue, "closed" | "close" | "blockAt" | "asyncAt" | "tryAsyncAt"> {
   readonly byteLength: number;
-  readonly closed: boolean;
-  close(): void;
-  /** Blocks until `attempt` returns a result; waits at most `timeout` ms. */
-  blockAt<T>(
-    end: End,
-    attempt: () => T | false | undefined,
-    timeout?: number,
-  ): T | undefined;
-  /** As `blockAt`, awaiting instead of blocking, and without a timeout. */
-  asyncAt<T>(
-    end: End,
-    attempt: () => T | false | undefined,
-    options?: AsyncOptions,
-  ): Promise<T>;
-  /** As `asyncAt`, with a timeout. */
-  tryAsyncAt<T>(
-    end: End,
-    attempt: () => T | false | undefined,
-    options?: TryAsyncOptions,
-  ): Promise<T | undefined>;
 }
 
 /** The methods of a queue that a channel needs. */
