@@ -1,6 +1,6 @@
 import { race } from "../../race/mod.ts";
 import { LAYOUT } from "../../primitives/_memory/layout.ts";
-import type { WorkConfig } from "../../mod.ts";
+import type { WorkConfig, WorkCounter } from "../../mod.ts";
 import { type Scenario, viewing, type Weft } from "../_run/scenario.ts";
 
 const { next, done, target } = LAYOUT.work_counter;
@@ -59,7 +59,17 @@ function single(weft: Weft, total: number, out = 0) {
   });
 }
 
-/** Whole jobs: takes ranges to the end and counts them. */
+/** Takes ranges to the end, and counts them; returns its tasks. */
+function workAll(w: WorkCounter): number[] {
+  const tasks: number[] = [];
+  for (let r; (r = w.nextRange()) !== undefined;) {
+    for (let i = r.start; i < r.end; i++) tasks.push(i);
+    w.done(r.end - r.start);
+  }
+  return tasks;
+}
+
+/** Whole jobs. */
 function jobs(weft: Weft, total: number, config: WorkConfig) {
   const { WorkCounter } = weft.mod;
   return race.spec({
@@ -68,16 +78,7 @@ function jobs(weft: Weft, total: number, config: WorkConfig) {
     hints: HINTS,
     stateless: true,
     ops: {
-      work: {
-        run: (w) => {
-          const tasks: number[] = [];
-          for (let r; (r = w.nextRange()) !== undefined;) {
-            for (let i = r.start; i < r.end; i++) tasks.push(i);
-            w.done(r.end - r.start);
-          }
-          return tasks;
-        },
-      },
+      work: { run: workAll },
       wait: { run: (w) => (w.wait(), []) },
       cancel: {
         run: (w) => {
@@ -174,16 +175,7 @@ function tracked(
     },
     stateless: true,
     ops: {
-      work: {
-        run: (w) => {
-          const tasks: number[] = [];
-          for (let r; (r = w.nextRange()) !== undefined;) {
-            for (let i = r.start; i < r.end; i++) tasks.push(i);
-            w.done(r.end - r.start);
-          }
-          return tasks;
-        },
-      },
+      work: { run: workAll },
       /** Takes one range, and does it. */
       one: {
         run: (w) => {
