@@ -37,6 +37,20 @@ export function wordsOfCodec<T>(codec: Codec<T>): CodecWords {
   return { id: CODEC.own, shape: hash(codec.name) };
 }
 
+/** What the cells of one view have in common. */
+export class CellUse {
+  /** Whether one of them is in use by a codec that may run code of a user. */
+  isBusy = false;
+
+  /** Throws if such code uses the map meanwhile, whose cells would be mixed up. */
+  assertFree(): void {
+    if (!this.isBusy) return;
+    throw new TypeError(
+      "A codec, or a getter of a value, cannot use the map that it works for",
+    );
+  }
+}
+
 /**
  * A place for one key or value. If values may differ in length, the first word
  * is the length in bytes. All bits that belong to no byte of the value are 0, so
@@ -54,6 +68,9 @@ export class Cell<T> {
   readonly #isKey: boolean;
   /** Whether it is a number of 32 bits, which needs no codec. */
   readonly #isInt: boolean;
+  readonly #use: CellUse;
+  /** Whether the codec may run code of a user when it writes. */
+  readonly #runsCode: boolean;
   /** Whether it is a key that may be a number or another value. */
   readonly #isAnyKey: boolean;
   /** The same memory. */
@@ -62,13 +79,21 @@ export class Cell<T> {
   readonly #data: DataView;
 
   /** Makes room for `size` bytes; `what` is "key" or "value". */
-  constructor(what: "key" | "value", codec: Codec<T>, size: number) {
+  constructor(
+    what: "key" | "value",
+    codec: Codec<T>,
+    size: number,
+    use: CellUse,
+  ) {
+    const { id } = wordsOfCodec(codec);
+    this.#use = use;
+    this.#runsCode = id !== CODEC.text && id !== CODEC.binary;
     this.#what = what;
     this.#codec = codec;
     this.#size = size;
     this.#isKey = what === "key";
-    this.#isInt = (codec as Partial<SizedCodec<T>>).id === CODEC.i32;
-    this.#isAnyKey = this.#isKey && wordsOfCodec(codec).id === CODEC.value;
+    this.#isInt = id === CODEC.i32;
+    this.#isAnyKey = this.#isKey && id === CODEC.value;
     this.#varies = fixedSize(codec) === undefined;
     const words = (this.#varies ? 1 : 0) + Math.ceil(size / 4);
     this.words = new Int32Array(words);
@@ -86,11 +111,23 @@ export class Cell<T> {
    * codec's check may throw, too.
    */
   put(value: T): void {
+    const use = this.#use;
+    use.assertFree();
     if (this.#isInt && typeof value === "number" && value === (value | 0)) {
       this.words[0] = value;
       return;
     }
     if (!this.#varies) return this.#putField(value);
+    if (!this.#runsCode) return this.#putBytes(value);
+    use.isBusy = true;
+    try {
+      this.#putBytes(value);
+    } finally {
+      use.isBusy = false;
+    }
+  }
+
+  #putBytes(value: T): void {
     if (this.#isAnyKey && typeof value === "number") {
       value = sameOf(value) as T & number;
     }
@@ -145,9 +182,16 @@ export class Cell<T> {
       return (codec as SizedCodec<T>).field.get(this.#data, 0) as T;
     }
     const length = this.words[0]!;
-    return "decodeAt" in codec
-      ? (codec as PlacedCodec<T>).decodeAt(this.#bytes, 4, length)
-      : codec.decode(this.#body.subarray(0, length));
+    if ("decodeAt" in codec) {
+      return (codec as PlacedCodec<T>).decodeAt(this.#bytes, 4, length);
+    }
+    const use = this.#use; // the codec is of a user
+    use.isBusy = true;
+    try {
+      return codec.decode(this.#body.subarray(0, length));
+    } finally {
+      use.isBusy = false;
+    }
   }
 
   /** Says how many words there are, after they were copied from the map. */

@@ -15,7 +15,7 @@ import { CODEC, type Codec } from "../_message/message.ts";
 import { atEpoch } from "../_wait/event_count.ts";
 import { awaitOn, type PendingResult } from "../_wait/pending.ts";
 import type { AsyncOptions } from "../_wait/wait.ts";
-import { Cell, wordsOfCodec } from "./cell.ts";
+import { Cell, CellUse, wordsOfCodec } from "./cell.ts";
 import { Clock } from "./clock.ts";
 import { heapIn, planOf } from "./config.ts";
 import { Heap } from "./heap.ts";
@@ -58,6 +58,7 @@ export class MapCore<K, V> {
   readonly #plan: Plan;
   readonly #low: number;
   readonly #high: number;
+  readonly #cells: CellUse = new CellUse();
   readonly #key: Cell<K>;
   readonly #value: Cell<V>;
   /** The number of the codec of the values. */
@@ -111,8 +112,8 @@ export class MapCore<K, V> {
       : undefined;
     this.#low = words[SEED_LOW]!;
     this.#high = words[SEED_HIGH]!;
-    this.#key = new Cell("key", key, this.keySize);
-    this.#value = new Cell("value", value, this.valueSize);
+    this.#key = new Cell("key", key, this.keySize, this.#cells);
+    this.#value = new Cell("value", value, this.valueSize, this.#cells);
     this.#codec = wordsOfCodec(value).id;
     this.#isWord = this.#codec === CODEC.i32 && !this.#table.isLong;
     this.#keepsValues = this.#places !== undefined && this.#table.isLong &&
@@ -208,6 +209,7 @@ export class MapCore<K, V> {
     const { capacity } = this.#plan;
     const { words } = this.#key;
     for (let number = 1; number <= capacity; number++) {
+      this.#cells.assertFree();
       if (!table.copyKey(number, words)) continue;
       // The copy may be a mixture of two keys: what counts is a search for it.
       const count = this.#key.measure();
@@ -235,6 +237,7 @@ export class MapCore<K, V> {
   }
 
   #read(key: K, into?: Int32Array): boolean {
+    this.#cells.assertFree();
     const places = this.#places;
     const table = this.#table;
     const clock = into === undefined ? undefined : this.#clock;
@@ -516,6 +519,7 @@ export class MapCore<K, V> {
 
   /** Locks the bucket of a key. */
   #lockFor(key: K): number {
+    this.#cells.assertFree();
     const places = this.#places;
     if (places !== undefined && places.find(key)) {
       return this.#lockAt(places.bucket);

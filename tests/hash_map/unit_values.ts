@@ -2,6 +2,7 @@
 // A map that names no codec.
 import * as assert from "uvu/assert";
 import {
+  type Codec,
   codec,
   encodeValue,
   HashMap,
@@ -168,6 +169,70 @@ test("errors of classes of yours arrive with their class", () => {
   });
   map.set(1, new NotFound("no"));
   assert.instance(map.get(1), NotFound);
+});
+
+test("a getter, and a codec, cannot use the map that they work for", () => {
+  const map = HashMap.create<unknown, unknown>({ capacity: 8 });
+  map.set("other", [1, 2]);
+  map.set("a", 1);
+  const uses = [
+    () => map.get("other"),
+    () => map.get({ of: "an object" }),
+    () => map.has("other"),
+    () => map.set("b", 1),
+    () => map.delete("b"),
+    () => map.take("b"),
+    () => map.update("b", () => 1),
+    () => map.getOrInsert("b", () => 1),
+    () => map.getInto("other", new Uint8Array(99)),
+    () => map.tryWaitFor("other"),
+    () => [...map],
+  ];
+  for (const use of uses) {
+    const value = {
+      get part() {
+        return use();
+      },
+    };
+    const says = /cannot use the map/;
+    refuses(() => map.set("a", value), TypeError, says);
+    refuses(() => map.set(value, 1), TypeError, says);
+    refuses(() => map.get(value), TypeError, says);
+    refuses(() => map.update("a", () => value), TypeError, says);
+    refuses(() => map.getOrInsert("c", () => value), TypeError, says);
+    assert.equal(map.get("a"), 1);
+    assert.equal(
+      new Map(map),
+      new Map<unknown, unknown>([["other", [1, 2]], ["a", 1]]),
+    );
+  }
+  const texts = HashMap.create<string, unknown>({
+    key: codec.text,
+    capacity: 4,
+  });
+  texts.set("remembered", [1]);
+  assert.equal([texts.get("remembered"), texts.get("remembered")], [[1], [1]]);
+  const value = {
+    get part() {
+      return texts.get("remembered");
+    },
+  };
+  refuses(() => texts.set("a", value), TypeError, /cannot use the map/);
+  const another = HashMap.from<string, unknown>(texts.handle, {
+    key: codec.text,
+  });
+  another.set("a", value); // by another view
+  assert.equal(texts.get("a"), { part: [1] });
+
+  const own: Codec<string> = {
+    name: "own",
+    encode: (text, into) => new TextEncoder().encodeInto(text, into).written,
+    decode: (bytes) => `${bytes.length}${owned.get("b")}`,
+  };
+  const owned = HashMap.create({ key: codec.text, value: own, capacity: 4 });
+  owned.set("a", "text");
+  refuses(() => owned.get("a"), TypeError, /cannot use the map/);
+  assert.is(owned.get("b"), undefined);
 });
 
 /** What compiles; nothing runs here. */
