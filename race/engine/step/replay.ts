@@ -113,9 +113,12 @@ function looksAtClock({ n, from, pure, sig, res }: Agent): number {
   return looks;
 }
 
-/** How often it has looked at the clock: that decides when time passes. */
-const clockOf = (agent: Agent): string =>
-  `${looksAtClock(agent)} ${agent.tick} ${agent.ticks}`;
+/**
+ * What its state keeps besides what it saw: how often it has looked at the clock,
+ * which decides when time passes, and how many old values it has read.
+ */
+const countsOf = (agent: Agent): string =>
+  `${looksAtClock(agent)} ${agent.tick} ${agent.ticks} ${agent.stale}`;
 
 /** What an agent saw on the clock since its record had `begin` operations. */
 function timesIn({ n, sig, res }: Agent, begin: number): string {
@@ -398,7 +401,7 @@ export class Engine implements Host {
   #returned(what: string, value: unknown, begin: number): void {
     const agent = this.current!;
     if (!this.#mayLeaveOut(agent)) return;
-    this.returns.end(agent, `${what} ${clockOf(agent)}`, value, begin);
+    this.returns.end(agent, `${what} ${countsOf(agent)}`, value, begin);
     agent.snapshot = null;
   }
 
@@ -411,7 +414,9 @@ export class Engine implements Host {
     const { within, entered } = agent;
     // Deadlines are made of what the clock showed.
     const times = timesIn(agent, entered);
-    const what = `${within} ${kept.join()} ${clockOf(agent)} ${times} ${wrote}`;
+    const what = `${within} ${kept.join()} ${
+      countsOf(agent)
+    } ${times} ${wrote}`;
     this.returns.keep(agent, what, entered);
     agent.snapshot = null;
   }
