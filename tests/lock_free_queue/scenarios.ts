@@ -1,7 +1,7 @@
 import { race } from "../../race/mod.ts";
 import { LAYOUT } from "../../primitives/_memory/layout.ts";
+import { type Contents, modelsFor } from "../_queue/contents.ts";
 import {
-  CLOSED,
   orClosed,
   type Scenario,
   TRIES_AGAIN,
@@ -18,11 +18,6 @@ const HINTS = [
   [length * 4, (length + 2 * N) * 4] as const,
 ];
 
-interface Model {
-  readonly items: readonly number[];
-  readonly closed: boolean;
-}
-
 /**
  * A queue whose tickets begin at `start`, with `filled` elements in it; as many
  * slots as agents are terminated may be `lost`.
@@ -35,19 +30,8 @@ function queue(
   lost = 0,
 ) {
   const { LockFreeQueue } = weft.mod;
-  const push = (s: Model, ...items: number[]): Model => ({
-    ...s,
-    items: [...s.items, ...items],
-  });
-  const drop = (s: Model): Model => ({ ...s, items: s.items.slice(1) });
-  const isFull = (s: Model) => s.items.length >= capacity;
   // No answer is excused by the unfinished operations of others.
-  const pushed = (s: Model, v: number): [Model, unknown] =>
-    s.closed ? [s, CLOSED] : isFull(s) ? [s, false] : [push(s, v), true];
-  const popped = (s: Model): [Model, unknown] =>
-    s.items.length > 0
-      ? [drop(s), s.items[0]]
-      : [s, s.closed ? CLOSED : undefined];
+  const models = modelsFor(capacity);
   return race.spec({
     memory: () => {
       const queue = LockFreeQueue.create({ capacity });
@@ -75,43 +59,33 @@ function queue(
     init: {
       items: Array.from({ length: filled }, (_, i) => -1 - i),
       closed: false,
-    } as Model,
+    } as Contents,
     ops: {
       tryPush: {
         run: (q, v: number) => orClosed(weft, () => q.tryPushInt(v)),
-        model: pushed,
+        model: models.tryPush,
         lockFree: true,
       },
       tryPop: {
         run: (q) => orClosed(weft, () => q.tryPopInt()),
-        model: popped,
+        model: models.tryPop,
         lockFree: true,
       },
       push: {
         run: (q, v: number) => orClosed(weft, () => q.pushInt(v)),
-        model: (s: Model, v: number) =>
-          s.closed
-            ? pushed(s, v)
-            : isFull(s)
-            ? null
-            : [pushed(s, v)[0], undefined],
+        model: models.push,
       },
       pop: {
         run: (q) => orClosed(weft, () => q.popInt()),
-        model: (s: Model) => s.closed || s.items.length > 0 ? popped(s) : null,
+        model: models.pop,
       },
       popFor: {
         run: (q) => orClosed(weft, () => q.tryPopInt(5)),
-        model: (s: Model) =>
-          s.items.length > 0
-            ? race.either(popped(s), race.timedOut([s, undefined]))
-            : s.closed
-            ? popped(s)
-            : race.timedOut([s, undefined]),
+        model: models.popFor,
       },
       close: {
         run: (q) => q.close(),
-        model: (s: Model) => [{ ...s, closed: true }, undefined],
+        model: (s: Contents) => [{ ...s, closed: true }, undefined],
         lockFree: true,
       },
     },

@@ -2,7 +2,6 @@ import type { MpmcQueue } from "../../mod.ts";
 import { race } from "../../race/mod.ts";
 import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import {
-  CLOSED,
   enter,
   named,
   orClosed,
@@ -13,6 +12,12 @@ import {
   type Weft,
 } from "../_run/scenario.ts";
 import { closedScenarios } from "../_run/closed.ts";
+import {
+  type Contents,
+  modelsFor,
+  popInPlace,
+  pushInPlace,
+} from "../_queue/contents.ts";
 
 const { tail, head, pop_epoch, pop_waiters, push_epoch, push_waiters, length } =
   LAYOUT.mpmc_queue;
@@ -20,11 +25,6 @@ const { tail, head, pop_epoch, pop_waiters, push_epoch, push_waiters, length } =
 const HINTS = [tail, head].map((i) => [i * 4, i * 4 + 4] as const);
 /** Words from slot to slot: a turn, a spare word, an integer, and padding. */
 const STRIDE = 4;
-
-interface Model {
-  readonly items: readonly number[];
-  readonly closed: boolean;
-}
 
 /**
  * A queue whose tickets begin at `start`. Only reservations are kept in a
@@ -38,15 +38,16 @@ function queue(
   items: readonly number[] = [],
 ) {
   const { MpmcQueue } = weft.mod;
-  const push = (s: Model, ...items: number[]): Model => ({
-    ...s,
-    items: [...s.items, ...items],
-  });
-  const drop = (s: Model, n: number): Model => ({
-    ...s,
-    items: s.items.slice(n),
-  });
-  const room = (s: Model) => capacity - s.items.length;
+  const models = modelsFor(capacity);
+  const { room, tryPush, tryPop } = models;
+  // "Full" and "empty" may also mean that another agent is just pushing or
+  // popping.
+  const mayPush = (s: Contents, v: number) =>
+    s.closed || room(s) === 0
+      ? tryPush(s, v)
+      : race.either(tryPush(s, v), race.contended<Contents>([s, false]));
+  const mayPop = (s: Contents) =>
+    race.either(tryPop(s), race.contended<Contents>([s, undefined]));
   return race.spec({
     memory: () => {
       const queue = MpmcQueue.create({ capacity });
@@ -63,122 +64,57 @@ function queue(
     ...viewing(weft, MpmcQueue, LAYOUT.mpmc_queue),
     hints: HINTS,
     stateless,
-    init: { items, closed: false } as Model,
+    init: { items, closed: false } as Contents,
     ops: {
-      // "Full" and "empty" may also mean that another agent is just pushing or
-      // popping.
       tryPush: {
         run: (q, v: number) => orClosed(weft, () => q.tryPushInt(v)),
-        model: (s: Model, v: number) =>
-          s.closed
-            ? [s, CLOSED]
-            : room(s) === 0
-            ? [s, false]
-            : race.either([push(s, v), true], race.contended([s, false])),
+        model: mayPush,
         lockFree: true,
       },
       tryPop: {
         run: (q) => orClosed(weft, () => q.tryPopInt()),
-        model: (s: Model) =>
-          s.items.length > 0
-            ? race.either(
-              [drop(s, 1), s.items[0]],
-              race.contended([s, undefined]),
-            )
-            : race.either(
-              [s, s.closed ? CLOSED : undefined],
-              race.contended([s, undefined]),
-            ),
+        model: mayPop,
         lockFree: true,
       },
       // Through an array, as batches do.
       pushArray: {
         run: (q, v: number) => q.tryPush(new Int32Array([v])),
-        model: (s: Model, v: number) =>
-          room(s) === 0
-            ? [s, false]
-            : race.either([push(s, v), true], race.contended([s, false])),
+        model: mayPush,
       },
       popArray: {
         run: (q) => {
           const array = new Int32Array(1);
           return q.tryPopInto(array) ? array[0] : undefined;
         },
-        model: (s: Model) =>
-          s.items.length > 0
-            ? race.either(
-              [drop(s, 1), s.items[0]],
-              race.contended([s, undefined]),
-            )
-            : [s, undefined],
+        model: (s: Contents) => s.items.length > 0 ? mayPop(s) : tryPop(s),
       },
       push: {
         run: (q, v: number) => orClosed(weft, () => q.pushInt(v)),
-        model: (s: Model, v: number) =>
-          s.closed ? [s, CLOSED] : room(s) > 0 ? [push(s, v), undefined] : null,
+        model: models.push,
       },
       pop: {
         run: (q) => orClosed(weft, () => q.popInt()),
-        model: (s: Model) =>
-          s.items.length > 0
-            ? [drop(s, 1), s.items[0]]
-            : s.closed
-            ? [s, CLOSED]
-            : null,
+        model: models.pop,
       },
       pushFor: {
         run: (q, v: number) => q.tryPushInt(v, 5),
-        model: (s: Model, v: number) =>
-          room(s) > 0
-            ? race.either([push(s, v), true], race.timedOut([s, false]))
-            : race.timedOut([s, false]),
+        model: (s: Contents, v: number) => {
+          const late = race.timedOut<Contents>([s, false]);
+          return room(s) > 0 ? race.either(tryPush(s, v), late) : late;
+        },
       },
-      popFor: {
-        run: (q) => q.tryPopInt(5),
-        model: (s: Model) =>
-          s.items.length > 0
-            ? race.either(
-              [drop(s, 1), s.items[0]],
-              race.timedOut([s, undefined]),
-            )
-            : race.timedOut([s, undefined]),
-      },
+      popFor: { run: (q) => q.tryPopInt(5), model: models.popFor },
       inPlace: {
-        run: (q, v: number) =>
-          orClosed(weft, () => {
-            const place = q.reserve();
-            if (place === undefined) return false;
-            new Int32Array(place.buffer, place.byteOffset, 1)[0] = v;
-            q.commit();
-            return true;
-          }),
-        model: (s: Model, v: number) =>
-          s.closed
-            ? [s, CLOSED]
-            : room(s) === 0
-            ? [s, false]
-            : race.either([push(s, v), true], race.contended([s, false])),
+        run: (q, v: number) => pushInPlace(weft, q, v),
+        model: mayPush,
       },
       takeInPlace: {
-        run: (q) =>
-          orClosed(weft, () => {
-            const place = q.peek();
-            if (place === undefined) return undefined;
-            const value = new Int32Array(place.buffer, place.byteOffset, 1)[0];
-            q.consume();
-            return value;
-          }),
-        model: (s: Model) =>
-          s.items.length > 0
-            ? race.either(
-              [drop(s, 1), s.items[0]],
-              race.contended([s, undefined]),
-            )
-            : [s, s.closed ? CLOSED : undefined],
+        run: (q) => popInPlace(weft, q),
+        model: (s: Contents) => s.items.length > 0 ? mayPop(s) : tryPop(s),
       },
       close: {
         run: (q) => q.close(),
-        model: (s: Model) => [{ ...s, closed: true }, undefined],
+        model: (s: Contents) => [{ ...s, closed: true }, undefined],
       },
     },
     invariant: (memory) => {

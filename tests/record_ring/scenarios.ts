@@ -1,5 +1,6 @@
 import { race } from "../../race/mod.ts";
 import { LAYOUT } from "../../primitives/_memory/layout.ts";
+import { append, type Contents, modelsFor } from "../_queue/contents.ts";
 import {
   enter,
   named,
@@ -23,11 +24,6 @@ const HINTS = [tail, head, claimant, consumer]
 /** A record of 4 bytes, committed. */
 const GHOST = 4 << 2 | 2;
 
-interface Model {
-  readonly items: readonly number[];
-  readonly closed: boolean;
-}
-
 /**
  * A ring of 64 bytes, of which a record here takes `size` + 8; the consumer is
  * agent 0. Record `v` consists of that byte, `size` times.
@@ -45,14 +41,7 @@ function ring(
     record?.every((byte) => byte === record[0]) === false
       ? "torn"
       : record?.[0];
-  const add = (s: Model, v: number): Model => ({
-    ...s,
-    items: [...s.items, v],
-  });
-  const popped = (s: Model): [Model, unknown] =>
-    s.items.length > 0
-      ? [{ ...s, items: s.items.slice(1) }, s.items[0]]
-      : [s, s.closed ? "closed" : undefined];
+  const { tryPop: popped, pop, push } = modelsFor(Infinity);
   return race.spec({
     memory: () => {
       const { buffer } = RecordRing.create({
@@ -76,17 +65,16 @@ function ring(
     words: named(LAYOUT.record_ring),
     hints: HINTS,
     stateless: false,
-    init: { items: [], closed: false } as Model,
+    init: { items: [], closed: false } as Contents,
     ops: {
       push: {
         run: (ring, v: number) =>
           orClosed(weft, () => ring.push(new Uint8Array(size).fill(v))),
-        model: (s: Model, v: number) =>
-          s.closed ? [s, "closed"] : [add(s, v), undefined],
+        model: push,
       },
       pop: {
         run: (ring) => orClosed(weft, () => valueOf(ring.pop())),
-        model: (s: Model) => s.closed || s.items.length > 0 ? popped(s) : null,
+        model: pop,
       },
       popInto: {
         run: (ring) =>
@@ -95,23 +83,25 @@ function ring(
             ring.popInto(record);
             return valueOf(record);
           }),
-        model: (s: Model) => s.closed || s.items.length > 0 ? popped(s) : null,
+        model: pop,
       },
       tryPop: {
         run: (ring) => orClosed(weft, () => valueOf(ring.tryPop())),
-        model: (s: Model) =>
+        model: (s: Contents) =>
           race.either(popped(s), race.contended([s, undefined])),
       },
       close: {
         run: (ring) => ring.close(),
-        model: (s: Model) => [{ ...s, closed: true }, undefined],
+        model: (s: Contents) => [{ ...s, closed: true }, undefined],
       },
       tryPush: {
         run: (ring, v: number) =>
           orClosed(weft, () => ring.tryPush(new Uint8Array(size).fill(v))),
-        model: (s: Model, v: number) =>
+        model: (s: Contents, v: number) =>
           s.closed ? [s, "closed"] : race.either(
-            (s.items.length + 1) * (size + 8) <= 64 ? [add(s, v), true] : null,
+            (s.items.length + 1) * (size + 8) <= 64
+              ? [append(s, v), true]
+              : null,
             s.items.length > 0 ? [s, false] : race.contended([s, false]),
           ),
       },
@@ -120,20 +110,20 @@ function ring(
           ring.reserve(size)!.fill(v);
           ring.commit();
         },
-        model: (s: Model, v: number) => [add(s, v), undefined],
+        model: (s: Contents, v: number) => [append(s, v), undefined],
       },
       shorter: {
         run: (ring, v: number) => {
           ring.reserve(size + 16)!.fill(v, 0, size);
           ring.commit(size);
         },
-        model: (s: Model, v: number) => [add(s, v), undefined],
+        model: (s: Contents, v: number) => [append(s, v), undefined],
       },
       cancelled: {
         run: (ring) => {
           if (ring.reserve(size) !== undefined) ring.cancel();
         },
-        model: (s: Model) => [s, undefined],
+        model: (s: Contents) => [s, undefined],
       },
       giveUp: {
         run: (ring, v: number) => {
@@ -141,7 +131,7 @@ function ring(
           ring.other.tryPush(new Uint8Array(size).fill(v));
           ring.cancel();
         },
-        model: (s: Model, v: number) => [add(s, v), undefined],
+        model: (s: Contents, v: number) => [append(s, v), undefined],
       },
     },
     final: (memory) => {

@@ -10,6 +10,14 @@ import {
   type Weft,
 } from "../_run/scenario.ts";
 import { closedScenarios } from "../_run/closed.ts";
+import {
+  append,
+  type Contents,
+  drop,
+  modelsFor,
+  popInPlace,
+  pushInPlace,
+} from "../_queue/contents.ts";
 import { ASKS, roleScenarios } from "../_run/roles.ts";
 
 const { tail, head, producer, consumer } = LAYOUT.spsc_queue;
@@ -17,16 +25,11 @@ const { tail, head, producer, consumer } = LAYOUT.spsc_queue;
 const HINTS = [tail, head, producer, consumer]
   .map((i) => [i * 4, i * 4 + 4] as const);
 
-interface Model {
-  readonly items: readonly number[];
-  readonly closed: boolean;
-}
-
 const IN_PLACE = "where it finds no room in place, TypeScript looks whether " +
   "it is closed";
 
 /** While the other side works, a batch takes only what it saw when it began. */
-const fewer = (n: number, some: (n: number) => [Model, unknown]) =>
+const fewer = (n: number, some: (n: number) => [Contents, unknown]) =>
   Array.from(
     { length: Math.max(n - 1, 0) },
     (_, i) => race.contended(some(i + 1)),
@@ -54,15 +57,8 @@ const wordsIn = (pieces: readonly Uint8Array[]) =>
 /** Agent 0 produces, agent 1 consumes; indices begin at `start` elements. */
 function queue(weft: Weft, capacity: number, start = 0, stateless = true) {
   const { SpscQueue } = weft.mod;
-  const append = (s: Model, ...items: number[]): Model => ({
-    ...s,
-    items: [...s.items, ...items],
-  });
-  const drop = (s: Model, n: number): Model => ({
-    ...s,
-    items: s.items.slice(n),
-  });
-  const room = (s: Model) => capacity - s.items.length;
+  const models = modelsFor(capacity);
+  const { room } = models;
   return race.spec({
     memory: () => {
       const { buffer } = SpscQueue.create({ capacity });
@@ -77,26 +73,18 @@ function queue(weft: Weft, capacity: number, start = 0, stateless = true) {
     words: named(LAYOUT.spsc_queue),
     hints: HINTS,
     stateless,
-    init: { items: [], closed: false } as Model,
+    init: { items: [], closed: false } as Contents,
     ops: {
       tryPush: {
         agents: [0],
         run: (q, v: number) => orClosed(weft, () => q.tryPushInt(v)),
-        model: (s: Model, v: number) =>
-          s.closed
-            ? [s, CLOSED]
-            : room(s) > 0
-            ? [append(s, v), true]
-            : [s, false],
+        model: models.tryPush,
         lockFree: true,
       },
       tryPop: {
         agents: [1],
         run: (q) => orClosed(weft, () => q.tryPopInt()),
-        model: (s: Model) =>
-          s.items.length > 0
-            ? [drop(s, 1), s.items[0]]
-            : [s, s.closed ? CLOSED : undefined],
+        model: models.tryPop,
         lockFree: true,
       },
       tryPushMany: {
@@ -106,9 +94,9 @@ function queue(weft: Weft, capacity: number, start = 0, stateless = true) {
             weft,
             () => q.tryPushMany(new Int32Array(items), items.length),
           ),
-        model: (s: Model, items: number[]) => {
+        model: (s: Contents, items: number[]) => {
           const n = Math.min(items.length, room(s));
-          const some = (n: number): [Model, unknown] => [
+          const some = (n: number): [Contents, unknown] => [
             append(s, ...items.slice(0, n)),
             n,
           ];
@@ -127,7 +115,7 @@ function queue(weft: Weft, capacity: number, start = 0, stateless = true) {
             return [...items.subarray(0, count)];
           });
         },
-        model: (s: Model, n: number) =>
+        model: (s: Contents, n: number) =>
           s.items.length === 0 && s.closed ? [s, CLOSED] : race.either(
             [drop(s, n), s.items.slice(0, n)],
             ...fewer(
@@ -140,65 +128,27 @@ function queue(weft: Weft, capacity: number, start = 0, stateless = true) {
       push: {
         agents: [0],
         run: (q, v: number) => orClosed(weft, () => q.pushInt(v)),
-        model: (s: Model, v: number) =>
-          s.closed
-            ? [s, CLOSED]
-            : room(s) > 0
-            ? [append(s, v), undefined]
-            : null,
+        model: models.push,
       },
       pop: {
         agents: [1],
         run: (q) => orClosed(weft, () => q.popInt()),
-        model: (s: Model) =>
-          s.items.length > 0
-            ? [drop(s, 1), s.items[0]]
-            : s.closed
-            ? [s, CLOSED]
-            : null,
+        model: models.pop,
       },
       popFor: {
         agents: [1],
         run: (q) => q.tryPopInt(5),
-        model: (s: Model) =>
-          s.items.length > 0
-            ? race.either(
-              [drop(s, 1), s.items[0]],
-              race.timedOut([s, undefined]),
-            )
-            : race.timedOut([s, undefined]),
+        model: models.popFor,
       },
       inPlace: {
         agents: [0],
-        run: (q, v: number) =>
-          orClosed(weft, () => {
-            const place = q.reserve();
-            if (place === undefined) return false;
-            new Int32Array(place.buffer, place.byteOffset, 1)[0] = v;
-            q.commit();
-            return true;
-          }),
-        model: (s: Model, v: number) =>
-          s.closed
-            ? [s, CLOSED]
-            : room(s) > 0
-            ? [append(s, v), true]
-            : [s, false],
+        run: (q, v: number) => pushInPlace(weft, q, v),
+        model: models.tryPush,
       },
       takeInPlace: {
         agents: [1],
-        run: (q) =>
-          orClosed(weft, () => {
-            const place = q.peek();
-            if (place === undefined) return undefined;
-            const value = new Int32Array(place.buffer, place.byteOffset, 1)[0];
-            q.consume();
-            return value;
-          }),
-        model: (s: Model) =>
-          s.items.length > 0
-            ? [drop(s, 1), s.items[0]]
-            : [s, s.closed ? CLOSED : undefined],
+        run: (q) => popInPlace(weft, q),
+        model: models.tryPop,
       },
       // Reserves room for all items, and commits the first `n`.
       manyInPlace: {
@@ -214,9 +164,9 @@ function queue(weft: Weft, capacity: number, start = 0, stateless = true) {
             q.commitMany(Math.min(n, next));
             return Math.min(n, next);
           }),
-        model: (s: Model, [items, n]: [number[], number]) => {
+        model: (s: Contents, [items, n]: [number[], number]) => {
           const most = Math.min(items.length, room(s));
-          const some = (seen: number): [Model, unknown] => {
+          const some = (seen: number): [Contents, unknown] => {
             const count = Math.min(seen, n);
             return [append(s, ...items.slice(0, count)), count];
           };
@@ -236,8 +186,8 @@ function queue(weft: Weft, capacity: number, start = 0, stateless = true) {
             q.consumeMany(Math.min(n, seen.length));
             return seen;
           }),
-        model: (s: Model, [most, n]: [number, number]) => {
-          const some = (seen: number): [Model, unknown] => [
+        model: (s: Contents, [most, n]: [number, number]) => {
+          const some = (seen: number): [Contents, unknown] => [
             drop(s, Math.min(n, seen)),
             s.items.slice(0, seen),
           ];
@@ -249,11 +199,11 @@ function queue(weft: Weft, capacity: number, start = 0, stateless = true) {
       },
       isClosed: {
         run: (q) => q.closed,
-        model: (s: Model) => [s, s.closed],
+        model: (s: Contents) => [s, s.closed],
       },
       close: {
         run: (q) => q.close(),
-        model: (s: Model) => [{ ...s, closed: true }, undefined],
+        model: (s: Contents) => [{ ...s, closed: true }, undefined],
       },
     },
   });
