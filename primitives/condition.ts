@@ -6,7 +6,7 @@
 
 import { describe } from "./_memory/describe.ts";
 import { DamagedError, MOST_TRIES } from "./_memory/damaged.ts";
-import { keeps } from "./_memory/explored.ts";
+import { keeps, told } from "./_memory/explored.ts";
 import { CONDITION } from "./_memory/layout.ts";
 import {
   allocate,
@@ -340,7 +340,9 @@ export class Condition extends Region<"condition"> {
     let since = 0; // and since when
     let inherits = false; // whether to take one of those calls
     for (;;) {
-      keeps("wait", group, called, outcome, passed, unheard, since, inherits);
+      if (told.explored) {
+        keeps("wait", group, called, outcome, passed, unheard, since, inherits);
+      }
       const state = Atomics.load(words, place);
       // (P) If the group's turn was long ago, the phase is not known.
       if ((group - Atomics.load(words, TURN) | 0) < -1) break;

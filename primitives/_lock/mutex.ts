@@ -7,7 +7,7 @@
  * @module
  */
 
-import { keeps } from "../_memory/explored.ts";
+import { keeps, told } from "../_memory/explored.ts";
 import type { MUTEX } from "../_memory/layout.ts";
 import { spin, spinning } from "../_wait/spin.ts";
 import { block, type Waiting } from "../_wait/wait.ts";
@@ -114,7 +114,9 @@ export function* lockSlow(
   let since = 0;
   const patience = inLine ? LINE_PATIENCE_MS : PATIENCE_MS;
   for (;;) {
-    keeps("lock", state, woken, starved, contended, since, outer);
+    if (told.explored) {
+      keeps("lock", state, woken, starved, contended, since, outer);
+    }
     const expected = state;
     if (
       (state & OWNER_MASK) === 0 &&

@@ -8,7 +8,7 @@
  * @module
  */
 
-import { keeps } from "../_memory/explored.ts";
+import { keeps, told } from "../_memory/explored.ts";
 import type { SEMAPHORE } from "../_memory/layout.ts";
 import { COUNT_SHIFT, Tracked } from "../_memory/tracked.ts";
 import { spin, spinning } from "../_wait/spin.ts";
@@ -219,7 +219,7 @@ export class Permits {
       // permits, but `abandon` never returns permits that were not taken.
       Atomics.store(words, CLAIM, n);
       for (;;) {
-        keeps("claim", n);
+        if (told.explored) keeps("claim", n);
         const value = Atomics.load(words, PERMITS);
         if (this.#freeOf(value) >= 0) break;
         const outcome = yield { words, index: PERMITS, value, all: true };
@@ -251,7 +251,7 @@ export class Permits {
     if (n > 1) Atomics.add(words, BULK, 1);
     try {
       for (let passed = 0;;) {
-        keeps("acquire", n, patience, passed);
+        if (told.explored) keeps("acquire", n, patience, passed);
         if (this.take(n)) return true;
         if (
           passed >= patience &&

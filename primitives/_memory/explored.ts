@@ -43,16 +43,6 @@ export const explorer = (): Explorer | undefined =>
     Symbol.for("@weft/sync/race")
   ];
 
-/**
- * Tells the race tester all that an operation keeps at this place: its local
- * variables that may still be read and are not the same in all its calls. What
- * it saw before need then not be told apart. `values` begins with the name of
- * the place.
- */
-export function keeps(...values: unknown[]): void {
-  explorer()?.keep?.(values);
-}
-
 /** What this copy of the library keeps. */
 export const kept: Kept = [];
 
@@ -61,6 +51,25 @@ export function setting<T extends object>(now: T, explored: Partial<T>): T {
   kept.push([now, explored]);
   return now;
 }
+
+/**
+ * Tells the race tester all that an operation keeps at this place: its local
+ * variables that may still be read and are not the same in all its calls. What
+ * it saw before need then not be told apart. `values` begins with the name of
+ * the place. Only where `told.explored`.
+ */
+export function keeps(...values: unknown[]): void {
+  explorer()?.keep?.(values);
+}
+
+/**
+ * Whether the race tester explores this copy of the library: loops that are run
+ * often look here, since to look for the tester takes longer than an atomic
+ * operation.
+ */
+export const told: { explored: boolean } = /* @__PURE__ */ setting<
+  { explored: boolean }
+>({ explored: false }, { explored: true });
 
 /**
  * Makes what a module keeps for its agent. In explored code, many agents run in

@@ -86,9 +86,9 @@ export function assertOptions(
     );
   }
   // Inherited names are checked as well, because the names of an AbortSignal
-  // are inherited.
+  // are inherited; but not those that a program has given to all objects.
   for (const name in options) {
-    if (known.includes(name)) continue;
+    if (known.includes(name) || name in Object.prototype) continue;
     throw new TypeError(
       `Unknown option ${describe(name)}: expected ${known.join(", ")}`,
     );

@@ -70,7 +70,7 @@ export function assertConfig(
     );
   }
   for (const name in config) {
-    if (known.includes(name)) continue;
+    if (known.includes(name) || name in Object.prototype) continue;
     throw new TypeError(
       `Unknown name ${describe(name)} in the configuration of a ${kind}: ` +
         `expected ${known.join(", ")}`,

@@ -37,6 +37,20 @@ test("isSupported() says yes here", () => {
   assert.equal(isSupported(), { ok: true });
 });
 
+test("a name that all objects have is no unknown option", async () => {
+  const all = Object.prototype as { everywhere?: number };
+  all.everywhere = 1;
+  try {
+    const jobs = MpmcQueue.create({ capacity: 2 });
+    await jobs.pushIntAsync(3, { ref: false });
+    assert.is(await jobs.tryPopIntAsync({ timeout: 0 }), 3);
+    const wrong = { capacity: 2, everyone: 1 };
+    refuses(jobs.buffer, () => MpmcQueue.create(wrong), TypeError, "everyone");
+  } finally {
+    delete all.everywhere;
+  }
+});
+
 for (const kind of KINDS) {
   const { stem, byteLength } = kind;
 
