@@ -1,6 +1,6 @@
 /**
- * Locks, queues and counters over SharedArrayBuffer, for JavaScript and, through
- * `weft.h`, for C: both work on the same words.
+ * Locks, queues and counters over SharedArrayBuffer, for JavaScript and,
+ * through `weft.h`, for C: both work on the same words.
  *
  * @example Numbers for a worker
  * ```ts

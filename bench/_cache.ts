@@ -24,7 +24,9 @@ function keysFor({ count, zipf, seed }: Looking): () => string {
   };
 }
 
-/** Looks into a cache that all threads share; a value that is missing is made. */
+/**
+ * Looks into a cache that all threads share; a value that is missing is made.
+ */
 export function look(data: Looking): Run {
   const cache = HashMap.from(data.handle!, TEXTS);
   const next = keysFor(data);

@@ -88,7 +88,7 @@ export function callAsync({ ring, n }: Side): Run {
   };
 }
 
-// ---- the peer: requests and replies as messages ---------------------------------
+// ---- the peer: requests and replies as messages -----------------------------
 
 interface PortSide {
   port: MessagePort;

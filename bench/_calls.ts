@@ -63,7 +63,9 @@ export function served({ ring, n }: Side): Run {
   return run;
 }
 
-/** In a thread of its own, because it blocks for ever: this one only arrives. */
+/**
+ * In a thread of its own, because it blocks for ever: this one only arrives.
+ */
 export function servedBlocking({ ring }: Side): Run {
   const url = new URL("./_calls_server.ts", import.meta.url);
   start(url, ring);

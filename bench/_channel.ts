@@ -159,7 +159,7 @@ export function pong({ there, back }: { there: End; back: End }): Run {
   };
 }
 
-// ---- postMessage ---------------------------------------------------------------
+// ---- postMessage ------------------------------------------------------------
 
 /** One end of a `MessageChannel`. */
 export interface Port {

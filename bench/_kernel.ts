@@ -129,7 +129,7 @@ export function inKernel({ operation }: Order): Run {
   return short(OPERATIONS[operation](kernel));
 }
 
-// ---- floors ---------------------------------------------------------------------
+// ---- floors -----------------------------------------------------------------
 
 export function twoExchanges(): Run {
   const words = new Int32Array(new SharedArrayBuffer(4));

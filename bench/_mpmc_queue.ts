@@ -37,7 +37,7 @@ export function pop(end: End): Run {
   };
 }
 
-// ---- npm multithreading --------------------------------------------------------
+// ---- npm multithreading -----------------------------------------------------
 
 interface PeerEnd {
   url: string;
@@ -78,7 +78,7 @@ export async function popPeer(data: PeerEnd): Promise<Run> {
   };
 }
 
-// ---- postMessage ----------------------------------------------------------------
+// ---- postMessage ------------------------------------------------------------
 
 interface PortEnd {
   port: MessagePort;
@@ -130,7 +130,7 @@ export function popPort({ port, n }: PortEnd): Run {
   };
 }
 
-// ---- the floor: bare atomics -----------------------------------------------------
+// ---- the floor: bare atomics ------------------------------------------------
 
 interface BareEnd {
   words: Int32Array;

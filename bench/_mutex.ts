@@ -116,7 +116,7 @@ export function longestPlain({ lock, count, inside }: Contended): Run {
   };
 }
 
-// ---- one thread alone -----------------------------------------------------------
+// ---- one thread alone -------------------------------------------------------
 
 export function aloneWeft(): Run {
   const mutex = Mutex.create();

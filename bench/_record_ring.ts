@@ -69,7 +69,7 @@ export function read(end: End): Run {
   };
 }
 
-// ---- ringbuf.js ----------------------------------------------------------------
+// ---- ringbuf.js -------------------------------------------------------------
 
 interface PeerEnd extends End {
   url: string;
@@ -154,7 +154,7 @@ export async function popFramedPeer(end: PeerEnd): Promise<Run> {
   };
 }
 
-// ---- the floor: bare atomics -------------------------------------------------
+// ---- the floor: bare atomics ------------------------------------------------
 
 /** The words of a record with its head, and of the indices in front. */
 const FRONT = 64;

@@ -78,7 +78,7 @@ export const bareCalled = ({ words, n }: Bare): Run =>
     return { ops: n };
   });
 
-// ---- a worker that asks the thread that has made it --------------------------
+// ---- a worker that asks the thread that has made it -------------------------
 
 /** What the maker of the worker answers. */
 export const asked = {

@@ -67,7 +67,7 @@ export function queuesAsync({ there, back, n, first }: Side): Run {
   };
 }
 
-// ---- the floor: a word each way, wait and notify ------------------------------
+// ---- the floor: a word each way, wait and notify ----------------------------
 
 interface BareSide {
   words: Int32Array<SharedArrayBuffer>;

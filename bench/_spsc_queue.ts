@@ -176,7 +176,7 @@ export async function popRing(end: PeerEnd): Promise<Run> {
   };
 }
 
-// ---- the floor: bare atomics -------------------------------------------------
+// ---- the floor: bare atomics ------------------------------------------------
 
 /** Lamport's ring. Each side keeps the other's index as it last saw it. */
 export function pushBare({ queue, n }: End): Run {

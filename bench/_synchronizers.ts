@@ -141,7 +141,7 @@ export function eventsAny({ memory, n, first }: Side): Run {
   };
 }
 
-// ---- rounds ---------------------------------------------------------------------
+// ---- rounds -----------------------------------------------------------------
 
 interface Rounds {
   /** Rounds a turn. */
@@ -198,7 +198,7 @@ export async function barriersPeer(
   };
 }
 
-// ---- counters -------------------------------------------------------------------
+// ---- counters ---------------------------------------------------------------
 
 export function striped(
   { counter, n }: { counter: Handle<"striped_counter">; n: number },
@@ -226,7 +226,7 @@ export function alone({ n }: { n: number }): Run {
   };
 }
 
-// ---- sections that read ---------------------------------------------------------
+// ---- sections that read -----------------------------------------------------
 
 interface Reading {
   lock: Handle<never>;

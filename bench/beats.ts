@@ -67,9 +67,9 @@ export type Results = Readonly<Record<string, Beaten>>;
 
 /**
  * Lets the contestants of each contest, whose turns are {@linkcode short}, take
- * their turns one after the other, after a round that does not count. The rounds
- * of the contests alternate, so that all of them meet the same states of the
- * machine.
+ * their turns one after the other, after a round that does not count. The
+ * rounds of the contests alternate, so that all of them meet the same states of
+ * the machine.
  */
 export async function beats(
   contests: readonly (readonly Contestant[])[],
@@ -131,8 +131,8 @@ function middle(its: ReadonlyMap<number, number | Measured>): Measured {
 }
 
 /**
- * How many times as long `over` takes as `under`: the median over the rounds, of
- * which each has the median of its neighbouring turns.
+ * How many times as long `over` takes as `under`: the median over the rounds,
+ * of which each has the median of its neighbouring turns.
  */
 export function paired(results: Results, over: string, under: string): Figure {
   const each = [...results[over]!.turns].flatMap(([round, its]) => {

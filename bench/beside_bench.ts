@@ -1,7 +1,7 @@
-// What do a channel that only has a capacity, a lock and a round trip cost where
-// other programs want the cores, too? Each row is measured quietly, and beside
-// two and four processes that compute. The channel's first messages are measured
-// apart, with fresh workers: most programs send few.
+// What do a channel that only has a capacity, a lock and a round trip cost
+// where other programs want the cores, too? Each row is measured quietly, and
+// beside two and four processes that compute. The channel's first messages are
+// measured apart, with fresh workers: most programs send few.
 import { Channel, type Handle, Mutex, Semaphore } from "../mod.ts";
 import { BATCH, CODECS, DEFAULT, type End } from "./_channel.ts";
 import { bareRoundTrip, floorOf } from "./_floor.ts";

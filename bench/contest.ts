@@ -161,7 +161,7 @@ function foreign(from: Busy, to: Busy): number {
   return Math.max(ticks - 1, 0) * 10 / Math.max(to.at - from.at, 1);
 }
 
-// ---- one thread -----------------------------------------------------------------
+// ---- one thread -------------------------------------------------------------
 
 /** Operations in a lap of {@linkcode timed}, and laps in its turn. */
 const TIMED = 20_000;
@@ -184,7 +184,7 @@ export function timed<Name extends string>(
   return { name, turn };
 }
 
-// ---- threads ------------------------------------------------------------------
+// ---- threads ----------------------------------------------------------------
 
 /** One thread of a contestant: runs a function that a module makes. */
 export interface Role {
@@ -406,7 +406,7 @@ export function now(): number {
   return performance.timeOrigin + performance.now();
 }
 
-// ---- other processes ----------------------------------------------------------
+// ---- other processes --------------------------------------------------------
 
 /** A contestant that is a program, which prints one JSON object a turn. */
 export function program<Name extends string>(
@@ -425,7 +425,7 @@ export function program<Name extends string>(
   return { name, turn };
 }
 
-// ---- results ------------------------------------------------------------------
+// ---- results ----------------------------------------------------------------
 
 /** The answer to a question, and how far it is to be trusted. */
 export interface Figure {

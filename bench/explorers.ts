@@ -1,9 +1,9 @@
 /**
- * How do loom, shuttle, Lincheck and GenMC fare on the race tester's
- * scenarios? Runs all five on the same locks, queues and bugs, and writes the
- * table into docs/race_comparison.md: `deno run -A bench/explorers.ts [--write]`.
- * Needs cargo; loom and shuttle come from its registry. Lincheck needs Java 17
- * and Maven, GenMC a `genmc` that `bench/genmc/README.md` builds; without them
+ * How do loom, shuttle, Lincheck and GenMC fare on the race tester's scenarios?
+ * Runs all five on the same locks, queues and bugs, and writes the table into
+ * docs/race_comparison.md: `deno run -A bench/explorers.ts [--write]`. Needs
+ * cargo; loom and shuttle come from its registry. Lincheck needs Java 17 and
+ * Maven, GenMC a `genmc` that `bench/genmc/README.md` builds; without them
  * their columns say so.
  *
  * The others count executions. The race tester counts states, and many

@@ -153,8 +153,8 @@ async function alone(url: string | undefined): Promise<Row[]> {
 }
 
 /**
- * One agent, and texts of 1,000 letters: in blocks of a heap, or in entries. The
- * views remember nothing, so that `get` makes each text anew.
+ * One agent, and texts of 1,000 letters: in blocks of a heap, or in entries.
+ * The views remember nothing, so that `get` makes each text anew.
  */
 async function longValues(url: string | undefined): Promise<Row[]> {
   const codecs = { key: codec.text, value: codec.text, remember: false };

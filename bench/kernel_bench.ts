@@ -1,7 +1,7 @@
 // How much time does the kernel save? Each operation runs in one thread, by the
 // class of `@weft/sync` and by that of `@weft/sync/kernel`, which take turns.
-// Floors: two bare compareExchange calls of JavaScript, and the functions of the
-// kernel without the class.
+// Floors: two bare compareExchange calls of JavaScript, and the functions of
+// the kernel without the class.
 import { beats, paired } from "./beats.ts";
 import { type Contestant, type Row, threads } from "./contest.ts";
 import type { Order } from "./_kernel.ts";

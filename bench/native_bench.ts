@@ -15,7 +15,9 @@ const SOURCES: Readonly<Record<string, URL>> = {
   maps: new URL("./native/maps.cpp", import.meta.url),
 };
 
-/** Rivals that are not on each machine, and the packages of Debian with them. */
+/**
+ * Rivals that are not on each machine, and the packages of Debian with them.
+ */
 const OPTIONAL: Readonly<Record<string, string>> = {
   libcuckoo: "libcuckoo-dev",
   TBB: "libtbb-dev",

@@ -205,7 +205,9 @@ const PLACES: readonly Place[] = [
   },
 ];
 
-/** The text of a file with the figures of docs/bench, as `deno fmt` leaves it. */
+/**
+ * The text of a file with the figures of docs/bench, as `deno fmt` leaves it.
+ */
 function written(
   file: string,
   places: readonly Place[],

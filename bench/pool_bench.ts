@@ -1,8 +1,8 @@
-// How many more tasks of a microsecond does the pool do in a second than piscina?
-// Are hashes of much data done as fast as by two processes that share nothing?
-// Is any case of piscina's own benchmarks slower? What does it take to ask a pool
-// for its figures? Each figure comes from processes that take turns. Piscina
-// always runs in Node: it does not start under Deno.
+// How many more tasks of a microsecond does the pool do in a second than
+// piscina? Are hashes of much data done as fast as by two processes that share
+// nothing? Is any case of piscina's own benchmarks slower? What does it take to
+// ask a pool for its figures? Each figure comes from processes that take turns.
+// Piscina always runs in Node: it does not start under Deno.
 import {
   contest,
   type Contestant,

@@ -1,11 +1,12 @@
 /**
  * How far does the race tester's search come? Explores the programs for which
  * there are goals, twice each, and writes the table into
- * docs/race_comparison.md: `deno run -A bench/race_goals.ts [--write] [FILTER]`.
+ * docs/race_comparison.md:
+ * `deno run -A bench/race_goals.ts [--write] [FILTER]`.
  *
  * Seconds are seconds of processor time, so that other work on the machine
- * changes them little. The row with two cores is by the clock, of the fastest of
- * several runs.
+ * changes them little. The row with two cores is by the clock, of the fastest
+ * of several runs.
  *
  * @module
  */

@@ -31,7 +31,7 @@ const HOST: Host = isDeno ? "Deno" : "Node";
 
 type Named<Name extends string> = Contestant & { readonly name: Name };
 
-// ---- both sides await --------------------------------------------------------
+// ---- both sides await -------------------------------------------------------
 
 const N = 500;
 
@@ -138,7 +138,7 @@ async function processorTime(): Promise<Row[]> {
   ];
 }
 
-// ---- one side blocks ---------------------------------------------------------
+// ---- one side blocks --------------------------------------------------------
 
 /** The row of the medians of turns. */
 function rowOf(name: string, ours: number[], theirs: number[]): Row {
@@ -199,8 +199,8 @@ const START_MS = 5000;
 const STARTS = 5;
 
 /**
- * Starts a worker of coincident. In Deno, one that loads slowly misses the first
- * message, and waits for it for ever; then another one is started.
+ * Starts a worker of coincident. In Deno, one that loads slowly misses the
+ * first message, and waits for it for ever; then another one is started.
  */
 async function coincidentWorker(href: string) {
   const { default: made } = await import(href);
@@ -248,7 +248,7 @@ async function coincident(): Promise<
   };
 }
 
-// ---- pools -------------------------------------------------------------------
+// ---- pools ------------------------------------------------------------------
 
 /** A pool in a process of its own in each turn. */
 const pool = <Name extends string>(

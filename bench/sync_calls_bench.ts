@@ -1,6 +1,6 @@
-// How long does a call of an async function take that blocks, quietly and beside
-// busy processes, against synckit? Here another program's load belongs to the
-// question, so no turn is repeated for it: both take turns of 200 calls.
+// How long does a call of an async function take that blocks, quietly and
+// beside busy processes, against synckit? Here another program's load belongs
+// to the question, so no turn is repeated for it: both take turns of 200 calls.
 import * as fs from "node:fs";
 import { fileURLToPath } from "node:url";
 import { syncWorker } from "../primitives/sync_worker.ts";

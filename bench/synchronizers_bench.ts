@@ -1,7 +1,8 @@
-// Do an Event, a Latch, a WaitGroup, a Condition, and waitAny take little longer
-// there and back than the platform itself needs to wake a thread? Is a round of
-// a Barrier as fast as that of a bare counter, and a finished Once as fast as a
-// load? Do stripes pay if two threads count, and read locks if two read?
+// Do an Event, a Latch, a WaitGroup, a Condition, and waitAny take little
+// longer there and back than the platform itself needs to wake a thread? Is a
+// round of a Barrier as fast as that of a bare counter, and a finished Once as
+// fast as a load? Do stripes pay if two threads count, and read locks if two
+// read?
 // Floors: bare Atomics.wait and waitAsync with notify, one shared Atomics.add,
 // the Mutex. (Mutex and Semaphore: mutex_bench.ts and round_trip_bench.ts. A
 // Latch opens once, so awaiting it costs what an Event does. `agentId` and

@@ -339,8 +339,8 @@ interface Traced {
 }
 
 /**
- * Lets agents do what `program` says, and counts. `program` has the operations of
- * each agent; one agent after the other calls all of its own, `TIMES` times.
+ * Lets agents do what `program` says, and counts. `program` has the operations
+ * of each agent; one agent after the other calls all of its own, `TIMES` times.
  */
 function traced(
   { create, attach }: Case,

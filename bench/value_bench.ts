@@ -1,7 +1,7 @@
 // What does it cost to write an object and to read it again, in one thread? The
-// shapes of objects lie in a table, as in a channel. Peers: msgpackr, which keeps
-// them, too; JSON as UTF-8; `structuredClone`. And what does it cost to look at two
-// parts of it by a view?
+// shapes of objects lie in a table, as in a channel. Peers: msgpackr, which
+// keeps them, too; JSON as UTF-8; `structuredClone`. And what does it cost to
+// look at two parts of it by a view?
 import { ShapeTable, type ValueView } from "../mod.ts";
 import { values } from "../primitives/_value/codec.ts";
 import { Views } from "../primitives/_value/view/codec.ts";

@@ -33,16 +33,16 @@ const lockOf = (id: number): string => `weft:agent:${id}`;
  * Lets {@linkcode onAgentExit} in other agents tell when this agent ends. It
  * takes a Web Lock, which the platform releases when the agent ends in any way.
  * Once the lock is held, the promise resolves with the id of this agent, which
- * is then sent to the supervisor. Where Web Locks are missing (Node 20), it only
- * returns the id, and the supervisor needs the `Worker`.
+ * is then sent to the supervisor. Where Web Locks are missing (Node 20), it
+ * only returns the id, and the supervisor needs the `Worker`.
  *
  * The lock keeps the agent alive until it is closed or terminated. After
  * `setAgentId`, call this again to announce the new id.
  *
- * Firefox keeps no page in its back/forward cache that holds a Web Lock, or that
- * has a worker that holds one; such a page begins anew when the visitor comes
- * back. It decides so before `pagehide`, so giving the lock back there would be
- * too late. Chromium keeps the page, its workers and their locks.
+ * Firefox keeps no page in its back/forward cache that holds a Web Lock, or
+ * that has a worker that holds one; such a page begins anew when the visitor
+ * comes back. It decides so before `pagehide`, so giving the lock back there
+ * would be too late. Chromium keeps the page, its workers and their locks.
  *
  * If all agents announce themselves, this also notices two agents that drew the
  * same id.
@@ -129,9 +129,9 @@ export type ExitingWorker =
 
 /**
  * Calls `callback` once when agent `id` has ended. That is the moment to call
- * `recover` with the primitives that the agent may have held. Until the function
- * that this returns is called, the process stays alive; that function stops
- * listening.
+ * `recover` with the primitives that the agent may have held. Until the
+ * function that this returns is called, the process stays alive; that function
+ * stops listening.
  *
  * If the agent's `worker` is given and tells of its exit (`node:worker_threads`
  * in Node, Deno and Bun, and Bun's own `Worker`), that exit is used. Otherwise

@@ -110,18 +110,18 @@ export const PROBLEMS: WordsProblems = {
  * arrived at that very moment, the party has passed instead, and its result
  * says so. A party that will not come again calls `leave()`.
  *
- * Invariant: an agent that sleeps on `state` fell asleep on a value with WAITING
- * set, which stays set until the generation ends; arrived < parties.
+ * Invariant: an agent that sleeps on `state` fell asleep on a value with
+ * WAITING set, which stays set until the generation ends; arrived < parties.
  * Progress: arriving, taking the arrival back and `leave` are lock-free: they
- * try again only when another party did one of these. `arriveAndWait` waits. The
- * last arrival ends the generation in one step. So after a termination, the
- * other parties have either passed, at most a second later, or wait for the dead
- * party. If an agent was terminated before it arrived, `leave()` replaces it; if
- * it was terminated after it arrived, `leave({ arrived: true })` also takes that
- * arrival back. The words cannot tell the two cases apart: the agent that
- * reports the death must know. With `tracked`, each party notes in a row that it
- * arrives, and `abandon(id)` does the right one. Then an arrival looks at all
- * rows.
+ * try again only when another party did one of these. `arriveAndWait` waits.
+ * The last arrival ends the generation in one step. So after a termination, the
+ * other parties have either passed, at most a second later, or wait for the
+ * dead party. If an agent was terminated before it arrived, `leave()` replaces
+ * it; if it was terminated after it arrived, `leave({ arrived: true })` also
+ * takes that arrival back. The words cannot tell the two cases apart: the agent
+ * that reports the death must know. With `tracked`, each party notes in a row
+ * that it arrives, and `abandon(id)` does the right one. Then an arrival looks
+ * at all rows.
  * The generation wraps: with no more agents than parties, no agent sleeps
  * through two generations. More agents may share the barrier, but none may
  * sleep through 128.
@@ -195,8 +195,8 @@ export class Barrier extends Region<"barrier"> {
   /**
    * Initializes unused memory as a barrier for `parties` agents.
    *
-   * @throws {TypeError} If `memory` is not shared, `parties` is not a number, or
-   * `config` is not as described.
+   * @throws {TypeError} If `memory` is not shared, `parties` is not a number,
+   * or `config` is not as described.
    * @throws {RangeError} If the barrier does not fit there, or `parties` or
    * `tracked` is out of range.
    */
@@ -294,11 +294,11 @@ export class Barrier extends Region<"barrier"> {
   }
 
   /**
-   * Takes one party out for good: called by a party that will not come again, or
-   * by an agent that knows that a party was terminated. `arrived` says that this
-   * party was terminated while it waited, and takes its arrival back. Returns
-   * true if this ended the generation, because all other parties had arrived:
-   * that generation has no leader.
+   * Takes one party out for good: called by a party that will not come again,
+   * or by an agent that knows that a party was terminated. `arrived` says that
+   * this party was terminated while it waited, and takes its arrival back.
+   * Returns true if this ended the generation, because all other parties had
+   * arrived: that generation has no leader.
    *
    * Of a tracked barrier, only this agent's own party can leave: see `abandon`.
    *
@@ -314,10 +314,10 @@ export class Barrier extends Region<"barrier"> {
   }
 
   /**
-   * Takes the party that agent `id` was out for good, if the barrier is tracked.
-   * Call it only when that agent will never run again. If all other parties have
-   * arrived, they go on. Returns how many parties left: 1, or 0 if the agent was
-   * none, or had never arrived.
+   * Takes the party that agent `id` was out for good, if the barrier is
+   * tracked. Call it only when that agent will never run again. If all other
+   * parties have arrived, they go on. Returns how many parties left: 1, or 0 if
+   * the agent was none, or had never arrived.
    *
    * @throws {TypeError} If `id` is not a number.
    * @throws {RangeError} If `id` is not in the range of agent ids.

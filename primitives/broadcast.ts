@@ -159,10 +159,10 @@ export const BroadcastBase: abstract new (
  * because the other side moved the same cursor. `subscribe` and `leave` never
  * wait. A terminated subscriber holds up the producer until `abandon(id)`; with
  * "drop" it only costs the producer a look at each push. After a terminated
- * producer was abandoned, a new one continues from the shared words. Wrap: positions have
- * 31 bits and are compared by their difference. A subscriber mistakes one
- * element for another only if it stands still inside a pop while exactly a
- * multiple of 2^31 elements are pushed.
+ * producer was abandoned, a new one continues from the shared words. Wrap:
+ * positions have 31 bits and are compared by their difference. A subscriber
+ * mistakes one element for another only if it stands still inside a pop while
+ * exactly a multiple of 2^31 elements are pushed.
  * Freed when: every operation of every agent has returned, `close` included,
  * and none will begin. That it is closed and empty does not say so.
  * Fairness: first in, first out, for each subscriber. C twin: `weft_broadcast`.

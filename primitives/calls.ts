@@ -89,9 +89,9 @@ export interface Serve {
 }
 
 /**
- * The options of `connect`. If `structuredClone` does not copy the arguments and
- * the results of all methods, they must name a codec that carries them, or a
- * port beside the ring.
+ * The options of `connect`. If `structuredClone` does not copy the arguments
+ * and the results of all methods, they must name a codec that carries them, or
+ * a port beside the ring.
  */
 export type OptionsOf<Api, Options> = IsStructuredApi<Api> extends true
   ? [options?: Options]
@@ -233,9 +233,10 @@ function serveBlocking(
  * them for 30 seconds, for a caller that may have died.
  *
  * It changes shared memory by steps that {@linkcode CallRing} takes, too, which
- * the scenarios of `CallRing` prove; and a caller whose function was called back
- * posts its answer in the slot that it has, as its own scenarios prove. Progress, fairness and what a
- * terminated agent leaves behind are as there. C twin: `weft_calls_serve`.
+ * the scenarios of `CallRing` prove; and a caller whose function was called
+ * back posts its answer in the slot that it has, as its own scenarios prove.
+ * Progress, fairness and what a terminated agent leaves behind are as there. C
+ * twin: `weft_calls_serve`.
  *
  * @example A worker that counts
  * ```ts
@@ -297,8 +298,9 @@ function connectBlocking(ring: CallRing, options?: ConnectOptions): object {
  * call cannot see it abort.
  *
  * What the method throws is thrown here: an error with its name, message,
- * stack, code and cause, in one of the language's own classes if it was of
- * one, or in one of the option `errors`; any other value as the codec carries it. A call fails with
+ * stack, code and cause, in one of the language's own classes if it was of one,
+ * or in one of the option `errors`; any other value as the codec carries it. A
+ * call fails with
  *
  * - a TypeError with a path, if the codec cannot carry an argument, or a
  *   RangeError if the request is longer than the ring can carry in pieces; then

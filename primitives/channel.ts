@@ -295,14 +295,14 @@ export const ChannelBase: abstract new <T>(
  * With `codec.binary`, `receiveInto` needs no new array for a message, and
  * `reserve` and `peek` write and read it where it lies.
  *
- * With `capacity: 0` there is no room: a `send` ends when a receiver has come for
- * its message. `trySend` without a timeout sends only to a receiver that waits,
- * and `tryReceive` takes only from a sender that waits.
+ * With `capacity: 0` there is no room: a `send` ends when a receiver has come
+ * for its message. `trySend` without a timeout sends only to a receiver that
+ * waits, and `tryReceive` takes only from a sender that waits.
  *
  * Invariant: that of the queue or ring that carries the messages; of the head,
- * only the counts of senders and receivers change. With `capacity: 0`, a message
- * lies in the place for one from the moment its sender begins until its receiver
- * has read it; at most one does.
+ * only the counts of senders and receivers change. With `capacity: 0`, a
+ * message lies in the place for one from the moment its sender begins until its
+ * receiver has read it; at most one does.
  * Progress: that of the queue or ring that carries the messages: see
  * `MpmcQueue`, `SpscQueue`, `LockFreeQueue` and `RecordRing`. Without a
  * `timeout` no `try` form waits, but it may answer "full" or "empty" while
@@ -316,8 +316,8 @@ export const ChannelBase: abstract new <T>(
  * or ring.
  * Freed when: every operation of every agent has returned, `close` included,
  * and none will begin. That it is closed and empty does not say so.
- * Fairness: first in, first out. With `capacity: 0`, any of the agents that wait
- * may be next.
+ * Fairness: first in, first out. With `capacity: 0`, any of the agents that
+ * wait may be next.
  * C twin: `weft_channel`. Its messages are bytes: UTF-8, an `int32_t`, a
  * `double`, or a struct.
  * Source: a codec over a queue of bytes, as Go's and Rust's channels are typed.
@@ -739,7 +739,9 @@ export class Channel<T> extends ChannelBase<T> {
 const tableBytes = <T>(codec: Codec<T>): number =>
   isShaped(codec) ? ShapeTable.byteLength() : 0;
 
-/** The codec with the channel's table of shapes, which lies behind its queue. */
+/**
+ * The codec with the channel's table of shapes, which lies behind its queue.
+ */
 function over<T>(
   codec: Codec<T>,
   memory: Memory,

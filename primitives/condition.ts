@@ -69,8 +69,8 @@ export const INSPECTION: WordsInspection = {
 };
 
 /**
- * A condition variable: `wait` unlocks a mutex, sleeps until it is notified, and
- * locks the mutex again.
+ * A condition variable: `wait` unlocks a mutex, sleeps until it is notified,
+ * and locks the mutex again.
  *
  * Wait until it is full:
  *
@@ -127,14 +127,15 @@ export const INSPECTION: WordsInspection = {
  * count behind: the call it would have taken wakes another agent after a second
  * or two. `wait` may then end without a notify; it may also do so if the agents
  * that were called before it did not get the mutex for a second. So wait in a
- * loop, and look at the data each time. At most 2^15 - 1 agents wait in a group.
+ * loop, and look at the data each time. At most 2^15 - 1 agents wait in a
+ * group.
  * Freed when: every `wait` and `notify` of every agent has returned, and none
  * will begin. An agent whose wait has returned has the mutex: so it knows that
  * each `notify` which was made with the mutex locked has returned, too.
  * Fairness: groups go in order; within a group, the platform wakes in order.
  * C twin: `weft_condition`. Source: the two groups are those of glibc's
- * `pthread_cond_t` (Riegel 2016). The chain of wakes is that of "wait morphing",
- * without the requeue that Atomics lack.
+ * `pthread_cond_t` (Riegel 2016). The chain of wakes is that of "wait
+ * morphing", without the requeue that Atomics lack.
  *
  * Its words in memory:
  *

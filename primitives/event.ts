@@ -73,8 +73,8 @@ export const INSPECTION: WordsInspection = {
 /**
  * An event that agents wait for. An event with manual reset lets all waiters
  * through once it is set, until it is reset. An event with automatic reset lets
- * one waiter through for each `set`. Zeroed memory is an event with manual reset
- * that is not set.
+ * one waiter through for each `set`. Zeroed memory is an event with manual
+ * reset that is not set.
  *
  * Start together:
  *
@@ -91,9 +91,9 @@ export const INSPECTION: WordsInspection = {
  * follows at once. With automatic reset, `set` is remembered once if nobody
  * waits, and otherwise once for each waiter.
  *
- * Invariant: an agent that sleeps on `state` fell asleep on a value with WAITING
- * set, or on one that counts it; signals <= max(waiters, 1), except for signals
- * that a `waitAny` saw and nobody has taken yet.
+ * Invariant: an agent that sleeps on `state` fell asleep on a value with
+ * WAITING set, or on one that counts it; signals <= max(waiters, 1), except for
+ * signals that a `waitAny` saw and nobody has taken yet.
  * Progress: `set`, `reset` and `tryWait()` are lock-free: they try again only
  * when another agent changed the event. `wait`, its async form, and both with a
  * timeout wait. An agent that is terminated while it waits delays the others by
@@ -102,8 +102,8 @@ export const INSPECTION: WordsInspection = {
  * Freed when: no agent waits, and none will begin an operation. The agent that
  * set the event may still be in `set`.
  * Fairness: with automatic reset a newcomer may pass sleepers.
- * C twin: `weft_event`. Source: the events of Windows; a counted signal for each
- * waiter, so that two sets in a row release two.
+ * C twin: `weft_event`. Source: the events of Windows; a counted signal for
+ * each waiter, so that two sets in a row release two.
  *
  * Its words in memory:
  *

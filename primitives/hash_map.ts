@@ -69,8 +69,8 @@ export interface SetOptions {
   /** Whether to leave a value alone that is there already. */
   readonly ifAbsent?: boolean | undefined;
   /**
-   * For how many milliseconds the value counts, 1 to the `ttl` of the cache; that
-   * unless given. Only if the cache has one.
+   * For how many milliseconds the value counts, 1 to the `ttl` of the cache;
+   * that unless given. Only if the cache has one.
    */
   readonly ttl?: number | undefined;
 }
@@ -115,27 +115,28 @@ export const PROBLEMS: WordsProblems = {
  * store: see `_map/table.ts`. A view remembers where it found keys, and finds
  * them again by one or two loads: see `_map/places.ts`.
  *
- * With `heap`, keys and values that are too long for an entry lie in blocks: see
- * `_map/heap.ts`.
+ * With `heap`, keys and values that are too long for an entry lie in blocks:
+ * see `_map/heap.ts`.
  *
- * With `evict`, it is a cache: see `_map/clock.ts`. A reader then marks the entry,
- * unless it is marked, and is counted. With `ttl`, an entry that has expired is
- * absent to each operation: see `_map/time.ts`.
+ * With `evict`, it is a cache: see `_map/clock.ts`. A reader then marks the
+ * entry, unless it is marked, and is counted. With `ttl`, an entry that has
+ * expired is absent to each operation: see `_map/time.ts`.
  *
- * Invariant: an entry is in one chain, free, or named after the agent that holds
- * the bucket's lock.
+ * Invariant: an entry is in one chain, free, or named after the agent that
+ * holds the bucket's lock.
  * Progress: `get`, `has` and the iterators are lock-free: they begin again only
  * if another agent has meanwhile taken out or overwritten an entry of the same
  * bucket. The other operations wait while another agent writes to the same
  * bucket. A terminated writer keeps the lock of its bucket until `abandon(id)`,
- * and delays neither readers nor other buckets. `waitFor` and its forms wait for
- * a key, `getOrInsertAsync` for an agent that makes the value; if that agent is
- * terminated, until `abandon(id)`. An agent that is terminated while it adds a
- * key delays those that wait for it by at most a second.
- * Wrap: to mistake one value for another, a reader would have to stand still for
- * exactly a multiple of 2^32 changes of one bucket or value; or a view that
- * remembers a key would have to leave it alone for as many changes. An entry that
- * has expired, and that no key has replaced for 49 days, counts for another `ttl`.
+ * and delays neither readers nor other buckets. `waitFor` and its forms wait
+ * for a key, `getOrInsertAsync` for an agent that makes the value; if that
+ * agent is terminated, until `abandon(id)`. An agent that is terminated while
+ * it adds a key delays those that wait for it by at most a second.
+ * Wrap: to mistake one value for another, a reader would have to stand still
+ * for exactly a multiple of 2^32 changes of one bucket or value; or a view that
+ * remembers a key would have to leave it alone for as many changes. An entry
+ * that has expired, and that no key has replaced for 49 days, counts for
+ * another `ttl`.
  * Freed when: every operation of every agent has returned, and none will begin.
  * Fairness: that of `Mutex`, for each bucket.
  * C twin: `weft_hash_map`.
@@ -220,11 +221,11 @@ export class HashMap<K, V> extends Region<"hash_map"> {
   readonly #core: MapCore<K, V>;
 
   /**
-   * Attaches to the map at `byteOffset`; writes nothing. Give the codecs that it
-   * was made with, if any were given there.
+   * Attaches to the map at `byteOffset`; writes nothing. Give the codecs that
+   * it was made with, if any were given there.
    *
-   * @throws {TypeError} If `memory` is not shared, no map of this layout version
-   * was initialized there, or it has other codecs.
+   * @throws {TypeError} If `memory` is not shared, no map of this layout
+   * version was initialized there, or it has other codecs.
    * @throws {RangeError} If the map does not fit there.
    */
   constructor(
@@ -454,8 +455,8 @@ export class HashMap<K, V> extends Region<"hash_map"> {
   /**
    * As {@linkcode HashMap.waitFor}, but awaits instead of blocking.
    *
-   * @throws {TypeError} If an option is unknown or of a wrong type, or the codec
-   * refuses the key.
+   * @throws {TypeError} If an option is unknown or of a wrong type, or the
+   * codec refuses the key.
    * @throws {RangeError} If the key is too long, or the codec refuses it.
    * @throws {DamagedError} If the map is damaged.
    */
@@ -466,8 +467,8 @@ export class HashMap<K, V> extends Region<"hash_map"> {
   /**
    * As {@linkcode HashMap.tryWaitFor}, but awaits instead of blocking.
    *
-   * @throws {TypeError} If an option is unknown or of a wrong type, or the codec
-   * refuses the key.
+   * @throws {TypeError} If an option is unknown or of a wrong type, or the
+   * codec refuses the key.
    * @throws {RangeError} If the timeout is negative or NaN, or the key is too
    * long, or the codec refuses it.
    * @throws {DamagedError} If the map is damaged.
@@ -494,14 +495,16 @@ export class HashMap<K, V> extends Region<"hash_map"> {
 
   /**
    * Gives `key` the value `value`. Returns false if the map is full and the key
-   * is not there, or its heap has no room for the value; it may also say so while
-   * another agent adds, overwrites or deletes an entry. With `ifAbsent`, returns false as well if the key is there. A cache is
-   * never full. If its entries expire, the value counts for `ttl` ms from now.
+   * is not there, or its heap has no room for the value; it may also say so
+   * while another agent adds, overwrites or deletes an entry. With `ifAbsent`,
+   * returns false as well if the key is there. A cache is never full. If its
+   * entries expire, the value counts for `ttl` ms from now.
    *
-   * @throws {TypeError} If a codec refuses its argument, an option is unknown or
-   * not for this map, or the bucket stays locked and this agent may not block.
-   * @throws {RangeError} If the key or value is too long, a codec refuses it, or
-   * `ttl` is out of range.
+   * @throws {TypeError} If a codec refuses its argument, an option is unknown
+   * or not for this map, or the bucket stays locked and this agent may not
+   * block.
+   * @throws {RangeError} If the key or value is too long, a codec refuses it,
+   * or `ttl` is out of range.
    * @throws {DamagedError} If the map is damaged.
    */
   set(key: K, value: V, options?: SetOptions): boolean {
@@ -513,8 +516,8 @@ export class HashMap<K, V> extends Region<"hash_map"> {
   /**
    * Deletes `key` and its value. Returns whether it was there.
    *
-   * @throws {TypeError} If the codec refuses the key, or the bucket stays locked
-   * and this agent may not block.
+   * @throws {TypeError} If the codec refuses the key, or the bucket stays
+   * locked and this agent may not block.
    * @throws {RangeError} If the key is too long, or the codec refuses it.
    * @throws {DamagedError} If the map is damaged.
    */
@@ -523,11 +526,11 @@ export class HashMap<K, V> extends Region<"hash_map"> {
   }
 
   /**
-   * Deletes `key`, and returns the value that it had, or `undefined`. Of several
-   * agents that take one value, one gets it.
+   * Deletes `key`, and returns the value that it had, or `undefined`. Of
+   * several agents that take one value, one gets it.
    *
-   * @throws {TypeError} If the codec refuses the key, or the bucket stays locked
-   * and this agent may not block.
+   * @throws {TypeError} If the codec refuses the key, or the bucket stays
+   * locked and this agent may not block.
    * @throws {RangeError} If the key is too long, or the codec refuses it.
    * @throws {DamagedError} If the map is damaged.
    */
@@ -536,10 +539,10 @@ export class HashMap<K, V> extends Region<"hash_map"> {
   }
 
   /**
-   * Gives `key` the value that `change` makes of the old one, or of `undefined`.
-   * If that is `undefined`, deletes the key. No other agent writes to the key
-   * meanwhile. If `change` throws, nothing has changed. Returns false if the map
-   * is full, as `set` does.
+   * Gives `key` the value that `change` makes of the old one, or of
+   * `undefined`. If that is `undefined`, deletes the key. No other agent writes
+   * to the key meanwhile. If `change` throws, nothing has changed. Returns
+   * false if the map is full, as `set` does.
    *
    * Other agents that write to the same bucket wait for `change`: it must be
    * short, and may not write to this map.
@@ -558,12 +561,13 @@ export class HashMap<K, V> extends Region<"hash_map"> {
 
   /**
    * The value of `key`. If it is not there, adds the value that `make` returns.
-   * If several agents do so at once, each may call `make`, and all get the value
-   * that was added first. Returns `undefined` if the map is full.
+   * If several agents do so at once, each may call `make`, and all get the
+   * value that was added first. Returns `undefined` if the map is full.
    *
    * @throws {TypeError} If `make` is not a function, a codec refuses its
    * argument, or the bucket stays locked and this agent may not block.
-   * @throws {RangeError} If the key or value is too long, or a codec refuses it.
+   * @throws {RangeError} If the key or value is too long, or a codec refuses
+   * it.
    * @throws {DamagedError} If the map is damaged.
    */
   getOrInsert(key: K, make: (key: K) => V): V | undefined {
@@ -574,8 +578,8 @@ export class HashMap<K, V> extends Region<"hash_map"> {
   /**
    * As {@linkcode HashMap.getOrInsert}, for a `make` that may return a promise.
    * While one agent makes the value, others that call this for the same key
-   * await it. If `make` fails, this call fails, and another one makes the value.
-   * The options are those of the wait for others.
+   * await it. If `make` fails, this call fails, and another one makes the
+   * value. The options are those of the wait for others.
    *
    * If an agent ends while it makes a value, the others wait until
    * `abandon(id)`. `make` may await other keys, but not this one. If more than
@@ -584,7 +588,8 @@ export class HashMap<K, V> extends Region<"hash_map"> {
    * @throws {TypeError} If `make` is not a function, an option is unknown or of
    * a wrong type, a codec refuses its argument, or the bucket stays locked and
    * this agent may not block.
-   * @throws {RangeError} If the key or value is too long, or a codec refuses it.
+   * @throws {RangeError} If the key or value is too long, or a codec refuses
+   * it.
    * @throws {DamagedError} If the map is damaged.
    */
   async getOrInsertAsync(
@@ -598,9 +603,9 @@ export class HashMap<K, V> extends Region<"hash_map"> {
 
   /**
    * If the value of `key` is `expected`, replaces it by `replacement`. Returns
-   * the value that was found, or `undefined` if the key is not there. NaN equals
-   * itself, and -0 equals 0. The new value expires when the old one would have.
-   * For values of `codec.i32` and `codec.f64`.
+   * the value that was found, or `undefined` if the key is not there. NaN
+   * equals itself, and -0 equals 0. The new value expires when the old one
+   * would have. For values of `codec.i32` and `codec.f64`.
    *
    * @throws {TypeError} If the values are of another codec, a codec refuses its
    * argument, or the bucket stays locked and this agent may not block.
@@ -646,9 +651,9 @@ export class HashMap<K, V> extends Region<"hash_map"> {
 
   /**
    * Mends and unlocks the buckets that agent `id` was writing to. Each of its
-   * writes has happened wholly or not at all. Lets another agent make the values
-   * that it was making. Call it only when that agent will never run again.
-   * Returns how many buckets and such values there were.
+   * writes has happened wholly or not at all. Lets another agent make the
+   * values that it was making. Call it only when that agent will never run
+   * again. Returns how many buckets and such values there were.
    *
    * C twin: `weft_hash_map_abandon`.
    *

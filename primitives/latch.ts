@@ -56,8 +56,8 @@ export const INSPECTION: WordsInspection = {
 };
 
 /**
- * A latch: `wait` returns when `countDown` has brought the count to 0. From then
- * on the latch stays open.
+ * A latch: `wait` returns when `countDown` has brought the count to 0. From
+ * then on the latch stays open.
  *
  * Wait until two parts are done:
  *
@@ -70,8 +70,8 @@ export const INSPECTION: WordsInspection = {
  * if (!parts.tryWait(50)) throw new Error(`${parts.count} parts are missing`);
  * ```
  *
- * Invariant: an agent that sleeps on `state` fell asleep on a value with WAITING
- * set, which stays set until the latch opens; an open latch is 0.
+ * Invariant: an agent that sleeps on `state` fell asleep on a value with
+ * WAITING set, which stays set until the latch opens; an open latch is 0.
  * Progress: `countDown` is lock-free: it tries again only when another agent
  * counted down. `tryWait()` is wait-free. `wait` and `arriveAndWait`, their
  * async forms, and all of them with a timeout wait. An agent that is terminated
@@ -276,8 +276,8 @@ export class Latch extends Region<"latch"> {
   }
 
   /**
-   * As {@linkcode Latch.arriveAndWait}, but awaits instead of blocking. An abort
-   * ends the waiting, but the step stays counted.
+   * As {@linkcode Latch.arriveAndWait}, but awaits instead of blocking. An
+   * abort ends the waiting, but the step stays counted.
    *
    * @throws {TypeError} If an option is unknown or of a wrong type.
    * @throws {RangeError} If the latch is open.

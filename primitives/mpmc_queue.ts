@@ -112,9 +112,9 @@ export const WaitingMpmc: WaitingClass<"mpmc_queue"> = /* @__PURE__ */ waiting(
  * "empty" (or "full"). An agent that is terminated between these two steps
  * blocks the queue for ever: where agents may be terminated at any time, use
  * `LockFreeQueue`. An operation that waits throws `DamagedError` once it found
- * the same slot claimed twice, a second apart. Tickets wrap after 2^31 elements. This does harm only if an
- * agent stands still between two steps while exactly a multiple of 2^31
- * elements pass.
+ * the same slot claimed twice, a second apart. Tickets wrap after 2^31
+ * elements. This does harm only if an agent stands still between two steps
+ * while exactly a multiple of 2^31 elements pass.
  * Freed when: every operation of every agent has returned, `close` included,
  * and none will begin. That it is closed and empty does not say so.
  * Fairness: first in, first out, in the order of claiming.

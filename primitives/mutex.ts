@@ -72,7 +72,7 @@ export type {
  * const mutex = Mutex.create();
  * const guard = mutex.lock();
  * try {
- *   if (guard.abandoned) console.log("repair the data: it may be half changed");
+ *   if (guard.abandoned) console.log("repair the data, half changed");
  * } finally {
  *   guard.unlock();
  * }
@@ -143,8 +143,8 @@ export const INSPECTION: WordsInspection = {
  * `tryLock` with a timeout wait. A terminated owner keeps the mutex until
  * `abandon(id)`. An agent that is terminated while it waits delays the others
  * by at most a second.
- * Freed when: no agent waits, and none will begin an operation. The owner before
- * may still be in `unlock`.
+ * Freed when: no agent waits, and none will begin an operation. The owner
+ * before may still be in `unlock`.
  * Fairness: a newcomer may pass sleepers. A sleeper that was passed for a
  * millisecond is handed the mutex by the next unlock.
  * C twin: `weft_mutex`. Source: Drepper, "Futexes are tricky", mutex 3; the
@@ -243,8 +243,8 @@ export class Mutex extends Region<"mutex"> {
   }
 
   /**
-   * As {@linkcode Mutex.lock}, but awaits instead of blocking. It also waits for
-   * another task of the agent that holds the mutex.
+   * As {@linkcode Mutex.lock}, but awaits instead of blocking. It also waits
+   * for another task of the agent that holds the mutex.
    *
    * @throws {TypeError} If an option is unknown or of a wrong type.
    */
@@ -267,10 +267,10 @@ export class Mutex extends Region<"mutex"> {
   }
 
   /**
-   * Awaits that nobody holds the mutex, and leaves it unlocked; another agent may
-   * have locked it again when the promise settles. It waits for its turn as
-   * `lockAsync` does, and holds the mutex for a moment, unless nobody holds it at
-   * the call.
+   * Awaits that nobody holds the mutex, and leaves it unlocked; another agent
+   * may have locked it again when the promise settles. It waits for its turn as
+   * `lockAsync` does, and holds the mutex for a moment, unless nobody holds it
+   * at the call.
    *
    * @throws {TypeError} If an option is unknown or of a wrong type.
    * @throws {RangeError} If `priority` is NaN.
@@ -345,8 +345,8 @@ export class Mutex extends Region<"mutex"> {
 
   /**
    * Frees the mutex if agent `id` holds it. Call it only when that agent will
-   * never run again. The next guard has `abandoned` set. Returns how many locks it
-   * freed: 1, or 0 if `id` did not hold the mutex.
+   * never run again. The next guard has `abandoned` set. Returns how many locks
+   * it freed: 1, or 0 if `id` did not hold the mutex.
    *
    * C twin: `weft_mutex_abandon`; the next lock gives `EOWNERDEAD`.
    *

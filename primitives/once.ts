@@ -59,8 +59,8 @@ export const INSPECTION: WordsInspection = {
 };
 
 /**
- * Runs a function once: the first agent runs it, and the others wait until it is
- * done. If it throws, the next agent tries.
+ * Runs a function once: the first agent runs it, and the others wait until it
+ * is done. If it throws, the next agent tries.
  *
  * A table that is built once:
  *
@@ -73,9 +73,9 @@ export const INSPECTION: WordsInspection = {
  * if (!once.done || table[4] !== 2) throw new Error("not built");
  * ```
  *
- * Invariant: an agent that sleeps on `state` fell asleep on a value with WAITING
- * set. The bit stays set until the function is done, which wakes all sleepers; a
- * failure before that wakes one.
+ * Invariant: an agent that sleeps on `state` fell asleep on a value with
+ * WAITING set. The bit stays set until the function is done, which wakes all
+ * sleepers; a failure before that wakes one.
  * Progress: `run`, `runAsync` and their `try` forms wait while another agent
  * runs its function; `done` is wait-free. All agents that return see what the
  * function wrote. If an agent is terminated while it runs the function, the
@@ -159,9 +159,9 @@ export class Once extends Region<"once"> {
 
   /**
    * Runs `fn`, unless the function was run already or another agent runs it; in
-   * that case it blocks until the function is done. If `fn` throws, `run` throws
-   * the same, and the next agent tries. For a function that returns a promise,
-   * use `runAsync`: `run` does not wait for the promise.
+   * that case it blocks until the function is done. If `fn` throws, `run`
+   * throws the same, and the next agent tries. For a function that returns a
+   * promise, use `runAsync`: `run` does not wait for the promise.
    *
    * @throws {TypeError} If `fn` is not a function, or this agent may not block,
    * or it runs a function of this once already: it would wait for itself.
@@ -225,9 +225,9 @@ export class Once extends Region<"once"> {
   }
 
   /**
-   * Lets the next agent try if agent `id` was running the function. Call it only
-   * when that agent will never run again. Returns 1, or 0 if it was not running
-   * the function.
+   * Lets the next agent try if agent `id` was running the function. Call it
+   * only when that agent will never run again. Returns 1, or 0 if it was not
+   * running the function.
    *
    * C twin: `weft_once_abandon`.
    *

@@ -145,7 +145,7 @@ export type { TaskContext } from "./_pool/worker.ts";
 export { ClosedError } from "./_queue/queue.ts";
 export type { Memory } from "./_memory/region.ts";
 
-// ---- the worker -----------------------------------------------------------------
+// ---- the worker -------------------------------------------------------------
 
 /**
  * Does the tasks of the {@linkcode Pool} that has made this worker, until the
@@ -231,7 +231,7 @@ const slotsAt = (memory: Memory, byteOffset: number): Slots =>
     agentId(),
   );
 
-// ---- the pool -------------------------------------------------------------------
+// ---- the pool ---------------------------------------------------------------
 
 /**
  * The base of {@linkcode Pool}: disposing ends its workers.
@@ -254,14 +254,14 @@ export const PoolBase: abstract new () => Disposer & AsyncDisposer =
  * in the order of their priority.
  *
  * It changes shared memory only by steps that {@linkcode CallRing} and
- * {@linkcode Event} take, too, except for a count of the tasks that were posted:
- * a worker looks for a task only if the count has changed since it found none.
- * Race scenarios prove all of them. So a worker may be terminated anywhere. Its
- * task then fails with a {@linkcode WorkerError}, or is done by another worker
- * if it is `idempotent`, and `make` makes another worker.
+ * {@linkcode Event} take, too, except for a count of the tasks that were
+ * posted: a worker looks for a task only if the count has changed since it
+ * found none. Race scenarios prove all of them. So a worker may be terminated
+ * anywhere. Its task then fails with a {@linkcode WorkerError}, or is done by
+ * another worker if it is `idempotent`, and `make` makes another worker.
  *
- * An idle pool does not keep Node or Bun alive; a task does. In Deno a worker of
- * the web does in any case, until the pool is closed.
+ * An idle pool does not keep Node or Bun alive; a task does. In Deno a worker
+ * of the web does in any case, until the pool is closed.
  *
  * @example Hashes by four workers
  * ```ts ignore
@@ -565,10 +565,10 @@ export class Pool<T extends Tasks> extends PoolBase {
   }
 
   /**
-   * Changes how many workers there are, or may be, and how many threads of C, if
-   * `guests` is given. Resolves when the new workers are ready, and those that are not
-   * needed have ended: in a thread of C, `weft_pool_serve` returns then. You
-   * start the new threads of C.
+   * Changes how many workers there are, or may be, and how many threads of C,
+   * if `guests` is given. Resolves when the new workers are ready, and those
+   * that are not needed have ended: in a thread of C, `weft_pool_serve` returns
+   * then. You start the new threads of C.
    *
    * @throws {TypeError} If there is no `make`.
    * @throws {RangeError} If a number is not an integer from 0 to 1024, or `min`
@@ -598,7 +598,8 @@ export class Pool<T extends Tasks> extends PoolBase {
    * Calls `listener` at each event of that name; returns a function that ends
    * that. What a listener throws is an uncaught error.
    *
-   * @throws {TypeError} If there is no such event, or `listener` is no function.
+   * @throws {TypeError} If there is no such event, or `listener` is no
+   * function.
    */
   on<Name extends keyof PoolEvents>(
     event: Name,
@@ -695,7 +696,7 @@ export class Pool<T extends Tasks> extends PoolBase {
     throw new ClosedError("The pool is closed");
   }
 
-  // ---- workers ------------------------------------------------------------------
+  // ---- workers --------------------------------------------------------------
 
   /** How many workers there are, or start. */
   get #agents(): number {
@@ -708,8 +709,8 @@ export class Pool<T extends Tasks> extends PoolBase {
   }
 
   /**
-   * Sees to it that there are as many workers as there are to be; the pool fails
-   * if it has lost its last one. `failures` ended in a row in one place.
+   * Sees to it that there are as many workers as there are to be; the pool
+   * fails if it has lost its last one. `failures` ended in a row in one place.
    */
   #replace(failures = 0, why?: () => unknown): void {
     if (this.#failure !== undefined) return;
@@ -789,7 +790,7 @@ export class Pool<T extends Tasks> extends PoolBase {
     this.#replace();
   }
 
-  // ---- tasks --------------------------------------------------------------------
+  // ---- tasks ----------------------------------------------------------------
 
   #submit(
     spec: Spec,

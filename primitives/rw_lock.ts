@@ -54,8 +54,8 @@ export type { AsyncOptions, TryAsyncOptions } from "./_wait/wait.ts";
 
 /**
  * A {@linkcode RwLock} that is held for reading. A `using` block unlocks it at
- * its end, and `unlock` does so earlier. After that the guard holds nothing, and
- * unlocking it again does nothing.
+ * its end, and `unlock` does so earlier. After that the guard holds nothing,
+ * and unlocking it again does nothing.
  *
  * @example Two readers at once
  * ```ts
@@ -95,8 +95,8 @@ export class RwReadGuard extends LockGuard {
 
 /**
  * A {@linkcode RwLock} that is held for writing. A `using` block unlocks it at
- * its end, and `unlock` does so earlier. After that the guard holds nothing, and
- * unlocking it again does nothing.
+ * its end, and `unlock` does so earlier. After that the guard holds nothing,
+ * and unlocking it again does nothing.
  *
  * @example Write, then go on reading
  * ```ts
@@ -194,17 +194,18 @@ export const INSPECTION: WordsInspection = {
  * if (seen !== 0.5) throw new Error("not written");
  * ```
  *
- * An agent that wants to read while a writer holds the lock, or waits for it, is
- * pending. When the writer unlocks, it lets all pending agents in, before the
- * next writer. So a writer waits for the agents that read when it comes, and a
- * reader waits for one writer. If a writer in line has waited for a millisecond,
- * the writers pass the lock on: then a reader waits for eight writers at most.
+ * An agent that wants to read while a writer holds the lock, or waits for it,
+ * is pending. When the writer unlocks, it lets all pending agents in, before
+ * the next writer. So a writer waits for the agents that read when it comes,
+ * and a reader waits for one writer. If a writer in line has waited for a
+ * millisecond, the writers pass the lock on: then a reader waits for eight
+ * writers at most.
  *
  * Invariant: only the owner of `writer` changes WRITING, WANTED and the phase.
  * Agents are pending only while WRITING or WANTED is set. A pending agent that
- * finds another phase is counted as reading. If WANTED is set and `writer` names
- * nobody, then `writer` is kept for a woken writer, or an agent that found it
- * free is about to let readers in.
+ * finds another phase is counted as reading. If WANTED is set and `writer`
+ * names nobody, then `writer` is kept for a woken writer, or an agent that
+ * found it free is about to let readers in.
  * Progress: `tryRead()`, `unlockRead` and `tryWrite()` are lock-free. Locking
  * with a timeout, or without `try`, waits. `abandon(id)` ends the writing, or
  * the waiting, of a terminated writer. Readers leave no name: a reader that is
@@ -371,14 +372,14 @@ export class RwLock extends Region<"rw_lock"> {
   }
 
   /**
-   * Locks for reading if that is possible within `timeout` ms. Without a timeout
-   * it does not wait: it locks if no writer holds the lock or waits for it.
-   * Returns `undefined` if it did not lock.
+   * Locks for reading if that is possible within `timeout` ms. Without a
+   * timeout it does not wait: it locks if no writer holds the lock or waits for
+   * it. Returns `undefined` if it did not lock.
    *
    * @throws {TypeError} If it would wait, and this agent may not block or holds
    * the lock for writing; or if `timeout` is not a number.
-   * @throws {RangeError} If `timeout` is negative or NaN, or 8191 agents read or
-   * wait to.
+   * @throws {RangeError} If `timeout` is negative or NaN, or 8191 agents read
+   * or wait to.
    */
   tryRead(timeout = 0): RwReadGuard | undefined {
     if (timeout === 0) return this.#readGuard(this.#lock.tryRead());
@@ -463,9 +464,9 @@ export class RwLock extends Region<"rw_lock"> {
   }
 
   /**
-   * Locks for writing if that is possible within `timeout` ms. Without a timeout
-   * it does not wait: it locks if no agent holds the lock. Returns `undefined`
-   * if it did not lock.
+   * Locks for writing if that is possible within `timeout` ms. Without a
+   * timeout it does not wait: it locks if no agent holds the lock. Returns
+   * `undefined` if it did not lock.
    *
    * @throws {TypeError} If it would wait, and this agent may not block or holds
    * the lock for writing; or if `timeout` is not a number.
@@ -542,8 +543,8 @@ export class RwLock extends Region<"rw_lock"> {
   /**
    * Ends the reading of one agent. The last reader wakes the writer that waits.
    *
-   * @throws {TypeError} If no agent reads; if the lock is tracked, if this agent
-   * does not.
+   * @throws {TypeError} If no agent reads; if the lock is tracked, if this
+   * agent does not.
    */
   unlockRead(): void {
     this.#lock.unlockRead();
@@ -572,8 +573,8 @@ export class RwLock extends Region<"rw_lock"> {
   /**
    * Ends the writing of agent `id`, or its waiting for the readers; if the lock
    * is tracked, also its reading. Call it only when that agent will never run
-   * again. If it wrote, guards have `abandoned` set until a writer has unlocked.
-   * Returns how many of these there were.
+   * again. If it wrote, guards have `abandoned` set until a writer has
+   * unlocked. Returns how many of these there were.
    *
    * C twin: `weft_rw_lock_abandon`; locking gives `EOWNERDEAD`.
    *

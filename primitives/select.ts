@@ -79,7 +79,9 @@ export type Selected<Arms extends readonly Arm[]> = {
     | {
       /** The place of the arm in the list. */
       readonly index: I extends `${infer N extends number}` ? N : number;
-      /** True: the arm's queue or channel is closed, so that nothing was done. */
+      /**
+       * True: the arm's queue or channel is closed, so that nothing was done.
+       */
       readonly done: true;
       /** Nothing was taken. */
       readonly value: undefined;
@@ -204,8 +206,8 @@ export interface Select {
   /**
    * As `select`, blocking instead of awaiting. The arms take from, or add to,
    * queues, or channels that are carried by one or have a capacity of 0:
-   * `SpscQueue` or `MpmcQueue`, all in one SharedArrayBuffer, attached by the same object. Others are a
-   * TypeError.
+   * `SpscQueue` or `MpmcQueue`, all in one SharedArrayBuffer, attached by the
+   * same object. Others are a TypeError.
    *
    * @throws {TypeError} Also if this agent may not block, or if the queues lie
    * in several buffers.

@@ -156,24 +156,26 @@ export const PROBLEMS: WordsProblems = {
  * semaphore.release();
  * ```
  *
- * A waiter that was passed too often claims: it takes its permits in advance, as
- * a debt that the next releases pay. A later agent finds no permits and waits
- * behind it.
+ * A waiter that was passed too often claims: it takes its permits in advance,
+ * as a debt that the next releases pay. A later agent finds no permits and
+ * waits behind it.
  *
- * Invariant: a sleeper is counted in `waiters`, and in `bulk` if it wants several
- * permits. Both may be too high (an agent was terminated), but never too low. If
- * agents are not tracked, a sleeper fell asleep on a state that says so; an agent
- * that clears this wakes all.
- * Progress: `tryAcquire()`, `drain` and `release` are lock-free. `acquire`, its async
- * form, and both with a timeout wait. An agent that is terminated while it waits
- * holds up no other, unless it was the claimant: then its claim is lost until
- * `abandon(id)`. If it waited for several permits, later releases wake all. With `tracked`, each agent notes in a row what it holds,
- * so that `abandon(id)` returns exactly that.
+ * Invariant: a sleeper is counted in `waiters`, and in `bulk` if it wants
+ * several permits. Both may be too high (an agent was terminated), but never
+ * too low. If agents are not tracked, a sleeper fell asleep on a state that
+ * says so; an agent that clears this wakes all.
+ * Progress: `tryAcquire()`, `drain` and `release` are lock-free. `acquire`, its
+ * async form, and both with a timeout wait. An agent that is terminated while
+ * it waits holds up no other, unless it was the claimant: then its claim is
+ * lost until `abandon(id)`. If it waited for several permits, later releases
+ * wake all. With `tracked`, each agent notes in a row what it holds, so that
+ * `abandon(id)` returns exactly that.
  * Fairness: a newcomer may pass sleepers, but not the claimant. A waiter claims
  * once others passed it 8 times; agents that waited before it do not count.
  * Freed when: no agent waits, and none will begin an operation. The agent that
  * released may still be in `release`, unless agents are tracked.
- * C twin: `weft_semaphore`. Source: Dijkstra, EWD 74; giving as musl's `sem_post`.
+ * C twin: `weft_semaphore`. Source: Dijkstra, EWD 74; giving as musl's
+ * `sem_post`.
  *
  * Its words in memory:
  *
@@ -256,8 +258,8 @@ export class Semaphore extends Region<"semaphore"> {
   /**
    * Initializes unused memory as a semaphore with `permits` free permits.
    *
-   * @throws {TypeError} If `memory` is not shared, `permits` is not a number, or
-   * `config` is not as described.
+   * @throws {TypeError} If `memory` is not shared, `permits` is not a number,
+   * or `config` is not as described.
    * @throws {RangeError} If the semaphore does not fit there, or `permits`,
    * `tracked` or `max` is out of range.
    */
@@ -335,7 +337,8 @@ export class Semaphore extends Region<"semaphore"> {
    *
    * @throws {TypeError} If it would wait and this agent may not block, or if
    * `n` or `timeout` is not a number.
-   * @throws {RangeError} If `n` is not an integer from 1 to `max`, or `timeout` is negative or NaN.
+   * @throws {RangeError} If `n` is not an integer from 1 to `max`, or `timeout`
+   * is negative or NaN.
    */
   tryAcquire(n = 1, timeout = 0): boolean {
     this.#assertPermits(n);
@@ -361,7 +364,8 @@ export class Semaphore extends Region<"semaphore"> {
    *
    * @throws {TypeError} If `n` is not a number, or an option is unknown or of a
    * wrong type.
-   * @throws {RangeError} If `n` is not an integer from 1 to `max`, or the timeout is negative or NaN.
+   * @throws {RangeError} If `n` is not an integer from 1 to `max`, or the
+   * timeout is negative or NaN.
    */
   async tryAcquireAsync(n = 1, options?: TryTurnOptions): Promise<boolean> {
     this.#assertPermits(n);
@@ -394,8 +398,8 @@ export class Semaphore extends Region<"semaphore"> {
   }
 
   /**
-   * As {@linkcode Semaphore.acquire}, but returns a guard, which a `using` block
-   * releases at its end.
+   * As {@linkcode Semaphore.acquire}, but returns a guard, which a `using`
+   * block releases at its end.
    *
    * @throws {TypeError} As `acquire`.
    * @throws {RangeError} As `acquire`.
@@ -469,9 +473,9 @@ export class Semaphore extends Region<"semaphore"> {
   }
 
   /**
-   * Calls `fn` while it holds `n` permits, and returns them when `fn` returns or
-   * throws. Returns what `fn` returned. For a function that returns a promise,
-   * use `runAsync`: `run` releases before the promise is settled.
+   * Calls `fn` while it holds `n` permits, and returns them when `fn` returns
+   * or throws. Returns what `fn` returned. For a function that returns a
+   * promise, use `runAsync`: `run` releases before the promise is settled.
    *
    * @throws {TypeError} As {@linkcode Semaphore.acquire}, or if `fn` is not a
    * function.
@@ -514,8 +518,8 @@ export class Semaphore extends Region<"semaphore"> {
    *
    * @throws {TypeError} If `n` is not a number, or the semaphore is tracked and
    * this agent holds fewer.
-   * @throws {RangeError} If `n` is not an integer from 1 to `max`, or there would
-   * be more than `max` permits.
+   * @throws {RangeError} If `n` is not an integer from 1 to `max`, or there
+   * would be more than `max` permits.
    */
   release(n = 1): void {
     const max = this.#max;
@@ -536,8 +540,8 @@ export class Semaphore extends Region<"semaphore"> {
    *
    * @throws {TypeError} If `id` is not a number.
    * @throws {RangeError} If `id` is not in the range of agent ids.
-   * @throws {DamagedError} If the semaphore is tracked, and its words do not fit
-   * together.
+   * @throws {DamagedError} If the semaphore is tracked, and its words do not
+   * fit together.
    */
   abandon(id: number): number {
     inRange("An agent id", id, 0, MAX_ID);

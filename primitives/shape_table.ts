@@ -82,9 +82,9 @@ export const PROBLEMS: WordsProblems = {
 };
 
 /**
- * A table of the shapes of objects. A shape is the list of an object's names, in
- * their order. Agents that send each other objects keep the names in a table,
- * so that each object carries only the number of its shape. A `Channel`
+ * A table of the shapes of objects. A shape is the list of an object's names,
+ * in their order. Agents that send each other objects keep the names in a
+ * table, so that each object carries only the number of its shape. A `Channel`
  * of `valueCodec` has one.
  *
  * Agents add shapes, and never remove them. At most 64 shapes fit.

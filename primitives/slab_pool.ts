@@ -89,7 +89,8 @@ export const PROBLEMS: WordsProblems = {
  *
  * const pool = SlabPool.create({ capacity: 64, blockSize: 256 });
  * const at = pool.allocate(); // -1 if there is none
- * pool.bytes[at] = 7; // push `at` into a queue; the agent that pops it frees it
+ * // Push `at` into a queue; the agent that pops it frees it.
+ * pool.bytes[at] = 7;
  * pool.free(at);
  * ```
  *
@@ -196,8 +197,8 @@ export class SlabPool extends Region<"slab_pool"> {
    *
    * @throws {TypeError} If `memory` is not shared, or `config` is not as
    * described.
-   * @throws {RangeError} If the pool does not fit there, or a number in `config`
-   * is out of range.
+   * @throws {RangeError} If the pool does not fit there, or a number in
+   * `config` is out of range.
    */
   static init(
     memory: Memory,
@@ -260,8 +261,8 @@ export class SlabPool extends Region<"slab_pool"> {
   }
 
   /**
-   * Allocates a block, and returns its offset in `bytes`; -1 if it found no free
-   * block.
+   * Allocates a block, and returns its offset in `bytes`; -1 if it found no
+   * free block.
    */
   allocate(): number {
     const words = this.#words;
@@ -326,10 +327,10 @@ export class SlabPool extends Region<"slab_pool"> {
 
   /**
    * Takes back the blocks in the caches of agent `id`, and a block that it may
-   * have been freeing. With `everything`, also takes back all blocks that it had
-   * allocated; pass true only if no other agent uses one of them. Call it only
-   * when the agent will never run again. Returns how many blocks had been in its
-   * caches or allocated.
+   * have been freeing. With `everything`, also takes back all blocks that it
+   * had allocated; pass true only if no other agent uses one of them. Call it
+   * only when the agent will never run again. Returns how many blocks had been
+   * in its caches or allocated.
    *
    * @throws {TypeError} If `id` is not a number or `everything` no boolean.
    * @throws {RangeError} If `id` is not in the range of agent ids.

@@ -88,8 +88,8 @@ export const PROBLEMS: WordsProblems = {
 
 /**
  * The latest value of some bytes: one agent writes it, and any number of agents
- * read it. The writer never waits for a reader, and no reader ever sees parts of
- * two values.
+ * read it. The writer never waits for a reader, and no reader ever sees parts
+ * of two values.
  *
  * The latest position, for every agent that draws it:
  *
@@ -114,13 +114,13 @@ export const PROBLEMS: WordsProblems = {
  *
  * Invariant: the copy of the last complete value is not written to.
  * Progress: `write` is wait-free. With one reader it is lock-free: it tries
- * again only if the reader took a value meanwhile, which it can do once for each
- * value. `read` is lock-free: it tries again only when the writer finished
- * another value. An agent that is terminated at any step changes nothing for the
- * others: a value that was not finished is never seen, and after `abandon(id)`
- * a new writer, or reader, can go on.
- * Wrap: to mistake one value for another, a reader would have to stand still for
- * exactly a multiple of 2^32 values, or of 2^27 with one reader.
+ * again only if the reader took a value meanwhile, which it can do once for
+ * each value. `read` is lock-free: it tries again only when the writer finished
+ * another value. An agent that is terminated at any step changes nothing for
+ * the others: a value that was not finished is never seen, and after
+ * `abandon(id)` a new writer, or reader, can go on.
+ * Wrap: to mistake one value for another, a reader would have to stand still
+ * for exactly a multiple of 2^32 values, or of 2^27 with one reader.
  * Freed when: every operation of every agent has returned, and none will begin.
  * Fairness: none needed, nobody waits. Several writers must take turns, and
  * give their role up at the end of each turn.
@@ -222,8 +222,8 @@ export class Snapshot extends Region<"snapshot"> {
    *
    * @throws {TypeError} If `memory` is not shared, or `config` is not as
    * described.
-   * @throws {RangeError} If the snapshot does not fit there, or `size` is out of
-   * range.
+   * @throws {RangeError} If the snapshot does not fit there, or `size` is out
+   * of range.
    */
   static init(
     memory: Memory,

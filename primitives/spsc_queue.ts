@@ -161,8 +161,8 @@ export class SpscQueue<E = number> extends WaitingSpsc<E> {
    * Reserves room for up to `n` elements, as many as there is room for. Returns
    * their bytes in two pieces, of which the second one may be empty, or
    * undefined if the queue is full. Write to the first piece and then to the
-   * second, call `commitMany`, and do not use the pieces afterwards. Until then,
-   * this view's other pushes throw a TypeError.
+   * second, call `commitMany`, and do not use the pieces afterwards. Until
+   * then, this view's other pushes throw a TypeError.
    *
    * @example Samples, without a copy
    * ```ts
@@ -199,7 +199,8 @@ export class SpscQueue<E = number> extends WaitingSpsc<E> {
    * Appends the first `n` of the elements that are reserved, and gives up the
    * others. With 0 it appends nothing.
    *
-   * @throws {RangeError} If `n` is not an integer from 0 to how many are reserved.
+   * @throws {RangeError} If `n` is not an integer from 0 to how many are
+   * reserved.
    * @throws {TypeError} If nothing is reserved.
    * @throws {ClosedError} If the queue was closed meanwhile.
    */
@@ -223,7 +224,8 @@ export class SpscQueue<E = number> extends WaitingSpsc<E> {
   /**
    * Removes the first `n` of the elements that were peeked at; the others stay.
    *
-   * @throws {RangeError} If `n` is not an integer from 0 to how many those were.
+   * @throws {RangeError} If `n` is not an integer from 0 to how many those
+   * were.
    * @throws {TypeError} If no element was peeked at.
    */
   consumeMany(n: number): void {

@@ -225,7 +225,7 @@ function assertPlace(
   );
 }
 
-// ---- arenas -------------------------------------------------------------------
+// ---- arenas -----------------------------------------------------------------
 
 /** The part of a primitive's class that {@linkcode layout} uses. */
 export interface PrimitiveClass {
@@ -322,8 +322,8 @@ const FIXED = [
  * if (same.tryPopInt() !== 1) throw new Error("another queue");
  * ```
  *
- * @throws {TypeError} If `parts` is not an object, a name is not a name in C, or
- * a part lacks its class or configuration.
+ * @throws {TypeError} If `parts` is not an object, a name is not a name in C,
+ * or a part lacks its class or configuration.
  * @throws {RangeError} If a configuration is out of range.
  */
 export function layout<const P extends Parts>(parts: P): Layout<P> {

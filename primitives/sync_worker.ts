@@ -45,10 +45,14 @@ export type {
 export { CallError } from "./call_ring.ts";
 export type { AnyWorker } from "./_worker/threads.ts";
 
-/** How to start and to call a worker whose functions have the types of `Api`. */
+/**
+ * How to start and to call a worker whose functions have the types of `Api`.
+ */
 export interface SyncWorkerOptions<Api = object>
   extends Omit<ConnectOptions<Api>, "ref" | "errors"> {
-  /** The bytes of most requests, 262,144 unless given; longer ones take longer. */
+  /**
+   * The bytes of most requests, 262,144 unless given; longer ones take longer.
+   */
   readonly request?: number | undefined;
   /** The bytes of most results, 262,144 unless given. */
   readonly reply?: number | undefined;
@@ -87,7 +91,7 @@ interface Hello {
 const isHello = (data: unknown): data is Hello =>
   typeof data === "object" && data !== null && "weft sync worker" in data;
 
-// ---- the caller -----------------------------------------------------------------
+// ---- the caller -------------------------------------------------------------
 
 /** The functions that write what output is left when this thread ends. */
 let endings: Set<() => void> | undefined;
@@ -219,8 +223,8 @@ function addStack(error: Error, called: unknown): void {
  * functions. Each blocks this agent until the result is there, also if the
  * function in the worker is async. Give it the type of the module.
  *
- * It runs in Node (20.16 or newer), Deno and Bun. In a bundle, and in a worker of
- * a page, give it a function that makes the worker in place of the URL; the
+ * It runs in Node (20.16 or newer), Deno and Bun. In a bundle, and in a worker
+ * of a page, give it a function that makes the worker in place of the URL; the
  * worker's module calls {@linkcode serveSync}.
  *
  * - What a function throws is thrown here, as by `connect`. Its stack has the
@@ -228,11 +232,13 @@ function addStack(error: Error, called: unknown): void {
  * - What the worker writes to its console has been written when the call
  *   returns: in Node by this thread, in Deno and Bun by the worker itself. In a
  *   page, the browser shows it when it likes.
- * - The worker does not keep the process alive, and ends with it, or by `using`.
- *   Deno keeps a process alive for a worker of the web that a function makes.
+ * - The worker does not keep the process alive, and ends with it, or by
+ *   `using`. Deno keeps a process alive for a worker of the web that a function
+ *   makes.
  * - If the worker ends by itself, by an error outside of all calls or by
- *   `process.exit`, the call fails with a {@linkcode CallError}, whose cause says
- *   why. Where its memory was exhausted it cannot tell: a `timeout` ends the call.
+ *   `process.exit`, the call fails with a {@linkcode CallError}, whose cause
+ *   says why. Where its memory was exhausted it cannot tell: a `timeout` ends
+ *   the call.
  * - After a `timeout`, the function goes on in the worker, and the next call
  *   waits until it has ended, or for its own time.
  *
@@ -250,8 +256,8 @@ function addStack(error: Error, called: unknown): void {
  * console.log(format.run("a=1", { semicolons: true }));
  * ```
  *
- * @throws {TypeError} If this agent may not block, or an option is unknown or of
- * a wrong type.
+ * @throws {TypeError} If this agent may not block, or an option is unknown or
+ * of a wrong type.
  * @throws {RangeError} If `request` or `reply` is out of range, or `timeout` is
  * negative or NaN.
  */
@@ -299,7 +305,7 @@ export function syncWorker<Api>(
   return remoteBy(client.ends(), () => caller.end()) as SyncWorker<Api>;
 }
 
-// ---- the worker -----------------------------------------------------------------
+// ---- the worker -------------------------------------------------------------
 
 /** The first message of the thread that has made this one. */
 function helloOf(): Promise<Hello> {

@@ -23,8 +23,8 @@ export type { Codec } from "./_message/message.ts";
 
 /**
  * A codec for any value that `structuredClone` takes and bytes can carry:
- * {@linkcode encodeValue} says what that is. Channels, calls and tasks that name
- * no codec have this one.
+ * {@linkcode encodeValue} says what that is. Channels, calls and tasks that
+ * name no codec have this one.
  *
  * A channel keeps the names of objects in its own memory: an object carries
  * only the number of its shape there. Elsewhere each message has the names of
@@ -136,8 +136,8 @@ export function decodeValue<T = unknown>(bytes: Uint8Array): T {
 }
 
 /**
- * Looks at the value that {@linkcode encodeValue} wrote to all of `bytes`, which
- * may be shared memory. Nothing is built until you read a part.
+ * Looks at the value that {@linkcode encodeValue} wrote to all of `bytes`,
+ * which may be shared memory. Nothing is built until you read a part.
  *
  * @throws {TypeError} If the bytes begin no such value. Other damage is found
  * when a part is looked at.
@@ -149,7 +149,8 @@ export function decodeValue<T = unknown>(bytes: Uint8Array): T {
  * const into = new Uint8Array(1000);
  * const length = encodeValue({ kind: "user", id: 7, tags: ["a"] }, into);
  * const bytes = into.subarray(0, length);
- * if (viewValue(bytes).get("kind")?.is("user")) console.log(decodeValue(bytes));
+ * const isUser = viewValue(bytes).get("kind")?.is("user");
+ * if (isUser) console.log(decodeValue(bytes));
  * ```
  */
 export function viewValue<T = unknown>(bytes: Uint8Array): ValueView<T> {
@@ -163,10 +164,10 @@ export function viewValue<T = unknown>(bytes: Uint8Array): ValueView<T> {
  * message, and returns what `use` returns. Only what `use` reads is built.
  *
  * The view and its parts are valid until `use` returns: return what was read,
- * and no view. With `oneToOne` and `manyToOne`, the message stays in the channel
- * until then; otherwise `use` looks at a copy of its bytes, and no other receiver
- * waits. If `use` throws, `receive` throws the same error, and the message is
- * removed. A channel with this codec sends nothing.
+ * and no view. With `oneToOne` and `manyToOne`, the message stays in the
+ * channel until then; otherwise `use` looks at a copy of its bytes, and no
+ * other receiver waits. If `use` throws, `receive` throws the same error, and
+ * the message is removed. A channel with this codec sends nothing.
  *
  * @example One part of each message
  * ```ts

@@ -18,9 +18,9 @@ export type { AsyncOptions, TryAsyncOptions, Waitable } from "./_wait/wait.ts";
 
 /**
  * Waits until one of `sources` is ready, and returns its index; `undefined` if
- * `timeout` ms passed first. Unless a timeout is given, it waits without a limit.
- * It takes nothing from any source. So another agent may take what was ready
- * before the caller does; then the caller waits again.
+ * `timeout` ms passed first. Unless a timeout is given, it waits without a
+ * limit. It takes nothing from any source. So another agent may take what was
+ * ready before the caller does; then the caller waits again.
  *
  * ```text
  * queues, RecordRing, Channel, Subscription  a pop or receive would return at
@@ -44,9 +44,10 @@ export type { AsyncOptions, TryAsyncOptions, Waitable } from "./_wait/wait.ts";
  * that it used up is passed on if there is something left to take.
  * Progress: it awaits, and never blocks the agent. An agent that is terminated
  * while it waits delays others by at most a second, for a wake it was given.
- * Fairness: that of each source. Waiting here gives no place in a source's line.
- * C twin: `weft_wait_any` of `waitAny.blocking`. Source: Go's `select`, with the
- * order of poll(2).
+ * Fairness: that of each source. Waiting here gives no place in a source's
+ * line.
+ * C twin: `weft_wait_any` of `waitAny.blocking`. Source: Go's `select`, with
+ * the order of poll(2).
  *
  * @example Work, until told to stop
  * ```ts
@@ -65,7 +66,8 @@ export type { AsyncOptions, TryAsyncOptions, Waitable } from "./_wait/wait.ts";
  *
  * @throws {TypeError} If `sources` is not an array, a source cannot be waited
  * for, or an option is unknown or of a wrong type.
- * @throws {RangeError} If there is no source, or the timeout is negative or NaN.
+ * @throws {RangeError} If there is no source, or the timeout is negative or
+ * NaN.
  */
 export const waitAny: WaitAny = /* @__PURE__ */ Object.assign(
   waitAnyAsync,

@@ -58,8 +58,8 @@ export const INSPECTION: WordsInspection = {
 
 /**
  * A wait group: `add` raises a count, `done` lowers it, and `wait` returns when
- * it is 0. Then the group may be used again. Zeroed memory is a wait group whose
- * count is 0.
+ * it is 0. Then the group may be used again. Zeroed memory is a wait group
+ * whose count is 0.
  *
  * Wait for work that starts more work:
  *
@@ -77,20 +77,21 @@ export const INSPECTION: WordsInspection = {
  * the first `add` returns at once. A wait that sleeps when the count falls to 0
  * ends, even if the count rises again before the sleeper looks.
  *
- * Invariant: an agent that sleeps on `state` fell asleep on a value with WAITING
- * set; that bit stays set until the count is 0, and the same step that clears it
- * changes the round.
+ * Invariant: an agent that sleeps on `state` fell asleep on a value with
+ * WAITING set; that bit stays set until the count is 0, and the same step that
+ * clears it changes the round.
  * Progress: `add` and `done` are lock-free: they try again only when another
- * agent changed the group. `tryWait()` is wait-free. `wait`, its async form, and
- * both with a timeout wait. An agent that is terminated before its `done` keeps
- * the count up; another agent that knows this calls `done` in its place. An
- * agent that is terminated in the last `done` delays the waiters by at most a
- * second. A waiter that sleeps while exactly 2^13 rounds pass that others waited
- * for, and looks just then, goes on waiting for the next one.
+ * agent changed the group. `tryWait()` is wait-free. `wait`, its async form,
+ * and both with a timeout wait. An agent that is terminated before its `done`
+ * keeps the count up; another agent that knows this calls `done` in its place.
+ * An agent that is terminated in the last `done` delays the waiters by at most
+ * a second. A waiter that sleeps while exactly 2^13 rounds pass that others
+ * waited for, and looks just then, goes on waiting for the next one.
  * Freed when: no agent waits, and none will begin an operation. The agent that
  * lowered the count to 0 may still be in `done`, and others in their `add`.
  * Fairness: all waiters are let through at once.
- * C twin: `weft_wait_group`. Source: Go's `sync.WaitGroup`; the rounds are ours.
+ * C twin: `weft_wait_group`. Source: Go's `sync.WaitGroup`; the rounds are
+ * ours.
  *
  * Its words in memory:
  *

@@ -150,9 +150,9 @@ function handingOut(Base: RegionClass): typeof WorkCounterBase {
  * end, `next` returns -1 for ever and `nextRange` returns `undefined`; each
  * agent passes the end in the word `next` at most once. `done` is lock-free,
  * `cancel` is wait-free; `wait`, its async form, and both with a timeout wait.
- * Tasks of a terminated agent stay undone. With `tracked`, each agent notes in a
- * row what it took and has done, and `abandon(id)` gives the others exactly what
- * is left; `next` and `nextRange` are then lock-free, and so is `cancel`.
+ * Tasks of a terminated agent stay undone. With `tracked`, each agent notes in
+ * a row what it took and has done, and `abandon(id)` gives the others exactly
+ * what is left; `next` and `nextRange` are then lock-free, and so is `cancel`.
  * Freed when: every operation of every agent has returned, and none will begin.
  * Fairness: tasks are handed out in the order of asking; all waiters go on at
  * once.

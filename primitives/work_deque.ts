@@ -68,9 +68,9 @@ export const PROBLEMS: WordsProblems = {
 /**
  * A double-ended queue of 32-bit integers for work stealing. One agent, the
  * owner, pushes and pops at the bottom: the first one that does. All other
- * agents steal from the top, where the oldest and largest pieces of work are. No operation waits: `push`
- * returns `false` if the deque is full; `pop` and `steal` return `undefined` if
- * it is empty.
+ * agents steal from the top, where the oldest and largest pieces of work are.
+ * No operation waits: `push` returns `false` if the deque is full; `pop` and
+ * `steal` return `undefined` if it is empty.
  *
  * A worker's own tasks, and another worker that steals one:
  *
@@ -88,8 +88,8 @@ export const PROBLEMS: WordsProblems = {
  * and then competes with earlier thieves by the same exchange of `top` as they.
  *
  * Invariant: top <= bottom + 1, and bottom <= top + capacity, modulo 2^32.
- * Progress: `push` and `pop` are wait-free. `steal` is lock-free: it tries again
- * only when another agent took an item. Linearizable. An agent that is
+ * Progress: `push` and `pop` are wait-free. `steal` is lock-free: it tries
+ * again only when another agent took an item. Linearizable. An agent that is
  * terminated at any step costs at most the one item that it was taking. The
  * other items can still be stolen. After `abandon(id)` a new owner goes on; it
  * calls `adopt` first.

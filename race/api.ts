@@ -69,10 +69,10 @@ function split<T, O>(rest: readonly (T | O)[], isItem: (x: T | O) => boolean): [
  * operations there are, and what each does to a model.
  *
  * @throws {TypeError} If `memory` or `ops` is missing, or another name is there
- * that a specification does not have; if an operation has no `run`, or is called
- * "recover" where there is a `recover`; if some operations have models but there
- * is no `init`; if `agents` names anything but "js" and "wasm", or names "wasm"
- * without a module.
+ * that a specification does not have; if an operation has no `run`, or is
+ * called "recover" where there is a `recover`; if some operations have models
+ * but there is no `init`; if `agents` names anything but "js" and "wasm", or
+ * names "wasm" without a module.
  *
  * @example A lock whose model knows its owner
  * ```ts
@@ -377,8 +377,8 @@ export function agents<M extends Memory>(
  * Makes a compiled module into one that agents can run: see {@linkcode Wasm}.
  * Each access to shared memory becomes a step of the scheduler.
  *
- * @throws {Error} "BadModule", if the module does not import its memory, or uses
- * vectors, 64-bit memory, or an instruction that is not known.
+ * @throws {Error} "BadModule", if the module does not import its memory, or
+ * uses vectors, 64-bit memory, or an instruction that is not known.
  *
  * @example
  * ```ts ignore
@@ -448,8 +448,8 @@ export function free(words: Int32Array): void {
  * few states, and a search may end that would not end otherwise. Outside an
  * exploration it does nothing.
  *
- * It is a promise. After the search, the tester compares the histories that were
- * taken for one on random walks; an agent that kept more is a failure,
+ * It is a promise. After the search, the tester compares the histories that
+ * were taken for one on random walks; an agent that kept more is a failure,
  * "nondeterministic".
  *
  * @example
@@ -477,8 +477,8 @@ export function forget(...kept: unknown[]): void {
 
 /**
  * Results as a document of JUnit XML, for servers that show such files: a test
- * of the suite `suite` for each outcome, by its name. An outcome is a result, or
- * an error that was thrown, such as a {@linkcode RaceError}.
+ * of the suite `suite` for each outcome, by its name. An outcome is a result,
+ * or an error that was thrown, such as a {@linkcode RaceError}.
  *
  * @throws {TypeError} If an outcome is neither.
  *

@@ -10,7 +10,9 @@ const INCLUDE = /^#include "(.+)"\n/gm;
 const INCLUDES =
   /(^.*\n\/\* clang-format off \*\/\n)?(^#include ".+"\n)+(^\/\* clang-format on.*\n)?\n/m;
 
-/** The files that `text`, the header `name`, includes, by names like its own. */
+/**
+ * The files that `text`, the header `name`, includes, by names like its own.
+ */
 export function includesOf(name: string, text: string): string[] {
   const folder = name.slice(0, name.lastIndexOf("/") + 1);
   return [...text.matchAll(INCLUDE)].map(([, file]) => folder + file);

@@ -47,7 +47,8 @@ function serve() {
     const response = await fetch(request);
     const { status, statusText, redirected, url } = response;
     // A document that moved: the browser follows, and asks here again. So it
-    // does with a script: otherwise its imports would be sought in the old place.
+    // does with a script: otherwise its imports would be sought in the old
+    // place.
     if (status === 0) return response;
     if (redirected) return Response.redirect(url);
     if (status === 204 || status === 205 || status === 304) return response;

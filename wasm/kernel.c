@@ -310,7 +310,8 @@ void WEFT_KERNEL(striped_counter, add)(weft_striped_counter_stripe *s,
 
 #if !defined(WEFT_KERNEL_ONE) || defined(WEFT_KERNEL_hash_map)
 /* JavaScript knows that keys and values are integers, and that the map is no
-   cache, before it calls one of these. So all loops over words have one step. */
+   cache, before it calls one of these. So all loops over words have one step.
+   */
 __attribute__((always_inline)) static inline void weft__kernel_place(
     weft__hash_place *place, const weft_hash_map *m, int32_t key) {
   place->plan = weft__hash_plan_of(m);

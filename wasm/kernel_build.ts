@@ -33,8 +33,8 @@ export const STEMS: readonly string[] = [
 ];
 
 /**
- * Flags of a module that imports a shared memory of any size. It has no stack in
- * that memory; a test checks that nothing needs one.
+ * Flags of a module that imports a shared memory of any size. It has no stack
+ * in that memory; a test checks that nothing needs one.
  */
 const FLAGS = [
   "-Os",

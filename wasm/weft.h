@@ -49,12 +49,12 @@
  * Freed when: the memory of a primitive may be freed, or used for something
  * else, when every operation of every agent has returned, and none will begin
  * another. weft_semaphore (unless it is tracked), weft_event, weft_latch,
- * weft_wait_group, weft_mutex, weft_once and weft_barrier promise more, as POSIX
- * does: when no agent waits, and none will begin another operation. An agent
- * that let others go may still be inside weft_semaphore_release and the like,
- * but it uses no memory any more, only the address, which it wakes. That wake may reach a
- * stranger that sleeps at the same address by then. All waits here are loops;
- * if you call a futex yourself, let that be one, too.
+ * weft_wait_group, weft_mutex, weft_once and weft_barrier promise more, as
+ * POSIX does: when no agent waits, and none will begin another operation. An
+ * agent that let others go may still be inside weft_semaphore_release and the
+ * like, but it uses no memory any more, only the address, which it wakes. That
+ * wake may reach a stranger that sleeps at the same address by then. All waits
+ * here are loops; if you call a futex yourself, let that be one, too.
  *
  * No function here is a cancellation point: pthread_cancel does not end a wait.
  * Do not use asynchronous cancellation.

@@ -57,7 +57,8 @@ struct errors {
 #endif
   }
 
-  /* The same for an error that there is: the compiler sees that it ends here. */
+  /* The same for an error that there is: the compiler sees that it ends here.
+     */
   [[noreturn]] static void refuse(const char *what) {
     tell(EINVAL, nullptr, what);
     std::abort();
@@ -102,7 +103,8 @@ struct span {
   int64_t ns = 0;
 
  private:
-  /* `end - now` overflows if `end` is the last or the first time of its type. */
+  /* `end - now` overflows if `end` is the last or the first time of its type.
+     */
   template <class Clock, class Now, class End>
   static span between(const std::chrono::time_point<Clock, Now> &now,
                       const std::chrono::time_point<Clock, End> &end) {

@@ -1,4 +1,5 @@
-/* weft_lock.hpp - locks, and what else agents wait for. weft.hpp includes it. */
+/* weft_lock.hpp - locks, and what else agents wait for. weft.hpp includes it.
+   */
 #ifndef WEFT_LOCK_HPP
 #define WEFT_LOCK_HPP
 

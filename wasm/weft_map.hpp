@@ -66,9 +66,9 @@ struct in_map<std::string> {
 }  // namespace detail
 
 /* Where keys and values lie that are too long for an entry: the bytes of all
-   blocks, up to 2^30, or 0 for no heap; the bytes of one, a multiple of 4 from 12
-   to 65536, of which 8 are not for keys and values; the most bytes of a value that
-   lies in its entry; and the same of a key, or 0 if all keys do. */
+   blocks, up to 2^30, or 0 for no heap; the bytes of one, a multiple of 4 from
+   12 to 65536, of which 8 are not for keys and values; the most bytes of a
+   value that lies in its entry; and the same of a key, or 0 if all keys do. */
 struct hash_map_heap {
   int32_t bytes = 0;
   int32_t block_size = 128;
@@ -78,8 +78,9 @@ struct hash_map_heap {
 
 /* How large a map is. The sizes are the most bytes of a std::string. Let the
    seed be random if others choose keys. If it `evicts`, it is a cache: when a
-   key is added to a full one, it takes out an entry that was not used lately. An
-   entry of a cache counts for `ttl` ms after it was written; 0 is for ever. */
+   key is added to a full one, it takes out an entry that was not used lately.
+   An entry of a cache counts for `ttl` ms after it was written; 0 is for ever.
+   */
 struct hash_map_config {
   int32_t capacity;
   uint64_t seed;
@@ -195,8 +196,8 @@ class hash_map
   }
   /* Gives a key the value that `change` makes of the old one, a
      std::optional<V>; an empty one deletes it. Nobody else writes to the bucket
-     meanwhile, and `change` may not write to this map. If it throws, nothing has
-     changed. Returns false if the map is full. */
+     meanwhile, and `change` may not write to this map. If it throws, nothing
+     has changed. Returns false if the map is full. */
   template <class Change>
   bool update(key k, Change change) {
     changing<Change> context{this, &change, {}, nullptr};

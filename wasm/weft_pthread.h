@@ -4,7 +4,8 @@
  * Include it before, or by -include in front of, code that uses POSIX's names.
  * Their mutex, rwlock, cond, barrier, once, spin lock and sem_t then have
  * weft.h's words, and JavaScript can attach to each: a pthread_mutex_t begins
- * with a weft_mutex. Threads, thread-local keys and cancellation stay the platform's.
+ * with a weft_mutex. Threads, thread-local keys and cancellation stay the
+ * platform's.
  *
  * All code that shares an object must include it, the libraries, too.
  *

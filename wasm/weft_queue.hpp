@@ -16,7 +16,8 @@ namespace weft {
 /* Whether a T may be moved by copying its bytes and forgetting the old ones, as
    queues do. True for what is copied as bytes, and for a std::unique_ptr with
    the usual deleter. Specialize it for a T of yours that never points into
-   itself: `template <> inline constexpr bool weft::is_relocatable<T> = true;` */
+   itself: `template <> inline constexpr bool weft::is_relocatable<T> = true;`
+   */
 template <class T>
 inline constexpr bool is_relocatable = std::is_trivially_copyable_v<T>;
 template <class T>

@@ -1,5 +1,6 @@
 /* weft_select.hpp - does the first of several pushes and pops of queues of T,
-   and sends and receives of channels, that can be done. weft.hpp includes it. */
+   and sends and receives of channels, that can be done. weft.hpp includes it.
+   */
 #ifndef WEFT_SELECT_HPP
 #define WEFT_SELECT_HPP
 

@@ -1,7 +1,7 @@
 /*
  * One turn of a map that threads share, ours or another's, for native_bench.ts:
- * `maps QUESTION WHOSE` prints {"ns": time of an operation}. `maps` alone prints
- * all pairs. Rivals whose headers are missing are left out. A
+ * `maps QUESTION WHOSE` prints {"ns": time of an operation}. `maps` alone
+ * prints all pairs. Rivals whose headers are missing are left out. A
  * std::unordered_map in 64 parts, each behind a lock, is always there.
  */
 #include <pthread.h>
@@ -63,7 +63,7 @@ struct codec<int> {
   static int of(int n) { return n; }
 };
 
-// ---- maps: `get` copies the value, `set` adds or overwrites one ---------------
+// ---- maps: `get` copies the value, `set` adds or overwrites one -------------
 
 template <class T>
 struct Weft {
@@ -164,7 +164,7 @@ struct Tbb {
 };
 #endif
 
-// ---- questions ------------------------------------------------------------------
+// ---- questions --------------------------------------------------------------
 
 /* A `get`, in one thread, with 1024 keys. */
 template <class M, class T>

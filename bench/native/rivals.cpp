@@ -53,7 +53,7 @@ void check(bool right) {
   std::exit(1);
 }
 
-// ---- queues: `try_push`, `try_pop`, `push`, `pop` of an int --------------------
+// ---- queues: `try_push`, `try_pop`, `push`, `pop` of an int -----------------
 
 struct WeftSpsc {
   weft_spsc_queue *q =
@@ -186,7 +186,7 @@ double blocking() {
       1000000, [](Q &q, int v) { q.push(v); }, [](Q &q, int &v) { q.pop(v); });
 }
 
-// ---- locks: `lock`, `unlock` --------------------------------------------------
+// ---- locks: `lock`, `unlock` ------------------------------------------------
 
 struct WeftMutex {
   weft_mutex *m = reinterpret_cast<weft_mutex *>(memory);

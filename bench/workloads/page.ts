@@ -64,7 +64,9 @@ ${shown.join("\n\n")}
 const TARGET =
   /^\| .+? \|\s*([\d.,]+) \| (at most|at least) ([\d.]+)\s*\| (yes|no)\s*\|$/gm;
 
-/** How many targets each section has and reaches, and how far the others get. */
+/**
+ * How many targets each section has and reaches, and how far the others get.
+ */
 function summaryOf(sections: readonly string[]): string {
   let reached = 0;
   let all = 0;

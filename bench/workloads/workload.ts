@@ -36,7 +36,10 @@ export interface Scale {
   readonly tiny: boolean;
 }
 
-/** How C is optimized. Where nothing is measured, it links in a third of the time. */
+/**
+ * How C is optimized. Where nothing is measured, it links in a third of the
+ * time.
+ */
 export const optimization = ({ tiny }: Scale): string => tiny ? "-O1" : "-O3";
 
 /** A workload. */

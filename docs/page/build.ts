@@ -86,7 +86,9 @@ function pageWith(links: boolean): string {
     );
 }
 
-/** Builds the page into the folder `out`; with `links`, as a part of the site. */
+/**
+ * Builds the page into the folder `out`; with `links`, as a part of the site.
+ */
 export async function buildPage(out: string, links = false): Promise<void> {
   if (AT.own + OWN * AGENTS > PAGES * 65536) throw new Error("no such memory");
   fs.mkdirSync(out, { recursive: true });

@@ -31,7 +31,9 @@ export interface Serving {
   readonly url: string;
 }
 
-/** Where tasks serve unless they are told another port, and how far they look. */
+/**
+ * Where tasks serve unless they are told another port, and how far they look.
+ */
 const PORTS = { first: 8000, last: 8019 };
 
 /**

@@ -69,8 +69,8 @@ interface Transfer {
  * port1.close();
  * ```
  *
- * @throws {TypeError} If `value` is a primitive instead of its handle, or `list`
- * is not an array of objects.
+ * @throws {TypeError} If `value` is a primitive instead of its handle, or
+ * `list` is not an array of objects.
  */
 export function transfer<T>(value: T, list: readonly object[] = []): T {
   if (!Array.isArray(list)) {
@@ -183,7 +183,9 @@ export class End {
     return this.#peers.has(name);
   }
 
-  /** The values of a message, which is forgotten; undefined if it has not come. */
+  /**
+   * The values of a message, which is forgotten; undefined if it has not come.
+   */
   take(from: string, number: number): unknown[] | undefined {
     const key = `${from} ${number}`;
     if (!this.#inbox.has(key)) this.drain();
@@ -337,8 +339,8 @@ const receiver = (): Receive | undefined =>
 const ends: WeakMap<object, End> = new WeakMap();
 
 /**
- * The end of the port that the options name. An agent that blocks cannot receive
- * by events.
+ * The end of the port that the options name. An agent that blocks cannot
+ * receive by events.
  */
 export function endOf(
   port: CallPort | undefined,

@@ -14,9 +14,9 @@ import type { Slots } from "./ring/slots.ts";
 const MOST_LEFT_OUT = 31;
 
 /**
- * Waits for a call that may come soon. A wake of an agent that blocks costs half
- * of what a turn of its event loop costs, and leaves the core to the caller
- * meanwhile, which a spin does not. The event loop stands still for
+ * Waits for a call that may come soon. A wake of an agent that blocks costs
+ * half of what a turn of its event loop costs, and leaves the core to the
+ * caller meanwhile, which a spin does not. The event loop stands still for
  * `spinning.nap` ms at most. After naps without a call, it naps rarely.
  */
 export class Nap {

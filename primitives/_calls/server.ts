@@ -1,6 +1,6 @@
 /**
- * The server of typed calls: reads the requests of `connect`, calls the methods,
- * and answers.
+ * The server of typed calls: reads the requests of `connect`, calls the
+ * methods, and answers.
  *
  * @module
  */
@@ -191,8 +191,8 @@ export class Server {
   }
 
   /**
-   * Takes note of what came in a slot. Returns whether a caller answers there, so
-   * that a method can go on.
+   * Takes note of what came in a slot. Returns whether a caller answers there,
+   * so that a method can go on.
    */
   took(at: number): boolean {
     const what = this.slots.words[at + REQUEST]! & WHAT;
@@ -308,8 +308,8 @@ export class Server {
   }
 
   /**
-   * Takes what came beside a request; undefined if it has not come yet, false if
-   * another agent has the port.
+   * Takes what came beside a request; undefined if it has not come yet, false
+   * if another agent has the port.
    */
   #receive(request: Uint8Array, asked: Asked): boolean | undefined {
     const { ends } = this.#hosts;

@@ -3,10 +3,10 @@
  *
  * A call with functions is a talk. While the method runs, its caller waits in a
  * slot. To call back, the server answers that slot with a CALLBACK; the caller
- * runs the function, and posts an ANSWER, by which it tells the result and waits
- * on. Calls back go in order, and the result of the method comes after them.
- * After the method has returned, a caller that awaits listens in one slot, for
- * all its functions that the server still has.
+ * runs the function, and posts an ANSWER, by which it tells the result and
+ * waits on. Calls back go in order, and the result of the method comes after
+ * them. After the method has returned, a caller that awaits listens in one
+ * slot, for all its functions that the server still has.
  *
  * @module
  */
@@ -291,8 +291,9 @@ export class Talks {
   }
 
   /**
-   * A call has come in a slot. If a caller kept the slot while it ran a function,
-   * it has left it: it has given up, and calls again, perhaps in the same agent.
+   * A call has come in a slot. If a caller kept the slot while it ran a
+   * function, it has left it: it has given up, and calls again, perhaps in the
+   * same agent.
    */
   called(at: number): void {
     const { invocations } = this.#desk;
@@ -353,7 +354,8 @@ export class Talks {
     const { watched } = talk;
     talk.at = 0;
     talk.held = held;
-    // If the caller has given up, it says why in the slot, and this looks there.
+    // If the caller has given up, it says why in the slot, and this looks
+    // there.
     if (watched === undefined || watched.control.signal.aborted) return;
     watched.at = 0;
   }

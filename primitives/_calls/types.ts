@@ -35,15 +35,15 @@ export interface ApiCodec {
    */
   readonly codec?: Codec<unknown> | JsonCodec | ValueCodec | undefined;
   /**
-   * Classes of errors of yours. An error of one of them arrives as one, with its
-   * fields that JSON carries; its constructor does not run. Both sides must give
-   * them; their names tell them apart.
+   * Classes of errors of yours. An error of one of them arrives as one, with
+   * its fields that JSON carries; its constructor does not run. Both sides must
+   * give them; their names tell them apart.
    */
   readonly errors?: readonly ErrorClass[] | undefined;
   /**
    * One end of a MessageChannel, of which the other side has the other end: by
-   * it go shared memory, handles, and what `transfer` returns. Nothing else uses
-   * it, and it may be closed once all calls have settled.
+   * it go shared memory, handles, and what `transfer` returns. Nothing else
+   * uses it, and it may be closed once all calls have settled.
    */
   readonly port?: CallPort | undefined;
 }
@@ -141,10 +141,10 @@ export type RemoteMethod<Method> = Method extends
 
 /**
  * An object as others see it. Its methods return promises; `await` reads a
- * property; `new` makes an instance of a class there, and gives a promise of it.
- * An object of methods within it is one of these. A generic method keeps its
- * type parameters if it returns a promise; of another one, TypeScript knows no
- * type that returns a promise, and they become `unknown`.
+ * property; `new` makes an instance of a class there, and gives a promise of
+ * it. An object of methods within it is one of these. A generic method keeps
+ * its type parameters if it returns a promise; of another one, TypeScript knows
+ * no type that returns a promise, and they become `unknown`.
  */
 export type Remote<Api> = {
   readonly [Name in keyof Api as Name extends symbol ? never : Name]:

@@ -52,10 +52,10 @@ export const PORT_HEAD = 13;
 export const FUNCTION_BYTES = 6;
 export const FUNCTIONS_HEAD = 5;
 
-// An ANSWER has the kind of a result, or 0, in the place of a signal, and in that
-// of the name's length whether its caller waits on. After the head come the agent
-// that called back, the number of the call or of the `connect` that waits, and
-// the number of the call back. The result follows.
+// An ANSWER has the kind of a result, or 0, in the place of a signal, and in
+// that of the name's length whether its caller waits on. After the head come
+// the agent that called back, the number of the call or of the `connect` that
+// waits, and the number of the call back. The result follows.
 export const RESULT = 1;
 export const LISTENS = 2;
 export const FOR_CALL = 1, FOR_CALLER = 2, GAVE_UP = 3;
@@ -78,7 +78,8 @@ export const PIECE_HEAD = 16;
 /** The most bytes of a request in pieces. */
 export const LONGEST = 0x1000_0000; // 2^28
 
-// A reply has a byte that says what it is; then its bytes, or the first of them.
+// A reply has a byte that says what it is; then its bytes, or the first of
+// them.
 export const NOTHING = 1; // undefined; of a piece of a request: go on
 export const VALUE = 2;
 export const ERROR = 3;

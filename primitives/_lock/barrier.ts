@@ -142,7 +142,9 @@ function nextGeneration(state: number): number {
   return (state & (GENERATION_MASK | PARTIES_MASK)) + ONE_GENERATION | 0;
 }
 
-/** Arrives, and blocks at most `timeout` ms; 0 takes the arrival back at once. */
+/**
+ * Arrives, and blocks at most `timeout` ms; 0 takes the arrival back at once.
+ */
 export function arriveAndWait(
   parties: Parties,
   timeout: number,

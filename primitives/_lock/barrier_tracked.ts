@@ -87,7 +87,9 @@ export class Noted implements Parties {
     return this.#tryEnd(state) ? undefined : state;
   }
 
-  /** Ends the generation of `since` if all parties have arrived: whether it did. */
+  /**
+   * Ends the generation of `since` if all parties have arrived: whether it did.
+   */
   #tryEnd(since: number): boolean {
     const words = this.words;
     for (;;) {

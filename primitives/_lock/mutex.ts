@@ -60,10 +60,10 @@ export function tryLock(
 }
 
 /**
- * Spins for a short time until the mutex is free, and locks it. It looks once in
- * a microsecond, because each look takes the cache line from the owner, which
- * needs it to unlock. If the mutex was handed to a sleeper, it stops: spinning
- * would take the sleeper's core.
+ * Spins for a short time until the mutex is free, and locks it. It looks once
+ * in a microsecond, because each look takes the cache line from the owner,
+ * which needs it to unlock. If the mutex was handed to a sleeper, it stops:
+ * spinning would take the sleeper's core.
  */
 function spinAndLock(
   words: Int32Array<SharedArrayBuffer>,
@@ -78,8 +78,8 @@ function spinAndLock(
 }
 
 /**
- * For a sleeper that leaves: frees a mutex that is kept for a sleeper, and wakes
- * another one; or takes back that it is offered.
+ * For a sleeper that leaves: frees a mutex that is kept for a sleeper, and
+ * wakes another one; or takes back that it is offered.
  */
 function decline(words: Int32Array<SharedArrayBuffer>): void {
   let state = Atomics.load(words, STATE);
@@ -97,9 +97,9 @@ function decline(words: Int32Array<SharedArrayBuffer>): void {
  * Locks the mutex after `state` was seen, which may be old.
  *
  * With `inLine`, a sleeper that waited for a millisecond has the next sleeper
- * served in line, too. A newcomer then takes a hand-off only after 100 ms: where
- * 64 agents share two cores, a woken agent may need that long to run. `outer` is
- * for the race tester: what the caller keeps meanwhile.
+ * served in line, too. A newcomer then takes a hand-off only after 100 ms:
+ * where 64 agents share two cores, a woken agent may need that long to run.
+ * `outer` is for the race tester: what the caller keeps meanwhile.
  */
 export function* lockSlow(
   words: Int32Array<SharedArrayBuffer>,

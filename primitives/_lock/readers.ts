@@ -10,13 +10,14 @@
  *                     sleepers: the writer that waits until nobody reads
  * ```
  *
- * The phase is in bits 1 to 31 of the word `gate`. An agent that is pending in a
- * phase that is over reads. So a writer lets all pending agents in when it
+ * The phase is in bits 1 to 31 of the word `gate`. An agent that is pending in
+ * a phase that is over reads. So a writer lets all pending agents in when it
  * changes the phase, whether they run or not.
  *
- * Invariant: only the agent of a row changes its `reads`. A survivor becomes the
- * agent of the row of a dead one, then clears its `reads`, and then frees it. So
- * a row tells exactly what its agent reads, wherever that agent was terminated.
+ * Invariant: only the agent of a row changes its `reads`. A survivor becomes
+ * the agent of the row of a dead one, then clears its `reads`, and then frees
+ * it. So a row tells exactly what its agent reads, wherever that agent was
+ * terminated.
  * C twin: `_readers.h`. Source: distributed readers (Hsieh and Weihl 1992).
  *
  * @module

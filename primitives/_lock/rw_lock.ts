@@ -1,7 +1,7 @@
 /**
- * The algorithm of `RwLock`: what writers do to its words, and how readers wait.
- * The readers are `rw_lock_counted.ts`, or `rw_lock_tracked.ts` if they have
- * rows.
+ * The algorithm of `RwLock`: what writers do to its words, and how readers
+ * wait. The readers are `rw_lock_counted.ts`, or `rw_lock_tracked.ts` if they
+ * have rows.
  *
  * C twin: `rw_lock.h`, function by function.
  *
@@ -44,8 +44,8 @@ const STARVING: typeof RW_LOCK.writer_starving = 3;
 const TURNS: typeof RW_LOCK.turns = 5;
 
 /**
- * An agent goes on reading for WINDOW ms while a writer that was handed the lock
- * has not run yet. Then it sleeps for PAUSE ms, to give the writer a core.
+ * An agent goes on reading for WINDOW ms while a writer that was handed the
+ * lock has not run yet. Then it sleeps for PAUSE ms, to give the writer a core.
  */
 const WINDOW = 0.5, PAUSE = 2;
 
@@ -121,7 +121,9 @@ export class Lock {
     }
   }
 
-  /** Lets readers in if the lock was passed on to a writer that did not come. */
+  /**
+   * Lets readers in if the lock was passed on to a writer that did not come.
+   */
   #takeBack(): void {
     if (!isBusy(Atomics.load(this.#words, STATE)) || this.writer !== 0) return;
     if (tryLock(this.#writer, this.#id) === false) return;

@@ -70,10 +70,10 @@ export const heldIn = (state: number): Outcome =>
 
 /**
  * Whether an agent that waits with `ticket` was let in by that many openings of
- * the gate, or by a phase that it can see. After four phases the phase looks the
- * same again; but by then the gate has moved by two, even if one opening was due
- * before the ticket. If the lock is tracked, the gate alone has the phase, and
- * one opening is enough.
+ * the gate, or by a phase that it can see. After four phases the phase looks
+ * the same again; but by then the gate has moved by two, even if one opening
+ * was due before the ticket. If the lock is tracked, the gate alone has the
+ * phase, and one opening is enough.
  */
 export function isIn(
   ticket: Ticket,
@@ -130,7 +130,9 @@ export interface Sharers {
   holdOrSleep(): Outcome;
   /** The same, for an agent that does not wait. */
   tryHold(): Outcome;
-  /** Where the owner of `writer` sleeps; undefined if no agent reads any more. */
+  /**
+   * Where the owner of `writer` sleeps; undefined if no agent reads any more.
+   */
   blocker(): { index: number; value: number } | undefined;
   /** Notes that this agent goes on reading after it wrote. */
   keep(): void;

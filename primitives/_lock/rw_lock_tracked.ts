@@ -42,7 +42,9 @@ export class Noted implements Sharers {
   readonly #id: number;
   readonly #rows: Readers;
 
-  /** The readers of a lock of these words with `tracked` rows, for agent `id`. */
+  /**
+   * The readers of a lock of these words with `tracked` rows, for agent `id`.
+   */
   constructor(
     words: Int32Array<SharedArrayBuffer>,
     tracked: number,

@@ -66,8 +66,8 @@ function giving(words: Int32Array<SharedArrayBuffer>, n: number): number {
     }
     const who = state & WHO_MASK;
     const count = who === NOBODY ? 0 : woken(words, n, free, who);
-    // Whoever is woken and must sleep again says so again. If only some are, the
-    // others sleep on.
+    // Whoever is woken and must sleep again says so again. If only some are,
+    // the others sleep on.
     const next = stateOf(free, count === Infinity ? NOBODY : who);
     state = Atomics.compareExchange(words, PERMITS, expected, next);
     if (state !== expected) continue;
@@ -77,10 +77,10 @@ function giving(words: Int32Array<SharedArrayBuffer>, n: number): number {
 }
 
 /**
- * How many sleepers to wake for `n` more permits, when `free` are free. A waiter
- * for several permits may have to leave them to others, so while one may sleep,
- * all are woken. The count of waiters may be old: one that came since then found
- * the state from before, and sees that it changes.
+ * How many sleepers to wake for `n` more permits, when `free` are free. A
+ * waiter for several permits may have to leave them to others, so while one may
+ * sleep, all are woken. The count of waiters may be old: one that came since
+ * then found the state from before, and sees that it changes.
  */
 function woken(
   words: Int32Array<SharedArrayBuffer>,
@@ -177,8 +177,8 @@ export class Permits {
 
   /**
    * Wakes waiters for `n` more permits of a tracked semaphore, now that `free`
-   * are free. A sleeper counted itself before its look at the permits: this agent
-   * sees it, or it sees the permits.
+   * are free. A sleeper counted itself before its look at the permits: this
+   * agent sees it, or it sees the permits.
    */
   #wake(n: number, free: number): void {
     const words = this.#words;
@@ -188,8 +188,8 @@ export class Permits {
   }
 
   /**
-   * (W) Announces that an agent which wants `n` permits sleeps, and looks again.
-   * Returns the word to sleep on, or `undefined` if that many are free.
+   * (W) Announces that an agent which wants `n` permits sleeps, and looks
+   * again. Returns the word to sleep on, or `undefined` if that many are free.
    */
   #announced(n: number): number | undefined {
     const words = this.#words;

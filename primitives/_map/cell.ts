@@ -42,7 +42,9 @@ export class CellUse {
   /** Whether one of them is in use by a codec that may run code of a user. */
   isBusy = false;
 
-  /** Throws if such code uses the map meanwhile, whose cells would be mixed up. */
+  /**
+   * Throws if such code uses the map meanwhile, whose cells would be mixed up.
+   */
   assertFree(): void {
     if (!this.isBusy) return;
     throw new TypeError(
@@ -53,8 +55,8 @@ export class CellUse {
 
 /**
  * A place for one key or value. If values may differ in length, the first word
- * is the length in bytes. All bits that belong to no byte of the value are 0, so
- * that equal keys are equal words.
+ * is the length in bytes. All bits that belong to no byte of the value are 0,
+ * so that equal keys are equal words.
  */
 export class Cell<T> {
   /** The words. */
@@ -219,5 +221,7 @@ export class Cell<T> {
   }
 }
 
-/** A number that is written as all that equal it: as in a Map, NaN and -0, too. */
+/**
+ * A number that is written as all that equal it: as in a Map, NaN and -0, too.
+ */
 const sameOf = (number: number) => number !== number ? NaN : number + 0;

@@ -3,11 +3,12 @@
  * 1969), and how often keys were found.
  *
  * An operation that finds an entry sets its word `used`. A hand goes round the
- * entries, and is shared by all agents. It clears `used`, or takes the entry out
- * if nobody has used it since the hand was there, or it has expired. An agent
- * that wants an entry moves the hand while it holds the bucket of its new key. So
- * it never waits for the bucket of another entry: if that is locked, the hand
- * goes on. An agent that wants blocks moves the same hand round the blocks.
+ * entries, and is shared by all agents. It clears `used`, or takes the entry
+ * out if nobody has used it since the hand was there, or it has expired. An
+ * agent that wants an entry moves the hand while it holds the bucket of its new
+ * key. So it never waits for the bucket of another entry: if that is locked,
+ * the hand goes on. An agent that wants blocks moves the same hand round the
+ * blocks.
  *
  * @module
  */
@@ -34,8 +35,8 @@ const FREED: typeof HASH_MAP.freed = 17;
 const FULL: typeof HASH_MAP.full = 18;
 
 /**
- * The most entries, or blocks, at which the hand looks for one that is not used,
- * and then for any: so a new key takes no longer in a large cache.
+ * The most entries, or blocks, at which the hand looks for one that is not
+ * used, and then for any: so a new key takes no longer in a large cache.
  */
 const MOST_LOOKS = 256;
 
@@ -173,7 +174,8 @@ export class Clock {
     const words = this.#words;
     const table = this.#table;
     const bucket = table.bucketOf(Atomics.load(words, at + HASH));
-    // (T) Never wait: whoever holds it may want an entry of this agent's bucket.
+    // (T) Never wait: whoever holds it may want an entry of this agent's
+    // bucket.
     if (bucket !== own && !tryLockBucket(words, bucket, this.#id)) return false;
     // The entry may have got into another bucket meanwhile, or be free.
     const before = table.leadsTo(bucket, number);

@@ -61,19 +61,24 @@ export interface HashMapCodecs<K, V> {
   /** Turns values into bytes: `valueCodec` unless given. */
   readonly value?: CodecOf<V> | undefined;
   /**
-   * Whether this view remembers where it found keys that are texts or numbers of
-   * 32 bits, up to 4096 of them; true unless given. It then finds them several
-   * times as fast, and needs up to 200 KB of its own memory, and the texts.
+   * Whether this view remembers where it found keys that are texts or numbers
+   * of 32 bits, up to 4096 of them; true unless given. It then finds them
+   * several times as fast, and needs up to 200 KB of its own memory, and the
+   * texts.
    */
   readonly remember?: boolean | undefined;
 }
 
-/** The codecs that must be given, because `valueCodec` does not carry the types. */
+/**
+ * The codecs that must be given, because `valueCodec` does not carry the types.
+ */
 export type HashMapTypes<K, V> =
   & ([K] extends [StructuredOf<K>] ? unknown : { readonly key: CodecOf<K> })
   & ([V] extends [StructuredOf<V>] ? unknown : { readonly value: CodecOf<V> });
 
-/** The heap of a map: where keys and values lie that are too long for an entry. */
+/**
+ * The heap of a map: where keys and values lie that are too long for an entry.
+ */
 export interface HashMapHeap {
   /**
    * The bytes of all blocks together, up to 2^30. There must be room for one
@@ -91,8 +96,8 @@ export interface HashMapHeap {
    */
   readonly inEntry?: number | undefined;
   /**
-   * The most bytes of a key that lies in its entry, 1 to 4095. A longer one lies
-   * in blocks. All keys lie in their entries unless given.
+   * The most bytes of a key that lies in its entry, 1 to 4095. A longer one
+   * lies in blocks. All keys lie in their entries unless given.
    */
   readonly keyInEntry?: number | undefined;
 }
@@ -118,19 +123,20 @@ export interface HashMapConfig<K, V> extends HashMapCodecs<K, V> {
    */
   readonly seed?: number | undefined;
   /**
-   * What a full map does with a new key. `"clock"` makes it a cache: an entry is
-   * taken out that was not used lately. A full map refuses the key unless given.
+   * What a full map does with a new key. `"clock"` makes it a cache: an entry
+   * is taken out that was not used lately. A full map refuses the key unless
+   * given.
    */
   readonly evict?: "clock" | undefined;
   /**
-   * For how many milliseconds an entry of a cache counts after it was written, 1
-   * to 2^30; for ever unless given. `set` may give a value less. Agents count by
-   * the time of day.
+   * For how many milliseconds an entry of a cache counts after it was written,
+   * 1 to 2^30; for ever unless given. `set` may give a value less. Agents count
+   * by the time of day.
    */
   readonly ttl?: number | undefined;
   /**
-   * Where keys and values lie that are too long for an entry; all lie in entries
-   * unless given. Only for codecs whose messages differ in length.
+   * Where keys and values lie that are too long for an entry; all lie in
+   * entries unless given. Only for codecs whose messages differ in length.
    */
   readonly heap?: HashMapHeap | undefined;
 }
@@ -150,8 +156,8 @@ export const NAMES: readonly string[] = [
 ];
 
 /**
- * How many blocks a heap has, the words of one, and the most bytes of a value and
- * of a key in blocks; 0 if none is there.
+ * How many blocks a heap has, the words of one, and the most bytes of a value
+ * and of a key in blocks; 0 if none is there.
  */
 export type HeapWords = readonly [
   blocks: number,
@@ -330,7 +336,9 @@ export function checked<K, V>(
   return [capacity, sizes, heap?.words ?? NO_HEAP];
 }
 
-/** The words of a heap, and the most bytes of what lies in an entry beside it. */
+/**
+ * The words of a heap, and the most bytes of what lies in an entry beside it.
+ */
 interface HeapSizes {
   readonly words: HeapWords;
   /** Undefined if all values lie in entries. */

@@ -1,6 +1,6 @@
 /**
- * Keys and values that are too long for an entry, in blocks of equal size at the
- * end of the map.
+ * Keys and values that are too long for an entry, in blocks of equal size at
+ * the end of the map.
  *
  * ```text
  * block, word 0  owner  0               free
@@ -11,16 +11,18 @@
  * ```
  *
  * The entry has the length and the number of the first block. Any free blocks
- * serve any key or value: so the heap never becomes fragments that nothing fits.
+ * serve any key or value: so the heap never becomes fragments that nothing
+ * fits.
  *
- * Only the agent that holds a bucket takes blocks for it, and gives them back. If
- * it ends, the next holder frees each block of that bucket to which no entry of
- * the bucket leads: see `Table.mend`. So there is no journal.
+ * Only the agent that holds a bucket takes blocks for it, and gives them back.
+ * If it ends, the next holder frees each block of that bucket to which no entry
+ * of the bucket leads: see `Table.mend`. So there is no journal.
  *
- * A writer fills new blocks, then shows the value as it shows any other, and then
- * frees the blocks of the old one. So a reader that got into blocks which were
- * used again sees that `current` has changed, or `version`: see `table.ts`. Until
- * then it may find any number in a block, but none beyond the heap.
+ * A writer fills new blocks, then shows the value as it shows any other, and
+ * then frees the blocks of the old one. So a reader that got into blocks which
+ * were used again sees that `current` has changed, or `version`: see
+ * `table.ts`. Until then it may find any number in a block, but none beyond the
+ * heap.
  *
  * A key stays in its blocks for as long as its entry is in the chain of its
  * bucket. Readers look into them only for a key with the same hash and length.
@@ -38,11 +40,13 @@ const FREE = 0;
 const NONE = 0;
 
 /**
- * The blocks of one map, as one view of it sees them, for its values or its keys,
- * which are called values here.
+ * The blocks of one map, as one view of it sees them, for its values or its
+ * keys, which are called values here.
  */
 export class Heap {
-  /** What an entry has instead of the value: its length, and the first block. */
+  /**
+   * What an entry has instead of the value: its length, and the first block.
+   */
   readonly place: Int32Array = new Int32Array(2);
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #plan: HeapPlan;
@@ -163,8 +167,8 @@ export class Heap {
   }
 
   /**
-   * Copies the value at `from` in an entry; false if its length or the number of
-   * a block is impossible.
+   * Copies the value at `from` in an entry; false if its length or the number
+   * of a block is impossible.
    */
   copy(from: number, into: Int32Array): boolean {
     const words = this.#words;

@@ -59,7 +59,9 @@ function lockBucketSlow(
   block(lockSlow(lockAt(words, bucket), id, state));
 }
 
-/** Locks a bucket if nobody holds it or waits for it; returns whether it did. */
+/**
+ * Locks a bucket if nobody holds it or waits for it; returns whether it did.
+ */
 export function tryLockBucket(
   words: Words,
   bucket: number,

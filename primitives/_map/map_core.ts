@@ -1,8 +1,8 @@
 /**
- * The operations of a map, for arguments that were checked: what a view remembers,
- * the lock of a bucket, the search, the clock and the heap of a cache, and the
- * wakes, in the order in which an operation needs them. C has them in
- * `hash_map.h`.
+ * The operations of a map, for arguments that were checked: what a view
+ * remembers, the lock of a bucket, the search, the clock and the heap of a
+ * cache, and the wakes, in the order in which an operation needs them. C has
+ * them in `hash_map.h`.
  *
  * @module
  */
@@ -263,8 +263,8 @@ export class MapCore<K, V> {
   // ---- writing --------------------------------------------------------------
 
   /**
-   * Gives a key a value for `ttl` ms; false if there is no room, or if it has one
-   * and this is only to add one.
+   * Gives a key a value for `ttl` ms; false if there is no room, or if it has
+   * one and this is only to add one.
    */
   set(key: K, value: V, ifAbsent: boolean, ttl: number): boolean {
     this.#value.put(value);
@@ -302,7 +302,9 @@ export class MapCore<K, V> {
     }
   }
 
-  /** Gives a key the value that `change` makes of the old one: see `HashMap`. */
+  /**
+   * Gives a key the value that `change` makes of the old one: see `HashMap`.
+   */
   update(key: K, change: (old: V | undefined) => V | undefined): boolean {
     const bucket = this.#lockFor(key);
     try {
@@ -338,7 +340,9 @@ export class MapCore<K, V> {
     return found[0];
   }
 
-  /** The value of the key, or the result of `otherwise` in its locked bucket. */
+  /**
+   * The value of the key, or the result of `otherwise` in its locked bucket.
+   */
   #findOr<T>(otherwise: (bucket: number) => T): T | [V] {
     const bucket = this.#lock(this.#hash);
     try {
@@ -413,8 +417,8 @@ export class MapCore<K, V> {
   }
 
   /**
-   * Mends and unlocks the buckets of agent `id`, and lets others make the values
-   * that it was making: how many there were of both.
+   * Mends and unlocks the buckets of agent `id`, and lets others make the
+   * values that it was making: how many there were of both.
    */
   abandon(id: number): number {
     const words = this.#words;
@@ -505,8 +509,8 @@ export class MapCore<K, V> {
   }
 
   /**
-   * Finds the value of a key, or begins to make it. `undefined` if another agent
-   * makes it.
+   * Finds the value of a key, or begins to make it. `undefined` if another
+   * agent makes it.
    */
   #getOrBegin(wanted: Wanted): [V] | number | undefined {
     const found = this.#find(wanted);
@@ -600,8 +604,9 @@ export class MapCore<K, V> {
   }
 
   /**
-   * Puts a long key or value into blocks; false if there is no room. In a cache,
-   * entries give way, but not the one at `kept`. The caller holds the bucket.
+   * Puts a long key or value into blocks; false if there is no room. In a
+   * cache, entries give way, but not the one at `kept`. The caller holds the
+   * bucket.
    */
   #put(
     heap: Heap,

@@ -1,6 +1,6 @@
 /**
- * Where one view of a map found keys, so that it finds them again by one look at
- * the bucket.
+ * Where one view of a map found keys, so that it finds them again by one look
+ * at the bucket.
  *
  * A writer changes the bucket's `version` before it takes an entry out: see
  * `table.ts`. So while `version` is what it was, the entry still has the key. A
@@ -66,7 +66,9 @@ export class Places {
     this.#values = new Array(this.#count).fill(undefined);
   }
 
-  /** For keys of the codec with this number; undefined if none is remembered. */
+  /**
+   * For keys of the codec with this number; undefined if none is remembered.
+   */
   static for(codec: number, capacity: number): Places | undefined {
     const isText = codec === CODEC.text;
     if (!isText && codec !== CODEC.i32) return undefined;

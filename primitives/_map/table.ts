@@ -1,6 +1,6 @@
 /**
- * The buckets and entries of a map. Readers use no lock. A writer holds the lock
- * of the bucket: see `map_core.ts`.
+ * The buckets and entries of a map. Readers use no lock. A writer holds the
+ * lock of the bucket: see `map_core.ts`.
  *
  * ```text
  * bucket, word 0  lock     The two words of a mutex.
@@ -25,13 +25,13 @@
  * it was before or after the change. A reader may still be at an entry that a
  * writer has taken out: the writer changes `version` before the entry is used
  * again (V). A reader may still read the copy of a value that no longer counts:
- * `current` changed before that copy is used again (C). The reader compares both
- * words at the end, and begins again if one has changed.
+ * `current` changed before that copy is used again (C). The reader compares
+ * both words at the end, and begins again if one has changed.
  *
  * A view may remember where it found a key: see `places.ts`. So a writer also
- * changes `version` before it takes an entry out (F). Where a reader found a key
- * stays true for that version only if no writer had begun before: the reader
- * looks at the lock first (L).
+ * changes `version` before it takes an entry out (F). Where a reader found a
+ * key stays true for that version only if no writer had begun before: the
+ * reader looks at the lock first (L).
  *
  * @module
  */
@@ -74,7 +74,9 @@ export class Table {
   before = 0;
   /** The version of the bucket when the last `read` found an entry. */
   version = 0;
-  /** Whether the entry stays there for as long as the bucket has that version. */
+  /**
+   * Whether the entry stays there for as long as the bucket has that version.
+   */
   isSettled = false;
   /** The word `current` of the value that was copied last. */
   current = 0;
@@ -114,9 +116,9 @@ export class Table {
   #map: number;
 
   /**
-   * `id` is the agent that uses the view, which `remembers` where it found keys.
-   * Values may be longer than an entry if there is a `heap` for them, and keys if
-   * there is one for `keys`.
+   * `id` is the agent that uses the view, which `remembers` where it found
+   * keys. Values may be longer than an entry if there is a `heap` for them, and
+   * keys if there is one for `keys`.
    */
   constructor(
     words: Int32Array<SharedArrayBuffer>,
@@ -280,9 +282,9 @@ export class Table {
   }
 
   /**
-   * An entry that begins with this block: its key does, or if that is short, its
-   * value. If `any`, one in the same bucket with blocks. Not the one at `kept`;
-   * `NONE` if there is none. Other agents may write there meanwhile.
+   * An entry that begins with this block: its key does, or if that is short,
+   * its value. If `any`, one in the same bucket with blocks. Not the one at
+   * `kept`; `NONE` if there is none. Other agents may write there meanwhile.
    */
   holderOf(block: number, any: boolean, kept: number): number {
     const words = this.#words;
@@ -441,8 +443,8 @@ export class Table {
   // ---- writing, with the lock -----------------------------------------------
 
   /**
-   * Fills entry `number`, which is the caller's, and adds it. If entries expire,
-   * its value counts for `ttl` ms.
+   * Fills entry `number`, which is the caller's, and adds it. If entries
+   * expire, its value counts for `ttl` ms.
    */
   insert(
     number: number,
@@ -561,7 +563,9 @@ export class Table {
     }
   }
 
-  /** The number of an entry that was free and is the caller's now, or `NONE`. */
+  /**
+   * The number of an entry that was free and is the caller's now, or `NONE`.
+   */
   allocate(): number {
     const words = this.#words;
     const { bits, capacity } = this.#plan;
@@ -580,7 +584,9 @@ export class Table {
     return NONE;
   }
 
-  /** Makes entry `number` the caller's, if it is free; returns whether it did. */
+  /**
+   * Makes entry `number` the caller's, if it is free; returns whether it did.
+   */
   claim(number: number): boolean {
     const words = this.#words;
     const link = this.entryAt(number) + LINK;
@@ -649,7 +655,9 @@ export class Table {
     );
   }
 
-  /** Whether an entry of the bucket has the block. The caller holds the lock. */
+  /**
+   * Whether an entry of the bucket has the block. The caller holds the lock.
+   */
   #hasBlock(bucket: number, block: number): boolean {
     const words = this.#words;
     let next = Atomics.load(words, bucket + HEAD);
@@ -664,8 +672,8 @@ export class Table {
   }
 
   /**
-   * The word that leads to entry `number` in the chain of the bucket, or `NONE`.
-   * The caller holds the lock.
+   * The word that leads to entry `number` in the chain of the bucket, or
+   * `NONE`. The caller holds the lock.
    */
   leadsTo(bucket: number, number: number): number {
     const words = this.#words;

@@ -2,9 +2,9 @@
  * The clock by which the entries of a cache expire.
  *
  * A value counts until the word `expires` that lies behind its copy. It is the
- * time of day in milliseconds, modulo 2^32, which all agents of one machine read
- * alike: threads begin to count `performance.now()` at different times, and
- * `Date.now()` at the same one.
+ * time of day in milliseconds, modulo 2^32, which all agents of one machine
+ * read alike: threads begin to count `performance.now()` at different times,
+ * and `Date.now()` at the same one.
  *
  * An operation reads the clock before it looks at an entry. So a value that
  * counted at that time, and that it finds afterwards, was there at that time or

@@ -1,16 +1,16 @@
 /**
  * Agents that wait for keys, and agents that make values for others.
  *
- * An agent that waits for a key sleeps on one of 32 event counts, which the hash
- * of the key chooses. Whoever adds a key with such a hash wakes all that sleep
- * there.
+ * An agent that waits for a key sleeps on one of 32 event counts, which the
+ * hash of the key chooses. Whoever adds a key with such a hash wakes all that
+ * sleep there.
  *
- * A flight says that an agent makes a value for keys with a certain hash. It has
- * two words: the id of the agent, or 0; and the hash, or 0. Whoever begins a
- * flight holds the bucket of the key, so two agents never begin flights with the
- * same hash. It may end the flight without the bucket. Who waits for the flight
- * looks whether the hash is still there; a key that happens to have the same
- * hash only waits longer.
+ * A flight says that an agent makes a value for keys with a certain hash. It
+ * has two words: the id of the agent, or 0; and the hash, or 0. Whoever begins
+ * a flight holds the bucket of the key, so two agents never begin flights with
+ * the same hash. It may end the flight without the bucket. Who waits for the
+ * flight looks whether the hash is still there; a key that happens to have the
+ * same hash only waits longer.
  *
  * @module
  */

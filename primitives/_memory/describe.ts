@@ -1,7 +1,7 @@
 /**
- * Names a value in an error message: `50n`, `"50"`, `[object Array]`. It calls no
- * method of the value. Only a hostile value makes it throw: one whose tag is a
- * getter that throws, or a revoked proxy.
+ * Names a value in an error message: `50n`, `"50"`, `[object Array]`. It calls
+ * no method of the value. Only a hostile value makes it throw: one whose tag is
+ * a getter that throws, or a revoked proxy.
  */
 export function describe(value: unknown): string {
   switch (typeof value) {

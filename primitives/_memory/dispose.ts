@@ -1,7 +1,8 @@
 /**
  * What a `using` block ends. A program that is compiled without the library
  * `esnext.disposable` knows no such symbol: then this has no members, where
- * `Disposable` would be an error, and would take all members of a class with it.
+ * `Disposable` would be an error, and would take all members of a class with
+ * it.
  */
 export type Disposer = {
   [

@@ -18,7 +18,8 @@
  *
  * `X_BITS` has the bits of the words of `X`: a number is one bit, a pair is the
  * first and the last one. Both languages' constants name them in a comment, by
- * which the task writes their values: `const OWNER_MASK = …; // MUTEX_BITS.OWNER`.
+ * which the task writes their values:
+ * `const OWNER_MASK = …; // MUTEX_BITS.OWNER`.
  *
  * Words written by different agents lie at least 32 words (128 bytes) apart. So
  * they are in different cache lines, whatever the base's alignment.
@@ -58,9 +59,10 @@ export const MUTEX_BITS = {
  * A read-write lock. All words 0: unlocked.
  *
  * @behind From word 40 on, if agents are tracked, rows of 32 words. A row has
- * the id of its agent, or 0; and what it reads: bits 0-9: how often; bits 10-19:
- * how often it waits to read; bits 20-31: the gate's bits 1-12 when it began to
- * wait. A row's agent reads, too, if it waits and the gate has moved since.
+ * the id of its agent, or 0; and what it reads: bits 0-9: how often; bits
+ * 10-19: how often it waits to read; bits 20-31: the gate's bits 1-12 when it
+ * began to wait. A row's agent reads, too, if it waits and the gate has moved
+ * since.
  */
 export const RW_LOCK = {
   /**
@@ -75,8 +77,8 @@ export const RW_LOCK = {
    * bits 30-31: the phase: how often pending agents were let in, modulo 4;
    * unless agents are tracked
    * @writer any agent
-   * @sleeper the writer that waits until nobody reads; if agents are tracked, it
-   * sleeps in a row
+   * @sleeper the writer that waits until nobody reads; if agents are tracked,
+   * it sleeps in a row
    */
   state: 0,
   /**
@@ -177,7 +179,9 @@ export const SEMAPHORE = {
   magic: 0,
   /** How many agents note what they hold, up to 255; 0 if none does. */
   tracked: 1,
-  /** The most permits there can be, up to 2^30 - 1; if agents are tracked, 2047. */
+  /**
+   * The most permits there can be, up to 2^30 - 1; if agents are tracked, 2047.
+   */
   max: 2,
   /** Check word over the configuration. */
   seal: 3,
@@ -308,8 +312,8 @@ export const BARRIER = {
   seal: 3,
   /**
    * bits 0-11: parties that have arrived
-   * bits 12-23: parties that have not left; if they are tracked, bits 0-23 change
-   * when one takes its arrival back
+   * bits 12-23: parties that have not left; if they are tracked, bits 0-23
+   * change when one takes its arrival back
    * bit 24: WAITING: somebody may sleep on this word
    * bits 25-31: the generation, modulo 128
    * @writer any agent
@@ -489,10 +493,10 @@ export const SPSC_QUEUE_BITS = {
 /**
  * A queue from many producers to many consumers.
  *
- * @behind `capacity` slots. Each has a word `turn`, a spare word and an element,
- * padded to a multiple of 8 bytes. The slot of ticket `t` is in place `t mod
- * capacity`. Its `turn` is `2t` while it is free for that push, and `2t + 1`
- * while it is filled for that pop.
+ * @behind `capacity` slots. Each has a word `turn`, a spare word and an
+ * element, padded to a multiple of 8 bytes. The slot of ticket `t` is in place
+ * `t mod capacity`. Its `turn` is `2t` while it is free for that push, and
+ * `2t + 1` while it is filled for that pop.
  */
 export const MPMC_QUEUE = {
   /** Kind and layout version. */
@@ -861,13 +865,13 @@ export const SHAPE_TABLE = {
  * `record_ring` for the other codecs. With a carrier, it is an `spsc_queue`, an
  * `mpmc_queue` or a `lock_free_queue`; if messages differ in length, each
  * element begins with the length of its message. If the codec is `value`, a
- * `shape_table` with 3568 bytes for texts lies behind the queue or ring. If ends
- * are counted, rows of 32 words follow, first those of senders. A row has the id
- * of its agent, or 0; the sequence of the last confirmed change of that agent;
- * how many ends it has after its changes with an even sequence; and the same
- * for an odd one. If the capacity is 0, there is no queue: four words follow
- * that are 0, and then the place for one message, which begins with its length
- * if messages differ in length.
+ * `shape_table` with 3568 bytes for texts lies behind the queue or ring. If
+ * ends are counted, rows of 32 words follow, first those of senders. A row has
+ * the id of its agent, or 0; the sequence of the last confirmed change of that
+ * agent; how many ends it has after its changes with an even sequence; and the
+ * same for an odd one. If the capacity is 0, there is no queue: four words
+ * follow that are 0, and then the place for one message, which begins with its
+ * length if messages differ in length.
  */
 export const CHANNEL = {
   /** Kind and layout version. */
@@ -910,12 +914,14 @@ export const CHANNEL = {
    * bits 20-31: how many more receivers there can be
    */
   receivers: 8,
-  /** The bytes of the place for a message, if the capacity is 0; otherwise 0. */
+  /**
+   * The bytes of the place for a message, if the capacity is 0; otherwise 0.
+   */
   place: 9,
   /**
    * If the capacity is 0:
-   * bits 0-1: PHASE: what is in the place: 0 nothing; 1 posted: a message, whose
-   * sender waits; 2 handed: a message for a receiver that waits
+   * bits 0-1: PHASE: what is in the place: 0 nothing; 1 posted: a message,
+   * whose sender waits; 2 handed: a message for a receiver that waits
    * bit 2: STOPPED: the channel is closed
    * bits 3-8: OFFERS: receivers that wait, and that no message was handed to
    * bits 9-12: ENDED: how often all offers were ended because an agent was
@@ -976,7 +982,9 @@ export const CHANNEL = {
    * bit 31: one of them awaits, or did
    */
   taken_waiters: 20,
-  /** If the capacity is 0: the id of the sender that may write a message, or 0. */
+  /**
+   * If the capacity is 0: the id of the sender that may write a message, or 0.
+   */
   writer: 21,
   length: 32,
 } as const;
@@ -1206,15 +1214,15 @@ export const SLAB_POOL_BITS = {
  * may differ in length begins with its length in bytes. If entries expire, a
  * value has two copies, and the last word of each is `expires`: the time of day
  * in milliseconds, modulo 2^32, from which on it counts no longer. A cache has
- * eight stripes behind its entries, each of 32 words, from a multiple of 32 words on:
- * hits, misses and evictions, each as two words of a stripe of a
+ * eight stripes behind its entries, each of 32 words, from a multiple of 32
+ * words on: hits, misses and evictions, each as two words of a stripe of a
  * `striped_counter`. A map with a heap has at its end, from a multiple of 32
- * words on, a bit for each block, 1 if the block is probably not free, padded to
- * a multiple of 32 words, and then the blocks. A block has `owner`: 0 while it
- * is free, or the number of the bucket to which its key or value belongs, counted
- * from 1; then the number of the next block of that, counted from 1, or 0; then
- * its bytes. An entry whose key or value has more bytes than fit there has the
- * number of the first block instead of the bytes.
+ * words on, a bit for each block, 1 if the block is probably not free, padded
+ * to a multiple of 32 words, and then the blocks. A block has `owner`: 0 while
+ * it is free, or the number of the bucket to which its key or value belongs,
+ * counted from 1; then the number of the next block of that, counted from 1, or
+ * 0; then its bytes. An entry whose key or value has more bytes than fit there
+ * has the number of the first block instead of the bytes.
  */
 export const HASH_MAP = {
   /** Kind and layout version. */
@@ -1251,8 +1259,8 @@ export const HASH_MAP = {
    */
   ttl: 9,
   /**
-   * How many blocks the heap has; 0 if the map has no heap, as are the next four
-   * words.
+   * How many blocks the heap has; 0 if the map has no heap, as are the next
+   * four words.
    */
   blocks: 10,
   /** The words of a block. */

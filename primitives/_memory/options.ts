@@ -25,8 +25,8 @@ export interface TryAsyncOptions extends AsyncOptions {
 export interface TurnOptions extends AsyncOptions {
   /**
    * Of the operations of this agent that await the same lock or semaphore, the
-   * one with the highest number is served first; 0 unless given. It says nothing
-   * about other agents.
+   * one with the highest number is served first; 0 unless given. It says
+   * nothing about other agents.
    */
   readonly priority?: number | undefined;
 }

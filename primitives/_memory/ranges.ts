@@ -16,15 +16,16 @@
  *
  * An agent takes tasks in three steps: it writes the range that does not count
  * yet; it exchanges `next`, which from then on names the row; and it confirms
- * the units in its row, so that this range counts. If it is terminated after the
- * second step, `next` still says that the range was taken. An agent that
+ * the units in its row, so that this range counts. If it is terminated after
+ * the second step, `next` still says that the range was taken. An agent that
  * replaces that word confirms the range first (C). So a row tells exactly which
  * tasks its agent took and has not done, wherever that agent was terminated.
  *
  * Invariant: only the agent of a row changes what is in it, except for the
  * confirmation; `next` and `taken` only grow. A row without an agent may have
  * tasks that are not done: the next agent with that row does them.
- * C twin: `_ranges.h`. Source: as `_memory/tracked.ts`; `next` is its own sequence.
+ * C twin: `_ranges.h`. Source: as `_memory/tracked.ts`; `next` is its own
+ * sequence.
  *
  * @module
  */
@@ -171,8 +172,8 @@ export class Ranges extends Rows {
   }
 
   /**
-   * Frees the rows of the agent `id`: others take what it has not done. Only one
-   * of the agents that call this does so. Returns those ranges.
+   * Frees the rows of the agent `id`: others take what it has not done. Only
+   * one of the agents that call this does so. Returns those ranges.
    */
   abandon(id: number): Range[] {
     const words = this.words;

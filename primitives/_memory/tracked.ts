@@ -18,22 +18,24 @@
  * the half of its row that does not count yet; it exchanges the counted word,
  * which from then on names the row and the sequence; and it confirms the
  * sequence in its row, so that the other half counts. If it is terminated after
- * the second step, the counted word still says that the change was made. Whoever
- * replaces that word confirms the change first (C). So a row tells exactly what
- * its agent holds, whatever the step at which that agent was terminated.
+ * the second step, the counted word still says that the change was made.
+ * Whoever replaces that word confirms the change first (C). So a row tells
+ * exactly what its agent holds, whatever the step at which that agent was
+ * terminated.
  *
  * Only the agent of a row changes what is in it, except for the confirmation. A
  * survivor becomes the agent of the row of a dead one, then gives back what the
  * row holds like any agent, and then frees the row. If the survivor is
  * terminated meanwhile, another recovers it the same way.
  *
- * Progress: lock-free. An exchange fails only if another agent changed the count.
- * The sequence in the counted word wraps. A count is wrong only if one agent
- * stands still between its look and its exchange, while another one makes an
- * exact multiple of 4096 changes, is terminated before it confirms the last of
- * them, and nobody else comes between.
- * C twin: `_tracked.h`. Source: recoverable compare-and-swap (Attiya, Ben-Baruch
- * and Hendler 2018), here with a sequence in place of distinct values.
+ * Progress: lock-free. An exchange fails only if another agent changed the
+ * count. The sequence in the counted word wraps. A count is wrong only if one
+ * agent stands still between its look and its exchange, while another one makes
+ * an exact multiple of 4096 changes, is terminated before it confirms the last
+ * of them, and nobody else comes between.
+ * C twin: `_tracked.h`. Source: recoverable compare-and-swap (Attiya,
+ * Ben-Baruch and Hendler 2018), here with a sequence in place of distinct
+ * values.
  *
  * @module
  */
@@ -247,8 +249,8 @@ export class Tracked extends Rows {
   }
 
   /**
-   * The counted word, which may be an old value if the row at `at` made the last
-   * change: then there is nothing to confirm, and the exchange checks it.
+   * The counted word, which may be an old value if the row at `at` made the
+   * last change: then there is nothing to confirm, and the exchange checks it.
    */
   #look(at: number): number {
     const hint = this.words[this.#counted]!;

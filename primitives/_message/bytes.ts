@@ -1,7 +1,7 @@
 /**
- * Long copies of bytes, to and from shared memory. V8 copies shared bytes 8 at a
- * time, and one by one if the two sides have different offsets modulo 8. Node's
- * `Buffer` copies them as fast as private bytes.
+ * Long copies of bytes, to and from shared memory. V8 copies shared bytes 8 at
+ * a time, and one by one if the two sides have different offsets modulo 8.
+ * Node's `Buffer` copies them as fast as private bytes.
  *
  * @module
  */

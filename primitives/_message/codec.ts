@@ -88,7 +88,8 @@ export type CodecOf<T> =
   | ([T] extends [StructuredOf<T>] ? ValueCodec : never);
 
 /**
- * A codec of yours, for any values: the compiler does not know which it carries.
+ * A codec of yours, for any values: the compiler does not know which it
+ * carries.
  */
 export interface OwnCodec {
   /** As in {@linkcode Codec}. */
@@ -108,8 +109,8 @@ export type IsJson<T> = unknown extends T ? true
   : false;
 
 /**
- * Whether `structuredClone` copies a value of type `T`, or nothing, or a promise
- * of it.
+ * Whether `structuredClone` copies a value of type `T`, or nothing, or a
+ * promise of it.
  */
 export type IsStructured<T> = unknown extends T ? true
   : [Exclude<T, undefined | void | AbortSignal>] extends
@@ -297,9 +298,9 @@ const DEEPEST = 1000;
  * holes, and plain objects of those. They arrive equal, property by property.
  * Every other value is refused, and the error names its path: `undefined`, NaN,
  * the infinities, BigInts, functions, symbols, objects with another prototype
- * or with hidden properties, and values nested more than 1000 deep. An object that occurs twice arrives as
- * two objects. A getter is called twice, and must return the same value both
- * times.
+ * or with hidden properties, and values nested more than 1000 deep. An object
+ * that occurs twice arrives as two objects. A getter is called twice, and must
+ * return the same value both times.
  *
  * @example Objects of a type of yours
  * ```ts

@@ -51,9 +51,9 @@ const NAME = "in place";
  * memory of yours, which has room for data, too. Other bytes are copied once.
  *
  * The function of a worker gets a view. A view of bytes that were copied is
- * valid until the function is done. Bytes that were not copied may be changed by
- * the function, and must not be changed by others until it is done. A result is
- * a copy, unless it lies in the pool's memory, too, beside the pool.
+ * valid until the function is done. Bytes that were not copied may be changed
+ * by the function, and must not be changed by others until it is done. A result
+ * is a copy, unless it lies in the pool's memory, too, beside the pool.
  *
  * @example Data beside the pool
  * ```ts ignore

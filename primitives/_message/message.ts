@@ -33,8 +33,8 @@ export interface Codec<T> {
 }
 
 /**
- * A codec of this library, which works anywhere in the channel's memory: no view
- * is made for it.
+ * A codec of this library, which works anywhere in the channel's memory: no
+ * view is made for it.
  */
 export interface PlacedCodec<T> extends Codec<T> {
   /** As `encode`, into up to `room` bytes of `memory` from `at` on. */
@@ -117,9 +117,9 @@ export function refusal(
 const TRIES = 8;
 
 /**
- * The bytes that `encode` writes, in an array of their own. `length` is how many
- * it asked for before. A codec of a user's may ask for more again; it is called
- * a few times, because one with a mistake would ask for ever.
+ * The bytes that `encode` writes, in an array of their own. `length` is how
+ * many it asked for before. A codec of a user's may ask for more again; it is
+ * called a few times, because one with a mistake would ask for ever.
  *
  * @throws {TypeError} If it still asks for more.
  */

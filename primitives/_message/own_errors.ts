@@ -48,8 +48,8 @@ interface Own {
 }
 
 /**
- * What is told of an error of one of the classes, beyond what each error has. It
- * never throws.
+ * What is told of an error of one of the classes, beyond what each error has.
+ * It never throws.
  */
 export function ownOf(error: Error, classes: Classes): Own {
   const fields: Record<string, unknown> = {};

@@ -35,8 +35,9 @@ const CLASSES = {
 /** Causes of causes are told so deep; an error may be its own cause. */
 const DEEPEST = 16;
 /**
- * The greatest number of causes that are told, and of parts of a value that is a
- * cause. A small graph, in which several errors share a cause, has a million paths.
+ * The greatest number of causes that are told, and of parts of a value that is
+ * a cause. A small graph, in which several errors share a cause, has a million
+ * paths.
  */
 const MOST = 256, MOST_PARTS = 100_000;
 
@@ -51,7 +52,9 @@ export function isError(value: unknown): value is Error {
   }
 }
 
-/** The error in place of a thrown value that cannot be sent. It never throws. */
+/**
+ * The error in place of a thrown value that cannot be sent. It never throws.
+ */
 export function unsendable(who: string, thrown: unknown): Error {
   let what = "a value that cannot be read";
   try {
@@ -63,8 +66,8 @@ export function unsendable(who: string, thrown: unknown): Error {
 }
 
 /**
- * The text of an error, with `more` in it. It never throws, whatever the error's
- * getters do.
+ * The text of an error, with `more` in it. It never throws, whatever the
+ * error's getters do.
  */
 export function errorText(error: unknown, more?: object): string {
   try {

@@ -57,8 +57,8 @@ export function untyped(
 }
 
 /**
- * The queue that `create` makes of the configuration of a queue of bytes; typed if
- * `config` names a struct type.
+ * The queue that `create` makes of the configuration of a queue of bytes; typed
+ * if `config` names a struct type.
  */
 export function made<Config extends { readonly capacity: number }>(
   config: Config,

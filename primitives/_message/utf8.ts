@@ -15,7 +15,9 @@ interface NodeBuffer {
   latin1Slice?(start: number, end: number): string;
   /** Writes the low byte of each character. */
   latin1Write?(text: string, at: number, room: number): number;
-  /** Writes whole characters into up to `room` bytes; returns how many bytes. */
+  /**
+   * Writes whole characters into up to `room` bytes; returns how many bytes.
+   */
   utf8Write?(text: string, at: number, room: number): number;
 }
 
@@ -58,8 +60,8 @@ const WIDE = /[^\0-\xff]/;
 
 /**
  * Writes a long text into `memory` at `at`, one byte for each character, if the
- * platform is faster so, and the text is Latin-1; false otherwise. There must be
- * room.
+ * platform is faster so, and the text is Latin-1; false otherwise. There must
+ * be room.
  */
 export function writeLatin1At(
   text: string,

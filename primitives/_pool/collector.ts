@@ -35,7 +35,9 @@ const MOST_DEATHS = 3;
  * results come about in the order of the jobs.
  */
 const MOST_MISSES = 8;
-/** The pause, in ms, between two looks for results that workers tell together. */
+/**
+ * The pause, in ms, between two looks for results that workers tell together.
+ */
 const LATEST_MS = 2;
 
 /** What a collector has to know, and to tell. */

@@ -40,7 +40,9 @@ interface Eventful extends PoolWorker {
  */
 const MOST_FAILURES = 3;
 const pauseAfter = (failures: number): number => 25 * 4 ** failures;
-/** A worker has not failed once it has waited for a task for this time, in ms. */
+/**
+ * A worker has not failed once it has waited for a task for this time, in ms.
+ */
 const LONG_LIFE_MS = 10_000;
 /**
  * How long, in ms, a worker may take to end by itself: then its output arrives,
@@ -427,7 +429,9 @@ export class Crew {
   }
 }
 
-/** Whether nothing takes the place of a worker after this number of failures. */
+/**
+ * Whether nothing takes the place of a worker after this number of failures.
+ */
 export const isTooMany = (failures: number): boolean =>
   failures >= MOST_FAILURES;
 

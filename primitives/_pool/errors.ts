@@ -46,7 +46,9 @@ export function deathOf(what: string, dead: Death | undefined): WorkerError {
  * import { QueueFullError } from "@weft/sync/pool";
  *
  * const reply = await pool.run("hash", bytes).catch((error) => error);
- * if (reply instanceof QueueFullError) return new Response(null, { status: 503 });
+ * if (reply instanceof QueueFullError) {
+ *   return new Response(null, { status: 503 });
+ * }
  * ```
  */
 export class QueueFullError extends Error {

@@ -1,8 +1,8 @@
 /**
  * What a pool and its tasks tell those who listen, and requests that are moved
  * instead of being copied as bytes. Such a request stays in the pool's thread
- * until a worker has begun the task and says so; then it goes to that worker, in
- * a message.
+ * until a worker has begun the task and says so; then it goes to that worker,
+ * in a message.
  *
  * @module
  */
@@ -66,7 +66,9 @@ export class Listeners {
     drain: new Set(),
   };
 
-  /** Calls `listener` at each event, until the function it returns is called. */
+  /**
+   * Calls `listener` at each event, until the function it returns is called.
+   */
   on(event: keyof PoolEvents, listener: Listener): () => void {
     if (!Object.hasOwn(this.#all, event)) {
       const names = Object.keys(this.#all).join(", ");
@@ -170,10 +172,10 @@ export function parcelOf(name: string, request: unknown): Parcel | undefined {
 }
 
 /**
- * Sends the worker what was moved to the task that it has begun. If nobody wants
- * the task any more, the worker is told so. A worker that has died is one that
- * serves no slot: what it said before its death hands nothing over, so that
- * another worker can still do the task.
+ * Sends the worker what was moved to the task that it has begun. If nobody
+ * wants the task any more, the worker is told so. A worker that has died is one
+ * that serves no slot: what it said before its death hands nothing over, so
+ * that another worker can still do the task.
  */
 export function hand(
   job: Moving | undefined,

@@ -52,7 +52,9 @@ export interface Functions {
   reject: (reason: unknown) => void;
 }
 
-/** Takes a promise's functions out of it, without a closure for each promise. */
+/**
+ * Takes a promise's functions out of it, without a closure for each promise.
+ */
 export function keep(
   resolve: Functions["resolve"],
   reject: Functions["reject"],
@@ -87,7 +89,9 @@ export type JobState =
   | "resting"
   | "over";
 
-/** The states that may follow each state. `docs/primitives/pool.md` shows it. */
+/**
+ * The states that may follow each state. `docs/primitives/pool.md` shows it.
+ */
 export const TRANSITIONS: Readonly<Record<JobState, readonly JobState[]>> = {
   new: ["waiting", "parked", "posted"],
   waiting: ["posted", "over"],
@@ -98,12 +102,16 @@ export const TRANSITIONS: Readonly<Record<JobState, readonly JobState[]>> = {
   over: [],
 };
 
-/** A task that was submitted, or an order: the worker that takes it must end. */
+/**
+ * A task that was submitted, or an order: the worker that takes it must end.
+ */
 export class Job {
   state: JobState = "new";
   /** What a field has made of the request. */
   value: unknown = undefined;
-  /** Where another request lies before it is posted, and if it may be repeated. */
+  /**
+   * Where another request lies before it is posted, and if it may be repeated.
+   */
   bytes: Uint8Array | undefined = undefined;
   from = 0;
   length = 0;
@@ -115,7 +123,9 @@ export class Job {
   rank = 0;
   /** Whether its worker may tell of its result later. */
   lazy = false;
-  /** The message with its result, if that came before the slot was looked at. */
+  /**
+   * The message with its result, if that came before the slot was looked at.
+   */
   early: Long | undefined = undefined;
   /** The number of the worker that has promised a message. */
   worker = 0;

@@ -106,8 +106,8 @@ class MapRun<Plan> {
   #tell: (() => void) | undefined;
 
   /**
-   * `config` says how to go through `requests`, which `doer` does; `makePlan` is
-   * called for the first of them.
+   * `config` says how to go through `requests`, which `doer` does; `makePlan`
+   * is called for the first of them.
    */
   constructor(
     requests: Requests,

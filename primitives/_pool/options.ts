@@ -35,7 +35,9 @@ export interface PoolOptions<T extends Tasks> {
    * 10,000 unless given. It takes at most twice as long.
    */
   readonly idleTimeout?: number | undefined;
-  /** When a worker ends so that another one takes its place; never unless given. */
+  /**
+   * When a worker ends so that another one takes its place; never unless given.
+   */
   readonly recycle?: RecycleOptions | undefined;
   /**
    * Makes a worker, whose module calls `servePool`. The pool calls it for each
@@ -57,8 +59,8 @@ export interface PoolOptions<T extends Tasks> {
    */
   readonly ahead?: number | undefined;
   /**
-   * How many tasks may wait besides one for each worker that there is or may be,
-   * 0 to 2^30; without a limit unless given. `run` rejects one more with a
+   * How many tasks may wait besides one for each worker that there is or may
+   * be, 0 to 2^30; without a limit unless given. `run` rejects one more with a
    * {@linkcode QueueFullError}; `map` and `room` wait.
    */
   readonly maxQueue?: number | undefined;
@@ -132,8 +134,8 @@ export interface TaskHandle<Reply> {
   /** How it ends, as `run` says. */
   readonly result: Promise<Reply>;
   /**
-   * Sends a message to the function, which gets it by `context.listen`; false if
-   * the task has ended.
+   * Sends a message to the function, which gets it by `context.listen`; false
+   * if the task has ended.
    *
    * @throws {DOMException} If a message cannot carry the value.
    */
@@ -162,7 +164,8 @@ export interface CloseOptions {
    */
   readonly force?: boolean | undefined;
   /**
-   * After this many ms the pool ends as by `terminate`; `Infinity` unless given.
+   * After this many ms the pool ends as by `terminate`; `Infinity` unless
+   * given.
    */
   readonly timeout?: number | undefined;
 }
@@ -216,7 +219,9 @@ export interface Checked {
   readonly byteOffset: number;
 }
 
-/** The options of a pool with their defaults; throws if it cannot follow them. */
+/**
+ * The options of a pool with their defaults; throws if it cannot follow them.
+ */
 export function checkedOptions<T extends Tasks>(
   options: PoolOptions<T>,
 ): Checked {
@@ -275,7 +280,9 @@ function recycleOf(options: RecycleOptions | undefined): Recycle {
   return { tasks: tasks ?? Infinity, memory: memory ?? Infinity };
 }
 
-/** The ring of a pool with these options; throws if a number is out of range. */
+/**
+ * The ring of a pool with these options; throws if a number is out of range.
+ */
 export function configOf({ bytes = 4096, slots = 128 }: {
   readonly bytes?: number | undefined;
   readonly slots?: number | undefined;

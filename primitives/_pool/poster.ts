@@ -156,8 +156,8 @@ export class Poster {
   }
 
   /**
-   * Writes a long request to a slot, in which it waits; false if it is short, or
-   * no slot can be spared. So it is copied only once.
+   * Writes a long request to a slot, in which it waits; false if it is short,
+   * or no slot can be spared. So it is copied only once.
    */
   #park(job: Job, spec: Spec, request: unknown): boolean {
     if (this.#rooms.room <= LONG_BYTES || spec.idempotent) return false;
@@ -317,8 +317,8 @@ export class Poster {
   }
 
   /**
-   * Ends a job, wherever it is. Returns the id of the agent that does it now, or
-   * 0.
+   * Ends a job, wherever it is. Returns the id of the agent that does it now,
+   * or 0.
    */
   drop(job: Job, reason: unknown): number {
     const { state } = job;

@@ -37,8 +37,8 @@ export type OnlyTask<T extends Tasks, Name extends keyof T = keyof T> =
   Name extends keyof T ? [keyof T] extends [Name] ? T[Name] : never : never;
 
 /**
- * Makes the functions of a worker, of what the pool has as its option `init`. The
- * worker is ready once it has.
+ * Makes the functions of a worker, of what the pool has as its option `init`.
+ * The worker is ready once it has.
  */
 export type MakeFunctions<T extends Tasks> = (
   init: never,
@@ -94,8 +94,8 @@ export function placeFrom(
 
 /**
  * Tells the pool that this worker does no more tasks, as soon as what stands
- * behind `servePool` has begun. A thread of Node ends once that is over, also if
- * somebody listens for messages.
+ * behind `servePool` has begun. A thread of Node ends once that is over, also
+ * if somebody listens for messages.
  */
 export function sayBye(parent: Parent): void {
   setTimeout(() => parent.postMessage(tagged({ what: "bye" })));
@@ -103,8 +103,9 @@ export function sayBye(parent: Parent): void {
 }
 
 /**
- * The tasks that a worker serves; throws if a function is of no task. A module's
- * `default` stands for the only task, whatever other names that function has.
+ * The tasks that a worker serves; throws if a function is of no task. A
+ * module's `default` stands for the only task, whatever other names that
+ * function has.
  */
 export function servedBy(
   specs: Map<string, Spec>,

@@ -56,9 +56,9 @@ export class Staff {
   /**
    * Starts workers, or orders some to end, until there are as many as there are
    * to be; returns when each of them is ready, or has taken its order. An order
-   * that no worker has taken is taken back if a worker has ended otherwise: else
-   * the last worker might take it. `failures` workers in a row ended before they
-   * did a task; if these are too many, none is started.
+   * that no worker has taken is taken back if a worker has ended otherwise:
+   * else the last worker might take it. `failures` workers in a row ended
+   * before they did a task; if these are too many, none is started.
    */
   balance(failures = 0): Promise<unknown>[] {
     const { poster } = this.#it;
@@ -83,7 +83,9 @@ export class Staff {
 
   // ---- as many workers as there is work for
 
-  /** Sets the fewest and the most workers; {@linkcode balance} does the rest. */
+  /**
+   * Sets the fewest and the most workers; {@linkcode balance} does the rest.
+   */
   range(min: number, max: number): void {
     this.min = min;
     this.max = max;
@@ -91,8 +93,8 @@ export class Staff {
   }
 
   /**
-   * Sets how many workers and threads of C there are to be; returns when each new
-   * worker is ready, and each that is to end has taken its order.
+   * Sets how many workers and threads of C there are to be; returns when each
+   * new worker is ready, and each that is to end has taken its order.
    */
   resize(min: number, max: number, guests: number): Promise<unknown>[] {
     const spare = this.guests - guests;

@@ -26,8 +26,8 @@ export interface Task<Request, Reply> {
 }
 
 /**
- * The codecs of a task: where `structuredClone` does not copy the type, one must
- * be named.
+ * The codecs of a task: where `structuredClone` does not copy the type, one
+ * must be named.
  */
 export type TaskConfig<Request, Reply> =
   & TaskCodec<"request", Request>

@@ -2,10 +2,10 @@
  * What a pool and its workers write to a slot, and say in messages.
  *
  * A request has two words of head: the number of the task (and a flag), and a
- * number that tells the pool's tasks apart. A reply has a head of 32 bytes: what
- * it is, the number of the worker, and three times in ms. `wasm/weft/pool.h`
- * writes the same; there the number is the negated id of the thread, and the
- * first time is 0.
+ * number that tells the pool's tasks apart. A reply has a head of 32 bytes:
+ * what it is, the number of the worker, and three times in ms.
+ * `wasm/weft/pool.h` writes the same; there the number is the negated id of the
+ * thread, and the first time is 0.
  *
  * @module
  */
@@ -65,7 +65,9 @@ export const THROWN = 4;
 export const ELSEWHERE = 5;
 /** The worker ends. */
 export const RETIRED = 6;
-/** The worker does not end, because the order is not for workers of its kind. */
+/**
+ * The worker does not end, because the order is not for workers of its kind.
+ */
 export const STAYS = 7;
 /** Of a message: it has the result itself, which was moved. */
 export const MOVED = 8;
@@ -84,7 +86,9 @@ export interface Sides {
 export const fieldOf = (codec: AnyCodec): Field | undefined =>
   (codec as Partial<SizedCodec<unknown>>).field;
 
-/** Both codecs of a task as text. A worker with another text cannot serve it. */
+/**
+ * Both codecs of a task as text. A worker with another text cannot serve it.
+ */
 export function signatureOf({ request, reply }: Sides): string {
   const name = (codec: AnyCodec) => {
     const { shape } = codec as Partial<SizedCodec<unknown>>;

@@ -214,7 +214,8 @@ export class PoolServer {
 
   /**
    * Takes a task. Returns its slot; 0 if there is none, -1 if there will never
-   * be one. It looks at all slots only if tasks were posted since it found none.
+   * be one. It looks at all slots only if tasks were posted since it found
+   * none.
    */
   #take(): number {
     const { slots } = this.#it;
@@ -361,7 +362,9 @@ export class PoolServer {
     return context;
   }
 
-  /** Tells the pool that a task has begun, to which it may send messages now. */
+  /**
+   * Tells the pool that a task has begun, to which it may send messages now.
+   */
   #tellBegun(token: number, moves: boolean): void {
     if (!this.#hears) {
       this.#hears = true;

@@ -98,14 +98,15 @@ export interface Carrier {
    */
   readonly records?: Kind<ByteRing>;
   /**
-   * How they lie in those elements. The carrier says so, because the bundle of a
-   * channel that names none need not contain it.
+   * How they lie in those elements. The carrier says so, because the bundle of
+   * a channel that names none need not contain it.
    *
    * @internal
    */
   readonly slots?: new <T>(queue: ElementQueue, codec: Codec<T>) => Port<T>;
   /**
-   * The same for messages that all have the same size; `FieldPort` unless given.
+   * The same for messages that all have the same size; `FieldPort` unless
+   * given.
    *
    * @internal
    */

@@ -74,7 +74,9 @@ class LastArray {
   #words: Int32Array | undefined;
   /** The bytes of the array, if they cannot be viewed as words. */
   bytes: Uint8Array | undefined;
-  /** The bit that says whether the array begins at an odd word of its buffer. */
+  /**
+   * The bit that says whether the array begins at an odd word of its buffer.
+   */
   odd = 0;
 
   /** The words of `array`; undefined if the caller must use `bytes`. */

@@ -334,8 +334,8 @@ export type EndsClass<Kind extends string, More = unknown> = new (
 ) => QueueCore<Kind> & AtEnds & More;
 
 /**
- * Returns a subclass of a core that waits at the two ends of the queue. A channel
- * needs no more, so a bundle of it contains no more.
+ * Returns a subclass of a core that waits at the two ends of the queue. A
+ * channel needs no more, so a bundle of it contains no more.
  */
 export function waitingEnds<Kind extends string, More>(
   Core: CoreClass<QueueCore<Kind> & More>,

@@ -1,6 +1,7 @@
 /**
  * The part of every bounded queue that never waits. `./realtime` exports this
- * part unchanged; `waiting` in `_queue/queue.ts` adds the forms that block and await.
+ * part unchanged; `waiting` in `_queue/queue.ts` adds the forms that block and
+ * await.
  *
  * @module
  */

@@ -392,7 +392,8 @@ export class RecordCore extends Region<"record_ring"> {
   }
 
   /**
-   * The bytes of the ring, of which those of a record begin at `4 * record + 8`.
+   * The bytes of the ring, of which those of a record begin at
+   * `4 * record + 8`.
    *
    * @internal
    */
@@ -646,7 +647,9 @@ export class RecordCore extends Region<"record_ring"> {
     return false;
   }
 
-  /** The bytes from `tail` to behind a record of `space`, with what it skips. */
+  /**
+   * The bytes from `tail` to behind a record of `space`, with what it skips.
+   */
   #total(tail: number, space: number): number {
     const left = this.capacity - (tail & this.#mask);
     return left < space ? left + space : space;

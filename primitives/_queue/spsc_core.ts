@@ -557,9 +557,9 @@ export class SpscCore extends QueueCore<"spsc_queue"> {
   }
 
   /**
-   * What the agent waits for at its end: see `waitAt`. It owes nothing to others:
-   * a WAITING bit that stays only costs the other side one notify, and there is
-   * no other waiter.
+   * What the agent waits for at its end: see `waitAt`. It owes nothing to
+   * others: a WAITING bit that stays only costs the other side one notify, and
+   * there is no other waiter.
    *
    * @internal
    */

@@ -318,8 +318,8 @@ export class TypedQueue<F, Kind extends string = string>
   }
 
   /**
-   * Takes records as they come, until the queue is closed and empty. If `signal`
-   * aborts, the iteration throws `signal.reason`.
+   * Takes records as they come, until the queue is closed and empty. If
+   * `signal` aborts, the iteration throws `signal.reason`.
    *
    * @throws {TypeError} If an option is unknown or of the wrong type.
    */

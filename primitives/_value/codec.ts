@@ -1,5 +1,6 @@
 /**
- * The codec of values: writes them where the message lies, and reads them there.
+ * The codec of values: writes them where the message lies, and reads them
+ * there.
  *
  * @module
  */

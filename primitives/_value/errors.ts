@@ -77,7 +77,9 @@ export function propertiesOf(
   return [hidden, shown.map(get)];
 }
 
-/** An error of a class, to which {@linkcode define} adds what was told of it. */
+/**
+ * An error of a class, to which {@linkcode define} adds what was told of it.
+ */
 export function newError(of: string, errors: readonly ErrorClass[]): Error {
   const { prototype } = errors.find(({ name }) => name === of) ??
     (NAMES.test(of) ? Reflect.get(globalThis, of) : Error) as ErrorClass;

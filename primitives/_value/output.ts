@@ -16,11 +16,15 @@ const LONG = 512;
 
 let messages = 0;
 
-/** Writes bytes into `room` bytes of memory; into private memory if it is full. */
+/**
+ * Writes bytes into `room` bytes of memory; into private memory if it is full.
+ */
 export class Output {
   bytes: Uint8Array = NO_BYTES;
   data: DataView = new DataView(NO_BYTES.buffer);
-  /** Where the message begins, where the next byte goes, and where room ends. */
+  /**
+   * Where the message begins, where the next byte goes, and where room ends.
+   */
   base = 0;
   at = 0;
   end = 0;

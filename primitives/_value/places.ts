@@ -1,10 +1,10 @@
 /**
  * Makes objects and short arrays, and reads the values of objects.
  *
- * V8 notes at each place of the code which names and objects it has met there. A
- * place that has met few of them is several times as fast as one that has met
- * many. So the first shapes that an agent meets have places of their own: the rows
- * of the three lists below are the same code again and again.
+ * V8 notes at each place of the code which names and objects it has met there.
+ * A place that has met few of them is several times as fast as one that has met
+ * many. So the first shapes that an agent meets have places of their own: the
+ * rows of the three lists below are the same code again and again.
  *
  * @module
  */
@@ -27,8 +27,8 @@ type Fill = (
 ) => void;
 
 /**
- * What is so far of an object that is being written: whether the message knows it
- * already, or a reference took its place; or its prototype is another one.
+ * What is so far of an object that is being written: whether the message knows
+ * it already, or a reference took its place; or its prototype is another one.
  */
 export const UNKNOWN = 0, KNOWN = 1, REPLACED = 2, OTHER = 3;
 
@@ -36,8 +36,8 @@ export const UNKNOWN = 0, KNOWN = 1, REPLACED = 2, OTHER = 3;
 interface Target<Shape> {
   readonly out: { text(value: string): void; number(value: number): void };
   /**
-   * Writes a value of name `i`, neither string nor number; is given, and returns,
-   * what is so far.
+   * Writes a value of name `i`, neither string nor number; is given, and
+   * returns, what is so far.
    */
   field(
     value: unknown,
@@ -159,9 +159,8 @@ const FILLS: Fill[] = [
     o[k[i]!] = s.get(d); },
 ];
 
-// `o.constructor` lets V8 check the object's hidden class. Behind it, V8 knows the
-// prototype, and where the values are.
-// deno-fmt-ignore
+// `o.constructor` lets V8 check the object's hidden class. Behind it, V8 knows
+// the prototype, and where the values are. deno-fmt-ignore
 const PUTS: Put[] = [
   (o, k, i, w, s, d, c) => { if (i === 0) { o.constructor; if
     (Object.getPrototypeOf(o) !== Object.prototype) return OTHER; }

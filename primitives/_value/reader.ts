@@ -170,7 +170,9 @@ export class Reader {
 
   // ---- bytes
 
-  /** Goes over `length` bytes, which must be there; returns where they begin. */
+  /**
+   * Goes over `length` bytes, which must be there; returns where they begin.
+   */
   over(length: number): number {
     const { at } = this;
     if (length > this.end - at) throw damaged("its end is missing");
@@ -202,7 +204,9 @@ export class Reader {
 
   // ---- references
 
-  /** Notes a container, in the order in which they begin; returns its number. */
+  /**
+   * Notes a container, in the order in which they begin; returns its number.
+   */
   begin(container: unknown): number {
     return this.refers ? this.seen.push(container) - 1 : -1;
   }

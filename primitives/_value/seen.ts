@@ -25,10 +25,10 @@ export class Seen {
   /** Where the bytes of the first few begin and end. */
   readonly #ranges: number[] = [];
   /**
-   * The last one of each chain, and for each one the one before it. In these, the
-   * first one of a message has the number `#first`. It is higher than all of the
-   * messages before, so chains need not be cleared. A chain that is in the map
-   * ends with `-#first`.
+   * The last one of each chain, and for each one the one before it. In these,
+   * the first one of a message has the number `#first`. It is higher than all
+   * of the messages before, so chains need not be cleared. A chain that is in
+   * the map ends with `-#first`.
    */
   #last: Int32Array | undefined;
   readonly #before: number[] = [];
@@ -58,8 +58,8 @@ export class Seen {
   /**
    * The number of a container if it is there; else adds it and returns -1. Its
    * bytes lie from `from` to `to` of `data`, where a message begins at `base`.
-   * After the first few, one is found if it has the same bytes as before: only a
-   * getter can change them meanwhile.
+   * After the first few, one is found if it has the same bytes as before: only
+   * a getter can change them meanwhile.
    */
   find(
     container: unknown,

@@ -17,8 +17,8 @@ export class Shape {
   /** A number that depends on the text. */
   readonly hash: number;
   /**
-   * Whether an object is made as a copy of the template. Of many names, V8 would
-   * make a hash table; others would not be made by an assignment.
+   * Whether an object is made as a copy of the template. Of many names, V8
+   * would make a hash table; others would not be made by an assignment.
    */
   readonly copied: boolean;
   /** Whether all objects have some property of such a name. */
@@ -35,7 +35,9 @@ export class Shape {
   /** The message that defined it last, and its number there. */
   message = 0;
   own = 0;
-  /** The shapes that the values of each name had last, and those before them. */
+  /**
+   * The shapes that the values of each name had last, and those before them.
+   */
   readonly hints: (Shape | undefined)[];
 
   constructor(keys: readonly string[], text: Uint8Array<ArrayBuffer>) {
@@ -64,7 +66,9 @@ interface Node {
   shape: Shape | undefined;
 }
 
-/** An agent forgets its shapes when it knows more, or their texts are longer. */
+/**
+ * An agent forgets its shapes when it knows more, or their texts are longer.
+ */
 const MOST_SHAPES = 1024;
 
 const EMPTY = /* @__PURE__ */ new Uint8Array(1);

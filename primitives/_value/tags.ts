@@ -1,8 +1,8 @@
 /**
  * The first bytes of the parts of a value: docs/value_format.md.
  *
- * A byte below 0x40 is that number. The others up to 0xdf have a small number in
- * their low bits.
+ * A byte below 0x40 is that number. The others up to 0xdf have a small number
+ * in their low bits.
  *
  * @module
  */

@@ -158,8 +158,9 @@ export class Writer {
     const defined = out.shapes;
     this.#shape(shape);
     const from = out.at - out.base;
-    // The object becomes known before the first object in it, which may refer to
-    // it. If it has none, it does so last, when its bytes tell it from others.
+    // The object becomes known before the first object in it, which may refer
+    // to it. If it has none, it does so last, when its bytes tell it from
+    // others.
     this.#starts[depth] = start;
     this.#froms[depth] = from;
     const { keys, inherits, places = shape.place() } = shape;

@@ -87,8 +87,8 @@ function wakeSlow(
 }
 
 /**
- * How agents announce themselves at an epoch, where a wake is for one of them or
- * for `all` that an agent has.
+ * How agents announce themselves at an epoch, where a wake is for one of them
+ * or for `all` that an agent has.
  */
 export function atEpoch(
   words: Int32Array<SharedArrayBuffer>,

@@ -1,10 +1,10 @@
 /**
  * Gongs: how an agent sleeps at several ends of queues at once. A thread can
  * wait on one word only. So each end has one more word, its gong. It is 0 until
- * an agent blocks at this end and at another one. Then the gong of one end leads
- * to that of the other, and the agent sleeps where they meet. Whoever wakes the
- * sleepers of an end also strikes its gong: it follows the gongs, and wakes all
- * who sleep where they end.
+ * an agent blocks at this end and at another one. Then the gong of one end
+ * leads to that of the other, and the agent sleeps where they meet. Whoever
+ * wakes the sleepers of an end also strikes its gong: it follows the gongs, and
+ * wakes all who sleep where they end.
  *
  * ```text
  * bit 0        LINK: the gong leads to another one; then
@@ -20,10 +20,10 @@
  * publishes at one of them after that look finds the agent announced, and
  * WAITING set, unless the word has changed since, and then the agent does not
  * sleep.
- * Progress: a gong leads to a word with a lower address, so that each walk ends.
- * If an agent is terminated between its change of a gong and its wake, the
- * sleepers look again within a second. An agent that is terminated in its sleep
- * leaves WAITING set, which costs others one notify.
+ * Progress: a gong leads to a word with a lower address, so that each walk
+ * ends. If an agent is terminated between its change of a gong and its wake,
+ * the sleepers look again within a second. An agent that is terminated in its
+ * sleep leaves WAITING set, which costs others one notify.
  * Wrap: an agent oversleeps only if exactly a multiple of 2^14 strikes come
  * between its announcement and its sleep, and then by a second at most.
  *

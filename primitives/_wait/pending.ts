@@ -18,7 +18,9 @@ import {
   type Waiting,
 } from "./wait.ts";
 
-/** A result to wait for, and what this agent owes to others that wait for it. */
+/**
+ * A result to wait for, and what this agent owes to others that wait for it.
+ */
 export interface PendingResult<T> {
   /** Looks once, without waiting; false or undefined if it has not come. */
   attempt(): T | false | undefined;
@@ -32,7 +34,9 @@ export interface PendingResult<T> {
   withdraw(): void;
   /** Wakes another waiter if there is more for it to take. */
   pass(): void;
-  /** Wakes another waiter that may have what this one cannot, if there is one. */
+  /**
+   * Wakes another waiter that may have what this one cannot, if there is one.
+   */
   handOn?(): void;
   /**
    * Called about once a second while an agent waits. Returns the ticket that
@@ -41,8 +45,9 @@ export interface PendingResult<T> {
    */
   stuckAt?(last: number | undefined): number | undefined;
   /**
-   * Whether more waiting follows. Then no result is taken once the time is over,
-   * or the wait was aborted, because it would have to be given up at once.
+   * Whether more waiting follows. Then no result is taken once the time is
+   * over, or the wait was aborted, because it would have to be given up at
+   * once.
    */
   readonly isStage?: boolean;
 }

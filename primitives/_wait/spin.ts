@@ -120,7 +120,9 @@ let better: Way = SPINNING, tried: Way = SPINNING;
 let waits = 0, spent = 0;
 /** How long the last trial of each way took. */
 const costs: [spinning: number, sleeping: number] = [0, 0];
-/** The trials since the other way was tried, and how often that one has lost. */
+/**
+ * The trials since the other way was tried, and how often that one has lost.
+ */
 let trials = 0, trust = 0;
 /** When the last wait began. */
 let began = 0;

@@ -330,7 +330,7 @@ function giveUp(waiting: Waiting<unknown>): void {
   while (!waiting.next("timed-out").done);
 }
 
-// ---- aborts: one listener a signal ----------------------------------------------
+// ---- aborts: one listener a signal ------------------------------------------
 
 const listeners = new WeakMap<AbortSignal, Set<Waiter>>();
 

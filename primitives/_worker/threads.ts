@@ -1,7 +1,7 @@
 /**
  * Threads of Node, Deno and Bun, and the output of theirs that would come too
- * late: a thread of Node writes by messages to the thread that has made it, which
- * cannot receive them while it blocks.
+ * late: a thread of Node writes by messages to the thread that has made it,
+ * which cannot receive them while it blocks.
  *
  * @module
  */

@@ -1,7 +1,7 @@
 /**
- * The primitives of `@weft/sync` with their hot operations in WebAssembly. Names,
- * results, errors and words in memory are the same, so that the other agents may
- * use either.
+ * The primitives of `@weft/sync` with their hot operations in WebAssembly.
+ * Names, results, errors and words in memory are the same, so that the other
+ * agents may use either.
  *
  * JavaScript calls a function for each operation of `Atomics`. The kernel is
  * `weft.h` compiled to WebAssembly, where such an operation is one instruction:

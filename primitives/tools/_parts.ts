@@ -28,8 +28,8 @@ export const isView = (it: unknown): it is View =>
   (it as View).buffer !== undefined;
 
 /**
- * The views among what was given, each with its name, or with "" if it has none,
- * in their order. An error message says that this cannot be done: `verb`.
+ * The views among what was given, each with its name, or with "" if it has
+ * none, in their order. An error message says that this cannot be done: `verb`.
  *
  * @throws {TypeError} If there is something else among them.
  */

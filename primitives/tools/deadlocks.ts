@@ -109,8 +109,8 @@ export interface NamedAgent {
  * Invariant: only the agent that the first word of a row names changes what is
  * in the row.
  * Freed when: every agent that joined has left, or ended, every operation has
- * returned, and none will begin. An agent that joined writes to its row whenever
- * it sleeps.
+ * returned, and none will begin. An agent that joined writes to its row
+ * whenever it sleeps.
  * Progress: all operations are wait-free but `join`, which is lock-free. An
  * agent that was terminated keeps its row until `abandon`, and so it does the
  * row that it was about to clear.
@@ -199,7 +199,8 @@ export class AgentTable extends Region<"agent_table"> {
   /**
    * Attaches to the table that a posted handle names.
    *
-   * @throws {TypeError} If it is not a handle of this kind, or no table is there.
+   * @throws {TypeError} If it is not a handle of this kind, or no table is
+   * there.
    */
   static from(handle: Handle<"agent_table">): AgentTable {
     return new AgentTable(...fromHandle("agent_table", handle));
@@ -289,7 +290,9 @@ export class AgentTable extends Region<"agent_table"> {
   }
 }
 
-/** The row of agent `id`, which takes one if it has none; -1 if none is free. */
+/**
+ * The row of agent `id`, which takes one if it has none; -1 if none is free.
+ */
 function rowFor(words: Int32Array, id: number): number {
   for (const from of [id, 0]) {
     for (let row = FIRST_ROW; row < words.length; row += ROW_WORDS) {
@@ -403,20 +406,20 @@ export interface Deadlock {
 
 /**
  * The agents that wait for each other in a circle, such as
- * `"ui" waits for Mutex "a" held by "worker 2", which waits for Mutex "b" held
- * by "ui"`. `primitives` is what a `layout` gave, or a list of views, in the
- * memory of the table. Call it now and then in an agent that does not wait, such
- * as a supervisor, or when a program hangs.
+ * `"ui" waits for Mutex "a" held by "worker 2", which waits for …`.
+ * `primitives` is what a `layout` gave, or a list of views, in the memory of
+ * the table. Call it now and then in an agent that does not wait, such as a
+ * supervisor, or when a program hangs.
  *
  * Only agents that joined the table are told to wait. These words say who has
  * what others wait for: the owner of a `Mutex`, the writer of an `RwLock`, its
- * readers if they are tracked, the agent that runs a `Once`, and the server of a
- * call. No word says who has the permits of a `Semaphore`, or will push to a
+ * readers if they are tracked, the agent that runs a `Once`, and the server of
+ * a call. No word says who has the permits of a `Semaphore`, or will push to a
  * queue.
  *
- * A circle of agents that block is told only if it stood still during two looks:
- * it is one. It is missed for the microsecond in which one of them looks at its
- * word, once a second: call it again.
+ * A circle of agents that block is told only if it stood still during two
+ * looks: it is one. It is missed for the microsecond in which one of them looks
+ * at its word, once a second: call it again.
  *
  * @example A supervisor looks every second
  * ```ts

@@ -1,6 +1,6 @@
 /**
- * Shows primitives in consoles as `Mutex { owner 7, waiters 2 }`. Import it once
- * for its effect, in a page or a worker:
+ * Shows primitives in consoles as `Mutex { owner 7, waiters 2 }`. Import it
+ * once for its effect, in a page or a worker:
  *
  * ```ts
  * import "@weft/sync/devtools";

@@ -140,28 +140,28 @@ interface Abandonable extends View {
  * - `"function abandoned"`: `Once`. The next agent runs the function.
  * - `"permits returned"`: all permits that an agent held of a `Semaphore` with
  *   `tracked`; otherwise those that a waiter had claimed in advance.
- * - `"tasks returned"`: what an agent took of a `WorkCounter` with `tracked`, and
- *   had not done. Any agent gets these `ranges` by `next()`.
- * - `"parties left"`: the party of a `Barrier` with `tracked` that an agent was,
- *   once it had arrived for the first time.
- * - `"records skipped"`: reservations of a `RecordRing`, and of a `Channel` over
- *   one; a message that an agent was sending by a `Channel` of capacity 0.
+ * - `"tasks returned"`: what an agent took of a `WorkCounter` with `tracked`,
+ *   and had not done. Any agent gets these `ranges` by `next()`.
+ * - `"parties left"`: the party of a `Barrier` with `tracked` that an agent
+ *   was, once it had arrived for the first time.
+ * - `"records skipped"`: reservations of a `RecordRing`, and of a `Channel`
+ *   over one; a message that an agent was sending by a `Channel` of capacity 0.
  * - `"roles freed"`: the writer or the one reader of a `Snapshot`, the producer
  *   or consumer of an `SpscQueue`, a `RecordRing`, or a `Channel` over one, the
  *   producer of a `Broadcast`, the owner of a `WorkDeque`. The next agent that
  *   acts in that role has it; the next owner of a deque first calls `adopt`.
- * - `"ends left"`: the `sender()`s and `receiver()`s of a `Channel` that an agent
- *   had. The channel closes if no others are left.
+ * - `"ends left"`: the `sender()`s and `receiver()`s of a `Channel` that an
+ *   agent had. The channel closes if no others are left.
  * - `"subscriptions ended"`: `Broadcast`. `"calls ended"`: `CallRing`; callers
  *   of a dead server get an error.
  * - `"blocks freed"`: blocks in the caches of a `SlabPool`. Blocks in use stay:
  *   only the program knows who else uses them; see `SlabPool.abandon`.
  * - `"writes ended"`: buckets of a `HashMap` that an agent was writing to. Each
  *   of its writes has happened wholly or not at all.
- * - `"queue blocked"`: slots of an `MpmcQueue`, or of a `Channel` over one, that
- *   an agent claimed and did not hand on. Nothing can be taken back: make a new
- *   queue. An agent that is alive and stopped between `reserve` and `commit`
- *   looks the same.
+ * - `"queue blocked"`: slots of an `MpmcQueue`, or of a `Channel` over one,
+ *   that an agent claimed and did not hand on. Nothing can be taken back: make
+ *   a new queue. An agent that is alive and stopped between `reserve` and
+ *   `commit` looks the same.
  * - `"claim held"`: another agent, `id`, holds a `RecordRing`. If it has ended,
  *   too, call this again with both.
  *

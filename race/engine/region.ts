@@ -23,7 +23,9 @@ export interface Region {
   readonly users: Int32Array;
   /** By word: the agents that wrote it. */
   readonly writers: Int32Array;
-  /** By word: the only agents that may do so, as far as the search relies on it. */
+  /**
+   * By word: the only agents that may do so, as far as the search relies on it.
+   */
   readonly mayUse: Int32Array;
   readonly mayWrite: Int32Array;
   /** By word: whether the search relied on nobody writing it. */

@@ -154,7 +154,9 @@ interface Site {
   getFunctionName?(): string | null;
   getLineNumber(): number | null;
   getColumnNumber(): number | null;
-  /** The offset in its script, which V8 has at once. Deno does not pass it on. */
+  /**
+   * The offset in its script, which V8 has at once. Deno does not pass it on.
+   */
   getPosition?(): number;
 }
 

@@ -23,7 +23,9 @@ export interface SearchOptions extends Patience {
   readonly reduce?: boolean | undefined;
   /** Whether groups of agents that concern no others go first. */
   readonly groups?: boolean | undefined;
-  /** Whether they do without being asked for, where they surely lose nothing. */
+  /**
+   * Whether they do without being asked for, where they surely lose nothing.
+   */
   readonly mayGroup?: boolean | undefined;
   /** Whether agents that do the same are taken for equal. */
   readonly twins?: boolean | undefined;

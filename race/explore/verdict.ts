@@ -90,7 +90,9 @@ export function begunOnly(engine: Engine, o: Options, total: Found): Result {
   return resultOf(total, `not complete: the first ${states}`, bounds);
 }
 
-/** The result of a search that left something out, and then of `ran` samples. */
+/**
+ * The result of a search that left something out, and then of `ran` samples.
+ */
 export function sampled(
   engine: Engine,
   o: Options,

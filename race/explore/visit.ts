@@ -88,7 +88,9 @@ export class Visit {
   readonly #sleeps: boolean;
   /** What decides about groups of agents, if these are looked for. */
   #ground: Ground | null;
-  /** Whether nobody asked for them; in how many states they were sought, found. */
+  /**
+   * Whether nobody asked for them; in how many states they were sought, found.
+   */
   readonly #tries: boolean;
   #sought = 0;
   #grouped = 0;

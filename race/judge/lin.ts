@@ -59,7 +59,9 @@ export class Judge implements Monitor {
   readonly #frontierIds = new Map<string, number>();
   readonly #moves = new Map<number, number>();
   readonly #held = new Map<string, boolean>();
-  /** By the order of agents: the same frontiers for the agents in that order. */
+  /**
+   * By the order of agents: the same frontiers for the agents in that order.
+   */
   readonly #arranged = new Map<number, Map<number, number>>();
   #initial = -1;
 

@@ -182,7 +182,9 @@ class Repeated {
     return null;
   }
 
-  /** Lets an agent that has ended its second round be at the end of its first. */
+  /**
+   * Lets an agent that has ended its second round be at the end of its first.
+   */
   #repeat(agent: Agent): void {
     const { oi, invoked, n, from, id } = agent;
     const { length } = this.#programs[id]!;

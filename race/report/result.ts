@@ -87,8 +87,8 @@ export interface Options {
   readonly rescue?: boolean | undefined;
   /**
    * Milliseconds of a blocking sleep after which the code under test only looks
-   * again. Without a model, an agent in a sleep of exactly this length counts as
-   * asleep for ever.
+   * again. Without a model, an agent in a sleep of exactly this length counts
+   * as asleep for ever.
    */
   readonly looks?: number | undefined;
   /**
@@ -193,8 +193,8 @@ export interface Result {
   /** Whether every interleaving was covered that `bounds` leave. */
   readonly complete: boolean;
   /**
-   * The bounds that left something out, such as "2 timeouts", or "200000 states"
-   * of a search that is not complete. Of a failure, none.
+   * The bounds that left something out, such as "2 timeouts", or "200000
+   * states" of a search that is not complete. Of a failure, none.
    */
   readonly bounds: readonly string[];
   /**

@@ -166,7 +166,9 @@ const call = fc.record({
   maker: fc.constantFrom(...Object.keys(MAKERS)),
 });
 
-/** The sizes of elements that every queue may have; the usual one is frequent. */
+/**
+ * The sizes of elements that every queue may have; the usual one is frequent.
+ */
 const SIZES = [4, 4, 8, 12, 16, 20, 24, 32, 64, 260];
 
 /** Runs random calls on a queue and on a plain array, and compares. */

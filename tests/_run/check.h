@@ -83,7 +83,8 @@ static inline void pause_ms(int ms) {
   nanosleep(&t, NULL);
 }
 
-/* `call` gives `wanted`, and takes `least` ms; 10 s only if its unit is wrong. */
+/* `call` gives `wanted`, and takes `least` ms; 10 s only if its unit is wrong.
+   */
 #define TAKES(least, call, wanted)                                      \
   do {                                                                  \
     int64_t begin = now_ns();                                           \

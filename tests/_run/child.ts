@@ -30,7 +30,9 @@ for (const file of JSON.parse(files!) as string[]) {
 // and the process would wait for that thread.
 process.exit(failed === 0 ? 0 : 1);
 
-/** Runs the tests; one is skipped for all if the file needs what is not here. */
+/**
+ * Runs the tests; one is skipped for all if the file needs what is not here.
+ */
 async function runFile(file: string): Promise<Counts> {
   try {
     await import(pathToFileURL(file).href);

@@ -19,7 +19,7 @@ export const all = (): boolean => process.env[VARIABLE] === "1";
 export const FIRST_STATES = 10_000;
 
 /**
- * For how many operations the tests follow a loop that sees nothing new, without
- * `--all`. No loop of a primitive that ends by itself has half of them.
+ * For how many operations the tests follow a loop that sees nothing new,
+ * without `--all`. No loop of a primitive that ends by itself has half of them.
  */
 export const FIRST_SPINS = 10_000;

@@ -5,8 +5,8 @@
  */
 
 /**
- * Thrown where something is not on this machine. The test that it ends counts as
- * skipped, and so do all tests of a file or suite that cannot begin.
+ * Thrown where something is not on this machine. The test that it ends counts
+ * as skipped, and so do all tests of a file or suite that cannot begin.
  */
 export class Missing extends Error {
   override readonly name = "Missing";
@@ -18,9 +18,9 @@ export class Missing extends Error {
 }
 
 /**
- * Why `error` skips what it ends; undefined if it is a failure. An error says so
- * by its `missing`, or its cause does: bundles and other parts of the project
- * have classes of their own.
+ * Why `error` skips what it ends; undefined if it is a failure. An error says
+ * so by its `missing`, or its cause does: bundles and other parts of the
+ * project have classes of their own.
  */
 export function whySkipped(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;

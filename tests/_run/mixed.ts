@@ -1,8 +1,8 @@
 /**
  * Explores all race scenarios with agents of C, and of both languages, and
- * prints what each took: `deno run -A tests/_run/mixed.ts [FILTER]`. As many are
- * explored side by side as there are processors. The tests in `parts/scenarios_c.ts`
- * look at the first states of each scenario.
+ * prints what each took: `deno run -A tests/_run/mixed.ts [FILTER]`. As many
+ * are explored side by side as there are processors. The tests in
+ * `parts/scenarios_c.ts` look at the first states of each scenario.
  *
  * @module
  */

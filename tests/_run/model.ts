@@ -107,8 +107,8 @@ export async function turns(count = 3): Promise<void> {
 }
 
 /**
- * Whether each interval that `begin` sets keeps the process alive. It returns the
- * function that ends what it began.
+ * Whether each interval that `begin` sets keeps the process alive. It returns
+ * the function that ends what it began.
  */
 export function intervalsOf(begin: () => () => void): boolean[] {
   const { setInterval } = globalThis;

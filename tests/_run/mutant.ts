@@ -19,7 +19,9 @@ export interface Row {
   readonly what: string;
   /** The edits of the TypeScript, or why it has none. */
   readonly ts: Edits | string;
-  /** The edits of the C, or why it has none; an equivalent one needs neither. */
+  /**
+   * The edits of the C, or why it has none; an equivalent one needs neither.
+   */
   readonly c?: Edits | string;
   /** The C file, if it is not that of the list: see {@linkcode Place}. */
   readonly header?: string;
@@ -70,7 +72,9 @@ export function headerOf(
   return amalgamation({ ...headerFiles(), ...changed, "weft.h": outer });
 }
 
-/** The header of `stem` and those it includes as one, with the mistake in it. */
+/**
+ * The header of `stem` and those it includes as one, with the mistake in it.
+ */
 export function mutatedHeader({ header, c }: Mutant, stem: string): string {
   const name = `weft/${header}.h`;
   const files = headerFiles();

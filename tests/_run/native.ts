@@ -152,7 +152,9 @@ export async function need(...programs: string[]): Promise<void> {
   }
 }
 
-/** The headers that programs share, beside those of `wasm/` and of their own. */
+/**
+ * The headers that programs share, beside those of `wasm/` and of their own.
+ */
 const SHARED = [HERE, path.join(TESTS, "_queue")];
 
 /** The files of a folder that programs include. */

@@ -6,7 +6,9 @@
 
 import process from "node:process";
 
-/** How long one look takes, in ms, and how much of it a process that rests uses. */
+/**
+ * How long one look takes, in ms, and how much of it a process that rests uses.
+ */
 const LOOK = 500;
 const REST = 0.05;
 /** The most looks: compilers and the collector may work, but not for 30 s. */

@@ -89,8 +89,9 @@ export const FREED_CONFIG: string = "C reads the configuration from the " +
 export const LOOKS = 1000;
 
 /**
- * No call has twice this number of steps, if its agents are given turns. Without
- * a mistake, `explore.ts` shows that; a call with more of them never ends.
+ * No call has twice this number of steps, if its agents are given turns.
+ * Without a mistake, `explore.ts` shows that; a call with more of them never
+ * ends.
  */
 export const STEPS = 300;
 
@@ -101,7 +102,8 @@ export const FINDING = {
   maxSteps: STEPS,
   lines: false,
   shorten: false,
-  // No loop of a primitive is longer; each endless one has this number of steps.
+  // No loop of a primitive is longer; each endless one has this number of
+  // steps.
   spins: 5_000,
 } as const;
 
@@ -212,8 +214,8 @@ export interface Freed<View> {
 }
 
 /**
- * Agent 1 lets agent 2 go, which gives the memory back at once: agent 1 must use
- * nothing after the step that let it go.
+ * Agent 1 lets agent 2 go, which gives the memory back at once: agent 1 must
+ * use nothing after the step that let it go.
  */
 export function freed<
   View extends { buffer: SharedArrayBuffer; byteOffset: number },

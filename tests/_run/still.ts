@@ -329,8 +329,8 @@ export class Stillness {
   }
 
   /**
-   * A function that returns a class, or what does not change. What else it makes
-   * must be the base of that class: it is frozen with it.
+   * A function that returns a class, or what does not change. What else it
+   * makes must be the base of that class: it is frozen with it.
    */
   #made(
     made: acorn.FunctionDeclaration | acorn.ArrowFunctionExpression,

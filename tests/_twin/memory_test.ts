@@ -162,7 +162,7 @@ test("memory of a page that is not shared is refused", () => {
   refuses(bytes, () => new Mutex(lone, 0), TypeError, "shared");
 });
 
-// ---- growth, last: the memory stays large -------------------------------------------
+// ---- growth, last: the memory stays large -----------------------------------
 
 /** Lets C and JavaScript share a mutex and a queue at `at`. */
 async function shareAt(at: number) {

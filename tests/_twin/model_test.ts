@@ -201,7 +201,7 @@ test("a semaphore is the same for both languages", () => {
   }
 });
 
-// ---- queues -----------------------------------------------------------------------
+// ---- queues -----------------------------------------------------------------
 
 /** A queue that either side has made, and what names its functions in C. */
 function queueOf(
@@ -432,7 +432,9 @@ for (const stem of ["spsc", "mpmc"] as const) {
   });
 }
 
-/** Bytes that both sides push and pop, by turns, as elements of `size` bytes. */
+/**
+ * Bytes that both sides push and pop, by turns, as elements of `size` bytes.
+ */
 function bytesByTurns(
   stem: "spsc" | "mpmc",
   capacity: number,
@@ -497,7 +499,7 @@ for (const stem of ["spsc", "mpmc"] as const) {
   });
 }
 
-// ---- work counter --------------------------------------------------------------------
+// ---- work counter -----------------------------------------------------------
 
 test("a work counter is the same for both languages", () => {
   const random = randoms(4);

@@ -599,11 +599,12 @@ test("what was published without a wake is found within seconds", async () => {
   await Promise.all(waits);
 });
 
-// ---- two ways to wait ----------------------------------------------------------
+// ---- two ways to wait -------------------------------------------------------
 
 /**
- * The share of waits that spin, of 4000: from one to the next it takes `spinning`
- * or `sleeping` microseconds. Of other waits before, half as many are ignored.
+ * The share of waits that spin, of 4000: from one to the next it takes
+ * `spinning` or `sleeping` microseconds. Of other waits before, half as many
+ * are ignored.
  */
 function shareOfSpins(spinning: number, sleeping: number): number {
   const waits = 6000;

@@ -1,4 +1,5 @@
-// Waits that end in each of their stages: aborted, or because their time is over.
+// Waits that end in each of their stages: aborted, or because their time is
+// over.
 import * as assert from "uvu/assert";
 import * as mod from "../../mod.ts";
 import { suite } from "../_run/harness.ts";

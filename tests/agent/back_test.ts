@@ -1,6 +1,6 @@
 // it waits
-// A page that the visitor leaves and comes back to. Chromium and Firefox may keep
-// such a page meanwhile, in the back/forward cache.
+// A page that the visitor leaves and comes back to. Chromium and Firefox may
+// keep such a page meanwhile, in the back/forward cache.
 import * as esbuild from "esbuild";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

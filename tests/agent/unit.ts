@@ -100,7 +100,8 @@ test("announceAgent() notices another agent with the same id", async () => {
   for (const again of [await announced(), await announced()]) {
     assert.match(again, `Cannot announce agent ${id}: a live agent`);
   }
-  // In Node, by the worker's exit: Web Locks tell of it late (compatibility.md).
+  // In Node, by the worker's exit: Web Locks tell of it late
+  // (compatibility.md).
   const ended = new Promise((resolve) =>
     onAgentExit(id, resolve, thread.worker)
   );

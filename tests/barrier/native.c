@@ -1,5 +1,5 @@
-/* weft_barrier: what it answers, and threads; the argument says how many times a
-   thread does its work, in hundreds. */
+/* weft_barrier: what it answers, and threads; the argument says how many times
+   a thread does its work, in hundreds. */
 #define _POSIX_C_SOURCE 200809L
 #include <weft/barrier.h>
 #include "players.h"

@@ -127,7 +127,7 @@ static void roles(void) {
   UNCHANGED(arena, 1024, weft_broadcast_try_push(b, pair), EPERM);
 }
 
-/* ---- threads ---------------------------------------------------------------- */
+/* ---- threads ------------------------------------------------------------- */
 
 static int32_t amount = 20000;
 

@@ -266,7 +266,7 @@ static void dead_agents(void) {
   EQUAL(weft_call_ring_pending(r), 0);
 }
 
-/* ---- threads ---------------------------------------------------------------- */
+/* ---- threads ------------------------------------------------------------- */
 
 #define CALLERS 3
 #define SERVERS 2

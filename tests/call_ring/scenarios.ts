@@ -60,8 +60,8 @@ function orWhy<T>(weft: Weft, operation: () => T): T | string {
 }
 
 /**
- * A ring whose slots are free, and whose waiters are gone, at the end. A call of
- * a dead agent may be `posted` at the start.
+ * A ring whose slots are free, and whose waiters are gone, at the end. A call
+ * of a dead agent may be `posted` at the start.
  */
 function ring(weft: Weft, slots: number, posted = false) {
   const { CallRing } = weft.mod;
@@ -356,7 +356,9 @@ function drained(weft: Weft) {
 /** A word that no ring uses: the call was aborted. */
 const ABORTED = 8;
 
-/** A call that is aborted while another agent serves, after it freed the slot. */
+/**
+ * A call that is aborted while another agent serves, after it freed the slot.
+ */
 function aborting(weft: Weft) {
   const answer = ([v]: Uint8Array) => Uint8Array.of(answerTo(v!));
   return race.spec({

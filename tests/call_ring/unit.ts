@@ -25,7 +25,7 @@ import {
 
 const test = suite("CallRing");
 
-// ---- the model ----------------------------------------------------------------
+// ---- the model --------------------------------------------------------------
 
 interface Call {
   readonly request: Uint8Array;
@@ -227,7 +227,7 @@ test("every operation obeys the model", () => {
 
 const roundedUp = (bytes: number) => (bytes + 3) & ~3;
 
-// ---- what is refused ----------------------------------------------------------
+// ---- what is refused --------------------------------------------------------
 
 test("a request that is too big is refused with both sizes, and not sent", async () => {
   const { buffer, caller, server } = ringOf(2, 16, 8);
@@ -367,7 +367,7 @@ test("replies come in arrays of the caller's, however it waits", async () => {
   assertNoWaiters(caller);
 });
 
-// ---- timeouts, aborts, late answers ---------------------------------------------
+// ---- timeouts, aborts, late answers -----------------------------------------
 
 test("a call that nobody took is withdrawn by a timeout or an abort", async () => {
   const { buffer, caller, server } = ringOf(1);

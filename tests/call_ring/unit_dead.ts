@@ -24,7 +24,7 @@ import {
 
 const test = suite("CallRing and agents that died");
 
-// ---- agents that died -----------------------------------------------------------
+// ---- agents that died -------------------------------------------------------
 
 test("abandon() frees the slots of a caller that died at any step", () => {
   const ops: Record<string, (ring: CallRing, server: CallRing) => void> = {

@@ -29,7 +29,7 @@ import {
 
 const test = suite("CallRing, served");
 
-// ---- errors ---------------------------------------------------------------------
+// ---- errors -----------------------------------------------------------------
 
 test("an error of the server is thrown at the caller", async () => {
   const { caller, server } = ringOf(1, 16, 32);
@@ -76,7 +76,7 @@ test("without room for a reply, an error has no message but is still an error", 
   assert.is(empty.receive()!.length, 0);
 });
 
-// ---- serving --------------------------------------------------------------------
+// ---- serving ----------------------------------------------------------------
 
 test("calls are answered in any order, each caller its own", async () => {
   const { caller, server } = ringOf(4);
@@ -190,7 +190,7 @@ test("a function may call the ring that it serves", () => {
   assert.equal([...outer.receive()!], [4]);
 });
 
-// ---- sleeping -------------------------------------------------------------------
+// ---- sleeping ---------------------------------------------------------------
 
 test("waits sleep until there is something, wherever the epochs wrap", async () => {
   for (const wrap of [0, ...NEAR_WRAP]) {
@@ -241,7 +241,7 @@ test("two receives of one call: one has the reply, the other an error", async ()
   }
 });
 
-// ---- the end --------------------------------------------------------------------
+// ---- the end ----------------------------------------------------------------
 
 test("close() wakes all waiters, and posted calls are still served", async () => {
   const { buffer, caller, server } = ringOf(1);

@@ -224,9 +224,9 @@ function reasons(weft: Weft) {
 }
 
 /**
- * Callers whose functions are called back, in one slot that another caller wants.
- * The function has a state, so that a call back that is lost, or comes twice, is
- * seen.
+ * Callers whose functions are called back, in one slot that another caller
+ * wants. The function has a state, so that a call back that is lost, or comes
+ * twice, is seen.
  */
 function callsBack(weft: Weft, callers: number) {
   const { CallRing } = weft.mod;

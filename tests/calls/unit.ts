@@ -12,7 +12,7 @@ const test = suite("calls");
 
 const AGENT = new URL("./agent.ts", import.meta.url);
 
-// ---- types ---------------------------------------------------------------------
+// ---- types ------------------------------------------------------------------
 
 /** What must not compile; never called. */
 export function types(ring: CallRing) {
@@ -87,7 +87,7 @@ export function types(ring: CallRing) {
   return [sum, text, now, awaited, total, wrong, found, text1, last1];
 }
 
-// ---- values --------------------------------------------------------------------
+// ---- values -----------------------------------------------------------------
 
 for (const [name, codec, values] of CODECS) {
   test(`arguments and results arrive equal, with ${name}`, async () => {
@@ -231,7 +231,7 @@ test("more calls than slots wait for one", async () => {
   }, { slots: 3 });
 });
 
-// ---- threads -------------------------------------------------------------------
+// ---- threads ----------------------------------------------------------------
 
 const same = (a: unknown, b: unknown) =>
   JSON.stringify(a) === JSON.stringify(b);

@@ -17,7 +17,7 @@ import { between, message, refuses, rejection, type Thrown } from "./parts.ts";
 
 const test = suite("calls that end");
 
-// ---- ends ----------------------------------------------------------------------
+// ---- ends -------------------------------------------------------------------
 
 test("an abort ends the call, and the handler's signal aborts", async () => {
   let seen: Promise<unknown> | undefined;
@@ -310,7 +310,7 @@ test("a reply in pieces is fetched from the server that has it", async () => {
   assert.is(counts.reduce((a, b) => a + b), 8);
 });
 
-// ---- pieces --------------------------------------------------------------------
+// ---- pieces -----------------------------------------------------------------
 
 test("a long request has its signal, and ends as others do", async () => {
   const control = new AbortController();

@@ -17,7 +17,7 @@ import {
 
 const test = suite("errors of calls");
 
-// ---- errors --------------------------------------------------------------------
+// ---- errors -----------------------------------------------------------------
 
 test("errors arrive whole, whatever the slots' size", async () => {
   await fc.assert(
@@ -230,7 +230,7 @@ test("wrong arguments are refused, before anything happens", async () => {
   );
 });
 
-// ---- errors of one's own ---------------------------------------------------------
+// ---- errors of one's own ----------------------------------------------------
 
 class Denied extends Error {
   override readonly name = "Denied";

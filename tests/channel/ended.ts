@@ -56,8 +56,8 @@ const races = (byteOffset: number) =>
   !isRow(byteOffset / 4) || (byteOffset / 4 - rows) % ROW < HELD;
 
 /**
- * A channel of one number, with rows for three agents at each end. `closes` says
- * that it is closed at the end.
+ * A channel of one number, with rows for three agents at each end. `closes`
+ * says that it is closed at the end.
  */
 function ended(weft: Weft, start: Start, closes: boolean) {
   const { Channel, codec, setAgentId } = weft.mod;
@@ -281,8 +281,8 @@ const HINTS: readonly number[] = [
 ];
 
 /**
- * A channel of one text, with rows for two agents, of which agent 2 is a sender.
- * It may be terminated while it sends.
+ * A channel of one text, with rows for two agents, of which agent 2 is a
+ * sender. It may be terminated while it sends.
  */
 function dying(weft: Weft) {
   const { Channel, ClosedError, codec, setAgentId } = weft.mod;

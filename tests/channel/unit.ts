@@ -263,7 +263,9 @@ test("abandon() lets a sender's half message go", () => {
   assert.is(Channel.create({ codec: i32, capacity: 2 }).abandon(77), 0);
 });
 
-/** Every carrier, with a codec whose messages have one size, and another one. */
+/**
+ * Every carrier, with a codec whose messages have one size, and another one.
+ */
 const COUNTED = [undefined, oneToOne, manyToMany, manyToOne, lockFree].flatMap(
   (carrier) =>
     ([i32, text] as Codec<unknown>[]).map((codec) => ({ codec, carrier })),

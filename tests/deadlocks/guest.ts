@@ -1,4 +1,5 @@
-// A thread of JavaScript or C: it locks one mutex, and when it is told, another.
+// A thread of JavaScript or C: it locks one mutex, and when it is told,
+// another.
 import { setAgentId } from "../../mod.ts";
 import { hello } from "../_run/workers.ts";
 import type { Job } from "./api.ts";

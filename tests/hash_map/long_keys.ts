@@ -12,7 +12,9 @@ export const CODECS = { key: codec.text, value: codec.text };
 /** The bytes that a block has for a key or value. */
 export const BODY = 16;
 
-/** The most bytes of a key that lies in its entry; of a value; of longer ones. */
+/**
+ * The most bytes of a key that lies in its entry; of a value; of longer ones.
+ */
 export const IN_ENTRY = { key: 12, value: 20 } as const;
 export const LONGEST = 80;
 

@@ -266,7 +266,7 @@ static void dead_agents(void) {
   UNCHANGED(arena, 4096, weft_hash_map_delete(m, &key, 4), ENOTRECOVERABLE);
 }
 
-/* ---- threads ---------------------------------------------------------------- */
+/* ---- threads ------------------------------------------------------------- */
 
 #define THREADS 4
 static int32_t amount = 20000;

@@ -1,5 +1,5 @@
-/* The part of native.c about long keys and long values, which lie in the heap of
-   a map. */
+/* The part of native.c about long keys and long values, which lie in the heap
+   of a map. */
 #ifndef HASH_MAP_NATIVE_HEAP_H
 #define HASH_MAP_NATIVE_HEAP_H
 
@@ -289,7 +289,8 @@ static void long_values_are_whole(void) {
   }
 }
 
-/* A cache finds room however few of its entries have blocks; what is used stays. */
+/* A cache finds room however few of its entries have blocks; what is used
+   stays. */
 static void few_entries_have_blocks(void) {
   weft_hash_map_config config = LONGS;
   weft_hash_map_heap five = HEAP;

@@ -235,7 +235,8 @@ export function scenarios(weft: Weft): Scenario[] {
     {
       name: "one evicts while an entry is freed",
       differs: HINTS,
-      // The hand comes to the one that is freed after those of the other bucket.
+      // The hand comes to the one that is freed after those of the other
+      // bucket.
       spec: sharing(weft, {
         evicts: true,
         capacity: 3,

@@ -1,6 +1,6 @@
 /**
- * What the agents of the race scenarios do with one `HashMap`, the model that it
- * must obey, and what must be true of its words at the end.
+ * What the agents of the race scenarios do with one `HashMap`, the model that
+ * it must obey, and what must be true of its words at the end.
  *
  * @module
  */
@@ -54,7 +54,9 @@ const TTL = 10;
 /** Values from this on are set for a moment only. */
 export const BRIEF = 100;
 
-/** A block of a scenario has one word of a value, and a long value two blocks. */
+/**
+ * A block of a scenario has one word of a value, and a long value two blocks.
+ */
 export const BLOCK = 3, BLOCKS = 2;
 
 /** Numbers as one word or, from `LONG` on, as two words that are the same. */
@@ -456,7 +458,9 @@ export function sharing(weft: Weft, setting: Setting = {}) {
   });
 }
 
-/** What is wrong with the blocks: each is free, or of one value of its bucket. */
+/**
+ * What is wrong with the blocks: each is free, or of one value of its bucket.
+ */
 function leakIn(
   words: Int32Array,
   plan: ReturnType<typeof planFor>,

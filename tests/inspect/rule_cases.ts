@@ -64,8 +64,8 @@ const tracking: readonly Case[] = [
 ];
 
 /**
- * Positions of which one lap is `lap`, in steps of `one`, from `base` on; a word
- * may have a flag as well.
+ * Positions of which one lap is `lap`, in steps of `one`, from `base` on; a
+ * word may have a flag as well.
  */
 function order(
   lap: number,

@@ -1,5 +1,5 @@
-// Each rule of `inspect`, and each bound of it, is needed: a mistake in any rule
-// of `tests/project/_rules.ts` changes what is told of the words of
+// Each rule of `inspect`, and each bound of it, is needed: a mistake in any
+// rule of `tests/project/_rules.ts` changes what is told of the words of
 // `rule_cases.ts`.
 import * as assert from "uvu/assert";
 import { LAYOUT, type Stem } from "../../primitives/_memory/layout.ts";
@@ -38,7 +38,9 @@ function wrongIn(stem: Stem, check: Check | undefined, [words]: Case) {
   return wrong;
 }
 
-/** The function that these rules of `stem` are, as `deno task layout` has it. */
+/**
+ * The function that these rules of `stem` are, as `deno task layout` has it.
+ */
 function checkOf(stem: Stem, rules: Rules): Check | undefined {
   const text = tsRules({ [stem]: rules })
     .replace(/^import .*$/gm, "")

@@ -179,7 +179,7 @@ test("inspect() reads a WebAssembly.Memory, after it has grown, too", () => {
   assert.is(inspect(memory, 65536 + 16).words.permits, 4 << 2);
 });
 
-// ---- owner and waiters ------------------------------------------------------------
+// ---- owner and waiters ------------------------------------------------------
 
 /** What `inspect` tells about agents that hold a primitive or wait for it. */
 const holders = ({ owner, waiters }: Inspection) => [owner, waiters];
@@ -339,7 +339,7 @@ test("inspect() tells that somebody waits if there is a flag", async () => {
   ]);
 });
 
-// ---- problems ---------------------------------------------------------------------
+// ---- problems ---------------------------------------------------------------
 
 for (
   const [name, { byteLength, init, attach, calls }] of Object.entries(SUBJECTS)

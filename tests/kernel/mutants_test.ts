@@ -26,7 +26,7 @@ const PROJECT = fileURLToPath(new URL("../..", import.meta.url));
 const read = (name: string) =>
   fs.readFileSync(path.join(PROJECT, name), "utf8");
 
-// ---- the functions of weft.h ------------------------------------------------------
+// ---- the functions of weft.h ------------------------------------------------
 
 /** The functions of a C text, by name, and what stands in each. */
 function functionsOf(text: string): Map<string, string> {
@@ -122,7 +122,7 @@ test("each function of the kernel calls one that a mutant of C breaks", async ()
   assert.equal(without.map(([name]) => name), []);
 });
 
-// ---- mistakes in the modules, and beside them ----------------------------------------
+// ---- mistakes in the modules, and beside them -------------------------------
 
 /** How far the scenarios are explored: most mistakes need few states. */
 const BUDGETS = [

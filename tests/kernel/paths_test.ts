@@ -1,7 +1,7 @@
 // limit: 400 s
 // it is long
-// The tests of the classes, with the classes of `@weft/sync/kernel` in the place
-// of those of `@weft/sync`: an import map of Deno puts them there.
+// The tests of the classes, with the classes of `@weft/sync/kernel` in the
+// place of those of `@weft/sync`: an import map of Deno puts them there.
 import { spawn } from "node:child_process";
 import * as fs from "node:fs";
 import { availableParallelism } from "node:os";

@@ -13,9 +13,9 @@ import { spawn } from "../_run/workers.ts";
 const AGENT = new URL("./holder.ts", import.meta.url);
 
 /**
- * Runs an agent for each manner, until each had `count` turns. A lost wake shows
- * as a wait of a second. A busy machine may stand still for as long, but not
- * each time.
+ * Runs an agent for each manner, until each had `count` turns. A lost wake
+ * shows as a wait of a second. A busy machine may stand still for as long, but
+ * not each time.
  */
 export async function contend(
   handle: Handle,

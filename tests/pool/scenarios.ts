@@ -1,10 +1,10 @@
 // What a pool's agents share, beside a CallRing and an Event, which have
 // scenarios of their own: the count of posted tasks, by which an idle worker
 // knows that it need not look at the slots again; and results of which a worker
-// tells together. The lines, priorities and states of tasks are of the one agent
-// that has the pool, but what it does to a slot meets what workers do there: it
-// drops tasks, takes orders back, and buries workers. "boss" does so with the
-// pool's own parts, without its promises.
+// tells together. The lines, priorities and states of tasks are of the one
+// agent that has the pool, but what it does to a slot meets what workers do
+// there: it drops tasks, takes orders back, and buries workers. "boss" does so
+// with the pool's own parts, without its promises.
 import type { CallRing, Event } from "../../mod.ts";
 import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import { race } from "../../race/mod.ts";

@@ -54,7 +54,7 @@ export function types(pool: Pool<typeof tasks>) {
   return [bytes, sum, ended, all, wrong];
 }
 
-// ---- values --------------------------------------------------------------------
+// ---- values -----------------------------------------------------------------
 
 for (const blocking of [false, true]) {
   const how = blocking ? "a worker that blocks" : "a worker that awaits";
@@ -162,7 +162,7 @@ test("inPlace sends only the place of bytes in the pool's memory", () => {
   });
 });
 
-// ---- bad input -------------------------------------------------------------------
+// ---- bad input --------------------------------------------------------------
 
 test("run() refuses what cannot be sent, before anything is sent", () =>
   withPool({ bytes: 16 }, async (pool) => {
@@ -240,7 +240,7 @@ test("servePool() outside a worker is refused", async () => {
   assert.match(error.message, /in a worker/);
 });
 
-// ---- the end of a task -------------------------------------------------------------
+// ---- the end of a task ------------------------------------------------------
 
 test("a task that is aborted before it begins is not done", () =>
   withPool({ ahead: 0 }, async (pool, words) => {
@@ -286,7 +286,7 @@ test("a task that takes too long fails with a TimeoutError", () =>
     assert.is(await pool.run("echo", 7), 7);
   }));
 
-// ---- the end of a worker -----------------------------------------------------------
+// ---- the end of a worker ----------------------------------------------------
 
 for (const how of ["exit", "throw"] as const) {
   test(`the task of a worker that dies fails, others go on: ${how}`, () =>

@@ -1,7 +1,7 @@
 // also: node
-// How a pool tries again if a worker cannot start, or ends before it did a task:
-// how often, after which pauses, and with which error in the end. The time is
-// the test's own.
+// How a pool tries again if a worker cannot start, or ends before it did a
+// task: how often, after which pauses, and with which error in the end. The
+// time is the test's own.
 import * as assert from "uvu/assert";
 import fc from "fast-check";
 import {

@@ -9,7 +9,7 @@ import { pause, poolOf, rejection, withPool } from "./pools.ts";
 
 const test = suite("the life of a Pool");
 
-// ---- the beginning -------------------------------------------------------------------
+// ---- the beginning ----------------------------------------------------------
 
 for (const instead of ["throw", "exit", "differently"] as const) {
   // Deno does not tell that a worker has ended: there its time is over.
@@ -118,7 +118,7 @@ test("a make that throws, or makes no worker, fails the pool", async () => {
   assert.match(error.message, /make must return a Worker: received 1/);
 });
 
-// ---- the end -------------------------------------------------------------------------
+// ---- the end ----------------------------------------------------------------
 
 test("close() waits for all tasks, and refuses others", async () => {
   const { pool } = poolOf({ workers: 2 });

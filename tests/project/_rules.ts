@@ -10,7 +10,8 @@
  * there are:
  *
  * - `part(state, PARTIES)`: the number that these bits of a word are;
- * - `one(PARTIES)`: the lowest of the bits; `most(PARTIES)`: the most they hold;
+ * - `one(PARTIES)`: the lowest of the bits; `most(PARTIES)`: the most they
+ *   hold;
  * - `minus(tail, head)`: the difference of two positions, which wrap around.
  *
  * @module

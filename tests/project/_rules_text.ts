@@ -106,7 +106,8 @@ export function tsRules(table: Table = RULES): string {
   });
   return `/**
  * What the words of a primitive never say. \`deno task layout\` writes it from
- * \`tests/project/_rules.ts\`, as it writes the C twin. C twin: \`_inspect_rules.h\`.
+ * \`tests/project/_rules.ts\`, as it writes the C twin.
+ * C twin: \`_inspect_rules.h\`.
  *
  * @module
  */

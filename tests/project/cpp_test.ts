@@ -66,7 +66,9 @@ for (const [title, words] of Object.entries(PROGRAMS)) {
   }
 }
 
-/** Emscripten makes its C++ library with exceptions once: that takes minutes. */
+/**
+ * Emscripten makes its C++ library with exceptions once: that takes minutes.
+ */
 const MINUTES = 800_000;
 
 for (const standard of ["c++17", "c++2b"]) {

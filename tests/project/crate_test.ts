@@ -135,7 +135,7 @@ test("its own tests pass, and its examples run", async () => {
   assert.is(await cargo("cargo", [...words, "guide"]), "");
 });
 
-// ---- a module ------------------------------------------------------------------
+// ---- a module ---------------------------------------------------------------
 
 /** Programs that build for wasm: those on the PATH, or those of Debian. */
 const TOOLS = [["cargo", "rustc"], ["/usr/bin/cargo", "/usr/bin/rustc"]];

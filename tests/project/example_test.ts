@@ -34,7 +34,9 @@ function commandOfSource(): string {
 
 const joined = (text: string) => text.replace(/\s*\\?\n\s*/g, " ").trim();
 
-/** A folder in which nothing is but the package, as the first command leaves it. */
+/**
+ * A folder in which nothing is but the package, as the first command leaves it.
+ */
 async function emptyFolder(name: string): Promise<string> {
   const folder = path.join(PROJECT, ".weft", name);
   fs.rmSync(folder, { recursive: true, force: true });

@@ -1,10 +1,11 @@
 /**
- * Writes from `primitives/_memory/layout.ts` what repeats its words: the structs
- * of `wasm/weft/`, the table in the comment of each class, the constants of its
- * indexes and bits, the table that `weft_inspect` reads, and `docs/layouts.md`;
- * and from `_rules.ts` the rules of `inspect` in both languages. It also adds a new primitive to the lists of `mod.ts`, `deno.json`, `weft.h` and
- * `inspect`, and writes the tables of docs/primitives/README.md from the comments
- * at the top of the pages.
+ * Writes from `primitives/_memory/layout.ts` what repeats its words: the
+ * structs of `wasm/weft/`, the table in the comment of each class, the
+ * constants of its indexes and bits, the table that `weft_inspect` reads, and
+ * `docs/layouts.md`; and from `_rules.ts` the rules of `inspect` in both
+ * languages. It also adds a new primitive to the lists of `mod.ts`,
+ * `deno.json`, `weft.h` and `inspect`, and writes the tables of
+ * docs/primitives/README.md from the comments at the top of the pages.
  *
  * @module
  */
@@ -133,7 +134,7 @@ export function stale(): string[] {
     .map(([name]) => name);
 }
 
-// ---- reading ------------------------------------------------------------------
+// ---- reading ----------------------------------------------------------------
 
 /** The rows of `source`, the text of `layout.ts`. */
 function rowsOf(source: string): Row[] {
@@ -213,7 +214,7 @@ function commentOf(comment: string) {
 
 const BIT = /^(bits? [\d-]+): (.*)$/;
 
-// ---- writing ------------------------------------------------------------------
+// ---- writing ----------------------------------------------------------------
 
 /** Breaks `text` into lines of at most `width` columns. */
 function wrapped(text: string, width: number): string[] {
@@ -342,7 +343,8 @@ function kindsOf(rows: Row[], version: number, source: string): string {
 #define WEFT_VERSION ${version}
 #define WEFT_KIND(stem, number) enum { WEFT_KIND_##stem = number }
 ${configured.map(({ stem, kind }) => `WEFT_KIND(${stem}, ${kind});\n`).join("")}
-/* The word that holds the seal, behind \`magic\` and the configuration; or 0. */
+/* The word that holds the seal, behind \`magic\` and the configuration; or 0.
+   */
 static inline int weft__seal_word(int32_t kind) {
   switch (kind) {
 ${cases.join("")}    default:
@@ -361,7 +363,9 @@ function spinningOf(): string {
     ).join("");
 }
 
-/** What \`weft_inspect\` prints of a primitive; \`header\` has its functions. */
+/**
+ * What \`weft_inspect\` prints of a primitive; \`header\` has its functions.
+ */
 function shownOf({ stem, kind, words }: Row, header: string): string {
   const has = (what: string) =>
     header.includes(` weft__${stem}_shows_${what}(`)
@@ -400,7 +404,7 @@ function withConstants(text: string, indexes: Map<string, string>): string {
   });
 }
 
-// ---- lists of all primitives --------------------------------------------------
+// ---- lists of all primitives ------------------------------------------------
 
 /** A list that has an entry for each primitive, in one order. */
 interface List {
@@ -478,7 +482,7 @@ function withInspections(text: string, stems: readonly string[]): string {
   );
 }
 
-// ---- tables of all pages ------------------------------------------------------
+// ---- tables of all pages ----------------------------------------------------
 
 /** The public modules that a list names, in its order. */
 const modulesOf = (text: string): string[] =>

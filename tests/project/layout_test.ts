@@ -228,7 +228,7 @@ test("words that different agents write lie 32 words apart", () => {
   }
 });
 
-// ---- names --------------------------------------------------------------------
+// ---- names ------------------------------------------------------------------
 
 /** The classes whose operations have twins, by their stems: all with words. */
 const STEMS = Object.fromEntries(

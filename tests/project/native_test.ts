@@ -80,7 +80,7 @@ test("one header is not much longer than <pthread.h>", async () => {
   }
 });
 
-// ---- every standard, without a warning -----------------------------------------
+// ---- every standard, without a warning --------------------------------------
 
 /** Writes a source that is made here. */
 function made(name: string, text: string): string {
@@ -214,7 +214,7 @@ for (const standard of ["gnu11", "c17"]) {
   });
 }
 
-// ---- the names of POSIX ----------------------------------------------------------
+// ---- the names of POSIX -----------------------------------------------------
 
 const POSIX = ["-D_GNU_SOURCE", "-pthread", "-include", "weft_pthread.h"];
 
@@ -255,7 +255,7 @@ test("a program that needs what weft_pthread.h lacks does not compile", async ()
   }
 });
 
-// ---- programs -------------------------------------------------------------------
+// ---- programs ---------------------------------------------------------------
 
 const PLAIN = ["-O2"];
 const THREAD_SANITIZER = ["-O1", "-g1", "-fsanitize=thread"];
@@ -295,7 +295,7 @@ for (const [c] of MAKES) {
   }
 }
 
-// ---- what the compiler refuses ----------------------------------------------------
+// ---- what the compiler refuses ----------------------------------------------
 
 /** What gcc says about `weft.h` with `from` replaced. */
 async function complaint(from: string, to: string): Promise<string> {
@@ -318,7 +318,7 @@ test("a word in another place is an error that names it", async () => {
   );
 });
 
-// ---- WEFT_REALTIME ------------------------------------------------------------------
+// ---- WEFT_REALTIME ----------------------------------------------------------
 
 const REALTIME = [
   "-DWEFT_REALTIME",

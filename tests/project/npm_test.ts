@@ -1,8 +1,9 @@
 // it is long
-// The tarball that `deno task npm` packs, installed by npm into a user's project.
-// Its modules and the README's example run in Node and Bun. Its types, and every
-// example of the pages, are checked with the oldest TypeScript that the documents
-// name and with the newest. The examples are checked in a project of Deno, too.
+// The tarball that `deno task npm` packs, installed by npm into a user's
+// project. Its modules and the README's example run in Node and Bun. Its types,
+// and every example of the pages, are checked with the oldest TypeScript that
+// the documents name and with the newest. The examples are checked in a project
+// of Deno, too.
 import * as esbuild from "esbuild";
 import { spawnSync } from "node:child_process";
 import * as fs from "node:fs";
@@ -51,7 +52,7 @@ test.before(async () => {
 });
 test.after(() => fs.rmSync(folder, { recursive: true }));
 
-// ---- it runs ------------------------------------------------------------------
+// ---- it runs ----------------------------------------------------------------
 
 /** The runtimes: their names, and the commands that run them. */
 const RUNTIMES = [
@@ -187,7 +188,7 @@ for (const [name, find] of RUNTIMES) {
   });
 }
 
-// ---- it has types -------------------------------------------------------------
+// ---- it has types -----------------------------------------------------------
 
 /** Puts the examples of each page into a folder, and returns their files. */
 function writeExamples(where: string): string[] {
@@ -271,7 +272,7 @@ for (const version of [OLDEST_TYPESCRIPT, "latest"]) {
   });
 }
 
-// ---- in a project that somebody's tool has begun --------------------------------
+// ---- in a project that somebody's tool has begun ----------------------------
 
 /** What a beginner writes first; every line needs the type of a base class. */
 const FIRST_PROGRAM = `import {

@@ -1,8 +1,8 @@
 // it is long
 // The page of docs/page, built into plain files, does what it says when a
 // visitor clicks: agents of both languages work, the owner of the lock dies and
-// is recovered, a queue says that it is stuck, a tone plays, and the race tester
-// finds a lost increment.
+// is recovered, a queue says that it is stuck, a tone plays, and the race
+// tester finds a lost increment.
 import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import * as path from "node:path";

@@ -99,7 +99,7 @@ test("what the tables say waits, or does not, is there", () => {
   assert.equal(missing, []);
 });
 
-// ---- links ----------------------------------------------------------------------
+// ---- links ------------------------------------------------------------------
 
 /** What GitHub makes of a heading. */
 const anchorOf = (heading: string) =>
@@ -130,7 +130,7 @@ test("links lead to a file, and to a heading in it", () => {
   assert.equal(broken, []);
 });
 
-// ---- parts of programs ----------------------------------------------------------
+// ---- parts of programs ------------------------------------------------------
 
 /** What stands around examples that are a part of a program, in their order. */
 const AROUND: Readonly<Record<string, readonly string[]>> = {

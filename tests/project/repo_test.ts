@@ -87,3 +87,12 @@ test("no file holds an absolute path of somebody's machine", () => {
   assert.equal(find(literally(here)), []);
   assert.equal(find(/(^|[^\w.:/])\/(home|root|Users|work|mnt)\/\w/), []);
 });
+
+test("comments have at most 80 columns", () => {
+  const code = /\.(ts|mjs|js|c|h|cpp|hpp)$/;
+  const wide = find(/^ *(\/\/|\/\*|\*).{78}/).filter((found) => {
+    const [file, , ...text] = found.split(":");
+    return code.test(file!) && text.join(":").length > 81;
+  });
+  assert.equal(wide, []);
+});

@@ -1,5 +1,5 @@
-// Two agents in each role of each primitive, as `create` makes it: both work, or
-// the second one is refused. A primitive that is not in the table fails.
+// Two agents in each role of each primitive, as `create` makes it: both work,
+// or the second one is refused. A primitive that is not in the table fails.
 import * as assert from "uvu/assert";
 import {
   Barrier,

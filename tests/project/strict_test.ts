@@ -64,7 +64,7 @@ function assertDone({ code, output }: { code?: number; output: string }) {
   assert.match(output, /^done$/m);
 }
 
-// ---- C++ programs with warnings against casts of C -------------------------------
+// ---- C++ programs with warnings against casts of C --------------------------
 
 test("clang++ reports no cast of C and no change of sign", async () => {
   const text = "#define WEFT_STDIO\n#include <weft.h>\n" +
@@ -81,7 +81,7 @@ test("clang++ reports no cast of C and no change of sign", async () => {
   assert.is(code, 0, output);
 });
 
-// ---- -fsanitize=integer ------------------------------------------------------------
+// ---- -fsanitize=integer -----------------------------------------------------
 
 /** The native programs of all folders. */
 const PROGRAMS = foldersWith("native.c").map(nativeOf);
@@ -119,7 +119,7 @@ for (const file of PROGRAMS) {
     }));
 }
 
-// ---- Linux without the headers of the kernel, and musl ----------------------------
+// ---- Linux without the headers of the kernel, and musl ----------------------
 
 /** Names of system calls as other machines and libraries have them. */
 const LIBRARIES: Record<string, string> = {

@@ -47,7 +47,7 @@ function made(name: string, text: string): string {
   return file;
 }
 
-// ---- every standard, without a warning -----------------------------------------
+// ---- every standard, without a warning --------------------------------------
 
 const ATOMICS = ["-matomics", "-mbulk-memory"];
 const BARE = [...ATOMICS, "-nostdlib"];
@@ -104,7 +104,7 @@ test("the compiler says who forgot -pthread", async () => {
   }
 });
 
-// ---- programs -------------------------------------------------------------------------
+// ---- programs ---------------------------------------------------------------
 
 /** Lets threads of C, of JavaScript and this agent use all there is. */
 async function perform(stage: Stage) {
@@ -227,7 +227,8 @@ test("a bare module plays, with what it defines itself", async () => {
 // Emscripten's do not start under Bun, whatever they run.
 if (!("Bun" in globalThis)) {
   test("Wasm Workers play", async () => {
-    // Under Deno, Emscripten's own idea of Node and its workers comes to a halt.
+    // Under Deno, Emscripten's own idea of Node and its workers comes to a
+    // halt.
     const name = isNode ? "workers-node" : "workers";
     const out = path.join(BUILT, `${name}.mjs`);
     await emcc({

@@ -1,7 +1,8 @@
 // limit: 300 s
-// What the fast path of each operation does to shared memory, counted by the race
-// tester: docs/scaling.md has the table. Neither the checks for damaged words nor
-// the tracking of agents may cost an operation that has no use for them.
+// What the fast path of each operation does to shared memory, counted by the
+// race tester: docs/scaling.md has the table. Neither the checks for damaged
+// words nor the tracking of agents may cost an operation that has no use for
+// them.
 import * as assert from "uvu/assert";
 import { type Traffic, traffic } from "../../bench/traffic.ts";
 import { suite } from "../_run/harness.ts";
@@ -11,9 +12,9 @@ import { weft } from "../_run/weft.ts";
 const test = suite("traffic", 120_000); // C may have to be compiled
 
 /**
- * Loads, stores and exchanges, all of them atomic, before words were checked for
- * damage and agents could be tracked. A store that was an exchange before is the
- * only change allowed.
+ * Loads, stores and exchanges, all of them atomic, before words were checked
+ * for damage and agents could be tracked. A store that was an exchange before
+ * is the only change allowed.
  */
 const BEFORE: Readonly<Record<string, readonly [number, number, number]>> = {
   "Mutex: lock": [0, 0, 1],

@@ -244,7 +244,7 @@ test("a failure that is printed has its table once", () => {
   assert.is(text.split("| agent 0").length, 2, text);
 });
 
-// ---- the functions of Atomics -------------------------------------------------
+// ---- the functions of Atomics -----------------------------------------------
 
 const VIEWS = {
   ...{ Int8Array, Uint8Array, Uint8ClampedArray, Int16Array, Uint16Array },

@@ -30,7 +30,7 @@ function holds(result: Result): void {
   assert.ok(result.complete);
 }
 
-// ---- replay ----------------------------------------------------------------------
+// ---- replay -----------------------------------------------------------------
 
 test("does not do a plain write again when it replays", () => {
   const after = (_: Int32Array, [seen]: unknown[]) =>
@@ -231,7 +231,7 @@ test("gives the same random numbers and clock in each replay", () => {
   }, (w) => Atomics.add(w, 0, 1)));
 });
 
-// ---- spinning -----------------------------------------------------------------------
+// ---- spinning ---------------------------------------------------------------
 
 test("does not take the same answers twice for a spin", () => {
   const section = [["lock"], ["unlock"]] as const;
@@ -260,7 +260,7 @@ test("follows a spin of hundreds of rounds to its end", () => {
   }, (w) => Atomics.store(w, 1, 1)));
 });
 
-// ---- views ----------------------------------------------------------------------------
+// ---- views ------------------------------------------------------------------
 
 test("sees the plain accesses of every method of a view", () => {
   type Use = (view: Int32Array) => unknown;
@@ -416,7 +416,7 @@ test("puts the globals back, whatever happens", () => {
   assert.is(Math.random, random);
 });
 
-// ---- time -----------------------------------------------------------------------------
+// ---- time -------------------------------------------------------------------
 
 test("lets a timed wait end at any moment, or only when all is quiet", () => {
   const wait = (w: Int32Array) => Atomics.wait(w, 0, 0, 10);
@@ -446,7 +446,7 @@ test("passes time when nobody can run", () => {
   }));
 });
 
-// ---- kills ----------------------------------------------------------------------------
+// ---- kills ------------------------------------------------------------------
 
 test("judges recovery by the model where there is one", () => {
   const build = (frees: boolean) =>
@@ -557,7 +557,7 @@ test("what a terminated agent did is before its recovery, in samples, too", () =
   assert.is(failure, undefined);
 });
 
-// ---- hints ----------------------------------------------------------------------------
+// ---- hints ------------------------------------------------------------------
 
 test("lets a hint be as old as happens-before allows, and no older", () => {
   const seen = (reader: (w: Int32Array) => unknown) => {
@@ -643,7 +643,7 @@ test("lets a hint be written plainly, if the specification says so", () => {
   }
 });
 
-// ---- states -----------------------------------------------------------------------------
+// ---- states -----------------------------------------------------------------
 
 test("hashes a word that is back at its first value as one never written", () => {
   const memory = new Memory();
@@ -663,7 +663,7 @@ test("hashes a word that is back at its first value as one never written", () =>
   assert.is(memory.strayWrite(), 0);
 });
 
-// ---- schedules ------------------------------------------------------------------------
+// ---- schedules --------------------------------------------------------------
 
 test("writes a schedule and reads it again", () => {
   const text = "0*3 1 0t 2k 1w*2 0s2 1a 1f";

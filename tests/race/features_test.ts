@@ -1,5 +1,5 @@
-// Tests the table of docs/race_reference.md row by row: features of the language
-// and of the platform, and what becomes of each.
+// Tests the table of docs/race_reference.md row by row: features of the
+// language and of the platform, and what becomes of each.
 import { Buffer } from "node:buffer";
 import * as fs from "node:fs";
 import { fileURLToPath } from "node:url";

@@ -226,7 +226,7 @@ test("a data race shows before the next operations of its agents", () => {
   }
 });
 
-// ---- random programs ------------------------------------------------------------
+// ---- random programs --------------------------------------------------------
 
 /** A line of a random program: an operation, a word, and two numbers. */
 type Line = readonly [op: number, at: number, a: number, b: number];

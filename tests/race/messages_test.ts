@@ -190,7 +190,7 @@ test("messages of two senders arrive in both orders", async () => {
   assert.ok(orders.has("1,2") && orders.has("2,1"));
 });
 
-// ---- who waits ---------------------------------------------------------------
+// ---- who waits --------------------------------------------------------------
 
 test("a message before its listener is lost, and the report says who waits", async () => {
   const error = await failureOf(() =>
@@ -405,7 +405,7 @@ test("a port that is closed tells nobody", async () => {
   assert.is(told, 0);
 });
 
-// ---- what is posted ----------------------------------------------------------
+// ---- what is posted ---------------------------------------------------------
 
 test("data is copied when it is posted, and again for each receiver", async () => {
   await holds(() =>
@@ -537,7 +537,7 @@ test("what is transferred is the sender's no longer", async () => {
   );
 });
 
-// ---- workers -----------------------------------------------------------------
+// ---- workers ----------------------------------------------------------------
 
 const alone = () => new SharedArrayBuffer(16);
 const start = () => new Worker(new URL("./worker.js", import.meta.url));

@@ -1,5 +1,5 @@
-// What an agent saw in an operation of a primitive is left out of its state when
-// the operation has returned: the same ends and failures, of fewer states.
+// What an agent saw in an operation of a primitive is left out of its state
+// when the operation has returned: the same ends and failures, of fewer states.
 import fc from "fast-check";
 import * as fs from "node:fs";
 import process from "node:process";

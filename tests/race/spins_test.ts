@@ -289,7 +289,7 @@ test("without reductions, the verdicts are the same", () => {
   }
 });
 
-// ---- calls, handles and models ---------------------------------------------------
+// ---- calls, handles and models ----------------------------------------------
 
 /** Agents whose handles count all rounds of their calls. */
 const counters = (then: (all: number, w: Words) => unknown) =>

@@ -24,7 +24,7 @@ function fails(result: Result, kind: string): void {
   assert.is(result.failure?.kind, kind, result.failure?.message);
 }
 
-// ---- loops that end by their count ----------------------------------------------
+// ---- loops that end by their count ------------------------------------------
 
 const store: Body = (w) => Atomics.store(w, 0, 1);
 
@@ -144,7 +144,7 @@ test("a round of very many operations keeps to `time`", () => {
   assert.ok(performance.now() - began < 40_000);
 });
 
-// ---- loops of asynchronous code, and loops that sleep ----------------------------
+// ---- loops of asynchronous code, and loops that sleep -----------------------
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -214,7 +214,7 @@ test("a timer that a call leaves behind still fires", async () => {
   holds(await bodies({ after }, leaves, store));
 });
 
-// ---- fair programs --------------------------------------------------------------
+// ---- fair programs ----------------------------------------------------------
 
 const futex = {
   lock: (w: Int32Array) => {
@@ -405,7 +405,7 @@ test("an operation of many steps is no livelock", () => {
   assert.is(failure, undefined, failure?.message);
 });
 
-// ---- holders that die -------------------------------------------------------------
+// ---- holders that die -------------------------------------------------------
 
 const SECTION: CallTuple[] = [["lock"], ["unlock"]];
 
@@ -528,7 +528,7 @@ test("waiting for what a dead agent never did is no damage", () => {
   holds(check({ kill: true }));
 });
 
-// ---- the clock --------------------------------------------------------------------
+// ---- the clock --------------------------------------------------------------
 
 test("time passes for a loop on the clock", () => {
   for (const ms of [1, 50, 3000]) {

@@ -1,6 +1,6 @@
 // it is long
-// Tests what docs/race_reference.md says about C: its example and its command for
-// Emscripten.
+// Tests what docs/race_reference.md says about C: its example and its command
+// for Emscripten.
 import { spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import * as path from "node:path";
@@ -92,7 +92,9 @@ async function compiled(source: string, line: RegExp): Promise<Wasm> {
 const WORKERS = /`emcc (.*?-sWASM_WORKERS.*?)`/;
 const PTHREADS = /`emcc ([^`]*?-pthread.*?)`/;
 
-/** Two agents that call `add` once each; `hints` as a specification has them. */
+/**
+ * Two agents that call `add` once each; `hints` as a specification has them.
+ */
 function adding(module: Wasm, add: string, hints?: Hints) {
   return race.spec({
     memory: () => module.memory(),

@@ -197,7 +197,7 @@ test("copies and fills, over each other too", () => {
   }
 });
 
-// ---- variables -----------------------------------------------------------------------
+// ---- variables --------------------------------------------------------------
 
 test("agents have variables of their own beside a SharedArrayBuffer", () => {
   const module = race.wasm(own);
@@ -399,7 +399,7 @@ test("C wakes JavaScript", () => {
   assert.ok(result.complete);
 });
 
-// ---- what is refused -------------------------------------------------------------------
+// ---- what is refused --------------------------------------------------------
 
 test("says what it cannot explore", () => {
   const module = race.wasm(own);

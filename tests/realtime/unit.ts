@@ -216,7 +216,7 @@ test("types of ./realtime know nothing that blocks or awaits", () => {
   for (const call of wrong) assert.throws(call, TypeError);
 });
 
-// ---- one memory, whichever class ------------------------------------------------------
+// ---- one memory, whichever class --------------------------------------------
 
 /** An array of some type, over part of a buffer. */
 type ArrayType = new (
@@ -398,7 +398,7 @@ test("./realtime needs nothing but the language", async () => {
   assert.match(found, /^undefined,undefined,undefined7\d+$/);
 });
 
-// ---- allocation -------------------------------------------------------------------------
+// ---- allocation -------------------------------------------------------------
 
 /**
  * The output of `allocations.ts` under these flags of V8, without operations

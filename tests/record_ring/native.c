@@ -166,7 +166,7 @@ static void dead_producers(void) {
   EQUAL(weft_record_ring_abandon(r, 6), -ENOTRECOVERABLE);
 }
 
-/* ---- threads ---------------------------------------------------------------- */
+/* ---- threads ------------------------------------------------------------- */
 
 #define PRODUCERS 3
 static int32_t amount = 20000;

@@ -385,8 +385,9 @@ function dying(weft: Weft, many = false) {
 
 /**
  * Two producers wait for room, a consumer makes room for both, and one of the
- * three is terminated at any step: a producer, too, that a wake reached and that
- * did not run yet, or did not hand it on. The other producer gets its room.
+ * three is terminated at any step: a producer, too, that a wake reached and
+ * that did not run yet, or did not hand it on. The other producer gets its
+ * room.
  */
 function woken(weft: Weft) {
   const { RecordRing } = weft.mod;

@@ -1,5 +1,5 @@
-/* weft_rw_lock: against a model, and threads; the argument says how many times a
-   thread does its work, in hundreds. */
+/* weft_rw_lock: against a model, and threads; the argument says how many times
+   a thread does its work, in hundreds. */
 #define _POSIX_C_SOURCE 200809L
 #include <weft/rw_lock.h>
 #include "players.h"

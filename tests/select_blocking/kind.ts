@@ -16,7 +16,9 @@ interface Limits {
 const WORDS = 6;
 const ARMS = 16;
 
-/** Calls a function of C with these arms; the result, the index and the value. */
+/**
+ * Calls a function of C with these arms; the result, the index and the value.
+ */
 function call(
   name: string,
   { c, scratch: { at, words } }: Twin,

@@ -81,7 +81,7 @@ static void dead_agents(void) {
   EQUAL(weft_slab_pool_free(p, block, NULL), EINVAL);
 }
 
-/* ---- threads ---------------------------------------------------------------- */
+/* ---- threads ------------------------------------------------------------- */
 
 #define THREADS 4
 static int32_t amount = 20000;

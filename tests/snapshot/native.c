@@ -59,7 +59,7 @@ static void errors(void) {
   EQUAL(weft_snapshot_bytes(good), 256 + 3 * 128);
 }
 
-/* ---- threads ---------------------------------------------------------------- */
+/* ---- threads ------------------------------------------------------------- */
 
 #define READERS 3
 static int32_t amount = 20000;

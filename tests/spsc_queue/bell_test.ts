@@ -1,7 +1,8 @@
 // limit: 1800 s
 // The queue as native programs have it, with a bell beside each index, in the
 // race scenarios: compiled to WebAssembly, so that its accesses are all in one
-// order. bench/genmc shows that the weaker orders of native programs are enough.
+// order. bench/genmc shows that the weaker orders of native programs are
+// enough.
 import { all } from "../_run/depth.ts";
 import { suite } from "../_run/harness.ts";
 import { Missing } from "../_run/missing.ts";

@@ -1,6 +1,6 @@
 // it waits
-// A program that starts a sync worker by its URL: the output of the worker comes
-// in order, and the program ends though the worker does not.
+// A program that starts a sync worker by its URL: the output of the worker
+// comes in order, and the program ends though the worker does not.
 import * as esbuild from "esbuild";
 import * as fs from "node:fs";
 import { tmpdir } from "node:os";

@@ -35,7 +35,9 @@ const Numbers = struct({ id: "u32", twice: "f64" });
 /** How one codec carries the number of a message, and `n` bytes beside it. */
 interface Form<T> {
   readonly codec: Codec<T>;
-  /** With which every other receiver only looks at the number, if there is one. */
+  /**
+   * With which every other receiver only looks at the number, if there is one.
+   */
   readonly views?: Codec<number>;
   /** Whether its messages have one size. */
   readonly sized: boolean;

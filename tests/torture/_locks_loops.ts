@@ -10,8 +10,8 @@ import type { Ends } from "./_channel_loops.ts";
 export interface Step {
   /**
    * `free` waits until nobody holds the mutex, `drain` takes all permits, `key`
-   * waits for a key, `set` adds a key, `make` waits for one or makes it, `cancel`
-   * ends what the agent awaits of both locks.
+   * waits for a key, `set` adds a key, `make` waits for one or makes it,
+   * `cancel` ends what the agent awaits of both locks.
    */
   readonly what:
     | "mutex"
@@ -29,7 +29,9 @@ export interface Step {
   readonly tries: boolean;
   readonly timeout: number;
   readonly priority: number;
-  /** When each call is aborted: in microtasks, or from 6 on in ms; -1: never. */
+  /**
+   * When each call is aborted: in microtasks, or from 6 on in ms; -1: never.
+   */
   readonly abort: number;
   /** How long a lock is held, in ms; -1: for two microtasks, or not at all. */
   readonly hold: number;

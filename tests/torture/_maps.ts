@@ -78,7 +78,9 @@ export function numberOfKey(
   return key >= 0 && nameOf(key) === name ? key : undefined;
 }
 
-/** Value number `n` of a key. A word at its end depends on all that is before. */
+/**
+ * Value number `n` of a key. A word at its end depends on all that is before.
+ */
 export function valueOf(key: number, n: number): string {
   let word = Math.imul(key, 0x9e37_79b9) ^ n;
   let text = `${key} ${n}`;

@@ -98,7 +98,9 @@ export const plans = fc.record({
     fc.constantFrom("force", "timeout"),
   ),
   within: fc.nat(6),
-  /** How many workers there may be besides `workers`, and for how long, in ms. */
+  /**
+   * How many workers there may be besides `workers`, and for how long, in ms.
+   */
   more: mostly(0, fc.nat(3)),
   idle: fc.nat(8),
   /** After this many tasks a worker is replaced. */

@@ -34,20 +34,24 @@ export interface Longest {
 
 /** Nobody may wait for a second, in ms: the goal on a machine that is free. */
 const GOAL = 1000;
-/** A wait of this many ms counts as one for ever, however busy the machine is. */
+/**
+ * A wait of this many ms counts as one for ever, however busy the machine is.
+ */
 const HANGS = 10_000;
 
 /**
  * Whether somebody waited for more than `most` ms beyond what the machine does.
- * A turn needs several agents in sequence, and each of them may wait for a core.
+ * A turn needs several agents in sequence, and each of them may wait for a
+ * core.
  */
 const isBeyond = (most: number, { longest, control }: Longest): boolean =>
   longest > most + 4 * control;
 
 /**
  * Measures for `seconds`, and again if somebody seems to be starved: a machine
- * is slow once and not again. The row says so if that was so each time. It fails
- * only if somebody hangs. Less than a second is only measured, not judged.
+ * is slow once and not again. The row says so if that was so each time. It
+ * fails only if somebody hangs. Less than a second is only measured, not
+ * judged.
  */
 export async function loadRow(
   name: string,
@@ -75,6 +79,8 @@ export async function loadRow(
   };
 }
 
-/** Whether a class's name contains a word such as `spsc_queue` or `SpscQueue`. */
+/**
+ * Whether a class's name contains a word such as `spsc_queue` or `SpscQueue`.
+ */
 export const matches = (name: string, only: string): boolean =>
   name.toLowerCase().includes(only.toLowerCase().replaceAll("_", ""));

@@ -32,6 +32,8 @@ export const PLACES = 16;
 /** The tasks of a counter, and how many it hands out at a time. */
 export const TASKS = 60_000;
 export const CHUNK = 3;
-/** The bytes from one barrier, or counter and marks of its tasks, to the next. */
+/**
+ * The bytes from one barrier, or counter and marks of its tasks, to the next.
+ */
 export const BARRIER_BYTES = 1024;
 export const COUNTER_BYTES = 65_536;

@@ -59,7 +59,9 @@ export class SelectThread {
     return channel as Channel<unknown>;
   }
 
-  /** As `select.blocking`: sends `value` to one of `to`, or takes from `from`. */
+  /**
+   * As `select.blocking`: sends `value` to one of `to`, or takes from `from`.
+   */
   select(
     to: readonly Channel<unknown>[],
     value: unknown,

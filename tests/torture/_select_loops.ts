@@ -1,7 +1,8 @@
 /**
- * What senders and receivers of the storm on select do, in a thread of their own
- * or as one of several loops of the main thread. Each is counted at the ends of
- * all channels. They note in shared words which messages were sent and received.
+ * What senders and receivers of the storm on select do, in a thread of their
+ * own or as one of several loops of the main thread. Each is counted at the
+ * ends of all channels. They note in shared words which messages were sent and
+ * received.
  */
 import {
   type Arm,
@@ -65,7 +66,8 @@ export function idOf(value: unknown): number {
 
 /**
  * Which channels a play has: queues of numbers, rings of texts, or channels of
- * any values, of which receivers look at views. Agents can block at queues only.
+ * any values, of which receivers look at views. Agents can block at queues
+ * only.
  */
 export type Kind = "queues" | "rings" | "values";
 

@@ -64,8 +64,8 @@ export interface Victim {
   /** Takes what is left; whether it finds that all works. */
   drain?(): number | undefined;
   /**
-   * What is wrong at the end, when these agents, the last ones, have ended. On a
-   * busy machine, they are terminated at any step, too.
+   * What is wrong at the end, when these agents, the last ones, have ended. On
+   * a busy machine, they are terminated at any step, too.
    */
   check?(ids: readonly number[], notes: Int32Array): string | undefined;
 }
@@ -235,8 +235,9 @@ function maps(
 }
 
 /**
- * Barriers of three parties, one after the other. After each kill, the survivors
- * must pass without the dead party; then all begin with the next barrier.
+ * Barriers of three parties, one after the other. After each kill, the
+ * survivors must pass without the dead party; then all begin with the next
+ * barrier.
  */
 function barriers(): Victim {
   const buffer = new SharedArrayBuffer(PLACES * BARRIER_BYTES);

@@ -1,6 +1,6 @@
 /*
- * The subjects of damage.c: how each primitive begins, and its calls that do not
- * wait.
+ * The subjects of damage.c: how each primitive begins, and its calls that do
+ * not wait.
  */
 #ifndef DAMAGE_SUBJECTS_H
 #define DAMAGE_SUBJECTS_H

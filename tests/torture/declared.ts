@@ -76,7 +76,9 @@ function makerOf({ name }: Declared, { type, name: as }: Parameter): string {
   return "bytes";
 }
 
-/** These look at an element before they refuse, and note how far they looked. */
+/**
+ * These look at an element before they refuse, and note how far they looked.
+ */
 const LOOKS_FIRST = /_(pop|receive)$/;
 
 /** What of the result says that the call was refused. */

@@ -1,8 +1,8 @@
 /**
  * The part of the torture in which threads of Emscripten are killed, run by
  * Node: `main.ts` compiles `kills.c`, bundles this and starts it as
- * `node emscripten.js MODULE MILLISECONDS SEED ONLY`. Each line of the output is
- * a {@linkcode Row}, as JSON.
+ * `node emscripten.js MODULE MILLISECONDS SEED ONLY`. Each line of the output
+ * is a {@linkcode Row}, as JSON.
  *
  * Node, as it can end a thread at any step, also one that never returns to its
  * event loop.
@@ -74,7 +74,9 @@ class Crew {
     this.#started[seat]!++;
   }
 
-  /** Whether the thread uses the primitive; before, it may hold a heap's lock. */
+  /**
+   * Whether the thread uses the primitive; before, it may hold a heap's lock.
+   */
   hasBegun(seat: number): boolean {
     return c._agents_begun(seat) === this.#started[seat];
   }
@@ -98,7 +100,9 @@ class Crew {
   }
 }
 
-/** Kills users of one primitive until `end`, or until their items are used up. */
+/**
+ * Kills users of one primitive until `end`, or until their items are used up.
+ */
 async function round(kind: number, name: string, end: number) {
   c._begin_round(kind);
   const problems: string[] = [];
@@ -128,8 +132,8 @@ async function round(kind: number, name: string, end: number) {
   if (!await comes(() => !seats.some(hangs))) {
     problems.push(`agents ${seats.filter(hangs)} hang`);
   }
-  // The next round's threads have the same stacks. So a thread that has stopped,
-  // and that Emscripten does not take back, is ended here.
+  // The next round's threads have the same stacks. So a thread that has
+  // stopped, and that Emscripten does not take back, is ended here.
   const ended = (seat: number) => crew.hasEnded(seat);
   if (problems.length === 0 && !await comes(() => seats.every(ended))) {
     for (const seat of seats) if (!ended(seat)) await crew.kill(seat);

@@ -1,9 +1,9 @@
 /*
- * What agents do with one hash_map, for kills.c and soak.c. Each value names its
- * key and its number, and its last word depends on all others: a torn one is
- * noticed. So is a torn key: its letters follow from its number. Where agents have
- * keys of their own, an agent is the only one that writes these, and knows what
- * it has to find.
+ * What agents do with one hash_map, for kills.c and soak.c. Each value names
+ * its key and its number, and its last word depends on all others: a torn one
+ * is noticed. So is a torn key: its letters follow from its number. Where
+ * agents have keys of their own, an agent is the only one that writes these,
+ * and knows what it has to find.
  *
  * Who includes this defines MAP_WRONG(what, a, b): what to do about a broken
  * promise.
@@ -59,8 +59,8 @@ static weft_hash_map_config map_config(int32_t capacity, bool evicts) {
 enum { MAP_BODY = 12, MAP_IN_ENTRY = 16 };
 enum { MAP_MOST_BLOCKS = (4 * MAP_WORDS + MAP_BODY - 1) / MAP_BODY };
 
-/* Makes a map; with a heap that has `blocks` blocks, if that is not 0, for values
-   and, if some are long, for keys. */
+/* Makes a map; with a heap that has `blocks` blocks, if that is not 0, for
+   values and, if some are long, for keys. */
 static weft_hash_map *map_make(void *at, size_t room, int32_t capacity,
                                bool evicts, int32_t blocks, bool long_keys) {
   weft_hash_map_config config = map_config(capacity, evicts);
@@ -83,8 +83,8 @@ static void map_begin(map_user *u, weft_hash_map *map, int32_t keys,
   for (int32_t i = 0; i < MAP_OWNED; i++) u->known[i] = MAP_UNKNOWN;
 }
 
-/* A key as text, of one length or another. If keys may be long, two of three are.
-   There is room for MAP_NAME + 1 bytes at `name`. */
+/* A key as text, of one length or another. If keys may be long, two of three
+   are. There is room for MAP_NAME + 1 bytes at `name`. */
 static size_t map_name(const weft_hash_map *map, int32_t key, char *name) {
   int32_t letters = snprintf(name, MAP_SHORT + 1, "%.*s%d", (int)(key % 5),
                              "warp", (int)key);
@@ -320,8 +320,8 @@ static void map_fill(map_user *u) {
     MAP_WRONG("size", weft_hash_map_size(u->map), capacity);
 }
 
-/* When no other agent is left: all entries are whole, no key is there twice, and
-   no entry and no block is out of use. */
+/* When no other agent is left: all entries are whole, no key is there twice,
+   and no entry and no block is out of use. */
 static void map_check_whole(map_user *u) {
   static int32_t seen[MAP_KEYS];
   memset(seen, 0, sizeof seen);

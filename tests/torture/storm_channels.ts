@@ -1,6 +1,7 @@
 /**
  * The storm on channels: senders and receivers, in threads of JavaScript and of
- * C and as loops of one thread, block and await, give up, close the channel, and are terminated.
+ * C and as loops of one thread, block and await, give up, close the channel,
+ * and are terminated.
  *
  * What the model allows: a message that was sent comes once, and after those
  * that its sender sent before. A message whose call gave up, failed or was

@@ -1,14 +1,14 @@
 /**
  * The storm on locks: agents, in threads and as loops of one thread, lock a
- * mutex, take permits of a semaphore, and wait for keys of a map. They block and
- * await, with priorities, give up, and cancel all that they await.
+ * mutex, take permits of a semaphore, and wait for keys of a map. They block
+ * and await, with priorities, give up, and cancel all that they await.
  *
- * What the model allows: one agent holds the mutex at a time, and no more permits
- * are held than there are. Each call ends: it is served, or its time is over, or
- * it was aborted or cancelled. Who waits for a key gets its value. Of calls that
- * stand in line in one agent, those of a higher priority are served first, and
- * those of one priority in their order. When all is over, both locks are free,
- * and nobody is counted as a waiter.
+ * What the model allows: one agent holds the mutex at a time, and no more
+ * permits are held than there are. Each call ends: it is served, or its time is
+ * over, or it was aborted or cancelled. Who waits for a key gets its value. Of
+ * calls that stand in line in one agent, those of a higher priority are served
+ * first, and those of one priority in their order. When all is over, both locks
+ * are free, and nobody is counted as a waiter.
  *
  * @module
  */
@@ -172,8 +172,8 @@ class Play {
   }
 
   /**
-   * Calls stand in line at a lock that only this thread uses. Nothing else takes
-   * it, so their order is known.
+   * Calls stand in line at a lock that only this thread uses. Nothing else
+   * takes it, so their order is known.
    */
   async #line(line: readonly InLine[], isMutex: boolean): Promise<void> {
     const lock = isMutex ? lineOfMutex() : lineOfPermits();

@@ -7,10 +7,10 @@
  *
  * What the model allows: a task has the result of its function, or rejects for
  * a reason that there was. No task that is not `idempotent` is done twice. A
- * task is refused exactly if `maxQueue` tasks wait; `close` with `force` refuses
- * no task that a worker has begun. When all is over, the pool has as many
- * workers as it was told, nothing waits, all slots are free, and nobody keeps a
- * task that is over.
+ * task is refused exactly if `maxQueue` tasks wait; `close` with `force`
+ * refuses no task that a worker has begun. When all is over, the pool has as
+ * many workers as it was told, nothing waits, all slots are free, and nobody
+ * keeps a task that is over.
  *
  * @module
  */

@@ -2,14 +2,15 @@
  * The storm on select: senders and receivers at two or three channels, in
  * threads and as loops of one thread, do the first of several operations that
  * can be done, block and await, give up, and are terminated. A channel closes
- * when its last sender or its last receiver has left. Receivers of values look at
- * views of them, and some of these channels have no room.
+ * when its last sender or its last receiver has left. Receivers of values look
+ * at views of them, and some of these channels have no room.
  *
- * What the model allows: a message that was sent comes once, by one channel, and
- * after those that its sender sent by this channel before. A message whose call
- * gave up, failed or found all channels closed never comes. Each agent that is
- * terminated may lose one message. When all is over, every call has ended, all
- * channels are closed, nobody is counted at an end, and all permits are free.
+ * What the model allows: a message that was sent comes once, by one channel,
+ * and after those that its sender sent by this channel before. A message whose
+ * call gave up, failed or found all channels closed never comes. Each agent
+ * that is terminated may lose one message. When all is over, every call has
+ * ended, all channels are closed, nobody is counted at an end, and all permits
+ * are free.
  *
  * @module
  */

@@ -1,11 +1,12 @@
 /**
  * Plays one storm: `main.ts` starts it in Node and in Deno, as
- * `storms.ts NAME MILLISECONDS SEED`. Each line of the output is a row, as JSON.
+ * `storms.ts NAME MILLISECONDS SEED`. Each line of the output is a row, as
+ * JSON.
  *
  * With a fourth word, a promise that does not end within that time, in ms, has
- * never ended, and a plan that fails is not made shorter: `storms_test.ts` looks
- * for mistakes that it has made itself. A fifth word is the only plan, in the
- * format of `valueCodec`, as base64.
+ * never ended, and a plan that fails is not made shorter: `storms_test.ts`
+ * looks for mistakes that it has made itself. A fifth word is the only plan, in
+ * the format of `valueCodec`, as base64.
  *
  * @module
  */

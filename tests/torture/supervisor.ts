@@ -1,7 +1,8 @@
 /**
  * The parts of the torture that are made of threads, run by Node: `main.ts`
- * bundles this and starts it as `node supervisor.js PART MILLISECONDS SEED ONLY`.
- * Each line of the output is a {@linkcode Row}, as JSON.
+ * bundles this and starts it as
+ * `node supervisor.js PART MILLISECONDS SEED ONLY`. Each line of the output is
+ * a {@linkcode Row}, as JSON.
  *
  * Node, as it can end a thread at any step, also one that never returns to its
  * event loop.
@@ -63,7 +64,7 @@ function random(n: number): number {
   return (state >>> 8) % n;
 }
 
-// ---- kills ---------------------------------------------------------------------
+// ---- kills ------------------------------------------------------------------
 
 let nextId = 1;
 
@@ -209,7 +210,7 @@ async function callWithAll(time: number, seed: number, only: string) {
   await kill(thread);
 }
 
-// ---- streams, aborts -------------------------------------------------------------
+// ---- streams, aborts --------------------------------------------------------
 
 /** A ring whose next record begins at `start`, modulo 2^32. */
 function ringAt(start: number): RecordRing {
@@ -268,7 +269,7 @@ function sum(row: Row, sums: ReadonlyMap<string, Row>): Row {
   };
 }
 
-// ---- load ---------------------------------------------------------------------
+// ---- load -------------------------------------------------------------------
 
 /** How many threads use one primitive, and how many use none meanwhile. */
 const CROWDED = 64;

@@ -26,7 +26,8 @@ const FORMAT = fileURLToPath(
 const BUILT = fileURLToPath(new URL("../../.weft/value/", import.meta.url));
 
 /**
- * Where two channels lie, bytes, and a name, behind what a module has for itself.
+ * Where two channels lie, bytes, and a name, behind what a module has for
+ * itself.
  */
 const FROM = 1 << 19, TO = FROM + (1 << 17), BYTES = TO + (1 << 17);
 const NAME = BYTES + (1 << 17);

@@ -84,7 +84,7 @@ static void roles(void) {
   UNCHANGED(arena, 512, weft_work_deque_adopt(d), EPERM);
 }
 
-/* ---- threads ---------------------------------------------------------------- */
+/* ---- threads ------------------------------------------------------------- */
 
 #define THIEVES 3
 static int32_t amount = 100000;

@@ -1,6 +1,7 @@
 /**
- * Measures how fast one thread alone is, without any sharing: it copies a message
- * and hashes it, then the next one. The threads together are compared with that.
+ * Measures how fast one thread alone is, without any sharing: it copies a
+ * message and hashes it, then the next one. The threads together are compared
+ * with that.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * Everything that the threads of the demo share, in one memory. `hash.c` has the
- * same records with the same names.
+ * Everything that the threads of the demo share, in one memory. `hash.c` has
+ * the same records with the same names.
  *
  * @module
  */

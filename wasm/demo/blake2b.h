@@ -1,8 +1,8 @@
 /*
- * BLAKE2b (RFC 7693) with a digest of 64 bytes, without a key, of a message that
- * is in memory as a whole: what `b2sum` prints. It works on words of 64 bits,
- * which wasm rotates in one instruction. All twelve rounds are unrolled, so that
- * the words of the message are found at constant places.
+ * BLAKE2b (RFC 7693) with a digest of 64 bytes, without a key, of a message
+ * that is in memory as a whole: what `b2sum` prints. It works on words of 64
+ * bits, which wasm rotates in one instruction. All twelve rounds are unrolled,
+ * so that the words of the message are found at constant places.
  */
 #ifndef DEMO_BLAKE2B_H
 #define DEMO_BLAKE2B_H

@@ -1,6 +1,6 @@
 /**
- * Checks the digests of the threads. It reads each file again, on one thread and
- * in private memory, and compares.
+ * Checks the digests of the threads. It reads each file again, on one thread
+ * and in private memory, and compares.
  *
  * @module
  */

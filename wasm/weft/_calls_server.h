@@ -70,7 +70,8 @@ static inline weft__calls_room *weft__calls_room_at(const weft_calls_server *s,
   return (weft__calls_room *)(void *)((char *)s->rooms + (size_t)i * bytes);
 }
 
-/* A free room, or one whose caller is gone; NULL if there are fewer than `n`. */
+/* A free room, or one whose caller is gone; NULL if there are fewer than `n`.
+   */
 static inline weft__calls_room *weft__calls_any_room(const weft_calls_server *s,
                                                      int32_t n) {
   for (int32_t i = 0; i < s->room_count; i++) {

@@ -1,5 +1,5 @@
-/* _channel_plan.h - the twin of primitives/_queue/channel/plan.ts: what a channel
-   is made of, how many bytes that takes, and where its parts lie. */
+/* _channel_plan.h - the twin of primitives/_queue/channel/plan.ts: what a
+   channel is made of, how many bytes that takes, and where its parts lie. */
 #ifndef WEFT__CHANNEL_PLAN_H
 #define WEFT__CHANNEL_PLAN_H
 
@@ -32,13 +32,13 @@ WEFT__BEGIN
 /* The most agents that can have counted senders, or receivers. */
 #define WEFT_CHANNEL_MAX_TRACKED WEFT__TRACKED_MAX_ROWS
 /* The configuration of a channel. `capacity` is how many messages may be in it,
-   rounded up to a power of two if all have one size. With 0, a message goes from
-   a sender to a receiver that is there. `size` is the sizeof of a
-   RECORD. For messages of different lengths, `size` is the length that
-   `capacity` counts with, 16 to 2^29, or 0 for 256. `shape` is the number that
-   JavaScript gives a record; 0 fits every record of that size. `tracked` is how
-   many agents can have a counted sender, and how many a counted receiver, up to
-   255; 0 if none can. */
+   rounded up to a power of two if all have one size. With 0, a message goes
+   from a sender to a receiver that is there. `size` is the sizeof of a RECORD.
+   For messages of different lengths, `size` is the length that `capacity`
+   counts with, 16 to 2^29, or 0 for 256. `shape` is the number that JavaScript
+   gives a record; 0 fits every record of that size. `tracked` is how many
+   agents can have a counted sender, and how many a counted receiver, up to 255;
+   0 if none can. */
 typedef struct {
   int32_t codec;
   int32_t capacity;

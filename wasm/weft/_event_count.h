@@ -112,8 +112,8 @@ static inline WEFT__SHARED void weft__event_withdraw(int32_t *epoch) {
                          stuck)
 
 /*
- * The same, where `last` is evaluated once the time is over. It is EBUSY if more
- * waiting follows: what is taken then would have to be given up at once.
+ * The same, where `last` is evaluated once the time is over. It is EBUSY if
+ * more waiting follows: what is taken then would have to be given up at once.
  */
 #define WEFT__EVENT_BLOCK_LAST(attempt, last, epoch, hand_on, pass, timeout, \
                                stuck)                                        \

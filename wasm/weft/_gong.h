@@ -14,10 +14,10 @@ WEFT__BEGIN
 #define WEFT__GONG_SIGN 0x676f0000
 
 /*
- * Whether gongs lead to each other. In native programs, agents sleep on one word
- * of the program instead, and a gong only says that somebody may: a link that is
- * damaged could lead out of the program's memory. Processes that share memory
- * have no such word.
+ * Whether gongs lead to each other. In native programs, agents sleep on one
+ * word of the program instead, and a gong only says that somebody may: a link
+ * that is damaged could lead out of the program's memory. Processes that share
+ * memory have no such word.
  */
 #if defined(__wasm__) || defined(WEFT_PROCESS_SHARED)
 #define WEFT__GONG_LINKS 1

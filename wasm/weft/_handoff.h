@@ -54,8 +54,8 @@ static inline void weft__handoff_close(weft_channel *h) {
   if (!weft__handoff_stopped(before)) weft__handoff_wake_all(h);
 }
 
-/* Ends what the agent `id`, known never to run again, did here. Returns how many
-   messages it had begun to send. */
+/* Ends what the agent `id`, known never to run again, did here. Returns how
+   many messages it had begun to send. */
 static inline int32_t weft__handoff_abandon(weft_channel *h, int32_t id) {
   if (id == 0) return 0;
   int32_t state = weft__load(&h->handoff);
@@ -144,15 +144,17 @@ static inline int weft__handoff_claim(weft_channel *h, bool posts) {
   if (weft__handoff_phase(state) != WEFT__HANDOFF_EMPTY) return EBUSY;
   if (!posts && !weft__handoff_offered(state)) return EBUSY;
   if (weft__compare_exchange(&h->writer, 0, weft_agent_id()) != 0) return EBUSY;
-  /* From here on, only this agent can fill the place. It may be full already. */
+  /* From here on, only this agent can fill the place. It may be full already.
+     */
   if (weft__handoff_phase(weft__load(&h->handoff)) == WEFT__HANDOFF_EMPTY)
     return 0;
   weft__handoff_leave(h);
   return EBUSY;
 }
 
-/* (P) Hands the message to a receiver that waits, posts it, or neither: 0, EBUSY
-   or EPIPE. *posted says whether it is posted, and *number is its number. */
+/* (P) Hands the message to a receiver that waits, posts it, or neither: 0,
+   EBUSY or EPIPE. *posted says whether it is posted, and *number is its number.
+   */
 static inline int weft__handoff_publish(weft_channel *h, bool posts,
                                         bool *posted, int32_t *number) {
   int32_t state = weft__load(&h->handoff);
@@ -209,8 +211,8 @@ static inline int weft__handoff_look(weft_channel *h, int32_t number) {
   return weft__handoff_take_back(h, number) ? EPIPE : 0;
 }
 
-/* Waits until a posted message was taken: 0, EPIPE, or ETIMEDOUT if it was taken
-   back at the deadline. */
+/* Waits until a posted message was taken: 0, EPIPE, or ETIMEDOUT if it was
+   taken back at the deadline. */
 static inline int weft__handoff_taken(weft_channel *h, int32_t number,
                                       int64_t timeout, int64_t deadline) {
   int result = EBUSY;

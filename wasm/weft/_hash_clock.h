@@ -16,8 +16,8 @@ static inline weft__hash_stripe *weft__hash_own_stripe(
   return weft__hash_stripes(m, plan) + i;
 }
 
-/* Gives an entry of a cache a second chance. It may be another one by now, which
-   gets that chance: harmless. */
+/* Gives an entry of a cache a second chance. It may be another one by now,
+   which gets that chance: harmless. */
 static inline void weft__hash_touch(const weft_hash_map *m,
                                     const weft__hash_plan *plan,
                                     int32_t number) {
@@ -26,8 +26,8 @@ static inline void weft__hash_touch(const weft_hash_map *m,
   if (weft__load(used) == 0) weft__store(used, 1);
 }
 
-/* The most entries, or blocks, at which the hand looks for one that is not used,
-   and then for any: so a new key takes no longer in a large cache. */
+/* The most entries, or blocks, at which the hand looks for one that is not
+   used, and then for any: so a new key takes no longer in a large cache. */
 #define WEFT__HASH_MOST_LOOKS 256
 
 /* Whether the entry was used; takes that chance from it. */
@@ -47,7 +47,8 @@ static inline bool weft__hash_take(weft_hash_map *m,
   const int32_t *entry = weft__hash_entry(m, plan, number);
   int32_t hash = weft__load(entry + WEFT__HASH_HASH);
   weft__hash_bucket *bucket = weft__hash_bucket_of(m, plan, hash);
-  /* (T) Never wait: whoever holds it may want an entry of this agent's bucket. */
+  /* (T) Never wait: whoever holds it may want an entry of this agent's bucket.
+     */
   if (bucket != own && !weft__hash_try_lock(bucket)) return false;
   /* The entry may have got into another bucket meanwhile, or be free. */
   int32_t *before = weft__hash_leads_to(m, plan, bucket, number);
@@ -98,10 +99,10 @@ static inline int32_t weft__hash_take_room(weft_hash_map *m,
   return weft__hash_evict(m, place);
 }
 
-/* Takes out an entry whose key or value lies in blocks, other than number `kept`,
-   and frees these. Then `*map` is a word of the bits that has free ones. False if it
-   found none. The hand goes round the blocks: few entries may have any. The caller
-   holds the bucket. */
+/* Takes out an entry whose key or value lies in blocks, other than number
+   `kept`, and frees these. Then `*map` is a word of the bits that has free
+   ones. False if it found none. The hand goes round the blocks: few entries may
+   have any. The caller holds the bucket. */
 static inline bool weft__hash_make_room(weft_hash_map *m,
                                         const weft__hash_place *place,
                                         int32_t kept, int32_t *map) {

@@ -24,13 +24,13 @@ enum {
 
 /*
  * The configuration of a map: how many entries fit; the codec of the keys, and
- * the most bytes of one, 1 to 4095; the same for values, 1 to 65535; and a seed,
- * which decides which keys share a bucket. Let it be random if others choose
- * keys. Keys and values of I32, F64 and RECORD have exactly that many bytes. If
- * `evicts`, the map is a cache: a full one takes out an entry that was not used
- * lately when a key is added, by second chances. An entry of a cache counts for
- * `ttl` ms after it was written, at most 2^30; 0 is for ever. Agents count by
- * the time of day.
+ * the most bytes of one, 1 to 4095; the same for values, 1 to 65535; and a
+ * seed, which decides which keys share a bucket. Let it be random if others
+ * choose keys. Keys and values of I32, F64 and RECORD have exactly that many
+ * bytes. If `evicts`, the map is a cache: a full one takes out an entry that
+ * was not used lately when a key is added, by second chances. An entry of a
+ * cache counts for `ttl` ms after it was written, at most 2^30; 0 is for ever.
+ * Agents count by the time of day.
  */
 typedef struct {
   int32_t capacity;
@@ -44,11 +44,11 @@ typedef struct {
 } weft_hash_map_config;
 
 /* Where keys and values lie that are too long for an entry: the bytes of all
-   blocks, up to 2^30; the bytes of one, a multiple of 4 from 12 to 65536, of which
-   8 are not for keys and values; the most bytes of a value, up to 2^20, or 0 if
-   all lie in their entries; and the same of a key. If such lengths are given, the
-   `value_size` or the `key_size` of the configuration is the most bytes of what
-   lies in its entry. */
+   blocks, up to 2^30; the bytes of one, a multiple of 4 from 12 to 65536, of
+   which 8 are not for keys and values; the most bytes of a value, up to 2^20,
+   or 0 if all lie in their entries; and the same of a key. If such lengths are
+   given, the `value_size` or the `key_size` of the configuration is the most
+   bytes of what lies in its entry. */
 typedef struct {
   int32_t bytes;
   int32_t block_size;
@@ -167,9 +167,9 @@ static inline int32_t weft__hash_blocks(weft_hash_map_config config,
       capacity, key_codec, key_size, value_codec, value_size,               \
       (WEFT__HASH_WORDS(value_codec, value_size) > 1 ? 3 : 5))
 
-/* The same for a map with a heap of `blocks` blocks of `block_size` bytes. `map`
-   is what one of the macros above says of the map, with the bytes of a value that
-   lies in its entry as `value_size`. */
+/* The same for a map with a heap of `blocks` blocks of `block_size` bytes.
+   `map` is what one of the macros above says of the map, with the bytes of a
+   value that lies in its entry as `value_size`. */
 #define WEFT_HASH_MAP_HEAP_BYTES(map, blocks, block_size)                   \
   ((map) == 0 || (blocks) < 1 || (block_size) < 12 ||                       \
            (block_size) > 4 * WEFT__HASH_MOST_BLOCK || (block_size) % 4 != 0 || \

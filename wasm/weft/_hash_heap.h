@@ -62,7 +62,7 @@ static inline void weft__heap_release(const weft__heap *h, int32_t number) {
   weft__heap_clear(h, number);
 }
 
-/* ---- keys and values as words --------------------------------------------- */
+/* ---- keys and values as words -------------------------------------------- */
 
 /* Up to 4 bytes as a word. Each copy has a constant length, so that it is an
    instruction. */
@@ -96,7 +96,7 @@ static inline void weft__hash_part_to(unsigned char *bytes, int32_t word,
     __builtin_memcpy(bytes, &word, 1);
 }
 
-/* ---- blocks --------------------------------------------------------------- */
+/* ---- blocks -------------------------------------------------------------- */
 
 /* Makes a block the first one of the value, if it is free. */
 static inline bool weft__heap_claim(const weft__heap *h, int32_t number,
@@ -128,8 +128,8 @@ static inline bool weft__heap_gather(const weft__heap *h, weft__heap_value *v,
   return false;
 }
 
-/* Frees a block of bucket `owner`, and those after it. If the words are damaged,
-   it ends at a block that is not of that bucket. */
+/* Frees a block of bucket `owner`, and those after it. If the words are
+   damaged, it ends at a block that is not of that bucket. */
 static inline void weft__heap_free(const weft__heap *h, int32_t number,
                                    int32_t owner) {
   while (weft__heap_is_there(h, number)) {
@@ -200,8 +200,8 @@ static inline bool weft__heap_copy(const weft__heap *h, const int32_t *from,
   }
 }
 
-/* Whether the value at `from` in an entry, which has more bytes than lie there, is
-   these bytes. Other agents may write there meanwhile. */
+/* Whether the value at `from` in an entry, which has more bytes than lie there,
+   is these bytes. Other agents may write there meanwhile. */
 static inline bool weft__heap_is_same(const weft__heap *h, const int32_t *from,
                                       const unsigned char *bytes,
                                       int32_t length) {

@@ -18,8 +18,8 @@ static inline int32_t *weft__hash_end(const weft__hash_plan *plan,
   return value + ((current & 1) + 1) * plan->value_words - 1;
 }
 
-/* Whether an entry has expired. An agent that does not hold the lock may be told
-   so of one that has a new value by now. */
+/* Whether an entry has expired. An agent that does not hold the lock may be
+   told so of one that has a new value by now. */
 static inline bool weft__hash_has_expired(const weft_hash_map *m,
                                           const weft__hash_plan *plan,
                                           const int32_t *entry) {
@@ -68,7 +68,7 @@ static inline bool weft__hash_place_of(weft__hash_place *place,
   return true;
 }
 
-/* ---- reading -------------------------------------------------------------- */
+/* ---- reading ------------------------------------------------------------- */
 
 /* Whether a key lies in blocks. */
 static inline bool weft__hash_is_long_key(const weft_hash_map *m,
@@ -77,8 +77,8 @@ static inline bool weft__hash_is_long_key(const weft_hash_map *m,
          place->key.length > (m->sizes & WEFT__HASH_KEY_SIZE);
 }
 
-/* Whether the entry has a key that lies in blocks. Not inline: most maps have none
-   such, and their loop over a bucket shall be short. */
+/* Whether the entry has a key that lies in blocks. Not inline: most maps have
+   none such, and their loop over a bucket shall be short. */
 WEFT__SELDOM static inline bool weft__hash_has_long(
     const weft_hash_map *m, const weft__hash_place *place,
     const int32_t *entry) {
@@ -124,8 +124,9 @@ static inline int32_t weft__hash_find(const weft_hash_map *m,
   return WEFT__HASH_NONE;
 }
 
-/* Copies `size` bytes, or as many as the length in the first word says, but only
-   whole words if there is no room for all. False if the length is impossible. */
+/* Copies `size` bytes, or as many as the length in the first word says, but
+   only whole words if there is no room for all. False if the length is
+   impossible. */
 static inline bool weft__hash_copy(const int32_t *from, bool varies,
                                    int32_t size, void *into, size_t room,
                                    size_t *length) {
@@ -219,11 +220,11 @@ static inline int32_t weft__hash_read(const weft_hash_map *m,
   return WEFT__HASH_ASTRAY;
 }
 
-/* ---- writing, with the lock ----------------------------------------------- */
+/* ---- writing, with the lock ---------------------------------------------- */
 
-/* Fills a copy of a key or value. For one in blocks, these are its length and the
-   first block. Readers may still be there, which had found an
-   older entry. */
+/* Fills a copy of a key or value. For one in blocks, these are its length and
+   the first block. Readers may still be there, which had found an older entry.
+   */
 static inline void weft__hash_fill(int32_t *at, const weft__hash_cell *cell) {
   if (cell->block != WEFT__HEAP_NONE) {
     weft__store(at, cell->length);
@@ -299,9 +300,9 @@ static inline int32_t weft__hash_key_block(const weft_hash_map *m,
   return weft__heap_first(&keys, entry + plan->key);
 }
 
-/* The number of an entry that begins with this block: its key does, or if that is
-   short, its value. If `any`, one in the same bucket with blocks. Not number `kept`;
-   NONE if there is none. Other agents may write there meanwhile. */
+/* The number of an entry that begins with this block: its key does, or if that
+   is short, its value. If `any`, one in the same bucket with blocks. Not number
+   `kept`; NONE if there is none. Other agents may write there meanwhile. */
 static inline int32_t weft__hash_holder(const weft_hash_map *m,
                                         const weft__hash_plan *plan,
                                         int32_t block, bool any,
@@ -334,7 +335,8 @@ static inline int32_t weft__hash_number(const weft_hash_map *m,
   return (int32_t)(bucket - weft__hash_bucket_at(m, 0)) + 1;
 }
 
-/* Frees the blocks of a key or value of bucket `owner` from number `block` on. */
+/* Frees the blocks of a key or value of bucket `owner` from number `block` on.
+   */
 static inline void weft__hash_free_blocks(const weft_hash_map *m,
                                           const weft__hash_plan *plan,
                                           int32_t block, int32_t owner) {
@@ -403,8 +405,8 @@ static inline void weft__hash_take_out(weft_hash_map *m,
     weft__hash_free(m, plan, number);
 }
 
-/* The word that leads to entry `number` in the chain of the bucket, or NULL. The
-   caller holds the lock. */
+/* The word that leads to entry `number` in the chain of the bucket, or NULL.
+   The caller holds the lock. */
 static inline int32_t *weft__hash_leads_to(const weft_hash_map *m,
                                            const weft__hash_plan *plan,
                                            weft__hash_bucket *bucket,
@@ -432,7 +434,7 @@ static inline int32_t weft__hash_search(weft_hash_map *m,
   return WEFT__HASH_NONE;
 }
 
-/* ---- after a death -------------------------------------------------------- */
+/* ---- after a death ------------------------------------------------------- */
 
 /* Whether the chain of the bucket has an end. */
 static inline bool weft__hash_is_whole(const weft_hash_map *m,
@@ -490,8 +492,8 @@ static inline bool weft__hash_has_block(const weft_hash_map *m,
   return false;
 }
 
-/* Frees the blocks of the bucket in which no key or value lies, after its holder
-   died. */
+/* Frees the blocks of the bucket in which no key or value lies, after its
+   holder died. */
 static inline void weft__hash_mend_blocks(const weft_hash_map *m,
                                           const weft__hash_plan *plan,
                                           const weft__hash_bucket *bucket) {

@@ -17,9 +17,9 @@ static inline int32_t weft__hash_now(const weft__hash_plan *plan) {
   return plan->expires ? (int32_t)(uint32_t)(uint64_t)WEFT_DATE() : 0;
 }
 
-/* Whether a value with this word `expires` counts no longer. It cannot count for
-   longer than `ttl`: if it seems so, 25 days have passed, and the difference has
-   wrapped, or the machine's clock was set back. */
+/* Whether a value with this word `expires` counts no longer. It cannot count
+   for longer than `ttl`: if it seems so, 25 days have passed, and the
+   difference has wrapped, or the machine's clock was set back. */
 static inline bool weft__hash_is_over(const weft_hash_map *m, int32_t expires,
                                       int32_t now) {
   if ((m->sizes & WEFT__HASH_EXPIRES_BIT) == 0) return false;

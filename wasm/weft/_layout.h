@@ -41,7 +41,8 @@ WEFT_KIND(slab_pool, 13);
 WEFT_KIND(hash_map, 17);
 WEFT_KIND(striped_counter, 14);
 
-/* The word that holds the seal, behind `magic` and the configuration; or 0. */
+/* The word that holds the seal, behind `magic` and the configuration; or 0.
+   */
 static inline int weft__seal_word(int32_t kind) {
   switch (kind) {
     case WEFT_KIND_latch:

@@ -48,8 +48,8 @@ static inline bool weft__queue_is_possible(int32_t capacity, int32_t size) {
 #define WEFT__HASH_EVICTS_BIT (1 << 30) /* HASH_MAP_BITS.EVICTS */
 #define WEFT__HASH_EXPIRES_BIT INT32_MIN /* HASH_MAP_BITS.EXPIRES */
 
-/* The words by which the heap of a map is checked: `sizes`, and the first of the
-   heap: `blocks`, `block_words`, `longest`, `heap_seal`, `longest_key`. */
+/* The words by which the heap of a map is checked: `sizes`, and the first of
+   the heap: `blocks`, `block_words`, `longest`, `heap_seal`, `longest_key`. */
 #define WEFT__HASH_SIZES_WORD 2
 #define WEFT__HASH_BLOCKS_WORD 10
 /* The most bytes of a key or value that lies in blocks, and the most words of a

@@ -1,4 +1,5 @@
-/* _tracked.h - twin of primitives/_memory/tracked.ts, which explains the rows. */
+/* _tracked.h - twin of primitives/_memory/tracked.ts, which explains the rows.
+   */
 #ifndef WEFT__TRACKED_H
 #define WEFT__TRACKED_H
 

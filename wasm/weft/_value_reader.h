@@ -234,8 +234,8 @@ static inline const uint8_t *weft_value_bytes(weft_value v, int32_t *length) {
   return h.body + from;
 }
 
-/* The type of a view, as docs/value_format.md numbers them: 0 is a DataView, 2 a
-   Uint8Array, 9 a Float64Array. -1 if `v` is not a view. */
+/* The type of a view, as docs/value_format.md numbers them: 0 is a DataView, 2
+   a Uint8Array, 9 a Float64Array. -1 if `v` is not a view. */
 static inline int32_t weft_value_view(weft_value v) {
   weft__value_head h;
   bool is_one = weft__value_head_of(v, &h) && h.type == WEFT_VALUE_VIEW;

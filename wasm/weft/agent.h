@@ -125,7 +125,8 @@ WEFT__SELDOM static inline int weft__take_role_slow(int32_t *word) {
 }
 
 /* Makes this thread the only agent with the role that a word names, if it is
-   not that already. EPERM if another agent has the role; nothing was changed. */
+   not that already. EPERM if another agent has the role; nothing was changed.
+   */
 static inline WEFT__SHARED int weft__take_role(int32_t *word) {
 #ifndef WEFT_AGENT_ID
   int32_t id = WEFT_AGENT().id; /* 0 before it is drawn */

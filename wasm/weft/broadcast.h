@@ -271,8 +271,8 @@ static inline int weft__broadcast_claim(weft_broadcast *b, int32_t *tail) {
 }
 
 /* Appends the element at `src`. The first agent that pushes is the producer.
-   Returns 0, EBUSY if it must wait for a late subscriber, EPIPE if the broadcast
-   was closed, or EPERM if another agent is the producer. */
+   Returns 0, EBUSY if it must wait for a late subscriber, EPIPE if the
+   broadcast was closed, or EPERM if another agent is the producer. */
 static inline WEFT__CHECKED int weft_broadcast_try_push(weft_broadcast *b,
                                                         const void *src) {
   int32_t tail = 0;
@@ -426,9 +426,9 @@ static inline int32_t weft__broadcast_abandon_roles(weft_broadcast *b,
 }
 
 /* Ends the subscriptions of agent `id`. Call it only when that agent will never
-   run again. Returns how many there were. If it was the producer, the next agent
-   that pushes is. A producer may give its role up by its own id, if it has no
-   subscription. */
+   run again. Returns how many there were. If it was the producer, the next
+   agent that pushes is. A producer may give its role up by its own id, if it
+   has no subscription. */
 static inline int32_t weft_broadcast_abandon(weft_broadcast *b, int32_t id) {
   weft__broadcast_abandon_roles(b, id);
   int32_t count = 0;

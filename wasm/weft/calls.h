@@ -1,6 +1,6 @@
 /*
- * calls.h - typed calls: see primitives/calls.ts. Here is the caller; the server
- * is in _calls_server.h.
+ * calls.h - typed calls: see primitives/calls.ts. Here is the caller; the
+ * server is in _calls_server.h.
  *
  * Freed when: as the ring. Every call has settled, every serve has returned,
  * close included, and none will begin. The rooms of a server may be freed when

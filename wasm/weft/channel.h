@@ -91,7 +91,8 @@ static inline int weft__channel_pop(weft_mpmc_queue *q, void *dst,
 }
 
 /* Writes a message into the place of a channel of capacity 0, and hands it on;
-   see weft__handoff_publish. EINVAL if it is too long, or has the wrong size. */
+   see weft__handoff_publish. EINVAL if it is too long, or has the wrong size.
+   */
 static inline int weft__channel_hand(weft_channel *c, const void *src,
                                      int32_t length, bool posts, bool *posted,
                                      int32_t *number) {
@@ -195,8 +196,9 @@ static inline int weft__channel_take_waiting(weft_channel *c, void *dst,
 }
 
 /* Sends the `length` bytes at `src` without waiting. Returns 0, EBUSY if there
-   is no room for them (or, if the capacity is 0, no receiver that waits), EPIPE if the channel was closed, or EINVAL if length is
-   more than max_length, or is wrong where all messages have one size. */
+   is no room for them (or, if the capacity is 0, no receiver that waits), EPIPE
+   if the channel was closed, or EINVAL if length is more than max_length, or is
+   wrong where all messages have one size. */
 static inline WEFT__RESULT int weft_channel_try_send(weft_channel *c,
                                                      const void *src,
                                                      int32_t length) {
@@ -389,9 +391,9 @@ static inline int weft__channel_leave(weft_channel *c,
  * Counts this agent as a sender, until weft_channel_leave_sender. When the last
  * sender has left, the channel closes for good: receivers get what is left, and
  * then EPIPE. So make the next sender before the last one leaves. An agent may
- * be several, and it may send without one, which nobody counts. Returns 0, EPIPE
- * if the channel is closed, EINVAL if it was made without `tracked` or all rows
- * are taken, EBUSY if there are 2047, or ENOTRECOVERABLE.
+ * be several, and it may send without one, which nobody counts. Returns 0,
+ * EPIPE if the channel is closed, EINVAL if it was made without `tracked` or
+ * all rows are taken, EBUSY if there are 2047, or ENOTRECOVERABLE.
  */
 static inline int weft_channel_sender(weft_channel *c) {
   if (c->tracked == 0) return EINVAL;
@@ -412,9 +414,9 @@ static inline int weft_channel_leave_sender(weft_channel *c) {
 
 /*
  * Counts this agent as a receiver, until weft_channel_leave_receiver. When the
- * last receiver has left, the channel closes for good: every send, also one that
- * waits, returns EPIPE. A closed channel has receivers, too: they take what is
- * left. Returns as weft_channel_sender, but never EPIPE.
+ * last receiver has left, the channel closes for good: every send, also one
+ * that waits, returns EPIPE. A closed channel has receivers, too: they take
+ * what is left. Returns as weft_channel_sender, but never EPIPE.
  */
 static inline int weft_channel_receiver(weft_channel *c) {
   if (c->tracked == 0) return EINVAL;
@@ -457,10 +459,10 @@ static inline int32_t weft__channel_abandon_ends(weft_channel *c, int32_t id) {
 }
 
 /*
- * Ends the messages that agent `id` had begun to send, and its counted ends. Call
- * it only when that agent will never run again. Returns how many those were.
- * -EBUSY, and nothing done, if another agent is sending now: call it again. If
- * that answer never ends, another agent has ended, too: pass both to
+ * Ends the messages that agent `id` had begun to send, and its counted ends.
+ * Call it only when that agent will never run again. Returns how many those
+ * were. -EBUSY, and nothing done, if another agent is sending now: call it
+ * again. If that answer never ends, another agent has ended, too: pass both to
  * weft_recover. If all messages have one size, it cannot end any, unless the
  * capacity is 0.
  */

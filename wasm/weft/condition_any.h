@@ -12,16 +12,16 @@
 WEFT__BEGIN
 
 /*
- * As with a mutex, change the data while you hold the lock for writing: an agent
- * that waits has joined before it unlocks. All waiters of a condition should use
- * one lock. An agent that was called wakes the next one when it has its lock
- * again.
+ * As with a mutex, change the data while you hold the lock for writing: an
+ * agent that waits has joined before it unlocks. All waiters of a condition
+ * should use one lock. An agent that was called wakes the next one when it has
+ * its lock again.
  */
 
 /*
  * Unlocks a lock that this agent holds for writing, blocks up to `timeout` ns
- * until it is notified, and locks it for writing again, however long that takes.
- * Returns what weft_condition_wait returns.
+ * until it is notified, and locks it for writing again, however long that
+ * takes. Returns what weft_condition_wait returns.
  */
 static inline int weft_condition_wait_write(weft_condition *c, weft_rw_lock *l,
                                             int64_t timeout) {

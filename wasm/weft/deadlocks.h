@@ -14,8 +14,8 @@
  * code that was compiled without it notes nothing.
  *
  * Freed when: every agent that has a name took it away by weft_agent_unname, or
- * ended, every operation has returned, and none will begin. An agent with a name
- * writes to its row whenever it sleeps.
+ * ended, every operation has returned, and none will begin. An agent with a
+ * name writes to its row whenever it sleeps.
  */
 #if defined(WEFT_NAMED_AGENTS) && !defined(WEFT_REALTIME)
 

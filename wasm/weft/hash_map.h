@@ -57,10 +57,10 @@ static inline WEFT__RESULT weft_hash_map *weft_hash_map_init_with_heap(
   return m;
 }
 
-/* How many entries there are; they are counted one by one. An entry that another
-   agent adds or deletes meanwhile may be counted or not. One that has expired is
-   counted until another one takes its place, or an operation that writes comes
-   to its key. */
+/* How many entries there are; they are counted one by one. An entry that
+   another agent adds or deletes meanwhile may be counted or not. One that has
+   expired is counted until another one takes its place, or an operation that
+   writes comes to its key. */
 static inline int32_t weft_hash_map_size(const weft_hash_map *m) {
   weft__hash_plan plan = weft__hash_plan_of(m);
   int32_t count = 0;
@@ -84,8 +84,8 @@ static inline int32_t weft_hash_map_size(const weft_hash_map *m) {
   } while (0)
 
 /* How many calls found their key; only in a cache, else 0. Counted are
-   weft_hash_map_get and weft_hash_map_get_or_insert. A call of another agent may
-   be counted a little later. */
+   weft_hash_map_get and weft_hash_map_get_or_insert. A call of another agent
+   may be counted a little later. */
 static inline int64_t weft_hash_map_hits(const weft_hash_map *m) {
   WEFT__HASH_SUM(m, hits);
 }
@@ -101,7 +101,7 @@ static inline int64_t weft_hash_map_evictions(const weft_hash_map *m) {
   WEFT__HASH_SUM(m, evictions);
 }
 
-/* ---- reading -------------------------------------------------------------- */
+/* ---- reading ------------------------------------------------------------- */
 
 /* As weft_hash_map_get, but a cache does not count it. */
 static inline int weft__hash_get(const weft_hash_map *m, const void *key,
@@ -119,10 +119,10 @@ static inline int weft__hash_get(const weft_hash_map *m, const void *key,
 }
 
 /*
- * Copies the value of a key to `into`, which has `room` bytes, and its length to
- * `*length`. Returns 0; ENOENT if the key is not there; EOVERFLOW if the value
- * is longer than `room`; EINVAL if a key cannot have `key_length` bytes; or
- * ENOTRECOVERABLE if the map is damaged. Lock-free.
+ * Copies the value of a key to `into`, which has `room` bytes, and its length
+ * to `*length`. Returns 0; ENOENT if the key is not there; EOVERFLOW if the
+ * value is longer than `room`; EINVAL if a key cannot have `key_length` bytes;
+ * or ENOTRECOVERABLE if the map is damaged. Lock-free.
  */
 static inline WEFT__RESULT int weft_hash_map_get(const weft_hash_map *m,
                                                  const void *key,
@@ -176,8 +176,8 @@ static inline WEFT__RESULT int weft_hash_map_wait_for(
  * The next entry. Begin with `*cursor` 0. `key` and `value` have room for a key
  * and a value of the map. Returns 0; ENOENT after the last one; EINVAL if
  * `*cursor` is below 0; or ENOTRECOVERABLE. An entry that is there all the time
- * is seen once. One that another agent adds, deletes or overwrites meanwhile may
- * be seen or not, and in its old or its new state.
+ * is seen once. One that another agent adds, deletes or overwrites meanwhile
+ * may be seen or not, and in its old or its new state.
  */
 static inline WEFT__RESULT int weft_hash_map_next(
     const weft_hash_map *m, int32_t *cursor, void *key, size_t *key_length,
@@ -203,7 +203,7 @@ static inline WEFT__RESULT int weft_hash_map_next(
   return ENOENT;
 }
 
-/* ---- writing, with the lock ----------------------------------------------- */
+/* ---- writing, with the lock ---------------------------------------------- */
 
 /* Puts a long key or value into blocks; false if there is no room. In a cache,
    entries give way, but not number `kept`. The caller holds the bucket. */
@@ -264,8 +264,8 @@ static inline bool weft__hash_replace(weft_hash_map *m,
   return true;
 }
 
-/* Adds an entry, whose value counts for `ttl` ms if entries expire; false if the
-   map is full. */
+/* Adds an entry, whose value counts for `ttl` ms if entries expire; false if
+   the map is full. */
 static inline bool weft__hash_insert(weft_hash_map *m,
                                      const weft__hash_place *place,
                                      weft__hash_cell *value, int32_t ttl) {
@@ -304,10 +304,10 @@ static inline bool weft__hash_insert(weft_hash_map *m,
   return true;
 }
 
-/* ---- operations that write ------------------------------------------------ */
+/* ---- operations that write ----------------------------------------------- */
 
-/* Locks the bucket of a key and searches for it: 0 with the number of its entry,
-   or NONE. Else the bucket is not locked. */
+/* Locks the bucket of a key and searches for it: 0 with the number of its
+   entry, or NONE. Else the bucket is not locked. */
 static inline int weft__hash_enter(weft_hash_map *m,
                                    weft__hash_place *place, const void *key,
                                    size_t key_length, int32_t *number) {
@@ -352,11 +352,12 @@ static inline int weft__hash_set(weft_hash_map *m, const void *key,
 
 /*
  * Gives a key a value of `length` bytes. Returns 0. ENOSPC: the map is full and
- * the key is not there, or its heap has no room for the value; it may also say so
- * while another agent adds, overwrites or deletes an entry; a cache never says
- * so. EEXIST: the key is there, with `if_absent`.
- * EINVAL: a length is impossible. EDEADLK: this agent is within an update of the
- * bucket. EPERM: another agent writes to the bucket, and this one may not block.
+ * the key is not there, or its heap has no room for the value; it may also say
+ * so while another agent adds, overwrites or deletes an entry; a cache never
+ * says so. EEXIST: the key is there, with `if_absent`.
+ * EINVAL: a length is impossible. EDEADLK: this agent is within an update of
+ * the bucket. EPERM: another agent writes to the bucket, and this one may not
+ * block.
  * ENOTRECOVERABLE: the map is damaged.
  */
 static inline WEFT__RESULT int weft_hash_map_set(
@@ -460,9 +461,9 @@ static inline WEFT__RESULT int weft_hash_map_update(
   return error;
 }
 
-/* Adds a value if the key is not there. Then, or if it is, copies the value that
-   the key has, as weft_hash_map_get does. Returns 0, EOVERFLOW, or an error of
-   weft_hash_map_set. */
+/* Adds a value if the key is not there. Then, or if it is, copies the value
+   that the key has, as weft_hash_map_get does. Returns 0, EOVERFLOW, or an
+   error of weft_hash_map_set. */
 static inline WEFT__RESULT int weft_hash_map_get_or_insert(
     weft_hash_map *m, const void *key, size_t key_length, const void *value,
     size_t value_length, void *into, size_t room, size_t *length) {
@@ -489,7 +490,7 @@ static inline WEFT__RESULT int weft_hash_map_get_or_insert(
   return error == 0 && *length > room ? EOVERFLOW : error;
 }
 
-/* ---- numbers -------------------------------------------------------------- */
+/* ---- numbers ------------------------------------------------------------- */
 
 static inline bool weft__hash_has_values(const weft_hash_map *m,
                                          int32_t codec) {
@@ -499,7 +500,8 @@ static inline bool weft__hash_has_values(const weft_hash_map *m,
 
 /* If the value of a key is `expected`, replaces it. `*found` is the value that
    was there. The new value expires when the old one would have. For values of
-   I32; EINVAL otherwise. Returns 0, ENOENT, or an error of weft_hash_map_set. */
+   I32; EINVAL otherwise. Returns 0, ENOENT, or an error of weft_hash_map_set.
+   */
 static inline WEFT__RESULT int weft_hash_map_compare_exchange(
     weft_hash_map *m, const void *key, size_t key_length, int32_t expected,
     int32_t replacement, int32_t *found) {
@@ -542,8 +544,8 @@ static inline int32_t weft__hash_add_long(weft_hash_map *m,
 
 /* Adds `n` to the value of a key, which counts as 0 if it is not there; the sum
    wraps. `*before` is the value before; `before` may be NULL. A number that was
-   there expires when it would have. For values of I32; EINVAL otherwise. Returns
-   0, or an error of weft_hash_map_set. */
+   there expires when it would have. For values of I32; EINVAL otherwise.
+   Returns 0, or an error of weft_hash_map_set. */
 static inline WEFT__RESULT int weft_hash_map_add(weft_hash_map *m,
                                                  const void *key,
                                                  size_t key_length, int32_t n,
@@ -627,7 +629,7 @@ static inline WEFT__RESULT int weft_hash_map_add_f64(weft_hash_map *m,
   return error;
 }
 
-/* ---- all entries ---------------------------------------------------------- */
+/* ---- all entries --------------------------------------------------------- */
 
 /* Deletes all entries, bucket by bucket. An entry that another agent adds
    meanwhile may stay. Returns 0, or an error of weft_hash_map_set. */
@@ -650,14 +652,14 @@ static inline WEFT__RESULT int weft_hash_map_clear(weft_hash_map *m) {
   return 0;
 }
 
-/* ---- after a death -------------------------------------------------------- */
+/* ---- after a death ------------------------------------------------------- */
 
 /*
  * Mends and unlocks the buckets that agent `id` was writing to. Each of its
  * writes has happened wholly or not at all. Lets another agent make the values
- * that it was making. Call it only when that agent will never run again. Returns
- * how many buckets and such values there were, or
- * -ENOTRECOVERABLE if such a bucket is damaged; then nothing has changed.
+ * that it was making. Call it only when that agent will never run again.
+ * Returns how many buckets and such values there were, or -ENOTRECOVERABLE if
+ * such a bucket is damaged; then nothing has changed.
  */
 static inline int32_t weft_hash_map_abandon(weft_hash_map *m, int32_t id) {
   weft__hash_plan plan = weft__hash_plan_of(m);

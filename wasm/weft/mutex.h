@@ -107,8 +107,8 @@ static inline WEFT__SHARED bool weft__mutex_spin(weft_mutex *m, int32_t id,
   return false;
 }
 
-/* For a sleeper that leaves: frees a mutex that is kept for a sleeper, and wakes
-   another one; or takes back that it is offered. */
+/* For a sleeper that leaves: frees a mutex that is kept for a sleeper, and
+   wakes another one; or takes back that it is offered. */
 static inline void weft__mutex_decline(weft_mutex *m) {
   int32_t state = weft__load(&m->state);
   while (state & WEFT_MUTEX_HANDOFF_BIT) {

@@ -87,8 +87,8 @@ static inline weft_arm weft_mpmc_queue_pushing(weft_mpmc_queue *q,
 /* An arm that receives the oldest message of a channel of I32, F64 or RECORD.
    `dst` has room for max_length bytes. The messages of other channels differ in
    length: weft_select refuses their arms with EINVAL. If the capacity is 0, it
-   counts as a receiver that waits. If another arm is done at the moment at which
-   somebody sends to it, that message stays for the next receiver. */
+   counts as a receiver that waits. If another arm is done at the moment at
+   which somebody sends to it, that message stays for the next receiver. */
 static inline weft_arm weft_channel_receiving(weft_channel *c, void *dst) {
   weft_arm arm = weft_mpmc_queue_popping(weft__channel_queue(c), dst);
   if (weft__channel_hands(c)) {
@@ -99,8 +99,8 @@ static inline weft_arm weft_channel_receiving(weft_channel *c, void *dst) {
   return arm;
 }
 
-/* An arm that sends the max_length bytes at `src`, the same way. If the capacity
-   is 0, it meets only receivers that wait. */
+/* An arm that sends the max_length bytes at `src`, the same way. If the
+   capacity is 0, it meets only receivers that wait. */
 static inline weft_arm weft_channel_sending(weft_channel *c, const void *src) {
   weft_arm arm = weft_mpmc_queue_pushing(weft__channel_queue(c), src);
   if (weft__channel_hands(c)) {
@@ -407,15 +407,15 @@ static inline int weft__select(weft_arm *arms, int32_t n, int32_t first,
 }
 
 /*
- * Does the first of `n` arms that can be done, and tells which in *index. Blocks
- * up to `timeout` ns until one can be done; then ETIMEDOUT. Returns EPIPE if the
- * queue of the arm *index was closed (and, to pop, is empty). EPERM if this agent
- * may not block, or is not the producer or consumer of the queue of the arm
- * *index; EINVAL if there is no arm, the messages of a channel differ in length,
- * arms both send to and receive from one channel of capacity 0, or queues are
- * too far apart; ENOTRECOVERABLE if a queue is blocked or damaged.
- * Nothing was done then. If several arms can be done at the call, one of them is
- * chosen at random.
+ * Does the first of `n` arms that can be done, and tells which in *index.
+ * Blocks up to `timeout` ns until one can be done; then ETIMEDOUT. Returns
+ * EPIPE if the queue of the arm *index was closed (and, to pop, is empty).
+ * EPERM if this agent may not block, or is not the producer or consumer of the
+ * queue of the arm *index; EINVAL if there is no arm, the messages of a channel
+ * differ in length, arms both send to and receive from one channel of capacity
+ * 0, or queues are too far apart; ENOTRECOVERABLE if a queue is blocked or
+ * damaged. Nothing was done then. If several arms can be done at the call, one
+ * of them is chosen at random.
  */
 static inline WEFT__CHECKED int weft_select(weft_arm *arms, int32_t n,
                                             int64_t timeout, int32_t *index) {
@@ -437,10 +437,10 @@ static inline WEFT__CHECKED int weft_select_first(weft_arm *arms, int32_t n,
 /*
  * Blocks up to `timeout` ns until one of `n` arms, all of them pops, would not
  * wait, because there is an element or the queue is closed; *index says which.
- * The first of the list if there are several. It takes nothing, so another agent
- * may be faster, and `dst` may be NULL. Then ETIMEDOUT; EPERM if this agent may
- * not block; EINVAL if there is no arm, one of them pushes, or queues are too far
- * apart; ENOTRECOVERABLE if a queue is blocked or damaged.
+ * The first of the list if there are several. It takes nothing, so another
+ * agent may be faster, and `dst` may be NULL. Then ETIMEDOUT; EPERM if this
+ * agent may not block; EINVAL if there is no arm, one of them pushes, or queues
+ * are too far apart; ENOTRECOVERABLE if a queue is blocked or damaged.
  */
 static inline WEFT__CHECKED int weft_wait_any(weft_arm *arms, int32_t n,
                                               int64_t timeout,

@@ -202,8 +202,8 @@ static inline int32_t weft_shape_table_add(weft_shape_table *t,
   return is_busy && !insists ? -1 : -2;
 }
 
-/* The text of shape `number`, which never changes, and its length; NULL if there
-   is no such shape, or if it is damaged. */
+/* The text of shape `number`, which never changes, and its length; NULL if
+   there is no such shape, or if it is damaged. */
 static inline const uint8_t *weft_shape_table_text_at(const weft_shape_table *t,
                                                       int32_t number,
                                                       size_t *length) {

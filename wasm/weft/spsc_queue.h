@@ -602,7 +602,8 @@ static inline void weft_spsc_queue_consume(weft_spsc_queue *q) {
 }
 
 /* Elements in place, one behind the other: those up to the end of the queue's
-   memory, and those that follow at its beginning, of which there may be none. */
+   memory, and those that follow at its beginning, of which there may be none.
+   */
 typedef struct {
   void *first;
   void *second;

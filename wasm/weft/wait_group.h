@@ -76,9 +76,9 @@ static inline int32_t weft_wait_group_count(const weft_wait_group *g) {
 }
 
 /* Raises the count by n, 0 or more. EINVAL if n is negative, EOVERFLOW if the
-   count would be above WEFT_WAIT_GROUP_MAX. (G) Another agent may call `done` in
-   this agent's place, and a waiter may then free the memory: after the exchange,
-   nothing is used. */
+   count would be above WEFT_WAIT_GROUP_MAX. (G) Another agent may call `done`
+   in this agent's place, and a waiter may then free the memory: after the
+   exchange, nothing is used. */
 static inline int weft_wait_group_add(weft_wait_group *g, int32_t n) {
   if (n < 0) return EINVAL;
   if (n > WEFT_WAIT_GROUP_MAX) return EOVERFLOW;

@@ -41,7 +41,7 @@ static char folder[200];
 
 static void wrong(void) { __atomic_fetch_add(&run.wrong, 1, __ATOMIC_SEQ_CST); }
 
-/* ---- lines ------------------------------------------------------------------ */
+/* ---- lines --------------------------------------------------------------- */
 
 /* "T3 00000042 xxxx...\n", as `lineOf` in process.ts. */
 static void make_line(char *line, int32_t thread, int32_t number) {
@@ -105,7 +105,8 @@ static void ring_lines(int32_t thread, int32_t count) {
   }
 }
 
-/* Waits until all lines of this thread are in the file; not 0 if they are not. */
+/* Waits until all lines of this thread are in the file; not 0 if they are not.
+   */
 static int32_t ring_flush(void) {
   flushed answer = {0};
   head record = {.reply = (int32_t)&answer};
@@ -162,7 +163,7 @@ EMSCRIPTEN_KEEPALIVE int32_t holds_lines(int32_t thread, int32_t count) {
   return i == count;
 }
 
-/* ---- pieces of a file --------------------------------------------------------- */
+/* ---- pieces of a file ---------------------------------------------------- */
 
 /* A request to the worker of JavaScript; the reply is an int32, or a piece. */
 enum { WRITE, READ, SIZE, READ_ALONE };
@@ -258,7 +259,7 @@ static void steps_in_file(int32_t count) {
   if (close(file) != 0) wrong();
 }
 
-/* ---- threads ------------------------------------------------------------------ */
+/* ---- threads ------------------------------------------------------------- */
 
 typedef struct {
   int32_t what, thread, count;

@@ -565,8 +565,8 @@ export class Client extends Exchanges {
   }
 
   /**
-   * Is called back after calls are over, while the agent has functions. It begins
-   * in the slot `at`.
+   * Is called back after calls are over, while the agent has functions. It
+   * begins in the slot `at`.
    */
   async #listen(agent: number, at: number): Promise<void> {
     const functions = this.#functions;
@@ -729,7 +729,9 @@ interface CallOptions {
 const isSpecial = (value: unknown): boolean =>
   staysHere(value) || goesBeside(value);
 
-/** Whether the server shall say more, of which talk; and how a function ended. */
+/**
+ * Whether the server shall say more, of which talk; and how a function ended.
+ */
 type Saying = [
   listens: number,
   talk: number,

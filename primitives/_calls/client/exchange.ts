@@ -1,6 +1,6 @@
 /**
- * How a call goes through the slots of a ring: in one piece or in several, there
- * and back, until its answer is whole.
+ * How a call goes through the slots of a ring: in one piece or in several,
+ * there and back, until its answer is whole.
  *
  * @module
  */
@@ -34,7 +34,9 @@ import {
 /** How a call ended, or the first piece of its reply. */
 export interface Answer {
   readonly what: number;
-  /** The value, the bytes of a piece, or the request if it must be sent again. */
+  /**
+   * The value, the bytes of a piece, or the request if it must be sent again.
+   */
   readonly value: unknown;
 }
 
@@ -51,7 +53,9 @@ export const isKept = (what: number, keeps: Keeps | undefined): boolean =>
 export const isWhole = ({ what }: Answer): boolean =>
   (what & MORE) === 0 && what !== ELSEWHERE;
 
-/** The ways of a caller's requests and answers. The class that calls reads them. */
+/**
+ * The ways of a caller's requests and answers. The class that calls reads them.
+ */
 export abstract class Exchanges {
   protected readonly slots: Slots;
 

@@ -250,8 +250,8 @@ export class Slots {
   }
 
   /**
-   * Lets the next claim begin behind the slot that was claimed last. So servers,
-   * which look there next, find its call at once.
+   * Lets the next claim begin behind the slot that was claimed last. So
+   * servers, which look there next, find its call at once.
    */
   turn(): void {
     this.#next = this.#after(this.#next);

@@ -88,7 +88,9 @@ export class ChannelBytes<T> extends ChannelCore<T> {
     return this.#wait("peek", "pop", () => port.tryPeek())!;
   }
 
-  /** As `peek`, but waits at most `timeout` ms; undefined if no message came. */
+  /**
+   * As `peek`, but waits at most `timeout` ms; undefined if no message came.
+   */
   tryPeek(
     this: ChannelBytes<Uint8Array>,
     timeout = 0,
@@ -132,7 +134,9 @@ export class ChannelBytes<T> extends ChannelCore<T> {
     return this.#wait("reserve", "push", () => port.tryReserve(length))!;
   }
 
-  /** As `reserve`, but waits at most `timeout` ms; undefined if there is none. */
+  /**
+   * As `reserve`, but waits at most `timeout` ms; undefined if there is none.
+   */
   tryReserve(
     this: ChannelBytes<Uint8Array>,
     length: number,

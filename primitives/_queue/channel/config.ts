@@ -18,8 +18,8 @@ import { values } from "../../_value/codec.ts";
 import { type Carrier, isSized } from "../carrier.ts";
 
 /**
- * The settings that an agent needs to attach to a channel. The codec may be left
- * out if it is `valueCodec`: see {@linkcode ValueChannel}.
+ * The settings that an agent needs to attach to a channel. The codec may be
+ * left out if it is `valueCodec`: see {@linkcode ValueChannel}.
  */
 export interface ChannelCodec<T> {
   /** Turns values into messages. */
@@ -34,17 +34,18 @@ export interface ChannelCodec<T> {
 /** The configuration of a channel. */
 export interface ChannelConfig<T> extends ChannelCodec<T> {
   /**
-   * How many messages may be in the channel: up to 2^30 / their size. In a queue
-   * it is rounded up to a power of two; the property `capacity` tells. Fewer fit
-   * if messages are longer than `messageSize`. With 0, a message goes from a
-   * sender to a receiver that is there, and the channel has no `carrier`.
+   * How many messages may be in the channel: up to 2^30 / their size. In a
+   * queue it is rounded up to a power of two; the property `capacity` tells.
+   * Fewer fit if messages are longer than `messageSize`. With 0, a message goes
+   * from a sender to a receiver that is there, and the channel has no
+   * `carrier`.
    */
   readonly capacity: number;
   /**
    * The expected size of a message in bytes, if messages differ in length: 16
-   * to 2^29; 256 unless given. With `manyToMany`, `lockFree` and a capacity of 0, a message has
-   * at most this many bytes; with other carriers, `maxLength` says how long one
-   * may be.
+   * to 2^29; 256 unless given. With `manyToMany`, `lockFree` and a capacity of
+   * 0, a message has at most this many bytes; with other carriers, `maxLength`
+   * says how long one may be.
    */
   readonly messageSize?: number | undefined;
   /**
@@ -66,7 +67,10 @@ export type ValueChannel<Config, T> = [T] extends [StructuredOf<T>]
   }
   : never;
 
-/** The same with `codec.json`, for the type that you name, if it has a JSON form. */
+/**
+ * The same with `codec.json`, for the type that you name, if it has a JSON
+ * form.
+ */
 export type JsonChannel<Config, T> = Omit<Config, "codec"> & {
   /** Turns values into messages. */
   readonly codec: [T] extends [JsonOf<T>] ? JsonCodec : never;

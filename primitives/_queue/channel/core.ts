@@ -74,7 +74,9 @@ export class ChannelCore<T> extends Region<"channel"> {
     this.port.queue.close();
   }
 
-  /** How many agents note that they send or receive: what `tracked` was, or 0. */
+  /**
+   * How many agents note that they send or receive: what `tracked` was, or 0.
+   */
   get tracked(): number {
     return this.#ends?.agents ?? 0;
   }
@@ -92,12 +94,12 @@ export class ChannelCore<T> extends Region<"channel"> {
   }
 
   /**
-   * Counts this agent as a sender, until the result leaves. When the last sender
-   * has left, the channel closes for good: receivers get what is left, and then
-   * a `ClosedError`. So make the next sender before the last one leaves. An
-   * agent may have several, and it may send without one, which nobody counts.
-   * A sender that begins while the last one leaves may find out by its first
-   * `send` that the channel is closed.
+   * Counts this agent as a sender, until the result leaves. When the last
+   * sender has left, the channel closes for good: receivers get what is left,
+   * and then a `ClosedError`. So make the next sender before the last one
+   * leaves. An agent may have several, and it may send without one, which
+   * nobody counts. A sender that begins while the last one leaves may find out
+   * by its first `send` that the channel is closed.
    *
    * @example Until the end of a block
    * ```ts
@@ -127,8 +129,8 @@ export class ChannelCore<T> extends Region<"channel"> {
    * take what is left.
    *
    * @throws {TypeError} If the channel was made without `tracked`.
-   * @throws {RangeError} If `tracked` other agents have or had receivers, or 2047
-   * receivers are counted.
+   * @throws {RangeError} If `tracked` other agents have or had receivers, or
+   * 2047 receivers are counted.
    */
   receiver(): ChannelEnd {
     return this.#counted().receive();

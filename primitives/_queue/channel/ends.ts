@@ -6,8 +6,8 @@
  * left of each. The word `ends` notes that there were some: a channel without
  * senders is open until its first ones have come and gone.
  *
- * Invariant: if there was a sender, and there is none, the channel is closed, or
- * the agent that left last is about to close it. If that agent is terminated
+ * Invariant: if there was a sender, and there is none, the channel is closed,
+ * or the agent that left last is about to close it. If that agent is terminated
  * first, `abandon` closes the channel. The same holds for receivers.
  * C twin: in `channel.h`. Source: Rust's channels count their handles.
  *
@@ -36,7 +36,9 @@ const RECEIVED_BIT = 2; // CHANNEL_BITS.RECEIVED
 /** The largest agent id. */
 const MAX_ID = 0x0fff_ffff;
 
-/** The counted words at the start: nobody has an end, so `MAX_COUNT` are free. */
+/**
+ * The counted words at the start: nobody has an end, so `MAX_COUNT` are free.
+ */
 // It is written out, because bundlers keep an expression with names in it.
 export const NO_ENDS = 0x7ff0_0000;
 

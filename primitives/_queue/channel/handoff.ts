@@ -2,11 +2,11 @@
  * What carries the messages of a channel of capacity 0: a place for one message
  * that goes from a sender to a receiver.
  *
- * A receiver that waits makes an offer. A sender that finds one takes it, and is
- * done: that receiver will come for the message. A sender that finds none, and
- * may wait, posts its message and waits until a receiver has taken it; if it
- * gives up, it takes the message back. So a sender that waits can be seen by a
- * receiver that does not wait, and the other way round.
+ * A receiver that waits makes an offer. A sender that finds one takes it, and
+ * is done: that receiver will come for the message. A sender that finds none,
+ * and may wait, posts its message and waits until a receiver has taken it; if
+ * it gives up, it takes the message back. So a sender that waits can be seen by
+ * a receiver that does not wait, and the other way round.
  *
  * ```text
  * phase      who leaves it, and how
@@ -15,21 +15,23 @@
  * HANDED     a receiver: EMPTY; or one that gives up: POSTED
  * ```
  *
- * A sender becomes the writer before it writes into the place, and publishes the
- * message by one exchange. A receiver copies the message, and takes it by one
- * exchange, which fails if it is no longer the same one. So an agent that is
- * terminated leaves a message that is there, or not; it may also leave its id in
- * `writer`, or an offer, which nobody can count. `abandon` ends both: it frees
- * the place, and ends all offers (O). Receivers that are alive make theirs again.
+ * A sender becomes the writer before it writes into the place, and publishes
+ * the message by one exchange. A receiver copies the message, and takes it by
+ * one exchange, which fails if it is no longer the same one. So an agent that
+ * is terminated leaves a message that is there, or not; it may also leave its
+ * id in `writer`, or an offer, which nobody can count. `abandon` ends both: it
+ * frees the place, and ends all offers (O). Receivers that are alive make
+ * theirs again.
  *
  * Invariant: the receivers that wait and have made an offer since the last
  * `abandon` are as many as the offers, and one more while the phase is HANDED.
  * None of them has one while a message is POSTED.
- * Wrap: an agent takes another message for the one that it knows only if exactly
- * a multiple of 2^19 messages come between two of its looks; an offer for its own
- * only if a multiple of 16 agents are abandoned meanwhile.
+ * Wrap: an agent takes another message for the one that it knows only if
+ * exactly a multiple of 2^19 messages come between two of its looks; an offer
+ * for its own only if a multiple of 16 agents are abandoned meanwhile.
  * C twin: `_handoff.h`. Source: Go's unbuffered channels, and the synchronous
- * queues of Scherer, Lea and Scott, whose two lists are a place and a count here.
+ * queues of Scherer, Lea and Scott, whose two lists are a place and a count
+ * here.
  *
  * @module
  */
@@ -175,7 +177,9 @@ export class Handoff implements ElementQueue {
 
   // ---- senders --------------------------------------------------------------
 
-  /** Sends the message in `src` to a receiver that waits; false if none does. */
+  /**
+   * Sends the message in `src` to a receiver that waits; false if none does.
+   */
   tryPush(src: Elements): boolean {
     const posts = this.#posts;
     if (byteLengthOf(src) !== this.elementSize) {
@@ -392,7 +396,8 @@ export class Handoff implements ElementQueue {
   }
 
   /**
-   * Takes an offer back, or what was handed to it, unless the state has changed.
+   * Takes an offer back, or what was handed to it, unless the state has
+   * changed.
    */
   #retract(offering: Offering, state: number): void {
     const change = offering.since !== (state & ENDED_MASK)
@@ -408,8 +413,8 @@ export class Handoff implements ElementQueue {
   }
 
   /**
-   * What a receiver waits for: what `attempt`, an operation here, returns. While
-   * it returns nothing, this agent offers to take a message.
+   * What a receiver waits for: what `attempt`, an operation here, returns.
+   * While it returns nothing, this agent offers to take a message.
    */
   #message<T>(
     attempt: () => T | false | undefined,

@@ -96,7 +96,9 @@ export class Message {
     return reader;
   }
 
-  /** Reads the begin of the value at the reader, and goes behind its own bytes. */
+  /**
+   * Reads the begin of the value at the reader, and goes behind its own bytes.
+   */
   begin(reader: Reader): void {
     const { at } = reader;
     const tag = this.tag = reader.byte();

@@ -41,9 +41,9 @@ const unlike = (method: string, what: string, value: unknown) =>
  * A value in its bytes. Only those parts are built that you `read`. It is made
  * by {@linkcode viewValue} and {@linkcode viewCodec}.
  *
- * A part is found by going over the bytes before it, from the one that was found
- * last in the same view. Of those bytes, only what is needed is checked. If other
- * agents change them, a part may be another one, or damaged.
+ * A part is found by going over the bytes before it, from the one that was
+ * found last in the same view. Of those bytes, only what is needed is checked.
+ * If other agents change them, a part may be another one, or damaged.
  *
  * @example Two parts of a value
  * ```ts
@@ -104,8 +104,8 @@ export class ValueView<out T = unknown> {
   }
 
   /**
-   * Whether both are the same place in a message: an object that occurs twice is
-   * the same there.
+   * Whether both are the same place in a message: an object that occurs twice
+   * is the same there.
    *
    * @throws {TypeError} If `other` is not a view.
    */
@@ -135,8 +135,8 @@ export class ValueView<out T = unknown> {
   }
 
   /**
-   * The bytes of an ArrayBuffer or of a view, in the message; undefined if it is
-   * neither. They are valid as long as the message is.
+   * The bytes of an ArrayBuffer or of a view, in the message; undefined if it
+   * is neither. They are valid as long as the message is.
    *
    * @throws {TypeError} If the bytes are damaged.
    */
@@ -171,9 +171,9 @@ export class ValueView<out T = unknown> {
 
   /**
    * The parts of a value, one after the other: the items of an array or a Set,
-   * the properties of an object or an error, the entries of a Map, the source and
-   * the flags of a RegExp, or the value in a boxed one. Missing items of an array
-   * are passed over.
+   * the properties of an object or an error, the entries of a Map, the source
+   * and the flags of a RegExp, or the value in a boxed one. Missing items of an
+   * array are passed over.
    *
    * @throws {TypeError} If the bytes are damaged.
    */
@@ -212,8 +212,8 @@ export class ValueView<out T = unknown> {
    * array or a Set that has this number, from 0 on; undefined if there is none.
    * With several names, a part of that part, and so on.
    *
-   * @throws {TypeError} If a name is neither a string nor a number, or the bytes
-   * are damaged.
+   * @throws {TypeError} If a name is neither a string nor a number, or the
+   * bytes are damaged.
    */
   get<Name extends PartOf<T>>(
     name: Name,
@@ -239,8 +239,8 @@ export class ValueView<out T = unknown> {
   }
 
   /**
-   * The item of an array or a Set, or the part of a boxed value or a RegExp, with
-   * this number from 0 on; undefined if there is none.
+   * The item of an array or a Set, or the part of a boxed value or a RegExp,
+   * with this number from 0 on; undefined if there is none.
    *
    * @throws {TypeError} If `index` is no number, or the bytes are damaged.
    */

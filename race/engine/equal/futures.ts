@@ -75,7 +75,9 @@ export class Futures {
   #runs = 0;
   /** The number of the next walk through groups. */
   #sought = 1;
-  /** Of groups that lead to rounds alone: a label that ends this counts it up. */
+  /**
+   * Of groups that lead to rounds alone: a label that ends this counts it up.
+   */
   #closed = 0;
   /** How many steps the search has taken. */
   steps = 0;
@@ -128,7 +130,9 @@ export class Futures {
     return this.#before + ASKING * this.#asked + RUNNING * this.#runs;
   }
 
-  /** Lets the state that stands for its group take the place of each agent's. */
+  /**
+   * Lets the state that stands for its group take the place of each agent's.
+   */
   settle(before: readonly Snapshot[] | null): void {
     this.steps++;
     const { memo, world: { agents } } = this.#engine;

@@ -1,7 +1,7 @@
 /**
- * Tries what `race.forget()` promises: after all histories that led to one place
- * with the same values, an agent does the same on the same random walks. The
- * same holds of operations of primitives that have returned.
+ * Tries what `race.forget()` promises: after all histories that led to one
+ * place with the same values, an agent does the same on the same random walks.
+ * The same holds of operations of primitives that have returned.
  *
  * @module
  */

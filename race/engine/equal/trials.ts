@@ -39,8 +39,8 @@ export class Trials {
   /**
    * For the call that `agent`, one of `count`, begins in the state `start`.
    * `values` are those that operations have answered so far. If it is
-   * `clocked`, the clock stands still in a walk; otherwise a look at it ends the
-   * walk.
+   * `clocked`, the clock stands still in a walk; otherwise a look at it ends
+   * the walk.
    */
   constructor(
     engine: Walker,

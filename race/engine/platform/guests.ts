@@ -1,8 +1,8 @@
 /**
  * Primitives in the code under test that tell the tester about themselves. They
  * find it under a symbol of the global registry, whichever copy or bundle of
- * their library they come from. They tell where their words are, ask which agent
- * runs, and have settings that are others in an exploration.
+ * their library they come from. They tell where their words are, ask which
+ * agent runs, and have settings that are others in an exploration.
  *
  * @module
  */
@@ -156,6 +156,8 @@ function note({ buffer, byteOffset, byteLength }: Int32Array): void {
 export const rangesAt = (buffer: object, at: number): readonly Told[] =>
   told.get(buffer)?.filter(([from, to]) => from <= at && at < to) ?? [];
 
-/** Whether a primitive has told that the byte at `at` of `buffer` is its own. */
+/**
+ * Whether a primitive has told that the byte at `at` of `buffer` is its own.
+ */
 export const isTold = (buffer: object, at: number): boolean =>
   rangesAt(buffer, at).length > 0;

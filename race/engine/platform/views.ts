@@ -346,8 +346,8 @@ function standIn(name: string, real: Any): Method {
 }
 
 /**
- * Replaces a constructor of typed arrays. It is a function and no Proxy, because
- * `instanceof` takes ten times longer for a Proxy.
+ * Replaces a constructor of typed arrays. It is a function and no Proxy,
+ * because `instanceof` takes ten times longer for a Proxy.
  */
 export function constructorFor(name: string): Any {
   const Real = RealViews[name];

@@ -16,7 +16,9 @@ export function holds({ checks, same }: Guard, now: number): boolean {
   return checks.every((check) => isAnswer(check, now)) === same;
 }
 
-/** Whether the guard asks that its operation number `count` gives its answer. */
+/**
+ * Whether the guard asks that its operation number `count` gives its answer.
+ */
 export function isSupposed(guard: Guard | undefined, count: number): boolean {
   return guard !== undefined && (guard.same || count < guard.checks.length);
 }

@@ -1,10 +1,11 @@
 /**
  * Hints are words that agents may read plainly although others write them
- * atomically, or another one plainly. Such a read may give an old value: any value that the word has
- * held since the newest write the reader must know of. This is tracked by views
- * (Kang et al. 2017). Each agent has, for each hint, the time of the oldest
- * write it may still see. An atomic store leaves the writer's view at the
- * location, and an atomic load takes over the location's view.
+ * atomically, or another one plainly. Such a read may give an old value: any
+ * value that the word has held since the newest write the reader must know of.
+ * This is tracked by views (Kang et al. 2017). Each agent has, for each hint,
+ * the time of the oldest write it may still see. An atomic store leaves the
+ * writer's view at the location, and an atomic load takes over the location's
+ * view.
  *
  * One thing is not covered, as in every model without promises: a plain read
  * that is moved down past a later access, and so gives a value that is written
@@ -36,7 +37,9 @@ interface Word {
   readonly first: number;
 }
 
-/** By hint: the time of the oldest write that may still be seen; 0 if missing. */
+/**
+ * By hint: the time of the oldest write that may still be seen; 0 if missing.
+ */
 export type View = readonly number[];
 
 /** Everything that a state keeps of hints. It never changes. */

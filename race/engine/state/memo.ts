@@ -46,8 +46,9 @@ export const ARRIVES = 13 << 8;
 export const ENOUGH = 3;
 
 /**
- * The number of steps after which an agent is run twice for each, and the number
- * after which it is run once. Code that does something else has done so before.
+ * The number of steps after which an agent is run twice for each, and the
+ * number after which it is run once. Code that does something else has done so
+ * before.
  */
 const FIRST = 100;
 const SECOND = 1000;

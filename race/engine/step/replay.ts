@@ -114,8 +114,8 @@ function looksAtClock({ n, from, pure, sig, res }: Agent): number {
 }
 
 /**
- * What its state keeps besides what it saw: how often it has looked at the clock,
- * which decides when time passes, and how many old values it has read.
+ * What its state keeps besides what it saw: how often it has looked at the
+ * clock, which decides when time passes, and how many old values it has read.
  */
 const countsOf = (agent: Agent): string =>
   `${looksAtClock(agent)} ${agent.tick} ${agent.ticks} ${agent.stale}`;
@@ -222,7 +222,9 @@ export class Engine implements Host {
   apart = false;
   /** Whether agents have asked who they are. */
   named = false;
-  /** Whether a word turned out to be a hint, so that the search starts again. */
+  /**
+   * Whether a word turned out to be a hint, so that the search starts again.
+   */
   learned = false;
   /** Words of primitives that turned out to be hints. */
   readonly #learned: Set<number> = new Set();

@@ -1,8 +1,8 @@
 /**
- * Operations of primitives that have returned. Their views keep nothing, so what
- * an agent does next depends on what it did before the operation, and on what
- * was returned: on nothing that it saw within. So all ways through an operation
- * that return the same lead to one state.
+ * Operations of primitives that have returned. Their views keep nothing, so
+ * what an agent does next depends on what it did before the operation, and on
+ * what was returned: on nothing that it saw within. So all ways through an
+ * operation that return the same lead to one state.
  *
  * The same holds within an operation, at a place where it says all that its
  * local variables keep (`keeps` in `primitives/_memory/explored.ts`).

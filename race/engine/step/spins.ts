@@ -30,9 +30,9 @@ const MORE: readonly number[] = [24, 31, 32, 33, 50, 63, 64, 65];
 
 /**
  * Numbers that take long. They are tried once of some loops and the operation
- * at which the agent then is, whatever its values are: a loop that counts as far
- * as that does so for any values. In a search that is not complete, they and
- * `MORE` are tried once of some loops.
+ * at which the agent then is, whatever its values are: a loop that counts as
+ * far as that does so for any values. In a search that is not complete, they
+ * and `MORE` are tried once of some loops.
  */
 const MANY: readonly number[] = [
   ...[99, 100, 101, 127, 128, 129, 255, 256, 257, 1000],

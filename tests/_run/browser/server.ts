@@ -60,7 +60,9 @@ export const BROWSERS: Readonly<Record<string, Browser>> = {
 
 /** How many seconds a browser's page may be silent. */
 const SILENCE = 500;
-/** How many of them a file may take: then the page goes on with the next one. */
+/**
+ * How many of them a file may take: then the page goes on with the next one.
+ */
 const LIMIT = SILENCE - 50;
 
 const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));

@@ -68,8 +68,8 @@ function sourceOf(text: string): string {
 }
 
 /**
- * Compiles `text`, a header that includes no other, with the functions
- * that tests call. A module is kept under `.weft/mixed` until its source changes.
+ * Compiles `text`, a header that includes no other, with the functions that
+ * tests call. A module is kept under `.weft/mixed` until its source changes.
  */
 export async function compile(name: string, text: string): Promise<Wasm> {
   const source = path.join(BUILT, `${name}.c`);

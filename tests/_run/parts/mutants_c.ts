@@ -1,6 +1,6 @@
 // limit: 1800 s
-// Mutants of one folder, in C: agents of C must find each, and with `--all` also
-// beside JavaScript.
+// Mutants of one folder, in C: agents of C must find each, and with `--all`
+// also beside JavaScript.
 import { all } from "../depth.ts";
 import { thisFolder } from "../folders.ts";
 import { suite } from "../harness.ts";

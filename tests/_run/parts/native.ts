@@ -1,5 +1,5 @@
-// The native program of one folder, built in several ways: under sanitizers, and
-// with `--all` by each compiler, in each language.
+// The native program of one folder, built in several ways: under sanitizers,
+// and with `--all` by each compiler, in each language.
 import * as path from "node:path";
 import * as assert from "uvu/assert";
 import { all } from "../depth.ts";

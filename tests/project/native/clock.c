@@ -1,4 +1,5 @@
-// A wait for ever reads no clock, and one with a timeout does. It prints "done".
+// A wait for ever reads no clock, and one with a timeout does. It prints
+// "done".
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>

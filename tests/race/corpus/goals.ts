@@ -21,7 +21,7 @@ function reach(name: string, as = name): Reach {
   return { ...found, name: as };
 }
 
-// ---- locks of the library ------------------------------------------------------
+// ---- locks of the library ---------------------------------------------------
 
 /** The word after a mutex, which it protects. */
 const PROTECTED = Mutex.byteLength() / 4;
@@ -63,7 +63,7 @@ const tells: Body = (w) => {
   condition.notifyAll();
 };
 
-// ---- locks that only load and store; the last word is what they protect ----------
+// ---- locks that only load and store; the last word is what they protect -----
 
 /** Words 1.. are levels, words 1 + agents.. the last who came to a level. */
 const filter = (agents: number): Body => (w, id) => {
@@ -137,7 +137,9 @@ const lamport = (agents: number): Body => (w, id) => {
   Atomics.store(w, busy, 0);
 };
 
-/** Eisenberg and McGuire's lock: word 1 is whose turn it is, words 2.. flags. */
+/**
+ * Eisenberg and McGuire's lock: word 1 is whose turn it is, words 2.. flags.
+ */
 const eisenberg = (agents: number): Body => (w, id) => {
   const [idle, wants, inside] = [0, 1, 2];
   const flag = (of: number) => 2 + of;

@@ -38,7 +38,7 @@ function must(condition: boolean, message: string): void {
   if (!condition) throw new Error(message);
 }
 
-// ---- locks ------------------------------------------------------------------------
+// ---- locks ------------------------------------------------------------------
 
 /** Drepper's first mutex: two that contend can chase each other for ever. */
 class CountingMutex {
@@ -85,7 +85,7 @@ function crossed(words: Int32Array, id: number): void {
   a.unlock();
 }
 
-// ---- structures ----------------------------------------------------------------------
+// ---- structures -------------------------------------------------------------
 
 /** Treiber's stack of the nodes 1 to 3, without tags. */
 class Stack {

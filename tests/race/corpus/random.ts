@@ -14,10 +14,14 @@ type Body = (memory: SharedArrayBuffer) => unknown;
 /** A line of a program: an operation, a word, and three numbers. */
 type Line = readonly [op: number, at: number, a: number, b: number, c: number];
 
-/** Words: two that all lines use, a lock, what it protects, and two far ones. */
+/**
+ * Words: two that all lines use, a lock, what it protects, and two far ones.
+ */
 const LOCK = 2, SUM = 3, FAR = 8, WORDS = 10;
 
-/** What a line does; it is given what the last look saw, and returns the same. */
+/**
+ * What a line does; it is given what the last look saw, and returns the same.
+ */
 const OPERATIONS: readonly ((
   w: Words,
   last: number,

@@ -73,7 +73,7 @@ export const times = (n: number, body: Body): Body[] => Array(n).fill(body);
 export const counts = (at: number, n: number) => (words: Words) =>
   words[at] === n ? undefined : `the counter is ${words[at]}, not ${n}`;
 
-// ---- locks; word 1 is what they protect --------------------------------------
+// ---- locks; word 1 is what they protect -------------------------------------
 
 const spin: Body = (w) => {
   while (Atomics.compareExchange(w, 0, 0, 1) !== 0);
@@ -191,7 +191,7 @@ const bakery = (agents: number): Body => (w, id) => {
   Atomics.store(w, 2 + agents + id, 0);
 };
 
-// ---- a sequence lock ---------------------------------------------------------
+// ---- a sequence lock --------------------------------------------------------
 
 const seqWrite: Body = (w) => {
   const before = Atomics.load(w, 0);
@@ -213,7 +213,7 @@ const seqRead: Body = (w) => {
   }
 };
 
-// ---- a stack: word 0 is its head, words 1.. are `next` of each node ------------
+// ---- a stack: word 0 is its head, words 1.. are `next` of each node ---------
 
 const popStack = (w: Words, tag: number): number => {
   for (;;) {
@@ -275,9 +275,11 @@ const stackOnce = (tag: number): Body[] => [
   },
 ];
 
-// ---- a queue: head, tail, then `next` and `value` of each node ------------------
+// ---- a queue: head, tail, then `next` and `value` of each node --------------
 
-/** Michael and Scott's queue; nodes are never used again. Node 2 is the first. */
+/**
+ * Michael and Scott's queue; nodes are never used again. Node 2 is the first.
+ */
 const queue: Body = (w, id) => {
   const node = 4 + 2 * id;
   Atomics.store(w, node + 1, id + 1);
@@ -308,9 +310,11 @@ const queue: Body = (w, id) => {
   }
 };
 
-// ---- agents that mostly use words of their own ---------------------------------
+// ---- agents that mostly use words of their own ------------------------------
 
-/** Agent 0 looks for the last zero; each other agent adds to its neighbour's. */
+/**
+ * Agent 0 looks for the last zero; each other agent adds to its neighbour's.
+ */
 const lastZero = (agents: number): Body[] => [
   (w, id) => {
     let at = agents + id;
@@ -347,7 +351,7 @@ const file: Body = (w, id) => {
   Atomics.store(w, id, 0);
 };
 
-// ---- a lock whose handle remembers the ticket ---------------------------------
+// ---- a lock whose handle remembers the ticket -------------------------------
 
 /** Words 0 and 1 are the next ticket and the one that is served. */
 const tickets = race.spec({

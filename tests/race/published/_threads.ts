@@ -19,7 +19,9 @@ export async function onThreads(
   const url = new URL("./_thread.ts", import.meta.url);
   const workers = roles.map(() => new Worker(url, { type: "module" }));
   const must = threads.must ?? roles.map((_, i) => i);
-  /** Sends each worker what `message` makes; true if those that must are done. */
+  /**
+   * Sends each worker what `message` makes; true if those that must are done.
+   */
   const round = async (
     message: (i: number) => unknown,
     who: readonly number[],
