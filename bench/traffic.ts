@@ -11,6 +11,7 @@ import * as fs from "node:fs";
 import process from "node:process";
 import * as mod from "../mod.ts";
 import { LAYOUT } from "../primitives/_memory/layout.ts";
+import { spinning } from "../primitives/_wait/spin.ts";
 import type { Agent } from "../race/engine/state/agent.ts";
 import type { Recorder, World } from "../race/engine/state/core.ts";
 import * as k from "../race/engine/kinds.ts";
@@ -36,6 +37,8 @@ export interface Traffic {
   stores: number;
   changes: number;
   plain: number;
+  /** Waits and notifies, of which a fast path has none. */
+  sleeps: number;
   /** The bytes that it touched, and those that it wrote, by their addresses. */
   readonly touched: Set<number>;
   readonly wrote: Set<number>;
@@ -61,6 +64,8 @@ interface Case {
   readonly sides: readonly (readonly Operation[])[];
   /** The sides that belong to one agent alone, by their numbers. */
   readonly alone?: readonly number[];
+  /** The first side waits for the second one. Each call is made once then. */
+  readonly sleeps?: boolean;
 }
 
 const op = (name: string, run: (it: Any) => unknown): Operation => ({
@@ -240,6 +245,18 @@ const CASES: readonly Case[] = [
     alone: [0, 1],
   },
   {
+    stem: "channel",
+    title: "Channel of capacity 0, numbers",
+    create: () => mod.Channel.create({ codec: mod.codec.i32, capacity: 0 }),
+    attach: (mod, buffer) =>
+      new mod.Channel(buffer, 0, { codec: mod.codec.i32 }),
+    sides: [
+      [op("receive, and wait", (c) => c.receive())],
+      [op("send to one that waits", (c) => c.send(7))],
+    ],
+    sleeps: true,
+  },
+  {
     stem: "work_counter",
     title: "WorkCounter",
     create: () => mod.WorkCounter.create(1000),
@@ -311,6 +328,7 @@ class Counter implements Recorder {
       stores: 0,
       changes: 0,
       plain: 0,
+      sleeps: 0,
       touched: new Set(),
       wrote: new Set(),
     };
@@ -325,6 +343,7 @@ class Counter implements Recorder {
     else if (kind === k.STORE) traffic.stores++;
     else if (kind > k.STORE && kind <= k.CAS) traffic.changes++;
     else if (k.isPlain(kind)) traffic.plain++;
+    else if (kind === k.WAIT || kind === k.NOTIFY) traffic.sleeps++;
     else throw new Error(`${k.OP_NAMES[kind]} is no step of a fast path`);
     traffic.touched.add(address);
     if (wrote || k.writes(kind)) traffic.wrote.add(address);
@@ -341,9 +360,10 @@ interface Traced {
 /**
  * Lets agents do what `program` says, and counts. `program` has the operations
  * of each agent; one agent after the other calls all of its own, `TIMES` times.
+ * An agent that waits goes on as soon as another one wakes it.
  */
 function traced(
-  { create, attach }: Case,
+  { create, attach, sleeps = false }: Case,
   program: readonly (readonly Operation[])[],
   library: Library = mod,
 ): Traced[] {
@@ -351,8 +371,11 @@ function traced(
     memory: () => create().buffer,
     agent: (buffer: SharedArrayBuffer, id: number) => {
       library.setAgentId(id + 1);
+      spinning.rounds = 0; // an agent that waits sleeps at once
       return attach(library, buffer);
     },
+    // What waits remembers how long it spun.
+    ...(sleeps ? { stateless: false } : {}),
     ops: Object.fromEntries(
       program.flat().map(({ run }, n) => [
         `${n}`,
@@ -364,7 +387,7 @@ function traced(
   const calls = program.map((operations) => {
     const list = operations.map((_, n) => ({ op: `${first + n}` }));
     first += operations.length;
-    return Array.from({ length: TIMES }, () => list).flat();
+    return Array.from({ length: sleeps ? 1 : TIMES }, () => list).flat();
   });
   const counter = new Counter();
   explore(spec.scenario, calls, {}, function* (engine) {

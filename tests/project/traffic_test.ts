@@ -46,6 +46,8 @@ const BEFORE: Readonly<Record<string, readonly [number, number, number]>> = {
   "RecordRing, records of 16 bytes: pop": [2, 1, 0],
   "RecordRing, records of 16 bytes, one producer: push": [1, 0, 3],
   "RecordRing, records of 16 bytes, one producer: pop": [2, 1, 0],
+  "Channel of capacity 0, numbers: receive, and wait": [12, 0, 7],
+  "Channel of capacity 0, numbers: send to one that waits": [7, 1, 3],
   "WorkCounter: next": [0, 0, 1],
   "WorkCounter: done": [1, 0, 1],
   "WorkDeque: push": [0, 2, 0],
