@@ -45,7 +45,7 @@ struct errors {
  protected:
   using error_code = std::error_code;
   /* Tells an error to the caller. */
-  static void tell(int error, std::error_code *ec = nullptr,
+  [[gnu::cold]] static void tell(int error, std::error_code *ec = nullptr,
                    [[maybe_unused]] const char *what = "") {
     if (ec != nullptr) return ec->assign(error, std::generic_category());
     if (error == 0) return;
@@ -66,13 +66,15 @@ struct errors {
 
   /* True for 0, and false for an error that only an error_code has to tell. */
   static bool done(int error, std::error_code *ec = nullptr) {
+    if (error == 0 && ec == nullptr) return true; /* in line; the rest is not */
     const bool no = error == EBUSY || error == ETIMEDOUT || error == EPIPE;
-    tell(ec == nullptr && no ? 0 : error, ec);
+    if (ec != nullptr || !no) tell(error, ec);
     return error == 0;
   }
 
   /* As done(), and true if it is locked but the last owner was abandoned. */
   static bool held(int error, std::error_code *ec = nullptr) {
+    if (error == 0 && ec == nullptr) return true;
     const bool dead = error == EOWNERDEAD;
     return done(dead && ec == nullptr ? 0 : error, ec) || dead;
   }

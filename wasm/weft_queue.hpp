@@ -56,6 +56,29 @@ WEFT__QUEUE(spsc_queue, SPSC_QUEUE, true, WEFT__NAMED(spsc_queue, abandon))
 WEFT__QUEUE(mpmc_queue, MPMC_QUEUE, true, )
 WEFT__QUEUE(lock_free_queue, LOCK_FREE_QUEUE, false, )
 
+/* try_push and try_pop of an element whose size the compiler knows. A program
+   that shall be small has one copy of them for all sizes. */
+template <class Of, size_t size>
+inline WEFT__KNOWN int push_one(typename Of::words *q, const void *src) {
+#ifndef __OPTIMIZE_SIZE__
+  if constexpr (std::is_same_v<Of, spsc_queue>)
+    return weft__spsc_push_one(q, src, size);
+  if constexpr (std::is_same_v<Of, mpmc_queue>)
+    return weft__mpmc_push_one(q, src, size);
+#endif
+  return Of::try_push(q, src);
+}
+template <class Of, size_t size>
+inline WEFT__KNOWN int pop_one(typename Of::words *q, void *dst) {
+#ifndef __OPTIMIZE_SIZE__
+  if constexpr (std::is_same_v<Of, spsc_queue>)
+    return weft__spsc_pop_one(q, dst, size);
+  if constexpr (std::is_same_v<Of, mpmc_queue>)
+    return weft__mpmc_pop_one(q, dst, size);
+#endif
+  return Of::try_pop(q, dst);
+}
+
 /* A T as it lies in a queue: whole words, or 1 or 2 bytes where `may_be_short`.
    The constructor leaves them as they are, so T needs none. */
 template <class T, bool may_be_short = false>
@@ -154,14 +177,14 @@ class queue : errors {
   }
   /* A T that is not plain bytes is moved into the queue. It stays as it was if
      the push returns false. */
-  bool try_push(const T &value, error_code *ec = nullptr) {
-    return pushed(value, ec, Of::try_push);
+  WEFT__KNOWN bool try_push(const T &value, error_code *ec = nullptr) {
+    return pushed(value, ec);
   }
-  bool try_push(T &&value, error_code *ec = nullptr) {
-    return pushed(std::move(value), ec, Of::try_push);
+  WEFT__KNOWN bool try_push(T &&value, error_code *ec = nullptr) {
+    return pushed(std::move(value), ec);
   }
-  std::optional<T> try_pop(error_code *ec = nullptr) {
-    return popped(ec, Of::try_pop);
+  WEFT__KNOWN std::optional<T> try_pop(error_code *ec = nullptr) {
+    return popped(ec);
   }
 #ifndef WEFT_REALTIME
   /* These wait for room, or for an element; pop until it is closed and empty.
@@ -176,13 +199,13 @@ class queue : errors {
     return try_pop_for(std::chrono::hours::max(), ec);
   }
   bool try_push_for(const T &value, span time, error_code *ec = nullptr) {
-    return pushed(value, ec, Of::push, time.ns);
+    return pushed(value, ec, time.ns);
   }
   bool try_push_for(T &&value, span time, error_code *ec = nullptr) {
-    return pushed(std::move(value), ec, Of::push, time.ns);
+    return pushed(std::move(value), ec, time.ns);
   }
   std::optional<T> try_pop_for(span time, error_code *ec = nullptr) {
-    return popped(ec, Of::pop, time.ns);
+    return popped(ec, time.ns);
   }
 #endif
   /* Pushes or pops as many of a span, vector or array as fit or as there are.
@@ -205,7 +228,7 @@ class queue : errors {
       size_t n = 0;
       if constexpr (cell::is_bytes) {
         cell next;
-        while (n < std::size(items) && done(Of::try_pop(w_, &next)))
+        while (n < std::size(items) && done(take(&next)))
           std::memcpy(&std::data(items)[n++], &next, sizeof(T));
       } else {
         for (; n < std::size(items); n++) {
@@ -252,32 +275,50 @@ class queue : errors {
     static_assert(cell::is_bytes, "only a T of plain bytes is made in place");
     return static_cast<T *>(slot);
   }
-  template <class Function, class... Time>
-  bool pushed(const T &value, error_code *ec, Function move, Time... time) {
+  WEFT__KNOWN int put(const void *src) {
+    return push_one<Of, cell::size>(w_, src);
+  }
+  WEFT__KNOWN int take(void *dst) {
+    return pop_one<Of, cell::size>(w_, dst);
+  }
+#ifndef WEFT_REALTIME
+  WEFT__KNOWN int put(const void *src, int64_t ns) {
+    if (!weft__may_block()) return EPERM;
+    const int error = put(src);
+    return error == EBUSY ? Of::push(w_, src, ns) : error;
+  }
+  WEFT__KNOWN int take(void *dst, int64_t ns) {
+    if (!weft__may_block()) return EPERM;
+    const int error = take(dst);
+    return error == EBUSY ? Of::pop(w_, dst, ns) : error;
+  }
+#endif
+  template <class... Time>
+  WEFT__KNOWN bool pushed(const T &value, error_code *ec, Time... time) {
     if constexpr (cell::is_T) {
-      return done(move(w_, &value, time...), ec);
+      return done(put(&value, time...), ec);
     } else if constexpr (!cell::is_bytes) {
       T copy(value);
-      return pushed(std::move(copy), ec, move, time...);
+      return pushed(std::move(copy), ec, time...);
     } else {
       const cell padded(value);
-      return done(move(w_, &padded, time...), ec);
+      return done(put(&padded, time...), ec);
     }
   }
-  template <class Function, class... Time>
-  bool pushed(T &&value, error_code *ec, Function move, Time... time) {
+  template <class... Time>
+  WEFT__KNOWN bool pushed(T &&value, error_code *ec, Time... time) {
     if constexpr (cell::is_bytes) {
-      return pushed(std::as_const(value), ec, move, time...);
+      return pushed(std::as_const(value), ec, time...);
     } else {
       relocated<T> taken(value);
-      taken.gone = done(move(w_, &taken.as_cell, time...), ec);
+      taken.gone = done(put(&taken.as_cell, time...), ec);
       return taken.gone;
     }
   }
-  template <class Function, class... Time>
-  std::optional<T> popped(error_code *ec, Function move, Time... time) {
+  template <class... Time>
+  WEFT__KNOWN std::optional<T> popped(error_code *ec, Time... time) {
     cell next;
-    if (!done(move(w_, &next, time...), ec)) return {};
+    if (!done(take(&next, time...), ec)) return {};
     return moved_out(next);
   }
   template <class Function>

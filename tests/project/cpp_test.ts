@@ -172,6 +172,31 @@ test("a key or value that a map cannot hold is an error that says why", async ()
   }
 });
 
+test("the compiler knows the size of an element: no push or pop calls memcpy", async () => {
+  for (const compiler of ["g++", "clang++"]) {
+    await need(compiler);
+    for (const queue of ["spsc_queue", "mpmc_queue"]) {
+      for (const T of ["char", "int", "pair", "std::unique_ptr<int>"]) {
+        const text = `struct pair { int64_t a, b; };
+bool f(weft::${queue}<${T}> q, ${T} &v) { return q.try_push(std::move(v)); }
+std::optional<${T}> g(weft::${queue}<${T}> q) { return q.try_pop(); }`;
+        const words = ["-O2", "-fno-exceptions", "-S"];
+        const name = `sized-${compiler}`;
+        const { code, output } = await compiledBy(
+          compiler,
+          name,
+          text,
+          ...words,
+        );
+        assert.is(code, 0, output);
+        const made = fs.readFileSync(path.join(BUILT, `${name}.o`), "utf8");
+        assert.match(made, /^_Z1f.*^_Z1g/ms); // the text of both functions
+        assert.not.match(made, "memcpy", `${compiler}: ${queue}<${T}>`);
+      }
+    }
+  }
+});
+
 test("a place of an element that is aligned at 16 is refused", async () => {
   const text = `struct alignas(16) e { int i[4]; };
 void *f(weft::spsc_queue<e> q) { return q.reserve(); }`;

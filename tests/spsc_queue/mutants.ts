@@ -431,9 +431,9 @@ const CORE = mutants({
     "this.#pushing = READY; this.#publish(this.#words[TAIL]! & INDEX_MASK, 1); return this.#publish",
   ],
   c: [
-    "tail = weft__spsc_own(&q->tail); return weft__spsc_publish(q, tail, 1);",
-    "tail = weft__spsc_own(&q->tail); weft__spsc_publish(q, tail, 1); return " +
-    "weft__spsc_publish(q, weft__plus(tail, WEFT_SPSC_QUEUE_ONE), 1);",
+    "return weft__spsc_publish(q, weft__spsc_own(&q->tail), 1);",
+    "int32_t tail = weft__spsc_own(&q->tail); weft__spsc_publish(q, tail, 1); " +
+    "return weft__spsc_publish(q, weft__plus(tail, WEFT_SPSC_QUEUE_ONE), 1);",
   ],
 }, {
   what: "commits one more than it is told",
@@ -500,8 +500,8 @@ const CORE = mutants({
     "this.copier.put(src, 0, this.#at(tail), Math.ceil(this.#wordsPer));",
   ],
   c: [
-    "__builtin_memcpy(weft__spsc_at(q, tail), src, (size_t)q->element_size);",
-    "__builtin_memcpy(weft__spsc_at(q, tail), src, 4);",
+    "__builtin_memcpy(weft__spsc_slot(q, tail, size), src, size);",
+    "__builtin_memcpy(weft__spsc_slot(q, tail, size), src, 4);",
   ],
 }, {
   what: "looks where to pop before it has the role",

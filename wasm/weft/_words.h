@@ -126,6 +126,14 @@ extern int clock_gettime(int clock, struct timespec *at); /* hidden, too */
 #define WEFT__SHARED
 #endif
 
+/* Inline in every caller, which knows one of its arguments; not where a program
+   shall be small. */
+#ifdef __OPTIMIZE_SIZE__
+#define WEFT__KNOWN
+#else
+#define WEFT__KNOWN __attribute__((always_inline))
+#endif
+
 WEFT__BEGIN
 
 static inline int32_t weft__load(const int32_t *word) {
@@ -230,8 +238,7 @@ static inline WEFT__CONSTEXPR uint32_t weft__times(uint32_t a, uint32_t b) {
 #define WEFT__MOST_TRIES (1 << 16)
 #endif
 
-static inline void weft__copy(int32_t *to, const int32_t *from,
-                              int32_t words) {
+static inline void weft__copy(int32_t *to, const int32_t *from, int32_t words) {
   __builtin_memcpy(to, from, (size_t)words * 4);
 }
 

@@ -259,18 +259,13 @@ static inline void weft__mpmc_free(weft_mpmc_queue *q, int32_t ticket) {
              weft__plus(ticket, q->capacity * WEFT_MPMC_QUEUE_ONE));
 }
 
-/*
- * Appends up to `n` consecutive elements from `src`, as many as there is room
- * for. Returns how many, -EPIPE if the queue was closed, or -EINVAL if n is
- * below 0.
- */
-static inline int32_t weft_mpmc_queue_try_push_many(weft_mpmc_queue *q,
-                                                    const void *src,
-                                                    int32_t n) {
+/* try_push_many of elements of `size` bytes, which is that of the queue. Where
+   it is a constant, as in C++, the copy is a few instructions. */
+static inline WEFT__KNOWN int32_t weft__mpmc_push_many(
+    weft_mpmc_queue *q, const void *src, int32_t n, size_t size) {
   if (n < 0) return -EINVAL;
   if (n == 0) return 0;
   const char *from = (const char *)src;
-  size_t size = (size_t)q->element_size;
   int32_t first = 0;
   int32_t count = weft__mpmc_claim_push(q, n, &first);
   if (count <= 0) return count;
@@ -284,17 +279,12 @@ static inline int32_t weft_mpmc_queue_try_push_many(weft_mpmc_queue *q,
   return count;
 }
 
-/*
- * Moves up to `n` of the oldest elements to `dst`, in their order. Returns how
- * many, -EPIPE if the queue was closed and is empty, or -EINVAL if n is below
- * 0.
- */
-static inline int32_t weft_mpmc_queue_try_pop_many(weft_mpmc_queue *q,
-                                                   void *dst, int32_t n) {
+/* try_pop_many of elements of `size` bytes, which is that of the queue. */
+static inline WEFT__KNOWN int32_t weft__mpmc_pop_many(
+    weft_mpmc_queue *q, void *dst, int32_t n, size_t size) {
   if (n < 0) return -EINVAL;
   if (n == 0) return 0;
   char *to = (char *)dst;
-  size_t size = (size_t)q->element_size;
   int32_t first = 0;
   int32_t count = weft__mpmc_claim_pop(q, n, &first);
   if (count <= 0) return count;
@@ -308,20 +298,52 @@ static inline int32_t weft_mpmc_queue_try_pop_many(weft_mpmc_queue *q,
   return count;
 }
 
+/*
+ * Appends up to `n` consecutive elements from `src`, as many as there is room
+ * for. Returns how many, -EPIPE if the queue was closed, or -EINVAL if n is
+ * below 0.
+ */
+static inline int32_t weft_mpmc_queue_try_push_many(weft_mpmc_queue *q,
+                                                    const void *src,
+                                                    int32_t n) {
+  return weft__mpmc_push_many(q, src, n, (size_t)q->element_size);
+}
+
+/*
+ * Moves up to `n` of the oldest elements to `dst`, in their order. Returns how
+ * many, -EPIPE if the queue was closed and is empty, or -EINVAL if n is below
+ * 0.
+ */
+static inline int32_t weft_mpmc_queue_try_pop_many(weft_mpmc_queue *q,
+                                                   void *dst, int32_t n) {
+  return weft__mpmc_pop_many(q, dst, n, (size_t)q->element_size);
+}
+
+/* try_push and try_pop of an element of `size` bytes. */
+static inline WEFT__CHECKED WEFT__KNOWN int weft__mpmc_push_one(
+    weft_mpmc_queue *q, const void *src, size_t size) {
+  int32_t count = weft__mpmc_push_many(q, src, 1, size);
+  return count == 1 ? 0 : count == 0 ? EBUSY : -count;
+}
+
+static inline WEFT__CHECKED WEFT__KNOWN int weft__mpmc_pop_one(
+    weft_mpmc_queue *q, void *dst, size_t size) {
+  int32_t count = weft__mpmc_pop_many(q, dst, 1, size);
+  return count == 1 ? 0 : count == 0 ? EBUSY : -count;
+}
+
 /* Appends the element at `src`. Returns 0, EBUSY if the queue is full, or EPIPE
    if it was closed. */
 static inline WEFT__SHARED WEFT__CHECKED int weft_mpmc_queue_try_push(
     weft_mpmc_queue *q, const void *src) {
-  int32_t count = weft_mpmc_queue_try_push_many(q, src, 1);
-  return count == 1 ? 0 : count == 0 ? EBUSY : -count;
+  return weft__mpmc_push_one(q, src, (size_t)q->element_size);
 }
 
 /* Moves the oldest element to `dst`. Returns 0, EBUSY if there is none, or
    EPIPE if there is none and the queue was closed. */
 static inline WEFT__SHARED WEFT__CHECKED int weft_mpmc_queue_try_pop(
     weft_mpmc_queue *q, void *dst) {
-  int32_t count = weft_mpmc_queue_try_pop_many(q, dst, 1);
-  return count == 1 ? 0 : count == 0 ? EBUSY : -count;
+  return weft__mpmc_pop_one(q, dst, (size_t)q->element_size);
 }
 
 /* Appends a 4-byte element; EINVAL if elements are not 4 bytes. */

@@ -120,10 +120,9 @@ WEFT_LENGTH(spsc_queue, 96);
              WEFT__MULTIPLE(WEFT__QUEUE_ELEMENTS(capacity, element_size), 4))
 /* The bytes of a queue of this configuration; 0 if it is out of range. */
 static inline size_t weft_spsc_queue_bytes(weft_queue_config config) {
-  size_t capacity = (size_t)weft__short_queue_capacity(config);
-  if (capacity == 0) return 0;
-  size_t bytes = capacity * (size_t)config.element_size;
-  return sizeof(weft_spsc_queue) + WEFT__MULTIPLE(bytes, 4);
+  size_t bytes = (size_t)weft__short_queue_capacity(config); /* or 0 */
+  bytes *= (size_t)config.element_size;
+  return bytes == 0 ? 0 : sizeof(weft_spsc_queue) + WEFT__MULTIPLE(bytes, 4);
 }
 
 /* The queue at `at`, or NULL: see weft_attach_error. */
@@ -162,8 +161,7 @@ static inline int32_t weft_spsc_queue_shape(const weft_spsc_queue *q) {
 }
 
 /* The bytes of an element: a push reads them, a pop writes them. */
-static inline int32_t weft_spsc_queue_element_size(
-    const weft_spsc_queue *q) {
+static inline int32_t weft_spsc_queue_element_size(const weft_spsc_queue *q) {
   return q->element_size;
 }
 
@@ -185,9 +183,14 @@ static inline int32_t weft_spsc_queue_size(const weft_spsc_queue *q) {
   return size < q->capacity ? size : q->capacity;
 }
 
+/* The place of an element of `n` bytes. */
+static inline void *weft__spsc_slot(weft_spsc_queue *q, int32_t at, size_t n) {
+  uint32_t slot = ((uint32_t)at >> 2) & (uint32_t)(q->capacity - 1);
+  return (char *)(q + 1) + (size_t)slot * n;
+}
+
 static inline void *weft__spsc_at(weft_spsc_queue *q, int32_t index) {
-  uint32_t slot = ((uint32_t)index >> 2) & (uint32_t)(q->capacity - 1);
-  return (char *)(q + 1) + (size_t)slot * (size_t)q->element_size;
+  return weft__spsc_slot(q, index, (size_t)q->element_size);
 }
 
 /* How far two indices are apart if the queue is full. */
@@ -428,8 +431,7 @@ static inline int weft__spsc_begin_pop(weft_spsc_queue *q) {
 /* try_push_many of the agent that is the producer. */
 static inline int32_t weft__spsc_push_many(weft_spsc_queue *q, const void *src,
                                            int32_t n) {
-  if (n < 0) return -EINVAL;
-  if (n == 0) return 0;
+  if (n <= 0) return n < 0 ? -EINVAL : 0;
   const char *from = (const char *)src;
   int32_t tail = weft__spsc_own(&q->tail);
   int32_t count = weft__spsc_room(q, tail, n);
@@ -448,9 +450,8 @@ static inline int32_t weft__spsc_push_many(weft_spsc_queue *q, const void *src,
  * for. Returns how many, -EPIPE if the queue was closed, -EPERM if another
  * agent is the producer, or -EINVAL if n is below 0. Wait-free.
  */
-static inline int32_t weft_spsc_queue_try_push_many(weft_spsc_queue *q,
-                                                    const void *src,
-                                                    int32_t n) {
+static inline int32_t weft_spsc_queue_try_push_many(
+    weft_spsc_queue *q, const void *src, int32_t n) {
   if (n >= 0 && weft__spsc_begin_push(q) != 0) return -EPERM;
   return weft__spsc_push_many(q, src, n);
 }
@@ -458,8 +459,7 @@ static inline int32_t weft_spsc_queue_try_push_many(weft_spsc_queue *q,
 /* try_pop_many of the agent that is the consumer. */
 static inline int32_t weft__spsc_pop_many(weft_spsc_queue *q, void *dst,
                                           int32_t n) {
-  if (n < 0) return -EINVAL;
-  if (n == 0) return 0;
+  if (n <= 0) return n < 0 ? -EINVAL : 0;
   char *to = (char *)dst;
   int32_t head = weft__spsc_own(&q->head);
   int32_t count = weft__spsc_filled(q, head, n);
@@ -500,16 +500,35 @@ static inline int weft__spsc_missing(weft_spsc_queue *q, int32_t head) {
   return weft__spsc_look(q, head);
 }
 
-/* Appends the element at `src`. Returns 0, EBUSY if the queue is full, EPIPE if
-   it was closed, or EPERM if another agent is the producer. */
-static inline WEFT__SHARED WEFT__CHECKED int weft_spsc_queue_try_push(
-    weft_spsc_queue *q, const void *src) {
+/* try_push of an element of `size` bytes, which is that of the queue. Where it
+   is a constant, as in C++, the copy is a few instructions. */
+static inline WEFT__CHECKED WEFT__KNOWN int weft__spsc_push_one(
+    weft_spsc_queue *q, const void *src, size_t size) {
   if (weft__spsc_begin_push(q) != 0) return EPERM;
   int32_t tail = weft__spsc_own(&q->tail);
   int refused = weft__spsc_refused(q, tail);
   if (refused != 0) return refused;
-  __builtin_memcpy(weft__spsc_at(q, tail), src, (size_t)q->element_size);
+  __builtin_memcpy(weft__spsc_slot(q, tail, size), src, size);
   return weft__spsc_publish(q, tail, 1);
+}
+
+/* try_pop of an element of `size` bytes, which is that of the queue. */
+static inline WEFT__CHECKED WEFT__KNOWN int weft__spsc_pop_one(
+    weft_spsc_queue *q, void *dst, size_t size) {
+  if (weft__spsc_begin_pop(q) != 0) return EPERM;
+  int32_t head = weft__spsc_own(&q->head);
+  int missing = weft__spsc_missing(q, head);
+  if (missing != 0) return missing;
+  __builtin_memcpy(dst, weft__spsc_slot(q, head, size), size);
+  weft__spsc_release(q, head, 1);
+  return 0;
+}
+
+/* Appends the element at `src`. Returns 0, EBUSY if the queue is full, EPIPE if
+   it was closed, or EPERM if another agent is the producer. */
+static inline WEFT__SHARED WEFT__CHECKED int weft_spsc_queue_try_push(
+    weft_spsc_queue *q, const void *src) {
+  return weft__spsc_push_one(q, src, (size_t)q->element_size);
 }
 
 /* Moves the oldest element to `dst`. Returns 0, EBUSY if there is none, EPIPE
@@ -517,13 +536,7 @@ static inline WEFT__SHARED WEFT__CHECKED int weft_spsc_queue_try_push(
    consumer. */
 static inline WEFT__SHARED WEFT__CHECKED int weft_spsc_queue_try_pop(
     weft_spsc_queue *q, void *dst) {
-  if (weft__spsc_begin_pop(q) != 0) return EPERM;
-  int32_t head = weft__spsc_own(&q->head);
-  int missing = weft__spsc_missing(q, head);
-  if (missing != 0) return missing;
-  __builtin_memcpy(dst, weft__spsc_at(q, head), (size_t)q->element_size);
-  weft__spsc_release(q, head, 1);
-  return 0;
+  return weft__spsc_pop_one(q, dst, (size_t)q->element_size);
 }
 
 /* try_push_int of the agent that is the producer. */
@@ -579,8 +592,7 @@ static inline WEFT__CHECKED void *weft_spsc_queue_reserve(weft_spsc_queue *q) {
 
 /* Appends the element that was reserved; EPIPE if the queue was closed. */
 static inline int weft_spsc_queue_commit(weft_spsc_queue *q) {
-  int32_t tail = weft__spsc_own(&q->tail);
-  return weft__spsc_publish(q, tail, 1);
+  return weft__spsc_publish(q, weft__spsc_own(&q->tail), 1);
 }
 
 /* peek of the agent that is the consumer. */
@@ -605,10 +617,8 @@ static inline void weft_spsc_queue_consume(weft_spsc_queue *q) {
    memory, and those that follow at its beginning, of which there may be none.
    */
 typedef struct {
-  void *first;
-  void *second;
-  int32_t first_count;
-  int32_t second_count;
+  void *first, *second;
+  int32_t first_count, second_count;
 } weft_pieces;
 
 /* The places of `count` elements from an index on. */
@@ -627,9 +637,8 @@ static inline void weft__spsc_pieces(weft_spsc_queue *q, int32_t index,
  * Write the elements there, then commit_many. Push nothing else in between.
  * Wait-free.
  */
-static inline int32_t weft_spsc_queue_reserve_many(weft_spsc_queue *q,
-                                                   int32_t n,
-                                                   weft_pieces *pieces) {
+static inline int32_t weft_spsc_queue_reserve_many(
+    weft_spsc_queue *q, int32_t n, weft_pieces *pieces) {
   if (n < 1) return -EINVAL;
   if (weft__spsc_begin_push(q) != 0) return -EPERM;
   if (weft_spsc_queue_closed(q)) return -EPIPE;
