@@ -57,8 +57,7 @@ struct errors {
 #endif
   }
 
-  /* The same for an error that there is: the compiler sees that it ends here.
-     */
+  /* The same for an error that there is: this does not return. */
   [[noreturn]] static void refuse(const char *what) {
     tell(EINVAL, nullptr, what);
     std::abort();

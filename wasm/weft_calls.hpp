@@ -113,18 +113,22 @@ class channel : public detail::handle<weft_channel, WEFT_KIND_channel> {
   /* Counts this thread as a sender. When the last one has left, the channel is
      closed. It is none if the channel is closed already. */
   end sender(error_code *ec = nullptr) {
+    if (ec == nullptr && tracked() == 0) refuse(UNCOUNTED);
     bool is = done(weft_channel_sender(w_), ec);
     return end(is ? w_ : nullptr, weft_channel_leave_sender);
   }
   /* Counts this thread as a receiver. When the last one has left, the channel
      is closed, and every send fails. */
   end receiver(error_code *ec = nullptr) {
+    if (ec == nullptr && tracked() == 0) refuse(UNCOUNTED);
     bool is = done(weft_channel_receiver(w_), ec);
     return end(is ? w_ : nullptr, weft_channel_leave_receiver);
   }
 
  private:
   using handle::handle;
+  static constexpr const char *UNCOUNTED =
+      "the channel was made without tracked: it counts no ends";
   static int32_t length(std::string_view message) {
     return message.size() > INT32_MAX ? INT32_MAX
                                       : static_cast<int32_t>(message.size());

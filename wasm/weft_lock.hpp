@@ -23,13 +23,16 @@ class WEFT_CAPABILITY("mutex") mutex
   bool lock(error_code *ec = nullptr) WEFT_ACQUIRES() WEFT_UNCHECKED {
     return held(weft_mutex_lock(&w_, WEFT_FOREVER), ec);
   }
-  bool try_lock(error_code *ec = nullptr) WEFT_TRY_ACQUIRES(true) WEFT_UNCHECKED {
+  bool try_lock(error_code *ec = nullptr) WEFT_TRY_ACQUIRES(true)
+      WEFT_UNCHECKED {
     return held(weft_mutex_try_lock(&w_), ec);
   }
-  bool try_lock_for(span time, error_code *ec = nullptr) WEFT_TRY_ACQUIRES(true) WEFT_UNCHECKED {
+  bool try_lock_for(span time, error_code *ec = nullptr) WEFT_TRY_ACQUIRES(true)
+      WEFT_UNCHECKED {
     return held(weft_mutex_lock(&w_, time.ns), ec);
   }
-  bool try_lock_until(span end, error_code *ec = nullptr) WEFT_TRY_ACQUIRES(true) WEFT_UNCHECKED {
+  bool try_lock_until(span end, error_code *ec = nullptr)
+      WEFT_TRY_ACQUIRES(true) WEFT_UNCHECKED {
     return try_lock_for(end, ec);
   }
   void unlock() WEFT_RELEASES() WEFT_UNCHECKED { done(weft_mutex_unlock(&w_)); }
@@ -44,22 +47,42 @@ class WEFT_CAPABILITY("mutex") rw_lock
     : public detail::object<rw_lock, weft_rw_lock> {
  public:
   constexpr rw_lock() noexcept = default;
-  void lock() WEFT_ACQUIRES() WEFT_UNCHECKED { held(weft_rw_lock_write(&w_, WEFT_FOREVER)); }
-  bool try_lock() WEFT_TRY_ACQUIRES(true) WEFT_UNCHECKED { return held(weft_rw_lock_try_write(&w_)); }
+  void lock() WEFT_ACQUIRES() WEFT_UNCHECKED {
+    held(weft_rw_lock_write(&w_, WEFT_FOREVER));
+  }
+  bool try_lock() WEFT_TRY_ACQUIRES(true) WEFT_UNCHECKED {
+    return held(weft_rw_lock_try_write(&w_));
+  }
   bool try_lock_for(span time) WEFT_TRY_ACQUIRES(true) WEFT_UNCHECKED {
     return held(weft_rw_lock_write(&w_, time.ns));
   }
-  bool try_lock_until(span end) WEFT_TRY_ACQUIRES(true) WEFT_UNCHECKED { return try_lock_for(end); }
-  void unlock() WEFT_RELEASES() WEFT_UNCHECKED { done(weft_rw_lock_unlock_write(&w_)); }
+  bool try_lock_until(span end) WEFT_TRY_ACQUIRES(true) WEFT_UNCHECKED {
+    return try_lock_for(end);
+  }
+  void unlock() WEFT_RELEASES() WEFT_UNCHECKED {
+    done(weft_rw_lock_unlock_write(&w_));
+  }
   /* The writer goes on as a reader, and no writer comes in between. */
-  void downgrade() WEFT_RELEASES() WEFT_ACQUIRES_SHARED() WEFT_UNCHECKED { done(weft_rw_lock_downgrade(&w_)); }
-  void lock_shared() WEFT_ACQUIRES_SHARED() WEFT_UNCHECKED { held(weft_rw_lock_read(&w_, WEFT_FOREVER)); }
-  bool try_lock_shared() WEFT_TRY_ACQUIRES_SHARED(true) WEFT_UNCHECKED { return held(weft_rw_lock_try_read(&w_)); }
-  bool try_lock_shared_for(span time) WEFT_TRY_ACQUIRES_SHARED(true) WEFT_UNCHECKED {
+  void downgrade() WEFT_RELEASES() WEFT_ACQUIRES_SHARED() WEFT_UNCHECKED {
+    done(weft_rw_lock_downgrade(&w_));
+  }
+  void lock_shared() WEFT_ACQUIRES_SHARED() WEFT_UNCHECKED {
+    held(weft_rw_lock_read(&w_, WEFT_FOREVER));
+  }
+  bool try_lock_shared() WEFT_TRY_ACQUIRES_SHARED(true) WEFT_UNCHECKED {
+    return held(weft_rw_lock_try_read(&w_));
+  }
+  bool try_lock_shared_for(span time) WEFT_TRY_ACQUIRES_SHARED(true)
+      WEFT_UNCHECKED {
     return held(weft_rw_lock_read(&w_, time.ns));
   }
-  bool try_lock_shared_until(span end) WEFT_TRY_ACQUIRES_SHARED(true) WEFT_UNCHECKED { return try_lock_shared_for(end); }
-  void unlock_shared() WEFT_RELEASES_SHARED() WEFT_UNCHECKED { done(weft_rw_lock_unlock_read(&w_)); }
+  bool try_lock_shared_until(span end)
+      WEFT_TRY_ACQUIRES_SHARED(true) WEFT_UNCHECKED {
+    return try_lock_shared_for(end);
+  }
+  void unlock_shared() WEFT_RELEASES_SHARED() WEFT_UNCHECKED {
+    done(weft_rw_lock_unlock_read(&w_));
+  }
 };
 
 /* For std::unique_lock<weft::mutex>. Zeroed memory is a condition. */

@@ -169,8 +169,9 @@ WEFT__POSIX int weft__posix_rwlock_trywrlock(weft_rw_lock *l) {
 }
 
 WEFT__POSIX int weft__posix_rwlock_unlock(weft_rw_lock *l) {
-  return weft_rw_lock_writer(l) == weft_agent_id() ? weft_rw_lock_unlock_write(l)
-                                                   : weft_rw_lock_unlock_read(l);
+  return weft_rw_lock_writer(l) == weft_agent_id()
+             ? weft_rw_lock_unlock_write(l)
+             : weft_rw_lock_unlock_read(l);
 }
 
 WEFT__POSIX int weft__posix_rwlock_destroy(weft_rw_lock *l) {

@@ -271,7 +271,8 @@ class queue : errors {
     return at;
   }
   static T *place(void *slot) {
-    static_assert(alignof(T) <= 8, "a place in a queue is aligned at 8 or less");
+    static_assert(alignof(T) <= 8,
+                  "a place in a queue is aligned at 8 or less");
     static_assert(cell::is_bytes, "only a T of plain bytes is made in place");
     return static_cast<T *>(slot);
   }

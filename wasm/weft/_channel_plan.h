@@ -86,7 +86,8 @@ static inline weft_shape_table *weft__channel_shapes(const weft_channel *c) {
     return (weft_shape_table *)((uintptr_t)weft__channel_place(c) +
                                 (uintptr_t)c->place);
   const weft_record_ring *ring = weft__channel_ring(c);
-  return (weft_shape_table *)((uintptr_t)(ring + 1) + (uintptr_t)ring->capacity);
+  uintptr_t behind = (uintptr_t)(ring + 1) + (uintptr_t)ring->capacity;
+  return (weft_shape_table *)behind;
 }
 
 /* The bytes of the rows of `tracked` senders and as many receivers. */

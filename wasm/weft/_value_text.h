@@ -163,7 +163,8 @@ static inline bool weft__value_string(const uint8_t *at, const uint8_t *end,
   if (tag == WEFT__VALUE_LATIN1 || tag == WEFT__VALUE_UTF8 ||
       tag == WEFT__VALUE_UTF16) {
     if (end - at < 4) return false;
-    if (tag != WEFT__VALUE_LATIN1) chars->unit = tag == WEFT__VALUE_UTF8 ? 0 : 2;
+    if (tag != WEFT__VALUE_LATIN1)
+      chars->unit = tag == WEFT__VALUE_UTF8 ? 0 : 2;
     length = weft__value_u32(at) * (chars->unit == 2 ? INT64_C(2) : 1);
     at += 4;
   } else if (tag < WEFT__VALUE_SHORT || tag >= WEFT__VALUE_SHARED_SHAPE) {

@@ -335,7 +335,8 @@ static inline void weft__call_give_way(weft_call_ring *r) {
 static inline int weft_call_ring_post(weft_call_ring *q, const void *request,
                                       int32_t length, weft_call **call,
                                       int64_t timeout) {
-  if (timeout == WEFT_FOREVER && weft__may_block() && weft__hint(&q->pauses) > 0)
+  if (timeout == WEFT_FOREVER && weft__may_block() &&
+      weft__hint(&q->pauses) > 0)
     weft__call_give_way(q);
   WEFT__EVENT_BLOCK_OR(weft_call_ring_try_post(q, request, length, call),
                        &q->slot_epoch,
@@ -347,7 +348,8 @@ static inline int weft_call_ring_post(weft_call_ring *q, const void *request,
 static inline int weft__call_post_first(weft_call_ring *q, const void *request,
                                         int32_t length, weft_call **call,
                                         int64_t timeout) {
-  if (timeout == WEFT_FOREVER && weft__may_block() && weft__hint(&q->pauses) > 0)
+  if (timeout == WEFT_FOREVER && weft__may_block() &&
+      weft__hint(&q->pauses) > 0)
     weft__call_give_way(q);
   WEFT__EVENT_BLOCK_LAST(weft_call_ring_try_post(q, request, length, call),
                          EBUSY, &q->slot_epoch,

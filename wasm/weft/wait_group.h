@@ -64,7 +64,8 @@ static inline int32_t weft__wait_group_count_in(int32_t state) {
 /* The state after done(n): with the count 0, a new round if anyone waits. */
 static inline int32_t weft__wait_group_lowered(int32_t state, int32_t n) {
   int32_t left = state - n * WEFT_WAIT_GROUP_ONE;
-  if (left & WEFT_WAIT_GROUP_COUNT_MASK || !(left & WEFT_WAIT_GROUP_WAITING_BIT))
+  if (left & WEFT_WAIT_GROUP_COUNT_MASK ||
+      !(left & WEFT_WAIT_GROUP_WAITING_BIT))
     return left;
   return weft__plus(left - WEFT_WAIT_GROUP_WAITING_BIT,
                     WEFT_WAIT_GROUP_ONE_ROUND);

@@ -2,6 +2,7 @@
 #include <array>
 #include <atomic>
 #include <cstdio>
+#include <cstring>
 #include <string>
 #include <thread>
 #include <vector>
@@ -185,6 +186,13 @@ void channels() {
   assert(numbers.send_as(1.0) && numbers.receive()->size() == 8);
   assert(error_of([&] { (void)numbers.send("abc"); }) == EINVAL);
   assert(error_of([&] { (void)numbers.sender(); }) == EINVAL);
+  assert(!numbers.receiver(&ec) && ec == std::errc::invalid_argument);
+  try {
+    (void)numbers.sender();
+    assert(false);
+  } catch (const std::system_error &error) {
+    assert(std::strstr(error.what(), "without tracked") != nullptr);
+  }
 }
 
 void ends() {
