@@ -201,7 +201,7 @@ export const NOTES: readonly Note[] = [
   },
   {
     group: "lock_free_queue",
-    rows: /^LockFreeQueue, . to .*MpmcQueue$/,
+    rows: /^LockFreeQueue, . to ./,
     text: "See the counts in [Scaling](scaling.md): an element moves through " +
       "two rings, so that a terminated agent blocks nobody. That costs two or " +
       "three exchanges where `MpmcQueue` has one, and three lines that all " +
@@ -270,7 +270,10 @@ export const NOTES: readonly Note[] = [
       "of their own. Ours has a seeded hash, reads the version of the bucket " +
       "twice, and checks each place that it reads in memory, because other " +
       "programs write there. The rival takes a number as its own hash. What " +
-      "each of these costs was not measured.",
+      "each of these costs was not measured. Since a map of any keys takes " +
+      "-0 for 0 and all NaN for one, gcc calls the function that prepares a " +
+      "key, and no longer compiles it into its caller: for a `get` of a " +
+      "number 29 ns where it took 24, for one of a text 41 where it took 35.",
   },
   {
     group: "native",
