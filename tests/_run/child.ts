@@ -31,7 +31,8 @@ for (const file of JSON.parse(files!) as string[]) {
 process.exit(failed === 0 ? 0 : 1);
 
 /**
- * Runs the tests; one is skipped for all if the file needs what is not here.
+ * Runs the tests of the file. If the file needs a program that is missing here,
+ * none runs, and the counts say that one was skipped.
  */
 async function runFile(file: string): Promise<Counts> {
   try {
