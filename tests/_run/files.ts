@@ -8,7 +8,7 @@
  *
  * ```text
  * // limit: 1800 s          how long the file may take, instead of 900 s
- * // about: mutex, event    which other folders it also tests
+ * // about: mutex, event    which other folders it also tests: one or more lines
  * // also: node             that it runs under Node and Bun as well
  * // also: node, browsers   and in a worker of a page
  * // it waits               that it uses little of a processor
@@ -89,13 +89,14 @@ export function find(name: string): File[] {
 
 function fileOf(file: string, shown: string, folder = ""): File {
   const head = fs.readFileSync(file, "utf8").split("\n", 10).join("\n");
-  const others = head.match(/^\/\/ about: (.+)$/m)?.[1];
+  const wrong = wrongIn(head);
+  if (wrong !== undefined) throw new Error(`${file}: ${wrong}`);
   const limit = head.match(/^\/\/ limit: (\d+) s$/m)?.[1];
   return {
     path: file,
     name: `${shown}/${path.basename(file, ".ts").replace(/_test$/, "")}`,
     folder,
-    about: new Set([shown, ...others?.split(", ") ?? []]),
+    about: new Set([shown, ...foldersNamed(head)]),
     limit: limit ? Number(limit) : LIMIT_SECONDS,
     also: new Set(head.match(/^\/\/ also: (.+)$/m)?.[1]?.split(", ")),
     waits: /^\/\/ it waits$/m.test(head),
@@ -103,6 +104,31 @@ function fileOf(file: string, shown: string, folder = ""): File {
     needsCompiler: imports(file).has(COMPILER),
   };
 }
+
+/**
+ * What is wrong with the comments that begin a program, such as two that became
+ * one line; it would silently not run somewhere.
+ */
+export function wrongIn(head: string): string | undefined {
+  for (const line of head.split("\n")) {
+    if (!SAYS.test(line) || RIGHT.test(line)) continue;
+    return `what does "${line}" say?`;
+  }
+  const named = foldersNamed(head).find((name) => !folders().includes(name));
+  return named === undefined ? undefined : `it is about no folder "${named}"`;
+}
+
+/** A line of comment with the words that are looked for, and a right one. */
+const SAYS = /^\/\/ .*(\b(about|also|limit): |\bit (waits|is long)\b)/;
+const RIGHT = RegExp(
+  "^// (about: \\w+(, \\w+)*|also: (node|browsers)(, browsers)?|" +
+    "limit: \\d+ s|it waits|it is long)$",
+);
+
+/** The folders that a program says it is about. */
+const foldersNamed = (head: string): string[] =>
+  [...head.matchAll(/^\/\/ about: (.+)$/gm)]
+    .flatMap(([, names]) => names!.split(", "));
 
 /** All modules of this project that `file` imports, and what those import. */
 function imports(file: string, all = new Set<string>()): Set<string> {

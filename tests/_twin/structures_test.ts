@@ -1,5 +1,6 @@
-// about: broadcast, channel, hash_map, lock_free_queue, record_ring, slab_pool,
-// snapshot, work_deque also: node
+// about: broadcast, channel, hash_map, lock_free_queue, record_ring
+// about: slab_pool, snapshot, work_deque
+// also: node
 // Threads of C and of TypeScript on one data structure, in both directions.
 import { fileURLToPath } from "node:url";
 import * as assert from "uvu/assert";

@@ -1,5 +1,6 @@
-// about: barrier, condition, event, latch, once, rw_lock, striped_counter,
-// wait_group also: node
+// about: barrier, condition, event, latch, once, rw_lock, striped_counter
+// about: wait_group
+// also: node
 import * as assert from "uvu/assert";
 import {
   Barrier,
