@@ -130,6 +130,23 @@ export async function build(program: Program): Promise<string> {
   return out;
 }
 
+/**
+ * Writes a source that a test makes, unless it is there: what was compiled from
+ * it is then still new. Returns its path.
+ */
+export function writeSource(
+  folder: string,
+  name: string,
+  text: string,
+): string {
+  const file = path.join(folder, name);
+  fs.mkdirSync(path.dirname(file), { recursive: true });
+  if (!fs.existsSync(file) || fs.readFileSync(file, "utf8") !== text) {
+    fs.writeFileSync(file, text);
+  }
+  return file;
+}
+
 const versions = new Map<string, Promise<string | undefined>>();
 
 /** The first line of what `compiler` says of itself; undefined if missing. */

@@ -6,6 +6,7 @@ import { guestOf } from "../_run/guest.ts";
 import { suite } from "../_run/harness.ts";
 import { spawn } from "../_run/workers.ts";
 import type { GuestJob } from "./api.ts";
+import { rejection } from "./parts.ts";
 
 const test = suite("weft_calls");
 
@@ -42,11 +43,6 @@ interface Api {
   told(): unknown;
   other(): void;
 }
-
-const rejection = (promise: Promise<unknown>): Promise<Error> =>
-  promise.then((value) => {
-    throw new Error(`resolved with ${value}`);
-  }, (reason) => reason);
 
 test("connect calls a server of C", async () => {
   const { ring, thread } = await guest();

@@ -12,6 +12,7 @@ import {
   codec,
   serve,
 } from "../../mod.ts";
+import { codePoint } from "../_run/points.ts";
 
 /** Serves `served` while `run` calls it, in this agent. */
 export async function between<T extends object>(
@@ -40,8 +41,8 @@ export async function between<T extends object>(
 }
 
 /** What a promise is rejected with. */
-export const rejection = (promise: Promise<unknown>): Promise<unknown> =>
-  promise.then((value) => {
+export const rejection = (promise: PromiseLike<unknown>): Promise<Error> =>
+  Promise.resolve(promise).then((value) => {
     throw new Error(`resolved with ${value}`);
   }, (reason) => reason);
 
@@ -56,7 +57,7 @@ export function refuses(run: () => unknown, Class: typeof Error, what: string) {
 export const echo = { echo: (...args: unknown[]): unknown => args };
 
 /** What JSON carries, with strings of any length. */
-const jsonValue = fc.jsonValue({ maxDepth: 3, noUnicodeString: false });
+const jsonValue = fc.jsonValue({ maxDepth: 3, stringUnit: codePoint });
 
 /** What is sent without a codec. */
 export const anything = fc.anything({
@@ -82,7 +83,7 @@ export interface Thrown extends Error {
 export const thrown = fc.record({
   Class: fc.constantFrom(Error, TypeError, RangeError, SyntaxError),
   name: fc.option(fc.string()),
-  message: fc.string({ maxLength: 200, unit: "binary" }),
+  message: fc.string({ maxLength: 200, unit: codePoint }),
   code: fc.option(fc.oneof(fc.string(), fc.integer())),
   cause: fc.option(jsonValue, { nil: undefined }),
 });

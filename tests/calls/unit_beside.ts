@@ -15,6 +15,7 @@ import { endOf } from "../../primitives/_calls/beside.ts";
 import { suite } from "../_run/harness.ts";
 import { spawn } from "../_run/workers.ts";
 import { type Api, api } from "./beside_api.ts";
+import { rejection } from "./parts.ts";
 
 const AGENT = new URL("./beside_agent.ts", import.meta.url);
 
@@ -30,11 +31,6 @@ async function until(is: () => boolean): Promise<void> {
 /** Waits until neither end of a channel keeps anything, or for some seconds. */
 const emptied = (channel: MessageChannel): Promise<void> =>
   until(() => keptBy(channel).every((kept) => kept === 0));
-
-const rejection = (promise: PromiseLike<unknown>): Promise<Error> =>
-  Promise.resolve(promise).then((value) => {
-    throw new Error(`resolved with ${value}`);
-  }, (reason) => reason);
 
 function thrown(run: () => unknown): Error {
   try {

@@ -15,7 +15,7 @@ import { Functions } from "../../primitives/_calls/client/functions.ts";
 import { suite } from "../_run/harness.ts";
 import { spawn } from "../_run/workers.ts";
 import { api } from "./functions_api.ts";
-import { collecting } from "./parts.ts";
+import { collecting, rejection } from "./parts.ts";
 
 const AGENT = new URL("./functions_agent.ts", import.meta.url);
 
@@ -64,11 +64,6 @@ async function within(
   await served;
   await freed(ring);
 }
-
-const rejection = (promise: PromiseLike<unknown>): Promise<Error> =>
-  Promise.resolve(promise).then((value) => {
-    throw new Error(`resolved with ${value}`);
-  }, (reason) => reason);
 
 const json = codec.json as Codec<unknown>;
 

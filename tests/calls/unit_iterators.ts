@@ -12,7 +12,7 @@ import {
 import { suite } from "../_run/harness.ts";
 import { spawn } from "../_run/workers.ts";
 import { api, ends } from "./iterators_api.ts";
-import { collecting } from "./parts.ts";
+import { collecting, rejection } from "./parts.ts";
 
 const AGENT = new URL("./iterators_agent.ts", import.meta.url);
 
@@ -45,11 +45,6 @@ async function within(
   await served;
   assert.is(ring.pending, 0);
 }
-
-const rejection = (promise: PromiseLike<unknown>): Promise<Error> =>
-  Promise.resolve(promise).then((value) => {
-    throw new Error(`resolved with ${value}`);
-  }, (reason) => reason);
 
 for (const json of [false, true]) {
   test(`for await gets all values, with json ${json}`, () =>

@@ -4,7 +4,7 @@ import { CallRing, type Codec, codec, connect, serve } from "../../mod.ts";
 import { suite } from "../_run/harness.ts";
 import { spawn } from "../_run/workers.ts";
 import { api } from "./nested_api.ts";
-import { collecting } from "./parts.ts";
+import { collecting, rejection } from "./parts.ts";
 
 const test = suite("calls: objects");
 
@@ -26,11 +26,6 @@ async function within(
   await served;
   assert.is(ring.pending, 0);
 }
-
-const rejection = (promise: PromiseLike<unknown>): Promise<Error> =>
-  Promise.resolve(promise).then((value) => {
-    throw new Error(`resolved with ${value}`);
-  }, (reason) => reason);
 
 test("methods of nested objects are called with their this", () =>
   within(async (ring) => {

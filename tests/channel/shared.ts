@@ -13,6 +13,7 @@ import {
   valueCodec,
 } from "../../mod.ts";
 import { LAYOUT } from "../../primitives/_memory/layout.ts";
+import { codePoint } from "../_run/points.ts";
 
 export const HEAD = LAYOUT.channel.length * 4;
 
@@ -67,7 +68,7 @@ export const points = fc.record({
   list: fc.array(fc.nat({ max: 255 }), { minLength: 2, maxLength: 2 }),
 }, { noNullPrototype: true });
 
-const wellFormed = fc.string({ unit: "binary", maxLength: 60 });
+const wellFormed = fc.string({ unit: codePoint, maxLength: 60 });
 
 /** Each codec, and values it promises to deliver. */
 export const CODECS: Record<string, [Codec<unknown>, fc.Arbitrary<unknown>]> = {
@@ -75,7 +76,7 @@ export const CODECS: Record<string, [Codec<unknown>, fc.Arbitrary<unknown>]> = {
   text: [text as Codec<unknown>, wellFormed],
   json: [
     json as Codec<unknown>,
-    fc.jsonValue({ stringUnit: "binary", maxDepth: 3 }),
+    fc.jsonValue({ stringUnit: codePoint, maxDepth: 3 }),
   ],
   i32: [i32 as Codec<unknown>, fc.integer()],
   f64: [f64 as Codec<unknown>, fc.double()],

@@ -19,6 +19,7 @@ import {
 import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import { suite } from "../_run/harness.ts";
 import { nowOf, refuses, rejects, wordsOf } from "../_run/model.ts";
+import { codePoint } from "../_run/points.ts";
 import {
   binary,
   CARRIERS,
@@ -72,7 +73,7 @@ test("json delivers any value equal, or refuses it and sends nothing", () => {
     ...ringOf(2 ** 16),
   });
   const anything = fc.anything({
-    stringUnit: "binary",
+    stringUnit: codePoint,
     withBigInt: true,
     withBoxedValues: true,
     withDate: true,

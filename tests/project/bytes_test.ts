@@ -31,7 +31,14 @@ import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import { wasmClang } from "../../wasm/emcc.ts";
 import { suite } from "../_run/harness.ts";
 import { headerFiles } from "../_run/header.ts";
-import { build, BUILT, need, run, WARNINGS } from "../_run/native.ts";
+import {
+  build,
+  BUILT,
+  need,
+  run,
+  WARNINGS,
+  writeSource,
+} from "../_run/native.ts";
 
 const test = suite("WEFT_..._BYTES", 120_000);
 
@@ -391,14 +398,8 @@ const asCpp = (text: string) =>
   text.replace(/\((weft_\w+_(?:config|heap))\)\{/g, "$1{");
 
 /** Writes a source that is made here. */
-function made(name: string, text: string): string {
-  fs.mkdirSync(BUILT, { recursive: true });
-  const file = path.join(BUILT, name);
-  if (!fs.existsSync(file) || fs.readFileSync(file, "utf8") !== text) {
-    fs.writeFileSync(file, text);
-  }
-  return file;
-}
+const made = (name: string, text: string): string =>
+  writeSource(BUILT, name, text);
 
 const rows = allRows();
 const MAIN = `#include <stdio.h>

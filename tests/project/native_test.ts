@@ -1,5 +1,4 @@
 // it is long
-import * as fs from "node:fs";
 import * as path from "node:path";
 import * as assert from "uvu/assert";
 import * as realtime from "../../primitives/realtime.ts";
@@ -23,6 +22,7 @@ import {
   run,
   SOURCES,
   WARNINGS,
+  writeSource,
 } from "../_run/native.ts";
 
 const pool = new Pool(2);
@@ -83,14 +83,8 @@ test("one header is not much longer than <pthread.h>", async () => {
 // ---- every standard, without a warning --------------------------------------
 
 /** Writes a source that is made here. */
-function made(name: string, text: string): string {
-  fs.mkdirSync(BUILT, { recursive: true });
-  const file = path.join(BUILT, name);
-  if (!fs.existsSync(file) || fs.readFileSync(file, "utf8") !== text) {
-    fs.writeFileSync(file, text);
-  }
-  return file;
-}
+const made = (name: string, text: string): string =>
+  writeSource(BUILT, name, text);
 
 const EVERY = everyFunction({ stdio: true });
 /** Standards whose code is optimized: some warnings come from there. */

@@ -18,6 +18,7 @@ import {
   SOURCES,
   versionOf,
   WARNINGS,
+  writeSource,
 } from "../_run/native.ts";
 
 const TESTS = fileURLToPath(new URL("..", import.meta.url));
@@ -39,14 +40,8 @@ const pool = new Pool(2);
 fs.mkdirSync(BUILT, { recursive: true });
 
 /** Writes a source that is made here. */
-function made(name: string, text: string): string {
-  const file = path.join(BUILT, name);
-  fs.mkdirSync(path.dirname(file), { recursive: true });
-  if (!fs.existsSync(file) || fs.readFileSync(file, "utf8") !== text) {
-    fs.writeFileSync(file, text);
-  }
-  return file;
-}
+const made = (name: string, text: string): string =>
+  writeSource(BUILT, name, text);
 
 /** A clang that compiles for this machine: on the PATH, or Emscripten's. */
 async function clang(): Promise<string> {

@@ -10,7 +10,7 @@ import { emcc, NoCompiler, PTHREADS, wasmClang } from "../../wasm/emcc.ts";
 import { suite } from "../_run/harness.ts";
 import { Missing } from "../_run/missing.ts";
 import { ALONE, everyFunction } from "../_run/header.ts";
-import { Pool, WARNINGS } from "../_run/native.ts";
+import { Pool, WARNINGS, writeSource } from "../_run/native.ts";
 import { spawn, type Thread } from "../_run/workers.ts";
 import { type Agent, enter, PAGE } from "../_twin/bare.ts";
 import { PLAY } from "../_twin/plays.ts";
@@ -39,13 +39,8 @@ const isNode = !("Deno" in globalThis || "Bun" in globalThis);
 fs.mkdirSync(BUILT, { recursive: true });
 
 /** Writes a source that is made here. */
-function made(name: string, text: string): string {
-  const file = path.join(BUILT, name);
-  if (!fs.existsSync(file) || fs.readFileSync(file, "utf8") !== text) {
-    fs.writeFileSync(file, text);
-  }
-  return file;
-}
+const made = (name: string, text: string): string =>
+  writeSource(BUILT, name, text);
 
 // ---- every standard, without a warning --------------------------------------
 

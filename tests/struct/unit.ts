@@ -39,6 +39,7 @@ import {
   WorkDeque,
 } from "../../mod.ts";
 import { findCompiler } from "../../wasm/emcc.ts";
+import { codePoint } from "../_run/points.ts";
 
 const { array, bytes, text } = field;
 
@@ -75,7 +76,7 @@ const number: fc.Arbitrary<Sample> = fc.oneof(
 const blob: fc.Arbitrary<Sample> = fc.uint8Array({ minLength: 1, maxLength: 9 })
   .map((value) => ({ type: bytes(value.length), value }));
 
-const words: fc.Arbitrary<Sample> = fc.string({ unit: "binary", maxLength: 9 })
+const words: fc.Arbitrary<Sample> = fc.string({ unit: codePoint, maxLength: 9 })
   .map((word) => word.replaceAll("\0", "0"))
   .map((value) => ({
     type: text(Math.max(new TextEncoder().encode(value).length, 1)),

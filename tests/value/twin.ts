@@ -15,6 +15,7 @@ import {
 } from "../../mod.ts";
 import { guestOf } from "../_run/guest.ts";
 import { suite } from "../_run/harness.ts";
+import { codePoint } from "../_run/points.ts";
 import { assertEqual } from "./values.ts";
 
 const test = suite("weft_value");
@@ -73,8 +74,8 @@ async function guest(source: string) {
 
 const strings = fc.oneof(
   fc.string(),
-  fc.string({ unit: "binary" }),
-  fc.string({ unit: "binary", minLength: 50, maxLength: 80 }),
+  fc.string({ unit: codePoint }),
+  fc.string({ unit: codePoint, minLength: 50, maxLength: 80 }),
 );
 const { any } = fc.letrec<{ any: unknown }>((tie) => ({
   any: fc.oneof(

@@ -6,16 +6,17 @@
 import * as assert from "uvu/assert";
 import fc from "fast-check";
 import { decodeValue, encodeValue } from "../../mod.ts";
+import { codePoint } from "../_run/points.ts";
 
 const unit = fc.integer({ min: 0, max: 0xffff })
   .map((code) => String.fromCharCode(code));
 
 const strings = fc.oneof(
   fc.string(),
-  fc.string({ unit: "binary" }),
+  fc.string({ unit: codePoint }),
   fc.string({ unit }),
   fc.string({ minLength: 60, maxLength: 70 }),
-  fc.string({ unit: "binary", minLength: 20, maxLength: 90 }),
+  fc.string({ unit: codePoint, minLength: 20, maxLength: 90 }),
 );
 
 const KEYS = [

@@ -9,6 +9,13 @@
 #undef NDEBUG
 #include <cassert>
 
+// Of what takes no code before main.
+#if __cplusplus >= 202002L
+#define STATIC constinit static
+#else
+#define STATIC static
+#endif
+
 // The error that `body` throws, or 0.
 template <class Body>
 int error_of(Body body) {

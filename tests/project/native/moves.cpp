@@ -9,16 +9,9 @@
 #include <vector>
 #include <weft.hpp>
 
-#undef NDEBUG
-#include <cassert>
+#include "check.hpp"
 
 namespace {
-
-#if __cplusplus >= 202002L
-#define STATIC constinit static
-#else
-#define STATIC static
-#endif
 
 STATIC weft::semaphore permits(3, 5);
 STATIC weft::semaphore none(0);

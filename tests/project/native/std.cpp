@@ -15,12 +15,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-#if __cplusplus >= 202002L
-#define STATIC constinit static
-#else
-#define STATIC static
-#endif
-
 // They take no code before main.
 STATIC weft::mutex plain;
 STATIC weft::rw_lock shared;
