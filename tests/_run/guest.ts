@@ -18,6 +18,16 @@ const FLAGS = [
   "-Wl,--max-memory=1048576,--allow-undefined",
 ];
 
+/** Compiles `source` to the module `out`, with more `flags`. */
+export async function compileGuest(
+  source: string,
+  out: string,
+  flags: readonly string[] = [],
+): Promise<void> {
+  const args = [...FLAGS, ...flags, `-I${INCLUDE}`];
+  await wasmClang({ sources: [source], args, out, quiet: true });
+}
+
 /** The module that is compiled from `source`, with more `flags`. */
 export async function guestOf(
   source: string,
@@ -26,8 +36,7 @@ export async function guestOf(
   const folder = fs.mkdtempSync(path.join(tmpdir(), "weft-guest-"));
   try {
     const out = path.join(folder, "guest.wasm");
-    const args = [...FLAGS, ...flags, `-I${INCLUDE}`];
-    await wasmClang({ sources: [source], args, out, quiet: true });
+    await compileGuest(source, out, flags);
     return await WebAssembly.compile(fs.readFileSync(out));
   } finally {
     fs.rmSync(folder, { recursive: true });

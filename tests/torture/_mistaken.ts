@@ -56,7 +56,11 @@ export const withMistake = async (mistake: Mistake): Promise<string> =>
   });
 
 /** What is played, and where. */
-export type Play = Pick<Mistake, "storm" | "seed" | "runtime" | "plan">;
+export interface Play
+  extends Pick<Mistake, "storm" | "seed" | "runtime" | "plan"> {
+  /** More flags of Node. */
+  readonly flags?: readonly string[];
+}
 
 /**
  * Plays plans of one storm, in Node unless told, from `seed` on: at least those
@@ -65,14 +69,14 @@ export type Play = Pick<Mistake, "storm" | "seed" | "runtime" | "plan">;
  */
 export function played(
   program: string,
-  { storm, seed, runtime, plan }: Play,
+  { storm, seed, runtime, plan, flags = [] }: Play,
   ms: number,
   patience?: number,
 ): Promise<Row> {
-  const [run, ...flags] = runtime === "deno"
+  const [run, ...given] = runtime === "deno"
     ? [process.execPath, "run", "-A", "--v8-flags=--expose-gc"]
-    : ["node", "--expose-gc"];
-  const words = [...flags, program, storm, `${ms}`, `${seed}`];
+    : ["node", "--expose-gc", ...flags];
+  const words = [...given, program, storm, `${ms}`, `${seed}`];
   if (patience !== undefined) words.push(`${patience}`);
   if (plan !== undefined && patience !== undefined) words.push(base64Of(plan));
   return new Promise((resolve, reject) => {

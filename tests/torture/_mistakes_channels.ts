@@ -44,6 +44,17 @@ const inThread = (...steps: Call[]) => ({ thread: true, blocks: true, steps });
 
 const times = <T>(n: number, it: T): T[] => Array.from({ length: n }, () => it);
 
+/** A thread of C sends without room, and gives up each time after 4 ms. */
+export const GIVES_UP_IN_C: object = channelPlan(
+  [inThread(calls("try", 200, { timeout: 4, n: 7 }))],
+  times(2, {
+    thread: false,
+    blocks: false,
+    steps: [calls("wait", 60), calls("try", 5, { then: 9 })],
+  }),
+  { codec: "binary", meets: true, guests: 1 },
+);
+
 /** What may come of two receivers that take one message. */
 const TWICE = new RegExp(
   "was received \\d+ times|was sent, and not received|but received|" +

@@ -13,6 +13,7 @@ import {
   withMistake,
 } from "./_mistaken.ts";
 import { type Mistake, MISTAKES, NO_LOOKS } from "./_mistakes.ts";
+import { GIVES_UP_IN_C } from "./_mistakes_channels.ts";
 
 const test = suite("storms");
 
@@ -45,7 +46,7 @@ for (const mistake of MISTAKES) {
   test(`${mistake.storm}: ${mistake.what}`, async () => {
     const { problems, note } = await played;
     assert.is(problems.length, 1, `it was not found: ${note}`);
-    assert.match(problems[0]!, mistake.says);
+    assert.match(problems[0]!, mistake.says, problems[0]);
   });
 }
 
@@ -96,6 +97,17 @@ for (const play of STORMS) {
   const { storm, runtime = "node", seed } = play;
   const played = soon(async () => playedOn(await without, play, STORM));
   test(`${storm}: a storm in ${runtime}, from seed ${seed}`, async () => {
+    const { problems, note } = await played;
+    assert.equal(problems, [], note);
+  });
+}
+
+// The first compiler of V8 11 may lose what a function of C knows when the
+// instruction that waits returns: then messages count as sent that are not.
+for (const flags of [[], ["--liftoff-only"]]) {
+  const play = { storm: "channels", seed: 1, plan: GIVES_UP_IN_C, flags };
+  const played = soon(async () => playedOn(await without, play, 1, PATIENT));
+  test(`channels: a thread of C gives up, node ${flags.join()}`, async () => {
     const { problems, note } = await played;
     assert.equal(problems, [], note);
   });

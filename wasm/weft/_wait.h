@@ -154,30 +154,29 @@ static inline WEFT__SHARED int64_t weft__deadline(int64_t timeout) {
 
 /* Sleeps while *word is `value`, at most `ns`. It is not a cancellation point:
    natively because `syscall` is not one. */
-static inline int weft__sleep_raw(int32_t *word, int32_t value, int64_t ns) {
+static WEFT__APART int weft__sleep_raw(int32_t *at, int32_t value, int64_t ns) {
 #if defined(__EMSCRIPTEN_PTHREADS__)
   /* This runs the calls that other threads proxy to this one; the instruction
      does not. It is a cancellation point. A thread that ended here would still
      be counted as a waiter, so it must not be cancelled until it is awake. */
   int state;
   pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-  int r = emscripten_futex_wait(word, (uint32_t)value, (double)ns / 1e6);
+  int r = emscripten_futex_wait(at, (uint32_t)value, (double)ns / 1e6);
   pthread_setcancelstate(state, NULL);
   return r == 0            ? WEFT__OK
          : r == -ETIMEDOUT ? WEFT__TIMED_OUT
                            : WEFT__NOT_EQUAL;
 #elif defined(__wasm__)
-  int32_t *volatile at = word; /* a constant address loses locals in V8 11 */
   return __builtin_wasm_memory_atomic_wait32(at, value, ns);
 #elif defined(__linux__)
   struct weft__time t;
   t.s = (weft__kernel_long)(ns / WEFT__SECOND);
   t.ns = (weft__kernel_long)(ns % WEFT__SECOND);
-  if (syscall(WEFT__SYS_FUTEX, word, WEFT__FUTEX_WAIT, value, &t, NULL, 0) == 0)
+  if (syscall(WEFT__SYS_FUTEX, at, WEFT__FUTEX_WAIT, value, &t, NULL, 0) == 0)
     return WEFT__OK;
   return errno == ETIMEDOUT ? WEFT__TIMED_OUT : WEFT__NOT_EQUAL;
 #else
-  int r = __ulock_wait(WEFT__ULOCK, word, (uint32_t)value,
+  int r = __ulock_wait(WEFT__ULOCK, at, (uint32_t)value,
                        (uint32_t)(ns / 1000 + 1));
   if (r >= 0) return WEFT__OK;
   return errno == ETIMEDOUT ? WEFT__TIMED_OUT : WEFT__NOT_EQUAL;
@@ -211,7 +210,7 @@ static inline void weft__note_sleep(const int32_t *word) {
  * WEFT__NOT_EQUAL means that the caller must look again.
  * So does WEFT__LOOKED, after a second in which nothing happened.
  */
-static inline WEFT__SHARED int weft__sleep(
+static WEFT__APART WEFT__SHARED int weft__sleep(
     int32_t *word, int32_t value, int64_t deadline, int64_t at_most) {
   int64_t left = at_most < WEFT__LOOK ? at_most : WEFT__LOOK;
   bool last = false;
@@ -222,9 +221,22 @@ static inline WEFT__SHARED int weft__sleep(
     if (last) left = rest;
   }
   weft__note_sleep(word);
+#if defined(WEFT__APART_WAITS)
+  /* After the instruction, `last` may be lost: it is known before. */
+  int woken;
+  if (last) {
+    woken = weft__sleep_raw(word, value, left);
+  } else {
+    woken = weft__sleep_raw(word, value, left);
+    if (woken == WEFT__TIMED_OUT) woken = WEFT__LOOKED;
+  }
+  weft__note_sleep(NULL);
+  return woken;
+#else
   int woken = weft__sleep_raw(word, value, left);
   weft__note_sleep(NULL);
   return woken == WEFT__TIMED_OUT && !last ? WEFT__LOOKED : woken;
+#endif
 }
 #endif
 

@@ -117,6 +117,15 @@ extern int clock_gettime(int clock, struct timespec *at); /* hidden, too */
 #define WEFT__SELDOM __attribute__((cold))
 #endif
 
+/* Never inline: V8 11 may lose locals that are needed after the instruction
+   that waits, also those of a function that it was compiled into. */
+#if defined(__wasm__) && !defined(__EMSCRIPTEN_PTHREADS__)
+#define WEFT__APART_WAITS
+#define WEFT__APART inline __attribute__((noinline))
+#else
+#define WEFT__APART inline
+#endif
+
 /* Called from several places, where a program shall be small: one copy. */
 #if defined(WEFT_KERNEL_ONE) /* kernel.c has no stack for that */
 #define WEFT__SHARED
