@@ -53,9 +53,9 @@ async function runUnder(name: string, files: File[]) {
   const own = name === "deno" ? undefined : command;
   if (own) await bundle([CHILD, ...files.map(({ path }) => path)], BUNDLES);
   await inParallel(
-    files.map((file) => () =>
-      show(`${name} ${file.name}`, () => runFile(file, own))
-    ),
+    files.map((file) => ({
+      run: () => show(`${name} ${file.name}`, () => runFile(file, own)),
+    })),
   );
   return version;
 }

@@ -10,6 +10,7 @@ import process from "node:process";
 import { FIRST_STATES } from "./depth.ts";
 import { type Counts, summaryOf } from "./harness.ts";
 import { BUNDLES, killAll, type Outcome } from "./process.ts";
+import { Times } from "./times.ts";
 
 const total: Counts = { passed: 0, failed: 0, skipped: 0 };
 
@@ -22,6 +23,16 @@ const skips = new Map<string, number>();
 /** The rows so far, with the processor time of each. */
 const rows: { title: string; used: number; seconds: number }[] = [];
 
+/** How long each row took, in earlier runs. */
+export const times = new Times();
+
+/** Runs files, or the examples, and prints a row for each. */
+export interface Job {
+  readonly run: () => Promise<void>;
+  /** Whether what it needs is there; else others begin before it. */
+  readonly isReady?: () => boolean;
+}
+
 /** The counts of all rows so far. */
 export const counted = (): Counts => ({ ...total });
 
@@ -31,16 +42,21 @@ export const counted = (): Counts => ({ ...total });
  * others most of the time.
  */
 export async function inParallel(
-  jobs: readonly (() => Promise<void>)[],
-  idle: readonly (() => Promise<void>)[] = [],
+  jobs: readonly Job[],
+  idle: readonly Job[] = [],
 ): Promise<void> {
-  const left = jobs.values();
-  const idleLeft = idle.values();
-  const runIdle = async () => {
-    for (const job of idleLeft) await job();
+  const runAll = async (left: Job[]) => {
+    while (left.length > 0) {
+      const ready = left.findIndex(({ isReady }) => isReady?.() ?? true);
+      const [job] = left.splice(Math.max(ready, 0), 1);
+      await job!.run();
+    }
   };
+  const left = [...jobs];
+  const idleLeft = [...idle];
+  const runIdle = () => runAll(idleLeft);
   const run = async () => {
-    for (const job of left) await job();
+    await runAll(left);
     await runIdle();
   };
   await Promise.all([
@@ -62,6 +78,7 @@ export async function show(
   const mark = failed ? "FAIL" : "ok  ";
   const summary = summaryOf(counts).replace(", 0 failed", "");
   rows.push({ title, used: outcome.used ?? 0, seconds });
+  if (!known) times.note(title, seconds);
   const took = known ? "known" : `${seconds.toFixed(1)} s`;
   console.log(`${mark} ${title}  ${summary}  ${took}`);
   if (failed) console.log(indent(`${problem}\n${output}`));
@@ -129,6 +146,7 @@ export function showTimes(): void {
 
 /** Prints the sums, and ends the process. */
 export function end(): never {
+  times.keep();
   if (cuts > 0) {
     console.log(
       `explored to ${FIRST_STATES} states without --all: ${cuts} scenarios`,

@@ -24,13 +24,23 @@ import { type File, find, NAMES } from "./files.ts";
 import {
   BUNDLES,
   CHILD,
+  LIMIT_SECONDS,
   type Outcome,
   runFile,
   runFiles,
   start,
 } from "./process.ts";
 import { explores, type Known, knownOf } from "./verdicts.ts";
-import { end, fail, inParallel, show, showTimes, skipped } from "./report.ts";
+import {
+  end,
+  fail,
+  inParallel,
+  type Job as Ready,
+  show,
+  showTimes,
+  skipped,
+  times,
+} from "./report.ts";
 import { complain, wordsOf } from "./usage.ts";
 
 const USAGE = `usage: deno task test [--all] [NAME]
@@ -45,42 +55,51 @@ names contain it.
 --fresh  explores again what has not changed since it passed; so does CI=true`;
 
 /** Runs files, or the examples, and prints a row for each. */
-interface Job {
-  readonly run: () => Promise<void>;
+interface Job extends Ready {
   /** Whether it uses little of a processor. */
   readonly waits: boolean;
+  /** How long it may take, in seconds, as far as that is known. */
+  readonly seconds: number;
 }
 
 const PROJECT = fileURLToPath(new URL("../..", import.meta.url));
 
-/** The jobs of `files` and `examples` under Deno, long ones first. */
-function underDeno(files: File[], examples: string[]): Job[] {
+/** For how long it waits for a compiler that is probably there, in ms. */
+const SOON = 500;
+
+/** The jobs of `files` and `examples` under Deno. */
+async function underDeno(files: File[], examples: string[]): Promise<Job[]> {
+  let isReady = false;
   const ready = files.some((file) => file.needsCompiler)
-    ? prepareCompiler()
+    ? prepareCompiler().then(() => isReady = true)
     : Promise.resolve();
+  // If it must be fetched, others run meanwhile.
+  await Promise.race([ready, new Promise((end) => setTimeout(end, SOON))]);
   const jobs = inGroups(files)
-    .toSorted((a, b) => limitOf(b) - limitOf(a))
-    .toSorted((a, b) => Number(isLong(b)) - Number(isLong(a)))
-    .toSorted((a, b) => Number(needsCompiler(a)) - Number(needsCompiler(b)))
-    .map((group): Job => ({
-      waits: group.every((file) => file.waits),
-      run: async () => {
-        if (needsCompiler(group)) await ready;
-        await runGroup(group);
-      },
-    }));
+    .map((group): Job => {
+      const needs = group.some((file) => file.needsCompiler);
+      return {
+        waits: group.every((file) => file.waits),
+        seconds: group.reduce((sum, file) => sum + secondsOf(file), 0),
+        isReady: () => isReady || !needs,
+        run: async () => {
+          if (needs) await ready;
+          await runGroup(group);
+        },
+      };
+    });
   if (examples.length > 0) {
     const run = () => show("examples", () => runExamples(examples));
-    jobs.unshift({ run, waits: false });
+    const seconds = times.of("examples") ?? 1;
+    jobs.push({ run, seconds, waits: false });
   }
   return jobs;
 }
 
-const limitOf = (files: readonly File[]) =>
-  Math.max(...files.map(({ limit }) => limit));
-const isLong = (files: readonly File[]) => files.some(({ long }) => long);
-const needsCompiler = (files: readonly File[]) =>
-  files.some((file) => file.needsCompiler);
+/** What a file took when it ran last; else what its limit lets one expect. */
+function secondsOf({ name, limit, long }: File): number {
+  return times.of(name) ?? limit / 60 + (long ? LIMIT_SECONDS : 0);
+}
 
 /**
  * Puts the files together that one process runs: what explores one folder; if
@@ -159,6 +178,7 @@ function underNode(files: File[]): Job[] {
     );
   return files.map((file): Job => ({
     waits: file.waits,
+    seconds: times.of(`node ${file.name}`) ?? secondsOf(file),
     run: async () => {
       if (!await (bundled ??= bundleAll())) return;
       await show(`node ${file.name}`, () => runFile(file, ["node"]));
@@ -201,11 +221,12 @@ if (files.length === 0 && examples.length === 0) {
 }
 const portable = files.filter(({ also }) => also.has("node"));
 const inNode = name === "" || values.all || values.node ? portable : [];
-const jobs = [...underDeno(files, examples), ...underNode(inNode)];
-// The line ends in short ones, so that no core idles for long.
+const jobs = [...await underDeno(files, examples), ...underNode(inNode)]
+  // The line ends in short ones, so that no core idles for long.
+  .toSorted((a, b) => b.seconds - a.seconds);
 await inParallel(
-  jobs.filter(({ waits }) => !waits).map(({ run }) => run),
-  jobs.filter(({ waits }) => waits).map(({ run }) => run),
+  jobs.filter(({ waits }) => !waits),
+  jobs.filter(({ waits }) => waits),
 );
 const left = found.length - files.length + Number(isBrief);
 if (left > 0) console.log(`not run without --all: ${left} files`);
