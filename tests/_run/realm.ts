@@ -281,6 +281,14 @@ function instancesOf(
     } finally {
       settling = before;
     }
+    if (!still) return;
+    // What never changes is read without two calls, but for what is another's.
+    for (
+      const [name, get] of Object.entries<() => unknown>(instance.$getters)
+    ) {
+      if (!/^\(\) => \w+$/.test(`${get}`)) continue;
+      Object.defineProperty(instance, name, { value: get() });
+    }
   }) as Instances;
 }
 
