@@ -423,9 +423,9 @@ export const EXPIRY = mutants(twin("table"), {
     "return at > 0 && this.isOver(this.expires, this.now()) ? NONE : at;",
   ],
   c: [
-    "bool is_over = number > 0 && weft__hash_is_over(m, expires, now);",
+    "bool is_over = number > 0 && weft__hash_is_over(m, plan, expires, now);",
     "(void)now; now = weft__hash_now(plan); " +
-    "bool is_over = number > 0 && weft__hash_is_over(m, expires, now);",
+    "bool is_over = number > 0 && weft__hash_is_over(m, plan, expires, now);",
   ],
 }, {
   what: "adds an entry, and does not say until when it counts",

@@ -15,7 +15,7 @@ typedef struct {
   int32_t length;
   bool varies;
   int32_t count; /* of words */
-  double number; /* a key of F64 as it is compared */
+  int32_t rest;  /* the last word of a key, if it has bytes */
   int32_t block; /* the number of the first block if it lies in some, or 0 */
 } weft__hash_cell;
 
@@ -30,7 +30,7 @@ static inline int32_t weft__hash_last(const weft__hash_cell *cell) {
   return cell->count - (cell->varies ? 2 : 1);
 }
 
-static inline int32_t weft__hash_rest(const weft__hash_cell *cell,
+static inline WEFT__HOT int32_t weft__hash_rest(const weft__hash_cell *cell,
                                       int32_t last) {
   return weft__hash_part(cell->bytes + 4 * (size_t)last,
                          cell->length - 4 * last);
@@ -41,9 +41,10 @@ static inline int32_t weft__hash_whole(const weft__hash_cell *cell, int32_t i) {
   return weft__hash_part(cell->bytes + 4 * (size_t)i, 4);
 }
 
-static inline bool weft__hash_cell_of(weft__hash_cell *cell, const void *bytes,
-                                      size_t length, int32_t size,
-                                      bool varies) {
+static inline WEFT__HOT bool weft__hash_cell_of(weft__hash_cell *cell,
+                                                const void *bytes,
+                                                size_t length, int32_t size,
+                                                bool varies) {
   if (varies ? length > (size_t)size : length != (size_t)size) return false;
   cell->bytes = (const unsigned char *)bytes;
   cell->length = (int32_t)length;
@@ -53,45 +54,55 @@ static inline bool weft__hash_cell_of(weft__hash_cell *cell, const void *bytes,
   return true;
 }
 
-/* The bits of a double that is a key: as in a Map, NaN equals itself, and -0
-   equals 0. */
-static inline uint64_t weft__hash_double(uint64_t bits) {
+/* The bytes of a double, or those that stand for it in a key: as in a Map, NaN
+   equals itself, and -0 equals 0. */
+static inline const unsigned char *weft__hash_double(
+    const unsigned char *bytes, const unsigned char *zero,
+    const unsigned char *nan) {
+  uint64_t bits = 0;
+  __builtin_memcpy(&bits, bytes, sizeof bits);
   uint64_t magnitude = bits & UINT64_C(0x7fffffffffffffff);
-  if (magnitude == 0) return 0;
-  return magnitude > UINT64_C(0x7ff0000000000000) ? UINT64_C(0x7ff8000000000000)
-                                                  : bits;
+  if (magnitude == 0) return zero;
+  return magnitude > UINT64_C(0x7ff0000000000000) ? nan : bytes;
 }
 
-/* The same of a key that may be any value, as docs/value_format.md has it. */
-static inline void weft__hash_any_key(weft__hash_cell *cell) {
+/* The same of a key of `length` bytes that may be any value, as
+   docs/value_format.md has it. Not inline, as maps with such keys are few. */
+WEFT__SELDOM static inline const unsigned char *weft__hash_any_key(
+    const unsigned char *bytes, int32_t *length) {
   static const unsigned char zero[] = {0, 0};
   static const unsigned char nan[] = {0, 0xe5, 0, 0, 0, 0, 0, 0, 0xf8, 0x7f};
-  if (cell->length != 10 || cell->bytes[0] != 0 || cell->bytes[1] != 0xe5)
-    return; /* no double */
-  uint64_t bits = 0;
-  __builtin_memcpy(&bits, cell->bytes + 2, sizeof bits);
-  uint64_t number = weft__hash_double(bits);
-  if (number == bits && number != 0) return;
-  cell->bytes = number == 0 ? zero : nan;
-  cell->length = number == 0 ? 2 : 10;
-  cell->count = weft__hash_words(cell->length, cell->varies);
+  if (*length != 10 || bytes[0] != 0 || bytes[1] != 0xe5) return bytes;
+  const unsigned char *number = weft__hash_double(bytes + 2, zero, nan + 2);
+  if (number == bytes + 2) return bytes;
+  *length = number == zero ? 2 : 10;
+  return number == zero ? zero : nan;
 }
 
-static inline bool weft__hash_key_of(weft__hash_cell *cell,
-                                     const weft_hash_map *m, const void *bytes,
-                                     size_t length) {
-  bool varies = (m->sizes & WEFT__HASH_KEY_VARIES_BIT) != 0;
-  int32_t size = weft_hash_map_key_size(m);
+static inline WEFT__HOT bool weft__hash_key_of(weft__hash_cell *cell,
+                                               const weft_hash_map *m,
+                                               const weft__hash_plan *plan,
+                                               const void *bytes,
+                                               size_t length) {
+  bool varies = plan->key_varies;
+  int32_t size =
+      plan->long_keys ? m->longest_key : plan->sizes & WEFT__HASH_KEY_SIZE;
   if (!weft__hash_cell_of(cell, bytes, length, size, varies)) return false;
   int32_t codec = m->codecs & 0xff;
-  if (codec == WEFT_HASH_MAP_VALUE && varies) weft__hash_any_key(cell);
-  bool f64 = codec == WEFT_HASH_MAP_F64;
-  if (!f64 || varies || size != 8) return true; /* damaged words may say both */
-  uint64_t bits = 0;
-  __builtin_memcpy(&bits, bytes, length); /* which is 8 */
-  bits = weft__hash_double(bits);
-  __builtin_memcpy(&cell->number, &bits, sizeof bits);
-  cell->bytes = (const unsigned char *)&cell->number;
+  if (WEFT__RARE(codec == WEFT_HASH_MAP_VALUE && varies)) {
+    int32_t count = cell->length; /* so that the cell needs no address */
+    cell->bytes = weft__hash_any_key(cell->bytes, &count);
+    cell->length = count;
+    cell->count = weft__hash_words(count, true);
+  }
+  /* Damaged words may say both. */
+  if (codec == WEFT_HASH_MAP_F64 && !varies && size == 8) {
+    static const unsigned char zero[8] = {0};
+    static const unsigned char nan[8] = {0, 0, 0, 0, 0, 0, 0xf8, 0x7f};
+    cell->bytes = weft__hash_double(cell->bytes, zero, nan);
+  }
+  int32_t last = weft__hash_last(cell);
+  cell->rest = last < 0 ? 0 : weft__hash_rest(cell, last);
   return true;
 }
 
@@ -114,14 +125,8 @@ typedef struct {
   uint32_t v0, v1, v2, v3;
 } weft__hash_state;
 
-#if defined(__wasm__)
-#define WEFT__HASH_ROUND
-#else
-#define WEFT__HASH_ROUND __attribute__((always_inline))
-#endif
-
-/* One round. Natively a call would take several times as long. */
-static inline WEFT__HASH_ROUND weft__hash_state weft__hash_mixed(
+/* One round. */
+static inline WEFT__HOT weft__hash_state weft__hash_mixed(
     weft__hash_state s, uint32_t word) {
   s.v3 ^= word;
   s.v0 = weft__sum(s.v0, s.v1);
@@ -140,8 +145,8 @@ static inline WEFT__HASH_ROUND weft__hash_state weft__hash_mixed(
 
 /* A number that depends on the words and on the seed: HalfSipHash-1-3 without
    its last block, as a key tells its length itself. */
-static inline int32_t weft__hash_of(const weft_hash_map *m,
-                                    const weft__hash_cell *key) {
+static inline WEFT__HOT int32_t weft__hash_of(const weft_hash_map *m,
+                                              const weft__hash_cell *key) {
   uint32_t low = (uint32_t)m->seed_low, high = (uint32_t)m->seed_high;
   weft__hash_state s = {low, high, UINT32_C(0x6c796765) ^ low,
                         UINT32_C(0x74656462) ^ high};
@@ -149,7 +154,7 @@ static inline int32_t weft__hash_of(const weft_hash_map *m,
   if (key->varies) s = weft__hash_mixed(s, (uint32_t)key->length);
   for (int32_t i = 0; i < more; i++)
     s = weft__hash_mixed(s, (uint32_t)weft__hash_whole(key, i));
-  if (more >= 0) s = weft__hash_mixed(s, (uint32_t)weft__hash_rest(key, more));
+  if (more >= 0) s = weft__hash_mixed(s, (uint32_t)key->rest);
   s.v2 ^= 0xff;
   for (int32_t i = 0; i < 3; i++) s = weft__hash_mixed(s, 0);
   return (int32_t)(s.v1 ^ s.v3);

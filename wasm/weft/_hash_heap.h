@@ -66,7 +66,7 @@ static inline void weft__heap_release(const weft__heap *h, int32_t number) {
 
 /* Up to 4 bytes as a word. Each copy has a constant length, so that it is an
    instruction. */
-static inline int32_t weft__hash_part(const unsigned char *bytes,
+static inline WEFT__HOT int32_t weft__hash_part(const unsigned char *bytes,
                                       int32_t length) {
   int32_t word = 0;
   int32_t rest = length & 2;
@@ -84,8 +84,8 @@ static inline int32_t weft__hash_part(const unsigned char *bytes,
 }
 
 /* The reverse of weft__hash_part. */
-static inline void weft__hash_part_to(unsigned char *bytes, int32_t word,
-                                      size_t length) {
+static inline WEFT__HOT void weft__hash_part_to(unsigned char *bytes,
+                                                int32_t word, size_t length) {
   if (length >= 4)
     __builtin_memcpy(bytes, &word, 4);
   else if (length == 3)

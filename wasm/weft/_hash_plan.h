@@ -150,6 +150,7 @@ typedef struct {
 /* Where the parts of a map lie, in words, and what is in them. */
 typedef struct {
   int32_t capacity;
+  int32_t sizes;   /* as in the map */
   int32_t buckets; /* how many there are, a power of 2 */
   int32_t key_words;
   int32_t value_words; /* of a value, or of one of its two copies */
@@ -190,11 +191,12 @@ static inline size_t weft__hash_maps(int32_t capacity) {
   return ((size_t)capacity + 1023) / 1024 * 32;
 }
 
-static inline weft__hash_plan weft__hash_plan_for(int32_t capacity,
+static inline WEFT__HOT weft__hash_plan weft__hash_plan_for(int32_t capacity,
                                                   int32_t sizes) {
   weft__hash_plan plan;
   int32_t most = capacity - (capacity >> 2);
   plan.capacity = capacity;
+  plan.sizes = sizes;
   plan.blocks = 0;
   plan.long_keys = false;
   plan.long_values = false;
@@ -221,7 +223,8 @@ static inline weft__hash_plan weft__hash_plan_for(int32_t capacity,
   return plan;
 }
 
-static inline weft__hash_plan weft__hash_plan_of(const weft_hash_map *m) {
+static inline WEFT__HOT weft__hash_plan weft__hash_plan_of(
+    const weft_hash_map *m) {
   weft__hash_plan plan = weft__hash_plan_for(m->capacity, m->sizes);
   plan.blocks = m->blocks;
   plan.long_keys = m->longest_key != 0;

@@ -12,7 +12,7 @@
 WEFT__BEGIN
 
 /* The word `expires` of the copy that counts if `current` says so. */
-static inline int32_t *weft__hash_end(const weft__hash_plan *plan,
+static inline WEFT__HOT int32_t *weft__hash_end(const weft__hash_plan *plan,
                                       const int32_t *entry, int32_t current) {
   int32_t *value = (int32_t *)(uintptr_t)entry + plan->value;
   return value + ((current & 1) + 1) * plan->value_words - 1;
@@ -27,7 +27,7 @@ static inline bool weft__hash_has_expired(const weft_hash_map *m,
   int32_t now = weft__hash_now(plan);
   int32_t current = weft__load(entry + WEFT__HASH_CURRENT);
   int32_t expires = weft__load(weft__hash_end(plan, entry, current));
-  return weft__hash_is_over(m, expires, now);
+  return weft__hash_is_over(m, plan, expires, now);
 }
 
 /* Instead of a `ttl`: a value expires when the one before it would have. */
@@ -58,14 +58,24 @@ static inline weft__hash_bucket *weft__hash_bucket_of(
   return (weft__hash_bucket *)(void *)words + (hash & (plan->buckets - 1));
 }
 
-static inline bool weft__hash_place_of(weft__hash_place *place,
-                                       const weft_hash_map *m, const void *key,
-                                       size_t length) {
-  if (!weft__hash_key_of(&place->key, m, key, length)) return false;
-  place->plan = weft__hash_plan_of(m);
+/* The rest of a place whose `plan` is there. */
+static inline WEFT__HOT bool weft__hash_place_in(weft__hash_place *place,
+                                                 const weft_hash_map *m,
+                                                 const void *key,
+                                                 size_t length) {
+  if (!weft__hash_key_of(&place->key, m, &place->plan, key, length))
+    return false;
   place->hash = weft__hash_of(m, &place->key);
   place->bucket = weft__hash_bucket_of(m, &place->plan, place->hash);
   return true;
+}
+
+static inline WEFT__HOT bool weft__hash_place_of(weft__hash_place *place,
+                                                 const weft_hash_map *m,
+                                                 const void *key,
+                                                 size_t length) {
+  place->plan = weft__hash_plan_of(m);
+  return weft__hash_place_in(place, m, key, length);
 }
 
 /* ---- reading ------------------------------------------------------------- */
@@ -80,14 +90,14 @@ static inline bool weft__hash_is_long_key(const weft_hash_map *m,
 /* Whether the entry has a key that lies in blocks. Not inline: most maps have
    none such, and their loop over a bucket shall be short. */
 WEFT__SELDOM static inline bool weft__hash_has_long(
-    const weft_hash_map *m, const weft__hash_place *place,
-    const int32_t *entry) {
-  weft__heap keys = weft__hash_keys_of(m, &place->plan);
-  return weft__heap_is_same(&keys, entry + place->plan.key, place->key.bytes,
-                            place->key.length);
+    const weft_hash_map *m, const int32_t *from, const unsigned char *bytes,
+    int32_t length) {
+  weft__hash_plan plan = weft__hash_plan_of(m);
+  weft__heap keys = weft__hash_keys_of(m, &plan);
+  return weft__heap_is_same(&keys, from, bytes, length);
 }
 
-static inline bool weft__hash_has(const weft_hash_map *m,
+static inline WEFT__HOT bool weft__hash_has(const weft_hash_map *m,
                                   const weft__hash_place *place,
                                   const int32_t *entry) {
   /* If keys have one word, comparing it is as fast as the hash. */
@@ -95,28 +105,28 @@ static inline bool weft__hash_has(const weft_hash_map *m,
       weft__load(entry + WEFT__HASH_HASH) != place->hash)
     return false;
   const int32_t *from = entry + place->plan.key;
-  if (weft__hash_is_long_key(m, place))
-    return weft__hash_has_long(m, place, entry);
+  if (WEFT__RARE(weft__hash_is_long_key(m, place)))
+    return weft__hash_has_long(m, from, place->key.bytes, place->key.length);
   const weft__hash_cell *key = &place->key;
   int32_t more = weft__hash_last(key);
   if (key->varies && weft__load(from++) != key->length) return false;
   for (int32_t i = 0; i < more; i++)
     if (weft__load(from + i) != weft__hash_whole(key, i)) return false;
-  return more < 0 || weft__load(from + more) == weft__hash_rest(key, more);
+  return more < 0 || weft__load(from + more) == key->rest;
 }
 
 /* The number of the entry with the key. */
-static inline int32_t weft__hash_find(const weft_hash_map *m,
+static inline WEFT__HOT int32_t weft__hash_find(const weft_hash_map *m,
                                       weft__hash_place *place) {
   place->before = &place->bucket->head;
   int32_t next = weft__load(&place->bucket->head); /* pairs with (P) */
   for (int32_t left = WEFT__MOST_TRIES; next != 0; left--) {
-    if (next < 1 || next > place->plan.capacity || left == 0)
+    if (WEFT__RARE(next < 1 || next > place->plan.capacity || left == 0))
       return WEFT__HASH_ASTRAY;
     int32_t *entry = weft__hash_entry(m, &place->plan, next);
-    if (weft__hash_has(m, place, entry)) return next;
+    if (WEFT__OFTEN(weft__hash_has(m, place, entry))) return next;
     int32_t link = weft__load(entry + WEFT__HASH_LINK);
-    if ((link & ~WEFT__HASH_NEXT_MASK) != WEFT__HASH_LINKED_BIT)
+    if (WEFT__RARE((link & ~WEFT__HASH_NEXT_MASK) != WEFT__HASH_LINKED_BIT))
       return WEFT__HASH_ASTRAY;
     place->before = entry + WEFT__HASH_LINK;
     next = link & WEFT__HASH_NEXT_MASK;
@@ -127,13 +137,13 @@ static inline int32_t weft__hash_find(const weft_hash_map *m,
 /* Copies `size` bytes, or as many as the length in the first word says, but
    only whole words if there is no room for all. False if the length is
    impossible. */
-static inline bool weft__hash_copy(const int32_t *from, bool varies,
+static inline WEFT__HOT bool weft__hash_copy(const int32_t *from, bool varies,
                                    int32_t size, void *into, size_t room,
                                    size_t *length) {
   size_t bytes = (size_t)size;
   if (varies) {
     int32_t word = weft__load(from++);
-    if (word < 0 || word > size) return false;
+    if (WEFT__RARE(word < 0 || word > size)) return false;
     bytes = (size_t)word;
   }
   *length = bytes;
@@ -146,24 +156,31 @@ static inline bool weft__hash_copy(const int32_t *from, bool varies,
 }
 
 /* The word `current`, or 0 if values have one word. */
-static inline int32_t weft__hash_current(const weft__hash_plan *plan,
+static inline WEFT__HOT int32_t weft__hash_current(const weft__hash_plan *plan,
                                          const int32_t *entry) {
   return plan->value_words > 1 ? weft__load(entry + WEFT__HASH_CURRENT) : 0;
 }
 
+/* The same where values may lie in blocks. */
+WEFT__SELDOM static inline bool weft__hash_copy_long(
+    const weft_hash_map *m, const int32_t *from, void *into, size_t room,
+    size_t *length) {
+  weft__hash_plan plan = weft__hash_plan_of(m);
+  weft__heap heap = weft__hash_heap_of(m, &plan);
+  return weft__heap_copy(&heap, from, into, room, length);
+}
+
 /* Copies the value that counts if `current` says so. */
-static inline bool weft__hash_copy_of(const weft_hash_map *m,
+static inline WEFT__HOT bool weft__hash_copy_of(const weft_hash_map *m,
                                       const weft__hash_plan *plan,
                                       const int32_t *entry, int32_t current,
                                       void *into, size_t room, size_t *length) {
   const int32_t *from =
       entry + plan->value + (current & 1) * plan->value_words;
-  if (plan->long_values) {
-    weft__heap heap = weft__hash_heap_of(m, plan);
-    return weft__heap_copy(&heap, from, into, room, length);
-  }
-  return weft__hash_copy(from, plan->value_varies, weft__hash_in_entry(m), into,
-                         room, length);
+  if (WEFT__RARE(plan->long_values))
+    return weft__hash_copy_long(m, from, into, room, length);
+  int32_t size = plan->sizes >> WEFT__HASH_VALUE_SHIFT & WEFT__HASH_VALUE_SIZE;
+  return weft__hash_copy(from, plan->value_varies, size, into, room, length);
 }
 
 static inline bool weft__hash_copy_value(const weft_hash_map *m,
@@ -189,7 +206,7 @@ static inline bool weft__hash_copy_key(const weft_hash_map *m,
 
 /* The number of the entry with the key, without a lock. Copies its value, if
    `length` is not NULL. */
-static inline int32_t weft__hash_read(const weft_hash_map *m,
+static inline WEFT__HOT int32_t weft__hash_read(const weft_hash_map *m,
                                       weft__hash_place *place, void *into,
                                       size_t room, size_t *length) {
   const weft__hash_plan *plan = &place->plan;
@@ -198,7 +215,7 @@ static inline int32_t weft__hash_read(const weft_hash_map *m,
     int32_t expires = 0;
     int32_t version = weft__load(&place->bucket->version);
     int32_t number = weft__hash_find(m, place);
-    if (number > 0 && (length != NULL || plan->expires)) {
+    if (WEFT__OFTEN(number > 0) && (length != NULL || plan->expires)) {
       const int32_t *entry = weft__hash_entry(m, plan, number);
       int32_t current = weft__hash_current(plan, entry);
       if (plan->expires)
@@ -214,7 +231,7 @@ static inline int32_t weft__hash_read(const weft_hash_map *m,
     /* Pairs with (V): if the entry was used again before it was read, `version`
        has changed. */
     if (weft__load(&place->bucket->version) != version) continue;
-    bool is_over = number > 0 && weft__hash_is_over(m, expires, now);
+    bool is_over = number > 0 && weft__hash_is_over(m, plan, expires, now);
     return is_over ? WEFT__HASH_NONE : number;
   }
   return WEFT__HASH_ASTRAY;

@@ -20,9 +20,10 @@ static inline int32_t weft__hash_now(const weft__hash_plan *plan) {
 /* Whether a value with this word `expires` counts no longer. It cannot count
    for longer than `ttl`: if it seems so, 25 days have passed, and the
    difference has wrapped, or the machine's clock was set back. */
-static inline bool weft__hash_is_over(const weft_hash_map *m, int32_t expires,
-                                      int32_t now) {
-  if ((m->sizes & WEFT__HASH_EXPIRES_BIT) == 0) return false;
+static inline bool weft__hash_is_over(const weft_hash_map *m,
+                                      const weft__hash_plan *plan,
+                                      int32_t expires, int32_t now) {
+  if (!plan->expires) return false;
   int32_t left = weft__plus(expires, weft__plus(~now, 1));
   return left <= 0 || left > weft__plus(m->ttl, WEFT__HASH_LATE);
 }

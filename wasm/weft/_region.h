@@ -91,12 +91,12 @@ static inline bool weft__hash_heap_is_possible(const int32_t *words) {
 }
 
 /* The words of a key or value of up to `size` bytes in a map. */
-static inline int32_t weft__hash_words(int32_t size, bool varies) {
+static inline WEFT__HOT int32_t weft__hash_words(int32_t size, bool varies) {
   return (varies ? 1 : 0) + (size + 3) / 4;
 }
 
 /* The words of an entry of a map with these `sizes`. */
-static inline int32_t weft__hash_stride(int32_t sizes) {
+static inline WEFT__HOT int32_t weft__hash_stride(int32_t sizes) {
   int32_t key = weft__hash_words(sizes & WEFT__HASH_KEY_SIZE,
                                  (sizes & WEFT__HASH_KEY_VARIES_BIT) != 0);
   int32_t value = weft__hash_words(

@@ -143,9 +143,21 @@ extern int clock_gettime(int clock, struct timespec *at); /* hidden, too */
 #define WEFT__KNOWN __attribute__((always_inline))
 #endif
 
+/* Inline natively, where a call would take several times as long, and memory
+   would have what registers can hold; and which way is often taken there. */
+#if defined(__wasm__) || defined(__OPTIMIZE_SIZE__)
+#define WEFT__HOT
+#define WEFT__OFTEN(condition) (condition)
+#else
+#define WEFT__HOT __attribute__((always_inline))
+#define WEFT__HOT_ONES /* may be there more than once */
+#define WEFT__OFTEN(condition) __builtin_expect(!!(condition), 1)
+#endif
+#define WEFT__RARE(condition) (!WEFT__OFTEN(!(condition)))
+
 WEFT__BEGIN
 
-static inline int32_t weft__load(const int32_t *word) {
+static inline WEFT__HOT int32_t weft__load(const int32_t *word) {
   return __atomic_load_n(word, __ATOMIC_SEQ_CST);
 }
 

@@ -103,19 +103,80 @@ static inline int64_t weft_hash_map_evictions(const weft_hash_map *m) {
 
 /* ---- reading ------------------------------------------------------------- */
 
-/* As weft_hash_map_get, but a cache does not count it. */
-static inline int weft__hash_get(const weft_hash_map *m, const void *key,
-                                 size_t key_length, void *into, size_t room,
-                                 size_t *length) {
+/* As weft__hash_get, in a map with this plan. */
+static inline WEFT__HOT int weft__hash_get_in(
+    const weft_hash_map *m, weft__hash_plan plan, const void *key,
+    size_t key_length, void *into, size_t room, size_t *length) {
   weft__hash_place place;
   size_t bytes = 0;
-  if (!weft__hash_place_of(&place, m, key, key_length)) return EINVAL;
+  place.plan = plan;
+  if (!weft__hash_place_in(&place, m, key, key_length)) return EINVAL;
   int32_t number = weft__hash_read(m, &place, into, room, &bytes);
   if (number == WEFT__HASH_NONE) return ENOENT;
   if (number == WEFT__HASH_ASTRAY) return ENOTRECOVERABLE;
   weft__hash_touch(m, &place.plan, number);
   *length = bytes;
   return bytes > room ? EOVERFLOW : 0;
+}
+
+/* The same in any map. */
+static inline int weft__hash_get_any(const weft_hash_map *m, const void *key,
+                                     size_t key_length, void *into, size_t room,
+                                     size_t *length) {
+  return weft__hash_get_in(m, weft__hash_plan_of(m), key, key_length, into,
+                           room, length);
+}
+
+#ifdef WEFT__HOT_ONES
+/* In the two kinds of maps that are most common, the compiler knows most of
+   what the others compute. */
+#define WEFT__HASH_WORDS_ONLY (4 | 4 << WEFT__HASH_VALUE_SHIFT)
+#define WEFT__HASH_TEXTS_ONLY \
+  (WEFT__HASH_KEY_VARIES_BIT | WEFT__HASH_VALUE_VARIES_BIT)
+#define WEFT__HASH_BOTH_SIZES (WEFT__HASH_KEY_VARIES_BIT - 1)
+
+/* The same if keys and values are a word. */
+static inline int weft__hash_get_word(const weft_hash_map *m, const void *key,
+                                      size_t key_length, void *into,
+                                      size_t room, size_t *length) {
+  return weft__hash_get_in(
+      m, weft__hash_plan_for(m->capacity, WEFT__HASH_WORDS_ONLY), key,
+      key_length, into, room, length);
+}
+
+/* The same if keys and values differ in length, and lie in entries of a map
+   that is no cache. */
+static inline int weft__hash_get_text(const weft_hash_map *m, const void *key,
+                                      size_t key_length, void *into,
+                                      size_t room, size_t *length) {
+  int32_t sizes = (m->sizes & WEFT__HASH_BOTH_SIZES) | WEFT__HASH_TEXTS_ONLY;
+  return weft__hash_get_in(m, weft__hash_plan_for(m->capacity, sizes), key,
+                           key_length, into, room, length);
+}
+#endif
+
+/* As weft_hash_map_get, but a cache does not count it. */
+static inline int weft__hash_get(const weft_hash_map *m, const void *key,
+                                 size_t key_length, void *into, size_t room,
+                                 size_t *length) {
+#ifdef WEFT__HOT_ONES
+  if ((m->longest | m->longest_key) == 0) {
+    int32_t sizes = m->sizes;
+    if (sizes == WEFT__HASH_WORDS_ONLY)
+      return weft__hash_get_word(m, key, key_length, into, room, length);
+    if ((sizes & ~WEFT__HASH_BOTH_SIZES) == WEFT__HASH_TEXTS_ONLY)
+      return weft__hash_get_text(m, key, key_length, into, room, length);
+  }
+#endif
+  return weft__hash_get_any(m, key, key_length, into, room, length);
+}
+
+/* Counts a call of weft_hash_map_get of a cache. */
+static inline void weft__hash_count(const weft_hash_map *m, int error) {
+  weft__hash_plan plan = weft__hash_plan_of(m);
+  weft__hash_stripe *own = weft__hash_own_stripe(m, &plan);
+  if (error == 0 || error == EOVERFLOW) weft__stripe_add(&own->hits, 1);
+  if (error == ENOENT) weft__stripe_add(&own->misses, 1);
 }
 
 /*
@@ -129,11 +190,7 @@ static inline WEFT__RESULT int weft_hash_map_get(const weft_hash_map *m,
                                                  size_t key_length, void *into,
                                                  size_t room, size_t *length) {
   int error = weft__hash_get(m, key, key_length, into, room, length);
-  if ((m->sizes & WEFT__HASH_EVICTS_BIT) == 0) return error;
-  weft__hash_plan plan = weft__hash_plan_of(m);
-  weft__hash_stripe *own = weft__hash_own_stripe(m, &plan);
-  if (error == 0 || error == EOVERFLOW) weft__stripe_add(&own->hits, 1);
-  if (error == ENOENT) weft__stripe_add(&own->misses, 1);
+  if ((m->sizes & WEFT__HASH_EVICTS_BIT) != 0) weft__hash_count(m, error);
   return error;
 }
 
@@ -166,7 +223,8 @@ static inline WEFT__RESULT int weft_hash_map_wait_for(
     const weft_hash_map *m, const void *key, size_t key_length, void *into,
     size_t room, size_t *length, int64_t timeout) {
   weft__hash_cell cell;
-  if (!weft__hash_key_of(&cell, m, key, key_length)) return EINVAL;
+  weft__hash_plan plan = weft__hash_plan_of(m);
+  if (!weft__hash_key_of(&cell, m, &plan, key, key_length)) return EINVAL;
   int32_t *epoch = weft__hash_epoch(m, weft__hash_of(m, &cell));
   WEFT__EVENT_BLOCK(weft__hash_await(m, key, key_length, into, room, length),
                     epoch, (void)0, timeout);
