@@ -341,7 +341,9 @@ export class Loop {
 
   /** Waits until a channel has a message, and takes it if nobody was faster. */
   async #receiveAny(step: Step, from: readonly Channels[]): Promise<void> {
-    const options = this.#limits(step);
+    // A sender in `select` is not seen where there is no room.
+    const meets = from.some(({ capacity }) => capacity === 0);
+    const options = meets ? { timeout: step.timeout } : this.#limits(step);
     const guest = this.#guest;
     const index = await this.#call<number | undefined>(
       "waitAny",
