@@ -253,14 +253,21 @@ export function freed<
 export const CLOSED = "closed";
 
 /** What `operation` returns, or CLOSED if it throws a ClosedError. */
-export function orClosed<T>(
+export const orClosed = <T>(
   { mod: { ClosedError } }: Weft,
   operation: () => T,
-): T | typeof CLOSED {
+): T | typeof CLOSED => orSaid(operation, ClosedError, CLOSED);
+
+/** What `operation` returns, or `word` if it throws an error of `Class`. */
+export function orSaid<T, W extends string>(
+  operation: () => T,
+  Class: abstract new (...args: never[]) => Error,
+  word: W,
+): T | W {
   try {
     return operation();
   } catch (error) {
-    if (error instanceof ClosedError) return CLOSED;
+    if (error instanceof Class) return word;
     throw error;
   }
 }

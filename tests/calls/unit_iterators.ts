@@ -12,7 +12,7 @@ import {
 import { suite } from "../_run/harness.ts";
 import { spawn } from "../_run/workers.ts";
 import { api, ends } from "./iterators_api.ts";
-import { collecting, rejection } from "./parts.ts";
+import { between, collecting, rejection } from "./parts.ts";
 
 const AGENT = new URL("./iterators_agent.ts", import.meta.url);
 
@@ -32,18 +32,11 @@ async function within(
   run: (remote: Remote<Api>, ring: CallRing) => Promise<void>,
   { json = false, slots = 2, reply = 64 } = {},
 ): Promise<void> {
-  const ring = CallRing.create({ slots, request: 128, reply });
   const given = json ? codec.json as Codec<unknown> : undefined;
-  const served = serve(ring, api, { codec: given });
   ends.length = 0;
-  try {
-    const options = { codec: given } as never;
-    await run(connect<Api>(ring, options), ring);
-  } finally {
-    ring.close();
-  }
-  await served;
-  assert.is(ring.pending, 0);
+  const call = (ring: CallRing) =>
+    run(connect<Api>(ring, { codec: given } as never), ring);
+  await between(api, call, { slots, request: 128, reply, codec: given });
 }
 
 for (const json of [false, true]) {

@@ -4,7 +4,7 @@ import { CallRing, type Codec, codec, connect, serve } from "../../mod.ts";
 import { suite } from "../_run/harness.ts";
 import { spawn } from "../_run/workers.ts";
 import { api } from "./nested_api.ts";
-import { collecting, rejection } from "./parts.ts";
+import { between, collecting, rejection } from "./parts.ts";
 
 const test = suite("calls: objects");
 
@@ -15,16 +15,9 @@ async function within(
   run: (ring: CallRing) => Promise<void>,
   json = false,
 ): Promise<void> {
-  const ring = CallRing.create({ slots: 3, request: 128, reply: 64 });
-  const options = json ? { codec: codec.json as Codec<unknown> } : {};
-  const served = serve(ring, api, options);
-  try {
-    await run(ring);
-  } finally {
-    ring.close();
-  }
-  await served;
-  assert.is(ring.pending, 0);
+  const given = json ? codec.json as Codec<unknown> : undefined;
+  const config = { slots: 3, request: 128, reply: 64 };
+  await between(api, run, { ...config, codec: given });
 }
 
 test("methods of nested objects are called with their this", () =>

@@ -12,29 +12,40 @@ const MUTEX = LAYOUT.condition.length * 4;
 const TOKENS = MUTEX + LAYOUT.mutex.length * 4;
 const BYTES = TOKENS + 8;
 
+/**
+ * What agents have: a condition, its mutex, and two words that it guards, of
+ * which `words` names those that are used.
+ */
+const guarding = (
+  weft: Weft,
+  words: Readonly<Record<string, number>> = { tokens: TOKENS },
+) => ({
+  agent: (memory: SharedArrayBuffer, id: number) => {
+    const { Condition, Mutex } = weft.mod;
+    enter(weft, id);
+    return {
+      condition: new Condition(memory),
+      mutex: new Mutex(memory, MUTEX),
+      tokens: new Int32Array(memory, TOKENS, 2),
+    };
+  },
+  words: {
+    ...named(LAYOUT.condition),
+    ...named(LAYOUT.mutex, MUTEX),
+    ...words,
+  },
+  stateless: true,
+});
+
 /** Tokens under a mutex. The model's state is the number of tokens. */
 function tokens(weft: Weft, turn = 0) {
-  const { Condition, Mutex } = weft.mod;
   return race.spec({
     memory: () => {
       const memory = new SharedArrayBuffer(BYTES);
       begin(memory, { turn });
       return memory;
     },
-    agent: (memory, id) => {
-      enter(weft, id);
-      return {
-        condition: new Condition(memory),
-        mutex: new Mutex(memory, MUTEX),
-        tokens: new Int32Array(memory, TOKENS, 1),
-      };
-    },
-    words: {
-      ...named(LAYOUT.condition),
-      ...named(LAYOUT.mutex, MUTEX),
-      tokens: TOKENS,
-    },
-    stateless: true,
+    ...guarding(weft),
     init: 0,
     ops: {
       take: {
@@ -485,22 +496,13 @@ function counted(
 
 /** Waits that are not repeated. At most as many end as were called. */
 function dozing(weft: Weft, most: number, turn = 0) {
-  const { Condition, Mutex } = weft.mod;
   return race.spec({
     memory: () => {
       const memory = new SharedArrayBuffer(BYTES);
       begin(memory, { turn });
       return memory;
     },
-    agent: (memory, id) => {
-      enter(weft, id);
-      return {
-        condition: new Condition(memory),
-        mutex: new Mutex(memory, MUTEX),
-      };
-    },
-    words: { ...named(LAYOUT.condition), ...named(LAYOUT.mutex, MUTEX) },
-    stateless: true,
+    ...guarding(weft, {}),
     ops: {
       doze: {
         run: ({ condition, mutex }) => {
@@ -539,24 +541,9 @@ function dozing(weft: Weft, most: number, turn = 0) {
  * and the other waits have returned.
  */
 function freed(weft: Weft, waiters: number) {
-  const { Condition, Mutex } = weft.mod;
   return race.spec({
     memory: () => new SharedArrayBuffer(BYTES),
-    agent: (memory, id) => {
-      enter(weft, id);
-      return {
-        condition: new Condition(memory),
-        mutex: new Mutex(memory, MUTEX),
-        tokens: new Int32Array(memory, TOKENS, 2),
-      };
-    },
-    words: {
-      ...named(LAYOUT.condition),
-      ...named(LAYOUT.mutex, MUTEX),
-      tokens: TOKENS,
-      left: TOKENS + 4,
-    },
-    stateless: true,
+    ...guarding(weft, { tokens: TOKENS, left: TOKENS + 4 }),
     ops: {
       notify: {
         run: ({ condition, mutex, tokens }) => {
@@ -587,23 +574,9 @@ function freed(weft: Weft, waiters: number) {
 
 /** A waiter that dies loses no wake of others. */
 function terminated(weft: Weft) {
-  const { Condition, Mutex } = weft.mod;
   return race.spec({
     memory: () => new SharedArrayBuffer(BYTES),
-    agent: (memory, id) => {
-      enter(weft, id);
-      return {
-        condition: new Condition(memory),
-        mutex: new Mutex(memory, MUTEX),
-        tokens: new Int32Array(memory, TOKENS, 1),
-      };
-    },
-    words: {
-      ...named(LAYOUT.condition),
-      ...named(LAYOUT.mutex, MUTEX),
-      tokens: TOKENS,
-    },
-    stateless: true,
+    ...guarding(weft),
     ops: {
       doze: {
         run: ({ condition, mutex }) => {

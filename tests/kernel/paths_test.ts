@@ -10,6 +10,7 @@ import process from "node:process";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import * as assert from "uvu/assert";
 import { suite } from "../_run/harness.ts";
+import { STEMS as KERNEL_STEMS } from "../../wasm/kernel_build.ts";
 
 const test = suite("kernel, the tests of the classes", 120_000);
 
@@ -17,24 +18,7 @@ const PROJECT = fileURLToPath(new URL("../..", import.meta.url));
 const BUILT = path.join(PROJECT, ".weft", "kernel");
 
 /** The classes whose tests run here, and those that are built on them. */
-const STEMS = [
-  "mutex",
-  "rw_lock",
-  "condition",
-  "semaphore",
-  "event",
-  "latch",
-  "snapshot",
-  "spsc_queue",
-  "mpmc_queue",
-  "lock_free_queue",
-  "record_ring",
-  "work_counter",
-  "work_deque",
-  "slab_pool",
-  "striped_counter",
-  "hash_map",
-];
+const STEMS = [...KERNEL_STEMS, "condition"];
 
 /** An import map under which `mod.ts` is `tests/kernel/mod.ts`. */
 function importMap(): string {

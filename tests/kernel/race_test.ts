@@ -9,6 +9,7 @@ import { explore } from "../_run/mixed/explore.ts";
 import { suite } from "../_run/harness.ts";
 import { scenariosIn } from "../_run/scenario.ts";
 import { stageOf } from "./stage.ts";
+import { STEMS } from "../../wasm/kernel_build.ts";
 
 const test = suite("kernel, every interleaving", 60_000);
 
@@ -17,28 +18,12 @@ const MOST = { states: all() ? 3_000 : 500, time: 10_000 };
 /** How many scenarios of each folder. */
 const SCENARIOS = 4;
 
-const FOLDERS = [
-  "mutex",
-  "rw_lock",
-  "semaphore",
-  "event",
-  "latch",
-  "spsc_queue",
-  "mpmc_queue",
-  "lock_free_queue",
-  "record_ring",
-  "work_counter",
-  "work_deque",
-  "slab_pool",
-  "hash_map",
-];
-
 const texts: Readonly<Record<string, string>> = TEXT;
 const { weft, given } = await stageOf((stem) =>
   Buffer.from(texts[stem.toUpperCase()]!, "base64")
 );
 
-for (const folder of FOLDERS) {
+for (const folder of STEMS) {
   const scenarios = (await scenariosIn(folder))(weft)
     .filter(({ deep }) => !deep).slice(0, SCENARIOS);
   for (const scenario of scenarios) {

@@ -1,4 +1,5 @@
 import { race } from "../../race/mod.ts";
+import type { Latch } from "../../mod.ts";
 import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import { freed, type Scenario, viewing, type Weft } from "../_run/scenario.ts";
 
@@ -78,6 +79,15 @@ function terminated(weft: Weft, count: number) {
   });
 }
 
+/** A latch of which one step is left; the agent that waits for it frees it. */
+const last = (weft: Weft) => ({
+  memory: () => weft.mod.Latch.create(1).buffer,
+  view: (memory: SharedArrayBuffer) => new weft.mod.Latch(memory),
+  row: LAYOUT.latch,
+  hints: HINTS,
+  wait: (latch: Latch) => latch.wait(),
+});
+
 /** The race scenarios of `Latch`. */
 export const scenarios = (weft: Weft): Scenario[] => [
   {
@@ -99,28 +109,16 @@ export const scenarios = (weft: Weft): Scenario[] => [
     options: { timeouts: true },
   },
   freed("one counts down, the other frees the latch", weft, {
-    memory: () => weft.mod.Latch.create(1).buffer,
-    view: (memory) => new weft.mod.Latch(memory),
-    row: LAYOUT.latch,
-    hints: HINTS,
+    ...last(weft),
     letGo: (latch) => latch.countDown(),
-    wait: (latch) => latch.wait(),
   }),
   freed("one arrives and waits, the other frees the latch", weft, {
-    memory: () => weft.mod.Latch.create(1).buffer,
-    view: (memory) => new weft.mod.Latch(memory),
-    row: LAYOUT.latch,
-    hints: HINTS,
+    ...last(weft),
     letGo: (latch) => latch.arriveAndWait(),
-    wait: (latch) => latch.wait(),
   }),
   freed("one arrives for a time, the other frees the latch", weft, {
-    memory: () => weft.mod.Latch.create(1).buffer,
-    view: (memory) => new weft.mod.Latch(memory),
-    row: LAYOUT.latch,
-    hints: HINTS,
+    ...last(weft),
     letGo: (latch) => latch.tryArriveAndWait(),
-    wait: (latch) => latch.wait(),
   }),
   {
     name: "an agent terminated at any step",

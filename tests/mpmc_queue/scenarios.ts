@@ -5,6 +5,7 @@ import {
   enter,
   named,
   orClosed,
+  orSaid,
   REMEMBERS,
   type Scenario,
   TRIES_AGAIN,
@@ -176,14 +177,8 @@ interface Seconds {
 /** Waits of some seconds: a blocked queue is told, and no other. */
 function seconds(weft: Weft, { prepare, expected, tells = true }: Seconds) {
   const { DamagedError, MpmcQueue } = weft.mod;
-  const orTold = <T>(operation: () => T): T | "told" => {
-    try {
-      return operation();
-    } catch (error) {
-      if (error instanceof DamagedError) return "told";
-      throw error;
-    }
-  };
+  const orTold = <T>(operation: () => T) =>
+    orSaid(operation, DamagedError, "told");
   return race.spec({
     memory: () => {
       const queue = MpmcQueue.create({ capacity: 2 });

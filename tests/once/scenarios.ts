@@ -19,12 +19,25 @@ interface Model {
   readonly calls: number;
 }
 
+/** What agents have: it, and the number of tries. */
+const trying = (weft: Weft, rounds = 0) => ({
+  agent: (memory: SharedArrayBuffer, id: number) => {
+    enter(weft, id);
+    weft.spin.spinning.rounds = rounds;
+    return {
+      once: new weft.mod.Once(memory),
+      tries: new Int32Array(memory, TRIES, 1),
+    };
+  },
+  words: { ...named(LAYOUT.once), tries: TRIES },
+  stateless: false, // a view remembers that it saw the end
+});
+
 /**
  * A once whose function counts its tries, plainly, and fails the first
  * `failures` of them. Agents look `rounds` times before they sleep.
  */
 function counting(weft: Weft, failures = 0, rounds = 0) {
-  const { Once } = weft.mod;
   // A call that changed nothing would be free to sleep until a timeout.
   const over = ({ tries, calls }: Model): [Model, unknown] =>
     tries < failures
@@ -32,16 +45,7 @@ function counting(weft: Weft, failures = 0, rounds = 0) {
       : [{ tries: failures + 1, calls: calls + 1 }, true];
   return race.spec({
     memory: () => new SharedArrayBuffer(BYTES),
-    agent: (memory, id) => {
-      enter(weft, id);
-      weft.spin.spinning.rounds = rounds;
-      return {
-        once: new Once(memory),
-        tries: new Int32Array(memory, TRIES, 1),
-      };
-    },
-    words: { ...named(LAYOUT.once), tries: TRIES },
-    stateless: false, // a view remembers that it saw the end
+    ...trying(weft, rounds),
     init: { tries: 0, calls: 0 } as Model,
     ops: {
       run: {
@@ -86,18 +90,9 @@ function counting(weft: Weft, failures = 0, rounds = 0) {
 
 /** A terminated agent is abandoned. */
 function terminated(weft: Weft) {
-  const { Once } = weft.mod;
   return race.spec({
     memory: () => new SharedArrayBuffer(BYTES),
-    agent: (memory, id) => {
-      enter(weft, id);
-      return {
-        once: new Once(memory),
-        tries: new Int32Array(memory, TRIES, 1),
-      };
-    },
-    words: { ...named(LAYOUT.once), tries: TRIES },
-    stateless: false,
+    ...trying(weft),
     ops: {
       run: {
         run: ({ once, tries }) => once.run(() => Atomics.add(tries, 0, 1)),
@@ -113,22 +108,13 @@ function terminated(weft: Weft) {
 
 /** The agent that ran it was terminated before the exploration began. */
 function abandoned(weft: Weft) {
-  const { Once } = weft.mod;
   return race.spec({
     memory: () => {
       const memory = new SharedArrayBuffer(BYTES);
       new Int32Array(memory)[0] = 9;
       return memory;
     },
-    agent: (memory, id) => {
-      enter(weft, id);
-      return {
-        once: new Once(memory),
-        tries: new Int32Array(memory, TRIES, 1),
-      };
-    },
-    words: { ...named(LAYOUT.once), tries: TRIES },
-    stateless: false,
+    ...trying(weft),
     init: { runner: 9, runs: 0 },
     ops: {
       run: {

@@ -5,6 +5,7 @@ import {
   enter,
   named,
   orClosed,
+  orSaid,
   REMEMBERS,
   type Scenario,
   TRIES_AGAIN,
@@ -155,14 +156,8 @@ function ring(
  */
 function roles(weft: Weft) {
   const { RecordRing } = weft.mod;
-  const orRefused = <T>(operation: () => T): T | "refused" => {
-    try {
-      return operation();
-    } catch (error) {
-      if (error instanceof TypeError) return "refused";
-      throw error;
-    }
-  };
+  const orRefused = <T>(operation: () => T) =>
+    orSaid(operation, TypeError, "refused");
   return race.spec({
     memory: () => {
       const ring = RecordRing.create({ capacity: 64, singleProducer: true });
