@@ -75,8 +75,9 @@ WEFT__SELDOM static inline const unsigned char *weft__hash_any_key(
   if (*length != 10 || bytes[0] != 0 || bytes[1] != 0xe5) return bytes;
   const unsigned char *number = weft__hash_double(bytes + 2, zero, nan + 2);
   if (number == bytes + 2) return bytes;
-  *length = number == zero ? 2 : 10;
-  return number == zero ? zero : nan;
+  if (number != zero) return nan;
+  *length = 2;
+  return zero;
 }
 
 static inline WEFT__HOT bool weft__hash_key_of(weft__hash_cell *cell,
