@@ -105,7 +105,8 @@ for (const play of STORMS) {
 // The first compiler of V8 11 may lose what a function of C knows when the
 // instruction that waits returns: then messages count as sent that are not.
 for (const flags of [[], ["--liftoff-only"]]) {
-  const play = { storm: "channels", seed: 1, plan: GIVES_UP_IN_C, flags };
+  const what = { storm: "channels", seed: 1, plan: GIVES_UP_IN_C } as const;
+  const play: Play = { ...what, flags };
   const played = soon(async () => playedOn(await without, play, 1, PATIENT));
   test(`channels: a thread of C gives up, node ${flags.join()}`, async () => {
     const { problems, note } = await played;
