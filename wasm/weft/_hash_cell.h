@@ -70,8 +70,9 @@ static inline const unsigned char *weft__hash_double(
    docs/value_format.md has it. Not inline, as maps with such keys are few. */
 WEFT__SELDOM static inline const unsigned char *weft__hash_any_key(
     const unsigned char *bytes, int32_t *length) {
-  static const unsigned char zero[] = {0, 0};
-  static const unsigned char nan[] = {0, 0xe5, 0, 0, 0, 0, 0, 0, 0xf8, 0x7f};
+  const unsigned char *zero = (const unsigned char *)"\0";
+  const unsigned char *nan =
+      (const unsigned char *)"\0\xe5\0\0\0\0\0\0\xf8\x7f";
   if (*length != 10 || bytes[0] != 0 || bytes[1] != 0xe5) return bytes;
   const unsigned char *number = weft__hash_double(bytes + 2, zero, nan + 2);
   if (number == bytes + 2) return bytes;
@@ -98,8 +99,8 @@ static inline WEFT__HOT bool weft__hash_key_of(weft__hash_cell *cell,
   }
   /* Damaged words may say both. */
   if (codec == WEFT_HASH_MAP_F64 && !varies && size == 8) {
-    static const unsigned char zero[8] = {0};
-    static const unsigned char nan[8] = {0, 0, 0, 0, 0, 0, 0xf8, 0x7f};
+    const unsigned char *zero = (const unsigned char *)"\0\0\0\0\0\0\0";
+    const unsigned char *nan = (const unsigned char *)"\0\0\0\0\0\0\xf8\x7f";
     cell->bytes = weft__hash_double(cell->bytes, zero, nan);
   }
   int32_t last = weft__hash_last(cell);
