@@ -19,21 +19,6 @@ static inline WEFT__CONSTEXPR int32_t weft__seal(int32_t kind, int32_t first,
   return (int32_t)~seal;
 }
 
-static inline void weft__zero(void *at, size_t bytes) {
-  int32_t *words = (int32_t *)at;
-  for (size_t i = 0; i < bytes / 4; i++) words[i] = 0;
-}
-
-static inline bool weft__aligned(const void *at) {
-  return at != NULL && (uintptr_t)at % 4 == 0;
-}
-
-/* Whether `init` may use this place: `needed` bytes, or 0 if the configuration
-   is out of range, of the `bytes` at `at`. */
-static inline bool weft__fits(const void *at, size_t bytes, size_t needed) {
-  return weft__aligned(at) && needed != 0 && needed <= bytes;
-}
-
 /* Whether queues of `capacity` elements of `size` bytes are possible. */
 static inline bool weft__queue_is_possible(int32_t capacity, int32_t size) {
   return capacity >= 1 && (capacity & (capacity - 1)) == 0 && size >= 4 &&

@@ -2,7 +2,7 @@
 #ifndef WEFT__STRIPES_H
 #define WEFT__STRIPES_H
 
-#include "_region.h"
+#include "_layout.h"
 
 WEFT__BEGIN
 

@@ -3,7 +3,7 @@
 #ifndef WEFT__TRACKED_H
 #define WEFT__TRACKED_H
 
-#include "_region.h"
+#include "_layout.h"
 #include "agent.h"
 
 WEFT__BEGIN

@@ -60,8 +60,11 @@
 #endif
 #endif
 #include <time.h>
-/* <unistd.h> is long, too, and hides it with -std=c11. */
-#if defined(__cplusplus)
+/* <unistd.h> is long, too, and hides it with -std=c11. In C++ the declaration
+   must be the same as there, which differs between libraries. */
+#if defined(__cplusplus) && defined(__GLIBC__)
+extern "C" long syscall(long number, ...) noexcept;
+#elif defined(__cplusplus)
 #include <unistd.h>
 #elif !defined(_UNISTD_H) || !defined(__USE_MISC)
 extern long syscall(long number, ...);
@@ -261,6 +264,21 @@ static inline WEFT__CONSTEXPR uint32_t weft__times(uint32_t a, uint32_t b) {
 
 static inline void weft__copy(int32_t *to, const int32_t *from, int32_t words) {
   __builtin_memcpy(to, from, (size_t)words * 4);
+}
+
+static inline void weft__zero(void *at, size_t bytes) {
+  int32_t *words = (int32_t *)at;
+  for (size_t i = 0; i < bytes / 4; i++) words[i] = 0;
+}
+
+static inline bool weft__aligned(const void *at) {
+  return at != NULL && (uintptr_t)at % 4 == 0;
+}
+
+/* Whether `init` may use this place: `needed` bytes, or 0 if the configuration
+   is out of range, of the `bytes` at `at`. */
+static inline bool weft__fits(const void *at, size_t bytes, size_t needed) {
+  return weft__aligned(at) && needed != 0 && needed <= bytes;
 }
 
 WEFT__END

@@ -2,7 +2,7 @@
 #ifndef WEFT_DEADLOCKS_H
 #define WEFT_DEADLOCKS_H
 
-#include "_region.h"
+#include "_layout.h"
 #include "_wait.h"
 #include "agent.h"
 

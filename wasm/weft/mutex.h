@@ -2,7 +2,7 @@
 #ifndef WEFT_MUTEX_H
 #define WEFT_MUTEX_H
 
-#include "_region.h"
+#include "_layout.h"
 #include "_spin.h"
 #include "_wait.h"
 

@@ -2,7 +2,7 @@
 #ifndef WEFT_ONCE_H
 #define WEFT_ONCE_H
 
-#include "_region.h"
+#include "_layout.h"
 #include "_spin.h"
 #include "_wait.h"
 

@@ -2,7 +2,7 @@
 #ifndef WEFT_WAIT_GROUP_H
 #define WEFT_WAIT_GROUP_H
 
-#include "_region.h"
+#include "_layout.h"
 #include "_spin.h"
 #include "_wait.h"
 
