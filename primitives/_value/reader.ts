@@ -38,6 +38,9 @@ import {
  */
 const MOST_HOLES = 64, MOST_ITEMS = 2 ** 32 - 1;
 
+/** No byte: behind the end of the message. */
+const MISSING = 0x100;
+
 const NO_BYTES: Uint8Array = /* @__PURE__ */ new Uint8Array(0);
 
 /** The error that says what is wrong with a message. */
@@ -344,9 +347,19 @@ export class Reader {
     const array = arrayFor(length);
     if (this.refers) this.seen.push(array);
     let isTable = false;
+    const { bytes, end } = this;
     for (let i = 0; i < length; i++) {
-      if (this.at < this.end && this.bytes[this.at] === HOLES) {
-        this.at++;
+      const { at } = this;
+      const tag = at < end ? bytes[at]! : MISSING;
+      // As `get` does, with one call less.
+      if (tag < 0x40) {
+        this.at = at + 1;
+        array[i] = tag;
+      } else if (tag < 0x80) {
+        this.at = at + 1;
+        array[i] = this.short(tag & 63);
+      } else if (tag === HOLES) {
+        this.at = at + 1;
         const holes = this.number32();
         if (holes === 0 || holes > length - i) throw wrong("length");
         if (!isTable) {
