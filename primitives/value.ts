@@ -87,7 +87,8 @@ export function valueCodecWith(
  * occur twice, or contain themselves, arrive so. It differs in this:
  *
  * - Objects with another prototype are refused, and so are objects that are
- *   nested more than 1000 deep, resizable buffers, and symbols and functions.
+ *   nested more than 1000 deep, symbols and functions, and resizable buffers
+ *   that may grow to more than 256 MiB together.
  * - Of an array, only the items are sent.
  * - A view of a part of a buffer arrives with a buffer of that part alone,
  *   unless the value has another view of the same buffer. A `Buffer` of Node

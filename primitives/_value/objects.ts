@@ -11,8 +11,12 @@ import {
   BUFFER,
   DATE,
   ERROR,
+  FOLLOWS,
+  LEAST_RESERVED,
   MAP,
+  MOST_RESERVED,
   REGEXP,
+  RESIZABLE,
   SET,
   VIEW,
   VIEWS,
@@ -108,7 +112,20 @@ function put(
 function putBuffer(writer: Writer, buffer: ArrayBuffer): void {
   const { out } = writer;
   if (out.parts?.has(buffer)) throw AGAIN;
-  assertFixed(buffer, buffer);
+  assertAttached(buffer, buffer);
+  const { resizable, maxByteLength } = buffer as Resizable;
+  if (resizable) {
+    out.reserved += Math.max(maxByteLength!, LEAST_RESERVED);
+    if (out.reserved > MOST_RESERVED) {
+      throw new Unsendable(
+        buffer,
+        `the buffers may grow to more than ${MOST_RESERVED} bytes`,
+      );
+    }
+    out.tagged(RESIZABLE, maxByteLength!);
+    out.number32(buffer.byteLength);
+    return out.copy(new Uint8Array(buffer));
+  }
   putBytes(writer, new Uint8Array(buffer));
 }
 
@@ -117,15 +134,51 @@ function putBytes({ out }: Writer, bytes: Uint8Array): void {
   out.copy(bytes);
 }
 
+/** What some platforms do not have yet. */
 interface Resizable {
+  readonly byteLength: number;
   readonly resizable?: boolean;
+  readonly maxByteLength?: number;
   readonly detached?: boolean;
+  resize?(byteLength: number): void;
 }
 
-function assertFixed(buffer: ArrayBuffer, value: object): void {
-  const { resizable, detached } = buffer as Resizable;
-  if (resizable) throw new Unsendable(value, "its buffer is resizable");
-  if (detached) throw new Unsendable(value, "its buffer is detached");
+function assertAttached(buffer: ArrayBuffer, value: object): void {
+  if ((buffer as Resizable).detached) {
+    throw new Unsendable(value, "its buffer is detached");
+  }
+}
+
+/** Whether it lies in its buffer, which may have become shorter. */
+function isInside(view: ArrayBufferView): boolean {
+  try {
+    if (typeOf(view)) Uint8Array.prototype.at.call(view as Uint8Array, 0);
+    else view.byteLength;
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Whether a view becomes longer and shorter with its buffer. The platform does
+ * not say so; the buffer of a copy is resized to see it.
+ */
+function follows(view: ArrayBufferView): boolean {
+  const { buffer, byteOffset, byteLength } = view;
+  const { BYTES_PER_ELEMENT: size = 1 } = view as Uint8Array;
+  const end = byteOffset + byteLength;
+  const longer = end + size;
+  if (longer <= buffer.byteLength) return false;
+  const copy = structuredClone(view);
+  const other = copy.buffer as Resizable;
+  if (longer <= other.maxByteLength!) {
+    other.resize!(longer);
+    return copy.byteLength > byteLength;
+  }
+  if (byteLength === 0) return false; // and it will never have an item
+  other.resize!(end - 1);
+  return isInside(copy);
 }
 
 /** The platform's name of a typed array's type; undefined for a DataView. */
@@ -151,14 +204,19 @@ function putView(writer: Writer, view: ArrayBufferView, depth: number): void {
   if (!own && !isNode) {
     throw new Unsendable(view, "its prototype would be lost");
   }
-  assertFixed(buffer as ArrayBuffer, view);
+  assertAttached(buffer as ArrayBuffer, view);
+  const { resizable } = buffer as Resizable;
+  if (resizable && !isInside(view)) {
+    throw new Unsendable(view, "its buffer became too short");
+  }
   if (out.begins(view)) return;
   const { byteOffset, byteLength } = view;
   const kind = VIEWS.indexOf(type as "DataView");
   if (kind < 0) throw new Unsendable(view, "it cannot be copied");
-  const part = isNode || !out.whole && byteLength < buffer.byteLength;
+  const part = isNode ||
+    !resizable && !out.whole && byteLength < buffer.byteLength;
   out.byte(VIEW);
-  out.byte(kind);
+  out.byte(!part && resizable && follows(view) ? kind | FOLLOWS : kind);
   out.number32(part ? 0 : byteOffset);
   out.number32(byteLength);
   if (!part) {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { copyOf } from "../_message/bytes.ts";
+import { copyBytes, copyOf } from "../_message/bytes.ts";
 import { define, type ErrorClass, newError } from "./errors.ts";
 import { damaged, type Reader, wrong } from "./reader.ts";
 import {
@@ -12,8 +12,12 @@ import {
   BUFFER,
   DATE,
   ERROR,
+  FOLLOWS,
+  LEAST_RESERVED,
   MAP,
+  MOST_RESERVED,
   REGEXP,
+  RESIZABLE,
   SET,
   VIEW,
   VIEWS,
@@ -58,6 +62,11 @@ export function readOther(
       reader.begin(buffer);
       return buffer;
     }
+    case RESIZABLE: {
+      const buffer = resizableOf(reader);
+      reader.begin(buffer);
+      return buffer;
+    }
     case VIEW:
       return viewOf(reader, depth);
     case ERROR:
@@ -84,15 +93,34 @@ function expressionOf(source: string, flags: string): RegExp {
   }
 }
 
+/** A buffer that may grow; of fixed length where the platform has none such. */
+function resizableOf(reader: Reader): ArrayBuffer {
+  const maxByteLength = reader.number32();
+  const length = reader.length(1);
+  const at = reader.over(length);
+  reader.reserved += Math.max(maxByteLength, LEAST_RESERVED);
+  if (maxByteLength < length || reader.reserved > MOST_RESERVED) {
+    throw wrong("length");
+  }
+  const buffer: ArrayBuffer = Reflect.construct(
+    ArrayBuffer,
+    [length, { maxByteLength }],
+  );
+  const bytes = reader.bytes.subarray(at, at + length);
+  copyBytes(bytes, new Uint8Array(buffer), 0);
+  return buffer;
+}
+
 type ViewClass = new (
   buffer: ArrayBuffer,
   byteOffset: number,
-  length: number,
+  length?: number,
 ) => ArrayBufferView;
 
 function viewOf(reader: Reader, depth: number): ArrayBufferView {
   const number = reader.begin(null);
-  const name = VIEWS[reader.byte()];
+  const type = reader.byte();
+  const name = VIEWS[type & ~FOLLOWS];
   const byteOffset = reader.number32();
   const byteLength = reader.number32();
   const buffer = reader.get(depth + 1);
@@ -106,8 +134,31 @@ function viewOf(reader: Reader, depth: number): ArrayBufferView {
     byteLength % BYTES_PER_ELEMENT !== 0 ||
     byteOffset + byteLength > buffer.byteLength
   ) throw wrong("view");
-  const view = new Class(buffer, byteOffset, byteLength / BYTES_PER_ELEMENT);
+  const follows = type >= FOLLOWS && Reflect.get(buffer, "resizable");
+  const left = buffer.byteLength - byteOffset - byteLength;
+  if (follows && left >= BYTES_PER_ELEMENT) throw wrong("view");
+  const view = follows
+    ? following(buffer, Class, byteOffset, byteLength)
+    : new Class(buffer, byteOffset, byteLength / BYTES_PER_ELEMENT);
   reader.replace(number, view);
+  return view;
+}
+
+/** A view that follows the length of its buffer. */
+function following(
+  buffer: ArrayBuffer & { resize?(byteLength: number): void },
+  Class: ViewClass,
+  byteOffset: number,
+  byteLength: number,
+): ArrayBufferView {
+  const { byteLength: whole } = buffer;
+  const end = byteOffset + byteLength;
+  // V8 before 12 makes none if some bytes are left that are no item.
+  const left = new Uint8Array(buffer.slice(end));
+  buffer.resize!(end);
+  const view = new Class(buffer, byteOffset);
+  buffer.resize!(whole);
+  new Uint8Array(buffer).set(left, end);
   return view;
 }
 

@@ -34,6 +34,8 @@ export class Output {
   message = 0;
   /** How many shapes the message itself has defined. */
   shapes = 0;
+  /** How many bytes its resizable buffers reserve. */
+  reserved = 0;
   /** Whether a reference was written. */
   refers = false;
   /** Whether a property was deleted meanwhile. */
@@ -52,7 +54,7 @@ export class Output {
     this.end = at + room;
     this.moved = false;
     this.message = ++messages;
-    this.shapes = 0;
+    this.shapes = this.reserved = 0;
     this.refers = this.deleted = false;
     this.parts = undefined;
   }

@@ -66,6 +66,8 @@ export class Reader {
   data: DataView = new DataView(NO_BYTES.buffer);
   at = 0;
   end = 0;
+  /** How many bytes its resizable buffers reserve. */
+  reserved = 0;
   /** Whether the message has references. */
   refers = false;
   /** If it has, the containers so far. */
@@ -98,6 +100,7 @@ export class Reader {
     }
     this.at = at;
     this.end = end;
+    this.reserved = 0;
   }
 
   /** Reads the value that `length` bytes of `memory` at `at` hold. */

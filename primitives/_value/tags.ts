@@ -47,6 +47,7 @@ export const VIEW = 0xf7;
 export const ERROR = 0xf8;
 export const BOXED = 0xf9;
 export const LATIN1 = 0xfa;
+export const RESIZABLE = 0xfb;
 /** A property that a getter deleted; no message that is sent has it. */
 export const DELETED = 0xff;
 
@@ -56,6 +57,17 @@ export const DEEPEST = 1000;
 /** The most keys of a shape, and the most bytes of their text. */
 export const MOST_KEYS = 64;
 export const MOST_TEXT = 1024;
+
+/**
+ * The most bytes of memory that the resizable buffers of a message may reserve
+ * for their growth, and what each of them counts as at least: the system has
+ * few mappings.
+ */
+export const MOST_RESERVED = 2 ** 28;
+export const LEAST_RESERVED = 2 ** 16;
+
+/** Added to the type of a view that is as long as its buffer. */
+export const FOLLOWS = 0x80;
 
 /** The types of views, by their numbers in messages. */
 export const VIEWS = [

@@ -196,6 +196,14 @@ static void reads_bytes(void) {
   v = OPENED("\0\xf7\2\2\0\0\0\2\0\0\0\xf6\3\0\0\0abc");
   CHECK(weft_value_bytes(v, &length) == NULL && length == 0);
   CHECK(weft_value_bytes(OPENED("\0\5"), &length) == NULL);
+  /* A buffer of 3 bytes, which may have 9, and a view as long as it. */
+  v = OPENED("\0\xfb\x09\0\0\0\3\0\0\0abc");
+  EQUAL(weft_value_type(v), WEFT_VALUE_BUFFER);
+  EQUAL(weft_value_size(v), 0);
+  CHECK(memcmp(weft_value_bytes(v, &length), "abc", 3) == 0 && length == 3);
+  v = OPENED("\0\xf7\x82\1\0\0\0\2\0\0\0\xfb\x09\0\0\0\3\0\0\0abc");
+  EQUAL(weft_value_view(v), 2);
+  CHECK(memcmp(weft_value_bytes(v, &length), "bc", 2) == 0 && length == 2);
   CHECK(weft_value_bytes(OPENED("\0\xf7\2\0\0\0\0\0\0\0\0\1"), &length) == NULL);
 }
 
@@ -228,6 +236,9 @@ static void refuses_damage(void) {
   REFUSED("\1\xf0\0\0\0\0");
   REFUSED("\1\xc1\xf0\1\0\0\0");
   REFUSED("\0\xfb");
+  REFUSED("\0\xfb\5\0\0");
+  REFUSED("\0\xfb\5\0\0\0\2\0\0\0a");
+  REFUSED("\0\xfc");
   REFUSED("\0\xec\1\0\0\0");                /* the last one is no value */
   REFUSED("\0\xc1\xec\2\0\0\0");
   REFUSED("\0\xc1\xec\0\0\0\0\1");

@@ -44,7 +44,24 @@ const leaves = fc.oneof(
   fc.constantFrom(2n ** 63n, -(2n ** 63n), 2n ** 64n, -(2n ** 64n), -1n),
 );
 
+/** A buffer that may grow, of these bytes, if the platform has such buffers. */
+export function resizable(bytes: Uint8Array, more: number): ArrayBuffer {
+  const { length } = bytes;
+  const buffer: ArrayBuffer = Reflect.construct(ArrayBuffer, [length, {
+    maxByteLength: length + more,
+  }]);
+  new Uint8Array(buffer).set(bytes);
+  return buffer;
+}
+
+const growing = fc.tuple(fc.uint8Array({ maxLength: 20 }), fc.nat(9))
+  .map(([bytes, more]) => resizable(bytes, more));
+
 const objects = fc.oneof(
+  growing,
+  growing.map((buffer) => new Uint8Array(buffer)),
+  growing.map((buffer) => new DataView(buffer, buffer.byteLength >> 1)),
+  growing.map((buffer) => new Int8Array(buffer, 0, buffer.byteLength >> 1)),
   fc.date({ noInvalidDate: false }),
   fc.constantFrom(/a+/gi, /[^]/u, new RegExp("")),
   leaves.filter((leaf) => leaf != null).map((leaf) => Object(leaf)),
@@ -187,7 +204,10 @@ function factsOf(value: object): unknown {
     return [value.name, value.message, value.stack, ...Object.keys(value)];
   }
   if (value instanceof RegExp) return [`${value}`, value.lastIndex];
-  if (value instanceof ArrayBuffer) return [...new Uint8Array(value)];
+  if (value instanceof ArrayBuffer) {
+    const most: unknown = Reflect.get(value, "maxByteLength");
+    return [most, Reflect.get(value, "resizable"), ...new Uint8Array(value)];
+  }
   if (ArrayBuffer.isView(value)) return [value.byteOffset, value.byteLength];
   if (Array.isArray(value)) return [value.length, ...Object.keys(value)];
   const plain = Object.getPrototypeOf(value) === Object.prototype;

@@ -239,7 +239,7 @@ static inline const uint8_t *weft_value_bytes(weft_value v, int32_t *length) {
 static inline int32_t weft_value_view(weft_value v) {
   weft__value_head h;
   bool is_one = weft__value_head_of(v, &h) && h.type == WEFT_VALUE_VIEW;
-  return is_one ? h.body[0] : -1;
+  return is_one ? h.body[0] & 127 : -1; /* 128: as long as its buffer */
 }
 
 /* ---- what others contain */

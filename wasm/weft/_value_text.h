@@ -41,6 +41,7 @@ WEFT__BEGIN
 #define WEFT__VALUE_ERROR 0xf8
 #define WEFT__VALUE_BOXED 0xf9
 #define WEFT__VALUE_LATIN1 0xfa
+#define WEFT__VALUE_RESIZABLE 0xfb
 
 /* The most names of a shape. */
 #define WEFT__VALUE_NAMES 64

@@ -207,6 +207,10 @@ static inline bool weft__value_rare(weft_value_message *m, weft__value_head *h,
       return weft__value_many(h, end, WEFT_VALUE_MAP, 0, 2);
     case WEFT__VALUE_SET:
       return weft__value_many(h, end, WEFT_VALUE_SET, 0, 1);
+    case WEFT__VALUE_RESIZABLE:
+      if (end - h->body < 4) return false;
+      h->body += 4; /* how long it may become */
+      return weft__value_many(h, end, WEFT_VALUE_BUFFER, 1, 0);
     case WEFT__VALUE_BUFFER:
       return weft__value_many(h, end, WEFT_VALUE_BUFFER, 1, 0);
     case WEFT__VALUE_REFERENCE:

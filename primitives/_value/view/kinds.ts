@@ -8,6 +8,7 @@ import {
   ARRAY,
   BIGINT,
   BOXED,
+  BUFFER,
   FEW,
   HOLES,
   NUMBERS_1,
@@ -16,6 +17,7 @@ import {
   OWN_SHAPE,
   REFERENCE,
   REGEXP,
+  RESIZABLE,
   SET,
 } from "../tags.ts";
 
@@ -38,13 +40,13 @@ export type ValueType =
   | "error"
   | "boxed";
 
-/** The types of values by their first bytes, from 0xe0 to 0xfa. */
+/** The types of values by their first bytes, from 0xe0 to 0xfb. */
 // deno-fmt-ignore
 const TYPES: readonly (ValueType | undefined)[] = [
   "undefined", "null", "boolean", "boolean", "number", "number", "string",
   "string", "array", "array", "array", "array", undefined, "object", "object",
   "object", undefined, "bigint", "date", "regexp", "map", "set", "buffer",
-  "view", "error", "boxed", "string",
+  "view", "error", "boxed", "string", "buffer",
 ];
 
 /** The type of the value that begins with `tag`. */
@@ -62,9 +64,13 @@ export const packedBy = (tag: number): 0 | 1 | 4 | 8 =>
 
 /** Whether references can name what begins with `tag`. */
 export const isObject = (tag: number): boolean =>
-  tag >= 0x80 && tag < 0xe0 ||
+  tag >= 0x80 && tag < 0xe0 || tag === RESIZABLE ||
   tag >= ARRAY && tag <= BOXED && tag !== HOLES && tag !== REFERENCE &&
     tag !== BIGINT;
+
+/** Whether it is an ArrayBuffer. */
+export const isBuffer = (tag: number): boolean =>
+  tag === BUFFER || tag === RESIZABLE;
 
 /** Whether it has items, which have numbers. */
 export const hasItems = (tag: number): boolean =>

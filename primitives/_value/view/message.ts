@@ -28,6 +28,7 @@ import {
   PAIRS,
   REFERENCE,
   REGEXP,
+  RESIZABLE,
   SET,
   TRUE,
   UNDEFINED,
@@ -135,6 +136,9 @@ export class Message {
       case DOUBLE:
       case DATE:
         return void reader.over(8);
+      case RESIZABLE:
+        reader.over(4);
+        return this.#bytes(reader, 1);
       case UTF8:
       case LATIN1:
       case BUFFER:

@@ -7,10 +7,11 @@
 import { describe } from "../../_memory/describe.ts";
 import { wrong } from "../reader.ts";
 import type { Shape } from "../shapes.ts";
-import { BUFFER, ERROR, MAP, PAIRS, VIEW, VIEWS } from "../tags.ts";
+import { ERROR, FOLLOWS, MAP, PAIRS, RESIZABLE, VIEW, VIEWS } from "../tags.ts";
 import {
   hasItems,
   isArray,
+  isBuffer,
   isObject,
   packedBy,
   typeOf,
@@ -93,7 +94,7 @@ export class ValueView<out T = unknown> {
     this.#at = isWhole ? message.whole(at) : at;
     const { tag, size, shape, body } = message;
     this.#tag = isWhole ? tag : 0;
-    this.#size = isWhole && isObject(tag) && tag !== BUFFER ? size : 0;
+    this.#size = isWhole && isObject(tag) && !isBuffer(tag) ? size : 0;
     this.#shape = isWhole ? shape : undefined;
     this.#lastAt = this.#body = body - size * packedBy(tag);
   }
@@ -141,21 +142,22 @@ export class ValueView<out T = unknown> {
    * @throws {TypeError} If the bytes are damaged.
    */
   bytes(): Uint8Array | undefined {
-    if (this.#tag !== BUFFER && this.#tag !== VIEW) return undefined;
+    if (!isBuffer(this.#tag) && this.#tag !== VIEW) return undefined;
     const message = this.#message;
     return this.#told(() => {
-      let at = this.#at;
-      let reader = message.from(at + 1);
+      let reader = message.from(this.#at + 1);
+      let tag = this.#tag;
       let from = 0;
       let count = -1;
-      if (this.#tag === VIEW) {
+      if (tag === VIEW) {
         reader.byte();
         from = reader.number32();
         count = reader.number32();
-        at = message.whole(reader.at);
-        reader = message.from(at);
-        if (reader.byte() !== BUFFER) throw wrong("view");
+        reader = message.from(message.whole(reader.at));
+        tag = reader.byte();
+        if (!isBuffer(tag)) throw wrong("view");
       }
+      if (tag === RESIZABLE) reader.over(4);
       const length = reader.length(1);
       if (count < 0) count = length;
       if (from + count > length) throw wrong("view");
@@ -254,7 +256,7 @@ export class ValueView<out T = unknown> {
     const tag = this.#tag;
     if (tag !== ERROR && tag !== VIEW) return undefined;
     const reader = this.#message.from(this.#at + 1);
-    return tag === ERROR ? reader.text() : VIEWS[reader.byte()];
+    return tag === ERROR ? reader.text() : VIEWS[reader.byte() & ~FOLLOWS];
   }
 
   /**
