@@ -217,6 +217,22 @@ export function preempted(
 }
 
 /**
+ * Runs `operation` until before its atomic step number `at`, where its agent is
+ * terminated. Returns whether the operation ended before that.
+ */
+export function endsBefore(at: number, operation: () => void): boolean {
+  const dead = {};
+  try {
+    return preempted(operation, at, () => {
+      throw dead;
+    }) <= at;
+  } catch (error) {
+    if (error === dead) return false;
+    throw error;
+  }
+}
+
+/**
  * Runs a scenario again and again, with the intruder before the first atomic
  * step of the operation, before the second, and so on. `make` builds the
  * scenario anew each time, and `check` checks its end.

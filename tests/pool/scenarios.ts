@@ -98,14 +98,7 @@ function base(
     return { ring, done, slots, rooms, server, told };
   };
   const spec = { ...task, index: 0, idempotent: false };
-  return { fresh, agent, spec };
-}
-
-/** A pool whose slots are free at the end. */
-function pool(weft: Weft, tasks: number, recycle = Infinity) {
-  const { pool: parts } = weft;
-  const { fresh, agent } = base(weft, SLOTS, false, false, recycle);
-  return race.spec({
+  const begin = {
     memory: () => {
       const memory = fresh();
       agent(fresh(), 0); // evaluates the modules
@@ -114,6 +107,16 @@ function pool(weft: Weft, tasks: number, recycle = Infinity) {
     agent,
     stateless: false,
     hints: HINTS,
+  };
+  return { begin, spec };
+}
+
+/** A pool whose slots are free at the end. */
+function pool(weft: Weft, tasks: number, recycle = Infinity) {
+  const { pool: parts } = weft;
+  const { begin } = base(weft, SLOTS, false, false, recycle);
+  return race.spec({
+    ...begin,
     ops: {
       /** Does tasks until there is none; then it closes the pool. */
       submit: {
@@ -174,7 +177,7 @@ interface Orders {
 /** The thread of a pool, by the pool's own parts. */
 function bossOf(weft: Weft, slots: number, isLong = false, counts = false) {
   const { pool: parts } = weft;
-  const { fresh, agent, spec } = base(weft, slots, isLong, counts);
+  const { begin, spec } = base(weft, slots, isLong, counts);
   const boss = (h: Handle, orders: Orders) => {
     const { workers, keep, tasks, abort, force = false, again } = orders;
     const { slots, rooms, done, told } = h;
@@ -276,14 +279,7 @@ function bossOf(weft: Weft, slots: number, isLong = false, counts = false) {
     h.ring.close();
   };
   return race.spec({
-    memory: () => {
-      const memory = fresh();
-      agent(fresh(), 0); // evaluates the modules
-      return memory;
-    },
-    agent,
-    stateless: false,
-    hints: HINTS,
+    ...begin,
     ops: {
       boss: { run: boss },
       serve: { run: (h: Handle) => h.server.serve() },

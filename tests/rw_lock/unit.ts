@@ -14,12 +14,12 @@ import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import { suite } from "../_run/harness.ts";
 import {
   asAgent,
+  endsBefore,
   endsWithin,
   isWoken,
   NEAR_WRAP,
   nowOf,
   passed,
-  preempted,
   refuses,
   rejects,
   turns,
@@ -302,14 +302,7 @@ test("a tracked reader may be terminated at any step", () => {
       const lock = RwLock.create({ tracked: 2 });
       const theirs = viewAs(31, lock.buffer);
       if (name === "unlockRead") theirs.read();
-      const dead = {};
-      try {
-        ended = preempted(() => run(theirs), at, () => {
-          throw dead;
-        }) <= at;
-      } catch (error) {
-        if (error !== dead) throw error;
-      }
+      ended = endsBefore(at, () => run(theirs));
       const { readers, writer } = lock;
       const held = readers + (writer === 0 ? 0 : 1);
       assert.is(lock.abandon(31), held, `${name} at ${at}`);

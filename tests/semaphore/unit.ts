@@ -8,9 +8,9 @@ import { spinning } from "../../primitives/_wait/spin.ts";
 import { suite } from "../_run/harness.ts";
 import {
   asAgent,
+  endsBefore,
   NEAR_WRAP,
   nowOf,
-  preempted,
   preemptedAnywhere,
   refuses,
   rejects,
@@ -475,14 +475,7 @@ test("an agent may be terminated at any step, and is recovered exactly", () => {
       const semaphore = Semaphore.create(4, { tracked: 2 });
       const theirs = asAgent(31, () => new Semaphore(semaphore.buffer));
       theirs.acquire(1);
-      const dead = {};
-      try {
-        ended = preempted(() => run(theirs), at, () => {
-          throw dead;
-        }) <= at;
-      } catch (error) {
-        if (error !== dead) throw error;
-      }
+      ended = endsBefore(at, () => run(theirs));
       const before = semaphore.available;
       assert.is(semaphore.abandon(31), 4 - before, `${name} at ${at}`);
       assert.is(semaphore.available, 4, `${name} at ${at}`);

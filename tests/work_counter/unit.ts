@@ -11,8 +11,8 @@ import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import { suite } from "../_run/harness.ts";
 import {
   asAgent,
+  endsBefore,
   nowOf,
-  preempted,
   preemptedAnywhere,
   refuses,
   rejects,
@@ -211,24 +211,13 @@ test("an agent that took tasks may be terminated at any step", () => {
     for (let at = 0, ended = false; !ended; at++) {
       const work = WorkCounter.create(8, { ...config, tracked: 2 });
       const theirs = asAgent(31, () => new WorkCounter(work.buffer));
-      const dead = {};
-      try {
-        ended = preempted(
-          () => {
-            theirs.nextRange();
-            theirs.done(1);
-            theirs.done(1);
-            theirs.nextRange();
-            theirs.done(1);
-          },
-          at,
-          () => {
-            throw dead;
-          },
-        ) <= at;
-      } catch (error) {
-        if (error !== dead) throw error;
-      }
+      ended = endsBefore(at, () => {
+        theirs.nextRange();
+        theirs.done(1);
+        theirs.done(1);
+        theirs.nextRange();
+        theirs.done(1);
+      });
       const out = 8 - work.remaining;
       const undone = out - work.completed;
       assert.is(work.abandon(31), undone, `at ${at}`);
