@@ -93,6 +93,7 @@ function engineFor(scenario: Scenario, program: Program, o: Options): Engine {
   engine.held = engine.sleepless = engine.learned = false;
   engine.forgets = false;
   engine.mayGroup = true;
+  engine.walks = 0;
   engine.believed = 0;
   engine.asked = null;
   engine.coverage = null;

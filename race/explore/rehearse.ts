@@ -1,8 +1,10 @@
 /**
- * Checks, before an exploration, that the program can be explored.
+ * Checks, before an exploration, that the program can be explored. Before a
+ * long search, random walks learn which words its agents use.
  *
  * @module
  */
+import { Choices, choices } from "../engine/step/choices.ts";
 import * as k from "../engine/kinds.ts";
 import { Fault } from "../engine/kinds.ts";
 import type { Chooser, Engine, Steps } from "../engine/step/replay.ts";
@@ -10,7 +12,13 @@ import type { Options } from "../report/result.ts";
 import { run } from "./run.ts";
 import { sampler } from "./sample.ts";
 import { apply, begin } from "../engine/step/steps.ts";
-import { show } from "../engine/values.ts";
+import { Random, show } from "../engine/values.ts";
+import { COMPARE } from "./task.ts";
+
+/** The most steps of a random walk. */
+const LONGEST = 300;
+
+const here = new Choices();
 
 const OFF = { timeouts: 0, spurious: 0, kills: 0 };
 
@@ -127,4 +135,36 @@ function* rehearseAll(
     yield* run(engine, chooser, { lockFree: "no", rescue: true });
   }
   world.fault = null;
+}
+
+/**
+ * Takes the random walks that were not taken yet. If a search relied on
+ * something else than they find, a throw ends a walk, and the search begins
+ * again: the sooner, the less of it is lost. Walks remember no step, since what
+ * the search compares must not depend on them.
+ */
+export function* scout(engine: Engine): Steps<void> {
+  const { world, recalls } = engine;
+  engine.recalls = false;
+  engine.overdue = null;
+  world.clocks = null;
+  try {
+    while (engine.walks < COMPARE.walks) {
+      yield* walk(engine, new Random(++engine.walks));
+    }
+  } finally {
+    engine.recalls = recalls;
+  }
+}
+
+function* walk(engine: Engine, random: Random): Steps<void> {
+  const { world } = engine;
+  yield* begin(engine);
+  for (let i = 0; i < LONGEST && world.fault === null; i++) {
+    choices(engine, here);
+    if (here.count === 0) break;
+    const among = here.live === 0 ? here.count : here.live;
+    yield* apply(engine, here.codes[random.below(among)]!, false);
+  }
+  world.fault = null; // the search finds it, too
 }

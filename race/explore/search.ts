@@ -14,6 +14,7 @@ import { Classes } from "../engine/equal/classes.ts";
 import { Apart, Futures, HOPELESS } from "../engine/equal/futures.ts";
 import type { Engine, Steps } from "../engine/step/replay.ts";
 import { apply, begin } from "../engine/step/steps.ts";
+import { scout } from "./rehearse.ts";
 import { COMPARE, type Found, type SearchOptions } from "./task.ts";
 import { isBusy, judgeHere, Visit } from "./visit.ts";
 
@@ -98,6 +99,7 @@ function* merged(engine: Engine, o: SearchOptions): Steps<Found> {
   if (few === o.states || first.states < few || first.fault !== null) {
     return first;
   }
+  yield* scout(engine);
   let wasted = 0;
   let [last, same] = [0, 0];
   let futures: Futures | null = null;

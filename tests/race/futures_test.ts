@@ -4,7 +4,9 @@ import fc from "fast-check";
 import process from "node:process";
 import * as assert from "uvu/assert";
 import { race, type Result } from "../../race/mod.ts";
+import { NotConstant } from "../../race/engine/signals.ts";
 import { explore } from "../../race/explore/drive.ts";
+import { scout } from "../../race/explore/rehearse.ts";
 import { search } from "../../race/explore/search.ts";
 import { COMPARE, type Found } from "../../race/explore/task.ts";
 import { compare, corpus, mutants } from "../_run/compare.ts";
@@ -19,7 +21,8 @@ const test = suite("race futures", 300_000);
 /** Compares agents from the first state on, while `work` runs. */
 function early<T>(work: () => T): T {
   const usual = { ...COMPARE };
-  Object.assign(COMPARE, { after: 1, patience: Infinity, longest: Infinity });
+  const always = { after: 1, patience: Infinity, longest: Infinity, walks: 5 };
+  Object.assign(COMPARE, always);
   try {
     return work();
   } finally {
@@ -78,6 +81,47 @@ function ends(
   ) as Found;
   return { all: [...all].sort(), found };
 }
+
+test("random walks learn which words agents use, and remember no step", () => {
+  const spec = race.spec({
+    memory: () => new SharedArrayBuffer(8),
+    agent: (memory) => new Int32Array(memory),
+    ops: {
+      tell: { run: (words) => Atomics.store(words, 0, 1) },
+      // Only after the other agent's step does it use word 1.
+      ask: {
+        run: (words) => Atomics.load(words, 0) && Atomics.add(words, 1, 1),
+      },
+    },
+  });
+  let surprises = 0;
+  explore(spec.scenario, [[{ op: "ask" }], [{ op: "tell" }]], {}, (engine) => {
+    engine.recalls = true;
+    const { world: { memory } } = engine;
+    function* walks() {
+      for (;;) {
+        try {
+          return yield* scout(engine);
+        } catch (error) {
+          if (!(error instanceof NotConstant)) throw error;
+          surprises++;
+        }
+      }
+    }
+    function* all() {
+      const region = memory.regions[0]!;
+      // The search would rely on it that agent 1 alone uses the word.
+      assert.ok(memory.isOwn(region, 1, 4, 4, true));
+      yield* walks();
+      assert.is(memory.agentsAt(region, 4, 4, false), 1);
+      assert.is(engine.walks, COMPARE.walks);
+      assert.ok(engine.opening!.agents.every(({ edges }) => edges === null));
+      return undefined as never;
+    }
+    return all();
+  });
+  assert.is(surprises, 1);
+});
 
 /** A line of a random program: an operation, a word, and three numbers. */
 type Line = readonly [op: number, at: number, a: number, b: number, c: number];

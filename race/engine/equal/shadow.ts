@@ -8,6 +8,7 @@ import type { Agent, Event, Guard, Outcome, Snapshot } from "../state/agent.ts";
 import { BLOCK } from "../state/core.ts";
 import { sameGuards } from "../state/guard.ts";
 import * as k from "../kinds.ts";
+import type { Fault } from "../kinds.ts";
 import { CHANGED, RESUMED, STALE_READ, WOKEN } from "../state/memo.ts";
 import type { Engine } from "../step/replay.ts";
 
@@ -32,16 +33,20 @@ export function shadow(
     return { to: null, ended: [] };
   }
   const present = agent.save();
+  // Each by its name: to copy objects would take longer than to run the agent.
   const { frontier, fault, woken, changed, began, ended: over } = world;
-  const { volatile, maxOpSteps } = world;
-  const kept = { frontier, fault, woken, changed, began, ended: over };
-  Object.assign(kept, { now: world.now, volatile, maxOpSteps });
+  const { volatile, maxOpSteps, now: time } = world;
   const { job, grant, performed, result, inline, ended, guards, age } = engine;
   const { refused, blind } = engine;
-  const task = { job, grant, performed, result, inline, ended, guards, age };
-  Object.assign(world, { frontier: -1, fault: null, woken: [], now });
-  Object.assign(engine, { inline: false, grant: null, performed: false });
-  Object.assign(engine, { ended: [], guards: [], forced: forced ?? [] });
+  world.frontier = -1;
+  world.fault = null;
+  world.woken = [];
+  world.now = now;
+  engine.inline = engine.performed = false;
+  engine.grant = null;
+  engine.ended = [];
+  engine.guards = [];
+  engine.forced = forced ?? [];
   engine.blind = forced === null;
   engine.strayed = undefined;
   agent.load(state);
@@ -63,12 +68,31 @@ export function shadow(
     }
     if (cause !== RESUMED && value !== BLOCK) engine.activate(agent);
     const meant = sameGuards(engine.guards, forced ?? []);
-    return world.fault === null && engine.refused === null && meant
+    const wrong = world.fault as Fault | null;
+    return wrong === null && engine.refused === null && meant
       ? { to: agent.save(), ended: engine.ended }
-      : { to: null, ended: [], strayed: engine.strayed ?? world.fault?.kind };
+      : { to: null, ended: [], strayed: engine.strayed ?? wrong?.kind };
   } finally {
-    Object.assign(world, kept);
-    Object.assign(engine, task, { refused, blind, forced: null });
+    world.frontier = frontier;
+    world.fault = fault;
+    world.woken = woken;
+    world.changed = changed;
+    world.began = began;
+    world.ended = over;
+    world.now = time;
+    world.volatile = volatile;
+    world.maxOpSteps = maxOpSteps;
+    engine.job = job;
+    engine.grant = grant;
+    engine.performed = performed;
+    engine.result = result;
+    engine.inline = inline;
+    engine.ended = ended;
+    engine.guards = guards;
+    engine.age = age;
+    engine.refused = refused;
+    engine.blind = blind;
+    engine.forced = null;
     agent.load(present);
   }
 }

@@ -99,8 +99,7 @@ export class Memo {
       if (
         edge.cause === cause && edge.now === now &&
         Object.is(edge.value, value) &&
-        (edge.guards.length === 0 ||
-          edge.guards.every((guard) => holds(guard, now)))
+        (edge.guards.length === 0 || hold(edge.guards, now))
       ) return edge;
     }
     return undefined;
@@ -165,6 +164,14 @@ function meet(
     if (same === undefined) known.push(mine);
     else agent.load(same);
   }
+}
+
+/** Whether memory gives all answers that are asked for. */
+function hold(guards: readonly Guard[], now: number): boolean {
+  for (let i = 0; i < guards.length; i++) {
+    if (!holds(guards[i]!, now)) return false;
+  }
+  return true;
 }
 
 /** Whether two states of an agent without a record are the same. */

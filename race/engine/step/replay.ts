@@ -196,6 +196,8 @@ export class Engine implements Host {
    * cycle of states begins again without.
    */
   mayGroup = true;
+  /** How many random walks were taken to learn which words agents use. */
+  walks = 0;
   /** How many operations a loop may have before it counts as endless. */
   endless = 100_000;
   /** Whether a data race at an address is a failure. */
