@@ -4,6 +4,7 @@
  * @module
  */
 
+import { keeps, told } from "./_memory/explored.ts";
 import { EVENT } from "./_memory/layout.ts";
 import {
   allocate,
@@ -307,6 +308,7 @@ export class Event extends Region<"event"> {
     let state = Atomics.load(words, STATE);
     let last = false;
     for (;;) {
+      if (told.explored) keeps("pulse", since & PULSE_MASK, state, last);
       if (state & SET_BIT || (state ^ since) & PULSE_MASK) return true;
       if (last) return false;
       const expected = state;
@@ -331,6 +333,7 @@ export class Event extends Region<"event"> {
     let state = Atomics.load(words, STATE);
     let last = false;
     for (;;) {
+      if (told.explored) keeps("signal", taken, counted, state, last);
       const expected = state;
       const served = (state & SIGNALS_MASK) !== 0;
       // One step takes a signal and the count of the waiter it lets through. So

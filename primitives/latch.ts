@@ -4,6 +4,7 @@
  * @module
  */
 
+import { keeps, told } from "./_memory/explored.ts";
 import { LATCH } from "./_memory/layout.ts";
 import {
   allocate,
@@ -324,6 +325,7 @@ export class Latch extends Region<"latch"> {
     const words = this.#words;
     let state = Atomics.load(words, STATE);
     while (state !== OPEN) {
+      if (told.explored) keeps("wait", state);
       const expected = state;
       state |= WAITING_BIT;
       if (state !== expected) {

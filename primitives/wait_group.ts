@@ -4,6 +4,7 @@
  * @module
  */
 
+import { keeps, told } from "./_memory/explored.ts";
 import { WAIT_GROUP } from "./_memory/layout.ts";
 import {
   allocate,
@@ -288,6 +289,7 @@ export class WaitGroup extends Region<"wait_group"> {
     let state = Atomics.load(words, STATE);
     let last = false;
     while (state & COUNT_MASK) {
+      if (told.explored) keeps("wait", state, last);
       if (last) return false;
       const expected = state;
       state |= WAITING_BIT;

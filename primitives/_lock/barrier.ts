@@ -8,6 +8,7 @@
  */
 
 import type { BARRIER } from "../_memory/layout.ts";
+import { keeps, told } from "../_memory/explored.ts";
 import { spin } from "../_wait/spin.ts";
 import { block, type Waiting } from "../_wait/wait.ts";
 
@@ -117,6 +118,8 @@ export class Counted implements Parties {
     let state = Atomics.load(words, STATE);
     let last = false;
     while (((state ^ since) & GENERATION_MASK) === 0) {
+      // The generation of `since` is that of `state` here.
+      if (told.explored) keeps("wait", state, last);
       const expected = state;
       // The generation did not end, so this arrival is still counted.
       state = last ? state - 1 : state | WAITING_BIT;

@@ -32,6 +32,7 @@ export const WHOLE: Readonly<Record<string, readonly string[]>> = {
 };
 
 const SLEEPS = ["wait", "tryWait"];
+const ARRIVES = ["arriveAndWait", "tryArriveAndWait"];
 
 /**
  * Operations of primitives whose views keep nothing: what an agent does after
@@ -43,8 +44,9 @@ export const RETURNS: Readonly<Record<string, readonly string[]>> = {
   semaphore: ["acquire", "tryAcquire", "release"],
   condition: [...SLEEPS, "notify", "notifyAll"],
   event: [...SLEEPS, "set", "reset"],
-  latch: [...SLEEPS, "countDown", "arriveAndWait"],
+  latch: [...SLEEPS, "countDown", ...ARRIVES],
   wait_group: [...SLEEPS, "add", "done"],
+  barrier: [...ARRIVES, "leave"],
 };
 
 /** An agent, as far as it is in whole operations. */
@@ -159,7 +161,7 @@ export class Whole {
         return method.apply(this, args);
       }
       const begin = agent.pos;
-      const returns = RETURNS[kind]?.includes(name) && isOurs(this);
+      const returns = RETURNS[kind]?.includes(name) && keepsNothing(this);
       agent.depth++;
       if (agent.depth === 1) {
         agent.going = false;
@@ -181,8 +183,13 @@ export class Whole {
   }
 }
 
-/** Whether an object's class is of a library, and no user's class over it. */
-function isOurs(primitive: object): boolean {
+/**
+ * Whether a view of a kind in `RETURNS` keeps nothing: its class is the
+ * library's, and no user's class over it. A tracked barrier's view keeps which
+ * row is its own.
+ */
+function keepsNothing(primitive: Any): boolean {
+  if (primitive.kind === "barrier" && primitive.tracked !== 0) return false;
   const base = Object.getPrototypeOf(Object.getPrototypeOf(primitive));
   return Object.hasOwn(base, "kind");
 }
