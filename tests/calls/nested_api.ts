@@ -28,6 +28,10 @@ export const api = {
   counter: new Counter(5),
   echo: <T>(...args: T[]): T[] => args,
   count: (...args: unknown[]) => args.length,
+  /** Blocks its server for as many ms. */
+  busy(ms: number): void {
+    for (const end = performance.now() + ms; performance.now() < end;);
+  },
   fails: () => {
     throw undefined;
   },

@@ -168,6 +168,44 @@ test("a caller that blocks has the same words", async () => {
   thread.stop();
 });
 
+for (const slots of [1, 2]) {
+  test(`a caller that blocks releases any number, by ${slots} slots`, async () => {
+    const ring = CallRing.create({ slots, request: 128, reply: 64 });
+    const url = new URL("./nested_agent.ts", import.meta.url);
+    const thread = await spawn(url, ring.handle);
+    await thread.next();
+    const remote = connect.blocking<Api>(ring, { timeout: 20_000 });
+    for (let n = 0; n < 40; n++) {
+      const counter = new remote.Counter(n);
+      assert.is(counter.add(1), n + 1);
+      counter[Symbol.dispose]();
+    }
+    assert.is(ring.pending, 0);
+    ring.close();
+    assert.is(await thread.next(), 3 * 40);
+    thread.stop();
+  });
+}
+
+test("what a busy server does not release is released later", async () => {
+  const ring = CallRing.create({ slots: 2, request: 128, reply: 64 });
+  const url = new URL("./nested_agent.ts", import.meta.url);
+  const thread = await spawn(url, ring.handle);
+  await thread.next();
+  const blocks = connect.blocking<Api>(ring);
+  const counters = [1, 2].map((n) => new blocks.Counter(n));
+  const begin = performance.now();
+  const busy = connect<Api>(ring).busy(3000);
+  counters[0]![Symbol.dispose](); // it gives up after a second
+  assert.ok(performance.now() - begin < 2900, "it has waited for the server");
+  await busy;
+  counters[1]![Symbol.dispose]();
+  assert.is(ring.pending, 0);
+  ring.close();
+  assert.is(await thread.next(), 2 + 1 + 2);
+  thread.stop();
+});
+
 test("a call finds the server that has its instance", async () => {
   const ring = CallRing.create({ slots: 4, request: 128, reply: 64 });
   const url = new URL("./nested_agent.ts", import.meta.url);

@@ -141,6 +141,9 @@ interface Pending extends How {
 
 let calls = 0; // those of this agent
 
+/** How long a caller that blocks waits until an object is released, in ms. */
+const RELEASE_MS = 1000;
+
 /** An object of another agent that something here stands for. */
 interface Held {
   readonly key: string;
@@ -163,6 +166,8 @@ export class Client extends Exchanges {
   readonly #around: (invoke: Invoke) => Invoke;
   /** Releases the objects of others that nothing here stands for any more. */
   readonly #released: FinalizationRegistry<string>;
+  /** Objects of a caller that blocks, which its server was too busy to release. */
+  #unreleased: string[] = [];
   readonly #functions: Functions;
   /** The agents for whose calls back it listens. */
   readonly #listening: Set<number> = new Set();
@@ -260,7 +265,7 @@ export class Client extends Exchanges {
     const [rest, list, ids] = this.#functions.take(copied);
     try {
       const whole = ids.length > 0 ? withList(packed, list, BLOCKING) : packed;
-      return this.#call(whole, rest, parcel);
+      return this.#call(whole, rest, { parcel });
     } catch (error) {
       parcel?.drop();
       throw error;
@@ -331,10 +336,32 @@ export class Client extends Exchanges {
 
   /** Nothing here stands for the object any more. */
   #release(key: string): void {
+    if (this.#blocks) return this.#releaseNow(key);
     const call = this.#prepared(key, RELEASE | OF_OBJECT);
     // If the ring is closed, the object is released already.
     this.#callAsync(call, [], { ref: false, timeout: Infinity })
       .then(undefined, () => {});
+  }
+
+  /**
+   * Releases an object of a caller that blocks, and those before it that took
+   * too long. It waits for each: while this agent blocks, it receives nothing
+   * that it awaits, and these calls would keep their slots.
+   */
+  #releaseNow(last: string): void {
+    const keys = [...this.#unreleased, last];
+    this.#unreleased = [];
+    const timeout = Math.min(this.#timeout, RELEASE_MS);
+    for (const [i, key] of keys.entries()) {
+      const call = this.#prepared(key, RELEASE | OF_OBJECT);
+      try {
+        this.#call(call, [], { timeout });
+      } catch (error) {
+        if ((error as Error).name !== "TimeoutError") continue; // it is gone
+        this.#unreleased = keys.slice(i);
+        return;
+      }
+    }
   }
 
   #prepared(name: string, what: number): Call {
@@ -405,18 +432,22 @@ export class Client extends Exchanges {
   }
 
   /** Calls and blocks. */
-  #call(call: Call, args: unknown[], parcel?: Parcel): unknown {
+  #call(
+    call: Call,
+    args: unknown[],
+    { timeout = this.#timeout, parcel }: CallOptions = {},
+  ): unknown {
     const begun = this.#begin(call, args, parcel);
     const { token, signal, request } = begun;
     let { at } = begun;
     const { slots } = this;
-    const isWaiting = this.#timeout > 0;
+    const isWaiting = timeout > 0;
     if (isWaiting && at === 0 && request!.length <= slots.maxRequest) {
       at = spin(() => slots.post(request!) || undefined) ?? 0;
     }
     if (at !== 0 && isWaiting) spinPatiently(() => isAnswered(slots.words, at));
     const path = this.path(token, at, signal, request);
-    let answer = block(path, this.#timeout);
+    let answer = block(path, timeout);
     while (answer?.what === CALLBACK) {
       answer = this.#callBack(answer.value as CallBack, token);
     }
