@@ -187,24 +187,28 @@ for (const slots of [1, 2]) {
   });
 }
 
-test("what a busy server does not release is released later", async () => {
-  const ring = CallRing.create({ slots: 2, request: 128, reply: 64 });
-  const url = new URL("./nested_agent.ts", import.meta.url);
-  const thread = await spawn(url, ring.handle);
-  await thread.next();
-  const blocks = connect.blocking<Api>(ring);
-  const counters = [1, 2].map((n) => new blocks.Counter(n));
-  const begin = performance.now();
-  const busy = connect<Api>(ring).busy(3000);
-  counters[0]![Symbol.dispose](); // it gives up after a second
-  assert.ok(performance.now() - begin < 2900, "it has waited for the server");
-  await busy;
-  counters[1]![Symbol.dispose]();
-  assert.is(ring.pending, 0);
-  ring.close();
-  assert.is(await thread.next(), 2 + 1 + 2);
-  thread.stop();
-});
+for (const again of ["with the next one", "by itself"]) {
+  test(`what a busy server does not release is released ${again}`, async () => {
+    const ring = CallRing.create({ slots: 2, request: 128, reply: 64 });
+    const url = new URL("./nested_agent.ts", import.meta.url);
+    const thread = await spawn(url, ring.handle);
+    await thread.next();
+    const remote = connect.blocking<Api>(ring);
+    const [first, next] = [1, 2].map((n) => new remote.Counter(n));
+    const begin = performance.now();
+    const busy = connect<Api>(ring).busy(3000);
+    first![Symbol.dispose](); // it gives up after a second
+    assert.ok(performance.now() - begin < 2900, "it has waited for the server");
+    await busy;
+    if (again === "with the next one") next![Symbol.dispose]();
+    else await new Promise((resolve) => setTimeout(resolve, 3000));
+    assert.is(ring.pending, 0);
+    ring.close();
+    const released = again === "by itself" ? 1 : 2;
+    assert.is(await thread.next(), 2 + 1 + released);
+    thread.stop();
+  });
+}
 
 test("a call finds the server that has its instance", async () => {
   const ring = CallRing.create({ slots: 4, request: 128, reply: 64 });

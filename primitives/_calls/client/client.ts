@@ -15,6 +15,7 @@ import { isError } from "../../_message/thrown.ts";
 import { readUtf8 } from "../../_message/utf8.ts";
 import { ClosedError } from "../../_queue/queue.ts";
 import { spin, spinPatiently } from "../../_wait/spin.ts";
+import { refer } from "../../_wait/times.ts";
 import {
   assertTimeout,
   block,
@@ -143,6 +144,8 @@ let calls = 0; // those of this agent
 
 /** How long a caller that blocks waits until an object is released, in ms. */
 const RELEASE_MS = 1000;
+/** The longest pause until it tries again, in ms. */
+const MOST_PAUSE_MS = 64_000;
 
 /** An object of another agent that something here stands for. */
 interface Held {
@@ -166,8 +169,11 @@ export class Client extends Exchanges {
   readonly #around: (invoke: Invoke) => Invoke;
   /** Releases the objects of others that nothing here stands for any more. */
   readonly #released: FinalizationRegistry<string>;
-  /** Objects of a caller that blocks, which its server was too busy to release. */
-  #unreleased: string[] = [];
+  /** Those of a caller that blocks for which its server had no time. */
+  readonly #unreleased: string[] = [];
+  /** Whether they are tried again, and after how many ms the next time. */
+  #trying = false;
+  #pause = RELEASE_MS;
   readonly #functions: Functions;
   /** The agents for whose calls back it listens. */
   readonly #listening: Set<number> = new Set();
@@ -348,20 +354,31 @@ export class Client extends Exchanges {
    * too long. It waits for each: while this agent blocks, it receives nothing
    * that it awaits, and these calls would keep their slots.
    */
-  #releaseNow(last: string): void {
-    const keys = [...this.#unreleased, last];
-    this.#unreleased = [];
-    const timeout = Math.min(this.#timeout, RELEASE_MS);
-    for (const [i, key] of keys.entries()) {
-      const call = this.#prepared(key, RELEASE | OF_OBJECT);
+  #releaseNow(last?: string): void {
+    const keys = this.#unreleased;
+    if (last !== undefined) keys.push(last);
+    while (keys.length > 0) {
+      const call = this.#prepared(keys[0]!, RELEASE | OF_OBJECT);
       try {
-        this.#call(call, [], { timeout });
+        this.#call(call, [], { timeout: RELEASE_MS });
       } catch (error) {
-        if ((error as Error).name !== "TimeoutError") continue; // it is gone
-        this.#unreleased = keys.slice(i);
-        return;
+        if ((error as Error).name === "TimeoutError") return this.#tryLater();
       }
+      keys.shift(); // released, or gone with the ring or its server
     }
+    this.#pause = RELEASE_MS;
+  }
+
+  /** Releases objects when the server may have time for them. */
+  #tryLater(): void {
+    if (this.#trying) return;
+    this.#trying = true;
+    const again = () => {
+      this.#trying = false;
+      this.#releaseNow();
+    };
+    refer(setTimeout(again, this.#pause), false);
+    this.#pause = Math.min(2 * this.#pause, MOST_PAUSE_MS);
   }
 
   #prepared(name: string, what: number): Call {
