@@ -33,7 +33,7 @@ export type { AsyncOptions, TryAsyncOptions, Waitable } from "./_wait/wait.ts";
  * ```
  *
  * At a channel of capacity 0, a sender is ready that waits in `send`. An arm of
- * `select` that sends waits for a receiver, which a call that only looks is not.
+ * `select` that sends waits for a receiver, and a call that only looks is none.
  *
  * Locks cannot be sources: a lock that is free now may be taken before the
  * caller locks it. Only the consumer of a queue with one consumer may wait for

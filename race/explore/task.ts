@@ -80,9 +80,9 @@ export interface Found {
  * less time without that; and for as much work as `patience` times the steps to
  * those. The work is counted, and not timed, so that the same program has the
  * same result; the clock ends it only after `longest` times the time of those
- * states, or three quarters of the search's time, and the result says so. Before
- * that, `walks` random walks learn which words agents use. Loops are tried after
- * `learn` states. Tests also search without sleep sets.
+ * states, or three quarters of the search's time, and the result says so.
+ * Before that, `walks` random walks learn which words agents use. Loops are
+ * tried after `learn` states. Tests also search without sleep sets.
  */
 export const COMPARE = {
   after: 50_000,

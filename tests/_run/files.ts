@@ -8,7 +8,7 @@
  *
  * ```text
  * // limit: 1800 s          how long the file may take, instead of 900 s
- * // about: mutex, event    which other folders it also tests: one or more lines
+ * // about: mutex, event    which folders it also tests, on any lines
  * // also: node             that it runs under Node and Bun as well
  * // also: node, browsers   and in a worker of a page
  * // it waits               that it uses little of a processor
