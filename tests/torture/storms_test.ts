@@ -112,3 +112,18 @@ for (const flags of [[], ["--liftoff-only"]]) {
     assert.equal(problems, [], note);
   });
 }
+
+// Plans that found a mistake: a caller that blocks kept all slots by releases,
+// and receivers without room only looked for senders that wait in `select`.
+const FOUND: readonly Play[] = [
+  { storm: "calls", seed: 500_805 },
+  { storm: "select", seed: 500_150 },
+];
+
+for (const play of FOUND) {
+  const played = soon(async () => playedOn(await without, play, 1, PATIENT));
+  test(`${play.storm}: the plans from seed ${play.seed}`, async () => {
+    const { problems, note } = await played;
+    assert.equal(problems, [], note);
+  });
+}
