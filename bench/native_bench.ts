@@ -26,6 +26,9 @@ const OPTIONAL: Readonly<Record<string, string>> = {
 /** The most that ours may take of a rival's time; by default as long. */
 const MOST: Readonly<Record<string, number>> = {
   "SpscQueue, push and pop alone / rigtorp": 1.2,
+  "spsc_queue<int> of C++, push and pop alone / rigtorp": 1.2,
+  "mpmc_queue<int> of C++, push and pop alone / rigtorp": 1.1,
+  "mpmc_queue<int> of C++, push and pop alone / moodycamel": 0.95,
   "SpscQueue, two threads that poll / rigtorp": 0.9,
   "SpscQueue, two threads that poll / moodycamel": 0.9,
   "MpmcQueue, push and pop alone / rigtorp": 1.1,

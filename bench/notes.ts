@@ -269,21 +269,24 @@ export const NOTES: readonly Note[] = [
     text: "Texts of nine letters fit in a string of the rival without memory " +
       "of their own. Ours has a seeded hash, reads the version of the bucket " +
       "twice, and checks each place that it reads in memory, because other " +
-      "programs write there. The rival takes a number as its own hash. What " +
-      "each of these costs was not measured. Since a map of any keys takes " +
-      "-0 for 0 and all NaN for one, gcc calls the function that prepares a " +
-      "key, and no longer compiles it into its caller: for a `get` of a " +
-      "number 29 ns where it took 24, for one of a text 41 where it took 35.",
+      "programs write there. The rival takes a number as its own hash. A " +
+      "`get` of a number is 199 instructions, and libcuckoo's 151; of a text " +
+      "546 and 348. Of ours, the seeded hash is 64 and 137. Maps of 4-byte " +
+      "keys and values, and maps of texts that lie in their entries, each " +
+      "have a function of their own, in which the compiler knows the form " +
+      "of an entry: in turns with the code before, a number took 30 ns, and " +
+      "takes 12; a text took 43, and takes 36. libcuckoo took 9 and 22 then.",
   },
   {
     group: "native",
-    rows: /SpscQueue, push and pop alone/,
+    rows: /(SpscQueue|spsc_queue<int> of C\+\+), push and pop alone/,
     text: "rigtorp's queue checks nothing. Ours looks at its role, at the " +
       "size of its elements, and asks whether system fences may be used. " +
       "Without these three, it took 1.10 times rigtorp's time in one state of " +
       "the cores. In another, in processor time, it took 4.2 ns with them and " +
       "3.2 without, and rigtorp's 2.1. There are also the bells, " +
-      "which a push and a pop read four times.",
+      "which a push and a pop read four times. In C++, where the size of an " +
+      "element is known, a push and a pop are about 60 instructions.",
   },
   {
     group: "native",

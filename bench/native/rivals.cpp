@@ -18,6 +18,7 @@
 #include "../../wasm/weft/rw_lock.h"
 #include "../../wasm/weft/semaphore.h"
 #include "../../wasm/weft/spsc_queue.h"
+#include "../../wasm/weft_queue.hpp"
 
 #if __has_include(<rigtorp/SPSCQueue.h>)
 #include <rigtorp/SPSCQueue.h>
@@ -62,7 +63,6 @@ struct WeftSpsc {
   bool try_pop(int &v) { return weft_spsc_queue_try_pop_int(q, &v) == 0; }
   void push(int v) { check(weft_spsc_queue_push_int(q, v, WEFT_FOREVER) == 0); }
   void pop(int &v) { check(weft_spsc_queue_pop_int(q, &v, WEFT_FOREVER) == 0); }
-
 };
 
 struct WeftMpmc {
@@ -72,6 +72,18 @@ struct WeftMpmc {
   bool try_pop(int &v) { return weft_mpmc_queue_try_pop_int(q, &v) == 0; }
   void push(int v) { check(weft_mpmc_queue_push_int(q, v, WEFT_FOREVER) == 0); }
   void pop(int &v) { check(weft_mpmc_queue_pop_int(q, &v, WEFT_FOREVER) == 0); }
+};
+
+/* As C++ programs have them. */
+template <class Q>
+struct WeftCpp {
+  Q q = Q::create(memory, sizeof memory, CAPACITY);
+  bool try_push(int v) { return q.try_push(v); }
+  bool try_pop(int &v) {
+    const std::optional<int> next = q.try_pop();
+    if (next) v = *next;
+    return next.has_value();
+  }
 };
 
 #ifdef __cpp_aligned_new
@@ -304,13 +316,21 @@ const struct {
     {"MpmcQueue, push and pop alone", "weft", alone<WeftMpmc>},
     {"MpmcQueue, two threads that poll", "weft", polling<WeftMpmc>},
     {"MpmcQueue, two threads that block", "weft", blocking<WeftMpmc>},
+    {"spsc_queue<int> of C++, push and pop alone", "weft",
+     alone<WeftCpp<weft::spsc_queue<int>>>},
+    {"mpmc_queue<int> of C++, push and pop alone", "weft",
+     alone<WeftCpp<weft::mpmc_queue<int>>>},
 #if __has_include(<rigtorp/SPSCQueue.h>)
+    {"spsc_queue<int> of C++, push and pop alone", "rigtorp",
+     alone<Rigtorp<rigtorp::SPSCQueue<int>>>},
     {"SpscQueue, push and pop alone", "rigtorp",
      alone<Rigtorp<rigtorp::SPSCQueue<int>>>},
     {"SpscQueue, two threads that poll", "rigtorp",
      polling<Rigtorp<rigtorp::SPSCQueue<int>>>},
 #endif
 #if __has_include(<rigtorp/MPMCQueue.h>)
+    {"mpmc_queue<int> of C++, push and pop alone", "rigtorp",
+     alone<Rigtorp<rigtorp::MPMCQueue<int>>>},
     {"MpmcQueue, push and pop alone", "rigtorp",
      alone<Rigtorp<rigtorp::MPMCQueue<int>>>},
     {"MpmcQueue, two threads that poll", "rigtorp",
@@ -318,12 +338,16 @@ const struct {
 #endif
 #ifdef READER_WRITER
     {"SpscQueue, push and pop alone", "moodycamel", alone<ReaderWriter>},
+    {"spsc_queue<int> of C++, push and pop alone", "moodycamel",
+     alone<ReaderWriter>},
     {"SpscQueue, two threads that poll", "moodycamel", polling<ReaderWriter>},
     {"SpscQueue, two threads that block", "moodycamel",
      blocking<BlockingReaderWriter>},
 #endif
 #ifdef CONCURRENT
     {"MpmcQueue, push and pop alone", "moodycamel", alone<Concurrent>},
+    {"mpmc_queue<int> of C++, push and pop alone", "moodycamel",
+     alone<Concurrent>},
     {"MpmcQueue, two threads that poll", "moodycamel", polling<Concurrent>},
     {"MpmcQueue, two threads that block", "moodycamel",
      blocking<BlockingConcurrent>},
