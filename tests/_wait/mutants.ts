@@ -8,10 +8,7 @@ const WAIT: Row[] = [{
     'return woken === "timed-out" && left >= atMost ? "looked" : woken;',
     "return woken;",
   ],
-  c: [
-    "return woken == WEFT__TIMED_OUT && !last ? WEFT__LOOKED : woken;",
-    "(void)last; return woken;",
-  ],
+  c: ["if (woken == WEFT__TIMED_OUT) woken = WEFT__LOOKED;", ""],
   by: "lock, tryLock",
 }, {
   what: "blocks without ending its native waits",
