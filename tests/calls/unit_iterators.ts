@@ -216,7 +216,7 @@ async function lateRows(
 test("an iterator ends that comes after its caller gave up", () =>
   lateRows(async (remote) => {
     assert.is((await rejection(remote.rows())).name, "TimeoutError");
-  }, { open: 10, timeout: 3 }));
+  }, { open: 300, timeout: 100 }));
 
 test("an iterator ends whose step came too late", () =>
   lateRows(async (remote) => {

@@ -242,7 +242,7 @@ static void dead_agents(void) {
   int32_t key = 1, value = 2;
   EQUAL(weft_hash_map_set(m, &key, 4, &value, 4, false), 0);
   EQUAL(weft_agent_set_id(6), 0);
-  weft__hash_place place;
+  static weft__hash_place place; /* gcc sees no value otherwise */
   CHECK(weft__hash_place_of(&place, m, &key, 4));
   EQUAL(weft__hash_lock(place.bucket), 0);
   CHECK(weft__hash_allocate(m, &place.plan) != 0);
