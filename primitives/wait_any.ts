@@ -32,8 +32,8 @@ export type { AsyncOptions, TryAsyncOptions, Waitable } from "./_wait/wait.ts";
  * WaitGroup                its count is 0, or was 0 while this waited
  * ```
  *
- * At a channel of capacity 0, a sender is ready that waits in `send`. An arm of
- * `select` that sends waits for a receiver, and a call that only looks is none.
+ * A channel of capacity 0 is ready if a sender waits in `send`. A sender that
+ * waits in `select` does not count: it waits for a receiver, and this only looks.
  *
  * Locks cannot be sources: a lock that is free now may be taken before the
  * caller locks it. Only the consumer of a queue with one consumer may wait for

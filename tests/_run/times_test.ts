@@ -29,7 +29,7 @@ test("how long a file took is known in the next run", () => {
   }
 });
 
-test("what is not ready begins after what is, and all runs once", async () => {
+test("a job that is not ready waits for the others; each runs once", async () => {
   const begun: string[] = [];
   let isReady = false;
   const job = (name: string, needs: boolean) => ({

@@ -45,7 +45,7 @@ SIZES.push(
   { name: "viewCodec", subpaths: ["/value"], most: 13198 },
   { name: "Pool", subpaths: ["/pool"], most: 36139 },
   { name: "servePool, task", subpaths: ["/pool"], most: 25879 },
-  { name: "syncWorker", subpaths: ["/sync_worker"], most: 33315 },
+  { name: "syncWorker", subpaths: ["/sync_worker"], most: 33341 },
   { name: "watch", subpaths: ["/watch"], most: 10760 },
   { name: "AgentTable", subpaths: ["/deadlocks"], most: 2950 },
   { name: "AgentTable, deadlocks", subpaths: ["/deadlocks"], most: 12470 },

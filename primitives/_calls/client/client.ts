@@ -171,8 +171,10 @@ export class Client extends Exchanges {
   readonly #released: FinalizationRegistry<string>;
   /** Those of a caller that blocks for which its server had no time. */
   readonly #unreleased: string[] = [];
-  /** Whether they are tried again, and after how many ms the next time. */
+  /** Whether a timer tries them again. */
   #trying = false;
+  /** Not before this time; and how many ms that is after the last attempt. */
+  #notBefore = 0;
   #pause = RELEASE_MS;
   readonly #functions: Functions;
   /** The agents for whose calls back it listens. */
@@ -357,6 +359,7 @@ export class Client extends Exchanges {
   #releaseNow(last?: string): void {
     const keys = this.#unreleased;
     if (last !== undefined) keys.push(last);
+    if (performance.now() < this.#notBefore) return;
     while (keys.length > 0) {
       const call = this.#prepared(keys[0]!, RELEASE | OF_OBJECT);
       try {
@@ -371,13 +374,14 @@ export class Client extends Exchanges {
 
   /** Releases objects when the server may have time for them. */
   #tryLater(): void {
-    if (this.#trying) return;
-    this.#trying = true;
     const again = () => {
       this.#trying = false;
+      this.#notBefore = 0; // a timer may be early
       this.#releaseNow();
     };
-    refer(setTimeout(again, this.#pause), false);
+    if (!this.#trying) refer(setTimeout(again, this.#pause), false);
+    this.#trying = true;
+    this.#notBefore = performance.now() + this.#pause;
     this.#pause = Math.min(2 * this.#pause, MOST_PAUSE_MS);
   }
 
