@@ -33,7 +33,7 @@ export type { AsyncOptions, TryAsyncOptions, Waitable } from "./_wait/wait.ts";
  * ```
  *
  * A channel of capacity 0 is ready if a sender waits in `send`. A sender that
- * waits in `select` does not count: it waits for a receiver, and this only looks.
+ * waits in `select` does not count. It waits for a receiver; this only looks.
  *
  * Locks cannot be sources: a lock that is free now may be taken before the
  * caller locks it. Only the consumer of a queue with one consumer may wait for
