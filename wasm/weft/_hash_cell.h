@@ -31,7 +31,7 @@ static inline int32_t weft__hash_last(const weft__hash_cell *cell) {
 }
 
 static inline WEFT__HOT int32_t weft__hash_rest(const weft__hash_cell *cell,
-                                      int32_t last) {
+                                                int32_t last) {
   return weft__hash_part(cell->bytes + 4 * (size_t)last,
                          cell->length - 4 * last);
 }
@@ -56,9 +56,9 @@ static inline WEFT__HOT bool weft__hash_cell_of(weft__hash_cell *cell,
 
 /* The bytes of a double, or those that stand for it in a key: as in a Map, NaN
    equals itself, and -0 equals 0. */
-static inline const unsigned char *weft__hash_double(
-    const unsigned char *bytes, const unsigned char *zero,
-    const unsigned char *nan) {
+static inline const unsigned char *weft__hash_double(const unsigned char *bytes,
+                                                     const unsigned char *zero,
+                                                     const unsigned char *nan) {
   uint64_t bits = 0;
   __builtin_memcpy(&bits, bytes, sizeof bits);
   uint64_t magnitude = bits & UINT64_C(0x7fffffffffffffff);
@@ -128,8 +128,8 @@ typedef struct {
 } weft__hash_state;
 
 /* One round. */
-static inline WEFT__HOT weft__hash_state weft__hash_mixed(
-    weft__hash_state s, uint32_t word) {
+static inline WEFT__HOT weft__hash_state weft__hash_mixed(weft__hash_state s,
+                                                          uint32_t word) {
   s.v3 ^= word;
   s.v0 = weft__sum(s.v0, s.v1);
   s.v1 = weft__hash_rotated(s.v1, 5) ^ s.v0;

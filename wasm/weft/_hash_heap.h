@@ -67,7 +67,7 @@ static inline void weft__heap_release(const weft__heap *h, int32_t number) {
 /* Up to 4 bytes as a word. Each copy has a constant length, so that it is an
    instruction. */
 static inline WEFT__HOT int32_t weft__hash_part(const unsigned char *bytes,
-                                      int32_t length) {
+                                                int32_t length) {
   int32_t word = 0;
   int32_t rest = length & 2;
   if (length >= 4) {

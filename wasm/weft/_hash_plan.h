@@ -192,7 +192,7 @@ static inline size_t weft__hash_maps(int32_t capacity) {
 }
 
 static inline WEFT__HOT weft__hash_plan weft__hash_plan_for(int32_t capacity,
-                                                  int32_t sizes) {
+                                                            int32_t sizes) {
   weft__hash_plan plan;
   int32_t most = capacity - (capacity >> 2);
   plan.capacity = capacity;

@@ -13,7 +13,8 @@ WEFT__BEGIN
 
 /* The word `expires` of the copy that counts if `current` says so. */
 static inline WEFT__HOT int32_t *weft__hash_end(const weft__hash_plan *plan,
-                                      const int32_t *entry, int32_t current) {
+                                                const int32_t *entry,
+                                                int32_t current) {
   int32_t *value = (int32_t *)(uintptr_t)entry + plan->value;
   return value + ((current & 1) + 1) * plan->value_words - 1;
 }
@@ -89,17 +90,18 @@ static inline bool weft__hash_is_long_key(const weft_hash_map *m,
 
 /* Whether the entry has a key that lies in blocks. Not inline: most maps have
    none such, and their loop over a bucket shall be short. */
-WEFT__SELDOM static inline bool weft__hash_has_long(
-    const weft_hash_map *m, const int32_t *from, const unsigned char *bytes,
-    int32_t length) {
+WEFT__SELDOM static inline bool weft__hash_has_long(const weft_hash_map *m,
+                                                    const int32_t *from,
+                                                    const unsigned char *bytes,
+                                                    int32_t length) {
   weft__hash_plan plan = weft__hash_plan_of(m);
   weft__heap keys = weft__hash_keys_of(m, &plan);
   return weft__heap_is_same(&keys, from, bytes, length);
 }
 
 static inline WEFT__HOT bool weft__hash_has(const weft_hash_map *m,
-                                  const weft__hash_place *place,
-                                  const int32_t *entry) {
+                                            const weft__hash_place *place,
+                                            const int32_t *entry) {
   /* If keys have one word, comparing it is as fast as the hash. */
   if (place->plan.key_words > 1 &&
       weft__load(entry + WEFT__HASH_HASH) != place->hash)
@@ -117,7 +119,7 @@ static inline WEFT__HOT bool weft__hash_has(const weft_hash_map *m,
 
 /* The number of the entry with the key. */
 static inline WEFT__HOT int32_t weft__hash_find(const weft_hash_map *m,
-                                      weft__hash_place *place) {
+                                                weft__hash_place *place) {
   place->before = &place->bucket->head;
   int32_t next = weft__load(&place->bucket->head); /* pairs with (P) */
   for (int32_t left = WEFT__MOST_TRIES; next != 0; left--) {
@@ -138,8 +140,8 @@ static inline WEFT__HOT int32_t weft__hash_find(const weft_hash_map *m,
    only whole words if there is no room for all. False if the length is
    impossible. */
 static inline WEFT__HOT bool weft__hash_copy(const int32_t *from, bool varies,
-                                   int32_t size, void *into, size_t room,
-                                   size_t *length) {
+                                             int32_t size, void *into,
+                                             size_t room, size_t *length) {
   size_t bytes = (size_t)size;
   if (varies) {
     int32_t word = weft__load(from++);
@@ -157,14 +159,15 @@ static inline WEFT__HOT bool weft__hash_copy(const int32_t *from, bool varies,
 
 /* The word `current`, or 0 if values have one word. */
 static inline WEFT__HOT int32_t weft__hash_current(const weft__hash_plan *plan,
-                                         const int32_t *entry) {
+                                                   const int32_t *entry) {
   return plan->value_words > 1 ? weft__load(entry + WEFT__HASH_CURRENT) : 0;
 }
 
 /* The same where values may lie in blocks. */
-WEFT__SELDOM static inline bool weft__hash_copy_long(
-    const weft_hash_map *m, const int32_t *from, void *into, size_t room,
-    size_t *length) {
+WEFT__SELDOM static inline bool weft__hash_copy_long(const weft_hash_map *m,
+                                                     const int32_t *from,
+                                                     void *into, size_t room,
+                                                     size_t *length) {
   weft__hash_plan plan = weft__hash_plan_of(m);
   weft__heap heap = weft__hash_heap_of(m, &plan);
   return weft__heap_copy(&heap, from, into, room, length);
@@ -172,9 +175,10 @@ WEFT__SELDOM static inline bool weft__hash_copy_long(
 
 /* Copies the value that counts if `current` says so. */
 static inline WEFT__HOT bool weft__hash_copy_of(const weft_hash_map *m,
-                                      const weft__hash_plan *plan,
-                                      const int32_t *entry, int32_t current,
-                                      void *into, size_t room, size_t *length) {
+                                                const weft__hash_plan *plan,
+                                                const int32_t *entry,
+                                                int32_t current, void *into,
+                                                size_t room, size_t *length) {
   const int32_t *from =
       entry + plan->value + (current & 1) * plan->value_words;
   if (WEFT__RARE(plan->long_values))
@@ -207,8 +211,9 @@ static inline bool weft__hash_copy_key(const weft_hash_map *m,
 /* The number of the entry with the key, without a lock. Copies its value, if
    `length` is not NULL. */
 static inline WEFT__HOT int32_t weft__hash_read(const weft_hash_map *m,
-                                      weft__hash_place *place, void *into,
-                                      size_t room, size_t *length) {
+                                                weft__hash_place *place,
+                                                void *into, size_t room,
+                                                size_t *length) {
   const weft__hash_plan *plan = &place->plan;
   int32_t now = weft__hash_now(plan);
   for (int32_t tries = WEFT__MOST_TRIES; tries > 0; tries--) {

@@ -104,9 +104,11 @@ static inline int64_t weft_hash_map_evictions(const weft_hash_map *m) {
 /* ---- reading ------------------------------------------------------------- */
 
 /* As weft__hash_get, in a map with this plan. */
-static inline WEFT__HOT int weft__hash_get_in(
-    const weft_hash_map *m, weft__hash_plan plan, const void *key,
-    size_t key_length, void *into, size_t room, size_t *length) {
+static inline WEFT__HOT int weft__hash_get_in(const weft_hash_map *m,
+                                              weft__hash_plan plan,
+                                              const void *key,
+                                              size_t key_length, void *into,
+                                              size_t room, size_t *length) {
   weft__hash_place place;
   size_t bytes = 0;
   place.plan = plan;
