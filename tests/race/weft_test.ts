@@ -9,6 +9,7 @@ import {
   type CallTuple,
   type Options,
   race,
+  type RaceError,
   type Result,
 } from "../../race/mod.ts";
 import { suite } from "../_run/harness.ts";
@@ -409,6 +410,41 @@ test("asynchronous forms: each agent has its own waits", async () => {
   assert.is(complaint(given), "");
   const { failure } = await race.check(spec, [["take"]], [["take"]]);
   assert.is(failure?.kind, "deadlock");
+});
+
+test("agents in free form may await in views that they make themselves", async () => {
+  const { Mutex } = here;
+  const at = Mutex.byteLength();
+  const memory = () => new SharedArrayBuffer(at + 4);
+  const adds = (memory: SharedArrayBuffer) => {
+    const word = new Int32Array(memory, at);
+    word[0] = word[0]! + 1;
+  };
+  const awaits = async (memory: SharedArrayBuffer) => {
+    const mutex = new Mutex(memory);
+    await mutex.lockAsync();
+    adds(memory);
+    mutex.unlock();
+  };
+  const blocks = (memory: SharedArrayBuffer) => {
+    using _guard = new Mutex(memory).lock();
+    adds(memory);
+  };
+  const after = (memory: SharedArrayBuffer) =>
+    assert.is(new Int32Array(memory, at)[0], 2);
+  for (const other of [awaits, blocks]) {
+    const result = await race.agents({ memory }, awaits, other, { after });
+    assert.ok(result.complete, result.summary);
+  }
+  const keeps = async (memory: SharedArrayBuffer) => {
+    await new Mutex(memory).lockAsync();
+  };
+  try {
+    await race.agents({ memory }, keeps, awaits);
+    assert.unreachable();
+  } catch (error) {
+    assert.is((error as RaceError).kind, "deadlock");
+  }
 });
 
 test("agents have ids 1, 2, 3 unless they take others", () => {

@@ -32,8 +32,6 @@ export interface Inn {
   readonly settings: Set<Setting>;
   /** What each agent has of its own in the modules of primitives. */
   readonly owns: Set<Own>;
-  /** Whether handles are being made for the first time. */
-  readonly setting: boolean;
   readonly scenario: { readonly async: boolean };
   /** Is told of a view of a primitive. */
   meet(primitive: object): void;
@@ -89,7 +87,7 @@ export function welcome(inn: Inn): void {
         const one = kept[i]!;
         if (!("fresh" in one)) change(inn, one);
         else {
-          if (inn.setting) inn.owns.add(one);
+          inn.owns.add(one);
           if (isLending) lend(one);
         }
       }
