@@ -1,5 +1,5 @@
 /**
- * Pictures of the words of a primitive, from `primitives/_memory/layout.ts`.
+ * Pictures of the words of a primitive, from `primitives/_memory/layout/`.
  *
  * @module
  */

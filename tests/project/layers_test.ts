@@ -11,6 +11,7 @@ const FOLDER = `${PROJECT}primitives/`;
 
 /** The rooms; each may use those that are listed above it. */
 const ROOMS = [
+  "_memory/layout",
   "_memory",
   "_wait",
   "_lock",

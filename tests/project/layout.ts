@@ -11,13 +11,24 @@
  */
 
 import { spawnSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import process from "node:process";
-import { fileURLToPath } from "node:url";
 import { BITS, C_BITS, SOURCE, withBits, withBitsInC } from "./_bits.ts";
+import {
+  BIT,
+  FAMILIES,
+  families,
+  filesBelow,
+  indexesOf,
+  KINDS,
+  PROJECT,
+  read,
+  ROW,
+  type Row,
+  rowsOf,
+} from "./_rows.ts";
 import { cRules, tsRules } from "./_rules_text.ts";
 
-const PROJECT = fileURLToPath(new URL("../../", import.meta.url));
 const RULES = "primitives/tools/_rules.ts";
 const C_RULES = "wasm/weft/_inspect_rules.h";
 const C_PARTS = "wasm/weft/_inspect_parts.h";
@@ -25,38 +36,6 @@ const C_PARTS = "wasm/weft/_inspect_parts.h";
 const USAGE = `usage: deno task layout
 Writes the tables and structs that repeat the words of ${SOURCE}, the lists of
 all primitives, and the tables that repeat the beginnings of their pages.`;
-
-/** A word of a primitive. */
-interface Word {
-  name: string;
-  index: number;
-  /** The lines of its comment; those of a list of bits begin with "bit". */
-  meaning: string[];
-  /** Who writes it; without one, the agent that initializes it. */
-  writer?: string;
-  /** Who sleeps on it. */
-  sleeper?: string;
-}
-
-/** A row of `layout.ts`. */
-interface Row {
-  stem: string;
-  /** One sentence. */
-  what: string;
-  /** What lies behind the words. */
-  behind?: string;
-  words: Word[];
-  length: number;
-  kind?: number;
-}
-
-const read = (name: string) => readFileSync(PROJECT + name, "utf8");
-
-/** The files in `folder` and in its rooms whose names end with `type`. */
-export const filesBelow = (folder: string, type: string): string[] =>
-  readdirSync(PROJECT + folder, { recursive: true, encoding: "utf8" })
-    .filter((name) => name.endsWith(type)).sort()
-    .map((name) => `${folder}/${name}`);
 
 /** Headers with the words of a class that are not named as it is. */
 const HEADERS: Readonly<Record<string, string>> = {
@@ -71,10 +50,11 @@ export const headerOf = (stem: string): string =>
 
 /** Every file that `layout.ts` decides about, as it should be. */
 export function expected(): Map<string, string> {
-  const source = read(SOURCE);
-  const rows = rowsOf(source);
-  const version = Number(source.match(/^export const VERSION = (\d+);/m)![1]);
-  const files = new Map<string, string>();
+  const source = families();
+  const index = withRows(read(SOURCE));
+  const rows = rowsOf(source, index);
+  const version = Number(index.match(/^export const VERSION = (\d+);/m)![1]);
+  const files = new Map([[SOURCE, index]]);
   const put = (name: string, edit: (text: string) => string) =>
     files.set(name, edit(files.get(name) ?? read(name)));
   for (const row of rows) {
@@ -133,86 +113,6 @@ export function stale(): string[] {
   return [...expected()].filter(([name, text]) => read(name) !== text)
     .map(([name]) => name);
 }
-
-// ---- reading ----------------------------------------------------------------
-
-/** The rows of `source`, the text of `layout.ts`. */
-function rowsOf(source: string): Row[] {
-  const rows =
-    /\/\*\*((?:(?!\*\/)[^])*)\*\/\nexport const ([A-Z_]+) = \{\n([^]*?)\n\} as/g;
-  const words = /(?:\/\*\*((?:(?!\*\/)[^])*)\*\/\s*)?(\w+): (\d+),/g;
-  const kinds = source.match(/^export const KIND = \{([^}]*)\}/m)![1]!;
-  return [...source.matchAll(rows)]
-    .filter(([, , , body]) => /^ {2}length: /m.test(body!))
-    .map(([, comment, constant, body]) => {
-      const stem = constant!.toLowerCase();
-      const all = [...body!.matchAll(words)];
-      const length = Number(all.pop()![3]);
-      const { text, tags } = commentOf(comment!);
-      const kind = kinds.match(new RegExp(`\\b${stem}: (\\d+)`))?.[1];
-      return {
-        stem,
-        what: text.join(" "),
-        ...(tags.behind === undefined ? {} : { behind: tags.behind }),
-        words: all.map(([, comment, name, index]) =>
-          wordOf(comment, name!, index!)
-        ),
-        length,
-        ...(kind === undefined ? {} : { kind: Number(kind) }),
-      };
-    });
-}
-
-function wordOf(
-  comment: string | undefined,
-  name: string,
-  index: string,
-): Word {
-  if (comment === undefined) {
-    throw new Error(`${SOURCE}: the word ${name} has no comment`);
-  }
-  const { text, tags: { writer, sleeper } } = commentOf(comment);
-  return {
-    name,
-    index: Number(index),
-    meaning: text,
-    ...(writer === undefined ? {} : { writer }),
-    ...(sleeper === undefined ? {} : { sleeper }),
-  };
-}
-
-/** Every index of `source`, by row and name, such as `MUTEX.state`. */
-function indexesOf(source: string): Map<string, string> {
-  const indexes = new Map<string, string>();
-  const rows = /^export const ([A-Z_]+) = \{([^}]*)\} as const/gm;
-  for (const [, row, body] of source.matchAll(rows)) {
-    const words = body!.replaceAll(/\/\*[^]*?\*\//g, "");
-    for (const [, name, index] of words.matchAll(/(\w+): (\d+)/g)) {
-      indexes.set(`${row}.${name}`, index!);
-    }
-  }
-  return indexes;
-}
-
-/** The text of a comment, a line for each bit of a list, and its tags. */
-function commentOf(comment: string) {
-  const lines = comment.split("\n").map((line) =>
-    line.replace(/^ *\*? ?/, "").trimEnd()
-  ).filter((line) => line !== "");
-  const text: string[] = [];
-  const tags: Record<string, string> = {};
-  let tag: string | undefined;
-  for (const line of lines) {
-    const [, name, rest] = line.match(/^@(\w+) (.*)$/) ?? [];
-    if (name !== undefined) tags[tag = name] = rest!;
-    else if (tag !== undefined) tags[tag] += ` ${line}`;
-    else if (text.length === 0 || BIT.test(line)) text.push(line);
-    else text[text.length - 1] += ` ${line.trim()}`;
-  }
-  return { text, tags };
-}
-
-const BIT = /^(bits? [\d-]+): (.*)$/;
 
 // ---- writing ----------------------------------------------------------------
 
@@ -410,8 +310,8 @@ function withConstants(text: string, indexes: Map<string, string>): string {
 interface List {
   /** Finds the entry of `stem`. */
   entry(stem: string): RegExp;
-  /** Writes an entry, for a primitive that has none. */
-  write(stem: string): string;
+  /** Writes an entry for a primitive that has none; `text` has the others. */
+  write(stem: string, text: string): string;
 }
 
 /** The lists to which a new primitive is added, by file. */
@@ -454,9 +354,35 @@ function withAll(text: string, stems: readonly string[], list: List): string {
     const before = text.match(list.entry(stems[i - 1] ?? stems[1]!));
     if (before === null) throw new Error(`no place for ${stem}`);
     const at = before.index! + (i === 0 ? 0 : before[0].length);
-    text = text.slice(0, at) + list.write(stem) + text.slice(at);
+    text = text.slice(0, at) + list.write(stem, text) + text.slice(at);
   });
   return text;
+}
+
+/** `layout.ts` with the rows of all families in `LAYOUT` and in `KIND`. */
+export function withRows(index: string): string {
+  for (const file of filesBelow(FAMILIES, ".ts")) {
+    const found = [...read(file).matchAll(ROW)];
+    const stems = found.map(([, , name]) => name!.toLowerCase());
+    const family = file.slice(FAMILIES.length + 1, -".ts".length);
+    index = withAll(index, stems, {
+      entry: (stem) => RegExp(`^ {2}${stem}: \\w+\\.[A-Z_]+,\\n`, "m"),
+      write: (stem) => `  ${stem}: ${family}.${stem.toUpperCase()},\n`,
+    });
+    const configured = found.filter(([, , , body]) => / magic: 0,/.test(body!))
+      .map(([, , name]) => name!.toLowerCase());
+    index = withAll(index, configured, {
+      entry: (stem) => RegExp(`^ {2}${stem}: (\\d+),\\n`, "m"),
+      write: (stem, text) => `  ${stem}: ${nextKind(text)},\n`,
+    });
+  }
+  return index;
+}
+
+/** The least number that no kind has. */
+function nextKind(index: string): number {
+  const [, kinds] = index.match(KINDS)!;
+  return 1 + Math.max(...kinds!.match(/\d+/g)!.map(Number));
 }
 
 /** What a module exports to users, as `mod.ts` names it. */
