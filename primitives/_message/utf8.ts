@@ -112,6 +112,13 @@ export function writeUtf8At(
   return bytes.length;
 }
 
+/** A buffer whose length may change, where the platform has such. */
+interface Resizable {
+  readonly byteLength: number;
+  readonly resizable?: boolean;
+  readonly growable?: boolean;
+}
+
 /** Node's buffers, by their memory. */
 let buffers: WeakMap<ArrayBufferLike, NodeBuffer> | undefined;
 
@@ -119,6 +126,7 @@ let buffers: WeakMap<ArrayBufferLike, NodeBuffer> | undefined;
 class Access {
   readonly #isUsed: () => boolean;
   #array: Uint8Array | undefined;
+  #length = 0;
   #buffer: NodeBuffer | undefined;
   /** Where the array begins in the buffer. */
   base = 0;
@@ -129,8 +137,10 @@ class Access {
 
   /** The buffer; undefined if the platform has none, or a slow one. */
   over(array: Uint8Array): NodeBuffer | undefined {
-    if (array !== this.#array) {
+    const { length } = array; // which may change if its buffer is resizable
+    if (array !== this.#array || length !== this.#length) {
       this.#array = array;
+      this.#length = length;
       this.#buffer = this.#isUsed() ? this.#find(array) : undefined;
     }
     return this.#buffer;
@@ -139,7 +149,8 @@ class Access {
   #find({ buffer, byteOffset, byteLength }: Uint8Array): NodeBuffer {
     const { Buffer } = globalThis as Platform;
     this.base = 0;
-    if (buffer.byteLength > MOST_BYTES) {
+    const { resizable, growable } = buffer as Resizable;
+    if (resizable || growable || buffer.byteLength > MOST_BYTES) {
       return Buffer!.from(buffer, byteOffset, byteLength);
     }
     this.base = byteOffset;

@@ -57,11 +57,16 @@ export function writeOther(
   if (!Object.hasOwn(OWN, tag) || !Object.hasOwn(prototype, OWN[tag]!)) {
     throw new Unsendable(value, "its prototype would be lost");
   }
+  put(writer, value, tag, depth);
+}
+
+/** What the platform's prototype reads of a value of class `tag`. */
+function read<T>(value: object, tag: string, key: string): T {
   try {
-    put(writer, value, tag, depth);
-  } catch (error) {
-    // It only claims to be such an object.
-    if (!(error instanceof TypeError)) throw error;
+    const { prototype } = Reflect.get(globalThis, tag);
+    const found = Reflect.get(prototype, key, value);
+    return typeof found === "function" ? found.call(value) : found;
+  } catch { // it only claims to be such an object
     throw new Unsendable(value, "it is not what its prototype says");
   }
 }
@@ -79,7 +84,7 @@ function put(
     case "Set": {
       const isMap = tag === "Map";
       const of = isMap ? Map : Set;
-      const size: number = Reflect.get(of.prototype, "size", value);
+      const size: number = read(value, tag, "size");
       out.tagged(isMap ? MAP : SET, size);
       let n = 0;
       const { forEach } = of.prototype as Map<unknown, unknown>;
@@ -92,18 +97,17 @@ function put(
       return;
     }
     case "Date":
-      return out.double(DATE, Date.prototype.getTime.call(value));
-    case "RegExp": {
-      const { source, flags } = value as RegExp;
+      return out.double(DATE, read(value, tag, "getTime"));
+    case "RegExp":
       out.byte(REGEXP);
-      out.text(source);
-      return out.text(flags);
-    }
+      out.text(read(value, tag, "source"));
+      return out.text(read(value, tag, "flags"));
     case "ArrayBuffer":
+      read(value, tag, "byteLength");
       return putBuffer(writer, value as ArrayBuffer);
     default:
       out.byte(BOXED);
-      return writer.item(value.valueOf(), depth + 1);
+      return writer.item(read(value, tag, "valueOf"), depth + 1);
   }
 }
 

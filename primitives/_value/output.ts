@@ -22,6 +22,8 @@ let messages = 0;
 export class Output {
   bytes: Uint8Array = NO_BYTES;
   data: DataView = new DataView(NO_BYTES.buffer);
+  /** How many bytes `data` has. */
+  #length = 0;
   /**
    * Where the message begins, where the next byte goes, and where room ends.
    */
@@ -79,10 +81,11 @@ export class Output {
   }
 
   #to(memory: Uint8Array): void {
-    if (memory === this.bytes) return;
-    const { buffer, byteOffset, byteLength } = memory;
+    const { length } = memory; // which may change if its buffer is resizable
+    if (memory === this.bytes && length === this.#length) return;
     this.bytes = memory;
-    this.data = new DataView(buffer, byteOffset, byteLength);
+    this.data = new DataView(memory.buffer, memory.byteOffset, length);
+    this.#length = length;
   }
 
   /** Makes sure that `n` bytes fit. */

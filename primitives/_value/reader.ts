@@ -64,6 +64,8 @@ export type ReadOther = (
 export class Reader {
   bytes: Uint8Array = NO_BYTES;
   data: DataView = new DataView(NO_BYTES.buffer);
+  /** How many bytes `data` has. */
+  #length = 0;
   at = 0;
   end = 0;
   /** How many bytes its resizable buffers reserve. */
@@ -93,10 +95,11 @@ export class Reader {
   }
 
   #to(memory: Uint8Array, at: number, end: number): void {
-    if (memory !== this.bytes) {
-      const { buffer, byteOffset, byteLength } = memory;
+    const { length } = memory; // which may change if its buffer is resizable
+    if (memory !== this.bytes || length !== this.#length) {
       this.bytes = memory;
-      this.data = new DataView(buffer, byteOffset, byteLength);
+      this.data = new DataView(memory.buffer, memory.byteOffset, length);
+      this.#length = length;
     }
     this.at = at;
     this.end = end;
@@ -106,6 +109,7 @@ export class Reader {
   /** Reads the value that `length` bytes of `memory` at `at` hold. */
   read(memory: Uint8Array, at: number, length: number): unknown {
     this.open(memory, at, length);
+    this.#shapes.begin();
     try {
       const value = this.get(0);
       if (this.at !== this.end) throw damaged("bytes are left over");

@@ -67,7 +67,10 @@ interface Node {
 }
 
 /**
- * An agent forgets its shapes when it knows more, or their texts are longer.
+ * An agent that knows more shapes, or eight times as many names, forgets all
+ * before the next message. It does so within one only if that has many more:
+ * a shape that is forgotten is defined again, but the bytes of a map's key
+ * should be the same whatever else an agent has sent.
  */
 const MOST_SHAPES = 1024;
 
@@ -79,7 +82,7 @@ export class Shapes {
   /** Those that it has read from the table, by their numbers. */
   readonly shared: (Shape | undefined)[] = [];
   /** The hints of values that are in no object. */
-  readonly top: Shape = new Shape([""], EMPTY);
+  top: Shape = new Shape([""], EMPTY);
   #root: Node = { next: new Map(), shape: undefined };
   #byHash = new Map<number, Shape>();
   #nodes = 0;
@@ -95,7 +98,7 @@ export class Shapes {
     for (const key of keys) {
       let next = node.next.get(key);
       if (next === undefined) {
-        if (++this.#nodes > MOST_SHAPES * 8) return this.#again(keys);
+        if (++this.#nodes > MOST_SHAPES * 16) return this.#again(keys);
         next = { next: new Map(), shape: undefined };
         node.next.set(key, next);
       }
@@ -105,17 +108,30 @@ export class Shapes {
       const text = textOf(keys);
       if (text.length > MOST_TEXT) return undefined;
       node.shape = new Shape(keys, text);
-      if (this.#byHash.size >= MOST_SHAPES) return this.#again(keys);
+      if (this.#byHash.size >= MOST_SHAPES * 2) return this.#again(keys);
       this.#byHash.set(node.shape.hash, node.shape);
     }
     return node.shape;
   }
 
   #again(keys: readonly string[]): Shape | undefined {
+    this.#forget();
+    return this.of(keys);
+  }
+
+  /** Begins a message. */
+  begin(): void {
+    if (this.#byHash.size > MOST_SHAPES || this.#nodes > MOST_SHAPES * 8) {
+      this.#forget();
+    }
+  }
+
+  #forget(): void {
+    this.top = new Shape([""], EMPTY); // its hints are shapes, too
+    this.shared.length = 0;
     this.#root = { next: new Map(), shape: undefined };
     this.#byHash.clear();
     this.#nodes = 0;
-    return this.of(keys);
   }
 
   /** The shape with this text, if this agent knows it. */

@@ -76,6 +76,7 @@ export class Writer {
   write(value: unknown): void {
     this.#polluted = false;
     for (const _ in Object.prototype) this.#polluted = true;
+    this.shapes.begin();
     this.put(value, 0, this.shapes.top, 0);
   }
 
