@@ -53,11 +53,12 @@ function toCalls(calls: readonly CallTuple[]): Call[] {
   return calls.map(([op, arg]) => arg === undefined ? { op } : { op, arg });
 }
 
-/** Takes the options off the end of a list of arguments. */
+/** Takes the options, if any, off the end of a list of arguments. */
 function split<T, O>(rest: readonly (T | O)[], isItem: (x: T | O) => boolean): [
   items: T[],
   options: O,
 ] {
+  if (rest.length > 0 && rest.at(-1) === undefined) rest = rest.slice(0, -1);
   const last = rest[rest.length - 1];
   return rest.length === 0 || isItem(last!)
     ? [[...rest] as T[], {} as O]
@@ -112,7 +113,8 @@ export function spec(definition: SpecDefinition<Any, Any, Any, Any>): Spec {
  * @throws {TypeError} If a call names an unknown operation, if the program is
  * not a list of calls for each agent, or if an option is unknown or of the
  * wrong type.
- * @throws {RangeError} If there are more than 16 agents.
+ * @throws {RangeError} If there are more than 16 agents, or an option is out of
+ * range.
  * @throws {Error} "Unsupported", if the code does what cannot be simulated.
  *
  * @example Two agents, and how far the search went
@@ -150,7 +152,7 @@ export function check<Async extends boolean>(
  *
  * @throws {SyntaxError} If the text is not a schedule.
  * @throws {RangeError} If the program cannot follow the schedule, or ends
- * before it.
+ * before it, or if an option is out of range.
  *
  * @example Two reads before two writes
  * ```ts
@@ -192,6 +194,7 @@ export function replay<Async extends boolean>(
  * correct. Use it if you want fast-check's own parameters; else `assert`.
  *
  * @throws {TypeError} If an option is unknown or of the wrong type.
+ * @throws {RangeError} If an option is out of range.
  *
  * @example
  * ```ts
@@ -224,6 +227,7 @@ export function property(
  * @throws {RaceError} If a program fails.
  * @throws {TypeError} If an option is unknown or of the wrong type, or if the
  * file of `failures` is not a list of failures of this specification.
+ * @throws {RangeError} If an option is out of range.
  * @throws {Error} "Unsupported", if the code does what cannot be simulated.
  *
  * @example
@@ -299,6 +303,7 @@ export type AnyAsync<B extends readonly unknown[]> = true extends {
  * @throws {RaceError} If the agents fail.
  * @throws {TypeError} If an option is unknown or of the wrong type, or is given
  * beside the memory instead of at the end.
+ * @throws {RangeError} If an option is out of range.
  * @throws {Error} "Unsupported", if the code does what cannot be simulated.
  *
  * @example

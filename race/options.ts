@@ -73,7 +73,63 @@ export const STRESS: Allowed = {
   name: ["string"],
 };
 
-/** Throws a TypeError if an option is unknown or of the wrong type. */
+/** The least value of an option that is a number, and the greatest one. */
+interface Range {
+  readonly from: number;
+  readonly to?: number;
+  /** Whether it counts something; then it is an integer. */
+  readonly counts?: boolean;
+}
+
+const NONE: Range = { from: 0, counts: true };
+const ONE: Range = { from: 1, counts: true };
+
+/** The ranges of the options that are numbers. */
+const RANGES: Readonly<Record<string, Range>> = {
+  states: ONE,
+  runs: NONE,
+  timeouts: NONE,
+  spurious: NONE,
+  time: { from: 0 },
+  looks: { from: 0 },
+  maxSteps: ONE,
+  spins: ONE,
+  depth: ONE,
+  seed: { from: -Infinity, counts: true },
+  begin: NONE,
+  end: NONE,
+  agents: { from: 1, to: 16, counts: true },
+  ops: ONE,
+  programs: NONE,
+  seconds: { from: 0 },
+};
+
+/** Options that may be `Infinity`, which means that there is no bound. */
+const ENDLESS = ["states", "runs", "timeouts", "spurious", "time", "maxSteps"];
+
+/** Throws a RangeError if the option is a number that it cannot be. */
+function checkRange(name: string, value: unknown): void {
+  const range = RANGES[name];
+  if (typeof value !== "number" || range === undefined) return;
+  const { from, to = Infinity, counts = false } = range;
+  if (value === Infinity && ENDLESS.includes(name)) return;
+  const finite = counts ? Number.isInteger(value) : Number.isFinite(value);
+  if (finite && from <= value && value <= to) return;
+  const what = counts ? "an integer" : "a number";
+  const where = from === -Infinity
+    ? ""
+    : to === Infinity
+    ? ` from ${from} on`
+    : ` from ${from} to ${to}`;
+  throw new RangeError(
+    `The option "${name}" must be ${what}${where}: received ${value}`,
+  );
+}
+
+/**
+ * Throws a TypeError if an option is unknown or of the wrong type, and a
+ * RangeError if it is a number that it cannot be.
+ */
 export function checkOptions(options: unknown, allowed: Allowed): void {
   if (typeof options !== "object" || options === null) {
     throw new TypeError(
@@ -89,14 +145,16 @@ export function checkOptions(options: unknown, allowed: Allowed): void {
     const type = typeof value === "string" ? `"${value}"` : typeof value;
     const right = value === undefined || types.includes(type) ||
       types.includes(typeof value);
-    if (right && !Number.isNaN(value)) continue;
+    if (right && !Number.isNaN(value)) {
+      checkRange(name, value);
+      continue;
+    }
     throw new TypeError(
       `The option "${name}" must be ${types.join(" or ")}: ` +
         `received ${show(value)}`,
     );
   }
-  const { depth, primitives, starvation, ...others } = options as {
-    depth?: number;
+  const { primitives, starvation, ...others } = options as {
     primitives?: string;
     starvation?: boolean;
     kill?: boolean;
@@ -115,11 +173,6 @@ export function checkOptions(options: unknown, allowed: Allowed): void {
     throw new TypeError(
       `The option "starvation" cannot be given with "${other}": every agent ` +
         `repeats its calls for ever, step by step`,
-    );
-  }
-  if (depth !== undefined && !(Number.isInteger(depth) && depth > 0)) {
-    throw new RangeError(
-      `The option "depth" must be an integer from 1 on: received ${depth}`,
     );
   }
 }

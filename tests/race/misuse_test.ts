@@ -68,6 +68,44 @@ test("an option of the wrong type is refused", () => {
   assert.ok(race.check(counter, sound, { kill: undefined, time: 1e9 }).ok);
 });
 
+test("a number out of range is refused", () => {
+  const refused = (options: Record<string, number>, where: string) => {
+    const [[name, value]] = Object.entries(options) as [[string, number]];
+    assert.throws(
+      () => loose.assert(counter, { sample: "pct", runs: 1, ...options }),
+      (error: unknown) =>
+        error instanceof RangeError && error.message ===
+          `The option "${name}" must be ${where}: received ${value}`,
+    );
+  };
+  for (const name of ["states", "maxSteps", "spins", "depth", "ops"]) {
+    for (const value of [0, -1, 1.5]) {
+      refused({ [name]: value }, "an integer from 1 on");
+    }
+  }
+  for (const name of ["runs", "timeouts", "spurious", "begin", "end"]) {
+    for (const value of [-1, 0.5, -Infinity]) {
+      refused({ [name]: value }, "an integer from 0 on");
+    }
+  }
+  refused({ programs: -1 }, "an integer from 0 on");
+  refused({ time: -1 }, "a number from 0 on");
+  refused({ looks: Infinity }, "a number from 0 on");
+  refused({ seed: 0.5 }, "an integer");
+  for (const value of [0, 17, 1.5]) {
+    refused({ agents: value }, "an integer from 1 to 16");
+  }
+  const endless = { states: Infinity, time: Infinity, timeouts: Infinity };
+  assert.ok(race.check(counter, sound, { ...endless, runs: Infinity }).ok);
+  assert.ok(race.check(counter, sound, { seed: -1, spurious: 0 }).ok);
+});
+
+test("options that are undefined are none", () => {
+  assert.ok(loose.check(counter, sound, undefined).complete);
+  assert.ok(loose.agents({ memory }, () => {}, undefined).complete);
+  assert.ok(loose.assert(counter, undefined).complete > 0);
+});
+
 test("a program that is no list of calls for each agent is refused", () => {
   const refused = (...program: unknown[]) =>
     assert.throws(

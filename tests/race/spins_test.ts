@@ -257,6 +257,37 @@ const PROGRAMS: Record<string, [verdict: Verdict, ...agents: Body[]]> = {
     bug(looks === 5);
   }, store],
 
+  "fails after exactly 77 rounds": [
+    "exception",
+    counting((n) => bug(n === 77)),
+    store,
+  ],
+  ...Object.fromEntries([[2, 5], [7, 1], [0, 6]].map(([first, second]) => [
+    `fails after ${first} rounds of one loop and ${second} of the next`,
+    ["exception", (w) => {
+      const rounds = spin(w, 0);
+      const others = spin(w, 1);
+      bug(rounds === first && others === second);
+    }, (w) => {
+      Atomics.store(w, 0, 1);
+      Atomics.store(w, 1, 1);
+    }] satisfies [Verdict, ...Body[]],
+  ])),
+  "sleeps for ever after three rounds at a lock and four at a flag": [
+    "deadlock",
+    (w) => {
+      let rounds = 0;
+      while (Atomics.exchange(w, 0, 1) !== 0) rounds++;
+      Atomics.store(w, 0, 0);
+      if (spin(w, 1) === 4 && rounds === 3) Atomics.wait(w, 2, 0);
+    },
+    (w) => {
+      while (Atomics.exchange(w, 0, 1) !== 0);
+      Atomics.store(w, 0, 0);
+      Atomics.store(w, 1, 1);
+    },
+  ],
+
   // ---- counts without an end
   "adds its rounds to a sum": [
     "counts",

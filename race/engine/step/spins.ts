@@ -38,6 +38,20 @@ const MANY: readonly number[] = [
   ...[99, 100, 101, 127, 128, 129, 255, 256, 257, 1000],
 ];
 
+/** All numbers that do not take longer, of the first `PLACES` of these. */
+const ALL: readonly number[] = Array.from({ length: 130 }, (_, i) => i + 1);
+const PLACES = 16;
+
+/**
+ * Of two loops of a history, so many numbers of rounds are tried each, in all
+ * pairs. `PAIR_RUNS` runs of agents are spent on that.
+ */
+const PAIRED = 8;
+const PAIR_RUNS = 2_000;
+
+/** Numbers of rounds: the same of all loops, or one of each. */
+type Rounds = number | readonly number[];
+
 /**
  * After `RUNS` runs of agents, all numbers but `MANY` are tried of the first
  * history that ends in some way, and one number of the others; after
@@ -191,6 +205,7 @@ export class Spins {
     if (this.#rounds.size === 0) return false;
     const covered = new Set<Snapshot>();
     let tried = 0;
+    let paired = 0;
     const ways = new Set<string>();
     const places = new Set<string>();
     // Longer histories come later. What they tried holds for their beginnings.
@@ -220,19 +235,38 @@ export class Spins {
         const numbers = !all
           ? [few[tried % few.length]!]
           : !places.has(place)
-          ? [...few, ...above(told, MANY)]
+          ? [
+            ...few,
+            ...above(told, MANY),
+            ...places.size < PLACES ? above(told, ALL) : [],
+          ]
           : most < Infinity
           ? usual
           : few;
         if (all) places.add(place);
-        if (!this.#differs(tester, one, some, numbers)) continue;
-        if (!repeats(tester, one)) continue;
+        const other = this.#differs(tester, one, some, numbers);
+        if (other === undefined || !repeats(tester, one)) continue;
         this.#learn(tester, one, some);
-        if (++this.#again <= AGAIN) return true;
-        this.limit = Math.min(this.limit, ...some.map(({ told }) => told));
-        return false;
+        return this.#begins(some);
+      }
+      if (most < Infinity || !all || paired >= PAIR_RUNS) continue;
+      for (const two of pairsOf(turns)) {
+        const numbers = pairs(two);
+        paired += numbers.length;
+        const other = this.#differs(tester, one, two, numbers);
+        if (other === undefined || !repeats(tester, one)) continue;
+        const apart = Math.max(...other as number[]) + 1;
+        this.#tell(tester, two, apart, apart, false);
+        return this.#begins(two);
       }
     }
+    return false;
+  }
+
+  /** Whether the search begins again, as rounds must be told apart. */
+  #begins(turns: readonly Turn[]): boolean {
+    if (++this.#again <= AGAIN) return true;
+    this.limit = Math.min(this.limit, ...turns.map(({ told }) => told));
     return false;
   }
 
@@ -261,15 +295,15 @@ export class Spins {
     return turns.filter((turn) => !staysIn(one, turn));
   }
 
-  /** Whether an agent does something else after these numbers of rounds. */
+  /** The first of these numbers after which an agent does something else. */
   #differs(
     tester: Tester,
     one: Ran,
     turns: readonly Turn[],
-    numbers: readonly number[],
-  ): boolean {
+    numbers: readonly Rounds[],
+  ): Rounds | undefined {
     const was = textOf(tester, one);
-    return numbers.some((rounds) =>
+    return numbers.find((rounds) =>
       was !== this.#after(tester, one, turns, rounds)
     );
   }
@@ -279,12 +313,13 @@ export class Spins {
     tester: Tester,
     one: Ran,
     turns: readonly Turn[],
-    rounds: number,
+    rounds: Rounds,
   ): string {
     const { agent } = one;
     let state = one.from;
     for (let i = turns.length - 1; i >= 0; i--) {
-      state = withRounds(state, turns[i]!, rounds);
+      const count = typeof rounds === "number" ? rounds : rounds[i]!;
+      state = withRounds(state, turns[i]!, count);
     }
     this.#runs++;
     return textOf(tester, tester.tryOut(agent, state, one));
@@ -308,19 +343,26 @@ export class Spins {
     const rounds = all[at]!;
     const other = all[texts.findIndex((text) => text !== texts[0])];
     const apart = rounds > MOST ? Math.max(told, OPEN) : rounds;
-    for (const agent of tester.world.agents) {
+    this.#tell(tester, turns, apart, other ?? told, rounds > MOST);
+  }
+
+  /** From now on, so many rounds of these loops are told apart. */
+  #tell(
+    { world }: Tester,
+    turns: readonly Turn[],
+    apart: number,
+    onClocks: number,
+    open: boolean,
+  ): void {
+    for (const agent of world.agents) {
       // A loop of sleeps must be able to take `apart` rounds.
       agent.patience = Math.max(agent.patience, apart + 1);
     }
     for (const { key } of turns) {
-      if (onClock(key)) {
-        // Time decides how often it goes round; only one number is explored.
-        this.#open.add(key);
-        this.#told.set(key, Math.min(other ?? told, MOST));
-        continue;
-      }
-      if (rounds > MOST) this.#open.add(key);
-      this.#told.set(key, apart);
+      // Time decides how often it goes round; only one number is explored.
+      const timed = onClock(key);
+      if (timed || open) this.#open.add(key);
+      this.#told.set(key, timed ? Math.min(onClocks, MOST) : apart);
     }
   }
 }
@@ -346,6 +388,20 @@ const placeOf = ({ status, kind, address }: Snapshot): string =>
 function choicesOf(all: readonly Turn[]): (readonly Turn[])[] {
   const turns = all.slice(-LOOPS);
   return turns.length === 1 ? [turns] : [...turns.map((turn) => [turn]), turns];
+}
+
+/** Each two of the last loops of a history. */
+function pairsOf(all: readonly Turn[]): (readonly Turn[])[] {
+  const turns = all.slice(1 - LOOPS);
+  return turns.flatMap((a, i) => turns.slice(i + 1).map((b) => [a, b]));
+}
+
+/** Two different numbers of rounds, for two loops. */
+function pairs([a, b]: readonly Turn[]): number[][] {
+  const numbers = ({ told }: Turn) => first(told, PAIRED);
+  return numbers(a!).flatMap((n) =>
+    numbers(b!).filter((m) => m !== n).map((m) => [n, m])
+  );
 }
 
 /** A record of operations. */
