@@ -22,6 +22,7 @@ import {
 } from "./property.ts";
 import {
   ASSERT,
+  checkBodies,
   checkMemory,
   checkOptions,
   checkProgram as checkCalls,
@@ -181,6 +182,11 @@ export function replay<Async extends boolean>(
 ): Outcomes<Async, Result> {
   checkOptions(options, OPTIONS);
   checkCalls(program);
+  if (typeof schedule !== "string") {
+    throw new TypeError(
+      `A schedule is a text such as "0 1*2": received ${show(schedule)}`,
+    );
+  }
   return replayProgram(
     spec.scenario,
     program.map(toCalls),
@@ -345,7 +351,7 @@ export function agents<M extends Memory>(
     (item) => typeof item === "function",
   );
   checkOptions(options, FREE);
-  if (given.length === 0) throw new TypeError("A program needs an agent");
+  checkBodies(given);
   const workers = roles && new Workers(roles, given.length);
   const bodies = workers?.bodies(given) ?? given;
   const ops: Record<string, OperationSpec<M, Any, Any>> = {};

@@ -227,6 +227,18 @@ function checkNames(what: string, given: unknown, names: string[]): void {
   );
 }
 
+/** Throws a TypeError if `bodies` are not the functions of agents. */
+export function checkBodies(bodies: readonly unknown[]): void {
+  if (bodies.length === 0) throw new TypeError("A program needs an agent");
+  for (const [id, body] of bodies.entries()) {
+    if (typeof body === "function") continue;
+    throw new TypeError(
+      `Agent ${id} needs a function: received ${show(body)}; options are ` +
+        `the last argument`,
+    );
+  }
+}
+
 /** Throws a TypeError if `program` is not a list of calls for each agent. */
 export function checkProgram(program: readonly unknown[]): void {
   if (program.length === 0) throw new TypeError("A program needs an agent");

@@ -3,7 +3,9 @@
  *
  * @module
  */
+import { Misuse } from "./engine/kinds.ts";
 import { type Answer, Either, type Outcome } from "./engine/model.ts";
+import { keyOf, show } from "./engine/values.ts";
 import type { Memory, Operation, Scenario } from "./engine/scenario.ts";
 import { RECOVER } from "./engine/scenario.ts";
 import { takesAtMost } from "./engine/state/twins.ts";
@@ -193,7 +195,28 @@ function stepOf(
   if (model === undefined) {
     throw new TypeError(`The operation "${op}" has no model, others have`);
   }
-  return model(state, arg, id);
+  const before = keyOf(state);
+  const answer = model(state, arg, id);
+  if (keyOf(state) !== before) {
+    throw new Misuse(
+      `The model of "${op}" changes the state that it is given: it must ` +
+        `return a new state, such as [...state, item], and leave that one`,
+    );
+  }
+  checkAnswer(op, answer);
+  return answer;
+}
+
+function checkAnswer(op: string, answer: unknown): void {
+  const outcomes = answer instanceof Either ? answer.outcomes : [answer];
+  for (const outcome of outcomes) {
+    if (outcome === null || outcome === undefined) continue;
+    if (Array.isArray(outcome) && outcome.length > 0) continue;
+    throw new Misuse(
+      `The model of "${op}" must return [state, answer], null if it has to ` +
+        `wait, or what race.either() returns: it returned ${show(outcome)}`,
+    );
+  }
 }
 
 function hintsOf(

@@ -225,3 +225,6 @@ export class Unsupported extends Error {
   /** The class's name. */
   override name = "Unsupported";
 }
+
+/** A part of a specification does what it must not: a mistake of the test. */
+export class Misuse extends TypeError {}

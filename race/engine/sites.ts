@@ -77,18 +77,20 @@ function ownInBundle(line: string): boolean {
   return own !== "" && sourceFile(line).startsWith(own);
 }
 
+/** What the real functions of `Atomics` say of what is no view. */
+const NOT_A_VIEW =
+  /(integer (shared )?|int32 or BigInt64 |needs to be a )typed array/;
+
 /**
  * The real function of `Atomics` that the code under test called instead of the
  * stand-in. It fails, because it was given a stand-in's view.
  */
 export function capturedBy(error: unknown): string | undefined {
   if (!(error instanceof TypeError)) return undefined;
-  if (
-    !/(integer (shared )?|int32 or BigInt64 )typed array/.test(error.message)
-  ) return undefined;
+  if (!NOT_A_VIEW.test(error.message)) return undefined;
   const lines = (error.stack ?? "").split("\n")
     .filter((line) => /^\s*at /.test(line));
-  const [, name] = /at (?:Atomics\.)?(\w+) \(<anonymous>\)/
+  const [, name] = /at (?:Atomics\.)?(\w+) \((?:<anonymous>|unknown)\)/
     .exec(lines[0] ?? "") ?? [];
   return name === undefined || ownLine(lines[1] ?? "") ? undefined : name;
 }

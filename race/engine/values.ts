@@ -50,9 +50,38 @@ function hashText(text: string): number {
  * everything else is turned into text.
  */
 export function keyOf(value: unknown): unknown {
-  if (typeof value === "object" && value !== null) return `o${show(value)}`;
+  if (typeof value === "object" && value !== null) return `o${textOf(value)}`;
   if (typeof value === "string") return `s${value}`;
   return typeof value === "function" ? `f${value.name}` : value;
+}
+
+/** Text that is the same for equal values, in whichever order they were made. */
+function textOf(value: unknown, within: readonly object[] = []): string {
+  if (typeof value !== "object" || value === null) return show(value);
+  if (within.includes(value)) return `^${within.indexOf(value)}`;
+  const outer = [...within, value];
+  const inner = (v: unknown) => textOf(v, outer);
+  if (Array.isArray(value)) return `[${value.map(inner).join(", ")}]`;
+  if (value instanceof Error) return show(value);
+  const isMap = value instanceof Map;
+  if (isMap || value instanceof Set) {
+    return `${isMap ? "Map" : "Set"} [${[...value].map(inner).sort().join()}]`;
+  }
+  const other = opaque(value);
+  if (other !== undefined) return inner(other);
+  const rows = Object.entries(value).map(([k, v]) => `${k}: ${inner(v)}`);
+  return `{${rows.sort().join()}}`;
+}
+
+/** What an object holds that has no entries, or elements of its own. */
+function opaque(value: object): unknown {
+  const tag = Object.prototype.toString.call(value).slice(8, -1);
+  if (tag.endsWith("Array")) return [...value as Iterable<unknown>];
+  if (tag.endsWith("ArrayBuffer")) {
+    return [...new Uint8Array(value as ArrayBuffer)];
+  }
+  if (tag === "Date") return `Date ${Number(value)}`;
+  if (tag === "RegExp") return String(value);
 }
 
 /** A value as a person would write it. */
@@ -77,8 +106,8 @@ export function show(value: unknown, depth = 0): string {
   if (value instanceof Map || value instanceof Set) {
     return `${value.constructor.name} ${inner([...value])}`;
   }
-  const tag = Object.prototype.toString.call(value).slice(8, -1);
-  if (tag.endsWith("Array")) return inner([...value as Iterable<unknown>]);
+  const other = opaque(value);
+  if (other !== undefined) return inner(other);
   const rows = Object.entries(value).map(([k, v]) => `${k}: ${inner(v)}`);
   return rows.length === 0 ? "{}" : `{ ${rows.join(", ")} }`;
 }

@@ -8,6 +8,7 @@
  * @module
  */
 import type { Course, Monitor, Sleeper } from "../engine/state/core.ts";
+import { Misuse } from "../engine/kinds.ts";
 import { type Call, Either, type Model } from "../engine/model.ts";
 import { I32 } from "../engine/platform/native.ts";
 import { keyOf, show } from "../engine/values.ts";
@@ -360,8 +361,9 @@ export class Judge implements Monitor {
       if (this.#blocking.has(key)) return true;
       try {
         this.#edgesOf(state, call, agent);
-      } catch {
+      } catch (error) {
         // A model may throw for a call that the program never makes there.
+        if (error instanceof Misuse) throw error;
       }
     }
     return this.#blocking.has(key);
@@ -459,7 +461,7 @@ export class Judge implements Monitor {
   #callId(call: Call): number {
     const known = this.#idOfCall.get(call);
     if (known !== undefined) return known;
-    const key = `${call.op}\0${show(call.arg)}`;
+    const key = `${call.op}\0${String(keyOf(call.arg))}`;
     let id = this.#callIds.get(key);
     if (id === undefined) {
       this.#callIds.set(key, id = this.#calls.push(call) - 1);

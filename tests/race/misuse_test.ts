@@ -106,6 +106,110 @@ test("options that are undefined are none", () => {
   assert.ok(loose.assert(counter, undefined).complete > 0);
 });
 
+test("a model that changes its state is told so", () => {
+  const pushes = race.spec({
+    memory,
+    agent,
+    init: [] as number[],
+    ops: {
+      add: {
+        run: (w) => Atomics.add(w, 0, 1),
+        model: (list: number[]) => {
+          list.push(1);
+          return [list, list.length - 1];
+        },
+      },
+    },
+  });
+  assert.throws(
+    () => race.check(pushes, [["add"]], [["add"]]),
+    /^The model of "add" changes the state that it is given/,
+  );
+});
+
+test("a model that returns no outcome is told so", () => {
+  for (const answer of [5, true, [], "wait", Promise.resolve([0, 0])]) {
+    const { definition } = counter;
+    const wrong = { ...definition.ops.add, model: () => answer };
+    const spec = loose.spec({ ...definition, ops: { add: wrong } });
+    assert.throws(
+      () => loose.check(spec, sound),
+      /^The model of "add" must return \[state, answer\], null /,
+    );
+  }
+});
+
+test("a check that returns false fails, and a promise is refused", () => {
+  const body = (memory: SharedArrayBuffer) => Atomics.add(agent(memory), 0, 1);
+  const fails = (options: unknown, definition: unknown = { memory }) => {
+    assert.throws(
+      () => loose.agents(definition, body, options),
+      /the check returned false/,
+    );
+  };
+  fails({ after: () => false });
+  fails({}, { memory, invariant: (m: SharedArrayBuffer) => agent(m)[0] !== 1 });
+  const refused = /must not be asynchronous/;
+  for (const check of [async () => {}, () => Promise.reject(new Error("x"))]) {
+    assert.throws(
+      () => loose.agents({ memory }, body, { after: check }),
+      refused,
+    );
+    assert.throws(
+      () => loose.agents({ memory, invariant: check }, body),
+      refused,
+    );
+  }
+  assert.ok(loose.agents({ memory }, body, { after: () => true }).complete);
+});
+
+test("agents that are no functions, and schedules that are no text", () => {
+  const body = () => {};
+  assert.throws(
+    () => loose.agents({ memory }, body, { states: 9 }, { time: 9 }),
+    /^Agent 1 needs a function: received \{ states: 9 \}/,
+  );
+  for (const schedule of [undefined, 3, [0, 1]]) {
+    assert.throws(
+      () => loose.replay(counter, [sound], schedule),
+      /^A schedule is a text such as "0 1\*2": received /,
+    );
+  }
+});
+
+test("answers are compared by what they hold", () => {
+  const verdict = (answer: unknown, right: unknown) => {
+    const spec = race.spec({
+      memory,
+      agent,
+      init: 0,
+      ops: { ask: { run: () => answer, model: () => [0, right] } },
+    });
+    return race.check(spec, [["ask"]]).failure?.kind;
+  };
+  const nested = (depth: number): unknown =>
+    depth === 0 ? [] : [nested(depth - 1)];
+  const bytes = (byte: number) => new Uint8Array([byte]).buffer;
+  const same: [unknown, unknown][] = [
+    [{ a: 1, b: 2 }, { b: 2, a: 1 }],
+    [new Set([1, 2]), new Set([2, 1])],
+    [new Map([[1, 2], [3, 4]]), new Map([[3, 4], [1, 2]])],
+    [nested(9), nested(9)],
+    [bytes(1), bytes(1)],
+    [new Date(5), new Date(5)],
+  ];
+  for (const [a, b] of same) assert.is(verdict(a, b), undefined);
+  const different: [unknown, unknown][] = [
+    [{ a: 1 }, { a: 2 }],
+    [nested(9), nested(10)],
+    [bytes(1), bytes(2)],
+    [new Date(5), new Date(6)],
+    [/a/, /b/],
+    [new Map([[1, 2]]), new Map([[2, 1]])],
+  ];
+  for (const [a, b] of different) assert.is(verdict(a, b), "not-linearizable");
+});
+
 test("a program that is no list of calls for each agent is refused", () => {
   const refused = (...program: unknown[]) =>
     assert.throws(

@@ -28,7 +28,7 @@ import { isTold, type Own, type Setting } from "../platform/guests.ts";
 import { Handles, verify } from "./handles.ts";
 import { Hints } from "../state/hints.ts";
 import * as k from "../kinds.ts";
-import { Unsupported } from "../kinds.ts";
+import { Misuse, Unsupported } from "../kinds.ts";
 import { CHANGED, type Job, Memo } from "../state/memo.ts";
 import type { Region } from "../region.ts";
 import { isShared, realNow, RealShared } from "../platform/native.ts";
@@ -264,7 +264,7 @@ export class Engine implements Host {
   /** The number of the run that is on the stack, among its agent's. */
   #run = 0;
   /** Why the program cannot be explored, if it cannot. */
-  refused: Unsupported | null = null;
+  refused: Error | null = null;
   /** Whether this is the rehearsal, before the exploration itself. */
   rehearsing = false;
   /** Agents that are known to await nothing from outside. */
@@ -1125,10 +1125,19 @@ export class Engine implements Host {
     this.current = null;
     try {
       const message = check();
+      if (isThenable(message)) {
+        message.then(undefined, () => {});
+        throw new Misuse(
+          "invariant(), final() and after() must not be asynchronous: they " +
+            "throw, or return what is wrong",
+        );
+      }
+      if (message === false) return "the check returned false";
       return typeof message === "string" && message !== ""
         ? message
         : undefined;
     } catch (error) {
+      if (error instanceof Misuse) throw error;
       return error instanceof Error ? error.message : String(error);
     } finally {
       this.current = current;
@@ -1207,6 +1216,7 @@ export class Engine implements Host {
   threw(agent: Agent, error: unknown): void {
     agent.snapshot = null;
     agent.status = k.DONE;
+    if (error instanceof Misuse) this.refused ??= error;
     const captured = capturedBy(error);
     if (captured !== undefined) {
       this.refused ??= new Unsupported(
