@@ -307,6 +307,39 @@ const PROGRAMS: Record<string, [verdict: Verdict, ...agents: Body[]]> = {
   ],
 };
 
+/** A lock that looks at another word, or not, before it tries again. */
+const backsOff: Body = (w) => {
+  while (Atomics.exchange(w, 0, 1) !== 0) {
+    if (Math.random() < 0.5) Atomics.load(w, 2);
+  }
+  w[1] = w[1]! + 1;
+  Atomics.store(w, 0, 0);
+};
+
+test("a lock that backs off at random is explored completely", () => {
+  const after = (w: Words) => assert.is(w[1], 3);
+  const agents = [backsOff, backsOff, backsOff] as const;
+  says(bodies({ after }, ...agents), "complete");
+});
+
+test("both ways are gone where a random number decides", () => {
+  for (const way of [true, false]) {
+    const draws: Body = (w) => {
+      Atomics.add(w, 0, 1);
+      for (let i = 0; i < 4; i++) bug(Math.random() < 0.5 === way);
+    };
+    says(bodies({}, draws), "exception");
+  }
+});
+
+test("a call's first random numbers differ", () => {
+  const draws: Body = () => {
+    const drawn = Array.from({ length: 12 }, () => Math.random());
+    bug(new Set(drawn).size < 12);
+  };
+  says(bodies({}, draws, draws), "complete");
+});
+
 for (const [name, [verdict, ...agents]] of Object.entries(PROGRAMS)) {
   test(`a program that ${name}: ${verdict}`, () => {
     says(bodies({}, ...agents), verdict);

@@ -281,7 +281,7 @@ const patched: readonly Patch[] = [
   {
     on: Math,
     key: "random",
-    value: () => running()?.random() ?? real.random(),
+    value: () => running()?.chance() ?? real.random(),
   },
   {
     on: ArrayBuffer,

@@ -60,6 +60,8 @@ export interface Host extends PostOffice {
   hire(url: string): Any;
   /** A random number that is the same in each replay. */
   random(): number;
+  /** The same for `Math.random`. */
+  chance(): number;
   /**
    * The stand-in for a view that was constructed from `args`, if any; it is
    * kept if it is part of a handle.

@@ -135,6 +135,17 @@ const RESUMED: unique symbol = Symbol("resumed");
 /** Up to this many reads of constants in a row do not count as a step. */
 const CONSTANTS = 500;
 
+/**
+ * How many numbers of `Math.random` a call gets before some of them come again,
+ * and how many these are.
+ */
+const DRAWN = 16;
+const DRAWN_AGAIN = 4;
+const QUARTERS = [2, 1, 3, 0];
+
+const randomOf = (seed: number, draw: number): number =>
+  (mix2(mix1(seed, draw), draw) >>> 0) / 4294967296;
+
 /** Runs the agents of one scenario. */
 export class Engine implements Host {
   readonly world = new World();
@@ -536,8 +547,24 @@ export class Engine implements Host {
     const agent = this.current!;
     this.#tellApart();
     const draw = agent.drawn++;
-    const low = mix1(mix1(agent.id + 77, agent.pos), draw);
-    return (mix2(low, draw) >>> 0) / 4294967296;
+    return randomOf(mix1(agent.id + 77, agent.pos), draw);
+  }
+
+  /**
+   * The same for `Math.random`. A call's first numbers differ, as names that
+   * are made of them must; then some come again and again, in the same order.
+   * So a loop that draws a number in each round repeats its rounds. Of four
+   * numbers in a row, one is in each quarter, so that both ways are gone where
+   * a number is compared with a half.
+   */
+  chance(): number {
+    const agent = this.current!;
+    this.#tellApart();
+    const draw = agent.drawn++;
+    const again = DRAWN + (draw - DRAWN) % DRAWN_AGAIN;
+    const at = Math.min(draw, again);
+    const seed = mix1(agent.id + 77, agent.oi);
+    return (QUARTERS[(at + agent.id) % 4]! + randomOf(seed, at)) / 4;
   }
 
   /**
