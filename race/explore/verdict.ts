@@ -152,6 +152,7 @@ function boundsOf(engine: Engine, o: Options, { limits }: Found): string[] {
     ...cuts.stale ? [`${STALE_READS} old values read in a call`] : [],
     ...leapt.size > 0 ? [`the ends of loops of ${ONE_BY_ONE} operations`] : [],
     ...spins.limit < Infinity ? [`${spins.limit} rounds of a loop`] : [],
+    ...cuts.intervals ? ["intervals that outlive their calls"] : [],
     ...held ? [`loops of ${endless} operations`] : [],
     ...sleepless ? [`loops of ${FIRES} timeouts`] : [],
   ];

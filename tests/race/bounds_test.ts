@@ -53,6 +53,24 @@ test("one kill, and one spurious wake, are bounds, too", () => {
   assert.equal(killed.bounds, ["1 terminated agent"]);
 });
 
+test("an interval that goes on when all calls have ended is a bound", async () => {
+  const ticks = (ends: boolean) => async (memory: SharedArrayBuffer) => {
+    const words = new Int32Array(memory);
+    await new Promise<void>((resolve) => {
+      const interval = setInterval(() => {
+        if (Atomics.add(words, 0, 1) < 1) return;
+        if (ends) clearInterval(interval);
+        resolve();
+      }, 5);
+    });
+  };
+  const memory = () => new SharedArrayBuffer(4);
+  const cleared = await race.agents({ memory }, ticks(true));
+  assert.equal(cleared.bounds, []);
+  const left = await race.agents({ memory }, ticks(false));
+  assert.equal(left.bounds, ["intervals that outlive their calls"]);
+});
+
 test("bounds that ended a search stand in the result", () => {
   const program = [[["sleep"], ["walk"]], [["walk"], ["sleep"]]] as const;
   const few = race.check(sleeper(3), ...program, { states: 20, runs: 5 });

@@ -46,6 +46,8 @@ export interface Cuts {
   spurious: boolean;
   kills: boolean;
   stale: boolean;
+  /** An interval goes on when all calls have ended. */
+  intervals: boolean;
 }
 
 /** No bound did. */
@@ -54,6 +56,7 @@ export const noCuts = (): Cuts => ({
   spurious: false,
   kills: false,
   stale: false,
+  intervals: false,
 });
 
 /** Everything that a state keeps, apart from the agents. */

@@ -188,12 +188,15 @@ function timer({ status, deadline, timers }: Doing, id: number): number {
 }
 
 /** Adds the timers that fire first, when no agent can run. */
-function passTime({ agents }: World, out: Choices): void {
+function passTime({ agents, cuts }: World, out: Choices): void {
   const over = agents.every(isOver);
   let first = Infinity;
   for (const agent of agents) {
     if (timerOf(agent) < 0 || agent.tired) continue;
-    if (over && !setsOff(agent)) continue;
+    if (over && !setsOff(agent)) {
+      cuts.intervals = true;
+      continue;
+    }
     const due = dueOf(agent);
     if (due < first) out.count = 0;
     if (due > first) continue;
