@@ -4,10 +4,10 @@
  * semaphore, and wait for keys of a map.
  */
 import { codec, HashMap, Mutex, Semaphore } from "../../mod.ts";
-import type { Ends } from "./_channel_loops.ts";
+import { type Note, StormLoop, type Timed } from "./_loop.ts";
 
 /** One operation, or several that a loop which awaits begins at a time. */
-export interface Step {
+export interface Step extends Timed {
   /**
    * `free` waits until nobody holds the mutex, `drain` takes all permits, `key`
    * waits for a key, `set` adds a key, `make` waits for one or makes it,
@@ -22,21 +22,11 @@ export interface Step {
     | "set"
     | "make"
     | "cancel";
-  /** How many begin at a time, in a loop that awaits. */
-  readonly count: number;
   /** Permits, or a key. */
   readonly n: number;
   readonly tries: boolean;
   readonly timeout: number;
   readonly priority: number;
-  /**
-   * When each call is aborted: in microtasks, or from 6 on in ms; -1: never.
-   */
-  readonly abort: number;
-  /** How long a lock is held, in ms; -1: for two microtasks, or not at all. */
-  readonly hold: number;
-  /** Whether it waits for what it began before the next step. */
-  readonly waits: boolean;
 }
 
 /** What a loop is told. */
@@ -70,74 +60,47 @@ export function viewsOf({ buffer, places }: Pick<Orders, "buffer" | "places">) {
   return { mutex, semaphore, map };
 }
 
-/** Notes a promise, in the main thread; what it returns has been noted. */
-type Note = <T>(what: string, promise: Promise<T>) => Promise<T>;
-
 /** Who gave the reason by which a call ended. */
 const CANCELLED = "cancelled";
 
 /** One loop. */
-export class Loop {
+export class Loop extends StormLoop<Step> {
   readonly #orders: Orders;
-  readonly #note: Note;
   readonly #views: ReturnType<typeof viewsOf>;
-  readonly #ends: Ends = {};
 
-  constructor(orders: Orders, note: Note = (_, promise) => promise) {
+  constructor(orders: Orders, note?: Note) {
+    super(orders, note);
     this.#orders = orders;
-    this.#note = note;
     this.#views = viewsOf(orders);
-  }
-
-  /** Does all steps. */
-  async run(): Promise<Ends> {
-    const begun: Promise<void>[] = [];
-    for (const step of this.#orders.steps) {
-      const count = this.#orders.blocks ? 1 : step.count;
-      for (let i = 0; i < count; i++) {
-        if (this.#orders.blocks) this.#block(step);
-        else begun.push(this.#wait(step));
-      }
-      if (step.waits) await Promise.all(begun.splice(0));
-    }
-    await Promise.all(begun);
-    return this.#ends;
-  }
-
-  #end(name: string): void {
-    this.#ends[name] = (this.#ends[name] ?? 0) + 1;
   }
 
   // ---- a loop that blocks ---------------------------------------------------
 
-  #block(step: Step): void {
+  protected override block(step: Step): void {
     const { mutex, semaphore, map } = this.#views;
-    const { what, tries, timeout, hold } = step;
+    const { what, tries, timeout } = step;
     const n = this.#permitsOf(step), key = step.n % KEYS;
-    const pause = () => {
-      if (hold >= 0) Atomics.wait(NEVER, 0, 0, hold);
-    };
     switch (what) {
       case "mutex":
       case "free": {
         const guard = tries ? mutex.tryLock(timeout) : mutex.lock();
-        if (guard === undefined) return this.#end("late");
+        if (guard === undefined) return this.end("late");
         this.#enter(IN_MUTEX, 1);
-        pause();
+        this.hold(step);
         this.#leave(IN_MUTEX, 1);
         guard.unlock();
-        return this.#end("locked");
+        return this.end("locked");
       }
       case "semaphore":
         if (tries && !semaphore.tryAcquire(n, timeout)) {
-          return this.#end("late");
+          return this.end("late");
         }
         if (!tries) semaphore.acquire(n);
         this.#enter(OUT, n);
-        pause();
+        this.hold(step);
         this.#leave(OUT, n);
         semaphore.release(n);
-        return this.#end("acquired");
+        return this.end("acquired");
       case "key":
         return this.#found(
           key,
@@ -153,14 +116,13 @@ export class Loop {
 
   // ---- a loop that awaits ---------------------------------------------------
 
-  async #wait(step: Step): Promise<void> {
+  protected override async wait(step: Step): Promise<void> {
     const { what, tries, timeout, priority } = step;
     const { mutex, semaphore, map } = this.#views;
     const n = this.#permitsOf(step), key = step.n % KEYS;
     switch (what) {
       case "mutex": {
         const guard = await this.#call(
-          what,
           step,
           (signal) =>
             tries
@@ -169,13 +131,13 @@ export class Loop {
         );
         if (guard === undefined) return;
         this.#enter(IN_MUTEX, 1);
-        await this.#pause(step);
+        await this.holdAsync(step);
         this.#leave(IN_MUTEX, 1);
         guard.unlock();
-        return this.#end("locked");
+        return this.end("locked");
       }
       case "semaphore": {
-        const acquired = await this.#call(what, step, async (signal) => {
+        const acquired = await this.#call(step, async (signal) => {
           const options = { priority, signal };
           if (!tries) return (await semaphore.acquireAsync(n, options), true);
           return await semaphore.tryAcquireAsync(n, { timeout, ...options }) ||
@@ -183,22 +145,21 @@ export class Loop {
         });
         if (acquired === undefined) return;
         this.#enter(OUT, n);
-        await this.#pause(step);
+        await this.holdAsync(step);
         this.#leave(OUT, n);
         semaphore.release(n);
-        return this.#end("acquired");
+        return this.end("acquired");
       }
       case "free": {
         const free = async (signal: AbortSignal) => {
           await mutex.waitForUnlockAsync({ priority, signal });
           return true;
         };
-        if (await this.#call(what, step, free)) this.#end("free");
+        if (await this.#call(step, free)) this.end("free");
         return;
       }
       case "key": {
         const value = await this.#call(
-          what,
           step,
           (signal) =>
             tries
@@ -210,11 +171,10 @@ export class Loop {
       }
       case "make": {
         const make = async (key: number) => {
-          await this.#pause(step);
+          await this.holdAsync(step);
           return valueOf(key);
         };
         const value = await this.#call(
-          what,
           step,
           (signal) => map.getOrInsertAsync(key, make, { signal }),
         );
@@ -226,31 +186,18 @@ export class Loop {
     }
   }
 
-  /** Awaits one call; undefined if it has ended in another way. */
+  /** As `call`; who cancels ends a call, too. */
   async #call<T>(
-    what: string,
-    { abort }: Step,
+    step: Step,
     wait: (signal: AbortSignal) => Promise<T | undefined>,
   ): Promise<T | undefined> {
-    const reason = new Error(`abort of ${what}`);
-    const control = new AbortController();
     try {
-      const promise = wait(control.signal);
-      if (abort >= 0) void abortAfter(abort, () => control.abort(reason));
-      const value = await this.#note(what, promise);
-      if (value === undefined) this.#end("late");
-      return value;
+      return await this.call(step, wait);
     } catch (error) {
-      if (error === reason) this.#end("aborted");
-      else if (error === CANCELLED) this.#end("cancelled");
-      else throw error;
+      if (error !== CANCELLED) throw error;
+      this.end("cancelled");
       return undefined;
     }
-  }
-
-  async #pause({ hold }: Step): Promise<void> {
-    if (hold < 0) { for (let i = 0; i < 2; i++) await undefined; }
-    else await new Promise((resolve) => setTimeout(resolve, hold));
   }
 
   // ---- what never waits -----------------------------------------------------
@@ -259,14 +206,14 @@ export class Loop {
     const { mutex, semaphore, map } = this.#views;
     if (what === "set") {
       map.set(n % KEYS, valueOf(n % KEYS));
-      return this.#end("set");
+      return this.end("set");
     }
     if (what === "drain") {
       const taken = semaphore.drain();
       this.#enter(OUT, taken);
       this.#leave(OUT, taken);
       if (taken > 0) semaphore.release(taken);
-      return this.#end("drained");
+      return this.end("drained");
     }
     for (const lock of [mutex, semaphore]) {
       const { awaiting } = lock;
@@ -277,7 +224,7 @@ export class Loop {
       if (lock.awaiting === 0) continue;
       throw new Error(`${lock.awaiting} calls await after cancel`);
     }
-    this.#end("cancels");
+    this.end("cancels");
   }
 
   #permitsOf({ n }: Step): number {
@@ -298,18 +245,10 @@ export class Loop {
   }
 
   #found(key: number, value: number | undefined, mayMiss: boolean): void {
-    if (value === undefined && mayMiss) return this.#end("late");
+    if (value === undefined && mayMiss) return this.end("late");
     if (value !== valueOf(key)) {
       throw new Error(`another value: key ${key} has ${value}`);
     }
-    this.#end("found");
+    this.end("found");
   }
-}
-
-const NEVER = new Int32Array(new SharedArrayBuffer(4));
-
-async function abortAfter(when: number, abort: () => void): Promise<void> {
-  if (when > 5) await new Promise((done) => setTimeout(done, when - 6));
-  else for (let i = 0; i < when; i++) await undefined;
-  abort();
 }

@@ -7,6 +7,7 @@
 import type { Edits } from "../_run/edits.ts";
 import type { Talk } from "./_calls_talks.ts";
 import { MISTAKES_OF_CHANNELS } from "./_mistakes_channels.ts";
+import { MISTAKES_OF_GATES } from "./_mistakes_gates.ts";
 import { MISTAKES_OF_WAITS } from "./_mistakes_waits.ts";
 import type { Map, Plan, Run, Step } from "./_pool_plans.ts";
 
@@ -93,7 +94,7 @@ const times = <T>(n: number, it: T): T[] => Array.from({ length: n }, () => it);
 /** A mistake. */
 export interface Mistake {
   /** The storm that finds it. */
-  readonly storm: "pool" | "calls" | "channels" | "select" | "locks";
+  readonly storm: "pool" | "calls" | "channels" | "select" | "locks" | "gates";
   /** What the mistake is. */
   readonly what: string;
   /** How it is made: edits of files in `primitives/`, without `.ts`. */
@@ -116,7 +117,11 @@ export const NO_LOOKS: Readonly<Record<string, Edits>> = {
 };
 
 /** Those that have files of their own. */
-const OTHERS = [...MISTAKES_OF_CHANNELS, ...MISTAKES_OF_WAITS];
+const OTHERS = [
+  ...MISTAKES_OF_CHANNELS,
+  ...MISTAKES_OF_WAITS,
+  ...MISTAKES_OF_GATES,
+];
 
 /** The mistakes. */
 export const MISTAKES: readonly Mistake[] = [{

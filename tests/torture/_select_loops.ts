@@ -333,6 +333,14 @@ export class Loop {
     const permit = step.permit && !blocks && kind === "queues";
     const got = await this.#select("select", step, [], 0, from, permit);
     if (got === undefined || got === "aborted") return await this.#none();
+    await this.#got(got, from);
+  }
+
+  /** Notes what a `select` gave that takes of `from`, or a permit. */
+  async #got(
+    got: Selected<Arm[]>,
+    from: readonly Channels[],
+  ): Promise<void> {
     const channel = from[got.index];
     if (channel === undefined) return await this.#permit();
     if (got.done) this.#closed(channel);
@@ -382,7 +390,12 @@ export class Loop {
   /** Others have the core then. */
   async #none(): Promise<void> {
     this.#end("none");
-    await this.#pause(1);
+    const from = this.#open.filter(({ capacity }) => capacity === 0);
+    if (from.length === 0) return await this.#pause(1);
+    // Where there is no room, an arm that sends meets nobody who only looks.
+    const arms: Arm[] = [...from];
+    const got = await this.#note("select", select(arms, { timeout: 2 }));
+    if (got !== undefined) await this.#got(got, from);
   }
 
   /** Holds a permit for a while. */

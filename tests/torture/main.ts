@@ -139,7 +139,8 @@ const PARTS: Readonly<Record<string, readonly (readonly [number, Runner])[]>> =
       [0.08, storm("calls")],
       [0.1, storm("channels")],
       [0.06, storm("select")],
-      [0.06, storm("locks")],
+      [0.04, storm("locks")],
+      [0.04, storm("gates")],
       [0.04, storm("values")],
     ],
   };
@@ -170,6 +171,7 @@ const NAMES = [
   "channels",
   "select",
   "locks",
+  "gates",
   "values",
 ];
 

@@ -17,6 +17,7 @@ import type { Row } from "./_row.ts";
 import { type Limits, storm } from "./_storm.ts";
 import { callsStorm } from "./storm_calls.ts";
 import { channelsStorm } from "./storm_channels.ts";
+import { gatesStorm } from "./storm_gates.ts";
 import { locksStorm } from "./storm_locks.ts";
 import { poolStorm } from "./storm_pool.ts";
 import { selectStorm } from "./storm_select.ts";
@@ -31,6 +32,7 @@ const STORMS: Readonly<
   channels: (ms, seed, limits) => storm(channelsStorm, ms, seed, limits),
   select: (ms, seed, limits) => storm(selectStorm, ms, seed, limits),
   locks: (ms, seed, limits) => storm(locksStorm, ms, seed, limits),
+  gates: (ms, seed, limits) => storm(gatesStorm, ms, seed, limits),
   values: (ms, seed) => Promise.resolve(valuesStorm(ms, seed)),
 };
 

@@ -48,6 +48,10 @@ for (const mistake of MISTAKES) {
   });
 }
 
+const NAMES = [
+  ...["pool", "calls", "channels", "select", "locks", "gates"] as const,
+];
+
 const without = built("none", {});
 const withoutLooks = built("no_looks", NO_LOOKS);
 
@@ -67,7 +71,7 @@ async function playWithout(program: Promise<string>, mistakes: Mistake[]) {
   }
 }
 
-for (const storm of ["pool", "calls", "channels", "select", "locks"] as const) {
+for (const storm of NAMES) {
   const mine = MISTAKES.filter((mistake) => mistake.storm === storm);
   const played = playWithout(without, mine);
   played.catch(() => {});
@@ -85,11 +89,13 @@ const STORMS: readonly Play[] = [
   { storm: "channels", seed: 3001 },
   { storm: "select", seed: 7001 },
   { storm: "locks", seed: 8001 },
+  { storm: "gates", seed: 11_001 },
   { storm: "pool", seed: 4001, runtime: "deno" },
   { storm: "calls", seed: 5001, runtime: "deno" },
   { storm: "channels", seed: 6001, runtime: "deno" },
   { storm: "select", seed: 9001, runtime: "deno" },
   { storm: "locks", seed: 10_001, runtime: "deno" },
+  { storm: "gates", seed: 12_001, runtime: "deno" },
 ];
 
 for (const play of STORMS) {

@@ -1,0 +1,273 @@
+/**
+ * The storm on gates: agents, in threads and as loops of one thread, read and
+ * write under a lock, take tokens by a condition, and wait at events, a latch,
+ * a group, a barrier and onces. They block and await, give up, and abort.
+ *
+ * What the model allows: readers without a writer, or one writer. Who waits for
+ * a token gets one, as there is one for each. An event that lets one through
+ * does so once for each time that it was set. Nobody comes through the latch
+ * before it was counted down, nor through the barrier before all have arrived
+ * or left, and a phase has at most one leader. A once runs one function at a
+ * time, and none after the first that did not fail. Each call ends, and when
+ * all is over, no gate counts anybody.
+ *
+ * @module
+ */
+import fc from "fast-check";
+import {
+  Barrier,
+  Condition,
+  Event,
+  Latch,
+  Mutex,
+  Once,
+  RwLock,
+  WaitGroup,
+} from "../../mod.ts";
+import { spawn, type Thread } from "../_run/workers.ts";
+import type { Ends } from "./_channel_loops.ts";
+import {
+  AUTO,
+  type Handles,
+  LATCHED,
+  Loop,
+  ONCES,
+  type Orders,
+  PHASES,
+  type Step,
+  TOKENS,
+  viewsOf,
+  WORDS,
+} from "./_gates_loops.ts";
+import type { Ledger, Storm } from "./_storm.ts";
+
+const AGENT = new URL("./_gates_agent.ts", import.meta.url);
+
+const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
+
+/** Mostly `usual`, and now and then one of `others`. */
+const mostly = <T>(usual: T, others: fc.Arbitrary<T>) =>
+  fc.oneof({ weight: 4, arbitrary: fc.constant(usual) }, others);
+
+const step = fc.record({
+  what: fc.constantFrom<Step["what"]>(
+    ...["read", "read", "write", "down", "take", "take", "auto"] as const,
+    ...["open", "latch", "work", "group", "once", "meet", "meet"] as const,
+  ),
+  count: fc.integer({ min: 1, max: 6 }),
+  n: fc.nat(ONCES - 1),
+  tries: fc.boolean(),
+  timeout: fc.nat(4),
+  abort: mostly(-1, fc.nat(9)),
+  hold: mostly(-1, fc.nat(2)),
+  waits: fc.boolean(),
+});
+
+const loop = fc.record({
+  /** Whether it has a thread. */
+  thread: fc.boolean(),
+  blocks: fc.boolean(),
+  meets: fc.boolean(),
+  steps: fc.array(step, { minLength: 1, maxLength: 24, size: "max" }),
+});
+
+const plans = fc.record({
+  /** Rows of the lock. */
+  tracked: fc.constantFrom(0, 8),
+  failures: fc.nat(2),
+  loops: fc.array(loop, { minLength: 1, maxLength: 5, size: "max" }),
+  /** How many times the latch is counted down. */
+  counts: fc.integer({ min: 1, max: 3 }),
+  /** The pauses of the thread that opens the gates, in ms. */
+  pauses: fc.array(fc.nat(3), { minLength: 1, maxLength: 8 }),
+});
+
+/** What a play does. */
+export interface GatesPlan {
+  readonly tracked: number;
+  readonly failures: number;
+  readonly loops: readonly {
+    readonly thread: boolean;
+    readonly blocks: boolean;
+    readonly meets: boolean;
+    readonly steps: readonly Step[];
+  }[];
+  readonly counts: number;
+  readonly pauses: readonly number[];
+}
+
+/** One play. */
+class Play {
+  readonly #plan: GatesPlan;
+  readonly #ledger: Ledger;
+  readonly #shared: Pick<Orders, "handles" | "failures" | "words">;
+  readonly #views: ReturnType<typeof viewsOf>;
+  readonly #threads: Thread[] = [];
+  readonly #parties: number;
+  #running = 0;
+  #sets = 0;
+
+  constructor(plan: GatesPlan, ledger: Ledger) {
+    this.#plan = plan;
+    this.#ledger = ledger;
+    const { tracked, failures, counts, loops } = plan;
+    this.#parties = loops.filter(({ meets }) => meets).length;
+    const config = tracked > 0 ? { tracked } : undefined;
+    const handles: Handles = {
+      lock: RwLock.create(config).handle,
+      mutex: Mutex.create().handle,
+      condition: Condition.create().handle,
+      auto: Event.create({ autoReset: true }).handle,
+      open: Event.create().handle,
+      latch: Latch.create(counts).handle,
+      group: WaitGroup.create().handle,
+      barrier: Barrier.create(Math.max(1, this.#parties)).handle,
+      onces: Array.from({ length: ONCES }, () => Once.create().handle),
+    };
+    const words = new Int32Array(new SharedArrayBuffer(4 * WORDS));
+    words.fill(1 << 30, PHASES + this.#parties);
+    this.#shared = { handles, failures, words };
+    this.#views = viewsOf(handles);
+  }
+
+  async run(): Promise<void> {
+    const ledger = this.#ledger;
+    const { loops } = this.#plan;
+    let party = 0;
+    this.#views.group.add(); // until all gates are open
+    for (const { thread, blocks, meets, steps } of loops) {
+      const orders: Orders = {
+        ...this.#shared,
+        blocks: blocks && thread,
+        party: meets ? party++ : -1,
+        steps,
+      };
+      this.#running++;
+      const ended = thread ? this.#spawn(orders) : this.#here(orders);
+      this.#expect(`a loop${thread ? " of a thread" : ""}`, ended);
+    }
+    const opens = [
+      this.#tokens(),
+      this.#setsAuto(),
+      this.#counts(),
+      this.#opens(),
+    ];
+    for (const end of opens) {
+      ledger.expect("what opens", end, (end) => {
+        if (end.failed) throw end.reason;
+        return "opens";
+      });
+    }
+    await ledger.settled();
+    if (ledger.problems.length > 0) return;
+    await ledger.assertGivenBack(loops.length * 6 + 5);
+    this.#assertFree();
+    for (const thread of this.#threads) thread.stop();
+  }
+
+  #assertFree(): void {
+    const { lock, mutex, auto, latch, group, barrier } = this.#views;
+    const { words } = this.#shared;
+    const problem = (what: string) => this.#ledger.problem(what);
+    if (lock.readers !== 0) problem(`${lock.readers} readers`);
+    if (lock.writer !== 0) problem(`agent ${lock.writer} writes`);
+    if (mutex.owner !== 0) problem(`agent ${mutex.owner} has the mutex`);
+    if (latch.count !== 0) problem(`the latch is at ${latch.count}`);
+    if (group.count !== 0) problem(`the group is at ${group.count}`);
+    if (barrier.arrived !== 0) problem(`${barrier.arrived} have arrived`);
+    const through = words[AUTO]! + Number(auto.isSet);
+    if (through !== this.#sets) {
+      problem(`${this.#sets} sets let ${through} through`);
+    }
+  }
+
+  /** A token for each call that takes one. */
+  async #tokens(): Promise<void> {
+    const { mutex, condition } = this.#views;
+    const { loops, pauses } = this.#plan;
+    let left = 0;
+    for (const { thread, blocks, steps } of loops) {
+      for (const { what, count } of steps) {
+        if (what === "take") left += blocks && thread ? 1 : count;
+      }
+    }
+    for (let i = 0; left > 0; i++) {
+      await pause(pauses[i % pauses.length]!);
+      const n = Math.min(left, i % 3 + 1);
+      left -= n;
+      using _lock = await mutex.lockAsync();
+      this.#shared.words[TOKENS]! += n;
+      condition.notify(n);
+    }
+  }
+
+  /** Sets the event that lets one through, as long as a loop runs. */
+  async #setsAuto(): Promise<void> {
+    const { auto } = this.#views;
+    for (let i = 0; this.#running > 0; i++) {
+      if (!auto.isSet) {
+        this.#sets++;
+        auto.set();
+      }
+      await pause(i % 3 === 0 ? 1 : 0);
+    }
+  }
+
+  async #counts(): Promise<void> {
+    const { latch } = this.#views;
+    const { counts, pauses } = this.#plan;
+    for (let i = 1; i <= counts; i++) {
+      await pause(pauses[i % pauses.length]!);
+      if (i === counts) Atomics.store(this.#shared.words, LATCHED, 1);
+      latch.countDown();
+    }
+  }
+
+  /** Opens and closes an event, and leaves it open. */
+  async #opens(): Promise<void> {
+    const { open, group } = this.#views;
+    for (const ms of this.#plan.pauses) {
+      await pause(ms);
+      open.set();
+      await pause(0);
+      open.reset();
+    }
+    open.set();
+    group.done();
+  }
+
+  async #spawn(orders: Orders): Promise<Ends | string> {
+    const thread = await spawn(AGENT, orders);
+    this.#threads.push(thread);
+    return await thread.next<Ends | string>();
+  }
+
+  #here(orders: Orders): Promise<Ends> {
+    const note = <T>(what: string, promise: Promise<T>) => {
+      // The loop says whether it may end so.
+      this.#ledger.expect(what, promise, () => "calls");
+      return promise;
+    };
+    return new Loop(orders, note).run();
+  }
+
+  #expect(what: string, ended: Promise<Ends | string>): void {
+    const { ends } = this.#ledger;
+    const over = ended.finally(() => this.#running--);
+    this.#ledger.expect(what, over, (end) => {
+      if (end.failed) throw end.reason;
+      if (typeof end.value === "string") throw new Error(end.value);
+      for (const [name, n] of Object.entries(end.value)) {
+        ends.set(name, (ends.get(name) ?? 0) + n);
+      }
+      return "over";
+    });
+  }
+}
+
+/** The storm on gates. */
+export const gatesStorm: Storm<GatesPlan> = {
+  name: "Gates",
+  plans,
+  play: async (plan, ledger) => await new Play(plan, ledger).run(),
+};
