@@ -121,6 +121,9 @@ function* covering(engine: Engine, o: Options): Steps<Result> {
  */
 const HISTORIES = 100;
 
+/** The most states of the search by preemptions, if the options do not say. */
+const FEW = 100_000;
+
 /** Which part of a search's states and time the search by preemptions has. */
 const BOUNDED = 2;
 
@@ -221,7 +224,7 @@ function* examine(
  */
 function bounded(engine: Engine, o: Options): Steps<Found> {
   const minimal = searchOptions(engine, o, true);
-  const states = Math.ceil((o.states ?? STATES) / BOUNDED);
+  const states = Math.ceil(o.states === undefined ? FEW : o.states / BOUNDED);
   return surely(engine, { ...minimal, states, time: minimal.time / BOUNDED });
 }
 
@@ -592,7 +595,7 @@ function searchOptions(
     ? "declared"
     : "no";
   return {
-    states: minimal ? STATES : o.states ?? STATES,
+    states: minimal ? 2 * FEW : o.states ?? STATES,
     time: o.time ?? TIME,
     minimal,
     lockFree,

@@ -14,7 +14,7 @@ import { DEPTH } from "./sample.ts";
 import type { Found } from "./task.ts";
 
 /** The most states of a search, if the options do not say it. */
-export const STATES = 200_000;
+export const STATES = 1_500_000;
 /** The most milliseconds of one. */
 export const TIME = 20_000;
 

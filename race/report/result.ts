@@ -50,7 +50,7 @@ export interface Options {
    */
   readonly timeouts?: boolean | number | undefined;
   /**
-   * The most states to search, 1 or more; 200,000 by default (20,000 for each
+   * The most states to search, 1 or more; 1,500,000 by default (20,000 for each
    * program of `assert`). If there are more, executions are sampled.
    */
   readonly states?: number | undefined;

@@ -58,6 +58,7 @@ async function check(
   const { spec, agents } = scenario;
   const result = await race.check(spec, ...agents, {
     time: 800_000,
+    states: 200_000,
     looks: LOOKS,
     polls: false,
     maxSteps: STEPS,
