@@ -292,8 +292,10 @@ export class Jobs {
     jobs.add(job);
   }
 
-  readonly #onAbort = ({ currentTarget }: { currentTarget: unknown }): void => {
-    const signal = currentTarget as AbortSignal;
+  // The target: in Node 20, an event has no `currentTarget` after its first
+  // listener.
+  readonly #onAbort = ({ target }: { target: unknown }): void => {
+    const signal = target as AbortSignal;
     for (const job of this.#signals.get(signal) ?? []) {
       this.#drop(job, signal.reason);
     }

@@ -351,8 +351,10 @@ function unlisten(signal: AbortSignal, waiter: Waiter): void {
   signal.removeEventListener("abort", onAbort);
 }
 
-function onAbort({ currentTarget }: Event): void {
-  listeners.get(currentTarget as AbortSignal)!.forEach(abort);
+// The target: in Node 20, an event has no `currentTarget` after its first
+// listener.
+function onAbort({ target }: Event): void {
+  listeners.get(target as AbortSignal)!.forEach(abort);
 }
 
 /** Ends an operation, unless it is served already. */

@@ -20,7 +20,7 @@ export class Signal {
   abort(): void {
     this.aborted = true;
     for (const listener of [...this.#listeners]) {
-      listener({ currentTarget: this });
+      listener({ target: this });
     }
   }
 }

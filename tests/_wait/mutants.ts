@@ -123,8 +123,8 @@ export const MUTANTS = [
       what: `${queue}: an abort settles a promise, and not its wait`,
       by: "closed, and freed when an aborted pop has returned",
       ts: [
-        "listeners.get(currentTarget as AbortSignal)!.forEach(abort);",
-        "listeners.get(currentTarget as AbortSignal)!.forEach((waiter) =>\n" +
+        "listeners.get(target as AbortSignal)!.forEach(abort);",
+        "listeners.get(target as AbortSignal)!.forEach((waiter) =>\n" +
         "waiter.reject(waiter.signal!.reason));",
       ],
       c: NO_ASYNC,

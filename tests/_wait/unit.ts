@@ -213,6 +213,18 @@ test("one signal may abort any number of waits, once each", async () => {
   }
 });
 
+test("an abort ends a wait whoever else listens to its signal", async () => {
+  const abort = new AbortController();
+  const { signal } = abort;
+  const heard: string[] = [];
+  signal.addEventListener("abort", () => heard.push("before"));
+  const wait = blockAsync(() => until(WORDS(), 1), { signal });
+  signal.addEventListener("abort", () => heard.push("after"));
+  abort.abort("stop");
+  assert.is(await wait.catch((reason) => reason), "stop");
+  assert.equal(heard, ["before", "after"]);
+});
+
 test("wrong timeouts and options are refused before a step", async () => {
   const { signal } = new AbortController();
   const refused: [options: unknown, error: string][] = [
