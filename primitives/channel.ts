@@ -20,8 +20,8 @@ import { CHANNEL } from "./_memory/layout.ts";
 import { markOf, MAX_ROWS } from "./_memory/tracked.ts";
 import { type Codec, isShaped } from "./_message/message.ts";
 import { ClosedError } from "./_queue/queue.ts";
-import { formatRecords, recordBytes } from "./_queue/record_config.ts";
-import { RecordEnds } from "./_queue/record_ends.ts";
+import { formatRecords, recordBytes } from "./_queue/record/config.ts";
+import { RecordEnds } from "./_queue/record/ends.ts";
 import { Copier } from "./_queue/elements.ts";
 import {
   allocate,

@@ -43,8 +43,8 @@ import {
   formatRecords,
   recordBytes,
   type RecordRingConfig,
-} from "./_queue/record_config.ts";
-import { RecordCore } from "./_queue/record_core.ts";
+} from "./_queue/record/config.ts";
+import { RecordCore } from "./_queue/record/core.ts";
 import {
   allocate,
   fromHandle,
@@ -92,7 +92,7 @@ export type { AsyncOptions, TryAsyncOptions } from "./_wait/wait.ts";
 export type { CounterConfig } from "./striped_counter.ts";
 export type { EventConfig } from "./event.ts";
 export type { LockFreeQueueConfig } from "./lock_free_queue.ts";
-export type { RecordRingConfig } from "./_queue/record_config.ts";
+export type { RecordRingConfig } from "./_queue/record/config.ts";
 export type { SemaphoreConfig } from "./semaphore.ts";
 export type { SnapshotConfig } from "./snapshot.ts";
 export type { SlabConfig } from "./slab_pool.ts";

@@ -20,7 +20,7 @@ import {
   MAX_CAPACITY,
   recordBytes,
   type RecordRingConfig,
-} from "./_queue/record_config.ts";
+} from "./_queue/record/config.ts";
 import {
   bytesFor,
   CAPACITY,
@@ -36,8 +36,8 @@ import {
   ROLES,
   spaceFor,
   TAIL,
-} from "./_queue/record_core.ts";
-import { RecordEnds } from "./_queue/record_ends.ts";
+} from "./_queue/record/words.ts";
+import { RecordEnds } from "./_queue/record/ends.ts";
 import type { WordsProblems } from "./_memory/problems.ts";
 import {
   allocate,
@@ -58,9 +58,10 @@ import { agentId } from "./agent.ts";
 export type { Copying, CopyingClass, Elements } from "./_queue/elements.ts";
 export { DamagedError } from "./_memory/damaged.ts";
 export { ClosedError } from "./_queue/queue.ts";
-export type { RecordRingConfig } from "./_queue/record_config.ts";
-export { RecordCore } from "./_queue/record_core.ts";
-export { RecordEnds } from "./_queue/record_ends.ts";
+export type { RecordRingConfig } from "./_queue/record/config.ts";
+export { RecordClaim } from "./_queue/record/claim.ts";
+export { RecordCore } from "./_queue/record/core.ts";
+export { RecordEnds } from "./_queue/record/ends.ts";
 export {
   type Handle,
   type Memory,

@@ -41,7 +41,7 @@ for (const file of files) {
 const EXPORT =
   /^export (?:declare |abstract |async )*(?:const|let|class|enum|function\*?) ([\w$]+)/gm;
 
-/** The other files that name `file`, or that name one which exports all of it. */
+/** The files that name `file`, or one that exports all of it. */
 function readersOf(file: string): string[] {
   const { base } = path.parse(file);
   const all = RegExp(`^export \\* from ".*\\b${base}";`, "m");

@@ -21,6 +21,7 @@ const ROOMS = [
   "_map",
   "_queue",
   "_queue/mpmc",
+  "_queue/record",
   "_queue/channel",
   "_worker",
   "_calls/ring",

@@ -96,7 +96,7 @@ for (const name of names) {
     }
     // Protected methods, of which those that operations call are measured too.
     const helpers =
-      /^(constructor|assert\w+|\w+Slot|slots|refuse|position|pendingAt|gongAt|passRoom|handRoomOn|poppable|\w+Record|oldest|unpeek|abandon|abandonRoles|tookRole|repair|bytes)$/;
+      /^(constructor|assert\w+|\w+Slot|slots|refuse|position|pendingAt|gongAt|passRoom|handRoomOn|wakeProducer|endClaim|takeOver|uncount|leaveProducing|isWhole|indexAt|poppable|\w+Record|oldest|unpeek|abandon|abandonRoles|tookRole|repair|bytes)$/;
     const measured = Object.keys(OPERATIONS)
       .filter((operation) => operation.split(/[. ]/, 1)[0] === name)
       .flatMap((operation) => operation.split(/\W/));

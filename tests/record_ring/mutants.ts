@@ -6,7 +6,7 @@ const CLAIM = { ...RING, header: "_record_claim" };
 
 /** Mutants of `RecordRing`. */
 export const MUTANTS = [
-  ...mutants({ ...CLAIM, source: "_queue/record_core" }, {
+  ...mutants({ ...CLAIM, source: "_queue/record/claim" }, {
     what: "(P): publishes before it writes",
     by: "a producer and the end, and what is left then",
     ts: [
@@ -65,7 +65,7 @@ export const MUTANTS = [
     what: "notices too late that it is full",
     by: "one finds no room",
     ts: [
-      "if (total > this.capacity - used || !this.#isWhole(used)) {",
+      "if (total > this.capacity - used || !this.isWhole(used)) {",
       "if (total > this.capacity) {",
     ],
     c: [
@@ -132,9 +132,9 @@ export const MUTANTS = [
     ts: [
       "const words = this.#words; const tail = words[TAIL]!; // The reserved length",
       "const words = this.#words; const tail = words[TAIL]!;\n" +
-      "this.#endClaim(); // The reserved length",
+      "this.endClaim(); // The reserved length",
       [
-        "Atomics.add(words, PUSHED, 1); this.#endClaim();",
+        "Atomics.add(words, PUSHED, 1); this.endClaim();",
         "Atomics.add(words, PUSHED, 1);",
       ],
     ],
@@ -189,7 +189,7 @@ export const MUTANTS = [
     by: "two producers, room for both",
     ts: [
       "if (Atomics.exchange(words, CLAIMANT, 0) & CONTENDED_BIT) { " +
-      "this.#wakeProducer(); }",
+      "this.wakeProducer(); }",
       "Atomics.store(words, CLAIMANT, 0);",
     ],
     c: [
@@ -215,9 +215,9 @@ export const MUTANTS = [
     by: "two producers, room for both",
     ts: [
       "if (Atomics.exchange(words, CLAIMANT, 0) & CONTENDED_BIT) { " +
-      "this.#wakeProducer(); }",
+      "this.wakeProducer(); }",
       "if (Atomics.load(words, CLAIMANT) & CONTENDED_BIT) {\n" +
-      "this.#wakeProducer(); }\nAtomics.exchange(words, CLAIMANT, 0);",
+      "this.wakeProducer(); }\nAtomics.exchange(words, CLAIMANT, 0);",
     ],
     c: [
       "if (weft__exchange(&r->claimant, 0) & WEFT_RECORD_RING_CONTENDED_BIT) " +
@@ -241,7 +241,7 @@ export const MUTANTS = [
     what: "leaves no mark at the end",
     by: "one producer, room for one record",
     ts: [
-      "words[this.#at(tail)] = total - space - HEADER << 2 | SKIPPED; // published by (P)",
+      "words[this.indexAt(tail)] = total - space - HEADER << 2 | SKIPPED; // published by (P)",
       "",
     ],
     c: [
@@ -253,8 +253,8 @@ export const MUTANTS = [
     what: "marks too much at the end",
     by: "one producer, room for one record",
     ts: [
-      "words[this.#at(tail)] = total - space - HEADER << 2 | SKIPPED; // published by (P)",
-      "words[this.#at(tail)] = total - space << 2 | SKIPPED;",
+      "words[this.indexAt(tail)] = total - space - HEADER << 2 | SKIPPED; // published by (P)",
+      "words[this.indexAt(tail)] = total - space << 2 | SKIPPED;",
     ],
     c: [
       "(*record)[0] = weft__record_word(total - space - WEFT__RECORD_HEADER,",
@@ -264,7 +264,7 @@ export const MUTANTS = [
     what: "keeps the claim where there is no room",
     by: "one finds no room",
     ts: [
-      "this.#note(space); this.#endClaim();",
+      "this.#note(space); this.endClaim();",
       "this.#note(space);",
     ],
     c: [
@@ -276,7 +276,7 @@ export const MUTANTS = [
     what: "keeps the claim of a closed ring",
     by: "a producer and the end, and what is left then",
     ts: [
-      "if (tail & CLOSED_BIT) { this.#endClaim();",
+      "if (tail & CLOSED_BIT) { this.endClaim();",
       "if (tail & CLOSED_BIT) {",
     ],
     c: [
@@ -394,8 +394,8 @@ export const MUTANTS = [
   }, {
     what: "(N): does not note how short a record is",
     ts: [
-      "this.#note(space); this.#endClaim();",
-      "this.#endClaim();",
+      "this.#note(space); this.endClaim();",
+      "this.endClaim();",
       ["if (full) this.#note(space); return full;", "return full;"],
     ],
     c: [
@@ -456,8 +456,13 @@ export const MUTANTS = [
       "if (single && weft__take_role(&r->claimant) != 0) return EPERM;",
       "",
     ],
+  }, {
+    what: "producers without room take the claim from each other",
+    ts: ["if (this.#full && this.#isFull(space)) return 0;", ""],
+    c: "its agents of C fall out of step before the tester sees a livelock",
+    by: "three producers wait for room",
   }),
-  ...mutants({ ...RING, source: "_queue/record_core" }, {
+  ...mutants({ ...RING, source: "_queue/record/core" }, {
     what: "frees fewer bytes than were taken",
     by: "one producer, over the end",
     ts: [
@@ -472,7 +477,7 @@ export const MUTANTS = [
     what: "frees, and wakes nobody",
     by: "a producer that waits for room",
     ts: [
-      "words[HEAD]! + space | 0); // (F) this.#endReading(); this.#wakeProducer();",
+      "words[HEAD]! + space | 0); // (F) this.#endReading(); this.wakeProducer();",
       "words[HEAD]! + space | 0);\nthis.#endReading();",
     ],
     c: [
@@ -572,7 +577,7 @@ export const MUTANTS = [
   }, {
     what: "abandons, and keeps the claim",
     by: "a producer terminated at any step",
-    ts: ["this.#endClaim(); if (!whole", "if (!whole"],
+    ts: ["this.endClaim(); if (!whole", "if (!whole"],
     c: ["weft__record_end_claim(r); if (!whole", "if (!whole"],
   }, {
     what: "abandons a record that was committed",
@@ -593,7 +598,7 @@ export const MUTANTS = [
   }, {
     what: "skips, and wakes nobody",
     ts: [
-      "Atomics.store(words, HEAD, head + space | 0); this.#wakeProducer();",
+      "Atomics.store(words, HEAD, head + space | 0); this.wakeProducer();",
       "Atomics.store(words, HEAD, head + space | 0);",
     ],
     c: [
@@ -614,11 +619,6 @@ export const MUTANTS = [
       "weft__event_wake(&r->pop_epoch, WEFT__ALL);",
     ],
     by: "one waits for room until another closes",
-  }, {
-    what: "producers without room take the claim from each other",
-    ts: ["if (this.#full && this.#isFull(space)) return 0;", ""],
-    c: "its agents of C fall out of step before the tester sees a livelock",
-    by: "three producers wait for room",
   }, {
     what: "(E): does not mark that it waits for another's reading",
     by: "two consumers",
@@ -693,13 +693,13 @@ export const MUTANTS = [
   }, {
     what: "(F): frees before it copies to an array",
     ts: [
-      "getBytes(this.copier, this.#bytes, dst, (record + 2) * 4, length); this.consumeRecord();",
-      "this.consumeRecord(); getBytes(this.copier, this.#bytes, dst, (record + 2) * 4, length);",
+      "getBytes(this.copier, this.bytes, dst, (record + 2) * 4, length); this.consumeRecord();",
+      "this.consumeRecord(); getBytes(this.copier, this.bytes, dst, (record + 2) * 4, length);",
     ],
     c: "C has one form, where TypeScript has one for arrays and one for the rest",
     by: "a producer that waits for room, and pops into arrays",
   }),
-  ...mutants({ ...RING, source: "_queue/record_ends" }, {
+  ...mutants({ ...RING, source: "_queue/record/ends" }, {
     what: "has no room, and hands no wake on",
     ts: ["handOn: () => this.handRoomOn(),", ""],
     c: [

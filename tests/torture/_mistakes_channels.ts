@@ -79,7 +79,7 @@ export const MISTAKES_OF_CHANNELS: readonly Mistake[] = [{
   storm: "channels",
   what: "drops what is left in a ring after close",
   edits: {
-    "_queue/record_core": [
+    "_queue/record/core": [
       "if (head === words[TAIL_CACHE]) {",
       "if (this.closed) return -1; if (head === words[TAIL_CACHE]) {",
     ],
@@ -102,7 +102,7 @@ export const MISTAKES_OF_CHANNELS: readonly Mistake[] = [{
   storm: "channels",
   what: "wakes no receiver of a ring at close",
   edits: {
-    "_queue/record_core": [
+    "_queue/record/core": [
       "if (Atomics.or(words, TAIL, CLOSED_BIT) & CLOSED_BIT) return; " +
       "wake(words, POP_EPOCH, Infinity);",
       "if (Atomics.or(words, TAIL, CLOSED_BIT) & CLOSED_BIT) return;",
@@ -115,7 +115,7 @@ export const MISTAKES_OF_CHANNELS: readonly Mistake[] = [{
   storm: "channels",
   what: "two receivers take one record of a ring",
   edits: {
-    "_queue/record_core": [
+    "_queue/record/core": [
       "Atomics.store(words, HEAD, words[HEAD]! + space | 0); // (F) " +
       "this.#endReading();",
       "const next = words[HEAD]! + space | 0; this.#endReading(); " +

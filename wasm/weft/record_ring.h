@@ -1,4 +1,4 @@
-/* record_ring.h - the twin of primitives/_queue/record_core.ts. */
+/* record_ring.h - the twin of primitives/_queue/record/core.ts. */
 #ifndef WEFT_RECORD_RING_H
 #define WEFT_RECORD_RING_H
 

@@ -4,15 +4,15 @@
  * @module
  */
 
-import { RECORD_RING } from "../_memory/layout.ts";
+import { RECORD_RING } from "../../_memory/layout.ts";
 import {
   assertBoolean,
   assertConfig,
   format,
   inRange,
   type Memory,
-} from "../_memory/region.ts";
-import { bytesFor, MANY_CONSUMERS, MOST, ONE_PRODUCER } from "./record_core.ts";
+} from "../../_memory/region.ts";
+import { bytesFor, MANY_CONSUMERS, MOST, ONE_PRODUCER } from "./words.ts";
 
 /** The most bytes that a ring can have. */
 export const MAX_CAPACITY = 0x4000_0000; // 2^30

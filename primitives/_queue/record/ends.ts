@@ -4,7 +4,7 @@
  * @module
  */
 
-import { atEpoch, wake } from "../_wait/event_count.ts";
+import { atEpoch, wake } from "../../_wait/event_count.ts";
 import {
   awaitOn,
   blockOn,
@@ -12,10 +12,15 @@ import {
   tryAwaitOn,
   tryBlockOn,
   waitOn,
-} from "../_wait/pending.ts";
-import type { AsyncOptions, TryAsyncOptions, Waiting } from "../_wait/wait.ts";
-import { ClosedError } from "./queue.ts";
-import { DATA, POP_EPOCH, PUSH_EPOCH, RecordCore } from "./record_core.ts";
+} from "../../_wait/pending.ts";
+import type {
+  AsyncOptions,
+  TryAsyncOptions,
+  Waiting,
+} from "../../_wait/wait.ts";
+import { ClosedError } from "../queue.ts";
+import { RecordCore } from "./core.ts";
+import { DATA, POP_EPOCH, PUSH_EPOCH } from "./words.ts";
 
 /**
  * The core together with what waits at its two ends. A channel needs no more.
