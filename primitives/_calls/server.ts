@@ -5,8 +5,6 @@
  * @module
  */
 
-import { describe } from "../_memory/describe.ts";
-import { inRange } from "../_memory/region.ts";
 import { type Codec, encodeWhole } from "../_message/message.ts";
 import {
   type Classes,
@@ -28,32 +26,22 @@ import {
   goesBeside,
   isTransfer,
   LATE,
-  nameAt,
   NAMED_BYTES,
   needsPort,
 } from "./beside.ts";
 import type { Slots } from "./ring/slots.ts";
-import { CALLER, DROPPED, ID_MASK, PHASE_MASK, REQUEST } from "./ring/words.ts";
+import { DROPPED, PHASE_MASK, REQUEST } from "./ring/words.ts";
 import {
-  agentOf,
-  type AnyIterator,
   type Hosts,
   hostsOf,
   isIterator,
   iteratorOf,
   letReturn,
-  stepOf,
 } from "./hosts.ts";
+import { type Asked, portBytes, Reader, receive, resultOf } from "./asked.ts";
 import { Done } from "./iterators.ts";
-import { find, membersOf, namesOf } from "./members.ts";
-import {
-  forget,
-  forgetLater,
-  type Long,
-  longsOf,
-  replies,
-  requests,
-} from "./pieces.ts";
+import { membersOf } from "./members.ts";
+import { Pieces, replyWithout } from "./pieces.ts";
 import { type Talk, Talks } from "./talks.ts";
 import type { ApiCodec } from "./types.ts";
 import { type Watched, Watches } from "./watch.ts";
@@ -61,9 +49,6 @@ import {
   ANSWER,
   BESIDE,
   BLOCKING,
-  CALL,
-  CHECK,
-  checkOf,
   codecOf,
   DONE,
   ELSEWHERE,
@@ -79,60 +64,34 @@ import {
   isThenable,
   ITERATOR,
   KEPT,
-  LONGEST,
   MAKE,
-  MORE,
   NAME_LENGTH,
   NEXT,
   NOTHING,
   OBJECT,
-  OF_OBJECT,
-  OFFSET,
-  PIECE,
-  PIECE_HEAD,
   PIECE_OF_CALL,
-  PORT_HEAD,
   putWord,
   REASON,
   REASON_LENGTH,
   RELEASE,
   RESTART,
-  RETURN,
   SIGNAL,
   THROWN,
   TOKEN,
   VALUE,
   WHAT,
-  WHOLE,
   WITH_FUNCTIONS,
   WITH_PORT,
   wordAt,
 } from "./wire.ts";
 
-/** What a request asks for. */
-interface Asked {
-  /** What it is: CALL, GET, MAKE or a step of an iterator. */
-  readonly what: number;
-  /** The object that has it, or the iterator. */
-  readonly of: object;
-  /** The method, the class, or the property's value. */
-  readonly value: unknown;
-  readonly args: unknown[];
-  /** By which what goes beside the result reaches the caller. */
-  end?: End;
-}
-
 /** Serves the calls of one ring by the members of one object. */
 export class Server {
   readonly slots: Slots;
-  readonly #api: object;
-  /** What it has, by name. */
-  readonly #members: ReadonlyMap<string, unknown>;
   readonly #codec: Codec<unknown>;
-  readonly #check: number;
   readonly #classes: Classes;
-  readonly #requests: Map<string, Long>;
-  readonly #replies: Map<string, Long>;
+  readonly #reader: Reader;
+  readonly #pieces: Pieces;
   /** Room for replies behind their first byte, by slot. */
   readonly #bodies: Uint8Array[] = [];
   readonly #watches: Watches;
@@ -152,20 +111,19 @@ export class Server {
     options: ApiCodec,
     blocks: boolean,
   ) {
-    this.#api = api;
-    this.#members = membersOf(api);
+    const members = membersOf(api);
     this.#codec = codecOf(options);
-    this.#check = checkOf(this.#codec);
     this.#classes = classesOf(options.errors ?? []);
     this.slots = takeSlots();
     const end = endOf(options.port, blocks);
     this.#watches = new Watches(this.slots, (at) => this.#reasonAt(at));
     const { buffer, byteOffset } = this.slots.words;
-    this.#requests = longsOf(requests, buffer);
-    this.#replies = longsOf(replies, buffer);
     this.#hosts = hostsOf(buffer, byteOffset);
     this.#hosts.servers++;
     const { slots } = this;
+    this.#pieces = new Pieces(slots);
+    const served = { api, members, codec: this.#codec, hosts: this.#hosts };
+    this.#reader = new Reader(served, slots.id);
     this.talks = new Talks({
       slots,
       codec: this.#codec,
@@ -210,9 +168,9 @@ export class Server {
     try {
       request = this.slots.request(at);
       let elsewhere = ELSEWHERE;
-      if (request[0] === FETCH) return void this.#sendRest(at, request);
+      if (request[0] === FETCH) return void this.#pieces.sendRest(at, request);
       if (request[0] === PIECE_OF_CALL) {
-        const whole = this.#takePiece(at, request);
+        const whole = this.#pieces.take(at, request);
         if (whole === undefined) return;
         request = whole;
         elsewhere = RESTART;
@@ -221,18 +179,18 @@ export class Server {
       if (request[0] === ANSWER) {
         return void this.talks.answer(at, request, elsewhere);
       }
-      if (this.#replies.size > 0) forget(this.#replies);
+      this.#pieces.forget();
       this.count++;
-      asked = this.#read(request);
+      asked = this.#reader.read(request);
       if (asked === undefined) {
         this.count--;
-        return void this.#replyWithout(at, elsewhere);
+        return void replyWithout(this.slots, at, elsewhere);
       }
       if ((request[0]! & WITH_PORT) !== 0) {
-        const come = this.#receive(request, asked);
+        const come = receive(this.#hosts.ends, request, asked);
         if (come === false) {
           this.count--;
-          return void this.#replyWithout(at, elsewhere);
+          return void replyWithout(this.slots, at, elsewhere);
         }
         if (come === undefined) {
           if (mayAwait) return this.#runLate(at, request, asked, elsewhere);
@@ -294,49 +252,17 @@ export class Server {
     const watched = this.#watches.begin(at);
     this.#watches.lookOut();
     try {
-      const attempt = () => this.#receive(request, asked);
+      const attempt = () => receive(this.#hosts.ends, request, asked);
       const { signal } = watched.control;
       const come = await arrival(this.#hosts.ends, attempt, true, signal);
       this.#watches.end(watched);
       if (come) return await this.#run(at, request, asked, true);
       this.count--;
-      this.#replyWithout(at, elsewhere);
+      replyWithout(this.slots, at, elsewhere);
     } catch (error) {
       this.#watches.end(watched);
       this.#throw(at, error);
     }
-  }
-
-  /**
-   * Takes what came beside a request; undefined if it has not come yet, false
-   * if another agent has the port.
-   */
-  #receive(request: Uint8Array, asked: Asked): boolean | undefined {
-    const { ends } = this.#hosts;
-    const begin = HEAD + request[NAME_LENGTH]!;
-    const from = nameAt(request, begin);
-    const places = request.subarray(
-      begin + PORT_HEAD,
-      begin + portBytes(request, begin),
-    );
-    if (places.length > 0 && ends.length === 0) {
-      throw needsPort(`args[${places[0]}]`);
-    }
-    let end = ends.find((end) => end.leadsTo(from));
-    if (end === undefined) {
-      for (const end of ends) end.drain();
-      end = ends.find((end) => end.leadsTo(from));
-    }
-    if (end === undefined) {
-      if (!ends.every(({ isMet }) => isMet)) return undefined;
-      return places.length === 0;
-    }
-    asked.end = end;
-    if (places.length === 0) return true;
-    const values = end.take(from, wordAt(request, begin + 8));
-    if (values === undefined) return undefined;
-    for (const [i, place] of places.entries()) asked.args[place] = values[i];
-    return true;
   }
 
   async #handleAsync(
@@ -426,87 +352,6 @@ export class Server {
       // It is damaged, or the codec refuses it.
     }
     return undefined;
-  }
-
-  /** What a request asks for; undefined if another server has the object. */
-  #read(request: Uint8Array): Asked | undefined {
-    const nameEnd = HEAD + request[NAME_LENGTH]!;
-    const listAt = nameEnd + portBytes(request, nameEnd);
-    const begin = listAt + functionBytes(request, listAt);
-    const what = request[0]! & WHAT;
-    if (!isAsked(what) || !(request.length >= begin)) { // NaN, too
-      throw new TypeError(
-        "The request was not made by connect(), which alone is served here",
-      );
-    }
-    let path = readUtf8(request.subarray(HEAD, nameEnd));
-    let of = this.#api;
-    if ((request[0]! & OF_OBJECT) !== 0) {
-      const dot = path.indexOf(".");
-      const key = dot < 0 ? path : path.slice(0, dot);
-      path = dot < 0 ? "" : path.slice(dot + 1);
-      const object = this.#objectOf(key, what);
-      if (object === undefined) return undefined;
-      if (what >= NEXT) return this.#step(what, key, object, request, begin);
-      of = object;
-    }
-    // Most calls are of methods of the object itself.
-    let value = of === this.#api ? this.#members.get(path) : undefined;
-    if (value === undefined) [of, value] = this.#find(of, path, what);
-    if (request[CHECK] !== this.#check) {
-      throw new TypeError(
-        `The caller of ${path} has another codec: it is served with ` +
-          JSON.stringify(this.#codec.name),
-      );
-    }
-    if (request.length === begin) return { what, of, value, args: [] };
-    const args = this.#codec.decode(request.subarray(begin));
-    if (Array.isArray(args)) return { what, of, value, args };
-    throw new TypeError(
-      `The arguments of ${path} must be an array: the codec decoded ` +
-        describe(args),
-    );
-  }
-
-  /** An object that stayed here; undefined if another agent has it. */
-  #objectOf(key: string, what: number): object | undefined {
-    const object = this.#hosts.get(key);
-    if (object !== undefined || agentOf(key) !== this.slots.id) return object;
-    if (what === RELEASE || what === RETURN) return {};
-    throw new TypeError(
-      "The object was released, or its server has ended",
-    );
-  }
-
-  /** The object that has the last member of a path, and that member. */
-  #find(of: object, path: string, what: number): [object, unknown] {
-    const found = find(of, path);
-    if (found !== undefined && (what === GET || found[1] !== undefined)) {
-      return found;
-    }
-    const names = of === this.#api ? [...this.#members.keys()] : namesOf(of);
-    throw new TypeError(
-      `No ${what === GET ? "property" : "method"} ${JSON.stringify(path)} ` +
-        `is served: there are ${names.join(", ")}`,
-    );
-  }
-
-  /** A step of an iterator, or the end of an object. */
-  #step(
-    what: number,
-    key: string,
-    of: AnyIterator,
-    request: Uint8Array,
-    begin: number,
-  ): Asked {
-    if (what === RELEASE) {
-      this.#hosts.release(key);
-      return { what, of, value: undefined, args: [] };
-    }
-    const args = request.length === begin
-      ? []
-      : this.#codec.decode(request.subarray(begin)) as unknown[];
-    return { what, of, value: () => this.#hosts.delete(key), args };
   }
 
   #return(at: number, asked: Asked, value: unknown): void {
@@ -608,109 +453,9 @@ export class Server {
       return this.#isWanted = slots.reply(at, 1 + length);
     }
     const bytes = encodeWhole(this.#codec.name, length, encode);
-    const key = this.#keyOf(at, slots.room(at));
-    const rest = { bytes, at: 0, since: 0 };
-    forget(this.#replies);
-    return this.#sendPiece(at, what, key, rest);
-  }
-
-  /** Sends the next piece of a reply. */
-  #sendRest(at: number, request: Uint8Array): void {
-    const key = this.#keyOf(at, request);
-    const rest = this.#replies.get(key);
-    if (rest !== undefined) return void this.#sendPiece(at, PIECE, key, rest);
-    this.#replyWithout(at, ELSEWHERE);
-  }
-
-  #sendPiece(at: number, what: number, key: string, rest: Long): boolean {
-    const room = this.slots.space(at);
-    const piece = rest.bytes.subarray(rest.at, rest.at + room.length - 1);
-    rest.at += piece.length;
-    rest.since = Date.now();
-    const more = rest.at < rest.bytes.length;
-    this.#replies.delete(key);
-    if (more) {
-      this.#replies.set(key, rest); // as the youngest
-      forgetLater(this.#replies);
-    }
-    room[0] = more ? what | MORE : what;
-    room.set(piece, 1);
-    this.#isWanted = this.slots.reply(at, 1 + piece.length);
-    if (!this.#isWanted) this.#replies.delete(key);
-    return this.#isWanted;
-  }
-
-  /**
-   * Takes a piece of a request. Returns the whole if it was the last;
-   * otherwise answers it.
-   */
-  #takePiece(at: number, request: Uint8Array): Uint8Array | undefined {
-    const key = this.#keyOf(at, request);
-    const offset = wordAt(request, OFFSET);
-    const length = wordAt(request, WHOLE);
-    const piece = request.subarray(PIECE_HEAD);
-    let long = this.#requests.get(key);
-    if (offset === 0) {
-      const least = piece.length + 1;
-      inRange("The bytes of a request in pieces", length, least, LONGEST);
-      forget(this.#requests);
-      long = { bytes: new Uint8Array(length), at: 0, since: 0 };
-    }
-    if (
-      long === undefined || long.at !== offset || piece.length === 0 ||
-      piece.length > long.bytes.length - offset
-    ) return void this.#replyWithout(at, ELSEWHERE);
-    long.bytes.set(piece, offset);
-    long.at += piece.length;
-    long.since = Date.now();
-    this.#requests.delete(key);
-    if (long.at === long.bytes.length) return long.bytes;
-    this.#requests.set(key, long); // as the youngest
-    forgetLater(this.#requests);
-    if (!this.#replyWithout(at, NOTHING)) this.#requests.delete(key);
-  }
-
-  /** Replies without a value; false if the caller gave up. */
-  #replyWithout(at: number, what: number): boolean {
-    this.slots.space(at)[0] = what;
-    return this.slots.reply(at, 1);
-  }
-
-  /** The name of a call of several messages: its caller and its number. */
-  #keyOf(at: number, request: Uint8Array): string {
-    const caller = Atomics.load(this.slots.words, at + CALLER) & ID_MASK;
-    return `${caller} ${wordAt(request, TOKEN)}`;
+    return this.#isWanted = this.#pieces.send(at, what, bytes);
   }
 }
-
-/** Whether a request may ask for this. */
-const isAsked = (what: number): boolean =>
-  what === CALL || what >= GET && what <= RELEASE;
-
-/** Does what was asked for. */
-function resultOf({ what, of, value, args }: Asked): unknown {
-  if (what === CALL) {
-    if (typeof value === "function") return Reflect.apply(value, of, args);
-    if (args.length === 0) return value; // so those read it that block
-    throw new TypeError(
-      `A property was called with arguments (${args.length}): it is no method`,
-    );
-  }
-  if (what === GET) return value;
-  if (what === MAKE) return Reflect.construct(value as new () => object, args);
-  if (what === RELEASE) return undefined;
-  return stepOf(what, of, args, value as () => void);
-}
-
-/** The bytes about a port that begin at a byte of a request. */
-const portBytes = (request: Uint8Array, at: number): number =>
-  (request[0]! & WITH_PORT) === 0 ? 0 : PORT_HEAD + request[at + NAMED_BYTES]!;
-
-/** The bytes of the list of functions that begins at a byte of a request. */
-const functionBytes = (request: Uint8Array, at: number): number =>
-  (request[0]! & WITH_FUNCTIONS) === 0
-    ? 0
-    : FUNCTIONS_HEAD + FUNCTION_BYTES * request[at + FUNCTIONS_HEAD - 1]!;
 
 /** Says that this agent has kept functions of a call. */
 function beforeOf(agent: number, ids: readonly number[]): Uint8Array {

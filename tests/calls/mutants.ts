@@ -17,7 +17,7 @@ export const MUTANTS = [
     ts: ["list.push(...moved);", ""],
     c: IN_C,
   }),
-  ...mutants({ ...CALLS, source: "_calls/server" }, {
+  ...mutants({ ...CALLS, source: "_calls/pieces" }, {
     what: "a server takes a piece without the ones before it",
     by: "two servers, of which one has the pieces",
     ts: [
@@ -26,14 +26,15 @@ export const MUTANTS = [
       ["long === undefined || long.at !== offset ||", "long === undefined ||"],
     ],
     c: IN_C,
-  }, {
+  }),
+  ...mutants({ ...CALLS, source: "_calls/server" }, {
     what: "gives the request back before it has read it",
     by: "a caller gives up, and says why",
     ts: [
-      "asked = this.#read(request);",
+      "asked = this.#reader.read(request);",
       "if (request[SIGNAL]! > 0) { " +
       "Atomics.store(this.slots.words, at + REQUEST, GIVEN); } " +
-      "asked = this.#read(request);",
+      "asked = this.#reader.read(request);",
     ],
     c: IN_C,
   }),

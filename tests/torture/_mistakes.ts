@@ -586,7 +586,7 @@ export const MISTAKES: readonly Mistake[] = [{
 }, {
   storm: "calls",
   what: "a member of an instance is sought in what is served",
-  edits: { "_calls/server": ["of = object; }", "}"] },
+  edits: { "_calls/asked": ["of = object; }", "}"] },
   seed: 1,
   plan: callsPlan([talk("make", 1)]),
   says: /another error/,
