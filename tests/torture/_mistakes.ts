@@ -566,7 +566,7 @@ export const MISTAKES: readonly Mistake[] = [{
   storm: "calls",
   what: "an iterator that nobody has stays at its server",
   edits: {
-    "_calls/client/client": ["this.#released.register(held, key, held);", ""],
+    "_calls/client/objects": ["this.#released.register(held, key, held);", ""],
   },
   seed: 1,
   plan: callsPlan([talk("drop", 3), talk("deep", 1)]),
@@ -575,7 +575,7 @@ export const MISTAKES: readonly Mistake[] = [{
   storm: "calls",
   what: "an instance stays when its using has ended",
   edits: {
-    "_calls/client/client": [
+    "_calls/client/objects": [
       "this.#released.unregister(held); this.#release(key); });",
       "this.#released.unregister(held); });",
     ],

@@ -15,7 +15,6 @@ import { isError } from "../../_message/thrown.ts";
 import { readUtf8 } from "../../_message/utf8.ts";
 import { ClosedError } from "../../_queue/queue.ts";
 import { spin, spinPatiently } from "../../_wait/spin.ts";
-import { refer } from "../../_wait/times.ts";
 import {
   assertTimeout,
   block,
@@ -27,14 +26,11 @@ import {
   type End,
   endOf,
   goesBeside,
-  isTransfer,
   LATE,
   nameAt,
-  needsPort,
   type Parcel,
 } from "../beside.ts";
 import { cancel, giveUp, isAnswered } from "../ring/call.ts";
-import { CallError } from "../ring/answers.ts";
 import { Lookout } from "../ring/lookout.ts";
 import type { Slots } from "../ring/slots.ts";
 import { REQUEST } from "../ring/words.ts";
@@ -52,32 +48,27 @@ import {
   type Outcome,
   staysHere,
 } from "./functions.ts";
+import { Done, iterateLater } from "../iterators.ts";
+import { type CallOptions, HeldObjects } from "./objects.ts";
 import {
-  blockingIterator,
-  Done,
-  iterateLater,
-  RemoteIterator,
-  type Steps,
-} from "../iterators.ts";
-import {
+  assertFits,
   assertPlace,
   type Call,
-  nameIn,
   prepared,
   requestOf,
   roomIn,
   withList,
+  withParcel,
   withPlaces,
   writeReason,
   written,
 } from "./requests.ts";
-import { type Ends, type Invoke, remoteBy } from "../remote.ts";
+import type { Ends, Invoke } from "../remote.ts";
 import type { ConnectOptions } from "../types.ts";
 import {
   assertBlocking,
   BESIDE,
   BLOCKING,
-  CALL,
   CALLBACK,
   codecOf,
   DONE,
@@ -86,28 +77,17 @@ import {
   FOR_CALL,
   FOR_CALLER,
   GAVE_UP,
-  GET,
   GIVEN,
-  INSTANCE,
-  isOurs,
   isSignal,
   KEPT,
-  LONGEST,
-  MAKE,
   MORE,
-  NEXT,
   NOTHING,
   OBJECT,
-  OF_OBJECT,
   PIECE,
-  PIECE_HEAD,
   REASON,
   REASON_LENGTH,
-  RELEASE,
   RELEASED,
   RESTART,
-  RETURN,
-  THROW,
   THROWN,
   VALUE,
   wordAt,
@@ -142,17 +122,6 @@ interface Pending extends How {
 
 let calls = 0; // those of this agent
 
-/** How long a caller that blocks waits until an object is released, in ms. */
-const RELEASE_MS = 1000;
-/** The longest pause until it tries again, in ms. */
-const MOST_PAUSE_MS = 64_000;
-
-/** An object of another agent that something here stands for. */
-interface Held {
-  readonly key: string;
-  released: boolean;
-}
-
 /** Makes the calls of one `connect`. */
 export class Client extends Exchanges {
   readonly #codec: Codec<unknown>;
@@ -167,15 +136,7 @@ export class Client extends Exchanges {
   readonly #thrown = new WeakSet();
   readonly #blocks: boolean;
   readonly #around: (invoke: Invoke) => Invoke;
-  /** Releases the objects of others that nothing here stands for any more. */
-  readonly #released: FinalizationRegistry<string>;
-  /** Those of a caller that blocks for which its server had no time. */
-  readonly #unreleased: string[] = [];
-  /** Whether a timer tries them again. */
-  #trying = false;
-  /** Not before this time; and how many ms that is after the last attempt. */
-  #notBefore = 0;
-  #pause = RELEASE_MS;
+  readonly #objects: HeldObjects;
   readonly #functions: Functions;
   /** The agents for whose calls back it listens. */
   readonly #listening: Set<number> = new Set();
@@ -201,7 +162,15 @@ export class Client extends Exchanges {
     this.#functions = new Functions(codec, classes);
     this.#blocks = blocks;
     this.#around = around;
-    this.#released = new FinalizationRegistry((key) => this.#release(key));
+    this.#objects = new HeldObjects({
+      blocks,
+      prepared: (name, what) => this.#prepared(name, what),
+      invoke: (call) => this.#invoke(call),
+      call: (...how) => this.#call(...how),
+      callAsync: (...how) => this.#callAsync(...how),
+      threw: (error) =>
+        error === this.thrown || this.#thrown.has(error as object),
+    });
     this.#timeout = timeout;
     this.#ref = ref;
     this.#lookout = new Lookout<Pending>(
@@ -217,26 +186,9 @@ export class Client extends Exchanges {
     if (!blocks) this.#end?.listen();
   }
 
-  /** The ends of the object that is served, or of one that stayed there. */
-  ends(held?: Held): Ends {
-    const prepare = (path: string, what: number): Invoke => {
-      if (held === undefined) return this.#invoke(this.#prepared(path, what));
-      const call = this.#prepared(`${held.key}.${path}`, what | OF_OBJECT);
-      const invoke = this.#invoke(call);
-      return (args, called) => {
-        if (!held.released) return invoke(args, called);
-        const error = new TypeError("The object was released");
-        if (this.#blocks) throw error;
-        return Promise.reject(error);
-      };
-    };
-    return {
-      call: (path) => prepare(path, CALL),
-      make: (path) => prepare(path, MAKE),
-      get: this.#blocks
-        ? undefined
-        : (path) => prepare(path, GET)([]) as Promise<unknown>,
-    };
+  /** The ends of the object that is served. */
+  ends(): Ends {
+    return this.#objects.ends();
   }
 
   #invoke(call: Call): Invoke {
@@ -255,7 +207,12 @@ export class Client extends Exchanges {
   /** Calls with functions, which are called back, or with what goes beside. */
   #callWithAsync(call: Call, args: unknown[]): Promise<unknown> {
     try {
-      const [packed, copied, parcel] = this.#pack(call, args);
+      const [packed, copied, parcel] = withParcel(
+        this.#codec,
+        this.#end,
+        call,
+        args,
+      );
       const [rest, list, ids] = this.#functions.take(copied);
       const whole = ids.length > 0 ? withList(packed, list, 0) : packed;
       const result = this.#callAsync(whole, rest, { parcel });
@@ -269,7 +226,12 @@ export class Client extends Exchanges {
   }
 
   #callWith(call: Call, args: unknown[]): unknown {
-    const [packed, copied, parcel] = this.#pack(call, args);
+    const [packed, copied, parcel] = withParcel(
+      this.#codec,
+      this.#end,
+      call,
+      args,
+    );
     const [rest, list, ids] = this.#functions.take(copied);
     try {
       const whole = ids.length > 0 ? withList(packed, list, BLOCKING) : packed;
@@ -280,109 +242,6 @@ export class Client extends Exchanges {
     } finally {
       this.#functions.end(ids);
     }
-  }
-
-  /** Packs the arguments that go beside the ring; the others are left. */
-  #pack(call: Call, args: unknown[]): [Call, unknown[], Parcel?] {
-    const places = [...args.keys()].filter((i) => goesBeside(args[i]));
-    const end = this.#end;
-    if (end === undefined) {
-      const needs = isOurs(this.#codec) ? goesBeside : isTransfer;
-      const i = args.findIndex(needs);
-      if (i >= 0) throw needsPort(`args[${i}] of ${nameIn(call)}`);
-      return [call, args];
-    }
-    if (places.length === 0) return [call, args];
-    assertPlace(places.at(-1)!);
-    const what = places.map((i) => `args[${i}]`).join(", ");
-    const parcel = end.parcel(
-      places.map((i) => args[i]),
-      `${what} of ${nameIn(call)}`,
-    );
-    const copied = args.map((arg, i) => places.includes(i) ? null : arg);
-    return [withPlaces(call, end, parcel.number, places), copied, parcel];
-  }
-
-  /** What stands for an object that stayed where it is served. */
-  #standFor(kind: number, key: string): object {
-    const held: Held = { key, released: false };
-    this.#released.register(held, key, held);
-    if (kind === INSTANCE) {
-      return remoteBy(this.ends(held), () => {
-        if (held.released) return;
-        held.released = true;
-        this.#released.unregister(held);
-        this.#release(key);
-      });
-    }
-    const step = (what: number) => {
-      const invoke = this.#invoke(this.#prepared(held.key, what | OF_OBJECT));
-      // `held` lives for as long as the iterator, because it is used here.
-      return (args: unknown[]) => held.key === key ? invoke(args) : undefined;
-    };
-    const steps: Steps = {
-      next: step(NEXT),
-      return: step(RETURN),
-      throw: step(THROW),
-      over: () => void this.#released.unregister(held),
-      failed: (error) => {
-        this.#released.unregister(held);
-        if (!this.#isOver(error)) this.#release(key);
-      },
-    };
-    return this.#blocks ? blockingIterator(steps) : new RemoteIterator(steps);
-  }
-
-  /**
-   * Whether an iterator has ended whose step failed so: it threw the error, or
-   * its server has ended.
-   */
-  #isOver(error: unknown): boolean {
-    return error instanceof ClosedError || error instanceof CallError ||
-      error === this.thrown || this.#thrown.has(error as object);
-  }
-
-  /** Nothing here stands for the object any more. */
-  #release(key: string): void {
-    if (this.#blocks) return this.#releaseNow(key);
-    const call = this.#prepared(key, RELEASE | OF_OBJECT);
-    // If the ring is closed, the object is released already.
-    this.#callAsync(call, [], { ref: false, timeout: Infinity })
-      .then(undefined, () => {});
-  }
-
-  /**
-   * Releases an object of a caller that blocks, and those before it that took
-   * too long. It waits for each: while this agent blocks, it receives nothing
-   * that it awaits, and these calls would keep their slots.
-   */
-  #releaseNow(last?: string): void {
-    const keys = this.#unreleased;
-    if (last !== undefined) keys.push(last);
-    if (performance.now() < this.#notBefore) return;
-    while (keys.length > 0) {
-      const call = this.#prepared(keys[0]!, RELEASE | OF_OBJECT);
-      try {
-        this.#call(call, [], { timeout: RELEASE_MS });
-      } catch (error) {
-        if ((error as Error).name === "TimeoutError") return this.#tryLater();
-      }
-      keys.shift(); // released, or gone with the ring or its server
-    }
-    this.#pause = RELEASE_MS;
-  }
-
-  /** Releases objects when the server may have time for them. */
-  #tryLater(): void {
-    const again = () => {
-      this.#trying = false;
-      this.#notBefore = 0; // a timer may be early
-      this.#releaseNow();
-    };
-    if (!this.#trying) refer(setTimeout(again, this.#pause), false);
-    this.#trying = true;
-    this.#notBefore = performance.now() + this.#pause;
-    this.#pause = Math.min(2 * this.#pause, MOST_PAUSE_MS);
   }
 
   #prepared(name: string, what: number): Call {
@@ -431,7 +290,7 @@ export class Client extends Exchanges {
     let request: Uint8Array | undefined;
     if (at === 0) {
       request = requestOf(this.#codec, call, args, token, signalAt);
-      this.#assertFits(request);
+      assertFits(request, this.slots.maxRequest);
       this.#send(parcel);
     }
     return { token, signal, at, request };
@@ -490,21 +349,6 @@ export class Client extends Exchanges {
     }
     const path = this.#say(callBack, [FOR_CALL, call, outcome]);
     return block(path, this.#timeout);
-  }
-
-  /** Refuses a request that the ring cannot carry. */
-  #assertFits({ length }: Uint8Array): void {
-    const { maxRequest } = this.slots;
-    if (length <= maxRequest) return;
-    const most = maxRequest > PIECE_HEAD ? LONGEST : maxRequest;
-    if (length <= most) return;
-    throw new RangeError(
-      `A request of ${length} bytes does not fit this ring, whose ` +
-        `\`request\` is ${maxRequest} bytes` +
-        (most === LONGEST
-          ? `, nor into pieces, which have ${LONGEST} bytes together`
-          : `; pieces of it need ${PIECE_HEAD + 4} or more`),
-    );
   }
 
   /** Takes the answer of a call that has one. */
@@ -593,7 +437,7 @@ export class Client extends Exchanges {
     let { at } = to;
     try {
       const request = this.#functions.answer(to, token, listens, talk, outcome);
-      this.#assertFits(request);
+      assertFits(request, this.slots.maxRequest);
       const kept = at;
       if (kept === 0) return this.path(token, 0, signal, request);
       at = 0; // else it is given back
@@ -739,7 +583,10 @@ export class Client extends Exchanges {
       case RELEASED:
         return wordsIn(bytes);
       case OBJECT:
-        return this.#standFor(bytes[0] ?? 0, readUtf8(bytes.subarray(1)));
+        return this.#objects.standFor(
+          bytes[0] ?? 0,
+          readUtf8(bytes.subarray(1)),
+        );
       case ERROR:
         return ownErrorOf(readUtf8(bytes), this.#classes);
       case BESIDE:
@@ -769,12 +616,6 @@ export class Client extends Exchanges {
 function iterable(promise: Promise<unknown>): Promise<unknown> {
   (promise as AnyPromise)[Symbol.asyncIterator] = iterateLater;
   return promise;
-}
-
-interface CallOptions {
-  readonly ref?: boolean;
-  readonly timeout?: number;
-  readonly parcel?: Parcel | undefined;
 }
 
 /** Whether an argument does not go by the codec. */

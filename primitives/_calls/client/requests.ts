@@ -1,18 +1,29 @@
 /**
- * The requests of calls: what stands before their arguments.
+ * The requests of calls: what stands before their arguments, and which of these
+ * go beside the ring.
  *
  * @module
  */
 
 import { type Codec, encodeWhole } from "../../_message/message.ts";
 import { readUtf8, writeUtf8 } from "../../_message/utf8.ts";
-import { type End, NAMED_BYTES } from "../beside.ts";
+import {
+  type End,
+  goesBeside,
+  isTransfer,
+  NAMED_BYTES,
+  needsPort,
+  type Parcel,
+} from "../beside.ts";
 import {
   CHECK,
   checkOf,
   ERROR,
   HEAD,
+  isOurs,
+  LONGEST,
   NAME_LENGTH,
+  PIECE_HEAD,
   PORT_HEAD,
   putWord,
   SIGNAL,
@@ -173,4 +184,43 @@ export function writeReason(
   } catch {
     return [THROWN, Infinity]; // the codec cannot carry it
   }
+}
+
+/** Packs the arguments that go beside the ring; the others are left. */
+export function withParcel(
+  codec: Codec<unknown>,
+  end: End | undefined,
+  call: Call,
+  args: unknown[],
+): [Call, unknown[], Parcel?] {
+  const places = [...args.keys()].filter((i) => goesBeside(args[i]));
+  if (end === undefined) {
+    const needs = isOurs(codec) ? goesBeside : isTransfer;
+    const i = args.findIndex(needs);
+    if (i >= 0) throw needsPort(`args[${i}] of ${nameIn(call)}`);
+    return [call, args];
+  }
+  if (places.length === 0) return [call, args];
+  assertPlace(places.at(-1)!);
+  const what = places.map((i) => `args[${i}]`).join(", ");
+  const parcel = end.parcel(
+    places.map((i) => args[i]),
+    `${what} of ${nameIn(call)}`,
+  );
+  const copied = args.map((arg, i) => places.includes(i) ? null : arg);
+  return [withPlaces(call, end, parcel.number, places), copied, parcel];
+}
+
+/** Refuses a request that a ring with this `request` cannot carry. */
+export function assertFits({ length }: Uint8Array, maxRequest: number): void {
+  if (length <= maxRequest) return;
+  const most = maxRequest > PIECE_HEAD ? LONGEST : maxRequest;
+  if (length <= most) return;
+  throw new RangeError(
+    `A request of ${length} bytes does not fit this ring, whose ` +
+      `\`request\` is ${maxRequest} bytes` +
+      (most === LONGEST
+        ? `, nor into pieces, which have ${LONGEST} bytes together`
+        : `; pieces of it need ${PIECE_HEAD + 4} or more`),
+  );
 }

@@ -1,0 +1,191 @@
+/**
+ * Objects that stayed where they are served, what stands for them here, and
+ * how they are released.
+ *
+ * @module
+ */
+
+import { ClosedError } from "../../_queue/queue.ts";
+import { refer } from "../../_wait/times.ts";
+import type { Parcel } from "../beside.ts";
+import { blockingIterator, RemoteIterator, type Steps } from "../iterators.ts";
+import { type Ends, type Invoke, remoteBy } from "../remote.ts";
+import { CallError } from "../ring/answers.ts";
+import {
+  CALL,
+  GET,
+  INSTANCE,
+  MAKE,
+  NEXT,
+  OF_OBJECT,
+  RELEASE,
+  RETURN,
+  THROW,
+} from "../wire.ts";
+import type { Call } from "./requests.ts";
+
+/** How long a caller that blocks waits until an object is released, in ms. */
+const RELEASE_MS = 1000;
+/** The longest pause until it tries again, in ms. */
+const MOST_PAUSE_MS = 64_000;
+
+/** An object of another agent that something here stands for. */
+interface Held {
+  readonly key: string;
+  released: boolean;
+}
+
+/** How a call is made that differs from the others of a `connect`. */
+export interface CallOptions {
+  readonly ref?: boolean;
+  readonly timeout?: number;
+  readonly parcel?: Parcel | undefined;
+}
+
+/** How calls are made. */
+export interface Calling {
+  /** Whether they block. */
+  readonly blocks: boolean;
+  prepared(name: string, what: number): Call;
+  invoke(call: Call): Invoke;
+  call(call: Call, args: unknown[], options?: CallOptions): unknown;
+  callAsync(
+    call: Call,
+    args: unknown[],
+    options?: CallOptions,
+  ): Promise<unknown>;
+  /** Whether a method threw the error. */
+  threw(error: unknown): boolean;
+}
+
+/** The objects of other agents that something here stands for. */
+export class HeldObjects {
+  readonly #calling: Calling;
+  /** Releases the objects of others that nothing here stands for any more. */
+  readonly #released: FinalizationRegistry<string>;
+  /** Those of a caller that blocks for which its server had no time. */
+  readonly #unreleased: string[] = [];
+  /** Whether a timer tries them again. */
+  #trying = false;
+  /** Not before this time; and how many ms that is after the last attempt. */
+  #notBefore = 0;
+  #pause = RELEASE_MS;
+
+  constructor(calling: Calling) {
+    this.#calling = calling;
+    this.#released = new FinalizationRegistry((key) => this.#release(key));
+  }
+
+  /** The ends of the object that is served, or of one that stayed there. */
+  ends(held?: Held): Ends {
+    const prepare = (path: string, what: number): Invoke => {
+      if (held === undefined) {
+        return this.#calling.invoke(this.#calling.prepared(path, what));
+      }
+      const call = this.#calling.prepared(
+        `${held.key}.${path}`,
+        what | OF_OBJECT,
+      );
+      const invoke = this.#calling.invoke(call);
+      return (args, called) => {
+        if (!held.released) return invoke(args, called);
+        const error = new TypeError("The object was released");
+        if (this.#calling.blocks) throw error;
+        return Promise.reject(error);
+      };
+    };
+    return {
+      call: (path) => prepare(path, CALL),
+      make: (path) => prepare(path, MAKE),
+      get: this.#calling.blocks
+        ? undefined
+        : (path) => prepare(path, GET)([]) as Promise<unknown>,
+    };
+  }
+
+  /** What stands for an object that stayed where it is served. */
+  standFor(kind: number, key: string): object {
+    const held: Held = { key, released: false };
+    this.#released.register(held, key, held);
+    if (kind === INSTANCE) {
+      return remoteBy(this.ends(held), () => {
+        if (held.released) return;
+        held.released = true;
+        this.#released.unregister(held);
+        this.#release(key);
+      });
+    }
+    const step = (what: number) => {
+      const invoke = this.#calling.invoke(
+        this.#calling.prepared(held.key, what | OF_OBJECT),
+      );
+      // `held` lives for as long as the iterator, because it is used here.
+      return (args: unknown[]) => held.key === key ? invoke(args) : undefined;
+    };
+    const steps: Steps = {
+      next: step(NEXT),
+      return: step(RETURN),
+      throw: step(THROW),
+      over: () => void this.#released.unregister(held),
+      failed: (error) => {
+        this.#released.unregister(held);
+        if (!this.#isOver(error)) this.#release(key);
+      },
+    };
+    return this.#calling.blocks
+      ? blockingIterator(steps)
+      : new RemoteIterator(steps);
+  }
+
+  /**
+   * Whether an iterator has ended whose step failed so: it threw the error, or
+   * its server has ended.
+   */
+  #isOver(error: unknown): boolean {
+    return error instanceof ClosedError || error instanceof CallError ||
+      this.#calling.threw(error);
+  }
+
+  /** Nothing here stands for the object any more. */
+  #release(key: string): void {
+    if (this.#calling.blocks) return this.#releaseNow(key);
+    const call = this.#calling.prepared(key, RELEASE | OF_OBJECT);
+    // If the ring is closed, the object is released already.
+    this.#calling.callAsync(call, [], { ref: false, timeout: Infinity })
+      .then(undefined, () => {});
+  }
+
+  /**
+   * Releases an object of a caller that blocks, and those before it that took
+   * too long. It waits for each: while this agent blocks, it receives nothing
+   * that it awaits, and these calls would keep their slots.
+   */
+  #releaseNow(last?: string): void {
+    const keys = this.#unreleased;
+    if (last !== undefined) keys.push(last);
+    if (performance.now() < this.#notBefore) return;
+    while (keys.length > 0) {
+      const call = this.#calling.prepared(keys[0]!, RELEASE | OF_OBJECT);
+      try {
+        this.#calling.call(call, [], { timeout: RELEASE_MS });
+      } catch (error) {
+        if ((error as Error).name === "TimeoutError") return this.#tryLater();
+      }
+      keys.shift(); // released, or gone with the ring or its server
+    }
+    this.#pause = RELEASE_MS;
+  }
+
+  /** Releases objects when the server may have time for them. */
+  #tryLater(): void {
+    const again = () => {
+      this.#trying = false;
+      this.#notBefore = 0; // a timer may be early
+      this.#releaseNow();
+    };
+    if (!this.#trying) refer(setTimeout(again, this.#pause), false);
+    this.#trying = true;
+    this.#notBefore = performance.now() + this.#pause;
+    this.#pause = Math.min(2 * this.#pause, MOST_PAUSE_MS);
+  }
+}
