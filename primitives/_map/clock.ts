@@ -28,7 +28,8 @@ import {
   STRIPE,
   STRIPES,
 } from "./plan.ts";
-import { NONE, type Table } from "./table.ts";
+import { NONE } from "./entries.ts";
+import type { Table } from "./table.ts";
 
 const HAND: typeof HASH_MAP.hand = 16;
 const FREED: typeof HASH_MAP.freed = 17;

@@ -22,7 +22,8 @@ import { Heap } from "./heap.ts";
 import { inheritBucket, lockBucket, unlockBucket } from "./lock.ts";
 import { Places } from "./places.ts";
 import { epochFor, hashOf, type Plan } from "./plan.ts";
-import { KEEPS, NONE, Table } from "./table.ts";
+import { NONE } from "./entries.ts";
+import { KEEPS, Table } from "./table.ts";
 import { Waits } from "./waits.ts";
 
 const CAPACITY: typeof HASH_MAP.capacity = 1;

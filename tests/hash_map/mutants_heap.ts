@@ -1,5 +1,5 @@
 import { mutants } from "../_run/mutant.ts";
-import { CORE, twin } from "./mutants_places.ts";
+import { CORE, READING, twin } from "./mutants_places.ts";
 
 const AGAIN = "a reader beside an overwrite whose blocks are used again";
 const ANOTHER_KEY = "a reader beside a long value whose blocks get another key";
@@ -10,111 +10,114 @@ const OVERWRITE_ENDS =
   "overwrite of a long value ends at any step, beside a reader";
 
 /** Mutants of the places of long values. */
-export const LONG_VALUES = mutants(twin("table"), {
-  what: "(C): frees the blocks of the old value before the new one counts",
-  by: SET_BESIDE,
-  ts: [
-    "Atomics.store(words, at + CURRENT, next); // (C) the new value counts",
-    "",
-    [
+export const LONG_VALUES = [
+  ...mutants(twin("table"), {
+    what: "(C): frees the blocks of the old value before the new one counts",
+    by: SET_BESIDE,
+    ts: [
+      "Atomics.store(words, at + CURRENT, next); // (C) the new value counts",
+      "",
+      [
+        "if (old !== NONE) this.#heap!.free(old, this.ownerOf(this.hashAt(at)));",
+        "if (old !== NONE) this.#heap!.free(old, this.ownerOf(this.hashAt(at)));" +
+        " Atomics.store(words, at + CURRENT, next);",
+      ],
+    ],
+    c: [
+      "weft__store(entry + WEFT__HASH_CURRENT, next); " +
+      "/* (C) the new value counts */",
+      "",
+      [
+        "weft__hash_free_blocks(m, plan, old, weft__hash_owner(plan, hash)); }",
+        "weft__hash_free_blocks(m, plan, old, weft__hash_owner(plan, hash)); }" +
+        " weft__store(entry + WEFT__HASH_CURRENT, next);",
+      ],
+    ],
+  }, {
+    what: "overwrites, and keeps the blocks of the old value",
+    by: AGAIN,
+    ts: [
       "if (old !== NONE) this.#heap!.free(old, this.ownerOf(this.hashAt(at)));",
-      "if (old !== NONE) this.#heap!.free(old, this.ownerOf(this.hashAt(at)));" +
-      " Atomics.store(words, at + CURRENT, next);",
+      "void old;",
     ],
-  ],
-  c: [
-    "weft__store(entry + WEFT__HASH_CURRENT, next); " +
-    "/* (C) the new value counts */",
-    "",
-    [
+    c: [
       "weft__hash_free_blocks(m, plan, old, weft__hash_owner(plan, hash)); }",
-      "weft__hash_free_blocks(m, plan, old, weft__hash_owner(plan, hash)); }" +
-      " weft__store(entry + WEFT__HASH_CURRENT, next);",
+      "(void)hash; }",
     ],
-  ],
-}, {
-  what: "overwrites, and keeps the blocks of the old value",
-  by: AGAIN,
-  ts: [
-    "if (old !== NONE) this.#heap!.free(old, this.ownerOf(this.hashAt(at)));",
-    "void old;",
-  ],
-  c: [
-    "weft__hash_free_blocks(m, plan, old, weft__hash_owner(plan, hash)); }",
-    "(void)hash; }",
-  ],
-}, {
-  what: "(V): frees blocks before readers are told that the entry is out",
-  by: DELETE_BESIDE,
-  ts: [
-    "Atomics.add(words, bucket + VERSION, 1); // (V) the entry may be used",
-    "",
-    [
+  }, {
+    what: "(V): frees blocks before readers are told that the entry is out",
+    by: DELETE_BESIDE,
+    ts: [
+      "Atomics.add(words, bucket + VERSION, 1); // (V) the entry may be used",
+      "",
+      [
+        "if (old !== NONE) this.#heap!.free(old, owner);",
+        "if (old !== NONE) this.#heap!.free(old, owner);" +
+        " Atomics.add(words, bucket + VERSION, 1);",
+      ],
+    ],
+    c: [
+      "weft__add(&bucket->version, 1); /* (V) the entry may be used */",
+      "",
+      [
+        "weft__hash_free_blocks(m, plan, old, weft__hash_number(m, bucket));",
+        "weft__hash_free_blocks(m, plan, old, weft__hash_number(m, bucket));" +
+        " weft__add(&bucket->version, 1);",
+      ],
+    ],
+  }, {
+    what: "takes an entry out, and keeps its blocks",
+    by: ANOTHER_KEY,
+    ts: [
       "if (old !== NONE) this.#heap!.free(old, owner);",
-      "if (old !== NONE) this.#heap!.free(old, owner);" +
-      " Atomics.add(words, bucket + VERSION, 1);",
+      "void old;",
     ],
-  ],
-  c: [
-    "weft__add(&bucket->version, 1); /* (V) the entry may be used */",
-    "",
-    [
+    c: [
       "weft__hash_free_blocks(m, plan, old, weft__hash_number(m, bucket));",
-      "weft__hash_free_blocks(m, plan, old, weft__hash_number(m, bucket));" +
-      " weft__add(&bucket->version, 1);",
+      "(void)0;",
     ],
-  ],
-}, {
-  what: "takes an entry out, and keeps its blocks",
-  by: ANOTHER_KEY,
-  ts: [
-    "if (old !== NONE) this.#heap!.free(old, owner);",
-    "void old;",
-  ],
-  c: [
-    "weft__hash_free_blocks(m, plan, old, weft__hash_number(m, bucket));",
-    "(void)0;",
-  ],
-}, {
-  what: "(C): finds a block that cannot be, and does not look at `current`",
-  by: "a reader beside a long value whose place becomes a short value",
-  ts: [
-    "if (!this.isCurrent(at, this.current)) continue;\n" +
-    "if (!isCopied) at = ASTRAY;",
-    "if (!isCopied) at = ASTRAY;\n" +
-    "else if (!this.isCurrent(at, this.current)) continue;",
-  ],
-  c: [
-    "if (weft__hash_current(&place->plan, entry) != current) continue; " +
-    "if (!is_copied) number = WEFT__HASH_ASTRAY;",
-    "if (!is_copied) number = WEFT__HASH_ASTRAY; " +
-    "else if (weft__hash_current(&place->plan, entry) != current) continue;",
-  ],
-}, {
-  what: "mends, and leaves the blocks that the agent took",
-  by: SET_ENDS,
-  ts: [
-    "(this.#heap ?? this.#keys)?.mend(",
-    "if (words.length === 0) (this.#heap ?? this.#keys)?.mend(",
-  ],
-  c: [
-    "if (plan->blocks != 0) weft__hash_mend_blocks(m, plan, bucket);",
-    "",
-  ],
-}, {
-  what: "mends, and frees the blocks of a value that counts",
-  by: OVERWRITE_ENDS,
-  ts: [
-    "if (this.#heap?.has(this.#valueAt(at), block)) return true;",
-    "",
-  ],
-  c: [
-    "if (plan->long_values && " +
-    "weft__heap_has(&heap, weft__hash_value_at(plan, entry), block)) " +
-    "return true;",
-    "(void)heap;",
-  ],
-});
+  }, {
+    what: "mends, and leaves the blocks that the agent took",
+    by: SET_ENDS,
+    ts: [
+      "(this.#heap ?? this.#keys)?.mend(",
+      "if (words.length === 0) (this.#heap ?? this.#keys)?.mend(",
+    ],
+    c: [
+      "if (plan->blocks != 0) weft__hash_mend_blocks(m, plan, bucket);",
+      "",
+    ],
+  }, {
+    what: "mends, and frees the blocks of a value that counts",
+    by: OVERWRITE_ENDS,
+    ts: [
+      "if (this.#heap?.has(this.valueAt(at), block)) return true;",
+      "",
+    ],
+    c: [
+      "if (plan->long_values && " +
+      "weft__heap_has(&heap, weft__hash_value_at(plan, entry), block)) " +
+      "return true;",
+      "(void)heap;",
+    ],
+  }),
+  ...mutants(READING, {
+    what: "(C): finds a block that cannot be, and does not look at `current`",
+    by: "a reader beside a long value whose place becomes a short value",
+    ts: [
+      "if (!this.isCurrent(at, this.current)) continue;\n" +
+      "if (!isCopied) at = ASTRAY;",
+      "if (!isCopied) at = ASTRAY;\n" +
+      "else if (!this.isCurrent(at, this.current)) continue;",
+    ],
+    c: [
+      "if (weft__hash_current(&place->plan, entry) != current) continue; " +
+      "if (!is_copied) number = WEFT__HASH_ASTRAY;",
+      "if (!is_copied) number = WEFT__HASH_ASTRAY; " +
+      "else if (weft__hash_current(&place->plan, entry) != current) continue;",
+    ],
+  }),
+];
 
 /** Mutants of the operations with long values. */
 export const PUTS = mutants(CORE, {
@@ -185,7 +188,7 @@ export const LONG_KEYS = mutants(twin("table"), {
     [
       "Atomics.add(words, bucket + VERSION, 1); // (F) views forget the entry",
       "if (oldKey !== NONE) this.#keys!.free(oldKey, " +
-      "this.ownerOf(this.#numberOf(bucket))); " +
+      "this.ownerOf(this.numberOf(bucket))); " +
       "Atomics.add(words, bucket + VERSION, 1);",
     ],
   ],

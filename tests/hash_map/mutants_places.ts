@@ -19,6 +19,9 @@ export const twin = (name: string): Place => ({
   scenarios: ["hash_map"],
 });
 
+/** How entries are read, which the same header says in C. */
+export const READING: Place = { ...twin("table"), source: "_map/entries" };
+
 export const RECOVERED = "a bucket is recovered beside writers";
 export const REMEMBERS_ONE =
   "a view remembers a value that counts for a moment";

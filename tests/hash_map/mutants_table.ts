@@ -1,5 +1,5 @@
 import { mutants } from "../_run/mutant.ts";
-import { RECOVERED, REMEMBERS_ONE, twin } from "./mutants_places.ts";
+import { READING, RECOVERED, REMEMBERS_ONE, twin } from "./mutants_places.ts";
 
 const BESIDE_OVERWRITE = "a reader beside an overwrite";
 const USED_AGAIN = "a reader beside an entry that is used again";
@@ -37,301 +37,305 @@ export const LOCK = mutants(twin("lock"), {
 });
 
 /** Mutants of the buckets and entries. */
-export const TABLE = mutants(twin("table"), {
-  what: "(C): reads a value, and does not look whether it changed",
-  by: BESIDE_OVERWRITE,
-  ts: [
-    "if (!this.isCurrent(at, this.current)) continue;",
-    "",
-  ],
-  c: [
-    "if (weft__hash_current(&place->plan, entry) != current) continue;",
-    "(void)current;",
-  ],
-}, {
-  what: "(C): counts the copies by 0 and 1",
-  by: BESIDE_OVERWRITE,
-  ts: [
-    "const next = current + 1 | 0;",
-    "const next = current + 1 & 1;",
-  ],
-  c: [
-    "int32_t next = weft__plus(current, 1);",
-    "int32_t next = weft__plus(current, 1) & 1;",
-  ],
-}, {
-  what: "(F): takes an entry out before views forget it",
-  by: REMEMBERED,
-  ts: [
-    "Atomics.add(words, bucket + VERSION, 1); // (F) views forget the entry",
-    "",
-  ],
-  c: "only views of JavaScript remember",
-}, {
-  what: "(L): remembers a place while an agent writes to the bucket",
-  by: REMEMBERED,
-  ts: [
-    "this.isSettled = Atomics.load(words, bucket) === 0;",
-    "this.isSettled = true;",
-  ],
-  c: "only views of JavaScript remember",
-}, {
-  what: "(F): reads where it remembers a key, and does not look at the version",
-  by: "a view remembers an entry that is used again",
-  ts: [
-    "return Atomics.load(this.#words, bucket + VERSION) === version;",
-    "void bucket, version; return true;",
-  ],
-  c: "only views of JavaScript remember",
-}, {
-  what: "(V): takes an entry out, and does not tell readers",
-  by: USED_AGAIN,
-  ts: [
-    "Atomics.add(words, bucket + VERSION, 1); // (V) the entry may be used",
-    "",
-  ],
-  c: ["weft__add(&bucket->version, 1); /* (V) the entry may be used */", ""],
-}, {
-  what: "(V): tells readers before it takes an entry out",
-  by: USED_AGAIN,
-  ts: [
-    "Atomics.store(words, before, isFirst ? next : LINKED_BIT | next);\n" +
-    "Atomics.add(words, bucket + VERSION, 1); // (V) the entry may be used",
-    "Atomics.add(words, bucket + VERSION, 1);\n" +
-    "Atomics.store(words, before, isFirst ? next : LINKED_BIT | next);",
-  ],
-  c: [
-    "weft__store(before, is_first ? next : WEFT__HASH_LINKED_BIT | next); " +
-    "weft__add(&bucket->version, 1);",
-    "weft__add(&bucket->version, 1); " +
-    "weft__store(before, is_first ? next : WEFT__HASH_LINKED_BIT | next);",
-  ],
-}, {
-  what: "(V): frees an entry before it tells readers",
-  by: USED_AGAIN,
-  ts: [
-    "Atomics.add(words, bucket + VERSION, 1); // (V) the entry may be used",
-    "",
-    [
-      "else this.#free(at);",
-      "else this.#free(at);\nAtomics.add(words, bucket + VERSION, 1);",
+export const TABLE = [
+  ...mutants(twin("table"), {
+    what: "(C): counts the copies by 0 and 1",
+    by: BESIDE_OVERWRITE,
+    ts: [
+      "const next = current + 1 | 0;",
+      "const next = current + 1 & 1;",
     ],
-  ],
-  c: [
-    "weft__add(&bucket->version, 1); /* (V) the entry may be used */",
-    "",
-    [
-      "else weft__hash_free(m, plan, number);",
-      "else weft__hash_free(m, plan, number); " +
+    c: [
+      "int32_t next = weft__plus(current, 1);",
+      "int32_t next = weft__plus(current, 1) & 1;",
+    ],
+  }, {
+    what: "(F): takes an entry out before views forget it",
+    by: REMEMBERED,
+    ts: [
+      "Atomics.add(words, bucket + VERSION, 1); // (F) views forget the entry",
+      "",
+    ],
+    c: "only views of JavaScript remember",
+  }, {
+    what: "(V): takes an entry out, and does not tell readers",
+    by: USED_AGAIN,
+    ts: [
+      "Atomics.add(words, bucket + VERSION, 1); // (V) the entry may be used",
+      "",
+    ],
+    c: ["weft__add(&bucket->version, 1); /* (V) the entry may be used */", ""],
+  }, {
+    what: "(V): tells readers before it takes an entry out",
+    by: USED_AGAIN,
+    ts: [
+      "Atomics.store(words, before, isFirst ? next : LINKED_BIT | next);\n" +
+      "Atomics.add(words, bucket + VERSION, 1); // (V) the entry may be used",
+      "Atomics.add(words, bucket + VERSION, 1);\n" +
+      "Atomics.store(words, before, isFirst ? next : LINKED_BIT | next);",
+    ],
+    c: [
+      "weft__store(before, is_first ? next : WEFT__HASH_LINKED_BIT | next); " +
       "weft__add(&bucket->version, 1);",
+      "weft__add(&bucket->version, 1); " +
+      "weft__store(before, is_first ? next : WEFT__HASH_LINKED_BIT | next);",
     ],
-  ],
-}, {
-  what: "reads, and does not look whether it changed",
-  by: USED_AGAIN,
-  ts: [
-    "if (Atomics.load(words, bucket + VERSION) !== version) continue;",
-    "void version;",
-  ],
-  c: [
-    "if (weft__load(&place->bucket->version) != version) continue;",
-    "(void)version;",
-  ],
-}, {
-  what: "(C): the new value counts before it is there",
-  by: BESIDE_OVERWRITE,
-  ts: [
-    "this.#fill(copy, value, count);",
-    "Atomics.store(words, at + CURRENT, next);\n" +
-    "this.#fill(copy, value, count);",
-  ],
-  c: [
-    "weft__hash_fill(at + (next & 1) * plan->value_words, value);",
-    "weft__store(entry + WEFT__HASH_CURRENT, next); " +
-    "weft__hash_fill(at + (next & 1) * plan->value_words, value);",
-  ],
-}, {
-  what: "overwrites the copy that readers read",
-  by: BESIDE_OVERWRITE,
-  ts: [
-    "at + this.#value + (next & 1) * this.#plan.valueWords;",
-    "at + this.#value + (1 - (next & 1)) * this.#plan.valueWords;",
-  ],
-  c: [
-    "weft__hash_fill(at + (next & 1) * plan->value_words, value);",
-    "weft__hash_fill(at + (1 - (next & 1)) * plan->value_words, value);",
-  ],
-}, {
-  what: "(P): shows an entry before it is filled",
-  header: "hash_map",
-  by: "two write to two buckets",
-  ts: [
-    "Atomics.store(words, at + HASH, hash);",
-    "Atomics.store(words, at + LINK,\n" +
-    "LINKED_BIT | Atomics.load(words, bucket + HEAD));\n" +
-    "Atomics.store(words, bucket + HEAD, number);\n" +
-    "Atomics.store(words, at + HASH, hash);",
-  ],
-  c: [
-    "weft__store(entry + WEFT__HASH_HASH, place->hash);",
-    "weft__store(entry, WEFT__HASH_LINKED_BIT | " +
-    "weft__load(&place->bucket->head)); " +
-    "weft__store(&place->bucket->head, number); " +
-    "weft__store(entry + WEFT__HASH_HASH, place->hash);",
-  ],
-}, {
-  what: "(P): shows an entry before it leads to the others",
-  header: "hash_map",
-  by: "a reader beside an entry that is added",
-  ts: [
-    "Atomics.store(words, at + LINK, LINKED_BIT | next);\n" +
-    "Atomics.store(words, bucket + HEAD, number); // (P)",
-    "Atomics.store(words, bucket + HEAD, number);\n" +
-    "Atomics.store(words, at + LINK, LINKED_BIT | next);",
-  ],
-  c: [
-    "weft__store(entry + WEFT__HASH_LINK, WEFT__HASH_LINKED_BIT | next); " +
-    "weft__store(&place->bucket->head, number); /* (P) */",
-    "weft__store(&place->bucket->head, number); " +
-    "weft__store(entry + WEFT__HASH_LINK, WEFT__HASH_LINKED_BIT | next);",
-  ],
-}, {
-  what: "claims an entry by a store",
-  by: "two write to two free entries",
-  ts: [
-    "if (Atomics.compareExchange(words, link, FREE, claimed) !== FREE) {",
-    "if ((Atomics.store(words, link, claimed), false)) {",
-  ],
-  c: [
-    "if (weft__compare_exchange(link, 0, WEFT__HASH_CLAIMED_BIT | id) != 0)",
-    "if ((weft__store(link, WEFT__HASH_CLAIMED_BIT | id), 0))",
-  ],
-}, {
-  what: "claims an entry that another agent has",
-  by: "two write to two free entries",
-  ts: [
-    "if (Atomics.compareExchange(words, link, FREE, claimed) !== FREE) {",
-    "if (Atomics.compareExchange(words, link, FREE, claimed) === claimed) {",
-  ],
-  c: [
-    "if (weft__compare_exchange(link, 0, WEFT__HASH_CLAIMED_BIT | id) != 0)",
-    "if (weft__compare_exchange(link, 0, WEFT__HASH_CLAIMED_BIT | id) == 1)",
-  ],
-}, {
-  what: "sets a bit by a load and a store",
-  by: "two write to two buckets",
-  ts: [
-    "Atomics.or(words, this.#plan.bits + (number - 1 >> 5), bit);",
-    "const map = this.#plan.bits + (number - 1 >> 5);\n" +
-    "Atomics.store(words, map, Atomics.load(words, map) | bit);",
-  ],
-  c: [
-    "weft__or(weft__hash_map(m, (number - 1) >> 5), (int32_t)bit);",
-    "int32_t *bits = weft__hash_map(m, (number - 1) >> 5); " +
-    "weft__store(bits, weft__load(bits) | (int32_t)bit);",
-  ],
-}, {
-  what: "frees an entry, and does not clear its bit",
-  by: ONE_BUCKET,
-  ts: [
-    "Atomics.and(this.#words, bits + (number >> 5), ~(1 << (number & 31)));",
-    "void bits, number;",
-  ],
-  c: [
-    "weft__and(weft__hash_map(m, (number - 1) >> 5), (int32_t)~bit);",
-    "(void)bit;",
-  ],
-}, {
-  what: "clears a bit by a load and a store",
-  by: "two delete from two buckets",
-  ts: [
-    "Atomics.and(this.#words, bits + (number >> 5), ~(1 << (number & 31)));",
-    "const map = bits + (number >> 5);\n" +
-    "const old = Atomics.load(this.#words, map);\n" +
-    "Atomics.store(this.#words, map, old & ~(1 << (number & 31)));",
-  ],
-  c: [
-    "weft__and(weft__hash_map(m, (number - 1) >> 5), (int32_t)~bit);",
-    "int32_t *map = weft__hash_map(m, (number - 1) >> 5); " +
-    "weft__store(map, weft__load(map) & (int32_t)~bit);",
-  ],
-}, {
-  what: "takes the rest of the chain out as well",
-  by: "the first of two in a bucket is deleted",
-  ts: [
-    "Atomics.store(words, before, isFirst ? next : LINKED_BIT | next);",
-    "Atomics.store(words, before, isFirst ? 0 : LINKED_BIT | next);",
-  ],
-  c: [
-    "weft__store(before, is_first ? next : WEFT__HASH_LINKED_BIT | next);",
-    "weft__store(before, is_first ? 0 : WEFT__HASH_LINKED_BIT | next);",
-  ],
-}, {
-  what: "adds by a load and a store",
-  by: "two add to one number",
-  ts: [
-    "return Atomics.add(this.#words, at + this.#value, n);",
-    "const old = Atomics.load(this.#words, at + this.#value);\n" +
-    "Atomics.store(this.#words, at + this.#value, old + n);\nreturn old;",
-  ],
-  equivalent: "the lock of the bucket keeps other writers out",
-}, {
-  what: "recovers, and frees no entry that was taken out",
-  by: RECOVERED,
-  ts: ["if (this.leadsTo(bucket, number) === NONE) this.#free(at);", ""],
-  c: [
-    "if (weft__hash_leads_to(m, plan, bucket, number) == NULL) " +
-    "weft__hash_free(m, plan, number);",
-    "",
-  ],
-}, {
-  what: "recovers, and frees entries of the other bucket",
-  by: "a bucket is recovered beside one with an entry",
-  ts: ["if (this.bucketOf(hash) !== bucket) continue;", "void hash;"],
-  c: [
-    "if (weft__hash_bucket_of(m, plan, hash) != bucket) continue;",
-    "(void)hash;",
-  ],
-}, {
-  what: "recovers, and frees entries that are in the chain",
-  by: RECOVERED,
-  ts: [
-    "if (this.leadsTo(bucket, number) === NONE) this.#free(at);",
-    "this.#free(at);",
-  ],
-  c: [
-    "if (weft__hash_leads_to(m, plan, bucket, number) == NULL) " +
-    "weft__hash_free(m, plan, number);",
-    "weft__hash_free(m, plan, number);",
-  ],
-}, {
-  what: "recovers, and does not tell readers",
-  by: "a bucket is recovered beside a reader",
-  ts: ["Atomics.add(words, bucket + VERSION, 1); // as (V)", ""],
-  c: ["weft__add(&bucket->version, 1); /* as (V) */", ""],
-}, {
-  what: "releases by a store",
-  by: "two recover a bucket whose writer died",
-  ts: [
-    "Atomics.compareExchange(words, at + LINK, claimed, FREE) === claimed;",
-    "Atomics.store(words, at + LINK, FREE) === FREE;",
-  ],
-  c: [
-    "weft__compare_exchange(at, claimed, 0) == claimed;",
-    "(weft__store(at, 0), true);",
-  ],
-}, {
-  what: "releases, and leaves a bit that was not cleared yet",
-  by: "delete of a word ends at any step",
-  ts: [
-    "isFreed || link === FREE && (Atomics.load(words, map) & bit) !== 0",
-    "isFreed",
-  ],
-  c: [
-    "if (is_freed || (link == 0 && ((uint32_t)weft__load(bits) & bit) != 0))",
-    "if (is_freed)",
-  ],
-});
+  }, {
+    what: "(V): frees an entry before it tells readers",
+    by: USED_AGAIN,
+    ts: [
+      "Atomics.add(words, bucket + VERSION, 1); // (V) the entry may be used",
+      "",
+      [
+        "else this.#free(at);",
+        "else this.#free(at);\nAtomics.add(words, bucket + VERSION, 1);",
+      ],
+    ],
+    c: [
+      "weft__add(&bucket->version, 1); /* (V) the entry may be used */",
+      "",
+      [
+        "else weft__hash_free(m, plan, number);",
+        "else weft__hash_free(m, plan, number); " +
+        "weft__add(&bucket->version, 1);",
+      ],
+    ],
+  }, {
+    what: "(C): the new value counts before it is there",
+    by: BESIDE_OVERWRITE,
+    ts: [
+      "this.#fill(copy, value, count);",
+      "Atomics.store(words, at + CURRENT, next);\n" +
+      "this.#fill(copy, value, count);",
+    ],
+    c: [
+      "weft__hash_fill(at + (next & 1) * plan->value_words, value);",
+      "weft__store(entry + WEFT__HASH_CURRENT, next); " +
+      "weft__hash_fill(at + (next & 1) * plan->value_words, value);",
+    ],
+  }, {
+    what: "overwrites the copy that readers read",
+    by: BESIDE_OVERWRITE,
+    ts: [
+      "at + this.#value + (next & 1) * this.#plan.valueWords;",
+      "at + this.#value + (1 - (next & 1)) * this.#plan.valueWords;",
+    ],
+    c: [
+      "weft__hash_fill(at + (next & 1) * plan->value_words, value);",
+      "weft__hash_fill(at + (1 - (next & 1)) * plan->value_words, value);",
+    ],
+  }, {
+    what: "(P): shows an entry before it is filled",
+    header: "hash_map",
+    by: "two write to two buckets",
+    ts: [
+      "Atomics.store(words, at + HASH, hash);",
+      "Atomics.store(words, at + LINK,\n" +
+      "LINKED_BIT | Atomics.load(words, bucket + HEAD));\n" +
+      "Atomics.store(words, bucket + HEAD, number);\n" +
+      "Atomics.store(words, at + HASH, hash);",
+    ],
+    c: [
+      "weft__store(entry + WEFT__HASH_HASH, place->hash);",
+      "weft__store(entry, WEFT__HASH_LINKED_BIT | " +
+      "weft__load(&place->bucket->head)); " +
+      "weft__store(&place->bucket->head, number); " +
+      "weft__store(entry + WEFT__HASH_HASH, place->hash);",
+    ],
+  }, {
+    what: "(P): shows an entry before it leads to the others",
+    header: "hash_map",
+    by: "a reader beside an entry that is added",
+    ts: [
+      "Atomics.store(words, at + LINK, LINKED_BIT | next);\n" +
+      "Atomics.store(words, bucket + HEAD, number); // (P)",
+      "Atomics.store(words, bucket + HEAD, number);\n" +
+      "Atomics.store(words, at + LINK, LINKED_BIT | next);",
+    ],
+    c: [
+      "weft__store(entry + WEFT__HASH_LINK, WEFT__HASH_LINKED_BIT | next); " +
+      "weft__store(&place->bucket->head, number); /* (P) */",
+      "weft__store(&place->bucket->head, number); " +
+      "weft__store(entry + WEFT__HASH_LINK, WEFT__HASH_LINKED_BIT | next);",
+    ],
+  }, {
+    what: "claims an entry by a store",
+    by: "two write to two free entries",
+    ts: [
+      "if (Atomics.compareExchange(words, link, FREE, claimed) !== FREE) {",
+      "if ((Atomics.store(words, link, claimed), false)) {",
+    ],
+    c: [
+      "if (weft__compare_exchange(link, 0, WEFT__HASH_CLAIMED_BIT | id) != 0)",
+      "if ((weft__store(link, WEFT__HASH_CLAIMED_BIT | id), 0))",
+    ],
+  }, {
+    what: "claims an entry that another agent has",
+    by: "two write to two free entries",
+    ts: [
+      "if (Atomics.compareExchange(words, link, FREE, claimed) !== FREE) {",
+      "if (Atomics.compareExchange(words, link, FREE, claimed) === claimed) {",
+    ],
+    c: [
+      "if (weft__compare_exchange(link, 0, WEFT__HASH_CLAIMED_BIT | id) != 0)",
+      "if (weft__compare_exchange(link, 0, WEFT__HASH_CLAIMED_BIT | id) == 1)",
+    ],
+  }, {
+    what: "sets a bit by a load and a store",
+    by: "two write to two buckets",
+    ts: [
+      "Atomics.or(words, this.#plan.bits + (number - 1 >> 5), bit);",
+      "const map = this.#plan.bits + (number - 1 >> 5);\n" +
+      "Atomics.store(words, map, Atomics.load(words, map) | bit);",
+    ],
+    c: [
+      "weft__or(weft__hash_map(m, (number - 1) >> 5), (int32_t)bit);",
+      "int32_t *bits = weft__hash_map(m, (number - 1) >> 5); " +
+      "weft__store(bits, weft__load(bits) | (int32_t)bit);",
+    ],
+  }, {
+    what: "frees an entry, and does not clear its bit",
+    by: ONE_BUCKET,
+    ts: [
+      "Atomics.and(this.#words, bits + (number >> 5), ~(1 << (number & 31)));",
+      "void bits, number;",
+    ],
+    c: [
+      "weft__and(weft__hash_map(m, (number - 1) >> 5), (int32_t)~bit);",
+      "(void)bit;",
+    ],
+  }, {
+    what: "clears a bit by a load and a store",
+    by: "two delete from two buckets",
+    ts: [
+      "Atomics.and(this.#words, bits + (number >> 5), ~(1 << (number & 31)));",
+      "const map = bits + (number >> 5);\n" +
+      "const old = Atomics.load(this.#words, map);\n" +
+      "Atomics.store(this.#words, map, old & ~(1 << (number & 31)));",
+    ],
+    c: [
+      "weft__and(weft__hash_map(m, (number - 1) >> 5), (int32_t)~bit);",
+      "int32_t *map = weft__hash_map(m, (number - 1) >> 5); " +
+      "weft__store(map, weft__load(map) & (int32_t)~bit);",
+    ],
+  }, {
+    what: "takes the rest of the chain out as well",
+    by: "the first of two in a bucket is deleted",
+    ts: [
+      "Atomics.store(words, before, isFirst ? next : LINKED_BIT | next);",
+      "Atomics.store(words, before, isFirst ? 0 : LINKED_BIT | next);",
+    ],
+    c: [
+      "weft__store(before, is_first ? next : WEFT__HASH_LINKED_BIT | next);",
+      "weft__store(before, is_first ? 0 : WEFT__HASH_LINKED_BIT | next);",
+    ],
+  }, {
+    what: "adds by a load and a store",
+    by: "two add to one number",
+    ts: [
+      "return Atomics.add(this.#words, at + this.#value, n);",
+      "const old = Atomics.load(this.#words, at + this.#value);\n" +
+      "Atomics.store(this.#words, at + this.#value, old + n);\nreturn old;",
+    ],
+    equivalent: "the lock of the bucket keeps other writers out",
+  }, {
+    what: "recovers, and frees no entry that was taken out",
+    by: RECOVERED,
+    ts: ["if (this.leadsTo(bucket, number) === NONE) this.#free(at);", ""],
+    c: [
+      "if (weft__hash_leads_to(m, plan, bucket, number) == NULL) " +
+      "weft__hash_free(m, plan, number);",
+      "",
+    ],
+  }, {
+    what: "recovers, and frees entries of the other bucket",
+    by: "a bucket is recovered beside one with an entry",
+    ts: ["if (this.bucketOf(hash) !== bucket) continue;", "void hash;"],
+    c: [
+      "if (weft__hash_bucket_of(m, plan, hash) != bucket) continue;",
+      "(void)hash;",
+    ],
+  }, {
+    what: "recovers, and frees entries that are in the chain",
+    by: RECOVERED,
+    ts: [
+      "if (this.leadsTo(bucket, number) === NONE) this.#free(at);",
+      "this.#free(at);",
+    ],
+    c: [
+      "if (weft__hash_leads_to(m, plan, bucket, number) == NULL) " +
+      "weft__hash_free(m, plan, number);",
+      "weft__hash_free(m, plan, number);",
+    ],
+  }, {
+    what: "recovers, and does not tell readers",
+    by: "a bucket is recovered beside a reader",
+    ts: ["Atomics.add(words, bucket + VERSION, 1); // as (V)", ""],
+    c: ["weft__add(&bucket->version, 1); /* as (V) */", ""],
+  }, {
+    what: "releases by a store",
+    by: "two recover a bucket whose writer died",
+    ts: [
+      "Atomics.compareExchange(words, at + LINK, claimed, FREE) === claimed;",
+      "Atomics.store(words, at + LINK, FREE) === FREE;",
+    ],
+    c: [
+      "weft__compare_exchange(at, claimed, 0) == claimed;",
+      "(weft__store(at, 0), true);",
+    ],
+  }, {
+    what: "releases, and leaves a bit that was not cleared yet",
+    by: "delete of a word ends at any step",
+    ts: [
+      "isFreed || link === FREE && (Atomics.load(words, map) & bit) !== 0",
+      "isFreed",
+    ],
+    c: [
+      "if (is_freed || (link == 0 && ((uint32_t)weft__load(bits) & bit) != 0))",
+      "if (is_freed)",
+    ],
+  }),
+  ...mutants(READING, {
+    what: "(C): reads a value, and does not look whether it changed",
+    by: BESIDE_OVERWRITE,
+    ts: [
+      "if (!this.isCurrent(at, this.current)) continue;",
+      "",
+    ],
+    c: [
+      "if (weft__hash_current(&place->plan, entry) != current) continue;",
+      "(void)current;",
+    ],
+  }, {
+    what: "(L): remembers a place while an agent writes to the bucket",
+    by: REMEMBERED,
+    ts: [
+      "this.isSettled = Atomics.load(words, bucket) === 0;",
+      "this.isSettled = true;",
+    ],
+    c: "only views of JavaScript remember",
+  }, {
+    what:
+      "(F): reads where it remembers a key, and does not look at the version",
+    by: "a view remembers an entry that is used again",
+    ts: [
+      "return Atomics.load(this.#words, bucket + VERSION) === version;",
+      "void bucket, version; return true;",
+    ],
+    c: "only views of JavaScript remember",
+  }, {
+    what: "reads, and does not look whether it changed",
+    by: USED_AGAIN,
+    ts: [
+      "if (Atomics.load(words, bucket + VERSION) !== version) continue;",
+      "void version;",
+    ],
+    c: [
+      "if (weft__load(&place->bucket->version) != version) continue;",
+      "(void)version;",
+    ],
+  }),
+];
 
 /** Mutants of the clock of a cache. */
 export const CLOCK = mutants(twin("clock"), {
@@ -415,72 +419,75 @@ export const TIME = mutants(twin("time"), {
 });
 
 /** Mutants of the entries that expire. */
-export const EXPIRY = mutants(twin("table"), {
-  what: "looks at the clock after it has read the entry",
-  by: RENEWED,
-  ts: [
-    "return at > 0 && this.isOver(this.expires, now) ? NONE : at;",
-    "return at > 0 && this.isOver(this.expires, this.now()) ? NONE : at;",
-  ],
-  c: [
-    "bool is_over = number > 0 && weft__hash_is_over(m, plan, expires, now);",
-    "(void)now; now = weft__hash_now(plan); " +
-    "bool is_over = number > 0 && weft__hash_is_over(m, plan, expires, now);",
-  ],
-}, {
-  what: "adds an entry, and does not say until when it counts",
-  header: "hash_map",
-  by: ANEW,
-  ts: ["if (this.#expires) this.#renew(at, 0, ttl);", ""],
-  c: ["if (plan->expires) weft__hash_renew(plan, entry, 0, ttl);", ""],
-}, {
-  what: "overwrites a value, and does not say until when it counts",
-  by: RENEWED,
-  ts: ["else if (this.#expires) this.#renew(at, next, ttl);", ""],
-  c: ["weft__hash_renew(plan, entry, next, ttl);", ""],
-}, {
-  what: "(C): says until when a value counts after it counts",
-  by: RENEWED,
-  ts: [
-    "else if (this.#expires) this.#renew(at, next, ttl);",
-    "",
-    [
-      "Atomics.store(words, at + CURRENT, next); // (C) the new value counts",
-      "Atomics.store(words, at + CURRENT, next);\n" +
-      "if (this.#expires && ttl !== KEEPS) this.#renew(at, next, ttl);",
+export const EXPIRY = [
+  ...mutants(twin("table"), {
+    what: "adds an entry, and does not say until when it counts",
+    header: "hash_map",
+    by: ANEW,
+    ts: ["if (this.#expires) this.#renew(at, 0, ttl);", ""],
+    c: ["if (plan->expires) weft__hash_renew(plan, entry, 0, ttl);", ""],
+  }, {
+    what: "overwrites a value, and does not say until when it counts",
+    by: RENEWED,
+    ts: ["else if (this.#expires) this.#renew(at, next, ttl);", ""],
+    c: ["weft__hash_renew(plan, entry, next, ttl);", ""],
+  }, {
+    what: "(C): says until when a value counts after it counts",
+    by: RENEWED,
+    ts: [
+      "else if (this.#expires) this.#renew(at, next, ttl);",
+      "",
+      [
+        "Atomics.store(words, at + CURRENT, next); // (C) the new value counts",
+        "Atomics.store(words, at + CURRENT, next);\n" +
+        "if (this.#expires && ttl !== KEEPS) this.#renew(at, next, ttl);",
+      ],
     ],
-  ],
-  c: [
-    "weft__hash_renew(plan, entry, next, ttl);",
-    "",
-    [
-      "weft__store(entry + WEFT__HASH_CURRENT, next); " +
-      "/* (C) the new value counts */",
-      "weft__store(entry + WEFT__HASH_CURRENT, next);\n" +
-      "if (plan->expires && ttl != WEFT__HASH_KEEPS)\n" +
+    c: [
       "weft__hash_renew(plan, entry, next, ttl);",
+      "",
+      [
+        "weft__store(entry + WEFT__HASH_CURRENT, next); " +
+        "/* (C) the new value counts */",
+        "weft__store(entry + WEFT__HASH_CURRENT, next);\n" +
+        "if (plan->expires && ttl != WEFT__HASH_KEEPS)\n" +
+        "weft__hash_renew(plan, entry, next, ttl);",
+      ],
     ],
-  ],
-}, {
-  what: "writes to an entry that has expired",
-  by: "a number expires while two agents take it",
-  ts: [
-    "if (at === NONE || !this.hasExpired(at)) return at;",
-    "if (at >= NONE) return at;",
-  ],
-  c: [
-    "if (!weft__hash_has_expired(m, &place->plan, entry)) return number;",
-    "(void)entry; if (number > 0) return number;",
-  ],
-}, {
-  what: "finds a key that it remembers, and that has expired",
-  by: REMEMBERS_ONE,
-  ts: [
-    "|| this.isOver(this.expires, now)\n) return false;",
-    ") return false;",
-  ],
-  c: "only views of JavaScript remember",
-});
+  }, {
+    what: "writes to an entry that has expired",
+    by: "a number expires while two agents take it",
+    ts: [
+      "if (at === NONE || !this.hasExpired(at)) return at;",
+      "if (at >= NONE) return at;",
+    ],
+    c: [
+      "if (!weft__hash_has_expired(m, &place->plan, entry)) return number;",
+      "(void)entry; if (number > 0) return number;",
+    ],
+  }),
+  ...mutants(READING, {
+    what: "looks at the clock after it has read the entry",
+    by: RENEWED,
+    ts: [
+      "return at > 0 && this.isOver(this.expires, now) ? NONE : at;",
+      "return at > 0 && this.isOver(this.expires, this.now()) ? NONE : at;",
+    ],
+    c: [
+      "bool is_over = number > 0 && weft__hash_is_over(m, plan, expires, now);",
+      "(void)now; now = weft__hash_now(plan); " +
+      "bool is_over = number > 0 && weft__hash_is_over(m, plan, expires, now);",
+    ],
+  }, {
+    what: "finds a key that it remembers, and that has expired",
+    by: REMEMBERS_ONE,
+    ts: [
+      "|| this.isOver(this.expires, now)\n) return false;",
+      ") return false;",
+    ],
+    c: "only views of JavaScript remember",
+  }),
+];
 
 /** Mutants of the entries of a cache. */
 export const ROOM = mutants(twin("table"), {

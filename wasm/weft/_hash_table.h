@@ -1,4 +1,4 @@
-/* _hash_table.h - the twin of primitives/_map/table.ts. */
+/* _hash_table.h - the twin of primitives/_map/table.ts, and entries.ts. */
 #ifndef WEFT__HASH_TABLE_H
 #define WEFT__HASH_TABLE_H
 
