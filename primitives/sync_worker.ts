@@ -96,6 +96,24 @@ const isHello = (data: unknown): data is Hello =>
 /** The functions that write what output is left when this thread ends. */
 let endings: Set<() => void> | undefined;
 
+/** The address of a module, of which a URL or an absolute path is given. */
+function addressOf(module: URL | string): string {
+  const text = String(module);
+  if (/^([a-z]:)?[\\/]/i.test(text)) {
+    const address = new URL("file:///");
+    address.pathname = text.replaceAll("%", "%25"); // it escapes ? and #
+    return address.href;
+  }
+  try {
+    return new URL(text).href;
+  } catch {
+    throw new TypeError(
+      "syncWorker needs a URL, or the absolute path of a module: received " +
+        describe(text),
+    );
+  }
+}
+
 /** Starts a thread that runs this module and serves another. */
 function startThread(module: URL | string, options: object): AnyWorker {
   const Thread = threads()?.Worker;
@@ -221,7 +239,8 @@ function addStack(error: Error, called: unknown): void {
 /**
  * Starts a worker that serves what the module at `url` exports, and returns its
  * functions. Each blocks this agent until the result is there, also if the
- * function in the worker is async. Give it the type of the module.
+ * function in the worker is async. Give it the type of the module. In place of
+ * the URL it may have the absolute path of the module.
  *
  * It runs in Node (20.16 or newer), Deno and Bun. In a bundle, and in a worker
  * of a page, give it a function that makes the worker in place of the URL; the
@@ -271,8 +290,8 @@ export function syncWorker<Api>(
   const isMade = typeof url === "function";
   if (!isMade && !(url instanceof URL) && typeof url !== "string") {
     throw new TypeError(
-      "syncWorker needs a URL, or a function that makes a Worker: received " +
-        describe(url),
+      "syncWorker needs a URL, a path, or a function that makes a Worker: " +
+        `received ${describe(url)}`,
     );
   }
   const { codec, timeout } = given;
@@ -282,7 +301,12 @@ export function syncWorker<Api>(
         "that makes a Worker, whose module calls serveSync with that codec",
     );
   }
-  const module = isMade ? undefined : new URL(url).href;
+  if (typeof worker !== "object" || worker === null) {
+    throw new TypeError(
+      `worker must be an object of options: received ${describe(worker)}`,
+    );
+  }
+  const module = isMade ? undefined : addressOf(url);
   const start = isMade ? url : () => startThread(url, worker);
   const { request = BYTES, reply = BYTES } = given;
   const ring = CallRing.create({ slots: SLOTS, request, reply });

@@ -130,10 +130,12 @@ export class Reader {
     if (found !== undefined && (what === GET || found[1] !== undefined)) {
       return found;
     }
-    const names = of === this.#api ? [...this.#members.keys()] : namesOf(of);
+    const names = of === this.#api && what !== GET
+      ? [...this.#members.keys()]
+      : namesOf(of);
     throw new TypeError(
       `No ${what === GET ? "property" : "method"} ${JSON.stringify(path)} ` +
-        `is served: there are ${names.join(", ")}`,
+        `is served: there are ${names.join(", ") || "none"}`,
     );
   }
 

@@ -37,6 +37,10 @@ function before(ends: Ends, prefix: string, target: object): void {
   const isFunction = typeof target === "function";
   const properties = new Proxy({}, {
     get(_, name, receiver) {
+      // Texts of it, as in a log, are made without a call.
+      if (name === Symbol.toPrimitive) {
+        return () => `[remote ${prefix.slice(0, -1) || "object"}]`;
+      }
       if (typeof name !== "string") {
         return isFunction ? Reflect.get(Function.prototype, name) : undefined;
       }

@@ -105,12 +105,22 @@ export function refusal(
 ): TypeError {
   const received = typeof value === "function" || typeof value === "symbol"
     ? typeof value
-    : describe(value);
+    : named(value);
   const where = path.map((key) => `[${JSON.stringify(key)}]`).join("");
   return new TypeError(
     `Cannot send this as ${codec}: ${why}: received ${received}` +
       (where === "" ? "" : ` at ${where}`),
   );
+}
+
+/** Names a value, and an object by its class. */
+function named(value: unknown): string {
+  const text = describe(value);
+  if (text !== "[object Object]") return text;
+  const { name } = Object.getPrototypeOf(value)?.constructor ?? {};
+  return typeof name === "string" && name !== "Object"
+    ? `an instance of ${name}`
+    : text;
 }
 
 /** How many times a codec may ask for more bytes than it got. */

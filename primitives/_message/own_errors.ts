@@ -10,9 +10,6 @@ import { errorOf } from "./thrown.ts";
 /** A class of errors. */
 export type ErrorClass = abstract new (...args: never[]) => Error;
 
-/** The properties of every error, which are sent in any case. */
-const USUAL = ["name", "message", "stack", "code", "cause", "errors"];
-
 /** The classes by their names; throws if one is not a class of errors. */
 export function classesOf(errors: unknown): Classes {
   if (!Array.isArray(errors)) {
@@ -41,38 +38,19 @@ export function classesOf(errors: unknown): Classes {
 /** The classes by their names. */
 export type Classes = ReadonlyMap<string, ErrorClass>;
 
-/** The class that an error is made of, and its fields that JSON carries. */
+/** The class that an error is made of. */
 interface Own {
   readonly own?: string;
-  readonly fields?: Readonly<Record<string, unknown>>;
 }
 
-/**
- * What is told of an error of one of the classes, beyond what each error has.
- * It never throws.
- */
+/** Which of the classes an error is of. It never throws. */
 export function ownOf(error: Error, classes: Classes): Own {
-  const fields: Record<string, unknown> = {};
-  let own = "";
   try {
-    own = error.constructor.name;
-    if (classes.get(own)?.prototype !== Object.getPrototypeOf(error)) return {};
-    for (const key of Object.keys(error)) {
-      if (!USUAL.includes(key)) add(fields, key, error);
-    }
+    const own = error.constructor.name;
+    const prototype = Object.getPrototypeOf(error);
+    return classes.get(own)?.prototype === prototype ? { own } : {};
   } catch {
-    return {}; // its getters throw
-  }
-  return { own, fields };
-}
-
-/** Adds a field that JSON carries. */
-function add(fields: Record<string, unknown>, key: string, of: object): void {
-  try {
-    const value = (of as Record<string, unknown>)[key];
-    if (JSON.stringify(value) !== undefined) fields[key] = value;
-  } catch {
-    // JSON has no text for it.
+    return {}; // a getter throws
   }
 }
 
@@ -80,18 +58,8 @@ function add(fields: Record<string, unknown>, key: string, of: object): void {
 export function ownErrorOf(text: string, classes: Classes): Error {
   const error = errorOf(text);
   if (classes.size === 0) return error;
-  const { own, fields }: Own = JSON.parse(text);
+  const { own }: Own = JSON.parse(text);
   const Class = classes.get(own ?? "");
-  if (Class === undefined) return error;
-  Object.setPrototypeOf(error, Class.prototype);
-  for (const [key, value] of Object.entries(fields ?? {})) {
-    if (USUAL.includes(key)) continue;
-    Object.defineProperty(error, key, {
-      value,
-      configurable: true,
-      enumerable: true,
-      writable: true,
-    });
-  }
+  if (Class !== undefined) Object.setPrototypeOf(error, Class.prototype);
   return error;
 }

@@ -1,6 +1,6 @@
 /**
- * Errors as text: name, message, stack, code, cause, and an AggregateError's
- * errors.
+ * Errors as text: name, message, stack, code, cause, an AggregateError's
+ * errors, and their own fields.
  *
  * @module
  */
@@ -15,7 +15,12 @@ interface Told {
   readonly code?: string | number;
   readonly cause?: Cause;
   readonly errors?: readonly Cause[];
+  /** Its other properties, as far as JSON carries them. */
+  readonly fields?: Readonly<Record<string, unknown>> | undefined;
 }
+
+/** The properties that are told apart from the fields. */
+const USUAL = ["name", "message", "stack", "code", "cause", "errors"];
 
 /** An error, or a value in a box. */
 type Cause = Told | readonly [value: unknown];
@@ -36,7 +41,7 @@ const CLASSES = {
 const DEEPEST = 16;
 /**
  * The greatest number of causes that are told, and of parts of a value that is
- * a cause. A small graph, in which several errors share a cause, has a million
+ * a cause or a field. A small graph, in which several errors share a cause, has a million
  * paths.
  */
 const MOST = 256, MOST_PARTS = 100_000;
@@ -83,6 +88,7 @@ export function errorText(error: unknown, more?: object): string {
 export function* textsOf(error: Error): Generator<string> {
   const text = errorText(error);
   yield text;
+  yield errorText(error, { fields: undefined });
   const { name, code, message } = JSON.parse(text) as Told;
   yield JSON.stringify({ name, code, message });
   for (let { length } = message; length > 0;) {
@@ -115,9 +121,40 @@ function told(error: Error, telling: Telling): Told {
       ? { errors: listOf(errors, telling) }
       : {},
     ...cause === undefined || isKnown ? {} : { cause: causeOf(cause, telling) },
+    ...isKnown ? {} : { fields: fieldsOf(error) },
   };
   path.pop();
   return some;
+}
+
+/** The fields of an error that JSON carries; undefined if there are none. */
+function fieldsOf(error: Error): Told["fields"] {
+  let fields: Record<string, unknown> | undefined;
+  try {
+    for (const key of Object.keys(error)) {
+      if (USUAL.includes(key)) continue;
+      try {
+        const value = (error as never as Record<string, unknown>)[key];
+        // Without a prototype, `__proto__` is a name as any other.
+        if (hasText(value)) (fields ??= Object.create(null))[key] = value;
+      } catch {
+        // JSON has no text for it, or it is a getter that throws.
+      }
+    }
+  } catch {
+    // It is a proxy.
+  }
+  return fields;
+}
+
+/** Whether JSON has a text for a value; throws if it cannot be read. */
+function hasText(value: unknown): boolean {
+  let parts = 0;
+  const text = JSON.stringify(value, (_, part) => {
+    if (++parts > MOST_PARTS) throw new RangeError("It has too many parts");
+    return part;
+  });
+  return text !== undefined;
 }
 
 function listOf(errors: unknown[], telling: Telling): Cause[] {
@@ -141,12 +178,7 @@ function partOf(value: unknown, telling: Telling): Cause {
   }
   try {
     // JSON has no text for some values: they are described.
-    let parts = 0;
-    const text = JSON.stringify(value, (_, part) => {
-      if (++parts > MOST_PARTS) throw new RangeError("It has too many parts");
-      return part;
-    });
-    return [text === undefined ? describe(value) : value];
+    return [hasText(value) ? value : describe(value)];
   } catch {
     return [describe(value)];
   }
@@ -165,7 +197,8 @@ export function reasonOf(text: string): Error {
     : errorOf(text);
 }
 
-function revived({ name, message, stack, code, cause, errors }: Told): Error {
+function revived(told: Told): Error {
+  const { name, message, stack, code, cause, errors, fields = {} } = told;
   const Class = Object.hasOwn(CLASSES, name)
     ? CLASSES[name as "Error"]
     : CLASSES.Error;
@@ -173,17 +206,21 @@ function revived({ name, message, stack, code, cause, errors }: Told): Error {
   const error = Class === CLASSES.AggregateError as unknown
     ? new AggregateError((errors ?? []).map(fromCause), message)
     : new Class(message);
-  const set = (key: string, value: unknown) =>
+  const set = (key: string, value: unknown, enumerable = false) =>
     Object.defineProperty(error, key, {
       value,
       configurable: true,
+      enumerable,
       writable: true,
     });
   if (error.name !== name) set("name", name);
   // A stack of the thread that threw; this thread's would mislead.
   set("stack", stack ?? `${name}: ${message}`);
-  if (code !== undefined) (error as { code?: unknown }).code = code;
+  if (code !== undefined) set("code", code, true);
   if (cause !== undefined) set("cause", fromCause(cause));
+  for (const [key, value] of Object.entries(fields)) {
+    if (!USUAL.includes(key)) set(key, value, true);
+  }
   return error;
 }
 

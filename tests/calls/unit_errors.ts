@@ -271,8 +271,46 @@ test("an error of a class of one's own arrives as one, with its fields", async (
   const plain = await rejection(connect<typeof served>(ring).deny("Ann"));
   assert.ok(plain instanceof Error && !(plain instanceof Denied));
   assert.is((plain as Error).name, "Denied");
+  assert.equal((plain as unknown as Denied).tries, 3);
   ring.close();
   await serving;
+});
+
+test("fields of any error arrive, as far as JSON carries them", async () => {
+  const served = {
+    parse(): never {
+      const loc = { line: 3, column: 7 };
+      const error = Object.assign(new SyntaxError("no", { cause: cause() }), {
+        loc,
+        ["__proto__x"]: null,
+        none: undefined,
+        call: () => 1,
+        huge: Array.from({ length: 100_001 }, () => 0),
+      });
+      Object.defineProperty(error, "hidden", { value: 1 });
+      Object.defineProperty(error, "stops", {
+        enumerable: true,
+        get() {
+          throw new Error("a getter");
+        },
+      });
+      Object.defineProperty(error, "__proto__", { value: 1, enumerable: true });
+      throw error;
+    },
+  };
+  const cause = () => Object.assign(new Error("why"), { errno: -2 });
+  await between(served, async (ring) => {
+    const error = await rejection(connect<typeof served>(ring).parse());
+    assert.instance(error, SyntaxError);
+    assert.equal(Object.entries(error as object), [
+      ["loc", { line: 3, column: 7 }],
+      ["__proto__x", null],
+      ["__proto__", 1],
+    ]);
+    assert.equal(Object.entries((error as Error).cause as object), [
+      ["errno", -2],
+    ]);
+  });
 });
 
 test("classes of errors are checked before anything is served", () => {

@@ -93,6 +93,24 @@ test("an assignment is a TypeError", () =>
     return Promise.resolve();
   }));
 
+test("a text of what stands for an object is made without a call", () =>
+  within((ring) => {
+    const remote = connect<Api>(ring);
+    assert.is(String(remote), "[remote object]");
+    assert.is(`${remote.math.add}`, "[remote math.add]");
+    assert.equal(Object.keys(remote.math.add), []);
+    return Promise.resolve();
+  }));
+
+test("a message about a missing property lists all members", () =>
+  within(async (ring) => {
+    // deno-lint-ignore no-explicit-any
+    const remote: any = connect<Api>(ring);
+    const { message } = await rejection(Promise.resolve(remote.absent));
+    assert.match(message, 'No property "absent" is served: there are ');
+    assert.match(message, "version");
+  }));
+
 test("new makes an instance there, which using releases", () =>
   within(async (ring) => {
     const remote = connect<Api>(ring);

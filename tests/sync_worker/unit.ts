@@ -1,6 +1,7 @@
 // also: node
 import * as assert from "uvu/assert";
 import fc from "fast-check";
+import { fileURLToPath } from "node:url";
 import { CallError, ClosedError } from "../../mod.ts";
 import { codec } from "../../primitives/channel.ts";
 import {
@@ -32,6 +33,8 @@ const KINDS: [string, (options?: SyncWorkerOptions<Api>) => SyncWorker<Api>][] =
   ];
 if (!isBundle) {
   KINDS.push(["a URL", (options) => syncWorker<Api>(URLS.module, options)]);
+  const path = fileURLToPath(URLS.module);
+  KINDS.push(["a path", (options) => syncWorker<Api>(path, options)]);
 }
 
 const test = suite("syncWorker");
@@ -183,10 +186,15 @@ test("bad arguments are refused", () => {
       [{ timeout: -1 }, RangeError, /-1/],
       [{ request: -1 }, RangeError, /-1/],
       [{ reply: 1.5 }, RangeError, /1\.5/],
+      [{ worker: 3 }, TypeError, /received 3/],
     ] as const
   ) {
     const makes = () => syncWorker(isBundle ? start : module, options(given));
     refuses(makes, Class as never, what);
+  }
+  for (const path of ["./worker.ts", ""]) {
+    const received = new RegExp(`path.*received "${path}"`);
+    refuses(() => syncWorker(path), TypeError, received);
   }
   const own = options({ codec: { ...codec.binary } });
   refuses(() => syncWorker(module, own), TypeError, /serveSync/);
