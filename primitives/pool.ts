@@ -14,7 +14,7 @@ import {
   disposedBy,
   type Disposer,
 } from "./_memory/dispose.ts";
-import { assertOptions, assertTimeout } from "./_memory/options.ts";
+import { assertOptions } from "./_memory/options.ts";
 import {
   allocate,
   assertBoolean,
@@ -26,6 +26,7 @@ import {
 } from "./_memory/region.ts";
 import { Collector, Rounds } from "./_pool/collector.ts";
 import { Crew, failuresAfter, type Member } from "./_pool/crew.ts";
+import { Ending } from "./_pool/ending.ts";
 import {
   hand,
   Listeners,
@@ -67,7 +68,7 @@ import {
   servedBy,
   type ServePoolOptions,
   type TaskFunctions,
-} from "./_pool/serve.ts";
+} from "./_pool/worker/serve.ts";
 import { Staff } from "./_pool/staff.ts";
 import { Figures, type PoolStats } from "./_pool/stats.ts";
 import {
@@ -89,8 +90,7 @@ import {
   signatureOf,
   tagged,
 } from "./_pool/wire.ts";
-import { PoolServer, type Served } from "./_pool/worker.ts";
-import { ClosedError } from "./_queue/queue.ts";
+import { PoolServer, type Served } from "./_pool/worker/server.ts";
 import { MAY_BLOCK } from "./_wait/waiter.ts";
 import { agentId, announceAgent, onAgentExit } from "./agent.ts";
 import { CallRing } from "./call_ring.ts";
@@ -127,7 +127,7 @@ export type {
   ServePoolOptions,
   TaskFunction,
   TaskFunctions,
-} from "./_pool/serve.ts";
+} from "./_pool/worker/serve.ts";
 export { task } from "./_pool/task.ts";
 export type {
   AnyCodec,
@@ -141,7 +141,7 @@ export type {
   ValueOf,
 } from "./_pool/task.ts";
 export type { PoolStats, Times, WorkerStats } from "./_pool/stats.ts";
-export type { TaskContext } from "./_pool/worker.ts";
+export type { TaskContext } from "./_pool/worker/server.ts";
 export { ClosedError } from "./_queue/queue.ts";
 export type { Memory } from "./_memory/region.ts";
 
@@ -305,13 +305,9 @@ export class Pool<T extends Tasks> extends PoolBase {
   /** Whether a task had to wait for room since the last `drain`. */
   #crowded = false;
   readonly #figures: Figures;
-  /** Why it cannot do any task: it was closed, or all workers are lost. */
-  #failure: unknown;
-  #closing: Promise<void> | undefined;
-  #forced = false;
+  readonly #ending: Ending;
 
   readonly #rounds: Rounds;
-  #settled: (() => void)[] = [];
   readonly #producers: Producers;
   readonly #maps: Maps;
 
@@ -350,16 +346,17 @@ export class Pool<T extends Tasks> extends PoolBase {
       this.#drop(job, reason)
     );
     this.#producers = new Producers(() =>
-      this.#failure === undefined &&
+      this.#ending.failure === undefined &&
       (jobs.line.size >= slots.count || this.#isFull)
     );
     this.#maps = new Maps({
       jobs,
       limit: slots.count,
-      isOpen: () => this.#failure === undefined && this.#closing === undefined,
+      isOpen: () => this.#ending.isOpen,
       // Where nothing is accepted any more, a run is to be told so.
       hasRoom: () =>
-        this.#failure !== undefined || this.#poster.hasRoom && !this.#isFull,
+        this.#ending.failure !== undefined ||
+        this.#poster.hasRoom && !this.#isFull,
       specOf: (name) => specOf(this.#specs, name),
       submit: (...job) => this.#submit(...job),
       fill: () => this.#fill(),
@@ -377,7 +374,7 @@ export class Pool<T extends Tasks> extends PoolBase {
       promised: (job) => this.#crew.expectFrom(job.worker),
       retires: (number) => this.#dismissed(number),
       rest: (order) => jobs.rest(order, () => this.#done.set()),
-      isForced: () => this.#forced,
+      isForced: () => this.#ending.forced,
     });
     this.#rounds = new Rounds({
       jobs,
@@ -385,7 +382,7 @@ export class Pool<T extends Tasks> extends PoolBase {
       done: this.#done,
       sweep: () => this.#collector.sweep(),
       fill: () => this.#fill(),
-      settled: () => this.#tellSettled(),
+      settled: () => this.#ending.tellSettled(),
     });
     const size = () => this.#crew.size;
     const start = (failures: number) => this.#crew.start(failures);
@@ -417,6 +414,18 @@ export class Pool<T extends Tasks> extends PoolBase {
       },
       onExit: onAgentExit,
     }, patience);
+    this.#ending = new Ending({
+      jobs,
+      poster,
+      staff: this.#staff,
+      crew: this.#crew,
+      wake: () => this.#done.set(),
+      tell: () => {
+        this.#maps.feed();
+        this.#producers.tell();
+      },
+      closeRing: () => this.#ring.close(),
+    });
     this.#figures = new Figures({ slots, rooms, jobs, crew: this.#crew });
     this.#canMake = typeof make === "function";
     this.ready = Promise.all(this.#staff.balance()).then(() => {});
@@ -512,7 +521,7 @@ export class Pool<T extends Tasks> extends PoolBase {
     const spec = specOf(this.#specs, name);
     const how = options && checkedHow(options);
     if (this.#isFull) {
-      this.#assertOpen();
+      this.#ending.assertOpen();
       throw new QueueFullError(this.#maxQueue!);
     }
     return this.#submit(spec, request, how, end, talks);
@@ -581,7 +590,7 @@ export class Pool<T extends Tasks> extends PoolBase {
   ): Promise<void> {
     const { min, max } = rangeOf(workers);
     inRange("guests", guests, 0, 1024);
-    this.#assertOpen();
+    this.#ending.assertOpen();
     const staff = this.#staff;
     if (max > staff.max && !this.#canMake) {
       throw new TypeError(
@@ -633,21 +642,8 @@ export class Pool<T extends Tasks> extends PoolBase {
    * @throws {TypeError} If an option is unknown or of a wrong type.
    * @throws {RangeError} If `timeout` is NaN or negative.
    */
-  async close(options?: CloseOptions): Promise<void> {
-    assertOptions(options, ["force", "timeout"]);
-    const { force = false, timeout = Infinity } = options ?? {};
-    assertBoolean("force", force);
-    assertTimeout(timeout);
-    const closing = this.#closing ??= this.#close();
-    if (force) this.#refuseWaiting();
-    if (timeout === Infinity) return await closing;
-    const late = () => this.terminate();
-    const timer = setTimeout(late, Math.min(timeout, 0x7fff_ffff));
-    try {
-      await closing;
-    } finally {
-      clearTimeout(timer);
-    }
+  close(options?: CloseOptions): Promise<void> {
+    return this.#ending.close(options);
   }
 
   /**
@@ -655,32 +651,7 @@ export class Pool<T extends Tasks> extends PoolBase {
    * {@linkcode ClosedError}, and the workers are terminated.
    */
   terminate(): void {
-    this.#fail(new ClosedError("The pool is closed"));
-    this.#ring.close();
-    void this.#crew.stopAll();
-  }
-
-  async #close(): Promise<void> {
-    await new Promise<void>((resolve) => {
-      this.#settled.push(resolve);
-      this.#tellSettled();
-    });
-    this.#failure ??= new ClosedError("The pool is closed");
-    this.#staff.end();
-    this.#tellEnd();
-    this.#ring.close();
-    await this.#crew.leaveAll();
-  }
-
-  /** Ends the tasks that no worker has begun. */
-  #refuseWaiting(): void {
-    this.#forced = true;
-    const error = new ClosedError("The pool is closed");
-    for (const job of this.#jobs.all()) {
-      if (job.spec !== undefined) this.#poster.refuse(job, error);
-    }
-    this.#done.set(); // there may be no task left
-    this.#tellSettled();
+    this.#ending.terminate();
   }
 
   /** Whether `maxQueue` tasks wait besides one for each worker. */
@@ -688,12 +659,6 @@ export class Pool<T extends Tasks> extends PoolBase {
     const most = this.#maxQueue;
     return most !== undefined &&
       this.#jobs.open - this.#staff.orders.size >= this.#places + most;
-  }
-
-  #assertOpen(): void {
-    if (this.#failure !== undefined) throw this.#failure;
-    if (this.#closing === undefined) return;
-    throw new ClosedError("The pool is closed");
   }
 
   // ---- workers --------------------------------------------------------------
@@ -713,10 +678,12 @@ export class Pool<T extends Tasks> extends PoolBase {
    * fails if it has lost its last one. `failures` ended in a row in one place.
    */
   #replace(failures = 0, why?: () => unknown): void {
-    if (this.#failure !== undefined) return;
+    if (this.#ending.failure !== undefined) return;
     const before = this.#staff.workers;
     this.#staff.balance(failures);
-    if (this.#staff.workers < before && this.#agents === 0) this.#fail(why!());
+    if (this.#staff.workers < before && this.#agents === 0) {
+      this.#ending.fail(why!());
+    }
   }
 
   #greet(member: Member, { tasks, limit }: Hello): void {
@@ -763,25 +730,6 @@ export class Pool<T extends Tasks> extends PoolBase {
     }
   }
 
-  /** From now on, all tasks fail. */
-  #fail(error: unknown): void {
-    if (this.#failure !== undefined) return;
-    this.#failure = error;
-    this.#staff.end();
-    for (const job of [...this.#jobs.all(), ...this.#staff.orders]) {
-      this.#poster.drop(job, error);
-    }
-    this.#done.set(); // there is no task left
-    this.#tellSettled();
-    this.#tellEnd();
-  }
-
-  /** Lets producers, and runs of `map`, see that the pool has failed. */
-  #tellEnd(): void {
-    this.#maps.feed();
-    this.#producers.tell();
-  }
-
   /** The worker of that number has taken an order to end. */
   #dismissed(number: number): void {
     this.#figures.forget(number);
@@ -799,7 +747,7 @@ export class Pool<T extends Tasks> extends PoolBase {
     end: JobEnd,
     talks = false,
   ): Job {
-    this.#assertOpen();
+    this.#ending.assertOpen();
     const priority = how === undefined ? 0 : how.priority;
     const job = this.#jobs.make(spec, priority, clock(), end);
     if (talks || how?.report !== undefined) job.talk = new Talk(how?.report);
@@ -822,11 +770,6 @@ export class Pool<T extends Tasks> extends PoolBase {
     const doer = this.#poster.drop(job, reason);
     if (job.terminate && doer !== 0) this.#terminate(doer);
     this.#done.set(); // there may be no task left, or room for another
-  }
-
-  #tellSettled(): void {
-    if (this.#jobs.open > 0) return;
-    for (const resolve of this.#settled.splice(0)) resolve();
   }
 
   /** Posts what waits, as far as there is room. */

@@ -22,7 +22,7 @@ export const MUTANTS = [
     ts: ["Atomics.add(this.#posted, 0, 1);", ""],
     c: NO_C,
   }),
-  ...mutants({ source: "_pool/worker", scenarios: ["pool"] }, {
+  ...mutants({ source: "_pool/worker/server", scenarios: ["pool"] }, {
     what: "reads the count after it has looked at the slots",
     by: "a task, and its worker",
     ts: [

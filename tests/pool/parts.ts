@@ -24,4 +24,4 @@ export {
   REQUEST_HEAD,
   Rooms,
 } from "../../primitives/_pool/wire.ts";
-export { PoolServer } from "../../primitives/_pool/worker.ts";
+export { PoolServer } from "../../primitives/_pool/worker/server.ts";

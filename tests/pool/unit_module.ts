@@ -2,7 +2,7 @@
 // A pool with one task, whose worker serves the default export of a module.
 import * as assert from "uvu/assert";
 import { Pool, task, type TaskFunctions } from "../../primitives/pool.ts";
-import { servedBy } from "../../primitives/_pool/serve.ts";
+import { servedBy } from "../../primitives/_pool/worker/serve.ts";
 import { specsOf } from "../../primitives/_pool/task.ts";
 import { suite } from "../_run/harness.ts";
 import { start } from "../_run/workers.ts";

@@ -28,6 +28,7 @@ const ROOMS = [
   "_calls",
   "_calls/client",
   "_pool",
+  "_pool/worker",
   "kernel",
   "tools",
 ];

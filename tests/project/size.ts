@@ -43,7 +43,7 @@ SIZES.push(
   { name: "Channel", subpaths: [""], most: 31454 },
   { name: "viewValue", subpaths: ["/value"], most: 9361 },
   { name: "viewCodec", subpaths: ["/value"], most: 13363 },
-  { name: "Pool", subpaths: ["/pool"], most: 36378 },
+  { name: "Pool", subpaths: ["/pool"], most: 36452 },
   { name: "servePool, task", subpaths: ["/pool"], most: 26150 },
   { name: "syncWorker", subpaths: ["/sync_worker"], most: 33770 },
   { name: "watch", subpaths: ["/watch"], most: 10761 },

@@ -312,7 +312,7 @@ export const MISTAKES: readonly Mistake[] = [{
   storm: "pool",
   what: "a worker that has done enough takes one more task, and leaves it",
   edits: {
-    "_pool/worker": [
+    "_pool/worker/server": [
       "while (!this.#ends) { if (underway.size >= limit) this.#tell();",
       "for (;;) { if (underway.size >= limit) this.#tell();",
       [
@@ -340,7 +340,7 @@ export const MISTAKES: readonly Mistake[] = [{
   storm: "pool",
   what: "a result comes before what its task has reported",
   edits: {
-    "_pool/worker": [
+    "_pool/worker/server": [
       "this.#post(value); this.reported = true;",
       "this.#post(value);",
     ],

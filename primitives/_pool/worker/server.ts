@@ -4,10 +4,10 @@
  * @module
  */
 
-import { contentOf, isTransfer } from "../_calls/beside.ts";
-import type { Slots } from "../_calls/ring/slots.ts";
-import { type PendingResult, waitOn } from "../_wait/pending.ts";
-import { inPlaceResult } from "../_message/in_place.ts";
+import { contentOf, isTransfer } from "../../_calls/beside.ts";
+import type { Slots } from "../../_calls/ring/slots.ts";
+import { type PendingResult, waitOn } from "../../_wait/pending.ts";
+import { inPlaceResult } from "../../_message/in_place.ts";
 import {
   clock,
   ELSEWHERE,
@@ -31,15 +31,15 @@ import {
   TALKS,
   THROWN,
   VALUE,
-} from "./wire.ts";
-import type { Field } from "../_message/record_fields.ts";
-import { spin } from "../_wait/spin.ts";
-import { errorText, isError, unsendable } from "../_message/thrown.ts";
-import { nextTurn } from "../_wait/turn.ts";
-import { writeUtf8 } from "../_message/utf8.ts";
-import { values } from "../_value/codec.ts";
-import { block, blockAsync } from "../_wait/wait.ts";
-import { type Watched, Watches } from "../_calls/watch.ts";
+} from "../wire.ts";
+import type { Field } from "../../_message/record_fields.ts";
+import { spin } from "../../_wait/spin.ts";
+import { errorText, isError, unsendable } from "../../_message/thrown.ts";
+import { nextTurn } from "../../_wait/turn.ts";
+import { writeUtf8 } from "../../_message/utf8.ts";
+import { values } from "../../_value/codec.ts";
+import { block, blockAsync } from "../../_wait/wait.ts";
+import { type Watched, Watches } from "../../_calls/watch.ts";
 
 /** What a function of a worker is told about its task. */
 export interface TaskContext {

@@ -4,18 +4,18 @@
  * @module
  */
 
-import type { Parent } from "../_worker/parent.ts";
-import { describe } from "../_memory/describe.ts";
-import type { Spec } from "./jobs.ts";
-import type { AnyTask, ReplyOf, RequestOf, Tasks } from "./task.ts";
+import type { Parent } from "../../_worker/parent.ts";
+import { describe } from "../../_memory/describe.ts";
+import type { Spec } from "../jobs.ts";
+import type { AnyTask, ReplyOf, RequestOf, Tasks } from "../task.ts";
 import {
   type Hello,
   isTagged,
   type Place,
   type PoolMessage,
   tagged,
-} from "./wire.ts";
-import type { Served, TaskContext } from "./worker.ts";
+} from "../wire.ts";
+import type { Served, TaskContext } from "./server.ts";
 
 /** The function of a task. */
 export type TaskFunction<T extends AnyTask> = (
