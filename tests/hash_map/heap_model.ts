@@ -6,9 +6,9 @@
  */
 import * as assert from "uvu/assert";
 import fc from "fast-check";
-import { type HashMap, inspect } from "../../mod.ts";
-import { heapIn } from "../../primitives/_map/config.ts";
-import { wordsOf } from "../_run/model.ts";
+import { DamagedError, HashMap, inspect } from "../../mod.ts";
+import { heapIn, planOf } from "../../primitives/_map/config.ts";
+import { refuses, wordsOf } from "../_run/model.ts";
 
 /** The most entries of a map that {@linkcode obeysModel} plays with. */
 export const ENTRIES = 4;
@@ -86,4 +86,47 @@ export function obeysModel<K extends string | number>(
   assert.equal(inspect(map).problems, []);
   map.clear();
   assert.is(usedIn(map), 0);
+}
+
+/** Expects that a configuration is refused, of which `common` is a part. */
+export function refusing(common: object) {
+  const memory = new SharedArrayBuffer(4096);
+  return (
+    config: object,
+    type: new (message: string) => Error,
+    text: string,
+  ): void => {
+    const whole = { capacity: 1, ...common, ...config } as never;
+    refuses(memory, () => HashMap.init(memory, 0, whole), type, text);
+    refuses(memory, () => HashMap.byteLength(whole), type, text);
+  };
+}
+
+/**
+ * Gives each word of the entries and of the heap impossible values, and does
+ * each of `operations` to a map with one: it ends, and throws nothing but a
+ * DamagedError. `attach` makes a map of a copy of the memory of `whole`.
+ */
+export function survivesDamage<M>(
+  whole: HashMap<unknown, unknown>,
+  attach: (memory: SharedArrayBuffer) => M,
+  operations: Readonly<Record<string, (map: M) => unknown>>,
+): void {
+  const { length } = wordsOf(whole);
+  const [, capacity, sizes] = wordsOf(whole);
+  const { entries } = planOf(capacity!, sizes!);
+  for (let index = entries; index < length; index++) {
+    for (const value of [0, -1, 1, 2, 13, 1 << 30]) {
+      for (const [name, operation] of Object.entries(operations)) {
+        const memory = whole.buffer.slice(0);
+        new Int32Array(memory)[index] = value;
+        const map = attach(memory);
+        try {
+          operation(map);
+        } catch (error) {
+          assert.instance(error, DamagedError, `${name}, word ${index}`);
+        }
+      }
+    }
+  }
 }

@@ -3,14 +3,16 @@ import * as assert from "uvu/assert";
 import fc from "fast-check";
 import { codec, DamagedError, HashMap, inspect, struct } from "../../mod.ts";
 import { LAYOUT } from "../../primitives/_memory/layout.ts";
-import { heapIn, planOf } from "../../primitives/_map/config.ts";
+import { heapIn } from "../../primitives/_map/config.ts";
 import { suite } from "../_run/harness.ts";
 import { refuses, wordsOf } from "../_run/model.ts";
 import {
   blocksOfAll,
   ENTRIES,
   obeysModel,
+  refusing,
   stepsWith,
+  survivesDamage,
   usedIn,
 } from "./heap_model.ts";
 
@@ -112,16 +114,7 @@ test("a map takes as many bytes as docs/guides/maps.md says", () => {
 });
 
 test("a heap out of range is refused", () => {
-  const memory = new SharedArrayBuffer(4096);
-  const refused = (
-    config: object,
-    type: new (message: string) => Error,
-    text: string,
-  ) => {
-    const whole = { capacity: 1, ...codecs, ...config } as never;
-    refuses(memory, () => HashMap.init(memory, 0, whole), type, text);
-    refuses(memory, () => HashMap.byteLength(whole), type, text);
-  };
+  const refused = refusing(codecs);
   const bytes = 1 << 20;
   refused({ heap: 5 }, TypeError, "received 5");
   refused({ heap: {} }, TypeError, "heap");
@@ -168,7 +161,6 @@ test("damaged words of a heap are noticed, and loops end", () => {
       assert.is(inspect(map).problems[0]?.what, "damaged");
     }
   }
-  const names = ["get", "take", "delete", "set", "clear"];
   // No bytes are impossible for this codec.
   const bytes = { key: codec.i32, value: codec.binary };
   const whole = HashMap.create({
@@ -179,28 +171,17 @@ test("damaged words of a heap are noticed, and loops end", () => {
   });
   whole.set(1, new Uint8Array(20));
   whole.set(2, new Uint8Array(20));
-  const { length } = wordsOf(whole);
-  const [, capacity, sizes] = wordsOf(whole);
-  const { entries } = planOf(capacity!, sizes!);
-  for (let index = entries; index < length; index++) {
-    for (const value of [0, -1, 1, 2, 13, 1 << 30]) {
-      for (const name of names) {
-        const buffer = whole.buffer.slice(0);
-        const words = new Int32Array(buffer);
-        words[index] = value;
-        const map = new HashMap<number, Uint8Array>(buffer, 0, bytes);
-        try {
-          if (name === "get") map.get(1);
-          if (name === "take") map.take(1);
-          if (name === "delete") map.delete(1);
-          if (name === "set") map.set(1, new Uint8Array(30));
-          if (name === "clear") map.clear();
-        } catch (error) {
-          assert.instance(error, DamagedError, `${name}, word ${index}`);
-        }
-      }
-    }
-  }
+  survivesDamage(
+    whole as HashMap<unknown, unknown>,
+    (memory) => new HashMap<number, Uint8Array>(memory, 0, bytes),
+    {
+      get: (map) => map.get(1),
+      take: (map) => map.take(1),
+      delete: (map) => map.delete(1),
+      set: (map) => map.set(1, new Uint8Array(30)),
+      clear: (map) => map.clear(),
+    },
+  );
 });
 
 test("an impossible place or length is noticed", () => {
