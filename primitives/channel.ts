@@ -10,8 +10,8 @@ import {
   type Kind,
   NONE,
   PlacedPort,
-  SlotPort,
 } from "./_queue/carrier.ts";
+import { SlotPort } from "./_queue/byte_ports.ts";
 import type { CodecOf, JsonValue, StructuredOf } from "./_message/codec.ts";
 import { disposedBy, type Disposer, iterated } from "./_memory/dispose.ts";
 import { NO_ENDS } from "./_queue/channel/ends.ts";

@@ -11,7 +11,7 @@ const NO_CARRIERS = "C knows no carriers that are chosen";
 /** Mutants of the carriers, and of the channel in C. */
 export const MUTANTS = [
   ...mutants({
-    source: "_queue/carrier",
+    source: "_queue/byte_ports",
     header: "channel",
     scenarios: ["channel"],
   }, {
@@ -42,6 +42,11 @@ export const MUTANTS = [
       "finally { this.#inside = false; ring.size; }",
     ],
     c: NO_CARRIERS,
+  }),
+  ...mutants({
+    source: "_queue/carrier",
+    header: "channel",
+    scenarios: ["channel"],
   }, {
     what: "frees an element in place before it is read",
     by: "oneToOne: numbers, one sends twice, one receives twice",

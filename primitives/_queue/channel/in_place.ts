@@ -5,7 +5,8 @@
  */
 
 import { copyBytes, faster } from "../../_message/bytes.ts";
-import { assertFits, type ByteRing, RecordPort } from "../carrier.ts";
+import { assertFits, RecordPort } from "../byte_ports.ts";
+import type { ByteRing } from "../carrier.ts";
 import { disposedBy, type Disposer } from "../../_memory/dispose.ts";
 import { PermitGuard } from "../../_memory/guard.ts";
 import type { Codec } from "../../_message/message.ts";

@@ -22,10 +22,8 @@ import {
   isSized,
   type Kind,
   type Port,
-  RecordPort,
-  ringBytes,
-  SlotPort,
 } from "../carrier.ts";
+import { RecordPort, ringBytes, SlotPort } from "../byte_ports.ts";
 import {
   type AnyConfig,
   type ChannelConfig,
