@@ -93,13 +93,19 @@ function onTurn(): void {
   begin?.();
 }
 
-declare const setImmediate: ((task: Task) => unknown) | undefined;
+/**
+ * The platform's macrotask. Tests may replace the global one by one of a clock
+ * that stands still.
+ */
+const hostImmediate =
+  /* @__PURE__ */ (() =>
+    (globalThis as { setImmediate?: (task: Task) => unknown }).setImmediate)();
 
 let port: MessagePort | undefined;
 let tasks: Task[] = [];
 
 function postTask(task: Task): void {
-  if (typeof setImmediate === "function") setImmediate(task);
+  if (hostImmediate !== undefined) hostImmediate(task);
   else if (typeof MessageChannel === "function") {
     // Timers of a page are clamped to 4 ms; messages are not.
     if (port === undefined) {

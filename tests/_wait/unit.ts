@@ -225,6 +225,22 @@ test("an abort ends a wait whoever else listens to its signal", async () => {
   assert.equal(heard, ["before", "after"]);
 });
 
+test("results come also where a test replaced the timers", async () => {
+  const host = globalThis as { setImmediate?: unknown };
+  const { setImmediate: before } = host;
+  host.setImmediate = () => {}; // of a clock that stands still
+  try {
+    const semaphore = Semaphore.create(1);
+    const end = performance.now() + 50;
+    while (performance.now() < end) {
+      await semaphore.acquireAsync();
+      semaphore.release();
+    }
+  } finally {
+    host.setImmediate = before;
+  }
+});
+
 test("wrong timeouts and options are refused before a step", async () => {
   const { signal } = new AbortController();
   const refused: [options: unknown, error: string][] = [
