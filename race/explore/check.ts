@@ -37,8 +37,8 @@ import { tryPromises } from "../engine/equal/promises.ts";
 import { shadow } from "../engine/equal/shadow.ts";
 import type { Tester } from "../engine/step/spins.ts";
 import type { Scenario } from "../engine/scenario.ts";
-import { isReal, search } from "./search.ts";
-import type { Found, SearchOptions } from "./task.ts";
+import { isReal, mayForget, search } from "./search.ts";
+import { COMPARE, type Found, type SearchOptions } from "./task.ts";
 import {
   begunOnly,
   counted,
@@ -46,7 +46,6 @@ import {
   nothing,
   resultOf,
   sampled,
-  STATES,
   sum,
   TIME,
   times,
@@ -82,7 +81,7 @@ const usually = (engine: Engine, o: Options): Steps<Result> =>
 function* fairly(engine: Engine, o: Options): Steps<Result> {
   const result = yield* usually(engine, o);
   if (!result.ok) return result;
-  const states = o.states ?? STATES;
+  const states = o.states ?? COMPARE.states;
   const starved = yield* starve(engine, { states, time: o.time ?? TIME });
   if (starved.fault !== null) {
     const how = `program repeated for ever, ${
@@ -209,12 +208,36 @@ function* examine(
   }
   if (total.complete) return covered(engine, o, total);
   if (start.length > 0) return begunOnly(engine, o, total);
+  const believed = yield* believing(engine, o);
+  if (believed.fault !== null) {
+    return yield* report(engine, o, { ...total, ...faultOf(believed) });
+  }
+  const whole = believed.complete ? covered(engine, o, believed) : undefined;
   const few = yield* bounded(engine, o);
   if (few.fault !== null) {
     return yield* report(engine, o, { ...total, ...faultOf(few) });
   }
   const { preemptions } = few;
-  return yield* sample(engine, o, { ...total, preemptions });
+  const result = yield* sample(engine, o, { ...total, preemptions });
+  return result.ok && whole !== undefined ? whole : result;
+}
+
+/**
+ * Searches as if loops remembered nothing, where a search has not ended and
+ * nobody has said how many states it may have. Each loop is tried. The result
+ * names this bound.
+ */
+function* believing(engine: Engine, o: Options): Steps<Found> {
+  const usual = searchOptions(engine, o, false);
+  const asked = { ...usual, memoryless: true, only: true };
+  const not = { ...nothing(engine.world), complete: false };
+  if (o.states !== undefined || o.memoryless !== undefined) return not;
+  if (o.kill === true || !mayForget(engine, asked)) return not;
+  // What agents did in the other search would need much memory.
+  engine.forget();
+  engine.futures.clear();
+  engine.rounds.clear();
+  return yield* surely(engine, asked);
 }
 
 /**
@@ -595,7 +618,7 @@ function searchOptions(
     ? "declared"
     : "no";
   return {
-    states: minimal ? 2 * FEW : o.states ?? STATES,
+    states: minimal ? 2 * FEW : o.states ?? COMPARE.states,
     time: o.time ?? TIME,
     minimal,
     lockFree,

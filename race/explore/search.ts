@@ -32,6 +32,9 @@ const WASTED = 5000;
  */
 const SAME = 6;
 
+/** The most runs of agents to make use of a promise that nobody gave. */
+const UNASKED = 200_000;
+
 /** Visits every state. */
 export function* search(engine: Engine, o: SearchOptions): Steps<Found> {
   try {
@@ -55,8 +58,9 @@ function* memoryless(engine: Engine, o: SearchOptions): Steps<Found> {
   const end = realNow() + o.time;
   const polls = o.polls !== false;
   // If this takes too long, the promise is not made use of.
-  const until = realNow() + o.time / 2;
-  const classes = new Classes(engine, o.results, polls, until);
+  const until = realNow() + (o.only === true ? o.time : o.time / 2);
+  const most = o.only === true ? UNASKED : Infinity;
+  const classes = new Classes(engine, o.results, polls, until, most);
   const few = { ...o, states: Math.min(o.states, COMPARE.learn) };
   const first = yield* new Visit(engine, few, classes, end).run();
   if (first.complete || first.fault !== null) return first;
@@ -82,6 +86,7 @@ function* memoryless(engine: Engine, o: SearchOptions): Steps<Found> {
     engine.forget();
   }
   engine.believed = 0;
+  if (o.only === true) return { ...first, complete: false };
   return yield* merged(engine, { ...o, time: end - realNow() });
 }
 
@@ -144,7 +149,7 @@ function mayMerge(engine: Engine, o: SearchOptions): boolean {
 }
 
 /** Whether it can be tried out what loops of agents remember. */
-const mayForget = (engine: Engine, o: SearchOptions): boolean =>
+export const mayForget = (engine: Engine, o: SearchOptions): boolean =>
   o.memoryless === true && mayMerge(engine, o) && o.lockFree === "no" &&
   engine.scenario.stateless !== false;
 

@@ -33,6 +33,8 @@ export interface SearchOptions extends Patience {
   readonly merge?: boolean | undefined;
   /** Whether loops of agents remember nothing. */
   readonly memoryless?: boolean | undefined;
+  /** Whether nothing else is searched if that cannot be made use of. */
+  readonly only?: boolean | undefined;
   /** Shows how far the search has come. */
   readonly progress?: Progress | null | undefined;
   /** The steps that lead to the state to begin with. */
@@ -82,7 +84,8 @@ export interface Found {
  * same result; the clock ends it only after `longest` times the time of those
  * states, or three quarters of the search's time, and the result says so.
  * Before that, `walks` random walks learn which words agents use. Loops are
- * tried after `learn` states. Tests also search without sleep sets.
+ * tried after `learn` states. `states` is the most states of a search, if the
+ * options do not say it. Tests also search without sleep sets.
  */
 export const COMPARE = {
   after: 50_000,
@@ -90,5 +93,6 @@ export const COMPARE = {
   longest: 20,
   walks: 100,
   learn: 20_000,
+  states: 1_500_000,
   asleep: true,
 };

@@ -11,11 +11,9 @@ import type { World } from "../engine/state/core.ts";
 import type { Engine } from "../engine/step/replay.ts";
 import type { Failure, Options, Result } from "../report/result.ts";
 import { DEPTH } from "./sample.ts";
-import type { Found } from "./task.ts";
+import { COMPARE, type Found } from "./task.ts";
 
-/** The most states of a search, if the options do not say it. */
-export const STATES = 1_500_000;
-/** The most milliseconds of one. */
+/** The most milliseconds of a search, if the options do not say it. */
 export const TIME = 20_000;
 
 /** As in `1 state`, `2 states`. */
@@ -62,7 +60,8 @@ export function covered(engine: Engine, o: Options, total: Found): Result {
     ? ""
     : `, if loops remember nothing; ${believed} runs found none that does`;
   const whole = wholeText(engine);
-  const summary = `complete${upTo(bounds)}: ${states}${whole}${belief}${note}`;
+  const others = bounds.filter((bound) => bound !== FORGETFUL);
+  const summary = `complete${upTo(others)}: ${states}${whole}${belief}${note}`;
   return resultOf(total, summary, bounds);
 }
 
@@ -129,6 +128,9 @@ export function sampled(
   );
 }
 
+/** The bound of a search that nobody has asked for. */
+const FORGETFUL = "loops that remember nothing";
+
 const upTo = (bounds: readonly string[]): string =>
   bounds.length === 0 ? "" : ` up to ${bounds.join(", ")}`;
 
@@ -140,7 +142,9 @@ function boundsOf(engine: Engine, o: Options, { limits }: Found): string[] {
   const spurious = times(o.spurious, 1);
   const seconds = counted((o.time ?? TIME) / 1000, "second");
   return [
-    ...limits.includes("states") ? [counted(o.states ?? STATES, "state")] : [],
+    ...limits.includes("states")
+      ? [counted(o.states ?? COMPARE.states, "state")]
+      : [],
     ...limits.includes("time") ? [seconds] : [],
     ...hurried && limits.length > 0 ? ["the time to compare agents"] : [],
     ...limits.includes("steps")
@@ -152,6 +156,7 @@ function boundsOf(engine: Engine, o: Options, { limits }: Found): string[] {
     ...cuts.stale ? [`${STALE_READS} old values read in a call`] : [],
     ...leapt.size > 0 ? [`the ends of loops of ${ONE_BY_ONE} operations`] : [],
     ...spins.limit < Infinity ? [`${spins.limit} rounds of a loop`] : [],
+    ...engine.believed > 0 && o.memoryless !== true ? [FORGETFUL] : [],
     ...cuts.intervals ? ["intervals that outlive their calls"] : [],
     ...held ? [`loops of ${endless} operations`] : [],
     ...sleepless ? [`loops of ${FIRES} timeouts`] : [],

@@ -201,6 +201,82 @@ test("the verdicts of the corpus are the same with the promise", async () => {
   assert.ok(compared >= 15, `only ${compared} programs were compared`);
 });
 
+// ---- where nobody gives the promise -----------------------------------------
+
+/** Explores with few states, as if nobody had said how many. */
+function unasked(options: Options, ...bodies: readonly Body[]): Result {
+  const { learn, states } = COMPARE;
+  Object.assign(COMPARE, { learn: 1, states: 10_000 });
+  try {
+    return agents(...bodies)(options);
+  } catch (error) {
+    if (error instanceof RaceError) return error.result;
+    throw error;
+  } finally {
+    Object.assign(COMPARE, { learn, states });
+  }
+}
+
+/** Two sections under a lock; the bodies of three agents. */
+const sections = (lock: Body, inside: Body = () => {}): Body[] => {
+  const body: Body = (w) => {
+    for (let i = 0; i < 2; i++) {
+      lock(w);
+      inside(w);
+      unlock(w);
+    }
+  };
+  return [body, body, body];
+};
+
+/** Drepper's second mutex, with what the agent does after its sleeps. */
+const mutex = (woken: (times: number, w: Int32Array) => void): Body => (w) => {
+  if (Atomics.compareExchange(w, 0, 0, 1) === 0) return;
+  for (let times = 0; Atomics.exchange(w, 0, 2) !== 0; times++) {
+    Atomics.wait(w, 0, 2);
+    woken(times, w);
+  }
+};
+
+test("a search that did not end is made again as if it were given", () => {
+  const result = unasked({}, ...sections(mutex(() => {})));
+  assert.is(verdict(result), true, result.summary);
+  assert.ok(result.bounds.includes("loops that remember nothing"));
+  assert.match(result.summary, /: \d+ states, if loops remember nothing; \d+ /);
+});
+
+test("it is not if options say how many states, or that loops remember", () => {
+  const all = sections(mutex(() => {}));
+  for (const options of [{ states: 10_000 }, { memoryless: false }]) {
+    const { complete, bounds } = unasked({ ...options, runs: 5 }, ...all);
+    assert.not(complete);
+    assert.not(bounds.includes("loops that remember nothing"));
+  }
+});
+
+test("a loop that counts how often it was woken is still explored as such", () => {
+  const gives = mutex((times) => {
+    if (times === 2) throw new Error("woken three times in vain");
+  });
+  assert.is(verdict(unasked({}, ...sections(gives))), "exception");
+  const sets = mutex((times, w) => void Atomics.store(w, 2, times));
+  const result = unasked({}, ...sections(sets));
+  assert.is(result.failure, undefined, result.failure?.table);
+});
+
+test("a loop that counts its rounds exactly is found, too", () => {
+  for (const exactly of [5, 17, 77]) {
+    const spins = mutex(() => {});
+    const counts: Body = (w) => {
+      let rounds = 0;
+      while (Atomics.load(w, 0) !== 0) rounds++;
+      if (rounds === exactly) throw new Error(`after ${rounds} rounds`);
+      spins(w);
+    };
+    assert.is(verdict(unasked({}, ...sections(counts))), "exception");
+  }
+});
+
 test("the promise is not made use of where it says nothing", async () => {
   const counter = race.spec({
     memory: () => new SharedArrayBuffer(4),

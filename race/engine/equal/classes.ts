@@ -34,6 +34,7 @@ export class Classes {
   readonly #results: boolean;
   readonly #until: number;
   readonly #polls: boolean;
+  readonly #mostRuns: number;
   readonly #values: Values = new Map();
   readonly #automata = new Map<string, Automaton>();
   #classes = new Map<string, Class>();
@@ -43,15 +44,17 @@ export class Classes {
 
   /**
    * With `results`, states in which calls returned other values differ. With
-   * `polls`, agents may wait without sleeping. After the time `until`, automata
-   * are given up.
+   * `polls`, agents may wait without sleeping. After the time `until`, or after
+   * `mostRuns` runs of agents, automata are given up.
    */
   constructor(
     engine: Engine,
     results: boolean,
     polls: boolean,
     until: number,
+    mostRuns: number,
   ) {
+    this.#mostRuns = mostRuns;
     this.#engine = engine;
     this.#results = results;
     this.#polls = polls;
@@ -96,7 +99,9 @@ export class Classes {
         }
         automaton.complete(
           MOST,
-          () => realNow() > this.#until && (this.#engine.hurried = true),
+          () =>
+            this.runs > this.#mostRuns ||
+            realNow() > this.#until && (this.#engine.hurried = true),
         );
         automaton.classify();
       }
