@@ -9,6 +9,7 @@ import { createHash } from "node:crypto";
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { fileURLToPath } from "node:url";
+import { bareCode } from "../tests/_run/bare.ts";
 import type { Measurement } from "./results.ts";
 
 const PROJECT = fileURLToPath(new URL("../", import.meta.url));
@@ -37,27 +38,6 @@ export async function hashesOf(
     return [file, hash.slice(0, 10)];
   });
   return Object.fromEntries(await Promise.all(hashes));
-}
-
-/** JavaScript that was made bare, by its text: the groups share most of it. */
-const made = new Map<string, Promise<string>>();
-
-/**
- * JavaScript or TypeScript as JavaScript without comments and white space. The
- * bundler keeps some comments: those within expressions.
- */
-function bareCode(text: string): Promise<string> {
-  let bare = made.get(text);
-  if (bare === undefined) {
-    bare = esbuild.transform(text, {
-      loader: "ts",
-      minifyWhitespace: true,
-      legalComments: "none",
-      target: "esnext",
-    }).then(({ code }) => code);
-    made.set(text, bare);
-  }
-  return bare;
 }
 
 /** The code that a bench runs, by the file that it is from. */

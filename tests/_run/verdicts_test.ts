@@ -3,11 +3,12 @@ import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import * as path from "node:path";
 import * as assert from "uvu/assert";
+import { bareC } from "./bare.ts";
 import { find } from "./files.ts";
 import { TESTS } from "./folders.ts";
 import { suite } from "./harness.ts";
 import type { Outcome } from "./process.ts";
-import { knownOf, textsOf } from "./verdicts.ts";
+import { keyOf, knownOf, textsOf } from "./verdicts.ts";
 
 const test = suite("verdicts");
 
@@ -51,6 +52,52 @@ test("a row of C depends on every header, and on who calls it", () => {
   for (const file of ["weft.h", "tests/mutex/kind.ts"]) {
     assert.ok(found.some((name) => name.endsWith(file)), file);
   }
+});
+
+/** Whether a row has another key once `from` stands as `to` in a text. */
+async function matters(row: string, name: string, from: string, to: string) {
+  const file = fileOf(row);
+  const texts = textsOf(file);
+  const [path, text] = [...texts].find(([path]) => path.endsWith(name))!;
+  assert.is(text.split(from).length, 2, `${name}: ${from}`);
+  const changed = new Map(texts).set(path, text.replace(from, to));
+  return await keyOf(file, changed) !== await keyOf(file, texts);
+}
+
+/** A line with a word that decides, and one that does not. */
+const LINE = "const WAITING_BIT = 1; // LATCH_BITS.WAITING";
+const LINE_OF_C = "#define WEFT_LATCH_WAITING_BIT 1 /* LATCH_BITS.WAITING */";
+
+test("a comment or a type decides nothing, unless mistakes quote it", async () => {
+  const latch = "primitives/latch.ts";
+  const changes = [
+    [latch, LINE, LINE.replace("1; //", "1; // more:"), false],
+    [latch, LINE, LINE.replace("_BIT =", "_BIT: number ="), false],
+    [latch, LINE, LINE.replace("1;", "2;"), true],
+  ] as const;
+  for (const [name, from, to, does] of changes) {
+    assert.is(await matters("latch/scenarios", name, from, to), does, to);
+    assert.is(await matters("latch/mutants", name, from, to), true, to);
+  }
+});
+
+test("nor does a comment of C, but a text in quotes does", async () => {
+  const changes = [
+    [LINE_OF_C.replace("/*", "/* more:"), false],
+    [LINE_OF_C.replace("BIT 1", "BIT 2"), true],
+    [LINE_OF_C.replace("BIT 1", 'BIT "/* a text */"'), true],
+  ] as const;
+  for (const [to, does] of changes) {
+    assert.is(
+      await matters("latch/scenarios_c", "weft.h", LINE_OF_C, to),
+      does,
+    );
+    assert.is(await matters("latch/mutants_c", "weft.h", LINE_OF_C, to), true);
+  }
+  const quoted = LINE_OF_C.replace("BIT 1", 'BIT "/* a text */"');
+  const other = quoted.replace("a text", "another");
+  assert.is.not(bareC(quoted), bareC(other));
+  assert.is(bareC('1 /* " */ + /* \' */ 2 // "'), "1 + 2 ");
 });
 
 test("a verdict is known while nothing has changed, and every test passed", async () => {
