@@ -77,8 +77,9 @@ export class Entries {
   readonly #remembers: boolean;
 
   /**
-   * The view `remembers` where it found keys, or does not. Values may be longer than an entry if there is a `heap` for them, and
-   * keys if there is one for `keys`.
+   * The view `remembers` where it found keys, or does not. Values may be
+   * longer than an entry if there is a `heap` for them, and keys if there is
+   * one for `keys`.
    */
   constructor(
     words: Int32Array<SharedArrayBuffer>,

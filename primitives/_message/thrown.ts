@@ -41,8 +41,8 @@ const CLASSES = {
 const DEEPEST = 16;
 /**
  * The greatest number of causes that are told, and of parts of a value that is
- * a cause or a field. A small graph, in which several errors share a cause, has a million
- * paths.
+ * a cause or a field. A small graph, in which several errors share a cause, has
+ * a million paths.
  */
 const MOST = 256, MOST_PARTS = 100_000;
 

@@ -55,7 +55,7 @@ export function keyOf(value: unknown): unknown {
   return typeof value === "function" ? `f${value.name}` : value;
 }
 
-/** Text that is the same for equal values, in whichever order they were made. */
+/** Text that is the same for equal values, whichever was made first. */
 function textOf(value: unknown, within: readonly object[] = []): string {
   if (typeof value !== "object" || value === null) return show(value);
   if (within.includes(value)) return `^${within.indexOf(value)}`;

@@ -72,11 +72,13 @@ export interface Handles {
 }
 
 /** In `words`: who is in the lock, tokens, and who came through a gate. */
-export const READERS = 0, WRITERS = 1, TOKENS = 2, AUTO = 3;
+const READERS = 0, WRITERS = 1;
+export const TOKENS = 2, AUTO = 3;
 /** In `words`: whether the latch is open, and the last phase with a leader. */
 export const LATCHED = 4, LEADERS = 5;
 /** In `words`: runs of each once, whether one runs, and where parties are. */
-export const RUNS = 16, RUNNING = 32, PHASES = 48;
+const RUNS = 16, RUNNING = 32;
+export const PHASES = 48;
 /** The number of words. */
 export const WORDS = 64;
 /** The number of onces. */

@@ -16,7 +16,7 @@ export interface Timed {
    * When each call is aborted: in microtasks, or from 6 on in ms; -1: never.
    */
   readonly abort: number;
-  /** How long something is held, in ms; -1: for two microtasks, or not at all. */
+  /** How long something is held, in ms; -1: two microtasks, or not at all. */
   readonly hold: number;
   /** Whether it waits for what it began before the next step. */
   readonly waits: boolean;

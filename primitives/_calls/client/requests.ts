@@ -119,7 +119,7 @@ export function requestOf(
 }
 
 /** The path that a call asks for. */
-export const nameIn = ({ head }: Call): string =>
+const nameIn = ({ head }: Call): string =>
   readUtf8(head.subarray(HEAD, HEAD + head[NAME_LENGTH]!));
 
 /** A call with `more` after its first `begin` bytes, as `bits` say. */
