@@ -14,7 +14,6 @@ import {
 import type { ErrorClass } from "./errors.ts";
 import { AGAIN, writeOther } from "./objects.ts";
 import { readOther } from "./others.ts";
-import { Output } from "./output.ts";
 import { Reader } from "./reader.ts";
 import { Shapes } from "./shapes.ts";
 import { DELETED, PLAIN, REFERRING } from "./tags.ts";
@@ -72,7 +71,7 @@ export class Values implements ShapedCodec<unknown>, ValueCodec {
           if (!out.deleted) return out.finish(memory, at, room);
           // Some of it was deleted meanwhile: what was written is read again.
           const { bytes, base } = out;
-          value = this.#newReader(DELETED).read(bytes, base, out.at - base);
+          value = this.#newReader(readGone).read(bytes, base, out.at - base);
           writer.isCopy = true;
         } catch (error) {
           if (error instanceof Unsendable) throw refused(value, error);
@@ -89,20 +88,11 @@ export class Values implements ShapedCodec<unknown>, ValueCodec {
   }
 
   #newWriter(): Writer {
-    return new Writer(
-      new Output(),
-      this.#shapes,
-      (writer, value, depth) => writeOther(writer, value, depth, this.errors),
-    );
+    return new Writer(this.#shapes, this.errors, writeOther);
   }
 
-  /** A reader to which `gone` begins a value that is no more. */
-  #newReader(gone?: number): Reader {
-    return new Reader(
-      this.#shapes,
-      (reader, tag, depth) =>
-        tag === gone ? GONE : readOther(reader, tag, depth, this.errors),
-    );
+  #newReader(other = readOther): Reader {
+    return new Reader(this.#shapes, this.errors, other);
   }
 
   decodeAt(memory: Uint8Array, at: number, length: number): unknown {
@@ -115,6 +105,10 @@ export class Values implements ShapedCodec<unknown>, ValueCodec {
     }
   }
 }
+
+/** Reads what `Writer` has written of values of which some are gone. */
+const readGone: typeof readOther = (reader, tag, depth) =>
+  tag === DELETED ? GONE : readOther(reader, tag, depth);
 
 /**
  * The values that `structuredClone` accepts, such as `Map`, `Set`, `Date`,
@@ -137,7 +131,7 @@ export const values: ValueCodec & ShapedCodec<unknown> = /* @__PURE__ */
 
 /** The error that says which part of a value cannot be sent. */
 function refused(value: unknown, { value: culprit, why }: Unsendable): Error {
-  const path = pathTo(culprit, value, new Set()) ?? [];
+  const path = pathTo(culprit, value);
   return refusal(
     "a value",
     culprit,
@@ -147,35 +141,45 @@ function refused(value: unknown, { value: culprit, why }: Unsendable): Error {
 }
 
 /** The path to a part of a value. */
-function pathTo(
-  part: unknown,
-  value: unknown,
-  seen: Set<unknown>,
-): (string | number)[] | undefined {
+function pathTo(part: unknown, value: unknown): (string | number)[] {
   // A list, because recursion would overflow in values that are nested deep.
-  const found: [unknown, (string | number)[]][] = [[value, []]];
+  const found = [{ item: value, key: "" as string | number, from: 0 }];
+  const seen = new Set<unknown>();
   for (let i = 0; i < found.length; i++) {
-    const [item, path] = found[i]!;
-    if (Object.is(item, part)) return path;
-    if (typeof item !== "object" || item === null || seen.has(item)) continue;
-    seen.add(item);
-    for (const [key, inner] of partsOf(item)) {
-      found.push([inner, [...path, key]]);
+    const { item } = found[i]!;
+    if (Object.is(item, part)) {
+      const path: (string | number)[] = [];
+      for (let at = i; at > 0; at = found[at]!.from) path.push(found[at]!.key);
+      return path.reverse();
     }
+    if (seen.has(item)) continue;
+    seen.add(item);
+    eachPart(item as object, (key, item) => {
+      const mayHave = typeof item === "object" && item !== null;
+      if (mayHave || Object.is(item, part)) found.push({ item, key, from: i });
+    });
   }
+  return [];
 }
 
-function partsOf(value: object): [string | number, unknown][] {
+function eachPart(
+  value: object,
+  tell: (key: string | number, part: unknown) => void,
+): void {
   try {
     if (value instanceof Map) {
-      return [...value].flatMap(([key, item], i) => [[i, key], [i, item]]);
+      let i = 0;
+      for (const [key, item] of value) {
+        tell(i, key);
+        tell(i++, item);
+      }
+    } else if (value instanceof Set) {
+      [...value].forEach((item, i) => tell(i, item));
+    } else if (Array.isArray(value)) value.forEach((item, i) => tell(i, item));
+    else if (!ArrayBuffer.isView(value)) {
+      for (const [key, item] of Object.entries(value)) tell(key, item);
     }
-    if (value instanceof Set) return [...value].map((item, i) => [i, item]);
-    if (ArrayBuffer.isView(value)) return [];
-    const list = Array.isArray(value);
-    return Object.entries(value)
-      .map(([key, item]) => [list ? Number(key) : key, item]);
   } catch {
-    return [];
+    // a getter throws
   }
 }

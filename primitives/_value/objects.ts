@@ -5,7 +5,7 @@
  * @module
  */
 
-import { classOf, type ErrorClass, isError, propertiesOf } from "./errors.ts";
+import { classOf, isError, propertiesOf } from "./errors.ts";
 import {
   BOXED,
   BUFFER,
@@ -42,58 +42,45 @@ const OWN: Record<string, string> = {
   BigInt: "valueOf",
 };
 
+/** What iterates over a Map, or a Set. */
+interface Items {
+  forEach(each: (item: unknown, key: unknown) => void): void;
+}
+
 /** Writes such an object. */
 export function writeOther(
   writer: Writer,
   value: object,
   depth: number,
-  errors: readonly ErrorClass[],
 ): void {
-  if (isError(value)) return putError(writer, value, depth, errors);
+  // Little of the stack, because a part may be such an object again.
+  if (isError(value)) putError(writer, value, depth);
+  else if (ArrayBuffer.isView(value)) putView(writer, value, depth);
+  else put(writer, value, depth);
+}
+
+function put(writer: Writer, value: object, depth: number): void {
   const tag = Object.prototype.toString.call(value).slice(8, -1);
-  if (ArrayBuffer.isView(value)) return putView(writer, value, depth);
   if (tag === "SharedArrayBuffer") throw new Unsendable(value, SHARED);
   const prototype = Object.getPrototypeOf(value);
   if (!Object.hasOwn(OWN, tag) || !Object.hasOwn(prototype, OWN[tag]!)) {
     throw new Unsendable(value, "its prototype would be lost");
   }
-  put(writer, value, tag, depth);
-}
-
-/** What the platform's prototype reads of a value of class `tag`. */
-function read<T>(value: object, tag: string, key: string): T {
-  try {
-    const { prototype } = Reflect.get(globalThis, tag);
-    const found = Reflect.get(prototype, key, value);
-    return typeof found === "function" ? found.call(value) : found;
-  } catch { // it only claims to be such an object
-    throw new Unsendable(value, "it is not what its prototype says");
-  }
-}
-
-function put(
-  writer: Writer,
-  value: object,
-  tag: string,
-  depth: number,
-): void {
   const { out } = writer;
   if (out.begins(value)) return;
   switch (tag) {
     case "Map":
     case "Set": {
       const isMap = tag === "Map";
-      const of = isMap ? Map : Set;
-      const size: number = read(value, tag, "size");
-      out.tagged(isMap ? MAP : SET, size);
-      let n = 0;
-      const { forEach } = of.prototype as Map<unknown, unknown>;
-      forEach.call(value as Map<unknown, unknown>, (item, key) => {
-        n++;
-        if (isMap) writer.item(key, depth + 1);
-        writer.item(item, depth + 1);
+      out.tagged(isMap ? MAP : SET, read(value, tag, "size"));
+      // All of it first, because a getter in an item may change it.
+      const items: unknown[] = [];
+      const { forEach } = (isMap ? Map : Set).prototype as Items;
+      forEach.call(value, (item, key) => {
+        if (isMap) items.push(key);
+        items.push(item);
       });
-      if (n !== size) throw new Unsendable(value, "it changed meanwhile");
+      for (let i = 0; i < items.length; i++) writer.item(items[i], depth + 1);
       return;
     }
     case "Date":
@@ -108,6 +95,17 @@ function put(
     default:
       out.byte(BOXED);
       return writer.item(read(value, tag, "valueOf"), depth + 1);
+  }
+}
+
+/** What the platform's prototype reads of a value of class `tag`. */
+function read<T>(value: object, tag: string, key: string): T {
+  try {
+    const { prototype } = Reflect.get(globalThis, tag);
+    const found = Reflect.get(prototype, key, value);
+    return typeof found === "function" ? found.call(value) : found;
+  } catch { // it only claims to be such an object
+    throw new Unsendable(value, "it is not what its prototype says");
   }
 }
 
@@ -250,11 +248,10 @@ function putError(
   writer: Writer,
   error: Error,
   depth: number,
-  errors: readonly ErrorClass[],
 ): void {
   const { out } = writer;
   if (out.begins(error)) return;
-  const of = classOf(error, errors);
+  const of = classOf(error, writer.errors);
   const [hidden, shown] = propertiesOf(error, of);
   out.byte(ERROR);
   out.text(of);

@@ -5,7 +5,7 @@
  */
 
 import { copyBytes, copyOf } from "../_message/bytes.ts";
-import { define, type ErrorClass, newError } from "./errors.ts";
+import { define, newError } from "./errors.ts";
 import { damaged, type Reader, wrong } from "./reader.ts";
 import {
   BOXED,
@@ -28,7 +28,6 @@ export function readOther(
   reader: Reader,
   tag: number,
   depth: number,
-  errors: readonly ErrorClass[],
 ): unknown {
   switch (tag) {
     case MAP: {
@@ -70,7 +69,7 @@ export function readOther(
     case VIEW:
       return viewOf(reader, depth);
     case ERROR:
-      return errorOf(reader, depth, errors);
+      return errorOf(reader, depth);
     case BOXED: {
       const number = reader.begin(null);
       const value = reader.get(depth + 1);
@@ -162,11 +161,7 @@ function following(
   return view;
 }
 
-function errorOf(
-  reader: Reader,
-  depth: number,
-  errors: readonly ErrorClass[],
-): Error {
+function errorOf(reader: Reader, depth: number): Error {
   const number = reader.begin(null);
   const of = reader.text();
   const hidden = reader.byte();
@@ -186,7 +181,7 @@ function errorOf(
     reader.replace(number, error);
     return error;
   }
-  const error = newError(of, errors);
+  const error = newError(of, reader.errors);
   reader.replace(number, error);
   for (let n = 0; n < all; n++) {
     const key = reader.text();

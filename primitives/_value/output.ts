@@ -58,7 +58,6 @@ export class Output {
     this.message = ++messages;
     this.shapes = this.reserved = 0;
     this.refers = this.deleted = false;
-    this.parts = undefined;
   }
 
   /**
@@ -77,6 +76,7 @@ export class Output {
   /** Forgets the values of the message. */
   clear(): void {
     this.#seen.clear();
+    this.parts = undefined;
     if (this.moved) this.bytes = NO_BYTES;
   }
 

@@ -8,7 +8,7 @@
 import { readLatin1At, readUtf8At } from "../_message/utf8.ts";
 import { arrayFor, type Fields, placesOf, templateOf } from "./places.ts";
 import type { Shape, Shapes } from "./shapes.ts";
-import { define } from "./errors.ts";
+import { define, type ErrorClass } from "./errors.ts";
 import { latin1 } from "./letters.ts";
 import {
   ARRAY,
@@ -76,10 +76,17 @@ export class Reader {
   readonly seen: unknown[] = [];
   /** The shapes that the message defined. */
   readonly own: Shape[] = [];
+  /** The classes of errors that are made again. */
+  readonly errors: readonly ErrorClass[];
   readonly #shapes: Shapes;
   readonly #other: ReadOther;
 
-  constructor(shapes: Shapes, other: ReadOther) {
+  constructor(
+    shapes: Shapes,
+    errors: readonly ErrorClass[],
+    other: ReadOther,
+  ) {
+    this.errors = errors;
     this.#shapes = shapes;
     this.#other = other;
   }
@@ -268,7 +275,7 @@ export class Reader {
   #readShared(number: number): Shape {
     const text = this.#shapes.table?.textAt(number);
     if (text === undefined) throw damaged(`there is no shape ${number}`);
-    const reader = new Reader(this.#shapes, this.#other);
+    const reader = new Reader(this.#shapes, this.errors, this.#other);
     reader.#to(text, 0, text.length);
     const shape = reader.shape(text.length);
     shape.id = number;

@@ -6,7 +6,8 @@
  */
 
 import { mostOf, putBigInt, putNumbers } from "./numbers.ts";
-import type { Output } from "./output.ts";
+import type { ErrorClass } from "./errors.ts";
+import { Output } from "./output.ts";
 import { type Fields, KNOWN, OTHER, REPLACED, UNKNOWN } from "./places.ts";
 import type { Shape, Shapes } from "./shapes.ts";
 import {
@@ -52,8 +53,10 @@ export type WriteOther = (
 
 /** Writes values to an output. */
 export class Writer {
-  readonly out: Output;
+  readonly out: Output = new Output();
   readonly shapes: Shapes;
+  /** The classes of errors that are made again. */
+  readonly errors: readonly ErrorClass[];
   readonly #other: WriteOther;
   /** Whether every object would seem to have some property it has not. */
   #polluted = false;
@@ -66,9 +69,13 @@ export class Writer {
   readonly #starts: number[] = [];
   readonly #froms: number[] = [];
 
-  constructor(out: Output, shapes: Shapes, other: WriteOther) {
-    this.out = out;
+  constructor(
+    shapes: Shapes,
+    errors: readonly ErrorClass[],
+    other: WriteOther,
+  ) {
     this.shapes = shapes;
+    this.errors = errors;
     this.#other = other;
   }
 
@@ -105,7 +112,9 @@ export class Writer {
         return out.byte(value ? TRUE : FALSE);
       case "object":
         if (value === null) return out.byte(NULL);
-        return this.#container(value, depth, owner, slot);
+        return Array.isArray(value)
+          ? this.#array(value, depth, owner, slot)
+          : this.#object(value, depth, owner, slot);
       case "undefined":
         return out.byte(UNDEFINED);
       case "bigint":
@@ -115,11 +124,6 @@ export class Writer {
         out.deleted = true;
         return out.byte(DELETED);
     }
-  }
-
-  #container(value: object, depth: number, owner: Shape, slot: number): void {
-    if (Array.isArray(value)) this.#array(value, depth, owner, slot);
-    else this.#object(value, depth, owner, slot);
   }
 
   // ---- objects
@@ -215,7 +219,8 @@ export class Writer {
         if (this.out.known(object, this.#starts[depth]!, from)) return REPLACED;
         sofar = KNOWN;
       }
-      this.#container(value, depth + 1, shape, i);
+      if (Array.isArray(value)) this.#array(value, depth + 1, shape, i);
+      else this.#object(value, depth + 1, shape, i);
     } else {
       if (value === undefined) value = ifThere(value, object, shape.keys[i]!);
       this.put(value, depth + 1, shape, i);
@@ -305,7 +310,8 @@ export class Writer {
           if (out.known(array, start, from)) return;
           isKnown = true;
         }
-        this.#container(item, depth + 1, owner, slot);
+        if (Array.isArray(item)) this.#array(item, depth + 1, owner, slot);
+        else this.#object(item, depth + 1, owner, slot);
       } else this.put(item, depth + 1, owner, slot);
     }
     if (!isKnown) out.known(array, start, from);

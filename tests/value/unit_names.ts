@@ -254,3 +254,27 @@ test("the bytes of a value do not depend on what was sent before", () => {
     assert.is(length, 31, `${i}`);
   }
 });
+
+test("a Map or a Set arrives as it was before a getter in it changed it", () => {
+  for (const change of ["clear", "add"] as const) {
+    const make = () => {
+      const map = new Map<unknown, unknown>();
+      const set = new Set<unknown>();
+      const meddles = {
+        get a() {
+          for (const  of of[map, set]) {
+            if (change === "clear") of.clear();
+            else if (of === map) map.set(map.size, 0);
+            else set.add(set.size);
+          }
+          return 1;
+        },
+      };
+      map.set(0, meddles).set(1, 2);
+      set.add(meddles).add(map);
+      return [set, map];
+    };
+    assertEqual(sent(make()), structuredClone(make()));
+    assertEqual(sent(make().reverse()), structuredClone(make().reverse()));
+  }
+});

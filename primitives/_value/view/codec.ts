@@ -12,21 +12,11 @@ import { Shapes } from "../shapes.ts";
 import { Message } from "./message.ts";
 import { ValueView } from "./view.ts";
 
-/** A reader of messages with these shapes and classes. */
-const readerOf = (
-  shapes: Shapes,
-  errors: readonly ErrorClass[],
-): Reader =>
-  new Reader(
-    shapes,
-    (reader, tag, depth) => readOther(reader, tag, depth, errors),
-  );
-
 let shapes: Shapes | undefined;
 
 /** A view of the message that all of `bytes` hold. */
 export function viewOf<T>(bytes: Uint8Array): ValueView<T> {
-  const reader = readerOf(shapes ??= new Shapes(), []);
+  const reader = new Reader(shapes ??= new Shapes(), [], readOther);
   const message = new Message(reader, bytes, 0, bytes.length);
   return new ValueView<T>(message, 1);
 }
@@ -67,7 +57,8 @@ export class Views<T, Result> implements ShapedCodec<Result> {
   }
 
   decodeAt(memory: Uint8Array, at: number, length: number): Result {
-    const reader = this.#reader ?? readerOf(this.#shapes, this.#errors);
+    const reader = this.#reader ??
+      new Reader(this.#shapes, this.#errors, readOther);
     this.#reader = undefined;
     const message = new Message(reader, memory, at, length);
     try {
