@@ -5,6 +5,8 @@
  * @module
  */
 
+// First, for what mod.ts says of zip.
+import { assertBlocking, slotsOf } from "./_calls/wire.ts";
 import { Client } from "./_calls/client/client.ts";
 import { Nap } from "./_calls/nap.ts";
 import { remoteBy } from "./_calls/remote.ts";
@@ -16,7 +18,6 @@ import type {
   ConnectOptions,
   Remote,
 } from "./_calls/types.ts";
-import { assertBlocking, slotsOf } from "./_calls/wire.ts";
 import { inRange } from "./_memory/region.ts";
 import type { CodecOfApi, IsStructuredApi } from "./_message/codec.ts";
 import { awaitOn } from "./_wait/pending.ts";

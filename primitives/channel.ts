@@ -4,6 +4,8 @@
  * @module
  */
 
+// First, for what mod.ts says of zip.
+export * as codec from "./_value/codecs.ts";
 import {
   type Carrier,
   type ElementQueue,
@@ -69,7 +71,6 @@ import { MpmcEnds } from "./mpmc_queue.ts";
 import { ShapeTable } from "./shape_table.ts";
 import { SpscQueue } from "./spsc_queue.ts";
 
-export * as codec from "./_value/codecs.ts";
 export type { Carrier } from "./_queue/carrier.ts";
 export type {
   ChannelCodec,

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { HASH_MAP } from "./_memory/layout.ts";
+// First, for what mod.ts says of zip.
 import {
   assertSame,
   checked,
@@ -17,6 +17,7 @@ import {
   NAMES,
   writeHead,
 } from "./_map/config.ts";
+import { HASH_MAP } from "./_memory/layout.ts";
 import { MapCore } from "./_map/map_core.ts";
 import { EVICTIONS, HITS, MISSES } from "./_map/plan.ts";
 import { tellOfTable } from "./_map/problems.ts";

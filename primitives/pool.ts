@@ -4,6 +4,8 @@
  * @module
  */
 
+// First, for what mod.ts says of zip.
+export * as codec from "./_value/codecs.ts";
 import { Slots } from "./_calls/ring/slots.ts";
 import { bytesFor } from "./_calls/ring/words.ts";
 import { parent } from "./_worker/parent.ts";
@@ -97,7 +99,6 @@ import { CallRing } from "./call_ring.ts";
 import { Event } from "./event.ts";
 
 export { transfer } from "./_calls/beside.ts";
-export * as codec from "./_value/codecs.ts";
 export type {
   CodecOf,
   IsStructured,

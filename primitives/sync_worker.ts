@@ -4,6 +4,8 @@
  * @module
  */
 
+// First, for what mod.ts says of zip.
+import { values } from "./_value/codec.ts";
 import { describe } from "./_memory/describe.ts";
 import type { Disposer } from "./_memory/dispose.ts";
 import { LastWords } from "./_worker/last_words.ts";
@@ -22,7 +24,6 @@ import {
 } from "./_worker/threads.ts";
 import { json } from "./_message/codec.ts";
 import { isError } from "./_message/thrown.ts";
-import { values } from "./_value/codec.ts";
 import { spinning } from "./_wait/spin.ts";
 import { assertOptions } from "./_wait/wait.ts";
 import { agentId } from "./agent.ts";

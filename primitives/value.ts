@@ -4,11 +4,11 @@
  * @module
  */
 
+import { Values, values } from "./_value/codec.ts";
 import { describe } from "./_memory/describe.ts";
 import { assertConfig } from "./_memory/region.ts";
 import type { ValueCodec } from "./_message/codec.ts";
 import type { Codec } from "./_message/message.ts";
-import { Values, values } from "./_value/codec.ts";
 import { viewOf, Views } from "./_value/view/codec.ts";
 import type { ValueView } from "./_value/view/view.ts";
 

@@ -5,11 +5,11 @@
  * @module
  */
 
+import { values } from "../_value/codec.ts";
 import { CALL_RING } from "../_memory/layout.ts";
 import { describe } from "../_memory/describe.ts";
 import { type Codec, hash } from "../_message/message.ts";
 import { attach } from "../_memory/region.ts";
-import { values } from "../_value/codec.ts";
 import { MAY_BLOCK } from "../_wait/waiter.ts";
 import { Slots } from "./ring/slots.ts";
 import { bytesFor } from "./ring/words.ts";

@@ -5,13 +5,13 @@
  * @module
  */
 
+import { values } from "../_value/codec.ts";
 import type { HASH_MAP } from "../_memory/layout.ts";
 import { describe } from "../_memory/describe.ts";
 import { assertOptions } from "../_memory/options.ts";
 import { assertConfig, inRange, sealOf } from "../_memory/region.ts";
 import type { CodecOf, StructuredOf } from "../_message/codec.ts";
 import { CODEC, type Codec } from "../_message/message.ts";
-import { values } from "../_value/codec.ts";
 import { fixedSize, wordsOfCodec } from "./cell.ts";
 import { heapFor, type HeapPlan, type Plan, planFor } from "./plan.ts";
 

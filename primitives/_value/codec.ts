@@ -5,6 +5,7 @@
  * @module
  */
 
+import { GONE, Unsendable, Writer } from "./writer.ts";
 import type { ValueCodec } from "../_message/codec.ts";
 import {
   refusal,
@@ -17,7 +18,6 @@ import { readOther } from "./others.ts";
 import { Reader } from "./reader.ts";
 import { Shapes } from "./shapes.ts";
 import { DELETED, PLAIN, REFERRING } from "./tags.ts";
-import { GONE, Unsendable, Writer } from "./writer.ts";
 
 /** Writes and reads values, with the shapes of a table or with their own. */
 export class Values implements ShapedCodec<unknown>, ValueCodec {

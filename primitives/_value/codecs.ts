@@ -4,5 +4,5 @@
  * @module
  */
 
-export * from "../_message/codec.ts";
 export { values as structured } from "./codec.ts";
+export * from "../_message/codec.ts";

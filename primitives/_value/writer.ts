@@ -5,10 +5,10 @@
  * @module
  */
 
+import { type Fields, KNOWN, OTHER, REPLACED, UNKNOWN } from "./places.ts";
 import { mostOf, putBigInt, putNumbers } from "./numbers.ts";
 import type { ErrorClass } from "./errors.ts";
 import { Output } from "./output.ts";
-import { type Fields, KNOWN, OTHER, REPLACED, UNKNOWN } from "./places.ts";
 import type { Shape, Shapes } from "./shapes.ts";
 import {
   ARRAY,
