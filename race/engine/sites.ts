@@ -12,7 +12,13 @@ const HERE = (import.meta.url as string | undefined) ?? "";
 /** Whether the tester is part of a bundle, perhaps with the code under test. */
 const BUNDLED = !/\/engine\/sites\.[jt]s($|\?)/.test(HERE);
 
-const OWN = BUNDLED ? "" : new URL("..", HERE).href;
+/** The tester's folder, as stacks name it: by its address, or in Bun its path. */
+const OWN = BUNDLED ? "" : folderIn(new Error().stack ?? "");
+
+function folderIn(stack: string): string {
+  const { href, pathname } = new URL("..", HERE);
+  return stack.includes(href) ? href : decodeURIComponent(pathname);
+}
 
 // As TypeScript, or as the JavaScript that a registry makes of it.
 const OURS = HERE.endsWith("/engine/sites.js")

@@ -186,7 +186,40 @@ for (const [name, find] of RUNTIMES) {
     const ended = await run(program, [...words, ...usual, main], 250);
     assert.equal(ended, { code: 0, output: `${sum}\n` });
   });
+
+  test(`${name} names the lines of explored code, and ends well`, async () => {
+    const command = find();
+    if (command === undefined) throw new Missing(name);
+    const [program, ...words] = command as [string, ...string[]];
+    const main = path.join(folder, "explored.mjs");
+    fs.writeFileSync(main, EXPLORED);
+    const { code, output } = await run(program, [...words, main], 250);
+    assert.is(code, 0, output);
+    assert.match(output, /store \[0\] = 1 +explored\.mjs:7 /);
+    assert.match(output, /deadlock/);
+    assert.not.match(output, /\.ts:|sites|replay/);
+  });
 }
+
+/** An agent that awaits what it keeps itself from, by blocking. */
+const EXPLORED = `import { race } from "@weft/sync/race";
+
+const memory = () => new SharedArrayBuffer(4);
+try {
+  await race.agents({ memory }, async (memory) => {
+    const words = new Int32Array(memory);
+    Atomics.store(words, 0, 1);
+    const later = (async () => {
+      await null;
+      Atomics.store(words, 0, 0);
+    })();
+    Atomics.wait(words, 0, 1);
+    await later;
+  });
+} catch (error) {
+  console.log(error.message);
+}
+`;
 
 // ---- it has types -----------------------------------------------------------
 

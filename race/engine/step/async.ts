@@ -177,8 +177,10 @@ export function rejections(): () => void {
   const ignore = (event: Any) => {
     if (event.error === TOKEN) event.preventDefault();
   };
-  const { process } = globalThis as Any;
-  if (typeof globalThis.addEventListener === "function") {
+  const { process, Bun } = globalThis as Any;
+  // Bun has the function, but not the event.
+  const tells = typeof globalThis.addEventListener === "function";
+  if (tells && Bun === undefined) {
     globalThis.addEventListener("unhandledrejection", handle);
     globalThis.addEventListener("error", ignore);
     return () => {
