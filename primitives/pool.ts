@@ -27,8 +27,8 @@ import {
   wordsAt,
 } from "./_memory/region.ts";
 import { Collector, Rounds } from "./_pool/collector.ts";
-import { Crew, failuresAfter, type Member } from "./_pool/crew.ts";
-import { Ending } from "./_pool/ending.ts";
+import { Crew, type Member } from "./_pool/crew.ts";
+import { Ending, Losses } from "./_pool/ending.ts";
 import {
   hand,
   Listeners,
@@ -36,7 +36,7 @@ import {
   type PoolEvents,
   Talk,
 } from "./_pool/events.ts";
-import { deathOf, QueueFullError } from "./_pool/errors.ts";
+import { QueueFullError } from "./_pool/errors.ts";
 import {
   type Job,
   type JobEnd,
@@ -307,6 +307,7 @@ export class Pool<T extends Tasks> extends PoolBase {
   #crowded = false;
   readonly #figures: Figures;
   readonly #ending: Ending;
+  readonly #losses: Losses;
 
   readonly #rounds: Rounds;
   readonly #producers: Producers;
@@ -373,7 +374,7 @@ export class Pool<T extends Tasks> extends PoolBase {
       poster,
       measure: (job, at) => poster.learn(this.#figures.measure(job, at)),
       promised: (job) => this.#crew.expectFrom(job.worker),
-      retires: (number) => this.#dismissed(number),
+      retires: (number) => this.#losses.dismissed(number),
       rest: (order) => jobs.rest(order, () => this.#done.set()),
       isForced: () => this.#ending.forced,
     });
@@ -399,7 +400,7 @@ export class Pool<T extends Tasks> extends PoolBase {
         this.#collector.arrive(message);
         this.#done.set(); // there may be no task left
       },
-      ended: (member, died) => this.#bury(member, died),
+      ended: (member, died) => this.#losses.bury(member, died),
       begun: ({ token, moves }, member) => {
         const job = jobs.talking.get(token);
         job?.talk?.begin(token, member.worker!);
@@ -408,7 +409,7 @@ export class Pool<T extends Tasks> extends PoolBase {
       report: (token, value) => jobs.talking.get(token)?.talk?.report(value),
       started: (worker, id) => this.#listeners.started(worker, id),
       over: (...it) => this.#listeners.ended(...it),
-      failed: (member, isLast) => this.#miss(member, isLast),
+      failed: (member, isLast) => this.#losses.miss(member, isLast),
       silent: (number, dead) => {
         this.#collector.forget(number, dead);
         this.#done.set();
@@ -428,6 +429,14 @@ export class Pool<T extends Tasks> extends PoolBase {
       closeRing: () => this.#ring.close(),
     });
     this.#figures = new Figures({ slots, rooms, jobs, crew: this.#crew });
+    this.#losses = new Losses({
+      slots,
+      collector: this.#collector,
+      figures: this.#figures,
+      staff: this.#staff,
+      crew: this.#crew,
+      wake: () => this.#done.set(),
+    }, this.#ending);
     this.#canMake = typeof make === "function";
     this.ready = Promise.all(this.#staff.balance()).then(() => {});
     this.ready.catch(() => {}); // the tasks tell, too
@@ -674,19 +683,6 @@ export class Pool<T extends Tasks> extends PoolBase {
     return Math.max(this.#crew.size, this.#staff.max) + this.#staff.guests;
   }
 
-  /**
-   * Sees to it that there are as many workers as there are to be; the pool
-   * fails if it has lost its last one. `failures` ended in a row in one place.
-   */
-  #replace(failures = 0, why?: () => unknown): void {
-    if (this.#ending.failure !== undefined) return;
-    const before = this.#staff.workers;
-    this.#staff.balance(failures);
-    if (this.#staff.workers < before && this.#agents === 0) {
-      this.#ending.fail(why!());
-    }
-  }
-
   #greet(member: Member, { tasks, limit }: Hello): void {
     assertSame(this.#specs, tasks);
     this.#staff.limit = limit;
@@ -701,42 +697,6 @@ export class Pool<T extends Tasks> extends PoolBase {
       init: this.#init,
     }));
     this.#fill();
-  }
-
-  /** A worker does no more tasks that was ready. */
-  #bury(member: Member, died: boolean): void {
-    const lost = this.#slots.abandon(member.id);
-    this.#collector.sweep(member);
-    this.#done.set(); // the collector looks what is left
-    if (died) this.#figures.died++;
-    const failures = died ? failuresAfter(member, lost > 0) : 0;
-    const why = () => deathOf("A worker ended without a task", member);
-    this.#replace(failures, why);
-  }
-
-  /** A worker could not start. */
-  #miss(member: Member, isLast: boolean): void {
-    this.#figures.died++;
-    if (isLast) this.#replace(Infinity, () => member.error);
-  }
-
-  /** Ends a worker that does a task which nobody wants. */
-  #terminate(id: number): void {
-    for (const member of this.#crew.members) {
-      // Deno's worker may go on for long, so another one begins at once.
-      if (member.id !== id) continue;
-      this.#figures.died++;
-      this.#crew.dismiss(member);
-      this.#replace();
-    }
-  }
-
-  /** The worker of that number has taken an order to end. */
-  #dismissed(number: number): void {
-    this.#figures.forget(number);
-    const member = this.#crew.member(number);
-    if (member !== undefined) void this.#crew.leave(member);
-    this.#replace();
   }
 
   // ---- tasks ----------------------------------------------------------------
@@ -769,7 +729,7 @@ export class Pool<T extends Tasks> extends PoolBase {
   /** Ends a job before its result is there. */
   #drop(job: Job, reason: unknown): void {
     const doer = this.#poster.drop(job, reason);
-    if (job.terminate && doer !== 0) this.#terminate(doer);
+    if (job.terminate && doer !== 0) this.#losses.terminate(doer);
     this.#done.set(); // there may be no task left, or room for another
   }
 

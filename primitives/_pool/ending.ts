@@ -1,5 +1,6 @@
 /**
- * How a pool ends: it is closed, or has lost all its workers.
+ * How a pool ends: it is closed, or has lost all its workers; and how workers
+ * that have ended are replaced.
  *
  * @module
  */
@@ -7,11 +8,15 @@
 import { assertOptions, assertTimeout } from "../_memory/options.ts";
 import { assertBoolean } from "../_memory/region.ts";
 import { ClosedError } from "../_queue/queue.ts";
-import type { Crew } from "./crew.ts";
+import type { Slots } from "../_calls/ring/slots.ts";
+import type { Collector } from "./collector.ts";
+import { type Crew, failuresAfter, type Member } from "./crew.ts";
+import { deathOf } from "./errors.ts";
 import type { Jobs } from "./jobs.ts";
 import type { CloseOptions } from "./options.ts";
 import type { Poster } from "./poster.ts";
 import type { Staff } from "./staff.ts";
+import type { Figures } from "./stats.ts";
 
 /** What ends with a pool. */
 export interface Mortal {
@@ -118,5 +123,77 @@ export class Ending {
   tellSettled(): void {
     if (this.#it.jobs.open > 0) return;
     for (const resolve of this.#settled.splice(0)) resolve();
+  }
+}
+
+/** What a pool has of workers that end. */
+export interface Employer {
+  readonly slots: Slots;
+  readonly collector: Collector;
+  readonly figures: Figures;
+  readonly staff: Staff;
+  readonly crew: Crew;
+  /** Lets the collector look what is left. */
+  wake(): void;
+}
+
+/** Replaces workers that have ended; without any, the pool ends. */
+export class Losses {
+  readonly #it: Employer;
+  readonly #ending: Ending;
+
+  constructor(it: Employer, ending: Ending) {
+    this.#it = it;
+    this.#ending = ending;
+  }
+
+  /**
+   * Sees to it that there are as many workers as there are to be; the pool
+   * fails if it has lost its last one. `failures` ended in a row in one place.
+   */
+  #replace(failures = 0, why?: () => unknown): void {
+    if (this.#ending.failure !== undefined) return;
+    const { staff, crew } = this.#it;
+    const before = staff.workers;
+    staff.balance(failures);
+    if (staff.workers < before && crew.size + staff.guests === 0) {
+      this.#ending.fail(why!());
+    }
+  }
+
+  /** A worker does no more tasks that was ready. */
+  bury(member: Member, died: boolean): void {
+    const lost = this.#it.slots.abandon(member.id);
+    this.#it.collector.sweep(member);
+    this.#it.wake(); // the collector looks what is left
+    if (died) this.#it.figures.died++;
+    const failures = died ? failuresAfter(member, lost > 0) : 0;
+    const why = () => deathOf("A worker ended without a task", member);
+    this.#replace(failures, why);
+  }
+
+  /** A worker could not start. */
+  miss(member: Member, isLast: boolean): void {
+    this.#it.figures.died++;
+    if (isLast) this.#replace(Infinity, () => member.error);
+  }
+
+  /** Ends a worker that does a task which nobody wants. */
+  terminate(id: number): void {
+    for (const member of this.#it.crew.members) {
+      // Deno's worker may go on for long, so another one begins at once.
+      if (member.id !== id) continue;
+      this.#it.figures.died++;
+      this.#it.crew.dismiss(member);
+      this.#replace();
+    }
+  }
+
+  /** The worker of that number has taken an order to end. */
+  dismissed(number: number): void {
+    this.#it.figures.forget(number);
+    const member = this.#it.crew.member(number);
+    if (member !== undefined) void this.#it.crew.leave(member);
+    this.#replace();
   }
 }

@@ -43,7 +43,7 @@ SIZES.push(
   { name: "Channel", subpaths: [""], most: 31157 },
   { name: "viewValue", subpaths: ["/value"], most: 9293 },
   { name: "viewCodec", subpaths: ["/value"], most: 13215 },
-  { name: "Pool", subpaths: ["/pool"], most: 35920 },
+  { name: "Pool", subpaths: ["/pool"], most: 35985 },
   { name: "servePool, task", subpaths: ["/pool"], most: 25547 },
   { name: "syncWorker", subpaths: ["/sync_worker"], most: 33068 },
   { name: "watch", subpaths: ["/watch"], most: 10761 },

@@ -132,9 +132,9 @@ export const MISTAKES: readonly Mistake[] = [{
       "let staying = this.#it.size() - orders.length;",
       "let staying = this.#it.size();",
     ],
-    "pool": [
-      "if (member !== undefined) void this.#crew.leave(member); this.#replace();",
-      "if (member !== undefined) void this.#crew.leave(member);",
+    "_pool/ending": [
+      "void this.#it.crew.leave(member); this.#replace();",
+      "void this.#it.crew.leave(member);",
     ],
   },
   seed: 2,
@@ -195,8 +195,8 @@ export const MISTAKES: readonly Mistake[] = [{
   storm: "pool",
   what: "the slots of a dead worker stay its own",
   edits: {
-    "pool": [
-      "const lost = this.#slots.abandon(member.id);",
+    "_pool/ending": [
+      "const lost = this.#it.slots.abandon(member.id);",
       "const lost = 0;",
     ],
   },
@@ -206,9 +206,9 @@ export const MISTAKES: readonly Mistake[] = [{
   storm: "pool",
   what: "a terminated worker is not replaced",
   edits: {
-    "pool": [
-      "this.#crew.dismiss(member); this.#replace();",
-      "this.#crew.dismiss(member);",
+    "_pool/ending": [
+      "this.#it.crew.dismiss(member); this.#replace();",
+      "this.#it.crew.dismiss(member);",
       [
         "this.#replace(failures, why);",
         "if (died) this.#replace(failures, why);",
@@ -226,8 +226,8 @@ export const MISTAKES: readonly Mistake[] = [{
   what: "nobody looks after the last abort",
   edits: {
     "pool": [
-      "if (job.terminate && doer !== 0) this.#terminate(doer); this.#done.set();",
-      "if (job.terminate && doer !== 0) this.#terminate(doer);",
+      "this.#losses.terminate(doer); this.#done.set();",
+      "this.#losses.terminate(doer);",
     ],
   },
   seed: 1,
@@ -404,7 +404,10 @@ export const MISTAKES: readonly Mistake[] = [{
   storm: "pool",
   what: "close does not end at its timeout",
   edits: {
-    "pool": ["const late = () => this.terminate();", "const late = () => {};"],
+    "_pool/ending": [
+      "const late = () => this.terminate();",
+      "const late = () => {};",
+    ],
   },
   seed: 1,
   plan: poolPlan([resize(0, 50), ...times(3, task("nap", 1))], {
