@@ -21,7 +21,7 @@ import { HASH_MAP } from "./_memory/layout.ts";
 import { MapCore } from "./_map/map_core.ts";
 import { EVICTIONS, HITS, MISSES } from "./_map/plan.ts";
 import { tellOfTable } from "./_map/problems.ts";
-import { describe } from "./_memory/describe.ts";
+import { describe, isBytes } from "./_memory/describe.ts";
 import { assertOptions } from "./_memory/options.ts";
 import type { WordsProblems } from "./_memory/problems.ts";
 import {
@@ -377,7 +377,7 @@ export class HashMap<K, V> extends Region<"hash_map"> {
    * @throws {DamagedError} If the map is damaged.
    */
   getInto(key: K, into: Uint8Array): number {
-    if (!(into instanceof Uint8Array)) {
+    if (!isBytes(into)) {
       throw new TypeError(
         `A value's bytes go into a Uint8Array: received ${describe(into)}`,
       );

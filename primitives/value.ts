@@ -5,7 +5,7 @@
  */
 
 import { Values, values } from "./_value/codec.ts";
-import { describe } from "./_memory/describe.ts";
+import { describe, isBytes } from "./_memory/describe.ts";
 import { assertConfig } from "./_memory/region.ts";
 import type { ValueCodec } from "./_message/codec.ts";
 import type { Codec } from "./_message/message.ts";
@@ -202,8 +202,8 @@ export function viewCodec<T, Result>(
 }
 
 function assertBytes(bytes: Uint8Array): void {
-  if (bytes instanceof Uint8Array) return;
+  if (isBytes(bytes)) return;
   throw new TypeError(
-    `Values are written to a Uint8Array: received ${describe(bytes)}`,
+    `The bytes of values lie in a Uint8Array: received ${describe(bytes)}`,
   );
 }

@@ -16,3 +16,12 @@ export function describe(value: unknown): string {
   }
   return Object.is(value, -0) ? "-0" : String(value);
 }
+
+/**
+ * Whether it is a Uint8Array. `instanceof` fails for one of another realm, such
+ * as tests run in.
+ */
+export function isBytes(value: unknown): value is Uint8Array {
+  return value instanceof Uint8Array ||
+    ArrayBuffer.isView(value) && describe(value) === "[object Uint8Array]";
+}

@@ -5,7 +5,7 @@
  */
 
 import { copyBytes, copyOf } from "./bytes.ts";
-import { describe } from "../_memory/describe.ts";
+import { describe, isBytes } from "../_memory/describe.ts";
 import {
   CODEC,
   type Codec,
@@ -231,7 +231,7 @@ function placed<T>(
 export const binary: Codec<Uint8Array> = /* @__PURE__ */ placed({
   name: "binary",
   encodeAt(value, memory, at, room) {
-    if (!(value instanceof Uint8Array)) {
+    if (!isBytes(value)) {
       throw refusal("binary", value, "it is not a Uint8Array");
     }
     if (value.length <= room) copyBytes(value, memory, at);

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { isBytes } from "../_memory/describe.ts";
 import { type Codec, refusal } from "./message.ts";
 
 /** Bytes before a message: where its bytes lie, and how many there are. */
@@ -15,7 +16,7 @@ const headOf = ({ buffer, byteOffset }: Uint8Array): DataView =>
   new DataView(buffer, byteOffset, HEAD);
 
 function encode(value: Uint8Array, into: Uint8Array): number {
-  if (!(value instanceof Uint8Array)) {
+  if (!isBytes(value)) {
     throw refusal("bytes in place", value, "it is not a Uint8Array");
   }
   const { buffer, byteOffset, length } = value;

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { describe } from "../_memory/describe.ts";
+import { describe, isBytes } from "../_memory/describe.ts";
 
 /** The name of a number type, from `"i8"` to `"f64"`. */
 export type NumberType =
@@ -281,7 +281,7 @@ function window(data: DataView, at: number, length: number): Uint8Array {
 /** A field of `length` bytes. */
 export function bytesField(length: number): Field {
   const check = (value: unknown, name: string): Uint8Array => {
-    if (!(value instanceof Uint8Array)) {
+    if (!isBytes(value)) {
       throw new TypeError(
         `Field "${name}" takes a Uint8Array: received ${describe(value)}`,
       );

@@ -7,6 +7,8 @@ import {
   Broadcast,
   Channel,
   type Codec,
+  encodeValue,
+  field,
   type JsonValue,
   lockFree,
   manyToMany,
@@ -645,4 +647,27 @@ test("MessagePack of a library is a codec", () => {
     }
     assert.equal([...bytes], [1, 2, 3]);
   }
+});
+
+/** Bytes as those of another realm: their prototype is not that of ours. */
+function foreignBytes(bytes: number[]): Uint8Array {
+  const all = Object.getPrototypeOf(Uint8Array.prototype);
+  return Object.setPrototypeOf(Uint8Array.from(bytes), Object.create(all));
+}
+
+test("bytes of another realm are bytes", () => {
+  const channel = Channel.create<Uint8Array>({ codec: binary, capacity: 2 });
+  channel.send(foreignBytes([1, 2, 3]));
+  assert.equal([...channel.receive()], [1, 2, 3]);
+  channel.send(foreignBytes([4, 5]));
+  const into = foreignBytes([0, 0, 0]);
+  assert.is(channel.receiveInto(into), 2);
+  assert.equal(Array.from(into), [4, 5, 0]);
+  const length = encodeValue("word", foreignBytes([0, 0, 0, 0, 0, 0, 0, 0]));
+  assert.ok(length > 4);
+  const Raw = struct({ raw: field.bytes(2) });
+  const written = new Uint8Array(2);
+  Raw.write(written, { raw: foreignBytes([6, 7]) });
+  assert.equal([...written], [6, 7]);
+  assert.throws(() => channel.send([1] as never), /not a Uint8Array/);
 });

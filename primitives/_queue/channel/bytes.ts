@@ -5,7 +5,7 @@
  * @module
  */
 
-import { describe } from "../../_memory/describe.ts";
+import { describe, isBytes } from "../../_memory/describe.ts";
 import {
   assertMayBlock,
   assertTimeout,
@@ -185,7 +185,7 @@ export class ChannelBytes<T> extends ChannelCore<T> {
   /** Takes a message into `dst`; its length may be 0, so it is in an array. */
   #into(dst: Uint8Array): () => [length: number] | undefined {
     this.#assertBinary();
-    if (!(dst instanceof Uint8Array)) {
+    if (!isBytes(dst)) {
       throw new TypeError(
         `Bytes are received into a Uint8Array: received ${describe(dst)}`,
       );
