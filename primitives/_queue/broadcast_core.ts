@@ -498,8 +498,8 @@ export class SeatCore {
   }
 
   /**
-   * Gives the seat up. The subscription sees nothing afterwards. Calling it
-   * again does nothing.
+   * Gives the seat up. The subscription sees nothing afterwards; what awaits an
+   * element of it rejects with a TypeError. Calling it again does nothing.
    */
   leave(): void {
     const at = this.#at;
@@ -507,6 +507,7 @@ export class SeatCore {
     this.#at = 0;
     const words = this.#words;
     const owner = this.#id;
+    wake(words, POP_EPOCH, Infinity); // a pop of it that awaits
     if (Atomics.compareExchange(words, at + OWNER, owner, 0) !== owner) return;
     wake(words, PUSH_EPOCH, Infinity);
   }

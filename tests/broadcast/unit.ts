@@ -5,6 +5,7 @@ import {
   Broadcast,
   type BroadcastConfig,
   ClosedError,
+  select,
   type Subscription,
 } from "../../mod.ts";
 import { LAYOUT } from "../../primitives/_memory/layout.ts";
@@ -221,6 +222,23 @@ test("the producer waits for the slowest, and no longer than that", async () => 
   assert.is(dead.size > 0, true);
   const words = wordsOf(made);
   assert.equal([words[pop_waiters], words[push_waiters]], [0, 0]);
+});
+
+test("leaving ends what awaits an element of the subscription", async () => {
+  const made = Broadcast.create({ capacity: 4 });
+  const [left, stays] = [made.subscribe(), made.subscribe()];
+  const pops = [left.popIntAsync(), left.values().next(), select([left])]
+    .map((pop) => Promise.resolve(pop).catch((error) => error));
+  const other = stays.popIntAsync();
+  assert.is(await nowOf(Promise.race(pops)), "pending");
+  left.leave();
+  for (const error of await Promise.all(pops)) {
+    assert.instance(error, TypeError);
+    assert.match((error as Error).message, "was left");
+  }
+  assert.is(await nowOf(other), "pending");
+  made.pushInt(5);
+  assert.is(await other, 5);
 });
 
 test("all sleepers get the next element, and the end", async () => {

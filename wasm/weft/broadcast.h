@@ -404,6 +404,7 @@ static inline int weft_broadcast_pop_int(weft_broadcast *q, int32_t seat,
 static inline void weft_broadcast_leave(weft_broadcast *b, int32_t seat) {
   int32_t id = weft_agent_id();
   int32_t *owner = &weft__broadcast_at(b, seat)->owner;
+  weft__event_wake(&b->pop_epoch, WEFT__ALL); /* JavaScript awaits pops of it */
   if (weft__compare_exchange(owner, id, 0) == id)
     weft__event_wake(&b->push_epoch, WEFT__ALL);
 }
