@@ -308,7 +308,7 @@ test("getOrInsertAsync() makes a value once", async () => {
   go();
   const failed = await calls[0]!.catch(({ message }) => message);
   assert.is(failed, "the first fails");
-  await new Promise((resolve) => setTimeout(resolve, 5));
+  while (made < 2) await new Promise((resolve) => setTimeout(resolve, 1));
   go();
   assert.equal(await Promise.all(calls.slice(1)), [10, 10]);
   assert.is(made, 2);
