@@ -12,7 +12,7 @@ const HERE = (import.meta.url as string | undefined) ?? "";
 /** Whether the tester is part of a bundle, perhaps with the code under test. */
 const BUNDLED = !/\/engine\/sites\.[jt]s($|\?)/.test(HERE);
 
-/** The tester's folder, as stacks name it: its address, or in Bun its path. */
+/** The tester's folder as stacks name it: its address; in Bun, its path. */
 const OWN = BUNDLED ? "" : folderIn(new Error().stack ?? "");
 
 function folderIn(stack: string): string {
