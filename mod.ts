@@ -18,8 +18,8 @@
 
 // In the order of dependencies: a line may import only lines above. Values come
 // first, because a bundle has the modules in this order, and zip sees only 32
-// KB at once: behind other modules, the long rows of equal code in places.ts would
-// hide these from what follows, which costs a bundle up to 1000 bytes.
+// KB at once: behind other modules, the long rows of equal code in places.ts
+// would hide these from what follows, which costs a bundle up to 1000 bytes.
 export {
   decodeValue,
   encodeValue,
