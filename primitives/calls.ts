@@ -19,7 +19,11 @@ import type {
   Remote,
 } from "./_calls/types.ts";
 import { inRange } from "./_memory/region.ts";
-import type { CodecOfApi, IsStructuredApi } from "./_message/codec.ts";
+import type {
+  CodecOfApi,
+  IsStructuredApi,
+  MethodsOf,
+} from "./_message/codec.ts";
 import { awaitOn } from "./_wait/pending.ts";
 import { nextTurn } from "./_wait/turn.ts";
 import { assertOptions } from "./_wait/wait.ts";
@@ -34,15 +38,15 @@ export type {
   BlockingArguments,
   BlockingMethod,
   BlockingRemote,
-  BlockingRemoteClass,
+  BlockingRemoteItself,
   CallPort,
   ConnectOptions,
   IsRead,
   Remote,
   RemoteArgument,
   RemoteArguments,
-  RemoteClass,
   RemoteIterable,
+  RemoteItself,
   RemoteMethod,
   RemoteObject,
 } from "./_calls/types.ts";
@@ -60,6 +64,7 @@ export type {
   IsStructuredApi,
   IteratedOf,
   JsonCodec,
+  MethodsOf,
   OwnCodec,
   StaysHere,
   StructuredOf,
@@ -94,8 +99,9 @@ export interface Serve {
  * and the results of all methods, they must name a codec that carries them, or
  * a port beside the ring.
  */
-export type OptionsOf<Api, Options> = IsStructuredApi<Api> extends true
-  ? [options?: Options]
+export type OptionsOf<Api, Options> = IsStructuredApi<
+  MethodsOf<Api>
+> extends true ? [options?: Options]
   : [
     options:
       & Options
@@ -226,7 +232,8 @@ function serveBlocking(
  * cannot carry, arrives as an `AbortError`.
  *
  * Objects of methods within `api`, its properties and its classes are served,
- * too. Instances and iterators stay here, and functions that are arguments stay
+ * too. `api` may itself be a function or a class: then the remote is called, or
+ * `new` makes instances of it. Instances and iterators stay here, and functions that are arguments stay
  * with the caller, and are called back.
  *
  * If a method throws, its caller gets the error. A request or a result may

@@ -11,7 +11,7 @@ import type { Disposer } from "./_memory/dispose.ts";
 import { LastWords } from "./_worker/last_words.ts";
 import { parent } from "./_worker/parent.ts";
 import { Client } from "./_calls/client/client.ts";
-import { type Invoke, remoteBy } from "./_calls/remote.ts";
+import { disposableBy, type Invoke } from "./_calls/remote.ts";
 import { slotsOf } from "./_calls/wire.ts";
 import {
   type AnyWorker,
@@ -327,7 +327,7 @@ export function syncWorker<Api>(
     around,
   );
   const caller = new Caller(ring, start, module, codec === json);
-  return remoteBy(client.ends(), () => caller.end()) as SyncWorker<Api>;
+  return disposableBy(client.ends(), () => caller.end()) as SyncWorker<Api>;
 }
 
 // ---- the worker -------------------------------------------------------------

@@ -133,9 +133,12 @@ export class Reader {
     const names = of === this.#api && what !== GET
       ? [...this.#members.keys()]
       : namesOf(of);
+    const missing = path === ""
+      ? "function itself"
+      : `${what === GET ? "property" : "method"} ${JSON.stringify(path)}`;
     throw new TypeError(
-      `No ${what === GET ? "property" : "method"} ${JSON.stringify(path)} ` +
-        `is served: there are ${names.join(", ") || "none"}`,
+      `No ${missing} is served: there are ` +
+        (names.filter(Boolean).join(", ") || "none"),
     );
   }
 

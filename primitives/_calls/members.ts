@@ -27,16 +27,20 @@ function* chainOf(object: object): Generator<object> {
 
 /**
  * The methods and objects that an object has, its class's included, by name.
- * What a getter returns is found when it is asked for.
+ * What a getter returns is found when it is asked for. A function is a member
+ * of itself, without a name.
  */
 export function membersOf(api: object): Map<string, unknown> {
-  if (typeof api !== "object" || api === null) {
+  const isFunction = typeof api === "function";
+  if (!isFunction && (typeof api !== "object" || api === null)) {
     throw new TypeError(
-      `serve needs an object of functions: received ${describe(api)}`,
+      "serve needs an object of functions, or a function: received " +
+        describe(api),
     );
   }
   const members = new Map<string, unknown>();
   let count = 0;
+  if (isFunction) members.set("", api);
   for (const from of chainOf(api)) {
     for (const name of Object.getOwnPropertyNames(from)) {
       if (HIDDEN.includes(name) || members.has(name)) continue;

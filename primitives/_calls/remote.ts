@@ -34,13 +34,12 @@ function refuse(path: string): never {
  * kept in front of them.
  */
 function before(ends: Ends, prefix: string, target: object): void {
-  const isFunction = typeof target === "function";
+  // What stands for what is served has no names of functions of its own.
+  const isFunction = prefix !== "";
   const properties = new Proxy({}, {
     get(_, name, receiver) {
       // Texts of it, as in a log, are made without a call.
-      if (name === Symbol.toPrimitive) {
-        return () => `[remote ${prefix.slice(0, -1) || "object"}]`;
-      }
+      if (name === Symbol.toPrimitive) return () => textOf(prefix);
       if (typeof name !== "string") {
         return isFunction ? Reflect.get(Function.prototype, name) : undefined;
       }
@@ -50,7 +49,7 @@ function before(ends: Ends, prefix: string, target: object): void {
       // `await` asks for "then", and a Remote itself is not a promise.
       const path = prefix + name;
       const value = name !== "then"
-        ? nodeOf(ends, path)
+        ? nodeOf(ends, path, name === "toJSON" ? prefix : undefined)
         : isFunction && ends.get !== undefined
         ? thenOf(ends.get, prefix.slice(0, -1))
         : undefined;
@@ -71,9 +70,20 @@ type Then = PromiseLike<unknown>["then"];
 const thenOf = (get: NonNullable<Ends["get"]>, path: string): Then => //
 (resolve, reject) => get(path).then(resolve, reject);
 
-/** A method, a class, a property or an object of methods: nobody knows yet. */
-function nodeOf(ends: Ends, path: string): object {
-  const call = ends.call(path);
+const textOf = (prefix: string): string =>
+  `[remote ${prefix.slice(0, -1) || "object"}]`;
+
+/**
+ * A method, a class, a property or an object of methods: nobody knows yet. It
+ * is the `toJSON` of what is at `jsonOf`, if that is given.
+ */
+function nodeOf(ends: Ends, path: string, jsonOf?: string): object {
+  const called = ends.call(path);
+  // JSON.stringify gives it a key, and cannot await.
+  const call: Invoke = jsonOf === undefined
+    ? called
+    : (args, node) =>
+      typeof args[0] === "string" ? textOf(jsonOf) : called(args, node);
   let make: Invoke | undefined;
   const node = function (...args: unknown[]): unknown {
     if (new.target === undefined) return call(args, node);
@@ -82,22 +92,20 @@ function nodeOf(ends: Ends, path: string): object {
   };
   Reflect.deleteProperty(node, "name");
   Reflect.deleteProperty(node, "length");
-  before(ends, `${path}.`, node);
+  before(ends, path && `${path}.`, node);
   return node;
 }
 
 /**
- * An object that has whatever property it is asked for. If it is given
- * `dispose`, that ends it.
+ * An object that has whatever property it is asked for, and can be called, and
+ * made instances of, itself.
  */
-export function remoteBy(
-  ends: Ends,
-  dispose?: () => void,
-): object {
+export const remoteBy = (ends: Ends): object => nodeOf(ends, "");
+
+/** An object that has whatever property it is asked for; `dispose` ends it. */
+export function disposableBy(ends: Ends, dispose: () => void): object {
   const remote = {};
   before(ends, "", remote);
-  if (dispose !== undefined) {
-    Object.defineProperty(remote, DISPOSE, { value: dispose });
-  }
+  Object.defineProperty(remote, DISPOSE, { value: dispose });
   return remote;
 }

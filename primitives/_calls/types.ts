@@ -142,25 +142,32 @@ export type RemoteMethod<Method> = Method extends
 /**
  * An object as others see it. Its methods return promises; `await` reads a
  * property; `new` makes an instance of a class there, and gives a promise of
- * it. An object of methods within it is one of these. A generic method keeps
- * its type parameters if it returns a promise; of another one, TypeScript knows
- * no type that returns a promise, and they become `unknown`.
+ * it. An object of methods within it is one of these. A function or a class that
+ * is served itself is called, or made instances of, itself. A generic method
+ * keeps its type parameters if it returns a promise; of another one, TypeScript
+ * knows no type that returns a promise, and they become `unknown`.
  */
-export type Remote<Api> = {
-  readonly [Name in keyof Api as Name extends symbol ? never : Name]:
-    Api[Name] extends abstract new (...args: never) => unknown
-      ? RemoteClass<Api[Name]>
-      : Api[Name] extends (...args: never[]) => unknown
-        ? RemoteMethod<Api[Name]>
-      : IsRead<Api[Name]> extends true ? PromiseLike<Api[Name]>
-      : Remote<Api[Name]>;
-};
+export type Remote<Api> =
+  & RemoteItself<Api>
+  & {
+    readonly [Name in keyof Api as Name extends symbol ? never : Name]:
+      Api[Name] extends abstract new (...args: never) => unknown
+        ? Remote<Api[Name]>
+        : Api[Name] extends (...args: never[]) => unknown
+          ? RemoteMethod<Api[Name]>
+        : IsRead<Api[Name]> extends true ? PromiseLike<Api[Name]>
+        : Remote<Api[Name]>;
+  };
 
-/** A class as others see it: its instances stay where it is served. */
-export type RemoteClass<Class> = Class extends
-  new (...args: infer Args) => infer Instance
-  ? { new (...args: Args): Promise<RemoteObject<Instance>> } & Remote<Class>
-  : Remote<Class>;
+/**
+ * A class or a function as others see it, without its properties. Instances of
+ * the class stay where it is served.
+ */
+export type RemoteItself<Api> = 0 extends 1 & Api ? unknown
+  : Api extends new (...args: infer Args) => infer Instance
+    ? { new (...args: Args): Promise<RemoteObject<Instance>> }
+  : Api extends (...args: never[]) => unknown ? RemoteMethod<Api>
+  : unknown;
 
 /** An instance that is served. The block of a `using` releases it. */
 export type RemoteObject<Instance> = Remote<Instance> & Disposer;
@@ -183,19 +190,21 @@ export type BlockingMethod<Method> = Method extends
  * property is read by a call of it, without arguments. A generic method keeps
  * its type parameters if it returns no promise.
  */
-export type BlockingRemote<Api> = {
-  readonly [Name in keyof Api as Name extends symbol ? never : Name]:
-    Api[Name] extends abstract new (...args: never) => unknown
-      ? BlockingRemoteClass<Api[Name]>
-      : Api[Name] extends (...args: never[]) => unknown
-        ? BlockingMethod<Api[Name]>
-      : IsRead<Api[Name]> extends true ? () => Api[Name]
-      : BlockingRemote<Api[Name]>;
-};
+export type BlockingRemote<Api> =
+  & BlockingRemoteItself<Api>
+  & {
+    readonly [Name in keyof Api as Name extends symbol ? never : Name]:
+      Api[Name] extends abstract new (...args: never) => unknown
+        ? BlockingRemote<Api[Name]>
+        : Api[Name] extends (...args: never[]) => unknown
+          ? BlockingMethod<Api[Name]>
+        : IsRead<Api[Name]> extends true ? () => Api[Name]
+        : BlockingRemote<Api[Name]>;
+  };
 
-/** As {@linkcode RemoteClass}, of an object whose methods block. */
-export type BlockingRemoteClass<Class> = Class extends
-  new (...args: infer Args) => infer Instance ?
-    & { new (...args: Args): BlockingRemote<Instance> & Disposer }
-    & BlockingRemote<Class>
-  : BlockingRemote<Class>;
+/** As {@linkcode RemoteItself}, of an object whose methods block. */
+export type BlockingRemoteItself<Api> = 0 extends 1 & Api ? unknown
+  : Api extends new (...args: infer Args) => infer Instance
+    ? { new (...args: Args): BlockingRemote<Instance> & Disposer }
+  : Api extends (...args: never[]) => unknown ? BlockingMethod<Api>
+  : unknown;

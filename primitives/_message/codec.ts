@@ -165,6 +165,11 @@ export type ValuesOf<Method> = Method extends
     | CarriedOf<Awaited<Result>>
   : never;
 
+/** An object that is served; a function as if it were a method of one. */
+export type MethodsOf<Api> = 0 extends 1 & Api ? Api
+  : Api extends (...args: never[]) => unknown ? Api & { readonly itself: Api }
+  : Api;
+
 /** Whether each property of `T` is `true`. */
 export type AllTrue<T> = [T[keyof T]] extends [true] ? true : false;
 
@@ -198,8 +203,8 @@ export type IsStructuredApi<Api, Depth extends 0[] = []> =
 /** The codecs that carry the arguments and results of an object's methods. */
 export type CodecOfApi<Api> =
   | OwnCodec
-  | (IsJsonApi<Api> extends true ? JsonCodec : never)
-  | (IsStructuredApi<Api> extends true ? ValueCodec : never);
+  | (IsJsonApi<MethodsOf<Api>> extends true ? JsonCodec : never)
+  | (IsStructuredApi<MethodsOf<Api>> extends true ? ValueCodec : never);
 
 /** Adds the two functions that users see, which take views. */
 function placed<T>(

@@ -201,6 +201,37 @@ export async function objects(ring: CallRing): Promise<unknown[]> {
   return [numbers, texts];
 }
 
+const add = (a: number, b: number): number => a + b;
+const when = (date: Date): Date => date;
+const each = (fn: (n: number) => string): string => fn(1);
+const held = { within: (_inner: { fn: () => void }): void => {} }.within;
+
+/** Is never called. */
+export async function whole(ring: CallRing): Promise<unknown[]> {
+  const remote = connect<typeof add>(ring, { codec: codec.json });
+  const numbers: number[] = [
+    await remote(1, 2),
+    connect.blocking<typeof add>(ring)(1, 2),
+    await (await new (connect<typeof Counter>(ring))(1)).add(1),
+    new (connect.blocking<typeof Counter>(ring))(1).count(),
+    (await connect<typeof when>(ring)(new Date())).getTime(),
+  ];
+  const texts = [await connect<typeof each>(ring)((n) => n.toFixed())];
+  // deno-lint-ignore no-explicit-any
+  connect<any>(ring, { codec: codec.json });
+  // @ts-expect-error: it takes numbers
+  remote("1", 2);
+  // @ts-expect-error: an object is not called
+  connect<typeof nested>(ring)();
+  // @ts-expect-error: a class is not called
+  connect<typeof Counter>(ring)(1);
+  // @ts-expect-error: JSON has no dates
+  connect<typeof when>(ring, { codec: codec.json });
+  // @ts-expect-error: a function within an object is not sent
+  connect<typeof held>(ring);
+  return [numbers, texts];
+}
+
 /** Is never called. */
 export async function iterates(ring: CallRing): Promise<unknown[]> {
   const remote = connect<typeof days & typeof generator>(ring);

@@ -9,7 +9,7 @@ import { ClosedError } from "../../_queue/queue.ts";
 import { refer } from "../../_wait/times.ts";
 import type { Parcel } from "../beside.ts";
 import { blockingIterator, RemoteIterator, type Steps } from "../iterators.ts";
-import { type Ends, type Invoke, remoteBy } from "../remote.ts";
+import { disposableBy, type Ends, type Invoke } from "../remote.ts";
 import { CallError } from "../ring/answers.ts";
 import {
   CALL,
@@ -108,7 +108,7 @@ export class HeldObjects {
     const held: Held = { key, released: false };
     this.#released.register(held, key, held);
     if (kind === INSTANCE) {
-      return remoteBy(this.ends(held), () => {
+      return disposableBy(this.ends(held), () => {
         if (held.released) return;
         held.released = true;
         this.#released.unregister(held);
