@@ -71,13 +71,16 @@ export interface Handles {
   readonly onces: readonly Handle<"once">[];
 }
 
-/** In `words`: who is in the lock, tokens, and who came through a gate. */
+/** In `words`: how many read, and write. */
 const READERS = 0, WRITERS = 1;
+/** In `words`: tokens, and how many an event has let through. */
 export const TOKENS = 2, AUTO = 3;
 /** In `words`: whether the latch is open, and the last phase with a leader. */
-export const LATCHED = 4, LEADERS = 5;
-/** In `words`: runs of each once, whether one runs, and where parties are. */
+export const LATCHED = 4;
+const LEADERS = 5;
+/** In `words`: the runs of each once, and whether one runs. */
 const RUNS = 16, RUNNING = 32;
+/** In `words`: the phase of each party. */
 export const PHASES = 48;
 /** The number of words. */
 export const WORDS = 64;

@@ -184,13 +184,14 @@ class Play {
   }
 
   #ordersOf({ thread, blocks, steps, most }: Given, sends: boolean): Orders {
-    const mayBlock = thread && this.#plan.kind === "queues";
-    const isGuest = mayBlock && (this.#plan.guests >> this.#loops & 1) === 1;
+    const { kind, guests } = this.#plan;
+    const isGuest = thread && kind === "queues" &&
+      (guests >> this.#loops & 1) === 1;
     const guest = isGuest ? this.#guests?.guest() : undefined;
     return {
       ...this.#shared,
       sends,
-      blocks: mayBlock && (blocks || guest !== undefined),
+      blocks: thread && (blocks || guest !== undefined),
       guest,
       at: this.#loops++,
       steps,
