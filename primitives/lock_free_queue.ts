@@ -191,10 +191,16 @@ export const WaitingLockFree: WaitingClass<
  *                         sleepers: consumers
  * word 161  pop_waiters   bits 0-30  consumers that sleep, or are about to
  *                         bit 31     one of them awaits, or did
+ * word 162  pop_gong      A gong, for agents that wait for elements here and
+ *                         for others.
+ *                         sleepers: agents that wait at several ends
  * word 192  push_epoch    Changes when sleeping producers must look again.
  *                         sleepers: producers
  * word 193  push_waiters  bits 0-30  producers that sleep, or are about to
  *                         bit 31     one of them awaits, or did
+ * word 194  push_gong     A gong, for agents that wait for room here and for
+ *                         others.
+ *                         sleepers: agents that wait at several ends
  * word 224  `n` entries of the queue, `n` entries of the ring of free slots,
  *           and `n - 1` slots of `element_size` bytes. `n` is twice `capacity`,
  *           but at least 16. The entry of ticket `t` is in place `t mod n`.

@@ -210,11 +210,17 @@ export const RecordRingBase: abstract new (
  * word 97   pop_waiters   bits 0-30  waits of the consumer that sleep, or are
  *                                    about to
  *                         bit 31     one of them awaits, or did
+ * word 98   pop_gong      A gong, for agents that wait for records here and for
+ *                         others.
+ *                         sleepers: agents that wait at several ends
  * word 128  push_epoch    Changes when sleeping producers must look again.
  *                         sleepers: producers
  * word 129  push_waiters  bits 0-30  producers that sleep, or are about to
  *                         bit 31     one of them awaits, or did
- * word 130  hand_ons      How often a producer without room may still hand its
+ * word 130  push_gong     A gong, for agents that wait for room here and for
+ *                         others.
+ *                         sleepers: agents that wait at several ends
+ * word 131  hand_ons      How often a producer without room may still hand its
  *                         wake on.
  * word 160  `capacity` bytes. Position `p` is at byte `p mod capacity`. A
  *           record begins at a multiple of 8 bytes with two words. The first is

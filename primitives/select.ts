@@ -205,8 +205,7 @@ export interface Select {
   ): Promise<Selected<Arms> | undefined>;
   /**
    * As `select`, blocking instead of awaiting. The arms take from, or add to,
-   * queues, or channels that are carried by one or have a capacity of 0:
-   * `SpscQueue` or `MpmcQueue`, all in one SharedArrayBuffer, attached by the
+   * queues, rings or channels, all in one SharedArrayBuffer, attached by the
    * same object. Others are a TypeError.
    *
    * @throws {TypeError} Also if this agent may not block, or if the queues lie

@@ -85,9 +85,8 @@ export interface WaitAny {
     options?: TryAsyncOptions,
   ): Promise<number | undefined>;
   /**
-   * As `waitAny`, blocking instead of awaiting. The sources are queues, or
-   * channels that are carried by one or have a capacity of 0: `SpscQueue` or
-   * `MpmcQueue`, all in one SharedArrayBuffer, attached by the same object.
+   * As `waitAny`, blocking instead of awaiting. The sources are queues, rings
+   * or channels, all in one SharedArrayBuffer, attached by the same object.
    * Others are a TypeError.
    *
    * @throws {TypeError} Also if this agent may not block, or if the queues lie

@@ -40,7 +40,12 @@ inline weft_arm arm_of(weft_channel *c, void *dst) {
 inline weft_arm arm_of(weft_channel *c, const void *src) {
   return weft_channel_sending(c, src);
 }
-void arm_of(weft_lock_free_queue *, const void *) = delete; /* C has none */
+inline weft_arm arm_of(weft_lock_free_queue *q, void *dst) {
+  return weft_lock_free_queue_popping(q, dst);
+}
+inline weft_arm arm_of(weft_lock_free_queue *q, const void *src) {
+  return weft_lock_free_queue_pushing(q, src);
+}
 
 /* An arm that takes a T. */
 template <class T, class Words>
@@ -140,10 +145,9 @@ std::optional<selected> select_by(select_way how, span time, Arms &&...arms) {
 
 }  // namespace detail
 
-/* An arm that moves the oldest element of an spsc_queue or mpmc_queue to
-   `into`, which is empty if another arm was done. Without `wanted`, select
-   leaves the arm out; use that for a queue that was closed. Make it in the call
-   of select. */
+/* An arm that moves the oldest element of a queue to `into`, which is empty if
+   another arm was done. Without `wanted`, select leaves the arm out; use that
+   for a queue that was closed. Make it in the call of select. */
 template <class T, class Of>
 detail::pop_arm<T, typename Of::words> popping(detail::queue<T, Of> from,
                                                std::optional<T> &into,

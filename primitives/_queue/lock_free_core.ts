@@ -15,7 +15,7 @@ import {
   type Memory,
   type WordsInspection,
 } from "../_memory/region.ts";
-import { atEpoch, waitersOf, wake } from "../_wait/event_count.ts";
+import { atEpoch, waitersOf, wakeEnd as wake } from "../_wait/event_count.ts";
 import type { PendingResult } from "../_wait/pending.ts";
 import type { CopyingClass, Elements } from "./elements.ts";
 import { assertFormatted, type End, QueueCore } from "./queue_core.ts";
@@ -24,6 +24,8 @@ export const CAPACITY: typeof LOCK_FREE_QUEUE.capacity = 1;
 const ELEMENT_SIZE: typeof LOCK_FREE_QUEUE.element_size = 2;
 const POP_EPOCH: typeof LOCK_FREE_QUEUE.pop_epoch = 160;
 const PUSH_EPOCH: typeof LOCK_FREE_QUEUE.push_epoch = 192;
+const POP_GONG: typeof LOCK_FREE_QUEUE.pop_gong = 162;
+const PUSH_GONG: typeof LOCK_FREE_QUEUE.push_gong = 194;
 export const ENTRIES: typeof LOCK_FREE_QUEUE.length = 224;
 
 /**
@@ -561,6 +563,15 @@ export class LockFreeCore extends QueueCore<"lock_free_queue"> {
    */
   protected override position(end: End): number {
     return this.#words[end === "pop" ? QUEUE + HEAD : QUEUE]!;
+  }
+
+  /**
+   * The gong of an end, in words from the beginning of the buffer.
+   *
+   * @internal
+   */
+  override gongAt(end: End): number {
+    return this.byteOffset / 4 + (end === "pop" ? POP_GONG : PUSH_GONG);
   }
 
   /**

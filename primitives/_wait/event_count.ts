@@ -60,12 +60,13 @@ export function wakeEnd(
   words: Int32Array<SharedArrayBuffer>,
   epoch: number,
   n: number,
-): void {
+): boolean {
   // Pairs with (W), as in `wake`.
   const waiters = Atomics.load(words, epoch + WAITERS);
-  if (waiters !== 0 && wakeSlow(words, epoch, n, waiters)) {
-    strike(words, epoch + GONG);
-  }
+  if (waiters === 0) return true;
+  if (!wakeSlow(words, epoch, n, waiters)) return false;
+  strike(words, epoch + GONG);
+  return true;
 }
 
 function wakeSlow(

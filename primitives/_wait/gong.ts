@@ -147,8 +147,8 @@ export function boutAt(
   const gong = gongAt?.call(it, end);
   if (gong !== undefined) return { buffer, gong, start };
   throw new TypeError(
-    `Cannot block on ${name}: expected an SpscQueue, an MpmcQueue, or a ` +
-      `channel that one of them carries: received ${describe(it)}`,
+    `Cannot block on ${name}: expected a queue, RecordRing or channel: ` +
+      `received ${describe(it)}`,
   );
 }
 

@@ -144,9 +144,9 @@ export const MUTANTS = mutants({
     "wake(words, PUSH_EPOCH, Infinity); }",
   ],
   c: [
-    "weft__event_wake(&q->pop_epoch, WEFT__ALL); " +
-    "weft__event_wake(&q->push_epoch, WEFT__ALL); return tries",
-    "weft__event_wake(&q->push_epoch, WEFT__ALL); return tries",
+    "weft__event_wake_end(&q->pop_epoch, WEFT__ALL); " +
+    "weft__event_wake_end(&q->push_epoch, WEFT__ALL); return tries",
+    "weft__event_wake_end(&q->push_epoch, WEFT__ALL); return tries",
   ],
 }, {
   what: "closes and wakes one consumer",
@@ -160,13 +160,13 @@ export const MUTANTS = mutants({
     ],
   ],
   c: [
-    "weft__event_wake(&q->pop_epoch, WEFT__ALL); " +
-    "weft__event_wake(&q->push_epoch, WEFT__ALL); return tries",
-    "weft__event_wake(&q->pop_epoch, 1); weft__event_wake(&q->push_epoch, " +
+    "weft__event_wake_end(&q->pop_epoch, WEFT__ALL); " +
+    "weft__event_wake_end(&q->push_epoch, WEFT__ALL); return tries",
+    "weft__event_wake_end(&q->pop_epoch, 1); weft__event_wake_end(&q->push_epoch, " +
     "WEFT__ALL); return tries",
     [
       "else if (weft_lock_free_queue_closed(q)) " +
-      "weft__event_wake(&q->pop_epoch, WEFT__ALL);",
+      "weft__event_wake_end(&q->pop_epoch, WEFT__ALL);",
       "",
     ],
   ],
@@ -179,7 +179,7 @@ export const MUTANTS = mutants({
   ],
   c: [
     "if (result < 0) return weft__lock_free_error(result); " +
-    "weft__event_wake(&q->pop_epoch, 1); return 0;",
+    "weft__event_wake_end(&q->pop_epoch, 1); return 0;",
     "if (result < 0) return weft__lock_free_error(result); return 0;",
   ],
 }, {
@@ -190,7 +190,7 @@ export const MUTANTS = mutants({
     "this.#giveBack(slot); return value;",
   ],
   c: [
-    "weft__lock_free_give_back(q, slot); weft__event_wake(&q->push_epoch, " +
+    "weft__lock_free_give_back(q, slot); weft__event_wake_end(&q->push_epoch, " +
     "1); return 0;",
     "weft__lock_free_give_back(q, slot); return 0;",
   ],

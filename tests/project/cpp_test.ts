@@ -215,11 +215,6 @@ test("an arm that select cannot take is an error that says why", async () => {
       ],
       ["auto f() { return weft::select(); }", "select needs an arm"],
       [
-        "auto f(weft::lock_free_queue<int> q) { " +
-        "return weft::select(weft::pushing(q, 1)); }",
-        /deleted function/,
-      ],
-      [
         "auto f(weft::mpmc_queue<std::unique_ptr<int>> q, " +
         "const std::unique_ptr<int> &it) { " +
         "return weft::select(weft::pushing(q, it)); }",

@@ -234,7 +234,7 @@ export const MUTANTS = [
     ],
     c: [
       "result = weft__record_publish(r, record, length); /* (P) */ if (result " +
-      "== 0) weft__event_wake(&r->pop_epoch, 1);",
+      "== 0) weft__event_wake_end(&r->pop_epoch, 1);",
       "result = weft__record_publish(r, record, length);",
     ],
   }, {
@@ -333,7 +333,7 @@ export const MUTANTS = [
     by: "one commits less than it reserved",
     ts: ["// (C) } wake(words, POP_EPOCH, 1);", "}"],
     c: [
-      "} if (result == 0) weft__event_wake(&r->pop_epoch, 1); return result;",
+      "} if (result == 0) weft__event_wake_end(&r->pop_epoch, 1); return result;",
       "} return result;",
     ],
   }, {
@@ -365,7 +365,10 @@ export const MUTANTS = [
       "wake(this.#words, POP_EPOCH, 1); // for the records that it held back",
       "",
     ],
-    c: ["weft__event_wake(&r->pop_epoch, 1); /* for what it held back */", ""],
+    c: [
+      "weft__event_wake_end(&r->pop_epoch, 1); /* for what it held back */",
+      "",
+    ],
     by: "one sleeps behind a cancelled record",
   }, {
     what: "does not take over the claim of a dead producer",
@@ -414,8 +417,8 @@ export const MUTANTS = [
     ],
     c: [
       "if (!weft_record_ring_single(r)) weft__store(&r->hand_ons, waiters); " +
-      "weft__event_wake(&r->push_epoch, 1);",
-      "weft__event_wake(&r->push_epoch, 1); " +
+      "weft__event_wake_end(&r->push_epoch, 1);",
+      "weft__event_wake_end(&r->push_epoch, 1); " +
       "if (!weft_record_ring_single(r)) weft__store(&r->hand_ons, waiters);",
     ],
     by: "a short record waits behind a long one",
@@ -460,7 +463,7 @@ export const MUTANTS = [
     what: "producers without room take the claim from each other",
     ts: ["if (this.#full && this.#isFull(space)) return 0;", ""],
     c: "its agents of C fall out of step before the tester sees a livelock",
-    by: "three producers wait for room",
+    by: "four producers wait for room",
   }),
   ...mutants({ ...RING, source: "_queue/record/core" }, {
     what: "frees fewer bytes than were taken",
@@ -558,7 +561,7 @@ export const MUTANTS = [
       "wake(words, POP_EPOCH, Infinity);",
       "if (Atomics.or(words, TAIL, CLOSED_BIT) & CLOSED_BIT) return;",
     ],
-    c: ["return; weft__event_wake(&r->pop_epoch, WEFT__ALL);", "return;"],
+    c: ["return; weft__event_wake_end(&r->pop_epoch, WEFT__ALL);", "return;"],
   }, {
     what: "closes by a load and a store",
     by: "a producer and the end, and what is left then",
@@ -593,7 +596,7 @@ export const MUTANTS = [
   }, {
     what: "abandons, and wakes nobody",
     ts: ["if (count > 0) wake(words, POP_EPOCH, Infinity);", ""],
-    c: ["if (count > 0) weft__event_wake(&r->pop_epoch, WEFT__ALL);", ""],
+    c: ["if (count > 0) weft__event_wake_end(&r->pop_epoch, WEFT__ALL);", ""],
     by: "one sleeps behind what is abandoned",
   }, {
     what: "skips, and wakes nobody",
@@ -614,9 +617,9 @@ export const MUTANTS = [
       "wake(words, POP_EPOCH, Infinity);",
     ],
     c: [
-      "weft__event_wake(&r->pop_epoch, WEFT__ALL); " +
-      "weft__event_wake(&r->push_epoch, WEFT__ALL);",
-      "weft__event_wake(&r->pop_epoch, WEFT__ALL);",
+      "weft__event_wake_end(&r->pop_epoch, WEFT__ALL); " +
+      "weft__event_wake_end(&r->push_epoch, WEFT__ALL);",
+      "weft__event_wake_end(&r->pop_epoch, WEFT__ALL);",
     ],
     by: "one waits for room until another closes",
   }, {
@@ -641,7 +644,7 @@ export const MUTANTS = [
     ],
     c: [
       "if (weft__exchange(&r->consumer, 0) & WEFT_RECORD_RING_CONTENDED_BIT) " +
-      "weft__event_wake(&r->pop_epoch, 1);",
+      "weft__event_wake_end(&r->pop_epoch, 1);",
       "weft__exchange(&r->consumer, 0);",
     ],
   }, {

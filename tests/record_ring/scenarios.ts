@@ -658,9 +658,11 @@ export const scenarios = (weft: Weft): Scenario[] => [
   },
   {
     // Those without room do not keep the claim from each other for ever.
-    name: "three producers wait for room",
+    name: "four producers wait for room",
     spec: crowded(weft),
-    agents: [[["pushLongFor"], ["pop"]], [["pushLongFor"]], [["pushShort"]]],
+    agents: [[["pushLongFor"], ["pop"]], [["pushLongFor"]], [
+      ["pushLongFor"],
+    ], [["pushShort"]]],
     options: { timeouts: 2, rescue: true, states: 30_000 },
     sampled: true,
   },

@@ -3,18 +3,28 @@ import { EPIPE, ns, Twin } from "../_run/mixed/twin.ts";
 /**
  * Which arms there are, in `select_blocking.h`. A channel has a capacity of 0.
  */
-const WHAT = { SpscQueueInC: 1, MpmcQueueInC: 3, ChannelInC: 5 };
+const WHAT = {
+  SpscQueueInC: 1,
+  MpmcQueueInC: 3,
+  ChannelInC: 5,
+  LockFreeQueueInC: 7,
+  RecordRingInC: 9,
+};
 
 /** An arm as a scenario gives it: to take from a queue, or to add to one. */
-type Arm = Twin | { readonly sink: Twin; readonly value: number };
+type Arm = Twin | {
+  readonly sink: Twin;
+  /** Of a ring, a record of one byte. */
+  readonly value: number | Uint8Array;
+};
 
 interface Limits {
   readonly timeout?: number;
 }
 
-/** Words of an arm, and where the arms and their values lie. */
-const WORDS = 6;
-const ARMS = 16;
+/** Words of an arm, and where the arms and the lengths of records lie. */
+const WORDS = 8;
+const ARMS = 16, LENGTHS = 8;
 
 /**
  * Calls a function of C with these arms; the result, the index and the value.
@@ -29,12 +39,18 @@ function call(
     const takes = arm instanceof Twin;
     const queue = takes ? arm : arm.sink;
     const what = WHAT[queue.constructor.name as keyof typeof WHAT];
-    if (!takes) words[1 + i] = arm.value;
-    const value = at + 4 * (1 + i);
+    words[1 + i] = takes
+      ? 0
+      : typeof arm.value === "number"
+      ? arm.value
+      : arm.value[0]!;
+    const bytes = !takes && typeof arm.value !== "number" ? 1 : 4;
+    words[LENGTHS + i] = 4;
+    const value = at + 4 * (1 + i), length = at + 4 * (LENGTHS + i);
     words.set(
       takes
-        ? [what, queue.at, value, 0, -1, -1]
-        : [what + 1, queue.at, 0, value, -1, -1],
+        ? [what, queue.at, value, 0, -1, -1, 0, length]
+        : [what + 1, queue.at, 0, value, -1, -1, bytes, 0],
       ARMS + i * WORDS,
     );
   });
@@ -59,7 +75,10 @@ function waitAny(twin: Twin, sources: readonly Twin[], limits?: Limits) {
 }
 
 /** An arm that adds to a queue of C. */
-const sending = (_: Twin, sink: Twin, value: number) => ({ sink, value });
+const sending = (_: Twin, sink: Twin, value: number | Uint8Array) => ({
+  sink,
+  value,
+});
 
 /** The functions of C, by the names of those that they stand for. */
 export const functions = { select, waitAny, sending };

@@ -216,10 +216,28 @@ export const MUTANTS = [
     what: "who wakes the sleepers of an end does not strike its gong",
     ts: ["strike(words, epoch + GONG);", ""],
     c: [
-      "if (weft__event_wake_slow(epoch, n, waiters)) weft__strike(epoch + WEFT__EVENT_GONG);",
-      "(void)weft__event_wake_slow(epoch, n, waiters);",
+      "weft__strike(epoch + WEFT__EVENT_GONG); return true;",
+      "return true;",
     ],
     by: "one comes",
+  }),
+  ...mutants({
+    source: "_queue/record/claim",
+    header: "_record_claim",
+    scenarios,
+  }, {
+    what: "a wake that is handed on strikes no gong",
+    ts: [
+      "if (wake(words, PUSH_EPOCH, 1)) Atomics.sub(words, HAND_ONS, 1);",
+      "Atomics.or(words, PUSH_EPOCH, 1); Atomics.notify(words, PUSH_EPOCH, 1); " +
+      "Atomics.sub(words, HAND_ONS, 1);",
+    ],
+    c: [
+      "if (weft__event_wake_end(&r->push_epoch, 1)) weft__add(&r->hand_ons, -1);",
+      "weft__or(&r->push_epoch, 1); weft__notify(&r->push_epoch, 1); " +
+      "weft__add(&r->hand_ons, -1);",
+    ],
+    by: "rings: a wake is handed on",
   }),
   ...mutants({
     source: "_queue/spsc_core",

@@ -117,6 +117,90 @@ static void channels(void) {
     UNCHANGED(at_d, sizeof at_d, weft_select(wrong + i, 1, MS, &index), EINVAL);
 }
 
+/* A LockFreeQueue and a RecordRing. */
+static void others(void) {
+  static int32_t at_f[WEFT_LOCK_FREE_QUEUE_BYTES(1, 4) / 4];
+  static int32_t at_r[WEFT_RECORD_RING_BYTES(32) / 4];
+  const weft_queue_config one = {1, 4};
+  weft_lock_free_queue *f = weft_lock_free_queue_init(at_f, sizeof at_f, one);
+  const weft_record_ring_config small = {32, false, false, 0};
+  weft_record_ring *r = weft_record_ring_init(at_r, sizeof at_r, small);
+  CHECK(f != NULL && r != NULL);
+  int32_t value = 0, seven = 7, index = 9, length = 8;
+  char got[8] = {0};
+  weft_arm takes[2] = {weft_lock_free_queue_popping(f, &value),
+                       weft_record_ring_popping(r, got, &length)};
+  weft_arm adds[2] = {weft_lock_free_queue_pushing(f, &seven),
+                      weft_record_ring_pushing(r, "weft", 4)};
+  EQUAL(weft_select(takes, 2, MS, &index), ETIMEDOUT);
+  EQUAL(weft_wait_any(takes, 2, MS, &index), ETIMEDOUT);
+  for (int32_t i = 0; i < 3; i++) {
+    EQUAL(weft_select_first(adds, 2, MS, &index), 0);
+    EQUAL(index, i > 0);
+  }
+  EQUAL(weft_select(adds, 2, MS, &index), ETIMEDOUT);
+  for (int32_t i = 0; i < 2; i++) {
+    EQUAL(weft_wait_any(takes + i, 1, WEFT_FOREVER, &index), 0);
+    EQUAL(weft_select(takes + i, 1, WEFT_FOREVER, &index), 0);
+    EQUAL(weft_select(adds, 2, WEFT_FOREVER, &index), 0);
+    EQUAL(index, i);
+  }
+  EQUAL(value, 7);
+  EQUAL(length, 4);
+  CHECK(memcmp(got, "weft", 4) == 0);
+  length = 3;
+  EQUAL(weft_select(takes + 1, 1, WEFT_FOREVER, &index), EINVAL);
+  EQUAL(index, 0);
+  length = 8;
+  EQUAL(weft_select(takes + 1, 1, WEFT_FOREVER, &index), 0);
+  weft_arm long_one = weft_record_ring_pushing(r, at_f, 25);
+  EQUAL(weft_select(&long_one, 1, WEFT_FOREVER, &index), EINVAL);
+  weft_lock_free_queue_close(f);
+  EQUAL(weft_select_first(adds, 2, WEFT_FOREVER, &index), EPIPE);
+  EQUAL(weft_select_first(takes, 1, WEFT_FOREVER, &index), 0);
+  EQUAL(weft_select_first(takes, 1, WEFT_FOREVER, &index), EPIPE);
+  EQUAL(weft_wait_any(takes, 1, WEFT_FOREVER, &index), 0);
+  weft_record_ring_close(r);
+  EQUAL(weft_select(takes + 1, 1, WEFT_FOREVER, &index), 0);
+  EQUAL(weft_select(takes + 1, 1, WEFT_FOREVER, &index), EPIPE);
+  EQUAL(weft_wait_any(takes + 1, 1, WEFT_FOREVER, &index), 0);
+  EQUAL(weft_select(adds + 1, 1, WEFT_FOREVER, &index), EPIPE);
+}
+
+/* Channels whose messages differ in length, with room and without. */
+static void lengths(void) {
+  static int32_t at_c[WEFT_CHANNEL_BYTES(WEFT_CHANNEL_TEXT, 1, 16) / 4];
+  static int32_t at_d[WEFT_CHANNEL_BYTES(WEFT_CHANNEL_TEXT, 0, 16) / 4];
+  static int32_t at_e[WEFT_CHANNEL_BYTES(WEFT_CHANNEL_I32, 1, 4) / 4];
+  const weft_channel_config config = {WEFT_CHANNEL_TEXT, 1, 16, 0, 0};
+  const weft_channel_config no_room = {WEFT_CHANNEL_TEXT, 0, 16, 0, 0};
+  const weft_channel_config numbers = {WEFT_CHANNEL_I32, 1, 0, 0, 0};
+  weft_channel *c = weft_channel_init(at_c, sizeof at_c, config);
+  weft_channel *d = weft_channel_init(at_d, sizeof at_d, no_room);
+  weft_channel *e = weft_channel_init(at_e, sizeof at_e, numbers);
+  CHECK(c != NULL && d != NULL && e != NULL);
+  char got[16] = {0};
+  int32_t index = 9, length = 16;
+  weft_arm takes[2] = {weft_channel_receiving_bytes(c, got, &length),
+                       weft_channel_receiving_bytes(d, got, &length)};
+  weft_arm adds[2] = {weft_channel_sending_bytes(c, "weft!", 5),
+                      weft_channel_sending_bytes(d, "", 0)};
+  EQUAL(weft_select(takes, 2, MS, &index), ETIMEDOUT);
+  EQUAL(weft_select(adds, 2, MS, &index), 0);
+  EQUAL(index, 0);
+  EQUAL(weft_select(adds, 2, MS, &index), ETIMEDOUT);
+  EQUAL(weft_wait_any(takes, 2, WEFT_FOREVER, &index), 0);
+  EQUAL(index, 0);
+  EQUAL(weft_select(takes, 2, WEFT_FOREVER, &index), 0);
+  EQUAL(index, 0);
+  EQUAL(length, 5);
+  CHECK(memcmp(got, "weft!", 5) == 0);
+  weft_arm wrong[2] = {weft_channel_receiving_bytes(e, got, &length),
+                       weft_channel_sending_bytes(e, got, 4)};
+  for (int32_t i = 0; i < 2; i++)
+    UNCHANGED(at_e, sizeof at_e, weft_select(wrong + i, 1, MS, &index), EINVAL);
+}
+
 static int32_t at_h[WEFT_CHANNEL_BYTES(WEFT_CHANNEL_I32, 0, 0) / 4];
 static int32_t at_i[WEFT_CHANNEL_BYTES(WEFT_CHANNEL_I32, 0, 0) / 4];
 static weft_channel *h, *k;
@@ -213,7 +297,7 @@ static void refused(void) {
                        weft_spsc_queue_popping(s, &value)};
   UNCHANGED(at_a, sizeof at_a, weft_select(takes, 0, 0, &index), EINVAL);
   UNCHANGED(at_a, sizeof at_a, weft_select(takes, -1, 0, &index), EINVAL);
-  weft_arm wrong[2] = {takes[0], {0, a, NULL, NULL, -1}};
+  weft_arm wrong[2] = {takes[0], {0, a, NULL, NULL, -1, 0, NULL}};
   UNCHANGED(at_a, sizeof at_a, weft_select(wrong, 2, 0, &index), EINVAL);
   wrong[1] = weft_mpmc_queue_pushing(b, &value);
   UNCHANGED(at_a, sizeof at_a, weft_wait_any(wrong, 2, 0, &index), EINVAL);
@@ -307,6 +391,8 @@ int main(int argc, char **argv) {
   if (argc > 1) amount = atoi(argv[1]) * 1000;
   RUN(arms);
   RUN(channels);
+  RUN(others);
+  RUN(lengths);
   RUN(handed);
   RUN(order);
   RUN(refused);

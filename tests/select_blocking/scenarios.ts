@@ -1,5 +1,10 @@
 import { race } from "../../race/mod.ts";
-import type { MpmcQueue, SpscQueue } from "../../mod.ts";
+import type {
+  LockFreeQueue,
+  MpmcQueue,
+  RecordRing,
+  SpscQueue,
+} from "../../mod.ts";
 import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import {
   enter,
@@ -11,12 +16,13 @@ import {
 } from "../_run/scenario.ts";
 import { handedScenarios } from "./handed.ts";
 
-type Kind = "spsc" | "mpmc";
+type Kind = "spsc" | "mpmc" | "free" | "ring";
+type Queues = SpscQueue | MpmcQueue | LockFreeQueue | RecordRing;
 
 /** The queues, and the library's functions, in one agent. */
 interface Handles {
   readonly mod: Modules["mod"];
-  readonly queues: readonly (SpscQueue | MpmcQueue)[];
+  readonly queues: readonly Queues[];
 }
 
 /** The model's state: the items of each queue, and which are closed. */
@@ -37,13 +43,26 @@ interface Setting {
   readonly capacity?: number;
 }
 
-const ROWS = { spsc: LAYOUT.spsc_queue, mpmc: LAYOUT.mpmc_queue };
+const ROWS = {
+  spsc: LAYOUT.spsc_queue,
+  mpmc: LAYOUT.mpmc_queue,
+  free: LAYOUT.lock_free_queue,
+  ring: LAYOUT.record_ring,
+};
 
 /** Words that are read plainly: see the scenarios of each queue. */
 const HINTS = {
   spsc: ["tail", "head", "producer", "consumer"],
   mpmc: ["tail", "head"],
+  free: ["tail", "head", "free_tail", "free_head"],
+  ring: ["tail", "head", "claimant", "consumer"],
 } as const;
+
+/** Words after the head of a LockFreeQueue that are hints: its entries. */
+const ENTRIES = 2 * 16;
+
+/** The bytes of a ring for each record, which has one byte. */
+const RECORD = 16;
 
 /** What a select says: its index and value, or why there is none. */
 const said = (
@@ -51,7 +70,20 @@ const said = (
 ) =>
   got === undefined
     ? "nothing"
-    : [got.index, got.done ? "closed" : got.value ?? null];
+    : [got.index, got.done ? "closed" : itemOf(got.value) ?? null];
+
+/** An item: of a ring, its record has this byte. */
+const itemOf = (value: unknown) =>
+  value instanceof Uint8Array ? value[0] : value;
+
+const tryAdd = (queue: Queues, v: number): boolean =>
+  "tryPushInt" in queue ? queue.tryPushInt(v) : queue.tryPush(Uint8Array.of(v));
+
+/** An arm that adds `v` to a queue. */
+const adding = (mod: Modules["mod"], queue: Queues, v: number) =>
+  "tryPushInt" in queue
+    ? mod.sending(queue, v)
+    : mod.sending(queue, Uint8Array.of(v));
 
 const changed = (s: Model, q: number, items: readonly number[]): Model => ({
   ...s,
@@ -78,35 +110,38 @@ const ready = (s: Model, of: readonly number[]): Outcome[] =>
 /** Blocking at several ends of queues. */
 function blocking(weft: Weft, setting: Setting) {
   const { kinds, items = [], capacity = 2 } = setting;
-  const { SpscQueue, MpmcQueue } = weft.mod;
-  const classes = { spsc: SpscQueue, mpmc: MpmcQueue };
+  const classesOf = (mod: Modules["mod"]) => ({
+    spsc: mod.SpscQueue,
+    mpmc: mod.MpmcQueue,
+    free: mod.LockFreeQueue,
+    ring: mod.RecordRing,
+  });
+  const classes = classesOf(weft.mod);
+  const configOf = (kind: Kind) => ({
+    capacity: kind === "ring" ? capacity * RECORD : capacity,
+  });
   const places: number[] = [];
   let bytes = 0;
   for (const kind of kinds) {
     places.push(bytes);
-    bytes += classes[kind].byteLength({ capacity });
+    bytes += classes[kind].byteLength(configOf(kind));
   }
   const start = kinds.map((_, q) => items[q] ?? []);
-  const viewsIn = (
-    { SpscQueue, MpmcQueue }: Modules["mod"],
-    memory: SharedArrayBuffer,
-  ) =>
-    kinds.map((kind, q) =>
-      kind === "spsc"
-        ? new SpscQueue(memory, places[q])
-        : new MpmcQueue(memory, places[q])
-    );
+  const viewsIn = (mod: Modules["mod"], memory: SharedArrayBuffer) => {
+    const classes = classesOf(mod);
+    return kinds.map((kind, q): Queues => new classes[kind](memory, places[q]));
+  };
   const first = { order: "first" } as const;
   return race.spec({
     memory: () => {
       const memory = new SharedArrayBuffer(bytes);
       kinds.forEach((kind, q) => {
-        classes[kind].init(memory, places[q]!, { capacity });
+        classes[kind].init(memory, places[q]!, configOf(kind));
       });
       const own = weft.mod.agentId();
       weft.mod.setAgentId(99);
       viewsIn(weft.mod, memory).forEach((queue, q) => {
-        for (const item of start[q]!) queue.tryPushInt(item);
+        for (const item of start[q]!) tryAdd(queue, item);
         if (kinds[q] === "spsc") (queue as SpscQueue).abandon(99);
       });
       weft.mod.setAgentId(own);
@@ -125,13 +160,17 @@ function blocking(weft: Weft, setting: Setting) {
         )
       ),
     ) as Record<string, number>,
-    hints: kinds.flatMap((kind, q) =>
-      HINTS[kind].map((name) => {
-        const at = places[q]! +
-          (ROWS[kind] as Record<string, number>)[name]! * 4;
-        return [at, at + 4] as const;
-      })
-    ),
+    hints: kinds.flatMap((kind, q) => {
+      const row = ROWS[kind] as Record<string, number>;
+      const wordsAt = (word: number, n = 1) => {
+        const at = places[q]! + word * 4;
+        return [at, at + n * 4] as const;
+      };
+      const hints = HINTS[kind].map((name) => wordsAt(row[name]!));
+      return kind === "free"
+        ? [...hints, wordsAt(row["length"]!, ENTRIES)]
+        : hints;
+    }),
     stateless: false,
     init: { queues: start, closed: [] } as Model,
     ops: {
@@ -159,7 +198,7 @@ function blocking(weft: Weft, setting: Setting) {
         run: ({ mod, queues }, v: number) =>
           said(
             mod.select.blocking(
-              [queues[0]!, mod.sending(queues[1]!, v)],
+              [queues[0]!, adding(mod, queues[1]!, v)],
               first,
             ),
           ),
@@ -174,7 +213,7 @@ function blocking(weft: Weft, setting: Setting) {
         },
       },
       push: {
-        run: ({ queues }, [q, v]: Pair) => queues[q]!.tryPushInt(v),
+        run: ({ queues }, [q, v]: Pair) => tryAdd(queues[q]!, v),
         model: (s: Model, [q, v]: Pair) => {
           const there = s.queues[q]!;
           return there.length < capacity
@@ -183,7 +222,10 @@ function blocking(weft: Weft, setting: Setting) {
         },
       },
       pop: {
-        run: ({ queues }, q: number) => queues[q]!.popInt(),
+        run: ({ queues }, q: number) => {
+          const queue = queues[q]!;
+          return "popInt" in queue ? queue.popInt() : itemOf(queue.pop());
+        },
         model: (s: Model, q: number) => {
           const [first, ...rest] = s.queues[q]!;
           return first === undefined ? null : [changed(s, q, rest), first];
@@ -191,7 +233,9 @@ function blocking(weft: Weft, setting: Setting) {
       },
       add: {
         run: ({ queues }, [q, v]: Pair) => {
-          queues[q]!.pushInt(v);
+          const queue = queues[q]!;
+          if ("pushInt" in queue) queue.pushInt(v);
+          else queue.push(Uint8Array.of(v));
           return "added";
         },
         model: (s: Model, [q, v]: Pair) => {
@@ -200,6 +244,23 @@ function blocking(weft: Weft, setting: Setting) {
             ? [changed(s, q, [...there, v]), "added"]
             : null;
         },
+      },
+      /** Adds to queue 0, and has no other arm. */
+      addAlone: {
+        run: ({ mod, queues }, v: number) =>
+          said(mod.select.blocking([adding(mod, queues[0]!, v)], first)),
+        model: (s: Model, v: number) => {
+          const there = s.queues[0]!;
+          return there.length < capacity
+            ? [changed(s, 0, [...there, v]), [0, null]]
+            : null;
+        },
+      },
+      /** Tries to push a record to a ring for which there never is room. */
+      addLongFor: {
+        run: ({ queues }, q: number) =>
+          (queues[q] as RecordRing).tryPush(new Uint8Array(24), 5),
+        model: (s: Model) => race.timedOut([s, false]),
       },
       close: {
         run: ({ queues }, q: number) => queues[q]!.close(),
@@ -212,8 +273,8 @@ function blocking(weft: Weft, setting: Setting) {
     final: (memory) => {
       const words = new Int32Array(memory);
       for (const [q, kind] of kinds.entries()) {
-        if (kind !== "mpmc") continue;
-        const { pop_waiters, push_waiters } = LAYOUT.mpmc_queue;
+        if (kind === "spsc") continue;
+        const { pop_waiters, push_waiters } = ROWS[kind];
         for (const word of [pop_waiters, push_waiters]) {
           const left = words[places[q]! / 4 + word];
           if (left !== 0) return `waiters of queue ${q} are left: ${left}`;
@@ -254,7 +315,7 @@ function mortal(weft: Weft) {
           mod.select.blocking([queues[0]!, queues[1]!], { order: "first" });
         },
       },
-      push: { run: ({ queues }) => queues[1]!.tryPushInt(5) },
+      push: { run: ({ queues }) => tryAdd(queues[1]!, 5) },
     },
     /** Finishes what a producer had begun. A consumer left nothing to do. */
     recover: ({ queues }, dead) => {
@@ -268,6 +329,24 @@ function mortal(weft: Weft) {
       Atomics.notify(words, pop_epoch);
     },
   });
+}
+
+/**
+ * Who waits with a record that is too long looks, and hands a wake on, while a
+ * consumer makes room for another one.
+ */
+function handsOn(weft: Weft): Scenario {
+  return {
+    name: "rings: a wake is handed on",
+    spec: blocking(weft, {
+      kinds: ["ring"],
+      items: [[1, 2, 3, 4]],
+      capacity: 4,
+    }),
+    agents: [[["addAlone", 9]], [["addLongFor", 0]], [["pop", 0]]],
+    options: { timeouts: 1, states: 60_000 },
+    sampled: true,
+  };
 }
 
 /** Every interleaving of blocking at several ends. */
@@ -484,5 +563,74 @@ export function scenarios(weft: Weft): Scenario[] {
       ...sampled,
     },
   ];
-  return [...scenarios, ...handedScenarios(weft)];
+  return [
+    ...scenarios,
+    ...otherQueues(weft, "free"),
+    ...otherQueues(weft, "ring"),
+    handsOn(weft),
+    ...handedScenarios(weft),
+  ];
+}
+
+/** The same at queues of another kind, by each way in which they wake. */
+function otherQueues(weft: Weft, kind: "free" | "ring"): Scenario[] {
+  const what = kind === "free" ? "lock-free" : "rings";
+  const two = blocking(weft, { kinds: [kind, kind] });
+  const full = blocking(weft, {
+    kinds: [kind, kind],
+    items: [[], [1, 2]],
+  });
+  const sampled = { options: { states: 4000, runs: 50 }, sampled: true };
+  const scenarios: Scenario[] = [
+    {
+      name: `${what}: one comes`,
+      spec: two,
+      agents: [[["take", [0, 1]]], [["push", [1, 7]]]],
+    },
+    {
+      name: `${what}: one comes to the first`,
+      ...kind === "ring" ? { differs: TRIES_AGAIN } : {},
+      spec: two,
+      agents: [[["take", [0, 1]]], [["push", [0, 7]]]],
+    },
+    {
+      name: `${what}: who only looks`,
+      spec: two,
+      agents: [[["any", [0, 1]], ["pop", 1]], [["push", [1, 7]]]],
+    },
+    {
+      name: `${what}: room comes`,
+      spec: full,
+      agents: [[["takeOrAdd", 9]], [["pop", 1]]],
+    },
+    {
+      name: `${what}: one is closed`,
+      ...kind === "ring" ? { differs: TRIES_AGAIN } : {},
+      spec: two,
+      agents: [[["take", [0, 1]]], [["close", 1]]],
+    },
+    {
+      name: `${what}: one is closed, for who adds`,
+      differs: TRIES_AGAIN,
+      spec: full,
+      agents: [[["takeOrAdd", 9]], [["close", 1]]],
+    },
+    {
+      name: `${what}: beside a producer that waits`,
+      spec: full,
+      agents: [[["takeOrAdd", 9]], [["add", [1, 11]]], [
+        ["pop", 1],
+        ["pop", 1],
+      ]],
+      ...sampled,
+    },
+    {
+      name: `${what}: a timeout at any time`,
+      differs: TRIES_AGAIN,
+      spec: two,
+      agents: [[["takeFor", [0, 1]]], [["push", [1, 7]]]],
+      options: { timeouts: true },
+    },
+  ];
+  return scenarios;
 }

@@ -57,19 +57,20 @@ static inline WEFT__SHARED bool weft__event_wake(int32_t *epoch, int32_t n) {
 }
 
 /* The same, where the end of a queue has a gong. */
-WEFT__SELDOM static inline void weft__event_wake_end_slow(int32_t *epoch,
+WEFT__SELDOM static inline bool weft__event_wake_end_slow(int32_t *epoch,
                                                           int32_t n,
                                                           int32_t waiters) {
-  if (weft__event_wake_slow(epoch, n, waiters))
-    weft__strike(epoch + WEFT__EVENT_GONG);
+  if (!weft__event_wake_slow(epoch, n, waiters)) return false;
+  weft__strike(epoch + WEFT__EVENT_GONG);
+  return true;
 }
 
 /* As weft__event_wake, for the end of a queue, which has a gong. */
-static inline WEFT__SHARED void weft__event_wake_end(int32_t *epoch,
+static inline WEFT__SHARED bool weft__event_wake_end(int32_t *epoch,
                                                      int32_t n) {
   weft__light(); /* Pairs with (W), as in weft__event_wake. */
   int32_t waiters = weft__load(weft__event_waiters(epoch));
-  if (waiters != 0) weft__event_wake_end_slow(epoch, n, waiters);
+  return waiters == 0 || weft__event_wake_end_slow(epoch, n, waiters);
 }
 
 /* Counts a waiter; the epoch to sleep on after one more look. */

@@ -57,7 +57,7 @@ static inline void weft__record_wake_producer(weft_record_ring *r) {
   int32_t waiters = weft__load(&r->push_waiters) & ~WEFT__EVENT_AWAITED_BIT;
   if (waiters == 0) return;
   if (!weft_record_ring_single(r)) weft__store(&r->hand_ons, waiters);
-  weft__event_wake(&r->push_epoch, 1);
+  weft__event_wake_end(&r->push_epoch, 1);
 }
 
 /* Whether there is no room for a record of `space` bytes. Producers that wait
@@ -218,7 +218,7 @@ static inline int weft_record_ring_commit(weft_record_ring *r, void *at,
     /* (C) */
     weft__store(record, weft__record_word(length, WEFT_RECORD_RING_COMMITTED));
   }
-  if (result == 0) weft__event_wake(&r->pop_epoch, 1);
+  if (result == 0) weft__event_wake_end(&r->pop_epoch, 1);
   return result;
 }
 
@@ -233,7 +233,7 @@ static inline void weft_record_ring_cancel(weft_record_ring *r, void *at) {
   if (weft_record_ring_single(r)) return; /* nobody has seen it */
   weft__record_uncount(r);
   weft__store(record, weft__load(record) | WEFT_RECORD_RING_SKIPPED);
-  weft__event_wake(&r->pop_epoch, 1); /* for what it held back */
+  weft__event_wake_end(&r->pop_epoch, 1); /* for what it held back */
   if (r->most > 0) weft__record_wake_producer(r);
 }
 
@@ -265,14 +265,14 @@ static inline WEFT__RESULT int weft_record_ring_try_push(weft_record_ring *r,
   record[0] = weft__record_word(length, WEFT_RECORD_RING_COMMITTED);
   if (length > 0) __builtin_memcpy(record + 2, src, (size_t)length);
   result = weft__record_publish(r, record, length); /* (P) */
-  if (result == 0) weft__event_wake(&r->pop_epoch, 1);
+  if (result == 0) weft__event_wake_end(&r->pop_epoch, 1);
   return result;
 }
 
 /* Wakes a producer, if there may be room for another one's record. */
 static inline void weft__record_pass_push(weft_record_ring *r) {
   if (weft_record_ring_closed(r))
-    weft__event_wake(&r->push_epoch, WEFT__ALL);
+    weft__event_wake_end(&r->push_epoch, WEFT__ALL);
   else if (weft__record_has_room(r))
     weft__record_wake_producer(r);
 }
@@ -280,7 +280,7 @@ static inline void weft__record_pass_push(weft_record_ring *r) {
 /* Wakes another producer, whose record may be shorter than this one's. */
 static inline void weft__record_hand_room_on(weft_record_ring *r) {
   if (weft__load(&r->hand_ons) <= 0 || !weft__record_has_room(r)) return;
-  if (weft__event_wake(&r->push_epoch, 1)) weft__add(&r->hand_ons, -1);
+  if (weft__event_wake_end(&r->push_epoch, 1)) weft__add(&r->hand_ons, -1);
 }
 
 /* Takes the claim if it is free, or if agent `id` has it: see

@@ -72,11 +72,17 @@ typedef struct {
  * word 97   pop_waiters   bits 0-30  waits of the consumer that sleep, or are
  *                                    about to
  *                         bit 31     one of them awaits, or did
+ * word 98   pop_gong      A gong, for agents that wait for records here and for
+ *                         others.
+ *                         sleepers: agents that wait at several ends
  * word 128  push_epoch    Changes when sleeping producers must look again.
  *                         sleepers: producers
  * word 129  push_waiters  bits 0-30  producers that sleep, or are about to
  *                         bit 31     one of them awaits, or did
- * word 130  hand_ons      How often a producer without room may still hand its
+ * word 130  push_gong     A gong, for agents that wait for room here and for
+ *                         others.
+ *                         sleepers: agents that wait at several ends
+ * word 131  hand_ons      How often a producer without room may still hand its
  *                         wake on.
  * word 160  `capacity` bytes. Position `p` is at byte `p mod capacity`. A
  *           record begins at a multiple of 8 bytes with two words. The first is
@@ -108,11 +114,13 @@ typedef struct {
   int32_t _pad2[28];
   int32_t pop_epoch;
   int32_t pop_waiters;
-  int32_t _pad3[30];
+  int32_t pop_gong;
+  int32_t _pad3[29];
   int32_t push_epoch;
   int32_t push_waiters;
+  int32_t push_gong;
   int32_t hand_ons;
-  int32_t _pad4[29];
+  int32_t _pad4[28];
 } weft_record_ring;
 WEFT_WORD(record_ring, magic, 0);
 WEFT_WORD(record_ring, capacity, 1);
@@ -131,9 +139,11 @@ WEFT_WORD(record_ring, consumer, 66);
 WEFT_WORD(record_ring, popped, 67);
 WEFT_WORD(record_ring, pop_epoch, 96);
 WEFT_WORD(record_ring, pop_waiters, 97);
+WEFT_WORD(record_ring, pop_gong, 98);
 WEFT_WORD(record_ring, push_epoch, 128);
 WEFT_WORD(record_ring, push_waiters, 129);
-WEFT_WORD(record_ring, hand_ons, 130);
+WEFT_WORD(record_ring, push_gong, 130);
+WEFT_WORD(record_ring, hand_ons, 131);
 WEFT_LENGTH(record_ring, 160);
 /* clang-format on */
 /* End of what `deno task layout` makes. */

@@ -43,10 +43,16 @@ enum {
  *                         sleepers: consumers
  * word 161  pop_waiters   bits 0-30  consumers that sleep, or are about to
  *                         bit 31     one of them awaits, or did
+ * word 162  pop_gong      A gong, for agents that wait for elements here and
+ *                         for others.
+ *                         sleepers: agents that wait at several ends
  * word 192  push_epoch    Changes when sleeping producers must look again.
  *                         sleepers: producers
  * word 193  push_waiters  bits 0-30  producers that sleep, or are about to
  *                         bit 31     one of them awaits, or did
+ * word 194  push_gong     A gong, for agents that wait for room here and for
+ *                         others.
+ *                         sleepers: agents that wait at several ends
  * word 224  `n` entries of the queue, `n` entries of the ring of free slots,
  *           and `n - 1` slots of `element_size` bytes. `n` is twice `capacity`,
  *           but at least 16. The entry of ticket `t` is in place `t mod n`.
@@ -75,10 +81,12 @@ typedef struct {
   int32_t _pad4[31];
   int32_t pop_epoch;
   int32_t pop_waiters;
-  int32_t _pad5[30];
+  int32_t pop_gong;
+  int32_t _pad5[29];
   int32_t push_epoch;
   int32_t push_waiters;
-  int32_t _pad6[30];
+  int32_t push_gong;
+  int32_t _pad6[29];
 } weft_lock_free_queue;
 WEFT_WORD(lock_free_queue, magic, 0);
 WEFT_WORD(lock_free_queue, capacity, 1);
@@ -91,8 +99,10 @@ WEFT_WORD(lock_free_queue, free_tail, 96);
 WEFT_WORD(lock_free_queue, free_head, 128);
 WEFT_WORD(lock_free_queue, pop_epoch, 160);
 WEFT_WORD(lock_free_queue, pop_waiters, 161);
+WEFT_WORD(lock_free_queue, pop_gong, 162);
 WEFT_WORD(lock_free_queue, push_epoch, 192);
 WEFT_WORD(lock_free_queue, push_waiters, 193);
+WEFT_WORD(lock_free_queue, push_gong, 194);
 WEFT_LENGTH(lock_free_queue, 224);
 /* clang-format on */
 /* End of what `deno task layout` makes. */
@@ -473,7 +483,7 @@ static inline int32_t weft_lock_free_queue_try_push_many(
     result = weft__lock_free_append(q, ticket, slot, q->capacity);
     if (result < 0) break;
   }
-  if (count > 0) weft__event_wake(&q->pop_epoch, count);
+  if (count > 0) weft__event_wake_end(&q->pop_epoch, count);
   return weft__lock_free_many(count, result);
 }
 
@@ -496,7 +506,7 @@ static inline int32_t weft_lock_free_queue_try_pop_many(
                per);
     weft__lock_free_give_back(q, slot);
   }
-  if (count > 0) weft__event_wake(&q->push_epoch, count);
+  if (count > 0) weft__event_wake_end(&q->push_epoch, count);
   return weft__lock_free_many(count, slot);
 }
 
@@ -526,7 +536,7 @@ static inline WEFT__CHECKED int weft_lock_free_queue_try_push_int(
   *weft__lock_free_slot(q, slot) = value; /* published by (P) */
   int32_t result = weft__lock_free_append(q, ticket, slot, q->capacity);
   if (result < 0) return weft__lock_free_error(result);
-  weft__event_wake(&q->pop_epoch, 1);
+  weft__event_wake_end(&q->pop_epoch, 1);
   return 0;
 }
 
@@ -538,7 +548,7 @@ static inline WEFT__CHECKED int weft_lock_free_queue_try_pop_int(
   if (slot < 0) return weft__lock_free_error(slot);
   *value = *weft__lock_free_slot(q, slot); /* published by (P) */
   weft__lock_free_give_back(q, slot);
-  weft__event_wake(&q->push_epoch, 1);
+  weft__event_wake_end(&q->push_epoch, 1);
   return 0;
 }
 
@@ -564,7 +574,7 @@ static inline int weft_lock_free_queue_commit(weft_lock_free_queue *q,
   int32_t number = weft__lock_free_number(q, slot);
   int32_t result = weft__lock_free_append(q, weft__hint(&q->tail), number, 0);
   if (result != 0) return weft__lock_free_error(result);
-  weft__event_wake(&q->pop_epoch, 1);
+  weft__event_wake_end(&q->pop_epoch, 1);
   return 0;
 }
 
@@ -580,7 +590,7 @@ static inline WEFT__CHECKED void *weft_lock_free_queue_peek(
 static inline void weft_lock_free_queue_consume(weft_lock_free_queue *q,
                                                 void *slot) {
   weft__lock_free_give_back(q, weft__lock_free_number(q, slot));
-  weft__event_wake(&q->push_epoch, 1);
+  weft__event_wake_end(&q->push_epoch, 1);
 }
 
 /* A waiter that gave up may have received a wake, and passes it on. */
@@ -588,14 +598,19 @@ static inline void weft__lock_free_pass_push(weft_lock_free_queue *q) {
   int32_t ticket = 0;
   int32_t room = weft__lock_free_room(q, &ticket);
   if (room == WEFT__LOCK_FREE_NONE) return;
-  weft__event_wake(&q->push_epoch, room == 0 ? 1 : WEFT__ALL);
+  weft__event_wake_end(&q->push_epoch, room == 0 ? 1 : WEFT__ALL);
+}
+
+/* Whether a pop would not wait. */
+static inline bool weft__lock_free_poppable(weft_lock_free_queue *q) {
+  return weft_lock_free_queue_size(q) > 0 || weft_lock_free_queue_closed(q);
 }
 
 static inline void weft__lock_free_pass_pop(weft_lock_free_queue *q) {
   if (weft_lock_free_queue_size(q) > 0)
-    weft__event_wake(&q->pop_epoch, 1);
+    weft__event_wake_end(&q->pop_epoch, 1);
   else if (weft_lock_free_queue_closed(q))
-    weft__event_wake(&q->pop_epoch, WEFT__ALL);
+    weft__event_wake_end(&q->pop_epoch, WEFT__ALL);
 }
 
 #ifndef WEFT_REALTIME /* what may wait */
@@ -646,8 +661,8 @@ static inline int weft_lock_free_queue_close(weft_lock_free_queue *q) {
     if (seen == free || seen == closed) break;
     ticket = weft__lock_free_after_put(ring, ticket, seen);
   }
-  weft__event_wake(&q->pop_epoch, WEFT__ALL);
-  weft__event_wake(&q->push_epoch, WEFT__ALL);
+  weft__event_wake_end(&q->pop_epoch, WEFT__ALL);
+  weft__event_wake_end(&q->push_epoch, WEFT__ALL);
   return tries > 0 ? 0 : ENOTRECOVERABLE;
 }
 
@@ -677,7 +692,7 @@ static inline int32_t weft_lock_free_queue_repair(weft_lock_free_queue *q) {
   for (int32_t i = count; i < n; i++) free.entries[i] = 0;
   weft__store(&q->free_head, 0);
   weft__store(&q->free_tail, count);
-  if (count > before) weft__event_wake(&q->push_epoch, count - before);
+  if (count > before) weft__event_wake_end(&q->push_epoch, count - before);
   return count - before;
 }
 

@@ -48,7 +48,7 @@ static inline void weft__record_end_reading(weft_record_ring *r) {
   if (!weft_record_ring_many(r)) return;
   /* Pairs with (E). */
   if (weft__exchange(&r->consumer, 0) & WEFT_RECORD_RING_CONTENDED_BIT)
-    weft__event_wake(&r->pop_epoch, 1);
+    weft__event_wake_end(&r->pop_epoch, 1);
 }
 
 /* Finds the oldest record: *record. Returns 0, EBUSY if there is none, EPIPE if
@@ -149,6 +149,15 @@ static inline int32_t weft_record_ring_read(
   return count;
 }
 
+/* Whether a pop would not wait: 0 if so, EBUSY if it would, or EPERM as
+   weft_record_ring_try_pop. */
+static inline int weft__record_look(weft_record_ring *r) {
+  int32_t *record = NULL;
+  int result = weft__record_oldest(r, &record);
+  if (result == 0) weft__record_end_reading(r);
+  return result == EPIPE ? 0 : result;
+}
+
 /* Records behind the one that we took were published before; their wakes are
    spent. */
 static inline void weft__record_pass_pop(weft_record_ring *r) {
@@ -156,7 +165,7 @@ static inline void weft__record_pass_pop(weft_record_ring *r) {
   int result = weft__record_oldest(r, &record);
   if (result == 0) weft__record_end_reading(r);
   if (result != EBUSY && result != EPERM)
-    weft__event_wake(&r->pop_epoch, result == 0 ? 1 : WEFT__ALL);
+    weft__event_wake_end(&r->pop_epoch, result == 0 ? 1 : WEFT__ALL);
 }
 
 #ifndef WEFT_REALTIME /* what may wait */
@@ -196,8 +205,8 @@ static inline void weft_record_ring_close(weft_record_ring *r) {
   if (weft__or(&r->tail, WEFT_RECORD_RING_CLOSED_BIT) &
       WEFT_RECORD_RING_CLOSED_BIT)
     return;
-  weft__event_wake(&r->pop_epoch, WEFT__ALL);
-  weft__event_wake(&r->push_epoch, WEFT__ALL);
+  weft__event_wake_end(&r->pop_epoch, WEFT__ALL);
+  weft__event_wake_end(&r->push_epoch, WEFT__ALL);
 }
 
 /* Ends the roles of agent `id`, and what it reads. Returns how many roles those
@@ -211,7 +220,7 @@ static inline int32_t weft__record_abandon_roles(weft_record_ring *r,
   if (consumed == 0 && many)
     consumed =
         weft__leave_role(&r->consumer, id | WEFT_RECORD_RING_CONTENDED_BIT);
-  if (consumed > 0) weft__event_wake(&r->pop_epoch, WEFT__ALL);
+  if (consumed > 0) weft__event_wake_end(&r->pop_epoch, WEFT__ALL);
   return produced + (many ? 0 : consumed);
 }
 
@@ -250,7 +259,7 @@ static inline int32_t weft_record_ring_abandon(weft_record_ring *r,
   }
   weft__record_end_claim(r);
   if (!whole && count == 0) return -ENOTRECOVERABLE;
-  if (count > 0) weft__event_wake(&r->pop_epoch, WEFT__ALL);
+  if (count > 0) weft__event_wake_end(&r->pop_epoch, WEFT__ALL);
   if (count > 0 && r->most > 0) weft__record_wake_producer(r);
   return count;
 }

@@ -7,7 +7,9 @@
 #include "_spin.h"
 #include "agent.h"
 #include "channel.h"
+#include "lock_free_queue.h"
 #include "mpmc_queue.h"
+#include "record_ring.h"
 #include "spsc_queue.h"
 
 #ifndef WEFT_REALTIME /* what may wait */
@@ -47,6 +49,8 @@ typedef struct {
   const void *src; /* where a push finds it */
   int64_t stuck;   /* the ticket that blocked the queue a second ago, or -1;
                       of a channel of capacity 0: see weft__handoff_offer */
+  int32_t bytes;   /* of a record to push: its length */
+  int32_t *length; /* of a record to pop: as for weft_record_ring_pop */
 } weft_arm;
 
 enum {
@@ -55,38 +59,73 @@ enum {
   WEFT__ARM_MPMC_POP,
   WEFT__ARM_MPMC_PUSH,
   WEFT__ARM_TAKE, /* of a channel of capacity 0 */
-  WEFT__ARM_HAND
+  WEFT__ARM_HAND,
+  WEFT__ARM_FREE_POP,
+  WEFT__ARM_FREE_PUSH,
+  WEFT__ARM_RING_POP,
+  WEFT__ARM_RING_PUSH
 };
 
 /* An arm that moves the oldest element to `dst`, as weft_spsc_queue_pop. */
 static inline weft_arm weft_spsc_queue_popping(weft_spsc_queue *q, void *dst) {
-  weft_arm arm = {WEFT__ARM_SPSC_POP, q, dst, NULL, -1};
+  weft_arm arm = {WEFT__ARM_SPSC_POP, q, dst, NULL, -1, 0, NULL};
   return arm;
 }
 
 /* An arm that appends the element at `src`, as weft_spsc_queue_push. */
 static inline weft_arm weft_spsc_queue_pushing(weft_spsc_queue *q,
                                                const void *src) {
-  weft_arm arm = {WEFT__ARM_SPSC_PUSH, q, NULL, src, -1};
+  weft_arm arm = {WEFT__ARM_SPSC_PUSH, q, NULL, src, -1, 0, NULL};
   return arm;
 }
 
 /* An arm that moves the oldest element to `dst`, as weft_mpmc_queue_pop. */
 static inline weft_arm weft_mpmc_queue_popping(weft_mpmc_queue *q, void *dst) {
-  weft_arm arm = {WEFT__ARM_MPMC_POP, q, dst, NULL, -1};
+  weft_arm arm = {WEFT__ARM_MPMC_POP, q, dst, NULL, -1, 0, NULL};
   return arm;
 }
 
 /* An arm that appends the element at `src`, as weft_mpmc_queue_push. */
 static inline weft_arm weft_mpmc_queue_pushing(weft_mpmc_queue *q,
                                                const void *src) {
-  weft_arm arm = {WEFT__ARM_MPMC_PUSH, q, NULL, src, -1};
+  weft_arm arm = {WEFT__ARM_MPMC_PUSH, q, NULL, src, -1, 0, NULL};
+  return arm;
+}
+
+/* An arm that moves the oldest element to `dst`, as
+   weft_lock_free_queue_pop. */
+static inline weft_arm weft_lock_free_queue_popping(weft_lock_free_queue *q,
+                                                    void *dst) {
+  weft_arm arm = {WEFT__ARM_FREE_POP, q, dst, NULL, -1, 0, NULL};
+  return arm;
+}
+
+/* An arm that appends the element at `src`, as weft_lock_free_queue_push. */
+static inline weft_arm weft_lock_free_queue_pushing(weft_lock_free_queue *q,
+                                                    const void *src) {
+  weft_arm arm = {WEFT__ARM_FREE_PUSH, q, NULL, src, -1, 0, NULL};
+  return arm;
+}
+
+/* An arm that moves the oldest record to `dst`, as weft_record_ring_pop. If it
+   is longer than *length, weft_select returns EINVAL, and it stays. */
+static inline weft_arm weft_record_ring_popping(weft_record_ring *r, void *dst,
+                                                int32_t *length) {
+  weft_arm arm = {WEFT__ARM_RING_POP, r, dst, NULL, -1, 0, length};
+  return arm;
+}
+
+/* An arm that appends `length` bytes as a record, as weft_record_ring_push. */
+static inline weft_arm weft_record_ring_pushing(weft_record_ring *r,
+                                                const void *src,
+                                                int32_t length) {
+  weft_arm arm = {WEFT__ARM_RING_PUSH, r, NULL, src, -1, length, NULL};
   return arm;
 }
 
 /* An arm that receives the oldest message of a channel of I32, F64 or RECORD.
    `dst` has room for max_length bytes. The messages of other channels differ in
-   length: weft_select refuses their arms with EINVAL. If the capacity is 0, it
+   length: weft_channel_receiving_bytes takes those. If the capacity is 0, it
    counts as a receiver that waits. If another arm is done at the moment at
    which somebody sends to it, that message stays for the next receiver. */
 static inline weft_arm weft_channel_receiving(weft_channel *c, void *dst) {
@@ -106,8 +145,36 @@ static inline weft_arm weft_channel_sending(weft_channel *c, const void *src) {
   if (weft__channel_hands(c)) {
     arm.what = WEFT__ARM_HAND;
     arm.queue = c;
+    arm.bytes = c->place;
   }
   if (!weft__channel_sized(c->codec)) arm.what = 0;
+  return arm;
+}
+
+/* An arm that receives the oldest message of a channel of another codec, as
+   weft_channel_receive. If it is longer than *length, weft_select returns
+   EINVAL, and it stays. Arms of channels of I32, F64 or RECORD are refused. */
+static inline weft_arm weft_channel_receiving_bytes(weft_channel *c, void *dst,
+                                                    int32_t *length) {
+  weft_arm arm = weft_record_ring_popping(weft__channel_ring(c), dst, length);
+  if (weft__channel_hands(c)) {
+    arm.what = WEFT__ARM_TAKE;
+    arm.queue = c;
+  }
+  if (weft__channel_sized(c->codec)) arm.what = 0;
+  return arm;
+}
+
+/* An arm that sends `length` bytes, the same way. */
+static inline weft_arm weft_channel_sending_bytes(weft_channel *c,
+                                                  const void *src,
+                                                  int32_t length) {
+  weft_arm arm = weft_record_ring_pushing(weft__channel_ring(c), src, length);
+  if (weft__channel_hands(c)) {
+    arm.what = WEFT__ARM_HAND;
+    arm.queue = c;
+  }
+  if (weft__channel_sized(c->codec)) arm.what = 0;
   return arm;
 }
 
@@ -119,6 +186,14 @@ static inline weft_mpmc_queue *weft__arm_mpmc(const weft_arm *arm) {
   return (weft_mpmc_queue *)arm->queue;
 }
 
+static inline weft_lock_free_queue *weft__arm_free(const weft_arm *arm) {
+  return (weft_lock_free_queue *)arm->queue;
+}
+
+static inline weft_record_ring *weft__arm_ring(const weft_arm *arm) {
+  return (weft_record_ring *)arm->queue;
+}
+
 static inline weft_channel *weft__arm_channel(const weft_arm *arm) {
   return (weft_channel *)arm->queue;
 }
@@ -126,8 +201,9 @@ static inline weft_channel *weft__arm_channel(const weft_arm *arm) {
 /* Takes the message of a channel of capacity 0; EBUSY if there is none. */
 static inline int weft__arm_take(weft_arm *arm) {
   weft_channel *c = weft__arm_channel(arm);
-  int32_t length = c->place, since = (int32_t)arm->stuck;
-  int result = weft__channel_take(c, arm->dst, &length, &since);
+  int32_t whole = c->place, since = (int32_t)arm->stuck;
+  int32_t *length = arm->length != NULL ? arm->length : &whole;
+  int result = weft__channel_take(c, arm->dst, length, &since);
   arm->stuck = since;
   return result;
 }
@@ -137,7 +213,7 @@ static inline int weft__arm_hand(const weft_arm *arm) {
   weft_channel *c = weft__arm_channel(arm);
   bool posted = false;
   int32_t number = 0;
-  return weft__channel_hand(c, arm->src, c->place, false, &posted, &number);
+  return weft__channel_hand(c, arm->src, arm->bytes, false, &posted, &number);
 }
 
 /* Offers to take a message there, if the arm does that. */
@@ -153,8 +229,9 @@ static inline void weft__arm_offer(weft_arm *arm) {
 static inline int weft__arm_settle(weft_arm *arm) {
   if (arm->what != WEFT__ARM_TAKE) return EBUSY;
   weft_channel *c = weft__arm_channel(arm);
-  int32_t length = c->place, since = (int32_t)arm->stuck;
-  int result = weft__channel_settle(c, arm->dst, &length, &since, ETIMEDOUT);
+  int32_t whole = c->place, since = (int32_t)arm->stuck;
+  int32_t *length = arm->length != NULL ? arm->length : &whole;
+  int result = weft__channel_settle(c, arm->dst, length, &since, ETIMEDOUT);
   arm->stuck = since;
   return result == ETIMEDOUT ? EBUSY : result;
 }
@@ -166,6 +243,16 @@ static inline int weft__arm_try(weft_arm *arm) {
       return weft__arm_take(arm);
     case WEFT__ARM_HAND:
       return weft__arm_hand(arm);
+    case WEFT__ARM_FREE_POP:
+      return weft_lock_free_queue_try_pop(weft__arm_free(arm), arm->dst);
+    case WEFT__ARM_FREE_PUSH:
+      return weft_lock_free_queue_try_push(weft__arm_free(arm), arm->src);
+    case WEFT__ARM_RING_POP:
+      return weft_record_ring_try_pop(weft__arm_ring(arm), arm->dst,
+                                      arm->length);
+    case WEFT__ARM_RING_PUSH:
+      return weft_record_ring_try_push(weft__arm_ring(arm), arm->src,
+                                       arm->bytes);
     case WEFT__ARM_SPSC_POP:
       return weft_spsc_queue_try_pop(weft__arm_spsc(arm), arm->dst);
     case WEFT__ARM_SPSC_PUSH:
@@ -183,6 +270,10 @@ static inline int weft__arm_look(const weft_arm *arm) {
     return weft__handoff_is_ready(weft__arm_channel(arm)) ? 0 : EBUSY;
   if (arm->what == WEFT__ARM_MPMC_POP)
     return weft__mpmc_poppable(weft__arm_mpmc(arm)) ? 0 : EBUSY;
+  if (arm->what == WEFT__ARM_FREE_POP)
+    return weft__lock_free_poppable(weft__arm_free(arm)) ? 0 : EBUSY;
+  if (arm->what == WEFT__ARM_RING_POP)
+    return weft__record_look(weft__arm_ring(arm));
   weft_spsc_queue *q = weft__arm_spsc(arm);
   int32_t tail = weft__load(&q->tail);
   int32_t more = (tail ^ weft__hint(&q->head)) & WEFT_SPSC_QUEUE_INDEX_MASK;
@@ -196,6 +287,14 @@ static inline int32_t *weft__arm_gong(const weft_arm *arm) {
       return &weft__arm_channel(arm)->message_gong;
     case WEFT__ARM_HAND:
       return &weft__arm_channel(arm)->offer_gong;
+    case WEFT__ARM_FREE_POP:
+      return &weft__arm_free(arm)->pop_gong;
+    case WEFT__ARM_FREE_PUSH:
+      return &weft__arm_free(arm)->push_gong;
+    case WEFT__ARM_RING_POP:
+      return &weft__arm_ring(arm)->pop_gong;
+    case WEFT__ARM_RING_PUSH:
+      return &weft__arm_ring(arm)->push_gong;
     case WEFT__ARM_SPSC_POP:
       return &weft__arm_spsc(arm)->tail_gong;
     case WEFT__ARM_SPSC_PUSH:
@@ -218,6 +317,14 @@ static inline int32_t *weft__arm_epoch(const weft_arm *arm) {
       return &weft__arm_mpmc(arm)->pop_epoch;
     case WEFT__ARM_MPMC_PUSH:
       return &weft__arm_mpmc(arm)->push_epoch;
+    case WEFT__ARM_FREE_POP:
+      return &weft__arm_free(arm)->pop_epoch;
+    case WEFT__ARM_FREE_PUSH:
+      return &weft__arm_free(arm)->push_epoch;
+    case WEFT__ARM_RING_POP:
+      return &weft__arm_ring(arm)->pop_epoch;
+    case WEFT__ARM_RING_PUSH:
+      return &weft__arm_ring(arm)->push_epoch;
     default:
       return NULL;
   }
@@ -247,6 +354,14 @@ static inline void weft__arm_pass(weft_arm *arm) {
     weft__mpmc_pass_pop(weft__arm_mpmc(arm));
   } else if (arm->what == WEFT__ARM_MPMC_PUSH) {
     weft__mpmc_pass_push(weft__arm_mpmc(arm));
+  } else if (arm->what == WEFT__ARM_FREE_POP) {
+    weft__lock_free_pass_pop(weft__arm_free(arm));
+  } else if (arm->what == WEFT__ARM_FREE_PUSH) {
+    weft__lock_free_pass_push(weft__arm_free(arm));
+  } else if (arm->what == WEFT__ARM_RING_POP) {
+    weft__record_pass_pop(weft__arm_ring(arm));
+  } else if (arm->what == WEFT__ARM_RING_PUSH) {
+    weft__record_pass_push(weft__arm_ring(arm));
   } else if (arm->what == WEFT__ARM_HAND) {
     weft__handoff_pass(weft__arm_channel(arm));
   } else if (arm->what == WEFT__ARM_TAKE) {
@@ -391,9 +506,13 @@ static inline int weft__select(weft_arm *arms, int32_t n, int32_t first,
   for (int32_t i = 0; i < n; i++) {
     bool pops = arms[i].what == WEFT__ARM_SPSC_POP ||
                 arms[i].what == WEFT__ARM_MPMC_POP ||
+                arms[i].what == WEFT__ARM_FREE_POP ||
+                arms[i].what == WEFT__ARM_RING_POP ||
                 arms[i].what == WEFT__ARM_TAKE;
     bool pushes = arms[i].what == WEFT__ARM_SPSC_PUSH ||
                   arms[i].what == WEFT__ARM_MPMC_PUSH ||
+                  arms[i].what == WEFT__ARM_FREE_PUSH ||
+                  arms[i].what == WEFT__ARM_RING_PUSH ||
                   arms[i].what == WEFT__ARM_HAND;
     if (!pops && (looks || !pushes)) return EINVAL;
     if (weft__select_meets_itself(arms, n, &arms[i])) return EINVAL;
@@ -411,11 +530,12 @@ static inline int weft__select(weft_arm *arms, int32_t n, int32_t first,
  * Blocks up to `timeout` ns until one can be done; then ETIMEDOUT. Returns
  * EPIPE if the queue of the arm *index was closed (and, to pop, is empty).
  * EPERM if this agent may not block, or is not the producer or consumer of the
- * queue of the arm *index; EINVAL if there is no arm, the messages of a channel
- * differ in length, arms both send to and receive from one channel of capacity
- * 0, or queues are too far apart; ENOTRECOVERABLE if a queue is blocked or
- * damaged. Nothing was done then. If several arms can be done at the call, one
- * of them is chosen at random.
+ * queue of the arm *index; EINVAL if there is no arm, an arm is for channels of
+ * other codecs, a record or message is longer than its place or than there may
+ * be, arms both send to and receive from one channel of capacity 0, or queues
+ * are too far apart; ENOTRECOVERABLE if a queue is blocked or damaged. Nothing
+ * was done then. If several arms can be done at the call, one of them is chosen
+ * at random.
  */
 static inline WEFT__CHECKED int weft_select(weft_arm *arms, int32_t n,
                                             int64_t timeout, int32_t *index) {

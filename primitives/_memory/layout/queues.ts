@@ -231,6 +231,12 @@ export const LOCK_FREE_QUEUE = {
    */
   pop_waiters: 161,
   /**
+   * A gong, for agents that wait for elements here and for others.
+   * @writer any agent
+   * @sleeper agents that wait at several ends
+   */
+  pop_gong: 162,
+  /**
    * Changes when sleeping producers must look again.
    * @writer consumers
    * @sleeper producers
@@ -242,5 +248,11 @@ export const LOCK_FREE_QUEUE = {
    * @writer producers
    */
   push_waiters: 193,
+  /**
+   * A gong, for agents that wait for room here and for others.
+   * @writer any agent
+   * @sleeper agents that wait at several ends
+   */
+  push_gong: 194,
   length: 224,
 } as const;

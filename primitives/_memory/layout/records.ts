@@ -97,6 +97,12 @@ export const RECORD_RING = {
    */
   pop_waiters: 97,
   /**
+   * A gong, for agents that wait for records here and for others.
+   * @writer any agent
+   * @sleeper agents that wait at several ends
+   */
+  pop_gong: 98,
+  /**
    * Changes when sleeping producers must look again.
    * @writer the consumer
    * @sleeper producers
@@ -109,10 +115,16 @@ export const RECORD_RING = {
    */
   push_waiters: 129,
   /**
+   * A gong, for agents that wait for room here and for others.
+   * @writer any agent
+   * @sleeper agents that wait at several ends
+   */
+  push_gong: 130,
+  /**
    * How often a producer without room may still hand its wake on.
    * @writer the consumer
    */
-  hand_ons: 130,
+  hand_ons: 131,
   length: 160,
 } as const;
 

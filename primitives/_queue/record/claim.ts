@@ -11,7 +11,7 @@ import { DamagedError } from "../../_memory/damaged.ts";
 import type { RECORD_RING } from "../../_memory/layout.ts";
 import { inRange, Region } from "../../_memory/region.ts";
 import { leaveRole, takeRole } from "../../_memory/roles.ts";
-import { waitersOf, wake } from "../../_wait/event_count.ts";
+import { waitersOf, wakeEnd as wake } from "../../_wait/event_count.ts";
 import { relaxBriefly, spinning } from "../../_wait/spin.ts";
 import {
   byteLengthOf,
@@ -53,7 +53,7 @@ const HEAD_CACHE: typeof RECORD_RING.head_cache = 34;
 const LEAST: typeof RECORD_RING.least = 35;
 const PUSHED: typeof RECORD_RING.pushed = 36;
 const POPPED_CACHE: typeof RECORD_RING.popped_cache = 37;
-const HAND_ONS: typeof RECORD_RING.hand_ons = 130;
+const HAND_ONS: typeof RECORD_RING.hand_ons = 131;
 
 /** Records of more bytes than this are copied after the claim has ended. */
 const SHORT = 1024;

@@ -13,7 +13,7 @@ import { DamagedError } from "../../_memory/damaged.ts";
 import { RECORD_RING } from "../../_memory/layout.ts";
 import { attach, inRange, type Memory } from "../../_memory/region.ts";
 import { leaveRole, takeRole } from "../../_memory/roles.ts";
-import { wake } from "../../_wait/event_count.ts";
+import { wakeEnd as wake } from "../../_wait/event_count.ts";
 import { relaxBriefly, spinning } from "../../_wait/spin.ts";
 import {
   byteLengthOf,

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { atEpoch, wake } from "../../_wait/event_count.ts";
+import { atEpoch, wakeEnd as wake } from "../../_wait/event_count.ts";
 import {
   awaitOn,
   blockOn,
@@ -20,7 +20,7 @@ import type {
 } from "../../_wait/wait.ts";
 import { ClosedError } from "../queue.ts";
 import { RecordCore } from "./core.ts";
-import { DATA, POP_EPOCH, PUSH_EPOCH } from "./words.ts";
+import { DATA, POP_EPOCH, POP_GONG, PUSH_EPOCH, PUSH_GONG } from "./words.ts";
 
 /**
  * The core together with what waits at its two ends. A channel needs no more.
@@ -39,10 +39,17 @@ export class RecordEnds extends RecordCore {
    *
    * @internal
    */
-  readiness(): Waiting<boolean | undefined> {
-    return waitOn(
-      this.pendingPop(() => this.lookAtRecord() !== 0),
-    );
+  readiness(awaits = true): Waiting<boolean | undefined> {
+    return waitOn(this.pendingPop(() => this.lookAtRecord() !== 0), awaits);
+  }
+
+  /**
+   * The gong of an end, in words from the beginning of the buffer.
+   *
+   * @internal
+   */
+  gongAt(end: "push" | "pop"): number {
+    return this.byteOffset / 4 + (end === "pop" ? POP_GONG : PUSH_GONG);
   }
 
   /**
@@ -55,8 +62,9 @@ export class RecordEnds extends RecordCore {
   waitAt<T>(
     end: "push" | "pop",
     attempt: () => T | false | undefined,
+    awaits = true,
   ): Waiting<T | undefined> {
-    return waitOn(this.pendingAt(end, attempt));
+    return waitOn(this.pendingAt(end, attempt), awaits);
   }
 
   /**

@@ -18,6 +18,8 @@ export const CONSUMER: typeof RECORD_RING.consumer = 66;
 export const POPPED: typeof RECORD_RING.popped = 67;
 export const POP_EPOCH: typeof RECORD_RING.pop_epoch = 96;
 export const PUSH_EPOCH: typeof RECORD_RING.push_epoch = 128;
+export const POP_GONG: typeof RECORD_RING.pop_gong = 98;
+export const PUSH_GONG: typeof RECORD_RING.push_gong = 130;
 export const DATA: typeof RECORD_RING.length = 160;
 
 export const POSITION_MASK = -8; // RECORD_RING_BITS.POSITION

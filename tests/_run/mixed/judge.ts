@@ -31,6 +31,7 @@ const LIKELY: readonly Options[] = [
   { states: 300, runs: 500 },
   BUDGETS[1]!,
   { states: 100_000, runs: 0 },
+  { states: 300, runs: 10_000 },
 ];
 
 /** The folder whose scenarios notice a mutant of C. */

@@ -33,6 +33,7 @@ template <class T>
 struct queues {
   weft::in_place<weft::spsc_queue<T>, 2> s;
   weft::in_place<weft::mpmc_queue<T>, 2> m;
+  weft::in_place<weft::lock_free_queue<T>, 2> f;
 };
 
 // Each kind of arm, when it can be done and when it cannot.
@@ -63,6 +64,12 @@ void arms(Make make, Same same) {
   assert(m.push(make(7)));
   assert(weft::select(weft::popping(s, a), weft::popping(m, b)).index == 1);
   assert(!a && same(*b, 7));
+  weft::lock_free_queue<T> f = *all.f;
+  assert(!weft::select_for(milliseconds(1), weft::popping(f, a)));
+  assert(weft::select(weft::pushing(f, make(6))).index == 0);
+  assert(weft::wait_any(s, f) == 1);
+  assert(weft::select(weft::popping(s, b), weft::popping(f, a)).index == 1);
+  assert(same(*a, 6) && !b);
   // An arm that is not wanted is left out, and the others keep their places.
   assert(s.push(make(8)) && m.push(make(9)));
   auto got = weft::select_first(weft::popping(s, a, false),
