@@ -65,7 +65,7 @@ export const MUTANTS = [
     what: "notices too late that it is full",
     by: "one finds no room",
     ts: [
-      "if (total > this.capacity - used || !this.isWhole(used)) {",
+      "if (total > this.capacity - used || !isWhole(used, this.capacity)) {",
       "if (total > this.capacity) {",
     ],
     c: [
@@ -241,7 +241,7 @@ export const MUTANTS = [
     what: "leaves no mark at the end",
     by: "one producer, room for one record",
     ts: [
-      "words[this.indexAt(tail)] = total - space - HEADER << 2 | SKIPPED; // published by (P)",
+      "words[indexAt(tail, this.capacity)] = total - space - HEADER << 2 | SKIPPED; // published by (P)",
       "",
     ],
     c: [
@@ -253,8 +253,8 @@ export const MUTANTS = [
     what: "marks too much at the end",
     by: "one producer, room for one record",
     ts: [
-      "words[this.indexAt(tail)] = total - space - HEADER << 2 | SKIPPED; // published by (P)",
-      "words[this.indexAt(tail)] = total - space << 2 | SKIPPED;",
+      "words[indexAt(tail, this.capacity)] = total - space - HEADER << 2 | SKIPPED; // published by (P)",
+      "words[indexAt(tail, this.capacity)] = total - space << 2 | SKIPPED;",
     ],
     c: [
       "(*record)[0] = weft__record_word(total - space - WEFT__RECORD_HEADER,",

@@ -27,6 +27,8 @@ import {
   DATA,
   HEAD,
   HEADER,
+  indexAt,
+  isWhole,
   MANY_CONSUMERS,
   MOST,
   ONE_PRODUCER,
@@ -275,24 +277,6 @@ export class RecordClaim extends Region<"record_ring"> {
   }
 
   /**
-   * Whether `used` bytes can be a number of whole records.
-   *
-   * @internal
-   */
-  protected isWhole(used: number): boolean {
-    return used >= 0 && used <= this.capacity && (used & 7) === 0;
-  }
-
-  /**
-   * The index of the first word of the record at a position.
-   *
-   * @internal
-   */
-  protected indexAt(position: number): number {
-    return DATA + ((position & this.#mask) >> 2);
-  }
-
-  /**
    * Copies `byteLength` bytes of `src` to the words from `at` on: as many as
    * were claimed, although a view of growable memory may have grown since.
    */
@@ -326,10 +310,10 @@ export class RecordClaim extends Region<"record_ring"> {
     }
     const total = this.#total(tail, space);
     const used = tail - words[HEAD_CACHE]! | 0;
-    if (total > this.capacity - used || !this.isWhole(used)) {
+    if (total > this.capacity - used || !isWhole(used, this.capacity)) {
       const head = Atomics.load(words, HEAD); // pairs with (F)
       words[HEAD_CACHE] = head;
-      if (!this.isWhole(tail - head | 0) || tail & 7) {
+      if (!isWhole(tail - head | 0, this.capacity) || tail & 7) {
         this.endClaim();
         throw new DamagedError("The ring");
       }
@@ -339,8 +323,8 @@ export class RecordClaim extends Region<"record_ring"> {
     }
     if (this.most > 0 && this.#isCrowded(tail)) return this.#giveUp(space);
     this.#full = false;
-    if (total === space) return this.indexAt(tail);
-    words[this.indexAt(tail)] = total - space - HEADER << 2 | SKIPPED; // published by (P)
+    if (total === space) return indexAt(tail, this.capacity);
+    words[indexAt(tail, this.capacity)] = total - space - HEADER << 2 | SKIPPED; // published by (P)
     return DATA;
   }
 
@@ -386,7 +370,7 @@ export class RecordClaim extends Region<"record_ring"> {
     const tail = Atomics.load(words, TAIL);
     const used = tail - Atomics.load(words, HEAD) | 0;
     // The agent that has the claim tells of a closed or damaged ring.
-    const full = this.isWhole(used) &&
+    const full = isWhole(used, this.capacity) &&
       (this.#total(tail, space) > this.capacity - used || !this.#mayPush());
     if (full) this.#note(space);
     return full;
@@ -400,7 +384,7 @@ export class RecordClaim extends Region<"record_ring"> {
     const words = this.#words;
     const tail = words[TAIL]!;
     // The reserved length decided where the record begins.
-    const skipped = record === this.indexAt(tail)
+    const skipped = record === indexAt(tail, this.capacity)
       ? 0
       : this.capacity - (tail & this.#mask);
     const next = tail + skipped + spaceFor(length) | 0;

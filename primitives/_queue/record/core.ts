@@ -27,6 +27,8 @@ import {
   COMMITTED,
   CONSUMER,
   HEAD,
+  indexAt,
+  isWhole,
   OWNER_MASK,
   POP_EPOCH,
   POPPED,
@@ -94,8 +96,8 @@ export class RecordCore extends RecordClaim {
       const tail = Atomics.load(words, TAIL) & POSITION_MASK;
       let count = 0;
       let at = head;
-      while (at !== tail && this.isWhole(tail - at | 0)) {
-        const first = Atomics.load(words, this.indexAt(at));
+      while (at !== tail && isWhole(tail - at | 0, this.capacity)) {
+        const first = Atomics.load(words, indexAt(at, this.capacity));
         if ((first & 3) === COMMITTED) count++;
         at = at + spaceFor(first >>> 2) | 0;
       }
@@ -271,9 +273,9 @@ export class RecordCore extends RecordClaim {
     const tail = Atomics.load(words, TAIL) & POSITION_MASK;
     let at = Atomics.load(words, HEAD);
     // A claimant that names no agent is damage, too.
-    let whole = owner === 0 && this.isWhole(tail - at | 0);
+    let whole = owner === 0 && isWhole(tail - at | 0, this.capacity);
     while (whole && (tail - at | 0) > 0) {
-      const record = this.indexAt(at);
+      const record = indexAt(at, this.capacity);
       const head = Atomics.load(words, record);
       if ((head & 3) === RESERVED && words[record + 1] === id) {
         this.uncount();
@@ -281,7 +283,7 @@ export class RecordCore extends RecordClaim {
         count++;
       }
       at = at + spaceFor(head >>> 2) | 0;
-      whole = this.isWhole(tail - at | 0);
+      whole = isWhole(tail - at | 0, this.capacity);
     }
     if (owner === 0) this.endClaim();
     if (!whole && count === 0) throw new DamagedError("The ring");
@@ -294,7 +296,7 @@ export class RecordCore extends RecordClaim {
   #fits(head: number, space: number): boolean {
     const used = this.#words[TAIL_CACHE]! - head | 0;
     const left = this.capacity - (head & this.#mask);
-    return space <= left && space <= used && this.isWhole(used);
+    return space <= left && space <= used && isWhole(used, this.capacity);
   }
 
   /**
@@ -378,7 +380,7 @@ export class RecordCore extends RecordClaim {
         words[TAIL_CACHE] = tail & POSITION_MASK;
         if (head === (tail & POSITION_MASK)) return tail & CLOSED_BIT ? -1 : 0;
       }
-      const record = this.indexAt(head);
+      const record = indexAt(head, this.capacity);
       // With one producer, (P) committed the record, and we saw that; otherwise
       // (C) commits it.
       const first = this.singleProducer

@@ -34,6 +34,16 @@ export const SKIPPED = 3;
 /** The size of a record's head, in bytes. */
 export const HEADER = 8;
 
+/** Whether `used` bytes can be a number of whole records. */
+export function isWhole(used: number, capacity: number): boolean {
+  return used >= 0 && used <= capacity && (used & 7) === 0;
+}
+
+/** The index of the first word of the record at a position. */
+export function indexAt(position: number, capacity: number): number {
+  return DATA + ((position & capacity - 1) >> 2);
+}
+
 /** The facts that `inspect` shows of a ring. */
 export const RECORDS: WordsInspection = {
   row: RECORD_RING,
