@@ -332,6 +332,46 @@ test("both ways are gone where a random number decides", () => {
   }
 });
 
+// Each replay begins with the handle, and with calls that have ended.
+for (const stateless of [undefined, true, false] as const) {
+  test(`a replay draws the same numbers, stateless: ${stateless}`, async () => {
+    const spec = race.spec({
+      memory: () => new SharedArrayBuffer(64),
+      ...stateless === undefined ? {} : { stateless },
+      agent: (memory: SharedArrayBuffer) => ({
+        words: new Int32Array(memory),
+        name: Math.random(),
+      }),
+      ops: {
+        adds: {
+          run: ({ words, name }) => {
+            for (let i = 0; i < 3; i++) {
+              Atomics.add(words, Math.floor(Math.random() * 4), 1);
+            }
+            Atomics.store(words, 8, Math.floor(name * 1000));
+          },
+        },
+        waits: {
+          run: async ({ words }) => {
+            Atomics.store(words, 5, Math.floor(Math.random() * 1000));
+            await undefined;
+            Atomics.load(words, 5);
+          },
+        },
+      },
+    });
+    says(
+      await race.check(
+        spec,
+        [["waits"], ["adds"]],
+        [["adds"], ["waits"]],
+        { states: 3000, runs: 100 },
+      ),
+      "complete",
+    );
+  });
+}
+
 test("a call's first random numbers differ", () => {
   const draws: Body = () => {
     const drawn = Array.from({ length: 12 }, () => Math.random());

@@ -311,6 +311,8 @@ export class Agent {
   runs = 0;
   /** How often `Math.random` was called since the replay began. */
   drawn = 0;
+  /** The index of the call that began last in the replay. */
+  begun = 0;
   /**
    * How many whole operations of primitives it is in, of which kind the outer
    * one is, and whether it has taken its step in that one already.
@@ -403,7 +405,11 @@ export class Agent {
     this.plain = NO_ACCESS;
     this.kept = NO_PLACES;
     this.clearLoops();
-    this.pos = this.drawn = this.allocations = 0;
+    this.pos =
+      this.drawn =
+      this.begun =
+      this.allocations =
+        0;
   }
 
   /** Forgets what is known about the loop it is in. */
@@ -446,7 +452,7 @@ export class Agent {
     this.after1 = [];
     this.after2 = [];
     this.kept = NO_PLACES;
-    this.n = this.from = this.pos = 0;
+    this.n = this.from = this.pos = this.drawn = 0;
     this.first = this.oi;
   }
 

@@ -318,9 +318,9 @@ function lookOf(limit: number, period: number, compares: boolean): Look {
 
 /** What a look changes of an agent. */
 function stateOf(agent: Agent): Partial<Agent> {
-  const { pos, drawn, allocations, dropped } = agent;
+  const { pos, drawn, begun, allocations, dropped } = agent;
   const { depth, within, going, entered } = agent;
-  const here = { pos, drawn, allocations, dropped };
+  const here = { pos, drawn, begun, allocations, dropped };
   const inside = { depth, within, going, entered };
   const { kind, target, index, a, b, address, size, timeout } = agent;
   const operation = { kind, target, index, a, b, address, size, timeout };

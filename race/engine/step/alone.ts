@@ -73,7 +73,7 @@ export function goOn(engine: Loner, agent: Agent): () => void {
   const saved = world.save();
   const snapshot = agent.save();
   const { trace, clocks, steps, woken, maxOpSteps, began, ended } = world;
-  const { pos, drawn, allocations } = agent;
+  const { pos, drawn, begun, allocations } = agent;
   const alone: Alone = {
     fires: 0,
     limit: loops.has(key) ? KNOWN : FIRES,
@@ -88,7 +88,7 @@ export function goOn(engine: Loner, agent: Agent): () => void {
     agent.load(snapshot);
     Object.assign(world, { trace, clocks, steps, woken, maxOpSteps });
     Object.assign(world, { began, ended, volatile: true });
-    Object.assign(agent, { pos, drawn, allocations });
+    Object.assign(agent, { pos, drawn, begun, allocations });
     if (!alone.ended) {
       loops.add(key);
       engine.sleepless = true;

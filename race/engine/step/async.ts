@@ -52,7 +52,11 @@ async function activate(engine: Engine, agent: Agent): Promise<void> {
   engine.current = agent;
   engine.unwinding = false;
   agent.snapshot = null;
-  agent.pos = agent.drawn = agent.allocations = 0;
+  agent.pos =
+    agent.drawn =
+    agent.begun =
+    agent.allocations =
+      0;
   settlers.clear();
   engine.ports.clear();
   lendAll(engine);

@@ -161,7 +161,7 @@ export function verify(
   agent: Agent,
   result: unknown,
 ): void {
-  const { oi, from, n, pos, drawn, allocations, h1, h2 } = agent;
+  const { oi, from, n, pos, drawn, begun, allocations, h1, h2 } = agent;
   if (oi === 0) return;
   const key = `${agent.id} ${callText(agent.call)} ${h1} ${h2}`;
   if (engine.verified.has(key)) return;
@@ -178,7 +178,7 @@ export function verify(
   } finally {
     engine.verifying = false;
     engine.unwinding = false;
-    Object.assign(agent, { pos, drawn, allocations });
+    Object.assign(agent, { pos, drawn, begun, allocations });
   }
   if (!same) {
     engine.scenario.stateless = false;

@@ -563,7 +563,7 @@ export class Engine implements Host {
     const draw = agent.drawn++;
     const again = DRAWN + (draw - DRAWN) % DRAWN_AGAIN;
     const at = Math.min(draw, again);
-    const seed = mix1(agent.id + 77, agent.oi);
+    const seed = mix1(agent.id + 77, agent.begun);
     return (QUARTERS[(at + agent.id) % 4]! + randomOf(seed, at)) / 4;
   }
 
@@ -878,7 +878,7 @@ export class Engine implements Host {
   #pause(agent: Agent): Any {
     const stage = this.#stage;
     if (stage === null || !this.#mayPause(agent)) throw this.suspend();
-    const { drawn, allocations, depth, within, entered, runs } = agent;
+    const { drawn, begun, allocations, depth, within, entered, runs } = agent;
     this.#stage = this.current = null;
     const goesOn = stage.pause(agent);
     this.#stage = stage;
@@ -889,6 +889,7 @@ export class Engine implements Host {
     this.#run = runs;
     this.ports.clear();
     agent.drawn = drawn;
+    agent.begun = begun;
     agent.allocations = allocations;
     agent.depth = depth;
     agent.within = within;
@@ -1038,6 +1039,7 @@ export class Engine implements Host {
     agent.runs++;
     agent.pos =
       agent.drawn =
+      agent.begun =
       agent.allocations =
       agent.depth =
         0;
@@ -1053,6 +1055,7 @@ export class Engine implements Host {
   call(agent: Agent, handle: Any, at: number): unknown {
     const { op, arg } = agent.calls[at]!;
     const { operations, recover } = this.scenario;
+    agent.begun = at;
     this.#idle = true;
     this.#constant = null;
     const result = op === RECOVER && agent === this.recoverer

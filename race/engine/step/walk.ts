@@ -64,8 +64,10 @@ export function walk(
   clocked = false,
 ): Walk {
   const present = agent.save();
-  const { pos, drawn, allocations, depth, going, dropped, entered } = agent;
-  const here = { pos, drawn, allocations, depth, going, dropped, entered };
+  const { pos, drawn, begun, allocations } = agent;
+  const { depth, going, dropped, entered } = agent;
+  const drew = { pos, drawn, begun, allocations };
+  const here = { ...drew, depth, going, dropped, entered };
   const { current, unwinding } = engine;
   const walk: Walk = {
     answer,
