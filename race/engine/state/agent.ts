@@ -452,7 +452,11 @@ export class Agent {
     this.after1 = [];
     this.after2 = [];
     this.kept = NO_PLACES;
-    this.n = this.from = this.pos = this.drawn = 0;
+    this.n =
+      this.from =
+      this.pos =
+      this.drawn =
+        0;
     this.first = this.oi;
   }
 
