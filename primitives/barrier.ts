@@ -251,6 +251,7 @@ export class Barrier extends Region<"barrier"> {
    * Arrives, and blocks until all parties have arrived.
    *
    * @throws {TypeError} If this agent may not block.
+   * @throws {RangeError} If no party is left.
    */
   arriveAndWait(): Passage {
     assertMayBlock("arriveAndWait");
@@ -264,7 +265,7 @@ export class Barrier extends Region<"barrier"> {
    *
    * @throws {TypeError} If it would wait and this agent may not block, or if
    * `timeout` is not a number.
-   * @throws {RangeError} If `timeout` is negative or NaN.
+   * @throws {RangeError} If no party is left, or `timeout` is negative or NaN.
    */
   tryArriveAndWait(timeout = 0): Passage | undefined {
     if (timeout !== 0) assertMayTry("tryArriveAndWait", timeout);
@@ -276,6 +277,7 @@ export class Barrier extends Region<"barrier"> {
    * abort takes the arrival back.
    *
    * @throws {TypeError} If an option is unknown or of a wrong type.
+   * @throws {RangeError} If no party is left.
    */
   async arriveAndWaitAsync(options?: AsyncOptions): Promise<Passage> {
     return (await blockAsync(() => arriving(this.#parties), options))!;
@@ -285,7 +287,7 @@ export class Barrier extends Region<"barrier"> {
    * As {@linkcode Barrier.tryArriveAndWait}, but awaits instead of blocking.
    *
    * @throws {TypeError} If an option is unknown or of a wrong type.
-   * @throws {RangeError} If the timeout is negative or NaN.
+   * @throws {RangeError} If no party is left, or the timeout is negative or NaN.
    */
   tryArriveAndWaitAsync(
     options?: TryAsyncOptions,

@@ -77,9 +77,7 @@ export class Counted implements Parties {
       const expected = state;
       const all = state & PARTIES_MASK;
       if (all === 0 || (arrived && (state & ARRIVED_MASK) === 0)) {
-        throw new RangeError(
-          `Cannot leave a barrier: no party ${all ? "has arrived" : "is left"}`,
-        );
+        throw noParty("leave", all !== 0);
       }
       const left = state - ONE_PARTY - (arrived ? 1 : 0);
       const waiting = left & ARRIVED_MASK;
@@ -104,6 +102,8 @@ export class Counted implements Parties {
       const expected = state;
       const arrived = (state & ARRIVED_MASK) + 1;
       const last = arrived * ONE_PARTY >= (state & PARTIES_MASK);
+      // None comes back, so an old state cannot be wrong about this.
+      if (last && (state & PARTIES_MASK) === 0) throw noParty("arrive at");
       const next = last ? nextGeneration(state) : state + 1;
       state = Atomics.compareExchange(words, STATE, expected, next);
       if (state !== expected) continue;
@@ -139,6 +139,11 @@ export class Counted implements Parties {
     return { leader: false };
   }
 }
+
+const noParty = (what: string, arrived = false): RangeError =>
+  new RangeError(
+    `Cannot ${what} a barrier: no party ${arrived ? "has arrived" : "is left"}`,
+  );
 
 /** The state once all have arrived: the next generation, with no arrival. */
 function nextGeneration(state: number): number {

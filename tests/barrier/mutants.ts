@@ -100,6 +100,17 @@ const PLAIN = mutants({
     "bool last = arrived * WEFT_BARRIER_ONE_PARTY >",
   ],
 }, {
+  what: "one leads where no party is left",
+  by: "the only party leaves, then one arrives",
+  ts: [
+    'if (last && (state & PARTIES_MASK) === 0) throw noParty("arrive at");',
+    "",
+  ],
+  c: [
+    "if (last && (state & WEFT_BARRIER_PARTIES_MASK) == 0) return -EINVAL;",
+    "",
+  ],
+}, {
   what: "goes on with one party too few",
   by: "two parties, two rounds",
   ts: [

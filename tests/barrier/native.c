@@ -21,6 +21,9 @@ static void barrier_by_turns(void) {
   }
   EQUAL(weft_barrier_leave(b, false), 0);
   UNCHANGED(b, 20, weft_barrier_leave(b, false), -EINVAL);
+  UNCHANGED(b, 20, weft_barrier_arrive_and_wait(b, &leader, 0), EINVAL);
+  CHECK(!leader);
+  UNCHANGED(b, 20, weft_barrier_arrive_and_wait(b, NULL, WEFT_FOREVER), EINVAL);
   b = weft_barrier_init(arena, sizeof arena, 3);
   TAKES(2, weft_barrier_arrive_and_wait(b, NULL, 3 * MS), ETIMEDOUT);
   EQUAL(weft_barrier_arrived(b), 0);

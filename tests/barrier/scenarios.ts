@@ -64,6 +64,16 @@ function rounds(weft: Weft, parties: number, generation = 0, looks = 0) {
         run: ({ barrier }) => barrier.leave() ? "ended" : "left",
         lockFree: true,
       },
+      passNone: {
+        run: ({ barrier }) => {
+          try {
+            barrier.arriveAndWait();
+          } catch (error) {
+            if (error instanceof RangeError) return "refused";
+          }
+          return "passed";
+        },
+      },
     },
     final: (memory, results) => {
       const words = new Int32Array(memory);
@@ -73,6 +83,7 @@ function rounds(weft: Weft, parties: number, generation = 0, looks = 0) {
       const passed = results.flat().filter((r) => r === false).length;
       const now = (words[state]! >> 25) - (generation << 25 >> 25) & 127;
       const ended = results.flat().filter((r) => r === "ended").length;
+      if (results.flat().includes("passed")) return "passed without a party";
       // Each generation is passed together. A leader ends it, or an agent that
       // leaves.
       if (leaders + ended !== now) {
@@ -279,6 +290,11 @@ export function scenarios(weft: Weft): Scenario[] {
       name: "one of two leaves, then the other",
       spec: two,
       agents: [[["leave"]], [["pass"], ["leave"]]],
+    },
+    {
+      name: "the only party leaves, then one arrives",
+      spec: rounds(weft, 1),
+      agents: [[["leave"], ["passNone"]], [["read"]]],
     },
     { name: "two parties, two rounds", spec: two, agents: [round, round] },
     {

@@ -170,7 +170,10 @@ test("arrivals, timeouts, aborts and leaving obey the model", async () => {
         };
         for (const { op, at } of calls) {
           let passed: typeof waiting = [];
-          if (op === "arrive") {
+          if (op === "arrive" && left === 0) {
+            const lone = barrier.arriveAndWaitAsync();
+            await rejects(barrier.buffer, lone, RangeError, "is left");
+          } else if (op === "arrive") {
             const abort = new AbortController();
             const one = { result: undefined as unknown, abort };
             const { signal } = abort;
@@ -242,6 +245,18 @@ test("a Barrier refuses wrong numbers and timeouts", async () => {
   barrier.leave();
   barrier.leave();
   refuses(buffer, () => barrier.leave(), RangeError, "is left");
+  refuses(buffer, () => barrier.arriveAndWait(), RangeError, "is left");
+  for (const timeout of [0, 5, Infinity]) {
+    const arrive = () => barrier.tryArriveAndWait(timeout);
+    refuses(buffer, arrive, RangeError, "is left");
+    const wait = barrier.tryArriveAndWaitAsync({ timeout });
+    await rejects(buffer, wait, RangeError, "is left");
+  }
+  await rejects(buffer, barrier.arriveAndWaitAsync(), RangeError, "is left");
+  const alone = Barrier.create(1, { tracked: 1 });
+  alone.arriveAndWait();
+  alone.leave();
+  refuses(alone.buffer, () => alone.arriveAndWait(), RangeError, "a row");
 });
 
 test("tryArriveAndWait(timeout) takes its arrival back", () => {

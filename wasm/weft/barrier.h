@@ -271,22 +271,24 @@ static inline int weft_barrier_leave(weft_barrier *b, bool arrived) {
   }
 }
 
-/* Arrives. *since is the state after that. Returns true if this party was the
-   last. */
-static inline bool weft__barrier_arrive(weft_barrier *b, int32_t *since) {
+/* Arrives. *since is the state after that. Returns 1 if this party was the
+   last, else 0; -EINVAL if no party is left. */
+static inline int weft__barrier_arrive(weft_barrier *b, int32_t *since) {
   int32_t state = weft__hint(&b->state); /* the exchange below checks it */
   for (;;) {
     int32_t expected = state;
     int32_t arrived = (state & WEFT_BARRIER_ARRIVED_MASK) + 1;
     bool last = arrived * WEFT_BARRIER_ONE_PARTY >=
                 (state & WEFT_BARRIER_PARTIES_MASK);
+    /* None comes back, so an old state cannot be wrong about this. */
+    if (last && (state & WEFT_BARRIER_PARTIES_MASK) == 0) return -EINVAL;
     int32_t next = last ? weft__barrier_next_generation(state) : state + 1;
     state = weft__compare_exchange(&b->state, expected, next);
     if (state != expected) continue;
     *since = next;
     if (last && state & WEFT_BARRIER_WAITING_BIT)
       weft__notify(&b->state, WEFT__ALL);
-    return last;
+    return last ? 1 : 0;
   }
 }
 
@@ -372,8 +374,8 @@ static inline int weft__barrier_wait_slow(weft_barrier *b, int32_t since,
 /*
  * Arrives, and blocks up to `timeout` ns until all parties have arrived; then
  * ETIMEDOUT, and the arrival is taken back. *leader says whether this party was
- * the last to arrive; `leader` may be NULL. EINVAL if it is tracked, and has no
- * row for this agent; EDEADLK if this agent has arrived.
+ * the last to arrive; `leader` may be NULL. EINVAL if no party is left, or if it
+ * is tracked, and has no row for this agent; EDEADLK if this agent has arrived.
  */
 static inline int weft_barrier_arrive_and_wait(weft_barrier *b, bool *leader,
                                                int64_t timeout) {
@@ -385,9 +387,9 @@ static inline int weft_barrier_arrive_and_wait(weft_barrier *b, bool *leader,
     return result;
   }
   int32_t since = 0;
-  bool last = weft__barrier_arrive(b, &since);
-  if (leader != NULL) *leader = last;
-  if (last) return 0;
+  int last = weft__barrier_arrive(b, &since);
+  if (leader != NULL) *leader = last > 0;
+  if (last != 0) return last < 0 ? EINVAL : 0;
   WEFT__SPIN(spin, NULL, timeout) {
     int32_t passed =
         (weft__load(&b->state) ^ since) & WEFT_BARRIER_GENERATION_MASK;
