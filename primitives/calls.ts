@@ -233,8 +233,8 @@ function serveBlocking(
  *
  * Objects of methods within `api`, its properties and its classes are served,
  * too. `api` may itself be a function or a class: then the remote is called, or
- * `new` makes instances of it. Instances and iterators stay here, and functions that are arguments stay
- * with the caller, and are called back.
+ * `new` makes instances of it. Instances and iterators stay here. Functions
+ * that are arguments stay with the caller, and are called back.
  *
  * If a method throws, its caller gets the error. A request or a result may
  * be longer than a slot of the ring: it is sent in pieces. The server keeps

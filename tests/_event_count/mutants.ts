@@ -4,15 +4,15 @@ import { mutants } from "../_run/mutant.ts";
 export const MUTANTS = [
   ...mutants({
     source: "_wait/event_count",
-    scenarios: ["lock_free_queue"],
+    scenarios: ["broadcast"],
   }, {
     what: "wakes nobody without a gong if only one sleeps",
-    by: "one sleeps until an element comes",
+    by: "one sleeps until another pushes",
     ts: ["waiters === 0 || wakeSlow", "waiters <= 1 || wakeSlow"],
     c: ["if (waiters == 0) return true;", "if (waiters <= 1) return true;"],
   }, {
     what: "reads the count of waiters without a gong plainly",
-    by: "one sleeps until an element comes",
+    by: "one sleeps until another pushes",
     ts: [
       "const waiters = Atomics.load(words, epoch + WAITERS); return",
       "const waiters = words[epoch + WAITERS]!;\nreturn",
@@ -85,10 +85,13 @@ export const MUTANTS = [
   }, {
     what: "wakes nobody if only one sleeps",
     by: "push, pop",
-    ts: ["if (waiters !== 0 && wakeSlow", "if (waiters > 1 && wakeSlow"],
+    ts: [
+      "if (waiters === 0) return true; if (!wakeSlow",
+      "if (waiters <= 1) return true; if (!wakeSlow",
+    ],
     c: [
-      "if (waiters != 0) weft__event_wake_end_slow",
-      "if (waiters > 1) weft__event_wake_end_slow",
+      "return waiters == 0 || weft__event_wake_end_slow",
+      "return waiters <= 1 || weft__event_wake_end_slow",
     ],
   }, {
     what: "reads the count of waiters plainly",
@@ -99,8 +102,8 @@ export const MUTANTS = [
     ],
     c: [
       "int32_t waiters = weft__load(weft__event_waiters(epoch)); " +
-      "if (waiters != 0)",
-      "int32_t waiters = *weft__event_waiters(epoch); if (waiters != 0)",
+      "return waiters == 0",
+      "int32_t waiters = *weft__event_waiters(epoch); return waiters == 0",
     ],
   }, {
     what: "looks at the epoch before it is counted",

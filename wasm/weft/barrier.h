@@ -374,8 +374,9 @@ static inline int weft__barrier_wait_slow(weft_barrier *b, int32_t since,
 /*
  * Arrives, and blocks up to `timeout` ns until all parties have arrived; then
  * ETIMEDOUT, and the arrival is taken back. *leader says whether this party was
- * the last to arrive; `leader` may be NULL. EINVAL if no party is left, or if it
- * is tracked, and has no row for this agent; EDEADLK if this agent has arrived.
+ * the last to arrive; `leader` may be NULL. EINVAL if no party is left, or if
+ * the barrier is tracked and has no row for this agent; EDEADLK if this agent
+ * has arrived.
  */
 static inline int weft_barrier_arrive_and_wait(weft_barrier *b, bool *leader,
                                                int64_t timeout) {
