@@ -142,10 +142,10 @@ export type RemoteMethod<Method> = Method extends
 /**
  * An object as others see it. Its methods return promises; `await` reads a
  * property; `new` makes an instance of a class there, and gives a promise of
- * it. An object of methods within it is one of these. What stands for a function
- * or a class is called, or makes instances, itself. A generic method keeps its
- * type parameters if it returns a promise; of another one, TypeScript knows no
- * type that returns a promise, and they become `unknown`.
+ * it. An object of methods within it is one of these. What stands for a
+ * function or a class is called, or makes instances, itself. A generic method
+ * keeps its type parameters if it returns a promise; of another one, TypeScript
+ * knows no type that returns a promise, and they become `unknown`.
  */
 export type Remote<Api> =
   & RemoteItself<Api>
