@@ -149,6 +149,8 @@ class Play {
   readonly #begun: Int32Array<SharedArrayBuffer>;
   /** The memory of the threads of C, if there may be any. */
   readonly #guests: GuestMemory | undefined;
+  /** What the slots are, for a problem. */
+  readonly #state: () => string;
   readonly #threads = new Set<Thread>();
   readonly #served: Promise<unknown>[] = [];
   readonly #timeout: number;
@@ -186,7 +188,8 @@ class Play {
       CallRing.byteLength(config) / 4,
     ).subarray(SLOTS);
     ledger.watch(this.#begun);
-    ledger.watch(words, () => stateOf(words, slots));
+    this.#state = () => stateOf(words, slots);
+    ledger.watch(words, this.#state);
   }
 
   async run(): Promise<void> {
@@ -214,7 +217,9 @@ class Play {
     await ledger.assertGivenBack(1);
     await this.#quiet();
     const { pending } = ring;
-    if (pending > 0) ledger.problem(`${pending} slots are in use`);
+    if (pending > 0) {
+      ledger.problem(`${pending} slots are in use${this.#state()}`);
+    }
     for (const [at, times] of this.#begun.entries()) {
       if (times <= 1 || at >= CALLS) continue;
       ledger.problem(`call ${at} was begun ${times} times`);
