@@ -24,8 +24,6 @@ import {
   RwLock,
   WaitGroup,
 } from "../../mod.ts";
-import { spawn, type Thread } from "../_run/workers.ts";
-import type { Ends } from "./_channel_loops.ts";
 import {
   AUTO,
   type Handles,
@@ -39,6 +37,7 @@ import {
   viewsOf,
   WORDS,
 } from "./_gates_loops.ts";
+import { Players } from "./_players.ts";
 import type { Ledger, Storm } from "./_storm.ts";
 
 const AGENT = new URL("./_gates_agent.ts", import.meta.url);
@@ -102,14 +101,18 @@ class Play {
   readonly #ledger: Ledger;
   readonly #shared: Pick<Orders, "handles" | "failures" | "words">;
   readonly #views: ReturnType<typeof viewsOf>;
-  readonly #threads: Thread[] = [];
+  readonly #players: Players<Orders>;
   readonly #parties: number;
-  #running = 0;
   #sets = 0;
 
   constructor(plan: GatesPlan, ledger: Ledger) {
     this.#plan = plan;
     this.#ledger = ledger;
+    this.#players = new Players<Orders>(
+      ledger,
+      AGENT,
+      (orders, note) => new Loop(orders, note).run(),
+    );
     const { tracked, failures, counts, loops } = plan;
     this.#parties = loops.filter(({ meets }) => meets).length;
     const config = tracked > 0 ? { tracked } : undefined;
@@ -142,9 +145,7 @@ class Play {
         party: meets ? party++ : -1,
         steps,
       };
-      this.#running++;
-      const ended = thread ? this.#spawn(orders) : this.#here(orders);
-      this.#expect(`a loop${thread ? " of a thread" : ""}`, ended);
+      this.#players.start(orders, thread);
     }
     const opens = [
       this.#tokens(),
@@ -162,7 +163,7 @@ class Play {
     if (ledger.problems.length > 0) return;
     await ledger.assertGivenBack(loops.length * 6 + 5);
     this.#assertFree();
-    for (const thread of this.#threads) thread.stop();
+    this.#players.stop();
   }
 
   #assertFree(): void {
@@ -204,7 +205,7 @@ class Play {
   /** Sets the event that lets one through, as long as a loop runs. */
   async #setsAuto(): Promise<void> {
     const { auto } = this.#views;
-    for (let i = 0; this.#running > 0; i++) {
+    for (let i = 0; this.#players.running > 0; i++) {
       if (!auto.isSet) {
         this.#sets++;
         auto.set();
@@ -234,34 +235,6 @@ class Play {
     }
     open.set();
     group.done();
-  }
-
-  async #spawn(orders: Orders): Promise<Ends | string> {
-    const thread = await spawn(AGENT, orders);
-    this.#threads.push(thread);
-    return await thread.next<Ends | string>();
-  }
-
-  #here(orders: Orders): Promise<Ends> {
-    const note = <T>(what: string, promise: Promise<T>) => {
-      // The loop says whether it may end so.
-      this.#ledger.expect(what, promise, () => "calls");
-      return promise;
-    };
-    return new Loop(orders, note).run();
-  }
-
-  #expect(what: string, ended: Promise<Ends | string>): void {
-    const { ends } = this.#ledger;
-    const over = ended.finally(() => this.#running--);
-    this.#ledger.expect(what, over, (end) => {
-      if (end.failed) throw end.reason;
-      if (typeof end.value === "string") throw new Error(end.value);
-      for (const [name, n] of Object.entries(end.value)) {
-        ends.set(name, (ends.get(name) ?? 0) + n);
-      }
-      return "over";
-    });
   }
 }
 

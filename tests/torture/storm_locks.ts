@@ -14,8 +14,6 @@
  */
 import fc from "fast-check";
 import { HashMap, Mutex, Semaphore } from "../../mod.ts";
-import { spawn, type Thread } from "../_run/workers.ts";
-import type { Ends } from "./_channel_loops.ts";
 import {
   KEYS,
   Loop,
@@ -25,6 +23,7 @@ import {
   valueOf,
   viewsOf,
 } from "./_locks_loops.ts";
+import { Players } from "./_players.ts";
 import type { Ledger, Storm } from "./_storm.ts";
 
 const AGENT = new URL("./_locks_agent.ts", import.meta.url);
@@ -95,11 +94,16 @@ class Play {
   readonly #plan: LocksPlan;
   readonly #ledger: Ledger;
   readonly #shared: Pick<Orders, "buffer" | "places" | "permits" | "held">;
-  readonly #threads: Thread[] = [];
+  readonly #players: Players<Orders>;
 
   constructor(plan: LocksPlan, ledger: Ledger) {
     this.#plan = plan;
     this.#ledger = ledger;
+    this.#players = new Players<Orders>(
+      ledger,
+      AGENT,
+      (orders, note) => new Loop(orders, note).run(),
+    );
     const { permits } = plan;
     const places = { mutex: 0, semaphore: 256, map: 1024 };
     const length = places.map + HashMap.byteLength(MAP);
@@ -117,8 +121,7 @@ class Play {
     const { mutex, semaphore, map } = viewsOf(this.#shared);
     for (const { thread, blocks, steps } of loops) {
       const orders = { ...this.#shared, blocks: blocks && thread, steps };
-      const ended = thread ? this.#spawn(orders) : this.#here(orders);
-      this.#expect(`a loop${thread ? " of a thread" : ""}`, ended);
+      this.#players.start(orders, thread);
     }
     for (const [i, line] of lines.entries()) {
       ledger.expect(`line ${i}`, this.#line(line, i % 2 === 0), (end) => {
@@ -141,34 +144,7 @@ class Play {
     if (waiters !== 0) ledger.problem(`${waiters} waiters are counted`);
     const awaiting = mutex.awaiting + semaphore.awaiting;
     if (awaiting > 0) ledger.problem(`${awaiting} calls await`);
-    for (const thread of this.#threads) thread.stop();
-  }
-
-  async #spawn(orders: Orders): Promise<Ends | string> {
-    const thread = await spawn(AGENT, orders);
-    this.#threads.push(thread);
-    return await thread.next<Ends | string>();
-  }
-
-  #here(orders: Orders): Promise<Ends> {
-    const note = <T>(what: string, promise: Promise<T>) => {
-      // The loop says whether it may end so.
-      this.#ledger.expect(what, promise, () => "calls");
-      return promise;
-    };
-    return new Loop(orders, note).run();
-  }
-
-  #expect(what: string, ended: Promise<Ends | string>): void {
-    const { ends } = this.#ledger;
-    this.#ledger.expect(what, ended, (end) => {
-      if (end.failed) throw end.reason;
-      if (typeof end.value === "string") throw new Error(end.value);
-      for (const [name, n] of Object.entries(end.value)) {
-        ends.set(name, (ends.get(name) ?? 0) + n);
-      }
-      return "over";
-    });
+    this.#players.stop();
   }
 
   /**
