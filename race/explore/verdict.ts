@@ -53,15 +53,15 @@ export function covered(engine: Engine, o: Options, total: Found): Result {
       : engine.scenario.async
       ? `, and only their first ${ROUNDS - 1} rounds are told apart`
       : ", and how often they go round is tried, not proven");
-  const belief = engine.drops.used
-    ? `, if agents keep no more than they say; ${engine.tried} runs found ` +
-      "none that does"
-    : believed === 0
-    ? ""
-    : `, if loops remember nothing; ${believed} runs found none that does`;
-  const whole = wholeText(engine);
+  const [belief, runs] = engine.drops.used
+    ? ["agents keep no more than they say", engine.tried]
+    : [believed > 0 ? "loops remember nothing" : undefined, believed];
   const others = bounds.filter((bound) => bound !== FORGETFUL);
-  const summary = `complete${upTo(others)}: ${states}${whole}${belief}${note}`;
+  const most = upTo(others);
+  const given = belief && `${most && ","} if ${belief}`;
+  const tries = belief && `; ${runs} runs found none that does`;
+  const summary = `complete${most}${given ?? ""}: ${states}` +
+    `${wholeText(engine)}${tries ?? ""}${note}`;
   return resultOf(total, summary, bounds);
 }
 

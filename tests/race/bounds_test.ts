@@ -219,6 +219,13 @@ test("assert says how far it looked, and can insist on all", () => {
   );
 });
 
+test("assert passes what is complete up to a bound, and names the bound", () => {
+  const options = { programs: 20, ops: 1, seed: 1, complete: true };
+  const told = race.assert(sleeper(3), options);
+  assert.is(told.complete, told.programs);
+  assert.match(told.summary, /, \d+ of them complete up to 2 timeouts$/);
+});
+
 const losing = race.spec({
   memory: () => new SharedArrayBuffer(4),
   agent: (memory) => new Int32Array(memory),
