@@ -229,7 +229,8 @@ function again(
   const judge = (result: Result) => raise(result, calls, generated, how);
   let first: Result | Promise<Result> | null;
   try {
-    first = replay(spec.scenario, calls, parseSchedule(schedule), options);
+    const codes = parseSchedule(schedule);
+    first = replay(spec.scenario, calls, codes, options, false);
   } catch (error) {
     first = unlessImpossible(error);
   }

@@ -126,18 +126,23 @@ const FEW = 100_000;
 /** Which part of a search's states and time the search by preemptions has. */
 const BOUNDED = 2;
 
-/** Replays one interleaving of a program. */
+/**
+ * Replays one interleaving of a program. If it is not possible, and `searches`,
+ * a search learns first which words agents write, as the search did that found
+ * the interleaving: a read of a word that nobody writes is no step.
+ */
 export function replay(
   scenario: Scenario,
   program: Program,
   schedule: readonly number[],
   o: Options,
+  searches = true,
 ): Result | Promise<Result> {
   return explore(
     scenario,
     program,
     o,
-    (engine) => replayOnce(engine, schedule, o),
+    (engine) => replayOnce(engine, schedule, o, searches),
   );
 }
 
@@ -393,15 +398,7 @@ function* sample(engine: Engine, o: Options, before: Found): Steps<Result> {
   let ran = 0;
   for (let i = 0; i < runs && realNow() < end; i++) {
     ran++;
-    if (options.races) {
-      world.clocks ??= new Clocks(
-        world.agents,
-        (address) => world.hints?.isHint(address) ?? false,
-        (address) => world.hints?.isWritten(address) ?? false,
-        engine.racy,
-        (address) => engine.learn(address),
-      );
-    }
+    if (options.races) world.clocks ??= clocksOf(engine);
     const length = Math.max(20, world.steps);
     const chooser = sampler(o, i, engine.count, length);
     yield* run(engine, chooser, options);
@@ -419,6 +416,18 @@ function* sample(engine: Engine, o: Options, before: Found): Steps<Result> {
     return yield* report(engine, o, { ...total, fault, schedule }, how);
   }
   return sampled(engine, o, total, ran, ran < runs);
+}
+
+/** Clocks that find the data races of one execution. */
+function clocksOf(engine: Engine): Clocks {
+  const { world } = engine;
+  return new Clocks(
+    world.agents,
+    (address) => world.hints?.isHint(address) ?? false,
+    (address) => world.hints?.isWritten(address) ?? false,
+    engine.racy,
+    (address) => engine.learn(address),
+  );
 }
 
 /**
@@ -547,20 +556,44 @@ function* replayOnce(
   engine: Engine,
   schedule: readonly number[],
   o: Options,
+  searches: boolean,
 ): Steps<Result> {
   const { world } = engine;
   const kills = schedule.filter((code) => k.actionOf(code) === k.KILL).length;
-  world.startBudget = {
-    timeouts: times(o.timeouts ?? true, 2),
-    spurious: times(o.spurious, 1),
-    kills: o.kill === true || kills > 0 ? 1 : 0,
-  };
   const options = searchOptions(engine, o, false);
-  world.clocks = null;
-  world.keepsPlain = !engine.scenario.async && world.lead + world.tail === 0;
   const title = `schedule "${scheduleText(schedule)}"`;
-  const picture = yield* replayLooking(engine, schedule, o, title);
-  if (world.fault === null && options.races) judgeRaces(engine);
+  const perform = (clocks: Clocks | null) => {
+    world.startBudget = {
+      timeouts: times(o.timeouts ?? true, 2),
+      spurious: times(o.spurious, 1),
+      kills: o.kill === true || kills > 0 ? 1 : 0,
+    };
+    world.clocks = clocks;
+    world.keepsPlain = !engine.scenario.async && world.lead + world.tail === 0;
+    return replayLooking(engine, schedule, o, title);
+  };
+  let picture: Picture;
+  try {
+    picture = yield* perform(null);
+  } catch (error) {
+    if (!searches || !(error instanceof Impossible)) throw error;
+    yield* learn(engine, o);
+    picture = yield* perform(null);
+  }
+  if (world.fault === null) {
+    expect(engine);
+    if (options.races) judgeRaces(engine);
+  }
+  if (world.fault === null && options.races) {
+    // A sample may have found a race of two accesses that lie far apart.
+    try {
+      picture = yield* perform(clocksOf(engine));
+      if (engine.learned) throw new NotConstant();
+    } catch (error) {
+      if (!(error instanceof Impossible)) throw error;
+      picture = yield* perform(null); // there is one before its end
+    }
+  }
   if (world.fault === null && o.then === "explore") {
     return yield* examine(engine, o, schedule);
   }
@@ -575,6 +608,34 @@ function* replayOnce(
     });
   const result = resultOf(found, title, [], failure);
   return { ...result, table: tableOf(picture) };
+}
+
+/** Learns by a search which words agents use, and which of them they write. */
+function* learn(engine: Engine, o: Options): Steps<void> {
+  const { world } = engine;
+  yield* turns(engine);
+  world.fault = null;
+  engine.recalls = engine.trusts = o.reduce !== false;
+  world.startBudget = { ...world.startBudget, kills: o.kill === true ? 1 : 0 };
+  yield* surely(engine, searchOptions(engine, o, false));
+  engine.recalls = engine.trusts = false;
+  world.fault = null;
+}
+
+/**
+ * Learns which words agents will use next. If the replay relied on something
+ * else, it begins again.
+ */
+function expect({ world: { agents, memory } }: Engine): void {
+  for (const { id, status, target, kind, address, size } of agents) {
+    if (status !== k.READY || target === null) continue;
+    const writes = k.writes(kind);
+    memory.use(target.region, 1 << id, address, size, writes);
+    if (writes) memory.touch(target.region, address, size);
+  }
+  if (!memory.surprised) return;
+  memory.surprised = false;
+  throw new NotConstant();
 }
 
 /**

@@ -102,6 +102,112 @@ test("an error's stack has no line of the tester's own", () => {
   assert.not.match(failure!.message, /race\/(engine|explore)\//);
 });
 
+// ---- in another process, nothing is known of the program ---------------------
+
+/** Peterson's lock, with its first two lines in the wrong order. */
+const racing = () =>
+  race.spec({
+    memory: () => new SharedArrayBuffer(16),
+    agent: (memory, id) => ({ w: new Int32Array(memory), id }),
+    ops: {
+      use: {
+        run: ({ w, id }) => {
+          const other = 1 - id;
+          Atomics.store(w, 2, other);
+          Atomics.store(w, id, 1);
+          while (Atomics.load(w, other) === 1 && Atomics.load(w, 2) === other);
+          w[3]! += 1;
+          Atomics.store(w, id, 0);
+        },
+      },
+    },
+  });
+
+test("a data race is found by a replay that knows no word's users", () => {
+  const program = [[["use"]], [["use"]]] as const;
+  const { failure } = race.check(racing(), ...program);
+  assert.is(failure?.kind, "data-race");
+  const again = race.replay(racing(), program, failure!.schedule);
+  assert.is(again.failure?.message, failure!.message);
+});
+
+/** Agent 0 sleeps for ever if agent 1 is too early, and then writes nothing. */
+const early = () =>
+  race.spec({
+    memory: () => new SharedArrayBuffer(12),
+    agent: (memory) => new Int32Array(memory),
+    ops: {
+      sleep: {
+        run: (w) => {
+          const seen = w[1];
+          Atomics.store(w, 0, 1);
+          if (Atomics.load(w, 2) === 0) Atomics.wait(w, 2, 0);
+          return seen;
+        },
+      },
+      wake: {
+        run: (w) => {
+          if (Atomics.load(w, 0) === 0) return;
+          Atomics.store(w, 2, 1);
+          Atomics.notify(w, 2);
+          w[1] = 5;
+        },
+      },
+    },
+  });
+
+test("a replay knows which words are written in other interleavings", () => {
+  const program = [[["sleep"]], [["wake"]]] as const;
+  const { failure } = race.check(early(), ...program);
+  assert.is(failure?.kind, "deadlock");
+  const again = race.replay(early(), program, failure!.schedule);
+  assert.is(again.failure?.message, failure!.message);
+});
+
+/** Two writes that race, far apart in most executions. */
+const apart = () =>
+  race.spec({
+    memory: () => new SharedArrayBuffer(16),
+    agent: (memory) => new Int32Array(memory),
+    ops: {
+      first: {
+        run: (w) => {
+          w[0] = 1;
+          for (let i = 0; i < 6; i++) Atomics.store(w, 1, i);
+        },
+      },
+      last: {
+        run: (w) => {
+          for (let i = 0; i < 6; i++) {
+            Atomics.store(w, 2, i);
+            Atomics.load(w, 3);
+          }
+          w[0] = 5;
+        },
+      },
+      look: {
+        run: (w) => {
+          for (let i = 0; i < 6; i++) {
+            Atomics.load(w, 1);
+            Atomics.load(w, 2);
+            Atomics.store(w, 3, i);
+          }
+        },
+      },
+    },
+  });
+
+test("a race that a sample found is in its replay, too", () => {
+  const program = [[["first"]], [["last"]], [["look"]]] as const;
+  for (const sample of ["random", "order", "pct"] as const) {
+    const options = { sample, runs: 500, shorten: false };
+    const { failure } = race.check(apart(), ...program, options);
+    assert.is(failure?.kind, "data-race");
+    const again = race.replay(apart(), program, failure!.schedule);
+    assert.is(again.failure?.kind, "data-race", failure!.schedule);
+  }
+});
+
 test("superfluous steps in a schedule are an error", () => {
   const { failure } = race.check(mutex, ...PROGRAM);
   const { schedule } = failure!;
