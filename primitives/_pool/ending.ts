@@ -59,6 +59,7 @@ export class Ending {
     assertTimeout(timeout);
     const closing = this.#closing ??= this.#close();
     if (force) this.#refuseWaiting();
+    else this.starve();
     if (timeout === Infinity) return await closing;
     const late = () => this.terminate();
     const timer = setTimeout(late, Math.min(timeout, 0x7fff_ffff));
@@ -97,6 +98,18 @@ export class Ending {
     }
     this.#it.wake(); // there may be no task left
     this.tellSettled();
+  }
+
+  /**
+   * Ends the tasks of a pool that is being closed if it has no worker, and gets
+   * none: nobody will ever do them.
+   */
+  starve(): void {
+    if (this.#closing === undefined) return;
+    const { crew, staff } = this.#it;
+    // Who has an order to end may do some of them before.
+    const most = crew.size + staff.max + staff.guests + staff.orders.size;
+    if (most === 0) this.#refuseWaiting();
   }
 
   /** Throws why no task can be submitted. */
@@ -159,6 +172,7 @@ export class Losses {
     if (staff.workers < before && crew.size + staff.guests === 0) {
       this.#ending.fail(why!());
     }
+    this.#ending.starve();
   }
 
   /** A worker does no more tasks that was ready. */

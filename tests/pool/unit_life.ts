@@ -256,6 +256,33 @@ for (const how of ["dies", "is terminated"] as const) {
     }));
 }
 
+test("close() refuses the tasks of a pool that has no workers", () =>
+  withPool({ workers: 2 }, async (pool) => {
+    await pool.ready;
+    await pool.resize(0);
+    const run = rejection(pool.run("echo", 1));
+    const loop = rejection(pool.map("echo", [1, 2]).next());
+    while (pool.stats().waiting < 3) await pause();
+    await pool.close();
+    assert.instance(await run, ClosedError);
+    assert.instance(await loop, ClosedError);
+  }));
+
+test("close() lets the last worker do what it can, after resize(0)", () =>
+  withPool({ ahead: 0 }, async (pool, words) => {
+    await pool.ready;
+    const gate = pool.run("gate", 1);
+    while (pool.stats().running < 1) await pause();
+    const resized = pool.resize(0);
+    const late = rejection(pool.run("echo", 2)); // behind the order
+    const closed = pool.close();
+    Atomics.store(words, 0, 1);
+    Atomics.notify(words, 0);
+    assert.is(await gate, 1);
+    assert.instance(await late, ClosedError);
+    await Promise.all([resized, closed]);
+  }));
+
 test("resize(0) lets the last worker do what waits", () =>
   withPool({ ahead: 0 }, async (pool, words) => {
     await pool.ready;
