@@ -21,7 +21,7 @@ import {
 } from "../report/print.ts";
 import { onTerminal } from "./progress.ts";
 import { shrink, switches } from "./shrink.ts";
-import { rehearse } from "./rehearse.ts";
+import { rehearse, scout } from "./rehearse.ts";
 import type { Engine, Steps } from "../engine/step/replay.ts";
 import { NotConstant } from "../engine/signals.ts";
 import {
@@ -584,20 +584,24 @@ function* replayOnce(
     expect(engine);
     if (options.races) judgeRaces(engine);
   }
-  if (world.fault === null && options.races) {
-    // A sample may have found a race of two accesses that lie far apart.
+  if (world.fault === null) {
+    // Where a schedule ends too late, no step is impossible.
+    yield* glance(engine);
     try {
-      picture = yield* perform(clocksOf(engine));
+      // A sample may have found a race of two accesses that lie far apart.
+      picture = yield* perform(options.races ? clocksOf(engine) : null);
       if (engine.learned) throw new NotConstant();
     } catch (error) {
       if (!(error instanceof Impossible)) throw error;
       picture = yield* perform(null); // there is one before its end
     }
   }
+  const { steps } = world;
+  if (world.fault === null && o.then === undefined) yield* goesOn(engine);
   if (world.fault === null && o.then === "explore") {
     return yield* examine(engine, o, schedule);
   }
-  const found = { ...nothing(world), steps: world.steps, complete: false };
+  const found = { ...nothing(world), steps, complete: false };
   const { fault } = found;
   const program = world.agents.slice(0, engine.count).map(({ own }) => own);
   const failure = fault === null
@@ -610,11 +614,28 @@ function* replayOnce(
   return { ...result, table: tableOf(picture) };
 }
 
-/** Learns by a search which words agents use, and which of them they write. */
+/**
+ * Learns by some executions which words agents write. If the replay relied on
+ * something else, it begins again.
+ */
+function* glance(engine: Engine): Steps<void> {
+  if (engine.scenario.async) return;
+  engine.world.startBudget = NO_BUDGET;
+  yield* scout(engine);
+}
+
+/** Looks for a livelock: every agent gets its turns from here on. */
+function* goesOn(engine: Engine): Steps<void> {
+  const { world } = engine;
+  engine.overdue = null;
+  engine.until = realNow() + TIME / 4;
+  yield* rotate(engine, { turn: 1, lead: 0 }, new Set());
+  if ((world.fault as Fault | null)?.kind !== "livelock") world.fault = null;
+}
+
+/** Learns by a search which words agents write, and which loops count. */
 function* learn(engine: Engine, o: Options): Steps<void> {
   const { world } = engine;
-  yield* turns(engine);
-  world.fault = null;
   engine.recalls = engine.trusts = o.reduce !== false;
   world.startBudget = { ...world.startBudget, kills: o.kill === true ? 1 : 0 };
   yield* surely(engine, searchOptions(engine, o, false));

@@ -139,6 +139,15 @@ test("a model that returns no outcome is told so", () => {
   }
 });
 
+test("a check that returns an Error fails, also one without a message", () => {
+  const body = (memory: SharedArrayBuffer) => Atomics.add(agent(memory), 0, 1);
+  for (const wrong of [new Error("the sum is 1"), new Error(), "the sum"]) {
+    const after = () => wrong;
+    assert.throws(() => loose.agents({ memory }, body, { after }), /invariant/);
+  }
+  loose.agents({ memory }, body, { after: () => "" });
+});
+
 test("a check that returns false fails, and a promise is refused", () => {
   const body = (memory: SharedArrayBuffer) => Atomics.add(agent(memory), 0, 1);
   const fails = (options: unknown, definition: unknown = { memory }) => {

@@ -8,7 +8,7 @@ import { clone, pack } from "./copies.ts";
 import { addListener, removeListener } from "./events.ts";
 import { isShared, U8 } from "./native.ts";
 import { channelFor, Port } from "./ports.ts";
-import { type Host, unwrap } from "./views.ts";
+import { getHost, type Host, unwrap } from "./views.ts";
 
 // deno-lint-ignore no-explicit-any
 type Any = any;
@@ -27,7 +27,7 @@ export function patches(
 ): Patch[] {
   return [
     ...texts(running),
-    ...chance(running),
+    ...chance(),
     ...events(running),
     ...clocks(clock),
     ...copies(running),
@@ -136,7 +136,13 @@ function copies(running: () => Host | null): Patch[] {
 
 // ---- chance -----------------------------------------------------------------
 
-function chance(running: () => Host | null): Patch[] {
+/** The host whose numbers count: of an agent, or while memory is made. */
+export function drawing(): Host | null {
+  const host = getHost();
+  return host !== null && (host.running || host.setting) ? host : null;
+}
+
+function chance(): Patch[] {
   const { crypto } = globals;
   if (crypto === undefined) return [];
   const { getRandomValues, randomUUID } = crypto;
@@ -149,9 +155,10 @@ function chance(running: () => Host | null): Patch[] {
       on: crypto,
       key: "getRandomValues",
       value(view: Any) {
-        const host = running();
+        const host = drawing();
         if (host === null) return getRandomValues.call(crypto, view);
         if (isShared(view?.buffer)) {
+          if (host.setting) return getRandomValues.call(crypto, view);
           return host.refuse(
             "Cannot explore crypto.getRandomValues() on shared memory: fill " +
               "an array of your own and copy it",
@@ -165,7 +172,7 @@ function chance(running: () => Host | null): Patch[] {
       on: crypto,
       key: "randomUUID",
       value() {
-        const host = running();
+        const host = drawing();
         if (host === null) return randomUUID.call(crypto);
         const hex = [...bytes(host, new U8(16))]
           .map((byte) => byte.toString(16).padStart(2, "0")).join("");

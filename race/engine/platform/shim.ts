@@ -18,7 +18,7 @@ import {
 } from "./native.ts";
 import { dataViewMethods, watchDataViews } from "./cells.ts";
 import { dismiss, type Inn, welcome } from "./guests.ts";
-import { type Patch, patches, renewImports } from "./platform.ts";
+import { drawing, type Patch, patches, renewImports } from "./platform.ts";
 import {
   constructorFor,
   getHost,
@@ -281,7 +281,7 @@ const patched: readonly Patch[] = [
   {
     on: Math,
     key: "random",
-    value: () => running()?.chance() ?? real.random(),
+    value: () => drawing()?.chance() ?? real.random(),
   },
   {
     on: ArrayBuffer,

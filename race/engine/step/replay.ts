@@ -132,6 +132,9 @@ function timesIn({ n, sig, res }: Agent, begin: number): string {
 /** What an operation is answered with to be done once more. */
 const RESUMED: unique symbol = Symbol("resumed");
 
+/** Begins the random numbers that are drawn while memory is made. */
+const SETTING = 5;
+
 /** Up to this many reads of constants in a row do not count as a step. */
 const CONSTANTS = 500;
 
@@ -310,6 +313,8 @@ export class Engine implements Host {
    * How many constants were read since the last step, and which was the last.
    */
   #constants = 0;
+  /** How many random numbers were drawn while memory was made. */
+  #drawn = 0;
   #constant: { target: Target; index: number } | null = null;
   /** Whether the current call has not reached an operation yet. */
   #idle = false;
@@ -544,7 +549,8 @@ export class Engine implements Host {
 
   /** A random number that depends only on the agent's past. */
   random(): number {
-    const agent = this.current!;
+    const agent = this.current;
+    if (agent === null) return randomOf(SETTING, this.#drawn++);
     this.#tellApart();
     const draw = agent.drawn++;
     return randomOf(mix1(agent.id + 77, agent.pos), draw);
@@ -558,7 +564,8 @@ export class Engine implements Host {
    * a number is compared with a half.
    */
   chance(): number {
-    const agent = this.current!;
+    const agent = this.current;
+    if (agent === null) return this.random();
     this.#tellApart();
     const draw = agent.drawn++;
     const again = DRAWN + (draw - DRAWN) % DRAWN_AGAIN;
@@ -1163,12 +1170,15 @@ export class Engine implements Host {
         );
       }
       if (message === false) return "the check returned false";
+      if (message instanceof Error) return message.message || `${message}`;
       return typeof message === "string" && message !== ""
         ? message
         : undefined;
     } catch (error) {
       if (error instanceof Misuse) throw error;
-      return error instanceof Error ? error.message : String(error);
+      return error instanceof Error
+        ? error.message || `${error}`
+        : String(error);
     } finally {
       this.current = current;
     }
