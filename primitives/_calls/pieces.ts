@@ -31,6 +31,8 @@ interface Long {
   readonly bytes: Uint8Array;
   at: number;
   since: number;
+  /** Called if its caller never has all of it. */
+  lost?: (() => void) | undefined;
 }
 
 /** By buffer, then by caller and number. The oldest come first. */
@@ -57,9 +59,10 @@ function longsOf(
 /** Forgets what nobody has gone on with for long: its caller is gone. */
 function forget(longs: Map<string, Long>): void {
   const now = Date.now();
-  for (const [key, { since }] of longs) {
+  for (const [key, { since, lost }] of longs) {
     if (now - since < KEPT_MS) break;
     longs.delete(key);
+    lost?.();
   }
 }
 
@@ -97,19 +100,26 @@ export class Pieces {
 
   /**
    * Replies with the first piece of `bytes`; returns whether the caller waits.
+   * If it does, and then gives up, `lost` is called: soon, or when the rest is
+   * forgotten.
    */
-  send(at: number, what: number, bytes: Uint8Array): boolean {
+  send(
+    at: number,
+    what: number,
+    bytes: Uint8Array,
+    lost?: () => void,
+  ): boolean {
     const key = this.#keyOf(at, this.#slots.room(at));
     forget(this.#replies);
-    return this.#sendPiece(at, what, key, { bytes, at: 0, since: 0 });
+    return this.#sendPiece(at, what, key, { bytes, at: 0, since: 0, lost });
   }
 
   /** Sends the next piece of a reply. */
   sendRest(at: number, request: Uint8Array): void {
     const key = this.#keyOf(at, request);
     const rest = this.#replies.get(key);
-    if (rest !== undefined) this.#sendPiece(at, PIECE, key, rest);
-    else replyWithout(this.#slots, at, ELSEWHERE);
+    if (rest === undefined) replyWithout(this.#slots, at, ELSEWHERE);
+    else if (!this.#sendPiece(at, PIECE, key, rest)) rest.lost?.();
   }
 
   #sendPiece(at: number, what: number, key: string, rest: Long): boolean {

@@ -99,7 +99,7 @@ export class Server {
   readonly talks: Talks;
   readonly #end: End | undefined;
   /** What comes before the answer of a call whose functions were kept. */
-  #before: Uint8Array | undefined;
+  #before: Before | undefined;
   /** Whether somebody waited for the last reply. */
   #isWanted = true;
   /** How many calls it served. The pieces of a reply are not counted. */
@@ -292,7 +292,10 @@ export class Server {
     if (talk === undefined) return answer(at);
     this.talks.finish(talk, (at) => {
       const needed = this.talks.keep(talk);
-      if (needed.length > 0) this.#before = beforeOf(this.slots.id, needed);
+      if (needed.length > 0) {
+        const bytes = beforeOf(this.slots.id, needed);
+        this.#before = { bytes, lost: () => this.talks.forget(talk) };
+      }
       answer(at);
       this.#before = undefined;
       return this.#isWanted;
@@ -441,8 +444,9 @@ export class Server {
     encode: (into: Uint8Array) => number,
   ): boolean {
     const { slots } = this;
-    if (this.#before !== undefined) {
-      encode = after(this.#before, what, encode);
+    const before = this.#before;
+    if (before !== undefined) {
+      encode = after(before.bytes, what, encode);
       what = KEPT;
     }
     const room = slots.space(at);
@@ -453,8 +457,15 @@ export class Server {
       return this.#isWanted = slots.reply(at, 1 + length);
     }
     const bytes = encodeWhole(this.#codec.name, length, encode);
-    return this.#isWanted = this.#pieces.send(at, what, bytes);
+    return this.#isWanted = this.#pieces.send(at, what, bytes, before?.lost);
   }
+}
+
+/** What comes before an answer. */
+interface Before {
+  readonly bytes: Uint8Array;
+  /** Called if the caller never has all of the answer. */
+  lost(): void;
 }
 
 /** Says that this agent has kept functions of a call. */

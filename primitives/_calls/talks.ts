@@ -322,9 +322,7 @@ export class Talks {
     if (at === 0) return;
     const bytes = talk.queue.shift();
     if (bytes !== undefined) {
-      // The caller gives the slot back before it fetches other pieces.
-      const isWhole = bytes.length < this.#line.slots.space(at).length;
-      this.#leave(talk, isWhole ? at : 0);
+      this.#leave(talk, at);
       if (!this.#line.send(at, CALLBACK, putting(bytes))) this.#lose(talk);
     } else if (final !== undefined) {
       talk.at = 0;
@@ -332,7 +330,7 @@ export class Talks {
       talk.final = undefined; // it has the arguments
       this.#desk.talks.delete(talk.key);
       // Who has given up does not know that functions are kept.
-      if (!final(at)) this.#forget(talk);
+      if (!final(at)) this.forget(talk);
     } else if (talk.released.length > 0) {
       this.#leave(talk, 0);
       talk.kept -= talk.released.length;
@@ -343,11 +341,13 @@ export class Talks {
     }
   }
 
-  /** The caller does not know that it shall keep functions. */
-  #forget(talk: Talk): void {
+  /** The caller does not know that it shall keep the functions of a talk. */
+  forget(talk: Talk): void {
     talk.lost = true;
     if (talk.blocks || talk.refused || talk.functions.size === 0) return;
-    this.#listenerOf(talk.client).kept -= talk.functions.size;
+    const listener = this.#listenerOf(talk.client);
+    listener.kept -= talk.functions.size;
+    if (listener.kept === 0) this.#lose(listener); // it does not listen
   }
 
   #leave(talk: Talk, held: number): void {

@@ -29,6 +29,11 @@ export const api = {
     (kept.shift() as unknown as Disposable)[Symbol.dispose]();
   },
   clear: (): void => void kept.splice(0),
+  /** Releases the first of several functions, and calls the last one. */
+  async tellLast(n: number): Promise<unknown> {
+    if (kept.length > 1) api.release();
+    return await kept.at(-1)!(n);
+  },
   released: async (fn: Fn<unknown>): Promise<unknown> => {
     (fn as unknown as Disposable)[Symbol.dispose]();
     return await fn(1);

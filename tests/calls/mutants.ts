@@ -46,6 +46,16 @@ export const MUTANTS = [
       "? yield* this.#callInPieces(1, signal, request!)",
     ],
     c: IN_C,
+  }, {
+    what: "gives the slot back between the pieces of a call back",
+    by: "a caller is called back in pieces",
+    ts: [
+      "this.slots.postAgain(at, request); " +
+      "const answer = yield* this.#exchange(at, undefined, undefined, ",
+      "cancel(this.slots.words, at); " +
+      "const answer = yield* this.#exchange(0, undefined, request, ",
+    ],
+    c: IN_C,
   }),
   ...mutants({ ...CALLS, source: "_calls/client/answers" }, {
     what: "takes what a terminated server left in the slot for its reply",
@@ -57,13 +67,9 @@ export const MUTANTS = [
     c: IN_C,
   }),
   ...mutants({ ...CALLS, source: "_calls/client/client" }, {
-    what: "keeps a view of a piece whose slot is given back",
+    what: "keeps a view of a piece, whose place has the next one later",
     by: "two callers whose pieces share a slot",
-    ts: [
-      "return { what, value: body.slice() };",
-      "return { what, value: body };",
-      ["case PIECE: return bytes.slice();", "case PIECE: return bytes;"],
-    ],
+    ts: ["? body.slice() : what ===", "? body : what ==="],
     c: IN_C,
   }, {
     what: "says why it gives up where the server still reads",
@@ -77,8 +83,8 @@ export const MUTANTS = [
     what: "gives the slot back before it answers a call back",
     by: "a caller is called back in a slot that another one wants",
     ts: [
-      "if (!keepsIt) cancel(this.slots.words, at);",
-      "cancel(this.slots.words, at);",
+      "if (what === CALLBACK || what === RELEASED) kept = at;",
+      "if (what === RELEASED) kept = at;",
     ],
     c: IN_C,
   }),

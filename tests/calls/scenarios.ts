@@ -226,30 +226,37 @@ function reasons(weft: Weft) {
 /**
  * Callers whose functions are called back, in one slot that another caller
  * wants. The function has a state, so that a call back that is lost, or comes
- * twice, is seen.
+ * twice, is seen. A caller keeps its slot until its call is over, so no other
+ * call is served meanwhile. A call back that is longer than `reply` bytes comes
+ * in pieces.
  */
-function callsBack(weft: Weft, callers: number) {
+function callsBack(weft: Weft, callers: number, reply = 32) {
   const { CallRing } = weft.mod;
-  const config = { slots: 1, request: 64, reply: 32 };
+  const config = { slots: 1, request: 64, reply };
   const size = CallRing.byteLength(config);
-  const api = {
-    b: (one: number, fn: (n: number) => number): number => fn(one) + fn(one),
-    p: (one: number): number => -one,
-  };
   return race.spec({
     memory: () => {
-      const memory = new SharedArrayBuffer(size + 4);
+      const memory = new SharedArrayBuffer(size + 8);
       CallRing.init(memory, 0, config);
       return memory;
     },
     ...itsOwn(weft, ({ mod }, memory) => {
       const ring = new mod.CallRing(memory);
       const { connect, serve } = mod;
+      const marks = new Int32Array(memory, size, 2);
+      const api = {
+        b(one: number, fn: (n: number) => number): number {
+          Atomics.store(marks, 1, 1);
+          const sum = fn(one) + fn(one);
+          Atomics.store(marks, 1, 0);
+          return sum;
+        },
+        p: (one: number): number => Atomics.load(marks, 1) === 0 ? -one : 0,
+      };
       const remote = connect.blocking<typeof api>(ring);
-      const ended = new Int32Array(memory, size, 1);
       return {
         end() {
-          if (Atomics.add(ended, 0, 1) === callers - 1) ring.close();
+          if (Atomics.add(marks, 0, 1) === callers - 1) ring.close();
         },
         back(one: number): void {
           let count = 0;
@@ -260,7 +267,9 @@ function callsBack(weft: Weft, callers: number) {
           if (sum !== 2 * one + 1) throw new Error(`another's result: ${sum}`);
         },
         plain(one: number): void {
-          if (remote.p(one) !== -one) throw new Error("another's result");
+          const result = remote.p(one);
+          if (result === 0) throw new Error("a caller has lost its slot");
+          if (result !== -one) throw new Error("another's result");
         },
         serve: () => serve.blocking(ring, api),
       };
@@ -349,6 +358,14 @@ export function scenarios(weft: Weft): Scenario[] {
       spec: callsBack(weft, 2),
       agents: [[["back", 5]], [["plain", 9]], [["serve"]]],
       options: { timeouts: 0, states: 3000, runs: 8 },
+      sampled: true,
+      notInC: NOT_IN_C,
+    },
+    {
+      name: "a caller is called back in pieces",
+      spec: callsBack(weft, 2, 8),
+      agents: [[["back", 5]], [["plain", 9]], [["serve"]]],
+      options: { timeouts: 0, states: 1, runs: 100 },
       sampled: true,
       notInC: NOT_IN_C,
     },

@@ -275,6 +275,52 @@ test("the rest of a reply to a caller that is gone is given back", async () => {
   });
 });
 
+test("who gives up amid an answer does not keep its function", async () => {
+  type Fn = (n: number) => Promise<number>;
+  let kept: (Fn & Disposable) | undefined;
+  const keeping = {
+    keep(fn: Fn, _: AbortSignal): string {
+      kept = fn as Fn & Disposable;
+      return "x".repeat(500);
+    },
+    add: (a: number, b: number): number => a + b,
+  };
+  const { now } = Date;
+  let amid = 0;
+  await between(keeping, async (ring) => {
+    const remote = connect<typeof keeping>(ring);
+    for (let turns = 0; turns < 30; turns++) {
+      kept = undefined;
+      const control = new AbortController();
+      const call = remote.keep((n) => Promise.resolve(n), control.signal);
+      const ended = call.then(() => "kept", () => "given up");
+      for (let i = 0; i < turns; i++) await new Promise(setImmediate);
+      control.abort();
+      const how = await ended;
+      const fn = kept as (Fn & Disposable) | undefined;
+      if (fn === undefined) continue;
+      if (how === "kept") {
+        assert.is(await fn(1), 1);
+        fn[Symbol.dispose]();
+        continue;
+      }
+      let told = false;
+      const failed = rejection(fn(1)).finally(() => told = true);
+      await new Promise((resolve) => setTimeout(resolve, 2));
+      if (!told) amid++;
+      Date.now = () => now() + 31_000;
+      try {
+        assert.is(await remote.add(1, 2), 3);
+      } finally {
+        Date.now = now;
+      }
+      assert.match((await failed).message, "has given up");
+    }
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  });
+  assert.ok(amid > 0, "none gave up amid the answer");
+});
+
 test("a call fails if the server of its first piece is gone for 30 s", async () => {
   const ring = CallRing.create({ request: 64, reply: 64 });
   const [NEXT, ELSEWHERE] = [1, 6];

@@ -18,6 +18,7 @@ import { api } from "./functions_api.ts";
 import { collecting, rejection } from "./parts.ts";
 
 const AGENT = new URL("./functions_agent.ts", import.meta.url);
+const TELLER = new URL("./functions_teller.ts", import.meta.url);
 
 const test = suite("calls: functions");
 
@@ -164,6 +165,23 @@ test("methods keep functions, and using releases them", () =>
     assert.equal(await remote.tell(1), [1]);
   }));
 
+test("a release does not cost a caller the slot in which it listens", () =>
+  within(async (_, ring) => {
+    const { handle } = ring;
+    const start = (keeps: boolean, count: number) =>
+      spawn(TELLER, { ring: handle, keeps, count });
+    const keeper = await start(true, 400);
+    assert.is(await keeper.next(), "done");
+    // Each call waits for the keeper's last function, and fills a slot.
+    const tellers = await Promise.all(
+      [1, 2, 3, 4].map(() => start(false, 200)),
+    );
+    for (const teller of tellers) assert.is(await teller.next(), "done");
+    ring.close();
+    await freed(ring); // the keeper hears of it
+    for (const thread of [keeper, ...tellers]) thread.stop();
+  }, { slots: 2 }));
+
 test("a function that nothing there stands for is released", () =>
   collecting((collect) =>
     within(async (remote, ring) => {
@@ -223,7 +241,7 @@ test("a call that was given up is not called back any more", () =>
 
 test("a function may take long for arguments that came in pieces", () =>
   within(async (remote) => {
-    // Its caller keeps no slot meanwhile, and calls in the one that it had.
+    // Its caller keeps its slot meanwhile, listens in one, and calls in one.
     const length = await remote.spell(500, async (text) => {
       await pause(20);
       const calls = [1, 2].map(() => remote.each(1, (n) => n));
@@ -231,7 +249,7 @@ test("a function may take long for arguments that came in pieces", () =>
       return text.length;
     });
     assert.is(length, 500);
-  }, { slots: 2, request: 256 }));
+  }, { slots: 3, request: 256 }));
 
 test("a slot that a caller has left is taken by its next call", () =>
   within(async (remote, ring) => {
@@ -441,17 +459,20 @@ test("who gave up does not keep what its function was kept by", async () => {
 });
 
 test("callers that listen leave slots to others", () =>
-  within(async (remote, ring) => {
-    // Nothing collects the garbage of the server, so it has these for long.
-    const callers = [1, 2, 3, 4].map(() => connect<Api>(ring));
-    for (const caller of callers) await caller.each(1, (n) => n);
-    assert.is(ring.pending, 2);
-    await callers[0]!.keep((n) => n + 1);
-    await callers[1]!.keep((n) => n + 2);
-    assert.equal(await remote.tell(1), [2, 3]);
-    await callers[2]!.keep((n) => n + 3);
-    assert.match((await rejection(remote.tell(1))).message, "2 slots for each");
-  }, { slots: 4 }));
+  collecting(() =>
+    // so the server has their functions until the end
+    within(async (remote, ring) => {
+      const callers = [1, 2, 3, 4].map(() => connect<Api>(ring));
+      for (const caller of callers) await caller.each(1, (n) => n);
+      assert.is(ring.pending, 2);
+      await callers[0]!.keep((n) => n + 1);
+      await callers[1]!.keep((n) => n + 2);
+      assert.equal(await remote.tell(1), [2, 3]);
+      await callers[2]!.keep((n) => n + 3);
+      const error = await rejection(remote.tell(1));
+      assert.match(error.message, "2 slots for each");
+    }, { slots: 4 })
+  ));
 
 test("a talk finds its server among several", async () => {
   const { handle } = CallRing.create({ slots: 4, request: 64, reply: 64 });

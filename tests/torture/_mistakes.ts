@@ -470,13 +470,9 @@ export const MISTAKES: readonly Mistake[] = [{
   says: /slots are in use|never ended/,
 }, {
   storm: "calls",
-  what: "keeps a view of a piece whose slot is given back",
+  what: "keeps a view of a piece, whose place has the next one later",
   edits: {
-    "_calls/client/client": [
-      "return { what, value: body.slice() };",
-      "return { what, value: body };",
-      ["case PIECE: return bytes.slice();", "case PIECE: return bytes;"],
-    ],
+    "_calls/client/client": ["? body.slice() : what ===", "? body : what ==="],
   },
   seed: 1,
   says: /another (result|error)/,

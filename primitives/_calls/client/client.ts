@@ -359,7 +359,7 @@ export class Client extends Exchanges {
       if (isWhole(answer)) resolve(this.#endOf(answer, call));
       else {
         const path = this.toEnd(token, signal, answer);
-        resolve(this.#await(path, call));
+        resolve(this.#await(path, call, answer.at));
       }
     } catch (error) {
       reject(error);
@@ -392,8 +392,7 @@ export class Client extends Exchanges {
   /** Lets go what came with an answer that nobody waits for. */
   #readUnwanted(at: number): void {
     try {
-      const { what } = this.read(at);
-      if (what === CALLBACK) cancel(this.slots.words, at);
+      if (this.read(at).at !== 0) cancel(this.slots.words, at);
     } catch {
       // It was an error.
     }
@@ -419,9 +418,9 @@ export class Client extends Exchanges {
         throw reason;
       }
       const saying: Saying = [FOR_CALL, call, outcome];
-      const path = this.#say(callBack, saying, signal);
-      const options = { timeout, signal, ref };
-      const answer = await tryBlockAsync(() => path, options);
+      // It writes what is to be said only once it is sure to be said.
+      const say = () => this.#say(callBack, saying, signal);
+      const answer = await tryBlockAsync(say, { timeout, signal, ref });
       if (answer?.what !== CALLBACK) return this.#result(answer);
       callBack = answer.value as CallBack;
     }
@@ -461,8 +460,9 @@ export class Client extends Exchanges {
   }
 
   /**
-   * Is called back after calls are over, while the agent has functions. It
-   * begins in the slot `at`.
+   * Is called back after calls are over, while the agent has functions. It does
+   * so in the slot `at`, and keeps that: if it gave it back, calls could take
+   * all slots that wait for these functions.
    */
   async #listen(agent: number, at: number): Promise<void> {
     const functions = this.#functions;
@@ -473,15 +473,16 @@ export class Client extends Exchanges {
     while (functions.isKept(agent)) {
       const saying: Saying = [FOR_CALLER, functions.client, outcome];
       const answer = await this.#listenOn(to, saying);
+      to = { agent, number: 0, at: answer?.at ?? 0 };
       outcome = undefined;
       if (answer?.what === CALLBACK) {
         to = answer.value as CallBack;
         outcome = await functions.run(to as CallBack);
       } else if (answer?.what === RELEASED) {
-        to = { agent, number: 0, at: 0 };
         functions.release(agent, answer.value as number[]);
       } else break; // the server has ended
     }
+    if (to.at !== 0) cancel(this.slots.words, to.at);
     functions.release(agent);
     this.#listening.delete(agent);
   }
@@ -522,54 +523,72 @@ export class Client extends Exchanges {
   /** Reads the answer of a call, and gives its slot back if it is over. */
   protected override read(at: number, keeps?: Keeps): Answer {
     const bytes = answerAt(this.slots, at);
-    let keepsIt = false;
+    const what = bytes[0] ?? 0;
+    const body = bytes.subarray(1);
+    const keepsIt = (what & MORE) !== 0 || isKept(what, keeps);
+    if (!keepsIt && what !== ELSEWHERE) return this.whole(what, body, at);
+    let kept = 0;
     try {
-      const what = bytes[0] ?? 0;
-      const body = bytes.subarray(1);
-      keepsIt = isKept(what, keeps);
-      if ((what & MORE) !== 0) return { what, value: body.slice() };
-      if (what === ELSEWHERE) {
-        return { what, value: this.slots.request(at).slice() };
-      }
-      const isLast = what !== CALLBACK && !this.#listensFrom(what, body);
-      const answer = this.answer(what, body, isLast ? 0 : at);
-      keepsIt ||= !isLast;
-      return answer;
+      const value = (what & MORE) !== 0 || what === PIECE
+        ? body.slice()
+        : what === ELSEWHERE
+        ? this.slots.request(at).slice()
+        : undefined;
+      if (keepsIt) kept = at;
+      return { what, value, at: kept };
     } finally {
-      if (!keepsIt) cancel(this.slots.words, at);
+      if (kept === 0) cancel(this.slots.words, at);
     }
   }
 
-  /** Whether it begins to listen in the slot of an answer. */
-  #listensFrom(what: number, body: Uint8Array): boolean {
-    return what === KEPT && this.slots.count > 1 &&
-      !this.#listening.has(wordAt(body, 0));
-  }
-
-  /** The answer in a whole reply; `at` is its slot if that is kept. */
-  protected override answer(what: number, bytes: Uint8Array, at = 0): Answer {
-    if (what !== KEPT) return { what, value: this.#decode(what, bytes, at) };
-    const agent = wordAt(bytes, 0);
-    const end = 5 + 4 * bytes[4]!;
-    const of = bytes[end]!;
-    const value = this.#decode(of, bytes.subarray(end + 1), 0);
-    if (this.slots.count > 1) { // else nobody can call back
-      this.#functions.keep(agent, wordsIn(bytes.subarray(5, end)));
-      if (!this.#listening.has(agent)) {
-        if (this.#functions.isKept(agent)) void this.#listen(agent, at);
-        else cancel(this.slots.words, at); // all were released meanwhile
+  /**
+   * The answer in a whole reply. Gives its slot back, unless this agent says
+   * the next thing there.
+   */
+  protected override whole(
+    what: number,
+    bytes: Uint8Array,
+    at: number,
+  ): Answer {
+    let kept = 0;
+    try {
+      if (what === KEPT) {
+        const agent = wordAt(bytes, 0);
+        const end = 5 + 4 * bytes[4]!;
+        if (this.#keeps(agent, wordsIn(bytes.subarray(5, end)))) {
+          kept = at;
+          void this.#listen(agent, at);
+        }
+        const of = bytes[end]!;
+        return {
+          what: of,
+          value: this.#decode(of, bytes.subarray(end + 1)),
+          at: 0,
+        };
       }
+      const value = this.#decode(what, bytes, at);
+      if (what === CALLBACK || what === RELEASED) kept = at;
+      return { what, value, at: kept };
+    } finally {
+      if (kept === 0) cancel(this.slots.words, at);
     }
-    return { what: of, value };
   }
 
-  #decode(what: number, bytes: Uint8Array, at: number): unknown {
+  /**
+   * A server has kept functions: whether this agent begins to listen for calls
+   * of them.
+   */
+  #keeps(agent: number, ids: readonly number[]): boolean {
+    if (this.slots.count === 1) return false; // nobody can call back
+    this.#functions.keep(agent, ids);
+    return !this.#listening.has(agent) && this.#functions.isKept(agent);
+  }
+
+  #decode(what: number, bytes: Uint8Array, at = 0): unknown {
     switch (what) {
       case NOTHING:
       case RESTART:
         return undefined;
-      case PIECE:
-        return bytes.slice();
       case VALUE:
         return this.#codec.decode(bytes);
       case THROWN:

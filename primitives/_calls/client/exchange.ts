@@ -23,6 +23,7 @@ import {
   MORE,
   NOTHING,
   OFFSET,
+  PIECE,
   PIECE_HEAD,
   PIECE_OF_CALL,
   putWord,
@@ -38,16 +39,21 @@ export interface Answer {
    * The value, the bytes of a piece, or the request if it must be sent again.
    */
   readonly value: unknown;
+  /** The slot, which is kept because more goes there; 0 if it was freed. */
+  readonly at: number;
 }
 
-/** A slot is kept behind a piece of a request: whether more of them follow. */
-export type Keeps = "more" | "last";
+/**
+ * A slot is kept behind a piece of a request, and while the rest of a reply is
+ * fetched: whether more pieces of the request follow.
+ */
+export type Keeps = "more" | "last" | "rest";
 
 /** Whether it is kept behind this answer. */
 export const isKept = (what: number, keeps: Keeps | undefined): boolean =>
-  keeps !== undefined &&
-  (what === ELSEWHERE || what === RESTART ||
-    what === NOTHING && keeps === "more");
+  keeps !== undefined && (what === ELSEWHERE || what === RESTART) ||
+  what === NOTHING && keeps === "more" ||
+  what === PIECE && keeps === "rest";
 
 /** Whether nothing follows. */
 export const isWhole = ({ what }: Answer): boolean =>
@@ -65,8 +71,8 @@ export abstract class Exchanges {
 
   /** Reads the answer of a call, and gives its slot back if it is over. */
   protected abstract read(at: number, keeps?: Keeps): Answer;
-  /** The answer in a whole reply, which came in pieces. */
-  protected abstract answer(what: number, bytes: Uint8Array): Answer;
+  /** The same of a whole reply, which came in pieces. */
+  protected abstract whole(what: number, bytes: Uint8Array, at: number): Answer;
   /** Writes why this agent gives up, if the server has made room for that. */
   protected abstract tell(at: number, signal: AbortSignal | undefined): void;
 
@@ -209,25 +215,41 @@ export abstract class Exchanges {
     }
   }
 
-  /** Fetches all that follows the first piece of a reply. */
-  *#rest(token: number, first: Answer): Waiting<Answer | undefined> {
+  /**
+   * Fetches all that follows the first piece of a reply, in the same slot. If
+   * it gave that back, others could fill the ring with calls that go on only
+   * when this agent has been called back.
+   */
+  *#rest(
+    token: number,
+    { what, value, at }: Answer,
+  ): Waiting<Answer | undefined> {
     const request = new Uint8Array(HEAD);
     request[0] = FETCH;
     putWord(request, TOKEN, token);
-    const pieces = [first.value as Uint8Array];
+    const pieces = [value as Uint8Array];
     let since = Date.now();
-    for (;;) {
-      const answer = yield* this.#exchange(0, undefined, request);
-      if (answer === undefined) return undefined;
-      if (answer.what !== ELSEWHERE) {
+    let held = at;
+    try {
+      for (let more = true; more;) {
+        held = 0; // it is given back if this throws
+        this.slots.postAgain(at, request);
+        const answer = yield* this.#exchange(at, undefined, undefined, "rest");
+        if (answer === undefined) return undefined;
+        held = answer.at;
+        if (answer.what === ELSEWHERE) {
+          if ((yield* tryAgain(since)) === false) return undefined;
+          continue;
+        }
         pieces.push(answer.value as Uint8Array);
-        if ((answer.what & MORE) === 0) break;
+        more = (answer.what & MORE) !== 0;
         since = Date.now();
-        continue;
       }
-      if ((yield* tryAgain(since)) === false) return undefined;
+      held = 0; // the next step keeps it, or gives it back
+      return this.whole(what & ~MORE, joined(pieces), at);
+    } finally {
+      if (held !== 0) cancel(this.slots.words, held);
     }
-    return this.answer(first.what & ~MORE, joined(pieces));
   }
 }
 
