@@ -93,10 +93,10 @@ struct span {
   template <class Rep, class Period>
   span(const std::chrono::duration<Rep, Period> &time) {
     const double seconds = std::chrono::duration<double>(time).count();
+    if (!(seconds > 0)) return;
     ns = INT64_MAX / 4;  // 73 years
     if (seconds < 2e9)
       ns = std::chrono::ceil<std::chrono::nanoseconds>(time).count();
-    if (!(seconds > 0)) ns = 0;
   }
   template <class Clock, class Length>
   span(const std::chrono::time_point<Clock, Length> &end)

@@ -112,7 +112,7 @@ class condition : public detail::object<condition, weft_condition> {
   }
   template <class... Rest>
   auto wait_until(guard &lock, Rest... rest) {
-    return wait_for(lock, rest...);
+    return wait_for(lock, std::move(rest)...);
   }
   void notify_one() { done(weft_condition_notify(&w_, 1)); }
   void notify_all() { done(weft_condition_notify_all(&w_)); }
@@ -157,7 +157,8 @@ class semaphore
     w.magic = weft__magic(WEFT_KIND_semaphore);
     w.max = max;
     w.seal = weft__seal(WEFT_KIND_semaphore, 0, max);
-    w.permits = n * (1 << WEFT__SEMAPHORE_SHIFT);
+    w.permits = static_cast<int32_t>(static_cast<uint32_t>(n)
+                                     << WEFT__SEMAPHORE_SHIFT);
     return w;
   }
 };
@@ -169,7 +170,10 @@ class latch : public detail::object<latch, weft_latch, WEFT_KIND_latch> {
   void count_down(int32_t n = 1) {
     if (n != 0) done(weft_latch_count_down(&w_, n));
   }
-  void wait() { done(weft_latch_wait(&w_, WEFT_FOREVER)); }
+  void wait() const {
+    /* It notes there that it waits: a latch is no object that is const. */
+    done(weft_latch_wait(const_cast<weft_latch *>(&w_), WEFT_FOREVER));
+  }
   bool try_wait() const { return weft_latch_try_wait(&w_) == 0; }
   void arrive_and_wait(int32_t n = 1) { count_down(n), wait(); }
   static constexpr int32_t max() noexcept { return WEFT_LATCH_MAX; }

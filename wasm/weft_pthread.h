@@ -8,6 +8,7 @@
  * platform's.
  *
  * All code that shares an object must include it, the libraries, too.
+ * The locks of C++'s standard library stay the platform's: weft.hpp has ours.
  *
  * Not there, so that a program that needs it does not compile: named
  * semaphores; robust mutexes (use weft_recover, and EOWNERDEAD); priorities and
@@ -28,9 +29,23 @@
 #define WEFT_PTHREAD_H
 
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <time.h>
+
+/* Half of std::condition_variable is in a library, which was compiled without
+   this header. */
+#ifdef __cplusplus
+#include <condition_variable>
+#include <mutex>
+#if __cplusplus >= 201402L
+#include <shared_mutex>
+#endif
+#if __cplusplus >= 202002L && __has_include(<semaphore>)
+#include <semaphore>
+#endif
+#endif
 
 #include "weft.h"
 
@@ -117,7 +132,17 @@ WEFT__POSIX int weft__posix_mutex_clocklock(weft__posix_mutex *p,
   return ns < 0 ? EINVAL : weft__posix_mutex_take(p, ns);
 }
 
+WEFT__POSIX int weft__posix_mutex_timedlock(weft__posix_mutex *p,
+                                            const struct timespec *end) {
+  return weft__posix_mutex_clocklock(p, CLOCK_REALTIME, end);
+}
+
 /* Spin locks are mutexes that are not recursive. */
+WEFT__POSIX int weft__posix_spin_init(weft_mutex *m, int shared) {
+  (void)shared;
+  return weft_mutex_init(m, sizeof *m) == NULL ? EINVAL : 0;
+}
+
 WEFT__POSIX int weft__posix_spin_lock(weft_mutex *m) {
   return weft_mutex_lock(m, WEFT_FOREVER);
 }
@@ -126,11 +151,29 @@ WEFT__POSIX int weft__posix_spin_trylock(weft_mutex *m) {
   return weft_mutex_try_lock(m);
 }
 
+WEFT__POSIX int weft__posix_spin_unlock(weft_mutex *m) {
+  return weft_mutex_unlock(m);
+}
+
 WEFT__POSIX int weft__posix_spin_destroy(weft_mutex *m) {
   return weft_mutex_owner(m) != 0 ? EBUSY : 0;
 }
 
 /* ---- conditions */
+
+WEFT__POSIX int weft__posix_cond_init(weft_condition *c,
+                                      const pthread_condattr_t *unused) {
+  (void)unused;
+  return weft_condition_init(c, sizeof *c) == NULL ? EINVAL : 0;
+}
+
+WEFT__POSIX int weft__posix_cond_signal(weft_condition *c) {
+  return weft_condition_notify(c, 1);
+}
+
+WEFT__POSIX int weft__posix_cond_broadcast(weft_condition *c) {
+  return weft_condition_notify_all(c);
+}
 
 WEFT__POSIX int weft__posix_cond_take(weft_condition *c, weft__posix_mutex *p,
                                       int64_t timeout) {
@@ -150,7 +193,24 @@ WEFT__POSIX int weft__posix_cond_clockwait(weft_condition *c,
   return ns < 0 ? EINVAL : weft__posix_cond_take(c, p, ns);
 }
 
+WEFT__POSIX int weft__posix_cond_timedwait(weft_condition *c,
+                                           weft__posix_mutex *p,
+                                           const struct timespec *end) {
+  return weft__posix_cond_clockwait(c, p, CLOCK_REALTIME, end);
+}
+
+WEFT__POSIX int weft__posix_cond_destroy(weft_condition *c) {
+  (void)c;
+  return 0;
+}
+
 /* ---- locks of readers and writers */
+
+WEFT__POSIX int weft__posix_rwlock_init(weft_rw_lock *l,
+                                        const pthread_rwlockattr_t *unused) {
+  (void)unused;
+  return weft_rw_lock_init(l, sizeof *l) == NULL ? EINVAL : 0;
+}
 
 WEFT__POSIX int weft__posix_rwlock_rdlock(weft_rw_lock *l) {
   return weft_rw_lock_read(l, WEFT_FOREVER);
@@ -195,10 +255,20 @@ WEFT__POSIX int weft__posix_rwlock_clockwrlock(weft_rw_lock *l, clockid_t clock,
   return ns < 0 ? EINVAL : weft_rw_lock_write(l, ns);
 }
 
+WEFT__POSIX int weft__posix_rwlock_timedrdlock(weft_rw_lock *l,
+                                               const struct timespec *end) {
+  return weft__posix_rwlock_clockrdlock(l, CLOCK_REALTIME, end);
+}
+
+WEFT__POSIX int weft__posix_rwlock_timedwrlock(weft_rw_lock *l,
+                                               const struct timespec *end) {
+  return weft__posix_rwlock_clockwrlock(l, CLOCK_REALTIME, end);
+}
+
 /* ---- barriers, once, semaphores */
 
-WEFT__POSIX int weft__posix_barrier_init(weft_barrier *b, const void *unused,
-                                         unsigned count) {
+WEFT__POSIX int weft__posix_barrier_init(
+    weft_barrier *b, const pthread_barrierattr_t *unused, unsigned count) {
   (void)unused;
   if (count > WEFT_BARRIER_MAX) return EINVAL;
   return weft_barrier_init(b, sizeof *b, (int32_t)count) == NULL ? EINVAL : 0;
@@ -211,15 +281,30 @@ WEFT__POSIX int weft__posix_barrier_wait(weft_barrier *b) {
   return leader ? PTHREAD_BARRIER_SERIAL_THREAD : 0;
 }
 
+/* The leader may free it once all others have returned: see weft_barrier. */
+WEFT__POSIX int weft__posix_barrier_destroy(weft_barrier *b) {
+  (void)b;
+  return 0;
+}
+
+/* Not NULL if the function of pthread_once has not returned: it has thrown. */
+WEFT__POSIX void weft__posix_once_left(weft_once **o) {
+  if (*o != NULL) weft__once_fail(*o);
+}
+
 WEFT__POSIX int weft__posix_once(weft_once *o, void (*fn)(void)) {
   int begun = weft__once_begin(o, WEFT_FOREVER);
   if (begun != EBUSY) return begun;
+  weft_once *begins __attribute__((cleanup(weft__posix_once_left))) = o;
   fn();
+  begins = NULL;
   weft__once_end(o);
   return 0;
 }
 
-WEFT__POSIX int weft__posix_sem_init(weft_semaphore *s, unsigned permits) {
+WEFT__POSIX int weft__posix_sem_init(weft_semaphore *s, int shared,
+                                     unsigned permits) {
+  (void)shared;
   if (permits > WEFT_SEMAPHORE_MAX) return weft__errno(EINVAL);
   bool made = weft_semaphore_init(s, sizeof *s, (int32_t)permits) != NULL;
   return weft__errno(made ? 0 : EINVAL);
@@ -233,13 +318,30 @@ WEFT__POSIX int weft__posix_sem_clockwait(weft_semaphore *s, clockid_t clock,
   return weft__errno(ns < 0 ? EINVAL : weft_semaphore_acquire(s, 1, ns));
 }
 
-WEFT__POSIX int weft__posix_sem_getvalue(weft_semaphore *s, int *value) {
-  *value = weft_semaphore_available(s);
+WEFT__POSIX int weft__posix_sem_timedwait(weft_semaphore *s,
+                                          const struct timespec *end) {
+  return weft__posix_sem_clockwait(s, CLOCK_REALTIME, end);
+}
+
+WEFT__POSIX int weft__posix_sem_wait(weft_semaphore *s) {
+  return weft__errno(weft_semaphore_acquire(s, 1, WEFT_FOREVER));
+}
+
+WEFT__POSIX int weft__posix_sem_trywait(weft_semaphore *s) {
+  return weft__errno(weft_semaphore_try_acquire(s, 1));
+}
+
+WEFT__POSIX int weft__posix_sem_post(weft_semaphore *s) {
+  return weft__errno(weft_semaphore_release(s, 1));
+}
+
+WEFT__POSIX int weft__posix_sem_destroy(weft_semaphore *s) {
+  (void)s;
   return 0;
 }
 
-WEFT__POSIX int weft__posix_none(const void *unused) {
-  (void)unused;
+WEFT__POSIX int weft__posix_sem_getvalue(weft_semaphore *s, int *value) {
+  *value = weft_semaphore_available(s);
   return 0;
 }
 
@@ -247,38 +349,46 @@ WEFT__END
 
 /* ---- the names */
 
+#ifdef __cplusplus
+#define WEFT__POSIX_ZERO {}
+#else
+#define WEFT__POSIX_ZERO {0}
+#endif
+
 #define pthread_mutex_t weft__posix_mutex
 #undef PTHREAD_MUTEX_INITIALIZER
 #define PTHREAD_MUTEX_INITIALIZER {{{0, 0}, 0}, 0}
 #undef PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP
 #define PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP {{{0, 0}, 0}, 1}
+#undef PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP
+#define PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP PTHREAD_MUTEX_INITIALIZER
+#undef PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP
+#define PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP PTHREAD_MUTEX_INITIALIZER
 #define pthread_mutex_init weft__posix_mutex_init
 #define pthread_mutex_destroy weft__posix_mutex_destroy
 #define pthread_mutex_lock weft__posix_mutex_lock
 #define pthread_mutex_trylock weft__posix_mutex_trylock
 #define pthread_mutex_unlock weft__posix_mutex_unlock
 #define pthread_mutex_clocklock weft__posix_mutex_clocklock
-#define pthread_mutex_timedlock(m, end) \
-  weft__posix_mutex_clocklock(m, CLOCK_REALTIME, end)
+#define pthread_mutex_timedlock weft__posix_mutex_timedlock
 
 #define pthread_cond_t weft_condition
 #undef PTHREAD_COND_INITIALIZER
-#define PTHREAD_COND_INITIALIZER {0}
-#define pthread_cond_init(c, attributes) \
-  ((void)(attributes), weft_condition_init(c, sizeof *(c)) == NULL ? EINVAL : 0)
-#define pthread_cond_destroy weft__posix_none
+#define PTHREAD_COND_INITIALIZER WEFT__POSIX_ZERO
+#define pthread_cond_init weft__posix_cond_init
+#define pthread_cond_destroy weft__posix_cond_destroy
 #define pthread_cond_wait weft__posix_cond_wait
 #define pthread_cond_clockwait weft__posix_cond_clockwait
-#define pthread_cond_timedwait(c, m, end) \
-  weft__posix_cond_clockwait(c, m, CLOCK_REALTIME, end)
-#define pthread_cond_signal(c) weft_condition_notify(c, 1)
-#define pthread_cond_broadcast weft_condition_notify_all
+#define pthread_cond_timedwait weft__posix_cond_timedwait
+#define pthread_cond_signal weft__posix_cond_signal
+#define pthread_cond_broadcast weft__posix_cond_broadcast
 
 #define pthread_rwlock_t weft_rw_lock
 #undef PTHREAD_RWLOCK_INITIALIZER
-#define PTHREAD_RWLOCK_INITIALIZER {0}
-#define pthread_rwlock_init(l, attributes) \
-  ((void)(attributes), weft_rw_lock_init(l, sizeof *(l)) == NULL ? EINVAL : 0)
+#define PTHREAD_RWLOCK_INITIALIZER WEFT__POSIX_ZERO
+#undef PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP
+#define PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP WEFT__POSIX_ZERO
+#define pthread_rwlock_init weft__posix_rwlock_init
 #define pthread_rwlock_destroy weft__posix_rwlock_destroy
 #define pthread_rwlock_rdlock weft__posix_rwlock_rdlock
 #define pthread_rwlock_wrlock weft__posix_rwlock_wrlock
@@ -286,41 +396,38 @@ WEFT__END
 #define pthread_rwlock_trywrlock weft__posix_rwlock_trywrlock
 #define pthread_rwlock_clockrdlock weft__posix_rwlock_clockrdlock
 #define pthread_rwlock_clockwrlock weft__posix_rwlock_clockwrlock
-#define pthread_rwlock_timedrdlock(l, end) \
-  weft__posix_rwlock_clockrdlock(l, CLOCK_REALTIME, end)
-#define pthread_rwlock_timedwrlock(l, end) \
-  weft__posix_rwlock_clockwrlock(l, CLOCK_REALTIME, end)
+#define pthread_rwlock_timedrdlock weft__posix_rwlock_timedrdlock
+#define pthread_rwlock_timedwrlock weft__posix_rwlock_timedwrlock
 #define pthread_rwlock_unlock weft__posix_rwlock_unlock
 
 /* A spin lock is a mutex, which sleeps when spinning does not help. */
 #define pthread_spinlock_t weft_mutex
-#define pthread_spin_init(m, shared) \
-  ((void)(shared), weft_mutex_init(m, sizeof *(m)) == NULL ? EINVAL : 0)
+#define pthread_spin_init weft__posix_spin_init
 #define pthread_spin_destroy weft__posix_spin_destroy
 #define pthread_spin_lock weft__posix_spin_lock
 #define pthread_spin_trylock weft__posix_spin_trylock
-#define pthread_spin_unlock weft_mutex_unlock
+#define pthread_spin_unlock weft__posix_spin_unlock
 
 #define pthread_barrier_t weft_barrier
 #define pthread_barrier_init weft__posix_barrier_init
 #define pthread_barrier_wait weft__posix_barrier_wait
-/* The leader may free it once all others have returned: see weft_barrier. */
-#define pthread_barrier_destroy weft__posix_none
+#define pthread_barrier_destroy weft__posix_barrier_destroy
 
 #define pthread_once_t weft_once
 #undef PTHREAD_ONCE_INIT
-#define PTHREAD_ONCE_INIT {0}
+#define PTHREAD_ONCE_INIT WEFT__POSIX_ZERO
 #define pthread_once weft__posix_once
 
 #define sem_t weft_semaphore
-#define sem_init(s, shared, permits) \
-  ((void)(shared), weft__posix_sem_init(s, permits))
-#define sem_destroy weft__posix_none
-#define sem_wait(s) weft__errno(weft_semaphore_acquire(s, 1, WEFT_FOREVER))
-#define sem_trywait(s) weft__errno(weft_semaphore_try_acquire(s, 1))
+#undef SEM_VALUE_MAX
+#define SEM_VALUE_MAX WEFT_SEMAPHORE_MAX
+#define sem_init weft__posix_sem_init
+#define sem_destroy weft__posix_sem_destroy
+#define sem_wait weft__posix_sem_wait
+#define sem_trywait weft__posix_sem_trywait
 #define sem_clockwait weft__posix_sem_clockwait
-#define sem_timedwait(s, end) weft__posix_sem_clockwait(s, CLOCK_REALTIME, end)
-#define sem_post(s) weft__errno(weft_semaphore_release(s, 1))
+#define sem_timedwait weft__posix_sem_timedwait
+#define sem_post weft__posix_sem_post
 #define sem_getvalue weft__posix_sem_getvalue
 
 /* What is not there does not compile, and the error says why. */

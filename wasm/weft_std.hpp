@@ -82,13 +82,14 @@ class condition_variable_any {
   }
   template <class Lock, class... Rest>
   auto wait_until(Lock &lock, detail::span end, Rest... rest) {
-    return wait_for(lock, end, rest...);
+    return wait_for(lock, end, std::move(rest)...);
   }
 #ifdef __cpp_lib_jthread
   /* These return, too, when a stop is requested: is_true() at that moment. */
   template <class Lock, class Predicate>
   bool wait(Lock &lock, std::stop_token stop, Predicate is_true) {
-    return wait_for(lock, stop, std::chrono::hours::max(), is_true);
+    return wait_for(lock, std::move(stop), std::chrono::hours::max(),
+                    std::move(is_true));
   }
   template <class Lock, class Predicate>
   bool wait_for(Lock &lock, std::stop_token stop, detail::span time,
@@ -105,7 +106,7 @@ class condition_variable_any {
   template <class Lock, class Predicate>
   bool wait_until(Lock &lock, std::stop_token stop, detail::span end,
                   Predicate is_true) {
-    return wait_for(lock, stop, end, is_true);
+    return wait_for(lock, std::move(stop), end, std::move(is_true));
   }
 #endif
   void notify_one() { notify([this] { c_.notify_one(); }); }
@@ -164,7 +165,8 @@ class phase_barrier {
     explicit arrival_token(uint32_t phase) : phase_(phase) {}
     uint32_t phase_;
   };
-  explicit phase_barrier(int32_t n, Completion completion = Completion())
+  constexpr explicit phase_barrier(int32_t n,
+                                   Completion completion = Completion())
       : left_(n), all_(n), completion_(std::move(completion)) {
     if (n < 0) detail::fail(EINVAL, "out of range");
   }

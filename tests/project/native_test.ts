@@ -234,6 +234,21 @@ for (
   });
 }
 
+for (const compiler of ["g++", "clang++"]) {
+  test(`weft_pthread.h leaves std::mutex as it is: ${compiler}`, async () => {
+    await need(compiler);
+    const file = await build({
+      name: `posix-${compiler}`,
+      compiler,
+      words: ["-O2", "-std=c++17", ...WARNINGS, ...POSIX],
+      sources: [source("posix_cpp.cpp")],
+    });
+    const { code, output } = await run(file, [], 50);
+    assert.is(code, 0, output);
+    assert.match(output, /^done$/m);
+  });
+}
+
 test("a program that needs what weft_pthread.h lacks does not compile", async () => {
   for (
     const [call, why] of [

@@ -24,6 +24,9 @@ const MOST: Readonly<Record<string, readonly [spins: number, sleeps: number]>> =
     mpmc: [2925, 2500],
   };
 
+/** The most bytes that `weft_select` adds where only this queue has arms. */
+const SELECT: Readonly<Record<string, number>> = { spsc: 855, mpmc: 840 };
+
 const test = suite("Weight");
 
 /** The bytes of the module that these flags make. */
@@ -52,4 +55,16 @@ for (const [queue, limits] of Object.entries(MOST)) {
       assert.ok(more > most * 0.9, `only ${more} bytes: lower it`);
     });
   }
+}
+
+for (const [queue, most] of Object.entries(SELECT)) {
+  // Ten kinds of arms would be 12,000 bytes.
+  test(`weft_select at a ${queue}_queue adds ${most} bytes at most`, async () => {
+    const words = [`-DQUEUE=${queue}`];
+    const pops = await bytesOf(`${queue}-pops`, ...words);
+    const selects = await bytesOf(`${queue}-selects`, ...words, "-DSELECT");
+    const more = selects - pops;
+    assert.ok(more <= most, `${more} bytes`);
+    assert.ok(more > most * 0.9, `only ${more} bytes: lower it`);
+  });
 }

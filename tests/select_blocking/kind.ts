@@ -1,15 +1,39 @@
 import { EPIPE, ns, Twin } from "../_run/mixed/twin.ts";
 
 /**
- * Which arms there are, in `select_blocking.h`. A channel has a capacity of 0.
+ * Writes the arm of an end of a queue of C. `length` is where the length of a
+ * record to pop lies, `bytes` that of one to push.
  */
-const WHAT = {
-  SpscQueueInC: 1,
-  MpmcQueueInC: 3,
-  ChannelInC: 5,
-  LockFreeQueueInC: 7,
-  RecordRingInC: 9,
-};
+const MAKES = {
+  SpscQueueInC: (c, arm, { takes, queue, value }) =>
+    takes
+      ? c.weft_spsc_queue_popping!(arm, queue, value)
+      : c.weft_spsc_queue_pushing!(arm, queue, value),
+  MpmcQueueInC: (c, arm, { takes, queue, value }) =>
+    takes
+      ? c.weft_mpmc_queue_popping!(arm, queue, value)
+      : c.weft_mpmc_queue_pushing!(arm, queue, value),
+  LockFreeQueueInC: (c, arm, { takes, queue, value }) =>
+    takes
+      ? c.weft_lock_free_queue_popping!(arm, queue, value)
+      : c.weft_lock_free_queue_pushing!(arm, queue, value),
+  RecordRingInC: (c, arm, { takes, queue, value, length, bytes }) =>
+    takes
+      ? c.weft_record_ring_popping!(arm, queue, value, length)
+      : c.weft_record_ring_pushing!(arm, queue, value, bytes),
+  ChannelInC: (c, arm, { takes, queue, value }) =>
+    takes
+      ? c.weft_channel_receiving!(arm, queue, value)
+      : c.weft_channel_sending!(arm, queue, value),
+} satisfies Record<string, (c: Twin["c"], arm: number, end: End) => unknown>;
+
+interface End {
+  readonly takes: boolean;
+  readonly queue: number;
+  readonly value: number;
+  readonly length: number;
+  readonly bytes: number;
+}
 
 /** An arm as a scenario gives it: to take from a queue, or to add to one. */
 type Arm = Twin | {
@@ -22,8 +46,8 @@ interface Limits {
   readonly timeout?: number;
 }
 
-/** Words of an arm, and where the arms and the lengths of records lie. */
-const WORDS = 8;
+/** Words of a `weft_arm`, and where the arms and the lengths of records lie. */
+const WORDS = 12;
 const ARMS = 16, LENGTHS = 8;
 
 /**
@@ -38,7 +62,6 @@ function call(
   arms.forEach((arm, i) => {
     const takes = arm instanceof Twin;
     const queue = takes ? arm : arm.sink;
-    const what = WHAT[queue.constructor.name as keyof typeof WHAT];
     words[1 + i] = takes
       ? 0
       : typeof arm.value === "number"
@@ -47,12 +70,9 @@ function call(
     const bytes = !takes && typeof arm.value !== "number" ? 1 : 4;
     words[LENGTHS + i] = 4;
     const value = at + 4 * (1 + i), length = at + 4 * (LENGTHS + i);
-    words.set(
-      takes
-        ? [what, queue.at, value, 0, -1, -1, 0, length]
-        : [what + 1, queue.at, 0, value, -1, -1, bytes, 0],
-      ARMS + i * WORDS,
-    );
+    const make = MAKES[queue.constructor.name as keyof typeof MAKES];
+    const place = at + 4 * (ARMS + i * WORDS);
+    make(c, place, { takes, queue: queue.at, value, length, bytes });
   });
   const result = c[name]!(at + 4 * ARMS, arms.length, ns(timeout), at);
   const index = words[0]!;

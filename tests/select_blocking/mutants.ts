@@ -176,8 +176,8 @@ export const MUTANTS = [
     what: "stays announced",
     ts: IN_TS,
     c: [
-      "weft__arm_withdraw(weft__select_arm(s, k)); weft__arm_pass",
-      "weft__arm_pass",
+      "weft__arm_withdraw(arm); (void)arm->act(arm, WEFT__ARM_PASS);",
+      "(void)arm->act(arm, WEFT__ARM_PASS);",
     ],
     by: "one comes",
   }, {
@@ -193,23 +193,23 @@ export const MUTANTS = [
     ts: IN_C,
     c: [
       "if (result == EBUSY) result = weft__select_try_one(s, arm); if",
-      "(void)weft__arm_try(arm); if",
+      "(void)arm->act(arm, WEFT__ARM_TRY); if",
     ],
     by: "a timeout beside a consumer",
   }, {
     what: "an arm that receives offers nothing",
     ts: IN_HANDOFF,
-    c: ["if (!s->looks) weft__arm_offer(arm);", ""],
+    c: ["if (!s->looks) (void)arm->act(arm, WEFT__ARM_OFFER);", ""],
     by: "capacity 0: select sends to another select",
   }, {
     what: "an arm that gives up leaves what was handed to it",
     ts: IN_HANDOFF,
-    c: ["result = weft__arm_settle(arm);", ""],
+    c: ["result = (int)arm->act(arm, WEFT__ARM_SETTLE);", ""],
     by: "capacity 0: select gives up",
   }, {
     what: "an arm that lost leaves its offer",
     ts: IN_HANDOFF,
-    c: ["weft__handoff_end(weft__arm_channel(arm), &since);", ""],
+    c: ["weft__handoff_end(c, &since);", ""],
     by: "capacity 0: select receives from one of two channels",
   }),
   ...mutants({ source: "_wait/event_count", scenarios }, {

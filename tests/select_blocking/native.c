@@ -297,7 +297,8 @@ static void refused(void) {
                        weft_spsc_queue_popping(s, &value)};
   UNCHANGED(at_a, sizeof at_a, weft_select(takes, 0, 0, &index), EINVAL);
   UNCHANGED(at_a, sizeof at_a, weft_select(takes, -1, 0, &index), EINVAL);
-  weft_arm wrong[2] = {takes[0], {0, a, NULL, NULL, -1, 0, NULL}};
+  weft_arm wrong[2] = {takes[0], takes[1]};
+  wrong[1].act = NULL;
   UNCHANGED(at_a, sizeof at_a, weft_select(wrong, 2, 0, &index), EINVAL);
   wrong[1] = weft_mpmc_queue_pushing(b, &value);
   UNCHANGED(at_a, sizeof at_a, weft_wait_any(wrong, 2, 0, &index), EINVAL);

@@ -42,84 +42,278 @@ WEFT__BEGIN
 
 /* An operation that weft_select may do at one end of a queue. The functions
    below make it. */
-typedef struct {
-  int32_t what;    /* WEFT__ARM_... */
+typedef struct weft_arm {
+  /* Does a step for the arm. Only the function that makes the arm names it, so
+     a program has the code of those queues alone at which it selects. NULL if
+     the arm is refused. */
+  int64_t (*act)(struct weft_arm *arm, int32_t step);
   void *queue;
+  int32_t *gong;   /* of the end */
+  int32_t *epoch;  /* of the end; NULL if it has none */
   void *dst;       /* where a pop puts the element */
   const void *src; /* where a push finds it */
   int64_t stuck;   /* the ticket that blocked the queue a second ago, or -1;
                       of a channel of capacity 0: see weft__handoff_offer */
   int32_t bytes;   /* of a record to push: its length */
   int32_t *length; /* of a record to pop: as for weft_record_ring_pop */
+  bool pops;
+  bool meets; /* the other side itself, at a channel of capacity 0 */
 } weft_arm;
 
+/* The steps. An arm that has no such step returns -1. */
 enum {
-  WEFT__ARM_SPSC_POP = 1,
-  WEFT__ARM_SPSC_PUSH,
-  WEFT__ARM_MPMC_POP,
-  WEFT__ARM_MPMC_PUSH,
-  WEFT__ARM_TAKE, /* of a channel of capacity 0 */
-  WEFT__ARM_HAND,
-  WEFT__ARM_FREE_POP,
-  WEFT__ARM_FREE_PUSH,
-  WEFT__ARM_RING_POP,
-  WEFT__ARM_RING_PUSH
+  WEFT__ARM_TRY,      /* does its operation; EBUSY if that would have to wait */
+  WEFT__ARM_LOOK,     /* the same of a pop, but takes nothing */
+  WEFT__ARM_ANNOUNCE, /* this agent, at an end that has no epoch */
+  WEFT__ARM_PASS,     /* wakes another agent if there is work for one more;
+                         takes an offer back */
+  WEFT__ARM_STUCK,    /* the ticket that blocks the queue, or -1 */
+  WEFT__ARM_OFFER,    /* offers to take a message */
+  WEFT__ARM_SETTLE    /* the time is over: takes the offer back, or what that
+                         brought; EBUSY if it brought nothing */
 };
+
+static inline int64_t weft__arm_spsc_pop(weft_arm *arm, int32_t step) {
+  weft_spsc_queue *q = (weft_spsc_queue *)arm->queue;
+  switch (step) {
+    case WEFT__ARM_TRY:
+      return weft_spsc_queue_try_pop(q, arm->dst);
+    case WEFT__ARM_LOOK: {
+      int32_t tail = weft__load(&q->tail);
+      int32_t more = (tail ^ weft__hint(&q->head)) & WEFT_SPSC_QUEUE_INDEX_MASK;
+      return more != 0 || weft_spsc_queue_closed(q) ? 0 : EBUSY;
+    }
+    case WEFT__ARM_ANNOUNCE:
+      weft__spsc_pop_announce(q);
+      return 0;
+    default:
+      return -1;
+  }
+}
 
 /* An arm that moves the oldest element to `dst`, as weft_spsc_queue_pop. */
 static inline weft_arm weft_spsc_queue_popping(weft_spsc_queue *q, void *dst) {
-  weft_arm arm = {WEFT__ARM_SPSC_POP, q, dst, NULL, -1, 0, NULL};
+  weft_arm arm = {weft__arm_spsc_pop, q, &q->tail_gong, NULL, dst, NULL, -1, 0,
+                  NULL, true, false};
   return arm;
+}
+
+static inline int64_t weft__arm_spsc_push(weft_arm *arm, int32_t step) {
+  weft_spsc_queue *q = (weft_spsc_queue *)arm->queue;
+  switch (step) {
+    case WEFT__ARM_TRY:
+      return weft_spsc_queue_try_push(q, arm->src);
+    case WEFT__ARM_ANNOUNCE:
+      weft__spsc_push_announce(q);
+      return 0;
+    default:
+      return -1;
+  }
 }
 
 /* An arm that appends the element at `src`, as weft_spsc_queue_push. */
 static inline weft_arm weft_spsc_queue_pushing(weft_spsc_queue *q,
                                                const void *src) {
-  weft_arm arm = {WEFT__ARM_SPSC_PUSH, q, NULL, src, -1, 0, NULL};
+  weft_arm arm = {weft__arm_spsc_push, q, &q->head_gong, NULL, NULL, src, -1, 0,
+                  NULL, false, false};
   return arm;
+}
+
+static inline int64_t weft__arm_mpmc_pop(weft_arm *arm, int32_t step) {
+  weft_mpmc_queue *q = (weft_mpmc_queue *)arm->queue;
+  switch (step) {
+    case WEFT__ARM_TRY:
+      return weft_mpmc_queue_try_pop(q, arm->dst);
+    case WEFT__ARM_LOOK:
+      return weft__mpmc_poppable(q) ? 0 : EBUSY;
+    case WEFT__ARM_PASS:
+      weft__mpmc_pass_pop(q);
+      return 0;
+    case WEFT__ARM_STUCK:
+      return weft__mpmc_stuck(q, false);
+    default:
+      return -1;
+  }
 }
 
 /* An arm that moves the oldest element to `dst`, as weft_mpmc_queue_pop. */
 static inline weft_arm weft_mpmc_queue_popping(weft_mpmc_queue *q, void *dst) {
-  weft_arm arm = {WEFT__ARM_MPMC_POP, q, dst, NULL, -1, 0, NULL};
+  weft_arm arm = {weft__arm_mpmc_pop, q, &q->pop_gong, &q->pop_epoch, dst, NULL,
+                  -1, 0, NULL, true, false};
   return arm;
+}
+
+static inline int64_t weft__arm_mpmc_push(weft_arm *arm, int32_t step) {
+  weft_mpmc_queue *q = (weft_mpmc_queue *)arm->queue;
+  switch (step) {
+    case WEFT__ARM_TRY:
+      return weft_mpmc_queue_try_push(q, arm->src);
+    case WEFT__ARM_PASS:
+      weft__mpmc_pass_push(q);
+      return 0;
+    case WEFT__ARM_STUCK:
+      return weft__mpmc_stuck(q, true);
+    default:
+      return -1;
+  }
 }
 
 /* An arm that appends the element at `src`, as weft_mpmc_queue_push. */
 static inline weft_arm weft_mpmc_queue_pushing(weft_mpmc_queue *q,
                                                const void *src) {
-  weft_arm arm = {WEFT__ARM_MPMC_PUSH, q, NULL, src, -1, 0, NULL};
+  weft_arm arm = {weft__arm_mpmc_push, q, &q->push_gong, &q->push_epoch, NULL,
+                  src, -1, 0, NULL, false, false};
   return arm;
+}
+
+static inline int64_t weft__arm_free_pop(weft_arm *arm, int32_t step) {
+  weft_lock_free_queue *q = (weft_lock_free_queue *)arm->queue;
+  switch (step) {
+    case WEFT__ARM_TRY:
+      return weft_lock_free_queue_try_pop(q, arm->dst);
+    case WEFT__ARM_LOOK:
+      return weft__lock_free_poppable(q) ? 0 : EBUSY;
+    case WEFT__ARM_PASS:
+      weft__lock_free_pass_pop(q);
+      return 0;
+    default:
+      return -1;
+  }
 }
 
 /* An arm that moves the oldest element to `dst`, as
    weft_lock_free_queue_pop. */
 static inline weft_arm weft_lock_free_queue_popping(weft_lock_free_queue *q,
                                                     void *dst) {
-  weft_arm arm = {WEFT__ARM_FREE_POP, q, dst, NULL, -1, 0, NULL};
+  weft_arm arm = {weft__arm_free_pop, q, &q->pop_gong, &q->pop_epoch, dst, NULL,
+                  -1, 0, NULL, true, false};
   return arm;
+}
+
+static inline int64_t weft__arm_free_push(weft_arm *arm, int32_t step) {
+  weft_lock_free_queue *q = (weft_lock_free_queue *)arm->queue;
+  switch (step) {
+    case WEFT__ARM_TRY:
+      return weft_lock_free_queue_try_push(q, arm->src);
+    case WEFT__ARM_PASS:
+      weft__lock_free_pass_push(q);
+      return 0;
+    default:
+      return -1;
+  }
 }
 
 /* An arm that appends the element at `src`, as weft_lock_free_queue_push. */
 static inline weft_arm weft_lock_free_queue_pushing(weft_lock_free_queue *q,
                                                     const void *src) {
-  weft_arm arm = {WEFT__ARM_FREE_PUSH, q, NULL, src, -1, 0, NULL};
+  weft_arm arm = {weft__arm_free_push, q, &q->push_gong, &q->push_epoch, NULL,
+                  src, -1, 0, NULL, false, false};
   return arm;
+}
+
+static inline int64_t weft__arm_ring_pop(weft_arm *arm, int32_t step) {
+  weft_record_ring *r = (weft_record_ring *)arm->queue;
+  switch (step) {
+    case WEFT__ARM_TRY:
+      return weft_record_ring_try_pop(r, arm->dst, arm->length);
+    case WEFT__ARM_LOOK:
+      return weft__record_look(r);
+    case WEFT__ARM_PASS:
+      weft__record_pass_pop(r);
+      return 0;
+    default:
+      return -1;
+  }
 }
 
 /* An arm that moves the oldest record to `dst`, as weft_record_ring_pop. If it
    is longer than *length, weft_select returns EINVAL, and it stays. */
 static inline weft_arm weft_record_ring_popping(weft_record_ring *r, void *dst,
                                                 int32_t *length) {
-  weft_arm arm = {WEFT__ARM_RING_POP, r, dst, NULL, -1, 0, length};
+  weft_arm arm = {weft__arm_ring_pop, r, &r->pop_gong, &r->pop_epoch, dst, NULL,
+                  -1, 0, length, true, false};
   return arm;
+}
+
+static inline int64_t weft__arm_ring_push(weft_arm *arm, int32_t step) {
+  weft_record_ring *r = (weft_record_ring *)arm->queue;
+  switch (step) {
+    case WEFT__ARM_TRY:
+      return weft_record_ring_try_push(r, arm->src, arm->bytes);
+    case WEFT__ARM_PASS:
+      weft__record_pass_push(r);
+      return 0;
+    default:
+      return -1;
+  }
 }
 
 /* An arm that appends `length` bytes as a record, as weft_record_ring_push. */
 static inline weft_arm weft_record_ring_pushing(weft_record_ring *r,
                                                 const void *src,
                                                 int32_t length) {
-  weft_arm arm = {WEFT__ARM_RING_PUSH, r, NULL, src, -1, length, NULL};
+  weft_arm arm = {weft__arm_ring_push, r, &r->push_gong, &r->push_epoch, NULL,
+                  src, -1, length, NULL, false, false};
+  return arm;
+}
+
+/* Receives from a channel of capacity 0. */
+static inline int64_t weft__arm_take(weft_arm *arm, int32_t step) {
+  weft_channel *c = (weft_channel *)arm->queue;
+  int32_t whole = c->place, since = (int32_t)arm->stuck;
+  int32_t *length = arm->length != NULL ? arm->length : &whole;
+  int64_t result = 0;
+  switch (step) {
+    case WEFT__ARM_TRY:
+      result = weft__channel_take(c, arm->dst, length, &since);
+      break;
+    case WEFT__ARM_LOOK:
+      return weft__handoff_is_ready(c) ? 0 : EBUSY;
+    case WEFT__ARM_OFFER:
+      weft__handoff_offer(c, &since);
+      break;
+    case WEFT__ARM_PASS:
+      weft__handoff_end(c, &since);
+      break;
+    case WEFT__ARM_SETTLE:
+      result = weft__channel_settle(c, arm->dst, length, &since, ETIMEDOUT);
+      if (result == ETIMEDOUT) result = EBUSY;
+      break;
+    default:
+      return -1;
+  }
+  arm->stuck = since;
+  return result;
+}
+
+static inline weft_arm weft__arm_taking(weft_channel *c, void *dst,
+                                        int32_t *length) {
+  weft_arm arm = {weft__arm_take, c, &c->message_gong, &c->message_epoch, dst,
+                  NULL, -1, 0, length, true, true};
+  return arm;
+}
+
+/* Sends to a receiver that waits at a channel of capacity 0. */
+static inline int64_t weft__arm_hand(weft_arm *arm, int32_t step) {
+  weft_channel *c = (weft_channel *)arm->queue;
+  bool posted = false;
+  int32_t number = 0;
+  switch (step) {
+    case WEFT__ARM_TRY:
+      return weft__channel_hand(c, arm->src, arm->bytes, false, &posted,
+                                &number);
+    case WEFT__ARM_PASS:
+      weft__handoff_pass(c);
+      return 0;
+    default:
+      return -1;
+  }
+}
+
+static inline weft_arm weft__arm_handing(weft_channel *c, const void *src,
+                                         int32_t length) {
+  weft_arm arm = {weft__arm_hand, c, &c->offer_gong, &c->offer_epoch, NULL, src,
+                  -1, length, NULL, false, true};
   return arm;
 }
 
@@ -129,25 +323,20 @@ static inline weft_arm weft_record_ring_pushing(weft_record_ring *r,
    counts as a receiver that waits. If another arm is done at the moment at
    which somebody sends to it, that message stays for the next receiver. */
 static inline weft_arm weft_channel_receiving(weft_channel *c, void *dst) {
-  weft_arm arm = weft_mpmc_queue_popping(weft__channel_queue(c), dst);
-  if (weft__channel_hands(c)) {
-    arm.what = WEFT__ARM_TAKE;
-    arm.queue = c;
-  }
-  if (!weft__channel_sized(c->codec)) arm.what = 0;
+  weft_arm arm = weft__channel_hands(c)
+                     ? weft__arm_taking(c, dst, NULL)
+                     : weft_mpmc_queue_popping(weft__channel_queue(c), dst);
+  if (!weft__channel_sized(c->codec)) arm.act = NULL;
   return arm;
 }
 
 /* An arm that sends the max_length bytes at `src`, the same way. If the
    capacity is 0, it meets only receivers that wait. */
 static inline weft_arm weft_channel_sending(weft_channel *c, const void *src) {
-  weft_arm arm = weft_mpmc_queue_pushing(weft__channel_queue(c), src);
-  if (weft__channel_hands(c)) {
-    arm.what = WEFT__ARM_HAND;
-    arm.queue = c;
-    arm.bytes = c->place;
-  }
-  if (!weft__channel_sized(c->codec)) arm.what = 0;
+  weft_arm arm = weft__channel_hands(c)
+                     ? weft__arm_handing(c, src, c->place)
+                     : weft_mpmc_queue_pushing(weft__channel_queue(c), src);
+  if (!weft__channel_sized(c->codec)) arm.act = NULL;
   return arm;
 }
 
@@ -156,12 +345,11 @@ static inline weft_arm weft_channel_sending(weft_channel *c, const void *src) {
    EINVAL, and it stays. Arms of channels of I32, F64 or RECORD are refused. */
 static inline weft_arm weft_channel_receiving_bytes(weft_channel *c, void *dst,
                                                     int32_t *length) {
-  weft_arm arm = weft_record_ring_popping(weft__channel_ring(c), dst, length);
-  if (weft__channel_hands(c)) {
-    arm.what = WEFT__ARM_TAKE;
-    arm.queue = c;
-  }
-  if (weft__channel_sized(c->codec)) arm.what = 0;
+  weft_arm arm =
+      weft__channel_hands(c)
+          ? weft__arm_taking(c, dst, length)
+          : weft_record_ring_popping(weft__channel_ring(c), dst, length);
+  if (weft__channel_sized(c->codec)) arm.act = NULL;
   return arm;
 }
 
@@ -169,217 +357,31 @@ static inline weft_arm weft_channel_receiving_bytes(weft_channel *c, void *dst,
 static inline weft_arm weft_channel_sending_bytes(weft_channel *c,
                                                   const void *src,
                                                   int32_t length) {
-  weft_arm arm = weft_record_ring_pushing(weft__channel_ring(c), src, length);
-  if (weft__channel_hands(c)) {
-    arm.what = WEFT__ARM_HAND;
-    arm.queue = c;
-  }
-  if (weft__channel_sized(c->codec)) arm.what = 0;
+  weft_arm arm =
+      weft__channel_hands(c)
+          ? weft__arm_handing(c, src, length)
+          : weft_record_ring_pushing(weft__channel_ring(c), src, length);
+  if (weft__channel_sized(c->codec)) arm.act = NULL;
   return arm;
 }
 
-static inline weft_spsc_queue *weft__arm_spsc(const weft_arm *arm) {
-  return (weft_spsc_queue *)arm->queue;
-}
-
-static inline weft_mpmc_queue *weft__arm_mpmc(const weft_arm *arm) {
-  return (weft_mpmc_queue *)arm->queue;
-}
-
-static inline weft_lock_free_queue *weft__arm_free(const weft_arm *arm) {
-  return (weft_lock_free_queue *)arm->queue;
-}
-
-static inline weft_record_ring *weft__arm_ring(const weft_arm *arm) {
-  return (weft_record_ring *)arm->queue;
-}
-
-static inline weft_channel *weft__arm_channel(const weft_arm *arm) {
-  return (weft_channel *)arm->queue;
-}
-
-/* Takes the message of a channel of capacity 0; EBUSY if there is none. */
-static inline int weft__arm_take(weft_arm *arm) {
-  weft_channel *c = weft__arm_channel(arm);
-  int32_t whole = c->place, since = (int32_t)arm->stuck;
-  int32_t *length = arm->length != NULL ? arm->length : &whole;
-  int result = weft__channel_take(c, arm->dst, length, &since);
-  arm->stuck = since;
-  return result;
-}
-
-/* Sends to a receiver that waits there; EBUSY if none does. */
-static inline int weft__arm_hand(const weft_arm *arm) {
-  weft_channel *c = weft__arm_channel(arm);
-  bool posted = false;
-  int32_t number = 0;
-  return weft__channel_hand(c, arm->src, arm->bytes, false, &posted, &number);
-}
-
-/* Offers to take a message there, if the arm does that. */
-static inline void weft__arm_offer(weft_arm *arm) {
-  if (arm->what != WEFT__ARM_TAKE) return;
-  int32_t since = (int32_t)arm->stuck;
-  weft__handoff_offer(weft__arm_channel(arm), &since);
-  arm->stuck = since;
-}
-
-/* The time is over: takes the offer back, or what that brought. EBUSY if it
-   brought nothing, or the arm made none. */
-static inline int weft__arm_settle(weft_arm *arm) {
-  if (arm->what != WEFT__ARM_TAKE) return EBUSY;
-  weft_channel *c = weft__arm_channel(arm);
-  int32_t whole = c->place, since = (int32_t)arm->stuck;
-  int32_t *length = arm->length != NULL ? arm->length : &whole;
-  int result = weft__channel_settle(c, arm->dst, length, &since, ETIMEDOUT);
-  arm->stuck = since;
-  return result == ETIMEDOUT ? EBUSY : result;
-}
-
-/* Does an arm's operation; EBUSY if that would have to wait. */
-static inline int weft__arm_try(weft_arm *arm) {
-  switch (arm->what) {
-    case WEFT__ARM_TAKE:
-      return weft__arm_take(arm);
-    case WEFT__ARM_HAND:
-      return weft__arm_hand(arm);
-    case WEFT__ARM_FREE_POP:
-      return weft_lock_free_queue_try_pop(weft__arm_free(arm), arm->dst);
-    case WEFT__ARM_FREE_PUSH:
-      return weft_lock_free_queue_try_push(weft__arm_free(arm), arm->src);
-    case WEFT__ARM_RING_POP:
-      return weft_record_ring_try_pop(weft__arm_ring(arm), arm->dst,
-                                      arm->length);
-    case WEFT__ARM_RING_PUSH:
-      return weft_record_ring_try_push(weft__arm_ring(arm), arm->src,
-                                       arm->bytes);
-    case WEFT__ARM_SPSC_POP:
-      return weft_spsc_queue_try_pop(weft__arm_spsc(arm), arm->dst);
-    case WEFT__ARM_SPSC_PUSH:
-      return weft_spsc_queue_try_push(weft__arm_spsc(arm), arm->src);
-    case WEFT__ARM_MPMC_POP:
-      return weft_mpmc_queue_try_pop(weft__arm_mpmc(arm), arm->dst);
-    default:
-      return weft_mpmc_queue_try_push(weft__arm_mpmc(arm), arm->src);
-  }
-}
-
-/* Whether a pop would not wait; EBUSY if it would. */
-static inline int weft__arm_look(const weft_arm *arm) {
-  if (arm->what == WEFT__ARM_TAKE)
-    return weft__handoff_is_ready(weft__arm_channel(arm)) ? 0 : EBUSY;
-  if (arm->what == WEFT__ARM_MPMC_POP)
-    return weft__mpmc_poppable(weft__arm_mpmc(arm)) ? 0 : EBUSY;
-  if (arm->what == WEFT__ARM_FREE_POP)
-    return weft__lock_free_poppable(weft__arm_free(arm)) ? 0 : EBUSY;
-  if (arm->what == WEFT__ARM_RING_POP)
-    return weft__record_look(weft__arm_ring(arm));
-  weft_spsc_queue *q = weft__arm_spsc(arm);
-  int32_t tail = weft__load(&q->tail);
-  int32_t more = (tail ^ weft__hint(&q->head)) & WEFT_SPSC_QUEUE_INDEX_MASK;
-  return more != 0 || weft_spsc_queue_closed(q) ? 0 : EBUSY;
-}
-
-/* The gong of an arm's end. */
-static inline int32_t *weft__arm_gong(const weft_arm *arm) {
-  switch (arm->what) {
-    case WEFT__ARM_TAKE:
-      return &weft__arm_channel(arm)->message_gong;
-    case WEFT__ARM_HAND:
-      return &weft__arm_channel(arm)->offer_gong;
-    case WEFT__ARM_FREE_POP:
-      return &weft__arm_free(arm)->pop_gong;
-    case WEFT__ARM_FREE_PUSH:
-      return &weft__arm_free(arm)->push_gong;
-    case WEFT__ARM_RING_POP:
-      return &weft__arm_ring(arm)->pop_gong;
-    case WEFT__ARM_RING_PUSH:
-      return &weft__arm_ring(arm)->push_gong;
-    case WEFT__ARM_SPSC_POP:
-      return &weft__arm_spsc(arm)->tail_gong;
-    case WEFT__ARM_SPSC_PUSH:
-      return &weft__arm_spsc(arm)->head_gong;
-    case WEFT__ARM_MPMC_POP:
-      return &weft__arm_mpmc(arm)->pop_gong;
-    default:
-      return &weft__arm_mpmc(arm)->push_gong;
-  }
-}
-
-/* The epoch of an arm's end; NULL if that has none. */
-static inline int32_t *weft__arm_epoch(const weft_arm *arm) {
-  switch (arm->what) {
-    case WEFT__ARM_TAKE:
-      return &weft__arm_channel(arm)->message_epoch;
-    case WEFT__ARM_HAND:
-      return &weft__arm_channel(arm)->offer_epoch;
-    case WEFT__ARM_MPMC_POP:
-      return &weft__arm_mpmc(arm)->pop_epoch;
-    case WEFT__ARM_MPMC_PUSH:
-      return &weft__arm_mpmc(arm)->push_epoch;
-    case WEFT__ARM_FREE_POP:
-      return &weft__arm_free(arm)->pop_epoch;
-    case WEFT__ARM_FREE_PUSH:
-      return &weft__arm_free(arm)->push_epoch;
-    case WEFT__ARM_RING_POP:
-      return &weft__arm_ring(arm)->pop_epoch;
-    case WEFT__ARM_RING_PUSH:
-      return &weft__arm_ring(arm)->push_epoch;
-    default:
-      return NULL;
-  }
-}
-
 /* Announces this agent at an arm's end. */
-static inline void weft__arm_announce(const weft_arm *arm) {
-  int32_t *epoch = weft__arm_epoch(arm);
-  if (epoch != NULL) {
-    (void)weft__event_announce(epoch);
-  } else if (arm->what == WEFT__ARM_SPSC_POP) {
-    weft__spsc_pop_announce(weft__arm_spsc(arm));
-  } else {
-    weft__spsc_push_announce(weft__arm_spsc(arm));
-  }
+static inline void weft__arm_announce(weft_arm *arm) {
+  if (arm->epoch != NULL) (void)weft__event_announce(arm->epoch);
+  else (void)arm->act(arm, WEFT__ARM_ANNOUNCE);
 }
 
 static inline void weft__arm_withdraw(const weft_arm *arm) {
-  int32_t *epoch = weft__arm_epoch(arm);
-  if (epoch != NULL) weft__event_withdraw(epoch);
-}
-
-/* Takes the offer of an arm back, and wakes another agent if the queue of the
-   arm has work for one more. */
-static inline void weft__arm_pass(weft_arm *arm) {
-  if (arm->what == WEFT__ARM_MPMC_POP) {
-    weft__mpmc_pass_pop(weft__arm_mpmc(arm));
-  } else if (arm->what == WEFT__ARM_MPMC_PUSH) {
-    weft__mpmc_pass_push(weft__arm_mpmc(arm));
-  } else if (arm->what == WEFT__ARM_FREE_POP) {
-    weft__lock_free_pass_pop(weft__arm_free(arm));
-  } else if (arm->what == WEFT__ARM_FREE_PUSH) {
-    weft__lock_free_pass_push(weft__arm_free(arm));
-  } else if (arm->what == WEFT__ARM_RING_POP) {
-    weft__record_pass_pop(weft__arm_ring(arm));
-  } else if (arm->what == WEFT__ARM_RING_PUSH) {
-    weft__record_pass_push(weft__arm_ring(arm));
-  } else if (arm->what == WEFT__ARM_HAND) {
-    weft__handoff_pass(weft__arm_channel(arm));
-  } else if (arm->what == WEFT__ARM_TAKE) {
-    int32_t since = (int32_t)arm->stuck;
-    weft__handoff_end(weft__arm_channel(arm), &since);
-    arm->stuck = since;
-  }
+  if (arm->epoch != NULL) weft__event_withdraw(arm->epoch);
 }
 
 /* Whether one agent, which stands still, has blocked the queue of an arm since
    the last look, a second ago. */
 static inline bool weft__arm_is_stuck(weft_arm *arm) {
-  if (arm->what != WEFT__ARM_MPMC_POP && arm->what != WEFT__ARM_MPMC_PUSH)
-    return false;
-  int64_t last = arm->stuck;
-  arm->stuck = weft__mpmc_stuck(weft__arm_mpmc(arm),
-                                arm->what == WEFT__ARM_MPMC_PUSH);
-  return arm->stuck >= 0 && arm->stuck == last;
+  int64_t last = arm->stuck, now = arm->act(arm, WEFT__ARM_STUCK);
+  if (now < 0 && arm->meets) return false; /* `stuck` is another number */
+  arm->stuck = now;
+  return now >= 0 && now == last;
 }
 
 /* A call of weft_select, or of weft_wait_any, which only looks. */
@@ -398,7 +400,8 @@ static inline weft_arm *weft__select_arm(const weft__selecting *s, int32_t k) {
 }
 
 static inline int weft__select_try_one(weft__selecting *s, weft_arm *arm) {
-  int result = s->looks ? weft__arm_look(arm) : weft__arm_try(arm);
+  int32_t step = s->looks ? WEFT__ARM_LOOK : WEFT__ARM_TRY;
+  int result = (int)arm->act(arm, step);
   if (result != EBUSY) s->index = (int32_t)(arm - s->arms);
   return result;
 }
@@ -419,11 +422,11 @@ static inline int weft__select_last(weft__selecting *s) {
     weft_arm *arm = weft__select_arm(s, k);
     weft__arm_withdraw(arm);
     if (result == EBUSY) result = weft__select_try_one(s, arm);
-    if (result == EBUSY && !s->looks) {
-      result = weft__arm_settle(arm);
+    if (result == EBUSY && !s->looks && arm->pops && arm->meets) {
+      result = (int)arm->act(arm, WEFT__ARM_SETTLE);
       if (result != EBUSY) s->index = (int32_t)(arm - s->arms);
     }
-    weft__arm_pass(arm);
+    (void)arm->act(arm, WEFT__ARM_PASS);
   }
   s->announced = 0;
   return result == EBUSY ? ETIMEDOUT : result;
@@ -436,7 +439,7 @@ static inline int weft__select_round(weft__selecting *s, bool looked) {
     if (k < s->announced) weft__arm_withdraw(arm);
     else s->announced++;
     bool stuck = looked && weft__arm_is_stuck(arm);
-    weft__gong_mark(weft__arm_gong(arm));
+    weft__gong_mark(arm->gong);
     weft__arm_announce(arm);
     if (stuck) {
       s->index = (int32_t)(arm - s->arms);
@@ -444,7 +447,7 @@ static inline int weft__select_round(weft__selecting *s, bool looked) {
     }
     int result = weft__select_try_one(s, arm);
     if (result != EBUSY) return result;
-    if (!s->looks) weft__arm_offer(arm);
+    if (!s->looks) (void)arm->act(arm, WEFT__ARM_OFFER);
   }
   return EBUSY;
 }
@@ -452,9 +455,9 @@ static inline int weft__select_round(weft__selecting *s, bool looked) {
 /* The slow path: links the queues, and sleeps until an arm can be done. */
 static inline int weft__select_slow(weft__selecting *s, int64_t timeout) {
   int64_t deadline = weft__deadline(timeout);
-  int32_t *gong = weft__arm_gong(weft__select_arm(s, 0));
+  int32_t *gong = weft__select_arm(s, 0)->gong;
   for (int32_t k = 1; k < s->n; k++) {
-    int failed = weft__gong_join(gong, weft__arm_gong(weft__select_arm(s, k)));
+    int failed = weft__gong_join(gong, weft__select_arm(s, k)->gong);
     if (failed != 0) return failed;
   }
   int result = EBUSY;
@@ -471,8 +474,9 @@ static inline int weft__select_slow(weft__selecting *s, int64_t timeout) {
     looked = woken == WEFT__LOOKED;
   }
   for (int32_t k = 0; k < s->announced; k++) {
-    weft__arm_withdraw(weft__select_arm(s, k));
-    weft__arm_pass(weft__select_arm(s, k));
+    weft_arm *arm = weft__select_arm(s, k);
+    weft__arm_withdraw(arm);
+    (void)arm->act(arm, WEFT__ARM_PASS);
   }
   return result;
 }
@@ -492,9 +496,9 @@ static inline int weft__select_or_wait(weft__selecting *s, int64_t timeout) {
    receives. */
 static inline bool weft__select_meets_itself(const weft_arm *arms, int32_t n,
                                              const weft_arm *arm) {
-  if (arm->what != WEFT__ARM_HAND) return false;
+  if (arm->pops || !arm->meets) return false;
   for (int32_t i = 0; i < n; i++)
-    if (arms[i].what == WEFT__ARM_TAKE && arms[i].queue == arm->queue)
+    if (arms[i].queue == arm->queue && arms[i].pops)
       return true;
   return false;
 }
@@ -504,17 +508,7 @@ static inline int weft__select(weft_arm *arms, int32_t n, int32_t first,
   *index = -1;
   if (n < 1) return EINVAL;
   for (int32_t i = 0; i < n; i++) {
-    bool pops = arms[i].what == WEFT__ARM_SPSC_POP ||
-                arms[i].what == WEFT__ARM_MPMC_POP ||
-                arms[i].what == WEFT__ARM_FREE_POP ||
-                arms[i].what == WEFT__ARM_RING_POP ||
-                arms[i].what == WEFT__ARM_TAKE;
-    bool pushes = arms[i].what == WEFT__ARM_SPSC_PUSH ||
-                  arms[i].what == WEFT__ARM_MPMC_PUSH ||
-                  arms[i].what == WEFT__ARM_FREE_PUSH ||
-                  arms[i].what == WEFT__ARM_RING_PUSH ||
-                  arms[i].what == WEFT__ARM_HAND;
-    if (!pops && (looks || !pushes)) return EINVAL;
+    if (arms[i].act == NULL || (looks && !arms[i].pops)) return EINVAL;
     if (weft__select_meets_itself(arms, n, &arms[i])) return EINVAL;
     arms[i].stuck = -1;
   }

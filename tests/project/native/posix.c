@@ -21,6 +21,10 @@ static pthread_spinlock_t spin;
 static pthread_barrier_t barrier;
 static sem_t permits, ready;
 static pthread_mutex_t nested = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+static pthread_mutex_t checked = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
+static pthread_mutex_t adaptive = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
+static pthread_rwlock_t for_writers =
+    PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
 static int made, sum, turns, leaders, deep;
 
 static void make(void) { made++; }
@@ -133,6 +137,36 @@ static void recursive(void) {
   assert(pthread_mutex_destroy(&m) == 0);
 }
 
+/* Each name is a function: it has an address, and may be in parentheses. */
+static void functions(void) {
+  int (*post)(sem_t *) = sem_post, (*acquire)(sem_t *) = sem_wait;
+  int (*signal)(pthread_cond_t *) = pthread_cond_signal;
+  int (*lock)(pthread_mutex_t *, const struct timespec *) =
+      pthread_mutex_timedlock;
+  struct timespec soon = in(CLOCK_REALTIME, 2);
+  sem_t s;
+  assert(sem_init(&s, 0, 0) == 0);
+  assert(post(&s) == 0 && acquire(&s) == 0);
+  assert((sem_post)(&s) == 0 && (sem_trywait)(&s) == 0);
+  assert(signal(&cond) == 0 && (pthread_cond_broadcast)(&cond) == 0);
+  assert(lock(&adaptive, &soon) == 0 && pthread_mutex_unlock(&adaptive) == 0);
+  assert(pthread_mutex_lock(&checked) == 0);
+  assert(lock(&checked, &soon) == EDEADLK);
+  assert(pthread_mutex_unlock(&checked) == 0);
+  assert(pthread_rwlock_wrlock(&for_writers) == 0);
+  assert(pthread_rwlock_unlock(&for_writers) == 0);
+}
+
+/* As many permits as SEM_VALUE_MAX, and no more. */
+static void most(void) {
+  int value = 0;
+  sem_t s;
+  assert(sem_init(&s, 0, SEM_VALUE_MAX) == 0);
+  assert(sem_post(&s) == -1 && errno == EOVERFLOW);
+  assert(sem_getvalue(&s, &value) == 0 && value == SEM_VALUE_MAX);
+  assert(sem_init(&s, 0, SEM_VALUE_MAX + 1u) == -1 && errno == EINVAL);
+}
+
 int main(void) {
   pthread_t threads[3], other;
   int numbers[3] = {0, 1, 2};
@@ -164,6 +198,8 @@ int main(void) {
   assert(pthread_cond_destroy(&cond) == 0);
   assert(pthread_barrier_destroy(&barrier) == 0 && sem_destroy(&permits) == 0);
   recursive();
+  functions();
+  most();
   puts("done");
   return 0;
 }

@@ -1,5 +1,6 @@
 // Uses what weft.hpp has of the standard library's locks. It prints "done".
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <memory>
 #include <shared_mutex>
@@ -22,6 +23,9 @@ STATIC weft::condition changed;
 STATIC weft::once once;
 STATIC weft::recursive_mutex nested;
 STATIC weft::condition_variable_any any;
+STATIC weft::phase_barrier<> two(2);
+STATIC weft::semaphore full(WEFT_SEMAPHORE_MAX);
+STATIC weft::latch open(0);
 
 static_assert(std::is_same_v<weft::timed_mutex, weft::mutex>);
 static_assert(std::is_same_v<weft::shared_mutex, weft::rw_lock>);
@@ -279,7 +283,53 @@ void queues() {
 
 }  // namespace
 
+// The first and the last of what there is.
+void ends() {
+  assert(full.available() == full.max() && full.try_acquire(full.max()));
+  assert(error_of([] { weft::semaphore(WEFT_SEMAPHORE_MAX + 1); }) == EINVAL);
+  const weft::latch &seen = open;
+  seen.wait();
+  std::thread other([] { two.arrive_and_wait(); });
+  two.arrive_and_wait();
+  other.join();
+  using clock = std::chrono::steady_clock;
+  using seconds = std::chrono::duration<double>;
+  plain.lock();
+  std::thread([] {
+    assert(!plain.try_lock_until(clock::time_point::min()));
+    assert(!plain.try_lock_for(std::chrono::hours::min()));
+    assert(!plain.try_lock_for(seconds(-1e300)));
+    assert(!plain.try_lock_for(seconds(std::nan(""))));
+  }).join();
+  plain.unlock();
+  assert(plain.try_lock_until(clock::time_point::max())), plain.unlock();
+  assert(plain.try_lock_for(seconds(1e300))), plain.unlock();
+}
+
+// Predicates that can only be moved.
+void predicates() {
+  std::unique_lock<weft::mutex> held(plain);
+  const auto make = [] {
+    return [of = std::make_unique<bool>(true)] { return *of; };
+  };
+  const auto now = std::chrono::steady_clock::now();
+  changed.wait(held, make());
+  assert(changed.wait_for(held, 1ms, make()));
+  assert(changed.wait_until(held, now, make()));
+  any.wait(held, make());
+  assert(any.wait_for(held, 1ms, make()));
+  assert(any.wait_until(held, now, make()));
+#ifdef __cpp_lib_jthread
+  const std::stop_source stop;
+  assert(any.wait(held, stop.get_token(), make()));
+  assert(any.wait_for(held, stop.get_token(), 1ms, make()));
+  assert(any.wait_until(held, stop.get_token(), now, make()));
+#endif
+}
+
 int main() {
+  ends();
+  predicates();
   recursive();
   conditions();
   barriers();
