@@ -291,7 +291,7 @@ export class Server {
   ): void {
     if (talk === undefined) return answer(at);
     this.talks.finish(talk, (at) => {
-      const needed = this.talks.keep(talk);
+      const needed = this.talks.keep(talk, at);
       if (needed.length > 0) {
         const bytes = beforeOf(this.slots.id, needed);
         this.#before = { bytes, lost: () => this.talks.forget(talk) };

@@ -37,6 +37,7 @@ import {
   GAVE_UP,
   GIVEN,
   LISTENS,
+  mayListen,
   NEXT,
   NOTHING,
   putWord,
@@ -451,11 +452,11 @@ export class Talks {
    * are still needed. A caller that keeps functions listens in a slot, so only
    * some callers may.
    */
-  keep(talk: Talk): number[] {
+  keep(talk: Talk, at: number): number[] {
     const ids = talk.blocks ? [] : [...talk.functions.keys()];
     if (ids.length === 0) return ids;
     const listener = this.#listenerOf(talk.client);
-    if (listener.kept === 0 && !this.#mayListen()) {
+    if (listener.kept === 0 && !this.#mayListen(at)) {
       talk.refused = true;
       return [];
     }
@@ -463,18 +464,19 @@ export class Talks {
     return ids;
   }
 
-  /** Whether one more caller may listen: half of the slots are for calls. */
-  #mayListen(): boolean {
+  /**
+   * Whether the caller of the call in slot `at` may listen, too: half of the
+   * slots are for calls.
+   */
+  #mayListen(at: number): boolean {
     const { slots } = this.#line;
-    let count = slots.servedElsewhere((request) =>
-      request[0] === ANSWER && request[LISTENS] === FOR_CALLER
-    );
+    let most = Math.max(1, slots.count >> 1);
     for (const listener of this.#desk.listeners.values()) {
       if (listener.kept === 0) continue;
       if (this.#isGone(listener)) this.#lose(listener);
-      else count++;
+      else most--;
     }
-    return slots.count > 1 && count < Math.max(1, slots.count >> 1);
+    return slots.count > 1 && most > 0 && mayListen(slots, at, most);
   }
 
   /**

@@ -12,7 +12,7 @@ import { type Codec, hash } from "../_message/message.ts";
 import { attach } from "../_memory/region.ts";
 import { MAY_BLOCK } from "../_wait/waiter.ts";
 import { Slots } from "./ring/slots.ts";
-import { bytesFor } from "./ring/words.ts";
+import { bytesFor, REQUEST } from "./ring/words.ts";
 import type { ApiCodec } from "./types.ts";
 
 // A request has 8 bytes of head: what it is, the place of an AbortSignal among
@@ -143,6 +143,31 @@ export function slotsOf(ring: AnyRing, id: number): Slots {
       `replies of 4 or more: received one for requests of ` +
       `${slots.maxRequest} and replies of ${slots.maxReply}`,
   );
+}
+
+/** Two bytes of the first word of a request, by which a caller listens. */
+const LISTENING = ANSWER | FOR_CALLER << LISTENS * 8;
+const BYTES = 0xff | 0xff << LISTENS * 8;
+
+/**
+ * Whether the caller of the call in slot `at`, which this agent serves, may
+ * listen there, because fewer than `most` listen to other agents. Then its
+ * request says so from now on, until the caller writes that itself. If several
+ * servers ask at once, no more callers than that may listen, but perhaps fewer.
+ */
+export function mayListen(slots: Slots, at: number, most: number): boolean {
+  const { words, id } = slots;
+  putWord(slots.room(at), ANSWER_AGENT, id); // published by (K)
+  Atomics.store(words, at + REQUEST, LISTENING); // (K) say so, then count
+  // Pairs with (K): of two servers, one at least sees the other's caller.
+  const count = slots.underWay((other) =>
+    other !== at &&
+    (Atomics.load(words, other + REQUEST) & BYTES) === LISTENING &&
+    words[other + REQUEST + ANSWER_AGENT / 4] !== id
+  );
+  if (count < most) return true;
+  Atomics.store(words, at + REQUEST, 0);
+  return false;
 }
 
 /** Throws if this agent may not block. */

@@ -24,6 +24,8 @@ export interface Modules {
   readonly time: typeof import("../../primitives/_map/time.ts");
   /** What the agents of a pool share. */
   readonly pool: typeof import("../pool/parts.ts");
+  /** What the servers of one ring share. */
+  readonly calls: typeof import("../calls/slots.ts");
   /** Its `deadlocks.ts`. */
   readonly deadlocks: typeof import("../../primitives/tools/deadlocks.ts");
 }
@@ -38,6 +40,7 @@ export const MODULES: Record<keyof Modules, URL> = {
   turn: new URL("../../primitives/_wait/turn.ts", import.meta.url),
   time: new URL("../../primitives/_map/time.ts", import.meta.url),
   pool: new URL("../pool/parts.ts", import.meta.url),
+  calls: new URL("../calls/slots.ts", import.meta.url),
   deadlocks: new URL("../../primitives/tools/deadlocks.ts", import.meta.url),
 };
 

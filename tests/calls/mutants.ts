@@ -17,6 +17,25 @@ export const MUTANTS = [
     ts: ["list.push(...moved);", ""],
     c: IN_C,
   }),
+  ...mutants({ ...CALLS, source: "_calls/wire" }, {
+    what: "counts those that listen before it says that another one does",
+    by: "2 servers whose callers want to listen",
+    ts: [
+      "Atomics.store(words, at + REQUEST, LISTENING);",
+      "",
+      [
+        "if (count < most) return true;",
+        "if (count < most) { Atomics.store(words, at + REQUEST, LISTENING); " +
+        "return true; }",
+      ],
+    ],
+    c: IN_C,
+  }, {
+    what: "counts only the callers that this agent lets listen",
+    by: "2 servers whose callers want to listen",
+    ts: ["ANSWER_AGENT / 4] !== id", "ANSWER_AGENT / 4] === id"],
+    c: IN_C,
+  }),
   ...mutants({ ...CALLS, source: "_calls/pieces" }, {
     what: "a server takes a piece without the ones before it",
     by: "two servers, of which one has the pieces",

@@ -297,6 +297,45 @@ function callsBack(weft: Weft, callers: number, reply = 32) {
   });
 }
 
+/** Servers that let their callers listen, of which one may at a time. */
+function listeners(weft: Weft, servers: number) {
+  const { CallRing } = weft.mod;
+  const config = { slots: servers, request: 32, reply: 4 };
+  const size = CallRing.byteLength(config);
+  const states = Array.from({ length: servers }, (_, slot) => {
+    const at = (length + slot * STRIDE) * 4;
+    return [at, at + 4] as const;
+  });
+  return race.spec({
+    memory: () => {
+      const memory = new SharedArrayBuffer(size + 4);
+      const ring = CallRing.init(memory, 0, config);
+      for (let i = 0; i < servers; i++) ring.tryPost(new Uint8Array(32));
+      return memory;
+    },
+    ...itsOwn(weft, ({ mod, calls }, memory, id) => ({
+      calls,
+      slots: calls.slotsOf(new mod.CallRing(memory), id + 1),
+      listening: new Int32Array(memory, size, 1),
+    })),
+    hints: states,
+    ops: {
+      /** Takes a call, and asks whether its caller may listen. */
+      ask: {
+        run: ({ calls, slots, listening }) => {
+          const may = calls.mayListen(slots, slots.takeOrEnd(), 1);
+          if (may) Atomics.add(listening, 0, 1);
+          return may;
+        },
+      },
+    },
+    final: (memory: SharedArrayBuffer) => {
+      const [count = 0] = new Int32Array(memory, size, 1);
+      if (count > 1) return `${count} listen`;
+    },
+  });
+}
+
 /** What a handler is told of a caller whose time is over. */
 const REASON = "TimeoutError: The call was not answered within 5 ms";
 
@@ -377,6 +416,12 @@ export function scenarios(weft: Weft): Scenario[] {
       sampled: true,
       notInC: NOT_IN_C,
     },
+    ...[2, 3].map((n): Scenario => ({
+      name: `${n} servers whose callers want to listen`,
+      spec: listeners(weft, n),
+      agents: Array.from({ length: n }, () => [["ask"]]),
+      notInC: "C calls no functions back",
+    })),
     ...[1, 2].map((n): Scenario => ({
       name: `a server that dies at piece ${n + 1}`,
       spec: pieces(weft, 1, 1),

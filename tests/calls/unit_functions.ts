@@ -13,6 +13,7 @@ import {
 } from "../../mod.ts";
 import { Functions } from "../../primitives/_calls/client/functions.ts";
 import { suite } from "../_run/harness.ts";
+import { asAgent } from "../_run/model.ts";
 import { spawn } from "../_run/workers.ts";
 import { api } from "./functions_api.ts";
 import { collecting, rejection } from "./parts.ts";
@@ -200,6 +201,61 @@ test("a ring of one slot cannot carry later calls back", () =>
     const error = await rejection(remote.tell(5));
     assert.match(error.message, "a ring of 2 slots");
   }, { slots: 1 }));
+
+test("several servers let half of the slots listen, all together", async () => {
+  const ring = CallRing.create({ slots: 2, request: 64, reply: 64 });
+  let open = () => {};
+  const gate = new Promise<void>((resolve) => open = resolve);
+  const kept: (() => unknown)[] = [];
+  const served = {
+    async keep(fn: () => unknown) {
+      kept.push(fn);
+      await gate;
+    },
+    plain: () => 1,
+  };
+  const servers = [serve(ring, served)];
+  const remote = connect<typeof served>(ring, { timeout: 2000 });
+  const calls = [remote.keep(() => 1)];
+  await until(() => kept.length === 1);
+  calls.push(remote.keep(() => 2));
+  // It takes the second call at once.
+  const there = CallRing.from(structuredClone(ring.handle));
+  servers.push(asAgent(agentId() ^ 1, () => serve(there, served)));
+  assert.is(kept.length, 2);
+  open();
+  await Promise.all(calls);
+  for (let i = 0; i < 3; i++) assert.is(await remote.plain(), 1);
+  const results = await Promise.allSettled(kept.map((fn) => fn()));
+  const values = results.map((it) => it.status === "fulfilled" && it.value);
+  assert.equal(values, [1, false]);
+  ring.close();
+  await Promise.all(servers);
+  await freed(ring);
+});
+
+for (const [slots, how] of [[10, "go on"], [4, "wait"]] as const) {
+  test(`4 callers whose functions call again ${how} with ${slots} slots`, () =>
+    within(async (_, ring) => {
+      const call = async () => {
+        const remote = connect<Api>(ring, {
+          timeout: slots === 4 ? 100 : 9999,
+        });
+        const again = async (n: number) => {
+          const [sum] = await remote.each(1, () => n);
+          return sum;
+        };
+        return await remote.each(2, again);
+      };
+      const calls = await Promise.allSettled([1, 2, 3, 4].map(call));
+      for (const it of calls) {
+        if (it.status === "fulfilled") assert.equal(it.value, [0, 1]);
+        else assert.is((it.reason as Error).name, "TimeoutError");
+      }
+      const done = calls.filter(({ status }) => status === "fulfilled");
+      assert.is(done.length === 4, slots > 4);
+    }, { slots }));
+}
 
 test("methods that call back count for the limit, and others wait", () =>
   within(async (remote) => {

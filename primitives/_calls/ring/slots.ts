@@ -375,14 +375,14 @@ export class Slots {
     return views[slot] = this.#bytes.subarray(from, from + length);
   }
 
-  /** How many slots other servers have whose requests are like this. */
-  servedElsewhere(isLike: (request: Uint8Array) => boolean): number {
+  /** How many slots have calls like this that were posted, and are not over. */
+  underWay(isLike: (at: number) => boolean): number {
     let count = 0;
     for (let at = SLOTS; at < this.#end; at += this.#stride) {
-      const state = Atomics.load(this.words, at);
-      const isTheirs = (state & PHASE_MASK) === SERVING &&
-        (state & ID_MASK) !== this.id;
-      if (isTheirs && isLike(this.room(at))) count++;
+      const phase = Atomics.load(this.words, at) & PHASE_MASK;
+      const isUnderWay = phase === POSTED || phase === SERVING ||
+        phase === REPLIED;
+      if (isUnderWay && isLike(at)) count++;
     }
     return count;
   }
