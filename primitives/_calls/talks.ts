@@ -23,7 +23,6 @@ import { CALLER, ID_MASK, REQUEST } from "./ring/words.ts";
 import { blockingIterator, RemoteIterator } from "./iterators.ts";
 import type { Watched } from "./watch.ts";
 import {
-  ANSWER,
   ANSWER_AGENT,
   ANSWER_HEAD,
   ANSWER_NUMBER,

@@ -35,7 +35,6 @@ import {
   DEAD_BIT,
   FAILED,
   FREE,
-  ID_MASK,
   LOST,
   PAUSES,
   PHASE_MASK,
