@@ -1,3 +1,4 @@
+// it waits
 // pthread_cancel while a thread of C waits, natively and under Emscripten.
 import { fileURLToPath } from "node:url";
 import * as assert from "uvu/assert";

@@ -1,4 +1,5 @@
 // also: node
+// it waits
 // Tests how waits affect a process, and how they work in a process that lacks
 // something.
 import * as assert from "uvu/assert";

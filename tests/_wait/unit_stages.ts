@@ -1,3 +1,4 @@
+// it waits
 // Waits that end in each of their stages: aborted, or because their time is
 // over.
 import * as assert from "uvu/assert";

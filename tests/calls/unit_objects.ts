@@ -1,4 +1,5 @@
 // also: node
+// it waits
 import * as assert from "uvu/assert";
 import { CallRing, type Codec, codec, connect, serve } from "../../mod.ts";
 import { suite } from "../_run/harness.ts";

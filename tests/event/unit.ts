@@ -1,4 +1,5 @@
 // also: node, browsers
+// it waits
 import * as assert from "uvu/assert";
 import fc from "fast-check";
 import { Event } from "../../mod.ts";

@@ -1,4 +1,5 @@
 // also: node, browsers
+// it waits
 // How a pool begins and ends, and how many workers it has.
 import * as assert from "uvu/assert";
 import { ClosedError } from "../../mod.ts";

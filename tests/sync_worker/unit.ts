@@ -1,4 +1,5 @@
 // also: node
+// it waits
 import * as assert from "uvu/assert";
 import fc from "fast-check";
 import { fileURLToPath } from "node:url";
