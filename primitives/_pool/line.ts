@@ -38,6 +38,16 @@ export class Line<T extends Standing> {
     return this.#heap[0];
   }
 
+  /** The first of those that are like this; it looks at all. */
+  firstOf(isLike: (it: T) => boolean): T | undefined {
+    let first: T | undefined;
+    for (const it of this.#heap) {
+      if (!isLike(it)) continue;
+      if (first === undefined || isBefore(it, first)) first = it;
+    }
+    return first;
+  }
+
   /** The lowest priority of all; `Infinity` if nobody stands there. */
   get lowest(): number {
     return this.#heap.reduce(

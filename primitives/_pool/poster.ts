@@ -202,7 +202,7 @@ export class Poster {
     const { line } = this.#jobs;
     this.#filling = true; // one wake for all
     for (let job; (job = line.first) !== undefined;) {
-      if (!this.#post(job)) break;
+      if (!this.#post(job) && !this.#postParked()) break;
     }
     feed?.();
     this.#filling = false;
@@ -234,6 +234,17 @@ export class Poster {
     }
     this.#send(job, at, length);
     return true;
+  }
+
+  /**
+   * Posts the first of the jobs that wait in slots; false if there is no room,
+   * or none of them. If the slots are all taken, these would wait behind the
+   * first in line, which would wait for their slots.
+   */
+  #postParked(): boolean {
+    const { count, line } = this.#jobs;
+    if (count.parked === 0 || count.posted >= this.#most) return false;
+    return this.#post(line.firstOf(({ state }) => state === "parked")!);
   }
 
   // ---- slots

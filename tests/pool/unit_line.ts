@@ -32,6 +32,8 @@ test("a line gives those of the highest priority, in their order", () => {
         model = model.filter((other) => other !== it);
       }
       assert.is(line.first, model[0]);
+      const isEven = ({ order }: Standing) => order % 2 === 0;
+      assert.is(line.firstOf(isEven), model.find(isEven));
       assert.is(line.size, model.length);
       const lowest = model.at(-1)?.priority ?? Infinity;
       assert.is(line.lowest, lowest);
@@ -39,6 +41,20 @@ test("a line gives those of the highest priority, in their order", () => {
     assert.equal(new Set(line), new Set(model));
   }));
 });
+
+test("a long request that waits in the last slot keeps no other out", () =>
+  withPool({ slots: 2, ahead: 0, bytes: 10_000 }, async (pool) => {
+    await pool.ready;
+    const { result, send } = pool.start("listen");
+    while (pool.stats().running < 1) await pause();
+    const long = pool.run("echo", "x".repeat(5000));
+    const first = pool.run("echo", 1, { priority: 1 });
+    await pool.resize(2);
+    assert.is(await first, 1);
+    assert.is((await long as string).length, 5000);
+    send("end");
+    await result;
+  }));
 
 test("a line of any priorities takes few looks at each", () => {
   const N = 10_000;
