@@ -185,9 +185,11 @@ export async function servePool<T extends Tasks>(
   options?: ServePoolOptions,
 ): Promise<number> {
   assertOptions(options, ["blocking", "limit"]);
-  const { blocking = false, limit = 1 } = options ?? {};
+  const { blocking = false, limit: most = 1 } = options ?? {};
   assertBoolean("blocking", blocking);
-  inRange("limit", limit, 1, 1024);
+  inRange("limit", most, 1, 1024);
+  const blocks = blocking && MAY_BLOCK;
+  const limit = blocks ? 1 : most;
   const specs = specsOf(tasks);
   const makes = typeof functions === "function";
   let served = makes ? new Map<string, Served>() : servedBy(specs, functions);
@@ -217,9 +219,7 @@ export async function servePool<T extends Tasks>(
       stop = hear(to, take);
     },
   });
-  const count = blocking && MAY_BLOCK
-    ? server.serve()
-    : await server.serveAsync(limit);
+  const count = blocks ? server.serve() : await server.serveAsync(limit);
   stop();
   sayBye(to);
   return count;
@@ -365,7 +365,9 @@ export class Pool<T extends Tasks> extends PoolBase {
       drop: (job, reason) => this.#drop(job, reason),
     });
     const agents = () => this.#agents;
-    const posting = { slots, rooms, jobs, scratch, ahead, agents };
+    const places = () =>
+      this.#crew.size * this.#staff.limit + this.#staff.guests;
+    const posting = { slots, rooms, jobs, scratch, ahead, agents, places };
     const poster = this.#poster = new Poster(posting);
     this.#collector = new Collector({
       slots,

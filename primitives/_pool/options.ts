@@ -52,7 +52,7 @@ export interface PoolOptions<T extends Tasks> {
   /** How many tasks fit into shared memory: 1 to 1024; 128 unless given. */
   readonly slots?: number | undefined;
   /**
-   * How many tasks a worker finds in shared memory besides the one that it
+   * How many tasks a worker finds in shared memory besides those that it
    * does. Unless given, as many as take about four milliseconds. With more, it
    * waits less for the thread that has the pool; with fewer, a task of a high
    * priority begins sooner.

@@ -39,10 +39,12 @@ export interface Posting {
    * else, because a codec may look at whose memory it writes to.
    */
   readonly scratch: Uint8Array;
-  /** How many tasks a worker finds besides the one that it does. */
+  /** How many tasks a worker finds besides those that it does. */
   readonly ahead: number | undefined;
   /** How many workers there are, or start. */
   agents(): number;
+  /** How many tasks they do at a time. */
+  places(): number;
 }
 
 /** Posts jobs. */
@@ -255,8 +257,9 @@ export class Poster {
     if (ahead === undefined) {
       ahead = this.#typical === 0 ? 4 : Math.ceil(AHEAD_MS / this.#typical);
     }
-    const workers = Math.max(this.#it.agents(), 1);
-    this.#most = Math.min(workers * (1 + ahead), this.#slots.count);
+    const places = Math.max(this.#it.places(), 1);
+    const more = Math.max(this.#it.agents(), 1) * ahead;
+    this.#most = Math.min(places + more, this.#slots.count);
   }
 
   /** A slot for another job, or 0. */

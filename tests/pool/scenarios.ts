@@ -194,6 +194,7 @@ function bossOf(weft: Weft, slots: number, isLong = false, counts = false) {
       scratch: new Uint8Array(0),
       ahead: 0,
       agents: () => workers,
+      places: () => workers,
     });
     const staff = new parts.Staff({
       jobs,

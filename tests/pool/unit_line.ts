@@ -42,6 +42,18 @@ test("a line gives those of the highest priority, in their order", () => {
   }));
 });
 
+for (const ahead of [0, undefined]) {
+  test(`a worker does as many tasks at a time as its limit, ahead: ${ahead}`, () =>
+    withPool({ ahead, orders: { limit: 3 } }, async (pool) => {
+      await pool.ready;
+      for (let i = 0; i < 10; i++) await pool.run("sleep", 5); // these are long
+      const talks = [1, 2].map(() => pool.start("listen"));
+      assert.is(await pool.run("echo", 3), 3);
+      for (const { send } of talks) send("end");
+      await Promise.all(talks.map(({ result }) => result));
+    }));
+}
+
 test("a long request that waits in the last slot keeps no other out", () =>
   withPool({ slots: 2, ahead: 0, bytes: 10_000 }, async (pool) => {
     await pool.ready;

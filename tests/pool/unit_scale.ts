@@ -204,6 +204,18 @@ test("recycle.memory: a worker with less memory stays", () =>
     },
   ));
 
+test("a worker that blocks counts for one task, whatever its limit", () =>
+  withPool(
+    { workers: { max: 2 }, orders: { blocking: true, limit: 4 } },
+    async (pool, gate) => {
+      assert.is(await pool.run("echo", 1), 1);
+      const gates = [1, 2].map((n) => pool.run("gate", n));
+      while (pool.stats().running < 2) await pause();
+      gate(true);
+      assert.is((await Promise.all(gates)).length, 2);
+    },
+  ));
+
 test("new Pool() refuses a range, or a limit, that it cannot follow", () => {
   const fails = (options: object, what: RegExp) =>
     assert.throws(

@@ -54,7 +54,7 @@ export interface ServePoolOptions {
   readonly blocking?: boolean | undefined;
   /**
    * How many tasks may run at a time; 1 unless given. More are of use only if
-   * functions await something.
+   * functions await something; a worker that blocks does one at a time.
    */
   readonly limit?: number | undefined;
 }
