@@ -391,7 +391,8 @@ export class Pool<T extends Tasks> extends PoolBase {
     const size = () => this.#crew.size;
     const start = (failures: number) => this.#crew.start(failures);
     const ordered = () => this.#rounds.begin();
-    this.#staff = new Staff({ jobs, poster, size, start, ordered });
+    const hanging = () => poster.hanging;
+    this.#staff = new Staff({ jobs, poster, size, hanging, start, ordered });
     this.#staff.guests = guests;
     this.#staff.idle = checked.idleTimeout;
     this.#staff.range(workers.min, workers.max);

@@ -7,7 +7,7 @@
 
 import { cancel } from "../_calls/ring/call.ts";
 import type { Slots } from "../_calls/ring/slots.ts";
-import { ID_MASK, PHASE_MASK, SERVING } from "../_calls/ring/words.ts";
+import { DROPPED, ID_MASK, PHASE_MASK, SERVING } from "../_calls/ring/words.ts";
 import { Chunks, copy, type Job, type Jobs, type Spec } from "./jobs.ts";
 import {
   GUEST,
@@ -65,6 +65,8 @@ export class Poster {
   #lazy = 0;
   /** Half of the tasks take this many ms; 0 if nothing is known yet. */
   #typical = 0;
+  /** Slots of tasks that were given up while workers did them. */
+  readonly #givenUp = new Set<number>();
 
   /** Makes a poster that has posted nothing. */
   constructor(posting: Posting) {
@@ -85,6 +87,15 @@ export class Poster {
     return line.size > 0
       ? line.size < this.#slots.count
       : count.posted < this.#most;
+  }
+
+  /** How many tasks that were given up workers still do. */
+  get hanging(): number {
+    for (const at of this.#givenUp) {
+      const phase = Atomics.load(this.#slots.words, at) & PHASE_MASK;
+      if (phase !== DROPPED) this.#givenUp.delete(at);
+    }
+    return this.#givenUp.size;
   }
 
   /** Notes how long a task took. */
@@ -341,7 +352,10 @@ export class Poster {
       const slots = this.#slots;
       const at = this.unslot(job);
       const word = Atomics.load(slots.words, at);
-      if ((word & PHASE_MASK) === SERVING) doer = word & ID_MASK;
+      if ((word & PHASE_MASK) === SERVING) {
+        doer = word & ID_MASK;
+        this.#givenUp.add(at);
+      }
       cancel(slots.words, at); // perhaps it was just answered
     }
     this.#jobs.reject(job, reason);

@@ -16,6 +16,8 @@ export interface Staffing {
   readonly poster: Poster;
   /** How many workers are ready, or start. */
   size(): number;
+  /** How many tasks that were given up workers still do. */
+  hanging(): number;
   /**
    * Starts a worker; `failures` in its place ended in a row before they did a
    * task.
@@ -110,11 +112,18 @@ export class Staff {
     return this.min < this.max;
   }
 
-  /** How many workers the tasks need that are not over. */
-  get #needed(): number {
+  /**
+   * How many workers the tasks need that are not over, besides some that
+   * workers still do, though they were given up.
+   */
+  #neededFor(hanging: number): number {
     const { open, count } = this.#it.jobs;
     const tasks = open - count.promised - this.orders.size - this.guests;
-    return Math.min(Math.ceil(tasks / this.limit), this.max);
+    return Math.min(Math.ceil((tasks + hanging) / this.limit), this.max);
+  }
+
+  get #needed(): number {
+    return this.#neededFor(this.#it.hanging());
   }
 
   /** A task was submitted: starts workers if it waits for none. */
@@ -132,10 +141,10 @@ export class Staff {
   /** Tasks may have ended: workers that are not needed end after a while. */
   rest(): void {
     if (this.#timer !== undefined || this.#over) return;
-    const needed = this.#needed;
-    if (this.workers <= Math.max(needed, this.min)) return;
+    // Nobody tells when a worker ends what was given up: it looks again.
+    if (this.workers <= Math.max(this.#neededFor(0), this.min)) return;
     if (this.idle === Infinity) return;
-    this.#peak = needed;
+    this.#peak = this.#needed;
     const due = () => {
       this.#timer = undefined;
       this.#become(Math.max(this.#peak, this.min));

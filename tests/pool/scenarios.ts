@@ -200,6 +200,7 @@ function bossOf(weft: Weft, slots: number, isLong = false, counts = false) {
       jobs,
       poster,
       size: () => live.size + started,
+      hanging: () => 0,
       start: () => {
         started++;
         return Promise.resolve();

@@ -337,6 +337,7 @@ test("a staff starts a worker for each that is missing, unless too many failed",
       jobs: new Jobs(() => {}),
       poster: undefined as never, // there are no orders
       size: () => 1 + started.length,
+      hanging: () => 0,
       start: (failures) => {
         started.push(failures);
         return Promise.resolve();
@@ -359,6 +360,8 @@ const event = fc.oneof(
   fc.record({ submit: fc.integer({ min: 1, max: 6 }) }),
   fc.record({ end: fc.integer({ min: 1, max: 6 }) }),
   fc.record({ pass: fc.integer({ min: 1, max: 250 }) }),
+  fc.record({ giveUp: fc.integer({ min: 1, max: 3 }) }),
+  fc.record({ let: fc.integer({ min: 1, max: 3 }) }),
   fc.constant({ lose: true }),
   fc.constant({ obey: true }),
 );
@@ -376,8 +379,11 @@ test("a staff has as many workers as its tasks need, within its range", () => {
       const max = min + more;
       return clock.run(async () => {
         let size = 0;
+        let hanging = 0;
         const jobs = new Jobs(() => {});
         const open: Job[] = [];
+        const needed = () =>
+          Math.min(Math.ceil((open.length + hanging) / limit), max);
         const nobody = { resolve: () => {}, reject: () => {} };
         const staff = new Staff({
           jobs,
@@ -386,6 +392,7 @@ test("a staff has as many workers as its tasks need, within its range", () => {
             takeBack: (job: Job) => (jobs.resolve(job, undefined), true),
           } as never,
           size: () => size,
+          hanging: () => hanging,
           start: () => (size++, Promise.resolve()),
           ordered: () => {},
         });
@@ -402,8 +409,8 @@ test("a staff has as many workers as its tasks need, within its range", () => {
         const settle = async () => {
           staff.rest();
           await clock.pass(0);
-          const needed = Math.min(Math.ceil(open.length / limit), max);
-          assert.ok(staff.workers >= Math.max(needed, min), "too few");
+          const tasks = Math.min(Math.ceil(open.length / limit), max);
+          assert.ok(staff.workers >= Math.max(tasks, min), "too few");
           assert.ok(staff.workers <= max, "too many");
           assert.is(size - staff.orders.size, staff.workers);
         };
@@ -415,9 +422,20 @@ test("a staff has as many workers as its tasks need, within its range", () => {
               open.push(job);
               staff.grow();
             }
+            await clock.pass(0);
+            assert.ok(
+              staff.workers >= needed(),
+              "too few beside given up ones",
+            );
           } else if ("end" in it) {
             for (const job of open.splice(0, it.end)) jobs.resolve(job, 0);
-          } else if ("pass" in it) await clock.pass(it.pass);
+          } else if ("giveUp" in it) {
+            for (const job of open.splice(0, it.giveUp)) {
+              jobs.reject(job, 0);
+              hanging++;
+            }
+          } else if ("let" in it) hanging = Math.max(hanging - it.let, 0);
+          else if ("pass" in it) await clock.pass(it.pass);
           else if ("obey" in it) obey();
           else if (size > 0) {
             size--;
@@ -428,8 +446,7 @@ test("a staff has as many workers as its tasks need, within its range", () => {
         await clock.pass(201);
         obey();
         await settle();
-        const needed = Math.min(Math.ceil(open.length / limit), max);
-        assert.is(size, Math.max(needed, min), "who idles has ended");
+        assert.is(size, Math.max(needed(), min), "who idles has ended");
         staff.end();
       });
     }),
@@ -446,6 +463,7 @@ test("a staff that has ended starts nobody", () => {
       jobs,
       poster: undefined as never, // there are no orders
       size: () => started.length,
+      hanging: () => 0,
       start: (failures) => (started.push(failures), Promise.resolve()),
       ordered: () => {},
     });

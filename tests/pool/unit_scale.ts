@@ -204,6 +204,20 @@ test("recycle.memory: a worker with less memory stays", () =>
     },
   ));
 
+test("a worker that does what was given up is not the one for the next task", () =>
+  withPool({ workers: { max: 2 } }, async (pool, _, made) => {
+    assert.is(await pool.run("echo", 1), 1);
+    assert.is(made(), 1);
+    const control = new AbortController();
+    const { signal } = control;
+    const endless = pool.run("listen", undefined, { signal });
+    while (pool.stats().running < 1) await pause();
+    control.abort("enough");
+    assert.is(await endless.catch((reason) => reason), "enough");
+    assert.is(await pool.run("echo", 2), 2);
+    assert.is(made(), 2);
+  }));
+
 test("a worker that blocks counts for one task, whatever its limit", () =>
   withPool(
     { workers: { max: 2 }, orders: { blocking: true, limit: 4 } },
