@@ -491,14 +491,11 @@ function withRounds(
 ): Snapshot {
   const more = begin + rounds * period - end;
   const { n, from, ends } = state;
-  const other = <T>(list: readonly T[]): T[] => {
-    const changed = list.slice(0, Math.min(end, end + more));
-    for (let i = 0; i < more; i++) {
-      changed.push(list[end - period + i % period]!);
-    }
-    for (let i = end; i < n; i++) changed.push(list[i]!);
-    return changed;
-  };
+  const other = <T>(list: readonly T[]): T[] =>
+    list.slice(0, Math.min(end, end + more)).concat(
+      repeated(list.slice(end - period, end), more),
+      list.slice(end, n),
+    );
   return {
     ...state,
     res: other(state.res),
@@ -513,6 +510,15 @@ function withRounds(
     edges: null,
     group: null,
   };
+}
+
+/** `length` items: those of a list, again and again. */
+function repeated<T>(list: readonly T[], length: number): T[] {
+  if (length <= 0) return [];
+  // One by one, they would take as long as the run for which they are made.
+  let all = [...list];
+  while (all.length < length) all = all.concat(all);
+  return all.slice(0, length);
 }
 
 /**
