@@ -15,6 +15,12 @@ const pause = <T>(ms: number, value: T) =>
 /** A function of a caller. */
 export type Fn = (i: number) => number | Promise<number>;
 
+/** A function of a member: it is told a text, and gives its length. */
+export type Hear = (text: string) => number | Promise<number>;
+
+/** Why a function of a member may fail. */
+const GONE = /released|given up|blocks|2 slots|closed|ended/;
+
 /** An iterator that counts itself, and is told once that it has ended. */
 export class Rows {
   readonly #n: number;
@@ -90,6 +96,7 @@ export function apiOf(
       return this.count += n;
     }
   }
+  const members = new Set<Hear & Partial<Disposable>>();
   /** The sum of what a function returns, called one after the other. */
   async function sumOf(n: number, fn: Fn): Promise<number> {
     let sum = 0;
@@ -132,6 +139,38 @@ export function apiOf(
         );
       }
       return n;
+    },
+    /** Keeps a function for `ms`; others let it be called. */
+    join(
+      at: number,
+      ms: number,
+      fn: Hear & Partial<Disposable>,
+      _?: AbortSignal,
+    ): number {
+      begin(at);
+      if (blocks) return fn[Symbol.dispose]?.(), ms;
+      members.add(fn);
+      void pause(ms, fn).then((fn) => {
+        members.delete(fn);
+        fn[Symbol.dispose]?.();
+      });
+      return ms;
+    },
+    /** Calls the functions of all members; how many there are. */
+    tell(at: number, text: string, _?: AbortSignal): number | Promise<number> {
+      begin(at);
+      if (blocks) return 0;
+      const all = [...members].map(async (fn) => await fn(text));
+      return Promise.allSettled(all).then((ends) => {
+        for (const end of ends) {
+          if (end.status === "rejected") {
+            if (!GONE.test(end.reason.message)) throw end.reason;
+          } else if (end.value !== text.length) {
+            throw new Error(`a member has heard ${end.value} letters`);
+          }
+        }
+        return ends.length;
+      });
     },
     /** The sum of an iterator that is an argument; it is left above `most`. */
     sum(

@@ -13,11 +13,28 @@ import {
   type Handle,
   type Remote,
 } from "../../mod.ts";
-import { type Api, ENDED, type Fn, MOST, OPENED, Rows } from "./_calls_api.ts";
+import {
+  type Api,
+  ENDED,
+  type Fn,
+  type Hear,
+  MOST,
+  OPENED,
+  Rows,
+} from "./_calls_api.ts";
 
 /** One call, with what follows it. */
 export interface Talk {
-  readonly kind: "back" | "keep" | "sum" | "rows" | "drop" | "make" | "deep";
+  readonly kind:
+    | "back"
+    | "keep"
+    | "sum"
+    | "rows"
+    | "drop"
+    | "make"
+    | "deep"
+    | "join"
+    | "tell";
   /** How many times it calls back, or how many rows there are. */
   readonly n: number;
   /** A loop is left, or a function throws, at this row or call. */
@@ -163,6 +180,7 @@ export class Talker {
   ): Promise<string> {
     const { n, kind, leave } = talk;
     const remote = this.#remote;
+    const { blocks } = this.#orders;
     const note = <T>(promise: T) => this.#note(what, promise);
     const same = (found: unknown, right: unknown): string => {
       if (found === right) return "done";
@@ -179,6 +197,22 @@ export class Talker {
       const result = await note(remote.keep(at, n, fn as Fn & Disposable));
       this.#kept.push(kept);
       return same(result, n);
+    }
+    if (kind === "join") {
+      const hear: Hear = (text) => {
+        if (text !== "x".repeat(text.length)) {
+          this.#wrong ??= new Error(`${what}: another text: ${text}`);
+        }
+        const { length } = text;
+        return blocks || length % 3 === 0
+          ? length
+          : pause(length % 3).then(() => length);
+      };
+      return same(await note(remote.join(at, 3 * n, hear, signal)), 3 * n);
+    }
+    if (kind === "tell") {
+      await note(remote.tell(at, "x".repeat(4 * n * leave), signal));
+      return "told";
     }
     if (kind === "sum") {
       const rows = new Rows(n, this.#counts);
@@ -198,7 +232,7 @@ export class Talker {
     }
     if (kind === "drop") {
       const rows = await note(remote.rows(at, n, signal));
-      const iterator = this.#orders.blocks
+      const iterator = blocks
         ? (rows as unknown as Iterable<number>)[Symbol.iterator]()
         : rows[Symbol.asyncIterator]();
       if (n > 0) same((await note(iterator.next())).value, 0);

@@ -89,6 +89,11 @@ const callsPlan = (talks: Talk[], unusual: object = {}, caller = {}) => ({
   ...unusual,
 });
 
+/** A caller in a thread of its own. */
+const member = (blocks: boolean, talks: Talk[]) => (
+  { thread: true, blocks, kill: -1, talks }
+);
+
 const times = <T>(n: number, it: T): T[] => Array.from({ length: n }, () => it);
 
 /** A mistake. */
@@ -515,19 +520,22 @@ export const MISTAKES: readonly Mistake[] = [{
   says: /never ended|slots are in use/,
 }, {
   storm: "calls",
-  what: "a function is kept that was released before",
+  what: "a caller that listens gives its slot back after a release",
   edits: {
-    "_calls/client/functions": [
-      "if (!this.#early.delete(id)) kept.add(id);",
-      "kept.add(id);",
+    "_calls/client/client": [
+      "if (what === CALLBACK || what === RELEASED) kept = at;",
+      "if (what === CALLBACK) kept = at;",
     ],
   },
   seed: 1,
-  plan: callsPlan(
-    times(12, talk("back", 3, { leave: 1, then: 60 })),
-    { servers: 2, local: false, limit: 3 },
-  ),
-  says: /slots are in use/,
+  plan: callsPlan([], {
+    slots: 2,
+    members: [
+      member(false, times(12, talk("join", 8, { then: 1 }))),
+      ...times(4, member(true, times(40, talk("tell", 1)))),
+    ],
+  }),
+  says: /never ended|slots are in use/,
 }, {
   storm: "calls",
   what: "a caller forgets a function that the server has kept",

@@ -68,7 +68,7 @@ export class Ledger {
   readonly #watched: { words: Int32Array; were: Int32Array }[] = [];
   #state: () => string = () => "";
   /** Those that have ended must be given back. */
-  #kept: WeakRef<object>[] = [];
+  #kept: { it: WeakRef<object>; what: string }[] = [];
   #tell: (() => void) | undefined;
 
   /**
@@ -89,7 +89,7 @@ export class Ledger {
   expect<T>(what: string, promise: Promise<T>, judge: Judge<T>): void {
     const number = this.#promises++;
     this.#open.set(number, what);
-    this.lend(promise);
+    this.lend(promise, what);
     const settle = (end: End<T>) => {
       this.#open.delete(number);
       try {
@@ -107,8 +107,8 @@ export class Ledger {
   }
 
   /** Notes what the layer must let go once all promises have ended. */
-  lend(it: object): void {
-    this.#kept.push(new WeakRef(it));
+  lend(it: object, what: string): void {
+    this.#kept.push({ it: new WeakRef(it), what });
   }
 
   /** Notes something that the model does not allow. */
@@ -188,11 +188,14 @@ export class Ledger {
     for (let i = 0; i < LOOKS; i++) {
       await new Promise((resolve) => setTimeout(resolve, i));
       collectGarbage();
-      this.#kept = this.#kept.filter((it) => it.deref() !== undefined);
+      this.#kept = this.#kept.filter(({ it }) => it.deref() !== undefined);
       if (this.#kept.length <= most) return;
     }
-    const { length } = this.#kept;
-    this.problem(`${length} of ${lent} promises or objects are kept`);
+    const whats = this.#kept.map(({ what }) => what);
+    this.problem(
+      `${whats.length} of ${lent} promises or objects are kept: ` +
+        whats.slice(0, 5).join("; "),
+    );
   }
 }
 

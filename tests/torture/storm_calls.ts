@@ -3,7 +3,7 @@
  * pieces, and give calls up at any time, while servers end at any time. With
  * JSON, some of the servers and callers are threads of C. Others, which may be
  * terminated, too, pass functions and iterators, and use iterators, instances
- * and properties of the server.
+ * and properties of the server. Some let the server call functions of others.
  *
  * What the model allows: a call has the result of its method, or rejects for a
  * reason that there was. No method is called twice for a call. Functions are
@@ -31,6 +31,7 @@ import type { Orders } from "./_calls_server.ts";
 import {
   abortAfter,
   type Ends,
+  type Talk,
   Talker,
   type TalkOrders,
 } from "./_calls_talks.ts";
@@ -67,25 +68,24 @@ const call = fc.record({
   then: mostly(-1, fc.nat(3)),
 });
 
-const talker = fc.record({
-  /** Whether it has a thread, in which it may block, and is terminated. */
-  thread: fc.boolean(),
-  blocks: fc.boolean(),
-  /** When its thread is terminated, in ms; -1: it is not. */
-  kill: mostly(-1, fc.nat(20)),
-  talks: fc.array(
-    fc.record({
-      kind: fc.constantFrom(
-        ...["back", "keep", "sum", "rows", "drop", "make", "deep"] as const,
-      ),
-      n: fc.nat(8),
-      leave: fc.nat(12),
-      abort: mostly(-1, fc.nat(12)),
-      then: mostly(-1, fc.nat(3)),
-    }),
-    { minLength: 1, maxLength: 12, size: "max" },
-  ),
-});
+const talker = (kinds: readonly Talk["kind"][]) =>
+  fc.record({
+    /** Whether it has a thread, in which it may block, and is terminated. */
+    thread: fc.boolean(),
+    blocks: fc.boolean(),
+    /** When its thread is terminated, in ms; -1: it is not. */
+    kill: mostly(-1, fc.nat(20)),
+    talks: fc.array(
+      fc.record({
+        kind: fc.constantFrom(...kinds),
+        n: fc.nat(8),
+        leave: fc.nat(12),
+        abort: mostly(-1, fc.nat(12)),
+        then: mostly(-1, fc.nat(3)),
+      }),
+      { minLength: 1, maxLength: 12, size: "max" },
+    ),
+  });
 
 const plans = fc.record({
   slots: fc.integer({ min: 1, max: 4 }),
@@ -119,12 +119,20 @@ const plans = fc.record({
     { maxLength: 2 },
   ),
   /** Callers of what stays on one side. */
-  talkers: fc.array(talker, { maxLength: 3, size: "max" }),
+  talkers: fc.array(
+    talker(["back", "keep", "sum", "rows", "drop", "make", "deep"]),
+    { maxLength: 3, size: "max" },
+  ),
+  /** Callers whose functions others let a server call. */
+  members: fc.array(talker(["join", "tell"]), { maxLength: 3, size: "max" }),
 });
 
 type Of<T> = T extends fc.Arbitrary<infer Value> ? Value : never;
 type Call = Of<typeof call>;
-type Plan = Of<typeof plans>;
+/** Plans that were written down have no members. */
+type Plan = Omit<Of<typeof plans>, "members"> & {
+  readonly members?: Of<typeof plans>["members"];
+};
 
 const textOf = (n: number) => "x".repeat(n);
 
@@ -154,6 +162,8 @@ class Play {
   readonly #threads = new Set<Thread>();
   readonly #served: Promise<unknown>[] = [];
   readonly #timeout: number;
+  /** The callers of what stays on one side. */
+  readonly #callers: Plan["talkers"];
   /** Those of this thread. */
   readonly #talkers: Talker[] = [];
   /** The ids of callers that were terminated. */
@@ -166,6 +176,7 @@ class Play {
     this.#plan = plan;
     this.#ledger = ledger;
     const { slots, bytes, servers, local } = plan;
+    this.#callers = [...plan.talkers, ...plan.members ?? []];
     // The pieces of a dead server are missed for half a minute.
     const mayDie = CAN_DIE && servers > 0 && !local;
     this.#timeout = Math.min(plan.timeout, mayDie ? 4000 : Infinity);
@@ -201,8 +212,8 @@ class Play {
     if (local || servers === 0) {
       const most = Math.min(limit, ring.slots);
       // A caller that is terminated keeps its instances.
-      const lends = this.#plan.talkers.every(({ kill }) => kill < 0);
-      const lend = (it: object) => lends && ledger.lend(it);
+      const lends = this.#callers.every(({ kill }) => kill < 0);
+      const lend = (it: object) => lends && ledger.lend(it, "an instance");
       const api = apiOf(this.#begun, false, lend);
       this.#served.push(serve(ring, api, { ...options, limit: most }));
     }
@@ -250,11 +261,11 @@ class Play {
 
   /** Waits until functions were called that are called after their call. */
   async #heard(): Promise<void> {
-    const { slots, blocks, servers, early, local, talkers } = this.#plan;
+    const { slots, blocks, servers, early, local } = this.#plan;
     const unheard = () => this.#talkers.flatMap(({ unheard }) => unheard);
     // Each caller that is called back later needs two slots for each server.
     const isSure = servers + Number(local) <= 1 &&
-      slots >= 2 * talkers.length && !early &&
+      slots >= 2 * this.#callers.length && !early &&
       this.#deaths === 0 &&
       !(blocks && servers > 0);
     if (isSure) {
@@ -264,7 +275,9 @@ class Play {
     // What a dead server had kept is not released.
     if (this.#deaths > 0) return;
     for (const { functions } of this.#talkers) {
-      for (const fn of functions.splice(0)) this.#ledger.lend(fn);
+      for (const fn of functions.splice(0)) {
+        this.#ledger.lend(fn, "a function");
+      }
     }
   }
 
@@ -282,9 +295,9 @@ class Play {
 
   /** Lets callers talk, where all servers are of JavaScript. */
   async #talk(): Promise<void> {
-    const { guests, servers, talkers } = this.#plan;
+    const { guests, servers } = this.#plan;
     if (this.#guests !== undefined && guests > 0 && servers > 0) return;
-    await Promise.all(talkers.map((given) => this.#talker(given)));
+    await Promise.all(this.#callers.map((given) => this.#talker(given)));
   }
 
   async #talker(given: Plan["talkers"][number]): Promise<void> {
