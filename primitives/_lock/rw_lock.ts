@@ -8,6 +8,7 @@
  * @module
  */
 
+import { keeps, told } from "../_memory/explored.ts";
 import type { RW_LOCK } from "../_memory/layout.ts";
 import { relax, spinning } from "../_wait/spin.ts";
 import { block, type Waiting } from "../_wait/wait.ts";
@@ -142,6 +143,9 @@ export class Lock {
     const readers = this.#readers;
     let last = false;
     while (ticket !== undefined) {
+      if (told.explored) {
+        keeps("read", ticket.state & PHASE_MASK, ticket.gate, last);
+      }
       const gate = Atomics.load(words, GATE); // before the look at the phase
       const state = Atomics.load(words, STATE);
       if (readers.isIn(ticket, state, gate)) break;
@@ -169,6 +173,7 @@ export class Lock {
     if (words[WRITER]! & HANDOFF_BIT && spinning.rounds > 0) this.#giveWay();
     const outcome = this.#readers.tryRead();
     if (outcome !== false) return outcome;
+    if (told.explored) keeps("busy");
     const own = this.writer === this.#id;
     if (own && this.#isWriting()) throw this.#twice();
     // If a `writeAsync` of this agent waits, it must not wait for itself.
@@ -273,7 +278,9 @@ export class Lock {
     this.#assertWriting("unlock");
     // A hint: a writer that begins to starve may be seen later.
     if (this.#words[STARVING] !== 0 && this.#passOn()) return;
+    if (told.explored) keeps("leave");
     this.#readers.leave(0, 0);
+    if (told.explored) keeps("unlock");
     this.#unlockWriter();
   }
 

@@ -127,6 +127,7 @@ export function* run(
 ): Steps<Fault | null> {
   const { world } = engine;
   const fixed = chooser instanceof Fixed;
+  if (world.hints !== null) world.hints.reduces = false;
   const rotation = new Rotation(1, 0);
   engine.chooser = chooser;
   engine.overdue = (agent) => {

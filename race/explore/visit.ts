@@ -166,6 +166,9 @@ export class Visit {
     engine.overdue = null;
     world.maxOpSteps = 0;
     world.clocks = null; // they depend on the path
+    if (world.hints !== null) {
+      world.hints.reduces = o.reduce === true && !o.minimal;
+    }
     yield* begin(engine);
     for (const code of o.start ?? []) yield* apply(engine, code, false);
     if (world.fault === null) this.#futures?.settle(null);

@@ -14,6 +14,7 @@ import { suite } from "../_run/harness.ts";
 const test = suite("race returned operations", 120_000);
 
 const { Barrier, Condition, Event, Latch, Mutex, Semaphore, WaitGroup } = weft;
+const { RwLock } = weft;
 
 const sizes = [
   Mutex,
@@ -24,6 +25,7 @@ const sizes = [
   WaitGroup,
   Event,
   Barrier,
+  RwLock,
 ]
   .map((primitive) => primitive.byteLength());
 const places = sizes.map((_, i) =>
@@ -31,8 +33,8 @@ const places = sizes.map((_, i) =>
 );
 const WORDS = sizes.reduce((sum, size) => sum + size, 0) / 4;
 
-/** Words 0.. behind the primitives: a counter, a flag, what agents saw. */
-const SEEN = 2;
+/** Words 0.. behind the primitives: two counters, a flag, what agents saw. */
+const SEEN = 3;
 
 function memory(): SharedArrayBuffer {
   const memory = new SharedArrayBuffer(4 * (WORDS + SEEN + 3));
@@ -53,6 +55,7 @@ function actions(memory: SharedArrayBuffer) {
   const group = new WaitGroup(memory, places[5]);
   const signal = new Event(memory, places[6]);
   const barrier = new Barrier(memory, places[7]);
+  const rw = new RwLock(memory, places[8]);
   const w = new Int32Array(memory, 4 * WORDS);
   return {
     add: () => mutex.run(() => w[0]!++),
@@ -94,6 +97,17 @@ function actions(memory: SharedArrayBuffer) {
     come: () => (signal.wait(), 0),
     hurry: () => Number(signal.tryWait(5)),
     meet: () => Number(barrier.arriveAndWait().leader),
+    study: () => rw.reading(() => w[2]!),
+    glance() {
+      using guard = rw.tryRead();
+      return guard === undefined ? 9 : w[2]!;
+    },
+    write: () => rw.writing(() => w[2]!++),
+    dare: () => Number(rw.tryWrite(5)?.unlock() === undefined),
+    print() {
+      using _reading = rw.write().downgrade();
+      return w[2]!;
+    },
     pass: () => Number(barrier.tryArriveAndWait(5)?.leader ?? 2),
   };
 }
@@ -389,14 +403,21 @@ test("operations say all that they keep", () => {
   let found = 0;
   const files = ["_lock/mutex.ts", "_lock/semaphore.ts", "condition.ts"];
   files.push("event.ts", "latch.ts", "wait_group.ts", "_lock/barrier.ts");
+  files.push("_lock/rw_lock.ts");
   for (const file of files) {
     const url = new URL(`../../primitives/${file}`, import.meta.url);
     const source = fs.readFileSync(url, "utf8");
     for (const { index, 1: list } of source.matchAll(/\bkeeps\(([^)]*)\)/g)) {
       found++;
       const before = source.slice(0, index);
-      const begin = before.lastIndexOf("): Waiting<");
-      const head = before.slice(before.lastIndexOf("*", begin), begin);
+      const end = Math.max(
+        ...["\n  }\n", "\n}\n"].map((brace) => before.lastIndexOf(brace)),
+      );
+      const begin = before.indexOf(" {\n", end + 5);
+      const head = before.slice(
+        Math.max(end, before.lastIndexOf("*/", begin)),
+        begin,
+      );
       const rest = source.slice(begin).split(/\n {0,2}\}\n/)[0]!;
       const variables = [...before.slice(begin).matchAll(/\blet (\w+)/g)]
         .map(([, name]) => name!);
@@ -412,7 +433,7 @@ test("operations say all that they keep", () => {
       }
     }
   }
-  assert.is(found, 9);
+  assert.is(found, 13);
 });
 
 /** Fields that change, but only with what an agent was given: a mutex. */
@@ -443,6 +464,22 @@ test("views of the table's kinds keep nothing that they see", () => {
   assert.equal(marks, ["readonly ", "readonly "]);
 });
 
+test("a lock for reading keeps only what it sees where it spins", () => {
+  const url = new URL("../../primitives/_lock/rw_lock.ts", import.meta.url);
+  const source = fs.readFileSync(url, "utf8");
+  const view = source.split("class Lock ")[1]!.split("\n}\n")[0]!;
+  const fields = [...view.matchAll(/^ {2}(#\w+) = .*;$/gm)];
+  assert.equal(fields.map(([, name]) => name), ["#gateSeen", "#since"]);
+  const [, spins] = view.split("#giveWay(): void {");
+  const [body] = spins!.split("\n  }\n");
+  for (const [, name] of fields) {
+    const all = view.split(`this.${name}`).length;
+    assert.is(body!.split(`this.${name}`).length, all, name);
+  }
+  assert.is(view.split("#giveWay()").length, 3);
+  assert.match(view, "spinning.rounds > 0) this.#giveWay();");
+});
+
 test("a search after another one remembers the same", () => {
   // The second search is that with the fewest preemptions.
   const goal = GOALS.find(({ name }) => name === "Condition, 2 waiters")!;
@@ -453,7 +490,7 @@ test("a search after another one remembers the same", () => {
 });
 
 test("the table names operations that there are", () => {
-  const locks = { Mutex, Condition, Semaphore };
+  const locks = { Mutex, RwLock, Condition, Semaphore };
   const classes = { ...locks, Event, Latch, WaitGroup, Barrier };
   const kinds = Object.values(classes).map(({ prototype }) => prototype);
   assert.is(Object.keys(RETURNS).length, kinds.length);

@@ -1,6 +1,11 @@
 import { mutants } from "../_run/mutant.ts";
 
 /** Mutants of how agents wait, and how writers come and go. */
+/** How a writer ends its writing; the tester is told what it keeps. */
+const LEAVES = 'this.#passOn()) return; if (told.explored) keeps("leave"); ' +
+  'this.#readers.leave(0, 0); if (told.explored) keeps("unlock"); ' +
+  "this.#unlockWriter();";
+
 export const WRITERS = mutants({
   source: "_lock/rw_lock",
   header: "rw_lock",
@@ -24,7 +29,7 @@ export const WRITERS = mutants({
   what: "RW8: a writer does not make way for the next one",
   by: "one writes, one reads",
   ts: [
-    "this.#passOn()) return; this.#readers.leave(0, 0); this.#unlockWriter();",
+    LEAVES,
     "this.#passOn()) return;\nthis.#readers.leave(0, 0);",
   ],
   c: [
@@ -125,7 +130,7 @@ export const WRITERS = mutants({
   what: "a writer leaves the line first",
   by: "two write",
   ts: [
-    "this.#passOn()) return; this.#readers.leave(0, 0); this.#unlockWriter();",
+    LEAVES,
     "this.#passOn()) return;\nthis.#unlockWriter();\nthis.#readers.leave(0, 0);",
   ],
   c: [

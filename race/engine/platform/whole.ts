@@ -41,6 +41,10 @@ const ARRIVES = ["arriveAndWait", "tryArriveAndWait"];
  */
 export const RETURNS: Readonly<Record<string, readonly string[]>> = {
   mutex: ["lock", "tryLock", "unlock"],
+  rw_lock: [
+    ...["read", "tryRead", "write", "tryWrite"],
+    ...["unlockRead", "unlockWrite", "downgrade"],
+  ],
   semaphore: ["acquire", "tryAcquire", "release"],
   condition: [...SLEEPS, "notify", "notifyAll"],
   event: [...SLEEPS, "set", "reset"],
@@ -189,7 +193,9 @@ export class Whole {
  * row is its own.
  */
 function keepsNothing(primitive: Any): boolean {
-  if (primitive.kind === "barrier" && primitive.tracked !== 0) return false;
+  const { kind, tracked } = primitive;
+  const rows = kind === "barrier" || kind === "rw_lock";
+  if (rows && tracked !== 0) return false;
   const base = Object.getPrototypeOf(Object.getPrototypeOf(primitive));
   return Object.hasOwn(base, "kind");
 }

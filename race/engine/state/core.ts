@@ -217,6 +217,8 @@ export class World {
   notes = false;
   /** Whether agents keep their plain accesses. */
   keepsPlain = false;
+  /** The agents that came to another operation in this step, as bits. */
+  came = 0;
   /** The hashes of memory when those of a state were made last. */
   memory1 = 0;
   memory2 = 0;
@@ -693,6 +695,7 @@ export class World {
     agent.deadline = Infinity;
     if (agent.status !== k.SPINNING) return;
     agent.status = k.READY;
+    this.came |= 1 << agent.id;
     // A look at the clock is not a step, so run it to its next operation.
     if (looks) this.woken.push(agent);
   }

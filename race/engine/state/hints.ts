@@ -19,6 +19,7 @@ import {
   KILLED,
   NOTIFY,
   READ,
+  READY,
   STORE,
   WAIT,
   WAIT_ASYNC,
@@ -50,6 +51,11 @@ export interface HintState {
   readonly views: readonly View[];
   /** By location: the view that its last atomic write left. */
   readonly released: readonly (View | undefined)[];
+  /**
+   * By agent: the hint that it reads next, and the time of its value when the
+   * agent came there, as `standing` packs them; 0 or missing if there is none.
+   */
+  readonly stands: readonly number[];
   /** Two hashes, once they are known. */
   hashed: boolean;
   hash1: number;
@@ -69,6 +75,14 @@ const LIMIT = 16; // at most this many older values of a word are offered
 
 const NEVER: View = [];
 
+const NONE = [0, 0] as const;
+
+/** Tells apart what is hashed of a hint. */
+const STANDS = 1 << 20;
+
+const SLOTS = 1 << 12;
+const standing = (slot: number, time: number) => time * SLOTS + slot + 1;
+
 /** The hints of an exploration. */
 export class Hints {
   readonly #hinted: (address: number) => Hinted;
@@ -79,6 +93,11 @@ export class Hints {
   /** By hint: the word before it is written. */
   #fresh: (Word | undefined)[] = [];
   #state: HintState;
+  /**
+   * Whether values are left out that an agent could read as the newest one: see
+   * `offered`.
+   */
+  reduces = false;
 
   /** Hints of `agents` at the addresses for which `hinted` is not false. */
   constructor(
@@ -103,7 +122,7 @@ export class Hints {
 
   #start(): HintState {
     const views = this.#agents.map(() => NEVER);
-    return stateOf([], views, []);
+    return stateOf([], views, [], []);
   }
 
   /** What a state keeps. */
@@ -148,6 +167,64 @@ export class Hints {
       if (!distinct.includes(values[i])) distinct.push(values[i]);
     }
     return distinct.slice(1, LIMIT);
+  }
+
+  /**
+   * How many of the values of `older` come first and need not be read. Each was
+   * the newest one at some moment since `agent` came to this read. Then the
+   * agent could have read it, and what the others have done since commutes with
+   * that. So does all that follows, whoever is judged: a call that ends sooner
+   * is judged more strictly. `mayMove` says whether nothing but the read is in
+   * this step, and nobody observes when it begins.
+   */
+  offered(agent: Agent, older: readonly Any[], mayMove: boolean): number {
+    if (!this.reduces || !mayMove || older.length === 0) return 0;
+    const { slot } = this.#placeAt(agent.address);
+    const stands = this.#state.stands[agent.id] ?? 0;
+    if ((stands - 1) % SLOTS !== slot) return 0;
+    return this.#newerThan(slot, agent.id, Math.floor(stands / SLOTS))[0];
+  }
+
+  /**
+   * How many of the older values of a hint that an agent may read it held at
+   * `time` or later, and how many others there are.
+   */
+  #newerThan(
+    slot: number,
+    id: number,
+    time: number,
+  ): readonly [newer: number, others: number] {
+    const word = this.#wordAt(slot);
+    if (word === undefined || word.values.length === 1) return NONE;
+    const { values, first } = word;
+    const distinct: Any[] = [values[values.length - 1]];
+    const oldest = Math.max(first, this.#state.views[id]![slot] ?? 0);
+    let newer = 0;
+    for (let i = values.length - 2; i >= oldest - first; i--) {
+      if (distinct.includes(values[i])) continue;
+      distinct.push(values[i]);
+      if (first + i >= time) newer++;
+    }
+    return [newer, distinct.length - 1 - newer];
+  }
+
+  /** Notes that `agent` has come to its next operation. */
+  arrive(agent: Agent): void {
+    const { id, kind, status, address } = agent;
+    let stands = 0;
+    if (kind === READ && status === READY) {
+      const { slot } = this.#placeAt(address);
+      if (slot >= 0) stands = standing(slot, this.#timeOf(slot));
+    }
+    const { words, views, released, stands: all } = this.#state;
+    if ((all[id] ?? 0) === stands) return;
+    const now = replaced(all, id, stands);
+    this.#state = stateOf(words, views, released, now);
+  }
+
+  #timeOf(slot: number): number {
+    const word = this.#wordAt(slot);
+    return word === undefined ? 0 : word.first + word.values.length - 1;
   }
 
   /** Notes that `agent` read value number `age` of the values it may see. */
@@ -273,7 +350,8 @@ export class Hints {
       const left = values.slice(oldest - first);
       words = replaced(words, slot, { values: left, first: oldest });
     }
-    this.#state = stateOf(words, views, released);
+    const { stands } = this.#state;
+    this.#state = stateOf(words, views, released, stands);
   }
 
   /** Adds what the future depends on to two hashes. */
@@ -315,6 +393,14 @@ export class Hints {
         if (old < length - 1) add(hint, ~this.#addresses[at]! * 64, old);
       }
     }
+    for (let id = 0; this.reduces && id < state.stands.length; id++) {
+      const stands = state.stands[id] ?? 0;
+      if (stands === 0) continue;
+      const slot = (stands - 1) % SLOTS;
+      const time = Math.floor(stands / SLOTS);
+      const [newer, others] = this.#newerThan(slot, id, time);
+      if (newer > 0 && others > 0) add(this.#hints[slot]!, id + STANDS, others);
+    }
     state.hash1 = a;
     state.hash2 = b;
     state.hashed = true;
@@ -325,10 +411,12 @@ const stateOf = (
   words: readonly (Word | undefined)[],
   views: readonly View[],
   released: readonly (View | undefined)[],
+  stands: readonly number[],
 ): HintState => ({
   words,
   views,
   released,
+  stands,
   hashed: false,
   hash1: 0,
   hash2: 0,

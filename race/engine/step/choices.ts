@@ -66,9 +66,16 @@ export function choices(
       if (agent.leap > 0) out.add(id | k.LEAP | agent.leap << 12);
       else out.add(id | k.STEP);
       if (hints !== null) {
-        const older = hints.older(world.agents[id]!).length;
-        if (agent.stale >= STALE_READS) cuts.stale ||= older > 0;
-        else for (let n = 1; n <= older; n++) out.add(id | k.STALE | n << 12);
+        const older = hints.older(world.agents[id]!);
+        const mayMove = mayReadSooner(engine, agent);
+        const from = hints.offered(world.agents[id]!, older, mayMove);
+        const { length } = older;
+        if (agent.stale >= STALE_READS) cuts.stale ||= length > from;
+        else {
+          for (let n = from + 1; n <= length; n++) {
+            out.add(id | k.STALE | n << 12);
+          }
+        }
       }
     } else if (status === k.IDLE || status === k.DONE) {
       if (agent.inbox.length > 0) out.add(id | k.SETTLE);
@@ -108,6 +115,21 @@ export function choices(
     }
   } else if (startBudget.kills > 0) cuts.kills = true;
   return out.live;
+}
+
+/**
+ * Whether an agent's read of a hint might as well come sooner: it is not the
+ * first operation of a call whose beginning is observed, nor of a loop or of a
+ * larger step.
+ */
+function mayReadSooner(
+  engine: Engine,
+  { looping, invoked, target, address }: Doing,
+): boolean {
+  if (looping || engine.scenario.async || engine.whole.holds(target, address)) {
+    return false;
+  }
+  return invoked || !isObserved(engine);
 }
 
 /** Who may go on: all agents, agent 0 alone, or all but agent 0. */

@@ -14,6 +14,7 @@ import {
 } from "../state/core.ts";
 import * as k from "../kinds.ts";
 import { type FailureKind, Fault } from "../kinds.ts";
+import type { Hints } from "../state/hints.ts";
 import type { Engine, Steps } from "./replay.ts";
 import {
   agrees,
@@ -52,6 +53,7 @@ export function* begin(engine: Engine): Steps<void> {
   if (world.fault === null) engine.checkInvariant();
   if (world.fault !== null) return;
   for (const agent of world.agents) join(agent, world.agents[agent.like]!);
+  for (const agent of world.agents) world.hints?.arrive(agent);
   const agents = world.agents.map((agent) => agent.save());
   engine.opening = { world: world.save(), agents };
 }
@@ -94,6 +96,8 @@ export function start(engine: Engine, code: number, inline: boolean): boolean {
   const memo = world.memo = engine.remembers ? engine.memo : null;
   world.notes = engine.spins.notes;
   world.schedule.push(code);
+  // Where time passes, or an agent ends, nobody's reads are moved before that.
+  world.came = isStep(action) || action === k.LEAP ? 1 << agent.id : ~0;
   world.began = world.ended = world.volatile = false;
   engine.inline = inline;
   // A given schedule may let an agent go round its loop once more.
@@ -183,6 +187,7 @@ function wake(engine: Engine): boolean {
   const { memo, woken } = world;
   while (woken.length > 0) {
     const agent = woken.shift()!;
+    world.came |= 1 << agent.id;
     const { before: from, cause, answer: value } = agent;
     const { now } = world;
     agent.before = null;
@@ -202,8 +207,14 @@ function wake(engine: Engine): boolean {
     engine.guards = [];
     return false;
   }
+  if (world.hints !== null) noteReads(world, world.hints);
   blame(engine);
   return true;
+}
+
+/** Tells the hints which agents have come to an operation. */
+function noteReads({ agents, came }: World, hints: Hints): void {
+  for (const agent of agents) if (came >> agent.id & 1) hints.arrive(agent);
 }
 
 /** The agent of the present job has run. */

@@ -1,0 +1,160 @@
+// Old values of hints that an agent could have read as the newest one, sooner,
+// are left out: the same ends and failures, of fewer states.
+import fc from "fast-check";
+import process from "node:process";
+import * as assert from "uvu/assert";
+import { type Options, race, RaceError, type Result } from "../../race/mod.ts";
+import { all } from "../_run/depth.ts";
+import { suite } from "../_run/harness.ts";
+
+const test = suite("race hints", 120_000);
+
+type Words = Int32Array;
+
+/** An operation on a word and two numbers. Words 0 and 1 are hints. */
+type Line = readonly [op: number, at: number, a: number, b: number];
+
+/** What lines do, and what they say that they saw. */
+const OPERATIONS: readonly ((w: Words, line: Line) => unknown)[] = [
+  (w, [, at]) => w[at & 1],
+  (w, [, at]) => w[at & 1],
+  (w, [, at]) => w[at & 1],
+  (w, [, at, a]) => (Atomics.store(w, at, a + 1), ""),
+  (w, [, at, a]) => (Atomics.store(w, at, a + 1), ""),
+  (w, [, at, a, b]) => Atomics.compareExchange(w, at, a, b),
+  (w, [, at]) => Atomics.load(w, at),
+  (w, [, at]) => Atomics.add(w, at, 1),
+  (w, [, at, a, b]) => {
+    let rounds = 0;
+    while (w[at & 1] !== a && rounds < b) rounds++;
+    return rounds;
+  },
+  (w, [, at, a, b]) => Atomics.wait(w, at, a, 5 + b),
+  (w, [, at]) => Atomics.notify(w, at),
+];
+
+const line = fc.tuple(
+  fc.nat(OPERATIONS.length - 1),
+  ...[2, 2, 2].map((max) => fc.nat(max)),
+) as unknown as fc.Arbitrary<Line>;
+const lines = fc.array(line, { minLength: 1, maxLength: 4 });
+const agents = fc.array(lines, { minLength: 2, maxLength: 3 });
+
+/** How a program of agents can end, and what was found. */
+function endsOf(
+  programs: readonly (readonly Line[])[],
+  options: Options,
+): [ends: unknown, result: Result] {
+  const seen = new Set<string>();
+  const bodies = programs.map((lines) => (memory: SharedArrayBuffer) => {
+    const words = new Int32Array(memory);
+    return lines.map((line) => OPERATIONS[line[0]]!(words, line)).join();
+  });
+  let result: Result;
+  try {
+    result = race.agents(
+      { memory: () => new SharedArrayBuffer(12), hints: [[0, 8]] },
+      ...bodies,
+      {
+        races: false,
+        states: 40_000,
+        time: 60_000,
+        runs: 0,
+        shorten: false,
+        ...options,
+        after(memory: SharedArrayBuffer, results: unknown[]) {
+          seen.add(`${new Int32Array(memory)}: ${results.join("; ")}`);
+          return undefined;
+        },
+      },
+    ) as Result;
+  } catch (error) {
+    if (!(error instanceof RaceError)) throw error;
+    ({ result } = error);
+  }
+  const { failure, ok } = result;
+  return [ok ? [...seen].sort() : failure?.kind, result];
+}
+
+test("random programs end as they do without", () => {
+  const numRuns = Number(process.env.WEFT_PROGRAMS ?? (all() ? 200 : 40));
+  let [compared, fewer] = [0, 0];
+  for (const program of fc.sample(agents, { numRuns, seed: 3 })) {
+    for (const options of [{}, { kill: true }, { timeouts: 1 }]) {
+      const [plain, whole] = endsOf(program, { ...options, reduce: false });
+      if (whole.ok && !whole.complete) continue;
+      for (const reduce of ["order", true] as const) {
+        const [ends, { states }] = endsOf(program, { ...options, reduce });
+        assert.equal(ends, plain, JSON.stringify(program));
+        compared++;
+        if (states < whole.states) fewer++;
+      }
+    }
+  }
+  assert.ok(compared > 5 * numRuns, `${compared} searches`);
+  assert.ok(fewer > compared / 4, `${fewer} of ${compared} searches`);
+});
+
+/** One agent writes 1, 2, 3 to a hint; another one reads it. */
+const reads = (first: (w: Words) => void, options: Options) => {
+  const seen = new Set<number>();
+  const result = race.agents(
+    { memory: () => new SharedArrayBuffer(12), hints: [[0, 4]] },
+    (memory) => {
+      const w = new Int32Array(memory);
+      for (let i = 1; i <= 3; i++) Atomics.store(w, 0, i);
+    },
+    (memory) => {
+      const w = new Int32Array(memory);
+      first(w);
+      return w[0]!;
+    },
+    {
+      ...options,
+      after(_: SharedArrayBuffer, [, value]: unknown[]) {
+        seen.add(value as number);
+        return undefined;
+      },
+    },
+  ) as Result;
+  assert.ok(result.complete);
+  return [[...seen].sort(), result.states] as const;
+};
+
+test("an agent that stands before its read reads no older value", () => {
+  const [values, states] = reads(() => {}, {});
+  const [plain, whole] = reads(() => {}, { reduce: false });
+  assert.equal(values, [0, 1, 2, 3]);
+  assert.equal(plain, values);
+  assert.ok(states < whole, `${states} states of ${whole}`);
+});
+
+test("what was old when it came there can still be read", () => {
+  // Nothing else lets both reads be so: the later one is of an older value.
+  const both = (reduce: boolean) => {
+    const seen = new Set<string>();
+    const result = race.agents(
+      { memory: () => new SharedArrayBuffer(8), hints: [[0, 8]] },
+      (memory) => {
+        const w = new Int32Array(memory);
+        Atomics.store(w, 0, 1);
+        Atomics.store(w, 1, 1);
+      },
+      (memory) => {
+        const w = new Int32Array(memory);
+        return [w[1], w[0]].join();
+      },
+      {
+        reduce,
+        after(_: SharedArrayBuffer, [, value]: unknown[]) {
+          seen.add(value as string);
+          return undefined;
+        },
+      },
+    ) as Result;
+    assert.ok(result.complete);
+    return [...seen].sort();
+  };
+  assert.equal(both(true), ["0,0", "0,1", "1,0", "1,1"]);
+  assert.equal(both(false), both(true));
+});
