@@ -47,7 +47,18 @@
 #endif
 #endif
 
+/* A copy of weft.h in one file has no folder beside it. */
+#if __has_include("weft/mutex.h")
+#include "weft/barrier.h"
+#include "weft/condition.h"
+#include "weft/condition_any.h"
+#include "weft/once.h"
+#include "weft/recursive_mutex.h"
+#include "weft/rw_lock.h"
+#include "weft/semaphore.h"
+#else
 #include "weft.h"
+#endif
 
 #if defined(WEFT_REALTIME)
 #error "weft_pthread.h is for code that may wait"

@@ -37,6 +37,7 @@ static void short_elements(void) {
       memset(arena, 0xa5, sizeof arena);
       weft_mpmc_queue *m = weft_mpmc_queue_init(arena, sizeof arena, config);
       EQUAL(weft_mpmc_queue_element_size(m), size);
+      CHECK(weft_mpmc_queue_attach(arena) == m);
       wind(m, -2 * 3);
       EQUAL(weft_mpmc_queue_try_push_int(m, 1), EINVAL);
       EQUAL(weft_mpmc_queue_try_pop_int(m, scratch), EINVAL);

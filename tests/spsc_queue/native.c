@@ -58,6 +58,7 @@ static void short_elements(void) {
       memset(arena, 0xa5, sizeof arena);
       weft_spsc_queue *s = weft_spsc_queue_init(arena, sizeof arena, config);
       EQUAL(weft_spsc_queue_element_size(s), size);
+      CHECK(weft_spsc_queue_attach(arena) == s);
       wind(s, -4 * 3);
       EQUAL(weft_spsc_queue_try_push_int(s, 1), EINVAL);
       uint8_t in[16], out[16];

@@ -114,7 +114,9 @@ static inline bool weft__possible(int32_t kind, int32_t first, int32_t second) {
       return first >= 4 && first <= 1 << 28 && first % 4 == 0 &&
              (second == 0 || second == 1);
     case WEFT_KIND_spsc_queue:
-    case WEFT_KIND_mpmc_queue:
+    case WEFT_KIND_mpmc_queue: /* 1 or 2 bytes count as 4 */
+      return weft__queue_is_possible(
+          first, second == 1 || second == 2 ? 4 : second);
     case WEFT_KIND_lock_free_queue:
       return weft__queue_is_possible(first, second);
     case WEFT_KIND_record_ring:

@@ -609,7 +609,7 @@ static inline int32_t *weft__rw_blocker(weft_rw_lock *l, int32_t *value) {
 /* Waits for other writers, and then for the readers. */
 static inline int weft__rw_write_slow(weft_rw_lock *l, int32_t id, bool owned,
                                       int32_t seen, int64_t timeout) {
-  int64_t begin = timeout > 0 ? WEFT_NOW() : 0;
+  int64_t deadline = weft__deadline(timeout);
   if (!owned) {
     weft_mutex *m = weft__rw_writer(l);
     if (weft__mutex_lock_slow(m, id, seen, timeout, true) == ETIMEDOUT) {
@@ -617,7 +617,6 @@ static inline int weft__rw_write_slow(weft_rw_lock *l, int32_t id, bool owned,
       return ETIMEDOUT;
     }
   }
-  int64_t deadline = timeout > 0 ? begin + timeout : weft__deadline(timeout);
   bool last = false;
   for (;;) {
     int result = weft__rw_hold_or_sleep(l);

@@ -1,5 +1,5 @@
-// A wait for ever reads no clock, and one with a timeout does. It prints
-// "done".
+// A wait for ever, or for longer than 146 years, reads no clock, and one with a
+// timeout does. It prints "done".
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -30,17 +30,23 @@ static _Alignas(8) char spsc[WEFT_SPSC_QUEUE_BYTES(4, 4)];
 static _Alignas(8) char mpmc[WEFT_MPMC_QUEUE_BYTES(4, 4)];
 static weft_spsc_queue *one;
 static weft_mpmc_queue *many;
+static weft_rw_lock rw_lock;
+static int64_t forever;
 
 /* Each wait begins before the step that ends it: the sleeps are real. */
 static void *wait(void *unused) {
   int32_t value = 0;
-  assert(weft_event_wait(&event, WEFT_FOREVER) == 0);
-  assert(weft_latch_wait(&latch, WEFT_FOREVER) == 0);
-  assert(weft_semaphore_acquire(&semaphore, 1, WEFT_FOREVER) == 0);
-  assert(weft_wait_group_wait(&group, WEFT_FOREVER) == 0);
-  assert(weft_barrier_arrive_and_wait(&barrier, NULL, WEFT_FOREVER) == 0);
-  assert(weft_spsc_queue_pop_int(one, &value, WEFT_FOREVER) == 0);
-  assert(weft_mpmc_queue_pop_int(many, &value, WEFT_FOREVER) == 0);
+  assert(weft_event_wait(&event, forever) == 0);
+  assert(weft_latch_wait(&latch, forever) == 0);
+  assert(weft_semaphore_acquire(&semaphore, 1, forever) == 0);
+  assert(weft_wait_group_wait(&group, forever) == 0);
+  assert(weft_barrier_arrive_and_wait(&barrier, NULL, forever) == 0);
+  assert(weft_spsc_queue_pop_int(one, &value, forever) == 0);
+  assert(weft_mpmc_queue_pop_int(many, &value, forever) == 0);
+  assert(weft_rw_lock_read(&rw_lock, forever) == 0);
+  assert(weft_rw_lock_unlock_read(&rw_lock) == 0);
+  assert(weft_rw_lock_write(&rw_lock, forever) == 0);
+  assert(weft_rw_lock_unlock_write(&rw_lock) == 0);
   return unused;
 }
 
@@ -49,7 +55,8 @@ static void pause_for(long ms) {
   thrd_sleep(&time, NULL);
 }
 
-int main(void) {
+/* Each of them waits once. */
+static void all(void) {
   const weft_queue_config four = {.capacity = 4, .element_size = 4};
   pthread_t thread;
   assert(weft_event_init(&event, sizeof event, false) != NULL);
@@ -59,6 +66,7 @@ int main(void) {
   assert((one = weft_spsc_queue_init(spsc, sizeof spsc, four)) != NULL);
   assert((many = weft_mpmc_queue_init(mpmc, sizeof mpmc, four)) != NULL);
   assert(weft_wait_group_add(&group, 1) == 0);
+  assert(weft_rw_lock_write(&rw_lock, WEFT_FOREVER) == 0);
   pthread_create(&thread, NULL, wait, NULL);
   pause_for(10), weft_event_set(&event);
   pause_for(10), assert(weft_latch_count_down(&latch, 1) == 0);
@@ -68,8 +76,16 @@ int main(void) {
   assert(weft_barrier_arrive_and_wait(&barrier, NULL, WEFT_FOREVER) == 0);
   pause_for(10), assert(weft_spsc_queue_push_int(one, 1, WEFT_FOREVER) == 0);
   pause_for(10), assert(weft_mpmc_queue_push_int(many, 1, WEFT_FOREVER) == 0);
+  pause_for(10), assert(weft_rw_lock_downgrade(&rw_lock) == 0);
+  pause_for(10), assert(weft_rw_lock_unlock_read(&rw_lock) == 0);
   pthread_join(thread, NULL);
   assert(reads == 0);
+}
+
+int main(void) {
+  const int64_t times[] = {WEFT_FOREVER, INT64_MAX, INT64_MAX / 2 + 1,
+                           INT64_MIN};
+  for (int i = 0; i < 4; i++) forever = times[i], all();
   /* The clock is the kernel's monotonic one, and a timeout reads it. */
   struct weft__time kernel[2];
   syscall(SYS_clock_gettime, 1, &kernel[0]);

@@ -219,6 +219,7 @@ void elements(Make make, Same same) {
   const int32_t size = weft_mpmc_queue_element_size(q.native_handle());
   assert(size == int32_t{sizeof(T) <= 2 ? sizeof(T) : (sizeof(T) + 3) / 4 * 4});
   for (int i = 0; i < 4; i++) assert(same(*q.pop(), make(i)));
+  assert(queue::attach(memory).native_handle() == q.native_handle());
   assert(!q.try_pop());
   const std::array<T, 2> items = {make(5), make(6)};
   assert(q.try_push_many(items) == 2);
