@@ -147,8 +147,8 @@ extern int __ulock_wake(uint32_t op, void *at, uint64_t value);
 #endif
 
 #ifndef WEFT_REALTIME /* what may wait */
-/* The instant `timeout` ns from now; INT64_MAX is never. So it is below 0, or in
-   more than 146 years, where the sum could overflow. */
+/* The instant `timeout` ns from now. INT64_MAX is never: so it is below 0, or
+   in more than 146 years, where the sum could overflow. */
 static inline WEFT__SHARED int64_t weft__deadline(int64_t timeout) {
   return (uint64_t)timeout > INT64_MAX / 2 ? INT64_MAX : WEFT_NOW() + timeout;
 }
