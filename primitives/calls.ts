@@ -169,7 +169,7 @@ async function serveAsync(
   try {
     for (;;) {
       // Methods that call back go on when their callers answer.
-      while (underway.size >= most && !server.talks.expects) {
+      while (underway.size >= most && !server.expects) {
         await Promise.race(underway);
       }
       let at = 0;

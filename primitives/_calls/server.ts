@@ -102,6 +102,8 @@ export class Server {
   #before: Before | undefined;
   /** Whether somebody waited for the last reply. */
   #isWanted = true;
+  /** How many calls wait for what goes beside them. */
+  #late = 0;
   /** How many calls it served. The pieces of a reply are not counted. */
   count = 0;
 
@@ -136,6 +138,14 @@ export class Server {
     if (end === undefined) return;
     if (!blocks) end.listen();
     this.#hosts.ends.push(end);
+  }
+
+  /**
+   * Whether an answer of a caller may come. Calls whose arguments are late may
+   * have functions, and call them once they begin.
+   */
+  get expects(): boolean {
+    return this.#late > 0 || this.talks.expects;
   }
 
   /** Blocks for a call, and serves it; false at the end. */
@@ -251,10 +261,16 @@ export class Server {
   ): Promise<void> {
     const watched = this.#watches.begin(at);
     this.#watches.lookOut();
+    let come: boolean;
     try {
       const attempt = () => receive(this.#hosts.ends, request, asked);
       const { signal } = watched.control;
-      const come = await arrival(this.#hosts.ends, attempt, true, signal);
+      this.#late++;
+      try {
+        come = await arrival(this.#hosts.ends, attempt, true, signal);
+      } finally {
+        this.#late--; // the method begins before anybody looks at it
+      }
       this.#watches.end(watched);
       if (come) return await this.#run(at, request, asked, true);
       this.count--;

@@ -369,6 +369,22 @@ for (const blocks of [false, true]) {
   }
 }
 
+test("a call that was late is answered when it calls back, in one slot", async () => {
+  const ring = CallRing.create({ slots: 1, request: 64, reply: 64 });
+  const [ours, theirs] = [new MessageChannel(), new MessageChannel()];
+  const api = { call: async (fn: () => unknown) => await fn() };
+  const served = serve(ring, api, { port: theirs.port2 });
+  const options = { port: ours.port1, timeout: 3000 };
+  const result = connect<typeof api>(ring, options).call(() => 7);
+  await pause();
+  // Until now the server could not know that the call is not by this port.
+  connect<typeof api>(ring, { port: theirs.port1 });
+  assert.is(await result, 7);
+  ring.close();
+  await served;
+  for (const { port1 } of [ours, theirs]) port1.close();
+});
+
 test("a caller learns that its server died, and can go on", async () => {
   const ring = CallRing.create({ slots: 2, request: 128, reply: 64 });
   const { port1, port2 } = new MessageChannel();
