@@ -5,7 +5,7 @@ import { CallRing, connect, type Handle } from "../../mod.ts";
 import { hello } from "../_run/workers.ts";
 import type { api } from "./functions_api.ts";
 
-/** What it is told: to keep `count` functions, or else to let them be called. */
+/** What it is told: to keep `count` functions, or to let them be called. */
 export interface Tells {
   readonly ring: Handle<"call_ring">;
   readonly keeps: boolean;
