@@ -633,13 +633,16 @@ function* goesOn(engine: Engine): Steps<void> {
   if ((world.fault as Fault | null)?.kind !== "livelock") world.fault = null;
 }
 
-/** Learns by a search which words agents write, and which loops count. */
+/**
+ * Learns what the exploration learned that found the failure: which words
+ * agents write, and which loops count.
+ */
 function* learn(engine: Engine, o: Options): Steps<void> {
   const { world } = engine;
-  engine.recalls = engine.trusts = o.reduce !== false;
-  world.startBudget = { ...world.startBudget, kills: o.kill === true ? 1 : 0 };
-  yield* surely(engine, searchOptions(engine, o, false));
+  yield* examine(engine, { ...o, lines: false, shorten: false });
   engine.recalls = engine.trusts = false;
+  engine.setTwins(false);
+  engine.forget();
   world.fault = null;
 }
 

@@ -67,6 +67,48 @@ test("a replay knows which words are written in other interleavings", () => {
   assert.is(again.failure?.message, failure!.message);
 });
 
+/** A ring whose consumer trusts a hint; the first failure is found soon. */
+const trusting = () =>
+  race.spec({
+    memory: () => new SharedArrayBuffer(32),
+    agent: (memory) => new Int32Array(memory),
+    hints: [[0, 8]],
+    init: [] as number[],
+    ops: {
+      push: {
+        run: (w, value: number) => {
+          const tail = Atomics.load(w, 1);
+          if (tail - w[0]! === 2) return false;
+          w[4 + tail % 2] = value;
+          Atomics.store(w, 1, tail + 1);
+          return true;
+        },
+        model: (list, value: number) =>
+          list.length < 2 ? [[...list, value], true] : [list, false],
+      },
+      pop: {
+        run: (w) => {
+          const head = Atomics.load(w, 0);
+          if (w[1] === head) return 0;
+          const value = w[4 + head % 2]!;
+          Atomics.store(w, 0, head + 1);
+          return value;
+        },
+        model: (list) =>
+          list.length > 0 ? [list.slice(1), list[0]!] : [list, 0],
+      },
+    },
+  });
+
+test("a replay learns as much as a search that failed soon", () => {
+  const pushes = [["push", 1], ["push", 2], ["push", 3]] as const;
+  const program = [pushes, [["pop"], ["pop"]]] as const;
+  const { failure } = race.check(trusting(), ...program);
+  assert.is(failure?.kind, "not-linearizable");
+  const again = race.replay(trusting(), program, failure!.schedule);
+  assert.is(again.failure?.kind, "not-linearizable");
+});
+
 /** Two writes that race, far apart in most executions. */
 const apart = () =>
   race.spec({
