@@ -236,9 +236,11 @@ export class Spins {
           ? [few[tried % few.length]!]
           : !places.has(place)
           ? [
-            ...few,
-            ...above(told, MANY),
-            ...places.size < PLACES ? above(told, ALL) : [],
+            ...new Set([
+              ...few,
+              ...above(told, MANY),
+              ...places.size < PLACES ? above(told, ALL) : [],
+            ]),
           ]
           : most < Infinity
           ? usual
@@ -316,11 +318,10 @@ export class Spins {
     rounds: Rounds,
   ): string {
     const { agent } = one;
-    let state = one.from;
-    for (let i = turns.length - 1; i >= 0; i--) {
-      const count = typeof rounds === "number" ? rounds : rounds[i]!;
-      state = withRounds(state, turns[i]!, count);
-    }
+    const counts = turns.map((_, i) =>
+      typeof rounds === "number" ? rounds : rounds[i]!
+    );
+    const state = withRounds(one.from, turns, counts);
     this.#runs++;
     return textOf(tester, tester.tryOut(agent, state, one));
   }
@@ -483,30 +484,47 @@ function staysIn({ from, value }: Ran, { end, period }: Turn): boolean {
     args[before] === argBits(a, b) && res[before] === value;
 }
 
-/** The state in which a loop has taken another number of rounds. */
+/** The state in which loops have taken other numbers of rounds. */
 function withRounds(
   state: Snapshot,
-  { begin, end, period }: Turn,
-  rounds: number,
+  turns: readonly Turn[],
+  rounds: readonly number[],
 ): Snapshot {
-  const more = begin + rounds * period - end;
-  const { n, from, ends } = state;
-  const other = <T>(list: readonly T[]): T[] =>
-    list.slice(0, Math.min(end, end + more)).concat(
-      repeated(list.slice(end - period, end), more),
-      list.slice(end, n),
-    );
+  let { n, from, ends } = state;
+  // The last one first: what is before a loop then stays where it is. At least
+  // one round is left of each, which ends behind the loop before.
+  const edits = turns.map(({ begin, end, period }, i) => {
+    return { end, period, more: begin + rounds[i]! * period - end };
+  }).reverse();
+  const other = <T>(list: readonly T[]): T[] => {
+    const left = list.slice(0, n);
+    const after: T[][] = [];
+    for (const { end, period, more } of edits) {
+      const round = left.slice(end - period, end);
+      after.unshift(repeated(round, more), left.slice(end));
+      left.length = Math.min(end, end + more);
+    }
+    return left.concat(...after);
+  };
+  const res = other(state.res);
+  const sig = other(state.sig);
+  const args = other(state.args);
+  for (const { end, more } of edits) {
+    n += more;
+    if (end <= from) from += more;
+    if (ends !== 0) ends += more;
+  }
   return {
     ...state,
-    res: other(state.res),
-    sig: other(state.sig),
-    args: other(state.args),
+    res,
+    sig,
+    args,
     // Only loops are looked for there, and none are here.
     after1: [],
     after2: [],
-    n: n + more,
-    from: end <= from ? from + more : from,
-    ends: ends === 0 ? 0 : ends + more,
+    n,
+    from,
+    ends,
     edges: null,
     group: null,
   };
