@@ -175,6 +175,9 @@ class latch : public detail::object<latch, weft_latch, WEFT_KIND_latch> {
     done(weft_latch_wait(const_cast<weft_latch *>(&w_), WEFT_FOREVER));
   }
   bool try_wait() const { return weft_latch_try_wait(&w_) == 0; }
+  bool wait_for(span time) const {
+    return done(weft_latch_wait(const_cast<weft_latch *>(&w_), time.ns));
+  }
   void arrive_and_wait(int32_t n = 1) { count_down(n), wait(); }
   static constexpr int32_t max() noexcept { return WEFT_LATCH_MAX; }
 

@@ -147,7 +147,8 @@ class hash_map
                                    into.at(), into.size(), &into.length),
                  into);
   }
-  /* The same, but waits up to `timeout` ns until the key is there. */
+  /* The same, but waits up to `timeout` ns, or for a time, until the key is
+     there. */
   std::optional<V> wait_for(key k, int64_t timeout = WEFT_FOREVER) const {
     room into(*this);
     const int error = weft_hash_map_wait_for(
@@ -155,6 +156,9 @@ class hash_map
         &into.length, timeout);
     if (!is(ETIMEDOUT, error)) return {};
     return into.value();
+  }
+  std::optional<V> wait_for(key k, detail::span time) const {
+    return wait_for(k, time.ns);
   }
   bool contains(key k) const {
     return is(ENOENT, weft_hash_map_has(w_, keys::data(k), keys::length(k)));

@@ -139,6 +139,7 @@ void counts() {
   assert(m.compare_exchange(6, 300, 1) == 300 && m.add(6, 1) == 1);
   std::thread waiting([m] { assert(m.wait_for(9) == 5); });
   assert(m.set(9, 5) && !m.wait_for(10, 1000));
+  assert(!m.wait_for(10, std::chrono::milliseconds(1)));
   waiting.join();
 }
 

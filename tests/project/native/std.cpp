@@ -290,6 +290,7 @@ void ends() {
   assert(error_of([] { weft::semaphore(WEFT_SEMAPHORE_MAX + 1); }) == EINVAL);
   const weft::latch &seen = open;
   seen.wait();
+  assert(seen.wait_for(0ms) && !weft::latch(1).wait_for(1ms));
   std::thread other([] { two.arrive_and_wait(); });
   two.arrive_and_wait();
   other.join();
