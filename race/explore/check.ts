@@ -211,7 +211,11 @@ function* examine(
       return yield* report(engine, o, { ...total, ...faultOf(best) });
     }
   }
-  if (total.complete) return covered(engine, o, total);
+  if (total.complete) {
+    const race = yield* behindHints(engine, o);
+    if (race !== undefined) return race;
+    return covered(engine, o, total);
+  }
   if (start.length > 0) return begunOnly(engine, o, total);
   const believed = yield* believing(engine, o);
   if (believed.fault !== null) {
@@ -416,6 +420,25 @@ function* sample(engine: Engine, o: Options, before: Found): Steps<Result> {
     return yield* report(engine, o, { ...total, fault, schedule }, how);
   }
   return sampled(engine, o, total, ran, ran < runs);
+}
+
+/** How many executions look for races of what only a hint guards. */
+const GUARDED = 100;
+
+/**
+ * Looks for a data race of what only a hint guards: to read a hint orders
+ * nothing, but the other access may never come next to it. Clocks find that.
+ */
+function* behindHints(
+  engine: Engine,
+  o: Options,
+): Steps<Result | undefined> {
+  const { world, scenario } = engine;
+  if (scenario.hints === null || o.races === false) return;
+  const runs = Math.min(o.runs ?? GUARDED, GUARDED);
+  const result = yield* sample(engine, { ...o, runs }, nothing(world));
+  world.clocks = null;
+  return result.failure?.kind === "data-race" ? result : undefined;
 }
 
 /** Clocks that find the data races of one execution. */

@@ -158,3 +158,39 @@ test("what was old when it came there can still be read", () => {
   assert.equal(both(true), ["0,0", "0,1", "1,0", "1,1"]);
   assert.equal(both(false), both(true));
 });
+
+/** A value is made once; `again`: who finds it by the hint looks again. */
+const lazy = (again: boolean) =>
+  race.spec({
+    memory: () => new SharedArrayBuffer(8),
+    agent: (memory) => new Int32Array(memory),
+    hints: [[0, 4]],
+    ops: {
+      get: {
+        run: (w) => {
+          if (w[0] === 2) {
+            if (again) Atomics.load(w, 0);
+            return w[1];
+          }
+          if (Atomics.compareExchange(w, 0, 0, 1) === 0) {
+            w[1] = 7;
+            Atomics.store(w, 0, 2);
+          }
+          while (Atomics.load(w, 0) !== 2);
+          return w[1];
+        },
+      },
+    },
+  });
+
+test("what only a hint guards is a data race", () => {
+  const program = [[["get"]], [["get"]]] as const;
+  const right = race.check(lazy(true), ...program);
+  assert.ok(right.ok && right.complete, right.summary);
+  const wrong = race.check(lazy(false), ...program);
+  assert.is(wrong.failure?.kind, "data-race", wrong.summary);
+  assert.match(wrong.failure!.message, "plain read of [4]");
+  const { schedule } = wrong.failure!;
+  const again = race.replay(lazy(false), program, schedule);
+  assert.is(again.failure?.kind, "data-race");
+});
