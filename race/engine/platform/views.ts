@@ -19,12 +19,8 @@ type Any = any;
 /** The constructor of a view, and its arguments. */
 export type Args = readonly [real: Any, buffer: Any, offset: Any, length: Any];
 
-/** The engine, as the stand-ins see it. */
-export interface Host extends PostOffice {
-  /** Whether memory and handles are being made for the first time. */
-  readonly setting: boolean;
-  /** Whether code of a simulated agent is on the stack. */
-  readonly running: boolean;
+/** What does the operations of code under test. */
+export interface Performer {
   /** Does an operation of the agent on the stack. */
   operate(
     kind: number,
@@ -34,6 +30,14 @@ export interface Host extends PostOffice {
     b: Any,
     timeout: number,
   ): Any;
+}
+
+/** The engine, as the stand-ins see it. */
+export interface Host extends PostOffice, Performer {
+  /** Whether memory and handles are being made for the first time. */
+  readonly setting: boolean;
+  /** Whether code of a simulated agent is on the stack. */
+  readonly running: boolean;
   /** The simulated memory that `buffer` stands for. */
   region(buffer: SharedArrayBuffer): Region;
   /** Reports an access outside a view. */

@@ -9,13 +9,13 @@ import type { World } from "./core.ts";
 import * as k from "../kinds.ts";
 import { clone } from "../platform/copies.ts";
 import type { PortState } from "../platform/office.ts";
-import type { Target } from "../platform/views.ts";
+import type { Performer } from "../platform/views.ts";
 
 // deno-lint-ignore no-explicit-any
 type Any = any;
 
 /** The parts of the engine that ports need. */
-export interface Office {
+export interface Office extends Performer {
   readonly world: World;
   readonly current: Agent | null;
   /** What the agent on the stack has done with each port. */
@@ -24,15 +24,6 @@ export interface Office {
   readonly handles: { readonly making: boolean };
   /** Notes that the agent on the stack needs an event loop. */
   needAsync(): void;
-  /** Does an operation of the agent on the stack. */
-  operate(
-    kind: number,
-    target: Target | null,
-    index: number,
-    a: Any,
-    b: Any,
-    timeout: number,
-  ): Any;
   /** Calls `perform`, which concerns one agent only. No other can step in. */
   local(kind: number, a: number, perform: (agent: Agent) => Any): Any;
   /** Ends the exploration, because the code cannot be simulated. */

@@ -6,27 +6,18 @@
 import type { Agent } from "./agent.ts";
 import { addTimer, type World } from "./core.ts";
 import * as k from "../kinds.ts";
-import type { Target } from "../platform/views.ts";
+import type { Performer, Target } from "../platform/views.ts";
 
 // deno-lint-ignore no-explicit-any
 type Any = any;
 
 /** The parts of the engine that timers need. */
-export interface Loop {
+export interface Loop extends Performer {
   readonly world: World;
   /** Promises and timers of the agent on the stack. */
   readonly settlers: Map<number, (value: Any) => void>;
   /** Notes that the agent on the stack needs an event loop. */
   needAsync(): void;
-  /** Does an operation of the agent on the stack. */
-  operate(
-    kind: number,
-    target: Target | null,
-    index: number,
-    a: Any,
-    b: Any,
-    timeout: number,
-  ): Any;
   /** Does something that concerns one agent only, so no other can step in. */
   local(kind: number, a: number, perform: (agent: Agent) => Any): Any;
 }
