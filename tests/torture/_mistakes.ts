@@ -236,11 +236,12 @@ export const MISTAKES: readonly Mistake[] = [{
     ],
   },
   seed: 1,
-  plan: poolPlan(
-    // The workers have ended then.
-    [resize(0, 3000), ...times(3, task("nap", 1, { then: 20 }))],
-    { early: true },
-  ),
+  // It is given up before the worker has started.
+  plan: poolPlan([task("nap", 1, { abort: 5 })], {
+    early: true,
+    ready: false,
+    workers: 1,
+  }),
   says: /never ended/,
 }, {
   storm: "pool",
@@ -415,7 +416,7 @@ export const MISTAKES: readonly Mistake[] = [{
     ],
   },
   seed: 1,
-  plan: poolPlan([resize(0, 50), ...times(3, task("nap", 1))], {
+  plan: poolPlan([task("wait", 1, { abort: 60_000 })], {
     early: true,
     close: "timeout",
   }),
@@ -430,11 +431,12 @@ export const MISTAKES: readonly Mistake[] = [{
     ],
   },
   seed: 1,
-  plan: poolPlan(
-    [task("dieAgain", 1), resize(0, -1), task("nap", 1, { then: 1 })],
-    { early: true, close: "force", workers: 1 },
-  ),
-  says: /never ended/,
+  plan: poolPlan([task("dieAgain", 1, { then: 1 })], {
+    early: true,
+    close: "force",
+    workers: 1,
+  }),
+  says: /was begun [23] times/,
 }, {
   storm: "calls",
   what: "an abort between two stages of a call is lost",
