@@ -667,7 +667,7 @@ export class Pool<T extends Tasks> extends PoolBase {
     this.#ending.terminate();
   }
 
-  /** Whether `maxQueue` tasks wait besides one for each worker. */
+  /** Whether `maxQueue` tasks wait besides those that workers may do. */
   get #isFull(): boolean {
     const most = this.#maxQueue;
     return most !== undefined &&
@@ -681,9 +681,13 @@ export class Pool<T extends Tasks> extends PoolBase {
     return this.#crew.size + this.#staff.guests;
   }
 
-  /** How many workers there are, start, or may be started. */
+  /**
+   * How many tasks the workers do at a time that there are, start, or may be
+   * started.
+   */
   get #places(): number {
-    return Math.max(this.#crew.size, this.#staff.max) + this.#staff.guests;
+    const { max, limit, guests } = this.#staff;
+    return Math.max(this.#crew.size, max) * limit + guests;
   }
 
   #greet(member: Member, { tasks, limit }: Hello): void {

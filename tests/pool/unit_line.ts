@@ -233,6 +233,20 @@ test("run() is refused at once if maxQueue tasks wait", async () => {
   }
 });
 
+test("maxQueue counts beside as many tasks as workers do at a time", () =>
+  withPool(
+    { workers: 1, maxQueue: 1, orders: { limit: 3 } },
+    async (pool) => {
+      await pool.ready;
+      const talks = [1, 2, 3].map(() => pool.start("listen"));
+      const waiting = pool.run("echo", 1);
+      assert.instance(await rejection(pool.run("echo", 2)), QueueFullError);
+      for (const { send } of talks) send("end");
+      await Promise.all(talks.map(({ result }) => result));
+      assert.is(await waiting, 1);
+    },
+  ));
+
 test("the end of a pool without workers is told to who waits for room", async () => {
   for (const end of ["close", "terminate"] as const) {
     await withPool({ workers: 0, maxQueue: 0 }, async (pool) => {

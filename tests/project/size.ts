@@ -43,7 +43,7 @@ SIZES.push(
   { name: "Channel", subpaths: [""], most: 31223 },
   { name: "viewValue", subpaths: ["/value"], most: 9334 },
   { name: "viewCodec", subpaths: ["/value"], most: 13215 },
-  { name: "Pool", subpaths: ["/pool"], most: 36214 },
+  { name: "Pool", subpaths: ["/pool"], most: 36234 },
   { name: "servePool, task", subpaths: ["/pool"], most: 25576 },
   { name: "syncWorker", subpaths: ["/sync_worker"], most: 33168 },
   { name: "watch", subpaths: ["/watch"], most: 10776 },
