@@ -6,6 +6,7 @@
 import * as mod from "../../mod.ts";
 import * as deadlocks from "../../primitives/tools/deadlocks.ts";
 import * as explored from "../../primitives/_memory/explored.ts";
+import * as calls from "../calls/slots.ts";
 import * as pool from "../pool/parts.ts";
 import * as spin from "../../primitives/_wait/spin.ts";
 import * as time from "../../primitives/_map/time.ts";
@@ -19,7 +20,7 @@ const { realm, renewed } = await Sources.of<Modules>(MODULES);
 
 /** The library's own modules. */
 export const weft: Weft = tellNothing({
-  ...{ mod, spin, waiter, utf8, turn, time, explored, pool, deadlocks },
+  ...{ mod, spin, waiter, utf8, turn, time, explored, pool, calls, deadlocks },
   realm: () => tellNothing(realm()),
   renewed: (agent) => tellNothing(renewed(agent)),
 });

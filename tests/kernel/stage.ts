@@ -13,9 +13,15 @@ import * as turn from "../../primitives/_wait/turn.ts";
 import * as utf8 from "../../primitives/_message/utf8.ts";
 import * as time from "../../primitives/_map/time.ts";
 import * as waiter from "../../primitives/_wait/waiter.ts";
+import * as calls from "../calls/slots.ts";
 import * as pool from "../pool/parts.ts";
 import { Sources, withOthers } from "../_run/realm.ts";
-import { type Modules, tellNothing, type Weft } from "../_run/scenario.ts";
+import {
+  MODULES,
+  type Modules,
+  tellNothing,
+  type Weft,
+} from "../_run/scenario.ts";
 import * as deadlocks from "../../primitives/tools/deadlocks.ts";
 import * as explored from "../../primitives/_memory/explored.ts";
 import * as mod from "./mod.ts";
@@ -23,16 +29,9 @@ import * as mod from "./mod.ts";
 type KernelModules = Modules & { kernel: typeof kernel };
 
 const sources = await Sources.of<KernelModules>({
+  ...MODULES,
   mod: new URL("./mod.ts", import.meta.url),
-  explored: new URL("../../primitives/_memory/explored.ts", import.meta.url),
-  spin: new URL("../../primitives/_wait/spin.ts", import.meta.url),
-  time: new URL("../../primitives/_map/time.ts", import.meta.url),
-  waiter: new URL("../../primitives/_wait/waiter.ts", import.meta.url),
-  utf8: new URL("../../primitives/_message/utf8.ts", import.meta.url),
-  turn: new URL("../../primitives/_wait/turn.ts", import.meta.url),
-  pool: new URL("../pool/parts.ts", import.meta.url),
   kernel: new URL("../../primitives/kernel/_instance.ts", import.meta.url),
-  deadlocks: new URL("../../primitives/tools/deadlocks.ts", import.meta.url),
 });
 
 /** A source, and the text that is to stand in its place. */
@@ -95,7 +94,8 @@ export async function stageOf(
   const its = edited === undefined
     ? {
       mod: mod as unknown as Modules["mod"],
-      ...{ spin, waiter, utf8, turn, time, explored, pool, kernel, deadlocks },
+      ...{ spin, waiter, utf8, turn, time, explored, pool, calls },
+      ...{ kernel, deadlocks },
     }
     : changed.evaluated();
   return {
