@@ -1,9 +1,12 @@
 // A wait for ever, or for longer than 146 years, reads no clock, and one with a
-// timeout does. It prints "done".
+// timeout does. Only who sleeps for a Mutex, or for the turn of a writer, reads
+// one, to know whether it is passed over. It prints "done".
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <threads.h>
 #include <unistd.h>
@@ -33,32 +36,60 @@ static weft_mpmc_queue *many;
 static weft_rw_lock rw_lock;
 static int64_t forever;
 
-/* Each wait begins before the step that ends it: the sleeps are real. */
+/* The thread that waits, and how many waits it has begun. */
+static atomic_int waiter, begun;
+static atomic_bool downgraded;
+
 static void *wait(void *unused) {
   int32_t value = 0;
+  waiter = (int)syscall(SYS_gettid);
+  begun++;
   assert(weft_event_wait(&event, forever) == 0);
+  begun++;
   assert(weft_latch_wait(&latch, forever) == 0);
+  begun++;
   assert(weft_semaphore_acquire(&semaphore, 1, forever) == 0);
+  begun++;
   assert(weft_wait_group_wait(&group, forever) == 0);
+  begun++;
   assert(weft_barrier_arrive_and_wait(&barrier, NULL, forever) == 0);
+  begun++;
   assert(weft_spsc_queue_pop_int(one, &value, forever) == 0);
+  begun++;
   assert(weft_mpmc_queue_pop_int(many, &value, forever) == 0);
+  begun++;
   assert(weft_rw_lock_read(&rw_lock, forever) == 0);
   assert(weft_rw_lock_unlock_read(&rw_lock) == 0);
+  while (!downgraded) thrd_yield(); /* the turn of a writer is over */
+  begun++;
   assert(weft_rw_lock_write(&rw_lock, forever) == 0);
   assert(weft_rw_lock_unlock_write(&rw_lock) == 0);
   return unused;
 }
 
-static void pause_for(long ms) {
-  struct timespec time = {0, ms * 1000000};
-  thrd_sleep(&time, NULL);
+/* Whether the thread sleeps. */
+static bool sleeps(void) {
+  char path[64], text[256] = "";
+  snprintf(path, sizeof path, "/proc/self/task/%d/stat", waiter);
+  FILE *stat = fopen(path, "r");
+  assert(stat != NULL && fgets(text, sizeof text, stat) != NULL);
+  fclose(stat);
+  const char *end = strrchr(text, ')');
+  return end != NULL && end[2] == 'S';
+}
+
+/* Lets the thread sleep in its wait number `n`, however busy the machine is. */
+static void await(int n) {
+  struct timespec time = {0, 1000000};
+  while (begun < n || !sleeps()) thrd_sleep(&time, NULL);
 }
 
 /* Each of them waits once. */
 static void all(void) {
   const weft_queue_config four = {.capacity = 4, .element_size = 4};
   pthread_t thread;
+  begun = 0;
+  downgraded = false;
   assert(weft_event_init(&event, sizeof event, false) != NULL);
   assert(weft_latch_init(&latch, sizeof latch, 1) != NULL);
   assert(weft_semaphore_init(&semaphore, sizeof semaphore, 0) != NULL);
@@ -68,16 +99,17 @@ static void all(void) {
   assert(weft_wait_group_add(&group, 1) == 0);
   assert(weft_rw_lock_write(&rw_lock, WEFT_FOREVER) == 0);
   pthread_create(&thread, NULL, wait, NULL);
-  pause_for(10), weft_event_set(&event);
-  pause_for(10), assert(weft_latch_count_down(&latch, 1) == 0);
-  pause_for(10), assert(weft_semaphore_release(&semaphore, 1) == 0);
-  pause_for(10), assert(weft_wait_group_done(&group, 1) == 0);
-  pause_for(10);
+  await(1), weft_event_set(&event);
+  await(2), assert(weft_latch_count_down(&latch, 1) == 0);
+  await(3), assert(weft_semaphore_release(&semaphore, 1) == 0);
+  await(4), assert(weft_wait_group_done(&group, 1) == 0);
+  await(5);
   assert(weft_barrier_arrive_and_wait(&barrier, NULL, WEFT_FOREVER) == 0);
-  pause_for(10), assert(weft_spsc_queue_push_int(one, 1, WEFT_FOREVER) == 0);
-  pause_for(10), assert(weft_mpmc_queue_push_int(many, 1, WEFT_FOREVER) == 0);
-  pause_for(10), assert(weft_rw_lock_downgrade(&rw_lock) == 0);
-  pause_for(10), assert(weft_rw_lock_unlock_read(&rw_lock) == 0);
+  await(6), assert(weft_spsc_queue_push_int(one, 1, WEFT_FOREVER) == 0);
+  await(7), assert(weft_mpmc_queue_push_int(many, 1, WEFT_FOREVER) == 0);
+  await(8), assert(weft_rw_lock_downgrade(&rw_lock) == 0);
+  downgraded = true;
+  await(9), assert(weft_rw_lock_unlock_read(&rw_lock) == 0);
   pthread_join(thread, NULL);
   assert(reads == 0);
 }
