@@ -206,8 +206,11 @@ export class Losses {
   /** The worker of that number has taken an order to end. */
   dismissed(number: number): void {
     this.#it.figures.forget(number);
-    const member = this.#it.crew.member(number);
-    if (member !== undefined) void this.#it.crew.leave(member);
+    const { crew, slots } = this.#it;
+    const member = crew.member(number);
+    // It may have left tasks that were given up.
+    const gone = ({ id }: Member) => void slots.abandon(id);
+    if (member !== undefined) void crew.leave(member).then(() => gone(member));
     this.#replace();
   }
 }

@@ -218,6 +218,35 @@ test("a worker that does what was given up is not the one for the next task", ()
     assert.is(made(), 2);
   }));
 
+for (const how of ["recycle", "resize"]) {
+  test(`a worker ends beside a task that was given up: ${how}`, () => {
+    const recycle = how === "recycle" ? { tasks: 2 } : {};
+    return withPool(
+      { workers: 1, slots: 2, recycle, orders: { limit: 3 } },
+      async (pool, _, made) => {
+        for (let n = 1; n <= 4; n++) {
+          // It is given up once it has begun; it never hears of that, and
+          // keeps its slot as long as its worker.
+          const control = new AbortController();
+          const talk = pool.start("listen", undefined, {
+            signal: control.signal,
+            onReport: () => control.abort(),
+          });
+          const name = await talk.result.then(() => "", ({ name }) => name);
+          assert.is(name, "AbortError");
+          assert.is(await pool.run("echo", n), n);
+          if (how === "resize") {
+            await pool.resize(0);
+            await pool.resize(1);
+          }
+          while (made() <= n) await pause();
+        }
+        assert.is(pool.stats().died, 0);
+      },
+    );
+  });
+}
+
 test("a worker that blocks counts for one task, whatever its limit", () =>
   withPool(
     { workers: { max: 2 }, orders: { blocking: true, limit: 4 } },

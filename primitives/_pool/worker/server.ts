@@ -5,6 +5,7 @@
  */
 
 import { contentOf, isTransfer } from "../../_calls/beside.ts";
+import { isWanted } from "../../_calls/ring/call.ts";
 import type { Slots } from "../../_calls/ring/slots.ts";
 import { type PendingResult, waitOn } from "../../_wait/pending.ts";
 import { inPlaceResult } from "../../_message/in_place.ts";
@@ -96,7 +97,10 @@ export interface Station {
   hear(take: (message: PoolMessage) => void): void;
 }
 
-/** The least ms between two looks at the memory of a worker. */
+/**
+ * The least ms between two looks at the memory of a worker; and, once it takes
+ * no more tasks, the ms between two looks whether those that run are given up.
+ */
 const LOOK = 100;
 
 /** Bytes that are enough for most results that come in a message. */
@@ -188,6 +192,8 @@ export class PoolServer {
   #hears = false;
   /** The slot of the order to end; 0 if none came. */
   #order = 0;
+  /** It does nothing any more: the slots belong to others. */
+  #over = false;
   /** Whether it has too much memory, and when it looks for the next time. */
   #full = false;
   #look = 0;
@@ -247,10 +253,11 @@ export class PoolServer {
   /** The same, awaiting: `limit` tasks at a time. */
   async serveAsync(limit: number): Promise<number> {
     const { attempt } = this.#coming;
-    const underway = new Set<Promise<void>>();
+    /** The slots of the tasks that it does. */
+    const underway = new Map<Promise<void>, number>();
     while (!this.#ends) {
       if (underway.size >= limit) this.#tell();
-      while (underway.size >= limit) await Promise.race(underway);
+      while (underway.size >= limit) await Promise.race(underway.keys());
       if (this.#ends) break;
       let at = this.#take();
       if (at === 0 || underway.size > 0) this.#now = undefined;
@@ -267,7 +274,7 @@ export class PoolServer {
       if (at < 0) break;
       const answer = this.#handle(at, true);
       if (answer !== undefined) {
-        underway.add(answer);
+        underway.set(answer, at);
         answer.then(() => underway.delete(answer));
       }
       const turn = nextTurn();
@@ -277,8 +284,25 @@ export class PoolServer {
       await turn;
     }
     this.#tell();
-    await Promise.all(underway);
+    await this.#finish(underway);
     return this.#retire();
+  }
+
+  /**
+   * Waits for tasks that somebody wants. A function whose task was given up may
+   * never end, and nothing tells the worker that its task is given up.
+   */
+  async #finish(underway: ReadonlyMap<Promise<void>, number>): Promise<void> {
+    const { words } = this.#it.slots;
+    for (;;) {
+      const wanted = [...underway].filter(([, at]) => isWanted(words, at));
+      if (wanted.length === 0) break;
+      let timer;
+      const look = new Promise((resolve) => timer = setTimeout(resolve, LOOK));
+      await Promise.race([look, ...wanted.map(([answer]) => answer)]);
+      clearTimeout(timer);
+    }
+    this.#over = true;
   }
 
   /** Whether it takes no more tasks: by an order, or since it did enough. */
@@ -418,9 +442,11 @@ export class PoolServer {
   ): Promise<void> {
     try {
       const value = await result;
+      if (this.#over) return;
       this.#leave(at, context);
       this.#return(at, task, value, false, context.reported);
     } catch (error) {
+      if (this.#over) return;
       this.#leave(at, context);
       this.#throw(at, task, error, context.reported);
     }
