@@ -415,6 +415,7 @@ export class Pool<T extends Tasks> extends PoolBase {
       failed: (member, isLast) => this.#losses.miss(member, isLast),
       silent: (number, dead) => {
         this.#collector.forget(number, dead);
+        if (this.#staff.scales) this.#staff.grow(); // some are done again
         this.#done.set();
       },
       onExit: onAgentExit,

@@ -42,7 +42,7 @@ export const tasks = {
   fail: task<string, never>(),
   throwValue: task<{ text: string }, never>(),
   /** Sets a word of shared memory that `share` was given. */
-  repeat: task<{ text: string; n: number }, string>(),
+  repeat: task<{ text: string; n: number }, string>({ idempotent: true }),
   /** Ends the worker at the first time. */
   die: task<"exit" | "throw", number>(),
   dieOnce: task<number, number>({ idempotent: true }),

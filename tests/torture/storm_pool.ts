@@ -95,6 +95,8 @@ class Play {
   #damaged = false;
   /** The slots, and the first word of each. */
   readonly #slots: Slots;
+  /** How many tasks a worker does at a time, as far as the pool knows. */
+  #limit = 1;
   readonly #places: readonly number[];
 
   constructor(plan: Plan, ledger: Ledger) {
@@ -124,7 +126,10 @@ class Play {
       make,
       memory,
     });
-    this.#pool.on("worker:start", () => this.#serving++);
+    this.#pool.on("worker:start", () => {
+      this.#serving++;
+      this.#limit = blocking ? 1 : limit;
+    });
     this.#pool.on("worker:end", () => this.#serving--);
     const room = Math.ceil(bytes / 8) * 8;
     const length = CallRing.byteLength({
@@ -311,12 +316,12 @@ class Play {
    * undefined if this thread cannot tell.
    */
   #mayBeFull(): boolean | undefined {
-    const { maxQueue, more } = this.#plan;
+    const { maxQueue, more, blocking, limit } = this.#plan;
     if (maxQueue === undefined || this.#ended) return false;
     const { waiting, running, workers } = this.#pool.stats();
     const places = Math.max(workers.length, this.#workers + more);
-    const most = places + maxQueue;
-    if (this.#open < most) return false;
+    if (this.#open < places * this.#limit + maxQueue) return false;
+    const most = places * (blocking ? 1 : limit) + maxQueue;
     // Orders to workers are counted there, too.
     return this.#resizes === 0 && waiting + running >= most ? true : undefined;
   }
