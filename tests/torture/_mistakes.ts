@@ -138,8 +138,8 @@ export const MISTAKES: readonly Mistake[] = [{
       "let staying = this.#it.size();",
     ],
     "_pool/ending": [
-      "void this.#it.crew.leave(member); this.#replace();",
-      "void this.#it.crew.leave(member);",
+      "then(() => gone(member)); this.#replace();",
+      "then(() => gone(member));",
     ],
   },
   seed: 2,
@@ -300,7 +300,10 @@ export const MISTAKES: readonly Mistake[] = [{
   storm: "pool",
   what: "a pool that scales starts nobody for a task that waits",
   edits: {
-    "pool": ["if (this.#staff.scales) this.#staff.grow();", ""],
+    "pool": [
+      "if (this.#staff.scales) this.#staff.grow(); this.#rounds.begin();",
+      "this.#rounds.begin();",
+    ],
   },
   seed: 1,
   plan: poolPlan([resize(0, 5), task("nap", 1)], { more: 1, idle: 1 }),
@@ -376,7 +379,7 @@ export const MISTAKES: readonly Mistake[] = [{
     ],
   },
   seed: 1,
-  plan: poolPlan(times(8, task("nap", 1)), { maxQueue: 2 }),
+  plan: poolPlan(times(8, task("nap", 1)), { maxQueue: 2, limit: 1 }),
   says: /not refused by maxQueue/,
 }, {
   storm: "pool",
@@ -394,7 +397,7 @@ export const MISTAKES: readonly Mistake[] = [{
       ...times(4, task("nap", 4, { abort: 1, then: 3 })),
       ...times(3, task("nap", 1)),
     ],
-    { maxQueue: 2 },
+    { maxQueue: 2, limit: 1 },
   ),
   says: /refused by maxQueue|never ended/,
 }, {
