@@ -59,10 +59,11 @@ export interface PoolOptions<T extends Tasks> {
    */
   readonly ahead?: number | undefined;
   /**
-   * How many tasks may wait, 0 to 2^30; without a limit unless given. Those do
-   * not wait that the workers do at a time which there are or may be: one each,
-   * or as many as the `limit` of `servePool`, once a worker is ready. `run`
-   * rejects one more with a {@linkcode QueueFullError}; `map` and `room` wait.
+   * How many tasks may wait, 0 to 2^30; without a limit unless given. Tasks do
+   * not count as waiting as long as workers can do them at once: one task for
+   * each worker that there is or may be. Once a worker is ready, it is as many
+   * for each as the `limit` of `servePool`. `run` rejects one more with a
+   * {@linkcode QueueFullError}; `map` and `room` wait.
    */
   readonly maxQueue?: number | undefined;
   /**

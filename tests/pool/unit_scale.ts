@@ -224,7 +224,7 @@ for (const how of ["recycle", "resize"]) {
     return withPool(
       { workers: 1, slots: 2, recycle, orders: { limit: 3 } },
       async (pool, _, made) => {
-        for (let n = 1; n <= 4; n++) {
+        for (let n = 1; n <= 3; n++) {
           // It is given up once it has begun; it never hears of that, and
           // keeps its slot as long as its worker.
           const control = new AbortController();
@@ -294,6 +294,28 @@ test("a task is done again whose result was lost when no worker was needed", asy
   assert.ok(made > 1, "the first one is lost");
   pool.terminate();
 });
+
+test("what was given up answers nobody once its worker has ended", () =>
+  withPool(
+    { workers: 1, slots: 2, recycle: { tasks: 2 }, orders: { limit: 3 } },
+    async (pool, _, made) => {
+      await pool.ready;
+      const control = new AbortController();
+      const { signal } = control;
+      const sleep = pool.run("sleep", 1500, { signal }).catch(() => "given up");
+      while (pool.stats().running === 0) await pause();
+      control.abort();
+      assert.is(await sleep, "given up");
+      assert.is(await pool.run("echo", 1), 1);
+      while (made() < 2) await pause();
+      // These have both slots when the function ends that was given up.
+      const talks = [1, 2].map(() => pool.start("listen"));
+      await pause(700);
+      for (const { send } of talks) send("end");
+      const heard = await Promise.all(talks.map(({ result }) => result));
+      assert.equal(heard, [["end"], ["end"]]);
+    },
+  ));
 
 test("a worker that blocks counts for one task, whatever its limit", () =>
   withPool(

@@ -44,7 +44,7 @@ SIZES.push(
   { name: "viewValue", subpaths: ["/value"], most: 9334 },
   { name: "viewCodec", subpaths: ["/value"], most: 13215 },
   { name: "Pool", subpaths: ["/pool"], most: 36267 },
-  { name: "servePool, task", subpaths: ["/pool"], most: 25678 },
+  { name: "servePool, task", subpaths: ["/pool"], most: 25720 },
   { name: "syncWorker", subpaths: ["/sync_worker"], most: 33168 },
   { name: "watch", subpaths: ["/watch"], most: 10776 },
   { name: "AgentTable", subpaths: ["/deadlocks"], most: 2950 },

@@ -103,6 +103,9 @@ export interface Station {
  */
 const LOOK = 100;
 
+/** The ms that functions have, whose tasks were given up, before it ends. */
+const GRACE = 1000;
+
 /** Bytes that are enough for most results that come in a message. */
 const SOME = 256;
 
@@ -289,19 +292,18 @@ export class PoolServer {
   }
 
   /**
-   * Waits for tasks that somebody wants. A function whose task was given up may
-   * never end, and nothing tells the worker that its task is given up.
+   * Waits for tasks that somebody wants, and then for a while for the others: a
+   * function whose task was given up may never end. Nothing tells the worker
+   * when a task is given up, so it looks.
    */
   async #finish(underway: ReadonlyMap<Promise<void>, number>): Promise<void> {
     const { words } = this.#it.slots;
     for (;;) {
       const wanted = [...underway].filter(([, at]) => isWanted(words, at));
       if (wanted.length === 0) break;
-      let timer;
-      const look = new Promise((resolve) => timer = setTimeout(resolve, LOOK));
-      await Promise.race([look, ...wanted.map(([answer]) => answer)]);
-      clearTimeout(timer);
+      await within(LOOK, Promise.race(wanted.map(([answer]) => answer)));
     }
+    if (underway.size > 0) await within(GRACE, Promise.all(underway.keys()));
     this.#over = true;
   }
 
@@ -589,6 +591,14 @@ export class PoolServer {
     }
     this.#rooms.end(at, what, now, busy);
   }
+}
+
+/** Waits for a promise, `ms` at most. */
+async function within(ms: number, promise: Promise<unknown>): Promise<void> {
+  let timer;
+  const end = new Promise((resolve) => timer = setTimeout(resolve, ms));
+  await Promise.race([end, promise]);
+  clearTimeout(timer);
 }
 
 /** The bytes of this agent's heap; 0 if the platform does not tell. */
