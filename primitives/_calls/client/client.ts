@@ -418,7 +418,8 @@ export class Client extends Exchanges {
         throw reason;
       }
       const saying: Saying = [FOR_CALL, call, outcome];
-      // It writes what is to be said only once it is sure to be said.
+      // If the signal aborts while the outcome is written, the wait gives the
+      // slot back: it has begun by then.
       const say = () => this.#say(callBack, saying, signal);
       const answer = await tryBlockAsync(say, { timeout, signal, ref });
       if (answer?.what !== CALLBACK) return this.#result(answer);
@@ -460,9 +461,9 @@ export class Client extends Exchanges {
   }
 
   /**
-   * Is called back after calls are over, while the agent has functions. It does
-   * so in the slot `at`, and keeps that: if it gave it back, calls could take
-   * all slots that wait for these functions.
+   * Is called back after calls are over, while the agent has functions. It
+   * listens in the slot `at`, and keeps that slot. If it gave the slot back,
+   * calls that wait for these functions could take all slots.
    */
   async #listen(agent: number, at: number): Promise<void> {
     const functions = this.#functions;

@@ -216,9 +216,9 @@ export abstract class Exchanges {
   }
 
   /**
-   * Fetches all that follows the first piece of a reply, in the same slot. If
-   * it gave that back, others could fill the ring with calls that go on only
-   * when this agent has been called back.
+   * Fetches all that follows the first piece of a reply, in the same slot. The
+   * reply may be a call back. If this agent gave the slot back meanwhile, calls
+   * that wait for its answer could take all slots.
    */
   *#rest(
     token: number,
