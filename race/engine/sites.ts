@@ -91,7 +91,7 @@ const NOT_A_VIEW =
  * The real function of `Atomics` that the code under test called instead of the
  * stand-in. It fails, because it was given a stand-in's view.
  */
-export function capturedBy(error: unknown): string | undefined {
+function capturedBy(error: unknown): string | undefined {
   if (!(error instanceof TypeError)) return undefined;
   if (!NOT_A_VIEW.test(error.message)) return undefined;
   const lines = (error.stack ?? "").split("\n")
@@ -105,7 +105,7 @@ export function capturedBy(error: unknown): string | undefined {
  * The method of a typed array that was called by its name in a prototype, as by
  * `fill.call(view)`. It fails, because it was given a stand-in.
  */
-export function borrowedBy(error: unknown): string | undefined {
+function borrowedBy(error: unknown): string | undefined {
   if (!(error instanceof TypeError)) return undefined;
   if (!/not a typed array/.test(error.message)) return undefined;
   return /^\s*at Proxy\.(\w+) \(<anonymous>\)/m.exec(error.stack ?? "")?.[1];
@@ -115,7 +115,7 @@ export function borrowedBy(error: unknown): string | undefined {
  * Whether the agent called the platform's `receiveMessageOnPort`. It fails,
  * because it was given a stand-in.
  */
-export function receivedBy(error: unknown): boolean {
+function receivedBy(error: unknown): boolean {
   return error instanceof TypeError &&
     /^\s*at receiveMessageOnPort /m.test(error.stack ?? "") &&
     /MessagePort instance/.test(error.message);
@@ -190,4 +190,24 @@ function ownLine(line: string): boolean {
   if (BUNDLED) return ownInBundle(line);
   const at = line.indexOf(OWN);
   return at >= 0 && OURS.test(line.slice(at + OWN.length));
+}
+
+/** Why the code that threw `error` cannot be explored, if that is known. */
+export function unfit(error: unknown): string | undefined {
+  const captured = capturedBy(error);
+  if (captured !== undefined) {
+    return `Cannot explore a function of Atomics that was kept in a variable ` +
+      `before the exploration, as by "const { ${captured} } = Atomics" ` +
+      `in a module: call Atomics.${captured}() instead`;
+  }
+  const borrowed = borrowedBy(error);
+  if (borrowed !== undefined) {
+    return `Cannot explore ${borrowed}() of a typed array's prototype, as by ` +
+      `"${borrowed}.call(view)": call it as view.${borrowed}() instead`;
+  }
+  if (!receivedBy(error)) return undefined;
+  return "Cannot explore receiveMessageOnPort(): a module that imports it by " +
+    "its name has the platform's own here, which knows no simulated " +
+    'port. Import all of "node:worker_threads", and call it as a ' +
+    "property";
 }

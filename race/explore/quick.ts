@@ -12,7 +12,7 @@ import {
   isObserved,
   ownStep,
 } from "../engine/step/choices.ts";
-import { BLOCK, execute } from "../engine/state/core.ts";
+import { BLOCK, execute } from "../engine/state/operation.ts";
 import * as k from "../engine/kinds.ts";
 import { CHANGED, ENOUGH, RESUMED, WOKEN } from "../engine/state/memo.ts";
 import type { Region } from "../engine/region.ts";

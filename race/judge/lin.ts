@@ -7,7 +7,7 @@
  *
  * @module
  */
-import type { Course, Monitor, Sleeper } from "../engine/state/core.ts";
+import type { Course, Monitor, Sleeper } from "../engine/state/watch.ts";
 import { Misuse } from "../engine/kinds.ts";
 import { type Call, Either, type Model } from "../engine/model.ts";
 import { I32 } from "../engine/platform/native.ts";

@@ -5,7 +5,9 @@
  */
 import type { Agent } from "../engine/state/agent.ts";
 import { isOver, setsOff, timerOf } from "../engine/step/choices.ts";
-import { callText, type Sleeper, type World } from "../engine/state/core.ts";
+import type { World } from "../engine/state/core.ts";
+import { callText } from "../engine/state/operation.ts";
+import type { Sleeper } from "../engine/state/watch.ts";
 import * as k from "../engine/kinds.ts";
 import type { Engine } from "../engine/step/replay.ts";
 import { RECOVER } from "../engine/scenario.ts";

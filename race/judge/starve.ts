@@ -6,12 +6,8 @@
  * @module
  */
 import type { Agent, Snapshot } from "../engine/state/agent.ts";
-import {
-  callText,
-  NO_BUDGET,
-  noCuts,
-  type WorldState,
-} from "../engine/state/core.ts";
+import { NO_BUDGET, noCuts, type WorldState } from "../engine/state/core.ts";
+import { callText } from "../engine/state/operation.ts";
 import { Choices, choices } from "../engine/step/choices.ts";
 import { apply, begin } from "../engine/step/steps.ts";
 import { Fault } from "../engine/kinds.ts";

@@ -5,7 +5,7 @@
  * @module
  */
 import type { Agent } from "../engine/state/agent.ts";
-import { BLOCK } from "../engine/state/core.ts";
+import { BLOCK } from "../engine/state/operation.ts";
 import * as k from "../engine/kinds.ts";
 import type { Covers } from "../engine/step/replay.ts";
 import { pathOf } from "../engine/sites.ts";

@@ -4,7 +4,8 @@
  * @module
  */
 import type { Options } from "./result.ts";
-import { callText, type World } from "../engine/state/core.ts";
+import type { World } from "../engine/state/core.ts";
+import { callText } from "../engine/state/operation.ts";
 import * as k from "../engine/kinds.ts";
 import type { Call } from "../engine/model.ts";
 import { waitText } from "../judge/progress.ts";

@@ -4,7 +4,8 @@
  * @module
  */
 import type { Agent } from "../engine/state/agent.ts";
-import { BLOCK, type Recorder, type World } from "../engine/state/core.ts";
+import type { Recorder, World } from "../engine/state/core.ts";
+import { BLOCK } from "../engine/state/operation.ts";
 import * as k from "../engine/kinds.ts";
 import { show } from "../engine/values.ts";
 

@@ -11,7 +11,7 @@ import { Automaton } from "./automaton.ts";
 import type { Values } from "./trials.ts";
 import { Apart, sightOf } from "./futures.ts";
 import * as k from "../kinds.ts";
-import { BLOCK } from "../state/core.ts";
+import { BLOCK } from "../state/operation.ts";
 import { CHANGED } from "../state/memo.ts";
 import { realNow } from "../platform/native.ts";
 import type { Engine } from "../step/replay.ts";

@@ -20,7 +20,8 @@ import type {
   Label,
   Snapshot,
 } from "../state/agent.ts";
-import { hashAgent, roundOf, signature, writtenIn } from "../state/core.ts";
+import { hashAgent } from "../state/key.ts";
+import { roundOf, signature, writtenIn } from "../state/operation.ts";
 import * as k from "../kinds.ts";
 import { sameGuards } from "../state/guard.ts";
 import { realNow } from "../platform/native.ts";

@@ -5,7 +5,7 @@
  * @module
  */
 import type { Agent, Event, Guard, Outcome, Snapshot } from "../state/agent.ts";
-import { BLOCK } from "../state/core.ts";
+import { BLOCK } from "../state/operation.ts";
 import { sameGuards } from "../state/guard.ts";
 import * as k from "../kinds.ts";
 import type { Fault } from "../kinds.ts";

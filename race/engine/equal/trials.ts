@@ -5,7 +5,7 @@
  * @module
  */
 import type { Agent, Snapshot } from "../state/agent.ts";
-import { signature } from "../state/core.ts";
+import { signature } from "../state/operation.ts";
 import * as k from "../kinds.ts";
 import { keyOf, Random } from "../values.ts";
 import { type Pending, STOP, walk, type Walker } from "../step/walk.ts";

@@ -7,15 +7,18 @@
 import { type Access, type Agent, NO_ACCESS, type Snapshot } from "./agent.ts";
 import type { Hints, HintState } from "./hints.ts";
 import * as k from "../kinds.ts";
-import { type FailureKind, Fault, Unsupported } from "../kinds.ts";
+import { type FailureKind, Fault } from "../kinds.ts";
 import type { Call } from "../model.ts";
 import { hasMail, type Letter, Mail, nextTo, posted } from "./mail.ts";
+import { hashAgent } from "./key.ts";
 import { DELIVERED, type Memo, REFRESHED, RESUMED, WOKEN } from "./memo.ts";
 import type { Region } from "../region.ts";
 import { FREED, Memory } from "./memory.ts";
+import { argBits, BLOCK, callText, execute, signature } from "./operation.ts";
 import { I32, native } from "../platform/native.ts";
 import type { Twins } from "./twins.ts";
 import { bits, mix1, mix2, show } from "../values.ts";
+import type { Monitor, RaceWatch } from "./watch.ts";
 
 // deno-lint-ignore no-explicit-any
 type Any = any;
@@ -73,66 +76,6 @@ export interface Budget {
   readonly kills: number;
 }
 
-/** Judges whether the model explains the answers of calls. */
-export interface Monitor {
-  /** The frontier before anything happened. */
-  initial(): number;
-  /** The frontier after `agent` began `call`. */
-  invoke(frontier: number, agent: number, call: Call): number;
-  /** The frontier after `agent`'s call answered `result`, or -1. */
-  answer(frontier: number, agent: number, result: unknown): number;
-  /** Whether the agents `asleep` may sleep for ever. */
-  mayWait(
-    frontier: number,
-    asleep: readonly Sleeper[],
-    suspended: number,
-  ): boolean;
-  /** The frontier in which the agents have the places that `order` gives. */
-  arrange(frontier: number, order: readonly number[]): number;
-  /** Whether agents wait for an agent that has stopped and holds them up. */
-  heldUp(
-    frontier: number,
-    asleep: readonly Sleeper[],
-    stopped: readonly Course[],
-    others: readonly Course[],
-  ): boolean;
-  /** Whether a sleeper was excused that must be judged again. */
-  regrets(): boolean;
-  /** The states the model could be in, as text. */
-  explain(frontier: number): string;
-  /** The answers that the pending call of `agent` could give, as text. */
-  allowed(frontier: number, agent: number): string;
-}
-
-/** What the judge must know about an agent that waits. */
-export interface Sleeper {
-  readonly agent: number;
-  /** Whether its wait ends by itself after some time. */
-  readonly timed: boolean;
-}
-
-/** An agent, and some calls of its program in order. */
-export interface Course {
-  readonly agent: number;
-  readonly calls: readonly Call[];
-  /** Whether the first of the calls has begun. */
-  readonly begun: boolean;
-}
-
-/** Looks for data races among the operations of one execution. */
-export interface RaceWatch {
-  /** Prepares for the next execution. */
-  reset(): void;
-  /** Notes an operation. If it races with another, says with which. */
-  access(agent: Agent, write: boolean): string | undefined;
-  /** `woken` has been notified by `agent`. */
-  wake(agent: Agent, woken: Agent): void;
-  /** What `agent` knows as it posts a message. */
-  send(agent: Agent): Int32Array;
-  /** A message arrives at `agent` whose sender knew this. */
-  receive(agent: Agent, clock: Int32Array): void;
-}
-
 /** Records what happens in an execution, to show it. */
 export interface Recorder {
   /** Prepares for the next execution. */
@@ -153,9 +96,6 @@ export interface Recorder {
     age: number,
   ): void;
 }
-
-/** What `perform` returns for an operation that puts the agent to sleep. */
-export const BLOCK: unique symbol = Symbol("block");
 
 /** A budget that allows nothing unusual. */
 export const NO_BUDGET: Budget = { timeouts: 0, spurious: 0, kills: 0 };
@@ -770,118 +710,6 @@ export class World {
 /** Whether it is agent 0, before the first of its last `tail` calls. */
 const isTail = ({ id, oi, calls }: Agent, tail: number): boolean =>
   id === 0 && oi === calls.length - tail;
-
-/** Makes hashes of everything an agent's future depends on. */
-export function hashAgent(agent: Snapshot): void {
-  const place = agent.status | agent.oi << 4;
-  let a = mix1(agent.h1, place);
-  let b = mix2(agent.h2, place);
-  for (const { promise, value } of agent.inbox) {
-    a = mix1(a, promise + 7);
-    b = mix2(b, promise + bits(value));
-  }
-  for (const port of agent.open) {
-    a = mix1(a, port + 3);
-    b = mix2(b, port + 3);
-  }
-  for (const { id, due } of agent.timers) {
-    a = mix1(mix1(a, id), bits(due));
-    b = mix2(mix2(b, id), bits(due));
-  }
-  if (agent.deadline !== Infinity) {
-    a = mix1(a, bits(agent.deadline));
-    b = mix2(b, bits(agent.deadline));
-  }
-  for (const { kind, address, size } of agent.plain) {
-    a = mix1(a, signature(kind, address) + (size << 24));
-    b = mix2(b, signature(kind, address) + (size << 24));
-  }
-  agent.key1 = a;
-  agent.key2 = b;
-  a = b = 17;
-  for (const result of agent.results) {
-    const value = bits(result);
-    a = mix1(a, value);
-    b = mix2(b, value);
-  }
-  agent.results1 = a;
-  agent.results2 = b;
-  agent.hashed = true;
-}
-
-/** Does an operation that neither waits nor notifies. */
-export function execute(
-  kind: number,
-  view: Any,
-  i: number,
-  a: Any,
-  b: Any,
-): Any {
-  switch (kind) {
-    case k.LOAD:
-      return native.load(view, i);
-    case k.STORE:
-      return native.store(view, i, a);
-    case k.ADD:
-      return native.add(view, i, a);
-    case k.SUB:
-      return native.sub(view, i, a);
-    case k.AND:
-      return native.and(view, i, a);
-    case k.OR:
-      return native.or(view, i, a);
-    case k.XOR:
-      return native.xor(view, i, a);
-    case k.EXCHANGE:
-      return native.exchange(view, i, a);
-    case k.CAS:
-      return native.compareExchange(view, i, a, b);
-    case k.READ:
-      return view[i];
-    case k.WRITE:
-      view[i] = a;
-      return undefined;
-    default:
-      throw new Unsupported(`Cannot do this here: ${k.OP_NAMES[kind]}`);
-  }
-}
-
-/** The number that stands for a state of an agent in a loop. */
-export function roundOf(h1: number, h2: number): number {
-  return (h1 >>> 0) * 0x200000 + (h2 >>> 11);
-}
-
-/** The number that stands for an operation in a record. */
-export function signature(kind: number, address: number): number {
-  return kind + address * 32;
-}
-
-/** The number that stands for an operation's arguments in a record. */
-export function argBits(a: unknown, b: unknown): number {
-  const first = typeof a === "number" && (a | 0) === a ? a : bits(a);
-  return b === 0 ? first : Math.imul(first, 31) ^ bits(b);
-}
-
-/** The address in a signature. */
-export function signedAddress(signature: number): number {
-  return Math.floor(signature / 32);
-}
-
-/** The words that a call has written: they say what kind of failure it is. */
-export function writtenIn(
-  { from, n, sig }: Pick<Snapshot, "from" | "n" | "sig">,
-): string {
-  const written = new Set<number>();
-  for (let i = from; i < n; i++) {
-    if (k.writes(sig[i]! % 32)) written.add(signedAddress(sig[i]!));
-  }
-  return [...written].sort().join();
-}
-
-/** A call as text. */
-export function callText({ op, arg }: Call): string {
-  return `${op}(${arg === undefined ? "" : show(arg)})`;
-}
 
 /** Inserts a timer; timers are kept in the order in which they fire. */
 export function addTimer<T extends { due: number }>(

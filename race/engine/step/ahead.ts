@@ -8,13 +8,13 @@
  * @module
  */
 import type { Agent, Check, Guard } from "../state/agent.ts";
+import type { World } from "../state/core.ts";
 import {
   argBits,
   roundOf,
   signature,
   signedAddress,
-  type World,
-} from "../state/core.ts";
+} from "../state/operation.ts";
 import { isAnswer, isSupposed } from "../state/guard.ts";
 import * as k from "../kinds.ts";
 import type { Scenario } from "../scenario.ts";

@@ -7,13 +7,8 @@
  * @module
  */
 import type { Agent } from "../state/agent.ts";
-import {
-  addTimer,
-  argBits,
-  BLOCK,
-  signature,
-  type World,
-} from "../state/core.ts";
+import { addTimer, type World } from "../state/core.ts";
+import { argBits, BLOCK, signature } from "../state/operation.ts";
 import * as k from "../kinds.ts";
 import { native } from "../platform/native.ts";
 

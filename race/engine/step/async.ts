@@ -9,7 +9,7 @@
 import type { Agent } from "../state/agent.ts";
 import { followAsync } from "./ahead.ts";
 import { fireAlone, goOn, mustGoOn } from "./alone.ts";
-import { callText } from "../state/core.ts";
+import { callText } from "../state/operation.ts";
 import * as k from "../kinds.ts";
 import { Unsupported } from "../kinds.ts";
 import { realSetTimeout } from "../platform/native.ts";

@@ -6,7 +6,7 @@
  * @module
  */
 import type { Agent } from "../state/agent.ts";
-import { callText, execute, signature } from "../state/core.ts";
+import { callText, execute, signature } from "../state/operation.ts";
 import * as k from "../kinds.ts";
 import { native } from "../platform/native.ts";
 import type { Memory, Scenario } from "../scenario.ts";

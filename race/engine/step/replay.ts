@@ -14,16 +14,15 @@ import {
   type Snapshot,
 } from "../state/agent.ts";
 import { type Asked, follow, type Look, peek, SPINS } from "./ahead.ts";
+import { World, type WorldState } from "../state/core.ts";
 import {
   argBits,
   BLOCK,
   callText,
   signature,
   signedAddress,
-  World,
-  type WorldState,
   writtenIn,
-} from "../state/core.ts";
+} from "../state/operation.ts";
 import { isTold, type Own, type Setting } from "../platform/guests.ts";
 import { Handles, verify } from "./handles.ts";
 import { Hints } from "../state/hints.ts";
@@ -31,7 +30,7 @@ import * as k from "../kinds.ts";
 import { Misuse, Unsupported } from "../kinds.ts";
 import { CHANGED, type Job, Memo } from "../state/memo.ts";
 import type { Region } from "../region.ts";
-import { isShared, realNow, RealShared } from "../platform/native.ts";
+import { isShared, realNow } from "../platform/native.ts";
 import { type Memory, RECOVER, type Scenario } from "../scenario.ts";
 import { install } from "../platform/shim.ts";
 import {
@@ -41,14 +40,7 @@ import {
   StatefulHandle,
   TOKEN,
 } from "../signals.ts";
-import {
-  borrowedBy,
-  capturedBy,
-  placeOf,
-  receivedBy,
-  siteOf,
-  stackOf,
-} from "../sites.ts";
+import { placeOf, siteOf, stackOf, unfit } from "../sites.ts";
 import { Spins } from "./spins.ts";
 import { closePort, newChannel, openPort, send, take } from "../state/post.ts";
 import { freshPort, type PortState } from "../platform/office.ts";
@@ -60,7 +52,9 @@ import {
   waitAsync,
 } from "../state/timers.ts";
 import type { Call } from "../model.ts";
+import { Chance } from "./chance.ts";
 import { Drops } from "./drops.ts";
+import { countsOf, LONGEST, LOOKS, looksAtClock, timesIn } from "./looks.ts";
 import { Returns } from "./returns.ts";
 import { type Alone, doAlone, goOn, mustGoOn } from "./alone.ts";
 import { bits, mix1, mix2, show } from "../values.ts";
@@ -90,64 +84,11 @@ export interface Covers {
   timedOut(agent: Agent): void;
 }
 
-/** The most milliseconds that pass at once for a loop on the clock. */
-const LONGEST = 1e7;
-
-/**
- * The looks at the clock in one call after which time passes. So a loop on the
- * clock ends even if its rounds are too long for it to be seen as a loop.
- */
-const LOOKS = 8;
-
-/**
- * How often an agent has looked at the clock since time has passed, and since
- * it last changed memory.
- */
-function looksAtClock({ n, from, pure, sig, res }: Agent): number {
-  let looks = 0;
-  for (let i = n - 1; i >= Math.max(from, n - pure) && looks < LOOKS; i--) {
-    if (sig[i]! % 32 !== k.CLOCK) continue;
-    if (res[i] !== res[n - 1]) break;
-    looks++;
-  }
-  return looks;
-}
-
-/**
- * What its state keeps besides what it saw: how often it has looked at the
- * clock, which decides when time passes, and how many old values it has read.
- */
-const countsOf = (agent: Agent): string =>
-  `${looksAtClock(agent)} ${agent.tick} ${agent.ticks} ${agent.stale}`;
-
-/** What an agent saw on the clock since its record had `begin` operations. */
-function timesIn({ n, sig, res }: Agent, begin: number): string {
-  const times = new Set<unknown>();
-  for (let i = begin; i < n; i++) {
-    if (sig[i]! % 32 === k.CLOCK) times.add(res[i]);
-  }
-  return [...times].join();
-}
-
 /** What an operation is answered with to be done once more. */
 const RESUMED: unique symbol = Symbol("resumed");
 
-/** Begins the random numbers that are drawn while memory is made. */
-const SETTING = 5;
-
 /** Up to this many reads of constants in a row do not count as a step. */
 const CONSTANTS = 500;
-
-/**
- * How many numbers of `Math.random` a call gets before some of them come again,
- * and how many these are.
- */
-const DRAWN = 16;
-const DRAWN_AGAIN = 4;
-const QUARTERS = [2, 1, 3, 0];
-
-const randomOf = (seed: number, draw: number): number =>
-  (mix2(mix1(seed, draw), draw) >>> 0) / 4294967296;
 
 /** Runs the agents of one scenario. */
 export class Engine implements Host {
@@ -308,13 +249,12 @@ export class Engine implements Host {
   /** Whether a call is being compared with its record. */
   verifying = false;
   #promised = false;
+  readonly #chance = new Chance(this);
   readonly #sitesByPlace = new Map<string, string>();
   /**
    * How many constants were read since the last step, and which was the last.
    */
   #constants = 0;
-  /** How many random numbers were drawn while memory was made. */
-  #drawn = 0;
   #constant: { target: Target; index: number } | null = null;
   /** Whether the current call has not reached an operation yet. */
   #idle = false;
@@ -537,51 +477,17 @@ export class Engine implements Host {
 
   /** Allocates memory for the agent on the stack; each replay gets the same. */
   allocate(byteLength: number): SharedArrayBuffer {
-    const agent = this.current!;
-    this.#tellApart();
-    const at = agent.allocations++;
-    const known = agent.allocated[at];
-    if (known?.byteLength === byteLength) return known;
-    const buffer = new RealShared(byteLength);
-    this.world.memory.add(buffer);
-    return agent.allocated[at] = buffer;
+    return this.#chance.allocate(byteLength);
   }
 
   /** A random number that depends only on the agent's past. */
   random(): number {
-    const agent = this.current;
-    if (agent === null) return randomOf(SETTING, this.#drawn++);
-    this.#tellApart();
-    const draw = agent.drawn++;
-    return randomOf(mix1(agent.id + 77, agent.pos), draw);
+    return this.#chance.random();
   }
 
-  /**
-   * The same for `Math.random`. A call's first numbers differ, as names that
-   * are made of them must; then some come again and again, in the same order.
-   * So a loop that draws a number in each round repeats its rounds. Of four
-   * numbers in a row, one is in each quarter, so that both ways are gone where
-   * a number is compared with a half.
-   */
+  /** The same for `Math.random`. */
   chance(): number {
-    const agent = this.current;
-    if (agent === null) return this.random();
-    this.#tellApart();
-    const draw = agent.drawn++;
-    const again = DRAWN + (draw - DRAWN) % DRAWN_AGAIN;
-    const at = Math.min(draw, again);
-    const seed = mix1(agent.id + 77, agent.begun);
-    return (QUARTERS[(at + agent.id) % 4]! + randomOf(seed, at)) / 4;
-  }
-
-  /**
-   * Notes that agents that do the same meet different random numbers, or have
-   * memory of their own. The search starts again without taking them for equal.
-   */
-  #tellApart(): void {
-    if (this.apart) return;
-    this.apart = true;
-    if (this.world.twins !== null) this.world.memory.surprised = true;
+    return this.#chance.chance();
   }
 
   /** The stand-in for a view. */
@@ -1257,29 +1163,8 @@ export class Engine implements Host {
     agent.snapshot = null;
     agent.status = k.DONE;
     if (error instanceof Misuse) this.refused ??= error;
-    const captured = capturedBy(error);
-    if (captured !== undefined) {
-      this.refused ??= new Unsupported(
-        `Cannot explore a function of Atomics that was kept in a variable ` +
-          `before the exploration, as by "const { ${captured} } = Atomics" ` +
-          `in a module: call Atomics.${captured}() instead`,
-      );
-    }
-    const borrowed = borrowedBy(error);
-    if (borrowed !== undefined) {
-      this.refused ??= new Unsupported(
-        `Cannot explore ${borrowed}() of a typed array's prototype, as by ` +
-          `"${borrowed}.call(view)": call it as view.${borrowed}() instead`,
-      );
-    }
-    if (receivedBy(error)) {
-      this.refused ??= new Unsupported(
-        "Cannot explore receiveMessageOnPort(): a module that imports it by " +
-          "its name has the platform's own here, which knows no simulated " +
-          'port. Import all of "node:worker_threads", and call it as a ' +
-          "property",
-      );
-    }
+    const why = unfit(error);
+    if (why !== undefined) this.refused ??= new Unsupported(why);
     this.world.fail(
       "exception",
       `agent ${agent.id} threw in ${callText(agent.call)}: ${stackOf(error)}`,

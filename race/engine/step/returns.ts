@@ -14,7 +14,7 @@
  */
 import type { Agent } from "../state/agent.ts";
 import * as k from "../kinds.ts";
-import { roundOf } from "../state/core.ts";
+import { roundOf } from "../state/operation.ts";
 import { mix1, mix2, show } from "../values.ts";
 import type { Dropped } from "./drops.ts";
 

@@ -11,12 +11,8 @@
  * @module
  */
 import type { Agent, Ended, Event, Outcome, Snapshot } from "../state/agent.ts";
-import {
-  argBits,
-  roundOf as numberOf,
-  signature,
-  type World,
-} from "../state/core.ts";
+import type { World } from "../state/core.ts";
+import { argBits, roundOf as numberOf, signature } from "../state/operation.ts";
 import * as k from "../kinds.ts";
 import type { Scenario } from "../scenario.ts";
 import { StatefulHandle } from "../signals.ts";

@@ -5,13 +5,8 @@
  * @module
  */
 import type { Agent, Edge, Snapshot } from "../state/agent.ts";
-import {
-  addTimer,
-  BLOCK,
-  callText,
-  signature,
-  type World,
-} from "../state/core.ts";
+import { addTimer, type World } from "../state/core.ts";
+import { BLOCK, callText, signature } from "../state/operation.ts";
 import * as k from "../kinds.ts";
 import { type FailureKind, Fault } from "../kinds.ts";
 import type { Hints } from "../state/hints.ts";
