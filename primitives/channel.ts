@@ -6,14 +6,8 @@
 
 // First, for what mod.ts says of zip.
 export * as codec from "./_value/codecs.ts";
-import {
-  type Carrier,
-  type ElementQueue,
-  type Kind,
-  NONE,
-  PlacedPort,
-} from "./_queue/carrier.ts";
-import { SlotPort } from "./_queue/byte_ports.ts";
+import { NONE } from "./_queue/carrier.ts";
+import { ANY } from "./_queue/channel/carriers.ts";
 import type { CodecOf, JsonValue, StructuredOf } from "./_message/codec.ts";
 import { disposedBy, type Disposer, iterated } from "./_memory/dispose.ts";
 import { NO_ENDS } from "./_queue/channel/ends.ts";
@@ -22,9 +16,6 @@ import { CHANNEL } from "./_memory/layout.ts";
 import { markOf, MAX_ROWS } from "./_memory/tracked.ts";
 import { type Codec, isShaped } from "./_message/message.ts";
 import { ClosedError } from "./_queue/queue.ts";
-import { formatRecords, recordBytes } from "./_queue/record/config.ts";
-import { RecordEnds } from "./_queue/record/ends.ts";
-import { Copier } from "./_queue/elements.ts";
 import {
   allocate,
   assertConfig,
@@ -62,14 +53,9 @@ import {
   planOf,
   portAt,
   rowsBytes,
-  USUAL,
 } from "./_queue/channel/plan.ts";
-import { formatMpmc, mpmcBytes } from "./_queue/mpmc/core.ts";
 import { agentId } from "./agent.ts";
-import { LockFreeQueue } from "./lock_free_queue.ts";
-import { MpmcEnds } from "./mpmc_queue.ts";
 import { ShapeTable } from "./shape_table.ts";
-import { SpscQueue } from "./spsc_queue.ts";
 
 export type { Carrier } from "./_queue/carrier.ts";
 export type {
@@ -78,6 +64,12 @@ export type {
   JsonChannel,
   ValueChannel,
 } from "./_queue/channel/config.ts";
+export {
+  lockFree,
+  manyToMany,
+  manyToOne,
+  oneToOne,
+} from "./_queue/channel/carriers.ts";
 export { ChannelBytes } from "./_queue/channel/bytes.ts";
 export { ChannelCore } from "./_queue/channel/core.ts";
 export { ChannelEnd } from "./_queue/channel/ends.ts";
@@ -105,150 +97,6 @@ export {
   Region,
 } from "./_memory/region.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait/wait.ts";
-
-// ---- carriers ---------------------------------------------------------------
-
-const MPMC: Kind<ElementQueue> = {
-  stem: "mpmc_queue",
-  byteLength: (capacity, elementSize) => mpmcBytes({ capacity, elementSize }),
-  init: (memory, at, capacity, elementSize) =>
-    formatMpmc(memory, at, { capacity, elementSize }),
-  attach: (memory, at) => new MpmcEnds(memory, at),
-};
-
-const ringAt = (memory: Memory, at: number) =>
-  new RecordEnds(memory, at, Copier, agentId());
-const bytesOfRing = (capacity: number) => recordBytes({ capacity });
-
-/** The carrier of a channel whose configuration names none. */
-const ANY: Carrier = {
-  name: USUAL,
-  elements: MPMC,
-  records: {
-    stem: "record_ring",
-    byteLength: bytesOfRing,
-    attach: ringAt,
-    init: (memory, at, capacity, most) => {
-      const config = { capacity, most, manyConsumers: true };
-      formatRecords(memory, at, config);
-    },
-  },
-};
-
-/**
- * The carrier for any number of senders and one receiver. Receiving is faster,
- * and does not wait for other receivers. A second receiver is refused, until
- * `abandon(id)` of the first.
- *
- * @example Log lines for one writer
- * ```ts
- * import { Channel, codec, manyToOne } from "@weft/sync";
- *
- * const config = { codec: codec.text, carrier: manyToOne };
- * const lines = Channel.create({ ...config, capacity: 64 });
- * lines.send("started");
- * if (lines.receive() !== "started") throw new Error("another line");
- * ```
- */
-export const manyToOne: Carrier = {
-  name: "manyToOne",
-  elements: MPMC,
-  records: {
-    stem: "record_ring",
-    byteLength: bytesOfRing,
-    attach: ringAt,
-    init: (memory, at, capacity, most) => {
-      formatRecords(memory, at, { capacity, most });
-    },
-  },
-};
-
-/**
- * The carrier for one sender and one receiver. It is the fastest one. A second
- * sender or receiver is refused, until `abandon(id)` of the first.
- *
- * @example From one agent to another
- * ```ts
- * import { Channel, codec, oneToOne } from "@weft/sync";
- *
- * const config = { codec: codec.f64, carrier: oneToOne };
- * const samples = Channel.create({ ...config, capacity: 64 });
- * samples.send(0.5);
- * const same = Channel.from(samples.handle, config); // in the other agent
- * if (same.receive() !== 0.5) throw new Error("another sample");
- * ```
- */
-export const oneToOne: Carrier = {
-  name: "oneToOne",
-  elements: {
-    stem: "spsc_queue",
-    byteLength: (capacity, elementSize) =>
-      SpscQueue.byteLength({ capacity, elementSize }),
-    init: (memory, at, capacity, elementSize) =>
-      SpscQueue.init(memory, at, { capacity, elementSize }),
-    attach: (memory, at) => new SpscQueue(memory, at),
-  },
-  // This is written without a spread, because bundlers do not drop spreads.
-  records: {
-    stem: "record_ring",
-    byteLength: bytesOfRing,
-    attach: ringAt,
-    init: (memory, at, capacity, most) => {
-      formatRecords(memory, at, { capacity, most, singleProducer: true });
-    },
-  },
-  fields: PlacedPort,
-};
-
-/**
- * The carrier for any number of senders and receivers. A message has at most
- * `messageSize` bytes.
- *
- * @example Jobs for several workers
- * ```ts
- * import { Channel, codec, manyToMany } from "@weft/sync";
- *
- * const config = { codec: codec.text, carrier: manyToMany };
- * const jobs = Channel.create({ ...config, capacity: 64, messageSize: 100 });
- * jobs.send("a file to read");
- * if (jobs.maxLength < 100) throw new Error("too short");
- * ```
- */
-export const manyToMany: Carrier = {
-  name: "manyToMany",
-  elements: MPMC,
-  slots: SlotPort,
-};
-
-/**
- * The carrier for any number of senders and receivers that may be terminated.
- * Any of them may be terminated at any step: the others continue, and at most
- * one message is lost. A message has at most `messageSize` bytes.
- *
- * @example Messages of workers that may be terminated
- * ```ts
- * import { Channel, codec, lockFree } from "@weft/sync";
- *
- * const config = { codec: codec.json, carrier: lockFree };
- * const events = Channel.create({ ...config, capacity: 64 });
- * events.send(["started", 7]);
- * events.close();
- * ```
- */
-export const lockFree: Carrier = {
-  name: "lockFree",
-  elements: {
-    stem: "lock_free_queue",
-    byteLength: (capacity, elementSize) =>
-      LockFreeQueue.byteLength({ capacity, elementSize }),
-    init: (memory, at, capacity, elementSize) =>
-      LockFreeQueue.init(memory, at, { capacity, elementSize }),
-    attach: (memory, at) => new LockFreeQueue(memory, at),
-  },
-  slots: SlotPort,
-};
-
-// ---- the channel ------------------------------------------------------------
 
 /**
  * The facts that `inspect` shows of a channel.

@@ -4,24 +4,21 @@
  * @module
  */
 
-import { LOCK_FREE_QUEUE } from "./_memory/layout.ts";
 import {
-  agentsFor,
+  formatLockFree,
+  lockFreeBytes,
+  type LockFreeQueueConfig,
+} from "./_queue/lock_free/config.ts";
+import {
   bytesFor,
   CAPACITY,
   CLOSED,
   ENTRIES,
   entriesFor,
-  FREE,
   LOCK_FREE,
   LockFreeCore,
-} from "./_queue/lock_free_core.ts";
-import {
-  type ElementOf,
-  QUEUE_CONFIG,
-  type QueueConfig,
-  queueConfig,
-} from "./_queue/queue_core.ts";
+} from "./_queue/lock_free/core.ts";
+import type { ElementOf } from "./_queue/queue_core.ts";
 import { waiting, type WaitingClass } from "./_queue/queue.ts";
 import type { StructType } from "./_message/field.ts";
 import { elementOf, made, untyped } from "./_message/typed.ts";
@@ -29,10 +26,8 @@ import type { TypedQueue } from "./_queue/typed_queue.ts";
 import type { WordsProblems } from "./_memory/problems.ts";
 import {
   allocate,
-  format,
   fromHandle,
   type Handle,
-  inRange,
   type Memory,
   type WordsInspection,
 } from "./_memory/region.ts";
@@ -46,7 +41,8 @@ export type {
   TypedQueue,
   TypedQueueBase,
 } from "./_queue/typed_queue.ts";
-export { LockFreeCore } from "./_queue/lock_free_core.ts";
+export type { LockFreeQueueConfig } from "./_queue/lock_free/config.ts";
+export { LockFreeCore } from "./_queue/lock_free/core.ts";
 export type { ElementOf, QueueConfig } from "./_queue/queue_core.ts";
 export {
   type Handle,
@@ -58,16 +54,6 @@ export type { AsyncOptions, TryAsyncOptions } from "./_wait/wait.ts";
 
 /** The most entries that `inspect` looks at. */
 const MOST_ENTRIES = 65536;
-
-/** How a queue is made. */
-export interface LockFreeQueueConfig<Size extends number = number, F = never>
-  extends QueueConfig<Size, F> {
-  /**
-   * How many agents will use the queue at the same time. The most is the larger
-   * of 8 and the capacity; a larger number is refused.
-   */
-  readonly agents?: number;
-}
 
 /**
  * The facts that `inspect` shows of a queue.
@@ -292,53 +278,4 @@ export class LockFreeQueue<E = number> extends WaitingLockFree<E> {
     const queue = new LockFreeQueue(...fromHandle("lock_free_queue", handle));
     return config === undefined ? queue : elementOf(config).typed(queue);
   }
-}
-
-/**
- * The bytes a queue of this configuration occupies.
- *
- * @ignore
- */
-export function lockFreeBytes(config: LockFreeQueueConfig): number {
-  return bytesFor(...checked(config));
-}
-
-/**
- * Initializes an empty queue in unused memory.
- *
- * @ignore
- */
-export function formatLockFree(
-  memory: Memory,
-  byteOffset: number | bigint,
-  config: LockFreeQueueConfig,
-): void {
-  const [capacity, elementSize] = checked(config);
-  const bytes = bytesFor(capacity, elementSize);
-  format(
-    "lock_free_queue",
-    LOCK_FREE_QUEUE,
-    memory,
-    byteOffset,
-    bytes,
-    [capacity, elementSize],
-    (words) => {
-      const n = entriesFor(capacity);
-      for (let i = 0; i < n - 1; i++) words[ENTRIES + n + i] = n | i;
-      words[FREE] = n - 1;
-    },
-  );
-}
-
-/** `config` checked and rounded: `[capacity, elementSize]`. */
-function checked(config: LockFreeQueueConfig): [number, number] {
-  const [capacity, elementSize] = queueConfig(
-    "lock_free_queue",
-    config,
-    [...QUEUE_CONFIG, "agents"],
-  );
-  const { agents = 1 } = config;
-  const most = agentsFor(capacity);
-  inRange(`Agents of a queue of capacity ${capacity}`, agents, 1, most);
-  return [capacity, elementSize];
 }

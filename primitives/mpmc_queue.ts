@@ -12,12 +12,7 @@ import {
 } from "./_queue/mpmc/core.ts";
 import { lookAtSlots } from "./_queue/mpmc/slots.ts";
 import type { ElementOf, QueueConfig } from "./_queue/queue_core.ts";
-import {
-  type EndsClass,
-  waiting,
-  type WaitingClass,
-  waitingEnds,
-} from "./_queue/queue.ts";
+import { waiting, type WaitingClass } from "./_queue/queue.ts";
 import type { StructType } from "./_message/field.ts";
 import { elementOf, made, untyped } from "./_message/typed.ts";
 import type { TypedQueue } from "./_queue/typed_queue.ts";
@@ -66,15 +61,6 @@ export const PROBLEMS: WordsProblems = {
       tell(index, `slot ${slot}`, turn, DOINGS[doing], what);
     }),
 };
-
-/**
- * The core together with what waits at its two ends.
- *
- * @ignore
- */
-export const MpmcEnds: EndsClass<"mpmc_queue"> = /* @__PURE__ */ waitingEnds(
-  MpmcCore,
-);
 
 /**
  * The core together with the forms that wait.

@@ -61,9 +61,9 @@ import { WaitGroup as AnyWaitGroup } from "./wait_group.ts";
 import {
   formatLockFree,
   lockFreeBytes,
-  LockFreeCore,
   type LockFreeQueueConfig,
-} from "./lock_free_queue.ts";
+} from "./_queue/lock_free/config.ts";
+import { LockFreeCore } from "./_queue/lock_free/core.ts";
 import { formatMpmc, mpmcBytes, MpmcCore } from "./_queue/mpmc/core.ts";
 import {
   Semaphore as AnySemaphore,

@@ -18,16 +18,16 @@ import type {
   QueueConfig,
   QueueCore,
 } from "../_queue/queue_core.ts";
+import {
+  formatLockFree,
+  lockFreeBytes,
+  type LockFreeQueueConfig,
+} from "../_queue/lock_free/config.ts";
+import { LockFreeCore } from "../_queue/lock_free/core.ts";
 import { formatMpmc, mpmcBytes, MpmcCore } from "../_queue/mpmc/core.ts";
 import { formatSpsc, spscBytes, SpscCore } from "../_queue/spsc_core.ts";
 import { assertMayBlock } from "../_wait/wait.ts";
 import { agentId } from "../agent.ts";
-import {
-  formatLockFree,
-  lockFreeBytes,
-  LockFreeCore,
-  type LockFreeQueueConfig,
-} from "../lock_free_queue.ts";
 import {
   RecordRing as AnyRecordRing,
   type RecordRingConfig,

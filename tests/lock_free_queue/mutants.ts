@@ -5,7 +5,7 @@ const HINT =
 
 /** Mutants of `LockFreeQueue`. */
 export const MUTANTS = mutants({
-  source: "_queue/lock_free_core",
+  source: "_queue/lock_free/core",
   header: "lock_free_queue",
   scenarios: ["lock_free_queue"],
 }, {

@@ -21,6 +21,7 @@ const ROOMS = [
   "_map",
   "_queue",
   "_queue/mpmc",
+  "_queue/lock_free",
   "_queue/record",
   "_queue/channel",
   "_worker",

@@ -1,4 +1,4 @@
-/* lock_free_queue.h - the twin of primitives/_queue/lock_free_core.ts. */
+/* lock_free_queue.h - the twin of primitives/_queue/lock_free/core.ts. */
 #ifndef WEFT_LOCK_FREE_QUEUE_H
 #define WEFT_LOCK_FREE_QUEUE_H
 

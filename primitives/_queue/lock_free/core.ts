@@ -8,17 +8,21 @@
  * @module
  */
 
-import { LOCK_FREE_QUEUE } from "../_memory/layout.ts";
-import { DamagedError, MOST_TRIES } from "../_memory/damaged.ts";
+import { LOCK_FREE_QUEUE } from "../../_memory/layout.ts";
+import { DamagedError, MOST_TRIES } from "../../_memory/damaged.ts";
 import {
   attach,
   type Memory,
   type WordsInspection,
-} from "../_memory/region.ts";
-import { atEpoch, waitersOf, wakeEnd as wake } from "../_wait/event_count.ts";
-import type { PendingResult } from "../_wait/pending.ts";
-import type { CopyingClass, Elements } from "./elements.ts";
-import { assertFormatted, type End, QueueCore } from "./queue_core.ts";
+} from "../../_memory/region.ts";
+import {
+  atEpoch,
+  waitersOf,
+  wakeEnd as wake,
+} from "../../_wait/event_count.ts";
+import type { PendingResult } from "../../_wait/pending.ts";
+import type { CopyingClass, Elements } from "../elements.ts";
+import { assertFormatted, type End, QueueCore } from "../queue_core.ts";
 
 export const CAPACITY: typeof LOCK_FREE_QUEUE.capacity = 1;
 const ELEMENT_SIZE: typeof LOCK_FREE_QUEUE.element_size = 2;
