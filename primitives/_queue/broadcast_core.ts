@@ -491,7 +491,8 @@ export class SeatCore {
     attempt: () => T | false | undefined,
   ): PendingResult<T> {
     return {
-      ...atEpoch(this.#words, POP_EPOCH),
+      // Each subscription of an agent has elements of its own: all must look.
+      ...atEpoch(this.#words, POP_EPOCH, true),
       attempt,
       pass: () => {}, // all sleepers are woken together, so no wake is lost
     };

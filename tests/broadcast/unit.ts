@@ -241,6 +241,23 @@ test("leaving ends what awaits an element of the subscription", async () => {
   assert.is(await other, 5);
 });
 
+test("one agent's subscriptions wait for elements of their own", async () => {
+  const made = Broadcast.create({ capacity: 4 });
+  const [first, second, third] = [1, 2, 3].map(() => made.subscribe());
+  const early = first!.popIntAsync();
+  const [pop, left] = [second!.popIntAsync(), third!.popIntAsync()];
+  const error = left.catch((error) => error);
+  assert.is(await nowOf(Promise.race([early, pop, left])), "pending");
+  third!.leave();
+  assert.instance(await error, TypeError);
+  made.pushInt(5);
+  assert.is(first!.tryPopInt(), 5); // so that the one in front sleeps on
+  assert.is(await pop, 5);
+  assert.is(await nowOf(early), "pending");
+  made.pushInt(6);
+  assert.is(await early, 6);
+});
+
 test("all sleepers get the next element, and the end", async () => {
   const made = Broadcast.create({ capacity: 4 });
   const seats = [1, 2, 3].map(() => made.subscribe());
