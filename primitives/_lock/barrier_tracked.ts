@@ -127,7 +127,9 @@ export class Noted implements Parties {
       if (late) {
         // (Q) Take it back, then change the word: whoever had counted it looks
         // again. The generation may end before.
-        Atomics.store(words, this.#rows.own() + ARRIVED, 0);
+        const at = this.#rows.find(this.#rows.id);
+        if (at < 0) return undefined; // its party has left meanwhile
+        Atomics.store(words, at + ARRIVED, 0);
         const next = state & ~CHANGES_MASK | state + 1 & CHANGES_MASK;
         const seen = Atomics.compareExchange(words, STATE, state, next);
         if (seen !== state) continue;

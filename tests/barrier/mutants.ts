@@ -414,11 +414,11 @@ const TRACKED = mutants({
   what: "(Q): changes the word before it takes its arrival back",
   by: "tracked: two parties that give up",
   ts: [
-    "Atomics.store(words, this.#rows.own() + ARRIVED, 0); const next",
+    "Atomics.store(words, at + ARRIVED, 0); const next",
     "const next",
     [
       "Atomics.notify(words, STATE); // others",
-      "Atomics.store(words, this.#rows.own() + ARRIVED, 0);\n" +
+      "Atomics.store(words, at + ARRIVED, 0);\n" +
       "Atomics.notify(words, STATE); // others",
     ],
   ],

@@ -259,6 +259,29 @@ test("a Barrier refuses wrong numbers and timeouts", async () => {
   refuses(alone.buffer, () => alone.arriveAndWait(), RangeError, "a row");
 });
 
+test("a tracked party that leaves while it waits takes no other row", async () => {
+  for (const timeout of [undefined, 20]) {
+    const barrier = Barrier.create(3, { tracked: 3 });
+    const [one, two] = [21, 22].map((id) =>
+      asAgent(id, () => new Barrier(barrier.buffer))
+    );
+    const abort = new AbortController();
+    const { signal } = abort;
+    const wait = barrier.tryArriveAndWaitAsync(
+      timeout === undefined ? { timeout: Infinity, signal } : { timeout },
+    ).catch((error) => error);
+    assert.is(await nowOf(wait), "pending");
+    barrier.leave();
+    if (timeout === undefined) abort.abort("enough");
+    assert.is(await wait, timeout === undefined ? "enough" : undefined);
+    assert.equal([barrier.parties, barrier.arrived], [2, 0]);
+    const passed = one!.arriveAndWaitAsync();
+    assert.is(await nowOf(passed), "pending");
+    assert.equal(two!.tryArriveAndWait(), { leader: true });
+    assert.equal(await passed, { leader: false });
+  }
+});
+
 test("tryArriveAndWait(timeout) takes its arrival back", () => {
   const barrier = Barrier.create(2);
   for (const timeout of [0, 1, 30]) {
