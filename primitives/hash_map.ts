@@ -549,9 +549,9 @@ export class HashMap<K, V> extends Region<"hash_map"> {
    * short, and may not write to this map. Two agents whose `change` writes to
    * another bucket may wait for each other for ever.
    *
-   * @throws {TypeError} If `change` is not a function or writes to the same
-   * bucket, a codec refuses its argument, or the bucket stays locked and this
-   * agent may not block.
+   * @throws {TypeError} If `change` is not a function, writes to the same
+   * bucket, or changes the key; if a codec refuses its argument; or if the
+   * bucket stays locked and this agent may not block.
    * @throws {RangeError} If the key or the new value is too long, or a codec
    * refuses it.
    * @throws {DamagedError} If the map is damaged.

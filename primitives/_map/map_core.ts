@@ -311,15 +311,19 @@ export class MapCore<K, V> {
     try {
       const at = this.#searchFor(bucket, key);
       const isThere = at !== NONE && this.#copy(at);
+      const hash = isThere ? this.#table.hashAt(at) : this.#hash;
       const next = change(isThere ? this.#value.take() : undefined);
       // `change` may have read other keys of this map.
-      if (next === undefined) {
-        if (isThere) this.#takeOut(bucket, key);
-        return true;
+      const isLeft = next !== undefined;
+      if (isLeft) this.#value.put(next);
+      if (isLeft === isThere) return !isLeft || this.#overwrite(at);
+      // With another hash, it would get into the wrong bucket.
+      if (this.#hashOf(key) !== hash) {
+        throw new TypeError("The key was changed within its update");
       }
-      this.#value.put(next);
-      if (!isThere) return this.#insert(bucket, this.#hashOf(key));
-      return this.#overwrite(at);
+      if (isLeft) return this.#insert(bucket, hash);
+      this.#takeOut(bucket, hash);
+      return true;
     } finally {
       this.#unlock(bucket);
     }
@@ -651,9 +655,9 @@ export class MapCore<K, V> {
     return false;
   }
 
-  /** Takes the entry of a key out of its locked bucket, where it is. */
-  #takeOut(bucket: number, key: K): void {
-    const at = this.#search(bucket, this.#hashOf(key));
+  /** Takes the entry of the key out of its locked bucket, where it is. */
+  #takeOut(bucket: number, hash: number): void {
+    const at = this.#search(bucket, hash);
     // It may have expired since, and be out.
     if (at !== NONE) this.#table.remove(bucket, at, this.#table.before);
   }

@@ -473,6 +473,31 @@ test("update() leaves the map alone if it throws, or writes to it", () => {
   assert.is(map.get(1), 4);
 });
 
+test("update() refuses a key that its function changes", () => {
+  const bytes = { key: codec.binary, value: codec.i32, keySize: 4 };
+  for (const isThere of [false, true]) {
+    for (const next of [7, undefined]) {
+      const map = HashMap.create({ ...bytes, capacity: 8 });
+      const key = Uint8Array.of(1, 2);
+      for (const other of [2, 3]) map.set(Uint8Array.of(other, 2), other);
+      if (isThere) map.set(key, 1);
+      const size = map.size;
+      const change = () => map.update(key, () => (key[0] = 3, next));
+      if (isThere && next !== undefined) {
+        change(); // it stays the entry that was found
+        assert.is(map.get(Uint8Array.of(1, 2)), 7);
+      } else if (isThere || next !== undefined) {
+        refuses(map.buffer, change, TypeError, "changed within its update");
+      } else assert.ok(change()); // nothing to do
+      assert.is(map.size, size);
+      const found = [...map];
+      assert.is(found.length, size);
+      for (const [key, value] of found) assert.is(map.take(key), value);
+      assert.is(map.size, 0);
+    }
+  }
+});
+
 test("update() writes its own key, whatever else it reads", () => {
   const map = HashMap.create({ ...ints, capacity: 8 });
   map.set(1, 10);

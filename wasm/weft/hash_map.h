@@ -488,8 +488,8 @@ typedef bool weft_hash_map_change(void *value, size_t *length, bool is_there,
 /*
  * Gives a key the value that `change` makes of the old one, in `value`, which
  * has room for a value of the map. No other agent writes to the key meanwhile,
- * or to others of its bucket: `change` must be short, and may not write to this
- * map. Returns 0, or an error of weft_hash_map_set.
+ * or to others of its bucket: `change` must be short, and may neither write to
+ * this map nor change the key. Returns 0, or an error of weft_hash_map_set.
  */
 static inline WEFT__RESULT int weft_hash_map_update(
     weft_hash_map *m, const void *key, size_t key_length,
