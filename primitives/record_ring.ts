@@ -230,6 +230,9 @@ export const RecordRingBase: abstract new (
  * ```
  */
 export class RecordRing extends RecordRingBase {
+  /** Whether the function of `read` runs. */
+  #reads = false;
+
   /**
    * Attaches to the ring at `byteOffset`; writes nothing.
    *
@@ -421,9 +424,10 @@ export class RecordRing extends RecordRingBase {
    * Calls `fn` with up to `limit` of the oldest records, one after the other,
    * without waiting. Each record is a view of the ring that is valid until `fn`
    * returns. Returns how many records were taken. If `fn` throws, that record
-   * stays in the ring.
+   * stays in the ring. `fn` may not take records by this object.
    *
    * @throws {ClosedError} If the ring is closed and empty.
+   * @throws {TypeError} If `fn` is not a function, or is called at this moment.
    */
   read(fn: (record: Uint8Array) => void, limit = 1): number {
     assertFunction(fn);
@@ -437,11 +441,14 @@ export class RecordRing extends RecordRingBase {
         if (count === 0) throw error;
       }
       if (record === 0) break;
+      this.#reads = true;
       try {
         fn(this.bytesOfRecord(record));
       } catch (error) {
         this.unpeek();
         throw error;
+      } finally {
+        this.#reads = false;
       }
       this.consumeRecord();
     }
@@ -449,9 +456,20 @@ export class RecordRing extends RecordRingBase {
   }
 
   /**
+   * As that of the core; refused within `read`.
+   *
+   * @internal
+   */
+  override peekRecord(): number {
+    if (this.#reads) throw new TypeError("Cannot take records within read");
+    return super.peekRecord();
+  }
+
+  /**
    * Shows the oldest record in place, without waiting. Returns the record's
    * bytes, or undefined if there is none. Read the bytes, then call `consume`,
-   * and do not use them afterwards.
+   * and do not use them afterwards. A pop by this object after `peek`, also one
+   * that awaits, takes that same record, and then there is nothing to consume.
    *
    * @throws {ClosedError} If the ring is closed and empty.
    */

@@ -267,6 +267,7 @@ const ONLY_TS: Record<string, string> = {
   byteOffset: "a pointer is the whole place",
   bytes: "reserve and peek answer pointers",
   peekedLength: "peek answers it, too",
+  peekRecord: "what is refused within the function of read; C has no such one",
   tryPopInto: "try_pop moves into memory of its caller",
   popInto: "pop moves into memory of its caller",
   popIntoAsync: "pop moves into memory of its caller",

@@ -14,7 +14,7 @@ export const kind: Kind = {
 };
 
 /** What a bundle of it may weigh. */
-export const size: Size = { name: "RecordRing", most: 11264 };
+export const size: Size = { name: "RecordRing", most: 11302 };
 
 class RecordRingInC extends Twin {
   #reserved = 0;

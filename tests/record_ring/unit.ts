@@ -177,6 +177,45 @@ test("a record that is too long for an array stays, and is not peeked at", () =>
   assert.equal([...ring.tryPop()!], [1, 2, 3]);
 });
 
+test("while read() shows a record, nothing else takes it", async () => {
+  for (
+    const roles of [{}, { manyConsumers: true }, { singleProducer: true }]
+  ) {
+    const ring = RecordRing.create({ capacity: 64, ...roles });
+    const abort = new AbortController();
+    const { signal } = abort;
+    const pop = ring.popAsync({ signal }).catch((error) => error);
+    assert.is(await nowOf(pop), "pending");
+    ring.push(Uint8Array.of(1));
+    ring.push(Uint8Array.of(2));
+    const seen: number[] = [];
+    const count = ring.read((record) => {
+      seen.push(record[0]!);
+      const takes = [
+        () => ring.tryPop(),
+        () => ring.pop(),
+        () => ring.tryPopInto(new Uint8Array(8)),
+        () => ring.read(() => {}),
+        () => ring.peek(),
+      ];
+      for (const take of takes) {
+        refuses(ring.buffer, take, TypeError, "within read");
+      }
+      abort.abort();
+      if (seen.length === 2) ring.push(Uint8Array.of(3));
+    }, 2);
+    assert.is(count, 2);
+    assert.instance(await pop, TypeError);
+    assert.equal([...seen, ring.tryPop()![0]], [1, 2, 3]);
+    const oops = () => {
+      throw new Error("oops");
+    };
+    ring.push(Uint8Array.of(4));
+    assert.throws(() => ring.read(oops), "oops");
+    assert.is(ring.pop()[0], 4);
+  }
+});
+
 test("a record of every length fits an empty ring, wherever it begins", () => {
   for (const single of [false, true]) {
     for (let start = 0; start < 64; start += 8) {
