@@ -192,7 +192,11 @@ export class Work {
   /** Hands out no more tasks. */
   cancel(): void {
     const rows = this.#rows;
-    const units = rows === undefined ? this.#close() : rows.cancel();
+    this.#aim(rows === undefined ? this.#close() : rows.cancel());
+  }
+
+  /** Lets waiting end when what was handed out, so many units, is done. */
+  #aim(units: number): void {
     if (units < 0) return;
     const target = this.#handedOut(units);
     Atomics.store(this.#words, TARGET, target); // (C) then look at what is done
@@ -201,6 +205,10 @@ export class Work {
 
   /** Gives others the tasks that agent `id` took and did not do. */
   abandon(id: number): WorkRange[] {
-    return this.#rows?.abandon(id) ?? [];
+    const rows = this.#rows;
+    if (rows === undefined) return [];
+    const ranges = rows.abandon(id);
+    this.#aim(rows.cancelled); // that agent may have ended within `cancel`
+    return ranges;
   }
 }

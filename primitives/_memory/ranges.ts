@@ -156,7 +156,10 @@ export class Ranges extends Rows {
     return unitsOf(Atomics.load(words, this.#next)) >= this.#end;
   }
 
-  /** Hands out no more. Returns the units that were handed out, or -1. */
+  /**
+   * Hands out no more. Returns the units that were handed out; -1 if those were
+   * all.
+   */
   cancel(): number {
     const words = this.words;
     const end = this.#end;
@@ -168,7 +171,22 @@ export class Ranges extends Rows {
       next = Atomics.compareExchange(words, this.#next, seen, named);
       if (next === seen) return unitsOf(seen);
     }
-    return -1;
+    return this.cancelled;
+  }
+
+  /**
+   * The units that were handed out when it was cancelled, or -1. Whoever
+   * cancelled has confirmed the last of them.
+   */
+  get cancelled(): number {
+    const words = this.words;
+    if ((Atomics.load(words, this.#next) & ROW_MASK) !== NOBODY) return -1;
+    let units = 0;
+    for (let row = 0; row < this.agents; row++) {
+      const taken = Atomics.load(words, this.first + row * ROW + TAKEN);
+      units = Math.max(units, taken);
+    }
+    return units;
   }
 
   /**

@@ -418,6 +418,12 @@ const ROWS = mutants(
     ],
     c: ["if (!weft__ranges_confirm(r, seen)) return -1; next", "next"],
   },
+  {
+    what: "cancels no further than a dead agent did",
+    by: "tracked: one is terminated while it cancels, another cancels",
+    ts: ["return this.cancelled;", "return -1;"],
+    c: ["return weft__ranges_cancelled(r);", "return -1;"],
+  },
 );
 
 /** Mutants of what a tracked counter does otherwise. */
@@ -425,6 +431,11 @@ const TRACKED = mutants({
   source: "_lock/work_counter",
   header: "work_counter",
   scenarios: ["work_counter"],
+}, {
+  what: "leaves a counter as an agent did that died while it cancelled",
+  by: "tracked: an agent was terminated while it cancelled",
+  ts: ["this.#aim(rows.cancelled); // that", "// that"],
+  c: ["weft__work_counter_aim(c, weft__ranges_cancelled(&rows));", ""],
 }, {
   what: "(C): looks at the rows before it says what is to be done",
   by: "tracked: cancelled while at work, and awaited",

@@ -140,6 +140,8 @@ interface Begin {
   readonly taken?: boolean;
   /** Nobody has confirmed that. */
   readonly unconfirmed?: boolean;
+  /** The agent of the first row was terminated while it cancelled. */
+  readonly cancelled?: boolean;
   /** Agents are terminated, so tasks may be left at the end. */
   readonly dies?: boolean;
 }
@@ -152,8 +154,13 @@ function tracked(
   weft: Weft,
   total: number,
   config: WorkConfig = {},
-  { agents = [2, 1], taken = false, unconfirmed = false, dies = false }: Begin =
-    {},
+  {
+    agents = [2, 1],
+    taken = false,
+    unconfirmed = false,
+    cancelled = false,
+    dies = false,
+  }: Begin = {},
 ) {
   const { WorkCounter } = weft.mod;
   return race.spec({
@@ -166,6 +173,7 @@ function tracked(
         words[ROWS + 6] = 1; // the units after its other range
         words[ROWS + 1] = unconfirmed ? 0 : 1;
       }
+      if (cancelled) words[next] = total << 8 | 0xff; // by no row
       return buffer;
     },
     ...viewing(weft, WorkCounter, { ...LAYOUT.work_counter, ...ROW_WORDS }),
@@ -419,6 +427,20 @@ export function scenarios(weft: Weft): Scenario[] {
         ...{ agents: [9, 2], taken: true, unconfirmed: true },
       }),
       agents: [[["cancel"]], [["abandon", 9], ["work"]]],
+      options: { timeouts: 0, races },
+    },
+    {
+      name: "tracked: one is terminated while it cancels, another cancels",
+      spec: tracked(weft, 3, {}, { dies: true }),
+      agents: [[["one"], ["stop"]], [["cancel"]]],
+      options: killed,
+    },
+    {
+      name: "tracked: an agent was terminated while it cancelled",
+      spec: tracked(weft, 3, {}, {
+        ...{ agents: [9, 2], taken: true, cancelled: true, dies: true },
+      }),
+      agents: [[["abandon", 9], ["workInRow"]], [["wait"]]],
       options: { timeouts: 0, races },
     },
   ];

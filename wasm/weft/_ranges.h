@@ -223,7 +223,21 @@ static inline int weft__ranges_done(const weft__ranges *r, int32_t n,
   return 0;
 }
 
-/* Hands out no more. Returns the units that were handed out, or -1. */
+/* The units that were handed out when it was cancelled, or -1. Whoever
+   cancelled has confirmed the last of them. */
+static inline int32_t weft__ranges_cancelled(const weft__ranges *r) {
+  int32_t named = weft__load(r->next) & WEFT__RANGES_ROW_MASK;
+  if (named != WEFT__RANGES_NOBODY) return -1;
+  int32_t units = 0;
+  for (int32_t i = 0; i < r->agents; i++) {
+    int32_t taken = weft__load(&r->rows[i].taken);
+    if (taken > units) units = taken;
+  }
+  return units;
+}
+
+/* Hands out no more. Returns the units that were handed out; -1 if those were
+   all. */
 static inline int32_t weft__ranges_cancel(const weft__ranges *r) {
   int32_t end = weft__ranges_end(r);
   int32_t next = weft__load(r->next);
@@ -234,7 +248,7 @@ static inline int32_t weft__ranges_cancel(const weft__ranges *r) {
                                   weft__ranges_named(end, WEFT__RANGES_NOBODY));
     if (next == seen) return weft__ranges_units(seen);
   }
-  return -1;
+  return weft__ranges_cancelled(r);
 }
 
 /*

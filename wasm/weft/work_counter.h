@@ -367,15 +367,20 @@ static inline int32_t weft__work_counter_close_tracked(weft_work_counter *c) {
   return weft__ranges_cancel(&rows);
 }
 
-/* Hands out no more tasks. Waiting ends when those that were handed out are
-   done. */
-static inline void weft_work_counter_cancel(weft_work_counter *c) {
-  int32_t units = c->tracked != 0 ? weft__work_counter_close_tracked(c)
-                                  : weft__work_counter_close(c);
+/* Lets waiting end when what was handed out, so many units, is done. */
+static inline void weft__work_counter_aim(weft_work_counter *c, int32_t units) {
   if (units < 0) return;
   int32_t target = weft__work_counter_handed_out(c, units);
   weft__store(&c->target, target); /* (C) then look at what is done */
   if (weft_work_counter_completed(c) >= target) weft__work_counter_finish(c);
+}
+
+/* Hands out no more tasks. Waiting ends when those that were handed out are
+   done. */
+static inline void weft_work_counter_cancel(weft_work_counter *c) {
+  weft__work_counter_aim(c, c->tracked != 0
+                                ? weft__work_counter_close_tracked(c)
+                                : weft__work_counter_close(c));
 }
 
 /* Gives other agents the tasks that agent `id` took and has not done, if the
@@ -386,7 +391,11 @@ static inline int32_t weft_work_counter_abandon(weft_work_counter *c,
                                                 int32_t id) {
   if (c->tracked == 0 || id == 0) return 0;
   weft__ranges rows = weft__work_counter_rows(c);
-  return weft__ranges_abandon(&rows, id);
+  int32_t count = weft__ranges_abandon(&rows, id);
+  if (count < 0) return count;
+  /* That agent may have ended within cancel. */
+  weft__work_counter_aim(c, weft__ranges_cancelled(&rows));
+  return count;
 }
 
 WEFT__END
