@@ -2,7 +2,7 @@
  * The words of `RwLock`, and its readers if its state counts them;
  * `rw_lock_tracked.ts` is where they have rows.
  *
- * C twin: `rw_lock.h`, function by function.
+ * C twin: `_rw_lock_counted.h`, function by function.
  *
  * @module
  */

@@ -2,7 +2,7 @@
  * The algorithm of the readers of a tracked `RwLock`: each notes in a row that
  * it reads, and a writer looks at all rows.
  *
- * C twin: the functions of `rw_lock.h` with `tracked` in their names.
+ * C twin: `_rw_lock_tracked.h`, function by function.
  *
  * @module
  */

@@ -2,7 +2,7 @@
  * The operations of a map, for arguments that were checked: what a view
  * remembers, the lock of a bucket, the search, the clock and the heap of a
  * cache, and the wakes, in the order in which an operation needs them. C has
- * them in `hash_map.h`.
+ * them in `hash_map.h` and `_hash_write.h`.
  *
  * @module
  */

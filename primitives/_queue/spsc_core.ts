@@ -1,6 +1,8 @@
 /**
  * The algorithm of a queue from one producer to one consumer.
  *
+ * C twin: `_spsc_words.h`, `_spsc_steps.h` and `spsc_queue.h`.
+ *
  * @module
  */
 

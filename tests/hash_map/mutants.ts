@@ -80,6 +80,7 @@ const OPERATIONS = mutants(CORE, {
 /** Mutants of the waits. */
 const WAITS = mutants(CORE, {
   what: "(W): adds a key, and wakes nobody",
+  header: "_hash_write",
   by: WAIT,
   ts: ["this.#waits.wake(hash);", ""],
   c: ["weft__event_wake(weft__hash_epoch(m, place->hash), WEFT__ALL);", ""],
@@ -143,6 +144,7 @@ const WAITS = mutants(CORE, {
   c: "only views of JavaScript remember",
 }, {
   what: "(W): wakes before it adds the key",
+  header: "_hash_write",
   by: WAIT,
   ts: [
     "this.#table.insert(",
@@ -174,6 +176,7 @@ const FLIGHTS = mutants({
   scenarios: ["hash_map"],
 }, {
   what: "wakes one of those that wait for a key",
+  header: "_hash_write",
   by: WAIT,
   ts: [
     "wake(this.#words, epochFor(this.#plan, hash), Infinity);",

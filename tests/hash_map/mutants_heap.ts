@@ -122,6 +122,7 @@ export const LONG_VALUES = [
 /** Mutants of the operations with long values. */
 export const PUTS = mutants(CORE, {
   what: "finds no entry for a long value, and keeps its blocks",
+  header: "_hash_write",
   by: "a long value, and no entry for it",
   ts: ["if (isLong) this.#heap!.drop(owner);", ""],
   c: ["if (value->block != WEFT__HEAP_NONE)", "if (false)"],
@@ -133,6 +134,7 @@ export const PUTS = mutants(CORE, {
   c: ["if (next != kept && (first", "(void)kept; if ((first"],
 }, {
   what: "finds no room for a value of a cache, and keeps the old one",
+  header: "_hash_write",
   by: "a long value of a cache gives way to itself",
   ts: [
     "if (before !== NONE) table.remove(bucket, at, before);",
@@ -225,6 +227,7 @@ export const LONG_KEYS = mutants(twin("table"), {
 /** Mutants of the operations with long keys. */
 export const KEY_PUTS = mutants(CORE, {
   what: "finds no room for a long value, and keeps the blocks of its key",
+  header: "_hash_write",
   by: "a long key, and no room for its value",
   ts: ["keys?.drop(owner); return clock", "return clock"],
   c: [
@@ -234,6 +237,7 @@ export const KEY_PUTS = mutants(CORE, {
   ],
 }, {
   what: "finds no entry for a long key, and keeps its blocks",
+  header: "_hash_write",
   by: "a long key, and no entry for it",
   ts: ["keys?.drop(owner); // no entry for it", ""],
   c: ["if (key.block != WEFT__HEAP_NONE) /* no entry for it */", "if (false)"],
@@ -254,6 +258,7 @@ export const KEY_BLOCKS = mutants(twin("heap"), {
 /** What C does in another file than TypeScript. */
 export const HEAP_IN_C = mutants("hash_map", {
   what: "finds too few blocks, and keeps those that it has taken",
+  header: "_hash_write",
   by: "two long values, room for one",
   ts: "TypeScript does so in _map/heap.ts: see above",
   c: ["weft__hash_free_blocks(m, plan, made.first, made.owner);", ""],

@@ -126,7 +126,7 @@ export const TABLE = [
     ],
   }, {
     what: "(P): shows an entry before it is filled",
-    header: "hash_map",
+    header: "_hash_write",
     by: "two write to two buckets",
     ts: [
       "Atomics.store(words, at + HASH, hash);",
@@ -144,7 +144,7 @@ export const TABLE = [
     ],
   }, {
     what: "(P): shows an entry before it leads to the others",
-    header: "hash_map",
+    header: "_hash_write",
     by: "a reader beside an entry that is added",
     ts: [
       "Atomics.store(words, at + LINK, LINKED_BIT | next);\n" +
@@ -422,7 +422,7 @@ export const TIME = mutants(twin("time"), {
 export const EXPIRY = [
   ...mutants(twin("table"), {
     what: "adds an entry, and does not say until when it counts",
-    header: "hash_map",
+    header: "_hash_write",
     by: ANEW,
     ts: ["if (this.#expires) this.#renew(at, 0, ttl);", ""],
     c: ["if (plan->expires) weft__hash_renew(plan, entry, 0, ttl);", ""],

@@ -40,6 +40,7 @@ export const MUTANTS = mutants({
   ],
 }, {
   what: "puts a ticket in by a store",
+  header: "_lock_free_ring",
   by: "two push, one finds it full",
   ts: [
     "entry = Atomics.compareExchange(words, at, free, put);",
@@ -51,6 +52,7 @@ export const MUTANTS = mutants({
   ],
 }, {
   what: "takes a ticket by a store",
+  header: "_lock_free_ring",
   by: "two push, one finds it full",
   ts: [
     "const seen = Atomics.compareExchange(words, at, entry, taken);",
@@ -73,6 +75,7 @@ export const MUTANTS = mutants({
   ],
 }, {
   what: "marks a taken entry with the same lap",
+  header: "_lock_free_ring",
   by: "two push, one finds it full",
   ts: ["const taken = free + 2 * filled | 0;", "const taken = free;"],
   c: [
@@ -86,6 +89,7 @@ export const MUTANTS = mutants({
   c: ["if (result != 0) weft__lock_free_give_back(q, slot);", ""],
 }, {
   what: "notices one element too late that it is full",
+  header: "_lock_free_ring",
   by: "two push, one finds it full",
   ts: [
     "if (capacity > 0 && !this.#isTaken(ticket - capacity | 0)) {",
@@ -116,6 +120,7 @@ export const MUTANTS = mutants({
   c: HINT,
 }, {
   what: "does not notice that an empty queue is closed",
+  header: "_lock_free_ring",
   by: "close meets a push and a pop",
   ts: [
     "if (entry === (free | CLOSED)) return OVER; } ticket",
@@ -127,6 +132,7 @@ export const MUTANTS = mutants({
   ],
 }, {
   what: "laps do not wrap",
+  header: "_lock_free_ring",
   by: "where the laps change their sign",
   ts: [
     "((entry & -2 * this.#filled) - this.#lap(ticket) | 0) >> 1",
@@ -196,6 +202,7 @@ export const MUTANTS = mutants({
   ],
 }, {
   what: "puts in a ticket again that is already there",
+  header: "_lock_free_ring",
   by: "two push, one finds it full",
   ts: [
     "const put = entry & this.#filled ? ahead : ahead - this.#filled;",
@@ -208,6 +215,7 @@ export const MUTANTS = mutants({
   ],
 }, {
   what: "passes over a ticket that is just being put in",
+  header: "_lock_free_ring",
   by: "where the tickets wrap",
   ts: [
     "if (ahead === 0) return ticket; // it was put in just now",

@@ -39,9 +39,12 @@ all primitives, and the tables that repeat the beginnings of their pages.`;
 
 /** Headers with the words of a class that are not named as it is. */
 const HEADERS: Readonly<Record<string, string>> = {
+  call_ring: "_call_words",
   channel: "_channel_words",
   hash_map: "_hash_plan",
   record_ring: "_record_words",
+  rw_lock: "_rw_lock_counted",
+  spsc_queue: "_spsc_words",
 };
 
 /** The header that has the words of `stem`. */

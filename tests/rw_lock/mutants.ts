@@ -9,7 +9,6 @@ const HINT =
 /** Mutants of readers that are counted. */
 const COUNTED = mutants({
   source: "_lock/rw_lock_counted",
-  header: "rw_lock",
   scenarios: ["rw_lock"],
 }, {
   what: "RW1: a reader enters by an addition",
@@ -258,8 +257,8 @@ const COUNTED = mutants({
   ts: ["const bits = WANTED_BIT | ASLEEP_BIT;", "const bits = WANTED_BIT;"],
   c: [
     "const int32_t bits = WEFT_RW_LOCK_WANTED_BIT | WEFT_RW_LOCK_ASLEEP_BIT; " +
-    "if (l->tracked != 0) return weft__rw_blocker",
-    "const int32_t bits = WEFT_RW_LOCK_WANTED_BIT; if (l->tracked != 0) return weft__rw_blocker",
+    "*value = weft__or",
+    "const int32_t bits = WEFT_RW_LOCK_WANTED_BIT; *value = weft__or",
   ],
 }, {
   what: "a writer does not say that it wants to write",
@@ -267,8 +266,8 @@ const COUNTED = mutants({
   ts: ["const bits = WANTED_BIT | ASLEEP_BIT;", "const bits = ASLEEP_BIT;"],
   c: [
     "const int32_t bits = WEFT_RW_LOCK_WANTED_BIT | WEFT_RW_LOCK_ASLEEP_BIT; " +
-    "if (l->tracked != 0) return weft__rw_blocker",
-    "const int32_t bits = WEFT_RW_LOCK_ASLEEP_BIT; if (l->tracked != 0) return weft__rw_blocker",
+    "*value = weft__or",
+    "const int32_t bits = WEFT_RW_LOCK_ASLEEP_BIT; *value = weft__or",
     ["weft__or(&l->state, WEFT_RW_LOCK_WANTED_BIT);", ""],
   ],
 }, {

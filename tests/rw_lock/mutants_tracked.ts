@@ -3,7 +3,6 @@ import { mutants } from "../_run/mutant.ts";
 /** Mutants of a lock that tracks its readers. */
 export const TRACKED = mutants({
   source: "_lock/rw_lock_tracked",
-  header: "rw_lock",
   scenarios: ["rw_lock"],
 }, {
   what: "(R): a reader looks for a writer before it notes that it reads",
@@ -155,7 +154,7 @@ export const TRACKED = mutants({
     "if (outcome === false) this.leave(0, 0); return outcome;",
     "return outcome;",
   ],
-  c: ["if (result == EBUSY) weft__rw_leave(l, 0, 0);", ""],
+  c: ["if (result == EBUSY) weft__rw_leave_tracked(l, 0);", ""],
 }, {
   what: "recovers a reader and does not wake the writer",
   by: "tracked: a dead reader is recovered beside a writer",

@@ -38,6 +38,7 @@ export const WRITERS = mutants({
   ],
 }, {
   what: "does not wait for a writer that waits for readers",
+  header: "_rw_lock_counted",
   by: "one writes, one reads",
   ts: [
     "const ticket = this.#readers.pend(own ? WRITING_BIT : BUSY_BITS);",

@@ -241,7 +241,7 @@ export const MUTANTS = [
   }),
   ...mutants({
     source: "_queue/spsc_core",
-    header: "spsc_queue",
+    header: "_spsc_steps",
     scenarios,
   }, {
     what: "a push does not strike the gong",

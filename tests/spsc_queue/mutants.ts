@@ -2,7 +2,7 @@ import { mutants } from "../_run/mutant.ts";
 
 const CORE = mutants({
   source: "_queue/spsc_core",
-  header: "spsc_queue",
+  header: "_spsc_steps",
   scenarios: ["spsc_queue"],
 }, {
   what: "closes its head once it has returned",
@@ -15,6 +15,7 @@ const CORE = mutants({
   c: "C does nothing once it has returned",
 }, {
   what: "SP1: publishes before it writes",
+  header: "spsc_queue",
   by: "tryPush, tryPop",
   ts: [
     "this.#words[this.#at(tail)] = value; // published by (P) return this.#publish(tail, 1);",
@@ -28,6 +29,7 @@ const CORE = mutants({
   ],
 }, {
   what: "SP1: publishes a batch before it writes the second half",
+  header: "spsc_queue",
   by: "a batch over the end",
   ts: [
     "if (count > first) { this.copier.put(src, first * per, DATA, (count - first) * per); } return this.#publish(tail, count) ? count : 0;",
@@ -65,6 +67,7 @@ const CORE = mutants({
   ],
 }, {
   what: "SP3: frees before it reads",
+  header: "spsc_queue",
   by: "tryPush, tryPop",
   ts: [
     "const value = this.#words[this.#at(head)]!; // published by (P) " +
@@ -78,6 +81,7 @@ const CORE = mutants({
   ],
 }, {
   what: "SP3: frees a batch before it reads",
+  header: "spsc_queue",
   by: "a batch over the end",
   ts: [
     "if (count > first) { this.copier.get(dst, first * per, DATA, " +
@@ -138,6 +142,7 @@ const CORE = mutants({
   ],
 }, {
   what: "takes the flag bits for a part of the index",
+  header: "spsc_queue",
   by: "closed when full",
   ts: [
     "const tail = this.#words[TAIL]! & INDEX_MASK; // our own",
@@ -384,6 +389,7 @@ const CORE = mutants({
   by: "the producer closes",
 }, {
   what: "does not notice that a full queue is closed",
+  header: "spsc_queue",
   ts: ["if (room === 0 && this.closed) this.refuse();", ""],
   c: [
     "return weft_spsc_queue_closed(q) ? EPIPE : EBUSY;",
@@ -392,6 +398,7 @@ const CORE = mutants({
   by: "closed when full",
 }, {
   what: "compares its known room although indices wrap",
+  header: "_spsc_words",
   by: "push, pop over the sign",
   ts: [
     "let room = this.#span - (tail - words[HEAD_CACHE]! | 0);",
@@ -414,6 +421,7 @@ const CORE = mutants({
   by: "a producer sleeps where the sign changes",
 }, {
   what: "a batch goes past the end",
+  header: "_spsc_words",
   by: "a batch over the end",
   ts: [
     "return Math.min(count, this.capacity - (index >>> 2 & this.#mask));",
@@ -425,6 +433,7 @@ const CORE = mutants({
   ],
 }, {
   what: "commits a slot in place twice",
+  header: "spsc_queue",
   by: "in place",
   ts: [
     "this.#pushing = READY; return this.#publish",
@@ -437,6 +446,7 @@ const CORE = mutants({
   ],
 }, {
   what: "commits one more than it is told",
+  header: "spsc_queue",
   by: "fewer than are reserved",
   ts: [
     "this.#publish(this.#words[TAIL]! & INDEX_MASK, n);",
@@ -448,6 +458,7 @@ const CORE = mutants({
   ],
 }, {
   what: "consumes all that was peeked at",
+  header: "spsc_queue",
   by: "fewer than are reserved",
   ts: [
     "this.#peeked = 0; if (n > 0) this.#release(this.#words[HEAD]! & INDEX_MASK, n);",
@@ -459,6 +470,7 @@ const CORE = mutants({
   ],
 }, {
   what: "any agent pushes",
+  header: "spsc_queue",
   by: "two agents push, of which one may",
   ts: [
     'takeRole(this.#words, PRODUCER, this.#id, "producer");',
@@ -470,6 +482,7 @@ const CORE = mutants({
   ],
 }, {
   what: "any agent pops",
+  header: "spsc_queue",
   by: "two agents pop, of which one may",
   ts: [
     'takeRole(this.#words, CONSUMER, this.#id, "consumer");',
@@ -481,6 +494,7 @@ const CORE = mutants({
   ],
 }, {
   what: "looks where to push before it has the role",
+  header: "spsc_queue",
   by: "two agents push, one after the other",
   ts: [
     "this.#beginPush(); const tail = this.#words[TAIL]! & INDEX_MASK; // our own index",
@@ -494,6 +508,7 @@ const CORE = mutants({
   ],
 }, {
   what: "writes a whole word where an element is a byte",
+  header: "spsc_queue",
   by: "elements of a byte",
   ts: [
     "this.copier.put(src, 0, this.#at(tail), this.#wordsPer);",
@@ -505,6 +520,7 @@ const CORE = mutants({
   ],
 }, {
   what: "looks where to pop before it has the role",
+  header: "spsc_queue",
   by: "two agents pop, one after the other",
   ts: [
     "if (!this.#consumes) this.#consume(); return words[HEAD]! & INDEX_MASK;",

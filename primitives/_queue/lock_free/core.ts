@@ -3,7 +3,7 @@
  * slots for elements circulate. No operation waits, and none allocates.
  * `./realtime` exports this part; `lock_free_queue.ts` adds waiting.
  *
- * C twin: `lock_free_queue.h`, in the same order.
+ * C twin: `_lock_free_ring.h` and `lock_free_queue.h`.
  *
  * @module
  */
