@@ -67,10 +67,17 @@ export class Talk {
   refused = false;
   /** How many functions a caller that listens has kept. */
   kept = 0;
+  /**
+   * Where such a caller, which does not listen now, may listen next: the slots
+   * in which it was told of its functions.
+   */
+  readonly offered: Set<number> = new Set();
   /** Functions that are not needed any more, and of which the caller hears. */
-  readonly released: number[] = [];
-  /** The functions of this call, and which of them are still needed. */
-  readonly functions: Map<number, boolean> = new Map();
+  released: Kept[] = [];
+  /** The functions of this call that are still needed. */
+  readonly functions: Set<number> = new Set();
+  /** The caller that listens for calls of them, once it keeps them. */
+  listener: Talk | undefined;
 
   constructor(
     readonly key: string,
@@ -96,8 +103,6 @@ export class Desk {
   readonly listeners: Map<string, Talk> = new Map();
   readonly invocations: Map<number, Invocation> = new Map();
   invoked = 0;
-  /** Callers that have died. */
-  readonly dead: Set<string> = new Set();
 }
 
 /** What a server does for its talks. */
@@ -164,7 +169,7 @@ export class Talks {
 
   /** What stands for a function or an iterator of the caller. */
   standFor(talk: Talk, kind: number, id: number): unknown {
-    talk.functions.set(id, true);
+    talk.functions.add(id);
     const kept: Kept = { talk, id, released: false };
     const release = () => this.#release(kept);
     const step = (what: number) => (args: unknown[]) =>
@@ -194,20 +199,11 @@ export class Talks {
     if (kept.released) return;
     kept.released = true;
     const { talk, id } = kept;
+    const { listener } = talk;
     talk.functions.delete(id);
-    if (!talk.over || talk.blocks || talk.lost || talk.refused) return;
-    const listener = this.#listenerOf(talk.client);
-    listener.released.push(id);
+    if (listener === undefined || listener.lost) return; // the caller has none
+    listener.released.push(kept);
     this.#pump(listener);
-  }
-
-  #listenerOf(client: string): Talk {
-    const { listeners } = this.#desk;
-    let listener = listeners.get(client);
-    if (listener === undefined) {
-      listeners.set(client, listener = new Talk(client, client, false));
-    }
-    return listener;
   }
 
   /** The talk by which a function is called back now. */
@@ -216,17 +212,20 @@ export class Talks {
     if (this.#stopped) throw ended();
     if (talk.lost) throw died();
     if (!talk.over) return talk;
-    if (this.#desk.dead.has(talk.client)) throw died();
     if (talk.blocks) {
       throw new TypeError(
         "The caller blocks: it is called back only until the method returns",
       );
     }
-    if (!talk.refused) return this.#listenerOf(talk.client);
-    throw new TypeError(
-      "To call back after the method has returned needs a ring of 2 slots for " +
-        "each caller that is called back so",
-    );
+    if (talk.refused) {
+      throw new TypeError(
+        "To call back after the method has returned needs a ring of 2 slots " +
+          "for each caller that is called back so",
+      );
+    }
+    const { listener } = talk;
+    if (listener === undefined || listener.lost) throw died();
+    return listener;
   }
 
   #invoke(kept: Kept, what: number, args: unknown[]): unknown {
@@ -304,16 +303,17 @@ export class Talks {
   }
 
   /**
-   * Whether the caller has left the slot in which it waits, or that it keeps
-   * while it runs a function, or is known to be dead.
+   * Whether the caller is known to be dead, or has left the slot in which it
+   * waits, or that it keeps while it runs a function, or before it listens.
    */
-  #isGone({ client, at, held }: Talk): boolean {
+  #isGone({ client, at, held, offered }: Talk): boolean {
     const { slots } = this.#line;
     const id = parseInt(client, 10);
-    const isDead = slots.isDead(id);
-    if (isDead) this.#desk.dead.add(client);
+    const isIn = (slot: number) => isOf(slots.words, slot, id);
+    if (slots.isDead(id)) return true;
     const slot = at || held;
-    return isDead || slot !== 0 && !isOf(slots.words, slot, id);
+    if (slot !== 0) return !isIn(slot);
+    return offered.size > 0 && ![...offered].some(isIn);
   }
 
   /** Says what is to be said next, if the caller waits for it. */
@@ -332,9 +332,11 @@ export class Talks {
       // Who has given up does not know that functions are kept.
       if (!final(at)) this.forget(talk);
     } else if (talk.released.length > 0) {
+      const ids = talk.released.splice(0).map(({ id }) => id);
       this.#leave(talk, 0);
-      talk.kept -= talk.released.length;
-      this.#line.send(at, RELEASED, puttingWords(talk.released.splice(0)));
+      talk.kept -= ids.length;
+      talk.offered.add(at);
+      this.#line.send(at, RELEASED, puttingWords(ids));
     } else if (watched !== undefined) {
       watched.at = at;
       Atomics.store(this.#line.slots.words, at + REQUEST, GIVEN);
@@ -343,10 +345,14 @@ export class Talks {
 
   /** The caller does not know that it shall keep the functions of a talk. */
   forget(talk: Talk): void {
+    const { listener } = talk;
     talk.lost = true;
-    if (talk.blocks || talk.refused || talk.functions.size === 0) return;
-    const listener = this.#listenerOf(talk.client);
-    listener.kept -= talk.functions.size;
+    talk.listener = undefined;
+    if (listener === undefined) return;
+    const others = listener.released.filter((kept) => kept.talk !== talk);
+    const untold = listener.released.length - others.length;
+    listener.released = others;
+    listener.kept -= talk.functions.size + untold;
     if (listener.kept === 0) this.#lose(listener); // it does not listen
   }
 
@@ -366,8 +372,9 @@ export class Talks {
     talk.over = talk.lost = true;
     talk.queue.length = talk.held = 0;
     talk.final = undefined;
-    this.#desk.talks.delete(talk.key);
-    this.#desk.listeners.delete(talk.key);
+    const { talks, listeners } = this.#desk;
+    talks.delete(talk.key);
+    if (listeners.get(talk.key) === talk) listeners.delete(talk.key);
     this.#reject((invocation) => invocation.talk === talk, died);
     const { at } = talk;
     talk.at = 0;
@@ -402,9 +409,10 @@ export class Talks {
     if (listens === 0) return void say(NOTHING);
     const caller = this.#callerAt(at);
     const number = wordAt(request, ANSWER_TALK);
+    const { talks, listeners } = this.#desk;
     const talk = listens === FOR_CALLER
-      ? this.#listenerOf(ofClient(caller, number))
-      : this.#desk.talks.get(ofCall(caller, number));
+      ? listeners.get(ofClient(caller, number))
+      : talks.get(ofCall(caller, number));
     if (talk === undefined) {
       if (listens === GAVE_UP) return void say(NOTHING);
       const text = errorText(ended());
@@ -417,6 +425,7 @@ export class Talks {
     }
     talk.at = at;
     talk.held = 0;
+    talk.offered.clear();
     this.#pump(talk);
   }
 
@@ -452,14 +461,20 @@ export class Talks {
    * some callers may.
    */
   keep(talk: Talk, at: number): number[] {
-    const ids = talk.blocks ? [] : [...talk.functions.keys()];
+    const ids = talk.blocks ? [] : [...talk.functions];
     if (ids.length === 0) return ids;
-    const listener = this.#listenerOf(talk.client);
-    if (listener.kept === 0 && !this.#mayListen(at)) {
+    const { listeners } = this.#desk;
+    const { client } = talk;
+    let listener = listeners.get(client);
+    if ((listener?.kept ?? 0) === 0 && !this.#mayListen(at)) {
       talk.refused = true;
       return [];
     }
+    listener ??= new Talk(client, client, false);
+    listeners.set(client, listener);
+    talk.listener = listener;
     listener.kept += ids.length;
+    listener.offered.add(at);
     return ids;
   }
 
@@ -490,12 +505,8 @@ export class Talks {
   /** Nor does another server of this agent wait for one. */
   end(): void {
     const { listeners, talks } = this.#desk;
-    for (const { at } of listeners.values()) {
-      if (at !== 0) this.#line.send(at, NOTHING, () => 0);
-    }
-    listeners.clear();
+    for (const listener of listeners.values()) this.#lose(listener);
     talks.clear();
-    this.#desk.dead.clear();
   }
 }
 

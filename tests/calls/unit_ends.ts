@@ -304,21 +304,97 @@ test("who gives up amid an answer does not keep its function", async () => {
         fn[Symbol.dispose]();
         continue;
       }
-      let told = false;
-      const failed = rejection(fn(1)).finally(() => told = true);
-      await new Promise((resolve) => setTimeout(resolve, 2));
-      if (!told) amid++;
+      amid++;
+      assert.match((await rejection(fn(1))).message, "has given up");
+    }
+    Date.now = () => now() + 31_000;
+    try {
+      assert.is(await remote.add(1, 2), 3);
+    } finally {
+      Date.now = now;
+    }
+  });
+  assert.ok(amid > 0, "none gave up amid the answer");
+});
+
+test("a function that is released amid an answer keeps nobody out", async () => {
+  type Fn = (n: number) => Promise<number>;
+  let kept: (Fn & Disposable) | undefined;
+  const keeping = {
+    keep(fn: Fn, n: number, _: AbortSignal): string {
+      kept = fn as Fn & Disposable;
+      return "x".repeat(n);
+    },
+    add: (a: number, b: number): number => a + b,
+  };
+  const never = new AbortController().signal;
+  const { now } = Date;
+  let amid = 0;
+  // One caller may listen, and there is one slot for calls.
+  await between(keeping, async (ring) => {
+    const remote = connect<typeof keeping>(ring);
+    for (let turns = 0; turns < 30; turns++) {
+      kept = undefined;
+      const control = new AbortController();
+      const call = remote.keep((n) => Promise.resolve(n), 500, control.signal);
+      const ended = call.then(() => "kept", () => "given up");
+      for (let i = 0; i < turns; i++) await new Promise(setImmediate);
+      // The caller does not know that it was kept, and then that it need not.
+      (kept as (Fn & Disposable) | undefined)?.[Symbol.dispose]();
+      control.abort();
+      if (await ended === "given up" && kept !== undefined) amid++;
       Date.now = () => now() + 31_000;
       try {
         assert.is(await remote.add(1, 2), 3);
       } finally {
         Date.now = now;
       }
-      assert.match((await failed).message, "has given up");
+      await connect<typeof keeping>(ring)
+        .keep((n) => Promise.resolve(-n), 0, never);
+      const fn = kept as (Fn & Disposable) | undefined;
+      assert.is(await fn!(1), -1, `after ${turns} turns`);
+      fn![Symbol.dispose]();
+      while (ring.pending > 0) await new Promise(setImmediate);
     }
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  });
+  }, { slots: 2, request: 256, reply: 64 });
   assert.ok(amid > 0, "none gave up amid the answer");
+});
+
+test("a caller that dies before it listens keeps nobody out", async () => {
+  type Fn = (n: number) => Promise<number>;
+  let kept: Fn | undefined;
+  const keeping = {
+    keep: (fn: Fn): void => void (kept = fn),
+    add: (a: number, b: number): number => a + b,
+  };
+  // The bytes of a call with a function, as connect() writes them.
+  const other = CallRing.create({ request: 64, reply: 64 });
+  let request = new Uint8Array();
+  const taken = other.serveAsync((bytes) => {
+    request = bytes.slice();
+    other.close();
+    return Uint8Array.of(1);
+  });
+  await connect<typeof keeping>(other).keep((n) => Promise.resolve(n));
+  await taken;
+  // One caller may listen.
+  await between(keeping, async (ring) => {
+    const remote = connect<typeof keeping>(ring);
+    for (const id of [901, 902, 903]) {
+      // It has read the answer, by which it should listen.
+      await asAgent(id, () => CallRing.from(ring.handle).callAsync(request));
+      const dead = kept!;
+      ring.abandon(id);
+      // Calls of others wipe out the mark of the dead in the slots.
+      const sums = [remote.add(1, id), remote.add(2, id)];
+      assert.equal(await Promise.all(sums), [1 + id, 2 + id]);
+      assert.match((await rejection(dead(1))).message, "has given up");
+      await remote.keep((n) => Promise.resolve(-n));
+      assert.is(await kept!(1), -1);
+      (kept as Fn & Disposable)[Symbol.dispose]();
+      while (ring.pending > 0) await new Promise(setImmediate);
+    }
+  }, { slots: 2 });
 });
 
 test("a call fails if the server of its first piece is gone for 30 s", async () => {

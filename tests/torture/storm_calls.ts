@@ -136,12 +136,15 @@ type Plan = Omit<Of<typeof plans>, "members"> & {
 
 const textOf = (n: number) => "x".repeat(n);
 
-/** The state and the caller of each slot. */
+const hex = (word: number) => (word >>> 0).toString(16);
+
+/** The state, the caller and the begin of the request of each slot. */
 function stateOf(words: Int32Array, slots: number): string {
   const stride = words.length / slots;
   const text = Array.from({ length: slots }, (_, i) => {
-    const [state, caller] = words.subarray(i * stride);
-    return `${(state! >>> 0).toString(16)} of ${caller}`;
+    const [state, caller, , , request] = words.subarray(i * stride);
+    const what = state === 0 ? "" : ` that asks ${hex(request!)}`;
+    return `${hex(state!)} of ${caller}${what}`;
   });
   return `; slots: ${text.join(", ")}`;
 }
