@@ -195,7 +195,7 @@ export class Work {
     this.#aim(rows === undefined ? this.#close() : rows.cancel());
   }
 
-  /** Lets waiting end when what was handed out, so many units, is done. */
+  /** Lets waiting end when the `units` that were handed out are done. */
   #aim(units: number): void {
     if (units < 0) return;
     const target = this.#handedOut(units);

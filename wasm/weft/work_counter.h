@@ -367,7 +367,7 @@ static inline int32_t weft__work_counter_close_tracked(weft_work_counter *c) {
   return weft__ranges_cancel(&rows);
 }
 
-/* Lets waiting end when what was handed out, so many units, is done. */
+/* Lets waiting end when the `units` that were handed out are done. */
 static inline void weft__work_counter_aim(weft_work_counter *c, int32_t units) {
   if (units < 0) return;
   int32_t target = weft__work_counter_handed_out(c, units);
