@@ -142,7 +142,7 @@ export type {
   ValueOf,
 } from "./_pool/task.ts";
 export type { PoolStats, Times, WorkerStats } from "./_pool/stats.ts";
-export type { TaskContext } from "./_pool/worker/server.ts";
+export type { TaskContext } from "./_pool/worker/context.ts";
 export { ClosedError } from "./_queue/queue.ts";
 export type { Memory } from "./_memory/region.ts";
 

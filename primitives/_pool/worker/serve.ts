@@ -15,7 +15,8 @@ import {
   type PoolMessage,
   tagged,
 } from "../wire.ts";
-import type { Served, TaskContext } from "./server.ts";
+import type { TaskContext } from "./context.ts";
+import type { Served } from "./server.ts";
 
 /** The function of a task. */
 export type TaskFunction<T extends AnyTask> = (
