@@ -349,7 +349,7 @@ export const MISTAKES: readonly Mistake[] = [{
   storm: "pool",
   what: "a result comes before what its task has reported",
   edits: {
-    "_pool/worker/server": [
+    "_pool/worker/context": [
       "this.#post(value); this.reported = true;",
       "this.#post(value);",
     ],
