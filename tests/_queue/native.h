@@ -307,6 +307,88 @@ typedef struct {
   int32_t *seen;  /* how often each value came */
 } side;
 
+/* How many forms of a push there are, and of a pop. */
+#define FORMS 5
+
+/* Pushes the element `value` by a form, 0 to 4, or up to `left` elements from it
+   on by a batch. Returns how many: 0 if there is no room now. */
+static int32_t push_by(int form, side *self, int32_t value, int32_t left) {
+  QUEUE_TYPE *q = self->queue;
+  int32_t elements[BATCH * MOST_WORDS];
+  int32_t words = self->words;
+  int result = 0;
+  element(elements, words, value);
+  switch (form) {
+    case 0:
+      result = QUEUE(push)(q, elements, some_timeout(&self->seed));
+      break;
+    case 1:
+      result = QUEUE(try_push)(q, elements);
+      break;
+    case 2: {
+      int32_t n = 1 + random_below(&self->seed, BATCH);
+      if (n > left) n = left;
+      for (int32_t i = 0; i < n; i++)
+        element(elements + i * words, words, value + i);
+      int32_t count = QUEUE(try_push_many)(q, elements, n);
+      CHECK(count >= 0);
+      if (count == 0) sched_yield();
+      return count;
+    }
+    case 3: {
+      int32_t *slot = (int32_t *)QUEUE(reserve)(q);
+      result = slot == NULL ? EBUSY : 0;
+      if (slot == NULL) break;
+      element(slot, words, value);
+      EQUAL(commit(q, slot), 0);
+      break;
+    }
+    default:
+      if (words > 1) return 0;
+      result = QUEUE(push_int)(q, value, some_timeout(&self->seed));
+  }
+  if (not_now(result)) return 0;
+  EQUAL(result, 0);
+  return 1;
+}
+
+/* Pops by a form, 0 to 4. Returns how many `elements`: 0 if there are none now,
+   -1 if there will never be one. */
+static int32_t pop_by(int form, side *self, int32_t *elements) {
+  QUEUE_TYPE *q = self->queue;
+  int result = 0;
+  int32_t count = 1;
+  switch (form) {
+    case 0:
+      result = QUEUE(pop)(q, elements, some_timeout(&self->seed));
+      break;
+    case 1:
+      result = QUEUE(try_pop)(q, elements);
+      break;
+    case 2: {
+      count = QUEUE(try_pop_many)(q, elements,
+                                  1 + random_below(&self->seed, BATCH));
+      result = count < 0 ? -count : count == 0 ? EBUSY : 0;
+      break;
+    }
+    case 3: {
+      int32_t *slot = (int32_t *)QUEUE(peek)(q);
+      result = slot == NULL ? EBUSY : 0;
+      if (slot == NULL) break;
+      memcpy(elements, slot, (size_t)self->words * 4);
+      consume(q, slot);
+      break;
+    }
+    default:
+      if (self->words > 1) return 0;
+      result = QUEUE(pop_int)(q, elements, some_timeout(&self->seed));
+  }
+  if (result == EPIPE) return -1;
+  if (not_now(result)) return 0;
+  EQUAL(result, 0);
+  return count;
+}
+
 static int call_pop(void *at) {
   int32_t value;
   return QUEUE(pop_int)((QUEUE_TYPE *)at, &value, WEFT_FOREVER);

@@ -153,89 +153,21 @@ static void mpmc_slots_out_of_order(void) {
 
 static void *mpmc_produce(void *argument) {
   side *self = (side *)argument;
-  weft_mpmc_queue *q = self->queue;
-  int32_t elements[BATCH * MOST_WORDS];
-  int32_t words = self->words;
   int32_t base = self->number * amount;
-  for (int32_t next = 0; next < amount;) {
-    element(elements, words, base + next);
-    int result = 0;
-    switch (random_below(&self->seed, 5)) {
-      case 0:
-        result = weft_mpmc_queue_push(q, elements, some_timeout(&self->seed));
-        break;
-      case 1:
-        result = weft_mpmc_queue_try_push(q, elements);
-        break;
-      case 2: {
-        int32_t n = 1 + random_below(&self->seed, BATCH);
-        if (n > amount - next) n = amount - next;
-        for (int32_t i = 0; i < n; i++)
-          element(elements + i * words, words, base + next + i);
-        int32_t count = weft_mpmc_queue_try_push_many(q, elements, n);
-        CHECK(count >= 0);
-        next += count;
-        if (count == 0) sched_yield();
-        continue;
-      }
-      case 3: {
-        int32_t *slot = (int32_t *)weft_mpmc_queue_reserve(q);
-        result = slot == NULL ? EBUSY : 0;
-        if (slot == NULL) break;
-        element(slot, words, base + next);
-        weft_mpmc_queue_commit(q, slot);
-        break;
-      }
-      default:
-        if (words > 1) continue;
-        result = weft_mpmc_queue_push_int(q, base + next,
-                                          some_timeout(&self->seed));
-    }
-    if (not_now(result)) continue;
-    EQUAL(result, 0);
-    next++;
-  }
+  for (int32_t next = 0; next < amount;)
+    next += push_by(random_below(&self->seed, FORMS), self, base + next,
+                    amount - next);
   return NULL;
 }
 
 static void *mpmc_consume(void *argument) {
   side *self = (side *)argument;
-  weft_mpmc_queue *q = self->queue;
   int32_t elements[BATCH * MOST_WORDS];
   int32_t last[MOST_PRODUCERS] = {-1, -1, -1};
   int32_t words = self->words;
   for (;;) {
-    int result = 0;
-    int32_t count = 1;
-    switch (random_below(&self->seed, 5)) {
-      case 0:
-        result = weft_mpmc_queue_pop(q, elements, some_timeout(&self->seed));
-        break;
-      case 1:
-        result = weft_mpmc_queue_try_pop(q, elements);
-        break;
-      case 2: {
-        count = weft_mpmc_queue_try_pop_many(
-            q, elements, 1 + random_below(&self->seed, BATCH));
-        result = count < 0 ? -count : count == 0 ? EBUSY : 0;
-        break;
-      }
-      case 3: {
-        int32_t *slot = (int32_t *)weft_mpmc_queue_peek(q);
-        result = slot == NULL ? EBUSY : 0;
-        if (slot == NULL) break;
-        memcpy(elements, slot, (size_t)words * 4);
-        weft_mpmc_queue_consume(q, slot);
-        break;
-      }
-      default:
-        if (words > 1) continue;
-        result = weft_mpmc_queue_pop_int(q, elements,
-                                         some_timeout(&self->seed));
-    }
-    if (result == EPIPE) return NULL;
-    if (not_now(result)) continue;
-    EQUAL(result, 0);
+    int32_t count = pop_by(random_below(&self->seed, FORMS), self, elements);
+    if (count < 0) return NULL;
     for (int32_t i = 0; i < count; i++) {
       const int32_t *at = elements + i * words;
       check_whole(at, words);

@@ -211,123 +211,66 @@ static void several_in_place(void) {
   EQUAL(weft_spsc_queue_peek_many(s, 4, &pieces), -EPIPE);
 }
 
+/* Pushes up to `left` elements in two pieces of the queue's memory. */
+static int32_t push_in_place(side *self, int32_t value, int32_t left) {
+  weft_spsc_queue *q = self->queue;
+  weft_pieces pieces;
+  int32_t n = 1 + random_below(&self->seed, BATCH);
+  if (n > left) n = left;
+  int32_t count = weft_spsc_queue_reserve_many(q, n, &pieces);
+  CHECK(count >= 0);
+  if (count == 0) {
+    sched_yield();
+    return 0;
+  }
+  EQUAL(pieces.first_count + pieces.second_count, count);
+  for (int32_t i = 0; i < count; i++)
+    element(in_pieces(&pieces, i, self->words), self->words, value + i);
+  /* Now and then fewer than are reserved. */
+  n = count - random_below(&self->seed, 2);
+  EQUAL(weft_spsc_queue_commit_many(q, n), 0);
+  return n;
+}
+
+static int32_t pop_in_place(side *self, int32_t *elements) {
+  weft_spsc_queue *q = self->queue;
+  weft_pieces pieces;
+  int32_t words = self->words;
+  int32_t count = weft_spsc_queue_peek_many(
+      q, 1 + random_below(&self->seed, BATCH), &pieces);
+  if (count == -EPIPE) return -1;
+  CHECK(count >= 0);
+  if (count == 0) return 0;
+  for (int32_t i = 0; i < count; i++)
+    memcpy(elements + i * words, in_pieces(&pieces, i, words),
+           (size_t)words * 4);
+  count -= random_below(&self->seed, 2);
+  EQUAL(weft_spsc_queue_consume_many(q, count), 0);
+  return count;
+}
+
 static void *spsc_produce(void *argument) {
   side *self = (side *)argument;
-  weft_spsc_queue *q = self->queue;
-  int32_t elements[BATCH * MOST_WORDS];
-  int32_t words = self->words;
   for (int32_t next = 0; next < amount;) {
-    element(elements, words, next);
-    int result = 0;
-    switch (random_below(&self->seed, 6)) {
-      case 0:
-        result = weft_spsc_queue_push(q, elements, some_timeout(&self->seed));
-        break;
-      case 1:
-        result = weft_spsc_queue_try_push(q, elements);
-        break;
-      case 2: {
-        int32_t n = 1 + random_below(&self->seed, BATCH);
-        if (n > amount - next) n = amount - next;
-        for (int32_t i = 0; i < n; i++)
-          element(elements + i * words, words, next + i);
-        int32_t count = weft_spsc_queue_try_push_many(q, elements, n);
-        CHECK(count >= 0);
-        next += count;
-        if (count == 0) sched_yield();
-        continue;
-      }
-      case 3: {
-        int32_t *slot = (int32_t *)weft_spsc_queue_reserve(q);
-        result = slot == NULL ? EBUSY : 0;
-        if (slot == NULL) break;
-        element(slot, words, next);
-        EQUAL(weft_spsc_queue_commit(q), 0);
-        break;
-      }
-      case 4: {
-        weft_pieces pieces;
-        int32_t n = 1 + random_below(&self->seed, BATCH);
-        if (n > amount - next) n = amount - next;
-        int32_t count = weft_spsc_queue_reserve_many(q, n, &pieces);
-        CHECK(count >= 0);
-        if (count == 0) {
-          sched_yield();
-          continue;
-        }
-        EQUAL(pieces.first_count + pieces.second_count, count);
-        for (int32_t i = 0; i < count; i++)
-          element(in_pieces(&pieces, i, words), words, next + i);
-        /* Now and then fewer than are reserved. */
-        n = count - random_below(&self->seed, 2);
-        EQUAL(weft_spsc_queue_commit_many(q, n), 0);
-        next += n;
-        continue;
-      }
-      default:
-        if (words > 1) continue;
-        result = weft_spsc_queue_push_int(q, next, some_timeout(&self->seed));
-    }
-    if (not_now(result)) continue;
-    EQUAL(result, 0);
-    next++;
+    int form = random_below(&self->seed, FORMS + 1);
+    next += form == FORMS ? push_in_place(self, next, amount - next)
+                          : push_by(form, self, next, amount - next);
   }
-  weft_spsc_queue_close(q);
+  weft_spsc_queue_close(self->queue);
   return NULL;
 }
 
 static void spsc_consume(side *self) {
-  weft_spsc_queue *q = self->queue;
   int32_t elements[BATCH * MOST_WORDS];
   int32_t words = self->words;
   for (int32_t next = 0;;) {
-    int result = 0;
-    int32_t count = 1;
-    switch (random_below(&self->seed, 6)) {
-      case 0:
-        result = weft_spsc_queue_pop(q, elements, some_timeout(&self->seed));
-        break;
-      case 1:
-        result = weft_spsc_queue_try_pop(q, elements);
-        break;
-      case 2: {
-        count = weft_spsc_queue_try_pop_many(
-            q, elements, 1 + random_below(&self->seed, BATCH));
-        result = count < 0 ? -count : count == 0 ? EBUSY : 0;
-        break;
-      }
-      case 3: {
-        int32_t *slot = (int32_t *)weft_spsc_queue_peek(q);
-        result = slot == NULL ? EBUSY : 0;
-        if (slot == NULL) break;
-        memcpy(elements, slot, (size_t)words * 4);
-        weft_spsc_queue_consume(q);
-        break;
-      }
-      case 4: {
-        weft_pieces pieces;
-        count = weft_spsc_queue_peek_many(
-            q, 1 + random_below(&self->seed, BATCH), &pieces);
-        result = count < 0 ? -count : count == 0 ? EBUSY : 0;
-        if (result != 0) break;
-        for (int32_t i = 0; i < count; i++)
-          memcpy(elements + i * words, in_pieces(&pieces, i, words),
-                 (size_t)words * 4);
-        count -= random_below(&self->seed, 2);
-        EQUAL(weft_spsc_queue_consume_many(q, count), 0);
-        break;
-      }
-      default:
-        if (words > 1) continue;
-        result = weft_spsc_queue_pop_int(q, elements,
-                                         some_timeout(&self->seed));
-    }
-    if (result == EPIPE) {
+    int form = random_below(&self->seed, FORMS + 1);
+    int32_t count = form == FORMS ? pop_in_place(self, elements)
+                                  : pop_by(form, self, elements);
+    if (count < 0) {
       EQUAL(next, amount);
       return;
     }
-    if (not_now(result)) continue;
-    EQUAL(result, 0);
     for (int32_t i = 0; i < count; i++) {
       EQUAL(elements[i * words], next++);
       check_whole(elements + i * words, words);
