@@ -4,10 +4,7 @@
  * @module
  */
 import fc from "fast-check";
-
-/** Mostly `usual`, and now and then one of `others`. */
-const mostly = <T>(usual: T, others: fc.Arbitrary<T>) =>
-  fc.oneof({ weight: 4, arbitrary: fc.constant(usual) }, others);
+import { mostly } from "./_storm.ts";
 
 const WELL = ["text", "again", "bytes", "nap", "spin"] as const;
 const ODD = ["fail", "odd", "oddly", "wait"] as const;

@@ -12,6 +12,18 @@ import process from "node:process";
 import fc from "fast-check";
 import type { Row } from "./_row.ts";
 
+/** Ends after this many ms. */
+export const pause = (ms: number): Promise<unknown> =>
+  new Promise((done) => setTimeout(done, ms));
+
+/** In a plan: mostly `usual`, and now and then one of `others`. */
+export const mostly = <T>(usual: T, others: fc.Arbitrary<T>): fc.Arbitrary<T> =>
+  fc.oneof({ weight: 4, arbitrary: fc.constant(usual) }, others);
+
+/** Words that threads share. */
+export const words = (length: number): Int32Array<SharedArrayBuffer> =>
+  new Int32Array(new SharedArrayBuffer(length * 4));
+
 /** Plays random plans on one layer. */
 export interface Storm<Plan> {
   /** Names the layer in the table. */

@@ -36,7 +36,13 @@ import {
   type TalkOrders,
 } from "./_calls_talks.ts";
 import { AT, BEGUN_AT, GuestMemory, guestModule } from "./_guest.ts";
-import { collectGarbage, type Ledger, type Storm } from "./_storm.ts";
+import {
+  collectGarbage,
+  type Ledger,
+  mostly,
+  pause,
+  type Storm,
+} from "./_storm.ts";
 
 const CALLER = new URL("./_calls_guest.ts", import.meta.url);
 const SERVER = new URL("./_calls_server.ts", import.meta.url);
@@ -44,12 +50,6 @@ const TALKER = new URL("./_calls_talker.ts", import.meta.url);
 
 /** The word at which the slots of a ring begin. */
 const SLOTS = CALL_RING.length;
-
-const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
-
-/** Mostly `usual`, and now and then one of `others`. */
-const mostly = <T>(usual: T, others: fc.Arbitrary<T>) =>
-  fc.oneof({ weight: 4, arbitrary: fc.constant(usual) }, others);
 
 const call = fc.record({
   kind: fc.oneof(

@@ -13,31 +13,21 @@
  */
 import fc from "fast-check";
 import { Channel } from "../../mod.ts";
-import { spawn, type Thread } from "../_run/workers.ts";
 import {
-  BEGUN,
   CARRIERS,
   channelOf,
-  type Ends,
   FORMS,
   Loop,
   MOST,
-  NOT_SENT,
   type Orders,
-  SENT,
   type Step,
 } from "./_channel_loops.ts";
 import { CAN_DIE } from "./_calls_api.ts";
 import { AT, GUEST_CODECS, GuestMemory, guestModule } from "./_guest.ts";
-import type { Ledger, Storm } from "./_storm.ts";
+import { Senders } from "./_senders.ts";
+import { type Ledger, mostly, pause, type Storm, words } from "./_storm.ts";
 
 const AGENT = new URL("./_channel_agent.ts", import.meta.url);
-
-const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
-
-/** Mostly `usual`, and now and then one of `others`. */
-const mostly = <T>(usual: T, others: fc.Arbitrary<T>) =>
-  fc.oneof({ weight: 4, arbitrary: fc.constant(usual) }, others);
 
 const step = fc.record({
   how: fc.constantFrom("wait" as const, "try", "place", "iterate"),
@@ -89,15 +79,6 @@ type Given = Omit<Of<typeof loop>, "steps"> & {
 };
 type Plan = Of<typeof plans>;
 
-/** A thread that sends or receives. */
-interface Agent {
-  readonly orders: Orders;
-  readonly thread: Thread;
-  readonly id: number;
-  killed: boolean;
-  over: boolean;
-}
-
 /** How many agents may have senders, and how many receivers. */
 const COUNTED = 12;
 
@@ -119,9 +100,7 @@ class Play {
   readonly #guests: GuestMemory | undefined;
   readonly #fates = words(LOOPS * MOST);
   readonly #taken = words(LOOPS * MOST);
-  readonly #agents: Agent[] = [];
-  /** The loops that send. */
-  readonly #sending = new Set<Promise<unknown>>();
+  readonly #senders: Senders<Orders>;
   #loops = 0;
 
   constructor(plan: Plan, ledger: Ledger, module?: WebAssembly.Module) {
@@ -146,6 +125,12 @@ class Play {
     this.#channel = guests === undefined
       ? Channel.create<unknown>(config)
       : Channel.init<unknown>(guests.buffer, AT, config);
+    this.#senders = new Senders(
+      ledger,
+      AGENT,
+      (orders, note) => new Loop(orders, note).run(),
+      () => this.#channel.close(),
+    );
     ledger.watch(this.#fates);
     ledger.watch(this.#taken);
   }
@@ -167,10 +152,12 @@ class Play {
     ];
     const spawned = loops.filter(({ given }) => given.thread);
     await Promise.all(
-      spawned.map(({ given, sends }) => this.#spawn(given, sends)),
+      spawned.map(({ given, sends }) =>
+        this.#senders.spawn(this.#ordersOf(given, sends))
+      ),
     );
     for (const { given, sends } of loops) {
-      if (!given.thread) this.#here(this.#ordersOf(given, sends));
+      if (!given.thread) this.#senders.here(this.#ordersOf(given, sends));
     }
     const kills = this.#kill();
     ledger.expect("the kills", kills, () => "over");
@@ -190,11 +177,11 @@ class Play {
     // The last call of each loop may stay, and what waited for it.
     await ledger.assertGivenBack(this.#loops + 1);
     if (ledger.problems.length === 0) await this.#count();
-    for (const { thread } of this.#agents) thread.stop();
+    this.#senders.stop();
   }
 
   async #closeAtEnd(): Promise<void> {
-    await Promise.allSettled(this.#sending);
+    await Promise.allSettled(this.#senders.sending);
     this.#channel.close();
   }
 
@@ -222,49 +209,6 @@ class Play {
     };
   }
 
-  /** Lets a thread send or receive. */
-  async #spawn(given: Given, sends: boolean): Promise<void> {
-    const orders = this.#ordersOf(given, sends);
-    const thread = await spawn(AGENT, orders);
-    const id = await thread.next<number>();
-    const agent: Agent = { orders, thread, id, killed: false, over: false };
-    this.#agents.push(agent);
-    this.#expect(orders, thread.next<Ends | string>(), agent);
-  }
-
-  /** Lets a loop of this thread send or receive. */
-  #here(orders: Orders): void {
-    const note = <T>(what: string, promise: Promise<T>) => {
-      const text = `loop ${orders.at}, ${what}`;
-      // The loop says whether it may end so.
-      this.#ledger.expect(text, promise, () => "calls");
-      return promise;
-    };
-    this.#expect(orders, new Loop(orders, note).run());
-  }
-
-  #expect(
-    orders: Orders,
-    ended: Promise<Ends | string>,
-    agent?: Agent,
-  ): void {
-    if (orders.sends) this.#sending.add(ended);
-    const { ends } = this.#ledger;
-    const what = `loop ${orders.at}, ${orders.sends ? "sends" : "receives"}`;
-    this.#ledger.expect(what, ended, (end) => {
-      if (agent !== undefined) agent.over = true;
-      if (end.failed && agent?.killed) return "died";
-      // The others are to end, too.
-      if (end.failed || typeof end.value === "string") this.#channel.close();
-      if (end.failed) throw end.reason;
-      if (typeof end.value === "string") throw new Error(end.value);
-      for (const [name, n] of Object.entries(end.value)) {
-        ends.set(name, (ends.get(name) ?? 0) + n);
-      }
-      return agent?.orders.guest === undefined ? "over" : "over in C";
-    });
-  }
-
   /** Terminates threads; a loop of this thread takes the place of each. */
   async #kill(): Promise<void> {
     const { codec, kills } = this.#plan;
@@ -276,51 +220,24 @@ class Play {
     if (!CAN_DIE || !mayDie) return;
     for (const { which, after } of kills) {
       await pause(after);
-      const agent = this.#agents[which];
-      if (agent === undefined || agent.over || agent.killed) continue;
-      agent.killed = true;
-      const worker = agent.thread.worker as { terminate(): Promise<unknown> };
-      await worker.terminate();
-      await this.#abandon(agent.id);
+      const agent = await this.#senders.terminate(which);
+      if (agent === undefined) continue;
+      await this.#senders.abandon(this.#channel, agent.id);
       const { orders } = agent;
       const { steps } = orders;
       const given = { thread: false, blocks: false, steps };
-      this.#here(this.#ordersOf(given, orders.sends));
+      this.#senders.here(this.#ordersOf(given, orders.sends));
     }
-  }
-
-  /** Another agent may be in the middle of a step, which it then ends. */
-  async #abandon(id: number): Promise<void> {
-    const isDone = () => this.#channel.abandon(id) >= 0;
-    if (await this.#ledger.until(isDone)) return;
-    this.#ledger.problem(`agent ${id} could not be abandoned`);
   }
 
   /** Compares what was sent with what was received. */
   async #count(): Promise<void> {
-    for (const { id } of this.#agents) await this.#abandon(id);
-    const killed = new Set<number>();
-    for (const { orders, killed: was } of this.#agents) {
-      if (was) killed.add(orders.at);
+    for (const { id } of this.#senders.agents) {
+      await this.#senders.abandon(this.#channel, id);
     }
-    let lost = 0;
-    const problem = (id: number, text: string) =>
-      this.#ledger.problem(`message ${id} ${text}`);
-    for (const [id, fate] of this.#fates.entries()) {
-      const times = this.#taken[id]!;
-      if (times > 1) problem(id, `was received ${times} times`);
-      if (fate === SENT && times === 0 && ++lost > killed.size) {
-        problem(id, "was sent, and not received");
-      }
-      if (fate === NOT_SENT && times > 0) {
-        problem(id, "was not sent, but received");
-      }
-      if (fate === BEGUN && !killed.has(Math.floor(id / MOST))) {
-        problem(id, "was begun, and has no end");
-      }
-    }
+    const killed = this.#senders.compare(this.#fates, this.#taken);
     const { size } = this.#channel;
-    if (size > 0 && killed.size === 0) {
+    if (size > 0 && killed === 0) {
       this.#ledger.problem(`${size} messages are left`);
     }
     const carrier = carrierOf(this.#plan);
@@ -332,7 +249,7 @@ class Play {
     });
     try {
       const value = channel.tryReceive();
-      if (killed.size > 0 && value === undefined) return;
+      if (killed > 0 && value === undefined) return;
       this.#ledger.problem(`after the end there was ${value}`);
     } catch (error) {
       if ((error as Error).name === "ClosedError") return;
@@ -340,9 +257,6 @@ class Play {
     }
   }
 }
-
-const words = (length: number) =>
-  new Int32Array(new SharedArrayBuffer(length * 4));
 
 /** The storm on channels. */
 export const channelsStorm: Storm<Plan> = {

@@ -38,15 +38,9 @@ import {
   WORDS,
 } from "./_gates_loops.ts";
 import { Players } from "./_players.ts";
-import type { Ledger, Storm } from "./_storm.ts";
+import { type Ledger, mostly, pause, type Storm } from "./_storm.ts";
 
 const AGENT = new URL("./_gates_agent.ts", import.meta.url);
-
-const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
-
-/** Mostly `usual`, and now and then one of `others`. */
-const mostly = <T>(usual: T, others: fc.Arbitrary<T>) =>
-  fc.oneof({ weight: 4, arbitrary: fc.constant(usual) }, others);
 
 const step = fc.record({
   what: fc.constantFrom<Step["what"]>(

@@ -42,7 +42,7 @@ import {
 } from "./_pool_plans.ts";
 import { type Ask, ODD_VALUES, tasks } from "./_pool_tasks.ts";
 import type { Orders } from "./_pool_worker.ts";
-import type { Ledger, Storm } from "./_storm.ts";
+import { type Ledger, pause, type Storm } from "./_storm.ts";
 
 /** The words before the slots. */
 const HEAD = LAYOUT.call_ring.length;
@@ -55,8 +55,6 @@ const GIVEN_UP = new Error("given up");
 const REPORTING: readonly Run["kind"][] = ["text", "fail", "nap"];
 /** Stands for any task of `map`. */
 const NO_TASK: Ask = { at: -1, n: 0 };
-
-const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
 
 /** What a task that was begun was asked for. */
 interface Begun {

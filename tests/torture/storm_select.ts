@@ -16,10 +16,9 @@
  */
 import fc from "fast-check";
 import { Channel, Semaphore } from "../../mod.ts";
-import { spawn, type Thread } from "../_run/workers.ts";
 import { AT, GuestMemory, guestModule } from "./_guest.ts";
 import { CAN_DIE } from "./_calls_api.ts";
-import { BEGUN, type Ends, MOST, NOT_SENT, SENT } from "./_channel_loops.ts";
+import { MOST } from "./_channel_loops.ts";
 import {
   channelAt,
   configOf,
@@ -30,15 +29,10 @@ import {
   PERMITS,
   type Step,
 } from "./_select_loops.ts";
-import type { Ledger, Storm } from "./_storm.ts";
+import { Senders } from "./_senders.ts";
+import { type Ledger, mostly, pause, type Storm, words } from "./_storm.ts";
 
 const AGENT = new URL("./_select_agent.ts", import.meta.url);
-
-const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
-
-/** Mostly `usual`, and now and then one of `others`. */
-const mostly = <T>(usual: T, others: fc.Arbitrary<T>) =>
-  fc.oneof({ weight: 4, arbitrary: fc.constant(usual) }, others);
 
 const step = fc.record({
   how: mostly<Step["how"]>("select", fc.constantFrom("any", "plain")),
@@ -99,20 +93,8 @@ export interface SelectPlan {
   readonly meets: number;
 }
 
-/** A thread that sends or receives. */
-interface Agent {
-  readonly orders: Orders;
-  readonly thread: Thread;
-  readonly id: number;
-  killed: boolean;
-  over: boolean;
-}
-
 /** The greatest number of loops. */
 const LOOPS = 6;
-
-const words = (length: number) =>
-  new Int32Array(new SharedArrayBuffer(length * 4));
 
 /** One play. */
 class Play {
@@ -123,7 +105,7 @@ class Play {
     "buffer" | "kind" | "places" | "semaphore" | "fates" | "taken" | "held"
   >;
   readonly #channels: readonly Channel<unknown>[];
-  readonly #agents: Agent[] = [];
+  readonly #senders: Senders<Orders>;
   /** The memory of the threads of C, if there may be any. */
   readonly #guests: GuestMemory | undefined;
   #loops = 0;
@@ -154,6 +136,12 @@ class Play {
     const held = words(1);
     this.#shared = { buffer, kind, places, semaphore, fates, taken, held };
     this.#channels = places.map((at) => channelAt(this.#shared, at));
+    this.#senders = new Senders(
+      ledger,
+      AGENT,
+      (orders, note) => new Loop(orders, note).run(),
+      () => this.#channels.forEach((channel) => channel.close()),
+    );
     ledger.watch(fates);
     ledger.watch(taken);
   }
@@ -169,10 +157,10 @@ class Play {
     ];
     const isThread = [...senders, ...receivers].map(({ thread }) => thread);
     await Promise.all(
-      loops.filter((_, i) => isThread[i]).map((it) => this.#spawn(it)),
+      loops.filter((_, i) => isThread[i]).map((it) => this.#senders.spawn(it)),
     );
     for (const orders of loops.filter((_, i) => !isThread[i])) {
-      this.#here(orders);
+      this.#senders.here(orders);
     }
     for (const end of ends) end.leave();
     ledger.expect("the kills", this.#kill(), () => "over");
@@ -180,7 +168,7 @@ class Play {
     // The last call of each loop may stay, and what waited for it.
     await ledger.assertGivenBack(loops.length + 1);
     if (ledger.problems.length === 0) this.#count();
-    for (const { thread } of this.#agents) thread.stop();
+    this.#senders.stop();
   }
 
   #ordersOf({ thread, blocks, steps, most }: Given, sends: boolean): Orders {
@@ -199,65 +187,16 @@ class Play {
     };
   }
 
-  /** Lets a thread send or receive. */
-  async #spawn(orders: Orders): Promise<void> {
-    const thread = await spawn(AGENT, orders);
-    const id = await thread.next<number>();
-    const agent: Agent = { orders, thread, id, killed: false, over: false };
-    this.#agents.push(agent);
-    this.#expect(orders, thread.next<Ends | string>(), agent);
-  }
-
-  /** Lets a loop of this thread send or receive. */
-  #here(orders: Orders): void {
-    const note = <T>(what: string, promise: Promise<T>) => {
-      // The loop says whether it may end so.
-      const text = `loop ${orders.at}, ${what}`;
-      this.#ledger.expect(text, promise, () => "calls");
-      return promise;
-    };
-    this.#expect(orders, new Loop(orders, note).run());
-  }
-
-  #expect(
-    orders: Orders,
-    ended: Promise<Ends | string>,
-    agent?: Agent,
-  ): void {
-    const { ends } = this.#ledger;
-    const what = `loop ${orders.at}, ${orders.sends ? "sends" : "receives"}`;
-    this.#ledger.expect(what, ended, (end) => {
-      if (agent !== undefined) agent.over = true;
-      if (end.failed && agent?.killed) return "died";
-      // The others are to end, too.
-      if (end.failed || typeof end.value === "string") {
-        for (const channel of this.#channels) channel.close();
-      }
-      if (end.failed) throw end.reason;
-      if (typeof end.value === "string") throw new Error(end.value);
-      for (const [name, n] of Object.entries(end.value)) {
-        ends.set(name, (ends.get(name) ?? 0) + n);
-      }
-      return orders.guest === undefined ? "over" : "over in C";
-    });
-  }
-
   /** Terminates threads, and ends what they had. */
   async #kill(): Promise<void> {
     // A queue may be blocked for ever by a death.
     if (!CAN_DIE || this.#plan.kind === "queues") return;
     for (const { which, after } of this.#plan.kills) {
       await pause(after);
-      const agent = this.#agents[which];
-      if (agent === undefined || agent.over || agent.killed) continue;
-      agent.killed = true;
-      const worker = agent.thread.worker as { terminate(): Promise<unknown> };
-      await worker.terminate();
+      const agent = await this.#senders.terminate(which);
+      if (agent === undefined) continue;
       for (const channel of this.#channels) {
-        // Another agent may be in the middle of a step, which it then ends.
-        const isDone = () => channel.abandon(agent.id) >= 0;
-        if (await this.#ledger.until(isDone)) continue;
-        this.#ledger.problem(`agent ${agent.id} could not be abandoned`);
+        await this.#senders.abandon(channel, agent.id);
       }
     }
   }
@@ -277,24 +216,7 @@ class Play {
       // What came after the last receiver had left.
       for (const value of restOf(channel)) taken[idOf(value)]!++;
     }
-    const killed = new Set<number>();
-    for (const { orders, killed: was } of this.#agents) {
-      if (was) killed.add(orders.at);
-    }
-    let lost = 0;
-    for (const [id, fate] of fates.entries()) {
-      const times = taken[id]!;
-      if (times > 1) problem(`message ${id} was received ${times} times`);
-      if (fate === SENT && times === 0 && ++lost > killed.size) {
-        problem(`message ${id} was sent, and not received`);
-      }
-      if (fate === NOT_SENT && times > 0) {
-        problem(`message ${id} was not sent, but received`);
-      }
-      if (fate === BEGUN && !killed.has(Math.floor(id / MOST))) {
-        problem(`message ${id} was begun, and has no end`);
-      }
-    }
+    this.#senders.compare(fates, taken);
     const free = new Semaphore(buffer, semaphore).available;
     if (free !== PERMITS) problem(`${free} of ${PERMITS} permits are free`);
   }
