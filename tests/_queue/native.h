@@ -285,6 +285,65 @@ static void queue_errors(void) {
   }
 }
 
+/* Writes up to `wanted` elements of `size` bytes in place: how many. */
+static int32_t put_in_place(QUEUE_TYPE *q, const uint8_t *in, int32_t wanted,
+                            int32_t size);
+
+/* Elements of 1 and 2 bytes, one at a time, many, and in place, where the
+   counters and the places wrap. `bytes_of` are those of a queue. */
+static void short_elements_in(size_t (*bytes_of)(int32_t capacity,
+                                                 int32_t size)) {
+  for (int32_t size = 1; size <= 2; size++) {
+    for (int32_t capacity = 1; capacity <= 8; capacity *= 2) {
+      const weft_queue_config config = {capacity, size};
+      size_t bytes = bytes_of(capacity, size);
+      EQUAL(QUEUE(bytes)(config), bytes);
+      memset(arena, 0xa5, sizeof arena);
+      QUEUE_TYPE *q = QUEUE(init)(arena, sizeof arena, config);
+      EQUAL(QUEUE(element_size)(q), size);
+      CHECK(QUEUE(attach)(arena) == q);
+      wind(q, -4 * 3);
+      EQUAL(QUEUE(try_push_int)(q, 1), EINVAL);
+      EQUAL(QUEUE(try_pop_int)(q, scratch), EINVAL);
+      uint8_t in[16], out[32];
+      uint8_t next = 0, expected = 0;
+      for (int32_t n = 1; n <= 40; n++) {
+        int32_t wanted = n % 8 + 1;
+        int32_t most = wanted < capacity ? wanted : capacity;
+        for (int32_t i = 0; i < wanted * size; i++) in[i] = (uint8_t)(next + i);
+        int32_t count = 1;
+        if (n % 4 == 0) {
+          EQUAL(QUEUE(try_push)(q, in), 0);
+        } else if (n % 4 == 1) {
+          count = put_in_place(q, in, wanted, size);
+        } else {
+          count = QUEUE(try_push_many)(q, in, wanted);
+          EQUAL(count, most);
+        }
+        next = (uint8_t)(next + count * size);
+        EQUAL(QUEUE(size)(q), count);
+        memset(out, 0xa5, sizeof out);
+        if (n % 3 == 0) {
+          EQUAL(QUEUE(try_pop)(q, out), 0);
+          EQUAL(QUEUE(try_pop_many)(q, out + size, 8), count - 1);
+        } else if (n % 3 == 1 && count == 1) {
+          void *slot = QUEUE(peek)(q);
+          memcpy(out, slot, (size_t)size);
+          consume(q, slot);
+        } else {
+          EQUAL(QUEUE(try_pop_many)(q, out, 8), count);
+        }
+        for (int32_t i = 0; i < count * size; i++)
+          EQUAL(out[i], (uint8_t)(expected + i));
+        EQUAL(out[count * size], 0xa5); /* no byte behind its own */
+        expected = (uint8_t)(expected + count * size);
+        EQUAL(QUEUE(size)(q), 0);
+      }
+      EQUAL(((uint8_t *)arena)[bytes], 0xa5);
+    }
+  }
+}
+
 /* ---- threads ------------------------------------------------------------ */
 
 static const weft_queue_config CONFIGS[] = {{1, 4}, {2, 4}, {64, 4},

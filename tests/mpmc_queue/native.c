@@ -23,62 +23,25 @@ static void consume(weft_mpmc_queue *q, void *slot) {
   weft_mpmc_queue_consume(q, slot);
 }
 
-/* Elements of 1 and 2 bytes, one at a time, many, and in place, where the
-   tickets and the places wrap. */
+static int32_t put_in_place(weft_mpmc_queue *q, const uint8_t *in,
+                            int32_t wanted, int32_t size) {
+  (void)wanted;
+  void *slot = weft_mpmc_queue_reserve(q);
+  memcpy(slot, in, (size_t)size);
+  weft_mpmc_queue_commit(q, slot);
+  return 1;
+}
+
+static size_t short_bytes(int32_t capacity, int32_t size) {
+  (void)size; /* each has a slot of 16 bytes */
+  return 640 + (size_t)capacity * 16;
+}
+
 static void short_elements(void) {
   const weft_queue_config more = {(1 << 28) + 1, 1}, most = {1 << 28, 1};
   EQUAL(weft_mpmc_queue_bytes(more), 0);
   EQUAL(weft_mpmc_queue_bytes(most), 640 + ((size_t)1 << 32));
-  for (int32_t size = 1; size <= 2; size++) {
-    for (int32_t capacity = 1; capacity <= 8; capacity *= 2) {
-      const weft_queue_config config = {capacity, size};
-      size_t bytes = 640 + (size_t)capacity * 16;
-      EQUAL(weft_mpmc_queue_bytes(config), bytes);
-      memset(arena, 0xa5, sizeof arena);
-      weft_mpmc_queue *m = weft_mpmc_queue_init(arena, sizeof arena, config);
-      EQUAL(weft_mpmc_queue_element_size(m), size);
-      CHECK(weft_mpmc_queue_attach(arena) == m);
-      wind(m, -2 * 3);
-      EQUAL(weft_mpmc_queue_try_push_int(m, 1), EINVAL);
-      EQUAL(weft_mpmc_queue_try_pop_int(m, scratch), EINVAL);
-      uint8_t in[16], out[32];
-      uint8_t next = 0, expected = 0;
-      for (int32_t n = 1; n <= 40; n++) {
-        int32_t wanted = n % 8 + 1;
-        for (int32_t i = 0; i < wanted * size; i++) in[i] = (uint8_t)(next + i);
-        int32_t count = 1;
-        if (n % 4 == 0) {
-          EQUAL(weft_mpmc_queue_try_push(m, in), 0);
-        } else if (n % 4 == 1) {
-          void *slot = weft_mpmc_queue_reserve(m);
-          memcpy(slot, in, (size_t)size);
-          weft_mpmc_queue_commit(m, slot);
-        } else {
-          count = weft_mpmc_queue_try_push_many(m, in, wanted);
-          EQUAL(count, wanted < capacity ? wanted : capacity);
-        }
-        next = (uint8_t)(next + count * size);
-        EQUAL(weft_mpmc_queue_size(m), count);
-        memset(out, 0xa5, sizeof out);
-        if (n % 3 == 0) {
-          EQUAL(weft_mpmc_queue_try_pop(m, out), 0);
-          EQUAL(weft_mpmc_queue_try_pop_many(m, out + size, 8), count - 1);
-        } else if (n % 3 == 1 && count == 1) {
-          void *slot = weft_mpmc_queue_peek(m);
-          memcpy(out, slot, (size_t)size);
-          weft_mpmc_queue_consume(m, slot);
-        } else {
-          EQUAL(weft_mpmc_queue_try_pop_many(m, out, 8), count);
-        }
-        for (int32_t i = 0; i < count * size; i++)
-          EQUAL(out[i], (uint8_t)(expected + i));
-        EQUAL(out[count * size], 0xa5); /* no byte behind its own */
-        expected = (uint8_t)(expected + count * size);
-        EQUAL(weft_mpmc_queue_size(m), 0);
-      }
-      EQUAL(((uint8_t *)arena)[bytes], 0xa5);
-    }
-  }
+  short_elements_in(short_bytes);
 }
 
 static void lengths(void) {
