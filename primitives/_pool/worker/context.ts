@@ -5,7 +5,7 @@
  * @module
  */
 
-import { type Watched, Watches } from "../../_calls/watch.ts";
+import type { Watched, Watches } from "../../_calls/watch.ts";
 
 /** What a function of a worker is told about its task. */
 export interface TaskContext {
