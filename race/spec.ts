@@ -223,9 +223,16 @@ function hintsOf(
   hints: SpecDefinition<Any, Any, Any, Any>["hints"],
 ): Scenario["hints"] {
   if (hints === undefined || typeof hints === "function") return hints ?? null;
+  // Each read of a word asks, and there are few words.
+  const known = new Map<number, boolean | "written">();
   return (at) => {
-    const range = hints.find(([from, to]) => at >= from && at < to);
-    return range?.[2] ?? range !== undefined;
+    let hinted = known.get(at);
+    if (hinted === undefined) {
+      const range = hints.find(([from, to]) => at >= from && at < to);
+      hinted = range?.[2] ?? range !== undefined;
+      known.set(at, hinted);
+    }
+    return hinted;
   };
 }
 

@@ -6,17 +6,43 @@
  */
 import type { Options, Result } from "../../race/mod.ts";
 import { race } from "../../race/mod.ts";
+import { Spins } from "../../race/engine/step/spins.ts";
 import { FIRST_SPINS, FIRST_STATES } from "./depth.ts";
 import { LOOKS, type Scenario, STEPS } from "./scenario.ts";
 
 /** The states of each scenario that this process has explored, by its name. */
 const explored = new Map<string, number>();
 
+/** Those of them whose loops were all tried, and none of which counts. */
+const countless = new Set<string>();
+
+/** Whether a loop was found to count its rounds in the present exploration. */
+let counts = false;
+
+const { check: tryLoops } = Spins.prototype;
+Spins.prototype.check = function (tester, most) {
+  const begins = tryLoops.call(this, tester, most);
+  counts ||= begins;
+  return begins;
+};
+
 /**
  * How many states of a scenario of this name this process has explored, with
  * all reductions: without them, there are more.
  */
 export const statesExplored = (name: string): number => explored.get(name) ?? 0;
+
+/** Does `work` on a scenario; no loop is tried that is known not to count. */
+export function withoutTrials<T>(name: string, work: () => T): T {
+  if (!countless.has(name)) return work();
+  const { check } = Spins.prototype;
+  Spins.prototype.check = () => false;
+  try {
+    return work();
+  } finally {
+    Spins.prototype.check = check;
+  }
+}
 
 /** The share of a scenario's random executions that it tries. */
 const FIRST_RUNS = 1 / 4;
@@ -56,6 +82,7 @@ async function check(
   options: Options,
 ): Promise<Result> {
   const { spec, agents } = scenario;
+  counts = false;
   const result = await race.check(spec, ...agents, {
     time: 800_000,
     states: 200_000,
@@ -66,6 +93,7 @@ async function check(
   });
   const { failure } = result;
   explored.set(scenario.name, result.states);
+  if (result.complete && !counts) countless.add(scenario.name);
   if (failure === undefined) return result;
   throw new Error(
     `${failure.kind}: ${failure.message}\n\n${failure.table}\n` +

@@ -301,25 +301,16 @@ export class Spins {
     numbers: readonly Rounds[],
   ): Rounds | undefined {
     const was = textOf(tester, one);
+    const others = new Others(one.from, turns);
     return numbers.find((rounds) =>
-      was !== this.#after(tester, one, turns, rounds)
+      was !== this.#after(tester, one, others.with(rounds))
     );
   }
 
-  /** What an agent does after the rounds of `one`, as text. */
-  #after(
-    tester: Tester,
-    one: Ran,
-    turns: readonly Turn[],
-    rounds: Rounds,
-  ): string {
-    const { agent } = one;
-    const counts = turns.map((_, i) =>
-      typeof rounds === "number" ? rounds : rounds[i]!
-    );
-    const state = withRounds(one.from, turns, counts);
+  /** What an agent does in `state` for what was the event of `one`, as text. */
+  #after(tester: Tester, one: Ran, state: Snapshot): string {
     this.#runs++;
-    return textOf(tester, tester.tryOut(agent, state, one));
+    return textOf(tester, tester.tryOut(one.agent, state, one));
   }
 
   /** Finds out how far a loop counts. */
@@ -334,7 +325,10 @@ export class Spins {
     }
     const told = Math.max(...turns.map(({ told }) => told));
     const all = [...first(told, MOST + FIRST - told), ...FAR];
-    const texts = all.map((rounds) => this.#after(tester, one, turns, rounds));
+    const others = new Others(one.from, turns);
+    const texts = all.map((rounds) =>
+      this.#after(tester, one, others.with(rounds))
+    );
     let at = all.length - 1;
     while (at > 0 && texts[at - 1] === texts[at]) at--;
     const rounds = all[at]!;
@@ -480,13 +474,69 @@ function staysIn({ from, value }: Ran, { end, period }: Turn): boolean {
     args[before] === argBits(a, b) && res[before] === value;
 }
 
+/** States in which loops have taken other numbers of rounds. */
+class Others {
+  readonly #state: Snapshot;
+  readonly #turns: readonly Turn[];
+  /** If it is one loop: the record up to its end, and more of its rounds. */
+  #res: readonly unknown[] = [];
+  #sig: readonly number[] = [];
+  #args: readonly number[] = [];
+
+  /** States in which some loops of the record of `state` go on or end. */
+  constructor(state: Snapshot, turns: readonly Turn[]) {
+    this.#state = state;
+    this.#turns = turns;
+    if (turns.length > 1) return;
+    const { end } = turns[0]!;
+    this.#res = state.res.slice(0, end);
+    this.#sig = state.sig.slice(0, end);
+    this.#args = state.args.slice(0, end);
+  }
+
+  /** The state after these numbers of rounds. */
+  with(rounds: Rounds): Snapshot {
+    if (this.#turns.length === 1) return this.#one(rounds as number);
+    const counts = this.#turns.map((_, i) =>
+      typeof rounds === "number" ? rounds : rounds[i]!
+    );
+    return withRounds(this.#state, this.#turns, counts);
+  }
+
+  /** The same for one loop, of which long ones are beginnings of longer ones. */
+  #one(rounds: number): Snapshot {
+    const { begin, end, period } = this.#turns[0]!;
+    const { n, res, sig, args } = this.#state;
+    const left = begin + rounds * period;
+    this.#res = grown(this.#res, end - period, left);
+    this.#sig = grown(this.#sig, end - period, left);
+    this.#args = grown(this.#args, end - period, left);
+    const records = {
+      res: this.#res.slice(0, left).concat(res.slice(end, n)),
+      sig: this.#sig.slice(0, left).concat(sig.slice(end, n)),
+      args: this.#args.slice(0, left).concat(args.slice(end, n)),
+    };
+    return withRecords(this.#state, records, [{ end, more: left - end }]);
+  }
+}
+
+/** `list`, which from `begin` on consists of rounds, with more rounds. */
+function grown<T>(
+  list: readonly T[],
+  begin: number,
+  length: number,
+): readonly T[] {
+  while (list.length < length) list = list.concat(list.slice(begin));
+  return list;
+}
+
 /** The state in which loops have taken other numbers of rounds. */
 function withRounds(
   state: Snapshot,
   turns: readonly Turn[],
   rounds: readonly number[],
 ): Snapshot {
-  let { n, from, ends } = state;
+  const { n } = state;
   // The last one first: what is before a loop then stays where it is. At least
   // one round is left of each, which ends behind the loop before.
   const edits = turns.map(({ begin, end, period }, i) => {
@@ -502,9 +552,21 @@ function withRounds(
     }
     return left.concat(...after);
   };
-  const res = other(state.res);
-  const sig = other(state.sig);
-  const args = other(state.args);
+  const records = {
+    res: other(state.res),
+    sig: other(state.sig),
+    args: other(state.args),
+  };
+  return withRecords(state, records, edits);
+}
+
+/** The state with another record, which has more operations before `end`. */
+function withRecords(
+  state: Snapshot,
+  records: Log,
+  edits: readonly { readonly end: number; readonly more: number }[],
+): Snapshot {
+  let { n, from, ends } = state;
   for (const { end, more } of edits) {
     n += more;
     if (end <= from) from += more;
@@ -512,9 +574,7 @@ function withRounds(
   }
   return {
     ...state,
-    res,
-    sig,
-    args,
+    ...records,
     // Only loops are looked for there, and none are here.
     after1: [],
     after2: [],
