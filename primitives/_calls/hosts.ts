@@ -14,6 +14,8 @@ import { isThenable, NEXT, RETURN } from "./wire.ts";
 /** The objects that an agent serves to the callers of one ring. */
 export class Hosts {
   readonly #objects = new Map<string, object>();
+  /** The keys of iterators. */
+  readonly #iterators = new Set<string>();
   #last = 0;
   /** How many servers of this agent serve the ring now. */
   servers = 0;
@@ -22,10 +24,11 @@ export class Hosts {
   /** The ends of the ports of these servers. */
   readonly ends: End[] = [];
 
-  /** Keeps `object`; returns its key. */
-  add(agent: number, object: object): string {
+  /** Keeps `object`, which may be an iterator; returns its key. */
+  add(agent: number, object: object, iterates: boolean): string {
     const key = `${agent}-${++this.#last}`;
     this.#objects.set(key, object);
+    if (iterates) this.#iterators.add(key);
     return key;
   }
 
@@ -37,13 +40,15 @@ export class Hosts {
   /** Releases an object. An iterator that has not ended is told to return. */
   release(key: string): void {
     const object = this.#objects.get(key);
-    this.#objects.delete(key);
-    if (object !== undefined && isIterator(object)) letReturn(object);
+    const iterates = this.#iterators.has(key);
+    this.delete(key);
+    if (iterates) letReturn(object!);
   }
 
   /** Forgets an iterator that has ended. */
   delete(key: string): void {
     this.#objects.delete(key);
+    this.#iterators.delete(key);
   }
 
   /**

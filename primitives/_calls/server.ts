@@ -418,24 +418,27 @@ export class Server {
   #sendBeside(at: number, end: End, what: number, value: unknown): void {
     const parcel = end.parcel([value], "The result");
     parcel.post();
-    const isWanted = this.#send(at, BESIDE, (into) => {
+    const write = (into: Uint8Array) => {
       if (into.length > NAMED_BYTES) {
         into[0] = what;
         end.write(into, 1, parcel.number);
       }
       return 1 + NAMED_BYTES;
-    });
-    if (!isWanted) parcel.drop();
+    };
+    const drop = () => parcel.drop();
+    if (!this.#send(at, BESIDE, write, drop)) drop();
   }
 
   /** Keeps an object here, and answers with its key. */
   #keep(at: number, kind: number, object: object): void {
-    const key = this.#hosts.add(this.slots.id, object);
-    const isWanted = this.#send(at, OBJECT, (into) => {
+    const iterates = kind === ITERATOR;
+    const key = this.#hosts.add(this.slots.id, object, iterates);
+    const write = (into: Uint8Array) => {
       into[0] = kind;
       return 1 + writeUtf8(key, into.subarray(1));
-    });
-    if (!isWanted) this.#hosts.release(key);
+    };
+    const release = () => this.#hosts.release(key);
+    if (!this.#send(at, OBJECT, write, release)) release();
   }
 
   #throw(at: number, thrown: unknown): void {
@@ -453,15 +456,22 @@ export class Server {
     this.#send(at, ERROR, (into) => writeUtf8(text, into));
   }
 
-  /** Replies what `encode` writes, or the first piece of it. */
+  /**
+   * Replies what `encode` writes, or the first piece of it; returns whether the
+   * caller waits. If it does, and then gives up amid the pieces, `lost` is
+   * called.
+   */
   #send(
     at: number,
     what: number,
     encode: (into: Uint8Array) => number,
+    lost?: () => void,
   ): boolean {
     const { slots } = this;
     const before = this.#before;
     if (before !== undefined) {
+      const also = lost;
+      lost = () => (before.lost(), also?.());
       encode = after(before.bytes, what, encode);
       what = KEPT;
     }
@@ -473,7 +483,7 @@ export class Server {
       return this.#isWanted = slots.reply(at, 1 + length);
     }
     const bytes = encodeWhole(this.#codec.name, length, encode);
-    return this.#isWanted = this.#pieces.send(at, what, bytes, before?.lost);
+    return this.#isWanted = this.#pieces.send(at, what, bytes, lost);
   }
 }
 

@@ -317,6 +317,58 @@ test("who gives up amid an answer does not keep its function", async () => {
   assert.ok(amid > 0, "none gave up amid the answer");
 });
 
+test("an iterator whose caller gives up amid the answer returns", async () => {
+  const { now } = Date;
+  let open = 0;
+  let amid = 0;
+  const rows = {
+    async *rows(_: AbortSignal): AsyncGenerator<number> {
+      yield 1;
+    },
+    begin(_: AbortSignal): AsyncIterable<number> {
+      open++;
+      const iterator = rows.rows(_);
+      const end = (): Promise<IteratorResult<number>> => {
+        open--;
+        return iterator.return(undefined);
+      };
+      return {
+        [Symbol.asyncIterator]: () => ({
+          next: () => iterator.next(),
+          return: end,
+        }),
+      };
+    },
+    add: (a: number, b: number): number => a + b,
+  };
+  // The answer, which names the iterator, goes in pieces.
+  await between(rows, async (ring) => {
+    const remote = connect<typeof rows>(ring);
+    for (let turns = 0; turns < 20; turns++) {
+      const control = new AbortController();
+      const call = remote.begin(control.signal);
+      const ended = Promise.resolve(call).then((it) => it, () => undefined);
+      for (let i = 0; i < turns; i++) await new Promise(setImmediate);
+      const began = open;
+      control.abort();
+      const it = await ended;
+      if (it !== undefined) {
+        await it[Symbol.asyncIterator]().return!();
+      } else if (began > 0) {
+        amid++;
+        Date.now = () => now() + 31_000;
+        try {
+          assert.is(await remote.add(1, 2), 3);
+        } finally {
+          Date.now = now;
+        }
+      }
+      assert.is(open, 0, `after ${turns} turns`);
+    }
+  }, { reply: 8 });
+  assert.ok(amid > 0, "none gave up amid the answer");
+});
+
 test("a function that is released amid an answer keeps nobody out", async () => {
   type Fn = (n: number) => Promise<number>;
   let kept: (Fn & Disposable) | undefined;

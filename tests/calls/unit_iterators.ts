@@ -164,6 +164,26 @@ test("iterators return when their server ends", async () => {
   assert.equal(ends.toSorted(), ["end of 5", "end of texts"]);
 });
 
+test("an iterator that cannot be iterated itself returns then, too", async () => {
+  let returned = 0;
+  const api = {
+    bare: (): AsyncIterable<number> => ({
+      [Symbol.asyncIterator]: () => ({
+        next: () => Promise.resolve({ done: false, value: 1 }),
+        return: () => (returned++, Promise.resolve({ done: true, value: 0 })),
+      }),
+    }),
+  };
+  const ring = CallRing.create({ slots: 2, request: 128, reply: 64 });
+  const served = serve(ring, api);
+  const numbers = await connect<typeof api>(ring).bare();
+  assert.equal(await numbers.next(), { done: false, value: 1 });
+  assert.is(returned, 0);
+  ring.close();
+  await served;
+  assert.is(returned, 1);
+});
+
 for (const blocks of [false, true]) {
   test(`an agent that blocks iterates, of one that ${blocks ? "blocks" : "awaits"}`, async () => {
     const ring = CallRing.create({ slots: 2, request: 128, reply: 64 });
