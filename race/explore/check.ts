@@ -278,7 +278,8 @@ function* surely(engine: Engine, o: SearchOptions): Steps<Found> {
     try {
       const searched = yield* search(engine, o);
       const found = keepsPromises(engine, searched);
-      const again = keepsInside(engine) ||
+      const again = searched.fault === null && readsTooMany(engine) ||
+        keepsInside(engine) ||
         !(yield* happens(engine, o, searched)) ||
         !(yield* repeats(engine, o, searched)) ||
         found.fault === null && !o.minimal && counts(engine, found);
@@ -289,6 +290,7 @@ function* surely(engine: Engine, o: SearchOptions): Steps<Found> {
       }
     } catch (error) {
       if (!(error instanceof NotConstant)) throw error;
+      readsTooMany(engine);
     }
     engine.forget();
     engine.futures.clear();
@@ -307,6 +309,17 @@ function keepsPromises(engine: Engine, found: Found): Found {
     fault: new Fault("nondeterministic", broken),
     schedule: [],
   };
+}
+
+/**
+ * Whether an agent has read as many old values of hints as it may, and states
+ * did not tell apart how many. Then the search begins again, and they do.
+ */
+function readsTooMany(engine: Engine): boolean {
+  const { world } = engine;
+  if (!world.cuts.stale || world.countsOld) return false;
+  world.cuts.stale = false;
+  return engine.countsOld = true;
 }
 
 /**

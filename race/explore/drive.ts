@@ -93,6 +93,7 @@ function engineFor(scenario: Scenario, program: Program, o: Options): Engine {
   engine.resumed = engine.trusts = false;
   engine.held = engine.sleepless = engine.learned = false;
   engine.forgets = false;
+  engine.countsOld = false;
   engine.mayGroup = true;
   engine.walks = 0;
   engine.believed = 0;

@@ -14,7 +14,13 @@ import {
 } from "../engine/step/choices.ts";
 import { BLOCK, execute } from "../engine/state/operation.ts";
 import * as k from "../engine/kinds.ts";
-import { CHANGED, ENOUGH, RESUMED, WOKEN } from "../engine/state/memo.ts";
+import {
+  CHANGED,
+  ENOUGH,
+  RESUMED,
+  STALE_READ,
+  WOKEN,
+} from "../engine/state/memo.ts";
 import type { Region } from "../engine/region.ts";
 import { FREED, wordHash1, wordHash2 } from "../engine/state/memory.ts";
 import type { Call } from "../engine/model.ts";
@@ -53,6 +59,8 @@ export class Quick {
   readonly #ways: Ways;
   readonly #next = new Choices();
   readonly #observed: boolean;
+  /** The agents that came to another operation in this step, as bits. */
+  #came = 0;
   /** The words that were written, and what they held before. */
   #wrote = 0;
   readonly #regions: Region[] = [];
@@ -81,7 +89,8 @@ export class Quick {
     to.memory2 = start.memory2;
     while (passed.length > 0) passed.pop();
     for (let at = code;;) {
-      if (!this.#step(k.agentOf(at))) break;
+      const age = k.actionOf(at) === k.STALE ? k.numberOf(at) : 0;
+      if (!this.#step(k.agentOf(at), age)) break;
       const own = this.#own();
       if (own < 0) {
         if (passed.length > 0) this.simple = false;
@@ -101,6 +110,7 @@ export class Quick {
     const { world } = this.#engine;
     world.waiters = around!.waiters;
     world.frontier = frontier;
+    if (around!.hints !== null) world.hints!.load(around!.hints);
     while (this.#wrote > 0) {
       const i = --this.#wrote;
       this.#regions[i]!.words[this.#words[i]!] = this.#values[i]!;
@@ -118,7 +128,7 @@ export class Quick {
     const next = this.#next;
     const { agents } = this.to;
     if (!this.#ways.reduces || !mayAnyBeOwn(agents)) return -1;
-    choices(this.#engine, next, agents);
+    choices(this.#engine, next, agents, true);
     const own = ownStep(this.#engine, next, -1, agents);
     if (own < 0 && next.live > 0 && next.count > 1) {
       // A step that is not its agent's own now will not be so later.
@@ -129,10 +139,23 @@ export class Quick {
     return own;
   }
 
-  #step(id: number): boolean {
+  #step(id: number, age: number): boolean {
+    this.#came = 1 << id;
+    if (!this.#goOn(id, age)) return false;
+    const { hints } = this.#engine.world;
+    if (hints === null) return true;
+    const { agents } = this.to;
+    for (let i = 0; i < agents.length; i++) {
+      if (this.#came >> i & 1) hints.arrive(i, agents[i]!);
+    }
+    return true;
+  }
+
+  #goOn(id: number, age: number): boolean {
     const { to: state } = this;
     const { agents } = state;
     const { memo, world } = this.#engine;
+    const { hints } = world;
     const from = agents[id]!;
     const { edges, target, kind, size, address } = from;
     if (edges === null || target === null || from.leap > 0) return false;
@@ -145,9 +168,12 @@ export class Quick {
     if (before === FREED) return false; // an error, unless it notifies
     let value: Any;
     let changed = false;
+    hints?.before(from);
     switch (kind) {
-      case k.LOAD:
       case k.READ:
+        value = hints?.read(id, from, age) ?? view[index];
+        break;
+      case k.LOAD:
         value = view[index];
         break;
       case k.WAIT:
@@ -158,7 +184,7 @@ export class Quick {
           : BLOCK;
         break;
       case k.NOTIFY:
-        value = this.#woken(address, a);
+        value = this.#woken(id, address, a);
         changed = value > 0;
         break;
       case k.STORE:
@@ -182,13 +208,17 @@ export class Quick {
       state.memory2 ^= wordHash2(region, word, before) ^
         wordHash2(region, word, after);
     }
+    if (hints !== null && kind !== k.NOTIFY) {
+      const wrote = k.writes(kind) && (kind !== k.CAS || value === a);
+      hints.after(id, from, wrote);
+    }
     if (changed && kind !== k.NOTIFY && !this.#unspin(id, from)) return false;
-    const cause = changed ? CHANGED : 0;
+    const cause = (changed ? CHANGED : 0) | (age > 0 ? STALE_READ : 0);
     const edge = memo.find(from, cause, value, world.now);
     if (edge === undefined || edge.runs < ENOUGH) return false;
     const { to } = edge;
     const alone = edge.guards.length === 0;
-    this.simple = alone && kind !== k.WAIT && kind !== k.NOTIFY &&
+    this.simple = alone && age === 0 && kind !== k.WAIT && kind !== k.NOTIFY &&
       (!this.#observed || from.invoked && edge.ended.length === 0);
     state.asleep = alone ? this.#commuting(state.asleep, id, from) : 0;
     if (to.looping || to.effort > this.#engine.maxSteps) return false;
@@ -218,11 +248,14 @@ export class Quick {
     return asleep;
   }
 
-  /** How many agents a notification wakes. */
-  #woken(address: number, limit: number): number {
+  /** How many agents a notification by agent `by` wakes. */
+  #woken(by: number, address: number, limit: number): number {
+    const { waiters, hints } = this.#engine.world;
     let count = 0;
-    for (const waiter of this.#engine.world.waiters) {
-      if (waiter.address === address && count < limit) count++;
+    for (const waiter of waiters) {
+      if (waiter.address !== address || count >= limit) continue;
+      count++;
+      hints?.wake(by, waiter.agent);
     }
     return count;
   }
@@ -242,6 +275,7 @@ export class Quick {
       const edge = memo.find(from, WOKEN, "ok", world.now);
       if (edge === undefined || edge.runs < ENOUGH) return false;
       agents[waiter.agent] = edge.to;
+      this.#came |= 1 << waiter.agent;
       if (!this.#end(waiter.agent, from, edge, from.invoked)) return false;
     }
     return true;
@@ -259,6 +293,7 @@ export class Quick {
         if (id === by || agent.kind === k.CLOCK) return false;
         const edge = this.#engine.memo.find(agent, RESUMED, undefined, 0);
         if (edge === undefined) return false;
+        if (agent.status === k.SPINNING) this.#came |= 1 << id;
         agents[id] = edge.to;
         break;
       }

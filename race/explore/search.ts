@@ -141,11 +141,10 @@ function* merged(engine: Engine, o: SearchOptions): Steps<Found> {
 
 /** Whether what an agent does depends on nothing but the answers it gets. */
 function mayMerge(engine: Engine, o: SearchOptions): boolean {
-  const { world, scenario, clocked, apart, recoverer, whole, drops } = engine;
+  const { scenario, clocked, apart, recoverer, whole, drops } = engine;
   return o.merge === true && !o.minimal && engine.remembers && !whole.on &&
     !drops.used &&
-    !scenario.async && !clocked && !apart && recoverer === null &&
-    world.hints === null;
+    !scenario.async && !clocked && !apart && recoverer === null;
 }
 
 /** Whether it can be tried out what loops of agents remember. */

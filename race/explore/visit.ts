@@ -208,6 +208,10 @@ export class Visit {
   /** Whether it takes too long; also shows how far it has come. */
   #isLate(): boolean {
     if ((this.#steps & 63) !== 0) return false;
+    // The search begins again: see `readsTooMany`.
+    if (this.#world.cuts.stale && !this.#world.countsOld) {
+      throw new NotConstant();
+    }
     const now = realNow();
     this.#o.progress?.tell(now, this.#states.size, this.#done);
     return now > this.#end;
@@ -386,7 +390,8 @@ export class Visit {
         if (isStep ? open.asleep & bit : open.left !== ALL) continue;
         if ((open.left & this.#group & bit) === 0) continue;
       }
-      if (quick === null || !isStep) return i;
+      const isRead = k.actionOf(first) === k.STALE;
+      if (quick === null || !isStep && !isRead) return i;
       this.#enter();
       const code = quick.take(open, first, this.#asleep);
       if (code < 0) return i;
@@ -468,7 +473,7 @@ export class Visit {
       }
       futures?.settle(agents);
       const goesOn = mayReduce && !o.minimal && !looping && !overdue;
-      if (goesOn) choices(engine, next);
+      if (goesOn) choices(engine, next, world.agents, true);
       const own = goesOn ? ownStep(engine, next, -1) : -1;
       if (own < 0) return yield* this.#reach(first, code, looping, overdue);
       // Go on at once: nothing that others do can make a difference.
@@ -566,7 +571,7 @@ function isPlain(
   { world, scenario }: Engine,
   { minimal }: SearchOptions,
 ): boolean {
-  return !minimal && !scenario.async && world.hints === null &&
+  return !minimal && !scenario.async &&
     world.lead + world.tail === 0;
 }
 

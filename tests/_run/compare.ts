@@ -148,9 +148,9 @@ async function* comparisons(
   }
 }
 
-/** Compares so many random programs. */
-async function* random(count: number): Part["comparisons"] {
-  for (const [at, program] of randomPrograms(count, 2).entries()) {
+/** Compares so many random programs, with hints or without. */
+async function* random(count: number, hints: boolean): Part["comparisons"] {
+  for (const [at, program] of randomPrograms(count, 2, hints).entries()) {
     yield [`random ${at}`, () => compareRandom(program, 1_000)];
   }
 }
@@ -162,9 +162,13 @@ function* partsOf(filter: string): Generator<Part> {
   const words = some ? "" : filter;
   const count = Number(process.env.WEFT_PROGRAMS ?? 1000);
   if (filter === "" || filter === "random") {
-    yield { what: "random programs", comparisons: random(count) };
+    yield { what: "random programs", comparisons: random(count, false) };
   }
-  if (filter === "random") return;
+  if (filter === "" || filter === "random" || filter === "hints") {
+    const what = "random programs with hints";
+    yield { what, comparisons: random(count, true) };
+  }
+  if (filter === "random" || filter === "hints") return;
   if (!some) {
     const comparisonsOf = comparisons(corpus(), 3_000, words);
     yield { what: "corpus", comparisons: comparisonsOf };

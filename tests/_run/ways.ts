@@ -4,6 +4,7 @@
  * @module
  */
 import type { Reduction, Result } from "../../race/mod.ts";
+import { TRUST } from "../../race/engine/state/memo.ts";
 import { COMPARE } from "../../race/explore/task.ts";
 
 /**
@@ -24,17 +25,22 @@ export const WAYS: readonly Way[] = [
   "memoryless",
 ];
 
-/** Explores with agents that are compared from the state `after` on. */
+/**
+ * Explores with agents that are compared from the state `after` on, and that
+ * are not run again for a step that is remembered.
+ */
 export async function comparing<T>(
   after: number,
   work: () => T | Promise<T>,
 ): Promise<T> {
-  const usual = { ...COMPARE };
+  const [usual, trust] = [{ ...COMPARE }, { ...TRUST }];
   Object.assign(COMPARE, { after, patience: Infinity, learn: 1 });
+  Object.assign(TRUST, { first: 0, second: 0 });
   try {
     return await work();
   } finally {
     Object.assign(COMPARE, usual);
+    Object.assign(TRUST, trust);
   }
 }
 

@@ -1,11 +1,13 @@
-// Old values of hints that an agent could have read as the newest one, sooner,
-// are left out: the same ends and failures, of fewer states.
+// Old values of hints: those that an agent could have read as the newest one,
+// sooner, are left out, and all reductions know what agents may still read. The
+// same ends and failures, of fewer states.
 import fc from "fast-check";
 import process from "node:process";
 import * as assert from "uvu/assert";
 import { type Options, race, RaceError, type Result } from "../../race/mod.ts";
 import { all } from "../_run/depth.ts";
 import { suite } from "../_run/harness.ts";
+import { comparing } from "../_run/ways.ts";
 
 const test = suite("race hints", 120_000);
 
@@ -76,6 +78,8 @@ function endsOf(
   return [ok ? [...seen].sort() : failure?.kind, result];
 }
 
+const REDUCTIONS = ["order", "unused", "remembered", true] as const;
+
 test("random programs end as they do without", () => {
   const numRuns = Number(process.env.WEFT_PROGRAMS ?? (all() ? 200 : 40));
   let [compared, fewer] = [0, 0];
@@ -83,7 +87,7 @@ test("random programs end as they do without", () => {
     for (const options of [{}, { kill: true }, { timeouts: 1 }]) {
       const [plain, whole] = endsOf(program, { ...options, reduce: false });
       if (whole.ok && !whole.complete) continue;
-      for (const reduce of ["order", true] as const) {
+      for (const reduce of REDUCTIONS) {
         const [ends, { states }] = endsOf(program, { ...options, reduce });
         assert.equal(ends, plain, JSON.stringify(program));
         compared++;
@@ -91,7 +95,7 @@ test("random programs end as they do without", () => {
       }
     }
   }
-  assert.ok(compared > 5 * numRuns, `${compared} searches`);
+  assert.ok(compared > 10 * numRuns, `${compared} searches`);
   assert.ok(fewer > compared / 4, `${fewer} of ${compared} searches`);
 });
 
@@ -118,15 +122,15 @@ const reads = (first: (w: Words) => void, options: Options) => {
     },
   ) as Result;
   assert.ok(result.complete);
-  return [[...seen].sort(), result.states] as const;
+  return [[...seen].sort(), result.steps] as const;
 };
 
 test("an agent that stands before its read reads no older value", () => {
-  const [values, states] = reads(() => {}, {});
+  const [values, steps] = reads(() => {}, {});
   const [plain, whole] = reads(() => {}, { reduce: false });
   assert.equal(values, [0, 1, 2, 3]);
   assert.equal(plain, values);
-  assert.ok(states < whole, `${states} states of ${whole}`);
+  assert.ok(steps < whole, `${steps} steps of ${whole}`);
 });
 
 test("what was old when it came there can still be read", () => {
@@ -193,4 +197,151 @@ test("what only a hint guards is a data race", () => {
   const { schedule } = wrong.failure!;
   const again = race.replay(lazy(false), program, schedule);
   assert.is(again.failure?.kind, "data-race");
+});
+
+/** How a program over hints in words 0 to 2 can end, and its result. */
+function outcomes(
+  bodies: readonly ((w: Words) => unknown)[],
+  options: Options = {},
+): [ends: string[], result: Result] {
+  const seen = new Set<string>();
+  const result = race.agents(
+    { memory: () => new SharedArrayBuffer(32), hints: [[0, 12]] },
+    ...bodies.map((body) => (memory: SharedArrayBuffer) =>
+      body(new Int32Array(memory))
+    ),
+    {
+      races: false, // samples that look for them would find other ends, too
+      ...options,
+      after(memory: SharedArrayBuffer, results: unknown[]) {
+        const sum = new Int32Array(memory)[6]!;
+        seen.add(`${results.at(-1)}${sum > 0 ? ` ${sum}` : ""}`);
+        return undefined;
+      },
+    },
+  ) as Result;
+  return [[...seen].sort(), result];
+}
+
+test("an agent comes to a hint anew each time", async () => {
+  const writes = (w: Words) => {
+    Atomics.store(w, 0, 1);
+    Atomics.store(w, 1, 1);
+  };
+  const adds = (w: Words) => {
+    for (let i = 0; i < 6; i++) Atomics.add(w, 6, 1);
+  };
+  // What it stores comes before each of the additions, or after, and it does
+  // not learn which.
+  const looks = (w: Words) => {
+    const first = w[0];
+    Atomics.store(w, 6, 10);
+    return [first, w[1], w[0]].join();
+  };
+  const bodies = [adds, writes, looks];
+  const [plain] = outcomes(bodies, { reduce: false });
+  for (const sum of [10, 13, 16]) {
+    assert.ok(plain.includes(`0,1,0 ${sum}`), plain.join("; "));
+  }
+  for (const reduce of REDUCTIONS) {
+    // Steps are remembered as soon as they were taken once.
+    const [ends] = await comparing(1, () => outcomes(bodies, { reduce }));
+    assert.equal(ends, plain);
+  }
+});
+
+test("how many old values were read is told apart where it matters", () => {
+  const writes = (w: Words) => {
+    for (const at of [2, 0, 1]) Atomics.store(w, at, 1);
+  };
+  // The first four reads are of old values, or came before the writes. Only in
+  // the latter case, the last one may be of an old value, too.
+  const looks = (w: Words) => {
+    Atomics.load(w, 5);
+    return [w[2], w[2], w[2], w[2], w[1], w[0]].join();
+  };
+  for (const reduce of ["remembered", false] as const) {
+    const [ends, { complete, bounds }] = outcomes([writes, looks], { reduce });
+    assert.ok(complete);
+    assert.ok(ends.includes("0,0,0,0,1,0"), ends.join(" "));
+    assert.ok(bounds.includes("4 old values read in a call"), `${bounds}`);
+  }
+});
+
+test("a loop on old values is explored as one round", () => {
+  const writes = (w: Words) => {
+    Atomics.store(w, 0, 1);
+    Atomics.store(w, 1, 1);
+  };
+  const waits = (w: Words) => {
+    while (w[1] === 0);
+    const first = w[0]!;
+    while (w[0] === 0);
+    return `${first}`;
+  };
+  const [ends, { complete, bounds }] = outcomes([writes, waits]);
+  assert.equal(ends, ["0", "1"]);
+  assert.ok(complete);
+  assert.not.ok(`${bounds}`.includes("old values"), `${bounds}`);
+});
+
+test("a loop on old values that counts its rounds goes on", () => {
+  const writes = (w: Words) => {
+    Atomics.store(w, 0, 1);
+    Atomics.store(w, 1, 1);
+  };
+  const counts = (w: Words) => {
+    while (Atomics.load(w, 1) === 0);
+    let rounds = 0;
+    Atomics.load(w, 5);
+    while (w[2] === 0 && rounds < 3) rounds++;
+    return `${rounds}`;
+  };
+  assert.equal(outcomes([writes, counts])[0], ["3"]);
+});
+
+test("agents that do the same know different things", () => {
+  const [SEEN, WOKEN, KNOWS, SLEEP, CAME] = [3, 4, 5, 6, 7] as const;
+  // Who looks at KNOWS after it was written knows of the write to word 0.
+  const writes = (w: Words) => {
+    Atomics.store(w, 0, 1);
+    Atomics.store(w, KNOWS, 0);
+    Atomics.store(w, 1, 1);
+  };
+  const sleeps = (w: Words) => {
+    Atomics.load(w, KNOWS);
+    Atomics.wait(w, SLEEP, 0);
+    if (Atomics.add(w, CAME, 1) === 0) Atomics.store(w, SEEN, 1 + w[0]!);
+  };
+  const wakes = (w: Words) => {
+    while (w[1] === 0); // it learns of no other write by this
+    Atomics.store(w, SLEEP, 1);
+    const first = Atomics.notify(w, SLEEP, 1);
+    while (Atomics.load(w, CAME) < first);
+    Atomics.store(w, WOKEN, 10 * first + Atomics.notify(w, SLEEP));
+  };
+  const body = (one: (w: Words) => void) => (memory: SharedArrayBuffer) =>
+    one(new Int32Array(memory));
+  const [a, b, c] = [body(writes), body(sleeps), body(wakes)];
+  for (const bodies of [[a, b, b, c], [b, b, c, a]]) {
+    for (const reduce of [true, "alike"] as const) {
+      const ends = new Set<string>();
+      const result = race.agents(
+        { memory: () => new SharedArrayBuffer(32), hints: [[0, 8]] },
+        ...bodies,
+        {
+          reduce,
+          races: false,
+          after(memory: SharedArrayBuffer) {
+            const w = new Int32Array(memory);
+            ends.add(`${w[WOKEN]} ${w[SEEN]}`);
+            return undefined;
+          },
+        },
+      ) as Result;
+      assert.ok(result.complete, result.summary);
+      // Both slept, and the one that was woken first knew of word 0, or not.
+      assert.ok(ends.has("11 1") && ends.has("11 2"), [...ends].join());
+    }
+  }
 });

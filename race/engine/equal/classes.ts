@@ -12,7 +12,7 @@ import type { Values } from "./trials.ts";
 import { Apart, sightOf } from "./futures.ts";
 import * as k from "../kinds.ts";
 import { BLOCK } from "../state/operation.ts";
-import { CHANGED } from "../state/memo.ts";
+import { CHANGED, STALE_READ } from "../state/memo.ts";
 import { realNow } from "../platform/native.ts";
 import type { Engine } from "../step/replay.ts";
 import { mix1, mix2, show } from "../values.ts";
@@ -131,7 +131,8 @@ export class Classes {
     if (edges === null) return;
     for (; from.proved < edges.length; from.proved++) {
       const { cause, value } = edges[from.proved]!;
-      if (cause !== 0 && cause !== CHANGED || value === BLOCK) continue;
+      if ((cause & ~(CHANGED | STALE_READ)) !== 0) continue;
+      if (value === BLOCK) continue;
       if (kind === k.WAIT || kind === k.NOTIFY || kind === k.WRITE) continue;
       let list = this.#values.get(address);
       if (list === undefined) this.#values.set(address, list = []);

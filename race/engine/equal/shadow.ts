@@ -102,6 +102,7 @@ function step(engine: Engine, agent: Agent, { cause, value }: Event): void {
   const { world } = engine;
   agent.snapshot = null;
   agent.steps++;
+  if ((cause & STALE_READ) !== 0) agent.stale++;
   if (!agent.invoked) world.begin(agent);
   if (agent.ends <= agent.n) agent.effort++;
   if (value === BLOCK) world.sleep(agent);

@@ -153,6 +153,8 @@ export class World {
   tail = 0;
   /** Agents that do the same, if that makes states equal. */
   twins: Twins | null = null;
+  /** Whether states differ by how many old values of hints agents have read. */
+  countsOld = false;
   /** Whether it is noted how agents are run. */
   notes = false;
   /** Whether agents keep their plain accesses. */
@@ -239,7 +241,6 @@ export class World {
     const { agents } = this;
     for (let i = 0; i < agents.length; i++) states[i] = agents[i]!.save();
     this.keyOf(out, states, this.frontier, withResults, twins);
-    this.hints?.hash(out);
     for (const { message, view } of this.letters) {
       out[0] = mix1(out[0]!, message.id);
       out[1] = mix2(out[1]!, message.id);
@@ -262,24 +263,39 @@ export class World {
     for (let i = 0; i < states.length; i++) {
       if (!states[i]!.hashed) hashAgent(states[i]!);
     }
-    const order = twins?.sort(states);
+    const hints = this.hints === null ? null : this.hints.keys;
+    const order = twins?.sort(states, hints);
     const frontier = order === undefined || judge === null
       ? reached
       : judge.arrange(reached, order);
     let a = mix1(frontier, out[0]!);
     let b = mix2(frontier ^ 0x5bd1e995, out[1]!);
     for (let i = 0; i < states.length; i++) {
-      const agent = states[order === undefined ? i : order[i]!]!;
+      const id = order === undefined ? i : order[i]!;
+      const agent = states[id]!;
       a = mix1(a, agent.key1);
       b = mix2(b, agent.key2);
+      if (hints !== null) {
+        const old = this.countsOld ? agent.stale : 0;
+        a = mix1(a, hints.agents1[id]! + old);
+        b = mix2(b, hints.agents2[id]! + old);
+      }
       if (!withResults) continue;
       a = mix1(a, agent.results1);
       b = mix2(b, agent.results2);
     }
     for (const { agent, address } of this.waiters) {
-      const { key1, key2 } = states[agent]!;
+      let { key1, key2 } = states[agent]!;
+      if (hints !== null) {
+        key1 ^= hints.agents1[agent]!;
+        key2 ^= hints.agents2[agent]!;
+      }
       a = mix1(a, (twins === null ? agent : key1) ^ address << 5);
       b = mix2(b, (twins === null ? agent : key2) ^ address << 5);
+    }
+    if (hints !== null) {
+      a = mix1(a, hints.hash1);
+      b = mix2(b, hints.hash2);
     }
     if (this.now !== 0) {
       a = mix1(a, bits(this.now));
@@ -332,7 +348,7 @@ export class World {
       }
     }
     if (this.hints !== null && target !== null && kind !== k.NOTIFY) {
-      this.hints.after(agent, wrote);
+      this.hints.after(agent.id, agent, wrote);
     }
     this.trace?.step(this, agent, result, wrote, age);
     if (this.changed && kind !== k.NOTIFY) this.#unspin(agent);
@@ -409,7 +425,7 @@ export class World {
       case k.LOAD:
         return native.load(view, index);
       case k.READ:
-        return this.hints?.read(agent, age) ?? view[index];
+        return this.hints?.read(agent.id, agent, age) ?? view[index];
       case k.WAIT:
       case k.WAIT_ASYNC:
         return this.#wait(agent, native.load(view, index));
@@ -469,7 +485,7 @@ export class World {
       const woken = this.agents[waiter.agent]!;
       if (woken !== agent) {
         this.clocks?.wake(agent, woken);
-        this.hints?.wake(agent, woken);
+        this.hints?.wake(agent.id, woken.id);
       }
       if (waiter.promise < 0) this.wake(woken, "ok");
       else if (woken !== agent) this.#deliver(woken, waiter.promise, "ok");

@@ -13,7 +13,7 @@
  *
  * @module
  */
-import type { Agent } from "./agent.ts";
+import type { Agent, Snapshot } from "./agent.ts";
 import {
   DONE,
   KILLED,
@@ -25,6 +25,7 @@ import {
   WAIT_ASYNC,
   WRITE,
 } from "../kinds.ts";
+import { I32 } from "../platform/native.ts";
 import type { Hinted } from "../scenario.ts";
 import { bits, mix1, mix2 } from "../values.ts";
 
@@ -43,6 +44,9 @@ interface Word {
  */
 export type View = readonly number[];
 
+/** An agent before its next operation, or a state that it was in. */
+type Doing = Agent | Snapshot;
+
 /** Everything that a state keeps of hints. It never changes. */
 export interface HintState {
   /** By hint; one that was not written yet may be missing. */
@@ -56,10 +60,18 @@ export interface HintState {
    * agent came there, as `standing` packs them; 0 or missing if there is none.
    */
   readonly stands: readonly number[];
-  /** Two hashes, once they are known. */
-  hashed: boolean;
-  hash1: number;
-  hash2: number;
+  /** The agents that have ended or were terminated, as bits. */
+  readonly gone: number;
+  /** Two hashes of words and locations, and two of each agent. */
+  keys: HintKeys | null;
+}
+
+/** Hashes of what hints may still answer. */
+export interface HintKeys {
+  readonly hash1: number;
+  readonly hash2: number;
+  readonly agents1: Int32Array;
+  readonly agents2: Int32Array;
 }
 
 /** What is known of an address. */
@@ -76,9 +88,6 @@ const LIMIT = 16; // at most this many older values of a word are offered
 const NEVER: View = [];
 
 const NONE = [0, 0] as const;
-
-/** Tells apart what is hashed of a hint. */
-const STANDS = 1 << 20;
 
 const SLOTS = 1 << 12;
 const standing = (slot: number, time: number) => time * SLOTS + slot + 1;
@@ -115,6 +124,14 @@ export class Hints {
   /** Whether reads of `address` may race with plain writes. */
   isWritten = (address: number): boolean => this.#hinted(address) === "written";
 
+  /** Whether `address` is a hint that now holds another value. */
+  isOld(address: number, value: Any): boolean {
+    const { slot } = this.#placeAt(address);
+    const word = slot < 0 ? undefined : this.#wordAt(slot);
+    return word !== undefined &&
+      !Object.is(word.values[word.values.length - 1], value);
+  }
+
   /** Prepares for the next execution. */
   reset(): void {
     this.#state = this.#start();
@@ -122,7 +139,7 @@ export class Hints {
 
   #start(): HintState {
     const views = this.#agents.map(() => NEVER);
-    return stateOf([], views, [], []);
+    return stateOf([], views, [], [], 0);
   }
 
   /** What a state keeps. */
@@ -154,14 +171,14 @@ export class Hints {
    * The older values that a plain read by `agent` may give, besides the current
    * one. Each distinct value occurs once; the newest comes first.
    */
-  older(agent: Agent): readonly Any[] {
+  older(id: number, agent: Doing): readonly Any[] {
     if (agent.kind !== READ) return NEVER;
     const { slot } = this.#placeAt(agent.address);
     const word = slot < 0 ? undefined : this.#wordAt(slot);
     if (word === undefined || word.values.length === 1) return NEVER;
     const { values, first } = word;
     const distinct: Any[] = [values[values.length - 1]];
-    const seen = this.#state.views[agent.id]![slot] ?? 0;
+    const seen = this.#state.views[id]![slot] ?? 0;
     const oldest = Math.max(first, seen);
     for (let i = values.length - 2; i >= oldest - first; i--) {
       if (!distinct.includes(values[i])) distinct.push(values[i]);
@@ -177,12 +194,17 @@ export class Hints {
    * is judged more strictly. `mayMove` says whether nothing but the read is in
    * this step, and nobody observes when it begins.
    */
-  offered(agent: Agent, older: readonly Any[], mayMove: boolean): number {
+  offered(
+    id: number,
+    agent: Doing,
+    older: readonly Any[],
+    mayMove: boolean,
+  ): number {
     if (!this.reduces || !mayMove || older.length === 0) return 0;
     const { slot } = this.#placeAt(agent.address);
-    const stands = this.#state.stands[agent.id] ?? 0;
+    const stands = this.#state.stands[id] ?? 0;
     if ((stands - 1) % SLOTS !== slot) return 0;
-    return this.#newerThan(slot, agent.id, Math.floor(stands / SLOTS))[0];
+    return this.#newerThan(slot, id, Math.floor(stands / SLOTS))[0];
   }
 
   /**
@@ -208,18 +230,23 @@ export class Hints {
     return [newer, distinct.length - 1 - newer];
   }
 
-  /** Notes that `agent` has come to its next operation. */
-  arrive(agent: Agent): void {
-    const { id, kind, status, address } = agent;
+  /** Notes that an agent has come to its next operation, or to its end. */
+  arrive(id: number, agent: Doing): void {
+    const { kind, status, address } = agent;
     let stands = 0;
     if (kind === READ && status === READY) {
       const { slot } = this.#placeAt(address);
       if (slot >= 0) stands = standing(slot, this.#timeOf(slot));
     }
-    const { words, views, released, stands: all } = this.#state;
-    if ((all[id] ?? 0) === stands) return;
-    const now = replaced(all, id, stands);
-    this.#state = stateOf(words, views, released, now);
+    const { words, views, released, stands: all, gone: before } = this.#state;
+    const bit = 1 << id;
+    const isGone = status === KILLED || status === DONE && hasLeft(agent);
+    const gone = isGone ? before | bit : before & ~bit;
+    const same = (all[id] ?? 0) === stands;
+    if (same && gone === before) return;
+    const now = same ? all : replaced(all, id, stands);
+    this.#state = stateOf(words, views, released, now, gone);
+    if (isGone) this.#become(words, views, released);
   }
 
   #timeOf(slot: number): number {
@@ -228,14 +255,14 @@ export class Hints {
   }
 
   /** Notes that `agent` read value number `age` of the values it may see. */
-  read(agent: Agent, age: number): Any {
+  read(id: number, agent: Doing, age: number): Any {
     const { slot } = this.#placeAt(agent.address);
     const word = slot < 0 ? undefined : this.#wordAt(slot);
     if (word === undefined) return undefined;
     const { values, first } = word;
     const newest = values[values.length - 1];
-    const seen = age > 0 ? this.older(agent)[age - 1] : newest;
-    const view = this.#state.views[agent.id]!;
+    const seen = age > 0 ? this.older(id, agent)[age - 1] : newest;
+    const view = this.#state.views[id]!;
     // Assume the oldest write of this value: it leaves the most values
     // possible.
     let i = Math.max(0, (view[slot] ?? 0) - first);
@@ -243,7 +270,7 @@ export class Hints {
     const { words, views, released } = this.#state;
     const now = withTime(view, slot, first + i);
     if (now !== view) {
-      this.#become(words, replaced(views, agent.id, now), released);
+      this.#become(words, replaced(views, id, now), released);
     }
     return seen;
   }
@@ -252,7 +279,7 @@ export class Hints {
    * Called before `agent`'s operation, which may change a hint for the first
    * time.
    */
-  before(agent: Agent): void {
+  before(agent: Doing): void {
     const { address, kind, target, index } = agent;
     if (kind < STORE || kind > WRITE || kind === READ) return;
     if (kind === NOTIFY || kind === WAIT || kind === WAIT_ASYNC) return;
@@ -262,8 +289,8 @@ export class Hints {
   }
 
   /** Called after `agent`'s atomic operation or plain write. */
-  after(agent: Agent, wrote: boolean): void {
-    const { address, kind, target, index, id } = agent;
+  after(id: number, agent: Doing, wrote: boolean): void {
+    const { address, kind, target, index } = agent;
     if (kind === READ) return;
     const { slot, index: at } = this.#placeAt(address);
     let { words, released } = this.#state;
@@ -273,8 +300,10 @@ export class Hints {
     if (word !== undefined) {
       const { first } = word;
       let { values } = word;
-      if (wrote) {
-        values = [...values, target!.peek(index)];
+      // A value that is there already is not an older one, too.
+      const value = wrote ? target!.peek(index) : undefined;
+      if (wrote && !Object.is(value, values[values.length - 1])) {
+        values = [...values, value];
         words = replaced(words, slot, { first, values });
       }
       mine = withTime(mine, slot, first + values.length - 1);
@@ -293,13 +322,13 @@ export class Hints {
     ) this.#become(words, now, released);
   }
 
-  /** `woken` has been notified by `agent`. */
-  wake(agent: Agent, woken: Agent): void {
+  /** Agent `woken` has been notified by agent `by`. */
+  wake(by: number, woken: number): void {
     const { words, views, released } = this.#state;
-    const view = views[woken.id]!;
-    const now = joined(view, views[agent.id]);
+    const view = views[woken]!;
+    const now = joined(view, views[by]);
     if (now !== view) {
-      this.#become(words, replaced(views, woken.id, now), released);
+      this.#become(words, replaced(views, woken, now), released);
     }
   }
 
@@ -337,43 +366,39 @@ export class Hints {
     views: readonly View[],
     released: readonly (View | undefined)[],
   ): void {
+    const { stands, gone } = this.#state;
     for (let slot = 0; slot < words.length; slot++) {
       const word = words[slot];
       if (word === undefined || word.values.length === 1) continue;
       const { values, first } = word;
       let oldest = first + values.length - 1;
-      for (const { id, status } of this.#agents) {
-        if (status === DONE || status === KILLED) continue;
+      for (let id = 0; id < views.length; id++) {
+        if ((gone >> id & 1) === 1) continue;
         oldest = Math.min(oldest, views[id]![slot] ?? 0);
       }
       if (oldest <= first) continue;
       const left = values.slice(oldest - first);
       words = replaced(words, slot, { values: left, first: oldest });
     }
-    const { stands } = this.#state;
-    this.#state = stateOf(words, views, released, stands);
+    this.#state = stateOf(words, views, released, stands, gone);
   }
 
-  /** Adds what the future depends on to two hashes. */
-  hash(hashes: Int32Array): void {
+  /** Hashes of what the future depends on. */
+  get keys(): HintKeys {
     const state = this.#state;
-    if (!state.hashed) this.#hash(state);
-    hashes[0] = mix1(hashes[0], state.hash1);
-    hashes[1] = mix2(hashes[1], state.hash2);
+    return state.keys ??= this.#keysOf(state);
   }
 
   /**
    * States that offer every agent the same values have the same hashes. So
-   * what offers no more than the newest value is left out.
+   * what offers no more than the newest value is left out, and so is what an
+   * agent knew that has ended.
    */
-  #hash(state: HintState): void {
-    const { words, views, released } = state;
+  #keysOf({ words, views, released, stands: all, gone }: HintState): HintKeys {
+    const agents1 = new I32(views.length);
+    const agents2 = new I32(views.length);
     let a = 0;
     let b = 0;
-    const add = (what: number, place: number, value: number) => {
-      a = (a + mix1(mix1(what, place), value)) | 0;
-      b ^= mix2(mix2(what, place), value);
-    };
     for (let slot = 0; slot < words.length; slot++) {
       const word = words[slot];
       if (word === undefined) continue;
@@ -381,29 +406,37 @@ export class Hints {
       const length = values.length;
       if (length === 1) continue;
       const hint = this.#hints[slot]!;
-      for (let i = 0; i < length; i++) add(hint, length - i, bits(values[i]));
+      const add = (place: number, value: number) => {
+        a = (a + mix1(mix1(hint, place), value)) | 0;
+        b ^= mix2(mix2(hint, place), value);
+      };
+      for (let i = 0; i < length; i++) add(length - i, bits(values[i]));
       const newest = first + length - 1;
       for (let id = 0; id < views.length; id++) {
+        if ((gone >> id & 1) === 1) continue;
         const old = newest - (views[id]![slot] ?? 0);
-        if (old > 0) add(hint, -1 - id, Math.min(old, length - 1));
+        if (old <= 0) continue;
+        const most = Math.min(old, length - 1);
+        agents1[id] = agents1[id]! + mix1(hint, most);
+        agents2[id] = agents2[id]! ^ mix2(hint, most);
       }
       for (let at = 0; at < released.length; at++) {
         const old = newest - (released[at]?.[slot] ?? 0);
         // A time older than what every agent knows makes no difference.
-        if (old < length - 1) add(hint, ~this.#addresses[at]! * 64, old);
+        if (old < length - 1) add(~this.#addresses[at]! * 64, old);
       }
     }
-    for (let id = 0; this.reduces && id < state.stands.length; id++) {
-      const stands = state.stands[id] ?? 0;
+    for (let id = 0; this.reduces && id < all.length; id++) {
+      const stands = all[id] ?? 0;
       if (stands === 0) continue;
       const slot = (stands - 1) % SLOTS;
       const time = Math.floor(stands / SLOTS);
       const [newer, others] = this.#newerThan(slot, id, time);
-      if (newer > 0 && others > 0) add(this.#hints[slot]!, id + STANDS, others);
+      if (newer === 0 || others === 0) continue;
+      agents1[id] = mix1(agents1[id]!, others);
+      agents2[id] = mix2(agents2[id]!, others);
     }
-    state.hash1 = a;
-    state.hash2 = b;
-    state.hashed = true;
+    return { hash1: a, hash2: b, agents1, agents2 };
   }
 }
 
@@ -412,15 +445,19 @@ const stateOf = (
   views: readonly View[],
   released: readonly (View | undefined)[],
   stands: readonly number[],
+  gone: number,
 ): HintState => ({
   words,
   views,
   released,
   stands,
-  hashed: false,
-  hash1: 0,
-  hash2: 0,
+  gone,
+  keys: null,
 });
+
+/** Whether nothing is left of an agent that is done, not even an event. */
+const hasLeft = ({ serial, inbox, open }: Doing): boolean =>
+  serial + inbox.length + open.length === 0;
 
 /** The list with another value at `at`, which may lie behind its end. */
 function replaced<T>(list: readonly T[], at: number, value: T): readonly T[] {

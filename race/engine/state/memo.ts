@@ -48,10 +48,9 @@ export const ENOUGH = 3;
 /**
  * The number of steps after which an agent is run twice for each, and the
  * number after which it is run once. Code that does something else has done so
- * before.
+ * before. Tests compare searches that trust agents at once.
  */
-const FIRST = 100;
-const SECOND = 1000;
+export const TRUST = { first: 100, second: 1000 };
 
 /** The most states of agents that are kept. */
 const MOST = 400_000;
@@ -64,6 +63,9 @@ export class Memo {
   readonly #starts = new Map<string, Snapshot[]>();
   readonly #returned = new Map<string, Snapshot[]>();
   readonly #times = new Times<Edge>(({ now }) => now);
+
+  /** Whether it matters how many old values an agent has read. */
+  countsOld = false;
 
   /** Whether nothing more is remembered. */
   get full(): boolean {
@@ -121,9 +123,9 @@ export class Memo {
     const to = agent.save();
     this.#size++;
     const added = ++this.#added;
-    const runs = sure || added > SECOND
+    const runs = sure || added > TRUST.second
       ? ENOUGH
-      : added > FIRST
+      : added > TRUST.first
       ? ENOUGH - 1
       : 1;
     (from.edges ??= []).push({ cause, value, now, guards, to, ended, runs });
@@ -144,7 +146,12 @@ export class Memo {
    */
   join(agent: Agent): void {
     if (agent.ends > 0 || agent.looping || agent.leap > 0) return;
-    meet(this.#returned, agent, isAlike);
+    const { countsOld } = this;
+    meet(
+      this.#returned,
+      agent,
+      (a, b) => (!countsOld || a.stale === b.stale) && isAlike(a, b),
+    );
   }
 }
 
@@ -177,18 +184,19 @@ function hold(guards: readonly Guard[], now: number): boolean {
 /** Whether two states of an agent without a record are the same. */
 export const isSame = (a: Snapshot, b: Snapshot): boolean =>
   a.pure === b.pure && a.effort === b.effort && a.steps === b.steps &&
-  isAlike(a, b);
+  a.stale === b.stale && isAlike(a, b);
 
 /**
  * Whether two states of an agent whose records mean the same are the same. They
- * may differ in how many steps led to them.
+ * may differ in how many steps led to them, and in how many of these were reads
+ * of old values.
  */
 function isAlike(a: Snapshot, b: Snapshot): boolean {
   return a.calls === b.calls && sameTarget(a.target, b.target) &&
     a.index === b.index &&
     Object.is(a.a, b.a) && Object.is(a.b, b.b) && a.timeout === b.timeout &&
     a.deadline === b.deadline && a.invoked === b.invoked &&
-    a.size === b.size && a.first === b.first && a.stale === b.stale &&
+    a.size === b.size && a.first === b.first &&
     a.idleFires === b.idleFires && a.fires === b.fires &&
     a.spinNext === b.spinNext &&
     a.tick === b.tick && a.ticks === b.ticks && a.leap === b.leap &&

@@ -5,6 +5,7 @@
  * @module
  */
 import type { Snapshot } from "./agent.ts";
+import type { HintKeys } from "./hints.ts";
 import type { Call } from "../model.ts";
 import type { Scenario } from "../scenario.ts";
 
@@ -58,13 +59,16 @@ export class Twins {
    * The agents, in an order that is the same if agents that do the same have
    * changed places.
    */
-  sort(agents: readonly Snapshot[]): readonly number[] {
+  sort(
+    agents: readonly Snapshot[],
+    hints: HintKeys | null,
+  ): readonly number[] {
     const order = this.#order;
     // By insertion: there are few agents, and mostly they are in order.
     for (let i = 1; i < order.length; i++) {
       const id = order[i]!;
       let at = i;
-      while (at > 0 && this.#isAfter(agents, order[at - 1]!, id)) {
+      while (at > 0 && this.#isAfter(agents, hints, order[at - 1]!, id)) {
         order[at] = order[at - 1]!;
         at--;
       }
@@ -73,12 +77,22 @@ export class Twins {
     return order;
   }
 
-  #isAfter(agents: readonly Snapshot[], one: number, two: number): boolean {
+  #isAfter(
+    agents: readonly Snapshot[],
+    hints: HintKeys | null,
+    one: number,
+    two: number,
+  ): boolean {
     const { likes } = this;
     if (likes[one] !== likes[two]) return likes[one]! > likes[two]!;
     const a = agents[one]!;
     const b = agents[two]!;
-    return a.key1 !== b.key1 ? a.key1 > b.key1 : a.key2 > b.key2;
+    if (a.key1 !== b.key1) return a.key1 > b.key1;
+    if (a.key2 !== b.key2 || hints === null) return a.key2 > b.key2;
+    const { agents1, agents2 } = hints;
+    return agents1[one] !== agents1[two]
+      ? agents1[one]! > agents1[two]!
+      : agents2[one]! > agents2[two]!;
   }
 }
 

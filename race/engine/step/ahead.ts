@@ -173,7 +173,52 @@ function inLoop(
     ? KNOWN_AHEAD
     : engine.endless;
   const look = ahead(engine, agent, period, limit, pure);
+  if (pure && look.differs && isOld(engine, look)) {
+    return stays(engine, agent, look, past, key);
+  }
   return conclude(engine, agent, look, pure, past, key);
+}
+
+/** Whether the answer that memory does not give now is an old one of a hint. */
+function isOld({ world }: Runner, { checks }: Look): boolean {
+  const { kind, target, index, result } = checks[checks.length - 1]!;
+  if (kind !== k.READ || target === null) return false;
+  return world.hints?.isOld(target.base + index * target.size, result) ?? false;
+}
+
+/** How many answers of the agent's last round are old values of hints. */
+function oldIn({ world: { hints } }: Runner, agent: Agent): number {
+  const { n, period, sig, res } = agent;
+  let count = 0;
+  for (let i = n - period; i < n; i++) {
+    if (sig[i]! % 32 !== k.READ) continue;
+    if (hints!.isOld(signedAddress(sig[i]!), res[i])) count++;
+  }
+  return count;
+}
+
+/**
+ * An agent goes round on old values of hints. Where nothing but newer values
+ * ends that, further rounds leave it in the state that it had before.
+ */
+function stays(
+  engine: Runner,
+  agent: Agent,
+  { period, limit }: Look,
+  past: string,
+  key: string,
+): number {
+  if (engine.futures.get(past) !== Infinity) {
+    const look = ahead(engine, agent, period, limit, false);
+    engine.futures.set(past, look.escaped ? look.done : Infinity);
+    if (look.escaped) return ON;
+    engine.loops.add(key);
+  }
+  engine.held = true;
+  if (engine.spins.tellsApart(agent, period)) return ON;
+  agent.stale = Math.max(0, agent.stale - oldIn(engine, agent));
+  merge(engine, agent, period);
+  return ON;
 }
 
 /** Runs an agent of asynchronous code ahead, if a loop asked for it. */

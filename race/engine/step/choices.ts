@@ -47,12 +47,14 @@ type Doing = Agent | Snapshot;
 /**
  * Fills `out` with the choices in the present state; returns how many are live.
  * For other `agents`, those that need time to pass are left out; nobody may
- * have to wait for agent 0 then, and no word may be a hint.
+ * have to wait for agent 0 then. If the state is only `passed`, and not one to
+ * go on from, no old value of a hint is left out there.
  */
 export function choices(
   engine: Engine,
   out: Choices,
   agents: readonly Doing[] = engine.world.agents,
+  passed = false,
 ): number {
   const { world, count } = engine;
   const { budget, startBudget, hints, cuts } = world;
@@ -66,12 +68,13 @@ export function choices(
       if (agent.leap > 0) out.add(id | k.LEAP | agent.leap << 12);
       else out.add(id | k.STEP);
       if (hints !== null) {
-        const older = hints.older(world.agents[id]!);
+        const older = hints.older(id, agent);
         const mayMove = mayReadSooner(engine, agent);
-        const from = hints.offered(world.agents[id]!, older, mayMove);
+        const from = hints.offered(id, agent, older, mayMove);
         const { length } = older;
-        if (agent.stale >= STALE_READS) cuts.stale ||= length > from;
-        else {
+        if (agent.stale >= STALE_READS) {
+          cuts.stale ||= length > from && !passed;
+        } else {
           for (let n = from + 1; n <= length; n++) {
             out.add(id | k.STALE | n << 12);
           }

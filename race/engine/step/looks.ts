@@ -31,10 +31,10 @@ export function looksAtClock({ n, from, pure, sig, res }: Agent): number {
 
 /**
  * What its state keeps besides what it saw: how often it has looked at the
- * clock, which decides when time passes, and how many old values it has read.
+ * clock, which decides when time passes.
  */
 export const countsOf = (agent: Agent): string =>
-  `${looksAtClock(agent)} ${agent.tick} ${agent.ticks} ${agent.stale}`;
+  `${looksAtClock(agent)} ${agent.tick} ${agent.ticks}`;
 
 /** What an agent saw on the clock since its record had `begin` operations. */
 export function timesIn({ n, sig, res }: Agent, begin: number): string {

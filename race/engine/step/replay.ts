@@ -311,7 +311,7 @@ export class Engine implements Host {
   setTwins(on: boolean): void {
     const { world, scenario, apart, named } = this;
     const calls = world.agents.map(({ calls }) => calls);
-    const differ = apart || named || world.hints !== null;
+    const differ = apart || named;
     const twins = on && !differ ? twinsOf(scenario, calls) : null;
     if (twins === null && world.twins === null) return;
     world.twins = twins;
@@ -414,6 +414,14 @@ export class Engine implements Host {
       (address) => scenario.hints?.(address) || learned.has(address),
     );
     return this.learned = true;
+  }
+
+  /**
+   * Whether states tell apart how many old values of hints agents have read. As
+   * long as no agent has read as many as it may, this makes no difference.
+   */
+  set countsOld(on: boolean) {
+    this.world.countsOld = this.memo.countsOld = on;
   }
 
   /** Forgets the states of agents and what followed from them. */

@@ -48,7 +48,7 @@ export function* begin(engine: Engine): Steps<void> {
   if (world.fault === null) engine.checkInvariant();
   if (world.fault !== null) return;
   for (const agent of world.agents) join(agent, world.agents[agent.like]!);
-  for (const agent of world.agents) world.hints?.arrive(agent);
+  for (const agent of world.agents) world.hints?.arrive(agent.id, agent);
   const agents = world.agents.map((agent) => agent.save());
   engine.opening = { world: world.save(), agents };
 }
@@ -209,7 +209,9 @@ function wake(engine: Engine): boolean {
 
 /** Tells the hints which agents have come to an operation. */
 function noteReads({ agents, came }: World, hints: Hints): void {
-  for (const agent of agents) if (came >> agent.id & 1) hints.arrive(agent);
+  for (const agent of agents) {
+    if (came >> agent.id & 1) hints.arrive(agent.id, agent);
+  }
 }
 
 /** The agent of the present job has run. */
@@ -366,7 +368,7 @@ function kill(engine: Engine, agent: Agent): void {
     recoverer.status = k.READY;
     // Who recovers has been told that the agent has ended.
     world.clocks?.wake(agent, recoverer);
-    world.hints?.wake(agent, recoverer);
+    world.hints?.wake(agent.id, recoverer.id);
     // From here on, the model does not know its state.
     if (!scenario.recoverModelled) world.frontier = -1;
     world.woken.push(recoverer);

@@ -15,9 +15,10 @@ type Body = (memory: SharedArrayBuffer) => unknown;
 type Line = readonly [op: number, at: number, a: number, b: number, c: number];
 
 /**
- * Words: two that all lines use, a lock, what it protects, and two far ones.
+ * Words: two that all lines use, a lock, what it protects, what agents saw
+ * last, and two far ones.
  */
-const LOCK = 2, SUM = 3, FAR = 8, WORDS = 10;
+const LOCK = 2, SUM = 3, SEEN = 4, FAR = 8, WORDS = 10;
 
 /**
  * What a line does; it is given what the last look saw, and returns the same.
@@ -66,12 +67,33 @@ const OPERATIONS: readonly ((
   },
 ];
 
-const line = fc.tuple(
-  fc.nat(OPERATIONS.length - 1),
-  fc.constantFrom(0, 0, 1, 1, FAR, FAR + 1),
-  ...[2, 2, 3].map((max) => fc.nat(max)),
-) as unknown as fc.Arbitrary<Line>;
-const lines = fc.array(line, { minLength: 1, maxLength: 4 });
+/** The same with reads of hints, and looks at the clock. */
+const ALL: typeof OPERATIONS = [
+  ...OPERATIONS,
+  (w, last, [, at]) => 2 * last + w[at & 1]!,
+  (w, _, [, at]) => w[at & 1]!,
+  (w, last, [, at, a]) => (Atomics.store(w, at & 1, a + last % 2), last),
+  // Loops on a hint: one that ends by itself, one that looks.
+  (w, last, [, at, a, , c]) => {
+    let n = 0;
+    while (n < c && w[at & 1] !== a) n++;
+    return last + n;
+  },
+  (w, last, [, at, a]) => {
+    while (w[at & 1] === a);
+    return last;
+  },
+  (_, last, [, , a]) => last + +(performance.now() > 10 * a),
+];
+
+const linesOf = (operations: typeof OPERATIONS) => {
+  const line = fc.tuple(
+    fc.nat(operations.length - 1),
+    fc.constantFrom(0, 0, 1, 1, FAR, FAR + 1),
+    ...[2, 2, 3].map((max) => fc.nat(max)),
+  ) as unknown as fc.Arbitrary<Line>;
+  return fc.array(line, { minLength: 1, maxLength: 4 });
+};
 
 /** A random program. */
 export interface Random {
@@ -80,22 +102,37 @@ export interface Random {
   readonly twins: boolean;
   /** Whether data races are failures. */
   readonly races: boolean;
+  /**
+   * Whether words 0 and 1 are hints. Then agents also look at the clock, and
+   * tell at their end what they saw last.
+   */
+  readonly hints: boolean;
 }
 
-const program: fc.Arbitrary<Random> = fc.record({
-  agents: fc.array(lines, { minLength: 1, maxLength: 2 }),
-  twins: fc.boolean(),
-  races: fc.boolean(),
-}).map((one) => ({ ...one, twins: one.twins || one.agents.length === 1 }));
+const programs = (hints: boolean): fc.Arbitrary<Random> =>
+  fc.record({
+    agents: fc.array(linesOf(hints ? ALL : OPERATIONS), {
+      minLength: 1,
+      maxLength: 2,
+    }),
+    twins: fc.boolean(),
+    races: fc.boolean(),
+    hints: fc.constant(hints),
+  }).map((one) => ({ ...one, twins: one.twins || one.agents.length === 1 }));
 
-/** The first `count` programs of `seed`. */
-export const randomPrograms = (count: number, seed: number): Random[] =>
-  fc.sample(program, { numRuns: count, seed });
+/** The first `count` programs of `seed`, with hints or without. */
+export const randomPrograms = (
+  count: number,
+  seed: number,
+  hints = false,
+): Random[] => fc.sample(programs(hints), { numRuns: count, seed });
 
-const bodyOf = (lines: readonly Line[]): Body => (memory) => {
+const bodyOf = (lines: readonly Line[], hints: boolean): Body => (memory) => {
   const words = new Int32Array(memory);
   let last = 0;
-  for (const line of lines) last = OPERATIONS[line[0]]!(words, last, line);
+  for (const line of lines) last = ALL[line[0]]!(words, last, line);
+  // How many agents saw what, without a word of who it was.
+  if (hints) Atomics.add(words, SEEN, 4 ** Math.min(last, 9));
 };
 
 /** What a search says, and what memory held at each end that it met. */
@@ -104,8 +141,11 @@ interface Explored {
   readonly ends: string;
 }
 
-function explore({ agents, twins, races }: Random, options: Options): Explored {
-  const bodies = agents.map(bodyOf);
+function explore(
+  { agents, twins, races, hints }: Random,
+  options: Options,
+): Explored {
+  const bodies = agents.map((lines) => bodyOf(lines, hints));
   if (twins) bodies.push(bodies[0]!);
   const ends = new Set<string>();
   const after = (memory: SharedArrayBuffer) => {
@@ -120,7 +160,11 @@ function explore({ agents, twins, races }: Random, options: Options): Explored {
   });
   try {
     return explored(
-      race.agents({ memory }, ...bodies, { ...usual, ...options }) as Result,
+      race.agents(
+        { memory, ...hints && { hints: [[0, 8]] } },
+        ...bodies,
+        { ...usual, ...options },
+      ) as Result,
     );
   } catch (error) {
     if (error instanceof RaceError) return explored(error.result);
