@@ -455,7 +455,7 @@ class RecordRingInKernel extends /* @__PURE__ */ inMemory(
 
   override read(fn: (record: Uint8Array) => void, limit?: number): number {
     const popping = this.#popping;
-    this.#popping = undefined; // `fn` may pop the record that it is given
+    this.#popping = undefined; // JavaScript refuses to pop within `fn`
     try {
       return super.read(fn, limit);
     } finally {

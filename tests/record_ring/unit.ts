@@ -1,7 +1,7 @@
 // also: node, browsers
 import * as assert from "uvu/assert";
 import fc from "fast-check";
-import { ClosedError, DamagedError, RecordRing } from "../../mod.ts";
+import { agentId, ClosedError, DamagedError, RecordRing } from "../../mod.ts";
 import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import { suite } from "../_run/harness.ts";
 import {
@@ -213,6 +213,25 @@ test("while read() shows a record, nothing else takes it", async () => {
     ring.push(Uint8Array.of(4));
     assert.throws(() => ring.read(oops), "oops");
     assert.is(ring.pop()[0], 4);
+  }
+});
+
+test("an agent that abandons itself has nothing reserved any more", () => {
+  for (const roles of [{}, { singleProducer: true }, { most: 1 }]) {
+    const ring = RecordRing.create({ capacity: 64, ...roles });
+    const other = new RecordRing(ring.buffer);
+    ring.reserve(8);
+    ring.abandon(agentId());
+    for (let i = 0; i < 9; i++) { // its place is used again
+      ring.push(Uint8Array.of(i, 7));
+      assert.equal([...other.tryPop()!], [i, 7]);
+    }
+    other.push(Uint8Array.of(1, 2));
+    for (const end of [() => ring.commit(), () => ring.cancel()]) {
+      refuses(ring.buffer, end, TypeError, "No record is reserved");
+    }
+    assert.equal([...ring.tryPop()!], [1, 2]);
+    assert.is(ring.used, 0);
   }
 });
 

@@ -542,7 +542,10 @@ export class RecordClaim extends Region<"record_ring"> {
    * @internal
    */
   protected leaveProducing(id: number): number {
-    if (id === this.#id) this.#produces = false;
+    if (id === this.#id) {
+      this.#produces = false;
+      this.#reserved = 0; // it is skipped, or nobody has seen it
+    }
     return this.singleProducer ? leaveRole(this.#words, CLAIMANT, id) : 0;
   }
 }
