@@ -6,12 +6,9 @@ import {
   ANOTHER,
   B,
   BLOCK,
-  BRIEF,
   CLAIMED,
   DEAD,
-  FREED,
   HEAD,
-  HINTS,
   LINKED,
   making,
   OTHER,
@@ -19,7 +16,9 @@ import {
   SEED,
   sharing,
 } from "./sharing.ts";
+import { cachesOf } from "./scenarios_cache.ts";
 import { longKeysOf } from "./scenarios_long_keys.ts";
+import { expiringOf } from "./scenarios_time.ts";
 
 /** The race scenarios of `HashMap`. */
 export function scenarios(weft: Weft): Scenario[] {
@@ -171,235 +170,8 @@ export function scenarios(weft: Weft): Scenario[] {
       spec: sharing(weft, { capacity: 2, first: { [A]: 10 * A } }),
       agents: [[["delete", A], ["set", [OTHER, 10 * OTHER]]], [["sum"]]],
     },
-    {
-      name: "one evicts an entry beside a reader",
-      spec: sharing(weft, { evicts: true, capacity: 1, first: { [A]: 10 } }),
-      agents: [[["set", [B, 20]]], [["get", A], ["get", B]]],
-    },
-    {
-      name: "one evicts an entry of the other bucket beside a reader",
-      spec: sharing(weft, { evicts: true, first: both }),
-      agents: [[["set", [OTHER, 7]]], [["get", A], ["get", B]]],
-    },
-    {
-      name: "one evicts an entry of two words beside a reader",
-      spec: sharing(weft, {
-        evicts: true,
-        long: true,
-        capacity: 1,
-        first: { [A]: 1.1 },
-      }),
-      agents: [[["set", [B, -2.2]]], [["get", A], ["get", B]]],
-    },
-    {
-      name: "one evicts an entry that another agent remembers",
-      spec: sharing(weft, {
-        evicts: true,
-        remember: true,
-        first: { [A]: 1, [ANOTHER]: 2 },
-      }),
-      agents: [[["set", [OTHER, 3]]], [["get", A], ["found", A], ["get", A]]],
-    },
-    {
-      name: "one evicts an entry that another overwrites",
-      spec: sharing(weft, { evicts: true, first: { [A]: 1, [ANOTHER]: 2 } }),
-      agents: [[["set", [OTHER, 3]]], [["set", [A, 4]], ["get", A]]],
-    },
-    {
-      name: "one evicts an entry that another deletes and adds again",
-      spec: sharing(weft, { evicts: true, first: { [A]: 1, [ANOTHER]: 2 } }),
-      agents: [[["set", [OTHER, 3]]], [["delete", A], ["set", [A, 4]]]],
-    },
-    {
-      name: "one evicts an entry that moves into the other bucket",
-      spec: sharing(weft, { evicts: true, capacity: 1, first: { [A]: 1 } }),
-      agents: [[["set", [B, 3]]], [["delete", A], ["set", [OTHER, 4]]]],
-    },
-    {
-      name: "two evict from the buckets of each other",
-      spec: sharing(weft, { evicts: true, first: { [A]: 1, [OTHER]: 2 } }),
-      agents: [[["set", [B, 3]], ["get", B]], [["set", [ANOTHER, 4]]]],
-    },
-    {
-      // The same of agents of one language, whichever the others have.
-      name: "two evict from the buckets of each other, between idle agents",
-      spec: sharing(weft, { evicts: true, first: { [A]: 1, [OTHER]: 2 } }),
-      agents: [[["set", [B, 3]]], [], [["set", [ANOTHER, 4]]]],
-    },
-    {
-      name: "two add keys to a cache with one free entry",
-      differs: HINTS,
-      spec: sharing(weft, { evicts: true, first: { [A]: 1 } }),
-      agents: [[["set", [B, 3]]], [["set", [ANOTHER, 4]], ["get", ANOTHER]]],
-    },
-    {
-      name: "one evicts while an entry is freed",
-      differs: HINTS,
-      // The hand comes to the one that is freed after those of the other
-      // bucket.
-      spec: sharing(weft, {
-        evicts: true,
-        capacity: 3,
-        first: { 2: 2, 3: 3, [FREED]: 1 },
-      }),
-      agents: [
-        [["delete", FREED]],
-        [["set", [7, 4]], ["set", [8, 5]], ["size"]],
-      ],
-    },
-    {
-      name: "an entry that is used has a second chance",
-      differs: HINTS,
-      spec: sharing(weft, { evicts: true, first: { [A]: 1, [ANOTHER]: 2 } }),
-      agents: [[["spare", [A, B]], ["spare", [A, OTHER]]], []],
-    },
-    ...[A, OTHER].map((first): Scenario => ({
-      name: `one that evicts ends at any step, ${
-        first === A ? "in its own bucket" : "in the other"
-      }`,
-      spec: sharing(weft, {
-        evicts: true,
-        ends: true,
-        capacity: 2,
-        first: { [first]: 1, [ANOTHER]: 2 },
-      }),
-      agents: [[["set", [B, 3]]], [["get", first], ["has", B]]],
-      options: { kill: true, rescue: true },
-    })),
-    {
-      name: "a value expires and is written anew beside a reader",
-      spec: sharing(weft, { expires: true, capacity: 1, first: { [A]: 1 } }),
-      agents: [[["pass"], ["set", [A, 2]]], [["get", A], ["has", A]]],
-    },
-    {
-      name: "a value is written anew before it expires, beside a reader",
-      differs: HINTS,
-      spec: sharing(weft, { expires: true, capacity: 1, first: { [A]: 1 } }),
-      agents: [[["renew", [A, 2]]], [["get", A], ["has", A]]],
-    },
-    {
-      name: "a key is added for a moment beside a reader",
-      differs: HINTS,
-      spec: sharing(weft, { expires: true, capacity: 2, first: { [B]: 1 } }),
-      agents: [
-        [["setBriefly", [A, BRIEF]], ["moment"], ["get", A]],
-        [["get", A], ["has", B]],
-      ],
-    },
-    {
-      name: "a value is overwritten for a moment beside a reader",
-      differs: HINTS,
-      spec: sharing(weft, { expires: true, capacity: 1, first: { [A]: 1 } }),
-      agents: [
-        [["setBriefly", [A, BRIEF]], ["moment"], ["get", A]],
-        [["get", A], ["has", A]],
-      ],
-    },
-    {
-      name: "a view remembers a value that counts for a moment",
-      spec: sharing(weft, {
-        expires: true,
-        remember: true,
-        capacity: 1,
-        first: { [A]: 1 },
-      }),
-      differs: REMEMBERS,
-      agents: [
-        [["setBriefly", [A, BRIEF]], ["moment"]],
-        [["get", A], ["get", A], ["has", A]],
-      ],
-    },
-    {
-      name: "a value expires while it is overwritten",
-      spec: sharing(weft, { expires: true, capacity: 1, first: { [A]: 1 } }),
-      agents: [[["pass"]], [["set", [A, 2]]], [["get", A]]],
-    },
-    {
-      name: "a number expires while another agent adds to it",
-      differs: HINTS,
-      spec: sharing(weft, { expires: true, capacity: 1, first: { [A]: 1 } }),
-      agents: [[["pass"], ["get", A]], [["add", [A, 5]]]],
-    },
-    {
-      name: "a number expires while two agents take it",
-      spec: sharing(weft, { expires: true, capacity: 1, first: { [A]: 1 } }),
-      agents: [[["pass"]], [["take", A]], [["take", A]]],
-    },
-    {
-      name: "a view remembers a value that expires and is written anew",
-      spec: sharing(weft, {
-        expires: true,
-        remember: true,
-        capacity: 1,
-        first: { [A]: 1 },
-      }),
-      agents: [
-        [["pass"], ["set", [A, 2]]],
-        [["get", A], ["get", A], ["has", A]],
-      ],
-    },
-    {
-      name: "a view writes where it remembers a key that expires",
-      spec: sharing(weft, {
-        expires: true,
-        remember: true,
-        capacity: 1,
-        first: { [A]: 1 },
-      }),
-      differs: REMEMBERS,
-      agents: [[["pass"]], [["get", A], ["add", [A, 7]]]],
-    },
-    {
-      name: "one waits for a key that expires and is written anew",
-      spec: sharing(weft, { expires: true, capacity: 1, first: { [A]: 1 } }),
-      agents: [[["pass"], ["set", [A, 2]]], [["waitFor", A]]],
-      options: { timeouts: 0 },
-    },
-    {
-      name: "one waits for a key that expires while it is overwritten",
-      spec: sharing(weft, { expires: true, capacity: 1, first: { [A]: 1 } }),
-      agents: [
-        [["pass"], ["set", [A, 3]]],
-        [["waitFor", A]],
-        [["set", [A, 2]]],
-      ],
-      options: { timeouts: 0, states: 20_000 },
-      sampled: true,
-    },
-    {
-      name: "an entry that has expired gives way to another key",
-      spec: sharing(weft, {
-        expires: true,
-        evicts: true,
-        capacity: 1,
-        first: { [A]: 1 },
-      }),
-      agents: [[["pass"], ["set", [B, 2]]], [["get", A], ["get", B]]],
-    },
-    {
-      name: "set of a key that has expired ends at any step",
-      spec: sharing(weft, { expires: true, first: { [A]: 1 } }),
-      agents: [[["pass"], ["set", [A, 2]]], [["get", A], ["set", [A, 3]]]],
-      // With looks of who waits, these are more than 3,000,000 states.
-      options: { kill: true, rescue: true, timeouts: 0 },
-    },
-    ...(["set", "overwrite", "delete"] as const).flatMap((what) =>
-      [false, true].map((long): Scenario => ({
-        name: `${what} of ${long ? "two words" : "a word"} ends at any step`,
-        spec: sharing(weft, { long, first: { [B]: 5 } }),
-        agents: [
-          [
-            what === "set"
-              ? ["set", [A, 1]]
-              : what === "overwrite"
-              ? ["set", [B, 6]]
-              : ["delete", B],
-          ],
-          [["get", B], ["set", [B, 7]]],
-        ],
-        options: { kill: true, rescue: true },
-      }))
-    ),
+    ...cachesOf(weft),
+    ...expiringOf(weft),
     {
       name: "two wait for a key",
       spec: sharing(weft),
