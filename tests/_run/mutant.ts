@@ -63,13 +63,27 @@ export function mutants(place: string | Place, ...rows: Row[]): Mutant[] {
 const headerOfModule = (source: string) =>
   source.replace(/^_\w+\//, "_").replace(/^tools\//, "");
 
-/** The header of `stem` and those it includes as one; some may be `changed`. */
-export function headerOf(
+/** All headers, which do not change while this process runs. */
+let headers: Readonly<Record<string, string>> | undefined;
+
+/** The header of each stem and those it includes as one. */
+const ofStem = new Map<string, string>();
+
+/** The header of `stem` and those it includes as one. */
+export function headerOf(stem: string): string {
+  let text = ofStem.get(stem);
+  if (text === undefined) ofStem.set(stem, text = headerWith(stem, {}));
+  return text;
+}
+
+/** The same, where some of them are changed. */
+function headerWith(
   stem: string,
-  changed: Readonly<Record<string, string>> = {},
+  changed: Readonly<Record<string, string>>,
 ): string {
+  headers ??= headerFiles();
   const outer = `#include "weft/${stem}.h"\n\n`;
-  return amalgamation({ ...headerFiles(), ...changed, "weft.h": outer });
+  return amalgamation({ ...headers, ...changed, "weft.h": outer });
 }
 
 /**
@@ -77,11 +91,11 @@ export function headerOf(
  */
 export function mutatedHeader({ header, c }: Mutant, stem: string): string {
   const name = `weft/${header}.h`;
-  const files = headerFiles();
+  const files = headers ??= headerFiles();
   if (!(name in files)) throw new Error(`there is no ${name}`);
   // A line of a macro ends in a backslash.
   const text = edited(name, files[name]!, editsOf(c)!, "(?:\\s|\\\\\\n)+");
-  const whole = headerOf(stem, { [name]: text });
+  const whole = headerWith(stem, { [name]: text });
   if (whole === headerOf(stem)) {
     throw new Error(`weft/${stem}.h does not include ${name}`);
   }
