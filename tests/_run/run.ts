@@ -169,7 +169,9 @@ function underNode(files: File[]): Job[] {
   // All are bundled at once, when the first of them begins.
   let bundled: Promise<boolean> | undefined;
   const bundleAll = () =>
-    bundle([CHILD, ...files.map((file) => file.path)], BUNDLES).then(
+    bundle([CHILD, ...files.map((file) => file.path)], BUNDLES, {
+      shares: true,
+    }).then(
       () => true,
       (error) => {
         fail(`bundling for Node: ${(error as Error).message}`);
