@@ -755,6 +755,7 @@ function searchOptions(
       !isWhole && o.polls !== false,
     twins: reduces(o, "alike") && usual,
     merge: reduces(o, "unused") && usual,
+    compares: o.reduce === "unused",
     memoryless: o.memoryless === true && usual,
   };
 }

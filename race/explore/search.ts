@@ -95,7 +95,10 @@ function* merged(engine: Engine, o: SearchOptions): Steps<Found> {
   const began = realNow();
   const end = began + o.time;
   const few = Math.min(o.states, COMPARE.after);
-  if (engine.gaveUp || !mayMerge(engine, o)) {
+  // What agents may still read tells most states apart where there are hints:
+  // to compare agents takes longer there than it saves.
+  const inVain = engine.world.hints !== null && o.compares !== true;
+  if (engine.gaveUp || inVain || !mayMerge(engine, o)) {
     return yield* new Visit(engine, o, null, end).run();
   }
   // Most programs have so few states that comparing agents takes longer.

@@ -31,6 +31,8 @@ export interface SearchOptions extends Patience {
   readonly twins?: boolean | undefined;
   /** Whether states of agents with the same future are one. */
   readonly merge?: boolean | undefined;
+  /** Whether that was asked for by its name. */
+  readonly compares?: boolean | undefined;
   /** Whether loops of agents remember nothing. */
   readonly memoryless?: boolean | undefined;
   /** Whether nothing else is searched if that cannot be made use of. */
