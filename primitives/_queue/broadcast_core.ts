@@ -244,6 +244,7 @@ export class BroadcastCore extends Region<"broadcast"> {
   protected pending(attempt: () => boolean): PendingResult<true> {
     return {
       ...atEpoch(this.#words, PUSH_EPOCH),
+      place: { words: this.#words, index: PUSH_EPOCH },
       attempt,
       pass: () => {}, // nobody: there is one producer
     };

@@ -12,15 +12,13 @@ import type { Queue } from "./methods.ts";
 import type { End, QueueCore } from "./queue_core.ts";
 import type { Memory, Region } from "../_memory/region.ts";
 import { LONGEST_DELAY, spin, spinning, STREAM } from "../_wait/spin.ts";
-import { waitOn } from "../_wait/pending.ts";
+import { awaitOn, tryAwaitOn, waitOn } from "../_wait/pending.ts";
 import {
   assertMayBlock,
   assertMayTry,
   type AsyncOptions,
   block,
-  blockAsync,
   type TryAsyncOptions,
-  tryBlockAsync,
   type Waiting,
 } from "../_wait/wait.ts";
 
@@ -148,7 +146,7 @@ export function waitingEnds<Kind extends string, More>(
       attempt: () => T | false | undefined,
       options: AsyncOptions | undefined,
     ): Promise<T> {
-      return blockAsync(() => this.waitAt(end, attempt), options) as Promise<T>;
+      return awaitOn(this.pendingAt(end, attempt), options);
     }
 
     tryAsyncAt<T>(
@@ -156,7 +154,7 @@ export function waitingEnds<Kind extends string, More>(
       attempt: () => T | false | undefined,
       options: TryAsyncOptions | undefined,
     ): Promise<T | undefined> {
-      return tryBlockAsync(() => this.waitAt(end, attempt), options);
+      return tryAwaitOn(this.pendingAt(end, attempt), options);
     }
 
     waitAt<T>(

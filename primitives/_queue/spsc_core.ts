@@ -570,7 +570,8 @@ export class SpscCore extends QueueCore<"spsc_queue"> {
     attempt: () => T | false | undefined,
   ): PendingResult<T> {
     const announce = () => this.#announce(end);
-    return { attempt, announce, withdraw() {}, pass() {} };
+    const place = { words: this.#words, index: end === "pop" ? TAIL : HEAD };
+    return { attempt, announce, place, withdraw() {}, pass() {} };
   }
 
   /** Sets WAITING, so that the other side's next step wakes us. */

@@ -26,10 +26,10 @@ let served = 0; // waiters resumed, for the pace of polling
 
 /** Puts a waiter in line at the address it sleeps on. */
 export function park(waiter: Waiter): void {
-  const { words, index, value } = waiter.sleep;
+  const { words, index, value, turn } = waiter.sleep;
   // If the line has a native wait already, every wake after this look reaches
   // that wait.
-  if (Atomics.load(words, index) !== value) {
+  if (!turn && Atomics.load(words, index) !== value) {
     return waiter.resume(waiter, "not-equal");
   }
   const line = waiter.line = lineAt(words, index);
@@ -48,7 +48,11 @@ export function leave(waiter: Waiter): void {
   before.behind = behind;
   behind.before = before;
   waiter.line = undefined;
-  if (!isEmpty(line)) return;
+  if (!isEmpty(line)) {
+    // Its last look comes before that of the next one.
+    if (behind.sleep?.turn && isFirst(line, behind)) void later(line);
+    return;
+  }
   if (line.armed) withdraw(line);
   else forget(line);
 }
@@ -57,12 +61,18 @@ export function leave(waiter: Waiter): void {
 export function stay(waiter: Waiter, line: Line): void {
   // The function that serves the line looks at the word.
   if (line.serving) return schedule(waiter);
-  const { words, index, value } = waiter.sleep;
-  if (Atomics.load(words, index) !== value) {
+  const { words, index, value, turn } = waiter.sleep;
+  if (!turn && Atomics.load(words, index) !== value) {
     return waiter.resume(waiter, "not-equal");
   }
   schedule(waiter);
   if (!line.armed) serve(line, "not-equal");
+}
+
+/** Serves a line, unless it is served meanwhile. */
+async function later(line: Line): Promise<void> {
+  await undefined;
+  if (!line.serving && !isEmpty(line)) serve(line, "not-equal");
 }
 
 const addressOf = (words: Int32Array, index: number): number =>
@@ -96,6 +106,20 @@ function lineAt(words: Int32Array<SharedArrayBuffer>, index: number): Line {
 
 /** Whether no waiter stands in the line. */
 const isEmpty = ({ end }: Line): boolean => end.behind === end;
+
+/** Whether the waiter stands before all others. */
+const isFirst = ({ end }: Line, waiter: Waiter): boolean =>
+  end.behind === waiter;
+
+/** Whether a waiter of this agent stands in line at an address. */
+export function isAwaited(
+  words: Int32Array<SharedArrayBuffer>,
+  index: number,
+): boolean {
+  if (own.now.lines.size === 0) return false;
+  const end = endAt(words, index);
+  return end !== undefined && end.behind !== end;
+}
 
 function forget(line: Line): void {
   own.now.lines.delete(line);
@@ -134,9 +158,14 @@ function serve(line: Line, woken: Woken, anyway = woken === "ok"): void {
   line.serving = false;
 }
 
-/** Whether a waiter's word still has its value, so that a wake will come. */
-function sleeps(line: Line, { sleep: { value } }: Waiter): boolean {
+/**
+ * Whether a waiter's word still has its value, so that a wake will come; or its
+ * turn has not.
+ */
+function sleeps(line: Line, waiter: Waiter): boolean {
   const { words, index, armed } = line;
+  const { value, turn } = waiter.sleep;
+  if (turn) return !isFirst(line, waiter);
   if (Atomics.load(words, index) !== value) return false;
   if (armed) return true;
   if (typeof Atomics.waitAsync !== "function") {

@@ -6,6 +6,7 @@
  * @module
  */
 
+import { isAwaited } from "./line.ts";
 import { spin } from "./spin.ts";
 import {
   assertMayTry,
@@ -50,6 +51,17 @@ export interface PendingResult<T> {
    * once.
    */
   readonly isStage?: boolean;
+  /**
+   * The address of a line. If it is given, and waits of this agent stand there,
+   * this one awaits its turn behind them.
+   */
+  readonly place?: Place;
+}
+
+/** An address at which agents await. */
+export interface Place {
+  readonly words: Int32Array<SharedArrayBuffer>;
+  readonly index: number;
 }
 
 /** Spins for a while, then blocks until the result has come. */
@@ -84,7 +96,7 @@ export function awaitOn<T>(
   it: PendingResult<T>,
   options: AsyncOptions | undefined,
 ): Promise<T> {
-  return blockAsync(() => waitOn(it), options) as Promise<T>;
+  return blockAsync(() => inTurn(it), options) as Promise<T>;
 }
 
 /** As {@linkcode tryBlockOn}, awaiting instead of blocking. */
@@ -92,7 +104,28 @@ export function tryAwaitOn<T>(
   it: PendingResult<T>,
   options: TryAsyncOptions | undefined,
 ): Promise<T | undefined> {
-  return tryBlockAsync(() => waitOn(it), options);
+  // Who does not wait looks at once.
+  const path = (options?.timeout ?? 0) > 0 ? inTurn : waitOn;
+  return tryBlockAsync(() => path(it), options);
+}
+
+/** As `waitOn`, behind the waits of this agent that began before it. */
+export function inTurn<T>(it: PendingResult<T>): Waiting<T | undefined> {
+  const { place } = it;
+  const isBehind = place !== undefined && isAwaited(place.words, place.index);
+  return isBehind ? behindOthers(it, place) : waitOn(it);
+}
+
+function* behindOthers<T>(
+  it: PendingResult<T>,
+  place: Place,
+): Waiting<T | undefined> {
+  const sleep: Sleep = { ...place, value: 0, turn: true, atMost: Infinity };
+  for (;;) {
+    const outcome = yield sleep;
+    if (outcome === "timed-out") return undefined;
+    if (outcome === "not-equal") return yield* waitOn(it); // it stands first
+  }
 }
 
 /**

@@ -19,6 +19,11 @@ export interface Sleep {
    * line.
    */
   readonly all?: boolean;
+  /**
+   * Whether the waiter only awaits its turn: it is woken as soon as it stands
+   * first in line, whatever the word is.
+   */
+  readonly turn?: boolean;
   /** Whether to sleep on after the operation's deadline, as a relock must. */
   readonly patient?: boolean;
 }

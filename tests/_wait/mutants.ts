@@ -66,8 +66,16 @@ const LINE: Row[] = [{
   c: NO_ASYNC,
 }, {
   what: "a wait that begins while the last one is resumed is not armed",
-  by: "a wait begins while another one is resumed",
+  by: "a select begins while a wait is resumed",
   ts: ["!(came && behind === end)", "behind !== waiter"],
+  c: NO_ASYNC,
+}, {
+  what: "who gives up does not let the next one look",
+  by: "a push gives up before another one of its agent",
+  ts: [
+    "if (behind.sleep?.turn && isFirst(line, behind)) void later(line);",
+    "",
+  ],
   c: NO_ASYNC,
 }, {
   what: "a wake for all serves only the first waiter in line",
@@ -111,6 +119,19 @@ export const MUTANTS = [
     ts: ["abort(waiter);", "waiter.reject(reason);"],
     c: NO_ASYNC,
     by: "a wait is cancelled, another one blocks",
+  }),
+  ...mutants({
+    source: "_wait/pending",
+    header: "_wait",
+    scenarios: ["_wait"],
+  }, {
+    what: "a push passes one of the same agent that awaits",
+    ts: [
+      "return isBehind ? behindOthers(it, place) : waitOn(it);",
+      "return waitOn(it);",
+    ],
+    c: NO_ASYNC,
+    by: "two pushes of an agent keep their order",
   }),
   ...mutants({ source: "_wait/wait", scenarios: ["rw_lock"] }, {
     what: "gives up while its native wait still takes wakes",

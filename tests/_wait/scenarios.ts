@@ -289,8 +289,11 @@ function terminated(weft: Weft) {
   });
 }
 
-/** A codec begins to receive while it decodes what was received. */
-function nested(weft: Weft) {
+/**
+ * A codec begins to receive while it decodes what was received: it stands in
+ * line behind that wait, or, by `select`, it does not.
+ */
+function nested(weft: Weft, selects: boolean) {
   const by = (decoded: () => void) => ({
     codec: {
       name: "a byte",
@@ -312,7 +315,11 @@ function nested(weft: Weft) {
       // A look each second would find what a lost wake was for.
       waiter.looking.every = Infinity;
       let second: Promise<number> | undefined;
-      const options = by(() => second ??= channel.receiveAsync());
+      const receive = async () => {
+        if (!selects) return await channel.receiveAsync();
+        return (await mod.select([channel]))!.value as number;
+      };
+      const options = by(() => second ??= receive());
       const channel: Channel<number> = new mod.Channel(memory, 0, options);
       return { channel, second: () => second };
     }),
@@ -323,6 +330,58 @@ function nested(weft: Weft) {
           await channel.receiveAsync(),
           await second(),
         ],
+      },
+    },
+  });
+}
+
+/** A full queue of one place; an agent begins two pushes, and awaits both. */
+function inTurn(weft: Weft) {
+  const { tail, head } = LAYOUT.mpmc_queue;
+  return race.spec({
+    async: true,
+    memory: () => {
+      const queue = weft.mod.MpmcQueue.create({ capacity: 1 });
+      queue.tryPushInt(0);
+      return queue.buffer;
+    },
+    ...itsOwn(weft, ({ mod, waiter }, memory) => {
+      waiter.looking.every = Infinity;
+      return new mod.MpmcQueue(memory);
+    }),
+    words: named(LAYOUT.mpmc_queue),
+    hints: [tail, head].map((i) => [i * 4, i * 4 + 4] as const),
+    ops: {
+      pushTwice: {
+        run: async (queue) => {
+          const first = queue.pushIntAsync(1);
+          await undefined;
+          await Promise.all([first, queue.pushIntAsync(2)]);
+        },
+      },
+      // Its first push was aborted when the second began.
+      pushAndGiveUp: {
+        run: async (queue) => {
+          const control = new AbortController();
+          const { signal } = control;
+          const first = queue.pushIntAsync(1, { signal }).then(
+            () => 1,
+            () => 0,
+          );
+          const second = queue.pushIntAsync(2);
+          control.abort();
+          await second;
+          return await first;
+        },
+      },
+      pop: {
+        run: (queue, n: number) => {
+          const popped = Array.from({ length: n }, () => queue.popInt());
+          if (popped.every((value, i) => i === 0 || popped[i - 1]! < value)) {
+            return popped.length;
+          }
+          throw new Error(`popped ${popped}`);
+        },
       },
     },
   });
@@ -431,6 +490,18 @@ export function scenarios(weft: Weft): Scenario[] {
       sampled: true,
     },
     {
+      name: "two pushes of an agent keep their order",
+      spec: inTurn(weft),
+      agents: [[["pushTwice"]], [["pop", 3]]],
+      options,
+    },
+    {
+      name: "a push gives up before another one of its agent",
+      spec: inTurn(weft),
+      agents: [[["pushAndGiveUp"]], [["pop", 2]]],
+      options,
+    },
+    {
       name: "ready results are spread over turns",
       spec: spread(weft),
       agents: [[["acquireInTurn"]], [["release", 2]]],
@@ -468,7 +539,14 @@ export function scenarios(weft: Weft): Scenario[] {
     },
     {
       name: "a wait begins while another one is resumed",
-      spec: nested(weft),
+      spec: nested(weft, false),
+      agents: [[["receiveTwice"]], [["send", 1], ["send", 2]]],
+      options,
+      notInC: "C has no codecs of a program's own",
+    },
+    {
+      name: "a select begins while a wait is resumed",
+      spec: nested(weft, true),
       agents: [[["receiveTwice"]], [["send", 1], ["send", 2]]],
       options,
       notInC: "C has no codecs of a program's own",

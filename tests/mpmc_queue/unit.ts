@@ -80,19 +80,6 @@ test("an element peeked at is taken, and others go on behind it", () => {
 
 declareEpochCase(test, MpmcQueue, LAYOUT.mpmc_queue);
 
-test("a push that finds room may pass one that awaits it", async () => {
-  const queue = MpmcQueue.create({ capacity: 1 });
-  queue.pushInt(0);
-  const first = queue.pushIntAsync(1);
-  assert.is(await nowOf(first), "pending");
-  assert.is(queue.popInt(), 0);
-  const second = queue.pushIntAsync(2);
-  assert.is(await queue.popIntAsync(), 2);
-  await second;
-  assert.is(await queue.popIntAsync(), 1);
-  await first;
-});
-
 test("two pushes, or two pops, may meet at any step", () => {
   type Op = (queue: MpmcQueue) => number[];
   const ops: Record<string, Op> = {

@@ -39,7 +39,7 @@
 import type { CHANNEL } from "../../_memory/layout.ts";
 import { inRange, type Memory, viewPlain } from "../../_memory/region.ts";
 import { atEpoch, wake, wakeEnd } from "../../_wait/event_count.ts";
-import { type PendingResult, waitOn } from "../../_wait/pending.ts";
+import { inTurn, type PendingResult, waitOn } from "../../_wait/pending.ts";
 import { spin } from "../../_wait/spin.ts";
 import {
   type AsyncOptions,
@@ -273,14 +273,19 @@ export class Handoff implements ElementQueue {
     return true;
   }
 
-  /** Waits until `attempt` has posted its message, and that is taken. */
+  /**
+   * Waits until `attempt` has posted its message, and that is taken; behind
+   * those of this agent that wait for the place, if it shall await its turn.
+   */
   *#sending(
     attempt: () => unknown,
     awaits: boolean,
+    turn = false,
   ): Waiting<true | undefined> {
     const words = this.#words;
-    const posted = yield* waitOn<[number | undefined]>({
+    const place: PendingResult<[number | undefined]> = {
       ...atEpoch(words, ROOM_EPOCH),
+      place: { words, index: ROOM_EPOCH },
       attempt: () => {
         this.#posts = true;
         try {
@@ -291,7 +296,8 @@ export class Handoff implements ElementQueue {
       },
       pass: () => this.#pass(),
       isStage: true,
-    }, awaits);
+    };
+    const posted = yield* turn ? inTurn(place) : waitOn(place, awaits);
     if (posted === undefined) return undefined;
     const [number] = posted;
     if (number === undefined) return true; // a receiver comes for it
@@ -533,10 +539,11 @@ export class Handoff implements ElementQueue {
   #path<T>(
     end: "push" | "pop",
     attempt: () => T | false | undefined,
+    turn: boolean,
   ): Waiting<T | undefined> {
     return end === "pop"
       ? this.waitAt(end, attempt)
-      : this.#sending(attempt, true) as Waiting<T | undefined>;
+      : this.#sending(attempt, true, turn) as Waiting<T | undefined>;
   }
 
   asyncAt<T>(
@@ -544,7 +551,8 @@ export class Handoff implements ElementQueue {
     attempt: () => T | false | undefined,
     options?: AsyncOptions,
   ): Promise<T> {
-    return blockAsync(() => this.#path(end, attempt), options) as Promise<T>;
+    const start = () => this.#path(end, attempt, true);
+    return blockAsync(start, options) as Promise<T>;
   }
 
   tryAsyncAt<T>(
@@ -552,6 +560,7 @@ export class Handoff implements ElementQueue {
     attempt: () => T | false | undefined,
     options?: TryAsyncOptions,
   ): Promise<T | undefined> {
-    return tryBlockAsync(() => this.#path(end, attempt), options);
+    const turn = (options?.timeout ?? 0) > 0;
+    return tryBlockAsync(() => this.#path(end, attempt, turn), options);
   }
 }

@@ -587,8 +587,11 @@ export class LockFreeCore extends QueueCore<"lock_free_queue"> {
     end: End,
     attempt: () => T | false | undefined,
   ): PendingResult<T> {
+    const words = this.#words;
+    const index = end === "pop" ? POP_EPOCH : PUSH_EPOCH;
     return {
-      ...atEpoch(this.#words, end === "pop" ? POP_EPOCH : PUSH_EPOCH),
+      ...atEpoch(words, index),
+      place: { words, index },
       attempt,
       pass: () => this.#pass(end),
     };

@@ -366,8 +366,11 @@ export class MpmcCore extends QueueCore<"mpmc_queue"> {
     end: End,
     attempt: () => T | false | undefined,
   ): PendingResult<T> {
+    const words = this.#words;
+    const index = end === "pop" ? POP_EPOCH : PUSH_EPOCH;
     return {
-      ...atEpoch(this.#words, end === "pop" ? POP_EPOCH : PUSH_EPOCH),
+      ...atEpoch(words, index),
+      place: { words, index },
       attempt,
       pass: () => this.#pass(end),
       stuckAt: (last) => this.#stuckAt(end, last),

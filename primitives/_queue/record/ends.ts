@@ -124,6 +124,7 @@ export class RecordEnds extends RecordCore {
   ): PendingResult<T> {
     return end === "pop" ? this.pendingPop(attempt) : {
       ...atEpoch(this.#words, PUSH_EPOCH, true),
+      place: { words: this.#words, index: PUSH_EPOCH },
       attempt,
       pass: () => this.passRoom(),
       handOn: () => this.handRoomOn(),
@@ -140,6 +141,7 @@ export class RecordEnds extends RecordCore {
   ): PendingResult<T> {
     return {
       ...atEpoch(this.#words, POP_EPOCH),
+      place: { words: this.#words, index: POP_EPOCH },
       attempt,
       // The records behind the one just taken were announced before it was
       // ready, so pass the wake on.

@@ -1,0 +1,229 @@
+// also: node
+// Waits of one agent at one end of a queue end in the order in which they
+// began.
+import * as assert from "uvu/assert";
+import {
+  Broadcast,
+  Channel,
+  codec,
+  LockFreeQueue,
+  MpmcQueue,
+  oneToOne,
+  RecordRing,
+  SpscQueue,
+} from "../../mod.ts";
+import { suite } from "../_run/harness.ts";
+import { nowOf } from "../_run/model.ts";
+
+const test = suite("turns");
+
+const pause = () => new Promise((resolve) => setTimeout(resolve));
+
+/** One end of something that has room for one number after another. */
+interface Line {
+  /** Sends, and awaits that there is room. */
+  send(
+    n: number,
+    options?: { signal?: AbortSignal },
+  ): Promise<unknown>;
+  /** The same, for so many ms. */
+  trySend(n: number, timeout: number): Promise<boolean>;
+  /** Takes what was sent first, if it is there. */
+  take(): number | undefined;
+  receive(): Promise<number>;
+  close(): void;
+  /** How many numbers there is room for. */
+  room: number;
+}
+
+type IntQueue = MpmcQueue | SpscQueue | LockFreeQueue;
+
+const ofQueue = (queue: IntQueue): Line => ({
+  send: (n, options) => queue.pushIntAsync(n, options),
+  trySend: (n, timeout) => queue.tryPushIntAsync(n, { timeout }),
+  take: () => queue.tryPopInt(),
+  receive: () => queue.popIntAsync(),
+  close: () => queue.close(),
+  room: queue.capacity,
+});
+
+const ofChannel = (channel: Channel<number>, room: number): Line => ({
+  send: (n, options) => channel.sendAsync(n, options),
+  trySend: (n, timeout) => channel.trySendAsync(n, { timeout }),
+  take: () => channel.tryReceive(),
+  receive: () => channel.receiveAsync(),
+  close: () => channel.close(),
+  room,
+});
+
+function ofRing(ring: RecordRing): Line {
+  const bytes = (n: number) => new Uint8Array(48).fill(n);
+  let room = 0;
+  while (ring.tryPush(bytes(0))) room++;
+  while (ring.tryPop() !== undefined);
+  return {
+    send: (n, options) => ring.pushAsync(bytes(n), options),
+    trySend: (n, timeout) => ring.tryPushAsync(bytes(n), { timeout }),
+    take: () => ring.tryPop()?.[0],
+    receive: async () => (await ring.popAsync())[0]!,
+    close: () => ring.close(),
+    room,
+  };
+}
+
+function ofBroadcast(broadcast: Broadcast): Line {
+  const subscription = broadcast.subscribe();
+  return {
+    send: (n, options) => broadcast.pushIntAsync(n, options),
+    trySend: (n, timeout) => broadcast.tryPushIntAsync(n, { timeout }),
+    take: () => subscription.tryPopInt(),
+    receive: () => subscription.popIntAsync(),
+    close: () => broadcast.close(),
+    room: broadcast.capacity,
+  };
+}
+
+const i32 = { codec: codec.i32, capacity: 2 } as const;
+
+const LINES: Record<string, () => Line> = {
+  MpmcQueue: () => ofQueue(MpmcQueue.create({ capacity: 2 })),
+  SpscQueue: () => ofQueue(SpscQueue.create({ capacity: 2 })),
+  LockFreeQueue: () => ofQueue(LockFreeQueue.create({ capacity: 2 })),
+  RecordRing: () => ofRing(RecordRing.create({ capacity: 128 })),
+  Broadcast: () =>
+    ofBroadcast(Broadcast.create({ capacity: 2, subscribers: 1 })),
+  "Channel of numbers": () => ofChannel(Channel.create(i32), 2),
+  "Channel from one to one": () =>
+    ofChannel(Channel.create({ ...i32, carrier: oneToOne }), 2),
+};
+
+for (const [name, make] of Object.entries(LINES)) {
+  test(`${name}: what finds room does not pass what awaits it`, async () => {
+    const line = make();
+    for (let n = 1; n <= line.room; n++) await line.send(n);
+    const [a, b, c] = [line.room + 1, line.room + 2, line.room + 3];
+    const first = line.send(a);
+    assert.is(await nowOf(first), "pending");
+    assert.is(line.take(), 1); // the wake is on its way
+    const others = [line.send(b), line.trySend(c, 10_000)];
+    for (let n = 2; n <= c; n++) assert.is(await line.receive(), n);
+    await Promise.all([first, ...others]);
+  });
+
+  test(`${name}: who gives up lets the next one look`, async () => {
+    const line = make();
+    for (let n = 1; n <= line.room; n++) await line.send(n);
+    const control = new AbortController();
+    const { signal } = control;
+    const first = line.send(90, { signal }).then(() => "sent", () => "aborted");
+    assert.is(await nowOf(first), "pending");
+    const late = line.trySend(91, 1);
+    const second = line.send(92);
+    const third = line.send(93);
+    assert.is(await late, false);
+    for (let n = 1; n <= line.room; n++) assert.is(line.take(), n);
+    control.abort();
+    // It was woken before, or it was not.
+    const got = [await line.receive(), await line.receive()];
+    if (await first === "sent") got.push(await line.receive());
+    const from = await first === "sent" ? [90, 92, 93] : [92, 93];
+    assert.equal(got, from);
+    await Promise.all([second, third]);
+  });
+
+  test(`${name}: hundreds that nobody awaits keep their order`, async () => {
+    const line = make();
+    const sent: Promise<unknown>[] = [];
+    for (let n = 1; n <= 100; n++) sent.push(line.send(n % 100));
+    for (let n = 1; n <= 100; n++) {
+      if (n % 3 > 0) assert.is(await line.receive(), n % 100);
+      else {
+        let got;
+        while ((got = line.take()) === undefined) await pause();
+        assert.is(got, n % 100);
+      }
+      if (n <= 50) sent.push(line.send((100 + n) % 100));
+    }
+    for (let n = 1; n <= 50; n++) assert.is(await line.receive(), n);
+    await Promise.all(sent);
+  });
+
+  test(`${name}: all that stand in line end when it is closed`, async () => {
+    const line = make();
+    for (let n = 1; n <= line.room; n++) await line.send(n);
+    const sent = [1, 2, 3].map((n) =>
+      line.send(n).then(() => "sent", (error) => error.name)
+    );
+    assert.is(await nowOf(Promise.race(sent)), "pending");
+    line.close();
+    const ends = await Promise.all(sent);
+    assert.equal(ends, ["ClosedError", "ClosedError", "ClosedError"]);
+  });
+}
+
+test("who does not wait looks at once", async () => {
+  const queue = MpmcQueue.create({ capacity: 1 });
+  queue.pushInt(0);
+  const first = queue.pushIntAsync(1);
+  assert.is(await nowOf(first), "pending");
+  assert.is(queue.popInt(), 0);
+  assert.is(await queue.tryPushIntAsync(2), true);
+  assert.is(await queue.popIntAsync(), 2);
+  assert.is(await queue.popIntAsync(), 1);
+  await first;
+});
+
+test("who began to receive first gets what comes first", async () => {
+  for (const carrier of [undefined, oneToOne]) {
+    const channel = Channel.create({ ...i32, carrier });
+    const first = channel.receiveAsync();
+    assert.is(await nowOf(first), "pending");
+    channel.send(1);
+    const second = channel.receiveAsync();
+    channel.send(2);
+    assert.equal(await Promise.all([first, second]), [1, 2]);
+  }
+});
+
+test("a short record does not pass a long one", async () => {
+  const ring = RecordRing.create({ capacity: 128 });
+  const of = (n: number, length: number) => new Uint8Array(length).fill(n);
+  while (ring.tryPush(of(1, 16)));
+  const long = ring.pushAsync(of(2, 48));
+  const short = ring.pushAsync(of(3, 4));
+  assert.is(await nowOf(Promise.race([long, short])), "pending");
+  assert.is(ring.pop()[0], 1);
+  // There is room for the short one.
+  assert.is(await nowOf(Promise.race([long, short])), "pending");
+  let last = 1;
+  while (last < 3) {
+    const [n] = await ring.popAsync();
+    assert.ok(n! >= last, `${n} after ${last}`);
+    last = n!;
+  }
+  await Promise.all([long, short]);
+});
+
+test("objects of many sizes keep their order", async () => {
+  const channel = Channel.create<{ n: number; text: string }>({
+    capacity: 2,
+    messageSize: 64,
+  });
+  const sent = Array.from(
+    { length: 60 },
+    (_, n) => channel.sendAsync({ n, text: "x".repeat(n * 7 % 60) }),
+  );
+  for (let n = 0; n < 60; n++) assert.is((await channel.receiveAsync()).n, n);
+  await Promise.all(sent);
+});
+
+test("messages that are handed over keep their order", async () => {
+  const channel = Channel.create({ codec: codec.i32, capacity: 0 });
+  const sent = Array.from({ length: 30 }, (_, n) => channel.sendAsync(n));
+  for (let n = 0; n < 30; n++) {
+    assert.is(await channel.receiveAsync(), n);
+    if (n < 10) sent.push(channel.sendAsync(30 + n));
+  }
+  for (let n = 30; n < 40; n++) assert.is(await channel.receiveAsync(), n);
+  await Promise.all(sent);
+});
