@@ -369,8 +369,8 @@ typedef struct {
 /* How many forms of a push there are, and of a pop. */
 #define FORMS 5
 
-/* Pushes the element `value` by a form, 0 to 4, or up to `left` elements from it
-   on by a batch. Returns how many: 0 if there is no room now. */
+/* Pushes the element `value` by a form, 0 to 4, or up to `left` elements from
+   it on by a batch. Returns how many: 0 if there is no room now. */
 static int32_t push_by(int form, side *self, int32_t value, int32_t left) {
   QUEUE_TYPE *q = self->queue;
   int32_t elements[BATCH * MOST_WORDS];

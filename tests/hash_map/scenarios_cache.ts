@@ -1,5 +1,6 @@
 /**
- * Race scenarios of a `HashMap` that is a cache, whose entries give way to others.
+ * Race scenarios of a `HashMap` that is a cache, whose entries give way to
+ * others.
  *
  * @module
  */
