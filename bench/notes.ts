@@ -432,6 +432,14 @@ export const NOTES: readonly Note[] = [
   },
   {
     group: "sync_calls",
+    rows: /(numbers, a?sync|JSON), quiet: p99/,
+    text:
+      "The p99 of a turn is one of its 200 calls, in which something else " +
+      "ran, such as the garbage collector or another program. The ratio of " +
+      "single turns goes from a tenth to ten.",
+  },
+  {
+    group: "sync_calls",
     rows: /64 KB of text, quiet/,
     text: "Each side copies 64 KB while the other one waits, for longer " +
       "than that spins. So it sleeps, and wakes on a core that is " +
