@@ -64,6 +64,8 @@ function bytesOf(byteLength: () => number): number {
   }
 }
 
+const HEADERS = Object.values(headerFiles());
+
 /** The classes whose memory has one size in C, by their stems. */
 const FIXED = Object.fromEntries(
   Object.keys(LAYOUT).flatMap((stem): [string, Fixed][] => {
@@ -72,9 +74,8 @@ const FIXED = Object.fromEntries(
       (_, first) => first.toUpperCase(),
     );
     const type = (mod as unknown as Record<string, Fixed>)[name]!;
-    const header = headerFiles()[`weft/${stem}.h`]!;
     const macro = `#define WEFT_${stem.toUpperCase()}_BYTES `;
-    return header.includes(macro) ? [[stem, type]] : [];
+    return HEADERS.some((text) => text.includes(macro)) ? [[stem, type]] : [];
   }),
 );
 

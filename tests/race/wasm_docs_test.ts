@@ -139,7 +139,7 @@ test("pthreads' own locks, whose plain reads are hints", async () => {
       adding(module, add, hinted ? hints : undefined),
       [["add"]],
       [["add"]],
-      { states: 4_000, runs: 0 },
+      { states: 40_000, runs: 0 },
     );
   assert.is(found("add", false).failure?.kind, "data-race");
   for (const add of ["add", "add_twice_locked"]) {
