@@ -18,6 +18,7 @@ import {
   tryBlockAsync,
   type Waiting,
 } from "./wait.ts";
+import type { Woken } from "./waiter.ts";
 
 /**
  * A result to wait for, and what this agent owes to others that wait for it.
@@ -121,11 +122,16 @@ function* behindOthers<T>(
   place: Place,
 ): Waiting<T | undefined> {
   const sleep: Sleep = { ...place, value: 0, turn: true, atMost: Infinity };
-  for (;;) {
-    const outcome = yield sleep;
-    if (outcome === "timed-out") return undefined;
-    if (outcome === "not-equal") return yield* waitOn(it); // it stands first
+  it.announce(true); // it counts as a waiter
+  try {
+    for (let outcome: Woken = "ok"; outcome !== "not-equal";) {
+      outcome = yield sleep;
+      if (outcome === "timed-out") return undefined;
+    }
+  } finally {
+    it.withdraw();
   }
+  return yield* waitOn(it); // it stands first
 }
 
 /**

@@ -420,7 +420,7 @@ const ROWS = mutants(
   },
   {
     what: "cancels no further than a dead agent did",
-    by: "tracked: one is terminated while it cancels, another cancels",
+    by: "tracked: one was terminated while it cancelled, two cancel",
     ts: ["return this.cancelled;", "return -1;"],
     c: ["return weft__ranges_cancelled(r);", "return -1;"],
   },

@@ -216,6 +216,15 @@ function tracked(
           return [];
         },
       },
+      /** Does the task that this agent has, and then the same. */
+      doneAndCancel: {
+        run: (w) => {
+          w.done(1);
+          w.cancel();
+          w.wait();
+          return [0];
+        },
+      },
       stop: { run: (w) => (w.cancel(), []) },
       abandon: { run: (w, id: number) => (w.abandon(id), []) },
     },
@@ -431,9 +440,17 @@ export function scenarios(weft: Weft): Scenario[] {
     },
     {
       name: "tracked: one is terminated while it cancels, another cancels",
-      spec: tracked(weft, 3, {}, { dies: true }),
-      agents: [[["one"], ["stop"]], [["cancel"]]],
+      spec: tracked(weft, 3, {}, { taken: true, dies: true }),
+      agents: [[["stop"]], [["doneAndCancel"]]],
       options: killed,
+    },
+    {
+      name: "tracked: one was terminated while it cancelled, two cancel",
+      spec: tracked(weft, 3, {}, {
+        ...{ agents: [9, 2], cancelled: true, dies: true },
+      }),
+      agents: [[["cancel"]], [["cancel"]]],
+      options: { timeouts: 0, races },
     },
     {
       name: "tracked: an agent was terminated while it cancelled",
