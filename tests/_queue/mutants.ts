@@ -38,7 +38,10 @@ export const MUTANTS = mutants({
 }, {
   what: "never withdraws an announcement",
   by: "push, pop",
-  ts: ["} finally { it.withdraw(); }", "} finally { }"],
+  ts: [
+    "(yield sleep); } finally { it.withdraw(); }",
+    "(yield sleep); } finally { }",
+  ],
   c: ["weft__event_withdraw(epoch);", ""],
 }, {
   what: "does not pass on a wake that it cannot use",

@@ -70,14 +70,6 @@ const LINE: Row[] = [{
   ts: ["!(came && behind === end)", "behind !== waiter"],
   c: NO_ASYNC,
 }, {
-  what: "who gives up does not let the next one look",
-  by: "a push gives up before another one of its agent",
-  ts: [
-    "if (behind.sleep?.turn && isFirst(line, behind)) void later(line);",
-    "",
-  ],
-  c: NO_ASYNC,
-}, {
   what: "a wake for all serves only the first waiter in line",
   ts: [
     "waiter.line === line && !waiter.sleep.all",

@@ -204,6 +204,20 @@ test("a short record does not pass a long one", async () => {
   await Promise.all([long, short]);
 });
 
+test("a short record goes when a long one before it gives up", async () => {
+  const ring = RecordRing.create({ capacity: 128 });
+  while (ring.tryPush(new Uint8Array(16)));
+  ring.pop();
+  const control = new AbortController();
+  const { signal } = control;
+  const long = ring.pushAsync(new Uint8Array(48), { signal });
+  const short = ring.pushAsync(new Uint8Array(4));
+  assert.is(await nowOf(Promise.race([long, short])), "pending");
+  control.abort();
+  assert.is(await long.then(() => "sent", () => "aborted"), "aborted");
+  await short; // nobody pops
+});
+
 test("objects of many sizes keep their order", async () => {
   const channel = Channel.create<{ n: number; text: string }>({
     capacity: 2,
