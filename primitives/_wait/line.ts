@@ -48,11 +48,7 @@ export function leave(waiter: Waiter): void {
   before.behind = behind;
   behind.before = before;
   waiter.line = undefined;
-  if (!isEmpty(line)) {
-    // Its last look comes before that of the next one.
-    if (behind.sleep?.turn && isFirst(line, behind)) void later(line);
-    return;
-  }
+  if (!isEmpty(line)) return;
   if (line.armed) withdraw(line);
   else forget(line);
 }
@@ -67,12 +63,6 @@ export function stay(waiter: Waiter, line: Line): void {
   }
   schedule(waiter);
   if (!line.armed) serve(line, "not-equal");
-}
-
-/** Serves a line, unless it is served meanwhile. */
-async function later(line: Line): Promise<void> {
-  await undefined;
-  if (!line.serving && !isEmpty(line)) serve(line, "not-equal");
 }
 
 const addressOf = (words: Int32Array, index: number): number =>
@@ -106,10 +96,6 @@ function lineAt(words: Int32Array<SharedArrayBuffer>, index: number): Line {
 
 /** Whether no waiter stands in the line. */
 const isEmpty = ({ end }: Line): boolean => end.behind === end;
-
-/** Whether the waiter stands before all others. */
-const isFirst = ({ end }: Line, waiter: Waiter): boolean =>
-  end.behind === waiter;
 
 /** Whether a waiter of this agent stands in line at an address. */
 export function isAwaited(
@@ -165,7 +151,7 @@ function serve(line: Line, woken: Woken, anyway = woken === "ok"): void {
 function sleeps(line: Line, waiter: Waiter): boolean {
   const { words, index, armed } = line;
   const { value, turn } = waiter.sleep;
-  if (turn) return !isFirst(line, waiter);
+  if (turn) return line.end.behind !== waiter;
   if (Atomics.load(words, index) !== value) return false;
   if (armed) return true;
   if (typeof Atomics.waitAsync !== "function") {

@@ -121,8 +121,9 @@ function* behindOthers<T>(
   it: PendingResult<T>,
   place: Place,
 ): Waiting<T | undefined> {
-  const sleep: Sleep = { ...place, value: 0, turn: true, atMost: Infinity };
-  it.announce(true); // it counts as a waiter
+  const sleep: Sleep = { ...place, value: 0, turn: true };
+  // It counts as a waiter: who gives up before it passes on what there is.
+  it.announce(true);
   try {
     for (let outcome: Woken = "ok"; outcome !== "not-equal";) {
       outcome = yield sleep;

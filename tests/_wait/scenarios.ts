@@ -379,6 +379,37 @@ function inTurn(weft: Weft, capacity: number) {
   });
 }
 
+/** The same of a queue whose consumer may be terminated before it wakes. */
+function afterDeath(weft: Weft) {
+  const { tail, head } = LAYOUT.spsc_queue;
+  return race.spec({
+    async: true,
+    memory: () => {
+      const queue = weft.mod.SpscQueue.create({ capacity: 2 });
+      queue.tryPushInt(0);
+      queue.tryPushInt(0);
+      const { buffer } = queue;
+      new Int32Array(buffer)[LAYOUT.spsc_queue.producer] = 0;
+      return buffer;
+    },
+    ...itsOwn(weft, ({ mod }, memory) => new mod.SpscQueue(memory)),
+    words: named(LAYOUT.spsc_queue),
+    hints: [tail, head].map((i) => [i * 4, i * 4 + 4] as const),
+    ops: {
+      pushTwice: {
+        run: async (queue) => {
+          await Promise.all([1, 2].map((n) => queue.pushIntAsync(n)));
+        },
+      },
+      pop: { run: (queue) => queue.tryPopInt() },
+    },
+    recover: (queue, dead) => {
+      queue.abandon(dead + 1);
+      if (dead === 1) { while (queue.tryPopInt() !== undefined); }
+    },
+  });
+}
+
 /** The race scenarios of waiting itself: awaiting, aborting and blocking. */
 export function scenarios(weft: Weft): Scenario[] {
   const spec = locks(weft);
@@ -492,6 +523,12 @@ export function scenarios(weft: Weft): Scenario[] {
       spec: inTurn(weft, 1),
       agents: [[["pushAndGiveUp"]], [["pop"], ["pop"]]],
       options,
+    },
+    {
+      name: "two pushes of an agent, and who popped is terminated",
+      spec: afterDeath(weft),
+      agents: [[["pushTwice"]], [["pop"], ["pop"]]],
+      options: { timeouts: 0, kill: true, rescue: true },
     },
     {
       name: "ready results are spread over turns",

@@ -6,10 +6,13 @@ import {
   Broadcast,
   Channel,
   codec,
+  Event,
   LockFreeQueue,
   MpmcQueue,
   oneToOne,
   RecordRing,
+  select,
+  sending,
   SpscQueue,
 } from "../../mod.ts";
 import { suite } from "../_run/harness.ts";
@@ -158,6 +161,30 @@ for (const [name, make] of Object.entries(LINES)) {
     line.close();
     const ends = await Promise.all(sent);
     assert.equal(ends, ["ClosedError", "ClosedError", "ClosedError"]);
+  });
+}
+
+for (const make of [MpmcQueue, SpscQueue]) {
+  test(`${make.name}: a push stands behind a select that sends`, async () => {
+    for (const isSent of [true, false]) {
+      const queue = make.create({ capacity: 1 });
+      const event = Event.create();
+      queue.pushInt(0);
+      const selected = select([sending(queue, 1), event]);
+      const pushed = queue.pushIntAsync(2);
+      assert.is(await nowOf(Promise.race([selected, pushed])), "pending");
+      if (!isSent) {
+        event.set();
+        assert.is((await selected)!.index, 1);
+      }
+      assert.is(queue.popInt(), 0);
+      if (isSent) {
+        assert.is((await selected)!.index, 0);
+        assert.is(queue.popInt(), 1);
+      }
+      await pushed;
+      assert.is(queue.popInt(), 2);
+    }
   });
 }
 

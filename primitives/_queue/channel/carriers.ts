@@ -9,6 +9,7 @@ import type { ConfiguredStem } from "../../_memory/layout.ts";
 import type { Memory } from "../../_memory/memory.ts";
 import { SlotPort } from "../byte_ports.ts";
 import {
+  type ByteRing,
   type Carrier,
   type ElementQueue,
   type Kind,
@@ -18,7 +19,11 @@ import { Copier } from "../elements.ts";
 import { formatLockFree, lockFreeBytes } from "../lock_free/config.ts";
 import { LockFreeCore } from "../lock_free/core.ts";
 import { formatMpmc, mpmcBytes, MpmcCore } from "../mpmc/core.ts";
-import { formatRecords, recordBytes } from "../record/config.ts";
+import {
+  formatRecords,
+  recordBytes,
+  type RecordRingConfig,
+} from "../record/config.ts";
 import { RecordEnds } from "../record/ends.ts";
 import { formatSpsc, spscBytes, SpscCore } from "../spsc_core.ts";
 import { type CoreClass, waitingEnds } from "../queue.ts";
@@ -42,8 +47,16 @@ function queueOf<Stem extends ConfiguredStem>(
   };
 }
 
-const ringAt = (memory: Memory, at: number) =>
-  new RecordEnds(memory, at, Copier, agentId());
+/** A ring of records, for this many senders and receivers. */
+const ringOf = (
+  ends: Pick<RecordRingConfig, "singleProducer" | "manyConsumers">,
+): Kind<ByteRing> => ({
+  stem: "record_ring",
+  byteLength: (capacity) => recordBytes({ capacity }),
+  attach: (memory, at) => new RecordEnds(memory, at, Copier, agentId()),
+  init: (memory, at, capacity, most) =>
+    formatRecords(memory, at, { capacity, most, ...ends }),
+});
 
 const MPMC: Kind<ElementQueue> = /* @__PURE__ */ queueOf(
   "mpmc_queue",
@@ -56,13 +69,7 @@ const MPMC: Kind<ElementQueue> = /* @__PURE__ */ queueOf(
 export const ANY: Carrier = {
   name: USUAL,
   elements: MPMC,
-  records: {
-    stem: "record_ring",
-    byteLength: (capacity) => recordBytes({ capacity }),
-    attach: ringAt,
-    init: (memory, at, capacity, most) =>
-      formatRecords(memory, at, { capacity, most, manyConsumers: true }),
-  },
+  records: /* @__PURE__ */ ringOf({ manyConsumers: true }),
 };
 
 /**
@@ -83,13 +90,7 @@ export const ANY: Carrier = {
 export const manyToOne: Carrier = {
   name: "manyToOne",
   elements: MPMC,
-  records: {
-    stem: "record_ring",
-    byteLength: (capacity) => recordBytes({ capacity }),
-    attach: ringAt,
-    init: (memory, at, capacity, most) =>
-      formatRecords(memory, at, { capacity, most }),
-  },
+  records: /* @__PURE__ */ ringOf({}),
 };
 
 /**
@@ -115,13 +116,7 @@ export const oneToOne: Carrier = {
     formatSpsc,
     SpscCore,
   ),
-  records: {
-    stem: "record_ring",
-    byteLength: (capacity) => recordBytes({ capacity }),
-    attach: ringAt,
-    init: (memory, at, capacity, most) =>
-      formatRecords(memory, at, { capacity, most, singleProducer: true }),
-  },
+  records: /* @__PURE__ */ ringOf({ singleProducer: true }),
   fields: PlacedPort,
 };
 
