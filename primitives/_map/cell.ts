@@ -167,13 +167,25 @@ export class Cell<T> {
 
   #putField(value: T): void {
     const { id, field } = this.#codec as SizedCodec<T>;
-    const checked = field.check(value, "");
+    const checked = this.#checked(value);
     const { words } = this;
     words.fill(0); // a record may have gaps
     if (!this.#isKey || id !== CODEC.f64) {
       return field.set(this.#data, 0, checked as never);
     }
     this.#data.setFloat64(0, sameOf(checked as number), true);
+  }
+
+  /** Has the codec check a value that may have getters. */
+  #checked(value: T): unknown {
+    const { field } = this.#codec as SizedCodec<T>;
+    const use = this.#use;
+    use.isBusy = true;
+    try {
+      return field.check(value, "");
+    } finally {
+      use.isBusy = false;
+    }
   }
 
   /** Reads what the words say. */

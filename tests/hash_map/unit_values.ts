@@ -235,6 +235,27 @@ test("a getter, and a codec, cannot use the map that they work for", () => {
   assert.is(owned.get("b"), undefined);
 });
 
+test("a getter of a record cannot use the map either", () => {
+  const record = codec.record(struct({ x: "f64", y: "i32" }));
+  const map = HashMap.create({ key: record, value: record, capacity: 4 });
+  const one = { x: 1, y: 1 };
+  const two = { x: 2, y: 2 };
+  map.set(one, one);
+  for (const use of [() => map.get(one), () => map.set(one, two)]) {
+    const acting = {
+      get x() {
+        return use() ? 3 : 4;
+      },
+      y: 3,
+    };
+    const says = /cannot use the map/;
+    refuses(() => map.set(acting, two), TypeError, says);
+    refuses(() => map.set(two, acting), TypeError, says);
+    refuses(() => map.get(acting), TypeError, says);
+    assert.equal([...map], [[one, one]]);
+  }
+});
+
 /** What compiles; nothing runs here. */
 export function types(): void {
   const Point = struct({ x: "f64" });
