@@ -367,8 +367,17 @@ export class Pool<T extends Tasks> extends PoolBase {
     const agents = () => this.#agents;
     const places = () =>
       this.#crew.size * this.#staff.limit + this.#staff.guests;
-    const posting = { slots, rooms, jobs, scratch, ahead, agents, places };
-    const poster = this.#poster = new Poster(posting);
+    const assertOpen = () => this.#ending.assertOpen();
+    const poster = this.#poster = new Poster({
+      slots,
+      rooms,
+      jobs,
+      scratch,
+      ahead,
+      agents,
+      places,
+      assertOpen,
+    });
     this.#collector = new Collector({
       slots,
       rooms,

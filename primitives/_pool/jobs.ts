@@ -107,7 +107,7 @@ export const TRANSITIONS: Readonly<Record<JobState, readonly JobState[]>> = {
  */
 export class Job {
   state: JobState = "new";
-  /** What a field has made of the request. */
+  /** What a field has made of the request, until it is posted. */
   value: unknown = undefined;
   /**
    * Where another request lies before it is posted, and if it may be repeated.
@@ -278,7 +278,10 @@ export class Jobs {
       const late = () => this.#drop(job, timeoutError(timeout));
       job.timer = setTimeout(late, Math.min(timeout, 0x7fff_ffff));
     }
-    if (signal !== undefined) this.#listen(job, signal);
+    if (signal === undefined) return;
+    this.#listen(job, signal);
+    // A getter of its request has aborted it.
+    if (signal.aborted) this.#drop(job, signal.reason);
   }
 
   /** Ends a job when its signal aborts. */

@@ -45,6 +45,8 @@ export interface Posting {
   agents(): number;
   /** How many tasks they do at a time. */
   places(): number;
+  /** Throws why no task can be submitted, if that is so. */
+  assertOpen(): void;
 }
 
 /** Posts jobs. */
@@ -60,6 +62,8 @@ export class Poster {
   #wakes = 0;
   #quiet = 0;
   #filling = false;
+  /** Whether a request is being encoded that has no slot. */
+  #encodes = false;
   /** Jobs posted as lazy in a row, and those that have a slot. */
   #row = 0;
   #lazy = 0;
@@ -143,15 +147,24 @@ export class Poster {
   #write(at: number, job: Job, spec: Spec, request: unknown): number {
     const { requestField: field } = spec;
     const rooms = this.#rooms;
+    let length;
     if (field !== undefined && field.size <= rooms.room) {
-      job.value = field.check(request, "");
-      field.set(rooms.data, rooms.request(at), job.value as never);
-      return field.size;
+      const checked = field.check(request, "");
+      field.set(rooms.data, rooms.request(at), checked as never);
+      length = field.size;
+    } else {
+      const bytes = rooms.requestBytes(at, rooms.room);
+      length = this.#encode(spec, request, bytes);
     }
-    const bytes = rooms.requestBytes(at, rooms.room);
-    const length = this.#encode(spec, request, bytes);
-    if (spec.idempotent) this.#chunks.keep(job, bytes, length);
+    this.#it.assertOpen(); // a getter of the request may have closed the pool
+    if (spec.idempotent) this.#keep(job, at, length);
     return length;
+  }
+
+  /** Keeps a request of `length` bytes that lies in a slot. */
+  #keep(job: Job, at: number, length: number): void {
+    const { room } = this.#rooms;
+    this.#chunks.keep(job, this.#rooms.requestBytes(at, room), length);
   }
 
   /** Puts a job in line, and keeps its request. */
@@ -161,11 +174,25 @@ export class Poster {
       job.value = field.check(request, "");
     } else if (!job.empty) {
       if (this.#park(job, spec, request)) return;
-      const bytes = this.#it.scratch;
+      this.#encodeAside(job, spec, request);
+    }
+    this.#it.assertOpen(); // as in `#write`
+    this.#jobs.move(job, "waiting");
+  }
+
+  /** Encodes a request that has no slot, and keeps it. */
+  #encodeAside(job: Job, spec: Spec, request: unknown): void {
+    const bytes = this.#it.scratch;
+    // A getter of a request may submit another one, while this one is encoded.
+    const before = this.#encodes ? bytes.slice() : undefined;
+    this.#encodes = true;
+    try {
       const length = this.#encode(spec, request, bytes);
       this.#chunks.keep(job, bytes, length);
+    } finally {
+      this.#encodes = before !== undefined;
+      if (before !== undefined) bytes.set(before);
     }
-    this.#jobs.move(job, "waiting");
   }
 
   /**
@@ -244,6 +271,8 @@ export class Poster {
       const field = spec.requestField!;
       field.set(rooms.data, rooms.request(at), job.value as never);
       length = field.size;
+      // The field may use `value` again.
+      if (spec.idempotent) this.#keep(job, at, length);
     }
     this.#send(job, at, length);
     return true;
@@ -291,7 +320,8 @@ export class Poster {
         job.lazy = true;
         this.#lazy++;
       }
-      if (!spec.idempotent) job.value = job.bytes = undefined;
+      job.value = undefined;
+      if (!spec.idempotent) job.bytes = undefined;
     }
     this.#rooms.post(at, what, job.token, length);
     job.at = at;

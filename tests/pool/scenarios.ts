@@ -195,6 +195,7 @@ function bossOf(weft: Weft, slots: number, isLong = false, counts = false) {
       ahead: 0,
       agents: () => workers,
       places: () => workers,
+      assertOpen: () => {},
     });
     const staff = new parts.Staff({
       jobs,

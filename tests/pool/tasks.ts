@@ -46,6 +46,11 @@ export const tasks = {
   /** Ends the worker at the first time. */
   die: task<"exit" | "throw", number>(),
   dieOnce: task<number, number>({ idempotent: true }),
+  sumOnce: task({
+    request: codec.record(Pair),
+    reply: codec.f64,
+    idempotent: true,
+  }),
   dieAlways: task<undefined, number>({ idempotent: true }),
   /** Runs until nobody wants it; then leaves a mark. */
   spin: task<undefined, number>(),

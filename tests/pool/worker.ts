@@ -71,6 +71,11 @@ const functions: Parameters<typeof servePool<typeof tasks>>[1] = {
     end("exit");
     return new Promise<number>(() => {});
   },
+  sumOnce: ({ a, b }) => {
+    if (Atomics.exchange(words!, 1, 1) === 1) return a + b;
+    end("exit");
+    return new Promise<number>(() => {});
+  },
   dieAlways: () => {
     Atomics.add(words!, 1, 1);
     end("exit");

@@ -1,0 +1,105 @@
+// also: node, browsers
+// Requests whose getters use the pool, and requests that are sent again.
+import * as assert from "uvu/assert";
+import { ClosedError } from "../../mod.ts";
+import { suite } from "../_run/harness.ts";
+import { pause, poolOf, rejection, withPool } from "./pools.ts";
+
+const test = suite("requests");
+
+test("a record is the same when its task is done again", () =>
+  withPool({ ahead: 0 }, async (pool) => {
+    const sums = Array.from(
+      { length: 6 },
+      (_, a) => pool.run("sumOnce", { a, b: 0.5 }),
+    );
+    assert.equal(await Promise.all(sums), [0.5, 1.5, 2.5, 3.5, 4.5, 5.5]);
+  }));
+
+test("a record that waited in line is the same when its task is done again", () =>
+  withPool({ ahead: 0 }, async (pool) => {
+    await pool.ready;
+    const talk = pool.start("listen");
+    const sums = Array.from(
+      { length: 6 },
+      (_, a) => pool.run("sumOnce", { a, b: 0.5 }),
+    );
+    talk.send("end");
+    await talk.result;
+    sums.push(pool.run("sumOnce", { a: 6, b: 0.5 }));
+    assert.equal(await Promise.all(sums), [0.5, 1.5, 2.5, 3.5, 4.5, 5.5, 6.5]);
+  }));
+
+/** An object of which a getter calls `act`. */
+const acting = (act: () => unknown) => ({
+  before: "x".repeat(20),
+  get acts() {
+    act();
+    return true;
+  },
+  behind: "y".repeat(20),
+});
+
+for (const waits of [false, true]) {
+  const where = waits ? "in line" : "in a slot";
+
+  test(`a getter of a request ${where} may submit another one`, () =>
+    withPool({ ahead: 0 }, async (pool) => {
+      await pool.ready;
+      const talk = waits ? pool.start("listen") : undefined;
+      const inner: Promise<unknown>[] = [];
+      const nested = acting(() =>
+        inner.push(pool.run("echo", ["z".repeat(99)]))
+      );
+      const outer = pool.run(
+        "echo",
+        acting(() => {
+          inner.push(pool.run("echo", nested));
+        }),
+      );
+      talk?.send("end");
+      const same = (it: unknown) => assert.equal(it, { ...acting(() => {}) });
+      same(await outer);
+      assert.is(inner.length, 2);
+      assert.equal(await inner[0], ["z".repeat(99)]);
+      same(await inner[1]);
+    }));
+
+  for (const how of ["terminate", "close"] as const) {
+    test(`a getter of a request ${where} may ${how} the pool`, async () => {
+      const { pool } = poolOf({ ahead: 0 });
+      try {
+        await pool.ready;
+        const talk = waits ? pool.start("listen") : undefined;
+        talk?.result.catch(() => {});
+        const closing: Promise<void>[] = [];
+        const outer = pool.run(
+          "echo",
+          acting(() => {
+            if (how === "terminate") pool.terminate();
+            closing.push(pool.close());
+          }),
+        );
+        assert.instance(await rejection(outer), ClosedError);
+        talk?.send("end");
+        await Promise.all(closing);
+      } finally {
+        pool.terminate();
+      }
+    });
+  }
+
+  test(`a getter of a request ${where} may abort it`, () =>
+    withPool({ ahead: 0 }, async (pool) => {
+      await pool.ready;
+      const talk = waits ? pool.start("listen") : undefined;
+      const controller = new AbortController();
+      const { signal } = controller;
+      const request = acting(() => controller.abort(new Error("enough")));
+      const outer = pool.run("echo", request, { signal });
+      assert.is((await rejection(outer)).message, "enough");
+      talk?.send("end");
+      await pause();
+      assert.is(await pool.run("echo", 1), 1);
+    }));
+}
