@@ -4,7 +4,7 @@
  * on. So the state that a module keeps for its realm (queues of pending waits,
  * timers) must be made anew each time, in `agent()`. A module is evaluated when
  * one of its exports is first used, because an agent uses few of them.
- * {@linkcode Sources.renewed} evaluates only modules that may keep something.
+ * {@linkcode Sources.renewed} runs only statements that make what is kept.
  *
  * @module
  */
@@ -13,7 +13,7 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { Stillness } from "./still.ts";
+import { type Kept, Stillness } from "./still.ts";
 
 /** Makes a fresh instance of each module, and of all it imports. */
 export type Realm<T> = () => T;
@@ -30,25 +30,33 @@ type Body = (
   also: (other: Record<string, unknown>) => void,
   require: Use,
   freeze: (values: readonly unknown[]) => void,
-) => void;
+) => (() => void) | void;
 
 /** An instance of a module; it has its exports once it is evaluated. */
 interface Instance {
   readonly $use: Use;
   $getters: Getters | undefined;
-  /** Whether the module keeps nothing, and is evaluated once. */
-  readonly $still: boolean;
+  /** Whether it is evaluated once; else anew whenever it is renewed. */
+  readonly $once: boolean;
+  /** Makes anew what it keeps, if it is evaluated once and keeps something. */
+  $renew: (() => void) | void;
+  /** Whether that is to be done even if no export of it is read. */
+  $taken: boolean;
+  /** What reads its exports, once it was evaluated. */
+  $known: Getters | undefined;
   $evaluate(): Getters;
 }
 
 /** Makes an instance of a module, which is evaluated when it is used. */
 type Instances = new (use: Use) => Instance;
 
-/** Modules of one agent, of which some are evaluated anew. */
+/** Modules of one agent, of which some keep something. */
 interface Renewable<T> {
   readonly modules: T;
-  /** Those that may keep something. */
-  readonly kept: readonly Instance[];
+  /** Those whose state is made anew when they are used. */
+  readonly used: readonly Instance[];
+  /** Those whose state is made anew at once, behind those they import. */
+  readonly taken: readonly Instance[];
 }
 
 const PROJECT = fileURLToPath(new URL("../..", import.meta.url));
@@ -60,8 +68,8 @@ export class Sources<T> {
   readonly #entries: readonly (readonly [name: string, file: string])[];
   readonly #texts: Map<string, string>;
   readonly #modules = new Map<string, Instances>();
-  /** Those that keep nothing, as they are for {@linkcode renewed}. */
-  readonly #still = new Map<string, Instances>();
+  /** Those that are evaluated once, as they are for {@linkcode renewed}. */
+  readonly #once = new Map<string, Instances>();
   readonly #stillness: Stillness;
   readonly #before:
     | { readonly sources: Sources<T>; readonly file: string }
@@ -116,13 +124,15 @@ export class Sources<T> {
   }
 
   /**
-   * The instances of an agent. A call evaluates modules anew that may keep
-   * something, and takes the instances from whoever had them; the others, which
-   * take far longer, are evaluated once.
+   * The instances of an agent. A call makes anew what modules keep, and takes
+   * the instances from whoever had them; all else, which takes far longer, is
+   * evaluated once.
    */
   readonly renewed = (agent: number): T => {
-    const { modules, kept } = this.#renewable[agent] ??= this.#makeRenewable();
-    for (const instance of kept) instance.$getters = undefined;
+    const renewable = this.#renewable[agent] ??= this.#makeRenewable();
+    const { modules, used, taken } = renewable;
+    for (const instance of used) instance.$getters = undefined;
+    for (const instance of taken) instance.$renew!();
     return modules;
   };
 
@@ -138,13 +148,25 @@ export class Sources<T> {
 
   #makeRenewable(): Renewable<T> {
     const known = new Map<string, Instance>();
-    const modules = this.#make(known, this.files);
-    const instances = [...known.values()];
-    // No other is evaluated yet, so none of these can have used one.
-    for (const instance of instances) {
-      if (instance.$still && !instance.$getters) instance.$evaluate();
+    const files = this.#stillness.inOrder(this.files);
+    const modules = this.#make(known, [...files]);
+    for (const [file, instance] of known) {
+      instance.$taken = this.#stillness.isTaken(file);
     }
-    return { modules, kept: instances.filter(({ $still }) => !$still) };
+    const instances = [...known.values()];
+    // Nothing that is kept is made yet, so none of these can have used it.
+    for (const instance of instances) {
+      const { $once, $getters, $known } = instance;
+      if ($once && !($getters ?? $known)) instance.$evaluate();
+    }
+    const parts = instances.filter(({ $renew }) => $renew !== undefined);
+    return {
+      modules,
+      used: instances.filter(({ $once, $renew, $taken }) =>
+        !$once || ($renew !== undefined && !$taken)
+      ),
+      taken: parts.filter(({ $taken }) => $taken),
+    };
   }
 
   /** Makes instances; of `files`, too, if those are for {@linkcode renewed}. */
@@ -152,8 +174,9 @@ export class Sources<T> {
     const use = (file: string): Instance => {
       let module = known.get(file);
       if (module === undefined) {
-        const still = files !== undefined && this.reasonOf(file) === undefined;
-        const Module = still ? this.#stillModule(file) : this.#module(file);
+        const Module = files === undefined
+          ? this.#module(file)
+          : this.#moduleOnce(file);
         known.set(file, module = new Module(use));
       }
       return module;
@@ -174,22 +197,28 @@ export class Sources<T> {
     let module = this.#modules.get(file);
     if (module === undefined) {
       const body = bodyOf(file, this.#texts.get(file)!);
-      module = instancesOf(file, body, [...this.#namesIn(file)], false);
+      module = instancesOf(file, body, [...this.#namesIn(file)]);
       this.#modules.set(file, module);
     }
     return module;
   }
 
-  #stillModule(file: string): Instances {
+  #moduleOnce(file: string): Instances {
+    const kept = this.#stillness.keptIn(file);
+    if (kept === undefined) return this.#module(file);
+    const names = namesOf(kept);
     const others = this.#othersWith(file);
-    if (others !== undefined) return others.#stillModule(file);
-    let module = this.#still.get(file);
+    // The mistake in another module may make more a state here.
+    const isTheirs = others !== undefined &&
+      `${names}` === `${namesOf(others.#stillness.keptIn(file) ?? [])}`;
+    if (isTheirs) return others.#moduleOnce(file);
+    let module = this.#once.get(file);
     if (module === undefined) {
       const body = bodyOf(file, this.#texts.get(file)!);
-      const all = this.#stillness.namesIn(file).join(", ");
-      const frozen = `${body}\nfreeze([${all}]);`;
-      module = instancesOf(file, frozen, [...this.#namesIn(file)], true);
-      this.#still.set(file, module);
+      const all = this.#stillness.stillIn(file).join(", ");
+      const script = `${partOf(body, kept, `freeze([${all}]);`)}`;
+      module = instancesOf(file, script, [...this.#namesIn(file)], names);
+      this.#once.set(file, module);
     }
     return module;
   }
@@ -227,16 +256,40 @@ function bodyOf(file: string, text: string): string {
   return body;
 }
 
-/** Whether a module that keeps nothing is being evaluated. */
+/** The names of what statements declare. */
+const namesOf = (kept: readonly Kept[]): string[] =>
+  kept.flatMap(({ names }) => names);
+
+/**
+ * The body of a module without the statements that make what it keeps, and
+ * `then` behind it. It returns what runs these.
+ */
+function partOf(body: string, kept: readonly Kept[], then: string): string {
+  if (kept.length === 0) return `${body}\n${then}`;
+  let text = `let ${namesOf(kept).join(", ")};\n`;
+  let at = 0;
+  for (const { start, end } of kept.toSorted((a, b) => a.start - b.start)) {
+    text += body.slice(at, start);
+    at = end;
+  }
+  const again = kept.map(({ again }) => again).join("\n");
+  return `${text}${body.slice(at)}\n${then}\nreturn () => {\n${again}\n};`;
+}
+
+/** Whether a module that is evaluated once is being evaluated. */
 let settling = false;
 
-/** Compiles a module. */
+/**
+ * Compiles a module. If it is evaluated once, `kept` are the names of what is
+ * made anew.
+ */
 function instancesOf(
   file: string,
   body: string,
   names: readonly string[],
-  still: boolean,
+  kept?: readonly string[],
 ): Instances {
+  const once = kept !== undefined;
   const members = names.map((name) =>
     `get ${name}() { return (this.$getters ?? this.$evaluate()).${name}(); }`
   );
@@ -246,7 +299,10 @@ function instancesOf(
       constructor(use) {
         this.$use = use;
         this.$getters = undefined;
-        this.$still = ${still};
+        this.$once = ${once};
+        this.$renew = undefined;
+        this.$taken = false;
+        this.$known = undefined;
       }
       $evaluate() {
         evaluate(this);
@@ -272,21 +328,37 @@ function instancesOf(
         getters[name] ??= () => other[name];
       }
     };
-    if (settling && !still) throw new Error(`${file} may keep something`);
+    if (settling && !(once && (instance.$taken || kept.length === 0))) {
+      throw new Error(`${file} may keep something`);
+    }
+    if (instance.$known !== undefined) {
+      instance.$getters = instance.$known;
+      instance.$renew!();
+      return;
+    }
     const before = settling;
-    settling = still;
+    settling = once;
     instance.$getters = {};
     try {
-      run(exports, also, instance.$use, (values) => values.forEach(freeze));
+      instance.$renew = run(
+        ...[exports, also, instance.$use] as const,
+        (values) => values.forEach(freeze),
+      );
     } finally {
       settling = before;
     }
-    if (!still) return;
+    if (!once) return;
+    if (instance.$renew !== undefined && !instance.$taken) {
+      instance.$known = instance.$getters;
+      instance.$getters = undefined;
+      return;
+    }
     // What never changes is read without two calls, but for what is another's.
     for (
       const [name, get] of Object.entries<() => unknown>(instance.$getters)
     ) {
-      if (!/^\(\) => \w+$/.test(`${get}`)) continue;
+      const [, read] = /^\(\) => (\w+)$/.exec(`${get}`) ?? [];
+      if (read === undefined || kept.includes(read)) continue;
       Object.defineProperty(instance, name, { value: get() });
     }
   }) as Instances;

@@ -1,8 +1,10 @@
 /**
- * Finds the modules that keep nothing: one that is evaluated once serves each
- * agent as well as one that is evaluated for it. Such a module declares only
- * what cannot change: functions, classes, constants, and tables of them that
- * are frozen. Whatever is not known to be of that kind is taken for state.
+ * Finds what modules keep. A module that keeps nothing is evaluated once, and
+ * serves each run of an agent as well as one that is evaluated for it. Such a
+ * module declares only what cannot change: functions, classes, constants, and
+ * tables of them that are frozen. Whatever is not known to be of that kind is
+ * taken for state. Of most modules that keep something, a few statements make
+ * all the state: only these run again.
  *
  * @module
  */
@@ -13,6 +15,7 @@ type Node = acorn.AnyNode;
 /** A module, parsed. */
 interface Module {
   readonly file: string;
+  readonly text: string;
   /** What it declares and does, but for imports and exports. */
   readonly statements: readonly Node[];
   /** The modules that its variables stand for. */
@@ -34,6 +37,26 @@ interface Place {
   readonly names: ReadonlySet<string>;
   /** Whether nothing reaches what is made there, so that it can be frozen. */
   readonly hidden: boolean;
+}
+
+/** A statement that makes state: it declares variables, or a class. */
+export interface Kept {
+  readonly start: number;
+  readonly end: number;
+  /** What it declares. */
+  readonly names: readonly string[];
+  /** The same as assignments to these names. */
+  readonly again: string;
+}
+
+/** What a module keeps. */
+interface Judged {
+  /** Why it may keep something, if it may. */
+  readonly reason: string | undefined;
+  /** The statements that make its state; undefined if those are not known. */
+  readonly kept: readonly Kept[] | undefined;
+  /** The names whose values may have a state. */
+  readonly names: ReadonlySet<string>;
 }
 
 /** Why a module may keep something. */
@@ -70,7 +93,10 @@ const CHANGED = new Set(["own", "kept", "costs", "time"]);
 export class Stillness {
   readonly #textOf: (file: string) => string;
   readonly #modules = new Map<string, Module>();
-  readonly #reasons = new Map<string, string | undefined>();
+  /** Of those that are being judged, what is known so far. */
+  readonly #judged = new Map<string, Judged>();
+  readonly #judging = new Set<string>();
+  readonly #taken = new Set<string>();
 
   readonly #before:
     | { readonly of: Stillness; readonly file: string }
@@ -90,16 +116,55 @@ export class Stillness {
 
   /** Why a module may keep something; `undefined` if it keeps nothing. */
   reasonOf(file: string): string | undefined {
-    if (!this.#reasons.has(file)) {
-      this.#reasons.set(file, "it needs itself"); // unless the search ends
-      this.#reasons.set(file, this.#judge(this.#module(file)));
-    }
-    return this.#reasons.get(file);
+    return this.#judgedOf(file).reason;
   }
 
-  /** The names of all that a module declares. */
-  namesIn(file: string): string[] {
-    return [...this.#module(file).declared.keys()];
+  /**
+   * The statements that make all that a module keeps; `undefined` if nothing
+   * less than the whole module makes it.
+   */
+  keptIn(file: string): readonly Kept[] | undefined {
+    return this.#judgedOf(file).kept;
+  }
+
+  /**
+   * Whether a module that was judged has something of this one for all runs: it
+   * may then use what this one keeps, and no export of this one is read.
+   */
+  isTaken(file: string): boolean {
+    return this.#taken.has(file);
+  }
+
+  /** The names of all that a module declares and that cannot change. */
+  stillIn(file: string): string[] {
+    const { names } = this.#judgedOf(file);
+    return [...this.#module(file).declared.keys()]
+      .filter((name) => !names.has(name));
+  }
+
+  /** Each of the modules behind those that it imports. */
+  inOrder(files: readonly string[], order = new Set<string>()): Set<string> {
+    const begun = new Set<string>();
+    const add = (file: string) => {
+      if (begun.has(file)) return;
+      begun.add(file);
+      const { imports, others } = this.#module(file);
+      [...imports.values(), ...others].forEach(add);
+      order.add(file);
+    };
+    files.forEach(add);
+    return order;
+  }
+
+  #judgedOf(file: string): Judged {
+    let judged = this.#judged.get(file);
+    if (judged === undefined) {
+      this.#judging.add(file);
+      judged = this.#judge(this.#module(file));
+      this.#judging.delete(file);
+      this.#judged.set(file, judged);
+    }
+    return judged;
   }
 
   #module(file: string): Module {
@@ -115,20 +180,53 @@ export class Stillness {
     return module;
   }
 
-  #judge(module: Module): string | undefined {
-    const place = { module, names: new Set<string>(), hidden: false };
-    if (module.assigned.has("eval")) return "it calls eval";
-    try {
-      for (const node of module.statements) this.#declaration(node, place);
-      for (const [name, { type }] of module.declared) {
-        // The names of functions and classes can be assigned to.
-        if (module.assigned.has(name)) throw new Keeps(`${type} ${name}`);
+  #judge(module: Module): Judged {
+    const { file, statements, declared, assigned } = module;
+    if (assigned.has("eval")) {
+      const names = new Set(declared.keys());
+      return { reason: "it calls eval", kept: undefined, names };
+    }
+    const kept = new Map<Node, string>();
+    const names = new Set<string>();
+    this.#judged.set(file, { reason: undefined, kept: undefined, names });
+    // What is made of what another statement makes may have a state, too.
+    for (let before = -1; kept.size > before;) {
+      before = kept.size;
+      for (const node of statements) {
+        const reason = kept.has(node) ? undefined : this.#why(node, module);
+        if (reason === undefined) continue;
+        kept.set(node, reason);
+        for (const name of declaredBy(node)) names.add(name);
       }
+      for (const name of [...kept.keys()].flatMap(extendedBy)) {
+        const node = declared.get(name);
+        if (node === undefined || kept.has(node)) continue;
+        kept.set(node, `${name} is given members`);
+        for (const one of declaredBy(node)) names.add(one);
+      }
+    }
+    const isLate = ({ type }: Node) => type !== "FunctionDeclaration";
+    const all = statements.filter((node) => kept.has(node))
+      .toSorted((a, b) => Number(isLate(a)) - Number(isLate(b)))
+      .map((node) => renewal(node, module));
+    const reason: string | undefined = [...kept.values()][0];
+    if (all.every((one) => one !== undefined)) {
+      return { reason, kept: all, names };
+    }
+    return { reason, kept: undefined, names: new Set(declared.keys()) };
+  }
+
+  /** Why a statement may make a state; `undefined` if it makes none. */
+  #why(node: Node, module: Module): string | undefined {
+    try {
+      this.#declaration(node, { module, names: new Set(), hidden: false });
     } catch (error) {
       if (error instanceof Keeps) return error.message;
       throw error;
     }
-    return undefined;
+    // The names of functions and classes can be assigned to.
+    const name = declaredBy(node).find((name) => module.assigned.has(name));
+    return name === undefined ? undefined : `${node.type} ${name}`;
   }
 
   /** A statement that must declare what has no state. */
@@ -233,8 +331,11 @@ export class Stillness {
 
   #name(node: acorn.Identifier, place: Place): void {
     const { name } = node;
-    if (place.names.has(name) || place.module.declared.has(name)) return;
-    if (GLOBALS.has(name) && !place.module.imports.has(name)) return;
+    const { module, names } = place;
+    if (names.has(name)) return;
+    if (module.declared.has(name)) {
+      if (!this.#judgedOf(module.file).names.has(name)) return;
+    } else if (GLOBALS.has(name) && !module.imports.has(name)) return;
     throw keeps(node, place);
   }
 
@@ -274,14 +375,20 @@ export class Stillness {
     throw new Keeps(`${name} of ${file}`);
   }
 
-  /** Fails unless a module keeps nothing, and declares a name. */
+  /** Fails unless another module declares a name, and what it is has no state. */
   #still(module: Module, name: string): void {
-    const reason = module.declared.has(name)
-      ? this.reasonOf(module.file)
-      : "it is not declared there";
-    if (reason !== undefined) {
-      throw new Keeps(`${name} of ${module.file}: ${reason}`);
+    const { declared, file } = module;
+    let reason: string | undefined;
+    if (!declared.has(name)) reason = "it is not declared there";
+    else if (this.#judging.has(file)) reason = "it needs itself";
+    else {
+      const judged = this.#judgedOf(file);
+      if (judged.names.has(name)) reason = judged.reason;
     }
+    if (reason !== undefined) {
+      throw new Keeps(`${name} of ${file}: ${reason}`);
+    }
+    this.#taken.add(file);
   }
 
   /** A call of what makes something that has no state. */
@@ -380,6 +487,30 @@ export class Stillness {
 const keeps = ({ type, start, end }: Node, { module }: Place): Keeps =>
   new Keeps(`${type} at ${start} to ${end} of ${module.file}`);
 
+/**
+ * How a statement of a module is run again. `undefined` if it cannot be, because
+ * it does more than to declare, or because of what it declares.
+ */
+function renewal(node: Node, { text, assigned }: Module): Kept | undefined {
+  const { start, end } = node;
+  const names = declaredBy(node);
+  const isFixed = node.type !== "VariableDeclaration" || node.kind === "const";
+  // As a variable, its name could be assigned to without an error.
+  if (isFixed && names.some((name) => assigned.has(name))) return undefined;
+  if (node.type === "ClassDeclaration" || node.type === "FunctionDeclaration") {
+    const again = `${names} = ${text.slice(start, end)};`;
+    return { start, end, names, again };
+  }
+  if (node.type !== "VariableDeclaration") return undefined;
+  const { declarations } = node;
+  if (declarations.some(({ id }) => id.type !== "Identifier")) return undefined;
+  const again = declarations.map(({ id, init }) => {
+    const value = init ? text.slice(init.start, init.end) : "undefined";
+    return `${nameOf(id)} = ${value};`;
+  });
+  return { start, end, names, again: again.join("\n") };
+}
+
 const nameOf = (node: Node): string =>
   node.type === "Identifier" ? node.name : "";
 
@@ -400,6 +531,18 @@ function declaredBy(node: Node): string[] {
     default:
       return [];
   }
+}
+
+/** The names of functions that a declaration gives members. */
+function extendedBy(node: Node): string[] {
+  if (node.type !== "VariableDeclaration") return [];
+  return node.declarations.flatMap(({ init }) => {
+    if (init?.type !== "CallExpression") return [];
+    const [first] = init.arguments;
+    return first && pathOf(init.callee) === "Object.assign"
+      ? namesOf(first)
+      : [];
+  });
 }
 
 /** The names in a pattern. */
@@ -471,7 +614,9 @@ function parsed(file: string, text: string): Module {
   );
   const assigned = new Set<string>();
   collect(body, assigned);
-  return { file, statements, imports, exports, others, declared, assigned };
+  return {
+    ...{ file, text, statements, imports, exports, others, declared, assigned },
+  };
 }
 
 /** Adds the names that some code of `node` assigns to. */

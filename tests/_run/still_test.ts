@@ -148,6 +148,17 @@ const PLACES: Readonly<Record<string, string>> = {
     "const P = /a/;\nexport const next = () => ++P.lastIndex;\n",
   "a statement": "const o: { n?: number } = {};\no.n = 0;\n" +
     "export const next = () => ++o.n!;\n",
+  "members that a function is given":
+    "export const next = (): number => ++given.n;\n" +
+    "const given = Object.assign(f, { n: 0 });\nfunction f() {}\n",
+  "members that a class is given":
+    "class C {}\nconst given = Object.assign(C, { n: 0 });\n" +
+    "export const next = (): number => ++given.n;\n",
+  "two variables of one statement, of which one needs the other":
+    "let m = 1, n = m - 1;\nexport const next = (): number => n += m;\n",
+  "a constant that is made of a variable":
+    "let m = 0;\nconst o = { n: m };\nexport function next(): number {\n" +
+    "  m = 7;\n  return ++o.n;\n}\n",
   "what evaluates a text":
     "function now(): number {\n  return 0;\n}\nexport function next(): number {\n" +
     "  const m = now() + 1;\n  eval(`now = () => ${m}`);\n  return m;\n}\n",
@@ -199,6 +210,32 @@ for (const [what, text] of Object.entries(TAKES)) {
     assert.equal(runs(sources), [1, 1, 1]);
   });
 }
+
+test("a module has as new what another keeps by a mistake", async () => {
+  const text = TAKES["a function"]!;
+  const before = await fixtures.with(fileURLToPath(USING), text);
+  assert.equal(runs(before), [1, 1, 1]);
+  const mistake = "let n = 0;\nlet next = (): number => ++n;\n" +
+    "export const other = () => next = () => 0;\nexport { next };\n";
+  const sources = await before.with(fileURLToPath(COUNTING), mistake);
+  assert.equal(runs(sources), [1, 1, 1]);
+  assert.equal(runs(before), [1, 1, 1]);
+});
+
+test("of a module that keeps something, all else is made once", async () => {
+  const text = "export let n = 0;\nexport class C {}\n" +
+    "export const next = (): number => ++n;\n";
+  const sources = await fixtures.with(fileURLToPath(COUNTING), text);
+  const { counting } = sources.renewed(0) as unknown as {
+    counting: { next(): number; readonly C: unknown; readonly n: number };
+  };
+  const { next, C } = counting;
+  assert.equal([next(), next(), counting.n], [1, 2, 2]);
+  sources.renewed(0);
+  assert.is(counting.n, 0);
+  assert.is(counting.next, next);
+  assert.is(counting.C, C);
+});
 
 test("a module that only uses another is evaluated once", () => {
   const reasonOf = (url: URL) => fixtures.reasonOf(fileURLToPath(url));
