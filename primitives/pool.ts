@@ -542,7 +542,7 @@ export class Pool<T extends Tasks> extends PoolBase {
     talks: boolean,
   ): Job {
     const spec = specOf(this.#specs, name);
-    const how = options && checkedHow(options);
+    const how = options === undefined ? undefined : checkedHow(options);
     if (this.#isFull) {
       this.#ending.assertOpen();
       throw new QueueFullError(this.#maxQueue!);

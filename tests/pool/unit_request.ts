@@ -103,3 +103,12 @@ for (const waits of [false, true]) {
       assert.is(await pool.run("echo", 1), 1);
     }));
 }
+
+test("options that are no object are refused", () =>
+  withPool({}, async (pool) => {
+    for (const options of [null, 0, false, ""]) {
+      const error = await rejection(pool.run("echo", 1, options as never));
+      assert.instance(error, TypeError);
+      assert.match(error.message, /Options must be an object/);
+    }
+  }));

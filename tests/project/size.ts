@@ -43,7 +43,7 @@ SIZES.push(
   { name: "Channel", subpaths: [""], most: 31528 },
   { name: "viewValue", subpaths: ["/value"], most: 9334 },
   { name: "viewCodec", subpaths: ["/value"], most: 13215 },
-  { name: "Pool", subpaths: ["/pool"], most: 36538 },
+  { name: "Pool", subpaths: ["/pool"], most: 36541 },
   { name: "servePool, task", subpaths: ["/pool"], most: 25788 },
   { name: "syncWorker", subpaths: ["/sync_worker"], most: 33411 },
   { name: "watch", subpaths: ["/watch"], most: 10776 },
