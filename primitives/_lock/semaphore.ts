@@ -259,7 +259,10 @@ export class Permits {
         ) return yield* this.#claim(n);
         const value = this.#announced(n);
         if (value === undefined) continue;
-        const outcome = yield { words, index: PERMITS, value, all: n > 1 };
+        // Whoever stands behind this may have what this one cannot: one that
+        // claimed, if this one has a higher priority.
+        const all = n > 1 || Atomics.load(words, BULK) > 0;
+        const outcome = yield { words, index: PERMITS, value, all };
         if (outcome === "timed-out") return this.take(n);
         // The turns of a claimant do not count, nor looks without a release.
         if (outcome === "ok" && Atomics.load(words, CLAIMANT) === 0) passed++;

@@ -163,6 +163,16 @@ export const MUTANTS = [
     c: NO_ASYNC,
     by: "one awaits the end of the lock",
   }),
+  ...mutants({
+    source: "_lock/semaphore",
+    header: "_wait",
+    scenarios: ["_wait"],
+  }, {
+    what: "one of a higher priority keeps a claimant of its agent asleep",
+    ts: ["n > 1 || Atomics.load(words, BULK) > 0", "n > 1"],
+    c: NO_ASYNC,
+    by: "a release serves the claimant behind another one",
+  }),
   ...mutants({ source: "_wait/life", header: "_wait", scenarios: ["_wait"] }, {
     what: "does not look each second",
     ts: ["if (look(true)) return;", "return;"],

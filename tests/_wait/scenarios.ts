@@ -16,7 +16,7 @@ interface Handles {
 }
 
 /** A mutex that agent `owner - 1` holds at the start, and a semaphore. */
-function both(weft: Weft, owner: number) {
+function both(weft: Weft, owner: number, patience = 8) {
   const { Mutex, Semaphore } = weft.mod;
   return {
     async: true,
@@ -28,7 +28,7 @@ function both(weft: Weft, owner: number) {
       return memory;
     },
     ...itsOwn(weft, ({ mod, spin }, memory): Handles => {
-      spin.spinning.patience = 8;
+      spin.spinning.patience = patience;
       return {
         mutex: new mod.Mutex(memory),
         semaphore: new mod.Semaphore(memory, SEMAPHORE_AT),
@@ -133,9 +133,9 @@ function locks(weft: Weft, owner = NOBODY) {
 }
 
 /** Permits; the model is how many are free. */
-function permits(weft: Weft) {
+function permits(weft: Weft, patience?: number) {
   return race.spec({
-    ...both(weft, NOBODY),
+    ...both(weft, NOBODY, patience),
     init: 0,
     ops: {
       release: {
@@ -165,6 +165,16 @@ function permits(weft: Weft) {
           await first;
         },
         model: (free: number) => free < 2 ? null : [free - 2, undefined],
+      },
+      pass: {
+        run: async ({ semaphore }) => {
+          const passes = async (priority: number) => {
+            await semaphore.acquireAsync(1, { priority });
+            semaphore.release();
+          };
+          await Promise.all([passes(0), passes(1)]);
+        },
+        model: (free: number) => free < 1 ? null : [free, undefined],
       },
       cancel: {
         run: async ({ semaphore }) => {
@@ -552,6 +562,13 @@ export function scenarios(weft: Weft): Scenario[] {
       name: "a release serves the second in line",
       spec: permits(weft),
       agents: [[["acquireBehind"]], [["release", 2]]],
+      options,
+    },
+    {
+      // It has claimed the permit, and the other one has a higher priority.
+      name: "a release serves the claimant behind another one",
+      spec: permits(weft, 0),
+      agents: [[["pass"]], [["release", 1]]],
       options,
     },
     {

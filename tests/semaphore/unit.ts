@@ -573,6 +573,32 @@ test("acquireAsync(n, { priority }) is served by priority", async () => {
   }
 });
 
+test("one that claimed is served behind one with a higher priority", async () => {
+  for (const config of [undefined, { tracked: 2 }]) {
+    const semaphore = Semaphore.create(1, config);
+    semaphore.acquire();
+    const order: string[] = [];
+    const claiming = semaphore.acquireAsync().then(() => order.push("claimed"));
+    const words = new Int32Array(semaphore.buffer, semaphore.byteOffset);
+    for (let i = 0; words[claim] === 0; i++) {
+      assert.ok(i < 100, "it did not claim");
+      semaphore.release();
+      assert.ok(semaphore.tryAcquire()); // it finds that this was faster
+      await turns();
+    }
+    const first = semaphore.acquireAsync(1, { priority: 1 })
+      .then(() => order.push("first"));
+    await turns();
+    semaphore.release();
+    await claiming;
+    semaphore.release();
+    await first;
+    semaphore.release();
+    assert.equal(order, ["claimed", "first"]);
+    assert.equal([semaphore.available, semaphore.waiters], [1, 0]);
+  }
+});
+
 test("cancel() ends what this agent awaits, also of several permits", async () => {
   for (const config of [undefined, { tracked: 2 }]) {
     const semaphore = Semaphore.create(1, config);
