@@ -420,7 +420,7 @@ const ROWS = mutants(
   },
   {
     what: "cancels no further than a dead agent did",
-    by: "tracked: one was terminated while it cancelled, two cancel",
+    by: "tracked: one was terminated while it cancelled, one cancels",
     ts: ["return this.cancelled;", "return -1;"],
     c: ["return weft__ranges_cancelled(r);", "return -1;"],
   },

@@ -453,6 +453,14 @@ export function scenarios(weft: Weft): Scenario[] {
       options: { timeouts: 0, races },
     },
     {
+      name: "tracked: one was terminated while it cancelled, one cancels",
+      spec: tracked(weft, 3, {}, {
+        ...{ agents: [9, 2], cancelled: true, dies: true },
+      }),
+      agents: [[["cancel"]], wait],
+      options: { timeouts: 0, races },
+    },
+    {
       name: "tracked: an agent was terminated while it cancelled",
       spec: tracked(weft, 3, {}, {
         ...{ agents: [9, 2], taken: true, cancelled: true, dies: true },
