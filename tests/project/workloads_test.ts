@@ -1,3 +1,4 @@
+// limit: 1800 s
 // it is long
 // Every workload at its smallest: each checks its own results.
 import * as fs from "node:fs";
@@ -6,7 +7,9 @@ import { WORKLOADS } from "../../bench/workloads/all.ts";
 import { pageFrom } from "../../bench/workloads/page.ts";
 import { suite } from "../_run/harness.ts";
 
-const test = suite("workloads");
+/** In ms. The first run also waits until libraries of C are compiled. */
+const LIMIT = 900_000;
+const test = suite("workloads", LIMIT);
 
 const FOLDER = new URL("../../docs/workloads/", import.meta.url);
 
