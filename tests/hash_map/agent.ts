@@ -1,6 +1,6 @@
 /**
- * An agent that does all that a map can do, in a thread of its own: see
- * `threads.ts`. Some keys are its own: no other agent writes them, so it knows
+ * An agent that does all that a map can do, in a thread of its own, with one
+ * map after the other: see `threads.ts`. Some keys are its own: no other agent writes them, so it knows
  * what it has to find there.
  *
  * @module
@@ -33,18 +33,17 @@ export interface Done {
   readonly found: number;
 }
 
-const { data, post } = await hello<Order>();
-const { seat, seats, steps, evicts, clears } = data;
-const map = HashMap.from<string, string>(data.handle, CODECS);
+const { data, post, next } = await hello<Order>();
+let { seat, seats, steps, evicts, clears, seed: state } = data;
+let map: HashMap<string, string>;
 
-let state = data.seed;
 /** A number from 0 to n - 1. */
 function random(n: number): number {
   state = Math.imul(state, 1664525) + 1013904223 | 0;
   return (state >>> 8) % n;
 }
 
-const problems: string[] = [];
+let problems: string[] = [];
 function problem(text: string): void {
   if (problems.length < 5) problems.push(text);
 }
@@ -157,17 +156,33 @@ const STEPS: readonly (readonly [
 ];
 const all = STEPS.reduce((sum, [times]) => sum + times, 0);
 
-for (let i = 0; i < steps; i++) {
-  const any = random(KEYS);
-  const own = any % (OWNED / seats) * seats + seat;
-  since = Atomics.load(clears, ENDED);
-  let left = random(all);
-  for (const [times, step] of STEPS) {
-    left -= times;
-    if (left >= 0) continue;
-    const pending = step(own, any, random(1 << 20));
-    if (pending instanceof Promise) await pending;
-    break;
-  }
+/** Turns to the map of another order. */
+function begin(order: Order): void {
+  ({ seat, seats, steps, evicts, clears, seed: state } = order);
+  map = HashMap.from<string, string>(order.handle, CODECS);
+  problems = [];
+  full = found = since = 0;
+  known.clear();
 }
-post({ problems, full, found } satisfies Done);
+
+async function play(): Promise<Done> {
+  for (let i = 0; i < steps; i++) {
+    const any = random(KEYS);
+    const own = any % (OWNED / seats) * seats + seat;
+    since = Atomics.load(clears, ENDED);
+    let left = random(all);
+    for (const [times, step] of STEPS) {
+      left -= times;
+      if (left >= 0) continue;
+      const pending = step(own, any, random(1 << 20));
+      if (pending instanceof Promise) await pending;
+      break;
+    }
+  }
+  return { problems, full, found };
+}
+
+for (let order = data;; order = await next<Order>()) {
+  begin(order);
+  post(await play());
+}
