@@ -1,4 +1,5 @@
-// Produces into a queue, or consumes from one, in a given manner.
+// Produces into a queue, or consumes from one, in a given manner; then waits for
+// the next job.
 import {
   ClosedError,
   type Handle,
@@ -144,18 +145,20 @@ async function hastily(
   }
 }
 
-const self = await hello<QueueJob>();
-const { handle, end, manner } = self.data;
-const { kind, buffer, byteOffset } = handle;
-const queue: Queue = kind === "spsc_queue"
-  ? new SpscQueue(buffer, byteOffset)
-  : kind === "mpmc_queue"
-  ? new MpmcQueue(buffer, byteOffset)
-  : new LockFreeQueue(buffer, byteOffset);
-self.post("up");
-await self.next(); // go
-self.post(
-  end === "push"
-    ? await produce(queue, self.data)
-    : await consume(queue, manner),
-);
+function viewOf({ kind, buffer, byteOffset }: Handle): Queue {
+  if (kind === "spsc_queue") return new SpscQueue(buffer, byteOffset);
+  if (kind === "mpmc_queue") return new MpmcQueue(buffer, byteOffset);
+  return new LockFreeQueue(buffer, byteOffset);
+}
+
+const { data, post, next } = await hello<QueueJob>();
+for (let job = data;; job = await next<QueueJob>()) {
+  const queue = viewOf(job.handle);
+  post("up");
+  await next(); // go
+  post(
+    job.end === "push"
+      ? await produce(queue, job)
+      : await consume(queue, job.manner),
+  );
+}

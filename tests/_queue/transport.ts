@@ -12,6 +12,17 @@ import { spawn, type Thread } from "../_run/workers.ts";
 
 const AGENT = new URL("./agent.ts", import.meta.url);
 
+/** Threads that wait for a job: to start one takes as long as a short job. */
+const idle: Thread[] = [];
+
+/** A thread that begins a job. */
+async function begin(job: QueueJob): Promise<Thread> {
+  const thread = idle.pop();
+  if (thread === undefined) return await spawn(AGENT, job);
+  thread.post(job);
+  return thread;
+}
+
 /** Runs one agent for each manner given, `count` elements a producer. */
 export async function transport(
   queue: Queue,
@@ -19,13 +30,11 @@ export async function transport(
   consumers: Manner[],
   count: number,
 ): Promise<void> {
-  const begin = (end: QueueJob["end"]) => (manner: Manner, producer: number) =>
-    spawn(
-      AGENT,
-      { handle: queue.handle, end, manner, producer, count } satisfies QueueJob,
-    );
-  const pushing = await Promise.all(producers.map(begin("push")));
-  const popping = await Promise.all(consumers.map(begin("pop")));
+  const { handle } = queue;
+  const at = (end: QueueJob["end"]) => (manner: Manner, producer: number) =>
+    begin({ handle, end, manner, producer, count });
+  const pushing = await Promise.all(producers.map(at("push")));
+  const popping = await Promise.all(consumers.map(at("pop")));
   const all = [...pushing, ...popping];
   await Promise.all(all.map((thread) => thread.next())); // all are up
   for (const thread of all) thread.post("go");
@@ -37,7 +46,7 @@ export async function transport(
   ]);
   queue.close();
   check(await Promise.all(results), producers.length, count);
-  for (const thread of all as Thread[]) thread.stop();
+  idle.push(...all); // their jobs have ended
 }
 
 function check(results: number[][], producers: number, count: number): void {
