@@ -565,8 +565,11 @@ export class Channel<T> extends ChannelBase<T> {
     return iterate({
       take: () => (box = this.tryTake())?.[0],
       // A message may be undefined. Then it is in the box already.
-      takeAsync: () =>
-        box ? Promise.resolve(box[0]) : this.receiveAsync(options),
+      takeAsync: () => {
+        const taken = box;
+        box = undefined;
+        return taken ? Promise.resolve(taken[0]) : this.receiveAsync(options);
+      },
       isEnd: (error) => error instanceof ClosedError,
     }, options);
   }

@@ -40,6 +40,8 @@ const done = (): Result<never> => ({ done: true, value: undefined });
 class Iteration<T> implements AsyncGenerator<T, void, void> {
   #source: Source<T> | undefined;
   readonly #signal: AbortSignal | undefined;
+  /** How many calls of `next` await a value. */
+  #awaiting = 0;
 
   constructor(source: Source<T>, signal: AbortSignal | undefined) {
     this.#source = source;
@@ -52,15 +54,20 @@ class Iteration<T> implements AsyncGenerator<T, void, void> {
     let value;
     try {
       this.#signal?.throwIfAborted();
-      value = source.take();
+      // Calls that began before come first.
+      if (this.#awaiting === 0) value = source.take();
     } catch (error) {
       return this.#end(source, error);
     }
     if (value === undefined) {
-      return source.takeAsync().then(
-        (value): Result<T> => ({ done: false, value }),
-        (error) => this.#end(source, error),
-      );
+      this.#awaiting++;
+      return source.takeAsync().then((value): Result<T> => {
+        this.#awaiting--;
+        return { done: false, value };
+      }, (error) => {
+        this.#awaiting--;
+        return this.#end(source, error);
+      });
     }
     const result: Result<T> = { done: false, value };
     const turn = nextTurn();

@@ -212,6 +212,36 @@ test("who began to receive first gets what comes first", async () => {
   }
 });
 
+test("calls of next that nobody awaits end in their order", async () => {
+  const queues = [MpmcQueue, SpscQueue, LockFreeQueue].map((Queue) =>
+    Queue.create({ capacity: 8 })
+  );
+  for (const queue of queues) {
+    const values = queue.values();
+    const first = [values.next(), values.next()];
+    for (let n = 0; n < 4; n++) queue.tryPushInt(n);
+    const all = [...first, values.next(), values.next(), values.next()];
+    queue.close();
+    const got = await Promise.all(all);
+    assert.equal(got.map(({ value }) => value), [0, 1, 2, 3, undefined]);
+    assert.equal(got.map(({ done }) => done), [
+      false,
+      false,
+      false,
+      false,
+      true,
+    ]);
+  }
+  const channel = Channel.create<number | undefined>({ capacity: 8 });
+  const values = channel.values();
+  channel.send(undefined); // its promise is resolved already
+  const first = [values.next(), values.next()];
+  for (const n of [1, undefined, 3]) channel.send(n);
+  const all = [...first, values.next(), values.next()];
+  const got = await Promise.all(all);
+  assert.equal(got.map(({ value }) => value), [undefined, 1, undefined, 3]);
+});
+
 test("a short record does not pass a long one", async () => {
   const ring = RecordRing.create({ capacity: 128 });
   const of = (n: number, length: number) => new Uint8Array(length).fill(n);
