@@ -8,20 +8,9 @@
 import * as assert from "uvu/assert";
 import type { Queue } from "../../mod.ts";
 import type { Manner, QueueJob } from "./agent.ts";
-import { spawn, type Thread } from "../_run/workers.ts";
+import { Crew } from "../_run/workers.ts";
 
-const AGENT = new URL("./agent.ts", import.meta.url);
-
-/** Threads that wait for a job: to start one takes as long as a short job. */
-const idle: Thread[] = [];
-
-/** A thread that begins a job. */
-async function begin(job: QueueJob): Promise<Thread> {
-  const thread = idle.pop();
-  if (thread === undefined) return await spawn(AGENT, job);
-  thread.post(job);
-  return thread;
-}
+const crew = new Crew(new URL("./agent.ts", import.meta.url));
 
 /** Runs one agent for each manner given, `count` elements a producer. */
 export async function transport(
@@ -32,7 +21,9 @@ export async function transport(
 ): Promise<void> {
   const { handle } = queue;
   const at = (end: QueueJob["end"]) => (manner: Manner, producer: number) =>
-    begin({ handle, end, manner, producer, count });
+    crew.begin(
+      { handle, end, manner, producer, count } satisfies QueueJob,
+    );
   const pushing = await Promise.all(producers.map(at("push")));
   const popping = await Promise.all(consumers.map(at("pop")));
   const all = [...pushing, ...popping];
@@ -46,7 +37,7 @@ export async function transport(
   ]);
   queue.close();
   check(await Promise.all(results), producers.length, count);
-  idle.push(...all); // their jobs have ended
+  for (const thread of all) crew.end(thread);
 }
 
 function check(results: number[][], producers: number, count: number): void {

@@ -115,6 +115,32 @@ export function spawn(
   });
 }
 
+/**
+ * Threads of a module that does one job after the other: to start a thread takes
+ * longer than most jobs.
+ */
+export class Crew {
+  readonly #url: URL;
+  readonly #idle: Thread[] = [];
+
+  constructor(url: URL) {
+    this.#url = url;
+  }
+
+  /** A thread that is given a job. */
+  async begin(job: unknown): Promise<Thread> {
+    const thread = this.#idle.pop();
+    if (thread === undefined) return await spawn(this.#url, job);
+    thread.post(job);
+    return thread;
+  }
+
+  /** Takes back a thread that has done its job. */
+  end(thread: Thread): void {
+    this.#idle.push(thread);
+  }
+}
+
 /** Starts the module at `url`, and sends it `data`: returns the `Worker`. */
 export function start(url: URL, data?: unknown): NodeWorker | Worker {
   const worker = nodeThreads

@@ -1,5 +1,5 @@
 // Does the same to the data structures as threads of C in structures.c, in
-// TypeScript and blocking.
+// TypeScript and blocking: one part after the other.
 import {
   Broadcast,
   Channel,
@@ -210,5 +210,7 @@ function channelAt(memory: WebAssembly.Memory, at: number): Channel<unknown> {
   }
 }
 
-const self = await hello<Part>();
-self.post(play(self.data, () => self.post("begun")));
+const { data, post, next } = await hello<Part>();
+for (let part = data;; part = await next<Part>()) {
+  post(play(part, () => post("begun")));
+}

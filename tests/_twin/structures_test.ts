@@ -21,9 +21,9 @@ import { type TwinModule, twinModule } from "./module.ts";
 import type { Part } from "./structure.ts";
 import { isSent } from "./sent.ts";
 import { suite } from "../_run/harness.ts";
-import { spawn } from "../_run/workers.ts";
+import { Crew } from "../_run/workers.ts";
 
-const AGENT = new URL("./structure.ts", import.meta.url);
+const crew = new Crew(new URL("./structure.ts", import.meta.url));
 const SOURCE = fileURLToPath(
   new URL("./structures.c", import.meta.url),
 );
@@ -80,9 +80,14 @@ async function start(
   if (by === "JS") {
     const at = STRUCTURES;
     const job: Part = { role, memory, at, count, number };
-    const thread = await spawn(AGENT, job);
+    const thread = await crew.begin(job);
     assert.is(await thread.next(), "begun");
-    return { over: thread.next<number>().finally(() => thread.stop()) };
+    const end = async () => {
+      const result = await thread.next<number>();
+      crew.end(thread);
+      return result;
+    };
+    return { over: end() };
   }
   const place = places.pop()!;
   const buffer = memory.buffer as unknown as SharedArrayBuffer;

@@ -1,5 +1,5 @@
-// Calls or serves a ring, blocking. A reply has each byte of the request plus
-// 1.
+// Calls or serves one ring after the other, blocking. A reply has each byte of
+// the request plus 1.
 import { CallRing, type Memory } from "../../mod.ts";
 import { isRight, plusOne, requestOf } from "./cases.ts";
 import { hello } from "../_run/workers.ts";
@@ -13,12 +13,11 @@ export interface CallJob {
   count: number;
 }
 
-const self = await hello<CallJob>();
-const { memory, at, serves, count } = self.data;
-const ring = new CallRing(memory, at);
-self.post("begun");
-if (serves) self.post(ring.serve(plusOne));
-else {
+/** Does a job; returns how many calls it made or served. */
+function does({ memory, at, serves, count }: CallJob): number {
+  const ring = new CallRing(memory, at);
+  post("begun");
+  if (serves) return ring.serve(plusOne);
   for (let i = 0; i < count; i++) {
     const request = requestOf(i);
     let end: unknown;
@@ -29,5 +28,8 @@ else {
     }
     if (!isRight(request, end)) throw new Error(`call ${i}: ${end}`);
   }
-  self.post(count);
+  return count;
 }
+
+const { data, post, next } = await hello<CallJob>();
+for (let job = data;; job = await next<CallJob>()) post(does(job));

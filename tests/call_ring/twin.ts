@@ -6,10 +6,10 @@ import { CallRing } from "../../mod.ts";
 import type { CallJob } from "./agent.ts";
 import { isRight, plusOne, requestOf } from "./cases.ts";
 import { suite } from "../_run/harness.ts";
-import { spawn } from "../_run/workers.ts";
+import { Crew } from "../_run/workers.ts";
 import { type TwinModule, twinModule } from "../_twin/module.ts";
 
-const AGENT = new URL("./agent.ts", import.meta.url);
+const crew = new Crew(new URL("./agent.ts", import.meta.url));
 // Each in full: the bundle for Node keeps such paths as they are.
 const SOURCE = fileURLToPath(new URL("./twin.c", import.meta.url));
 const OUT = fileURLToPath(
@@ -36,9 +36,14 @@ async function start(
 ): Promise<{ over: Promise<number> }> {
   if (by === "JS") {
     const job: CallJob = { memory, at: RING, serves, count };
-    const thread = await spawn(AGENT, job);
+    const thread = await crew.begin(job);
     assert.is(await thread.next(), "begun");
-    return { over: thread.next<number>().finally(() => thread.stop()) };
+    const end = async () => {
+      const calls = await thread.next<number>();
+      crew.end(thread);
+      return calls;
+    };
+    return { over: end() };
   }
   const place = arena + 64 * (places++ % 8);
   const buffer = memory.buffer as unknown as SharedArrayBuffer;

@@ -4,7 +4,7 @@ import process from "node:process";
 import * as assert from "uvu/assert";
 import { HashMap, inspect } from "../../mod.ts";
 import { suite } from "../_run/harness.ts";
-import { spawn, type Thread } from "../_run/workers.ts";
+import { Crew } from "../_run/workers.ts";
 import type { Done, Order } from "./agent.ts";
 import { usedIn } from "./heap_model.ts";
 import {
@@ -19,23 +19,10 @@ import {
 
 const test = suite("HashMap in threads");
 
-const AGENT = new URL("./agent.ts", import.meta.url);
+const crew = new Crew(new URL("./agent.ts", import.meta.url));
 const SEATS = 4;
 /** The steps of each agent. */
 const STEPS = Number(process.env.WEFT_STEPS ?? 3000);
-
-/** The agents' threads, which go on from map to map. */
-const threads: Thread[] = [];
-
-/** The thread of an agent that has been given its order. */
-async function threadOf(order: Order): Promise<Thread> {
-  const thread = threads[order.seat];
-  if (thread === undefined) {
-    return threads[order.seat] = await spawn(AGENT, order);
-  }
-  thread.post(order);
-  return thread;
-}
 
 /** A map with `blocks` blocks. */
 function made(capacity: number, blocks: number, caches: object) {
@@ -83,8 +70,11 @@ for (const [what, caches] of CACHES) {
         evicts: what !== "a map",
         clears,
       }));
-      const playing = await Promise.all(orders.map(threadOf));
-      const done = await Promise.all(playing.map((one) => one.next<Done>()));
+      const threads = await Promise.all(
+        orders.map((order) => crew.begin(order)),
+      );
+      const done = await Promise.all(threads.map((one) => one.next<Done>()));
+      for (const thread of threads) crew.end(thread);
       assert.equal(done.flatMap(({ problems }) => problems), []);
       assert.ok(done.every(({ found }) => found > 0));
       const isFull = done.some(({ full }) => full > 0);
@@ -113,5 +103,3 @@ for (const [what, caches] of CACHES) {
     });
   }
 }
-
-test.after(() => threads.forEach((thread) => thread.stop()));
