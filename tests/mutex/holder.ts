@@ -109,32 +109,37 @@ async function aborted(
   }
 }
 
-const self = await hello<HolderJob>();
-const { handle, manner, count, limit } = self.data;
-const inside = new Int32Array(self.data.inside);
-const lock = lockOf(handle);
-self.post("up");
-await self.next(); // go
+/** Does a job, once all agents are up. */
+async function hold(job: HolderJob): Promise<HolderResult> {
+  const { handle, manner, count, limit } = job;
+  const inside = new Int32Array(job.inside);
+  const lock = lockOf(handle);
+  post("up");
+  await next(); // go
 
-const result: HolderResult = { turns: 0, gaveUp: 0, long: 0 };
-while (result.turns < count) {
-  const n = limit === 1 ? 1 : 1 + Math.floor(Math.random() * limit);
-  const begin = performance.now();
-  const release = await take(lock, n, manner);
-  if (performance.now() - begin > 900) result.long++;
-  if (release === undefined) {
-    result.gaveUp++;
-    continue;
+  const result: HolderResult = { turns: 0, gaveUp: 0, long: 0 };
+  while (result.turns < count) {
+    const n = limit === 1 ? 1 : 1 + Math.floor(Math.random() * limit);
+    const begin = performance.now();
+    const release = await take(lock, n, manner);
+    if (performance.now() - begin > 900) result.long++;
+    if (release === undefined) {
+      result.gaveUp++;
+      continue;
+    }
+    const now = Atomics.add(inside, 0, n) + n;
+    if (now > limit) throw new Error(`${now} inside, and ${limit} may be`);
+    if (limit === 1) {
+      const seen = inside[1]!;
+      for (let i = Math.random() * 200; i > 0; i--);
+      inside[1] = seen + 1; // lost, if anybody else is inside
+    } else for (let i = Math.random() * 200; i > 0; i--);
+    Atomics.sub(inside, 0, n);
+    release();
+    result.turns++;
   }
-  const now = Atomics.add(inside, 0, n) + n;
-  if (now > limit) throw new Error(`${now} inside, and ${limit} may be`);
-  if (limit === 1) {
-    const seen = inside[1]!;
-    for (let i = Math.random() * 200; i > 0; i--);
-    inside[1] = seen + 1; // lost, if anybody else is inside
-  } else for (let i = Math.random() * 200; i > 0; i--);
-  Atomics.sub(inside, 0, n);
-  release();
-  result.turns++;
+  return result;
 }
-self.post(result);
+
+const { data, post, next } = await hello<HolderJob>();
+for (let job = data;; job = await next<HolderJob>()) post(await hold(job));

@@ -8,9 +8,9 @@
 import * as assert from "uvu/assert";
 import type { Handle } from "../../mod.ts";
 import type { HolderJob, HolderResult, Manner } from "./holder.ts";
-import { spawn } from "../_run/workers.ts";
+import { Crew } from "../_run/workers.ts";
 
-const AGENT = new URL("./holder.ts", import.meta.url);
+const crew = new Crew(new URL("./holder.ts", import.meta.url));
 
 /**
  * Runs an agent for each manner, until each had `count` turns. A lost wake
@@ -41,14 +41,14 @@ async function longWaits(
   const inside = new SharedArrayBuffer(8);
   const threads = await Promise.all(manners.map((manner) => {
     const job: HolderJob = { handle, manner, count, limit, inside };
-    return spawn(AGENT, job);
+    return crew.begin(job);
   }));
   for (const thread of threads) await thread.next(); // up
   for (const thread of threads) thread.post("go");
   const results = await Promise.all(
     threads.map((thread) => thread.next<HolderResult>()),
   );
-  for (const thread of threads) thread.stop();
+  for (const thread of threads) crew.end(thread);
   const [left, turns] = new Int32Array(inside);
   assert.is(left, 0);
   if (limit === 1) assert.is(turns, count * manners.length, "counts got lost");

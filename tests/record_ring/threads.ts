@@ -4,9 +4,9 @@ import * as assert from "uvu/assert";
 import { ClosedError, RecordRing } from "../../mod.ts";
 import type { RecordJob } from "./agent.ts";
 import { suite } from "../_run/harness.ts";
-import { spawn } from "../_run/workers.ts";
+import { Crew } from "../_run/workers.ts";
 
-const AGENT = new URL("./agent.ts", import.meta.url);
+const crew = new Crew(new URL("./agent.ts", import.meta.url));
 
 const test = suite("RecordRing in threads");
 
@@ -23,7 +23,7 @@ for (const producers of [1, 3]) {
           Array.from(
             { length: producers },
             (_, number) =>
-              spawn(AGENT, { handle, number, count } satisfies RecordJob),
+              crew.begin({ handle, number, count } satisfies RecordJob),
           ),
         );
         await Promise.all(threads.map((thread) => thread.next()));
@@ -47,7 +47,7 @@ for (const producers of [1, 3]) {
           () => ring.tryPop(),
           (error: unknown) => error instanceof ClosedError,
         );
-        for (const thread of threads) thread.stop();
+        for (const thread of threads) crew.end(thread);
       });
     }
   }
