@@ -166,12 +166,12 @@ int32_t WEFT_KERNEL(snapshot, read)(weft_snapshot *s, void *dst) {
 #if !defined(WEFT_KERNEL_ONE) || defined(WEFT_KERNEL_spsc_queue)
 /* JavaScript knows that the agent has the role before it calls one of these. */
 int WEFT_KERNEL(spsc_queue, push_int)(weft_spsc_queue *q, int32_t value) {
-  return q->element_size == 4 ? weft__spsc_push_int(q, value) : EINVAL;
+  return q->element_size == 4 ? weft__spsc_push_int(q, value, false) : EINVAL;
 }
 
 double WEFT_KERNEL(spsc_queue, pop_int)(weft_spsc_queue *q) {
   int32_t value = 0;
-  int result = q->element_size == 4 ? weft__spsc_pop_int(q, &value) : EINVAL;
+  int result = q->element_size == 4 ? weft__spsc_pop_int(q, &value, false) : EINVAL;
   return weft__kernel_value(result, value);
 }
 

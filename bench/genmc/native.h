@@ -72,19 +72,26 @@ static inline int32_t relaxed_exchange(int32_t *word, int32_t from,
 /* Instead of agent.h and _spin.h: nobody takes a role of another, or spins. */
 #define WEFT_AGENT_H
 #define WEFT__SPIN_H
+#define WEFT__SPIN_PATIENTLY_H
 #define WEFT_SPIN_ROUNDS 0
 typedef struct {
   int32_t id;
   int32_t gate;
   int64_t handed;
 } weft_agent;
+typedef weft_agent weft__agent_rest;
 static weft_agent agents[8];
 #define WEFT_AGENT() agents[me]
+#define WEFT__AGENT_REST() agents[me]
 #define weft_agent_id() ((int32_t)me)
 #define weft__may_block() true
 #define weft__take_role(role) ((void)(role), 0)
+#define weft__acts(role) ((void)(role), true)
 #define weft__leave_role(role, id) ((void)(role), (id))
 #define WEFT__SPIN(spin, own, timeout) while (false)
+#define weft__spinning int
+#define weft__spin_begin(own, timeout) 0
+#define weft__spin_next(spin) (spin)
 #define weft__spin_found(spin, found) (found)
 #define weft__spin_stop(spin) ((void)0)
 #define weft__relax() ((void)0)
@@ -100,6 +107,8 @@ static weft_agent agents[8];
 #define STEP_FENCE() atomic_signal_fence(memory_order_seq_cst)
 #define MOVE_FENCE() atomic_thread_fence(memory_order_seq_cst)
 #endif
+
+#define weft__light_if(known) ((void)(known), weft__light())
 
 static _Thread_local int moves;
 #define weft__fences() ((void)0)
@@ -157,7 +166,7 @@ static inline void falls_asleep(void) {
 #define WEFT_FOREVER INT64_C(-1)
 #define WEFT__LOOK 0
 #define WEFT__ALL 1000
-enum { WEFT__OK, WEFT__NOT_EQUAL, WEFT__TIMED_OUT, WEFT__LOOKED };
+enum { WEFT__OK, WEFT__NOT_EQUAL, WEFT__LOOKED, WEFT__TIMED_OUT };
 
 /* Time stands still; or with TIME, more than any patience goes by from look to
    look. */

@@ -508,12 +508,13 @@ export class SpscCore extends QueueCore<"spsc_queue"> {
     const words = this.#words;
     this.#peeked = 0; // otherwise `consume` would take one more
     const next = head + count * ONE | 0;
-    let was = Atomics.compareExchange(words, HEAD, head, next);
-    for (let expected = head; was !== expected;) {
+    let was = head;
+    let expected;
+    do {
       expected = was;
       const kept = next | (expected & CLOSED_BIT);
       was = Atomics.compareExchange(words, HEAD, expected, kept);
-    }
+    } while (was !== expected);
     if (was & WAITING_BIT) {
       Atomics.notify(words, HEAD, 1);
       strike(words, HEAD_GONG);

@@ -8,7 +8,7 @@ const WAIT: Row[] = [{
     'return woken === "timed-out" && left >= atMost ? "looked" : woken;',
     "return woken;",
   ],
-  c: ["if (woken == WEFT__TIMED_OUT) woken = WEFT__LOOKED;", ""],
+  c: ["if (last) {", "if (true) {"],
   by: "lock, tryLock",
 }, {
   what: "blocks without ending its native waits",

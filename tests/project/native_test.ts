@@ -68,6 +68,8 @@ test("one header is a small part of weft.h", async () => {
 
 test("one header is not much longer than <pthread.h>", async () => {
   // Each line that a compiler reads counts, those of the system's headers, too.
+  // The time counts more, but differs from run to run: 50 files with one of
+  // these headers took gcc 1.03 and 1.17 times as long as with pthread.h.
   const linesOf = async (name: string, as: string) => {
     const file = made(`weight.${as}`, `#include <${name}>\n`);
     const words = ["-E", "-P", "-I", INCLUDE, file];
@@ -76,7 +78,7 @@ test("one header is not much longer than <pthread.h>", async () => {
   for (const as of ["c", "cpp"]) {
     const theirs = await linesOf("pthread.h", as);
     for (
-      const [name, most] of [["mutex", 1.2], ["spsc_queue", 1.85]] as const
+      const [name, most] of [["mutex", 1.1], ["spsc_queue", 1.82]] as const
     ) {
       const ours = await linesOf(`weft/${name}.h`, as);
       const found = `${name}: ${ours}, pthread.h: ${theirs}, ${as}`;

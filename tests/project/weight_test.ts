@@ -14,14 +14,14 @@ const WASM = fileURLToPath(new URL("../../wasm", import.meta.url));
 
 /**
  * The most bytes that a mutex and the queue may add; and without spinning. Of
- * the first, about 500 spin, 600 lock and unlock the mutex, 300 make and close
- * the queue, 650 push and pop, 350 wait and wake, and 170 are words of a thread
+ * the first, about 500 spin, 500 lock and unlock the mutex, 200 make and close
+ * the queue, 550 push and pop, 400 wait and wake, and 110 are words of a thread
  * and its id. What the C library adds for a sleep is the rest.
  */
 const MOST: Readonly<Record<string, readonly [spins: number, sleeps: number]>> =
   {
-    spsc: [2760, 2205],
-    mpmc: [2925, 2500],
+    spsc: [2500, 2000],
+    mpmc: [2740, 2310],
   };
 
 /** The most bytes that `weft_select` adds where only this queue has arms. */

@@ -40,8 +40,9 @@ export const MUTANTS = [
         "if (value & LINK_BIT) { return; gong += words.byteOffset / 4;",
       ],
       c: [
-        "while (value & WEFT__GONG_LINK_BIT) { gong = weft__gong_next(gong, value);",
-        "if (value & WEFT__GONG_LINK_BIT) return; while (0) { gong = weft__gong_next(gong, value);",
+        "while (value & WEFT__GONG_LINK_BIT && " +
+        "(gong = weft__gong_next(gong, value)) != NULL);",
+        "while (0);",
       ],
       by: "one comes",
     },

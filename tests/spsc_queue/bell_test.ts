@@ -90,7 +90,8 @@ const MUTANTS: readonly (readonly [what: string, by: string, ...Edits])[] = [
   [
     "looks for sleepers before the step",
     "push, pop",
-    "weft__hand(index, to); weft__light(); /* Pairs with (W) and (C). */ if " +
+    "weft__hand(index, to); weft__light_if(known); /* Pairs with (W) and (C). " +
+    "*/ if " +
     "(weft__hint(bell) == 0) return 0;",
     "int32_t was = weft__hint(bell); weft__hand(index, to); if (was == 0) " +
     "return 0;",

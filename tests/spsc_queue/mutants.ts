@@ -23,8 +23,8 @@ const CORE = mutants({
   ],
   c: [
     "*weft__spsc_int_at(q, tail) = value; /* published by (P) */ return " +
-    "weft__spsc_publish(q, tail, 1);",
-    "int result = weft__spsc_publish(q, tail, 1); *weft__spsc_int_at(q, tail) " +
+    "weft__spsc_publish(q, tail, 1, acts);",
+    "int result = weft__spsc_publish(q, tail, 1, acts); *weft__spsc_int_at(q, tail) " +
     "= value; return result;",
   ],
 }, {
@@ -37,8 +37,8 @@ const CORE = mutants({
   ],
   c: [
     "__builtin_memcpy(q + 1, from + first * size, ((size_t)count - first) * " +
-    "size); return weft__spsc_publish(q, tail, count) == 0 ? count : -EPIPE;",
-    "int result = weft__spsc_publish(q, tail, count); __builtin_memcpy(q + 1, " +
+    "size); return weft__spsc_publish(q, tail, count, false) == 0 ? count : -EPIPE;",
+    "int result = weft__spsc_publish(q, tail, count, false); __builtin_memcpy(q + 1, " +
     "from + first * size, ((size_t)count - first) * size); return result == 0 " +
     "? count : -EPIPE;",
   ],
@@ -76,8 +76,8 @@ const CORE = mutants({
   ],
   c: [
     "*value = *weft__spsc_int_at(q, head); /* published by (P) */ " +
-    "weft__spsc_release(q, head, 1);",
-    "weft__spsc_release(q, head, 1); *value = *weft__spsc_int_at(q, head);",
+    "weft__spsc_release(q, head, 1, acts);",
+    "weft__spsc_release(q, head, 1, acts); *value = *weft__spsc_int_at(q, head);",
   ],
 }, {
   what: "SP3: frees a batch before it reads",
@@ -91,8 +91,8 @@ const CORE = mutants({
   ],
   c: [
     "__builtin_memcpy(to + first * size, q + 1, ((size_t)count - first) * " +
-    "size); weft__spsc_release(q, head, count);",
-    "weft__spsc_release(q, head, count); __builtin_memcpy(to + first * size, " +
+    "size); weft__spsc_release(q, head, count, false);",
+    "weft__spsc_release(q, head, count, false); __builtin_memcpy(to + first * size, " +
     "q + 1, ((size_t)count - first) * size);",
   ],
 }, {
@@ -149,10 +149,10 @@ const CORE = mutants({
     "const tail = this.#words[TAIL]!; // our own",
   ],
   c: [
-    "weft__spsc_push_int(weft_spsc_queue *q, int32_t value) { int32_t tail = " +
-    "weft__spsc_own(&q->tail);",
-    "weft__spsc_push_int(weft_spsc_queue *q, int32_t value) { int32_t tail = " +
-    "weft__hint(&q->tail);",
+    "weft__spsc_push_int(weft_spsc_queue *q, int32_t value, bool acts) { " +
+    "int32_t tail = weft__spsc_own(&q->tail);",
+    "weft__spsc_push_int(weft_spsc_queue *q, int32_t value, bool acts) { " +
+    "int32_t tail = weft__hint(&q->tail);",
   ],
 }, {
   what: "takes the flag bits for a part of the consumer's index",
@@ -238,9 +238,8 @@ const CORE = mutants({
   what: "wakes the producer before it frees",
   by: "push, pop, one slot",
   ts: [
-    "let was = Atomics.compareExchange(words, HEAD, head, next);",
-    "Atomics.notify(words, HEAD, 1);\n" +
-    "let was = Atomics.compareExchange(words, HEAD, head, next);",
+    "let was = head;",
+    "Atomics.notify(words, HEAD, 1);\nlet was = head;",
     [
       "if (was & WAITING_BIT) { Atomics.notify(words, HEAD, 1); " +
       "strike(words, HEAD_GONG); }",
@@ -248,37 +247,31 @@ const CORE = mutants({
     ],
   ],
   c: ["if (was & WEFT_SPSC_QUEUE_WAITING_BIT) weft__spsc_wake(&q->head);", "", [
-    "int32_t was = weft__compare_exchange(&q->head, head, next);",
-    "weft__spsc_wake(&q->head); int32_t was = " +
-    "weft__compare_exchange(&q->head, head, next);",
+    "int32_t expected, was = head;",
+    "weft__spsc_wake(&q->head); int32_t expected, was = head;",
   ]],
 }, {
   what: "frees by a store",
   ts: [
-    "let was = Atomics.compareExchange(words, HEAD, head, next); " +
-    "for (let expected = head; was !== expected;) {",
-    "const was = Atomics.load(words, HEAD); " +
-    "Atomics.store(words, HEAD, next);\n" +
-    "if (false) { let was, expected;",
+    "was = Atomics.compareExchange(words, HEAD, expected, kept); } " +
+    "while (was !== expected);",
+    "was = Atomics.load(words, HEAD); Atomics.store(words, HEAD, kept); } " +
+    "while (false);",
   ],
   c: [
-    "int32_t was = weft__compare_exchange(&q->head, head, next); for " +
-    "(int32_t expected = head; was != expected;) {",
-    "int32_t was = weft__load(&q->head); weft__store(&q->head, next); for " +
-    "(int32_t expected = head; 0;) {",
+    "was = weft__compare_exchange(&q->head, expected, kept); } " +
+    "while (was != expected);",
+    "was = weft__load(&q->head); weft__store(&q->head, kept); } while (0);",
   ],
   by: "the consumer closes",
 }, {
   what: "frees nothing if somebody sleeps",
   by: "push, pop",
   ts: [
-    "for (let expected = head; was !== expected;) {",
-    "for (let expected = head; false;) {",
+    "} while (was !== expected);",
+    "} while (false);",
   ],
-  c: [
-    "for (int32_t expected = head; was != expected;) {",
-    "for (int32_t expected = head; 0;) {",
-  ],
+  c: ["} while (was != expected);", "} while (0);"],
 }, {
   what: "sleeps without asking for a wake",
   ts: [
@@ -307,7 +300,7 @@ const CORE = mutants({
     ": (words[TAIL]! & INDEX_MASK) - this.#span | 0;",
     ": (words[TAIL]! & INDEX_MASK);",
   ],
-  c: ["weft__minus(tail, span)", "weft__minus(tail, span - span)"],
+  c: [", span);", ", span - span);"],
   by: "push, pop",
 }, {
   what: "asks the wrong side for a wake",
@@ -317,12 +310,8 @@ const CORE = mutants({
     'const index = end === "pop" ? HEAD : TAIL;',
   ],
   c: [
-    "return weft__spsc_sleep(&q->tail, head, deadline);",
-    "return weft__spsc_sleep(&q->head, head, deadline);",
-    [
-      "return weft__spsc_sleep(&q->head, weft__minus",
-      "return weft__spsc_sleep(&q->tail, weft__minus",
-    ],
+    "int32_t *word = pushes ? &q->head : &q->tail;",
+    "int32_t *word = pushes ? &q->tail : &q->head;",
   ],
 }, {
   what: "sleeps only after its first request for a wake",
@@ -440,9 +429,10 @@ const CORE = mutants({
     "this.#pushing = READY; this.#publish(this.#words[TAIL]! & INDEX_MASK, 1); return this.#publish",
   ],
   c: [
-    "return weft__spsc_publish(q, weft__spsc_own(&q->tail), 1);",
-    "int32_t tail = weft__spsc_own(&q->tail); weft__spsc_publish(q, tail, 1); " +
-    "return weft__spsc_publish(q, weft__plus(tail, WEFT_SPSC_QUEUE_ONE), 1);",
+    "return weft__spsc_publish(q, weft__spsc_own(&q->tail), 1, false);",
+    "int32_t tail = weft__spsc_own(&q->tail); " +
+    "weft__spsc_publish(q, tail, 1, false); return " +
+    "weft__spsc_publish(q, weft__plus(tail, WEFT_SPSC_QUEUE_ONE), 1, false);",
   ],
 }, {
   what: "commits one more than it is told",
@@ -453,8 +443,8 @@ const CORE = mutants({
     "this.#publish(this.#words[TAIL]! & INDEX_MASK, this.#reserved);",
   ],
   c: [
-    "return weft__spsc_publish(q, tail, n);",
-    "return weft__spsc_publish(q, tail, 2);",
+    "return weft__spsc_publish(q, tail, n, false);",
+    "return weft__spsc_publish(q, tail, 2, false);",
   ],
 }, {
   what: "consumes all that was peeked at",
@@ -465,8 +455,8 @@ const CORE = mutants({
     "if (n > 0) this.#release(this.#words[HEAD]! & INDEX_MASK, this.#peeked);",
   ],
   c: [
-    "if (n > 0) weft__spsc_release(q, head, n);",
-    "if (n > 0) weft__spsc_release(q, head, seen);",
+    "if (n > 0) weft__spsc_release(q, head, n, false);",
+    "if (n > 0) weft__spsc_release(q, head, seen, false);",
   ],
 }, {
   what: "any agent pushes",
@@ -501,9 +491,11 @@ const CORE = mutants({
     "const tail = this.#words[TAIL]! & INDEX_MASK;\nthis.#beginPush();",
   ],
   c: [
-    "if (weft__spsc_begin_push(q) != 0) return EPERM; return weft__spsc_push_int(q, value);",
+    "bool acts = weft__acts(&q->producer); if (WEFT__RARE(!acts) && " +
+    "weft__spsc_begin_push(q) != 0) return EPERM; " +
+    "return weft__spsc_push_int(q, value, acts);",
     "int32_t was = weft__load(&q->tail); if (weft__spsc_begin_push(q) != 0) " +
-    "return EPERM; int result = weft__spsc_push_int(q, value); " +
+    "return EPERM; int result = weft__spsc_push_int(q, value, false); " +
     "if (result == 0) q->tail = weft__plus(was, 4); return result;",
   ],
 }, {
@@ -527,9 +519,11 @@ const CORE = mutants({
     "const head = words[HEAD]! & INDEX_MASK;\nif (!this.#consumes) this.#consume();\nreturn head;",
   ],
   c: [
-    "if (weft__spsc_begin_pop(q) != 0) return EPERM; return weft__spsc_pop_int(q, value);",
+    "bool acts = weft__acts(&q->consumer); if (WEFT__RARE(!acts) && " +
+    "weft__spsc_begin_pop(q) != 0) return EPERM; " +
+    "return weft__spsc_pop_int(q, value, acts);",
     "int32_t was = weft__load(&q->head); if (weft__spsc_begin_pop(q) != 0) " +
-    "return EPERM; int result = weft__spsc_pop_int(q, value); " +
+    "return EPERM; int result = weft__spsc_pop_int(q, value, false); " +
     "if (result == 0) q->head = weft__plus(was, 4); return result;",
   ],
 });

@@ -130,6 +130,36 @@ static void step_after_the_end(void) {
 }
 #endif
 
+#ifdef WEFT__ACTS
+/* An agent leaves out its fences only if it has the role, and knows that the
+   system runs them; a new id has no role. */
+static void acts_only_with_fences(void) {
+  const weft_queue_config config = {4, 4};
+  weft_spsc_queue *q = weft_spsc_queue_init(arena, sizeof arena, config);
+  const int32_t fences = weft__load(&weft__system_fences);
+  const int32_t id = weft_agent_id();
+  int32_t value = 0;
+  EQUAL(weft_agent_set_id(id), 0);
+  EQUAL(weft__acts(&q->producer), false);
+  weft__store(&weft__system_fences, -1);
+  EQUAL(weft_spsc_queue_try_push_int(q, 1), 0);
+  EQUAL(weft_spsc_queue_try_pop_int(q, &value), 0);
+  EQUAL(weft__acts(&q->producer), false);
+  EQUAL(weft__acts(&q->consumer), false);
+  weft__store(&weft__system_fences, fences);
+  EQUAL(weft_spsc_queue_try_push_int(q, 2), 0);
+  EQUAL(weft__acts(&q->producer), fences > 0);
+  EQUAL(weft_spsc_queue_try_push_int(q, 3), 0);
+  EQUAL(weft_agent_set_id(id == 1 ? 2 : id - 1), 0);
+  EQUAL(weft__acts(&q->producer), false);
+  EQUAL(weft_spsc_queue_try_push_int(q, 4), EPERM);
+  EQUAL(weft_spsc_queue_try_pop_int(q, &value), EPERM);
+  EQUAL(weft_agent_set_id(id), 0);
+  EQUAL(weft_spsc_queue_try_pop_int(q, &value), 0);
+  EQUAL(value, 2);
+}
+#endif
+
 /* Where element `i` of several in place lies. */
 static int32_t *in_pieces(const weft_pieces *pieces, int32_t i, int32_t words) {
   int32_t in_second = i - pieces->first_count;
@@ -273,6 +303,9 @@ int main(int count, char **words) {
   RUN(close_while_reserved);
   RUN(roles);
   RUN(several_in_place);
+#ifdef WEFT__ACTS
+  RUN(acts_only_with_fences);
+#endif
 #if WEFT__SPSC_BELLS
   RUN(step_after_the_end);
 #endif

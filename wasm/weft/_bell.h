@@ -62,7 +62,7 @@ WEFT__SELDOM static inline int32_t weft__bell_end(int32_t *bell,
 }
 
 /* Wakes the other side. */
-static inline void weft__bell_ring(int32_t *bell) {
+WEFT__SELDOM static inline void weft__bell_ring(int32_t *bell) {
   if (weft__compare_exchange(bell, WEFT__BELL_WAITING, 0) ==
       WEFT__BELL_WAITING) {
     weft__notify(bell, 1);
@@ -83,20 +83,22 @@ WEFT__SELDOM static inline int weft__bell_answer(int32_t *index, int32_t *bell,
   return EPIPE;
 }
 
-/* A step, which wakes the other side if it sleeps. EPIPE if it is closed. */
+/* A step, which wakes the other side if it sleeps. EPIPE if it is closed.
+   `known` is as of weft__light_if. */
 static inline int weft__bell_step(int32_t *index, int32_t *bell, int32_t from,
-                                  int32_t to) {
+                                  int32_t to, bool known) {
   if (weft__bell_closed(bell)) return EPIPE;
   weft__hand(index, to);
-  weft__light(); /* Pairs with (W) and (C). */
+  weft__light_if(known); /* Pairs with (W) and (C). */
   if (weft__hint(bell) == 0) return 0;
   return weft__bell_answer(index, bell, from, to);
 }
 
 /* A step of an index that nobody closes. */
-static inline void weft__bell_move(int32_t *index, int32_t *bell, int32_t to) {
+static inline void weft__bell_move(int32_t *index, int32_t *bell, int32_t to,
+                                   bool known) {
   weft__hand(index, to);
-  weft__light(); /* Pairs with (W). */
+  weft__light_if(known); /* Pairs with (W). */
   if (weft__hint(bell) != 0) weft__bell_ring(bell);
 }
 

@@ -5,7 +5,7 @@
 #include "_fence.h"
 #include "_gong.h"
 #include "_layout.h"
-#include "_spin.h"
+#include "_spin_patiently.h"
 #include "_wait.h"
 
 WEFT__BEGIN
@@ -95,9 +95,10 @@ static inline WEFT__SHARED void weft__event_withdraw(int32_t *epoch) {
 }
 
 /*
- * Makes a blocking form of a try_ form, like WEFT__BLOCK, for a count of
- * waiters. At its end, the expression `pass` wakes another waiter if there is
- * more to take.
+ * Makes a blocking form of a try_ form: it tries, spins, and then sleeps as a
+ * waiter that is counted. Each round evaluates the expression `attempt` again.
+ * At its end, the expression `pass` wakes another waiter if there is more to
+ * take.
  */
 #define WEFT__EVENT_BLOCK(attempt, epoch, pass, timeout) \
   WEFT__EVENT_BLOCK_OR(attempt, epoch, (void)0, pass, timeout, -1)

@@ -24,7 +24,7 @@ WEFT__BEGIN
 #if defined(__wasm__)
 #define weft__fences() ((void)0)
 #define weft__fence() ((void)0)
-#define weft__light() ((void)0)
+#define weft__light_if(known) ((void)(known))
 #define weft__heavy() ((void)0)
 #else
 
@@ -56,10 +56,10 @@ static inline void weft__fences(void) {
   weft__compare_exchange(&weft__system_fences, 0, can ? 1 : -1);
 }
 
-static inline void weft__light(void) {
-  if (__builtin_expect(weft__hint(&weft__system_fences) > 0, 1))
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  else
+/* `known` is true if the caller knows that the system does. */
+static inline void weft__light_if(bool known) {
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  if (WEFT__RARE(!known) && WEFT__RARE(weft__hint(&weft__system_fences) <= 0))
     weft__fence();
 }
 
@@ -71,10 +71,11 @@ static inline void weft__heavy(void) {
 }
 #else
 #define weft__fences() ((void)0)
-#define weft__light() weft__fence()
+#define weft__light_if(known) ((void)(known), weft__fence())
 #define weft__heavy() weft__fence()
 #endif
 #endif
+#define weft__light() weft__light_if(false)
 
 WEFT__END
 

@@ -46,15 +46,14 @@ static inline int32_t *weft__gong_next(int32_t *gong, int32_t link) {
 
 /* Wakes all who sleep where the gong of an end leads, if there are any. */
 WEFT__SELDOM static inline void weft__strike(int32_t *gong) {
-  int32_t value = weft__load(gong);
-  while (value & WEFT__GONG_LINK_BIT) {
-    gong = weft__gong_next(gong, value);
-    if (gong == NULL) return;
-    value = weft__load(gong);
-  }
-  int32_t waiting = WEFT__GONG_SIGN | WEFT__GONG_WAITING_BIT;
-  if ((value & (WEFT__GONG_SIGN_MASK | WEFT__GONG_WAITING_BIT)) != waiting)
-    return;
+  int32_t value;
+  do value = weft__load(gong);
+  while (value & WEFT__GONG_LINK_BIT &&
+         (gong = weft__gong_next(gong, value)) != NULL);
+  /* It leads nowhere if it is damaged, and then LINK is still set. */
+  const int32_t mask =
+      WEFT__GONG_SIGN_MASK | WEFT__GONG_WAITING_BIT | WEFT__GONG_LINK_BIT;
+  if ((value & mask) != (WEFT__GONG_SIGN | WEFT__GONG_WAITING_BIT)) return;
   /* WAITING ends, and carries into the number of strikes. If the word has
      changed, whoever changed it wakes those who slept here before. */
   int32_t next = WEFT__GONG_SIGN |

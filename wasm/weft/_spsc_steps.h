@@ -36,57 +36,68 @@ static inline bool weft_spsc_queue_closed(const weft_spsc_queue *q) {
 #endif
 }
 
+#ifndef WEFT_REALTIME /* what may wait */
+/* The index of the other side while a push, or a pop, must wait. */
+static inline int32_t weft__spsc_idle(const weft_spsc_queue *q, bool pushes) {
+  if (!pushes) return weft__spsc_own(&q->head);
+  int32_t span = q->capacity * WEFT_SPSC_QUEUE_ONE;
+  return weft__minus(weft__spsc_own(&q->tail), span);
+}
+#endif
+
 #if WEFT__SPSC_BELLS
+/* As weft__spsc_look, if the queue is closed. */
+WEFT__SELDOM static inline int weft__spsc_look_last(weft_spsc_queue *q,
+                                                    int32_t head) {
+  int32_t tail = weft__bell_end(&q->tail_bell, &q->tail, head) &
+                 WEFT_SPSC_QUEUE_INDEX_MASK;
+  q->tail_cache = tail;
+  if (weft__spsc_has_filled(q, tail, head)) return 0;
+  return tail == head ? EPIPE : ENOTRECOVERABLE;
+}
+
 /* Reads the index of the producer. Returns 0 if there is an element, EBUSY if
    there is none, EPIPE if there is none and the queue is closed, or
    ENOTRECOVERABLE if the indices are damaged. */
 static inline int weft__spsc_look(weft_spsc_queue *q, int32_t head) {
-  bool closed = weft__bell_closed(&q->tail_bell);
-  int32_t tail = closed ? weft__bell_end(&q->tail_bell, &q->tail, head)
-                        : weft__receive(&q->tail);
-  int32_t known = tail & WEFT_SPSC_QUEUE_INDEX_MASK;
-  q->tail_cache = known;
-  if (weft__spsc_has_filled(q, known, head)) return 0;
-  if (known != head) return ENOTRECOVERABLE;
-  return closed ? EPIPE : EBUSY;
+  if (WEFT__RARE(weft__bell_closed(&q->tail_bell)))
+    return weft__spsc_look_last(q, head);
+  int32_t tail = weft__receive(&q->tail) & WEFT_SPSC_QUEUE_INDEX_MASK;
+  q->tail_cache = tail;
+  if (weft__spsc_has_filled(q, tail, head)) return 0;
+  return tail == head ? EBUSY : ENOTRECOVERABLE;
 }
 
-/* (P) Publishes `count` elements, and wakes the consumer if it sleeps. */
+/* (P) Publishes `count` elements, and wakes the consumer if it sleeps. `acts`
+   is what weft__acts has said of this agent. */
 static inline int weft__spsc_publish(weft_spsc_queue *q, int32_t tail,
-                                     int32_t count) {
+                                     int32_t count, bool acts) {
   return weft__bell_step(&q->tail, &q->tail_bell, tail,
-                         weft__plus(tail, count * WEFT_SPSC_QUEUE_ONE));
+                         weft__plus(tail, count * WEFT_SPSC_QUEUE_ONE), acts);
 }
 
 /* Frees `count` slots, and wakes the producer if it sleeps. */
 static inline void weft__spsc_release(weft_spsc_queue *q, int32_t head,
-                                      int32_t count) {
+                                      int32_t count, bool acts) {
   weft__bell_move(&q->head, &q->head_bell,
-                  weft__plus(head, count * WEFT_SPSC_QUEUE_ONE));
+                  weft__plus(head, count * WEFT_SPSC_QUEUE_ONE), acts);
 }
 
 #ifndef WEFT_REALTIME /* what may wait */
-/* Asks for a wake when there is room, or when there are elements. The caller
-   must look again. */
-static inline void weft__spsc_push_announce(weft_spsc_queue *q) {
-  weft__bell_announce(&q->head_bell);
+/* Asks for a wake when there is room for a push, or an element to pop. The
+   caller must look again. */
+static inline void weft__spsc_announce(weft_spsc_queue *q, bool pushes) {
+  weft__bell_announce(pushes ? &q->head_bell : &q->tail_bell);
 }
 
-static inline void weft__spsc_pop_announce(weft_spsc_queue *q) {
-  weft__bell_announce(&q->tail_bell);
-}
-
-static inline int weft__spsc_push_wait(weft_spsc_queue *q, int64_t deadline) {
-  int32_t tail = weft__spsc_own(&q->tail);
-  int32_t idle = weft__minus(tail, q->capacity * WEFT_SPSC_QUEUE_ONE);
-  return weft__bell_sleep(&q->head_bell, &q->head, idle, &q->tail_bell,
-                          deadline);
-}
-
-static inline int weft__spsc_pop_wait(weft_spsc_queue *q, int64_t deadline) {
-  int32_t idle = weft__spsc_own(&q->head);
-  return weft__bell_sleep(&q->tail_bell, &q->tail, idle, &q->tail_bell,
-                          deadline);
+/* Asks for that wake, and sleeps. */
+static inline int weft__spsc_wait(weft_spsc_queue *q, bool pushes,
+                                  int64_t deadline) {
+  int32_t idle = weft__spsc_idle(q, pushes);
+  return pushes ? weft__bell_sleep(&q->head_bell, &q->head, idle, &q->tail_bell,
+                                   deadline)
+                : weft__bell_sleep(&q->tail_bell, &q->tail, idle, &q->tail_bell,
+                                   deadline);
 }
 #endif
 #else
@@ -110,7 +121,8 @@ WEFT__SELDOM static inline void weft__spsc_wake(int32_t *word) {
 
 /* (P) Publishes `count` elements, and wakes the consumer if it sleeps. */
 static inline int weft__spsc_publish(weft_spsc_queue *q, int32_t tail,
-                                     int32_t count) {
+                                     int32_t count, bool acts) {
+  (void)acts;
   int32_t next = weft__plus(tail, count * WEFT_SPSC_QUEUE_ONE);
   int32_t was = weft__compare_exchange(&q->tail, tail, next);
   if (was == tail) return 0;
@@ -124,51 +136,36 @@ static inline int weft__spsc_publish(weft_spsc_queue *q, int32_t tail,
 
 /* Frees `count` slots, and wakes the producer if it sleeps. */
 static inline void weft__spsc_release(weft_spsc_queue *q, int32_t head,
-                                      int32_t count) {
+                                      int32_t count, bool acts) {
+  (void)acts;
   int32_t next = weft__plus(head, count * WEFT_SPSC_QUEUE_ONE);
-  int32_t was = weft__compare_exchange(&q->head, head, next);
-  for (int32_t expected = head; was != expected;) {
+  int32_t expected, was = head;
+  do {
     expected = was;
     int32_t kept = next | (expected & WEFT_SPSC_QUEUE_CLOSED_BIT);
     was = weft__compare_exchange(&q->head, expected, kept);
-  }
+  } while (was != expected);
   if (was & WEFT_SPSC_QUEUE_WAITING_BIT) weft__spsc_wake(&q->head);
 }
 
 #ifndef WEFT_REALTIME /* what may wait */
-/* Sets a bit at `word`, so that the next step of the other side wakes us, and
-   sleeps. `word` is `idle` while there is nothing to do for us. */
-static inline int weft__spsc_sleep(int32_t *word, int32_t idle,
-                                   int64_t deadline) {
+/* Sets a bit, so that the next step of the other side wakes us. The caller must
+   look again. */
+static inline void weft__spsc_announce(weft_spsc_queue *q, bool pushes) {
+  int32_t idle = weft__spsc_idle(q, pushes);
+  weft__compare_exchange(pushes ? &q->head : &q->tail, idle,
+                         idle | WEFT_SPSC_QUEUE_WAITING_BIT);
+}
+
+/* Sets that bit, and sleeps. */
+static inline int weft__spsc_wait(weft_spsc_queue *q, bool pushes,
+                                  int64_t deadline) {
+  int32_t *word = pushes ? &q->head : &q->tail;
+  int32_t idle = weft__spsc_idle(q, pushes);
   int32_t value = idle | WEFT_SPSC_QUEUE_WAITING_BIT;
   int32_t was = weft__compare_exchange(word, idle, value);
   if (was != idle && was != value) return WEFT__NOT_EQUAL;
   return weft__sleep(word, value, deadline, WEFT__LOOK);
-}
-
-/* Sets that bit, if `word` is `idle`. The caller must look again. */
-static inline void weft__spsc_announce(int32_t *word, int32_t idle) {
-  weft__compare_exchange(word, idle, idle | WEFT_SPSC_QUEUE_WAITING_BIT);
-}
-
-static inline void weft__spsc_push_announce(weft_spsc_queue *q) {
-  int32_t full = q->capacity * WEFT_SPSC_QUEUE_ONE;
-  weft__spsc_announce(&q->head, weft__minus(weft__spsc_own(&q->tail), full));
-}
-
-static inline void weft__spsc_pop_announce(weft_spsc_queue *q) {
-  weft__spsc_announce(&q->tail, weft__spsc_own(&q->head));
-}
-
-static inline int weft__spsc_push_wait(weft_spsc_queue *q, int64_t deadline) {
-  int32_t tail = weft__spsc_own(&q->tail);
-  int32_t span = q->capacity * WEFT_SPSC_QUEUE_ONE;
-  return weft__spsc_sleep(&q->head, weft__minus(tail, span), deadline);
-}
-
-static inline int weft__spsc_pop_wait(weft_spsc_queue *q, int64_t deadline) {
-  int32_t head = weft__spsc_own(&q->head);
-  return weft__spsc_sleep(&q->tail, head, deadline);
 }
 #endif
 #endif

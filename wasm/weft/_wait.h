@@ -8,8 +8,12 @@ WEFT__BEGIN
 
 #define WEFT_FOREVER INT64_C(-1)
 
-/* How a sleep ended. */
-enum { WEFT__OK, WEFT__NOT_EQUAL, WEFT__TIMED_OUT, WEFT__LOOKED };
+/*
+ * How a sleep ended. The instruction of WebAssembly gives the first three, as
+ * weft__sleep_raw does. TIMED_OUT is the last one, so that a compiler which
+ * knows that no call has a deadline also knows that none returns it.
+ */
+enum { WEFT__OK, WEFT__NOT_EQUAL, WEFT__LOOKED, WEFT__TIMED_OUT };
 
 #define WEFT__SECOND INT64_C(1000000000)
 
@@ -153,8 +157,8 @@ static inline WEFT__SHARED int64_t weft__deadline(int64_t timeout) {
   return (uint64_t)timeout > INT64_MAX / 2 ? INT64_MAX : WEFT_NOW() + timeout;
 }
 
-/* Sleeps while *word is `value`, at most `ns`. It is not a cancellation point:
-   natively because `syscall` is not one. */
+/* Sleeps while *word is `value`, at most `ns`; then LOOKED. It is not a
+   cancellation point: natively because `syscall` is not one. */
 static WEFT__APART int weft__sleep_raw(int32_t *at, int32_t value, int64_t ns) {
 #if defined(__EMSCRIPTEN_PTHREADS__)
   /* This runs the calls that other threads proxy to this one; the instruction
@@ -164,9 +168,7 @@ static WEFT__APART int weft__sleep_raw(int32_t *at, int32_t value, int64_t ns) {
   pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
   int r = emscripten_futex_wait(at, (uint32_t)value, (double)ns / 1e6);
   pthread_setcancelstate(state, NULL);
-  return r == 0            ? WEFT__OK
-         : r == -ETIMEDOUT ? WEFT__TIMED_OUT
-                           : WEFT__NOT_EQUAL;
+  return r == 0 ? WEFT__OK : r == -ETIMEDOUT ? WEFT__LOOKED : WEFT__NOT_EQUAL;
 #elif defined(__wasm__)
   return __builtin_wasm_memory_atomic_wait32(at, value, ns);
 #elif defined(__linux__)
@@ -175,12 +177,12 @@ static WEFT__APART int weft__sleep_raw(int32_t *at, int32_t value, int64_t ns) {
   t.ns = (weft__kernel_long)(ns % WEFT__SECOND);
   if (syscall(WEFT__SYS_FUTEX, at, WEFT__FUTEX_WAIT, value, &t, NULL, 0) == 0)
     return WEFT__OK;
-  return errno == ETIMEDOUT ? WEFT__TIMED_OUT : WEFT__NOT_EQUAL;
+  return errno == ETIMEDOUT ? WEFT__LOOKED : WEFT__NOT_EQUAL;
 #else
   int r = __ulock_wait(WEFT__ULOCK, at, (uint32_t)value,
                        (uint32_t)(ns / 1000 + 1));
   if (r >= 0) return WEFT__OK;
-  return errno == ETIMEDOUT ? WEFT__TIMED_OUT : WEFT__NOT_EQUAL;
+  return errno == ETIMEDOUT ? WEFT__LOOKED : WEFT__NOT_EQUAL;
 #endif
 }
 
@@ -227,16 +229,16 @@ static WEFT__APART WEFT__SHARED int weft__sleep(
   int woken;
   if (last) {
     woken = weft__sleep_raw(word, value, left);
+    if (woken == WEFT__LOOKED) woken = WEFT__TIMED_OUT;
   } else {
     woken = weft__sleep_raw(word, value, left);
-    if (woken == WEFT__TIMED_OUT) woken = WEFT__LOOKED;
   }
   weft__note_sleep(NULL);
   return woken;
 #else
   int woken = weft__sleep_raw(word, value, left);
   weft__note_sleep(NULL);
-  return woken == WEFT__TIMED_OUT && !last ? WEFT__LOOKED : woken;
+  return last && woken == WEFT__LOOKED ? WEFT__TIMED_OUT : woken;
 #endif
 }
 #endif

@@ -2,19 +2,14 @@
 #ifndef WEFT_AGENT_H
 #define WEFT_AGENT_H
 
-#include "_words.h"
+#include "_fence.h"
 
 WEFT__BEGIN
 
-/* What a thread knows about itself. All words are zero at first. */
+/* What a thread knows about itself, and few primitives ask for. All words are
+   zero at first. */
 typedef struct {
-  int32_t id;
-  int8_t blocking; /* 1 allowed, -1 not, 0 nobody asked yet */
-  uint8_t calls;  /* of spinning */
-  /* Rounds that the last spin waited before its first look. */
-  uint8_t initial_delay;
-  int32_t spared; /* rounds of spinning that were useless lately */
-  /* To wait for agents that work for this one: see weft__spin_patiently. */
+  /* To wait for agents that work for this one: see _spin_patiently.h. */
   uint8_t better, tried; /* the way that was better, and the one timed now */
   uint8_t waits;         /* of this trial */
   uint8_t trust;         /* how often the other way has lost */
@@ -22,22 +17,53 @@ typedef struct {
   int32_t spent;         /* from the first to the last of these waits, in ns */
   int32_t costs[2];      /* of the last trial of each way */
   int64_t began;         /* when the last wait began */
+  int64_t handed;        /* when this thread first saw `gate` */
+  int64_t gave_way;      /* when it last let other callers go first */
+  int32_t gate;          /* of the RwLock that a writer was last handed */
+  int32_t made;          /* how many typed calls this thread has made */
+  uint32_t selects;      /* how many calls of weft_select */
+} weft__agent_rest;
+
+/* What a thread knows about itself. All words are zero at first. */
+typedef struct {
+  int32_t id;
+  int8_t blocking; /* 1 allowed, -1 not, 0 nobody asked yet */
+  uint8_t calls;   /* of spinning */
+  /* Rounds that the last spin waited before its first look. */
+  uint8_t initial_delay;
+  int32_t spared; /* rounds of spinning that were useless lately */
   int32_t spun_at;
   const int32_t *spun_on; /* the index where it began, and its address */
-  int32_t gate;           /* of the RwLock that a writer was last handed */
-  int64_t handed;         /* when this thread first saw that */
-  int64_t gave_way;       /* when it last let other callers go first */
-  int32_t made;           /* how many typed calls this thread has made */
-  uint32_t selects;       /* how many calls of weft_select */
+#ifdef WEFT_AGENT
+  weft__agent_rest rest;
+#endif
 } weft_agent;
 
-#ifndef WEFT_AGENT
-/* Each thread has its own. It is weak, so that all translation units of a
-   program share it, and visible, so that shared libraries do, too; but see
-   "Shared libraries" in docs/primitives/agent.md. */
+#ifdef WEFT_AGENT
+#define WEFT__AGENT_REST() WEFT_AGENT().rest
+#else
+#if defined(WEFT__ASYMMETRIC)
+/* This thread's id once it has a role, and the system is known to run fences
+   for it; before that, -1. */
+#define WEFT__ACTS 1
+#define WEFT__HARDLY WEFT__SELDOM
+__attribute__((
+    weak, visibility("default"))) WEFT__THREAD_LOCAL int32_t weft__acts_as = -1;
+#endif
+/* Each thread has its own. They are weak, so that all translation units of a
+   program share them, and visible, so that shared libraries do, too; but see
+   "Shared libraries" in docs/primitives/agent.md. Two variables: a program that
+   needs only the first has no bytes for the rest. */
 __attribute__((
     weak, visibility("default"))) WEFT__THREAD_LOCAL weft_agent weft__agent;
+__attribute__((weak, visibility("default"))) WEFT__THREAD_LOCAL weft__agent_rest
+    weft__rest_of_agent;
 #define WEFT_AGENT() weft__agent
+#define WEFT__AGENT_REST() weft__rest_of_agent
+#endif
+
+#ifndef WEFT__HARDLY /* called each time */
+#define WEFT__HARDLY
 #endif
 
 #ifndef WEFT_RANDOM
@@ -111,28 +137,39 @@ static inline int weft_agent_set_id(int32_t id) {
   if (id < 1 || id > 0x0fffffff) return EINVAL;
   weft__agent_watch_forks();
   WEFT_AGENT().id = id;
+#ifdef WEFT__ACTS
+  weft__acts_as = -1;
+#endif
   return 0;
 }
 
-/* As weft__take_role, where this thread may not have the role. */
-WEFT__SELDOM static inline int weft__take_role_slow(int32_t *word) {
-  int32_t id = weft_agent_id();
-#ifdef WEFT_AGENT_ID
-  if (weft__hint(word) == id) return 0;
+/* Whether this thread has the role that a word names, and the system is known
+   to run fences: where one comparison tells both. If not, neither is known. */
+static inline bool weft__acts(const int32_t *word) {
+#ifdef WEFT__ACTS
+  return weft__hint(word) == weft__acts_as;
+#else
+  (void)word;
+  return false;
 #endif
-  int32_t other = weft__compare_exchange(word, 0, id);
-  return other == 0 || other == id ? 0 : EPERM;
+}
+
+/* As weft__take_role, where this thread may not have the role. */
+WEFT__HARDLY static inline int weft__take_role_slow(int32_t *word) {
+  int32_t id = weft_agent_id();
+  if (weft__hint(word) != id && weft__compare_exchange(word, 0, id) != 0)
+    return EPERM;
+#ifdef WEFT__ACTS
+  if (weft__hint(&weft__system_fences) > 0) weft__acts_as = id;
+#endif
+  return 0;
 }
 
 /* Makes this thread the only agent with the role that a word names, if it is
    not that already. EPERM if another agent has the role; nothing was changed.
    */
 static inline WEFT__SHARED int weft__take_role(int32_t *word) {
-#ifndef WEFT_AGENT_ID
-  int32_t id = WEFT_AGENT().id; /* 0 before it is drawn */
-  if (id != 0 && weft__hint(word) == id) return 0;
-#endif
-  return weft__take_role_slow(word);
+  return WEFT__OFTEN(weft__acts(word)) ? 0 : weft__take_role_slow(word);
 }
 
 /* Ends the role of agent `id`, if it has it. Returns how many roles that

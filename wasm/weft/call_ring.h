@@ -106,7 +106,7 @@ static inline void weft__call_pass_slot(weft_call_ring *r) {
  * few times only.
  */
 static inline void weft__call_give_way(weft_call_ring *r) {
-  weft_agent *agent = &WEFT_AGENT();
+  weft__agent_rest *agent = &WEFT__AGENT_REST();
   int32_t due = weft__hint(&r->pauses); /* the exchange checks it */
   int64_t now = WEFT_NOW();
   if (due <= 0) return;

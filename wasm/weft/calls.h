@@ -208,7 +208,7 @@ static inline int weft_calls_call(weft_call_ring *r,
   if (pieces && most <= WEFT__CALLS_PIECE_HEAD) return EINVAL;
   if (!weft__may_block()) return EPERM;
   int64_t deadline = weft__deadline(timeout);
-  weft_agent *agent = &WEFT_AGENT();
+  weft__agent_rest *agent = &WEFT__AGENT_REST();
   agent->made = weft__plus(agent->made, 1);
   char head[WEFT__CALLS_HEAD] = {WEFT__CALLS_CALL, 0, 0, 0, 0, 0, 0, 0};
   const uint8_t bytes[3] = {(uint8_t)request->signal, (uint8_t)named,

@@ -60,7 +60,7 @@ static inline bool weft__rw_is_writing(const weft_rw_lock *l) {
 /* Gives way to a writer that was handed the lock and waits for a core. If 64
    agents share two cores, readers that continue would keep it from running. */
 static inline void weft__rw_give_way(weft_rw_lock *l) {
-  weft_agent *agent = &WEFT_AGENT();
+  weft__agent_rest *agent = &WEFT__AGENT_REST();
   /* A hint is enough: it only tells one hand-off from another. */
   int32_t gate = weft__hint(&l->gate);
   int64_t now = WEFT_NOW();

@@ -84,7 +84,7 @@ static inline int64_t weft__arm_spsc_pop(weft_arm *arm, int32_t step) {
       return more != 0 || weft_spsc_queue_closed(q) ? 0 : EBUSY;
     }
     case WEFT__ARM_ANNOUNCE:
-      weft__spsc_pop_announce(q);
+      weft__spsc_announce(q, false);
       return 0;
     default:
       return -1;
@@ -104,7 +104,7 @@ static inline int64_t weft__arm_spsc_push(weft_arm *arm, int32_t step) {
     case WEFT__ARM_TRY:
       return weft_spsc_queue_try_push(q, arm->src);
     case WEFT__ARM_ANNOUNCE:
-      weft__spsc_push_announce(q);
+      weft__spsc_announce(q, true);
       return 0;
     default:
       return -1;
@@ -533,7 +533,7 @@ static inline int weft__select(weft_arm *arms, int32_t n, int32_t first,
  */
 static inline WEFT__CHECKED int weft_select(weft_arm *arms, int32_t n,
                                             int64_t timeout, int32_t *index) {
-  uint32_t turn = WEFT_AGENT().selects++;
+  uint32_t turn = WEFT__AGENT_REST().selects++;
   uint32_t bits = weft__times(turn ^ (uint32_t)weft_agent_id(),
                               UINT32_C(2654435761)) >> 8;
   int32_t first = n < 1 ? 0 : (int32_t)(bits % (uint32_t)n);

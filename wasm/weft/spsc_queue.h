@@ -32,7 +32,7 @@ static inline int32_t weft__spsc_push_many(weft_spsc_queue *q, const void *src,
   size_t first = (size_t)weft__spsc_until_wrap(q, tail, count);
   __builtin_memcpy(weft__spsc_at(q, tail), from, first * size);
   __builtin_memcpy(q + 1, from + first * size, ((size_t)count - first) * size);
-  return weft__spsc_publish(q, tail, count) == 0 ? count : -EPIPE;
+  return weft__spsc_publish(q, tail, count, false) == 0 ? count : -EPIPE;
 }
 
 /*
@@ -59,7 +59,7 @@ static inline int32_t weft__spsc_pop_many(weft_spsc_queue *q, void *dst,
   size_t first = (size_t)weft__spsc_until_wrap(q, head, count);
   __builtin_memcpy(to, weft__spsc_at(q, head), first * size);
   __builtin_memcpy(to + first * size, q + 1, ((size_t)count - first) * size);
-  weft__spsc_release(q, head, count);
+  weft__spsc_release(q, head, count, false);
   return count;
 }
 
@@ -94,23 +94,25 @@ static inline int weft__spsc_missing(weft_spsc_queue *q, int32_t head) {
    is a constant, as in C++, the copy is a few instructions. */
 static inline WEFT__CHECKED WEFT__KNOWN int weft__spsc_push_one(
     weft_spsc_queue *q, const void *src, size_t size) {
-  if (weft__spsc_begin_push(q) != 0) return EPERM;
+  bool acts = weft__acts(&q->producer);
+  if (WEFT__RARE(!acts) && weft__spsc_begin_push(q) != 0) return EPERM;
   int32_t tail = weft__spsc_own(&q->tail);
   int refused = weft__spsc_refused(q, tail);
   if (refused != 0) return refused;
   __builtin_memcpy(weft__spsc_slot(q, tail, size), src, size);
-  return weft__spsc_publish(q, tail, 1);
+  return weft__spsc_publish(q, tail, 1, acts);
 }
 
 /* try_pop of an element of `size` bytes, which is that of the queue. */
 static inline WEFT__CHECKED WEFT__KNOWN int weft__spsc_pop_one(
     weft_spsc_queue *q, void *dst, size_t size) {
-  if (weft__spsc_begin_pop(q) != 0) return EPERM;
+  bool acts = weft__acts(&q->consumer);
+  if (WEFT__RARE(!acts) && weft__spsc_begin_pop(q) != 0) return EPERM;
   int32_t head = weft__spsc_own(&q->head);
   int missing = weft__spsc_missing(q, head);
   if (missing != 0) return missing;
   __builtin_memcpy(dst, weft__spsc_slot(q, head, size), size);
-  weft__spsc_release(q, head, 1);
+  weft__spsc_release(q, head, 1, acts);
   return 0;
 }
 
@@ -129,22 +131,25 @@ static inline WEFT__SHARED WEFT__CHECKED int weft_spsc_queue_try_pop(
   return weft__spsc_pop_one(q, dst, (size_t)q->element_size);
 }
 
-/* try_push_int of the agent that is the producer. */
-static inline int weft__spsc_push_int(weft_spsc_queue *q, int32_t value) {
+/* try_push_int of the agent that is the producer; `acts` is what weft__acts has
+   said of it. */
+static inline int weft__spsc_push_int(weft_spsc_queue *q, int32_t value,
+                                      bool acts) {
   int32_t tail = weft__spsc_own(&q->tail);
   int refused = weft__spsc_refused(q, tail);
   if (refused != 0) return refused;
   *weft__spsc_int_at(q, tail) = value; /* published by (P) */
-  return weft__spsc_publish(q, tail, 1);
+  return weft__spsc_publish(q, tail, 1, acts);
 }
 
 /* try_pop_int of the agent that is the consumer. */
-static inline int weft__spsc_pop_int(weft_spsc_queue *q, int32_t *value) {
+static inline int weft__spsc_pop_int(weft_spsc_queue *q, int32_t *value,
+                                     bool acts) {
   int32_t head = weft__spsc_own(&q->head);
   int missing = weft__spsc_missing(q, head);
   if (missing != 0) return missing;
   *value = *weft__spsc_int_at(q, head); /* published by (P) */
-  weft__spsc_release(q, head, 1);
+  weft__spsc_release(q, head, 1, acts);
   return 0;
 }
 
@@ -153,8 +158,9 @@ static inline int weft__spsc_pop_int(weft_spsc_queue *q, int32_t *value) {
 static inline WEFT__SHARED WEFT__CHECKED int weft_spsc_queue_try_push_int(
     weft_spsc_queue *q, int32_t value) {
   if (q->element_size != 4) return EINVAL;
-  if (weft__spsc_begin_push(q) != 0) return EPERM;
-  return weft__spsc_push_int(q, value);
+  bool acts = weft__acts(&q->producer);
+  if (WEFT__RARE(!acts) && weft__spsc_begin_push(q) != 0) return EPERM;
+  return weft__spsc_push_int(q, value, acts);
 }
 
 /* Takes the oldest 4-byte element, as try_pop; EINVAL if elements are not 4
@@ -162,8 +168,9 @@ static inline WEFT__SHARED WEFT__CHECKED int weft_spsc_queue_try_push_int(
 static inline WEFT__SHARED WEFT__CHECKED int weft_spsc_queue_try_pop_int(
     weft_spsc_queue *q, int32_t *value) {
   if (q->element_size != 4) return EINVAL;
-  if (weft__spsc_begin_pop(q) != 0) return EPERM;
-  return weft__spsc_pop_int(q, value);
+  bool acts = weft__acts(&q->consumer);
+  if (WEFT__RARE(!acts) && weft__spsc_begin_pop(q) != 0) return EPERM;
+  return weft__spsc_pop_int(q, value, acts);
 }
 
 /* reserve of the agent that is the producer. */
@@ -182,7 +189,7 @@ static inline WEFT__CHECKED void *weft_spsc_queue_reserve(weft_spsc_queue *q) {
 
 /* Appends the element that was reserved; EPIPE if the queue was closed. */
 static inline int weft_spsc_queue_commit(weft_spsc_queue *q) {
-  return weft__spsc_publish(q, weft__spsc_own(&q->tail), 1);
+  return weft__spsc_publish(q, weft__spsc_own(&q->tail), 1, false);
 }
 
 /* peek of the agent that is the consumer. */
@@ -200,7 +207,7 @@ static inline WEFT__CHECKED void *weft_spsc_queue_peek(weft_spsc_queue *q) {
 
 /* Removes the element that was peeked at. */
 static inline void weft_spsc_queue_consume(weft_spsc_queue *q) {
-  weft__spsc_release(q, weft__spsc_own(&q->head), 1);
+  weft__spsc_release(q, weft__spsc_own(&q->head), 1, false);
 }
 
 /* Elements in place, one behind the other: those up to the end of the queue's
@@ -247,7 +254,7 @@ static inline int weft_spsc_queue_commit_many(weft_spsc_queue *q, int32_t n) {
   int32_t used = weft__minus(tail, q->head_cache) >> 2;
   if (n < 0 || used < 0 || n > q->capacity - used) return EINVAL;
   if (n == 0) return weft_spsc_queue_closed(q) ? EPIPE : 0;
-  return weft__spsc_publish(q, tail, n);
+  return weft__spsc_publish(q, tail, n, false);
 }
 
 /*
@@ -274,7 +281,7 @@ static inline int weft_spsc_queue_consume_many(weft_spsc_queue *q, int32_t n) {
   int32_t head = weft__spsc_own(&q->head);
   int32_t seen = weft__minus(q->tail_cache, head) >> 2;
   if (n < 0 || !weft__spsc_enough(q, seen, n)) return EINVAL;
-  if (n > 0) weft__spsc_release(q, head, n);
+  if (n > 0) weft__spsc_release(q, head, n, false);
   return 0;
 }
 
@@ -291,55 +298,70 @@ static inline int32_t weft_spsc_queue_abandon(weft_spsc_queue *q, int32_t id) {
 
 #ifndef WEFT_REALTIME /* what may wait */
 /*
- * Makes a blocking form of a try_ form: it tries, spins, and then sleeps by
- * `wait(queue, deadline)`. Each round evaluates the expressions again. `own` is
- * the index of this end.
+ * The end of a blocking form whose first attempt found the queue full, or
+ * empty: it spins, and then sleeps, and makes the attempt again after each.
  */
-#define WEFT__BLOCK(attempt, wait, queue, own, timeout)           \
-  do {                                                            \
-    int result;                                                   \
-    if (!weft__may_block()) return EPERM;                         \
-    if ((result = (attempt)) != EBUSY) return result;             \
-    WEFT__SPIN(spin, own, timeout) {                              \
-      if (weft__spin_found(spin, (result = (attempt)) != EBUSY))  \
-        return result;                                            \
-    }                                                             \
-    int64_t deadline = weft__deadline(timeout);                   \
-    for (;;) {                                                    \
-      int outcome = wait(queue, deadline);                        \
-      if ((result = (attempt)) != EBUSY) return result;           \
-      if (outcome == WEFT__TIMED_OUT) return ETIMEDOUT;           \
-    }                                                             \
+#define WEFT__BLOCK(q, pushes, attempt, timeout)                     \
+  do {                                                               \
+    const int64_t deadline = weft__deadline(timeout);                \
+    int32_t *own = (pushes) ? &(q)->tail : &(q)->head;               \
+    weft__spinning spin = weft__spin_begin(own, timeout);            \
+    for (int outcome = WEFT__OK;;) {                                 \
+      if (spin != 0) spin = weft__spin_next(spin);                   \
+      if (spin == 0) outcome = weft__spsc_wait(q, pushes, deadline); \
+      int again = (attempt);                                         \
+      if (again == EBUSY && outcome != WEFT__TIMED_OUT) continue;    \
+      if (spin != 0) (void)weft__spin_found(spin, true);             \
+      return again == EBUSY ? ETIMEDOUT : again;                     \
+    }                                                                \
   } while (0)
+
+/* That of a push of the element at `element`, or of a pop to there. */
+static inline WEFT__SHARED int weft__spsc_block(weft_spsc_queue *q, bool pushes,
+                                                void *element,
+                                                int64_t timeout) {
+  WEFT__BLOCK(q, pushes,
+              pushes ? weft_spsc_queue_try_push(q, element)
+                     : weft_spsc_queue_try_pop(q, element),
+              timeout);
+}
 
 /* Does the same as try_push, but blocks up to `timeout` ns for room; then
    ETIMEDOUT. */
 static inline int weft_spsc_queue_push(weft_spsc_queue *q, const void *src,
                                        int64_t timeout) {
-  WEFT__BLOCK(weft_spsc_queue_try_push(q, src), weft__spsc_push_wait, q,
-              &q->tail, timeout);
+  if (!weft__may_block()) return EPERM;
+  int result = weft_spsc_queue_try_push(q, src);
+  if (result != EBUSY) return result;
+  return weft__spsc_block(q, true, (void *)(uintptr_t)src, timeout);
 }
 
 /* Does the same as try_pop, but blocks up to `timeout` ns if there is nothing
    to take; then ETIMEDOUT. */
 static inline int weft_spsc_queue_pop(weft_spsc_queue *q, void *dst,
                                       int64_t timeout) {
-  WEFT__BLOCK(weft_spsc_queue_try_pop(q, dst), weft__spsc_pop_wait, q, &q->head,
-              timeout);
+  if (!weft__may_block()) return EPERM;
+  int result = weft_spsc_queue_try_pop(q, dst);
+  if (result != EBUSY) return result;
+  return weft__spsc_block(q, false, dst, timeout);
 }
 
 /* Does the same as try_push_int, but blocks up to `timeout` ns. */
 static inline int weft_spsc_queue_push_int(weft_spsc_queue *q, int32_t value,
                                            int64_t timeout) {
-  WEFT__BLOCK(weft_spsc_queue_try_push_int(q, value), weft__spsc_push_wait, q,
-              &q->tail, timeout);
+  if (!weft__may_block()) return EPERM;
+  int result = weft_spsc_queue_try_push_int(q, value);
+  if (result != EBUSY) return result;
+  WEFT__BLOCK(q, true, weft_spsc_queue_try_push_int(q, value), timeout);
 }
 
 /* Does the same as try_pop_int, but blocks up to `timeout` ns. */
 static inline int weft_spsc_queue_pop_int(weft_spsc_queue *q, int32_t *value,
                                           int64_t timeout) {
-  WEFT__BLOCK(weft_spsc_queue_try_pop_int(q, value), weft__spsc_pop_wait, q,
-              &q->head, timeout);
+  if (!weft__may_block()) return EPERM;
+  int result = weft_spsc_queue_try_pop_int(q, value);
+  if (result != EBUSY) return result;
+  WEFT__BLOCK(q, false, weft_spsc_queue_try_pop_int(q, value), timeout);
 }
 #endif
 
