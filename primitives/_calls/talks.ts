@@ -12,6 +12,7 @@
  */
 
 import { DISPOSE } from "../_memory/dispose.ts";
+import { onGarbage } from "../_message/garbage.ts";
 import { type Codec, encodeWhole } from "../_message/message.ts";
 import { errorText } from "../_message/thrown.ts";
 import { writeUtf8 } from "../_message/utf8.ts";
@@ -138,9 +139,7 @@ export class Talks {
   readonly #desk: Desk;
   /** No answer of a caller comes to this server any more. */
   #stopped = false;
-  readonly #registry: FinalizationRegistry<Kept> = new FinalizationRegistry(
-    (kept) => this.#release(kept),
-  );
+  readonly #releasing = (kept: Kept): void => this.#release(kept);
 
   constructor(line: Line, desk: Desk) {
     this.#line = line;
@@ -178,7 +177,7 @@ export class Talks {
       const call = step(CALL);
       const fn = (...args: unknown[]): unknown => call(args);
       Object.defineProperty(fn, DISPOSE, { value: release });
-      this.#registry.register(fn, kept);
+      onGarbage(fn, this.#releasing, kept);
       return fn;
     }
     const steps = {
@@ -191,7 +190,7 @@ export class Talks {
     const iterator = this.#line.serveNext === undefined
       ? new RemoteIterator(steps)
       : blockingIterator(steps);
-    this.#registry.register(iterator, kept);
+    onGarbage(iterator, this.#releasing, kept);
     return iterator;
   }
 

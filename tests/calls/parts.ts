@@ -103,19 +103,13 @@ export function message(head: number[], rest: string | Uint8Array): Uint8Array {
 export async function collecting(
   run: (collect: readonly (() => void)[]) => Promise<void>,
 ): Promise<void> {
-  const { FinalizationRegistry: Registry } = globalThis;
+  const { prototype } = FinalizationRegistry;
+  const { register } = prototype;
   const collect: (() => void)[] = [];
-  class Known {
-    constructor(release: (what: unknown) => void) {
-      this.register = (_, what) => collect.push(() => release(what));
-    }
-    register: (of: object, what: unknown) => void;
-    unregister() {}
-  }
-  globalThis.FinalizationRegistry = Known as never;
+  prototype.register = (_, due) => collect.push(due as () => void);
   try {
     await run(collect);
   } finally {
-    globalThis.FinalizationRegistry = Registry;
+    prototype.register = register;
   }
 }

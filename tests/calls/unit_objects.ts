@@ -1,10 +1,15 @@
 // also: node
 // it waits
+import process from "node:process";
+import { fileURLToPath } from "node:url";
 import * as assert from "uvu/assert";
 import { CallRing, type Codec, codec, connect, serve } from "../../mod.ts";
 import { suite } from "../_run/harness.ts";
+import { Hosts } from "../../primitives/_calls/hosts.ts";
+import { asAgent } from "../_run/model.ts";
+import { start } from "../_run/process.ts";
 import { spawn } from "../_run/workers.ts";
-import { api } from "./nested_api.ts";
+import { api, Counter } from "./nested_api.ts";
 import { between, collecting, rejection } from "./parts.ts";
 
 const test = suite("calls: objects");
@@ -148,6 +153,15 @@ test("an instance is released when nothing here stands for it", () =>
       assert.match((await rejection(counter.add(1))).message, "released");
     })
   ));
+
+test("the end of a caller does not keep others from hearing of garbage", async () => {
+  const program = fileURLToPath(new URL("./garbage.ts", import.meta.url));
+  const words = "Deno" in globalThis
+    ? ["run", "-A", "--no-check", "--v8-flags=--expose-gc", program]
+    : ["--expose-gc", program];
+  const { output } = await start([process.execPath, ...words], 250);
+  assert.match(output, /^called$/m);
+});
 
 test("instances end with the server", async () => {
   const ring = CallRing.create({ slots: 4, request: 128, reply: 64 });

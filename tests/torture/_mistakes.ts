@@ -582,7 +582,7 @@ export const MISTAKES: readonly Mistake[] = [{
   storm: "calls",
   what: "an iterator that nobody has stays at its server",
   edits: {
-    "_calls/client/objects": ["this.#released.register(held, key, held);", ""],
+    "_calls/client/objects": ["onGarbage(held, this.#releasing, key);", ""],
   },
   seed: 1,
   plan: callsPlan([talk("drop", 3), talk("deep", 1)]),
@@ -592,8 +592,8 @@ export const MISTAKES: readonly Mistake[] = [{
   what: "an instance stays when its using has ended",
   edits: {
     "_calls/client/objects": [
-      "this.#released.unregister(held); this.#release(key); });",
-      "this.#released.unregister(held); });",
+      "offGarbage(held); this.#release(key); });",
+      "offGarbage(held); });",
     ],
   },
   seed: 1,

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { offGarbage, onGarbage } from "../../_message/garbage.ts";
 import { ClosedError } from "../../_queue/queue.ts";
 import { refer } from "../../_wait/times.ts";
 import type { Parcel } from "../beside.ts";
@@ -61,8 +62,6 @@ export interface Calling {
 /** The objects of other agents that something here stands for. */
 export class HeldObjects {
   readonly #calling: Calling;
-  /** Releases the objects of others that nothing here stands for any more. */
-  readonly #released: FinalizationRegistry<string>;
   /** Those of a caller that blocks for which its server had no time. */
   readonly #unreleased: string[] = [];
   /** Whether a timer tries them again. */
@@ -70,10 +69,10 @@ export class HeldObjects {
   /** Not before this time; and how many ms that is after the last attempt. */
   #notBefore = 0;
   #pause = RELEASE_MS;
+  readonly #releasing = (key: string): void => this.#release(key);
 
   constructor(calling: Calling) {
     this.#calling = calling;
-    this.#released = new FinalizationRegistry((key) => this.#release(key));
   }
 
   /** The ends of the object that is served, or of one that stayed there. */
@@ -106,12 +105,12 @@ export class HeldObjects {
   /** What stands for an object that stayed where it is served. */
   standFor(kind: number, key: string): object {
     const held: Held = { key, released: false };
-    this.#released.register(held, key, held);
+    onGarbage(held, this.#releasing, key);
     if (kind === INSTANCE) {
       return disposableBy(this.ends(held), () => {
         if (held.released) return;
         held.released = true;
-        this.#released.unregister(held);
+        offGarbage(held);
         this.#release(key);
       });
     }
@@ -126,9 +125,9 @@ export class HeldObjects {
       next: step(NEXT),
       return: step(RETURN),
       throw: step(THROW),
-      over: () => void this.#released.unregister(held),
+      over: () => offGarbage(held),
       failed: (error) => {
-        this.#released.unregister(held);
+        offGarbage(held);
         if (!this.#isOver(error)) this.#release(key);
       },
     };
