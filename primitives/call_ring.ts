@@ -155,6 +155,12 @@ export const CallRingBase: abstract new (
  *                         bit 31     one of them awaits, or did
  * word 66  pauses         How many pauses callers still owe to others, which
  *                         found no free slot.
+ * word 67  deaths         How many agents were abandoned, modulo 2^32.
+ * word 68  dead           The first of 16 words for the agents that were
+ *                         abandoned last: entry `n` lies in word 68 + `n`
+ *                         modulo 16.
+ *                         bits 0-27   the agent
+ *                         bits 28-31  `n` / 16, modulo 16
  * word 96  The slots, each at a multiple of 32 words. A slot has four words:
  *          `state`, the agent id of the caller, the length of the request and
  *          the length of the reply. The bytes of both follow. In `state`, bits

@@ -8,14 +8,25 @@
 import { errorOf } from "../_message/thrown.ts";
 import { Region } from "../_memory/region.ts";
 import type { End } from "./beside.ts";
+import { DEAD, ENTRIES, ID_MASK } from "./ring/words.ts";
 import { Desk } from "./talks.ts";
 import { isThenable, NEXT, RETURN } from "./wire.ts";
 
+/** An object that is kept. */
+interface Hosted {
+  readonly object: object;
+  /** The agent that has its key. */
+  readonly owner: number;
+  /** Whether it is an iterator. */
+  readonly iterates: boolean;
+}
+
 /** The objects that an agent serves to the callers of one ring. */
 export class Hosts {
-  readonly #objects = new Map<string, object>();
-  /** The keys of iterators. */
-  readonly #iterators = new Set<string>();
+  readonly #words: Int32Array<SharedArrayBuffer>;
+  readonly #objects = new Map<string, Hosted>();
+  /** The entries of agents that were abandoned, as it saw them last. */
+  readonly #dead = new Int32Array(ENTRIES);
   #last = 0;
   /** How many servers of this agent serve the ring now. */
   servers = 0;
@@ -24,31 +35,54 @@ export class Hosts {
   /** The ends of the ports of these servers. */
   readonly ends: End[] = [];
 
-  /** Keeps `object`, which may be an iterator; returns its key. */
-  add(agent: number, object: object, iterates: boolean): string {
+  /** Makes those of the ring with these words. */
+  constructor(words: Int32Array<SharedArrayBuffer>) {
+    this.#words = words;
+  }
+
+  /**
+   * Keeps an object for agent `owner`; returns its key. Who died before has no
+   * part in it.
+   */
+  add(agent: number, hosted: Hosted): string {
+    this.look();
     const key = `${agent}-${++this.#last}`;
-    this.#objects.set(key, object);
-    if (iterates) this.#iterators.add(key);
+    this.#objects.set(key, hosted);
     return key;
   }
 
   /** The object of a key; undefined if it was released. */
   get(key: string): object | undefined {
-    return this.#objects.get(key);
+    return this.#objects.get(key)?.object;
   }
 
   /** Releases an object. An iterator that has not ended is told to return. */
   release(key: string): void {
-    const object = this.#objects.get(key);
-    const iterates = this.#iterators.has(key);
-    this.delete(key);
-    if (iterates) letReturn(object!);
+    const hosted = this.#objects.get(key);
+    this.#objects.delete(key);
+    if (hosted?.iterates) letReturn(hosted.object);
   }
 
   /** Forgets an iterator that has ended. */
   delete(key: string): void {
     this.#objects.delete(key);
-    this.#iterators.delete(key);
+  }
+
+  /** Whether it keeps any object. */
+  get any(): boolean {
+    return this.#objects.size > 0;
+  }
+
+  /** Releases the objects of agents that were abandoned since the last look. */
+  look(): void {
+    for (let i = 0; i < ENTRIES; i++) {
+      const entry = Atomics.load(this.#words, DEAD + i);
+      if (entry === this.#dead[i]) continue;
+      this.#dead[i] = entry;
+      for (const [key, { owner }] of this.#objects) {
+        if (owner === (entry & ID_MASK)) this.release(key);
+      }
+    }
   }
 
   /**
@@ -103,12 +137,13 @@ export function letReturn(iterator: AnyIterator): void {
 
 const hosts: WeakMap<SharedArrayBuffer, Map<number, Hosts>> = new WeakMap();
 
-/** Those of all servers of this agent for the ring at a place. */
-export function hostsOf(buffer: SharedArrayBuffer, byteOffset: number): Hosts {
+/** Those of all servers of this agent for the ring with these words. */
+export function hostsOf(words: Int32Array<SharedArrayBuffer>): Hosts {
+  const { buffer, byteOffset } = words;
   let rings = hosts.get(buffer);
   if (rings === undefined) hosts.set(buffer, rings = new Map());
   let there = rings.get(byteOffset);
-  if (there === undefined) rings.set(byteOffset, there = new Hosts());
+  if (there === undefined) rings.set(byteOffset, there = new Hosts(words));
   return there;
 }
 

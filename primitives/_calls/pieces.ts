@@ -7,8 +7,8 @@
 import { inRange } from "../_memory/region.ts";
 import { refer } from "../_wait/times.ts";
 import { looking } from "../_wait/waiter.ts";
+import { callerOf } from "./ring/call.ts";
 import type { Slots } from "./ring/slots.ts";
-import { CALLER, ID_MASK } from "./ring/words.ts";
 import {
   ELSEWHERE,
   KEPT_MS,
@@ -172,7 +172,7 @@ export class Pieces {
 
   /** The name of a call of several messages: its caller and its number. */
   #keyOf(at: number, request: Uint8Array): string {
-    const caller = Atomics.load(this.#slots.words, at + CALLER) & ID_MASK;
+    const caller = callerOf(this.#slots.words, at);
     return `${caller} ${wordAt(request, TOKEN)}`;
   }
 }

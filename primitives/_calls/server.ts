@@ -29,6 +29,7 @@ import {
   NAMED_BYTES,
   needsPort,
 } from "./beside.ts";
+import { callerOf } from "./ring/call.ts";
 import type { Slots } from "./ring/slots.ts";
 import { DROPPED, PHASE_MASK, REQUEST } from "./ring/words.ts";
 import {
@@ -119,8 +120,7 @@ export class Server {
     this.slots = takeSlots();
     const end = endOf(options.port, blocks);
     this.#watches = new Watches(this.slots, (at) => this.#reasonAt(at));
-    const { buffer, byteOffset } = this.slots.words;
-    this.#hosts = hostsOf(buffer, byteOffset);
+    this.#hosts = hostsOf(this.slots.words);
     this.#hosts.servers++;
     const { slots } = this;
     this.#pieces = new Pieces(slots);
@@ -133,7 +133,10 @@ export class Server {
       decode: (what, bytes) => this.#decode(what, bytes),
       serveNext: blocks ? (timeout) => this.serveNext(timeout) : undefined,
     }, this.#hosts.desk);
-    slots.onIdle = () => this.talks.look();
+    slots.onIdle = () => {
+      this.talks.look();
+      if (this.#hosts.any) this.#hosts.look();
+    };
     this.#end = end;
     if (end === undefined) return;
     if (!blocks) end.listen();
@@ -431,8 +434,10 @@ export class Server {
 
   /** Keeps an object here, and answers with its key. */
   #keep(at: number, kind: number, object: object): void {
-    const iterates = kind === ITERATOR;
-    const key = this.#hosts.add(this.slots.id, object, iterates);
+    const { slots } = this;
+    const owner = callerOf(slots.words, at);
+    const hosted = { object, owner, iterates: kind === ITERATOR };
+    const key = this.#hosts.add(slots.id, hosted);
     const write = (into: Uint8Array) => {
       into[0] = kind;
       return 1 + writeUtf8(key, into.subarray(1));

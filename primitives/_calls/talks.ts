@@ -17,10 +17,10 @@ import { type Codec, encodeWhole } from "../_message/message.ts";
 import { errorText } from "../_message/thrown.ts";
 import { writeUtf8 } from "../_message/utf8.ts";
 import { ClosedError } from "../_queue/queue.ts";
-import { isOf, isServed } from "./ring/call.ts";
+import { callerOf, isOf, isServed } from "./ring/call.ts";
 import { CallError } from "./ring/answers.ts";
 import type { Slots } from "./ring/slots.ts";
-import { CALLER, ID_MASK, REQUEST } from "./ring/words.ts";
+import { REQUEST } from "./ring/words.ts";
 import { blockingIterator, RemoteIterator } from "./iterators.ts";
 import type { Watched } from "./watch.ts";
 import {
@@ -154,16 +154,12 @@ export class Talks {
 
   /** Begins the talk of a call at a slot. */
   begin(at: number, token: number, client: number, blocks: boolean): Talk {
-    const caller = this.#callerAt(at);
+    const caller = callerOf(this.#line.slots.words, at);
     const key = ofCall(caller, token);
     const talk = new Talk(key, ofClient(caller, client), blocks);
     talk.at = at;
     this.#desk.talks.set(key, talk);
     return talk;
-  }
-
-  #callerAt(at: number): number {
-    return Atomics.load(this.#line.slots.words, at + CALLER) & ID_MASK;
   }
 
   /** What stands for a function or an iterator of the caller. */
@@ -406,7 +402,7 @@ export class Talks {
     const listens = request[LISTENS]!;
     if (listens !== GAVE_UP) this.#settle(request);
     if (listens === 0) return void say(NOTHING);
-    const caller = this.#callerAt(at);
+    const caller = callerOf(slots.words, at);
     const number = wordAt(request, ANSWER_TALK);
     const { talks, listeners } = this.#desk;
     const talk = listens === FOR_CALLER

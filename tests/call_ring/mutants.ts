@@ -362,6 +362,17 @@ export const MUTANTS = [
       "int32_t state = first ? early : weft__load(&c->state);",
     ],
   }, {
+    what: "notes two deaths in one entry",
+    by: "a server hears of an agent that is abandoned beside another",
+    ts: [
+      "const entry = Atomics.add(words, DEATHS, 1);",
+      "const entry = Atomics.load(words, DEATHS); Atomics.store(words, DEATHS, entry + 1);",
+    ],
+    c: [
+      "uint32_t entry = (uint32_t)weft__add(&r->deaths, 1);",
+      "uint32_t entry = (uint32_t)weft__load(&r->deaths); weft__store(&r->deaths, (int32_t)entry + 1);",
+    ],
+  }, {
     what: "abandons by a store",
     by: "a server is abandoned",
     ts: [
@@ -544,6 +555,17 @@ export const MUTANTS = [
         "if (result == 0) { result = weft__call_answer(r, c, " +
         "WEFT_CALL_RING_REPLIED); c->reply_length = length; } return result;",
       ],
+    ],
+  }, {
+    what: "notes a death after it has woken the servers",
+    by: "a server hears of an agent that is abandoned beside another",
+    ts: [
+      "noteDeath(words, id); // The dead agent may have used up a wake, so wake the others. wake(words, SERVE_EPOCH, Infinity); wake(words, SLOT_EPOCH, Infinity);",
+      "wake(words, SERVE_EPOCH, Infinity); wake(words, SLOT_EPOCH, Infinity); noteDeath(words, id);",
+    ],
+    c: [
+      "weft__call_note_death(r, id); /* If the agent had been given a wake, pass it on. */ weft__event_wake(&r->serve_epoch, WEFT__ALL);",
+      "weft__event_wake(&r->serve_epoch, WEFT__ALL); weft__call_note_death(r, id);",
     ],
   }, {
     what: "abandons and wakes no caller that wants a slot",

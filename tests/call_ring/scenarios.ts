@@ -11,7 +11,8 @@ import {
 } from "../_run/scenario.ts";
 import { signalled } from "../_run/signal.ts";
 
-const { length, pauses, serve_waiters, slot_waiters } = LAYOUT.call_ring;
+const { length, pauses, serve_epoch, serve_waiters, slot_waiters, dead } =
+  LAYOUT.call_ring;
 /** A call that was answered, in its state. */
 const REPLIED = 5 << 28;
 /** Words of a slot whose requests and replies are a byte. */
@@ -287,6 +288,22 @@ function whole(weft: Weft, slots: number, posted = false) {
         run: (h: Handle, id: number) => h.ring.abandon(id),
         model: ends(0, 1),
       },
+      /** Waits as a server that keeps objects, until an agent was abandoned. */
+      hear: {
+        run: (h: Handle, id: number) => {
+          const words = new Int32Array(h.ring.buffer);
+          const isKnown = () =>
+            [0, 1].some((i) => Atomics.load(words, dead + i) === id);
+          Atomics.add(words, serve_waiters, 1);
+          for (;;) {
+            const epoch = Atomics.load(words, serve_epoch);
+            if (isKnown()) break;
+            Atomics.wait(words, serve_epoch, epoch);
+          }
+          Atomics.sub(words, serve_waiters, 1);
+        },
+        model: ends(undefined),
+      },
       serveOne: {
         run: (h: Handle) =>
           orWhy(weft, () => {
@@ -511,6 +528,12 @@ export const scenarios = (weft: Weft): Scenario[] => {
       sampled: true,
       awaits: [0],
       notInC: "no call of C can be aborted",
+    },
+    {
+      name: "a server hears of an agent that is abandoned beside another",
+      spec: one,
+      agents: [[["hear", DEAD]], [["abandon", DEAD]], [["abandon", DEAD + 1]]],
+      options: asleep,
     },
     {
       name: "a server is abandoned",

@@ -178,6 +178,98 @@ test("instances end with the server", async () => {
   await next;
 });
 
+/** Serves instances and iterators; tells which iterators have ended. */
+function shelf() {
+  const ended: string[] = [];
+  const served = {
+    Counter,
+    async *rows(name: string): AsyncGenerator<number> {
+      try {
+        for (let i = 0;; i++) yield i;
+      } finally {
+        ended.push(name);
+      }
+    },
+  };
+  return { served, ended };
+}
+
+type Shelf = ReturnType<typeof shelf>["served"];
+
+/** What calls a ring as agent `id`. */
+const asCaller = (id: number, ring: CallRing) =>
+  asAgent(id, () => connect<Shelf>(CallRing.from(ring.handle)));
+
+/** Begins a loop over what a server iterates, and takes its first value. */
+async function begun(iterated: AsyncIterable<number>) {
+  const rows = iterated[Symbol.asyncIterator]();
+  assert.equal(await rows.next(), { done: false, value: 0 });
+  return rows;
+}
+
+/** Waits until these iterators have ended, in any order, and no others. */
+async function over(ended: string[], names: string[]): Promise<void> {
+  for (let i = 0; i < 1000 && ended.length < names.length; i++) {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  assert.equal(ended.toSorted(), names.toSorted());
+}
+
+test("what a caller has is released when it is abandoned", async () => {
+  const { served, ended } = shelf();
+  await between(served, async (ring) => {
+    ring.abandon(70);
+    const [dies, stays, again] = [70, 71, 70].map((id) => asCaller(id, ring));
+    const counter = await new dies!.Counter(1);
+    await begun(dies!.rows("dies"));
+    const other = await new stays!.Counter(2);
+    const others = await begun(stays!.rows("stays"));
+    assert.is(await counter.add(1), 2, "it died before it had that");
+    ring.abandon(70);
+    await over(ended, ["dies"]);
+    assert.is(await other.add(1), 3);
+    assert.equal(await others.next(), { done: false, value: 1 });
+    // The id is used again, as if by a thread that was started instead.
+    const fresh = await new again!.Counter(5);
+    assert.match((await rejection(counter.add(1))).message, "released");
+    ring.abandon(71);
+    await over(ended, ["dies", "stays"]);
+    assert.is(await fresh.add(1), 6, "it was another that died");
+    await begun(again!.rows("again"));
+    ring.abandon(70);
+    await over(ended, ["dies", "stays", "again"]);
+    assert.match((await rejection(fresh.add(1))).message, "released");
+  }, { slots: 4, request: 128 });
+});
+
+test("a server hears of the last 16 agents that were abandoned", async () => {
+  const { served, ended } = shelf();
+  await between(served, async (ring) => {
+    for (let round = 0; round < 3; round++) { // the entries are used again
+      const ids = Array.from({ length: 16 }, (_, i) => 100 + i);
+      for (const id of ids) {
+        await begun(asCaller(id, ring).rows(`${id}`));
+      }
+      for (const id of ids) ring.abandon(id);
+      await over(ended, ids.map(String));
+      ended.length = 0;
+    }
+  }, { slots: 4, request: 128 });
+});
+
+test("a server that never waits hears of it when it keeps more", () => {
+  const ring = CallRing.create({ request: 4, reply: 4 });
+  const hosts = new Hosts(new Int32Array(ring.buffer));
+  let ended = 0;
+  const object = { return: () => ended++ };
+  const key = hosts.add(1, { object, owner: 70, iterates: true });
+  ring.abandon(70);
+  assert.is(hosts.get(key), object);
+  hosts.add(1, { object, owner: 70, iterates: true });
+  assert.is(hosts.get(key), undefined);
+  assert.is(ended, 1);
+});
+
 test("a caller that blocks has the same words", async () => {
   const ring = CallRing.create({ slots: 4, request: 128, reply: 64 });
   const url = new URL("./nested_agent.ts", import.meta.url);

@@ -529,6 +529,20 @@ export const MISTAKES: readonly Mistake[] = [{
   says: /never ended|slots are in use/,
 }, {
   storm: "calls",
+  what: "a server keeps what a caller had that died",
+  edits: {
+    "_calls/server": ["if (this.#hosts.any) this.#hosts.look();", ""],
+  },
+  seed: 1,
+  plan: callsPlan([], {
+    talkers: [5, 10, 15, 20].map((kill) => ({
+      ...member(false, times(12, talk("rows", 8, { then: 1 }))),
+      kill,
+    })),
+  }),
+  says: /iterators have not ended/,
+}, {
+  storm: "calls",
   what: "a caller that listens gives its slot back after a release",
   edits: {
     "_calls/client/client": [

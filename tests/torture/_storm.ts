@@ -62,8 +62,6 @@ export interface Limits {
 const USUAL: Limits = { patience: 30_000, shrinks: true };
 /** A play may take this many times as long as a promise may take. */
 const PLAYS = 8;
-/** How many times it looks whether garbage was collected. */
-const LOOKS = 20;
 
 /** Accounts for the promises of one play. */
 export class Ledger {
@@ -195,14 +193,14 @@ export class Ledger {
    * `most` of them may stay, such as those of the task that was done last.
    */
   async assertGivenBack(most = 0): Promise<void> {
-    if (collectGarbage === undefined) return;
     const lent = this.#kept.length;
-    for (let i = 0; i < LOOKS; i++) {
-      await new Promise((resolve) => setTimeout(resolve, i));
-      collectGarbage();
+    // What is released by a call, once it is garbage, may take a while.
+    const isBack = () => {
+      collectGarbage!();
       this.#kept = this.#kept.filter(({ it }) => it.deref() !== undefined);
-      if (this.#kept.length <= most) return;
-    }
+      return this.#kept.length <= most;
+    };
+    if (collectGarbage === undefined || await this.until(isBack)) return;
     const whats = this.#kept.map(({ what }) => what);
     this.problem(
       `${whats.length} of ${lent} promises or objects are kept: ` +

@@ -214,9 +214,7 @@ class Play {
     const options = { codec: codec[this.#plan.codec], limit: 1 };
     if (local || servers === 0) {
       const most = Math.min(limit, ring.slots);
-      // A caller that is terminated keeps its instances.
-      const lends = this.#callers.every(({ kill }) => kill < 0);
-      const lend = (it: object) => lends && ledger.lend(it, "an instance");
+      const lend = (it: object) => ledger.lend(it, "an instance");
       const api = apiOf(this.#begun, false, lend);
       this.#served.push(serve(ring, api, { ...options, limit: most }));
     }
@@ -238,7 +236,7 @@ class Play {
       if (times <= 1 || at >= CALLS) continue;
       ledger.problem(`call ${at} was begun ${times} times`);
     }
-    if (this.#killed.size === 0) await this.#allEnded();
+    await this.#allEnded();
     this.#close();
     const ends = Promise.all(this.#served);
     ledger.expect("the servers, after close", ends, () => "ended");

@@ -27,6 +27,12 @@ WEFT__BEGIN
 /* In caller: that agent was abandoned. */
 #define WEFT_CALL_RING_DEAD_BIT (1 << 28) /* CALL_RING_BITS.DEAD */
 
+/* The first word of the entries of agents that were abandoned, how many there
+   are, and where an entry has its round. */
+#define WEFT__CALL_DEAD 68
+#define WEFT__CALL_ENTRIES 16
+#define WEFT__CALL_ROUND_SHIFT 28
+
 /* In `shape`: the number of slots less 1, above the words of a request. */
 #define WEFT__CALL_SLOTS_SHIFT 22 /* CALL_RING_BITS.SLOTS */
 #define WEFT__CALL_WORDS_MASK 0x3fffff /* CALL_RING_BITS.WORDS */
@@ -73,6 +79,12 @@ typedef struct {
  *                         bit 31     one of them awaits, or did
  * word 66  pauses         How many pauses callers still owe to others, which
  *                         found no free slot.
+ * word 67  deaths         How many agents were abandoned, modulo 2^32.
+ * word 68  dead           The first of 16 words for the agents that were
+ *                         abandoned last: entry `n` lies in word 68 + `n`
+ *                         modulo 16.
+ *                         bits 0-27   the agent
+ *                         bits 28-31  `n` / 16, modulo 16
  * word 96  The slots, each at a multiple of 32 words. A slot has four words:
  *          `state`, the agent id of the caller, the length of the request and
  *          the length of the reply. The bytes of both follow. In `state`, bits
@@ -99,7 +111,9 @@ typedef struct {
   int32_t slot_epoch;
   int32_t slot_waiters;
   int32_t pauses;
-  int32_t _pad2[29];
+  int32_t deaths;
+  int32_t dead;
+  int32_t _pad2[27];
 } weft_call_ring;
 WEFT_WORD(call_ring, magic, 0);
 WEFT_WORD(call_ring, shape, 1);
@@ -112,6 +126,8 @@ WEFT_WORD(call_ring, look, 34);
 WEFT_WORD(call_ring, slot_epoch, 64);
 WEFT_WORD(call_ring, slot_waiters, 65);
 WEFT_WORD(call_ring, pauses, 66);
+WEFT_WORD(call_ring, deaths, 67);
+WEFT_WORD(call_ring, dead, 68);
 WEFT_LENGTH(call_ring, 96);
 /* clang-format on */
 /* End of what `deno task layout` makes. */

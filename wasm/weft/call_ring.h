@@ -481,6 +481,17 @@ static inline bool weft__call_abandon(weft_call_ring *r, weft_call *c,
   }
 }
 
+/* Notes that agent `id` was abandoned, for servers that keep what is its. It
+   comes after the slots of the agent: an answer that it still had came
+   before. */
+static inline void weft__call_note_death(weft_call_ring *r, int32_t id) {
+  uint32_t entry = (uint32_t)weft__add(&r->deaths, 1);
+  /* The round tells entries apart of an agent whose id was used again. */
+  uint32_t round = entry / WEFT__CALL_ENTRIES << WEFT__CALL_ROUND_SHIFT;
+  int32_t *dead = (int32_t *)(void *)r + WEFT__CALL_DEAD;
+  weft__store(&dead[entry % WEFT__CALL_ENTRIES], (int32_t)round | id);
+}
+
 /*
  * Ends the calls of agent `id`. Call it only when that agent will never run
  * again. Its own calls are withdrawn, and agents that called it get EOWNERDEAD.
@@ -491,6 +502,7 @@ static inline int32_t weft_call_ring_abandon(weft_call_ring *r, int32_t id) {
   if (id == 0) return 0;
   for (int32_t i = 0; i < weft_call_ring_slots(r); i++)
     if (weft__call_abandon(r, weft__call_at(r, i), id)) count++;
+  weft__call_note_death(r, id);
   /* If the agent had been given a wake, pass it on. */
   weft__event_wake(&r->serve_epoch, WEFT__ALL);
   weft__event_wake(&r->slot_epoch, WEFT__ALL);

@@ -14,8 +14,11 @@ import {
   CALLER,
   CLAIMED,
   CLOSED,
+  DEAD,
   DEAD_BIT,
+  DEATHS,
   DROPPED,
+  ENTRIES,
   FREE,
   ID_MASK,
   LOST,
@@ -23,6 +26,7 @@ import {
   POSTED,
   REPLIED,
   REQUEST_LENGTH,
+  ROUND_SHIFT,
   SERVE_EPOCH,
   SERVING,
   SLOT_EPOCH,
@@ -154,6 +158,10 @@ export function isOf(words: Words, at: number, caller: number): boolean {
     : phase !== FREE && (state & ID_MASK) === caller;
 }
 
+/** The caller of the call in a slot, which may have died. */
+export const callerOf = (words: Words, at: number): number =>
+  Atomics.load(words, at + CALLER) & ID_MASK;
+
 /** Whether agent `id` serves a slot. */
 export function isServed(words: Words, at: number, id: number): boolean {
   const state = Atomics.load(words, at);
@@ -185,7 +193,7 @@ export function answer(words: Words, at: number, phase: number): boolean {
       free(words, at); // too late: the slot belongs to us alone
       return false;
     }
-    const next = phase | Atomics.load(words, at + CALLER) & ID_MASK;
+    const next = phase | callerOf(words, at);
     // (R) From here on the slot belongs to the caller.
     if (Atomics.compareExchange(words, at, state, next) !== state) continue;
     if ((state & WAITING_BIT) !== 0) Atomics.notify(words, at);
@@ -231,4 +239,15 @@ export function abandon(words: Words, at: number, id: number): boolean {
     reclaim(words, at, next);
     return true;
   }
+}
+
+/**
+ * Notes that agent `id` was abandoned, for servers that keep what is its. It
+ * comes after the slots of the agent: an answer that it still had came before.
+ */
+export function noteDeath(words: Words, id: number): void {
+  const entry = Atomics.add(words, DEATHS, 1);
+  // The round tells entries apart of an agent whose id was used again.
+  const round = Math.floor(entry / ENTRIES) << ROUND_SHIFT;
+  Atomics.store(words, DEAD + (entry & ENTRIES - 1), round | id);
 }

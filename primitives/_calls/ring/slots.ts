@@ -27,6 +27,7 @@ import {
   claim,
   free,
   isClosed,
+  noteDeath,
   publish,
   take,
 } from "./call.ts";
@@ -464,6 +465,7 @@ export class Slots {
     for (let at = SLOTS; at < this.#end; at += this.#stride) {
       if (abandon(words, at, id)) count++;
     }
+    noteDeath(words, id);
     // The dead agent may have used up a wake, so wake the others.
     wake(words, SERVE_EPOCH, Infinity);
     wake(words, SLOT_EPOCH, Infinity);

@@ -14,7 +14,13 @@ export const CLOSED: typeof CALL_RING.closed = 4;
 export const SERVE_EPOCH: typeof CALL_RING.serve_epoch = 32;
 export const SLOT_EPOCH: typeof CALL_RING.slot_epoch = 64;
 export const PAUSES: typeof CALL_RING.pauses = 66;
+export const DEATHS: typeof CALL_RING.deaths = 67;
+export const DEAD: typeof CALL_RING.dead = 68;
 export const SLOTS: typeof CALL_RING.length = 96;
+
+/** How many entries there are at `DEAD`; the rounds are counted in each. */
+export const ENTRIES = 16;
+export const ROUND_SHIFT = 28;
 
 /** The words of a slot, of which the first is its state; its bytes follow. */
 export const CALLER = 1;

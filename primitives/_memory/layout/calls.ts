@@ -210,6 +210,19 @@ export const CALL_RING = {
    * @writer callers
    */
   pauses: 66,
+  /**
+   * How many agents were abandoned, modulo 2^32.
+   * @writer any agent
+   */
+  deaths: 67,
+  /**
+   * The first of 16 words for the agents that were abandoned last: entry `n`
+   * lies in word 68 + `n` modulo 16.
+   * bits 0-27: the agent
+   * bits 28-31: `n` / 16, modulo 16
+   * @writer any agent
+   */
+  dead: 68,
   length: 96,
 } as const;
 
