@@ -288,7 +288,7 @@ export const NOTES: readonly Note[] = [
     rows: /(SpscQueue|spsc_queue<int> of C\+\+), push and pop alone/,
     text: "rigtorp's queue checks nothing: a push and a pop are 34 " +
       "instructions, and ours 74. The time is that of their number: 1.70 ns " +
-      "and 2.99 ns, a ratio of 1.75. It was 2.07 before one comparison told " +
+      "and 2.99 ns, a ratio of 1.75. It was 1.91 before one comparison told " +
       "an agent that it has its role and that the system runs fences. Of the " +
       "rest, the role takes 0.3 ns for each operation, the size of the " +
       "elements 0.15 ns, and each look at a bell 0.1 ns. Without all of these " +

@@ -491,9 +491,8 @@ const CORE = mutants({
     "const tail = this.#words[TAIL]! & INDEX_MASK;\nthis.#beginPush();",
   ],
   c: [
-    "bool acts = weft__acts(&q->producer); if (WEFT__RARE(!acts) && " +
-    "weft__spsc_begin_push(q) != 0) return EPERM; " +
-    "return weft__spsc_push_int(q, value, acts);",
+    "if (weft__spsc_begin_push(q) != 0) return EPERM; " +
+    "return weft__spsc_push_int(q, value, false);",
     "int32_t was = weft__load(&q->tail); if (weft__spsc_begin_push(q) != 0) " +
     "return EPERM; int result = weft__spsc_push_int(q, value, false); " +
     "if (result == 0) q->tail = weft__plus(was, 4); return result;",
@@ -519,9 +518,8 @@ const CORE = mutants({
     "const head = words[HEAD]! & INDEX_MASK;\nif (!this.#consumes) this.#consume();\nreturn head;",
   ],
   c: [
-    "bool acts = weft__acts(&q->consumer); if (WEFT__RARE(!acts) && " +
-    "weft__spsc_begin_pop(q) != 0) return EPERM; " +
-    "return weft__spsc_pop_int(q, value, acts);",
+    "if (weft__spsc_begin_pop(q) != 0) return EPERM; " +
+    "return weft__spsc_pop_int(q, value, false);",
     "int32_t was = weft__load(&q->head); if (weft__spsc_begin_pop(q) != 0) " +
     "return EPERM; int result = weft__spsc_pop_int(q, value, false); " +
     "if (result == 0) q->head = weft__plus(was, 4); return result;",
