@@ -186,6 +186,8 @@ class MapRun<Plan> {
       if (this.#stop !== undefined && !step.done) return this.#return();
       this.#put(step.done === true, value);
     } catch (error) {
+      this.#busy = false;
+      if (!this.#isAsync) this.#return(); // one of its promises has failed
       return this.#break(error);
     }
     this.#doer.fill();

@@ -149,6 +149,25 @@ test("map() waits for requests, and ends with their error", () =>
     assert.match((await closed).message, /no task "nothing"/);
   }));
 
+test("map() ends requests of which one is a promise that fails", () =>
+  withPool({}, async (pool) => {
+    for (const method of ["map", "mapSettled"] as const) {
+      let ended = false;
+      const requests = function* () {
+        try {
+          yield 1;
+          yield Promise.reject(new Error("no request"));
+        } finally {
+          ended = true;
+        }
+      };
+      const values = pool[method]("echo", requests());
+      await values.next();
+      assert.is((await rejection(values.next())).message, "no request");
+      assert.ok(ended);
+    }
+  }));
+
 test("an aborted map() ends all that it has begun, and its requests", () =>
   withPool({ workers: 2, slots: 4 }, async (pool) => {
     await pool.ready;
