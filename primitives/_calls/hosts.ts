@@ -164,19 +164,36 @@ export function stepOf(
     over();
     throw error;
   };
-  let result: unknown;
   try {
-    if (what === NEXT) result = iterator.next!(...args as [unknown]);
-    else if (what === RETURN) {
-      result = iterator.return?.(args[0]) ?? { done: true, value: args[0] };
-    } else {
-      const [isText, thrown] = args;
-      const error = isText ? errorOf(thrown as string) : thrown;
-      if (iterator.throw === undefined) throw error;
-      result = iterator.throw(error);
-    }
+    const result = stepped(what, iterator, args);
+    if (isThenable(result)) return result.then(end, fail);
+    const { value, done } = Object(result) as {
+      value?: unknown;
+      done?: unknown;
+    };
+    if (!isThenable(value)) return end(result);
+    // It is not async, but its values are: `for await` awaits these, too.
+    return value.then((value) => end({ done, value }), (error) => {
+      if (!done) letReturn(iterator);
+      return fail(error);
+    });
   } catch (error) {
     return fail(error);
   }
-  return isThenable(result) ? result.then(end, fail) : end(result);
+}
+
+/** What the iterator itself gives. */
+function stepped(
+  what: number,
+  iterator: AnyIterator,
+  args: readonly unknown[],
+): unknown {
+  if (what === NEXT) return iterator.next!(...args as [unknown]);
+  if (what === RETURN) {
+    return iterator.return?.(args[0]) ?? { done: true, value: args[0] };
+  }
+  const [isText, thrown] = args;
+  const error = isText ? errorOf(thrown as string) : thrown;
+  if (iterator.throw === undefined) throw error;
+  return iterator.throw(error);
 }

@@ -131,6 +131,34 @@ test("errors arrive, and end the iterator", () =>
     assert.is((await rejection(fresh.throw!(thrown))).message, "mine");
   }));
 
+test("promises among the values are awaited", async () => {
+  const promises = function* (n: number) {
+    try {
+      for (let i = 0; i < n; i++) yield Promise.resolve(i);
+      yield n;
+      yield Promise.reject(new RangeError("no more"));
+    } finally {
+      ends.push("end of promises");
+    }
+  } as unknown as (n: number) => Generator<number>;
+  const all: unknown[] = [];
+  const take = async (numbers: AsyncIterable<number>) => {
+    for await (const n of numbers) all.push(n);
+  };
+  const served = { promises, take };
+  ends.length = 0;
+  await between(served, async (ring) => {
+    const remote = connect<typeof served>(ring);
+    const both = [take(remote.promises(3)), remote.take(promises(3) as never)];
+    for (const error of await Promise.all(both.map(rejection))) {
+      assert.instance(error, RangeError);
+      assert.is(error.message, "no more");
+    }
+    assert.equal(all.sort(), [0, 0, 1, 1, 2, 2, 3, 3]);
+    assert.equal(ends, ["end of promises", "end of promises"]);
+  }, { slots: 4, request: 128, reply: 64 });
+});
+
 test("for await over what is no iterator says so", () =>
   within(async (remote) => {
     const error = await rejection((async () => {

@@ -585,8 +585,8 @@ export const MISTAKES: readonly Mistake[] = [{
   what: "a loop that is left does not end its iterator",
   edits: {
     "_calls/hosts": [
-      "result = iterator.return?.(args[0]) ?? { done: true, value: args[0] };",
-      "result = { done: true, value: args[0] };",
+      "return iterator.return?.(args[0]) ?? { done: true, value: args[0] };",
+      "return { done: true, value: args[0] };",
     ],
   },
   seed: 1,
