@@ -23,3 +23,10 @@ export const FIRST_STATES = 10_000;
  * without `--all`. No loop of a primitive that ends by itself has half of them.
  */
 export const FIRST_SPINS = 10_000;
+
+/**
+ * In how many histories the tests try whether a loop counts its rounds, without
+ * `--all`: twice as many as a search does that is not complete. A scenario has
+ * thousands of histories, and few ways to come out of a loop.
+ */
+export const FIRST_TRIALS = 200;

@@ -7,7 +7,7 @@
 import type { Options, Result } from "../../race/mod.ts";
 import { race } from "../../race/mod.ts";
 import { Spins } from "../../race/engine/step/spins.ts";
-import { FIRST_SPINS, FIRST_STATES } from "./depth.ts";
+import { FIRST_SPINS, FIRST_STATES, FIRST_TRIALS } from "./depth.ts";
 import { LOOKS, type Scenario, STEPS } from "./scenario.ts";
 
 /** The states of each scenario that this process has explored, by its name. */
@@ -19,9 +19,12 @@ const countless = new Set<string>();
 /** Whether a loop was found to count its rounds in the present exploration. */
 let counts = false;
 
+/** The most histories in which loops are tried. */
+let trials = Infinity;
+
 const { check: tryLoops } = Spins.prototype;
-Spins.prototype.check = function (tester, most) {
-  const begins = tryLoops.call(this, tester, most);
+Spins.prototype.check = function (tester, most = Infinity) {
+  const begins = tryLoops.call(this, tester, Math.min(most, trials));
   counts ||= begins;
   return begins;
 };
@@ -41,6 +44,16 @@ export function withoutTrials<T>(name: string, work: () => T): T {
     return work();
   } finally {
     Spins.prototype.check = check;
+  }
+}
+
+/** Does `work` on scenarios whose loops are tried in the first histories. */
+export function withFirstTrials<T>(work: () => T): T {
+  trials = FIRST_TRIALS;
+  try {
+    return work();
+  } finally {
+    trials = Infinity;
   }
 }
 
@@ -64,12 +77,13 @@ export async function explore(scenario: Scenario): Promise<Result> {
 export async function exploreFirst(scenario: Scenario): Promise<Result> {
   const { options = {}, sampled = false } = scenario;
   const { states = Infinity, runs = 300 } = options;
+  trials = FIRST_TRIALS;
   const result = await check(scenario, {
     spins: FIRST_SPINS,
     ...options,
     states: Math.min(states, sampled ? FIRST_STATES / 2 : FIRST_STATES),
     runs: sampled ? Math.ceil(runs * FIRST_RUNS) : 0,
-  });
+  }).finally(() => trials = Infinity);
   if (!result.complete && !sampled && result.states < FIRST_STATES) {
     throw new Error(`not complete: ${result.summary}`);
   }

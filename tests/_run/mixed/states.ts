@@ -9,7 +9,7 @@ import { type Memory, race, type WasmExports } from "../../../race/mod.ts";
 import { Engine } from "../../../race/engine/step/replay.ts";
 import type { Scenario } from "../scenario.ts";
 import { all, FIRST_SPINS } from "../depth.ts";
-import { statesExplored, withoutTrials } from "../explore.ts";
+import { statesExplored, withFirstTrials, withoutTrials } from "../explore.ts";
 import { scenariosOf } from "./explore.ts";
 
 const { operate } = Engine.prototype;
@@ -81,7 +81,8 @@ export async function compareStates(folder: string): Promise<void> {
     const here = statesExplored(name) < MOST
       ? withoutTrials(name, () => statesOf(scenario))
       : undefined;
-    const there = here && statesOf(theirs[i]!);
+    const other = () => statesOf(theirs[i]!);
+    const there = here && (all() ? other() : withFirstTrials(other));
     if (here === undefined || there === undefined) {
       const known = differs !== undefined && all();
       if (known) wrong.push(`${name}: not compared`);
