@@ -6,7 +6,7 @@
 
 import { describe } from "./_memory/describe.ts";
 import { DamagedError, MOST_TRIES } from "./_memory/damaged.ts";
-import { keeps, told } from "./_memory/explored.ts";
+import { keeps, keepsAsleep, told } from "./_memory/explored.ts";
 import { CONDITION } from "./_memory/layout.ts";
 import {
   allocate,
@@ -384,6 +384,9 @@ export class Condition extends Region<"condition"> {
           inherits = true;
           continue;
         }
+      }
+      if (told.explored) {
+        keepsAsleep("wait", group, passed, unheard, since, inherits);
       }
       outcome = yield atMost === undefined
         ? { words, index: place, value: state }

@@ -7,7 +7,7 @@
  * @module
  */
 
-import { keeps, told } from "../_memory/explored.ts";
+import { keeps, keepsAsleep, told } from "../_memory/explored.ts";
 import type { MUTEX } from "../_memory/layout.ts";
 import { spin, spinning } from "../_wait/spin.ts";
 import { block, type Waiting } from "../_wait/wait.ts";
@@ -152,6 +152,12 @@ export function* lockSlow(
       Atomics.store(words, STARVING, 1);
     }
     const handoff = (state & HANDOFF_BIT) !== 0;
+    const offered = handoff && state; // what is read after the sleep
+    const meant = handoff && woken;
+    if (told.explored) {
+      keeps("sleep", state, meant, starved, contended, since, outer);
+      keepsAsleep("asleep", offered, meant, starved, since, outer);
+    }
     // The sleeper it is reserved for may be dead: after a while, take it.
     const outcome = yield handoff
       ? { words, index: STATE, value: state, atMost: patience }
@@ -159,6 +165,10 @@ export function* lockSlow(
     if (outcome === "timed-out") {
       decline(words); // it may be meant for this sleeper, which leaves
       return false;
+    }
+    if (told.explored) {
+      const ok = outcome === "ok";
+      keeps("awake", offered, meant, starved, since, outer, ok);
     }
     const before = state;
     state = Atomics.load(words, STATE);

@@ -8,7 +8,7 @@
  * @module
  */
 
-import { keeps, told } from "../_memory/explored.ts";
+import { keeps, keepsAsleep, told } from "../_memory/explored.ts";
 import type { RW_LOCK } from "../_memory/layout.ts";
 import { relax, spinning } from "../_wait/spin.ts";
 import { block, type Waiting } from "../_wait/wait.ts";
@@ -158,7 +158,11 @@ export class Lock {
         gate !== waiting &&
         Atomics.compareExchange(words, GATE, gate, waiting) !== gate
       ) continue;
-      const outcome = yield words[STARVING] === 0
+      const patient = words[STARVING] === 0;
+      if (told.explored) {
+        keepsAsleep("reads", ticket.state & PHASE_MASK, ticket.gate);
+      }
+      const outcome = yield patient
         ? { words, index: GATE, value: waiting }
         : { words, index: GATE, value: waiting, atMost: LOOK };
       if (outcome === "looked") this.#takeBack();
@@ -217,11 +221,13 @@ export class Lock {
       }
     }
     for (let last = false;;) {
+      if (told.explored) keeps("write", last);
       const outcome = readers.holdOrSleep();
       if (outcome !== false) return outcome;
       if (last) break;
       const sleep = readers.blocker();
       if (sleep === undefined) continue;
+      if (told.explored) keepsAsleep("writes");
       last = (yield { words, ...sleep }) === "timed-out";
     }
     readers.leave(0, 0);

@@ -7,6 +7,7 @@
  * @module
  */
 
+import { keeps, told } from "../_memory/explored.ts";
 import type { RW_LOCK } from "../_memory/layout.ts";
 
 export const STATE: typeof RW_LOCK.state = 0;
@@ -166,6 +167,7 @@ export class Counted implements Sharers {
       const expected = state;
       state = Atomics.compareExchange(words, STATE, expected, expected + 1);
       if (state === expected) return heldIn(state);
+      if (told.explored) keeps("enter", state);
     }
   }
 
@@ -175,6 +177,7 @@ export class Counted implements Sharers {
     for (;;) {
       const expected = state;
       const waits = (state & bits) !== 0;
+      if (told.explored) keeps("pend", state, bits);
       // A downgrade may add one more reader.
       const most = waits ? MAX_READERS - 1 : MAX_READERS;
       if (readingIn(state) + pendingIn(state) >= most) throw tooMany();

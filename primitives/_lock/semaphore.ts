@@ -8,7 +8,7 @@
  * @module
  */
 
-import { keeps, told } from "../_memory/explored.ts";
+import { keeps, keepsAsleep, told } from "../_memory/explored.ts";
 import type { SEMAPHORE } from "../_memory/layout.ts";
 import { COUNT_SHIFT, Tracked } from "../_memory/tracked.ts";
 import { spin, spinning } from "../_wait/spin.ts";
@@ -222,6 +222,7 @@ export class Permits {
         if (told.explored) keeps("claim", n);
         const value = Atomics.load(words, PERMITS);
         if (this.#freeOf(value) >= 0) break;
+        if (told.explored) keepsAsleep("claimed", n);
         const outcome = yield { words, index: PERMITS, value, all: true };
         if (outcome !== "timed-out") continue;
         if (this.#freeOf(Atomics.load(words, PERMITS)) >= 0) break;
@@ -262,6 +263,7 @@ export class Permits {
         // Whoever stands behind this may have what this one cannot: one that
         // claimed, if this one has a higher priority.
         const all = n > 1 || Atomics.load(words, BULK) > 0;
+        if (told.explored) keepsAsleep("asleep", n, patience, passed);
         const outcome = yield { words, index: PERMITS, value, all };
         if (outcome === "timed-out") return this.take(n);
         // The turns of a claimant do not count, nor looks without a release.

@@ -35,6 +35,8 @@ export interface Explorer {
   meet?(primitive: object): void;
   /** Is told what a waiting operation keeps. Older testers lack this method. */
   keep?(values: readonly unknown[]): void;
+  /** The same, of its next sleep. Older testers lack this method. */
+  keepAsleep?(values: readonly unknown[]): void;
 }
 
 /** The race tester, while it explores. */
@@ -60,6 +62,15 @@ export function setting<T extends object>(now: T, explored: Partial<T>): T {
  */
 export function keeps(...values: unknown[]): void {
   explorer()?.keep?.(values);
+}
+
+/**
+ * The same of the sleep that comes next: all that the operation still keeps
+ * when it sleeps, and so when it is woken. The value on which it goes to sleep
+ * need not be told.
+ */
+export function keepsAsleep(...values: unknown[]): void {
+  explorer()?.keepAsleep?.(values);
 }
 
 /**

@@ -97,6 +97,7 @@ export class Quick {
         return at;
       }
       passed.push(at);
+      if (passed.length > this.#engine.maxSteps) break;
       const { races } = this.#ways;
       if (races && raceAmong(this.#engine, to.agents) !== null) break;
       at = own;

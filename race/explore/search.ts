@@ -55,6 +55,7 @@ export function* search(engine: Engine, o: SearchOptions): Steps<Found> {
 
 /** Visits every state; those that differ only in rounds of loops are one. */
 function* memoryless(engine: Engine, o: SearchOptions): Steps<Found> {
+  countRounds(engine, true);
   const end = realNow() + o.time;
   const polls = o.polls !== false;
   // If this takes too long, the promise is not made use of.
@@ -98,12 +99,18 @@ function* merged(engine: Engine, o: SearchOptions): Steps<Found> {
   // What agents may still read tells most states apart where there are hints:
   // to compare agents takes longer there than it saves.
   const inVain = engine.world.hints !== null && o.compares !== true;
-  if (engine.gaveUp || inVain || !mayMerge(engine, o)) {
-    return yield* new Visit(engine, o, null, end).run();
-  }
+  const compares = !engine.gaveUp && !inVain && mayMerge(engine, o);
+  const most = compares ? { ...o, states: few } : o;
+  const turning = engine.returns.on && !o.minimal && o.lockFree === "no";
+  countRounds(engine, !turning);
   // Most programs have so few states that comparing agents takes longer.
-  const first = yield* new Visit(engine, { ...o, states: few }, null, end)
-    .run();
+  let first = yield* new Visit(engine, most, null, end).run();
+  if (!compares) return first;
+  if (engine.returns.turns && first.fault === null && !first.complete) {
+    // Agents are only compared where states do not lead back to themselves.
+    countRounds(engine, true);
+    first = yield* new Visit(engine, most, null, end).run();
+  }
   if (few === o.states || first.states < few || first.fault !== null) {
     return first;
   }
@@ -139,7 +146,16 @@ function* merged(engine: Engine, o: SearchOptions): Steps<Found> {
   engine.gaveUp = true;
   // The states now have the hashes of their groups.
   engine.forget();
+  countRounds(engine, !turning);
   return yield* new Visit(engine, o, null, end).run();
+}
+
+/**
+ * Tells apart from now on, or no longer, how often a waiting operation of a
+ * primitive has gone round.
+ */
+function countRounds(engine: Engine, counts: boolean): void {
+  if (engine.returns.count(counts)) engine.forget();
 }
 
 /** Whether what an agent does depends on nothing but the answers it gets. */

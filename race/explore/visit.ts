@@ -183,7 +183,7 @@ export class Visit {
       if (this.#limits.has("states") || this.#limits.has("time")) break;
       const open = this.#open;
       if (o.minimal && this.#states.cost(open.id) < open.cost) continue;
-      if (engine.forgets || engine.drops.used) {
+      if (engine.mayTurn) {
         this.#closeCycle();
         // Rounds that were left out do not show that a loop has no end.
         this.#load();
@@ -472,7 +472,9 @@ export class Visit {
         return this.#found(this.#pass(passed), code);
       }
       futures?.settle(agents);
-      const goesOn = mayReduce && !o.minimal && !looping && !overdue;
+      // Where states lead back to themselves, own steps may go round, too.
+      const many = passed.length > engine.maxSteps;
+      const goesOn = mayReduce && !o.minimal && !looping && !overdue && !many;
       if (goesOn) choices(engine, next, world.agents, true);
       const own = goesOn ? ownStep(engine, next, -1) : -1;
       if (own < 0) return yield* this.#reach(first, code, looping, overdue);

@@ -71,7 +71,7 @@ export function* rotate(
   const { world } = engine;
   const { turn } = turns;
   let { lead } = turns;
-  const forgets = engine.forgets || engine.drops.used;
+  const forgets = engine.mayTurn;
   const path: string[] = [];
   const mine = new Set<string>();
   const key = new I32(2);

@@ -38,7 +38,7 @@ export interface Inn {
   /** The agent on the stack keeps these values, and nothing else it saw. */
   drop(kept: readonly unknown[]): void;
   /** The same of what it saw in its operation of a primitive. */
-  keepInside(kept: readonly unknown[]): void;
+  keepInside(kept: readonly unknown[], asleep: boolean): void;
 }
 
 /** What a module keeps for its agent, and how it begins. */
@@ -78,7 +78,8 @@ export function welcome(inn: Inn): void {
     identity: () => inn.identity(),
     meet: (primitive: object) => inn.meet(primitive),
     forget: (...kept: unknown[]) => inn.drop(kept),
-    keep: (kept: readonly unknown[]) => inn.keepInside(kept),
+    keep: (kept: readonly unknown[]) => inn.keepInside(kept, false),
+    keepAsleep: (kept: readonly unknown[]) => inn.keepInside(kept, true),
     enter(words: Int32Array, kept: Kept) {
       // The tests of a library say themselves which of its words are hints.
       if (kept.length === 0) return;

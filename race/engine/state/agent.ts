@@ -58,6 +58,7 @@ export interface Snapshot {
   readonly ticks: number;
   readonly plain: readonly Access[];
   readonly kept: readonly number[];
+  readonly asleep: Hash | null;
 
   // ---- what is worked out later
   /** What followed from this state before. */
@@ -74,6 +75,9 @@ export interface Snapshot {
   group: Group | null;
   proved: number;
 }
+
+/** Two hashes of what an agent has seen. */
+export type Hash = readonly [h1: number, h2: number];
 
 /** A plain access to memory. */
 export interface Access {
@@ -303,6 +307,8 @@ export class Agent {
    * what it keeps.
    */
   kept: readonly number[] = NO_PLACES;
+  /** Its hashes if it sleeps next, where it has said what it keeps then. */
+  asleep: Hash | null = null;
 
   // ---- what no state keeps
   /** The index of the next recorded operation, during a replay. */
@@ -404,6 +410,7 @@ export class Agent {
     this.after2 = [];
     this.plain = NO_ACCESS;
     this.kept = NO_PLACES;
+    this.asleep = null;
     this.clearLoops();
     this.pos =
       this.drawn =
@@ -429,6 +436,7 @@ export class Agent {
    */
   record(signature: number, args: number, result: unknown): void {
     const { n } = this;
+    this.asleep = null;
     if (this.res.length !== n) {
       this.res = this.res.slice(0, n);
       this.sig = this.sig.slice(0, n);
@@ -452,6 +460,7 @@ export class Agent {
     this.after1 = [];
     this.after2 = [];
     this.kept = NO_PLACES;
+    this.asleep = null;
     this.n =
       this.from =
       this.pos =
@@ -466,7 +475,7 @@ export class Agent {
   }
 
   /** The hashes with which its call begins, if they say nothing of others. */
-  get beginning(): readonly [number, number] {
+  get beginning(): Hash {
     const { oi, like } = this;
     return oi === 0
       ? [like + 1, like + 101]
@@ -514,6 +523,7 @@ export class Agent {
       effort: this.effort,
       plain: this.plain,
       kept: this.kept,
+      asleep: this.asleep,
       oi: this.oi,
       calls: this.calls,
       idleFires: this.idleFires,
@@ -602,5 +612,6 @@ export class Agent {
     this.ticks = s.ticks;
     this.plain = s.plain;
     this.kept = s.kept;
+    this.asleep = s.asleep;
   }
 }

@@ -375,6 +375,7 @@ export class World {
   absorb(agent: Agent, result: Any, changed: boolean): void {
     const { kind } = agent;
     if (result !== BLOCK) this.note(agent, result);
+    else if (agent.asleep !== null) [agent.h1, agent.h2] = agent.asleep;
     if (this.keepsPlain) agent.plain = this.#plainAfter(agent);
     const tells = kind === k.NOTIFY || kind === k.WRITE || kind === k.SEND ||
       kind === k.TAKE;

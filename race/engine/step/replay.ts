@@ -365,8 +365,11 @@ export class Engine implements Host {
     agent.snapshot = null;
   }
 
-  /** The operation of a primitive in which the agent is keeps these values. */
-  keepInside(kept: readonly unknown[]): void {
+  /**
+   * The operation of a primitive in which the agent is keeps these values, or
+   * will if it sleeps next.
+   */
+  keepInside(kept: readonly unknown[], asleep: boolean): void {
     const agent = this.current;
     if (agent === null || agent.depth !== 1 || agent.entered < 0) return;
     if (this.whole.on || !this.#mayLeaveOut(agent)) return;
@@ -377,7 +380,8 @@ export class Engine implements Host {
     const what = `${within} ${kept.join()} ${
       countsOf(agent)
     } ${times} ${wrote}`;
-    this.returns.keep(agent, what, entered);
+    if (asleep) this.returns.sleep(agent, what, entered);
+    else this.returns.keep(agent, what, entered);
     agent.snapshot = null;
   }
 
@@ -422,6 +426,14 @@ export class Engine implements Host {
    */
   set countsOld(on: boolean) {
     this.world.countsOld = this.memo.countsOld = on;
+  }
+
+  /**
+   * Whether states may lead back to themselves although no agent is seen to be
+   * in a loop.
+   */
+  get mayTurn(): boolean {
+    return this.forgets || this.drops.used || this.returns.turns;
   }
 
   /** Forgets the states of agents and what followed from them. */

@@ -12,7 +12,7 @@
  *
  * @module
  */
-import type { Agent } from "../state/agent.ts";
+import type { Agent, Hash } from "../state/agent.ts";
 import * as k from "../kinds.ts";
 import { roundOf } from "../state/operation.ts";
 import { mix1, mix2, show } from "../values.ts";
@@ -35,6 +35,10 @@ const VALUES = 64;
 export class Returns {
   /** Whether it is left out of their states. */
   on = false;
+  /** Whether how often an operation has said what it keeps is told apart. */
+  #counts = true;
+  /** Whether states may lead back to themselves, since that is not done. */
+  turns = false;
   /** By the state that follows an operation, and one within it. */
   readonly places: Map<number, Dropped> = new Map();
   readonly inside: Map<number, Dropped> = new Map();
@@ -46,9 +50,19 @@ export class Returns {
     return this.places.size + this.inside.size > 0;
   }
 
+  /** Tells that apart, or not; returns whether that is new. */
+  count(counts: boolean): boolean {
+    if (counts === this.#counts) return false;
+    this.#counts = counts;
+    this.turns = false;
+    return true;
+  }
+
   /** Forgets all. */
   begin(on: boolean): void {
     this.on = on;
+    this.#counts = true;
+    this.turns = false;
     this.places.clear();
     this.inside.clear();
     this.values.clear();
@@ -81,9 +95,27 @@ export class Returns {
   keep(agent: Agent, what: string, begin: number): void {
     const { n } = agent;
     const before = agent.kept.filter((at) => at < n);
-    if (!this.#leaveOut(agent, `${what} ${before.length}`, begin)) return;
+    const round = this.#round(before);
+    if (!this.#leaveOut(agent, `${what}${round}`, begin)) return;
     agent.kept = [...before, n];
     this.#note(this.inside, INSIDE, agent, what);
+  }
+
+  /** What tells an operation apart that has said `before` what it keeps. */
+  #round(before: readonly number[]): string {
+    if (this.#counts) return ` ${before.length}`;
+    if (before.length > 0) this.turns = true;
+    return "";
+  }
+
+  /** The same of a sleep, which comes next: nothing that it saw then counts. */
+  sleep(agent: Agent, what: string, begin: number): void {
+    const { n } = agent;
+    const round = this.#round(agent.kept.filter((at) => at < n));
+    const asleep = hashOf(agent, `asleep ${what}${round}`, begin);
+    if (asleep === undefined) return;
+    agent.asleep = asleep;
+    this.#note(this.inside, INSIDE, agent, what, asleep);
   }
 
   /**
@@ -91,23 +123,11 @@ export class Returns {
    * operations, and from the text `what`. Returns whether that was done.
    */
   #leaveOut(agent: Agent, what: string, begin: number): boolean {
-    const { n, from, merged, after1, after2 } = agent;
-    // After a round of a loop it is where it was before that round.
-    if (begin < from || begin === n || merged === n) return false;
-    const [before1, before2] = begin > from
-      ? [after1[begin - 1]!, after2[begin - 1]!]
-      : agent.beginning;
-    // Not a number of its own: what agents did before is remembered for longer
-    // than any list of these.
-    let a = mix1(before1, 0x3c6ef372);
-    let b = mix2(before2, 0x3c6ef372);
-    for (let i = 0; i < what.length; i++) {
-      const letter = what.charCodeAt(i);
-      a = mix1(a, letter);
-      b = mix2(b, letter);
-    }
-    agent.h1 = after1[n - 1] = a;
-    agent.h2 = after2[n - 1] = b;
+    const { n, after1, after2 } = agent;
+    const hash = hashOf(agent, what, begin);
+    if (hash === undefined) return false;
+    [agent.h1, agent.h2] = hash;
+    [after1[n - 1], after2[n - 1]] = hash;
     agent.returned = n;
     return true;
   }
@@ -118,22 +138,49 @@ export class Returns {
     most: number,
     agent: Agent,
     site: string,
+    asleep: Hash | null = null,
   ): void {
-    const { oi, first, n, res, h1, h2 } = agent;
+    const { oi, first, n, res } = agent;
+    const [h1, h2] = asleep ?? [agent.h1, agent.h2];
     const key = roundOf(h1, h2);
     const known = places.get(key);
+    if (known !== undefined) {
+      if (known.histories.length === MOST || known.first !== first) return;
+    } else if (places.size === most) return;
+    const history = res.slice(0, n);
+    if (asleep !== null) history.push("ok");
     if (known === undefined) {
-      if (places.size === most) return;
-      const histories = [res.slice(0, n)];
-      places.set(key, { agent, oi, first, site, histories });
+      places.set(key, { agent, oi, first, site, histories: [history] });
       return;
     }
-    const { histories } = known;
-    if (histories.length === MOST || known.first !== first) return;
     const isSame = (other: readonly unknown[]) =>
-      other.length === n && other.every((value, i) => Object.is(value, res[i]));
-    if (!histories.some(isSame)) histories.push(res.slice(0, n));
+      other.length === history.length &&
+      other.every((value, i) => Object.is(value, history[i]));
+    if (!known.histories.some(isSame)) known.histories.push(history);
   }
+}
+
+/**
+ * The hashes of an agent that keeps what it saw before its record had `begin`
+ * operations, and the text `what`; undefined if it is where it was before.
+ */
+function hashOf(agent: Agent, what: string, begin: number): Hash | undefined {
+  const { n, from, merged, after1, after2, beginning } = agent;
+  // After a round of a loop it is where it was before that round.
+  if (begin < from || begin === n || merged === n) return;
+  const [before1, before2] = begin > from
+    ? [after1[begin - 1]!, after2[begin - 1]!]
+    : beginning;
+  // Not a number of its own: what agents did before is remembered for longer
+  // than any list of these.
+  let a = mix1(before1, 0x3c6ef372);
+  let b = mix2(before2, 0x3c6ef372);
+  for (let i = 0; i < what.length; i++) {
+    const letter = what.charCodeAt(i);
+    a = mix1(a, letter);
+    b = mix2(b, letter);
+  }
+  return [a, b];
 }
 
 /**
