@@ -1,5 +1,5 @@
-// Produces into a queue, or consumes from one, in a given manner; then waits for
-// the next job.
+// Produces into a queue, or consumes from one, in a given manner; then waits
+// for the next job.
 import {
   ClosedError,
   type Handle,

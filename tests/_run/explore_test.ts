@@ -8,7 +8,7 @@ import { weft } from "./weft.ts";
 
 const test = suite("explorations");
 
-/** An agent goes round a loop, and writes a word if it did so `rounds` times. */
+/** An agent in a loop, which writes a word if it took `rounds` rounds. */
 function counting(rounds: number): Scenario {
   const spec = race.spec({
     memory: () => new SharedArrayBuffer(8),

@@ -375,7 +375,7 @@ export class Stillness {
     throw new Keeps(`${name} of ${file}`);
   }
 
-  /** Fails unless another module declares a name, and what it is has no state. */
+  /** Fails unless another module declares a name for what has no state. */
   #still(module: Module, name: string): void {
     const { declared, file } = module;
     let reason: string | undefined;
@@ -488,8 +488,8 @@ const keeps = ({ type, start, end }: Node, { module }: Place): Keeps =>
   new Keeps(`${type} at ${start} to ${end} of ${module.file}`);
 
 /**
- * How a statement of a module is run again. `undefined` if it cannot be, because
- * it does more than to declare, or because of what it declares.
+ * How a statement of a module is run again. `undefined` if it cannot be: it
+ * does more than to declare, or its name is assigned to.
  */
 function renewal(node: Node, { text, assigned }: Module): Kept | undefined {
   const { start, end } = node;

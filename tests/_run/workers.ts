@@ -116,8 +116,8 @@ export function spawn(
 }
 
 /**
- * Threads of a module that does one job after the other: to start a thread takes
- * longer than most jobs.
+ * Threads of a module that does one job after the other. To start a thread
+ * takes longer than most jobs.
  */
 export class Crew {
   readonly #url: URL;

@@ -1,7 +1,7 @@
 /**
  * An agent that does all that a map can do, in a thread of its own, with one
- * map after the other: see `threads.ts`. Some keys are its own: no other agent writes them, so it knows
- * what it has to find there.
+ * map after the other: see `threads.ts`. Some keys are its own: no other agent
+ * writes them, so it knows what it has to find there.
  *
  * @module
  */
