@@ -252,12 +252,13 @@ export const MISTAKES: readonly Mistake[] = [{
       "if (again) {",
     ],
     "_pool/poster": [
-      "if (spec.idempotent) this.#chunks.keep(job, bytes, length);",
-      "this.#chunks.keep(job, bytes, length);",
+      "if (spec.idempotent) this.#keep(job, at, length); return length;",
+      "this.#keep(job, at, length); return length;",
       [
-        "if (!spec.idempotent) job.value = job.bytes = undefined;",
-        "",
+        "if (spec.idempotent) this.#keep(job, at, length); } this.#send(",
+        "this.#keep(job, at, length); } this.#send(",
       ],
+      ["if (!spec.idempotent) job.bytes = undefined;", ""],
     ],
   },
   seed: 1,
