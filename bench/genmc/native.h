@@ -87,7 +87,6 @@ static weft_agent agents[8];
 #define weft__may_block() true
 #define weft__take_role(role) ((void)(role), 0)
 #define weft__acts(role) ((void)(role), true)
-#define WEFT__HARDLY
 #define weft__leave_role(role, id) ((void)(role), (id))
 #define WEFT__SPIN(spin, own, timeout) while (false)
 #define weft__spinning int

@@ -491,8 +491,9 @@ const CORE = mutants({
     "const tail = this.#words[TAIL]! & INDEX_MASK;\nthis.#beginPush();",
   ],
   c: [
-    "if (weft__spsc_begin_push(q) != 0) return EPERM; " +
-    "return weft__spsc_push_int(q, value, false);",
+    "bool acts = weft__acts(&q->producer); if (WEFT__RARE(!acts) && " +
+    "weft__spsc_begin_push(q) != 0) return EPERM; " +
+    "return weft__spsc_push_int(q, value, acts);",
     "int32_t was = weft__load(&q->tail); if (weft__spsc_begin_push(q) != 0) " +
     "return EPERM; int result = weft__spsc_push_int(q, value, false); " +
     "if (result == 0) q->tail = weft__plus(was, 4); return result;",
@@ -518,8 +519,9 @@ const CORE = mutants({
     "const head = words[HEAD]! & INDEX_MASK;\nif (!this.#consumes) this.#consume();\nreturn head;",
   ],
   c: [
-    "if (weft__spsc_begin_pop(q) != 0) return EPERM; " +
-    "return weft__spsc_pop_int(q, value, false);",
+    "bool acts = weft__acts(&q->consumer); if (WEFT__RARE(!acts) && " +
+    "weft__spsc_begin_pop(q) != 0) return EPERM; " +
+    "return weft__spsc_pop_int(q, value, acts);",
     "int32_t was = weft__load(&q->head); if (weft__spsc_begin_pop(q) != 0) " +
     "return EPERM; int result = weft__spsc_pop_int(q, value, false); " +
     "if (result == 0) q->head = weft__plus(was, 4); return result;",

@@ -90,12 +90,12 @@ static inline int weft__spsc_missing(weft_spsc_queue *q, int32_t head) {
   return weft__spsc_look(q, head);
 }
 
-/* try_push of the agent that is the producer, for an element of `size` bytes,
-   which is that of the queue. Where it is a constant, as in C++, the copy is a
-   few instructions. `acts` is what weft__acts has said of the agent. */
-static inline WEFT__HOT int weft__spsc_push_as(weft_spsc_queue *q,
-                                               const void *src, size_t size,
-                                               bool acts) {
+/* try_push of an element of `size` bytes, which is that of the queue. Where it
+   is a constant, as in C++, the copy is a few instructions. */
+static inline WEFT__CHECKED WEFT__KNOWN int weft__spsc_push_one(
+    weft_spsc_queue *q, const void *src, size_t size) {
+  bool acts = weft__acts(&q->producer);
+  if (WEFT__RARE(!acts) && weft__spsc_begin_push(q) != 0) return EPERM;
   int32_t tail = weft__spsc_own(&q->tail);
   int refused = weft__spsc_refused(q, tail);
   if (refused != 0) return refused;
@@ -103,46 +103,17 @@ static inline WEFT__HOT int weft__spsc_push_as(weft_spsc_queue *q,
   return weft__spsc_publish(q, tail, 1, acts);
 }
 
-/* try_pop of the agent that is the consumer. */
-static inline WEFT__HOT int weft__spsc_pop_as(weft_spsc_queue *q, void *dst,
-                                              size_t size, bool acts) {
+/* try_pop of an element of `size` bytes, which is that of the queue. */
+static inline WEFT__CHECKED WEFT__KNOWN int weft__spsc_pop_one(
+    weft_spsc_queue *q, void *dst, size_t size) {
+  bool acts = weft__acts(&q->consumer);
+  if (WEFT__RARE(!acts) && weft__spsc_begin_pop(q) != 0) return EPERM;
   int32_t head = weft__spsc_own(&q->head);
   int missing = weft__spsc_missing(q, head);
   if (missing != 0) return missing;
   __builtin_memcpy(dst, weft__spsc_slot(q, head, size), size);
   weft__spsc_release(q, head, 1, acts);
   return 0;
-}
-
-/* try_push of an agent of which nothing is known yet. */
-WEFT__HARDLY static inline int weft__spsc_push_slow(weft_spsc_queue *q,
-                                                    const void *src,
-                                                    size_t size) {
-  if (weft__spsc_begin_push(q) != 0) return EPERM;
-  return weft__spsc_push_as(q, src, size, false);
-}
-
-/* try_pop of such an agent. */
-WEFT__HARDLY static inline int weft__spsc_pop_slow(weft_spsc_queue *q,
-                                                   void *dst, size_t size) {
-  if (weft__spsc_begin_pop(q) != 0) return EPERM;
-  return weft__spsc_pop_as(q, dst, size, false);
-}
-
-/* try_push of an element of `size` bytes. */
-static inline WEFT__CHECKED WEFT__KNOWN int weft__spsc_push_one(
-    weft_spsc_queue *q, const void *src, size_t size) {
-  return WEFT__OFTEN(weft__acts(&q->producer))
-             ? weft__spsc_push_as(q, src, size, true)
-             : weft__spsc_push_slow(q, src, size);
-}
-
-/* try_pop of an element of `size` bytes. */
-static inline WEFT__CHECKED WEFT__KNOWN int weft__spsc_pop_one(
-    weft_spsc_queue *q, void *dst, size_t size) {
-  return WEFT__OFTEN(weft__acts(&q->consumer))
-             ? weft__spsc_pop_as(q, dst, size, true)
-             : weft__spsc_pop_slow(q, dst, size);
 }
 
 /* Appends the element at `src`. Returns 0, EBUSY if the queue is full, EPIPE if
@@ -162,8 +133,8 @@ static inline WEFT__SHARED WEFT__CHECKED int weft_spsc_queue_try_pop(
 
 /* try_push_int of the agent that is the producer; `acts` is what weft__acts has
    said of it. */
-static inline WEFT__HOT int weft__spsc_push_int(weft_spsc_queue *q,
-                                                int32_t value, bool acts) {
+static inline int weft__spsc_push_int(weft_spsc_queue *q, int32_t value,
+                                      bool acts) {
   int32_t tail = weft__spsc_own(&q->tail);
   int refused = weft__spsc_refused(q, tail);
   if (refused != 0) return refused;
@@ -172,8 +143,8 @@ static inline WEFT__HOT int weft__spsc_push_int(weft_spsc_queue *q,
 }
 
 /* try_pop_int of the agent that is the consumer. */
-static inline WEFT__HOT int weft__spsc_pop_int(weft_spsc_queue *q,
-                                               int32_t *value, bool acts) {
+static inline int weft__spsc_pop_int(weft_spsc_queue *q, int32_t *value,
+                                     bool acts) {
   int32_t head = weft__spsc_own(&q->head);
   int missing = weft__spsc_missing(q, head);
   if (missing != 0) return missing;
@@ -182,28 +153,14 @@ static inline WEFT__HOT int weft__spsc_pop_int(weft_spsc_queue *q,
   return 0;
 }
 
-/* try_push_int of an agent of which nothing is known yet. */
-WEFT__HARDLY static inline int weft__spsc_push_int_slow(weft_spsc_queue *q,
-                                                        int32_t value) {
-  if (weft__spsc_begin_push(q) != 0) return EPERM;
-  return weft__spsc_push_int(q, value, false);
-}
-
-/* try_pop_int of such an agent. */
-WEFT__HARDLY static inline int weft__spsc_pop_int_slow(weft_spsc_queue *q,
-                                                       int32_t *value) {
-  if (weft__spsc_begin_pop(q) != 0) return EPERM;
-  return weft__spsc_pop_int(q, value, false);
-}
-
 /* Appends a 4-byte element, as try_push; EINVAL if elements are not 4
    bytes. */
 static inline WEFT__SHARED WEFT__CHECKED int weft_spsc_queue_try_push_int(
     weft_spsc_queue *q, int32_t value) {
   if (q->element_size != 4) return EINVAL;
-  return WEFT__OFTEN(weft__acts(&q->producer))
-             ? weft__spsc_push_int(q, value, true)
-             : weft__spsc_push_int_slow(q, value);
+  bool acts = weft__acts(&q->producer);
+  if (WEFT__RARE(!acts) && weft__spsc_begin_push(q) != 0) return EPERM;
+  return weft__spsc_push_int(q, value, acts);
 }
 
 /* Takes the oldest 4-byte element, as try_pop; EINVAL if elements are not 4
@@ -211,9 +168,9 @@ static inline WEFT__SHARED WEFT__CHECKED int weft_spsc_queue_try_push_int(
 static inline WEFT__SHARED WEFT__CHECKED int weft_spsc_queue_try_pop_int(
     weft_spsc_queue *q, int32_t *value) {
   if (q->element_size != 4) return EINVAL;
-  return WEFT__OFTEN(weft__acts(&q->consumer))
-             ? weft__spsc_pop_int(q, value, true)
-             : weft__spsc_pop_int_slow(q, value);
+  bool acts = weft__acts(&q->consumer);
+  if (WEFT__RARE(!acts) && weft__spsc_begin_pop(q) != 0) return EPERM;
+  return weft__spsc_pop_int(q, value, acts);
 }
 
 /* reserve of the agent that is the producer. */
