@@ -364,7 +364,7 @@ export const NOTES: readonly Note[] = [
   },
   {
     group: "rivals",
-    rows: /processor time|one at a time/,
+    rows: /processor time|one at a time|to the thread that made it/,
     text: "A call one at a time is two sleeps and two wakes, and its time " +
       "depends on which core the system chooses for each thread: " +
       "turns of one rival differ by a factor of 3 to 11. " +
