@@ -171,7 +171,8 @@ int WEFT_KERNEL(spsc_queue, push_int)(weft_spsc_queue *q, int32_t value) {
 
 double WEFT_KERNEL(spsc_queue, pop_int)(weft_spsc_queue *q) {
   int32_t value = 0;
-  int result = q->element_size == 4 ? weft__spsc_pop_int(q, &value, false) : EINVAL;
+  int result =
+      q->element_size == 4 ? weft__spsc_pop_int(q, &value, false) : EINVAL;
   return weft__kernel_value(result, value);
 }
 

@@ -41,8 +41,8 @@ export class Hosts {
   }
 
   /**
-   * Keeps an object for agent `owner`; returns its key. Who died before has no
-   * part in it.
+   * Keeps an object for agent `owner`; returns its key. It looks for deaths
+   * first: the owner may have the id of an agent that died before.
    */
   add(agent: number, hosted: Hosted): string {
     this.look();

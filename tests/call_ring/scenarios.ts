@@ -15,6 +15,8 @@ const { length, pauses, serve_epoch, serve_waiters, slot_waiters, dead } =
   LAYOUT.call_ring;
 /** A call that was answered, in its state. */
 const REPLIED = 5 << 28;
+/** The agent in the entry of a death. */
+const ID = 2 ** 28 - 1;
 /** Words of a slot whose requests and replies are a byte. */
 const STRIDE = 32;
 /** The states of two slots: read plainly before an exchange checks them. */
@@ -72,6 +74,7 @@ function ring(weft: Weft, slots: number, posted = false) {
       const words = new Int32Array(buffer);
       words[LAYOUT.call_ring.serve_epoch] = -1; // the next wake wraps
       words[LAYOUT.call_ring.slot_epoch] = -1;
+      words[LAYOUT.call_ring.deaths] = -1;
       weft.mod.setAgentId(DEAD);
       if (posted) new CallRing(buffer).tryPost(Uint8Array.of(9));
       return buffer;
@@ -293,7 +296,10 @@ function whole(weft: Weft, slots: number, posted = false) {
         run: (h: Handle, id: number) => {
           const words = new Int32Array(h.ring.buffer);
           const isKnown = () =>
-            [0, 1].some((i) => Atomics.load(words, dead + i) === id);
+            [15, 0].some((i) =>
+              // the number of entries wraps
+              (Atomics.load(words, dead + i) & ID) === id
+            );
           Atomics.add(words, serve_waiters, 1);
           for (;;) {
             const epoch = Atomics.load(words, serve_epoch);

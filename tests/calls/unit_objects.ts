@@ -6,6 +6,7 @@ import * as assert from "uvu/assert";
 import { CallRing, type Codec, codec, connect, serve } from "../../mod.ts";
 import { suite } from "../_run/harness.ts";
 import { Hosts } from "../../primitives/_calls/hosts.ts";
+import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import { asAgent } from "../_run/model.ts";
 import { start } from "../_run/process.ts";
 import { spawn } from "../_run/workers.ts";
@@ -255,6 +256,22 @@ test("a server hears of the last 16 agents that were abandoned", async () => {
       ended.length = 0;
     }
   }, { slots: 4, request: 128 });
+});
+
+test("deaths are noted beyond 2^32", () => {
+  const ring = CallRing.create({ request: 4, reply: 4 });
+  const words = new Int32Array(ring.buffer);
+  const { deaths, dead } = LAYOUT.call_ring;
+  words[deaths] = -2;
+  for (const id of [70, 71, 72]) ring.abandon(id);
+  const last = 15 << 28; // the last round
+  assert.equal([...words.subarray(dead, dead + 16)], [
+    72,
+    ...Array(13).fill(0),
+    last | 70,
+    last | 71,
+  ]);
+  assert.is(words[deaths], 1);
 });
 
 test("a server that never waits hears of it when it keeps more", () => {

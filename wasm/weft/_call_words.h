@@ -27,11 +27,10 @@ WEFT__BEGIN
 /* In caller: that agent was abandoned. */
 #define WEFT_CALL_RING_DEAD_BIT (1 << 28) /* CALL_RING_BITS.DEAD */
 
-/* The first word of the entries of agents that were abandoned, how many there
-   are, and where an entry has its round. */
-#define WEFT__CALL_DEAD 68
+/* How many entries there are from `dead` on, and where an entry has its
+   round. */
 #define WEFT__CALL_ENTRIES 16
-#define WEFT__CALL_ROUND_SHIFT 28
+#define WEFT__CALL_ROUND_SHIFT 28 /* CALL_RING_BITS.ROUND */
 
 /* In `shape`: the number of slots less 1, above the words of a request. */
 #define WEFT__CALL_SLOTS_SHIFT 22 /* CALL_RING_BITS.SLOTS */

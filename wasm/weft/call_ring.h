@@ -488,8 +488,9 @@ static inline void weft__call_note_death(weft_call_ring *r, int32_t id) {
   uint32_t entry = (uint32_t)weft__add(&r->deaths, 1);
   /* The round tells entries apart of an agent whose id was used again. */
   uint32_t round = entry / WEFT__CALL_ENTRIES << WEFT__CALL_ROUND_SHIFT;
-  int32_t *dead = (int32_t *)(void *)r + WEFT__CALL_DEAD;
-  weft__store(&dead[entry % WEFT__CALL_ENTRIES], (int32_t)round | id);
+  char *dead = (char *)r + offsetof(weft_call_ring, dead);
+  int32_t *words = (int32_t *)(void *)dead;
+  weft__store(&words[entry % WEFT__CALL_ENTRIES], (int32_t)round | id);
 }
 
 /*

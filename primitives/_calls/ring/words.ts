@@ -18,9 +18,9 @@ export const DEATHS: typeof CALL_RING.deaths = 67;
 export const DEAD: typeof CALL_RING.dead = 68;
 export const SLOTS: typeof CALL_RING.length = 96;
 
-/** How many entries there are at `DEAD`; the rounds are counted in each. */
+/** How many entries there are at `DEAD`, and where an entry has its round. */
 export const ENTRIES = 16;
-export const ROUND_SHIFT = 28;
+export const ROUND_SHIFT = 28; // CALL_RING_BITS.ROUND
 
 /** The words of a slot, of which the first is its state; its bytes follow. */
 export const CALLER = 1;

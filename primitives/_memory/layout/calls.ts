@@ -234,4 +234,5 @@ export const CALL_RING_BITS = {
   PHASE: [28, 30],
   WAITING: 31,
   DEAD: 28,
+  ROUND: [28, 31],
 } as const;
