@@ -35,7 +35,7 @@ import { Fixed, Impossible, run } from "./run.ts";
 import { sampler } from "./sample.ts";
 import { tryPromises } from "../engine/equal/promises.ts";
 import { shadow } from "../engine/equal/shadow.ts";
-import type { Tester } from "../engine/step/spins.ts";
+import type { Tester } from "../engine/step/loops/spins.ts";
 import type { Scenario } from "../engine/scenario.ts";
 import { isReal, mayForget, search } from "./search.ts";
 import { COMPARE, type Found, type SearchOptions } from "./task.ts";

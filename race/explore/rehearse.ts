@@ -7,7 +7,8 @@
 import { Choices, choices } from "../engine/step/choices.ts";
 import * as k from "../engine/kinds.ts";
 import { Fault } from "../engine/kinds.ts";
-import type { Chooser, Engine, Steps } from "../engine/step/replay.ts";
+import type { Chooser } from "../engine/step/operations.ts";
+import type { Engine, Steps } from "../engine/step/replay.ts";
 import type { Options } from "../report/result.ts";
 import { run } from "./run.ts";
 import { sampler } from "./sample.ts";

@@ -6,7 +6,8 @@
 import { Choices, choices } from "../engine/step/choices.ts";
 import * as k from "../engine/kinds.ts";
 import type { Fault } from "../engine/kinds.ts";
-import type { Chooser, Engine, Steps } from "../engine/step/replay.ts";
+import type { Chooser, Operations } from "../engine/step/operations.ts";
+import type { Engine, Steps } from "../engine/step/replay.ts";
 import { apply, begin } from "../engine/step/steps.ts";
 import { judgeEnd, judgeLockFree, judgeQuiet } from "../judge/progress.ts";
 import { failLivelock, FAIR } from "../judge/fair.ts";
@@ -39,7 +40,7 @@ export class Rotation implements Chooser {
   }
 
   /** A choice. */
-  choose(engine: Engine): number {
+  choose(engine: Operations): number {
     const { count, live, codes: all } = refill(scratch, engine);
     if (count === 0) return k.END;
     const codes = all.subarray(0, live === 0 ? count : live);
@@ -68,7 +69,7 @@ export class Loose implements Chooser {
   }
 
   /** The next possible step of the schedule. */
-  choose(engine: Engine): number {
+  choose(engine: Operations): number {
     const { count, live } = refill(scratch, engine);
     if (count === 0) return k.END;
     while (this.#at < this.#codes.length) {
@@ -87,7 +88,7 @@ export class Loose implements Chooser {
 }
 
 /** Fills `to` with the choices there are. */
-export function refill(to: Choices, engine: Engine): Choices {
+export function refill(to: Choices, engine: Operations): Choices {
   choices(engine, to);
   return to;
 }

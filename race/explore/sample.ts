@@ -9,7 +9,8 @@ import type { Agent } from "../engine/state/agent.ts";
 import { Choices, choices } from "../engine/step/choices.ts";
 import { refill, Rotation } from "./run.ts";
 import * as k from "../engine/kinds.ts";
-import type { Chooser, Engine } from "../engine/step/replay.ts";
+import type { Chooser, Operations } from "../engine/step/operations.ts";
+import type { Engine } from "../engine/step/replay.ts";
 import type { Options } from "../report/result.ts";
 import { Random } from "../engine/values.ts";
 
@@ -39,7 +40,7 @@ class Uniform implements Chooser {
   }
 
   /** A choice. */
-  choose(engine: Engine): number {
+  choose(engine: Operations): number {
     if (choices(engine, scratch) === 0 && scratch.count === 0) return k.END;
     return pick(scratch, this.#random);
   }
@@ -60,7 +61,7 @@ class PartialOrder implements Chooser {
   }
 
   /** A choice. */
-  choose(engine: Engine): number {
+  choose(engine: Operations): number {
     const { codes, count, live } = refill(scratch, engine);
     if (count === 0) return k.END;
     if (live === 0 || (count > live && this.#random.below(RARE) === 0)) {
@@ -117,7 +118,7 @@ class Priorities implements Chooser {
   }
 
   /** A choice. */
-  choose(engine: Engine): number {
+  choose(engine: Operations): number {
     const { count, live } = refill(scratch, engine);
     if (count === 0) return k.END;
     if (live === 0) return pick(scratch, this.#random, true);

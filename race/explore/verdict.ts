@@ -4,8 +4,8 @@
  *
  * @module
  */
-import { ONE_BY_ONE, ROUNDS } from "../engine/step/ahead.ts";
-import { FIRES } from "../engine/step/alone.ts";
+import { ONE_BY_ONE, ROUNDS } from "../engine/step/loops/ahead.ts";
+import { FIRES } from "../engine/step/loops/alone.ts";
 import { STALE_READS } from "../engine/step/choices.ts";
 import type { World } from "../engine/state/core.ts";
 import type { Engine } from "../engine/step/replay.ts";

@@ -7,7 +7,7 @@
 import type { Agent } from "../engine/state/agent.ts";
 import { BLOCK } from "../engine/state/operation.ts";
 import * as k from "../engine/kinds.ts";
-import type { Covers } from "../engine/step/replay.ts";
+import type { Covers } from "../engine/step/exploration.ts";
 import { pathOf } from "../engine/sites.ts";
 import { textOf } from "../engine/source_map.ts";
 

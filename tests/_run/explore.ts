@@ -6,7 +6,7 @@
  */
 import type { Options, Result } from "../../race/mod.ts";
 import { race } from "../../race/mod.ts";
-import { Spins } from "../../race/engine/step/spins.ts";
+import { Spins } from "../../race/engine/step/loops/spins.ts";
 import { FIRST_SPINS, FIRST_STATES, FIRST_TRIALS } from "./depth.ts";
 import { LOOKS, type Scenario, STEPS } from "./scenario.ts";
 

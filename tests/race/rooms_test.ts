@@ -11,6 +11,7 @@ const ROOMS = [
   "engine",
   "engine/platform",
   "engine/state",
+  "engine/step/loops",
   "engine/step",
   "engine/equal",
   "wasm",

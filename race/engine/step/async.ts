@@ -7,8 +7,8 @@
  * @module
  */
 import type { Agent } from "../state/agent.ts";
-import { followAsync } from "./ahead.ts";
-import { fireAlone, goOn, mustGoOn } from "./alone.ts";
+import { followAsync } from "./loops/ahead.ts";
+import { fireAlone, goOn, mustGoOn } from "./loops/alone.ts";
 import { callText } from "../state/operation.ts";
 import * as k from "../kinds.ts";
 import { Unsupported } from "../kinds.ts";

@@ -8,7 +8,7 @@ import type { World } from "../state/core.ts";
 import * as k from "../kinds.ts";
 import { nextTo } from "../state/mail.ts";
 import { I32 } from "../platform/native.ts";
-import type { Engine } from "./replay.ts";
+import type { Told } from "./told.ts";
 
 /** How many old values an agent may read in one call. */
 export const STALE_READS = 4;
@@ -51,7 +51,7 @@ type Doing = Agent | Snapshot;
  * go on from, no old value of a hint is left out there.
  */
 export function choices(
-  engine: Engine,
+  engine: Told,
   out: Choices,
   agents: readonly Doing[] = engine.world.agents,
   passed = false,
@@ -126,7 +126,7 @@ export function choices(
  * larger step.
  */
 function mayReadSooner(
-  engine: Engine,
+  engine: Told,
   { looping, invoked, target, address }: Doing,
 ): boolean {
   if (looping || engine.scenario.async || engine.whole.holds(target, address)) {
@@ -140,7 +140,7 @@ export const EVERYONE = 0;
 const FIRST = 1, OTHERS = 2;
 
 /** Who may go on, if agent 0 begins or ends alone. */
-export function aloneIn({ world, count }: Engine): number {
+export function aloneIn({ world, count }: Told): number {
   const { lead, tail, agents } = world;
   if (lead + tail === 0) return EVERYONE;
   const first = agents[0]!;
@@ -168,7 +168,7 @@ export function aloneIn({ world, count }: Engine): number {
  * that agent.
  */
 export function ownStep(
-  engine: Engine,
+  engine: Told,
   out: Choices,
   only: number,
   agents: readonly Doing[] = engine.world.agents,
@@ -198,7 +198,7 @@ export function ownStep(
 }
 
 /** Whether a model or an invariant observes when calls begin. */
-export const isObserved = ({ world, scenario }: Engine): boolean =>
+export const isObserved = ({ world, scenario }: Told): boolean =>
   world.judge !== null || scenario.invariant !== null;
 
 /** What the passing of time does to an agent: a choice, or -1. */

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import type { Agent } from "../state/agent.ts";
-import * as k from "../kinds.ts";
+import type { Agent } from "../../state/agent.ts";
+import * as k from "../../kinds.ts";
 
 /** The most milliseconds that pass at once for a loop on the clock. */
 export const LONGEST = 1e7;

@@ -10,13 +10,23 @@
  *
  * @module
  */
-import type { Agent, Ended, Event, Outcome, Snapshot } from "../state/agent.ts";
-import type { World } from "../state/core.ts";
-import { argBits, roundOf as numberOf, signature } from "../state/operation.ts";
-import * as k from "../kinds.ts";
-import type { Scenario } from "../scenario.ts";
-import { StatefulHandle } from "../signals.ts";
-import { bits, mix1, mix2, show } from "../values.ts";
+import type {
+  Agent,
+  Ended,
+  Event,
+  Outcome,
+  Snapshot,
+} from "../../state/agent.ts";
+import type { World } from "../../state/core.ts";
+import {
+  argBits,
+  roundOf as numberOf,
+  signature,
+} from "../../state/operation.ts";
+import * as k from "../../kinds.ts";
+import type { Scenario } from "../../scenario.ts";
+import { StatefulHandle } from "../../signals.ts";
+import { bits, mix1, mix2, show } from "../../values.ts";
 
 /** How many numbers of rounds are tried, from the first on. */
 const FIRST = 20;

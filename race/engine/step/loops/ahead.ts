@@ -7,18 +7,18 @@
  *
  * @module
  */
-import type { Agent, Check, Guard } from "../state/agent.ts";
-import type { World } from "../state/core.ts";
+import type { Agent, Check, Guard } from "../../state/agent.ts";
+import type { World } from "../../state/core.ts";
 import {
   argBits,
   roundOf,
   signature,
   signedAddress,
-} from "../state/operation.ts";
-import { isAnswer, isSupposed } from "../state/guard.ts";
-import * as k from "../kinds.ts";
-import type { Scenario } from "../scenario.ts";
-import { placeOf } from "../sites.ts";
+} from "../../state/operation.ts";
+import { isAnswer, isSupposed } from "../../state/guard.ts";
+import * as k from "../../kinds.ts";
+import type { Scenario } from "../../scenario.ts";
+import { placeOf } from "../../sites.ts";
 import type { Spins } from "./spins.ts";
 
 // deno-lint-ignore no-explicit-any

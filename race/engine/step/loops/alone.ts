@@ -6,11 +6,11 @@
  *
  * @module
  */
-import type { Agent } from "../state/agent.ts";
-import { addTimer, type World } from "../state/core.ts";
-import { argBits, BLOCK, signature } from "../state/operation.ts";
-import * as k from "../kinds.ts";
-import { native } from "../platform/native.ts";
+import type { Agent } from "../../state/agent.ts";
+import { addTimer, type World } from "../../state/core.ts";
+import { argBits, BLOCK, signature } from "../../state/operation.ts";
+import * as k from "../../kinds.ts";
+import { native } from "../../platform/native.ts";
 
 // deno-lint-ignore no-explicit-any
 type Any = any;
