@@ -15,8 +15,8 @@ import { spinning } from "../primitives/_wait/spin.ts";
 import type { Agent } from "../race/engine/state/agent.ts";
 import type { Recorder, World } from "../race/engine/state/core.ts";
 import * as k from "../race/engine/kinds.ts";
-import { explore } from "../race/explore/drive.ts";
-import { Loose, run } from "../race/explore/run.ts";
+import { explore } from "../race/explore/runs/drive.ts";
+import { Loose, run } from "../race/explore/runs/run.ts";
 import { race } from "../race/mod.ts";
 
 const PAGE = new URL("../docs/scaling.md", import.meta.url);

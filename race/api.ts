@@ -4,10 +4,8 @@
  * @module
  */
 import type fc from "fast-check";
-import {
-  check as checkProgram,
-  replay as replayProgram,
-} from "./explore/check.ts";
+import { check as checkProgram } from "./explore/check.ts";
+import { replay as replayProgram } from "./explore/replay.ts";
 import { parseSchedule } from "./engine/kinds.ts";
 import { FREED } from "./engine/state/memory.ts";
 import type { Call } from "./engine/model.ts";

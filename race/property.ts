@@ -6,7 +6,8 @@
  * @module
  */
 import fc from "fast-check";
-import { check, replay } from "./explore/check.ts";
+import { check } from "./explore/check.ts";
+import { replay } from "./explore/replay.ts";
 import { parseSchedule } from "./engine/kinds.ts";
 import { keep, type Kept, keptIn } from "./kept.ts";
 import { RaceError } from "./report/error.ts";

@@ -10,8 +10,8 @@ import { STALE_READS } from "../engine/step/choices.ts";
 import type { World } from "../engine/state/core.ts";
 import type { Engine } from "../engine/step/replay.ts";
 import type { Failure, Options, Result } from "../report/result.ts";
-import { DEPTH } from "./sample.ts";
-import { COMPARE, type Found } from "./task.ts";
+import { DEPTH } from "./runs/sample.ts";
+import { COMPARE, type Found } from "./runs/task.ts";
 
 /** The most milliseconds of a search, if the options do not say it. */
 export const TIME = 20_000;
@@ -211,3 +211,11 @@ export function resultOf(
     ...failure && { failure },
   };
 }
+
+/** What a search says of the failure that it found. */
+export const faultOf = (
+  { fault, schedule }: Pick<Found, "fault" | "schedule">,
+): Pick<Found, "fault" | "schedule"> => ({
+  fault,
+  schedule,
+});

@@ -5,7 +5,7 @@
  */
 import type { Reduction, Result } from "../../race/mod.ts";
 import { TRUST } from "../../race/engine/state/memo.ts";
-import { COMPARE } from "../../race/explore/task.ts";
+import { COMPARE } from "../../race/explore/runs/task.ts";
 
 /**
  * A reduction; `true` stands for all of them, "late" for all but "unused". With

@@ -4,7 +4,7 @@
 import * as assert from "uvu/assert";
 import { race, RaceError, type Result } from "../../race/mod.ts";
 import type { Options } from "../../race/mod.ts";
-import { COMPARE } from "../../race/explore/task.ts";
+import { COMPARE } from "../../race/explore/runs/task.ts";
 import { corpus } from "../_run/compare.ts";
 import { suite } from "../_run/harness.ts";
 import { REACH } from "./corpus/reach.ts";

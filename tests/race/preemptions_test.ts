@@ -3,9 +3,9 @@
 import fc from "fast-check";
 import * as assert from "uvu/assert";
 import { race } from "../../race/mod.ts";
-import { explore } from "../../race/explore/drive.ts";
-import { search } from "../../race/explore/search.ts";
-import type { Found } from "../../race/explore/task.ts";
+import { explore } from "../../race/explore/runs/drive.ts";
+import { search } from "../../race/explore/search/search.ts";
+import type { Found } from "../../race/explore/runs/task.ts";
 import { suite } from "../_run/harness.ts";
 
 const test = suite("race preemptions");

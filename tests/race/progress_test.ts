@@ -1,9 +1,9 @@
 // Tests the line that says how far a search has come.
 import * as assert from "uvu/assert";
 import { race } from "../../race/mod.ts";
-import { explore } from "../../race/explore/drive.ts";
-import { Progress } from "../../race/explore/progress.ts";
-import { search } from "../../race/explore/search.ts";
+import { explore } from "../../race/explore/runs/drive.ts";
+import { Progress } from "../../race/explore/runs/progress.ts";
+import { search } from "../../race/explore/search/search.ts";
 import { suite } from "../_run/harness.ts";
 
 const test = suite("race progress");

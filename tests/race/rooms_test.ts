@@ -17,6 +17,8 @@ const ROOMS = [
   "wasm",
   "judge",
   "report",
+  "explore/runs",
+  "explore/search",
   "explore",
   "",
 ];

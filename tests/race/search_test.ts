@@ -1,13 +1,13 @@
 // it is long
 // The searches check each other.
 import * as assert from "uvu/assert";
-import { explore } from "../../race/explore/drive.ts";
-import { searchTraces, type Traces } from "../../race/explore/dpor.ts";
+import { explore } from "../../race/explore/runs/drive.ts";
+import { searchTraces, type Traces } from "../../race/explore/runs/dpor.ts";
 import { race } from "../../race/mod.ts";
 import type { Result, Spec } from "../../race/mod.ts";
 import type { Engine } from "../../race/engine/step/replay.ts";
-import { search } from "../../race/explore/search.ts";
-import { COMPARE, type Found } from "../../race/explore/task.ts";
+import { search } from "../../race/explore/search/search.ts";
+import { COMPARE, type Found } from "../../race/explore/runs/task.ts";
 import { compare as compareReductions } from "../_run/compare.ts";
 import { suite } from "../_run/harness.ts";
 import { loadWeft, unload } from "../_run/mutant.ts";

@@ -5,17 +5,17 @@
  *
  * @module
  */
-import { Choices, choices } from "../engine/step/choices.ts";
-import { realNow } from "../engine/platform/native.ts";
-import { EACH, failBusy, rotate } from "../judge/fair.ts";
-import * as k from "../engine/kinds.ts";
-import { Endless } from "../engine/equal/automaton.ts";
-import { Classes } from "../engine/equal/classes.ts";
-import { Apart, Futures, HOPELESS } from "../engine/equal/futures.ts";
-import type { Engine, Steps } from "../engine/step/replay.ts";
-import { apply, begin } from "../engine/step/steps.ts";
-import { scout } from "./rehearse.ts";
-import { COMPARE, type Found, type SearchOptions } from "./task.ts";
+import { Choices, choices } from "../../engine/step/choices.ts";
+import { realNow } from "../../engine/platform/native.ts";
+import { EACH, failBusy, rotate } from "../../judge/fair.ts";
+import * as k from "../../engine/kinds.ts";
+import { Endless } from "../../engine/equal/automaton.ts";
+import { Classes } from "../../engine/equal/classes.ts";
+import { Apart, Futures, HOPELESS } from "../../engine/equal/futures.ts";
+import type { Engine, Steps } from "../../engine/step/replay.ts";
+import { apply, begin } from "../../engine/step/steps.ts";
+import { scout } from "../runs/rehearse.ts";
+import { COMPARE, type Found, type SearchOptions } from "../runs/task.ts";
 import { isBusy, judgeHere, Visit } from "./visit.ts";
 
 /**

@@ -4,16 +4,16 @@
  *
  * @module
  */
-import { Choices, choices } from "../engine/step/choices.ts";
-import * as k from "../engine/kinds.ts";
-import { Fault } from "../engine/kinds.ts";
-import type { Chooser } from "../engine/step/operations.ts";
-import type { Engine, Steps } from "../engine/step/replay.ts";
-import type { Options } from "../report/result.ts";
+import { Choices, choices } from "../../engine/step/choices.ts";
+import * as k from "../../engine/kinds.ts";
+import { Fault } from "../../engine/kinds.ts";
+import type { Chooser } from "../../engine/step/operations.ts";
+import type { Engine, Steps } from "../../engine/step/replay.ts";
+import type { Options } from "../../report/result.ts";
 import { run } from "./run.ts";
 import { sampler } from "./sample.ts";
-import { apply, begin } from "../engine/step/steps.ts";
-import { Random, show } from "../engine/values.ts";
+import { apply, begin } from "../../engine/step/steps.ts";
+import { Random, show } from "../../engine/values.ts";
 import { COMPARE } from "./task.ts";
 
 /** The most steps of a random walk. */

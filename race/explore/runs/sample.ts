@@ -5,14 +5,13 @@
  *
  * @module
  */
-import type { Agent } from "../engine/state/agent.ts";
-import { Choices, choices } from "../engine/step/choices.ts";
+import type { Agent } from "../../engine/state/agent.ts";
+import { Choices, choices } from "../../engine/step/choices.ts";
 import { refill, Rotation } from "./run.ts";
-import * as k from "../engine/kinds.ts";
-import type { Chooser, Operations } from "../engine/step/operations.ts";
-import type { Engine } from "../engine/step/replay.ts";
-import type { Options } from "../report/result.ts";
-import { Random } from "../engine/values.ts";
+import * as k from "../../engine/kinds.ts";
+import type { Chooser, Operations } from "../../engine/step/operations.ts";
+import type { Options } from "../../report/result.ts";
+import { Random } from "../../engine/values.ts";
 
 /** The choices in the present state; valid until the next call. */
 const scratch = new Choices();

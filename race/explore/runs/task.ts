@@ -3,9 +3,9 @@
  *
  * @module
  */
-import type { Fault } from "../engine/kinds.ts";
-import type { Engine } from "../engine/step/replay.ts";
-import type { Patience } from "../judge/progress.ts";
+import type { Fault } from "../../engine/kinds.ts";
+import type { Engine } from "../../engine/step/replay.ts";
+import type { Patience } from "../../judge/progress.ts";
 import type { Progress } from "./progress.ts";
 
 /** How to search. */

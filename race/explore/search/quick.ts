@@ -5,27 +5,27 @@
  *
  * @module
  */
-import type { Edge, Snapshot } from "../engine/state/agent.ts";
+import type { Edge, Snapshot } from "../../engine/state/agent.ts";
 import {
   Choices,
   choices,
   isObserved,
   ownStep,
-} from "../engine/step/choices.ts";
-import { BLOCK, execute } from "../engine/state/operation.ts";
-import * as k from "../engine/kinds.ts";
+} from "../../engine/step/choices.ts";
+import { BLOCK, execute } from "../../engine/state/operation.ts";
+import * as k from "../../engine/kinds.ts";
 import {
   CHANGED,
   ENOUGH,
   RESUMED,
   STALE_READ,
   WOKEN,
-} from "../engine/state/memo.ts";
-import type { Region } from "../engine/region.ts";
-import { FREED, wordHash1, wordHash2 } from "../engine/state/memory.ts";
-import type { Call } from "../engine/model.ts";
-import type { Engine } from "../engine/step/replay.ts";
-import { raceAmong } from "../judge/races.ts";
+} from "../../engine/state/memo.ts";
+import type { Region } from "../../engine/region.ts";
+import { FREED, wordHash1, wordHash2 } from "../../engine/state/memory.ts";
+import type { Call } from "../../engine/model.ts";
+import type { Engine } from "../../engine/step/replay.ts";
+import { raceAmong } from "../../judge/races.ts";
 import { Open } from "./open.ts";
 
 // deno-lint-ignore no-explicit-any

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { I32, U8 } from "../engine/platform/native.ts";
+import { I32, U8 } from "../../engine/platform/native.ts";
 
 /**
  * A slot of the table: 1 + the number of a state, its hashes, and the agents

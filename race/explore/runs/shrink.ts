@@ -3,9 +3,9 @@
  *
  * @module
  */
-import * as k from "../engine/kinds.ts";
-import { realNow } from "../engine/platform/native.ts";
-import type { Engine, Steps } from "../engine/step/replay.ts";
+import * as k from "../../engine/kinds.ts";
+import { realNow } from "../../engine/platform/native.ts";
+import type { Engine, Steps } from "../../engine/step/replay.ts";
 import { Loose, run } from "./run.ts";
 import type { SearchOptions } from "./task.ts";
 

@@ -6,11 +6,11 @@
  *
  * @module
  */
-import * as k from "../engine/kinds.ts";
-import type { Fault } from "../engine/kinds.ts";
-import { I32, realNow } from "../engine/platform/native.ts";
-import type { Chooser } from "../engine/step/operations.ts";
-import type { Engine, Steps } from "../engine/step/replay.ts";
+import * as k from "../../engine/kinds.ts";
+import type { Fault } from "../../engine/kinds.ts";
+import { I32, realNow } from "../../engine/platform/native.ts";
+import type { Chooser } from "../../engine/step/operations.ts";
+import type { Engine, Steps } from "../../engine/step/replay.ts";
 import { run } from "./run.ts";
 
 /** How to search. */

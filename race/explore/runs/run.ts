@@ -3,14 +3,14 @@
  *
  * @module
  */
-import { Choices, choices } from "../engine/step/choices.ts";
-import * as k from "../engine/kinds.ts";
-import type { Fault } from "../engine/kinds.ts";
-import type { Chooser, Operations } from "../engine/step/operations.ts";
-import type { Engine, Steps } from "../engine/step/replay.ts";
-import { apply, begin } from "../engine/step/steps.ts";
-import { judgeEnd, judgeLockFree, judgeQuiet } from "../judge/progress.ts";
-import { failLivelock, FAIR } from "../judge/fair.ts";
+import { Choices, choices } from "../../engine/step/choices.ts";
+import * as k from "../../engine/kinds.ts";
+import type { Fault } from "../../engine/kinds.ts";
+import type { Chooser, Operations } from "../../engine/step/operations.ts";
+import type { Engine, Steps } from "../../engine/step/replay.ts";
+import { apply, begin } from "../../engine/step/steps.ts";
+import { judgeEnd, judgeLockFree, judgeQuiet } from "../../judge/progress.ts";
+import { failLivelock, FAIR } from "../../judge/fair.ts";
 import type { SearchOptions } from "./task.ts";
 
 /** The choices in the present state. */

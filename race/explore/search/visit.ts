@@ -6,33 +6,38 @@
  *
  * @module
  */
-import type { Agent, Snapshot } from "../engine/state/agent.ts";
+import type { Agent, Snapshot } from "../../engine/state/agent.ts";
 import {
   Choices,
   choices,
   isObserved,
   ownStep,
-} from "../engine/step/choices.ts";
-import type { World } from "../engine/state/core.ts";
-import { ALL, type Ground, groupOf } from "../engine/step/groups.ts";
-import * as k from "../engine/kinds.ts";
-import { I32, realNow } from "../engine/platform/native.ts";
-import type { Engine, Steps } from "../engine/step/replay.ts";
-import { NotConstant } from "../engine/signals.ts";
+} from "../../engine/step/choices.ts";
+import type { World } from "../../engine/state/core.ts";
+import { ALL, type Ground, groupOf } from "../../engine/step/groups.ts";
+import * as k from "../../engine/kinds.ts";
+import { I32, realNow } from "../../engine/platform/native.ts";
+import type { Engine, Steps } from "../../engine/step/replay.ts";
+import { NotConstant } from "../../engine/signals.ts";
 import {
   apply,
   begin,
   finish,
   start as startStep,
-} from "../engine/step/steps.ts";
-import type { Twins } from "../engine/state/twins.ts";
-import { judgeEnd, judgeLockFree, judgeQuiet } from "../judge/progress.ts";
-import { judgeRaces, raceAmong } from "../judge/races.ts";
-import { EACH, failBusy, goesRound, rotate } from "../judge/fair.ts";
+} from "../../engine/step/steps.ts";
+import type { Twins } from "../../engine/state/twins.ts";
+import { judgeEnd, judgeLockFree, judgeQuiet } from "../../judge/progress.ts";
+import { judgeRaces, raceAmong } from "../../judge/races.ts";
+import { EACH, failBusy, goesRound, rotate } from "../../judge/fair.ts";
 import { Open, Stack } from "./open.ts";
 import { mayAnyBeOwn, Quick } from "./quick.ts";
 import { States } from "./store.ts";
-import { COMPARE, type Found, type Limit, type SearchOptions } from "./task.ts";
+import {
+  COMPARE,
+  type Found,
+  type Limit,
+  type SearchOptions,
+} from "../runs/task.ts";
 
 /** How many operations that go on and on are examined. */
 const PROBES = 8;

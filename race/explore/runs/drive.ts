@@ -3,19 +3,23 @@
  *
  * @module
  */
-import { activateAsync, rejections } from "../engine/step/async.ts";
-import { IDLE_FIRES } from "../engine/state/agent.ts";
-import { noCuts } from "../engine/state/core.ts";
-import { callText } from "../engine/state/operation.ts";
-import { Hints } from "../engine/state/hints.ts";
-import { Judge } from "../judge/lin.ts";
-import { Engine, type Steps } from "../engine/step/replay.ts";
-import { Stage } from "../engine/step/stage.ts";
-import { type Options, type Program, reduces } from "../report/result.ts";
-import type { Scenario } from "../engine/scenario.ts";
-import type { Told } from "../engine/platform/guests.ts";
-import { install, isInstalled, uninstall } from "../engine/platform/shim.ts";
-import { NeedsAsync, NotConstant, StatefulHandle } from "../engine/signals.ts";
+import { activateAsync, rejections } from "../../engine/step/async.ts";
+import { IDLE_FIRES } from "../../engine/state/agent.ts";
+import { noCuts } from "../../engine/state/core.ts";
+import { callText } from "../../engine/state/operation.ts";
+import { Hints } from "../../engine/state/hints.ts";
+import { Judge } from "../../judge/lin.ts";
+import { Engine, type Steps } from "../../engine/step/replay.ts";
+import { Stage } from "../../engine/step/stage.ts";
+import { type Options, type Program, reduces } from "../../report/result.ts";
+import type { Scenario } from "../../engine/scenario.ts";
+import type { Told } from "../../engine/platform/guests.ts";
+import { install, isInstalled, uninstall } from "../../engine/platform/shim.ts";
+import {
+  NeedsAsync,
+  NotConstant,
+  StatefulHandle,
+} from "../../engine/signals.ts";
 
 const engines = new WeakMap<Scenario, Map<number, Engine>>();
 

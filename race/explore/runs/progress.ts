@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { realNow } from "../engine/platform/native.ts";
+import { realNow } from "../../engine/platform/native.ts";
 
 /** Milliseconds before anything is shown, and between two lines. */
 const FIRST = 2000;

@@ -5,11 +5,11 @@
  *
  * @module
  */
-import type { Snapshot } from "../engine/state/agent.ts";
-import type { Around } from "../engine/state/core.ts";
-import { ALL } from "../engine/step/groups.ts";
-import type { Memory } from "../engine/state/memory.ts";
-import { F64, I32 } from "../engine/platform/native.ts";
+import type { Snapshot } from "../../engine/state/agent.ts";
+import type { Around } from "../../engine/state/core.ts";
+import { ALL } from "../../engine/step/groups.ts";
+import type { Memory } from "../../engine/state/memory.ts";
+import { F64, I32 } from "../../engine/platform/native.ts";
 
 /** A state whose successors are still to be visited. */
 export class Open {
