@@ -6,7 +6,7 @@
  * @module
  */
 import fc from "fast-check";
-import { callText } from "./engine/state/operation.ts";
+import { callText } from "./engine/state/agent/operation.ts";
 import { RaceError } from "./report/error.ts";
 import type { FailureKind } from "./engine/kinds.ts";
 import { Either, type Model } from "./engine/model.ts";

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { NO_BUDGET, noCuts } from "../engine/state/core.ts";
+import { NO_BUDGET, noCuts } from "../engine/state/machine.ts";
 import { begin } from "../engine/step/steps.ts";
 import { rotate } from "../judge/fair.ts";
 import { explore } from "./runs/drive.ts";

@@ -5,7 +5,7 @@
  */
 import { judgeRaces } from "../judge/races.ts";
 import type { Clocks } from "../judge/clocks.ts";
-import { NO_BUDGET } from "../engine/state/core.ts";
+import { NO_BUDGET } from "../engine/state/machine.ts";
 import { rotate } from "../judge/fair.ts";
 import { explore } from "./runs/drive.ts";
 import { type Fault, scheduleText } from "../engine/kinds.ts";

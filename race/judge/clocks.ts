@@ -7,7 +7,7 @@
  *
  * @module
  */
-import type { Agent } from "../engine/state/agent.ts";
+import type { Agent } from "../engine/state/agent/agent.ts";
 import type { RaceWatch } from "../engine/state/watch.ts";
 import { isPlain, NOTIFY, READ, STORE, WRITE } from "../engine/kinds.ts";
 import { I32 } from "../engine/platform/native.ts";

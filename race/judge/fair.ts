@@ -4,9 +4,9 @@
  *
  * @module
  */
-import type { Agent } from "../engine/state/agent.ts";
+import type { Agent } from "../engine/state/agent/agent.ts";
 import { Choices, choices, timerOf } from "../engine/step/choices.ts";
-import { callText } from "../engine/state/operation.ts";
+import { callText } from "../engine/state/agent/operation.ts";
 import * as k from "../engine/kinds.ts";
 import { I32 } from "../engine/platform/native.ts";
 import type { Engine, Steps } from "../engine/step/replay.ts";

@@ -3,10 +3,10 @@
  *
  * @module
  */
-import type { Agent } from "../engine/state/agent.ts";
+import type { Agent } from "../engine/state/agent/agent.ts";
 import { isOver, setsOff, timerOf } from "../engine/step/choices.ts";
 import type { World } from "../engine/state/core.ts";
-import { callText } from "../engine/state/operation.ts";
+import { callText } from "../engine/state/agent/operation.ts";
 import type { Sleeper } from "../engine/state/watch.ts";
 import * as k from "../engine/kinds.ts";
 import type { Engine } from "../engine/step/replay.ts";

@@ -3,7 +3,8 @@
  *
  * @module
  */
-import type { Access, Agent, Snapshot } from "../engine/state/agent.ts";
+import type { Access, Snapshot } from "../engine/state/agent/snapshot.ts";
+import type { Agent } from "../engine/state/agent/agent.ts";
 import { aloneIn, EVERYONE } from "../engine/step/choices.ts";
 import * as k from "../engine/kinds.ts";
 import type { Engine } from "../engine/step/replay.ts";

@@ -5,9 +5,10 @@
  *
  * @module
  */
-import type { Agent, Snapshot } from "../engine/state/agent.ts";
-import { NO_BUDGET, noCuts, type WorldState } from "../engine/state/core.ts";
-import { callText } from "../engine/state/operation.ts";
+import type { Agent } from "../engine/state/agent/agent.ts";
+import type { Snapshot } from "../engine/state/agent/snapshot.ts";
+import { NO_BUDGET, noCuts, type WorldState } from "../engine/state/machine.ts";
+import { callText } from "../engine/state/agent/operation.ts";
 import { Choices, choices } from "../engine/step/choices.ts";
 import { apply, begin } from "../engine/step/steps.ts";
 import { Fault } from "../engine/kinds.ts";

@@ -4,8 +4,8 @@
  *
  * @module
  */
-import type { Agent } from "../engine/state/agent.ts";
-import { BLOCK } from "../engine/state/operation.ts";
+import type { Agent } from "../engine/state/agent/agent.ts";
+import { BLOCK } from "../engine/state/agent/operation.ts";
 import * as k from "../engine/kinds.ts";
 import type { Covers } from "../engine/step/exploration.ts";
 import { pathOf } from "../engine/sites.ts";

@@ -5,7 +5,7 @@
  */
 import type { Options } from "./result.ts";
 import type { World } from "../engine/state/core.ts";
-import { callText } from "../engine/state/operation.ts";
+import { callText } from "../engine/state/agent/operation.ts";
 import * as k from "../engine/kinds.ts";
 import type { Call } from "../engine/model.ts";
 import { waitText } from "../judge/progress.ts";

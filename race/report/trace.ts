@@ -3,9 +3,10 @@
  *
  * @module
  */
-import type { Agent } from "../engine/state/agent.ts";
-import type { Recorder, World } from "../engine/state/core.ts";
-import { BLOCK } from "../engine/state/operation.ts";
+import type { Agent } from "../engine/state/agent/agent.ts";
+import type { Recorder } from "../engine/state/machine.ts";
+import type { World } from "../engine/state/core.ts";
+import { BLOCK } from "../engine/state/agent/operation.ts";
 import * as k from "../engine/kinds.ts";
 import { show } from "../engine/values.ts";
 

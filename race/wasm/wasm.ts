@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { execute } from "../engine/state/operation.ts";
+import { execute } from "../engine/state/agent/operation.ts";
 import * as k from "../engine/kinds.ts";
 import { Unsupported } from "../engine/kinds.ts";
 import {

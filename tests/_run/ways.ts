@@ -4,7 +4,7 @@
  * @module
  */
 import type { Reduction, Result } from "../../race/mod.ts";
-import { TRUST } from "../../race/engine/state/memo.ts";
+import { TRUST } from "../../race/engine/state/agent/memo.ts";
 import { COMPARE } from "../../race/explore/runs/task.ts";
 
 /**

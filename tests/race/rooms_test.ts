@@ -10,6 +10,7 @@ const FOLDER = fileURLToPath(new URL("../../race/", import.meta.url));
 const ROOMS = [
   "engine",
   "engine/platform",
+  "engine/state/agent",
   "engine/state",
   "engine/step/loops",
   "engine/step",

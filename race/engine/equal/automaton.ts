@@ -7,7 +7,8 @@
  *
  * @module
  */
-import type { Agent, Snapshot } from "../state/agent.ts";
+import type { Agent } from "../state/agent/agent.ts";
+import type { Snapshot } from "../state/agent/snapshot.ts";
 import { keyOf, mix1, mix2 } from "../values.ts";
 import { type Pending, STOP, walk, type Walker } from "../step/walk.ts";
 import { Trials, type Values } from "./trials.ts";

@@ -6,13 +6,14 @@
  *
  * @module
  */
-import type { Agent, Snapshot } from "../state/agent.ts";
+import type { Agent } from "../state/agent/agent.ts";
+import type { Snapshot } from "../state/agent/snapshot.ts";
 import { Automaton } from "./automaton.ts";
 import type { Values } from "./trials.ts";
 import { Apart, sightOf } from "./futures.ts";
 import * as k from "../kinds.ts";
-import { BLOCK } from "../state/operation.ts";
-import { CHANGED, STALE_READ } from "../state/memo.ts";
+import { BLOCK } from "../state/agent/operation.ts";
+import { CHANGED, STALE_READ } from "../state/agent/memo.ts";
 import { realNow } from "../platform/native.ts";
 import type { Engine } from "../step/replay.ts";
 import { mix1, mix2, show } from "../values.ts";

@@ -12,23 +12,23 @@
  *
  * @module
  */
+import type { Agent } from "../state/agent/agent.ts";
 import type {
-  Agent,
   Edge,
   Ended,
   Group,
   Label,
   Snapshot,
-} from "../state/agent.ts";
+} from "../state/agent/snapshot.ts";
 import { hashAgent } from "../state/key.ts";
-import { roundOf, signature, writtenIn } from "../state/operation.ts";
+import { roundOf, signature, writtenIn } from "../state/agent/operation.ts";
 import * as k from "../kinds.ts";
-import { sameGuards } from "../state/guard.ts";
+import { sameGuards } from "../state/agent/guard.ts";
 import { realNow } from "../platform/native.ts";
 import type { Engine } from "../step/replay.ts";
 import { shadow } from "./shadow.ts";
 import { keyOf, show } from "../values.ts";
-import { Times } from "../state/times.ts";
+import { Times } from "../state/agent/times.ts";
 import type { Target } from "../platform/views.ts";
 
 /** The most states that are compared with one state to find its equal. */
@@ -83,6 +83,7 @@ export class Futures {
   /** How many steps the search has taken. */
   steps = 0;
   readonly #engine: Engine;
+  readonly #agents: readonly Agent[];
   readonly #results: boolean;
   readonly #most: number;
   readonly #until: number;
@@ -118,6 +119,7 @@ export class Futures {
     earlier: Futures | null,
   ) {
     this.#engine = engine;
+    this.#agents = engine.world.agents;
     this.#results = results;
     this.#most = most;
     this.#until = until;
@@ -136,7 +138,8 @@ export class Futures {
    */
   settle(before: readonly Snapshot[] | null): void {
     this.steps++;
-    const { memo, world: { agents } } = this.#engine;
+    const { memo } = this.#engine;
+    const agents = this.#agents;
     for (let i = 0; i < agents.length; i++) {
       const agent = agents[i]!;
       const state = agent.save();
@@ -203,7 +206,7 @@ export class Futures {
     const group: Group = {
       of: this,
       sight,
-      members: [{ state, agent, place: -1 }],
+      members: [{ state, agent: agent.id, place: -1 }],
       labels: [],
       faces: [],
       key1: state.key1,
@@ -288,7 +291,7 @@ export class Futures {
     enter(state, group);
     this.#byKey.set(key, group);
     const { members } = group;
-    members.push({ state, agent, place: this.#place });
+    members.push({ state, agent: agent.id, place: this.#place });
     this.#assumed.push({ group, key });
     const labels = this.#labelsOf(group);
     for (let i = 0; i < labels.length; i++) {
@@ -304,7 +307,7 @@ export class Futures {
       this.#label(group, edge, to);
       for (let i = 0; members[i]!.state !== state; i++) {
         const { state: other, agent: owner } = members[i]!;
-        if (!this.#follows(owner, other, edge, to)) return false;
+        if (!this.#follows(this.#agents[owner]!, other, edge, to)) return false;
       }
     }
     return true;
@@ -326,7 +329,8 @@ export class Futures {
   /** The answers that are known of the states of a group. */
   #labelsOf(group: Group): readonly Label[] {
     const { labels, members } = group;
-    const { state, agent } = members[0]!;
+    const { state, agent: owner } = members[0]!;
+    const agent = this.#agents[owner]!;
     const { edges } = state;
     if (group.begun || edges === null) return labels;
     group.begun = true;
@@ -400,7 +404,7 @@ export class Futures {
         this.#place = place;
         this.#left = Infinity;
         this.#turned = false;
-        if (!this.#follows(owner, state, edge, to)) {
+        if (!this.#follows(this.#agents[owner]!, state, edge, to)) {
           const mine = group.members.find((one) => one.state === from);
           this.#blame(place < 0 ? mine?.place ?? -1 : place);
           throw new Apart();

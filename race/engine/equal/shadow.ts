@@ -4,12 +4,18 @@
  *
  * @module
  */
-import type { Agent, Event, Guard, Outcome, Snapshot } from "../state/agent.ts";
-import { BLOCK } from "../state/operation.ts";
-import { sameGuards } from "../state/guard.ts";
+import type { Agent } from "../state/agent/agent.ts";
+import type {
+  Event,
+  Guard,
+  Outcome,
+  Snapshot,
+} from "../state/agent/snapshot.ts";
+import { BLOCK } from "../state/agent/operation.ts";
+import { sameGuards } from "../state/agent/guard.ts";
 import * as k from "../kinds.ts";
 import type { Fault } from "../kinds.ts";
-import { CHANGED, RESUMED, STALE_READ, WOKEN } from "../state/memo.ts";
+import { CHANGED, RESUMED, STALE_READ, WOKEN } from "../state/agent/memo.ts";
 import type { Engine } from "../step/replay.ts";
 
 /**

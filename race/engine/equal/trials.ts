@@ -4,8 +4,9 @@
  *
  * @module
  */
-import type { Agent, Snapshot } from "../state/agent.ts";
-import { signature } from "../state/operation.ts";
+import type { Agent } from "../state/agent/agent.ts";
+import type { Snapshot } from "../state/agent/snapshot.ts";
+import { signature } from "../state/agent/operation.ts";
 import * as k from "../kinds.ts";
 import { keyOf, Random } from "../values.ts";
 import { type Pending, STOP, walk, type Walker } from "../step/walk.ts";

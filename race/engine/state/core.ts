@@ -4,313 +4,32 @@
  *
  * @module
  */
-import { type Access, type Agent, NO_ACCESS, type Snapshot } from "./agent.ts";
-import type { Hints, HintState } from "./hints.ts";
+import { type Access, addTimer, NO_ACCESS } from "./agent/snapshot.ts";
+import type { Agent } from "./agent/agent.ts";
 import * as k from "../kinds.ts";
 import { type FailureKind, Fault } from "../kinds.ts";
 import type { Call } from "../model.ts";
-import { hasMail, type Letter, Mail, nextTo, posted } from "./mail.ts";
-import { hashAgent } from "./key.ts";
-import { DELIVERED, type Memo, REFRESHED, RESUMED, WOKEN } from "./memo.ts";
+import { hasMail, type Letter, nextTo, posted } from "./mail.ts";
+import { DELIVERED, REFRESHED, RESUMED, WOKEN } from "./agent/memo.ts";
 import type { Region } from "../region.ts";
-import { FREED, Memory } from "./memory.ts";
-import { argBits, BLOCK, callText, execute, signature } from "./operation.ts";
-import { I32, native } from "../platform/native.ts";
-import type { Twins } from "./twins.ts";
+import { FREED } from "./memory.ts";
+import {
+  argBits,
+  BLOCK,
+  callText,
+  execute,
+  signature,
+} from "./agent/operation.ts";
+import { native } from "../platform/native.ts";
 import { bits, mix1, mix2, show } from "../values.ts";
-import type { Monitor, RaceWatch } from "./watch.ts";
+import type { Waiter } from "./key.ts";
+import { Machine } from "./machine.ts";
 
 // deno-lint-ignore no-explicit-any
 type Any = any;
 
-/** An agent in the list of those that wait at an address. */
-interface Waiter {
-  readonly agent: number;
-  readonly address: number;
-  /** The promise of a `waitAsync`, or -1. */
-  readonly promise: number;
-}
-
-/**
- * What few steps change: many states have the same object. A state also keeps
- * memory, the judge's frontier, and the agents.
- */
-export interface Around {
-  readonly waiters: readonly Waiter[];
-  readonly letters: readonly Letter[];
-  readonly now: number;
-  readonly budget: Budget;
-  readonly hints: HintState | null;
-}
-
-/** Which bounds kept the scheduler from a choice in some state. */
-export interface Cuts {
-  timeouts: boolean;
-  spurious: boolean;
-  kills: boolean;
-  stale: boolean;
-  /** An interval goes on when all calls have ended. */
-  intervals: boolean;
-}
-
-/** No bound did. */
-export const noCuts = (): Cuts => ({
-  timeouts: false,
-  spurious: false,
-  kills: false,
-  stale: false,
-  intervals: false,
-});
-
-/** Everything that a state keeps, apart from the agents. */
-export interface WorldState {
-  readonly memory: Int32Array;
-  readonly frontier: number;
-  readonly around: Around;
-}
-
-/** How many unusual events of each sort the scheduler may still choose. */
-export interface Budget {
-  readonly timeouts: number;
-  readonly spurious: number;
-  readonly kills: number;
-}
-
-/** Records what happens in an execution, to show it. */
-export interface Recorder {
-  /** Prepares for the next execution. */
-  clear(): void;
-  /** Adds a row that is not an operation. */
-  row(
-    world: World,
-    agent: Agent,
-    type: "begin" | "end" | "event",
-    text: string,
-  ): void;
-  /** Adds an operation. */
-  step(
-    world: World,
-    agent: Agent,
-    result: Any,
-    writes: boolean,
-    age: number,
-  ): void;
-}
-
-/** A budget that allows nothing unusual. */
-export const NO_BUDGET: Budget = { timeouts: 0, spurious: 0, kills: 0 };
-
-/** Memory as it was at the start. */
-const NO_WORDS = new I32(0);
-
-/** No messages are on their way. */
-const NO_LETTERS: readonly Letter[] = [];
-
-const NOTHING_AROUND: Around = {
-  waiters: [],
-  letters: NO_LETTERS,
-  now: 0,
-  budget: NO_BUDGET,
-  hints: null,
-};
-
 /** The machine. */
-export class World {
-  agents: Agent[] = [];
-  readonly memory: Memory = new Memory();
-  waiters: readonly Waiter[] = [];
-  /** Messages on their way, and all that there are. */
-  letters: readonly Letter[] = NO_LETTERS;
-  readonly mail: Mail = new Mail();
-  now = 0;
-  /** The number of the judge's frontier. */
-  frontier = 0;
-  judge: Monitor | null = null;
-  clocks: RaceWatch | null = null;
-  hints: Hints | null = null;
-  trace: Recorder | null = null;
-  budget: Budget = NO_BUDGET;
-  startBudget: Budget = NO_BUDGET;
-  /** The bounds that left out something since the exploration began. */
-  cuts: Cuts = noCuts();
-  fault: Fault | null = null;
-  steps = 0;
-  maxOpSteps = 0;
-  schedule: number[] = [];
-  /** Whether the last operation changed memory or woke somebody. */
-  changed = false;
-  /** Whether the last step began a call, or ended one. */
-  began = false;
-  ended = false;
-  /** Agents woken from a sleep that must be run to their next operation. */
-  woken: Agent[] = [];
-  /** What agents did before, if that may be used. */
-  memo: Memo | null = null;
-  /** Whether the present step depends on more than its agent has seen. */
-  volatile = false;
-  /** How many calls agent 0 makes before, and after, all other agents. */
-  lead = 0;
-  tail = 0;
-  /** Agents that do the same, if that makes states equal. */
-  twins: Twins | null = null;
-  /** Whether states differ by how many old values of hints agents have read. */
-  countsOld = false;
-  /** Whether it is noted how agents are run. */
-  notes = false;
-  /** Whether agents keep their plain accesses. */
-  keepsPlain = false;
-  /** The agents that came to another operation in this step, as bits. */
-  came = 0;
-  /** The hashes of memory when those of a state were made last. */
-  memory1 = 0;
-  memory2 = 0;
-  readonly #states: Snapshot[] = [];
-  #around: Around = NOTHING_AROUND;
-
-  // ---- states
-
-  /** Goes back to the start. */
-  reset(): void {
-    this.memory.restore(NO_WORDS);
-    this.waiters = [];
-    this.letters = NO_LETTERS;
-    this.now = this.steps = 0;
-    this.fault = null;
-    this.changed = this.began = this.ended = false;
-    this.schedule = [];
-    this.woken = [];
-    this.budget = this.startBudget;
-    this.frontier = this.judge === null ? 0 : this.judge.initial();
-    this.trace?.clear();
-    for (const agent of this.agents) agent.reset();
-    this.clocks?.reset();
-    this.hints?.reset();
-  }
-
-  /** Everything that is needed to come back here, apart from the agents. */
-  save(): WorldState {
-    const memory = new I32(this.memory.size);
-    this.memory.save(memory);
-    return { memory, frontier: this.frontier, around: this.around() };
-  }
-
-  /** Comes back to a state. */
-  load({ memory, frontier, around }: WorldState): void {
-    this.memory.restore(memory);
-    this.enter(frontier, around);
-  }
-
-  /** What is around now. */
-  around(): Around {
-    const { waiters, letters, now, budget } = this;
-    const hints = this.hints?.save() ?? null;
-    const old = this.#around;
-    const same = old.waiters === waiters && old.now === now &&
-      old.budget === budget && old.hints === hints && old.letters === letters;
-    if (same) return old;
-    return this.#around = { waiters, letters, now, budget, hints };
-  }
-
-  /** Comes back to a state whose memory is restored. */
-  enter(frontier: number, around: Around): void {
-    const { waiters, letters, now, budget, hints } = around;
-    this.#around = around;
-    this.waiters = waiters;
-    this.letters = letters;
-    this.now = now;
-    this.budget = budget;
-    this.frontier = frontier;
-    if (hints !== null) this.hints!.load(hints);
-    this.fault = null;
-    if (this.woken.length > 0) this.woken = [];
-  }
-
-  /**
-   * Makes two hashes of everything the future depends on. With `twins`, states
-   * in which agents that do the same have changed places have the same hashes.
-   */
-  key(
-    out: Int32Array,
-    withResults: boolean,
-    twins: Twins | null = null,
-  ): void {
-    this.memory.hash(out);
-    this.memory1 = out[0]!;
-    this.memory2 = out[1]!;
-    const states = this.#states;
-    const { agents } = this;
-    for (let i = 0; i < agents.length; i++) states[i] = agents[i]!.save();
-    this.keyOf(out, states, this.frontier, withResults, twins);
-    for (const { message, view } of this.letters) {
-      out[0] = mix1(out[0]!, message.id);
-      out[1] = mix2(out[1]!, message.id);
-      if (view !== null) this.hints?.hashView(out, view);
-    }
-  }
-
-  /**
-   * Turns the hashes of memory in `out` into those of the state in which the
-   * agents are in `states` and the judge has the frontier `reached`.
-   */
-  keyOf(
-    out: Int32Array,
-    states: readonly Snapshot[],
-    reached: number,
-    withResults: boolean,
-    twins: Twins | null,
-  ): void {
-    const { judge } = this;
-    for (let i = 0; i < states.length; i++) {
-      if (!states[i]!.hashed) hashAgent(states[i]!);
-    }
-    const hints = this.hints === null ? null : this.hints.keys;
-    const order = twins?.sort(states, hints);
-    const frontier = order === undefined || judge === null
-      ? reached
-      : judge.arrange(reached, order);
-    let a = mix1(frontier, out[0]!);
-    let b = mix2(frontier ^ 0x5bd1e995, out[1]!);
-    for (let i = 0; i < states.length; i++) {
-      const id = order === undefined ? i : order[i]!;
-      const agent = states[id]!;
-      a = mix1(a, agent.key1);
-      b = mix2(b, agent.key2);
-      if (hints !== null) {
-        const old = this.countsOld ? agent.stale : 0;
-        a = mix1(a, hints.agents1[id]! + old);
-        b = mix2(b, hints.agents2[id]! + old);
-      }
-      if (!withResults) continue;
-      a = mix1(a, agent.results1);
-      b = mix2(b, agent.results2);
-    }
-    for (const { agent, address } of this.waiters) {
-      let { key1, key2 } = states[agent]!;
-      if (hints !== null) {
-        key1 ^= hints.agents1[agent]!;
-        key2 ^= hints.agents2[agent]!;
-      }
-      a = mix1(a, (twins === null ? agent : key1) ^ address << 5);
-      b = mix2(b, (twins === null ? agent : key2) ^ address << 5);
-    }
-    if (hints !== null) {
-      a = mix1(a, hints.hash1);
-      b = mix2(b, hints.hash2);
-    }
-    if (this.now !== 0) {
-      a = mix1(a, bits(this.now));
-      b = mix2(b, bits(this.now));
-    }
-    const { timeouts, spurious, kills } = this.budget;
-    if (timeouts + spurious + kills > 0) {
-      const left = timeouts << 16 ^ spurious << 8 ^ kills;
-      a = mix1(a, left);
-      b = mix2(b, left);
-    }
-    out[0] = a;
-    out[1] = b;
-  }
-
+export class World extends Machine {
   // ---- operations
 
   /** Notes that something is wrong. Only the first fault counts. */
@@ -727,13 +446,3 @@ export class World {
 /** Whether it is agent 0, before the first of its last `tail` calls. */
 const isTail = ({ id, oi, calls }: Agent, tail: number): boolean =>
   id === 0 && oi === calls.length - tail;
-
-/** Inserts a timer; timers are kept in the order in which they fire. */
-export function addTimer<T extends { due: number }>(
-  timers: readonly T[],
-  timer: T,
-): readonly T[] {
-  let at = timers.length;
-  while (at > 0 && timers[at - 1]!.due > timer.due) at--;
-  return [...timers.slice(0, at), timer, ...timers.slice(at)];
-}

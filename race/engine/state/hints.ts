@@ -13,7 +13,8 @@
  *
  * @module
  */
-import type { Agent, Snapshot } from "./agent.ts";
+import type { Agent } from "./agent/agent.ts";
+import type { Snapshot } from "./agent/snapshot.ts";
 import {
   DONE,
   KILLED,

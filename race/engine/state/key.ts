@@ -1,10 +1,13 @@
 /**
- * The hashes of an agent's state.
+ * The hashes of a state.
  *
  * @module
  */
-import type { Snapshot } from "./agent.ts";
-import { signature } from "./operation.ts";
+import type { Snapshot } from "./agent/snapshot.ts";
+import type { Hints } from "./hints.ts";
+import type { Monitor } from "./watch.ts";
+import type { Twins } from "./twins.ts";
+import { signature } from "./agent/operation.ts";
 import { bits, mix1, mix2 } from "../values.ts";
 
 /** Makes hashes of everything an agent's future depends on. */
@@ -43,4 +46,94 @@ export function hashAgent(agent: Snapshot): void {
   agent.results1 = a;
   agent.results2 = b;
   agent.hashed = true;
+}
+
+/** An agent in the list of those that wait at an address. */
+export interface Waiter {
+  readonly agent: number;
+  readonly address: number;
+  /** The promise of a `waitAsync`, or -1. */
+  readonly promise: number;
+}
+
+/** How many unusual events of each sort the scheduler may still choose. */
+export interface Budget {
+  readonly timeouts: number;
+  readonly spurious: number;
+  readonly kills: number;
+}
+
+/** What the hashes of a state are made of, besides memory and the agents. */
+export interface Hashed {
+  readonly judge: Monitor | null;
+  readonly hints: Hints | null;
+  readonly waiters: readonly Waiter[];
+  readonly now: number;
+  readonly budget: Budget;
+  /** Whether states differ by how many old values of hints agents have read. */
+  readonly countsOld: boolean;
+}
+
+/**
+ * Turns the hashes of memory in `out` into those of the state in which the
+ * agents are in `states` and the judge has the frontier `reached`.
+ */
+export function hashState(
+  world: Hashed,
+  out: Int32Array,
+  states: readonly Snapshot[],
+  reached: number,
+  withResults: boolean,
+  twins: Twins | null,
+): void {
+  const { judge } = world;
+  for (let i = 0; i < states.length; i++) {
+    if (!states[i]!.hashed) hashAgent(states[i]!);
+  }
+  const hints = world.hints === null ? null : world.hints.keys;
+  const order = twins?.sort(states, hints);
+  const frontier = order === undefined || judge === null
+    ? reached
+    : judge.arrange(reached, order);
+  let a = mix1(frontier, out[0]!);
+  let b = mix2(frontier ^ 0x5bd1e995, out[1]!);
+  for (let i = 0; i < states.length; i++) {
+    const id = order === undefined ? i : order[i]!;
+    const agent = states[id]!;
+    a = mix1(a, agent.key1);
+    b = mix2(b, agent.key2);
+    if (hints !== null) {
+      const old = world.countsOld ? agent.stale : 0;
+      a = mix1(a, hints.agents1[id]! + old);
+      b = mix2(b, hints.agents2[id]! + old);
+    }
+    if (!withResults) continue;
+    a = mix1(a, agent.results1);
+    b = mix2(b, agent.results2);
+  }
+  for (const { agent, address } of world.waiters) {
+    let { key1, key2 } = states[agent]!;
+    if (hints !== null) {
+      key1 ^= hints.agents1[agent]!;
+      key2 ^= hints.agents2[agent]!;
+    }
+    a = mix1(a, (twins === null ? agent : key1) ^ address << 5);
+    b = mix2(b, (twins === null ? agent : key2) ^ address << 5);
+  }
+  if (hints !== null) {
+    a = mix1(a, hints.hash1);
+    b = mix2(b, hints.hash2);
+  }
+  if (world.now !== 0) {
+    a = mix1(a, bits(world.now));
+    b = mix2(b, bits(world.now));
+  }
+  const { timeouts, spurious, kills } = world.budget;
+  if (timeouts + spurious + kills > 0) {
+    const left = timeouts << 16 ^ spurious << 8 ^ kills;
+    a = mix1(a, left);
+    b = mix2(b, left);
+  }
+  out[0] = a;
+  out[1] = b;
 }

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { Agent } from "./agent.ts";
+import type { Agent } from "./agent/agent.ts";
 import type { World } from "./core.ts";
 import * as k from "../kinds.ts";
 import { clone } from "../platform/copies.ts";

@@ -3,8 +3,9 @@
  *
  * @module
  */
-import type { Agent } from "./agent.ts";
-import { addTimer, type World } from "./core.ts";
+import type { Agent } from "./agent/agent.ts";
+import { addTimer } from "./agent/snapshot.ts";
+import type { World } from "./core.ts";
 import * as k from "../kinds.ts";
 import type { Performer, Target } from "../platform/views.ts";
 

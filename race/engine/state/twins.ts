@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { Snapshot } from "./agent.ts";
+import type { Snapshot } from "./agent/snapshot.ts";
 import type { HintKeys } from "./hints.ts";
 import type { Call } from "../model.ts";
 import type { Scenario } from "../scenario.ts";

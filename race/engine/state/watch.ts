@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Agent } from "./agent.ts";
+import type { Agent } from "./agent/agent.ts";
 import type { Call } from "../model.ts";
 
 /** Judges whether the model explains the answers of calls. */

@@ -6,10 +6,10 @@
  *
  * @module
  */
-import type { Agent } from "../state/agent.ts";
+import type { Agent } from "../state/agent/agent.ts";
 import { followAsync } from "./loops/ahead.ts";
 import { fireAlone, goOn, mustGoOn } from "./loops/alone.ts";
-import { callText } from "../state/operation.ts";
+import { callText } from "../state/agent/operation.ts";
 import * as k from "../kinds.ts";
 import { Unsupported } from "../kinds.ts";
 import { realSetTimeout } from "../platform/native.ts";

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { Agent } from "../state/agent.ts";
+import type { Agent } from "../state/agent/agent.ts";
 import type { World } from "../state/core.ts";
 import { RealShared } from "../platform/native.ts";
 import { mix1, mix2 } from "../values.ts";

@@ -3,7 +3,8 @@
  *
  * @module
  */
-import type { Agent, Snapshot } from "../state/agent.ts";
+import type { Agent } from "../state/agent/agent.ts";
+import type { Snapshot } from "../state/agent/snapshot.ts";
 import type { World } from "../state/core.ts";
 import * as k from "../kinds.ts";
 import { nextTo } from "../state/mail.ts";

@@ -10,7 +10,7 @@
  *
  * @module
  */
-import type { Agent } from "../state/agent.ts";
+import type { Agent } from "../state/agent/agent.ts";
 import { siteOf } from "../sites.ts";
 import { bits, keyOf, mix1, mix2 } from "../values.ts";
 

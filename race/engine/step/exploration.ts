@@ -4,12 +4,14 @@
  *
  * @module
  */
-import type { Agent, Ended, Guard, Snapshot } from "../state/agent.ts";
+import type { Agent } from "../state/agent/agent.ts";
+import type { Ended, Guard, Snapshot } from "../state/agent/snapshot.ts";
 import type { Asked, Look } from "./loops/ahead.ts";
-import { World, type WorldState } from "../state/core.ts";
+import { World } from "../state/core.ts";
+import type { WorldState } from "../state/machine.ts";
 import type { Handles } from "./handles.ts";
 import { Unsupported } from "../kinds.ts";
-import { type Job, Memo } from "../state/memo.ts";
+import { type Job, Memo } from "../state/agent/memo.ts";
 import { realNow } from "../platform/native.ts";
 import type { Scenario } from "../scenario.ts";
 import { TOKEN } from "../signals.ts";

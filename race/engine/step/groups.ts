@@ -10,7 +10,7 @@
  *
  * @module
  */
-import type { Snapshot } from "../state/agent.ts";
+import type { Snapshot } from "../state/agent/snapshot.ts";
 import * as k from "../kinds.ts";
 import type { Memory } from "../state/memory.ts";
 

@@ -5,8 +5,8 @@
  *
  * @module
  */
-import type { Agent } from "../state/agent.ts";
-import { callText, execute, signature } from "../state/operation.ts";
+import type { Agent } from "../state/agent/agent.ts";
+import { callText, execute, signature } from "../state/agent/operation.ts";
 import * as k from "../kinds.ts";
 import { native } from "../platform/native.ts";
 import type { Memory, Scenario } from "../scenario.ts";

@@ -5,15 +5,16 @@
  *
  * @module
  */
-import type { Agent, Snapshot } from "../state/agent.ts";
+import type { Agent } from "../state/agent/agent.ts";
+import type { Snapshot } from "../state/agent/snapshot.ts";
 import { follow, peek, SPINS } from "./loops/ahead.ts";
 import {
   argBits,
   BLOCK,
   signature,
   signedAddress,
-} from "../state/operation.ts";
-import { CHANGED } from "../state/memo.ts";
+} from "../state/agent/operation.ts";
+import { CHANGED } from "../state/agent/memo.ts";
 import { NotConstant, TOKEN } from "../signals.ts";
 import { placeOf, siteOf } from "../sites.ts";
 import { LONGEST, LOOKS, looksAtClock } from "./loops/looks.ts";

@@ -7,7 +7,7 @@
  *
  * @module
  */
-import { Agent } from "../state/agent.ts";
+import { Agent } from "../state/agent/agent.ts";
 import { Handles, verify } from "./handles.ts";
 import { Misuse } from "../kinds.ts";
 import { isShared } from "../platform/native.ts";

@@ -12,9 +12,10 @@
  *
  * @module
  */
-import type { Agent, Hash } from "../state/agent.ts";
+import type { Agent } from "../state/agent/agent.ts";
+import type { Hash } from "../state/agent/snapshot.ts";
 import * as k from "../kinds.ts";
-import { roundOf } from "../state/operation.ts";
+import { roundOf } from "../state/agent/operation.ts";
 import { mix1, mix2, show } from "../values.ts";
 import type { Dropped } from "./drops.ts";
 

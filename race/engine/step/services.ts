@@ -4,8 +4,8 @@
  *
  * @module
  */
-import type { Agent } from "../state/agent.ts";
-import { callText } from "../state/operation.ts";
+import type { Agent } from "../state/agent/agent.ts";
+import { callText } from "../state/agent/operation.ts";
 import { Misuse, Unsupported } from "../kinds.ts";
 import type { Region } from "../region.ts";
 import { TOKEN } from "../signals.ts";

@@ -16,9 +16,9 @@
  *
  * @module
  */
-import type { Agent } from "../state/agent.ts";
+import type { Agent } from "../state/agent/agent.ts";
 import type { Call } from "../model.ts";
-import type { Job } from "../state/memo.ts";
+import type { Job } from "../state/agent/memo.ts";
 
 /** An agent that is suspended on the stack, and what it had seen by then. */
 interface Paused {

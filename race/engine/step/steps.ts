@@ -4,9 +4,11 @@
  *
  * @module
  */
-import type { Agent, Edge, Snapshot } from "../state/agent.ts";
-import { addTimer, type World } from "../state/core.ts";
-import { BLOCK, callText, signature } from "../state/operation.ts";
+import type { Agent } from "../state/agent/agent.ts";
+import type { Edge, Snapshot } from "../state/agent/snapshot.ts";
+import { addTimer } from "../state/agent/snapshot.ts";
+import type { World } from "../state/core.ts";
+import { BLOCK, callText, signature } from "../state/agent/operation.ts";
 import * as k from "../kinds.ts";
 import { type FailureKind, Fault } from "../kinds.ts";
 import type { Hints } from "../state/hints.ts";
@@ -20,7 +22,7 @@ import {
   type Memo,
   RECOVERS,
   STALE_READ,
-} from "../state/memo.ts";
+} from "../state/agent/memo.ts";
 import type { Letter } from "../state/mail.ts";
 import { MESSAGE } from "../state/timers.ts";
 import { show } from "../values.ts";

@@ -5,8 +5,8 @@
  *
  * @module
  */
-import type { Agent } from "../state/agent.ts";
-import { writtenIn } from "../state/operation.ts";
+import type { Agent } from "../state/agent/agent.ts";
+import { writtenIn } from "../state/agent/operation.ts";
 import {
   type Inn,
   isTold,

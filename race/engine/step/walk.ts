@@ -4,7 +4,8 @@
  *
  * @module
  */
-import type { Agent, Snapshot } from "../state/agent.ts";
+import type { Agent } from "../state/agent/agent.ts";
+import type { Snapshot } from "../state/agent/snapshot.ts";
 import * as k from "../kinds.ts";
 
 // deno-lint-ignore no-explicit-any

@@ -4,9 +4,9 @@
  * @module
  */
 import { activateAsync, rejections } from "../../engine/step/async.ts";
-import { IDLE_FIRES } from "../../engine/state/agent.ts";
-import { noCuts } from "../../engine/state/core.ts";
-import { callText } from "../../engine/state/operation.ts";
+import { IDLE_FIRES } from "../../engine/state/agent/agent.ts";
+import { noCuts } from "../../engine/state/machine.ts";
+import { callText } from "../../engine/state/agent/operation.ts";
 import { Hints } from "../../engine/state/hints.ts";
 import { Judge } from "../../judge/lin.ts";
 import { Engine, type Steps } from "../../engine/step/replay.ts";

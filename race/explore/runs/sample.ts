@@ -5,7 +5,7 @@
  *
  * @module
  */
-import type { Agent } from "../../engine/state/agent.ts";
+import type { Agent } from "../../engine/state/agent/agent.ts";
 import { Choices, choices } from "../../engine/step/choices.ts";
 import { refill, Rotation } from "./run.ts";
 import * as k from "../../engine/kinds.ts";

@@ -5,8 +5,8 @@
  *
  * @module
  */
-import type { Snapshot } from "../../engine/state/agent.ts";
-import type { Around } from "../../engine/state/core.ts";
+import type { Snapshot } from "../../engine/state/agent/snapshot.ts";
+import type { Around } from "../../engine/state/machine.ts";
 import { ALL } from "../../engine/step/groups.ts";
 import type { Memory } from "../../engine/state/memory.ts";
 import { F64, I32 } from "../../engine/platform/native.ts";

@@ -5,14 +5,14 @@
  *
  * @module
  */
-import type { Edge, Snapshot } from "../../engine/state/agent.ts";
+import type { Edge, Snapshot } from "../../engine/state/agent/snapshot.ts";
 import {
   Choices,
   choices,
   isObserved,
   ownStep,
 } from "../../engine/step/choices.ts";
-import { BLOCK, execute } from "../../engine/state/operation.ts";
+import { BLOCK, execute } from "../../engine/state/agent/operation.ts";
 import * as k from "../../engine/kinds.ts";
 import {
   CHANGED,
@@ -20,7 +20,7 @@ import {
   RESUMED,
   STALE_READ,
   WOKEN,
-} from "../../engine/state/memo.ts";
+} from "../../engine/state/agent/memo.ts";
 import type { Region } from "../../engine/region.ts";
 import { FREED, wordHash1, wordHash2 } from "../../engine/state/memory.ts";
 import type { Call } from "../../engine/model.ts";

@@ -6,7 +6,8 @@
  *
  * @module
  */
-import type { Agent, Snapshot } from "../../engine/state/agent.ts";
+import type { Agent } from "../../engine/state/agent/agent.ts";
+import type { Snapshot } from "../../engine/state/agent/snapshot.ts";
 import {
   Choices,
   choices,
@@ -14,6 +15,7 @@ import {
   ownStep,
 } from "../../engine/step/choices.ts";
 import type { World } from "../../engine/state/core.ts";
+import { hashState } from "../../engine/state/key.ts";
 import { ALL, type Ground, groupOf } from "../../engine/step/groups.ts";
 import * as k from "../../engine/kinds.ts";
 import { I32, realNow } from "../../engine/platform/native.ts";
@@ -420,7 +422,7 @@ export class Visit {
     const { to } = quick;
     key[0] = to.memory1;
     key[1] = to.memory2;
-    world.keyOf(key, to.agents, world.frontier, this.#o.results, twins);
+    hashState(world, key, to.agents, world.frontier, this.#o.results, twins);
     let asleep = twins === null ? to.asleep : twins.placesOf(to.asleep);
     let left = ALL;
     let id = states.find(key[0]!, key[1]!);

@@ -7,15 +7,16 @@
  *
  * @module
  */
-import type { Agent, Check, Guard } from "../../state/agent.ts";
+import type { Agent } from "../../state/agent/agent.ts";
+import type { Check, Guard } from "../../state/agent/snapshot.ts";
 import type { World } from "../../state/core.ts";
 import {
   argBits,
   roundOf,
   signature,
   signedAddress,
-} from "../../state/operation.ts";
-import { isAnswer, isSupposed } from "../../state/guard.ts";
+} from "../../state/agent/operation.ts";
+import { isAnswer, isSupposed } from "../../state/agent/guard.ts";
 import * as k from "../../kinds.ts";
 import type { Scenario } from "../../scenario.ts";
 import { placeOf } from "../../sites.ts";

@@ -6,9 +6,10 @@
  *
  * @module
  */
-import type { Agent } from "../../state/agent.ts";
-import { addTimer, type World } from "../../state/core.ts";
-import { argBits, BLOCK, signature } from "../../state/operation.ts";
+import type { Agent } from "../../state/agent/agent.ts";
+import { addTimer } from "../../state/agent/snapshot.ts";
+import type { World } from "../../state/core.ts";
+import { argBits, BLOCK, signature } from "../../state/agent/operation.ts";
 import * as k from "../../kinds.ts";
 import { native } from "../../platform/native.ts";
 

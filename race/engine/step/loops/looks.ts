@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Agent } from "../../state/agent.ts";
+import type { Agent } from "../../state/agent/agent.ts";
 import * as k from "../../kinds.ts";
 
 /** The most milliseconds that pass at once for a loop on the clock. */

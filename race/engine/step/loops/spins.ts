@@ -10,53 +10,52 @@
  *
  * @module
  */
+import type { Agent } from "../../state/agent/agent.ts";
 import type {
-  Agent,
   Ended,
   Event,
   Outcome,
   Snapshot,
-} from "../../state/agent.ts";
+} from "../../state/agent/snapshot.ts";
 import type { World } from "../../state/core.ts";
 import {
   argBits,
   roundOf as numberOf,
   signature,
-} from "../../state/operation.ts";
+} from "../../state/agent/operation.ts";
 import * as k from "../../kinds.ts";
 import type { Scenario } from "../../scenario.ts";
 import { StatefulHandle } from "../../signals.ts";
 import { bits, mix1, mix2, show } from "../../values.ts";
+import {
+  above,
+  ALL,
+  choicesOf,
+  FAR,
+  FIRST,
+  first,
+  LOOPS,
+  MANY,
+  MORE,
+  pairs,
+  pairsOf,
+} from "./numbers.ts";
+import { Others, type Rounds } from "./others.ts";
+import {
+  goesRound,
+  hasRound,
+  isSame,
+  isSameStep,
+  keyOf,
+  onClock,
+  type Round,
+  roundOf,
+  type Turn,
+} from "./rounds.ts";
 
-/** How many numbers of rounds are tried, from the first on. */
-const FIRST = 20;
-
-/** Further numbers of rounds that are tried. */
-const MORE: readonly number[] = [24, 31, 32, 33, 50, 63, 64, 65];
-
-/**
- * Numbers that take long. They are tried once of some loops and the operation
- * at which the agent then is, whatever its values are: a loop that counts as
- * far as that does so for any values. In a search that is not complete, they
- * and `MORE` are tried once of some loops.
- */
-const MANY: readonly number[] = [
-  ...[99, 100, 101, 127, 128, 129, 255, 256, 257, 1000],
-];
-
-/** All numbers that do not take longer, of the first `PLACES` of these. */
-const ALL: readonly number[] = Array.from({ length: 130 }, (_, i) => i + 1);
 const PLACES = 16;
 
-/**
- * Of two loops of a history, so many numbers of rounds are tried each, in all
- * pairs. `PAIR_RUNS` runs of agents are spent on that.
- */
-const PAIRED = 8;
 const PAIR_RUNS = 2_000;
-
-/** Numbers of rounds: the same of all loops, or one of each. */
-type Rounds = number | readonly number[];
 
 /**
  * After `RUNS` runs of agents, all numbers but `MANY` are tried of the first
@@ -64,18 +63,11 @@ type Rounds = number | readonly number[];
  * `MANY_RUNS`, one number of each history.
  */
 const RUNS = 400;
+
 const MANY_RUNS = 20_000;
 
 /** The most rounds that are told apart if the loop does not count further. */
 const MOST = 128;
-
-/** How many loops of a history are tried one by one: the last ones. */
-const LOOPS = 4;
-
-/** The numbers of rounds by which it is seen how far a loop counts. */
-const FAR: readonly number[] = [
-  ...[200, 255, 256, 257, 500, 512, 513, 999, 1000, 1001],
-];
 
 /** How many ways to go round one loop are kept. */
 const WAYS = 8;
@@ -100,16 +92,6 @@ export interface Tester {
   readonly scenario: Scenario;
   /** Runs an agent in `state`, alone and without effect. */
   tryOut(agent: Agent, state: Snapshot, event: Event): Outcome;
-}
-
-/** The rounds of an endless loop in a record. */
-interface Turn {
-  readonly begin: number;
-  end: number;
-  readonly period: number;
-  readonly key: string;
-  /** How many rounds are told apart. */
-  readonly told: number;
 }
 
 /** The endless loops of one exploration, and which of them count. */
@@ -373,105 +355,9 @@ const repeats = (tester: Tester, one: Ran): boolean =>
   textOf(tester, one) ===
     textOf(tester, tester.tryOut(one.agent, one.from, one));
 
-/** Numbers from `from` on. */
-const first = (from: number, count: number): number[] =>
-  Array.from({ length: Math.max(0, count) }, (_, i) => from + i);
-
-/** Those numbers that are not among the first ones from `from` on. */
-const above = (from: number, numbers: readonly number[]): number[] =>
-  numbers.filter((n) => n >= from + FIRST);
-
 /** The operation that an agent does next. */
 const placeOf = ({ status, kind, address }: Snapshot): string =>
   `${status} ${kind} ${address}`;
-
-/** The last loops of a history one by one, and all together. */
-function choicesOf(all: readonly Turn[]): (readonly Turn[])[] {
-  const turns = all.slice(-LOOPS);
-  return turns.length === 1 ? [turns] : [...turns.map((turn) => [turn]), turns];
-}
-
-/** Each two of the last loops of a history. */
-function pairsOf(all: readonly Turn[]): (readonly Turn[])[] {
-  const turns = all.slice(1 - LOOPS);
-  return turns.flatMap((a, i) => turns.slice(i + 1).map((b) => [a, b]));
-}
-
-/** Two different numbers of rounds, for two loops. */
-function pairs([a, b]: readonly Turn[]): number[][] {
-  const numbers = ({ told }: Turn) => first(told, PAIRED);
-  return numbers(a!).flatMap((n) =>
-    numbers(b!).filter((m) => m !== n).map((m) => [n, m])
-  );
-}
-
-/** A record of operations. */
-type Log = Pick<Snapshot, "sig" | "args" | "res">;
-
-/** A round of a loop. */
-interface Round extends Log {
-  readonly period: number;
-}
-
-/** The last operations of an agent, which are a round of a loop. */
-function roundOf({ n, sig, args, res }: Agent, period: number): Round {
-  const from = n - period;
-  return {
-    period,
-    sig: sig.slice(from, n),
-    args: args.slice(from, n),
-    res: res.slice(from, n),
-  };
-}
-
-/** Whether a record has the round before `end`. */
-function hasRound(
-  { sig, args, res }: Log,
-  end: number,
-  { period, ...round }: Round,
-): boolean {
-  const from = end - period;
-  for (let i = 0; i < period; i++) {
-    if (sig[from + i] !== round.sig[i] || args[from + i] !== round.args[i]) {
-      return false;
-    }
-    if (res[from + i] !== round.res[i]) return false;
-  }
-  return true;
-}
-
-/** What loops are told apart by: the kinds of operations of a round. */
-function keyOf({ sig }: Log, end: number, period: number): string {
-  return sig.slice(end - period, end).map((sign) => sign % 32).sort().join();
-}
-
-/** Whether a loop looks at the clock. */
-const onClock = (key: string): boolean => key.split(",").includes(`${k.CLOCK}`);
-
-/** Whether the rounds before `a` and `b` are the same. */
-function isSame(log: Log, a: number, b: number, period: number): boolean {
-  for (let i = 1; i <= period; i++) {
-    if (!isSameStep(log, a - i, b - i)) return false;
-  }
-  return true;
-}
-
-const isSameStep = ({ sig, args, res }: Log, a: number, b: number): boolean =>
-  sig[a] === sig[b] && args[a] === args[b] && res[a] === res[b];
-
-/** Whether the operations from `begin` to `end` go on with a loop. */
-function goesRound(
-  log: Log,
-  begin: number,
-  end: number,
-  period: number,
-): boolean {
-  if ((end - begin) % period !== 0) return false;
-  for (let i = begin; i < end; i++) {
-    if (!isSameStep(log, i, i - period)) return false;
-  }
-  return true;
-}
 
 /** Whether an agent stays in a loop, or only begins another round of it. */
 function staysIn({ from, value }: Ran, { end, period }: Turn): boolean {
@@ -482,127 +368,6 @@ function staysIn({ from, value }: Ran, { end, period }: Turn): boolean {
   const before = n - period;
   return sig[before] === signature(kind, address) &&
     args[before] === argBits(a, b) && res[before] === value;
-}
-
-/** States in which loops have taken other numbers of rounds. */
-class Others {
-  readonly #state: Snapshot;
-  readonly #turns: readonly Turn[];
-  /** If it is one loop: the record up to its end, and more of its rounds. */
-  #res: readonly unknown[] = [];
-  #sig: readonly number[] = [];
-  #args: readonly number[] = [];
-
-  /** States in which some loops of the record of `state` go on or end. */
-  constructor(state: Snapshot, turns: readonly Turn[]) {
-    this.#state = state;
-    this.#turns = turns;
-    if (turns.length > 1) return;
-    const { end } = turns[0]!;
-    this.#res = state.res.slice(0, end);
-    this.#sig = state.sig.slice(0, end);
-    this.#args = state.args.slice(0, end);
-  }
-
-  /** The state after these numbers of rounds. */
-  with(rounds: Rounds): Snapshot {
-    if (this.#turns.length === 1) return this.#one(rounds as number);
-    const counts = this.#turns.map((_, i) =>
-      typeof rounds === "number" ? rounds : rounds[i]!
-    );
-    return withRounds(this.#state, this.#turns, counts);
-  }
-
-  /** The same for one loop, of which long ones are beginnings of longer ones. */
-  #one(rounds: number): Snapshot {
-    const { begin, end, period } = this.#turns[0]!;
-    const { n, res, sig, args } = this.#state;
-    const left = begin + rounds * period;
-    this.#res = grown(this.#res, end - period, left);
-    this.#sig = grown(this.#sig, end - period, left);
-    this.#args = grown(this.#args, end - period, left);
-    const records = {
-      res: this.#res.slice(0, left).concat(res.slice(end, n)),
-      sig: this.#sig.slice(0, left).concat(sig.slice(end, n)),
-      args: this.#args.slice(0, left).concat(args.slice(end, n)),
-    };
-    return withRecords(this.#state, records, [{ end, more: left - end }]);
-  }
-}
-
-/** `list`, which from `begin` on consists of rounds, with more rounds. */
-function grown<T>(
-  list: readonly T[],
-  begin: number,
-  length: number,
-): readonly T[] {
-  while (list.length < length) list = list.concat(list.slice(begin));
-  return list;
-}
-
-/** The state in which loops have taken other numbers of rounds. */
-function withRounds(
-  state: Snapshot,
-  turns: readonly Turn[],
-  rounds: readonly number[],
-): Snapshot {
-  const { n } = state;
-  // The last one first: what is before a loop then stays where it is. At least
-  // one round is left of each, which ends behind the loop before.
-  const edits = turns.map(({ begin, end, period }, i) => {
-    return { end, period, more: begin + rounds[i]! * period - end };
-  }).reverse();
-  const other = <T>(list: readonly T[]): T[] => {
-    const left = list.slice(0, n);
-    const after: T[][] = [];
-    for (const { end, period, more } of edits) {
-      const round = left.slice(end - period, end);
-      after.unshift(repeated(round, more), left.slice(end));
-      left.length = Math.min(end, end + more);
-    }
-    return left.concat(...after);
-  };
-  const records = {
-    res: other(state.res),
-    sig: other(state.sig),
-    args: other(state.args),
-  };
-  return withRecords(state, records, edits);
-}
-
-/** The state with another record, which has more operations before `end`. */
-function withRecords(
-  state: Snapshot,
-  records: Log,
-  edits: readonly { readonly end: number; readonly more: number }[],
-): Snapshot {
-  let { n, from, ends } = state;
-  for (const { end, more } of edits) {
-    n += more;
-    if (end <= from) from += more;
-    if (ends !== 0) ends += more;
-  }
-  return {
-    ...state,
-    ...records,
-    // Only loops are looked for there, and none are here.
-    after1: [],
-    after2: [],
-    n,
-    from,
-    ends,
-    edges: null,
-    group: null,
-  };
-}
-
-/** `length` items: those of a list, again and again. */
-function repeated<T>(list: readonly T[], length: number): T[] {
-  if (length <= 0) return [];
-  // One by one, they would take as long as the run for which they are made.
-  let all = [...list];
-  while (all.length < length) all = all.concat(all);
-  return all.slice(0, length);
 }
 
 /**

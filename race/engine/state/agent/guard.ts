@@ -3,10 +3,10 @@
  *
  * @module
  */
-import type { Check, Guard } from "./agent.ts";
-import * as k from "../kinds.ts";
-import { native } from "../platform/native.ts";
-import type { Target } from "../platform/views.ts";
+import type { Check, Guard } from "./snapshot.ts";
+import * as k from "../../kinds.ts";
+import { native } from "../../platform/native.ts";
+import type { Target } from "../../platform/views.ts";
 
 // deno-lint-ignore no-explicit-any
 type Any = any;

@@ -4,12 +4,12 @@
  *
  * @module
  */
-import type { Snapshot } from "./agent.ts";
-import * as k from "../kinds.ts";
-import { Unsupported } from "../kinds.ts";
-import type { Call } from "../model.ts";
-import { native } from "../platform/native.ts";
-import { bits, show } from "../values.ts";
+import type { Snapshot } from "./snapshot.ts";
+import * as k from "../../kinds.ts";
+import { Unsupported } from "../../kinds.ts";
+import type { Call } from "../../model.ts";
+import { native } from "../../platform/native.ts";
+import { bits, show } from "../../values.ts";
 
 // deno-lint-ignore no-explicit-any
 type Any = any;

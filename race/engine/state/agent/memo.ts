@@ -5,10 +5,11 @@
  *
  * @module
  */
-import type { Access, Agent, Edge, Ended, Guard, Snapshot } from "./agent.ts";
+import type { Access, Edge, Ended, Guard, Snapshot } from "./snapshot.ts";
+import type { Agent } from "./agent.ts";
 import { holds } from "./guard.ts";
 import { Times } from "./times.ts";
-import type { Target } from "../platform/views.ts";
+import type { Target } from "../../platform/views.ts";
 
 /** An agent that must be run, and what is then to be remembered. */
 export interface Job {
