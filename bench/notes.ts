@@ -329,9 +329,10 @@ export const NOTES: readonly Note[] = [
     rows: /FixedQueue/,
     text: "In this row no task runs: each is put into the queue, and taken " +
       "out again. FixedQueue of piscina is a list without priorities, " +
-      "signals and removal from the middle. The pool's queue is ordered " +
-      "by priority, and a task can leave it at any place. A task of a " +
-      "pool takes 5 to 15 µs, so the difference is at most 3 % of it.",
+      "signals and removal from the middle, and it holds numbers here. The " +
+      "pool's queue links the tasks themselves, and 100,000 tasks do not " +
+      "stay in the caches: 50 to 160 ns go by for each, of the 5 to 15 µs " +
+      "that a task takes.",
   },
   {
     group: "pool",

@@ -119,8 +119,9 @@ export class Job {
   empty = false;
   /** Its slot; 0 if it has none. */
   at = 0;
-  /** Where it is in the heap of the line. */
-  rank = 0;
+  /** Those of its priority that stand before and after it in line. */
+  before: Job | undefined = undefined;
+  after: Job | undefined = undefined;
   /** Whether its worker may tell of its result later. */
   lazy = false;
   /**

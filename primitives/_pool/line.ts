@@ -1,7 +1,9 @@
 /**
  * What waits. Tasks stand in a line: those of a higher priority before others,
- * and else those that came first. It is a binary heap, of which any member can
- * be taken out. Producers of tasks wait until there is room for another one.
+ * and else those that came first. Those of one priority are a list, and these
+ * lists are a binary heap: a task of the priority that most have is put in line
+ * and taken out in a few steps, however many wait. Producers of tasks wait
+ * until there is room for another one.
  *
  * @module
  */
@@ -13,37 +15,94 @@ import {
 } from "../_memory/options.ts";
 
 /** An entry of the line. */
-export interface Standing {
+export interface Standing<T> {
   readonly priority: number;
   /** An entry that came earlier has a lower number. */
   readonly order: number;
-  /** Its place in the heap; the line writes it. */
-  rank: number;
+  /** Its neighbours of the same priority; the line writes them. */
+  before: T | undefined;
+  after: T | undefined;
 }
 
-const isBefore = (a: Standing, b: Standing): boolean =>
-  a.priority === b.priority ? a.order < b.order : a.priority > b.priority;
+/** The entries of one priority, linked in their order. */
+class Row<T extends Standing<T>> {
+  first: T;
+  #last: T;
+  /** Its place in the heap; the line writes it. */
+  rank = 0;
+
+  /** A row that has one entry. */
+  constructor(it: T) {
+    this.first = this.#last = it;
+  }
+
+  get priority(): number {
+    return this.first.priority;
+  }
+
+  /** Adds an entry. One that comes back stood before most of them. */
+  put(it: T): void {
+    let before: T | undefined, after: T | undefined;
+    if (this.#last.order < it.order) before = this.#last;
+    else after = this.first;
+    while (after !== undefined && after.order < it.order) {
+      before = after;
+      after = after.after;
+    }
+    it.before = before;
+    it.after = after;
+    if (before === undefined) this.first = it;
+    else before.after = it;
+    if (after === undefined) this.#last = it;
+    else after.before = it;
+  }
+
+  /** Takes one out; false if no other is left, and it stays. */
+  remove(it: T): boolean {
+    const { before, after } = it;
+    if (before === undefined && after === undefined) return false;
+    if (before === undefined) this.first = after!;
+    else before.after = after;
+    if (after === undefined) this.#last = before!;
+    else after.before = before;
+    it.before = it.after = undefined;
+    return true;
+  }
+
+  *[Symbol.iterator](): IterableIterator<T> {
+    for (let it: T | undefined = this.first; it !== undefined; it = it.after) {
+      yield it;
+    }
+  }
+}
 
 /** A line of jobs. */
-export class Line<T extends Standing> {
-  readonly #heap: T[] = [];
+export class Line<T extends Standing<T>> {
+  readonly #rows = new Map<number, Row<T>>();
+  /** The same rows, the highest priority first. */
+  readonly #heap: Row<T>[] = [];
+  #size = 0;
 
   /** How many stand there. */
   get size(): number {
-    return this.#heap.length;
+    return this.#size;
   }
 
   /** The first of them. */
   get first(): T | undefined {
-    return this.#heap[0];
+    return this.#heap[0]?.first;
   }
 
-  /** The first of those that are like this; it looks at all. */
+  /** The first of those that are like this; it may look at all. */
   firstOf(isLike: (it: T) => boolean): T | undefined {
     let first: T | undefined;
-    for (const it of this.#heap) {
-      if (!isLike(it)) continue;
-      if (first === undefined || isBefore(it, first)) first = it;
+    for (const row of this.#heap) {
+      if (first !== undefined && row.priority < first.priority) continue;
+      for (const it of row) {
+        if (!isLike(it)) continue;
+        first = it;
+        break;
+      }
     }
     return first;
   }
@@ -58,42 +117,51 @@ export class Line<T extends Standing> {
 
   /** Puts one in line. */
   put(it: T): void {
-    this.#sift(it, this.#heap.push(it) - 1);
+    this.#size++;
+    const row = this.#rows.get(it.priority);
+    if (row !== undefined) return row.put(it);
+    const own = new Row(it);
+    this.#rows.set(it.priority, own);
+    this.#sift(own, this.#heap.push(own) - 1);
   }
 
   /** Takes one out that stands there. */
   remove(it: T): void {
+    this.#size--;
+    const row = this.#rows.get(it.priority)!;
+    if (row.remove(it)) return;
+    this.#rows.delete(it.priority);
     const last = this.#heap.pop()!;
-    if (last !== it) this.#sift(last, it.rank);
+    if (last !== row) this.#sift(last, row.rank);
   }
 
-  /** Moves `it` up or down from `rank` to its place. */
-  #sift(it: T, rank: number): void {
+  /** Moves a row up or down from `rank` to its place. */
+  #sift(row: Row<T>, rank: number): void {
     const heap = this.#heap;
+    const { priority } = row;
     while (rank > 0) {
-      const above = heap[rank - 1 >> 1]!;
-      if (!isBefore(it, above)) break;
       const next = rank - 1 >> 1;
+      const above = heap[next]!;
+      if (above.priority > priority) break;
       (heap[rank] = above).rank = rank;
       rank = next;
     }
     for (;;) {
       let next = 2 * rank + 1;
       if (next >= heap.length) break;
-      if (next + 1 < heap.length && isBefore(heap[next + 1]!, heap[next]!)) {
-        next++;
-      }
+      const other = heap[next + 1];
+      if (other !== undefined && other.priority > heap[next]!.priority) next++;
       const below = heap[next]!;
-      if (!isBefore(below, it)) break;
+      if (below.priority < priority) break;
       (heap[rank] = below).rank = rank;
       rank = next;
     }
-    (heap[rank] = it).rank = rank;
+    (heap[rank] = row).rank = rank;
   }
 
   /** All of them, in any order. */
-  [Symbol.iterator](): IterableIterator<T> {
-    return this.#heap.values();
+  *[Symbol.iterator](): IterableIterator<T> {
+    for (const row of this.#heap) yield* row;
   }
 }
 

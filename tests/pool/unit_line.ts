@@ -10,29 +10,45 @@ import { pause, rejection, withPool } from "./pools.ts";
 
 const test = suite("tasks in line");
 
+/** A task, as far as the line knows it. */
+class Task implements Standing<Task> {
+  before: Task | undefined = undefined;
+  after: Task | undefined = undefined;
+
+  constructor(readonly priority: number, readonly order: number) {}
+}
+
 test("a line gives those of the highest priority, in their order", () => {
   const step = fc.oneof(
     fc.record({ put: fc.nat(4) }),
+    fc.record({ back: fc.nat(50) }),
     fc.constant({ take: true }),
     fc.record({ remove: fc.nat(50) }),
   );
   fc.assert(fc.property(fc.array(step, { maxLength: 100 }), (steps) => {
-    const line = new Line<Standing>();
-    let model: Standing[] = [];
+    const line = new Line<Task>();
+    let model: Task[] = [];
+    let taken: Task[] = [];
     let order = 0;
     for (const step of steps) {
-      if ("put" in step) {
-        const it = { priority: step.put, order: order++, rank: 0 };
+      if ("put" in step || "back" in step) {
+        const it = "put" in step
+          ? new Task(step.put, order++)
+          : taken[step.back];
+        if (it === undefined) continue;
+        taken = taken.filter((other) => other !== it);
         line.put(it);
         model.push(it);
         model.sort((a, b) => b.priority - a.priority || a.order - b.order);
       } else {
         const it = "take" in step ? model[0] : model[step.remove];
-        if (it !== undefined) line.remove(it);
+        if (it === undefined) continue;
+        line.remove(it);
+        taken.push(it);
         model = model.filter((other) => other !== it);
       }
       assert.is(line.first, model[0]);
-      const isEven = ({ order }: Standing) => order % 2 === 0;
+      const isEven = ({ order }: Task) => order % 2 === 0;
       assert.is(line.firstOf(isEven), model.find(isEven));
       assert.is(line.size, model.length);
       const lowest = model.at(-1)?.priority ?? Infinity;
@@ -68,24 +84,57 @@ test("a long request that waits in the last slot keeps no other out", () =>
     await result;
   }));
 
-test("a line of any priorities takes few looks at each", () => {
-  const N = 10_000;
-  for (const sign of [1, -1]) {
-    let looks = 0;
-    const line = new Line<Standing>();
-    const all = Array.from({ length: N }, (_, order) => ({
-      get priority() {
-        looks++;
-        return order * sign;
-      },
-      order,
-      rank: 0,
-    }));
-    for (const it of all) line.put(it);
-    while (line.first !== undefined) line.remove(line.first);
-    assert.ok(looks < N * 150, `${looks} looks at ${N}`); // 14 levels
+/** A task that counts the looks at it. */
+class Watched implements Standing<Watched> {
+  static looks = 0;
+  before: Watched | undefined = undefined;
+  after: Watched | undefined = undefined;
+  readonly #priority: number;
+  readonly #order: number;
+
+  constructor(priority: number, order: number) {
+    this.#priority = priority;
+    this.#order = order;
   }
-});
+
+  get priority() {
+    Watched.looks++;
+    return this.#priority;
+  }
+
+  get order() {
+    Watched.looks++;
+    return this.#order;
+  }
+}
+
+for (
+  const [title, priorityOf, most] of [
+    ["rising", (i) => i, 150], // 14 levels
+    ["falling", (i) => -i, 150],
+    ["three", (i) => i % 3, 20],
+    ["one", () => 7, 20],
+  ] satisfies [string, (i: number) => number, number][]
+) {
+  test(`a line takes few looks at each, priorities: ${title}`, () => {
+    const N = 10_000;
+    const line = new Line<Watched>();
+    const all = Array.from(
+      { length: N },
+      (_, i) => new Watched(priorityOf(i), i),
+    );
+    Watched.looks = 0;
+    for (const it of all) line.put(it);
+    const [ahead, aborted] = [all.slice(0, N / 2), all.slice(N / 2)];
+    for (const it of aborted) line.remove(it);
+    for (const it of ahead) line.remove(it); // a worker takes it, and dies
+    for (const it of aborted) line.put(it);
+    for (const it of ahead.toReversed()) line.put(it);
+    while (line.first !== undefined) line.remove(line.first);
+    const { looks } = Watched;
+    assert.ok(looks < 2 * N * most, `${looks} looks at ${N}`);
+  });
+}
 
 test("tasks of a higher priority begin before others", () =>
   withPool({ ahead: 0 }, async (pool, words) => {

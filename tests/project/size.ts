@@ -43,7 +43,7 @@ SIZES.push(
   { name: "Channel", subpaths: [""], most: 31528 },
   { name: "viewValue", subpaths: ["/value"], most: 9334 },
   { name: "viewCodec", subpaths: ["/value"], most: 13215 },
-  { name: "Pool", subpaths: ["/pool"], most: 36634 },
+  { name: "Pool", subpaths: ["/pool"], most: 36849 },
   { name: "servePool, task", subpaths: ["/pool"], most: 25822 },
   { name: "syncWorker", subpaths: ["/sync_worker"], most: 33545 },
   { name: "watch", subpaths: ["/watch"], most: 10809 },
