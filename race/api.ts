@@ -35,7 +35,8 @@ import type { Memory } from "./engine/scenario.ts";
 import { type OperationSpec, Spec, type SpecDefinition } from "./spec.ts";
 import { takesAtMost } from "./engine/state/twins.ts";
 import { show } from "./engine/values.ts";
-import { Wasm, type WasmOptions } from "./wasm/wasm.ts";
+import { Wasm } from "./wasm/wasm.ts";
+import type { WasmOptions } from "./wasm/instance.ts";
 import { Workers, type WorkerScope } from "./workers.ts";
 
 // deno-lint-ignore no-explicit-any

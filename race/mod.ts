@@ -65,5 +65,6 @@ export {
   type SpecDefinition,
 } from "./spec.ts";
 export type { StressOptions, StressResult } from "./stress.ts";
-export { Wasm, type WasmExports, type WasmOptions } from "./wasm/wasm.ts";
+export { Wasm } from "./wasm/wasm.ts";
+export type { WasmExports, WasmOptions } from "./wasm/instance.ts";
 export type { WorkerScope } from "./workers.ts";

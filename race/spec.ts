@@ -9,7 +9,8 @@ import { keyOf, show } from "./engine/values.ts";
 import type { Memory, Operation, Scenario } from "./engine/scenario.ts";
 import { RECOVER } from "./engine/scenario.ts";
 import { takesAtMost } from "./engine/state/twins.ts";
-import type { Wasm, WasmExports } from "./wasm/wasm.ts";
+import type { Wasm } from "./wasm/wasm.ts";
+import type { WasmExports } from "./wasm/instance.ts";
 
 // deno-lint-ignore no-explicit-any
 type Any = any;

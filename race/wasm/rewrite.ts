@@ -5,7 +5,6 @@
  * @module
  */
 import {
-  BadModule,
   type Instruction,
   readCode,
   Reader,
@@ -13,18 +12,31 @@ import {
   skipImmediates,
   Writer,
 } from "./binary.ts";
-
-/** What an instruction does to memory. */
-export interface Access {
-  /** "load", "store", "add" ...; "plain load" and "plain store". */
-  readonly what: string;
-  /** The type of its value. */
-  readonly type: "i32" | "i64" | "f32" | "f64";
-  /** Bytes it touches. */
-  readonly size: 1 | 2 | 4 | 8;
-  /** Whether a narrow plain load extends the sign. */
-  readonly signed: boolean;
-}
+import {
+  type Access,
+  accessOf,
+  isPlain,
+  nameOf,
+  typeOf,
+  TYPES,
+} from "./access.ts";
+import {
+  CODE,
+  DATA,
+  ELEMENT,
+  EXPORT,
+  FUNCTION,
+  GLOBAL,
+  IMPORT,
+  type Imports,
+  type MemoryImport,
+  ORDER,
+  partsOf,
+  readImports,
+  stackPointer,
+  START,
+  TYPE,
+} from "./sections.ts";
 
 /** A rewritten module. */
 export interface Rewritten {
@@ -37,237 +49,10 @@ export interface Rewritten {
   readonly replaced: number;
 }
 
-/** An imported memory; sizes in pages of 64 KiB. */
-export interface MemoryImport {
-  readonly module: string;
-  readonly name: string;
-  readonly pages: number;
-  readonly shared: boolean;
-}
-
 /** The name under which the stack pointer is exported. */
 export const STACK = "race stack";
 /** The module name of the imports. */
 export const RACE = "race";
-
-const TYPES = { i32: 0x7f, i64: 0x7e, f32: 0x7d, f64: 0x7c } as const;
-
-/** Atomic instructions come in groups of seven. */
-const SEVEN: readonly (readonly ["i32" | "i64", 1 | 2 | 4 | 8])[] = [
-  ["i32", 4],
-  ["i64", 8],
-  ["i32", 1],
-  ["i32", 2],
-  ["i64", 1],
-  ["i64", 2],
-  ["i64", 4],
-];
-const ATOMIC = [
-  "load",
-  "store",
-  "add",
-  "sub",
-  "and",
-  "or",
-  "xor",
-  "exchange",
-  "compareExchange",
-];
-
-const plain = (
-  code: number,
-  type: Access["type"],
-  size: Access["size"],
-  signed = false,
-): [number, Access] => {
-  const what = code < 0x36 ? "plain load" : "plain store";
-  return [code, { what, type, size, signed }];
-};
-const PLAIN = new Map<number, Access>([
-  plain(0x28, "i32", 4),
-  plain(0x29, "i64", 8),
-  plain(0x2a, "f32", 4),
-  plain(0x2b, "f64", 8),
-  plain(0x2c, "i32", 1, true),
-  plain(0x2d, "i32", 1),
-  plain(0x2e, "i32", 2, true),
-  plain(0x2f, "i32", 2),
-  plain(0x30, "i64", 1, true),
-  plain(0x31, "i64", 1),
-  plain(0x32, "i64", 2, true),
-  plain(0x33, "i64", 2),
-  plain(0x34, "i64", 4, true),
-  plain(0x35, "i64", 4),
-  plain(0x36, "i32", 4),
-  plain(0x37, "i64", 8),
-  plain(0x38, "f32", 4),
-  plain(0x39, "f64", 8),
-  plain(0x3a, "i32", 1),
-  plain(0x3b, "i32", 2),
-  plain(0x3c, "i64", 1),
-  plain(0x3d, "i64", 2),
-  plain(0x3e, "i64", 4),
-]);
-
-/** The access that an instruction makes to memory, if any. */
-function accessOf({ code, sub }: Instruction): Access | undefined {
-  const i32 = { type: "i32", size: 4, signed: false } as const;
-  const i64 = { type: "i64", size: 8, signed: false } as const;
-  if (code < 0xfc) return PLAIN.get(code);
-  if (code === 0xfc && sub === 10) return { ...i32, what: "copy" };
-  if (code === 0xfc && sub === 11) return { ...i32, what: "fill" };
-  if (code === 0xfd && (sub <= 11 || (sub >= 84 && sub <= 93))) {
-    throw new BadModule(
-      "Cannot explore vectors in memory: compile without -msimd128",
-    );
-  }
-  if (code !== 0xfe || sub === 3) return undefined;
-  if (sub === 0) return { ...i32, what: "notify" };
-  if (sub === 1) return { ...i32, what: "wait" };
-  if (sub === 2) return { ...i64, what: "wait" };
-  const [type, size] = SEVEN[(sub - 0x10) % 7]!;
-  const what = ATOMIC[Math.floor((sub - 0x10) / 7)];
-  if (what === undefined) throw new BadModule(`An unknown atomic: ${sub}`);
-  return { what, type, size, signed: false };
-}
-
-/** The types that the import takes, without address and offset, and returns. */
-function typeOf({ what, type }: Access): [takes: number[], gives: number[]] {
-  const value = TYPES[type];
-  switch (what) {
-    case "load":
-    case "plain load":
-      return [[], [value]];
-    case "store":
-    case "plain store":
-      return [[value], []];
-    case "compareExchange":
-      return [[value, value], [value]];
-    case "wait":
-      return [[value, TYPES.i64], [TYPES.i32]];
-    case "notify":
-      return [[TYPES.i32], [TYPES.i32]];
-    case "copy":
-    case "fill":
-      return [[TYPES.i32, TYPES.i32], []];
-    default:
-      return [[value], [value]];
-  }
-}
-
-const nameOf = ({ what, type, size, signed }: Access): string =>
-  `${type} ${what} ${size * 8}${signed ? " signed" : ""}`;
-
-const isPlain = (access: Access): boolean => access.what.startsWith("plain");
-
-// ---- a module in parts ------------------------------------------------------
-
-const TYPE = 1;
-const IMPORT = 2;
-const FUNCTION = 3;
-const GLOBAL = 6;
-const EXPORT = 7;
-const START = 8;
-const ELEMENT = 9;
-const CODE = 10;
-const DATA = 11;
-/** The numbers of sections, in the order in which they must come. */
-const ORDER = [1, 2, 3, 4, 5, 13, 6, 7, 8, 9, 12, 10, 11];
-
-interface Parts {
-  readonly sections: Map<number, Reader>;
-  /** The name section, if there is one. */
-  readonly names: Reader | undefined;
-}
-
-function partsOf(bytes: Uint8Array): Parts {
-  const header = [0, 0x61, 0x73, 0x6d, 1, 0, 0, 0];
-  if (header.some((byte, i) => bytes[i] !== byte)) {
-    throw new BadModule("Not a module of WebAssembly 1");
-  }
-  const sections = new Map<number, Reader>();
-  let names: Reader | undefined;
-  const from = new Reader(bytes, 8);
-  while (!from.done) {
-    const id = from.byte();
-    const part = from.part();
-    if (id !== 0) sections.set(id, part);
-    else if (part.name() === "name") names = part;
-  }
-  return { sections, names };
-}
-
-interface Imports {
-  readonly functions: number;
-  readonly globals: number;
-  readonly memory: MemoryImport;
-  /** All imports, with a memory that may have grown. */
-  readonly entries: Uint8Array;
-  readonly count: number;
-}
-
-function readImports(from: Reader | undefined): Imports {
-  const out = new Writer();
-  let functions = 0;
-  let globals = 0;
-  let memory: MemoryImport | undefined;
-  const count = from?.number() ?? 0;
-  for (let i = 0; i < count; i++) {
-    const start = from!.at;
-    const module = from!.name();
-    const name = from!.name();
-    const kind = from!.byte();
-    if (kind !== 2) {
-      if (kind === 0) functions++;
-      if (kind === 3) globals++;
-      if (kind === 1) from!.byte();
-      if (kind === 1) skipLimits(from!);
-      else {
-        if (kind === 4) from!.byte();
-        from!.skipNumber();
-        if (kind === 3) from!.byte();
-      }
-      out.bytes(from!.bytes.subarray(start, from!.at));
-      continue;
-    }
-    out.bytes(from!.bytes.subarray(start, from!.at));
-    const flags = from!.byte();
-    const pages = from!.number();
-    if (flags & 1) from!.number();
-    if (flags & 4) throw new BadModule("Cannot explore 64-bit memory");
-    const shared = (flags & 2) !== 0;
-    memory = { module, name, pages, shared };
-    out.byte(shared ? 3 : 0);
-    out.number(pages);
-    if (shared) out.number(65536);
-  }
-  if (memory === undefined) {
-    throw new BadModule("The module must import its memory");
-  }
-  return { functions, globals, memory, entries: out.written, count };
-}
-
-function skipLimits(from: Reader): void {
-  const flags = from.byte();
-  from.skipNumber();
-  if (flags & 1) from.skipNumber();
-}
-
-/** The module's first variable, in which compilers keep the stack pointer. */
-function stackPointer(from: Reader | undefined, imported: number): number {
-  const count = from?.number() ?? 0;
-  for (let i = 0; i < count; i++) {
-    const type = from!.byte();
-    const variable = from!.byte() === 1;
-    if (variable && type === TYPES.i32) return imported + i;
-    for (let at = readCode(from!); at.code !== 0x0b; at = readCode(from!)) {
-      skipImmediates(from!, at);
-    }
-  }
-  return -1;
-}
-
-// ---- rewriting --------------------------------------------------------------
 
 /**
  * Rewrites a module. All atomic accesses become calls, and so do plain accesses
@@ -279,11 +64,6 @@ export function rewrite(
   to: number,
 ): Rewritten {
   return new Rewriter(bytes, from, to).rewritten();
-}
-
-/** The memory a module imports. */
-export function memoryOf(bytes: Uint8Array): MemoryImport {
-  return readImports(partsOf(bytes).sections.get(IMPORT)).memory;
 }
 
 class Rewriter {

@@ -16,7 +16,8 @@ import type { Engine, Steps } from "../../engine/step/replay.ts";
 import { apply, begin } from "../../engine/step/steps.ts";
 import { scout } from "../runs/rehearse.ts";
 import { COMPARE, type Found, type SearchOptions } from "../runs/task.ts";
-import { isBusy, judgeHere, Visit } from "./visit.ts";
+import { isBusy, judgeHere } from "./here.ts";
+import { Visit } from "./visit.ts";
 
 /**
  * A search that took two different states for one begins again, and the steps

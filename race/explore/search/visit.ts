@@ -6,7 +6,6 @@
  *
  * @module
  */
-import type { Agent } from "../../engine/state/agent/agent.ts";
 import type { Snapshot } from "../../engine/state/agent/snapshot.ts";
 import {
   Choices,
@@ -28,9 +27,8 @@ import {
   start as startStep,
 } from "../../engine/step/steps.ts";
 import type { Twins } from "../../engine/state/twins.ts";
-import { judgeEnd, judgeLockFree, judgeQuiet } from "../../judge/progress.ts";
-import { judgeRaces, raceAmong } from "../../judge/races.ts";
-import { EACH, failBusy, goesRound, rotate } from "../../judge/fair.ts";
+import { judgeRaces } from "../../judge/races.ts";
+import { EACH, failBusy, rotate } from "../../judge/fair.ts";
 import { Open, Stack } from "./open.ts";
 import { mayAnyBeOwn, Quick } from "./quick.ts";
 import { States } from "./store.ts";
@@ -40,6 +38,7 @@ import {
   type Limit,
   type SearchOptions,
 } from "../runs/task.ts";
+import { goesOn, isBusy, isPlain, isUsual, judgeHere } from "./here.ts";
 
 /** How many operations that go on and on are examined. */
 const PROBES = 8;
@@ -50,26 +49,6 @@ const PROBES = 8;
  */
 const TRIED = 1000;
 const RARE = 50;
-
-/** Judges the present state; returns whether it is the end of an execution. */
-export function judgeHere(
-  engine: Engine,
-  o: SearchOptions,
-  here: Choices,
-): boolean {
-  const { world } = engine;
-  const live = choices(engine, here);
-  if (o.races && live > 0) judgeRaces(engine);
-  if (o.lockFree !== "no") judgeLockFree(engine, o.lockFree === "all");
-  if (live > 0 || world.fault !== null) return false;
-  if (o.onEnd === undefined) judgeQuiet(engine, o);
-  if (!here.over) return false;
-  if (world.fault === null) {
-    judgeEnd(engine);
-    o.onEnd?.(engine);
-  }
-  return true;
-}
 
 /** Takes states of agents for the same. */
 export interface Settler {
@@ -569,40 +548,4 @@ export class Visit {
       ? null
       : this.#found(from, code, world.schedule);
   }
-}
-
-/** Whether states may be followed without the agents, as `Quick` does. */
-const isUsual = (engine: Engine, o: SearchOptions): boolean =>
-  engine.remembers && engine.world.clocks === null && isPlain(engine, o);
-
-/** Whether nothing but shared memory lies between agents. */
-function isPlain(
-  { world, scenario }: Engine,
-  { minimal }: SearchOptions,
-): boolean {
-  return !minimal && !scenario.async &&
-    world.lead + world.tail === 0;
-}
-
-/** Whether there is nothing to judge in this state but that it goes on. */
-function goesOn(
-  engine: Engine,
-  o: SearchOptions,
-  here: Choices,
-  agents: readonly Snapshot[],
-): boolean {
-  return o.lockFree === "no" && choices(engine, here, agents) > 0 &&
-    !(o.races && raceAmong(engine, agents) !== null);
-}
-
-/** Whether an agent is in an endless loop in which it never sleeps. */
-export function* isBusy(engine: Engine, agent: Agent): Steps<boolean> {
-  if (agent.status === k.SPINNING) return true;
-  if (!agent.looping) return false;
-  for (let i = agent.n - agent.period; i < agent.n; i++) {
-    if (agent.sig[i]! % 32 === k.WAIT && agent.res[i] !== "not-equal") {
-      return false;
-    }
-  }
-  return yield* goesRound(engine, agent);
 }
