@@ -9,7 +9,6 @@ export * as codec from "./_value/codecs.ts";
 import { NONE } from "./_queue/carrier.ts";
 import { ANY } from "./_queue/channel/carriers.ts";
 import type { CodecOf, JsonValue, StructuredOf } from "./_message/codec.ts";
-import { disposedBy, type Disposer, iterated } from "./_memory/dispose.ts";
 import { NO_ENDS } from "./_queue/channel/ends.ts";
 import { iterate } from "./_wait/iterate.ts";
 import { CHANNEL } from "./_memory/layout.ts";
@@ -33,7 +32,7 @@ import {
   type AsyncOptions,
   type TryAsyncOptions,
 } from "./_wait/wait.ts";
-import { ChannelBytes } from "./_queue/channel/bytes.ts";
+import { ChannelBase } from "./_queue/channel/bytes.ts";
 import {
   type AnyConfig,
   assertSameCodec,
@@ -70,7 +69,7 @@ export {
   manyToOne,
   oneToOne,
 } from "./_queue/channel/carriers.ts";
-export { ChannelBytes } from "./_queue/channel/bytes.ts";
+export { ChannelBase, ChannelBytes } from "./_queue/channel/bytes.ts";
 export { ChannelCore } from "./_queue/channel/core.ts";
 export { ChannelEnd } from "./_queue/channel/ends.ts";
 export type {
@@ -104,18 +103,6 @@ export type { AsyncOptions, TryAsyncOptions } from "./_wait/wait.ts";
  * @ignore
  */
 export const INSPECTION: WordsInspection = CHANNELS;
-
-/**
- * The base of {@linkcode Channel}: disposing closes it.
- *
- * @ignore
- */
-export const ChannelBase: abstract new <T>(
-  ...args: ConstructorParameters<typeof ChannelBytes<T>>
-) => ChannelBytes<T> & Disposer & AsyncIterable<T, void, void> =
-  /* @__PURE__ */ iterated(
-    /* @__PURE__ */ disposedBy(ChannelBytes, "close"),
-  ) as unknown as typeof ChannelBase;
 
 /**
  * A bounded channel of values. If `send` accepts a value, `receive` returns an

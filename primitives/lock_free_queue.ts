@@ -9,12 +9,11 @@ import {
   lockFreeBytes,
   type LockFreeQueueConfig,
 } from "./_queue/lock_free/config.ts";
+import { bytesFor, entriesFor } from "./_queue/lock_free/sizes.ts";
 import {
-  bytesFor,
   CAPACITY,
   CLOSED,
   ENTRIES,
-  entriesFor,
   LOCK_FREE,
   LockFreeCore,
 } from "./_queue/lock_free/core.ts";

@@ -72,7 +72,8 @@ import {
 import { Snapshot as AnySnapshot } from "./snapshot.ts";
 import type { SnapshotConfig } from "./snapshot.ts";
 import { type SlabConfig, SlabPool as AnySlabPool } from "./slab_pool.ts";
-import { formatSpsc, spscBytes, SpscCore } from "./_queue/spsc_core.ts";
+import { formatSpsc, spscBytes } from "./_queue/spsc/config.ts";
+import { SpscCore } from "./_queue/spsc/core.ts";
 import {
   type WorkConfig,
   WorkCounter as AnyWorkCounter,

@@ -8,7 +8,6 @@ import { LockGuard } from "./_memory/guard.ts";
 import { RW_LOCK } from "./_memory/layout.ts";
 import {
   allocate,
-  assertConfig,
   assertFunction,
   fromHandle,
   type Handle,
@@ -18,7 +17,7 @@ import {
   viewPlain,
   type WordsInspection,
 } from "./_memory/region.ts";
-import { markOf, MAX_ROWS, rowsLength } from "./_memory/tracked.ts";
+import { markOf, MAX_ROWS } from "./_memory/tracked.ts";
 import {
   assertMayBlock,
   assertMayTry,
@@ -41,7 +40,12 @@ import {
   WAITING_BIT,
   WRITER,
 } from "./_lock/rw_lock_counted.ts";
-import { Noted, ROWS } from "./_lock/rw_lock_tracked.ts";
+import { Noted } from "./_lock/rw_lock_tracked.ts";
+import {
+  lengthFor,
+  type RwLockConfig,
+  trackedOf,
+} from "./_lock/rw_lock_config.ts";
 
 export {
   type Handle,
@@ -49,6 +53,7 @@ export {
   Printable,
   Region,
 } from "./_memory/region.ts";
+export type { RwLockConfig } from "./_lock/rw_lock_config.ts";
 export { LockGuard } from "./_memory/guard.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait/wait.ts";
 
@@ -146,16 +151,6 @@ export class RwWriteGuard extends LockGuard {
     this.#lock = undefined;
     lock?.unlockWrite();
   }
-}
-
-/** The configuration of a lock. */
-export interface RwLockConfig {
-  /**
-   * How many agents note that they read, 1 to 255; 0, unless given, if none
-   * does. Each has a row of 128 bytes. Then `abandon` ends exactly what a dead
-   * agent read.
-   */
-  readonly tracked?: number;
 }
 
 /**
@@ -610,15 +605,4 @@ export class RwLock extends Region<"rw_lock"> {
       ? undefined
       : new RwWriteGuard(this, outcome === "abandoned");
   }
-}
-
-/** The words of a lock with rows for `tracked` agents. */
-function lengthFor(tracked: number): number {
-  inRange("The number of tracked agents", tracked, 0, MAX_ROWS);
-  return tracked > 0 ? ROWS + rowsLength(tracked) : RW_LOCK.length;
-}
-
-function trackedOf(config: RwLockConfig = {}): number {
-  assertConfig("rw_lock", config, ["tracked"]);
-  return config.tracked ?? 0;
 }

@@ -6,13 +6,8 @@
 
 import type { ElementOf, End, QueueConfig } from "./_queue/queue_core.ts";
 import { waiting, type WaitingClass } from "./_queue/queue.ts";
-import {
-  bytesFor,
-  DATA,
-  formatSpsc,
-  spscBytes,
-  SpscCore,
-} from "./_queue/spsc_core.ts";
+import { bytesFor, DATA, SpscCore } from "./_queue/spsc/core.ts";
+import { formatSpsc, spscBytes } from "./_queue/spsc/config.ts";
 import type { StructType } from "./_message/field.ts";
 import { elementOf, made, untyped } from "./_message/typed.ts";
 import type { TypedQueue } from "./_queue/typed_queue.ts";

@@ -25,7 +25,8 @@ import {
 } from "../_queue/lock_free/config.ts";
 import { LockFreeCore } from "../_queue/lock_free/core.ts";
 import { formatMpmc, mpmcBytes, MpmcCore } from "../_queue/mpmc/core.ts";
-import { formatSpsc, spscBytes, SpscCore } from "../_queue/spsc_core.ts";
+import { formatSpsc, spscBytes } from "../_queue/spsc/config.ts";
+import { SpscCore } from "../_queue/spsc/core.ts";
 import { assertMayBlock } from "../_wait/wait.ts";
 import { agentId } from "../agent.ts";
 import {

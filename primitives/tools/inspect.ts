@@ -81,7 +81,7 @@ import {
   INSPECTION as hash_map,
   PROBLEMS as hash_map_problems,
 } from "../hash_map.ts";
-import { INSPECTION as spsc_queue } from "../_queue/spsc_core.ts";
+import { INSPECTION as spsc_queue } from "../_queue/spsc/core.ts";
 import { PROBLEMS as spsc_queue_problems } from "../spsc_queue.ts";
 import {
   INSPECTION as work_counter,

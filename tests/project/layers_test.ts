@@ -20,6 +20,7 @@ const ROOMS = [
   "_value/view",
   "_map",
   "_queue",
+  "_queue/spsc",
   "_queue/mpmc",
   "_queue/lock_free",
   "_queue/record",

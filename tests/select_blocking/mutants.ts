@@ -241,7 +241,7 @@ export const MUTANTS = [
     by: "rings: a wake is handed on",
   }),
   ...mutants({
-    source: "_queue/spsc_core",
+    source: "_queue/spsc/core",
     header: "_spsc_steps",
     scenarios,
   }, {

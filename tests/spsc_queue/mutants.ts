@@ -1,7 +1,7 @@
 import { mutants } from "../_run/mutant.ts";
 
 const CORE = mutants({
-  source: "_queue/spsc_core",
+  source: "_queue/spsc/core",
   header: "_spsc_steps",
   scenarios: ["spsc_queue"],
 }, {

@@ -1,4 +1,4 @@
-/* spsc_queue.h - the twin of primitives/_queue/spsc_core.ts. */
+/* spsc_queue.h - the twin of primitives/_queue/spsc/core.ts. */
 #ifndef WEFT_SPSC_QUEUE_H
 #define WEFT_SPSC_QUEUE_H
 

@@ -6,6 +6,7 @@
  */
 
 import { describe, isBytes } from "../../_memory/describe.ts";
+import { disposedBy, type Disposer, iterated } from "../../_memory/dispose.ts";
 import {
   assertMayBlock,
   assertTimeout,
@@ -221,3 +222,15 @@ export class ChannelBytes<T> extends ChannelCore<T> {
 interface Taking {
   tryTakeInto(dst: Uint8Array): number | undefined;
 }
+
+/**
+ * The base of {@linkcode Channel}: disposing closes it.
+ *
+ * @ignore
+ */
+export const ChannelBase: abstract new <T>(
+  ...args: ConstructorParameters<typeof ChannelBytes<T>>
+) => ChannelBytes<T> & Disposer & AsyncIterable<T, void, void> =
+  /* @__PURE__ */ iterated(
+    /* @__PURE__ */ disposedBy(ChannelBytes, "close"),
+  ) as unknown as typeof ChannelBase;

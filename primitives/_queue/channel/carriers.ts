@@ -25,7 +25,8 @@ import {
   type RecordRingConfig,
 } from "../record/config.ts";
 import { RecordEnds } from "../record/ends.ts";
-import { formatSpsc, spscBytes, SpscCore } from "../spsc_core.ts";
+import { formatSpsc, spscBytes } from "../spsc/config.ts";
+import { SpscCore } from "../spsc/core.ts";
 import { type CoreClass, waitingEnds } from "../queue.ts";
 import type { QueueConfig, QueueCore } from "../queue_core.ts";
 import { USUAL } from "./plan.ts";

@@ -7,7 +7,8 @@
 import { LOCK_FREE_QUEUE } from "../../_memory/layout.ts";
 import { format, inRange, type Memory } from "../../_memory/region.ts";
 import { QUEUE_CONFIG, type QueueConfig, queueConfig } from "../queue_core.ts";
-import { agentsFor, bytesFor, ENTRIES, entriesFor, FREE } from "./core.ts";
+import { agentsFor, bytesFor, entriesFor } from "./sizes.ts";
+import { ENTRIES, FREE } from "./core.ts";
 
 /** How a queue is made. */
 export interface LockFreeQueueConfig<Size extends number = number, F = never>

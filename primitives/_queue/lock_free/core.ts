@@ -22,7 +22,8 @@ import {
 } from "../../_wait/event_count.ts";
 import type { PendingResult } from "../../_wait/pending.ts";
 import type { CopyingClass, Elements } from "../elements.ts";
-import { assertFormatted, type End, QueueCore } from "../queue_core.ts";
+import { type End, QueueCore } from "../queue_core.ts";
+import { agentsFor, bytesFor, entriesFor } from "./sizes.ts";
 
 export const CAPACITY: typeof LOCK_FREE_QUEUE.capacity = 1;
 const ELEMENT_SIZE: typeof LOCK_FREE_QUEUE.element_size = 2;
@@ -49,10 +50,7 @@ const HEAD = 32; // LOCK_FREE_QUEUE.head - LOCK_FREE_QUEUE.tail
  * further ticket is given out.
  */
 export const CLOSED = 1;
-/**
- * The fewest entries of a ring, so that several agents can use a small queue.
- */
-const FEWEST = 16;
+
 /** How many tickets go by between two updates of the noted tickets. */
 const NOTED = 2;
 
@@ -69,23 +67,6 @@ export const LOCK_FREE: WordsInspection = {
   waiters: (words) =>
     waitersOf(words, POP_EPOCH) + waitersOf(words, PUSH_EPOCH),
 };
-
-/** The number of entries of a ring: one more than there are slots. */
-export function entriesFor(capacity: number): number {
-  return Math.max(2 * capacity, FEWEST);
-}
-
-/** The bytes of a queue of this configuration. */
-export function bytesFor(capacity: number, elementSize: number): number {
-  assertFormatted(capacity, elementSize);
-  const entries = entriesFor(capacity);
-  return (ENTRIES + 2 * entries) * 4 + (entries - 1) * elementSize;
-}
-
-/** While a queue is not full, each of this many agents finds a slot. */
-export function agentsFor(capacity: number): number {
-  return Math.max(capacity, FEWEST / 2);
-}
 
 /**
  * The operations of a {@linkcode LockFreeQueue} that never wait.

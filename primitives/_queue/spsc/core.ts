@@ -6,29 +6,22 @@
  * @module
  */
 
-import { agentId } from "../_memory/agent_id.ts";
-import { DamagedError } from "../_memory/damaged.ts";
-import { SPSC_QUEUE } from "../_memory/layout.ts";
+import { agentId } from "../../_memory/agent_id.ts";
+import { DamagedError } from "../../_memory/damaged.ts";
+import { SPSC_QUEUE } from "../../_memory/layout.ts";
 import {
   attach,
-  format,
   inRange,
   type Memory,
   type WordsInspection,
-} from "../_memory/region.ts";
-import { leaveRole, takeRole } from "../_memory/roles.ts";
-import { strike } from "../_wait/gong.ts";
-import type { PendingResult } from "../_wait/pending.ts";
-import type { Sleep } from "../_wait/wait.ts";
-import { ByteCopier, LongByteCopier } from "./byte_copier.ts";
-import type { CopyingClass, Elements } from "./elements.ts";
-import {
-  assertShortFormatted,
-  type End,
-  type QueueConfig,
-  QueueCore,
-  shortQueueConfig,
-} from "./queue_core.ts";
+} from "../../_memory/region.ts";
+import { leaveRole, takeRole } from "../../_memory/roles.ts";
+import { strike } from "../../_wait/gong.ts";
+import type { PendingResult } from "../../_wait/pending.ts";
+import type { Sleep } from "../../_wait/wait.ts";
+import { ByteCopier, LongByteCopier } from "../byte_copier.ts";
+import type { CopyingClass, Elements } from "../elements.ts";
+import { assertShortFormatted, type End, QueueCore } from "../queue_core.ts";
 
 const CAPACITY: typeof SPSC_QUEUE.capacity = 1;
 const ELEMENT_SIZE: typeof SPSC_QUEUE.element_size = 2;
@@ -587,30 +580,6 @@ export class SpscCore extends QueueCore<"spsc_queue"> {
     const was = Atomics.compareExchange(words, index, idle, value);
     return was === idle || was === value ? { words, index, value } : undefined;
   }
-}
-
-/**
- * The bytes a queue of this configuration occupies.
- *
- * @ignore
- */
-export function spscBytes(config: QueueConfig): number {
-  return bytesFor(...shortQueueConfig("spsc_queue", config));
-}
-
-/**
- * Initializes an empty queue in unused memory.
- *
- * @ignore
- */
-export function formatSpsc(
-  memory: Memory,
-  byteOffset: number | bigint,
-  config: QueueConfig,
-): void {
-  const words = shortQueueConfig("spsc_queue", config);
-  const bytes = bytesFor(...words);
-  format("spsc_queue", SPSC_QUEUE, memory, byteOffset, bytes, words);
 }
 
 export function bytesFor(capacity: number, elementSize: number): number {

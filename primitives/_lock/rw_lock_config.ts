@@ -1,0 +1,32 @@
+/**
+ * How an `RwLock` is configured.
+ *
+ * @module
+ */
+
+import { RW_LOCK } from "../_memory/layout.ts";
+import { assertConfig, inRange } from "../_memory/region.ts";
+import { MAX_ROWS, rowsLength } from "../_memory/tracked.ts";
+import { ROWS } from "./rw_lock_tracked.ts";
+
+/** The configuration of a lock. */
+export interface RwLockConfig {
+  /**
+   * How many agents note that they read, 1 to 255; 0, unless given, if none
+   * does. Each has a row of 128 bytes. Then `abandon` ends exactly what a dead
+   * agent read.
+   */
+  readonly tracked?: number;
+}
+
+/** The words of a lock with rows for `tracked` agents. */
+export function lengthFor(tracked: number): number {
+  inRange("The number of tracked agents", tracked, 0, MAX_ROWS);
+  return tracked > 0 ? ROWS + rowsLength(tracked) : RW_LOCK.length;
+}
+
+/** What `tracked` is, which is checked. */
+export function trackedOf(config: RwLockConfig = {}): number {
+  assertConfig("rw_lock", config, ["tracked"]);
+  return config.tracked ?? 0;
+}
