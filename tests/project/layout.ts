@@ -32,6 +32,7 @@ import { cRules, tsRules } from "./_rules_text.ts";
 const RULES = "primitives/tools/_rules.ts";
 const C_RULES = "wasm/weft/_inspect_rules.h";
 const C_PARTS = "wasm/weft/_inspect_parts.h";
+const C_SHOWN = "wasm/weft/_inspect_shown.h";
 
 const USAGE = `usage: deno task layout
 Writes the tables and structs that repeat the words of ${SOURCE}, the lists of
@@ -83,7 +84,7 @@ export function expected(): Map<string, string> {
   put("wasm/weft/_spin.h", (text) => between(text, spinningOf()));
   files.set(RULES, formatted(tsRules(), "ts"));
   put(C_RULES, (text) => between(text, cRules()));
-  put("wasm/weft/inspect.h", (text) => {
+  put(C_SHOWN, (text) => {
     const whole = files.get(C_RULES)! + read(C_PARTS) + text;
     return between(text, rows.map((row) => shownOf(row, whole)).join(""));
   });
