@@ -5,10 +5,28 @@
  */
 
 import type { Codec } from "../../_message/message.ts";
+import { type Classes, ownErrorOf } from "../../_message/own_errors.ts";
+import { readUtf8 } from "../../_message/utf8.ts";
 import type { Slots } from "../ring/slots.ts";
 import { PHASE_MASK, REPLIED } from "../ring/words.ts";
 import type { CallBack } from "./functions.ts";
-import { CALLBACK_HEAD, wordAt } from "../wire.ts";
+import { arrival, type End, LATE, nameAt } from "../beside.ts";
+import { Done } from "../iterators.ts";
+import type { HeldObjects } from "./objects.ts";
+import {
+  BESIDE,
+  CALLBACK,
+  CALLBACK_HEAD,
+  DONE,
+  ERROR,
+  NOTHING,
+  OBJECT,
+  RELEASED,
+  RESTART,
+  THROWN,
+  VALUE,
+  wordAt,
+} from "../wire.ts";
 
 /** The answer of a call that has one, in place; throws if its server did. */
 export function answerAt(slots: Slots, at: number): Uint8Array {
@@ -27,7 +45,7 @@ export function wordsIn(bytes: Uint8Array): number[] {
 }
 
 /** What a server that calls back says, whose call keeps the slot `at`. */
-export function callBackIn(
+function callBackIn(
   codec: Codec<unknown>,
   bytes: Uint8Array,
   at: number,
@@ -41,4 +59,71 @@ export function callBackIn(
     at,
     args: args.length === 0 ? [] : codec.decode(args) as unknown[],
   };
+}
+
+/** What is needed to make values of answers. */
+interface Means {
+  readonly codec: Codec<unknown>;
+  readonly classes: Classes;
+  readonly objects: HeldObjects;
+  /** Where comes what goes beside an answer. */
+  readonly end: End | undefined;
+  readonly blocks: boolean;
+  readonly ref: boolean;
+}
+
+/** Makes values of answers. */
+export class Decoder {
+  readonly #to: Means;
+
+  constructor(to: Means) {
+    this.#to = to;
+  }
+
+  /**
+   * What the bytes of an answer stand for, which end a call whose slot is `at`.
+   */
+  decode(what: number, bytes: Uint8Array, at = 0): unknown {
+    const { codec, classes, objects, end } = this.#to;
+    switch (what) {
+      case NOTHING:
+      case RESTART:
+        return undefined;
+      case VALUE:
+        return codec.decode(bytes);
+      case THROWN:
+        return bytes.length === 0 ? undefined : codec.decode(bytes);
+      case DONE:
+        return new Done(
+          bytes.length === 0 ? undefined : codec.decode(bytes),
+        );
+      case CALLBACK:
+        return callBackIn(codec, bytes, at);
+      case RELEASED:
+        return wordsIn(bytes);
+      case OBJECT:
+        return objects.standFor(bytes[0] ?? 0, readUtf8(bytes.subarray(1)));
+      case ERROR:
+        return ownErrorOf(readUtf8(bytes), classes);
+      case BESIDE:
+        if (end !== undefined) return this.#receive(end, bytes);
+    }
+    throw new TypeError("The server of the ring does not use serve()");
+  }
+
+  /** The value that went beside an answer, or a promise of it. */
+  #receive(end: End, bytes: Uint8Array): unknown {
+    const what = bytes[0];
+    const from = nameAt(bytes, 1);
+    const number = wordAt(bytes, 9);
+    const attempt = () => end.take(from, number);
+    const give = ([value]: unknown[]) =>
+      what === DONE ? new Done(value) : value;
+    const there = attempt();
+    if (there !== undefined) return give(there);
+    if (this.#to.blocks) throw new TypeError(LATE);
+    const value = arrival([end], attempt, this.#to.ref).then(give);
+    value.catch(() => {}); // nobody may wait for it
+    return value;
+  }
 }

@@ -6,13 +6,8 @@
 
 import { describe } from "../../_memory/describe.ts";
 import type { Codec } from "../../_message/message.ts";
-import {
-  type Classes,
-  classesOf,
-  ownErrorOf,
-} from "../../_message/own_errors.ts";
+import { classesOf } from "../../_message/own_errors.ts";
 import { isError } from "../../_message/thrown.ts";
-import { readUtf8 } from "../../_message/utf8.ts";
 import { ClosedError } from "../../_queue/queue.ts";
 import { spin, spinPatiently } from "../../_wait/spin.ts";
 import {
@@ -21,15 +16,7 @@ import {
   tryBlockAsync,
   type Waiting,
 } from "../../_wait/wait.ts";
-import {
-  arrival,
-  type End,
-  endOf,
-  goesBeside,
-  LATE,
-  nameAt,
-  type Parcel,
-} from "../beside.ts";
+import { type End, endOf, goesBeside, type Parcel } from "../beside.ts";
 import { cancel, giveUp, isAnswered } from "../ring/call.ts";
 import { Lookout } from "../ring/lookout.ts";
 import type { Slots } from "../ring/slots.ts";
@@ -48,7 +35,7 @@ import {
   type Outcome,
   staysHere,
 } from "./functions.ts";
-import { Done, iterateLater } from "../iterators.ts";
+import { iterateLater } from "../iterators.ts";
 import { type CallOptions, HeldObjects } from "./objects.ts";
 import {
   assertFits,
@@ -67,11 +54,9 @@ import type { Ends, Invoke } from "../remote.ts";
 import type { ConnectOptions } from "../types.ts";
 import {
   assertBlocking,
-  BESIDE,
   BLOCKING,
   CALLBACK,
   codecOf,
-  DONE,
   ELSEWHERE,
   ERROR,
   FOR_CALL,
@@ -81,51 +66,24 @@ import {
   isSignal,
   KEPT,
   MORE,
-  NOTHING,
-  OBJECT,
   PIECE,
   REASON,
   REASON_LENGTH,
   RELEASED,
-  RESTART,
   THROWN,
-  VALUE,
   wordAt,
 } from "../wire.ts";
-import { answerAt, callBackIn, wordsIn } from "./answers.ts";
+import { answerAt, Decoder, wordsIn } from "./answers.ts";
+import type { Begun, How, Pending, Saying } from "./under_way.ts";
 
 /** A promise that may be one of an iterator. */
 type AnyPromise = Promise<unknown> & Partial<AsyncIterable<unknown>>;
-
-/** The number of a call that is awaited, and how. */
-interface How {
-  readonly token: number;
-  readonly timeout: number;
-  readonly signal: AbortSignal | undefined;
-  readonly ref: boolean;
-}
-
-/** A call that was posted at `at`; or its request, if that is 0. */
-interface Begun {
-  readonly token: number;
-  readonly signal: AbortSignal | undefined;
-  readonly at: number;
-  readonly request: Uint8Array | undefined;
-}
-
-/** A call that was posted, and the promise of its result. */
-interface Pending extends How {
-  readonly at: number;
-  readonly resolve: (value: unknown) => void;
-  readonly reject: (reason: unknown) => void;
-}
 
 let calls = 0; // those of this agent
 
 /** Makes the calls of one `connect`. */
 export class Client extends Exchanges {
   readonly #codec: Codec<unknown>;
-  readonly #classes: Classes;
   readonly #timeout: number;
   readonly #ref: boolean;
   readonly #lookout: Lookout<Pending>;
@@ -141,6 +99,7 @@ export class Client extends Exchanges {
   /** The agents for whose calls back it listens. */
   readonly #listening: Set<number> = new Set();
   readonly #end: End | undefined;
+  readonly #decoder: Decoder;
 
   constructor(
     takeSlots: () => Slots,
@@ -158,7 +117,6 @@ export class Client extends Exchanges {
     const classes = classesOf(options.errors ?? []);
     super(takeSlots());
     this.#codec = codec;
-    this.#classes = classes;
     this.#functions = new Functions(codec, classes);
     this.#blocks = blocks;
     this.#around = around;
@@ -182,8 +140,10 @@ export class Client extends Exchanges {
         call.resolve(this.#await(path, call, at));
       },
     );
-    this.#end = endOf(options.port, blocks);
-    if (!blocks) this.#end?.listen();
+    const end = this.#end = endOf(options.port, blocks);
+    const objects = this.#objects;
+    this.#decoder = new Decoder({ codec, classes, objects, end, blocks, ref });
+    if (!blocks) end?.listen();
   }
 
   /** The ends of the object that is served. */
@@ -563,11 +523,11 @@ export class Client extends Exchanges {
         const of = bytes[end]!;
         return {
           what: of,
-          value: this.#decode(of, bytes.subarray(end + 1)),
+          value: this.#decoder.decode(of, bytes.subarray(end + 1)),
           at: 0,
         };
       }
-      const value = this.#decode(what, bytes, at);
+      const value = this.#decoder.decode(what, bytes, at);
       if (what === CALLBACK || what === RELEASED) kept = at;
       return { what, value, at: kept };
     } finally {
@@ -584,52 +544,6 @@ export class Client extends Exchanges {
     this.#functions.keep(agent, ids);
     return !this.#listening.has(agent) && this.#functions.isKept(agent);
   }
-
-  #decode(what: number, bytes: Uint8Array, at = 0): unknown {
-    switch (what) {
-      case NOTHING:
-      case RESTART:
-        return undefined;
-      case VALUE:
-        return this.#codec.decode(bytes);
-      case THROWN:
-        return bytes.length === 0 ? undefined : this.#codec.decode(bytes);
-      case DONE:
-        return new Done(
-          bytes.length === 0 ? undefined : this.#codec.decode(bytes),
-        );
-      case CALLBACK:
-        return callBackIn(this.#codec, bytes, at);
-      case RELEASED:
-        return wordsIn(bytes);
-      case OBJECT:
-        return this.#objects.standFor(
-          bytes[0] ?? 0,
-          readUtf8(bytes.subarray(1)),
-        );
-      case ERROR:
-        return ownErrorOf(readUtf8(bytes), this.#classes);
-      case BESIDE:
-        if (this.#end !== undefined) return this.#receive(this.#end, bytes);
-    }
-    throw new TypeError("The server of the ring does not use serve()");
-  }
-
-  /** The value that went beside an answer, or a promise of it. */
-  #receive(end: End, bytes: Uint8Array): unknown {
-    const what = bytes[0];
-    const from = nameAt(bytes, 1);
-    const number = wordAt(bytes, 9);
-    const attempt = () => end.take(from, number);
-    const give = ([value]: unknown[]) =>
-      what === DONE ? new Done(value) : value;
-    const there = attempt();
-    if (there !== undefined) return give(there);
-    if (this.#blocks) throw new TypeError(LATE);
-    const value = arrival([end], attempt, this.#ref).then(give);
-    value.catch(() => {}); // nobody may wait for it
-    return value;
-  }
 }
 
 /** `for await` takes the promise of an iterator for the iterator. */
@@ -641,12 +555,3 @@ function iterable(promise: Promise<unknown>): Promise<unknown> {
 /** Whether an argument does not go by the codec. */
 const isSpecial = (value: unknown): boolean =>
   staysHere(value) || goesBeside(value);
-
-/**
- * Whether the server shall say more, of which talk; and how a function ended.
- */
-type Saying = [
-  listens: number,
-  talk: number,
-  outcome?: Outcome | undefined,
-];
