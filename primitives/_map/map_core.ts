@@ -1,8 +1,7 @@
 /**
  * The operations of a map, for arguments that were checked: what a view
- * remembers, the lock of a bucket, the search, the clock and the heap of a
- * cache, and the wakes, in the order in which an operation needs them. C has
- * them in `hash_map.h` and `_hash_write.h`.
+ * remembers, the lock of a bucket, the search, and the clock of a cache, in the
+ * order in which an operation needs them. C has them in `hash_map.h`.
  *
  * @module
  */
@@ -24,7 +23,8 @@ import { Places } from "./places.ts";
 import { epochFor, hashOf, type Plan } from "./plan.ts";
 import { NONE } from "./entries.ts";
 import { KEEPS, Table } from "./table.ts";
-import { Waits } from "./waits.ts";
+import { Waits, type Wanted } from "./waits.ts";
+import { Writes } from "./write.ts";
 
 const CAPACITY: typeof HASH_MAP.capacity = 1;
 const SIZES: typeof HASH_MAP.sizes = 2;
@@ -32,13 +32,6 @@ const SEED_LOW: typeof HASH_MAP.seed_low = 7;
 const SEED_HIGH: typeof HASH_MAP.seed_high = 8;
 /** In the first word of a bucket: see `MUTEX`. */
 const OWNER_MASK = 0x0fff_ffff; // MUTEX_BITS.OWNER
-
-/** A key to wait for, as words. */
-interface Wanted {
-  readonly hash: number;
-  readonly words: Int32Array;
-  readonly count: number;
-}
 
 /** The operations of one view of a map. */
 export class MapCore<K, V> {
@@ -49,10 +42,6 @@ export class MapCore<K, V> {
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #id: number;
   readonly #table: Table;
-  /** Blocks for values that are too long for an entry. */
-  readonly #heap: Heap | undefined;
-  /** The same for keys. */
-  readonly #keys: Heap | undefined;
   readonly #waits: Waits;
   /** What only a cache has. */
   readonly #clock: Clock | undefined;
@@ -62,6 +51,7 @@ export class MapCore<K, V> {
   readonly #cells: CellUse = new CellUse();
   readonly #key: Cell<K>;
   readonly #value: Cell<V>;
+  readonly #writes: Writes;
   /** The number of the codec of the values. */
   readonly #codec: number;
   /** Where this view found keys; undefined if it remembers none. */
@@ -91,8 +81,9 @@ export class MapCore<K, V> {
     const { longest = 0, longestKey = 0 } = heap ?? {};
     this.keySize = longestKey || inEntry;
     this.valueSize = longest || valueSize;
-    this.#heap = heap && longest > 0 ? new Heap(words, heap) : undefined;
-    this.#keys = heap && longestKey > 0
+    // Blocks for values that are too long for an entry, and for keys.
+    const blocks = heap && longest > 0 ? new Heap(words, heap) : undefined;
+    const keys = heap && longestKey > 0
       ? new Heap(words, { ...heap, longest: longestKey, inEntry })
       : undefined;
     this.#plan = plan;
@@ -104,8 +95,8 @@ export class MapCore<K, V> {
       plan,
       id,
       this.#places !== undefined,
-      this.#heap,
-      this.#keys,
+      blocks,
+      keys,
     );
     this.#waits = new Waits(words, plan, id);
     this.#clock = plan.evicts
@@ -115,6 +106,16 @@ export class MapCore<K, V> {
     this.#high = words[SEED_HIGH]!;
     this.#key = new Cell("key", key, this.keySize, this.#cells);
     this.#value = new Cell("value", value, this.valueSize, this.#cells);
+    this.#writes = new Writes({
+      table: this.#table,
+      heap: blocks,
+      keys,
+      waits: this.#waits,
+      clock: this.#clock,
+      expires: plan.expires,
+      key: this.#key,
+      value: this.#value,
+    });
     this.#codec = wordsOfCodec(value).id;
     this.#isWord = this.#codec === CODEC.i32 && !this.#table.isLong;
     this.#keepsValues = this.#places !== undefined && this.#table.isLong &&
@@ -272,8 +273,8 @@ export class MapCore<K, V> {
     const bucket = this.#lockFor(key);
     try {
       const at = this.#searchFor(bucket, key);
-      if (at === NONE) return this.#insert(bucket, this.#hash, ttl);
-      return !ifAbsent && this.#overwrite(at, ttl);
+      if (at === NONE) return this.#writes.insert(bucket, this.#hash, ttl);
+      return !ifAbsent && this.#writes.overwrite(at, ttl);
     } finally {
       this.#unlock(bucket);
     }
@@ -316,12 +317,12 @@ export class MapCore<K, V> {
       // `change` may have read other keys of this map.
       const isLeft = next !== undefined;
       if (isLeft) this.#value.put(next);
-      if (isLeft === isThere) return !isLeft || this.#overwrite(at);
+      if (isLeft === isThere) return !isLeft || this.#writes.overwrite(at);
       // With another hash, it would get into the wrong bucket.
       if (this.#hashOf(key) !== hash) {
         throw new TypeError("The key was changed within its update");
       }
-      if (isLeft) return this.#insert(bucket, hash);
+      if (isLeft) return this.#writes.insert(bucket, hash);
       this.#takeOut(bucket, hash);
       return true;
     } finally {
@@ -340,7 +341,9 @@ export class MapCore<K, V> {
 
   /** The value of the key, or `made`, which was put there and is added. */
   #getOrAdd(made: V): V | undefined {
-    const found = this.#findOr((bucket) => this.#insert(bucket, this.#hash));
+    const found = this.#findOr((bucket) =>
+      this.#writes.insert(bucket, this.#hash)
+    );
     if (typeof found === "boolean") return found ? made : undefined;
     return found[0];
   }
@@ -379,7 +382,7 @@ export class MapCore<K, V> {
       const found = value.take();
       if (found === expected || found !== found && expected !== expected) {
         value.put(replacement);
-        this.#overwrite(at, KEEPS);
+        this.#writes.overwrite(at, KEEPS);
       }
       return found;
     } finally {
@@ -394,13 +397,15 @@ export class MapCore<K, V> {
     const bucket = this.#lockFor(key);
     try {
       const at = this.#searchFor(bucket, key);
-      if (at === NONE) return this.#insert(bucket, this.#hash) ? 0 : undefined;
+      if (at === NONE) {
+        return this.#writes.insert(bucket, this.#hash) ? 0 : undefined;
+      }
       if (this.#isWord) return this.#table.add(at, n);
       this.#copy(at);
       const before = value.take();
       const sum = before + n;
       value.put(this.#codec === CODEC.i32 ? sum | 0 : sum);
-      this.#overwrite(at, KEEPS);
+      this.#writes.overwrite(at, KEEPS);
       return before;
     } finally {
       this.#unlock(bucket);
@@ -565,94 +570,6 @@ export class MapCore<K, V> {
   #copy(at: number): true {
     if (this.#table.copyValue(at, this.#value.words)) return true;
     throw new DamagedError("The map");
-  }
-
-  #insert(bucket: number, hash: number, ttl = this.#table.ttl): boolean {
-    const key = this.#key;
-    const value = this.#value;
-    const clock = this.#clock;
-    const isLong = this.#isLong();
-    const keys = this.#keys?.isLong(key.words[0]!) ? this.#keys : undefined;
-    const owner = this.#table.ownerOf(hash);
-    if (keys && !this.#put(keys, key, bucket, hash, NONE)) {
-      return clock !== undefined;
-    }
-    if (isLong && !this.#put(this.#heap!, value, bucket, hash, NONE)) {
-      keys?.drop(owner);
-      return clock !== undefined;
-    }
-    const number = clock === undefined
-      ? this.#table.allocate()
-      : clock.claim(bucket);
-    if (number === NONE) {
-      keys?.drop(owner); // no entry for it
-      if (isLong) this.#heap!.drop(owner);
-      return clock !== undefined;
-    }
-    this.#table.insert(
-      number,
-      bucket,
-      hash,
-      keys ? keys.place : key.words,
-      keys ? 2 : key.count,
-      isLong ? this.#heap!.place : value.words,
-      isLong ? 2 : value.count,
-      ttl,
-    );
-    this.#waits.wake(hash);
-    return true;
-  }
-
-  /** Whether the value is too long for an entry. */
-  #isLong(): boolean {
-    return this.#heap !== undefined && this.#heap.isLong(this.#value.words[0]!);
-  }
-
-  /**
-   * Puts a long key or value into blocks; false if there is no room. In a
-   * cache, entries give way, but not the one at `kept`. The caller holds the
-   * bucket.
-   */
-  #put(
-    heap: Heap,
-    { words, count }: { readonly words: Int32Array; readonly count: number },
-    bucket: number,
-    hash: number,
-    kept: number,
-  ): boolean {
-    const clock = this.#clock;
-    const makeRoom = () => clock !== undefined && clock.makeRoom(bucket, kept);
-    const owner = this.#table.ownerOf(hash);
-    if (heap.put(owner, hash, words, count, makeRoom)) return true;
-    clock?.giveWay();
-    return false;
-  }
-
-  /**
-   * Gives an entry the value for `ttl` ms, or `KEEPS` the old one's time. False
-   * if there is no room for it; in a cache, the entry then gives way, too.
-   */
-  #overwrite(at: number, ttl = this.#table.ttl): boolean {
-    const { words, count } = this.#value;
-    const isLong = this.#isLong();
-    if (isLong && !this.#putAt(at)) return this.#clock !== undefined;
-    if (isLong) this.#table.overwrite(at, this.#heap!.place, 2, ttl);
-    else this.#table.overwrite(at, words, count, ttl);
-    // It may have expired since it was found, and agents wait for it.
-    if (this.#plan.expires) this.#waits.wake(this.#table.hashAt(at));
-    return true;
-  }
-
-  /** Puts a long value of an entry into blocks; see `#overwrite`. */
-  #putAt(at: number): boolean {
-    const table = this.#table;
-    const hash = table.hashAt(at);
-    const bucket = table.bucketOf(hash);
-    if (this.#put(this.#heap!, this.#value, bucket, hash, at)) return true;
-    if (this.#clock === undefined) return false;
-    const before = table.leadsTo(bucket, table.numberAt(at));
-    if (before !== NONE) table.remove(bucket, at, before);
-    return false;
   }
 
   /** Takes the entry of the key out of its locked bucket, where it is. */

@@ -18,6 +18,13 @@
 import { wake } from "../_wait/event_count.ts";
 import { epochFor, type Plan } from "./plan.ts";
 
+/** A key to wait for, as words. */
+export interface Wanted {
+  readonly hash: number;
+  readonly words: Int32Array;
+  readonly count: number;
+}
+
 /** Word 0 of a flight is its owner; the other words, and how many there are. */
 const HASH = 1, FLIGHT = 2;
 const NOBODY = 0;

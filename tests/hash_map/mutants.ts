@@ -8,7 +8,7 @@ import {
   LONG_VALUES,
   PUTS,
 } from "./mutants_heap.ts";
-import { CORE, RECOVERED, REMEMBERS_ONE } from "./mutants_places.ts";
+import { CORE, RECOVERED, REMEMBERS_ONE, WRITE } from "./mutants_places.ts";
 import { CLOCK, EXPIRY, LOCK, ROOM, TABLE, TIME } from "./mutants_table.ts";
 
 const WAIT = "two wait for a key";
@@ -77,10 +77,9 @@ const OPERATIONS = mutants(CORE, {
     "keys of the scenarios have one word",
 });
 
-/** Mutants of the waits. */
-const WAITS = mutants(CORE, {
+/** Mutants of the wakes. */
+const WAKES = mutants(WRITE, {
   what: "(W): adds a key, and wakes nobody",
-  header: "_hash_write",
   by: WAIT,
   ts: ["this.#waits.wake(hash);", ""],
   c: ["weft__event_wake(weft__hash_epoch(m, place->hash), WEFT__ALL);", ""],
@@ -89,7 +88,7 @@ const WAITS = mutants(CORE, {
   header: "_hash_table",
   by: OVERWRITTEN,
   ts: [
-    "if (this.#plan.expires) this.#waits.wake(this.#table.hashAt(at));",
+    "if (this.#expires) this.#waits.wake(this.#table.hashAt(at));",
     "",
   ],
   c: [
@@ -98,13 +97,30 @@ const WAITS = mutants(CORE, {
     "",
   ],
 }, {
+  what: "(W): wakes before it adds the key",
+  by: WAIT,
+  ts: [
+    "this.#table.insert(",
+    "this.#waits.wake(hash);\nthis.#table.insert(",
+    ["this.#waits.wake(hash);\nreturn true;", "return true;"],
+  ],
+  c: [
+    "weft__store(&place->bucket->head, number); /* (P) */\n" +
+    "weft__event_wake(weft__hash_epoch(m, place->hash), WEFT__ALL);",
+    "weft__event_wake(weft__hash_epoch(m, place->hash), WEFT__ALL);\n" +
+    "weft__store(&place->bucket->head, number);",
+  ],
+});
+
+/** Mutants of the waits. */
+const WAITS = mutants(CORE, {
   what: "gives a number its whole time anew when it adds",
   by: "a number expires while another agent adds to it",
   ts: [
     "value.put(this.#codec === CODEC.i32 ? sum | 0 : sum);\n" +
-    "this.#overwrite(at, KEEPS);",
+    "this.#writes.overwrite(at, KEEPS);",
     "value.put(this.#codec === CODEC.i32 ? sum | 0 : sum);\n" +
-    "this.#overwrite(at);",
+    "this.#writes.overwrite(at);",
   ],
   c: [
     "weft__hash_overwrite(m, place, number, &cell, WEFT__HASH_KEEPS);",
@@ -114,8 +130,8 @@ const WAITS = mutants(CORE, {
   what: "adds a key for the time of the cache, whatever the call says",
   by: "a key is added for a moment beside a reader",
   ts: [
-    "return this.#insert(bucket, this.#hash, ttl);",
-    "return this.#insert(bucket, this.#hash);",
+    "return this.#writes.insert(bucket, this.#hash, ttl);",
+    "return this.#writes.insert(bucket, this.#hash);",
   ],
   c: [
     "error = weft__hash_insert(m, &place, &cell, ttl) ? 0 : ENOSPC;",
@@ -125,8 +141,8 @@ const WAITS = mutants(CORE, {
   what: "overwrites a value for the time of the cache, whatever the call says",
   by: "a value is overwritten for a moment beside a reader",
   ts: [
-    "return !ifAbsent && this.#overwrite(at, ttl);",
-    "return !ifAbsent && this.#overwrite(at);",
+    "return !ifAbsent && this.#writes.overwrite(at, ttl);",
+    "return !ifAbsent && this.#writes.overwrite(at);",
   ],
   c: [
     "weft__hash_replace(m, &place, number, &cell, ttl)",
@@ -142,21 +158,6 @@ const WAITS = mutants(CORE, {
   by: "a view writes where it remembers a key that expires",
   ts: ["&&\n!this.#table.hasExpired(places.entry)", ""],
   c: "only views of JavaScript remember",
-}, {
-  what: "(W): wakes before it adds the key",
-  header: "_hash_write",
-  by: WAIT,
-  ts: [
-    "this.#table.insert(",
-    "this.#waits.wake(hash);\nthis.#table.insert(",
-    ["this.#waits.wake(hash);\nreturn true;", "return true;"],
-  ],
-  c: [
-    "weft__store(&place->bucket->head, number); /* (P) */\n" +
-    "weft__event_wake(weft__hash_epoch(m, place->hash), WEFT__ALL);",
-    "weft__event_wake(weft__hash_epoch(m, place->hash), WEFT__ALL);\n" +
-    "weft__store(&place->bucket->head, number);",
-  ],
 }, {
   what: "makes a value, and does not end the flight",
   by: FLIGHT,
@@ -229,6 +230,7 @@ const FLIGHTS = mutants({
 /** Mutants of `HashMap`. */
 export const MUTANTS = [
   ...OPERATIONS,
+  ...WAKES,
   ...WAITS,
   ...FLIGHTS,
   ...LOCK,

@@ -1,5 +1,5 @@
 import { mutants } from "../_run/mutant.ts";
-import { CORE, READING, twin } from "./mutants_places.ts";
+import { READING, twin, WRITE } from "./mutants_places.ts";
 
 const AGAIN = "a reader beside an overwrite whose blocks are used again";
 const ANOTHER_KEY = "a reader beside a long value whose blocks get another key";
@@ -120,9 +120,8 @@ export const LONG_VALUES = [
 ];
 
 /** Mutants of the operations with long values. */
-export const PUTS = mutants(CORE, {
+export const PUTS = mutants(WRITE, {
   what: "finds no entry for a long value, and keeps its blocks",
-  header: "_hash_write",
   by: "a long value, and no entry for it",
   ts: ["if (isLong) this.#heap!.drop(owner);", ""],
   c: ["if (value->block != WEFT__HEAP_NONE)", "if (false)"],
@@ -134,7 +133,6 @@ export const PUTS = mutants(CORE, {
   c: ["if (next != kept && (first", "(void)kept; if ((first"],
 }, {
   what: "finds no room for a value of a cache, and keeps the old one",
-  header: "_hash_write",
   by: "a long value of a cache gives way to itself",
   ts: [
     "if (before !== NONE) table.remove(bucket, at, before);",
@@ -225,9 +223,8 @@ export const LONG_KEYS = mutants(twin("table"), {
 });
 
 /** Mutants of the operations with long keys. */
-export const KEY_PUTS = mutants(CORE, {
+export const KEY_PUTS = mutants(WRITE, {
   what: "finds no room for a long value, and keeps the blocks of its key",
-  header: "_hash_write",
   by: "a long key, and no room for its value",
   ts: ["keys?.drop(owner); return clock", "return clock"],
   c: [
@@ -237,7 +234,6 @@ export const KEY_PUTS = mutants(CORE, {
   ],
 }, {
   what: "finds no entry for a long key, and keeps its blocks",
-  header: "_hash_write",
   by: "a long key, and no entry for it",
   ts: ["keys?.drop(owner); // no entry for it", ""],
   c: ["if (key.block != WEFT__HEAP_NONE) /* no entry for it */", "if (false)"],

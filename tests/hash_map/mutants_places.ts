@@ -19,6 +19,9 @@ export const twin = (name: string): Place => ({
   scenarios: ["hash_map"],
 });
 
+/** What writes do to a key in its locked bucket. */
+export const WRITE: Place = twin("write");
+
 /** How entries are read, which the same header says in C. */
 export const READING: Place = { ...twin("table"), source: "_map/entries" };
 

@@ -253,7 +253,7 @@ export const MISTAKES_OF_WAITS: readonly Mistake[] = [{
   storm: "locks",
   what: "a key that is added wakes nobody",
   edits: {
-    "_map/map_core": ["this.#waits.wake(hash); return true;", "return true;"],
+    "_map/write": ["this.#waits.wake(hash); return true;", "return true;"],
   },
   seed: 1,
   plan: locksPlan([alone([lock("key", { n: 3 })])]),
