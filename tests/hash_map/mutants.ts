@@ -115,6 +115,7 @@ const WAKES = mutants(WRITE, {
 /** Mutants of the waits. */
 const WAITS = mutants(CORE, {
   what: "gives a number its whole time anew when it adds",
+  header: "_hash_numbers",
   by: "a number expires while another agent adds to it",
   ts: [
     "value.put(this.#codec === CODEC.i32 ? sum | 0 : sum);\n" +
