@@ -26,33 +26,14 @@ import {
   type Memory,
   wordsAt,
 } from "./_memory/region.ts";
-import { Collector, Rounds } from "./_pool/collector.ts";
-import { Crew, type Member } from "./_pool/crew.ts";
-import { Ending, Losses } from "./_pool/ending.ts";
+import type { PoolEvents } from "./_pool/events.ts";
+import { type Job, keep, kept } from "./_pool/jobs.ts";
+import type { RoomOptions } from "./_pool/line.ts";
+import { mapped, settled } from "./_pool/map.ts";
 import {
-  hand,
-  Listeners,
-  parcelOf,
-  type PoolEvents,
-  Talk,
-} from "./_pool/events.ts";
-import { QueueFullError } from "./_pool/errors.ts";
-import {
-  type Job,
-  type JobEnd,
-  Jobs,
-  keep,
-  kept,
-  type Spec,
-} from "./_pool/jobs.ts";
-import { Producers, type RoomOptions } from "./_pool/line.ts";
-import { mapped, Maps, settled } from "./_pool/map.ts";
-import {
-  checkedHow,
   checkedOptions,
   type CloseOptions,
   configOf,
-  type How,
   type MapOptions,
   type PoolOptions,
   rangeOf,
@@ -61,7 +42,6 @@ import {
   type TaskHandle,
   type WorkerRange,
 } from "./_pool/options.ts";
-import { Poster } from "./_pool/poster.ts";
 import {
   hear,
   type MakeFunctions,
@@ -71,28 +51,22 @@ import {
   type ServePoolOptions,
   type TaskFunctions,
 } from "./_pool/worker/serve.ts";
-import { Staff } from "./_pool/staff.ts";
-import { Figures, type PoolStats } from "./_pool/stats.ts";
+import type { PoolStats } from "./_pool/stats.ts";
 import {
-  assertSame,
   type ReplyOf,
   type RequestOf,
-  specOf,
   specsOf,
   type Tasks,
 } from "./_pool/task.ts";
 import {
-  clock,
-  type Hello,
   POSTED_BYTES,
   postedAt,
-  type Recycle,
   REQUEST_HEAD,
-  Rooms,
   signatureOf,
   tagged,
 } from "./_pool/wire.ts";
 import { PoolServer, type Served } from "./_pool/worker/server.ts";
+import { Works } from "./_pool/whole/works.ts";
 import { MAY_BLOCK } from "./_wait/waiter.ts";
 import { agentId, announceAgent, onAgentExit } from "./agent.ts";
 import { CallRing } from "./call_ring.ts";
@@ -286,32 +260,10 @@ export class Pool<T extends Tasks> extends PoolBase {
    */
   readonly ready: Promise<void>;
 
-  readonly #specs: Map<string, Spec>;
-  readonly #ring: CallRing;
   readonly #done: Event;
-  /** How many tasks were posted; workers look at slots when it changes. */
-  readonly #posted: Int32Array<SharedArrayBuffer>;
   readonly #slots: Slots;
-  readonly #jobs: Jobs;
-  readonly #poster: Poster;
-  readonly #collector: Collector;
-  readonly #crew: Crew;
+  readonly #works: Works;
   readonly #canMake: boolean;
-
-  readonly #staff: Staff;
-  readonly #maxQueue: number | undefined;
-  readonly #recycle: Recycle;
-  readonly #init: unknown;
-  readonly #listeners = new Listeners();
-  /** Whether a task had to wait for room since the last `drain`. */
-  #crowded = false;
-  readonly #figures: Figures;
-  readonly #ending: Ending;
-  readonly #losses: Losses;
-
-  readonly #rounds: Rounds;
-  readonly #producers: Producers;
-  readonly #maps: Maps;
 
   /**
    * Makes a pool, and its workers.
@@ -323,135 +275,37 @@ export class Pool<T extends Tasks> extends PoolBase {
   constructor(options: PoolOptions<T>) {
     super();
     const checked = checkedOptions(options);
-    const { workers, make, ahead, guests, patience, byteOffset } = checked;
-    this.#recycle = checked.recycle;
-    this.#init = options.init;
-    this.#specs = specsOf(options.tasks);
-    this.#maxQueue = options.maxQueue;
+    const { byteOffset } = checked;
+    const specs = specsOf(options.tasks);
     const config = configOf(options);
     const length = CallRing.byteLength(config);
     const byteLength = Pool.byteLength(options);
     const memory = options.memory ?? allocate(byteLength);
     // Checked first, so that a pool that does not fit changes nothing.
     wordsAt("pool", bufferOf(memory), byteOffset, byteLength);
-    this.#ring = CallRing.init(memory, byteOffset, config);
-    this.#done = Event.init(memory, byteOffset + length, { autoReset: true });
-    const { buffer } = this.#done;
-    this.#posted = postedAt(buffer, byteOffset + length + Event.byteLength());
-    Atomics.store(this.#posted, 0, 0);
+    const ring = CallRing.init(memory, byteOffset, config);
+    const done = this.#done = Event.init(memory, byteOffset + length, {
+      autoReset: true,
+    });
+    const postedOffset = byteOffset + length + Event.byteLength();
+    const posted = postedAt(done.buffer, postedOffset);
+    Atomics.store(posted, 0, 0);
     const slots = this.#slots = slotsAt(memory, byteOffset);
-    const rooms = new Rooms(slots, this.#posted, agentId());
-    const { room } = rooms;
-    const scratchAt = byteOffset + byteLength - room;
-    const scratch = new Uint8Array(buffer, scratchAt, room);
-    const jobs = this.#jobs = new Jobs((job, reason) =>
-      this.#drop(job, reason)
-    );
-    this.#producers = new Producers(() =>
-      this.#ending.failure === undefined &&
-      (jobs.line.size >= slots.count || this.#isFull)
-    );
-    this.#maps = new Maps({
-      jobs,
-      limit: slots.count,
-      isOpen: () => this.#ending.isOpen,
-      // Where nothing is accepted any more, a run is to be told so.
-      hasRoom: () =>
-        this.#ending.failure !== undefined ||
-        this.#poster.hasRoom && !this.#isFull,
-      specOf: (name) => specOf(this.#specs, name),
-      submit: (...job) => this.#submit(...job),
-      fill: () => this.#fill(),
-      drop: (job, reason) => this.#drop(job, reason),
-    });
-    const agents = () => this.#agents;
-    const places = () =>
-      this.#crew.size * this.#staff.limit + this.#staff.guests;
-    const assertOpen = () => this.#ending.assertOpen();
-    const poster = this.#poster = new Poster({
+    this.#works = new Works({
+      specs,
+      options: checked,
+      maxQueue: options.maxQueue,
+      init: options.init,
+      ring,
+      done,
+      posted,
       slots,
-      rooms,
-      jobs,
-      scratch,
-      ahead,
-      agents,
-      places,
-      assertOpen,
-    });
-    this.#collector = new Collector({
-      slots,
-      rooms,
-      jobs,
-      poster,
-      measure: (job, at) => poster.learn(this.#figures.measure(job, at)),
-      promised: (job) => this.#crew.expectFrom(job.worker),
-      retires: (number) => this.#losses.dismissed(number),
-      rest: (order) => jobs.rest(order, () => this.#done.set()),
-      isForced: () => this.#ending.forced,
-    });
-    this.#rounds = new Rounds({
-      jobs,
-      poster,
-      done: this.#done,
-      sweep: () => this.#collector.sweep(),
-      fill: () => this.#fill(),
-      settled: () => this.#ending.tellSettled(),
-    });
-    const size = () => this.#crew.size;
-    const start = (failures: number) => this.#crew.start(failures);
-    const ordered = () => this.#rounds.begin();
-    const hanging = () => poster.hanging;
-    this.#staff = new Staff({ jobs, poster, size, hanging, start, ordered });
-    this.#staff.guests = guests;
-    this.#staff.idle = checked.idleTimeout;
-    this.#staff.range(workers.min, workers.max);
-    this.#crew = new Crew({
-      make: make!,
-      hello: (member, hello) => this.#greet(member, hello),
-      long: (message) => {
-        this.#collector.arrive(message);
-        this.#done.set(); // there may be no task left
-      },
-      ended: (member, died) => this.#losses.bury(member, died),
-      begun: ({ token, moves }, member) => {
-        const job = jobs.talking.get(token);
-        job?.talk?.begin(token, member.worker!);
-        if (moves) hand(job, token, member, slots);
-      },
-      report: (token, value) => jobs.talking.get(token)?.talk?.report(value),
-      started: (worker, id) => this.#listeners.started(worker, id),
-      over: (...it) => this.#listeners.ended(...it),
-      failed: (member, isLast) => this.#losses.miss(member, isLast),
-      silent: (number, dead) => {
-        this.#collector.forget(number, dead);
-        if (this.#staff.scales) this.#staff.grow(); // some are done again
-        this.#done.set();
-      },
+      end: byteOffset + byteLength,
+      agent: agentId(),
       onExit: onAgentExit,
-    }, patience);
-    this.#ending = new Ending({
-      jobs,
-      poster,
-      staff: this.#staff,
-      crew: this.#crew,
-      wake: () => this.#done.set(),
-      tell: () => {
-        this.#maps.feed();
-        this.#producers.tell();
-      },
-      closeRing: () => this.#ring.close(),
     });
-    this.#figures = new Figures({ slots, rooms, jobs, crew: this.#crew });
-    this.#losses = new Losses({
-      slots,
-      collector: this.#collector,
-      figures: this.#figures,
-      staff: this.#staff,
-      crew: this.#crew,
-      wake: () => this.#done.set(),
-    }, this.#ending);
-    this.#canMake = typeof make === "function";
-    this.ready = Promise.all(this.#staff.balance()).then(() => {});
+    this.#canMake = typeof checked.make === "function";
+    this.ready = Promise.all(this.#works.staff.balance()).then(() => {});
     this.ready.catch(() => {}); // the tasks tell, too
   }
 
@@ -497,7 +351,7 @@ export class Pool<T extends Tasks> extends PoolBase {
     const promise = new Promise(keep);
     const end = kept();
     try {
-      this.#enter(name, request, options, end, false);
+      this.#works.enter(name, request, options, end, false);
     } catch (error) {
       end.reject(error);
     }
@@ -521,7 +375,7 @@ export class Pool<T extends Tasks> extends PoolBase {
     const end = kept();
     let job: Job | undefined;
     try {
-      job = this.#enter(name, request, options, end, true);
+      job = this.#works.enter(name, request, options, end, true);
     } catch (error) {
       end.reject(error);
     }
@@ -533,23 +387,6 @@ export class Pool<T extends Tasks> extends PoolBase {
     return { result, send };
   }
 
-  /** Submits a task, unless too many wait. */
-  #enter(
-    name: string,
-    request: unknown,
-    options: RunOptions | undefined,
-    end: JobEnd,
-    talks: boolean,
-  ): Job {
-    const spec = specOf(this.#specs, name);
-    const how = options === undefined ? undefined : checkedHow(options);
-    if (this.#isFull) {
-      this.#ending.assertOpen();
-      throw new QueueFullError(this.#maxQueue!);
-    }
-    return this.#submit(spec, request, how, end, talks);
-  }
-
   /**
    * Resolves at once if a task would find room in shared memory or next to it;
    * otherwise when tasks have ended, or the pool has failed. It rejects with
@@ -559,7 +396,7 @@ export class Pool<T extends Tasks> extends PoolBase {
    * @throws {RangeError} If `timeout` is NaN or negative.
    */
   room(options?: RoomOptions): Promise<void> {
-    return this.#producers.wait(options);
+    return this.#works.producers.wait(options);
   }
 
   /**
@@ -576,7 +413,7 @@ export class Pool<T extends Tasks> extends PoolBase {
     requests: Iterable<RequestOf<T[Name]>> | AsyncIterable<RequestOf<T[Name]>>,
     options?: MapOptions,
   ): AsyncGenerator<ReplyOf<T[Name]>, void, void> {
-    return mapped(this.#maps.run(name, requests, options, false));
+    return mapped(this.#works.maps.run(name, requests, options, false));
   }
 
   /**
@@ -593,7 +430,7 @@ export class Pool<T extends Tasks> extends PoolBase {
     requests: Iterable<RequestOf<T[Name]>> | AsyncIterable<RequestOf<T[Name]>>,
     options?: MapOptions,
   ): AsyncGenerator<PromiseSettledResult<ReplyOf<T[Name]>>, void, void> {
-    return settled(this.#maps.run(name, requests, options, true));
+    return settled(this.#works.maps.run(name, requests, options, true));
   }
 
   /**
@@ -609,21 +446,21 @@ export class Pool<T extends Tasks> extends PoolBase {
    */
   async resize(
     workers: number | WorkerRange,
-    guests: number = this.#staff.guests,
+    guests: number = this.#works.staff.guests,
   ): Promise<void> {
     const { min, max } = rangeOf(workers);
     inRange("guests", guests, 0, 1024);
-    this.#ending.assertOpen();
-    const staff = this.#staff;
+    const { ending, staff, crew, rounds } = this.#works;
+    ending.assertOpen();
     if (max > staff.max && !this.#canMake) {
       throw new TypeError(
         "Cannot add workers: the pool was made without the option make",
       );
     }
     const ends = staff.resize(min, max, guests);
-    this.#rounds.begin(); // there may be more room
+    rounds.begin(); // there may be more room
     await Promise.all(ends);
-    await this.#crew.left();
+    await crew.left();
   }
 
   /**
@@ -637,12 +474,12 @@ export class Pool<T extends Tasks> extends PoolBase {
     event: Name,
     listener: (event: PoolEvents[Name]) => void,
   ): () => void {
-    return this.#listeners.on(event, listener);
+    return this.#works.listeners.on(event, listener);
   }
 
   /** What the pool has done, and does. */
   stats(): PoolStats {
-    return this.#figures.stats;
+    return this.#works.figures.stats;
   }
 
   /**
@@ -653,7 +490,7 @@ export class Pool<T extends Tasks> extends PoolBase {
    */
   abandon(id: number): void {
     inRange("An agent id", id, 1, 2 ** 28 - 1);
-    this.#figures.forget(-id);
+    this.#works.figures.forget(-id);
     this.#slots.abandon(id);
     this.#done.set();
   }
@@ -666,7 +503,7 @@ export class Pool<T extends Tasks> extends PoolBase {
    * @throws {RangeError} If `timeout` is NaN or negative.
    */
   close(options?: CloseOptions): Promise<void> {
-    return this.#ending.close(options);
+    return this.#works.ending.close(options);
   }
 
   /**
@@ -674,90 +511,6 @@ export class Pool<T extends Tasks> extends PoolBase {
    * {@linkcode ClosedError}, and the workers are terminated.
    */
   terminate(): void {
-    this.#ending.terminate();
-  }
-
-  /** Whether `maxQueue` tasks wait besides those that workers may do. */
-  get #isFull(): boolean {
-    const most = this.#maxQueue;
-    return most !== undefined &&
-      this.#jobs.open - this.#staff.orders.size >= this.#places + most;
-  }
-
-  // ---- workers --------------------------------------------------------------
-
-  /** How many workers there are, or start. */
-  get #agents(): number {
-    return this.#crew.size + this.#staff.guests;
-  }
-
-  /**
-   * How many tasks the workers do at a time that there are, start, or may be
-   * started.
-   */
-  get #places(): number {
-    const { max, limit, guests } = this.#staff;
-    return Math.max(this.#crew.size, max) * limit + guests;
-  }
-
-  #greet(member: Member, { tasks, limit }: Hello): void {
-    assertSame(this.#specs, tasks);
-    this.#staff.limit = limit;
-    member.worker!.postMessage(tagged({
-      what: "place",
-      ring: this.#ring.handle,
-      done: this.#done.handle,
-      posted: this.#posted,
-      number: member.number,
-      names: [...this.#specs.keys()],
-      recycle: this.#recycle,
-      init: this.#init,
-    }));
-    this.#fill();
-  }
-
-  // ---- tasks ----------------------------------------------------------------
-
-  #submit(
-    spec: Spec,
-    request: unknown,
-    how: How | undefined,
-    end: JobEnd,
-    talks = false,
-  ): Job {
-    this.#ending.assertOpen();
-    const priority = how === undefined ? 0 : how.priority;
-    const job = this.#jobs.make(spec, priority, clock(), end);
-    if (talks || how?.report !== undefined) job.talk = new Talk(how?.report);
-    job.parcel = parcelOf(spec.name, request);
-    job.moves = job.parcel !== undefined;
-    // First: it may refuse the request.
-    this.#poster.submit(job, spec, job.moves ? undefined : request);
-    if (job.talk !== undefined || job.moves) {
-      this.#jobs.talking.set(job.token, job);
-    }
-    if (how !== undefined) this.#jobs.heed(job, how);
-    if (this.#jobs.line.size > 0) this.#crowded = true;
-    if (this.#staff.scales) this.#staff.grow();
-    this.#rounds.begin();
-    return job;
-  }
-
-  /** Ends a job before its result is there. */
-  #drop(job: Job, reason: unknown): void {
-    const doer = this.#poster.drop(job, reason);
-    if (job.terminate && doer !== 0) this.#losses.terminate(doer);
-    this.#done.set(); // there may be no task left, or room for another
-  }
-
-  /** Posts what waits, as far as there is room. */
-  #fill(): void {
-    const maps = this.#maps;
-    this.#poster.fill(maps.any ? maps.feed : undefined);
-    this.#producers.tell();
-    if (this.#staff.scales) this.#staff.rest();
-    if (!this.#crowded || this.#jobs.line.size > 0) return;
-    this.#crowded = false;
-    this.#listeners.tell("drain", undefined);
+    this.#works.ending.terminate();
   }
 }

@@ -30,6 +30,7 @@ const ROOMS = [
   "_calls",
   "_calls/client",
   "_pool",
+  "_pool/whole",
   "_pool/worker",
   "kernel",
   "tools",

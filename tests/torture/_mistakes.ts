@@ -137,7 +137,7 @@ export const MISTAKES: readonly Mistake[] = [{
       "let staying = this.#it.size() - orders.length;",
       "let staying = this.#it.size();",
     ],
-    "_pool/ending": [
+    "_pool/whole/ending": [
       "then(() => gone(member)); this.#replace();",
       "then(() => gone(member));",
     ],
@@ -200,7 +200,7 @@ export const MISTAKES: readonly Mistake[] = [{
   storm: "pool",
   what: "the slots of a dead worker stay its own",
   edits: {
-    "_pool/ending": [
+    "_pool/whole/ending": [
       "const lost = this.#it.slots.abandon(member.id);",
       "const lost = 0;",
     ],
@@ -211,7 +211,7 @@ export const MISTAKES: readonly Mistake[] = [{
   storm: "pool",
   what: "a terminated worker is not replaced",
   edits: {
-    "_pool/ending": [
+    "_pool/whole/ending": [
       "this.#it.crew.dismiss(member); this.#replace();",
       "this.#it.crew.dismiss(member);",
       [
@@ -418,7 +418,7 @@ export const MISTAKES: readonly Mistake[] = [{
   storm: "pool",
   what: "close does not end at its timeout",
   edits: {
-    "_pool/ending": [
+    "_pool/whole/ending": [
       "const late = () => this.terminate();",
       "const late = () => {};",
     ],

@@ -5,18 +5,18 @@
  * @module
  */
 
-import { assertOptions, assertTimeout } from "../_memory/options.ts";
-import { assertBoolean } from "../_memory/region.ts";
-import { ClosedError } from "../_queue/queue.ts";
-import type { Slots } from "../_calls/ring/slots.ts";
-import type { Collector } from "./collector.ts";
-import { type Crew, failuresAfter, type Member } from "./crew.ts";
-import { deathOf } from "./errors.ts";
-import type { Jobs } from "./jobs.ts";
-import type { CloseOptions } from "./options.ts";
-import type { Poster } from "./poster.ts";
-import type { Staff } from "./staff.ts";
-import type { Figures } from "./stats.ts";
+import { assertOptions, assertTimeout } from "../../_memory/options.ts";
+import { assertBoolean } from "../../_memory/region.ts";
+import { ClosedError } from "../../_queue/queue.ts";
+import type { Slots } from "../../_calls/ring/slots.ts";
+import type { Collector } from "../collector.ts";
+import { type Crew, failuresAfter, type Member } from "../crew.ts";
+import { deathOf } from "../errors.ts";
+import type { Jobs } from "../jobs.ts";
+import type { CloseOptions } from "../options.ts";
+import type { Poster } from "../poster.ts";
+import type { Staff } from "../staff.ts";
+import type { Figures } from "../stats.ts";
 
 /** What ends with a pool. */
 export interface Mortal {
