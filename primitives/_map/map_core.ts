@@ -106,16 +106,16 @@ export class MapCore<K, V> {
     this.#high = words[SEED_HIGH]!;
     this.#key = new Cell("key", key, this.keySize, this.#cells);
     this.#value = new Cell("value", value, this.valueSize, this.#cells);
-    this.#writes = new Writes({
-      table: this.#table,
-      heap: blocks,
+    this.#writes = new Writes(
+      this.#table,
+      blocks,
       keys,
-      waits: this.#waits,
-      clock: this.#clock,
-      expires: plan.expires,
-      key: this.#key,
-      value: this.#value,
-    });
+      this.#waits,
+      this.#clock,
+      plan.expires,
+      this.#key,
+      this.#value,
+    );
     this.#codec = wordsOfCodec(value).id;
     this.#isWord = this.#codec === CODEC.i32 && !this.#table.isLong;
     this.#keepsValues = this.#places !== undefined && this.#table.isLong &&

@@ -19,43 +19,39 @@ interface Content {
   readonly count: number;
 }
 
-/** The parts of a map that writes use. */
-interface Parts {
-  readonly table: Table;
-  /** Blocks for values that are too long for an entry. */
-  readonly heap: Heap | undefined;
-  /** The same for keys. */
-  readonly keys: Heap | undefined;
-  readonly waits: Waits;
-  /** What only a cache has. */
-  readonly clock: Clock | undefined;
-  readonly expires: boolean;
-  /** The key and the value of the present operation. */
-  readonly key: Content;
-  readonly value: Content;
-}
-
 /** Writes keys and values in buckets that the caller has locked. */
 export class Writes {
   readonly #table: Table;
+  /** Blocks for values that are too long for an entry. */
   readonly #heap: Heap | undefined;
+  /** The same for keys. */
   readonly #keys: Heap | undefined;
   readonly #waits: Waits;
+  /** What only a cache has. */
   readonly #clock: Clock | undefined;
   readonly #expires: boolean;
   readonly #key: Content;
   readonly #value: Content;
 
-  /** Writes the key and the value that `parts` has then. */
-  constructor(parts: Parts) {
-    this.#table = parts.table;
-    this.#heap = parts.heap;
-    this.#keys = parts.keys;
-    this.#waits = parts.waits;
-    this.#clock = parts.clock;
-    this.#expires = parts.expires;
-    this.#key = parts.key;
-    this.#value = parts.value;
+  /** Writes the `key` and the `value` of each operation. */
+  constructor(
+    table: Table,
+    heap: Heap | undefined,
+    keys: Heap | undefined,
+    waits: Waits,
+    clock: Clock | undefined,
+    expires: boolean,
+    key: Content,
+    value: Content,
+  ) {
+    this.#table = table;
+    this.#heap = heap;
+    this.#keys = keys;
+    this.#waits = waits;
+    this.#clock = clock;
+    this.#expires = expires;
+    this.#key = key;
+    this.#value = value;
   }
 
   /**

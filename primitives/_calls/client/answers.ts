@@ -61,30 +61,39 @@ function callBackIn(
   };
 }
 
-/** What is needed to make values of answers. */
-interface Means {
-  readonly codec: Codec<unknown>;
-  readonly classes: Classes;
-  readonly objects: HeldObjects;
-  /** Where comes what goes beside an answer. */
-  readonly end: End | undefined;
-  readonly blocks: boolean;
-  readonly ref: boolean;
-}
-
 /** Makes values of answers. */
 export class Decoder {
-  readonly #to: Means;
+  readonly #codec: Codec<unknown>;
+  readonly #classes: Classes;
+  readonly #objects: HeldObjects;
+  /** Where comes what goes beside an answer. */
+  readonly #end: End | undefined;
+  readonly #blocks: boolean;
+  readonly #ref: boolean;
 
-  constructor(to: Means) {
-    this.#to = to;
+  /** For one client, whose calls block or not, and keep the process alive. */
+  constructor(
+    codec: Codec<unknown>,
+    classes: Classes,
+    objects: HeldObjects,
+    end: End | undefined,
+    blocks: boolean,
+    ref: boolean,
+  ) {
+    this.#codec = codec;
+    this.#classes = classes;
+    this.#objects = objects;
+    this.#end = end;
+    this.#blocks = blocks;
+    this.#ref = ref;
   }
 
   /**
    * What the bytes of an answer stand for, which end a call whose slot is `at`.
    */
   decode(what: number, bytes: Uint8Array, at = 0): unknown {
-    const { codec, classes, objects, end } = this.#to;
+    const codec = this.#codec;
+    const end = this.#end;
     switch (what) {
       case NOTHING:
       case RESTART:
@@ -102,9 +111,12 @@ export class Decoder {
       case RELEASED:
         return wordsIn(bytes);
       case OBJECT:
-        return objects.standFor(bytes[0] ?? 0, readUtf8(bytes.subarray(1)));
+        return this.#objects.standFor(
+          bytes[0] ?? 0,
+          readUtf8(bytes.subarray(1)),
+        );
       case ERROR:
-        return ownErrorOf(readUtf8(bytes), classes);
+        return ownErrorOf(readUtf8(bytes), this.#classes);
       case BESIDE:
         if (end !== undefined) return this.#receive(end, bytes);
     }
@@ -121,8 +133,8 @@ export class Decoder {
       what === DONE ? new Done(value) : value;
     const there = attempt();
     if (there !== undefined) return give(there);
-    if (this.#to.blocks) throw new TypeError(LATE);
-    const value = arrival([end], attempt, this.#to.ref).then(give);
+    if (this.#blocks) throw new TypeError(LATE);
+    const value = arrival([end], attempt, this.#ref).then(give);
     value.catch(() => {}); // nobody may wait for it
     return value;
   }

@@ -142,7 +142,7 @@ export class Client extends Exchanges {
     );
     const end = this.#end = endOf(options.port, blocks);
     const objects = this.#objects;
-    this.#decoder = new Decoder({ codec, classes, objects, end, blocks, ref });
+    this.#decoder = new Decoder(codec, classes, objects, end, blocks, ref);
     if (!blocks) end?.listen();
   }
 
