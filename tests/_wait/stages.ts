@@ -7,78 +7,34 @@
 
 import {
   Barrier,
-  Broadcast,
-  CallRing,
-  Channel,
   codec,
   Condition,
-  connect,
   Event,
   HashMap,
   Latch,
-  LockFreeQueue,
-  MpmcQueue,
   Mutex,
   Once,
-  RecordRing,
   RwLock,
   Semaphore,
   SemaphorePermit,
-  serve,
-  SpscQueue,
-  struct,
   waitAny,
   WaitGroup,
   WorkCounter,
 } from "../../mod.ts";
 import { spinning } from "../../primitives/_wait/spin.ts";
 import { asAgent } from "../_run/model.ts";
-
-/** How a wait is limited. */
-export interface Limits {
-  readonly signal?: AbortSignal;
-  readonly timeout?: number;
-}
-
-/** A wait that is about to begin. */
-export interface Scene {
-  /** The object whose method waits. */
-  readonly on: object;
-  /** The arguments before the options. */
-  readonly with?: readonly unknown[];
-  /** Begins the wait, if it is not a method that takes options. */
-  begin?(limits: Limits): Promise<unknown>;
-  /** What others do. */
-  readonly steps: readonly (() => unknown)[];
-  /** Gives back what the wait got, if it was served. */
-  release?(got: unknown): void;
-  /** What is wrong once all is over, if anything is. */
-  check?(): unknown;
-  /** The wait cannot end before all steps: it must lock a mutex again. */
-  readonly patient?: boolean;
-}
-
-/** Waits by one method, such as `["Mutex.lockAsync"]`, or by equal ones. */
-export interface Row {
-  readonly waits: readonly string[];
-  readonly what?: string;
-  readonly scene: (method: string) => Scene;
-}
-
-const OTHER = 7, THIRD = 8;
-
-type Place = { buffer: SharedArrayBuffer };
-
-/** The same primitive as another agent sees it. */
-const seenBy = <T>(
-  id: number,
-  Class: new (at: SharedArrayBuffer) => T,
-  at: Place,
-) => asAgent(id, () => new Class(at.buffer));
-
-const unlock = (guard: unknown) => (guard as { unlock?(): void })?.unlock?.();
-const fails = () => {};
-const wrongIf = (wrong: boolean, text: string) => wrong ? text : undefined;
+import {
+  fails,
+  OTHER,
+  type Row,
+  type Scene,
+  seenBy,
+  THIRD,
+  unlock,
+  wrongIf,
+} from "./scene.ts";
+import { QUEUES } from "./stages_queues.ts";
+import { CALLS } from "./stages_calls.ts";
 
 function mutexScene(end: "unlock" | "abandon") {
   return (method: string): Scene => {
@@ -246,276 +202,6 @@ function counterScene(): Scene {
   };
 }
 
-// ---- queues -----------------------------------------------------------------
-
-const ELEMENT = Uint32Array.of(1);
-const Element = struct({ id: "u32" });
-
-/** The arguments of each method of a queue, but for the options. */
-const argumentsOf = (method: string, element: unknown = ELEMENT) =>
-  method.startsWith("pushInt")
-    ? [1]
-    : method.startsWith("push")
-    ? [element]
-    : /Into/.test(method)
-    ? [new Uint32Array(4)]
-    : [];
-
-interface AnyQueue {
-  readonly size: number;
-  close(): void;
-  tryPush(element: never): boolean;
-  tryPop(): unknown;
-}
-
-/** A full queue that another agent pops from, or an empty one it pushes to. */
-function queueScene(
-  make: () => AnyQueue,
-  element: unknown,
-  end: "serve" | "close",
-) {
-  return (method: string): Scene => {
-    const queue = make();
-    const pushes = method.startsWith("push");
-    while (pushes && queue.tryPush(element as never));
-    const { size } = queue;
-    const serves = () =>
-      pushes ? queue.tryPop() : queue.tryPush(element as never);
-    let served = false;
-    return {
-      on: queue,
-      with: argumentsOf(method, element),
-      steps: [end === "serve" ? serves : () => queue.close()],
-      release: () => served = true,
-      check: () => {
-        const left = pushes ? size - 1 + (served ? 1 : 0) : served ? 0 : 1;
-        const wanted = end === "close" ? size : left;
-        return wrongIf(queue.size !== wanted, `${queue.size} for ${wanted}`);
-      },
-    };
-  };
-}
-
-const INTS = ["pushInt", "popInt"];
-const BYTES = ["push", "pop", "popInto"];
-
-const queueRows = (
-  name: string,
-  operations: readonly string[],
-  make: () => unknown,
-  element: unknown = ELEMENT,
-): Row[] =>
-  (["serve", "close"] as const).map((end) => ({
-    waits: operations.map((operation) => `${name}.${operation}Async`),
-    what: end,
-    scene: queueScene(make as () => AnyQueue, element, end),
-  }));
-
-const broadcastScene = (end: "serve" | "close") => (method: string): Scene => {
-  const broadcast = Broadcast.create({ capacity: 2 });
-  const one = broadcast.subscribe();
-  while (broadcast.tryPush(ELEMENT));
-  return {
-    on: broadcast,
-    with: argumentsOf(method),
-    steps: [() => end === "serve" ? one.tryPop() : broadcast.close()],
-    check: () => one.leave(),
-  };
-};
-
-const subscriptionScene =
-  (end: "serve" | "close") => (method: string): Scene => {
-    const broadcast = Broadcast.create({ capacity: 2 });
-    const one = broadcast.subscribe();
-    return {
-      on: one,
-      with: argumentsOf(method),
-      steps: [
-        () => end === "serve" ? broadcast.tryPush(ELEMENT) : broadcast.close(),
-      ],
-      check: () => one.leave(),
-    };
-  };
-
-const CHANNELS: Record<string, () => unknown> = {
-  "a number": () => Channel.create({ codec: codec.i32, capacity: 2 }),
-  "a record": () =>
-    Channel.create({ codec: codec.record(Element), capacity: 2 }),
-  JSON: () => Channel.create({ codec: codec.json, capacity: 2 }),
-};
-
-const channelScene =
-  (make: () => unknown, end: "serve" | "close") => (method: string): Scene => {
-    const channel = make() as Channel<unknown>;
-    const value = channel.codec === codec.i32 ? 1 : { id: 1 };
-    const sends = method === "sendAsync";
-    const send = () => channel.trySend(value);
-    while (sends && send());
-    return {
-      on: channel,
-      with: sends ? [value] : [],
-      steps: [
-        () =>
-          end === "close"
-            ? channel.close()
-            : sends
-            ? channel.tryReceive()
-            : send(),
-      ],
-    };
-  };
-
-const BINARY: Row[] = (["serve", "close"] as const).flatMap((end) => {
-  const make = () => Channel.create({ codec: codec.binary, capacity: 2 });
-  const message = Uint8Array.of(1);
-  return [{
-    waits: ["Channel.receiveIntoAsync", "Channel.peekAsync"],
-    what: `bytes, ${end}`,
-    scene: (method) => {
-      const channel = make();
-      return {
-        on: channel,
-        with: method === "receiveIntoAsync" ? [new Uint8Array(4)] : [],
-        steps: [
-          () => end === "serve" ? channel.trySend(message) : channel.close(),
-        ],
-        release: (got) => (got as { release?(): void })?.release?.(),
-      };
-    },
-  }, {
-    waits: ["Channel.reserveAsync"],
-    what: `bytes, ${end}`,
-    scene: () => {
-      const channel = make();
-      while (channel.trySend(message));
-      const other = asAgent(
-        OTHER,
-        () => Channel.from(channel.handle, { codec: codec.binary }),
-      );
-      return {
-        on: channel,
-        with: [1],
-        steps: [() => {
-          if (end === "close") return channel.close();
-          while (other.tryReceive());
-        }],
-        release: (got) => (got as { cancel(): void }).cancel(),
-      };
-    },
-  }] satisfies Row[];
-});
-
-// ---- calls ------------------------------------------------------------------
-
-const REQUEST = Uint8Array.of(1, 2, 3);
-
-/** Calls of 1 slot, which another agent uses at first. */
-function calls(request = 8, reply = 8) {
-  const ring = CallRing.create({ slots: 1, request, reply });
-  const other = asAgent(OTHER, () => new CallRing(ring.buffer));
-  return { ring, other, posted: other.tryPost(REQUEST)! };
-}
-
-const freed = (ring: CallRing) =>
-  wrongIf(ring.pending !== 0, `${ring.pending} slots stay taken`);
-
-/** It waits for a slot, for a server, and for its answer. */
-const callScene =
-  (end: "reply" | "fail" | "abandon") => (method: string): Scene => {
-    const { ring, other, posted } = calls();
-    let taken: ReturnType<CallRing["tryTake"]>;
-    return {
-      on: ring,
-      with: method.startsWith("callInto")
-        ? [REQUEST, new Uint8Array(8)]
-        : [REQUEST],
-      steps: [
-        () => posted.cancel(),
-        () => taken = other.tryTake(),
-        () =>
-          end === "reply"
-            ? taken?.reply(REQUEST)
-            : end === "fail"
-            ? taken?.fail(new Error("no"))
-            : ring.abandon(OTHER),
-      ],
-      check: () => freed(ring),
-    };
-  };
-
-const postScene = (end: "free" | "close") => (): Scene => {
-  const { ring, posted } = calls();
-  return {
-    on: ring,
-    with: [REQUEST],
-    steps: [() => end === "free" ? posted.cancel() : ring.close()],
-    release: (call) => (call as { cancel(): void }).cancel(),
-    check: () => {
-      posted.cancel();
-      return freed(ring);
-    },
-  };
-};
-
-const takeScene = (end: "post" | "close") => (method: string): Scene => {
-  const { ring, other, posted } = calls();
-  posted.cancel();
-  return {
-    on: ring,
-    with: method === "serveAsync" ? [() => {}] : [],
-    // A server that was not aborted serves until the end.
-    steps: [
-      () => end === "post" ? other.tryPost(REQUEST) : ring.close(),
-      () => ring.close(),
-    ].slice(0, method === "serveAsync" && end === "post" ? 2 : 1),
-    release: (call) => (call as { reply?(): void }).reply?.(),
-    check: () => {
-      ring.abandon(OTHER);
-      return freed(ring);
-    },
-  };
-};
-
-const pendingScene = (end: "reply" | "cancel") => (method: string): Scene => {
-  const { ring, other, posted: call } = calls();
-  const taken = other.tryTake()!;
-  return {
-    on: call,
-    with: method === "receiveIntoAsync" ? [new Uint8Array(8)] : [],
-    steps: [() => end === "reply" ? taken.reply(REQUEST) : call.cancel()],
-    check: () => {
-      call.cancel();
-      if (end === "cancel") taken.reply(REQUEST);
-      return freed(ring);
-    },
-  };
-};
-
-/** A method that is served, whose request and result may have pieces. */
-const remoteScene = (letters: number) => (): Scene => {
-  const { ring, posted } = calls(64, 64);
-  let answer: (text: string) => void = fails;
-  const answered = new Promise<string>((resolve) => answer = resolve);
-  let served: Promise<unknown> | undefined;
-  const api = { wait: (_text: string, _signal?: AbortSignal) => answered };
-  return {
-    on: ring,
-    begin: ({ signal, timeout = Infinity }) =>
-      connect<typeof api>(ring, { timeout })
-        .wait("x".repeat(letters), ...signal ? [signal] : []),
-    steps: [
-      () => posted.cancel(),
-      () => void (served = serve(ring, api)),
-      () => answer("y".repeat(letters)),
-    ],
-    check: async () => {
-      ring.close();
-      await served;
-      return freed(ring);
-    },
-  };
-};
-
 const codecs = { key: codec.text, value: codec.i32 };
 
 function mapScene(): Scene {
@@ -654,79 +340,6 @@ const OTHERS: Row[] = [{
   what: "the maker fails",
   scene: makingScene("fails"),
 }];
-
-const config = { capacity: 2 };
-const QUEUES: Row[] = [
-  ...queueRows(
-    "SpscQueue",
-    [...INTS, ...BYTES],
-    () => SpscQueue.create(config),
-  ),
-  ...queueRows(
-    "MpmcQueue",
-    [...INTS, ...BYTES],
-    () => MpmcQueue.create(config),
-  ),
-  ...queueRows(
-    "LockFreeQueue",
-    [...INTS, ...BYTES],
-    () => LockFreeQueue.create(config),
-  ),
-  ...queueRows(
-    "TypedQueue",
-    ["push", "pop"],
-    () => MpmcQueue.create({ capacity: 2, element: Element }),
-    { id: 1 },
-  ),
-  ...queueRows("RecordRing", BYTES, () => RecordRing.create({ capacity: 64 })),
-  ...(["serve", "close"] as const).flatMap((end): Row[] => [
-    {
-      waits: ["Broadcast.pushAsync", "Broadcast.pushIntAsync"],
-      what: end,
-      scene: broadcastScene(end),
-    },
-    {
-      waits: [...INTS, ...BYTES].filter((name) => name.startsWith("pop"))
-        .map((name) => `Subscription.${name}Async`),
-      what: end,
-      scene: subscriptionScene(end),
-    },
-    ...Object.entries(CHANNELS).map(([name, make]): Row => ({
-      waits: ["Channel.sendAsync", "Channel.receiveAsync"],
-      what: `${name}, ${end}`,
-      scene: channelScene(make, end),
-    })),
-  ]),
-  ...BINARY,
-];
-
-const CALLS: Row[] = [
-  ...(["reply", "fail", "abandon"] as const).map((end): Row => ({
-    waits: ["CallRing.callAsync", "CallRing.callIntoAsync"],
-    what: end,
-    scene: callScene(end),
-  })),
-  ...(["free", "close"] as const).map((end): Row => ({
-    waits: ["CallRing.postAsync"],
-    what: end,
-    scene: postScene(end),
-  })),
-  ...(["post", "close"] as const).map((end): Row => ({
-    waits: ["CallRing.takeAsync", "CallRing.serveAsync"],
-    what: end,
-    scene: takeScene(end),
-  })),
-  ...(["reply", "cancel"] as const).map((end): Row => ({
-    waits: ["PendingCall.receiveAsync", "PendingCall.receiveIntoAsync"],
-    what: end,
-    scene: pendingScene(end),
-  })),
-  ...[3, 200].map((letters): Row => ({
-    waits: ["connect"],
-    what: `${letters} letters`,
-    scene: remoteScene(letters),
-  })),
-];
 
 /** All waits. */
 export const ROWS: readonly Row[] = [

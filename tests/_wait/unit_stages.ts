@@ -5,7 +5,8 @@ import * as assert from "uvu/assert";
 import * as mod from "../../mod.ts";
 import { suite } from "../_run/harness.ts";
 import { passed } from "../_run/model.ts";
-import { type Limits, type Row, ROWS, type Scene } from "./stages.ts";
+import type { Limits, Row, Scene } from "./scene.ts";
+import { ROWS } from "./stages.ts";
 
 const test = suite("Stages of waits");
 

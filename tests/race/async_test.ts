@@ -2,19 +2,12 @@
 // simulated.
 import * as assert from "uvu/assert";
 import { race, RaceError } from "../../race/mod.ts";
-import type { Result } from "../../race/mod.ts";
 import { suite } from "../_run/harness.ts";
+import { holds, words } from "./asserts.ts";
 
 const test = suite("race async");
 
 const memory = () => new SharedArrayBuffer(16);
-const words = (memory: SharedArrayBuffer) => new Int32Array(memory);
-
-function holds(result: Result): void {
-  const { failure } = result;
-  assert.is(failure, undefined, `${failure?.message}\n${failure?.table}`);
-  assert.ok(result.complete);
-}
 
 /** A mutex whose lock awaits; `mistake` names what is wrong with it. */
 class AsyncMutex {

@@ -1,34 +1,19 @@
 // Tests the engine: what code under test may do, what is refused, and mistakes
 // that the engine once made.
 import * as assert from "uvu/assert";
-import {
-  parseSchedule,
-  scheduleText,
-  Unsupported,
-} from "../../race/engine/kinds.ts";
+import { Unsupported } from "../../race/engine/kinds.ts";
 import { Memory } from "../../race/engine/state/memory.ts";
-import { race, RaceError } from "../../race/mod.ts";
-import type { Options, Result } from "../../race/mod.ts";
+import { type Options, race, type Result } from "../../race/mod.ts";
 import { suite } from "../_run/harness.ts";
 import { bodies } from "./corpus/known_bad.ts";
-import { FAMILIES, locks, ring } from "./corpus/families.ts";
+import { locks, ring } from "./corpus/families.ts";
 import { load } from "./corpus/load.ts";
+import { fails, holds, words } from "./asserts.ts";
 
 const right = await load();
 const test = suite("race engine");
 
 const memory = () => new SharedArrayBuffer(64);
-const words = (memory: SharedArrayBuffer) => new Int32Array(memory);
-
-function fails(result: Result, kind: string): void {
-  assert.is(result.failure?.kind, kind, result.failure?.message);
-}
-
-function holds(result: Result): void {
-  const { failure } = result;
-  assert.is(failure, undefined, `${failure?.message}\n${failure?.table}`);
-  assert.ok(result.complete);
-}
 
 // ---- replay -----------------------------------------------------------------
 
@@ -446,117 +431,6 @@ test("passes time when nobody can run", () => {
   }));
 });
 
-// ---- kills ------------------------------------------------------------------
-
-test("judges recovery by the model where there is one", () => {
-  const build = (frees: boolean) =>
-    race.spec({
-      memory,
-      agent: (memory, id) => ({ words: words(memory), id: id + 1 }),
-      init: 0,
-      ops: {
-        lock: {
-          run: ({ words, id }) => {
-            for (;;) {
-              const owner = Atomics.compareExchange(words, 0, 0, id);
-              if (owner === 0) return;
-              Atomics.wait(words, 0, owner);
-            }
-          },
-          model: (owner: number, _, id) =>
-            owner === 0 ? [id + 1, undefined] : null,
-        },
-        unlock: {
-          run: ({ words }) => {
-            Atomics.store(words, 0, 0);
-            Atomics.notify(words, 0, 1);
-          },
-          model: () => [0, undefined],
-        },
-      },
-      recover: ({ words }, dead) => {
-        Atomics.compareExchange(words, 0, dead + 1, 0);
-        // The agent that wrote it may not have reached its notify yet.
-        if (frees) Atomics.notify(words, 0);
-      },
-      recovered: (owner: number, dead) => owner === dead + 1 ? 0 : owner,
-    });
-  const section = [["lock"], ["unlock"]] as const;
-  holds(race.check(build(true), section, section, { kill: true }));
-  const { failure } = race.check(build(false), section, section, {
-    kill: true,
-  });
-  assert.is(failure?.kind, "damaged-by-kill");
-  assert.match(failure!.message, /terminated/);
-  assert.match(failure!.table, /recovers/);
-});
-
-test("looks at `final` after a kill, too", () => {
-  const build = (recovers: boolean) =>
-    race.spec({
-      memory: () => new SharedArrayBuffer(4),
-      agent: (memory) => new Int32Array(memory as SharedArrayBuffer),
-      ops: {
-        work: {
-          run: (words) => {
-            Atomics.add(words, 0, 1);
-            Atomics.sub(words, 0, 1);
-          },
-        },
-      },
-      recover: (words) => {
-        if (recovers) Atomics.store(words, 0, 0);
-      },
-      final: (memory) =>
-        new Int32Array(memory as SharedArrayBuffer)[0] === 0
-          ? undefined
-          : "somebody is still at work",
-    });
-  const work = [["work"]] as const;
-  holds(race.check(build(true), work, { kill: true }));
-  const { failure } = race.check(build(false), work, { kill: true });
-  assert.is(failure?.kind, "damaged-by-kill");
-  assert.match(failure!.message, /still at work/);
-});
-
-test("what a terminated agent did is before its recovery, in samples, too", () => {
-  const [OWNER, DATA] = [0, 1];
-  const program = race.spec({
-    memory: () => {
-      const memory = new SharedArrayBuffer(8);
-      new Int32Array(memory)[OWNER] = 1;
-      return memory;
-    },
-    agent: (memory) => new Int32Array(memory as SharedArrayBuffer),
-    ops: {
-      own: {
-        agents: [0],
-        run: (words) => {
-          words[DATA] = 1;
-          Atomics.store(words, OWNER, 0);
-        },
-      },
-      take: {
-        agents: [1],
-        run: (words) => {
-          if (Atomics.load(words, OWNER) === 0) words[DATA] = 2;
-        },
-      },
-    },
-    recover: (words, dead) => {
-      if (dead === 0) Atomics.store(words, OWNER, 0);
-    },
-  });
-  const calls = [[["own"]], [["take"], ["take"]]] as const;
-  holds(race.check(program, ...calls, { kill: true }));
-  const { failure } = race.check(program, ...calls, {
-    kill: true,
-    states: 1,
-    runs: 2000,
-  });
-  assert.is(failure, undefined);
-});
-
 // ---- hints ------------------------------------------------------------------
 
 test("lets a hint be as old as happens-before allows, and no older", () => {
@@ -661,50 +535,6 @@ test("hashes a word that is back at its first value as one never written", () =>
   assert.is(memory.strayWrite(), -1);
   region.words[0] = 1;
   assert.is(memory.strayWrite(), 0);
-});
-
-// ---- schedules --------------------------------------------------------------
-
-test("writes a schedule and reads it again", () => {
-  const text = "0*3 1 0t 2k 1w*2 0s2 1a 1f";
-  assert.is(scheduleText(parseSchedule(text)), text);
-  assert.throws(() => parseSchedule("0x"), SyntaxError);
-});
-
-test("replays one interleaving, and a table of it", () => {
-  const q = FAMILIES.mpmc!(right)[0]!.spec;
-  const { table, ok } = race.replay(
-    q as ReturnType<typeof ring>,
-    [[["push", 1]], [["pop"]]],
-    "0*3 1*2",
-  );
-  assert.ok(ok);
-  assert.match(table!, /cas tail 0 => 1 -> 0 ok/);
-  assert.match(table!, /next: plain write value0/);
-});
-
-test("refuses a schedule that cannot happen", () => {
-  const lock = locks(right);
-  assert.throws(
-    () => race.replay(lock, [[["lock"]]], "0t"),
-    /Cannot replay the schedule: step 1/,
-  );
-});
-
-test("throws an error whose message is the table", () => {
-  const add = (memory: SharedArrayBuffer) => void words(memory)[0]!++;
-  try {
-    race.agents({ memory, words: { total: 0 } }, add, add);
-  } catch (error) {
-    assert.instance(error, RaceError);
-    const { kind, message, schedule } = error as RaceError;
-    assert.is(kind, "data-race");
-    assert.match(message, /\| agent 0 .*\| agent 1/);
-    assert.match(message, /plain write total/);
-    assert.is(schedule, "0");
-    return;
-  }
-  assert.unreachable();
 });
 
 test("a sleep that only looks again hides no lost wake-up", () => {

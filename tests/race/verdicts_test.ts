@@ -5,6 +5,7 @@ import * as assert from "uvu/assert";
 import { race, RaceError } from "../../race/mod.ts";
 import type { CallTuple, Options, Result } from "../../race/mod.ts";
 import { suite } from "../_run/harness.ts";
+import { fails, holds } from "./asserts.ts";
 import { bodies } from "./corpus/known_bad.ts";
 
 const test = suite("race verdicts");
@@ -13,16 +14,6 @@ type Body = (words: Int32Array) => unknown;
 
 // deno-lint-ignore no-explicit-any
 type Any = any;
-
-function holds(result: Result, complete = true): void {
-  const { failure } = result;
-  assert.is(failure, undefined, `${failure?.message}\n${failure?.table}`);
-  assert.is(result.complete, complete, result.summary);
-}
-
-function fails(result: Result, kind: string): void {
-  assert.is(result.failure?.kind, kind, result.failure?.message);
-}
 
 // ---- loops that end by their count ------------------------------------------
 

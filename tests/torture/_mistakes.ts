@@ -230,8 +230,8 @@ export const MISTAKES: readonly Mistake[] = [{
   storm: "pool",
   what: "nobody looks after the last abort",
   edits: {
-    "pool": [
-      "this.#losses.terminate(doer); this.#done.set();",
+    "_pool/whole/works": [
+      "this.#losses.terminate(doer); this.#it.done.set();",
       "this.#losses.terminate(doer);",
     ],
   },
@@ -301,9 +301,9 @@ export const MISTAKES: readonly Mistake[] = [{
   storm: "pool",
   what: "a pool that scales starts nobody for a task that waits",
   edits: {
-    "pool": [
-      "if (this.#staff.scales) this.#staff.grow(); this.#rounds.begin();",
-      "this.#rounds.begin();",
+    "_pool/whole/works": [
+      "if (this.staff.scales) this.staff.grow(); this.rounds.begin();",
+      "this.rounds.begin();",
     ],
   },
   seed: 1,
@@ -317,7 +317,7 @@ export const MISTAKES: readonly Mistake[] = [{
   storm: "pool",
   what: "a pool that scales keeps workers that idle",
   edits: {
-    "pool": ["if (this.#staff.scales) this.#staff.rest();", ""],
+    "_pool/whole/works": ["if (this.staff.scales) this.staff.rest();", ""],
   },
   seed: 1,
   plan: poolPlan(times(12, task("nap", 1)), { more: 2, idle: 1 }),
@@ -378,9 +378,9 @@ export const MISTAKES: readonly Mistake[] = [{
   storm: "pool",
   what: "one more task waits than maxQueue allows",
   edits: {
-    "pool": [
-      "this.#jobs.open - this.#staff.orders.size >= this.#places + most;",
-      "this.#jobs.open - this.#staff.orders.size > this.#places + most;",
+    "_pool/whole/works": [
+      "this.jobs.open - this.staff.orders.size >= this.#places + most;",
+      "this.jobs.open - this.staff.orders.size > this.#places + most;",
     ],
   },
   seed: 1,
@@ -390,9 +390,9 @@ export const MISTAKES: readonly Mistake[] = [{
   storm: "pool",
   what: "maxQueue counts tasks that were given up",
   edits: {
-    "pool": [
-      "this.#jobs.open - this.#staff.orders.size >= this.#places + most;",
-      "this.#jobs.open + this.#jobs.failed - this.#staff.orders.size >= " +
+    "_pool/whole/works": [
+      "this.jobs.open - this.staff.orders.size >= this.#places + most;",
+      "this.jobs.open + this.jobs.failed - this.staff.orders.size >= " +
       "this.#places + most;",
     ],
   },

@@ -252,3 +252,16 @@ export function readsDamaged(
   );
   assert.ok(refused > 100, `${refused}`);
 }
+
+/** Checks that `run` throws an error of a class, with a message. */
+export function refuses(
+  run: () => unknown,
+  type: abstract new (message: string) => Error,
+  says = /./,
+): void {
+  assert.throws(run, (error: unknown) => {
+    assert.instance(error, type);
+    assert.match((error as Error).message, says);
+    return true;
+  });
+}
