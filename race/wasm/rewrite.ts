@@ -195,12 +195,12 @@ class Rewriter {
       [TYPE, types],
       [IMPORT, this.#importSection(signatures)],
       [FUNCTION, this.#functions(signatures)],
-      [GLOBAL, this.#globals()],
+      [GLOBAL, this.#items(GLOBAL, (...it) => this.#global(...it))],
       [EXPORT, this.#exports()],
       [START, this.#start()],
-      [ELEMENT, this.#elements()],
+      [ELEMENT, this.#items(ELEMENT, (...it) => this.#element(...it))],
       [CODE, this.#code()],
-      [DATA, this.#data()],
+      [DATA, this.#items(DATA, (...it) => this.#segment(...it))],
     ] as const;
     for (const [id, part] of changed) {
       if (part !== undefined) sections.set(id, part);
@@ -295,57 +295,47 @@ class Rewriter {
     return out.written;
   }
 
-  #globals(): Uint8Array | undefined {
-    const from = this.#section(GLOBAL);
+  /** A section of items that `copy` copies; `undefined` if there is none. */
+  #items(
+    id: number,
+    copy: (from: Reader, out: Writer) => void,
+  ): Uint8Array | undefined {
+    const from = this.#section(id);
     if (from === undefined) return undefined;
     const out = new Writer();
     const count = from.number();
     out.number(count);
-    for (let i = 0; i < count; i++) {
-      out.byte(from.byte(), from.byte());
+    for (let i = 0; i < count; i++) copy(from, out);
+    return out.written;
+  }
+
+  #global(from: Reader, out: Writer): void {
+    out.byte(from.byte(), from.byte());
+    this.#expression(from, out);
+  }
+
+  #segment(from: Reader, out: Writer): void {
+    const flags = from.number();
+    out.number(flags);
+    if (flags === 2) out.number(from.number());
+    if (flags !== 1) this.#expression(from, out);
+    out.part(from.part().rest());
+  }
+
+  #element(from: Reader, out: Writer): void {
+    const flags = from.number();
+    out.number(flags);
+    if ((flags & 1) === 0) {
+      if (flags & 2) out.number(from.number());
       this.#expression(from, out);
     }
-    return out.written;
-  }
-
-  #data(): Uint8Array | undefined {
-    const from = this.#section(DATA);
-    if (from === undefined) return undefined;
-    const out = new Writer();
-    const count = from.number();
-    out.number(count);
-    for (let i = 0; i < count; i++) {
-      const flags = from.number();
-      out.number(flags);
-      if (flags === 2) out.number(from.number());
-      if (flags !== 1) this.#expression(from, out);
-      out.part(from.part().rest());
+    if (flags & 3) out.byte(from.byte()); // its kind, or its type
+    const length = from.number();
+    out.number(length);
+    for (let n = 0; n < length; n++) {
+      if (flags & 4) this.#expression(from, out);
+      else out.number(this.#moved(from.number()));
     }
-    return out.written;
-  }
-
-  #elements(): Uint8Array | undefined {
-    const from = this.#section(ELEMENT);
-    if (from === undefined) return undefined;
-    const out = new Writer();
-    const count = from.number();
-    out.number(count);
-    for (let i = 0; i < count; i++) {
-      const flags = from.number();
-      out.number(flags);
-      if ((flags & 1) === 0) {
-        if (flags & 2) out.number(from.number());
-        this.#expression(from, out);
-      }
-      if (flags & 3) out.byte(from.byte()); // its kind, or its type
-      const length = from.number();
-      out.number(length);
-      for (let n = 0; n < length; n++) {
-        if (flags & 4) this.#expression(from, out);
-        else out.number(this.#moved(from.number()));
-      }
-    }
-    return out.written;
   }
 
   /** An expression that is a constant. */

@@ -11,7 +11,6 @@ import {
   LockFreeQueue,
   MpmcQueue,
   RecordRing,
-  type serve,
   SpscQueue,
   struct,
 } from "../../mod.ts";
