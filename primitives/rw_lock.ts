@@ -15,7 +15,6 @@ import {
   type Memory,
   Region,
   viewPlain,
-  type WordsInspection,
 } from "./_memory/region.ts";
 import { markOf, MAX_ROWS } from "./_memory/tracked.ts";
 import {
@@ -27,21 +26,12 @@ import {
   tryBlockAsync,
 } from "./_wait/wait.ts";
 import { agentId } from "./agent.ts";
-import { CONTENDED_BIT, OWNER_MASK } from "./_lock/mutex.ts";
+import { OWNER_MASK } from "./_lock/mutex.ts";
 import { Lock } from "./_lock/rw_lock.ts";
-import {
-  ASLEEP_BIT,
-  Counted,
-  GATE,
-  type Outcome,
-  pendingIn,
-  STATE,
-  TRACKED,
-  WAITING_BIT,
-  WRITER,
-} from "./_lock/rw_lock_counted.ts";
+import { Counted, type Outcome, TRACKED } from "./_lock/rw_lock_counted.ts";
 import { Noted } from "./_lock/rw_lock_tracked.ts";
 import {
+  INSPECTION,
   lengthFor,
   type RwLockConfig,
   trackedOf,
@@ -152,24 +142,6 @@ export class RwWriteGuard extends LockGuard {
     lock?.unlockWrite();
   }
 }
-
-/**
- * How `inspect` reads a lock.
- *
- * @ignore
- */
-export const INSPECTION: WordsInspection = {
-  row: RW_LOCK,
-  owner: (words) => words[WRITER]! & OWNER_MASK,
-  waiters: (words) => {
-    const state = words[STATE]!;
-    const pending = words[TRACKED] === 0
-      ? pendingIn(state)
-      : words[GATE]! & WAITING_BIT; // somebody
-    const asleep = state & ASLEEP_BIT ? 1 : 0; // the writer, until readers end
-    return pending + asleep + (words[WRITER]! & CONTENDED_BIT ? 1 : 0);
-  },
-};
 
 /**
  * A lock that any number of agents hold for reading, or one for writing.

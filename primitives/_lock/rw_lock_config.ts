@@ -1,12 +1,26 @@
 /**
- * How an `RwLock` is configured.
+ * How an `RwLock` is configured, and shown.
  *
  * @module
  */
 
 import { RW_LOCK } from "../_memory/layout.ts";
-import { assertConfig, inRange } from "../_memory/region.ts";
+import {
+  assertConfig,
+  inRange,
+  type WordsInspection,
+} from "../_memory/region.ts";
 import { MAX_ROWS, rowsLength } from "../_memory/tracked.ts";
+import { CONTENDED_BIT, OWNER_MASK } from "./mutex.ts";
+import {
+  ASLEEP_BIT,
+  GATE,
+  pendingIn,
+  STATE,
+  TRACKED,
+  WAITING_BIT,
+  WRITER,
+} from "./rw_lock_counted.ts";
 import { ROWS } from "./rw_lock_tracked.ts";
 
 /** The configuration of a lock. */
@@ -30,3 +44,21 @@ export function trackedOf(config: RwLockConfig = {}): number {
   assertConfig("rw_lock", config, ["tracked"]);
   return config.tracked ?? 0;
 }
+
+/**
+ * How `inspect` reads a lock.
+ *
+ * @ignore
+ */
+export const INSPECTION: WordsInspection = {
+  row: RW_LOCK,
+  owner: (words) => words[WRITER]! & OWNER_MASK,
+  waiters: (words) => {
+    const state = words[STATE]!;
+    const pending = words[TRACKED] === 0
+      ? pendingIn(state)
+      : words[GATE]! & WAITING_BIT; // somebody
+    const asleep = state & ASLEEP_BIT ? 1 : 0; // the writer, until readers end
+    return pending + asleep + (words[WRITER]! & CONTENDED_BIT ? 1 : 0);
+  },
+};

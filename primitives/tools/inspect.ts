@@ -64,7 +64,7 @@ import {
   INSPECTION as record_ring,
   PROBLEMS as record_ring_problems,
 } from "../record_ring.ts";
-import { INSPECTION as rw_lock } from "../rw_lock.ts";
+import { INSPECTION as rw_lock } from "../_lock/rw_lock_config.ts";
 import {
   INSPECTION as semaphore,
   PROBLEMS as semaphore_problems,
