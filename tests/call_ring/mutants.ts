@@ -1,8 +1,6 @@
 import { mutants } from "../_run/mutant.ts";
-import { SLOTS } from "./mutants_slots.ts";
+import { HINT, SLOTS } from "./mutants_slots.ts";
 
-const HINT =
-  "In wasm a hint is an atomic load: its value was true when it was read, and that is enough here";
 const POSTED_IN_TS = "wake(words, SERVE_EPOCH, 1); return true;";
 const POSTED = "weft__store(&c->state, posted); /* (P) */";
 const ANSWERED =

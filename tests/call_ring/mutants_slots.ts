@@ -2,7 +2,7 @@ import { mutants } from "../_run/mutant.ts";
 
 const ONE_FORM =
   "C has one form, where TypeScript has one for arrays and one for the rest";
-const HINT =
+export const HINT =
   "In wasm a hint is an atomic load: its value was true when it was read, and that is enough here";
 
 /** Mutants of what finds slots, and of what waits for them. */
