@@ -11,8 +11,7 @@ import { wordsOf } from "../_run/model.ts";
 const { permits, waiters, bulk, claimant, claim } = LAYOUT.semaphore;
 
 /** How many permits a word says are free; 3 in bits 0-1: they are owed. */
-export const freeOf = (word: number) =>
-  (word & 3) === 3 ? -(word >>> 2) : word >>> 2;
+const freeOf = (word: number) => (word & 3) === 3 ? -(word >>> 2) : word >>> 2;
 
 /** What changes: free permits, and the words waiters, bulk, claimant, claim. */
 export function state(semaphore: Semaphore): number[] {
