@@ -279,6 +279,7 @@ export class Condition extends Region<"condition"> {
     const group = this.#join(mutex);
     const place = placeOf(group);
     const seen = Atomics.load(words, place);
+    if (told.explored) keeps("joined", group);
     mutex.unlock();
     if (timeout > 0) spin(() => Atomics.load(words, place) !== seen);
     return block(this.#waitSlow(group), timeout);
@@ -347,6 +348,9 @@ export class Condition extends Region<"condition"> {
       const state = Atomics.load(words, place);
       // (P) If the group's turn was long ago, the phase is not known.
       if ((group - Atomics.load(words, TURN) | 0) < -1) break;
+      if (told.explored) {
+        keeps("turn", group, outcome, passed, unheard, since, inherits, state);
+      }
       const ours = callsAre(state, group);
       if (ours && state & CALLED_MASK) {
         const taken = state - ONE_CALLED;
@@ -407,6 +411,7 @@ export class Condition extends Region<"condition"> {
     let turn = Atomics.load(words, TURN);
     for (let tries = MOST_TRIES; tries > 0; tries--) {
       const place = placeOf(turn);
+      if (told.explored) keeps("call", n, turn, tries);
       const state = Atomics.load(words, place);
       if (state & GATHERS_BIT) {
         // The turn has passed on.

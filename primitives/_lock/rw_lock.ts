@@ -128,7 +128,7 @@ export class Lock {
   #takeBack(): void {
     if (!isBusy(Atomics.load(this.#words, STATE)) || this.writer !== 0) return;
     if (tryLock(this.#writer, this.#id) === false) return;
-    this.#readers.leave(0, 0);
+    this.#readers.leave(0, 0, true);
     this.#unlockWriter();
   }
 
@@ -143,8 +143,10 @@ export class Lock {
     const readers = this.#readers;
     let last = false;
     while (ticket !== undefined) {
+      const phase = ticket.state & PHASE_MASK,
+        seen = ticket.gate & ~WAITING_BIT;
       if (told.explored) {
-        keeps("read", ticket.state & PHASE_MASK, ticket.gate, last);
+        keeps("read", phase, seen, last);
       }
       const gate = Atomics.load(words, GATE); // before the look at the phase
       const state = Atomics.load(words, STATE);
@@ -159,22 +161,21 @@ export class Lock {
         Atomics.compareExchange(words, GATE, gate, waiting) !== gate
       ) continue;
       const patient = words[STARVING] === 0;
-      if (told.explored) {
-        keepsAsleep("reads", ticket.state & PHASE_MASK, ticket.gate);
-      }
+      if (told.explored) keepsAsleep("reads", phase, seen);
       const outcome = yield patient
         ? { words, index: GATE, value: waiting }
         : { words, index: GATE, value: waiting, atMost: LOOK };
       if (outcome === "looked") this.#takeBack();
       last = outcome === "timed-out";
     }
+    if (told.explored) keeps("in");
     return heldIn(Atomics.load(words, STATE));
   }
 
   /** Locks for reading, and blocks at most `timeout` ms for that. */
   read(timeout: number): Outcome {
     const words = this.#words;
-    if (words[WRITER]! & HANDOFF_BIT && spinning.rounds > 0) this.#giveWay();
+    if (spinning.rounds > 0 && words[WRITER]! & HANDOFF_BIT) this.#giveWay();
     const outcome = this.#readers.tryRead();
     if (outcome !== false) return outcome;
     if (told.explored) keeps("busy");
@@ -222,7 +223,7 @@ export class Lock {
     }
     for (let last = false;;) {
       if (told.explored) keeps("write", last);
-      const outcome = readers.holdOrSleep();
+      const outcome = readers.holdOrSleep(last);
       if (outcome !== false) return outcome;
       if (last) break;
       const sleep = readers.blocker();

@@ -88,9 +88,13 @@ export function isIn(
 }
 
 /** Wakes the agents that were let in. */
-export function open(words: Int32Array<SharedArrayBuffer>): void {
+export function open(
+  words: Int32Array<SharedArrayBuffer>,
+  within = true,
+): void {
   let gate = Atomics.load(words, GATE);
   for (;;) {
+    if (told.explored && !within) keeps("open", gate);
     const expected = gate;
     const next = (gate & ~WAITING_BIT) + ONE_OPENING | 0;
     gate = Atomics.compareExchange(words, GATE, expected, next);
@@ -122,13 +126,13 @@ export interface Sharers {
    * Ends the phase of the owner of `writer`, whether it wrote or only waited:
    * all pending agents read now, and `more` agents besides.
    */
-  leave(more: number, abandoned: number): void;
+  leave(more: number, abandoned: number, within?: boolean): void;
   /** Ends the reading of one agent. */
   unlockRead(): void;
   /** Takes the lock for the owner of `writer`, if no agent reads. */
   hold(): Outcome;
   /** The same, for an agent that will sleep if others read. */
-  holdOrSleep(): Outcome;
+  holdOrSleep(last: boolean): Outcome;
   /** The same, for an agent that does not wait. */
   tryHold(): Outcome;
   /**
@@ -160,14 +164,15 @@ export class Counted implements Sharers {
     let state = words[STATE]!; // a hint: the exchange below checks it
     for (;;) {
       if (!isReadLockable(state)) {
+        if (told.explored) keeps("look");
         state = Atomics.load(words, STATE);
         if (isBusy(state)) return false;
         if (readingIn(state) === MAX_READERS) throw tooMany();
       }
+      if (told.explored) keeps("enter", state);
       const expected = state;
       state = Atomics.compareExchange(words, STATE, expected, expected + 1);
       if (state === expected) return heldIn(state);
-      if (told.explored) keeps("enter", state);
     }
   }
 
@@ -197,11 +202,12 @@ export class Counted implements Sharers {
     return Atomics.compareExchange(this.words, STATE, state, left) === state;
   }
 
-  leave(more: number, abandoned: number): void {
+  leave(more: number, abandoned: number, within = false): void {
     const words = this.words;
     let state = words[STATE]!; // a hint: the exchange below checks it
     for (;;) {
       const expected = state;
+      if (told.explored && !within) keeps("leaves", state, more, abandoned);
       const pending = pendingIn(state);
       const kept = READING_MASK | PHASE_MASK |
         (state & WRITING_BIT ? 0 : ABANDONED_BIT);
@@ -209,7 +215,7 @@ export class Counted implements Sharers {
         (pending > 0 ? ONE_PHASE : 0);
       state = Atomics.compareExchange(words, STATE, expected, next | 0);
       if (state !== expected) continue;
-      if (pending > 0) open(words);
+      if (pending > 0) open(words, within);
       return;
     }
   }
@@ -220,15 +226,17 @@ export class Counted implements Sharers {
     if (readingIn(words[STATE]!) === 0) {
       throw new TypeError("Cannot unlock: no agent reads");
     }
+    if (told.explored) keeps("sub");
     const state = Atomics.sub(words, STATE, 1);
     if (isLastOfAwaited(state)) Atomics.notify(words, STATE, 1);
   }
 
-  hold(): Outcome {
+  hold(by = "hold"): Outcome {
     const words = this.words;
     let state = words[STATE]!; // a hint: the exchange below checks it
     if (readingIn(state) > 0) state = Atomics.load(words, STATE);
     while (readingIn(state) === 0) {
+      if (told.explored) keeps("hold", state, by);
       const expected = state;
       const held = state & ~(WANTED_BIT | ASLEEP_BIT) | WRITING_BIT;
       state = Atomics.compareExchange(words, STATE, expected, held);
@@ -237,12 +245,12 @@ export class Counted implements Sharers {
     return false;
   }
 
-  holdOrSleep(): Outcome {
-    return this.hold();
+  holdOrSleep(last: boolean): Outcome {
+    return this.hold(`sleep ${last}`);
   }
 
   tryHold(): Outcome {
-    return this.hold();
+    return this.hold("try");
   }
 
   blocker(): { index: number; value: number } | undefined {

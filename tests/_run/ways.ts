@@ -34,7 +34,7 @@ export async function comparing<T>(
   work: () => T | Promise<T>,
 ): Promise<T> {
   const [usual, trust] = [{ ...COMPARE }, { ...TRUST }];
-  Object.assign(COMPARE, { after, patience: Infinity, learn: 1 });
+  Object.assign(COMPARE, { after, patience: Infinity, learn: 1, hints: 0 });
   Object.assign(TRUST, { first: 0, second: 0 });
   try {
     return await work();

@@ -6,7 +6,8 @@ export const MUTANTS = mutants("condition", {
   by: "one waits, one notifies unlocked",
   ts: [
     "const group = this.#join(mutex); const place = placeOf(group); " +
-    "const seen = Atomics.load(words, place); mutex.unlock();",
+    "const seen = Atomics.load(words, place); " +
+    'if (told.explored) keeps("joined", group); mutex.unlock();',
     "mutex.unlock(); const group = this.#join(mutex);\n" +
     "const place = placeOf(group); const seen = Atomics.load(words, place);",
     ["if (mutex.owner !== this.#id) {", "if (mutex.owner < 0) {"],

@@ -429,3 +429,41 @@ test("who is woken knows what its waker knew", async () => {
     assert.equal(ends, ["not-equal 1", "ok 1"]);
   }
 });
+
+test("an agent that sleeps at a hint may wake and read an old value", async () => {
+  const sleeps = (w: Words) => {
+    const how = Atomics.wait(w, 0, 0, 5);
+    return how === "ok" && w[1] === 1 ? `${w[0]}` : "";
+  };
+  const writes = (w: Words) => {
+    Atomics.store(w, 0, 1);
+    Atomics.store(w, 1, 1);
+  };
+  const wakes = (w: Words) => void Atomics.notify(w, 0);
+  for (const way of [false, ...WAYS] as const) {
+    const [ends] = await exploring(
+      way,
+      (o) => outcomes([writes, wakes, sleeps], { ...o, rescue: true }),
+    );
+    assert.equal(ends, ["", "0", "1"]);
+  }
+});
+
+test("what an agent passes on is told apart, though it reads no hint", async () => {
+  const writes = (w: Words) => {
+    Atomics.store(w, 0, 1);
+    Atomics.store(w, 5, 0); // no other value: only what it knows
+    Atomics.store(w, 1, 1);
+  };
+  const passes = (w: Words) => {
+    Atomics.load(w, 5);
+    if (w[1] === 1) Atomics.store(w, 7, 1);
+  };
+  const reads = (w: Words) => Atomics.load(w, 7) === 1 ? `${w[0]}` : "";
+  for (const agents of [[writes, passes, reads], [passes, writes, reads]]) {
+    for (const way of [false, ...WAYS] as const) {
+      const [ends] = await exploring(way, (o) => outcomes(agents, o));
+      assert.equal(ends, ["", "0", "1"]);
+    }
+  }
+});

@@ -502,7 +502,11 @@ const MEANT: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "_lock/semaphore.ts asleep claimed": { value: "" },
   "_lock/semaphore.ts asleep asleep": { all: "", value: "" },
   "_lock/rw_lock.ts asleep reads": { last: "", gate: "", state: "" },
+  "_lock/rw_lock.ts in": { last: "", gate: "", state: "", outcome: "" },
   "_lock/rw_lock.ts asleep writes": { last: "" },
+  "_lock/rw_lock_counted.ts look": { state: "" },
+  "condition.ts turn": { called: "" },
+  "condition.ts joined": { seen: "" },
   "condition.ts asleep wait": {
     ...{ called: "", outcome: "", state: "", others: "", atMost: "" },
   },
@@ -555,7 +559,7 @@ test("operations say all that they keep", () => {
       }
     }
   }
-  assert.is(found, 24);
+  assert.is(found, 33);
 });
 
 /** Fields that change, but only with what an agent was given: a mutex. */
@@ -565,6 +569,7 @@ const GIVEN: Readonly<Record<string, string[]>> = {
 
 test("views of the table's kinds keep nothing that they see", () => {
   for (const kind of Object.keys(RETURNS)) {
+    if (kind.endsWith("_queue")) continue; // see returns_queues_test.ts
     const url = new URL(`../../primitives/${kind}.ts`, import.meta.url);
     const source = fs.readFileSync(url, "utf8");
     const name = kind.replace(/(?:^|_)(.)/g, (_, c) => c.toUpperCase());
@@ -599,7 +604,7 @@ test("a lock for reading keeps only what it sees where it spins", () => {
     assert.is(body!.split(`this.${name}`).length, all, name);
   }
   assert.is(view.split("#giveWay()").length, 3);
-  assert.match(view, "spinning.rounds > 0) this.#giveWay();");
+  assert.match(view, /if \(spinning\.rounds > 0 && .*\) this\.#giveWay\(\);/);
 });
 
 test("a search after another one remembers the same", () => {
@@ -613,7 +618,9 @@ test("a search after another one remembers the same", () => {
 
 test("the table names operations that there are", () => {
   const locks = { Mutex, RwLock, Condition, Semaphore };
-  const classes = { ...locks, Event, Latch, WaitGroup, Barrier };
+  const { MpmcQueue, LockFreeQueue } = weft;
+  const queues = { MpmcQueue, LockFreeQueue };
+  const classes = { ...locks, ...queues, Event, Latch, WaitGroup, Barrier };
   const kinds = Object.values(classes).map(({ prototype }) => prototype);
   assert.is(Object.keys(RETURNS).length, kinds.length);
   Object.values(RETURNS).flat().forEach((name) => {

@@ -58,14 +58,14 @@ const COUNTED = mutants({
 }, {
   what: "RW5: a writer does not open the gate",
   by: "one writes, one reads",
-  ts: ["if (pending > 0) open(words); return;", "return;"],
+  ts: ["if (pending > 0) open(words, within); return;", "return;"],
   c: ["if (pending > 0) weft__rw_open(l); return;", "return;"],
 }, {
   what: "RW6: opens the gate before it lets readers in",
   by: "one writes, one reads",
   ts: [
     "state = Atomics.compareExchange(words, STATE, expected, next | 0); " +
-    "if (state !== expected) continue; if (pending > 0) open(words);",
+    "if (state !== expected) continue; if (pending > 0) open(words, within);",
     "if (pending > 0) open(words);\n" +
     "state = Atomics.compareExchange(words, STATE, expected, next | 0);\n" +
     "if (state !== expected) continue;",
@@ -322,7 +322,7 @@ const COUNTED = mutants({
   by: "one writes, one reads",
   ts: [
     "state = Atomics.compareExchange(words, STATE, expected, next | 0); " +
-    "if (state !== expected) continue; if (pending > 0) open(words);",
+    "if (state !== expected) continue; if (pending > 0) open(words, within);",
     "Atomics.store(words, STATE, next | 0);\n" +
     "if (pending > 0) open(words);",
   ],

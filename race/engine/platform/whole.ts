@@ -51,6 +51,14 @@ export const RETURNS: Readonly<Record<string, readonly string[]>> = {
   latch: [...SLEEPS, "countDown", ...ARRIVES],
   wait_group: [...SLEEPS, "add", "done"],
   barrier: [...ARRIVES, "leave"],
+  mpmc_queue: QUEUE,
+  lock_free_queue: QUEUE,
+};
+
+/** How many classes a view has before the one of all primitives; else 1. */
+const LAYERS: Readonly<Record<string, number>> = {
+  mpmc_queue: 5,
+  lock_free_queue: 5,
 };
 
 /** An agent, as far as it is in whole operations. */
@@ -166,22 +174,19 @@ export class Whole {
       }
       const begin = agent.pos;
       const returns = RETURNS[kind]?.includes(name) && keepsNothing(this);
-      agent.depth++;
-      if (agent.depth === 1) {
-        agent.going = false;
-        agent.within = kind;
-        agent.entered = returns ? begin : -1;
-      }
+      const { within, entered } = agent;
+      if (++agent.depth === 1) agent.going = false;
+      agent.within = kind;
+      agent.entered = returns ? begin : -1;
       let value;
       try {
         value = method.apply(this, args);
       } finally {
-        agent.depth--;
-        if (agent.depth === 0) agent.going = false;
+        agent.within = within;
+        agent.entered = entered;
+        if (--agent.depth === 0) agent.going = false;
       }
-      if (agent.depth === 0 && returns) {
-        returned(`${kind}.${name}`, value, begin);
-      }
+      if (returns) returned(`${kind}.${name}`, value, begin);
       return value;
     };
   }
@@ -196,8 +201,11 @@ function keepsNothing(primitive: Any): boolean {
   const { kind, tracked } = primitive;
   const rows = kind === "barrier" || kind === "rw_lock";
   if (rows && tracked !== 0) return false;
-  const base = Object.getPrototypeOf(Object.getPrototypeOf(primitive));
-  return Object.hasOwn(base, "kind");
+  let base = Object.getPrototypeOf(primitive);
+  for (let i = LAYERS[kind] ?? 1; i > 0 && base !== null; i--) {
+    base = Object.getPrototypeOf(base);
+  }
+  return base !== null && Object.hasOwn(base, "kind");
 }
 
 const NAMES = new Set([WHOLE, RETURNS].flatMap((o) => Object.values(o).flat()));

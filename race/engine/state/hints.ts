@@ -27,6 +27,8 @@ import {
   WRITE,
 } from "../kinds.ts";
 import { I32 } from "../platform/native.ts";
+import { Needs } from "./needs.ts";
+import { signature } from "./agent/operation.ts";
 import type { Hinted } from "../scenario.ts";
 import { bits, mix1, mix2 } from "../values.ts";
 
@@ -61,6 +63,8 @@ export interface HintState {
    * agent came there, as `standing` packs them; 0 or missing if there is none.
    */
   readonly stands: readonly number[];
+  /** By agent: the number of the place where it stands, plus 1; see `Needs`. */
+  readonly places: readonly number[];
   /** The agents that have ended or were terminated, as bits. */
   readonly gone: number;
   /** Two hashes of words and locations, and two of each agent. */
@@ -108,6 +112,12 @@ export class Hints {
    * `offered`.
    */
   reduces = false;
+  /**
+   * Whether values are left out that make no difference where agents stand, as
+   * far as is known: see `Needs`.
+   */
+  leavesOut = false;
+  readonly needs = new Needs();
 
   /** Hints of `agents` at the addresses for which `hinted` is not false. */
   constructor(
@@ -140,7 +150,7 @@ export class Hints {
 
   #start(): HintState {
     const views = this.#agents.map(() => NEVER);
-    return stateOf([], views, [], [], 0);
+    return stateOf([], views, [], [], [], 0);
   }
 
   /** What a state keeps. */
@@ -239,15 +249,37 @@ export class Hints {
       const { slot } = this.#placeAt(address);
       if (slot >= 0) stands = standing(slot, this.#timeOf(slot));
     }
-    const { words, views, released, stands: all, gone: before } = this.#state;
+    const { words, views, released, stands: all, places } = this.#state;
+    const before = this.#state.gone;
     const bit = 1 << id;
     const isGone = status === KILLED || status === DONE && hasLeft(agent);
     const gone = isGone ? before | bit : before & ~bit;
+    const at = isGone ? 0 : 1 + this.#come(places[id] ?? 0, agent);
     const same = (all[id] ?? 0) === stands;
-    if (same && gone === before) return;
+    const stays = (places[id] ?? 0) === at;
+    if (same && stays && gone === before) return;
     const now = same ? all : replaced(all, id, stands);
-    this.#state = stateOf(words, views, released, now, gone);
-    if (isGone) this.#become(words, views, released);
+    const there = stays ? places : replaced(places, id, at);
+    this.#state = stateOf(words, views, released, now, there, gone);
+    if (isGone || !stays && this.#prunes) this.#become(words, views, released);
+  }
+
+  /** The place of an agent that stood at `before`; notes what it needs there. */
+  #come(before: number, { kind, address }: Doing): number {
+    const { needs } = this;
+    const place = needs.at(signature(kind, address), this.#slotAt);
+    if (kind === READ) {
+      const slot = this.#slotAt(address);
+      if (slot >= 0) needs.read(place, slot);
+    }
+    if (before > 0) needs.step(before - 1, place);
+    return place;
+  }
+
+  readonly #slotAt = (address: number): number => this.#placeAt(address).slot;
+
+  get #prunes(): boolean {
+    return this.reduces && this.leavesOut;
   }
 
   #timeOf(slot: number): number {
@@ -258,6 +290,7 @@ export class Hints {
   /** Notes that `agent` read value number `age` of the values it may see. */
   read(id: number, agent: Doing, age: number): Any {
     const { slot } = this.#placeAt(agent.address);
+    if (slot >= 0) this.needs.read(this.#standOf(id), slot);
     const word = slot < 0 ? undefined : this.#wordAt(slot);
     if (word === undefined) return undefined;
     const { values, first } = word;
@@ -312,6 +345,7 @@ export class Hints {
     if (kind !== WRITE) {
       const there = released[at];
       if (kind !== STORE) mine = joined(mine, there);
+      if (wrote) this.needs.pass(this.#standOf(id), slot);
       if (wrote && !sameView(there, mine)) {
         released = replaced(released, at, mine);
       }
@@ -323,10 +357,16 @@ export class Hints {
     ) this.#become(words, now, released);
   }
 
+  /** The number of the place where an agent stands. */
+  #standOf(id: number): number {
+    return Math.max(0, (this.#state.places[id] ?? 0) - 1);
+  }
+
   /** Agent `woken` has been notified by agent `by`. */
   wake(by: number, woken: number): void {
     const { words, views, released } = this.#state;
     const view = views[woken]!;
+    this.needs.pass(this.#standOf(by), -1);
     const now = joined(view, views[by]);
     if (now !== view) {
       this.#become(words, replaced(views, woken, now), released);
@@ -335,6 +375,7 @@ export class Hints {
 
   /** What `agent` must know of hints. */
   viewOf(agent: Agent): View {
+    this.needs.pass(this.#standOf(agent.id), -1);
     return this.#state.views[agent.id]!;
   }
 
@@ -367,7 +408,8 @@ export class Hints {
     views: readonly View[],
     released: readonly (View | undefined)[],
   ): void {
-    const { stands, gone } = this.#state;
+    const { stands, places, gone } = this.#state;
+    const prunes = this.#prunes;
     for (let slot = 0; slot < words.length; slot++) {
       const word = words[slot];
       if (word === undefined || word.values.length === 1) continue;
@@ -375,13 +417,14 @@ export class Hints {
       let oldest = first + values.length - 1;
       for (let id = 0; id < views.length; id++) {
         if ((gone >> id & 1) === 1) continue;
+        if (prunes && !this.needs.reads(this.#standOf(id), slot)) continue;
         oldest = Math.min(oldest, views[id]![slot] ?? 0);
       }
       if (oldest <= first) continue;
       const left = values.slice(oldest - first);
       words = replaced(words, slot, { values: left, first: oldest });
     }
-    this.#state = stateOf(words, views, released, stands, gone);
+    this.#state = stateOf(words, views, released, stands, places, gone);
   }
 
   /** Hashes of what the future depends on. */
@@ -398,6 +441,7 @@ export class Hints {
   #keysOf({ words, views, released, stands: all, gone }: HintState): HintKeys {
     const agents1 = new I32(views.length);
     const agents2 = new I32(views.length);
+    const prunes = this.#prunes;
     let a = 0;
     let b = 0;
     for (let slot = 0; slot < words.length; slot++) {
@@ -415,6 +459,7 @@ export class Hints {
       const newest = first + length - 1;
       for (let id = 0; id < views.length; id++) {
         if ((gone >> id & 1) === 1) continue;
+        if (prunes && !this.needs.has(this.#standOf(id), slot)) continue;
         const old = newest - (views[id]![slot] ?? 0);
         if (old <= 0) continue;
         const most = Math.min(old, length - 1);
@@ -446,12 +491,14 @@ const stateOf = (
   views: readonly View[],
   released: readonly (View | undefined)[],
   stands: readonly number[],
+  places: readonly number[],
   gone: number,
 ): HintState => ({
   words,
   views,
   released,
   stands,
+  places,
   gone,
   keys: null,
 });

@@ -82,9 +82,11 @@ export class Returns {
    */
   end(agent: Agent, what: string, value: unknown, begin: number): void {
     const shown = textOf(value);
-    if (shown === undefined || onlyLooked(agent, begin)) return;
+    // A larger operation does not go round without a change or a sleep.
+    const isPart = agent.entered >= 0;
+    if (shown === undefined || !isPart && onlyLooked(agent, begin)) return;
     if (!this.#leaveOut(agent, `${what} ${shown}`, begin)) return;
-    agent.kept = NOWHERE;
+    if (!isPart) agent.kept = NOWHERE;
     this.#note(this.places, PLACES, agent, what);
   }
 

@@ -103,7 +103,7 @@ export abstract class Told extends Exploration implements Inn {
    */
   keepInside(kept: readonly unknown[], asleep: boolean): void {
     const agent = this.current;
-    if (agent === null || agent.depth !== 1 || agent.entered < 0) return;
+    if (agent === null || agent.depth === 0 || agent.entered < 0) return;
     if (this.whole.on || !this.#mayLeaveOut(agent)) return;
     const wrote = this.world.judge === null ? "" : writtenIn(agent);
     const { within, entered } = agent;

@@ -86,7 +86,8 @@ export interface Found {
  * same result; the clock ends it only after `longest` times the time of those
  * states, or three quarters of the search's time, and the result says so.
  * Before that, `walks` random walks learn which words agents use. Loops are
- * tried after `learn` states. `states` is the most states of a search, if the
+ * tried after `learn` states. Old values of hints that make no difference are
+ * left out after `hints` states. `states` is the most states of a search, if the
  * options do not say it. Tests also search without sleep sets.
  */
 export const COMPARE = {
@@ -95,6 +96,7 @@ export const COMPARE = {
   longest: 20,
   walks: 100,
   learn: 20_000,
+  hints: 2000,
   states: 1_500_000,
   asleep: true,
 };

@@ -154,6 +154,8 @@ export class Visit {
     world.clocks = null; // they depend on the path
     if (world.hints !== null) {
       world.hints.reduces = o.reduce === true && !o.minimal;
+      world.hints.needs.surprised = false;
+      if (COMPARE.hints === 0) world.hints.leavesOut = !engine.scenario.async;
     }
     yield* begin(engine);
     for (const code of o.start ?? []) yield* apply(engine, code, false);
@@ -188,6 +190,7 @@ export class Visit {
       if (this.#kept === 0) this.#done += open.share;
       else if (!o.minimal) this.#stacks[0]!.divide(top, this.#kept);
     }
+    if (this.#limits.size === 0) this.#needsMore(Infinity);
     return this.#found(root, -1);
   }
 
@@ -198,9 +201,22 @@ export class Visit {
     if (this.#world.cuts.stale && !this.#world.countsOld) {
       throw new NotConstant();
     }
+    this.#needsMore(COMPARE.hints);
     const now = realNow();
     this.#o.progress?.tell(now, this.#states.size, this.#done);
     return now > this.#end;
+  }
+
+  /** Begins again if old values of hints may have been left out in vain. */
+  #needsMore(most: number): void {
+    const { hints } = this.#world;
+    if (hints === null || !hints.reduces || this.#engine.scenario.async) return;
+    if (hints.leavesOut) {
+      if (hints.needs.surprised) throw new NotConstant();
+    } else if (this.#states.size > most) {
+      hints.leavesOut = true;
+      throw new NotConstant();
+    }
   }
 
   /** What was found: the way to state `id`, then `code` and others. */
