@@ -1,4 +1,4 @@
-/** Wrong locks, stacks and protocols, of which `known_bad.ts` makes programs. */
+/** Wrong locks, stacks and protocols: `known_bad.ts` makes programs of them. */
 import type { Result } from "../../../race/mod.ts";
 import { race } from "../../../race/mod.ts";
 import { load } from "./load.ts";
