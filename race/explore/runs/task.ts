@@ -87,8 +87,8 @@ export interface Found {
  * states, or three quarters of the search's time, and the result says so.
  * Before that, `walks` random walks learn which words agents use. Loops are
  * tried after `learn` states. Old values of hints that make no difference are
- * left out after `hints` states. `states` is the most states of a search, if the
- * options do not say it. Tests also search without sleep sets.
+ * left out after `hints` states. `states` is the most states of a search, if
+ * the options do not say it. Tests also search without sleep sets.
  */
 export const COMPARE = {
   after: 50_000,
