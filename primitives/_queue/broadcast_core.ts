@@ -123,7 +123,10 @@ export class BroadcastCore extends Region<"broadcast"> {
     return (Atomics.load(this.#words, TAIL) & CLOSED_BIT) !== 0;
   }
 
-  /** How many subscribers there are. */
+  /**
+   * How many subscribers there are. One counts as soon as `subscribe` has begun,
+   * but may miss what is pushed before that has returned.
+   */
   get subscribers(): number {
     let count = 0;
     for (let at = SEATS; at < this.#elements; at += SEAT) {

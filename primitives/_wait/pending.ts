@@ -6,6 +6,7 @@
  * @module
  */
 
+import { keeps, keepsAsleep, told } from "../_memory/explored.ts";
 import { isAwaited } from "./line.ts";
 import { spin } from "./spin.ts";
 import {
@@ -148,11 +149,13 @@ export function* waitOn<T>(
   let stuck: number | undefined;
   try {
     for (let outcome;;) {
+      if (told.explored) keeps("pending", outcome, stuck);
       const sleep = it.announce(awaits);
       try {
         result = it.attempt();
         if (result !== false && result !== undefined) return result;
         if (outcome !== undefined) it.handOn?.();
+        if (told.explored && sleep) keepsAsleep("pending", stuck);
         outcome = sleep && (yield sleep);
       } finally {
         it.withdraw();

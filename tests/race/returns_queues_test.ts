@@ -113,7 +113,9 @@ test("two producers and a consumer that wait have few states", () => {
   const queue = { memory: () => memoryOf("MpmcQueue") };
   const result = race.agents(queue, pushes, pushes, pops) as Result;
   assert.ok(result.complete);
-  assert.ok(result.states < 60_000, `${result.states} states`);
+  assert.ok(result.states < 40_000, `${result.states} states`);
+  // Rounds of waits are one, so no loop counts as endless.
+  assert.equal(result.bounds ?? [], []);
 });
 
 /** A queue whose view keeps whether it was empty when it was pushed to. */

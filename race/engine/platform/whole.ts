@@ -179,14 +179,18 @@ export class Whole {
       agent.within = kind;
       agent.entered = returns ? begin : -1;
       let value;
+      let threw = false;
       try {
         value = method.apply(this, args);
-      } finally {
-        agent.within = within;
-        agent.entered = entered;
-        if (--agent.depth === 0) agent.going = false;
+      } catch (error) {
+        value = error;
+        threw = true;
       }
-      if (returns) returned(`${kind}.${name}`, value, begin);
+      agent.within = within;
+      agent.entered = entered;
+      if (--agent.depth === 0) agent.going = false;
+      if (returns) returned(`${kind}.${name} ${threw}`, value, begin);
+      if (threw) throw value;
       return value;
     };
   }

@@ -199,8 +199,8 @@ function onlyLooked({ n, pure, sig }: Agent, begin: number): boolean {
 }
 
 /**
- * What code can tell of a value, as text: a plain value, or the fields of a
- * guard. Of anything else it is not known.
+ * What code can tell of a value, as text: a plain value, the fields of a guard,
+ * or of an error. Of anything else it is not known.
  */
 function textOf(value: unknown): string | undefined {
   if (typeof value === "function" || typeof value === "symbol") return;
@@ -208,6 +208,11 @@ function textOf(value: unknown): string | undefined {
     return show(value);
   }
   const fields = Object.entries(value);
-  const isPlain = fields.every(([, field]) => typeof field === "boolean");
-  return isPlain ? `${value.constructor.name} ${fields}` : undefined;
+  const isError = value instanceof Error;
+  const isPlain = fields.every(([, field]) =>
+    typeof field === "boolean" || isError && typeof field === "string"
+  );
+  if (!isPlain) return undefined;
+  const message = isError ? value.message : "";
+  return `${value.constructor.name} ${message} ${fields}`;
 }
