@@ -43,11 +43,12 @@ export function park(waiter: Waiter): void {
 
 /** Takes a waiter out of its line, wherever it stands. */
 export function leave(waiter: Waiter): void {
-  const { line, before, behind } = waiter;
+  const { line, before, behind, run } = waiter;
   if (line === undefined) return;
   before.behind = behind;
   behind.before = before;
-  waiter.line = undefined;
+  if (run?.first === waiter) run.first = behind;
+  waiter.line = waiter.run = undefined;
   if (!isEmpty(line)) return;
   if (line.armed) withdraw(line);
   else forget(line);

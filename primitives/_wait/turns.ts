@@ -22,10 +22,7 @@ interface Place {
   readonly index: number;
 }
 
-/** The priorities that are not 0. */
-const priorities = /* @__PURE__ */ new WeakMap<Waiter, number>();
-
-const rankOf = (waiter: Waiter): number => priorities.get(waiter) ?? 0;
+const priorityIn = ({ run }: Waiter): number => run?.priority ?? 0;
 
 /**
  * As `blockAsync`, in the order of priorities. All sleeps of the path are at
@@ -65,10 +62,15 @@ function inTurn<T>(
   const waiter = end?.before;
   // It is in line, as the last one, unless it has ended already.
   if (end === undefined || waiter!.waiting !== path) return result;
-  if (priority !== 0) priorities.set(waiter!, priority);
   let { before } = waiter!;
-  while (before !== end && rankOf(before) < priority) before = before.before;
+  while (before !== end && priorityIn(before) < priority) {
+    before = (before.run?.first ?? before).before;
+  }
   move(waiter!, before);
+  const last = before.run;
+  waiter!.run = last?.priority === priority
+    ? last
+    : { priority, first: waiter! };
   return result;
 }
 

@@ -213,6 +213,7 @@ function pend(
     due: Infinity,
     rank: 0,
     line: undefined,
+    run: undefined,
   } as unknown as Waiter;
   if (signal !== undefined) {
     listen(signal, waiter);

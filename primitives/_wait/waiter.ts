@@ -58,6 +58,14 @@ export interface Waiter {
   line: Line | undefined;
   before: Waiter;
   behind: Waiter;
+  /** The run that it is in, if it stands there by its priority. */
+  run: Run | undefined;
+}
+
+/** Waiters of one priority that stand side by side. */
+export interface Run {
+  readonly priority: number;
+  first: Waiter;
 }
 
 /** The waiters of this agent on one address, in the order they came. */

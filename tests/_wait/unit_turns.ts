@@ -2,6 +2,7 @@
 // Waits of one agent at one end of a queue end in the order in which they
 // began.
 import * as assert from "uvu/assert";
+import fc from "fast-check";
 import {
   Broadcast,
   Channel,
@@ -12,9 +13,12 @@ import {
   oneToOne,
   RecordRing,
   select,
+  Semaphore,
   sending,
   SpscQueue,
 } from "../../mod.ts";
+import { PERMITS } from "../../primitives/_lock/semaphore.ts";
+import { endAt } from "../../primitives/_wait/line.ts";
 import { suite } from "../_run/harness.ts";
 import { nowOf } from "../_run/model.ts";
 
@@ -297,4 +301,66 @@ test("messages that are handed over keep their order", async () => {
   }
   for (let n = 30; n < 40; n++) assert.is(await channel.receiveAsync(), n);
   await Promise.all(sent);
+});
+
+test("waits of any priorities end in their order, beside aborts", async () => {
+  const step = fc.oneof(
+    fc.record({ priority: fc.integer({ min: -2, max: 2 }) }),
+    fc.record({ abort: fc.nat(9) }),
+  );
+  interface Wait {
+    priority: number;
+    control: AbortController;
+  }
+  const all = fc.array(step, { minLength: 1, maxLength: 40 });
+  await fc.assert(
+    fc.asyncProperty(all, async (steps) => {
+      const semaphore = Semaphore.create(0);
+      const served: Wait[] = [];
+      const model: Wait[] = [];
+      const ends = steps.map((step) => {
+        if ("abort" in step) {
+          const [aborted] = model.splice(step.abort, 1);
+          return aborted?.control.abort();
+        }
+        const { priority } = step;
+        const control = new AbortController();
+        const wait = { priority, control };
+        const { signal } = control;
+        const place = model.findLastIndex((it) => it.priority >= priority);
+        model.splice(place + 1, 0, wait);
+        return semaphore.acquireAsync(1, { priority, signal })
+          .then(() => served.push(wait), () => {});
+      });
+      if (model.length > 0) semaphore.release(model.length);
+      await Promise.all(ends);
+      assert.is(served.length, model.length);
+      for (const [i, it] of served.entries()) assert.is(it, model[i]);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test("a wait passes those of a lower priority in one step", async () => {
+  const semaphore = Semaphore.create(0);
+  const controls = Array.from({ length: 9 }, () => new AbortController());
+  const low = controls.map(({ signal }) =>
+    semaphore.acquireAsync(1, { signal }).catch(() => {})
+  );
+  // The first of them leaves, and the next one is passed by as they were.
+  controls[0]!.abort();
+  const end = endAt(new Int32Array(semaphore.buffer), PERMITS)!;
+  const fifth = end.behind.behind.behind.behind;
+  let looks = 0;
+  let { before } = fifth;
+  Object.defineProperty(fifth, "before", {
+    get: () => (looks++, before),
+    set: (value) => before = value,
+  });
+  const high = semaphore.acquireAsync(1, { priority: 1 });
+  assert.is(looks, 0);
+  semaphore.release();
+  await high;
+  semaphore.release(8);
+  await Promise.all(low);
 });
