@@ -107,7 +107,7 @@ export const MUTANTS = mutants(CORE, {
   ],
   c: [
     "int32_t count = weft__mpmc_claim_push(q, 1, &ticket); if (count <= 0) " +
-    "return count == 0 ? EBUSY : -count; weft__mpmc_slot(q, ticket)[WEFT__MPMC_ELEMENT] = " +
+    "return count == 0 ? EBUSY : -count; weft__mpmc_sized(q, 4); weft__mpmc_slot(q, ticket)[WEFT__MPMC_ELEMENT] = " +
     "value;",
     "weft__mpmc_slot(q, weft__hint(&q->tail))[WEFT__MPMC_ELEMENT] = value; int32_t count = " +
     "weft__mpmc_claim_push(q, 1, &ticket); if (count <= 0) return count == 0 " +

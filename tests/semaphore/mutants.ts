@@ -1,6 +1,9 @@
 import { mutants } from "../_run/mutant.ts";
 import { DRAINED, ROWS, SEMAPHORE, TRACKED } from "./mutants_tracked.ts";
 
+/** Why a mistake of C has no twin. */
+const ONE_LOOP = "In TypeScript the first attempt is a round of the loop";
+
 /** Mutants of `Semaphore`. */
 const COUNTING = mutants(SEMAPHORE, {
   what: "SE2: does not announce itself",
@@ -48,8 +51,10 @@ const COUNTING = mutants(SEMAPHORE, {
     "Atomics.store(words, PERMITS, left);",
   ],
   c: [
-    "state = weft__compare_exchange(&s->permits, expected, left);",
-    "weft__store(&s->permits, left);",
+    "int32_t seen = weft__compare_exchange(&s->permits, state, " +
+    "weft__semaphore_less(state, n));",
+    "int32_t seen = state; " +
+    "weft__store(&s->permits, weft__semaphore_less(state, n));",
   ],
 }, {
   what: "SE5: takes a wake for its permits",
@@ -77,8 +82,8 @@ const COUNTING = mutants(SEMAPHORE, {
   by: "tryAcquire against tryAcquire",
   ts: ["while (freeOf(state) >= n) {", "if (freeOf(state) >= n) {"],
   c: [
-    "while (weft__semaphore_free(state) >= n) {",
-    "if (weft__semaphore_free(state) >= n) {",
+    "if (seen == state) return true; state = seen;",
+    "return seen == state;",
   ],
 }, {
   what: "SE8: is no longer counted after its first wake",
@@ -110,8 +115,9 @@ const COUNTING = mutants(SEMAPHORE, {
     "const left = stateOf(freeOf(expected) - n, NOBODY);",
   ],
   c: [
-    "int32_t left = weft__minus(expected, less);",
-    "int32_t left = weft__minus(expected, less) & ~WEFT_SEMAPHORE_WHO_MASK;",
+    "return weft__minus(state, weft__semaphore_units(n));",
+    "return weft__minus(state, weft__semaphore_units(n)) & " +
+    "~WEFT_SEMAPHORE_WHO_MASK;",
   ],
 }, {
   what: "releases by a store",
@@ -125,6 +131,22 @@ const COUNTING = mutants(SEMAPHORE, {
     "state = weft__compare_exchange(&s->permits, expected, next); if (state " +
     "!= expected) continue; if (count",
     "weft__store(&s->permits, next); if (count",
+  ],
+}, {
+  what: "the first attempt of a release is a store",
+  by: "a claim is given up",
+  ts: ONE_LOOP,
+  c: [
+    "int32_t seen = weft__compare_exchange(&s->permits, state, more);",
+    "int32_t seen = state; weft__store(&s->permits, more);",
+  ],
+}, {
+  what: "the first attempt of a release does not look who sleeps",
+  by: "one permit, two agents",
+  ts: ONE_LOOP,
+  c: [
+    "return (state & WEFT_SEMAPHORE_WHO_MASK) == WEFT_SEMAPHORE_NOBODY &&",
+    "return",
   ],
 }, {
   what: "does not check whether its release was stored",

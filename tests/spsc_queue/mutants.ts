@@ -247,8 +247,9 @@ const CORE = mutants({
     ],
   ],
   c: ["if (was & WEFT_SPSC_QUEUE_WAITING_BIT) weft__spsc_wake(&q->head);", "", [
-    "int32_t expected, was = head;",
-    "weft__spsc_wake(&q->head); int32_t expected, was = head;",
+    "int32_t was = weft__compare_exchange(&q->head, head, next);",
+    "weft__spsc_wake(&q->head); " +
+    "int32_t was = weft__compare_exchange(&q->head, head, next);",
   ]],
 }, {
   what: "frees by a store",
@@ -259,9 +260,8 @@ const CORE = mutants({
     "while (false);",
   ],
   c: [
-    "was = weft__compare_exchange(&q->head, expected, kept); } " +
-    "while (was != expected);",
-    "was = weft__load(&q->head); weft__store(&q->head, kept); } while (0);",
+    "int32_t was = weft__compare_exchange(&q->head, head, next);",
+    "int32_t was = head; weft__store(&q->head, next);",
   ],
   by: "the consumer closes",
 }, {
@@ -271,7 +271,7 @@ const CORE = mutants({
     "} while (was !== expected);",
     "} while (false);",
   ],
-  c: ["} while (was != expected);", "} while (0);"],
+  c: ["if (was != head) weft__spsc_release_slow(q, was, next);", ""],
 }, {
   what: "sleeps without asking for a wake",
   ts: [

@@ -119,13 +119,10 @@ WEFT__SELDOM static inline void weft__spsc_wake(int32_t *word) {
   weft__strike(word + WEFT__SPSC_GONG);
 }
 
-/* (P) Publishes `count` elements, and wakes the consumer if it sleeps. */
-static inline int weft__spsc_publish(weft_spsc_queue *q, int32_t tail,
-                                     int32_t count, bool acts) {
-  (void)acts;
-  int32_t next = weft__plus(tail, count * WEFT_SPSC_QUEUE_ONE);
-  int32_t was = weft__compare_exchange(&q->tail, tail, next);
-  if (was == tail) return 0;
+/* Publishes up to `next`, if `tail` has the flags `was` has. */
+WEFT__ASIDE static inline int weft__spsc_publish_slow(weft_spsc_queue *q,
+                                                      int32_t was,
+                                                      int32_t next) {
   if (was & WEFT_SPSC_QUEUE_CLOSED_BIT) return EPIPE;
   /* WAITING is set. Only we clear it, or close does. */
   int32_t still = weft__compare_exchange(&q->tail, was, next);
@@ -134,18 +131,39 @@ static inline int weft__spsc_publish(weft_spsc_queue *q, int32_t tail,
   return 0;
 }
 
-/* Frees `count` slots, and wakes the producer if it sleeps. */
-static inline void weft__spsc_release(weft_spsc_queue *q, int32_t head,
-                                      int32_t count, bool acts) {
+/* (P) Publishes `count` elements, and wakes the consumer if it sleeps. */
+static inline int weft__spsc_publish(weft_spsc_queue *q, int32_t tail,
+                                     int32_t count, bool acts) {
   (void)acts;
-  int32_t next = weft__plus(head, count * WEFT_SPSC_QUEUE_ONE);
-  int32_t expected, was = head;
+  int32_t next = weft__plus(tail, count * WEFT_SPSC_QUEUE_ONE);
+  int32_t was = weft__compare_exchange(&q->tail, tail, next);
+  return was == tail ? 0 : weft__spsc_publish_slow(q, was, next);
+}
+
+/* Frees the slots up to `next`, if `head` has the flags `was` has. */
+WEFT__ASIDE static inline void weft__spsc_release_slow(weft_spsc_queue *q,
+                                                       int32_t was,
+                                                       int32_t next) {
+  int32_t expected;
   do {
     expected = was;
     int32_t kept = next | (expected & WEFT_SPSC_QUEUE_CLOSED_BIT);
     was = weft__compare_exchange(&q->head, expected, kept);
   } while (was != expected);
   if (was & WEFT_SPSC_QUEUE_WAITING_BIT) weft__spsc_wake(&q->head);
+}
+
+/* Frees `count` slots, and wakes the producer if it sleeps. */
+static inline void weft__spsc_release(weft_spsc_queue *q, int32_t head,
+                                      int32_t count, bool acts) {
+  (void)acts;
+  int32_t next = weft__plus(head, count * WEFT_SPSC_QUEUE_ONE);
+#ifdef WEFT__PEELS
+  int32_t was = weft__compare_exchange(&q->head, head, next);
+  if (was != head) weft__spsc_release_slow(q, was, next);
+#else
+  weft__spsc_release_slow(q, head, next);
+#endif
 }
 
 #ifndef WEFT_REALTIME /* what may wait */

@@ -120,6 +120,20 @@ extern int clock_gettime(int clock, struct timespec *at); /* hidden, too */
 #define WEFT__SELDOM __attribute__((cold))
 #endif
 
+/* Never inline in WebAssembly, unless a program shall be small: beside much
+   code, the short way of the caller would keep its values in memory. */
+#if defined(__wasm__) && !defined(__OPTIMIZE_SIZE__)
+#define WEFT__ASIDE __attribute__((noinline))
+#else
+#define WEFT__ASIDE
+#endif
+
+/* A first round stands before its loop, unless a program shall be small: in
+   WebAssembly a loop looks for interrupts in each round. */
+#ifndef __OPTIMIZE_SIZE__
+#define WEFT__PEELS
+#endif
+
 /* Never inline: V8 11 may lose locals that are needed after the instruction
    that waits, also those of a function that it was compiled into. */
 #if defined(__wasm__) && !defined(__EMSCRIPTEN_PTHREADS__)
@@ -146,6 +160,9 @@ extern int clock_gettime(int clock, struct timespec *at); /* hidden, too */
 #define WEFT__KNOWN __attribute__((always_inline))
 #endif
 
+/* Called often: inline; but one copy, where a program shall be small. */
+#define WEFT__QUICK WEFT__SHARED WEFT__KNOWN
+
 /* Inline natively, where a call would take several times as long, and memory
    would have what registers can hold; and which way is often taken there. */
 #if defined(__wasm__) || defined(__OPTIMIZE_SIZE__)
@@ -168,6 +185,7 @@ static inline WEFT__HOT int32_t weft__load(const int32_t *word) {
 static inline int32_t weft__hint(const int32_t *word) {
   return __atomic_load_n(word, __ATOMIC_RELAXED);
 }
+
 
 /*
  * Weaker than weft__load and weft__store natively, where that is faster: what

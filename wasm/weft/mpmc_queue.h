@@ -259,6 +259,12 @@ static inline void weft__mpmc_free(weft_mpmc_queue *q, int32_t ticket) {
              weft__plus(ticket, q->capacity * WEFT_MPMC_QUEUE_ONE));
 }
 
+/* Tells the compiler that elements have `size` bytes, which it would read again
+   from the queue behind each exchange. */
+static inline void weft__mpmc_sized(const weft_mpmc_queue *q, size_t size) {
+  if ((size_t)q->element_size != size) __builtin_unreachable();
+}
+
 /* try_push_many of elements of `size` bytes, which is that of the queue. Where
    it is a constant, as in C++, the copy is a few instructions. */
 static inline WEFT__KNOWN int32_t weft__mpmc_push_many(
@@ -271,6 +277,7 @@ static inline WEFT__KNOWN int32_t weft__mpmc_push_many(
   if (count <= 0) return count;
   for (int32_t i = 0; i < count; i++) {
     int32_t ticket = weft__plus(first, i * WEFT_MPMC_QUEUE_ONE);
+    weft__mpmc_sized(q, size);
     __builtin_memcpy(weft__mpmc_slot(q, ticket) + WEFT__MPMC_ELEMENT,
                      from + (size_t)i * size, size);
     weft__mpmc_publish(q, ticket);
@@ -290,6 +297,7 @@ static inline WEFT__KNOWN int32_t weft__mpmc_pop_many(
   if (count <= 0) return count;
   for (int32_t i = 0; i < count; i++) {
     int32_t ticket = weft__plus(first, i * WEFT_MPMC_QUEUE_ONE);
+    weft__mpmc_sized(q, size);
     __builtin_memcpy(to + (size_t)i * size,
                      weft__mpmc_slot(q, ticket) + WEFT__MPMC_ELEMENT, size);
     weft__mpmc_free(q, ticket);
@@ -353,6 +361,7 @@ static inline WEFT__SHARED WEFT__CHECKED int weft_mpmc_queue_try_push_int(
   if (q->element_size != 4) return EINVAL;
   int32_t count = weft__mpmc_claim_push(q, 1, &ticket);
   if (count <= 0) return count == 0 ? EBUSY : -count;
+  weft__mpmc_sized(q, 4);
   weft__mpmc_slot(q, ticket)[WEFT__MPMC_ELEMENT] = value; /* published by (P) */
   weft__mpmc_publish(q, ticket);
   weft__event_wake_end(&q->pop_epoch, 1);
@@ -366,6 +375,7 @@ static inline WEFT__SHARED WEFT__CHECKED int weft_mpmc_queue_try_pop_int(
   if (q->element_size != 4) return EINVAL;
   int32_t count = weft__mpmc_claim_pop(q, 1, &ticket);
   if (count <= 0) return count == 0 ? EBUSY : -count;
+  weft__mpmc_sized(q, 4);
   *value =
       weft__mpmc_slot(q, ticket)[WEFT__MPMC_ELEMENT]; /* published by (P) */
   weft__mpmc_free(q, ticket);

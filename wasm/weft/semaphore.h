@@ -229,26 +229,56 @@ static inline int32_t weft_semaphore_held(weft_semaphore *s) {
   return row == NULL ? 0 : weft__tracked_held(row);
 }
 
-static inline bool weft__semaphore_take(weft_semaphore *s, int32_t n) {
-  int32_t state = weft__hint(&s->permits); /* if too few, look again */
-  if (weft__semaphore_free(state) < n) state = weft__load(&s->permits);
+/* What `n` permits are in the state. */
+static inline int32_t weft__semaphore_units(int32_t n) {
+  return (int32_t)((uint32_t)n << WEFT__SEMAPHORE_SHIFT);
+}
+
+/* The state after `n` permits were taken. The same may sleep. */
+static inline int32_t weft__semaphore_less(int32_t state, int32_t n) {
+  return weft__minus(state, weft__semaphore_units(n));
+}
+
+/* As weft__semaphore_take, after `state` was seen. */
+WEFT__ASIDE static inline bool weft__semaphore_take_slow(weft_semaphore *s,
+                                                         int32_t n,
+                                                         int32_t state) {
   while (weft__semaphore_free(state) >= n) {
     int32_t expected = state;
-    /* The same may sleep. */
-    int32_t less = (int32_t)((uint32_t)n << WEFT__SEMAPHORE_SHIFT);
-    int32_t left = weft__minus(expected, less);
-    state = weft__compare_exchange(&s->permits, expected, left);
+    state = weft__compare_exchange(&s->permits, expected,
+                                   weft__semaphore_less(expected, n));
     if (state == expected) return true;
   }
   return false;
 }
 
+/* Takes n permits if n are free. */
+static inline bool weft__semaphore_take(weft_semaphore *s, int32_t n) {
+  int32_t state = weft__hint(&s->permits); /* if too few, look again */
+  if (weft__semaphore_free(state) < n) state = weft__load(&s->permits);
+#ifdef WEFT__PEELS
+  else {
+    int32_t seen = weft__compare_exchange(&s->permits, state,
+                                          weft__semaphore_less(state, n));
+    if (seen == state) return true;
+    state = seen;
+  }
+#endif
+  return weft__semaphore_take_slow(s, n, state);
+}
+
+/* As weft__semaphore_take, if agents are tracked. */
+WEFT__ASIDE static inline int weft__semaphore_take_tracked(weft_semaphore *s,
+                                                           int32_t n) {
+  weft__tracked t = weft__semaphore_rows(s);
+  return weft__tracked_take(&t, n);
+}
+
 /* Takes n permits if n are free: 0 or EBUSY; if tracked, also EINVAL or
    ENOTRECOVERABLE. */
 static inline int weft__semaphore_try(weft_semaphore *s, int32_t n) {
-  if (s->tracked == 0) return weft__semaphore_take(s, n) ? 0 : EBUSY;
-  weft__tracked t = weft__semaphore_rows(s);
-  return weft__tracked_take(&t, n);
+  if (s->tracked != 0) return weft__semaphore_take_tracked(s, n);
+  return weft__semaphore_take(s, n) ? 0 : EBUSY;
 }
 
 /* Wakes waiters for `n` more permits of a tracked semaphore, now that `free`
@@ -271,18 +301,11 @@ static inline int32_t weft__semaphore_woken(const weft_semaphore *s, int32_t n,
   return some ? n : WEFT__ALL;
 }
 
-/*
- * Gives `n` permits, and wakes the sleepers that they serve. EOVERFLOW if there
- * would be more than `max`.
- *
- * (G) The agent that gets them may free the memory at once. So this function
- * reads all that it must know before the exchange, and uses only the address
- * after it. The wake may reach a stranger that sleeps there by then: every wait
- * is a loop.
- */
-static inline int weft__semaphore_give(weft_semaphore *s, int32_t n) {
+/* As weft__semaphore_give, after `state` was seen. */
+WEFT__ASIDE static inline int weft__semaphore_give_slow(weft_semaphore *s,
+                                                        int32_t n,
+                                                        int32_t state) {
   int32_t max = weft_semaphore_max(s);
-  int32_t state = weft__hint(&s->permits); /* the exchange below checks it */
   for (;;) {
     int32_t expected = state;
     int32_t free = weft__semaphore_free(state);
@@ -305,6 +328,36 @@ static inline int weft__semaphore_give(weft_semaphore *s, int32_t n) {
     if (count > 0) weft__notify(&s->permits, count);
     return 0;
   }
+}
+
+/* Whether nobody sleeps, so that there is no debt, either, and there would be
+   no more than `max` permits with `n` more. */
+static inline bool weft__semaphore_calm(const weft_semaphore *s, int32_t n,
+                                        int32_t state) {
+  return (state & WEFT_SEMAPHORE_WHO_MASK) == WEFT_SEMAPHORE_NOBODY &&
+         weft__semaphore_free(state) <= weft__minus(weft_semaphore_max(s), n);
+}
+
+/*
+ * Gives `n` permits, and wakes the sleepers that they serve. EOVERFLOW if there
+ * would be more than `max`.
+ *
+ * (G) The agent that gets them may free the memory at once. So this function
+ * reads all that it must know before the exchange, and uses only the address
+ * after it. The wake may reach a stranger that sleeps there by then: every wait
+ * is a loop.
+ */
+static inline int weft__semaphore_give(weft_semaphore *s, int32_t n) {
+  int32_t state = weft__hint(&s->permits); /* the exchange checks it */
+#ifdef WEFT__PEELS
+  if (weft__semaphore_calm(s, n, state)) {
+    int32_t more = weft__plus(state, weft__semaphore_units(n));
+    int32_t seen = weft__compare_exchange(&s->permits, state, more);
+    if (seen == state) return 0;
+    state = seen;
+  }
+#endif
+  return weft__semaphore_give_slow(s, n, state);
 }
 
 /* Takes n permits if n are free, without waiting; else EBUSY. EINVAL if n
@@ -433,8 +486,14 @@ static inline int weft__semaphore_wait(weft_semaphore *s, int32_t n,
   }
 }
 
-static inline int weft__semaphore_acquire_slow(weft_semaphore *s, int32_t n,
-                                               int64_t timeout) {
+/* Spins, and then sleeps, until n permits are free. */
+WEFT__ASIDE static inline int weft__semaphore_acquire_slow(weft_semaphore *s,
+                                                           int32_t n,
+                                                           int64_t timeout) {
+  WEFT__SPIN(spin, NULL, timeout) {
+    int tried = weft__semaphore_try(s, n);
+    if (weft__spin_found(spin, tried != EBUSY)) return tried;
+  }
   int64_t deadline = weft__deadline(timeout);
   /* Agents that wait already come first: their turns do not count as
      overtaking us. */
@@ -454,18 +513,13 @@ static inline WEFT__CHECKED int weft_semaphore_acquire(weft_semaphore *s,
   if (!weft__may_block()) return EPERM;
   if (n < 1 || n > weft_semaphore_max(s)) return EINVAL;
   int result = weft__semaphore_try(s, n);
-  if (result != EBUSY) return result;
-  WEFT__SPIN(spin, NULL, timeout) {
-    if (weft__spin_found(spin, (result = weft__semaphore_try(s, n)) != EBUSY))
-      return result;
-  }
-  return weft__semaphore_acquire_slow(s, n, timeout);
+  return result != EBUSY ? result : weft__semaphore_acquire_slow(s, n, timeout);
 }
 #endif
 
 /* Returns permits to a tracked semaphore: EPERM if this agent holds fewer. */
-static inline int weft__semaphore_release_tracked(weft_semaphore *s,
-                                                  int32_t n) {
+WEFT__ASIDE static inline int weft__semaphore_release_tracked(
+    weft_semaphore *s, int32_t n) {
   if (n > weft_semaphore_max(s)) return EINVAL;
   weft__tracked t = weft__semaphore_rows(s);
   int32_t free = 0;

@@ -155,7 +155,7 @@ static inline int weft__spsc_pop_int(weft_spsc_queue *q, int32_t *value,
 
 /* Appends a 4-byte element, as try_push; EINVAL if elements are not 4
    bytes. */
-static inline WEFT__SHARED WEFT__CHECKED int weft_spsc_queue_try_push_int(
+static inline WEFT__QUICK WEFT__CHECKED int weft_spsc_queue_try_push_int(
     weft_spsc_queue *q, int32_t value) {
   if (q->element_size != 4) return EINVAL;
   bool acts = weft__acts(&q->producer);
@@ -165,7 +165,7 @@ static inline WEFT__SHARED WEFT__CHECKED int weft_spsc_queue_try_push_int(
 
 /* Takes the oldest 4-byte element, as try_pop; EINVAL if elements are not 4
    bytes. */
-static inline WEFT__SHARED WEFT__CHECKED int weft_spsc_queue_try_pop_int(
+static inline WEFT__QUICK WEFT__CHECKED int weft_spsc_queue_try_pop_int(
     weft_spsc_queue *q, int32_t *value) {
   if (q->element_size != 4) return EINVAL;
   bool acts = weft__acts(&q->consumer);
