@@ -54,7 +54,8 @@ export async function kernelModule(
   const folder = source === SOURCE ? BUILT : path.dirname(source);
   const out = path.join(folder, `${stem}.wasm`);
   await wasmClang({
-    sources: [source],
+    // A header beside the source is read instead of that of this folder.
+    sources: [source, path.join(path.dirname(source), "weft.h")],
     args: [...FLAGS, `-DWEFT_KERNEL_${stem}`],
     out,
     quiet: true,

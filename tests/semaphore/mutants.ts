@@ -55,6 +55,11 @@ const COUNTING = mutants(SEMAPHORE, {
     "weft__semaphore_less(state, n));",
     "int32_t seen = state; " +
     "weft__store(&s->permits, weft__semaphore_less(state, n));",
+    [
+      "state = weft__compare_exchange(&s->permits, expected, " +
+      "weft__semaphore_less(expected, n));",
+      "weft__store(&s->permits, weft__semaphore_less(expected, n));",
+    ],
   ],
 }, {
   what: "SE5: takes a wake for its permits",
