@@ -6,11 +6,12 @@
  */
 import type { Agent } from "../engine/state/agent/agent.ts";
 import { Choices, choices, timerOf } from "../engine/step/choices.ts";
-import { callText } from "../engine/state/agent/operation.ts";
+import { callText, roundOf } from "../engine/state/agent/operation.ts";
 import * as k from "../engine/kinds.ts";
 import { I32 } from "../engine/platform/native.ts";
 import type { Engine, Steps } from "../engine/step/replay.ts";
 import { apply, fail } from "../engine/step/steps.ts";
+import { mix1, mix2 } from "../engine/values.ts";
 
 /** The choices in the present state. */
 const here = new Choices();
@@ -66,14 +67,14 @@ export function failBusy(engine: Engine, agent: Agent): void {
 export function* rotate(
   engine: Engine,
   turns: Turns,
-  known: Set<string>,
+  known: Set<number>,
 ): Steps<void> {
   const { world } = engine;
   const { turn } = turns;
   let { lead } = turns;
   const forgets = engine.mayTurn;
-  const path: string[] = [];
-  const mine = new Set<string>();
+  const path: number[] = [];
+  const mine = new Set<number>();
   const key = new I32(2);
   let last = world.agents.length - 1;
   let left = 0;
@@ -118,9 +119,10 @@ export function* rotate(
     }
     if (lead > 0) continue;
     world.key(key, true);
-    const text = `${key[0]},${key[1]},${last},${left},${turn}`;
-    if (known.has(text)) break;
-    if (mine.has(text)) {
+    const next1 = mix1(mix1(key[0]!, last), left);
+    const place = roundOf(mix1(next1, turn), mix2(key[1]!, turn));
+    if (known.has(place)) break;
+    if (mine.has(place)) {
       const going = world.agents.find(({ looping, invoked, status }) =>
         invoked && (looping || forgets && status === k.READY)
       );
@@ -131,10 +133,10 @@ export function* rotate(
       if (timers.length === 0) return failLivelock(engine, going);
       fire = true;
     }
-    mine.add(text);
-    path.push(text);
+    mine.add(place);
+    path.push(place);
   }
-  if (world.fault === null) path.forEach((text) => known.add(text));
+  if (world.fault === null) path.forEach((place) => known.add(place));
 }
 
 /**

@@ -26,7 +26,6 @@ import {
   WAIT_ASYNC,
   WRITE,
 } from "../kinds.ts";
-import { I32 } from "../platform/native.ts";
 import { Needs } from "./needs.ts";
 import { signature } from "./agent/operation.ts";
 import type { Hinted } from "../scenario.ts";
@@ -75,8 +74,8 @@ export interface HintState {
 export interface HintKeys {
   readonly hash1: number;
   readonly hash2: number;
-  readonly agents1: Int32Array;
-  readonly agents2: Int32Array;
+  readonly agents1: readonly number[];
+  readonly agents2: readonly number[];
 }
 
 /** What is known of an address. */
@@ -107,6 +106,8 @@ export class Hints {
   /** By hint: the word before it is written. */
   #fresh: (Word | undefined)[] = [];
   #state: HintState;
+  /** The hashes where every hint has its newest value alone. */
+  readonly #noKeys: HintKeys;
   /**
    * Whether values are left out that an agent could read as the newest one: see
    * `offered`.
@@ -126,6 +127,8 @@ export class Hints {
   ) {
     this.#agents = agents;
     this.#hinted = hinted;
+    const none = agents.map(() => 0);
+    this.#noKeys = { hash1: 0, hash2: 0, agents1: none, agents2: none };
     this.#state = this.#start();
   }
 
@@ -439,8 +442,14 @@ export class Hints {
    * agent knew that has ended.
    */
   #keysOf({ words, views, released, stands: all, gone }: HintState): HintKeys {
-    const agents1 = new I32(views.length);
-    const agents2 = new I32(views.length);
+    let many = false;
+    for (let slot = 0; slot < words.length && !many; slot++) {
+      const word = words[slot];
+      many = word !== undefined && word.values.length > 1;
+    }
+    if (!many) return this.#noKeys; // as in most states
+    const agents1 = views.map(() => 0);
+    const agents2 = views.map(() => 0);
     const prunes = this.#prunes;
     let a = 0;
     let b = 0;
@@ -451,11 +460,11 @@ export class Hints {
       const length = values.length;
       if (length === 1) continue;
       const hint = this.#hints[slot]!;
-      const add = (place: number, value: number) => {
-        a = (a + mix1(mix1(hint, place), value)) | 0;
-        b ^= mix2(mix2(hint, place), value);
-      };
-      for (let i = 0; i < length; i++) add(length - i, bits(values[i]));
+      for (let i = 0; i < length; i++) {
+        const value = bits(values[i]);
+        a = (a + mix1(mix1(hint, length - i), value)) | 0;
+        b ^= mix2(mix2(hint, length - i), value);
+      }
       const newest = first + length - 1;
       for (let id = 0; id < views.length; id++) {
         if ((gone >> id & 1) === 1) continue;
@@ -463,13 +472,16 @@ export class Hints {
         const old = newest - (views[id]![slot] ?? 0);
         if (old <= 0) continue;
         const most = Math.min(old, length - 1);
-        agents1[id] = agents1[id]! + mix1(hint, most);
+        agents1[id] = agents1[id]! + mix1(hint, most) | 0;
         agents2[id] = agents2[id]! ^ mix2(hint, most);
       }
       for (let at = 0; at < released.length; at++) {
         const old = newest - (released[at]?.[slot] ?? 0);
         // A time older than what every agent knows makes no difference.
-        if (old < length - 1) add(~this.#addresses[at]! * 64, old);
+        if (old >= length - 1) continue;
+        const place = ~this.#addresses[at]! * 64;
+        a = (a + mix1(mix1(hint, place), old)) | 0;
+        b ^= mix2(mix2(hint, place), old);
       }
     }
     for (let id = 0; this.reduces && id < all.length; id++) {

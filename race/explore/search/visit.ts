@@ -88,7 +88,7 @@ export class Visit {
   /** The choices in the state that is visited, and in one after it. */
   readonly #here = new Choices();
   readonly #next = new Choices();
-  readonly #fair = new Set<string>();
+  readonly #fair = new Set<number>();
   /** The state that is visited, and one to be visited. */
   readonly #open = new Open();
   readonly #saved = new Open();
