@@ -130,6 +130,11 @@ function startThread(module: URL | string, options: object): AnyWorker {
   );
 }
 
+/** The events of a worker of Node's. */
+type Watched = AnyWorker & {
+  on?(event: "error" | "exit", listener: (what: unknown) => void): void;
+};
+
 /** A worker, as the thread sees it that blocks on it. */
 class Caller {
   readonly #worker: AnyWorker;
@@ -165,6 +170,7 @@ class Caller {
     };
     const transfer = channel === undefined ? [] : [channel.port2 as never];
     worker.postMessage(hello, transfer);
+    this.#watch(worker, module !== undefined);
     (worker as { unref?(): void }).unref?.();
     this.#port = channel?.port1;
     if (channel === undefined) return;
@@ -187,6 +193,22 @@ class Caller {
       writeOutput(next.message);
     }
   };
+
+  /**
+   * Learns that the worker has ended in a way that it could not tell, while
+   * nobody blocked on it. Without a listener for errors, Node ends the process.
+   */
+  #watch(worker: Watched, isOurs: boolean): void {
+    const ended = (error: Error) => {
+      if (this.#ring.closed) return; // it has told, or was ended
+      this.#words.say(error);
+      this.#ring.close();
+    };
+    if (isOurs) worker.on?.("error", (error) => ended(asError(error)));
+    worker.on?.("exit", (code) => {
+      ended(new Error(`it exited with code ${code}`));
+    });
+  }
 
   /** What a call throws that was thrown `error`, perhaps by the worker. */
   explain(error: unknown, isSent: boolean, called: unknown): unknown {
@@ -365,10 +387,17 @@ async function serveFor(
     }
   };
   if (hello.port !== undefined) sendOutput(hello.port, () => words.addOutput());
-  processOf()?.on?.("uncaughtException", (error: unknown) => {
+  const die = (error: unknown) => {
     fail(asError(error));
     (processOf() as { exit?(code: number): never }).exit?.(1);
-  });
+  };
+  processOf()?.on?.("uncaughtException", die);
+  // Elsewhere this is an uncaught exception, unless the module listens itself.
+  if ("Bun" in globalThis) {
+    processOf()?.on?.("unhandledRejection", (error: unknown) => {
+      if (processOf()?.listenerCount?.("unhandledRejection") === 1) die(error);
+    });
+  }
   processOf()?.on?.("exit", (code: number) => {
     if (!ring.closed) fail(new Error(`it exited with code ${code}`));
   });
@@ -412,7 +441,24 @@ export async function serveSync(
  */
 export async function serveModule(): Promise<void> {
   const hello = await helloOf();
-  await serveFor(hello, () => import(hello.module!), {
-    codec: hello.isJson ? json : undefined,
-  });
+  const load = async () => exportsOf(await import(hello.module!));
+  await serveFor(hello, load, { codec: hello.isJson ? json : undefined });
+}
+
+/** Names that Node adds to those that it finds in a CommonJS module. */
+const ADDED = ["default", "module.exports"];
+
+/**
+ * What a module exports. Of a CommonJS module, Node finds `default`, which is
+ * `module.exports`, but only some of the names in it.
+ */
+function exportsOf(module: Readonly<Record<string, unknown>>): object {
+  const all = module.default as typeof module;
+  if (typeof all !== "object" || all === null) return module;
+  const isCommon = Object.keys(module).every((name) =>
+    ADDED.includes(name) || module[name] === all[name]
+  );
+  if (!isCommon) return module;
+  // A compiled module has a `default` of its own.
+  return "__esModule" in all ? all : { ...all, default: all };
 }

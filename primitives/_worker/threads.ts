@@ -47,6 +47,7 @@ interface Stream {
 interface Process {
   getBuiltinModule?(name: string): unknown;
   on?(event: string, listener: (what: never) => void): void;
+  listenerCount?(event: string): number;
   readonly stdout: Stream;
   readonly stderr: Stream;
 }

@@ -45,7 +45,7 @@ SIZES.push(
   { name: "viewCodec", subpaths: ["/value"], most: 13215 },
   { name: "Pool", subpaths: ["/pool"], most: 36905 },
   { name: "servePool, task", subpaths: ["/pool"], most: 25872 },
-  { name: "syncWorker", subpaths: ["/sync_worker"], most: 33699 },
+  { name: "syncWorker", subpaths: ["/sync_worker"], most: 33800 },
   { name: "watch", subpaths: ["/watch"], most: 10830 },
   { name: "AgentTable", subpaths: ["/deadlocks"], most: 2950 },
   { name: "AgentTable, deadlocks", subpaths: ["/deadlocks"], most: 12533 },

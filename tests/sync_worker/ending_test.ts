@@ -41,6 +41,93 @@ const LINES = [0, 1, 2].map((i) =>
   `before ${i}\nline ${i}\nline ${i} again\nafter ${i}\n`
 ).join("");
 
+/** Of these, Node finds no names but `default`, or another `default`. */
+const COMMON = `
+module.exports = { twice: (text) => text + text, async wait() { return 1; } };
+`;
+const COMPILED = `
+Object.defineProperty(exports, "__esModule", { value: true });
+exports.default = (text) => text + "!";
+exports.twice = (text) => text + text;
+`;
+const commonMain = (entry: string) => `
+import { syncWorker } from ${JSON.stringify(entry)};
+const worker = (name) => syncWorker(new URL(name, import.meta.url));
+const common = worker("./common.cjs");
+const compiled = worker("./compiled.cjs");
+console.log(common.twice("a"), common.default.twice("b"), common.wait());
+console.log(compiled.twice("a"), compiled.default("b"));
+`;
+
+/** The worker ends between two calls, in ways that it cannot tell. */
+const DYING = `
+const add = (a, b) => a + b;
+function reject() {
+  Promise.reject(new Error("oops"));
+  return "rejects";
+}
+function fill() {
+  const all = [];
+  setTimeout(() => {
+    for (;;) all.push(new Array(1e5).fill(1.5));
+  });
+  return "fills";
+}
+export { add, fill, reject };
+`;
+const dyingMain = (entry: string) => `
+import { syncWorker } from ${JSON.stringify(entry)};
+import { Worker } from "node:worker_threads";
+const url = new URL("./dying.mjs", import.meta.url);
+const thrown = (run) => {
+  try {
+    return String(run());
+  } catch ({ name, message }) {
+    return name + ": " + message;
+  }
+};
+/** Until the event of the worker's end has come. */
+async function end(worker) {
+  for (;;) {
+    const text = thrown(() => worker.add(1, 2));
+    if (text !== "3" && !text.startsWith("Timeout")) return text;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+const rejecting = syncWorker(url);
+console.log(rejecting.reject());
+console.log(await end(rejecting));
+if ("Deno" in globalThis) process.exit(); // it ends no thread at once
+const make = () =>
+  thread = new Worker(new URL("./serving.mjs", import.meta.url));
+let thread;
+const made = syncWorker(make, { timeout: 10_000 });
+console.log(made.add(1, 2));
+await thread.terminate();
+console.log(await end(made));
+if ("Bun" in globalThis) process.exit(); // it has no limits
+const limits = { maxOldGenerationSizeMb: 30 };
+const filling = syncWorker(url, {
+  timeout: 500,
+  worker: { resourceLimits: limits },
+});
+console.log(thrown(() => filling.fill()));
+console.log((await end(filling)).replace(/limit.*/, "limit"));
+`;
+const SERVING = (entry: string) => `
+import { serveSync } from ${JSON.stringify(entry)};
+await serveSync({ add: (a, b) => a + b });
+`;
+const DEATHS = [
+  "rejects",
+  "CallError: The worker has ended: oops",
+  "3",
+  "CallError: The worker has ended: it exited with code 1",
+  "fills",
+  "CallError: The worker has ended: Worker terminated due to reaching memory " +
+  "limit",
+];
+
 const test = suite("the end of a sync worker");
 let folder = "";
 
@@ -50,27 +137,55 @@ test.before(async () => {
   await writePackage(homeIn(folder));
   await esbuild.stop();
   fs.writeFileSync(path.join(folder, "worker.mjs"), WORKER);
+  fs.writeFileSync(path.join(folder, "common.cjs"), COMMON);
+  fs.writeFileSync(path.join(folder, "compiled.cjs"), COMPILED);
+  fs.writeFileSync(path.join(folder, "dying.mjs"), DYING);
 });
 test.after(() => fs.rmSync(folder, { recursive: true }));
 
-/** Runs the program, whose library is at `entry`. */
-async function ends(command: readonly string[], entry: string) {
+/** Runs a program, and compares its lines. */
+async function prints(
+  command: readonly string[],
+  text: string,
+  output: string,
+) {
   const file = path.join(folder, "main.mjs");
-  fs.writeFileSync(file, main(entry));
+  fs.writeFileSync(file, text);
   const [program, ...words] = command as [string, ...string[]];
   const ended = await run(program, [...words, file], 60);
-  assert.equal(ended, { code: 0, output: LINES });
+  assert.equal(ended, { code: 0, output });
 }
 
-test("in Node", async () => {
-  await need("node");
-  await ends(["node"], "@weft/sync/sync_worker");
-}, 90_000);
+/** How each runtime starts a program, and where that finds the library. */
+const WAYS: [name: string, () => Promise<[string[], string]>][] = [
+  ["Node", async () => {
+    await need("node");
+    return [["node"], "@weft/sync/sync_worker"];
+  }],
+  ["Deno", () => Promise.resolve([[process.execPath, "run", "-A"], MODULE])],
+  ["Bun", () => {
+    const command = bun({ fetches: false });
+    if (command === undefined) throw new Missing("Bun");
+    return Promise.resolve([[...command], "@weft/sync/sync_worker"]);
+  }],
+];
 
-test("in Deno", () => ends([process.execPath, "run", "-A"], MODULE), 90_000);
+for (const [name, way] of WAYS) {
+  test(`in ${name}`, async () => {
+    const [command, entry] = await way();
+    await prints(command, main(entry), LINES);
+  }, 90_000);
 
-test("in Bun", async () => {
-  const command = bun({ fetches: false });
-  if (command === undefined) throw new Missing("Bun");
-  await ends(command, "@weft/sync/sync_worker");
-}, 90_000);
+  test(`in ${name}, a CommonJS module serves all that it exports`, async () => {
+    const [command, entry] = await way();
+    await prints(command, commonMain(entry), "aa bb 1\naa b!\n");
+  }, 90_000);
+
+  test(`in ${name}, a call tells of a worker that died before`, async () => {
+    const [command, entry] = await way();
+    fs.writeFileSync(path.join(folder, "serving.mjs"), SERVING(entry));
+    const lines = name === "Deno" ? 2 : name === "Bun" ? 4 : 6;
+    const output = DEATHS.slice(0, lines).map((line) => `${line}\n`).join("");
+    await prints(command, dyingMain(entry), output);
+  }, 90_000);
+}
