@@ -306,6 +306,23 @@ test("NaN is a key, and -0 the same one as 0", () => {
   assert.ok([...map.keys()].some((key) => Object.is(key, 0)));
 });
 
+test("a message says how a text begins that is too long", () => {
+  const map = HashMap.create({
+    capacity: 1,
+    key: codec.text,
+    value: codec.text,
+  });
+  const long = "x".repeat(1000);
+  for (const put of [() => map.set(long, ""), () => map.set("", long)]) {
+    refuses(map.buffer, put, RangeError, `received 1000 bytes, "xx`);
+    try {
+      put();
+    } catch (error) {
+      assert.ok((error as Error).message.length < 200);
+    }
+  }
+});
+
 test("getInto() copies the bytes of a value", () => {
   const map = HashMap.create({
     key: codec.text,
