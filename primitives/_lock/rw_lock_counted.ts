@@ -87,7 +87,10 @@ export function isIn(
   return moved >= openings * ONE_OPENING;
 }
 
-/** Wakes the agents that were let in. */
+/**
+ * Wakes the agents that were let in. `within` says that the caller keeps more
+ * than the race tester would be told here.
+ */
 export function open(
   words: Int32Array<SharedArrayBuffer>,
   within = true,
@@ -124,14 +127,18 @@ export interface Sharers {
   giveUp(state: number): boolean;
   /**
    * Ends the phase of the owner of `writer`, whether it wrote or only waited:
-   * all pending agents read now, and `more` agents besides.
+   * all pending agents read now, and `more` agents besides. `within` is as that
+   * of {@linkcode open}.
    */
   leave(more: number, abandoned: number, within?: boolean): void;
   /** Ends the reading of one agent. */
   unlockRead(): void;
   /** Takes the lock for the owner of `writer`, if no agent reads. */
   hold(): Outcome;
-  /** The same, for an agent that will sleep if others read. */
+  /**
+   * The same, for an agent that will sleep if others read; or, if this look is
+   * its `last`, gives up.
+   */
   holdOrSleep(last: boolean): Outcome;
   /** The same, for an agent that does not wait. */
   tryHold(): Outcome;
@@ -231,6 +238,7 @@ export class Counted implements Sharers {
     if (isLastOfAwaited(state)) Atomics.notify(words, STATE, 1);
   }
 
+  /** `by` tells the race tester who holds it. */
   hold(by = "hold"): Outcome {
     const words = this.words;
     let state = words[STATE]!; // a hint: the exchange below checks it
@@ -246,7 +254,7 @@ export class Counted implements Sharers {
   }
 
   holdOrSleep(last: boolean): Outcome {
-    return this.hold(`sleep ${last}`);
+    return this.hold(last ? "last" : "sleep");
   }
 
   tryHold(): Outcome {
