@@ -446,6 +446,8 @@ export interface Figure {
 export interface Row extends Figure {
   /** The question. */
   readonly name: string;
+  /** The title of the table that it is in, if not of the group's first one. */
+  readonly part?: string;
   /**
    * The target: the figure must be at most, or at least, this. Without it, the
    * row only states a fact.

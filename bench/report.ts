@@ -51,11 +51,20 @@ function names({ runs }: Group): string[] {
   return [...new Set(all.map(({ name }) => name))];
 }
 
+/** The tables of a group, by their titles: that of the first one is empty. */
+function parts(group: Group): Map<string, string[]> {
+  const rows = Object.values(group.runs).flatMap(({ rows }) => rows);
+  return Map.groupBy(
+    names(group),
+    (name) => rows.find((row) => row.name === name)?.part ?? "",
+  );
+}
+
 function section(group: Group): string {
   const runtimes = Object.keys(group.runs);
   const find = (runtime: string, name: string) =>
     group.runs[runtime]!.rows.find((row) => row.name === name);
-  const rows = names(group).map((name) => {
+  const row = (name: string) => {
     const found = runtimes.map((runtime) => find(runtime, name));
     const from = runtimes.flatMap((runtime, k) =>
       found[k] === undefined ? [] : [`${runtime}: ${found[k].from}`]
@@ -63,7 +72,7 @@ function section(group: Group): string {
     const target = found.find((row) => row?.target !== undefined);
     const aim = target === undefined ? "" : targetOf(target);
     return [name, aim, ...found.map(cell), from.join("; ")];
-  });
+  };
   const notes = runtimes.map((runtime) => {
     const { date, commit, old } = group.runs[runtime]!;
     return `${runtime}: ${date}` + (commit && `, commit ${commit}`) +
@@ -71,9 +80,13 @@ function section(group: Group): string {
   });
   const heads = ["what", "target", ...runtimes, "medians"];
   const bounds = boundsOf(group);
+  const tables = [...parts(group)].flatMap(([title, names]) => [
+    ...title === "" ? [] : [`### ${title}`],
+    table(heads, names.map(row)),
+  ]);
   return [
     `## ${group.name}`,
-    table(heads, rows),
+    ...tables,
     ...bounds.length > 0 ? [`What bounds these figures:`, bounds] : [],
     notes.join("; "),
   ].join("\n\n");
