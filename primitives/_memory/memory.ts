@@ -1,7 +1,16 @@
 import { describe } from "./describe.ts";
 
-/** Memory that agents can share; anything else is refused with a TypeError. */
-export type Memory = SharedArrayBuffer | WebAssembly.Memory;
+/**
+ * Memory that agents can share: a `SharedArrayBuffer`, or a shared
+ * `WebAssembly.Memory`; anything else is refused with a TypeError.
+ */
+export type Memory =
+  | SharedArrayBuffer
+  // The types of a program for Node alone have no name `WebAssembly`.
+  | (typeof globalThis extends {
+    WebAssembly: { Memory: { prototype: infer Wasm extends object } };
+  } ? Wasm
+    : { readonly buffer: ArrayBufferLike; grow(delta: number): number });
 
 /**
  * Whether this realm can share memory, and if not, why.

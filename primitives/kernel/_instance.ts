@@ -175,8 +175,8 @@ function decode(text: string): Uint8Array<ArrayBuffer> {
  * @throws {TypeError} If `memory` is not a WebAssembly.Memory.
  */
 export function useKernel(
-  memory: WebAssembly.Memory,
-  exports: WebAssembly.Exports,
+  memory: Exclude<Memory, SharedArrayBuffer>,
+  exports: Readonly<Record<string, unknown>>,
 ): void {
   if (!isWasm(memory)) {
     throw new TypeError(
@@ -191,7 +191,7 @@ export function useKernel(
  * A shared `WebAssembly.Memory` that hands out its bytes to as many primitives
  * as fit. It never grows, and it takes no bytes back.
  */
-export interface Arena extends WebAssembly.Memory {
+export interface Arena extends Exclude<Memory, SharedArrayBuffer> {
   /**
    * Hands out `bytes` bytes, all zero, and returns their offset, a multiple of
    * 128.

@@ -8,8 +8,14 @@ import type { Model } from "./model.ts";
 // deno-lint-ignore no-explicit-any
 type Any = any;
 
-/** Memory that agents share. */
-export type Memory = SharedArrayBuffer | WebAssembly.Memory;
+/** Memory that agents share; it may be a `WebAssembly.Memory`. */
+export type Memory =
+  | SharedArrayBuffer
+  // The types of a program for Node alone have no name `WebAssembly`.
+  | (typeof globalThis extends {
+    WebAssembly: { Memory: { prototype: infer Wasm extends object } };
+  } ? Wasm
+    : { readonly buffer: ArrayBufferLike; grow(delta: number): number });
 
 /**
  * Whether agents may read a word plainly beside atomic writes; "written" if

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { Memory } from "../engine/scenario.ts";
 import { execute } from "../engine/state/agent/operation.ts";
 import * as k from "../engine/kinds.ts";
 import { Unsupported } from "../engine/kinds.ts";
@@ -32,7 +33,9 @@ export interface WasmOptions {
    */
   readonly from?: number;
   /** Imports besides memory, clocks and random numbers, by module and name. */
-  readonly imports?: WebAssembly.Imports;
+  readonly imports?: Readonly<
+    Record<string, Readonly<Record<string, unknown>>>
+  >;
 }
 
 /** Bytes of a page of memory. */
@@ -59,9 +62,15 @@ export const WINDOW = 0x4000_0000;
 /** The end of all addresses. */
 export const END = 2 ** 32;
 
+/** A `WebAssembly.Module`, if TypeScript knows that name. */
+type Module = typeof globalThis extends {
+  WebAssembly: { Module: { prototype: infer Wasm extends object } };
+} ? Wasm
+  : object;
+
 /** A rewritten module, compiled. */
 export interface Build extends Rewritten {
-  readonly module: WebAssembly.Module;
+  readonly module: Module;
 }
 
 /** Simulated memory, as an instance sees it. */
@@ -116,7 +125,7 @@ export class Instance {
   constructor(
     build: Build,
     { imports = {} }: WasmOptions,
-    readonly memory: WebAssembly.Memory,
+    readonly memory: Exclude<Memory, SharedArrayBuffer>,
     id: number,
   ) {
     const own = build.memory.pages * PAGE;
@@ -225,7 +234,10 @@ export class Instance {
 
   // ---- imports
 
-  #imports(build: Build, given: WebAssembly.Imports): WebAssembly.Imports {
+  #imports(
+    build: Build,
+    given: NonNullable<WasmOptions["imports"]>,
+  ): WebAssembly.Imports {
     const { memory: { module, name } } = build;
     const all: Record<string, Record<string, Any>> = {};
     for (const { module: from, name, kind } of imported(build)) {

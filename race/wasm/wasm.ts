@@ -78,7 +78,7 @@ export class Wasm {
   /**
    * Makes shared memory that contains the module's variables, for `memory()`.
    */
-  memory(): WebAssembly.Memory {
+  memory(): Exclude<Memory, SharedArrayBuffer> {
     const { memory: { pages, shared } } = this.#inMemory;
     if (!shared) {
       throw new TypeError(

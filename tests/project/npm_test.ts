@@ -246,11 +246,18 @@ function writeExamples(where: string): string[] {
   });
 }
 
-/** How modules may be found, and what is checked so: all, or each import. */
+/** What a program for Node alone tells TypeScript. */
+const LIB_OF_NODE = ["ES2022"];
+
+/**
+ * How modules may be found, and what is checked so: all, or each import; and
+ * what TypeScript knows.
+ */
 const WAYS = [
-  ["nodenext", "nodenext", ["src"]],
-  ["node16", "node16", ["src/all.ts"]],
-  ["esnext", "bundler", ["src/all.ts"]],
+  ["nodenext", "nodenext", ["src"], LIB],
+  ["node16", "node16", ["src/all.ts"], LIB],
+  ["esnext", "bundler", ["src/all.ts"], LIB],
+  ["nodenext", "nodenext", ["src/all.ts"], LIB_OF_NODE],
 ] as const;
 
 /** Checks everything in a project of Node, and returns what is wrong. */
@@ -265,7 +272,7 @@ async function check(version: string): Promise<string> {
 Mutex.create().lock(5);
 `;
   fs.writeFileSync(path.join(folder, "src", "all.ts"), all.join("") + wrong);
-  const projects = WAYS.map(([module, moduleResolution, include]) => {
+  const projects = WAYS.map(([module, moduleResolution, include, lib], i) => {
     const compilerOptions = {
       strict: true,
       noEmit: true,
@@ -274,11 +281,11 @@ Mutex.create().lock(5);
       module,
       moduleResolution,
       target: "ES2022",
-      lib: LIB,
+      lib,
       types: ["node"],
       allowImportingTsExtensions: true,
     };
-    const file = path.join(folder, `tsconfig.${moduleResolution}.json`);
+    const file = path.join(folder, `tsconfig.${i}.json`);
     fs.writeFileSync(file, JSON.stringify({ compilerOptions, include }));
     return file;
   });
