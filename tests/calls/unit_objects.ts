@@ -201,9 +201,23 @@ type Shelf = ReturnType<typeof shelf>["served"];
 const asCaller = (id: number, ring: CallRing) =>
   asAgent(id, () => connect<Shelf>(CallRing.from(ring.handle)));
 
+/**
+ * What callers have of a server. An agent that was abandoned makes no call any
+ * more, so none of it may become garbage while its ring is there.
+ */
+const held = new Set<unknown>();
+
+test.afterEach(() => held.clear());
+
+/** Keeps `it` until the end of a test. */
+function hold<T>(it: T): T {
+  held.add(it);
+  return it;
+}
+
 /** Begins a loop over what a server iterates, and takes its first value. */
 async function begun(iterated: AsyncIterable<number>) {
-  const rows = iterated[Symbol.asyncIterator]();
+  const rows = hold(hold(iterated)[Symbol.asyncIterator]());
   assert.equal(await rows.next(), { done: false, value: 0 });
   return rows;
 }
@@ -221,9 +235,9 @@ test("what a caller has is released when it is abandoned", async () => {
   await between(served, async (ring) => {
     ring.abandon(70);
     const [dies, stays, again] = [70, 71, 70].map((id) => asCaller(id, ring));
-    const counter = await new dies!.Counter(1);
+    const counter = hold(await new dies!.Counter(1));
     await begun(dies!.rows("dies"));
-    const other = await new stays!.Counter(2);
+    const other = hold(await new stays!.Counter(2));
     const others = await begun(stays!.rows("stays"));
     assert.is(await counter.add(1), 2, "it died before it had that");
     ring.abandon(70);
@@ -231,7 +245,7 @@ test("what a caller has is released when it is abandoned", async () => {
     assert.is(await other.add(1), 3);
     assert.equal(await others.next(), { done: false, value: 1 });
     // The id is used again, as if by a thread that was started instead.
-    const fresh = await new again!.Counter(5);
+    const fresh = hold(await new again!.Counter(5));
     assert.match((await rejection(counter.add(1))).message, "released");
     ring.abandon(71);
     await over(ended, ["dies", "stays"]);
