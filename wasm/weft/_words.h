@@ -186,7 +186,6 @@ static inline int32_t weft__hint(const int32_t *word) {
   return __atomic_load_n(word, __ATOMIC_RELAXED);
 }
 
-
 /*
  * Weaker than weft__load and weft__store natively, where that is faster: what
  * the storing agent did before is visible after the load that reads the value,
