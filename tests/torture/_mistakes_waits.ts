@@ -179,11 +179,7 @@ export const MISTAKES_OF_WAITS: readonly Mistake[] = [{
   storm: "locks",
   what: "a priority is not looked at",
   edits: {
-    "_wait/turns": [
-      "while (before !== end && rankOf(before) < priority) " +
-      "before = before.before;",
-      "",
-    ],
+    "_wait/turns": ["priorityIn(before) < priority", "false"],
   },
   seed: 1,
   plan: locksPlan([alone([])], {
@@ -201,10 +197,8 @@ export const MISTAKES_OF_WAITS: readonly Mistake[] = [{
   what: "who came last is served first among equals",
   edits: {
     "_wait/turns": [
-      "while (before !== end && rankOf(before) < priority) " +
-      "before = before.before;",
-      "while (before !== end && rankOf(before) <= priority) " +
-      "before = before.before;",
+      "priorityIn(before) < priority",
+      "priorityIn(before) <= priority",
     ],
   },
   seed: 1,
