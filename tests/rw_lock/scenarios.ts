@@ -303,6 +303,7 @@ export function scenarios(weft: Weft): Scenario[] {
   return [
     {
       name: "one writes, one reads",
+      differs: DIFFERS,
       spec,
       agents: [[["add"]], [["get"]]],
     },
@@ -354,6 +355,7 @@ export function scenarios(weft: Weft): Scenario[] {
     },
     {
       name: "a writer that gives up",
+      differs: DIFFERS,
       spec: late,
       agents: [[["addFor"]], [["get"]]],
       options: { timeouts: true },
@@ -367,6 +369,7 @@ export function scenarios(weft: Weft): Scenario[] {
     },
     {
       name: "a try beside a reader",
+      differs: DIFFERS,
       spec,
       agents: [[["get"]], [["tryAdd"]]],
     },
