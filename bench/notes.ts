@@ -368,16 +368,6 @@ export const NOTES: readonly Note[] = [
   },
   {
     group: "pool",
-    rows: /FixedQueue/,
-    text: "In this row no task runs: each is put into the queue, and taken " +
-      "out again. FixedQueue of piscina is a list without priorities, " +
-      "signals and removal from the middle, and it holds numbers here. The " +
-      "pool's queue links the tasks themselves, and 100,000 tasks do not " +
-      "stay in the caches: 50 to 160 ns go by for each, of the 5 to 15 µs " +
-      "that a task takes.",
-  },
-  {
-    group: "pool",
     rows: /tasks of 1 us/,
     text:
       "piscina needs Node, so it runs there in both columns. In two runs, " +
