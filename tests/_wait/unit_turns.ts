@@ -312,7 +312,7 @@ test("waits of any priorities end in their order, beside aborts", async () => {
     priority: number;
     control: AbortController;
   }
-  const all = fc.array(step, { minLength: 1, maxLength: 40 });
+  const all = fc.array(step, { minLength: 1, maxLength: 40, size: "max" });
   await fc.assert(
     fc.asyncProperty(all, async (steps) => {
       const semaphore = Semaphore.create(0);

@@ -25,7 +25,9 @@ test("a line gives those of the highest priority, in their order", () => {
     fc.constant({ take: true }),
     fc.record({ remove: fc.nat(50) }),
   );
-  fc.assert(fc.property(fc.array(step, { maxLength: 100 }), (steps) => {
+  // Without the size, most arrays would have ten steps at most.
+  const steps = fc.array(step, { maxLength: 100, size: "max" });
+  fc.assert(fc.property(steps, (steps) => {
     const line = new Line<Task>();
     let model: Task[] = [];
     let taken: Task[] = [];
@@ -34,14 +36,16 @@ test("a line gives those of the highest priority, in their order", () => {
       if ("put" in step || "back" in step) {
         const it = "put" in step
           ? new Task(step.put, order++)
-          : taken[step.back];
+          : taken[step.back % taken.length];
         if (it === undefined) continue;
         taken = taken.filter((other) => other !== it);
         line.put(it);
         model.push(it);
         model.sort((a, b) => b.priority - a.priority || a.order - b.order);
       } else {
-        const it = "take" in step ? model[0] : model[step.remove];
+        const it = "take" in step
+          ? model[0]
+          : model[step.remove % model.length];
         if (it === undefined) continue;
         line.remove(it);
         taken.push(it);
