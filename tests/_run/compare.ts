@@ -89,8 +89,7 @@ async function* scenarios(
 ): Programs {
   for (const stem of stems) {
     for (const one of (await scenariosIn(stem))(weft)) {
-      const { name, spec, agents, options, deep } = one;
-      if (deep) continue;
+      const { name, spec, agents, options } = one;
       const usual = { looks: LOOKS, polls: false, ...options };
       yield [
         `${stem}: ${name}`,

@@ -71,8 +71,8 @@ async function scenariosFor(
   const found: [string, Scenario][] = [];
   for (const folder of folders) {
     for (const scenario of (await scenariosIn(folder))(weft)) {
-      const { name, deep } = scenario;
-      if (deep || (by !== undefined && by !== name)) continue;
+      const { name } = scenario;
+      if (by !== undefined && by !== name) continue;
       found.push([`${folder}: ${name}`, scenario]);
     }
   }

@@ -1,6 +1,6 @@
 /**
  * Explores all race scenarios and prints what each took:
- * `deno task race [--deep] [--reach [--plain]] [--compare] [FILTER]`.
+ * `deno task race [--reach [--plain]] [--compare] [FILTER]`.
  *
  * @module
  */
@@ -13,21 +13,19 @@ import { scenariosIn } from "./scenario.ts";
 import { REACH, type Reach } from "../race/corpus/reach.ts";
 import { weft } from "./weft.ts";
 
-const USAGE =
-  `usage: deno task race [--deep] [--reach [--plain]] [--compare] [FILTER]
+const USAGE = `usage: deno task race [--reach [--plain]] [--compare] [FILTER]
 Explores the race scenarios whose names contain FILTER, and prints the processor
-time of each; --deep takes those, too, that take minutes. --reach takes the programs
-that say how far the search reaches; --plain explores them without reductions.
+time of each. --reach takes the programs that say how far the search reaches;
+--plain explores them without reductions.
 --compare explores corpus, scenarios and mutants with and without each reduction
 and compares what it finds; with the name of a primitive, those of that one.`;
 
 const words = wordsOf(USAGE, {
-  deep: "boolean",
   reach: "boolean",
   plain: "boolean",
   compare: "boolean",
 });
-const { values: { deep, reach, plain, compare } } = words;
+const { values: { reach, plain, compare } } = words;
 const [filter = ""] = words.positionals;
 if (compare) process.exit(await compareAll(filter) ? 0 : 1);
 
@@ -57,7 +55,6 @@ let passed = 0;
 let failed = 0;
 for (const stem of foldersWith("scenarios.ts")) {
   for (const scenario of (await scenariosIn(stem))(weft)) {
-    if (scenario.deep && !deep) continue;
     if (!`${stem}: ${scenario.name}`.includes(filter)) continue;
     const before = process.cpuUsage();
     const title = `${stem}: ${scenario.name}`.padEnd(52);

@@ -66,8 +66,6 @@ export interface Scenario {
    * `options`.
    */
   readonly sampled?: boolean;
-  /** Explored only by `deno task race --deep`. */
-  readonly deep?: boolean;
   /** Why it has not as many states in C; else the two take the same steps. */
   readonly differs?: string;
   /** Why C has nothing of the kind: no agent of it plays this scenario. */

@@ -136,8 +136,7 @@ async function foundBy(
   folder: string,
   by?: string,
 ): Promise<string | undefined> {
-  const scenarios = (await scenariosIn(folder))(weft)
-    .filter(({ deep }) => !deep);
+  const scenarios = (await scenariosIn(folder))(weft);
   const likely = scenarios.filter(({ name }) => name === by);
   return await finding(likely) ?? await finding(scenarios);
 }

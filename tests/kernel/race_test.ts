@@ -24,8 +24,7 @@ const { weft, given } = await stageOf((stem) =>
 );
 
 for (const folder of STEMS) {
-  const scenarios = (await scenariosIn(folder))(weft)
-    .filter(({ deep }) => !deep).slice(0, SCENARIOS);
+  const scenarios = (await scenariosIn(folder))(weft).slice(0, SCENARIOS);
   for (const scenario of scenarios) {
     test(`${folder}: ${scenario.name}`, async () => {
       await explore(scenario, MOST);

@@ -157,7 +157,6 @@ export const scenarios = (weft: Weft): Scenario[] => [
     agents: [[["close"]], [["close"], ["tryPush", 1]], [["tryPop"], [
       "tryPop",
     ]]],
-    deep: true,
   },
   {
     name: "the only slot goes from a pop to a push",

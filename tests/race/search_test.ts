@@ -210,8 +210,7 @@ test("reductions give the same verdicts, of mutants", async () => {
   for (const mutant of (await mutantsOf(folder, "ts")).slice(0, 5)) {
     const scenarios = await scenariosIn(folder);
     for (const one of scenarios(await loadWeft(mutant))) {
-      const { name, spec, agents, options, deep } = one;
-      if (deep) continue;
+      const { name, spec, agents, options } = one;
       const usual = { looks: LOOKS, polls: false, ...options };
       const [count, different] = await compareReductions(
         (o) => race.check(spec, ...agents, { ...usual, ...o }),

@@ -91,6 +91,17 @@ const COUNTING = mutants(SEMAPHORE, {
     "return seen == state;",
   ],
 }, {
+  what: "SE7: gives up when its second exchange fails",
+  by: "three tryAcquire, each of which gets a permit",
+  ts: [
+    "while (freeOf(state) >= n) {",
+    "for (let tries = 2; tries > 0 && freeOf(state) >= n; tries--) {",
+  ],
+  c: [
+    "while (weft__semaphore_free(state) >= n) {",
+    "if (weft__semaphore_free(state) >= n) {",
+  ],
+}, {
   what: "SE8: is no longer counted after its first wake",
   by: "one permit, two agents",
   ts: [

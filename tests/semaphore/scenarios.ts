@@ -375,6 +375,16 @@ export function scenarios(weft: Weft): Scenario[] {
       options: { progress: "lock-free" },
     },
     {
+      name: "three tryAcquire, each of which gets a permit",
+      spec: counting(weft, 3),
+      agents: [
+        [["tryUnclaimed", 1]],
+        [["tryUnclaimed", 1]],
+        [["tryUnclaimed", 1]],
+      ],
+      options: { progress: "lock-free" },
+    },
+    {
       name: "drain against release and tryAcquire",
       spec: counting(weft, 2),
       agents: [

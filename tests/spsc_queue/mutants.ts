@@ -273,6 +273,18 @@ const CORE = mutants({
   ],
   c: ["if (was != head) weft__spsc_release_slow(q, was, next);", ""],
 }, {
+  what: "frees nothing if somebody sleeps, and it is closed meanwhile",
+  by: "somebody else closes, one slot",
+  ts: [
+    "let was = head;",
+    "let was = head, tries = 0;",
+    [
+      "} while (was !== expected);",
+      "} while (was !== expected && ++tries < 2);",
+    ],
+  ],
+  c: ["} while (was != expected);", "} while (false);"],
+}, {
   what: "sleeps without asking for a wake",
   ts: [
     "const was = Atomics.compareExchange(words, index, idle, value);",

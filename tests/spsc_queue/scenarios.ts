@@ -456,7 +456,6 @@ export function scenarios(weft: Weft): Scenario[] {
       name: "somebody else closes, one slot",
       spec: one,
       agents: [many("push", 2), times("pop", 2), [["close"]]],
-      deep: true,
     },
     {
       name: "spurious wakes",
@@ -470,7 +469,6 @@ export function scenarios(weft: Weft): Scenario[] {
       spec: one,
       agents: [many("push", 2), times("pop", 2)],
       options: { spurious: true },
-      deep: true,
     },
     ...roles(weft),
     {

@@ -326,7 +326,6 @@ export function scenarios(weft: Weft): Scenario[] {
       name: "three single tasks, two agents, a waiter",
       spec: jobs(weft, 3, { schedule: "single" }),
       agents: [work, work, wait],
-      deep: true,
     },
     {
       name: "chunks",

@@ -207,7 +207,11 @@ export class Visit {
     return now > this.#end;
   }
 
-  /** Begins again if old values of hints may have been left out in vain. */
+  /**
+   * Begins the search again if it left out an old value of a hint that an agent
+   * could still use, and once there are more than `most` states: from then on
+   * it leaves out those that nobody can use.
+   */
   #needsMore(most: number): void {
     const { hints } = this.#world;
     if (hints === null || !hints.reduces || this.#engine.scenario.async) return;

@@ -29,7 +29,7 @@ export async function scenariosOf(
 ): Promise<Scenario[]> {
   const scenarios = await scenariosIn(folder);
   return scenarios(mixed(weft, wasm, CASTS[cast]!))
-    .filter(({ deep, notInC }) => !deep && notInC === undefined);
+    .filter(({ notInC }) => notInC === undefined);
 }
 
 /**
@@ -40,8 +40,8 @@ export async function awaiting(
   folder: string,
 ): Promise<[cast: string, scenario: Scenario][]> {
   const scenarios = await scenariosIn(folder);
-  return scenarios(weft).flatMap(({ deep, agents, awaits = [] }, i) =>
-    deep ? [] : castsOf(agents.map((_, agent) => awaits.includes(agent)))
+  return scenarios(weft).flatMap(({ agents, awaits = [] }, i) =>
+    castsOf(agents.map((_, agent) => awaits.includes(agent)))
       .map((cast): [string, Scenario] => [
         cast.map((language) => language === "js" ? "JS" : "C").join("+"),
         scenarios(mixed(weft, wasm, cast))[i]!,

@@ -75,7 +75,7 @@ export async function judge(
 ): Promise<Found | undefined> {
   const of = await scenariosIn(playedIn(mutant));
   const scenarios = MIXES[mix]!.flatMap((cast) => of(mixed(weft, wasm, cast)))
-    .filter(({ deep, notInC }) => !deep && notInC === undefined);
+    .filter(({ notInC }) => notInC === undefined);
   const likely = scenarios.filter(({ name }) => name === by);
   return found(likely, LIKELY) ?? found(scenarios, BUDGETS);
 }

@@ -14,7 +14,6 @@ const LIMIT = 900_000;
 const folder = thisFolder();
 const test = suite(`${folder}, every interleaving`, LIMIT);
 for (const scenario of (await scenariosIn(folder))(weft)) {
-  if (scenario.deep) continue;
   test(scenario.name, async () => {
     if (all()) return void await explore(scenario);
     const { complete } = await exploreFirst(scenario);
