@@ -462,8 +462,8 @@ export const MUTANTS = [
     by: "numbers, room for one, one sends and one receives",
     ts: CARRIER,
     c: [
-      `${PUT} weft__mpmc_publish(q, ticket);`,
-      "weft__mpmc_publish(q, ticket); " +
+      `${PUT} weft__mpmc_publish(slot, ticket);`,
+      "weft__mpmc_publish(slot, ticket); " +
       "__builtin_memcpy(element, src, (size_t)length);",
     ],
   }, {
@@ -479,8 +479,8 @@ export const MUTANTS = [
     by: "numbers, room for one, one sends and one receives",
     ts: CARRIER,
     c: [
-      `${GOT} weft__mpmc_free(q, ticket);`,
-      "weft__mpmc_free(q, ticket); " +
+      `${GOT} weft__mpmc_free(q, slot, ticket);`,
+      "weft__mpmc_free(q, slot, ticket); " +
       "__builtin_memcpy(dst, element, (size_t)*length);",
     ],
   }, {
@@ -488,7 +488,7 @@ export const MUTANTS = [
     by: "numbers, room for one, one sends and one receives",
     ts: CARRIER,
     c: [
-      "weft__mpmc_free(q, ticket); weft__event_wake_end(&q->push_epoch, 1);",
+      "weft__mpmc_free(q, slot, ticket); weft__event_wake_end(&q->push_epoch, 1);",
       "weft__event_wake_end(&q->push_epoch, 1);",
     ],
   }, {
@@ -496,24 +496,24 @@ export const MUTANTS = [
     by: "numbers, room for one, one sends and one receives",
     ts: CARRIER,
     c: [
-      "weft__mpmc_publish(q, ticket); weft__event_wake_end(&q->pop_epoch, 1);",
-      "weft__mpmc_publish(q, ticket);",
+      "weft__mpmc_publish(slot, ticket); weft__event_wake_end(&q->pop_epoch, 1);",
+      "weft__mpmc_publish(slot, ticket);",
     ],
   }, {
     what: "receives and wakes nobody",
     by: "numbers, room for one, one sends and one receives",
     ts: CARRIER,
     c: [
-      "weft__mpmc_free(q, ticket); weft__event_wake_end(&q->push_epoch, 1);",
-      "weft__mpmc_free(q, ticket);",
+      "weft__mpmc_free(q, slot, ticket); weft__event_wake_end(&q->push_epoch, 1);",
+      "weft__mpmc_free(q, slot, ticket);",
     ],
   }, {
     what: "wakes before it publishes",
     by: "numbers, room for one, one sends and one receives",
     ts: CARRIER,
     c: [
-      "weft__mpmc_publish(q, ticket); weft__event_wake_end(&q->pop_epoch, 1);",
-      "weft__event_wake_end(&q->pop_epoch, 1); weft__mpmc_publish(q, ticket);",
+      "weft__mpmc_publish(slot, ticket); weft__event_wake_end(&q->pop_epoch, 1);",
+      "weft__event_wake_end(&q->pop_epoch, 1); weft__mpmc_publish(slot, ticket);",
     ],
   }, {
     what: "takes the end for an empty queue",

@@ -16,9 +16,9 @@ export const MUTANTS = mutants(CORE, {
     "this.#publish(ticket);\nthis.#words[this.#slot(ticket) + ELEMENT] = value;",
   ],
   c: [
-    "weft__mpmc_slot(q, ticket)[WEFT__MPMC_ELEMENT] = value; /* published by (P) */ " +
-    "weft__mpmc_publish(q, ticket);",
-    "weft__mpmc_publish(q, ticket); weft__mpmc_slot(q, ticket)[WEFT__MPMC_ELEMENT] = value;",
+    "slot[WEFT__MPMC_ELEMENT] = value; /* published by (P) */ " +
+    "weft__mpmc_publish(slot, ticket);",
+    "weft__mpmc_publish(slot, ticket); slot[WEFT__MPMC_ELEMENT] = value;",
   ],
 }, {
   what: "closes, and wakes producers once it has returned",
@@ -40,9 +40,9 @@ export const MUTANTS = mutants(CORE, {
     "this.copier.put(src, i * per, this.#slot(ticket) + ELEMENT, per);",
   ],
   c: [
-    "__builtin_memcpy(weft__mpmc_slot(q, ticket) + WEFT__MPMC_ELEMENT, from + (size_t)i * size, size); " +
-    "weft__mpmc_publish(q, ticket);",
-    "weft__mpmc_publish(q, ticket); __builtin_memcpy(weft__mpmc_slot(q, ticket) + " +
+    "__builtin_memcpy(slot + WEFT__MPMC_ELEMENT, from + (size_t)i * size, size); " +
+    "weft__mpmc_publish(slot, ticket);",
+    "weft__mpmc_publish(slot, ticket); __builtin_memcpy(slot + " +
     "WEFT__MPMC_ELEMENT, from + (size_t)i * size, size);",
   ],
 }, {
@@ -65,9 +65,9 @@ export const MUTANTS = mutants(CORE, {
     "this.#free(ticket);\nconst value = this.#words[this.#slot(ticket) + ELEMENT]!;",
   ],
   c: [
-    "*value = weft__mpmc_slot(q, ticket)[WEFT__MPMC_ELEMENT]; /* published by (P) */ " +
-    "weft__mpmc_free(q, ticket);",
-    "weft__mpmc_free(q, ticket); *value = weft__mpmc_slot(q, ticket)[WEFT__MPMC_ELEMENT];",
+    "*value = slot[WEFT__MPMC_ELEMENT]; /* published by (P) */ " +
+    "weft__mpmc_free(q, slot, ticket);",
+    "weft__mpmc_free(q, slot, ticket); *value = slot[WEFT__MPMC_ELEMENT];",
   ],
 }, {
   what: "MQ3: frees a batch before it reads",
@@ -79,10 +79,10 @@ export const MUTANTS = mutants(CORE, {
     "this.copier.get(dst, i * per, this.#slot(ticket) + ELEMENT, per);",
   ],
   c: [
-    "__builtin_memcpy(to + (size_t)i * size, weft__mpmc_slot(q, ticket) + WEFT__MPMC_ELEMENT, size); " +
-    "weft__mpmc_free(q, ticket);",
-    "weft__mpmc_free(q, ticket); __builtin_memcpy(to + (size_t)i * size, " +
-    "weft__mpmc_slot(q, ticket) + WEFT__MPMC_ELEMENT, size);",
+    "__builtin_memcpy(to + (size_t)i * size, slot + WEFT__MPMC_ELEMENT, size); " +
+    "weft__mpmc_free(q, slot, ticket);",
+    "weft__mpmc_free(q, slot, ticket); __builtin_memcpy(to + (size_t)i * size, " +
+    "slot + WEFT__MPMC_ELEMENT, size);",
   ],
 }, {
   what: "MQ4: claims to push by a store",
@@ -107,11 +107,11 @@ export const MUTANTS = mutants(CORE, {
   ],
   c: [
     "int32_t count = weft__mpmc_claim_push(q, 1, &ticket); if (count <= 0) " +
-    "return count == 0 ? EBUSY : -count; weft__mpmc_sized(q, 4); weft__mpmc_slot(q, ticket)[WEFT__MPMC_ELEMENT] = " +
+    "return count == 0 ? EBUSY : -count; int32_t *slot = weft__mpmc_slot_of(q, ticket, 4); slot[WEFT__MPMC_ELEMENT] = " +
     "value;",
     "weft__mpmc_slot(q, weft__hint(&q->tail))[WEFT__MPMC_ELEMENT] = value; int32_t count = " +
     "weft__mpmc_claim_push(q, 1, &ticket); if (count <= 0) return count == 0 " +
-    "? EBUSY : -count;",
+    "? EBUSY : -count; int32_t *slot = weft__mpmc_slot_of(q, ticket, 4);",
   ],
 }, {
   what: "MQ6: pushes one element too many",
@@ -198,9 +198,8 @@ export const MUTANTS = mutants(CORE, {
     "this.#words[this.#slot(ticket)] = ticket + FILLED | 0;",
   ],
   c: [
-    "weft__hand(weft__mpmc_slot(q, ticket), weft__plus(ticket, " +
-    "WEFT_MPMC_QUEUE_FILLED));",
-    "*weft__mpmc_slot(q, ticket) = weft__plus(ticket, WEFT_MPMC_QUEUE_FILLED);",
+    "weft__hand(slot, weft__plus(ticket, WEFT_MPMC_QUEUE_FILLED));",
+    "*slot = weft__plus(ticket, WEFT_MPMC_QUEUE_FILLED);",
   ],
 }, {
   what: "frees by a plain store",
@@ -210,10 +209,8 @@ export const MUTANTS = mutants(CORE, {
     "this.#words[this.#slot(ticket)] = next;",
   ],
   c: [
-    "weft__hand(weft__mpmc_slot(q, ticket), weft__plus(ticket, q->capacity " +
-    "* WEFT_MPMC_QUEUE_ONE));",
-    "*weft__mpmc_slot(q, ticket) = weft__plus(ticket, q->capacity * " +
-    "WEFT_MPMC_QUEUE_ONE);",
+    "weft__hand(slot, weft__plus(ticket, q->capacity * WEFT_MPMC_QUEUE_ONE));",
+    "*slot = weft__plus(ticket, q->capacity * WEFT_MPMC_QUEUE_ONE);",
   ],
 }, {
   what: "believes an old hint that it is full",
@@ -347,8 +344,8 @@ export const MUTANTS = mutants(CORE, {
     "\nthis.#publish(ticket); return true;",
   ],
   c: [
-    "weft__mpmc_publish(q, ticket); weft__event_wake_end(&q->pop_epoch, 1);",
-    "weft__mpmc_publish(q, ticket);",
+    "weft__mpmc_publish(slot, ticket); weft__event_wake_end(&q->pop_epoch, 1);",
+    "weft__mpmc_publish(slot, ticket);",
   ],
 }, {
   what: "wakes before it publishes",
@@ -358,8 +355,8 @@ export const MUTANTS = mutants(CORE, {
     "\nwake(this.#words, POP_EPOCH, 1); this.#publish(ticket); return true;",
   ],
   c: [
-    "weft__mpmc_publish(q, ticket); weft__event_wake_end(&q->pop_epoch, 1);",
-    "weft__event_wake_end(&q->pop_epoch, 1); weft__mpmc_publish(q, ticket);",
+    "weft__mpmc_publish(slot, ticket); weft__event_wake_end(&q->pop_epoch, 1);",
+    "weft__event_wake_end(&q->pop_epoch, 1); weft__mpmc_publish(slot, ticket);",
   ],
 }, {
   what: "pops and wakes nobody",
@@ -369,8 +366,8 @@ export const MUTANTS = mutants(CORE, {
     "this.#free(ticket); return value;",
   ],
   c: [
-    "weft__mpmc_free(q, ticket); weft__event_wake_end(&q->push_epoch, 1);",
-    "weft__mpmc_free(q, ticket);",
+    "weft__mpmc_free(q, slot, ticket); weft__event_wake_end(&q->push_epoch, 1);",
+    "weft__mpmc_free(q, slot, ticket);",
   ],
 }, {
   what: "wakes before it frees",
@@ -380,9 +377,9 @@ export const MUTANTS = mutants(CORE, {
     "wake(this.#words, PUSH_EPOCH, 1); this.#free(ticket); return value;",
   ],
   c: [
-    "weft__mpmc_free(q, ticket); weft__event_wake_end(&q->push_epoch, 1); return " +
+    "weft__mpmc_free(q, slot, ticket); weft__event_wake_end(&q->push_epoch, 1); return " +
     "0;",
-    "weft__event_wake_end(&q->push_epoch, 1); weft__mpmc_free(q, ticket); return " +
+    "weft__event_wake_end(&q->push_epoch, 1); weft__mpmc_free(q, slot, ticket); return " +
     "0;",
   ],
 }, {
@@ -393,9 +390,9 @@ export const MUTANTS = mutants(CORE, {
     "this.#free(ticket); wake(this.#words, POP_EPOCH, 1); return value;",
   ],
   c: [
-    "weft__mpmc_free(q, ticket); weft__event_wake_end(&q->push_epoch, 1); return " +
+    "weft__mpmc_free(q, slot, ticket); weft__event_wake_end(&q->push_epoch, 1); return " +
     "0;",
-    "weft__mpmc_free(q, ticket); weft__event_wake_end(&q->pop_epoch, 1); return 0;",
+    "weft__mpmc_free(q, slot, ticket); weft__event_wake_end(&q->pop_epoch, 1); return 0;",
   ],
 }, {
   what: "pushes a batch and wakes nobody",
@@ -422,8 +419,8 @@ export const MUTANTS = mutants(CORE, {
     "this.#reserved = undefined; this.#publish(ticket);",
   ],
   c: [
-    "weft__load((int32_t *)slot - WEFT__MPMC_ELEMENT)); weft__event_wake_end(&q->pop_epoch, 1);",
-    "weft__load((int32_t *)slot - WEFT__MPMC_ELEMENT));",
+    "weft__mpmc_publish(slot, weft__load(slot)); weft__event_wake_end(&q->pop_epoch, 1);",
+    "weft__mpmc_publish(slot, weft__load(slot));",
   ],
 }, {
   what: "consumes and wakes nobody",
@@ -434,9 +431,9 @@ export const MUTANTS = mutants(CORE, {
     "this.#peeked = undefined; this.#free(ticket);",
   ],
   c: [
-    "weft__mpmc_free(q, weft__minus(turn, WEFT_MPMC_QUEUE_FILLED)); " +
+    "weft__mpmc_free(q, slot, weft__minus(turn, WEFT_MPMC_QUEUE_FILLED)); " +
     "weft__event_wake_end(&q->push_epoch, 1);",
-    "weft__mpmc_free(q, weft__minus(turn, WEFT_MPMC_QUEUE_FILLED));",
+    "weft__mpmc_free(q, slot, weft__minus(turn, WEFT_MPMC_QUEUE_FILLED));",
   ],
 }, {
   what: "a batch claims slots that are not its own",

@@ -55,10 +55,11 @@ static inline WEFT__RESULT int weft__channel_try_push(weft_mpmc_queue *q,
   if (weft__channel_padded(length) != q->element_size) return EINVAL;
   int32_t count = weft__mpmc_claim_push(q, 1, &ticket);
   if (count <= 0) return count == 0 ? EBUSY : -count;
-  int32_t *element = weft__mpmc_slot(q, ticket) + WEFT__MPMC_ELEMENT;
+  int32_t *slot = weft__mpmc_slot(q, ticket);
+  int32_t *element = slot + WEFT__MPMC_ELEMENT;
   element[q->element_size / 4 - 1] = 0;           /* the padding */
   __builtin_memcpy(element, src, (size_t)length); /* published by (P) */
-  weft__mpmc_publish(q, ticket);
+  weft__mpmc_publish(slot, ticket);
   weft__event_wake_end(&q->pop_epoch, 1);
   return 0;
 }
@@ -71,9 +72,10 @@ static inline WEFT__RESULT int weft__channel_try_pop(weft_mpmc_queue *q,
   int32_t count = weft__mpmc_claim_pop(q, 1, &ticket);
   if (count <= 0) return count == 0 ? EBUSY : -count;
   if (*length > q->element_size) *length = q->element_size;
-  const int32_t *element = weft__mpmc_slot(q, ticket) + WEFT__MPMC_ELEMENT;
+  int32_t *slot = weft__mpmc_slot(q, ticket);
+  const int32_t *element = slot + WEFT__MPMC_ELEMENT;
   __builtin_memcpy(dst, element, (size_t)*length); /* published by (P) */
-  weft__mpmc_free(q, ticket);
+  weft__mpmc_free(q, slot, ticket);
   weft__event_wake_end(&q->push_epoch, 1);
   return 0;
 }

@@ -124,12 +124,30 @@ static inline WEFT__RESULT weft_mpmc_queue *weft_mpmc_queue_attach(void *at) {
   return (weft_mpmc_queue *)at;
 }
 
-/* The slot of a ticket: its turn, then the element. */
-static inline WEFT__SHARED int32_t *weft__mpmc_slot(const weft_mpmc_queue *q,
-                                       int32_t ticket) {
+/* The slot of a ticket, where elements have `size` bytes. */
+static inline int32_t *weft__mpmc_slot_with(const weft_mpmc_queue *q,
+                                            int32_t ticket, int32_t size) {
   uint32_t slot = ((uint32_t)ticket >> 1) & (uint32_t)(q->capacity - 1);
   return (int32_t *)(uintptr_t)(q + 1) +
-         (size_t)slot * weft__mpmc_stride(q->element_size);
+         (size_t)slot * weft__mpmc_stride(size);
+}
+
+/* The slot of a ticket: its turn, then the element. */
+static inline WEFT__SHARED int32_t *weft__mpmc_slot(const weft_mpmc_queue *q,
+                                                    int32_t ticket) {
+  return weft__mpmc_slot_with(q, ticket, q->element_size);
+}
+
+/* The same where the size was checked. If it is a constant, this is a shift; a
+   program that shall be small has one copy. */
+static inline int32_t *weft__mpmc_slot_of(const weft_mpmc_queue *q,
+                                          int32_t ticket, int32_t size) {
+#ifdef __OPTIMIZE_SIZE__
+  (void)size;
+  return weft__mpmc_slot(q, ticket);
+#else
+  return weft__mpmc_slot_with(q, ticket, size);
+#endif
 }
 
 /* Initializes `bytes` bytes of unused memory as an empty queue. NULL if the
@@ -248,21 +266,14 @@ static inline int32_t weft__mpmc_claim_pop(weft_mpmc_queue *q, int32_t n,
 }
 
 /* (P) Hands a filled slot to the consumers. */
-static inline void weft__mpmc_publish(weft_mpmc_queue *q, int32_t ticket) {
-  weft__hand(weft__mpmc_slot(q, ticket),
-             weft__plus(ticket, WEFT_MPMC_QUEUE_FILLED));
+static inline void weft__mpmc_publish(int32_t *slot, int32_t ticket) {
+  weft__hand(slot, weft__plus(ticket, WEFT_MPMC_QUEUE_FILLED));
 }
 
 /* Hands a slot whose element was read to the producers, for the next lap. */
-static inline void weft__mpmc_free(weft_mpmc_queue *q, int32_t ticket) {
-  weft__hand(weft__mpmc_slot(q, ticket),
-             weft__plus(ticket, q->capacity * WEFT_MPMC_QUEUE_ONE));
-}
-
-/* Tells the compiler that elements have `size` bytes, which it would read again
-   from the queue behind each exchange. */
-static inline void weft__mpmc_sized(const weft_mpmc_queue *q, size_t size) {
-  if ((size_t)q->element_size != size) __builtin_unreachable();
+static inline void weft__mpmc_free(const weft_mpmc_queue *q, int32_t *slot,
+                                   int32_t ticket) {
+  weft__hand(slot, weft__plus(ticket, q->capacity * WEFT_MPMC_QUEUE_ONE));
 }
 
 /* try_push_many of elements of `size` bytes, which is that of the queue. Where
@@ -277,10 +288,9 @@ static inline WEFT__KNOWN int32_t weft__mpmc_push_many(
   if (count <= 0) return count;
   for (int32_t i = 0; i < count; i++) {
     int32_t ticket = weft__plus(first, i * WEFT_MPMC_QUEUE_ONE);
-    weft__mpmc_sized(q, size);
-    __builtin_memcpy(weft__mpmc_slot(q, ticket) + WEFT__MPMC_ELEMENT,
-                     from + (size_t)i * size, size);
-    weft__mpmc_publish(q, ticket);
+    int32_t *slot = weft__mpmc_slot_of(q, ticket, (int32_t)size);
+    __builtin_memcpy(slot + WEFT__MPMC_ELEMENT, from + (size_t)i * size, size);
+    weft__mpmc_publish(slot, ticket);
   }
   weft__event_wake_end(&q->pop_epoch, count);
   return count;
@@ -297,10 +307,9 @@ static inline WEFT__KNOWN int32_t weft__mpmc_pop_many(
   if (count <= 0) return count;
   for (int32_t i = 0; i < count; i++) {
     int32_t ticket = weft__plus(first, i * WEFT_MPMC_QUEUE_ONE);
-    weft__mpmc_sized(q, size);
-    __builtin_memcpy(to + (size_t)i * size,
-                     weft__mpmc_slot(q, ticket) + WEFT__MPMC_ELEMENT, size);
-    weft__mpmc_free(q, ticket);
+    int32_t *slot = weft__mpmc_slot_of(q, ticket, (int32_t)size);
+    __builtin_memcpy(to + (size_t)i * size, slot + WEFT__MPMC_ELEMENT, size);
+    weft__mpmc_free(q, slot, ticket);
   }
   weft__event_wake_end(&q->push_epoch, count);
   return count;
@@ -361,9 +370,9 @@ static inline WEFT__SHARED WEFT__CHECKED int weft_mpmc_queue_try_push_int(
   if (q->element_size != 4) return EINVAL;
   int32_t count = weft__mpmc_claim_push(q, 1, &ticket);
   if (count <= 0) return count == 0 ? EBUSY : -count;
-  weft__mpmc_sized(q, 4);
-  weft__mpmc_slot(q, ticket)[WEFT__MPMC_ELEMENT] = value; /* published by (P) */
-  weft__mpmc_publish(q, ticket);
+  int32_t *slot = weft__mpmc_slot_of(q, ticket, 4);
+  slot[WEFT__MPMC_ELEMENT] = value; /* published by (P) */
+  weft__mpmc_publish(slot, ticket);
   weft__event_wake_end(&q->pop_epoch, 1);
   return 0;
 }
@@ -375,10 +384,9 @@ static inline WEFT__SHARED WEFT__CHECKED int weft_mpmc_queue_try_pop_int(
   if (q->element_size != 4) return EINVAL;
   int32_t count = weft__mpmc_claim_pop(q, 1, &ticket);
   if (count <= 0) return count == 0 ? EBUSY : -count;
-  weft__mpmc_sized(q, 4);
-  *value =
-      weft__mpmc_slot(q, ticket)[WEFT__MPMC_ELEMENT]; /* published by (P) */
-  weft__mpmc_free(q, ticket);
+  int32_t *slot = weft__mpmc_slot_of(q, ticket, 4);
+  *value = slot[WEFT__MPMC_ELEMENT]; /* published by (P) */
+  weft__mpmc_free(q, slot, ticket);
   weft__event_wake_end(&q->push_epoch, 1);
   return 0;
 }
@@ -393,8 +401,9 @@ static inline WEFT__CHECKED void *weft_mpmc_queue_reserve(weft_mpmc_queue *q) {
 
 /* Appends the element in the slot that was reserved. The turn of the slot is
    still its ticket: nobody else changes it. */
-static inline void weft_mpmc_queue_commit(weft_mpmc_queue *q, void *slot) {
-  weft__mpmc_publish(q, weft__load((int32_t *)slot - WEFT__MPMC_ELEMENT));
+static inline void weft_mpmc_queue_commit(weft_mpmc_queue *q, void *element) {
+  int32_t *slot = (int32_t *)element - WEFT__MPMC_ELEMENT;
+  weft__mpmc_publish(slot, weft__load(slot));
   weft__event_wake_end(&q->pop_epoch, 1);
 }
 
@@ -407,9 +416,10 @@ static inline WEFT__CHECKED void *weft_mpmc_queue_peek(weft_mpmc_queue *q) {
 }
 
 /* Removes the element that was peeked at. */
-static inline void weft_mpmc_queue_consume(weft_mpmc_queue *q, void *slot) {
-  int32_t turn = weft__load((int32_t *)slot - WEFT__MPMC_ELEMENT);
-  weft__mpmc_free(q, weft__minus(turn, WEFT_MPMC_QUEUE_FILLED));
+static inline void weft_mpmc_queue_consume(weft_mpmc_queue *q, void *element) {
+  int32_t *slot = (int32_t *)element - WEFT__MPMC_ELEMENT;
+  int32_t turn = weft__load(slot);
+  weft__mpmc_free(q, slot, weft__minus(turn, WEFT_MPMC_QUEUE_FILLED));
   weft__event_wake_end(&q->push_epoch, 1);
 }
 
