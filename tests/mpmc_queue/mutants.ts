@@ -419,8 +419,8 @@ export const MUTANTS = mutants(CORE, {
     "this.#reserved = undefined; this.#publish(ticket);",
   ],
   c: [
-    "weft__mpmc_publish(slot, weft__load(slot)); weft__event_wake_end(&q->pop_epoch, 1);",
-    "weft__mpmc_publish(slot, weft__load(slot));",
+    "weft__mpmc_publish(turn, weft__load(turn)); weft__event_wake_end(&q->pop_epoch, 1);",
+    "weft__mpmc_publish(turn, weft__load(turn));",
   ],
 }, {
   what: "consumes and wakes nobody",
@@ -431,9 +431,9 @@ export const MUTANTS = mutants(CORE, {
     "this.#peeked = undefined; this.#free(ticket);",
   ],
   c: [
-    "weft__mpmc_free(q, slot, weft__minus(turn, WEFT_MPMC_QUEUE_FILLED)); " +
+    "weft__mpmc_free(q, turn, weft__minus(filled, WEFT_MPMC_QUEUE_FILLED)); " +
     "weft__event_wake_end(&q->push_epoch, 1);",
-    "weft__mpmc_free(q, slot, weft__minus(turn, WEFT_MPMC_QUEUE_FILLED));",
+    "weft__mpmc_free(q, turn, weft__minus(filled, WEFT_MPMC_QUEUE_FILLED));",
   ],
 }, {
   what: "a batch claims slots that are not its own",

@@ -61,6 +61,10 @@ export async function declared(): Promise<Declared[]> {
   return found;
 }
 
+/** Parameters of type `void *` for which any bytes will do. */
+const BYTES =
+  /^(bytes|context|dst|into|key|memory|message|reply|request|result|src|text|value)$/;
+
 /** The name of the maker of an argument: `int32_t *` is made by `int32_t_p`. */
 function makerOf({ name }: Declared, { type, name: as }: Parameter): string {
   const maker = type.replaceAll(" ", "_").replaceAll("*", "p");
@@ -73,7 +77,8 @@ function makerOf({ name }: Declared, { type, name: as }: Parameter): string {
   if (as === "at") {
     return /_(commit|cancel)$/.test(name) ? `slot_of_${stem}` : "place";
   }
-  return "bytes";
+  if (BYTES.test(as)) return "bytes";
+  throw new Error(`${name} has a void * named ${as}: what belongs there?`);
 }
 
 /**

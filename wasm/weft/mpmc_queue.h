@@ -401,9 +401,9 @@ static inline WEFT__CHECKED void *weft_mpmc_queue_reserve(weft_mpmc_queue *q) {
 
 /* Appends the element in the slot that was reserved. The turn of the slot is
    still its ticket: nobody else changes it. */
-static inline void weft_mpmc_queue_commit(weft_mpmc_queue *q, void *element) {
-  int32_t *slot = (int32_t *)element - WEFT__MPMC_ELEMENT;
-  weft__mpmc_publish(slot, weft__load(slot));
+static inline void weft_mpmc_queue_commit(weft_mpmc_queue *q, void *slot) {
+  int32_t *turn = (int32_t *)slot - WEFT__MPMC_ELEMENT;
+  weft__mpmc_publish(turn, weft__load(turn));
   weft__event_wake_end(&q->pop_epoch, 1);
 }
 
@@ -416,10 +416,10 @@ static inline WEFT__CHECKED void *weft_mpmc_queue_peek(weft_mpmc_queue *q) {
 }
 
 /* Removes the element that was peeked at. */
-static inline void weft_mpmc_queue_consume(weft_mpmc_queue *q, void *element) {
-  int32_t *slot = (int32_t *)element - WEFT__MPMC_ELEMENT;
-  int32_t turn = weft__load(slot);
-  weft__mpmc_free(q, slot, weft__minus(turn, WEFT_MPMC_QUEUE_FILLED));
+static inline void weft_mpmc_queue_consume(weft_mpmc_queue *q, void *slot) {
+  int32_t *turn = (int32_t *)slot - WEFT__MPMC_ELEMENT;
+  int32_t filled = weft__load(turn);
+  weft__mpmc_free(q, turn, weft__minus(filled, WEFT_MPMC_QUEUE_FILLED));
   weft__event_wake_end(&q->push_epoch, 1);
 }
 
