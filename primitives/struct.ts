@@ -5,7 +5,7 @@
  * @module
  */
 
-import { describe } from "./_memory/describe.ts";
+import { brief, describe } from "./_memory/describe.ts";
 import type {
   Fields,
   FieldType,
@@ -399,7 +399,7 @@ function lengthOfPart(name: string, part: Part): number {
   const [type, config] = classOf(isPart ? part : [] as never);
   if (typeof type?.byteLength !== "function") {
     throw new TypeError(
-      `The part "${name}" must be a primitive's class, or [class, ` +
+      `The part "${brief(name)}" must be a primitive's class, or [class, ` +
         `configuration]: received ${describe(part)}`,
     );
   }
@@ -408,7 +408,7 @@ function lengthOfPart(name: string, part: Part): number {
   } catch (error) {
     if (config.length > 0) throw error;
     throw new TypeError(
-      `The part "${name}" needs a configuration: [class, configuration]`,
+      `The part "${brief(name)}" needs a configuration: [class, configuration]`,
       { cause: error },
     );
   }

@@ -6,15 +6,17 @@
 
 // First, for what mod.ts says of zip.
 import { values } from "./_value/codec.ts";
-import { describe } from "./_memory/describe.ts";
+import { brief, describe } from "./_memory/describe.ts";
 import type { Disposer } from "./_memory/dispose.ts";
 import { LastWords } from "./_worker/last_words.ts";
+import { load } from "./_worker/module.ts";
 import { parent } from "./_worker/parent.ts";
 import { Client } from "./_calls/client/client.ts";
 import { disposableBy, type Invoke } from "./_calls/remote.ts";
 import { slotsOf } from "./_calls/wire.ts";
 import {
   type AnyWorker,
+  HERE,
   type NodePort,
   outputWaits,
   processOf,
@@ -119,14 +121,17 @@ function addressOf(module: URL | string): string {
 function startThread(module: URL | string, options: object): AnyWorker {
   const Thread = threads()?.Worker;
   const here = import.meta.url;
-  if (Thread !== undefined && /\/sync_worker\.[jt]s$/.test(here)) {
+  // In a bundle, both modules are in one file, whatever its name is.
+  const isItself = /\/sync_worker\.[jt]s$/.test(here) && here !== HERE;
+  if (Thread !== undefined && isItself) {
     const code = `import(${JSON.stringify(here)})` +
       `.then(({ serveModule }) => serveModule())`;
     return new Thread(code, { ...options, eval: true });
   }
   throw new TypeError(
-    `syncWorker cannot start ${module} from a bundle, or in this runtime: ` +
-      "give it a function that makes a Worker, whose module calls serveSync",
+    `syncWorker cannot start ${brief(String(module))} from a bundle, or in ` +
+      "this runtime: give it a function that makes a Worker, whose module " +
+      "calls serveSync",
   );
 }
 
@@ -368,7 +373,7 @@ function helloOf(): Promise<Hello> {
 
 async function serveFor(
   hello: Hello,
-  load: () => object | Promise<object>,
+  load: () => readonly [object] | Promise<readonly [object]>,
   { codec }: Pick<ApiCodec, "codec">,
 ): Promise<void> {
   const words = new LastWords(hello.memory);
@@ -403,7 +408,8 @@ async function serveFor(
   });
   try {
     spinning.nap = NAP;
-    await serve(ring, await load(), { codec });
+    const [api] = await load();
+    await serve(ring, api, { codec });
   } catch (error) {
     fail(asError(error));
   }
@@ -431,7 +437,7 @@ export async function serveSync(
   options?: ApiCodec,
 ): Promise<void> {
   assertOptions(options, ["codec"]);
-  await serveFor(await helloOf(), () => api, options ?? {});
+  await serveFor(await helloOf(), () => [api], options ?? {});
 }
 
 /**
@@ -441,24 +447,7 @@ export async function serveSync(
  */
 export async function serveModule(): Promise<void> {
   const hello = await helloOf();
-  const load = async () => exportsOf(await import(hello.module!));
-  await serveFor(hello, load, { codec: hello.isJson ? json : undefined });
-}
-
-/** Names that Node adds to those that it finds in a CommonJS module. */
-const ADDED = ["default", "module.exports"];
-
-/**
- * What a module exports. Of a CommonJS module, Node finds `default`, which is
- * `module.exports`, but only some of the names in it.
- */
-function exportsOf(module: Readonly<Record<string, unknown>>): object {
-  const all = module.default as typeof module;
-  if (typeof all !== "object" || all === null) return module;
-  const isCommon = Object.keys(module).every((name) =>
-    ADDED.includes(name) || module[name] === all[name]
-  );
-  if (!isCommon) return module;
-  // A compiled module has a `default` of its own.
-  return "__esModule" in all ? all : { ...all, default: all };
+  await serveFor(hello, () => load(hello.module!), {
+    codec: hello.isJson ? json : undefined,
+  });
 }

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { describe } from "../_memory/describe.ts";
+import { brief, describe } from "../_memory/describe.ts";
 import type { Codec } from "../_message/message.ts";
 import { readUtf8 } from "../_message/utf8.ts";
 import { type End, nameAt, NAMED_BYTES, needsPort } from "./beside.ts";
@@ -101,15 +101,15 @@ export class Reader {
     if (value === undefined) [of, value] = this.#find(of, path, what);
     if (request[CHECK] !== this.#check) {
       throw new TypeError(
-        `The caller of ${path} has another codec: it is served with ` +
-          JSON.stringify(this.#codec.name),
+        `The caller of ${brief(path)} has another codec: it is served with ` +
+          describe(this.#codec.name),
       );
     }
     if (request.length === begin) return { what, of, value, args: [] };
     const args = this.#codec.decode(request.subarray(begin));
     if (Array.isArray(args)) return { what, of, value, args };
     throw new TypeError(
-      `The arguments of ${path} must be an array: the codec decoded ` +
+      `The arguments of ${brief(path)} must be an array: the codec decoded ` +
         describe(args),
     );
   }
@@ -135,10 +135,10 @@ export class Reader {
       : namesOf(of);
     const missing = path === ""
       ? "function itself"
-      : `${what === GET ? "property" : "method"} ${JSON.stringify(path)}`;
+      : `${what === GET ? "property" : "method"} ${describe(path)}`;
     throw new TypeError(
       `No ${missing} is served: there are ` +
-        (names.filter(Boolean).join(", ") || "none"),
+        (brief(names.filter(Boolean).join(", "), 300) || "none"),
     );
   }
 

@@ -10,7 +10,7 @@
  * @module
  */
 
-import { describe } from "../_memory/describe.ts";
+import { brief, describe } from "../_memory/describe.ts";
 import { Region } from "../_memory/region.ts";
 import { ClosedError } from "../_queue/queue.ts";
 import { refer } from "../_wait/times.ts";
@@ -118,7 +118,9 @@ export function goesBeside(value: unknown): boolean {
 /** The error of a call that would need a port. */
 export const needsPort = (what: string): TypeError =>
   new TypeError(
-    `${what} cannot go through the ring: give both connect and serve the ` +
+    `${
+      brief(what)
+    } cannot go through the ring: give both connect and serve the ` +
       "option port, each one end of a MessageChannel",
   );
 
@@ -283,9 +285,9 @@ export class End {
           this.#post(number, sent, list);
         } catch (cause) {
           throw new TypeError(
-            `${what} cannot be sent by the port: ` +
+            `${brief(what)} cannot be sent by the port: ` +
               `${
-                (cause as Error)?.message
+                brief(String((cause as Error)?.message))
               }; transfer(value, list) names what ` +
               "is transferred",
             { cause },

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { brief } from "../_memory/describe.ts";
 import { DISPOSE } from "../_memory/dispose.ts";
 
 /** What is done with the arguments of one call of the function `called`. */
@@ -24,7 +25,9 @@ const OF_FUNCTIONS = ["apply", "bind", "call"];
 
 function refuse(path: string): never {
   throw new TypeError(
-    `Cannot assign to ${path}: it is another agent's; serve a method that ` +
+    `Cannot assign to ${
+      brief(path)
+    }: it is another agent's; serve a method that ` +
       "assigns",
   );
 }

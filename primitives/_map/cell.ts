@@ -158,7 +158,7 @@ export class Cell<T> {
       throw new RangeError(
         `A ${this.#what} of this map has at most ${size} bytes, its ` +
           `${this.#what}Size: received ${whole.length} bytes, ` +
-          describe(value).slice(0, 100),
+          describe(value),
       );
     }
     this.#body.set(whole);

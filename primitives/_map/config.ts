@@ -7,7 +7,7 @@
 
 import { values } from "../_value/codec.ts";
 import type { HASH_MAP } from "../_memory/layout.ts";
-import { describe } from "../_memory/describe.ts";
+import { brief, describe } from "../_memory/describe.ts";
 import { assertOptions } from "../_memory/options.ts";
 import { assertConfig, inRange, sealOf } from "../_memory/region.ts";
 import type { CodecOf, StructuredOf } from "../_message/codec.ts";
@@ -282,7 +282,7 @@ function assertSide<T>(
       `Cannot attach a hash_map: its ${what} are ${
         name ?? `codec ${theirs}`
       } ` +
-        `of ${size} bytes, not ${codec.name}`,
+        `of ${size} bytes, not ${brief(codec.name)}`,
     );
   }
   // C code that does not know the shape leaves it 0.
@@ -290,7 +290,7 @@ function assertSide<T>(
   throw new TypeError(
     own.id === CODEC.own
       ? `Cannot attach a hash_map: the codec of its ${what} is not named ` +
-        JSON.stringify(codec.name)
+        describe(codec.name)
       : `Cannot attach a hash_map: its ${what} have other fields`,
   );
 }

@@ -1,12 +1,23 @@
+/** The most letters of a value that an error message shows. */
+const MOST = 100;
+
+/** The beginning of a text that may be long, for an error message. */
+export function brief(text: string, most: number = MOST): string {
+  return text.length > most ? `${text.slice(0, most)}...` : text;
+}
+
 /**
- * Names a value in an error message: `50n`, `"50"`, `[object Array]`. It calls
- * no method of the value. Only a hostile value makes it throw: one whose tag is
- * a getter that throws, or a revoked proxy.
+ * Names a value in an error message: `50n`, `"50"`, `[object Array]`. Of a long
+ * one it shows the beginning. It calls no method of the value. Only a hostile
+ * value makes it throw: one whose tag is a getter that throws, or a revoked
+ * proxy.
  */
-export function describe(value: unknown): string {
+export const describe = (value: unknown): string => brief(textOf(value));
+
+function textOf(value: unknown): string {
   switch (typeof value) {
     case "string":
-      return JSON.stringify(value);
+      return JSON.stringify(value.slice(0, MOST));
     case "bigint":
       return `${value}n`;
     case "function":

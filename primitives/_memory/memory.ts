@@ -1,4 +1,4 @@
-import { describe } from "./describe.ts";
+import { brief, describe } from "./describe.ts";
 
 /**
  * Memory that agents can share: a `SharedArrayBuffer`, or a shared
@@ -68,7 +68,7 @@ export function bufferOf(memory: Memory): SharedArrayBuffer {
     : memory;
   if (tagOf(buffer) === "SharedArrayBuffer") return buffer as SharedArrayBuffer;
   throw new TypeError(
-    `Cannot use ${tagOf(memory)} as shared memory: expected a ` +
+    `Cannot use ${brief(tagOf(memory))} as shared memory: expected a ` +
       "SharedArrayBuffer or a shared WebAssembly.Memory",
   );
 }

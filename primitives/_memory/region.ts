@@ -1,4 +1,4 @@
-import { describe } from "./describe.ts";
+import { brief, describe } from "./describe.ts";
 import { explorer, kept } from "./explored.ts";
 import { type ConfiguredStem, KIND, SIGNATURE, VERSION } from "./layout.ts";
 import { bufferOf, type Memory, offsetOf } from "./memory.ts";
@@ -281,7 +281,7 @@ export function fromHandle(
   if (found === kind) return [handle.buffer, handle.byteOffset];
   throw new TypeError(
     typeof found === "string"
-      ? `Cannot open a ${kind} from a handle of kind ${found}`
+      ? `Cannot open a ${kind} from a handle of kind ${brief(found)}`
       : `Cannot open a ${kind}: expected a handle: received ` +
         `${describe(handle)}; post the \`handle\` of a primitive, not the ` +
         "primitive itself",

@@ -5,7 +5,7 @@
  */
 
 import { copyBytes, copyOf } from "./bytes.ts";
-import { describe, isBytes } from "../_memory/describe.ts";
+import { brief, describe, isBytes } from "../_memory/describe.ts";
 import {
   CODEC,
   type Codec,
@@ -436,7 +436,7 @@ function assertJson(value: unknown, path: (string | number)[]): void {
       : !keys.includes(key as string)
   );
   if (hidden !== undefined) {
-    const why = `some property would be lost, ${String(hidden)}`;
+    const why = `some property would be lost, ${brief(String(hidden))}`;
     throw refusal("json", value, why, path);
   }
   if (isBoxed(value)) {

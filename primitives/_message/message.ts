@@ -5,7 +5,7 @@
  * @module
  */
 
-import { describe } from "../_memory/describe.ts";
+import { brief, describe } from "../_memory/describe.ts";
 import type { Field } from "./record_fields.ts";
 
 /**
@@ -106,10 +106,10 @@ export function refusal(
   const received = typeof value === "function" || typeof value === "symbol"
     ? typeof value
     : named(value);
-  const where = path.map((key) => `[${JSON.stringify(key)}]`).join("");
+  const where = path.map((key) => `[${describe(key)}]`).join("");
   return new TypeError(
-    `Cannot send this as ${codec}: ${why}: received ${received}` +
-      (where === "" ? "" : ` at ${where}`),
+    `Cannot send this as ${brief(codec)}: ${why}: received ${received}` +
+      (where === "" ? "" : ` at ${brief(where)}`),
   );
 }
 
@@ -119,7 +119,7 @@ function named(value: unknown): string {
   if (text !== "[object Object]") return text;
   const { name } = Object.getPrototypeOf(value)?.constructor ?? {};
   return typeof name === "string" && name !== "Object"
-    ? `an instance of ${name}`
+    ? `an instance of ${brief(name)}`
     : text;
 }
 
@@ -144,7 +144,9 @@ export function encodeWhole(
     if (needed <= bytes.length) return bytes.subarray(0, needed);
     if (tries === 0) {
       throw new TypeError(
-        `The codec ${codec} asks for more bytes each time: last for ${needed} ` +
+        `The codec ${
+          brief(codec)
+        } asks for more bytes each time: last for ${needed} ` +
           `instead of ${bytes.length}`,
       );
     }

@@ -27,7 +27,7 @@ export function classesOf(errors: unknown): Classes {
     if (Class.name === "" || classes.has(Class.name)) {
       throw new TypeError(
         "The classes of errors need names of their own: received " +
-          JSON.stringify(Class.name),
+          describe(Class.name),
       );
     }
     classes.set(Class.name, Class);

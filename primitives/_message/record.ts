@@ -4,7 +4,7 @@
  * @module
  */
 
-import { describe } from "../_memory/describe.ts";
+import { brief, describe } from "../_memory/describe.ts";
 import { type Cursor, F64, type Field, I32, U32 } from "./record_fields.ts";
 
 /** Several fields, placed one behind the other as C does. */
@@ -245,14 +245,14 @@ function within(prefix: string, name: string): string {
 
 function noRecord(value: unknown, prefix: string): TypeError {
   return new TypeError(
-    `${prefix === "" ? "A record" : `Field "${prefix}"`} must be an ` +
+    `${prefix === "" ? "A record" : `Field "${brief(prefix)}"`} must be an ` +
       `object: received ${describe(value)}`,
   );
 }
 
 function noField(name: string, prefix: string): TypeError {
-  const where = prefix === "" ? "" : ` in "${prefix}"`;
-  return new TypeError(`There is no field "${name}"${where}`);
+  const where = prefix === "" ? "" : ` in "${brief(prefix)}"`;
+  return new TypeError(`There is no field "${brief(name)}"${where}`);
 }
 
 /**
@@ -271,7 +271,9 @@ export function wholeRecord(field: StructField): Field {
       const name = isRecord ? missing(checked) : first;
       if (name === undefined) return checked;
       throw new TypeError(
-        `Cannot send this as a record: field "${name}" is missing: received ` +
+        `Cannot send this as a record: field "${
+          brief(name)
+        }" is missing: received ` +
           describe(value),
       );
     },

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { describe, isBytes } from "../_memory/describe.ts";
+import { brief, describe, isBytes } from "../_memory/describe.ts";
 
 /** The name of a number type, from `"i8"` to `"f64"`. */
 export type NumberType =
@@ -65,11 +65,15 @@ function refuse(name: string, type: string, value: unknown): never {
   const wide = type === "i64" || type === "u64";
   if (wide ? typeof value !== "bigint" : typeof value !== "number") {
     throw new TypeError(
-      `Field "${name}" takes a ${wide ? "bigint" : "number"}: received ` +
+      `Field "${brief(name)}" takes a ${
+        wide ? "bigint" : "number"
+      }: received ` +
         describe(value),
     );
   }
-  throw new RangeError(`Field "${name}" is ${type}: received ${value}`);
+  throw new RangeError(
+    `Field "${brief(name)}" is ${type}: received ${describe(value)}`,
+  );
 }
 
 // Each accessor is written out, together with its checks. So an engine can
@@ -283,12 +287,16 @@ export function bytesField(length: number): Field {
   const check = (value: unknown, name: string): Uint8Array => {
     if (!isBytes(value)) {
       throw new TypeError(
-        `Field "${name}" takes a Uint8Array: received ${describe(value)}`,
+        `Field "${brief(name)}" takes a Uint8Array: received ${
+          describe(value)
+        }`,
       );
     }
     if (value.byteLength <= length) return value;
     throw new RangeError(
-      `Field "${name}" has ${length} bytes: received ${value.byteLength}`,
+      `Field "${
+        brief(name)
+      }" has ${length} bytes: received ${value.byteLength}`,
     );
   };
   const set = (data: DataView, at: number, value: Uint8Array) => {
@@ -321,19 +329,21 @@ export function textField(length: number): Field {
   const check = (value: unknown, name: string): Uint8Array => {
     if (typeof value !== "string") {
       throw new TypeError(
-        `Field "${name}" takes a string: received ${describe(value)}`,
+        `Field "${brief(name)}" takes a string: received ${describe(value)}`,
       );
     }
     if (/[\0\p{Surrogate}]/u.test(value)) {
       throw new RangeError(
-        `Field "${name}" takes text without U+0000 and without half of a ` +
-          `surrogate pair: received ${JSON.stringify(value)}`,
+        `Field "${
+          brief(name)
+        }" takes text without U+0000 and without half of a ` +
+          `surrogate pair: received ${describe(value)}`,
       );
     }
     const utf8 = (encoder ??= new TextEncoder()).encode(value);
     if (utf8.byteLength <= length) return utf8;
     throw new RangeError(
-      `Field "${name}" has ${length} bytes: received ${utf8.byteLength}`,
+      `Field "${brief(name)}" has ${length} bytes: received ${utf8.byteLength}`,
     );
   };
   const get = (data: DataView, at: number) => {
@@ -368,12 +378,12 @@ export function arrayField(item: Field, length: number): Field {
     const items = value as unknown[];
     if (!Array.isArray(value) && !ArrayBuffer.isView(value)) {
       throw new TypeError(
-        `Field "${name}" takes an array: received ${describe(value)}`,
+        `Field "${brief(name)}" takes an array: received ${describe(value)}`,
       );
     }
     if (items.length !== length) {
       throw new RangeError(
-        `Field "${name}" has ${length} items: received ${items.length}`,
+        `Field "${brief(name)}" has ${length} items: received ${items.length}`,
       );
     }
     const checked = new Array(length);
@@ -453,7 +463,9 @@ class ItemsView {
   #move(index: number): void {
     if (!Number.isInteger(index) || index < 0 || index >= this.length) {
       throw new RangeError(
-        `Field "${this.#name}" has ${this.length} items: received index ` +
+        `Field "${
+          brief(this.#name)
+        }" has ${this.length} items: received index ` +
           describe(index),
       );
     }

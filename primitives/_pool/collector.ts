@@ -5,6 +5,7 @@
  * @module
  */
 
+import { describe } from "../_memory/describe.ts";
 import { cancel, isAnswered } from "../_calls/ring/call.ts";
 import type { Slots } from "../_calls/ring/slots.ts";
 import { PHASE_MASK, REPLIED } from "../_calls/ring/words.ts";
@@ -171,7 +172,7 @@ export class Collector {
       return void jobs.move(job, "waiting");
     }
     const times = job.deaths > 1 ? `, ${job.deaths} times` : "";
-    const what = `The worker of task ${JSON.stringify(spec.name)} died${times}`;
+    const what = `The worker of task ${describe(spec.name)} died${times}`;
     jobs.reject(job, deathOf(what, dead));
   }
 

@@ -11,7 +11,7 @@ import { contentOf, isTransfer } from "../_calls/beside.ts";
 import type { Slots } from "../_calls/ring/slots.ts";
 import { ID_MASK, PHASE_MASK, SERVING } from "../_calls/ring/words.ts";
 import { assertFunction } from "../_memory/region.ts";
-import { describe } from "../_memory/describe.ts";
+import { brief, describe } from "../_memory/describe.ts";
 import type { Parent } from "../_worker/parent.ts";
 import type { Member, PoolWorker } from "./crew.ts";
 import type { Death } from "./errors.ts";
@@ -164,7 +164,7 @@ export function parcelOf(name: string, request: unknown): Parcel | undefined {
     return structuredClone({ value, list }, { transfer });
   } catch (cause) {
     throw new TypeError(
-      `The request of task ${name} cannot be transferred: ` +
+      `The request of task ${brief(name)} cannot be transferred: ` +
         (cause as Error).message,
       { cause },
     );

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { brief } from "../_memory/describe.ts";
 import { cancel } from "../_calls/ring/call.ts";
 import type { Slots } from "../_calls/ring/slots.ts";
 import { DROPPED, ID_MASK, PHASE_MASK, SERVING } from "../_calls/ring/words.ts";
@@ -226,7 +227,9 @@ export class Poster {
       return length;
     }
     throw new RangeError(
-      `The request of task ${name} has ${length} bytes: the pool was made ` +
+      `The request of task ${
+        brief(name)
+      } has ${length} bytes: the pool was made ` +
         `for ${room}: give it the option bytes`,
     );
   }

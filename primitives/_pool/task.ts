@@ -4,7 +4,7 @@
  * @module
  */
 
-import { describe } from "../_memory/describe.ts";
+import { brief, describe } from "../_memory/describe.ts";
 import { assertBoolean, assertConfig } from "../_memory/region.ts";
 import type { CodecOf, IsStructured, ValueCodec } from "../_message/codec.ts";
 import type { Codec } from "../_message/message.ts";
@@ -126,7 +126,7 @@ function codecOf<T>(of: string, codec: unknown): Codec<T> {
     typeof it.decode === "function"
   ) return it;
   throw new TypeError(
-    `The codec of a ${of} must be valueCodec, one of codec, or your ` +
+    `The codec of a ${brief(of)} must be valueCodec, one of codec, or your ` +
       `own { name, encode, decode }: received ${describe(codec)}`,
   );
 }
@@ -137,7 +137,7 @@ export function specOf(specs: Map<string, Spec>, name: string): Spec {
   if (spec !== undefined) return spec;
   throw new TypeError(
     `There is no task ${describe(name)}: there are ${
-      [...specs.keys()].join(", ")
+      brief([...specs.keys()].join(", "), 300)
     }`,
   );
 }
@@ -153,7 +153,9 @@ export function specsOf(tasks: Tasks): Map<string, Spec> {
   for (const [name, declared] of Object.entries(tasks)) {
     if (typeof declared !== "object" || declared === null) {
       throw new TypeError(
-        `Task ${name} must be made by task(): received ${describe(declared)}`,
+        `Task ${brief(name)} must be made by task(): received ${
+          describe(declared)
+        }`,
       );
     }
     const { idempotent = false, ...it } = declared;
@@ -187,8 +189,8 @@ export function assertSame(
     const expected = signatureOf(spec);
     if (signature === expected) continue;
     throw new TypeError(
-      `Task ${JSON.stringify(name)} is declared as ${expected} by the pool, ` +
-        `and as ${signature} by its worker`,
+      `Task ${describe(name)} is declared as ${brief(expected)} by the pool, ` +
+        `and as ${brief(signature)} by its worker`,
     );
   }
 }

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { brief, describe } from "../_memory/describe.ts";
 import { copyBytes } from "../_message/bytes.ts";
 import {
   type Codec,
@@ -84,8 +85,10 @@ function encoded<T>(codec: Codec<T>, value: T, into: Uint8Array): number {
 function checked<T>(codec: Codec<T>, length: number): number {
   if (Number.isSafeInteger(length) && length >= 0) return length;
   throw new TypeError(
-    `The codec ${codec.name} must return how many bytes it wrote: received ` +
-      `${length}`,
+    `The codec ${
+      brief(codec.name)
+    } must return how many bytes it wrote: received ` +
+      describe(length),
   );
 }
 

@@ -36,6 +36,9 @@ export interface Threads {
   receiveMessageOnPort(port: NodePort): { message: Piece } | undefined;
 }
 
+/** The address of this module. */
+export const HERE: string = import.meta.url;
+
 interface Stream {
   write(
     chunk: string | Uint8Array,

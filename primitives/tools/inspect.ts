@@ -4,6 +4,7 @@
  * @module
  */
 
+import { brief } from "../_memory/describe.ts";
 import {
   INSPECTION as call_ring,
   PROBLEMS as call_ring_problems,
@@ -249,11 +250,13 @@ function at(
     );
   }
   if (!isStem(stem)) {
-    throw new TypeError(`Cannot inspect a ${stem}: there is no such primitive`);
+    throw new TypeError(
+      `Cannot inspect a ${brief(stem)}: there is no such primitive`,
+    );
   }
   if (Object.hasOwn(KIND, stem) && stem !== found) {
     throw new TypeError(
-      `Cannot inspect the memory at ${byteOffset} as a ${stem}: ` +
+      `Cannot inspect the memory at ${byteOffset} as a ${brief(stem)}: ` +
         (found === undefined ? hex : `this is a ${found}`),
     );
   }

@@ -64,6 +64,12 @@ const throws = (name: string) => ({
   },
 });
 
+/** A name, a message or a value that no error may quote whole. */
+const LONG = "a\u00e9\n".repeat(300_000);
+
+class Long {}
+Object.defineProperty(Long, "name", { value: LONG });
+
 const locked = () => {
   const mutex = Mutex.create();
   mutex.lock();
@@ -101,6 +107,22 @@ const ARGUMENTS: Record<string, () => unknown> = {
       "mutex",
     ].map((value) => [`${typeof value} ${String(value)}`, () => value]),
   ),
+  "a long text": () => LONG,
+  "a long symbol": () => Symbol(LONG),
+  "a long bigint": () => 1n << 100_000n,
+  "an object with a long tag": () => ({ [Symbol.toStringTag]: LONG }),
+  "an object with a long name": () => ({ [LONG]: undefined }),
+  "a long path": () => ({ [LONG]: [{ [LONG]: [undefined] }] }),
+  "a long path in a list": () => [{ [LONG]: [() => {}] }],
+  "a handle of a long kind": () => ({ kind: LONG, buffer: 1, byteOffset: 0 }),
+  "an instance of a class with a long name": () => new Long(),
+  "a class with a long name": () => Long,
+  "a long option": () => ({ timeout: LONG, signal: LONG, capacity: LONG }),
+  "a codec with a long name": () => ({
+    name: LONG,
+    encode: () => LONG,
+    decode: () => LONG,
+  }),
   "a symbol": () => Symbol("s"),
   "a function": () => () => {},
   "{}": () => ({}),
@@ -146,9 +168,13 @@ const ARGUMENTS: Record<string, () => unknown> = {
 const ACCIDENT =
   /Cannot (read|destructure|convert|mix|access|set)|is not a function|not iterable|undefined is|null is|is not a constructor|not an integer/i;
 
+/** The most letters of a message, whatever the arguments are. */
+const MOST = 500;
+
 /** Whether an error is one that the documentation promises. */
 function isDocumented(error: unknown): boolean {
   if (error instanceof Thrown || error instanceof WouldSleep) return true;
+  if ((error as Error).message.length > MOST) return false;
   if (error instanceof ClosedError) return true;
   return (error instanceof TypeError || error instanceof RangeError) &&
     !ACCIDENT.test(error.message);
@@ -307,6 +333,7 @@ export function subjectsOf(): Subject[] {
       addFunctions(name, value, subjects);
     }
   }
+  addCodecs(subjects);
   return subjects;
 }
 
@@ -356,6 +383,52 @@ function addOffspring(
       make() {
         const [target, buffer] = make();
         return { target, call, bytes: new Uint8Array(buffer), margins: false };
+      },
+    });
+  }
+}
+
+/** What takes values: by each codec. */
+function addCodecs(subjects: Subject[]): void {
+  const record = codec.record(struct({ id: "u32", big: "i64", x: "f64" }));
+  const { binary, text, json, i32, f64 } = codec;
+  for (
+    const  of of[binary, text, json, i32, f64, record, weft.valueCodec]
+  ) {
+    const any = of as weft.Codec<never>;
+    const make = (): Pick<Made, "target" | "bytes" | "margins"> & {
+      channel: Channel<never>;
+    } => {
+      const channel = Channel.create<never>({ codec: any, capacity: 4 });
+      // It learns the names of objects also from values that are too long.
+      const learns = of === weft.valueCodec;
+      const bytes = new Uint8Array(learns ? 0 : channel.buffer as never);
+      return { channel, target: channel, bytes, margins: false };
+    };
+    subjects.push({
+      name: `channel of ${of.name}: trySend`,
+      make() {
+        const made = make();
+        return { ...made, call: made.channel.trySend as Callable };
+      },
+    });
+    subjects.push({
+      name: `hash_map of ${of.name}: set`,
+      make() {
+        const sizes = "field" in of ? {} : { keySize: 32, valueSize: 32 };
+        const map = weft.HashMap.create<never, never>({
+          capacity: 4,
+          key: any,
+          value: any,
+          ...sizes,
+        });
+        const bytes = new Uint8Array(map.buffer);
+        return {
+          target: map,
+          call: map.set as Callable,
+          bytes,
+          margins: false,
+        };
       },
     });
   }
@@ -442,7 +515,7 @@ async function callOnce(
     const result = call.apply(target, words.map((word) => ARGUMENTS[word]!()));
     if (result instanceof Promise) await settled(result);
   } catch (error) {
-    if (!isDocumented(error)) return `threw ${error}`;
+    if (!isDocumented(error)) return `threw ${String(error).slice(0, MOST)}`;
     if (error instanceof WouldSleep) return;
     const at = bytes.findIndex((byte, i) => byte !== before[i]);
     if (at >= 0) return `changed byte ${at} and threw ${error}`;

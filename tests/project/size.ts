@@ -39,20 +39,20 @@ for (const stem of STEMS) {
   SIZES.push({ ...size, subpaths: ["", `/${stem}`] });
 }
 SIZES.push(
-  { name: "*", subpaths: [""], most: 105016 },
-  { name: "Channel", subpaths: [""], most: 31618 },
-  { name: "viewValue", subpaths: ["/value"], most: 9334 },
-  { name: "viewCodec", subpaths: ["/value"], most: 13215 },
-  { name: "Pool", subpaths: ["/pool"], most: 36905 },
-  { name: "servePool, task", subpaths: ["/pool"], most: 25872 },
-  { name: "syncWorker", subpaths: ["/sync_worker"], most: 33800 },
-  { name: "watch", subpaths: ["/watch"], most: 10830 },
+  { name: "*", subpaths: [""], most: 105093 },
+  { name: "Channel", subpaths: [""], most: 31669 },
+  { name: "viewValue", subpaths: ["/value"], most: 9370 },
+  { name: "viewCodec", subpaths: ["/value"], most: 13263 },
+  { name: "Pool", subpaths: ["/pool"], most: 36959 },
+  { name: "servePool, task", subpaths: ["/pool"], most: 25949 },
+  { name: "syncWorker", subpaths: ["/sync_worker"], most: 33847 },
+  { name: "watch", subpaths: ["/watch"], most: 10857 },
   { name: "AgentTable", subpaths: ["/deadlocks"], most: 2950 },
-  { name: "AgentTable, deadlocks", subpaths: ["/deadlocks"], most: 12533 },
-  { name: "formatter", subpaths: ["/devtools"], most: 10444 },
-  { name: "SpscQueue", subpaths: ["/realtime"], most: 5890 },
-  { name: "*", subpaths: ["/realtime"], most: 26559 },
-  { name: "Mutex", subpaths: ["/kernel"], most: 8101 },
+  { name: "AgentTable, deadlocks", subpaths: ["/deadlocks"], most: 12563 },
+  { name: "formatter", subpaths: ["/devtools"], most: 10483 },
+  { name: "SpscQueue", subpaths: ["/realtime"], most: 5926 },
+  { name: "*", subpaths: ["/realtime"], most: 26587 },
+  { name: "Mutex", subpaths: ["/kernel"], most: 8146 },
 );
 
 /** The text of a module of a user who imports that. */

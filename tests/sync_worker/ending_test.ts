@@ -59,6 +59,46 @@ console.log(common.twice("a"), common.default.twice("b"), common.wait());
 console.log(compiled.twice("a"), compiled.default("b"));
 `;
 
+/** For `import` and `await`, what has a function `then` is a promise. */
+const THENABLES = {
+  "never.mjs": "export function then() {}",
+  "other.mjs": "export const then = (resolve) => resolve(5);",
+  "value.mjs": "export const then = 5;",
+};
+const thenableMain = (entry: string) => `
+import { syncWorker } from ${JSON.stringify(entry)};
+import { Worker } from "node:worker_threads";
+const twice = (worker) => {
+  try {
+    console.log(syncWorker(worker).twice("a"));
+  } catch (error) {
+    console.log(error.message);
+  }
+};
+for (const name of ${JSON.stringify(Object.keys(THENABLES))}) {
+  twice(new URL(name, import.meta.url));
+}
+twice(() => new Worker(new URL("./serving.mjs", import.meta.url)));
+process.exit();
+`;
+const TWICE = "export const twice = (text) => text + text;";
+const THENABLE_SERVING = (entry: string) => `
+import { serveSync } from ${JSON.stringify(entry)};
+await serveSync({ then() {}, twice: (text) => text + text });
+`;
+const REFUSED = 'The worker has ended: A method cannot be named "then": ' +
+  "await would call it\n";
+
+/** A bundle that has the name of the module which starts workers. */
+const BUNDLE = `
+import { syncWorker } from ${JSON.stringify(MODULE)};
+try {
+  syncWorker(new URL("./worker.mjs", import.meta.url)).say("a");
+} catch (error) {
+  console.log(error.message);
+}
+`;
+
 /** The worker ends between two calls, in ways that it cannot tell. */
 const DYING = `
 const add = (a, b) => a + b;
@@ -140,6 +180,9 @@ test.before(async () => {
   fs.writeFileSync(path.join(folder, "common.cjs"), COMMON);
   fs.writeFileSync(path.join(folder, "compiled.cjs"), COMPILED);
   fs.writeFileSync(path.join(folder, "dying.mjs"), DYING);
+  for (const [name, text] of Object.entries(THENABLES)) {
+    fs.writeFileSync(path.join(folder, name), `${text}\n${TWICE}\n`);
+  }
 });
 test.after(() => fs.rmSync(folder, { recursive: true }));
 
@@ -179,6 +222,28 @@ for (const [name, way] of WAYS) {
   test(`in ${name}, a CommonJS module serves all that it exports`, async () => {
     const [command, entry] = await way();
     await prints(command, commonMain(entry), "aa bb 1\naa b!\n");
+  }, 90_000);
+
+  test(`in ${name}, a module may not export a function then`, async () => {
+    const [command, entry] = await way();
+    fs.writeFileSync(path.join(folder, "serving.mjs"), THENABLE_SERVING(entry));
+    const output = `${REFUSED}${REFUSED}aa\n${REFUSED}`;
+    await prints(command, thenableMain(entry), output);
+  }, 90_000);
+
+  test(`in ${name}, a bundle does not start itself`, async () => {
+    const [command] = await way();
+    const file = path.join(folder, "sync_worker.js");
+    await esbuild.build({
+      stdin: { contents: BUNDLE, resolveDir: folder },
+      bundle: true,
+      format: "esm",
+      outfile: file,
+    });
+    await esbuild.stop();
+    const [program, ...words] = command as [string, ...string[]];
+    const { output } = await run(program, [...words, file], 20);
+    assert.match(output, /^syncWorker cannot start file:.* from a bundle, or/);
   }, 90_000);
 
   test(`in ${name}, a call tells of a worker that died before`, async () => {

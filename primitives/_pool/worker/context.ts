@@ -5,6 +5,7 @@
  * @module
  */
 
+import { describe } from "../../_memory/describe.ts";
 import type { Watched, Watches } from "../../_calls/watch.ts";
 
 /** What a function of a worker is told about its task. */
@@ -36,7 +37,7 @@ export interface TaskContext {
 /** The error of a task that would need a message. */
 export const cannotHear = (name: string, what: string): TypeError =>
   new TypeError(
-    `Task ${JSON.stringify(name)} cannot ${what}: ` +
+    `Task ${describe(name)} cannot ${what}: ` +
       "a worker that blocks receives no messages",
   );
 

@@ -5,7 +5,7 @@
  */
 
 import type { Parent } from "../../_worker/parent.ts";
-import { describe } from "../../_memory/describe.ts";
+import { brief, describe } from "../../_memory/describe.ts";
 import type { Spec } from "../jobs.ts";
 import type { AnyTask, ReplyOf, RequestOf, Tasks } from "../task.ts";
 import {
@@ -126,18 +126,20 @@ export function servedBy(
     const spec = specs.get(name);
     if (spec === undefined) {
       throw new TypeError(
-        `There is no task ${JSON.stringify(name)}: there are ${
-          [...specs.keys()].join(", ")
+        `There is no task ${describe(name)}: there are ${
+          brief([...specs.keys()].join(", "), 300)
         }`,
       );
     }
     if (typeof run !== "function") {
       throw new TypeError(
-        `Task ${name} needs a function: received ${describe(run)}`,
+        `Task ${brief(name)} needs a function: received ${describe(run)}`,
       );
     }
     if ((served.get(name)?.run ?? run) !== run) {
-      throw new TypeError(`Task ${name} has two functions: one is \`default\``);
+      throw new TypeError(
+        `Task ${brief(name)} has two functions: one is \`default\``,
+      );
     }
     served.set(name, { ...spec, run: run as Served["run"] });
   }

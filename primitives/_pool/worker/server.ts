@@ -4,6 +4,7 @@
  * @module
  */
 
+import { brief, describe } from "../../_memory/describe.ts";
 import { contentOf, isTransfer } from "../../_calls/beside.ts";
 import { isWanted } from "../../_calls/ring/call.ts";
 import type { Slots } from "../../_calls/ring/slots.ts";
@@ -274,7 +275,7 @@ export class PoolServer {
         if (mayAwait) return this.#settle(at, task, context, result);
         result.then(undefined, () => {}); // nobody else looks at it
         throw new TypeError(
-          `The function of task ${JSON.stringify(task.name)} returned a ` +
+          `The function of task ${describe(task.name)} returned a ` +
             "promise: a worker that blocks cannot await it",
         );
       }
@@ -368,8 +369,8 @@ export class PoolServer {
     const { names, tasks } = this.#it;
     const served = tasks.flatMap((task) => task === undefined ? [] : task.name);
     return new TypeError(
-      `The worker has no function for task ${JSON.stringify(names[index])}: ` +
-        `it has ${served.join(", ")}`,
+      `The worker has no function for task ${describe(names[index])}: ` +
+        `it has ${brief(served.join(", "), 300)}`,
     );
   }
 
@@ -423,7 +424,7 @@ export class PoolServer {
           behind,
         );
       } catch {
-        error = unsendable(`Task ${task?.name}`, thrown);
+        error = unsendable(`Task ${brief(String(task?.name))}`, thrown);
       }
     }
     const text = errorText(error);

@@ -5,7 +5,7 @@
  */
 
 import { CHANNEL } from "../../_memory/layout.ts";
-import { describe } from "../../_memory/describe.ts";
+import { brief, describe } from "../../_memory/describe.ts";
 import type {
   CodecOf,
   JsonCodec,
@@ -137,7 +137,7 @@ export function assertSameCodec<T>(
       `Cannot attach a channel: its messages are ${
         other ?? `codec ${theirs}`
       }, ` +
-        `not ${codec.name}`,
+        `not ${brief(codec.name)}`,
     );
   }
   const shaped = head[CHANNEL.shape]!;
@@ -146,7 +146,7 @@ export function assertSameCodec<T>(
   throw new TypeError(
     id === CODEC.own
       ? `Cannot attach a channel: its codec is not named ` +
-        JSON.stringify(codec.name)
+        describe(codec.name)
       : "Cannot attach a channel: its records have other fields",
   );
 }

@@ -5,7 +5,7 @@
  */
 
 import { CHANNEL, KIND } from "../../_memory/layout.ts";
-import { describe } from "../../_memory/describe.ts";
+import { brief, describe } from "../../_memory/describe.ts";
 import {
   assertConfig,
   inRange,
@@ -99,7 +99,9 @@ export function planOf<T>(
   if (isSized(codec)) {
     if (config.messageSize !== undefined) {
       throw new TypeError(
-        `The messages of ${codec.name} have one size: leave messageSize out: ` +
+        `The messages of ${
+          brief(codec.name)
+        } have one size: leave messageSize out: ` +
           `received ${describe(config.messageSize)}`,
       );
     }

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { describe } from "../../_memory/describe.ts";
+import { brief, describe } from "../../_memory/describe.ts";
 import { wrong } from "../reader.ts";
 import type { Shape } from "../shapes.ts";
 import { ERROR, FOLLOWS, MAP, PAIRS, RESIZABLE, VIEW, VIEWS } from "../tags.ts";
@@ -362,8 +362,8 @@ export class ValueView<out T = unknown> {
     const path = this.#path();
     if (key !== undefined) path.push(key);
     if (path.length > 20) path.length = 3;
-    const where = path.map((key) => `[${JSON.stringify(key)}]`).join("");
-    if (where !== "") error.message += ` at ${where}`;
+    const where = path.map((key) => `[${describe(key)}]`).join("");
+    if (where !== "") error.message += ` at ${brief(where)}`;
     return error;
   }
 }
