@@ -5,7 +5,7 @@
  */
 
 import * as assert from "uvu/assert";
-import fc from "fast-check";
+import fc from "../_run/property.ts";
 import {
   ClosedError,
   type Elements,

@@ -1,7 +1,7 @@
 // also: node, browsers
 // Tests where a primitive may lie, and which places are refused.
 import * as assert from "uvu/assert";
-import fc from "fast-check";
+import fc from "../_run/property.ts";
 import {
   isSupported,
   layout,

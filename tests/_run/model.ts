@@ -6,11 +6,8 @@
  */
 
 import * as assert from "uvu/assert";
-import fc from "fast-check";
 import { agentId, setAgentId } from "../../mod.ts";
 import { IN_WEBKIT } from "./harness.ts";
-
-fc.configureGlobal({ includeErrorInReport: true });
 
 /** The words of a primitive. */
 export function wordsOf(

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import fc from "fast-check";
+import fc from "./property.ts";
 
 /** Code points from here on, as many as there are surrogates, are none. */
 const SURROGATES = 0xd800;

@@ -1,5 +1,5 @@
 import * as assert from "uvu/assert";
-import fc from "fast-check";
+import fc from "./property.ts";
 import { suite } from "./harness.ts";
 import { codePoint } from "./points.ts";
 

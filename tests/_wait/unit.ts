@@ -1,7 +1,7 @@
 // also: node, browsers
 // The drivers of _wait/wait.ts, in one agent.
 import * as assert from "uvu/assert";
-import fc from "fast-check";
+import fc from "../_run/property.ts";
 import {
   MpmcQueue,
   Mutex,

@@ -2,7 +2,7 @@
 // Waits of one agent at one end of a queue end in the order in which they
 // began.
 import * as assert from "uvu/assert";
-import fc from "fast-check";
+import fc from "../_run/property.ts";
 import {
   Broadcast,
   Channel,

@@ -1,7 +1,7 @@
 // also: node, browsers
 // The model of a ring of calls, what is refused, and calls that are given up.
 import * as assert from "uvu/assert";
-import fc from "fast-check";
+import fc from "../_run/property.ts";
 import { CallRing, type PendingCall, type TakenCall } from "../../mod.ts";
 import { suite } from "../_run/harness.ts";
 import {

@@ -1,7 +1,7 @@
 // also: node
 // Types, values, errors, and threads that serve.
 import * as assert from "uvu/assert";
-import fc from "fast-check";
+import fc from "../_run/property.ts";
 import { agentId, CallRing, type Codec, codec, connect } from "../../mod.ts";
 import { suite } from "../_run/harness.ts";
 import { spawn } from "../_run/workers.ts";

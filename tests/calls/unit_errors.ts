@@ -1,7 +1,7 @@
 // also: node
 // Errors that calls end by.
 import * as assert from "uvu/assert";
-import fc from "fast-check";
+import fc from "../_run/property.ts";
 import { CallRing, type Codec, codec, connect, serve } from "../../mod.ts";
 import { suite } from "../_run/harness.ts";
 import { api } from "./api.ts";

@@ -1,6 +1,6 @@
 // also: node
 import * as assert from "uvu/assert";
-import fc from "fast-check";
+import fc from "../_run/property.ts";
 import {
   CallRing,
   type Codec,

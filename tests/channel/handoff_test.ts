@@ -1,7 +1,7 @@
 // also: node
 // Channels of capacity 0.
 import * as assert from "uvu/assert";
-import fc from "fast-check";
+import fc from "../_run/property.ts";
 import {
   Channel,
   ClosedError,
@@ -427,17 +427,15 @@ test("every mix of operations hands each message over once", async () => {
       const sent: number[] = [];
       const received: number[] = [];
       let n = 0;
-      const waiting = async () => {
-        const isOpen = async (promise: Promise<unknown>) =>
-          await nowOf(promise) === "pending";
-        const open = [0, 0];
-        for (const [, , done] of senders) if (await isOpen(done)) open[0]!++;
-        for (const [, done] of receivers) if (await isOpen(done)) open[1]!++;
-        return open as [senders: number, receivers: number];
-      };
+      const open = async (all: Promise<unknown>[]) =>
+        (await Promise.all(all.map(nowOf))).filter((now) => now === "pending")
+          .length;
       for (const name of names) {
         await turns();
-        const [senderCount, receiverCount] = await waiting();
+        const [senderCount, receiverCount] = await Promise.all([
+          open(senders.map(([, , done]) => done)),
+          open(receivers.map(([, done]) => done)),
+        ]) as [number, number];
         assert.ok(senderCount === 0 || receiverCount === 0);
         const controller = new AbortController();
         const { signal } = controller;

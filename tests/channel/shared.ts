@@ -1,5 +1,5 @@
 /** Codecs, values and questions of the tests of channels. */
-import fc from "fast-check";
+import fc from "../_run/property.ts";
 import {
   ClosedError,
   type Codec,

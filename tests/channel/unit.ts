@@ -2,7 +2,7 @@
 import { deepStrictEqual } from "node:assert";
 import { Buffer } from "node:buffer";
 import * as assert from "uvu/assert";
-import fc from "fast-check";
+import fc from "../_run/property.ts";
 import {
   Channel,
   ClosedError,

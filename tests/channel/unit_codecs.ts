@@ -2,7 +2,7 @@
 import { deepStrictEqual } from "node:assert";
 import { decode, Encoder } from "@msgpack/msgpack";
 import * as assert from "uvu/assert";
-import fc from "fast-check";
+import fc from "../_run/property.ts";
 import {
   Broadcast,
   Channel,

@@ -1,7 +1,7 @@
 // also: node
 // Channels that count their ends, and what becomes of ends that are left.
 import * as assert from "uvu/assert";
-import fc from "fast-check";
+import fc from "../_run/property.ts";
 import {
   Channel,
   type Codec,

@@ -2,7 +2,7 @@
 // What `codec.json` delivers, and what it refuses.
 import { deepStrictEqual } from "node:assert";
 import * as assert from "uvu/assert";
-import fc from "fast-check";
+import fc from "../_run/property.ts";
 import { Channel, type Codec, type JsonValue } from "../../mod.ts";
 import { suite } from "../_run/harness.ts";
 import { refuses, rejects, wordsOf } from "../_run/model.ts";

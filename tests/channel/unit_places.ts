@@ -1,7 +1,7 @@
 // also: node
 import { Buffer } from "node:buffer";
 import * as assert from "uvu/assert";
-import fc from "fast-check";
+import fc from "../_run/property.ts";
 import {
   Channel,
   ClosedError,

@@ -5,7 +5,7 @@
  * @module
  */
 import * as assert from "uvu/assert";
-import fc from "fast-check";
+import fc from "../_run/property.ts";
 import { DamagedError, HashMap, inspect } from "../../mod.ts";
 import { heapIn, planOf } from "../../primitives/_map/config.ts";
 import { refuses, wordsOf } from "../_run/model.ts";

@@ -1,7 +1,7 @@
 // also: node, browsers
 // What every map does, whatever its codecs.
 import * as assert from "uvu/assert";
-import fc from "fast-check";
+import fc from "../_run/property.ts";
 import {
   agentId,
   type Codec,

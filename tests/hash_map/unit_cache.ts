@@ -1,7 +1,7 @@
 // also: node, browsers
 // Caches: which entry gives way, and what is counted.
 import * as assert from "uvu/assert";
-import fc from "fast-check";
+import fc from "../_run/property.ts";
 import { codec, HashMap, inspect } from "../../mod.ts";
 import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import { planFor } from "../../primitives/_map/plan.ts";

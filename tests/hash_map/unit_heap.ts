@@ -1,6 +1,6 @@
 // also: node, browsers
 import * as assert from "uvu/assert";
-import fc from "fast-check";
+import fc from "../_run/property.ts";
 import { codec, DamagedError, HashMap, inspect, struct } from "../../mod.ts";
 import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import { heapIn } from "../../primitives/_map/config.ts";

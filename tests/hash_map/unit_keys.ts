@@ -1,6 +1,6 @@
 // also: node, browsers
 import * as assert from "uvu/assert";
-import fc from "fast-check";
+import fc from "../_run/property.ts";
 import { codec, HashMap, inspect, struct } from "../../mod.ts";
 import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import { hashOf } from "../../primitives/_map/plan.ts";

@@ -2,7 +2,7 @@
 // inspect() and weft_inspect() say the same about the same memory.
 import { fileURLToPath } from "node:url";
 import * as assert from "uvu/assert";
-import fc from "fast-check";
+import fc from "../_run/property.ts";
 import { inspect } from "../../mod.ts";
 import {
   type ConfiguredStem,

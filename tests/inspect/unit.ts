@@ -1,7 +1,7 @@
 // also: node, browsers
 // Tests what `inspect` tells about a primitive from its words.
 import * as assert from "uvu/assert";
-import fc from "fast-check";
+import fc from "../_run/property.ts";
 import {
   agentId,
   Barrier,

@@ -1,7 +1,7 @@
 // also: node, browsers
 // Tasks, what is refused, and how a task or a worker ends.
 import * as assert from "uvu/assert";
-import fc from "fast-check";
+import fc from "../_run/property.ts";
 import { DamagedError } from "../../mod.ts";
 import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import {

@@ -3,7 +3,7 @@
 // task: how often, after which pauses, and with which error in the end. The
 // time is the test's own.
 import * as assert from "uvu/assert";
-import fc from "fast-check";
+import fc from "../_run/property.ts";
 import {
   Crew,
   failuresAfter,

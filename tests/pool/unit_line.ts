@@ -1,7 +1,7 @@
 // also: node, browsers
 // Tasks that wait in line, and who waits for room there.
 import * as assert from "uvu/assert";
-import fc from "fast-check";
+import fc from "../_run/property.ts";
 import { ClosedError } from "../../mod.ts";
 import { QueueFullError } from "../../primitives/pool.ts";
 import { Line, Producers, type Standing } from "../../primitives/_pool/line.ts";

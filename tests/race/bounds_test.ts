@@ -1,7 +1,7 @@
 // What a result promises: its bounds are told, and counted instead of timed.
 import process from "node:process";
 import { inspect } from "node:util";
-import fc from "fast-check";
+import fc from "../_run/property.ts";
 import * as assert from "uvu/assert";
 import { race, RaceError } from "../../race/mod.ts";
 import { suite } from "../_run/harness.ts";

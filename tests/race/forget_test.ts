@@ -1,6 +1,6 @@
 // `race.forget(...)`: what an agent saw before it says what it keeps is no part
 // of its state. The verdicts are the same, and promises are tried.
-import fc from "fast-check";
+import fc from "../_run/property.ts";
 import process from "node:process";
 import * as assert from "uvu/assert";
 import { race, RaceError, type Result } from "../../race/mod.ts";

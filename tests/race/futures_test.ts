@@ -1,6 +1,6 @@
 // Tests that states of an agent with the same future are taken for one, and
 // that this changes no verdict and no result.
-import fc from "fast-check";
+import fc from "../_run/property.ts";
 import process from "node:process";
 import * as assert from "uvu/assert";
 import { race, type Result } from "../../race/mod.ts";

@@ -1,6 +1,6 @@
 // Tests that groups of agents that concern no others take their steps first,
 // and that this changes neither verdicts nor what memory holds at the end.
-import fc from "fast-check";
+import fc from "../_run/property.ts";
 import process from "node:process";
 import * as assert from "uvu/assert";
 import { type Options, race, RaceError, type Result } from "../../race/mod.ts";

@@ -1,7 +1,7 @@
 // Old values of hints: those that an agent could have read as the newest one,
 // sooner, are left out, and all reductions know what agents may still read. The
 // same ends and failures, of fewer states.
-import fc from "fast-check";
+import fc from "../_run/property.ts";
 import process from "node:process";
 import * as assert from "uvu/assert";
 import { type Options, race, RaceError, type Result } from "../../race/mod.ts";

@@ -1,6 +1,6 @@
 // also: node
 // Failures of `race.assert` that are kept in a file are run again first.
-import fc from "fast-check";
+import fc from "../_run/property.ts";
 import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import * as path from "node:path";

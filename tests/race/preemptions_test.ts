@@ -1,6 +1,6 @@
 // Tests that a search which does not end names a number of preemptions up to
 // which it covered everything, and that it did.
-import fc from "fast-check";
+import fc from "../_run/property.ts";
 import * as assert from "uvu/assert";
 import { race } from "../../race/mod.ts";
 import { explore } from "../../race/explore/runs/drive.ts";

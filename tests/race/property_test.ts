@@ -1,5 +1,5 @@
 // Programs as properties: the smallest that fails is found and shown.
-import fc from "fast-check";
+import fc from "../_run/property.ts";
 import * as assert from "uvu/assert";
 import { race, RaceError } from "../../race/mod.ts";
 import type { CallTuple, Generated, Result } from "../../race/mod.ts";

@@ -1,6 +1,6 @@
 // Tests that agents that do the same are explored in one order only, and that
 // this changes no verdict.
-import fc from "fast-check";
+import fc from "../_run/property.ts";
 import process from "node:process";
 import * as assert from "uvu/assert";
 import { race, RaceError, type Result } from "../../race/mod.ts";

@@ -1,6 +1,6 @@
 // What an agent saw in an operation of a queue is left out of its state when
 // the operation has returned: the same ends and failures, of fewer states.
-import fc from "fast-check";
+import fc from "../_run/property.ts";
 import * as fs from "node:fs";
 import process from "node:process";
 import * as assert from "uvu/assert";

@@ -3,7 +3,7 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { fileURLToPath } from "node:url";
-import fc from "fast-check";
+import fc from "../_run/property.ts";
 import * as assert from "uvu/assert";
 import { BadModule } from "../../race/wasm/binary.ts";
 import { race } from "../../race/mod.ts";

@@ -1,6 +1,6 @@
 // With `primitives: "atomic"`, whole operations of primitives are one step: the
 // same outcomes and failures, of far fewer states.
-import fc from "fast-check";
+import fc from "../_run/property.ts";
 import * as fs from "node:fs";
 import { fileURLToPath } from "node:url";
 import * as assert from "uvu/assert";

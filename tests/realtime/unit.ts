@@ -6,7 +6,7 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { createContext, runInContext } from "node:vm";
 import * as assert from "uvu/assert";
-import fc from "fast-check";
+import fc from "../_run/property.ts";
 import * as whole from "../../mod.ts";
 import { Copier, type Elements } from "../../primitives/_queue/elements.ts";
 import { LoopCopier } from "../../primitives/_queue/loop_copier.ts";

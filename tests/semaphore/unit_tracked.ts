@@ -2,7 +2,7 @@
 // it waits
 // Semaphores that know who holds their permits.
 import * as assert from "uvu/assert";
-import fc from "fast-check";
+import fc from "../_run/property.ts";
 import { DamagedError, Semaphore } from "../../mod.ts";
 import { spinning } from "../../primitives/_wait/spin.ts";
 import { LAYOUT } from "../../primitives/_memory/layout.ts";

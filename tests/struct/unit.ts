@@ -2,7 +2,7 @@ import { suite } from "../_run/harness.ts";
 import { asAgent, refuses } from "../_run/model.ts";
 import { Missing } from "../_run/missing.ts";
 import * as assert from "uvu/assert";
-import fc from "fast-check";
+import fc from "../_run/property.ts";
 import { spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import * as os from "node:os";

@@ -1,7 +1,7 @@
 // also: node
 // it waits
 import * as assert from "uvu/assert";
-import fc from "fast-check";
+import fc from "../_run/property.ts";
 import { fileURLToPath } from "node:url";
 import { CallError, ClosedError } from "../../mod.ts";
 import { codec } from "../../primitives/channel.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import fc from "fast-check";
+import fc from "../_run/property.ts";
 import { mostly } from "./_storm.ts";
 
 const WELL = ["text", "again", "bytes", "nap", "spin"] as const;

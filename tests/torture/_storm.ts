@@ -9,7 +9,7 @@
  * @module
  */
 import process from "node:process";
-import fc from "fast-check";
+import fc from "../_run/property.ts";
 import type { Row } from "./_row.ts";
 
 /** Ends after this many ms. */

@@ -13,7 +13,7 @@
  *
  * @module
  */
-import fc from "fast-check";
+import fc from "../_run/property.ts";
 import { CallRing, type Codec, codec, connect, serve } from "../../mod.ts";
 import { CALL_RING } from "../../primitives/_memory/layout.ts";
 import { spawn, type Thread } from "../_run/workers.ts";

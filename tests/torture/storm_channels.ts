@@ -11,7 +11,7 @@
  *
  * @module
  */
-import fc from "fast-check";
+import fc from "../_run/property.ts";
 import { Channel } from "../../mod.ts";
 import {
   CARRIERS,

@@ -13,7 +13,7 @@
  *
  * @module
  */
-import fc from "fast-check";
+import fc from "../_run/property.ts";
 import {
   Barrier,
   Condition,

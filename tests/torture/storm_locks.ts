@@ -12,7 +12,7 @@
  *
  * @module
  */
-import fc from "fast-check";
+import fc from "../_run/property.ts";
 import { HashMap, Mutex, Semaphore } from "../../mod.ts";
 import {
   KEYS,

@@ -14,7 +14,7 @@
  *
  * @module
  */
-import fc from "fast-check";
+import fc from "../_run/property.ts";
 import { Channel, Semaphore } from "../../mod.ts";
 import { AT, GuestMemory, guestModule } from "./_guest.ts";
 import { CAN_DIE } from "./_calls_api.ts";

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import fc from "fast-check";
+import fc from "../_run/property.ts";
 import { assertSame, values } from "../value/values.ts";
 import type { Row } from "./_row.ts";
 

@@ -2,7 +2,7 @@
 // also: node
 // Each value arrives as `structuredClone` copies it: 4,000 values, and 50,000
 // with `--all`. The torture does so for as long as it is told.
-import fc from "fast-check";
+import fc from "../_run/property.ts";
 import { all } from "../_run/depth.ts";
 import { suite } from "../_run/harness.ts";
 import { assertSame, values } from "./values.ts";

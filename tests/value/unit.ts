@@ -1,6 +1,6 @@
 // also: node, browsers
 import * as assert from "uvu/assert";
-import fc from "fast-check";
+import fc from "../_run/property.ts";
 import { decodeValue, encodeValue, valueCodecWith } from "../../mod.ts";
 import { usage } from "../../primitives/_message/utf8.ts";
 import { suite } from "../_run/harness.ts";

@@ -1,7 +1,7 @@
 // also: node, browsers
 // Names that all objects have, and getters that change the objects around them.
 import * as assert from "uvu/assert";
-import fc from "fast-check";
+import fc from "../_run/property.ts";
 import {
   CallRing,
   Channel,

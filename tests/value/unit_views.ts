@@ -1,7 +1,7 @@
 // also: node, browsers
 // Parts of values, looked at in their bytes, are those that decodeValue builds.
 import * as assert from "uvu/assert";
-import fc from "fast-check";
+import fc from "../_run/property.ts";
 import {
   type Carrier,
   Channel,

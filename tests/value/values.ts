@@ -4,7 +4,7 @@
  * @module
  */
 import * as assert from "uvu/assert";
-import fc from "fast-check";
+import fc from "../_run/property.ts";
 import { decodeValue, encodeValue } from "../../mod.ts";
 import { codePoint } from "../_run/points.ts";
 

@@ -2,7 +2,7 @@
  * The queue of slots with sequence numbers, and the same without its claim, for
  * stress tests.
  */
-import fc from "fast-check";
+import fc from "../../_run/property.ts";
 import { race } from "../../../race/mod.ts";
 import type { Spec } from "../../../race/mod.ts";
 import { Mpmc } from "./mpmc.ts";

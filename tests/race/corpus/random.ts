@@ -3,7 +3,7 @@
  *
  * @module
  */
-import fc from "fast-check";
+import fc from "../../_run/property.ts";
 import { race, RaceError, type Result } from "../../../race/mod.ts";
 import type { Options } from "../../../race/mod.ts";
 import { comparing, decided, type Way, WAYS } from "../../_run/ways.ts";
