@@ -11,7 +11,7 @@ import { heapIn, planOf } from "../../primitives/_map/config.ts";
 import { refuses, wordsOf } from "../_run/model.ts";
 
 /** The most entries of a map that {@linkcode obeysModel} plays with. */
-export const ENTRIES = 4;
+export const ENTRIES = 16;
 
 /** What is done to the entry of a key; a value has `length` letters. */
 export interface Step<K> {
@@ -26,7 +26,7 @@ export const stepsWith = <K>(key: fc.Arbitrary<K>): fc.Arbitrary<Step<K>[]> =>
     fc.record({
       op: fc.constantFrom("set", "set", "set", "update", "delete", "take"),
       key,
-      length: fc.nat(40),
+      length: fc.oneof(fc.nat(40), fc.integer({ min: 25, max: 40 })),
     }),
     { maxLength: 60 },
   );

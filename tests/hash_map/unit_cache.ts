@@ -2,11 +2,11 @@
 // Caches: which entry gives way, and what is counted.
 import * as assert from "uvu/assert";
 import fc from "../_run/property.ts";
-import { codec, HashMap, inspect } from "../../mod.ts";
+import { agentId, codec, HashMap, inspect } from "../../mod.ts";
 import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import { planFor } from "../../primitives/_map/plan.ts";
 import { suite } from "../_run/harness.ts";
-import { wordsOf } from "../_run/model.ts";
+import { NEAR_WRAP, wordsOf } from "../_run/model.ts";
 import { DEAD, ints } from "./maps.ts";
 
 const test = suite("a cache");
@@ -14,11 +14,15 @@ const test = suite("a cache");
 /** A cache as it ought to be: the entries in the order of the hand. */
 class ModelOfCache {
   readonly #places: ({ key: number; value: number; used: boolean } | null)[];
-  #hand = 0;
+  #hand: number;
+  /** In which 32 places each of the views looks first for a free one. */
+  readonly #maps: number[];
   evictions = 0;
 
-  constructor(capacity: number) {
+  constructor(capacity: number, hand: number) {
     this.#places = new Array(capacity).fill(null);
+    this.#hand = hand;
+    this.#maps = [0, 0].map(() => agentId() % Math.ceil(capacity / 32));
   }
 
   #find(key: number) {
@@ -31,15 +35,26 @@ class ModelOfCache {
     return place?.value;
   }
 
-  set(key: number, value: number): void {
+  #free(view: number): number {
+    const maps = Math.ceil(this.#places.length / 32);
+    for (let i = 0; i < maps; i++) {
+      const from = 32 * this.#maps[view]!;
+      const free = this.#places.slice(from, from + 32).indexOf(null);
+      if (free >= 0) return from + free;
+      this.#maps[view] = (this.#maps[view]! + 1) % maps;
+    }
+    return -1;
+  }
+
+  set(key: number, value: number, view = 0): void {
     const place = this.#find(key);
     if (place) {
       place.value = value;
       place.used = true;
       return;
     }
-    let free = this.#places.indexOf(null);
-    for (; free < 0; this.#hand++) {
+    let free = this.#free(view);
+    for (; free < 0; this.#hand = this.#hand + 1 >>> 0) {
       const at = this.#hand % this.#places.length;
       const old = this.#places[at]!;
       if (!old.used) free = at;
@@ -65,23 +80,33 @@ test("a cache takes out what the hand finds unused", () => {
   const step = fc.tuple(
     fc.constantFrom("get", "get", "set", "set", "add", "update", "delete"),
     fc.boolean(),
-    fc.nat(9),
+    fc.nat(39),
   );
-  const capacity = fc.constantFrom(1, 2, 3, 5, 8, 32);
+  const capacity = fc.constantFrom(1, 2, 3, 5, 8, 32, 33);
   const value = fc.constantFrom(codec.i32, codec.f64);
+  const hand = fc.tuple(fc.constantFrom(0, ...NEAR_WRAP), fc.nat(40))
+    .map(([wrap, before]) => wrap - before >>> 0);
   fc.assert(fc.property(
     capacity,
     value,
+    hand,
+    fc.nat(33),
     fc.array(step, { maxLength: 80 }),
-    (capacity, value, steps) => {
+    (capacity, value, hand, first, steps) => {
       const codecs = { key: codec.i32, value };
       const config = { ...codecs, capacity, evict: "clock" as const };
       const one = HashMap.create(config);
+      wordsOf(one)[LAYOUT.hash_map.hand] = hand;
       const two = HashMap.from(one.handle, { ...codecs, remember: false });
-      const model = new ModelOfCache(capacity);
+      const model = new ModelOfCache(capacity, hand);
+      for (let n = 0; n < first; n++) {
+        one.set(n, -n);
+        model.set(n, -n);
+      }
       let [hits, misses, m] = [0, 0, 0];
-      for (const [what, isOne, n] of steps) {
-        const map = isOne ? one : two;
+      for (const [what, isOne, all] of steps) {
+        const [map, view] = isOne ? [one, 0] : [two, 1];
+        const n = all % (capacity < 10 ? 10 : 40);
         m++;
         if (what === "get") {
           const found = model.get(n);
@@ -90,15 +115,15 @@ test("a cache takes out what the hand finds unused", () => {
           else hits++;
         } else if (what === "set") {
           assert.is(map.set(n, m), true);
-          model.set(n, m);
+          model.set(n, m, view);
         } else if (what === "add") {
           const old = model.get(n) ?? 0;
           assert.is(map.add(n, m), old);
-          model.set(n, old + m);
+          model.set(n, old + m, view);
         } else if (what === "update") {
           const old = model.get(n);
           assert.ok(map.update(n, (found) => (assert.is(found, old), m)));
-          model.set(n, m);
+          model.set(n, m, view);
         } else assert.is(map.delete(n), model.delete(n));
         // Neither iterating nor `has` counts as a use.
         const entries = model.entries;

@@ -7,18 +7,33 @@
 
 static int32_t arena[1 << 12];
 
-static weft_record_ring *ring_at(int32_t capacity, bool single,
-                                 int32_t start) {
+static weft_record_ring *ring_with(int32_t capacity, bool single, int32_t most,
+                                   int32_t start) {
   weft_record_ring_config config;
   config.capacity = capacity;
   config.single_producer = single;
   config.many_consumers = false;
-  config.most = 0;
+  config.most = most;
   weft_record_ring *r = weft_record_ring_init(arena, sizeof arena, config);
   CHECK(r != NULL && weft_record_ring_attach(arena) == r);
   r->head = r->tail = r->head_cache = r->tail_cache = start & ~7;
   r->pop_epoch = r->push_epoch = start;
+  r->pushed = r->popped = r->popped_cache = start;
   return r;
+}
+
+static weft_record_ring *ring_at(int32_t capacity, bool single,
+                                 int32_t start) {
+  return ring_with(capacity, single, 0, start);
+}
+
+/* Whether a record of `n` bytes fits in a ring that holds `count`. */
+static bool has_room(weft_record_ring *r, int32_t n, int32_t count) {
+  int32_t capacity = weft_record_ring_capacity(r), space = 8 + ((n + 7) & ~7);
+  int32_t left = capacity - (r->tail & (capacity - 1));
+  int32_t total = left < space ? left + space : space;
+  return weft_record_ring_used(r) + total <= capacity &&
+         (r->most == 0 || count < r->most);
 }
 
 typedef struct {
@@ -36,10 +51,12 @@ static void by_turns(void) {
   const int32_t capacities[] = {16, 64, 256, 1000};
   uint32_t seed = 8;
   for (int c = 0; c < 4; c++)
-    for (int single = 0; single < 2; single++)
+    for (int kind = 0; kind < 4; kind++)
       for (int start = 0; start < STARTS_COUNT; start++) {
+        bool single = kind % 2 == 1;
         int32_t from = weft__minus(STARTS[start], random_below(&seed, 3000));
-        weft_record_ring *r = ring_at(capacities[c], single == 1, from);
+        weft_record_ring *r =
+            ring_with(capacities[c], single, kind < 2 ? 0 : 3, from);
         int32_t most = weft_record_ring_max_length(r);
         int32_t lengths[256], first = 0, next = 0;
         static unsigned char bytes[1 << 16];
@@ -48,26 +65,26 @@ static void by_turns(void) {
         for (int i = 0; i < 3000; i++) {
           int32_t n = random_below(&seed, most + 1);
           void *at = NULL;
+          int wanted = has_room(r, n, next - first) ? 0 : EBUSY;
           switch (random_below(&seed, 7)) {
             case 0:
             case 1: {
               fill_bytes(bytes, n, next);
-              int32_t used = weft_record_ring_used(r);
-              int result = weft_record_ring_try_push(r, bytes, n);
-              CHECK(result == 0 || (result == EBUSY && used > 0));
-              if (result == 0) lengths[next++ % 256] = n;
+              EQUAL(weft_record_ring_try_push(r, bytes, n), wanted);
+              if (wanted == 0) lengths[next++ % 256] = n;
               break;
             }
             case 2:
-              if (weft_record_ring_reserve(r, n, &at) != 0) break;
+              EQUAL(weft_record_ring_reserve(r, n, &at), wanted);
+              if (wanted != 0) break;
               n = random_below(&seed, n + 1);
               fill_bytes((unsigned char *)at, n, next);
               EQUAL(weft_record_ring_commit(r, at, n), 0);
               lengths[next++ % 256] = n;
               break;
             case 3:
-              if (weft_record_ring_reserve(r, n, &at) == 0)
-                weft_record_ring_cancel(r, at);
+              EQUAL(weft_record_ring_reserve(r, n, &at), wanted);
+              if (wanted == 0) weft_record_ring_cancel(r, at);
               break;
             case 4: {
               const void *record = weft_record_ring_peek(r, &n);
@@ -88,7 +105,7 @@ static void by_turns(void) {
             }
             default: {
               int32_t length = 512;
-              int wanted = next > first ? 0 : EBUSY;
+              wanted = next > first ? 0 : EBUSY;
               EQUAL(weft_record_ring_try_pop(r, bytes, &length), wanted);
               if (wanted != 0) break;
               EQUAL(length, lengths[first % 256]);
@@ -164,6 +181,23 @@ static void dead_producers(void) {
   EQUAL(length, 1);
   r->claimant = WEFT_RECORD_RING_CONTENDED_BIT; /* names nobody */
   EQUAL(weft_record_ring_abandon(r, 6), -ENOTRECOVERABLE);
+}
+
+static void damage(void) {
+  unsigned char bytes[64];
+  int32_t length = 64;
+  weft_record_ring *r = ring_at(64, false, 40);
+  int32_t *first = weft__record_at(r, 40);
+  EQUAL(weft_record_ring_try_push(r, "12345678", 8), 0); /* 40 to 56 */
+  EQUAL(weft_record_ring_try_push(r, "abcdefgh", 8), 0); /* it lies at 0 */
+  int32_t whole = *first;
+  *first = 24 << 2 | (whole & 3); /* 32 bytes of 40, but 24 are left */
+  EQUAL(weft_record_ring_try_pop(r, bytes, &length), ENOTRECOVERABLE);
+  CHECK(weft_record_ring_peek(r, &length) == NULL);
+  *first = whole;
+  length = 64;
+  EQUAL(weft_record_ring_try_pop(r, bytes, &length), 0);
+  EQUAL(length, 8);
 }
 
 /* ---- threads ------------------------------------------------------------- */
@@ -245,6 +279,7 @@ int main(int count, char **words) {
   RUN(by_turns);
   RUN(errors);
   RUN(dead_producers);
+  RUN(damage);
   RUN(threads_lose_nothing);
   puts("done");
   return 0;

@@ -18,16 +18,23 @@ import { inside, MAKERS } from "../_queue/model.ts";
 
 const { tail, head, head_cache, tail_cache, claimant, pop_waiters } =
   LAYOUT.record_ring;
-const { push_waiters } = LAYOUT.record_ring;
+const { push_waiters, pushed, popped, popped_cache } = LAYOUT.record_ring;
 const DEAD = 77;
 
 /** An empty ring whose next record begins at `start`, modulo 2^32. */
-function ringAt(capacity: number, single = false, start = 0): RecordRing {
-  const ring = RecordRing.create({ capacity, singleProducer: single });
+function ringAt(
+  capacity: number,
+  single = false,
+  start = 0,
+  more: { manyConsumers?: boolean; most?: number } = {},
+): RecordRing {
+  const ring = RecordRing.create({ capacity, singleProducer: single, ...more });
   const words = wordsOf(ring);
   for (const word of [tail, head, head_cache, tail_cache]) {
     words[word] = start & ~7;
   }
+  if (more.most === undefined) return ring;
+  for (const word of [pushed, popped, popped_cache]) words[word] = start;
   return ring;
 }
 
@@ -55,14 +62,20 @@ test("every operation obeys the model, wherever positions wrap", () => {
   const start = fc.tuple(fc.constantFrom(0, ...NEAR_WRAP), fc.nat({ max: 400 }))
     .map(([wrap, before]) => wrap - before | 0);
   const capacity = fc.constantFrom(16, 32, 64, 256, 512);
+  const more = fc.constantFrom<{ manyConsumers?: boolean; most?: number }>(
+    ...[{}, {}, { manyConsumers: true }, { most: 1 }, { most: 3 }],
+    { manyConsumers: true, most: 2 },
+  );
   fc.assert(
     fc.property(
       capacity,
       fc.boolean(),
+      more,
       start,
       calls,
-      (capacity, single, start, calls) => {
-        const made = ringAt(capacity, single, start);
+      (capacity, single, more, start, calls) => {
+        const made = ringAt(capacity, single, start, more);
+        const { most = Infinity } = more;
         const producer = new RecordRing(made.buffer);
         const consumer = new RecordRing(made.buffer);
         const held: Uint8Array[] = []; // the model
@@ -77,13 +90,17 @@ test("every operation obeys the model, wherever positions wrap", () => {
           asked = bytes.length,
         ) => {
           if (closed) return assert.throws(push, isClosed);
-          const before = producer.used;
-          if (push()) held.push(bytes);
-          else {
-            // It says "no" only if there really is no room.
-            const space = 8 + Math.ceil(asked / 8) * 8;
-            assert.ok(before + 2 * space > capacity, `${before} used`);
-          }
+          const { used } = producer;
+          const room = hasRoom(asked);
+          assert.is(push(), room, `${asked} bytes, ${used} used`);
+          if (room) held.push(bytes);
+        };
+        /** Whether a record of `length` bytes fits now. */
+        const hasRoom = (length: number) => {
+          const space = 8 + Math.ceil(length / 8) * 8;
+          const left = capacity - (wordsOf(made)[tail]! & capacity - 1);
+          const total = left < space ? left + space : space;
+          return producer.used + total <= capacity && held.length < most;
         };
         const popping = (pop: () => Uint8Array[]) => {
           if (closed && held.length === 0) return assert.throws(pop, isClosed);
@@ -111,9 +128,13 @@ test("every operation obeys the model, wherever positions wrap", () => {
               return true;
             }, bytes.length);
           } else if (op === "cancel" && !closed) {
-            if (producer.reserve(bytes.length)) producer.cancel();
+            const room = hasRoom(bytes.length);
+            assert.is(producer.reserve(bytes.length) !== undefined, room);
+            if (room) producer.cancel();
           } else if (op === "hold" && !closed) {
+            const room = hasRoom(bytes.length);
             const place = producer.reserve(bytes.length);
+            assert.is(place !== undefined, room);
             if (place === undefined) continue;
             // The consumer sees the records in front of it, and no more.
             while (held.length > 0) popping(() => [consumer.tryPop()!]);
@@ -157,6 +178,7 @@ test("every operation obeys the model, wherever positions wrap", () => {
           }
           assert.is(producer.closed, closed);
           if (held.length > 0) assert.ok(consumer.used > 0);
+          assert.is(consumer.size, held.length);
         }
         while (held.length > 0) popping(() => [consumer.tryPop()!]);
         if (closed) assert.throws(() => consumer.tryPop(), isClosed);
@@ -164,7 +186,7 @@ test("every operation obeys the model, wherever positions wrap", () => {
         assert.is(consumer.used, 0);
       },
     ),
-    { numRuns: 300 },
+    { numRuns: 600 },
   );
 });
 
@@ -485,6 +507,22 @@ test("close() wakes all, keeps reservations valid, and ends iteration", async ()
   one.close();
   assert.throws(() => one.commit(), isClosed);
   assert.throws(() => one.pop(), isClosed);
+});
+
+test("a length that leads out of the ring is damage, even if as much is used", () => {
+  const ring = ringAt(64, false, 40);
+  ring.tryPush(record(1, 8)); // from 40 to 56
+  ring.tryPush(record(2, 8)); // skips the rest, and lies at 0
+  const words = wordsOf(ring);
+  const first = LAYOUT.record_ring.length + 10;
+  const whole = words[first]!;
+  words[first] = 24 << 2 | whole & 3; // 32 bytes of 40, but 24 are left
+  const isDamaged = (error: unknown) => error instanceof DamagedError;
+  assert.throws(() => ring.tryPop(), isDamaged);
+  assert.throws(() => ring.tryPopInto(new Uint8Array(64)), isDamaged);
+  words[first] = whole;
+  assert.equal([...ring.tryPop()!], [...record(1, 8)]);
+  assert.equal([...ring.tryPop()!], [...record(2, 8)]);
 });
 
 test("read() tells of damage only once it has told of the records before", () => {

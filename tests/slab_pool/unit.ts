@@ -85,6 +85,13 @@ test("allocate(), free(), caches and abandon() obey the model", () => {
       assert.ok(cached >= 0, `${cached} in caches`);
     }
     for (const pool of pools) pool.useCache(0);
+    // The bits of blocks that nobody has are clear, and no others.
+    const words = wordsOf(pools[0]!);
+    for (let block = 0; block < 32 * Math.ceil(capacity / 32); block++) {
+      const bit = words[BITMAP + (block >> 5)]! >> (block & 31) & 1;
+      const isFree = block < capacity && !held.has(blocks * 4 + block * size);
+      assert.is(bit, isFree ? 0 : 1, `block ${block}`);
+    }
     assert.is(pools[0]!.available, capacity - held.size);
     for (const at of held.keys()) pools[0]!.free(at);
     const all = new Set(
