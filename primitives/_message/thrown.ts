@@ -1,6 +1,6 @@
 /**
  * Errors as text: name, message, stack, code, cause, an AggregateError's
- * errors, and their own fields.
+ * errors, the two of a SuppressedError, and their own fields.
  *
  * @module
  */
@@ -15,12 +15,17 @@ interface Told {
   readonly code?: string | number;
   readonly cause?: Cause;
   readonly errors?: readonly Cause[];
+  /** A SuppressedError's `error` and `suppressed`. */
+  readonly both?: readonly [Cause, Cause];
   /** Its other properties, as far as JSON carries them. */
   readonly fields?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** The properties that are told apart from the fields. */
 const USUAL = ["name", "message", "stack", "code", "cause", "errors"];
+
+/** What a SuppressedError has of two errors; Node 20 has no such class. */
+const BOTH = ["error", "suppressed"] as const;
 
 /** An error, or a value in a box. */
 type Cause = Told | readonly [value: unknown];
@@ -105,7 +110,10 @@ interface Telling {
   readonly path: unknown[];
 }
 
-function told(error: Error, telling: Telling): Told {
+function told(
+  error: Error & { error?: unknown; suppressed?: unknown },
+  telling: Telling,
+): Told {
   const { name, message, stack, cause } = error;
   const { code, errors } = error as { code?: unknown; errors?: unknown };
   const { path } = telling;
@@ -121,6 +129,9 @@ function told(error: Error, telling: Telling): Told {
       ? { errors: listOf(errors, telling) }
       : {},
     ...cause === undefined || isKnown ? {} : { cause: causeOf(cause, telling) },
+    ...name === "SuppressedError" && !isKnown
+      ? { both: BOTH.map((key) => causeOf(error[key], telling)) as never }
+      : {},
     ...isKnown ? {} : { fields: fieldsOf(error) },
   };
   path.pop();
@@ -198,7 +209,7 @@ export function reasonOf(text: string): Error {
 }
 
 function revived(told: Told): Error {
-  const { name, message, stack, code, cause, errors, fields = {} } = told;
+  const { name, message, stack, code, cause, errors, both, fields = {} } = told;
   const Class = Object.hasOwn(CLASSES, name)
     ? CLASSES[name as "Error"]
     : CLASSES.Error;
@@ -213,6 +224,8 @@ function revived(told: Told): Error {
       enumerable,
       writable: true,
     });
+  const Suppressed = both && Reflect.get(globalThis, "SuppressedError");
+  if (Suppressed) Object.setPrototypeOf(error, Suppressed.prototype);
   if (error.name !== name) set("name", name);
   // A stack of the thread that threw; this thread's would mislead.
   set("stack", stack ?? `${name}: ${message}`);
@@ -221,6 +234,7 @@ function revived(told: Told): Error {
   for (const [key, value] of Object.entries(fields)) {
     if (!USUAL.includes(key)) set(key, value, true);
   }
+  both?.forEach((part, i) => set(BOTH[i]!, fromCause(part)));
   return error;
 }
 

@@ -4,8 +4,12 @@
  * @module
  */
 
-/** The names of the classes of errors that every realm has. */
-const NAMES = /^(Eval|Range|Reference|Syntax|Type|URI|Aggregate)?Error$/;
+/**
+ * The names of the classes of errors that every realm has, but for
+ * SuppressedError, which is new.
+ */
+const NAMES =
+  /^(Eval|Range|Reference|Syntax|Type|URI|Aggregate|Suppressed)?Error$/;
 
 /** A class of errors of a user. */
 // deno-lint-ignore no-explicit-any
@@ -47,7 +51,15 @@ const isException = (error: Error) =>
   Object.prototype.toString.call(error) === "[object DOMException]";
 
 /** Properties that every error may have, mostly not enumerable. */
-const USUAL = ["message", "stack", "cause", "errors", "name"];
+const USUAL = [
+  "message",
+  "stack",
+  "cause",
+  "errors",
+  "error",
+  "suppressed",
+  "name",
+];
 
 /** Names and values. */
 type Properties = [key: string, value: unknown][];
@@ -81,10 +93,12 @@ export function propertiesOf(
  * An error of a class, to which {@linkcode define} adds what was told of it.
  */
 export function newError(of: string, errors: readonly ErrorClass[]): Error {
-  const { prototype } = errors.find(({ name }) => name === of) ??
-    (NAMES.test(of) ? Reflect.get(globalThis, of) : Error) as ErrorClass;
+  const known = NAMES.test(of) ? Reflect.get(globalThis, of) : Error;
+  const { prototype }: ErrorClass = errors.find(({ name }) => name === of) ??
+    known ?? Error;
   const error = new Error();
   dropStack(error);
+  if (known === undefined) define(error, "name", of, false);
   return Object.setPrototypeOf(error, prototype);
 }
 

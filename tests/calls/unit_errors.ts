@@ -4,6 +4,7 @@ import * as assert from "uvu/assert";
 import fc from "../_run/property.ts";
 import { CallRing, type Codec, codec, connect, serve } from "../../mod.ts";
 import { suite } from "../_run/harness.ts";
+import { assertSuppressed, suppressed } from "../_run/suppressed.ts";
 import { api } from "./api.ts";
 import {
   between,
@@ -117,10 +118,11 @@ test("an error that is its own cause, or cannot be read, ends the call", async (
     },
   });
   const several = new AggregateError([new TypeError("one"), 2], "several");
+  const both = suppressed(new TypeError("late"), new RangeError("early"));
   const { proxy: unreadable, revoke } = Proxy.revocable({}, {});
   revoke();
   const all: Record<string, unknown> = {
-    ...{ looped, hostile, several, unreadable, text: "text" },
+    ...{ looped, hostile, several, both, unreadable, text: "text" },
     ...{ nan: NaN, nothing: undefined, abort: new DOMException("a", "b") },
   };
   const fails = {
@@ -138,6 +140,7 @@ test("an error that is its own cause, or cannot be read, ends the call", async (
     assert.is(message, "several");
     assert.instance(errors[0], TypeError);
     assert.is(errors[1], 2);
+    assertSuppressed(await of("both"));
     assert.is(await of("text"), "text");
     assert.match(
       (await of("unreadable")).message,

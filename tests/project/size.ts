@@ -39,13 +39,13 @@ for (const stem of STEMS) {
   SIZES.push({ ...size, subpaths: ["", `/${stem}`] });
 }
 SIZES.push(
-  { name: "*", subpaths: [""], most: 105093 },
-  { name: "Channel", subpaths: [""], most: 31669 },
-  { name: "viewValue", subpaths: ["/value"], most: 9370 },
-  { name: "viewCodec", subpaths: ["/value"], most: 13263 },
-  { name: "Pool", subpaths: ["/pool"], most: 36959 },
-  { name: "servePool, task", subpaths: ["/pool"], most: 25949 },
-  { name: "syncWorker", subpaths: ["/sync_worker"], most: 33847 },
+  { name: "*", subpaths: [""], most: 105262 },
+  { name: "Channel", subpaths: [""], most: 31694 },
+  { name: "viewValue", subpaths: ["/value"], most: 9393 },
+  { name: "viewCodec", subpaths: ["/value"], most: 13287 },
+  { name: "Pool", subpaths: ["/pool"], most: 37061 },
+  { name: "servePool, task", subpaths: ["/pool"], most: 26011 },
+  { name: "syncWorker", subpaths: ["/sync_worker"], most: 33974 },
   { name: "watch", subpaths: ["/watch"], most: 10857 },
   { name: "AgentTable", subpaths: ["/deadlocks"], most: 2950 },
   { name: "AgentTable, deadlocks", subpaths: ["/deadlocks"], most: 12563 },

@@ -4,6 +4,7 @@ import fc from "../_run/property.ts";
 import { decodeValue, encodeValue, valueCodecWith } from "../../mod.ts";
 import { usage } from "../../primitives/_message/utf8.ts";
 import { suite } from "../_run/harness.ts";
+import { assertSuppressed, suppressed } from "../_run/suppressed.ts";
 import {
   assertEqual,
   assertSame,
@@ -250,6 +251,9 @@ test("errors arrive with their class, cause and properties", () => {
 
   const all = new AggregateError([error, 1], "several");
   assertEqual(sent(all), all);
+  assertSuppressed(
+    sent(suppressed(new TypeError("late"), new RangeError("early"))),
+  );
   const own = new class Own extends TypeError {
     override name = "Own";
   }("mine");
