@@ -30,7 +30,9 @@ const word = (once: Once) => wordsOf(once)[0];
 const test = suite("Once");
 
 test("run() runs until one try succeeds, and never again", () => {
-  const calls = fc.array(fc.tuple(fc.boolean(), fc.boolean()));
+  const calls = fc.array(fc.tuple(fc.boolean(), fc.boolean()), {
+    maxLength: 30,
+  });
   fc.assert(fc.property(calls, (calls) => {
     const { mine, theirs } = pair();
     let done = false; // the model

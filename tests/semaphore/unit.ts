@@ -30,7 +30,9 @@ test("tryAcquire(), drain() and release() count as the model", () => {
     ...["tryAcquire", "acquire", "release", "drain"] as const,
   );
   const n = fc.oneof(fc.integer({ min: 1, max: 5 }), fc.constant(MAX));
-  const calls = fc.array(fc.tuple(op, n, fc.boolean()));
+  const calls = fc.array(fc.tuple(op, n, fc.boolean()), {
+    maxLength: 60,
+  });
   fc.assert(fc.property(start, calls, (start, calls) => {
     const semaphore = Semaphore.create(start);
     const other = asAgent(2, () => new Semaphore(semaphore.buffer));
