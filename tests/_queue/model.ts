@@ -15,6 +15,7 @@ import {
   SpscQueue,
 } from "../../mod.ts";
 import { LAYOUT } from "../../primitives/_memory/layout.ts";
+import type { Waiting } from "../../primitives/_wait/wait.ts";
 import { wordsOf } from "../_run/model.ts";
 
 /** A queue with what the model needs to start it anywhere. */
@@ -415,7 +416,22 @@ class Model {
       assert.is(queue.elementSize, this.#size);
       if (!this.#halfway) assert.is(queue.size, this.#held.length);
     }
+    if (this.#halfway) return;
+    assert.is(
+      isReady(this.#consumer),
+      this.#held.length > 0 || this.#closed,
+    );
   }
+}
+
+/** Whether one who waits for an element, as `select` does, goes on at once. */
+export function isReady(queue: {
+  readiness(awaits?: boolean): Waiting<boolean | undefined>;
+}): boolean {
+  const path = queue.readiness(false);
+  const { done, value } = path.next();
+  path.return(undefined as never);
+  return done === true && value === true;
 }
 
 const isClosed = (error: unknown): boolean =>

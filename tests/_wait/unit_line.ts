@@ -72,6 +72,22 @@ test("a wait of this agent does not take the wakes of a blocking call", () => {
   return wait;
 });
 
+test("each blocking call ends the native waits of its agent", async () => {
+  const words = WORDS();
+  const own = blockAsync(() => until(words, 1));
+  for (let i = 0; i < 4; i++) {
+    await turns(); // it sleeps again
+    const other = Atomics.waitAsync(words, 0, 0, 3000); // as another agent's
+    assert.ok(other.async);
+    assert.is(Semaphore.create(0).tryAcquire(1, 1), false);
+    assert.is(Atomics.notify(words, 0), 0, `block ${i}: one waits still`);
+    assert.is(await other.value, "ok"); // it is woken, too
+  }
+  await turns();
+  set(words, 1, 1);
+  assert.ok(await own);
+});
+
 // A loop of awaits that are all ready must leave the event loop free.
 
 test("a loop of ready awaits lets timers and aborts in", async () => {

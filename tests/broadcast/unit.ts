@@ -19,7 +19,7 @@ import {
   rejects,
   wordsOf,
 } from "../_run/model.ts";
-import { element, inside, MAKERS } from "../_queue/model.ts";
+import { element, inside, isReady, MAKERS } from "../_queue/model.ts";
 
 const { tail: TAIL, slowest: SLOWEST, length: SEATS } = LAYOUT.broadcast;
 const { pop_waiters, push_waiters } = LAYOUT.broadcast;
@@ -124,7 +124,10 @@ test("every operation obeys the model, wherever positions wrap", () => {
         assert.is(producer.closed, closed);
         const here = all.filter((seen) => seen !== undefined);
         assert.is(producer.subscribers, here.length);
-        for (const { seat, dropped } of here) assert.is(seat.dropped, dropped);
+        for (const { seat, items, dropped } of here) {
+          assert.is(seat.dropped, dropped);
+          assert.is(isReady(seat), closed || items.length > 0);
+        }
       }
     },
   ));

@@ -75,6 +75,11 @@ static void by_turns(void) {
         }
         EQUAL(weft_lock_free_queue_size(q), next - first);
         EQUAL(weft_lock_free_queue_closed(q), closed);
+        EQUAL(weft__lock_free_poppable(q), closed || next > first);
+        /* What agents note keeps up, so that nobody has to walk far. */
+        int32_t pushes = weft__minus(weft__plus(from, next), q->tail);
+        int32_t pops = weft__minus(weft__plus(from, first), q->head);
+        CHECK(pushes >= 0 && pushes <= 2 && pops >= 0 && pops <= 2);
       }
     }
 }

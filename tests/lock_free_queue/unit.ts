@@ -4,7 +4,12 @@ import fc from "../_run/property.ts";
 import { ClosedError, LockFreeQueue } from "../../mod.ts";
 import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import { suite } from "../_run/harness.ts";
-import { NEAR_WRAP, preemptedAnywhere, refuses } from "../_run/model.ts";
+import {
+  NEAR_WRAP,
+  preemptedAnywhere,
+  refuses,
+  wordsOf,
+} from "../_run/model.ts";
 import { declareEpochCase, declareQueueCases } from "../_queue/cases.ts";
 import { LOCK_FREE, obeysTheModel } from "../_queue/model.ts";
 
@@ -31,6 +36,24 @@ test("`agents` is refused where the capacity is for fewer", () => {
     for (const agents of [0, -1, 1.5, NaN, most + 1]) {
       const text = `received ${agents}`;
       refuses(memory, () => make(agents), RangeError, text);
+    }
+  }
+});
+
+test("the tickets that agents note keep up, wherever they wrap", () => {
+  const { tail, head, free_tail, free_head } = LAYOUT.lock_free_queue;
+  const spares = 15; // the slots of all entries but one
+  for (const start of NEAR_WRAP.map((wrap) => wrap - 20)) {
+    const queue = startAt(4, start >>> 0);
+    const words = wordsOf(queue);
+    for (let i = 1; i <= 50; i++) {
+      queue.pushInt(i);
+      assert.is(queue.popInt(), i);
+      const noted = [words[tail], words[head], words[free_head]];
+      for (const ticket of [...noted, words[free_tail]! - spares]) {
+        const late = start + i - ticket! | 0;
+        assert.ok(late >= 0 && late <= 2, `${late} behind at ${i}`);
+      }
     }
   }
 });

@@ -87,6 +87,28 @@ static void close_while_reserved(void) {
   EQUAL(weft_mpmc_queue_try_pop_int(m, &value), EPIPE);
 }
 
+/* A dead agent is noticed where tickets become negative, too. */
+static void stuck_where_tickets_wrap(void) {
+  const weft_queue_config config = {2, 4};
+  for (int32_t before = 0; before <= 8; before += 2) {
+    weft_mpmc_queue *m = weft_mpmc_queue_init(arena, sizeof arena, config);
+    wind(m, weft__minus(INT32_MIN, before));
+    EQUAL(weft__mpmc_stuck(m, true), -1);
+    CHECK(weft_mpmc_queue_reserve(m) != NULL); /* a producer died */
+    EQUAL(weft__mpmc_stuck(m, false), (uint32_t)m->head);
+    wind(m, weft__minus(INT32_MIN, before));
+    for (int32_t i = 0; i < 2; i++) {
+      CHECK(!weft__mpmc_poppable(m) || i > 0);
+      EQUAL(weft_mpmc_queue_try_push_int(m, i), 0);
+      CHECK(weft__mpmc_poppable(m));
+    }
+    EQUAL(weft__mpmc_stuck(m, true), -1); /* it is only full */
+    CHECK(weft_mpmc_queue_peek(m) != NULL); /* a consumer died */
+    EQUAL(weft__mpmc_stuck(m, true), (uint32_t)m->tail);
+    EQUAL(weft__mpmc_stuck(m, false), -1);
+  }
+}
+
 /* Slots of several agents are committed and consumed in any order. */
 static void mpmc_slots_out_of_order(void) {
   const weft_queue_config config = {4, 8};
@@ -190,6 +212,7 @@ int main(int count, char **words) {
   RUN(queues_by_turns);
   RUN(queue_errors);
   RUN(close_while_reserved);
+  RUN(stuck_where_tickets_wrap);
   RUN(mpmc_slots_out_of_order);
   RUN(mpmc_loses_nothing);
   puts("close_wakes");

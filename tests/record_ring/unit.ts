@@ -14,7 +14,7 @@ import {
   turns,
   wordsOf,
 } from "../_run/model.ts";
-import { inside, MAKERS } from "../_queue/model.ts";
+import { inside, isReady, MAKERS } from "../_queue/model.ts";
 
 const { tail, head, head_cache, tail_cache, claimant, pop_waiters } =
   LAYOUT.record_ring;
@@ -179,6 +179,7 @@ test("every operation obeys the model, wherever positions wrap", () => {
           assert.is(producer.closed, closed);
           if (held.length > 0) assert.ok(consumer.used > 0);
           assert.is(consumer.size, held.length);
+          assert.is(isReady(consumer), held.length > 0 || closed);
         }
         while (held.length > 0) popping(() => [consumer.tryPop()!]);
         if (closed) assert.throws(() => consumer.tryPop(), isClosed);

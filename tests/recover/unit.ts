@@ -33,6 +33,7 @@ import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import { planFor } from "../../primitives/_map/plan.ts";
 import { suite } from "../_run/harness.ts";
 import { asAgent, refuses, wordsOf } from "../_run/model.ts";
+import { MPMC } from "../_queue/model.ts";
 
 const test = suite("recover");
 
@@ -330,11 +331,16 @@ test("who waits for a blocked slot is told after a second or two", async () => {
   full.tryPushInt(1);
   full.tryPushInt(2);
   assert.ok(new MpmcQueue(full.buffer).peek());
+  const wraps = MPMC.startAt(2, 4, 2 ** 30 - 1) as MpmcQueue; // as well
+  wraps.tryPushInt(1);
+  wraps.tryPushInt(2);
+  assert.ok(new MpmcQueue(wraps.buffer).peek());
   const empty = MpmcQueue.create({ capacity: 2 }); // nobody died
   const waits = [
     behind.popIntAsync(),
     new MpmcQueue(behind.buffer).pushIntAsync(2),
     full.pushIntAsync(3),
+    wraps.pushIntAsync(3),
   ];
   const pop = empty.popIntAsync();
   for (const wait of await Promise.allSettled<unknown>(waits)) {

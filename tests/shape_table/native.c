@@ -60,6 +60,17 @@ static void shapes_by_turns(void) {
   CHECK(weft_shape_table_text_at(t, number, &length) == NULL);
 }
 
+/* Two texts have one hash: they begin at one slot, and have two. */
+static void one_hash(void) {
+  weft_shape_table *t = weft_shape_table_init(arena, sizeof arena, 64);
+  int32_t number = weft_shape_table_add(t, "uzvjmvfw", 8, false);
+  int32_t next = weft_shape_table_add(t, "ohnbzekz", 8, false);
+  EQUAL(next, (number + 1) % 64);
+  EQUAL(weft_shape_table_add(t, "uzvjmvfw", 8, false), number);
+  EQUAL(weft_shape_table_add(t, "ohnbzekz", 8, false), next);
+  EQUAL(weft_shape_table_size(t), 2);
+}
+
 typedef struct {
   weft_shape_table *table;
   pthread_barrier_t together;
@@ -113,6 +124,7 @@ static void by_threads(void) {
 int main(int count, char **words) {
   if (count > 1) amount = 100 * (int32_t)strtol(words[1], NULL, 10);
   RUN(shapes_by_turns);
+  RUN(one_hash);
   RUN(by_threads);
   puts("done");
   return 0;
