@@ -175,11 +175,12 @@ export const PROBLEMS: WordsProblems = {
  * word 14  longest_key  The most bytes of a key; 0 if all keys lie in their
  *                       entries.
  * word 16  hand         Entries and blocks that the hand of the clock has
- *                       passed, modulo 2^32; 0 in a map that is not a cache, as
- *                       are the next two words.
- * word 17  freed        Entries that were freed, modulo 2^32.
- * word 18  full         `freed` + 1 before the last search that found no free
- *                       entry.
+ *                       passed, modulo 2^32; 0 in a map that is not a cache.
+ * word 17  room         Where there may be room, if there is little: which word
+ *                       of the bits of entries.
+ * word 18  full         bit 0      no entry is free
+ *                       bit 1      an agent looks whether one is, or has looked
+ *                       bits 2-31  changes when an entry is freed meanwhile
  * word 32  32 event counts, an epoch and a count of waiters each: agents wait
  *          on that of the five highest bits of the hash of a key. Then a pair
  *          of words for each of up to 256 values that agents are making, padded

@@ -32,8 +32,6 @@ import { NONE } from "./entries.ts";
 import type { Table } from "./table.ts";
 
 const HAND: typeof HASH_MAP.hand = 16;
-const FREED: typeof HASH_MAP.freed = 17;
-const FULL: typeof HASH_MAP.full = 18;
 
 /**
  * The most entries, or blocks, at which the hand looks for one that is not
@@ -97,15 +95,7 @@ export class Clock {
    * caller holds `bucket`.
    */
   claim(bucket: number): number {
-    const words = this.#words;
-    // Pairs with (R): an entry that is freed after this is looked for again.
-    const freed = Atomics.load(words, FREED) + 1 | 0;
-    if (Atomics.load(words, FULL) !== freed) {
-      const number = this.#table.allocate();
-      if (number !== NONE) return number;
-      Atomics.store(words, FULL, freed);
-    }
-    return this.#evict(bucket);
+    return this.#table.allocate() || this.#evict(bucket);
   }
 
   #evict(bucket: number): number {

@@ -18,6 +18,9 @@ export const FREE = 0;
 export const CLAIMED_BIT = -0x8000_0000; // HASH_MAP_BITS.CLAIMED
 export const LINKED_BIT = 0x4000_0000; // HASH_MAP_BITS.LINKED
 export const NEXT_MASK = 0x3fff_ffff; // HASH_MAP_BITS.NEXT
+/** In the word `full`. */
+export const FULL_BIT = 1; // HASH_MAP_BITS.FULL
+export const LOOKED_BIT = 2; // HASH_MAP_BITS.LOOKED
 
 /** How many event counts there are, and the most flights. */
 const GROUPS = 32, MOST_FLIGHTS = 256;

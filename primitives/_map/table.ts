@@ -33,6 +33,13 @@
  * key stays true for that version only if no writer had begun before: the
  * reader looks at the lock first (L).
  *
+ * There is a bit for each entry, which says whether it is free. In a large map
+ * that is full, looking at all bits would take each `set` long. So who begins
+ * to look at all of them says so in the word `full` (R). If it finds no free
+ * entry, and `full` has not changed, it says that the map is full, and the next
+ * `set` looks at nothing else. Who frees an entry changes `full` afterwards, if
+ * an agent looks or has looked.
+ *
  * @module
  */
 
@@ -45,19 +52,27 @@ import {
   CLAIMED_BIT,
   CURRENT,
   FREE,
+  FULL_BIT,
   HASH,
   HEAD,
   LINK,
   LINKED_BIT,
+  LOOKED_BIT,
   NEXT_MASK,
   type Plan,
   VERSION,
 } from "./plan.ts";
 
-const FREED: typeof HASH_MAP.freed = 17;
+const ROOM: typeof HASH_MAP.room = 17;
+const FULL: typeof HASH_MAP.full = 18;
 
 /** Instead of a `ttl`: a value expires when the one before it would have. */
 export const KEEPS = 0;
+/** At how many words of bits an agent looks before it says that it looks. */
+const FEW = 8;
+/** What `full` changes by, in the bits that count. */
+const ONE_CHANGE = 4;
+
 /**
  * The buckets and entries of one map, as one view of it sees them. Who writes
  * holds the lock of the bucket.
@@ -75,7 +90,9 @@ export class Table extends Entries {
   readonly #heap: Heap | undefined;
   /** The same of keys. */
   readonly #keys: Heap | undefined;
-  /** The word of the bits in which this view looks first for a free entry. */
+  /** How many words of bits there are. */
+  readonly #maps: number;
+  /** The one in which this view looks first for a free entry. */
   #map: number;
 
   /**
@@ -100,7 +117,8 @@ export class Table extends Entries {
     this.#expires = plan.expires;
     this.#heap = heap;
     this.#keys = keys;
-    this.#map = id % Math.ceil(plan.capacity / 32);
+    this.#maps = Math.ceil(plan.capacity / 32);
+    this.#map = id % this.#maps;
   }
 
   /**
@@ -237,20 +255,42 @@ export class Table extends Entries {
    * The number of an entry that was free and is the caller's now, or `NONE`.
    */
   allocate(): number {
+    if ((Atomics.load(this.#words, FULL) & FULL_BIT) !== 0) return NONE;
+    return this.#allocateIn(Math.min(this.#maps, FEW)) || this.#allocateSlow();
+  }
+
+  /** Looks at all bits. */
+  #allocateSlow(): number {
+    const words = this.#words;
+    const full = Atomics.or(words, FULL, LOOKED_BIT) | LOOKED_BIT; // (R)
+    const room = (Atomics.load(words, ROOM) >>> 0) % this.#maps;
+    this.#map = room;
+    const number = this.#allocateIn(this.#maps);
+    if (number === NONE) {
+      Atomics.compareExchange(words, FULL, full, full | FULL_BIT);
+    } else if (this.#map !== room) Atomics.store(words, ROOM, this.#map);
+    return number;
+  }
+
+  /** Looks at a number of words of bits, from `#map` on. */
+  #allocateIn(count: number): number {
     const words = this.#words;
     const { bits, capacity } = this.#plan;
-    const maps = Math.ceil(capacity / 32);
-    for (let i = maps; i > 0; i--) {
-      const map = this.#map;
+    const maps = this.#maps;
+    let map = this.#map;
+    for (let i = count; i > 0; i--) {
       const taken = Atomics.load(words, bits + map);
       for (let left = ~taken; left !== 0; left &= left - 1) {
         const bit = left & -left;
         const number = map * 32 + 32 - Math.clz32(bit);
         if (number > capacity) break;
-        if (this.claim(number)) return number;
+        if (!this.claim(number)) continue;
+        this.#map = map;
+        return number;
       }
-      this.#map = map + 1 < maps ? map + 1 : 0;
+      map = map + 1 < maps ? map + 1 : 0;
     }
+    this.#map = map;
     return NONE;
   }
 
@@ -270,11 +310,25 @@ export class Table extends Entries {
   }
 
   #free(at: number): void {
-    const { bits, entries, stride, evicts } = this.#plan;
+    const { bits, entries, stride } = this.#plan;
     const number = (at - entries) / stride;
     Atomics.store(this.#words, at + LINK, FREE);
     Atomics.and(this.#words, bits + (number >> 5), ~(1 << (number & 31)));
-    if (evicts) Atomics.add(this.#words, FREED, 1); // (R) there is room
+    this.#tellRoom(number >> 5);
+  }
+
+  /** Says that there is room, in this word of the bits, if agents look. */
+  #tellRoom(map: number): void {
+    const words = this.#words;
+    // Pairs with (R): who does not see this entry sees that `full` changed.
+    let full = Atomics.load(words, FULL);
+    if ((full & (FULL_BIT | LOOKED_BIT)) === 0) return;
+    Atomics.store(words, ROOM, map);
+    for (let found; (full & (FULL_BIT | LOOKED_BIT)) !== 0; full = found) {
+      const next = (full & ~(FULL_BIT | LOOKED_BIT)) + ONE_CHANGE | 0;
+      found = Atomics.compareExchange(words, FULL, full, next);
+      if (found === full) return;
+    }
   }
 
   // ---- after a death --------------------------------------------------------
@@ -284,6 +338,7 @@ export class Table extends Entries {
     const words = this.#words;
     const { bits, capacity } = this.#plan;
     const claimed = CLAIMED_BIT | id;
+    let room = 0;
     for (let number = 1; number <= capacity; number++) {
       const at = this.entryAt(number);
       const link = Atomics.load(words, at + LINK);
@@ -296,9 +351,12 @@ export class Table extends Entries {
       // the entry now, its bit is wrong the other way: harmless.
       if (
         isFreed || link === FREE && (Atomics.load(words, map) & bit) !== 0
-      ) Atomics.and(words, map, ~bit);
+      ) {
+        Atomics.and(words, map, ~bit);
+        room = map - bits;
+      }
     }
-    if (this.#plan.evicts) Atomics.add(words, FREED, 1); // as (R)
+    this.#tellRoom(room); // or the agent ended before it said so
   }
 
   /**

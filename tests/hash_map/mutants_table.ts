@@ -7,7 +7,7 @@ const REMEMBERED = "a view remembers a number that is deleted";
 const ONE_BUCKET = "two write to one bucket";
 const ANEW = "a value expires and is written anew beside a reader";
 const RENEWED = "a value is written anew before it expires, beside a reader";
-const FREED = "one evicts while an entry is freed";
+const FULL = "a full map, and one deletes a key while another adds one";
 const MOVED = "one evicts an entry that another deletes and adds again";
 const CHANCE = "an entry that is used has a second chance";
 
@@ -385,17 +385,6 @@ export const CLOCK = mutants(twin("clock"), {
   ts: ["if (bucket !== own) unlockBucket(words, bucket, this.#id);", ""],
   c: ["if (bucket != own) weft__hash_unlock(bucket);", ""],
 }, {
-  what: "(R): looks after its search how many entries were freed",
-  by: FREED,
-  ts: [
-    "Atomics.store(words, FULL, freed);",
-    "Atomics.store(words, FULL, Atomics.load(words, FREED) + 1 | 0);",
-  ],
-  c: [
-    "weft__store(&m->full, freed);",
-    "weft__store(&m->full, weft__plus(weft__load(&m->freed), 1));",
-  ],
-}, {
   what: "does not note that an entry was used",
   by: CHANCE,
   ts: ["Atomics.store(this.#words, used, 1);", ""],
@@ -503,39 +492,103 @@ export const ROOM = mutants(twin("table"), {
   ],
 }, {
   what: "(R): frees an entry, and does not say that there is room",
-  by: FREED,
-  ts: [
-    "if (evicts) Atomics.add(this.#words, FREED, 1); // (R) there is room",
-    "void evicts;",
-  ],
-  c: [
-    "if (plan->evicts) weft__add(&m->freed, 1); /* (R) there is room */",
-    "",
-  ],
+  by: FULL,
+  ts: ["this.#tellRoom(number >> 5);", ""],
+  c: ["weft__hash_tell_room(m, (number - 1) >> 5);", ""],
 }, {
   what: "(R): frees the entries of a dead agent, and does not say so",
-  by: "a cache has room again when the entry of a dead agent is freed",
-  ts: ["if (this.#plan.evicts) Atomics.add(words, FREED, 1); // as (R)", ""],
-  c: ["if (plan->evicts) weft__add(&m->freed, 1); /* as (R) */", ""],
+  by: "a map has room again when the entry of a dead agent is freed",
+  ts: ["this.#tellRoom(room); // or the agent ended before it said so", ""],
+  c: [
+    "weft__hash_tell_room(m, room); " +
+    "/* or the agent ended before it said so */",
+    "(void)room;",
+  ],
 }, {
   what: "(R): says that there is room before an entry is free",
-  by: FREED,
+  by: FULL,
   ts: [
-    "if (evicts) Atomics.add(this.#words, FREED, 1); // (R) there is room",
-    "",
+    "Atomics.store(this.#words, at + LINK, FREE);",
+    "this.#tellRoom(number >> 5);\n" +
+    "Atomics.store(this.#words, at + LINK, FREE);",
     [
-      "Atomics.store(this.#words, at + LINK, FREE);",
-      "if (evicts) Atomics.add(this.#words, FREED, 1);\n" +
-      "Atomics.store(this.#words, at + LINK, FREE);",
+      "~(1 << (number & 31)));\nthis.#tellRoom(number >> 5);",
+      "~(1 << (number & 31)));",
     ],
   ],
   c: [
     "weft__store(weft__hash_entry(m, plan, number), 0);",
-    "if (plan->evicts) weft__add(&m->freed, 1); " +
+    "weft__hash_tell_room(m, (number - 1) >> 5); " +
     "weft__store(weft__hash_entry(m, plan, number), 0);",
     [
-      "if (plan->evicts) weft__add(&m->freed, 1); /* (R) there is room */",
-      "",
+      "(int32_t)~bit); weft__hash_tell_room(m, (number - 1) >> 5);",
+      "(int32_t)~bit);",
     ],
+  ],
+}, {
+  what: "(R): says that there is room before the bit says so",
+  by: FULL,
+  ts: [
+    "Atomics.store(this.#words, at + LINK, FREE);",
+    "Atomics.store(this.#words, at + LINK, FREE);\n" +
+    "this.#tellRoom(number >> 5);",
+    [
+      "~(1 << (number & 31)));\nthis.#tellRoom(number >> 5);",
+      "~(1 << (number & 31)));",
+    ],
+  ],
+  c: [
+    "weft__store(weft__hash_entry(m, plan, number), 0);",
+    "weft__store(weft__hash_entry(m, plan, number), 0); " +
+    "weft__hash_tell_room(m, (number - 1) >> 5);",
+    [
+      "(int32_t)~bit); weft__hash_tell_room(m, (number - 1) >> 5);",
+      "(int32_t)~bit);",
+    ],
+  ],
+}, {
+  what: "(R): says that it looks when it has looked",
+  by: FULL,
+  ts: [
+    "const full = Atomics.or(words, FULL, LOOKED_BIT) | LOOKED_BIT; // (R)",
+    "",
+    [
+      "Atomics.compareExchange(words, FULL, full, full | FULL_BIT);",
+      "const full = Atomics.or(words, FULL, LOOKED_BIT) | LOOKED_BIT;\n" +
+      "Atomics.compareExchange(words, FULL, full, full | FULL_BIT);",
+    ],
+  ],
+  c: [
+    "number = weft__hash_allocate_in(m, plan, map, maps);",
+    "number = weft__hash_allocate_in(m, plan, map, maps); " +
+    "full = weft__or(&m->full, WEFT__HASH_LOOKED_BIT) | " +
+    "WEFT__HASH_LOOKED_BIT;",
+  ],
+}, {
+  what: "says by a store that the map is full",
+  by: FULL,
+  ts: [
+    "Atomics.compareExchange(words, FULL, full, full | FULL_BIT);",
+    "Atomics.store(words, FULL, full | FULL_BIT);",
+  ],
+  c: [
+    "(void)weft__compare_exchange(&m->full, full, full | WEFT__HASH_FULL_BIT);",
+    "weft__store(&m->full, full | WEFT__HASH_FULL_BIT);",
+  ],
+}, {
+  what: "says once that there is room, even if that fails",
+  by: FULL,
+  ts: ["if (found === full) return;", "return;"],
+  c: ["if (found == full) return;", "(void)found; return;"],
+}, {
+  what: "says that there is room, and `full` is what it was before",
+  by: "a full map, and one deletes two keys while two others add some",
+  ts: [
+    "const next = (full & ~(FULL_BIT | LOOKED_BIT)) + ONE_CHANGE | 0;",
+    "const next = full & ~(FULL_BIT | LOOKED_BIT);",
+  ],
+  c: [
+    "int32_t next = weft__plus(full & ~looks, WEFT__HASH_ONE_CHANGE);",
+    "int32_t next = full & ~looks;",
   ],
 });

@@ -245,7 +245,7 @@ static void dead_agents(void) {
   static weft__hash_place place; /* gcc sees no value otherwise */
   CHECK(weft__hash_place_of(&place, m, &key, 4));
   EQUAL(weft__hash_lock(place.bucket), 0);
-  CHECK(weft__hash_allocate(m, &place.plan) != 0);
+  CHECK(weft__hash_allocate(m, &place.plan, place.hash) != 0);
   EQUAL(weft_hash_map_set(m, &key, 4, &value, 4, false), EDEADLK);
   EQUAL(weft_agent_set_id(7), 0);
   EQUAL(weft_hash_map_has(m, &key, 4), 0);
@@ -542,6 +542,41 @@ static void keys_are_waited_for(void) {
   pthread_join(thread, NULL);
 }
 
+static void a_full_map_does_not_look(void) {
+  weft_hash_map_config config = INTS;
+  config.capacity = 3000;
+  weft_hash_map *m = weft_hash_map_init(arena, sizeof arena, config);
+  CHECK(m != NULL);
+  int32_t none = -1;
+  for (int32_t key = 0; key < 3000; key++)
+    EQUAL(weft_hash_map_set(m, &key, 4, &key, 4, false), 0);
+  EQUAL(weft_hash_map_set(m, &none, 4, &none, 4, false), ENOSPC);
+  EQUAL(m->full, WEFT__HASH_FULL_BIT | WEFT__HASH_LOOKED_BIT);
+  /* It looks at no bits, which seem to have room here. */
+  int32_t bits = *weft__hash_map(m, 5);
+  *weft__hash_map(m, 5) = 0;
+  EQUAL(weft_hash_map_set(m, &none, 4, &none, 4, false), ENOSPC);
+  *weft__hash_map(m, 5) = bits;
+  for (int32_t key = 0; key < 3000; key += 97) {
+    int32_t number = 0, fresh = -2 - key, before;
+    for (int32_t *entry = NULL; entry == NULL || entry[2] != key; number++) {
+      weft__hash_plan plan = weft__hash_plan_of(m);
+      entry = weft__hash_entry(m, &plan, number + 1);
+    }
+    EQUAL(weft_hash_map_delete(m, &key, 4), 0);
+    EQUAL(m->full & (WEFT__HASH_FULL_BIT | WEFT__HASH_LOOKED_BIT), 0);
+    EQUAL(m->room, (number - 1) >> 5);
+    m->full |= WEFT__HASH_LOOKED_BIT; /* that says nothing yet */
+    EQUAL(weft_hash_map_add(m, &fresh, 4, 1, &before), 0);
+    EQUAL(weft_hash_map_add(m, &none, 4, 1, &before), ENOSPC);
+    m->room = -key; /* any number is harmless */
+  }
+  EQUAL(weft_hash_map_clear(m), 0);
+  for (int32_t key = 0; key < 3000; key++)
+    EQUAL(weft_hash_map_set(m, &key, 4, &key, 4, false), 0);
+  EQUAL(weft_hash_map_set(m, &none, 4, &none, 4, false), ENOSPC);
+}
+
 #include "native_heap.h"
 
 int main(int count, char **words) {
@@ -551,6 +586,7 @@ int main(int count, char **words) {
   RUN(numbers_among_values);
   RUN(errors);
   RUN(dead_agents);
+  RUN(a_full_map_does_not_look);
   RUN(values_are_whole);
   RUN(a_cache_evicts);
   RUN(entries_expire);

@@ -3,12 +3,17 @@ import { hashOf, heapFor, planFor } from "../../primitives/_map/plan.ts";
 import type { Scenario, Weft } from "../_run/scenario.ts";
 import {
   A,
+  ALSO_IN_FIRST,
   ANOTHER,
   B,
   BLOCK,
   CLAIMED,
   DEAD,
   HEAD,
+  IN_FIRST,
+  IN_FOUR,
+  IN_SECOND,
+  IN_THIRD,
   LINKED,
   making,
   OTHER,
@@ -135,6 +140,28 @@ export function scenarios(weft: Weft): Scenario[] {
       name: "two keys, room for one",
       spec: sharing(weft, { capacity: 1 }),
       agents: [[["set", [A, 1]], ["delete", A]], [["set", [B, 2]]]],
+    },
+    {
+      name: "a full map, and one deletes a key while another adds one",
+      spec: sharing(weft, { first: { [A]: 1, [ANOTHER]: 2 } }),
+      agents: [[["delete", A]], [["set", [OTHER, 3]]]],
+    },
+    {
+      name: "a full map, and one that deletes a key ends at any step",
+      spec: sharing(weft, { first: { [A]: 1, [ANOTHER]: 2 } }),
+      agents: [[["delete", A]], [["set", [OTHER, 3]], ["set", [B, 4]]]],
+      options: { kill: true, rescue: true, timeouts: 0 },
+    },
+    {
+      name: "a full map, and one deletes two keys while two others add some",
+      spec: sharing(weft, { capacity: 6, first: IN_FOUR }),
+      agents: [
+        [["delete", IN_FIRST], ["delete", ALSO_IN_FIRST]],
+        [["set", [IN_SECOND, 7]]],
+        [["set", [IN_THIRD, 8]]],
+      ],
+      options: { timeouts: 0, states: 20_000 },
+      sampled: true,
     },
     {
       name: "two take one value",
@@ -383,21 +410,23 @@ export function scenarios(weft: Weft): Scenario[] {
       }),
       agents: [[["abandon"]], [["get", A]]],
     },
-    {
-      name: "a cache has room again when the entry of a dead agent is freed",
+    ...[true, false].map((evicts): Scenario => ({
+      name: `a ${
+        evicts ? "cache" : "map"
+      } has room again when the entry of a dead agent is freed`,
       spec: sharing(weft, {
-        evicts: true,
+        evicts,
         first: { [A]: 1 },
         prepare: (words, entries) => {
-          const { buckets, bits, stride } = planFor(HEAD, 2, 1, 1, true);
+          const { buckets, bits, stride } = planFor(HEAD, 2, 1, 1, evicts);
           words[buckets] = DEAD;
           words[bits] = 3;
           words[entries + stride] = CLAIMED | DEAD;
-          words[LAYOUT.hash_map.full] = 1; // a search has found no free entry
+          words[LAYOUT.hash_map.full] = 3; // a search has found no free entry
         },
       }),
       agents: [[["abandon"], ["set", [OTHER, 2]], ["size"]], []],
-    },
+    })),
     {
       name: "a bucket is recovered beside one with an entry",
       spec: sharing(weft, {

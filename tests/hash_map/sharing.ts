@@ -34,6 +34,20 @@ export const [OTHER, ANOTHER] = [1, 2, 3, 4, 5, 6].filter((key) =>
   sideOf(key) === 1
 ) as [number, number];
 
+/** Keys by their bucket in a map with four buckets, which holds six of them. */
+const sides = [0, 1, 2].map((side) =>
+  Array.from({ length: 30 }, (_, i) => i + 1).filter((key) =>
+    (hashOf(SEED, ~SEED, Int32Array.of(key), 1) & 3) === side
+  )
+);
+/** What is in such a map, and keys of two buckets that are not. */
+export const [IN_FIRST, ALSO_IN_FIRST] = sides[0] as [number, number];
+export const IN_FOUR: Readonly<Record<number, number>> = Object.fromEntries(
+  [...sides[0]!.slice(0, 2), ...sides[1]!.slice(1, 3), ...sides[2]!.slice(1, 3)]
+    .map((key) => [key, key]),
+);
+export const IN_SECOND = sides[1]![0]!, IN_THIRD = sides[2]![0]!;
+
 /** A key of the other bucket than 2, 3, 7 and 8. */
 export const FREED = 5;
 
@@ -439,6 +453,8 @@ export function sharing(weft: Weft, setting: Setting = {}) {
       if (maker !== 0) return `agent ${maker} makes a value`;
       const bits = words[plan.bits]!;
       if (bits & ~used) return `bits ${bits}, used ${used}`;
+      const isFull = (words[LAYOUT.hash_map.full]! & 1) !== 0;
+      if (isFull && used + 1 !== 1 << capacity) return "it says it is full";
       let reached = 0;
       for (let i = 0; i < plan.bucketCount; i++) {
         let next = words[plan.buckets + 4 * i + 3]!;

@@ -89,14 +89,8 @@ static inline int32_t weft__hash_evict(weft_hash_map *m,
    caller holds the bucket. */
 static inline int32_t weft__hash_take_room(weft_hash_map *m,
                                            const weft__hash_place *place) {
-  /* Pairs with (R): an entry that is freed after this is looked for again. */
-  int32_t freed = weft__plus(weft__load(&m->freed), 1);
-  if (weft__load(&m->full) != freed) {
-    int32_t number = weft__hash_allocate(m, &place->plan);
-    if (number != WEFT__HASH_NONE) return number;
-    weft__store(&m->full, freed);
-  }
-  return weft__hash_evict(m, place);
+  int32_t number = weft__hash_allocate(m, &place->plan, place->hash);
+  return number != WEFT__HASH_NONE ? number : weft__hash_evict(m, place);
 }
 
 /* Takes out an entry whose key or value lies in blocks, other than number

@@ -43,11 +43,12 @@ WEFT__BEGIN
  * word 14  longest_key  The most bytes of a key; 0 if all keys lie in their
  *                       entries.
  * word 16  hand         Entries and blocks that the hand of the clock has
- *                       passed, modulo 2^32; 0 in a map that is not a cache, as
- *                       are the next two words.
- * word 17  freed        Entries that were freed, modulo 2^32.
- * word 18  full         `freed` + 1 before the last search that found no free
- *                       entry.
+ *                       passed, modulo 2^32; 0 in a map that is not a cache.
+ * word 17  room         Where there may be room, if there is little: which word
+ *                       of the bits of entries.
+ * word 18  full         bit 0      no entry is free
+ *                       bit 1      an agent looks whether one is, or has looked
+ *                       bits 2-31  changes when an entry is freed meanwhile
  * word 32  32 event counts, an epoch and a count of waiters each: agents wait
  *          on that of the five highest bits of the hash of a key. Then a pair
  *          of words for each of up to 256 values that agents are making, padded
@@ -99,7 +100,7 @@ typedef struct {
   int32_t longest_key;
   int32_t _pad0[1];
   int32_t hand;
-  int32_t freed;
+  int32_t room;
   int32_t full;
   int32_t _pad1[13];
 } weft_hash_map;
@@ -119,7 +120,7 @@ WEFT_WORD(hash_map, longest, 12);
 WEFT_WORD(hash_map, heap_seal, 13);
 WEFT_WORD(hash_map, longest_key, 14);
 WEFT_WORD(hash_map, hand, 16);
-WEFT_WORD(hash_map, freed, 17);
+WEFT_WORD(hash_map, room, 17);
 WEFT_WORD(hash_map, full, 18);
 WEFT_LENGTH(hash_map, 32);
 /* clang-format on */
@@ -135,6 +136,9 @@ WEFT_WORD(hash_map, longest_key, WEFT__HASH_BLOCKS_WORD + 4);
 #define WEFT__HASH_NEXT_MASK 0x3fffffff /* HASH_MAP_BITS.NEXT */
 /* With the id of the agent that fills the entry. */
 #define WEFT__HASH_CLAIMED_BIT INT32_MIN /* HASH_MAP_BITS.CLAIMED */
+/* In the word `full`. */
+#define WEFT__HASH_FULL_BIT 1 /* HASH_MAP_BITS.FULL */
+#define WEFT__HASH_LOOKED_BIT (1 << 1) /* HASH_MAP_BITS.LOOKED */
 
 /* What a search finds if no entry has the key, or if the links lead out of the
    chain; else it is the number of an entry. */

@@ -257,13 +257,33 @@ static inline void weft__hash_fill(int32_t *at, const weft__hash_cell *cell) {
     weft__store(at + i, weft__hash_word(cell, i));
 }
 
+/* At how many words of bits an agent looks before it says that it looks. */
+#define WEFT__HASH_FEW 8
+/* What `full` changes by, in the bits that count. */
+#define WEFT__HASH_ONE_CHANGE 4
+
+/* Says that there is room, in this word of the bits, if agents look. */
+static inline void weft__hash_tell_room(weft_hash_map *m, int32_t map) {
+  int32_t looks = WEFT__HASH_FULL_BIT | WEFT__HASH_LOOKED_BIT;
+  /* Pairs with (R): who does not see this entry sees that `full` changed. */
+  int32_t full = weft__load(&m->full);
+  if ((full & looks) == 0) return;
+  weft__store(&m->room, map);
+  while ((full & looks) != 0) {
+    int32_t next = weft__plus(full & ~looks, WEFT__HASH_ONE_CHANGE);
+    int32_t found = weft__compare_exchange(&m->full, full, next);
+    if (found == full) return;
+    full = found;
+  }
+}
+
 static inline void weft__hash_free(weft_hash_map *m,
                                    const weft__hash_plan *plan,
                                    int32_t number) {
   uint32_t bit = UINT32_C(1) << ((number - 1) & 31);
   weft__store(weft__hash_entry(m, plan, number), 0);
   weft__and(weft__hash_map(m, (number - 1) >> 5), (int32_t)~bit);
-  if (plan->evicts) weft__add(&m->freed, 1); /* (R) there is room */
+  weft__hash_tell_room(m, (number - 1) >> 5);
 }
 
 /* Makes entry `number` the caller's, if it is free; returns whether it did. */
@@ -279,13 +299,12 @@ static inline bool weft__hash_claim(const weft_hash_map *m,
   return true;
 }
 
-/* The number of an entry that was free and is the caller's now, or NONE. */
-static inline int32_t weft__hash_allocate(const weft_hash_map *m,
-                                          const weft__hash_plan *plan) {
-  int32_t id = weft_agent_id();
+/* Looks at `count` words of bits for a free entry, from `map` on. */
+static inline int32_t weft__hash_allocate_in(const weft_hash_map *m,
+                                             const weft__hash_plan *plan,
+                                             int32_t map, int32_t count) {
   int32_t maps = (plan->capacity + 31) / 32;
-  int32_t map = id % maps;
-  for (int32_t i = maps; i > 0; i--) {
+  for (int32_t i = count; i > 0; i--) {
     int32_t taken = weft__load(weft__hash_map(m, map));
     for (uint32_t left = ~(uint32_t)taken; left != 0; left &= left - 1) {
       int32_t number = map * 32 + __builtin_ctz(left) + 1;
@@ -295,6 +314,28 @@ static inline int32_t weft__hash_allocate(const weft_hash_map *m,
     map = map + 1 < maps ? map + 1 : 0;
   }
   return WEFT__HASH_NONE;
+}
+
+/* The number of an entry that was free and is the caller's now, or NONE. Where
+   the search begins depends on the hash: so agents rarely meet. */
+static inline int32_t weft__hash_allocate(weft_hash_map *m,
+                                          const weft__hash_plan *plan,
+                                          int32_t hash) {
+  int32_t maps = (plan->capacity + 31) / 32;
+  int32_t few = maps < WEFT__HASH_FEW ? maps : WEFT__HASH_FEW;
+  if ((weft__load(&m->full) & WEFT__HASH_FULL_BIT) != 0) return WEFT__HASH_NONE;
+  int32_t map = (int32_t)((uint32_t)hash % (uint32_t)maps);
+  int32_t number = weft__hash_allocate_in(m, plan, map, few);
+  if (number != WEFT__HASH_NONE) return number;
+  int32_t full = weft__or(&m->full, WEFT__HASH_LOOKED_BIT) /* (R) */
+                 | WEFT__HASH_LOOKED_BIT;
+  map = (int32_t)((uint32_t)weft__load(&m->room) % (uint32_t)maps);
+  number = weft__hash_allocate_in(m, plan, map, maps);
+  if (number == WEFT__HASH_NONE)
+    (void)weft__compare_exchange(&m->full, full, full | WEFT__HASH_FULL_BIT);
+  else if ((number - 1) >> 5 != map)
+    weft__store(&m->room, (number - 1) >> 5);
+  return number;
 }
 
 /* The first word of the copy of a value that counts, if it has two. */
@@ -477,6 +518,7 @@ static inline void weft__hash_release(weft_hash_map *m,
                                       const weft__hash_plan *plan,
                                       int32_t id) {
   int32_t claimed = WEFT__HASH_CLAIMED_BIT | id;
+  int32_t room = 0;
   for (int32_t number = 1; number <= plan->capacity; number++) {
     int32_t *at = weft__hash_entry(m, plan, number);
     int32_t link = weft__load(at);
@@ -487,10 +529,12 @@ static inline void weft__hash_release(weft_hash_map *m,
                     weft__compare_exchange(at, claimed, 0) == claimed;
     /* Or the agent ended before it cleared the bit. If another agent claims the
        entry now, its bit is wrong the other way: harmless. */
-    if (is_freed || (link == 0 && ((uint32_t)weft__load(bits) & bit) != 0))
+    if (is_freed || (link == 0 && ((uint32_t)weft__load(bits) & bit) != 0)) {
       weft__and(bits, (int32_t)~bit);
+      room = (number - 1) >> 5;
+    }
   }
-  if (plan->evicts) weft__add(&m->freed, 1); /* as (R) */
+  weft__hash_tell_room(m, room); /* or the agent ended before it said so */
 }
 
 /* Whether an entry of the bucket has the block. The caller holds the lock. */

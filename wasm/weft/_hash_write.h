@@ -87,7 +87,7 @@ static inline bool weft__hash_insert(weft_hash_map *m,
     return plan->evicts;
   }
   int32_t number = plan->evicts ? weft__hash_take_room(m, place)
-                                : weft__hash_allocate(m, plan);
+                                : weft__hash_allocate(m, plan, place->hash);
   if (number == WEFT__HASH_NONE) {
     if (key.block != WEFT__HEAP_NONE) /* no entry for it */
       weft__hash_free_blocks(m, plan, key.block, owner);

@@ -412,7 +412,7 @@ static inline const weft__shown *weft__shown_of(size_t i) {
       WEFT__FIELD(hash_map, heap_seal),
       WEFT__FIELD(hash_map, longest_key),
       WEFT__FIELD(hash_map, hand),
-      WEFT__FIELD(hash_map, freed),
+      WEFT__FIELD(hash_map, room),
       WEFT__FIELD(hash_map, full)}},
     {"striped_counter", WEFT_KIND_striped_counter, NULL,
      NULL,

@@ -156,17 +156,20 @@ export const HASH_MAP = {
   longest_key: 14,
   /**
    * Entries and blocks that the hand of the clock has passed, modulo 2^32; 0 in
-   * a map that is not a cache, as are the next two words.
+   * a map that is not a cache.
    * @writer any agent
    */
   hand: 16,
   /**
-   * Entries that were freed, modulo 2^32.
+   * Where there may be room, if there is little: which word of the bits of
+   * entries.
    * @writer any agent
    */
-  freed: 17,
+  room: 17,
   /**
-   * `freed` + 1 before the last search that found no free entry.
+   * bit 0: no entry is free
+   * bit 1: an agent looks whether one is, or has looked
+   * bits 2-31: changes when an entry is freed meanwhile
    * @writer any agent
    */
   full: 18,
@@ -184,6 +187,8 @@ export const HASH_MAP_BITS = {
   CLAIMED: 31,
   LINKED: 30,
   NEXT: [0, 29],
+  FULL: 0,
+  LOOKED: 1,
 } as const;
 
 /**
