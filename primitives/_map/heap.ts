@@ -35,6 +35,9 @@ import type { HeapPlan } from "./plan.ts";
 /** The words of a block before the bytes. */
 export const OWNER = 0, NEXT = 1, BODY = 2;
 
+/** At how many words of bits an agent looks before it makes room. */
+const SOME = 256;
+
 const FREE = 0;
 /** Instead of the number of a block. */
 const NONE = 0;
@@ -81,8 +84,8 @@ export class Heap {
 
   /**
    * Puts a value into blocks of bucket `owner`, and what stands for it into
-   * `place`. If there is no room, calls `makeRoom`, as long as that makes some.
-   * Returns whether there was.
+   * `place`. If it sees no room, calls `makeRoom`, as long as that makes some,
+   * and then looks at all blocks. Returns whether there was room.
    */
   put(
     owner: number,
@@ -92,12 +95,16 @@ export class Heap {
     makeRoom: () => boolean,
   ): boolean {
     const wanted = Math.ceil((count - 1) / this.#body);
+    const maps = Math.ceil(this.#plan.count / 32);
+    const some = Math.min(maps, SOME);
     // Where the search begins depends on the key: so agents rarely meet.
-    this.#map = (hash >>> 0) % Math.ceil(this.#plan.count / 32);
+    this.#map = (hash >>> 0) % maps;
     this.#first = NONE;
     this.#count = 0;
-    for (let left = this.#plan.count; !this.#gather(owner, wanted); left--) {
-      if (left > 0 && makeRoom()) continue;
+    let left = this.#plan.count;
+    while (!this.#gather(owner, wanted, some)) {
+      if (left-- > 0 && makeRoom()) continue;
+      if (some < maps && this.#gather(owner, wanted, maps)) break;
       this.drop(owner);
       return false;
     }
@@ -112,12 +119,15 @@ export class Heap {
     this.free(this.#first, owner);
   }
 
-  /** Takes free blocks until there are `wanted`; whether there are. */
-  #gather(owner: number, wanted: number): boolean {
+  /**
+   * Takes free blocks until there are `wanted`, from `#map` on, and looks at
+   * `some` words of bits; whether there are.
+   */
+  #gather(owner: number, wanted: number, some: number): boolean {
     const words = this.#words;
     const { bits, count } = this.#plan;
     const maps = Math.ceil(count / 32);
-    for (let i = maps; i > 0; i--) {
+    for (let i = some; i > 0; i--) {
       const map = this.#map;
       const taken = Atomics.load(words, bits + map);
       for (let left = ~taken; left !== 0; left &= left - 1) {

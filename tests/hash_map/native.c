@@ -599,6 +599,7 @@ int main(int count, char **words) {
   RUN(long_keys_are_whole);
   RUN(long_values_are_whole);
   RUN(few_entries_have_blocks);
+  RUN(a_heap_has_room_elsewhere);
   puts("done");
   return 0;
 }

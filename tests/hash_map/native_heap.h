@@ -291,6 +291,33 @@ static void long_values_are_whole(void) {
 
 /* A cache finds room however few of its entries have blocks; what is used
    stays. */
+/* A cache finds room where it does not look at first. */
+static void a_heap_has_room_elsewhere(void) {
+  weft_hash_map_config config = INTS;
+  weft_hash_map_heap heap = {12 * 9000, 12, 8, 0};
+  config.value_codec = WEFT_HASH_MAP_BINARY;
+  config.value_size = 1;
+  config.evicts = true;
+  for (int32_t key = 0; key < 20; key++) {
+    weft_hash_map *m =
+        weft_hash_map_init_with_heap(arena, sizeof arena, config, heap);
+    CHECK(m != NULL);
+    weft__hash_plan plan = weft__hash_plan_of(m);
+    weft__heap blocks = weft__hash_heap_of(m, &plan);
+    char value[8] = "letters", into[8];
+    size_t length;
+    for (int32_t i = 0; i < 281; i++) blocks.bits[i] = -1; /* but the last */
+    EQUAL(weft_hash_map_set(m, &key, 4, value, 8, false), 0);
+    EQUAL(weft_hash_map_get(m, &key, 4, into, 8, &length), 0);
+    CHECK(length == 8 && memcmp(value, into, 8) == 0);
+    EQUAL(weft_hash_map_evictions(m), 0);
+    blocks.bits[281] = -1;
+    int32_t next = key + 1;
+    EQUAL(weft_hash_map_set(m, &next, 4, value, 8, false), 0);
+    EQUAL(weft_hash_map_evictions(m), 1); /* it gave way itself */
+  }
+}
+
 static void few_entries_have_blocks(void) {
   weft_hash_map_config config = LONGS;
   weft_hash_map_heap five = HEAP;

@@ -3,6 +3,7 @@
 import * as assert from "uvu/assert";
 import { codec, HashMap } from "../../mod.ts";
 import { LAYOUT } from "../../primitives/_memory/layout.ts";
+import { heapIn } from "../../primitives/_map/config.ts";
 import { planFor } from "../../primitives/_map/plan.ts";
 import { suite } from "../_run/harness.ts";
 import { wordsOf } from "../_run/model.ts";
@@ -125,4 +126,40 @@ test("a map that says that it is full looks at no bits", () => {
   words[bits] = 0;
   assert.is(map.set(-1, 0), false);
   words[bits] = bit;
+});
+
+const texts = { key: codec.i32, value: codec.text, evict: "clock" } as const;
+
+test("a cache whose heap is full makes room by few steps", () => {
+  // Each value has one block of 12 bytes.
+  for (const blocks of [5000, 100_000]) {
+    const heap = { bytes: 12 * blocks, blockSize: 12, inEntry: 1 };
+    const config = { ...texts, capacity: blocks, valueSize: 4, heap };
+    const cache = HashMap.create<number, string>(config);
+    for (let key = 0; key < blocks; key++) cache.set(key, "text");
+    for (let key = -1; key > -20; key--) {
+      const steps = stepsOf(() => cache.set(key, "more"));
+      assert.ok(steps < 1500, `${steps} steps of ${blocks}`);
+      assert.is(cache.get(key), "more");
+    }
+    // Few gave way while blocks were free elsewhere.
+    assert.ok(cache.evictions < 19 + blocks / 50, `${cache.evictions}`);
+  }
+});
+
+test("a heap has room where a cache does not look at first", () => {
+  const heap = { bytes: 12 * 9000, blockSize: 12, inEntry: 1 };
+  const config = { ...texts, capacity: 10, valueSize: 8, heap };
+  for (let key = 0; key < 20; key++) {
+    const cache = HashMap.create<number, string>(config);
+    const words = wordsOf(cache);
+    const { bits } = heapIn(words)!;
+    words.fill(-1, bits, bits + 281); // but the last one
+    assert.ok(cache.set(key, "eight ch"));
+    assert.is(cache.get(key), "eight ch");
+    assert.is(cache.evictions, 0);
+    words.fill(-1, bits, bits + 282);
+    assert.ok(cache.set(key + 1, "eight ch")); // it gives way itself
+    assert.is(cache.evictions, 1);
+  }
 });

@@ -111,11 +111,19 @@ static inline bool weft__heap_claim(const weft__heap *h, int32_t number,
   return true;
 }
 
-/* Takes free blocks until there are `wanted`; whether there are. */
+/* At how many words of bits an agent looks before it makes room. */
+#define WEFT__HEAP_SOME 256
+
+static inline int32_t weft__heap_maps(const weft__heap *h) {
+  return (h->count + 31) / 32;
+}
+
+/* Takes free blocks until there are `wanted`, and looks at `some` words of
+   bits; whether there are. */
 static inline bool weft__heap_gather(const weft__heap *h, weft__heap_value *v,
-                                     int32_t wanted) {
-  int32_t maps = (h->count + 31) / 32;
-  for (int32_t i = maps; i > 0; i--) {
+                                     int32_t wanted, int32_t some) {
+  int32_t maps = weft__heap_maps(h);
+  for (int32_t i = some; i > 0; i--) {
     int32_t map = v->map;
     int32_t taken = weft__load(h->bits + map);
     for (uint32_t left = ~(uint32_t)taken; left != 0; left &= left - 1) {

@@ -22,15 +22,17 @@ static inline bool weft__hash_put(weft_hash_map *m,
   made.first = WEFT__HEAP_NONE;
   made.count = 0;
   /* Where the search begins depends on the key: so agents rarely meet. */
-  uint32_t maps = ((uint32_t)heap.count + 31) / 32;
-  made.map = (int32_t)((uint32_t)hash % maps);
+  int32_t maps = weft__heap_maps(&heap);
+  int32_t some = maps < WEFT__HEAP_SOME ? maps : WEFT__HEAP_SOME;
+  made.map = (int32_t)((uint32_t)hash % (uint32_t)maps);
   int32_t body = weft__heap_body(&heap);
   int32_t wanted = ((cell->length + 3) / 4 + body - 1) / body;
   int32_t left = heap.count;
-  while (!weft__heap_gather(&heap, &made, wanted)) {
+  while (!weft__heap_gather(&heap, &made, wanted, some)) {
     if (left-- > 0 && plan->evicts &&
         weft__hash_make_room(m, place, kept, &made.map))
       continue;
+    if (some < maps && weft__heap_gather(&heap, &made, wanted, maps)) break;
     weft__hash_free_blocks(m, plan, made.first, made.owner);
     if (plan->evicts)
       weft__stripe_add(&weft__hash_own_stripe(m, plan)->evictions, 1);
