@@ -294,6 +294,34 @@ test("the offers of those who ended are ended, others are made again", async () 
   assert.ok(isIdle(channel));
 });
 
+test("more receivers wait than offers fit, and none gets too many", async () => {
+  const [channel, other] = pair();
+  const words = wordsOf(channel);
+  const { handoff } = LAYOUT.channel;
+  const most = 63;
+  const gets = Array.from({ length: most + 9 }, () => other.receiveAsync());
+  await turns();
+  assert.is(words[handoff], most << 3);
+  for (let n = 0; n < gets.length; n++) await channel.sendAsync(n);
+  const got = await Promise.all(gets);
+  assert.equal(got.toSorted((a, b) => a - b), [...got.keys()]);
+  assert.ok(isIdle(channel));
+  assert.is(words[handoff]! & 0x1e00, 0); // no offers were ended
+});
+
+test("what was handed over stays there if no offer can be given back", () => {
+  const [, other] = pair();
+  const words = wordsOf(other);
+  const { handoff } = LAYOUT.channel;
+  const full = 63 << 3 | 2; // as many offers, and one of them has the message
+  words[handoff] = full;
+  assert.is(other.tryReceive(), undefined);
+  assert.is(words[handoff], full);
+  words[handoff] = 62 << 3 | 2;
+  assert.is(other.tryReceive(), 0);
+  assert.is(words[handoff], 63 << 3);
+});
+
 test("ended offers wrap, and who gives up takes no other one back", async () => {
   const [channel, other] = pair();
   const controller = new AbortController();

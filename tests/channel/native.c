@@ -497,9 +497,26 @@ static void handed_by_the_dead(void) {
   }
 }
 
+/* As many offers as fit: no other one is made, and none is given back. */
+static void offers_are_full(void) {
+  weft_channel *c = made(config_of(WEFT_CHANNEL_I32, 0));
+  int32_t since = -1, state = 0, full = 63 << 3;
+  c->handoff = full;
+  weft__handoff_offer(c, &since);
+  EQUAL(since, -1);
+  EQUAL(c->handoff, full);
+  c->handoff = full | WEFT__HANDOFF_HANDED;
+  EQUAL(weft__handoff_look_in(c, -1, &state), EBUSY); /* it is another's */
+  EQUAL(weft__handoff_look_in(c, 0, &state), 0);
+  c->handoff = (62 << 3) | WEFT__HANDOFF_HANDED;
+  EQUAL(weft__handoff_look_in(c, -1, &state), 0);
+  EQUAL(weft__handoff_without(state, -1), full);
+}
+
 int main(void) {
   RUN(codecs);
   RUN(handed_by_the_dead);
+  RUN(offers_are_full);
   RUN(structs);
   RUN(refused);
   RUN(abandoned);
