@@ -12,8 +12,9 @@ import {
   type ServeApiOptions,
 } from "../../mod.ts";
 import { Functions } from "../../primitives/_calls/client/functions.ts";
+import { hostsOf } from "../../primitives/_calls/hosts.ts";
 import { suite } from "../_run/harness.ts";
-import { asAgent } from "../_run/model.ts";
+import { asAgent, wordsOf } from "../_run/model.ts";
 import { spawn } from "../_run/workers.ts";
 import { api } from "./functions_api.ts";
 import { collecting, rejection } from "./parts.ts";
@@ -164,6 +165,39 @@ test("methods keep functions, and using releases them", () =>
     assert.match(error.message, "was released");
     await remote.keep((n) => n);
     assert.equal(await remote.tell(1), [1]);
+  }));
+
+test("a server notes nothing of talks that are over", () =>
+  within(async (remote, ring) => {
+    const { talks, invocations } = hostsOf(wordsOf(ring)).desk;
+    const throws = () => {
+      throw new Error("no");
+    };
+    for (let i = 0; i < 20; i++) {
+      assert.equal(await remote.each(2, (n) => n + i), [i, i + 1]);
+      assert.is((await rejection(remote.each(2, throws))).message, "no");
+      assert.is(await remote.fire(2, (n) => n), "fired");
+      assert.equal([talks.size, invocations.size], [0, 0], `${i}`);
+    }
+  }));
+
+test("functions count as kept until each is released, whatever their call", () =>
+  within(async (remote, ring) => {
+    const { listeners } = hostsOf(wordsOf(ring)).desk;
+    const keptNow = () =>
+      [...listeners.values()].map(({ kept }) => kept).join();
+    for (let round = 0; round < 3; round++) {
+      for (const n of [1, 2, 3]) {
+        await remote.keep((i) => i + n);
+        assert.is(keptNow(), `${n}`);
+      }
+      assert.equal(await remote.tell(5), [6, 7, 8]);
+      for (const left of [2, 1, 0]) {
+        await remote.release();
+        await until(() => (keptNow() || "0") === `${left}`);
+      }
+      await freed(ring);
+    }
   }));
 
 test("a release does not cost a caller the slot in which it listens", () =>

@@ -179,6 +179,25 @@ test("instances end with the server", async () => {
   await next;
 });
 
+test("instances stay until the last server of their agent has ended", async () => {
+  const ring = CallRing.create({ slots: 4, request: 128, reply: 64 });
+  const controls = [0, 1].map(() => new AbortController());
+  const serving = controls.map(({ signal }) => serve(ring, api, { signal }));
+  const remote = connect<Api>(ring);
+  const counters = await Promise.all([7, 8].map((n) => new remote.Counter(n)));
+  controls[0]!.abort();
+  await serving[0]!.catch(() => {});
+  for (const [i, counter] of counters.entries()) {
+    assert.is(await counter.add(1), 8 + i);
+  }
+  controls[1]!.abort();
+  await serving[1]!.catch(() => {});
+  const next = serve(ring, api);
+  assert.match((await rejection(counters[0]!.add(1))).message, "released");
+  ring.close();
+  await next;
+});
+
 /** Serves instances and iterators; tells which iterators have ended. */
 function shelf() {
   const ended: string[] = [];
