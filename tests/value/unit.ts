@@ -1,7 +1,13 @@
 // also: node, browsers
 import * as assert from "uvu/assert";
 import fc from "../_run/property.ts";
-import { decodeValue, encodeValue, valueCodecWith } from "../../mod.ts";
+import {
+  decodeValue,
+  encodeValue,
+  valueCodec,
+  valueCodecWith,
+} from "../../mod.ts";
+import type { PlacedCodec } from "../../primitives/_message/message.ts";
 import { usage } from "../../primitives/_message/utf8.ts";
 import { suite } from "../_run/harness.ts";
 import { assertSuppressed, suppressed } from "../_run/suppressed.ts";
@@ -339,6 +345,30 @@ test("of many containers, each is found again", () => {
       assert.ok(copy.every((it, i) => it === copy[(i + size) % (2 * size)]));
     }
   }
+});
+
+test("containers are found again wherever in a memory the value begins", () => {
+  const placed = valueCodec as PlacedCodec<unknown>;
+  for (const at of [0, 4, 7, 1000]) {
+    memory.fill(0x5a);
+    for (const size of [3, 4, 5, 6, 20]) {
+      const all = Array.from({ length: size }, (_, i) => [i, `${i}`, [i]]);
+      const twice = [...all, ...all];
+      const room = memory.length - at;
+      const length = placed.encodeAt(twice, memory, at, room);
+      const copy = placed.decodeAt(memory, at, length) as typeof all;
+      assert.equal(copy, twice);
+      assert.is(new Set(copy).size, size, `${size} at ${at}`);
+    }
+  }
+});
+
+test("many containers with the same bytes are sent soon", () => {
+  const all = Array.from({ length: 40_000 }, () => []);
+  const before = performance.now();
+  const copy = sent([...all, all[39_999]]) as object[];
+  assert.ok(performance.now() - before < 5000);
+  assert.is(copy[40_000], copy[39_999]);
 });
 
 test("an array of few items far apart is sent soon", () => {
