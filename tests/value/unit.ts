@@ -571,6 +571,32 @@ test("objects of several shapes take turns", () => {
   }));
 });
 
+test("names whose bytes have one hash are told apart", () => {
+  const names = [["bbwrivkl", "rsnotekc"], ["digwqtzi", "mgfyrqxg"]] as const;
+  for (const [one, two] of names) {
+    const [text, other] = [one, two].map((name) => shapeText(name));
+    assert.is(hashOf(text!), hashOf(other!));
+    for (const name of [one, two, one, two]) {
+      assert.equal(sent({ [name]: 1 }), { [name]: 1 });
+    }
+    assert.equal(sent([{ [one]: 1 }, { [two]: 2 }]), [
+      { [one]: 1 },
+      { [two]: 2 },
+    ]);
+  }
+});
+
+/** The bytes of the only name of an object. */
+const shapeText = (name: string) => [
+  1,
+  0x40 | name.length,
+  ...new TextEncoder().encode(name),
+];
+
+/** As `Shapes` computes it (FNV-1a). */
+const hashOf = (bytes: number[]) =>
+  bytes.reduce((hash, byte) => Math.imul(hash ^ byte, 0x01000193), 0x811c9dc5);
+
 test("it may use more shapes than it remembers", () => {
   for (let i = 0; i < 3000; i++) {
     const value = { [`a${i}`]: 1, b: { [`c${i}`]: [i] } };
