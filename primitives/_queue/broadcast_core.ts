@@ -7,6 +7,7 @@
  * @module
  */
 
+import { explorer } from "../_memory/explored.ts";
 import { BROADCAST } from "../_memory/layout.ts";
 import {
   attach,
@@ -240,6 +241,15 @@ export class BroadcastCore extends Region<"broadcast"> {
   }
 
   /**
+   * What this view keeps, for the race tester.
+   *
+   * @internal
+   */
+  protected explored(): unknown[] {
+    return [this.#produces];
+  }
+
+  /**
    * What a push waits for, of which `attempt` is the operation.
    *
    * @internal
@@ -374,6 +384,25 @@ export class SeatCore {
     this.#tail = Atomics.load(words, at + CURSOR);
     this.#scratch = new Int32Array(broadcast.drops ? this.#per : 0);
     this.#scratchBytes = new Uint8Array(this.#scratch.buffer);
+    explorer()?.meet?.(this);
+  }
+
+  /**
+   * What the race tester knows it by.
+   *
+   * @internal
+   */
+  protected get kind(): string {
+    return "subscription";
+  }
+
+  /**
+   * What this view keeps, for the race tester.
+   *
+   * @internal
+   */
+  protected explored(): unknown[] {
+    return [this.#at, this.#tail];
   }
 
   /**

@@ -149,11 +149,15 @@ export function* waitOn<T>(
   let stuck: number | undefined;
   try {
     for (let outcome;;) {
-      if (told.explored) keeps("pending", outcome, stuck);
+      if (told.explored) keeps("pending", !outcome, stuck);
       const sleep = it.announce(awaits);
+      if (told.explored) keeps("waiter", !outcome, stuck, sleep?.value);
       try {
         result = it.attempt();
-        if (result !== false && result !== undefined) return result;
+        if (result !== false && result !== undefined) {
+          if (told.explored) keeps("taken", result);
+          return result;
+        }
         if (outcome !== undefined) it.handOn?.();
         if (told.explored && sleep) keepsAsleep("pending", stuck);
         outcome = sleep && (yield sleep);

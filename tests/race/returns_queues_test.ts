@@ -4,7 +4,17 @@ import fc from "../_run/property.ts";
 import * as fs from "node:fs";
 import process from "node:process";
 import * as assert from "uvu/assert";
-import { LockFreeQueue, MpmcQueue } from "../../mod.ts";
+import {
+  Broadcast,
+  Channel,
+  codec,
+  lockFree,
+  LockFreeQueue,
+  MpmcQueue,
+  RecordRing,
+  type Subscription,
+} from "../../mod.ts";
+import { SeatCore } from "../../primitives/_queue/broadcast_core.ts";
 import { type Options, race, RaceError, type Result } from "../../race/mod.ts";
 import { all } from "../_run/depth.ts";
 import { suite } from "../_run/harness.ts";
@@ -143,6 +153,268 @@ test("a user's class over a queue may keep something", () => {
   assert.is(states(true), states(false));
 });
 
+/** What agents can do with a channel or a broadcast; see `ACTIONS`. */
+interface Line {
+  readonly actions: Readonly<Record<string, () => number>>;
+}
+
+const LINES: Readonly<Record<string, (memory: SharedArrayBuffer) => Line>> = {
+  i32: (memory) => channelOf(new Channel(memory, 0, { codec: codec.i32 })),
+  value: (memory) => channelOf(new Channel<number>(memory)),
+  lockFree: (memory) => {
+    const config = { codec: codec.i32, carrier: lockFree };
+    return channelOf(new Channel(memory, 0, config));
+  },
+  ring(memory) {
+    const ring = new RecordRing(memory);
+    return {
+      actions: {
+        push: () => (ring.push(new Uint8Array([1])), 0),
+        other: () => Number(ring.tryPush(new Uint8Array([2, 3]))),
+        pop: () => ring.pop().length,
+        look: () => ring.tryPop()?.[0] ?? 8,
+        close: () => (ring.close(), 0),
+      },
+    };
+  },
+  broadcast(memory) {
+    const all = new Broadcast(memory);
+    let seat: Subscription | undefined;
+    return {
+      actions: {
+        push: () => (all.pushInt(1), 0),
+        other: () => Number(all.tryPushInt(2)),
+        sit: () => (seat ??= all.subscribe()).size,
+        look: () => (seat ??= all.subscribe()).tryPopInt() ?? 8,
+        leave: () => (seat?.leave(), seat = undefined, 0),
+        close: () => (all.close(), 0),
+      },
+    };
+  },
+};
+type LineName = "i32" | "value" | "lockFree" | "ring" | "broadcast";
+
+const channelOf = (channel: Channel<number>): Line => ({
+  actions: {
+    push: () => (channel.send(1), 0),
+    other: () => Number(channel.trySend(2)),
+    late: () => Number(channel.trySend(3, 5)),
+    pop: () => channel.receive(),
+    look: () => channel.tryReceive() ?? 8,
+    close: () => (channel.close(), 0),
+  },
+});
+
+const FAR = 16_384;
+
+function lineMemory(name: LineName): SharedArrayBuffer {
+  const memory = new SharedArrayBuffer(FAR + 16);
+  if (name === "ring") RecordRing.init(memory, 0, { capacity: 64 });
+  else if (name === "broadcast") {
+    const slow = { slow: "drop", subscribers: 2 } as const;
+    Broadcast.init(memory, 0, { capacity: 2, ...slow });
+  } else if (name === "value") {
+    Channel.init<number>(memory, 0, { capacity: 1 });
+  } else {
+    const carrier = name === "lockFree" ? { carrier: lockFree } : {};
+    const config = { codec: codec.i32, capacity: 2, ...carrier };
+    Channel.init(memory, 0, config);
+  }
+  return memory;
+}
+
+/** As `endsOf`, for a channel, a ring or a broadcast. */
+function lineEnds(
+  name: LineName,
+  agents: readonly (readonly number[])[],
+  options: Options,
+): [ends: unknown, result: Result] {
+  const seen = new Set<string>();
+  const bodies = agents.map((numbers, id) => (memory: SharedArrayBuffer) => {
+    const { actions } = LINES[name]!(memory);
+    const list = Object.values(actions);
+    let all = 0;
+    try {
+      for (const n of numbers) all = 10 * all + list[n % list.length]!();
+    } catch {
+      all = 10 * all + 9; // it is closed
+    }
+    Atomics.store(new Int32Array(memory, FAR), id, all);
+  });
+  let result: Result;
+  try {
+    result = race.agents({ memory: () => lineMemory(name) }, ...bodies, {
+      states: 30_000,
+      time: 60_000,
+      runs: 0,
+      shorten: false,
+      ...options,
+      after(memory: SharedArrayBuffer) {
+        seen.add(`${new Int32Array(memory, FAR)}`);
+      },
+    }) as Result;
+  } catch (error) {
+    if (!(error instanceof RaceError)) throw error;
+    ({ result } = error);
+  }
+  const { failure, ok } = result;
+  return [ok ? [...seen].sort() : failure?.kind, result];
+}
+
+test("random programs of channels, rings and broadcasts end as without", () => {
+  const calls = fc.array(fc.nat(5), { minLength: 1, maxLength: 2 });
+  const numRuns = Number(process.env.WEFT_PROGRAMS ?? (all() ? 60 : 10));
+  const name = fc.constantFrom(...Object.keys(LINES) as LineName[]);
+  const programs = fc.sample(fc.tuple(name, calls, calls), {
+    numRuns,
+    seed: 3,
+  });
+  let [compared, fewer] = [0, 0];
+  for (const [name, ...agents] of programs) {
+    const [plain, whole] = lineEnds(name, agents, { reduce: false });
+    if (whole.ok && !whole.complete) continue;
+    const [ends, reduced] = lineEnds(name, agents, {});
+    assert.equal(ends, plain, `${name} ${agents.join(" | ")}`);
+    assert.is(
+      reduced.complete,
+      whole.complete,
+      `${name} ${agents.join(" | ")}`,
+    );
+    compared++;
+    if (reduced.states < whole.states) fewer++;
+  }
+  assert.ok(compared > numRuns / 3, `${compared} programs`);
+  assert.ok(fewer > compared / 2, `${fewer} of ${compared} programs`);
+});
+
+/** An element that is read twice: once by each of two seats. */
+function readers(count: number): Result {
+  const push = (memory: SharedArrayBuffer) => {
+    const all = new Broadcast(memory);
+    all.pushInt(7);
+    all.close();
+  };
+  const read = (memory: SharedArrayBuffer) => {
+    const seat = new Broadcast(memory).subscribe();
+    let sum = 0;
+    try {
+      for (;;) sum += seat.popInt();
+    } catch {
+      return sum; // it is closed
+    }
+  };
+  const memory = () => {
+    const memory = new SharedArrayBuffer(4096);
+    Broadcast.init(memory, 0, { capacity: 2, subscribers: count });
+    return memory;
+  };
+  const agents = [push, ...Array(count).fill(read)];
+  return race.agents({ memory }, ...agents, { time: 60_000 }) as Result;
+}
+
+test("a broadcast to a reader has few states, to two it has an end", () => {
+  const one = readers(1);
+  assert.ok(one.complete);
+  assert.ok(one.states < 1000, `${one.states} states`);
+  if (!all()) return;
+  const two = readers(2);
+  assert.ok(two.complete, two.summary);
+  assert.ok(two.states < 400_000, `${two.states} states`);
+});
+
+test("two senders and a receiver of a channel have an end", () => {
+  if (!all()) return;
+  const memory = () => {
+    const memory = new SharedArrayBuffer(65_536);
+    Channel.init<number>(memory, 0, { capacity: 2 });
+    return memory;
+  };
+  const send = (memory: SharedArrayBuffer) => {
+    new Channel<number>(memory).send(1);
+  };
+  const receive = (memory: SharedArrayBuffer) =>
+    new Channel<number>(memory).receive();
+  const o = { time: 60_000 };
+  const result = race.agents({ memory }, send, send, receive, o) as Result;
+  assert.ok(result.complete, result.summary);
+  assert.ok(result.states < 250_000, `${result.states} states`);
+});
+
+/** What a reader does that saw one element, and pops when there may be two. */
+const peeks = (memory: SharedArrayBuffer) => {
+  const seat = new Broadcast(memory).subscribe();
+  const first = seat.tryPopInt() ?? 0;
+  const second = seat.tryPopInt() ?? 0;
+  Atomics.store(new Int32Array(memory, FAR), 1, 10 * first + second);
+};
+
+test("a seat that keeps more than it says is noticed", () => {
+  const states = (options: Options): number => {
+    const memory = () => lineMemory("broadcast");
+    const push = (memory: SharedArrayBuffer) => {
+      const all = new Broadcast(memory);
+      all.tryPushInt(1);
+      all.tryPushInt(2);
+    };
+    const o = { time: 60_000, ...options };
+    const result = race.agents({ memory }, push, peeks, o) as Result;
+    assert.ok(result.complete, result.summary);
+    return result.states;
+  };
+  const fewer = states({});
+  const prototype = SeatCore.prototype as unknown as { explored(): unknown[] };
+  const { explored } = prototype;
+  prototype.explored = () => [];
+  try {
+    // The search began again, and left nothing out.
+    assert.ok(states({}) > fewer);
+  } finally {
+    prototype.explored = explored;
+  }
+});
+
+test("who receives what another one takes is found to hang", () => {
+  const memory = () => lineMemory("i32");
+  const send = (memory: SharedArrayBuffer) => {
+    new Channel(memory, 0, { codec: codec.i32 }).send(1);
+  };
+  const receive = (memory: SharedArrayBuffer) => {
+    const channel = new Channel(memory, 0, { codec: codec.i32 });
+    if (channel.size > 0) channel.receive(); // another one may be faster
+  };
+  assert.throws(
+    () => race.agents({ memory }, send, receive, receive, { time: 60_000 }),
+    (error: unknown) =>
+      error instanceof RaceError && error.result.failure?.kind === "deadlock",
+  );
+});
+
+test("a user's class over a channel or a broadcast may keep something", () => {
+  class Own extends Broadcast {
+    #busy = 0;
+    override pushInt(value: number): void {
+      this.#busy += this.subscribers;
+      super.pushInt(value + this.#busy);
+    }
+  }
+  const states = (reduce: boolean) => {
+    const push = (memory: SharedArrayBuffer) => {
+      const all = new Own(memory);
+      all.pushInt(1);
+      all.pushInt(2);
+    };
+    const sit = (memory: SharedArrayBuffer) => {
+      new Own(memory).subscribe();
+    };
+    const memory = () => lineMemory("broadcast");
+    const o: Options = { reduce: reduce ? "remembered" : false };
+    const result = race.agents({ memory }, push, sit, o) as Result;
+    assert.ok(result.complete);
+    return result.states;
+  };
+  assert.is(states(true), states(false));
+});
+
 /**
  * The fields of views of queues that change, and the operations that use them:
  * those of the table write them before they read them, or do not use them.
@@ -186,6 +458,39 @@ test("views of queues keep nothing that operations of the table see", () => {
         users.add([...heads].at(-1)![1]!);
       }
       assert.equal([...users], USES[field], `${file} ${field}`);
+    }
+  }
+});
+
+/** Classes that say what they keep, and fields that change and need not be. */
+const TOLD: Readonly<Record<string, readonly string[]>> = {
+  "_queue/record/claim.ts RecordClaim": [],
+  "_queue/record/core.ts RecordCore": [],
+  "_queue/record/ends.ts RecordEnds": [],
+  "record_ring.ts RecordRing": ["#reads"], // an agent has set it itself
+  "_queue/channel/core.ts ChannelCore": [],
+  "_queue/channel/bytes.ts ChannelBytes": [],
+  "channel.ts Channel": [],
+  "_queue/broadcast_core.ts BroadcastCore": [],
+  "_queue/broadcast_core.ts SeatCore": [],
+  "broadcast.ts Broadcast": [],
+  "broadcast.ts Subscription": ["#spare"], // an array to fill
+};
+
+test("views say all fields that change", () => {
+  for (const [place, rest] of Object.entries(TOLD)) {
+    const [file, name] = place.split(" ");
+    const url = new URL(`../../primitives/${file}`, import.meta.url);
+    const source = fs.readFileSync(url, "utf8");
+    const [, after] = source.split(new RegExp(`^export class ${name}\\b`, "m"));
+    const body = after!.split("\n}\n")[0]!;
+    const fields = [
+      ...body.matchAll(/^ {2}(#\w+)(?:\??: [^(\n]*| = [^(\n]*);$/gm),
+    ].map(([, field]) => field!);
+    const told = /\bexplored\(\): unknown\[\] \{\n([^}]*)\}/.exec(body)?.[1];
+    for (const field of fields) {
+      const is = rest.includes(field) || told?.includes(`this.${field}`);
+      assert.ok(is, `${place} ${field}`);
     }
   }
 });

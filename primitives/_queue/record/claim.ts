@@ -252,6 +252,15 @@ export class RecordClaim extends Region<"record_ring"> {
   }
 
   /**
+   * What this view keeps, for the race tester.
+   *
+   * @internal
+   */
+  protected explored(): unknown[] {
+    return [this.#reserved, this.#length, this.#full, this.#produces];
+  }
+
+  /**
    * Called when the ring is closed. Here it does nothing; the class that also
    * waits throws.
    *

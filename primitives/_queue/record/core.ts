@@ -292,6 +292,15 @@ export class RecordCore extends RecordClaim {
     return count;
   }
 
+  /**
+   * As that of the class above.
+   *
+   * @internal
+   */
+  protected override explored(): unknown[] {
+    return [...super.explored(), this.#peeked, this.#consumes];
+  }
+
   /** Whether a record at `head` lies within the ring and before `tail`. */
   #fits(head: number, space: number): boolean {
     const used = this.#words[TAIL_CACHE]! - head | 0;

@@ -11,6 +11,7 @@
  * @module
  */
 import { rangesAt, type Told } from "./guests.ts";
+import { keptBy, mayTell } from "./kept.ts";
 import type { Target } from "./views.ts";
 
 // deno-lint-ignore no-explicit-any
@@ -53,12 +54,14 @@ export const RETURNS: Readonly<Record<string, readonly string[]>> = {
   barrier: [...ARRIVES, "leave"],
   mpmc_queue: QUEUE,
   lock_free_queue: QUEUE,
-};
-
-/** How many classes a view has before the one of all primitives; else 1. */
-const LAYERS: Readonly<Record<string, number>> = {
-  mpmc_queue: 5,
-  lock_free_queue: 5,
+  record_ring: [
+    ...["tryPush", "push", "pushRecord", "endClaim", "close"],
+    ...["peekRecord", "consumeRecord", "lookAtRecord", "unpeek"],
+    ...["wakeProducer", "passRoom", "handRoomOn"],
+  ],
+  channel: ["send", "trySend", "receive", "tryReceive", "close"],
+  broadcast: ["tryPushInt", "pushInt", "subscribe", "close"],
+  subscription: ["tryPopInt", "popInt", "leave"],
 };
 
 /** An agent, as far as it is in whole operations. */
@@ -68,6 +71,7 @@ interface Caller {
   within: string;
   going: boolean;
   entered: number;
+  keeper: object | null;
 }
 
 /** Which operations are one step in an exploration. */
@@ -173,11 +177,12 @@ export class Whole {
         return method.apply(this, args);
       }
       const begin = agent.pos;
-      const returns = RETURNS[kind]?.includes(name) && keepsNothing(this);
-      const { within, entered } = agent;
+      const returns = RETURNS[kind]?.includes(name) && mayTell(this, args);
+      const { within, entered, keeper } = agent;
       if (++agent.depth === 1) agent.going = false;
       agent.within = kind;
       agent.entered = returns ? begin : -1;
+      agent.keeper = this;
       let value;
       let threw = false;
       try {
@@ -188,28 +193,16 @@ export class Whole {
       }
       agent.within = within;
       agent.entered = entered;
+      agent.keeper = keeper;
       if (--agent.depth === 0) agent.going = false;
-      if (returns) returned(`${kind}.${name} ${threw}`, value, begin);
+      if (returns) {
+        const what = `${kind}.${name} ${threw} ${keptBy(this)}`;
+        returned(what, value, begin);
+      }
       if (threw) throw value;
       return value;
     };
   }
-}
-
-/**
- * Whether a view of a kind in `RETURNS` keeps nothing: its class is the
- * library's, and no user's class over it. A tracked barrier's view keeps which
- * row is its own.
- */
-function keepsNothing(primitive: Any): boolean {
-  const { kind, tracked } = primitive;
-  const rows = kind === "barrier" || kind === "rw_lock";
-  if (rows && tracked !== 0) return false;
-  let base = Object.getPrototypeOf(primitive);
-  for (let i = LAYERS[kind] ?? 1; i > 0 && base !== null; i--) {
-    base = Object.getPrototypeOf(base);
-  }
-  return base !== null && Object.hasOwn(base, "kind");
 }
 
 const NAMES = new Set([WHOLE, RETURNS].flatMap((o) => Object.values(o).flat()));

@@ -280,7 +280,8 @@ export abstract class Operations extends Told {
   #pause(agent: Agent): Any {
     const stage = this.stage;
     if (stage === null || !this.#mayPause(agent)) throw this.suspend();
-    const { drawn, begun, allocations, depth, within, entered, runs } = agent;
+    const { drawn, begun, allocations, runs } = agent;
+    const { depth, within, entered, keeper } = agent;
     this.stage = this.current = null;
     const goesOn = stage.pause(agent);
     this.stage = stage;
@@ -296,6 +297,7 @@ export abstract class Operations extends Told {
     agent.depth = depth;
     agent.within = within;
     agent.entered = entered;
+    agent.keeper = keeper;
     agent.merged = agent.returned = -1;
     agent.snapshot = null;
     return RESUMED;

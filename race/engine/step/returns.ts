@@ -18,6 +18,7 @@ import * as k from "../kinds.ts";
 import { roundOf } from "../state/agent/operation.ts";
 import { mix1, mix2, show } from "../values.ts";
 import type { Dropped } from "./drops.ts";
+import { keptBy } from "../platform/kept.ts";
 
 /**
  * The most places of which histories are kept: behind operations, and within
@@ -207,6 +208,7 @@ function textOf(value: unknown): string | undefined {
   if (typeof value !== "object" || value === null) {
     return show(value);
   }
+  if ("explored" in value) return keptBy(value); // a seat of a broadcast
   const fields = Object.entries(value);
   const isError = value instanceof Error;
   const isPlain = fields.every(([, field]) =>

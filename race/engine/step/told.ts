@@ -19,8 +19,15 @@ import { placeOf } from "../sites.ts";
 import { Drops } from "./drops.ts";
 import { countsOf, timesIn } from "./loops/looks.ts";
 import { Returns } from "./returns.ts";
+import { keptBy } from "../platform/kept.ts";
 import { Whole } from "../platform/whole.ts";
+import { show } from "../values.ts";
 import { Exploration } from "./exploration.ts";
+
+/** Whether all that a value holds is told by its text. */
+const isPlain = (value: unknown): boolean =>
+  Object(value) !== value ||
+  Array.isArray(value) && value.length === 1 && Object(value[0]) !== value[0];
 
 /** An exploration that listens to primitives. */
 export abstract class Told extends Exploration implements Inn {
@@ -106,10 +113,12 @@ export abstract class Told extends Exploration implements Inn {
     if (agent === null || agent.depth === 0 || agent.entered < 0) return;
     if (this.whole.on || !this.#mayLeaveOut(agent)) return;
     const wrote = this.world.judge === null ? "" : writtenIn(agent);
-    const { within, entered } = agent;
+    const { within, entered, keeper } = agent;
     // Deadlines are made of what the clock showed.
     const times = timesIn(agent, entered);
-    const what = `${within} ${kept.join()} ${
+    const own = keeper === null ? "" : keptBy(keeper);
+    if (!kept.every(isPlain)) return;
+    const what = `${within} ${kept.map(show).join()} ${own} ${
       countsOf(agent)
     } ${times} ${wrote}`;
     if (asleep) this.returns.sleep(agent, what, entered);

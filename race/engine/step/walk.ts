@@ -66,9 +66,10 @@ export function walk(
 ): Walk {
   const present = agent.save();
   const { pos, drawn, begun, allocations } = agent;
-  const { depth, going, dropped, entered } = agent;
+  const { depth, within, going, dropped, entered, keeper } = agent;
   const drew = { pos, drawn, begun, allocations };
-  const here = { ...drew, depth, going, dropped, entered };
+  const inside = { depth, within, going, dropped, entered, keeper };
+  const here = { ...drew, ...inside };
   const { current, unwinding } = engine;
   const walk: Walk = {
     answer,

@@ -156,6 +156,8 @@ export class Agent {
    * nothing, or -1.
    */
   entered = -1;
+  /** The view whose operation that is. */
+  keeper: object | null = null;
   /** Where in the replay it has said last what it keeps, or -1. */
   dropped = -1;
   /**
