@@ -5,6 +5,7 @@
  */
 
 import { describe } from "./_memory/describe.ts";
+import { homeOf } from "./_memory/memory.ts";
 import { assertOptions, TRY_ASYNC } from "./_memory/options.ts";
 import type { Elements } from "./_queue/elements.ts";
 import { ClosedError } from "./_queue/queue.ts";
@@ -244,7 +245,8 @@ function assertNotItself(arm: Arm, arms: readonly Arm[]): void {
     capacity !== 0 ||
     !arms.some((other) => {
       const it = Object(other) as Placed;
-      return it.buffer === buffer && it.byteOffset === byteOffset;
+      return it.byteOffset === byteOffset && it.buffer !== undefined &&
+        homeOf(it.buffer) === homeOf(buffer!);
     })
   ) return;
   throw new TypeError(

@@ -6,6 +6,7 @@
  */
 
 import { errorOf } from "../_message/thrown.ts";
+import { homeOf, type Memory } from "../_memory/memory.ts";
 import { Region } from "../_memory/region.ts";
 import type { End } from "./beside.ts";
 import { DEAD, ENTRIES, ID_MASK } from "./ring/words.ts";
@@ -135,13 +136,14 @@ export function letReturn(iterator: AnyIterator): void {
   }
 }
 
-const hosts: WeakMap<SharedArrayBuffer, Map<number, Hosts>> = new WeakMap();
+const hosts: WeakMap<Memory, Map<number, Hosts>> = new WeakMap();
 
 /** Those of all servers of this agent for the ring with these words. */
 export function hostsOf(words: Int32Array<SharedArrayBuffer>): Hosts {
   const { buffer, byteOffset } = words;
-  let rings = hosts.get(buffer);
-  if (rings === undefined) hosts.set(buffer, rings = new Map());
+  const home = homeOf(buffer);
+  let rings = hosts.get(home);
+  if (rings === undefined) hosts.set(home, rings = new Map());
   let there = rings.get(byteOffset);
   if (there === undefined) rings.set(byteOffset, there = new Hosts(words));
   return there;

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { homeOf, type Memory } from "../_memory/memory.ts";
 import { inRange } from "../_memory/region.ts";
 import { refer } from "../_wait/times.ts";
 import { looking } from "../_wait/waiter.ts";
@@ -35,8 +36,8 @@ interface Long {
   lost?: (() => void) | undefined;
 }
 
-/** By buffer, then by caller and number. The oldest come first. */
-type Longs = WeakMap<SharedArrayBuffer, Map<string, Long>>;
+/** By memory, then by caller and number. The oldest come first. */
+type Longs = WeakMap<Memory, Map<string, Long>>;
 
 /**
  * Those of all servers of this agent: any of them may be sent, or asked for,
@@ -46,13 +47,14 @@ const requests: Longs = new WeakMap();
 /** The same of replies. */
 const replies: Longs = new WeakMap();
 
-/** Those of one buffer. */
+/** Those of one memory. */
 function longsOf(
   longs: Longs,
   buffer: SharedArrayBuffer,
 ): Map<string, Long> {
-  let there = longs.get(buffer);
-  if (there === undefined) longs.set(buffer, there = new Map());
+  const home = homeOf(buffer);
+  let there = longs.get(home);
+  if (there === undefined) longs.set(home, there = new Map());
   return there;
 }
 

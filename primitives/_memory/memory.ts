@@ -60,13 +60,22 @@ function assertSupported(): void {
 const tagOf = (value: unknown): string =>
   Object.prototype.toString.call(value).slice(8, -1);
 
+/** Of which memory a buffer is: each growth makes another buffer of it. */
+const homes = new WeakMap<SharedArrayBuffer, Memory>();
+
+/** What all known buffers of one memory have in common, to tell them apart. */
+export const homeOf = (buffer: SharedArrayBuffer): Memory =>
+  homes.get(buffer) ?? buffer;
+
 /** The current buffer of `memory`; a TypeError if it is not shared. */
 export function bufferOf(memory: Memory): SharedArrayBuffer {
   assertSupported();
-  const buffer: unknown = tagOf(memory) === "WebAssembly.Memory"
-    ? (memory as WebAssembly.Memory).buffer
-    : memory;
-  if (tagOf(buffer) === "SharedArrayBuffer") return buffer as SharedArrayBuffer;
+  const isGrowing = tagOf(memory) === "WebAssembly.Memory";
+  const buffer = isGrowing ? (memory as WebAssembly.Memory).buffer : memory;
+  if (tagOf(buffer) === "SharedArrayBuffer") {
+    if (isGrowing) homes.set(buffer as SharedArrayBuffer, memory);
+    return buffer as SharedArrayBuffer;
+  }
   throw new TypeError(
     `Cannot use ${brief(tagOf(memory))} as shared memory: expected a ` +
       "SharedArrayBuffer or a shared WebAssembly.Memory",

@@ -32,6 +32,7 @@
 
 import { DamagedError } from "../_memory/damaged.ts";
 import { describe } from "../_memory/describe.ts";
+import { homeOf } from "../_memory/memory.ts";
 import { deadlineAfter } from "./times.ts";
 import { assertTimeout, mayBlock, sleepUntil, type Waiting } from "./wait.ts";
 import type { Sleep } from "./waiter.ts";
@@ -159,7 +160,8 @@ export function boutAt(
  * @throws {TypeError} If it is so.
  */
 export function assertTogether(bouts: readonly Bout[], operation: string) {
-  const other = bouts.findIndex(({ buffer }) => buffer !== bouts[0]!.buffer);
+  const homes = bouts.map(({ buffer }) => homeOf(buffer));
+  const other = homes.findIndex((home) => home !== homes[0]);
   if (other > 0) {
     throw new TypeError(
       `${operation}.blocking needs queues in one SharedArrayBuffer, as layout ` +
@@ -183,7 +185,11 @@ export function blockAny(
 ): number | undefined {
   assertTimeout(timeout);
   const deadline = deadlineAfter(timeout);
-  const words = wordsOf(bouts[0]!.buffer);
+  // The longest buffer of a memory that grew has all the gongs.
+  const { buffer } = bouts.reduce((a, b) =>
+    a.buffer.byteLength < b.buffer.byteLength ? b : a
+  );
+  const words = wordsOf(buffer);
   const gongs = bouts.map(({ gong }) => gong);
   const paths: Waiting<boolean | undefined>[] = [];
   try {

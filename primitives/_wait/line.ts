@@ -11,13 +11,14 @@
  */
 
 import { ownOf } from "../_memory/explored.ts";
+import { homeOf, type Memory } from "../_memory/memory.ts";
 import { poll } from "./poll.ts";
 import { schedule } from "./times.ts";
 import type { Line, Waiter, Woken } from "./waiter.ts";
 
 const own = /* @__PURE__ */ ownOf(() => ({
-  /** The lines of each buffer, by their offset in bytes. */
-  places: new WeakMap<SharedArrayBuffer, Map<number, Line>>(),
+  /** The lines of each memory, by their offset in bytes. */
+  places: new WeakMap<Memory, Map<number, Line>>(),
   /** The lines in `places`; each has a waiter or a native wait. */
   lines: new Set<Line>(),
 }));
@@ -74,14 +75,15 @@ export function endAt(
   words: Int32Array<SharedArrayBuffer>,
   index: number,
 ): Waiter | undefined {
-  const there = own.now.places.get(words.buffer);
+  const there = own.now.places.get(homeOf(words.buffer));
   return there?.get(addressOf(words, index))?.end;
 }
 
 function lineAt(words: Int32Array<SharedArrayBuffer>, index: number): Line {
   const { places, lines } = own.now;
-  let there = places.get(words.buffer);
-  if (there === undefined) places.set(words.buffer, there = new Map());
+  const home = homeOf(words.buffer);
+  let there = places.get(home);
+  if (there === undefined) places.set(home, there = new Map());
   const address = addressOf(words, index);
   let line = there.get(address);
   if (line === undefined) {
@@ -110,7 +112,7 @@ export function isAwaited(
 
 function forget(line: Line): void {
   own.now.lines.delete(line);
-  own.now.places.get(line.words.buffer)!.delete(
+  own.now.places.get(homeOf(line.words.buffer))!.delete(
     addressOf(line.words, line.index),
   );
 }

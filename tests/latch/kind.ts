@@ -14,7 +14,7 @@ export const kind: Kind = {
 };
 
 /** What a bundle of it may weigh. */
-export const size: Size = { name: "Latch", most: 6066 };
+export const size: Size = { name: "Latch", most: 6105 };
 
 class LatchInC extends Twin {
   get count(): number {

@@ -1,0 +1,86 @@
+// also: node
+// it waits
+// A WebAssembly.Memory that grows has another buffer each time. Views of both
+// buffers work together in one agent.
+import * as assert from "uvu/assert";
+import { MpmcQueue, Mutex, select, Semaphore, waitAny } from "../../mod.ts";
+import { inPlace } from "../../primitives/pool.ts";
+import { suite } from "../_run/harness.ts";
+
+const PAGE = 65536;
+const test = suite("Memory that grows");
+
+const growing = () =>
+  new WebAssembly.Memory({ initial: 1, maximum: 9, shared: true });
+
+test("an agent blocks at queues that were viewed before and after", () => {
+  for (const [low, high] of [[0, 1], [1, 0]] as const) {
+    const memory = growing();
+    const config = { capacity: 4 };
+    const first = MpmcQueue.init(memory, 4096, config);
+    memory.grow(1);
+    const second = MpmcQueue.init(memory, PAGE, config); // not in the old one
+    const both = [first, second];
+    const sources = [both[low]!, both[high]!] as const;
+    second.pushInt(7);
+    assert.is(waitAny.blocking(sources), high);
+    assert.equal(select.blocking(sources), {
+      index: high,
+      value: 7,
+      done: false,
+    });
+    assert.is(select.blocking(sources, { timeout: 5 }), undefined);
+    first.pushInt(8);
+    assert.is(select.blocking(sources).index, low);
+  }
+  const apart = [growing(), growing()].map((memory) =>
+    MpmcQueue.init(memory, 0, { capacity: 4 })
+  );
+  assert.throws(() => waitAny.blocking(apart), /one SharedArrayBuffer/);
+});
+
+test("views before and after keep one order of priorities", async () => {
+  const memory = growing();
+  const before = Semaphore.init(memory, 0, 0);
+  const order: string[] = [];
+  const low = before.tryAcquireAsync(1, { priority: 1, timeout: 5000 })
+    .then(() => order.push("low"));
+  memory.grow(1);
+  const after = new Semaphore(memory, 0);
+  const high = after.tryAcquireAsync(1, { priority: 2, timeout: 5000 })
+    .then(() => order.push("high"));
+  before.release();
+  await Promise.race([low, high]);
+  after.release();
+  await Promise.all([low, high]);
+  assert.equal(order, ["high", "low"]);
+});
+
+test("a view made after cancels what awaits by one made before", async () => {
+  const memory = growing();
+  const mutex = Mutex.init(memory, 0);
+  const semaphore = Semaphore.init(memory, 4096, 0);
+  mutex.lock();
+  const late = { timeout: 5000 };
+  const waits = [mutex.tryLockAsync(late), semaphore.tryAcquireAsync(1, late)]
+    .map((wait) => wait.catch((reason) => reason));
+  memory.grow(1);
+  new Mutex(memory, 0).cancel("enough");
+  new Semaphore(memory, 4096).cancel("enough");
+  assert.equal(await Promise.all(waits), ["enough", "enough"]);
+});
+
+test("bytes in place are those of the grown memory, too", () => {
+  const memory = growing();
+  const pool = Mutex.init(memory, 0); // as a pool does
+  const into = new Uint8Array(pool.buffer, 4096, 64);
+  memory.grow(1);
+  const bytes = new Uint8Array(memory.buffer, 8192, 16);
+  const length = inPlace.encode(bytes, into);
+  inPlace.decode(into.subarray(0, length))[3] = 5;
+  assert.is(bytes[3], 5);
+  // Who has the old buffer alone finds no bytes behind it.
+  const behind = new Uint8Array(memory.buffer, 2 * PAGE - 16, 16).fill(6);
+  const copied = inPlace.encode(behind, into);
+  assert.equal([...inPlace.decode(into.subarray(0, copied))], [...behind]);
+});
