@@ -54,6 +54,27 @@ const OPERATIONS = mutants(CORE, {
     "weft__hash_mend(m, &plan, bucket);",
   ],
 }, {
+  what: "takes a bucket over before it frees what the dead agent filled",
+  by: "one that recovers a bucket ends at any step",
+  ts: [
+    "this.#table.release(id);",
+    "",
+    [
+      "if (!inheritBucket(words, bucket, id, this.#id)) continue;",
+      "if (!inheritBucket(words, bucket, id, this.#id)) continue;\n" +
+      "this.#table.release(id);",
+    ],
+  ],
+  c: [
+    "weft__hash_release(m, &plan, id);",
+    "",
+    [
+      "if (!weft__mutex_inherit(&bucket->lock, id, weft_agent_id())) continue;",
+      "if (!weft__mutex_inherit(&bucket->lock, id, weft_agent_id())) " +
+      "continue; weft__hash_release(m, &plan, id);",
+    ],
+  ],
+}, {
   what: "believes that a bucket is damaged which another agent has mended",
   by: "two recover a bucket whose writer died, and one deletes its entry",
   ts: ["if (!holds(bucket)) continue; throw", "throw"],

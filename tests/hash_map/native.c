@@ -577,6 +577,60 @@ static void a_full_map_does_not_look(void) {
   EQUAL(weft_hash_map_set(m, &none, 4, &none, 4, false), ENOSPC);
 }
 
+/* What few programs meet. */
+static void guards(void) {
+  const weft_hash_map_config doubles = {
+      5, WEFT_HASH_MAP_F64, 8, WEFT_HASH_MAP_I32, 4, 77, false, 0};
+  weft_hash_map *m = weft_hash_map_init(arena, sizeof arena, doubles);
+  double infinity = __builtin_inf(), less = -infinity, nan = __builtin_nan("");
+  int32_t value = 7;
+  size_t length;
+  EQUAL(weft_hash_map_set(m, &infinity, 8, &value, 4, false), 0);
+  EQUAL(weft_hash_map_has(m, &infinity, 8), 0);
+  EQUAL(weft_hash_map_has(m, &less, 8), ENOENT);
+  EQUAL(weft_hash_map_has(m, &nan, 8), ENOENT);
+  int32_t before_first = -1;
+  size_t key_length;
+  char text[16];
+  EQUAL(weft_hash_map_next(m, &before_first, text, &key_length, &value,
+                           &length),
+        EINVAL);
+  const weft_hash_map_config numbers_of = {
+      5, WEFT_HASH_MAP_I32, 4, WEFT_HASH_MAP_F64, 8, 77, false, 0};
+  m = weft_hash_map_init(arena, sizeof arena, numbers_of);
+  double one = 1, found;
+  EQUAL(weft_hash_map_set(m, &value, 4, &one, 8, false), 0);
+  EQUAL(weft_hash_map_compare_exchange_f64(m, &value, 4, nan, 2, &found), 0);
+  EQUAL(weft_hash_map_compare_exchange_f64(m, &value, 4, one, nan, &found), 0);
+  CHECK(found >= 1 && found <= 1);
+  EQUAL(weft_hash_map_compare_exchange_f64(m, &value, 4, one, 2, &found), 0);
+  EQUAL(weft_hash_map_compare_exchange_f64(m, &value, 4, nan, 3, &found), 0);
+  EQUAL(weft_hash_map_get(m, &value, 4, &found, 8, &length), 0);
+  CHECK(found >= 3 && found <= 3);
+  /* A length that the entry has no room for. */
+  m = weft_hash_map_init(arena, sizeof arena, TEXTS);
+  EQUAL(weft_hash_map_set(m, "key", 3, "nine text", 9, false), 0);
+  weft__hash_plan plan = weft__hash_plan_of(m);
+  weft__hash_entry(m, &plan, 1)[plan.value] = 10;
+  EQUAL(weft_hash_map_get(m, "key", 3, text, 16, &length), ENOTRECOVERABLE);
+  /* The mark of the key that the entry had before. */
+  weft_hash_map_config config = INTS;
+  config.capacity = 2;
+  config.evicts = true;
+  m = weft_hash_map_init(arena, sizeof arena, config);
+  for (int32_t key = 1; key <= 2; key++)
+    EQUAL(weft_hash_map_set(m, &key, 4, &key, 4, false), 0);
+  int32_t key = 1;
+  EQUAL(weft_hash_map_get(m, &key, 4, &value, 4, &length), 0);
+  EQUAL(weft_hash_map_delete(m, &key, 4), 0);
+  for (key = 3; key <= 4; key++)
+    EQUAL(weft_hash_map_set(m, &key, 4, &key, 4, false), 0);
+  key = 3;
+  EQUAL(weft_hash_map_has(m, &key, 4), ENOENT);
+  key = 2;
+  EQUAL(weft_hash_map_has(m, &key, 4), 0);
+}
+
 #include "native_heap.h"
 
 int main(int count, char **words) {
@@ -587,6 +641,7 @@ int main(int count, char **words) {
   RUN(errors);
   RUN(dead_agents);
   RUN(a_full_map_does_not_look);
+  RUN(guards);
   RUN(values_are_whole);
   RUN(a_cache_evicts);
   RUN(entries_expire);

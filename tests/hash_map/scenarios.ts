@@ -397,6 +397,20 @@ export function scenarios(weft: Weft): Scenario[] {
       agents: [[["abandon"]], [["abandon"], ["set", [OTHER, 2]]]],
     },
     {
+      name: "one that recovers a bucket ends at any step",
+      spec: sharing(weft, {
+        first: { [A]: 1 },
+        prepare: (words, entries) => {
+          const { buckets, bits } = planFor(HEAD, 2, 1, 1);
+          words[buckets] = DEAD;
+          words[bits] = 3;
+          words[entries + 4] = CLAIMED | DEAD;
+        },
+      }),
+      agents: [[["abandon"]], [["abandon"], ["get", A]]],
+      options: { kill: true, rescue: true },
+    },
+    {
       name: "one recovers a bucket and a flight, another one reads",
       spec: sharing(weft, {
         first: { [A]: 1 },
