@@ -613,6 +613,23 @@ static void guards(void) {
   weft__hash_plan plan = weft__hash_plan_of(m);
   weft__hash_entry(m, &plan, 1)[plan.value] = 10;
   EQUAL(weft_hash_map_get(m, "key", 3, text, 16, &length), ENOTRECOVERABLE);
+  /* A chain that is a circle. */
+  m = weft_hash_map_init(arena, sizeof arena, TEXTS);
+  EQUAL(weft_hash_map_set(m, "key", 3, "text", 4, false), 0);
+  plan = weft__hash_plan_of(m);
+  *weft__hash_entry(m, &plan, 1) = WEFT__HASH_LINKED_BIT | 1;
+  for (char c = 'a'; c <= 'z'; c++) { /* of all buckets */
+    int error = weft_hash_map_has(m, &c, 1);
+    CHECK(error == ENOENT || error == ENOTRECOVERABLE);
+  }
+  EQUAL(weft_hash_map_clear(m), ENOTRECOVERABLE);
+  /* No room for what was made. */
+  m = weft_hash_map_init(arena, sizeof arena, TEXTS);
+  memset(text, 'x', sizeof text);
+  EQUAL(weft_hash_map_get_or_insert(m, "key", 3, "nine text", 9, text, 4,
+                                    &length),
+        EOVERFLOW);
+  CHECK(length == 9 && text[4] == 'x');
   /* The mark of the key that the entry had before. */
   weft_hash_map_config config = INTS;
   config.capacity = 2;
