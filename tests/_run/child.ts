@@ -1,7 +1,7 @@
 /**
  * Runs test programs one after the other, and appends each event to a report:
- * `child.ts FILES REPORT [FOLDER]`, where FILES is a list in JSON. `run.ts`
- * starts it.
+ * `child.ts PROGRAMS REPORT`, where PROGRAMS is a list in JSON. `run.ts` starts
+ * it.
  *
  * @module
  */
@@ -11,16 +11,17 @@ import process from "node:process";
 import { pathToFileURL } from "node:url";
 import { type Counts, type Note, runAll, runFor } from "./harness.ts";
 import { whySkipped } from "./missing.ts";
+import type { Program } from "./process.ts";
 
-const [files, report] = process.argv.slice(2);
+const [programs, report] = process.argv.slice(2);
 const note = (note: Note) =>
   appendFileSync(report!, JSON.stringify(note) + "\n");
 runFor(note);
 let failed = 0;
 let before = 0;
-for (const file of JSON.parse(files!) as string[]) {
-  note({ begun: file, at: Date.now() });
-  failed += (await runFile(file)).failed;
+for (const program of JSON.parse(programs!) as Program[]) {
+  note({ begun: program.path, at: Date.now() });
+  failed += (await runFile(program)).failed;
   const used = cpuSeconds();
   note({ used: used - before });
   before = used;
@@ -34,9 +35,11 @@ process.exit(failed === 0 ? 0 : 1);
  * Runs the tests of the file. If the file needs a program that is missing here,
  * none runs, and the counts say that one was skipped.
  */
-async function runFile(file: string): Promise<Counts> {
+async function runFile({ path, folder }: Program): Promise<Counts> {
+  const { href } = pathToFileURL(path);
   try {
-    await import(pathToFileURL(file).href);
+    // The program is another module for each folder that it tests.
+    await import(folder ? `${href}?${folder}` : href);
   } catch (error) {
     const why = whySkipped(error);
     if (why === undefined) throw error;

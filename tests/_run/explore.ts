@@ -10,8 +10,11 @@ import { Spins } from "../../race/engine/step/loops/spins.ts";
 import { FIRST_SPINS, FIRST_STATES, FIRST_TRIALS } from "./depth.ts";
 import { LOOKS, type Scenario, STEPS } from "./scenario.ts";
 
-/** The states of each scenario that this process has explored, by its name. */
+/** The states of each scenario that this process has explored. */
 const explored = new Map<string, number>();
+
+/** What a scenario is called, beside those of other folders. */
+const titleOf = (folder: string, name: string) => `${folder}: ${name}`;
 
 /** Those of them whose loops were all tried, and none of which counts. */
 const countless = new Set<string>();
@@ -30,14 +33,22 @@ Spins.prototype.check = function (tester, most = Infinity) {
 };
 
 /**
- * How many states of a scenario of this name this process has explored, with
- * all reductions: without them, there are more.
+ * How many states of the scenario `name` of `folder` this process has explored,
+ * with all reductions: without them, there are more.
  */
-export const statesExplored = (name: string): number => explored.get(name) ?? 0;
+export const statesExplored = (folder: string, name: string): number =>
+  explored.get(titleOf(folder, name)) ?? 0;
 
-/** Does `work` on a scenario; no loop is tried that is known not to count. */
-export function withoutTrials<T>(name: string, work: () => T): T {
-  if (!countless.has(name)) return work();
+/**
+ * Does `work` on the scenario `name` of `folder`; no loop is tried that is known
+ * not to count.
+ */
+export function withoutTrials<T>(
+  folder: string,
+  name: string,
+  work: () => T,
+): T {
+  if (!countless.has(titleOf(folder, name))) return work();
   const { check } = Spins.prototype;
   Spins.prototype.check = () => false;
   try {
@@ -60,10 +71,17 @@ export function withFirstTrials<T>(work: () => T): T {
 /** The share of a scenario's random executions that it tries. */
 const FIRST_RUNS = 1 / 4;
 
-/** Explores one scenario; fails unless it is complete and without failure. */
-export async function explore(scenario: Scenario): Promise<Result> {
+/**
+ * Explores one scenario of `folder`; fails unless it is complete and without
+ * failure.
+ */
+export async function explore(
+  scenario: Scenario,
+  folder: string,
+): Promise<Result> {
   const { options, sampled = false } = scenario;
-  const result = await check(scenario, { states: 2_000_000, ...options });
+  const most = { states: 2_000_000, ...options };
+  const result = await check(scenario, folder, most);
   if (!result.complete && !sampled) {
     throw new Error(`not complete: ${result.summary}`);
   }
@@ -71,14 +89,17 @@ export async function explore(scenario: Scenario): Promise<Result> {
 }
 
 /**
- * Explores the first states of one scenario; fails if a failure is found, or if
- * anything but the number of states ends the search.
+ * Explores the first states of one scenario of `folder`; fails if a failure is
+ * found, or if anything but the number of states ends the search.
  */
-export async function exploreFirst(scenario: Scenario): Promise<Result> {
+export async function exploreFirst(
+  scenario: Scenario,
+  folder: string,
+): Promise<Result> {
   const { options = {}, sampled = false } = scenario;
   const { states = Infinity, runs = 300 } = options;
   trials = FIRST_TRIALS;
-  const result = await check(scenario, {
+  const result = await check(scenario, folder, {
     spins: FIRST_SPINS,
     ...options,
     states: Math.min(states, sampled ? FIRST_STATES / 2 : FIRST_STATES),
@@ -93,9 +114,11 @@ export async function exploreFirst(scenario: Scenario): Promise<Result> {
 /** Explores one scenario; fails if a failure is found. */
 async function check(
   scenario: Scenario,
+  folder: string,
   options: Options,
 ): Promise<Result> {
-  const { spec, agents } = scenario;
+  const { spec, agents, name } = scenario;
+  const title = titleOf(folder, name);
   counts = false;
   const result = await race.check(spec, ...agents, {
     time: 800_000,
@@ -106,8 +129,8 @@ async function check(
     ...options,
   });
   const { failure } = result;
-  explored.set(scenario.name, result.states);
-  if (result.complete && !counts) countless.add(scenario.name);
+  explored.set(title, result.states);
+  if (result.complete && !counts) countless.add(title);
   if (failure === undefined) return result;
   throw new Error(
     `${failure.kind}: ${failure.message}\n\n${failure.table}\n` +

@@ -38,7 +38,7 @@ for (const rounds of [3, 20]) {
   test(`a loop that counts to ${rounds} is found without --all`, async () => {
     let found = "";
     try {
-      await exploreFirst(counting(rounds));
+      await exploreFirst(counting(rounds), "_run");
     } catch (error) {
       found = (error as Error).message;
     }

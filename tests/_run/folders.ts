@@ -49,8 +49,12 @@ export async function load<T>(folder: string, file: string): Promise<T> {
   return await import(url.href) as T;
 }
 
-/** The folder that this process is to test: its last argument. */
-export const thisFolder = (): string => process.argv.at(-1)!;
+/**
+ * The folder that a program of `_run/parts` is to test: the query of its URL,
+ * or the last argument of the process.
+ */
+export const thisFolder = (url: string): string =>
+  new URL(url).search.slice(1) || process.argv.at(-1)!;
 
 /** Ends the process with one line: no scenario or mutant is named like that. */
 export function complainOf(filter: string): never {

@@ -61,7 +61,7 @@ const alive = new Set<number>();
 export interface Program {
   readonly path: string;
   /** The folder that it is to test, if it can test several. */
-  readonly folder?: string;
+  readonly folder?: string | undefined;
   readonly limit?: number;
 }
 
@@ -75,24 +75,25 @@ export async function runFile(
 
 /**
  * Runs test files one after the other in one process, which is warm for all but
- * the first. They are about one folder, if they can test several.
+ * the first.
  */
 export async function runFiles(
   programs: readonly Program[],
   command?: readonly string[],
 ): Promise<Outcome[]> {
-  const { folder: of } = programs[0]!;
   const folder = fs.mkdtempSync(path.join(tmpdir(), "weft-test-"));
   const report = path.join(folder, "report");
   fs.writeFileSync(report, "");
-  const files = programs.map(({ path }) =>
-    command === undefined ? path : bundled(path, BUNDLES)
-  );
+  const searches = programs.some(({ folder }) => folder);
   const words = command === undefined
-    ? [process.execPath, "run", ...of ? [ROOM] : [], "-A", CHILD]
+    ? [process.execPath, "run", ...searches ? [ROOM] : [], "-A", CHILD]
     : [...command, bundled(CHILD, BUNDLES)];
+  const files = programs.map(({ path, folder }): Program => ({
+    path: command === undefined ? path : bundled(path, BUNDLES),
+    folder,
+  }));
   const { output, ending } = await start(
-    [...words, JSON.stringify(files), report, ...of ? [of] : []],
+    [...words, JSON.stringify(files), report],
     programs.reduce((sum, { limit = LIMIT_SECONDS }) => sum + limit, 0),
   );
   const lines = fs.readFileSync(report, "utf8").trim().split("\n");

@@ -59,7 +59,7 @@ for (const stem of foldersWith("scenarios.ts")) {
     const before = process.cpuUsage();
     const title = `${stem}: ${scenario.name}`.padEnd(52);
     try {
-      const { states, complete } = await explore(scenario);
+      const { states, complete } = await explore(scenario, stem);
       const { user, system } = process.cpuUsage(before);
       const ms = Math.round((user + system) / 1000);
       console.log(

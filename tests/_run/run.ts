@@ -4,9 +4,9 @@
  * say `also: node` run under the machine's Node, too, but for those of a name
  * without `--node`; `platforms.ts` runs them elsewhere.
  *
- * A file runs in a process of its own, or with those that explore the same
- * folder. If it takes too long, the process is killed from outside: a thread
- * that sleeps in `Atomics.wait` can be ended in no other way.
+ * A file runs in a process of its own, or with others that explore. If it takes
+ * too long, the process is killed from outside: a thread that sleeps in
+ * `Atomics.wait` can be ended in no other way.
  *
  * @module
  */
@@ -102,9 +102,10 @@ function secondsOf({ name, limit, long }: File): number {
 }
 
 /**
- * Puts the files together that one process runs: what explores one folder; if
- * there are fewer folders than processors, scenarios and mutants apart. Any
- * other file has threads of its own, and a process of its own.
+ * Puts the files together that one process runs: what explores the same folders,
+ * since a search is slow until its process is warm. If there are fewer folders
+ * than processors, scenarios and mutants apart. Any other file has threads of
+ * its own, and a process of its own.
  */
 function inGroups(files: readonly File[]): File[][] {
   const folders = new Set(files.filter(explores).map(({ folder }) => folder));
@@ -117,7 +118,34 @@ function inGroups(files: readonly File[]): File[][] {
     if (group === undefined) groups.set(key, [file]);
     else group.push(file);
   }
-  return [...groups.values()];
+  const all = [...groups.values()];
+  if (apart) return all;
+  return [
+    ...packed(all.filter(([file]) => explores(file!))),
+    ...all.filter(([file]) => !explores(file!)),
+  ];
+}
+
+/** How many groups that explore each processor gets, if there are so many. */
+const GROUPS_EACH = 4;
+
+/** Puts groups together until there are few, which take about as long. */
+function packed(groups: readonly File[][]): File[][] {
+  const length = Math.min(groups.length, GROUPS_EACH * availableParallelism());
+  const bins = Array.from(
+    { length },
+    () => ({ seconds: 0, files: [] as File[] }),
+  );
+  const known = groups.map((files) => ({
+    files,
+    seconds: files.reduce((sum, file) => sum + secondsOf(file), 0),
+  }));
+  for (const group of known.toSorted((a, b) => b.seconds - a.seconds)) {
+    const shortest = bins.reduce((a, b) => b.seconds < a.seconds ? b : a);
+    shortest.seconds += group.seconds;
+    shortest.files.push(...group.files);
+  }
+  return bins.map(({ files }) => files);
 }
 
 /** Runs those files of a group of which no verdict is known. */

@@ -113,7 +113,7 @@ export const MUTANTS = [
     ],
   }, {
     what: "leaves the closing to an agent that was terminated",
-    by: "ends: a sender is terminated while it leaves, and one receives",
+    by: "ends: of two senders that leave, one is terminated",
     ts: [
       "sum += end.rows.abandon(id);",
       "const left = end.rows.abandon(id); sum += left; " +

@@ -98,7 +98,7 @@ const MUTANTS: readonly (readonly [what: string, by: string, ...Edits])[] = [
   ],
   [
     "clears a bell that says more than that",
-    "push, pop",
+    "closed while a push wakes the consumer",
     "if (weft__compare_exchange(bell, WEFT__BELL_WAITING, 0) == " +
     "WEFT__BELL_WAITING) {",
     "if (weft__exchange(bell, 0) == WEFT__BELL_WAITING) {",

@@ -78,8 +78,8 @@ export async function compareStates(folder: string): Promise<void> {
       return;
     }
     // The same code was explored before, and its loops were tried then.
-    const here = statesExplored(name) < MOST
-      ? withoutTrials(name, () => statesOf(scenario))
+    const here = statesExplored(folder, name) < MOST
+      ? withoutTrials(folder, name, () => statesOf(scenario))
       : undefined;
     const other = () => statesOf(theirs[i]!);
     const there = here && (all() ? other() : withFirstTrials(other));

@@ -8,7 +8,7 @@ import { judge, mutantsIn, mutantsOf } from "../mutants.ts";
 /** Only a hanging test takes this long: the machine may be busy. */
 const LIMIT = 900_000;
 
-const folder = thisFolder();
+const folder = thisFolder(import.meta.url);
 const test = suite(`${folder}, mutants`, LIMIT);
 
 test("each is of both languages, or says why not", async () => {

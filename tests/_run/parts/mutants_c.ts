@@ -11,7 +11,7 @@ import { mutantsIn, mutantsOf } from "../mutants.ts";
 /** Only a hanging test takes this long: the machine may be busy. */
 const LIMIT = 900_000;
 
-const folder = thisFolder();
+const folder = thisFolder(import.meta.url);
 const test = suite(`${folder}, mutants of C`, LIMIT);
 
 test("each is of both languages, or says why not", async () => {

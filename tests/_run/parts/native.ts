@@ -56,7 +56,7 @@ const WAYS: Readonly<Record<string, Way>> = {
   },
 };
 
-const folder = thisFolder();
+const folder = thisFolder(import.meta.url);
 const pool = new Pool(2);
 const test = suite(`${folder}, natively`);
 

@@ -10,7 +10,7 @@ import { isTwin, thisFolder } from "../folders.ts";
 import { suite } from "../harness.ts";
 import { build, run, WARNINGS } from "../native.ts";
 
-const folder = thisFolder();
+const folder = thisFolder(import.meta.url);
 const PROJECT = fileURLToPath(new URL("../../..", import.meta.url));
 const BUILT = path.join(PROJECT, ".weft", "pages", folder);
 const PAGE = fs.readFileSync(

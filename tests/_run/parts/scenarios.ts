@@ -11,12 +11,12 @@ import { weft } from "../weft.ts";
 /** Only a hanging test takes this long: the machine may be busy. */
 const LIMIT = 900_000;
 
-const folder = thisFolder();
+const folder = thisFolder(import.meta.url);
 const test = suite(`${folder}, every interleaving`, LIMIT);
 for (const scenario of (await scenariosIn(folder))(weft)) {
   test(scenario.name, async () => {
-    if (all()) return void await explore(scenario);
-    const { complete } = await exploreFirst(scenario);
+    if (all()) return void await explore(scenario, folder);
+    const { complete } = await exploreFirst(scenario, folder);
     if (!complete && !scenario.sampled) cut(scenario.name);
   });
 }

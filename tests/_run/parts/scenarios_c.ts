@@ -12,7 +12,7 @@ const BUDGET = { states: all() ? 4_000 : 300, time: 120_000 };
 /** Only a hanging test takes this long: the machine may be busy. */
 const LIMIT = 900_000;
 
-const folder = thisFolder();
+const folder = thisFolder(import.meta.url);
 
 if (TWINS.includes(folder)) {
   const test = suite(`${folder}, agents of C`, LIMIT);
