@@ -324,10 +324,11 @@ export class Table extends Entries {
     let full = Atomics.load(words, FULL);
     if ((full & (FULL_BIT | LOOKED_BIT)) === 0) return;
     Atomics.store(words, ROOM, map);
-    for (let found; (full & (FULL_BIT | LOOKED_BIT)) !== 0; full = found) {
+    while ((full & (FULL_BIT | LOOKED_BIT)) !== 0) {
       const next = (full & ~(FULL_BIT | LOOKED_BIT)) + ONE_CHANGE | 0;
-      found = Atomics.compareExchange(words, FULL, full, next);
+      const found = Atomics.compareExchange(words, FULL, full, next);
       if (found === full) return;
+      full = found;
     }
   }
 
