@@ -393,9 +393,9 @@ function addCodecs(subjects: Subject[]): void {
   const record = codec.record(struct({ id: "u32", big: "i64", x: "f64" }));
   const { binary, text, json, i32, f64 } = codec;
   for (
-    const  of of[binary, text, json, i32, f64, record, weft.valueCodec]
+    const one of [binary, text, json, i32, f64, record, weft.valueCodec]
   ) {
-    const any = of as weft.Codec<never>;
+    const any = one as weft.Codec<never>;
     const make = (): Pick<Made, "target" | "bytes" | "margins"> & {
       channel: Channel<never>;
     } => {
