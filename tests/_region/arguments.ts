@@ -401,21 +401,21 @@ function addCodecs(subjects: Subject[]): void {
     } => {
       const channel = Channel.create<never>({ codec: any, capacity: 4 });
       // It learns the names of objects also from values that are too long.
-      const learns = of === weft.valueCodec;
+      const learns = one === weft.valueCodec;
       const bytes = new Uint8Array(learns ? 0 : channel.buffer as never);
       return { channel, target: channel, bytes, margins: false };
     };
     subjects.push({
-      name: `channel of ${of.name}: trySend`,
+      name: `channel of ${one.name}: trySend`,
       make() {
         const made = make();
         return { ...made, call: made.channel.trySend as Callable };
       },
     });
     subjects.push({
-      name: `hash_map of ${of.name}: set`,
+      name: `hash_map of ${one.name}: set`,
       make() {
-        const sizes = "field" in of ? {} : { keySize: 32, valueSize: 32 };
+        const sizes = "field" in one ? {} : { keySize: 32, valueSize: 32 };
         const map = weft.HashMap.create<never, never>({
           capacity: 4,
           key: any,
