@@ -38,18 +38,20 @@ export function park(waiter: Waiter): void {
   waiter.before = end.before;
   waiter.behind = end;
   end.before = end.before.behind = waiter;
+  // A lock that is taken again, behind a wait, has no priority of its own.
+  if (waiter.sleep.patient) line.runs?.enter(waiter, 0);
   schedule(waiter);
   if (!line.serving && !line.armed) serve(line, "not-equal");
 }
 
 /** Takes a waiter out of its line, wherever it stands. */
 export function leave(waiter: Waiter): void {
-  const { line, before, behind, run } = waiter;
+  const { line, before, behind } = waiter;
   if (line === undefined) return;
+  line.runs?.leave(waiter);
   before.behind = behind;
   behind.before = before;
-  if (run?.first === waiter) run.first = behind;
-  waiter.line = waiter.run = undefined;
+  waiter.line = undefined;
   if (!isEmpty(line)) return;
   if (line.armed) withdraw(line);
   else forget(line);
@@ -88,7 +90,15 @@ function lineAt(words: Int32Array<SharedArrayBuffer>, index: number): Line {
   let line = there.get(address);
   if (line === undefined) {
     const end = {} as Waiter;
-    line = { words, index, end, serving: false, armed: false, left: false };
+    line = {
+      words,
+      index,
+      end,
+      runs: undefined,
+      serving: false,
+      armed: false,
+      left: false,
+    };
     end.before = end.behind = end;
     end.line = line;
     there.set(address, line);

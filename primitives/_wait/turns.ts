@@ -13,6 +13,7 @@ import {
   type TurnOptions,
 } from "../_memory/options.ts";
 import { endAt } from "./line.ts";
+import { runsOf } from "./runs.ts";
 import { abort, blockAsync, tryBlockAsync, type Waiting } from "./wait.ts";
 import type { Waiter } from "./waiter.ts";
 
@@ -21,8 +22,6 @@ interface Place {
   readonly words: Int32Array<SharedArrayBuffer>;
   readonly index: number;
 }
-
-const priorityIn = ({ run }: Waiter): number => run?.priority ?? 0;
 
 /**
  * As `blockAsync`, in the order of priorities. All sleeps of the path are at
@@ -62,25 +61,8 @@ function inTurn<T>(
   const waiter = end?.before;
   // It is in line, as the last one, unless it has ended already.
   if (end === undefined || waiter!.waiting !== path) return result;
-  let { before } = waiter!;
-  while (before !== end && priorityIn(before) < priority) {
-    before = (before.run?.first ?? before).before;
-  }
-  move(waiter!, before);
-  const last = before.run;
-  waiter!.run = last?.priority === priority
-    ? last
-    : { priority, first: waiter! };
+  runsOf(end.line!).enter(waiter!, priority);
   return result;
-}
-
-/** Puts a waiter behind another one of its line, or behind the end mark. */
-function move(waiter: Waiter, before: Waiter): void {
-  waiter.before.behind = waiter.behind;
-  waiter.behind.before = waiter.before;
-  waiter.before = before;
-  waiter.behind = before.behind;
-  before.behind = before.behind.before = waiter;
 }
 
 /** The operations of this agent that await there, and can be ended. */

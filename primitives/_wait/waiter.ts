@@ -66,6 +66,15 @@ export interface Waiter {
 export interface Run {
   readonly priority: number;
   first: Waiter;
+  last: Waiter;
+}
+
+/** The waiters of one line that stand there by their priorities. */
+export interface Ranked {
+  /** Puts the last waiter of the line where its priority belongs. */
+  enter(waiter: Waiter, priority: number): void;
+  /** Takes a waiter out of its run, before it leaves the line. */
+  leave(waiter: Waiter): void;
 }
 
 /** The waiters of this agent on one address, in the order they came. */
@@ -76,6 +85,8 @@ export interface Line {
    * An end mark, not a waiter: it stands behind the last and before the first.
    */
   readonly end: Waiter;
+  /** Once a waiter stands here by its priority. */
+  runs: Ranked | undefined;
   /**
    * Whether the line is being served: a waiter that sleeps here again keeps its
    * place.

@@ -7,9 +7,11 @@ import {
   Broadcast,
   Channel,
   codec,
+  Condition,
   Event,
   LockFreeQueue,
   MpmcQueue,
+  Mutex,
   oneToOne,
   RecordRing,
   select,
@@ -306,6 +308,7 @@ test("messages that are handed over keep their order", async () => {
 test("waits of any priorities end in their order, beside aborts", async () => {
   const step = fc.oneof(
     fc.record({ priority: fc.integer({ min: -2, max: 2 }) }),
+    fc.record({ priority: fc.float({ noNaN: true }) }),
     fc.record({ abort: fc.nat(9) }),
   );
   interface Wait {
@@ -341,11 +344,19 @@ test("waits of any priorities end in their order, beside aborts", async () => {
   );
 });
 
-test("a wait passes those of a lower priority in one step", async () => {
+for (const each of [0, 1]) {
+  const title = each === 0 ? "one lower priority" : "many lower priorities";
+  test(`a wait passes those of ${title} in one step`, async () => {
+    await passesInOneStep((i) => i * each);
+  });
+}
+
+async function passesInOneStep(priorityOf: (i: number) => number) {
   const semaphore = Semaphore.create(0);
   const controls = Array.from({ length: 9 }, () => new AbortController());
-  const low = controls.map(({ signal }) =>
-    semaphore.acquireAsync(1, { signal }).catch(() => {})
+  const low = controls.map(({ signal }, i) =>
+    semaphore.acquireAsync(1, { signal, priority: priorityOf(i) })
+      .catch(() => {})
   );
   // The first of them leaves, and the next one is passed by as they were.
   controls[0]!.abort();
@@ -357,10 +368,32 @@ test("a wait passes those of a lower priority in one step", async () => {
     get: () => (looks++, before),
     set: (value) => before = value,
   });
-  const high = semaphore.acquireAsync(1, { priority: 1 });
+  const high = semaphore.acquireAsync(1, { priority: 10 });
   assert.is(looks, 0);
   semaphore.release();
   await high;
   semaphore.release(8);
   await Promise.all(low);
+}
+
+test("who locks again stands before a lower priority", async () => {
+  const mutex = Mutex.create();
+  const condition = Condition.create();
+  const ended: string[] = [];
+  mutex.lock();
+  const waited = condition.waitAsync(mutex).then(() => ended.push("waited"));
+  mutex.lock();
+  const low = mutex.lockAsync({ priority: -1 }).then(() => ended.push("low"));
+  const last = mutex.lockAsync({ priority: -2 }).then(() => ended.push("last"));
+  condition.notify();
+  assert.is(await nowOf(waited), "pending");
+  const same = mutex.lockAsync().then(() => ended.push("same"));
+  assert.is(await nowOf(same), "pending");
+  for (let n = 1; n <= 4; n++) {
+    mutex.unlock();
+    while (ended.length < n) await pause();
+  }
+  mutex.unlock();
+  assert.equal(ended, ["waited", "same", "low", "last"]);
+  await Promise.all([waited, same, low, last]);
 });

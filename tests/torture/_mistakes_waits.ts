@@ -179,7 +179,7 @@ export const MISTAKES_OF_WAITS: readonly Mistake[] = [{
   storm: "locks",
   what: "a priority is not looked at",
   edits: {
-    "_wait/turns": ["priorityIn(before) < priority", "false"],
+    "_wait/runs": ["const at = this.#notBelow(priority);", "const at = 0;"],
   },
   seed: 1,
   plan: locksPlan([alone([])], {
@@ -196,9 +196,9 @@ export const MISTAKES_OF_WAITS: readonly Mistake[] = [{
   storm: "locks",
   what: "who came last is served first among equals",
   edits: {
-    "_wait/turns": [
-      "priorityIn(before) < priority",
-      "priorityIn(before) <= priority",
+    "_wait/runs": [
+      "runs[middle]!.priority < priority",
+      "runs[middle]!.priority <= priority",
     ],
   },
   seed: 1,
