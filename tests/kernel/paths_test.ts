@@ -45,8 +45,8 @@ function run(map: string, stem: string): Promise<[code: number, text: string]> {
   const child = path.join(PROJECT, "tests", "_run", "child.ts");
   const report = path.join(BUILT, `${stem}.report`);
   const words = ["run", "-A", "--no-check", "--import-map", map, child];
-  const files = JSON.stringify([file]);
-  const child_ = spawn(process.execPath, [...words, files, report], {
+  const programs = JSON.stringify([{ path: file }]);
+  const child_ = spawn(process.execPath, [...words, programs, report], {
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, WEFT_KERNEL_TESTS: "1" },
   });
