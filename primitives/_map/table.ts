@@ -342,16 +342,19 @@ export class Table extends Entries {
     let room = 0;
     for (let number = 1; number <= capacity; number++) {
       const at = this.entryAt(number);
-      const link = Atomics.load(words, at + LINK);
+      let link = Atomics.load(words, at + LINK);
       const map = bits + (number - 1 >> 5);
       const bit = 1 << (number - 1 & 31);
       // By an exchange, as other agents may do the same, and use the entry.
-      const isFreed = link === claimed &&
-        Atomics.compareExchange(words, at + LINK, claimed, FREE) === claimed;
-      // Or the agent ended before it cleared the bit. If another agent claims
-      // the entry now, its bit is wrong the other way: harmless.
+      if (link === claimed) {
+        link = Atomics.compareExchange(words, at + LINK, claimed, FREE);
+      }
+      // Or the agent ended before it cleared the bit, or another one that did
+      // the same. If another agent claims the entry now, its bit is wrong the
+      // other way: harmless.
       if (
-        isFreed || link === FREE && (Atomics.load(words, map) & bit) !== 0
+        link === claimed ||
+        link === FREE && (Atomics.load(words, map) & bit) !== 0
       ) {
         Atomics.and(words, map, ~bit);
         room = map - bits;

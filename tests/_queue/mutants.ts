@@ -9,20 +9,24 @@ export const MUTANTS = mutants({
   what: "announces itself and does not try again",
   by: "push, pop",
   ts: [
-    "try { result = it.attempt(); if (result !== false && result !== undefined) " +
-    "return result; if (outcome",
-    "try { if (outcome",
+    "result = it.attempt(); if (result !== false && result !== undefined) { " +
+    'if (told.explored) keeps("taken", result); return result; } if (outcome',
+    "if (outcome",
   ],
   c: ["if ((result = (attempt)) == EBUSY) { if (woken)", "{ if (woken)"],
 }, {
   what: "tries before it announces itself",
   by: "push, pop",
   ts: [
-    "const sleep = it.announce(awaits); try { result = it.attempt(); " +
-    "if (result !== false && result !== undefined) return result; if",
+    "const sleep = it.announce(awaits);",
     "result = it.attempt();\n" +
     "if (result !== false && result !== undefined) return result;\n" +
-    "const sleep = it.announce(awaits); try { if",
+    "const sleep = it.announce(awaits);",
+    [
+      "result = it.attempt(); if (result !== false && result !== undefined) " +
+      '{ if (told.explored) keeps("taken", result); return result; } if (outcome',
+      "if (outcome",
+    ],
   ],
   c: [
     "int32_t seen = weft__event_announce(epoch);",

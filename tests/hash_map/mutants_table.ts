@@ -276,23 +276,39 @@ export const TABLE = [
     what: "releases by a store",
     by: "two recover a bucket whose writer died",
     ts: [
-      "Atomics.compareExchange(words, at + LINK, claimed, FREE) === claimed;",
-      "Atomics.store(words, at + LINK, FREE) === FREE;",
+      "link = Atomics.compareExchange(words, at + LINK, claimed, FREE);",
+      "Atomics.store(words, at + LINK, FREE);",
     ],
     c: [
-      "weft__compare_exchange(at, claimed, 0) == claimed;",
-      "(weft__store(at, 0), true);",
+      "link = weft__compare_exchange(at, claimed, 0);",
+      "weft__store(at, 0);",
     ],
   }, {
     what: "releases, and leaves a bit that was not cleared yet",
     by: "delete of a word ends at any step",
     ts: [
-      "isFreed || link === FREE && (Atomics.load(words, map) & bit) !== 0",
-      "isFreed",
+      "link === claimed || link === FREE && " +
+      "(Atomics.load(words, map) & bit) !== 0",
+      "link === claimed",
     ],
     c: [
-      "if (is_freed || (link == 0 && ((uint32_t)weft__load(bits) & bit) != 0))",
-      "if (is_freed)",
+      "if (link == claimed || (link == 0 && ((uint32_t)weft__load(bits) & " +
+      "bit) != 0))",
+      "if (link == claimed)",
+    ],
+  }, {
+    what:
+      "leaves the bit of an entry that another agent frees for the dead one",
+    by: "one that recovers a bucket ends at any step",
+    ts: [
+      "{ link = Atomics.compareExchange(words, at + LINK, claimed, FREE); }",
+      "if (Atomics.compareExchange(words, at + LINK, claimed, FREE) !== " +
+      "claimed) continue;",
+    ],
+    c: [
+      "if (link == claimed) link = weft__compare_exchange(at, claimed, 0);",
+      "if (link == claimed && weft__compare_exchange(at, claimed, 0) != " +
+      "claimed) continue;",
     ],
   }),
   ...mutants(READING, {

@@ -525,11 +525,12 @@ static inline void weft__hash_release(weft_hash_map *m,
     int32_t *bits = weft__hash_map(m, (number - 1) >> 5);
     uint32_t bit = UINT32_C(1) << ((number - 1) & 31);
     /* By an exchange, as other agents may do the same, and use the entry. */
-    bool is_freed = link == claimed &&
-                    weft__compare_exchange(at, claimed, 0) == claimed;
-    /* Or the agent ended before it cleared the bit. If another agent claims the
-       entry now, its bit is wrong the other way: harmless. */
-    if (is_freed || (link == 0 && ((uint32_t)weft__load(bits) & bit) != 0)) {
+    if (link == claimed) link = weft__compare_exchange(at, claimed, 0);
+    /* Or the agent ended before it cleared the bit, or another one that did the
+       same. If another agent claims the entry now, its bit is wrong the other
+       way: harmless. */
+    if (link == claimed ||
+        (link == 0 && ((uint32_t)weft__load(bits) & bit) != 0)) {
       weft__and(bits, (int32_t)~bit);
       room = (number - 1) >> 5;
     }
