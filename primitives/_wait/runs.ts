@@ -51,7 +51,7 @@ class Runs implements Ranked {
     else runs.splice(runs.indexOf(run), 1);
   }
 
-  /** The index of the last run in line that has this priority or a higher one. */
+  /** The index of the last run in line of at least this priority. */
   #notBelow(priority: number): number {
     const runs = this.#runs;
     let from = 0, to = runs.length;

@@ -40,8 +40,8 @@ export const statesExplored = (folder: string, name: string): number =>
   explored.get(titleOf(folder, name)) ?? 0;
 
 /**
- * Does `work` on the scenario `name` of `folder`; no loop is tried that is known
- * not to count.
+ * Does `work` on the scenario `name` of `folder`; no loop is tried that is
+ * known not to count.
  */
 export function withoutTrials<T>(
   folder: string,

@@ -102,10 +102,10 @@ function secondsOf({ name, limit, long }: File): number {
 }
 
 /**
- * Puts the files together that one process runs: what explores the same folders,
- * since a search is slow until its process is warm. If there are fewer folders
- * than processors, scenarios and mutants apart. Any other file has threads of
- * its own, and a process of its own.
+ * Puts the files together that one process runs: what explores, since a search
+ * is slow until its process is warm. If there are fewer folders than
+ * processors, scenarios and mutants apart. Any other file has threads of its
+ * own, and a process of its own.
  */
 function inGroups(files: readonly File[]): File[][] {
   const folders = new Set(files.filter(explores).map(({ folder }) => folder));
