@@ -6,7 +6,7 @@
  */
 
 import { errorOf } from "../_message/thrown.ts";
-import { homeOf, type Memory } from "../_memory/memory.ts";
+import { homeOf } from "../_memory/memory.ts";
 import { Region } from "../_memory/region.ts";
 import type { End } from "./beside.ts";
 import { DEAD, ENTRIES, ID_MASK } from "./ring/words.ts";
@@ -136,7 +136,7 @@ export function letReturn(iterator: AnyIterator): void {
   }
 }
 
-const hosts: WeakMap<Memory, Map<number, Hosts>> = new WeakMap();
+const hosts: WeakMap<SharedArrayBuffer, Map<number, Hosts>> = new WeakMap();
 
 /** Those of all servers of this agent for the ring with these words. */
 export function hostsOf(words: Int32Array<SharedArrayBuffer>): Hosts {

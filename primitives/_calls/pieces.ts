@@ -4,7 +4,7 @@
  * @module
  */
 
-import { homeOf, type Memory } from "../_memory/memory.ts";
+import { homeOf } from "../_memory/memory.ts";
 import { inRange } from "../_memory/region.ts";
 import { refer } from "../_wait/times.ts";
 import { looking } from "../_wait/waiter.ts";
@@ -37,7 +37,7 @@ interface Long {
 }
 
 /** By memory, then by caller and number. The oldest come first. */
-type Longs = WeakMap<Memory, Map<string, Long>>;
+type Longs = WeakMap<SharedArrayBuffer, Map<string, Long>>;
 
 /**
  * Those of all servers of this agent: any of them may be sent, or asked for,

@@ -60,12 +60,41 @@ function assertSupported(): void {
 const tagOf = (value: unknown): string =>
   Object.prototype.toString.call(value).slice(8, -1);
 
-/** Of which memory a buffer is: each growth makes another buffer of it. */
-const homes = new WeakMap<SharedArrayBuffer, Memory>();
+// Each growth of a WebAssembly.Memory makes another buffer of it. Its first
+// known buffer is the home of the others.
+const homes = new WeakMap<SharedArrayBuffer, SharedArrayBuffer>();
+const homesOf = new WeakMap<WebAssembly.Memory, SharedArrayBuffer>();
+const memories = new WeakMap<SharedArrayBuffer, WebAssembly.Memory>();
 
-/** What all known buffers of one memory have in common, to tell them apart. */
-export const homeOf = (buffer: SharedArrayBuffer): Memory =>
-  homes.get(buffer) ?? buffer;
+/**
+ * What all known buffers of one memory have in common, to tell them apart. For
+ * a buffer, it never changes.
+ */
+export function homeOf(buffer: SharedArrayBuffer): SharedArrayBuffer {
+  let home = homes.get(buffer);
+  if (home === undefined) homes.set(buffer, home = buffer);
+  return home;
+}
+
+/** Whether both are known as buffers of one memory, or `a` is its newest. */
+export function isOneMemory(
+  a: ArrayBufferLike,
+  b: SharedArrayBuffer,
+): boolean {
+  if (a === b) return true;
+  const home = homeOf(b);
+  return homes.get(a as SharedArrayBuffer) === home ||
+    memories.get(home)?.buffer === a;
+}
+
+/** Takes note of the buffer that a memory has now. */
+function note(memory: WebAssembly.Memory, buffer: SharedArrayBuffer): void {
+  const home = homesOf.get(memory);
+  if (home === undefined) {
+    homesOf.set(memory, homeOf(buffer));
+    memories.set(homeOf(buffer), memory);
+  } else if (!homes.has(buffer)) homes.set(buffer, home);
+}
 
 /** The current buffer of `memory`; a TypeError if it is not shared. */
 export function bufferOf(memory: Memory): SharedArrayBuffer {
@@ -73,7 +102,9 @@ export function bufferOf(memory: Memory): SharedArrayBuffer {
   const isGrowing = tagOf(memory) === "WebAssembly.Memory";
   const buffer = isGrowing ? (memory as WebAssembly.Memory).buffer : memory;
   if (tagOf(buffer) === "SharedArrayBuffer") {
-    if (isGrowing) homes.set(buffer as SharedArrayBuffer, memory);
+    if (isGrowing) {
+      note(memory as WebAssembly.Memory, buffer as SharedArrayBuffer);
+    }
     return buffer as SharedArrayBuffer;
   }
   throw new TypeError(

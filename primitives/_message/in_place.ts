@@ -5,7 +5,7 @@
  */
 
 import { isBytes } from "../_memory/describe.ts";
-import { homeOf } from "../_memory/memory.ts";
+import { isOneMemory } from "../_memory/memory.ts";
 import { type Codec, refusal } from "./message.ts";
 
 /** Bytes before a message: where its bytes lie, and how many there are. */
@@ -16,21 +16,13 @@ const HERE = 0xffff_ffff;
 const headOf = ({ buffer, byteOffset }: Uint8Array): DataView =>
   new DataView(buffer, byteOffset, HEAD);
 
-/** Whether both are buffers of one memory. */
-function isSame(a: ArrayBufferLike, b: ArrayBufferLike): boolean {
-  if (a === b) return true;
-  const home = homeOf(b as SharedArrayBuffer);
-  return home === homeOf(a as SharedArrayBuffer) ||
-    (home as WebAssembly.Memory).buffer === a;
-}
-
 function encode(value: Uint8Array, into: Uint8Array): number {
   if (!isBytes(value)) {
     throw refusal("bytes in place", value, "it is not a Uint8Array");
   }
   const { buffer, byteOffset, length } = value;
   // A memory that grew has another buffer, but workers may know the old one.
-  const isThere = isSame(buffer, into.buffer) &&
+  const isThere = isOneMemory(buffer, into.buffer as SharedArrayBuffer) &&
     byteOffset + length <= into.buffer.byteLength && byteOffset < HERE;
   const needed = isThere ? HEAD : HEAD + length;
   if (needed <= into.length) {

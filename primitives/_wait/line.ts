@@ -11,14 +11,14 @@
  */
 
 import { ownOf } from "../_memory/explored.ts";
-import { homeOf, type Memory } from "../_memory/memory.ts";
+import { homeOf } from "../_memory/memory.ts";
 import { poll } from "./poll.ts";
 import { schedule } from "./times.ts";
 import type { Line, Waiter, Woken } from "./waiter.ts";
 
 const own = /* @__PURE__ */ ownOf(() => ({
   /** The lines of each memory, by their offset in bytes. */
-  places: new WeakMap<Memory, Map<number, Line>>(),
+  places: new WeakMap<SharedArrayBuffer, Map<number, Line>>(),
   /** The lines in `places`; each has a waiter or a native wait. */
   lines: new Set<Line>(),
 }));

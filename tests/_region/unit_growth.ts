@@ -6,6 +6,7 @@ import * as assert from "uvu/assert";
 import { MpmcQueue, Mutex, select, Semaphore, waitAny } from "../../mod.ts";
 import { inPlace } from "../../primitives/pool.ts";
 import { suite } from "../_run/harness.ts";
+import { nowOf } from "../_run/model.ts";
 
 const PAGE = 65536;
 const test = suite("Memory that grows");
@@ -54,6 +55,26 @@ test("views before and after keep one order of priorities", async () => {
   after.release();
   await Promise.all([low, high]);
   assert.equal(order, ["high", "low"]);
+});
+
+test("a wait at the buffer itself ends beside views of the memory", async () => {
+  for (const grows of [false, true]) {
+    const memory = growing();
+    if (grows) {
+      Mutex.init(memory, 0);
+      memory.grow(1);
+    }
+    const { buffer } = memory;
+    const raw = new Mutex(buffer as unknown as SharedArrayBuffer, 0);
+    raw.lock();
+    const next = raw.lockAsync();
+    assert.is(await nowOf(next), "pending");
+    const view = new Mutex(memory, 0);
+    raw.unlock();
+    await next;
+    view.unlock();
+    assert.ok(view.tryLock());
+  }
 });
 
 test("a view made after cancels what awaits by one made before", async () => {
