@@ -88,7 +88,7 @@ function endsOf(
 test("random programs end as they do without", () => {
   const action = fc.constantFrom(...Object.keys(ACTIONS));
   const calls = fc.array(action, { minLength: 1, maxLength: 2 });
-  const numRuns = Number(process.env.WEFT_PROGRAMS ?? (all() ? 40 : 5));
+  const numRuns = Number(process.env.WEFT_PROGRAMS ?? (all() ? 40 : 8));
   const programs = fc.sample(
     fc.tuple(
       fc.constantFrom("MpmcQueue", "LockFreeQueue"),

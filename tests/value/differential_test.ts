@@ -11,6 +11,6 @@ const test = suite("value, against structuredClone", 3_000_000);
 
 test("a value arrives as structuredClone copies it", () => {
   fc.assert(fc.property(values, assertSame), {
-    numRuns: all() ? 50_000 : 4000,
+    numRuns: all() ? 50_000 : 2000,
   });
 });
