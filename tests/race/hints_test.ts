@@ -4,10 +4,11 @@
 import fc from "../_run/property.ts";
 import process from "node:process";
 import * as assert from "uvu/assert";
-import { type Options, race, RaceError, type Result } from "../../race/mod.ts";
+import { type Options, race, type Result } from "../../race/mod.ts";
 import { all } from "../_run/depth.ts";
 import { suite } from "../_run/harness.ts";
 import { comparing } from "../_run/ways.ts";
+import { endsSeen } from "./ends.ts";
 
 const test = suite("race hints", 120_000);
 
@@ -46,15 +47,13 @@ const agents = fc.array(lines, { minLength: 2, maxLength: 3 });
 function endsOf(
   programs: readonly (readonly Line[])[],
   options: Options,
-): [ends: unknown, result: Result] {
-  const seen = new Set<string>();
+) {
   const bodies = programs.map((lines) => (memory: SharedArrayBuffer) => {
     const words = new Int32Array(memory);
     return lines.map((line) => OPERATIONS[line[0]]!(words, line)).join();
   });
-  let result: Result;
-  try {
-    result = race.agents(
+  return endsSeen((see) =>
+    race.agents(
       { memory: () => new SharedArrayBuffer(12), hints: [[0, 8]] },
       ...bodies,
       {
@@ -65,17 +64,12 @@ function endsOf(
         shorten: false,
         ...options,
         after(memory: SharedArrayBuffer, results: unknown[]) {
-          seen.add(`${new Int32Array(memory)}: ${results.join("; ")}`);
+          see(`${new Int32Array(memory)}: ${results.join("; ")}`);
           return undefined;
         },
       },
-    ) as Result;
-  } catch (error) {
-    if (!(error instanceof RaceError)) throw error;
-    ({ result } = error);
-  }
-  const { failure, ok } = result;
-  return [ok ? [...seen].sort() : failure?.kind, result];
+    ) as Result
+  );
 }
 
 /** With "late", agents are not compared, so steps may be quick. */

@@ -18,6 +18,7 @@ import { SeatCore } from "../../primitives/_queue/broadcast_core.ts";
 import { type Options, race, RaceError, type Result } from "../../race/mod.ts";
 import { all } from "../_run/depth.ts";
 import { suite } from "../_run/harness.ts";
+import { endsSeen } from "./ends.ts";
 
 const test = suite("race returned operations of queues", 120_000);
 
@@ -53,8 +54,7 @@ function endsOf(
   name: Name,
   agents: readonly (readonly string[])[],
   options: Options,
-): [ends: unknown, result: Result] {
-  const seen = new Set<string>();
+) {
   const bodies = agents.map((names, id) => (memory: SharedArrayBuffer) => {
     const queue = new QUEUES[name](memory);
     let all = 0;
@@ -65,24 +65,18 @@ function endsOf(
     }
     Atomics.store(new Int32Array(memory, SEEN), id, all);
   });
-  let result: Result;
-  try {
-    result = race.agents({ memory: () => memoryOf(name) }, ...bodies, {
+  return endsSeen((see) =>
+    race.agents({ memory: () => memoryOf(name) }, ...bodies, {
       states: 30_000,
       time: 60_000,
       runs: 0,
       shorten: false,
       ...options,
       after(memory: SharedArrayBuffer) {
-        seen.add(`${new Int32Array(memory, SEEN)}`);
+        see(`${new Int32Array(memory, SEEN)}`);
       },
-    }) as Result;
-  } catch (error) {
-    if (!(error instanceof RaceError)) throw error;
-    ({ result } = error);
-  }
-  const { failure, ok } = result;
-  return [ok ? [...seen].sort() : failure?.kind, result];
+    }) as Result
+  );
 }
 
 test("random programs end as they do without", () => {
@@ -228,8 +222,7 @@ function lineEnds(
   name: LineName,
   agents: readonly (readonly number[])[],
   options: Options,
-): [ends: unknown, result: Result] {
-  const seen = new Set<string>();
+) {
   const bodies = agents.map((numbers, id) => (memory: SharedArrayBuffer) => {
     const { actions } = LINES[name]!(memory);
     const list = Object.values(actions);
@@ -241,24 +234,18 @@ function lineEnds(
     }
     Atomics.store(new Int32Array(memory, FAR), id, all);
   });
-  let result: Result;
-  try {
-    result = race.agents({ memory: () => lineMemory(name) }, ...bodies, {
+  return endsSeen((see) =>
+    race.agents({ memory: () => lineMemory(name) }, ...bodies, {
       states: 30_000,
       time: 60_000,
       runs: 0,
       shorten: false,
       ...options,
       after(memory: SharedArrayBuffer) {
-        seen.add(`${new Int32Array(memory, FAR)}`);
+        see(`${new Int32Array(memory, FAR)}`);
       },
-    }) as Result;
-  } catch (error) {
-    if (!(error instanceof RaceError)) throw error;
-    ({ result } = error);
-  }
-  const { failure, ok } = result;
-  return [ok ? [...seen].sort() : failure?.kind, result];
+    }) as Result
+  );
 }
 
 test("random programs of channels, rings and broadcasts end as without", () => {

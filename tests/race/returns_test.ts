@@ -5,11 +5,17 @@ import * as fs from "node:fs";
 import process from "node:process";
 import * as assert from "uvu/assert";
 import * as weft from "../../mod.ts";
-import { type Options, race, RaceError, type Result } from "../../race/mod.ts";
+import {
+  type Options,
+  race,
+  type RaceError,
+  type Result,
+} from "../../race/mod.ts";
 import { RETURNS } from "../../race/engine/platform/whole.ts";
 import { GOALS } from "./corpus/goals.ts";
 import { all } from "../_run/depth.ts";
 import { suite } from "../_run/harness.ts";
+import { endsSeen } from "./ends.ts";
 
 const test = suite("race returned operations", 120_000);
 
@@ -119,34 +125,26 @@ const NAMES = Object.keys(actions(memory())) as Action[];
 function endsOf(
   agents: readonly (readonly Action[])[],
   options: Options,
-): [ends: unknown, result: Result] {
-  const seen = new Set<string>();
+) {
   const bodies = agents.map((names, id) => (memory: SharedArrayBuffer) => {
     const can = actions(memory);
     let all = 0;
     for (const name of names) all = 10 * all + can[name]();
     Atomics.store(new Int32Array(memory), WORDS + SEEN + id, all);
   });
-  let result: Result;
-  try {
-    result = race.agents({ memory }, ...bodies, {
+  return endsSeen((see) =>
+    race.agents({ memory }, ...bodies, {
       states: 60_000,
       time: 60_000,
       runs: 0,
       shorten: false,
       ...options,
       after(memory: SharedArrayBuffer) {
-        seen.add(`${new Int32Array(memory, 4 * WORDS)}`);
+        see(`${new Int32Array(memory, 4 * WORDS)}`);
         return undefined;
       },
-    }) as Result;
-  } catch (error) {
-    if (!(error instanceof RaceError)) throw error;
-    ({ result } = error);
-  }
-  const { failure, ok } = result;
-  // Which ends were met before a failure is no property of a program.
-  return [ok ? [...seen].sort() : failure?.kind, result];
+    }) as Result
+  );
 }
 
 test("random programs end as they do without", () => {
