@@ -27,7 +27,8 @@ export function load(url: string): Promise<readonly [object]> {
       const code = `import * as all from ${JSON.stringify(url)};` +
         "export const box = [all];";
       const inData = `data:text/javascript,${encodeURIComponent(code)}`;
-      import(inData).then(({ box }) => take(box[0]), () => {}); // the other import tells
+      // If it fails, the other import tells why.
+      import(inData).then(({ box }) => take(box[0]), () => {});
     };
     const late = setTimeout(look, LATE);
     import(url).then(

@@ -397,3 +397,25 @@ test("who locks again stands before a lower priority", async () => {
   assert.equal(ended, ["waited", "same", "low", "last"]);
   await Promise.all([waited, same, low, last]);
 });
+
+test("a select between two waits of one priority is in no run", async () => {
+  const semaphore = Semaphore.create(0);
+  const event = Event.create();
+  const control = new AbortController();
+  const { signal } = control;
+  const first = semaphore.acquireAsync();
+  const low = { priority: -1 };
+  const aborted = semaphore.acquireAsync(1, { ...low, signal }).catch(() => {});
+  const selected = select([semaphore, event]);
+  const ended: string[] = [];
+  const last = semaphore.acquireAsync(1, low).then(() => ended.push("last"));
+  control.abort();
+  event.set();
+  await Promise.all([aborted, selected]);
+  semaphore.release();
+  await first;
+  const next = semaphore.acquireAsync().then(() => ended.push("next"));
+  semaphore.release(2);
+  await Promise.all([next, last]);
+  assert.equal(ended, ["next", "last"]);
+});
