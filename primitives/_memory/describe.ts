@@ -1,6 +1,9 @@
 /** The most letters of a value that an error message shows. */
 const MOST = 100;
 
+/** The most bits of a bigint that is written out: digits take time. */
+const MOST_BITS = 300;
+
 /** The beginning of a text that may be long, for an error message. */
 export function brief(text: string, most: number = MOST): string {
   return text.length > most ? `${text.slice(0, most)}...` : text;
@@ -19,7 +22,9 @@ function textOf(value: unknown): string {
     case "string":
       return JSON.stringify(value.slice(0, MOST));
     case "bigint":
-      return `${value}n`;
+      return BigInt.asIntN(MOST_BITS, value) === value
+        ? `${value}n`
+        : `a bigint of more than ${MOST_BITS} bits`;
     case "function":
       return "a function";
     case "object":

@@ -58,6 +58,9 @@ export interface Field {
   access(cursor: Cursor, offset: number, name: string): PropertyDescriptor;
 }
 
+/** What a message calls a field. */
+const titleOf = (name: string) => `Field "${brief(name)}"`;
+
 // ---- numbers ----------------------------------------------------------------
 
 /** Throws the error for a value that is not an integer of this type. */
@@ -65,14 +68,12 @@ function refuse(name: string, type: string, value: unknown): never {
   const wide = type === "i64" || type === "u64";
   if (wide ? typeof value !== "bigint" : typeof value !== "number") {
     throw new TypeError(
-      `Field "${brief(name)}" takes a ${
-        wide ? "bigint" : "number"
-      }: received ` +
+      `${titleOf(name)} takes a ${wide ? "bigint" : "number"}: received ` +
         describe(value),
     );
   }
   throw new RangeError(
-    `Field "${brief(name)}" is ${type}: received ${describe(value)}`,
+    `${titleOf(name)} is ${type}: received ${describe(value)}`,
   );
 }
 
@@ -287,16 +288,12 @@ export function bytesField(length: number): Field {
   const check = (value: unknown, name: string): Uint8Array => {
     if (!isBytes(value)) {
       throw new TypeError(
-        `Field "${brief(name)}" takes a Uint8Array: received ${
-          describe(value)
-        }`,
+        `${titleOf(name)} takes a Uint8Array: received ${describe(value)}`,
       );
     }
     if (value.byteLength <= length) return value;
     throw new RangeError(
-      `Field "${
-        brief(name)
-      }" has ${length} bytes: received ${value.byteLength}`,
+      `${titleOf(name)} has ${length} bytes: received ${value.byteLength}`,
     );
   };
   const set = (data: DataView, at: number, value: Uint8Array) => {
@@ -329,21 +326,19 @@ export function textField(length: number): Field {
   const check = (value: unknown, name: string): Uint8Array => {
     if (typeof value !== "string") {
       throw new TypeError(
-        `Field "${brief(name)}" takes a string: received ${describe(value)}`,
+        `${titleOf(name)} takes a string: received ${describe(value)}`,
       );
     }
     if (/[\0\p{Surrogate}]/u.test(value)) {
       throw new RangeError(
-        `Field "${
-          brief(name)
-        }" takes text without U+0000 and without half of a ` +
+        `${titleOf(name)} takes text without U+0000 and without half of a ` +
           `surrogate pair: received ${describe(value)}`,
       );
     }
     const utf8 = (encoder ??= new TextEncoder()).encode(value);
     if (utf8.byteLength <= length) return utf8;
     throw new RangeError(
-      `Field "${brief(name)}" has ${length} bytes: received ${utf8.byteLength}`,
+      `${titleOf(name)} has ${length} bytes: received ${utf8.byteLength}`,
     );
   };
   const get = (data: DataView, at: number) => {
@@ -378,12 +373,12 @@ export function arrayField(item: Field, length: number): Field {
     const items = value as unknown[];
     if (!Array.isArray(value) && !ArrayBuffer.isView(value)) {
       throw new TypeError(
-        `Field "${brief(name)}" takes an array: received ${describe(value)}`,
+        `${titleOf(name)} takes an array: received ${describe(value)}`,
       );
     }
     if (items.length !== length) {
       throw new RangeError(
-        `Field "${brief(name)}" has ${length} items: received ${items.length}`,
+        `${titleOf(name)} has ${length} items: received ${items.length}`,
       );
     }
     const checked = new Array(length);
@@ -463,9 +458,7 @@ class ItemsView {
   #move(index: number): void {
     if (!Number.isInteger(index) || index < 0 || index >= this.length) {
       throw new RangeError(
-        `Field "${
-          brief(this.#name)
-        }" has ${this.length} items: received index ` +
+        `${titleOf(this.#name)} has ${this.length} items: received index ` +
           describe(index),
       );
     }

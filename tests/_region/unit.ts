@@ -216,6 +216,18 @@ test("./kernel, ./realtime and layout() take an address that is a bigint", () =>
   assert.is(parts.attach(memory, 128n).jobs.capacity, 4);
 });
 
+test("a bigint that is very long is not written out", () => {
+  const memory = new SharedArrayBuffer(64);
+  for (const sign of [1n, -1n]) {
+    const make = (value: bigint) => () =>
+      Semaphore.init(memory, 0, value as never);
+    const short = sign * (2n ** 299n - 1n);
+    refuses(memory, make(short), TypeError, `${short}n`);
+    const long = sign * 2n ** 4_000_000n;
+    refuses(memory, make(long), TypeError, "a bigint of more than 300 bits");
+  }
+});
+
 for (const [stem, configs] of Object.entries(IMPOSSIBLE)) {
   test(`a ${stem} of an impossible configuration is refused`, () => {
     const kind = KINDS.find((kind) => kind.stem === stem)!;

@@ -39,20 +39,20 @@ for (const stem of STEMS) {
   SIZES.push({ ...size, subpaths: ["", `/${stem}`] });
 }
 SIZES.push(
-  { name: "*", subpaths: [""], most: 105819 },
-  { name: "Channel", subpaths: [""], most: 31863 },
-  { name: "viewValue", subpaths: ["/value"], most: 9393 },
-  { name: "viewCodec", subpaths: ["/value"], most: 13287 },
-  { name: "Pool", subpaths: ["/pool"], most: 37245 },
-  { name: "servePool, task", subpaths: ["/pool"], most: 26193 },
-  { name: "syncWorker", subpaths: ["/sync_worker"], most: 34102 },
-  { name: "watch", subpaths: ["/watch"], most: 10959 },
-  { name: "AgentTable", subpaths: ["/deadlocks"], most: 3027 },
-  { name: "AgentTable, deadlocks", subpaths: ["/deadlocks"], most: 12661 },
-  { name: "formatter", subpaths: ["/devtools"], most: 10584 },
-  { name: "SpscQueue", subpaths: ["/realtime"], most: 6029 },
-  { name: "*", subpaths: ["/realtime"], most: 26885 },
-  { name: "Mutex", subpaths: ["/kernel"], most: 8439 },
+  { name: "*", subpaths: [""], most: 105840 },
+  { name: "Channel", subpaths: [""], most: 31877 },
+  { name: "viewValue", subpaths: ["/value"], most: 9423 },
+  { name: "viewCodec", subpaths: ["/value"], most: 13310 },
+  { name: "Pool", subpaths: ["/pool"], most: 37260 },
+  { name: "servePool, task", subpaths: ["/pool"], most: 26210 },
+  { name: "syncWorker", subpaths: ["/sync_worker"], most: 34120 },
+  { name: "watch", subpaths: ["/watch"], most: 10990 },
+  { name: "AgentTable", subpaths: ["/deadlocks"], most: 3053 },
+  { name: "AgentTable, deadlocks", subpaths: ["/deadlocks"], most: 12690 },
+  { name: "formatter", subpaths: ["/devtools"], most: 10612 },
+  { name: "SpscQueue", subpaths: ["/realtime"], most: 6055 },
+  { name: "*", subpaths: ["/realtime"], most: 26915 },
+  { name: "Mutex", subpaths: ["/kernel"], most: 8466 },
 );
 
 /** The text of a module of a user who imports that. */
