@@ -223,8 +223,13 @@ WEFT__POSIX int weft__posix_rwlock_init(weft_rw_lock *l,
   return weft_rw_lock_init(l, sizeof *l) == NULL ? EINVAL : 0;
 }
 
+/* What a lock for reading returns in POSIX, if too many read. */
+WEFT__POSIX int weft__posix_read(int result) {
+  return result == EINVAL ? EAGAIN : result;
+}
+
 WEFT__POSIX int weft__posix_rwlock_rdlock(weft_rw_lock *l) {
-  return weft_rw_lock_read(l, WEFT_FOREVER);
+  return weft__posix_read(weft_rw_lock_read(l, WEFT_FOREVER));
 }
 
 WEFT__POSIX int weft__posix_rwlock_wrlock(weft_rw_lock *l) {
@@ -232,7 +237,7 @@ WEFT__POSIX int weft__posix_rwlock_wrlock(weft_rw_lock *l) {
 }
 
 WEFT__POSIX int weft__posix_rwlock_tryrdlock(weft_rw_lock *l) {
-  return weft_rw_lock_try_read(l);
+  return weft__posix_read(weft_rw_lock_try_read(l));
 }
 
 WEFT__POSIX int weft__posix_rwlock_trywrlock(weft_rw_lock *l) {
@@ -252,10 +257,10 @@ WEFT__POSIX int weft__posix_rwlock_destroy(weft_rw_lock *l) {
 
 WEFT__POSIX int weft__posix_rwlock_clockrdlock(weft_rw_lock *l, clockid_t clock,
                                                const struct timespec *end) {
-  int result = weft_rw_lock_try_read(l);
+  int result = weft__posix_rwlock_tryrdlock(l);
   if (result != EBUSY) return result;
   int64_t ns = weft__until(clock, end);
-  return ns < 0 ? EINVAL : weft_rw_lock_read(l, ns);
+  return ns < 0 ? EINVAL : weft__posix_read(weft_rw_lock_read(l, ns));
 }
 
 WEFT__POSIX int weft__posix_rwlock_clockwrlock(weft_rw_lock *l, clockid_t clock,

@@ -215,6 +215,17 @@ for (const standard of ["gnu11", "c17"]) {
   });
 }
 
+test("a system may refuse random numbers and fences", async () => {
+  const file = await build({
+    name: "refused",
+    compiler: "gcc",
+    words: ["-O2", "-std=gnu11", "-pthread", ...WARNINGS],
+    sources: [source("refused.c")],
+  });
+  const { code, output } = await run(file, [], 100);
+  assert.is(code, 0, output);
+});
+
 // ---- the names of POSIX -----------------------------------------------------
 
 const POSIX = ["-D_GNU_SOURCE", "-pthread", "-include", "weft_pthread.h"];

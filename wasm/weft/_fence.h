@@ -52,7 +52,9 @@ __attribute__((weak, visibility("default"))) int32_t weft__system_fences;
    primitive does it. */
 static inline void weft__fences(void) {
   if (weft__hint(&weft__system_fences) != 0) return;
+  int kept = errno;
   bool can = syscall(WEFT__SYS_BARRIER, WEFT__MEMBARRIER_REGISTER, 0, 0) == 0;
+  errno = kept;
   weft__compare_exchange(&weft__system_fences, 0, can ? 1 : -1);
 }
 

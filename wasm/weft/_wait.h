@@ -171,18 +171,22 @@ static WEFT__APART int weft__sleep_raw(int32_t *at, int32_t value, int64_t ns) {
   return r == 0 ? WEFT__OK : r == -ETIMEDOUT ? WEFT__LOOKED : WEFT__NOT_EQUAL;
 #elif defined(__wasm__)
   return __builtin_wasm_memory_atomic_wait32(at, value, ns);
-#elif defined(__linux__)
+#else
+  int kept = errno; /* the caller may look at it later */
+#if defined(__linux__)
   struct weft__time t;
   t.s = (weft__kernel_long)(ns / WEFT__SECOND);
   t.ns = (weft__kernel_long)(ns % WEFT__SECOND);
-  if (syscall(WEFT__SYS_FUTEX, at, WEFT__FUTEX_WAIT, value, &t, NULL, 0) == 0)
-    return WEFT__OK;
-  return errno == ETIMEDOUT ? WEFT__LOOKED : WEFT__NOT_EQUAL;
+  bool woken = syscall(WEFT__SYS_FUTEX, at, WEFT__FUTEX_WAIT, value, &t, NULL,
+                       0) == 0;
 #else
-  int r = __ulock_wait(WEFT__ULOCK, at, (uint32_t)value,
-                       (uint32_t)(ns / 1000 + 1));
-  if (r >= 0) return WEFT__OK;
-  return errno == ETIMEDOUT ? WEFT__LOOKED : WEFT__NOT_EQUAL;
+  bool woken = __ulock_wait(WEFT__ULOCK, at, (uint32_t)value,
+                            (uint32_t)(ns / 1000 + 1)) >= 0;
+#endif
+  if (woken) return WEFT__OK;
+  int outcome = errno == ETIMEDOUT ? WEFT__LOOKED : WEFT__NOT_EQUAL;
+  errno = kept;
+  return outcome;
 #endif
 }
 
@@ -251,14 +255,19 @@ static WEFT__APART WEFT__SHARED int weft__sleep(
 static inline int32_t weft__notify(int32_t *word, int32_t count) {
 #if defined(__wasm__)
   return (int32_t)__builtin_wasm_memory_atomic_notify(word, (uint32_t)count);
-#elif defined(__linux__)
-  return (int32_t)syscall(WEFT__SYS_FUTEX, word, WEFT__FUTEX_WAKE, count, NULL,
-                          NULL, 0);
+#else
+  int kept = errno; /* waking at memory that was freed may fail */
+  int32_t woken = 0;
+#if defined(__linux__)
+  woken = (int32_t)syscall(WEFT__SYS_FUTEX, word, WEFT__FUTEX_WAKE, count, NULL,
+                           NULL, 0);
 #else
   if (count == INT32_MAX)
-    return __ulock_wake(WEFT__ULOCK | 0x100, word, 0) >= 0 ? 1 : 0;
-  int32_t woken = 0;
-  while (woken < count && __ulock_wake(WEFT__ULOCK, word, 0) >= 0) woken++;
+    woken = __ulock_wake(WEFT__ULOCK | 0x100, word, 0) >= 0 ? 1 : 0;
+  else
+    while (woken < count && __ulock_wake(WEFT__ULOCK, word, 0) >= 0) woken++;
+#endif
+  errno = kept;
   return woken;
 #endif
 }

@@ -76,10 +76,6 @@ weft__wasi_random_get(void *at, size_t bytes);
 static inline uint32_t weft__random(void) {
 #if defined(__EMSCRIPTEN__)
   return (uint32_t)(emscripten_random() * 268435456.0f);
-#elif defined(__linux__)
-  uint32_t bits = 0;
-  syscall(WEFT__SYS_RANDOM, &bits, sizeof bits, 0);
-  return bits;
 #elif defined(__APPLE__)
   return arc4random();
 #elif defined(__wasi__)
@@ -87,9 +83,15 @@ static inline uint32_t weft__random(void) {
   (void)weft__wasi_random_get(&bits, sizeof bits);
   return bits;
 #else
+  uint32_t bits = 0;
+#if defined(__linux__)
+  int kept = errno;
+  long got = syscall(WEFT__SYS_RANDOM, &bits, sizeof bits, 0);
+  if (got == (long)sizeof bits) return bits;
+  errno = kept; /* an old kernel, or a sandbox that refuses it */
+#endif
   /* The address of the stack differs between the threads of a program; the
      numbers are not random otherwise. */
-  uint32_t bits = 0;
   return weft__times((uint32_t)(uintptr_t)&bits, UINT32_C(2654435761));
 #endif
 }

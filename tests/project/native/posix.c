@@ -70,8 +70,9 @@ static void *waits(void *unused) {
   struct timespec wrong = {0, -1};
   int value = 0;
   assert(pthread_mutex_trylock(&mutex) == EBUSY);
+  errno = ENOENT; /* only those of semaphores change it */
   assert(pthread_mutex_timedlock(&mutex, &soon) == ETIMEDOUT);
-  assert(pthread_mutex_timedlock(&mutex, &wrong) == EINVAL);
+  assert(pthread_mutex_timedlock(&mutex, &wrong) == EINVAL && errno == ENOENT);
   assert(pthread_mutex_destroy(&mutex) == EBUSY);
   assert(pthread_mutex_unlock(&mutex) == EPERM);
   assert(pthread_rwlock_tryrdlock(&rwlock) == EBUSY);
@@ -167,6 +168,20 @@ static void most(void) {
   assert(sem_init(&s, 0, SEM_VALUE_MAX + 1u) == -1 && errno == EINVAL);
 }
 
+/* As many readers as there may be, and no more. */
+static void readers(void) {
+  pthread_rwlock_t many = PTHREAD_RWLOCK_INITIALIZER;
+  struct timespec soon = in(CLOCK_REALTIME, 2);
+  int count = 0;
+  while (pthread_rwlock_rdlock(&many) == 0) count++;
+  assert(count == WEFT_RW_LOCK_MAX_READERS);
+  assert(pthread_rwlock_rdlock(&many) == EAGAIN);
+  assert(pthread_rwlock_tryrdlock(&many) == EAGAIN);
+  assert(pthread_rwlock_timedrdlock(&many, &soon) == EAGAIN);
+  for (; count > 0; count--) assert(pthread_rwlock_unlock(&many) == 0);
+  assert(pthread_rwlock_destroy(&many) == 0);
+}
+
 int main(void) {
   pthread_t threads[3], other;
   int numbers[3] = {0, 1, 2};
@@ -200,6 +215,7 @@ int main(void) {
   recursive();
   functions();
   most();
+  readers();
   puts("done");
   return 0;
 }
