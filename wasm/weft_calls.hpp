@@ -66,22 +66,30 @@ class channel : public detail::handle<weft_channel, WEFT_KIND_channel> {
   }
   template <class T>
   std::optional<T> receive_as(error_code *ec = nullptr) {
-    detail::cell<T> cell;
-    static_assert(detail::cell<T>::is_bytes, "T is copied as bytes");
-    int32_t bytes = sizeof cell;
-    if (!done(weft_channel_receive(w_, &cell, &bytes, WEFT_FOREVER), ec))
-      return {};
+    using cell = detail::cell<T>;
+    static_assert(cell::is_bytes, "T is copied as bytes");
+    cell next;
+    int32_t bytes = sizeof next;
     const bool sized = weft__channel_sized(codec()); /* to whole words */
-    if (bytes != static_cast<int32_t>(sized ? sizeof cell : sizeof(T)))
-      refuse("the message is not a T");
-    return cell.value;
+    bool fits = !sized || max_length() == int32_t{cell::size};
+    if (fits && !done(weft_channel_receive(w_, &next, &bytes, WEFT_FOREVER), ec))
+      return {};
+    fits = fits && (sized || bytes == int32_t{sizeof(T)});
+    if (!fits) return tell(EINVAL, ec, "the message is not a T"), std::nullopt;
+    return next.value;
   }
   int32_t codec() const { return weft_channel_codec(w_); }
   int32_t capacity() const { return weft_channel_capacity(w_); }
   int32_t max_length() const { return weft_channel_max_length(w_); }
   bool closed() const { return weft_channel_closed(w_); }
   void close() { weft_channel_close(w_); }
-  int32_t abandon(int32_t id) { return weft_channel_abandon(w_, id); }
+  /* How many messages it ended; -EBUSY if another agent is sending now: see
+     weft_channel_abandon. */
+  int32_t abandon(int32_t id) {
+    const int32_t count = weft_channel_abandon(w_, id);
+    if (count < 0 && count != -EBUSY) tell(-count);
+    return count;
+  }
   int32_t tracked() const { return weft_channel_tracked(w_); }
   int32_t senders() const { return weft_channel_senders(w_); }
   int32_t receivers() const { return weft_channel_receivers(w_); }
@@ -93,8 +101,10 @@ class channel : public detail::handle<weft_channel, WEFT_KIND_channel> {
     end(end &&other) noexcept
         : w_(std::exchange(other.w_, nullptr)), leave_(other.leave_) {}
     end &operator=(end &&other) noexcept {
-      std::swap(w_, other.w_);
-      std::swap(leave_, other.leave_);
+      if (this == &other) return *this;
+      leave();
+      w_ = std::exchange(other.w_, nullptr);
+      leave_ = other.leave_;
       return *this;
     }
     ~end() { leave(); }
@@ -151,15 +161,35 @@ class channel : public detail::handle<weft_channel, WEFT_KIND_channel> {
     }
     if (result == EBUSY) result = late;
     if (!done(result, ec)) return {};
+    /* If there is no memory for a copy, a message in its place stays there. */
+    std::unique_ptr<weft_channel, void (*)(weft_channel *)> peeked(
+        place ? w_ : nullptr, leave_in_place);
     message.resize(static_cast<size_t>(size));
     if (place == nullptr) return message;
-    const std::unique_ptr<weft_channel, void (*)(weft_channel *)> taken(
-        w_, weft_channel_consume);
     if (size != 0)
       std::memcpy(message.data(), place, static_cast<size_t>(size));
+    weft_channel_consume(peeked.release());
     return message;
   }
+  static void leave_in_place(weft_channel *words) {
+    weft__record_end_reading(weft__channel_ring(words));
+  }
 };
+
+namespace detail {
+
+/* The text of what a handler throws that has none. */
+inline constexpr const char *NOT_AN_EXCEPTION = "C++ threw no std::exception";
+
+#if defined(__cpp_exceptions)
+/* Within catch (...): what ends the thread, as pthread_exit does, goes on. It
+   is no exception of C++. */
+inline void pass_thread_end() {
+  if (std::current_exception() == nullptr) throw;
+}
+#endif
+
+}  // namespace detail
 
 /* Calls of bytes, which any number of agents serve. */
 class call_ring : public detail::handle<weft_call_ring, WEFT_KIND_call_ring> {
@@ -187,9 +217,10 @@ class call_ring : public detail::handle<weft_call_ring, WEFT_KIND_call_ring> {
   }
   std::optional<std::string> try_call_for(std::string_view request, span time,
                                           error_code *ec = nullptr) {
+    if (request.size() > INT32_MAX)
+      return tell(EINVAL, ec, "the request is too long"), std::nullopt;
     int32_t room = weft_call_ring_max_reply(w_);
     std::string reply(static_cast<size_t>(room), '\0');
-    if (request.size() > INT32_MAX) refuse("the request is too long");
     const int32_t length = static_cast<int32_t>(request.size());
     const int result = weft_call_ring_call(w_, request.data(), length,
                                            reply.data(), &room, time.ns);
@@ -199,8 +230,8 @@ class call_ring : public detail::handle<weft_call_ring, WEFT_KIND_call_ring> {
     return reply;
   }
   /* Serves calls until the ring is closed, or none came for the time. What
-     `handler` makes of a request is the reply; if it throws a std::exception,
-     the call fails with its text. Returns how many calls it served. */
+     `handler` makes of a request is the reply; if it throws, the call fails
+     with the text of a std::exception. Returns how many calls it served. */
   template <class Handler>
   int32_t serve(Handler handler, span idle = std::chrono::hours::max()) {
     served<Handler> all{handler, weft_call_ring_max_reply(w_)};
@@ -245,6 +276,9 @@ class call_ring : public detail::handle<weft_call_ring, WEFT_KIND_call_ring> {
 #if defined(__cpp_exceptions)
     } catch (const std::exception &error) {
       return -1 - put(error.what());
+    } catch (...) {
+      detail::pass_thread_end();
+      return -1 - put(detail::NOT_AN_EXCEPTION);
     }
 #endif
   }
@@ -272,6 +306,9 @@ int32_t invoke(void *, weft_call *, const void *args, int32_t length,
 #if defined(__cpp_exceptions)
   } catch (const std::exception &error) {
     return fail("Error", error.what());
+  } catch (...) {
+    pass_thread_end();
+    return fail("Error", NOT_AN_EXCEPTION);
   }
 #endif
 }
@@ -329,7 +366,10 @@ inline std::optional<std::string> call_method(
     call_ring ring, const char *name, std::string_view args,
     std::error_code *ec = nullptr,
     detail::span time = std::chrono::hours::max(), int32_t room = 1 << 16) {
-  if (args.size() > INT32_MAX) detail::fail(EINVAL, "too many arguments");
+  if (args.size() > INT32_MAX || room < 0) {
+    if (ec == nullptr) detail::fail(EINVAL, "out of range");
+    return ec->assign(EINVAL, std::generic_category()), std::nullopt;
+  }
   std::string text(static_cast<size_t>(room), '\0');
   weft_calls_request request{};
   request.method = name;

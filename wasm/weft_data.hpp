@@ -112,8 +112,10 @@ class broadcast
     subscriber(subscriber &&from) noexcept
         : w_(from.w_), seat_(std::exchange(from.seat_, -1)) {}
     subscriber &operator=(subscriber &&from) noexcept {
-      std::swap(w_, from.w_);
-      std::swap(seat_, from.seat_);
+      if (this == &from) return *this;
+      leave();
+      w_ = from.w_;
+      seat_ = std::exchange(from.seat_, -1);
       return *this;
     }
     ~subscriber() { leave(); }
@@ -129,9 +131,14 @@ class broadcast
     std::optional<T> try_pop_for(span time, error_code *ec = nullptr) {
       return popped(ec, weft_broadcast_pop, time.ns);
     }
-    int32_t size() const { return weft_broadcast_size(w_, seat_); }
+    /* 0 once it has left, as dropped(). */
+    int32_t size() const {
+      return seat_ < 0 ? 0 : weft_broadcast_size(w_, seat_);
+    }
     /* How many elements it lost because it was late. */
-    int32_t dropped() const { return weft_broadcast_dropped(w_, seat_); }
+    int32_t dropped() const {
+      return seat_ < 0 ? 0 : weft_broadcast_dropped(w_, seat_);
+    }
 
    private:
     friend class broadcast;
@@ -140,7 +147,8 @@ class broadcast
     template <class Function, class... Time>
     std::optional<T> popped(error_code *ec, Function take, Time... time) {
       cell next;
-      if (seat_ < 0) refuse("the subscriber has left");
+      if (seat_ < 0)
+        return tell(EINVAL, ec, "the subscriber has left"), std::nullopt;
       if (!done(take(w_, seat_, &next, time...), ec)) return {};
       return next.value;
     }
@@ -252,7 +260,11 @@ class work_counter
   bool cancelled() const { return weft_work_counter_cancelled(&w_); }
   int32_t remaining() const { return weft_work_counter_remaining(&w_); }
   int32_t completed() const { return weft_work_counter_completed(&w_); }
-  int32_t abandon(int32_t id) { return weft_work_counter_abandon(&w_, id); }
+  int32_t abandon(int32_t id) {
+    const int32_t count = weft_work_counter_abandon(&w_, id);
+    if (count < 0) tell(-count);
+    return count;
+  }
 };
 
 #endif /* WEFT_REALTIME */
@@ -322,10 +334,12 @@ class slab_pool : public detail::handle<weft_slab_pool, WEFT_KIND_slab_pool> {
   };
   /* Null if no block is free. */
   void *allocate() { return weft_slab_pool_allocate(w_, nullptr); }
-  void *allocate(cache &from) { return weft_slab_pool_allocate(w_, &from.c_); }
+  void *allocate(cache &from) {
+    return weft_slab_pool_allocate(w_, words(from));
+  }
   void free(void *block) { done(weft_slab_pool_free(w_, block, nullptr)); }
   void free(void *block, cache &to) {
-    done(weft_slab_pool_free(w_, block, &to.c_));
+    done(weft_slab_pool_free(w_, block, words(to)));
   }
   int32_t capacity() const { return weft_slab_pool_capacity(w_); }
   int32_t block_size() const { return weft_slab_pool_block_size(w_); }
@@ -338,6 +352,11 @@ class slab_pool : public detail::handle<weft_slab_pool, WEFT_KIND_slab_pool> {
 
  private:
   using handle::handle;
+  /* A cache has numbers of blocks, which are others in another pool. */
+  weft_slab_cache *words(cache &it) const {
+    if (it.pool_ != w_) refuse("the cache is of another pool");
+    return &it.c_;
+  }
 };
 
 }  // namespace weft

@@ -178,7 +178,13 @@ class latch : public detail::object<latch, weft_latch, WEFT_KIND_latch> {
   bool wait_for(span time) const {
     return done(weft_latch_wait(const_cast<weft_latch *>(&w_), time.ns));
   }
-  void arrive_and_wait(int32_t n = 1) { count_down(n), wait(); }
+  void arrive_and_wait(int32_t n = 1) {
+    check(n >= 0 && n <= max());
+    if (!weft__may_block()) tell(EPERM);
+    bool opened = false;
+    if (n != 0) done(weft__latch_step(&w_, n, &opened));
+    if (!opened) wait(); /* an open latch may have been freed by now */
+  }
   static constexpr int32_t max() noexcept { return WEFT_LATCH_MAX; }
 
  private:
@@ -232,7 +238,12 @@ class barrier
     done(weft_barrier_arrive_and_wait(&w_, &leader, WEFT_FOREVER));
     return leader;
   }
-  void leave() { done(weft_barrier_leave(&w_, false)); }
+  /* Whether that let the others through. */
+  bool leave() {
+    const int ended = weft_barrier_leave(&w_, false);
+    done(ended < 0 ? -ended : 0);
+    return ended > 0;
+  }
   static constexpr int32_t max() noexcept { return WEFT_BARRIER_MAX; }
 
  private:

@@ -298,9 +298,10 @@ class hash_map
 
     static bool call(void *at, size_t *length, bool is_there, void *context) {
       auto *self = static_cast<changing *>(context);
-      std::optional<V> old;
-      if (is_there) old = values::from(at, *length);
-      if (!self->made(std::move(old))) return is_there;
+      if (!self->made(at, *length, is_there)) {
+        *length = SIZE_MAX; /* is refused, so that nothing changes */
+        return true;
+      }
       if (!self->next) return false;
       *length = values::length(*self->next);
       const size_t most =
@@ -312,18 +313,20 @@ class hash_map
     }
 
     /* Whether the function returned; the lock is not left by an exception. */
-    bool made(std::optional<V> old) {
+    bool made(const void *at, size_t length, bool is_there) {
 #if defined(__cpp_exceptions)
       try {
+#endif
+        std::optional<V> old;
+        if (is_there) old = values::from(at, length);
         next = (*change)(std::move(old));
+#if defined(__cpp_exceptions)
       } catch (...) {
         thrown = std::current_exception();
+        return false;
       }
-      return !thrown;
-#else
-      next = (*change)(std::move(old));
-      return true;
 #endif
+      return true;
     }
   };
 

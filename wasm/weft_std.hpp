@@ -153,9 +153,10 @@ struct nothing {
 }  // namespace detail
 
 /* As std::barrier: whoever arrives need not wait, and the last one to arrive
-   calls `completion` before the others go on. It is made of a mutex and a
-   condition; weft::barrier is faster, and is shared with other languages. It
-   may be freed when all calls have returned. */
+   calls `completion` before the others go on. If it throws, that one has not
+   arrived. It is made of a mutex and a condition; weft::barrier is faster, and
+   is shared with other languages. It may be freed when all calls have returned.
+   */
 template <class Completion = detail::nothing>
 class phase_barrier {
  public:
@@ -184,22 +185,20 @@ class phase_barrier {
   void arrive_and_drop() {
     const std::scoped_lock held(m_);
     if (left_ < 1) detail::fail(EINVAL, "all have arrived");
-    all_--;
-    (void)come(1);
+    (void)come(1, 1);
   }
   static constexpr int32_t max() noexcept { return INT32_MAX; }
 
  private:
-  arrival_token come(int32_t n) {
+  /* `n` arrive, of whom `drop` leave. */
+  arrival_token come(int32_t n, int32_t drop = 0) {
     if (n < 1 || n > left_) detail::fail(EINVAL, "more than are to arrive");
     const arrival_token token(phase_);
-    left_ -= n;
-    if (left_ == 0) {
-      completion_();
-      left_ = all_;
-      phase_++;
-      c_.notify_all();
-    }
+    const bool last = n == left_;
+    if (last) completion_(); /* before anything changes: it may throw */
+    all_ -= drop;
+    left_ = last ? all_ : left_ - n;
+    if (last) phase_++, c_.notify_all();
     return token;
   }
   mutable mutex m_;

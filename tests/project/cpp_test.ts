@@ -31,6 +31,7 @@ const EVERY = [
   "-Wold-style-cast",
   "-Wsign-conversion",
 ];
+const FILES = ["guards", "std", "moves", "data", "map", "select", "fails"];
 const PROGRAMS = {
   "as C++17": ["-std=c++17", "-O2"],
   "as C++20, with ThreadSanitizer": [
@@ -46,7 +47,7 @@ const PROGRAMS = {
 
 for (const [title, words] of Object.entries(PROGRAMS)) {
   for (const compiler of ["g++", "clang++"]) {
-    for (const file of ["guards", "std", "moves", "data", "map", "select"]) {
+    for (const file of FILES) {
       const sanitized = words.length > 2;
       // One compiler's sanitizers do for what is made of the same locks.
       if (file !== "guards" && sanitized && compiler === "clang++") continue;
