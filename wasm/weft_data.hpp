@@ -106,21 +106,23 @@ class broadcast
     return broadcast(words);
   }
 
-  /* A seat, which sees each element pushed since. It is given up at the end. */
+  /* A seat, which sees each element pushed since. It is given up at the end,
+     also by another thread than subscribed; abandon() knows it by that one. */
   class subscriber : detail::errors {
    public:
     subscriber(subscriber &&from) noexcept
-        : w_(from.w_), seat_(std::exchange(from.seat_, -1)) {}
+        : w_(from.w_), seat_(std::exchange(from.seat_, -1)), id_(from.id_) {}
     subscriber &operator=(subscriber &&from) noexcept {
       if (this == &from) return *this;
       leave();
       w_ = from.w_;
       seat_ = std::exchange(from.seat_, -1);
+      id_ = from.id_;
       return *this;
     }
     ~subscriber() { leave(); }
     void leave() {
-      if (seat_ >= 0) weft_broadcast_leave(w_, std::exchange(seat_, -1));
+      if (seat_ >= 0) weft__broadcast_leave(w_, std::exchange(seat_, -1), id_);
     }
     std::optional<T> try_pop(error_code *ec = nullptr) {
       return popped(ec, weft_broadcast_try_pop);
@@ -143,7 +145,8 @@ class broadcast
    private:
     friend class broadcast;
     using error_code = std::error_code;
-    subscriber(weft_broadcast *words, int32_t seat) : w_(words), seat_(seat) {}
+    subscriber(weft_broadcast *words, int32_t seat)
+        : w_(words), seat_(seat), id_(weft_agent_id()) {}
     template <class Function, class... Time>
     std::optional<T> popped(error_code *ec, Function take, Time... time) {
       cell next;
@@ -154,6 +157,7 @@ class broadcast
     }
     weft_broadcast *w_;
     int32_t seat_;
+    int32_t id_; /* whose seat it is */
   };
 
   /* Nothing if all seats are taken. */

@@ -131,6 +131,7 @@ for (const [c, cpp] of MAKES) {
               OPTIMIZED.includes(names[0]!) ? "-O1" : "-O0",
               "-c",
               ...WARNINGS,
+              "-Wcast-align",
             ],
             sources: [made(`${name}.${language}`, text)],
           });

@@ -199,7 +199,7 @@ static inline uint32_t weft__spsc_span(const weft_spsc_queue *q) {
    is the offset in bytes. */
 static inline int32_t *weft__spsc_int_at(weft_spsc_queue *q, int32_t index) {
   uint32_t mask = weft__spsc_span(q) - WEFT_SPSC_QUEUE_ONE;
-  return (int32_t *)((char *)(q + 1) + ((uint32_t)index & mask));
+  return (int32_t *)(void *)((char *)(q + 1) + ((uint32_t)index & mask));
 }
 
 /* Whether the index of the consumer that the producer saw last shows room. */

@@ -400,13 +400,18 @@ static inline int weft_broadcast_pop_int(weft_broadcast *q, int32_t seat,
                     weft__broadcast_pass(q), timeout);
 }
 
-/* Gives up the seat. Do not use it afterwards. */
-static inline void weft_broadcast_leave(weft_broadcast *b, int32_t seat) {
-  int32_t id = weft_agent_id();
+/* Gives up the seat that agent `id` has taken. */
+static inline void weft__broadcast_leave(weft_broadcast *b, int32_t seat,
+                                         int32_t id) {
   int32_t *owner = &weft__broadcast_at(b, seat)->owner;
   weft__event_wake(&b->pop_epoch, WEFT__ALL); /* JavaScript awaits pops of it */
   if (weft__compare_exchange(owner, id, 0) == id)
     weft__event_wake(&b->push_epoch, WEFT__ALL);
+}
+
+/* Gives up the seat, which this agent has taken. Do not use it afterwards. */
+static inline void weft_broadcast_leave(weft_broadcast *b, int32_t seat) {
+  weft__broadcast_leave(b, seat, weft_agent_id());
 }
 
 /* Closes the broadcast for ever. Pushes fail from now on; subscribers see what

@@ -129,6 +129,12 @@ void seats() {
   assert(!second->try_pop(&ec) && ec == std::errc::invalid_argument);
   assert(error_of([&] { (void)second->pop(); }) == EINVAL);
   assert(first->try_pop(&ec) == 1 && !ec);
+  // Another thread may have it, and end it.
+  assert(news.try_push(2));
+  std::thread([seat = std::move(*first)]() mutable {
+    assert(seat.pop() == 2);
+  }).join();
+  assert(news.subscribers() == 0);
 }
 
 void completions() {
