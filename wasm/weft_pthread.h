@@ -18,12 +18,15 @@
  * What differs: a mutex that its owner locks again is EDEADLK, and another
  * thread that unlocks it gets EPERM, as with an errorcheck one. A wait for a
  * condition with a recursive mutex unlocks it, however often it is locked, and
- * JavaScript locks such a mutex once. Attributes that
- * ask for shared memory are not looked at: define WEFT_PROCESS_SHARED. A wait
- * looks at its clock when it begins, so it does not follow a clock that is set
- * meanwhile. A pthread_barrier_destroy does not wait for the others. A signal
- * ends no wait, so sem_wait never gives EINTR. Locks do not look at priorities.
- * The initializers are for initializations, not for assignments.
+ * JavaScript locks such a mutex once. Readers stand behind a writer that waits:
+ * a thread that reads, and then locks for reading again, waits for that writer,
+ * which waits for this thread. Attributes are not looked at, except the type of
+ * a mutex: to share memory, define WEFT_PROCESS_SHARED. A wait looks at its
+ * clock when it begins, so it does not follow a clock that is set meanwhile. A
+ * pthread_barrier_destroy does not wait for the others. A signal ends no wait,
+ * so sem_wait never gives EINTR. Locks do not look at priorities. At most 8191
+ * threads read (EAGAIN), 4095 meet at a barrier, and 32767 wait for a condition
+ * (EINVAL). The initializers are for initializations, not for assignments.
  */
 #ifndef WEFT_PTHREAD_H
 #define WEFT_PTHREAD_H

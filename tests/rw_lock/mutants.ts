@@ -165,8 +165,8 @@ const COUNTED = mutants({
     "for (;;) { const expected = state;",
   ],
   c: [
-    "for (;;) { int32_t expected = state; bool waits = weft__rw_is_busy(state);",
-    "bool waits = weft__rw_is_busy(state); for (;;) { int32_t expected = state;",
+    "for (;;) { int32_t expected = state; bool waits = (state & bits) != 0;",
+    "bool waits = (state & bits) != 0; for (;;) { int32_t expected = state;",
   ],
 }, {
   what: "enters at the first opening of the gate",

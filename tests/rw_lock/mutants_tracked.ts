@@ -27,8 +27,7 @@ export const TRACKED = mutants({
     "return undefined;",
   ],
   c: [
-    "if (!weft__rw_is_busy(weft__load(&l->state))) return 0; " +
-    "weft__rw_add",
+    "if ((weft__load(&l->state) & bits) == 0) return 0; weft__rw_add",
     "return 0; weft__rw_add",
   ],
 }, {

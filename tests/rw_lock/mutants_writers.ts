@@ -38,15 +38,14 @@ export const WRITERS = mutants({
   ],
 }, {
   what: "does not wait for a writer that waits for readers",
-  header: "_rw_lock_counted",
   by: "one writes, one reads",
   ts: [
     "const ticket = this.#readers.pend(own ? WRITING_BIT : BUSY_BITS);",
     "const ticket = this.#readers.pend(WANTED_BIT);",
   ],
   c: [
-    "bool waits = weft__rw_is_busy(state);",
-    "bool waits = (state & WEFT_RW_LOCK_WANTED_BIT) != 0;",
+    "int32_t bits = own ? WEFT_RW_LOCK_WRITING_BIT : WEFT__RW_BUSY_BITS;",
+    "int32_t bits = WEFT_RW_LOCK_WANTED_BIT;",
   ],
 }, {
   what: "does not say that it sleeps at the gate",

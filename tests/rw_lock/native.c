@@ -173,6 +173,37 @@ typedef struct {
   int64_t pair[2]; /* guarded, and not atomic */
 } stage;
 
+/* An agent that awaits the lock in JavaScript, to write, and reads in C: the
+   words are those that its `writeAsync` leaves while others read. */
+static void reads_while_it_awaits(void) {
+  static _Alignas(8) char memory[WEFT_RW_LOCK_TRACKED_BYTES(2)];
+  weft_rw_lock counted;
+  weft_rw_lock *locks[2] = {
+      weft_rw_lock_init(&counted, sizeof counted),
+      weft_rw_lock_init_tracked(memory, sizeof memory, 2)};
+  for (int i = 0; i < 2; i++) {
+    weft_rw_lock *l = locks[i];
+    CHECK(l != NULL);
+    be(2);
+    EQUAL(weft_rw_lock_try_read(l), 0);
+    be(1);
+    weft__store(&l->writer, 1);
+    weft__or(&l->state, WEFT_RW_LOCK_WANTED_BIT | WEFT_RW_LOCK_ASLEEP_BIT);
+    EQUAL(weft_rw_lock_try_read(l), EBUSY);
+    EQUAL(weft_rw_lock_read(l, 5 * MS), 0);
+    EQUAL(weft_rw_lock_readers(l), 2);
+    be(3);
+    EQUAL(weft_rw_lock_read(l, 1 * MS), i == 0 ? ETIMEDOUT : EINVAL);
+    be(1);
+    EQUAL(weft_rw_lock_unlock_read(l), 0);
+    be(2);
+    EQUAL(weft_rw_lock_unlock_read(l), 0);
+    be(1);
+    EQUAL(weft__rw_hold(l), 0); /* nobody reads any more */
+    EQUAL(weft_rw_lock_unlock_write(l), 0);
+  }
+}
+
 static void *play(void *argument) {
   player *self = (player *)argument;
   stage *s = (stage *)self->stage;
@@ -228,6 +259,7 @@ int main(int count, char **words) {
   RUN(tracked_by_turns);
   RUN(rows);
   RUN(forbidden);
+  RUN(reads_while_it_awaits);
   RUN(by_threads);
   RUN(tracked_by_threads);
   puts("done");

@@ -232,12 +232,12 @@ static inline int weft__rw_try_read_counted(weft_rw_lock *l) {
 }
 
 /* As weft__rw_pend, by the count in the state. */
-static inline int weft__rw_pend_counted(weft_rw_lock *l,
+static inline int weft__rw_pend_counted(weft_rw_lock *l, int32_t bits,
                                         weft__rw_ticket *ticket) {
   int32_t state = weft__load(&l->state);
   for (;;) {
     int32_t expected = state;
-    bool waits = weft__rw_is_busy(state);
+    bool waits = (state & bits) != 0;
     int32_t pending = weft__rw_pending_in(state);
     /* A downgrade may add one more. */
     int32_t most = WEFT_RW_LOCK_MAX_READERS - (waits ? 1 : 0);

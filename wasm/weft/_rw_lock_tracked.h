@@ -59,7 +59,7 @@ static inline int weft__rw_try_read_tracked(weft_rw_lock *l) {
 }
 
 /* As weft__rw_pend, in the row of this agent. */
-static inline int weft__rw_pend_tracked(weft_rw_lock *l,
+static inline int weft__rw_pend_tracked(weft_rw_lock *l, int32_t bits,
                                         weft__rw_ticket *ticket) {
   weft__readers rows = weft__rw_rows(l);
   weft__reader *row = weft__reader_room(&rows);
@@ -69,7 +69,7 @@ static inline int weft__rw_pend_tracked(weft_rw_lock *l,
     weft__rw_settle(row, ticket->gate);
     weft__rw_add_reads(l, row, WEFT__ONE_PENDING);
     ticket->state = weft__load(&l->state);
-    if (weft__rw_is_busy(ticket->state)) {
+    if (ticket->state & bits) {
       /* (P) The writer that was seen has yet to end this phase. If the phase is
          over, another writer may not have seen this agent. */
       int32_t gate = weft__load(&l->gate);
@@ -81,7 +81,7 @@ static inline int weft__rw_pend_tracked(weft_rw_lock *l,
     int32_t reads = weft__hint(&row->reads);
     weft__store(&row->reads, weft__minus(reads, WEFT__ONE_PENDING - 1));
     /* (R) */
-    if (!weft__rw_is_busy(weft__load(&l->state))) return 0;
+    if ((weft__load(&l->state) & bits) == 0) return 0;
     weft__rw_add_reads(l, row, -1);
   }
 }

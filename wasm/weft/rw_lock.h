@@ -72,11 +72,12 @@ static inline void weft__rw_give_way(weft_rw_lock *l) {
   }
 }
 
-/* Begins to wait to read. Returns EBUSY and *ticket, or 0 if it may read at
-   once. */
-static inline int weft__rw_pend(weft_rw_lock *l, weft__rw_ticket *ticket) {
-  return l->tracked != 0 ? weft__rw_pend_tracked(l, ticket)
-                         : weft__rw_pend_counted(l, ticket);
+/* Begins to wait to read while one of `bits` is set. Returns EBUSY and *ticket,
+   or 0 if it may read at once. */
+static inline int weft__rw_pend(weft_rw_lock *l, int32_t bits,
+                                weft__rw_ticket *ticket) {
+  return l->tracked != 0 ? weft__rw_pend_tracked(l, bits, ticket)
+                         : weft__rw_pend_counted(l, bits, ticket);
 }
 
 /*
@@ -148,9 +149,13 @@ static inline WEFT__CHECKED int weft_rw_lock_read(weft_rw_lock *l,
     weft__rw_give_way(l);
   int result = weft_rw_lock_try_read(l);
   if (result != EBUSY) return result;
-  if (weft__rw_is_writing(l)) return EDEADLK;
+  bool own = weft_rw_lock_writer(l) == weft_agent_id();
+  if (own && weft__rw_is_writing(l)) return EDEADLK;
   weft__rw_ticket ticket = {0, 0};
-  result = weft__rw_pend(l, &ticket);
+  /* If JavaScript's `writeAsync` of this agent waits, it must not wait for
+     itself. */
+  int32_t bits = own ? WEFT_RW_LOCK_WRITING_BIT : WEFT__RW_BUSY_BITS;
+  result = weft__rw_pend(l, bits, &ticket);
   if (result == 0) return weft__rw_held_in(weft__load(&l->state));
   if (result != EBUSY) return result;
   bool spins = timeout != 0 && l->tracked == 0;
