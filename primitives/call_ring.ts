@@ -11,6 +11,7 @@ import { close } from "./_calls/ring/call.ts";
 import { Caller } from "./_calls/ring/caller.ts";
 import { INSPECTION } from "./_calls/ring/problems.ts";
 import { Slots } from "./_calls/ring/slots.ts";
+import { Underway } from "./_calls/ring/underway.ts";
 import {
   bytesFor,
   type CallRingConfig,
@@ -455,19 +456,17 @@ export class CallRing extends CallRingBase {
     const slots = this.#slots;
     const { limit = slots.count, ...waiting } = options ?? {};
     inRange("limit", limit, 1, MAX_SLOTS);
-    const underway = new Set<Promise<unknown>>();
+    const underway = new Underway();
     try {
       for (let count = 0;; count++) {
-        if (underway.size >= limit) await Promise.race(underway);
+        if (underway.size >= limit) await underway.next();
         const at = await awaitOn(slots.coming, waiting);
         if (at < 0) return count;
         const answer = slots.handleAsync(at, fn);
-        if (answer === undefined) continue;
-        underway.add(answer);
-        answer.then(() => underway.delete(answer));
+        if (answer !== undefined) underway.add(answer, at);
       }
     } finally {
-      await Promise.all(underway);
+      await Promise.all(underway.keys());
     }
   }
 

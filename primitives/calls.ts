@@ -10,6 +10,7 @@ import { assertBlocking, slotsOf } from "./_calls/wire.ts";
 import { Client } from "./_calls/client/client.ts";
 import { Nap } from "./_calls/nap.ts";
 import { remoteBy } from "./_calls/remote.ts";
+import { Underway } from "./_calls/ring/underway.ts";
 import { Server } from "./_calls/server.ts";
 import type {
   ApiCodec,
@@ -153,15 +154,13 @@ async function serveAsync(
   );
   const { slots } = server;
   const most = inRange("limit", limit ?? slots.count, 1, slots.count);
-  const underway = new Set<Promise<void>>();
+  const underway = new Underway();
   /** Calls that were taken while as many were under way as may be. */
   const late: number[] = [];
   const begin = (at: number) => {
     const answer = server.handle(at, true);
     if (answer === undefined) return;
-    underway.add(answer);
-    answer.then(() => {
-      underway.delete(answer);
+    underway.add(answer, at, () => {
       while (late.length > 0 && underway.size < most) begin(late.shift()!);
     });
   };
@@ -170,7 +169,7 @@ async function serveAsync(
     for (;;) {
       // Methods that call back go on when their callers answer.
       while (underway.size >= most && !server.expects) {
-        await Promise.race(underway);
+        await underway.next();
       }
       let at = 0;
       if (!waiting.signal?.aborted) {
@@ -189,7 +188,7 @@ async function serveAsync(
     }
   } finally {
     server.stop();
-    while (underway.size > 0) await Promise.race(underway);
+    while (underway.size > 0) await underway.next();
     server.end();
   }
   return server.count;

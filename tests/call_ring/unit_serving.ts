@@ -3,6 +3,7 @@
 import * as assert from "uvu/assert";
 import { CallError, ClosedError, type PendingCall } from "../../mod.ts";
 import { suite } from "../_run/harness.ts";
+import { countThens } from "../_run/thens.ts";
 import {
   NEAR_WRAP,
   nowOf,
@@ -138,6 +139,25 @@ test("serveAsync() has up to `limit` calls under way, and ends clean", async () 
     assert.is(await serving, 4);
     assertNoWaiters(server);
   }
+});
+
+test("a call that takes long keeps nothing of those beside it", async () => {
+  const { caller, server } = ringOf(4);
+  const most = countThens();
+  let end = () => {};
+  const serving = server.serveAsync((request) =>
+    new Promise((resolve) => {
+      if (request.length > 1) end = () => resolve(0);
+      else resolve(0);
+    }), { limit: 2 });
+  const long = caller.callAsync(message(1, 2));
+  const short = () => caller.callAsync(message(1, 1));
+  for (let i = 0; i < 100; i++) await Promise.all([short(), short()]);
+  assert.ok(most() < 50, "something for each call");
+  end();
+  await long;
+  server.close();
+  assert.is(await serving, 201);
 });
 
 test("serveAsync() stops by its signal, when all it took is answered", async () => {

@@ -4,6 +4,7 @@ import * as assert from "uvu/assert";
 import fc from "../_run/property.ts";
 import { agentId, CallRing, type Codec, codec, connect } from "../../mod.ts";
 import { suite } from "../_run/harness.ts";
+import { countThens } from "../_run/thens.ts";
 import { spawn } from "../_run/workers.ts";
 import type { Api, ServeJob } from "./api.ts";
 import { between, CODECS, echo, rejection } from "./parts.ts";
@@ -218,6 +219,23 @@ test("any number of calls are under way, answered in any order", async () => {
     while (ends.length < 3) await new Promise((resolve) => setTimeout(resolve));
     ends[2]!(2);
     assert.equal(await Promise.all(calls), [0, 1, 2]);
+  }, { slots: 4, limit: 2 });
+});
+
+test("a method that takes long keeps nothing of the calls beside it", async () => {
+  const most = countThens();
+  let end = () => {};
+  const methods = {
+    long: () => new Promise<void>((resolve) => end = resolve),
+    short: () => Promise.resolve(1),
+  };
+  await between(methods, async (ring) => {
+    const remote = connect<typeof methods>(ring);
+    const long = remote.long();
+    for (let i = 0; i < 200; i++) await remote.short();
+    assert.ok(most() < 50, "something for each call");
+    end();
+    await long;
   }, { slots: 4, limit: 2 });
 });
 

@@ -55,6 +55,8 @@ export const tasks = {
   /** Runs until nobody wants it; then leaves a mark. */
   spin: task<undefined, number>(),
   wait: task<undefined, number>(),
+  /** Counts calls of `then`; at the second time, returns the most. */
+  thens: task<undefined, number | undefined>(),
   /** How often `spin` and `wait` ended in this worker. */
   ended: task<undefined, number>(),
   /** Reports the numbers below `count`; returns, or throws, `end`. */

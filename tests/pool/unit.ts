@@ -376,6 +376,19 @@ test("a long result settles though its worker is terminated behind it", () =>
     assert.is(await pool.run("echo", 1), 1);
   }));
 
+test("a task that takes long keeps nothing of those beside it", () =>
+  withPool({ orders: { limit: 2 } }, async (pool) => {
+    await pool.run("thens", undefined);
+    const control = new AbortController();
+    const { signal } = control;
+    const long = rejection(pool.run("wait", undefined, { signal }));
+    for (let i = 0; i < 200; i++) await pool.run("sleep", undefined);
+    const most = await pool.run("thens", undefined);
+    assert.ok(most! < 50, `${most} for 200 tasks`);
+    control.abort("enough");
+    assert.is(await long, "enough");
+  }));
+
 test("a reply whose length is damaged is refused", () => {
   const size = { bytes: 64, slots: 2 };
   const memory = new SharedArrayBuffer(Pool.byteLength(size));

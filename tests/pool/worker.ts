@@ -1,5 +1,6 @@
 // A worker of the pools of these tests.
 import { servePool, transfer } from "../../primitives/pool.ts";
+import { countThens } from "../_run/thens.ts";
 import { hello } from "../_run/workers.ts";
 import * as only from "./only.ts";
 import { type Moving, tasks } from "./tasks.ts";
@@ -35,6 +36,7 @@ const end = (how: "exit" | "throw") => {
 };
 
 let ended = 0;
+let most: (() => number) | undefined;
 
 const waitAtGate = () => {
   while (Atomics.load(words!, 0) === 0) Atomics.wait(words!, 0, 0, 50);
@@ -91,6 +93,11 @@ const functions: Parameters<typeof servePool<typeof tasks>>[1] = {
     new Promise((resolve) => {
       signal.addEventListener("abort", () => resolve(++ended));
     }),
+  thens: () => {
+    if (most !== undefined) return most();
+    most = countThens();
+    return undefined;
+  },
   ended: () => ended,
   report: ({ count, end, throws }, context) => {
     for (let i = 0; i < count; i++) context.report(i);

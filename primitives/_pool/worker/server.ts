@@ -8,6 +8,7 @@ import { brief, describe } from "../../_memory/describe.ts";
 import { contentOf, isTransfer } from "../../_calls/beside.ts";
 import { isWanted } from "../../_calls/ring/call.ts";
 import type { Slots } from "../../_calls/ring/slots.ts";
+import { Underway } from "../../_calls/ring/underway.ts";
 import { type PendingResult, waitOn } from "../../_wait/pending.ts";
 import { inPlaceResult } from "../../_message/in_place.ts";
 import {
@@ -167,11 +168,10 @@ export class PoolServer {
   /** The same, awaiting: `limit` tasks at a time. */
   async serveAsync(limit: number): Promise<number> {
     const { attempt } = this.#coming;
-    /** The slots of the tasks that it does. */
-    const underway = new Map<Promise<void>, number>();
+    const underway = new Underway();
     while (!this.#ends) {
       if (underway.size >= limit) this.#tell();
-      while (underway.size >= limit) await Promise.race(underway.keys());
+      while (underway.size >= limit) await underway.next();
       if (this.#ends) break;
       let at = this.#take();
       if (at === 0 || underway.size > 0) this.#now = undefined;
@@ -187,10 +187,7 @@ export class PoolServer {
       }
       if (at < 0) break;
       const answer = this.#handle(at, true);
-      if (answer !== undefined) {
-        underway.set(answer, at);
-        answer.then(() => underway.delete(answer));
-      }
+      if (answer !== undefined) underway.add(answer, at);
       const turn = nextTurn();
       if (turn === undefined) continue;
       this.#now = undefined;
@@ -207,12 +204,10 @@ export class PoolServer {
    * function whose task was given up may never end. Nothing tells the worker
    * when a task is given up, so it looks.
    */
-  async #finish(underway: ReadonlyMap<Promise<void>, number>): Promise<void> {
+  async #finish(underway: Underway): Promise<void> {
     const { words } = this.#it.slots;
-    for (;;) {
-      const wanted = [...underway].filter(([, at]) => isWanted(words, at));
-      if (wanted.length === 0) break;
-      await within(LOOK, Promise.race(wanted.map(([answer]) => answer)));
+    while ([...underway.values()].some((at) => isWanted(words, at))) {
+      await within(LOOK, underway.next());
     }
     if (underway.size > 0) await within(GRACE, Promise.all(underway.keys()));
     this.#over = true;
