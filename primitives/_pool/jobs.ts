@@ -10,6 +10,7 @@ import type { AnyCodec, Long } from "./wire.ts";
 import type { Parcel, Talk } from "./events.ts";
 import { timeoutError } from "./errors.ts";
 import { Line } from "./line.ts";
+import { offAbort, onAbort } from "../_wait/aborts.ts";
 
 /** A task as a pool knows it. */
 export interface Spec {
@@ -138,7 +139,9 @@ export class Job {
   parcel: Parcel | undefined = undefined;
   /** What is said beside it, if anything may be. */
   talk: Talk | undefined = undefined;
+  /** Its signal, and what that calls. */
   signal: AbortSignal | undefined = undefined;
+  abort: (() => void) | undefined = undefined;
   timer: ReturnType<typeof setTimeout> | undefined = undefined;
 
   /** For the run of `map` that has submitted it: how it has ended. */
@@ -195,8 +198,6 @@ export class Jobs {
   done = 0;
   failed = 0;
   #made = 0;
-  /** The jobs of each signal: one listener serves all. */
-  readonly #signals = new Map<AbortSignal, Set<Job>>();
   readonly #drop: (job: Job, reason: unknown) => void;
 
   /** `drop` ends a job before its result is there. */
@@ -280,30 +281,12 @@ export class Jobs {
       job.timer = setTimeout(late, Math.min(timeout, 0x7fff_ffff));
     }
     if (signal === undefined) return;
-    this.#listen(job, signal);
+    job.signal = signal;
+    job.abort = () => this.#drop(job, signal.reason);
+    onAbort(signal, job.abort);
     // A getter of its request has aborted it.
     if (signal.aborted) this.#drop(job, signal.reason);
   }
-
-  /** Ends a job when its signal aborts. */
-  #listen(job: Job, signal: AbortSignal): void {
-    job.signal = signal;
-    let jobs = this.#signals.get(signal);
-    if (jobs === undefined) {
-      this.#signals.set(signal, jobs = new Set());
-      signal.addEventListener("abort", this.#onAbort);
-    }
-    jobs.add(job);
-  }
-
-  // The target: in Node 20, an event has no `currentTarget` after its first
-  // listener.
-  readonly #onAbort = ({ target }: { target: unknown }): void => {
-    const signal = target as AbortSignal;
-    for (const job of this.#signals.get(signal) ?? []) {
-      this.#drop(job, signal.reason);
-    }
-  };
 
   /** Lets go what a job needed that is over. */
   #release(job: Job): void {
@@ -315,13 +298,7 @@ export class Jobs {
     if (job.talk !== undefined || job.moves) this.talking.delete(job.token);
     if (job.timer !== undefined) clearTimeout(job.timer);
     const { signal } = job;
-    if (signal === undefined) return;
-    const jobs = this.#signals.get(signal);
-    if (jobs === undefined) return;
-    jobs.delete(job);
-    if (jobs.size > 0) return;
-    this.#signals.delete(signal);
-    signal.removeEventListener("abort", this.#onAbort);
+    if (signal !== undefined) offAbort(signal, job.abort!);
   }
 }
 

@@ -13,6 +13,7 @@ import {
   assertSignal,
   assertTimeout,
 } from "../_memory/options.ts";
+import { offAbort, onAbort } from "../_wait/aborts.ts";
 
 /** An entry of the line. */
 export interface Standing<T> {
@@ -207,7 +208,7 @@ export class Producers {
     const timer = timeout === Infinity
       ? undefined
       : setTimeout(late, Math.min(timeout, 0x7fff_ffff));
-    signal?.addEventListener("abort", abort);
+    if (signal !== undefined) onAbort(signal, abort);
     try {
       do {
         await new Promise<void>((resolve) => {
@@ -220,7 +221,7 @@ export class Producers {
       } while (this.#isFull()); // others were first
     } finally {
       clearTimeout(timer);
-      signal?.removeEventListener("abort", abort);
+      if (signal !== undefined) offAbort(signal, abort);
     }
   }
 

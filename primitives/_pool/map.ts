@@ -12,6 +12,7 @@
 import { describe } from "../_memory/describe.ts";
 import { assertOptions, assertSignal } from "../_memory/options.ts";
 import { assertBoolean, inRange } from "../_memory/region.ts";
+import { offAbort, onAbort } from "../_wait/aborts.ts";
 import { boundHere } from "./events.ts";
 import type { Job, JobEnd, Jobs, Spec } from "./jobs.ts";
 import {
@@ -133,7 +134,7 @@ class MapRun<Plan> {
     this.#feed = boundHere(() => this.#take());
     const { signal } = this.#config;
     if (signal?.aborted) throw signal.reason;
-    signal?.addEventListener("abort", this.#onAbort);
+    if (signal !== undefined) onAbort(signal, this.#onAbort);
     const requests = this.#requests as
       & Partial<AsyncIterable<unknown>>
       & Iterable<unknown>;
@@ -304,7 +305,7 @@ class MapRun<Plan> {
   /** Ends it: nobody takes results any more. */
   end(): void {
     const { signal } = this.#config;
-    signal?.removeEventListener("abort", this.#onAbort);
+    if (signal !== undefined) offAbort(signal, this.#onAbort);
     this.#doer.leave(this);
     this.#halt(
       new DOMException("The loop over the results was left", "AbortError"),

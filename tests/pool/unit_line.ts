@@ -360,6 +360,38 @@ test("room() ends by its signal or its timeout, and others wait on", () =>
     await pool.room(); // as all tasks, the next one fails at once
   }));
 
+test("all that waits in a pool listens to one signal once", () =>
+  withPool({ slots: 2, ahead: 0 }, async (pool, words) => {
+    const control = new AbortController();
+    const { signal } = control;
+    let [listeners, most] = [0, 0];
+    const change = (name: "addEventListener", by: number) => {
+      const call = signal[name].bind(signal) as (...args: unknown[]) => void;
+      const value = (...args: unknown[]) => {
+        listeners += by;
+        most = Math.max(most, listeners);
+        call(...args);
+      };
+      Object.defineProperty(signal, name, { value });
+    };
+    change("addEventListener", 1);
+    change("removeEventListener" as "addEventListener", -1);
+    const waits = [0, 1, 2].map((n) => pool.run("gate", n, { signal }));
+    const loops = waits.map(() => pool.map("echo", [1, 2], { signal }));
+    const ends = [
+      ...waits,
+      ...waits.map(() => pool.room({ signal })),
+      ...loops.map((loop) => loop.next()),
+    ].map(rejection);
+    await pause();
+    control.abort("enough");
+    assert.equal(await Promise.all(ends), ends.map(() => "enough"));
+    assert.equal([most, listeners], [1, 0]);
+    Atomics.store(words, 0, 1);
+    Atomics.notify(words, 0);
+    assert.is(await pool.run("echo", 1), 1);
+  }));
+
 test("room() heeds an abort in each stage of its wait", async () => {
   let isFull = true;
   const producers = new Producers(() => isFull);
