@@ -219,9 +219,29 @@ static void reads(void) {
   }
 }
 
+/* Halves of a surrogate pair, which JavaScript writes as they are, have no form
+   in UTF-8. */
+static void reads_halves(void) {
+  const char *const texts[][2] = {
+      {"\\ud83d\\ude00!", "\xf0\x9f\x98\x80!"},
+      {"\\ud83d us and 12", "\xef\xbf\xbd us and 12"},
+      {"\\ud83d\\ud83d\\ude00", "\xef\xbf\xbd\xf0\x9f\x98\x80"},
+      {"\\ud83d\\u0041", "\xef\xbf\xbd"
+                         "A"},
+      {"\\ude00\\ud83d", "\xef\xbf\xbd\xef\xbf\xbd"}};
+  for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+    char json[80];
+    snprintf(json, sizeof json, "{\"message\":\"%s\"}", texts[i][0]);
+    int32_t length = (int32_t)strlen(json);
+    const weft_calls_answer answer = {json, length, length, WEFT_CALLS_ERROR};
+    says(&answer, "message", texts[i][1]);
+  }
+}
+
 int main(void) {
   cuts();
   reads();
+  reads_halves();
   refuses();
   const weft_call_ring_config config = {4, 64, 64};
   weft_call_ring *r = weft_call_ring_init(memory, sizeof memory, config);

@@ -99,6 +99,23 @@ static inline uint32_t weft__calls_hex(const char *text) {
   return number;
 }
 
+/* Reads the character of JSON whose first 4 hexadecimal digits begin at `*i`,
+   and goes to its last one. A pair of surrogates has 4 more; half of a pair,
+   which UTF-8 has no form for, becomes U+FFFD. */
+static inline uint32_t weft__calls_code(const char *text, int32_t *i,
+                                        int32_t end) {
+  uint32_t code = weft__calls_hex(text + *i);
+  *i += 3;
+  if ((code & 0xf800) != 0xd800) return code;
+  if ((code & 0xfc00) != 0xd800 || *i + 6 >= end || text[*i + 1] != '\\' ||
+      text[*i + 2] != 'u')
+    return 0xfffd;
+  uint32_t low = weft__calls_hex(text + *i + 3);
+  if ((low & 0xfc00) != 0xdc00) return 0xfffd;
+  *i += 6;
+  return 0x10000 + ((code & 0x3ff) << 10) + (low & 0x3ff);
+}
+
 /* Where a string of JSON ends that begins at `i`. */
 static inline int32_t weft__calls_end(const char *text, int32_t i, int32_t n) {
   while (i < n && text[i] != '"') i += text[i] == '\\' ? 2 : 1;
@@ -125,14 +142,8 @@ static inline int32_t weft__calls_value(const char *text, int32_t i, int32_t n,
     }
     c = text[++i];
     if (c == 'u' && i + 4 < end) {
-      uint32_t code = weft__calls_hex(text + i + 1);
-      i += 4;
-      if ((code & 0xfc00) == 0xd800 && i + 6 < end && text[i + 2] == 'u') {
-        uint32_t low = weft__calls_hex(text + i + 3);
-        code = 0x10000 + ((code & 0x3ff) << 10) + (low & 0x3ff);
-        i += 6;
-      }
-      weft__calls_put(t, code);
+      i++;
+      weft__calls_put(t, weft__calls_code(text, &i, end));
       continue;
     }
     for (int k = 0; k < 5; k++)
