@@ -31,6 +31,13 @@ static int32_t too_long(void *context, weft_call *call, const void *request,
   return room + 1;
 }
 
+static int32_t fails_too_long(void *context, weft_call *call,
+                              const void *request, int32_t length, void *reply,
+                              int32_t room) {
+  (void)context, (void)call, (void)request, (void)length, (void)reply;
+  return -2 - room;
+}
+
 static int32_t nothing(void *context, weft_call *call, const void *request,
                        int32_t length, void *reply, int32_t room) {
   (void)context, (void)call, (void)request, (void)length, (void)reply;
@@ -39,13 +46,13 @@ static int32_t nothing(void *context, weft_call *call, const void *request,
 }
 
 static const weft_calls_function tasks[] = {increment, fails, too_long, NULL,
-                                            nothing};
+                                            nothing, fails_too_long};
 
 static int did; /* calls of increment: one thread serves */
 
 static void *serve(void *result) {
   weft_agent_set_id(4711);
-  *(int32_t *)result = weft_pool_serve(memory, tasks, 5, &did);
+  *(int32_t *)result = weft_pool_serve(memory, tasks, 6, &did);
   return NULL;
 }
 
@@ -89,9 +96,10 @@ int main(void) {
   EQUAL(pthread_create(&thread, NULL, serve, &served), 0);
   replies(r, done, 0, 2, "\2\3\4\5");
   replies(r, done, 1, 3, "{\"name\":\"Error\",\"message\":\"no luck\"}");
-  replies(r, done, 2, 3,
-          "{\"name\":\"RangeError\",\"message\":\"The result of C is too "
-          "long\"}");
+  for (int32_t task = 2; task < 6; task += 3)
+    replies(r, done, task, 3,
+            "{\"name\":\"RangeError\",\"message\":\"The result of C is too "
+            "long\"}");
   const char *const missing =
       "{\"name\":\"TypeError\",\"message\":\"C has no function for this "
       "task\"}";
@@ -105,7 +113,7 @@ int main(void) {
   replies(r, done, 0xffff, 7, ""); /* an order for workers of JavaScript */
   replies(r, done, 0x4ffff, 6, "");
   pthread_join(thread, NULL);
-  EQUAL(served, 8); /* neither of the two orders is a task */
+  EQUAL(served, 9); /* neither of the two orders is a task */
   EQUAL(did, 2);
   EQUAL(pthread_create(&thread, NULL, serve, &served), 0);
   weft_call_ring_close(r);

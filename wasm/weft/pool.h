@@ -64,7 +64,7 @@ static inline int32_t weft__pool_handle(weft_call_ring *r, weft_call *c,
     else
       n = tasks[task](context, c, request + WEFT__POOL_REQUEST_HEAD,
                       length - WEFT__POOL_REQUEST_HEAD, body, room);
-    if (n > room)
+    if (n != WEFT_CALLS_UNDEFINED && (n < 0 ? -1 - n : n) > room)
       n = weft_calls_throw(body, room, "RangeError",
                            "The result of C is too long", NULL);
     times[1] = (double)(WEFT_NOW() - began) / 1e6;
