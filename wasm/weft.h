@@ -36,6 +36,8 @@
  *   EPERM       this agent is not the owner, or may not block
  *   EIO         the server of a call failed
  *   ENOTRECOVERABLE  the words are damaged
+ *   ENOENT, EEXIST, ENOSPC  a key of a map is not there, is there already, or
+ *               has no room
  *
  * WASI has a clock and random numbers, bare wasm32 has neither. There, import
  * env.weft_now (a double, milliseconds) or define WEFT_NOW() (int64_t,

@@ -184,6 +184,26 @@ static inline int weft__calls_try_again(int64_t since, int64_t deadline) {
   return outcome == WEFT__TIMED_OUT ? ETIMEDOUT : 0;
 }
 
+/* Fetches the rest of a long answer, of which `what` came first, to a call that
+   was made by `m`. */
+static inline int weft__calls_fetch(weft_call_ring *r, weft__calls_message *m,
+                                    weft_calls_answer *answer, int32_t what,
+                                    int64_t deadline) {
+  int64_t since = WEFT_NOW();
+  m->piece[0] = WEFT__CALLS_FETCH;
+  m->head = WEFT__CALLS_HEAD;
+  m->length = 0;
+  while ((what & WEFT__CALLS_MORE) != 0 || what == WEFT__CALLS_ELSEWHERE) {
+    int result = weft__calls_exchange(r, m, answer, &what, deadline);
+    if (result == 0 && what == WEFT__CALLS_ELSEWHERE)
+      result = weft__calls_try_again(since, deadline);
+    else
+      since = WEFT_NOW();
+    if (result != 0) return result;
+  }
+  return 0;
+}
+
 /*
  * Calls a method that another agent serves, and blocks up to `timeout` ns.
  * Returns 0 if answer->what is WEFT_CALLS_NOTHING or WEFT_CALLS_VALUE; EIO if
@@ -244,19 +264,8 @@ static inline int weft_calls_call(weft_call_ring *r,
   }
   answer->what = what & ~WEFT__CALLS_MORE;
   if (answer->what > WEFT_CALLS_THROWN) answer->what = WEFT_CALLS_FAILED;
-  /* The rest of a long answer. */
-  m.piece[0] = WEFT__CALLS_FETCH;
-  m.head = WEFT__CALLS_HEAD;
-  m.length = 0;
-  since = WEFT_NOW();
-  while ((what & WEFT__CALLS_MORE) != 0 || what == WEFT__CALLS_ELSEWHERE) {
-    int result = weft__calls_exchange(r, &m, answer, &what, deadline);
-    if (result == 0 && what == WEFT__CALLS_ELSEWHERE)
-      result = weft__calls_try_again(since, deadline);
-    else
-      since = WEFT_NOW();
-    if (result != 0) return result;
-  }
+  int result = weft__calls_fetch(r, &m, answer, what, deadline);
+  if (result != 0) return result;
   return answer->what == WEFT_CALLS_VALUE ||
                  answer->what == WEFT_CALLS_NOTHING
              ? 0

@@ -115,7 +115,8 @@ pub fn agent_id() -> i32 {
     unsafe { sys::weft_rs_agent_id() }
 }
 
-/// Sets the id of this thread, as another agent chose it.
+/// Sets the id of this thread, as another agent chose it. No two agents that
+/// live may have the same: an [`SpscQueue`] knows its two threads by their ids.
 pub fn set_agent_id(id: i32) -> Result<(), Error> {
     // Safety: it takes no pointer.
     Error::check(unsafe { sys::weft_rs_agent_set_id(id) })
