@@ -160,6 +160,19 @@ test("a call that takes long keeps nothing of those beside it", async () => {
   assert.is(await serving, 201);
 });
 
+test("serveAsync() answers once for a thenable that is no promise", async () => {
+  const { caller, server } = ringOf(1);
+  const ends: ((reply: Uint8Array) => void)[] = [];
+  const bare = { then: (end: (typeof ends)[0]) => void ends.push(end) };
+  const serving = server.serveAsync(() => bare as never);
+  const first = caller.callAsync(message(1, 2));
+  await until(() => ends.length === 1);
+  ends[0]!(message(7, 2));
+  assert.equal([...await first], [...message(7, 2)]);
+  server.close();
+  assert.is(await serving, 1);
+});
+
 test("serveAsync() stops by its signal, when all it took is answered", async () => {
   const { caller, server } = ringOf(2);
   const abort = new AbortController();

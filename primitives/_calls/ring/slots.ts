@@ -449,7 +449,8 @@ export class Slots {
     try {
       const reply = fn(this.request(at), this.space(at));
       if (!isPromise(reply)) return void this.reply(at, reply);
-      return reply.then((reply) => this.reply(at, reply))
+      // Of its own, `then` may return nothing.
+      return Promise.resolve(reply).then((reply) => this.reply(at, reply))
         .catch((error) => this.fail(at, error));
     } catch (error) {
       return void this.fail(at, error);
