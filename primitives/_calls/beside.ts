@@ -379,11 +379,12 @@ export const LATE = "What belongs to the call did not come by the port: are " +
  * `signal` aborts.
  */
 export function arrival<T>(
-  from: readonly End[],
+  ends: readonly End[],
   attempt: () => T | undefined,
   ref: boolean,
   signal?: AbortSignal,
 ): Promise<T> {
+  const from = [...ends]; // the servers that have others begin and end
   return new Promise((resolve, reject) => {
     const stop = () => {
       clearTimeout(timer);

@@ -11,7 +11,7 @@ import {
   serve,
   transfer,
 } from "../../mod.ts";
-import { endOf } from "../../primitives/_calls/beside.ts";
+import { arrival, End, endOf } from "../../primitives/_calls/beside.ts";
 import { suite } from "../_run/harness.ts";
 import { spawn } from "../_run/workers.ts";
 import { type Api, api } from "./beside_api.ts";
@@ -416,4 +416,28 @@ test("a server forgets what a caller that died has sent", async () => {
   assert.is(endOf(channel.port2, false)!.pending, 0);
   ring.close();
   await served;
+});
+
+test("a wait for a message lets go of each port, whoever ends meanwhile", async () => {
+  const refs = [0, 0, 0];
+  const [one, two, three] = refs.map((_, i) => {
+    const port = {
+      postMessage() {},
+      start() {},
+      close() {},
+      addEventListener() {},
+      removeEventListener() {},
+      ref: () => void refs[i]!++,
+      unref: () => void refs[i]!--,
+    };
+    return new End(port);
+  });
+  const ends = [one!, two!];
+  const control = new AbortController();
+  const wait = arrival(ends, () => undefined, true, control.signal);
+  assert.equal(refs, [1, 1, 0]);
+  ends.splice(0, 1, three!); // a server has ended, another one has begun
+  control.abort();
+  await rejection(wait);
+  assert.equal(refs, [0, 0, 0]);
 });
