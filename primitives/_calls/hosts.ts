@@ -196,6 +196,7 @@ function stepped(
   }
   const [isText, thrown] = args;
   const error = isText ? errorOf(thrown as string) : thrown;
-  if (iterator.throw === undefined) throw error;
-  return iterator.throw(error);
+  if (iterator.throw !== undefined) return iterator.throw(error);
+  letReturn(iterator); // nobody goes on with it
+  throw error;
 }

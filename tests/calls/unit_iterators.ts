@@ -183,6 +183,29 @@ test("an iterator that nobody goes on with returns", () =>
     })
   ));
 
+test("an iterator that cannot be thrown at returns instead", async () => {
+  let returned = 0;
+  const api = {
+    numbers(): IterableIterator<number> {
+      return {
+        next: () => ({ done: false, value: 1 }),
+        return: () => ({ done: true, value: returned++ }),
+        [Symbol.iterator]() {
+          return this;
+        },
+      };
+    },
+  };
+  await between(api, async (ring) => {
+    const numbers = await connect<typeof api>(ring).numbers();
+    await numbers.next();
+    const reason = new RangeError("enough");
+    assert.is((await rejection(numbers.throw!(reason))).message, "enough");
+    assert.is(returned, 1);
+  });
+  assert.is(returned, 1);
+});
+
 test("iterators return when their server ends", async () => {
   await within(async (remote) => {
     await (await remote.rows(5)).next();
