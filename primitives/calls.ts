@@ -146,14 +146,14 @@ async function serveAsync(
     "ref",
   ]);
   const { codec, errors, port, limit, ...waiting } = options ?? {};
-  const server = new Server(
-    () => slotsOf(ring, agentId()),
-    api,
-    { codec, errors, port },
-    false,
-  );
+  let most = 0;
+  const takeSlots = () => {
+    const slots = slotsOf(ring, agentId());
+    most = inRange("limit", limit ?? slots.count, 1, slots.count);
+    return slots;
+  };
+  const server = new Server(takeSlots, api, { codec, errors, port }, false);
   const { slots } = server;
-  const most = inRange("limit", limit ?? slots.count, 1, slots.count);
   const underway = new Underway();
   /** Calls that were taken while as many were under way as may be. */
   const late: number[] = [];

@@ -56,7 +56,8 @@ function before(ends: Ends, prefix: string, target: object): void {
         : isFunction && ends.get !== undefined
         ? thenOf(ends.get, prefix.slice(0, -1))
         : undefined;
-      Object.defineProperty(receiver, name, {
+      // If `receiver` is frozen, it is made each time.
+      Reflect.defineProperty(receiver, name, {
         get: () => value,
         set: () => refuse(path),
         enumerable: true,

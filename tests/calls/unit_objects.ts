@@ -100,6 +100,16 @@ test("an assignment is a TypeError", () =>
     return Promise.resolve();
   }));
 
+test("what stands for an object may be frozen", () =>
+  within(async (ring) => {
+    const remote = Object.freeze(connect<Api>(ring));
+    Object.freeze(remote.math);
+    assert.is(await remote.math.add(1, 2), 3);
+    assert.is(await remote.version, "1.2");
+    const frozen = Object.freeze(remote.math);
+    assert.is(await frozen.add(2, 2), 4);
+  }));
+
 test("a text of what stands for an object is made without a call", () =>
   within((ring) => {
     const remote = connect<Api>(ring);
@@ -177,6 +187,28 @@ test("instances end with the server", async () => {
   assert.match((await rejection(counter.add(1))).message, "released");
   ring.close();
   await next;
+});
+
+test("who refuses to serve keeps nothing of the others", async () => {
+  const ring = CallRing.create({ request: 128, reply: 64 });
+  let returned = 0;
+  const api = {
+    *rows() {
+      try {
+        yield 1;
+        yield 2;
+      } finally {
+        returned++;
+      }
+    },
+  };
+  await rejection(serve(ring, api, { limit: 0 }));
+  const served = serve(ring, api);
+  const rows = await connect<typeof api>(ring).rows();
+  await rows.next();
+  ring.close();
+  await served;
+  assert.is(returned, 1);
 });
 
 test("instances stay until the last server of their agent has ended", async () => {
