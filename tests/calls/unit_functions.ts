@@ -329,6 +329,70 @@ test("a call that was given up is not called back any more", () =>
     assert.is(left.length, 0, "its function was not answered");
   }, { request: 256 }));
 
+test("an abort ends a call whose function has not ended", () =>
+  within(async (remote) => {
+    const control = new AbortController();
+    const reason = new Error("enough");
+    let begun = false;
+    const endless = rejection(remote.waitAfter(() => {
+      begun = true;
+      return new Promise<void>(() => {});
+    }, control.signal));
+    await until(() => begun);
+    control.abort(reason);
+    assert.is(await Promise.race([endless, pause(1000)]), reason);
+  }, { request: 256 }));
+
+/** Arguments that cannot be read, what they throw, and where. */
+const unreadable: [arg: object, message: RegExp, isBegun: boolean][] = [
+  [
+    {
+      get next() {
+        throw new Error("no next");
+      },
+    },
+    /no next/,
+    false,
+  ],
+  [
+    new Proxy({}, {
+      has() {
+        throw new Error("not there");
+      },
+    }),
+    /not there/,
+    false,
+  ],
+  [
+    {
+      [Symbol.asyncIterator]() {
+        throw new Error("no iterator");
+      },
+    },
+    /no iterator/,
+    true, // the arguments before it were opened
+  ],
+];
+
+test("an argument that cannot be read rejects the call", () =>
+  within(async (remote, ring) => {
+    // deno-lint-ignore no-explicit-any
+    const any = remote as any;
+    for (const [arg, message, isBegun] of unreadable) {
+      let returned = 0;
+      const numbers = {
+        next: () => ({ done: false, value: 1 }),
+        return: () => ({ done: true, value: returned++ }),
+        [Symbol.iterator]: () => numbers,
+      };
+      let call: Promise<unknown> | undefined;
+      assert.not.throws(() => call = any.each(numbers, arg));
+      assert.match((await rejection(call!)).message, message);
+      assert.is(returned, isBegun ? 1 : 0);
+    }
+    assert.is(ring.pending, 0);
+  }));
+
 test("a function may take long for arguments that came in pieces", () =>
   within(async (remote) => {
     // Its caller keeps its slot meanwhile, listens in one, and calls in one.

@@ -158,31 +158,32 @@ export class Client extends Exchanges {
           ? this.#callWith(call, args)
           : this.#call(call, args)
       )
-      : (args) =>
-        args.some(isSpecial)
-          ? this.#callWithAsync(call, args)
-          : this.#callAsync(call, args);
+      : (args) => {
+        try {
+          return args.some(isSpecial)
+            ? this.#callWithAsync(call, args)
+            : this.#callAsync(call, args);
+        } catch (error) {
+          return iterable(Promise.reject(error));
+        }
+      };
   }
 
   /** Calls with functions, which are called back, or with what goes beside. */
   #callWithAsync(call: Call, args: unknown[]): Promise<unknown> {
-    try {
-      const [packed, copied, parcel] = withParcel(
-        this.#codec,
-        this.#end,
-        call,
-        args,
-      );
-      const [rest, list, ids] = this.#functions.take(copied);
-      const whole = ids.length > 0 ? withList(packed, list, 0) : packed;
-      const result = this.#callAsync(whole, rest, { parcel });
-      const end = () => this.#functions.end(ids);
-      result.then(end, end);
-      result.catch(() => parcel?.drop());
-      return result;
-    } catch (error) {
-      return iterable(Promise.reject(error));
-    }
+    const [packed, copied, parcel] = withParcel(
+      this.#codec,
+      this.#end,
+      call,
+      args,
+    );
+    const [rest, list, ids] = this.#functions.take(copied);
+    const whole = ids.length > 0 ? withList(packed, list, 0) : packed;
+    const result = this.#callAsync(whole, rest, { parcel });
+    const end = () => this.#functions.end(ids);
+    result.then(end, end);
+    result.catch(() => parcel?.drop());
+    return result;
   }
 
   #callWith(call: Call, args: unknown[]): unknown {
@@ -370,14 +371,14 @@ export class Client extends Exchanges {
     { token: call, signal, timeout, ref }: How,
   ): Promise<unknown> {
     for (;;) {
-      const outcome = await this.#functions.run(callBack);
+      const outcome = await orAborted(this.#functions.run(callBack), signal);
       if (signal?.aborted) {
         const { reason } = signal;
         const why = this.#functions.threw(reason);
         void this.#listenOn(callBack, [GAVE_UP, call, why]);
         throw reason;
       }
-      const saying: Saying = [FOR_CALL, call, outcome];
+      const saying: Saying = [FOR_CALL, call, outcome!];
       // If the signal aborts while the outcome is written, the wait gives the
       // slot back: it has begun by then.
       const say = () => this.#say(callBack, saying, signal);
@@ -544,6 +545,23 @@ export class Client extends Exchanges {
     this.#functions.keep(agent, ids);
     return !this.#listening.has(agent) && this.#functions.isKept(agent);
   }
+}
+
+/** The outcome of a function; undefined if the signal aborts before it ends. */
+function orAborted(
+  outcome: Outcome | Promise<Outcome>,
+  signal: AbortSignal | undefined,
+): Outcome | undefined | Promise<Outcome | undefined> {
+  if (signal === undefined || !(outcome instanceof Promise)) return outcome;
+  if (signal.aborted) return undefined;
+  return new Promise((resolve) => {
+    const abort = () => resolve(undefined);
+    signal.addEventListener("abort", abort);
+    outcome.then((outcome) => {
+      signal.removeEventListener("abort", abort);
+      resolve(outcome);
+    });
+  });
 }
 
 /** `for await` takes the promise of an iterator for the iterator. */

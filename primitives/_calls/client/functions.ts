@@ -94,15 +94,20 @@ export class Functions {
     const rest = args.slice();
     const ids: number[] = [];
     const list: number[] = [];
-    for (const [i, arg] of args.entries()) {
-      if (!staysHere(arg)) continue;
-      const id = this.#last = this.#last + 1 | 0;
-      const isFunction = typeof arg === "function";
-      const value = isFunction ? arg : iteratorOf(arg as AnyIterator);
-      this.#values.set(id, value as AnyFunction);
-      ids.push(id);
-      list.push(i, isFunction ? FUNCTION : ITERATOR, ...bytesOf(id));
-      rest[i] = null;
+    try {
+      for (const [i, arg] of args.entries()) {
+        if (!staysHere(arg)) continue;
+        const id = this.#last = this.#last + 1 | 0;
+        const isFunction = typeof arg === "function";
+        const value = isFunction ? arg : iteratorOf(arg as AnyIterator);
+        this.#values.set(id, value as AnyFunction);
+        ids.push(id);
+        list.push(i, isFunction ? FUNCTION : ITERATOR, ...bytesOf(id));
+        rest[i] = null;
+      }
+    } catch (error) { // an argument gives no iterator: nothing is sent
+      this.end(ids);
+      throw error;
     }
     const head = [...bytesOf(this.client), ids.length];
     return [rest, Uint8Array.from([...head, ...list]), ids];
