@@ -42,6 +42,20 @@ const OWN: Record<string, string> = {
   BigInt: "valueOf",
 };
 
+/**
+ * Whether an object's prototype is the platform's, in some realm: it has that
+ * property, and `Object.prototype` is `steps` behind it. That of a class of a
+ * user's is farther away.
+ */
+function isOfPlatform(value: object, key: string, steps: 1 | 2): boolean {
+  let prototype = Object.getPrototypeOf(value);
+  if (!Object.hasOwn(prototype, key)) return false;
+  for (let i = 0; i < steps && prototype !== null; i++) {
+    prototype = Object.getPrototypeOf(prototype);
+  }
+  return prototype !== null && Object.getPrototypeOf(prototype) === null;
+}
+
 /** What iterates over a Map, or a Set. */
 interface Items {
   forEach(each: (item: unknown, key: unknown) => void): void;
@@ -62,8 +76,7 @@ export function writeOther(
 function put(writer: Writer, value: object, depth: number): void {
   const tag = Object.prototype.toString.call(value).slice(8, -1);
   if (tag === "SharedArrayBuffer") throw new Unsendable(value, SHARED);
-  const prototype = Object.getPrototypeOf(value);
-  if (!Object.hasOwn(OWN, tag) || !Object.hasOwn(prototype, OWN[tag]!)) {
+  if (!Object.hasOwn(OWN, tag) || !isOfPlatform(value, OWN[tag]!, 1)) {
     throw new Unsendable(value, "its prototype would be lost");
   }
   const { out } = writer;
@@ -198,10 +211,9 @@ function putView(writer: Writer, view: ArrayBufferView, depth: number): void {
   if (Object.prototype.toString.call(buffer) !== "[object ArrayBuffer]") {
     throw new Unsendable(view, SHARED);
   }
-  const own = Object.hasOwn(
-    Object.getPrototypeOf(view),
-    type === "DataView" ? "getInt8" : "BYTES_PER_ELEMENT",
-  );
+  const own = type === "DataView"
+    ? isOfPlatform(view, "getInt8", 1)
+    : isOfPlatform(view, "BYTES_PER_ELEMENT", 2);
   const isNode = !own && isBuffer(view);
   if (!own && !isNode) {
     throw new Unsendable(view, "its prototype would be lost");

@@ -211,6 +211,18 @@ test("a long string is whole, in each of its forms", () => {
 test("what cannot be sent is refused with its path", () => {
   class Own {}
   class Mapped extends Map {}
+  class Frozen extends Date {
+    override getTime() {
+      return 0;
+    }
+  }
+  class Pattern extends RegExp {
+    override exec(text: string) {
+      return super.exec(text);
+    }
+  }
+  class Bytes extends Uint8Array {}
+  Object.defineProperty(Bytes.prototype, "BYTES_PER_ELEMENT", { value: 1 });
   const shared = new SharedArrayBuffer(8);
   const cases: [value: unknown, says: RegExp][] = [
     [() => 1, /function/],
@@ -218,6 +230,9 @@ test("what cannot be sent is refused with its path", () => {
     [[new Own()], /would be lost: received an instance of Own at \[0\]$/],
     [new Map([[1, new Own()]]), /prototype/],
     [new Mapped(), /prototype/],
+    [[new Frozen(5)], /prototype would be lost: .* at \[0\]$/],
+    [new Pattern("a"), /prototype/],
+    [new Bytes(1), /prototype/],
     [new WeakMap(), /prototype/],
     [Promise.resolve(), /prototype/],
     [Object.create(Map.prototype), /not what its prototype says/],
