@@ -1,7 +1,7 @@
 // also: node, browsers
 // Views of buffers: those that grow, and those that share one.
 import * as assert from "uvu/assert";
-import { decodeValue } from "../../mod.ts";
+import { decodeValue, viewValue } from "../../mod.ts";
 import { suite } from "../_run/harness.ts";
 import { bytesOf, refuses, resizable, sent } from "./values.ts";
 
@@ -112,6 +112,18 @@ test("a few bytes cannot reserve much memory", () => {
   const view = Uint8Array.of(0, 0xf7, 0x82, 0, 0, 0, 0, 1, 0, 0, 0);
   const two = Uint8Array.of(0xfb, 2, 0, 0, 0, 2, 0, 0, 0, 1, 2);
   refuses(() => decodeValue(Uint8Array.of(...view, ...two)), TypeError, /view/);
+});
+
+test("a view reads resizable buffers again and again", () => {
+  if (!hasResizable) return;
+  const buffer = resizable(new Uint8Array(8), 2 ** 27);
+  for (const value of [{ buffer }, { buffer, view: new Uint8Array(buffer) }]) {
+    const view = viewValue<typeof value>(bytesOf(value));
+    for (let i = 0; i < 5; i++) {
+      const copy = view.get("buffer")!.read() as unknown as Resizable;
+      assert.is(copy.maxByteLength, 2 ** 27 + 8);
+    }
+  }
 });
 
 test("two views of one buffer arrive as such; others have exact buffers", () => {

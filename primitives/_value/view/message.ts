@@ -302,6 +302,7 @@ export class Message {
     }
     const reader = this.from(at);
     const { own } = reader;
+    reader.reserved = 0;
     try {
       reader.refers = false;
       while (own.length < this.#defined.length) {
@@ -318,6 +319,7 @@ export class Message {
   #all(): unknown[] {
     if (this.#objects !== undefined) return this.#objects;
     const reader = this.from(this.#base + 1);
+    reader.reserved = 0;
     try {
       reader.refers = true;
       reader.get(0);
