@@ -174,6 +174,8 @@ class MapRun<Plan> {
         return this.#break(error);
       }
       this.#busy = false;
+      // The iterator itself has ended the loop.
+      if (this.#stop !== undefined && done !== true) return this.#return();
       this.#put(done === true, value);
     }
   }

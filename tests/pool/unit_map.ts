@@ -113,6 +113,31 @@ test("mapSettled() ends by errors that are not of a task", () =>
     await closed;
   }));
 
+test("requests that abort the loop are closed, and none is sent", () =>
+  withPool({}, async (pool) => {
+    for (const ordered of [true, false]) {
+      const control = new AbortController();
+      let ended = false;
+      const requests = (function* () {
+        try {
+          yield 1;
+          control.abort(new Error("enough"));
+          yield 2;
+        } finally {
+          ended = true;
+        }
+      })();
+      const { signal } = control;
+      const before = pool.stats();
+      const values = pool.map("echo", requests, { signal, ordered });
+      assert.is((await rejection(values.next())).message, "enough");
+      assert.ok(ended);
+      const { done, failed, running, waiting } = pool.stats();
+      assert.is(done + failed, before.done + before.failed + 1);
+      assert.equal([running, waiting], [0, 0]);
+    }
+  }));
+
 test("map() waits for requests, and ends with their error", () =>
   withPool({ workers: 2 }, async (pool) => {
     const later = [1, 2, 3].map((n) => pause().then(() => n));
