@@ -175,7 +175,9 @@ export class Crew {
   /** Makes a worker; tries again if that is of use. */
   #make(member: Member): void {
     try {
-      this.#listen(member, this.#made());
+      const worker = this.#made();
+      if (member.state === "starting") this.#listen(member, worker);
+      else worker.terminate(); // `make` itself has ended the pool
     } catch (error) {
       queueMicrotask(() => this.#fail(member, error));
     }

@@ -4,6 +4,7 @@
 // time is the test's own.
 import * as assert from "uvu/assert";
 import fc from "../_run/property.ts";
+import { ClosedError } from "../../mod.ts";
 import {
   Crew,
   failuresAfter,
@@ -193,6 +194,20 @@ test("a make that throws is tried again, and its last error is told", () => {
     assert.equal(it.made, [0, 100, 500]);
     assert.equal(it.told, ["tries again", "tries again", "failed"]);
     assert.is((start.end as Error).message, "no thread left, 3");
+  });
+});
+
+test("a worker is ended if its make has ended the pool", () => {
+  const clock = new Clock();
+  return clock.run(async () => {
+    const it = crewOf(clock);
+    const make = () => void it.crew.stopAll();
+    it.make = make as () => never;
+    const start = endOf(it.crew.start());
+    await clock.pass(10);
+    assert.instance(start.end, ClosedError);
+    assert.equal(it.actors.map(({ terminated }) => terminated), [1]);
+    assert.is(it.crew.size, 0);
   });
 });
 
