@@ -1,6 +1,10 @@
 // also: node, browsers
 // What a task reports while it runs, and what is sent to it.
 import * as assert from "uvu/assert";
+import { CallRing } from "../../mod.ts";
+import { Watches } from "../../primitives/_calls/watch.ts";
+import { slotsOf } from "../../primitives/_calls/wire.ts";
+import { Context } from "../../primitives/_pool/worker/context.ts";
 import type { Pool } from "../../primitives/pool.ts";
 import { skip, suite } from "../_run/harness.ts";
 import { pause, withPool as withOne } from "./pools.ts";
@@ -48,6 +52,24 @@ for (const blocking of [false, true]) {
       await Promise.all(many);
     }));
 }
+
+test("a signal that is asked for too late looks at no slot", () => {
+  const ring = CallRing.create({ request: 12, reply: 4 });
+  const slots = slotsOf(ring, 1);
+  const context = new Context("late", slots.claim(), new Watches(slots), true);
+  context.end();
+  const real = globalThis.setInterval;
+  let timers = 0;
+  globalThis.setInterval = (() => ++timers) as never;
+  try {
+    assert.not(context.signal.aborted); // its task is over, and the slot free
+    assert.is(context.signal, context.signal);
+  } finally {
+    globalThis.setInterval = real;
+  }
+  assert.is(timers, 0);
+  assert.throws(() => context.listen(undefined as never), TypeError);
+});
 
 test("map() reports, too", () =>
   withPool({}, async (pool) => {

@@ -6,6 +6,7 @@
  */
 
 import { describe } from "../../_memory/describe.ts";
+import { assertFunction } from "../../_memory/region.ts";
 import type { Watched, Watches } from "../../_calls/watch.ts";
 
 /** What a function of a worker is told about its task. */
@@ -28,7 +29,8 @@ export interface TaskContext {
    * have come included. No message comes once the task is given up: a function
    * that awaits one heeds {@linkcode TaskContext.signal}, too.
    *
-   * @throws {TypeError} If the worker blocks: it receives no messages.
+   * @throws {TypeError} If `listener` is no function, or the worker blocks: it
+   * receives no messages.
    */
   // deno-lint-ignore no-explicit-any -- whatever the handle sends
   listen(listener: (message: any) => void): void;
@@ -47,6 +49,7 @@ export class Context implements TaskContext {
   readonly #at: number;
   readonly #watches: Watches;
   #watched: Watched | undefined;
+  #over = false;
   readonly #hears: boolean;
   readonly #post: ((value: unknown) => void) | undefined;
   /** Whether it has reported, so that its result comes behind the reports. */
@@ -70,11 +73,13 @@ export class Context implements TaskContext {
   }
 
   get signal(): AbortSignal {
-    if (this.#watched === undefined) {
-      this.#watched = this.#watches.begin(this.#at);
-      this.#watches.lookOut();
+    let watched = this.#watched;
+    if (watched === undefined) {
+      watched = this.#watched = this.#watches.begin(this.#at);
+      if (this.#over) this.#watches.end(watched); // the slot is another task's
+      else this.#watches.lookOut();
     }
-    return this.#watched.control.signal;
+    return watched.control.signal;
   }
 
   report(value: unknown): void {
@@ -84,6 +89,7 @@ export class Context implements TaskContext {
   }
 
   listen(listener: (message: never) => void): void {
+    assertFunction(listener);
     if (!this.#hears) throw cannotHear(this.name, "listen");
     this.#listener = listener;
     for (const message of this.#kept.splice(0)) this.hear(message);
@@ -96,6 +102,7 @@ export class Context implements TaskContext {
   }
 
   end(): void {
+    this.#over = true;
     this.#watches.end(this.#watched);
   }
 }
