@@ -135,6 +135,7 @@ export function structField(
       return `struct { ${inner.join("")}} ${name}`;
     },
     check,
+    borrows: types.some(({ borrows }) => borrows),
     get(data, at) {
       const record: Record<string, unknown> = {};
       const get = (i: number) => types[i]!.get(data, at + places[i]!);

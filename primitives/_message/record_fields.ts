@@ -50,6 +50,8 @@ export interface Field {
    * value to pass to `set`.
    */
   check(value: unknown, name: string): unknown;
+  /** Whether that may be, or contain, an array of the caller's. */
+  readonly borrows?: boolean | undefined;
   /** Reads a copy of the value. */
   get(data: DataView, at: number): unknown;
   /** Writes a value that `check` returned. */
@@ -306,6 +308,7 @@ export function bytesField(length: number): Field {
     alignment: 1,
     declare: (name) => `uint8_t ${name}[${length}]`,
     check,
+    borrows: true,
     get: (data, at) => window(data, at, length).slice(),
     set,
     access: (cursor, offset, name) => ({
@@ -392,6 +395,7 @@ export function arrayField(item: Field, length: number): Field {
     alignment: item.alignment,
     declare: (name) => item.declare(`${name}[${length}]`),
     check,
+    borrows: item.borrows,
     get(data, at) {
       const items = new Array(length);
       for (let i = 0; i < length; i++) items[i] = item.get(data, at + i * size);

@@ -171,9 +171,10 @@ export class Poster {
   /** Puts a job in line, and keeps its request. */
   #enqueue(job: Job, spec: Spec, request: unknown): void {
     const { requestField: field } = spec;
-    if (!job.empty && field !== undefined && field.size <= this.#rooms.room) {
-      job.value = field.check(request, "");
-    } else if (!job.empty) {
+    const isKept = field !== undefined && !field.borrows &&
+      field.size <= this.#rooms.room;
+    if (!job.empty && isKept) job.value = field.check(request, "");
+    else if (!job.empty) {
       if (this.#park(job, spec, request)) return;
       this.#encodeAside(job, spec, request);
     }
@@ -382,17 +383,22 @@ export class Poster {
     const { state } = job;
     let doer = 0;
     if (state === "posted" || state === "parked") {
-      const slots = this.#slots;
+      // Without a slot, it is ended by the codec that decodes its result.
       const at = this.unslot(job);
-      const word = Atomics.load(slots.words, at);
-      if ((word & PHASE_MASK) === SERVING) {
-        doer = word & ID_MASK;
-        this.#givenUp.add(at);
-      }
-      cancel(slots.words, at); // perhaps it was just answered
+      if (at !== 0) doer = this.#giveUp(at);
     }
     this.#jobs.reject(job, reason);
     return doer;
+  }
+
+  /** Gives up a slot; returns the id of the agent that serves it, or 0. */
+  #giveUp(at: number): number {
+    const { words } = this.#slots;
+    const word = Atomics.load(words, at);
+    const isServed = (word & PHASE_MASK) === SERVING;
+    if (isServed) this.#givenUp.add(at);
+    cancel(words, at); // perhaps it was just answered
+    return isServed ? word & ID_MASK : 0;
   }
 
   /** Ends a job, unless a worker has begun it. */

@@ -263,7 +263,7 @@ export class Rooms {
 
   /**
    * Claims a free slot, in which the caller writes its request; 0 if there is
-   * none. {@linkcode post} posts it, and `Slots.cancel` frees the slot.
+   * none. {@linkcode post} posts it, and `cancel` frees the slot.
    *
    * @throws {ClosedError} If the ring is closed.
    */

@@ -78,9 +78,9 @@ export const MUTANTS = [
     what: "keeps the slot of an aborted task that was just answered",
     by: "a task is aborted, and another one waits for its slot",
     ts: [
-      "cancel(slots.words, at); // perhaps it was just answered",
-      "if ((Atomics.load(slots.words, at) & PHASE_MASK) <= SERVING) " +
-      "cancel(slots.words, at);",
+      "cancel(words, at); // perhaps it was just answered",
+      "if ((Atomics.load(words, at) & PHASE_MASK) <= SERVING) " +
+      "cancel(words, at);",
     ],
     c: NO_POOL,
   }, {

@@ -1,8 +1,18 @@
 import { type Codec, codec, inPlace, task } from "../../primitives/pool.ts";
-import { struct } from "../../primitives/struct.ts";
+import { field, struct } from "../../primitives/struct.ts";
 
 /** A record that travels as its bytes. */
 const Pair = struct({ a: "i32", b: "f64" });
+
+/** A record that has bytes in it. */
+const Marked = struct({ mark: field.bytes(4), n: "u32" });
+
+/** A codec that always asks for one byte more. */
+const greedy: Codec<number> = {
+  name: "greedy",
+  encode: (_, into) => into.length + 1,
+  decode: () => 0,
+};
 
 /** A codec of one's own: a date. */
 const date: Codec<Date> = {
@@ -69,6 +79,10 @@ export const tasks = {
   gate: task<number, number>(),
   /** Waits there, and ends its worker. */
   dieAtGate: task<number, number>(),
+  /** The mark of a record. */
+  mark: task({ request: codec.record(Marked), reply: codec.binary }),
+  /** Its result can never be sent. */
+  greedy: task({ request: codec.binary, reply: greedy }),
   /** A task that no worker has a function for. */
   missing: task(),
 };

@@ -2,8 +2,10 @@
 // Requests whose getters use the pool, and requests that are sent again.
 import * as assert from "uvu/assert";
 import { ClosedError } from "../../mod.ts";
+import { Pool } from "../../primitives/pool.ts";
 import { suite } from "../_run/harness.ts";
 import { pause, poolOf, rejection, withPool } from "./pools.ts";
+import { tasks } from "./tasks.ts";
 
 const test = suite("requests");
 
@@ -28,6 +30,50 @@ test("a record that waited in line is the same when its task is done again", () 
     await talk.result;
     sums.push(pool.run("sumOnce", { a: 6, b: 0.5 }));
     assert.equal(await Promise.all(sums), [0.5, 1.5, 2.5, 3.5, 4.5, 5.5, 6.5]);
+  }));
+
+test("bytes in a record that waits are those of the call", () =>
+  withPool({ ahead: 0 }, async (pool) => {
+    await pool.ready;
+    const talk = pool.start("listen");
+    const buffer = new ArrayBuffer(4, { maxByteLength: 64 });
+    const mark = new Uint8Array(buffer).fill(1);
+    const waits = pool.run("mark", { mark, n: 7 });
+    mark.fill(9);
+    buffer.resize(64); // a field has room for 4 bytes
+    talk.send("end");
+    await talk.result;
+    assert.equal([...await waits], [1, 1, 1, 1]);
+    assert.equal(await pool.run("sum", { a: 1, b: 2 }), 3);
+  }));
+
+test("a codec may abort the task whose result it decodes", () => {
+  const control = new AbortController();
+  const { request, reply } = tasks.tomorrow;
+  const decode = (bytes: Uint8Array): Date => {
+    control.abort(new Error("enough"));
+    return reply.decode(bytes);
+  };
+  const aborting = { request, reply: { ...reply, decode } };
+  const memory = new SharedArrayBuffer(Pool.byteLength({}));
+  const options = { memory, tasks: { ...tasks, tomorrow: aborting } };
+  return withPool(options, async (pool) => {
+    const { signal } = control;
+    const head = new Int32Array(memory, 0, 4).slice();
+    const task = pool.run("tomorrow", new Date(0), { signal });
+    assert.is((await rejection(task)).message, "enough");
+    assert.equal(new Int32Array(memory, 0, 4), head, "the ring is as it was");
+    await pool.resize(2); // another worker finds it
+    assert.is(await pool.run("echo", 1), 1);
+  });
+});
+
+test("a codec that never has enough room fails the task", () =>
+  withPool({ bytes: 64 }, async (pool) => {
+    const error = await rejection(pool.run("greedy", new Uint8Array(1)));
+    assert.instance(error, TypeError);
+    assert.match(error.message, /greedy asks for more bytes each time/);
+    assert.is(await pool.run("echo", 1), 1);
   }));
 
 /** An object of which a getter calls `act`. */

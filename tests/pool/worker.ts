@@ -134,6 +134,8 @@ const functions: Parameters<typeof servePool<typeof tasks>>[1] = {
     const list = [bytes?.buffer, port].filter((it) => it !== undefined);
     return transfer({ bytes, port }, list);
   },
+  mark: ({ mark }) => mark,
+  greedy: () => 0,
   dieAtGate: () => {
     waitAtGate();
     end("exit");

@@ -112,7 +112,7 @@ export const MISTAKES_OF_POOL: readonly Mistake[] = [{
   what: "a task that is given up keeps its slot",
   edits: {
     "_pool/poster": [
-      "cancel(slots.words, at); // perhaps it was just answered",
+      "cancel(words, at); // perhaps it was just answered",
       "",
     ],
   },

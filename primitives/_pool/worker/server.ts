@@ -11,6 +11,7 @@ import type { Slots } from "../../_calls/ring/slots.ts";
 import { Underway } from "../../_calls/ring/underway.ts";
 import { type PendingResult, waitOn } from "../../_wait/pending.ts";
 import { inPlaceResult } from "../../_message/in_place.ts";
+import { encodeWhole } from "../../_message/message.ts";
 import {
   clock,
   ELSEWHERE,
@@ -385,8 +386,10 @@ export class PoolServer {
         return this.#post(at, NOTHING, 0, () => 0);
       }
       if (value === undefined) return this.#send(at, NOTHING, 0, lazy);
+      const { name } = reply;
       if (behind) {
-        return this.#post(at, VALUE, SOME, (into) => reply.encode(value, into));
+        const encode = (into: Uint8Array) => reply.encode(value, into);
+        return this.#post(at, VALUE, SOME, encode, name);
       }
       if (replyField !== undefined && replyField.size <= rooms.room) {
         const checked = replyField.check(value, "");
@@ -397,7 +400,7 @@ export class PoolServer {
       const it = reply === inPlaceResult ? rooms.outside(value) : value;
       const length = reply.encode(it, rooms.replyBytes(at, rooms.room));
       if (length <= rooms.room) return this.#send(at, VALUE, length, lazy);
-      this.#post(at, VALUE, length, (into) => reply.encode(it, into));
+      this.#post(at, VALUE, length, (into) => reply.encode(it, into), name);
     } catch (error) {
       this.#throw(at, task, error, behind);
     }
@@ -446,14 +449,10 @@ export class PoolServer {
     what: number,
     room: number,
     encode: (into: Uint8Array) => number,
+    codec = values.name as string,
   ): void {
-    let bytes;
-    let length = room;
-    do bytes = new Uint8Array(length); while (
-      (length = encode(bytes)) > bytes.length
-    );
+    const bytes = encodeWhole(codec, room, encode);
     const token = this.#rooms.token(at);
-    bytes = bytes.subarray(0, length);
     this.#it.post(tagged({ what: "long", token, kind: what, bytes }));
     this.#send(at, ELSEWHERE, 0);
   }
