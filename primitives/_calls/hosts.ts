@@ -168,14 +168,16 @@ export function stepOf(
   };
   try {
     const result = stepped(what, iterator, args);
-    if (isThenable(result)) return result.then(end, fail);
+    // Of a thenable of the iterator's own, `then` may return nothing.
+    if (isThenable(result)) return Promise.resolve(result).then(end, fail);
     const { value, done } = Object(result) as {
       value?: unknown;
       done?: unknown;
     };
     if (!isThenable(value)) return end(result);
     // It is not async, but its values are: `for await` awaits these, too.
-    return value.then((value) => end({ done, value }), (error) => {
+    const awaited = Promise.resolve(value);
+    return awaited.then((value) => end({ done, value }), (error) => {
       if (!done) letReturn(iterator);
       return fail(error);
     });

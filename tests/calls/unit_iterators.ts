@@ -183,6 +183,31 @@ test("an iterator that nobody goes on with returns", () =>
     })
   ));
 
+test("what an iterator gives may be a thenable that is no promise", async () => {
+  const thenable = <T>(value: T) => ({
+    then: (resolve: (value: T) => void) => void resolve(value),
+  });
+  let n = 0;
+  const api = {
+    steps: (): AsyncIterableIterator<number> => ({
+      next: () => thenable({ done: ++n > 2, value: n }) as never,
+      [Symbol.asyncIterator]() {
+        return this;
+      },
+    }),
+    *values(): IterableIterator<number> {
+      yield thenable(7) as never;
+    },
+  };
+  await between(api, async (ring) => {
+    const remote = connect<typeof api>(ring);
+    const all: number[] = [];
+    for await (const step of remote.steps()) all.push(step);
+    for await (const value of remote.values()) all.push(value);
+    assert.equal(all, [1, 2, 7]);
+  });
+});
+
 test("an iterator that cannot be thrown at returns instead", async () => {
   let returned = 0;
   const api = {
