@@ -281,7 +281,7 @@ async function selectAsync(
   assertOptions(options, [...TRY_ASYNC, "order"]);
   const { order = "random", ...limits } = options ?? {};
   const choice = new Choice();
-  const paths = inOrder(arms.map((arm, i) => choice.path(arm, i)), order);
+  const paths = inOrder([...arms].map((arm, i) => choice.path(arm, i)), order);
   try {
     await blockAnyAsync(paths, limits);
   } catch (error) {
@@ -301,7 +301,7 @@ function selectBlocking(
   const { order = "random", timeout = Infinity } = options ?? {};
   assertTimeout(timeout);
   const choice = new Choice();
-  const bouts = inOrder(arms.map((arm, i) => choice.bout(arm, i)), order);
+  const bouts = inOrder([...arms].map((arm, i) => choice.bout(arm, i)), order);
   assertTogether(bouts, "select");
   const done = () => bouts.some(({ attempt }) => attempt());
   if (!done() && timeout > 0 && !spin(done)) blockAny(bouts, timeout);

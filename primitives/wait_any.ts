@@ -114,7 +114,7 @@ function assertSources(sources: readonly Waitable[]): void {
   if (sources.length === 0) {
     throw new RangeError("waitAny needs a source: received none");
   }
-  sources.forEach((source: Waitable, i) => {
+  [...sources].forEach((source: Waitable, i) => {
     if (typeof source?.readiness === "function") return;
     throw new TypeError(
       `Cannot wait for source ${i}: expected a queue, ring, channel, ` +

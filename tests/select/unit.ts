@@ -298,6 +298,7 @@ test("refuses what it cannot wait for, and changes nothing", async () => {
     [[], {}, RangeError, "needs an arm"],
     [[ready, {}], first, TypeError, "arm 1: expected a queue"],
     [[ready, null], first, TypeError, "received null"],
+    [new Array(1), first, TypeError, "arm 0: expected a queue"],
     [[ready], { order: "last" }, RangeError, '"last"'],
     [[ready], { patience: 1 }, TypeError, "patience"],
     [[ready], { timeout: -1 }, RangeError, "-1"],

@@ -379,6 +379,8 @@ test("wrong arguments are refused before anything is touched", async () => {
     const waiting = waitAny([jobs, wrong]);
     await rejects(buffer, waiting, TypeError, "source 1", "received ");
   }
+  const missing = waitAny(new Array(1));
+  await rejects(buffer, missing, TypeError, "source 0", "received undefined");
   for (const timeout of [-1, NaN]) {
     const waiting = waitAny([jobs], { timeout });
     await rejects(buffer, waiting, RangeError, `received ${timeout}`);
