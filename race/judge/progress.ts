@@ -10,6 +10,7 @@ import { callText } from "../engine/state/agent/operation.ts";
 import type { Sleeper } from "../engine/state/watch.ts";
 import * as k from "../engine/kinds.ts";
 import type { Engine } from "../engine/step/replay.ts";
+import { missedWake } from "./missed.ts";
 import { RECOVER } from "../engine/scenario.ts";
 import { fail } from "../engine/step/steps.ts";
 
@@ -76,7 +77,7 @@ export function judgeQuiet(
   const text = stuck.map((agent) => waitText(world, agent)).join("; ") +
     leftText(world);
   if (timed.length > 0) {
-    const missed = timed.filter((agent) => sleepsOnOther(agent));
+    const missed = timed.filter((agent) => missedWake(engine, agent));
     if (missed.length === 0) return;
     const names = missed.map(({ id }) => `agent ${id}`).join(", ");
     return fail(

@@ -367,6 +367,19 @@ const ROWS: [feature: string, becomes: Becomes, run: Run, named?: RegExp][] = [
     /awaits something/,
   ],
   [
+    "a loop that catches every error and tries again",
+    "works",
+    both((m) => {
+      for (;;) {
+        try {
+          return add(m);
+        } catch {
+          // again
+        }
+      }
+    }),
+  ],
+  [
     "a counter of a module that operations depend on",
     "`nondeterministic`",
     races((m) => Atomics.store(words(m), 1, ++counted)),

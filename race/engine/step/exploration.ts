@@ -7,6 +7,7 @@
 import type { Agent } from "../state/agent/agent.ts";
 import type { Ended, Guard, Snapshot } from "../state/agent/snapshot.ts";
 import type { Asked, Look } from "./loops/ahead.ts";
+import { Caught } from "./loops/caught.ts";
 import { World } from "../state/core.ts";
 import type { WorldState } from "../state/machine.ts";
 import type { Handles } from "./handles.ts";
@@ -42,6 +43,8 @@ export abstract class Exploration {
   /** See `unwinding`, and how many lines of stacks there were before. */
   #unwinding = false;
   #lines = 10;
+  /** What the agent does that has caught the token. */
+  protected readonly caught: Caught = new Caught();
   /** Whether an agent may go on without being suspended, if it is chosen. */
   inline = false;
   /** The choice that made an agent stop. */
@@ -182,6 +185,7 @@ export abstract class Exploration {
   set unwinding(on: boolean) {
     if (on === this.#unwinding) return;
     this.#unwinding = on;
+    if (!on) this.caught.end();
     if (on) this.#lines = Error.stackTraceLimit;
     Error.stackTraceLimit = on ? 0 : this.#lines;
   }

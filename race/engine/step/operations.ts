@@ -15,7 +15,7 @@ import {
   signedAddress,
 } from "../state/agent/operation.ts";
 import { CHANGED } from "../state/agent/memo.ts";
-import { NotConstant, TOKEN } from "../signals.ts";
+import { NotConstant } from "../signals.ts";
 import { placeOf, siteOf } from "../sites.ts";
 import { LONGEST, LOOKS, looksAtClock } from "./loops/looks.ts";
 import { doAlone, mustGoOn } from "./loops/alone.ts";
@@ -84,7 +84,7 @@ export abstract class Operations extends Told {
     b: Any,
     timeout: number,
   ): Any {
-    if (this.unwinding) throw TOKEN;
+    if (this.unwinding) return this.caught.answer(kind, target, index, a, b);
     const agent = this.current!;
     const address = target === null
       ? k.NOWHERE
@@ -147,7 +147,7 @@ export abstract class Operations extends Told {
 
   /** Does something that concerns one agent only, so no other can step in. */
   local(kind: number, a: number, perform: (agent: Agent) => Any): Any {
-    if (this.unwinding) throw TOKEN;
+    if (this.unwinding) return this.caught.local(kind);
     const agent = this.current!;
     if (this.handles.making) {
       return this.refuse(

@@ -85,7 +85,10 @@ export abstract class Told extends Exploration implements Inn {
   drop(kept: readonly unknown[]): void {
     const agent = this.current;
     if (agent === null || !this.drops.on || this.handles.making) return;
-    if (this.unwinding) throw TOKEN;
+    if (this.unwinding) {
+      if (this.caught.goesOn) return;
+      throw TOKEN;
+    }
     const { pos, n, dropped, drawn, allocations } = agent;
     agent.dropped = pos;
     // While it is tried out, or runs again, its state is not its own.

@@ -91,6 +91,7 @@ export function walk(
     engine.walk = null;
     engine.current = current;
     engine.unwinding = unwinding;
+    agent.snapshot = null; // the walk has changed it, also if it is `present`
     agent.load(present);
     Object.assign(agent, here);
   }
