@@ -559,3 +559,40 @@ test("a sleep that only looks again hides no lost wake-up", () => {
   holds(check(1000, { looks: 1000, rescue: true }));
   holds(check(999, { looks: 1000 }));
 });
+
+test("offsets are those of memory(), also if it makes other views before", () => {
+  const memory = () => {
+    new Int32Array(new SharedArrayBuffer(8)); // of no use to agents
+    return new SharedArrayBuffer(16);
+  };
+  const agent = (memory: SharedArrayBuffer) => new Int32Array(memory);
+  const ops = {
+    look: { run: (w: Int32Array) => w[2] },
+    set: { run: (w: Int32Array) => void Atomics.store(w, 2, 1) },
+  };
+  const check = (more: object, options: Options = {}) =>
+    race.check(
+      race.spec({ memory, agent, ops, ...more }),
+      [["look"]],
+      [["set"]],
+      options,
+    ) as Result;
+  const { failure } = check({ words: { flag: 8 } });
+  assert.is(failure?.kind, "data-race");
+  assert.match(failure!.message, /of flag/);
+  assert.match(check({}).failure!.message, /of \[8\]/);
+  holds(check({ hints: [[8, 12]] }));
+  fails(check({ hints: [[0, 8]] }), "data-race");
+  holds(check({}, { races: (at) => at !== 8 }));
+  fails(check({}, { races: (at) => at === 8 }), "data-race");
+
+  // An agent's own memory is none of that.
+  const allocates = () => new Int32Array(new SharedArrayBuffer(8));
+  const own = {
+    memory,
+    agent,
+    ops: { wait: { run: () => void Atomics.wait(allocates(), 1, 0) } },
+  };
+  const asleep = race.check(race.spec(own), [["wait"]]) as Result;
+  assert.match(asleep.failure!.message, /on \[2:4\]/);
+});

@@ -26,6 +26,8 @@ export class Memory {
   frees = false;
   /** Its pieces, by address. */
   readonly regions: Region[] = [];
+  /** The piece that `memory()` returned: users know its words by offset. */
+  main: Region | null = null;
   /** Names of words, by address. */
   readonly names: Map<number, string> = new Map();
   readonly #regionOf = new Map<SharedArrayBuffer, Region>();
@@ -84,10 +86,21 @@ export class Memory {
     if (address === NOWHERE) return "";
     const name = this.names.get(address);
     if (name !== undefined) return name;
+    const { main, regions } = this;
     const region = this.regionAt(address);
     const offset = address - region.base;
-    if (this.regions.length === 1) return `[${offset}]`;
-    return `[${this.regions.indexOf(region)}:${offset}]`;
+    if (region === main) return `[${offset}]`;
+    const others = regions.filter((other) => other !== main);
+    return `[${others.indexOf(region) + 1}:${offset}]`;
+  }
+
+  /** An address as users count it; that of another piece lies behind all. */
+  offsetOf(address: number): number {
+    const { main } = this;
+    if (main === null || main.base === 0) return address;
+    return this.regionAt(address) === main
+      ? address - main.base
+      : address + main.bytes.length;
   }
 
   /** Notes that a piece of `region` is written. */

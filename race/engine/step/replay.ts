@@ -60,7 +60,7 @@ export class Engine extends Services {
           "WebAssembly.Memory",
       );
     }
-    world.memory.add(buffer);
+    const main = world.memory.main = world.memory.add(buffer);
     const total = scenario.recover === null ? count : count + 1;
     for (let id = 0; id < total; id++) world.agents.push(new Agent(id, total));
     if (total > count) this.recoverer = world.agents[count]!;
@@ -68,7 +68,7 @@ export class Engine extends Services {
       this.handles.first(agent);
     }
     for (const [name, offset] of Object.entries(scenario.words)) {
-      world.memory.names.set(offset, name);
+      world.memory.names.set(main.base + offset, name);
     }
     world.memory.freeze();
     this.setting = false;

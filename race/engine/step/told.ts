@@ -159,7 +159,9 @@ export abstract class Told extends Exploration implements Inn {
     learned.add(address);
     world.hints = new Hints(
       world.agents,
-      (address) => scenario.hints?.(address) || learned.has(address),
+      (address) =>
+        scenario.hints?.(world.memory.offsetOf(address)) ||
+        learned.has(address),
     );
     return this.learned = true;
   }

@@ -53,8 +53,12 @@ function engineFor(scenario: Scenario, program: Program, o: Options): Engine {
     if (scenario.model !== null) {
       world.judge = new Judge(scenario.model, world.agents.length);
     }
-    if (scenario.hints !== null) {
-      world.hints = new Hints(world.agents, scenario.hints);
+    const { hints } = scenario;
+    if (hints !== null) {
+      world.hints = new Hints(
+        world.agents,
+        (address) => hints(world.memory.offsetOf(address)),
+      );
     }
     known.set(program.length, engine);
   } else {
@@ -78,7 +82,10 @@ function engineFor(scenario: Scenario, program: Program, o: Options): Engine {
   engine.memo.begin();
   engine.recalls = engine.world.keepsPlain = false;
   engine.maxSteps = o.maxSteps ?? 1000;
-  engine.racy = typeof o.races === "function" ? o.races : () => true;
+  const { races } = o;
+  engine.racy = typeof races === "function"
+    ? (address) => races(engine.world.memory.offsetOf(address))
+    : () => true;
   engine.world.lead = o.begin ?? 0;
   engine.world.tail = o.end ?? 0;
   engine.endless = o.spins ?? 100_000;
