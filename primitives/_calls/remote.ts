@@ -32,13 +32,18 @@ function refuse(path: string): never {
   );
 }
 
+/** Of this many properties of an object, each is made once. */
+const MOST_KEPT = 1000;
+
 /**
  * Puts the properties of an object behind `target`: each is made once, and then
- * kept in front of them.
+ * kept in front of them. There is no end to names that are keys of data, so
+ * only the first ones are kept.
  */
 function before(ends: Ends, prefix: string, target: object): void {
   // What stands for what is served has no names of functions of its own.
   const isFunction = prefix !== "";
+  let kept = 0;
   const properties = new Proxy({}, {
     get(_, name, receiver) {
       // Texts of it, as in a log, are made without a call.
@@ -56,6 +61,7 @@ function before(ends: Ends, prefix: string, target: object): void {
         : isFunction && ends.get !== undefined
         ? thenOf(ends.get, prefix.slice(0, -1))
         : undefined;
+      if (++kept > MOST_KEPT) return value;
       // If `receiver` is frozen, it is made each time.
       Reflect.defineProperty(receiver, name, {
         get: () => value,

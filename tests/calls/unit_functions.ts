@@ -651,6 +651,33 @@ test("a talk finds its server among several", async () => {
   }
 });
 
+test("nothing is kept of agents that have released all functions", () => {
+  const functions = new Functions(
+    codec.structured as Codec<unknown>,
+    new Map(),
+  );
+  const { set } = Map.prototype;
+  const maps = new Set<Map<unknown, unknown>>();
+  Map.prototype.set = function (key, value) {
+    maps.add(this);
+    return Reflect.apply(set, this, [key, value]);
+  };
+  try {
+    for (let agent = 1; agent < 50; agent++) {
+      const [, , ids] = functions.take([() => 1, () => 2]);
+      functions.keep(agent, ids);
+      functions.end(ids);
+      assert.ok(functions.isKept(agent));
+      functions.release(agent, agent % 2 === 0 ? ids : undefined);
+      assert.not.ok(functions.isKept(agent));
+    }
+  } finally {
+    Map.prototype.set = set;
+  }
+  assert.ok(maps.size > 0);
+  for (const { size } of maps) assert.is(size, 0);
+});
+
 test("a function that was released before it was kept is not kept", () => {
   const functions = new Functions(
     codec.structured as Codec<unknown>,

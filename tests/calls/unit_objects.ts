@@ -3,7 +3,14 @@
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import * as assert from "uvu/assert";
-import { CallRing, type Codec, codec, connect, serve } from "../../mod.ts";
+import {
+  CallRing,
+  type Codec,
+  codec,
+  connect,
+  Event,
+  serve,
+} from "../../mod.ts";
 import { suite } from "../_run/harness.ts";
 import { Hosts } from "../../primitives/_calls/hosts.ts";
 import { LAYOUT } from "../../primitives/_memory/layout.ts";
@@ -164,6 +171,63 @@ test("an instance is released when nothing here stands for it", () =>
       assert.match((await rejection(counter.add(1))).message, "released");
     })
   ));
+
+/** Lets `ms` pass for waits that have a deadline. */
+async function pass(ms: number) {
+  const now = performance.now.bind(performance);
+  const soon = Event.create().tryWaitAsync({ timeout: 20 });
+  performance.now = () => now() + ms;
+  try {
+    await soon; // its timer looks at all deadlines
+  } finally {
+    Reflect.deleteProperty(performance, "now");
+  }
+}
+
+test("a ring that nobody serves any more is not kept for a release", () =>
+  collecting(async (collect) => {
+    const ring = CallRing.create({ slots: 4, request: 128, reply: 64 });
+    const control = new AbortController();
+    const { signal } = control;
+    const serving = serve(ring, api, { signal });
+    const remote = connect<Api>(ring);
+    await new remote.Counter(7);
+    control.abort();
+    await serving.catch(() => {});
+    const pause = () => new Promise((resolve) => setTimeout(resolve, 5));
+    const freed = async () => {
+      for (let i = 0; i < 100 && ring.pending > 0; i++) await pause();
+      assert.is(ring.pending, 0);
+    };
+    collect[0]!();
+    await pause(); // it sleeps
+    assert.is(ring.pending, 1);
+    await pass(40_000);
+    assert.is(ring.pending, 0);
+    // It is released with the next one, in case that somebody has it.
+    const next = serve(ring, api);
+    await new remote.Counter(7);
+    collect[1]!();
+    await freed();
+    ring.close();
+    assert.is(await next, 3);
+  }));
+
+test("names of properties that are keys of data are not all kept", () =>
+  within(async (ring) => {
+    // deno-lint-ignore no-explicit-any
+    const remote: any = connect<Api>(ring);
+    for (let i = 0; i < 3000; i++) {
+      void [remote[`key${i}`], remote.math[`key${i}`]];
+    }
+    for (const it of [remote, remote.math]) {
+      const { length } = Object.getOwnPropertyNames(it);
+      assert.ok(length < 1100, `${length}`);
+    }
+    assert.is(await remote.math.add(1, 2), 3);
+    assert.is(await remote.version, "1.2");
+    assert.throws(() => remote.version = "2", /Cannot assign to/);
+  }));
 
 test("the end of a caller does not keep others from hearing of garbage", async () => {
   const program = fileURLToPath(new URL("./garbage.ts", import.meta.url));

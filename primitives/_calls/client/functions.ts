@@ -115,14 +115,14 @@ export class Functions {
 
   /** An agent that serves has kept these. */
   keep(agent: number, ids: readonly number[]): void {
-    let kept = this.#kept.get(agent);
-    if (kept === undefined) this.#kept.set(agent, kept = new Set());
+    const kept = this.#kept.get(agent) ?? new Set();
     for (const id of ids) if (!this.#early.delete(id)) kept.add(id);
+    if (kept.size > 0) this.#kept.set(agent, kept);
   }
 
   /** Whether an agent that serves has kept any. */
   isKept(agent: number): boolean {
-    return (this.#kept.get(agent)?.size ?? 0) > 0;
+    return this.#kept.has(agent);
   }
 
   /** An agent has released some of those that it has kept, or all. */
@@ -133,6 +133,7 @@ export class Functions {
       if (!kept?.delete(id) && this.#values.has(id)) this.#early.add(id);
       this.#forget(id);
     }
+    if (kept?.size === 0) this.#kept.delete(agent); // it may not come again
   }
 
   /** The call of these is over: forgets those that nobody has kept. */

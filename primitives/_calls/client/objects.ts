@@ -16,6 +16,7 @@ import {
   CALL,
   GET,
   INSTANCE,
+  KEPT_MS,
   MAKE,
   NEXT,
   OF_OBJECT,
@@ -62,7 +63,7 @@ export interface Calling {
 /** The objects of other agents that something here stands for. */
 export class HeldObjects {
   readonly #calling: Calling;
-  /** Those of a caller that blocks for which its server had no time. */
+  /** Those that wait for another attempt: their server had no time. */
   readonly #unreleased: string[] = [];
   /** Whether a timer tries them again. */
   #trying = false;
@@ -145,13 +146,21 @@ export class HeldObjects {
       this.#calling.threw(error);
   }
 
-  /** Nothing here stands for the object any more. */
+  /**
+   * Nothing here stands for the object any more. If its server has no time for
+   * long, it is released together with the next object. An attempt without an
+   * end would keep a ring for ever that nobody serves any more.
+   */
   #release(key: string): void {
     if (this.#calling.blocks) return this.#releaseNow(key);
-    const call = this.#calling.prepared(key, RELEASE | OF_OBJECT);
-    // If the ring is closed, the object is released already.
-    this.#calling.callAsync(call, [], { ref: false, timeout: Infinity })
-      .then(undefined, () => {});
+    for (const due of [...this.#unreleased.splice(0), key]) {
+      const call = this.#calling.prepared(due, RELEASE | OF_OBJECT);
+      // If the ring is closed, the object is released already.
+      this.#calling.callAsync(call, [], { ref: false, timeout: KEPT_MS })
+        .catch(({ name }) => {
+          if (name === "TimeoutError") this.#unreleased.push(due);
+        });
+    }
   }
 
   /**
