@@ -21,9 +21,9 @@
  *   const weft_queue_config config = {.capacity = 256, .element_size = 16};
  *   weft_mpmc_queue *q = weft_mpmc_queue_init(memory, sizeof memory, config);
  *
- * Durations are nanoseconds from now. WEFT_FOREVER never ends, and 0 tries
- * once. Functions return 0 or an errno, unless their comment names a count or a
- * pointer:
+ * Durations are nanoseconds from now. WEFT_FOREVER never ends, nor does any
+ * other below 0, and 0 tries once. Functions return 0 or an errno, unless their
+ * comment names a count or a pointer. They leave the variable `errno` as it is:
  *
  *   EBUSY       a try_ form would have to wait
  *   ETIMEDOUT   the time is over

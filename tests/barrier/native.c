@@ -63,6 +63,7 @@ static void tracked(void) {
   EQUAL(weft_barrier_abandon(b, 4), 0);
   EQUAL(weft_barrier_abandon(b, 1), 1);
   EQUAL(weft_barrier_abandon(b, 1), 0);
+  EQUAL(weft_barrier_abandon(b, -1), 0); /* what stands in the row now */
   EQUAL(weft_barrier_parties(b), 2);
   EQUAL(weft_agent_set_id(2), 0);
   EQUAL(weft_barrier_leave(b, false), 0);

@@ -247,6 +247,9 @@ static void dead_agents(void) {
     EQUAL(weft_call_ring_try_take(r, &taken[i]), 0);
   weft_agent_set_id(8);
   EQUAL(weft_call_ring_abandon(r, 0), 0);
+  EQUAL(weft_call_ring_abandon(r, -1), 0);
+  EQUAL(weft_call_ring_abandon(r, 1 << 28), 0);
+  EQUAL(r->deaths, 0); /* no agent has such an id */
   EQUAL(weft_call_ring_abandon(r, 8), 0);
   EQUAL(weft_call_ring_abandon(r, 6), 2); /* its calls are served still */
   EQUAL(weft_call_ring_pending(r), 3);

@@ -76,6 +76,7 @@ static void roles(void) {
   EQUAL(weft_work_deque_abandon(d, weft_agent_id()), 0);
   EQUAL(weft_work_deque_abandon(d, first), 1);
   EQUAL(weft_work_deque_abandon(d, first), 0);
+  EQUAL(weft_work_deque_abandon(d, WEFT_WORK_DEQUE_LEFT_BIT), 0);
   UNCHANGED(arena, 512, weft_work_deque_push(d, 8), EPERM);
   EQUAL(weft_work_deque_adopt(d), 0);
   EQUAL(weft_work_deque_pop(d, &item), 0);

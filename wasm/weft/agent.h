@@ -134,9 +134,12 @@ static inline int32_t weft_agent_id(void) {
 #endif
 }
 
+/* Whether an agent can have this id: 1 to 2^28 - 1. */
+#define WEFT__AGENT_CAN_BE(id) ((id) >= 1 && (id) <= 0x0fffffff)
+
 /* Sets the id of this thread; EINVAL if `id` is not 1 to 2^28 - 1. */
 static inline int weft_agent_set_id(int32_t id) {
-  if (id < 1 || id > 0x0fffffff) return EINVAL;
+  if (!WEFT__AGENT_CAN_BE(id)) return EINVAL;
   weft__agent_watch_forks();
   WEFT_AGENT().id = id;
 #ifdef WEFT__ACTS

@@ -230,7 +230,7 @@ static inline int weft__barrier_leave_tracked(weft_barrier *b) {
    arrived, they go on. Returns how many parties left: 1, or 0 if the agent was
    none, or had never arrived. */
 static inline int32_t weft_barrier_abandon(weft_barrier *b, int32_t id) {
-  if (b->tracked == 0 || id == 0) return 0;
+  if (b->tracked == 0 || !WEFT__AGENT_CAN_BE(id)) return 0;
   weft__party *rows = weft__barrier_rows(b);
   int32_t count = 0;
   for (int32_t i = 0; i < b->tracked; i++) {

@@ -500,7 +500,7 @@ static inline void weft__call_note_death(weft_call_ring *r, int32_t id) {
  */
 static inline int32_t weft_call_ring_abandon(weft_call_ring *r, int32_t id) {
   int32_t count = 0;
-  if (id == 0) return 0;
+  if (!WEFT__AGENT_CAN_BE(id)) return 0;
   for (int32_t i = 0; i < weft_call_ring_slots(r); i++)
     if (weft__call_abandon(r, weft__call_at(r, i), id)) count++;
   weft__call_note_death(r, id);

@@ -205,6 +205,7 @@ static inline int weft_work_deque_adopt(weft_work_deque *d) {
  */
 static inline int32_t weft_work_deque_abandon(weft_work_deque *d, int32_t id) {
   int32_t left = WEFT_WORK_DEQUE_LEFT_BIT;
+  if (id == left) return 0; /* no agent has that */
   return id != 0 && weft__compare_exchange(&d->owner, id, left) == id ? 1 : 0;
 }
 
