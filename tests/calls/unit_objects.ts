@@ -485,6 +485,7 @@ for (const again of ["with the next one", "by itself"]) {
     ring.close();
     const released = again === "by itself" ? 5 : 6;
     assert.is(await thread.next(), 6 + 1 + released);
+    next[Symbol.dispose](); // it was needed until here, and not collected
     thread.stop();
   });
 }

@@ -274,7 +274,12 @@ test("a Map or a Set arrives as it was before a getter in it changed it", () => 
       set.add(meddles).add(map);
       return [set, map];
     };
-    assertEqual(sent(make()), structuredClone(make()));
-    assertEqual(sent(make().reverse()), structuredClone(make().reverse()));
+    // `structuredClone` does so, too, except in Bun.
+    const one = { a: 1 };
+    const early = new Map<unknown, unknown>([[0, one], [1, 2]]);
+    const late = new Map(change === "clear" ? [] : [...early, [2, 0]]);
+    assertEqual(sent(make()), [new Set([one, late]), late]);
+    const all = new Set(change === "clear" ? [] : [one, early, 2]);
+    assertEqual(sent(make().reverse()), [early, all]);
   }
 });
