@@ -275,11 +275,33 @@ test("the rest of a reply to a caller that is gone is given back", async () => {
   });
 });
 
+/**
+ * Gives up some turns after the call is made, or after the server has begun it:
+ * in some runtimes, one turn of the event loop brings many pieces of an answer.
+ */
+function giveUpAfter(n: number, before = () => {}) {
+  const control = new AbortController();
+  const after = async (turn: () => unknown) => {
+    for (let i = 0; i < n >> 1; i++) await turn();
+    before();
+    control.abort();
+  };
+  const isFine = n % 2 === 1;
+  return {
+    signal: control.signal,
+    begun: () => void (isFine && after(() => undefined)),
+    asked: async () => {
+      if (!isFine) await after(() => new Promise(setImmediate));
+    },
+  };
+}
+
 test("who gives up amid an answer does not keep its function", async () => {
   type Fn = (n: number) => Promise<number>;
   let kept: (Fn & Disposable) | undefined;
   const keeping = {
     keep(fn: Fn, _: AbortSignal): string {
+      begun();
       kept = fn as Fn & Disposable;
       return "x".repeat(500);
     },
@@ -287,15 +309,16 @@ test("who gives up amid an answer does not keep its function", async () => {
   };
   const { now } = Date;
   let amid = 0;
+  let begun = () => {};
   await between(keeping, async (ring) => {
     const remote = connect<typeof keeping>(ring);
-    for (let turns = 0; turns < 30; turns++) {
+    for (let turns = 0; turns < 60; turns++) {
       kept = undefined;
-      const control = new AbortController();
-      const call = remote.keep((n) => Promise.resolve(n), control.signal);
+      const late = giveUpAfter(turns);
+      begun = late.begun;
+      const call = remote.keep((n) => Promise.resolve(n), late.signal);
       const ended = call.then(() => "kept", () => "given up");
-      for (let i = 0; i < turns; i++) await new Promise(setImmediate);
-      control.abort();
+      await late.asked();
       const how = await ended;
       const fn = kept as (Fn & Disposable) | undefined;
       if (fn === undefined) continue;
@@ -321,12 +344,14 @@ test("an iterator whose caller gives up amid the answer returns", async () => {
   const { now } = Date;
   let open = 0;
   let amid = 0;
+  let begun = () => {};
   const rows = {
     async *rows(_: AbortSignal): AsyncGenerator<number> {
       yield 1;
     },
     begin(_: AbortSignal): AsyncIterable<number> {
       open++;
+      begun();
       const iterator = rows.rows(_);
       const end = (): Promise<IteratorResult<number>> => {
         open--;
@@ -344,13 +369,13 @@ test("an iterator whose caller gives up amid the answer returns", async () => {
   // The answer, which names the iterator, goes in pieces.
   await between(rows, async (ring) => {
     const remote = connect<typeof rows>(ring);
-    for (let turns = 0; turns < 20; turns++) {
-      const control = new AbortController();
-      const call = remote.begin(control.signal);
+    for (let turns = 0; turns < 40; turns++) {
+      let began = 0;
+      const late = giveUpAfter(turns, () => began = open);
+      begun = late.begun;
+      const call = remote.begin(late.signal);
       const ended = Promise.resolve(call).then((it) => it, () => undefined);
-      for (let i = 0; i < turns; i++) await new Promise(setImmediate);
-      const began = open;
-      control.abort();
+      await late.asked();
       const it = await ended;
       if (it !== undefined) {
         await it[Symbol.asyncIterator]().return!();
@@ -374,6 +399,7 @@ test("a function that is released amid an answer keeps nobody out", async () => 
   let kept: (Fn & Disposable) | undefined;
   const keeping = {
     keep(fn: Fn, n: number, _: AbortSignal): string {
+      begun();
       kept = fn as Fn & Disposable;
       return "x".repeat(n);
     },
@@ -382,18 +408,20 @@ test("a function that is released amid an answer keeps nobody out", async () => 
   const never = new AbortController().signal;
   const { now } = Date;
   let amid = 0;
+  let begun = () => {};
   // One caller may listen, and there is one slot for calls.
   await between(keeping, async (ring) => {
     const remote = connect<typeof keeping>(ring);
-    for (let turns = 0; turns < 30; turns++) {
+    for (let turns = 0; turns < 60; turns++) {
       kept = undefined;
-      const control = new AbortController();
-      const call = remote.keep((n) => Promise.resolve(n), 500, control.signal);
+      const late = giveUpAfter(turns, () => {
+        // The caller does not know that it was kept, and then that it need not.
+        (kept as (Fn & Disposable) | undefined)?.[Symbol.dispose]();
+      });
+      begun = late.begun;
+      const call = remote.keep((n) => Promise.resolve(n), 500, late.signal);
       const ended = call.then(() => "kept", () => "given up");
-      for (let i = 0; i < turns; i++) await new Promise(setImmediate);
-      // The caller does not know that it was kept, and then that it need not.
-      (kept as (Fn & Disposable) | undefined)?.[Symbol.dispose]();
-      control.abort();
+      await late.asked();
       if (await ended === "given up" && kept !== undefined) amid++;
       Date.now = () => now() + 31_000;
       try {
@@ -401,6 +429,7 @@ test("a function that is released amid an answer keeps nobody out", async () => 
       } finally {
         Date.now = now;
       }
+      begun = () => {};
       await connect<typeof keeping>(ring)
         .keep((n) => Promise.resolve(-n), 0, never);
       const fn = kept as (Fn & Disposable) | undefined;
