@@ -1,6 +1,7 @@
 // Tests asynchronous code: promises are the platform's, wakes and timers are
 // simulated.
 import * as assert from "uvu/assert";
+import { Mutex } from "../../mod.ts";
 import { race, RaceError } from "../../race/mod.ts";
 import { suite } from "../_run/harness.ts";
 import { holds, words } from "./asserts.ts";
@@ -195,6 +196,67 @@ test("tells calls apart by what they left to their event loop", async () => {
   }, { after: (m) => void seen.add(words(m)[1]!) });
   assert.ok(result.complete);
   assert.ok(seen.has(5) && seen.has(6));
+});
+
+test("explores what a call leaves to reactions of promises", async () => {
+  const turns = async (n: number) => {
+    for (let i = 0; i < n; i++) await undefined;
+  };
+  for (const n of [0, 1, 2, 3, 9]) {
+    const ends = new Set<string>();
+    const program = race.spec({
+      async: true,
+      memory,
+      agent: words,
+      ops: {
+        // It does not await what it began.
+        add: {
+          run: (w, turn: number) => {
+            const found = Atomics.load(w, turn);
+            void turns(n).then(() => {
+              Atomics.add(w, 0, 1);
+              Atomics.store(w, 2 + turn, found + 1);
+            });
+            return Promise.resolve();
+          },
+        },
+      },
+      final: (memory) => void ends.add(words(memory).join()),
+    });
+    const add = (turn: number) => ["add", turn] as [string, number];
+    const one = await race.check(program, [add(0)], [add(1)]);
+    assert.ok(one.complete);
+    assert.equal([...ends], ["2,0,1,1", "2,0,2,1"], `${n} turns`);
+    ends.clear();
+    // The next call begins when all of the first one is done.
+    const two = await race.check(program, [add(1), add(0)]);
+    assert.ok(two.complete);
+    assert.equal([...ends], ["2,0,2,1"], `${n} turns, two calls`);
+  }
+});
+
+test("explores an operation that nobody awaits", async () => {
+  const size = Mutex.byteLength();
+  const memory = () => {
+    const shared = new SharedArrayBuffer(size + 4);
+    Mutex.init(shared, 0);
+    return shared;
+  };
+  const adds = async (shared: SharedArrayBuffer) => {
+    await undefined;
+    const count = new Int32Array(shared, size);
+    const mutex = new Mutex(shared);
+    void mutex.lockAsync().then(() => {
+      Atomics.store(count, 0, Atomics.load(count, 0) + 1);
+      mutex.unlock();
+    });
+  };
+  const ends = new Set<number>();
+  const after = (shared: SharedArrayBuffer) =>
+    void ends.add(new Int32Array(shared, size)[0]!);
+  const found = await race.agents({ memory }, adds, adds, { after });
+  assert.ok(found.complete);
+  assert.equal([...ends], [2]);
 });
 
 test("ends a timed waitAsync, and aborts by a timer", async () => {

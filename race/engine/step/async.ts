@@ -48,7 +48,6 @@ export async function activateAsync(
 }
 
 async function activate(engine: Engine, agent: Agent): Promise<void> {
-  const { settlers } = engine;
   engine.current = agent;
   engine.unwinding = false;
   agent.snapshot = null;
@@ -57,8 +56,7 @@ async function activate(engine: Engine, agent: Agent): Promise<void> {
     agent.begun =
     agent.allocations =
       0;
-  settlers.clear();
-  engine.ports.clear();
+  clear(engine);
   lendAll(engine);
   let finished = false;
   program(engine, agent).then(() => finished = true, (error) => {
@@ -69,6 +67,12 @@ async function activate(engine: Engine, agent: Agent): Promise<void> {
     await settled();
     if (engine.unwinding) break;
     const { pos, n } = agent;
+    if (engine.goesOn !== null) {
+      if (pos === n) forgetCalls(engine, agent);
+      engine.goesOn();
+      engine.goesOn = null;
+      continue;
+    }
     if (pos < n) {
       if (event(engine, agent)) continue;
       if (engine.look !== null) break;
@@ -102,12 +106,25 @@ async function activate(engine: Engine, agent: Agent): Promise<void> {
     }
     agent.snapshot = null;
     agent.status = finished ? k.DONE : k.IDLE;
+    if (finished) forgetCalls(engine, agent);
     break;
   }
   engine.current = null;
   engine.unwinding = false;
   takeBack();
   if (engine.refused !== null) throw engine.refused;
+}
+
+/** As {@linkcode Engine.forgetCalls}, unless the agent only is looked at. */
+function forgetCalls(engine: Engine, agent: Agent): void {
+  if (engine.look === null && engine.alone === null) engine.forgetCalls(agent);
+}
+
+/** Forgets what belongs to an earlier activation. */
+function clear(engine: Engine): void {
+  engine.settlers.clear();
+  engine.ports.clear();
+  engine.goesOn = null;
 }
 
 /** Milliseconds to wait for anything that comes from outside. */
@@ -159,15 +176,22 @@ function threw(engine: Engine, agent: Agent, error: unknown): void {
   engine.suspend();
 }
 
-/** Runs the agent's program from where its record begins. */
+/**
+ * Runs the agent's program from where its record begins. A call begins once
+ * nothing of those before it is left to run.
+ */
 async function program(engine: Engine, agent: Agent): Promise<void> {
   const handle = engine.handles.of(agent);
   for (let at = agent.first; at < agent.calls.length; at++) {
     const result = await engine.call(agent, handle, at);
     if (engine.unwinding || engine.current !== agent) return;
-    if (at !== agent.oi) continue;
-    if (engine.look !== null || engine.alone !== null) return;
-    engine.finishCall(agent, result);
+    if (at === agent.oi) {
+      if (engine.look !== null || engine.alone !== null) return;
+      engine.finishCall(agent, result);
+    }
+    if (at + 1 === agent.calls.length) return;
+    await new Promise<void>((resolve) => engine.goesOn = resolve);
+    if (engine.unwinding || engine.current !== agent) return;
   }
 }
 

@@ -146,6 +146,8 @@ export abstract class Exploration {
   readonly closed: Set<number> = new Set();
   /** Promises and timers of the agent on the stack. */
   settlers = new Map<number, (value: unknown) => void>();
+  /** Begins the next call of the asynchronous agent on the stack. */
+  goesOn: (() => void) | null = null;
   /** What the agent on the stack has done with ports. */
   readonly ports: Map<number, PortState> = new Map();
   /** By terminated agent: what the recoverer does. */

@@ -159,22 +159,27 @@ export class Engine extends Services {
     world.end(agent, answer);
     this.ended.push({ result: answer, steps });
     agent.idleFires = 0;
-    const idle = this.#isIdle(agent);
-    // What it left to its event loop may use what it has seen.
-    if (scenario.stateless === false || !idle) {
-      agent.h1 = mix1(agent.h1, 77777 + bits(result));
-      agent.h2 = mix2(agent.h2, 77777 + bits(result));
-    } else agent.betweenCalls();
-    // Promises and timers that are under way belong to recorded code.
-    if (scenario.stateless === true && idle) agent.forget();
-    else agent.from = agent.n;
+    agent.h1 = mix1(agent.h1, 77777 + bits(result));
+    agent.h2 = mix2(agent.h2, 77777 + bits(result));
+    agent.from = agent.n;
+    if (!scenario.async) this.forgetCalls(agent);
     if (world.fault === null) this.checkInvariant();
     if (world.fault !== null) throw this.suspend();
   }
 
-  #isIdle({ id, inbox, timers, open }: Agent): boolean {
-    return inbox.length + timers.length + open.length === 0 &&
-      !this.world.waiters.some(({ agent }) => agent === id);
+  /**
+   * Forgets what an agent has seen in the calls that have returned, if handles
+   * have no state and its event loop is empty: what is there may use it. No
+   * reaction of a promise is left to run.
+   */
+  forgetCalls(agent: Agent): void {
+    const { stateless } = this.scenario;
+    const { id, inbox, timers, open } = agent;
+    if (stateless === false) return;
+    if (inbox.length + timers.length + open.length > 0) return;
+    if (this.world.waiters.some(({ agent }) => agent === id)) return;
+    agent.betweenCalls();
+    if (stateless === true) agent.forget();
   }
 
   /** Checks the invariant, if no agent is inside a call. */

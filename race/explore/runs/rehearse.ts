@@ -59,16 +59,17 @@ function* rehearseAll(
   world.clocks = null;
   const { final } = engine.scenario;
   const outcome = () => {
-    const done = world.agents.every(({ status }) => status === k.DONE);
-    const results = world.agents.slice(0, engine.count).map((
-      a,
-    ) => [...a.results]);
-    const end = done && whole && world.fault === null && final !== null
+    const { agents, fault } = world;
+    const done = agents.every(({ status }) => status === k.DONE);
+    const ends = whole &&
+      !agents.some((a) => world.hasEvent(a) || a.timers.length > 0);
+    const results = agents.slice(0, engine.count).map((a) => [...a.results]);
+    const end = done && ends && fault === null && final !== null
       ? engine.unwatched(() => final(engine.memory, results))
       : null;
     return {
       done,
-      text: show([results, world.fault?.kind, end]),
+      text: show([results, fault?.kind, end]),
       memory: world.memory.regions.map(({ words }) => words.slice()),
     };
   };
