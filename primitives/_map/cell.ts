@@ -13,6 +13,15 @@ import {
   type PlacedCodec,
   type SizedCodec,
 } from "../_message/message.ts";
+import { latin1 } from "../_value/letters.ts";
+
+/**
+ * Up to this many letters of ASCII, a text is written and read here: the calls
+ * of its codec would take longer than the letters.
+ */
+const MOST_LETTERS = 24;
+/** The bit of each byte in a word that no letter of ASCII has. */
+const NOT_ASCII = 0x8080_8080;
 
 /** The number by which a map's head names a codec, and that of its fields. */
 export interface CodecWords {
@@ -70,6 +79,7 @@ export class Cell<T> {
   readonly #isKey: boolean;
   /** Whether it is a number of 32 bits, which needs no codec. */
   readonly #isInt: boolean;
+  readonly #isText: boolean;
   readonly #use: CellUse;
   /** Whether the codec may run code of a user when it writes. */
   readonly #runsCode: boolean;
@@ -95,6 +105,7 @@ export class Cell<T> {
     this.#size = size;
     this.#isKey = what === "key";
     this.#isInt = id === CODEC.i32;
+    this.#isText = id === CODEC.text;
     this.#isAnyKey = this.#isKey && id === CODEC.value;
     this.#varies = fixedSize(codec) === undefined;
     const words = (this.#varies ? 1 : 0) + Math.ceil(size / 4);
@@ -120,6 +131,7 @@ export class Cell<T> {
       return;
     }
     if (!this.#varies) return this.#putField(value);
+    if (this.#isText && this.#putLetters(value)) return;
     if (!this.#runsCode) return this.#putBytes(value);
     use.isBusy = true;
     try {
@@ -127,6 +139,26 @@ export class Cell<T> {
     } finally {
       use.isBusy = false;
     }
+  }
+
+  /** Writes a short text of ASCII; false if it is none. */
+  #putLetters(text: unknown): boolean {
+    if (typeof text !== "string") return false;
+    const { length } = text;
+    if (length > MOST_LETTERS || length > this.#size) return false;
+    const { words } = this;
+    // By words: a word whose bytes were just written is slow to read.
+    let all = 0;
+    for (let i = 0, word = 0; i < length; i++) {
+      const code = text.charCodeAt(i);
+      all |= code;
+      word = (i & 3) === 0 ? code : word | code << 8 * (i & 3);
+      words[1 + (i >> 2)] = word;
+    }
+    if (all > 127) return false;
+    words[0] = length;
+    this.count = 1 + (length + 3 >> 2);
+    return true;
   }
 
   #putBytes(value: T): void {
@@ -196,6 +228,9 @@ export class Cell<T> {
       return (codec as SizedCodec<T>).field.get(this.#data, 0) as T;
     }
     const length = this.words[0]!;
+    if (this.#isText && length <= MOST_LETTERS && this.#isAscii(length)) {
+      return latin1(this.#bytes, 4, length) as T;
+    }
     if ("decodeAt" in codec) {
       return (codec as PlacedCodec<T>).decodeAt(this.#bytes, 4, length);
     }
@@ -206,6 +241,13 @@ export class Cell<T> {
     } finally {
       use.isBusy = false;
     }
+  }
+
+  /** Whether so many bytes are ASCII. */
+  #isAscii(length: number): boolean {
+    let all = 0;
+    for (let i = length + 3 >> 2; i > 0; i--) all |= this.words[i]!;
+    return (all & NOT_ASCII) === 0;
   }
 
   /** Says how many words there are, after they were copied from the map. */
