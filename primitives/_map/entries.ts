@@ -73,18 +73,14 @@ export class Entries {
   readonly #heap: Heap | undefined;
   /** The same of keys. */
   readonly #keys: Heap | undefined;
-  /** Whether the view remembers where it found keys. */
-  readonly #remembers: boolean;
 
   /**
-   * The view `remembers` where it found keys, or does not. Values may be
-   * longer than an entry if there is a `heap` for them, and keys if there is
-   * one for `keys`.
+   * Values may be longer than an entry if there is a `heap` for them, and keys
+   * if there is one for `keys`.
    */
   constructor(
     words: Int32Array<SharedArrayBuffer>,
     plan: Plan & Sizes,
-    remembers: boolean,
     heap: Heap | undefined,
     keys: Heap | undefined,
   ) {
@@ -106,7 +102,6 @@ export class Entries {
     this.ttl = words[TTL]!;
     this.#heap = heap;
     this.#keys = keys;
-    this.#remembers = remembers;
   }
 
   /** The first word of the bucket for this hash. */
@@ -130,7 +125,8 @@ export class Entries {
 
   /**
    * The entry with this key, or `NONE`, without a lock. Copies its value to
-   * `into`, if that is given.
+   * `into`, if that is given. Sets `isSettled` if the caller `remembers` where
+   * it was.
    *
    * @throws {DamagedError} If the links lead nowhere.
    */
@@ -140,13 +136,14 @@ export class Entries {
     key: Int32Array,
     count: number,
     into?: Int32Array,
+    remembers = false,
   ): number {
     const words = this.#words;
     const now = this.now();
     for (let tries = MOST_TRIES; tries > 0; tries--) {
       const version = Atomics.load(words, bucket + VERSION);
       // (L) A writer that begins after this changes `version`.
-      if (this.#remembers) this.isSettled = Atomics.load(words, bucket) === 0;
+      if (remembers) this.isSettled = Atomics.load(words, bucket) === 0;
       let at = this.find(bucket, hash, key, count);
       if (at > 0 && (into !== undefined || this.#expires)) {
         const isCopied = this.copyValue(at, into, this.#expires);

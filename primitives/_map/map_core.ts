@@ -90,14 +90,7 @@ export class MapCore<K, V> {
     this.#places = remember
       ? Places.for(wordsOfCodec(key).id, plan.capacity)
       : undefined;
-    this.#table = new Table(
-      words,
-      plan,
-      id,
-      this.#places !== undefined,
-      blocks,
-      keys,
-    );
+    this.#table = new Table(words, plan, id, blocks, keys);
     this.#waits = new Waits(words, plan, id);
     this.#clock = plan.evicts
       ? new Clock(words, plan, this.#table, id)
@@ -253,11 +246,12 @@ export class MapCore<K, V> {
     const hash = this.#hashOf(key);
     const { words, count } = this.#key;
     const bucket = table.bucketOf(hash);
-    const at = table.read(bucket, hash, words, count, into);
+    const keeps = places !== undefined && places.keeps;
+    const at = table.read(bucket, hash, words, count, into, keeps);
     if (at === NONE) return false;
     clock?.touch(at);
-    if (table.isSettled) {
-      places!.keep(key, at, bucket, table.version, () => this.#key.take());
+    if (keeps && table.isSettled) {
+      places.keep(key, at, bucket, table.version, this.#key);
     }
     return true;
   }

@@ -9,6 +9,7 @@
  * @module
  */
 
+import type { Cell } from "./cell.ts";
 import { CODEC } from "../_message/message.ts";
 
 /** The most keys that a view remembers. */
@@ -20,10 +21,11 @@ const PART = 13;
 /** One of this number of texts replaces another text: a power of 2. */
 const REPLACES = 8;
 /**
- * When `LATE` texts had no place, at least `FOUND` looks must have found theirs
- * meanwhile. Else the next `REST` looks are left out.
+ * When `LATE` keys had no place, at least so many looks must have found theirs
+ * meanwhile: of texts, and of numbers, which cost less in vain. Else the next
+ * `REST` looks are left out.
  */
-const LATE = 128, FOUND = 896, REST = 262_144;
+const LATE = 128, FOUND_TEXTS = 896, FOUND_NUMBERS = 128, REST = 262_144;
 
 /** The words of a place; `ENTRY` is 0 in an empty one. */
 const KEY = 0, ENTRY = 1, BUCKET = 2, VERSION = 3, CURRENT = 4, EXPIRES = 5;
@@ -48,10 +50,12 @@ export class Places {
   /** The numbers of the places of texts, and the text of each place. */
   readonly #texts: Map<string, number> | undefined;
   readonly #textAt: string[] = [];
-  /** How many texts would have replaced another one. */
+  /** How many keys would have replaced another one. */
   #late = 0;
-  /** How many looks found a text since a number of them was late. */
+  /** How many looks found a key since a number of them was late. */
   #found = 0;
+  /** How many must have. */
+  readonly #wanted: number;
   /** How many looks are still to be left out. */
   #rest = 0;
 
@@ -63,6 +67,7 @@ export class Places {
     this.#shift = 32 - bits;
     this.#words = new Int32Array(PLACE * this.#count);
     this.#texts = isText ? new Map() : undefined;
+    this.#wanted = isText ? FOUND_TEXTS : FOUND_NUMBERS;
     this.#values = new Array(this.#count).fill(undefined);
   }
 
@@ -105,8 +110,18 @@ export class Places {
     return this.#words[this.#number * PLACE + EXPIRES]!;
   }
 
+  /** Whether keys are remembered now. */
+  get keeps(): boolean {
+    return this.#rest === 0;
+  }
+
   /** Looks for a key; returns whether it is remembered. */
   find(key: unknown): boolean {
+    if (this.#rest > 0) {
+      this.#rest--;
+      this.#number = -1;
+      return this.isFound = false;
+    }
     return this.isFound = this.#texts === undefined
       ? this.#findNumber(key)
       : this.#findText(this.#texts, key);
@@ -119,40 +134,47 @@ export class Places {
     const number = Math.imul(key, GOLDEN) >>> this.#shift;
     this.#number = number;
     const place = number * PLACE;
-    return words[place + KEY] === key && words[place + ENTRY] !== 0;
+    return words[place + KEY] === key && words[place + ENTRY] !== 0 &&
+      this.#isFound();
+  }
+
+  /** Counts a look that found its key. */
+  #isFound(): true {
+    if (this.#found < this.#wanted) this.#found++;
+    return true;
   }
 
   #findText(texts: Map<string, number>, key: unknown): boolean {
     if (typeof key !== "string" || key.length > MOST_KEY) return false;
-    if (this.#rest > 0) {
-      this.#rest--;
-      return false;
-    }
     const number = texts.get(key);
     if (number === undefined) return false;
-    if (this.#found < FOUND) this.#found++;
     this.#number = number;
-    return true;
+    return this.#isFound();
   }
 
   /**
-   * Remembers the key for which the last `find` looked. `copy` makes a copy of
-   * it.
+   * Remembers the key for which the last `find` looked, and of which `cell` has
+   * a copy.
    */
   keep<K>(
     key: K,
     entry: number,
     bucket: number,
     version: number,
-    copy: () => K,
+    cell: Pick<Cell<K>, "take">,
   ): void {
+    if (this.#rest > 0) return;
     if (typeof key === "string" && !this.isFound) {
-      this.#number = this.#numberFor(key, copy as () => never);
+      this.#number = this.#numberFor(key, cell as Cell<never>);
     }
     if (this.#number < 0) return;
     const place = this.#number * PLACE;
     const words = this.#words;
-    if (typeof key === "number") words[place + KEY] = key;
+    if (typeof key === "number") {
+      const isLate = words[place + ENTRY] !== 0 && words[place + KEY] !== key;
+      if (isLate && ++this.#late % LATE === 0 && this.#isRare()) return;
+      words[place + KEY] = key;
+    }
     words[place + ENTRY] = entry;
     words[place + BUCKET] = bucket;
     words[place + VERSION] = version;
@@ -161,8 +183,8 @@ export class Places {
   }
 
   /** The number of the place that a text gets, or -1. */
-  #numberFor(key: string, copy: () => string): number {
-    if (key.length > MOST_KEY || this.#rest > 0) return -1;
+  #numberFor(key: string, cell: Cell<string>): number {
+    if (key.length > MOST_KEY) return -1;
     const texts = this.#texts!;
     const textAt = this.#textAt;
     let number = textAt.length;
@@ -173,25 +195,26 @@ export class Places {
       number = this.#late / REPLACES & number - 1;
       texts.delete(textAt[number]!);
     }
-    const text = key.length < PART ? key : copy();
+    const text = key.length < PART ? key : cell.take();
     textAt[number] = text;
     texts.set(text, number);
     return number;
   }
 
   /**
-   * Whether too few texts were found. To look for one that is not here, and to
+   * Whether too few keys were found. To look for one that is not here, and to
    * replace others, takes longer than to find its entry by its bucket. If so,
    * forgets all.
    */
   #isRare(): boolean {
-    const isRare = this.#found < FOUND;
+    const isRare = this.#found < this.#wanted;
     this.#found = 0;
     if (isRare) {
       this.#rest = REST;
-      this.#texts!.clear();
+      this.#texts?.clear();
       this.#textAt.length = 0;
       this.#values.fill(undefined);
+      this.#words.fill(0);
     }
     return isRare;
   }

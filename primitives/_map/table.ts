@@ -96,19 +96,17 @@ export class Table extends Entries {
   #map: number;
 
   /**
-   * `id` is the agent that uses the view, which `remembers` where it found
-   * keys. Values may be longer than an entry if there is a `heap` for them, and
-   * keys if there is one for `keys`.
+   * `id` is the agent that uses the view. Values may be longer than an entry if
+   * there is a `heap` for them, and keys if there is one for `keys`.
    */
   constructor(
     words: Int32Array<SharedArrayBuffer>,
     plan: Plan & Sizes,
     id: number,
-    remembers: boolean,
     heap: Heap | undefined,
     keys: Heap | undefined,
   ) {
-    super(words, plan, remembers, heap, keys);
+    super(words, plan, heap, keys);
     this.#words = words;
     this.#plan = plan;
     this.#id = id;

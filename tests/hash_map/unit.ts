@@ -244,7 +244,7 @@ test("a view that remembers few of its texts looks for none for a while", () => 
   const places = Places.for(CODEC.text, count)!;
   const look = (key: string): boolean => {
     if (places.find(key)) return true;
-    places.keep(key, 1, 2, 3, () => key);
+    places.keep(key, 1, 2, 3, { take: () => key });
     return false;
   };
   // The first one has a place that the others take last.
@@ -260,6 +260,27 @@ test("a view that remembers few of its texts looks for none for a while", () => 
   }
   assert.not(places.find("text 63"), "all were forgotten");
   assert.ok(look("text 0"), "the last look remembered it anew");
+});
+
+test("a view that remembers few of its numbers looks for none for a while", () => {
+  const places = Places.for(CODEC.i32, 64)!;
+  const look = (key: number): boolean => {
+    if (places.find(key)) return true;
+    places.keep(key, 1, 2, 3, { take: () => key });
+    return false;
+  };
+  let late = 0;
+  for (; late < 256; late++) assert.not(look(late)); // each has its place
+  // Three of four looks find their number, unless its place was just taken.
+  for (let i = 0; i < 2048; i++) look(i % 4 === 3 ? late++ : 7);
+  assert.ok(places.keeps, "most looks found their number");
+  assert.ok(look(7));
+  for (let i = 0; i < 256; i++) assert.not(look(late++));
+  assert.not(places.keeps);
+  while (!places.keeps) assert.not(look(7));
+  assert.not(look(7));
+  assert.ok(look(7), "it is remembered anew");
+  assert.not(places.find(late - 1), "all were forgotten");
 });
 
 test("numbers are added and compared", () => {
