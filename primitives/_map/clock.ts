@@ -95,7 +95,7 @@ export class Clock {
    * caller holds `bucket`.
    */
   claim(bucket: number): number {
-    return this.#table.allocate() || this.#evict(bucket);
+    return this.#table.allocate(bucket) || this.#evict(bucket);
   }
 
   #evict(bucket: number): number {

@@ -24,6 +24,9 @@ import { isOver, timeNow } from "./time.ts";
 
 const TTL: typeof HASH_MAP.ttl = 9;
 
+/** From this capacity on, a core's caches do not hold all entries. */
+const LARGE = 4096;
+
 /** What a search returns if no entry has the key. */
 export const NONE = 0;
 /** What a search returns if the links lead out of the chain. */
@@ -48,6 +51,10 @@ export class Entries {
   expires = 0;
   /** Whether values may have more than one word, and so have two copies. */
   readonly isLong: boolean;
+  /** Whether a new entry lies near the home of its bucket, if it can. */
+  protected readonly hasHomes: boolean;
+  /** A part of what `approach` read: so that the compiler keeps the read. */
+  protected fetched = 0;
   /** For how many milliseconds a value counts at most; 0 for ever. */
   readonly ttl: number;
   readonly #words: Int32Array<SharedArrayBuffer>;
@@ -58,6 +65,8 @@ export class Entries {
   readonly #mask: number;
   readonly #entries: number;
   readonly #stride: number;
+  /** How many entries there are for each bucket. */
+  readonly #perBucket: number;
   /** Whether keys have one word: then comparing it is as fast as the hash. */
   readonly #isShortKey: boolean;
   readonly #keyVaries: boolean;
@@ -91,6 +100,9 @@ export class Entries {
     this.#mask = plan.bucketCount - 1;
     this.#entries = plan.entries;
     this.#stride = plan.stride;
+    this.#perBucket = plan.capacity / plan.bucketCount;
+    // In a cache, entries lie where the hand takes others out.
+    this.hasHomes = plan.capacity >= LARGE && !plan.evicts;
     this.#keyVaries = plan.keyVaries;
     this.#valueVaries = plan.valueVaries;
     this.#isShortKey = plan.keyWords === 1;
@@ -107,6 +119,24 @@ export class Entries {
   /** The first word of the bucket for this hash. */
   bucketOf(hash: number): number {
     return this.#buckets + (hash & this.#mask) * BUCKET;
+  }
+
+  /**
+   * Has the processor fetch the entry at the bucket's home while it waits for
+   * the bucket: in a large map, neither is in a cache.
+   */
+  approach(bucket: number): void {
+    if (!this.hasHomes) return;
+    const home = this.entryAt(this.homeOf(bucket) + 1);
+    this.fetched = this.#words[home]! & 1;
+  }
+
+  /**
+   * The number, from 0 on, of the entry that a key of the bucket takes if it is
+   * free, or else one that lies behind it.
+   */
+  homeOf(bucket: number): number {
+    return this.numberOf(bucket) * this.#perBucket | 0;
   }
 
   /** The number of the bucket for this hash, by which its blocks name it. */

@@ -246,6 +246,7 @@ export class MapCore<K, V> {
     const hash = this.#hashOf(key);
     const { words, count } = this.#key;
     const bucket = table.bucketOf(hash);
+    table.approach(bucket);
     const keeps = places !== undefined && places.keeps;
     const at = table.read(bucket, hash, words, count, into, keeps);
     if (at === NONE) return false;
@@ -575,7 +576,9 @@ export class MapCore<K, V> {
 
   /** Locks the bucket for this hash. */
   #lock(hash: number): number {
-    return this.#lockAt(this.#table.bucketOf(hash));
+    const bucket = this.#table.bucketOf(hash);
+    this.#table.approach(bucket);
+    return this.#lockAt(bucket);
   }
 
   #lockAt(bucket: number): number {

@@ -33,6 +33,11 @@
  * key stays true for that version only if no writer had begun before: the
  * reader looks at the lock first (L).
  *
+ * In a large map, what a reader waits for is memory: first the bucket, then the
+ * entry. So a new entry lies at the home of its bucket if that is free, or near
+ * it, and the processor fetches both at once. Which free entry a writer takes,
+ * and whether anything was fetched before, changes nothing else.
+ *
  * There is a bit for each entry, which says whether it is free. In a large map
  * that is full, looking at all bits would take each `set` long. So who begins
  * to look at all of them says so in the word `full` (R). If it finds no free
@@ -250,11 +255,15 @@ export class Table extends Entries {
   }
 
   /**
-   * The number of an entry that was free and is the caller's now, or `NONE`.
+   * The number of an entry that was free and is the caller's now, or `NONE`: for
+   * a key of the bucket.
    */
-  allocate(): number {
+  allocate(bucket: number): number {
     if ((Atomics.load(this.#words, FULL) & FULL_BIT) !== 0) return NONE;
-    return this.#allocateIn(Math.min(this.#maps, FEW)) || this.#allocateSlow();
+    const home = this.hasHomes ? this.homeOf(bucket) : this.#map * 32;
+    this.#map = home >> 5;
+    return this.#allocateIn(Math.min(this.#maps, FEW), -1 << home) ||
+      this.#allocateSlow();
   }
 
   /** Looks at all bits. */
@@ -270,15 +279,18 @@ export class Table extends Entries {
     return number;
   }
 
-  /** Looks at a number of words of bits, from `#map` on. */
-  #allocateIn(count: number): number {
+  /**
+   * Looks at a number of words of bits, from `#map` on, and in the first one
+   * only at the bits of `first`.
+   */
+  #allocateIn(count: number, first = -1): number {
     const words = this.#words;
     const { bits, capacity } = this.#plan;
     const maps = this.#maps;
     let map = this.#map;
     for (let i = count; i > 0; i--) {
       const taken = Atomics.load(words, bits + map);
-      for (let left = ~taken; left !== 0; left &= left - 1) {
+      for (let left = ~taken & first; left !== 0; left &= left - 1) {
         const bit = left & -left;
         const number = map * 32 + 32 - Math.clz32(bit);
         if (number > capacity) break;
@@ -287,6 +299,7 @@ export class Table extends Entries {
         return number;
       }
       map = map + 1 < maps ? map + 1 : 0;
+      first = -1;
     }
     this.#map = map;
     return NONE;

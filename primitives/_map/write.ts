@@ -73,7 +73,7 @@ export class Writes {
       return clock !== undefined;
     }
     const number = clock === undefined
-      ? this.#table.allocate()
+      ? this.#table.allocate(bucket)
       : clock.claim(bucket);
     if (number === NONE) {
       keys?.drop(owner); // no entry for it

@@ -575,8 +575,8 @@ export const ROOM = mutants(twin("table"), {
     ],
   ],
   c: [
-    "number = weft__hash_allocate_in(m, plan, map, maps);",
-    "number = weft__hash_allocate_in(m, plan, map, maps); " +
+    "number = weft__hash_allocate_in(m, plan, map * 32, maps);",
+    "number = weft__hash_allocate_in(m, plan, map * 32, maps); " +
     "full = weft__or(&m->full, WEFT__HASH_LOOKED_BIT) | " +
     "WEFT__HASH_LOOKED_BIT;",
   ],

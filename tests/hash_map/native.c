@@ -577,6 +577,31 @@ static void a_full_map_does_not_look(void) {
   EQUAL(weft_hash_map_set(m, &none, 4, &none, 4, false), ENOSPC);
 }
 
+/* In a large map, a new entry lies at the home of its bucket, or near it. */
+static void entries_have_homes(void) {
+  for (int32_t capacity = 4095; capacity <= 4131; capacity += 6) {
+    weft_hash_map_config config = INTS;
+    config.capacity = capacity;
+    weft_hash_map *m = weft_hash_map_init(arena, sizeof arena, config);
+    CHECK(m != NULL);
+    int32_t near = 0, none = -1;
+    for (int32_t key = 0; key < capacity; key++) {
+      EQUAL(weft_hash_map_set(m, &key, 4, &key, 4, false), 0);
+      if (key > capacity / 5 * 4) continue;
+      static weft__hash_place place; /* gcc sees no value otherwise */
+      CHECK(weft__hash_place_of(&place, m, &key, 4));
+      int32_t bucket = place.hash & (place.plan.buckets - 1);
+      int32_t home = (int32_t)((int64_t)bucket * capacity / place.plan.buckets);
+      int32_t number = place.bucket->head - 1;
+      if (key == 0 && capacity >= 4096) EQUAL(number, home);
+      near += number >= home && number < home + 32;
+    }
+    if (capacity >= 4096) CHECK(near > capacity / 5 * 3);
+    EQUAL(weft_hash_map_set(m, &none, 4, &none, 4, false), ENOSPC);
+    EQUAL(weft_hash_map_size(m), capacity);
+  }
+}
+
 /* What few programs meet. */
 static void guards(void) {
   const weft_hash_map_config doubles = {
@@ -658,6 +683,7 @@ int main(int count, char **words) {
   RUN(errors);
   RUN(dead_agents);
   RUN(a_full_map_does_not_look);
+  RUN(entries_have_homes);
   RUN(guards);
   RUN(values_are_whole);
   RUN(a_cache_evicts);

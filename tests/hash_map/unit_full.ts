@@ -97,6 +97,43 @@ test("a map that was full and is empty fills again", () => {
   assert.is(map.set(-1, 0), false);
 });
 
+test("in a large map, a new entry lies at the home of its bucket, or near it", () => {
+  for (const capacity of [4095, 4096, 4097, 4130, 6000]) {
+    const map = HashMap.create({ ...config, capacity });
+    const words = wordsOf(map);
+    const { buckets, bucketCount } = planFor(
+      LAYOUT.hash_map.length,
+      capacity,
+      1,
+      1,
+    );
+    let near = 0;
+    const heads = () =>
+      Array.from(
+        { length: bucketCount },
+        (_, i) => words[buckets + 4 * i + 3]!,
+      );
+    map.set(-1, 0);
+    const first = heads().findIndex((head) => head !== 0);
+    const homeOf = (bucket: number) =>
+      Math.floor(bucket * capacity / bucketCount);
+    if (capacity >= 4096) assert.is(heads()[first], homeOf(first) + 1);
+    for (let key = 1; key < capacity * 0.8; key++) assert.ok(map.set(key, key));
+    for (const [bucket, head] of heads().entries()) {
+      const distance = head - 1 - homeOf(bucket);
+      if (head !== 0 && distance >= 0 && distance < 32) near++;
+    }
+    const used = heads().filter((head) => head !== 0).length;
+    if (capacity >= 4096) assert.ok(near > 0.75 * used, `${near} of ${used}`);
+    for (let key = map.size; key < capacity; key++) {
+      assert.ok(map.set(-key, key));
+    }
+    assert.is(map.size, capacity);
+    assert.is(map.set(capacity, 0), false);
+    for (const key of [-1, 1, 7]) assert.ok(map.has(key));
+  }
+});
+
 test("any hint where there is room is harmless", () => {
   for (const word of [-1, 2 ** 31 - 1, -(2 ** 31), 7]) {
     const map = fullOf(300);

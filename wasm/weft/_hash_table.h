@@ -59,7 +59,26 @@ static inline weft__hash_bucket *weft__hash_bucket_of(
   return (weft__hash_bucket *)(void *)words + (hash & (plan->buckets - 1));
 }
 
-/* The rest of a place whose `plan` is there. */
+/* From this capacity on, a core's caches do not hold all entries. */
+#define WEFT__HASH_LARGE 4096
+
+/* Whether a new entry lies near the home of its bucket, if it can. In a cache,
+   entries lie where the hand takes others out. */
+static inline WEFT__HOT bool weft__hash_has_homes(const weft__hash_plan *plan) {
+  return plan->capacity >= WEFT__HASH_LARGE && !plan->evicts;
+}
+
+/* The number, from 0 on, of the entry that a key of the bucket for this hash
+   takes if it is free, or else one that lies behind it. */
+static inline WEFT__HOT int32_t weft__hash_home(const weft__hash_plan *plan,
+                                                int32_t hash) {
+  int64_t before = (int64_t)(hash & (plan->buckets - 1)) * plan->capacity;
+  return (int32_t)(before >> __builtin_ctz((uint32_t)plan->buckets));
+}
+
+/* The rest of a place whose `plan` is there. Has the processor fetch the entry
+   at the bucket's home while it waits for the bucket: in a large map, neither
+   is in a cache. */
 static inline WEFT__HOT bool weft__hash_place_in(weft__hash_place *place,
                                                  const weft_hash_map *m,
                                                  const void *key,
@@ -68,6 +87,9 @@ static inline WEFT__HOT bool weft__hash_place_in(weft__hash_place *place,
     return false;
   place->hash = weft__hash_of(m, &place->key);
   place->bucket = weft__hash_bucket_of(m, &place->plan, place->hash);
+  if (weft__hash_has_homes(&place->plan))
+    __builtin_prefetch(weft__hash_entry(
+        m, &place->plan, weft__hash_home(&place->plan, place->hash) + 1));
   return true;
 }
 
@@ -299,38 +321,43 @@ static inline bool weft__hash_claim(const weft_hash_map *m,
   return true;
 }
 
-/* Looks at `count` words of bits for a free entry, from `map` on. */
+/* Looks at `count` words of bits for a free entry, from bit `from` on. */
 static inline int32_t weft__hash_allocate_in(const weft_hash_map *m,
                                              const weft__hash_plan *plan,
-                                             int32_t map, int32_t count) {
-  int32_t maps = (plan->capacity + 31) / 32;
+                                             int32_t from, int32_t count) {
+  int32_t maps = (plan->capacity + 31) / 32, map = from >> 5;
+  uint32_t before = (UINT32_C(1) << (from & 31)) - 1; /* bits to leave out */
   for (int32_t i = count; i > 0; i--) {
-    int32_t taken = weft__load(weft__hash_map(m, map));
-    for (uint32_t left = ~(uint32_t)taken; left != 0; left &= left - 1) {
+    uint32_t taken = (uint32_t)weft__load(weft__hash_map(m, map)) | before;
+    for (uint32_t left = ~taken; left != 0; left &= left - 1) {
       int32_t number = map * 32 + __builtin_ctz(left) + 1;
       if (number > plan->capacity) break;
       if (weft__hash_claim(m, plan, number)) return number;
     }
     map = map + 1 < maps ? map + 1 : 0;
+    before = 0;
   }
   return WEFT__HASH_NONE;
 }
 
-/* The number of an entry that was free and is the caller's now, or NONE. Where
-   the search begins depends on the hash: so agents rarely meet. */
+/* The number of an entry that was free and is the caller's now, or NONE: for a
+   key with this hash. Where the search begins depends on it: so agents rarely
+   meet. */
 static inline int32_t weft__hash_allocate(weft_hash_map *m,
                                           const weft__hash_plan *plan,
                                           int32_t hash) {
   int32_t maps = (plan->capacity + 31) / 32;
   int32_t few = maps < WEFT__HASH_FEW ? maps : WEFT__HASH_FEW;
   if ((weft__load(&m->full) & WEFT__HASH_FULL_BIT) != 0) return WEFT__HASH_NONE;
-  int32_t map = (int32_t)((uint32_t)hash % (uint32_t)maps);
-  int32_t number = weft__hash_allocate_in(m, plan, map, few);
+  int32_t from = weft__hash_has_homes(plan)
+                     ? weft__hash_home(plan, hash)
+                     : (int32_t)((uint32_t)hash % (uint32_t)maps) * 32;
+  int32_t number = weft__hash_allocate_in(m, plan, from, few);
   if (number != WEFT__HASH_NONE) return number;
   int32_t full = weft__or(&m->full, WEFT__HASH_LOOKED_BIT) /* (R) */
                  | WEFT__HASH_LOOKED_BIT;
-  map = (int32_t)((uint32_t)weft__load(&m->room) % (uint32_t)maps);
-  number = weft__hash_allocate_in(m, plan, map, maps);
+  int32_t map = (int32_t)((uint32_t)weft__load(&m->room) % (uint32_t)maps);
+  number = weft__hash_allocate_in(m, plan, map * 32, maps);
   if (number == WEFT__HASH_NONE)
     (void)weft__compare_exchange(&m->full, full, full | WEFT__HASH_FULL_BIT);
   else if ((number - 1) >> 5 != map)
