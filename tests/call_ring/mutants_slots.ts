@@ -23,8 +23,8 @@ export const SLOTS = [
     what: "writes the request after it is posted",
     by: "a post, the end, and its server",
     ts: [
-      "this.#put(request, at + REQUEST); this.publish(at, byteLength);",
-      "this.publish(at, byteLength); this.#put(request, at + REQUEST);",
+      "this.#write(request, at); this.publish(at, byteLength);",
+      "this.publish(at, byteLength); this.#write(request, at);",
     ],
     c: [
       "if (length > 0) __builtin_memcpy(c + 1, request, (size_t)length); " +
@@ -72,16 +72,16 @@ export const SLOTS = [
   }, {
     what: "reads the reply into an array after it gave back the slot",
     ts: [
-      "getBytes(this.#copier, this.#bytes, dst, this.#replyAt(at), most); free(this.words, at);",
-      "free(this.words, at); getBytes(this.#copier, this.#bytes, dst, this.#replyAt(at), most);",
+      "getBytes(this.#copier, this.#bytes, dst, this.#replyAt(at), most); } finally { free(this.words, at); }",
+      "free(this.words, at); getBytes(this.#copier, this.#bytes, dst, this.#replyAt(at), most); } finally {}",
     ],
     c: ONE_FORM,
     by: "two serve themselves in one slot, into arrays",
   }, {
     what: "keeps the slot of a call that was answered into an array",
     ts: [
-      "getBytes(this.#copier, this.#bytes, dst, this.#replyAt(at), most); free(this.words, at);",
-      "getBytes(this.#copier, this.#bytes, dst, this.#replyAt(at), most);",
+      "getBytes(this.#copier, this.#bytes, dst, this.#replyAt(at), most); } finally { free(this.words, at); }",
+      "getBytes(this.#copier, this.#bytes, dst, this.#replyAt(at), most); } finally {}",
     ],
     c: ONE_FORM,
     by: "two serve themselves in one slot, into arrays",

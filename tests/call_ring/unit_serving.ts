@@ -160,6 +160,22 @@ test("a call that takes long keeps nothing of those beside it", async () => {
   assert.is(await serving, 201);
 });
 
+test("an array that cannot be read or written keeps no slot", () => {
+  class Unreadable extends Uint8Array {
+    override get byteLength(): number {
+      throw new Error("no length");
+    }
+  }
+  const { caller, server } = ringOf(1);
+  const array = new Unreadable(4);
+  assert.throws(() => caller.tryPost(array), /no length/);
+  assert.is(caller.pending, 0);
+  const call = caller.tryPost(message(1, 2))!;
+  server.tryServeOne(() => message(2, 4));
+  assert.throws(() => call.tryReceiveInto(array), /no length/);
+  assert.is(caller.pending, 0);
+});
+
 test("serveAsync() answers once for a thenable that is no promise", async () => {
   const { caller, server } = ringOf(1);
   const ends: ((reply: Uint8Array) => void)[] = [];

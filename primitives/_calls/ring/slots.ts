@@ -198,7 +198,7 @@ export class Slots {
     }
     const at = this.begin();
     if (at === 0) return 0;
-    this.#put(request, at + REQUEST);
+    this.#write(request, at);
     this.publish(at, byteLength);
     return at;
   }
@@ -210,6 +210,16 @@ export class Slots {
   postAgain(at: number, request: Uint8Array): void {
     this.#put(request, at + REQUEST);
     this.publish(at, request.length);
+  }
+
+  /** Copies a request to a claimed slot, or frees that if the array throws. */
+  #write(request: Elements, at: number): void {
+    try {
+      this.#put(request, at + REQUEST);
+    } catch (error) { // a getter of a subclass
+      free(this.words, at);
+      throw error;
+    }
   }
 
   /** Claims a slot for a request; 0 if none is free. Then `publish` it. */
@@ -303,9 +313,12 @@ export class Slots {
       const phase = Atomics.load(words, at) & PHASE_MASK;
       if (phase !== REPLIED) return this.receive(at).length; // throws
       const length = this.replyLength(at);
-      const most = Math.min(length, dst.byteLength);
-      getBytes(this.#copier, this.#bytes, dst, this.#replyAt(at), most);
-      free(this.words, at);
+      try { // a getter of a subclass may throw
+        const most = Math.min(length, dst.byteLength);
+        getBytes(this.#copier, this.#bytes, dst, this.#replyAt(at), most);
+      } finally {
+        free(this.words, at);
+      }
       return length;
     };
   }
