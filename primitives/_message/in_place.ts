@@ -21,6 +21,9 @@ function encode(value: Uint8Array, into: Uint8Array): number {
     throw refusal("bytes in place", value, "it is not a Uint8Array");
   }
   const { buffer, byteOffset, length } = value;
+  if (length > HERE) {
+    throw refusal("bytes in place", value, "it has 2^32 bytes or more");
+  }
   // A memory that grew has another buffer, but workers may know the old one.
   const isThere = isOneMemory(buffer, into.buffer as SharedArrayBuffer) &&
     byteOffset + length <= into.buffer.byteLength && byteOffset < HERE;

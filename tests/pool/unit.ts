@@ -6,6 +6,7 @@ import { DamagedError } from "../../mod.ts";
 import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import {
   codec,
+  inPlace,
   Pool,
   servePool,
   task,
@@ -160,6 +161,16 @@ test("inPlace sends only the place of bytes in the pool's memory", () => {
     const ends = await Promise.all(all);
     assert.equal(ends.map(([it]) => it), [1, 4, 3, 4, 5, 4, 7, 4]);
   });
+});
+
+test("inPlace refuses bytes whose length has no room in 32 bits", () => {
+  /** It stands for a part of a memory that is longer than most machines'. */
+  class Long extends Uint8Array {
+    override get length() {
+      return 2 ** 32;
+    }
+  }
+  assert.throws(() => inPlace.encode(new Long(4), new Uint8Array(9)), /2\^32/);
 });
 
 // ---- bad input --------------------------------------------------------------
