@@ -177,14 +177,14 @@ export class Crew {
     try {
       const worker = this.#made();
       if (member.state === "starting") this.#listen(member, worker);
-      else worker.terminate(); // `make` itself has ended the pool
+      else void end(worker); // `make` itself has ended the pool
     } catch (error) {
       queueMicrotask(() => this.#fail(member, error));
     }
   }
 
   /** Ends a worker at once. */
-  stop(member: Member): unknown {
+  stop(member: Member): Promise<void> {
     member.unlisten();
     const { state } = member;
     member.state = "gone";
@@ -196,7 +196,7 @@ export class Crew {
         new ClosedError("The pool was closed before the worker started"),
       );
     }
-    return member.worker?.terminate();
+    return end(member.worker);
   }
 
   /** Ends all workers at once. */
@@ -247,7 +247,7 @@ export class Crew {
     member.state = "gone";
     this.#remove(member);
     this.#over(member, true);
-    member.worker!.terminate();
+    void end(member.worker);
     this.#silence(member.number, member);
   }
 
@@ -338,7 +338,7 @@ export class Crew {
       event.preventDefault?.(); // or Deno ends this thread, too
       failed(errorOf(event));
       // A page's worker would go on. In other runtimes it has ended.
-      worker.terminate();
+      void end(worker);
     });
   }
 
@@ -412,11 +412,7 @@ export class Crew {
     member.unlisten();
     const { worker } = member;
     member.worker = undefined;
-    try {
-      worker?.terminate();
-    } catch {
-      // It is of no use anyway.
-    }
+    void end(worker);
     member.failures++;
     const isLast = isFinal || member.failures >= MOST_FAILURES;
     if (!isLast) {
@@ -428,6 +424,15 @@ export class Crew {
     this.#remove(member);
     member.started(error);
     this.#events.failed(member, true);
+  }
+}
+
+/** Ends a worker. One that cannot be ended counts as gone as well. */
+async function end(worker: PoolWorker | undefined): Promise<void> {
+  try {
+    await worker?.terminate();
+  } catch {
+    // Nobody can do more.
   }
 }
 

@@ -211,6 +211,23 @@ test("a worker is ended if its make has ended the pool", () => {
   });
 });
 
+test("workers that cannot be terminated keep no others from it", () => {
+  const clock = new Clock();
+  return clock.run(async () => {
+    const it = crewOf(clock);
+    const starts = [0, 1, 2].map(() => endOf(it.crew.start()));
+    const [one, two, three] = it.actors;
+    one!.terminate = () => {
+      throw new Error("no end");
+    };
+    two!.terminate = () => Promise.reject(new Error("no end, either")) as never;
+    await it.crew.stopAll();
+    assert.is(three!.terminated, 1);
+    assert.is(it.crew.size, 0);
+    for (const { end } of starts) assert.instance(end, ClosedError);
+  });
+});
+
 test("a worker that starts at last serves; what earlier ones tell is over", () => {
   const clock = new Clock();
   return clock.run(async () => {
