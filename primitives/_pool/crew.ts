@@ -112,8 +112,9 @@ export class Crew {
   readonly members: Set<Member> = new Set();
   /** Those that were told to end, and have not ended. */
   readonly #leaving = new Map<Member, Promise<void>>();
-  /** Those that were made so far, by their numbers. */
-  readonly #all: (Member | undefined)[] = [];
+  /** Those that are not gone, by their numbers. */
+  readonly #all = new Map<number, Member>();
+  #started = 0;
 
   /** A worker must say that it serves within `patience` ms. */
   constructor(events: CrewEvents, patience: number) {
@@ -128,12 +129,12 @@ export class Crew {
 
   /** The worker of that number, if it is not gone. */
   member(number: number): Member | undefined {
-    return this.#all[number];
+    return this.#all.get(number);
   }
 
   #remove(member: Member): void {
     this.members.delete(member);
-    this.#all[member.number] = undefined;
+    this.#all.delete(member.number);
   }
 
   /**
@@ -143,7 +144,7 @@ export class Crew {
   start(failures = 0): Promise<void> {
     return new Promise((resolve, reject) => {
       const member: Member = {
-        number: this.#all.length,
+        number: this.#started++,
         worker: undefined,
         id: 0,
         state: "starting",
@@ -159,7 +160,7 @@ export class Crew {
         unlisten: () => {},
       };
       this.members.add(member);
-      this.#all.push(member);
+      this.#all.set(member.number, member);
       this.#begin(member);
     });
   }
@@ -253,7 +254,7 @@ export class Crew {
 
   /** A message of that worker is on its way, unless it is gone. */
   expectFrom(number: number): void {
-    if (this.#all[number] === undefined) this.#silence(number);
+    if (!this.#all.has(number)) this.#silence(number);
   }
 
   /** Waits for messages of a worker that is gone, which may be on their way. */

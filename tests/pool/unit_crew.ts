@@ -197,6 +197,49 @@ test("a make that throws is tried again, and its last error is told", () => {
   });
 });
 
+test("nothing is kept of workers that have ended", () => {
+  const clock = new Clock();
+  return clock.run(async () => {
+    const it = crewOf(clock);
+    // What a worker is put into: lists, maps and sets.
+    const kept = new Set<Set<unknown> | Map<unknown, unknown> | unknown[]>();
+    const isMember = (value: unknown) =>
+      typeof value === "object" && value !== null && "failures" in value;
+    const places = [
+      [Set.prototype, "add"],
+      [Map.prototype, "set"],
+      [Array.prototype, "push"],
+    ] as unknown as [Record<string, unknown>, string][];
+    const restore = places.map(([prototype, name]) => {
+      const put = prototype[name] as () => unknown;
+      prototype[name] = function (this: Set<unknown>, ...args: unknown[]) {
+        if (args.some(isMember)) kept.add(this);
+        return Reflect.apply(put, this, args);
+      };
+      return () => prototype[name] = put;
+    });
+    try {
+      for (let n = 0; n < 30; n++) {
+        void it.crew.start();
+        it.actors.at(-1)!.hello();
+        await clock.pass(10);
+        const [member] = it.crew.members;
+        if (n % 3 === 0) it.exits.at(-1)!();
+        else if (n % 3 === 1) it.crew.dismiss(member!);
+        else void it.crew.leave(member!);
+        await clock.pass(2000);
+      }
+    } finally {
+      for (const run of restore) run();
+    }
+    assert.is(it.crew.size, 0);
+    assert.ok(kept.size > 0);
+    for (const all of kept) {
+      assert.is(Array.isArray(all) ? all.length : all.size, 0);
+    }
+  });
+});
+
 test("a worker is ended if its make has ended the pool", () => {
   const clock = new Clock();
   return clock.run(async () => {
