@@ -288,25 +288,7 @@ export class Crew {
     refer(late, false);
     member.unlisten = () => clearTimeout(late);
     const isOurs = () => member.worker === worker; // and no later attempt
-    const message = (data: unknown) => {
-      if (!isTagged(data)) return;
-      if (data.what === "long") this.#events.long(data);
-      else if (data.what === "begun") this.#events.begun(data, member);
-      else if (data.what === "report") {
-        this.#events.report(data.token, data.value);
-      } else if (data.what === "bye") this.#bye(member, worker);
-      else if (
-        data.what === "hello" && isOurs() && member.state === "starting"
-      ) {
-        this.#greet(member, worker, data, late);
-      } else if (
-        data.what === "ready" && isOurs() && member.state === "starting" &&
-        member.id !== 0
-      ) {
-        clearTimeout(late);
-        this.#welcome(member, worker);
-      }
-    };
+    const message = (data: unknown) => this.#hear(member, worker, data, late);
     const failed = (error: unknown) => {
       if (!isOurs()) return;
       member.error = error;
@@ -341,6 +323,28 @@ export class Crew {
       // A page's worker would go on. In other runtimes it has ended.
       void end(worker);
     });
+  }
+
+  /** A worker says something; `late` is the timer of its start. */
+  #hear(
+    member: Member,
+    worker: Eventful,
+    data: unknown,
+    late: ReturnType<typeof setTimeout>,
+  ): void {
+    if (!isTagged(data)) return;
+    const starts = member.worker === worker && member.state === "starting";
+    if (data.what === "long") this.#events.long(data);
+    else if (data.what === "begun") this.#events.begun(data, member);
+    else if (data.what === "report") {
+      this.#events.report(data.token, data.value);
+    } else if (data.what === "bye") this.#bye(member, worker);
+    else if (data.what === "hello" && starts) {
+      this.#greet(member, worker, data, late);
+    } else if (data.what === "ready" && starts && member.id !== 0) {
+      clearTimeout(late);
+      this.#welcome(member, worker);
+    }
   }
 
   /** A worker says that it serves, once it has made its functions. */
