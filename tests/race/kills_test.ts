@@ -116,3 +116,34 @@ test("what a terminated agent did is before its recovery, in samples, too", () =
   });
   assert.is(failure, undefined);
 });
+
+test("the message says once who was terminated", () => {
+  const program = race.spec({
+    memory,
+    agent: words,
+    ops: {
+      hold: {
+        run: (words) => {
+          Atomics.store(words, 0, 1);
+          Atomics.store(words, 0, 0);
+        },
+      },
+      // It counts its attempts, so that no state of it comes again.
+      attempt: {
+        run: (words) => {
+          while (Atomics.load(words, 0) !== 0) Atomics.add(words, 1, 1);
+        },
+      },
+    },
+  });
+  for (const options of [{}, { sample: "random", runs: 200 }] as const) {
+    const { failure } = race.check(program, [["hold"]], [["attempt"]], {
+      kill: true,
+      maxSteps: 50,
+      ...options,
+    });
+    assert.is(failure?.kind, "damaged-by-kill");
+    const said = failure!.message.split("was terminated inside hold()");
+    assert.is(said.length, 2, failure!.message);
+  }
+});

@@ -383,13 +383,15 @@ function blame(engine: Engine): void {
   if (fault === null) return;
   const dead = agents.find(({ status }) => status === k.KILLED);
   if (dead === undefined) return;
-  if (fault.kind === "nondeterministic" || fault.kind === "data-race") return;
+  const { kind } = fault;
+  if (kind === "nondeterministic" || kind === "data-race") return;
+  if (kind === "damaged-by-kill") return; // it was reported as damage before
   const where = dead.invoked
     ? `inside ${callText(dead.call)}`
     : `before ${dead.oi < dead.calls.length ? callText(dead.call) : "its end"}`;
   engine.world.fault = new Fault(
     "damaged-by-kill",
-    `agent ${dead.id} was terminated ${where}; then ${fault.kind}: ` +
+    `agent ${dead.id} was terminated ${where}; then ${kind}: ` +
       fault.message,
   );
 }
