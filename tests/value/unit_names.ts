@@ -262,9 +262,9 @@ test("a Map or a Set arrives as it was before a getter in it changed it", () => 
       const set = new Set<unknown>();
       const meddles = {
         get a() {
-          for (const  of of[map, set]) {
-            if (change === "clear") of.clear();
-            else if (of === map) map.set(map.size, 0);
+          for (const each of [map, set]) {
+            if (change === "clear") each.clear();
+            else if (each === map) map.set(map.size, 0);
             else set.add(set.size);
           }
           return 1;
