@@ -402,7 +402,7 @@ export class Pool<T extends Tasks> extends PoolBase {
   /**
    * Does a task for each request, and yields the results. It takes requests
    * only while there is room. The first error ends it; what it had begun is
-   * then aborted, and so it is if the loop is left.
+   * then aborted, and so it is if the loop is left or the iterator is garbage.
    *
    * @throws {TypeError} If `requests` cannot be iterated, or an option is
    * unknown or of a wrong type.

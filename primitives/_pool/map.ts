@@ -12,6 +12,7 @@
 import { describe } from "../_memory/describe.ts";
 import { assertOptions, assertSignal } from "../_memory/options.ts";
 import { assertBoolean, inRange } from "../_memory/region.ts";
+import { onGarbage } from "../_message/garbage.ts";
 import { offAbort, onAbort } from "../_wait/aborts.ts";
 import { boundHere } from "./events.ts";
 import type { Job, JobEnd, Jobs, Spec } from "./jobs.ts";
@@ -319,8 +320,23 @@ const isThenable = (value: unknown): value is PromiseLike<unknown> =>
   typeof value === "object" && value !== null &&
   typeof (value as Partial<PromiseLike<unknown>>).then === "function";
 
-/** Yields the results of a run. */
-export async function* mapped<Plan, Out>(
+/** Yields the results of a run, which ends when nobody goes on with them. */
+export const mapped = <Plan, Out>(
+  run: MapRun<Plan>,
+): AsyncGenerator<Out, void, void> => ending(run, yieldResults<Plan, Out>(run));
+
+/** The same for how each request of a run has ended. */
+export const settled = <Plan, Out>(
+  run: MapRun<Plan>,
+): AsyncGenerator<PromiseSettledResult<Out>, void, void> =>
+  ending(run, yieldEnds<Plan, Out>(run));
+
+function ending<Loop extends object>(run: { end(): void }, loop: Loop): Loop {
+  onGarbage(loop, (run) => run.end(), run);
+  return loop;
+}
+
+async function* yieldResults<Plan, Out>(
   run: MapRun<Plan>,
 ): AsyncGenerator<Out, void, void> {
   run.begin();
@@ -336,8 +352,7 @@ export async function* mapped<Plan, Out>(
   }
 }
 
-/** Yields how each request of a run has ended. */
-export async function* settled<Plan, Out>(
+async function* yieldEnds<Plan, Out>(
   run: MapRun<Plan>,
 ): AsyncGenerator<PromiseSettledResult<Out>, void, void> {
   run.begin();

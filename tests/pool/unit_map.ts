@@ -4,6 +4,7 @@ import * as assert from "uvu/assert";
 import { ClosedError } from "../../mod.ts";
 import { WorkerError } from "../../primitives/pool.ts";
 import { suite } from "../_run/harness.ts";
+import { collecting } from "../calls/parts.ts";
 import { pause, rejection, withPool } from "./pools.ts";
 
 const test = suite("Pool.map");
@@ -41,6 +42,31 @@ test("map() yields as results come, with ordered: false", () =>
     Atomics.notify(words, 0);
     await gate;
   }));
+
+test("map() and mapSettled() end when nobody goes on with their loops", () =>
+  collecting((collect) =>
+    withPool({}, async (pool) => {
+      let ended = 0;
+      function* requests() {
+        try {
+          for (;;) yield { a: 1, b: 1 };
+        } finally {
+          ended++;
+        }
+      }
+      const { signal } = new AbortController();
+      const whole = pool.map("sum", [{ a: 1, b: 1 }], { signal });
+      assert.equal(await whole.next(), { done: false, value: 2 });
+      assert.ok((await whole.next()).done);
+      await pool.map("sum", requests(), { signal, limit: 2 }).next();
+      await pool.mapSettled("sum", requests(), { signal, limit: 2 }).next();
+      assert.is(ended, 0);
+      for (const run of collect) run();
+      assert.is(ended, 2);
+      while (pool.stats().running + pool.stats().waiting > 0) await pause();
+      assert.is(await pool.run("sum", { a: 1, b: 2 }), 3);
+    })
+  ));
 
 test("map() takes no more requests than its limit, and ends with the loop", () =>
   withPool({}, async (pool) => {

@@ -43,7 +43,7 @@ SIZES.push(
   { name: "Channel", subpaths: [""], most: 31912 },
   { name: "viewValue", subpaths: ["/value"], most: 9428 },
   { name: "viewCodec", subpaths: ["/value"], most: 13351 },
-  { name: "Pool", subpaths: ["/pool"], most: 37473 },
+  { name: "Pool", subpaths: ["/pool"], most: 37565 },
   { name: "servePool, task", subpaths: ["/pool"], most: 26432 },
   { name: "syncWorker", subpaths: ["/sync_worker"], most: 34372 },
   { name: "watch", subpaths: ["/watch"], most: 10990 },
