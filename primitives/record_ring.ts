@@ -466,6 +466,16 @@ export class RecordRing extends RecordRingBase {
   }
 
   /**
+   * As that of the core; refused within `read`.
+   *
+   * @internal
+   */
+  override consumeRecord(): void {
+    if (this.#reads) throw new TypeError("Cannot take records within read");
+    super.consumeRecord();
+  }
+
+  /**
    * Shows the oldest record in place, without waiting. Returns the record's
    * bytes, or undefined if there is none. Read the bytes, then call `consume`,
    * and do not use them afterwards. A pop by this object after `peek`, also one

@@ -47,11 +47,11 @@ SIZES.push(
   { name: "servePool, task", subpaths: ["/pool"], most: 26432 },
   { name: "syncWorker", subpaths: ["/sync_worker"], most: 34372 },
   { name: "watch", subpaths: ["/watch"], most: 10990 },
-  { name: "AgentTable", subpaths: ["/deadlocks"], most: 3053 },
-  { name: "AgentTable, deadlocks", subpaths: ["/deadlocks"], most: 12690 },
+  { name: "AgentTable", subpaths: ["/deadlocks"], most: 3060 },
+  { name: "AgentTable, deadlocks", subpaths: ["/deadlocks"], most: 12711 },
   { name: "formatter", subpaths: ["/devtools"], most: 10612 },
   { name: "SpscQueue", subpaths: ["/realtime"], most: 6055 },
-  { name: "*", subpaths: ["/realtime"], most: 26915 },
+  { name: "*", subpaths: ["/realtime"], most: 26925 },
   { name: "Mutex", subpaths: ["/kernel"], most: 8466 },
 );
 

@@ -14,7 +14,7 @@ export const kind: Kind = {
 };
 
 /** What a bundle of it may weigh. */
-export const size: Size = { name: "RecordRing", most: 11883 };
+export const size: Size = { name: "RecordRing", most: 11896 };
 
 class RecordRingInC extends Twin {
   #reserved = 0;

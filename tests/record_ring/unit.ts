@@ -220,6 +220,7 @@ test("while read() shows a record, nothing else takes it", async () => {
         () => ring.tryPopInto(new Uint8Array(8)),
         () => ring.read(() => {}),
         () => ring.peek(),
+        () => ring.consume(),
       ];
       for (const take of takes) {
         refuses(ring.buffer, take, TypeError, "within read");
@@ -236,6 +237,25 @@ test("while read() shows a record, nothing else takes it", async () => {
     ring.push(Uint8Array.of(4));
     assert.throws(() => ring.read(oops), "oops");
     assert.is(ring.pop()[0], 4);
+  }
+});
+
+test("a record that is peeked at stays so if it does not fit an array", () => {
+  for (
+    const roles of [{}, { manyConsumers: true }, { singleProducer: true }]
+  ) {
+    const ring = RecordRing.create({ capacity: 64, ...roles });
+    ring.push(Uint8Array.of(1, 2));
+    ring.push(Uint8Array.of(3));
+    const bytes = ring.peek()!;
+    assert.throws(() => ring.tryPopInto(new Uint8Array(1)), RangeError);
+    if (roles.manyConsumers) {
+      const other = asAgent(DEAD, () => RecordRing.from(ring.handle));
+      assert.is(other.tryPop(), undefined);
+    }
+    assert.equal([...bytes], [1, 2]);
+    ring.consume();
+    assert.equal([...ring.pop()], [3]);
   }
 });
 

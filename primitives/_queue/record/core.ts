@@ -118,11 +118,12 @@ export class RecordCore extends RecordClaim {
    */
   tryPopInto(dst: Elements): number | undefined {
     const byteLength = byteLengthOf(dst);
+    const before = this.#peeked;
     const record = this.peekRecord();
     if (record === 0) return undefined;
     const length = this.#words[record]! >>> 2;
     if (length > byteLength) {
-      this.unpeek();
+      if (before === 0) this.unpeek(); // else the user still reads it
       throw new RangeError(
         `A record of ${length} bytes does not fit an array of ` +
           `${byteLength} bytes`,
