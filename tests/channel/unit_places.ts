@@ -112,6 +112,8 @@ for (const [name, carrier] of Object.entries(PLACED)) {
     const reserved = channel.reserve(most);
     const wrong = reserved.bytes.length + 1;
     refuses(buffer, () => reserved.commit(wrong), RangeError, `${wrong}`);
+    const text = "1" as unknown as number;
+    refuses(buffer, () => reserved.commit(text), TypeError, '"1"');
     reserved.bytes[3] = 7;
     reserved.commit();
     {
@@ -151,6 +153,21 @@ for (const [name, carrier] of Object.entries(PLACED)) {
     assert.throws(() => channel.peek(), isClosed);
     assert.throws(() => channel.receiveInto(dst), isClosed);
     await rejects(buffer, channel.receiveIntoAsync(dst), ClosedError, "closed");
+  });
+
+  test(`a Buffer is sent as it was at the call, with ${name}`, async () => {
+    const config = { codec: binary, carrier };
+    const channel = Channel.create({ ...config, capacity: 1, messageSize: 16 });
+    while (channel.trySend(new Uint8Array(16)));
+    const bytes = Buffer.from([1, 2, 3]);
+    const sending = channel.sendAsync(bytes);
+    bytes.fill(9);
+    const received: Uint8Array[] = [];
+    while (received.at(-1)?.length !== 3) {
+      received.push(await channel.receiveAsync());
+    }
+    await sending;
+    assert.equal([...received.at(-1)!], [1, 2, 3]);
   });
 
   test(`long messages of bytes arrive equal, with ${name}`, () => {

@@ -9,6 +9,7 @@ import { assertFits, RecordPort } from "../byte_ports.ts";
 import type { ByteRing } from "../carrier.ts";
 import { disposedBy, type Disposer } from "../../_memory/dispose.ts";
 import { PermitGuard } from "../../_memory/guard.ts";
+import { inRange } from "../../_memory/memory.ts";
 import type { Codec } from "../../_message/message.ts";
 
 /**
@@ -107,19 +108,16 @@ export class ReservedMessage extends ReservedBase {
    *
    * @throws {ClosedError} If the channel has one sender, and was closed
    * meanwhile.
-   * @throws {RangeError} If `length` is more than was reserved.
-   * @throws {TypeError} If the message was committed or cancelled.
+   * @throws {RangeError} If `length` is more than was reserved; the message
+   * stays reserved.
+   * @throws {TypeError} If the message was committed or cancelled; or if
+   * `length` is not a number, and then it stays reserved, too.
    */
   commit(length: number = this.#bytes.length): void {
     const ring = this.#held();
-    try {
-      ring.commitRecord(length);
-    } catch (error) {
-      // A length out of range leaves the message as it was.
-      if (!(error instanceof RangeError)) this.#ring = undefined;
-      throw error;
-    }
+    inRange("A message's length", length, 0, this.#bytes.length);
     this.#ring = undefined;
+    ring.commitRecord(length);
   }
 
   /** Gives the message up, if it was neither committed nor cancelled. */
@@ -155,8 +153,9 @@ export class BytesPort extends RecordPort<Uint8Array> {
 
   override pack(value: Uint8Array, waits = true): () => boolean {
     this.#assertFits(value);
-    // An agent that blocks cannot change the value.
-    const message = waits ? value.slice() : value;
+    // An agent that blocks cannot change the value. `slice` of Node's `Buffer`
+    // makes no copy.
+    const message = waits ? new Uint8Array(value) : value;
     return () => this.#push(message);
   }
 
