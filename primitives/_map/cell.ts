@@ -10,6 +10,7 @@ import {
   type Codec,
   encodeWhole,
   hash,
+  lengthOf,
   type PlacedCodec,
   type SizedCodec,
 } from "../_message/message.ts";
@@ -169,7 +170,7 @@ export class Cell<T> {
     const bytes = this.#bytes;
     let length = "encodeAt" in codec
       ? (codec as PlacedCodec<T>).encodeAt(value, bytes, 4, this.#size)
-      : codec.encode(value, this.#body);
+      : lengthOf(codec, codec.encode(value, this.#body));
     if (length > this.#size) length = this.#putWhole(value, length);
     for (let i = length; (i & 3) !== 0; i++) bytes[4 + i] = 0;
     this.words[0] = length;
@@ -184,7 +185,7 @@ export class Cell<T> {
     const whole = encodeWhole(
       codec.name,
       length,
-      (into) => codec.encode(value, into),
+      (into) => lengthOf(codec, codec.encode(value, into)),
     );
     if (whole.length > size) {
       throw new RangeError(

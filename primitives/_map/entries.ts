@@ -372,8 +372,8 @@ export class Entries {
     into[0] = first;
     let count = most;
     if (varies) {
+      if (first < 0 || first > 4 * (most - 1)) return false;
       count = 1 + (first + 3 >> 2);
-      if (first < 0 || count > most) return false;
     }
     for (let i = 1; i < count; i++) into[i] = Atomics.load(words, from + i);
     return true;

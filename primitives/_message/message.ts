@@ -123,6 +123,21 @@ function named(value: unknown): string {
     : text;
 }
 
+/**
+ * The answer of a codec, which a user may have written.
+ *
+ * @throws {TypeError} If it cannot be a number of bytes.
+ */
+export function lengthOf<T>(codec: Codec<T>, length: number): number {
+  if (Number.isSafeInteger(length) && length >= 0) return length;
+  throw new TypeError(
+    `The codec ${
+      brief(codec.name)
+    } must return how many bytes it wrote: received ` +
+      describe(length),
+  );
+}
+
 /** How many times a codec may ask for more bytes than it got. */
 const TRIES = 8;
 

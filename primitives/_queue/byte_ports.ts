@@ -5,11 +5,11 @@
  * @module
  */
 
-import { brief, describe } from "../_memory/describe.ts";
 import { copyBytes } from "../_message/bytes.ts";
 import {
   type Codec,
   encodeWhole,
+  lengthOf,
   type PlacedCodec,
 } from "../_message/message.ts";
 import {
@@ -79,17 +79,7 @@ const wordsFor = (bytes: number): number => bytes + 3 >>> 2;
 
 /** Calls a codec, which a user may have written, and checks its answer. */
 function encoded<T>(codec: Codec<T>, value: T, into: Uint8Array): number {
-  return checked(codec, codec.encode(value, into));
-}
-
-function checked<T>(codec: Codec<T>, length: number): number {
-  if (Number.isSafeInteger(length) && length >= 0) return length;
-  throw new TypeError(
-    `The codec ${
-      brief(codec.name)
-    } must return how many bytes it wrote: received ` +
-      describe(length),
-  );
+  return lengthOf(codec, codec.encode(value, into));
 }
 
 /** Throws if a message of `length` bytes is too long. */
@@ -179,7 +169,7 @@ export class RecordPort<T> implements Port<T> {
     try {
       const codec = this.#codec;
       const at = 4 * record + 8;
-      length = checked(codec, codec.encodeAt(value, this.#memory, at, room));
+      length = lengthOf(codec, codec.encodeAt(value, this.#memory, at, room));
     } finally {
       if (length > room) ring.cancelRecord();
     }

@@ -28,7 +28,7 @@ export const MUTANTS = [
     what: "commits a record before it is encoded",
     by: "oneToOne: two through room for one",
     ts: [
-      "length = checked(codec, codec.encodeAt(value, this.#memory, at, room));",
+      "length = lengthOf(codec, codec.encodeAt(value, this.#memory, at, room));",
       "length = codec.encodeAt(value, new Uint8Array(99), 0, 99); " +
       "ring.commitRecord(length); codec.encodeAt(value, this.#memory, at, room);",
       ["ring.commitRecord(length); return true;", "return true;"],

@@ -90,6 +90,18 @@ test("a length above the longest is damage, even if the blocks are there", () =>
   assert.throws(() => map.get(1), /damaged/);
 });
 
+test("a length near 2^31 is damage, too", () => {
+  const map = HashMap.create({ ...texts, capacity: 1, remember: false });
+  map.set("key", "value");
+  const words = wordsOf(map);
+  const { entries, key, keyWords } = planOf(words[1]!, words[2]!);
+  for (const length of [2 ** 31 - 4, 2 ** 31 - 3, 2 ** 31 - 1, -1]) {
+    words[entries + key + keyWords] = length;
+    assert.throws(() => map.get("key"), /damaged/);
+    assert.throws(() => map.getInto("key", new Uint8Array(9)), /damaged/);
+  }
+});
+
 test("blocks in a circle are mended, and the loop ends", () => {
   const map = inBlocks();
   const words = wordsOf(map);

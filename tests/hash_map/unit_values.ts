@@ -235,6 +235,29 @@ test("a getter, and a codec, cannot use the map that they work for", () => {
   assert.is(owned.get("b"), undefined);
 });
 
+test("a codec that does not say how many bytes it wrote changes nothing", () => {
+  const wrong: unknown[] = [undefined, NaN, -5, 2.5, "3"];
+  for (const answer of wrong) {
+    for (const first of [answer, 9]) { // or at its second call
+      const answers: unknown[] = [];
+      const own: Codec<string> = {
+        name: "own",
+        encode: () => answers.shift() as number,
+        decode: (bytes) => `${bytes.length}`,
+      };
+      const config = { capacity: 4, keySize: 8, valueSize: 8 };
+      const map = HashMap.create({ key: own, value: own, ...config });
+      const says = /must return how many bytes/;
+      answers.push(first, answer);
+      refuses(() => map.has("key"), TypeError, says);
+      answers.length = 0;
+      answers.push(first, answer);
+      refuses(() => map.set("key", "value"), TypeError, says);
+      assert.is(map.size, 0);
+    }
+  }
+});
+
 test("a getter of a record cannot use the map either", () => {
   const record = codec.record(struct({ x: "f64", y: "i32" }));
   const map = HashMap.create({ key: record, value: record, capacity: 4 });
