@@ -221,7 +221,10 @@ export function look(anyway: boolean): boolean {
 }
 
 /** The words at which operations of this agent await. */
-export function awaited(): [words: Int32Array, index: number][] {
+export function awaited(): [
+  words: Int32Array<SharedArrayBuffer>,
+  index: number,
+][] {
   return [...own.now.lines].filter((line) => !isEmpty(line))
     .map(({ words, index }) => [words, index]);
 }

@@ -13,6 +13,7 @@ import type {
   RW_LOCK,
 } from "../_memory/layout.ts";
 import { awaited } from "../_wait/line.ts";
+import { homeOf } from "../_memory/memory.ts";
 import { namedViews, type View, type Views } from "./_parts.ts";
 import {
   allocate,
@@ -312,9 +313,13 @@ let end = () => {};
 function noteIn(words: Int32Array<SharedArrayBuffer>, row: number): void {
   end();
   const { buffer, byteOffset } = words;
-  const distanceTo = (on: Int32Array, index: number): number => {
+  const home = homeOf(buffer); // it may grow, and then has another buffer
+  const distanceTo = (
+    on: Int32Array<SharedArrayBuffer>,
+    index: number,
+  ): number => {
     const word = (on.byteOffset - byteOffset) / 4 + index - row;
-    return on.buffer === buffer && word === (word | 0) ? word : 0;
+    return homeOf(on.buffer) === home && word === (word | 0) ? word : 0;
   };
   looking.note = (on, index) => {
     if (index === undefined) return void Atomics.store(words, row + ON, 0);
@@ -448,7 +453,7 @@ export function deadlocks(
   const { buffer, byteOffset, byteLength } = table;
   const words = new Int32Array(buffer, byteOffset, byteLength / 4);
   const views = namedViews(primitives, "look at").filter(([, view]) =>
-    view.buffer === buffer && view.kind !== "agent_table"
+    homeOf(view.buffer) === homeOf(buffer) && view.kind !== "agent_table"
   );
   const before = new Set(waitsIn(words, views).map(({ key }) => key));
   const waits = waitsIn(words, views).filter(({ key }) => before.has(key));

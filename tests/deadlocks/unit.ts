@@ -358,6 +358,34 @@ test("tracked readers are told in memory of any length", () => {
   assert.is(deadlocks(agents, [lock, a]).length, 1);
 });
 
+test("deadlocks are told in memory that has grown meanwhile", async () => {
+  const pages = { initial: 1, maximum: 2, shared: true };
+  const memory = new WebAssembly.Memory(pages);
+  const { a, b, agents } = PARTS.init(memory);
+  memory.grow(1);
+  const grown = new AgentTable(memory, agents.byteOffset);
+  assert.is.not(grown.buffer, a.buffer);
+  const made = { buffer: grown.buffer, agents: grown } as Made;
+  grown.join("main");
+  const mine = b.lock();
+  lockAs(8, a);
+  note(made, 8, "other", b.byteOffset);
+  const control = new AbortController();
+  const { signal } = control;
+  const waiting = a.lockAsync({ signal }).catch(() => 0);
+  const told = () => deadlocks(grown, { a, b });
+  const end = performance.now() + 5000;
+  while (told().length === 0 && performance.now() < end) {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  assert.is(told().length, 1);
+  assert.match(told()[0]!.text, 'which awaits Mutex "a" held by "other"');
+  control.abort();
+  await waiting;
+  mine.unlock();
+  grown.leave();
+});
+
 test("a table is found by its handle, and nowhere else", () => {
   const made = make();
   const { agents, buffer, a } = made;
