@@ -12,7 +12,9 @@ import {
   serve,
 } from "../../mod.ts";
 import { suite } from "../_run/harness.ts";
+import { HeldObjects } from "../../primitives/_calls/client/objects.ts";
 import { Hosts } from "../../primitives/_calls/hosts.ts";
+import { INSTANCE } from "../../primitives/_calls/wire.ts";
 import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import { asAgent } from "../_run/model.ts";
 import { start } from "../_run/process.ts";
@@ -212,6 +214,35 @@ test("a ring that nobody serves any more is not kept for a release", () =>
     ring.close();
     assert.is(await next, 3);
   }));
+
+test("a caller that blocks does not try for ever to release an object", () => {
+  const timers: (() => void)[] = [];
+  const { setTimeout } = globalThis;
+  globalThis.setTimeout = ((run: () => void) => {
+    timers.push(run);
+    return { unref() {} };
+  }) as unknown as typeof setTimeout;
+  let calls = 0;
+  const held = new HeldObjects({
+    blocks: true,
+    prepared: () => ({}) as never,
+    invoke: () => () => {},
+    call() {
+      calls++;
+      throw new DOMException("late", "TimeoutError");
+    },
+    callAsync: () => Promise.resolve(),
+    threw: () => false,
+  });
+  try {
+    const object = held.standFor(INSTANCE, "1-1") as Disposable;
+    object[Symbol.dispose]();
+    for (let i = 0; i < 20; i++) timers.pop()?.();
+  } finally {
+    globalThis.setTimeout = setTimeout;
+  }
+  assert.is(calls, 7, "at once, and after 1 to 32 s");
+});
 
 test("names of properties that are keys of data are not all kept", () =>
   within(async (ring) => {

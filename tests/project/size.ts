@@ -45,7 +45,7 @@ SIZES.push(
   { name: "viewCodec", subpaths: ["/value"], most: 13351 },
   { name: "Pool", subpaths: ["/pool"], most: 37565 },
   { name: "servePool, task", subpaths: ["/pool"], most: 26432 },
-  { name: "syncWorker", subpaths: ["/sync_worker"], most: 34372 },
+  { name: "syncWorker", subpaths: ["/sync_worker"], most: 34390 },
   { name: "watch", subpaths: ["/watch"], most: 10990 },
   { name: "AgentTable", subpaths: ["/deadlocks"], most: 3060 },
   { name: "AgentTable, deadlocks", subpaths: ["/deadlocks"], most: 12711 },

@@ -28,7 +28,7 @@ import type { Call } from "./requests.ts";
 
 /** How long a caller that blocks waits until an object is released, in ms. */
 const RELEASE_MS = 1000;
-/** The longest pause until it tries again, in ms. */
+/** The longest pause in ms; after that, it tries with the next object only. */
 const MOST_PAUSE_MS = 64_000;
 
 /** An object of another agent that something here stands for. */
@@ -184,15 +184,20 @@ export class HeldObjects {
     this.#pause = RELEASE_MS;
   }
 
-  /** Releases objects when the server may have time for them. */
+  /**
+   * Releases objects when the server may have time for them. If it never has,
+   * it may be gone: a timer without an end would keep its ring for ever.
+   */
   #tryLater(): void {
     const again = () => {
       this.#trying = false;
       this.#notBefore = 0; // a timer may be early
       this.#releaseNow();
     };
-    if (!this.#trying) refer(setTimeout(again, this.#pause), false);
-    this.#trying = true;
+    if (!this.#trying && this.#pause < MOST_PAUSE_MS) {
+      refer(setTimeout(again, this.#pause), false);
+      this.#trying = true;
+    }
     this.#notBefore = performance.now() + this.#pause;
     this.#pause = Math.min(2 * this.#pause, MOST_PAUSE_MS);
   }
