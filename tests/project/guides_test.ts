@@ -7,6 +7,7 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import * as assert from "uvu/assert";
 import { picture } from "../../docs/lost_increment.ts";
+import { Latch, Semaphore } from "../../mod.ts";
 import { raised } from "../_run/examples.ts";
 import { suite } from "../_run/harness.ts";
 import { Missing } from "../_run/missing.ts";
@@ -33,6 +34,30 @@ test("the race tester draws the picture of the lost increment", () => {
 test("the index names each guide once", () => {
   const links = [...read("README").matchAll(/^\|.*\]\((\w+)\.md\)/gm)];
   assert.equal(links.map(([, name]) => name).toSorted(), guides.toSorted());
+});
+
+test("the FAQ quotes what is thrown", () => {
+  const latch = Latch.init(new SharedArrayBuffer(64), 0, 1);
+  const older = Latch.init(new SharedArrayBuffer(64), 0, 1);
+  new Int32Array(older.buffer)[0]! += 1; // the lowest byte is the version
+  const attempts: [text: string, attempt: () => unknown][] = [
+    [
+      "from a handle of kind latch",
+      () => Semaphore.from(latch.handle as never),
+    ],
+    ["expected a handle", () => Semaphore.from({} as never)],
+    ["this is a latch", () => new Semaphore(latch.buffer)],
+    [
+      "no initialized primitive here",
+      () => new Semaphore(new SharedArrayBuffer(64)),
+    ],
+    ["layout version", () => new Latch(older.buffer)],
+  ];
+  const faq = read("faq");
+  for (const [text, attempt] of attempts) {
+    assert.ok(faq.includes(text), text);
+    assert.throws(attempt, (error: Error) => error.message.includes(text));
+  }
 });
 
 /** The files that a guide shows, by name. */
