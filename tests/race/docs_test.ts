@@ -3,6 +3,8 @@ import * as fs from "node:fs";
 import { fileURLToPath } from "node:url";
 import * as assert from "uvu/assert";
 import { find } from "../../docs/race_example.ts";
+import { Mutex } from "../../mod.ts";
+import { race } from "../../race/mod.ts";
 import { GOALS } from "./corpus/goals.ts";
 import { OPTIONS } from "../../race/options.ts";
 import { suite } from "../_run/harness.ts";
@@ -20,6 +22,28 @@ test("the example is found, and its picture is up to date", () => {
   assert.is(failure.svg(), read("race_example.svg"));
   const page = read("race_testing.md");
   assert.ok(page.includes(`"${schedule}"`), schedule);
+});
+
+test("the guide says how many states whole operations leave", () => {
+  const at = Mutex.byteLength();
+  const spec = race.spec({
+    memory: () => new SharedArrayBuffer(at + 4),
+    agent: (memory) => ({
+      mutex: new Mutex(memory),
+      sum: new Int32Array(memory, at, 1),
+    }),
+    ops: {
+      add: {
+        run: ({ mutex, sum }) => mutex.run(() => void (sum[0]! += 1)),
+      },
+    },
+  });
+  const calls = [["add"], ["add"]] as const;
+  const options = { primitives: "atomic" } as const;
+  const { complete, states } = race.check(spec, calls, calls, calls, options);
+  assert.ok(complete);
+  const said = `${states.toLocaleString("en")} states`;
+  assert.ok(read("guides/testing.md").includes(said), said);
 });
 
 test("the code shown is the code of the example", () => {
