@@ -433,6 +433,7 @@ async function compiled(
     outbase: PROJECT,
     bundle: false,
     write: false,
+    logLevel: "error", // a script has no import.meta, and nobody reads it here
   });
   await stop();
   const texts = outputFiles.map(({ path, text }): [string, string] => [
