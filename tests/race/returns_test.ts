@@ -91,6 +91,10 @@ function actions(memory: SharedArrayBuffer) {
     take: () => (semaphore.acquire(), 0),
     try: () => Number(semaphore.tryAcquire()),
     give: () => (semaphore.release(), 0),
+    hope: () => Number(semaphore.tryAcquire(1, 5)),
+    heed: () => mutex.run(() => Number(condition.tryWait(mutex, 5))),
+    lock: () => Number(mutex.tryLock(5)?.unlock() === undefined),
+    rest: () => Number(latch.tryWait(5)),
     set: () => (event.set(), 0),
     unset: () => (event.reset(), 0),
     seen: () => Number(event.tryWait()),
@@ -193,6 +197,24 @@ test("four agents that lock a mutex have few states", () => {
   ) as Result;
   assert.ok(complete);
   assert.ok(states < 100_000, `${states} states`);
+});
+
+test("two agents that wait for a permit for some time have few states", () => {
+  const timed = (memory: SharedArrayBuffer) =>
+    new Semaphore(memory, places[2]).tryAcquire(1, 5);
+  const result = race.agents(
+    {
+      memory() {
+        const shared = memory();
+        Semaphore.init(shared, places[2]!, 0);
+        return shared;
+      },
+    },
+    timed,
+    timed,
+  ) as Result;
+  assert.ok(result.complete);
+  assert.ok(result.states < 8000, `${result.states} states`);
 });
 
 test("ways through an operation go on as one, so agents are run less", () => {

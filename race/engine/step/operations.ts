@@ -416,12 +416,14 @@ export abstract class Operations extends Told {
       agent.tick = false;
       world.now += Math.min(10 ** agent.ticks++, LONGEST);
     }
+    const { asleep } = agent;
     const now = this.local(k.CLOCK, 0, () => world.now);
     agent.pure++;
     if (!this.blind && follow(this, agent) === SPINS) agent.spinNext = true;
     else if (looksAtClock(agent) >= (agent.ticks > 0 ? 2 : LOOKS)) {
       agent.tick = true;
     }
+    if (asleep !== null) this.returns.look(agent, asleep, now);
     return now;
   }
 }

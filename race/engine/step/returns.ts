@@ -18,6 +18,7 @@ import * as k from "../kinds.ts";
 import { roundOf } from "../state/agent/operation.ts";
 import { mix1, mix2, show } from "../values.ts";
 import type { Dropped } from "./drops.ts";
+import { countsOf } from "./loops/looks.ts";
 import { keptBy } from "../platform/kept.ts";
 
 /**
@@ -117,9 +118,23 @@ export class Returns {
     const { n } = agent;
     const round = this.#round(agent.kept.filter((at) => at < n));
     const asleep = hashOf(agent, `asleep ${what}${round}`, begin);
-    if (asleep === undefined) return;
-    agent.asleep = asleep;
-    this.#note(this.inside, INSIDE, agent, what, asleep);
+    if (asleep !== undefined) agent.asleep = asleep;
+  }
+
+  /**
+   * The agent, which has said what it keeps `asleep`, looked at the clock
+   * before that: it showed `now`.
+   */
+  look(agent: Agent, asleep: Hash, now: number): void {
+    agent.asleep = withText(asleep, `${now} ${countsOf(agent)}`);
+  }
+
+  /** The agent sleeps, and is in the state that it said. */
+  slept(agent: Agent): void {
+    if (!this.on || agent.asleep === null) return;
+    this.#note(this.inside, INSIDE, agent, "asleep", "ok");
+    if (agent.timeout === Infinity) return;
+    this.#note(this.inside, INSIDE, agent, "asleep", "timed-out");
   }
 
   /**
@@ -136,23 +151,25 @@ export class Returns {
     return true;
   }
 
-  /** Notes the history that led to a state, unless there are enough. */
+  /**
+   * Notes the history that led to a state, unless there are enough; if it is
+   * one of a sleep, with how that ends.
+   */
   #note(
     places: Map<number, Dropped>,
     most: number,
     agent: Agent,
     site: string,
-    asleep: Hash | null = null,
+    woken?: "ok" | "timed-out",
   ): void {
-    const { oi, first, n, res } = agent;
-    const [h1, h2] = asleep ?? [agent.h1, agent.h2];
-    const key = roundOf(h1, h2);
+    const { oi, first, n, res, h1, h2 } = agent;
+    const key = roundOf(woken === "timed-out" ? ~h1 : h1, h2);
     const known = places.get(key);
     if (known !== undefined) {
       if (known.histories.length === MOST || known.first !== first) return;
     } else if (places.size === most) return;
     const history = res.slice(0, n);
-    if (asleep !== null) history.push("ok");
+    if (woken !== undefined) history.push(woken);
     if (known === undefined) {
       places.set(key, { agent, oi, first, site, histories: [history] });
       return;
@@ -172,9 +189,14 @@ function hashOf(agent: Agent, what: string, begin: number): Hash | undefined {
   const { n, from, merged, after1, after2, beginning } = agent;
   // After a round of a loop it is where it was before that round.
   if (begin < from || begin === n || merged === n) return;
-  const [before1, before2] = begin > from
-    ? [after1[begin - 1]!, after2[begin - 1]!]
-    : beginning;
+  return withText(
+    begin > from ? [after1[begin - 1]!, after2[begin - 1]!] : beginning,
+    what,
+  );
+}
+
+/** The hashes of what is kept and of a text. */
+function withText([before1, before2]: Hash, what: string): Hash {
   // Not a number of its own: what agents did before is remembered for longer
   // than any list of these.
   let a = mix1(before1, 0x3c6ef372);

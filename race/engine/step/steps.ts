@@ -162,6 +162,7 @@ function step(engine: Engine, memo: Memo, agent: Agent, age: number): boolean {
   }
   world.absorb(agent, value, changed);
   if (value === BLOCK) {
+    engine.returns.slept(agent);
     if (!volatile) memo.add(from, cause, value, now, agent, [], [], true);
     return true;
   }

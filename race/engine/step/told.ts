@@ -103,7 +103,10 @@ export abstract class Told extends Exploration implements Inn {
   #returned(what: string, value: unknown, begin: number): void {
     const agent = this.current!;
     if (!this.#mayLeaveOut(agent)) return;
-    this.returns.end(agent, `${what} ${countsOf(agent)}`, value, begin);
+    // A larger operation of the same name goes on where this one returned.
+    const { depth } = agent;
+    const text = `${what} ${depth} ${countsOf(agent)}`;
+    this.returns.end(agent, text, value, begin);
     agent.snapshot = null;
   }
 
