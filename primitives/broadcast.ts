@@ -491,7 +491,7 @@ export class Subscription<E = number> extends SubscriptionBase<E> {
     const take = () => ints ? super.tryPopInt() : this.#take();
     return iterate<number | Uint8Array>({
       take,
-      takeAsync: () =>
+      takeAsync: (options) =>
         awaitOn(this.pending<number | Uint8Array>(take), options),
       isEnd: (error) => error instanceof ClosedError,
     }, options) as AsyncGenerator<E, void, void>;

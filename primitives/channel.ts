@@ -552,7 +552,7 @@ export class Channel<T> extends ChannelBase<T> {
     return iterate({
       take: () => (box = this.tryTake())?.[0],
       // A message may be undefined. Then it is in the box already.
-      takeAsync: () => {
+      takeAsync: (options) => {
         const taken = box;
         box = undefined;
         return taken ? Promise.resolve(taken[0]) : this.receiveAsync(options);

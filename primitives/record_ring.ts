@@ -509,7 +509,7 @@ export class RecordRing extends RecordRingBase {
     const take = () => this.#take();
     return iterate({
       take,
-      takeAsync: () => this.asyncAt("pop", take, options),
+      takeAsync: (options) => this.asyncAt("pop", take, options),
       isEnd: (error) => error instanceof ClosedError,
     }, options);
   }

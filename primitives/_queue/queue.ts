@@ -312,7 +312,7 @@ export function waiting<Kind extends string, More>(
         : () => this.#take();
       return iterate({
         take,
-        takeAsync: () => this.asyncAt("pop", take, options),
+        takeAsync: (options) => this.asyncAt("pop", take, options),
         isEnd: (error) => error instanceof ClosedError,
       }, options);
     }

@@ -7,14 +7,15 @@
  */
 
 import { ASYNC, type AsyncOptions, readOptions } from "../_memory/options.ts";
+import { offAbort, onAbort } from "./aborts.ts";
 import { nextTurn } from "./turn.ts";
 
 /** The source of an iterator's values. */
 export interface Source<T> {
   /** Takes the next value without waiting; undefined if there is none yet. */
   take(): T | undefined;
-  /** Awaits the next value. */
-  takeAsync(): Promise<T>;
+  /** Awaits the next value, until the signal of the options aborts. */
+  takeAsync(options: AsyncOptions): Promise<T>;
   /** Whether `error`, which one of the two methods threw, means the end. */
   isEnd(error: unknown): boolean;
 }
@@ -29,23 +30,60 @@ export function iterate<T>(
   source: Source<T>,
   options?: AsyncOptions,
 ): AsyncGenerator<T, void, void> {
-  const { signal } = readOptions(options, ASYNC, Infinity);
-  return new Iteration(source, signal);
+  const { signal, ref } = readOptions(options, ASYNC, Infinity);
+  return new Iteration(source, signal, ref);
 }
 
 type Result<T> = IteratorResult<T, void>;
 
 const done = (): Result<never> => ({ done: true, value: undefined });
 
+type Listener = (event: { readonly target: unknown }) => void;
+
+/**
+ * The signal of an iterator's waits, which costs less than an AbortController.
+ * It has what `wait.ts` uses, and one listener serves all of its waits.
+ */
+class End {
+  aborted = false;
+  reason: unknown;
+  #listener: Listener | undefined;
+
+  addEventListener(_: "abort", listener: Listener): void {
+    this.#listener = listener;
+  }
+
+  removeEventListener(): void {
+    this.#listener = undefined;
+  }
+
+  abort(reason: unknown): void {
+    this.aborted = true;
+    this.reason = reason;
+    this.#listener?.({ target: this });
+  }
+}
+
+/** Why the waits of an iterator end that nobody goes on with. */
+const LEFT = Symbol("left");
+
 class Iteration<T> implements AsyncGenerator<T, void, void> {
   #source: Source<T> | undefined;
   readonly #signal: AbortSignal | undefined;
+  readonly #options: AsyncOptions;
+  readonly #ending = new End();
   /** How many calls of `next` await a value. */
   #awaiting = 0;
 
-  constructor(source: Source<T>, signal: AbortSignal | undefined) {
+  constructor(
+    source: Source<T>,
+    signal: AbortSignal | undefined,
+    ref: boolean,
+  ) {
     this.#source = source;
     this.#signal = signal;
+    const ending = this.#ending as unknown as AbortSignal;
+    this.#options = { signal: ending, ref };
   }
 
   next(): Promise<Result<T>> {
@@ -59,16 +97,7 @@ class Iteration<T> implements AsyncGenerator<T, void, void> {
     } catch (error) {
       return this.#end(source, error);
     }
-    if (value === undefined) {
-      this.#awaiting++;
-      return source.takeAsync().then((value): Result<T> => {
-        this.#awaiting--;
-        return { done: false, value };
-      }, (error) => {
-        this.#awaiting--;
-        return this.#end(source, error);
-      });
-    }
+    if (value === undefined) return this.#nextAsync(source);
     const result: Result<T> = { done: false, value };
     const turn = nextTurn();
     return turn === undefined
@@ -76,17 +105,44 @@ class Iteration<T> implements AsyncGenerator<T, void, void> {
       : turn.then(() => result);
   }
 
+  #nextAsync(source: Source<T>): Promise<Result<T>> {
+    this.#awaiting++;
+    const signal = this.#signal;
+    if (signal !== undefined) onAbort(signal, this.#abort);
+    return source.takeAsync(this.#options).then((value): Result<T> => {
+      this.#leave();
+      return { done: false, value };
+    }, (error) => {
+      this.#leave();
+      return error === LEFT ? done() : this.#end(source, error);
+    });
+  }
+
+  #leave(): void {
+    const signal = this.#signal;
+    if (--this.#awaiting > 0 || signal === undefined) return;
+    offAbort(signal, this.#abort);
+  }
+
+  readonly #abort = (): void => this.#ending.abort(this.#signal!.reason);
+
   #end(source: Source<T>, error: unknown): Promise<Result<T>> {
     return source.isEnd(error) ? this.return() : this.throw(error);
   }
 
-  return(): Promise<Result<T>> {
+  /** Ends the calls of `next` that await a value: they would take it. */
+  #stop(): void {
     this.#source = undefined;
+    if (this.#awaiting > 0) this.#ending.abort(LEFT);
+  }
+
+  return(): Promise<Result<T>> {
+    this.#stop();
     return Promise.resolve(done());
   }
 
   throw(error: unknown): Promise<Result<T>> {
-    this.#source = undefined;
+    this.#stop();
     return Promise.reject(error);
   }
 
