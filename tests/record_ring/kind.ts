@@ -14,7 +14,7 @@ export const kind: Kind = {
 };
 
 /** What a bundle of it may weigh. */
-export const size: Size = { name: "RecordRing", most: 11896 };
+export const size: Size = { name: "RecordRing", most: 12143 };
 
 class RecordRingInC extends Twin {
   #reserved = 0;
