@@ -246,9 +246,10 @@ int WEFT_KERNEL(record_ring, push)(weft_record_ring *r, int32_t id,
   return weft_record_ring_try_push(r, src, length);
 }
 
-/* Where the oldest record lies, or NULL. */
-const void *WEFT_KERNEL(record_ring, peek)(weft_record_ring *r) {
+/* Where the oldest record lies, or NULL. The ring knows the agent by `id`. */
+const void *WEFT_KERNEL(record_ring, peek)(weft_record_ring *r, int32_t id) {
   int32_t length = 0;
+  weft__kernel_enter(id);
   return weft_record_ring_peek(r, &length);
 }
 

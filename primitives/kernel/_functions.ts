@@ -42,7 +42,7 @@ export interface Kernels {
     reserve(at: number, id: number, length: number): number;
     commit(at: number, record: number, length: number): number;
     push(at: number, id: number, src: number, length: number): number;
-    peek(at: number): number;
+    peek(at: number, id: number): number;
     consume(at: number): void;
   };
   readonly work_counter: {

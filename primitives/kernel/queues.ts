@@ -491,11 +491,14 @@ class RecordRingInKernel extends /* @__PURE__ */ inMemory(
     const kernel = this.#popping;
     if (kernel === undefined) return undefined;
     const most = byteLengthOf(dst);
-    const record = kernel.peek(this.at);
+    const record = kernel.peek(this.at, this.#id);
     if (record === 0) return undefined;
     const at = (record - this.at) >>> 0;
     const length = this.#words[(at >>> 2) - 2]! >>> 2;
-    if (length > most) return undefined;
+    if (length > most) {
+      this.unpeek(); // so that JavaScript finds it, and says that it is longer
+      return undefined;
+    }
     getBytes(this.copier, this.#bytes, dst, at, length);
     kernel.consume(this.at);
     return length;

@@ -260,6 +260,12 @@ const IN_KERNEL: readonly [
   "  weft__kernel_enter(id);\n  return weft_record_ring_reserve",
   "  return weft_record_ring_reserve",
 ], [
+  "record_ring",
+  "a consumer reads for nobody",
+  "two consumers that pop into arrays",
+  "  weft__kernel_enter(id);\n  return weft_record_ring_peek",
+  "  return weft_record_ring_peek",
+], [
   "hash_map",
   "a reader believes an entry that is used again",
   "a reader beside an entry that is used again",

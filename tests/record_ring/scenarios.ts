@@ -36,6 +36,14 @@ export const scenarios = (weft: Weft): Scenario[] => [
     options: { timeouts: 0 },
   },
   {
+    name: "two consumers that pop into arrays",
+    differs: REMEMBERS,
+    spec: ring(weft, false, 0, 4, MANY),
+    agents: [[["push", 1], ["push", 2], ["popInto"]], [["popInto"]]],
+    options: { timeouts: 0, states: 30_000 },
+    sampled: true,
+  },
+  {
     name: "two consumers sleep until another closes",
     spec: ring(weft, false, 0, 4, MANY),
     agents: [[["pop"]], [["pop"]], [["push", 1], ["close"]]],

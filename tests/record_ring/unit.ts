@@ -18,6 +18,7 @@ import { inside, isReady, MAKERS } from "../_queue/model.ts";
 
 const { tail, head, head_cache, tail_cache, claimant, pop_waiters } =
   LAYOUT.record_ring;
+const { consumer } = LAYOUT.record_ring;
 const { push_waiters, pushed, popped, popped_cache } = LAYOUT.record_ring;
 const DEAD = 77;
 
@@ -237,6 +238,31 @@ test("while read() shows a record, nothing else takes it", async () => {
     ring.push(Uint8Array.of(4));
     assert.throws(() => ring.read(oops), "oops");
     assert.is(ring.pop()[0], 4);
+  }
+});
+
+test("a pop into an array has the role, and leaves what does not fit", () => {
+  const dst = new Uint8Array(8);
+  for (
+    const roles of [{}, { manyConsumers: true }, { singleProducer: true }]
+  ) {
+    const ring = RecordRing.create({ capacity: 64, ...roles });
+    ring.push(Uint8Array.of(1));
+    ring.push(Uint8Array.of(2, 2));
+    assert.is(ring.tryPopInto(dst), 1);
+    const other = asAgent(DEAD, () => RecordRing.from(ring.handle));
+    if (roles.manyConsumers) {
+      const little = dst.subarray(0, 1);
+      assert.throws(() => ring.tryPopInto(little), RangeError);
+      assert.throws(() => ring.popInto(little), RangeError);
+      assert.is(wordsOf(ring)[consumer], 0);
+      assert.is(asAgent(DEAD, () => other.tryPopInto(dst)), 2);
+    } else {
+      assert.is(wordsOf(ring)[consumer], agentId());
+      const pop = () => asAgent(DEAD, () => other.tryPopInto(dst));
+      refuses(ring.buffer, pop, TypeError, `agent ${agentId()}`);
+      assert.is(ring.popInto(dst), 2);
+    }
   }
 });
 
