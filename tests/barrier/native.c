@@ -75,6 +75,26 @@ static void tracked(void) {
   }
 }
 
+/* A tracked party that leaves while it waits takes no other row. */
+static void tracked_leaves(void) {
+  static int32_t memory[40 + 2 * 32];
+  bool leader = false;
+  weft_barrier *b = weft_barrier_init_tracked(memory, sizeof memory, 2);
+  CHECK(b != NULL);
+  EQUAL(weft_agent_set_id(1), 0);
+  int32_t since = weft__load(&b->state);
+  weft__store(&weft__barrier_own(b)->arrived, weft__barrier_mark(since));
+  EQUAL(weft_barrier_arrived(b), 1);
+  EQUAL(weft_barrier_abandon(b, 1), 1);
+  UNCHANGED(memory + 40, 2 * 32 * 4,
+            weft__barrier_wait_tracked(b, since, &leader, 0), ETIMEDOUT);
+  CHECK(!leader);
+  EQUAL(weft_barrier_parties(b), 1);
+  EQUAL(weft_agent_set_id(2), 0);
+  EQUAL(weft_barrier_arrive_and_wait(b, &leader, 0), 0);
+  CHECK(leader);
+}
+
 /* An agent that may not block is told, and nothing changes. */
 static void forbidden(void) {
   weft_barrier *b = weft_barrier_init(arena, sizeof arena, 2);
@@ -117,6 +137,7 @@ int main(int count, char **words) {
   if (count > 1) amount = 100 * (int32_t)strtol(words[1], NULL, 10);
   RUN(barrier_by_turns);
   RUN(tracked);
+  RUN(tracked_leaves);
   RUN(forbidden);
   RUN(by_threads);
   puts("done");

@@ -104,6 +104,7 @@ static void errors(void) {
   EQUAL(weft_lock_free_queue_shape(q), 7);
   UNCHANGED(arena, 1024, weft_lock_free_queue_try_push_int(q, 1), EINVAL);
   UNCHANGED(arena, 1024, weft_lock_free_queue_try_pop_int(q, &value), EINVAL);
+  EQUAL(weft__lock_free_before(8192, 1 << 20), INT64_C(1) << 31);
   q = weft_lock_free_queue_init(arena, sizeof arena, config);
   UNCHANGED(arena, 1024, weft_lock_free_queue_try_push_many(q, &value, -1),
             -EINVAL);

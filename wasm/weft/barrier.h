@@ -304,8 +304,11 @@ static inline int weft__barrier_wait_tracked(weft_barrier *b, int32_t since,
     if (late) {
       /* (Q) Take it back, then change the word: whoever had counted it looks
          again. The generation may end before. */
-      weft__party *row = weft__barrier_own(b);
-      if (row != NULL) weft__store(&row->arrived, 0);
+      weft__party *rows = weft__barrier_rows(b);
+      int32_t row =
+          weft__row_find(&rows[0].agent, b->tracked, weft_agent_id());
+      if (row < 0) return ETIMEDOUT; /* its party has left meanwhile */
+      weft__store(&rows[row].arrived, 0);
       int32_t next = (state & ~WEFT__BARRIER_CHANGES_MASK) |
                      (weft__plus(state, 1) & WEFT__BARRIER_CHANGES_MASK);
       if (weft__compare_exchange(&b->state, state, next) != state) continue;

@@ -197,10 +197,16 @@ static inline int32_t weft_lock_free_queue_agents(
   return q->capacity > fewest ? q->capacity : fewest;
 }
 
+/* The words before element `n` of a batch: while others pop, a batch may be
+   longer than the queue, and than 2^31 words. */
+static inline size_t weft__lock_free_before(int32_t n, int32_t element_size) {
+  return (size_t)n * (size_t)(element_size / 4);
+}
+
 static inline int32_t *weft__lock_free_slot(weft_lock_free_queue *q,
                                             int32_t slot) {
   return (int32_t *)(q + 1) + 2 * (size_t)weft__lock_free_entries(q->capacity) +
-         (size_t)slot * (size_t)(q->element_size / 4);
+         weft__lock_free_before(slot, q->element_size);
 }
 
 /* 0 if there is room to push, with *next or a later ticket; else NONE if the
@@ -290,15 +296,15 @@ static inline int32_t weft_lock_free_queue_try_push_many(
     weft_lock_free_queue *q, const void *src, int32_t n) {
   if (n < 0) return -EINVAL;
   const int32_t *words = (const int32_t *)src;
-  int32_t per = q->element_size / 4;
   int32_t count = 0;
   int32_t result = 0;
   for (; count < n; count++) {
     int32_t ticket = 0;
     int32_t slot = result = weft__lock_free_claim(q, &ticket);
     if (slot < 0) break;
-    weft__copy(weft__lock_free_slot(q, slot), words + (size_t)(count * per),
-               per);
+    weft__copy(weft__lock_free_slot(q, slot),
+               words + weft__lock_free_before(count, q->element_size),
+               q->element_size / 4);
     result = weft__lock_free_append(q, ticket, slot, q->capacity);
     if (result < 0) break;
   }
@@ -315,14 +321,13 @@ static inline int32_t weft_lock_free_queue_try_pop_many(
     weft_lock_free_queue *q, void *dst, int32_t n) {
   if (n < 0) return -EINVAL;
   int32_t *words = (int32_t *)dst;
-  int32_t per = q->element_size / 4;
   int32_t count = 0;
   int32_t slot = 0;
   for (; count < n; count++) {
     slot = weft__lock_free_take(weft__lock_free_ring_of_queue(q));
     if (slot < 0) break;
-    weft__copy(words + (size_t)(count * per), weft__lock_free_slot(q, slot),
-               per);
+    weft__copy(words + weft__lock_free_before(count, q->element_size),
+               weft__lock_free_slot(q, slot), q->element_size / 4);
     weft__lock_free_give_back(q, slot);
   }
   if (count > 0) weft__event_wake_end(&q->push_epoch, count);
