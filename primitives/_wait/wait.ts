@@ -292,11 +292,12 @@ export function blockAnyAsync(
         else break; // this one is ready: no path needs to sleep
       }
     } catch (error) {
-      for (const [waiting] of asleep) giveUp(waiting);
+      giveUp(asleep); // what it returns came later
       return deliver(reject, error);
     }
     if (asleep.length < paths.length) {
-      for (const [waiting] of asleep) giveUp(waiting);
+      const failed = giveUp(asleep);
+      if (failed !== undefined) return deliver(reject, failed.reason);
       return deliver(resolve, asleep.length);
     }
     const waiters: Waiter[] = [];
@@ -326,9 +327,22 @@ export function blockAnyAsync(
   });
 }
 
-/** Ends a path that sleeps, and each sleep that follows. */
-function giveUp(waiting: Waiting<unknown>): void {
-  while (!waiting.next("timed-out").done);
+/**
+ * Ends all paths, which sleep, and each sleep that follows. Returns what the
+ * first one threw that failed; undefined if none did.
+ */
+function giveUp(
+  paths: readonly [Waiting<unknown>, Sleep][],
+): { reason: unknown } | undefined {
+  let failed;
+  for (const [waiting] of paths) {
+    try {
+      while (!waiting.next("timed-out").done);
+    } catch (reason) {
+      failed ??= { reason };
+    }
+  }
+  return failed;
 }
 
 // ---- aborts: one listener a signal ------------------------------------------

@@ -258,6 +258,33 @@ test("if a source is ready at the call, no waiter is left at those before", asyn
   assert.is(free.available, 1);
 });
 
+test("the first error counts, and every path is given up", async () => {
+  const words = new Int32Array(new SharedArrayBuffer(4));
+  /** A source whose path throws once it has slept. */
+  const failing = (message: string): Waitable => ({
+    *readiness() {
+      yield { words, index: 0, value: 0 };
+      throw new Error(message);
+    },
+  });
+  /** A source whose path throws at once. */
+  const broken: Waitable = {
+    // deno-lint-ignore require-yield
+    *readiness() {
+      throw new Error("first");
+    },
+  };
+  for (const last of [broken, Semaphore.create(1)]) {
+    const before = Semaphore.create(0);
+    const behind = Semaphore.create(0);
+    const failures = [failing("second"), failing("third")];
+    const all = [before, ...failures, behind, last];
+    const error = await waitAny(all).catch((error) => error);
+    assert.is(error.message, last === broken ? "first" : "second");
+    for (const it of [before, behind]) assert.is(inspect(it).waiters, 0);
+  }
+});
+
 test("a wake that it used up is passed on to an agent that takes", async () => {
   const jobs = MpmcQueue.create({ capacity: 4 });
   const permits = Semaphore.create();
