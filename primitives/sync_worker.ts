@@ -165,19 +165,24 @@ class Caller {
     const channel = outputWaits()
       ? new (threads()!.MessageChannel)()
       : undefined;
-    const hello: Hello = {
-      "weft sync worker": true,
-      ring: this.#ring.handle,
-      memory: this.#words.memory,
-      port: channel?.port2,
-      module,
-      isJson,
-    };
-    const transfer = channel === undefined ? [] : [channel.port2 as never];
-    worker.postMessage(hello, transfer);
-    this.#watch(worker, module !== undefined);
-    (worker as { unref?(): void }).unref?.();
     this.#port = channel?.port1;
+    try {
+      const hello: Hello = {
+        "weft sync worker": true,
+        ring: this.#ring.handle,
+        memory: this.#words.memory,
+        port: channel?.port2,
+        module,
+        isJson,
+      };
+      const transfer = channel === undefined ? [] : [channel.port2 as never];
+      worker.postMessage(hello, transfer);
+      this.#watch(worker, module !== undefined);
+      (worker as { unref?(): void }).unref?.();
+    } catch (error) {
+      this.end(); // nobody else can
+      throw error;
+    }
     if (channel === undefined) return;
     channel.port1.on("message", writeOutput);
     channel.port1.unref();

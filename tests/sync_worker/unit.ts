@@ -167,6 +167,26 @@ test("what the worker writes is written when the call returns", () => {
   }
 }, 60_000);
 
+test("a worker that cannot be told where to serve is ended", () => {
+  const refused = new Error("no message");
+  const calls: string[] = [];
+  const make = (fails: string) => () => ({
+    postMessage() {
+      calls.push("postMessage");
+      if (fails === "postMessage") throw refused;
+    },
+    unref() {
+      calls.push("unref");
+      throw refused;
+    },
+    terminate: () => calls.push("terminate"),
+  });
+  assert.is(thrownBy(() => syncWorker(make("postMessage"))), refused);
+  assert.equal(calls.splice(0), ["postMessage", "terminate"]);
+  assert.is(thrownBy(() => syncWorker(make("unref"))), refused);
+  assert.equal(calls, ["postMessage", "unref", "terminate"]);
+});
+
 test("bad arguments are refused", () => {
   const refuses = (run: () => unknown, Class: typeof Error, what: RegExp) => {
     const error = thrownBy(run);
