@@ -321,6 +321,36 @@ test("a channel shows its messages, whatever carries them", () => {
   }
 });
 
+test("no member of a view works once its message was released", () => {
+  const things = Channel.create<unknown>({ capacity: 4096 });
+  let kept: ValueView | undefined;
+  const codec = viewCodec((it) => {
+    kept = it;
+  });
+  const received = Channel.from<void>(things.handle, { codec });
+  for (
+    const thing of [1, "a", [1], { a: 1 }, new Error("a"), Uint8Array.of(1)]
+  ) {
+    things.send(thing);
+    received.receive();
+    const view = kept!;
+    const uses: (() => unknown)[] = [
+      () => view.type,
+      () => view.size,
+      () => view.class,
+      () => view.is("a"),
+      () => view.same(view),
+      () => view.bytes(),
+      () => view.get(),
+      () => view.get("a"),
+      () => view.at(0),
+      () => [...view.parts()],
+      () => view.read(),
+    ];
+    for (const use of uses) refuses(use, /was released$/);
+  }
+});
+
 test("a function that throws, or receives, does no harm to a channel", () => {
   const jobs = Channel.create<Job>({ capacity: 8, carrier: oneToOne });
   const others = Channel.create<Job>({ capacity: 8 });

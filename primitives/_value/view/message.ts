@@ -85,14 +85,20 @@ export class Message {
     return this.#reader === undefined;
   }
 
+  /** @throws {TypeError} If the message was released. */
+  assertHeld(): Reader {
+    const reader = this.#reader;
+    if (reader === undefined) throw new TypeError("The message was released");
+    return reader;
+  }
+
   /**
    * The reader, at that byte.
    *
    * @throws {TypeError} If the message was released.
    */
   from(at: number): Reader {
-    const reader = this.#reader;
-    if (reader === undefined) throw new TypeError("The message was released");
+    const reader = this.assertHeld();
     reader.at = at;
     return reader;
   }

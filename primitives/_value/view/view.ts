@@ -44,7 +44,8 @@ const unlike = (method: string, what: string, value: unknown) =>
  *
  * A part is found by going over the bytes before it, from the one that was
  * found last in the same view. Of those bytes, only what is needed is checked.
- * If other agents change them, a part may be another one, or damaged.
+ * If other agents change them, a part may be another one, or damaged. Once the
+ * message was released, each member throws a TypeError.
  *
  * @example Two parts of a value
  * ```ts
@@ -101,6 +102,7 @@ export class ValueView<out T = unknown> {
 
   /** What it is: `"object"`, `"number"` and so on. */
   get type(): ValueType {
+    this.#message.assertHeld();
     return typeOf(this.#tag);
   }
 
@@ -114,6 +116,7 @@ export class ValueView<out T = unknown> {
     if (typeof other !== "object" || other === null || !(#message in other)) {
       throw unlike("same", "a view", other);
     }
+    this.#message.assertHeld();
     return this.#message === other.#message && this.#at === other.#at;
   }
 
@@ -142,6 +145,7 @@ export class ValueView<out T = unknown> {
    * @throws {TypeError} If the bytes are damaged.
    */
   bytes(): Uint8Array | undefined {
+    this.#message.assertHeld();
     if (!isBuffer(this.#tag) && this.#tag !== VIEW) return undefined;
     const message = this.#message;
     return this.#told(() => {
@@ -168,6 +172,7 @@ export class ValueView<out T = unknown> {
 
   /** How many items, properties or entries it has; 0 if it cannot have any. */
   get size(): number {
+    this.#message.assertHeld();
     return this.#size;
   }
 
@@ -232,6 +237,7 @@ export class ValueView<out T = unknown> {
         throw unlike("get", "strings and numbers", name);
       }
     }
+    this.#message.assertHeld();
     if (path.length === 0) return this;
     let view = this.#part(path[0]!);
     for (let i = 1; i < path.length && view !== undefined; i++) {
@@ -248,11 +254,13 @@ export class ValueView<out T = unknown> {
    */
   at(index: number): ValueView | undefined {
     if (typeof index !== "number") throw unlike("at", "a number", index);
+    this.#message.assertHeld();
     return hasItems(this.#tag) ? this.#part(index) : undefined;
   }
 
   /** The name of an error's class, or of a view's, such as `"Uint8Array"`. */
   get class(): string | undefined {
+    this.#message.assertHeld();
     const tag = this.#tag;
     if (tag !== ERROR && tag !== VIEW) return undefined;
     const reader = this.#message.from(this.#at + 1);
