@@ -152,7 +152,8 @@ async function serveAsync(
     most = inRange("limit", limit ?? slots.count, 1, slots.count);
     return slots;
   };
-  const server = new Server(takeSlots, api, { codec, errors, port }, false);
+  const own = { codec, errors, port };
+  const server = new Server(takeSlots, api, own, false, waiting.ref);
   const { slots } = server;
   const underway = new Underway();
   /** Calls that were taken while as many were under way as may be. */

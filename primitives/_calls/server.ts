@@ -113,13 +113,14 @@ export class Server {
     api: object,
     options: ApiCodec,
     blocks: boolean,
+    ref = true,
   ) {
     const members = membersOf(api);
     this.#codec = codecOf(options);
     this.#classes = classesOf(options.errors ?? []);
     this.slots = takeSlots();
     const end = endOf(options.port, blocks);
-    this.#watches = new Watches(this.slots, (at) => this.#reasonAt(at));
+    this.#watches = new Watches(this.slots, (at) => this.#reasonAt(at), ref);
     this.#hosts = hostsOf(this.slots.words);
     this.#hosts.servers++;
     const { slots } = this;

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { refer } from "../_wait/times.ts";
 import { isWanted } from "./ring/call.ts";
 import type { Slots } from "./ring/slots.ts";
 
@@ -23,16 +24,23 @@ export interface Watched {
 export class Watches {
   readonly #slots: Slots;
   readonly #reasonAt: (at: number) => unknown;
+  readonly #ref: boolean;
   readonly #watched = new Set<Watched>();
   #timer: ReturnType<typeof setInterval> | undefined;
 
   /**
    * The server takes its calls from these slots. `reasonAt` tells why the
-   * caller of one gave up; undefined if nobody knows.
+   * caller of one gave up; undefined if nobody knows. `ref` says whether calls
+   * that it looks at keep the process alive.
    */
-  constructor(slots: Slots, reasonAt: (at: number) => unknown = () => {}) {
+  constructor(
+    slots: Slots,
+    reasonAt: (at: number) => unknown = () => {},
+    ref = true,
+  ) {
     this.#slots = slots;
     this.#reasonAt = reasonAt;
+    this.#ref = ref;
   }
 
   /** Makes the signal of a call, which aborts when its caller has given up. */
@@ -62,15 +70,20 @@ export class Watches {
 
   /** From now on looks at all calls from time to time, until they end. */
   lookOut(): void {
-    if (this.#watched.size === 0) return;
-    this.#timer ??= setInterval(() => this.#look(), LOOK);
+    if (this.#watched.size === 0 || this.#timer !== undefined) return;
+    this.#timer = setInterval(() => this.#look(), LOOK);
+    refer(this.#timer, this.#ref);
   }
 
   /** Ends the watch of a call, before the call is answered. */
   end(watched: Watched | undefined): void {
     if (watched === undefined) return;
     this.#watched.delete(watched);
-    if (this.#watched.size > 0) return;
+    if (this.#watched.size === 0) this.stop();
+  }
+
+  /** Looks at no call any more. */
+  stop(): void {
     clearInterval(this.#timer);
     this.#timer = undefined;
   }

@@ -74,6 +74,26 @@ const scenarios: Record<string, () => Promise<void>> = {
     });
   },
 
+  async "does not wait for an unreferenced call"() {
+    const { CallRing, connect, serve } = await library();
+    const ring = CallRing.create({ request: 256, reply: 64 });
+    let begun = false;
+    const api = {
+      wait(signal: AbortSignal): Promise<void> {
+        begun = true;
+        return new Promise((resolve) => {
+          signal.addEventListener("abort", () => resolve());
+        });
+      },
+    };
+    serve(ring, api, { ref: false });
+    const remote = connect<typeof api>(ring, { ref: false });
+    remote.wait(new AbortController().signal);
+    while (!begun) await new Promise((resolve) => setTimeout(resolve, 10));
+    console.log("begun");
+    timeTheEnd();
+  },
+
   async "does without waitAsync"() {
     delete (Atomics as unknown as Partial<Atomic>).waitAsync;
     const { Semaphore, MpmcQueue } = await library();

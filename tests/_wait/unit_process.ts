@@ -51,6 +51,10 @@ test("does not live for a wait with ref: false", async () => {
   await assertEnds("does not wait for an unreferenced lock", /^(?!.*locked)/);
 });
 
+test("does not live for a call that is served with ref: false", async () => {
+  await assertEnds("does not wait for an unreferenced call", /^begun\n/);
+});
+
 test("lives for the referenced one of several waits", async () => {
   const scenario = "waits for the referenced one of two locks";
   await assertEnds(scenario, /^timed out\nlocked\n/);

@@ -44,6 +44,12 @@ for (const how of ["close", "resize"]) {
   }
 }
 
+test("a function that never ends keeps no thread of Node alive", async () => {
+  const node = [bundled(TALKER, folder), "give up", "false"];
+  const output = `${LINES}code 0\n`;
+  assert.equal(await run("node", node, 60), { code: 0, output });
+});
+
 test("the page shows the table of a task's states", () => {
   const text = fs.readFileSync(PAGE, "utf8");
   const rows = [...text.matchAll(/^\| `(\w+)` +\|.*\|(.*)\|$/gm)]

@@ -1,13 +1,21 @@
 // The worker of talker.ts.
-import { servePool } from "../../primitives/pool.ts";
+import {
+  servePool,
+  type ServePoolOptions,
+  type TaskContext,
+} from "../../primitives/pool.ts";
 import { hello } from "../_run/workers.ts";
 import { talk } from "./talk.ts";
 
-const { data } = await hello<{ blocking: boolean }>();
+const { data } = await hello<ServePoolOptions>();
 const functions = {
-  talk: (text: string) => {
-    console.log(text);
-    return null;
+  talk: (text: string, context: TaskContext) => {
+    if (text !== "never") {
+      console.log(text);
+      return null;
+    }
+    context.report(context.signal.aborted);
+    return new Promise<null>(() => {});
   },
 };
 await servePool({ talk }, functions, data);

@@ -211,6 +211,7 @@ export class PoolServer {
       await within(LOOK, underway.next());
     }
     if (underway.size > 0) await within(GRACE, Promise.all(underway.keys()));
+    this.#watches.stop(); // of functions that never end
     this.#over = true;
   }
 
