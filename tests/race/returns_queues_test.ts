@@ -8,6 +8,7 @@ import {
   Broadcast,
   Channel,
   codec,
+  Latch,
   lockFree,
   LockFreeQueue,
   MpmcQueue,
@@ -171,6 +172,19 @@ const LINES: Readonly<Record<string, (memory: SharedArrayBuffer) => Line>> = {
     const config = { codec: codec.i32, carrier: lockFree };
     return channelOf(new Channel(memory, 0, config));
   },
+  tracked(memory) {
+    const channel = new Channel(memory, 0, { codec: codec.i32 });
+    return {
+      actions: {
+        push: () => (channel.send(1), 0),
+        other: () => Number(channel.trySend(2)),
+        pop: () => channel.receive(),
+        look: () => channel.tryReceive() ?? 8,
+        sit: () => (channel.sender(), channel.senders),
+        leave: () => (channel.leaveSender(), 0),
+      },
+    };
+  },
   ring(memory) {
     const ring = new RecordRing(memory);
     return {
@@ -198,7 +212,13 @@ const LINES: Readonly<Record<string, (memory: SharedArrayBuffer) => Line>> = {
     };
   },
 };
-type LineName = "i32" | "value" | "lockFree" | "ring" | "broadcast";
+type LineName =
+  | "i32"
+  | "value"
+  | "lockFree"
+  | "tracked"
+  | "ring"
+  | "broadcast";
 
 const channelOf = (channel: Channel<number>): Line => ({
   actions: {
@@ -223,7 +243,8 @@ function lineMemory(name: LineName): SharedArrayBuffer {
     Channel.init<number>(memory, 0, { capacity: 1 });
   } else {
     const carrier = name === "lockFree" ? { carrier: lockFree } : {};
-    const config = { codec: codec.i32, capacity: 2, ...carrier };
+    const tracked = name === "tracked" ? { tracked: 2 } : {};
+    const config = { codec: codec.i32, capacity: 2, ...carrier, ...tracked };
     Channel.init(memory, 0, config);
   }
   return memory;
@@ -372,6 +393,44 @@ test("a seat that keeps more than it says is noticed", () => {
   }
 });
 
+test("a channel that counts its ends has as few states as another", () => {
+  const states = (tracked: number): number => {
+    const config = { codec: codec.i32, capacity: 2, tracked };
+    const memory = () => {
+      const memory = new SharedArrayBuffer(FAR + Latch.byteLength());
+      Channel.init(memory, 0, config);
+      Latch.init(memory, FAR, 1);
+      return memory;
+    };
+    const send = (memory: SharedArrayBuffer) => {
+      const channel = new Channel(memory, 0, config);
+      if (tracked > 0) channel.sender();
+      new Latch(memory, FAR).countDown();
+      channel.send(1);
+      if (tracked > 0) channel.leaveSender();
+      else channel.close();
+    };
+    const receive = (memory: SharedArrayBuffer) => {
+      new Latch(memory, FAR).wait();
+      const channel = new Channel(memory, 0, config);
+      let sum = 0;
+      try {
+        for (;;) sum += channel.receive();
+      } catch {
+        return sum; // it is closed
+      }
+    };
+    const o = { time: 60_000 };
+    const result = race.agents({ memory }, send, receive, o) as Result;
+    assert.ok(result.complete, result.summary);
+    assert.equal(result.bounds ?? [], []);
+    return result.states;
+  };
+  const few = states(0);
+  assert.ok(few < 4000, `${few} states`);
+  assert.ok(states(2) < 2 * few, `${states(2)} states of ${few}`);
+});
+
 test("who receives what another one takes is found to hang", () => {
   const memory = () => lineMemory("i32");
   const send = (memory: SharedArrayBuffer) => {
@@ -470,6 +529,9 @@ const TOLD: Readonly<Record<string, readonly string[]>> = {
   "_queue/channel/core.ts ChannelCore": [],
   "_queue/channel/bytes.ts ChannelBytes": [],
   "channel.ts Channel": [],
+  "_queue/channel/ends.ts Ends": [],
+  "_memory/tracked.ts Rows": [],
+  "_memory/tracked.ts Tracked": [],
   "_queue/broadcast_core.ts BroadcastCore": [],
   "_queue/broadcast_core.ts SeatCore": [],
   "broadcast.ts Broadcast": [],

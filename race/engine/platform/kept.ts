@@ -29,7 +29,7 @@ const CODECS = ["i32", "f64", "text", "json", "value"];
  */
 export function mayTell(view: Any, args: readonly unknown[]): boolean {
   const { kind, tracked } = view;
-  const rows = kind === "barrier" || kind === "rw_lock" || kind === "channel";
+  const rows = kind === "barrier" || kind === "rw_lock";
   if (rows && tracked !== 0) return false;
   if (kind === "channel" && !maySend(view, args)) return false;
   let base = Object.getPrototypeOf(view);

@@ -59,7 +59,10 @@ export const RETURNS: Readonly<Record<string, readonly string[]>> = {
     ...["peekRecord", "consumeRecord", "lookAtRecord", "unpeek"],
     ...["wakeProducer", "passRoom", "handRoomOn"],
   ],
-  channel: ["send", "trySend", "receive", "tryReceive", "close"],
+  channel: [
+    ...["send", "trySend", "receive", "tryReceive", "close"],
+    ...["sender", "receiver", "leaveSender", "leaveReceiver"],
+  ],
   broadcast: ["tryPushInt", "pushInt", "subscribe", "close"],
   subscription: ["tryPopInt", "popInt", "leave"],
 };
