@@ -56,6 +56,19 @@ export async function serveAt(
   }
 }
 
+/** The file below `root` that `url`, the address in a request, asks for. */
+function fileOf(root: string, url: string): string | undefined {
+  try {
+    const { pathname } = new URL(url, "http://localhost");
+    const name = decodeURIComponent(pathname);
+    // A URL has no "..", but "%2f" hides one; a file system has no NUL.
+    if (/\0|(^|[/\\])\.\.([/\\]|$)/.test(name)) return undefined;
+    return path.join(root, name.endsWith("/") ? `${name}index.html` : name);
+  } catch {
+    return undefined; // it is no address
+  }
+}
+
 /** Serves `root` with `headers`, at `port`, or at any that is free. */
 export function serve(
   root: string,
@@ -63,10 +76,11 @@ export function serve(
   port = 0,
 ): Promise<Serving> {
   const server = createServer((request, response) => {
-    const { pathname } = new URL(request.url!, "http://localhost");
-    // A URL has no ".." that leads out of the folder.
-    const file = path.join(root, decodeURIComponent(pathname));
-    const name = pathname.endsWith("/") ? path.join(file, "index.html") : file;
+    const name = fileOf(root, request.url!);
+    if (name === undefined) {
+      response.writeHead(404, headers).end("not found");
+      return;
+    }
     fs.readFile(name, (error, data) => {
       const type = TYPES[path.extname(name)] ?? "text/plain";
       response.writeHead(error ? 404 : 200, {
