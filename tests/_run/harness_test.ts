@@ -1,8 +1,13 @@
 // it waits
 // Every way in which a test file can fail to pass is reported as a failure.
-import * as assert from "uvu/assert";
+import { spawn } from "node:child_process";
+import * as fs from "node:fs";
+import { tmpdir } from "node:os";
+import * as path from "node:path";
+import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { suite } from "./harness.ts";
+import * as assert from "uvu/assert";
+import { skip, suite } from "./harness.ts";
 import { type Outcome, type Program, runFile, runFiles } from "./process.ts";
 
 /** A fixture: tests that pass, failures, and a part of what is printed. */
@@ -86,3 +91,41 @@ test("a file that ends the process wrongly fails, behind others too", async () =
   assert.equal([first!.passed, first!.failed], [2, 0]);
   assert.equal([second!.passed, second!.failed], [1, 1]);
 });
+
+/** Calls `look` until it is true, for some seconds at most. */
+async function within(look: () => boolean, what: string): Promise<void> {
+  for (let i = 0; i < 1000; i++) {
+    if (look()) return;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  throw new Error(what);
+}
+
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+  test(`${signal} ends what the runner has started`, async () => {
+    if (process.platform === "win32") skip("no signals here");
+    const folder = fs.mkdtempSync(path.join(tmpdir(), "weft-signal-"));
+    const file = path.join(folder, "pid");
+    const words = ["run", "-A", fixture("starting").path, file];
+    const runner = spawn(process.execPath, words, { stdio: "ignore" });
+    const ended = new Promise((resolve) => runner.on("exit", resolve));
+    const id = () =>
+      fs.existsSync(file) ? Number(fs.readFileSync(file, "utf8")) : 0;
+    await within(() => id() > 0, "nothing was started");
+    runner.kill(signal);
+    await ended;
+    const isGone = () => {
+      try {
+        return !process.kill(id(), 0);
+      } catch {
+        return true;
+      }
+    };
+    try {
+      await within(isGone, "it still runs");
+    } finally {
+      if (!isGone()) process.kill(id(), "SIGKILL");
+      fs.rmSync(folder, { recursive: true });
+    }
+  });
+}

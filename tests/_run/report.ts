@@ -166,6 +166,6 @@ function cleanUp() {
 }
 
 process.on("exit", cleanUp);
-for (const signal of ["SIGINT", "SIGTERM"] as const) {
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
   process.on(signal, () => process.exit(130));
 }
