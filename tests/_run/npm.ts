@@ -11,7 +11,7 @@ import * as path from "node:path";
 import { fileURLToPath } from "node:url";
 import { assertAddress } from "../../docs/site/links.ts";
 import { writeDeclarations, writePackage } from "./package.ts";
-import { wordsOf } from "./usage.ts";
+import { complain, wordsOf } from "./usage.ts";
 
 const USAGE = `usage: deno task npm [FOLDER] [--repository ADDRESS]
 Writes the package as JSR makes it for npm (JavaScript, declarations, the C
@@ -42,7 +42,8 @@ export async function pack(
 
 if (import.meta.main) {
   const { values, positionals } = wordsOf(USAGE, { repository: "string" });
-  const [folder = HERE] = positionals;
+  const [folder = HERE, ...more] = positionals;
+  if (more.length > 0) complain("deno task npm takes one folder; see --help");
   const repository = values.repository as string | undefined;
   if (repository !== undefined) assertAddress(repository);
   fs.mkdirSync(folder, { recursive: true });
