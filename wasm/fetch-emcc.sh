@@ -19,6 +19,10 @@ fail() {
   exit 1
 }
 
+case $#${1-} in
+  1[!-]*) ;;
+  *) fail "usage: fetch-emcc.sh DIR" ;;
+esac
 dest=$(realpath -m "$1")
 part=$dest.part apt=$dest.apt
 mkdir -p "$(dirname "$dest")"
