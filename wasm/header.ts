@@ -75,8 +75,10 @@ async function isProgram(): Promise<boolean> {
   const { default: process } = await import("node:process");
   const { pathToFileURL } = await import("node:url");
   const [, program = ""] = process.argv;
-  return existsSync(program) &&
-    pathToFileURL(realpathSync(program)).href === url;
+  // Node 20 also finds a program that is named without its ending.
+  return [program, `${program}.js`].some((file) =>
+    existsSync(file) && pathToFileURL(realpathSync(file)).href === url
+  );
 }
 
 /** Prints `text`; a reader that has closed the pipe has all that it wants. */
@@ -95,8 +97,13 @@ async function print(text: string): Promise<void> {
 /** Runs the program and returns its exit code. */
 async function run(words: string[]): Promise<number> {
   const [option, folder] = words;
+  const usage = "usage: header [--out FOLDER]";
+  if (option === "--help") {
+    console.log(usage);
+    return 0;
+  }
   if (words.length !== 0 && (words.length !== 2 || option !== "--out")) {
-    console.error("usage: header [--out FOLDER]");
+    console.error(usage);
     return 2;
   }
   try {
@@ -109,16 +116,17 @@ async function run(words: string[]): Promise<number> {
     for (const name of OTHERS) files[name] = await read(name);
     const { mkdirSync, unlinkSync, writeFileSync } = await import("node:fs");
     const { dirname } = await import("node:path");
-    const make = (folder: string): void => {
+    const make = (folder: string, again = true): void => {
       try {
         mkdirSync(folder);
       } catch (error) {
         const { code } = error as { code?: string };
+        // Another program may have made it, or `x/.` names what was just made.
         if (code === "EEXIST") return;
         const above = dirname(folder);
-        if (code !== "ENOENT" || above === folder) throw error;
+        if (code !== "ENOENT" || above === folder || !again) throw error;
         make(above);
-        mkdirSync(folder);
+        make(folder, false);
       }
     };
     make(folder); // option `recursive` of Node 20 never returns below /proc

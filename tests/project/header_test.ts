@@ -168,6 +168,21 @@ test("the program writes weft.h into the folder after --out", () => {
   }
 });
 
+test("the program makes a folder whose name leads in and out", () => {
+  for (const out of ["made/.", "in/../out", "deep/1/2/"]) {
+    const place = `${folder}/${out}`;
+    const { status, stderr } = run(["-A"], "--out", place);
+    assert.is(status, 0, stderr);
+    assert.is(fs.readFileSync(`${place}/weft.h`, "utf8"), text);
+  }
+});
+
+test("--help prints how the program is used", () => {
+  const { status, stdout, stderr } = run([], "--help");
+  assert.equal([status, stderr], [0, ""]);
+  assert.is(stdout, "usage: header [--out FOLDER]\n");
+});
+
 test("the program ends with 2 and one line where it cannot", () => {
   const file = path.join(folder, "file");
   fs.writeFileSync(file, "");

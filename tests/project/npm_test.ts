@@ -14,7 +14,7 @@ import * as assert from "uvu/assert";
 import { bun, BUN_VERSION, versionOf } from "../_run/bun.ts";
 import { suite } from "../_run/harness.ts";
 import { Missing } from "../_run/missing.ts";
-import { cppHeaders, run } from "../_run/native.ts";
+import { cppHeaders, need, run } from "../_run/native.ts";
 import { fromNpm, node24 } from "../_run/node24.ts";
 import { newProject, UNREACHABLE } from "../_run/npm_project.ts";
 import {
@@ -117,6 +117,22 @@ test("the tarball has what the documents name, and nothing else", () => {
   );
   assert.equal(mapped.sources, ["mutex.ts"]);
   assert.match(mapped.sourcesContent[0], "export class Mutex extends");
+});
+
+test("the program that writes weft.h is found without its ending", async () => {
+  await need("node");
+  const program = path.join(homeIn(folder), "wasm", "header");
+  const { code, output } = await run("node", [program, "--help"], 60);
+  assert.equal([code, output], [0, "usage: header [--out FOLDER]\n"]);
+});
+
+test("deno task npm takes one folder", async () => {
+  const words = ["task", "-q", "npm", path.join(folder, "a"), "b"];
+  const { code, output } = await run(process.execPath, words, 60);
+  assert.equal(
+    [code, output],
+    [2, "deno task npm takes one folder; see --help\n"],
+  );
 });
 
 test("a bundler keeps what acts by its import, and drops the rest", async () => {
