@@ -251,13 +251,17 @@ function watched(): string[] {
  * a stale lock is broken by two at once, both build and rename equal files.
  */
 async function lock(file: string): Promise<() => void> {
-  for (;;) {
+  for (let refused = 0;;) {
     try {
       fs.writeFileSync(file, `${process.pid}\n`, { flag: "wx" });
       return () => fs.rmSync(file, { force: true });
-    } catch {
-      if (!holderLives(file)) fs.rmSync(file, { force: true });
-      else await new Promise((resolve) => setTimeout(resolve, 100));
+    } catch (error) {
+      const { code } = error as { code?: string };
+      // Windows refuses a name for a moment after its file was removed.
+      if (code !== "EEXIST" && ++refused === 10) throw error;
+      if (code === "EEXIST" && !holderLives(file)) {
+        fs.rmSync(file, { force: true });
+      } else await new Promise((resolve) => setTimeout(resolve, 100));
     }
   }
 }

@@ -6,7 +6,7 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import * as assert from "uvu/assert";
 import { emcc, findCompiler, PTHREADS, wasmClang } from "../../wasm/emcc.ts";
-import { suite } from "../_run/harness.ts";
+import { skip, suite } from "../_run/harness.ts";
 
 const FIXTURES = fileURLToPath(new URL("./fixtures", import.meta.url));
 const THREAD = fileURLToPath(
@@ -116,6 +116,13 @@ test("builds of one thing at once make it whole", async () => {
   await WebAssembly.compile(fs.readFileSync(build.out));
   const left = fs.readdirSync(folder).filter((name) => name.includes("twice"));
   assert.equal(left.sort(), ["twice.c", "twice.wasm", "twice.wasm.stamp"]);
+});
+
+test("a folder that cannot be written is told", async () => {
+  if (!fs.existsSync("/proc/self")) skip("no folder like that here");
+  const build = bareBuild("lost", "int add(int n) { return n; }");
+  const failed = wasmClang({ ...build, out: "/proc/self/lost.wasm" });
+  assert.match(await failed.catch(String), "ENOENT");
 });
 
 test("an error in the source is told, and the last result kept", async () => {
