@@ -45,7 +45,11 @@ export async function serveAt(
   root: string,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<Serving> {
-  if (said !== undefined) return await serve(root, headers, Number(said));
+  if (said !== undefined) {
+    const port = /^\d+$/.test(said) ? Number(said) : 0;
+    if (port > 0 && port < 65536) return await serve(root, headers, port);
+    throw new RangeError(`the port is "${said}", but it must be 1 to 65535`);
+  }
   for (let port = PORTS.first;; port++) {
     try {
       return await serve(root, headers, port);

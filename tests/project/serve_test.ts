@@ -60,6 +60,10 @@ test("two servers that are told no port take two", async () => {
     const { port } = new URL(first.url);
     const refused = await serveAt(port, folder).catch(({ code }) => code);
     assert.is(refused, "EADDRINUSE");
+    for (const said of ["", "0", "65536", "8e3", "http"]) {
+      const wrong = await serveAt(said, folder).catch(({ message }) => message);
+      assert.match(wrong, "must be 1 to 65535", said);
+    }
   } finally {
     first.server.close();
     second.server.close();
