@@ -295,6 +295,9 @@ function generate(
       return { programs, complete, summary, ...coverage && { coverage } };
     }
     const { errorInstance, seed, numRuns, numShrinks } = details;
+    if (details.interrupted && errorInstance === null) {
+      throw new Error(`fast-check was interrupted after ${summary}`);
+    }
     if (!(errorInstance instanceof RaceError)) throw errorInstance;
     const kept = keepIt(errorInstance, details.counterexample[0]);
     throw new RaceError(

@@ -11,6 +11,7 @@ import { RaceError } from "./report/error.ts";
 import type { FailureKind } from "./engine/kinds.ts";
 import { Either, type Model } from "./engine/model.ts";
 import { type Event, explains, Judge } from "./judge/lin.ts";
+import { wrongBy } from "./engine/step/replay.ts";
 import { realNow } from "./engine/platform/native.ts";
 import { checkOptions, STRESS } from "./options.ts";
 import { programText } from "./report/print.ts";
@@ -139,6 +140,7 @@ class Hand {
  *
  * @throws {RaceError} If no sequential order explains a history, if `final`
  * finds something wrong, or if the workers do not finish within 10 seconds.
+ * @throws {TypeError} If `module` is no URL, or an option is wrong.
  * @throws {Error} If the module cannot be imported.
  *
  * @example A module `counter.ts` has a specification as its default export
@@ -154,6 +156,12 @@ export async function stress(
   options: StressOptions = {},
 ): Promise<StressResult> {
   checkOptions(options, STRESS);
+  if (typeof (module as URL | null)?.href !== "string") {
+    throw new TypeError(
+      `The module must be a URL, such as new URL("./counter.ts", ` +
+        `import.meta.url): received ${show(module)}`,
+    );
+  }
   const { seconds = 5, agents = 2, seed = 1, name = "default" } = options;
   const { Worker } = await import("node:worker_threads");
   const spec: Spec = (await import(module.href))[name];
@@ -193,7 +201,7 @@ export async function stress(
       Atomics.store(control, 0, 0);
       Atomics.store(control, 1, 0);
       const asked = hands.map((hand, id) => hand.ask(program[id]));
-      const answers = await orStuck(Promise.all(asked));
+      const answers = await orStuck(allOrError(asked));
       if (answers === undefined) {
         throw broken("lost-wakeup", `stuck for ${STUCK} ms`, program, []);
       }
@@ -215,8 +223,8 @@ export async function stress(
         const byAgent = program.map((_, id) =>
           rounds[i]!.filter((e) => e.agent === id).map((e) => e.result)
         );
-        const message = final(memory, byAgent);
-        if (typeof message === "string") {
+        const message = wrongBy(() => final(memory, byAgent));
+        if (message !== undefined) {
           throw broken("invariant", message, program, rounds[i]!);
         }
       }
@@ -225,6 +233,18 @@ export async function stress(
     await Promise.all(hands.map((hand) => hand.end()));
   }
   return { ok: true, histories, distinct: results.size, overlapping };
+}
+
+/** All answers, or only the first error: the other workers may wait for it. */
+function allOrError(asked: readonly Promise<Any>[]): Promise<Any[]> {
+  const failed = asked.map((answer) =>
+    new Promise<Any[]>((resolve) => {
+      answer.then((told) => {
+        if (told.error !== undefined) resolve([told]);
+      });
+    })
+  );
+  return Promise.race([Promise.all(asked), ...failed]);
 }
 
 /** The promise's value, or `undefined` if it takes too long. */

@@ -132,6 +132,46 @@ test("stresses the real thing", async () => {
   }
 });
 
+test("a stress test tells what a worker threw, and what the end is", async () => {
+  const url = new URL("./fixtures/odd_ends.ts", import.meta.url);
+  const failure = async (name: string): Promise<string> => {
+    try {
+      await race.stress(url, { seconds: 5, name });
+      return "nothing";
+    } catch (error) {
+      assert.instance(error, RaceError);
+      return `${(error as RaceError).kind}: ${(error as RaceError).message}`;
+    }
+  };
+  assert.match(await failure("default"), /^exception: .*no agent 1 here/);
+  assert.match(await failure("throwing"), /^invariant: .*the end is wrong/);
+  assert.match(await failure("denying"), /^invariant: .*returned false/);
+  // deno-lint-ignore no-explicit-any
+  const loose = race as any;
+  const wrong = await loose.stress("./x.ts").catch((error: Error) => error);
+  assert.match(wrong.message, /^The module must be a URL, .*"\.\/x\.ts"$/);
+});
+
+test("an interruption by fast-check is told", () => {
+  const sound = race.spec({
+    memory: () => new SharedArrayBuffer(4),
+    agent: (memory) => new Int32Array(memory),
+    ops: { add: { run: (w) => Atomics.add(w, 0, 1) } },
+  });
+  fc.configureGlobal({
+    interruptAfterTimeLimit: 0,
+    markInterruptAsFailure: true,
+  });
+  try {
+    assert.throws(
+      () => race.assert(sound),
+      /fast-check was interrupted after \d+ programs/,
+    );
+  } finally {
+    fc.resetConfigureGlobal();
+  }
+});
+
 test("agent 0 may begin and end alone", () => {
   const seen = new Set<string>();
   const log = race.spec({

@@ -194,29 +194,12 @@ export class Engine extends Services {
     if (message !== undefined) world.fail("invariant", message);
   }
 
-  /** Runs a check that the user wrote; returns what is wrong, if anything. */
+  /** The same as `wrongBy`, and no agent is told of what the check does. */
   unwatched(check: () => unknown): string | undefined {
     const { current } = this;
     this.current = null;
     try {
-      const message = check();
-      if (isThenable(message)) {
-        message.then(undefined, () => {});
-        throw new Misuse(
-          "invariant(), final() and after() must not be asynchronous: they " +
-            "throw, or return what is wrong",
-        );
-      }
-      if (message === false) return "the check returned false";
-      if (message instanceof Error) return message.message || `${message}`;
-      return typeof message === "string" && message !== ""
-        ? message
-        : undefined;
-    } catch (error) {
-      if (error instanceof Misuse) throw error;
-      return error instanceof Error
-        ? error.message || `${error}`
-        : String(error);
+      return wrongBy(check);
     } finally {
       this.current = current;
     }
@@ -277,5 +260,26 @@ export class Engine extends Services {
       this.unwinding = false;
       restore();
     }
+  }
+}
+
+/** Runs a check that the user wrote; returns what is wrong, if anything. */
+export function wrongBy(check: () => unknown): string | undefined {
+  try {
+    const message = check();
+    if (isThenable(message)) {
+      message.then(undefined, () => {});
+      throw new Misuse(
+        "invariant(), final() and after() must not be asynchronous: they " +
+          "throw, or return what is wrong",
+      );
+    }
+    if (message === false) return "the check returned false";
+    if (message instanceof Error) return message.message || `${message}`;
+    return typeof message === "string" && message !== "" ? message : undefined;
+  } catch (error) {
+    if (error instanceof Misuse) throw error;
+    if (error instanceof Error) return error.message || `${error}`;
+    return typeof error === "object" ? show(error) : String(error);
   }
 }
