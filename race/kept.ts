@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { show } from "./engine/values.ts";
+import { keyOf, show } from "./engine/values.ts";
 import { checkProgram } from "./options.ts";
 import type { Failure } from "./report/result.ts";
 
@@ -44,7 +44,12 @@ export function keptIn(
   const text = files().readFileSync(file, "utf8");
   try {
     const all = JSON.parse(text) as Kept[];
-    for (const { program, schedule, begin, end } of all) {
+    if (!Array.isArray(all)) throw new TypeError("it has no list of failures");
+    for (const one of all) {
+      const { program, schedule, begin, end } = one ?? {};
+      if (!Array.isArray(program)) {
+        throw new TypeError("a failure needs a program");
+      }
       checkProgram(program);
       const unknown = program.flat().find(([op]) => !operations.has(op));
       if (unknown !== undefined) {
@@ -61,6 +66,7 @@ export function keptIn(
     throw new TypeError(
       `Cannot run the failures in ${file} again: ` +
         `${(error as Error).message}. Delete what is no longer of use`,
+      { cause: error },
     );
   }
 }
@@ -77,13 +83,27 @@ export function keep(
   failure: Kept,
   kept: readonly Kept[],
 ): string {
-  const line = JSON.stringify(failure);
-  if (show(JSON.parse(line)) !== show(failure)) {
+  const line = lineOf(failure);
+  if (line === undefined) {
     return `not kept in ${file}, because an argument is not JSON`;
   }
   const lines = kept.map((other) => JSON.stringify(other));
-  if (!lines.includes(line)) {
+  if (lines.includes(line)) return `kept in ${file}`;
+  try {
     files().writeFileSync(file, `[\n${[line, ...lines].join(",\n")}\n]\n`);
+  } catch (error) {
+    // What failed is worth more than the file.
+    return `not kept in ${file}: ${(error as Error).message}`;
   }
   return `kept in ${file}`;
+}
+
+/** The failure on one line; undefined if it is not what JSON can hold. */
+function lineOf(failure: Kept): string | undefined {
+  try {
+    const line = JSON.stringify(failure);
+    return keyOf(JSON.parse(line)) === keyOf(failure) ? line : undefined;
+  } catch {
+    return undefined; // an integer of any size, or an object within itself
+  }
 }

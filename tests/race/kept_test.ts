@@ -127,21 +127,33 @@ test("asynchronous specifications keep theirs", async () => {
 
 test("an argument that is not JSON is told, and nothing is kept", () => {
   const failures = path.join(folder, "big.json");
-  const big = race.spec({
-    memory: () => new SharedArrayBuffer(4),
-    agent: (memory) => new Int32Array(memory),
-    init: 0,
-    ops: {
-      add: {
-        arg: fc.constant(NaN),
-        run: (w) => Atomics.store(w, 0, Atomics.load(w, 0) + 1),
-        model: (n: number) => [n + 1, n + 1],
+  const within: Record<string, unknown> = {};
+  within.itself = within;
+  for (const odd of [NaN, 5n, within, [[[[{ deep: NaN }]]]]]) {
+    const big = race.spec({
+      memory: () => new SharedArrayBuffer(4),
+      agent: (memory) => new Int32Array(memory),
+      init: 0,
+      ops: {
+        add: {
+          arg: fc.constant(odd),
+          run: (w) => Atomics.store(w, 0, Atomics.load(w, 0) + 1),
+          model: (n: number) => [n + 1, n + 1],
+        },
       },
-    },
-  });
-  const { message } = failure({ ...OPTIONS, failures }, big as Any);
-  assert.match(message, "because an argument is not JSON");
-  assert.is(fs.existsSync(failures), false);
+    });
+    const { message } = failure({ ...OPTIONS, failures }, big as Any);
+    assert.match(message, "because an argument is not JSON");
+    assert.is(fs.existsSync(failures), false);
+  }
+});
+
+test("a failure is thrown, also if its file cannot be written", () => {
+  how = "apart";
+  const failures = path.join(folder, "no such folder", "kept.json");
+  const { kind, message } = failure({ ...OPTIONS, failures });
+  assert.is(kind, "not-linearizable");
+  assert.match(message, /not kept in .*kept\.json: ENOENT/);
 });
 
 // deno-lint-ignore no-explicit-any
@@ -156,7 +168,9 @@ test("a file that holds something else is an error, before anything runs", () =>
     assert.is(explored, before);
   };
   holds("{", /Cannot run the failures in .*other\.json again/);
-  holds('{"a":1}', /Cannot run/);
+  holds('{"a":1}', /Cannot run .*no list of failures/);
+  holds("[null]", /a failure needs a program/);
+  holds("[{}]", /a failure needs a program/);
   holds('[{"program":[["add"]]}]', /a list of calls/);
   holds(
     '[{"program":[[["sub"]]],"schedule":"0","begin":0,"end":0}]',
