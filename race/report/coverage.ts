@@ -103,7 +103,8 @@ export class Counts implements Covers {
   told(): Coverage {
     const lines = [...this.#lines].sort(([a], [b]) => inOrder(a, b));
     const reached = lines.map(([line, outcomes]): Reached => {
-      const [, site, operation] = /^(\S+) (.*)$/.exec(line)!;
+      // Files may have spaces in their names, and operations, too.
+      const [, site, operation] = /^(.*?) (plain \w+|\w+)$/.exec(line)!;
       return {
         site: site!,
         operation: operation!,

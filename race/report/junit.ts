@@ -20,19 +20,20 @@ export type Outcome =
   }
   | Error;
 
-/** Text as XML 1.0 may have it, with the ends of lines of an attribute. */
+/** Text as XML has it, with the ends of lines and the tabs of an attribute. */
 const inXml = (text: string): string =>
-  escape(
-    // deno-lint-ignore no-control-regex
-    text.replace(/[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g, "\ufffd"),
-  ).replace(/\n/g, "&#10;");
+  escape(text).replace(/[\t\n\r]/g, (c) => `&#${c.charCodeAt(0)};`);
 
 /** The lines of one test. */
 function lineOf(suite: string, name: string, outcome: Outcome): string {
   const begin = `<testcase classname="${inXml(suite)}" name="${inXml(name)}"`;
   const { kind, message, table } = outcome instanceof Error &&
       !(outcome instanceof RaceError)
-    ? { kind: outcome.name, message: outcome.message, table: "" }
+    ? {
+      kind: String(outcome.name) || "Error",
+      message: String(outcome.message),
+      table: "",
+    }
     : outcome.failure ?? { kind: "", message: "", table: "" };
   if (kind === "") {
     const { summary } = outcome as { summary: string };

@@ -79,9 +79,14 @@ const ENTITIES: Record<string, string> = {
   '"': "&quot;",
 };
 
+/** What XML 1.0 may not have: most control characters, and lone surrogates. */
+const FORBIDDEN =
+  // deno-lint-ignore no-control-regex
+  /[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|\p{Surrogate}/gu;
+
 /** Text as XML has it. */
 export const escape = (text: string): string =>
-  text.replace(/[&<>"]/g, (c) => ENTITIES[c]!);
+  text.replace(FORBIDDEN, "\ufffd").replace(/[&<>"]/g, (c) => ENTITIES[c]!);
 
 /** A row that is drawn, and its position. */
 interface Line {

@@ -1,6 +1,7 @@
 // What an exploration reached, and what it never reached.
 import * as assert from "uvu/assert";
 import { type Coverage, race } from "../../race/mod.ts";
+import { Counts } from "../../race/report/coverage.ts";
 import { suite } from "../_run/harness.ts";
 import { CoveredLock } from "./fixtures/covered_lock.ts";
 
@@ -91,4 +92,14 @@ test("assert adds up what its programs reached", () => {
     "covered_lock.ts:27: load was never reached",
   ]);
   assert.is(race.assert(uses, options).coverage, undefined);
+});
+
+test("files may have spaces in their names", () => {
+  const reached = [
+    { site: "my file.ts:7", operation: "load", outcomes: { done: 1 } },
+    { site: "my file.ts:8", operation: "plain read", outcomes: { done: 2 } },
+  ];
+  const counts = new Counts();
+  counts.include({ reached, never: [] });
+  assert.equal(counts.told().reached, reached);
 });

@@ -58,3 +58,19 @@ test("an outcome that is neither a result nor an error is refused", () => {
   const wrong = { a: 1 } as any;
   assert.throws(() => race.junit("x", wrong), /"a" must be a result or an err/);
 });
+
+test("errors with odd names and messages are failures, too", () => {
+  const nameless = Object.assign(new Error("no"), { name: "" });
+  const numbered = Object.assign(new Error(), { message: 5 });
+  const xml = race.junit("s", {
+    nameless,
+    // deno-lint-ignore no-explicit-any
+    numbered: numbered as any,
+    "a\tb\ud800": new Error("]]>\u001b"),
+  });
+  assert.match(xml, 'failures="3"');
+  assert.match(xml, '<failure type="Error" message="no">');
+  assert.match(xml, '<failure type="Error" message="5">');
+  assert.match(xml, 'name="a&#9;b\ufffd"');
+  assert.match(xml, 'message="]]&gt;\ufffd"');
+});

@@ -210,3 +210,19 @@ test("a large bundle without a source map does not keep a report waiting", () =>
     fs.rmSync(folder, { recursive: true });
   }
 });
+
+test("pictures hold no characters that XML may not have", () => {
+  try {
+    race.agents({ memory: () => new SharedArrayBuffer(4) }, () => {
+      throw new Error("\u001b[31mred\u001b[39m \ud800 \u{1f600}");
+    });
+    assert.unreachable();
+  } catch (error) {
+    const { failure } = error as RaceError;
+    for (const text of [failure.svg(), failure.page()]) {
+      assert.not.match(text, "\u001b");
+      assert.ok(text.isWellFormed());
+      assert.match(text, "\ufffd[31mred\ufffd[39m \ufffd \u{1f600}");
+    }
+  }
+});
