@@ -21,6 +21,7 @@ import {
 import {
   ASSERT,
   checkBodies,
+  checkIsSpec,
   checkMemory,
   checkOptions,
   checkProgram as checkCalls,
@@ -28,6 +29,7 @@ import {
   FREE,
   OPTIONS,
   PROGRAMS,
+  WASM,
 } from "./options.ts";
 import { junitOf, type Outcome } from "./report/junit.ts";
 import type { Options, Program, Result } from "./report/result.ts";
@@ -137,6 +139,7 @@ export function check<Async extends boolean>(
   spec: Spec<Async>,
   ...rest: (readonly CallTuple[] | Options)[]
 ): Outcomes<Async, Result> {
+  checkIsSpec(spec);
   const [agents, options] = split<readonly CallTuple[], Options>(
     rest,
     Array.isArray,
@@ -179,6 +182,7 @@ export function replay<Async extends boolean>(
   schedule: string,
   options: Options = {},
 ): Outcomes<Async, Result> {
+  checkIsSpec(spec);
   checkOptions(options, OPTIONS);
   checkCalls(program);
   if (typeof schedule !== "string") {
@@ -221,6 +225,7 @@ export function property(
   spec: Spec,
   options: PropertyOptions = {},
 ): fc.IRawProperty<[Generated], boolean> {
+  checkIsSpec(spec);
   checkOptions(options, PROGRAMS);
   return propertyOf(spec, options);
 }
@@ -254,6 +259,7 @@ export function assert<Async extends boolean>(
   spec: Spec<Async>,
   options: AssertOptions = {},
 ): Outcomes<Async, Explored> {
+  checkIsSpec(spec);
   checkOptions(options, ASSERT);
   return assertProperty(spec, options) as Any;
 }
@@ -345,11 +351,12 @@ export function agents<M extends Memory>(
 ): Result | Promise<Result> {
   checkMemory(definition);
   const { workers: roles, ...defined } = definition;
-  const [given, { after, ...options }] = split<Body<M>, AgentsOptions<M>>(
+  const [given, asked] = split<Body<M>, AgentsOptions<M>>(
     rest,
     (item) => typeof item === "function",
   );
-  checkOptions(options, FREE);
+  checkOptions(asked, FREE);
+  const { after, ...options } = asked;
   checkBodies(given);
   const workers = roles && new Workers(roles, given.length);
   const bodies = workers?.bodies(given) ?? given;
@@ -387,8 +394,13 @@ export function agents<M extends Memory>(
  * Makes a compiled module into one that agents can run: see {@linkcode Wasm}.
  * Each access to shared memory becomes a step of the scheduler.
  *
- * @throws {Error} "BadModule", if the module does not import its memory, or
- * uses vectors, 64-bit memory, or an instruction that is not known.
+ * The module is read when it is first used. That throws "BadModule" if it does
+ * not import its memory, or uses vectors, 64-bit memory, or an instruction that
+ * is not known.
+ *
+ * @throws {TypeError} If `bytes` is something else, or an option is unknown or
+ * of the wrong type.
+ * @throws {RangeError} If `from` is no address.
  *
  * @example
  * ```ts ignore
@@ -406,6 +418,12 @@ export function wasm(
   bytes: Uint8Array | ArrayBuffer,
   options: WasmOptions = {},
 ): Wasm {
+  if (typeof (bytes as Partial<Uint8Array> | null)?.byteLength !== "number") {
+    throw new TypeError(
+      `A module's bytes must be a Uint8Array: received ${show(bytes)}`,
+    );
+  }
+  checkOptions(options, WASM);
   return new Wasm(bytes, options);
 }
 

@@ -73,6 +73,9 @@ export const STRESS: Allowed = {
   name: ["string"],
 };
 
+/** The options of a compiled module. */
+export const WASM: Allowed = { from: NUMBER, imports: ["object"] };
+
 /** The least value of an option that is a number, and the greatest one. */
 interface Range {
   readonly from: number;
@@ -201,6 +204,16 @@ const OPERATION = ["run", "model", "arg", "agents", "lockFree"];
 /** What the first argument of the free form may have. */
 const MEMORY = ["memory", "hints", "words", "invariant", "workers"];
 
+/** Throws a TypeError unless `spec` is what `race.spec` returns. */
+export function checkIsSpec(spec: unknown): void {
+  if ((spec as { scenario?: unknown } | null)?.scenario !== undefined) return;
+  throw new TypeError(
+    `The first argument must be a result of race.spec(): received ${
+      show(spec)
+    }`,
+  );
+}
+
 /** Throws a TypeError if a specification has what it may not have. */
 export function checkSpec(definition: unknown): void {
   checkNames("A specification", definition, SPEC);
@@ -216,9 +229,10 @@ export function checkMemory(definition: unknown): void {
 }
 
 function checkNames(what: string, given: unknown, names: string[]): void {
-  const unknown = Object.keys(given ?? {}).find((name) =>
-    !names.includes(name)
-  );
+  if (typeof given !== "object" || given === null) {
+    throw new TypeError(`${what} must be an object: received ${show(given)}`);
+  }
+  const unknown = Object.keys(given).find((name) => !names.includes(name));
   if (unknown === undefined) return;
   const isOption = Object.hasOwn(FREE, unknown);
   throw new TypeError(

@@ -112,7 +112,8 @@ export class Spec<Async extends boolean = boolean> {
 }
 
 function scenarioOf(d: SpecDefinition<Any, Any, Any, Any>): Scenario {
-  if (typeof d.memory !== "function" || typeof d.ops !== "object") {
+  const hasOps = typeof d.ops === "object" && d.ops !== null;
+  if (typeof d.memory !== "function" || !hasOps) {
     throw new TypeError("A specification needs memory() and ops");
   }
   const operations = new Map<string, Operation>();

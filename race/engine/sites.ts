@@ -5,6 +5,7 @@
  */
 
 import { type Position, sourceOf } from "./source_map.ts";
+import { show } from "./values.ts";
 
 // A bundle of the format CommonJS has no address.
 const HERE = (import.meta.url as string | undefined) ?? "";
@@ -123,8 +124,11 @@ function receivedBy(error: unknown): boolean {
 
 /** An error's text, without the tester's own lines. */
 export function stackOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const lines = (error.stack ?? `${error.name}: ${error.message}`).split("\n");
+  if (!(error instanceof Error)) {
+    return typeof error === "object" ? show(error) : String(error);
+  }
+  const stack = error.stack ?? `${error.name}: ${error.message}`;
+  const lines = String(stack).split("\n");
   const bottom = lines.findIndex((line) =>
     line.includes(`.${BOTTOM} (`) && ownLine(line)
   );

@@ -172,6 +172,105 @@ test("a check that returns false fails, and a promise is refused", () => {
   assert.ok(loose.agents({ memory }, body, { after: () => true }).complete);
 });
 
+test("what is no specification, and options that are none, are told", () => {
+  const { definition } = counter;
+  const needed = /^The first argument must be a result of race\.spec\(\): /;
+  for (const given of [definition, undefined, null]) {
+    assert.throws(() => loose.check(given, sound), needed);
+    assert.throws(() => loose.replay(given, [sound], "0"), needed);
+    assert.throws(() => loose.assert(given), needed);
+    assert.throws(() => loose.property(given), needed);
+  }
+  assert.throws(() => loose.spec(null), /^A specification must be an object/);
+  assert.throws(
+    () => loose.spec({ memory, ops: null }),
+    /needs memory\(\) and/,
+  );
+  assert.throws(() => loose.agents(null, () => {}), /^The memory must be an /);
+  assert.throws(
+    () => loose.wasm("x"),
+    /^A module's bytes must be a Uint8Array/,
+  );
+  assert.throws(
+    () => loose.wasm(new Uint8Array(8), { form: 1 }),
+    /^Unknown option "form": the options are from, imports$/,
+  );
+  assert.throws(
+    () => loose.agents({ memory }, () => {}, null),
+    /^The options must be an object: received null/,
+  );
+  assert.throws(
+    () => loose.agents({ memory }, () => {}, { after: "wrong" }),
+    /^The option "after" must be function: received "wrong"/,
+  );
+});
+
+test("an exploration within another one is refused, and breaks nothing", () => {
+  const inner = () => race.agents({ memory }, () => {});
+  const refused = /^An exploration cannot begin within another one$/;
+  const add = (memory: SharedArrayBuffer) => Atomics.add(agent(memory), 0, 1);
+  const quietly = (memory: SharedArrayBuffer) => {
+    try {
+      inner();
+    } catch {
+      add(memory);
+    }
+  };
+  assert.throws(() => race.agents({ memory }, inner), refused);
+  assert.throws(
+    () => race.agents({ memory }, add, { after: () => void inner() }),
+    refused,
+  );
+  const allocate = () => (inner(), memory());
+  assert.throws(() => race.agents({ memory: allocate }, add), refused);
+  const { states } = race.agents({ memory }, add, add);
+  assert.is(race.agents({ memory }, quietly, quietly).states, states);
+});
+
+test("globals that the user replaced are there again afterwards", () => {
+  const { setTimeout, Date } = globalThis;
+  const { load } = Atomics;
+  const later =
+    ((...args: Parameters<typeof setTimeout>) =>
+      setTimeout(...args)) as typeof setTimeout;
+  class Today extends Date {}
+  const look =
+    ((...args: Parameters<typeof load>) => load(...args)) as typeof load;
+  try {
+    globalThis.setTimeout = later;
+    globalThis.Date = Today as typeof Date;
+    Atomics.load = look;
+    const two = (memory: SharedArrayBuffer) => Atomics.load(agent(memory), 0);
+    race.agents({ memory }, two, two);
+    assert.is(globalThis.setTimeout, later);
+    assert.is(globalThis.Date, Today);
+    assert.is(Atomics.load, look);
+  } finally {
+    Object.assign(globalThis, { setTimeout, Date });
+    Atomics.load = load;
+  }
+  race.agents({ memory }, (memory) => Atomics.load(agent(memory), 0));
+  assert.is(Atomics.load, load);
+});
+
+test("whatever agents throw is told", () => {
+  const told = (thrown: unknown): string => {
+    try {
+      race.agents({ memory }, () => {
+        throw thrown;
+      });
+    } catch (error) {
+      return (error as Error).message.split("\n")[0]!;
+    }
+    return "nothing";
+  };
+  assert.match(told(Object.create(null)), /^exception: .*: \{\}$/);
+  assert.match(told({ code: 5 }), /^exception: .*: \{ code: 5 \}$/);
+  assert.match(told("text"), /^exception: .*: text$/);
+  const odd = Object.assign(new Error("odd"), { stack: 5 });
+  assert.match(told(odd), /^exception: .*: 5$/);
+});
+
 test("agents that are no functions, and schedules that are no text", () => {
   const body = () => {};
   assert.throws(

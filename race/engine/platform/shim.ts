@@ -291,9 +291,8 @@ const patched: readonly Patch[] = [
   { on: AbortSignal, key: "timeout", value: abortAfter },
   ...patches(running, clock),
 ];
-const before = patched.map(({ on, key }) =>
-  Object.getOwnPropertyDescriptor(on, key)
-);
+/** What the properties were before the stand-ins; null without these. */
+let before: readonly (PropertyDescriptor | undefined)[] | null = null;
 
 /** Whether a property can only be written, as some are in Bun. */
 const isFixed = (old: PropertyDescriptor | undefined): boolean =>
@@ -303,8 +302,12 @@ const isFixed = (old: PropertyDescriptor | undefined): boolean =>
 export function install(host: Host & Inn): void {
   setHost(host);
   welcome(host);
+  // The user may have replaced some, such as the timers of a test.
+  const old = before ??= patched.map(({ on, key }) =>
+    Object.getOwnPropertyDescriptor(on, key)
+  );
   patched.forEach(({ on, key, value }, i) => {
-    if (isFixed(before[i])) return void ((on as Any)[key] = value);
+    if (isFixed(old[i])) return void ((on as Any)[key] = value);
     Object.defineProperty(on, key, {
       value,
       configurable: true,
@@ -315,12 +318,14 @@ export function install(host: Host & Inn): void {
   renewImports();
 }
 
-/** Puts the real globals back. */
+/** Puts the globals back as they were. */
 export function uninstall(): void {
   setHost(null);
   dismiss();
-  patched.forEach(({ on, key }, i) => {
-    const old = before[i];
+  const all = before ?? [];
+  before = null;
+  all.forEach((old, i) => {
+    const { on, key } = patched[i]!;
     if (old === undefined) delete (on as Any)[key];
     else if (isFixed(old)) (on as Any)[key] = old.value;
     else Object.defineProperty(on, key, old);
@@ -330,5 +335,5 @@ export function uninstall(): void {
 
 /** Whether the stand-ins are in place. */
 export function isInstalled(): boolean {
-  return getHost() !== null && RealAtomics.load !== native.load;
+  return before !== null;
 }

@@ -9,6 +9,7 @@ import { noCuts } from "../../engine/state/machine.ts";
 import { callText } from "../../engine/state/agent/operation.ts";
 import { Hints } from "../../engine/state/hints.ts";
 import { Judge } from "../../judge/lin.ts";
+import { Misuse } from "../../engine/kinds.ts";
 import { Engine, type Steps } from "../../engine/step/replay.ts";
 import { Stage } from "../../engine/step/stage.ts";
 import { type Options, type Program, reduces } from "../../report/result.ts";
@@ -152,6 +153,8 @@ async function driveAsync<T>(engine: Engine, steps: Steps<T>): Promise<T> {
 
 let queue: Promise<unknown> = Promise.resolve();
 let busy = false;
+/** Whether an exploration is on the stack. */
+let within = false;
 
 /** Does `work` on a program. Asynchronous code makes it return a promise. */
 export function explore<T>(
@@ -181,7 +184,12 @@ export function explore<T>(
       "Another exploration is under way: await it before the next",
     );
   }
+  // The end of an inner one would put the real globals back.
+  if (within) {
+    throw new Misuse("An exploration cannot begin within another one");
+  }
   for (;;) {
+    within = true;
     try {
       const engine = engineFor(scenario, program, o);
       return new Stage(engine, work(engine)).play();
@@ -192,6 +200,7 @@ export function explore<T>(
       scenario.async = true;
     } finally {
       close(scenario, program);
+      within = false;
     }
     return explore(scenario, program, o, work);
   }
