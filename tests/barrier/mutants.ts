@@ -423,11 +423,11 @@ const TRACKED = mutants({
     ],
   ],
   c: [
-    "if (row != NULL) weft__store(&row->arrived, 0); int32_t next",
+    "weft__store(&rows[row].arrived, 0); int32_t next",
     "int32_t next",
     [
       "weft__notify(&b->state, WEFT__ALL); /* others",
-      "if (row != NULL) weft__store(&row->arrived, 0); " +
+      "weft__store(&rows[row].arrived, 0); " +
       "weft__notify(&b->state, WEFT__ALL); " +
       "/* others",
     ],
