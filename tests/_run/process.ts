@@ -170,11 +170,10 @@ export function start(
       stdio: ["ignore", "pipe", "pipe"],
       detached: true,
     });
-    const group = child.pid;
-    if (group) alive.add(group);
+    const end = adopt(child.pid);
     const timer = setTimeout(() => {
       ending = `killed after ${limit} s`;
-      kill(group);
+      end();
     }, limit * 1000);
     child.stdout.setEncoding("utf8");
     child.stderr.setEncoding("utf8");
@@ -184,10 +183,18 @@ export function start(
     child.on("exit", (code, signal) => {
       clearTimeout(timer);
       ending ||= signal ? `killed by ${signal}` : `exit code ${code}`;
-      kill(group); // what it started holds its output open
+      end(); // what it started holds its output open
     });
     child.on("close", () => resolve({ output, ending }));
   });
+}
+
+/**
+ * Lets a process group end with this process; returns what ends it before.
+ */
+export function adopt(group: number | undefined): () => void {
+  if (group) alive.add(group);
+  return () => kill(group);
 }
 
 function kill(group: number | undefined) {

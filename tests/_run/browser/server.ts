@@ -17,7 +17,7 @@ import { emcc, PTHREADS } from "../../../wasm/emcc.ts";
 import { bundle, bundled } from "../bundle.ts";
 import type { File } from "../files.ts";
 import { Missing } from "../missing.ts";
-import { judge, type Outcome } from "../process.ts";
+import { adopt, judge, type Outcome } from "../process.ts";
 import type { Job, Said } from "./page.ts";
 
 /** A browser's places, and the arguments that open a page without a window. */
@@ -146,6 +146,7 @@ export async function* browse(
     [...words, ...BROWSERS[name]!.args(profile, `http://127.0.0.1:${port}/`)],
     { stdio: "ignore", detached: true },
   );
+  const end = adopt(browser.pid);
   let gone: string | undefined;
   browser.on("error", (error) => (gone = error.message, hear()));
   browser.on("exit", (code) => (gone = `it ended with ${code}`, hear()));
@@ -169,11 +170,7 @@ export async function* browse(
       }
     }
   } finally {
-    try {
-      process.kill(-browser.pid!, "SIGKILL");
-    } catch {
-      // It has ended.
-    }
+    end();
     server.close();
     server.closeAllConnections();
     fs.rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
