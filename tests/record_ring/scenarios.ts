@@ -37,7 +37,6 @@ export const scenarios = (weft: Weft): Scenario[] => [
   },
   {
     name: "two consumers that pop into arrays",
-    differs: REMEMBERS,
     spec: ring(weft, false, 0, 4, MANY),
     agents: [[["push", 1], ["push", 2], ["popInto"]], [["popInto"]]],
     options: { timeouts: 0, states: 30_000 },
