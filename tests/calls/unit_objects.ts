@@ -176,6 +176,7 @@ test("an instance is released when nothing here stands for it", () =>
 
 /** Lets `ms` pass for waits that have a deadline. */
 async function pass(ms: number) {
+  const own = Object.getOwnPropertyDescriptor(performance, "now"); // in Bun
   const now = performance.now.bind(performance);
   const soon = Event.create().tryWaitAsync({ timeout: 20 });
   performance.now = () => now() + ms;
@@ -183,6 +184,7 @@ async function pass(ms: number) {
     await soon; // its timer looks at all deadlines
   } finally {
     Reflect.deleteProperty(performance, "now");
+    if (own !== undefined) Object.defineProperty(performance, "now", own);
   }
 }
 
