@@ -268,6 +268,7 @@ const ONLY_TS: Record<string, string> = {
   bytes: "reserve and peek answer pointers",
   peekedLength: "peek answers it, too",
   peekRecord: "what is refused within the function of read; C has no such one",
+  consumeRecord: "what is refused within the function of read, as above",
   tryPopInto: "try_pop moves into memory of its caller",
   popInto: "pop moves into memory of its caller",
   popIntoAsync: "pop moves into memory of its caller",

@@ -176,7 +176,7 @@ typedef struct {
 /* An agent that awaits the lock in JavaScript, to write, and reads in C: the
    words are those that its `writeAsync` leaves while others read. */
 static void reads_while_it_awaits(void) {
-  static _Alignas(8) char memory[WEFT_RW_LOCK_TRACKED_BYTES(2)];
+  static int64_t memory[WEFT_RW_LOCK_TRACKED_BYTES(2) / sizeof(int64_t) + 1];
   weft_rw_lock counted;
   weft_rw_lock *locks[2] = {
       weft_rw_lock_init(&counted, sizeof counted),
