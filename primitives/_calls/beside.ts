@@ -13,6 +13,7 @@
 import { brief, describe } from "../_memory/describe.ts";
 import { Region } from "../_memory/region.ts";
 import { ClosedError } from "../_queue/queue.ts";
+import { offAbort, onAbort } from "../_wait/aborts.ts";
 import { refer } from "../_wait/times.ts";
 import { type NodePort, type Threads, threads } from "../_worker/threads.ts";
 import type { CallPort } from "./types.ts";
@@ -388,7 +389,7 @@ export function arrival<T>(
   return new Promise((resolve, reject) => {
     const stop = () => {
       clearTimeout(timer);
-      signal?.removeEventListener("abort", abort);
+      if (signal !== undefined) offAbort(signal, abort);
       for (const end of from) end.unwatch(look, ref);
     };
     const fail = (error: unknown) => {
@@ -407,7 +408,7 @@ export function arrival<T>(
     };
     const timer = setTimeout(() => fail(new TypeError(LATE)), KEPT_MS);
     refer(timer, false);
-    signal?.addEventListener("abort", abort);
+    if (signal !== undefined) onAbort(signal, abort, abort);
     for (const end of from) end.watch(look, ref);
     const error = from.find(({ error }) => error !== undefined)?.error;
     if (error !== undefined) look(error);

@@ -139,9 +139,7 @@ export class Job {
   parcel: Parcel | undefined = undefined;
   /** What is said beside it, if anything may be. */
   talk: Talk | undefined = undefined;
-  /** Its signal, and what that calls. */
   signal: AbortSignal | undefined = undefined;
-  abort: (() => void) | undefined = undefined;
   timer: ReturnType<typeof setTimeout> | undefined = undefined;
 
   /** For the run of `map` that has submitted it: how it has ended. */
@@ -204,6 +202,8 @@ export class Jobs {
   constructor(drop: (job: Job, reason: unknown) => void) {
     this.#drop = drop;
   }
+
+  readonly #abort = (job: Job): void => this.#drop(job, job.signal!.reason);
 
   /** Makes a job. */
   make(
@@ -282,8 +282,7 @@ export class Jobs {
     }
     if (signal === undefined) return;
     job.signal = signal;
-    job.abort = () => this.#drop(job, signal.reason);
-    onAbort(signal, job.abort);
+    onAbort(signal, job, this.#abort);
     // A getter of its request has aborted it.
     if (signal.aborted) this.#drop(job, signal.reason);
   }
@@ -298,7 +297,7 @@ export class Jobs {
     if (job.talk !== undefined || job.moves) this.talking.delete(job.token);
     if (job.timer !== undefined) clearTimeout(job.timer);
     const { signal } = job;
-    if (signal !== undefined) offAbort(signal, job.abort!);
+    if (signal !== undefined) offAbort(signal, job);
   }
 }
 

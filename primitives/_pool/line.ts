@@ -208,7 +208,7 @@ export class Producers {
     const timer = timeout === Infinity
       ? undefined
       : setTimeout(late, Math.min(timeout, 0x7fff_ffff));
-    if (signal !== undefined) onAbort(signal, abort);
+    if (signal !== undefined) onAbort(signal, abort, abort);
     try {
       do {
         await new Promise<void>((resolve) => {

@@ -135,7 +135,7 @@ class MapRun<Plan> {
     this.#feed = boundHere(() => this.#take());
     const { signal } = this.#config;
     if (signal?.aborted) throw signal.reason;
-    if (signal !== undefined) onAbort(signal, this.#onAbort);
+    if (signal !== undefined) onAbort(signal, this, MapRun.#abort);
     const requests = this.#requests as
       & Partial<AsyncIterable<unknown>>
       & Iterable<unknown>;
@@ -282,7 +282,9 @@ class MapRun<Plan> {
     if (this.#stop !== undefined) throw this.#stop.reason;
   }
 
-  readonly #onAbort = (): void => this.#halt(this.#config.signal!.reason);
+  static #abort<Plan>(run: MapRun<Plan>): void {
+    run.#halt(run.#config.signal!.reason);
+  }
 
   #halt(reason: unknown): void {
     if (this.#stop !== undefined) return;
@@ -308,7 +310,7 @@ class MapRun<Plan> {
   /** Ends it: nobody takes results any more. */
   end(): void {
     const { signal } = this.#config;
-    if (signal !== undefined) offAbort(signal, this.#onAbort);
+    if (signal !== undefined) offAbort(signal, this);
     this.#doer.leave(this);
     this.#halt(
       new DOMException("The loop over the results was left", "AbortError"),

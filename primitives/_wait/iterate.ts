@@ -38,11 +38,14 @@ type Result<T> = IteratorResult<T, void>;
 
 const done = (): Result<never> => ({ done: true, value: undefined });
 
-type Listener = (event: { readonly target: unknown }) => void;
+/** What `aborts.ts` adds to a signal. */
+interface Listener {
+  handleEvent(): void;
+}
 
 /**
  * The signal of an iterator's waits, which costs less than an AbortController.
- * It has what `wait.ts` uses, and one listener serves all of its waits.
+ * It has what waits use, and one listener serves all of its waits.
  */
 class End {
   aborted = false;
@@ -60,7 +63,7 @@ class End {
   abort(reason: unknown): void {
     this.aborted = true;
     this.reason = reason;
-    this.#listener?.({ target: this });
+    this.#listener?.handleEvent();
   }
 }
 
@@ -108,7 +111,7 @@ class Iteration<T> implements AsyncGenerator<T, void, void> {
   #nextAsync(source: Source<T>): Promise<Result<T>> {
     this.#awaiting++;
     const signal = this.#signal;
-    if (signal !== undefined) onAbort(signal, this.#abort);
+    if (signal !== undefined) onAbort(signal, this, Iteration.#abort);
     return source.takeAsync(this.#options).then((value): Result<T> => {
       this.#leave();
       return { done: false, value };
@@ -121,10 +124,12 @@ class Iteration<T> implements AsyncGenerator<T, void, void> {
   #leave(): void {
     const signal = this.#signal;
     if (--this.#awaiting > 0 || signal === undefined) return;
-    offAbort(signal, this.#abort);
+    offAbort(signal, this);
   }
 
-  readonly #abort = (): void => this.#ending.abort(this.#signal!.reason);
+  static #abort(it: Iteration<unknown>): void {
+    it.#ending.abort(it.#signal!.reason);
+  }
 
   #end(source: Source<T>, error: unknown): Promise<Result<T>> {
     return source.isEnd(error) ? this.return() : this.throw(error);

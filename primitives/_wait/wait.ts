@@ -21,6 +21,7 @@
  */
 
 import { explorer } from "../_memory/explored.ts";
+import { offAbort, onAbort } from "./aborts.ts";
 import { countPending } from "./life.ts";
 import { leave, park, stay, withdrawAll } from "./line.ts";
 import {
@@ -216,7 +217,7 @@ function pend(
     run: undefined,
   } as unknown as Waiter;
   if (signal !== undefined) {
-    listen(signal, waiter);
+    onAbort(signal, waiter, abort);
     // The path's first step ran code of the user's, which aborted it.
     if (signal.aborted) end(waiter);
   }
@@ -268,7 +269,7 @@ function finish(waiter: Waiter): void {
   leave(waiter);
   unschedule(waiter);
   countPending(ref, -1);
-  if (signal !== undefined) unlisten(signal, waiter);
+  if (signal !== undefined) offAbort(signal, waiter);
 }
 
 /**
@@ -343,33 +344,6 @@ function giveUp(
     }
   }
   return failed;
-}
-
-// ---- aborts: one listener a signal ------------------------------------------
-
-const listeners = new WeakMap<AbortSignal, Set<Waiter>>();
-
-function listen(signal: AbortSignal, waiter: Waiter): void {
-  let waiters = listeners.get(signal);
-  if (waiters === undefined) {
-    listeners.set(signal, waiters = new Set());
-    signal.addEventListener("abort", onAbort);
-  }
-  waiters.add(waiter);
-}
-
-function unlisten(signal: AbortSignal, waiter: Waiter): void {
-  const waiters = listeners.get(signal)!;
-  waiters.delete(waiter);
-  if (waiters.size > 0) return;
-  listeners.delete(signal);
-  signal.removeEventListener("abort", onAbort);
-}
-
-// The target: in Node 20, an event has no `currentTarget` after its first
-// listener.
-function onAbort({ target }: Event): void {
-  listeners.get(target as AbortSignal)!.forEach(abort);
 }
 
 /** Ends an operation, unless it is served already. */

@@ -8,6 +8,7 @@ import { assertFunction, inRange } from "../_memory/region.ts";
 import { type Facts, factsOf, factText, lineOf } from "./_facts.ts";
 import { assertOptions, assertSignal } from "../_memory/options.ts";
 import { namedViews, type View, type Views } from "./_parts.ts";
+import { offAbort, onAbort } from "../_wait/aborts.ts";
 import { refer } from "../_wait/times.ts";
 import { inspect, type Problem } from "./inspect.ts";
 
@@ -111,9 +112,9 @@ export function watch(
   refer(timer, false);
   const stop = () => {
     clearInterval(timer);
-    signal?.removeEventListener("abort", stop);
+    if (signal !== undefined) offAbort(signal, stop);
   };
-  signal?.addEventListener("abort", stop);
+  if (signal !== undefined) onAbort(signal, stop, stop);
   return stop;
 }
 

@@ -6,21 +6,26 @@
  * @module
  */
 
+type Listener = ((event: unknown) => void) | {
+  handleEvent(event: unknown): void;
+};
+
 /** An AbortSignal, as far as the library uses it. */
 export class Signal {
   aborted = false;
   readonly reason = new Error("aborted");
-  readonly #listeners = new Set<(event: unknown) => void>();
-  addEventListener(_: string, listener: (event: unknown) => void): void {
+  readonly #listeners = new Set<Listener>();
+  addEventListener(_: string, listener: Listener): void {
     this.#listeners.add(listener);
   }
-  removeEventListener(_: string, listener: (event: unknown) => void): void {
+  removeEventListener(_: string, listener: Listener): void {
     this.#listeners.delete(listener);
   }
   abort(): void {
     this.aborted = true;
     for (const listener of [...this.#listeners]) {
-      listener({ target: this });
+      if (typeof listener === "function") listener({ target: this });
+      else listener.handleEvent({ target: this });
     }
   }
 }

@@ -136,8 +136,8 @@ export const MUTANTS = [
       what: `${queue}: an abort settles a promise, and not its wait`,
       by: "closed, and freed when an aborted pop has returned",
       ts: [
-        "listeners.get(target as AbortSignal)!.forEach(abort);",
-        "listeners.get(target as AbortSignal)!.forEach((waiter) =>\n" +
+        "onAbort(signal, waiter, abort);",
+        "onAbort(signal, waiter, (waiter) =>\n" +
         "waiter.reject(waiter.signal!.reason));",
       ],
       c: NO_ASYNC,

@@ -2,97 +2,23 @@
 // An iterator that is left while a call of `next` awaits a value takes nothing
 // more.
 import * as assert from "uvu/assert";
-import {
-  Broadcast,
-  Channel,
-  codec,
-  LockFreeQueue,
-  MpmcQueue,
-  oneToOne,
-  RecordRing,
-  SpscQueue,
-} from "../../mod.ts";
+import { Channel } from "../../mod.ts";
 import { suite } from "../_run/harness.ts";
+import { listened } from "../_run/listened.ts";
 import { nowOf } from "../_run/model.ts";
+import { i32, type Line, LINES, ofChannel } from "./lines.ts";
 
 const test = suite("iterators that await");
 
-interface Line {
-  values(options?: { signal?: AbortSignal }): AsyncGenerator<unknown>;
-  send(n: number): void | Promise<void>;
-  receive(): Promise<unknown>;
-}
-
-type IntQueue = MpmcQueue | SpscQueue | LockFreeQueue;
-
-const ofQueue = (queue: IntQueue): Line => ({
-  values: (options) => queue.values(options),
-  send: (n) => queue.pushInt(n),
-  receive: () => queue.popIntAsync(),
-});
-
-const ofChannel = (channel: Channel<number>): Line => ({
-  values: (options) => channel.values(options),
-  send: (n) => channel.sendAsync(n),
-  receive: () => channel.receiveAsync(),
-});
-
-const ofRing = (ring: RecordRing): Line => ({
-  values: (options) => ring.values(options),
-  send: (n) => void ring.push(Uint8Array.of(n)),
-  receive: async () => (await ring.popAsync())[0],
-});
-
-function ofBroadcast(broadcast: Broadcast): Line {
-  const subscription = broadcast.subscribe();
-  return {
-    values: (options) => subscription.values(options),
-    send: (n) => broadcast.pushInt(n),
-    receive: () => subscription.popIntAsync(),
-  };
-}
-
-const i32 = { codec: codec.i32, capacity: 2 };
-
-const LINES: Record<string, () => Line> = {
-  MpmcQueue: () => ofQueue(MpmcQueue.create({ capacity: 2 })),
-  SpscQueue: () => ofQueue(SpscQueue.create({ capacity: 2 })),
-  LockFreeQueue: () => ofQueue(LockFreeQueue.create({ capacity: 2 })),
-  RecordRing: () => ofRing(RecordRing.create({ capacity: 128 })),
-  Broadcast: () =>
-    ofBroadcast(Broadcast.create({ capacity: 2, subscribers: 1 })),
-  "Channel of values": () => ofChannel(Channel.create({ capacity: 2 })),
-  "Channel of numbers": () => ofChannel(Channel.create(i32)),
-  "Channel from one to one": () =>
-    ofChannel(Channel.create({ ...i32, carrier: oneToOne })),
+const MORE: Record<string, () => Line> = {
+  "Channel of values": () => ofChannel(Channel.create({ capacity: 2 }), 2),
   "Channel without room": () =>
-    ofChannel(Channel.create({ ...i32, capacity: 0 })),
+    ofChannel(Channel.create({ ...i32, capacity: 0 }), 0),
 };
 
 const DONE = { done: true, value: undefined };
 
-/** A signal, and how many listeners it has now and had at most. */
-function watched(): {
-  control: AbortController;
-  signal: AbortSignal;
-  listeners: { now: number; most: number };
-} {
-  const control = new AbortController();
-  const { signal } = control;
-  const listeners = { now: 0, most: 0 };
-  const { addEventListener, removeEventListener } = signal;
-  signal.addEventListener = (...args: unknown[]) => {
-    listeners.most = Math.max(listeners.most, ++listeners.now);
-    Reflect.apply(addEventListener, signal, args);
-  };
-  signal.removeEventListener = (...args: unknown[]) => {
-    listeners.now--;
-    Reflect.apply(removeEventListener, signal, args);
-  };
-  return { control, signal, listeners };
-}
-
-for (const [name, make] of Object.entries(LINES)) {
+for (const [name, make] of Object.entries({ ...LINES, ...MORE })) {
   for (const how of ["return", "throw"] as const) {
     test(`${name}: ${how} ends what awaits a value`, async () => {
       const line = make();
@@ -111,7 +37,7 @@ for (const [name, make] of Object.entries(LINES)) {
 
   test(`${name}: a signal has one listener, while a value is awaited`, async () => {
     const line = make();
-    const { control, signal, listeners } = watched();
+    const { control, signal, listeners } = listened();
     const values = line.values({ signal });
     for (let n = 1; n <= 3; n++) {
       const next = values.next();

@@ -14,6 +14,7 @@ import {
 import { Functions } from "../../primitives/_calls/client/functions.ts";
 import { hostsOf } from "../../primitives/_calls/hosts.ts";
 import { suite } from "../_run/harness.ts";
+import { listened } from "../_run/listened.ts";
 import { asAgent, wordsOf } from "../_run/model.ts";
 import { spawn } from "../_run/workers.ts";
 import { api } from "./functions_api.ts";
@@ -341,6 +342,27 @@ test("an abort ends a call whose function has not ended", () =>
     await until(() => begun);
     control.abort(reason);
     assert.is(await Promise.race([endless, pause(1000)]), reason);
+  }, { request: 256 }));
+
+test("all calls of one signal have one listener", () =>
+  within(async (remote) => {
+    const { control, signal, listeners } = listened();
+    let begun = 0;
+    let open = () => {};
+    const gate = new Promise<void>((resolve) => open = resolve);
+    const calls = [1, 2].map(() =>
+      rejection(remote.waitAfter(() => {
+        begun++;
+        return gate;
+      }, signal))
+    );
+    await until(() => begun === 2);
+    assert.equal(listeners, { now: 1, most: 1 });
+    control.abort("enough");
+    assert.equal(await Promise.all(calls), ["enough", "enough"]);
+    open();
+    await until(() => listeners.now === 0);
+    assert.is(listeners.most, 1);
   }, { request: 256 }));
 
 /** Arguments that cannot be read, what they throw, and where. */

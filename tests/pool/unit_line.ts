@@ -6,6 +6,7 @@ import { ClosedError } from "../../mod.ts";
 import { QueueFullError } from "../../primitives/pool.ts";
 import { Line, Producers, type Standing } from "../../primitives/_pool/line.ts";
 import { suite } from "../_run/harness.ts";
+import { listened } from "../_run/listened.ts";
 import { pause, rejection, withPool } from "./pools.ts";
 
 const test = suite("tasks in line");
@@ -362,20 +363,7 @@ test("room() ends by its signal or its timeout, and others wait on", () =>
 
 test("all that waits in a pool listens to one signal once", () =>
   withPool({ slots: 2, ahead: 0 }, async (pool, words) => {
-    const control = new AbortController();
-    const { signal } = control;
-    let [listeners, most] = [0, 0];
-    const change = (name: "addEventListener", by: number) => {
-      const call = signal[name].bind(signal) as (...args: unknown[]) => void;
-      const value = (...args: unknown[]) => {
-        listeners += by;
-        most = Math.max(most, listeners);
-        call(...args);
-      };
-      Object.defineProperty(signal, name, { value });
-    };
-    change("addEventListener", 1);
-    change("removeEventListener" as "addEventListener", -1);
+    const { control, signal, listeners } = listened();
     const waits = [0, 1, 2].map((n) => pool.run("gate", n, { signal }));
     const loops = waits.map(() => pool.map("echo", [1, 2], { signal }));
     const ends = [
@@ -386,7 +374,7 @@ test("all that waits in a pool listens to one signal once", () =>
     await pause();
     control.abort("enough");
     assert.equal(await Promise.all(ends), ends.map(() => "enough"));
-    assert.equal([most, listeners], [1, 0]);
+    assert.equal(listeners, { now: 0, most: 1 });
     Atomics.store(words, 0, 1);
     Atomics.notify(words, 0);
     assert.is(await pool.run("echo", 1), 1);

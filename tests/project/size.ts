@@ -44,15 +44,15 @@ SIZES.push(
   { name: "viewValue", subpaths: ["/value"], most: 9467 },
   { name: "viewCodec", subpaths: ["/value"], most: 13384 },
   { name: "Pool", subpaths: ["/pool"], most: 37571 },
-  { name: "servePool, task", subpaths: ["/pool"], most: 26460 },
-  { name: "syncWorker", subpaths: ["/sync_worker"], most: 34390 },
-  { name: "watch", subpaths: ["/watch"], most: 10990 },
+  { name: "servePool, task", subpaths: ["/pool"], most: 26473 },
+  { name: "syncWorker", subpaths: ["/sync_worker"], most: 34423 },
+  { name: "watch", subpaths: ["/watch"], most: 11097 },
   { name: "AgentTable", subpaths: ["/deadlocks"], most: 3060 },
   { name: "AgentTable, deadlocks", subpaths: ["/deadlocks"], most: 12711 },
   { name: "formatter", subpaths: ["/devtools"], most: 10612 },
   { name: "SpscQueue", subpaths: ["/realtime"], most: 6055 },
-  { name: "*", subpaths: ["/realtime"], most: 26925 },
-  { name: "Mutex", subpaths: ["/kernel"], most: 8466 },
+  { name: "*", subpaths: ["/realtime"], most: 26932 },
+  { name: "Mutex", subpaths: ["/kernel"], most: 8482 },
 );
 
 /** The text of a module of a user who imports that. */

@@ -6,6 +6,7 @@ import { AgentTable } from "../../primitives/tools/deadlocks.ts";
 import { type Change, watch } from "../../primitives/tools/watch.ts";
 import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import { suite } from "../_run/harness.ts";
+import { listened } from "../_run/listened.ts";
 import { intervalsOf, refuses } from "../_run/model.ts";
 
 const test = suite("watch");
@@ -128,6 +129,19 @@ test("it ends by its function, by its signal, or never begins", async () => {
   }
   const { texts } = watching(1, AbortSignal.abort());
   assert.equal(texts, []);
+});
+
+test("all watches of one signal have one listener", async () => {
+  const { control, signal, listeners } = listened();
+  const all = [1, 2, 3].map(() => watching(1, signal));
+  assert.equal(listeners, { now: 1, most: 1 });
+  all[0]!.stop();
+  assert.is(listeners.now, 1);
+  control.abort();
+  assert.equal(listeners, { now: 0, most: 1 });
+  for (const { shared } of all) shared.jobs.tryPushInt(4);
+  await passed(20);
+  assert.equal(all.map(({ texts }) => texts.length), [1, 1, 1]);
 });
 
 test("views without names, and wrong options", () => {

@@ -9,6 +9,7 @@ import type { Codec } from "../../_message/message.ts";
 import { classesOf } from "../../_message/own_errors.ts";
 import { isError } from "../../_message/thrown.ts";
 import { ClosedError } from "../../_queue/queue.ts";
+import { offAbort, onAbort } from "../../_wait/aborts.ts";
 import { spin, spinPatiently } from "../../_wait/spin.ts";
 import {
   assertTimeout,
@@ -169,8 +170,8 @@ export class Client extends Exchanges {
       };
   }
 
-  /** Calls with functions, which are called back, or with what goes beside. */
-  #callWithAsync(call: Call, args: unknown[]): Promise<unknown> {
+  /** Takes the functions, and what goes beside the ring, out of `args`. */
+  #packed(call: Call, args: unknown[], bits: number) {
     const [packed, copied, parcel] = withParcel(
       this.#codec,
       this.#end,
@@ -178,7 +179,13 @@ export class Client extends Exchanges {
       args,
     );
     const [rest, list, ids] = this.#functions.take(copied);
-    const whole = ids.length > 0 ? withList(packed, list, 0) : packed;
+    const whole = ids.length > 0 ? withList(packed, list, bits) : packed;
+    return { whole, rest, ids, parcel };
+  }
+
+  /** Calls with functions, which are called back, or with what goes beside. */
+  #callWithAsync(call: Call, args: unknown[]): Promise<unknown> {
+    const { whole, rest, ids, parcel } = this.#packed(call, args, 0);
     const result = this.#callAsync(whole, rest, { parcel });
     const end = () => this.#functions.end(ids);
     result.then(end, end);
@@ -187,15 +194,8 @@ export class Client extends Exchanges {
   }
 
   #callWith(call: Call, args: unknown[]): unknown {
-    const [packed, copied, parcel] = withParcel(
-      this.#codec,
-      this.#end,
-      call,
-      args,
-    );
-    const [rest, list, ids] = this.#functions.take(copied);
+    const { whole, rest, ids, parcel } = this.#packed(call, args, BLOCKING);
     try {
-      const whole = ids.length > 0 ? withList(packed, list, BLOCKING) : packed;
       return this.#call(whole, rest, { parcel });
     } catch (error) {
       parcel?.drop();
@@ -556,9 +556,9 @@ function orAborted(
   if (signal.aborted) return undefined;
   return new Promise((resolve) => {
     const abort = () => resolve(undefined);
-    signal.addEventListener("abort", abort);
+    onAbort(signal, abort, abort);
     outcome.then((outcome) => {
-      signal.removeEventListener("abort", abort);
+      offAbort(signal, abort);
       resolve(outcome);
     });
   });
