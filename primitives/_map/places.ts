@@ -20,12 +20,15 @@ const MOST_KEY = 64, MOST_VALUE = 1024;
 const PART = 13;
 /** One of this number of texts replaces another text: a power of 2. */
 const REPLACES = 8;
+/** After this number of keys without a place, a view counts its looks. */
+const LATE = 128;
 /**
- * When `LATE` keys had no place, at least so many looks must have found theirs
- * meanwhile: of texts, and of numbers, which cost less in vain. Else the next
- * `REST` looks are left out.
+ * At least this number of looks must have found their key meanwhile. A look for
+ * a number costs less than one for a text, so fewer of them must succeed.
  */
-const LATE = 128, FOUND_TEXTS = 896, FOUND_NUMBERS = 128, REST = 262_144;
+const FOUND_TEXTS = 896, FOUND_NUMBERS = 128;
+/** If fewer did, the view leaves out this number of looks. */
+const REST = 262_144;
 
 /** The words of a place; `ENTRY` is 0 in an empty one. */
 const KEY = 0, ENTRY = 1, BUCKET = 2, VERSION = 3, CURRENT = 4, EXPIRES = 5;
