@@ -9,7 +9,9 @@
 import { execFileSync } from "node:child_process";
 import * as fs from "node:fs";
 import * as os from "node:os";
+import * as path from "node:path";
 import process from "node:process";
+import { fileURLToPath } from "node:url";
 import { versionOf } from "../tests/_run/bun.ts";
 import { disturbed, reached, type Row, show } from "./contest.ts";
 
@@ -49,9 +51,9 @@ export const NAMES: readonly string[] = fs.readdirSync(
 export function read(place: URL | string): Group[] {
   if (!fs.existsSync(place)) return [];
   if (!fs.statSync(place).isDirectory()) return parse(place);
-  const base = place instanceof URL ? place.pathname : `${place}/`;
-  return fs.readdirSync(place).filter((name) => name.endsWith(".json")).sort()
-    .flatMap((name) => parse(base + name));
+  const folder = place instanceof URL ? fileURLToPath(place) : place;
+  return fs.readdirSync(folder).filter((name) => name.endsWith(".json")).sort()
+    .flatMap((name) => parse(path.join(folder, name)));
 }
 
 /** The groups in a file: one of docs/bench, or one of `--json`. */

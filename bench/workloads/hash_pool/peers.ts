@@ -4,6 +4,7 @@
  * @module
  */
 
+import { fileURLToPath } from "node:url";
 import { setEnvironmentData } from "node:worker_threads";
 import { peer } from "../../peers.ts";
 import { RESULT } from "./tasks.ts";
@@ -90,7 +91,7 @@ const makers: Record<Name, (module: Module, workers: number) => Started> = {
       terminate(force: boolean): unknown;
     }
     const make = (module.default as { pool(...a: unknown[]): WorkerPool }).pool;
-    const pool = make(WORKER.pathname, {
+    const pool = make(fileURLToPath(WORKER), {
       minWorkers: workers,
       maxWorkers: workers,
       workerType: "thread",
@@ -101,7 +102,7 @@ const makers: Record<Name, (module: Module, workers: number) => Started> = {
     };
   },
   poolifier({ FixedThreadPool }, workers) {
-    const pool = new FixedThreadPool!(workers, WORKER.pathname, {
+    const pool = new FixedThreadPool!(workers, fileURLToPath(WORKER), {
       startWorkers: true,
     }) as unknown as { execute: Execute; destroy(): unknown };
     // Its promise may never settle.
