@@ -26,9 +26,12 @@ const OURS = HERE.endsWith("/engine/sites.js")
   ? /^(\w+\/){0,2}\w+\.js/
   : /^(\w+\/){0,2}\w+\.ts/;
 
-/** A place in a file, as it ends a line of a stack. */
+/**
+ * A place in a file, as it ends a line of a stack. Folders may have brackets in
+ * their names; behind `eval` there is another place.
+ */
 const PLACE =
-  /(?:^|[\s(])((?:file:\/\/|\/|[A-Za-z]:\\)[^()?]*):(\d+):(\d+)\)?$/;
+  /(?:^|[\s(])((?:file:\/\/|\/|[A-Za-z]:\\)(?:(?!\), )[^?])*):(\d+):(\d+)\)?$/;
 
 /** In a bundle: the folder of the tester's sources, or the bundle itself. */
 let own: string | undefined;
@@ -57,10 +60,13 @@ export function siteOf(): string {
   return "";
 }
 
-/** The line of the source, if the line of the stack is one of a bundle. */
+/** The line that a line of a stack names: in a bundle, that of the source. */
 function sourceAt(text: string): string | undefined {
-  const source = positionAt(text);
-  return source && `${source.file.replace(/.*[/\\]/, "")}:${source.line}`;
+  const place = PLACE.exec(text.trim());
+  if (place === null) return undefined;
+  const { file, line } = positionAt(text) ??
+    { file: place[1]!, line: place[2]! };
+  return `${file.replace(/.*[/\\]/, "")}:${line}`;
 }
 
 function positionAt(text: string): Position | undefined {

@@ -50,13 +50,20 @@ export function sourceOf(
 // In two parts: in a bundle, the whole would be found here.
 const MARK = ["//# source", "MappingURL="].join("");
 
-/** The text of a file by its path or address, if it can be read here. */
+/**
+ * The text of a file by its path or address, if it can be read here. Deno's
+ * stacks have addresses in which nothing is escaped.
+ */
 export function textOf(path: string): string | undefined {
+  const [, bare] = /^file:\/\/(.*)/.exec(path) ?? [];
+  if (bare === undefined) return read(() => path);
+  return read(() => new URL(path)) ?? read(() => bare);
+}
+
+function read(place: () => string | URL): string | undefined {
   try {
     const { process } = globalThis as unknown as Globals;
-    const { readFileSync } = process.getBuiltinModule("node:fs");
-    const at = path.startsWith("file:") ? new URL(path) : path;
-    return readFileSync(at, "utf8");
+    return process.getBuiltinModule("node:fs").readFileSync(place(), "utf8");
   } catch {
     return undefined;
   }

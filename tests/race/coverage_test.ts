@@ -1,4 +1,8 @@
 // What an exploration reached, and what it never reached.
+import * as fs from "node:fs";
+import { tmpdir } from "node:os";
+import * as path from "node:path";
+import { pathToFileURL } from "node:url";
 import * as assert from "uvu/assert";
 import { type Coverage, race } from "../../race/mod.ts";
 import { Counts } from "../../race/report/coverage.ts";
@@ -102,4 +106,31 @@ test("files may have spaces in their names", () => {
   const counts = new Counts();
   counts.include({ reached, never: [] });
   assert.equal(counts.told().reached, reached);
+});
+
+test("folders may have brackets and spaces in their names", async () => {
+  const folder = fs.mkdtempSync(path.join(tmpdir(), "weft (a) [b] 100% "));
+  try {
+    const file = path.join(folder, "word.mjs");
+    const code = (name: string) => `Atomics.${name}(words, 0);\n`;
+    fs.writeFileSync(
+      file,
+      `export const use = (words, never) =>\n  never\n    ? ${
+        code("load").replace(";", "")
+      }    : ${code("notify")}`,
+    );
+    const { use } = await import(pathToFileURL(file).href);
+    const word = race.spec({
+      memory: () => new SharedArrayBuffer(4),
+      agent: (memory) => new Int32Array(memory),
+      ops: { use: { run: (words) => void use(words, false) } },
+    });
+    const { coverage } = race.check(word, [["use"]], { coverage: true });
+    assert.equal(coverage!.never, [
+      "word.mjs:3: load was never reached",
+      "word.mjs:4: notify never woke anybody",
+    ]);
+  } finally {
+    fs.rmSync(folder, { recursive: true });
+  }
 });
