@@ -159,6 +159,10 @@ done
   one_by_one "${files[@]}"
 MANY
 
+# Emscripten starts its own tools by scripts that a space in their path breaks.
+{ grep -lsF '(readlink -f $0)' "$part"/usr/share/emscripten/* || true; } |
+  xargs -rd '\n' sed -i 's/(readlink -f \$0)/(readlink -f "$0")/'
+
 # Emscripten's own scripts import acorn, and Node looks for it in node_modules.
 ln -s nodejs "$part/usr/share/node_modules"
 cat > "$weft/config" << CONF

@@ -155,6 +155,12 @@ export function judge(
   return { passed, failed, skipped, cut, reasons, problem };
 }
 
+/** Without colours: tests compare what programs print. */
+function plain(): NodeJS.ProcessEnv {
+  const { FORCE_COLOR: _, CLICOLOR_FORCE: __, ...env } = process.env;
+  return { ...env, NO_COLOR: "1" };
+}
+
 /**
  * Runs a program in a process group of its own, and kills the group if it is
  * late.
@@ -167,6 +173,7 @@ export function start(
     let output = "", ending = "";
     const child = spawn(program!, args, {
       cwd: PROJECT,
+      env: plain(),
       stdio: ["ignore", "pipe", "pipe"],
       detached: true,
     });
