@@ -376,6 +376,30 @@ test("a function that may be written but not defined anew, as in Bun", async () 
   assert.is(code, 0);
 });
 
+test("where a global is frozen, that is said, and nothing is replaced", async () => {
+  const race = new URL("../../race/mod.ts", import.meta.url);
+  const { output, code } = await run(process.execPath, [
+    "eval",
+    `const { load } = Atomics;
+    Object.freeze(DataView.prototype);
+    const { race } = await import("${race}");
+    const memory = () => new SharedArrayBuffer(4);
+    const explore = () => race.agents({ memory }, (memory) =>
+      Atomics.add(new Int32Array(memory), 0, 1));
+    for (let i = 0; i < 2; i++) {
+      try {
+        explore();
+      } catch (error) {
+        console.log(error.name, error.message.slice(0, 41));
+      }
+    }
+    console.log(Atomics.load === load);`,
+  ], 250);
+  const said = 'TypeError Cannot explore where "getInt8" is frozen,';
+  assert.equal(output.trim().split("\n"), [said, said, "true"]);
+  assert.is(code, 0);
+});
+
 test("a notify on what nobody can wait on throws, as engines do", () => {
   const spec = race.spec({
     memory: () => new SharedArrayBuffer(16),

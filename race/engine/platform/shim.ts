@@ -298,14 +298,27 @@ let before: readonly (PropertyDescriptor | undefined)[] | null = null;
 const isFixed = (old: PropertyDescriptor | undefined): boolean =>
   old?.configurable === false && old.writable === true;
 
+const isFrozen = (on: object, old: PropertyDescriptor | undefined): boolean =>
+  old === undefined
+    ? !Object.isExtensible(on)
+    : !old.configurable && !isFixed(old);
+
 /** Puts the stand-ins in place. They report every access to `host`. */
 export function install(host: Host & Inn): void {
+  // The user may have replaced some, such as the timers of a test.
+  const old = before ??
+    patched.map(({ on, key }) => Object.getOwnPropertyDescriptor(on, key));
+  const frozen = patched.find(({ on }, i) => isFrozen(on, old[i]));
+  if (frozen !== undefined) {
+    throw new TypeError(
+      `Cannot explore where "${frozen.key}" is frozen, as by lockdown() of ` +
+        "SES or Node's --frozen-intrinsics: the tester puts a stand-in in " +
+        "its place while it explores",
+    );
+  }
   setHost(host);
   welcome(host);
-  // The user may have replaced some, such as the timers of a test.
-  const old = before ??= patched.map(({ on, key }) =>
-    Object.getOwnPropertyDescriptor(on, key)
-  );
+  before = old;
   patched.forEach(({ on, key, value }, i) => {
     if (isFixed(old[i])) return void ((on as Any)[key] = value);
     Object.defineProperty(on, key, {
