@@ -16,7 +16,7 @@ const test = suite("CMake");
 let folder = "";
 
 test.before(() => {
-  folder = fs.mkdtempSync(path.join(tmpdir(), "weft-cmake-"));
+  folder = fs.mkdtempSync(path.join(tmpdir(), "weft cmake-"));
 });
 test.after(() => fs.rmSync(folder, { recursive: true }));
 
@@ -93,7 +93,9 @@ test("pkg-config finds what was installed", async () => {
   const source = path.join(folder, "pkg.c");
   fs.writeFileSync(source, MAIN);
   const program = path.join(folder, "pkg");
-  await must("gcc", source, "-o", program, ...flags.trim().split(/\s+/));
+  // The flags are words for a shell: the folder may have spaces.
+  const command = `gcc "$0" -o "$1" ${flags.trim()}`;
+  await must("sh", "-c", command, source, program);
   await must(program);
 });
 
