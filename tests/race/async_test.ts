@@ -185,6 +185,28 @@ test("fires timers in virtual time, in order", async () => {
   assert.ok(result.complete);
 });
 
+test("clears the timer that is given, and no other one for null", async () => {
+  // deno-lint-ignore no-explicit-any
+  const none = null as any;
+  const result = await race.agents({ memory }, async (m) => {
+    const fired: string[] = [];
+    await new Promise<void>((resolve) => {
+      setTimeout(() => fired.push("first"), 5);
+      for (const id of [none, undefined, 0]) clearTimeout(id);
+      const second = setTimeout(() => fired.push("second"), 6);
+      clearTimeout(Number(second));
+      setTimeout(() => fired.push("at once"), Infinity);
+      setTimeout(resolve, 10);
+    });
+    const { value } = Atomics.waitAsync(words(m), 0, 0, 5);
+    clearTimeout(none);
+    return [...fired, await value];
+  }, {
+    after: (_, [seen]) => assert.equal(seen, ["at once", "first", "timed-out"]),
+  });
+  assert.ok(result.complete);
+});
+
 test("tells calls apart by what they left to their event loop", async () => {
   const seen = new Set<number>();
   const result = await race.agents({ memory }, async (m) => {

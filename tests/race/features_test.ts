@@ -494,6 +494,26 @@ test("an argument that computes its value is computed once", () => {
   );
 });
 
+test("a plain write throws for a value of the wrong type", () => {
+  const writes: ((m: Memory) => void)[] = [
+    (m) => void ((new BigInt64Array(m) as Any)[0] = 5),
+    (m) => void ((words(m) as Any)[0] = 5n),
+    (m) => void new BigUint64Array(m).fill(5 as Any),
+    (m) => new DataView(m).setBigInt64(0, 5 as Any),
+    (m) => new DataView(m).setInt32(0, 5n as Any),
+  ];
+  for (const write of writes) {
+    assert.throws(() => write(new SharedArrayBuffer(16)), TypeError);
+    assert.throws(() => race.agents({ memory }, write), /TypeError/);
+  }
+  const right = race.agents({ memory }, (m) => {
+    (new BigInt64Array(m) as Any)[0] = "5";
+    (words(m) as Any)[2] = "6";
+    new DataView(m).setBigInt64(8, true as Any);
+  });
+  assert.ok(right.complete);
+});
+
 test("what a DataView writes is what a view reads", () => {
   const after = (m: Memory) => {
     assert.is(words(m)[1], 0x01020304);

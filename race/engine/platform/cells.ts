@@ -5,7 +5,7 @@
  */
 import { READ, WRITE } from "../kinds.ts";
 import { isShared } from "./native.ts";
-import { type Host, Target } from "./views.ts";
+import { converted, type Host, Target } from "./views.ts";
 
 // deno-lint-ignore no-explicit-any
 type Any = any;
@@ -83,7 +83,7 @@ export function watchDataViews(running: () => Host | null): void {
         const target = targetAt(host, this, type, offset, Boolean(args[0]));
         return host.operate(READ, target, 0, 0, 0, 0);
       }
-      const value = type.startsWith("Big") ? BigInt(args[0]) : Number(args[0]);
+      const value = converted({ big: type.startsWith("Big") }, args[0]);
       const target = targetAt(host, this, type, offset, Boolean(args[1]));
       host.operate(WRITE, target, 0, value, 0, 0);
     };

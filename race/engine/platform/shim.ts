@@ -21,6 +21,7 @@ import { dismiss, type Inn, welcome } from "./guests.ts";
 import { drawing, type Patch, patches, renewImports } from "./platform.ts";
 import {
   constructorFor,
+  converted,
   getHost,
   type Host,
   setHost,
@@ -84,10 +85,6 @@ function elementOf(
   host.outside(target, at, what);
   return undefined;
 }
-
-/** A value as Atomics converts it for a view: it throws for a wrong type. */
-const converted = ({ big }: Target, value: Any): Any =>
-  !big ? +value : typeof value === "bigint" ? value : BigInt.asIntN(64, value);
 
 function atomic(name: keyof typeof native, kind: number): Any {
   const real = native[name] as Any;
@@ -212,12 +209,16 @@ const real: Any = {
   abortAfter: AbortSignal.timeout,
 };
 
+/** The longest delay of a timer; one that is longer is none. */
+const LONGEST = 2 ** 31 - 1;
+
 const timer =
   (name: "setTimeout" | "setInterval") =>
   (fn: Any, delay: Any, ...args: Any[]): Any => {
     const host = running();
     if (host === null) return real[name].call(globalThis, fn, delay, ...args);
-    const ms = Math.max(1, Number(delay) || 0);
+    const given = Number(delay);
+    const ms = given >= 1 && given <= LONGEST ? given : 1;
     return host.setTimer(() => fn(...args), ms, name === "setInterval");
   };
 

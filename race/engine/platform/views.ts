@@ -225,6 +225,13 @@ function indexOf(key: string): number | undefined {
   return Number.isInteger(index) && key !== "-0" ? index : -1;
 }
 
+/** A value as the platform converts it; it throws for a wrong type. */
+export const converted = (
+  { big }: { readonly big: boolean },
+  value: Any,
+): Any =>
+  !big ? +value : typeof value === "bigint" ? value : BigInt.asIntN(64, value);
+
 function read(target: Target, index: number): Any {
   if (index >= 0 && index < target.view.length) {
     return host!.operate(READ, target, index, 0, 0, 0);
@@ -234,7 +241,7 @@ function read(target: Target, index: number): Any {
 }
 
 function write(target: Target, index: number, value: Any): void {
-  const element = target.big ? BigInt(value) : Number(value);
+  const element = converted(target, value);
   if (index >= 0 && index < target.view.length) {
     host!.operate(WRITE, target, index, element, 0, 0);
   } else host!.outside(target, index, "plain write");

@@ -69,15 +69,18 @@ export function setTimer(
     unref: () => timer,
     hasRef: () => true,
     refresh: () => timer,
-    [Symbol.toPrimitive]: () => id,
+    [Symbol.toPrimitive]: () => id + 1,
   };
   return timer;
 }
 
-/** Clears a timer of the agent on the stack. */
+/**
+ * Clears a timer of the agent on the stack. As numbers, timers begin with 1:
+ * `null` stands for 0, which is none.
+ */
 export function clearTimer(engine: Loop, timer: Any): void {
-  const id = Number(timer?.virtual ?? timer);
-  if (!Number.isInteger(id)) return;
+  const id: number = timer?.virtual ?? Number(timer) - 1;
+  if (!Number.isInteger(id) || id < 0) return;
   engine.local(k.CLEAR_TIMER, id, (agent) => {
     agent.timers = agent.timers.filter((other) => other.id !== id);
   });
