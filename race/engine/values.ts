@@ -18,30 +18,44 @@ export function mix2(hash: number, value: number): number {
 
 /** A value as 32 bits. */
 export function bits(value: unknown): number {
-  if (typeof value === "number") {
-    return (value | 0) === value ? value : hashText(String(value));
-  }
+  return isInt32(value) ? value : bitsBy(mix1, value);
+}
+
+/**
+ * A value as other 32 bits, for the second hash: two values that are alike in
+ * one of them are not alike in both.
+ */
+export function bits2(value: unknown): number {
+  return isInt32(value) ? value : bitsBy(mix2, value);
+}
+
+const isInt32 = (value: unknown): value is number =>
+  typeof value === "number" && (value | 0) === value &&
+  (value !== 0 || 1 / value > 0);
+
+function bitsBy(mix: typeof mix1, value: unknown): number {
   switch (typeof value) {
     case "undefined":
       return 0x1234567;
     case "boolean":
       return value ? 0x2345671 : 0x3456712;
-    case "bigint":
-      return Number(BigInt.asIntN(32, value)) ^
-        Math.imul(Number(BigInt.asIntN(32, value >> 32n)), 31) ^ 0x4567123;
+    case "bigint": {
+      if (BigInt.asIntN(64, value) !== value) break;
+      const low = Number(BigInt.asIntN(32, value));
+      return mix(mix(0x4567123, low), Number(value >> 32n));
+    }
+    case "number":
+      return hashText(mix, 11, show(value));
     case "string":
-      return hashText(value);
-    default:
-      return hashText(String(keyOf(value)));
+      return hashText(mix, 13, value);
   }
+  return hashText(mix, 17, String(keyOf(value)));
 }
 
 /** The text's hash. */
-function hashText(text: string): number {
-  let hash = 17;
-  for (let i = 0; i < text.length; i++) {
-    hash = Math.imul(hash, 31) + text.charCodeAt(i) | 0;
-  }
+function hashText(mix: typeof mix1, begin: number, text: string): number {
+  let hash = begin;
+  for (let i = 0; i < text.length; i++) hash = mix(hash, text.charCodeAt(i));
   return hash;
 }
 

@@ -206,6 +206,49 @@ test("gives an agent the same new memory in each replay", () => {
   }, (w) => Atomics.add(w, 0, 1)));
 });
 
+test("gives each call and each handle new memory of its own", () => {
+  for (const stateless of [undefined, true, false]) {
+    const program = race.spec({
+      memory,
+      stateless,
+      agent: (memory) => ({
+        shared: words(memory),
+        kept: words(new SharedArrayBuffer(4)),
+      }),
+      ops: {
+        go: {
+          run: ({ shared, kept }) => {
+            Atomics.store(kept, 0, 5);
+            const own = words(new SharedArrayBuffer(4));
+            const { length } = words(new SharedArrayBuffer(4 * own.length));
+            assert.is(Atomics.add(own, 0, length), 0);
+            Atomics.add(shared, 0, 1);
+          },
+        },
+      },
+    });
+    for (const reduce of [true, false]) {
+      const go = [["go"], ["go"]] as const;
+      holds(race.check(program, go, go, { reduce }));
+    }
+  }
+});
+
+test("memory of another length is other memory", () => {
+  for (const reduce of [true, false]) {
+    holds(bodies({ reduce }, (w) => {
+      for (let i = 1; i < 4; i++) Atomics.store(w, 0, i);
+    }, (w) => {
+      for (let i = 0; i < 2; i++) {
+        const count = 1 + Atomics.load(w, 0) % 2;
+        const own = words(new SharedArrayBuffer(4 * count));
+        assert.is(Atomics.add(own, 0, 1), 0);
+        assert.is(Atomics.add(own, count - 1, 1), count === 1 ? 1 : 0);
+      }
+    }));
+  }
+});
+
 test("gives the same random numbers and clock in each replay", () => {
   holds(bodies({}, (w) => {
     const roll = Math.random();

@@ -273,6 +273,62 @@ test("a word that turns out to be shared is explored as such", () => {
   assert.ok(seen(true).length >= 3);
 });
 
+test("answers and results that look alike are told apart", () => {
+  const big = (1n << 32n) + 31n;
+  const pairs: [usual: unknown, rare: unknown][] = [
+    ["Aa", "BB"],
+    [17, ""],
+    [0.5, "0.5"],
+    [{ it: "Aa" }, { it: "BB" }],
+    [0n, big],
+    [0n, 1n << 64n],
+    [0, -0],
+  ];
+  const memory = () => new SharedArrayBuffer(16);
+  for (const reduce of [true, false]) {
+    for (const [usual, rare] of pairs) {
+      const program = race.spec({
+        memory,
+        agent: (memory) => new Int32Array(memory),
+        ops: {
+          look: { run: (w) => Atomics.load(w, 0) === 1 ? rare : usual },
+          rest: { run: (w) => void Atomics.load(w, 0) },
+          set: { run: (w) => void Atomics.store(w, 0, 1) },
+        },
+        final: (_, [[seen]]) => Object.is(seen, rare) ? "seen" : undefined,
+      });
+      const calls = [["look"], ["rest"]] as const;
+      const { failure } = race.check(program, calls, [["set"]], { reduce });
+      assert.is(failure?.message, "seen", String(rare));
+    }
+    const { failure } = race.check(
+      race.spec({
+        memory,
+        agent: (memory) => new BigInt64Array(memory),
+        ops: {
+          look: {
+            run: (w) => {
+              const seen = Atomics.load(w, 0);
+              Atomics.load(w, 1);
+              if (seen !== 0n) throw new Error("seen");
+            },
+          },
+          set: {
+            run: (w) => {
+              Atomics.store(w, 0, big);
+              Atomics.store(w, 0, 0n);
+            },
+          },
+        },
+      }),
+      [["look"]],
+      [["set"]],
+      { reduce },
+    );
+    assert.match(failure?.message ?? "", "seen");
+  }
+});
+
 test("is the same each time", () => {
   const run = (seed: number): Result =>
     race.check(queue(right, 0, true), [["push", 1]], [["push", 2]], [

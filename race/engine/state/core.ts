@@ -21,7 +21,7 @@ import {
   signature,
 } from "./agent/operation.ts";
 import { native } from "../platform/native.ts";
-import { bits, mix1, mix2, show } from "../values.ts";
+import { bits, bits2, mix1, mix2, show } from "../values.ts";
 import type { Waiter } from "./key.ts";
 import { Machine } from "./machine.ts";
 
@@ -333,9 +333,8 @@ export class World extends Machine {
   /** Adds a result to the hash of what an agent has seen. */
   note(agent: Agent, result: unknown): void {
     const operation = agent.kind ^ agent.address << 5;
-    const value = bits(result);
-    agent.h1 = mix1(mix1(agent.h1, operation), value);
-    agent.h2 = mix2(mix2(agent.h2, operation), value);
+    agent.h1 = mix1(mix1(agent.h1, operation), bits(result));
+    agent.h2 = mix2(mix2(agent.h2, operation), bits2(result));
   }
 
   #unspin(by: Agent): void {

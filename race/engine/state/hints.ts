@@ -29,7 +29,7 @@ import {
 import { Needs } from "./needs.ts";
 import { signature } from "./agent/operation.ts";
 import type { Hinted } from "../scenario.ts";
-import { bits, mix1, mix2 } from "../values.ts";
+import { bits, bits2, mix1, mix2 } from "../values.ts";
 
 // deno-lint-ignore no-explicit-any
 type Any = any;
@@ -461,9 +461,9 @@ export class Hints {
       if (length === 1) continue;
       const hint = this.#hints[slot]!;
       for (let i = 0; i < length; i++) {
-        const value = bits(values[i]);
-        a = (a + mix1(mix1(hint, length - i), value)) | 0;
-        b ^= mix2(mix2(hint, length - i), value);
+        const value = values[i];
+        a = (a + mix1(mix1(hint, length - i), bits(value))) | 0;
+        b ^= mix2(mix2(hint, length - i), bits2(value));
       }
       const newest = first + length - 1;
       for (let id = 0; id < views.length; id++) {

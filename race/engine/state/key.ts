@@ -8,7 +8,7 @@ import type { Hints } from "./hints.ts";
 import type { Monitor } from "./watch.ts";
 import type { Twins } from "./twins.ts";
 import { signature } from "./agent/operation.ts";
-import { bits, mix1, mix2 } from "../values.ts";
+import { bits, bits2, mix1, mix2 } from "../values.ts";
 
 /** Makes hashes of everything an agent's future depends on. */
 export function hashAgent(agent: Snapshot): void {
@@ -17,7 +17,7 @@ export function hashAgent(agent: Snapshot): void {
   let b = mix2(agent.h2, place);
   for (const { promise, value } of agent.inbox) {
     a = mix1(a, promise + 7);
-    b = mix2(b, promise + bits(value));
+    b = mix2(b, promise + bits2(value));
   }
   for (const port of agent.open) {
     a = mix1(a, port + 3);
@@ -25,11 +25,11 @@ export function hashAgent(agent: Snapshot): void {
   }
   for (const { id, due } of agent.timers) {
     a = mix1(mix1(a, id), bits(due));
-    b = mix2(mix2(b, id), bits(due));
+    b = mix2(mix2(b, id), bits2(due));
   }
   if (agent.deadline !== Infinity) {
     a = mix1(a, bits(agent.deadline));
-    b = mix2(b, bits(agent.deadline));
+    b = mix2(b, bits2(agent.deadline));
   }
   for (const { kind, address, size } of agent.plain) {
     a = mix1(a, signature(kind, address) + (size << 24));
@@ -39,9 +39,8 @@ export function hashAgent(agent: Snapshot): void {
   agent.key2 = b;
   a = b = 17;
   for (const result of agent.results) {
-    const value = bits(result);
-    a = mix1(a, value);
-    b = mix2(b, value);
+    a = mix1(a, bits(result));
+    b = mix2(b, bits2(result));
   }
   agent.results1 = a;
   agent.results2 = b;
@@ -126,7 +125,7 @@ export function hashState(
   }
   if (world.now !== 0) {
     a = mix1(a, bits(world.now));
-    b = mix2(b, bits(world.now));
+    b = mix2(b, bits2(world.now));
   }
   const { timeouts, spurious, kills } = world.budget;
   if (timeouts + spurious + kills > 0) {

@@ -30,6 +30,8 @@ interface Drawer {
   /** Whether agents differ that do the same. */
   apart: boolean;
   readonly world: World;
+  /** Whether a handle is being made. */
+  readonly handles: { readonly making: boolean };
 }
 
 /** Gives agents random numbers, and memory. */
@@ -43,16 +45,23 @@ export class Chance {
     this.#engine = engine;
   }
 
-  /** Allocates memory for the agent on the stack; each replay gets the same. */
+  /**
+   * Allocates memory for the agent on the stack. Each replay gets the same, also
+   * if it begins with a later call, and if others have other lengths there.
+   */
   allocate(byteLength: number): SharedArrayBuffer {
-    const agent = this.#engine.current!;
+    const { current, handles, world } = this.#engine;
+    const agent = current!;
     this.#tellApart();
-    const at = agent.allocations++;
-    const known = agent.allocated[at];
-    if (known?.byteLength === byteLength) return known;
-    const buffer = new RealShared(byteLength);
-    this.#engine.world.memory.add(buffer);
-    return agent.allocated[at] = buffer;
+    const call = handles.making ? "handle" : agent.begun;
+    const key = `${call} ${agent.allocations++} ${byteLength}`;
+    let buffer = agent.allocated.get(key);
+    if (buffer === undefined) {
+      buffer = new RealShared(byteLength);
+      world.memory.add(buffer);
+      agent.allocated.set(key, buffer);
+    }
+    return buffer;
   }
 
   /** A random number that depends only on the agent's past. */

@@ -12,7 +12,7 @@
  */
 import type { Agent } from "../state/agent/agent.ts";
 import { siteOf } from "../sites.ts";
-import { bits, keyOf, mix1, mix2 } from "../values.ts";
+import { bits, bits2, keyOf, mix1, mix2 } from "../values.ts";
 
 // deno-lint-ignore no-explicit-any
 type Any = any;
@@ -82,9 +82,8 @@ export class Drops {
     // The last round of a loop that only looks tells that it goes round.
     if (since >= from && n > since && pure >= n - since) {
       for (let i = since; i < n; i++) {
-        const value = bits(res[i]);
-        a = mix1(mix1(a, sig[i]!), value);
-        b = mix2(mix2(b, sig[i]!), value);
+        a = mix1(mix1(a, sig[i]!), bits(res[i]));
+        b = mix2(mix2(b, sig[i]!), bits2(res[i]));
       }
     }
     agent.h1 = a;

@@ -73,7 +73,11 @@ export class Handles {
     const engine = this.#engine;
     const { current } = engine;
     engine.current = this.#agent = agent;
-    this.#at = agent.viewsMade = agent.channelsMade = 0;
+    this.#at =
+      agent.viewsMade =
+      agent.channelsMade =
+      agent.allocations =
+        0;
     agent.identity = { id: agent.id + 1 };
     agent.runs++;
     try {

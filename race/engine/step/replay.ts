@@ -21,7 +21,7 @@ import {
   TOKEN,
 } from "../signals.ts";
 import { goOn, mustGoOn } from "./loops/alone.ts";
-import { bits, mix1, mix2, show } from "../values.ts";
+import { bits, bits2, mix1, mix2, show } from "../values.ts";
 import type { Target } from "../platform/views.ts";
 import type { Stage } from "./stage.ts";
 import { CONSTANTS } from "./operations.ts";
@@ -96,6 +96,7 @@ export class Engine extends Services {
     const { op, arg } = agent.calls[at]!;
     const { operations, recover } = this.scenario;
     agent.begun = at;
+    agent.allocations = 0;
     this.idle = true;
     this.constant = null;
     const result = op === RECOVER && agent === this.recoverer
@@ -160,7 +161,7 @@ export class Engine extends Services {
     this.ended.push({ result: answer, steps });
     agent.idleFires = 0;
     agent.h1 = mix1(agent.h1, 77777 + bits(result));
-    agent.h2 = mix2(agent.h2, 77777 + bits(result));
+    agent.h2 = mix2(agent.h2, 77777 + bits2(result));
     agent.from = agent.n;
     if (!scenario.async) this.forgetCalls(agent);
     if (world.fault === null) this.checkInvariant();

@@ -172,8 +172,11 @@ export class Agent {
   returned = -1;
   /** What identifies it to primitives that ask. */
   identity: { id: number };
-  /** Shared memory it allocated, in this order. */
-  allocated: SharedArrayBuffer[] = [];
+  /**
+   * Shared memory that it allocated, by the call, the number there, and the
+   * length; and how often it has done so since its call began.
+   */
+  readonly allocated = new Map<string, SharedArrayBuffer>();
   allocations = 0;
   /** The record of making its handle. */
   setupRes: Any[] = [];

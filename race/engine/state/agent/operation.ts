@@ -9,7 +9,7 @@ import * as k from "../../kinds.ts";
 import { Unsupported } from "../../kinds.ts";
 import type { Call } from "../../model.ts";
 import { native } from "../../platform/native.ts";
-import { bits, show } from "../../values.ts";
+import { bits, mix1, mix2, show } from "../../values.ts";
 
 // deno-lint-ignore no-explicit-any
 type Any = any;
@@ -67,7 +67,7 @@ export function signature(kind: number, address: number): number {
 /** The number that stands for an operation's arguments in a record. */
 export function argBits(a: unknown, b: unknown): number {
   const first = typeof a === "number" && (a | 0) === a ? a : bits(a);
-  return b === 0 ? first : Math.imul(first, 31) ^ bits(b);
+  return b === 0 ? first : mix1(mix2(first, 31), bits(b));
 }
 
 /** The address in a signature. */
