@@ -197,9 +197,9 @@ function stepOf(
   if (model === undefined) {
     throw new TypeError(`The operation "${op}" has no model, others have`);
   }
-  const before = keyOf(state);
+  const before = keyOf(state, true);
   const answer = model(state, arg, id);
-  if (keyOf(state) !== before) {
+  if (keyOf(state, true) !== before) {
     throw new Misuse(
       `The model of "${op}" changes the state that it is given: it must ` +
         `return a new state, such as [...state, item], and leave that one`,

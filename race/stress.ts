@@ -82,7 +82,7 @@ parentPort.postMessage({ ready: true });
 function alwaysEnds(model: Model, program: Program): boolean {
   const seen = new Set<string>();
   const search = (state: unknown, at: readonly number[]): boolean => {
-    const key = `${String(keyOf(state))}|${at}`;
+    const key = `${String(keyOf(state, true))}|${at}`;
     if (seen.has(key)) return true;
     seen.add(key);
     let left = false;

@@ -61,30 +61,39 @@ function hashText(mix: typeof mix1, begin: number, text: string): number {
 
 /**
  * A key that is the same for equal values. A primitive is its own key;
- * everything else is turned into text.
+ * everything else is turned into text. If they are `ordered`, values with the
+ * same entries in another order are not equal: code may depend on it.
  */
-export function keyOf(value: unknown): unknown {
-  if (typeof value === "object" && value !== null) return `o${textOf(value)}`;
+export function keyOf(value: unknown, ordered = false): unknown {
+  if (typeof value === "object" && value !== null) {
+    return `o${textOf(value, ordered)}`;
+  }
   if (typeof value === "string") return `s${value}`;
   return typeof value === "function" ? `f${value.name}` : value;
 }
 
 /** Text that is the same for equal values, whichever was made first. */
-function textOf(value: unknown, within: readonly object[] = []): string {
+function textOf(
+  value: unknown,
+  ordered: boolean,
+  within: readonly object[] = [],
+): string {
   if (typeof value !== "object" || value === null) return show(value);
   if (within.includes(value)) return `^${within.indexOf(value)}`;
   const outer = [...within, value];
-  const inner = (v: unknown) => textOf(v, outer);
+  const inner = (v: unknown) => textOf(v, ordered, outer);
+  const join = (texts: string[]) => (ordered ? texts : texts.sort()).join();
   if (Array.isArray(value)) return `[${value.map(inner).join(", ")}]`;
   if (value instanceof Error) return show(value);
   const isMap = value instanceof Map;
   if (isMap || value instanceof Set) {
-    return `${isMap ? "Map" : "Set"} [${[...value].map(inner).sort().join()}]`;
+    return `${isMap ? "Map" : "Set"} [${join([...value].map(inner))}]`;
   }
   const other = opaque(value);
   if (other !== undefined) return inner(other);
-  const rows = Object.entries(value).map(([k, v]) => `${k}: ${inner(v)}`);
-  return `{${rows.sort().join()}}`;
+  return `{${
+    join(Object.entries(value).map(([k, v]) => `${show(k)}: ${inner(v)}`))
+  }}`;
 }
 
 /** What an object holds that has no entries, or elements of its own. */

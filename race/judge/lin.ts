@@ -47,6 +47,8 @@ export class Judge implements Monitor {
   readonly #calls: Call[] = [];
   readonly #callIds = new Map<string, number>();
   readonly #idOfCall = new WeakMap<Call, number>();
+  /** Arguments that are, or hold, functions. */
+  readonly #argIds = new Map<unknown, number>();
   readonly #results: unknown[] = [];
   readonly #resultIds = new Map<unknown, number>();
   readonly #edges = new Map<number, readonly Edge[]>();
@@ -441,7 +443,7 @@ export class Judge implements Monitor {
   }
 
   #stateId(state: unknown): number {
-    const key = keyOf(state);
+    const key = keyOf(state, true);
     let id = this.#stateIds.get(key);
     if (id === undefined) {
       this.#stateIds.set(key, id = this.#states.push(state) - 1);
@@ -461,7 +463,17 @@ export class Judge implements Monitor {
   #callId(call: Call): number {
     const known = this.#idOfCall.get(call);
     if (known !== undefined) return known;
-    const key = `${call.op}\0${String(keyOf(call.arg))}`;
+    const { arg } = call;
+    // A name, or a text, does not tell which function it is.
+    const text = String(keyOf(arg));
+    const holds = typeof arg === "function" ||
+      typeof arg === "object" && /\bfunction /.test(text);
+    if (holds && !this.#argIds.has(arg)) {
+      this.#argIds.set(arg, this.#argIds.size);
+    }
+    const which = holds ? this.#argIds.get(arg) : typeof arg;
+    const sign = Object.is(arg, -0) ? "-" : "";
+    const key = `${call.op}\0${which} ${sign}${text}`;
     let id = this.#callIds.get(key);
     if (id === undefined) {
       this.#callIds.set(key, id = this.#calls.push(call) - 1);

@@ -159,6 +159,59 @@ test("an exchange that writes what was there is a look", () => {
   assert.match(exchanges.summary, "tried, not proven");
 });
 
+test("a look may write what no element holds in that form", () => {
+  const waits = (look: (w: Uint32Array) => unknown, first = 1) =>
+    race.agents(
+      { memory: () => new SharedArrayBuffer(8) },
+      (memory) => {
+        const w = new Uint32Array(memory);
+        while (look(w) !== 2);
+      },
+      (memory) => {
+        const w = new Uint32Array(memory);
+        Atomics.store(w, 0, first);
+        Atomics.store(w, 0, 2);
+      },
+      { reduce: false },
+    );
+  const high = 2 ** 31;
+  const loads = waits((w) => Atomics.load(w, 0), high);
+  const looks: ((w: Uint32Array) => number)[] = [
+    (w) => Atomics.or(w, 0, 0),
+    (w) => Atomics.and(w, 0, -1),
+    (w) => Atomics.add(w, 0, 2 ** 32),
+    (w) => Atomics.compareExchange(w, 0, high, high),
+  ];
+  for (const look of looks) {
+    const result = waits(look, high);
+    assert.ok(result.complete, result.summary);
+    assert.is(result.states, loads.states, `${look}`);
+  }
+  const stores = waits((w) => {
+    Atomics.store(w, 1, -1);
+    return Atomics.load(w, 0);
+  });
+  assert.ok(stores.complete, stores.summary);
+  const locks = (
+    view: (memory: SharedArrayBuffer) => Uint32Array | Int8Array,
+    taken: number,
+  ) => {
+    const agent = (memory: SharedArrayBuffer) => {
+      const w = view(memory);
+      while (Atomics.exchange(w, 0, taken) !== 0);
+      Atomics.store(w, 0, 0);
+    };
+    const memory = () => new SharedArrayBuffer(4);
+    return race.agents({ memory }, agent, agent, { reduce: false });
+  };
+  for (
+    const result of [
+      locks((memory) => new Uint32Array(memory), -1),
+      locks((memory) => new Int8Array(memory), 255),
+    ]
+  ) assert.ok(result.complete, result.summary);
+});
+
 test("the time that a search had is told if it ended the search", () => {
   const { ok, complete, summary } = race.check(
     sleeper(6),

@@ -4,7 +4,9 @@ import type { Answer, Call } from "../../race/engine/model.ts";
 import { Either, type Model, type Outcome } from "../../race/engine/model.ts";
 import { type Event, explains, Judge } from "../../race/judge/lin.ts";
 import { Random } from "../../race/engine/values.ts";
+import { race } from "../../race/mod.ts";
 import { suite } from "../_run/harness.ts";
+import { fails, holds } from "./asserts.ts";
 
 const test = suite("race judge");
 
@@ -164,4 +166,87 @@ test("takes an excuse back when a state shows that the call waits", () => {
   assert.ok(judge.regrets());
   assert.not.ok(judge.mayWait(waiting, sleeper, 0));
   assert.not.ok(judge.regrets());
+});
+
+// ---- what tells arguments and states apart ----------------------------------
+
+test("two functions are two arguments, and -0 is not 0", () => {
+  const words = (memory: SharedArrayBuffer) => new Int32Array(memory);
+  const memory = () => new SharedArrayBuffer(4);
+  type Change = (n: number) => number;
+  const changes = race.spec({
+    memory,
+    agent: words,
+    init: 0,
+    ops: {
+      change: {
+        run: (w, { by }: { by: Change }) => {
+          for (;;) {
+            const n = Atomics.load(w, 0);
+            const next = by(n);
+            if (Atomics.compareExchange(w, 0, n, next) === n) return next;
+          }
+        },
+        model: (n: number, { by }: { by: Change }) => [by(n), by(n)],
+      },
+    },
+  });
+  const by = (n: number) => ({ by: (old: number) => old + n });
+  holds(race.check(changes, [["change", by(1)]], [["change", by(2)]]));
+  const signs = race.spec({
+    memory,
+    agent: words,
+    init: 0,
+    ops: {
+      go: {
+        run: (w, n: number) => (Atomics.add(w, 0, 1), 1 / n),
+        model: (state: number, n: number) => [state, 1 / n],
+      },
+    },
+    final: (w) => words(w)[0] === 1 ? "one" : undefined,
+  });
+  const result = race.check(signs, [["go", 0]], [["go", -0]]);
+  holds(result);
+  const named = race.spec({
+    memory,
+    agent: words,
+    ops: {
+      go: {
+        run: (w, n: number) => {
+          Atomics.add(w, 0, 1);
+          if (Object.is(n, -0)) throw new Error("negative");
+        },
+      },
+    },
+  });
+  fails(race.check(named, [["go", 0]], [["go", -0]]), "exception");
+});
+
+test("the order of a model's entries is a part of its state", () => {
+  const list = race.spec({
+    memory: () => new SharedArrayBuffer(16),
+    agent: (memory) => new Int32Array(memory),
+    init: new Set<number>(),
+    ops: {
+      touch: {
+        run: (w, n: number) => {
+          const others = [1, 2].map((i) => Atomics.load(w, i))
+            .filter((other) => other !== n && other !== 0);
+          [...others, n].forEach((value, i) => Atomics.store(w, 1 + i, value));
+        },
+        model: (state: ReadonlySet<number>, n: number) => {
+          const next = new Set(state);
+          next.delete(n);
+          return [next.add(n), undefined];
+        },
+      },
+      oldest: {
+        run: (w) => Atomics.load(w, 1),
+        model: (state: ReadonlySet<number>) => [state, [...state][0]],
+      },
+    },
+  });
+  holds(
+    race.check(list, [["touch", 1], ["touch", 2], ["touch", 1], ["oldest"]]),
+  );
 });

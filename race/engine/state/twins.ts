@@ -96,6 +96,8 @@ export class Twins {
   }
 }
 
+const MINUS = {};
+
 /** The agents of a program that do the same, or `null` if no two do. */
 export function twinsOf(
   scenario: Scenario,
@@ -104,7 +106,8 @@ export function twinsOf(
   const { operations, alike } = scenario;
   if (!alike || scenario.async || programs.length > MOST) return null;
   const numbers = new Map<unknown, number>();
-  const numberOf = (value: unknown): number => {
+  const numberOf = (given: unknown): number => {
+    const value = Object.is(given, -0) ? MINUS : given; // a map takes it for 0
     if (!numbers.has(value)) numbers.set(value, numbers.size);
     return numbers.get(value)!;
   };

@@ -12,7 +12,7 @@
  */
 import type { Agent } from "../state/agent/agent.ts";
 import { siteOf } from "../sites.ts";
-import { bits, bits2, keyOf, mix1, mix2 } from "../values.ts";
+import { bits, bits2, keyOf, mix1, mix2, show } from "../values.ts";
 
 // deno-lint-ignore no-explicit-any
 type Any = any;
@@ -73,7 +73,9 @@ export class Drops {
     since: number,
   ): void {
     const { like, oi, first, n, res, sig, from, pure } = agent;
-    const what = kept.map((value) => String(keyOf(value)));
+    const what = kept.map((value) =>
+      Object(value) === value ? String(keyOf(value, true)) : show(value)
+    );
     const key = `${like} ${oi} ${place} ${JSON.stringify(what)}`;
     const id = this.#ids.get(key) ?? this.#ids.size;
     this.#ids.set(key, id);

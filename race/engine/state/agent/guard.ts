@@ -57,7 +57,7 @@ function isSameCheck(a: Check, b: Check): boolean {
 }
 
 /** The answer of an operation that changes nothing; `undefined` for others. */
-function effectless(
+export function effectless(
   kind: number,
   target: Target | null,
   index: number,
@@ -67,7 +67,9 @@ function effectless(
 ): Any {
   if (kind === k.CLOCK) return now;
   if (target === null) return undefined;
-  const { view } = target;
+  const { view, big } = target;
+  // What an element holds of a value: -1 is the greatest one of a Uint32Array.
+  const wrap = target.wrap ?? ((value: Any) => value);
   const value = kind === k.READ ? view[index] : native.load(view, index);
   switch (kind) {
     case k.LOAD:
@@ -78,16 +80,18 @@ function effectless(
     case k.WAIT:
       return value === a ? undefined : "not-equal";
     case k.STORE:
+      if (value !== wrap(a)) return undefined;
+      return big ? a : Math.trunc(a) || 0;
     case k.EXCHANGE:
-      return value === a ? value : undefined;
+      return value === wrap(a) ? value : undefined;
     case k.ADD:
     case k.SUB:
     case k.XOR:
-      return Number(a) === 0 ? value : undefined;
+      return Number(wrap(a)) === 0 ? value : undefined;
     case k.OR:
-      return (value | a) === value ? value : undefined;
+      return wrap(value | a) === value ? value : undefined;
     case k.AND:
-      return (value & a) === value ? value : undefined;
+      return wrap(value & a) === value ? value : undefined;
     default:
       return undefined;
   }

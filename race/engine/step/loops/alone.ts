@@ -9,9 +9,9 @@
 import type { Agent } from "../../state/agent/agent.ts";
 import { addTimer } from "../../state/agent/snapshot.ts";
 import type { World } from "../../state/core.ts";
+import { effectless } from "../../state/agent/guard.ts";
 import { argBits, BLOCK, signature } from "../../state/agent/operation.ts";
 import * as k from "../../kinds.ts";
-import { native } from "../../platform/native.ts";
 
 // deno-lint-ignore no-explicit-any
 type Any = any;
@@ -173,20 +173,7 @@ function changes({ waiters }: World, agent: Agent): boolean {
     return a > 0 && waiters.some((waiter) => waiter.address === address);
   }
   if (!k.writes(kind)) return false;
-  const { view } = target!;
-  const old = kind === k.WRITE ? view[index] : native.load(view, index);
-  switch (kind) {
-    case k.CAS:
-      return old === a && b !== old;
-    case k.AND:
-      return (old & a) !== old;
-    case k.OR:
-      return (old | a) !== old;
-    case k.ADD:
-    case k.SUB:
-    case k.XOR:
-      return a !== 0 && a !== 0n;
-    default:
-      return !Object.is(old, a);
-  }
+  return kind === k.WRITE
+    ? !Object.is(target!.view[index], a)
+    : effectless(kind, target, index, a, b, 0) === undefined;
 }
