@@ -8,8 +8,8 @@
 import { Fault } from "../engine/kinds.ts";
 import { realNow } from "../engine/platform/native.ts";
 import type { Engine, Steps } from "../engine/step/replay.ts";
-import { NotConstant } from "../engine/signals.ts";
-import { tryPromises } from "../engine/equal/promises.ts";
+import { NotConstant, StatefulHandle } from "../engine/signals.ts";
+import { keepsNothing, tryPromises } from "../engine/equal/promises.ts";
 import { shadow } from "../engine/equal/shadow.ts";
 import type { Tester } from "../engine/step/loops/spins.ts";
 import { isReal, search } from "./search/search.ts";
@@ -36,8 +36,13 @@ export function* surely(engine: Engine, o: SearchOptions): Steps<Found> {
     world.keepsPlain = reduce && o.races && !scenario.async &&
       !engine.clocked && world.lead + world.tail === 0;
     engine.spins.begin(!o.minimal && !scenario.async);
+    engine.between.begin(
+      scenario.stateless === undefined &&
+        world.agents.some(({ calls }) => calls.length > 1),
+    );
     try {
       const searched = yield* search(engine, o);
+      if (searched.fault === null) findState(engine);
       const found = keepsPromises(engine, searched);
       const again = searched.fault === null && readsTooMany(engine) ||
         keepsInside(engine) ||
@@ -57,6 +62,17 @@ export function* surely(engine: Engine, o: SearchOptions): Steps<Found> {
     engine.futures.clear();
     engine.rounds.clear();
   }
+}
+
+/**
+ * Begins the exploration again with all histories told apart, if handles turn
+ * out to have state.
+ */
+function findState(engine: Engine): void {
+  const { between, scenario } = engine;
+  if (!between.on || keepsNothing(engine)) return;
+  scenario.stateless = false;
+  throw new StatefulHandle();
 }
 
 /** The same, or a fault: an agent kept more than it said. */

@@ -173,6 +173,54 @@ test("notices what handles hide until late", () => {
   fails(race.check(seen, calls, [["go"]]), "invariant");
 });
 
+for (const style of ["a field", "a generator", "a variable, calls later"]) {
+  test(`notices what handles seldom keep, in ${style}`, () => {
+    // Only one of many histories is kept, and their ends are one state.
+    const program = race.spec({
+      memory,
+      agent: (memory) => {
+        const w = words(memory);
+        let seen = 0;
+        const look = () => void (seen = Atomics.load(w, 0));
+        function* looks() {
+          for (;;) yield look();
+        }
+        const looking = looks();
+        const handle = {
+          seen: 0,
+          look: () => {
+            if (style === "a generator") looking.next();
+            else if (style === "a field") handle.seen = Atomics.load(w, 0);
+            else look();
+          },
+          rest: () => void Atomics.load(w, 0),
+          tell: () => {
+            Atomics.load(w, 0);
+            if (Math.max(seen, handle.seen) === 25) throw new Error("seen");
+          },
+          count: () => {
+            for (let i = 1; i <= 30; i++) Atomics.store(w, 0, i % 30);
+          },
+        };
+        return handle;
+      },
+      ops: {
+        look: { run: (handle) => handle.look() },
+        rest: { run: (handle) => handle.rest() },
+        tell: { run: (handle) => handle.tell() },
+        count: { run: (handle) => handle.count() },
+      },
+    });
+    const calls = style.endsWith("later")
+      ? [["look"], ["rest"], ["tell"]] as const
+      : [["look"], ["tell"]] as const;
+    for (const reduce of [true, false]) {
+      program.scenario.stateless = undefined;
+      fails(race.check(program, calls, [["count"]], { reduce }), "exception");
+    }
+  });
+}
+
 test("makes each agent's handle once before the exploration", () => {
   const program = race.spec({
     memory,
@@ -210,8 +258,8 @@ test("gives each call and each handle new memory of its own", () => {
   for (const stateless of [undefined, true, false]) {
     const program = race.spec({
       memory,
-      stateless,
-      agent: (memory) => ({
+      ...stateless !== undefined && { stateless },
+      agent: (memory: SharedArrayBuffer) => ({
         shared: words(memory),
         kept: words(new SharedArrayBuffer(4)),
       }),
@@ -394,6 +442,21 @@ test("refuses what it cannot simulate", () => {
   refused(
     () => race.agents({ memory: () => early }, () => void (view[0] = 1)),
     /cannot be seen/,
+  );
+});
+
+test("memory grows before it is viewed, or not at all", () => {
+  const grown = (first: boolean) => () => {
+    const memory = new SharedArrayBuffer(8, { maxByteLength: 64 });
+    if (first) words(memory)[0] = 1;
+    memory.grow(64);
+    return memory;
+  };
+  const last = (memory: SharedArrayBuffer) => Atomics.add(words(memory), 15, 1);
+  holds(race.agents({ memory: grown(false) }, last, last));
+  assert.throws(
+    () => race.agents({ memory: grown(true) }, last, last),
+    /let it grow before/,
   );
 });
 

@@ -226,7 +226,7 @@ test("the order of a model's entries is a part of its state", () => {
   const list = race.spec({
     memory: () => new SharedArrayBuffer(16),
     agent: (memory) => new Int32Array(memory),
-    init: new Set<number>(),
+    init: new Set<number>() as ReadonlySet<number>,
     ops: {
       touch: {
         run: (w, n: number) => {

@@ -1,7 +1,8 @@
 /**
  * Tries what `race.forget()` promises: after all histories that led to one
  * place with the same values, an agent does the same on the same random walks.
- * The same holds of operations of primitives that have returned.
+ * The same holds of operations of primitives that have returned, and of calls
+ * that have returned to handles without state.
  *
  * @module
  */
@@ -12,6 +13,10 @@ import type { Engine } from "../step/replay.ts";
 
 /** How many walks compare two histories. */
 const WALKS = 14;
+
+/** How many do where calls have returned, and the most runs of agents then. */
+const FEW = 3;
+const RUNS = 3000;
 
 /** What promises came to. */
 export interface Kept {
@@ -56,4 +61,28 @@ export function tryPromises(
     };
   }
   return { broken: undefined, runs };
+}
+
+/**
+ * Whether agents seem to keep nothing of the calls that have returned: then
+ * handles have no state.
+ */
+export function keepsNothing(engine: Engine): boolean {
+  const { between, world, clocked } = engine;
+  const count = world.agents.length;
+  let runs = 0;
+  for (const { agent, oi, first, histories } of between.places.values()) {
+    const [one, ...others] = histories;
+    for (let at = oi; at < agent.calls.length; at++) {
+      const start = { ...startOf(agent, at), first };
+      const { values } = between;
+      const trials = new Trials(engine, agent, count, start, values, clocked);
+      for (const other of others) {
+        if (!trials.agree(one!, other, FEW)) return false;
+        if (runs + trials.runs > RUNS) return true;
+      }
+      runs += trials.runs;
+    }
+  }
+  return true;
 }

@@ -374,6 +374,7 @@ export abstract class Operations extends Told {
     this.coverage?.note(agent, result);
     if (this.drops.used) this.drops.answered(agent.address, result);
     if (this.returns.used) this.returns.answered(agent.address, result);
+    if (this.between.on) this.between.answered(agent.address, result);
     if (agent.ends <= agent.n) agent.effort++;
     if (agent.effort > this.maxSteps) this.overdue?.(agent);
     const { memory } = world;

@@ -70,6 +70,13 @@ export class Engine extends Services {
     for (const [name, offset] of Object.entries(scenario.words)) {
       world.memory.names.set(main.base + offset, name);
     }
+    const { regions } = world.memory;
+    if (regions.some(({ buffer, bytes }) => buffer.byteLength > bytes.length)) {
+      this.refuse(
+        "Cannot explore memory that grows after memory() or agent() has made " +
+          "a view of it: let it grow before",
+      );
+    }
     world.memory.freeze();
     this.setting = false;
   }
@@ -179,6 +186,8 @@ export class Engine extends Services {
     if (stateless === false) return;
     if (inbox.length + timers.length + open.length > 0) return;
     if (this.world.waiters.some(({ agent }) => agent === id)) return;
+    const isReal = this.forced === null && !this.blind;
+    if (isReal && agent !== this.recoverer) this.between.note(agent);
     agent.betweenCalls();
     if (stateless === true) agent.forget();
   }

@@ -16,6 +16,7 @@ import {
 import { Hints } from "../state/hints.ts";
 import { TOKEN } from "../signals.ts";
 import { placeOf } from "../sites.ts";
+import { Between } from "./between.ts";
 import { Drops } from "./drops.ts";
 import { countsOf, timesIn } from "./loops/looks.ts";
 import { Returns } from "./returns.ts";
@@ -43,6 +44,8 @@ export abstract class Told extends Exploration implements Inn {
   readonly drops: Drops = new Drops();
   /** How often it was tried whether that is true. */
   tried = 0;
+  /** What agents saw in calls that have returned. */
+  readonly between: Between = new Between();
   /** Which operations of primitives are one step. */
   readonly whole: Whole = new Whole(
     () => this.current,

@@ -97,6 +97,7 @@ function engineFor(scenario: Scenario, program: Program, o: Options): Engine {
     o.progress === undefined;
   engine.drops.begin(usual && o.reduce !== false && !scenario.async);
   engine.tried = 0;
+  engine.between.begin(false);
   engine.returns.begin(
     usual && reduces(o, "unused") && !scenario.async && o.starvation !== true,
   );
@@ -133,6 +134,7 @@ function close(scenario: Scenario, program: Program): void {
     engine.spins.clear();
     engine.returns.begin(false);
     engine.drops.begin(false);
+    engine.between.begin(false);
     engine.job = null;
     engine.ended = [];
     engine.guards = [];
