@@ -74,7 +74,7 @@ export function watchDataViews(running: () => Host | null): void {
     if (!types.includes(type)) types.push(type);
     dataViewMethods[name] = function (this: Any, at: Any, ...args: Any[]) {
       const host = running();
-      const offset = Math.trunc(Number(at)) || 0;
+      const offset = Math.trunc(+at) || 0;
       const outside = offset < 0 || offset + size > this?.byteLength;
       if (host === null || outside || !isShared(this?.buffer)) {
         return method.call(this, at, ...args);

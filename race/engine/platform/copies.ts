@@ -37,7 +37,8 @@ function mapped(value: Any, change: (value: Any) => Any): Any {
       for (const item of value) out.add(deep(item));
       return out;
     }
-    const plain = proto === Object.prototype || proto === null;
+    // The copy of an object of a class has its fields, and no class.
+    const plain = Object.prototype.toString.call(value) === "[object Object]";
     if (!plain && !Array.isArray(value)) return value;
     const out: Any = plain ? {} : new Array(value.length);
     seen.set(value, out);

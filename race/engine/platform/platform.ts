@@ -298,7 +298,7 @@ function refusals(running: () => Host | null): Patch[] {
     });
     return [{ on, key, value }];
   };
-  const { Deno, crypto, navigator } = globals;
+  const { Deno, crypto, navigator, Temporal } = globals;
   const files = builtin("fs");
   const nodes: [name: string, on: Any, keys: string[]][] = [
     ["fs", files, Object.keys(files).filter((key) => `${key}Sync` in files)],
@@ -324,6 +324,9 @@ function refusals(running: () => Host | null): Patch[] {
       Object.getOwnPropertyDescriptor(Deno, key)!.value?.constructor?.name ===
         "AsyncFunction"
     ).flatMap((key) => refuse(Deno, key, `Deno.${key}`)),
+    ...Object.getOwnPropertyNames(Temporal?.Now ?? {})
+      .filter((key) => key !== "timeZoneId")
+      .flatMap((key) => refuse(Temporal.Now, key, `Temporal.Now.${key}`)),
     ...["digest", "encrypt", "decrypt", "sign", "verify", "generateKey"]
       .flatMap((key) => refuse(crypto?.subtle, key, `crypto.subtle.${key}`)),
     ...refuse(navigator?.locks, "request", "navigator.locks.request"),

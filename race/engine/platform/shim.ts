@@ -47,9 +47,14 @@ function running(): Host | null {
 function viewed(host: Host, view: Any): Target | undefined {
   if (typeof view !== "object" || view === null) return undefined;
   const target = targetOf(view);
-  if (target === undefined && isShared(view.buffer)) host.refuse(PREMADE);
+  if (target === undefined && isElements(view) && isShared(view.buffer)) {
+    host.refuse(PREMADE);
+  }
   return target;
 }
+
+/** Whether it is a typed array: no function of Atomics takes a `DataView`. */
+const isElements = (view: object): boolean => "BYTES_PER_ELEMENT" in view;
 
 const sleepWords = new WeakMap<object, Target>();
 
@@ -59,7 +64,8 @@ const sleepWords = new WeakMap<object, Target>();
  */
 function asleepOn(host: Host, view: Any): Target | undefined {
   if (typeof view !== "object" || view === null) return undefined;
-  if (targetOf(view) !== undefined || !isShared(view.buffer)) return undefined;
+  if (targetOf(view) !== undefined || !isElements(view)) return undefined;
+  if (!isShared(view.buffer)) return undefined;
   let target = sleepWords.get(view);
   if (target?.host !== host) {
     target = new Target(host, view, host.region(view.buffer));
@@ -189,6 +195,10 @@ const dateShim: Any = new Proxy(RealDate, {
       given,
       newTarget === dateShim ? real : newTarget,
     );
+  },
+  apply(real) {
+    const now = clock();
+    return now === undefined ? real() : new real(EPOCH + now).toString();
   },
   get(real: Any, key) {
     if (key !== "now") return Reflect.get(real, key, real);

@@ -282,18 +282,17 @@ const elements = (proxy: Any): Any[] => Array.prototype.slice.call(proxy);
 const own = (proxy: Any, from: Iterable<Any>): Any =>
   new RealViews[targets.get(proxy)!.name](from);
 
-const compare = (a: Any, b: Any): number => a < b ? -1 : a > b ? 1 : 0;
-
 /** Methods that cannot be done by the array method of the same name. */
 const special: Record<string, Method> = {
-  set(source, offset = 0) {
+  set(source, offset) {
+    const first = Math.trunc(+offset) || 0;
     const from = elements(source);
     const { length } = this;
-    if (!(offset >= 0) || offset + from.length > length) {
-      host!.outside(targetOf(this)!, offset + from.length - 1, "set()");
+    if (first < 0 || first + from.length > length) {
+      host!.outside(targetOf(this)!, first + from.length - 1, "set()");
       throw new RangeError("offset is out of bounds");
     }
-    from.forEach((value, i) => this[offset + i] = value);
+    for (let i = 0; i < from.length; i++) this[first + i] = from[i];
   },
   slice(start, end) {
     return own(this, Array.prototype.slice.call(this, start, end));
@@ -304,12 +303,13 @@ const special: Record<string, Method> = {
   filter(fn, self) {
     return own(this, Array.prototype.filter.call(this, fn, self));
   },
-  sort(order = compare) {
-    elements(this).sort(order).forEach((value, i) => this[i] = value);
+  sort(order) {
+    own(this, elements(this)).sort(order)
+      .forEach((value: Any, i: number) => this[i] = value);
     return this;
   },
-  toSorted(order = compare) {
-    return own(this, elements(this).sort(order));
+  toSorted(order) {
+    return own(this, elements(this)).sort(order);
   },
   toReversed() {
     return own(this, elements(this).reverse());
@@ -325,6 +325,18 @@ const special: Record<string, Method> = {
     return elements(this).join();
   },
 };
+
+/** The platform's methods; those of classes over views use their elements. */
+const builtins = new Set<Any>();
+for (
+  const prototype of [
+    Object.getPrototypeOf(Uint8Array.prototype),
+    Uint8Array.prototype,
+  ]
+) {
+  const all = Object.getOwnPropertyDescriptors(prototype);
+  for (const key of Reflect.ownKeys(all)) builtins.add(all[key as Any]!.value);
+}
 
 const methods = new Map<Any, Method>();
 
@@ -351,6 +363,7 @@ function standIn(name: string, real: Any): Method {
     }
     if (modelled !== undefined) return modelled.apply(this, args);
     if (name in Object.prototype) return real.apply(unwrap(this), args);
+    if (!builtins.has(real)) return real.apply(this, args);
     return host.refuse(
       `Cannot explore ${targets.get(this)!.name}.prototype.${name} on shared ` +
         `memory: access the elements instead`,

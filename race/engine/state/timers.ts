@@ -56,35 +56,47 @@ export function setTimer(
 ): Any {
   engine.needAsync();
   const every = repeat ? delay : -1;
-  const id: number = engine.local(k.SET_TIMER, delay, (agent) => {
-    const due = engine.world.now + delay;
-    const timer = { id: agent.serial++, due, every, promise: -1 };
-    agent.timers = addTimer(agent.timers, timer);
-    return timer.id;
-  });
-  engine.settlers.set(id, fn);
+  const start = (): number => {
+    const id: number = engine.local(k.SET_TIMER, delay, (agent) => {
+      const due = engine.world.now + delay;
+      const timer = { id: agent.serial++, due, every, promise: -1 };
+      agent.timers = addTimer(agent.timers, timer);
+      return timer.id;
+    });
+    engine.settlers.set(id, fn);
+    return id;
+  };
   const timer = {
-    virtual: id,
+    virtual: start(),
     ref: () => timer,
     unref: () => timer,
     hasRef: () => true,
-    refresh: () => timer,
-    [Symbol.toPrimitive]: () => id + 1,
+    refresh: () => {
+      if (!engine.settlers.has(timer.virtual)) return timer; // it was cleared
+      clearTimer(engine, timer);
+      timer.virtual = start();
+      return timer;
+    },
+    [Symbol.toPrimitive]: () => timer.virtual + 1,
   };
   return timer;
 }
 
 /**
  * Clears a timer of the agent on the stack. As numbers, timers begin with 1:
- * `null` stands for 0, which is none.
+ * `null` stands for 0, which is none. A number may also be that of a promise.
  */
 export function clearTimer(engine: Loop, timer: Any): void {
   const id: number = timer?.virtual ?? Number(timer) - 1;
   if (!Number.isInteger(id) || id < 0) return;
-  engine.local(k.CLEAR_TIMER, id, (agent) => {
-    agent.timers = agent.timers.filter((other) => other.id !== id);
+  const cleared: number = engine.local(k.CLEAR_TIMER, id, (agent) => {
+    const { timers } = agent;
+    agent.timers = timers.filter((other) =>
+      other.id !== id || other.promise >= 0
+    );
+    return timers.length - agent.timers.length;
   });
-  engine.settlers.delete(id);
+  if (cleared === 1) engine.settlers.delete(id);
 }
 
 /** The value that stands for a message in an agent's inbox. */
