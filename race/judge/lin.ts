@@ -38,6 +38,20 @@ interface Edge {
 const AGENTS = 32;
 const CALLS = 65536;
 
+/** A number; a text, where numbers would be too large to differ. */
+type Key = number | string;
+
+/** The key of an agent's step from a frontier, by a call or with an answer. */
+const keyOfMove = (
+  frontier: number,
+  agent: number,
+  id: number,
+  ends: number,
+): Key =>
+  id < CALLS
+    ? ((frontier * AGENTS + agent) * CALLS + id) * 2 + ends
+    : `${frontier} ${agent} ${id} ${ends}`;
+
 /** Judges histories of a fixed number of agents against a model. */
 export class Judge implements Monitor {
   readonly #model: Model;
@@ -51,7 +65,7 @@ export class Judge implements Monitor {
   readonly #argIds = new Map<unknown, number>();
   readonly #results: unknown[] = [];
   readonly #resultIds = new Map<unknown, number>();
-  readonly #edges = new Map<number, readonly Edge[]>();
+  readonly #edges = new Map<Key, readonly Edge[]>();
   /** Calls, by agent, that wait in some state of the model. */
   readonly #blocking = new Set<number>();
   /**
@@ -60,12 +74,12 @@ export class Judge implements Monitor {
   readonly #excused = new Set<number>();
   readonly #frontiers: Frontier[] = [];
   readonly #frontierIds = new Map<string, number>();
-  readonly #moves = new Map<number, number>();
+  readonly #moves = new Map<Key, number>();
   readonly #held = new Map<string, boolean>();
   /**
    * By the order of agents: the same frontiers for the agents in that order.
    */
-  readonly #arranged = new Map<number, Map<number, number>>();
+  readonly #arranged = new Map<Key, Map<number, number>>();
   #initial = -1;
 
   /** A judge for programs of `agents` agents. */
@@ -92,7 +106,7 @@ export class Judge implements Monitor {
   /** The frontier after `agent` began `call`. */
   invoke(frontier: number, agent: number, call: Call): number {
     const id = this.#callId(call);
-    const key = ((frontier * AGENTS + agent) * CALLS + id) * 2;
+    const key = keyOfMove(frontier, agent, id, 0);
     const known = this.#moves.get(key);
     if (known !== undefined) return known;
     const { pending, overlapped, configs } = this.#frontiers[frontier]!;
@@ -115,7 +129,7 @@ export class Judge implements Monitor {
    */
   answer(frontier: number, agent: number, result: unknown): number {
     const id = this.#resultId(result) + 1;
-    const key = ((frontier * AGENTS + agent) * CALLS + id) * 2 + 1;
+    const key = keyOfMove(frontier, agent, id, 1);
     const known = this.#moves.get(key);
     if (known !== undefined) return known;
     const now = this.#frontiers[frontier]!;
@@ -158,8 +172,9 @@ export class Judge implements Monitor {
       code = code * AGENTS + order[i]!;
     }
     if (same) return frontier;
-    let known = this.#arranged.get(code);
-    if (known === undefined) this.#arranged.set(code, known = new Map());
+    const key = code <= Number.MAX_SAFE_INTEGER ? code : order.join();
+    let known = this.#arranged.get(key);
+    if (known === undefined) this.#arranged.set(key, known = new Map());
     let next = known.get(frontier);
     if (next === undefined) {
       const { pending, overlapped, configs } = this.#frontiers[frontier]!;
@@ -418,7 +433,9 @@ export class Judge implements Monitor {
   }
 
   #edgesOf(state: number, call: number, agent: number): readonly Edge[] {
-    const key = (state * CALLS + call) * AGENTS + agent;
+    const key = call < CALLS
+      ? (state * CALLS + call) * AGENTS + agent
+      : `${state} ${call} ${agent}`;
     const known = this.#edges.get(key);
     if (known !== undefined) return known;
     const answer = this.#model.step(

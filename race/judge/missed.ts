@@ -29,17 +29,24 @@ export function missedWake(engine: Engine, agent: Agent): boolean {
   const time = lastTime(agent); // later, its time might be up
   let looks = 0;
   let wakes = false;
-  const { end } = walk(engine, agent, agent.save(), () => {
-    if (looks++ === 0) return "not-equal";
-    if (looks > LOOKS) return STOP;
-    if (agent.kind === k.CLOCK) return time;
-    if (agent.kind === k.NOTIFY) {
-      const count = sleepersAt(world, agent);
-      wakes ||= count > 0;
-      return count;
-    }
-    return answer(agent, undo);
-  }, true);
+  const { end } = walk(
+    engine,
+    agent,
+    agent.save(),
+    () => {
+      if (looks++ === 0) return "not-equal";
+      if (looks > LOOKS) return STOP;
+      if (agent.kind === k.CLOCK) return time;
+      if (agent.kind === k.NOTIFY) {
+        const count = sleepersAt(world, agent);
+        wakes ||= count > 0;
+        return count;
+      }
+      return answer(agent, undo);
+    },
+    true,
+    true,
+  );
   for (const back of undo.reverse()) back();
   return wakes || end !== "";
 }

@@ -9,6 +9,7 @@ import { aloneIn, EVERYONE } from "../engine/step/choices.ts";
 import * as k from "../engine/kinds.ts";
 import type { Engine } from "../engine/step/replay.ts";
 import { NotConstant } from "../engine/signals.ts";
+import { native } from "../engine/platform/native.ts";
 
 /**
  * Reports a data race if the next operations of two agents conflict. This finds
@@ -101,12 +102,23 @@ function failRace(
   );
 }
 
+/**
+ * Whether an access that comes next, or was made, is a write: an exchange that
+ * finds another value than it expects only reads.
+ */
+function mayWrite(access: Access | Agent | Snapshot): boolean {
+  const { kind } = access;
+  if (kind !== k.CAS || !("target" in access)) return k.writes(kind);
+  const { target, index, a } = access;
+  return native.load(target!.view, index) === a;
+}
+
 function conflict({ world, racy }: Engine, a: Access, b: Access): boolean {
   if (a.address >= b.address + b.size || b.address >= a.address + a.size) {
     return false;
   }
   if (a.kind === k.NOTIFY || b.kind === k.NOTIFY) return false;
-  if (!k.writes(a.kind) && !k.writes(b.kind)) return false;
+  if (!mayWrite(a) && !mayWrite(b)) return false;
   if (!racy(Math.max(a.address, b.address))) return false;
   const same = a.address === b.address && a.size === b.size;
   const plain = k.isPlain(a.kind) || k.isPlain(b.kind);

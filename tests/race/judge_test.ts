@@ -250,3 +250,33 @@ test("the order of a model's entries is a part of its state", () => {
     race.check(list, [["touch", 1], ["touch", 2], ["touch", 1], ["oldest"]]),
   );
 });
+
+test("tells calls, answers and orders apart, however many there are", () => {
+  const echo: Model = {
+    init: 0,
+    step: (state, { arg }): Answer<unknown> => [state, arg],
+  };
+  const judge = new Judge(echo, 2);
+  const start = judge.initial();
+  const other = judge.invoke(start, 1, { op: "echo", arg: 0 });
+  for (let arg = 1; arg <= 70_000; arg++) {
+    const begun = judge.invoke(start, 0, { op: "echo", arg });
+    if (arg !== 65_536) continue;
+    assert.is.not(begun, other);
+    assert.is(judge.allowed(begun, 0), "65536");
+  }
+  const two = judge.invoke(other, 0, { op: "echo", arg: 69_999 });
+  assert.ok(judge.answer(two, 0, 69_999) >= 0);
+  assert.is(judge.answer(two, 0, 70_000), -1);
+  assert.ok(judge.answer(two, 1, 0) >= 0);
+
+  const many = new Judge(echo, 14);
+  const places = Array.from({ length: 14 }, (_, i) => i);
+  let all = many.initial();
+  for (const id of places) all = many.invoke(all, id, { op: "echo", arg: id });
+  const orders = [12, 13].map((last) => {
+    const order = [...places.slice(1, 12), 0, 25 - last, last];
+    return many.arrange(all, order);
+  });
+  assert.is.not(orders[0], orders[1]);
+});

@@ -142,3 +142,40 @@ test("a condition for two purposes is a deadlock, not a lost wake", () => {
   const takes: Agent = (memory) => section(memory, 0);
   assert.is(verdict(nothing, puts, takes, takes), "deadlock");
 });
+
+test("an agent that looks by a DataView has looked", () => {
+  const waits = (read: (memory: Memory) => number): Agent => (memory) => {
+    const w = words(memory);
+    for (;;) {
+      const state = Atomics.load(w, 0);
+      if (read(memory) === 1) return;
+      if (Atomics.wait(w, 0, state, 10) === "timed-out") return;
+    }
+  };
+  const reads = [
+    (memory: Memory) => words(memory)[1]!,
+    (memory: Memory) => new DataView(memory).getInt32(4, true),
+  ];
+  const tells = (value: number): Agent => (memory) => {
+    words(memory)[1] = value;
+    Atomics.store(words(memory), 0, 1);
+  };
+  for (const read of reads) {
+    const told = (value: number) => {
+      const races = { races: false };
+      try {
+        race.agents(
+          { memory: () => new SharedArrayBuffer(8) },
+          waits(read),
+          tells(value),
+          races,
+        );
+        return "";
+      } catch (error) {
+        return (error as RaceError).kind;
+      }
+    };
+    assert.is(told(2), "", "it would sleep again");
+    assert.is(told(1), "lost-wakeup", "it would go on");
+  }
+});

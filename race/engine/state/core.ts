@@ -171,7 +171,8 @@ export class World extends Machine {
     if (value !== agent.a) return "not-equal";
     if (timeout <= 0) return "timed-out";
     const promise = kind === k.WAIT_ASYNC ? agent.serial++ : -1;
-    this.waiters = [...this.waiters, { agent: id, address, promise }];
+    const clock = this.clocks?.send(agent) ?? null;
+    this.waiters = [...this.waiters, { agent: id, address, promise, clock }];
     const due = timeout === Infinity ? Infinity : this.now + timeout;
     if (promise >= 0) {
       if (due !== Infinity) {
@@ -204,6 +205,9 @@ export class World extends Machine {
       count++;
       const woken = this.agents[waiter.agent]!;
       if (woken !== agent) {
+        // The list of those that wait is a critical section: who finds a
+        // sleeper in it knows what the sleeper did before it went to sleep.
+        if (waiter.clock !== null) this.clocks?.receive(agent, waiter.clock);
         this.clocks?.wake(agent, woken);
         this.hints?.wake(agent.id, woken.id);
       }

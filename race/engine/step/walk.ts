@@ -29,6 +29,8 @@ export interface Walk {
   answer(operation: Pending): Any;
   /** Whether it answers looks at the clock, too. */
   readonly clocked: boolean;
+  /** Whether it answers accesses by `DataView`: no such answer is made up. */
+  readonly cells: boolean;
   /** Where the walk stopped. */
   stopped: Pending | null;
   /** What the call returned, if it did. */
@@ -63,6 +65,7 @@ export function walk(
   from: Snapshot,
   answer: (operation: Pending) => Any,
   clocked = false,
+  cells = false,
 ): Walk {
   const present = agent.save();
   const { pos, drawn, begun, allocations } = agent;
@@ -74,6 +77,7 @@ export function walk(
   const walk: Walk = {
     answer,
     clocked,
+    cells,
     stopped: null,
     result: undefined,
     end: "",
@@ -103,7 +107,7 @@ export function step(engine: Walker, agent: Agent): Any {
   const walk = engine.walk!;
   const { kind, address, size, a, b, timeout } = agent;
   const odd = kind === k.CLOCK && !walk.clocked || kind === k.WAIT_ASYNC ||
-    agent.target?.name.endsWith("DataView");
+    !walk.cells && agent.target?.name.endsWith("DataView");
   if (odd) leave(engine);
   const operation = { kind, address, size, a, b, timeout };
   const result = walk.answer(operation);

@@ -227,7 +227,8 @@ export class Quick {
     agents[id] = to;
     if (!this.#end(id, from, edge, true)) return false;
     if (value === BLOCK) {
-      world.waiters = [...world.waiters, { agent: id, address, promise: -1 }];
+      const waiter = { agent: id, address, promise: -1, clock: null };
+      world.waiters = [...world.waiters, waiter];
     }
     return kind !== k.NOTIFY || value === 0 || this.#wake(address, value);
   }
