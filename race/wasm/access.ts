@@ -77,10 +77,14 @@ const PLAIN = new Map<number, Access>([
   plain(0x3e, "i64", 4),
 ]);
 
+/** Whether an instruction asks how large memory is. */
+export const asksSize = ({ code }: Instruction): boolean => code === 0x3f;
+
 /** The access that an instruction makes to memory, if any. */
 export function accessOf({ code, sub }: Instruction): Access | undefined {
   const i32 = { type: "i32", size: 4, signed: false } as const;
   const i64 = { type: "i64", size: 8, signed: false } as const;
+  if (code === 0x3f || code === 0x40) return { ...i32, what: "grow" };
   if (code < 0xfc) return PLAIN.get(code);
   if (code === 0xfc && sub === 10) return { ...i32, what: "copy" };
   if (code === 0xfc && sub === 11) return { ...i32, what: "fill" };
@@ -93,9 +97,9 @@ export function accessOf({ code, sub }: Instruction): Access | undefined {
   if (sub === 0) return { ...i32, what: "notify" };
   if (sub === 1) return { ...i32, what: "wait" };
   if (sub === 2) return { ...i64, what: "wait" };
-  const [type, size] = SEVEN[(sub - 0x10) % 7]!;
   const what = ATOMIC[Math.floor((sub - 0x10) / 7)];
   if (what === undefined) throw new BadModule(`An unknown atomic: ${sub}`);
+  const [type, size] = SEVEN[(sub - 0x10) % 7]!;
   return { what, type, size, signed: false };
 }
 
@@ -107,6 +111,7 @@ export function typeOf(
   switch (what) {
     case "load":
     case "plain load":
+    case "grow":
       return [[], [value]];
     case "store":
     case "plain store":

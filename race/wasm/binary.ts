@@ -42,6 +42,20 @@ export class Reader {
     throw new BadModule("A number of more than 32 bits");
   }
 
+  /** The constant of an `i32.const`. */
+  signed(): number {
+    let value = 0;
+    for (let shift = 0; shift < 35; shift += 7) {
+      const byte = this.byte();
+      value |= (byte & 0x7f) << shift;
+      if (byte >= 0x80) continue;
+      return shift < 28 && (byte & 0x40) !== 0
+        ? value | -1 << shift + 7
+        : value;
+    }
+    throw new BadModule("A number of more than 32 bits");
+  }
+
   /** Passes over a number of any kind. */
   skipNumber(): void {
     while (this.byte() >= 0x80);

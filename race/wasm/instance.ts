@@ -10,7 +10,7 @@ import * as k from "../engine/kinds.ts";
 import { Unsupported } from "../engine/kinds.ts";
 import { I32, native, RealViews, U8 } from "../engine/platform/native.ts";
 import type { Access } from "./access.ts";
-import { RACE, type Rewritten, STACK } from "./rewrite.ts";
+import { RACE, type Rewritten, STACK, VARIABLE } from "./rewrite.ts";
 import { getHost, type Host, Target } from "../engine/platform/views.ts";
 import { conversion, KINDS, viewOf } from "./conversion.ts";
 import { imported, KNOWN, missing } from "./imports.ts";
@@ -94,15 +94,26 @@ interface Kept {
   /** The address of `bytes`. */
   readonly at: number;
   readonly bytes: Uint8Array;
+  readonly pages: number;
+  /** What the module's variables hold. */
+  readonly variables: readonly unknown[];
   /** How many calls were under way. */
   readonly depth: number;
 }
 
+/** The platform's function, which agents may not call. */
+const { grow: growMemory } = WebAssembly.Memory.prototype;
+
 /** A module, as one agent runs it. */
 export class Instance {
   readonly #raw: WebAssembly.Exports;
-  readonly #bytes: Uint8Array;
+  #bytes: Uint8Array;
+  /** How many pages its memory has for the module, and what it says of it. */
+  #pages: number;
+  readonly #limits: Build["memory"];
   readonly #stack: WebAssembly.Global | undefined;
+  /** The stack pointer, and all other globals that change. */
+  readonly #variables: readonly WebAssembly.Global[];
   /** The address where the stack begins; it grows down. */
   readonly #top: number;
   /** The address of thread-local variables, if it has no memory of its own. */
@@ -112,8 +123,13 @@ export class Instance {
   /** The first of the addresses that belong to this agent alone. */
   readonly #ownStart: number;
   readonly #ownEnd: number;
+  /** Plain accesses of memory that is shared by all are no steps before it. */
+  readonly #from: number;
   /** The first content of its own memory, if it has any. */
   #image: Uint8Array | undefined;
+  /** What its variables, and the size of its own memory, were then. */
+  readonly #first: readonly unknown[];
+  readonly #firstPages: number;
   readonly #bindings = new WeakMap<SharedArrayBuffer, Binding>();
   #binding: Binding | undefined;
   /** How many calls are under way. */
@@ -124,19 +140,24 @@ export class Instance {
   /** Runs the module in memory shared by all, or in its own if `id` is -1. */
   constructor(
     build: Build,
-    { imports = {} }: WasmOptions,
+    { imports = {}, from = 0 }: WasmOptions,
     readonly memory: Exclude<Memory, SharedArrayBuffer>,
     id: number,
   ) {
     const own = build.memory.pages * PAGE;
     this.#ownStart = id < 0 ? 0 : own;
     this.#ownEnd = id < 0 ? WINDOW : END;
+    this.#from = id < 0 ? 0 : from;
     this.#bytes = new U8(memory.buffer);
+    this.#limits = build.memory;
+    this.#pages = build.memory.pages;
     this.#raw = new WebAssembly.Instance(
       build.module,
       this.#imports(build, imports),
     ).exports;
     this.#stack = this.#raw[STACK] as WebAssembly.Global | undefined;
+    this.#variables = Object.keys(this.#raw).filter(isOurs)
+      .map((name) => this.#raw[name] as WebAssembly.Global);
     this.#top = id < 0 ? this.#stack?.value ?? 0 : own + (id + 1) * STACK_BYTES;
     this.#locals = this.#top - STACK_BYTES;
     if (this.#raw._emscripten_thread_init !== undefined) {
@@ -151,6 +172,8 @@ export class Instance {
       const heap = this.#raw.__heap_base as WebAssembly.Global | undefined;
       this.#image = this.#bytes.slice(0, heap?.value);
     }
+    this.#first = this.#variables.map(({ value }) => value);
+    this.#firstPages = this.#pages;
   }
 
   /** Runs the module's constructors, if it has any. */
@@ -175,6 +198,9 @@ export class Instance {
     this.#binding = binding;
     if (this.#depth > 0) this.#keep();
     this.#depth = 0;
+    this.#setVariables(this.#first);
+    this.#bytes.fill(0, this.#firstPages * PAGE, this.#grownEnd);
+    this.#pages = this.#firstPages;
     if (this.#image !== undefined) this.#bytes.set(this.#image);
     else {
       const locals = this.#locals;
@@ -191,16 +217,31 @@ export class Instance {
   #keep(): void {
     const image = this.#image;
     const at = image === undefined ? this.#top - STACK_BYTES : 0;
-    const end = image === undefined ? this.#top : image.length;
+    const end = image === undefined
+      ? this.#top
+      : Math.max(image.length, this.#grownEnd);
     const bytes = this.#bytes.slice(at, end);
-    this.#kept.push({ at, bytes, depth: this.#depth });
+    const variables = this.#variables.map(({ value }) => value);
+    const { depth, pages } = { depth: this.#depth, pages: this.#pages };
+    this.#kept.push({ at, bytes, pages, variables, depth });
+  }
+
+  #setVariables(values: readonly unknown[]): void {
+    this.#variables.forEach((variable, i) => variable.value = values[i]);
+  }
+
+  /** The end of the pages by which its own memory has grown; 0 if it has not. */
+  get #grownEnd(): number {
+    return this.#pages > this.#firstPages ? this.#pages * PAGE : 0;
   }
 
   /** Goes back to the first of what was kept since there were `count` of it. */
   #giveBack(count: number): void {
-    const { at, bytes, depth } = this.#kept[count]!;
+    const { at, bytes, pages, variables, depth } = this.#kept[count]!;
     this.#kept.length = count;
     this.#bytes.set(bytes, at);
+    this.#pages = pages;
+    this.#setVariables(variables);
     this.#depth = depth;
   }
 
@@ -208,6 +249,7 @@ export class Instance {
 
   #wrap(binding: Binding): void {
     for (const [name, value] of Object.entries(this.#raw)) {
+      if (isOurs(name)) continue;
       binding.exports[name] = typeof value === "function"
         ? (...args: Any[]) => {
           this.#binding = binding;
@@ -268,6 +310,8 @@ export class Instance {
       case "copy":
         return (to: number, from: number, bytes: number) =>
           this.#copy(to >>> 0, from >>> 0, bytes >>> 0);
+      case "grow":
+        return (pages: number) => this.#grow(pages >>> 0);
       case "fill":
         return (to: number, value: number, bytes: number) =>
           this.#fill(to >>> 0, value, bytes >>> 0);
@@ -355,8 +399,8 @@ export class Instance {
     const words = (to | from) % 4 === 0 ? bytes & ~3 : 0;
     const move = (at: number, size: number) => {
       const view = size === 4 ? "Int32Array" : "Uint8Array";
-      const value = this.#operate(k.READ, view, from + at, 0, 0, 0);
-      this.#operate(k.WRITE, view, to + at, value, 0, 0);
+      const value = this.#access(k.READ, view, from + at, 0);
+      this.#access(k.WRITE, view, to + at, value);
     };
     if (to > from && to < from + bytes) {
       for (let at = bytes; at > 0;) {
@@ -377,11 +421,33 @@ export class Instance {
     const byte = value & 0xff;
     const word = byte * 0x01010101 | 0;
     for (let at = 0; at < words; at += 4) {
-      this.#operate(k.WRITE, "Int32Array", to + at, word, 0, 0);
+      this.#access(k.WRITE, "Int32Array", to + at, word);
     }
     for (let at = words; at < bytes; at++) {
-      this.#operate(k.WRITE, "Uint8Array", to + at, byte, 0, 0);
+      this.#access(k.WRITE, "Uint8Array", to + at, byte);
     }
+  }
+
+  /** A plain access of a copy or a fill. */
+  #access(kind: number, view: string, address: number, value: number): Any {
+    return address < this.#from
+      ? this.#directly(kind, view, true, address, value, 0)
+      : this.#operate(kind, view, address, value, 0, 0);
+  }
+
+  /** Grows the agent's own memory, and returns what its size was, or -1. */
+  #grow(pages: number): number {
+    const before = this.#pages;
+    const after = before + pages;
+    if (pages === 0) return before;
+    const { most, shared } = this.#limits;
+    if (this.#ownStart > 0 || shared || after > most) return -1;
+    const missing = after - this.memory.buffer.byteLength / PAGE;
+    if (after * PAGE > WINDOW) return -1;
+    if (missing > 0) growMemory.call(this.memory, missing);
+    if (missing > 0) this.#bytes = new U8(this.memory.buffer);
+    this.#pages = after;
+    return before;
   }
 
   // ---- operations
@@ -432,6 +498,12 @@ export class Instance {
       : this.#binding;
     const all = new RealViews[view](buffer);
     const index = (address - base) / all.BYTES_PER_ELEMENT;
+    if (!Number.isInteger(index) || !(index >= 0 && index < all.length)) {
+      const why = Number.isInteger(index) ? "no memory" : "not aligned";
+      throw new RangeError(
+        `${k.OP_NAMES[kind]} of wasm: ${why} at address ${address}`,
+      );
+    }
     if (kind === k.NOTIFY) return native.notify(all, index, a);
     if (kind === k.WAIT) {
       if (native.load(all, index) !== a) return "not-equal";
@@ -440,6 +512,10 @@ export class Instance {
     return execute(kind, all, index, a, b);
   }
 }
+
+/** Whether the rewriter has added an export. */
+const isOurs = (name: string): boolean =>
+  name === STACK || name.startsWith(VARIABLE);
 
 /** Marks the thread as one that neither sleeps nor was told to end. */
 function awaken(thread: Int32Array): void {

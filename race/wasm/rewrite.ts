@@ -5,6 +5,7 @@
  * @module
  */
 import {
+  BadModule,
   type Instruction,
   readCode,
   Reader,
@@ -15,6 +16,7 @@ import {
 import {
   type Access,
   accessOf,
+  asksSize,
   isPlain,
   nameOf,
   typeOf,
@@ -29,13 +31,17 @@ import {
   GLOBAL,
   IMPORT,
   type Imports,
+  MEMORY,
   type MemoryImport,
   ORDER,
   partsOf,
   readImports,
+  severalMemories,
   stackPointer,
   START,
   TYPE,
+  type Variable,
+  variablesOf,
 } from "./sections.ts";
 
 /** A rewritten module. */
@@ -51,6 +57,8 @@ export interface Rewritten {
 
 /** The name under which the stack pointer is exported. */
 export const STACK = "race stack";
+/** How the names begin under which other globals are exported that change. */
+export const VARIABLE = "race variable ";
 /** The module name of the imports. */
 export const RACE = "race";
 
@@ -65,6 +73,13 @@ export function rewrite(
 ): Rewritten {
   return new Rewriter(bytes, from, to).rewritten();
 }
+
+/** The parts of the section of names. */
+const NAMES_OF_FUNCTIONS = 1, NAMES_OF_GLOBALS = 7;
+
+/** Whether JavaScript can read and set a variable of this type. */
+const isShown = ({ type }: Variable): boolean =>
+  Object.values<number>(TYPES).includes(type) || type === 0x70 || type === 0x6f;
 
 class Rewriter {
   readonly #sections: Map<number, Reader>;
@@ -91,6 +106,7 @@ class Rewriter {
     this.#names = names;
     const read = (id: number) => this.#section(id);
     this.#imports = readImports(read(IMPORT));
+    if ((read(MEMORY)?.number() ?? 0) > 0) throw severalMemories();
     this.#defined = read(FUNCTION)?.number() ?? 0;
     this.#gather();
   }
@@ -268,10 +284,13 @@ class Rewriter {
   #exports(): Uint8Array {
     const from = this.#section(EXPORT);
     const count = from?.number() ?? 0;
-    const { globals } = this.#imports;
-    const stack = stackPointer(this.#section(GLOBAL), globals);
+    const { globals, memory } = this.#imports;
+    const variables = variablesOf(this.#section(GLOBAL), globals);
+    const names = new Map(this.#namesGiven(NAMES_OF_GLOBALS));
+    const stack = stackPointer(variables, names, memory);
+    const shown = variables.filter(isShown);
     const out = new Writer();
-    out.number(count + (stack < 0 ? 0 : 1));
+    out.number(count + shown.length);
     for (let i = 0; i < count; i++) {
       out.name(from!.name());
       const kind = from!.byte();
@@ -279,10 +298,11 @@ class Rewriter {
       out.byte(kind);
       out.number(kind === 0 ? this.#moved(index) : index);
     }
-    if (stack >= 0) {
-      out.name(STACK);
+    for (const variable of shown) {
+      const { index } = variable;
+      out.name(variable === stack ? STACK : `${VARIABLE}${index}`);
       out.byte(3);
-      out.number(stack);
+      out.number(index);
     }
     return out.written;
   }
@@ -379,10 +399,13 @@ class Rewriter {
           this.#copy(from, body, start, instruction);
           continue;
         }
-        this.#replaced++;
         const { code } = instruction;
-        const offset = code === 0xfc ? 0 : readOffset(from);
-        if (code === 0xfc) skipImmediates(from, instruction);
+        const isGrow = access.what === "grow";
+        if (!isGrow) this.#replaced++;
+        const offset = code === 0xfc || isGrow ? 0 : readOffset(from);
+        if (code === 0xfc || isGrow) skipImmediates(from, instruction);
+        // To ask for the size is to grow by nothing.
+        if (asksSize(instruction)) body.byte(0x41, 0);
         body.byte(0x41);
         body.signed(offset);
         body.byte(0x10);
@@ -403,7 +426,9 @@ class Rewriter {
     const body = new Writer();
     body.byte(0); // no locals
     body.byte(0x20, 0, 0x20, offset, 0x6a, 0x22, 0); // the address
-    body.byte(0x41);
+    body.byte(0x20, offset, 0x49, 0x04, 0x40); // traps beyond 32 bits; whether
+    body.byte(0x41, 0x7f, 0x2d, 0, 0xff, 0xff, 0xff, 0xff, 0x0f, 0x1a, 0x0b);
+    body.byte(0x20, 0, 0x41); // it
     body.signed(this.from);
     body.byte(0x4f, 0x20, 0, 0x41); // is from the first one on, and
     body.signed(this.to - 1);
@@ -425,7 +450,7 @@ class Rewriter {
     out.name("name");
     out.byte(1);
     const names = new Writer();
-    const known = this.#namesGiven() ?? this.#namesExported();
+    const known = this.#namesGiven(NAMES_OF_FUNCTIONS) ?? this.#namesExported();
     names.number(known.length);
     for (const [index, name] of known) {
       names.number(this.#moved(index));
@@ -435,18 +460,25 @@ class Rewriter {
     return out.written;
   }
 
-  #namesGiven(): (readonly [index: number, name: string])[] | undefined {
+  /** The names in a part of the section of names, as far as it is whole. */
+  #namesGiven(
+    wanted: number,
+  ): (readonly [index: number, name: string])[] | undefined {
     const all = this.#names;
     if (all === undefined) return undefined;
     const from = new Reader(all.bytes, all.at, all.end);
-    while (!from.done) {
-      const id = from.byte();
-      const part = from.part();
-      if (id !== 1) continue;
-      return Array.from(
-        { length: part.number() },
-        () => [part.number(), part.name()] as const,
-      );
+    try {
+      while (!from.done) {
+        const id = from.byte();
+        const part = from.part();
+        if (id !== wanted) continue;
+        return Array.from(
+          { length: part.number() },
+          () => [part.number(), part.name()] as const,
+        );
+      }
+    } catch (error) {
+      if (!(error instanceof BadModule)) throw error;
     }
     return undefined;
   }

@@ -18,6 +18,8 @@ export interface MemoryImport {
   readonly module: string;
   readonly name: string;
   readonly pages: number;
+  /** The most that it may grow to. */
+  readonly most: number;
   readonly shared: boolean;
 }
 
@@ -25,6 +27,7 @@ export interface MemoryImport {
 export const TYPE = 1;
 export const IMPORT = 2;
 export const FUNCTION = 3;
+export const MEMORY = 5;
 export const GLOBAL = 6;
 export const EXPORT = 7;
 export const START = 8;
@@ -68,6 +71,13 @@ export interface Imports {
   readonly count: number;
 }
 
+/** The most pages of a memory. */
+const MOST_PAGES = 65536;
+
+/** What is said of a module whose instructions name one of its memories. */
+export const severalMemories = (): BadModule =>
+  new BadModule("Cannot explore a module that has several memories");
+
 /** Reads the section of imports. */
 export function readImports(from: Reader | undefined): Imports {
   const out = new Writer();
@@ -94,15 +104,16 @@ export function readImports(from: Reader | undefined): Imports {
       continue;
     }
     out.bytes(from!.bytes.subarray(start, from!.at));
+    if (memory !== undefined) throw severalMemories();
     const flags = from!.byte();
-    const pages = from!.number();
-    if (flags & 1) from!.number();
     if (flags & 4) throw new BadModule("Cannot explore 64-bit memory");
+    const pages = from!.number();
+    const most = flags & 1 ? from!.number() : MOST_PAGES;
     const shared = (flags & 2) !== 0;
-    memory = { module, name, pages, shared };
+    memory = { module, name, pages, most, shared };
     out.byte(shared ? 3 : 0);
     out.number(pages);
-    if (shared) out.number(65536);
+    if (shared) out.number(MOST_PAGES);
   }
   if (memory === undefined) {
     throw new BadModule("The module must import its memory");
@@ -116,21 +127,50 @@ function skipLimits(from: Reader): void {
   if (flags & 1) from.skipNumber();
 }
 
-/** The module's first variable, in which compilers keep the stack pointer. */
-export function stackPointer(
+/** A global that can change. */
+export interface Variable {
+  readonly index: number;
+  readonly type: number;
+  /** Its first value, if that is an `i32.const`. */
+  readonly first: number | undefined;
+}
+
+/** The globals of a module that can change, besides those it imports. */
+export function variablesOf(
   from: Reader | undefined,
   imported: number,
-): number {
+): Variable[] {
+  const variables: Variable[] = [];
   const count = from?.number() ?? 0;
   for (let i = 0; i < count; i++) {
     const type = from!.byte();
-    const variable = from!.byte() === 1;
-    if (variable && type === TYPES.i32) return imported + i;
+    const changes = from!.byte() === 1;
+    let first: number | undefined;
     for (let at = readCode(from!); at.code !== 0x0b; at = readCode(from!)) {
-      skipImmediates(from!, at);
+      if (at.code === 0x41) first = from!.signed();
+      else skipImmediates(from!, at);
     }
+    if (changes) variables.push({ index: imported + i, type, first });
   }
-  return -1;
+  return variables;
+}
+
+/**
+ * The variable in which a compiler keeps the stack pointer: the one that has
+ * the name, or else the first one, if it begins with the end of a stack.
+ */
+export function stackPointer(
+  variables: readonly Variable[],
+  names: ReadonlyMap<number, string>,
+  { pages }: MemoryImport,
+): Variable | undefined {
+  const named = variables.find(({ index }) =>
+    names.get(index)?.endsWith("__stack_pointer")
+  );
+  if (named !== undefined) return named;
+  const [one] = variables.filter(({ type }) => type === TYPES.i32);
+  const top = one?.first ?? 0;
+  return top > 0 && top % 16 === 0 && top <= pages * 65536 ? one : undefined;
 }
 
 /** The memory a module imports. */

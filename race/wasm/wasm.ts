@@ -7,6 +7,7 @@
  * @module
  */
 import { isShared, U8 } from "../engine/platform/native.ts";
+import { BadModule } from "./binary.ts";
 import { memoryOf } from "./sections.ts";
 import { rewrite, type Rewritten } from "./rewrite.ts";
 import type { Memory } from "../engine/scenario.ts";
@@ -131,8 +132,19 @@ function build(
   from: number,
   end: (memory: Rewritten["memory"]) => number,
 ): Build {
+  if (!WebAssembly.validate(bytes.slice())) refuse(bytes);
   const rewritten = rewrite(bytes, from, end(memoryOf(bytes)));
   return { ...rewritten, module: new WebAssembly.Module(rewritten.bytes) };
+}
+
+/** Says what the platform finds wrong with a module. */
+function refuse(bytes: Uint8Array): never {
+  try {
+    new WebAssembly.Module(bytes.slice());
+  } catch (error) {
+    throw new BadModule(`Not a module that can run here: ${error}`);
+  }
+  throw new BadModule("Not a module that can run here");
 }
 
 /** Memory for one agent, with one more page that describes the thread. */
