@@ -12,7 +12,7 @@
 
 import { ownOf } from "../_memory/explored.ts";
 import { homeOf } from "../_memory/memory.ts";
-import { poll } from "./poll.ts";
+import { mustPoll, poll } from "./poll.ts";
 import { schedule } from "./times.ts";
 import type { Line, Waiter, Woken } from "./waiter.ts";
 
@@ -167,7 +167,7 @@ function sleeps(line: Line, waiter: Waiter): boolean {
   if (turn) return line.end.behind !== waiter;
   if (Atomics.load(words, index) !== value) return false;
   if (armed) return true;
-  if (typeof Atomics.waitAsync !== "function") {
+  if (mustPoll()) {
     poll(pollLines);
     return true;
   }

@@ -1,10 +1,26 @@
 /**
- * Looks at words from a timer, on platforms without `Atomics.waitAsync`.
+ * Looks at words from a timer, on platforms where `Atomics.waitAsync` is
+ * missing, or hears no wake of another thread.
  *
  * @module
  */
 
 import { refer } from "./times.ts";
+
+/** The platform's function, if it hears no wake of another thread. */
+const DEAF = /* @__PURE__ */ deaf();
+
+/** In Deno before 2.7.6, only wakes of the same thread end such a wait. */
+function deaf(): unknown {
+  const { Deno } = globalThis as { Deno?: { version?: { deno?: string } } };
+  return /^(1|2\.([0-6]|7\.[0-5]))\b/.test(Deno?.version?.deno ?? "")
+    ? Atomics.waitAsync
+    : undefined;
+}
+
+/** Whether an agent that awaits a word must look at it from a timer. */
+export const mustPoll = (): boolean =>
+  typeof Atomics.waitAsync !== "function" || Atomics.waitAsync === DEAF;
 
 let pace = 0; // ms to the next look at the words; 0 if none is due
 

@@ -96,6 +96,21 @@ const scenarios: Record<string, () => Promise<void>> = {
 
   async "does without waitAsync"() {
     delete (Atomics as unknown as Partial<Atomic>).waitAsync;
+    await this["awaits by a timer"]!();
+  },
+
+  async "does not use the waitAsync of an old Deno"() {
+    const { Deno } = globalThis as { Deno?: object };
+    const version = { deno: "2.7.5" };
+    const value = { ...Deno, version };
+    Object.defineProperty(globalThis, "Deno", { value });
+    (Atomics as unknown as Atomic).waitAsync = () => {
+      throw new Error("it was used");
+    };
+    await this["awaits by a timer"]!();
+  },
+
+  async "awaits by a timer"() {
     const { Semaphore, MpmcQueue } = await library();
     const { mutex, unlock } = heldIn(await library());
     later(300, unlock);

@@ -60,12 +60,19 @@ test("lives for the referenced one of several waits", async () => {
   await assertEnds(scenario, /^timed out\nlocked\n/);
 });
 
-test("awaits all the same where waitAsync is missing", async () => {
-  await assertEnds(
-    "does without waitAsync",
-    /^\[ undefined, undefined, undefined, false \]\n\[ 7, 8 \]\n/,
-  );
-});
+for (
+  const [where, scenario] of [
+    ["is missing", "does without waitAsync"],
+    ["hears no other thread", "does not use the waitAsync of an old Deno"],
+  ] as const
+) {
+  test(`awaits all the same where waitAsync ${where}`, async () => {
+    await assertEnds(
+      scenario,
+      /^\[ undefined, undefined, undefined, false \]\n\[ 7, 8 \]\n/,
+    );
+  });
+}
 
 test("may not block, says so first, and names the async form", async () => {
   assert.match(await outputOf("may not block"), /^true 13\n$/);
