@@ -434,6 +434,7 @@ export class RecordRing extends RecordRingBase {
     if (limit !== Infinity) inRange("limit", limit, 0, MAX_CAPACITY);
     let count = 0;
     for (; count < limit; count++) {
+      const before = this.peekedRecord;
       let record = 0;
       try {
         record = this.peekRecord();
@@ -445,7 +446,7 @@ export class RecordRing extends RecordRingBase {
       try {
         fn(this.bytesOfRecord(record));
       } catch (error) {
-        this.unpeek();
+        if (before === 0) this.unpeek(); // else the user still reads it
         throw error;
       } finally {
         this.#reads = false;

@@ -236,8 +236,15 @@ test("while read() shows a record, nothing else takes it", async () => {
       throw new Error("oops");
     };
     ring.push(Uint8Array.of(4));
+    ring.push(Uint8Array.of(5));
     assert.throws(() => ring.read(oops), "oops");
-    assert.is(ring.pop()[0], 4);
+    const peeked = ring.peek()!;
+    assert.throws(() => ring.read(oops), "oops");
+    assert.is(peeked[0], 4);
+    ring.consume(); // it is peeked at still
+    assert.throws(() => ring.read(oops), "oops");
+    assert.throws(() => ring.consume(), "No record was peeked at");
+    assert.is(ring.pop()[0], 5);
   }
 });
 

@@ -180,11 +180,20 @@ export class RecordCore extends RecordClaim {
   }
 
   /**
+   * The record that is peeked at, or 0.
+   *
+   * @internal
+   */
+  protected get peekedRecord(): number {
+    return this.#peeked;
+  }
+
+  /**
    * Forgets that a record was peeked at; the record stays.
    *
    * @internal
    */
-  protected unpeek(): void {
+  unpeek(): void {
     this.#peeked = 0;
     this.#endReading();
   }
