@@ -59,6 +59,8 @@ export interface ByteRing extends Waits {
   peekRecord(): number;
   lengthOfRecord(record: number): number;
   consumeRecord(): void;
+  /** Forgets that a record was peeked at; the record stays. */
+  unpeek(): void;
   abandon(id: number): number;
   abandonRoles(id: number): number;
 }

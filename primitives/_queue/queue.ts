@@ -89,10 +89,12 @@ export type EndsClass<Kind extends string, More = unknown> = new (
 
 /**
  * Returns a subclass of a core that waits at the two ends of the queue. A
- * channel needs no more, so a bundle of it contains no more.
+ * channel needs no more, so a bundle of it contains no more. `what` is what its
+ * errors call it.
  */
 export function waitingEnds<Kind extends string, More>(
   Core: CoreClass<QueueCore<Kind> & More>,
+  what = "queue",
 ): EndsClass<Kind, More> {
   abstract class WaitingEnds extends (Core as unknown as typeof Operating) {
     /**
@@ -111,7 +113,7 @@ export function waitingEnds<Kind extends string, More>(
     }
 
     protected override refuse(): never {
-      throw new ClosedError();
+      throw new ClosedError(`The ${what} is closed`);
     }
 
     /**

@@ -142,6 +142,22 @@ test("close() drains, wakes everybody and ends iteration", async () => {
   assert.is(channel.receive(), 1);
 });
 
+test("a closed channel calls itself a channel, whatever carries it", () => {
+  const message = /^The channel is closed$/;
+  const refuses = (channel: Channel<unknown>) => {
+    channel.close();
+    assert.throws(() => channel.trySend(1), message);
+    assert.throws(() => channel.tryReceive(), message);
+  };
+  refuses(Channel.create({ capacity: 0 }));
+  const carriers = [undefined, oneToOne, manyToOne, manyToMany, lockFree];
+  for (const carrier of carriers) {
+    for (const codec of [json, i32] as Codec<unknown>[]) {
+      refuses(Channel.create({ codec, carrier, capacity: 4 }));
+    }
+  }
+});
+
 test("a loop that ends early loses no message", async () => {
   const channel = Channel.create({ codec: text, ...ringOf(256) });
   for (const word of ["a", "b", "c"]) channel.trySend(word);

@@ -215,6 +215,22 @@ test("long bytes are copied between stand-ins for arrays, too", () => {
   }
 });
 
+test("a message that does not fit an array stays for any receiver", () => {
+  for (const length of [4, 9000]) {
+    const config = { codec: binary, capacity: 2, messageSize: 9000 };
+    const channel = Channel.create(config);
+    const { handle } = channel;
+    const other = asAgent(77, () => Channel.from(handle, { codec: binary }));
+    channel.send(new Uint8Array(length));
+    const little = new Uint8Array(length - 1);
+    assert.throws(
+      () => channel.receiveInto(little),
+      `A message of ${length} bytes does not fit an array of ${length - 1} `,
+    );
+    assert.is(other.tryReceive()?.length, length);
+  }
+});
+
 test("a channel that shows no bytes in place says why", () => {
   type Bytes = Channel<Uint8Array>;
   const dst = new Uint8Array(64);

@@ -27,7 +27,7 @@ import {
 import { RecordEnds } from "../record/ends.ts";
 import { formatSpsc, spscBytes } from "../spsc/config.ts";
 import { SpscCore } from "../spsc/core.ts";
-import { type CoreClass, waitingEnds } from "../queue.ts";
+import { ClosedError, type CoreClass, waitingEnds } from "../queue.ts";
 import type { QueueConfig, QueueCore } from "../queue_core.ts";
 import { USUAL } from "./plan.ts";
 
@@ -38,7 +38,7 @@ function queueOf<Stem extends ConfiguredStem>(
   format: (memory: Memory, at: number, config: QueueConfig) => void,
   Core: CoreClass<QueueCore<Stem>>,
 ): Kind<ElementQueue> {
-  const Ends = waitingEnds(Core);
+  const Ends = waitingEnds(Core, "channel");
   return {
     stem,
     byteLength: (capacity, elementSize) => bytes({ capacity, elementSize }),
@@ -48,13 +48,20 @@ function queueOf<Stem extends ConfiguredStem>(
   };
 }
 
+/** A ring of records that is part of a channel. */
+class ChannelRing extends RecordEnds {
+  protected override refuse(): never {
+    throw new ClosedError("The channel is closed");
+  }
+}
+
 /** A ring of records, for this many senders and receivers. */
 const ringOf = (
   ends: Pick<RecordRingConfig, "singleProducer" | "manyConsumers">,
 ): Kind<ByteRing> => ({
   stem: "record_ring",
   byteLength: (capacity) => recordBytes({ capacity }),
-  attach: (memory, at) => new RecordEnds(memory, at, Copier, agentId()),
+  attach: (memory, at) => new ChannelRing(memory, at, Copier, agentId()),
   init: (memory, at, capacity, most) =>
     formatRecords(memory, at, { capacity, most, ...ends }),
 });

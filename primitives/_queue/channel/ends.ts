@@ -76,7 +76,8 @@ export class Ends {
   ) {
     const at = words.length - 2 * rowsLength(agents);
     const end = (counted: number, bit: number, first: number): End => {
-      const rows = new Tracked("channel", words, counted, first, agents, id);
+      const what = "The channel";
+      const rows = new Tracked(what, words, counted, first, agents, id);
       return { rows, counted, bit };
     };
     this.senders = end(SENDERS, SENT_BIT, at);

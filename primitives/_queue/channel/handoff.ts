@@ -88,6 +88,8 @@ export const HANDOFFS: Pick<Kind<unknown>, "byteLength" | "init"> = {
   },
 };
 
+const ended = () => new ClosedError("The channel is closed");
+
 /** A receiver that waits. */
 interface Offering {
   /** The bits ENDED when it made its offer; -1 if it has none. */
@@ -202,7 +204,7 @@ export class Handoff implements ElementQueue {
   #claim(posts: boolean): boolean {
     const words = this.#words;
     const state = Atomics.load(words, HANDOFF);
-    if (state & STOPPED_BIT) throw new ClosedError();
+    if (state & STOPPED_BIT) throw ended();
     if (state & PHASE_MASK) return false;
     if (!posts && (state & OFFERS_MASK) === 0) return false;
     if (Atomics.compareExchange(words, WRITER, 0, this.#id) !== 0) return false;
@@ -226,7 +228,7 @@ export class Handoff implements ElementQueue {
       const closed = (state & STOPPED_BIT) !== 0;
       if (closed || !offered && !posts) {
         this.#leave();
-        if (closed) throw new ClosedError();
+        if (closed) throw ended();
         return false;
       }
       const next = state + ONE_MESSAGE +
@@ -306,7 +308,7 @@ export class Handoff implements ElementQueue {
       if (!this.#isPosted(state, number)) return true;
       if ((state & STOPPED_BIT) === 0) return undefined;
       if (!this.#takeBack(number)) return true;
-      throw new ClosedError();
+      throw ended();
     };
     const all = atEpoch(words, TAKEN_EPOCH, true);
     const wait = { ...all, attempt: look, pass: () => {} };
@@ -348,7 +350,7 @@ export class Handoff implements ElementQueue {
     if (state & PHASE_MASK) {
       return this.#taken(state) === undefined ? undefined : state;
     }
-    if (state & STOPPED_BIT) throw new ClosedError();
+    if (state & STOPPED_BIT) throw ended();
     return undefined;
   }
 

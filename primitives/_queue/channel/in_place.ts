@@ -187,9 +187,14 @@ export class BytesPort extends RecordPort<Uint8Array> {
     const record = ring.peekRecord();
     if (record === 0) return undefined;
     const length = ring.lengthOfRecord(record);
-    if (faster(length) === undefined || length > dst.length) {
-      return ring.tryPopInto(dst);
+    if (length > dst.length) {
+      ring.unpeek(); // another receiver may take it
+      throw new RangeError(
+        `A message of ${length} bytes does not fit an array of ${dst.length} ` +
+          "bytes",
+      );
     }
+    if (faster(length) === undefined) return ring.tryPopInto(dst);
     copyBytes(bytesOf(ring, record, length), dst, 0);
     ring.consumeRecord();
     return length;
@@ -217,6 +222,7 @@ export class BytesPort extends RecordPort<Uint8Array> {
   /** Reserves room for a message; undefined if there is none. */
   tryReserve(length: number): ReservedMessage | undefined {
     const ring = this.queue;
+    inRange("A message's length", length, 0, this.maxLength);
     const record = ring.reserveRecord(length);
     if (record === 0) return undefined;
     return new ReservedMessage(ring, bytesOf(ring, record, length));

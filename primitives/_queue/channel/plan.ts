@@ -5,7 +5,7 @@
  */
 
 import { CHANNEL, KIND } from "../../_memory/layout.ts";
-import { brief, describe } from "../../_memory/describe.ts";
+import { aKind, brief, describe } from "../../_memory/describe.ts";
 import {
   assertConfig,
   inRange,
@@ -190,7 +190,9 @@ export function portAt<T>(
       .find(([, number]) => number === (magic >>> 8 & 0xff))?.[0];
     throw new TypeError(
       `Cannot attach a channel: it was made with another carrier: ` +
-        `${carrier.name} needs a ${stem}, found ${found ?? "no primitive"}`,
+        `${carrier.name} needs ${aKind(stem)}, found ${
+          found ?? "no primitive"
+        }`,
     );
   }
   const behind = <Way>({ attach }: Kind<Way>): Way => {
