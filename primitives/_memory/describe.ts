@@ -9,6 +9,10 @@ export function brief(text: string, most: number = MOST): string {
   return text.length > most ? `${text.slice(0, most)}...` : text;
 }
 
+/** The name of a kind with its article: `an event`, `an spsc_queue`. */
+export const aKind = (kind: string): string =>
+  `${/^(event|mpmc|rw|spsc)/.test(kind) ? "an" : "a"} ${kind}`;
+
 /**
  * Names a value in an error message: `50n`, `"50"`, `[object Array]`. Of a long
  * one it shows the beginning. It calls no method of the value. Only a hostile

@@ -1,4 +1,4 @@
-import { brief, describe } from "./describe.ts";
+import { aKind, brief, describe } from "./describe.ts";
 import { explorer, kept } from "./explored.ts";
 import { type ConfiguredStem, KIND, SIGNATURE, VERSION } from "./layout.ts";
 import { bufferOf, type Memory, offsetOf } from "./memory.ts";
@@ -37,14 +37,14 @@ export function wordsAt(
   const at = offsetOf(byteOffset);
   if (!Number.isInteger(at) || at < 0 || at % 4 !== 0) {
     throw new RangeError(
-      `Cannot place a ${name}: byteOffset must be a multiple of 4, not below ` +
-        `0: received ${describe(byteOffset)}`,
+      `Cannot place ${aKind(name)}: byteOffset must be a multiple of 4, not ` +
+        `below 0: received ${describe(byteOffset)}`,
     );
   }
   if (at + byteLength > buffer.byteLength) {
     throw new RangeError(
-      `Cannot place a ${name}: ${byteLength} bytes at ${at} do not fit in ` +
-        `memory of ${buffer.byteLength} bytes`,
+      `Cannot place ${aKind(name)}: ${byteLength} bytes at ${at} do not fit ` +
+        `in memory of ${buffer.byteLength} bytes`,
     );
   }
   const words = new Int32Array(buffer, at, byteLength / 4);
@@ -65,15 +65,15 @@ export function assertConfig(
 ): void {
   if (typeof config !== "object" || config === null) {
     throw new TypeError(
-      `The configuration of a ${kind} must be an object with ` +
+      `The configuration of ${aKind(kind)} must be an object with ` +
         `${known.join(", ")}: received ${describe(config)}`,
     );
   }
   for (const name in config) {
     if (known.includes(name) || name in Object.prototype) continue;
     throw new TypeError(
-      `Unknown name ${describe(name)} in the configuration of a ${kind}: ` +
-        `expected ${known.join(", ")}`,
+      `Unknown name ${describe(name)} in the configuration of ` +
+        `${aKind(kind)}: expected ${known.join(", ")}`,
     );
   }
 }
@@ -281,8 +281,8 @@ export function fromHandle(
   if (found === kind) return [handle.buffer, handle.byteOffset];
   throw new TypeError(
     typeof found === "string"
-      ? `Cannot open a ${kind} from a handle of kind ${brief(found)}`
-      : `Cannot open a ${kind}: expected a handle: received ` +
+      ? `Cannot open ${aKind(kind)} from a handle of kind ${brief(found)}`
+      : `Cannot open ${aKind(kind)}: expected a handle: received ` +
         `${describe(handle)}; post the \`handle\` of a primitive, not the ` +
         "primitive itself",
   );
@@ -370,7 +370,7 @@ export function attach(
   const second = seal > 2 ? head[2]! : 0;
   if (head[seal] !== sealOf(magic, first, second)) {
     throw new TypeError(
-      `Cannot attach a ${kind} at ${head.byteOffset}: its configuration ` +
+      `Cannot attach ${aKind(kind)} at ${head.byteOffset}: its configuration ` +
         `(${head.slice(1, seal).join(", ")}) does not match its seal`,
     );
   }
@@ -394,7 +394,7 @@ function bytesOf(
     return byteLength(first, second, head);
   } catch (error) {
     throw new TypeError(
-      `Cannot attach a ${kind}: its configuration is impossible: ` +
+      `Cannot attach ${aKind(kind)}: its configuration is impossible: ` +
         (error as Error).message,
     );
   }
@@ -402,17 +402,18 @@ function bytesOf(
 
 function mismatch(kind: string, magic: number, expected: number): string {
   const found = `found ${hex(magic)}, expected ${hex(expected)}`;
-  if (magic >>> 16 !== SIGNATURE) {
-    return `Cannot attach a ${kind}: no initialized primitive here: ${found}`;
-  }
+  return `Cannot attach ${aKind(kind)}: ${why(magic, expected)}: ${found}`;
+}
+
+/** Why these words are no such primitive. */
+function why(magic: number, expected: number): string {
+  if (magic >>> 16 !== SIGNATURE) return "no initialized primitive here";
   if ((magic & 0xff00) !== (expected & 0xff00)) {
     const number = magic >>> 8 & 0xff;
     const other = Object.entries(KIND).find(([, n]) => n === number)?.[0];
-    return `Cannot attach a ${kind}: this is a ${other ?? "newer kind"}: ` +
-      found;
+    return `this is ${aKind(other ?? "newer kind")}`;
   }
-  return `Cannot attach a ${kind}: layout version ${magic & 0xff}, this ` +
-    `library has ${VERSION}: ${found}`;
+  return `layout version ${magic & 0xff}, this library has ${VERSION}`;
 }
 
 const hex = (word: number): string =>

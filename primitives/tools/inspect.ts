@@ -4,7 +4,7 @@
  * @module
  */
 
-import { brief } from "../_memory/describe.ts";
+import { aKind, brief } from "../_memory/describe.ts";
 import {
   INSPECTION as call_ring,
   PROBLEMS as call_ring_problems,
@@ -251,13 +251,13 @@ function at(
   }
   if (!isStem(stem)) {
     throw new TypeError(
-      `Cannot inspect a ${brief(stem)}: there is no such primitive`,
+      `Cannot inspect ${aKind(brief(stem))}: there is no such primitive`,
     );
   }
   if (Object.hasOwn(KIND, stem) && stem !== found) {
     throw new TypeError(
-      `Cannot inspect the memory at ${byteOffset} as a ${brief(stem)}: ` +
-        (found === undefined ? hex : `this is a ${found}`),
+      `Cannot inspect the memory at ${byteOffset} as ${aKind(brief(stem))}: ` +
+        (found === undefined ? hex : `this is ${aKind(found)}`),
     );
   }
   const { length } = LAYOUT[stem];

@@ -18,7 +18,7 @@ import * as kernel from "../../primitives/kernel/kernel.ts";
 import * as realtime from "../../primitives/realtime.ts";
 import { cloned, suite } from "../_run/harness.ts";
 import { CONFIGURED, type Kind, KINDS } from "../_run/kinds.ts";
-import { bytesOf, refuses } from "../_run/model.ts";
+import { aKind, bytesOf, refuses } from "../_run/model.ts";
 import { forge, IMPOSSIBLE } from "./impossible.ts";
 
 const PAGE = 65536;
@@ -189,6 +189,11 @@ for (const kind of KINDS) {
     assert.is(print.call(view).kind, stem);
   });
 
+  test(`an error names a ${stem} as English does`, () => {
+    const part = new RegExp(`^Cannot place ${aKind(stem)}: `);
+    assert.throws(() => kind.init(new SharedArrayBuffer(64), -4), part);
+  });
+
   test(`a ${stem} can be placed by an address that is a bigint`, () => {
     const memory = new SharedArrayBuffer(byteLength + 8);
     const view = kind.init(memory, 8n);
@@ -287,7 +292,12 @@ for (const kind of CONFIGURED) {
       const memory = new SharedArrayBuffer(4096);
       other.init(memory, 0);
       const attempt = () => kind.attach(memory);
-      refuses(memory, attempt, TypeError, `${stem}: this is a ${other.stem}`);
+      refuses(
+        memory,
+        attempt,
+        TypeError,
+        `${stem}: this is ${aKind(other.stem)}`,
+      );
     }
   });
 

@@ -34,6 +34,13 @@ export function asAgent<T>(id: number, make: () => T): T {
   }
 }
 
+/** What is spoken with a vowel first. */
+const VOWELS = ["event", "mpmc_queue", "rw_lock", "spsc_queue"];
+
+/** The name of a kind with its article. */
+export const aKind = (kind: string): string =>
+  `${VOWELS.includes(kind) ? "an" : "a"} ${kind}`;
+
 /** The bytes of `buffer` now. */
 export function bytesOf(buffer: ArrayBufferLike): Uint8Array<ArrayBuffer> {
   return new Uint8Array(buffer).slice();

@@ -37,7 +37,7 @@ import {
 } from "../../primitives/_memory/layout.ts";
 import { IN_WEBKIT, suite } from "../_run/harness.ts";
 import { CONFIGURED, KINDS } from "../_run/kinds.ts";
-import { bytesOf, refuses } from "../_run/model.ts";
+import { aKind, bytesOf, refuses } from "../_run/model.ts";
 import { SUBJECTS } from "../torture/_subjects.ts";
 
 const test = suite("inspect");
@@ -126,7 +126,7 @@ for (const kind of CONFIGURED) {
     const found = `found 0x${(words[2]! >>> 0).toString(16)}`;
     refuses(memory, () => inspect(memory, 8), TypeError, " 8:", found);
     const attempt = () => inspect(memory, 8, kind.stem);
-    refuses(memory, attempt, TypeError, `as a ${kind.stem}`, found);
+    refuses(memory, attempt, TypeError, `as ${aKind(kind.stem)}`, found);
     words[2] = 0;
     const version = `version ${VERSION} `;
     refuses(memory, () => inspect(memory, 8), TypeError, version);
@@ -136,7 +136,7 @@ for (const kind of CONFIGURED) {
     for (const other of CONFIGURED) {
       if (other === kind) continue;
       const { buffer } = other.init(new SharedArrayBuffer(4096), 0);
-      const texts = [`as a ${kind.stem}`, `this is a ${other.stem}`];
+      const texts = [`as ${aKind(kind.stem)}`, `this is ${aKind(other.stem)}`];
       refuses(buffer, () => inspect(buffer, 0, kind.stem), TypeError, ...texts);
     }
   });
@@ -151,7 +151,7 @@ test("inspect() tells what zeroed memory is only if it is named", () => {
   const texts = ["0x00000000", "must be named"];
   refuses(memory, () => inspect(memory, 0), TypeError, ...texts);
   for (const kind of ["", "mutexes", "toString", "length"]) {
-    const texts = [`inspect a ${kind}:`];
+    const texts = [`inspect ${aKind(kind)}:`];
     refuses(memory, () => inspect(memory, 0, kind), TypeError, ...texts);
   }
 });
