@@ -322,8 +322,8 @@ const FIXED = [
  * if (same.tryPopInt() !== 1) throw new Error("another queue");
  * ```
  *
- * @throws {TypeError} If `parts` is not an object, a name is not a name in C,
- * or a part lacks its class or configuration.
+ * @throws {TypeError} If `parts` is not an object, a name is not a name in C or
+ * is `buffer`, or a part lacks its class or configuration.
  * @throws {RangeError} If a configuration is out of range.
  */
 export function layout<const P extends Parts>(parts: P): Layout<P> {
@@ -336,6 +336,11 @@ export function layout<const P extends Parts>(parts: P): Layout<P> {
   let byteLength = 0;
   for (const [name, part] of Object.entries(parts)) {
     assertName(name);
+    if (name === "buffer") {
+      throw new TypeError(
+        'A part cannot be named "buffer": create() returns the memory by it',
+      );
+    }
     offsets[name] = alignUp(byteLength, APART_BYTES);
     byteLength = offsets[name] + lengthOfPart(name, part);
   }

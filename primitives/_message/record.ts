@@ -58,11 +58,11 @@ function viewBase(): object {
     return record;
   };
   const inDeno = function (
-    this: { toJSON(): unknown },
+    this: Record<string, unknown>,
     show: (value: unknown, options?: unknown) => string,
     options?: unknown,
   ) {
-    return show(this.toJSON(), options);
+    return show(toJSON.call(this), options); // a field may have that name
   };
   return Object.create(Object.prototype, {
     toJSON: { value: toJSON },

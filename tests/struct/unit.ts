@@ -305,6 +305,13 @@ test("layout() places every class, and C finds each", async () => {
     int missing(void *at) { return ${found.join(" + ")}; }\n`);
 });
 
+test("a console shows a view, whatever its fields are called", () => {
+  const view = struct({ toJSON: "u8", a: "u8" }).view(new Uint8Array([7, 8]));
+  const show = (value: unknown) => JSON.stringify(value);
+  const inDeno = Reflect.get(view, Symbol.for("Deno.customInspect"));
+  assert.is(inDeno.call(view, show), '{"toJSON":7,"a":8}');
+});
+
 test("layout() names the part that is wrong", () => {
   const none = (part: unknown, message: RegExp) =>
     assert.throws(
@@ -317,6 +324,11 @@ test("layout() names the part that is wrong", () => {
   none([], /"jobs" must be/);
   none(Channel, /"jobs" needs a configuration/);
   none(MpmcQueue, /"jobs" needs a configuration/);
+  const hides = () => layout({ buffer: Mutex });
+  assert.throws(hides, /A part cannot be named "buffer": create\(\) returns/);
+  const others = { constructor: Mutex, byteOffset: Mutex, then: Mutex };
+  const { buffer, constructor: lock } = layout(others).create();
+  assert.ok(buffer instanceof SharedArrayBuffer && lock instanceof Mutex);
 });
 
 test("layout().init() writes nothing if a part refuses its configuration", () => {
