@@ -430,10 +430,9 @@ function assertJson(value: unknown, path: (string | number)[]): void {
     !Object.hasOwn(prototype, list ? "concat" : "isPrototypeOf")
   ) throw refusal("json", value, "its prototype would be lost", path);
   const keys = Object.keys(value);
-  const hidden = Reflect.ownKeys(value).find((key) =>
-    list
-      ? key !== "length" && !(Number(String(key)) < value.length)
-      : !keys.includes(key as string)
+  // Those that are enumerable are in the same order in both.
+  const hidden = Reflect.ownKeys(value).find((key, i) =>
+    list ? key !== "length" && !isIndex(key, value.length) : key !== keys[i]
   );
   if (hidden !== undefined) {
     const why = `some property would be lost, ${brief(String(hidden))}`;
@@ -450,6 +449,11 @@ function assertJson(value: unknown, path: (string | number)[]): void {
     path.pop();
   }
 }
+
+/** Whether a property of an array of this length is an item. */
+const isIndex = (key: string | symbol, length: number): boolean =>
+  typeof key === "string" && String(Number(key) >>> 0) === key &&
+  Number(key) < length;
 
 // ---- numbers and records ----------------------------------------------------
 

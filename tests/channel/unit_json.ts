@@ -70,6 +70,18 @@ test("json keeps what is lost by the way", () => {
   }
 });
 
+test("json sends an object of many names soon, whatever is in it", () => {
+  const many = Object.fromEntries(
+    Array.from({ length: 200_000 }, (_, i) => [`name ${i}`, -0]),
+  );
+  const channel = Channel.create({ codec: json, ...ringOf(2 ** 24) });
+  const begin = performance.now();
+  assert.ok(channel.trySend(many));
+  const ms = performance.now() - begin;
+  assert.ok(ms < 8000, `${ms} ms`);
+  deepStrictEqual(channel.tryReceive(), many);
+});
+
 test("json refuses what would be lost, and says where it is", async () => {
   const channel = Channel.create<unknown>({
     codec: json as Codec<unknown>,
@@ -102,6 +114,12 @@ test("json refuses what would be lost, and says where it is", async () => {
     [new Number(1), "[object Number]"],
     [/a/, "[object RegExp]"],
     [cycle, "more than 1000 deep, or contains itself", `[0]["cycle"][0]`],
+    ...["-1", "1.5", "01", "", "4294967295"].map((
+      key,
+    ): [unknown, string] => [
+      Object.assign([0, 1], { [key]: 2 }),
+      `would be lost, ${key}`,
+    ]),
     [hides({ a: 1 }, "b", 2), "some property would be lost, b"],
     [hides({ a: 1 }, "toJSON", () => 2), "property would be lost, toJSON"],
     [{ a: [hides([1], "toJSON", () => 2)] }, "lost, toJSON", `at ["a"][0]`],
