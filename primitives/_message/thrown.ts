@@ -21,8 +21,11 @@ interface Told {
   readonly fields?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** The properties that are told apart from the fields. */
-const USUAL = ["name", "message", "stack", "code", "cause", "errors"];
+/**
+ * The properties that are told apart from the fields; and so are a `code` that
+ * is a string or a number, and `errors` that are a list.
+ */
+const USUAL = ["name", "message", "stack", "cause"];
 
 /** What a SuppressedError has of two errors; Node 20 has no such class. */
 const BOTH = ["error", "suppressed"] as const;
@@ -132,18 +135,20 @@ function told(
     ...name === "SuppressedError" && !isKnown
       ? { both: BOTH.map((key) => causeOf(error[key], telling)) as never }
       : {},
-    ...isKnown ? {} : { fields: fieldsOf(error) },
   };
   path.pop();
-  return some;
+  return isKnown ? some : { ...some, fields: fieldsOf(error, some) };
 }
 
-/** The fields of an error that JSON carries; undefined if there are none. */
-function fieldsOf(error: Error): Told["fields"] {
+/**
+ * The fields of an error that JSON carries, but for what is told of it already;
+ * undefined if there are none.
+ */
+function fieldsOf(error: Error, some: Told): Told["fields"] {
   let fields: Record<string, unknown> | undefined;
   try {
     for (const key of Object.keys(error)) {
-      if (USUAL.includes(key)) continue;
+      if (USUAL.includes(key) || Object.hasOwn(some, key)) continue;
       try {
         const value = (error as never as Record<string, unknown>)[key];
         // Without a prototype, `__proto__` is a name as any other.
@@ -169,7 +174,7 @@ function hasText(value: unknown): boolean {
 }
 
 function listOf(errors: unknown[], telling: Telling): Cause[] {
-  const some = errors.slice(0, telling.left);
+  const some = errors.slice(0, Math.max(telling.left, 0));
   telling.left -= some.length;
   const list = some.map((error) => partOf(error, telling));
   const more = errors.length - some.length;
@@ -213,8 +218,9 @@ function revived(told: Told): Error {
   const Class = Object.hasOwn(CLASSES, name)
     ? CLASSES[name as "Error"]
     : CLASSES.Error;
+  const isAggregate = Class === CLASSES.AggregateError as unknown;
   // A DOMException has no prototype of that name here: its name is its own.
-  const error = Class === CLASSES.AggregateError as unknown
+  const error = isAggregate
     ? new AggregateError((errors ?? []).map(fromCause), message)
     : new Class(message);
   const set = (key: string, value: unknown, enumerable = false) =>
@@ -231,6 +237,7 @@ function revived(told: Told): Error {
   set("stack", stack ?? `${name}: ${message}`);
   if (code !== undefined) set("code", code, true);
   if (cause !== undefined) set("cause", fromCause(cause));
+  if (errors && !isAggregate) set("errors", errors.map(fromCause), true);
   for (const [key, value] of Object.entries(fields)) {
     if (!USUAL.includes(key)) set(key, value, true);
   }

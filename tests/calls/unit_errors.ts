@@ -109,6 +109,52 @@ test("an error whose causes form a graph arrives soon", async () => {
   }, { reply: 65536 });
 });
 
+test("an error arrives with its errors and its code, whatever they are", async () => {
+  const path = { path: "name", why: "required" };
+  const all: Record<string, Error & { errors?: unknown; code?: unknown }> = {
+    list: Object.assign(new Error("list"), { errors: ["late", path] }),
+    object: Object.assign(new TypeError("object"), { errors: { name: path } }),
+    code: Object.assign(new RangeError("code"), { code: { number: 7 } }),
+    renamed: Object.assign(new AggregateError([new Error("one")], "renamed"), {
+      name: "SeveralError",
+    }),
+  };
+  const fails = {
+    fail: (what: string) => {
+      throw all[what];
+    },
+  };
+  await between(fails, async (ring) => {
+    const remote = connect<typeof fails>(ring);
+    const of = async (what: string) =>
+      await rejection(remote.fail(what)) as AggregateError & { code?: unknown };
+    assert.equal((await of("list")).errors, ["late", path]);
+    assert.equal((await of("object")).errors as unknown, { name: path });
+    assert.equal((await of("code")).code, { number: 7 });
+    const { name, errors: [one] } = await of("renamed");
+    assert.is(name, "SeveralError");
+    assert.is(one.message, "one");
+  });
+});
+
+test("no list of errors is longer than all that may be told", async () => {
+  const deep = new AggregateError([1, 2, 3], "deep");
+  const caused = new Error("caused", { cause: "none is left for it" });
+  const parts: unknown[] = Array.from({ length: 254 }, (_, i) => i);
+  const whole = new AggregateError([...parts, caused, deep], "whole");
+  const fails = {
+    fail: () => {
+      throw whole;
+    },
+  };
+  await between(fails, async (ring) => {
+    const error = await rejection(connect<typeof fails>(ring).fail());
+    const { errors } = error as AggregateError;
+    assert.is(errors.length, 256);
+    assert.equal(errors[255].errors.map(String), ["Error: and 3 more"]);
+  }, { reply: 65536 });
+});
+
 test("an error that is its own cause, or cannot be read, ends the call", async () => {
   const looped = new Error("looped");
   looped.cause = looped;
