@@ -18,7 +18,7 @@ export const workerOf = (orders: Orders) => () => start(WORKER, orders);
 export function poolOf(
   { orders = {}, ...options }: Some & { orders?: Orders } = {},
 ) {
-  const words = new Int32Array(new SharedArrayBuffer(12));
+  const words = new Int32Array(new SharedArrayBuffer(16));
   const make = workerOf({ words, ...orders });
   const pool = new Pool({ tasks, workers: 1, make, ...options });
   return { pool, words };

@@ -19,7 +19,7 @@ type Some = Partial<PoolOptions<typeof tasks>>;
 
 /** A pool, its gate, and what it tells. */
 function poolOf(orders: Orders = {}, options: Some = {}) {
-  const words = new Int32Array(new SharedArrayBuffer(12));
+  const words = new Int32Array(new SharedArrayBuffer(16));
   const make = () => start(WORKER, { words, ...orders });
   const pool = new Pool({ tasks, workers: 1, make, ...options });
   const told: string[] = [];

@@ -229,6 +229,20 @@ test("resize() makes workers, and lets them go when their task is done", () =>
     assert.is(await late, 2);
   }));
 
+for (const limit of [1, 2]) {
+  test(`close() lets a worker end beside a function that does not: ${limit}`, () =>
+    withPool({ orders: { limit } }, async (pool, words) => {
+      const control = new AbortController();
+      const { signal } = control;
+      const given = rejection(pool.run("sleep", 1e6, { signal }));
+      while (pool.stats().running < 1) await pause();
+      control.abort();
+      await given;
+      await pool.close();
+      assert.is(Atomics.load(words, 3), 1, "what stands behind servePool");
+    }));
+}
+
 for (const how of ["dies", "is terminated"] as const) {
   test(`resize(1) leaves a worker if one ${how} meanwhile`, () =>
     withPool({ workers: 2 }, async (pool, words) => {

@@ -27,7 +27,7 @@ async function withPool(
     made: () => number,
   ) => Promise<unknown>,
 ) {
-  const words = new Int32Array(new SharedArrayBuffer(12));
+  const words = new Int32Array(new SharedArrayBuffer(16));
   let made = 0;
   const make = () => {
     made++;

@@ -9,7 +9,10 @@ import { type Moving, tasks } from "./tasks.ts";
 export interface Orders {
   blocking?: boolean;
   limit?: number;
-  /** A gate, and whether a task has died there. */
+  /**
+   * A gate, whether a task has died there, a count, and whether `servePool` has
+   * returned.
+   */
   words?: Int32Array;
   /** What it does instead of serving. */
   instead?:
@@ -164,4 +167,7 @@ if (instead === "differently") {
   });
 } else if (instead === "once") {
   await servePool(tasks, functions, options);
-} else if (instead === undefined) await servePool(tasks, functions, options);
+} else if (instead === undefined) {
+  await servePool(tasks, functions, options);
+  if (words !== undefined) Atomics.store(words, 3, 1);
+}

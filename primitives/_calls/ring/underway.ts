@@ -25,8 +25,16 @@ export class Underway extends Map<Promise<unknown>, number> {
     });
   }
 
-  /** Resolves when the next one ends. One function awaits that at a time. */
+  /**
+   * Resolves when the next one ends, or at the next `wake`. One function awaits
+   * that at a time.
+   */
   next(): Promise<void> {
     return new Promise((resolve) => this.#tell = resolve);
+  }
+
+  /** Ends the wait for the next one. */
+  wake(): void {
+    this.#tell();
   }
 }

@@ -39,6 +39,7 @@ import {
 import type { Field } from "../../_message/record_fields.ts";
 import { spin } from "../../_wait/spin.ts";
 import { errorText, isError, unsendable } from "../../_message/thrown.ts";
+import { refer } from "../../_wait/times.ts";
 import { nextTurn } from "../../_wait/turn.ts";
 import { writeUtf8 } from "../../_message/utf8.ts";
 import { values } from "../../_value/codec.ts";
@@ -76,13 +77,18 @@ export interface Station {
 }
 
 /**
- * The least ms between two looks at the memory of a worker; and, once it takes
- * no more tasks, the ms between two looks whether those that run are given up.
+ * The least ms between two looks at the memory of a worker; and, while it takes
+ * no tasks, the ms between two looks whether the pool is closed, or whether
+ * those that run are given up.
  */
 const LOOK = 100;
 
-/** The ms that functions have, whose tasks were given up, before it ends. */
-const GRACE = 1000;
+/**
+ * The ms that functions have, whose tasks were given up, before it ends. A pool
+ * that is closed gives the worker a second, in which it also does what stands
+ * behind `servePool`.
+ */
+const GRACE = 500;
 
 /** Bytes that are enough for most results that come in a message. */
 const SOME = 256;
@@ -110,6 +116,8 @@ export class PoolServer {
   #order = 0;
   /** It does nothing any more: the slots belong to others. */
   #over = false;
+  /** Whether it looks soon whether the pool is closed. */
+  #looks = false;
   /** Whether it has too much memory, and when it looks for the next time. */
   #full = false;
   #look = 0;
@@ -172,8 +180,11 @@ export class PoolServer {
     const underway = new Underway();
     while (!this.#ends) {
       if (underway.size >= limit) this.#tell();
-      while (underway.size >= limit) await underway.next();
-      if (this.#ends) break;
+      while (underway.size >= limit && !this.#it.slots.closed) {
+        this.#lookLater(underway);
+        await underway.next();
+      }
+      if (this.#ends || underway.size >= limit) break;
       let at = this.#take();
       if (at === 0 || underway.size > 0) this.#now = undefined;
       for (let i = 0; at === 0 && underway.size > 0 && i < TICKS; i++) {
@@ -198,6 +209,21 @@ export class PoolServer {
     this.#tell();
     await this.#finish(underway);
     return this.#retire();
+  }
+
+  /**
+   * Ends the wait for the next function in a while, so that the worker looks
+   * whether the pool is closed: a function may never end, and whoever does not
+   * wait for tasks is not told.
+   */
+  #lookLater(underway: Underway): void {
+    if (this.#looks) return;
+    this.#looks = true;
+    const look = () => {
+      this.#looks = false;
+      underway.wake();
+    };
+    refer(setTimeout(look, LOOK), false);
   }
 
   /**
