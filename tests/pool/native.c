@@ -45,6 +45,25 @@ static int32_t nothing(void *context, weft_call *call, const void *request,
   return WEFT_CALLS_UNDEFINED;
 }
 
+/* Bytes in place, wherever they lie, and however many there are. */
+static void finds_in_place(void) {
+  uint32_t head[4] = {8, 3, 0, 0};
+  int32_t length = 0;
+  CHECK(weft_pool_in_place(memory, head, &length) == memory + 2);
+  EQUAL(length, 3);
+  head[0] = WEFT__POOL_HERE;
+  head[1] = 5;
+  CHECK(weft_pool_in_place(memory, head, &length) == head + 2);
+  EQUAL(length, 5);
+  head[0] = 8;
+  head[1] = INT32_MAX;
+  CHECK(weft_pool_in_place(memory, head, &length) == memory + 2);
+  EQUAL(length, INT32_MAX);
+  head[1]++;
+  CHECK(weft_pool_in_place(memory, head, &length) == NULL);
+  EQUAL(length, -EOVERFLOW);
+}
+
 static const weft_calls_function tasks[] = {increment, fails, too_long, NULL,
                                             nothing, fails_too_long};
 
@@ -85,6 +104,7 @@ static void replies(weft_call_ring *r, weft_event *done, int32_t task,
 
 int main(void) {
   const weft_call_ring_config config = {SLOTS, 8 + BYTES, 32 + BYTES};
+  finds_in_place();
   EQUAL(weft_pool_serve(memory, tasks, 5, NULL), -EINVAL);
   weft_call_ring *r = weft_call_ring_init(memory, sizeof memory, config);
   CHECK(r != NULL);

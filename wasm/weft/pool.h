@@ -87,12 +87,17 @@ static inline int32_t weft__pool_handle(weft_call_ring *r, weft_call *c,
 /*
  * The bytes of a request whose codec is `inPlace`, and how many there are.
  * `memory` is where the memory begins that JavaScript gave the pool: NULL in a
- * module of WebAssembly.
+ * module of WebAssembly. Returns NULL, and -EOVERFLOW in *length, if there are
+ * 2^31 bytes or more, of which an int32_t cannot tell.
  */
 static inline void *weft_pool_in_place(void *memory, const void *request,
                                        int32_t *length) {
   uint32_t head[2];
   __builtin_memcpy(head, request, sizeof head);
+  if (head[1] > INT32_MAX) {
+    *length = -EOVERFLOW;
+    return NULL;
+  }
   *length = (int32_t)head[1];
   if (head[0] == WEFT__POOL_HERE)
     return (void *)((uintptr_t)request + WEFT__POOL_HEAD);
