@@ -19,7 +19,8 @@ const inWorker = typeof ServiceWorkerGlobalScope === "function" &&
 const KEY = `weft-isolate ${self.location.pathname}`;
 
 if (inWorker) serve();
-else isolate(document.currentScript);
+else if (document.currentScript) isolate(document.currentScript);
+else tell('load it by <script src="isolate.js"></script>: it is no module');
 
 /** The policy that the service worker at `url` sends. */
 function policyOf(url) {
