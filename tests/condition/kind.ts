@@ -19,7 +19,7 @@ export const kind: Kind = {
 };
 
 /** What a bundle of it may weigh. */
-export const size: Size = { name: "Condition", most: 6842 };
+export const size: Size = { name: "Condition", most: 6879 };
 
 class ConditionInC extends Twin {
   wait(mutex: MutexInC): void {

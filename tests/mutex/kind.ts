@@ -14,7 +14,7 @@ export const kind: Kind = {
 };
 
 /** What a bundle of it may weigh. */
-export const size: Size = { name: "Mutex", most: 7100 };
+export const size: Size = { name: "Mutex", most: 7139 };
 
 export class MutexInC extends Twin {
   /** Where it lies, for conditions. */

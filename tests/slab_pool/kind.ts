@@ -16,7 +16,7 @@ export const kind: Kind = {
 };
 
 /** What a bundle of it may weigh. */
-export const size: Size = { name: "SlabPool", most: 3715 };
+export const size: Size = { name: "SlabPool", most: 3765 };
 
 class SlabPoolInC extends Twin {
   get #cache(): number {

@@ -14,7 +14,7 @@ export const kind: Kind = {
 };
 
 /** What a bundle of it may weigh. */
-export const size: Size = { name: "Snapshot", most: 4427 };
+export const size: Size = { name: "Snapshot", most: 4471 };
 
 class SnapshotInC extends Twin {
   write(source: Int32Array): void {

@@ -14,7 +14,7 @@ export const kind: Kind = {
 };
 
 /** What a bundle of it may weigh. */
-export const size: Size = { name: "WorkCounter", most: 8435 };
+export const size: Size = { name: "WorkCounter", most: 8469 };
 
 /** `WEFT_WORK_COUNTER_REFUSED` */
 const REFUSED = -2;
