@@ -13,6 +13,8 @@ interface Chunk {
 
 /** What a function is called by. */
 interface Head {
+  /** The macro before `static`, if there is one. */
+  readonly mark: string;
   /** What it returns, with attributes. */
   readonly type: string;
   readonly name: string;
@@ -21,17 +23,21 @@ interface Head {
 
 /** A function at the start of a text, up to its brace. */
 const HEAD =
-  /^static inline ((?:__attribute__\(\(.*?\)\)\s)?[\w\s]+?[\s*])(\w+)\(([^{;]*)\)\s\{/;
+  /^([A-Z_]+ )?static inline ((?:__attribute__\(\(.*?\)\)\s)?[\w\s]+?[\s*])(\w+)\(([^{;]*)\)\s\{/;
+
+/** A function, as a part of a text. */
+const FUNCTION =
+  /^((?:[A-Z_]+ )?static inline [^;{]*\{(?:\n[^}].*|\n)*.*\}\n)/m;
 
 /** The functions of `text`, and the texts between them. */
 function chunksOf(text: string): Chunk[] {
   const chunks: Chunk[] = [];
-  const parts = text.split(/^(static inline [^;{]*\{(?:\n[^}].*|\n)*.*\}\n)/m);
+  const parts = text.split(FUNCTION);
   for (const part of parts) {
-    const [, type, name, params] = HEAD.exec(part) ?? [];
+    const [, mark = "", type, name, params] = HEAD.exec(part) ?? [];
     const head = name === undefined
       ? undefined
-      : { type: type!, name, params: params! };
+      : { mark, type: type!, name, params: params! };
     chunks.push({ text: part, head });
   }
   return chunks;
@@ -70,12 +76,12 @@ export class Variants {
     const changed = chunks.map((chunk, i) => [i, chunk] as const)
       .filter(([i, { text }]) => text !== this.#chunks[i]!.text);
     for (const [i, { head }] of changed) {
-      const { type, name, params } = this.#chunks[i]!.head ?? {};
+      const { mark, type, name, params } = this.#chunks[i]!.head ?? {};
       if (head === undefined || namesOf(head.params) === undefined) {
         return false;
       }
-      if (head.type !== type || head.name !== name) return false;
-      if (head.params !== params) return false;
+      if (head.mark !== mark || head.type !== type) return false;
+      if (head.name !== name || head.params !== params) return false;
     }
     for (const [i, { text }] of changed) this.#mistakes[i]!.set(number, text);
     return true;
@@ -92,7 +98,7 @@ export class Variants {
 
 /** A function that calls one of its variants. */
 function chosen({ text, head }: Chunk, mistakes: Mistakes): string {
-  const { type, name, params } = head!;
+  const { mark, type, name, params } = head!;
   const args = namesOf(params)!.join(", ");
   const result = type.trim() === "void" ? "" : "return ";
   const renamed = (text: string, number: number) =>
@@ -101,7 +107,7 @@ function chosen({ text, head }: Chunk, mistakes: Mistakes): string {
     `  case ${number}:\n    ${result}${name}__${number}(${args});\n` +
     (result ? "" : "    return;\n")
   );
-  const declared = `static inline ${type}${name}(${params})`;
+  const declared = `${mark}static inline ${type}${name}(${params})`;
   return [
     `${declared};`, // as it may call itself
     renamed(text, 0),
