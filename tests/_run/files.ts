@@ -12,6 +12,7 @@
  * // also: node             that it runs under Node and Bun as well
  * // also: node, browsers   and in a worker of a page
  * // it waits               that it uses little of a processor
+ * // it explores            in one process with others of its folder
  * // it is long             that it runs by name, or with `--all`
  * ```
  *
@@ -25,6 +26,8 @@ import { folders, has, TESTS } from "./folders.ts";
 import { LIMIT_SECONDS } from "./process.ts";
 
 const COMPILER = fileURLToPath(new URL("../../wasm/emcc.ts", import.meta.url));
+/** Keeps the library from telling the race tester about itself. */
+const SILENT = fileURLToPath(new URL("./weft.ts", import.meta.url));
 const PARTS = fileURLToPath(new URL("./parts", import.meta.url));
 
 /** A test program. */
@@ -42,6 +45,12 @@ export interface File {
   also: ReadonlySet<string>;
   /** Whether its threads and processes sleep most of the time. */
   waits: boolean;
+  /**
+   * The name of the process that it shares with others, or "". It is not the
+   * same for those that keep the library from telling the race tester about
+   * itself.
+   */
+  shares: string;
   /** Whether it takes long by its nature. */
   long: boolean;
   /** Whether it compiles C. */
@@ -92,6 +101,8 @@ function fileOf(file: string, shown: string, folder = ""): File {
   const wrong = wrongIn(head);
   if (wrong !== undefined) throw new Error(`${file}: ${wrong}`);
   const limit = head.match(/^\/\/ limit: (\d+) s$/m)?.[1];
+  const imported = imports(file);
+  const apart = imported.has(SILENT) ? "silent" : "telling";
   return {
     path: file,
     name: `${shown}/${path.basename(file, ".ts").replace(/_test$/, "")}`,
@@ -100,8 +111,9 @@ function fileOf(file: string, shown: string, folder = ""): File {
     limit: limit ? Number(limit) : LIMIT_SECONDS,
     also: new Set(head.match(/^\/\/ also: (.+)$/m)?.[1]?.split(", ")),
     waits: /^\/\/ it waits$/m.test(head),
+    shares: /^\/\/ it explores$/m.test(head) ? `${shown}, ${apart}` : "",
     long: /^\/\/ it is long$/m.test(head),
-    needsCompiler: imports(file).has(COMPILER),
+    needsCompiler: imported.has(COMPILER),
   };
 }
 
@@ -119,10 +131,10 @@ export function wrongIn(head: string): string | undefined {
 }
 
 /** A line of comment with the words that are looked for, and a right one. */
-const SAYS = /^\/\/ .*(\b(about|also|limit): |\bit (waits|is long)\b)/;
+const SAYS = /^\/\/ .*(\b(about|also|limit): |\bit (waits|explores|is long)\b)/;
 const RIGHT = RegExp(
   "^// (about: \\w+(, \\w+)*|also: (node|browsers)(, browsers)?|" +
-    "limit: \\d+ s|it waits|it is long)$",
+    "limit: \\d+ s|it (waits|explores|is long))$",
 );
 
 /** The folders that a program says it is about. */

@@ -14,11 +14,19 @@ test("the words at the head of a program may take several lines", () => {
   assert.ok(find("slab_pool").some(({ name }) => name === file!.name));
 });
 
+test("what tells the race tester about itself shares no process with others", () => {
+  const named = (name: string) => find(name).find((it) => it.name === name)!;
+  assert.is(named("race/whole").shares, "race, telling");
+  assert.is(named("race/futures").shares, "race, silent");
+  assert.is(named("race/wasm").shares, "");
+});
+
 test("words that say nothing are an error", () => {
   for (
     const right of [
       "// about: mutex, event\n// about: once\n// also: node, browsers",
-      "// limit: 30 s\n// it waits\n// it is long\n// Two minutes of torture.",
+      "// it explores\n// Every mistake is found.",
+      "// limit: 30 s\n// it waits\n// it is long\n// Two minutes.",
     ]
   ) {
     assert.is(wrongIn(right), undefined, right);

@@ -62,6 +62,8 @@ export interface Program {
   readonly path: string;
   /** The folder that it is to test, if it can test several. */
   readonly folder?: string | undefined;
+  /** The name of the process that it shares, if it does. */
+  readonly shares?: string;
   readonly limit?: number;
 }
 
@@ -84,7 +86,7 @@ export async function runFiles(
   const folder = fs.mkdtempSync(path.join(tmpdir(), "weft-test-"));
   const report = path.join(folder, "report");
   fs.writeFileSync(report, "");
-  const searches = programs.some(({ folder }) => folder);
+  const searches = programs.some(({ folder, shares }) => folder || shares);
   const words = command === undefined
     ? [process.execPath, "run", ...searches ? [ROOM] : [], "-A", CHILD]
     : [...command, bundled(CHILD, BUNDLES)];

@@ -104,8 +104,8 @@ function secondsOf({ name, limit, long }: File): number {
 /**
  * Puts the files together that one process runs: what explores, since a search
  * is slow until its process is warm. If there are fewer folders than
- * processors, scenarios and mutants apart. Any other file has threads of its
- * own, and a process of its own.
+ * processors, scenarios and mutants apart. A file that says nothing else has
+ * threads of its own, and a process of its own.
  */
 function inGroups(files: readonly File[]): File[][] {
   const folders = new Set(files.filter(explores).map(({ folder }) => folder));
@@ -113,16 +113,17 @@ function inGroups(files: readonly File[]): File[][] {
   const groups = new Map<string, File[]>();
   for (const file of files) {
     const part = apart ? file.name.replace(/_c$/, "") : file.folder;
-    const key = explores(file) ? part : file.name;
+    const key = explores(file) ? part : file.shares || file.name;
     const group = groups.get(key);
     if (group === undefined) groups.set(key, [file]);
     else group.push(file);
   }
   const all = [...groups.values()];
-  if (apart) return all;
+  const ofFolders = all.filter(([file]) => explores(file!));
   return [
-    ...packed(all.filter(([file]) => explores(file!))),
-    ...all.filter(([file]) => !explores(file!)),
+    ...apart ? ofFolders : packed(ofFolders),
+    ...all.filter(([file]) => !explores(file!))
+      .flatMap((group) => packed(group.map((file) => [file]))),
   ];
 }
 

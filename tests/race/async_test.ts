@@ -1,3 +1,4 @@
+// it explores
 // Tests asynchronous code: promises are the platform's, wakes and timers are
 // simulated.
 import * as assert from "uvu/assert";

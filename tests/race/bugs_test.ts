@@ -1,3 +1,4 @@
+// it explores
 // Every seeded bug is found in the smallest program that shows it, and its
 // schedule replays to the same failure.
 import * as assert from "uvu/assert";

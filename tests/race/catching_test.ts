@@ -1,3 +1,4 @@
+// it explores
 // Agents that catch whatever is thrown and try again also catch the token that
 // suspends them. Each is explored all the same.
 import * as assert from "uvu/assert";

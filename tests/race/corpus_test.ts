@@ -1,3 +1,4 @@
+// it explores
 // The race tester finds the mistakes in programs that are known to be wrong,
 // names them correctly, and reports nothing about correct programs.
 import * as assert from "uvu/assert";

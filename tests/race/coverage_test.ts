@@ -1,3 +1,4 @@
+// it explores
 // What an exploration reached, and what it never reached.
 import * as fs from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,3 +1,4 @@
+// it explores
 // Tests that the tester finds what docs/race_testing.md shows.
 import * as fs from "node:fs";
 import { fileURLToPath } from "node:url";

@@ -1,3 +1,4 @@
+// it explores
 // Tests the engine: what code under test may do, what is refused, and mistakes
 // that the engine once made.
 import * as assert from "uvu/assert";

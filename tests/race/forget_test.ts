@@ -1,3 +1,4 @@
+// it explores
 // `race.forget(...)`: what an agent saw before it says what it keeps is no part
 // of its state. The verdicts are the same, and promises are tried.
 import fc from "../_run/property.ts";

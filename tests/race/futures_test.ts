@@ -1,3 +1,4 @@
+// it explores
 // Tests that states of an agent with the same future are taken for one, and
 // that this changes no verdict and no result.
 import fc from "../_run/property.ts";

@@ -1,3 +1,4 @@
+// it explores
 // Tests that groups of agents that concern no others take their steps first,
 // and that this changes neither verdicts nor what memory holds at the end.
 import fc from "../_run/property.ts";

@@ -1,3 +1,4 @@
+// it explores
 // Old values of hints: those that an agent could have read as the newest one,
 // sooner, are left out, and all reductions know what agents may still read. The
 // same ends and failures, of fewer states.

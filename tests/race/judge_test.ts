@@ -1,3 +1,4 @@
+// it explores
 // The judge that watches executions agrees with a check of whole histories.
 import * as assert from "uvu/assert";
 import type { Answer, Call } from "../../race/engine/model.ts";

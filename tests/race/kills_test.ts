@@ -1,3 +1,4 @@
+// it explores
 // What becomes of agents that are terminated, and of their recovery.
 import * as assert from "uvu/assert";
 import { race } from "../../race/mod.ts";

@@ -1,3 +1,4 @@
+// it explores
 // One pair of programs for each kind of failure in the guide's table: the first
 // fails with that kind, and the second, which differs in as little as possible,
 // does not fail.

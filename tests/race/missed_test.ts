@@ -1,3 +1,4 @@
+// it explores
 // Without a model, a timed sleep has missed its wake if the agent would go on
 // if it looked at memory. That its word has changed is not enough: a word may
 // count those who wait.

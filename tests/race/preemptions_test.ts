@@ -1,3 +1,4 @@
+// it explores
 // Tests that a search which does not end names a number of preemptions up to
 // which it covered everything, and that it did.
 import fc from "../_run/property.ts";

@@ -1,3 +1,4 @@
+// it explores
 // Programs as properties: the smallest that fails is found and shown.
 import fc from "../_run/property.ts";
 import * as assert from "uvu/assert";

@@ -1,3 +1,4 @@
+// it explores
 // Tests that agents that do the same are explored in one order only, and that
 // this changes no verdict.
 import fc from "../_run/property.ts";

@@ -1,3 +1,4 @@
+// it explores
 // What an agent saw in an operation of a queue is left out of its state when
 // the operation has returned: the same ends and failures, of fewer states.
 import fc from "../_run/property.ts";

@@ -1,3 +1,4 @@
+// it explores
 // The option `sample`: no search, and samples of one kind.
 import * as assert from "uvu/assert";
 import { type Options, race, type Result } from "../../race/mod.ts";

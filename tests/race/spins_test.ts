@@ -1,3 +1,4 @@
+// it explores
 // Tests loops that seem to have no end: whether it makes a difference how many
 // rounds they took, and what the tester then says.
 import * as assert from "uvu/assert";

@@ -1,3 +1,4 @@
+// it explores
 // Tests agents that are suspended without leaving the stack: they do what they
 // do if they are run from the start for every step.
 import * as assert from "uvu/assert";

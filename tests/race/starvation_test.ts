@@ -1,3 +1,4 @@
+// it explores
 // The option `starvation`: which agents can be kept in a call for ever, though
 // each that can go on does.
 import * as assert from "uvu/assert";

@@ -1,3 +1,4 @@
+// it explores
 // Programs as a new user writes them, right and subtly wrong, and their
 // verdicts: over the primitives of this library, and over bare atomics.
 import * as assert from "uvu/assert";

@@ -1,3 +1,4 @@
+// it explores
 // Tests verdicts that were once wrong: on loops that end by their count, on
 // fair programs that were called livelocks, on lock holders that die, and on
 // loops on the clock.

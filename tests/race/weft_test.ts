@@ -1,3 +1,4 @@
+// it explores
 // Code that uses the primitives is explored without a word of set-up: from the
 // sources, from bundles, and with two copies of the library in one program.
 import * as esbuild from "esbuild";

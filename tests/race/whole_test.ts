@@ -1,3 +1,4 @@
+// it explores
 // With `primitives: "atomic"`, whole operations of primitives are one step: the
 // same outcomes and failures, of far fewer states.
 import fc from "../_run/property.ts";
