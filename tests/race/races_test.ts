@@ -51,6 +51,17 @@ test("who finds a sleeper knows what it did before it slept", async () => {
   assert.equal(await verdicts(writes(false), findsLater), both);
 });
 
+test("who finds a sleeper knows what it read as it went to sleep", async () => {
+  const stores: Agent = (memory) => {
+    words(memory)[1] = 5;
+    Atomics.store(words(memory), 0, 1);
+  };
+  const sleeps: Agent = (memory) => {
+    while (Atomics.wait(words(memory), 0, 1) === "not-equal");
+  };
+  assert.equal(await verdicts(stores, sleeps, finds), ["", ""]);
+});
+
 test("what a sleeper does after its wake is unordered with its waker", async () => {
   const writes: Agent = (memory) => {
     Atomics.wait(words(memory), 0, 0);

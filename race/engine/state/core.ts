@@ -65,6 +65,11 @@ export class World extends Machine {
       if (other !== undefined) {
         this.fail("data-race", this.#raceText(agent, other));
       }
+      const waits = result === BLOCK || kind === k.WAIT_ASYNC;
+      const last = this.waiters[this.waiters.length - 1];
+      if (waits && typeof result !== "string") {
+        last!.clock = this.clocks.send(agent);
+      }
     }
     if (this.hints !== null && target !== null && kind !== k.NOTIFY) {
       this.hints.after(agent.id, agent, wrote);
@@ -171,8 +176,8 @@ export class World extends Machine {
     if (value !== agent.a) return "not-equal";
     if (timeout <= 0) return "timed-out";
     const promise = kind === k.WAIT_ASYNC ? agent.serial++ : -1;
-    const clock = this.clocks?.send(agent) ?? null;
-    this.waiters = [...this.waiters, { agent: id, address, promise, clock }];
+    const waiter = { agent: id, address, promise, clock: null };
+    this.waiters = [...this.waiters, waiter];
     const due = timeout === Infinity ? Infinity : this.now + timeout;
     if (promise >= 0) {
       if (due !== Infinity) {

@@ -54,7 +54,7 @@ export interface Waiter {
   /** The promise of a `waitAsync`, or -1. */
   readonly promise: number;
   /** What it knew when it began to wait, for data races. */
-  readonly clock: Int32Array | null;
+  clock: Int32Array | null;
 }
 
 /** How many unusual events of each sort the scheduler may still choose. */
