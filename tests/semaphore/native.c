@@ -123,6 +123,9 @@ static void semaphore_max(void) {
   UNCHANGED(s, 36, weft_semaphore_release(s, 4), EOVERFLOW);
   EQUAL(weft_semaphore_release(s, 1), 0);
   EQUAL(weft_semaphore_acquire(s, 3, 0), 0);
+  weft__semaphore_owe(s, 2); /* as a claimant does: there is room for 5 */
+  UNCHANGED(s, 36, weft_semaphore_release(s, 4), EOVERFLOW);
+  EQUAL(weft_semaphore_release(s, 3), 0);
   s = weft_semaphore_init_tracked_max(arena, sizeof arena, 2, 2, 3);
   EQUAL(weft_semaphore_max(s), 3);
   EQUAL(weft_semaphore_tracked(s), 2);

@@ -309,7 +309,8 @@ WEFT__ASIDE static inline int weft__semaphore_give_slow(weft_semaphore *s,
   for (;;) {
     int32_t expected = state;
     int32_t free = weft__semaphore_free(state);
-    if (free > weft__minus(max, n)) {
+    /* A debt leaves room for more than can ever be released. */
+    if (n > max || free > weft__minus(max, n)) {
       state = weft__load(&s->permits);
       if (state != expected) continue;
       return EOVERFLOW;
