@@ -125,8 +125,8 @@ int WEFT_KERNEL(latch, count_down)(weft_latch *l, int32_t n) {
 
 #if !defined(WEFT_KERNEL_ONE) || defined(WEFT_KERNEL_snapshot)
 /* JavaScript knows that the agent has the role before it calls one of these. */
-void WEFT_KERNEL(snapshot, write)(weft_snapshot *s, const void *src) {
-  weft__snapshot_write(s, src);
+int WEFT_KERNEL(snapshot, write)(weft_snapshot *s, const void *src) {
+  return weft__snapshot_write(s, src);
 }
 
 int32_t WEFT_KERNEL(snapshot, read)(weft_snapshot *s, void *dst) {

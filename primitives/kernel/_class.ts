@@ -123,14 +123,16 @@ export function kernelClass<
   return Made as unknown as KernelClass<T, Config, never>;
 }
 
-/** Whether `n` can be passed as an integer of C. */
-export function isWord(n: number): boolean {
-  return n === (n | 0);
+/** Whether `n` is a number that can be passed as an integer of C. */
+export function isWord(n: unknown): n is number {
+  // A BigInt has no bits to combine with 0, and an object may run code.
+  return typeof n === "number" && n === (n | 0);
 }
 
 /** A word of a primitive that never changes. */
 export function wordOf({ buffer, byteOffset }: Region, index: number): number {
-  return new Int32Array(buffer, byteOffset)[index]!;
+  // Not all of the buffer: that may end in the middle of a word.
+  return new Int32Array(buffer, byteOffset, index + 1)[index]!;
 }
 
 /**

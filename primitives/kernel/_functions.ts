@@ -32,7 +32,8 @@ export interface Kernels {
     count_down(at: number, n: number): number;
   };
   readonly snapshot: {
-    write(at: number, src: number): void;
+    write(at: number, src: number): number;
+    /** The version, or a negated errno. */
     read(at: number, dst: number): number;
   };
   readonly spsc_queue: ElementKernel;

@@ -161,7 +161,8 @@ function decode(text: string): Uint8Array<ArrayBuffer> {
  * Uses the exports of your WebAssembly module as the kernel for its memory, so
  * that no other module is compiled. The module must contain `wasm/kernel.c`.
  * Call this in each realm before you attach primitives to `memory`. A class of
- * which the exports lack any function uses the kernel of this library.
+ * which the exports lack any function uses the kernel of this library. With a
+ * 64-bit memory, everything runs in JavaScript.
  *
  * @example A program with an Emscripten module
  * ```ts ignore
@@ -183,8 +184,20 @@ export function useKernel(
       `A kernel needs a WebAssembly.Memory: received ${describe(memory)}`,
     );
   }
+  // The functions of a 64-bit module take addresses as BigInts.
+  if (has64Bits(memory)) return;
   given.set(memory, exports);
   made.delete(memory);
+}
+
+/** Whether a memory has 64-bit addresses, and so counts pages by BigInts. */
+function has64Bits(memory: WebAssembly.Memory): boolean {
+  try {
+    memory.grow(0n as unknown as number);
+    return true;
+  } catch {
+    return false; // it counts by numbers; nothing has changed
+  }
 }
 
 /**
@@ -261,10 +274,16 @@ export function arena(bytes: number): Arena {
       type: Arenable<T, Config>,
       ...config: Config
     ): T {
+      const before = end;
       const at = this.allocate(
         type.byteLength(...config as unknown as never[]),
       );
-      return type.init(this, at, ...config);
+      try {
+        return type.init(this, at, ...config);
+      } catch (error) {
+        end = before; // `config` is out of range, and nobody has these bytes
+        throw error;
+      }
     },
   });
 }

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { assertMayBlock } from "../_wait/wait.ts";
+import { assertMayBlock, mayBlock } from "../_wait/wait.ts";
 import { agentId } from "../agent.ts";
 import { Event as AnyEvent, type EventConfig } from "../event.ts";
 import { Latch as AnyLatch } from "../latch.ts";
@@ -135,16 +135,16 @@ class SemaphoreInKernel extends /* @__PURE__ */ inMemory(
 ) {
   override acquire(n = 1): void {
     const kernel = this.kernel;
-    if (kernel !== undefined && n === (n | 0)) {
-      assertMayBlock("acquire");
-      if (kernel.try_acquire(this.at, n) === 0) return;
-    }
-    super.acquire(n);
+    if (
+      kernel !== undefined && isWord(n) && mayBlock() &&
+      kernel.try_acquire(this.at, n) === 0
+    ) return;
+    super.acquire(n); // it says of a wrong number first what is wrong
   }
 
   override tryAcquire(n = 1, timeout = 0): boolean {
     const kernel = this.kernel;
-    if (kernel !== undefined && n === (n | 0) && timeout === 0) {
+    if (kernel !== undefined && isWord(n) && timeout === 0) {
       const error = kernel.try_acquire(this.at, n);
       if (error === 0) return true;
       if (error === EBUSY) return false;

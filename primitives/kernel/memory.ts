@@ -47,6 +47,7 @@ class SnapshotInKernel extends /* @__PURE__ */ inMemory(
   TEXT.SNAPSHOT,
   AnySnapshot,
 ) {
+  readonly #id = agentId();
   /** Whether this view has written, and read, so that it has these roles. */
   #wrote = false;
   #hasRead = false;
@@ -66,7 +67,7 @@ class SnapshotInKernel extends /* @__PURE__ */ inMemory(
     ) {
       super.write(src);
       this.#wrote = true;
-    } else kernel.write(this.at, from);
+    } else if (kernel.write(this.at, from)) super.write(src); // damaged
   }
 
   /**
@@ -84,11 +85,12 @@ class SnapshotInKernel extends /* @__PURE__ */ inMemory(
       this.#hasRead = true;
       return version;
     }
-    return kernel.read(this.at, to);
+    const version = kernel.read(this.at, to);
+    return version < 0 ? super.read(dst) : version; // below 0: damaged
   }
 
   override abandon(id: number): number {
-    if (id === agentId()) this.#wrote = this.#hasRead = false;
+    if (id === this.#id) this.#wrote = this.#hasRead = false;
     return super.abandon(id);
   }
 }
@@ -132,7 +134,10 @@ class SlabPoolInKernel extends /* @__PURE__ */ inMemory(
 
   override free(offset: number): void {
     const kernel = this.#direct;
-    if (kernel !== undefined && offset === (offset >>> 0)) {
+    if (
+      kernel !== undefined && typeof offset === "number" &&
+      offset === (offset >>> 0)
+    ) {
       if (kernel.free(this.at, this.at + offset) === 0) return;
     }
     super.free(offset);
@@ -165,7 +170,7 @@ class StripedCounterInKernel extends /* @__PURE__ */ inMemory(
 
   override add(n = 1): void {
     const kernel = this.kernel;
-    if (kernel === undefined || n !== (n | 0)) return super.add(n);
+    if (kernel === undefined || !isWord(n)) return super.add(n);
     if (this.#stripe === 0) this.#stripe = this.#claim();
     kernel.add(this.#stripe, n);
   }
@@ -208,7 +213,7 @@ class HashMapInKernel extends /* @__PURE__ */ inMemory(
 
   override get(key: unknown): unknown {
     const kernel = this.#ints;
-    if (kernel !== undefined && isInt(key)) {
+    if (kernel !== undefined && isWord(key)) {
       const found = kernel.get(this.at, key);
       if (found < NO_VALUE) return found;
       if (found === NO_KEY) return undefined;
@@ -218,7 +223,7 @@ class HashMapInKernel extends /* @__PURE__ */ inMemory(
 
   override has(key: unknown): boolean {
     const kernel = this.#ints;
-    if (kernel !== undefined && isInt(key)) {
+    if (kernel !== undefined && isWord(key)) {
       const found = kernel.get(this.at, key);
       if (found < NO_VALUE || found === NO_KEY) return found !== NO_KEY;
     }
@@ -228,15 +233,15 @@ class HashMapInKernel extends /* @__PURE__ */ inMemory(
   override set(key: unknown, value: unknown, options?: SetOptions): boolean {
     const kernel = this.#ints;
     if (
-      kernel !== undefined && options === undefined && isInt(key) &&
-      isInt(value) && kernel.set(this.at, this.#id, key, value) === 0
+      kernel !== undefined && options === undefined && isWord(key) &&
+      isWord(value) && kernel.set(this.at, this.#id, key, value) === 0
     ) return true;
     return super.set(key, value, options);
   }
 
   override add(key: unknown, n: number): number | undefined {
     const kernel = this.#ints;
-    if (kernel !== undefined && isInt(key) && isInt(n)) {
+    if (kernel !== undefined && isWord(key) && isWord(n)) {
       const before = kernel.add(this.at, this.#id, key, n);
       if (before < NO_VALUE) return before;
     }
@@ -255,11 +260,6 @@ const NO_KEY = 4294967340; // 2^32 + ENOENT
 const isOfInts = (config: Config): boolean =>
   config.evict === undefined &&
   codecsOf(config).every((codec) => wordsOfCodec(codec).id === CODEC.i32);
-
-/** Whether `value` is a number that can be passed as an integer of C. */
-function isInt(value: unknown): value is number {
-  return typeof value === "number" && isWord(value);
-}
 
 /**
  * A map from keys to values. Its hot operations run in the kernel if keys and

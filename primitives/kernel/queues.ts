@@ -38,6 +38,7 @@ import {
   type InKernel,
   type InMemory,
   inMemory,
+  isWord,
   type KernelClass,
   kernelClass,
   type Parts,
@@ -128,7 +129,7 @@ function withInts<Core extends QueueCore, Kind extends QueueKind>(
 
     override tryPushInt(value: number): boolean {
       const kernel = this.pushing;
-      if (kernel !== undefined && value === (value | 0)) {
+      if (kernel !== undefined && isWord(value)) {
         const error = kernel.push_int(this.at, value);
         if (error === 0) return true;
         if (error === EBUSY) return false;
@@ -254,6 +255,7 @@ class SpscCoreInKernel extends /* @__PURE__ */ withElements(
   TEXT.SPSC_QUEUE,
   SpscCore,
 ) {
+  readonly #id = agentId();
   /**
    * The kernel; undefined before this agent is known to be the producer,
    * and while an element is reserved. The next field: before it is known
@@ -268,7 +270,7 @@ class SpscCoreInKernel extends /* @__PURE__ */ withElements(
   }
 
   override abandonRoles(id: number): number {
-    if (id === agentId()) this.pushing = this.popping = undefined;
+    if (id === this.#id) this.pushing = this.popping = undefined;
     return super.abandonRoles(id);
   }
 
@@ -523,5 +525,5 @@ const NO_ELEMENT = 4294967306; // 2^32 + EBUSY
 
 /** Whether `array` holds `n` elements. */
 function holds(array: Elements, n: number, elementSize: number): boolean {
-  return n === (n | 0) && n >= 0 && byteLengthOf(array) >= n * elementSize;
+  return isWord(n) && n >= 0 && byteLengthOf(array) >= n * elementSize;
 }

@@ -94,12 +94,13 @@ class WorkDequeInKernel extends /* @__PURE__ */ inMemory(
   TEXT.WORK_DEQUE,
   AnyWorkDeque,
 ) {
+  readonly #id = agentId();
   /** The kernel, once this agent is known to be the owner. */
   #owning: Kernels["work_deque"] | undefined;
 
   override push(item: number): boolean {
     const kernel = this.#owning;
-    if (kernel !== undefined && item === (item | 0)) {
+    if (kernel !== undefined && isWord(item)) {
       return kernel.push(this.at, item) === 0;
     }
     const done = super.push(item);
@@ -126,7 +127,7 @@ class WorkDequeInKernel extends /* @__PURE__ */ inMemory(
   }
 
   override abandon(id: number): number {
-    if (id === agentId()) this.#owning = undefined;
+    if (id === this.#id) this.#owning = undefined;
     return super.abandon(id);
   }
 }

@@ -171,6 +171,39 @@ const scenarios: Record<string, () => Promise<void>> = {
     console.log(await wait, calls.length);
   },
 
+  async "may not block, in the kernel"() {
+    (Atomics as unknown as Atomic).wait = () => {
+      throw new TypeError("Atomics.wait cannot be called in this context");
+    };
+    const { arena, Mutex, MpmcQueue, RecordRing, Semaphore } = await import(
+      "../../primitives/kernel/kernel.ts"
+    );
+    const memory = arena(1 << 16);
+    const mutex = memory.create(Mutex);
+    const semaphore = memory.create(Semaphore, 3);
+    const queue = memory.create(MpmcQueue, { capacity: 4 });
+    const ring = memory.create(RecordRing, { capacity: 256 });
+    const bytes = new Uint8Array(memory.buffer, memory.allocate(64), 4);
+    queue.tryPushInt(1);
+    ring.tryPush(bytes);
+    const calls: [string, () => unknown][] = [
+      ["use lockAsync", () => mutex.lock()],
+      ["use acquireAsync", () => semaphore.acquire()],
+      ["from 1 to 1073741823", () => semaphore.acquire(-1)],
+      ["use pushIntAsync", () => queue.pushInt(1)],
+      ["use popIntoAsync", () => queue.popInto(bytes)],
+      ["use pushAsync", () => ring.push(bytes)],
+      ["use popIntoAsync", () => ring.popInto(bytes)],
+    ];
+    const before = new Uint8Array(memory.buffer).slice();
+    for (const [said, call] of calls) {
+      const { message } = errorOf(call);
+      if (!message.includes(said)) throw new Error(`${call}: ${message}`);
+    }
+    const after = new Uint8Array(memory.buffer);
+    console.log(before.every((byte, i) => byte === after[i]), calls.length);
+  },
+
   async "has no shared memory"() {
     const memory = new WebAssembly.Memory(
       { initial: 1, maximum: 1, shared: true },

@@ -78,6 +78,10 @@ test("may not block, says so first, and names the async form", async () => {
   assert.match(await outputOf("may not block"), /^true 13\n$/);
 });
 
+test("may not block in the kernel, either, and says first what is wrong", async () => {
+  assert.match(await outputOf("may not block, in the kernel"), /^true 7\n$/);
+});
+
 test("without shared memory imports the library, and is told what is missing", async () => {
   const output = await outputOf("has no shared memory");
   const [page, isolated] = output.split("\n");

@@ -4,20 +4,26 @@
 // realm may not compile WebAssembly.
 import { Buffer } from "node:buffer";
 import * as assert from "uvu/assert";
+import { codec, DamagedError } from "../../mod.ts";
+import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import { kernelOf } from "../../primitives/kernel/_instance.ts";
 import * as TEXT from "../../primitives/kernel/_text.ts";
 import {
   arena,
+  HashMap,
+  Latch,
   MpmcQueue,
   Mutex,
   RecordRing,
   Semaphore,
   SlabPool,
+  Snapshot,
   SpscQueue,
   useKernel,
   WorkCounter,
 } from "../../primitives/kernel/kernel.ts";
 import { cloned, suite } from "../_run/harness.ts";
+import { refuses } from "../_run/model.ts";
 
 const test = suite("kernel, its memory");
 
@@ -113,6 +119,58 @@ test("with a part of a class's exports, this library's kernel is used", () => {
     const own = ["lock", "unlock", "try_lock", "unlock"];
     assert.equal(calls, missing === undefined ? own : []);
   }
+});
+
+test("the functions of a 64-bit module are not called", () => {
+  const { exports } = ownModule();
+  const buffer = new SharedArrayBuffer(65536);
+  const memory = { // not each engine has one
+    [Symbol.toStringTag]: "WebAssembly.Memory",
+    buffer,
+    grow(pages: unknown) {
+      if (typeof pages !== "bigint") throw new TypeError("not a BigInt");
+      return 1n;
+    },
+  } as unknown as WebAssembly.Memory;
+  const calls: unknown[] = [];
+  const wide = Object.fromEntries(
+    Object.keys(exports).map((name) => [name, () => calls.push(name)]),
+  );
+  useKernel(memory, wide);
+  const lock = Mutex.init(memory, 0);
+  assert.not.ok(lock.inKernel);
+  lock.lock().unlock();
+  assert.equal(calls, []);
+});
+
+test("an arena keeps the bytes of what it could not make", () => {
+  const memory = arena(128);
+  assert.throws(() => memory.create(Latch, -1), RangeError);
+  assert.throws(() => memory.create(Semaphore, 3, { max: 2 }), RangeError);
+  assert.is(memory.create(Latch, 1).byteOffset, 0);
+  assert.throws(() => memory.create(Latch, 1), RangeError);
+});
+
+test("memory may end in the middle of a word", () => {
+  const config = { key: codec.i32, value: codec.i32, capacity: 4 };
+  const bytes = Math.max(WorkCounter.byteLength(9), HashMap.byteLength(config));
+  for (let more = 1; more < 4; more++) {
+    const memory = new SharedArrayBuffer(bytes + more);
+    assert.is(WorkCounter.init(memory, 0, 9).next(), 0);
+    assert.is(HashMap.init(memory, 0, config).size, 0);
+  }
+});
+
+test("a damaged Snapshot is noticed, where the kernel copies, too", () => {
+  const memory = arena(1 << 12);
+  const config = { size: 8, singleReader: true };
+  const latest = memory.create(Snapshot, config);
+  const value = new Int32Array(memory.buffer, memory.allocate(8), 2);
+  latest.write(value);
+  assert.is(latest.read(value), 1);
+  new Int32Array(memory.buffer, latest.byteOffset)[LAYOUT.snapshot.state] = 15;
+  refuses(memory.buffer, () => latest.write(value), DamagedError);
+  refuses(memory.buffer, () => latest.read(value), DamagedError);
 });
 
 /** A memory, and exports as those of a program with `wasm/kernel.c` in it. */

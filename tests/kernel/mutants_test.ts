@@ -299,8 +299,8 @@ const IN_CLASSES: readonly [
   "locks",
   "a permit is taken although there is none",
   "one permit, two agents",
-  "if (kernel.try_acquire(this.at, n) === 0) return;",
-  "if (kernel.try_acquire(this.at, n) !== -1) return;",
+  "mayBlock() &&\n      kernel.try_acquire(this.at, n) === 0",
+  "mayBlock() &&\n      kernel.try_acquire(this.at, n) !== -1",
 ], [
   "latch",
   "locks",
