@@ -155,3 +155,64 @@ test("each runs in Deno", async () => {
 test("each runs in Node", async () => {
   await runAll(["node"]);
 });
+
+/** Changes a text of each program, and runs those that it changes. */
+async function runChanged(
+  command: readonly string[],
+  change: (text: string, name: string) => string,
+): Promise<Map<string, Awaited<ReturnType<typeof run>>>> {
+  const [program, ...words] = command as [string, ...string[]];
+  const ended = Object.keys(PRINTS).map((name) =>
+    pool.run(async () => {
+      const file = path.join(EXAMPLES, name, "main.mjs");
+      const text = fs.readFileSync(file, "utf8");
+      const changed = change(text, name);
+      if (changed === text) return [];
+      const other = path.join(folder, name, `changed_${words.length}.mjs`);
+      fs.writeFileSync(other, changed);
+      const result = await run(program, [...words, other], 250);
+      return [[name, result] as const];
+    })
+  );
+  return new Map((await Promise.all(ended)).flat());
+}
+
+const COMMANDS = [["node"], [process.execPath, "run", "-A"]];
+
+test("each ends if a worker of it fails", async () => {
+  const failing =
+    'if (!isMainThread) throw new Error("boom");\nawait main();\n';
+  for (const command of COMMANDS) {
+    const ended = await runChanged(
+      command,
+      (text) =>
+        text.includes("Pool")
+          ? text // it makes another worker
+          : text.replace(/^if \(isMainThread\).*\n(else .*\n)+/m, failing),
+    );
+    assert.is(ended.size, Object.keys(PRINTS).length - 1);
+    for (const [name, { code, output }] of ended) {
+      assert.is.not(code, 0, name);
+      assert.match(output, /boom/);
+    }
+  }
+});
+
+/** Other numbers, and what a program says of them. */
+const OTHERS: Readonly<Record<string, [string, string, RegExp]>> = {
+  cache: ["N = 50;", "N = 5000;", /2000 answers; 2000 values/],
+  progress_bar: ["STEPS = 1e9;", "STEPS = 1e5;", /not stopped$/m],
+  word_count: ["capacity: 100", "capacity: 2", /the map is full/],
+};
+
+test("they say so if they do not finish, or not all fits", async () => {
+  for (const command of COMMANDS) {
+    const ended = await runChanged(command, (text, name) => {
+      const [from, to] = OTHERS[name] ?? ["", ""];
+      return text.replace(from, to);
+    });
+    for (const [name, [, , said]] of Object.entries(OTHERS)) {
+      assert.match(ended.get(name)!.output, said);
+    }
+  }
+});

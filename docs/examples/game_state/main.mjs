@@ -15,7 +15,7 @@ async function main() {
   const end = Event.create();
   const worker = new Worker(new URL(import.meta.url), {
     workerData: { state: state.handle, keys: keys.handle, end: end.handle },
-  });
+  }).on("error", fail);
   const things = new Float64Array(THINGS);
   let frames = 0;
   let torn = 0;
@@ -29,6 +29,11 @@ async function main() {
   end.set();
   await new Promise((ended) => worker.once("exit", ended));
   console.log(`${frames} frames of ${THINGS} things, ${torn} of them torn`);
+}
+
+/** Ends the program if a worker fails: Deno does so only for a listener. */
+function fail(error) {
+  throw error;
 }
 
 function simulate() {

@@ -15,7 +15,8 @@ async function main() {
   const done = new SharedArrayBuffer(4);
   const shared = { jobs: jobs.handle, ended: ended.handle, done };
   for (let i = 0; i < WORKERS; i++) {
-    new Worker(new URL(import.meta.url), { workerData: shared });
+    new Worker(new URL(import.meta.url), { workerData: shared })
+      .on("error", fail);
   }
   process.once("SIGTERM", () => jobs.close());
   let accepted = 0;
@@ -30,6 +31,11 @@ async function main() {
   await ended.waitAsync(); // the workers have done what was in the queue
   const [count] = new Int32Array(done);
   console.log(`SIGTERM: ${accepted} jobs were accepted, ${count} are done`);
+}
+
+/** Ends the program if a worker fails: Deno does so only for a listener. */
+function fail(error) {
+  throw error;
 }
 
 function work() {

@@ -22,7 +22,7 @@ async function main() {
     (_, agent) =>
       new Worker(new URL(import.meta.url), {
         workerData: { ...shared, agent },
-      }),
+      }).on("error", fail),
   );
   await rows.waitAsync();
   await Promise.all(workers.map((worker) => worker.terminate()));
@@ -34,6 +34,11 @@ async function main() {
   const equal = a.every((pixel, i) => pixel === b[i]);
   console.log(`${done.join(" + ")} rows by ${AGENTS} workers`);
   console.log(equal ? "equal to what one thread makes" : "different");
+}
+
+/** Ends the program if a worker fails: Deno does so only for a listener. */
+function fail(error) {
+  throw error;
 }
 
 /** Blurs rows until none is left. */

@@ -18,7 +18,7 @@ async function main() {
   const start = (more) =>
     new Worker(new URL(import.meta.url), {
       workerData: { ring: ring.handle, ...more },
-    });
+    }).on("error", fail);
   const server = start({ file });
   const filler = start({});
   await new Promise((ended) => filler.once("exit", ended));
@@ -35,6 +35,11 @@ async function main() {
   ring.close();
   await server.terminate();
   rmSync(file);
+}
+
+/** Ends the program if a worker fails: Deno does so only for a listener. */
+function fail(error) {
+  throw error;
 }
 
 /** The server: the only agent that touches the file. */

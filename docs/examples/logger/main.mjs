@@ -27,7 +27,7 @@ async function main() {
   const start = (more) =>
     new Worker(new URL(import.meta.url), {
       workerData: { ...shared, ...more },
-    });
+    }).on("error", fail);
   start({ role: "writer" });
   for (let name = 0; name < WORKERS; name++) start({ name });
   await working.waitAsync();
@@ -36,6 +36,11 @@ async function main() {
   const all = readFileSync(file, "utf8").trim().split("\n");
   rmSync(file);
   console.log(`${all.length} lines; the last one: ${all.at(-1)}`);
+}
+
+/** Ends the program if a worker fails: Deno does so only for a listener. */
+function fail(error) {
+  throw error;
 }
 
 /** Logs some lines, as any worker of a program does. */

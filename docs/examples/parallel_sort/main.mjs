@@ -4,7 +4,7 @@ import { Barrier, Latch } from "@weft/sync";
 import { isMainThread, Worker, workerData } from "node:worker_threads";
 
 const AGENTS = 4; // a power of two
-const N = 1 << 16;
+const N = 1 << 16; // a multiple of AGENTS
 
 if (isMainThread) await main();
 else sort();
@@ -30,7 +30,7 @@ async function main() {
           barrier: barrier.handle,
           sorted: sorted.handle,
         },
-      }),
+      }).on("error", fail),
   );
   await sorted.waitAsync();
   const took = Math.round(performance.now() - began);
@@ -39,6 +39,11 @@ async function main() {
   const right = result.every((n, i) => n === expected[i]);
   const said = right ? "sorted" : "not sorted";
   console.log(`${N} numbers, ${said} by ${AGENTS} workers in ${took} ms`);
+}
+
+/** Ends the program if a worker fails: Deno does so only for a listener. */
+function fail(error) {
+  throw error;
 }
 
 function sort() {

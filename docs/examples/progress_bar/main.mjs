@@ -18,7 +18,7 @@ async function main() {
       stop: stop.handle,
       ended: ended.handle,
     },
-  });
+  }).on("error", fail);
   const seen = new Float64Array(1);
   let shown = 0;
   // On a page: requestAnimationFrame.
@@ -37,6 +37,11 @@ async function main() {
   console.log(seen[0] < STEPS ? "stopped" : "not stopped");
 }
 
+/** Ends the program if a worker fails: Deno does so only for a listener. */
+function fail(error) {
+  throw error;
+}
+
 /** Works in pieces, and looks after each whether it shall stop. */
 function compute() {
   const progress = Snapshot.from(workerData.progress);
@@ -44,7 +49,7 @@ function compute() {
   let sum = 0;
   for (let done = 0; done < STEPS && !stop.isSet; done += 10_000) {
     for (let i = 0; i < 10_000; i++) sum += Math.sqrt(done + i);
-    progress.write(Float64Array.of(done));
+    progress.write(Float64Array.of(done + 10_000));
   }
   Event.from(workerData.ended).set();
 }

@@ -25,7 +25,7 @@ async function main() {
     () =>
       new Worker(new URL(import.meta.url), {
         workerData: { permits: permits.handle, sent: sent.handle },
-      }),
+      }).on("error", fail),
   );
   await sent.waitAsync();
   const took = Math.round(performance.now() - began);
@@ -38,11 +38,16 @@ async function main() {
   if (refills < least) throw new Error(`only ${refills} refills`);
 }
 
+/** Ends the program if a worker fails: Deno does so only for a listener. */
+function fail(error) {
+  throw error;
+}
+
 function send() {
   const permits = Semaphore.from(workerData.permits);
   const sent = Latch.from(workerData.sent);
   for (let i = 0; i < REQUESTS; i++) {
-    permits.acquire(); // sleeps; those who came first go first
+    permits.acquire(); // sleeps until there is a permit
     sent.countDown(); // here the request would be sent
   }
 }

@@ -12,7 +12,10 @@ const memory = module.wasmMemory;
 const codecs = { key: codec.text, value: codec.i32 };
 const counts = new HashMap(memory, module._get_counts() >>> 0, codecs);
 for (let i = 0; i < N; i++) {
-  for (const word of "the page and the worker".split(" ")) counts.add(word, 1);
+  for (const word of "the page and the worker".split(" ")) {
+    const before = counts.add(word, 1);
+    if (before === undefined) throw new Error("the map is full");
+  }
 }
 await new Latch(memory, module._get_counted() >>> 0).waitAsync();
 console.log([...counts].map(([word, n]) => `${word}: ${n}`).sort().join(", "));

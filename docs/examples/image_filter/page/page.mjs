@@ -18,6 +18,7 @@ let owners = new Uint8Array(new SharedArrayBuffer(HIGH)).fill(NONE);
 draw();
 
 at("blur").onclick = async () => {
+  if (!at("workers").reportValidity()) return; // 0 workers, or a thousand
   at("blur").disabled = true;
   const began = performance.now();
   const agents = Number(at("workers").value);

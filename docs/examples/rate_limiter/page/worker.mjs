@@ -4,7 +4,7 @@ import { Semaphore } from "@weft/sync";
 globalThis.onmessage = ({ data: { permits, sent, number } }) => {
   const semaphore = Semaphore.from(permits);
   for (;;) {
-    semaphore.acquire(); // sleeps; those who came first go first
+    semaphore.acquire(); // sleeps until there is a permit
     Atomics.add(sent, number, 1); // here the request would be sent
   }
 };

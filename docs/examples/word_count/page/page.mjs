@@ -9,7 +9,7 @@ const at = (id) => document.getElementById(id);
 at("count").onclick = async () => {
   at("count").disabled = true;
   const lines = at("text").value.split("\n");
-  const words = new Set(at("text").value.split(/\P{L}+/u));
+  const words = new Set(at("text").value.toLowerCase().split(/\P{L}+/u));
   const counts = HashMap.create({ ...CODECS, capacity: words.size + 1 });
   const work = WorkCounter.create(lines.length);
   const workers = Array.from({ length: WORKERS }, () => {
