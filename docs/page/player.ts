@@ -24,11 +24,12 @@ class Player extends AudioWorkletProcessor {
   }
 
   process(_inputs: unknown, [[samples]]: [[Float32Array]]): boolean {
+    const over = this.#blocks.closed; // read first: a last block may come now
     if (this.#blocks.tryPopInto(samples)) {
       this.#played.add(1);
       return true;
     }
-    if (this.#blocks.closed) return false; // the end
+    if (over) return false; // the end
     samples.fill(0);
     this.#underruns.add(1);
     return true;

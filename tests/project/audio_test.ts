@@ -5,6 +5,7 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import { fileURLToPath } from "node:url";
 import * as assert from "uvu/assert";
+import * as realtime from "../../primitives/realtime.ts";
 import { ALIAS } from "../../docs/page/build.ts";
 import { ISOLATED } from "../../docs/page/serve.ts";
 import { visit } from "../_run/browser/visit.ts";
@@ -94,4 +95,44 @@ test("it fills the queue before it plays, refills it, and closes", async () => {
     assert.is(underruns, 0);
     assert.equal(await page.value("errors"), []);
   });
+});
+
+test("a last block that comes while the queue is found empty is played", () => {
+  const text = blocksOf("docs/guides/audio.md")
+    .map(({ text }) => text)
+    .find((text) => text.startsWith("// processor.js"))!
+    .replace(/^import .*$/m, "");
+  const scope = { ...realtime, AudioWorkletProcessor: class {} };
+  let Player!: new (options: unknown) => {
+    process(inputs: unknown, outputs: Float32Array[][]): boolean;
+    blocks: Pick<realtime.SpscQueue, "closed" | "tryPopInto">;
+  };
+  const register = (_: string, Made: typeof Player) => Player = Made;
+  new Function(...Object.keys(scope), "registerProcessor", text)(
+    ...Object.values(scope),
+    register,
+  );
+  const blocks = realtime.SpscQueue.create({ capacity: 4, elementSize: 512 });
+  const underruns = realtime.StripedCounter.create();
+  const player = new Player({
+    processorOptions: { blocks: blocks.handle, underruns: underruns.handle },
+  });
+  const theirs = player.blocks;
+  player.blocks = {
+    get closed() {
+      return theirs.closed;
+    },
+    tryPopInto(samples) {
+      const found = theirs.tryPopInto(samples);
+      if (!found && !blocks.closed) { // now the producer comes to its end
+        blocks.tryPush(new Float32Array(128).fill(0.5));
+        blocks.close();
+      }
+      return found;
+    },
+  };
+  const samples = new Float32Array(128);
+  const played: number[] = [];
+  while (player.process([], [[samples]])) played.push(samples[0]!);
+  assert.equal(played, [0, 0.5]);
 });
