@@ -218,11 +218,6 @@ void WEFT_KERNEL(mpmc_queue, consume)(weft_mpmc_queue *q, void *slot) {
 
 #if !defined(WEFT_KERNEL_ONE) || defined(WEFT_KERNEL_lock_free_queue)
 WEFT__KERNEL_INTS(lock_free_queue)
-
-int32_t WEFT_KERNEL(lock_free_queue, pop_many)(weft_lock_free_queue *q,
-                                               void *dst, int32_t n) {
-  return weft_lock_free_queue_try_pop_many(q, dst, n);
-}
 #endif
 
 #if !defined(WEFT_KERNEL_ONE) || defined(WEFT_KERNEL_record_ring)
