@@ -291,7 +291,7 @@ class SpscCoreInKernel extends /* @__PURE__ */ withElements(
   override peek(): Uint8Array | undefined {
     const element = super.peek();
     // The next pop in JavaScript ends what `peek` began.
-    this.popping = undefined;
+    if (element !== undefined) this.popping = undefined;
     return element;
   }
 
@@ -447,8 +447,10 @@ class RecordRingInKernel extends /* @__PURE__ */ inMemory(
   }
 
   override peek(): Uint8Array | undefined {
-    this.#popping = undefined; // the next pop takes this record
-    return super.peek();
+    const record = super.peek();
+    // The next pop takes this record.
+    if (record !== undefined) this.#popping = undefined;
+    return record;
   }
 
   override consume(): void {

@@ -6,7 +6,7 @@ import { Buffer } from "node:buffer";
 import * as assert from "uvu/assert";
 import { codec, DamagedError } from "../../mod.ts";
 import { LAYOUT } from "../../primitives/_memory/layout.ts";
-import { kernelOf } from "../../primitives/kernel/_instance.ts";
+import { kernelOf, source } from "../../primitives/kernel/_instance.ts";
 import * as TEXT from "../../primitives/kernel/_text.ts";
 import {
   arena,
@@ -194,6 +194,39 @@ function ownModule() {
   }
   return { memory, exports, calls };
 }
+
+test("a look at an empty queue, or ring, does not end the use of the kernel", () => {
+  const { find } = source;
+  let calls = 0;
+  type Found = { functions: Record<string, (...words: number[]) => number> };
+  source.find = (stem, text, memory) => {
+    const found = find(stem, text, memory) as Found;
+    const counted = Object.entries(found.functions).map(([name, fn]) =>
+      [name, (...words: number[]) => (calls++, fn(...words))] as const
+    );
+    return { ...found, functions: Object.fromEntries(counted) };
+  };
+  const memory = arena(1 << 14);
+  const array = new Int32Array(1);
+  try {
+    for (
+      const queue of [
+        memory.create(SpscQueue, { capacity: 4 }),
+        memory.create(RecordRing, { capacity: 256 }),
+      ]
+    ) {
+      queue.tryPush(array);
+      queue.tryPopInto(array);
+      assert.is(queue.peek(), undefined);
+      queue.tryPush(array);
+      calls = 0;
+      assert.ok(queue.tryPopInto(array));
+      assert.ok(calls > 0, `${queue.handle.kind}: in JavaScript`);
+    }
+  } finally {
+    source.find = find;
+  }
+});
 
 test("a memory has one kernel for all objects of a class", () => {
   const memory = arena(1 << 16);
