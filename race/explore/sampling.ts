@@ -32,8 +32,7 @@ export function* sample(
   for (let i = 0; i < runs && realNow() < end; i++) {
     ran++;
     if (options.races) world.clocks ??= clocksOf(engine);
-    const length = Math.max(20, world.steps);
-    const chooser = sampler(o, i, engine.count, length);
+    const chooser = sampler(o, i, engine.count, world.steps);
     yield* run(engine, chooser, options);
     if (engine.learned) throw new NotConstant();
     total = {

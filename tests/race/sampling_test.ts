@@ -113,3 +113,24 @@ test("a way or a depth that does not exist is refused", () => {
   refused({ sample: "pct", depth: 0 }, RangeError);
   refused({ sample: "pct", depth: 1.5 }, RangeError);
 });
+
+test("PCT changes priorities to low ones in any order", () => {
+  const seen = new Set<string>();
+  const twice = (memory: SharedArrayBuffer) => {
+    const words = new Int32Array(memory);
+    return [Atomics.add(words, 0, 1), Atomics.add(words, 0, 1)];
+  };
+  const after = (_: unknown, results: Any[]) => {
+    const order: number[] = [];
+    results.forEach((moments, id) =>
+      moments.forEach((moment: number) => order[moment] = id)
+    );
+    seen.add(order.join(""));
+  };
+  const options = { sample: "pct", depth: 3, runs: 5000, after } as const;
+  race.agents({ memory }, twice, twice, twice, options);
+  // Two agents are interrupted; the first of them goes on first, or last.
+  for (const order of ["012201", "012210", "120012", "120021"]) {
+    assert.ok(seen.has(order), order);
+  }
+});

@@ -94,12 +94,14 @@ class PartialOrder implements Chooser {
   }
 }
 
-/** Gives agents random priorities, which change at `depth - 1` random steps. */
+/**
+ * Gives agents random priorities. At `depth - 1` random steps, the agent with
+ * the highest one gets a low one: any order of these is as likely.
+ */
 class Priorities implements Chooser {
   readonly #random: Random;
   readonly #priority: number[] = [];
-  readonly #changes = new Set<number>();
-  #low: number;
+  readonly #changes = new Map<number, number>();
   #step = 0;
 
   /** The execution of `random`, of about `length` steps. */
@@ -111,9 +113,8 @@ class Priorities implements Chooser {
     }
     order.forEach((id, rank) => this.#priority[id] = depth + rank);
     for (let i = 1; i < depth; i++) {
-      this.#changes.add(1 + random.below(Math.max(1, length)));
+      this.#changes.set(1 + random.below(Math.max(1, length)), i);
     }
-    this.#low = depth - 1;
   }
 
   /** A choice. */
@@ -121,9 +122,8 @@ class Priorities implements Chooser {
     const { count, live } = refill(scratch, engine);
     if (count === 0) return k.END;
     if (live === 0) return pick(scratch, this.#random, true);
-    if (live > 1 && this.#changes.has(++this.#step)) {
-      this.#priority[k.agentOf(this.#best(live))] = this.#low--;
-    }
+    const low = live > 1 ? this.#changes.get(++this.#step) : undefined;
+    if (low !== undefined) this.#priority[k.agentOf(this.#best(live))] = low;
     if (count > live && this.#random.below(RARE) === 0) {
       return pick(scratch, this.#random, true);
     }
