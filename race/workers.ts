@@ -95,7 +95,9 @@ export class Workers {
 
   /** Starts the agent that `url` stands for; undefined if none does. */
   hire(url: string): any {
-    const name = Object.keys(this.#roles).find((end) => url.endsWith(end));
+    // The longest of those that fit: "worker.js" also ends "my_worker.js".
+    const name = Object.keys(this.#roles).filter((end) => url.endsWith(end))
+      .sort((a, b) => b.length - a.length)[0];
     if (name === undefined) return undefined;
     const { start, talk } = this.#channels[name]!;
     start.port1.postMessage(null);

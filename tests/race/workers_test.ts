@@ -35,6 +35,28 @@ test("a worker begins when it is made, and knows what was written before", async
   );
 });
 
+test("an address stands for the worker of the longest ending", async () => {
+  const workers = { "worker.js": 1, "my_worker.js": 2 };
+  const says = (what: number) => (m: SharedArrayBuffer) => {
+    Atomics.store(words(m), what, 1);
+  };
+  await holds(() =>
+    race.agents(
+      { memory: alone, workers },
+      () => {
+        new Worker(new URL("./my_worker.js", import.meta.url));
+        start();
+      },
+      says(1),
+      async (m) => {
+        await sleep(1);
+        says(2)(m);
+      },
+      { after: (m) => assert.equal([...words(m).slice(1, 3)], [1, 1]) },
+    )
+  );
+});
+
 test("a worker that listens too late loses a message", async () => {
   const error = await failureOf(() =>
     race.agents({ memory: alone, workers }, async () => {
