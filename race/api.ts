@@ -508,7 +508,7 @@ export function forget(...kept: unknown[]): void {
  * of the suite `suite` for each outcome, by its name. An outcome is a result,
  * or an error that was thrown, such as a {@linkcode RaceError}.
  *
- * @throws {TypeError} If an outcome is neither.
+ * @throws {TypeError} If an outcome is neither, or `suite` is no text.
  *
  * @example
  * ```ts
@@ -525,6 +525,14 @@ export function junit(
   suite: string,
   outcomes: Readonly<Record<string, Outcome>>,
 ): string {
+  if (typeof suite !== "string") {
+    throw new TypeError(`A suite needs a name: received ${show(suite)}`);
+  }
+  if (typeof outcomes !== "object" || outcomes === null) {
+    throw new TypeError(
+      `The outcomes must be an object: received ${show(outcomes)}`,
+    );
+  }
   for (const [name, outcome] of Object.entries(outcomes)) {
     const told = outcome as { summary?: unknown } | null;
     if (outcome instanceof Error || typeof told?.summary === "string") continue;

@@ -86,6 +86,11 @@ interface Range {
 
 const NONE: Range = { from: 0, counts: true };
 const ONE: Range = { from: 1, counts: true };
+/** As many calls as fit into memory, and into a lifetime. */
+const CALLS = 10_000;
+
+/** The most agents of a program. */
+const AGENTS = 16;
 
 /** The ranges of the options that are numbers. */
 const RANGES: Readonly<Record<string, Range>> = {
@@ -97,12 +102,12 @@ const RANGES: Readonly<Record<string, Range>> = {
   looks: { from: 0 },
   maxSteps: ONE,
   spins: ONE,
-  depth: ONE,
+  depth: { from: 1, to: 1000, counts: true },
   seed: { from: -Infinity, counts: true },
-  begin: NONE,
-  end: NONE,
-  agents: { from: 1, to: 16, counts: true },
-  ops: ONE,
+  begin: { from: 0, to: CALLS, counts: true },
+  end: { from: 0, to: CALLS, counts: true },
+  agents: { from: 1, to: AGENTS, counts: true },
+  ops: { from: 1, to: CALLS, counts: true },
   programs: NONE,
   seconds: { from: 0 },
 };
@@ -134,12 +139,13 @@ function checkRange(name: string, value: unknown): void {
  * RangeError if it is a number that it cannot be.
  */
 export function checkOptions(options: unknown, allowed: Allowed): void {
-  if (typeof options !== "object" || options === null) {
+  // A list or a map has no options, and would ask for nothing.
+  if (Object.prototype.toString.call(options) !== "[object Object]") {
     throw new TypeError(
       `The options must be an object: received ${show(options)}`,
     );
   }
-  for (const [name, value] of Object.entries(options)) {
+  for (const [name, value] of Object.entries(options as object)) {
     const types = Object.hasOwn(allowed, name) ? allowed[name]! : undefined;
     if (types === undefined) {
       const names = Object.keys(allowed).join(", ");
@@ -180,29 +186,80 @@ export function checkOptions(options: unknown, allowed: Allowed): void {
   }
 }
 
-/** What a specification may have. */
-const SPEC = [
-  "memory",
-  "agent",
-  "wasm",
-  "agents",
-  "init",
-  "ops",
-  "invariant",
-  "final",
-  "recover",
-  "recovered",
-  "hints",
-  "words",
-  "stateless",
-  "async",
+/** What a field must be, in words, and whether a value is that. */
+type Field = readonly [what: string, is: (value: unknown) => boolean];
+
+const isNumber = (value: unknown, from: number): value is number =>
+  typeof value === "number" && value >= from;
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Whether `value` has these functions. */
+const has = (value: unknown, ...names: string[]): boolean =>
+  isObject(value) && names.every((name) => typeof value[name] === "function");
+
+const isRange = (range: unknown): boolean =>
+  Array.isArray(range) && isNumber(range[0], 0) &&
+  isNumber(range[1], range[0]) &&
+  (range[2] === undefined || range[2] === "written");
+
+const FUNCTION: Field = ["a function", (value) => typeof value === "function"];
+const FLAG: Field = ["a boolean", (value) => typeof value === "boolean"];
+const HINTS: Field = [
+  'a function, or ranges such as [[0, 8], [8, 12, "written"]],',
+  (value) =>
+    typeof value === "function" || Array.isArray(value) && value.every(isRange),
+];
+const WORDS: Field = [
+  "byte offsets by name",
+  (value) =>
+    isObject(value) &&
+    Object.values(value).every((at) => Number.isInteger(at) && isNumber(at, 0)),
 ];
 
+/** What a specification may have. */
+const SPEC: Readonly<Record<string, Field>> = {
+  memory: FUNCTION,
+  agent: FUNCTION,
+  wasm: ["a result of race.wasm()", (value) => has(value, "enter", "memory")],
+  agents: ['a list of "js" and "wasm"', Array.isArray],
+  init: ["a state", () => true],
+  ops: ["operations by name", isObject],
+  invariant: FUNCTION,
+  final: FUNCTION,
+  recover: FUNCTION,
+  recovered: FUNCTION,
+  hints: HINTS,
+  words: WORDS,
+  stateless: FLAG,
+  async: FLAG,
+};
+
 /** What an operation of a specification may have. */
-const OPERATION = ["run", "model", "arg", "agents", "lockFree"];
+const OPERATION: Readonly<Record<string, Field>> = {
+  run: FUNCTION,
+  model: FUNCTION,
+  arg: ["an arbitrary of fast-check", (value) => has(value, "generate", "map")],
+  agents: [
+    `a list of ids from 0 to ${AGENTS - 1}`,
+    (value) =>
+      Array.isArray(value) &&
+      value.every((id) =>
+        Number.isInteger(id) && isNumber(id, 0) && id < AGENTS
+      ),
+  ],
+  lockFree: FLAG,
+};
 
 /** What the first argument of the free form may have. */
-const MEMORY = ["memory", "hints", "words", "invariant", "workers"];
+const MEMORY: Readonly<Record<string, Field>> = {
+  memory: FUNCTION,
+  hints: HINTS,
+  words: WORDS,
+  invariant: FUNCTION,
+  workers: ["ids of agents by the end of an address", isObject],
+};
 
 /** Throws a TypeError unless `spec` is what `race.spec` returns. */
 export function checkIsSpec(spec: unknown): void {
@@ -216,34 +273,48 @@ export function checkIsSpec(spec: unknown): void {
 
 /** Throws a TypeError if a specification has what it may not have. */
 export function checkSpec(definition: unknown): void {
-  checkNames("A specification", definition, SPEC);
+  checkFields("A specification", definition, SPEC);
   const { ops } = definition as { ops?: Readonly<Record<string, unknown>> };
   for (const [name, operation] of Object.entries(ops ?? {})) {
-    checkNames(`The operation "${name}"`, operation, OPERATION);
+    checkFields(`The operation "${name}"`, operation, OPERATION);
   }
 }
 
 /** The same for the first argument of the free form. */
 export function checkMemory(definition: unknown): void {
-  checkNames("The memory", definition, MEMORY);
+  checkFields("The memory", definition, MEMORY, "memory");
 }
 
-function checkNames(what: string, given: unknown, names: string[]): void {
-  if (typeof given !== "object" || given === null) {
+function checkFields(
+  what: string,
+  given: unknown,
+  fields: Readonly<Record<string, Field>>,
+  needed?: string,
+): void {
+  if (!isObject(given)) {
     throw new TypeError(`${what} must be an object: received ${show(given)}`);
   }
+  const names = Object.keys(fields);
   const unknown = Object.keys(given).find((name) => !names.includes(name));
-  if (unknown === undefined) return;
-  const isOption = Object.hasOwn(FREE, unknown);
-  throw new TypeError(
-    `${what} has no "${unknown}"; it may have ${names.join(", ")}` +
-      (isOption ? "; options are the last argument" : ""),
-  );
+  if (unknown !== undefined) {
+    const isOption = Object.hasOwn(FREE, unknown);
+    throw new TypeError(
+      `${what} has no "${unknown}"; it may have ${names.join(", ")}` +
+        (isOption ? "; options are the last argument" : ""),
+    );
+  }
+  for (const [name, [must, is]] of Object.entries(fields)) {
+    const value = given[name];
+    if (value === undefined ? name !== needed : is(value)) continue;
+    throw new TypeError(
+      `${what} needs ${must} as its "${name}": received ${show(value)}`,
+    );
+  }
 }
 
-/** Throws a TypeError if `bodies` are not the functions of agents. */
+/** The same if `bodies` are not the functions of agents. */
 export function checkBodies(bodies: readonly unknown[]): void {
-  if (bodies.length === 0) throw new TypeError("A program needs an agent");
+  checkCount(bodies);
   for (const [id, body] of bodies.entries()) {
     if (typeof body === "function") continue;
     throw new TypeError(
@@ -253,11 +324,20 @@ export function checkBodies(bodies: readonly unknown[]): void {
   }
 }
 
-/** Throws a TypeError if `program` is not a list of calls for each agent. */
-export function checkProgram(program: readonly unknown[]): void {
-  if (program.length === 0) throw new TypeError("A program needs an agent");
+/**
+ * Throws a TypeError if `program` is not a list of calls for each agent, and a
+ * RangeError if it has too many agents.
+ */
+export function checkProgram(program: unknown): void {
+  if (!Array.isArray(program)) {
+    throw new TypeError(
+      `A program is a list of calls for each agent, such as ` +
+        `[[["add"]], [["set", 1]]]: received ${show(program)}`,
+    );
+  }
+  checkCount(program);
   for (const [id, calls] of program.entries()) {
-    const all = Array.isArray(calls) ? calls : [calls];
+    const all: unknown[] = Array.isArray(calls) ? calls : [calls];
     for (const call of all) {
       if (Array.isArray(calls) && isCall(call)) continue;
       throw new TypeError(
@@ -266,6 +346,12 @@ export function checkProgram(program: readonly unknown[]): void {
       );
     }
   }
+}
+
+function checkCount({ length }: readonly unknown[]): void {
+  if (length === 0) throw new TypeError("A program needs an agent");
+  if (length <= AGENTS) return;
+  throw new RangeError(`At most ${AGENTS} agents: received ${length}`);
 }
 
 const isCall = (call: unknown): boolean =>

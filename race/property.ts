@@ -6,7 +6,7 @@
  * @module
  */
 import fc from "fast-check";
-import { check } from "./explore/check.ts";
+import { check, checkNow } from "./explore/check.ts";
 import { replay } from "./explore/replay.ts";
 import { parseSchedule } from "./engine/kinds.ts";
 import { keep, type Kept, keptIn } from "./kept.ts";
@@ -22,9 +22,9 @@ type Any = any;
 
 /** How to generate and explore programs. */
 export interface PropertyOptions extends Options {
-  /** The most agents a program may have; 2 by default. */
+  /** The most agents a program may have, 1 to 16; 2 by default. */
   readonly agents?: number | undefined;
-  /** The most calls one agent may make; 3 by default. */
+  /** The most calls one agent may make, 1 to 10,000; 3 by default. */
   readonly ops?: number | undefined;
   /** How many programs to try; 100 by default. */
   readonly programs?: number | undefined;
@@ -144,6 +144,14 @@ export function programs(
     );
     return fc.array(call, { maxLength: most, size: "max" });
   };
+  const idle = entries.every(([, op]) =>
+    op.agents?.every((id) => id >= agents) ?? false
+  );
+  if (idle) {
+    throw new TypeError(
+      `No agent may call an operation: programs have ${agents} agents at most`,
+    );
+  }
   const all = Array.from({ length: agents }, (_, id) => ofAgent(id));
   if (begin + end === 0) {
     return fc.tuple(...all).map((calls) => new Generated(calls));
@@ -197,9 +205,20 @@ export function property(
   }
   return fc.property(programOf, (program) => {
     const { calls } = program;
-    const result = check(spec.scenario, calls, optionsOf(o, program));
-    tally.add(raise(result as Result, calls, program), program, o);
+    const options = optionsOf(o, program);
+    const result = checkNow(spec.scenario, calls, options);
+    if (result === undefined) throw new Undeclared();
+    tally.add(raise(result, calls, program), program, o);
   }) as Any;
+}
+
+/** Operations return promises, which the specification does not say. */
+class Undeclared extends TypeError {
+  constructor() {
+    super(
+      "The operations return promises: say `async: true` in the specification",
+    );
+  }
 }
 
 /** Does `then` with a value, at once if it is there. */
@@ -269,7 +288,7 @@ export function assert(
   const keepIt = ({ failure }: RaceError, { begin, end }: Generated) => {
     const { kind, program, schedule } = failure;
     const fresh = { kind, program, begin, end, schedule };
-    return `; ${keep(failures, fresh, kept)}`;
+    return `; ${keep(failures, fresh)}`;
   };
   return after(
     again(spec, o, tally, kept) as Any,
@@ -288,7 +307,9 @@ function generate(
     numRuns: o.programs ?? 100,
     ...o.seed !== undefined && { seed: o.seed },
   };
-  const verdict = (details: fc.RunDetails<Any>): Explored => {
+  const verdict = (
+    details: fc.RunDetails<Any>,
+  ): Explored | Promise<Explored> => {
     const { programs, complete, summary, counts } = tally;
     if (!details.failed) {
       const coverage = o.coverage === true ? counts.told() : undefined;
@@ -297,6 +318,10 @@ function generate(
     const { errorInstance, seed, numRuns, numShrinks } = details;
     if (details.interrupted && errorInstance === null) {
       throw new Error(`fast-check was interrupted after ${summary}`);
+    }
+    // By now, it is known that they are asynchronous.
+    if (errorInstance instanceof Undeclared) {
+      return generate(spec, o, new Tally(), keepIt);
     }
     if (!(errorInstance instanceof RaceError)) throw errorInstance;
     const kept = keepIt(errorInstance, details.counterexample[0]);

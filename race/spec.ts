@@ -199,7 +199,7 @@ function stepOf(
   }
   const before = keyOf(state, true);
   const answer = model(state, arg, id);
-  if (keyOf(state, true) !== before) {
+  if (!Object.is(keyOf(state, true), before)) {
     throw new Misuse(
       `The model of "${op}" changes the state that it is given: it must ` +
         `return a new state, such as [...state, item], and leave that one`,

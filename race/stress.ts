@@ -16,7 +16,7 @@ import { realNow } from "./engine/platform/native.ts";
 import { checkOptions, STRESS } from "./options.ts";
 import { programText } from "./report/print.ts";
 import { programs } from "./property.ts";
-import type { Failure, Program } from "./report/result.ts";
+import { type Failure, type Program, withCause } from "./report/result.ts";
 import type { Spec } from "./spec.ts";
 import { keyOf, show } from "./engine/values.ts";
 
@@ -43,7 +43,9 @@ export interface StressResult {
   readonly ok: boolean;
   /** How many histories were checked. */
   readonly histories: number;
-  /** How many of them differed. */
+  /**
+   * How many of them differed. In tests of hours, one may be counted again.
+   */
   readonly distinct: number;
   /** How many had operations that overlapped. */
   readonly overlapping: number;
@@ -51,6 +53,8 @@ export interface StressResult {
 
 const INSTANCES = 256; // histories a round
 const STUCK = 10_000; // ms after which a round counts as stuck
+const START = 60_000; // ms after which workers do not begin any more
+const MOST = 200_000; // histories that are remembered
 
 // The code of a worker. Each instance begins behind a barrier that spins.
 const WORKER = `
@@ -92,7 +96,7 @@ function alwaysEnds(model: Model, program: Program): boolean {
       if (call === undefined) continue;
       left = true;
       const answer = model.step(state, call, id);
-      if (answer === null) continue;
+      if (answer === null || answer === undefined) continue;
       moved = true;
       const next = at.map((n, other) => other === id ? n + 1 : n);
       const outcomes = answer instanceof Either ? answer.outcomes : [answer];
@@ -116,6 +120,10 @@ class Hand {
       "error",
       (error: Any) => this.#resolve({ error: String(error?.stack ?? error) }),
     );
+    this.#worker.on("exit", (code: Any) => {
+      const { id } = workerData;
+      this.#resolve({ error: `the worker of agent ${id} ended: code ${code}` });
+    });
   }
 
   answer(): Promise<Any> {
@@ -141,7 +149,8 @@ class Hand {
  * @throws {RaceError} If no sequential order explains a history, if `final`
  * finds something wrong, or if the workers do not finish within 10 seconds.
  * @throws {TypeError} If `module` is no URL, or an option is wrong.
- * @throws {Error} If the module cannot be imported.
+ * @throws {Error} If the module cannot be imported, if a worker does not begin,
+ * or if every generated program might wait for ever by the model.
  *
  * @example A module `counter.ts` has a specification as its default export
  * ```ts ignore
@@ -170,7 +179,7 @@ export async function stress(
   }
   const { scenario, definition } = spec;
   const model = scenario.model;
-  const judge = model === null ? null : new Judge(model, agents);
+  let judge = model === null ? null : new Judge(model, agents);
   const memories = Array.from({ length: INSTANCES }, () => scenario.memory());
   const bytes = memories.map((memory: Any) =>
     new Uint8Array(memory.buffer ?? memory)
@@ -185,8 +194,14 @@ export async function stress(
   const results = new Map<string, boolean>();
   let histories = 0;
   let overlapping = 0;
+  let distinct = 0;
+  let leftOut = 0;
   try {
-    for (const { error } of await Promise.all(hands.map((h) => h.answer()))) {
+    const begun = await within(START, allOrError(hands.map((h) => h.answer())));
+    if (begun === undefined) {
+      throw new Error(`the workers did not begin in ${START} ms`);
+    }
+    for (const { error } of begun) {
       if (error !== undefined) throw new Error(error);
     }
     const end = realNow() + seconds * 1000;
@@ -196,12 +211,21 @@ export async function stress(
         seed: seed + round,
       });
       const program = generated!.calls;
-      if (model !== null && !alwaysEnds(model, program)) continue;
+      if (program.every(({ length }) => length === 0)) continue;
+      if (model !== null && !alwaysEnds(model, program)) {
+        leftOut++;
+        continue;
+      }
+      // A test of hours meets more than memory can hold.
+      if (results.size > MOST) {
+        results.clear();
+        judge = judge && new Judge(model!, agents);
+      }
       bytes.forEach((b, i) => b.set(initial[i]!));
       Atomics.store(control, 0, 0);
       Atomics.store(control, 1, 0);
       const asked = hands.map((hand, id) => hand.ask(program[id]));
-      const answers = await orStuck(allOrError(asked));
+      const answers = await within(STUCK, allOrError(asked));
       if (answers === undefined) {
         throw broken("lost-wakeup", `stuck for ${STUCK} ms`, program, []);
       }
@@ -212,6 +236,7 @@ export async function stress(
         if (overlap(events)) overlapping++;
         const key = keyOfHistory(events);
         if (results.has(key)) continue;
+        distinct++;
         const right = judge === null || explains(judge, events);
         results.set(key, right);
         const text = "no sequential order of operations explains the history";
@@ -223,16 +248,21 @@ export async function stress(
         const byAgent = program.map((_, id) =>
           rounds[i]!.filter((e) => e.agent === id).map((e) => e.result)
         );
-        const message = wrongBy(() => final(memory, byAgent));
-        if (message !== undefined) {
-          throw broken("invariant", message, program, rounds[i]!);
-        }
+        const wrong = wrongBy(() => final(memory, byAgent));
+        if (wrong === undefined) continue;
+        const { message, cause } = wrong;
+        throw broken("invariant", message, program, rounds[i]!, cause);
       }
     }
   } finally {
     await Promise.all(hands.map((hand) => hand.end()));
   }
-  return { ok: true, histories, distinct: results.size, overlapping };
+  if (histories === 0 && leftOut > 0) {
+    throw new Error(
+      "By the model, every generated program might wait for ever: none was run",
+    );
+  }
+  return { ok: true, histories, distinct, overlapping };
 }
 
 /** All answers, or only the first error: the other workers may wait for it. */
@@ -247,11 +277,14 @@ function allOrError(asked: readonly Promise<Any>[]): Promise<Any[]> {
   return Promise.race([Promise.all(asked), ...failed]);
 }
 
-/** The promise's value, or `undefined` if it takes too long. */
-async function orStuck<T>(promise: Promise<T>): Promise<T | undefined> {
+/** The promise's value, or `undefined` if it takes longer than `ms`. */
+async function within<T>(
+  ms: number,
+  promise: Promise<T>,
+): Promise<T | undefined> {
   let timer;
   const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), STUCK);
+    timer = setTimeout(() => resolve(undefined), ms);
   });
   const value = await Promise.race([promise, late]);
   clearTimeout(timer);
@@ -292,6 +325,7 @@ function broken(
   message: string,
   program: Program,
   events: readonly Event[],
+  cause?: unknown,
 ): RaceError {
   const rows = events.toSorted((a, b) => a.begin - b.begin).map((e) =>
     `agent ${e.agent}: ${callText(e.call)} = ${show(e.result)}   ` +
@@ -320,7 +354,7 @@ function broken(
     steps: 0,
     maxOpSteps: 0,
     summary: "in real workers",
-    failure,
+    failure: withCause(failure, cause),
   };
   return new RaceError(result, programText(program));
 }

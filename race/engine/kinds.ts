@@ -177,6 +177,12 @@ export function scheduleText(schedule: readonly number[]): string {
   return words.join(" ");
 }
 
+/** The most steps of a schedule: more do not fit into memory. */
+const STEPS = 10_000_000;
+/** The first agent, and the first number, that a choice has no bits for. */
+const AGENTS = 1 << 8;
+const NUMBERS = 1 << 19;
+
 /** The schedule a text stands for. */
 export function parseSchedule(text: string): number[] {
   const codes: number[] = [];
@@ -187,8 +193,22 @@ export function parseSchedule(text: string): number[] {
     if (match === null || action < 0) {
       throw new SyntaxError(`Cannot read the schedule: "${word}"`);
     }
-    const code = Number(match[1]) | action << 8 | Number(match[3]) << 12;
-    for (let n = Number(match[4] ?? 1); n > 0; n--) codes.push(code);
+    const [agent, number] = [Number(match[1]), Number(match[3])];
+    const times = Number(match[4] ?? 1);
+    if (agent >= AGENTS || number >= NUMBERS) {
+      throw new RangeError(
+        `Cannot replay the schedule: "${word}" is not possible: there is no ` +
+          (agent >= AGENTS ? `agent ${match[1]}` : `number ${match[3]}`),
+      );
+    }
+    if (codes.length + times > STEPS) {
+      throw new RangeError(
+        `Cannot replay the schedule: with "${word}", it has more than ` +
+          `${STEPS} steps`,
+      );
+    }
+    const code = agent | action << 8 | number << 12;
+    for (let n = times; n > 0; n--) codes.push(code);
   }
   return codes;
 }
@@ -213,8 +233,12 @@ export type FailureKind =
 
 /** Something wrong, found at the current state of an exploration. */
 export class Fault {
-  /** Names what is wrong, and says it. */
-  constructor(readonly kind: FailureKind, readonly message: string) {}
+  /** Names what is wrong, and says it; `cause` is what the code threw. */
+  constructor(
+    readonly kind: FailureKind,
+    readonly message: string,
+    readonly cause?: unknown,
+  ) {}
 }
 
 /**

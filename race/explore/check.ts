@@ -7,7 +7,7 @@
 import { NO_BUDGET, noCuts } from "../engine/state/machine.ts";
 import { begin } from "../engine/step/steps.ts";
 import { rotate } from "../judge/fair.ts";
-import { explore } from "./runs/drive.ts";
+import { explore, exploreNow } from "./runs/drive.ts";
 import type { Fault } from "../engine/kinds.ts";
 import { realNow } from "../engine/platform/native.ts";
 import { rehearse } from "./runs/rehearse.ts";
@@ -44,13 +44,24 @@ export function check(
   program: Program,
   o: Options,
 ): Result | Promise<Result> {
-  return explore(
-    scenario,
-    program,
-    o,
-    (engine) => o.starvation === true ? fairly(engine, o) : usually(engine, o),
-  );
+  return explore(scenario, program, o, (engine) => work(engine, o));
 }
+
+/**
+ * The same at once; undefined if operations turn out to return promises, which
+ * the scenario says then.
+ */
+export function checkNow(
+  scenario: Scenario,
+  program: Program,
+  o: Options,
+): Result | undefined {
+  if (scenario.async) return undefined;
+  return exploreNow(scenario, program, o, (engine) => work(engine, o));
+}
+
+const work = (engine: Engine, o: Options): Steps<Result> =>
+  o.starvation === true ? fairly(engine, o) : usually(engine, o);
 
 /** Explores the engine's program, and counts what it reaches if asked to. */
 const usually = (engine: Engine, o: Options): Steps<Result> =>
@@ -115,6 +126,7 @@ export function* examine(
   };
   const { time } = searchOptions(engine, o, false);
   engine.until = realNow() + time / 4;
+  engine.late = false;
   engine.rehearsing = true;
   yield* rehearse(engine, o);
   engine.rehearsing = false;

@@ -12,7 +12,13 @@ import {
 } from "../report/print.ts";
 import { switches } from "./runs/shrink.ts";
 import type { Engine, Steps } from "../engine/step/replay.ts";
-import type { Failure, Options, Program, Result } from "../report/result.ts";
+import {
+  type Failure,
+  type Options,
+  type Program,
+  type Result,
+  withCause,
+} from "../report/result.ts";
 import { Fixed, Impossible, run } from "./runs/run.ts";
 import type { Found } from "./runs/task.ts";
 import { counted, resultOf } from "./verdict.ts";
@@ -77,12 +83,12 @@ const tuplesOf = (program: Program): Failure["program"] =>
 
 /** What the result says of a failure. */
 export function failureOf(
-  { kind, message }: Fault,
+  { kind, message, cause }: Fault,
   program: Program,
   schedule: readonly number[],
   picture: Picture,
 ): Failure {
-  return {
+  const failure = {
     kind,
     message,
     table: `${tableOf(picture)}\n(${picture.footer})`,
@@ -91,6 +97,7 @@ export function failureOf(
     svg: () => svgOf(picture),
     page: () => pageOf(picture),
   };
+  return withCause(failure, cause);
 }
 
 /** Replays an interleaving, and draws it. */

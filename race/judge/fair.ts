@@ -167,8 +167,9 @@ export function* goesRound(
 }
 
 /**
- * Whether the agent's call ends if each turn is one step. Longer turns can
- * coincide with the rounds of a loop and so keep all others out.
+ * Whether the agent's call ends if each turn is one step, as far as the time
+ * lets that be seen. Longer turns can coincide with the rounds of a loop and so
+ * keep all others out.
  */
 function* endsInShortTurns(engine: Engine, { id, oi }: Agent): Steps<boolean> {
   const { world } = engine;
@@ -179,7 +180,9 @@ function* endsInShortTurns(engine: Engine, { id, oi }: Agent): Steps<boolean> {
   let last = id;
   let ends = false;
   for (let step = 0; step < LENGTH && !ends && world.fault === null; step++) {
-    if (choices(engine, here) === 0 || engine.isLate(step)) break;
+    if (choices(engine, here) === 0) break;
+    ends = engine.isLate(step);
+    if (ends) break;
     const codes = here.codes.slice(0, here.live);
     const code = codes.find((code) => k.agentOf(code) > last) ?? codes[0]!;
     last = k.agentOf(code);

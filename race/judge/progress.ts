@@ -224,8 +224,9 @@ export function judgeEnd(engine: Engine): void {
   if (final === null || !world.agents.every(isOver)) return;
   const results = world.agents.slice(0, engine.count)
     .map((agent) => [...agent.results]);
-  const message = engine.unwatched(() => final(engine.memory, results));
-  if (message !== undefined) fail(engine, "invariant", message);
+  const wrong = engine.unwatched(() => final(engine.memory, results));
+  if (wrong === undefined) return;
+  fail(engine, "invariant", wrong.message, wrong.cause);
 }
 
 const maskOf = (agents: readonly Agent[]): number =>

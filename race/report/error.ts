@@ -32,6 +32,7 @@ export class RaceError extends Error {
     const { kind, message, table, schedule } = failure;
     super(
       `${kind}: ${message}\n\n${table}` + (how === "" ? "" : `\n(${how})`),
+      ...failure.cause === undefined ? [] : [{ cause: failure.cause }],
     );
     this.kind = kind;
     this.program = program;

@@ -67,8 +67,8 @@ export interface Options {
    */
   readonly sample?: Sampling | undefined;
   /**
-   * With `sample: "pct"`: how many orders of two steps a failure may need, 1 or
-   * more; 3 by default.
+   * With `sample: "pct"`: how many orders of two steps a failure may need, 1 to
+   * 1,000; 3 by default.
    */
   readonly depth?: number | undefined;
   /** An integer with which the random samples begin; 1 by default. */
@@ -171,6 +171,11 @@ export interface Failure {
   readonly kind: FailureKind;
   /** What is wrong, in one or two sentences. */
   readonly message: string;
+  /**
+   * What the code under test or a check threw, if it did. It is not listed
+   * among the properties: JSON and logs have no use for it.
+   */
+  readonly cause?: unknown;
   /** The interleaving: a column for each agent, a row for each step. */
   readonly table: string;
   /** The calls of each agent, for `race.replay`. */
@@ -185,6 +190,12 @@ export interface Failure {
   /** The interleaving as an HTML page, which needs no other file. */
   page(): string;
 }
+
+/** A failure with what was thrown, if something was. */
+export const withCause = (failure: Failure, cause: unknown): Failure =>
+  cause === undefined
+    ? failure
+    : Object.defineProperty(failure, "cause", { value: cause });
 
 /** What an exploration found. */
 export interface Result {

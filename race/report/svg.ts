@@ -120,16 +120,11 @@ function fold(text: string, width: number): string[] {
 export function svgOf(picture: Picture): string {
   const { agents, rows, endings, wrong } = picture;
   const widths = agents.map((name, agent) => {
-    const texts = rows.filter((row) => row.agent === agent)
-      .map(({ text, site }) =>
-        text.length + (site === "" ? 0 : site.length + 2)
-      );
-    const most = Math.max(
-      12,
-      name.length,
-      endings[agent]?.length ?? 0,
-      ...texts,
-    );
+    let most = Math.max(12, name.length, endings[agent]?.length ?? 0);
+    for (const { agent: by, text, site } of rows) {
+      const length = text.length + (site === "" ? 0 : site.length + 2);
+      if (by === agent) most = Math.max(most, length);
+    }
     return LANE + 26 + most * CHAR;
   });
   const lefts = widths.map((_, i) =>

@@ -466,3 +466,51 @@ test("a notify on what nobody can wait on throws, as engines do", () => {
   assert.is(failure?.kind, "exception");
   assert.match(failure!.message, "TypeError");
 });
+
+/** Takes about as long as a millisecond, whatever the clock shows. */
+function busy(): void {
+  let sum = 1;
+  for (let i = 0; i < 1_000_000; i++) sum = Math.imul(sum, 31) + i | 0;
+  if (sum === 0) throw new Error("cannot be");
+}
+
+test("a rehearsal that its time cuts short finds nothing wrong", () => {
+  const slow = (memory: SharedArrayBuffer) => {
+    const words = new Int32Array(memory);
+    for (let i = 0; i < 25; i++) {
+      busy();
+      Atomics.add(words, 0, 1);
+    }
+  };
+  const memory = () => new SharedArrayBuffer(4);
+  const { ok, complete } = race.agents({ memory }, slow, slow, { time: 20 });
+  assert.ok(ok && !complete);
+});
+
+test("a livelock is none because the time was over", () => {
+  // In turns of two steps, neither sees the other one within a round.
+  const passes = race.spec({
+    memory: () => {
+      const memory = new SharedArrayBuffer(16);
+      new Int32Array(memory)[0] = 3;
+      return memory;
+    },
+    agent: (memory, id) => ({ words: new Int32Array(memory), id }),
+    ops: {
+      pass: {
+        run: ({ words, id }) => {
+          const [mine, other] = [1 << id, 2 >> id];
+          do Atomics.and(words, 0, ~mine); while (
+            (Atomics.or(words, 0, mine) & other) !== 0
+          );
+          for (let i = 0; i < 40; i++) Atomics.add(words, 1 + id, 1);
+          Atomics.and(words, 0, ~mine);
+        },
+      },
+    },
+  });
+  const check = (time?: number) =>
+    race.check(passes, [["pass"]], [["pass"]], { time });
+  assert.ok(check().complete);
+  assert.is(check(1).failure, undefined);
+});

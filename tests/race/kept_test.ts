@@ -13,9 +13,11 @@ const test = suite("race failures that are kept");
 /** What a counter adds: read and write apart, at once, or in another way. */
 let how: "apart" | "at once" | "twice" = "apart";
 let explored = 0;
+/** Is called when memory is made. */
+let meanwhile = () => {};
 
 const counter = race.spec({
-  memory: () => (explored++, new SharedArrayBuffer(8)),
+  memory: () => (explored++, meanwhile(), new SharedArrayBuffer(8)),
   agent: (memory) => new Int32Array(memory),
   init: 0,
   ops: {
@@ -159,6 +161,42 @@ test("a failure is thrown, also if its file cannot be written", () => {
 // deno-lint-ignore no-explicit-any
 type Any = any;
 
+test("what another process keeps meanwhile stays", () => {
+  how = "apart";
+  const real = path.join(folder, "shared.json");
+  const failures = path.join(folder, "link.json");
+  fs.symlinkSync(real, failures);
+  const other = {
+    kind: "deadlock",
+    program: [[["get"]]],
+    begin: 0,
+    end: 0,
+    schedule: "0",
+  };
+  const fresh = race.spec(counter.definition);
+  meanwhile = () => fs.writeFileSync(real, JSON.stringify([other]));
+  try {
+    failure({ ...OPTIONS, failures }, fresh as Any);
+  } finally {
+    meanwhile = () => {};
+  }
+  const kept = JSON.parse(fs.readFileSync(real, "utf8"));
+  assert.equal(kept.map(({ kind }: Any) => kind), [
+    "not-linearizable",
+    "deadlock",
+  ]);
+  assert.ok(fs.lstatSync(failures).isSymbolicLink());
+  assert.is(fs.existsSync(`${real}.new`), false);
+
+  // The file that a process was terminated with does not last for ever.
+  fs.writeFileSync(`${real}.new`, "[");
+  fs.writeFileSync(real, "[]");
+  const { message } = failure({ ...OPTIONS, failures });
+  assert.match(message, `kept in ${failures}`);
+  assert.is(JSON.parse(fs.readFileSync(real, "utf8")).length, 1);
+  assert.is(fs.existsSync(`${real}.new`), false);
+});
+
 test("a file that holds something else is an error, before anything runs", () => {
   const failures = path.join(folder, "other.json");
   const holds = (text: string, message: RegExp) => {
@@ -172,6 +210,17 @@ test("a file that holds something else is an error, before anything runs", () =>
   holds("[null]", /a failure needs a program/);
   holds("[{}]", /a failure needs a program/);
   holds('[{"program":[["add"]]}]', /a list of calls/);
+  const many = Array.from({ length: 17 }, () => []);
+  holds(
+    JSON.stringify([{ program: many, schedule: "", begin: 0, end: 0 }]),
+    /Cannot run the failures in .*other\.json again: At most 16 agents/,
+  );
+  const folders = { failures: folder };
+  assert.throws(
+    () => race.assert(counter, folders),
+    (error: Error) =>
+      error.message.startsWith(`Cannot run the failures in ${folder}`),
+  );
   holds(
     '[{"program":[[["sub"]]],"schedule":"0","begin":0,"end":0}]',
     /no operation "sub"/,

@@ -78,14 +78,26 @@ test("a number out of range is refused", () => {
           `The option "${name}" must be ${where}: received ${value}`,
     );
   };
-  for (const name of ["states", "maxSteps", "spins", "depth", "ops"]) {
+  for (const name of ["states", "maxSteps", "spins"]) {
     for (const value of [0, -1, 1.5]) {
       refused({ [name]: value }, "an integer from 1 on");
     }
   }
-  for (const name of ["runs", "timeouts", "spurious", "begin", "end"]) {
+  for (const name of ["runs", "timeouts", "spurious"]) {
     for (const value of [-1, 0.5, -Infinity]) {
       refused({ [name]: value }, "an integer from 0 on");
+    }
+  }
+  // More would take for ever, or more memory than there is.
+  for (const value of [0, -1, 1.5, 1001, 1e9, 2 ** 32, Infinity]) {
+    refused({ depth: value }, "an integer from 1 to 1000");
+  }
+  for (const value of [0, -1, 1.5, 10_001, 1e9, 2 ** 32, Infinity]) {
+    refused({ ops: value }, "an integer from 1 to 10000");
+  }
+  for (const name of ["begin", "end"]) {
+    for (const value of [-1, 0.5, 10_001, 1e9, Infinity]) {
+      refused({ [name]: value }, "an integer from 0 to 10000");
     }
   }
   refused({ programs: -1 }, "an integer from 0 on");
@@ -98,6 +110,120 @@ test("a number out of range is refused", () => {
   const endless = { states: Infinity, time: Infinity, timeouts: Infinity };
   assert.ok(race.check(counter, sound, { ...endless, runs: Infinity }).ok);
   assert.ok(race.check(counter, sound, { seed: -1, spurious: 0 }).ok);
+});
+
+test("a list or a map is no object of options", () => {
+  for (const options of [[], new Map([["kill", true]]), new Date(), /x/]) {
+    const refused = /^The options must be an object: received /;
+    assert.throws(() => loose.assert(counter, options), refused);
+    assert.throws(() => loose.replay(counter, [sound], "0", options), refused);
+  }
+});
+
+test("a field that is of the wrong type is refused, with its value", () => {
+  const { definition } = counter;
+  const odd = [null, 0, 1.5, -1, NaN, Infinity, "x", [0], { a: "x" }, 5n];
+  const refuses = (name: string, what: string, values: unknown[]) => {
+    for (const value of values) {
+      assert.throws(
+        () => loose.spec({ ...definition, [name]: value }),
+        (error: Error) =>
+          error instanceof TypeError &&
+          error.message.startsWith(
+            `A specification needs ${what} as its "${name}": received `,
+          ),
+        `${name} ${String(value)}`,
+      );
+    }
+  };
+  const checks = ["agent", "invariant", "final", "recover", "recovered"];
+  for (const name of ["memory", ...checks]) refuses(name, "a function", odd);
+  for (const name of ["stateless", "async"]) refuses(name, "a boolean", odd);
+  refuses("wasm", "a result of race.wasm()", odd);
+  const names = 'a list of "js" and "wasm"';
+  refuses("agents", names, odd.filter((value) => !Array.isArray(value)));
+  refuses("words", "byte offsets by name", [...odd, { a: 0.5 }, { a: -4 }]);
+  const ranges = 'a function, or ranges such as [[0, 8], [8, 12, "written"]],';
+  const wrong = [[0, 4], [[4, 0]], [[0]], [[0, 4, "writen"]], [["a", "b"]]];
+  refuses("hints", ranges, [...odd, ...wrong]);
+  loose.spec({ ...definition, hints: [[0, 0], [4, 8, "written"]] });
+
+  const add = definition.ops.add;
+  const operation = (name: string, what: string, values: unknown[]) => {
+    for (const value of values) {
+      assert.throws(
+        () =>
+          loose.spec({
+            ...definition,
+            ops: { add: { ...add, [name]: value } },
+          }),
+        (error: Error) =>
+          error instanceof TypeError &&
+          error.message.startsWith(
+            `The operation "add" needs ${what} as its "${name}": received `,
+          ),
+        `${name} ${String(value)}`,
+      );
+    }
+  };
+  operation("run", "a function", odd);
+  operation("model", "a function", odd);
+  operation("lockFree", "a boolean", odd);
+  operation("arg", "an arbitrary of fast-check", odd);
+  const ids = odd.filter((value) => !Array.isArray(value));
+  const list = "a list of ids from 0 to 15";
+  operation("agents", list, [...ids, ["a"], [0.5], [-1], [16]]);
+
+  assert.throws(
+    () => loose.agents({}, () => {}),
+    /^The memory needs a function as its "memory": received undefined$/,
+  );
+  for (const workers of [null, 5, "worker.js"]) {
+    assert.throws(
+      () => loose.agents({ memory, workers }, () => {}, () => {}),
+      /^The memory needs ids of agents by the end of an address as its /,
+    );
+  }
+  assert.throws(() => loose.junit(undefined, {}), /^A suite needs a name/);
+  assert.throws(
+    () => loose.junit("s", null),
+    /^The outcomes must be an object/,
+  );
+});
+
+test("an argument of any size is not the number of the same digits", () => {
+  const spec = race.spec({
+    memory,
+    agent,
+    init: 0,
+    ops: {
+      name: {
+        run: (_, value: unknown) => typeof value,
+        model: (_, value: unknown) => [0, typeof value],
+      },
+    },
+  });
+  assert.ok(race.check(spec, [["name", 5], ["name", 5n]]).ok);
+});
+
+test("a state may be no number", () => {
+  const spec = race.spec({
+    memory,
+    agent,
+    init: NaN,
+    ops: { ask: { run: () => 0, model: (n: number) => [n, 0] } },
+  });
+  assert.ok(race.check(spec, [["ask"]]).ok);
+});
+
+test("a property in which no agent may call anything is refused", () => {
+  const { definition } = counter;
+  const add = { ...definition.ops.add, agents: [2] };
+  const late = race.spec({ ...definition, ops: { add } });
+  const refused = /^No agent may call an operation: /;
+  assert.throws(() => race.assert(late), refused);
+  assert.throws(() => race.property(late), refused);
+  assert.ok(race.assert(late, { agents: 3, ops: 1, programs: 3 }).complete > 0);
 });
 
 test("options that are undefined are none", () => {
@@ -184,7 +310,7 @@ test("what is no specification, and options that are none, are told", () => {
   assert.throws(() => loose.spec(null), /^A specification must be an object/);
   assert.throws(
     () => loose.spec({ memory, ops: null }),
-    /needs memory\(\) and/,
+    /^A specification needs operations by name as its "ops": received null$/,
   );
   assert.throws(() => loose.agents(null, () => {}), /^The memory must be an /);
   assert.throws(
@@ -225,6 +351,59 @@ test("an exploration within another one is refused, and breaks nothing", () => {
   assert.throws(() => race.agents({ memory: allocate }, add), refused);
   const { states } = race.agents({ memory }, add, add);
   assert.is(race.agents({ memory }, quietly, quietly).states, states);
+});
+
+test("an asynchronous exploration within another one is refused", async () => {
+  const inner = race.spec({
+    async: true,
+    memory,
+    agent,
+    ops: { add: { run: async (w) => await Atomics.add(w, 0, 1) } },
+  });
+  const explores = () => race.check(inner, [["add"]]);
+  const add = (memory: SharedArrayBuffer) => Atomics.add(agent(memory), 0, 1);
+  const told = async (run: () => unknown) => {
+    try {
+      await run();
+      return "nothing";
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+  const bodies = [
+    async (memory: SharedArrayBuffer) => {
+      await explores();
+      add(memory);
+    },
+    async (memory: SharedArrayBuffer) => {
+      await null; // by then, only the end tells that it waits for ever
+      await explores();
+      add(memory);
+    },
+    async (memory: SharedArrayBuffer) => {
+      race.check(counter, sound);
+      await null;
+      add(memory);
+    },
+    (memory: SharedArrayBuffer) => {
+      explores();
+      add(memory);
+    },
+  ];
+  const refused = "An exploration cannot begin within another one";
+  for (const [i, body] of bodies.entries()) {
+    const message = await told(() => race.agents({ memory }, body));
+    assert.is(message, refused, `body ${i}`);
+  }
+  const allocate = () => (explores(), memory());
+  const message = await told(() =>
+    race.agents({ memory: allocate }, async (memory) => {
+      await null;
+      add(memory);
+    })
+  );
+  assert.is(message, refused);
+  assert.ok((await explores()).complete);
 });
 
 test("globals that the user replaced are there again afterwards", () => {
@@ -333,6 +512,20 @@ test("a program that is no list of calls for each agent is refused", () => {
     () => loose.replay(counter, [], ""),
     /A program needs an agent/,
   );
+  for (const program of [undefined, null, "abc", 5, {}, new Map()]) {
+    assert.throws(
+      () => loose.replay(counter, program, "0"),
+      /^A program is a list of calls for each agent, such as .*: received /,
+    );
+  }
+  const many = Array.from({ length: 17 }, () => sound);
+  const most = (error: Error) =>
+    error instanceof RangeError &&
+    error.message === "At most 16 agents: received 17";
+  assert.throws(() => loose.check(counter, ...many), most);
+  assert.throws(() => loose.replay(counter, many, "0"), most);
+  const bodies = many.map(() => () => {});
+  assert.throws(() => loose.agents({ memory }, ...bodies), most);
 });
 
 test("a specification without memory, operations or `init` is refused", () => {

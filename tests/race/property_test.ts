@@ -119,6 +119,34 @@ test("asserts asynchronous specifications", async () => {
   assert.is(kind, "not-linearizable");
 });
 
+test("operations that return promises need not say so for assert", async () => {
+  const build = () =>
+    race.spec({
+      memory: () => new SharedArrayBuffer(4),
+      agent: (memory) => new Int32Array(memory),
+      init: 0,
+      ops: {
+        add: {
+          run: (w) => Promise.resolve(Atomics.add(w, 0, 1)),
+          model: (n: number) => [n + 1, n],
+        },
+      },
+    });
+  const { programs } = await race.assert(build(), { programs: 9, seed: 1 });
+  assert.is(programs, 9);
+  const spec = build();
+  const { errorInstance } = fc.check(
+    race.property(spec) as fc.IProperty<[Generated]>,
+  );
+  assert.match(String(errorInstance), /TypeError: The operations return prom/);
+  // It has left no exploration behind.
+  const { complete } = race.agents(
+    { memory: () => new SharedArrayBuffer(4) },
+    () => {},
+  );
+  assert.ok(complete);
+});
+
 test("stresses the real thing", async () => {
   const url = new URL("./corpus/queue_ops.ts", import.meta.url);
   assert.ok(queueOps.default);
@@ -147,6 +175,20 @@ test("a stress test tells what a worker threw, and what the end is", async () =>
   assert.match(await failure("default"), /^exception: .*no agent 1 here/);
   assert.match(await failure("throwing"), /^invariant: .*the end is wrong/);
   assert.match(await failure("denying"), /^invariant: .*returned false/);
+  assert.match(await failure("leaving"), /^exception: .*agent 1 ended: code 3/);
+  const error = async (name: string, seconds: number): Promise<string> => {
+    try {
+      await race.stress(url, { seconds, name });
+      return "nothing";
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+  assert.match(await error("early", 5), /the worker of agent \d ended: code 4/);
+  const left = /every generated program might wait for ever: none was run$/;
+  for (const name of ["waiting", "forgetful"]) {
+    assert.match(await error(name, 0.2), left);
+  }
   // deno-lint-ignore no-explicit-any
   const loose = race as any;
   const wrong = await loose.stress("./x.ts").catch((error: Error) => error);

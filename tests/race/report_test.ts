@@ -6,6 +6,7 @@ import { runInThisContext } from "node:vm";
 import * as assert from "uvu/assert";
 import { race, RaceError } from "../../race/mod.ts";
 import type { CallTuple, Options, Result } from "../../race/mod.ts";
+import { svgOf } from "../../race/report/svg.ts";
 import { suite } from "../_run/harness.ts";
 import { bodies } from "./corpus/known_bad.ts";
 
@@ -225,4 +226,68 @@ test("pictures hold no characters that XML may not have", () => {
       assert.match(text, "\ufffd[31mred\ufffd[39m \ufffd \u{1f600}");
     }
   }
+});
+
+test("what was thrown is the cause of the error", () => {
+  const thrown = new Error("the sum is wrong");
+  const memory = () => new SharedArrayBuffer(4);
+  const add = (memory: SharedArrayBuffer) =>
+    Atomics.add(new Int32Array(memory), 0, 1);
+  const fails = (): never => {
+    throw thrown;
+  };
+  const runs = [
+    () => race.agents({ memory }, fails),
+    () => race.agents({ memory }, add, { after: fails }),
+    () => race.agents({ memory }, add, { after: () => thrown as never }),
+    () => race.agents({ memory, invariant: fails }, add),
+    () => race.agents({ memory }, fails, { sample: "random" }),
+    () => race.agents({ memory }, fails, { kill: true }),
+  ];
+  for (const [i, run] of runs.entries()) {
+    try {
+      run();
+      assert.unreachable();
+    } catch (error) {
+      assert.instance(error, RaceError, String(error));
+      assert.is((error as RaceError).cause, thrown, `run ${i}`);
+      const { failure } = error as RaceError;
+      assert.is(failure.cause, thrown);
+      assert.not.ok(JSON.stringify(failure).includes("cause"));
+    }
+  }
+  const plain = (memory: SharedArrayBuffer) => {
+    new Int32Array(memory)[0]! += 1;
+  };
+  try {
+    race.agents({ memory }, plain, plain);
+    assert.unreachable();
+  } catch (error) {
+    assert.is((error as RaceError).kind, "data-race");
+    assert.not.ok("cause" in (error as RaceError));
+  }
+});
+
+test("a picture may have as many rows as a long loop", () => {
+  const row = {
+    agent: 0,
+    type: "step",
+    text: "load [0] -> 0",
+    site: "",
+    step: 0,
+    address: 0,
+    writes: false,
+    source: -1,
+    plain: false,
+  } as const;
+  const svg = svgOf({
+    title: "long",
+    agents: ["agent 0"],
+    rows: Array.from({ length: 200_000 }, () => row),
+    scenes: [],
+    endings: [undefined],
+    footer: "",
+    wrong: -1,
+  });
+  assert.ok(svg.endsWith("</svg>\n"));
 });

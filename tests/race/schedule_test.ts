@@ -18,6 +18,26 @@ test("writes a schedule and reads it again", () => {
   assert.throws(() => parseSchedule("0x"), SyntaxError);
 });
 
+test("refuses a schedule that no program can have", () => {
+  const refused = (text: string, message: RegExp) =>
+    assert.throws(
+      () => parseSchedule(text),
+      (error: Error) =>
+        error instanceof RangeError && message.test(error.message),
+      text,
+    );
+  for (const text of ["256", "300t", "4294967296*3", "99999999999999999999"]) {
+    refused(text, /^Cannot replay the schedule: .*: there is no agent \d+$/);
+  }
+  for (const text of ["0s524288", "0s1048576", "1a99999999999"]) {
+    refused(text, /is not possible: there is no number \d+$/);
+  }
+  const long = `0*${"9".repeat(400)}`;
+  for (const text of ["0*99999999999", long, "0*9000000 1*9000000"]) {
+    refused(text, /it has more than 10000000 steps$/);
+  }
+});
+
 test("replays one interleaving, and a table of it", () => {
   const q = FAMILIES.mpmc!(right)[0]!.spec;
   const { table, ok } = race.replay(

@@ -33,8 +33,8 @@ export class World extends Machine {
   // ---- operations
 
   /** Notes that something is wrong. Only the first fault counts. */
-  fail(kind: FailureKind, message: string): void {
-    this.fault ??= new Fault(kind, message);
+  fail(kind: FailureKind, message: string, cause?: unknown): void {
+    this.fault ??= new Fault(kind, message, cause);
   }
 
   /**

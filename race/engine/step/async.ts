@@ -11,7 +11,7 @@ import { followAsync } from "./loops/ahead.ts";
 import { fireAlone, goOn, mustGoOn } from "./loops/alone.ts";
 import { callText } from "../state/agent/operation.ts";
 import * as k from "../kinds.ts";
-import { Unsupported } from "../kinds.ts";
+import { Misuse, Unsupported } from "../kinds.ts";
 import { realSetTimeout } from "../platform/native.ts";
 import { clone, pack } from "../platform/copies.ts";
 import { lendAll, takeBack } from "../platform/guests.ts";
@@ -27,6 +27,9 @@ const soon: (fn: () => void) => void = (globalThis as Any).setImmediate ??
 
 /** Waits until every reaction of a promise has run. */
 const settled = (): Promise<void> => new Promise((resolve) => soon(resolve));
+
+/** What an agent is told that explores something itself. */
+export const INNER = "An exploration cannot begin within another one";
 
 /** Runs an agent until it is suspended or awaits something. */
 export async function activateAsync(
@@ -57,6 +60,7 @@ async function activate(engine: Engine, agent: Agent): Promise<void> {
     agent.allocations =
       0;
   clear(engine);
+  engine.asksAgain = false;
   lendAll(engine);
   let finished = false;
   program(engine, agent).then(() => finished = true, (error) => {
@@ -101,6 +105,11 @@ async function activate(engine: Engine, agent: Agent): Promise<void> {
             `file or the network; only wakes, timers and the agent's own ` +
             `messages are simulated`,
         );
+        break;
+      }
+      // It awaits an exploration that waits for the end of this one.
+      if (engine.asksAgain) {
+        engine.refused ??= new Misuse(INNER);
         break;
       }
     }
@@ -183,7 +192,14 @@ function threw(engine: Engine, agent: Agent, error: unknown): void {
 async function program(engine: Engine, agent: Agent): Promise<void> {
   const handle = engine.handles.of(agent);
   for (let at = agent.first; at < agent.calls.length; at++) {
-    const result = await engine.call(agent, handle, at);
+    engine.calls = true;
+    let result: unknown;
+    try {
+      result = engine.call(agent, handle, at);
+    } finally {
+      engine.calls = false;
+    }
+    result = await result;
     if (engine.unwinding || engine.current !== agent) return;
     if (at === agent.oi) {
       if (engine.look !== null || engine.alone !== null) return;

@@ -146,6 +146,10 @@ export abstract class Exploration {
   readonly closed: Set<number> = new Set();
   /** Promises and timers of the agent on the stack. */
   settlers = new Map<number, (value: unknown) => void>();
+  /** Whether the call of an asynchronous agent begins right now. */
+  calls = false;
+  /** Whether another exploration was asked for while such an agent runs. */
+  asksAgain = false;
   /** Begins the next call of the asynchronous agent on the stack. */
   goesOn: (() => void) | null = null;
   /** What the agent on the stack has done with ports. */

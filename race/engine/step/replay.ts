@@ -200,12 +200,13 @@ export class Engine extends Services {
       if (invoked && status !== k.KILLED) return;
     }
     if (recoverer !== null && recoverer.oi < recoverer.calls.length) return;
-    const message = this.unwatched(() => invariant(this.memory));
-    if (message !== undefined) world.fail("invariant", message);
+    const wrong = this.unwatched(() => invariant(this.memory));
+    if (wrong === undefined) return;
+    world.fail("invariant", wrong.message, wrong.cause);
   }
 
   /** The same as `wrongBy`, and no agent is told of what the check does. */
-  unwatched(check: () => unknown): string | undefined {
+  unwatched(check: () => unknown): Wrong | undefined {
     const { current } = this;
     this.current = null;
     try {
@@ -273,23 +274,39 @@ export class Engine extends Services {
   }
 }
 
+/** What a check says, and the error that it threw or returned. */
+export interface Wrong {
+  readonly message: string;
+  readonly cause?: unknown;
+}
+
 /** Runs a check that the user wrote; returns what is wrong, if anything. */
-export function wrongBy(check: () => unknown): string | undefined {
+export function wrongBy(check: () => unknown): Wrong | undefined {
   try {
-    const message = check();
-    if (isThenable(message)) {
-      message.then(undefined, () => {});
+    const said = check();
+    if (isThenable(said)) {
+      said.then(undefined, () => {});
       throw new Misuse(
         "invariant(), final() and after() must not be asynchronous: they " +
           "throw, or return what is wrong",
       );
     }
-    if (message === false) return "the check returned false";
-    if (message instanceof Error) return message.message || `${message}`;
-    return typeof message === "string" && message !== "" ? message : undefined;
+    if (said === false) return { message: "the check returned false" };
+    if (said instanceof Error) return wrongAs(said);
+    return typeof said === "string" && said !== ""
+      ? { message: said }
+      : undefined;
   } catch (error) {
     if (error instanceof Misuse) throw error;
-    if (error instanceof Error) return error.message || `${error}`;
-    return typeof error === "object" ? show(error) : String(error);
+    return wrongAs(error);
   }
+}
+
+function wrongAs(cause: unknown): Wrong {
+  const message = cause instanceof Error
+    ? cause.message || `${cause}`
+    : typeof cause === "object"
+    ? show(cause)
+    : String(cause);
+  return { message, cause };
 }

@@ -188,6 +188,7 @@ export abstract class Services extends Operations implements Host {
     this.world.fail(
       "exception",
       `agent ${agent.id} threw in ${callText(agent.call)}: ${stackOf(error)}`,
+      error,
     );
   }
 }

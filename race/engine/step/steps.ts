@@ -394,6 +394,7 @@ function blame(engine: Engine): void {
     "damaged-by-kill",
     `agent ${dead.id} was terminated ${where}; then ${kind}: ` +
       fault.message,
+    fault.cause,
   );
 }
 
@@ -402,8 +403,9 @@ export function fail(
   engine: Engine,
   kind: FailureKind,
   message: string,
+  cause?: unknown,
 ): void {
-  engine.world.fail(kind, message);
+  engine.world.fail(kind, message, cause);
   blame(engine);
 }
 

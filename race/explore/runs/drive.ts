@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { activateAsync, rejections } from "../../engine/step/async.ts";
+import { activateAsync, INNER, rejections } from "../../engine/step/async.ts";
 import { IDLE_FIRES } from "../../engine/state/agent/agent.ts";
 import { noCuts } from "../../engine/state/machine.ts";
 import { callText } from "../../engine/state/agent/operation.ts";
@@ -154,7 +154,8 @@ async function driveAsync<T>(engine: Engine, steps: Steps<T>): Promise<T> {
 }
 
 let queue: Promise<unknown> = Promise.resolve();
-let busy = false;
+/** The engine of the asynchronous exploration that is under way. */
+let active: Engine | null = null;
 /** Whether an exploration is on the stack. */
 let within = false;
 
@@ -165,9 +166,19 @@ export function explore<T>(
   o: Options,
   work: Work<T>,
 ): T | Promise<T> {
-  if (program.length > 16) {
-    throw new RangeError(`At most 16 agents: received ${program.length}`);
+  mustFit(scenario, o);
+  if (!scenario.async) {
+    const done = exploreNow(scenario, program, o, work);
+    if (!scenario.async) return done as T;
   }
+  if (active !== null) active.asksAgain = active.running;
+  const turn = queue.then(() => workAsync(scenario, program, o, work));
+  queue = turn.catch(() => {});
+  return turn;
+}
+
+/** Throws if a scenario cannot be explored with these options, or not now. */
+function mustFit(scenario: Scenario, o: Options): void {
   const lockFree = [...scenario.operations.values()]
     .some((operation) => operation.lockFree);
   if (o.primitives === "atomic" && lockFree) {
@@ -176,19 +187,25 @@ export function explore<T>(
         "lockFree: it lets no agent stop within an operation of a primitive",
     );
   }
-  if (scenario.async) {
-    const turn = queue.then(() => workAsync(scenario, program, o, work));
-    queue = turn.catch(() => {});
-    return turn;
-  }
-  if (busy) {
+  // The end of an inner one would put the real globals back.
+  if (within || active?.calls === true) throw new Misuse(INNER);
+}
+
+/**
+ * Does `work` at once. If operations turn out to be asynchronous, the scenario
+ * says so then, and there is no result.
+ */
+export function exploreNow<T>(
+  scenario: Scenario,
+  program: Program,
+  o: Options,
+  work: Work<T>,
+): T | undefined {
+  mustFit(scenario, o);
+  if (active !== null) {
     throw new Error(
       "Another exploration is under way: await it before the next",
     );
-  }
-  // The end of an inner one would put the real globals back.
-  if (within) {
-    throw new Misuse("An exploration cannot begin within another one");
   }
   for (;;) {
     within = true;
@@ -200,11 +217,11 @@ export function explore<T>(
       if (error instanceof NotConstant) continue;
       if (!(error instanceof NeedsAsync)) throw error;
       scenario.async = true;
+      return undefined;
     } finally {
       close(scenario, program);
       within = false;
     }
-    return explore(scenario, program, o, work);
   }
 }
 
@@ -214,15 +231,19 @@ async function workAsync<T>(
   o: Options,
   work: Work<T>,
 ): Promise<T> {
-  busy = true;
   const release = rejections();
   // Handles cannot be compared while promises are pending.
   scenario.stateless ??= false;
   try {
     for (;;) {
       try {
-        const engine = engineFor(scenario, program, o);
-        return await driveAsync(engine, work(engine));
+        within = true; // the user's memory() and agent() are on the stack
+        try {
+          active = engineFor(scenario, program, o);
+        } finally {
+          within = false;
+        }
+        return await driveAsync(active, work(active));
       } catch (error) {
         if (!(error instanceof NotConstant)) throw error;
       } finally {
@@ -231,6 +252,6 @@ async function workAsync<T>(
     }
   } finally {
     release();
-    busy = false;
+    active = null;
   }
 }

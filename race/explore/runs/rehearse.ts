@@ -69,7 +69,7 @@ function* rehearseAll(
       : null;
     return {
       done,
-      text: show([results, fault?.kind, end]),
+      text: show([results, fault?.kind, end?.message]),
       memory: world.memory.regions.map(({ words }) => words.slice()),
     };
   };
@@ -112,7 +112,8 @@ function* rehearseAll(
         `the exploration, or wasm code`,
     );
   }
-  if (direct.done) {
+  // What was cut short by the clock is no other thing.
+  if (direct.done && !engine.late) {
     const suspended = outcome();
     const sameMemory = direct.memory.every((words, i) =>
       words.every((word, w) => word === suspended.memory[i]?.[w])
