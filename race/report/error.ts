@@ -44,12 +44,12 @@ export class RaceError extends Error {
     for (const name of ["table", "result", "failure"]) {
       Object.defineProperty(this, name, { enumerable: false });
     }
-    this.#showTableOnce();
+    if ("UVU_QUEUE" in globalThis) this.#showTableOnce();
   }
 
   /**
-   * Takes the table out of the stack, since some test runners print that below
-   * the message. Who prints the error alone gets both.
+   * Takes the table out of the stack, which uvu prints below the message. Who
+   * prints the error alone gets both.
    */
   #showTableOnce(): void {
     const { message, stack = "" } = this;

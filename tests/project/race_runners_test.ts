@@ -29,6 +29,14 @@ const files = new Map(
 /** The runners: a file of the guide, and the command that runs it. */
 const RUNNERS: Record<string, [file: string, command: readonly string[]]> = {
   Vitest: ["counter.test.js", ["npx", "vitest", "run", "--reporter=dot"]],
+  Jest: [
+    "counter_jest.js",
+    [
+      ...["node", "--experimental-vm-modules", "node_modules/jest/bin/jest.js"],
+      "--testMatch=**/counter_jest.js",
+    ],
+  ],
+  Mocha: ["counter_mocha.js", ["npx", "mocha", "counter_mocha.js"]],
   "node:test": ["counter_node.js", ["node", "--test", "counter_node.js"]],
   uvu: ["counter_uvu.js", ["node", "counter_uvu.js"]],
   "Deno.test": [
@@ -44,7 +52,8 @@ const WRONG = "Atomics.store(w, 0, Atomics.load(w, 0) + 1) - 1";
 let folder = "";
 
 test.before(async () => {
-  folder = await newProject("fast-check@4", "vitest@3", "uvu@0.5");
+  const runners = ["vitest@3", "jest@30", "mocha@11", "uvu@0.5"];
+  folder = await newProject("fast-check@4", ...runners);
   for (const [name, text] of files) {
     fs.writeFileSync(path.join(folder, name), text);
   }
