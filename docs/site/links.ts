@@ -1,16 +1,19 @@
 /**
  * `deno task links ADDRESS TAG`: gives the README absolute links before it is
  * published. On a registry's page of the package, relative links lead nowhere.
+ * In the other pages, links to files that are not published lead nowhere.
  *
  * @module
  */
 import * as fs from "node:fs";
+import * as path from "node:path";
 import { complain, wordsOf } from "../../tests/_run/usage.ts";
 
 const USAGE = `usage: deno task links ADDRESS TAG
 Changes the README: its relative links lead to the repository at ADDRESS, to the
-commit that TAG names, and its last line names the repository and the site. The
-workflow that publishes calls it.
+commit that TAG names, and its last line names the repository and the site. In
+the other pages that are published, links to files that are not lead there, too.
+The workflow that publishes calls it.
 
   deno task links https://github.com/OWNER/NAME v1.0.0`;
 
@@ -29,6 +32,54 @@ export function withAbsoluteLinks(
     const kind = picture === "" ? "blob" : "raw";
     return `${picture}[${title}](${address}/${kind}/${tag}/${file})`;
   });
+}
+
+/** Whether a file is a page, other than the README. */
+export const isPage = (file: string): boolean =>
+  file.endsWith(".md") && file !== "README.md";
+
+/** A block of code in a page. */
+const CODE = /^( *)```[^]*?^\1```$/gm;
+/** A picture of HTML whose address is relative. */
+const SOURCE = /^( *<(?:img|source) [^>]*\bsrc(?:set)?=")(?![a-z]+:)([^"]+)/gm;
+
+/**
+ * The text of a page. Its links to files that are not `published` lead to files
+ * of a commit; `page` is where it lies in the project.
+ */
+export function withLinksOut(
+  text: string,
+  page: string,
+  published: readonly string[],
+  address: string,
+  tag: string,
+): string {
+  const folder = path.posix.dirname(page);
+  const isPublished = (file: string) =>
+    published.some((name) => name === file || name.startsWith(`${file}/`));
+  /** Where a link leads instead; undefined if it leads to what is published. */
+  const out = (kind: string, link: string) => {
+    const [place, heading = ""] = link.split(/(?=#)/, 2) as [string, string?];
+    const file = path.posix.join(folder, place).replace(/\/$/, "");
+    return isPublished(file)
+      ? undefined
+      : `${address}/${kind}/${tag}/${file}${heading}`;
+  };
+  const changed = (part: string) =>
+    part.replace(RELATIVE, (all, picture, title, link) => {
+      const to = out(picture === "" ? "blob" : "raw", link);
+      return to === undefined ? all : `${picture}[${title}](${to})`;
+    }).replace(SOURCE, (all, tag, link) => {
+      const to = out("raw", link);
+      return to === undefined ? all : `${tag}${to}`;
+    });
+  let made = "";
+  let at = 0;
+  for (const { 0: code, index } of text.matchAll(CODE)) {
+    made += changed(text.slice(at, index)) + code;
+    at = index + code.length;
+  }
+  return made + changed(text.slice(at));
 }
 
 /**
@@ -73,4 +124,12 @@ if (import.meta.main) {
   }
   const text = fs.readFileSync(README, "utf8");
   fs.writeFileSync(README, published(text, address, tag));
+  // Not above: that module imports this one.
+  const { PUBLISHED } = await import("../../tests/_run/package.ts");
+  for (const page of PUBLISHED.filter(isPage)) {
+    const file = new URL(`../../${page}`, import.meta.url);
+    const text = fs.readFileSync(file, "utf8");
+    const made = withLinksOut(text, page, PUBLISHED, address, tag);
+    if (made !== text) fs.writeFileSync(file, made);
+  }
 }

@@ -19,7 +19,8 @@ headers) into FOLDER/package, and a tarball of it for \`npm install\` into FOLDE
 which is .weft/npm unless you name another one.
 
   --repository ADDRESS  names the repository in package.json, and lets the links
-                        of the README lead there: https://github.com/OWNER/NAME`;
+                        of the README, and of pages to files that are not
+                        packed, lead there: https://github.com/OWNER/NAME`;
 
 const HERE = fileURLToPath(new URL("../../.weft/npm", import.meta.url));
 

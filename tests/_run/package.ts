@@ -11,7 +11,7 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { published } from "../../docs/site/links.ts";
+import { isPage, published, withLinksOut } from "../../docs/site/links.ts";
 
 const PROJECT = fileURLToPath(new URL("../..", import.meta.url));
 const DECLARE = fileURLToPath(
@@ -99,7 +99,8 @@ const ACTIVE = ["./primitives/tools/devtools.js", "./race/**/*.js"];
 
 /**
  * Writes the package into the folder `home`, all but the declarations. With the
- * address of a `repository`, the README's links lead there.
+ * address of a `repository`, the README's links lead there, and so do links of
+ * other pages to files that are not published.
  */
 export async function writePackage(
   home: string,
@@ -113,6 +114,12 @@ export async function writePackage(
     fs.mkdirSync(path.dirname(to), { recursive: true });
     if (!isModule) {
       fs.copyFileSync(from, to);
+      if (repository === undefined || !isPage(file)) continue;
+      const text = fs.readFileSync(from, "utf8");
+      fs.writeFileSync(
+        to,
+        withLinksOut(text, file, PUBLISHED, repository, `v${version}`),
+      );
       continue;
     }
     const source = fs.readFileSync(from, "utf8");

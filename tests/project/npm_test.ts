@@ -167,6 +167,11 @@ test("with a repository, the links of the README lead there", async () => {
     .filter((link) => !link.startsWith("https:"));
   assert.equal(relative, []);
   assert.match(read("README.md"), `${address}/blob/v${version}/docs/`);
+  const file = "docs/examples/logger/main.mjs"; // it is not packed
+  assert.match(
+    read("docs/examples/README.md"),
+    `${address}/blob/v${version}/${file}`,
+  );
 });
 
 for (const [name, find] of RUNTIMES) {

@@ -6,7 +6,12 @@ import * as path from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import * as assert from "uvu/assert";
-import { published, withAbsoluteLinks } from "../../docs/site/links.ts";
+import {
+  isPage,
+  published,
+  withAbsoluteLinks,
+  withLinksOut,
+} from "../../docs/site/links.ts";
 import { countOf, raised } from "../_run/examples.ts";
 import { suite } from "../_run/harness.ts";
 import { run } from "../_run/native.ts";
@@ -94,6 +99,35 @@ test("its links are absolute where a registry shows it", () => {
     assert.is(after[i]!.link, expected);
   }
   assert.is(withAbsoluteLinks(made, address, "v1.2.3"), made, "twice");
+});
+
+test("the other pages of the package link to what is in it, or outside", () => {
+  const address = "https://example.org/owner/weft";
+  /** Relative links, and pictures, outside of blocks of code. */
+  const relative = (text: string) =>
+    [
+      ...text.replaceAll(/^( *)```[^]*?^\1```$/gm, "")
+        .matchAll(
+          /\]\(([^)\s]+)\)|^ *<(?:img|source) [^>]*src(?:set)?="([^"]+)"/gm,
+        ),
+    ].map(([, link, source]) => link ?? source!)
+      .filter((link) => !/^([a-z]+:|#)/.test(link));
+  let changed = 0;
+  for (const page of PUBLISHED.filter(isPage)) {
+    const text = fs.readFileSync(path.join(PROJECT, page), "utf8");
+    const made = withLinksOut(text, page, PUBLISHED, address, "v1.2.3");
+    const lost = relative(made).filter((link) => {
+      const [place] = link.split("#");
+      const file = path.posix.join(path.posix.dirname(page), place!);
+      return !PUBLISHED.some((name) => `${name}/`.startsWith(`${file}/`));
+    });
+    assert.equal(lost, [], page);
+    const out = [...made.matchAll(/https:..example.org\S+?v1.2.3\/([^)"#]+)/g)];
+    for (const [, file] of out) assert.ok(fs.existsSync(PROJECT + file), file);
+    changed += out.length;
+    assert.is(withLinksOut(made, page, PUBLISHED, address, "v1.2.3"), made);
+  }
+  assert.ok(changed > 50, `${changed} links`);
 });
 
 test("its last line names the site where GitHub serves one", () => {
