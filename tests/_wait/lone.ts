@@ -131,39 +131,145 @@ const scenarios: Record<string, () => Promise<void>> = {
     (Atomics as unknown as Atomic).wait = () => {
       throw new TypeError("Atomics.wait cannot be called in this context");
     };
-    const { Mutex, Semaphore, SpscQueue, MpmcQueue, WorkCounter } =
-      await library();
+    const all = await library();
+    const kernel = await import("../../primitives/kernel/kernel.ts");
+    const { Mutex, Semaphore } = all;
     const bytes = new Uint8Array(4);
     const mutex = Mutex.create();
+    const held = Mutex.create();
     const semaphore = Semaphore.create(3);
-    const work = WorkCounter.create(0);
-    const calls: [string, SharedArrayBuffer, () => unknown][] = [
-      ["lockAsync", mutex.buffer, () => mutex.lock()],
-      ["tryLockAsync", mutex.buffer, () => mutex.tryLock(5)],
-      ["acquireAsync", semaphore.buffer, () => semaphore.acquire()],
-      ["tryAcquireAsync", semaphore.buffer, () => semaphore.tryAcquire(9, 1)],
-      ["waitAsync", work.buffer, () => work.wait()],
+    const work = all.WorkCounter.create(0);
+    const lock = all.RwLock.create();
+    const condition = all.Condition.create();
+    const event = all.Event.create();
+    const latch = all.Latch.create(2);
+    const barrier = all.Barrier.create(1);
+    const once = all.Once.create();
+    const group = all.WaitGroup.create();
+    const ring = all.CallRing.create({ slots: 2, request: 4, reply: 4 });
+    const { codec } = all;
+    const lines = all.Channel.create({ codec: codec.binary, capacity: 4 });
+    const map = all.HashMap.create({ key: codec.i32, capacity: 4 });
+    const memory = kernel.arena(1 << 12);
+    const inKernel = memory.create(kernel.Mutex);
+    const permits = memory.create(kernel.Semaphore, 3);
+    held.tryLock();
+    latch.countDown();
+    group.add();
+    lines.trySend(bytes);
+    map.set(1, 1);
+    const call = ring.tryPost(bytes)!;
+    ring.tryServeOne(() => bytes);
+    ring.tryPost(bytes);
+    type Made = { readonly buffer: SharedArrayBuffer };
+    const calls: [name: string, it: Made, call: () => unknown][] = [
+      ["lockAsync", mutex, () => mutex.lock()],
+      ["tryLockAsync", mutex, () => mutex.tryLock(5)],
+      ["lockAsync", inKernel, () => inKernel.lock()],
+      ["readAsync", lock, () => lock.read()],
+      ["tryReadAsync", lock, () => lock.tryRead(5)],
+      ["writeAsync", lock, () => lock.write()],
+      ["tryWriteAsync", lock, () => lock.tryWrite(5)],
+      ["waitAsync", condition, () => condition.wait(held)],
+      ["tryWaitAsync", condition, () => condition.tryWait(held, 5)],
+      ["acquireAsync", semaphore, () => semaphore.acquire()],
+      ["tryAcquireAsync", semaphore, () => semaphore.tryAcquire(9, 1)],
+      ["acquireAsync", permits, () => permits.acquire()],
+      ["waitAsync", event, () => event.wait()],
+      ["tryWaitAsync", event, () => event.tryWait(5)],
+      ["waitAsync", latch, () => latch.wait()],
+      ["tryWaitAsync", latch, () => latch.tryWait(5)],
+      ["arriveAndWaitAsync", latch, () => latch.arriveAndWait()],
+      ["tryArriveAndWaitAsync", latch, () => latch.tryArriveAndWait(5)],
+      ["waitAsync", group, () => group.wait()],
+      ["tryWaitAsync", group, () => group.tryWait(5)],
+      ["arriveAndWaitAsync", barrier, () => barrier.arriveAndWait()],
+      ["tryArriveAndWaitAsync", barrier, () => barrier.tryArriveAndWait(5)],
+      ["runAsync", once, () => once.run(() => {})],
+      ["tryRunAsync", once, () => once.tryRun(() => {}, 5)],
+      ["waitAsync", work, () => work.wait()],
+      ["tryWaitAsync", work, () => work.tryWait(5)],
+      ["waitForAsync", map, () => map.waitFor(1)],
+      ["tryWaitForAsync", map, () => map.tryWaitFor(1, 5)],
+      ["callAsync", ring, () => ring.call(bytes)],
+      ["tryCallAsync", ring, () => ring.tryCall(bytes, 5)],
+      ["callIntoAsync", ring, () => ring.callInto(bytes, bytes)],
+      ["tryCallIntoAsync", ring, () => ring.tryCallInto(bytes, bytes, 5)],
+      ["postAsync", ring, () => ring.post(bytes)],
+      ["receiveAsync", ring, () => call.receive()],
+      ["tryReceiveAsync", ring, () => call.tryReceive(5)],
+      ["receiveIntoAsync", ring, () => call.receiveInto(bytes)],
+      ["tryReceiveIntoAsync", ring, () => call.tryReceiveInto(bytes, 5)],
+      ["serveAsync", ring, () => ring.serve(() => bytes)],
+      ["takeAsync", ring, () => ring.take()],
+      ["tryTakeAsync", ring, () => ring.tryTake(5)],
+      ["connect", ring, () => all.connect.blocking(ring)],
+      ["serve", ring, () => all.serve.blocking(ring, { call() {} })],
+      ["sendAsync", lines, () => lines.send(bytes)],
+      ["trySendAsync", lines, () => lines.trySend(bytes, 5)],
+      ["receiveAsync", lines, () => lines.receive()],
+      ["tryReceiveAsync", lines, () => lines.tryReceive(5)],
+      ["reserveAsync", lines, () => lines.reserve(4)],
+      ["receiveIntoAsync", lines, () => lines.receiveInto(bytes)],
+      ["select", lines, () => all.select.blocking([lines])],
     ];
-    for (const Queue of [SpscQueue, MpmcQueue]) {
-      const queue = Queue.create({ capacity: 4 });
-      queue.tryPushInt(1);
+    const queue = { capacity: 4 };
+    const cast = all.Broadcast.create(queue);
+    for (
+      const [sink, source] of [
+        ...[all.SpscQueue, all.MpmcQueue, all.LockFreeQueue]
+          .map((Queue) => Queue.create(queue)).map((it) => [it, it] as const),
+        [cast, cast.subscribe()] as const,
+      ]
+    ) {
+      sink.tryPushInt(1);
       calls.push(
-        ["pushAsync", queue.buffer, () => queue.push(bytes)],
-        ["popIntoAsync", queue.buffer, () => queue.popInto(bytes)],
-        ["pushIntAsync", queue.buffer, () => queue.pushInt(1)],
-        ["popIntAsync", queue.buffer, () => queue.popInt()],
+        ["pushAsync", sink, () => sink.push(bytes)],
+        ["pushIntAsync", sink, () => sink.pushInt(1)],
+        ["popAsync", sink, () => source.pop()],
+        ["popIntoAsync", sink, () => source.popInto(bytes)],
+        ["popIntAsync", sink, () => source.popInt()],
       );
     }
-    for (const [name, buffer, call] of calls) {
+    const records = { capacity: 64 };
+    for (
+      const ring of [
+        all.RecordRing.create(records),
+        memory.create(kernel.RecordRing, records),
+      ]
+    ) {
+      ring.tryPush(bytes);
+      calls.push(
+        ["pushAsync", ring, () => ring.push(bytes)],
+        ["popAsync", ring, () => ring.pop()],
+        ["popIntoAsync", ring, () => ring.popInto(bytes)],
+      );
+    }
+    for (const [name, { buffer }, call] of calls) {
       const before = new Uint8Array(buffer).slice();
       const error = errorOf(call);
       const after = new Uint8Array(buffer);
       const same = before.every((byte, i) => byte === after[i]);
-      const named = error.message.includes(`use ${name}`);
+      const { message } = error;
+      const named = new RegExp(`use ${name}(, which awaits)?$`).test(message);
       if (!(error instanceof TypeError) || !named || !same) {
         throw new Error(`${call}: ${error}, memory the same: ${same}`);
       }
     }
+    const { agentId, HashMap, setAgentId } = all;
+    const own = agentId();
+    setAgentId(own + 1);
+    const theirs = HashMap.from<number, number>(map.handle, {
+      key: codec.i32,
+    });
+    setAgentId(own);
+    let refused: Error | undefined;
+    map.update(1, () => {
+      refused = errorOf(() => theirs.set(1, 2));
+      return 3;
+    });
+    if (!refused!.message.includes(`while agent ${own} writes`)) throw refused;
+    if (map.get(1) !== 3) throw new Error(`it is ${map.get(1)}`);
     (await mutex.lockAsync()).unlock();
     await semaphore.acquireAsync(3);
     const wait = semaphore.tryAcquireAsync(2, { timeout: Infinity });

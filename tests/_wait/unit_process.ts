@@ -75,7 +75,7 @@ for (
 }
 
 test("may not block, says so first, and names the async form", async () => {
-  assert.match(await outputOf("may not block"), /^true 13\n$/);
+  assert.match(await outputOf("may not block"), /^true 75\n$/);
 });
 
 test("may not block in the kernel, either, and says first what is wrong", async () => {
