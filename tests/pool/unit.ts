@@ -194,6 +194,10 @@ test("run() refuses what cannot be sent, before anything is sent", () =>
     const late = { timeout: -1 };
     await refused(pool.run("echo", 1, late), /timeout/);
     await refused(pool.run("echo", 1, { priority: NaN }), /priority/);
+    for (const name of ["signal", "terminate"]) {
+      const what = new RegExp(`${name}.*received 7`);
+      await refused(pool.run("echo", 1, { [name]: 7 as never }), what);
+    }
     assert.is(pool.stats().waiting, 0);
     assert.is(await pool.run("echo", 1), 1);
   }));
@@ -213,7 +217,14 @@ test("new Pool() refuses options that it cannot follow", () => {
     );
   fails({ workers: -1 }, /workers/);
   fails({ make: undefined } as never, /make must be a function/);
-  fails({ tasks: {} } as never, /1 to 65534 tasks/);
+  for (const count of [0, 65_535]) {
+    const many = Array.from({ length: count }, (_, i) => [i, tasks.echo]);
+    const what = new RegExp(`1 to 65534 tasks: received ${count}$`);
+    fails({ tasks: Object.fromEntries(many) }, what);
+  }
+  for (const wrong of [1, null]) {
+    fails({ tasks: wrong } as never, new RegExp(`by name: received ${wrong}`));
+  }
   for (const wrong of [1, null, undefined]) {
     const tasks = { a: wrong };
     fails({ tasks } as never, /Task a must be made by task\(\)/);
@@ -224,9 +235,19 @@ test("new Pool() refuses options that it cannot follow", () => {
   for (const maxQueue of [-1, 1.5, NaN, Infinity]) {
     fails({ maxQueue }, new RegExp(`maxQueue.*received ${maxQueue}`));
   }
+  for (const name of ["guests", "ahead"]) {
+    for (const wrong of [-1, 1025]) {
+      fails({ [name]: wrong }, new RegExp(`${name}.*received ${wrong}`));
+    }
+  }
+  fails({ patience: -1 }, /timeout.*received -1/);
   fails({ byteOffset: 4 }, /multiple of 8/);
   fails({ worker: 1 } as never, /Unknown name "worker"/);
   assert.throws(() => task({ request: 1 } as never), /codec/);
+  for (const lost of ["name", "encode", "decode"]) {
+    const request = { ...codec.json, [lost]: 1 };
+    assert.throws(() => task({ request } as never), /codec of a request/);
+  }
   assert.throws(() => task({ reqest: codec.json } as never), /reqest/);
   assert.throws(() => task({ idempotent: 1 } as never), /idempotent/);
 });
@@ -249,6 +270,26 @@ test("servePool() outside a worker is refused", async () => {
   if (IN_PAGE) skip("in a page, tests run in a worker");
   const error = await rejection(servePool(tasks, { echo: (it) => it }));
   assert.match(error.message, /in a worker/);
+});
+
+test("servePool() refuses what it cannot follow, in a worker or not", async () => {
+  const echo = (it: unknown) => it;
+  for (
+    const [functions, options, what] of [
+      [null, {}, "an object of functions: received null"],
+      [7, {}, "an object of functions: received 7"],
+      [{}, {}, "an object of functions: it has none"],
+      [{ echo }, { blockin: true }, "blockin"],
+      [{ echo }, { blocking: 7 }, "blocking must be a boolean: received 7"],
+      [{ echo }, { limit: 0 }, "limit must be .*: received 0"],
+      [{ echo }, { limit: 1025 }, "limit must be .*: received 1025"],
+    ] as const
+  ) {
+    const serving = servePool(tasks, functions as never, options as never);
+    const error = await rejection(serving);
+    assert.instance(error, "limit" in options ? RangeError : TypeError);
+    assert.match(error.message, new RegExp(what));
+  }
 });
 
 // ---- the end of a task ------------------------------------------------------

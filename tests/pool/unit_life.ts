@@ -114,6 +114,14 @@ test("a make that throws, or makes no worker, fails the pool", async () => {
     );
     assert.is(error.message, "A worker could not start");
   }
+  const worker = { on() {}, postMessage() {}, terminate() {} };
+  for (const lost of ["on", "postMessage", "terminate"]) {
+    const make = () => ({ ...worker, [lost]: 1 }) as never;
+    const error = await rejection(
+      new Pool({ tasks, workers: 1, make }).run("echo", 1),
+    );
+    assert.match(error.message, /make must return a Worker: received \[object/);
+  }
   const none = new Pool({ tasks, workers: 1, make: () => 1 as never });
   const error = await rejection(none.run("echo", 1));
   assert.match(error.message, /make must return a Worker: received 1/);
@@ -242,6 +250,27 @@ for (const limit of [1, 2]) {
       assert.is(Atomics.load(words, 3), 1, "what stands behind servePool");
     }));
 }
+
+test("resize() and abandon() refuse what is out of range, or too late", async () => {
+  const { pool } = poolOf();
+  await pool.ready;
+  for (const guests of [-1, 1025]) {
+    const { message } = await rejection(pool.resize(2, guests));
+    assert.match(message, new RegExp(`guests.*received ${guests}`));
+  }
+  for (const id of [0, 2 ** 28]) {
+    const what = new RegExp(`An agent id.*received ${id}`);
+    assert.throws(() => pool.abandon(id), what);
+  }
+  assert.is(pool.stats().workers.length, 1);
+  await pool.close();
+  assert.instance(await rejection(pool.resize(2)), ClosedError);
+  const bare = new Pool({ tasks, workers: 0, guests: 1 });
+  const error = await rejection(bare.resize(1));
+  assert.match(error.message, "Cannot add workers");
+  await bare.resize(0);
+  bare.terminate();
+});
 
 for (const how of ["dies", "is terminated"] as const) {
   test(`resize(1) leaves a worker if one ${how} meanwhile`, () =>

@@ -88,7 +88,20 @@ test("map() takes no more requests than its limit, and ends with the loop", () =
     const error = await rejection(pool.map("fail", ["no luck", "2"]).next());
     assert.is(error.message, "no luck");
     const { signal } = new AbortController();
-    assert.throws(() => pool.map("echo", 7 as never, { signal }), /iterate/);
+    for (const wrong of [7, null, undefined]) {
+      const map = () => pool.map("echo", wrong as never, { signal });
+      assert.throws(map, new RegExp(`iterate over: received ${wrong}`));
+    }
+    for (
+      const [options, what] of [
+        [{ limt: 1 }, /limt/],
+        [{ limit: 0 }, /limit must be .*received 0/],
+        [{ ordered: 7 }, /ordered must be .*received 7/],
+        [{ signal: 7 }, /signal must be .*received 7/],
+      ] as const
+    ) {
+      assert.throws(() => pool.map("echo", [1], options as never), what);
+    }
   }));
 
 test("mapSettled() tells how each task ended, and goes on", () =>

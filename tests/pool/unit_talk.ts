@@ -69,6 +69,9 @@ test("a signal that is asked for too late looks at no slot", () => {
   }
   assert.is(timers, 0);
   assert.throws(() => context.listen(undefined as never), TypeError);
+  const deaf = new Context("deaf", 0, new Watches(slots), false);
+  const what = /Task "deaf" cannot listen: a worker that blocks/;
+  assert.throws(() => deaf.listen(() => {}), what);
 });
 
 test("map() reports, too", () =>
