@@ -12,6 +12,7 @@ import {
 } from "../../mod.ts";
 import { Places } from "../../primitives/_map/places.ts";
 import { CODEC } from "../../primitives/_message/message.ts";
+import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import { suite } from "../_run/harness.ts";
 import { refuses, wordsOf } from "../_run/model.ts";
 import { ints, parts, Point } from "./maps.ts";
@@ -456,8 +457,18 @@ test("a configuration out of range is refused", () => {
   refused({ ttl: 5 }, TypeError, "received 5");
   refused({ key: "text" }, TypeError, "codec");
   refused({ value: { name: "x" } }, TypeError, "codec");
+  for (const lost of ["name", "encode", "decode"]) {
+    const value = { ...codec.json, [lost]: 7 };
+    refused({ value }, TypeError, "The value of a hash_map must be a codec");
+  }
+  for (const value of [null, { ...codec.json, name: "" }]) {
+    refused({ value }, TypeError, "The value of a hash_map must be a codec");
+  }
   refused({ keysize: 4 }, TypeError, "keysize");
   refused({ key: codec.i32, keySize: 4 }, TypeError, "received 4");
+  const keeps = { capacity: 1, ...texts, remember: 7 as never };
+  const init = () => HashMap.init(memory, 0, keeps);
+  refuses(memory, init, TypeError, "remember must be", "received 7");
   refused({ value: codec.f64, valueSize: 8 }, TypeError, "received 8");
 });
 
@@ -476,6 +487,14 @@ test("a view needs the codecs of the map", () => {
   refuses(buffer, from(short), TypeError, "values are record", "not f64");
   const other = { ...points, value: codec.record(Other) };
   refuses(buffer, from(other), TypeError, "values have other fields");
+  const keeps = from({ ...points, remember: 7 });
+  refuses(buffer, keeps, TypeError, "remember must be", "received 7");
+  // C code that does not know the shape leaves it 0, but the size must be right.
+  wordsOf(map)[LAYOUT.hash_map.value_shape] = 0;
+  assert.is(HashMap.from(handle, points).capacity, 2);
+  const longer = codec.record(struct({ id: "u8", x: "f64", y: "f64" }));
+  const large = from({ ...points, value: longer });
+  refuses(buffer, large, TypeError, "values are record of 16 bytes");
   const unnamed = from({ key: codec.text }); // valueCodec
   refuses(buffer, unnamed, TypeError, "values are record", "not value");
   const mine = { key: mineOf("mine"), value: codec.i32 };

@@ -187,6 +187,39 @@ test("damaged words of a heap are noticed, and loops end", () => {
   );
 });
 
+test("a heap that no map has is refused, even under a seal that fits", () => {
+  const at = LAYOUT.hash_map;
+  for (
+    const [received, blocks, blockWords, longest, longestKey] of [
+      ["2", 5, 2, 40, 0], // a block has three words or more
+      ["16385", 5, 16385, 40, 0],
+      ["0", 0, 4, 40, 0],
+      ["67108865", 2 ** 26 + 1, 4, 40, 0], // more than 2^30 bytes
+      ["4", 5, 4, 4, 0], // it fits into the entry
+      ["1048577", 2 ** 20, 4, 2 ** 20 + 1, 0],
+      ["41", 5, 4, 41, 0], // more than all blocks have
+      ["0", 5, 4, 32, 8], // keys of one size lie in no blocks
+      ["6", 5, 4, 0, 41], // nor this one
+    ] as const
+  ) {
+    const map = made(1, 5);
+    const words = wordsOf(map);
+    words[at.blocks] = blocks;
+    words[at.block_words] = blockWords;
+    words[at.longest] = longest;
+    words[at.longest_key] = longestKey;
+    words[at.heap_seal] = ~(blocks ^ Math.imul(blockWords, 31) ^
+      Math.imul(longest, 0x9e3779b1) ^ Math.imul(longestKey, 0x85ebca6b));
+    refuses(
+      map.buffer,
+      () => HashMap.from(map.handle, codecs),
+      TypeError,
+      "impossible",
+      `received ${received}`,
+    );
+  }
+});
+
 test("an impossible place or length is noticed", () => {
   const map = made(1, 5);
   map.set(1, "a".repeat(20));
