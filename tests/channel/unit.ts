@@ -180,7 +180,9 @@ test("a codec must be that of the memory, and must be one", () => {
       const attach = () => Channel.from(handle);
       refuses(buffer, attach, TypeError, `are ${name}, not value`);
     }
-    for (const none of [null, {}, "json"]) {
+    const lost = ["name", "encode", "decode"]
+      .map((name) => ({ ...json, [name]: 7 }));
+    for (const none of [null, {}, "json", { ...json, name: "" }, ...lost]) {
       const given = { codec: none as unknown as Codec<unknown> };
       refuses(
         buffer,
@@ -190,6 +192,13 @@ test("a codec must be that of the memory, and must be one", () => {
       );
       const config = { ...given, capacity: 64 };
       refuses(buffer, () => Channel.init(buffer, 0, config), TypeError);
+      const named = { codec, capcity: 4 };
+      refuses(
+        buffer,
+        () => new Channel(buffer, 0, named),
+        TypeError,
+        "capcity",
+      );
     }
     const raw = new SharedArrayBuffer(channel.byteLength);
     new Uint8Array(raw).set(bytesOf(buffer));
@@ -509,6 +518,9 @@ test("a configuration that lacks something says what", () => {
   const little = () =>
     Channel.create({ codec: json, capacity: 8, messageSize: 15 });
   assert.match((thrown(little) as Error).message, "messageSize must be");
+  const config = { codec: json, capacity: 2 ** 20, messageSize: 2 ** 12 };
+  const { message } = thrown(() => Channel.byteLength(config)) as Error;
+  assert.match(message, "1048576 messages of 4096 bytes has more than 2^30");
 });
 
 for (const carrier of [undefined, oneToOne, manyToMany, lockFree]) {

@@ -123,6 +123,16 @@ test("a channel counts its ends only if it is told to", () => {
   refuses(buffer, () => new Channel(buffer, 0, { codec: i32 }), TypeError, "3");
 });
 
+test("more ends than the words can count are refused", () => {
+  const channel = Channel.create({ codec: i32, capacity: 1, tracked: 1 });
+  for (const end of ["sender", "receiver"] as const) {
+    for (let i = 0; i < 2047; i++) channel[end]();
+    const attempt = () => channel[end]();
+    refuses(channel.buffer, attempt, RangeError, "more than 2047 ends");
+  }
+  assert.equal([channel.senders, channel.receivers], [2047, 2047]);
+});
+
 test("counts of ends are those of a list", () => {
   const step = fc.tuple(fc.nat({ max: 3 }), fc.nat({ max: 2 }));
   fc.assert(fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
