@@ -345,7 +345,8 @@ test("wrong types, names and values are refused, and nothing is written", () => 
   assert.throws(() => struct({ a: "u9" as "u8" }), /received "u9"/);
   assert.throws(() => bytes(0), /received 0/);
   assert.throws(() => array("u8", 1.5), /received 1.5/);
-  const Point = struct({ x: "i16", y: "u8", tag: bytes(2), n: "u64" });
+  const both = array("u8", 2);
+  const Point = struct({ x: "i16", y: "u8", tag: bytes(2), n: "u64", both });
   const memory = new Uint8Array(Point.size);
   const wrong: [object, RegExp][] = [
     [{ x: 1, y: 256 }, /"y" is u8: received 256/],
@@ -354,6 +355,9 @@ test("wrong types, names and values are refused, and nothing is written", () => 
     [{ x: 1, tag: new Uint8Array(3) }, /has 2 bytes: received 3/],
     [{ x: 1, n: 7 }, /takes a bigint: received 7/],
     [{ x: 1, tag: [1] }, /takes a Uint8Array: received \[object Array\]/],
+    [{ x: 1, both: 7 }, /"both" takes an array: received 7/],
+    [{ x: 1, both: [1] }, /"both" has 2 items: received 1/],
+    [{ x: 1, both: [1, 2, 3] }, /"both" has 2 items: received 3/],
   ];
   for (const [value, message] of wrong) {
     assert.throws(() => Point.write(memory, value), message);
@@ -378,6 +382,12 @@ test("wrong types, names and values are refused, and nothing is written", () => 
   assert.throws(() => Named.write(place, null as never), /A record must be/);
   assert.throws(() => struct({ ["__proto__"]: "u8" }), /"__proto__"/);
   assert.throws(() => struct(undefined as never), /an object of fields/);
+  for (const name of ["a b", "", "1a", 7]) {
+    const received = new RegExp(`received ${JSON.stringify(name)}`);
+    assert.throws(() => Point.toC(name as string), received);
+    const shared = layout({ lock: Mutex });
+    assert.throws(() => shared.toC(name as string), received);
+  }
 });
 
 test("a place must be given, unless the array is one record", () => {
@@ -401,6 +411,25 @@ test("a place must be given, unless the array is one record", () => {
     assert.throws(() => Pair.read(no), /or a DataView: received/);
     assert.throws(() => Pair.write(no, { a: 1 }), /or a DataView: received/);
     assert.throws(() => Pair.view(no), /or a DataView: received/);
+  }
+});
+
+test("a record of numbers alone is checked as others are", () => {
+  const Pair = struct({ a: "i32", b: "f64" });
+  const Nested = struct({ pair: Pair, tag: bytes(1) });
+  const wrong: [unknown, RegExp][] = [
+    [7, /must be an object.*received 7/],
+    [null, /must be an object.*received null/],
+    [{ a: 2 ** 31 }, /a" is i32: received 2147483648/],
+    [{ b: "1" }, /b" takes a number: received "1"/],
+    [{ c: 1 }, /no field "c"/],
+  ];
+  for (const [value, message] of wrong) {
+    const memory = new Uint8Array(Nested.size);
+    const pair = value as { a: number; b: number };
+    assert.throws(() => Pair.write(memory, pair, 0), message);
+    assert.throws(() => Nested.write(memory, { pair }), message);
+    assert.ok(memory.every((byte) => byte === 0));
   }
 });
 
@@ -455,6 +484,11 @@ test("a view checks what is written, and lists its fields", () => {
   assert.throws(() => view.a = 256, /"a" is u8: received 256/);
   assert.throws(() => view.b = 1 as never, /"b" takes a bigint/);
   assert.throws(() => view.c.set(2, 1), /has 2 items: received index 2/);
+  for (const index of [-1, 0.5, NaN]) {
+    const received = new RegExp(`has 2 items: received index ${index}`);
+    assert.throws(() => view.c.set(index, 1), received);
+    assert.throws(() => view.c.get(index), received);
+  }
   assert.throws(() => view.c.set(0, 2 ** 15), /"c\[0\]" is i16/);
   assert.throws(() => view.d = new Uint8Array(3), /"d" has 2 bytes/);
   assert.ok(memory.every((byte) => byte === 0));
@@ -464,6 +498,21 @@ test("a view checks what is written, and lists its fields", () => {
   assert.equal(names, ["a", "b", "c", "d"]);
   view.c.set(1, -7);
   assert.equal([...view.c], [0, -7]);
+});
+
+test("an accessor of each type refuses what is not of its type", () => {
+  const wrong = {
+    ...{ i8: 128, u8: -1, i16: 2 ** 15, u16: -1, i32: 2 ** 31, u32: -1 },
+    ...{ i64: 2n ** 63n, u64: -1n, f32: "1", f64: "1" },
+  };
+  for (const [name, value] of Object.entries(wrong)) {
+    const Record = struct({ it: name as "u8" });
+    const bytes = new Uint8Array(Record.size).fill(1);
+    const view = Record.view(bytes);
+    const type = typeof value === "string" ? TypeError : RangeError;
+    const set = () => view.it = value as number;
+    refuses(bytes.buffer, set, type, `"it"`, "received ", `${value}`);
+  }
 });
 
 /** A view's fields, copied. */

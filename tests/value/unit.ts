@@ -119,6 +119,30 @@ test("decodeValue() refuses whatever is cut off", () => {
   }));
 });
 
+test("decodeValue() refuses what no value is encoded as", () => {
+  const long = Array(1020).fill(0x61); // a shape of 1026 bytes
+  const wrong: [what: RegExp, bytes: number[]][] = [
+    [/box/, [0xf9, 0xe0]],
+    [/box/, [0xf9, 0xe1]],
+    [/box/, [0xf9, 0xc0]],
+    [/shape/, [0xee, 2, 4, 1, 0xfa, 0xfc, 3, 0, 0, ...long, 0xd0, 1]],
+    [/shape/, [0xee, 5, 0, 2, 0x41, 0x61, 0x41, 0x61, 0xd0, 1, 2]],
+  ];
+  for (const [what, bytes] of wrong) {
+    refuses(() => decodeValue(Uint8Array.from([0, ...bytes])), TypeError, what);
+  }
+  const words = (at: number, length: number) => [
+    ...[0, 0xf7, 6, at, 0, 0, 0, length, 0, 0, 0],
+    ...[0xf6, 12, 0, 0, 0, ...Array(12).fill(9)],
+  ];
+  const good = decodeValue<Int32Array>(Uint8Array.from(words(4, 4)));
+  assert.equal(good, Int32Array.of(0x09090909));
+  for (const [at, length] of [[2, 4], [4, 6], [4, 12]] as const) {
+    const bytes = Uint8Array.from(words(at, length));
+    refuses(() => decodeValue(bytes), TypeError, /view/);
+  }
+});
+
 test("decodeValue() refuses lengths that no bytes follow", () => {
   const most = [0xff, 0xff, 0xff, 0xff];
   const tags = [

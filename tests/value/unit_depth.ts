@@ -41,6 +41,23 @@ for (const [name, nest] of Object.entries(NESTS)) {
   });
 }
 
+/** What begins a message of nested objects, and the bytes of each level. */
+const LEVELS: Record<string, [begin: number[], level: number[]]> = {
+  array: [[0], [0xc1]],
+  set: [[0], [0xf5, 1, 0, 0, 0]],
+  object: [[0, 0xee, 3, 0, 1, 0x41, 0x61], [0xd0]],
+  names: [[0], [0xef, 1, 0, 0, 0, 0x41, 0x61]],
+};
+
+for (const [name, [begin, level]] of Object.entries(LEVELS)) {
+  test(`a message is refused that nests each ${name} in one more`, () => {
+    const nested = (depth: number) =>
+      Uint8Array.from([...begin, ...Array(depth).fill(level).flat(), 7]);
+    assert.is(typeof decodeValue(nested(1000)), "object");
+    assert.throws(() => decodeValue(nested(1001)), /1000 deep/);
+  });
+}
+
 test("a value that is too deep is refused soon", () => {
   let value: unknown = 1;
   for (let i = 0; i < 1001; i++) value = NESTS.names!(value);
