@@ -11,6 +11,8 @@ export const IMPOSSIBLE: Record<string, (readonly [number, number?])[]> = {
   barrier: [[0], [-8], [4096]],
   snapshot: [[0, 0], [-8, 0], [6, 0], [8, 2], [8, -1], [2 ** 28 + 4, 0]],
   shape_table: [[0], [-4], [6], [2 ** 20 + 4]],
+  broadcast: [[2, 4], [1025 << 6 | 2, 4]],
+  call_ring: [[0, -8], [0, 2 ** 30 + 4]],
   work_counter: [[-1, 1], [1, 0], [1, -(2 ** 16) - 1], [2 ** 30 + 1, 1]],
   work_deque: [[0], [-8], [3], [2 ** 29]],
   slab_pool: [[0, 4], [-8, 4], [8, 0], [8, 6], [8, -4], [2 ** 28, 8]],

@@ -17,6 +17,12 @@ test("elements of 1 and 2 bytes obey the model, too", () => {
   obeysTheModel(MPMC, 300, [1, 2]);
 });
 
+test("a capacity that has too many bytes once it is rounded up is refused", () => {
+  const elementSize = 357_913_940; // three have less than 2^30 bytes
+  const length = () => MpmcQueue.byteLength({ capacity: 3, elementSize });
+  assert.throws(length, /rounded up to a power of two: 4 .*received 3/);
+});
+
 test("elements of 1 and 2 bytes take the slots of those of 4 or 8", () => {
   for (const elementSize of [1, 2] as const) {
     const most = { capacity: 2 ** 28, elementSize };

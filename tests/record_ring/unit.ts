@@ -15,6 +15,7 @@ import {
   wordsOf,
 } from "../_run/model.ts";
 import { inside, isReady, MAKERS } from "../_queue/model.ts";
+import { forge } from "../_region/impossible.ts";
 
 const { tail, head, head_cache, tail_cache, claimant, pop_waiters } =
   LAYOUT.record_ring;
@@ -191,6 +192,29 @@ test("every operation obeys the model, wherever positions wrap", () => {
     { numRuns: 600 },
   );
 });
+
+test("a configuration, or roles, of no ring are refused", () => {
+  const { buffer } = RecordRing.create({ capacity: 16 });
+  for (const [name, type] of Object.entries(CONFIG)) {
+    const config = { capacity: 16, [name]: 0.5 };
+    const init = () => RecordRing.init(buffer, 0, config);
+    refuses(buffer, init, type, "received 0.5");
+  }
+  const words = new Int32Array(buffer);
+  for (const roles of [4, -1, 8]) {
+    forge("record_ring", words, 16, roles);
+    const attach = () => new RecordRing(buffer);
+    refuses(buffer, attach, TypeError, "impossible", `roles are ${roles}`);
+  }
+});
+
+/** The options of a ring, and the error of a fraction. */
+const CONFIG = {
+  capacity: RangeError,
+  most: RangeError,
+  singleProducer: TypeError,
+  manyConsumers: TypeError,
+};
 
 test("a record that is too long for an array stays, and is not peeked at", () => {
   const ring = RecordRing.create({ capacity: 64 });

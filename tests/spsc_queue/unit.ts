@@ -1,6 +1,6 @@
 // also: node, browsers
 import * as assert from "uvu/assert";
-import { SpscQueue } from "../../mod.ts";
+import { DamagedError, SpscQueue } from "../../mod.ts";
 import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import { suite } from "../_run/harness.ts";
 import { asAgent, refuses, wordsOf } from "../_run/model.ts";
@@ -11,6 +11,20 @@ const test = suite("SpscQueue");
 
 test("every operation obeys the model, wherever the indices wrap", () => {
   obeysTheModel(SPSC);
+});
+
+test("indices that are farther apart than the queue is long are damage", () => {
+  const { head, tail } = LAYOUT.spsc_queue;
+  const isDamage = (error: Error) => error instanceof DamagedError;
+  for (const wrong of [-4, 20, 1 << 30, -(2 ** 31)]) {
+    const full = SpscQueue.create({ capacity: 4 });
+    for (let i = 0; i < 4; i++) full.tryPushInt(i);
+    wordsOf(full)[head] = wrong;
+    assert.throws(() => full.tryPushInt(4), isDamage);
+    const empty = SpscQueue.create({ capacity: 4 });
+    wordsOf(empty)[tail] = wrong;
+    assert.throws(() => empty.tryPopInt(), isDamage);
+  }
 });
 
 test("elements of 1 and 2 bytes obey the model, too", () => {
