@@ -298,7 +298,11 @@ test("255 arguments go beside the ring, and none after them", () =>
 
 test("mistakes are refused", () => {
   const ring = CallRing.create({ slots: 1, request: 64, reply: 64 });
-  for (const port of [null, 1, {}, "port", () => {}, ring] as never[]) {
+  const { postMessage, start } = MessagePort.prototype;
+  const some = [{ postMessage, start }, { postMessage, close: start }];
+  for (
+    const port of [null, 1, {}, "port", () => {}, ring, ...some] as never[]
+  ) {
     const needs = /^The port of calls must be a MessagePort: received /;
     for (const connects of [connect, connect.blocking]) {
       assert.match(thrown(() => connects(ring, { port })).message, needs);

@@ -258,7 +258,14 @@ test("wrong arguments are refused, before anything happens", async () => {
   refuses(() => connect(ring, any({ tmeout: 1 })), TypeError, "tmeout");
   refuses(() => connect(ring, { timeout: -1 }), RangeError, "-1");
   refuses(() => connect(ring, any({ ref: 1 })), TypeError, "ref");
-  refuses(() => connect(ring, any({ codec: {} })), TypeError, "codec");
+  const json = codec.json;
+  for (const lost of [null, {}, { ...json, name: 7 }, { ...json, name: "" }]) {
+    refuses(() => connect(ring, any({ codec: lost })), TypeError, "codec");
+  }
+  for (const lost of ["encode", "decode"]) {
+    const given = any({ codec: { ...json, [lost]: 7 } });
+    refuses(() => connect(ring, given), TypeError, "The codec of calls");
+  }
   refuses(() => connect.blocking(ring, any({ ref: true })), TypeError, "ref");
   refuses(() => serve.blocking(ring, any(5)), TypeError, "5");
   refuses(() => serve.blocking(ring, {}), TypeError, "it has none");
@@ -371,6 +378,7 @@ test("classes of errors are checked before anything is served", () => {
       [[7], "received 7"],
       [[Map], "extend Error"],
       [[Denied, Denied], '"Denied"'],
+      [[class extends Error {}], 'names of their own: received ""'],
     ] as const
   ) {
     refuses(() => connect(ring, bad(errors)), TypeError, what);

@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { CallError, ClosedError } from "../../mod.ts";
 import { codec } from "../../primitives/channel.ts";
 import {
+  serveSync,
   type SyncWorker,
   syncWorker,
   type SyncWorkerOptions,
@@ -187,7 +188,7 @@ test("a worker that cannot be told where to serve is ended", () => {
   assert.equal(calls, ["postMessage", "unref", "terminate"]);
 });
 
-test("bad arguments are refused", () => {
+test("bad arguments are refused", async () => {
   const refuses = (run: () => unknown, Class: typeof Error, what: RegExp) => {
     const error = thrownBy(run);
     assert.ok(error instanceof Class, `${error}`);
@@ -208,6 +209,7 @@ test("bad arguments are refused", () => {
       [{ request: -1 }, RangeError, /-1/],
       [{ reply: 1.5 }, RangeError, /1\.5/],
       [{ worker: 3 }, TypeError, /received 3/],
+      [{ worker: null }, TypeError, /received null/],
     ] as const
   ) {
     const makes = () => syncWorker(isBundle ? start : module, options(given));
@@ -219,5 +221,9 @@ test("bad arguments are refused", () => {
   }
   const own = options({ codec: { ...codec.binary } });
   refuses(() => syncWorker(module, own), TypeError, /serveSync/);
+  const serving = serveSync({}, { codc: codec.json } as never);
+  const error = await serving.catch((error) => error);
+  assert.instance(error, TypeError);
+  assert.match(error.message, "codc");
   if (isBundle) refuses(() => syncWorker(module), TypeError, /bundle/);
 });
