@@ -138,6 +138,11 @@ test("onAgentExit() refuses what is no id and no function", () => {
   }
   const wrong = undefined as never;
   refuses(none, () => onAgentExit(5, wrong), TypeError, "received undefined");
+  for (const worker of [null, 7, "worker"] as never[]) {
+    const listen = () => onAgentExit(5, () => {}, worker);
+    const parts = ["A worker must be a Worker", "received "];
+    refuses(none, listen, TypeError, ...parts);
+  }
 });
 
 test("onAgentExit() reports if the platform cannot tell", async () => {

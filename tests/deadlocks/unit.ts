@@ -312,6 +312,18 @@ test("agents get, change and lose their names", () => {
   refuses(buffer, full, RangeError, "agent 5", "4 agents have one");
   refuses(buffer, () => agents.join("ü".repeat(41)), RangeError, "82");
   refuses(buffer, () => agents.join(4 as never), TypeError, "received 4");
+  for (const id of [-1, 2 ** 28]) {
+    refuses(buffer, () => agents.abandon(id), RangeError, `received ${id}`);
+  }
+  const config = { agent: 4 } as never;
+  refuses(buffer, () => AgentTable.create(config), TypeError, '"agent"');
+  for (const count of [0, -1, 2 ** 30]) {
+    const words = new Int32Array(buffer, agents.byteOffset);
+    words[AGENT_TABLE.agents] = count;
+    const attach = () => new AgentTable(buffer, agents.byteOffset);
+    refuses(buffer, attach, TypeError, "no table was made here");
+    words[AGENT_TABLE.agents] = 4;
+  }
   assert.is(agents.abandon(3), 1);
   assert.is(agents.abandon(3), 0);
   asAgent(5, () => agents.join("five"));

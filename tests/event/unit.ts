@@ -65,7 +65,10 @@ test("Event.init() makes any memory an event that is not set", () => {
   }
 });
 
-test("an Event refuses wrong timeouts", async () => {
+test("an Event refuses wrong timeouts, and a wrong configuration", async () => {
+  const { buffer } = Event.create();
+  const init = () => Event.init(buffer, 0, { autoReset: 7 as never });
+  refuses(buffer, init, TypeError, "autoReset must be", "received 7");
   for (const autoReset of [false, true]) {
     const event = Event.create({ autoReset });
     for (const timeout of [NaN, -1, -Infinity]) {

@@ -313,6 +313,8 @@ test("refuses what it cannot wait for, and changes nothing", async () => {
   const none = (sink: unknown) => () => sending(sink as never, 1 as never);
   refuses(ready.buffer, none(ready), TypeError, "Cannot send to this");
   refuses(ready.buffer, none(null), TypeError, "received null");
+  const heard = Broadcast.create({ capacity: 2 }).subscribe();
+  refuses(ready.buffer, none(heard), TypeError, "Cannot send to this");
 });
 
 test("refuses the queue that another agent consumes, and takes nothing", async () => {

@@ -1,7 +1,7 @@
 // also: node, browsers
 import * as assert from "uvu/assert";
 import fc from "../_run/property.ts";
-import { Snapshot } from "../../mod.ts";
+import { DamagedError, Snapshot } from "../../mod.ts";
 import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import { suite } from "../_run/harness.ts";
 import {
@@ -99,6 +99,23 @@ test("a value, or a size, of the wrong length is refused", () => {
   for (const size of [0, -4, 2, 6, 4.5, NaN, 2 ** 28 + 4]) {
     const init = () => Snapshot.init(memory, 0, { size });
     refuses(memory, init, RangeError, `received ${size}`);
+  }
+  const config = { size: 8, singleReader: 7 as never };
+  const init = () => Snapshot.init(memory, 0, config);
+  refuses(memory, init, TypeError, "singleReader must be", "received 7");
+});
+
+test("a state that names a copy twice, or none, is damage", () => {
+  for (const state of [0, 0b0101, 0b0011, 0b1100, 0b1111]) {
+    const snapshot = Snapshot.create({ size: 8, singleReader: true });
+    snapshot.write(new Uint8Array(8));
+    snapshot.read(new Uint8Array(8));
+    wordsOf(snapshot)[STATE] = state;
+    const { buffer } = snapshot;
+    const write = () => snapshot.write(new Uint8Array(8).fill(1));
+    refuses(buffer, write, DamagedError, "snapshot is damaged");
+    const read = () => snapshot.read(new Uint8Array(8));
+    refuses(buffer, read, DamagedError, "snapshot is damaged");
   }
 });
 
