@@ -150,6 +150,9 @@ static void refused(void) {
       0);
   UNCHANGED(arena, sizeof arena, weft_channel_attach(arena) != NULL, 0);
   weft_channel *c = made(config);
+  c->magic ^= 0x100; /* another kind */
+  CHECK(weft_channel_attach(c) == NULL);
+  c->magic ^= 0x100;
   c->codec = WEFT_CHANNEL_F64; /* what the seal does not say */
   CHECK(weft_channel_attach(c) == NULL);
   c->codec = WEFT_CHANNEL_TEXT;

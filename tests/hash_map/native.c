@@ -132,8 +132,11 @@ static void numbers(void) {
   EQUAL(weft_hash_map_add(m, &key, 4, 0, &before), 0);
   EQUAL(before, 1);
   double number = 0;
-  EQUAL(weft_hash_map_add_f64(m, &key, 4, 1, &number), EINVAL);
-  EQUAL(weft_hash_map_compare_exchange_f64(m, &key, 4, 1, 2, &number), EINVAL);
+  UNCHANGED(arena, 4096, weft_hash_map_add_f64(m, &key, 4, 1, &number),
+            EINVAL);
+  UNCHANGED(arena, 4096,
+            weft_hash_map_compare_exchange_f64(m, &key, 4, 1, 2, &number),
+            EINVAL);
   const weft_hash_map_config doubles = {
       4, WEFT_HASH_MAP_F64, 8, WEFT_HASH_MAP_F64, 8, 1, false, 0};
   m = weft_hash_map_init(arena, sizeof arena, doubles);
@@ -153,8 +156,18 @@ static void numbers(void) {
   EQUAL(weft_hash_map_get(m, &nan, 8, &number, 8, &length), 0);
   CHECK(number > 6 && number < 8);
   EQUAL(weft_hash_map_size(m), 2);
-  EQUAL(weft_hash_map_add(m, &zero, 8, 1, &key), EINVAL);
-  EQUAL(weft_hash_map_compare_exchange(m, &zero, 8, 1, 2, &key), EINVAL);
+  UNCHANGED(arena, 4096, weft_hash_map_add(m, &zero, 8, 1, &key), EINVAL);
+  UNCHANGED(arena, 4096,
+            weft_hash_map_compare_exchange(m, &zero, 8, 1, 2, &key), EINVAL);
+  /* A record is no number, even if it is as long as one. */
+  weft_hash_map_config records = doubles;
+  records.value_codec = WEFT_HASH_MAP_RECORD;
+  m = weft_hash_map_init(arena, sizeof arena, records);
+  UNCHANGED(arena, 4096, weft_hash_map_add_f64(m, &zero, 8, 1, &number),
+            EINVAL);
+  records.value_size = 4;
+  m = weft_hash_map_init(arena, sizeof arena, records);
+  UNCHANGED(arena, 4096, weft_hash_map_add(m, &zero, 8, 1, &key), EINVAL);
 }
 
 /* The number of a key that may be any value: as JavaScript writes it. */
@@ -206,10 +219,13 @@ static void errors(void) {
                                         {1, 2, 4, 10, 4, 0, false, 0},
                                         {1, 2, 0, 2, 4, 0, false, 0},
                                         {1, 2, 4096, 2, 4, 0, false, 0},
+                                        {1, 2, 4100, 2, 4, 0, false, 0},
+                                        {1, 2, -1, 2, 4, 0, false, 0},
                                         {1, 2, 4, 2, 65536, 0, false, 0},
+                                        {1, 2, 4, 2, 65540, 0, false, 0},
                                         {1, 4, 8, 2, 4, 0, false, 0},
                                         {1, 2, 4, 5, 4, 0, false, 0}};
-  for (int i = 0; i < 9; i++) {
+  for (int i = 0; i < 12; i++) {
     EQUAL(weft_hash_map_bytes(wrong[i]), 0);
     CHECK(weft_hash_map_init(arena, sizeof arena, wrong[i]) == NULL);
   }

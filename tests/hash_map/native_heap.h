@@ -27,6 +27,18 @@ static void long_values_lie_in_blocks(void) {
                     12, 16));
   EQUAL(WEFT_HASH_MAP_HEAP_BYTES(0, 12, 16), 0);
   CHECK(weft_hash_map_init_with_heap(arena, needed - 1, config, HEAP) == NULL);
+  const weft_hash_map_heap wrong[] = {{16 * 12, 0, 40, 0},
+                                      {16 * 12, 8, 40, 0},
+                                      {16 * 12, 18, 40, 0},
+                                      {15, 16, 40, 0},
+                                      {(1 << 30) + 8, 16, 40, 0},
+                                      {16 * 12, 16, 4, 0},
+                                      {16 * 12, 16, 97, 0}};
+  for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    EQUAL(weft_hash_map_bytes_with_heap(config, wrong[i]), 0);
+    CHECK(weft_hash_map_init_with_heap(arena, sizeof arena, config,
+                                       wrong[i]) == NULL);
+  }
   weft_hash_map *m = weft_hash_map_init_with_heap(arena, needed, config, HEAP);
   CHECK(m != NULL && weft_hash_map_attach(arena) == m);
   EQUAL(weft_hash_map_value_size(m), 40);

@@ -379,6 +379,7 @@ int main(int count, char **words) {
   if (count > 1) amount = (int32_t)strtol(words[1], NULL, 10);
   RUN(reads_numbers);
   RUN(reads_strings);
+  RUN(tells_other_types);
   RUN(reads_arrays);
   RUN(reads_objects);
   RUN(reads_bytes);

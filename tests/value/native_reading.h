@@ -71,16 +71,75 @@ static void reads_strings(void) {
   EQUAL(strcmp(text, "\xef\xbf\xbd"), 0);
   EQUAL(weft_value_text(half, NULL, 0), 7);
   EQUAL(weft_value_text(OPENED("\0\1"), text, sizeof text), -1);
+  /* The second half of a pair behind a whole character. */
+  EQUAL(weft_value_text(OPENED("\0\xe7\2\0\0\0x\0\0\xdc"), text, 8), 4);
+  EQUAL(strcmp(text, "x\xef\xbf\xbd"), 0);
   static const char *const wrong[] = {
       "\xff",     "\xc3",         "\xc3(",         "\xc0\x80", "\xe0\x9f\xbf",
-      "\xed\xa0\x80", "\xf0\x8f\xbf\xbf", "\xf4\x90\x80\x80", "\x80"};
+      "\xed\xa0\x80", "\xf0\x8f\xbf\xbf", "\xf4\x90\x80\x80", "\x80",
+      "\xbf\x80",      "\xf8\x90\x80\x80"};
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
     uint8_t bytes[16] = {0, 0xe6, (uint8_t)strlen(wrong[i]), 0, 0, 0};
+    memset(bytes + 6, 0x80, sizeof bytes - 6); /* behind the message, too */
     memcpy(bytes + 6, wrong[i], strlen(wrong[i]));
     weft_value v = opened(bytes, 6 + strlen(wrong[i]));
     EQUAL(weft_value_text(v, text, sizeof text), -1);
     CHECK(!weft_value_is(v, wrong[i]));
   }
+}
+
+/* `v` is neither a number, a boolean, a BigInt nor a string. */
+static void is_other(weft_value v) {
+  char text[4] = "x";
+  int64_t number = 3;
+  CHECK(weft_value_number(v, 5) == 5);
+  EQUAL(weft_value_int(v, 5), 5);
+  CHECK(weft_value_bool(v, true) && !weft_value_bool(v, false));
+  CHECK(!weft_value_bigint(v, &number) && number == 3);
+  EQUAL(weft_value_text(v, text, sizeof text), -1);
+  EQUAL(text[0], '\0');
+  CHECK(!weft_value_is(v, ""));
+}
+
+static void tells_other_types(void) {
+  int64_t number = 3;
+  double numbers[4];
+  int32_t length;
+  weft_value v = OPENED("\0\xc1\x07");
+  is_other(v);
+  weft_value none = weft_value_at(v, 1);
+  is_other(none);
+  EQUAL(weft_value_type(none), WEFT_VALUE_NONE);
+  EQUAL(weft_value_size(none), 0);
+  EQUAL(weft_value_view(none), -1);
+  CHECK(weft_value_bytes(none, &length) == NULL && length == 0);
+  EQUAL(weft_value_numbers(none, numbers, 4), -1);
+  EQUAL(weft_value_type(weft_value_class(none)), WEFT_VALUE_NONE);
+  is_other(OPENED("\0\xf6\1\0\0\0a"));
+  /* A name is a string, and a number whose type the array has is none. */
+  v = OPENED("\0\xee\3\0\1\x41x\xd0\7");
+  weft_value_parts parts = weft_value_parts_of(v);
+  CHECK(weft_value_next(&parts));
+  EQUAL(weft_value_type(parts.key), WEFT_VALUE_STRING);
+  EQUAL(weft_value_int(parts.key, 5), 5);
+  CHECK(weft_value_number(parts.key, 5) == 5);
+  CHECK(!weft_value_bigint(parts.key, &number));
+  weft_value packed = weft_value_at(OPENED("\0\xe9\2\0\0\0\x41\x41"), 0);
+  EQUAL(weft_value_int(packed, 5), 0x41);
+  EQUAL(weft_value_text(packed, NULL, 0), -1);
+  CHECK(!weft_value_is(packed, "A"));
+  EQUAL(weft_value_size(packed), 0);
+  /* Not all items are numbers, or it is no array. */
+  EQUAL(weft_value_numbers(OPENED("\0\xf5\1\0\0\0\7"), numbers, 4), -1);
+  v = OPENED("\0\xc1\xf2\0\0\0\0\0\0\xf0\x3f");
+  EQUAL(weft_value_type(weft_value_at(v, 0)), WEFT_VALUE_DATE);
+  EQUAL(weft_value_numbers(v, numbers, 4), -1);
+  v = OPENED("\0\xc3\1\xec\1\0\0\0\2");
+  EQUAL(weft_value_numbers(v, numbers, 4), -1);
+  /* What has bytes has no parts. */
+  parts = weft_value_parts_of(
+      OPENED("\0\xf7\2\1\0\0\0\2\0\0\0\xf6\3\0\0\0abc"));
+  CHECK(!weft_value_next(&parts));
 }
 
 static void reads_arrays(void) {
