@@ -45,6 +45,8 @@ static void tracked(void) {
   bool leader = false;
   EQUAL(sizeof memory, WEFT_BARRIER_TRACKED_BYTES(3));
   CHECK(weft_barrier_init_tracked(memory, sizeof memory - 4, 3) == NULL);
+  for (int32_t wrong = -1; wrong <= 256; wrong += wrong == 0 ? 256 : 1)
+    EQUAL(weft_barrier_tracked_bytes(wrong), 0);
   CHECK(weft_barrier_init_tracked(memory, sizeof memory, 0) == NULL);
   CHECK(weft_barrier_init_tracked(memory, sizeof memory, 256) == NULL);
   weft_barrier *b = weft_barrier_init_tracked(memory, sizeof memory, 3);

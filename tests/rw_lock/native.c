@@ -78,6 +78,8 @@ static void tracked_by_turns(void) {
   CHECK(l != NULL);
   EQUAL(sizeof memory, WEFT_RW_LOCK_TRACKED_BYTES(3));
   CHECK(weft_rw_lock_init_tracked(memory, sizeof memory - 4, 3) == NULL);
+  for (int32_t wrong = -1; wrong <= 256; wrong += wrong == 0 ? 256 : 1)
+    EQUAL(weft_rw_lock_tracked_bytes(wrong), 0);
   CHECK(weft_rw_lock_init_tracked(memory, sizeof memory, 0) == NULL);
   CHECK(weft_rw_lock_init_tracked(memory, sizeof memory, 256) == NULL);
   uint32_t seed = 7;

@@ -291,7 +291,9 @@ static void refuses_damage(void) {
   REFUSED("\0\xc1\xec\2\0\0\0");
   REFUSED("\0\xc1\xec\0\0\0\0\1");
   REFUSED("\0\xf1\0\0\0\0");
+  REFUSED("\0\xf1\1\0\0\0abc");
   REFUSED("\0\xee\3\0\1\x41x\xd1\1");       /* another shape */
+  REFUSED("\0\xee\3\0\1\x41x\xc0\1");
   REFUSED("\0\xee\3\0\1\x41x\xc1\1");
   REFUSED("\0\xee\3\0\1\x41x");
   REFUSED("\0\xee\2\0\1\x41\xd0\1");
