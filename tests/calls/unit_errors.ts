@@ -2,7 +2,14 @@
 // Errors that calls end by.
 import * as assert from "uvu/assert";
 import fc from "../_run/property.ts";
-import { CallRing, type Codec, codec, connect, serve } from "../../mod.ts";
+import {
+  CallRing,
+  type Codec,
+  codec,
+  connect,
+  serve,
+  transfer,
+} from "../../mod.ts";
 import { suite } from "../_run/harness.ts";
 import { assertSuppressed, suppressed } from "../_run/suppressed.ts";
 import { api } from "./api.ts";
@@ -284,6 +291,26 @@ test("wrong arguments are refused, before anything happens", async () => {
     RangeError,
     "256",
   );
+});
+
+test("a codec that decodes no list of arguments fails the call", async () => {
+  const odd: Codec<unknown> = {
+    ...codec.json as Codec<unknown>,
+    name: "odd",
+    decode: () => 7,
+  };
+  const served = { add: (n: number) => n + 1, give: () => transfer({}) };
+  await between(served, async (ring) => {
+    const remote = connect<typeof served>(ring, { codec: odd });
+    const error = await rejection(remote.add(5));
+    assert.instance(error, TypeError);
+    const what = "arguments of add must be an array: the codec decoded 7";
+    assert.match((error as Error).message, what);
+    // Nor is a transfer a value of such a codec.
+    const result = await rejection(remote.give());
+    assert.instance(result, TypeError);
+    assert.match((result as Error).message, "The result");
+  }, { codec: odd });
 });
 
 // ---- errors of one's own ----------------------------------------------------
