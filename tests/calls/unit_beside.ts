@@ -299,7 +299,12 @@ test("255 arguments go beside the ring, and none after them", () =>
 test("mistakes are refused", () => {
   const ring = CallRing.create({ slots: 1, request: 64, reply: 64 });
   const { postMessage, start } = MessagePort.prototype;
-  const some = [{ postMessage, start }, { postMessage, close: start }];
+  const { addEventListener } = EventTarget.prototype;
+  const some = [
+    { postMessage, start },
+    { postMessage, addEventListener },
+    { start, addEventListener },
+  ];
   for (
     const port of [null, 1, {}, "port", () => {}, ring, ...some] as never[]
   ) {
