@@ -425,6 +425,27 @@ test("who is woken knows what its waker knew", async () => {
   }
 });
 
+test("who finds a sleeper knows what it knew", async () => {
+  const turns = (w: Words) => {
+    for (let i = 0; i < 3; i++) Atomics.store(w, 7, i);
+  };
+  const sleeps = (w: Words) => {
+    Atomics.store(w, 0, 1);
+    Atomics.wait(w, 5, 0, 5);
+  };
+  const finds = (w: Words) => {
+    const count = Atomics.notify(w, 5);
+    return `${count} ${w[0]}`;
+  };
+  for (const way of [false, ...WAYS] as const) {
+    const [ends] = await exploring(
+      way,
+      (o) => outcomes([turns, sleeps, finds], { ...o, rescue: true }),
+    );
+    assert.equal(ends, ["0 0", "0 1", "1 1"], `${way}`);
+  }
+});
+
 test("an agent that sleeps at a hint may wake and read an old value", async () => {
   const sleeps = (w: Words) => {
     const how = Atomics.wait(w, 0, 0, 5);

@@ -213,6 +213,7 @@ export class World extends Machine {
         // The list of those that wait is a critical section: who finds a
         // sleeper in it knows what the sleeper did before it went to sleep.
         if (waiter.clock !== null) this.clocks?.receive(agent, waiter.clock);
+        if (waiter.promise < 0) this.hints?.wake(woken.id, agent.id);
         this.clocks?.wake(agent, woken);
         this.hints?.wake(agent.id, woken.id);
       }

@@ -365,7 +365,7 @@ export class Hints {
     return Math.max(0, (this.#state.places[id] ?? 0) - 1);
   }
 
-  /** Agent `woken` has been notified by agent `by`. */
+  /** Agent `woken` has been notified by agent `by`, or has found it asleep. */
   wake(by: number, woken: number): void {
     const { words, views, released } = this.#state;
     const view = views[woken]!;

@@ -257,6 +257,7 @@ export class Quick {
     for (const waiter of waiters) {
       if (waiter.address !== address || count >= limit) continue;
       count++;
+      if (waiter.promise < 0) hints?.wake(waiter.agent, by);
       hints?.wake(by, waiter.agent);
     }
     return count;
