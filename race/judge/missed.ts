@@ -23,6 +23,8 @@ const LOOKS = 20_000;
  */
 export function missedWake(engine: Engine, agent: Agent): boolean {
   const { status, target, index, a } = agent;
+  // What a walk has begun and awaits would go on in the next agent's place.
+  if (engine.scenario.async) return false;
   if (status !== k.BLOCKED || target!.view[index] === a) return false;
   const { world } = engine;
   const undo: (() => void)[] = [];

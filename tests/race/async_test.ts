@@ -360,3 +360,32 @@ test("says so if code keeps something outside", async () => {
   const { failure } = await race.check(program, [["go"]], [["go"]]);
   assert.is(failure?.kind, "nondeterministic");
 });
+
+test("a timed sleep of asynchronous code leaves nothing of itself behind", async () => {
+  const sleeper = async (m: SharedArrayBuffer) => {
+    const w = words(m);
+    await null;
+    Atomics.wait(w, 0, 2);
+    await null;
+    Atomics.wait(w, 1, 2);
+    await null;
+    Atomics.wait(w, 1, 0, 10);
+  };
+  const looker = async (m: SharedArrayBuffer) => {
+    await null;
+    Atomics.load(words(m), 1);
+  };
+  const changer = async (m: SharedArrayBuffer) => {
+    await null;
+    Atomics.add(words(m), 1, 4);
+    await null;
+    Atomics.compareExchange(words(m), 1, 0, 1);
+  };
+  const bodies = [looker, sleeper, changer] as const;
+  for (let seed = 1; seed <= 40; seed++) {
+    const options = { sample: "random", runs: 10, seed } as const;
+    const { ok } = await race.agents({ memory }, ...bodies, options);
+    assert.ok(ok);
+  }
+  assert.ok((await race.agents({ memory }, ...bodies)).complete);
+});
