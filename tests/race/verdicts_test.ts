@@ -20,6 +20,28 @@ type Any = any;
 
 const store: Body = (w) => Atomics.store(w, 0, 1);
 
+test("a loop with an end is none without, which another call has", () => {
+  const polls = race.spec({
+    memory: () => new SharedArrayBuffer(4),
+    agent: (memory) => new Int32Array(memory),
+    ops: {
+      poll: {
+        run: (w, most: number) => {
+          for (let i = 0; i < most; i++) if (Atomics.load(w, 0) === 1) return;
+          throw new Error("given up");
+        },
+      },
+      set: { run: (w) => void Atomics.store(w, 0, 1) },
+    },
+  });
+  const [ever, some] = [[["poll", Infinity]], [["poll", 5000]]] as const;
+  for (const reduce of [true, false]) {
+    for (const [one, two] of [[ever, some], [some, ever]] as const) {
+      fails(race.check(polls, one, two, [["set"]], { reduce }), "exception");
+    }
+  }
+});
+
 for (const rounds of [10, 620, 5000]) {
   const parks: Body = (w) => {
     for (let i = 0; i < rounds; i++) if (Atomics.load(w, 0) === 1) return;

@@ -12,6 +12,7 @@ import type { Check, Guard } from "../../state/agent/snapshot.ts";
 import type { World } from "../../state/core.ts";
 import {
   argBits,
+  callText,
   roundOf,
   signature,
   signedAddress,
@@ -308,7 +309,8 @@ function merge({ spins }: Runner, agent: Agent, period: number): void {
 
 /**
  * A key that distinguishes loops: the place and, if the loop changes nothing,
- * its operations and answers.
+ * its operations and answers, and the call's argument, which may say how often
+ * it goes round.
  */
 function keyOf(
   agent: Agent,
@@ -317,7 +319,7 @@ function keyOf(
   place = placeOf(),
 ): string {
   const { n, sig, args, res, call } = agent;
-  let key = `${call.op}|${place}`;
+  let key = `${pure ? callText(call) : call.op}|${place}`;
   if (!pure && place !== "") return key;
   for (let i = n - period; i < n; i++) {
     key += `|${sig[i]},${args[i]},${String(res[i])}`;

@@ -10,7 +10,12 @@ import type { Agent } from "../../state/agent/agent.ts";
 import { addTimer } from "../../state/agent/snapshot.ts";
 import type { World } from "../../state/core.ts";
 import { effectless } from "../../state/agent/guard.ts";
-import { argBits, BLOCK, signature } from "../../state/agent/operation.ts";
+import {
+  argBits,
+  BLOCK,
+  callText,
+  signature,
+} from "../../state/agent/operation.ts";
 import * as k from "../../kinds.ts";
 
 // deno-lint-ignore no-explicit-any
@@ -64,8 +69,8 @@ export function mustGoOn({ world, verifying }: Loner, agent: Agent): boolean {
  */
 export function goOn(engine: Loner, agent: Agent): () => void {
   const { world, loops } = engine;
-  const { call: { op }, kind, address } = agent;
-  const key = `sleeps ${op} ${kind} ${address}`;
+  const { call, kind, address } = agent;
+  const key = `sleeps ${callText(call)} ${kind} ${address}`;
   const saved = world.save();
   const snapshot = agent.save();
   const { trace, clocks, steps, woken, maxOpSteps, began, ended } = world;
