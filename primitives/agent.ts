@@ -139,7 +139,8 @@ export type ExitingWorker =
  * {@linkcode announceAgent} returned in the agent, and an agent that never
  * announced itself counts as ended. Node passes an ended worker's lock on only
  * when somebody asks for another one: give the worker there. In both cases the
- * thread does not run any more, not even to the end of a blocking call.
+ * thread does not run any more, not even to the end of a blocking call; in Deno
+ * it may be in its last step, for some microseconds.
  *
  * @example A worker that ends with the lock
  * ```ts
