@@ -128,7 +128,7 @@ function inGroups(files: readonly File[]): File[][] {
 }
 
 /** How many groups that explore each processor gets, if there are so many. */
-const GROUPS_EACH = 4;
+const GROUPS_EACH = 2;
 
 /** Puts groups together until there are few, which take about as long. */
 function packed(groups: readonly File[][]): File[][] {
