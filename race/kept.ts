@@ -122,7 +122,7 @@ function add(file: string, line: string): void {
   const fs = files();
   const path = fs.existsSync(file) ? fs.realpathSync(file) : file;
   const fresh = `${path}.new`;
-  const mine = make(fresh);
+  let mine = make(fresh);
   try {
     const all: unknown[] = fs.existsSync(path)
       ? JSON.parse(fs.readFileSync(path, "utf8"))
@@ -132,6 +132,7 @@ function add(file: string, line: string): void {
     const text = `[\n${[line, ...lines].join(",\n")}\n]\n`;
     fs.writeFileSync(mine ? fresh : path, text);
     if (mine) fs.renameSync(fresh, path);
+    mine = false; // one of that name is by now another process's
   } finally {
     if (mine) fs.rmSync(fresh, { force: true });
   }

@@ -1,7 +1,7 @@
 // also: node
 // Failures of `race.assert` that are kept in a file are run again first.
 import fc from "../_run/property.ts";
-import * as fs from "node:fs";
+import fs from "node:fs";
 import { tmpdir } from "node:os";
 import * as path from "node:path";
 import * as assert from "uvu/assert";
@@ -195,6 +195,25 @@ test("what another process keeps meanwhile stays", () => {
   assert.match(message, `kept in ${failures}`);
   assert.is(JSON.parse(fs.readFileSync(real, "utf8")).length, 1);
   assert.is(fs.existsSync(`${real}.new`), false);
+});
+
+test("what another process begins to write right then is left to it", () => {
+  how = "apart";
+  const failures = path.join(folder, "next.json");
+  const fresh = `${failures}.new`;
+  const { renameSync } = fs;
+  fs.renameSync = (from, to) => {
+    renameSync(from, to);
+    fs.writeFileSync(fresh, "of another process", { flag: "wx" });
+  };
+  try {
+    failure({ ...OPTIONS, failures });
+  } finally {
+    fs.renameSync = renameSync;
+  }
+  assert.is(fs.readFileSync(fresh, "utf8"), "of another process");
+  assert.is(JSON.parse(fs.readFileSync(failures, "utf8")).length, 1);
+  fs.rmSync(fresh);
 });
 
 test("a file that holds something else is an error, before anything runs", () => {
