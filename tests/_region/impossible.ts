@@ -6,11 +6,20 @@
  */
 import { type KIND, LAYOUT } from "../../primitives/_memory/layout.ts";
 
+/** Capacities and sizes of elements that no queue has. */
+const QUEUES: (readonly [number, number])[] = [
+  ...[[0, 4], [-8, 4], [3, 4], [8, 0], [8, 6], [8, -4]] as const,
+  ...[[2 ** 28, 8], [2 ** 30, 4]] as const,
+];
+
 /** Configurations that `init` refuses, under a seal that fits them. */
 export const IMPOSSIBLE: Record<string, (readonly [number, number?])[]> = {
   barrier: [[0], [-8], [4096]],
   snapshot: [[0, 0], [-8, 0], [6, 0], [8, 2], [8, -1], [2 ** 28 + 4, 0]],
   shape_table: [[0], [-4], [6], [2 ** 20 + 4]],
+  spsc_queue: QUEUES,
+  mpmc_queue: QUEUES,
+  lock_free_queue: QUEUES,
   broadcast: [[2, 4], [1025 << 6 | 2, 4]],
   call_ring: [[0, -8], [0, 2 ** 30 + 4]],
   work_counter: [[-1, 1], [1, 0], [1, -(2 ** 16) - 1], [2 ** 30 + 1, 1]],

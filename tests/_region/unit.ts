@@ -241,7 +241,8 @@ for (const [stem, configs] of Object.entries(IMPOSSIBLE)) {
       kind.init(memory, 0);
       forge(stem, new Int32Array(memory), ...config);
       const attempt = () => kind.attach(memory);
-      refuses(memory, attempt, TypeError, stem, "impossible", "received");
+      const says = stem.endsWith("_queue") ? "there is no queue" : "received";
+      refuses(memory, attempt, TypeError, stem, "impossible", says);
     }
   });
 }
