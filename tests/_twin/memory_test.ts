@@ -26,6 +26,10 @@ test.beforeEach(() => stage.clear());
 
 const queue = { capacity: 4, elementSize: 8 };
 
+/** How a message names a primitive: its letters are read one by one. */
+const named = (kind: string): string =>
+  `${/^(spsc|mpmc)/.test(kind) ? "an" : "a"} ${kind}`;
+
 /** Each configured primitive, as TypeScript and as C make it. */
 const KINDS = {
   semaphore: {
@@ -121,7 +125,7 @@ for (const kind of kinds) {
         assert.unreachable("attached");
       } catch (error) {
         const { message } = error as Error;
-        for (const part of [`a ${kind}`, ...inTS]) {
+        for (const part of [named(kind), ...inTS]) {
           assert.ok(message.includes(part), `"${message}" lacks "${part}"`);
         }
       }
@@ -130,7 +134,11 @@ for (const kind of kinds) {
     for (const byC of [false, true]) {
       for (const other of kinds) {
         if (other === kind) continue;
-        both(make(other, byC), "a primitive of another kind", `is a ${other}`);
+        both(
+          make(other, byC),
+          "a primitive of another kind",
+          `is ${named(other)}`,
+        );
       }
       const words = LAYOUT[kind] as Record<string, number>;
       const at = make(kind, byC);
