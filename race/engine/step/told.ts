@@ -16,7 +16,7 @@ import {
 import { Hints } from "../state/hints.ts";
 import { TOKEN } from "../signals.ts";
 import { placeOf } from "../sites.ts";
-import { Between } from "./between.ts";
+import { Between } from "../state/between.ts";
 import { Drops } from "./drops.ts";
 import { countsOf, timesIn } from "./loops/looks.ts";
 import { Returns } from "./returns.ts";

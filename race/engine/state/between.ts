@@ -7,8 +7,8 @@
  *
  * @module
  */
-import type { Agent } from "../state/agent/agent.ts";
-import { roundOf } from "../state/agent/operation.ts";
+import type { Agent } from "./agent/agent.ts";
+import { roundOf } from "./agent/operation.ts";
 
 // deno-lint-ignore no-explicit-any
 type Any = any;
