@@ -222,9 +222,13 @@ export function readUtf8At(
       // tells.
     }
   }
-  const text = decoder.decode(bytes.slice());
-  decodesPrivate = true;
-  return text;
+  try {
+    const text = decoder.decode(bytes.slice());
+    decodesPrivate = true;
+    return text;
+  } catch {
+    throw new TypeError("The encoded text is not UTF-8");
+  }
 }
 
 /** Reads text of which each byte is one character. */

@@ -228,7 +228,7 @@ test("a bigint that is very long is not written out", () => {
       Semaphore.init(memory, 0, value as never);
     const short = sign * (2n ** 299n - 1n);
     refuses(memory, make(short), TypeError, `${short}n`);
-    const long = sign * 2n ** 4_000_000n;
+    const long = sign * 2n ** 1_000_000n;
     refuses(memory, make(long), TypeError, "a bigint of more than 300 bits");
   }
 });

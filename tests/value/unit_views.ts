@@ -260,6 +260,13 @@ test("lengths that no bytes follow are refused", () => {
   refuses(() => viewValue(nested).at(0)!.read(), /1000 deep at \[0\]/);
 });
 
+test("text that is not UTF-8 has the same error in every runtime", () => {
+  const bytes = bytesOf(["Ж"]);
+  bytes[bytes.length - 1] = 0xff;
+  const says = /^The encoded text is not UTF-8 at \[0\]$/;
+  refuses(() => viewValue(bytes).at(0)!.read(), says);
+});
+
 test("an error names the path to what is damaged", () => {
   const bytes = bytesOf({ id: 1, list: [1, { name: 0.5, at: 2 }] });
   const at = bytes.length - 10;
