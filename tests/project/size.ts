@@ -39,13 +39,13 @@ for (const stem of STEMS) {
   SIZES.push({ ...size, subpaths: ["", `/${stem}`] });
 }
 SIZES.push(
-  { name: "*", subpaths: [""], most: 107269 },
-  { name: "Channel", subpaths: [""], most: 32308 },
-  { name: "viewValue", subpaths: ["/value"], most: 9467 },
-  { name: "viewCodec", subpaths: ["/value"], most: 13384 },
-  { name: "Pool", subpaths: ["/pool"], most: 37655 },
-  { name: "servePool, task", subpaths: ["/pool"], most: 26664 },
-  { name: "syncWorker", subpaths: ["/sync_worker"], most: 34598 },
+  { name: "*", subpaths: [""], most: 107293 },
+  { name: "Channel", subpaths: [""], most: 32336 },
+  { name: "viewValue", subpaths: ["/value"], most: 9492 },
+  { name: "viewCodec", subpaths: ["/value"], most: 13404 },
+  { name: "Pool", subpaths: ["/pool"], most: 37680 },
+  { name: "servePool, task", subpaths: ["/pool"], most: 26686 },
+  { name: "syncWorker", subpaths: ["/sync_worker"], most: 34623 },
   { name: "watch", subpaths: ["/watch"], most: 11138 },
   { name: "AgentTable", subpaths: ["/deadlocks"], most: 3103 },
   { name: "AgentTable, deadlocks", subpaths: ["/deadlocks"], most: 12746 },
