@@ -201,7 +201,7 @@ test("each ends if a worker of it fails", async () => {
 /** Other numbers, and what a program says of them. */
 const OTHERS: Readonly<Record<string, [string, string, RegExp]>> = {
   cache: ["N = 50;", "N = 5000;", /2000 answers; 2000 values/],
-  progress_bar: ["STEPS = 1e9;", "STEPS = 1e5;", /not stopped$/m],
+  progress_bar: ["tenths >= 6", "tenths > 10", /not stopped$/m],
   word_count: ["capacity: 100", "capacity: 2", /the map is full/],
 };
 

@@ -46,7 +46,7 @@ export const MAP_MISTAKES: readonly MapMistake[] = [{
     "return true;",
     "(void)keys;",
   ],
-  says: /torn key|key is lost|has value -1|came again|there twice/,
+  says: /torn key|key is lost|has value|came again|there twice/,
 }, {
   what: "a key that is deleted keeps its blocks",
   ts: [

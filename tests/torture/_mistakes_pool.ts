@@ -263,8 +263,10 @@ export const MISTAKES_OF_POOL: readonly Mistake[] = [{
       "while (!this.#ends) { if (underway.size >= limit) this.#tell();",
       "for (;;) { if (underway.size >= limit) this.#tell();",
       [
-        "if (this.#ends) break; let at = this.#take();",
-        "let at = this.#take(); if (this.#ends) break;",
+        "if (this.#ends || underway.size >= limit) break; " +
+        "let at = this.#take();",
+        "let at = this.#take(); " +
+        "if (this.#ends || underway.size >= limit) break;",
       ],
     ],
   },
