@@ -15,6 +15,9 @@ function compress(bytes) {
     at("result").hidden = false;
     worker.terminate();
   };
+  worker.onerror = ({ message }) => {
+    at("said").textContent = message ?? "the worker did not start";
+  };
   worker.postMessage(bytes);
 }
 

@@ -18,6 +18,9 @@ at("start").onclick = async () => {
     const worker = new Worker(new URL("./worker.js", import.meta.url), {
       type: "module",
     });
+    worker.onerror = ({ message }) => {
+      at("said").textContent = message ?? "a worker did not start";
+    };
     worker.postMessage({ ...shared, name });
     return worker;
   });
