@@ -4,6 +4,7 @@ import * as assert from "uvu/assert";
 import { explore } from "../../race/explore/runs/drive.ts";
 import { searchTraces, type Traces } from "../../race/explore/runs/dpor.ts";
 import { race } from "../../race/mod.ts";
+import { bits, bits2 } from "../../race/engine/values.ts";
 import type { Result, Spec } from "../../race/mod.ts";
 import type { Engine } from "../../race/engine/step/replay.ts";
 import { search } from "../../race/explore/search/search.ts";
@@ -271,6 +272,26 @@ test("a word that turns out to be shared is explored as such", () => {
   };
   assert.equal(seen(true), seen(false));
   assert.ok(seen(true).length >= 3);
+});
+
+test("texts and bigints that one hash takes for the same differ in the other", () => {
+  const MANY = 300_000;
+  for (
+    const make of [(i: number) => `text ${i}`, (i: number) => BigInt(i) ** 3n]
+  ) {
+    const firsts = new Map<number, unknown>();
+    let alike = 0;
+    for (let i = 0; i < MANY; i++) {
+      const value = make(i);
+      const hash = bits(value);
+      const other = firsts.get(hash);
+      if (firsts.has(hash)) {
+        alike++;
+        assert.is.not(bits2(value), bits2(other), `${value}, ${other}`);
+      } else firsts.set(hash, value);
+    }
+    assert.ok(alike > 0, "none is alike");
+  }
 });
 
 test("answers and results that look alike are told apart", () => {
