@@ -74,7 +74,7 @@ export interface Imports {
 /** The most pages of a memory. */
 const MOST_PAGES = 65536;
 
-/** What is said of a module whose instructions name one of its memories. */
+/** The error for a module that has several memories. */
 export const severalMemories = (): BadModule =>
   new BadModule("Cannot explore a module that has several memories");
 

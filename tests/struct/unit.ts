@@ -500,7 +500,7 @@ test("a view checks what is written, and lists its fields", () => {
   assert.equal([...view.c], [0, -7]);
 });
 
-test("an accessor of each type refuses what is not of its type", () => {
+test("each accessor refuses a value of another type", () => {
   const wrong = {
     ...{ i8: 128, u8: -1, i16: 2 ** 15, u16: -1, i32: 2 ** 31, u32: -1 },
     ...{ i64: 2n ** 63n, u64: -1n, f32: "1", f64: "1" },

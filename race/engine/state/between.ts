@@ -1,9 +1,10 @@
 /**
- * What agents saw in calls that have returned. If nobody has said whether
- * handles have state, a state forgets it, since each call that is explored is
- * compared with one of a fresh handle. But a call that follows on a history of
- * which the state was known is not explored. So the histories that were taken
- * for one are kept, to be compared after the search: see `equal/promises.ts`.
+ * What agents saw in calls that have returned. Unless the user has said that
+ * handles have state, the key of a state leaves this out: two histories of one
+ * agent that differ only in it count as the same, and the search follows one of
+ * them. A handle may have kept something of the other one. So some histories of
+ * each place are kept here, and compared after the search: see
+ * `equal/promises.ts`.
  *
  * @module
  */
