@@ -101,11 +101,45 @@ const hostImmediate =
   /* @__PURE__ */ (() =>
     (globalThis as { setImmediate?: (task: Task) => unknown }).setImmediate)();
 
+/** What a page has on its main thread. */
+interface Page {
+  readonly document: { readonly hidden: boolean };
+  requestAnimationFrame(draw: Task): void;
+}
+
+/** The ms of turns between two frames, and the most that a frame may take. */
+const BUSY_MS = 12, FRAME_MS = 20;
+
+let drew = 0; // when a task last waited for a frame, by the clock
+
+/**
+ * Posts a task behind the next frame if one is due, and returns whether it did.
+ * Firefox skips several frames of a page while messages come in.
+ */
+function postBehindFrame(task: Task): boolean {
+  if (!("mozInnerScreenX" in globalThis)) return false; // no page of Firefox
+  const page = globalThis as unknown as Page;
+  // A page that is hidden has no frames, and its timers take a second.
+  if (page.document.hidden) return false;
+  if (Math.abs(HostDate.now() - drew) < BUSY_MS) return false;
+  let waits = true;
+  const once = () => {
+    if (!waits) return;
+    waits = false;
+    drew = HostDate.now();
+    task();
+  };
+  page.requestAnimationFrame(once);
+  setTimeout(once, FRAME_MS);
+  return true;
+}
+
 let port: MessagePort | undefined;
 let tasks: Task[] = [];
 
 function postTask(task: Task): void {
   if (hostImmediate !== undefined) hostImmediate(task);
+  else if (postBehindFrame(task)) return;
   else if (typeof MessageChannel === "function") {
     // Timers of a page are clamped to 4 ms; messages are not.
     if (port === undefined) {

@@ -127,6 +127,38 @@ const scenarios: Record<string, () => Promise<void>> = {
     timeTheEnd();
   },
 
+  async "is a page of Firefox"() {
+    const document = { hidden: false };
+    let frames = 0;
+    const page = {
+      mozInnerScreenX: 0,
+      document,
+      setImmediate: undefined,
+      requestAnimationFrame: (draw: () => void) => {
+        frames++;
+        setTimeout(draw, 16);
+      },
+    };
+    for (const [name, value] of Object.entries(page)) {
+      Object.defineProperty(globalThis, name, { value, configurable: true });
+    }
+    const { Semaphore } = await library();
+    const semaphore = Semaphore.create(1);
+    const seen: number[] = [];
+    for (const hidden of [false, true]) {
+      document.hidden = hidden;
+      frames = 0;
+      const end = performance.now() + 1000;
+      while (performance.now() < end) {
+        await semaphore.acquireAsync();
+        semaphore.release();
+      }
+      seen.push(frames);
+    }
+    console.log(JSON.stringify(seen));
+    process.exit(0);
+  },
+
   async "may not block"() {
     (Atomics as unknown as Atomic).wait = () => {
       throw new TypeError("Atomics.wait cannot be called in this context");

@@ -74,6 +74,14 @@ for (
   });
 }
 
+test("leaves Firefox the frames of a page, unless that is hidden", async () => {
+  const output = await outputOf("is a page of Firefox");
+  const [shown, hidden] = JSON.parse(output);
+  // At 12 ms of work for each frame of 16 ms there are 35 in a second.
+  assert.ok(shown > 5 && shown < 70, output);
+  assert.is(hidden, 0);
+});
+
 test("may not block, says so first, and names the async form", async () => {
   assert.match(await outputOf("may not block"), /^true 75\n$/);
 });

@@ -14,7 +14,7 @@ export const kind: Kind = {
 };
 
 /** What a bundle of it may weigh. */
-export const size: Size = { name: "Barrier", most: 7675 };
+export const size: Size = { name: "Barrier", most: 7804 };
 
 class BarrierInC extends Twin {
   get parties(): number {

@@ -19,7 +19,7 @@ export const kind: Kind = {
 };
 
 /** What a bundle of it may weigh. */
-export const size: Size = { name: "Condition", most: 6879 };
+export const size: Size = { name: "Condition", most: 7015 };
 
 class ConditionInC extends Twin {
   wait(mutex: MutexInC): void {

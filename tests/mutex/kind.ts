@@ -14,7 +14,7 @@ export const kind: Kind = {
 };
 
 /** What a bundle of it may weigh. */
-export const size: Size = { name: "Mutex", most: 7139 };
+export const size: Size = { name: "Mutex", most: 7269 };
 
 export class MutexInC extends Twin {
   /** Where it lies, for conditions. */

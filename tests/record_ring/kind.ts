@@ -14,7 +14,7 @@ export const kind: Kind = {
 };
 
 /** What a bundle of it may weigh. */
-export const size: Size = { name: "RecordRing", most: 12242 };
+export const size: Size = { name: "RecordRing", most: 12372 };
 
 class RecordRingInC extends Twin {
   #reserved = 0;

@@ -14,7 +14,7 @@ export const kind: Kind = {
 };
 
 /** What a bundle of it may weigh. */
-export const size: Size = { name: "WorkCounter", most: 8469 };
+export const size: Size = { name: "WorkCounter", most: 8604 };
 
 /** `WEFT_WORK_COUNTER_REFUSED` */
 const REFUSED = -2;
