@@ -8,59 +8,43 @@ export const MUTANTS = mutants({
 }, {
   what: "announces itself and does not try again",
   by: "push, pop",
-  ts: [
-    "result = it.attempt(); if (result !== false && result !== undefined) { " +
-    'if (told.explored) keeps("taken", result); return result; } if (outcome',
-    "if (outcome",
-  ],
-  c: ["if ((result = (attempt)) == EBUSY) { if (woken)", "{ if (woken)"],
+  ts: "[-result = it.attempt(); if (result !== false && result !== " +
+    'undefined) { if (told.explored) keeps("taken", result); return result; ' +
+    "} -]if (outcome",
+  c: "[-if ((result = (attempt)) == EBUSY) -]{ if (woken)",
 }, {
   what: "tries before it announces itself",
   by: "push, pop",
   ts: [
-    "const sleep = it.announce(awaits);",
-    "result = it.attempt();\n" +
-    "if (result !== false && result !== undefined) return result;\n" +
-    "const sleep = it.announce(awaits);",
-    [
-      "result = it.attempt(); if (result !== false && result !== undefined) " +
-      '{ if (told.explored) keeps("taken", result); return result; } if (outcome',
-      "if (outcome",
-    ],
+    "{+result = it.attempt(); if (result !== false && result !== undefined) " +
+    "return result; +}const sleep = it.announce(awaits);",
+    "[-result = it.attempt(); if (result !== false && result !== undefined) " +
+    '{ if (told.explored) keeps("taken", result); return result; } -]if ' +
+    "(outcome",
   ],
   c: [
-    "int32_t seen = weft__event_announce(epoch);",
-    "if ((result = (attempt)) != EBUSY) break; " +
-    "int32_t seen = weft__event_announce(epoch);",
-    ["if ((result = (attempt)) == EBUSY) { if (woken)", "{ if (woken)"],
+    "{+if ((result = (attempt)) != EBUSY) break; +}int32_t seen = " +
+    "weft__event_announce(epoch);",
+    "[-if ((result = (attempt)) == EBUSY) -]{ if (woken)",
   ],
 }, {
   what: "gives up after one sleep",
   by: "close wakes a consumer",
-  ts: ['if (outcome !== "timed-out") continue; result', "result"],
-  c: ["if (outcome != WEFT__TIMED_OUT) continue; if ((result", "if ((result"],
+  ts: '[-if (outcome !== "timed-out") continue; -]result',
+  c: "[-if (outcome != WEFT__TIMED_OUT) continue; -]if ((result",
 }, {
   what: "never withdraws an announcement",
   by: "push, pop",
-  ts: [
-    "(yield sleep); } finally { it.withdraw(); }",
-    "(yield sleep); } finally { }",
-  ],
-  c: ["weft__event_withdraw(epoch);", ""],
+  ts: "(yield sleep); } finally { [-it.withdraw(); -]}",
+  c: "[-weft__event_withdraw(epoch);-]",
 }, {
   what: "does not pass on a wake that it cannot use",
   by: "two consumers, the element in front comes last",
-  ts: ["} finally { it.pass(); }", "} finally { }"],
-  c: ["(void)(pass)", "(void)0"],
+  ts: "} finally { [-it.pass(); -]}",
+  c: "(void)[-(pass)-]{+0+}",
 }, {
   what: "takes a timeout for free room",
   by: "push times out at any time",
-  ts: [
-    "return result === false ? undefined : result;",
-    "return result === false ? true as T : result;",
-  ],
-  c: [
-    "if ((result = (last)) == EBUSY) result = ETIMEDOUT;",
-    "if ((result = (last)) == EBUSY) result = 0;",
-  ],
+  ts: "return result === false ? [-undefined-]{+true as T+} : result;",
+  c: "if ((result = (last)) == EBUSY) result = [-ETIMEDOUT-]{+0+};",
 });

@@ -8,17 +8,46 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import { fileURLToPath } from "node:url";
 
+/**
+ * A text that occurs once in a source, with its change marked in it, as by `git
+ * diff --word-diff`: `kept [-removed-]{+added+} kept`. Any white space fits that
+ * of a text that is not added.
+ */
+export type Edit = string;
+
+/** One edit or more. */
+export type Edits = Edit | readonly Edit[];
+
 /** A text that occurs once in a source, and its replacement. */
-export type Edit = readonly [from: string, to: string];
+export type Change = readonly [from: string, to: string];
 
-/** One edit, and perhaps more. White space in `from` is any white space. */
-export type Edits = readonly [from: string, to: string, ...also: Edit[]];
+/** Why a mistake is not made in a language. */
+export interface None {
+  readonly none: string;
+}
 
-/** The edits of an entry; undefined where it says why there are none. */
-export function editsOf(entry: Edits | string | undefined): Edit[] | undefined {
-  if (entry === undefined || typeof entry === "string") return undefined;
-  const [from, to, ...also] = entry;
-  return [[from, to], ...also];
+/** Says why a mistake is not made in a language. */
+export const none = (why: string): None => ({ none: why });
+
+const REMOVED = /\[-(.*?)-\]/gs;
+const ADDED = /\{\+(.*?)\+\}/gs;
+
+/** What an edit replaces, and with what. */
+export function changeOf(edit: Edit): Change {
+  const from = edit.replace(ADDED, "").replace(REMOVED, "$1");
+  const to = edit.replace(REMOVED, "").replace(ADDED, "$1");
+  if (from === to) throw new Error(`no change is marked: ${edit}`);
+  return [from, to];
+}
+
+/** The changes of an entry; undefined where it says why there are none. */
+export function changesOf(
+  entry: Edits | None | undefined,
+): Change[] | undefined {
+  if (entry === undefined || typeof entry === "object" && "none" in entry) {
+    return undefined;
+  }
+  return [entry].flat().map(changeOf);
 }
 
 /**
@@ -28,10 +57,10 @@ export function editsOf(entry: Edits | string | undefined): Edit[] | undefined {
 export function edited(
   name: string,
   text: string,
-  edits: readonly Edit[],
+  edits: Edits,
   space = "\\s+",
 ): string {
-  for (const [from, to] of edits) {
+  for (const [from, to] of changesOf(edits)!) {
     const words = from.trim().split(/\s+/)
       .map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
     const parts = text.split(new RegExp(words.join(space)));
@@ -55,5 +84,5 @@ export const fileOf = (source: string): string =>
 /** The text of that file, with the edits made. */
 export function editedSource(source: string, edits: Edits): string {
   const text = fs.readFileSync(fileOf(source), "utf8");
-  return edited(`${source}.ts`, text, editsOf(edits)!);
+  return edited(`${source}.ts`, text, edits);
 }

@@ -6,23 +6,30 @@
  */
 import * as esbuild from "esbuild";
 import { amalgamation } from "../../wasm/_amalgamation.ts";
-import { edited, editedSource, type Edits, editsOf, fileOf } from "./edits.ts";
+import {
+  changesOf,
+  edited,
+  editedSource,
+  type Edits,
+  fileOf,
+  type None,
+} from "./edits.ts";
 import { headerFiles } from "./header.ts";
 import { Sources } from "./realm.ts";
 import { MODULES, type Modules, tellNothing, type Weft } from "./scenario.ts";
 
-export { type Edit, type Edits, editsOf } from "./edits.ts";
+export { changesOf, none } from "./edits.ts";
 
 /** A mistake. */
 export interface Row {
   /** What the mistake is. */
   readonly what: string;
   /** The edits of the TypeScript, or why it has none. */
-  readonly ts: Edits | string;
+  readonly ts: Edits | None;
   /**
    * The edits of the C, or why it has none; an equivalent one needs neither.
    */
-  readonly c?: Edits | string;
+  readonly c?: Edits | None;
   /** The C file, if it is not that of the list: see {@linkcode Place}. */
   readonly header?: string;
   /**
@@ -94,7 +101,7 @@ export function mutatedHeader({ header, c }: Mutant, stem: string): string {
   const files = headers ??= headerFiles();
   if (!(name in files)) throw new Error(`there is no ${name}`);
   // A line of a macro ends in a backslash.
-  const text = edited(name, files[name]!, editsOf(c)!, "(?:\\s|\\\\\\n)+");
+  const text = edited(name, files[name]!, c as Edits, "(?:\\s|\\\\\\n)+");
   const whole = headerWith(stem, { [name]: text });
   if (whole === headerOf(stem)) {
     throw new Error(`weft/${stem}.h does not include ${name}`);
@@ -111,7 +118,7 @@ export function diffOf(mutant: Mutant, language: "ts" | "c"): string {
     text.split("\n").map((line) => `  ${mark} ${line}`);
   return [
     `${file}: ${mutant.what}`,
-    ...(editsOf(mutant[language]) ?? []).flatMap(([from, to]) => [
+    ...(changesOf(mutant[language]) ?? []).flatMap(([from, to]) => [
       ...marked(from, "-"),
       ...marked(to, "+"),
     ]),

@@ -21,7 +21,7 @@ import { wordsOf } from "./usage.ts";
 import { type Options, race, type Result } from "../../race/mod.ts";
 import { all } from "./depth.ts";
 import { complainOf, foldersWith, load, TESTS } from "./folders.ts";
-import { diffOf, editsOf, loadWeft, type Mutant, unload } from "./mutant.ts";
+import { changesOf, diffOf, loadWeft, type Mutant, unload } from "./mutant.ts";
 import { FINDING, type Scenario, scenariosIn, type Weft } from "./scenario.ts";
 
 const USAGE = `usage: deno task mutants [--quick | --write] [FILTER]
@@ -49,7 +49,7 @@ export async function mutantsOf(
   language: "ts" | "c",
 ): Promise<Mutant[]> {
   const all = await mutantsIn(folder);
-  return all.filter((mutant) => editsOf(mutant[language]) !== undefined);
+  return all.filter((mutant) => changesOf(mutant[language]) !== undefined);
 }
 
 /** The verdict on a mutant. */
@@ -162,7 +162,7 @@ async function writeThoseOfC(filter: string): Promise<number> {
   let survived = 0;
   for (const folder of MUTATED) {
     const todo = (await mutantsOf(folder, "c")).filter((mutant) =>
-      editsOf(mutant.ts) === undefined && mutant.by === undefined &&
+      changesOf(mutant.ts) === undefined && mutant.by === undefined &&
       `${mutant.source}: ${mutant.what}`.includes(filter)
     );
     if (todo.length === 0) continue;

@@ -1,6 +1,6 @@
-import { mutants } from "../_run/mutant.ts";
+import { mutants, none } from "../_run/mutant.ts";
 
-const NO_C = "agents of C play no scenario of the table";
+const NO_C = none("agents of C play no scenario of the table");
 
 /** Mutants of `AgentTable`. */
 export const MUTANTS = mutants({
@@ -10,40 +10,28 @@ export const MUTANTS = mutants({
   what: "clears a row that may be another agent's by now",
   by: "two supervisors abandon one agent, and a newcomer takes its row",
   ts: [
-    "const found = Atomics.compareExchange(words, row + AGENT, owner, mine); " +
-    "if (found !== owner) continue;",
-    "",
-    [
-      "Atomics.store(words, row + AGENT, 0); count++;",
-      "const found = Atomics.compareExchange(words, row + AGENT, owner, 0); " +
-      "if (found === owner) count++;",
-    ],
+    "[-const found = Atomics.compareExchange(words, row + AGENT, owner, " +
+    "mine); if (found !== owner) continue;-]",
+    "{+const found = +}Atomics.[-store-]{+compareExchange+}(words, row + " +
+    "AGENT, [-0);-]{+owner, 0); if (found === owner)+} count++;",
   ],
   c: NO_C,
 }, {
   what: "takes the row by a store",
   by: "two supervisors abandon one agent, and a newcomer takes its row",
-  ts: [
-    "const found = Atomics.compareExchange(words, row + AGENT, owner, mine);",
-    "const found = owner; Atomics.store(words, row + AGENT, mine);",
-  ],
+  ts: "const found = {+owner; +}Atomics.[-compareExchange-]{+store+}(words, " +
+    "row + AGENT, [-owner, -]mine);",
   c: NO_C,
 }, {
   what: "frees the row before it is clear",
   by: "two supervisors abandon one agent, and a newcomer takes its row",
-  ts: [
-    "for (let i = ON; i < NAME; i++) Atomics.store(words, row + i, 0); " +
-    "Atomics.store(words, row + AGENT, 0);",
-    "Atomics.store(words, row + AGENT, 0); " +
-    "for (let i = ON; i < NAME; i++) Atomics.store(words, row + i, 0);",
-  ],
+  ts: "{+Atomics.store(words, row + AGENT, 0); +}for (let i = ON; i < NAME; " +
+    "i++) Atomics.store(words, row + i, 0);[- Atomics.store(words, row + " +
+    "AGENT, 0);-]",
   c: NO_C,
 }, {
   what: "leaves a row that a dead agent was clearing",
   by: "a supervisor terminated while it clears a row",
-  ts: [
-    "if (owner !== id && owner !== -id) continue;",
-    "if (owner !== id) continue;",
-  ],
+  ts: "if (owner !== id[- && owner !== -id-]) continue;",
   c: NO_C,
 });

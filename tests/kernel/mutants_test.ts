@@ -16,8 +16,9 @@ import { suite } from "../_run/harness.ts";
 import { race } from "../../race/mod.ts";
 import { LOOKS, type Scenario, scenariosIn, STEPS } from "../_run/scenario.ts";
 import { type Stage, stageOf } from "./stage.ts";
+import { type Edit, edited } from "../_run/edits.ts";
 import { headerFiles } from "../_run/header.ts";
-import { editsOf, mutatedHeader } from "../_run/mutant.ts";
+import { changesOf, mutatedHeader } from "../_run/mutant.ts";
 import { mutantsIn, mutantsOf, MUTATED } from "../_run/mutants.ts";
 
 const test = suite("kernel, mutants", 120_000);
@@ -68,7 +69,7 @@ async function broken(): Promise<Set<string>> {
   );
   for (const folder of MUTATED) {
     for (const { c } of await mutantsIn(folder)) {
-      for (const [from] of editsOf(c) ?? []) {
+      for (const [from] of changesOf(c) ?? []) {
         const wanted = squeezed(from.trim());
         for (const [name, body] of texts) {
           if (body.includes(wanted)) found.add(name);
@@ -174,13 +175,6 @@ const texts: Readonly<Record<string, string>> = TEXT;
 const embedded = (stem: string) =>
   Buffer.from(texts[stem.toUpperCase()]!, "base64");
 
-/** The text with one mistake in it. */
-function edited(text: string, [from, to]: readonly [string, string]): string {
-  const parts = text.split(from);
-  if (parts.length < 2) throw new Error(`it does not fit: ${from}`);
-  return parts.join(to);
-}
-
 /** The scenarios with a mistake in the header or in kernel.c. */
 async function withModule(
   stem: string,
@@ -240,45 +234,50 @@ const IN_KERNEL: readonly [
   stem: string,
   what: string,
   by: string,
-  ...edit: [string, string],
-][] = [[
-  "mutex",
-  "a lock takes it, whoever holds it",
-  "lock, lock",
-  "weft__compare_exchange(&m->state, WEFT_MUTEX_UNLOCKED, id)",
-  "(weft__store(&m->state, id), 0)",
-], [
-  "work_counter",
-  "an empty range is the first task",
-  "next past the end",
-  "range.start == range.end ? -1 : range.start",
-  "range.start",
-], [
-  "record_ring",
-  "a producer claims for nobody",
-  "two agents push where one may",
-  "  weft__kernel_enter(id);\n  return weft_record_ring_reserve",
-  "  return weft_record_ring_reserve",
-], [
-  "record_ring",
-  "a consumer reads for nobody",
-  "two consumers that pop into arrays",
-  "  weft__kernel_enter(id);\n  return weft_record_ring_peek",
-  "  return weft_record_ring_peek",
-], [
-  "hash_map",
-  "a reader believes an entry that is used again",
-  "a reader beside an entry that is used again",
-  "if (weft__load(&place.bucket->version) != version) continue;",
-  "(void)version;",
-], [
-  "hash_map",
-  "a writer takes no lock",
-  "one adds to a number whose entry is used again",
-  "if (!weft__hash_try_lock(place.bucket)) return weft__kernel_value(EBUSY, 0);",
-  "bool locks = weft__hash_try_lock(place.bucket);\n" +
-  "#define weft__hash_unlock(bucket) ((void)(locks && (weft__hash_unlock(bucket), 1)))",
-]];
+  edit: Edit,
+][] = [
+  [
+    "mutex",
+    "a lock takes it, whoever holds it",
+    "lock, lock",
+    "[-weft__compare_exchange(&m->state, WEFT_MUTEX_UNLOCKED, " +
+    "id)-]{+(weft__store(&m->state, id), 0)+}",
+  ],
+  [
+    "work_counter",
+    "an empty range is the first task",
+    "next past the end",
+    "range.start[- == range.end ? -1 : range.start-]",
+  ],
+  [
+    "record_ring",
+    "a producer claims for nobody",
+    "two agents push where one may",
+    "[- weft__kernel_enter(id);-] return weft_record_ring_reserve",
+  ],
+  [
+    "record_ring",
+    "a consumer reads for nobody",
+    "two consumers that pop into arrays",
+    "[- weft__kernel_enter(id);-] return weft_record_ring_peek",
+  ],
+  [
+    "hash_map",
+    "a reader believes an entry that is used again",
+    "a reader beside an entry that is used again",
+    "[-if (weft__load(&place.bucket->-]{+(void)+}version[-) != version) " +
+    "continue-];",
+  ],
+  [
+    "hash_map",
+    "a writer takes no lock",
+    "one adds to a number whose entry is used again",
+    "[-if (!weft__hash_try_lock(place.bucket)) return " +
+    "weft__kernel_value(EBUSY, 0);-]{+bool locks = " +
+    "weft__hash_try_lock(place.bucket);\n#define weft__hash_unlock(bucket) " +
+    "((void)(locks && (weft__hash_unlock(bucket), 1)))+}",
+  ],
+];
 
 /** Mistakes in the classes that call the kernel. */
 const IN_CLASSES: readonly [
@@ -286,43 +285,45 @@ const IN_CLASSES: readonly [
   file: string,
   what: string,
   by: string,
-  ...edit: [string, string],
-][] = [[
-  "mutex",
-  "locks",
-  "a lock is held although the kernel did not get it",
-  "lock, lock",
-  "if (kernel.lock(this.at, this.#id) === 0) {",
-  "if (kernel.lock(this.at, this.#id) !== -1) {",
-], [
-  "semaphore",
-  "locks",
-  "a permit is taken although there is none",
-  "one permit, two agents",
-  "mayBlock() &&\n      kernel.try_acquire(this.at, n) === 0",
-  "mayBlock() &&\n      kernel.try_acquire(this.at, n) !== -1",
-], [
-  "latch",
-  "locks",
-  "counts twice",
-  "two steps, two sleepers",
-  "if (isWord(n) && this.kernel?.count_down(this.at, n) === 0) return;",
-  "this.kernel?.count_down(this.at, n);",
-], [
-  "mpmc_queue",
-  "queues",
-  "an element is there although there is none",
-  "tryPush, tryPop",
-  "if (value < NO_VALUE) return value;",
-  "return value | 0;",
-], [
-  "hash_map",
-  "memory",
-  "a key is there although it is not",
-  "a reader beside an entry that is used again",
-  "if (found === NO_KEY) return undefined;",
-  "if (found === NO_KEY) return 0;",
-]];
+  edit: Edit,
+][] = [
+  [
+    "mutex",
+    "locks",
+    "a lock is held although the kernel did not get it",
+    "lock, lock",
+    "if (kernel.lock(this.at, this.#id) [-=== 0-]{+!== -1+}) {",
+  ],
+  [
+    "semaphore",
+    "locks",
+    "a permit is taken although there is none",
+    "one permit, two agents",
+    "mayBlock() && kernel.try_acquire(this.at, n) [-=== 0-]{+!== -1+}",
+  ],
+  [
+    "latch",
+    "locks",
+    "counts twice",
+    "two steps, two sleepers",
+    "[-if (isWord(n) && -]this.kernel?.count_down(this.at, n)[- === 0) " +
+    "return-];",
+  ],
+  [
+    "mpmc_queue",
+    "queues",
+    "an element is there although there is none",
+    "tryPush, tryPop",
+    "[-if (value < NO_VALUE) -]return value{+ | 0+};",
+  ],
+  [
+    "hash_map",
+    "memory",
+    "a key is there although it is not",
+    "a reader beside an entry that is used again",
+    "if (found === NO_KEY) return [-undefined-]{+0+};",
+  ],
+];
 
 for (const [stem, what, by] of IN_HEADER) {
   test(`the module of ${stem} in which weft.h ${what}`, async () => {
@@ -336,9 +337,9 @@ for (const [stem, what, by] of IN_HEADER) {
   });
 }
 
-for (const [stem, what, by, ...edit] of IN_KERNEL) {
+for (const [stem, what, by, edit] of IN_KERNEL) {
   test(`the module of ${stem} in which ${what}`, async () => {
-    const kernel = edited(read("wasm/kernel.c"), edit);
+    const kernel = edited("kernel.c", read("wasm/kernel.c"), edit);
     const name = `kernel_${stem}`;
     const header = amalgamation(headerFiles());
     const stage = await withModule(stem, { name, header, kernel });
@@ -346,11 +347,11 @@ for (const [stem, what, by, ...edit] of IN_KERNEL) {
   });
 }
 
-for (const [stem, name, what, by, ...edit] of IN_CLASSES) {
+for (const [stem, name, what, by, edit] of IN_CLASSES) {
   test(`the class of ${stem} in which ${what}`, async () => {
     const path = `../../primitives/kernel/${name}.ts`;
     const file = new URL(path, import.meta.url);
-    const text = edited(fs.readFileSync(file, "utf8"), edit);
+    const text = edited(path, fs.readFileSync(file, "utf8"), edit);
     const stage = await stageOf(embedded, { file, text });
     assert.ok(await foundBy(stage, stem, by), "it survives");
   });

@@ -16,7 +16,7 @@ import {
 import { explore } from "../_run/mixed/explore.ts";
 import { race } from "../../race/mod.ts";
 import { headerFiles } from "../_run/header.ts";
-import { edited, type Edits, editsOf } from "../_run/edits.ts";
+import { type Edit, edited } from "../_run/edits.ts";
 import { amalgamation } from "../../wasm/_amalgamation.ts";
 import { weft } from "../_run/weft.ts";
 import { FINDING, type Scenario } from "../_run/scenario.ts";
@@ -37,10 +37,10 @@ const SELECTS = [
   "one is closed, for who adds",
 ];
 
-/** The text of the headers, with some edits. */
-function textWith(edits?: Edits): string {
+/** The text of the headers, with an edit. */
+function textWith(edit?: Edit): string {
   const files = headerFiles();
-  const bell = edited(HEADER, files[HEADER]!, editsOf(edits) ?? []);
+  const bell = edited(HEADER, files[HEADER]!, edit ?? []);
   const text = amalgamation({
     ...files,
     [HEADER]: bell,
@@ -74,121 +74,106 @@ for (const scenario of right) {
 }
 
 /** Mistakes in `_bell.h`, and the scenario that finds each. */
-const MUTANTS: readonly (readonly [what: string, by: string, ...Edits])[] = [
+const MUTANTS: readonly (readonly [what: string, by: string, Edit])[] = [
   [
     "steps and wakes nobody",
     "push, pop",
-    "weft__bell_ring(bell); return 0;",
-    "return 0;",
+    "[-weft__bell_ring(bell); -]return 0;",
   ],
   [
     "moves and wakes nobody",
     "push, pop",
-    "if (weft__hint(bell) != 0) weft__bell_ring(bell);",
-    "(void)bell;",
+    "[-if (weft__hint(bell) != 0) weft__bell_ring(bell);-]{+(void)bell;+}",
   ],
   [
     "looks for sleepers before the step",
     "push, pop",
-    "weft__hand(index, to); weft__light_if(known); /* Pairs with (W) and (C). " +
-    "*/ if " +
-    "(weft__hint(bell) == 0) return 0;",
-    "int32_t was = weft__hint(bell); weft__hand(index, to); if (was == 0) " +
-    "return 0;",
+    "{+int32_t was = weft__hint(bell); +}weft__hand(index, to); " +
+    "[-weft__light_if(known); /* Pairs with (W) and (C). */ if " +
+    "(weft__hint(bell)-]{+if (was+} == 0) return 0;",
   ],
   [
     "clears a bell that says more than that",
     "closed while a push wakes the consumer",
-    "if (weft__compare_exchange(bell, WEFT__BELL_WAITING, 0) == " +
+    "if ([-weft__compare_exchange(bell, " +
+    "WEFT__BELL_WAITING-]{+weft__exchange(bell+}, 0) == " +
     "WEFT__BELL_WAITING) {",
-    "if (weft__exchange(bell, 0) == WEFT__BELL_WAITING) {",
   ],
   [
     "does not look again after it asked for a wake",
     "push, pop",
-    "if (weft__load(index) != idle) return WEFT__NOT_EQUAL;",
-    "(void)index;",
+    "[-if (weft__load(index) != idle) return " +
+    "WEFT__NOT_EQUAL;-]{+(void)index;+}",
   ],
   [
     "does not look whether it is closed after it asked for a wake",
     "closed when full",
-    "if (weft__load(closing) & WEFT__BELL_CLOSED) return WEFT__NOT_EQUAL;",
-    "(void)closing;",
+    "[-if (weft__load(-]{+(void)+}closing[-) & WEFT__BELL_CLOSED) return " +
+    "WEFT__NOT_EQUAL-];",
   ],
   [
     "asks for a wake by a store",
     "the producer closes",
-    "if (weft__compare_exchange(bell, 0, WEFT__BELL_WAITING) & " +
-    "WEFT__BELL_CLOSED) return WEFT__NOT_EQUAL;",
-    "weft__store(bell, WEFT__BELL_WAITING);",
+    "[-if (weft__compare_exchange(bell, 0, -]{+weft__store(bell, " +
+    "+}WEFT__BELL_WAITING)[- & WEFT__BELL_CLOSED) return WEFT__NOT_EQUAL-];",
   ],
   [
     "steps although it is closed",
     "closed when full",
-    "if (weft__bell_closed(bell)) return EPIPE;",
-    "",
+    "[-if (weft__bell_closed(bell)) return EPIPE;-]",
   ],
   [
     "does not notice that it was closed while it stepped",
     "closed while a push wakes the consumer",
-    "if (weft__bell_seal(bell, to) == to) return 0;",
-    "return 0;",
+    "[-if (weft__bell_seal(bell, to) == to) -]return 0;",
   ],
   [
     "counts no step that meets a close",
     "closed while a push wakes the consumer",
-    "if (weft__bell_seal(bell, to) == to) return 0;",
-    "",
+    "[-if (weft__bell_seal(bell, to) == to) return 0;-]",
   ],
   [
     "finds the end, and does not say so",
     "closed while a push wakes the consumer",
-    "return last == own ? weft__bell_seal(bell, own) : last;",
-    "return last;",
+    "return last[- == own ? weft__bell_seal(bell, own) : last-];",
   ],
   [
     "closes and wakes nobody",
     "the producer closes",
-    "if (was == 0) return; weft__notify(bell, WEFT__ALL);",
-    "return;",
+    "[-if (was == 0) return; weft__notify(bell, WEFT__ALL);-]{+return;+}",
   ],
   [
     "closes and leaves the other side asleep",
     "closed when full",
-    "if (weft__exchange(bell, 0) == 0) return;",
-    "weft__exchange(bell, 0); return;",
+    "[-if (-]weft__exchange(bell, 0)[- == 0)-]{+;+} return;",
   ],
   [
     "a ring does not strike the gong",
     "one comes, from one producer",
-    "weft__notify(bell, 1); weft__strike(bell + 1);",
-    "weft__notify(bell, 1);",
+    "weft__notify(bell, 1);[- weft__strike(bell + 1);-]",
   ],
   [
     "a ring for room does not strike the gong",
     "room comes, for one producer",
-    "weft__notify(bell, 1); weft__strike(bell + 1);",
-    "weft__notify(bell, 1);",
+    "weft__notify(bell, 1);[- weft__strike(bell + 1);-]",
   ],
   [
     "close does not strike the gong",
     "one is closed by its producer",
-    "weft__notify(bell, WEFT__ALL); weft__strike(bell + 1); return;",
-    "weft__notify(bell, WEFT__ALL); return;",
+    "weft__notify(bell, WEFT__ALL); [-weft__strike(bell + 1); -]return;",
   ],
   [
     "close does not strike the gong of who pushes",
     "one is closed, for who adds",
-    "return; weft__notify(bell, WEFT__ALL); weft__strike(bell + 1); }",
-    "return; weft__notify(bell, WEFT__ALL); }",
+    "return; weft__notify(bell, WEFT__ALL); [-weft__strike(bell + 1); -]}",
   ],
 ];
 
 if (right.length > 0) {
   const moduleOf = compileMutants(
-    new Map(MUTANTS.map(([what, , ...edits]): [string, Mistaken] => {
+    new Map(MUTANTS.map(([what, , edit]): [string, Mistaken] => {
       const name = `bells_${what.replace(/\W+/g, "_")}`;
-      return [what, { stem: "bells", name, text: textWith(edits) }];
+      return [what, { stem: "bells", name, text: textWith(edit) }];
     })),
     () => textWith(),
   );

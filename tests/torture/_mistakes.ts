@@ -33,7 +33,7 @@ export interface Mistake {
 
 /** Without a look each second, a sleeper whose wake is lost sleeps for ever. */
 export const NO_LOOKS: Readonly<Record<string, Edits>> = {
-  "_wait/waiter": ["{ every: 1000 },", "{ every: 3_600_000 },"],
+  "_wait/waiter": "{ every: [-1000-]{+3_600_000+} },",
 };
 
 /** The mistakes. */

@@ -43,14 +43,8 @@ export const MISTAKES_OF_CALLS: readonly Mistake[] = [{
   storm: "calls",
   what: "an abort between two stages of a call is lost",
   edits: {
-    "_wait/pending": [
-      "result = it.isStage ? undefined : it.attempt();",
-      "result = it.attempt();",
-    ],
-    "_wait/wait": [
-      "waiter.aborted = true; waiter.deadline = -Infinity;",
-      "waiter.aborted = true;",
-    ],
+    "_wait/pending": "result =[- it.isStage ? undefined :-] it.attempt();",
+    "_wait/wait": "waiter.aborted = true;[- waiter.deadline = -Infinity;-]",
   },
   seed: 6,
   says: /never ended|slots are in use/,
@@ -58,11 +52,8 @@ export const MISTAKES_OF_CALLS: readonly Mistake[] = [{
   storm: "calls",
   what: "a call that is aborted before it waits keeps its slot",
   edits: {
-    "_calls/client/client": [
-      "this.tell(at, signal); " +
-      "if (!giveUp(this.slots.words, at)) this.#readUnwanted(at);",
-      "this.tell(at, signal);",
-    ],
+    "_calls/client/client": "this.tell(at, signal);[- if " +
+      "(!giveUp(this.slots.words, at)) this.#readUnwanted(at);-]",
   },
   seed: 3,
   says: /slots are in use|never ended/,
@@ -70,10 +61,8 @@ export const MISTAKES_OF_CALLS: readonly Mistake[] = [{
   storm: "calls",
   what: "the slot of a call that was given up is not freed",
   edits: {
-    "_calls/ring/call": [
-      "free(words, at); // too late: the slot belongs to us alone",
-      "",
-    ],
+    "_calls/ring/call": "[-free(words, at); // too late: the slot belongs to " +
+      "us alone-]",
   },
   seed: 1,
   says: /slots are in use|never ended/,
@@ -81,7 +70,7 @@ export const MISTAKES_OF_CALLS: readonly Mistake[] = [{
   storm: "calls",
   what: "keeps a view of a piece, whose place has the next one later",
   edits: {
-    "_calls/client/client": ["? body.slice() : what ===", "? body : what ==="],
+    "_calls/client/client": "? body[-.slice()-] : what ===",
   },
   seed: 1,
   says: /another (result|error)/,
@@ -89,10 +78,8 @@ export const MISTAKES_OF_CALLS: readonly Mistake[] = [{
   storm: "calls",
   what: "a server that ends leaves its callers waiting",
   edits: {
-    "_calls/ring/call": [
-      "if ((waits & DEAD_BIT) === 0) next = LOST | waits;",
-      "",
-    ],
+    "_calls/ring/call": "[-if ((waits & DEAD_BIT) === 0) next = LOST | " +
+      "waits;-]",
   },
   seed: 20,
   says: /never ended|slots are in use|another (result|error)/,
@@ -100,11 +87,8 @@ export const MISTAKES_OF_CALLS: readonly Mistake[] = [{
   storm: "calls",
   what: "wakes no server at close",
   edits: {
-    "_calls/ring/call": [
-      "if (Atomics.exchange(words, CLOSED, 1) !== 0) return; " +
-      "wake(words, SERVE_EPOCH, Infinity);",
-      "if (Atomics.exchange(words, CLOSED, 1) !== 0) return;",
-    ],
+    "_calls/ring/call": "if (Atomics.exchange(words, CLOSED, 1) !== 0) " +
+      "return;[- wake(words, SERVE_EPOCH, Infinity);-]",
   },
   seed: 1,
   says: /never ended/,
@@ -113,7 +97,7 @@ export const MISTAKES_OF_CALLS: readonly Mistake[] = [{
   storm: "calls",
   what: "a server does not learn that its caller died",
   edits: {
-    "_calls/ring/slots": ["if (at === 0) this.onIdle?.();", ""],
+    "_calls/ring/slots": "[-if (at === 0) this.onIdle?.();-]",
   },
   seed: 1,
   plan: callsPlan(
@@ -126,7 +110,7 @@ export const MISTAKES_OF_CALLS: readonly Mistake[] = [{
   storm: "calls",
   what: "a server keeps what a caller had that died",
   edits: {
-    "_calls/server": ["if (this.#hosts.any) this.#hosts.look();", ""],
+    "_calls/server": "[-if (this.#hosts.any) this.#hosts.look();-]",
   },
   seed: 1,
   plan: callsPlan([], {
@@ -140,10 +124,8 @@ export const MISTAKES_OF_CALLS: readonly Mistake[] = [{
   storm: "calls",
   what: "a caller that listens gives its slot back after a release",
   edits: {
-    "_calls/client/client": [
-      "if (what === CALLBACK || what === RELEASED) kept = at;",
-      "if (what === CALLBACK) kept = at;",
-    ],
+    "_calls/client/client": "if (what === CALLBACK[- || what === RELEASED-]) " +
+      "kept = at;",
   },
   seed: 1,
   plan: callsPlan([], {
@@ -158,10 +140,8 @@ export const MISTAKES_OF_CALLS: readonly Mistake[] = [{
   storm: "calls",
   what: "a caller forgets a function that the server has kept",
   edits: {
-    "_calls/client/functions": [
-      "if (!all.some((kept) => kept.has(id))) this.#forget(id);",
-      "this.#forget(id);",
-    ],
+    "_calls/client/functions": "[-if (!all.some((kept) => kept.has(id))) " +
+      "-]this.#forget(id);",
   },
   seed: 1,
   plan: callsPlan(times(3, talk("keep", 3))),
@@ -170,7 +150,7 @@ export const MISTAKES_OF_CALLS: readonly Mistake[] = [{
   storm: "calls",
   what: "a method that calls back after the end waits for ever",
   edits: {
-    "_calls/talks": ["if (this.#stopped) throw ended();", ""],
+    "_calls/talks": "[-if (this.#stopped) throw ended();-]",
   },
   seed: 1,
   plan: callsPlan(times(3, talk("back", 8)), { early: true }),
@@ -179,10 +159,8 @@ export const MISTAKES_OF_CALLS: readonly Mistake[] = [{
   storm: "calls",
   what: "a loop that is left does not end its iterator",
   edits: {
-    "_calls/hosts": [
-      "return iterator.return?.(args[0]) ?? { done: true, value: args[0] };",
-      "return { done: true, value: args[0] };",
-    ],
+    "_calls/hosts": "return[- iterator.return?.(args[0]) ??-] { done: true, " +
+      "value: args[0] };",
   },
   seed: 1,
   plan: callsPlan([talk("rows", 8, { leave: 2 })]),
@@ -191,7 +169,7 @@ export const MISTAKES_OF_CALLS: readonly Mistake[] = [{
   storm: "calls",
   what: "an iterator that nobody has stays at its server",
   edits: {
-    "_calls/client/objects": ["onGarbage(held, this.#releasing, key);", ""],
+    "_calls/client/objects": "[-onGarbage(held, this.#releasing, key);-]",
   },
   seed: 1,
   plan: callsPlan([talk("drop", 3), talk("deep", 1)]),
@@ -200,10 +178,7 @@ export const MISTAKES_OF_CALLS: readonly Mistake[] = [{
   storm: "calls",
   what: "an instance stays when its using has ended",
   edits: {
-    "_calls/client/objects": [
-      "offGarbage(held); this.#release(key); });",
-      "offGarbage(held); });",
-    ],
+    "_calls/client/objects": "offGarbage(held); [-this.#release(key); -]});",
   },
   seed: 1,
   plan: callsPlan(times(4, talk("make", 1, { leave: 2 }))),
@@ -211,7 +186,7 @@ export const MISTAKES_OF_CALLS: readonly Mistake[] = [{
 }, {
   storm: "calls",
   what: "a member of an instance is sought in what is served",
-  edits: { "_calls/asked": ["of = object; }", "}"] },
+  edits: { "_calls/asked": "[-of = object; -]}" },
   seed: 1,
   plan: callsPlan([talk("make", 1)]),
   says: /another error/,

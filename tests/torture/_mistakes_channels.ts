@@ -66,12 +66,10 @@ export const MISTAKES_OF_CHANNELS: readonly Mistake[] = [{
   storm: "channels",
   what: "two receivers take one message of a queue",
   edits: {
-    "_queue/mpmc/core": [
-      "const seen = Atomics.compareExchange(words, HEAD, head, next); " +
-      "if (seen === head) {",
-      "const seen = Atomics.load(words, HEAD); if (seen === head) { " +
-      "for (let i = 0; i < 1e5; i++); Atomics.store(words, HEAD, next);",
-    ],
+    "_queue/mpmc/core": "const seen = " +
+      "Atomics.[-compareExchange-]{+load+}(words, HEAD[-, head, next-]); if " +
+      "(seen === head) {{+ for (let i = 0; i < 1e5; i++); " +
+      "Atomics.store(words, HEAD, next);+}",
   },
   seed: 1,
   says: TWICE,
@@ -79,10 +77,8 @@ export const MISTAKES_OF_CHANNELS: readonly Mistake[] = [{
   storm: "channels",
   what: "drops what is left in a ring after close",
   edits: {
-    "_queue/record/core": [
-      "if (head === words[TAIL_CACHE]) {",
-      "if (this.closed) return -1; if (head === words[TAIL_CACHE]) {",
-    ],
+    "_queue/record/core": "{+if (this.closed) return -1; +}if (head === " +
+      "words[TAIL_CACHE]) {",
   },
   seed: 1,
   says: /was sent, and not received|messages are left/,
@@ -90,11 +86,9 @@ export const MISTAKES_OF_CHANNELS: readonly Mistake[] = [{
   storm: "channels",
   what: "drops what is left in a queue after close",
   edits: {
-    "_queue/mpmc/core": [
-      "let head = words[HEAD]!; // a hint: the exchange below checks it " +
-      "for (;;) {",
-      "let head = words[HEAD]!; for (;;) { if (this.closed) this.refuse();",
-    ],
+    "_queue/mpmc/core": "let head = words[HEAD]!; [-// a hint: the exchange " +
+      "below checks it for (;;) {-]{+for (;;) { if (this.closed) " +
+      "this.refuse();+}",
   },
   seed: 1,
   says: /was sent, and not received|messages are left/,
@@ -102,11 +96,8 @@ export const MISTAKES_OF_CHANNELS: readonly Mistake[] = [{
   storm: "channels",
   what: "wakes no receiver of a ring at close",
   edits: {
-    "_queue/record/core": [
-      "if (Atomics.or(words, TAIL, CLOSED_BIT) & CLOSED_BIT) return; " +
-      "wake(words, POP_EPOCH, Infinity);",
-      "if (Atomics.or(words, TAIL, CLOSED_BIT) & CLOSED_BIT) return;",
-    ],
+    "_queue/record/core": "if (Atomics.or(words, TAIL, CLOSED_BIT) & " +
+      "CLOSED_BIT) return;[- wake(words, POP_EPOCH, Infinity);-]",
   },
   seed: 1,
   says: /never ended/,
@@ -115,13 +106,10 @@ export const MISTAKES_OF_CHANNELS: readonly Mistake[] = [{
   storm: "channels",
   what: "two receivers take one record of a ring",
   edits: {
-    "_queue/record/core": [
-      "Atomics.store(words, HEAD, words[HEAD]! + space | 0); // (F) " +
-      "this.#endReading();",
-      "const next = words[HEAD]! + space | 0; this.#endReading(); " +
-      "for (let i = 0; i < 99; i++) Atomics.load(words, HEAD); " +
-      "Atomics.store(words, HEAD, next);",
-    ],
+    "_queue/record/core": "[-Atomics.store(words, HEAD,-]{+const next =+} " +
+      "words[HEAD]! + space | 0[-); // (F)-]{+;+} this.#endReading();{+ for " +
+      "(let i = 0; i < 99; i++) Atomics.load(words, HEAD); " +
+      "Atomics.store(words, HEAD, next);+}",
   },
   seed: 1,
   plan: channelPlan(
@@ -133,7 +121,7 @@ export const MISTAKES_OF_CHANNELS: readonly Mistake[] = [{
   storm: "channels",
   what: "a waiter that gives up keeps a wake",
   edits: {
-    "_wait/line": ["if (line.armed) withdraw(line); else", "if (!line.armed)"],
+    "_wait/line": "if ({+!+}line.armed)[- withdraw(line); else-]",
   },
   seed: 1,
   plan: channelPlan(
@@ -154,13 +142,10 @@ export const MISTAKES_OF_CHANNELS: readonly Mistake[] = [{
   storm: "channels",
   what: "two receivers take one message where there is no room",
   edits: {
-    "_queue/channel/handoff": [
-      "const seen = Atomics.compareExchange(words, HANDOFF, state, next); " +
-      "if (seen === state) { if (next === state - HANDED)",
-      "const seen = Atomics.load(words, HANDOFF); if (seen === state) { " +
-      "for (let i = 0; i < 1e4; i++); Atomics.store(words, HANDOFF, next); " +
-      "if (next === state - HANDED)",
-    ],
+    "_queue/channel/handoff": "const seen = " +
+      "Atomics.[-compareExchange-]{+load+}(words, HANDOFF[-, state, next-]); " +
+      "if (seen === state) { {+for (let i = 0; i < 1e4; i++); " +
+      "Atomics.store(words, HANDOFF, next); +}if (next === state - HANDED)",
   },
   seed: 1,
   says: TWICE,
@@ -168,10 +153,8 @@ export const MISTAKES_OF_CHANNELS: readonly Mistake[] = [{
   storm: "channels",
   what: "a sender that gives up leaves its message where there is no room",
   edits: {
-    "_queue/channel/handoff": [
-      "if (taken === undefined && !this.#takeBack(number)) taken = true;",
-      "",
-    ],
+    "_queue/channel/handoff": "[-if (taken === undefined && " +
+      "!this.#takeBack(number)) taken = true;-]",
   },
   seed: 1,
   says: /was not sent, but received/,

@@ -52,12 +52,12 @@ const gatesPlan = (
 /** A mistake in a wake, which a look each second would hide. */
 const lostWake = (
   what: string,
-  [source, text, left = ""]: readonly [string, string, string?],
+  edits: Mistake["edits"],
   plan: GatesPlan,
 ): Mistake => ({
   storm: "gates",
   what,
-  edits: { [source]: [text, left] },
+  edits,
   seed: 1,
   plan,
   says: /never ended/,
@@ -70,10 +70,7 @@ export const MISTAKES_OF_GATES: readonly Mistake[] = [
     storm: "gates",
     what: "who gives up at a barrier is still counted",
     edits: {
-      "_lock/barrier": [
-        "state = last ? state - 1 : state | WAITING_BIT;",
-        "state = last ? state : state | WAITING_BIT;",
-      ],
+      "_lock/barrier": "state = last ? state [-- 1 -]: state | WAITING_BIT;",
     },
     seed: 1,
     plan: gatesPlan([
@@ -86,10 +83,8 @@ export const MISTAKES_OF_GATES: readonly Mistake[] = [
     storm: "gates",
     what: "who gives up at an event takes a signal",
     edits: {
-      event: [
-        "if (served || last) return served;",
-        "if (last) return false; if (served) return true;",
-      ],
+      event: "if ([-served || -]last) return [-served-]{+false; if (served) " +
+        "return true+};",
     },
     seed: 1,
     says: /sets let/,
@@ -98,10 +93,7 @@ export const MISTAKES_OF_GATES: readonly Mistake[] = [
     storm: "gates",
     what: "who reads after it wrote is not counted as a reader",
     edits: {
-      "_lock/rw_lock": [
-        "this.#readers.leave(1, 0);",
-        "this.#readers.leave(0, 0);",
-      ],
+      "_lock/rw_lock": "this.#readers.leave([-1-]{+0+}, 0);",
     },
     seed: 1,
     plan: gatesPlan([here([step("down")])]),
@@ -109,59 +101,54 @@ export const MISTAKES_OF_GATES: readonly Mistake[] = [
   },
   lostWake(
     "the last reader wakes no writer",
-    [
-      "_lock/rw_lock_counted",
-      "if (isLastOfAwaited(state)) Atomics.notify(words, STATE, 1);",
-    ],
+    {
+      "_lock/rw_lock_counted": "[-if (isLastOfAwaited(state)) " +
+        "Atomics.notify(words, STATE, 1);-]",
+    },
     gatesPlan([
       here([step("read", { hold: 2, waits: false }), step("write")]),
     ]),
   ),
   lostWake(
     "who was called does not wake the next one",
-    [
-      "condition",
-      "if (called && Atomics.load(words, place) & CALLED_MASK) { " +
-      "Atomics.notify(words, place, 1); }",
-    ],
+    {
+      condition: "[-if (called && Atomics.load(words, place) & CALLED_MASK) " +
+        "{ Atomics.notify(words, place, 1); }-]",
+    },
     gatesPlan(Array.from({ length: 4 }, () => inThread([step("take")])), {
       pauses: [300],
     }),
   ),
   lostWake(
     "a run that fails wakes nobody",
-    [
-      "once",
-      "const state = Atomics.and(words, STATE, WAITING_BIT); " +
-      "if (state & WAITING_BIT) Atomics.notify(words, STATE, 1);",
-      "Atomics.and(words, STATE, WAITING_BIT);",
-    ],
+    {
+      once: "[-const state = -]Atomics.and(words, STATE, WAITING_BIT);[- if " +
+        "(state & WAITING_BIT) Atomics.notify(words, STATE, 1);-]",
+    },
     gatesPlan([here([step("once", { count: 2, hold: 1 })])], { failures: 1 }),
   ),
   lostWake(
     "the latch opens, and wakes nobody",
-    [
-      "latch",
-      "if (next === OPEN && state & WAITING_BIT) Atomics.notify(words, STATE);",
-    ],
+    {
+      latch: "[-if (next === OPEN && state & WAITING_BIT) " +
+        "Atomics.notify(words, STATE);-]",
+    },
     gatesPlan([here([step("latch")])]),
   ),
   lostWake(
     "the last task is done, and wakes nobody",
-    [
-      "wait_group",
-      "if ((state ^ next) & ROUND_MASK) Atomics.notify(words, STATE);",
-    ],
+    {
+      wait_group: "[-if ((state ^ next) & ROUND_MASK) Atomics.notify(words, " +
+        "STATE);-]",
+    },
     gatesPlan([here([step("group")])]),
   ),
   lostWake(
     "the last one at a barrier wakes nobody",
-    [
-      "_lock/barrier",
-      "if (!last) return next; " +
-      "if (state & WAITING_BIT) Atomics.notify(words, STATE);",
-      "if (!last) return next;",
-    ],
+    {
+      "_lock/barrier": "if (!last) return next;[- if (state & WAITING_BIT) " +
+        "Atomics.notify(words, STATE);-]",
+    },
     gatesPlan([
       here([step("meet")], true),
       here([step("read", { hold: 3 }), step("meet")], true),

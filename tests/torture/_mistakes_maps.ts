@@ -11,9 +11,9 @@ export interface MapMistake {
   /** What the mistake is. */
   readonly what: string;
   /** A file in `primitives/`, without `.ts`, and its edit. */
-  readonly ts: readonly [source: string, ...Edit];
+  readonly ts: readonly [source: string, edit: Edit];
   /** The same in `wasm/weft/`, without `.h`. */
-  readonly c: readonly [header: string, ...Edit];
+  readonly c: readonly [header: string, edit: Edit];
   /** What the kills say. */
   readonly says: RegExp;
 }
@@ -23,42 +23,38 @@ export const MAP_MISTAKES: readonly MapMistake[] = [{
   what: "a dead agent keeps the blocks that it had taken",
   ts: [
     "_map/heap",
-    "if (found === owner && !isUsed(number)) this.#release(number);",
-    "void isUsed;",
+    "[-if (found === owner && !isUsed(number)) " +
+    "this.#release(number);-]{+void isUsed;+}",
   ],
   c: [
     "_hash_table",
-    "if (found == owner && !weft__hash_has_block(m, plan, bucket, number)) " +
-    "weft__heap_release(&heap, number);",
-    "(void)owner;",
+    "[-if (found == owner && !weft__hash_has_block(m, plan, bucket, number)) " +
+    "weft__heap_release(&heap, number);-]{+(void)owner;+}",
   ],
   says: /out of use|leaked/,
 }, {
   what: "mending a bucket frees the blocks of its keys",
   ts: [
     "_map/table",
-    "if (this.#keys?.has(at + this.#key, block)) return true;",
-    "",
+    "[-if (this.#keys?.has(at + this.#key, block)) return true;-]",
   ],
   c: [
     "_hash_table",
-    "if (plan->long_keys && weft__heap_has(&keys, entry + plan->key, block)) " +
-    "return true;",
-    "(void)keys;",
+    "[-if (plan->long_keys && weft__heap_has(&keys, entry + plan->key, " +
+    "block)) return true;-]{+(void)keys;+}",
   ],
   says: /torn key|key is lost|has value|came again|there twice/,
 }, {
   what: "a key that is deleted keeps its blocks",
   ts: [
     "_map/table",
-    "if (oldKey !== NONE) this.#keys!.free(oldKey, owner);",
-    "",
+    "[-if (oldKey !== NONE) this.#keys!.free(oldKey, owner);-]",
   ],
   c: [
     "_hash_table",
-    "if (old_key != WEFT__HEAP_NONE) " +
-    "weft__hash_free_blocks(m, plan, old_key, weft__hash_number(m, bucket));",
-    "(void)old_key;",
+    "[-if (-]{+(void)+}old_key[- != WEFT__HEAP_NONE) " +
+    "weft__hash_free_blocks(m, plan, old_key, weft__hash_number(m, " +
+    "bucket))-];",
   ],
   says: /out of use|leaked/,
 }];

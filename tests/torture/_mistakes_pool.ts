@@ -66,14 +66,8 @@ export const MISTAKES_OF_POOL: readonly Mistake[] = [{
   storm: "pool",
   what: "a worker dies while another is to end, and none is left",
   edits: {
-    "_pool/staff": [
-      "let staying = this.#it.size() - orders.length;",
-      "let staying = this.#it.size();",
-    ],
-    "_pool/whole/ending": [
-      "then(() => gone(member)); this.#replace();",
-      "then(() => gone(member));",
-    ],
+    "_pool/staff": "let staying = this.#it.size()[- - orders.length-];",
+    "_pool/whole/ending": "then(() => gone(member));[- this.#replace();-]",
   },
   seed: 2,
   says: /never ended|workers, /,
@@ -81,7 +75,7 @@ export const MISTAKES_OF_POOL: readonly Mistake[] = [{
   storm: "pool",
   what: "a long result that comes early is dropped",
   edits: {
-    "_pool/collector": ["if (job !== undefined) job.early = message;", ""],
+    "_pool/collector": "[-if (job !== undefined) job.early = message;-]",
   },
   seed: 1,
   says: /never ended/,
@@ -89,10 +83,8 @@ export const MISTAKES_OF_POOL: readonly Mistake[] = [{
   storm: "pool",
   what: "a long result stays in memory",
   edits: {
-    "_pool/jobs": [
-      'else if (state === "promised") this.promised.delete(job.token);',
-      "",
-    ],
+    "_pool/jobs": '[-else if (state === "promised") ' +
+      "this.promised.delete(job.token);-]",
   },
   seed: 1,
   says: /are kept/,
@@ -100,10 +92,7 @@ export const MISTAKES_OF_POOL: readonly Mistake[] = [{
   storm: "pool",
   what: "obeys the length of a reply unchecked",
   edits: {
-    "_pool/wire": [
-      "if (length >= 0 && length <= this.room) return length;",
-      "return length;",
-    ],
+    "_pool/wire": "[-if (length >= 0 && length <= this.room) -]return length;",
   },
   seed: 3,
   says: /another (result|error)/,
@@ -111,10 +100,7 @@ export const MISTAKES_OF_POOL: readonly Mistake[] = [{
   storm: "pool",
   what: "a task that is given up keeps its slot",
   edits: {
-    "_pool/poster": [
-      "cancel(words, at); // perhaps it was just answered",
-      "",
-    ],
+    "_pool/poster": "[-cancel(words, at); // perhaps it was just answered-]",
   },
   seed: 1,
   says: /slots are in use|never ended/,
@@ -122,10 +108,8 @@ export const MISTAKES_OF_POOL: readonly Mistake[] = [{
   storm: "pool",
   what: "a worker that is killed while it starts is not tried again",
   edits: {
-    "_pool/crew": [
-      "const isLast = isFinal || member.failures >= MOST_FAILURES;",
-      "const isLast = true;",
-    ],
+    "_pool/crew": "const isLast = [-isFinal || member.failures >= " +
+      "MOST_FAILURES-]{+true+};",
   },
   seed: 5,
   says: /workers, |never ended|another error/,
@@ -133,10 +117,8 @@ export const MISTAKES_OF_POOL: readonly Mistake[] = [{
   storm: "pool",
   what: "the slots of a dead worker stay its own",
   edits: {
-    "_pool/whole/ending": [
-      "const lost = this.#it.slots.abandon(member.id);",
-      "const lost = 0;",
-    ],
+    "_pool/whole/ending": "const lost = " +
+      "[-this.#it.slots.abandon(member.id)-]{+0+};",
   },
   seed: 1,
   says: /never ended|slots are in use/,
@@ -145,12 +127,8 @@ export const MISTAKES_OF_POOL: readonly Mistake[] = [{
   what: "a terminated worker is not replaced",
   edits: {
     "_pool/whole/ending": [
-      "this.#it.crew.dismiss(member); this.#replace();",
-      "this.#it.crew.dismiss(member);",
-      [
-        "this.#replace(failures, why);",
-        "if (died) this.#replace(failures, why);",
-      ],
+      "this.#it.crew.dismiss(member);[- this.#replace();-]",
+      "{+if (died) +}this.#replace(failures, why);",
     ],
   },
   seed: 1,
@@ -163,10 +141,8 @@ export const MISTAKES_OF_POOL: readonly Mistake[] = [{
   storm: "pool",
   what: "nobody looks after the last abort",
   edits: {
-    "_pool/whole/works": [
-      "this.#losses.terminate(doer); this.#it.done.set();",
-      "this.#losses.terminate(doer);",
-    ],
+    "_pool/whole/works": "this.#losses.terminate(doer);[- " +
+      "this.#it.done.set();-]",
   },
   seed: 1,
   // It is given up before the worker has started.
@@ -180,18 +156,12 @@ export const MISTAKES_OF_POOL: readonly Mistake[] = [{
   storm: "pool",
   what: "a task is done again that may be done once",
   edits: {
-    "_pool/collector": [
-      "if (spec.idempotent && again && !isGone) {",
-      "if (again) {",
-    ],
+    "_pool/collector": "if ([-spec.idempotent && again && " +
+      "!isGone-]{+again+}) {",
     "_pool/poster": [
-      "if (spec.idempotent) this.#keep(job, at, length); return length;",
-      "this.#keep(job, at, length); return length;",
-      [
-        "if (spec.idempotent) this.#keep(job, at, length); } this.#send(",
-        "this.#keep(job, at, length); } this.#send(",
-      ],
-      ["if (!spec.idempotent) job.bytes = undefined;", ""],
+      "[-if (spec.idempotent) -]this.#keep(job, at, length); return length;",
+      "[-if (spec.idempotent) -]this.#keep(job, at, length); } this.#send(",
+      "[-if (!spec.idempotent) job.bytes = undefined;-]",
     ],
   },
   seed: 1,
@@ -200,10 +170,8 @@ export const MISTAKES_OF_POOL: readonly Mistake[] = [{
   storm: "pool",
   what: "a long result is awaited whose worker was terminated",
   edits: {
-    "_pool/collector": [
-      "if (job.worker === number) this.#lose(job, dead);",
-      "if (job.worker < 0) this.#lose(job, dead);",
-    ],
+    "_pool/collector": "if (job.worker [-=== number-]{+< 0+}) " +
+      "this.#lose(job, dead);",
   },
   seed: 1,
   plan: poolPlan(
@@ -219,10 +187,8 @@ export const MISTAKES_OF_POOL: readonly Mistake[] = [{
   storm: "pool",
   what: "close with force refuses a task that a worker has begun",
   edits: {
-    "_pool/poster": [
-      "if (!this.#rooms.withdraw(job.at)) return;",
-      "cancel(this.#slots.words, job.at);",
-    ],
+    "_pool/poster": "[-if (!this.#rooms.withdraw(job.at)) " +
+      "return;-]{+cancel(this.#slots.words, job.at);+}",
   },
   seed: 1,
   plan: poolPlan(
@@ -234,10 +200,8 @@ export const MISTAKES_OF_POOL: readonly Mistake[] = [{
   storm: "pool",
   what: "a pool that scales starts nobody for a task that waits",
   edits: {
-    "_pool/whole/works": [
-      "if (this.staff.scales) this.staff.grow(); this.rounds.begin();",
-      "this.rounds.begin();",
-    ],
+    "_pool/whole/works": "[-if (this.staff.scales) this.staff.grow(); " +
+      "-]this.rounds.begin();",
   },
   seed: 1,
   plan: poolPlan(
@@ -250,7 +214,7 @@ export const MISTAKES_OF_POOL: readonly Mistake[] = [{
   storm: "pool",
   what: "a pool that scales keeps workers that idle",
   edits: {
-    "_pool/whole/works": ["if (this.staff.scales) this.staff.rest();", ""],
+    "_pool/whole/works": "[-if (this.staff.scales) this.staff.rest();-]",
   },
   seed: 1,
   plan: poolPlan(times(12, task("nap", 1)), { more: 2, idle: 1 }),
@@ -260,14 +224,10 @@ export const MISTAKES_OF_POOL: readonly Mistake[] = [{
   what: "a worker that has done enough takes one more task, and leaves it",
   edits: {
     "_pool/worker/server": [
-      "while (!this.#ends) { if (underway.size >= limit) this.#tell();",
-      "for (;;) { if (underway.size >= limit) this.#tell();",
-      [
-        "if (this.#ends || underway.size >= limit) break; " +
-        "let at = this.#take();",
-        "let at = this.#take(); " +
-        "if (this.#ends || underway.size >= limit) break;",
-      ],
+      "[-while (!this.#ends-]{+for (;;+}) { if (underway.size >= limit) " +
+      "this.#tell();",
+      "{+let at = this.#take(); +}if (this.#ends || underway.size >= limit) " +
+      "break;[- let at = this.#take();-]",
     ],
   },
   seed: 1,
@@ -277,10 +237,7 @@ export const MISTAKES_OF_POOL: readonly Mistake[] = [{
   storm: "pool",
   what: "the end of a worker that died is not told",
   edits: {
-    "_pool/crew": [
-      'this.#over(member, state === "ready");',
-      "",
-    ],
+    "_pool/crew": '[-this.#over(member, state === "ready");-]',
   },
   seed: 1,
   plan: poolPlan([task("die", 1), task("nap", 1)]),
@@ -289,10 +246,7 @@ export const MISTAKES_OF_POOL: readonly Mistake[] = [{
   storm: "pool",
   what: "a result comes before what its task has reported",
   edits: {
-    "_pool/worker/context": [
-      "this.#post(value); this.reported = true;",
-      "this.#post(value);",
-    ],
+    "_pool/worker/context": "this.#post(value);[- this.reported = true;-]",
   },
   seed: 1,
   plan: poolPlan(times(20, task("text", 4)), { talks: true }),
@@ -301,10 +255,7 @@ export const MISTAKES_OF_POOL: readonly Mistake[] = [{
   storm: "pool",
   what: "a message that is sent before its task has begun is lost",
   edits: {
-    "_pool/events": [
-      "this.#kept.push(structuredClone(value));",
-      "structuredClone(value);",
-    ],
+    "_pool/events": "[-this.#kept.push(-]structuredClone(value)[-)-];",
   },
   seed: 1,
   plan: poolPlan(times(4, task("nap", 4)), { talks: true }),
@@ -313,10 +264,8 @@ export const MISTAKES_OF_POOL: readonly Mistake[] = [{
   storm: "pool",
   what: "one more task waits than maxQueue allows",
   edits: {
-    "_pool/whole/works": [
-      "this.jobs.open - this.staff.orders.size >= this.#places + most;",
-      "this.jobs.open - this.staff.orders.size > this.#places + most;",
-    ],
+    "_pool/whole/works": "this.jobs.open - this.staff.orders.size >[-=-] " +
+      "this.#places + most;",
   },
   seed: 1,
   plan: poolPlan(times(8, task("nap", 1)), { maxQueue: 2, limit: 1 }),
@@ -325,11 +274,8 @@ export const MISTAKES_OF_POOL: readonly Mistake[] = [{
   storm: "pool",
   what: "maxQueue counts tasks that were given up",
   edits: {
-    "_pool/whole/works": [
-      "this.jobs.open - this.staff.orders.size >= this.#places + most;",
-      "this.jobs.open + this.jobs.failed - this.staff.orders.size >= " +
-      "this.#places + most;",
-    ],
+    "_pool/whole/works": "this.jobs.open{+ + this.jobs.failed+} - " +
+      "this.staff.orders.size >= this.#places + most;",
   },
   seed: 1,
   plan: poolPlan(
@@ -344,7 +290,7 @@ export const MISTAKES_OF_POOL: readonly Mistake[] = [{
   storm: "pool",
   what: "mapSettled ends at the first failure",
   edits: {
-    "_pool/map": ["if (fatal) throw result;", "if (failed) throw result;"],
+    "_pool/map": "if ([-fatal-]{+failed+}) throw result;",
   },
   seed: 1,
   plan: poolPlan([failing]),
@@ -353,10 +299,7 @@ export const MISTAKES_OF_POOL: readonly Mistake[] = [{
   storm: "pool",
   what: "close does not end at its timeout",
   edits: {
-    "_pool/whole/ending": [
-      "const late = () => this.terminate();",
-      "const late = () => {};",
-    ],
+    "_pool/whole/ending": "const late = () => [-this.terminate()-]{+{}+};",
   },
   seed: 1,
   plan: poolPlan([task("wait", 1, { abort: 60_000 })], {
@@ -368,10 +311,8 @@ export const MISTAKES_OF_POOL: readonly Mistake[] = [{
   storm: "pool",
   what: "close with force waits for a task that would be done again",
   edits: {
-    "_pool/collector": [
-      "const again = job.deaths < MOST_DEATHS && !this.#it.isForced();",
-      "const again = job.deaths < MOST_DEATHS;",
-    ],
+    "_pool/collector": "const again = job.deaths < MOST_DEATHS[- && " +
+      "!this.#it.isForced()-];",
   },
   seed: 1,
   plan: poolPlan([task("dieAgain", 1, { then: 1 })], {

@@ -79,10 +79,8 @@ export const MISTAKES_OF_WAITS: readonly Mistake[] = [{
   storm: "select",
   what: "a channel stays open when its last sender has left",
   edits: {
-    "_queue/channel/ends": [
-      "if (rows.give(1) === MAX_COUNT) this.#queue.close();",
-      "rows.give(1);",
-    ],
+    "_queue/channel/ends": "[-if (-]rows.give(1)[- === MAX_COUNT) " +
+      "this.#queue.close()-];",
   },
   seed: 1,
   plan: selectPlan([here([calls(3)])], [here([calls(1)])]),
@@ -91,11 +89,8 @@ export const MISTAKES_OF_WAITS: readonly Mistake[] = [{
   storm: "select",
   what: "senders do not learn that the last receiver has left",
   edits: {
-    "_queue/channel/ends": [
-      "if (rows.give(1) === MAX_COUNT) this.#queue.close();",
-      "if (rows.give(1) === MAX_COUNT && rows === this.senders.rows) " +
-      "this.#queue.close();",
-    ],
+    "_queue/channel/ends": "if (rows.give(1) === MAX_COUNT{+ && rows === " +
+      "this.senders.rows+}) this.#queue.close();",
   },
   seed: 1,
   plan: selectPlan([here([calls(60)])], [here([calls(1)], { most: 1 })]),
@@ -104,10 +99,8 @@ export const MISTAKES_OF_WAITS: readonly Mistake[] = [{
   storm: "select",
   what: "a sender that died keeps its channels open",
   edits: {
-    "_queue/channel/ends": [
-      "if (were && this.count(end) === 0) this.#queue.close();",
-      "",
-    ],
+    "_queue/channel/ends": "[-if (were && this.count(end) === 0) " +
+      "this.#queue.close();-]",
   },
   seed: 1,
   plan: selectPlan(
@@ -120,10 +113,7 @@ export const MISTAKES_OF_WAITS: readonly Mistake[] = [{
   storm: "select",
   what: "a view begins a byte too early",
   edits: {
-    "_value/view/codec": [
-      "ValueView(message, at + 1)",
-      "ValueView(message, at)",
-    ],
+    "_value/view/codec": "ValueView(message, at[- + 1-])",
   },
   seed: 1,
   plan: selectPlan(
@@ -136,10 +126,8 @@ export const MISTAKES_OF_WAITS: readonly Mistake[] = [{
   storm: "select",
   what: "two arms of one select are done",
   edits: {
-    "select": [
-      "return () => { if (this.made !== undefined) return undefined; try {",
-      "return () => { try {",
-    ],
+    "select": "return () => { [-if (this.made !== undefined) return " +
+      "undefined; -]try {",
   },
   seed: 1,
   plan: selectPlan(
@@ -151,11 +139,8 @@ export const MISTAKES_OF_WAITS: readonly Mistake[] = [{
   storm: "select",
   what: "a select that is done stays in the lines of its other arms",
   edits: {
-    "_wait/wait": [
-      "waiter.deadline = -Infinity; // a sleep that follows ends at once " +
-      'resume(waiter, "timed-out");',
-      "",
-    ],
+    "_wait/wait": "[-waiter.deadline = -Infinity; // a sleep that follows " +
+      'ends at once resume(waiter, "timed-out");-]',
   },
   seed: 1,
   plan: selectPlan(
@@ -167,7 +152,7 @@ export const MISTAKES_OF_WAITS: readonly Mistake[] = [{
 }, {
   storm: "select",
   what: "a push does not wake who blocks at several queues",
-  edits: { "_wait/event_count": ["strike(words, epoch + GONG);", ""] },
+  edits: { "_wait/event_count": "[-strike(words, epoch + GONG);-]" },
   seed: 1,
   plan: selectPlan(
     times(2, here(times(8, calls(60)), inThread)),
@@ -179,7 +164,7 @@ export const MISTAKES_OF_WAITS: readonly Mistake[] = [{
   storm: "locks",
   what: "a priority is not looked at",
   edits: {
-    "_wait/runs": ["const at = this.#notBelow(priority);", "const at = 0;"],
+    "_wait/runs": "const at = [-this.#notBelow(priority)-]{+0+};",
   },
   seed: 1,
   plan: locksPlan([alone([])], {
@@ -196,10 +181,7 @@ export const MISTAKES_OF_WAITS: readonly Mistake[] = [{
   storm: "locks",
   what: "who came last is served first among equals",
   edits: {
-    "_wait/runs": [
-      "runs[middle]!.priority < priority",
-      "runs[middle]!.priority <= priority",
-    ],
+    "_wait/runs": "runs[middle]!.priority <{+=+} priority",
   },
   seed: 1,
   says: /served in the order/,
@@ -207,10 +189,7 @@ export const MISTAKES_OF_WAITS: readonly Mistake[] = [{
   storm: "locks",
   what: "cancel leaves calls in line",
   edits: {
-    "_wait/turns": [
-      "waiter.reject = () => reject(reason); abort(waiter);",
-      "waiter.reject = () => reject(reason);",
-    ],
+    "_wait/turns": "waiter.reject = () => reject(reason);[- abort(waiter);-]",
   },
   seed: 1,
   plan: locksPlan([
@@ -221,7 +200,7 @@ export const MISTAKES_OF_WAITS: readonly Mistake[] = [{
   storm: "locks",
   what: "who waited for an unlock keeps the mutex",
   edits: {
-    "_lock/mutex": ["else unlock(words, id); return true;", "return true;"],
+    "_lock/mutex": "[-else unlock(words, id); -]return true;",
   },
   seed: 1,
   plan: locksPlan([
@@ -232,10 +211,8 @@ export const MISTAKES_OF_WAITS: readonly Mistake[] = [{
   storm: "locks",
   what: "a release wakes nobody",
   edits: {
-    "_lock/semaphore": [
-      "if (count > 0) Atomics.notify(words, PERMITS, count);",
-      "",
-    ],
+    "_lock/semaphore": "[-if (count > 0) Atomics.notify(words, PERMITS, " +
+      "count);-]",
   },
   seed: 1,
   plan: locksPlan([
@@ -247,7 +224,7 @@ export const MISTAKES_OF_WAITS: readonly Mistake[] = [{
   storm: "locks",
   what: "a key that is added wakes nobody",
   edits: {
-    "_map/write": ["this.#waits.wake(hash); return true;", "return true;"],
+    "_map/write": "[-this.#waits.wake(hash); -]return true;",
   },
   seed: 1,
   plan: locksPlan([alone([lock("key", { n: 3 })])]),

@@ -33,8 +33,8 @@ async function threads(name: string, mistake?: MapMistake) {
   const outdir = path.join(BROKEN, name);
   const changed = new Map<string, string>();
   if (mistake !== undefined) {
-    const [source, from, to] = mistake.ts;
-    changed.set(fileOf(source), editedSource(source, [from, to]));
+    const [source, edit] = mistake.ts;
+    changed.set(fileOf(source), editedSource(source, edit));
   }
   await bundle([SUPERVISOR], outdir, { changed });
   const program = bundled(SUPERVISOR, outdir);
@@ -51,10 +51,10 @@ async function processes(name: string, mistake?: MapMistake) {
   const folder = path.join(BROKEN, stamp.slice(0, 16), "wasm");
   fs.cpSync(WASM, folder, { recursive: true });
   if (mistake !== undefined) {
-    const [header, from, to] = mistake.c;
+    const [header, edit] = mistake.c;
     const changed = path.join(folder, "weft", `${header}.h`);
     const text = fs.readFileSync(changed, "utf8");
-    fs.writeFileSync(changed, edited(header, text, [[from, to]]));
+    fs.writeFileSync(changed, edited(header, text, edit));
   }
   const program = await build({
     name: `kills-${name}`,

@@ -27,10 +27,10 @@ for (const { storm, what, edits } of MISTAKES) {
 
 for (const { what, ts, c } of MAP_MISTAKES) {
   test(`maps: ${what}`, () => {
-    const [source, ...edit] = ts;
+    const [source, edit] = ts;
     editedSource(source, edit);
-    const [header, ...inC] = c;
+    const [header, inC] = c;
     const file = new URL(`../../wasm/weft/${header}.h`, import.meta.url);
-    edited(header, fs.readFileSync(file, "utf8"), [inC]);
+    edited(header, fs.readFileSync(file, "utf8"), inC);
   });
 }

@@ -6,6 +6,7 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import process from "node:process";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { edited } from "../../_run/edits.ts";
 import type { Bug } from "./bugs.ts";
 import type { Module } from "./families.ts";
 
@@ -21,19 +22,6 @@ const STEMS = [
   "counter",
 ];
 
-/** The source with the bug in it; each edit must fit exactly once. */
-function edited(source: string, { id, edits }: Bug): string {
-  let text = source;
-  for (const [from, to] of edits) {
-    const parts = text.split(from);
-    if (parts.length !== 2) {
-      throw new Error(`${id}: an edit fits ${parts.length - 1} times: ${from}`);
-    }
-    text = parts.join(to);
-  }
-  return text;
-}
-
 /** All primitives, with `bug` in one of them. */
 export async function load(bug?: Bug): Promise<Module> {
   const folder = path.join(
@@ -46,7 +34,9 @@ export async function load(bug?: Bug): Promise<Module> {
   try {
     for (const stem of STEMS) {
       const source = fs.readFileSync(path.join(FOLDER, `${stem}.ts`), "utf8");
-      const text = bug?.family === stem ? edited(source, bug) : source;
+      const text = bug?.family === stem
+        ? edited(bug.id, source, bug.edits)
+        : source;
       fs.writeFileSync(path.join(folder, `${stem}.ts`), text);
     }
     for (const stem of STEMS) {
