@@ -9,9 +9,9 @@ import * as path from "node:path";
 import { fileURLToPath } from "node:url";
 
 /**
- * A text that occurs once in a source, with its change marked in it, as by `git
- * diff --word-diff`: `kept [-removed-]{+added+} kept`. Any white space fits that
- * of a text that is not added.
+ * A text that occurs once in a source, with its change marked in it, as by
+ * `git diff --word-diff`: `kept [-removed-]{+added+} kept`. Any white space
+ * fits that of a text that is not added.
  */
 export type Edit = string;
 
