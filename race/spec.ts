@@ -117,6 +117,7 @@ function scenarioOf(d: SpecDefinition<Any, Any, Any, Any>): Scenario {
     throw new TypeError("A specification needs memory() and ops");
   }
   const operations = new Map<string, Operation>();
+  const kinds: Kind[] = [];
   for (
     const [name, op] of Object.entries<OperationSpec<Any, Any, Any>>(d.ops)
   ) {
@@ -126,11 +127,14 @@ function scenarioOf(d: SpecDefinition<Any, Any, Any, Any>): Scenario {
     if (name === RECOVER && d.recover !== undefined) {
       throw new TypeError(`No operation may be called "${RECOVER}"`);
     }
-    const { run, same = run } = op as Any;
+    const { run, same = run, model } = op as Any;
+    const lockFree = op.lockFree === true;
     operations.set(name, {
       run: op.run,
-      lockFree: op.lockFree === true,
-      same: takesAtMost(same, same === run ? 2 : 1) ? same : null,
+      lockFree,
+      same: takesAtMost(same, same === run ? 2 : 1)
+        ? kindOf(kinds, { does: same, model, lockFree })
+        : null,
     });
   }
   const modelled = Object.values<OperationSpec<Any, Any, Any>>(d.ops)
@@ -162,6 +166,22 @@ function scenarioOf(d: SpecDefinition<Any, Any, Any, Any>): Scenario {
     hire: null,
     async: d.async === true || isAsync(d),
   };
+}
+
+/** What an operation does, and how it is judged. */
+interface Kind {
+  readonly does: unknown;
+  readonly model: unknown;
+  readonly lockFree: boolean;
+}
+
+/** The one among `kinds` that is `kind`, which is added if there is none. */
+function kindOf(kinds: Kind[], kind: Kind): Kind {
+  const known = kinds.find(({ does, model, lockFree }) =>
+    does === kind.does && model === kind.model && lockFree === kind.lockFree
+  );
+  if (known === undefined) kinds.push(kind);
+  return known ?? kind;
 }
 
 function agentOf(

@@ -27,8 +27,8 @@ export type Hinted = boolean | "written";
 export interface Operation {
   run(handle: Any, arg: Any, id: number): unknown;
   /**
-   * What it does: the same function for the same thing. `null` if that depends
-   * on the agent.
+   * Stands for what it does and how it is judged: the same object for the same
+   * thing. `null` if that depends on the agent.
    */
   readonly same: unknown;
   readonly lockFree: boolean;

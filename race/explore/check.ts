@@ -183,13 +183,16 @@ export function* examine(
   }
   if (start.length > 0) return begunOnly(engine, o, total);
   const believed = yield* believing(engine, o);
+  const first = `after the first ${counted(total.states, "state")}`;
   if (believed.fault !== null) {
-    return yield* report(engine, o, { ...total, ...faultOf(believed) });
+    const how = `as if loops remembered nothing, ${first}`;
+    return yield* report(engine, o, { ...total, ...faultOf(believed) }, how);
   }
   const whole = believed.complete ? covered(engine, o, believed) : undefined;
   const few = yield* bounded(engine, o);
   if (few.fault !== null) {
-    return yield* report(engine, o, { ...total, ...faultOf(few) });
+    const how = `by preemptions, ${first}`;
+    return yield* report(engine, o, { ...total, ...faultOf(few) }, how);
   }
   const { preemptions } = few;
   const result = yield* sample(engine, o, { ...total, preemptions });

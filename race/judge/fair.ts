@@ -45,7 +45,7 @@ export function failLivelock(engine: Engine, agent: Agent): void {
   fail(
     engine,
     "livelock",
-    `agent ${agent.id} took ${agent.steps} steps in ${callText(agent.call)}, ` +
+    `agent ${agent.id} took ${agent.steps} steps in ${callText(agent.told)}, ` +
       `which does not end, though every agent gets its turn`,
   );
 }
@@ -55,7 +55,7 @@ export function failBusy(engine: Engine, agent: Agent): void {
   fail(
     engine,
     "livelock",
-    `agent ${agent.id} waits for another agent in ${callText(agent.call)} ` +
+    `agent ${agent.id} waits for another agent in ${callText(agent.told)} ` +
       `by looking again and again, and never sleeps`,
   );
 }

@@ -205,10 +205,10 @@ export function judgeLockFree(engine: Engine, all: boolean): void {
   const waits = stuck.map((agent) => waitText(world, agent)).join("; ");
   const between = world.agents.filter(({ invoked, oi, calls, status }) =>
     !invoked && oi > 0 && oi < calls.length && status !== k.KILLED
-  ).map(({ id, call }) => `agent ${id} is suspended before ${callText(call)}`);
-  const inside = others.map(({ id, call, status }) =>
+  ).map(({ id, told }) => `agent ${id} is suspended before ${callText(told)}`);
+  const inside = others.map(({ id, told, status }) =>
     `agent ${id} is ${status === k.KILLED ? "dead" : "suspended"} inside ` +
-    callText(call)
+    callText(told)
   );
   const held = [...inside, ...between].join("; ");
   fail(
@@ -240,20 +240,26 @@ const sleeper = (agent: Agent): Sleeper => ({
 
 /** How and where an agent waits, as text. */
 export function waitText(world: World, agent: Agent): string {
-  const { id, status, call, waitAddress, spinAddresses, open } = agent;
+  const { id, status, told, waitAddress, spinAddresses, open } = agent;
+  const named = (addresses: readonly number[]): string =>
+    addresses.filter((address) => address >= 0)
+      .map((address) => world.memory.nameOf(address))
+      .filter((name) => name !== "")
+      .join(", ");
+  const where = `in ${callText(told)}`;
+  if (status === k.SPINNING || status === k.BLOCKED) {
+    const [how, places] = status === k.SPINNING
+      ? ["spins for ever", named(spinAddresses)]
+      : ["sleeps", named([waitAddress])];
+    return `agent ${id} ${how} ${where}${places && ` on ${places}`}`;
+  }
+  const awaited = world.waiters.filter((waiter) => waiter.agent === id);
+  const words = named([...new Set(awaited.map(({ address }) => address))]);
   if (status === k.IDLE && open.length > 0) {
     const ports = open.map((port) => world.mail.nameOf(port)).join(", ");
-    return `agent ${id} waits for a message in ${callText(call)} on ${ports}`;
+    return `agent ${id} waits for a message ${where} on ${ports}` +
+      (words && `, or for a wake on ${words}`);
   }
-  const places = (status === k.SPINNING ? spinAddresses : [waitAddress])
-    .filter((address) => address >= 0)
-    .map((address) => world.memory.nameOf(address))
-    .filter((name) => name !== "");
-  const how = status === k.SPINNING
-    ? "spins for ever"
-    : status === k.BLOCKED
-    ? "sleeps"
-    : "never resumes";
-  const on = places.length === 0 ? "" : ` on ${places.join(", ")}`;
-  return `agent ${id} ${how} in ${callText(call)}${on}`;
+  const what = words && `, which awaits a wake on ${words}`;
+  return `agent ${id} never resumes ${where}${what}`;
 }

@@ -62,7 +62,7 @@ export function pictureOf(
     if (begins && !races(world, id)) return undefined;
     const next = k.OP_NAMES[agent.kind] ?? "";
     const at = world.memory.nameOf(agent.address);
-    const call = begins ? `${callText(agent.call)}: ` : "";
+    const call = begins ? `${callText(agent.told)}: ` : "";
     return `!! next: ${call}${next} ${at}${where}`;
   };
   const agents = world.agents.map(({ id }) =>

@@ -208,6 +208,37 @@ test("an agent's number, or chance, tells agents apart", () => {
   assert.is(firsts.size, 2);
 });
 
+test("operations are the same only if they are judged in the same way", () => {
+  const run = (words: Int32Array) => Atomics.add(words, 0, 1);
+  const spec = race.spec({
+    memory: () => new SharedArrayBuffer(4),
+    agent: (memory: SharedArrayBuffer) => new Int32Array(memory),
+    init: 0,
+    ops: {
+      counts: { run, model: (n: number) => [n + 1, n] },
+      isFirst: { run, model: (n: number) => [n + 1, 0] },
+    },
+  });
+  const spin = (words: Int32Array) => {
+    while (Atomics.exchange(words, 0, 1) !== 0);
+    Atomics.store(words, 0, 0);
+  };
+  const locks = race.spec({
+    memory: () => new SharedArrayBuffer(4),
+    agent: (memory: SharedArrayBuffer) => new Int32Array(memory),
+    ops: {
+      lock: { run: spin },
+      lockFree: { run: spin, lockFree: true },
+    },
+  });
+  for (const reduce of [true, false]) {
+    const counted = race.check(spec, [["counts"]], [["isFirst"]], { reduce });
+    assert.is(verdict(counted), "not-linearizable");
+    const locked = race.check(locks, [["lock"]], [["lockFree"]], { reduce });
+    assert.is(verdict(locked), "not-lock-free");
+  }
+});
+
 test("what a function surely takes", () => {
   const sure = [
     (_: unknown) => 0,

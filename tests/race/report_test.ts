@@ -291,3 +291,79 @@ test("a picture may have as many rows as a long loop", () => {
   });
   assert.ok(svg.endsWith("</svg>\n"));
 });
+
+/** What is said of a failure of agents that run `bodies`. */
+async function told(
+  bodies: readonly ((memory: SharedArrayBuffer) => unknown)[],
+  options: Options = {},
+): Promise<Result> {
+  try {
+    const memory = () => new SharedArrayBuffer(16);
+    await race.agents({ memory }, ...bodies, options);
+  } catch (error) {
+    if (error instanceof RaceError) return error.result;
+    throw error;
+  }
+  throw new Error("no failure");
+}
+
+test("each agent is told by its own call", async () => {
+  const sleep = (memory: SharedArrayBuffer) => {
+    const words = new Int32Array(memory);
+    while (Atomics.load(words, 0) === 0) Atomics.wait(words, 0, 0);
+  };
+  const wake = (memory: SharedArrayBuffer) => {
+    const words = new Int32Array(memory);
+    for (let i = 0; i < 5; i++) Atomics.add(words, 1, 1);
+    Atomics.notify(words, 0);
+    Atomics.store(words, 0, 1);
+  };
+  const { message, table } = (await told([sleep, sleep, wake])).failure!;
+  assert.is(
+    message,
+    "agent 0 sleeps in agent0() on [0]; agent 1 sleeps in agent1() on [0]",
+  );
+  assert.ok(table.includes("!! sleeps in agent1() on [0]"), table);
+});
+
+/** A buffer of one place, whose condition wakes one who waits: too few. */
+const buffered = (has: number) => (memory: SharedArrayBuffer) => {
+  const words = new Int32Array(memory);
+  const lock = () => {
+    while (Atomics.exchange(words, 0, 1) !== 0) Atomics.wait(words, 0, 1);
+  };
+  const unlock = () => {
+    Atomics.store(words, 0, 0);
+    Atomics.notify(words, 0, 1);
+  };
+  lock();
+  while (words[1] !== has) {
+    const changes = Atomics.load(words, 2);
+    unlock();
+    Atomics.wait(words, 2, changes);
+    lock();
+  }
+  words[1] = 1 - has;
+  Atomics.add(words, 2, 1);
+  Atomics.notify(words, 2, 1);
+  unlock();
+};
+
+test("a failure says which search has found it", async () => {
+  const [put, get] = [buffered(0), buffered(1)];
+  const { summary } = await told([put, put, get, get], { states: 2000 });
+  assert.match(summary, /^by preemptions, after the first 200[01] states$/);
+});
+
+test("an agent that never resumes is told with the words that it awaits", async () => {
+  const wait = async (memory: SharedArrayBuffer) => {
+    const words = new Int32Array(memory);
+    const { value } = Atomics.waitAsync(words, 1, 0);
+    await value;
+  };
+  const { failure } = await told([wait]);
+  assert.is(
+    failure?.message,
+    "agent 0 never resumes in agent0(), which awaits a wake on [4]",
+  );
+});

@@ -101,7 +101,7 @@ async function activate(engine: Engine, agent: Agent): Promise<void> {
       if (finished || engine.unwinding || agent.n > n) {
         engine.refused ??= new Unsupported(
           `Cannot explore: agent ${agent.id} awaits something in ` +
-            `${callText(agent.call)} that comes from outside, such as a ` +
+            `${callText(agent.told)} that comes from outside, such as a ` +
             `file or the network; only wakes, timers and the agent's own ` +
             `messages are simulated`,
         );

@@ -187,7 +187,7 @@ export abstract class Services extends Operations implements Host {
     if (why !== undefined) this.refused ??= new Unsupported(why);
     this.world.fail(
       "exception",
-      `agent ${agent.id} threw in ${callText(agent.call)}: ${stackOf(error)}`,
+      `agent ${agent.id} threw in ${callText(agent.told)}: ${stackOf(error)}`,
       error,
     );
   }

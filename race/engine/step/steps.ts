@@ -388,8 +388,8 @@ function blame(engine: Engine): void {
   if (kind === "nondeterministic" || kind === "data-race") return;
   if (kind === "damaged-by-kill") return; // it was reported as damage before
   const where = dead.invoked
-    ? `inside ${callText(dead.call)}`
-    : `before ${dead.oi < dead.calls.length ? callText(dead.call) : "its end"}`;
+    ? `inside ${callText(dead.told)}`
+    : `before ${dead.oi < dead.calls.length ? callText(dead.told) : "its end"}`;
   engine.world.fault = new Fault(
     "damaged-by-kill",
     `agent ${dead.id} was terminated ${where}; then ${kind}: ` +

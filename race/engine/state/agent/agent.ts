@@ -329,6 +329,12 @@ export class Agent {
     return this.calls[Math.min(this.oi, this.calls.length - 1)]!;
   }
 
+  /** The same, as its program has it: what is told to a reader. */
+  get told(): Call {
+    const at = Math.min(this.oi, this.calls.length - 1);
+    return this.own[at] ?? this.calls[at]!;
+  }
+
   /** Copies what a state keeps of it. */
   save(): Snapshot {
     return this.snapshot ??= {
