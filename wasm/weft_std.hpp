@@ -55,12 +55,18 @@ class WEFT_CAPABILITY("mutex") recursive_mutex
 using recursive_timed_mutex = recursive_mutex;
 
 /* A condition for any lock with lock() and unlock(), such as rw_lock,
-   std::shared_lock, recursive_mutex or std::mutex. All zero, nobody waits.
-   It may be freed when all calls have returned. */
+   std::shared_lock, recursive_mutex or std::mutex. All zero, nobody waits. It
+   may end when all who wait are notified: it waits until they have left it. */
 class condition_variable_any {
  public:
   constexpr condition_variable_any() noexcept = default;
   condition_variable_any(condition_variable_any &&) = delete;
+  ~condition_variable_any() {
+    while (!is_left()) {
+      int32_t nowhere = 0; /* as a pause, because nobody has to wake us then */
+      if (weft__may_block()) (void)weft__sleep(&nowhere, 0, INT64_MAX, 50000);
+    }
+  }
   template <class Lock>
   void wait(Lock &lock) {
     (void)wait_for(lock, std::chrono::hours::max());
@@ -122,6 +128,25 @@ class condition_variable_any {
     Lock &lock_;
   };
 
+  /* A call that waits on c_. It goes while m_ is locked. */
+  struct visit {
+    explicit visit(int32_t &inside) : inside_(inside) { inside_++; }
+    ~visit() { inside_--; }
+    visit(visit &&) = delete;
+    int32_t &inside_;
+  };
+
+  /* Whether all who are inside still wait for a call: none comes any more. */
+  bool is_left() {
+    if (!m_.try_lock()) return false; /* somebody is leaving */
+    const weft_condition *c = c_.native_handle();
+    int32_t waiting = weft__condition_waiting(weft__load(&c->even));
+    waiting += weft__condition_waiting(weft__load(&c->odd));
+    const int32_t leaving = inside_ - waiting;
+    m_.unlock();
+    return leaving <= 0;
+  }
+
   static std::chrono::steady_clock::time_point end_of(detail::span time) {
     return std::chrono::steady_clock::now() + std::chrono::nanoseconds(time.ns);
   }
@@ -135,6 +160,7 @@ class condition_variable_any {
     const relock<Lock> outer(lock);
     /* The inner one goes first: whoever holds the user's lock may notify. */
     std::unique_lock<mutex> held(std::move(inner));
+    const visit during(inside_);
     return c_.wait_for(held, time);
   }
   template <class Body>
@@ -144,6 +170,7 @@ class condition_variable_any {
   }
   condition c_;
   mutex m_;
+  int32_t inside_ = 0;
 };
 
 namespace detail {

@@ -1,5 +1,6 @@
 // Uses what weft.hpp has of the standard library's locks. It prints "done".
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <cstdio>
 #include <memory>
@@ -93,7 +94,44 @@ void turns(Lock &lock) {
   assert(turn == 200);
 }
 
+/* A condition ends when all are notified, before their calls return; and one
+   that nobody notifies does not keep a program from ending. */
+void endings() {
+  for (int i = 0; i < 200; i++) {
+    auto ending = std::make_unique<weft::condition_variable_any>();
+    int waits = 0;
+    bool ends = false;
+    const auto wait = [&] {
+      std::unique_lock<weft::mutex> held(plain);
+      waits++;
+      while (!ends) ending->wait(held);
+    };
+    std::thread first(wait), second(wait);
+    std::unique_lock<weft::mutex> held(plain);
+    while (waits < 2) held.unlock(), std::this_thread::yield(), held.lock();
+    ends = true;
+    ending->notify_all();
+    ending.reset(); /* they have not locked `plain` again */
+    held.unlock();
+    first.join(), second.join();
+  }
+  alignas(weft::condition_variable_any) static char
+      memory[sizeof(weft::condition_variable_any)];
+  auto *left = new (memory) weft::condition_variable_any;
+  static std::atomic<bool> waits(false);
+  std::thread([left] {
+    std::unique_lock<weft::mutex> held(plain);
+    waits = true;
+    (void)left->wait_for(held, 20ms);
+  }).detach();
+  while (!waits) std::this_thread::yield();
+  plain.lock(), plain.unlock();
+  std::destroy_at(left);
+  std::this_thread::sleep_for(100ms); /* until that thread is gone */
+}
+
 void conditions() {
+  endings();
   static std::mutex theirs;
   turns<std::mutex, std::unique_lock<std::mutex>>(theirs);
   turns<weft::rw_lock, std::unique_lock<weft::rw_lock>>(shared);
