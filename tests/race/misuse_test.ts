@@ -1,5 +1,6 @@
 // A wrong argument of a user is an error; it must not make a test check less.
 import * as assert from "uvu/assert";
+import { Mutex } from "../../mod.ts";
 import { race } from "../../race/mod.ts";
 import { suite } from "../_run/harness.ts";
 
@@ -536,6 +537,21 @@ test("a specification without memory, operations or `init` is refused", () => {
   refused({ memory, ops: { add: {} } }, /"add" has no run\(\)/);
   const add = { run: () => 0, model: (n: number) => [n, 0] };
   refused({ memory, ops: { add } }, /have models, but there is no init/);
+});
+
+test("a view or a handle is no memory, and the error says what is", () => {
+  const of = (value: unknown) => () =>
+    loose.agents({ memory: () => value }, () => {});
+  const words = new Int32Array(new SharedArrayBuffer(8));
+  const advice = "; return its buffer, from which each agent makes its own$";
+  assert.throws(of(words), RegExp(`Memory, not Int32Array${advice}`));
+  assert.throws(of(Mutex.create()), RegExp(`Memory, not Mutex${advice}`));
+  assert.throws(of(new ArrayBuffer(8)), /Memory, not ArrayBuffer$/);
+  assert.throws(of([words.buffer]), /Memory, not Array$/);
+  assert.throws(of(null), /Memory, not null$/);
+  assert.throws(of(undefined), /Memory, not undefined$/);
+  const options = { initial: 1, maximum: 1, shared: true };
+  of(new WebAssembly.Memory(options))();
 });
 
 test("races of one word are passed over, and others are found", () => {

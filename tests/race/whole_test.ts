@@ -229,6 +229,7 @@ test("what other code uses, too, is explored step by step", () => {
   const steps = race.check(locked, [["use"]], owner);
   assert.is(mixed.states, steps.states);
   assert.match(mixed.summary, /primitives step by step/);
+  assert.match(steps.summary, /^complete: \d+ states$/);
   // Nothing of that is left for the next program.
   const next = race.check(locked, twice, twice, { primitives: "atomic" });
   assert.match(next.summary, /mutex as one step each$/);

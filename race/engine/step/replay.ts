@@ -31,6 +31,22 @@ import * as k from "../kinds.ts";
 // deno-lint-ignore no-explicit-any
 type Any = any;
 
+/** What a specification's memory shares. */
+function bufferOf(memory: Any): SharedArrayBuffer {
+  if (isShared(memory)) return memory;
+  const shares = isShared(memory?.buffer);
+  const tag = Object.prototype.toString.call(memory);
+  if (shares && tag === "[object WebAssembly.Memory]") return memory.buffer;
+  // Agents that share a view or a handle share what it keeps outside memory.
+  throw new TypeError(
+    "memory() must return a SharedArrayBuffer or a shared WebAssembly.Memory," +
+      ` not ${memory?.constructor?.name ?? show(memory)}` +
+      (shares
+        ? "; return its buffer, from which each agent makes its own"
+        : ""),
+  );
+}
+
 /** A part of the explorer's work; it yields agents that must be run. */
 export type Steps<T> = Generator<Agent, T, void>;
 
@@ -53,14 +69,7 @@ export class Engine extends Services {
     install(this);
     this.handles = new Handles(this);
     this.memory = scenario.memory();
-    const buffer: unknown = (this.memory as Any)?.buffer ?? this.memory;
-    if (!isShared(buffer)) {
-      throw new TypeError(
-        "memory() must return a SharedArrayBuffer or a shared " +
-          "WebAssembly.Memory",
-      );
-    }
-    const main = world.memory.main = world.memory.add(buffer);
+    const main = world.memory.main = world.memory.add(bufferOf(this.memory));
     const total = scenario.recover === null ? count : count + 1;
     for (let id = 0; id < total; id++) world.agents.push(new Agent(id, total));
     if (total > count) this.recoverer = world.agents[count]!;

@@ -102,7 +102,8 @@ function engineFor(scenario: Scenario, program: Program, o: Options): Engine {
     usual && reduces(o, "unused") && !scenario.async && o.starvation !== true,
   );
   const { on } = engine.returns;
-  engine.whole.begin(whole, on, setOf(opened, scenario, program));
+  const used = whole ? setOf(opened, scenario, program) : new Set<Told>();
+  engine.whole.begin(whole, on, used);
   engine.resumed = engine.trusts = false;
   engine.held = engine.sleepless = engine.learned = false;
   engine.forgets = false;
