@@ -102,6 +102,18 @@ for (const [kind, make] of KINDS) {
     json[DISPOSE]();
   }, 60_000);
 
+  test(`${kind}: functions and iterators are called back`, () => {
+    const worker = make();
+    const told: number[] = [];
+    const twice = (i: number) => 2 * told.push(i);
+    assert.is(worker.each(20, twice), 420);
+    assert.equal(told, [...told.keys()]);
+    const later = (() => Promise.resolve(1)) as never;
+    assert.match(thrownBy(() => worker.each(1, later)).message, "promise");
+    assert.is(worker.sum([1, 2, 3].values()), 6);
+    worker[DISPOSE]();
+  }, 60_000);
+
   test(`${kind}: an error has both stacks, its code and its cause`, () => {
     const worker = make();
     const error = thrownBy(function here() {

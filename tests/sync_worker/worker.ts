@@ -40,3 +40,19 @@ export function exit(code: number): void {
 export default function twice(text: string): string {
   return text + text;
 }
+
+/** Calls `tell` with the numbers below `n`; returns the sum of its results. */
+export async function each(
+  n: number,
+  tell: (i: number) => number | Promise<number>,
+): Promise<number> {
+  let sum = 0;
+  for (let i = 0; i < n; i++) sum += await tell(i);
+  return sum;
+}
+
+export async function sum(numbers: AsyncIterable<number>): Promise<number> {
+  let sum = 0;
+  for await (const n of numbers) sum += n;
+  return sum;
+}
