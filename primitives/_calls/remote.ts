@@ -32,6 +32,9 @@ function refuse(path: string): never {
   );
 }
 
+/** By this name, `console` and `util.inspect` find a text of an object. */
+const INSPECT = /* @__PURE__ */ Symbol.for("nodejs.util.inspect.custom");
+
 /** Of this many properties of an object, each is made once. */
 const MOST_KEPT = 1000;
 
@@ -44,18 +47,24 @@ function before(ends: Ends, prefix: string, target: object): void {
   // What stands for what is served has no names of functions of its own.
   const isFunction = prefix !== "";
   let kept = 0;
-  const properties = new Proxy({}, {
+  // Texts of it, as in a log, are made without a call.
+  const text = () => textOf(prefix);
+  const texts = { [Symbol.toPrimitive]: text, [INSPECT]: text };
+  const properties = new Proxy(texts, {
     get(_, name, receiver) {
-      // Texts of it, as in a log, are made without a call.
-      if (name === Symbol.toPrimitive) return () => textOf(prefix);
       if (typeof name !== "string") {
-        return isFunction ? Reflect.get(Function.prototype, name) : undefined;
+        const of = isFunction && !Object.hasOwn(texts, name)
+          ? Function.prototype
+          : texts;
+        return Reflect.get(of, name);
       }
       if (isFunction && OF_FUNCTIONS.includes(name)) {
         return Reflect.get(Function.prototype, name);
       }
       // `await` asks for "then", and a Remote itself is not a promise.
       const path = prefix + name;
+      // Node 24 looks for the name of a function until it finds a string.
+      if (`.${path}`.endsWith(".name.name.name")) return text();
       const value = name !== "then"
         ? nodeOf(ends, path, name === "toJSON" ? prefix : undefined)
         : isFunction && ends.get !== undefined

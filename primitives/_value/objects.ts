@@ -154,12 +154,14 @@ interface Resizable {
   readonly byteLength: number;
   readonly resizable?: boolean;
   readonly maxByteLength?: number;
-  readonly detached?: boolean;
   resize?(byteLength: number): void;
 }
 
 function assertAttached(buffer: ArrayBuffer, value: object): void {
-  if ((buffer as Resizable).detached) {
+  if (buffer.byteLength > 0) return;
+  try {
+    new Uint8Array(buffer);
+  } catch {
     throw new Unsendable(value, "its buffer is detached");
   }
 }

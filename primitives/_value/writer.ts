@@ -273,6 +273,9 @@ export class Writer {
     slot: number,
   ): void {
     if (depth >= DEEPEST) throw tooDeep(array);
+    if (array.constructor !== Array && !isPlainArray(array)) {
+      throw new Unsendable(array, "its prototype would be lost");
+    }
     const { out } = this;
     const { length } = array;
     const start = out.at - out.base;
@@ -354,6 +357,10 @@ function isPlain(object: object): boolean {
     Object.getPrototypeOf(prototype) === null &&
       Object.hasOwn(prototype, "isPrototypeOf");
 }
+
+/** Whether an array's prototype is null, or the platform's in some realm. */
+const isPlainArray = (array: object): boolean =>
+  isPlain(Object.getPrototypeOf(array) ?? array);
 
 /** How many items are missing at `i`. */
 function holesAt(

@@ -2,6 +2,7 @@
 // it waits
 import process from "node:process";
 import { fileURLToPath } from "node:url";
+import { inspect } from "node:util";
 import * as assert from "uvu/assert";
 import {
   CallRing,
@@ -125,6 +126,10 @@ test("a text of what stands for an object is made without a call", () =>
     assert.is(String(remote), "[remote object]");
     assert.is(`${remote.math.add}`, "[remote math.add]");
     assert.equal(Object.keys(remote.math.add), []);
+    assert.is(inspect(remote), "[remote object]");
+    assert.equal(inspect([remote.math.add]), "[ [remote math.add] ]");
+    // As a failed assertion shows it.
+    assert.match(inspect(remote.math, { customInspect: false }), "Function");
     return Promise.resolve();
   }));
 

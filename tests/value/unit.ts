@@ -246,8 +246,11 @@ test("what cannot be sent is refused with its path", () => {
     }
   }
   class Bytes extends Uint8Array {}
+  class List extends Array {}
   Object.defineProperty(Bytes.prototype, "BYTES_PER_ELEMENT", { value: 1 });
   const shared = new SharedArrayBuffer(8);
+  const detached = new Uint8Array(8);
+  structuredClone(0, { transfer: [detached.buffer] });
   const cases: [value: unknown, says: RegExp][] = [
     [() => 1, /function/],
     [{ a: [0, { b: Symbol() }] }, /symbol at \["a"\]\[1\]\["b"\]/],
@@ -257,6 +260,8 @@ test("what cannot be sent is refused with its path", () => {
     [[new Frozen(5)], /prototype would be lost: .* at \[0\]$/],
     [new Pattern("a"), /prototype/],
     [new Bytes(1), /prototype/],
+    [{ a: List.of("b") }, /prototype would be lost: .* at \["a"\]$/],
+    [List.from({ length: 9 }, (_, i) => i), /prototype/],
     [new WeakMap(), /prototype/],
     [Promise.resolve(), /prototype/],
     [Object.create(Map.prototype), /not what its prototype says/],
@@ -264,6 +269,8 @@ test("what cannot be sent is refused with its path", () => {
     [shared, /memory is shared/],
     [new Uint8Array(shared), /memory is shared/],
     [new DataView(shared), /memory is shared/],
+    [{ a: detached }, /buffer is detached: .* at \["a"\]$/],
+    [[detached.buffer], /buffer is detached: .* at \[0\]$/],
     [{
       get now() {
         return Own;
