@@ -17,7 +17,8 @@ import { run } from "../_run/native.ts";
 import { install, NAME } from "../_run/package.ts";
 import { takesNoWords } from "../_run/usage.ts";
 
-const PROJECT = fileURLToPath(new URL("../..", import.meta.url));
+/** The project's folder. */
+export const PROJECT: string = fileURLToPath(new URL("../..", import.meta.url));
 const BUNDLERS = fileURLToPath(new URL("_bundlers.ts", import.meta.url));
 
 /** What is imported: some names, all (`*`), or nothing (``). */
@@ -134,6 +135,7 @@ async function main() {
     subpaths.map((subpath) => ({ name, subpath, most }))
   );
   const texts = rows.map(({ name, subpath }) => importOf(name, subpath));
+  console.log(`Bundling ${texts.length} imports three times, about a minute:`);
   const ours = [];
   for (const text of texts) {
     ours.push((await withEsbuild(folder, text)).gzipped);

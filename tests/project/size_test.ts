@@ -8,7 +8,7 @@ import * as assert from "uvu/assert";
 import { suite } from "../_run/harness.ts";
 import { Missing } from "../_run/missing.ts";
 import { install, NAME, SUBPATHS } from "../_run/package.ts";
-import { fetched, importOf, SIZES, withEsbuild } from "./size.ts";
+import { fetched, importOf, PROJECT, SIZES, withEsbuild } from "./size.ts";
 
 const test = suite("Size");
 let folder = "";
@@ -25,12 +25,16 @@ test.after(async () => {
 const bundle = (name: string, subpath = "") =>
   withEsbuild(folder, importOf(name, subpath));
 
+/** The thousands of bytes that a class of the root takes. */
+const sizes = new Map<string, number>();
+
 for (const { name, subpaths, most } of SIZES) {
   for (const subpath of subpaths) {
     const what = name === "" ? "an unused import" : name;
 
     test(`${what} of ${NAME}${subpath} takes at most ${most} bytes`, async () => {
       const { gzipped, modules } = await bundle(name, subpath);
+      if (subpath === "") sizes.set(name, Math.round(gzipped / 1000));
       const parts = modules.map((part) => part.join(" ")).join(", ");
       assert.ok(gzipped <= most, `${gzipped} bytes, of ${parts}`);
       // Far below what it may have, nobody would notice it grow.
@@ -38,6 +42,20 @@ for (const { name, subpaths, most } of SIZES) {
     });
   }
 }
+
+test("README says what locks, queues and a Channel take", () => {
+  const text = fs.readFileSync(`${PROJECT}README.md`, "utf8");
+  const said = text.match(/adds (\d+) to (\d+) KB.+?`Channel`.+?(\d+) KB/s)!;
+  const usual = [...sizes].filter(([name]) =>
+    /^(Mutex|RwLock|Semaphore|RecordRing|\w+Queue)$/.test(name)
+  ).map(([, size]) => size);
+  assert.is(usual.length, 7);
+  assert.equal(said.slice(1).map(Number), [
+    Math.min(...usual),
+    Math.max(...usual),
+    sizes.get("Channel"),
+  ]);
+});
 
 test("an unused import leaves nothing in a bundle", async () => {
   for (const subpath of SUBPATHS) {
