@@ -6,12 +6,13 @@
 import { judgeRaces } from "../judge/races.ts";
 import type { Clocks } from "../judge/clocks.ts";
 import { NO_BUDGET } from "../engine/state/machine.ts";
-import { rotate } from "../judge/fair.ts";
+import { failBusy, rotate } from "../judge/fair.ts";
 import { explore } from "./runs/drive.ts";
 import { type Fault, scheduleText } from "../engine/kinds.ts";
 import * as k from "../engine/kinds.ts";
 import { realNow } from "../engine/platform/native.ts";
 import { type Picture, tableOf } from "../report/print.ts";
+import { isBusy } from "./search/here.ts";
 import { scout } from "./runs/rehearse.ts";
 import type { Engine, Steps } from "../engine/step/replay.ts";
 import { NotConstant } from "../engine/signals.ts";
@@ -92,6 +93,10 @@ function* replayOnce(
     }
   }
   const { steps } = world;
+  if (world.fault === null && o.polls === false && schedule.length > 0) {
+    const agent = world.agents[k.agentOf(schedule.at(-1)!)]!;
+    if (yield* isBusy(engine, agent)) failBusy(engine, agent);
+  }
   if (world.fault === null && o.then === undefined) yield* goesOn(engine);
   if (world.fault === null && o.then === "explore") {
     return yield* examine(engine, o, schedule);

@@ -205,6 +205,34 @@ const behind = () =>
     },
   });
 
+test("an agent that may not poll is in the replay of its livelock", () => {
+  const program = [[["take"]], [["put"]]] as const;
+  const spec = race.spec({
+    memory: () => new SharedArrayBuffer(4),
+    agent: (memory) => new Int32Array(memory),
+    init: 0,
+    ops: {
+      take: {
+        run: (w) => {
+          while (Atomics.compareExchange(w, 0, 1, 0) !== 1);
+        },
+        model: (n: number) => n > 0 ? [n - 1, undefined] : null,
+      },
+      put: {
+        run: (w) => void Atomics.store(w, 0, 1),
+        model: (n: number) => [n + 1, undefined],
+      },
+    },
+  });
+  const { failure } = race.check(spec, ...program, { polls: false });
+  assert.is(failure?.kind, "livelock");
+  const { schedule, message } = failure!;
+  const again = race.replay(spec, program, schedule, { polls: false });
+  assert.is(again.failure?.message, message);
+  const polls = race.replay(spec, program, schedule);
+  assert.ok(polls.ok, polls.failure?.message);
+});
+
 test("a schedule that ends too late is followed once more", () => {
   const program = [[["read"]], [["read"]], [["write"]]] as const;
   const { failure } = race.check(behind(), ...program);
