@@ -123,7 +123,8 @@ export function describe(world: World, agent: Agent, result: Any): string {
   switch (agent.kind) {
     case k.LOAD:
     case k.READ:
-      return `${name} ${at} -> ${show(result)}`;
+      // A call that does nothing is a step without a word.
+      return at === "" ? "no operation" : `${name} ${at} -> ${show(result)}`;
     case k.STORE:
     case k.WRITE:
       return `${name} ${at} = ${show(a)}`;

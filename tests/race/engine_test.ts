@@ -62,6 +62,44 @@ test("a call that reads constants alone is a call at any time", () => {
   fails(race.check(spec, [["add"]], [["get"]]), "not-linearizable");
 });
 
+test("a call that does nothing is a call at any time", async () => {
+  const specOf = (async: boolean) =>
+    race.spec({
+      memory,
+      agent: (memory) => ({ w: words(memory), kept: undefined as unknown }),
+      init: 0,
+      ops: {
+        // An old value, if another agent has set a new one since.
+        get: {
+          run: (handle) => {
+            const value = handle.kept ??= Atomics.load(handle.w, 0);
+            return async ? Promise.resolve(value) : value;
+          },
+          model: (n: number) => [n, n],
+        },
+        set: {
+          run: ({ w }, n: number) => void Atomics.store(w, 0, n),
+          model: (_: number, n: number) => [n, undefined],
+        },
+      },
+      ...async && { async },
+    });
+  for (const async of [false, true]) {
+    const program = [[["get"], ["get"]], [["set", 1]]] as const;
+    for (const reduce of [true, false]) {
+      const spec = specOf(async);
+      const result = await race.check(spec, ...program, { reduce });
+      fails(result, "not-linearizable");
+      const { schedule, table } = result.failure!;
+      assert.match(table, /no operation/);
+      const again = await race.replay(spec, program, schedule);
+      fails(again, "not-linearizable");
+    }
+    const alone = [["get"], ["get"], ["set", 1]] as const;
+    assert.ok((await race.check(specOf(async), alone)).complete);
+  }
+});
+
 test("survives finally, using, catch-all and native callbacks", () => {
   const { Mutex } = right;
   const guarded = (memory: SharedArrayBuffer) => {

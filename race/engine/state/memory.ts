@@ -31,6 +31,7 @@ export class Memory {
   /** Names of words, by address. */
   readonly names: Map<number, string> = new Map();
   readonly #regionOf = new Map<SharedArrayBuffer, Region>();
+  #idle: Region | null = null;
 
   // Words ever written: only these are saved and hashed.
   readonly #touchedRegions: Region[] = [];
@@ -67,6 +68,11 @@ export class Memory {
     return region;
   }
 
+  /** Adds a buffer that no agent knows. */
+  idle(buffer: SharedArrayBuffer): Region {
+    return this.#idle = this.add(buffer);
+  }
+
   /** Makes the present content the content at the start. */
   freeze(): void {
     for (const region of this.regions) region.initial = contentOf(region);
@@ -88,9 +94,12 @@ export class Memory {
     if (name !== undefined) return name;
     const { main, regions } = this;
     const region = this.regionAt(address);
+    if (region === this.#idle) return "";
     const offset = address - region.base;
     if (region === main) return `[${offset}]`;
-    const others = regions.filter((other) => other !== main);
+    const others = regions.filter((other) =>
+      other !== main && other !== this.#idle
+    );
     return `[${others.indexOf(region) + 1}:${offset}]`;
   }
 

@@ -193,6 +193,7 @@ async function program(engine: Engine, agent: Agent): Promise<void> {
   const handle = engine.handles.of(agent);
   for (let at = agent.first; at < agent.calls.length; at++) {
     engine.calls = true;
+    const { pos } = agent;
     let result: unknown;
     try {
       result = engine.call(agent, handle, at);
@@ -201,6 +202,7 @@ async function program(engine: Engine, agent: Agent): Promise<void> {
     }
     result = await result;
     if (engine.unwinding || engine.current !== agent) return;
+    if (agent.pos === pos) engine.idles(agent);
     if (at === agent.oi) {
       if (engine.look !== null || engine.alone !== null) return;
       engine.finishCall(agent, result);

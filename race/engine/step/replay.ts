@@ -10,7 +10,7 @@
 import { Agent } from "../state/agent/agent.ts";
 import { Handles, verify } from "./handles.ts";
 import { Misuse } from "../kinds.ts";
-import { isShared } from "../platform/native.ts";
+import { I32, isShared } from "../platform/native.ts";
 import { type Memory, RECOVER, type Scenario } from "../scenario.ts";
 import { install } from "../platform/shim.ts";
 import {
@@ -22,7 +22,7 @@ import {
 } from "../signals.ts";
 import { goOn, mustGoOn } from "./loops/alone.ts";
 import { bits, bits2, mix1, mix2, show } from "../values.ts";
-import type { Target } from "../platform/views.ts";
+import { Target } from "../platform/views.ts";
 import type { Stage } from "./stage.ts";
 import { CONSTANTS } from "./operations.ts";
 import { Services } from "./services.ts";
@@ -55,6 +55,8 @@ export class Engine extends Services {
   readonly memory: Memory;
   readonly handles: Handles;
   readonly recoverer: Agent | null = null;
+  /** A word of no agent. It is read in calls that do nothing else. */
+  #nowhere: Target | null = null;
 
   /** An engine for `count` agents; puts the stand-ins in place. */
   constructor(
@@ -85,6 +87,10 @@ export class Engine extends Services {
         "Cannot explore memory that grows after memory() or agent() has made " +
           "a view of it: let it grow before",
       );
+    }
+    if (scenario.model !== null) {
+      const view = new I32(new SharedArrayBuffer(4));
+      this.#nowhere = new Target(this, view, world.memory.idle(view.buffer));
     }
     world.memory.freeze();
     this.setting = false;
@@ -118,14 +124,20 @@ export class Engine extends Services {
     const result = op === RECOVER && agent === this.recoverer
       ? recover!(handle, arg as number)
       : operations.get(op)!.run(handle, arg, agent.id);
-    const constant: { target: Target; index: number } | null = this.constant;
-    if (constant !== null && this.idle) {
-      // The call read only constants. Its model may still care when it ran.
-      this.constants = CONSTANTS;
-      const { target, index } = constant;
-      this.operate(k.READ, target, index, 0, 0, 0);
-    }
+    if (this.idle && !isThenable(result)) this.idles(agent);
     return result;
+  }
+
+  /**
+   * Ends a call that did nothing, or only read constants, by a step that does
+   * nothing. Its model may still care when the call was made.
+   */
+  idles(agent: Agent): void {
+    const nowhere = agent === this.recoverer ? null : this.#nowhere;
+    const { target, index } = this.constant ?? { target: nowhere, index: 0 };
+    if (target === null) return;
+    this.constants = CONSTANTS;
+    this.operate(k.READ, target, index, 0, 0, 0);
   }
 
   /** Runs an agent from where its record begins. */
