@@ -14,7 +14,16 @@ const HERE = (import.meta.url as string | undefined) ?? "";
 const BUNDLED = !/\/engine\/sites\.[jt]s($|\?)/.test(HERE);
 
 /** The tester's folder as stacks name it: its address; in Bun, its path. */
-const OWN = BUNDLED ? "" : folderIn(new Error().stack ?? "");
+const OWN = BUNDLED ? "" : folderIn(textOf(new Error()));
+
+/** An error's stack, also if the code under test makes one of its frames. */
+function textOf(error: Error): string {
+  const stack: unknown = error.stack;
+  if (typeof stack === "string") return stack;
+  const frames = Array.isArray(stack) ? stack : [];
+  return `${error.name}: ${error.message}` +
+    frames.map((frame) => `\n    at ${frame}`).join("");
+}
 
 function folderIn(stack: string): string {
   const { href, pathname } = new URL("..", HERE);
@@ -44,7 +53,7 @@ export const pathOf = (site: string): string | undefined => paths.get(site);
 
 /** The source line of the code under test that is on the stack. */
 export function siteOf(): string {
-  for (const line of (new Error().stack ?? "").split("\n").slice(1)) {
+  for (const line of textOf(new Error()).split("\n").slice(1)) {
     if (ownLine(line)) continue;
     const match = /([^/\\(\s]+?)(?:\?[^:]*)?:(\d+):\d+\)?$/.exec(line.trim());
     if (match !== null) {
@@ -85,7 +94,7 @@ const sourceFile = (line: string): string =>
 
 /** Whether a line of a bundle is the tester's own; without a map, all are. */
 function ownInBundle(line: string): boolean {
-  own ??= sourceFile(new Error().stack?.split("\n")[1] ?? "")
+  own ??= sourceFile(textOf(new Error()).split("\n")[1] ?? "")
     .replace(/engine[/\\]sites\.[jt]s$/, "");
   return own !== "" && sourceFile(line).startsWith(own);
 }
@@ -101,7 +110,7 @@ const NOT_A_VIEW =
 function capturedBy(error: unknown): string | undefined {
   if (!(error instanceof TypeError)) return undefined;
   if (!NOT_A_VIEW.test(error.message)) return undefined;
-  const lines = (error.stack ?? "").split("\n")
+  const lines = textOf(error).split("\n")
     .filter((line) => /^\s*at /.test(line));
   const [, name] = /at (?:Atomics\.)?(\w+) \((?:<anonymous>|unknown)\)/
     .exec(lines[0] ?? "") ?? [];
@@ -115,7 +124,7 @@ function capturedBy(error: unknown): string | undefined {
 function borrowedBy(error: unknown): string | undefined {
   if (!(error instanceof TypeError)) return undefined;
   if (!/not a typed array/.test(error.message)) return undefined;
-  return /^\s*at Proxy\.(\w+) \(<anonymous>\)/m.exec(error.stack ?? "")?.[1];
+  return /^\s*at Proxy\.(\w+) \(<anonymous>\)/m.exec(textOf(error))?.[1];
 }
 
 /**
@@ -124,7 +133,7 @@ function borrowedBy(error: unknown): string | undefined {
  */
 function receivedBy(error: unknown): boolean {
   return error instanceof TypeError &&
-    /^\s*at receiveMessageOnPort /m.test(error.stack ?? "") &&
+    /^\s*at receiveMessageOnPort /m.test(textOf(error)) &&
     /MessagePort instance/.test(error.message);
 }
 
@@ -133,8 +142,7 @@ export function stackOf(error: unknown): string {
   if (!(error instanceof Error)) {
     return typeof error === "object" ? show(error) : String(error);
   }
-  const stack = error.stack ?? `${error.name}: ${error.message}`;
-  const lines = String(stack).split("\n");
+  const lines = textOf(error).split("\n");
   const bottom = lines.findIndex((line) =>
     line.includes(`.${BOTTOM} (`) && ownLine(line)
   );

@@ -42,11 +42,14 @@ export const EACH: Turns = { turn: 1, lead: 0 };
 
 /** Reports an operation that does not end. */
 export function failLivelock(engine: Engine, agent: Agent): void {
+  const { maxSteps } = engine;
+  const isLong = agent.effort > maxSteps * FAIR;
   fail(
     engine,
     "livelock",
     `agent ${agent.id} took ${agent.steps} steps in ${callText(agent.told)}, ` +
-      `which does not end, though every agent gets its turn`,
+      `which does not end, though every agent gets its turn` +
+      (isLong ? `; if it is only long, raise maxSteps (${maxSteps})` : ""),
   );
 }
 

@@ -52,7 +52,8 @@ export class RaceError extends Error {
    * prints the error alone gets both.
    */
   #showTableOnce(): void {
-    const { message, stack = "" } = this;
+    const { message, stack } = this;
+    if (typeof stack !== "string") return; // the program makes its own
     const at = stack.indexOf(message);
     if (at < 0) return; // a stack of frames alone
     const frames = stack.slice(at + message.length);

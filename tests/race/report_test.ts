@@ -367,3 +367,40 @@ test("an agent that never resumes is told with the words that it awaits", async 
     "agent 0 never resumes in agent0(), which awaits a wake on [4]",
   );
 });
+
+test("an operation that may only be long is told how to go on", async () => {
+  const fill = (memory: SharedArrayBuffer) => {
+    const words = new Int32Array(memory);
+    for (let i = 0; i < 300; i++) Atomics.store(words, i & 3, i);
+  };
+  const { failure } = await told([fill, fill], { maxSteps: 100 });
+  assert.match(
+    failure!.message,
+    /; if it is only long, raise maxSteps \(100\)$/,
+  );
+  const memory = () => new SharedArrayBuffer(16);
+  race.agents({ memory }, fill, { maxSteps: 200 });
+});
+
+test("stacks that the code under test makes change no verdict", async () => {
+  const V8 = Error as { prepareStackTrace?: unknown };
+  const { prepareStackTrace } = V8;
+  const write = (memory: SharedArrayBuffer) => {
+    const words = new Int32Array(memory);
+    Atomics.add(words, 1, 1);
+    words[0] = 1;
+  };
+  const one = (memory: SharedArrayBuffer) => {
+    if (Atomics.load(new Int32Array(memory), 0) === 0) throw new Error("zero");
+  };
+  for (const made of [(_: Error, frames: unknown) => frames, () => 7]) {
+    V8.prepareStackTrace = made;
+    try {
+      const { failure } = await told([write, write]);
+      assert.is(failure!.kind, "data-race");
+      assert.is((await told([one])).failure!.kind, "exception");
+    } finally {
+      V8.prepareStackTrace = prepareStackTrace;
+    }
+  }
+});
