@@ -1,6 +1,7 @@
 // it explores
 // The option `sample`: no search, and samples of one kind.
 import * as assert from "uvu/assert";
+import { LockFreeQueue } from "../../mod.ts";
 import { type Options, race, type Result } from "../../race/mod.ts";
 import { suite } from "../_run/harness.ts";
 
@@ -87,6 +88,23 @@ test("a failure needs as many changes of priority as PCT is deep", () => {
   assert.is(random.failure?.kind, "invariant");
   const order = deep(2, { sample: "order", runs });
   assert.is(order.failure?.kind, "invariant");
+});
+
+test("hints that a sample finds have what words held at its start", () => {
+  const push = (n: number) => (memory: SharedArrayBuffer) =>
+    new LockFreeQueue(memory).pushInt(n);
+  const pop = (memory: SharedArrayBuffer) => {
+    const queue = new LockFreeQueue(memory);
+    return queue.popInt() + queue.popInt();
+  };
+  const made = () => LockFreeQueue.create({ capacity: 2, agents: 4 }).buffer;
+  for (const sample of ["random", "order", "pct"] as const) {
+    const options = { sample, runs: 30 };
+    const after = (_: unknown, [, , sum]: unknown[]) =>
+      sum === 3 ? undefined : `the sum is ${sum}`;
+    const bodies = [push(1), push(2), pop] as const;
+    race.agents({ memory: made }, ...bodies, { ...options, after } as Any);
+  }
 });
 
 test("a failure that was sampled replays", () => {

@@ -146,8 +146,12 @@ export class Hints {
       !Object.is(word.values[word.values.length - 1], value);
   }
 
-  /** Prepares for the next execution. */
+  /**
+   * Prepares for the next execution. Hints that were found in the midst of an
+   * execution do not know what a word held at its start.
+   */
   reset(): void {
+    this.#fresh = [];
     this.#state = this.#start();
   }
 
