@@ -7,6 +7,7 @@
 
 import { errorOf } from "../_message/thrown.ts";
 import { homeOf } from "../_memory/memory.ts";
+import { assertStep } from "../_memory/options.ts";
 import { Region } from "../_memory/region.ts";
 import type { End } from "./beside.ts";
 import { DEAD, ENTRIES, ID_MASK } from "./ring/words.ts";
@@ -159,7 +160,9 @@ export function stepOf(
   over: () => void,
 ): unknown {
   const end = <T>(result: T): T => {
-    if ((result as { done?: boolean } | undefined)?.done) over();
+    const { done } = Object(result) as { done?: unknown };
+    if (done || Object(result) !== result) over();
+    assertStep(result);
     return result;
   };
   const fail = (error: unknown): never => {

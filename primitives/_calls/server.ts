@@ -400,7 +400,7 @@ export class Server {
 
   /** Answers with what an iterator has returned. */
   #returnStep(at: number, asked: Asked, result: unknown): void {
-    const { done, value } = (result ?? {}) as IteratorResult<unknown>;
+    const { done, value } = result as IteratorResult<unknown>;
     this.#sendValue(at, asked, done ? DONE : VALUE, value);
   }
 

@@ -153,3 +153,11 @@ export function readOptions(
   }
   return { timeout, signal, ref };
 }
+
+/** Checks what a step of an iterator has given. */
+export function assertStep(result: unknown): void {
+  if (typeof result === "object" && result !== null) return;
+  throw new TypeError(
+    `A step of an iterator must give an object: received ${describe(result)}`,
+  );
+}

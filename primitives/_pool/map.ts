@@ -10,7 +10,7 @@
  */
 
 import { describe } from "../_memory/describe.ts";
-import { assertOptions, assertSignal } from "../_memory/options.ts";
+import { assertOptions, assertSignal, assertStep } from "../_memory/options.ts";
 import { assertBoolean, inRange } from "../_memory/region.ts";
 import { onGarbage } from "../_message/garbage.ts";
 import { offAbort, onAbort } from "../_wait/aborts.ts";
@@ -169,6 +169,7 @@ class MapRun<Plan> {
       try {
         const step = this.#steps.next();
         if (this.#isAsync) return void this.#await(step);
+        assertStep(step);
         ({ done, value } = step as Step);
         if (isThenable(value)) return void this.#await(step);
       } catch (error) {
@@ -176,19 +177,20 @@ class MapRun<Plan> {
       }
       this.#busy = false;
       // The iterator itself has ended the loop.
-      if (this.#stop !== undefined && done !== true) return this.#return();
-      this.#put(done === true, value);
+      if (this.#stop !== undefined && !done) return this.#return();
+      this.#put(Boolean(done), value);
     }
   }
 
   async #await(coming: Step | Promise<Step>): Promise<void> {
     try {
       const step = await coming;
+      assertStep(step);
       // A loop over the requests would await promises among them, too.
       const value = this.#isAsync || step.done ? step.value : await step.value;
       this.#busy = false;
       if (this.#stop !== undefined && !step.done) return this.#return();
-      this.#put(step.done === true, value);
+      this.#put(Boolean(step.done), value);
     } catch (error) {
       this.#busy = false;
       if (!this.#isAsync) this.#return(); // one of its promises has failed

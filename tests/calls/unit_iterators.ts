@@ -208,6 +208,43 @@ test("what an iterator gives may be a thenable that is no promise", async () => 
   });
 });
 
+test("a step that gives no object ends the iterator", async () => {
+  let result: unknown;
+  const steps = (isAsync: boolean) => ({
+    next: () => (isAsync ? Promise.resolve(result) : result) as never,
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  });
+  const api = {
+    steps: (isAsync: boolean): AsyncIterableIterator<number> => steps(isAsync),
+    first: async (of: AsyncIterable<number>) => {
+      for await (const value of of) return value;
+      return "none";
+    },
+  };
+  await between(api, async (ring) => {
+    const remote = connect<typeof api>(ring);
+    for (result of [5, undefined, null, "done"]) {
+      for (const isAsync of [true, false]) {
+        const numbers = await remote.steps(isAsync);
+        const mine = remote.first(steps(isAsync));
+        for (const promise of [numbers.next(), mine]) {
+          const error = await rejection(promise);
+          assert.instance(error, TypeError);
+          assert.match(error.message, /must give an object: received /);
+        }
+        assert.ok((await numbers.next()).done);
+      }
+    }
+    result = { done: 1, value: 7 }; // any true value is an end
+    for (const isAsync of [true, false]) {
+      for await (const _ of remote.steps(isAsync)) assert.unreachable();
+      assert.is(await remote.first(steps(isAsync)), "none");
+    }
+  });
+});
+
 test("an iterator that cannot be thrown at returns instead", async () => {
   let returned = 0;
   const api = {

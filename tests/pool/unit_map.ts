@@ -200,9 +200,16 @@ test("map() waits for requests, and ends with their error", () =>
       assert.is(await rejection(results.next()), broken);
       assert.ok((await results.next()).done);
     }
-    const odd = { [Symbol.iterator]: () => ({ next: () => undefined }) };
-    const nothing = pool.map("echo", odd as never);
-    assert.ok(await rejection(nothing.next()) instanceof TypeError);
+    for (const symbol of [Symbol.iterator, Symbol.asyncIterator]) {
+      let result: unknown;
+      const odd = { [symbol]: () => ({ next: () => result }) } as never;
+      for (result of [undefined, null, 5]) {
+        const nothing = pool.map("echo", odd);
+        assert.ok(await rejection(nothing.next()) instanceof TypeError);
+      }
+      result = { done: 1 }; // any true value is an end
+      assert.ok((await pool.map("echo", odd).next()).done);
+    }
     assert.is(await pool.run("echo", 1), 1);
     const none = pool.map("echo", []);
     assert.equal(await none.next(), { value: undefined, done: true });

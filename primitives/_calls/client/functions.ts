@@ -171,7 +171,7 @@ export class Functions {
 
   #returned(what: number, result: unknown): Outcome {
     if (what === CALL) return this.#outcome(VALUE, result);
-    const { done, value } = (result ?? {}) as IteratorResult<unknown>;
+    const { done, value } = result as IteratorResult<unknown>;
     return this.#outcome(done ? DONE : VALUE, value);
   }
 
