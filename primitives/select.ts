@@ -304,7 +304,10 @@ function selectBlocking(
   const bouts = inOrder([...arms].map((arm, i) => choice.bout(arm, i)), order);
   assertTogether(bouts, "select");
   const done = () => bouts.some(({ attempt }) => attempt());
-  if (!done() && timeout > 0 && !spin(done)) blockAny(bouts, timeout);
+  if (done()) return choice.made;
+  // (T) What was at one arm may be at another one now.
+  if (timeout === 0) done();
+  else if (!spin(done)) blockAny(bouts, timeout);
   return choice.made;
 }
 

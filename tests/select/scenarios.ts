@@ -89,6 +89,19 @@ function selecting(weft: Weft, items: readonly number[] = [], capacity = 4) {
         model: (s: Model) =>
           race.either(race.timedOut([s, "nothing"]), ...takes(s, false)),
       },
+      takeNow: {
+        run: (handles) => select(handles, handles.queues, { timeout: 0 }),
+        model: (s: Model) => some(takes(s, false)) ?? [s, "nothing"],
+      },
+      tryPop: {
+        run: ({ queues }, q: number) => queues[q]!.tryPopInt() ?? "nothing",
+        model: (s: Model, q: number) => {
+          const [first, ...rest] = s.queues[q]!;
+          return first === undefined
+            ? [s, "nothing"]
+            : [withItems(s, q, rest), first];
+        },
+      },
       takeAborted: {
         run: async (handles) => {
           const signal = new Signal();
@@ -194,6 +207,12 @@ export function scenarios(weft: Weft): Scenario[] {
       spec,
       agents: [[["take"]], [["pop", 1]], [["push", 7], ["push", 9]]],
       ...sampled,
+    },
+    {
+      // At each time, one of both queues has an element.
+      name: "an element comes, and another one goes",
+      spec: selecting(weft, [7]),
+      agents: [[["takeNow"]], [["push", 8], ["tryPop", 1]]],
     },
     {
       name: "room comes",

@@ -97,6 +97,14 @@ export const MUTANTS = [
     },
   ),
   ...mutants({ source: "select", header: "select_blocking", scenarios }, {
+    what: "(T): without time, looks once",
+    ts: ["if (timeout === 0) done(); else if", "if (timeout > 0) if"],
+    c: [
+      "result = weft__select_try(s); return result == EBUSY ? ETIMEDOUT : result;",
+      "return ETIMEDOUT;",
+    ],
+    by: "an element comes, and another one goes",
+  }, {
     what: "queues are not linked",
     ts: IN_TS,
     c: "for (int32_t k = 1; k < [-s->n-]{+0+}; k++) { int failed",

@@ -12,6 +12,7 @@ export function scenarios(weft: Weft): Scenario[] {
     items: [[], [1]],
     capacity: 1,
   };
+  const moving = blocking(weft, { kinds: ["mpmc", "mpmc"], items: [[5]] });
   const sampled = { options: { states: 4000, runs: 50 }, sampled: true };
   const scenarios: Scenario[] = [
     {
@@ -119,6 +120,23 @@ export function scenarios(weft: Weft): Scenario[] {
       differs: TRIES_AGAIN,
       spec: spsc,
       agents: [[["any", [0, 1]], ["pop", 1]], [["push", [1, 7]]]],
+    },
+    {
+      // At each time, one of both queues has an element.
+      name: "an element comes, and another one goes",
+      spec: moving,
+      agents: [[["takeNow", [1, 0]]], [["push", [1, 7]], ["takeNow", [0]]]],
+    },
+    {
+      name: "who only looks, while one comes and another one goes",
+      differs: TRIES_AGAIN,
+      spec: moving,
+      agents: [[["anyNow", [1, 0]]], [["push", [1, 7]], ["takeNow", [0]]]],
+    },
+    {
+      name: "one comes before another one is closed",
+      spec: moving,
+      agents: [[["takeNow", [1, 0]]], [["close", 1], ["takeNow", [0]]]],
     },
     {
       name: "room comes",

@@ -191,10 +191,24 @@ export function blocking(weft: Weft, setting: Setting) {
         model: (s: Model, of: number[]) =>
           race.either(race.timedOut([s, "nothing"]), ...takes(s, of)),
       },
+      takeNow: {
+        run: ({ mod, queues }, of: number[]) => {
+          const arms = of.map((q) => queues[q]!);
+          return said(mod.select.blocking(arms, { ...first, timeout: 0 }));
+        },
+        model: (s: Model, of: number[]) => some(takes(s, of)) ?? [s, "nothing"],
+      },
       any: {
         run: ({ mod, queues }, of: number[]) =>
           mod.waitAny.blocking(of.map((q) => queues[q]!)),
         model: (s: Model, of: number[]) => some(ready(s, of)),
+      },
+      anyNow: {
+        run: ({ mod, queues }, of: number[]) => {
+          const sources = of.map((q) => queues[q]!);
+          return mod.waitAny.blocking(sources, { timeout: 0 });
+        },
+        model: (s: Model, of: number[]) => some(ready(s, of)) ?? [s, undefined],
       },
       /** Takes from queue 0, or adds to queue 1. */
       takeOrAdd: {

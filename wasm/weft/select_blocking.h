@@ -484,7 +484,11 @@ static inline int weft__select_slow(weft__selecting *s, int64_t timeout) {
 static inline int weft__select_or_wait(weft__selecting *s, int64_t timeout) {
   int result = weft__select_try(s);
   if (result != EBUSY) return result;
-  if (timeout == 0) return ETIMEDOUT;
+  if (timeout == 0) {
+    /* (T) what was at one arm may be at another one now */
+    result = weft__select_try(s);
+    return result == EBUSY ? ETIMEDOUT : result;
+  }
   WEFT__SPIN(spin, NULL, timeout) {
     if (weft__spin_found(spin, (result = weft__select_try(s)) != EBUSY))
       return result;
