@@ -12,6 +12,10 @@ export abstract class Queue extends Twin {
     return this.f("closed")(this.at) !== 0;
   }
 
+  get size(): number {
+    return this.f("size")(this.at);
+  }
+
   tryPushInt(value: number, timeout = 0): boolean {
     return this.succeeded(
       timeout === 0

@@ -29,6 +29,12 @@ export const MUTANTS = mutants({
     "*weft__lock_free_slot(q, slot);[- /* published by (P) */ " +
     "weft__lock_free_give_back(q, slot);-]",
 }, {
+  what: "(C): the size is that of two times",
+  header: "_lock_free_ring",
+  by: "the size, while elements go and come",
+  ts: ["if (front === was || looks === 1) {", "{"],
+  c: ["if (front == was || looks == 1) break;", "break;"],
+}, {
   what: "puts a ticket in by a store",
   header: "_lock_free_ring",
   by: "two push, one finds it full",

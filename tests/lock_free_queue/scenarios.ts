@@ -83,6 +83,11 @@ function queue(
         run: (q) => orClosed(weft, () => q.tryPopInt(5)),
         model: models.popFor,
       },
+      size: {
+        run: (q) => q.size,
+        model: (s: Contents) => [s, s.items.length],
+        lockFree: true,
+      },
       close: {
         run: (q) => q.close(),
         model: (s: Contents) => [{ ...s, closed: true }, undefined],
@@ -156,6 +161,14 @@ export const scenarios = (weft: Weft): Scenario[] => [
     spec: queue(weft, 1, 1),
     agents: [[["close"]], [["close"], ["tryPush", 1]], [["tryPop"], [
       "tryPop",
+    ]]],
+  },
+  {
+    name: "the size, while elements go and come",
+    spec: queue(weft, 2, 2),
+    agents: [[["size"]], [["tryPop"], ["tryPush", 1], ["tryPop"], [
+      "tryPush",
+      2,
     ]]],
   },
   {

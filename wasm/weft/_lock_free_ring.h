@@ -171,22 +171,36 @@ static inline bool weft__lock_free_front(weft__lock_free_ring ring,
   return false;
 }
 
-/* Slots in a ring, or DAMAGED. */
-static inline int32_t weft__lock_free_count(weft__lock_free_ring ring) {
-  int32_t front = 0;
-  if (!weft__lock_free_front(ring, &front)) return WEFT__LOCK_FREE_DAMAGED;
-  int32_t tries = WEFT__MOST_TRIES;
-  for (int32_t ticket = weft__load(ring.tail); tries > 0; tries--) {
+/* Whether a ring has a ticket that was not put in; *end is the first one. */
+static inline bool weft__lock_free_end(weft__lock_free_ring ring,
+                                       int32_t *end) {
+  int32_t ticket = weft__load(ring.tail);
+  for (int32_t tries = WEFT__MOST_TRIES; tries > 0; tries--) {
     int32_t entry = weft__load(weft__lock_free_entry(ring, ticket));
     int32_t state = weft__minus(entry, weft__lock_free_lap(ring, ticket));
-    if (state == 0 || state == WEFT_LOCK_FREE_QUEUE_CLOSED) {
-      int32_t count = weft__minus(ticket, front);
-      if (count < 0) return 0;
-      return count < ring.filled ? count : ring.filled - 1;
-    }
+    *end = ticket;
+    if (state == 0 || state == WEFT_LOCK_FREE_QUEUE_CLOSED) return true;
     ticket = weft__lock_free_after_put(ring, ticket, entry);
   }
-  return WEFT__LOCK_FREE_DAMAGED;
+  return false;
+}
+
+/* Slots in a ring, or DAMAGED. If slots are taken out during each of many
+   looks, it counts those only that were there at the last look. */
+static inline int32_t weft__lock_free_count(weft__lock_free_ring ring) {
+  int32_t front = 0, end = 0;
+  if (!weft__lock_free_front(ring, &front)) return WEFT__LOCK_FREE_DAMAGED;
+  for (int32_t looks = 8;; looks--) {
+    int32_t was = front;
+    if (!weft__lock_free_end(ring, &end) ||
+        !weft__lock_free_front(ring, &front))
+      return WEFT__LOCK_FREE_DAMAGED;
+    /* (C) otherwise slots came and went meanwhile */
+    if (front == was || looks == 1) break;
+  }
+  int32_t count = weft__minus(end, front);
+  if (count < 0) return 0;
+  return count < ring.filled ? count : ring.filled - 1;
 }
 
 WEFT__END

@@ -298,18 +298,32 @@ export class LockFreeCore extends QueueCore<"lock_free_queue"> {
     }
   }
 
-  /** The number of slots in a ring. */
-  #count(ring: number): number {
+  /** The first ticket of a ring that was not put in. */
+  #end(ring: number): number {
     const words = this.#words;
-    const front = this.#front(ring);
     let tries = 0;
     for (let ticket = Atomics.load(words, ring);;) {
       const entry = Atomics.load(words, this.#entry(ring, ticket));
       const state = entry - this.#lap(ticket) | 0;
-      if (state === 0 || state === CLOSED) {
-        return Math.min(Math.max(ticket - front | 0, 0), this.#mask);
-      }
+      if (state === 0 || state === CLOSED) return ticket;
       ticket = this.#afterPut(ring, ticket, entry, tries++);
+    }
+  }
+
+  /**
+   * The number of slots in a ring. If slots are taken out during each of many
+   * looks, it counts those only that were there at the last look.
+   */
+  #count(ring: number): number {
+    let front = this.#front(ring);
+    for (let looks = 8;; looks--) {
+      const end = this.#end(ring);
+      const was = front;
+      front = this.#front(ring);
+      // (C) Otherwise slots came and went meanwhile.
+      if (front === was || looks === 1) {
+        return Math.min(Math.max(end - front | 0, 0), this.#mask);
+      }
     }
   }
 
