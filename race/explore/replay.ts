@@ -37,11 +37,15 @@ export function replay(
   o: Options,
   searches = true,
 ): Result | Promise<Result> {
+  // Survivors sleep in another way. The schedule says that there are some.
+  const kill = o.kill === true ||
+    schedule.some((code) => k.actionOf(code) === k.KILL);
+  const asked = { ...o, kill };
   return explore(
     scenario,
     program,
-    o,
-    (engine) => replayOnce(engine, schedule, o, searches),
+    asked,
+    (engine) => replayOnce(engine, schedule, asked, searches),
   );
 }
 
@@ -55,14 +59,13 @@ function* replayOnce(
   searches: boolean,
 ): Steps<Result> {
   const { world } = engine;
-  const kills = schedule.filter((code) => k.actionOf(code) === k.KILL).length;
   const options = searchOptions(engine, o, false);
   const title = `schedule "${scheduleText(schedule)}"`;
   const perform = (clocks: Clocks | null) => {
     world.startBudget = {
       timeouts: times(o.timeouts ?? true, 2),
       spurious: times(o.spurious, 1),
-      kills: o.kill === true || kills > 0 ? 1 : 0,
+      kills: o.kill === true ? 1 : 0,
     };
     world.clocks = clocks;
     world.keepsPlain = !engine.scenario.async && world.lead + world.tail === 0;

@@ -1,7 +1,7 @@
 // Tests that a schedule is followed in a process that knows nothing of the
 // program yet: each specification is made anew.
 import * as assert from "uvu/assert";
-import { codec, HashMap } from "../../mod.ts";
+import { codec, HashMap, Mutex } from "../../mod.ts";
 import { race } from "../../race/mod.ts";
 import { suite } from "../_run/harness.ts";
 
@@ -231,6 +231,28 @@ test("an agent that may not poll is in the replay of its livelock", () => {
   assert.is(again.failure?.message, message);
   const polls = race.replay(spec, program, schedule);
   assert.ok(polls.ok, polls.failure?.message);
+});
+
+test("a schedule with a termination needs no option", () => {
+  const spec = race.spec({
+    memory: () => Mutex.create().buffer as SharedArrayBuffer,
+    agent: (memory) => new Mutex(memory),
+    ops: {
+      lock: {
+        run: (mutex) => {
+          mutex.lock();
+          mutex.unlock();
+        },
+      },
+    },
+  });
+  const program = [[["lock"]], [["lock"]]] as const;
+  const { failure } = race.check(spec, ...program, { kill: true });
+  assert.is(failure?.kind, "damaged-by-kill");
+  for (const options of [{}, { kill: true }, { kill: false }]) {
+    const again = race.replay(spec, program, failure!.schedule, options);
+    assert.is(again.failure?.message, failure!.message);
+  }
 });
 
 test("a schedule that ends too late is followed once more", () => {
