@@ -5,6 +5,10 @@
 #ifndef WEFT_BASE_HPP
 #define WEFT_BASE_HPP
 
+#if __cplusplus < 201703L
+#error "weft.hpp needs C++17: compile with -std=c++17 or a later one"
+#endif
+
 #include <chrono>
 #include <cstdlib>
 #include <string>
@@ -88,6 +92,9 @@ struct errors {
   std::abort();
 }
 
+/* In parentheses, because some headers of C define a macro `max`. */
+inline constexpr std::chrono::hours forever = (std::chrono::hours::max)();
+
 /* A time in nanoseconds as weft.h counts them, no fewer than were given. */
 struct span {
   template <class Rep, class Period>
@@ -137,7 +144,7 @@ class object : errors {
   using errors::done, errors::held, errors::tell, errors::error_code;
   using span = detail::span;
   /* In a constant expression, a number out of range does not compile. */
-  static constexpr void check(bool in_range) {
+  static constexpr void check_range(bool in_range) {
     if (!in_range) tell(EINVAL, nullptr, "out of range");
   }
   Words w_{};

@@ -41,7 +41,7 @@ class channel : public detail::handle<weft_channel, WEFT_KIND_channel> {
                 ec);
   }
   bool send(std::string_view message, error_code *ec = nullptr) {
-    return try_send_for(message, std::chrono::hours::max(), ec);
+    return try_send_for(message, weft::detail::forever, ec);
   }
   bool try_send_for(std::string_view message, span time,
                     error_code *ec = nullptr) {
@@ -52,7 +52,7 @@ class channel : public detail::handle<weft_channel, WEFT_KIND_channel> {
     return try_receive_for(std::chrono::seconds(0), ec, EBUSY);
   }
   std::optional<std::string> receive(error_code *ec = nullptr) {
-    return try_receive_for(std::chrono::hours::max(), ec);
+    return try_receive_for(weft::detail::forever, ec);
   }
   std::optional<std::string> try_receive_for(span time,
                                              error_code *ec = nullptr) {
@@ -213,7 +213,7 @@ class call_ring : public detail::handle<weft_call_ring, WEFT_KIND_call_ring> {
      server fails, it throws EIO, or sets *ec and returns the message. */
   std::optional<std::string> call(std::string_view request,
                                   error_code *ec = nullptr) {
-    return try_call_for(request, std::chrono::hours::max(), ec);
+    return try_call_for(request, weft::detail::forever, ec);
   }
   std::optional<std::string> try_call_for(std::string_view request, span time,
                                           error_code *ec = nullptr) {
@@ -233,7 +233,7 @@ class call_ring : public detail::handle<weft_call_ring, WEFT_KIND_call_ring> {
      `handler` makes of a request is the reply; if it throws, the call fails
      with the text of a std::exception. Returns how many calls it served. */
   template <class Handler>
-  int32_t serve(Handler handler, span idle = std::chrono::hours::max()) {
+  int32_t serve(Handler handler, span idle = weft::detail::forever) {
     served<Handler> all{handler, weft_call_ring_max_reply(w_)};
     const int32_t n = weft_call_ring_serve(w_, answer<Handler>, &all, idle.ns);
     return n < 0 ? (done(-n), 0) : n;
@@ -245,6 +245,7 @@ class call_ring : public detail::handle<weft_call_ring, WEFT_KIND_call_ring> {
   using handle::handle;
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wtype-limits" /* none is below 0 */
+  WEFT__USELESS_CAST /* size_t may have 32 bits */
   static constexpr size_t ring_bytes(uint64_t n, uint64_t request,
                                      uint64_t reply) {
     return static_cast<size_t>(WEFT_CALL_RING_BYTES(n, request, reply));
@@ -338,7 +339,7 @@ class call_server {
   }
   /* Until the ring is closed, or no call came for the time; how many calls. */
   int32_t serve(call_ring ring,
-                detail::span idle = std::chrono::hours::max()) {
+                detail::span idle = weft::detail::forever) {
     server_.ring = ring.native_handle();
     server_.methods = methods_.data();
     server_.count = static_cast<int32_t>(methods_.size());
@@ -365,7 +366,7 @@ class call_server {
 inline std::optional<std::string> call_method(
     call_ring ring, const char *name, std::string_view args,
     std::error_code *ec = nullptr,
-    detail::span time = std::chrono::hours::max(), int32_t room = 1 << 16) {
+    detail::span time = weft::detail::forever, int32_t room = 1 << 16) {
   if (args.size() > INT32_MAX || room < 0) {
     if (ec == nullptr) detail::fail(EINVAL, "out of range");
     return ec->assign(EINVAL, std::generic_category()), std::nullopt;

@@ -128,7 +128,7 @@ class broadcast
       return popped(ec, weft_broadcast_try_pop);
     }
     std::optional<T> pop(error_code *ec = nullptr) {
-      return try_pop_for(std::chrono::hours::max(), ec);
+      return try_pop_for(weft::detail::forever, ec);
     }
     std::optional<T> try_pop_for(span time, error_code *ec = nullptr) {
       return popped(ec, weft_broadcast_pop, time.ns);
@@ -171,7 +171,7 @@ class broadcast
     return this->done(weft_broadcast_try_push(w_, &whole), ec);
   }
   bool push(const T &value, std::error_code *ec = nullptr) {
-    return try_push_for(value, std::chrono::hours::max(), ec);
+    return try_push_for(value, weft::detail::forever, ec);
   }
   bool try_push_for(const T &value, span time, std::error_code *ec = nullptr) {
     const cell whole(value);
@@ -234,8 +234,8 @@ class work_counter
  public:
   /* `chunk` tasks at a time; for `agents` above 0, ever fewer of them. */
   explicit work_counter(int32_t total, int32_t chunk = 1, int32_t agents = 0) {
-    check(weft_work_counter_init(&w_, sizeof w_, total, {chunk, agents}) !=
-          nullptr);
+    check_range(weft_work_counter_init(&w_, sizeof w_, total,
+                                       {chunk, agents}) != nullptr);
   }
   /* Calls body(task) for each task that this agent gets, until none is left,
      and counts it as done. Returns how many those were. If body throws, its

@@ -91,7 +91,7 @@ class condition : public detail::object<condition, weft_condition> {
 
  public:
   constexpr condition() noexcept = default;
-  void wait(guard &lock) { wait_for(lock, std::chrono::hours::max()); }
+  void wait(guard &lock) { wait_for(lock, weft::detail::forever); }
   template <class Predicate>
   void wait(guard &lock, Predicate is_true) {
     while (!is_true()) wait(lock);
@@ -147,12 +147,12 @@ class semaphore
   }
   int32_t available() const { return weft_semaphore_available(&w_); }
   int32_t waiters() const { return weft_semaphore_waiters(&w_); }
-  int32_t max() const { return weft_semaphore_max(&w_); }
+  int32_t (max)() const { return weft_semaphore_max(&w_); }
 
  private:
   /* What weft_semaphore_init_max writes. */
   static constexpr weft_semaphore words(int32_t n, int32_t max) {
-    check(max >= 1 && max <= WEFT_SEMAPHORE_MAX && n >= 0 && n <= max);
+    check_range(max >= 1 && max <= WEFT_SEMAPHORE_MAX && n >= 0 && n <= max);
     weft_semaphore w{};
     w.magic = weft__magic(WEFT_KIND_semaphore);
     w.max = max;
@@ -179,18 +179,18 @@ class latch : public detail::object<latch, weft_latch, WEFT_KIND_latch> {
     return done(weft_latch_wait(const_cast<weft_latch *>(&w_), time.ns));
   }
   void arrive_and_wait(int32_t n = 1) {
-    check(n >= 0 && n <= max());
+    check_range(n >= 0 && n <= (max)());
     if (!weft__may_block()) tell(EPERM);
     bool opened = false;
     if (n != 0) done(weft__latch_step(&w_, n, &opened));
     if (!opened) wait(); /* an open latch may have been freed by now */
   }
-  static constexpr int32_t max() noexcept { return WEFT_LATCH_MAX; }
+  static constexpr int32_t (max)() noexcept { return WEFT_LATCH_MAX; }
 
  private:
   /* What weft_latch_init writes. */
   static constexpr weft_latch words(int32_t n) {
-    check(n >= 0 && n <= WEFT_LATCH_MAX);
+    check_range(n >= 0 && n <= WEFT_LATCH_MAX);
     weft_latch w{};
     w.magic = weft__magic(WEFT_KIND_latch);
     w.seal = weft__seal(WEFT_KIND_latch, 0, 0);
@@ -244,12 +244,12 @@ class barrier
     done(ended < 0 ? -ended : 0);
     return ended > 0;
   }
-  static constexpr int32_t max() noexcept { return WEFT_BARRIER_MAX; }
+  static constexpr int32_t (max)() noexcept { return WEFT_BARRIER_MAX; }
 
  private:
   /* What weft_barrier_init writes. */
   static constexpr weft_barrier words(int32_t n) {
-    check(n >= 1 && n <= WEFT_BARRIER_MAX);
+    check_range(n >= 1 && n <= WEFT_BARRIER_MAX);
     weft_barrier w{};
     w.magic = weft__magic(WEFT_KIND_barrier);
     w.parties = n;

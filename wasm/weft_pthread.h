@@ -37,6 +37,10 @@
 #include <semaphore.h>
 #include <time.h>
 
+#if !defined(CLOCK_REALTIME) || (defined(__GLIBC__) && !defined(__USE_XOPEN2K8))
+#error "weft_pthread.h needs all of POSIX: -std=gnu11, or -D_GNU_SOURCE"
+#endif
+
 /* Half of std::condition_variable is in a library, which was compiled without
    this header. */
 #ifdef __cplusplus

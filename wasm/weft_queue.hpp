@@ -190,13 +190,13 @@ class queue : errors {
   /* These wait for room, or for an element; pop until it is closed and empty.
    */
   bool push(const T &value, error_code *ec = nullptr) {
-    return try_push_for(value, std::chrono::hours::max(), ec);
+    return try_push_for(value, weft::detail::forever, ec);
   }
   bool push(T &&value, error_code *ec = nullptr) {
-    return try_push_for(std::move(value), std::chrono::hours::max(), ec);
+    return try_push_for(std::move(value), weft::detail::forever, ec);
   }
   std::optional<T> pop(error_code *ec = nullptr) {
-    return try_pop_for(std::chrono::hours::max(), ec);
+    return try_pop_for(weft::detail::forever, ec);
   }
   bool try_push_for(const T &value, span time, error_code *ec = nullptr) {
     return pushed(value, ec, time.ns);

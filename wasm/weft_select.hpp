@@ -188,7 +188,7 @@ detail::push_arm<T, weft_channel> sending(channel to, const T &value,
    several can be done at the call, one of them is chosen at random. */
 template <class... Arms>
 selected select(Arms &&...arms) {
-  return *detail::select_by(weft_select, std::chrono::hours::max(),
+  return *detail::select_by(weft_select, weft::detail::forever,
                             std::forward<Arms>(arms)...);
 }
 /* The same; nothing if the time is over. */
@@ -201,7 +201,7 @@ std::optional<selected> select_for(detail::span time, Arms &&...arms) {
    is. */
 template <class... Arms>
 selected select_first(Arms &&...arms) {
-  return *detail::select_by(weft_select_first, std::chrono::hours::max(),
+  return *detail::select_by(weft_select_first, weft::detail::forever,
                             std::forward<Arms>(arms)...);
 }
 template <class... Arms>
@@ -224,7 +224,7 @@ std::optional<int32_t> wait_any_for(detail::span time, Queues... queues) {
 }
 template <class... Queues>
 int32_t wait_any(Queues... queues) {
-  return *wait_any_for(std::chrono::hours::max(), queues...);
+  return *wait_any_for(weft::detail::forever, queues...);
 }
 
 }  // namespace weft

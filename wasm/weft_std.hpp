@@ -69,7 +69,7 @@ class condition_variable_any {
   }
   template <class Lock>
   void wait(Lock &lock) {
-    (void)wait_for(lock, std::chrono::hours::max());
+    (void)wait_for(lock, weft::detail::forever);
   }
   template <class Lock, class Predicate>
   void wait(Lock &lock, Predicate is_true) {
@@ -94,7 +94,7 @@ class condition_variable_any {
   /* These return, too, when a stop is requested: is_true() at that moment. */
   template <class Lock, class Predicate>
   bool wait(Lock &lock, std::stop_token stop, Predicate is_true) {
-    return wait_for(lock, std::move(stop), std::chrono::hours::max(),
+    return wait_for(lock, std::move(stop), weft::detail::forever,
                     std::move(is_true));
   }
   template <class Lock, class Predicate>
@@ -137,7 +137,7 @@ class condition_variable_any {
   };
 
   /* Whether all who are inside still wait for a call: none comes any more. */
-  bool is_left() {
+  bool is_left() WEFT_UNCHECKED {
     if (!m_.try_lock()) return false; /* somebody is leaving */
     const weft_condition *c = c_.native_handle();
     int32_t waiting = weft__condition_waiting(weft__load(&c->even));
@@ -214,7 +214,7 @@ class phase_barrier {
     if (left_ < 1) detail::fail(EINVAL, "all have arrived");
     (void)come(1, 1);
   }
-  static constexpr int32_t max() noexcept { return INT32_MAX; }
+  static constexpr int32_t (max)() noexcept { return INT32_MAX; }
 
  private:
   /* `n` arrive, of whom `drop` leave. */

@@ -121,6 +121,67 @@ test("it compiles without exceptions, and for what must not block", async () => 
   assert.match(output, "push");
 });
 
+test("an older C or C++ is an error that says which one it needs", async () => {
+  const say = async (words: string[], header: string) => {
+    const file = path.join(BUILT, `old.${words[0] === "g++" ? "cpp" : "c"}`);
+    fs.writeFileSync(file, `#include <${header}>\n`);
+    const all = [...words.slice(1), "-fsyntax-only", "-I", WASM, file];
+    const { code, output } = await run(words[0]!, all, 100);
+    assert.is(code, 1, words.join(" "));
+    return output.match(/error: .*/)![0];
+  };
+  fs.mkdirSync(BUILT, { recursive: true });
+  assert.match(await say(["g++", "-std=c++11"], "weft.h"), "needs C++17: ");
+  assert.match(await say(["g++", "-std=c++14"], "weft.hpp"), "needs C++17: ");
+  assert.match(await say(["gcc", "-std=c99"], "weft.h"), "needs C11: ");
+  assert.match(await say(["gcc", "-std=gnu89"], "weft.h"), "needs C11: ");
+  // Without the names of POSIX.
+  assert.match(await say(["gcc", "-std=c11"], "weft_pthread.h"), "-std=gnu11");
+});
+
+test("it compiles after macros of others, and with more warnings", async () => {
+  const macros = `
+#include <chrono>
+#include <condition_variable>
+#include <iterator>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+#define min(a, b) ((a) < (b) ? (a) : (b))
+#define max(a, b) ((a) > (b) ? (a) : (b))
+#define check(all) ((void)0)
+#define verify(all) ((void)0)
+#define small char
+#define near
+#define far
+`;
+  const text = `#include <weft.hpp>
+int f() {
+  weft::latch l(1);
+  weft::semaphore s(1);
+  l.arrive_and_wait(1);
+  return (l.max)() + (s.max)();
+}
+`;
+  const file = path.join(BUILT, "macros.cpp");
+  fs.mkdirSync(BUILT, { recursive: true });
+  fs.writeFileSync(file, macros + text);
+  for (
+    const words of [
+      ["g++", "-std=c++20", "-Wredundant-decls", "-Wuseless-cast"],
+      ["clang++", "-std=c++17", "-Wredundant-decls"],
+    ]
+  ) {
+    const all = [...EVERY, ...words.slice(1), "-fsyntax-only", "-I", WASM];
+    const { code, output } = await run(words[0]!, [...all, file], 100);
+    assert.is(code, 0, output);
+  }
+});
+
 test("a number out of range does not compile as a constant", async () => {
   for (
     const wrong of [

@@ -2,6 +2,13 @@
 #ifndef WEFT__WORDS_H
 #define WEFT__WORDS_H
 
+#if defined(__cplusplus) && __cplusplus < 201402L
+#error "weft.h needs C++17: compile with -std=c++17 or a later one"
+#elif !defined(__cplusplus) && __STDC_VERSION__ + 0 < 201112L && \
+    (__STDC_VERSION__ + 0 < 199901L || defined(__STRICT_ANSI__))
+#error "weft.h needs C11: compile with -std=c11 or a later one"
+#endif
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -62,12 +69,14 @@
 #include <time.h>
 /* <unistd.h> is long, too, and hides it with -std=c11. In C++ the declaration
    must be the same as there, which differs between libraries. */
-#if defined(__cplusplus) && defined(__GLIBC__)
-extern "C" long syscall(long number, ...) noexcept;
-#elif defined(__cplusplus)
+#if defined(__cplusplus) && !defined(__GLIBC__)
 #include <unistd.h>
 #elif !defined(_UNISTD_H) || !defined(__USE_MISC)
+#ifdef __cplusplus
+extern "C" long syscall(long number, ...) noexcept;
+#else
 extern long syscall(long number, ...);
+#endif
 #endif
 #if !defined(__cplusplus) && !defined(__USE_POSIX199309)
 extern int clock_gettime(int clock, struct timespec *at); /* hidden, too */
