@@ -1,15 +1,9 @@
-import { ns, Twin } from "../_run/mixed/twin.ts";
+import { Twin } from "../_run/mixed/twin.ts";
 
-/** Queues of elements of one word; `stem` tells which. */
-export abstract class Queue extends Twin {
-  abstract readonly stem: string;
-
-  protected f(name: string): (...args: unknown[]) => number {
-    return this.c[`${this.stem}_${name}`]!;
-  }
-
+/** Queues of elements of one word. */
+export class Queue extends Twin {
   get closed(): boolean {
-    return this.f("closed")(this.at) !== 0;
+    return this.invoke("closed") !== 0;
   }
 
   get size(): number {
@@ -17,20 +11,11 @@ export abstract class Queue extends Twin {
   }
 
   tryPushInt(value: number, timeout = 0): boolean {
-    return this.succeeded(
-      timeout === 0
-        ? this.f("try_push_int")(this.at, value)
-        : this.f("push_int")(this.at, value, ns(timeout)),
-    );
+    return this.doesFor("push_int", timeout, value);
   }
 
   tryPopInt(timeout = 0): number | undefined {
-    const { at } = this.scratch;
-    return this.out(
-      timeout === 0
-        ? this.f("try_pop_int")(this.at, at)
-        : this.f("pop_int")(this.at, at, ns(timeout)),
-    );
+    return this.out(this.invokeFor("pop_int", timeout, this.scratch.at));
   }
 
   pushInt(value: number): void {
@@ -44,12 +29,12 @@ export abstract class Queue extends Twin {
   tryPush(source: Int32Array): boolean {
     const { at, words } = this.scratch;
     words.set(source);
-    return this.succeeded(this.f("try_push")(this.at, at));
+    return this.does("try_push", at);
   }
 
   tryPopInto(to: Int32Array): boolean {
     const { at, words } = this.scratch;
-    if (!this.succeeded(this.f("try_pop")(this.at, at))) return false;
+    if (!this.does("try_pop", at)) return false;
     to.set(words.subarray(0, to.length));
     return true;
   }
@@ -62,22 +47,14 @@ export abstract class Queue extends Twin {
   tryPushMany(source: Int32Array, n: number): number {
     const { at, words } = this.scratch;
     words.set(source);
-    return this.#count(this.f("try_push_many")(this.at, at, n));
+    return this.#count(this.invoke("try_push_many", at, n));
   }
 
   tryPopMany(to: Int32Array, n: number): number {
     const { at, words } = this.scratch;
-    const count = this.#count(this.f("try_pop_many")(this.at, at, n));
+    const count = this.#count(this.invoke("try_pop_many", at, n));
     to.set(words.subarray(0, count));
     return count;
-  }
-
-  close(): void {
-    this.f("close")(this.at);
-  }
-
-  abandon(id: number): number {
-    return this.f("abandon")(this.at, id);
   }
 
   // ---- in place: the address of a slot, as a view remembers it
@@ -85,7 +62,7 @@ export abstract class Queue extends Twin {
   #peeked = 0;
 
   reserve(): Uint8Array | undefined {
-    return this.#slot(this.#reserved = this.f("reserve")(this.at));
+    return this.#slot(this.#reserved = this.invoke("reserve"));
   }
 
   /** The bytes of an int in a slot, as the tester sees them. */
@@ -96,15 +73,15 @@ export abstract class Queue extends Twin {
 
   commit(): void {
     // A function with one parameter ignores the slot.
-    const result = this.f("commit")(this.at, this.#reserved);
+    const result = this.invoke("commit", this.#reserved);
     if (result !== undefined) this.succeeded(result);
   }
 
   peek(): Uint8Array | undefined {
-    return this.#slot(this.#peeked = this.f("peek")(this.at));
+    return this.#slot(this.#peeked = this.invoke("peek"));
   }
 
   consume(): void {
-    this.f("consume")(this.at, this.#peeked);
+    this.invoke("consume", this.#peeked);
   }
 }

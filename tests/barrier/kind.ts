@@ -18,11 +18,11 @@ export const size: Size = { name: "Barrier", most: 7804 };
 
 class BarrierInC extends Twin {
   get parties(): number {
-    return this.c.weft_barrier_parties!(this.at);
+    return this.invoke("parties");
   }
 
   get arrived(): number {
-    return this.c.weft_barrier_arrived!(this.at);
+    return this.invoke("arrived");
   }
 
   arriveAndWait(): { leader: boolean } | undefined {
@@ -32,18 +32,12 @@ class BarrierInC extends Twin {
   tryArriveAndWait(timeout = 0): { leader: boolean } | undefined {
     const { at, words } = this.scratch;
     words[0] = 0;
-    const passed = this.succeeded(
-      this.c.weft_barrier_arrive_and_wait!(this.at, at, ns(timeout)),
-    );
+    const passed = this.does("arrive_and_wait", at, ns(timeout));
     return passed ? { leader: (words[0]! & 0xff) !== 0 } : undefined;
   }
 
-  abandon(id: number): number {
-    return this.c.weft_barrier_abandon!(this.at, id);
-  }
-
   leave({ arrived = false } = {}): boolean {
-    const ended = this.c.weft_barrier_leave!(this.at, arrived ? 1 : 0);
+    const ended = this.invoke("leave", arrived ? 1 : 0);
     if (ended < 0) this.succeeded(-ended);
     return ended > 0;
   }

@@ -1,7 +1,7 @@
 import { Broadcast, type Handle } from "../../mod.ts";
 import type { Kind, Size } from "../_run/kinds.ts";
 import { LAYOUT } from "../../primitives/_memory/layout.ts";
-import { type Agent, ns, Twin } from "../_run/mixed/twin.ts";
+import { type Agent, Twin } from "../_run/mixed/twin.ts";
 
 const queue = { capacity: 3, elementSize: 4 };
 
@@ -25,6 +25,7 @@ const SEATS = LAYOUT.broadcast.length;
 const SEAT = 32;
 
 class SubscriptionInC extends Twin {
+  override readonly kind = "broadcast";
   readonly #seat: number;
 
   constructor(agent: Agent, broadcast: BroadcastInC, _: unknown, word: number) {
@@ -33,16 +34,12 @@ class SubscriptionInC extends Twin {
   }
 
   get dropped(): number {
-    return this.c.weft_broadcast_dropped!(this.at, this.#seat);
+    return this.invoke("dropped", this.#seat);
   }
 
   tryPopInt(timeout = 0): number | undefined {
-    const { c, at, scratch } = this;
-    return this.out(
-      timeout === 0
-        ? c.weft_broadcast_try_pop_int!(at, this.#seat, scratch.at)
-        : c.weft_broadcast_pop_int!(at, this.#seat, scratch.at, ns(timeout)),
-    );
+    const { at } = this.scratch;
+    return this.out(this.invokeFor("pop_int", timeout, this.#seat, at));
   }
 
   popInt(): number {
@@ -50,36 +47,34 @@ class SubscriptionInC extends Twin {
   }
 
   tryPopInto(to: Int32Array): boolean {
-    const { c, at, scratch } = this;
-    const result = c.weft_broadcast_try_pop!(at, this.#seat, scratch.at);
-    if (!this.succeeded(result)) return false;
-    to.set(scratch.words.subarray(0, to.length));
+    const { at, words } = this.scratch;
+    if (!this.does("try_pop", this.#seat, at)) return false;
+    to.set(words.subarray(0, to.length));
     return true;
   }
 
   leave(): void {
-    this.c.weft_broadcast_leave!(this.at, this.#seat);
+    this.invoke("leave", this.#seat);
   }
 }
 
 class BroadcastInC extends Twin {
   pushInt(value: number): void {
-    const { c, at } = this;
-    this.succeeded(c.weft_broadcast_push_int!(at, value, ns()));
+    this.doesFor("push_int", Infinity, value);
   }
 
   tryPushInt(value: number): boolean {
-    return this.succeeded(this.c.weft_broadcast_try_push_int!(this.at, value));
+    return this.does("try_push_int", value);
   }
 
   push(source: Int32Array): void {
-    const { c, at, scratch } = this;
-    scratch.words.set(source);
-    this.succeeded(c.weft_broadcast_push!(at, scratch.at, ns()));
+    const { at, words } = this.scratch;
+    words.set(source);
+    this.doesFor("push", Infinity, at);
   }
 
   subscribe(): SubscriptionInC {
-    const seat = this.c.weft_broadcast_subscribe!(this.at);
+    const seat = this.invoke("subscribe");
     if (seat < 0) throw new RangeError("no seat");
     return new SubscriptionInC(
       this.agent,
@@ -87,14 +82,6 @@ class BroadcastInC extends Twin {
       undefined,
       SEATS + SEAT * seat,
     );
-  }
-
-  close(): void {
-    this.c.weft_broadcast_close!(this.at);
-  }
-
-  abandon(id: number): number {
-    return this.c.weft_broadcast_abandon!(this.at, id);
   }
 }
 

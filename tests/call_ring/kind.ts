@@ -51,7 +51,7 @@ class CallRingInC extends Twin {
   }
 
   get maxReply(): number {
-    return this.c.weft_call_ring_max_reply!(this.at);
+    return this.invoke("max_reply");
   }
 
   /** Bytes of the ring that C points to. */
@@ -100,39 +100,28 @@ class CallRingInC extends Twin {
   }
 
   tryCall(request: Elements, timeout = 0): Uint8Array | undefined {
-    const { c, at } = this;
     const given = this.given(request);
     return this.replied(
-      c.weft_call_ring_call!(at, ...given, ...this.room, ns(timeout)),
+      this.invoke("call", ...given, ...this.room, ns(timeout)),
     );
   }
 
   tryPost(request: Elements): Pending | undefined {
-    const { c, at } = this;
-    const given = this.given(request);
-    return this.#pending(
-      c.weft_call_ring_try_post!(at, ...given, given[0] + 240),
-    );
+    const [at, length] = this.given(request);
+    return this.#pending(this.invoke("try_post", at, length, at + 240));
   }
 
   post(request: Elements): Pending {
-    const { c, at } = this;
-    const given = this.given(request);
-    return this.#pending(
-      c.weft_call_ring_post!(at, ...given, given[0] + 240, ns()),
-    )!;
+    const [at, length] = this.given(request);
+    return this.#pending(this.invoke("post", at, length, at + 240, ns()))!;
   }
 
   tryTake(): Taken | undefined {
-    const { c, at, scratch } = this;
-    return this.#taken(c.weft_call_ring_try_take!(at, scratch.at + 240));
+    return this.#taken(this.invoke("try_take", this.scratch.at + 240));
   }
 
   take(): Taken {
-    const { c, at, scratch } = this;
-    return this.#taken(
-      c.weft_call_ring_take!(at, scratch.at + 240, ns()),
-    )!;
+    return this.#taken(this.invoke("take", this.scratch.at + 240, ns()))!;
   }
 
   tryServeOne(fn: Handler): boolean {
@@ -145,17 +134,9 @@ class CallRingInC extends Twin {
     return this.c.race_call_ring_serve!(this.at, ns());
   }
 
-  close(): void {
-    this.c.weft_call_ring_close!(this.at);
-  }
-
-  abandon(id: number): number {
-    return this.c.weft_call_ring_abandon!(this.at, id);
-  }
-
   /** A function of a call that is under way: of its slot. */
   of(slot: number, name: string, ...args: unknown[]): number {
-    return this.c[`weft_call_ring_${name}`]!(this.at, slot, ...args);
+    return this.invoke(name, slot, ...args);
   }
 }
 

@@ -1,6 +1,6 @@
 import { Channel, type Codec, codec, type Handle } from "../../mod.ts";
 import type { Kind, Size } from "../_run/kinds.ts";
-import { type Agent, ns, Twin } from "../_run/mixed/twin.ts";
+import { type Agent, Twin } from "../_run/mixed/twin.ts";
 
 const channel = { codec: codec.binary, capacity: 1, messageSize: 16 };
 
@@ -51,64 +51,41 @@ class ChannelInC extends Twin {
   }
 
   send(value: unknown): void {
-    const { c, at } = this;
-    const message = this.#encoded(value);
-    this.succeeded(c.weft_channel_send!(at, ...message, ns()));
+    this.trySend(value, Infinity);
   }
 
   trySend(value: unknown, timeout = 0): boolean {
-    const { c, at } = this;
-    const message = this.#encoded(value);
-    return this.succeeded(
-      timeout === 0
-        ? c.weft_channel_try_send!(at, ...message)
-        : c.weft_channel_send!(at, ...message, ns(timeout)),
-    );
+    return this.doesFor("send", timeout, ...this.#encoded(value));
   }
 
   receive(): unknown {
-    const { c, at } = this;
-    return this.#decoded(c.weft_channel_receive!(at, ...this.#room, ns()));
+    return this.tryReceive(Infinity);
   }
 
   tryReceive(timeout = 0): unknown {
-    const { c, at } = this;
-    const room = this.#room;
-    return this.#decoded(
-      timeout === 0
-        ? c.weft_channel_try_receive!(at, ...room)
-        : c.weft_channel_receive!(at, ...room, ns(timeout)),
-    );
+    return this.#decoded(this.invokeFor("receive", timeout, ...this.#room));
   }
 
   get closed(): boolean {
-    return this.c.weft_channel_closed!(this.at) !== 0;
-  }
-
-  close(): void {
-    this.c.weft_channel_close!(this.at);
-  }
-
-  abandon(id: number): number {
-    return this.c.weft_channel_abandon!(this.at, id);
+    return this.invoke("closed") !== 0;
   }
 
   sender(): { leave(): void } {
-    this.succeeded(this.c.weft_channel_sender!(this.at));
+    this.does("sender");
     return { leave: () => this.leaveSender() };
   }
 
   leaveSender(): void {
-    this.succeeded(this.c.weft_channel_leave_sender!(this.at));
+    this.does("leave_sender");
   }
 
   receiver(): { leave(): void } {
-    this.succeeded(this.c.weft_channel_receiver!(this.at));
+    this.does("receiver");
     return { leave: () => this.leaveReceiver() };
   }
 
   leaveReceiver(): void {
-    this.succeeded(this.c.weft_channel_leave_receiver!(this.at));
+    this.does("leave_receiver");
   }
 }
 

@@ -27,17 +27,16 @@ class ConditionInC extends Twin {
   }
 
   tryWait(mutex: MutexInC, timeout = 0): boolean {
-    const { c, at } = this;
-    const result = c.weft_condition_wait!(at, mutex.address, ns(timeout));
+    const result = this.invoke("wait", mutex.at, ns(timeout));
     return result === EOWNERDEAD || this.succeeded(result);
   }
 
   notify(n = 1): void {
-    this.succeeded(this.c.weft_condition_notify!(this.at, n));
+    this.does("notify", n);
   }
 
   notifyAll(): void {
-    this.c.weft_condition_notify_all!(this.at);
+    this.invoke("notify_all");
   }
 }
 

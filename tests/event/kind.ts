@@ -1,6 +1,6 @@
 import { Event, type Handle } from "../../mod.ts";
 import type { Kind, Size } from "../_run/kinds.ts";
-import { ns, Twin } from "../_run/mixed/twin.ts";
+import { Twin } from "../_run/mixed/twin.ts";
 
 /** How it is made, attached to and used. */
 export const kind: Kind = {
@@ -18,23 +18,19 @@ export const size: Size = { name: "Event", most: 6035 };
 
 class EventInC extends Twin {
   set(): void {
-    this.c.weft_event_set!(this.at);
+    this.invoke("set");
   }
 
   reset(): void {
-    this.c.weft_event_reset!(this.at);
+    this.invoke("reset");
   }
 
   wait(): void {
-    this.succeeded(this.c.weft_event_wait!(this.at, ns()));
+    this.tryWait(Infinity);
   }
 
   tryWait(timeout = 0): boolean {
-    return this.succeeded(
-      timeout === 0
-        ? this.c.weft_event_try_wait!(this.at)
-        : this.c.weft_event_wait!(this.at, ns(timeout)),
-    );
+    return this.doesFor("wait", timeout);
   }
 }
 

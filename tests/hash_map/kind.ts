@@ -99,15 +99,13 @@ class HashMapInC extends Twin {
   }
 
   get(key: number): number | undefined {
-    const { c, at } = this;
-    const result = c.weft_hash_map_get!(at, ...this.#key(key), ...this.#into());
+    const result = this.invoke("get", ...this.#key(key), ...this.#into());
     return this.#done(result, ENOENT) ? this.#found : undefined;
   }
 
   waitFor(key: number, ns = -1n): number | undefined {
-    const { c, at } = this;
     const where = [...this.#key(key), ...this.#into()];
-    const result = c.weft_hash_map_wait_for!(at, ...where, ns);
+    const result = this.invoke("wait_for", ...where, ns);
     return this.#done(result, ETIMEDOUT) ? this.#found : undefined;
   }
 
@@ -116,8 +114,7 @@ class HashMapInC extends Twin {
   }
 
   has(key: number): boolean {
-    const result = this.c.weft_hash_map_has!(this.at, ...this.#key(key));
-    return this.#done(result, ENOENT);
+    return this.#done(this.invoke("has", ...this.#key(key)), ENOENT);
   }
 
   set(
@@ -125,93 +122,70 @@ class HashMapInC extends Twin {
     value: number,
     options?: { ifAbsent?: boolean; ttl?: number },
   ): boolean {
-    const { c, at } = this;
     const where = [...this.#key(key), ...this.#value(value)];
     const flag = options?.ifAbsent ? 1 : 0;
     const ttl = options?.ttl;
     const result = ttl === undefined
-      ? c.weft_hash_map_set!(at, ...where, flag)
-      : c.weft_hash_map_set_for!(at, ...where, flag, ttl);
+      ? this.invoke("set", ...where, flag)
+      : this.invoke("set_for", ...where, flag, ttl);
     return this.#done(result, ENOSPC, EEXIST);
   }
 
   delete(key: number): boolean {
-    const result = this.c.weft_hash_map_delete!(this.at, ...this.#key(key));
-    return this.#done(result, ENOENT);
+    return this.#done(this.invoke("delete", ...this.#key(key)), ENOENT);
   }
 
   take(key: number): number | undefined {
-    const { c, at } = this;
-    const where = [...this.#key(key), ...this.#into()];
-    const result = c.weft_hash_map_take!(at, ...where);
+    const result = this.invoke("take", ...this.#key(key), ...this.#into());
     return this.#done(result, ENOENT) ? this.#found : undefined;
   }
 
   add(key: number, n: number): number | undefined {
-    const { c, at } = this;
     const [into] = this.#into();
-    const where = this.#key(key);
-    const result = this.#size === 4
-      ? c.weft_hash_map_add!(at, ...where, n, into)
-      : c.weft_hash_map_add_f64!(at, ...where, n, into);
+    const name = this.#size === 4 ? "add" : "add_f64";
+    const result = this.invoke(name, ...this.#key(key), n, into);
     return this.#done(result, ENOSPC) ? this.#found : undefined;
   }
 
   compareExchange(key: number, from: number, to: number): number | undefined {
-    const { c, at } = this;
-    const [into] = this.#into();
-    const where = this.#key(key);
-    const result = c.weft_hash_map_compare_exchange!(
-      at,
-      ...where,
-      from,
-      to,
-      into,
+    const values = [from, to, this.#into()[0]];
+    const result = this.invoke(
+      "compare_exchange",
+      ...this.#key(key),
+      ...values,
     );
     return this.#done(result, ENOENT) ? this.#found : undefined;
   }
 
   getOrInsert(key: number, make: () => number): number | undefined {
-    const { c, at } = this;
     const where = [...this.#key(key), ...this.#value(make())];
-    const result = c.weft_hash_map_get_or_insert!(
-      at,
-      ...where,
-      ...this.#into(),
-    );
+    const result = this.invoke("get_or_insert", ...where, ...this.#into());
     return this.#done(result, ENOSPC) ? this.#found : undefined;
   }
 
   get size(): number {
-    return this.c.weft_hash_map_size!(this.at);
+    return this.invoke("size");
   }
 
   clear(): void {
-    this.succeeded(this.c.weft_hash_map_clear!(this.at));
+    this.does("clear");
   }
 
-  abandon(id: number): number {
-    const count = this.c.weft_hash_map_abandon!(this.at, id);
+  override abandon(id: number): number {
+    const count = super.abandon(id);
     if (count < 0) this.succeeded(-count);
     return count;
   }
 
   *[Symbol.iterator](): Generator<[number, number]> {
-    const { c, at, scratch } = this;
-    const begin = scratch.at;
-    scratch.words[16] = 0;
+    const { at, words } = this.scratch;
+    const places = [at + 64, at, at + 52, at + 32, at + 48];
+    words[16] = 0;
     for (;;) {
-      const result = c.weft_hash_map_next!(
-        at,
-        begin + 64,
-        begin,
-        begin + 52,
-        begin + 32,
-        begin + 48,
-      );
+      const result = this.invoke("next", ...places);
       if (!this.#done(result, ENOENT)) return;
-      const [first, second] = scratch.words;
-      const isWhole = scratch.words[13] === 4 || first === second;
+      const [first, second] = words;
+      const isWhole = words[13] === 4 || first === second;
       yield [isWhole ? first! : TORN, this.#found];
     }
   }

@@ -18,32 +18,27 @@ export const size: Size = { name: "Latch", most: 6453 };
 
 class LatchInC extends Twin {
   get count(): number {
-    return this.c.weft_latch_count!(this.at);
+    return this.invoke("count");
   }
 
   countDown(n = 1): void {
-    this.succeeded(this.c.weft_latch_count_down!(this.at, n));
+    this.does("count_down", n);
   }
 
   arriveAndWait(): void {
-    this.succeeded(this.c.weft_latch_arrive_and_wait!(this.at, ns()));
+    this.tryArriveAndWait(Infinity);
   }
 
   tryArriveAndWait(timeout = 0): boolean {
-    const { c, at } = this;
-    return this.succeeded(c.weft_latch_arrive_and_wait!(at, ns(timeout)));
+    return this.does("arrive_and_wait", ns(timeout));
   }
 
   wait(): void {
-    this.succeeded(this.c.weft_latch_wait!(this.at, ns()));
+    this.tryWait(Infinity);
   }
 
   tryWait(timeout = 0): boolean {
-    return this.succeeded(
-      timeout === 0
-        ? this.c.weft_latch_try_wait!(this.at)
-        : this.c.weft_latch_wait!(this.at, ns(timeout)),
-    );
+    return this.doesFor("wait", timeout);
   }
 }
 

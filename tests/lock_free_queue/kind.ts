@@ -18,9 +18,7 @@ export const kind: Kind = {
 /** What a bundle of it may weigh. */
 export const size: Size = { name: "LockFreeQueue", most: 11470 };
 
-class LockFreeQueueInC extends Queue {
-  readonly stem = "weft_lock_free_queue";
-}
+class LockFreeQueueInC extends Queue {}
 
 /** The classes of C, by the names of those that they stand for. */
 export const twins = { LockFreeQueue: LockFreeQueueInC };

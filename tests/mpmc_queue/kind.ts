@@ -18,9 +18,7 @@ export const kind: Kind = {
 /** What a bundle of it may weigh. */
 export const size: Size = { name: "MpmcQueue", most: 10918 };
 
-class MpmcQueueInC extends Queue {
-  readonly stem = "weft_mpmc_queue";
-}
+class MpmcQueueInC extends Queue {}
 
 /** The classes of C, by the names of those that they stand for. */
 export const twins = { MpmcQueue: MpmcQueueInC };

@@ -1,6 +1,6 @@
 import { type Handle, Mutex } from "../../mod.ts";
 import type { Kind, Size } from "../_run/kinds.ts";
-import { EOWNERDEAD, Guard, ns, Twin } from "../_run/mixed/twin.ts";
+import { Guard, LockTwin } from "../_run/mixed/twin.ts";
 
 /** How it is made, attached to and used. */
 export const kind: Kind = {
@@ -16,37 +16,20 @@ export const kind: Kind = {
 /** What a bundle of it may weigh. */
 export const size: Size = { name: "Mutex", most: 7269 };
 
-export class MutexInC extends Twin {
-  /** Where it lies, for conditions. */
-  get address(): number {
-    return this.at;
-  }
-
-  #guard(result: number): Guard | undefined {
-    const abandoned = result === EOWNERDEAD;
-    return abandoned || this.succeeded(result)
-      ? new Guard(() => this.unlock(), abandoned)
-      : undefined;
-  }
-
+export class MutexInC extends LockTwin {
   lock(): Guard | undefined {
-    return this.#guard(this.c.weft_mutex_lock!(this.at, ns()));
+    return this.tryLock(Infinity);
   }
 
   tryLock(timeout = 0): Guard | undefined {
-    return this.#guard(
-      timeout === 0
-        ? this.c.weft_mutex_try_lock!(this.at)
-        : this.c.weft_mutex_lock!(this.at, ns(timeout)),
+    return this.guarded(
+      this.invokeFor("lock", timeout),
+      (abandoned) => new Guard(() => this.unlock(), abandoned),
     );
   }
 
   unlock(): void {
-    this.succeeded(this.c.weft_mutex_unlock!(this.at));
-  }
-
-  abandon(id: number): number {
-    return this.c.weft_mutex_abandon!(this.at, id);
+    this.does("unlock");
   }
 }
 

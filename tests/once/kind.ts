@@ -34,7 +34,7 @@ function callback(): number {
 
 class OnceInC extends Twin {
   get done(): boolean {
-    return this.c.weft_once_done!(this.at) !== 0;
+    return this.invoke("done") !== 0;
   }
 
   run(fn: () => unknown): void {
@@ -46,10 +46,6 @@ class OnceInC extends Twin {
     const result = this.c.race_once_run!(this.at, ns(timeout));
     if (result === EINVAL) throw failure;
     return this.succeeded(result);
-  }
-
-  abandon(id: number): number {
-    return this.c.weft_once_abandon!(this.at, id);
   }
 }
 

@@ -1,6 +1,6 @@
 import { type Handle, RecordRing } from "../../mod.ts";
 import type { Kind, Size } from "../_run/kinds.ts";
-import { ns, Twin } from "../_run/mixed/twin.ts";
+import { Twin } from "../_run/mixed/twin.ts";
 
 /** How it is made, attached to and used. */
 export const kind: Kind = {
@@ -21,33 +21,11 @@ class RecordRingInC extends Twin {
 
   tryPush(record: Uint8Array, timeout = 0): boolean {
     this.bytesOfScratch.set(record);
-    const { c, at, scratch } = this;
-    const { length } = record;
-    return this.succeeded(
-      timeout === 0
-        ? c.weft_record_ring_try_push!(at, scratch.at, length)
-        : c.weft_record_ring_push!(at, scratch.at, length, ns(timeout)),
-    );
+    return this.doesFor("push", timeout, this.scratch.at, record.length);
   }
 
   push(record: Uint8Array): void {
-    this.bytesOfScratch.set(record);
-    const { at } = this.scratch;
-    this.succeeded(
-      this.c.weft_record_ring_push!(this.at, at, record.length, ns()),
-    );
-  }
-
-  #taken(result: number): Uint8Array | undefined {
-    if (!this.succeeded(result)) return undefined;
-    return this.bytesOfScratch.slice(0, this.scratch.words[60]);
-  }
-
-  /** The length goes in and out behind the bytes. */
-  get #length(): number {
-    const { at, words } = this.scratch;
-    words[60] = 240;
-    return at + 240;
+    this.tryPush(record, Infinity);
   }
 
   pop(): Uint8Array {
@@ -67,44 +45,32 @@ class RecordRingInC extends Twin {
   }
 
   tryPop(timeout = 0): Uint8Array | undefined {
-    const { c, at, scratch } = this;
-    const length = this.#length;
-    return this.#taken(
-      timeout === 0
-        ? c.weft_record_ring_try_pop!(at, scratch.at, length)
-        : c.weft_record_ring_pop!(at, scratch.at, length, ns(timeout)),
-    );
+    // The length goes in and out behind the bytes.
+    const { at, words } = this.scratch;
+    words[60] = 240;
+    return this.doesFor("pop", timeout, at, at + 240)
+      ? this.bytesOfScratch.slice(0, words[60])
+      : undefined;
   }
 
   get used(): number {
-    return this.c.weft_record_ring_used!(this.at);
-  }
-
-  close(): void {
-    this.c.weft_record_ring_close!(this.at);
+    return this.invoke("used");
   }
 
   reserve(length: number): Uint8Array | undefined {
     const { at, words } = this.scratch;
-    if (
-      !this.succeeded(this.c.weft_record_ring_reserve!(this.at, length, at))
-    ) return undefined;
+    if (!this.does("reserve", length, at)) return undefined;
     this.#reserved = words[0]!;
     const start = this.#reserved - this.agent.base;
     return new Uint8Array(this.buffer, start, length); // seen by the tester
   }
 
   commit(length = 1): void {
-    const { c, at } = this;
-    this.succeeded(c.weft_record_ring_commit!(at, this.#reserved, length));
+    this.does("commit", this.#reserved, length);
   }
 
   cancel(): void {
-    this.c.weft_record_ring_cancel!(this.at, this.#reserved);
-  }
-
-  abandon(id: number): number {
-    return this.c.weft_record_ring_abandon!(this.at, id);
+    this.invoke("cancel", this.#reserved);
   }
 }
 

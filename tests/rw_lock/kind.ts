@@ -1,6 +1,6 @@
 import { type Handle, RwLock } from "../../mod.ts";
 import type { Kind, Size } from "../_run/kinds.ts";
-import { EOWNERDEAD, Guard, ns, Twin } from "../_run/mixed/twin.ts";
+import { Guard, LockTwin } from "../_run/mixed/twin.ts";
 
 /** How it is made, attached to and used. */
 export const kind: Kind = {
@@ -29,72 +29,52 @@ class WriteGuard extends Guard {
   }
 }
 
-class RwLockInC extends Twin {
-  #reads(result: number): Guard | undefined {
-    const abandoned = result === EOWNERDEAD;
-    return abandoned || this.succeeded(result)
-      ? new Guard(() => this.unlockRead(), abandoned)
-      : undefined;
-  }
-
-  #writes(result: number): Guard | undefined {
-    const abandoned = result === EOWNERDEAD;
-    return abandoned || this.succeeded(result)
-      ? new WriteGuard(this, abandoned)
-      : undefined;
-  }
-
+class RwLockInC extends LockTwin {
   read(): Guard | undefined {
-    return this.#reads(this.c.weft_rw_lock_read!(this.at, ns()));
+    return this.tryRead(Infinity);
   }
 
   tryRead(timeout = 0): Guard | undefined {
-    return this.#reads(
-      timeout === 0
-        ? this.c.weft_rw_lock_try_read!(this.at)
-        : this.c.weft_rw_lock_read!(this.at, ns(timeout)),
+    return this.guarded(
+      this.invokeFor("read", timeout),
+      (abandoned) => new Guard(() => this.unlockRead(), abandoned),
     );
   }
 
   write(): Guard | undefined {
-    return this.#writes(this.c.weft_rw_lock_write!(this.at, ns()));
+    return this.tryWrite(Infinity);
   }
 
   tryWrite(timeout = 0): Guard | undefined {
-    return this.#writes(
-      timeout === 0
-        ? this.c.weft_rw_lock_try_write!(this.at)
-        : this.c.weft_rw_lock_write!(this.at, ns(timeout)),
+    return this.guarded(
+      this.invokeFor("write", timeout),
+      (abandoned) => new WriteGuard(this, abandoned),
     );
   }
 
   unlockRead(): void {
-    this.succeeded(this.c.weft_rw_lock_unlock_read!(this.at));
+    this.does("unlock_read");
   }
 
   unlockWrite(): void {
-    this.succeeded(this.c.weft_rw_lock_unlock_write!(this.at));
+    this.does("unlock_write");
   }
 
   downgrade(): Guard {
-    this.succeeded(this.c.weft_rw_lock_downgrade!(this.at));
+    this.does("downgrade");
     return new Guard(() => this.unlockRead());
   }
 
-  abandon(id: number): number {
-    return this.c.weft_rw_lock_abandon!(this.at, id);
-  }
-
   abandonReading(id: number): number {
-    return this.c.weft_rw_lock_abandon_reading!(this.at, id);
+    return this.invoke("abandon_reading", id);
   }
 
   get readers(): number {
-    return this.c.weft_rw_lock_readers!(this.at);
+    return this.invoke("readers");
   }
 
   get writer(): number {
-    return this.c.weft_rw_lock_writer!(this.at);
+    return this.invoke("writer");
   }
 }
 

@@ -1,39 +1,9 @@
 import { EPIPE, ns, Twin } from "../_run/mixed/twin.ts";
 
-/**
- * Writes the arm of an end of a queue of C. `length` is where the length of a
- * record to pop lies, `bytes` that of one to push.
- */
-const MAKES = {
-  SpscQueueInC: (c, arm, { takes, queue, value }) =>
-    takes
-      ? c.weft_spsc_queue_popping!(arm, queue, value)
-      : c.weft_spsc_queue_pushing!(arm, queue, value),
-  MpmcQueueInC: (c, arm, { takes, queue, value }) =>
-    takes
-      ? c.weft_mpmc_queue_popping!(arm, queue, value)
-      : c.weft_mpmc_queue_pushing!(arm, queue, value),
-  LockFreeQueueInC: (c, arm, { takes, queue, value }) =>
-    takes
-      ? c.weft_lock_free_queue_popping!(arm, queue, value)
-      : c.weft_lock_free_queue_pushing!(arm, queue, value),
-  RecordRingInC: (c, arm, { takes, queue, value, length, bytes }) =>
-    takes
-      ? c.weft_record_ring_popping!(arm, queue, value, length)
-      : c.weft_record_ring_pushing!(arm, queue, value, bytes),
-  ChannelInC: (c, arm, { takes, queue, value }) =>
-    takes
-      ? c.weft_channel_receiving!(arm, queue, value)
-      : c.weft_channel_sending!(arm, queue, value),
-} satisfies Record<string, (c: Twin["c"], arm: number, end: End) => unknown>;
-
-interface End {
-  readonly takes: boolean;
-  readonly queue: number;
-  readonly value: number;
-  readonly length: number;
-  readonly bytes: number;
-}
+/** What writes the arm that takes from it, and the one that adds to it. */
+const ENDS: Readonly<Record<string, readonly [string, string]>> = {
+  channel: ["receiving", "sending"],
+};
 
 /** An arm as a scenario gives it: to take from a queue, or to add to one. */
 type Arm = Twin | {
@@ -67,12 +37,14 @@ function call(
       : typeof arm.value === "number"
       ? arm.value
       : arm.value[0]!;
-    const bytes = !takes && typeof arm.value !== "number" ? 1 : 4;
     words[LENGTHS + i] = 4;
     const value = at + 4 * (1 + i), length = at + 4 * (LENGTHS + i);
-    const make = MAKES[queue.constructor.name as keyof typeof MAKES];
     const place = at + 4 * (ARMS + i * WORDS);
-    make(c, place, { takes, queue: queue.at, value, length, bytes });
+    const [takesIt, addsIt] = ENDS[queue.kind] ?? ["popping", "pushing"];
+    const make = c[`weft_${queue.kind}_${takes ? takesIt : addsIt}`]!;
+    // Only a record has a length: one to push has a byte.
+    const more = queue.kind === "record_ring" ? [takes ? length : 1] : [];
+    make(place, queue.at, value, ...more);
   });
   const result = c[name]!(at + 4 * ARMS, arms.length, ns(timeout), at);
   const index = words[0]!;

@@ -1,6 +1,6 @@
 import { type Handle, Semaphore } from "../../mod.ts";
 import type { Kind, Size } from "../_run/kinds.ts";
-import { ns, Twin } from "../_run/mixed/twin.ts";
+import { Twin } from "../_run/mixed/twin.ts";
 
 /** How it is made, attached to and used. */
 export const kind: Kind = {
@@ -21,27 +21,19 @@ export const size: Size = { name: "Semaphore", most: 9525 };
 
 class SemaphoreInC extends Twin {
   acquire(n = 1): void {
-    this.succeeded(this.c.weft_semaphore_acquire!(this.at, n, ns()));
+    this.tryAcquire(n, Infinity);
   }
 
   tryAcquire(n = 1, timeout = 0): boolean {
-    return this.succeeded(
-      timeout === 0
-        ? this.c.weft_semaphore_try_acquire!(this.at, n)
-        : this.c.weft_semaphore_acquire!(this.at, n, ns(timeout)),
-    );
+    return this.doesFor("acquire", timeout, n);
   }
 
   release(n = 1): void {
-    this.succeeded(this.c.weft_semaphore_release!(this.at, n));
+    this.does("release", n);
   }
 
   drain(): number {
-    return this.c.weft_semaphore_drain!(this.at);
-  }
-
-  abandon(id: number): number {
-    return this.c.weft_semaphore_abandon!(this.at, id);
+    return this.invoke("drain");
   }
 }
 

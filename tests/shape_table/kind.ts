@@ -20,19 +20,15 @@ export const size: Size = { name: "ShapeTable", most: 3274 };
 
 class ShapeTableInC extends Twin {
   add(text: Uint8Array, insists: boolean): number {
-    const { c, at } = this;
     this.bytesOfScratch.set(text);
-    const begin = this.scratch.at;
-    return c.weft_shape_table_add!(at, begin, text.length, insists ? 1 : 0);
+    return this.invoke("add", this.scratch.at, text.length, insists ? 1 : 0);
   }
 
   /** An array of the text's length: its bytes are in the other memory. */
   textAt(number: number): Uint8Array | undefined {
-    const { c, at, scratch } = this;
-    if (c.weft_shape_table_text_at!(at, number, scratch.at) === 0) {
-      return undefined;
-    }
-    return new Uint8Array(scratch.words[0]!);
+    const { at, words } = this.scratch;
+    if (this.invoke("text_at", number, at) === 0) return undefined;
+    return new Uint8Array(words[0]!);
   }
 }
 

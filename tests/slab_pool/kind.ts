@@ -29,23 +29,22 @@ class SlabPoolInC extends Twin {
   }
 
   allocate(): number {
-    const block = this.c.weft_slab_pool_allocate!(this.at, this.#cache);
+    const block = this.invoke("allocate", this.#cache);
     return block === 0 ? -1 : block - this.agent.base;
   }
 
   free(at: number): void {
-    const { c, agent: { base } } = this;
-    const result = c.weft_slab_pool_free!(this.at, base + at, this.#cache);
+    const result = this.invoke("free", this.agent.base + at, this.#cache);
     if (result === EINVAL) throw new RangeError("it is free already");
     this.succeeded(result);
   }
 
   release(): void {
-    this.c.weft_slab_pool_release!(this.at, this.#cache);
+    this.invoke("release", this.#cache);
   }
 
-  abandon(id: number, everything = false): number {
-    return this.c.weft_slab_pool_abandon!(this.at, id, everything ? 1 : 0);
+  override abandon(id: number, everything = false): number {
+    return this.invoke("abandon", id, everything ? 1 : 0);
   }
 }
 

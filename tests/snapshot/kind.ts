@@ -20,16 +20,12 @@ class SnapshotInC extends Twin {
   write(source: Int32Array): void {
     const { at, words } = this.scratch;
     words.set(source);
-    this.succeeded(this.c.weft_snapshot_write!(this.at, at));
-  }
-
-  abandon(id: number): number {
-    return this.c.weft_snapshot_abandon!(this.at, id);
+    this.does("write", at);
   }
 
   read(to: Int32Array): number {
     const { at, words } = this.scratch;
-    const version = this.c.weft_snapshot_read!(this.at, at);
+    const version = this.invoke("read", at);
     if (version < 0) this.succeeded(-version);
     to.set(words.subarray(0, to.length));
     return version;

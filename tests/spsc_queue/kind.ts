@@ -19,14 +19,12 @@ export const kind: Kind = {
 export const size: Size = { name: "SpscQueue", most: 11490 };
 
 class SpscQueueInC extends Queue {
-  readonly stem = "weft_spsc_queue";
-
   reserveMany(n: number): Uint8Array[] | undefined {
     return this.#pieces("reserve_many", n);
   }
 
   commitMany(n: number): void {
-    this.succeeded(this.f("commit_many")(this.at, n));
+    this.does("commit_many", n);
   }
 
   peekMany(n: number): Uint8Array[] | undefined {
@@ -34,13 +32,13 @@ class SpscQueueInC extends Queue {
   }
 
   consumeMany(n: number): void {
-    this.succeeded(this.f("consume_many")(this.at, n));
+    this.does("consume_many", n);
   }
 
   /** The places of elements of one word, which C writes to a struct. */
   #pieces(name: string, n: number): Uint8Array[] | undefined {
     const { at, words } = this.scratch;
-    const count = this.f(name)(this.at, n, at);
+    const count = this.invoke(name, n, at);
     if (count < 0) this.succeeded(-count);
     if (count <= 0) return undefined;
     const [first, second, inFirst, inSecond] = words;

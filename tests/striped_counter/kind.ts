@@ -20,15 +20,12 @@ class StripedCounterInC extends Twin {
   #stripe = 0;
 
   add(n: number): void {
-    const { c } = this;
-    if (this.#stripe === 0) {
-      this.#stripe = c.weft_striped_counter_claim!(this.at);
-    }
-    c.weft_striped_counter_add_to!(this.#stripe, n);
+    if (this.#stripe === 0) this.#stripe = this.invoke("claim");
+    this.c.weft_striped_counter_add_to!(this.#stripe, n);
   }
 
   sum(): number {
-    return Number(this.c.weft_striped_counter_sum!(this.at));
+    return Number(this.invoke("sum"));
   }
 }
 

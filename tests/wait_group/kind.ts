@@ -1,6 +1,6 @@
 import { type Handle, WaitGroup } from "../../mod.ts";
 import type { Kind, Size } from "../_run/kinds.ts";
-import { ns, Twin } from "../_run/mixed/twin.ts";
+import { Twin } from "../_run/mixed/twin.ts";
 
 /** How it is made, attached to and used. */
 export const kind: Kind = {
@@ -18,27 +18,23 @@ export const size: Size = { name: "WaitGroup", most: 5791 };
 
 class WaitGroupInC extends Twin {
   get count(): number {
-    return this.c.weft_wait_group_count!(this.at);
+    return this.invoke("count");
   }
 
   add(n = 1): void {
-    this.succeeded(this.c.weft_wait_group_add!(this.at, n));
+    this.does("add", n);
   }
 
   done(n = 1): void {
-    this.succeeded(this.c.weft_wait_group_done!(this.at, n));
+    this.does("done", n);
   }
 
   wait(): void {
-    this.succeeded(this.c.weft_wait_group_wait!(this.at, ns()));
+    this.tryWait(Infinity);
   }
 
   tryWait(timeout = 0): boolean {
-    return this.succeeded(
-      timeout === 0
-        ? this.c.weft_wait_group_try_wait!(this.at)
-        : this.c.weft_wait_group_wait!(this.at, ns(timeout)),
-    );
+    return this.doesFor("wait", timeout);
   }
 }
 

@@ -23,22 +23,18 @@ class WorkCounterInC extends Twin {
   next(): number {
     const { at, words } = this.scratch;
     words[0] = words[1] = 0;
-    return this.c.weft_work_counter_next!(this.at, at);
+    return this.invoke("next", at);
   }
 
   nextRange(): { start: number; end: number } | undefined {
     const { at, words } = this.scratch;
-    const n = this.c.weft_work_counter_next_range!(this.at, at);
+    const n = this.invoke("next_range", at);
     if (n === REFUSED) throw new RangeError("no row");
     return n !== 0 ? { start: words[0]!, end: words[1]! } : undefined;
   }
 
-  abandon(id: number): number {
-    return this.c.weft_work_counter_abandon!(this.at, id);
-  }
-
   done(n = 1): void {
-    this.succeeded(this.c.weft_work_counter_done!(this.at, n));
+    this.does("done", n);
   }
 
   wait(): void {
@@ -46,15 +42,15 @@ class WorkCounterInC extends Twin {
   }
 
   tryWait(timeout = 0): boolean {
-    return this.succeeded(this.c.weft_work_counter_wait!(this.at, ns(timeout)));
+    return this.does("wait", ns(timeout));
   }
 
   cancel(): void {
-    this.c.weft_work_counter_cancel!(this.at);
+    this.invoke("cancel");
   }
 
   get completed(): number {
-    return this.c.weft_work_counter_completed!(this.at);
+    return this.invoke("completed");
   }
 }
 

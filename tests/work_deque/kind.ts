@@ -20,23 +20,19 @@ export const size: Size = { name: "WorkDeque", most: 3343 };
 
 class WorkDequeInC extends Twin {
   push(item: number): boolean {
-    return this.succeeded(this.c.weft_work_deque_push!(this.at, item));
+    return this.does("push", item);
   }
 
   pop(): number | undefined {
-    return this.out(this.c.weft_work_deque_pop!(this.at, this.scratch.at));
+    return this.out(this.invoke("pop", this.scratch.at));
   }
 
   adopt(): void {
-    this.succeeded(this.c.weft_work_deque_adopt!(this.at));
-  }
-
-  abandon(id: number): number {
-    return this.c.weft_work_deque_abandon!(this.at, id);
+    this.does("adopt");
   }
 
   steal(): number | undefined {
-    return this.out(this.c.weft_work_deque_steal!(this.at, this.scratch.at));
+    return this.out(this.invoke("steal", this.scratch.at));
   }
 }
 

@@ -36,12 +36,16 @@ const FLAGS = [
 /** The functions of a header. */
 const HEADS = /^static inline (?=[\w ]+?\*?(weft_[a-z]\w*)\()/gm;
 
-/** The modules that call functions of C: classes over them, and the cast. */
+/** The modules that call functions of C: classes over them, and who casts. */
 const CALLERS: string = folders().flatMap((folder) =>
   fs.readdirSync(path.join(TESTS, folder))
     .filter((name) => /^kind\.ts$|in_c\.ts$/.test(name))
     .map((name) => path.join(TESTS, folder, name))
-).concat(fileURLToPath(new URL("./cast.ts", import.meta.url)))
+).concat(
+  ["twin.ts", "cast.ts"].map((name) =>
+    fileURLToPath(new URL(name, import.meta.url))
+  ),
+)
   .map((file) => fs.readFileSync(file, "utf8"))
   .join("\n");
 

@@ -38,11 +38,9 @@ export const ns = (ms = Infinity): bigint =>
 export class Twin {
   /** Its address. */
   readonly at: number;
-  /** What `recover` takes it for: `record_ring`, of a `RecordRing`. */
-  get kind(): string {
-    return this.constructor.name.replace(/InC$/, "")
-      .replace(/\B[A-Z]/g, "_$&").toLowerCase();
-  }
+  /** What its functions have in their names: of a `RecordRing`, `record_ring`. */
+  readonly kind: string = this.constructor.name.replace(/InC$/, "")
+    .replace(/\B[A-Z]/g, "_$&").toLowerCase();
 
   /** Where the views of scenarios expect it. */
   readonly buffer: SharedArrayBuffer;
@@ -81,6 +79,26 @@ export class Twin {
     return new Bytes(words.buffer, words.byteOffset, words.byteLength);
   }
 
+  /** Calls one of its functions: of a mutex, `weft_mutex_unlock` for `unlock`. */
+  invoke(name: string, ...args: unknown[]): number {
+    return this.c[`weft_${this.kind}_${name}`]!(this.at, ...args);
+  }
+
+  /** Calls one that takes a timeout, or its `try_` form if that is 0. */
+  invokeFor(name: string, timeout: number, ...args: unknown[]): number {
+    return timeout === 0
+      ? this.invoke(`try_${name}`, ...args)
+      : this.invoke(name, ...args, ns(timeout));
+  }
+
+  abandon(id: number): number {
+    return this.invoke("abandon", id);
+  }
+
+  close(): void {
+    this.invoke("close");
+  }
+
   /** Whether it was done; throws what is neither a yes nor a no. */
   succeeded(result: number): boolean {
     if (result === 0) return true;
@@ -95,9 +113,34 @@ export class Twin {
     throw new RangeError(`errno ${result}`);
   }
 
+  /** Calls a function, and says whether it was done. */
+  protected does(name: string, ...args: unknown[]): boolean {
+    return this.succeeded(this.invoke(name, ...args));
+  }
+
+  /** The same with a timeout. */
+  protected doesFor(
+    name: string,
+    timeout: number,
+    ...args: unknown[]
+  ): boolean {
+    return this.succeeded(this.invokeFor(name, timeout, ...args));
+  }
+
   /** What came out into the first word, if it was done. */
   protected out(result: number): number | undefined {
     return this.succeeded(result) ? this.scratch.words[0] : undefined;
+  }
+}
+
+/** A lock, whose guards say whether its last holder died. */
+export class LockTwin extends Twin {
+  protected guarded<G extends Guard>(
+    result: number,
+    guard: (abandoned: boolean) => G,
+  ): G | undefined {
+    const abandoned = result === EOWNERDEAD;
+    return abandoned || this.succeeded(result) ? guard(abandoned) : undefined;
   }
 }
 
