@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { Queue } from "../../mod.ts";
+import type { Queue, SpscQueue } from "../../mod.ts";
 import { race } from "../../race/mod.ts";
 import { CLOSED, orClosed, type Weft } from "../_run/scenario.ts";
 
@@ -51,6 +51,45 @@ export function modelsFor(capacity: number) {
     },
   };
 }
+
+/** A queue of integers. */
+type Integers = Pick<
+  SpscQueue,
+  "tryPushInt" | "tryPopInt" | "pushInt" | "popInt" | "close"
+>;
+
+/** What agents do to a queue, and what becomes of it as `models` say. */
+export const operationsOf = (
+  weft: Weft,
+  models: ReturnType<typeof modelsFor>,
+) => ({
+  tryPush: {
+    run: (q: Integers, v: number) => orClosed(weft, () => q.tryPushInt(v)),
+    model: models.tryPush,
+    lockFree: true,
+  },
+  tryPop: {
+    run: (q: Integers) => orClosed(weft, () => q.tryPopInt()),
+    model: models.tryPop,
+    lockFree: true,
+  },
+  push: {
+    run: (q: Integers, v: number) => orClosed(weft, () => q.pushInt(v)),
+    model: models.push,
+  },
+  pop: {
+    run: (q: Integers) => orClosed(weft, () => q.popInt()),
+    model: models.pop,
+  },
+  popFor: {
+    run: (q: Integers) => orClosed(weft, () => q.tryPopInt(5)),
+    model: models.popFor,
+  },
+  close: {
+    run: (q: Integers) => q.close(),
+    model: (s: Contents): Done => [{ ...s, closed: true }, undefined],
+  },
+});
 
 /** Pushes as `tryPushInt` does, but writes the element where it lies. */
 export const pushInPlace = (

@@ -7,7 +7,7 @@ export class Queue extends Twin {
   }
 
   get size(): number {
-    return this.f("size")(this.at);
+    return this.invoke("size");
   }
 
   tryPushInt(value: number, timeout = 0): boolean {

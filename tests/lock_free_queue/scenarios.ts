@@ -1,8 +1,7 @@
 import { race } from "../../race/mod.ts";
 import { LAYOUT } from "../../primitives/_memory/layout.ts";
-import { type Contents, modelsFor } from "../_queue/contents.ts";
+import { type Contents, modelsFor, operationsOf } from "../_queue/contents.ts";
 import {
-  orClosed,
   type Scenario,
   TRIES_AGAIN,
   viewing,
@@ -31,7 +30,7 @@ function queue(
 ) {
   const { LockFreeQueue } = weft.mod;
   // No answer is excused by the unfinished operations of others.
-  const models = modelsFor(capacity);
+  const operations = operationsOf(weft, modelsFor(capacity));
   return race.spec({
     memory: () => {
       const queue = LockFreeQueue.create({ capacity });
@@ -61,38 +60,13 @@ function queue(
       closed: false,
     } as Contents,
     ops: {
-      tryPush: {
-        run: (q, v: number) => orClosed(weft, () => q.tryPushInt(v)),
-        model: models.tryPush,
-        lockFree: true,
-      },
-      tryPop: {
-        run: (q) => orClosed(weft, () => q.tryPopInt()),
-        model: models.tryPop,
-        lockFree: true,
-      },
-      push: {
-        run: (q, v: number) => orClosed(weft, () => q.pushInt(v)),
-        model: models.push,
-      },
-      pop: {
-        run: (q) => orClosed(weft, () => q.popInt()),
-        model: models.pop,
-      },
-      popFor: {
-        run: (q) => orClosed(weft, () => q.tryPopInt(5)),
-        model: models.popFor,
-      },
+      ...operations,
       size: {
         run: (q) => q.size,
         model: (s: Contents) => [s, s.items.length],
         lockFree: true,
       },
-      close: {
-        run: (q) => q.close(),
-        model: (s: Contents) => [{ ...s, closed: true }, undefined],
-        lockFree: true,
-      },
+      close: { ...operations.close, lockFree: true },
     },
   });
 }

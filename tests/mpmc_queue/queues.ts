@@ -9,7 +9,6 @@ import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import {
   enter,
   named,
-  orClosed,
   orSaid,
   type Scenario,
   viewing,
@@ -19,6 +18,7 @@ import { closedScenarios } from "../_run/closed.ts";
 import {
   type Contents,
   modelsFor,
+  operationsOf,
   popInPlace,
   pushInPlace,
 } from "../_queue/contents.ts";
@@ -44,6 +44,7 @@ export function queue(
   const { MpmcQueue } = weft.mod;
   const models = modelsFor(capacity);
   const { room, tryPush, tryPop } = models;
+  const operations = operationsOf(weft, models);
   // "Full" and "empty" may also mean that another agent is just pushing or
   // popping.
   const mayPush = (s: Contents, v: number) =>
@@ -70,16 +71,9 @@ export function queue(
     stateless,
     init: { items, closed: false } as Contents,
     ops: {
-      tryPush: {
-        run: (q, v: number) => orClosed(weft, () => q.tryPushInt(v)),
-        model: mayPush,
-        lockFree: true,
-      },
-      tryPop: {
-        run: (q) => orClosed(weft, () => q.tryPopInt()),
-        model: mayPop,
-        lockFree: true,
-      },
+      ...operations,
+      tryPush: { ...operations.tryPush, model: mayPush },
+      tryPop: { ...operations.tryPop, model: mayPop },
       // Through an array, as batches do.
       pushArray: {
         run: (q, v: number) => q.tryPush(new Int32Array([v])),
@@ -92,14 +86,6 @@ export function queue(
         },
         model: (s: Contents) => s.items.length > 0 ? mayPop(s) : tryPop(s),
       },
-      push: {
-        run: (q, v: number) => orClosed(weft, () => q.pushInt(v)),
-        model: models.push,
-      },
-      pop: {
-        run: (q) => orClosed(weft, () => q.popInt()),
-        model: models.pop,
-      },
       pushFor: {
         run: (q, v: number) => q.tryPushInt(v, 5),
         model: (s: Contents, v: number) => {
@@ -107,7 +93,6 @@ export function queue(
           return room(s) > 0 ? race.either(tryPush(s, v), late) : late;
         },
       },
-      popFor: { run: (q) => q.tryPopInt(5), model: models.popFor },
       inPlace: {
         run: (q, v: number) => pushInPlace(weft, q, v),
         model: mayPush,
@@ -115,10 +100,6 @@ export function queue(
       takeInPlace: {
         run: (q) => popInPlace(weft, q),
         model: (s: Contents) => s.items.length > 0 ? mayPop(s) : tryPop(s),
-      },
-      close: {
-        run: (q) => q.close(),
-        model: (s: Contents) => [{ ...s, closed: true }, undefined],
       },
     },
     invariant: (memory) => {

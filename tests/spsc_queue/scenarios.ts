@@ -15,6 +15,7 @@ import {
   type Contents,
   drop,
   modelsFor,
+  operationsOf,
   popInPlace,
   pushInPlace,
 } from "../_queue/contents.ts";
@@ -59,6 +60,7 @@ function queue(weft: Weft, capacity: number, start = 0, stateless = true) {
   const { SpscQueue } = weft.mod;
   const models = modelsFor(capacity);
   const { room } = models;
+  const operations = operationsOf(weft, models);
   return race.spec({
     memory: () => {
       const { buffer } = SpscQueue.create({ capacity });
@@ -69,24 +71,15 @@ function queue(weft: Weft, capacity: number, start = 0, stateless = true) {
       }
       return buffer;
     },
-    agent: (memory, id) => within(weft, memory, id),
+    agent: (memory: SharedArrayBuffer, id: number) => within(weft, memory, id),
     words: named(LAYOUT.spsc_queue),
     hints: HINTS,
     stateless,
     init: { items: [], closed: false } as Contents,
     ops: {
-      tryPush: {
-        agents: [0],
-        run: (q, v: number) => orClosed(weft, () => q.tryPushInt(v)),
-        model: models.tryPush,
-        lockFree: true,
-      },
-      tryPop: {
-        agents: [1],
-        run: (q) => orClosed(weft, () => q.tryPopInt()),
-        model: models.tryPop,
-        lockFree: true,
-      },
+      ...operations,
+      tryPush: { ...operations.tryPush, agents: [0] },
+      tryPop: { ...operations.tryPop, agents: [1] },
       tryPushMany: {
         agents: [0],
         run: (q, items: number[]) =>
@@ -125,21 +118,9 @@ function queue(weft: Weft, capacity: number, start = 0, stateless = true) {
           ),
         lockFree: true,
       },
-      push: {
-        agents: [0],
-        run: (q, v: number) => orClosed(weft, () => q.pushInt(v)),
-        model: models.push,
-      },
-      pop: {
-        agents: [1],
-        run: (q) => orClosed(weft, () => q.popInt()),
-        model: models.pop,
-      },
-      popFor: {
-        agents: [1],
-        run: (q) => q.tryPopInt(5),
-        model: models.popFor,
-      },
+      push: { ...operations.push, agents: [0] },
+      pop: { ...operations.pop, agents: [1] },
+      popFor: { ...operations.popFor, agents: [1] },
       inPlace: {
         agents: [0],
         run: (q, v: number) => pushInPlace(weft, q, v),
@@ -200,10 +181,6 @@ function queue(weft: Weft, capacity: number, start = 0, stateless = true) {
       isClosed: {
         run: (q) => q.closed,
         model: (s: Contents) => [s, s.closed],
-      },
-      close: {
-        run: (q) => q.close(),
-        model: (s: Contents) => [{ ...s, closed: true }, undefined],
       },
     },
   });
