@@ -1,14 +1,12 @@
-import { Barrier, type Handle } from "../../mod.ts";
+import { Barrier } from "../../mod.ts";
 import type { Kind, Size } from "../_run/kinds.ts";
+import { made } from "../_run/made.ts";
 import { ns, Twin } from "../_run/mixed/twin.ts";
 
 /** How it is made, attached to and used. */
 export const kind: Kind = {
   stem: "barrier",
-  byteLength: Barrier.byteLength(),
-  init: (memory, at) => Barrier.init(memory, at, 3),
-  attach: (memory, at) => new Barrier(memory, at),
-  from: (handle) => Barrier.from(handle as Handle<never>),
+  ...made(Barrier, [3]),
   use: (view) => (view as Barrier).leave(),
   used: (view) => (view as Barrier).parties === 2,
 };

@@ -1,5 +1,6 @@
-import { Broadcast, type Handle } from "../../mod.ts";
+import { Broadcast } from "../../mod.ts";
 import type { Kind, Size } from "../_run/kinds.ts";
+import { made } from "../_run/made.ts";
 import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import { type Agent, Twin } from "../_run/mixed/twin.ts";
 
@@ -8,11 +9,7 @@ const queue = { capacity: 3, elementSize: 4 };
 /** How it is made, attached to and used. */
 export const kind: Kind = {
   stem: "broadcast",
-  byteLength: Broadcast.byteLength({ ...queue, subscribers: 2 }),
-  init: (memory, at) =>
-    Broadcast.init(memory, at, { ...queue, subscribers: 2 }),
-  attach: (memory, at) => new Broadcast(memory, at),
-  from: (handle) => Broadcast.from(handle as Handle<never>),
+  ...made(Broadcast, [{ ...queue, subscribers: 2 }]),
   use: (view) => (view as Broadcast).subscribe(),
   used: (view) => (view as Broadcast).subscribers === 1,
 };

@@ -1,15 +1,13 @@
-import { Condition, type Handle, Mutex } from "../../mod.ts";
+import { Condition, Mutex } from "../../mod.ts";
 import type { Kind, Size } from "../_run/kinds.ts";
+import { made } from "../_run/made.ts";
 import type { MutexInC } from "../mutex/kind.ts";
 import { EOWNERDEAD, ns, Twin } from "../_run/mixed/twin.ts";
 
 /** How it is made, attached to and used. */
 export const kind: Kind = {
   stem: "condition",
-  byteLength: Condition.byteLength(),
-  init: (memory, at) => Condition.init(memory, at),
-  attach: (memory, at) => new Condition(memory, at),
-  from: (handle) => Condition.from(handle as Handle<never>),
+  ...made(Condition, []),
   use: (view) => {
     const mutex = Mutex.create();
     mutex.lock();

@@ -1,14 +1,12 @@
-import { Event, type Handle } from "../../mod.ts";
+import { Event } from "../../mod.ts";
 import type { Kind, Size } from "../_run/kinds.ts";
+import { made } from "../_run/made.ts";
 import { Twin } from "../_run/mixed/twin.ts";
 
 /** How it is made, attached to and used. */
 export const kind: Kind = {
   stem: "event",
-  byteLength: Event.byteLength(),
-  init: (memory, at) => Event.init(memory, at),
-  attach: (memory, at) => new Event(memory, at),
-  from: (handle) => Event.from(handle as Handle<never>),
+  ...made(Event, []),
   use: (view) => (view as Event).set(),
   used: (view) => (view as Event).isSet,
 };

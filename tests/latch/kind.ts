@@ -1,14 +1,12 @@
-import { type Handle, Latch } from "../../mod.ts";
+import { Latch } from "../../mod.ts";
 import type { Kind, Size } from "../_run/kinds.ts";
+import { made } from "../_run/made.ts";
 import { ns, Twin } from "../_run/mixed/twin.ts";
 
 /** How it is made, attached to and used. */
 export const kind: Kind = {
   stem: "latch",
-  byteLength: Latch.byteLength(),
-  init: (memory, at) => Latch.init(memory, at, 5),
-  attach: (memory, at) => new Latch(memory, at),
-  from: (handle) => Latch.from(handle as Handle<never>),
+  ...made(Latch, [5]),
   use: (view) => (view as Latch).countDown(2),
   used: (view) => (view as Latch).count === 3,
 };

@@ -1,5 +1,6 @@
-import { type Handle, LockFreeQueue } from "../../mod.ts";
+import { LockFreeQueue } from "../../mod.ts";
 import type { Kind, Size } from "../_run/kinds.ts";
+import { made } from "../_run/made.ts";
 import { Queue } from "../_queue/queue_in_c.ts";
 
 const queue = { capacity: 3, elementSize: 4 };
@@ -7,10 +8,7 @@ const queue = { capacity: 3, elementSize: 4 };
 /** How it is made, attached to and used. */
 export const kind: Kind = {
   stem: "lock_free_queue",
-  byteLength: LockFreeQueue.byteLength(queue),
-  init: (memory, at) => LockFreeQueue.init(memory, at, queue),
-  attach: (memory, at) => new LockFreeQueue(memory, at),
-  from: (handle) => LockFreeQueue.from(handle as Handle<never>),
+  ...made(LockFreeQueue, [queue]),
   use: (view) => (view as LockFreeQueue).pushInt(-7),
   used: (view) => (view as LockFreeQueue).popInt() === -7,
 };

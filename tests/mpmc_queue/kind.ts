@@ -1,5 +1,6 @@
-import { type Handle, MpmcQueue } from "../../mod.ts";
+import { MpmcQueue } from "../../mod.ts";
 import type { Kind, Size } from "../_run/kinds.ts";
+import { made } from "../_run/made.ts";
 import { Queue } from "../_queue/queue_in_c.ts";
 
 const queue = { capacity: 3, elementSize: 4 };
@@ -7,10 +8,7 @@ const queue = { capacity: 3, elementSize: 4 };
 /** How it is made, attached to and used. */
 export const kind: Kind = {
   stem: "mpmc_queue",
-  byteLength: MpmcQueue.byteLength(queue),
-  init: (memory, at) => MpmcQueue.init(memory, at, queue),
-  attach: (memory, at) => new MpmcQueue(memory, at),
-  from: (handle) => MpmcQueue.from(handle as Handle<never>),
+  ...made(MpmcQueue, [queue]),
   use: (view) => (view as MpmcQueue).pushInt(-7),
   used: (view) => (view as MpmcQueue).popInt() === -7,
 };

@@ -1,14 +1,12 @@
-import { type Handle, Mutex } from "../../mod.ts";
+import { Mutex } from "../../mod.ts";
 import type { Kind, Size } from "../_run/kinds.ts";
+import { made } from "../_run/made.ts";
 import { Guard, LockTwin } from "../_run/mixed/twin.ts";
 
 /** How it is made, attached to and used. */
 export const kind: Kind = {
   stem: "mutex",
-  byteLength: Mutex.byteLength(),
-  init: (memory, at) => Mutex.init(memory, at),
-  attach: (memory, at) => new Mutex(memory, at),
-  from: (handle) => Mutex.from(handle as Handle<never>),
+  ...made(Mutex, []),
   use: (view) => (view as Mutex).lock(),
   used: (view) => (view as Mutex).owner !== 0,
 };

@@ -1,14 +1,12 @@
-import { type Handle, Once } from "../../mod.ts";
+import { Once } from "../../mod.ts";
 import type { Kind, Size } from "../_run/kinds.ts";
+import { made } from "../_run/made.ts";
 import { EINVAL, ns, Twin } from "../_run/mixed/twin.ts";
 
 /** How it is made, attached to and used. */
 export const kind: Kind = {
   stem: "once",
-  byteLength: Once.byteLength(),
-  init: (memory, at) => Once.init(memory, at),
-  attach: (memory, at) => new Once(memory, at),
-  from: (handle) => Once.from(handle as Handle<never>),
+  ...made(Once, []),
   use: (view) => (view as Once).run(() => {}),
   used: (view) => (view as Once).done,
 };

@@ -1,14 +1,12 @@
-import { type Handle, RwLock } from "../../mod.ts";
+import { RwLock } from "../../mod.ts";
 import type { Kind, Size } from "../_run/kinds.ts";
+import { made } from "../_run/made.ts";
 import { Guard, LockTwin } from "../_run/mixed/twin.ts";
 
 /** How it is made, attached to and used. */
 export const kind: Kind = {
   stem: "rw_lock",
-  byteLength: RwLock.byteLength(),
-  init: (memory, at) => RwLock.init(memory, at),
-  attach: (memory, at) => new RwLock(memory, at),
-  from: (handle) => RwLock.from(handle as Handle<never>),
+  ...made(RwLock, []),
   use: (view) => (view as RwLock).read(),
   used: (view) => (view as RwLock).readers === 1,
 };

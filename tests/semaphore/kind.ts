@@ -1,14 +1,12 @@
-import { type Handle, Semaphore } from "../../mod.ts";
+import { Semaphore } from "../../mod.ts";
 import type { Kind, Size } from "../_run/kinds.ts";
+import { made } from "../_run/made.ts";
 import { Twin } from "../_run/mixed/twin.ts";
 
 /** How it is made, attached to and used. */
 export const kind: Kind = {
   stem: "semaphore",
-  byteLength: Semaphore.byteLength(),
-  init: (memory, at) => Semaphore.init(memory, at, 5),
-  attach: (memory, at) => new Semaphore(memory, at),
-  from: (handle) => Semaphore.from(handle as Handle<never>),
+  ...made(Semaphore, [5]),
   use: (view) => (view as Semaphore).acquire(2),
   used: (view) => (view as Semaphore).available === 3,
 };

@@ -1,5 +1,6 @@
-import { type Handle, ShapeTable } from "../../mod.ts";
+import { ShapeTable } from "../../mod.ts";
 import type { Kind, Size } from "../_run/kinds.ts";
+import { made } from "../_run/made.ts";
 import { Twin } from "../_run/mixed/twin.ts";
 
 const text = Uint8Array.of(1, 0x41, 97);
@@ -7,10 +8,7 @@ const text = Uint8Array.of(1, 0x41, 97);
 /** How it is made, attached to and used. */
 export const kind: Kind = {
   stem: "shape_table",
-  byteLength: ShapeTable.byteLength({ bytes: 16 }),
-  init: (memory, at) => ShapeTable.init(memory, at, { bytes: 16 }),
-  attach: (memory, at) => new ShapeTable(memory, at),
-  from: (handle) => ShapeTable.from(handle as Handle<never>),
+  ...made(ShapeTable, [{ bytes: 16 }]),
   use: (view) => (view as ShapeTable).add(text),
   used: (view) => (view as ShapeTable).size === 1,
 };

@@ -1,5 +1,6 @@
-import { type Handle, SlabPool } from "../../mod.ts";
+import { SlabPool } from "../../mod.ts";
 import type { Kind, Size } from "../_run/kinds.ts";
+import { made } from "../_run/made.ts";
 import { EINVAL, Twin, Words } from "../_run/mixed/twin.ts";
 
 const pool = { capacity: 3, blockSize: 4 };
@@ -7,10 +8,7 @@ const pool = { capacity: 3, blockSize: 4 };
 /** How it is made, attached to and used. */
 export const kind: Kind = {
   stem: "slab_pool",
-  byteLength: SlabPool.byteLength(pool),
-  init: (memory, at) => SlabPool.init(memory, at, pool),
-  attach: (memory, at) => new SlabPool(memory, at),
-  from: (handle) => SlabPool.from(handle as Handle<never>),
+  ...made(SlabPool, [pool]),
   use: (view) => (view as SlabPool).allocate(),
   used: (view) => (view as SlabPool).available === 2,
 };

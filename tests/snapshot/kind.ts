@@ -1,14 +1,12 @@
-import { type Handle, Snapshot } from "../../mod.ts";
+import { Snapshot } from "../../mod.ts";
 import type { Kind, Size } from "../_run/kinds.ts";
+import { made } from "../_run/made.ts";
 import { Twin } from "../_run/mixed/twin.ts";
 
 /** How it is made, attached to and used. */
 export const kind: Kind = {
   stem: "snapshot",
-  byteLength: Snapshot.byteLength({ size: 4 }),
-  init: (memory, at) => Snapshot.init(memory, at, { size: 4 }),
-  attach: (memory, at) => new Snapshot(memory, at),
-  from: (handle) => Snapshot.from(handle as Handle<never>),
+  ...made(Snapshot, [{ size: 4 }]),
   use: (view) => (view as Snapshot).write(Int32Array.of(7)),
   used: (view) => (view as Snapshot).version === 1,
 };

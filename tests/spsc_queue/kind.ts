@@ -1,5 +1,6 @@
-import { type Handle, SpscQueue } from "../../mod.ts";
+import { SpscQueue } from "../../mod.ts";
 import type { Kind, Size } from "../_run/kinds.ts";
+import { made } from "../_run/made.ts";
 import { Queue } from "../_queue/queue_in_c.ts";
 
 const queue = { capacity: 3, elementSize: 4 };
@@ -7,10 +8,7 @@ const queue = { capacity: 3, elementSize: 4 };
 /** How it is made, attached to and used. */
 export const kind: Kind = {
   stem: "spsc_queue",
-  byteLength: SpscQueue.byteLength(queue),
-  init: (memory, at) => SpscQueue.init(memory, at, queue),
-  attach: (memory, at) => new SpscQueue(memory, at),
-  from: (handle) => SpscQueue.from(handle as Handle<never>),
+  ...made(SpscQueue, [queue]),
   use: (view) => (view as SpscQueue).pushInt(-7),
   used: (view) => (view as SpscQueue).popInt() === -7,
 };

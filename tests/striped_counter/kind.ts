@@ -1,14 +1,12 @@
-import { type Handle, StripedCounter } from "../../mod.ts";
+import { StripedCounter } from "../../mod.ts";
 import type { Kind, Size } from "../_run/kinds.ts";
+import { made } from "../_run/made.ts";
 import { Twin } from "../_run/mixed/twin.ts";
 
 /** How it is made, attached to and used. */
 export const kind: Kind = {
   stem: "striped_counter",
-  byteLength: StripedCounter.byteLength({ stripes: 2 }),
-  init: (memory, at) => StripedCounter.init(memory, at, { stripes: 2 }),
-  attach: (memory, at) => new StripedCounter(memory, at),
-  from: (handle) => StripedCounter.from(handle as Handle<never>),
+  ...made(StripedCounter, [{ stripes: 2 }]),
   use: (view) => (view as StripedCounter).add(-7),
   used: (view) => (view as StripedCounter).sum() === -7,
 };

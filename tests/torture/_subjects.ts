@@ -34,6 +34,7 @@ import {
 } from "../../mod.ts";
 import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import { planFor } from "../../primitives/_map/plan.ts";
+import { made } from "../_run/made.ts";
 
 /** One kind of primitive, and what can be called without waiting. */
 export interface Subject {
@@ -167,10 +168,9 @@ const count = (pieces: readonly Uint8Array[]) =>
 
 const queue = { capacity: 8 };
 
-function filled<Q extends AnyQueue>(q: Q): Q {
+function filled(q: AnyQueue): void {
   for (let i = 0; i < 3; i++) q.pushInt(i);
   q.popInt();
-  return q;
 }
 
 function inRange(n: number, from: number, to: number): void {
@@ -206,9 +206,7 @@ const WORK: Record<string, (x: WorkCounter) => unknown> = {
 /** By name: the kind, and what distinguishes it from others of its kind. */
 export const SUBJECTS: Readonly<Record<string, Subject>> = {
   mutex: subject({
-    byteLength: Mutex.byteLength(),
-    init: (m, at) => Mutex.init(m, at),
-    attach: (m, at) => new Mutex(m, at),
+    ...made(Mutex, []),
     calls: {
       tryLock: (x) => x.tryLock()?.unlock(),
       unlock: (x) => x.unlock(),
@@ -217,21 +215,15 @@ export const SUBJECTS: Readonly<Record<string, Subject>> = {
     },
   }),
   rw_lock: subject({
-    byteLength: RwLock.byteLength(),
-    init: (m, at) => RwLock.init(m, at),
-    attach: (m, at) => new RwLock(m, at),
+    ...made(RwLock, []),
     calls: READING,
   }),
   "rw_lock, tracked": subject({
-    byteLength: RwLock.byteLength({ tracked: 2 }),
-    init: (m, at) => RwLock.init(m, at, { tracked: 2 }),
-    attach: (m, at) => new RwLock(m, at),
+    ...made(RwLock, [{ tracked: 2 }]),
     calls: READING,
   }),
   condition: subject({
-    byteLength: Condition.byteLength(),
-    init: (m, at) => Condition.init(m, at),
-    attach: (m, at) => new Condition(m, at),
+    ...made(Condition, []),
     calls: {
       notify: (x) => x.notify(),
       "notify(3)": (x) => x.notify(3),
@@ -239,9 +231,7 @@ export const SUBJECTS: Readonly<Record<string, Subject>> = {
     },
   }),
   semaphore: subject({
-    byteLength: Semaphore.byteLength(),
-    init: (m, at) => Semaphore.init(m, at, 3),
-    attach: (m, at) => new Semaphore(m, at),
+    ...made(Semaphore, [3]),
     calls: {
       tryAcquire: (x) => x.tryAcquire(),
       "tryAcquire(2)": (x) => x.tryAcquire(2),
@@ -252,9 +242,7 @@ export const SUBJECTS: Readonly<Record<string, Subject>> = {
     },
   }),
   "semaphore, tracked": subject({
-    byteLength: Semaphore.byteLength(3, { tracked: 2 }),
-    init: (m, at) => Semaphore.init(m, at, 3, { tracked: 2 }),
-    attach: (m, at) => new Semaphore(m, at),
+    ...made(Semaphore, [3, { tracked: 2 }]),
     calls: {
       tryAcquire: (x) => x.tryAcquire(),
       "tryAcquire(2)": (x) => x.tryAcquire(2),
@@ -265,9 +253,7 @@ export const SUBJECTS: Readonly<Record<string, Subject>> = {
     },
   }),
   event: subject({
-    byteLength: Event.byteLength(),
-    init: (m, at) => Event.init(m, at),
-    attach: (m, at) => new Event(m, at),
+    ...made(Event, []),
     calls: {
       set: (x) => x.set(),
       tryWait: (x) => x.tryWait(),
@@ -276,9 +262,7 @@ export const SUBJECTS: Readonly<Record<string, Subject>> = {
     },
   }),
   latch: subject({
-    byteLength: Latch.byteLength(),
-    init: (m, at) => Latch.init(m, at, 5),
-    attach: (m, at) => new Latch(m, at),
+    ...made(Latch, [5]),
     calls: {
       countDown: (x) => x.countDown(),
       tryWait: (x) => x.tryWait(),
@@ -286,13 +270,9 @@ export const SUBJECTS: Readonly<Record<string, Subject>> = {
     },
   }),
   wait_group: subject({
-    byteLength: WaitGroup.byteLength(),
-    init: (m, at) => {
-      const group = WaitGroup.init(m, at);
+    ...made(WaitGroup, [], (group) => {
       group.add(2);
-      return group;
-    },
-    attach: (m, at) => new WaitGroup(m, at),
+    }),
     calls: {
       add: (x) => x.add(),
       done: (x) => x.done(),
@@ -301,9 +281,7 @@ export const SUBJECTS: Readonly<Record<string, Subject>> = {
     },
   }),
   barrier: subject({
-    byteLength: Barrier.byteLength(),
-    init: (m, at) => Barrier.init(m, at, 3),
-    attach: (m, at) => new Barrier(m, at),
+    ...made(Barrier, [3]),
     calls: {
       parties: (x) => x.parties,
       leave: (x) => x.leave(),
@@ -311,9 +289,7 @@ export const SUBJECTS: Readonly<Record<string, Subject>> = {
     },
   }),
   "barrier, tracked": subject({
-    byteLength: Barrier.byteLength(3, { tracked: 3 }),
-    init: (m, at) => Barrier.init(m, at, 3, { tracked: 3 }),
-    attach: (m, at) => new Barrier(m, at),
+    ...made(Barrier, [3, { tracked: 3 }]),
     calls: {
       parties: (x) => x.parties,
       abandon: (x) => x.abandon(5),
@@ -322,9 +298,7 @@ export const SUBJECTS: Readonly<Record<string, Subject>> = {
     },
   }),
   once: subject({
-    byteLength: Once.byteLength(),
-    init: (m, at) => Once.init(m, at),
-    attach: (m, at) => new Once(m, at),
+    ...made(Once, []),
     calls: {
       done: (x) => x.done,
       abandon: (x) => x.abandon(5),
@@ -332,9 +306,7 @@ export const SUBJECTS: Readonly<Record<string, Subject>> = {
     },
   }),
   snapshot: subject({
-    byteLength: Snapshot.byteLength({ size: 8 }),
-    init: (m, at) => Snapshot.init(m, at, { size: 8 }),
-    attach: (m, at) => new Snapshot(m, at),
+    ...made(Snapshot, [{ size: 8 }]),
     calls: {
       write: (x) => x.write(new Int32Array(2)),
       read: (x) => x.read(new Int32Array(2)),
@@ -342,41 +314,29 @@ export const SUBJECTS: Readonly<Record<string, Subject>> = {
     },
   }),
   snapshot_of_one: subject({
-    byteLength: Snapshot.byteLength({ size: 8, singleReader: true }),
-    init: (m, at) => Snapshot.init(m, at, { size: 8, singleReader: true }),
-    attach: (m, at) => new Snapshot(m, at),
+    ...made(Snapshot, [{ size: 8, singleReader: true }]),
     calls: {
       write: (x) => x.write(new Int32Array(2)),
       read: (x) => x.read(new Int32Array(2)),
     },
   }),
   spsc_queue: subject({
-    byteLength: SpscQueue.byteLength(queue),
-    init: (m, at) => filled(SpscQueue.init(m, at, queue)),
-    attach: (m, at) => new SpscQueue(m, at),
+    ...made(SpscQueue<number>, [queue], filled),
     calls: { ...ofQueues, ...ofSpsc },
   }),
   mpmc_queue: subject({
-    byteLength: MpmcQueue.byteLength(queue),
-    init: (m, at) => filled(MpmcQueue.init(m, at, queue)),
-    attach: (m, at) => new MpmcQueue(m, at),
+    ...made(MpmcQueue<number>, [queue], filled),
     calls: ofQueues,
   }),
   lock_free_queue: subject({
-    byteLength: LockFreeQueue.byteLength(queue),
-    init: (m, at) => filled(LockFreeQueue.init(m, at, queue)),
-    attach: (m, at) => new LockFreeQueue(m, at),
+    ...made(LockFreeQueue<number>, [queue], filled),
     calls: { repair: (q) => q.repair(), ...ofQueues },
   }),
   record_ring: subject({
-    byteLength: RecordRing.byteLength({ capacity: 128 }),
-    init: (m, at) => {
-      const ring = RecordRing.init(m, at, { capacity: 128 });
+    ...made(RecordRing, [{ capacity: 128 }], (ring) => {
       for (let i = 0; i < 4; i++) ring.push(bytes.subarray(i));
       ring.pop();
-      return ring;
-    },
-    attach: (m, at) => new RecordRing(m, at),
+    }),
     calls: {
       tryPop: (x) => inRange(x.tryPop()?.length ?? 0, 0, x.maxLength),
       tryPopInto: (x) => x.tryPopInto(large),
@@ -390,9 +350,7 @@ export const SUBJECTS: Readonly<Record<string, Subject>> = {
     },
   }),
   broadcast: subject({
-    byteLength: Broadcast.byteLength({ ...queue, subscribers: 2 }),
-    init: (m, at) => Broadcast.init(m, at, { ...queue, subscribers: 2 }),
-    attach: (m, at) => new Broadcast(m, at),
+    ...made(Broadcast, [{ ...queue, subscribers: 2 }]),
     calls: {
       subscribe: (x) => x.subscribe().leave(),
       tryPushInt: (x) => x.tryPushInt(5),
@@ -417,13 +375,11 @@ export const SUBJECTS: Readonly<Record<string, Subject>> = {
     },
   }),
   call_ring: subject({
-    byteLength: CallRing.byteLength({ slots: 2, request: 8, reply: 8 }),
-    init: (m, at) => {
-      const ring = CallRing.init(m, at, { slots: 2, request: 8, reply: 8 });
-      ring.tryPost(four);
-      return ring;
-    },
-    attach: (m, at) => new CallRing(m, at),
+    ...made(
+      CallRing,
+      [{ slots: 2, request: 8, reply: 8 }],
+      (ring) => ring.tryPost(four),
+    ),
     calls: {
       tryPost: (x) => x.tryPost(four),
       tryTake: (x) => inRange(x.tryTake()?.request.length ?? 0, 0, 8),
@@ -433,25 +389,17 @@ export const SUBJECTS: Readonly<Record<string, Subject>> = {
     },
   }),
   work_counter: subject({
-    byteLength: WorkCounter.byteLength(),
-    init: (m, at) => WorkCounter.init(m, at, 10, { chunk: 3 }),
-    attach: (m, at) => new WorkCounter(m, at),
+    ...made(WorkCounter, [10, { chunk: 3 }]),
     calls: WORK,
   }),
   "work_counter, tracked": subject({
-    byteLength: WorkCounter.byteLength(10, { tracked: 2 }),
-    init: (m, at) => WorkCounter.init(m, at, 10, { chunk: 3, tracked: 2 }),
-    attach: (m, at) => new WorkCounter(m, at),
+    ...made(WorkCounter, [10, { chunk: 3, tracked: 2 }]),
     calls: { ...WORK, abandon: (x) => x.abandon(5) },
   }),
   work_deque: subject({
-    byteLength: WorkDeque.byteLength(queue),
-    init: (m, at) => {
-      const deque = WorkDeque.init(m, at, queue);
+    ...made(WorkDeque, [queue], (deque) => {
       for (let i = 0; i < 3; i++) deque.push(i);
-      return deque;
-    },
-    attach: (m, at) => new WorkDeque(m, at),
+    }),
     calls: {
       push: (x) => x.push(5),
       pop: (x) => x.pop(),
@@ -461,9 +409,7 @@ export const SUBJECTS: Readonly<Record<string, Subject>> = {
     },
   }),
   slab_pool: subject({
-    byteLength: SlabPool.byteLength({ capacity: 40, blockSize: 8 }),
-    init: (m, at) => SlabPool.init(m, at, { capacity: 40, blockSize: 8 }),
-    attach: (m, at) => new SlabPool(m, at),
+    ...made(SlabPool, [{ capacity: 40, blockSize: 8 }]),
     calls: {
       allocate: (x) => {
         for (let i = 0; i < 50; i++) {
@@ -520,9 +466,7 @@ export const SUBJECTS: Readonly<Record<string, Subject>> = {
     calls: ofMaps,
   }),
   shape_table: subject({
-    byteLength: ShapeTable.byteLength({ bytes: 64 }),
-    init: (m, at) => ShapeTable.init(m, at, { bytes: 64 }),
-    attach: (m, at) => new ShapeTable(m, at),
+    ...made(ShapeTable, [{ bytes: 64 }]),
     calls: {
       add: (x) => {
         for (let n = 0; n < 70; n++) {
@@ -536,9 +480,7 @@ export const SUBJECTS: Readonly<Record<string, Subject>> = {
     },
   }),
   striped_counter: subject({
-    byteLength: StripedCounter.byteLength({ stripes: 2 }),
-    init: (m, at) => StripedCounter.init(m, at, { stripes: 2 }),
-    attach: (m, at) => new StripedCounter(m, at),
+    ...made(StripedCounter, [{ stripes: 2 }]),
     calls: {
       add: (x) => x.add(3),
       sum: (x) => x.sum(),

@@ -1,14 +1,12 @@
-import { type Handle, WaitGroup } from "../../mod.ts";
+import { WaitGroup } from "../../mod.ts";
 import type { Kind, Size } from "../_run/kinds.ts";
+import { made } from "../_run/made.ts";
 import { Twin } from "../_run/mixed/twin.ts";
 
 /** How it is made, attached to and used. */
 export const kind: Kind = {
   stem: "wait_group",
-  byteLength: WaitGroup.byteLength(),
-  init: (memory, at) => WaitGroup.init(memory, at),
-  attach: (memory, at) => new WaitGroup(memory, at),
-  from: (handle) => WaitGroup.from(handle as Handle<never>),
+  ...made(WaitGroup, []),
   use: (view) => (view as WaitGroup).add(3),
   used: (view) => (view as WaitGroup).count === 3,
 };

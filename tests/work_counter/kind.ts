@@ -1,14 +1,12 @@
-import { type Handle, WorkCounter } from "../../mod.ts";
+import { WorkCounter } from "../../mod.ts";
 import type { Kind, Size } from "../_run/kinds.ts";
+import { made } from "../_run/made.ts";
 import { ns, Twin } from "../_run/mixed/twin.ts";
 
 /** How it is made, attached to and used. */
 export const kind: Kind = {
   stem: "work_counter",
-  byteLength: WorkCounter.byteLength(),
-  init: (memory, at) => WorkCounter.init(memory, at, 10, { chunk: 3 }),
-  attach: (memory, at) => new WorkCounter(memory, at),
-  from: (handle) => WorkCounter.from(handle as Handle<never>),
+  ...made(WorkCounter, [10, { chunk: 3 }]),
   use: (view) => (view as WorkCounter).nextRange(),
   used: (view) => (view as WorkCounter).remaining === 7,
 };

@@ -1,5 +1,6 @@
-import { type Handle, WorkDeque } from "../../mod.ts";
+import { WorkDeque } from "../../mod.ts";
 import type { Kind, Size } from "../_run/kinds.ts";
+import { made } from "../_run/made.ts";
 import { Twin } from "../_run/mixed/twin.ts";
 
 const deque = { capacity: 3 };
@@ -7,10 +8,7 @@ const deque = { capacity: 3 };
 /** How it is made, attached to and used. */
 export const kind: Kind = {
   stem: "work_deque",
-  byteLength: WorkDeque.byteLength(deque),
-  init: (memory, at) => WorkDeque.init(memory, at, deque),
-  attach: (memory, at) => new WorkDeque(memory, at),
-  from: (handle) => WorkDeque.from(handle as Handle<never>),
+  ...made(WorkDeque, [deque]),
   use: (view) => (view as WorkDeque).push(-7),
   used: (view) => (view as WorkDeque).steal() === -7,
 };
