@@ -63,10 +63,6 @@ class RwLockInC extends LockTwin {
     return new Guard(() => this.unlockRead());
   }
 
-  abandonReading(id: number): number {
-    return this.invoke("abandon_reading", id);
-  }
-
   get readers(): number {
     return this.invoke("readers");
   }
