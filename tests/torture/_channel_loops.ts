@@ -20,6 +20,7 @@ import {
 } from "../../mod.ts";
 
 import type { Guest } from "./_guest.ts";
+import { Caller, type Ends, type Note } from "./_loop.ts";
 
 /** The carriers by the names of plans. */
 export const CARRIERS: Readonly<Record<string, Carrier | undefined>> = {
@@ -198,12 +199,6 @@ export const SENT = 2;
 /** The call of the message said that it was not sent. */
 export const NOT_SENT = 3;
 
-/** Notes a promise, in the main thread; what it returns has been noted. */
-export type Note = <T>(what: string, promise: Promise<T>) => Promise<T>;
-
-/** How often something ended in which way. */
-export type Ends = Record<string, number>;
-
 /** The channel of a loop, or of the play. */
 export function channelOf(
   { channel, codec, carrier, sends = true, at = 0 }:
@@ -219,12 +214,10 @@ export function channelOf(
 }
 
 /** One loop. */
-export class Loop {
+export class Loop extends Caller {
   readonly #orders: Orders;
   readonly #channel: Channel<unknown>;
   readonly #form: Form<unknown>;
-  readonly #note: Note;
-  readonly #ends: Ends = {};
   readonly #last = new Map<number, number>();
   readonly #dst = new Uint8Array(8192);
   #next = 0;
@@ -233,13 +226,13 @@ export class Loop {
 
   constructor(
     orders: Orders,
-    note: Note = (_, promise) => promise,
+    note?: Note,
     channel: Channel<unknown> = channelOf(orders),
   ) {
+    super(orders, note);
     this.#orders = orders;
     this.#channel = channel;
     this.#form = FORMS[orders.codec]!;
-    this.#note = note;
   }
 
   /** Does all steps, as one of those that are counted, if any are. */
@@ -253,8 +246,8 @@ export class Loop {
       end = sends ? channel.sender() : channel.receiver();
     } catch (error) {
       if ((error as Error).name !== "ClosedError") throw error;
-      this.#end("came late");
-      return this.#ends;
+      this.end("came late");
+      return this.ends;
     }
     try {
       return await this.#steps();
@@ -275,19 +268,10 @@ export class Loop {
           if (sends) await this.#send(step);
           else await this.#receive(step);
         }
-        if (step.then >= 0) await this.#pause(step.then);
+        if (step.then >= 0) await this.pause(step.then);
       }
     } while (!sends && !this.#ended);
-    return this.#ends;
-  }
-
-  #end(name: string): void {
-    this.#ends[name] = (this.#ends[name] ?? 0) + 1;
-  }
-
-  async #pause(ms: number): Promise<void> {
-    if (this.#orders.blocks) Atomics.wait(NEVER, 0, 0, ms);
-    else await new Promise((resolve) => setTimeout(resolve, ms));
+    return this.ends;
   }
 
   /** Makes one call, which may be aborted. What it throws must be allowed. */
@@ -297,23 +281,17 @@ export class Loop {
     block: () => T,
     wait: (signal: AbortSignal) => Promise<T>,
   ): Promise<T | undefined> {
-    const reason = new Error(`abort of ${what}`);
-    const control = new AbortController();
     try {
-      if (this.#orders.blocks) return block();
-      const promise = wait(control.signal);
-      if (step.abort >= 0) {
-        void abortAfter(step.abort, () => control.abort(reason));
-      }
-      return await this.#note(what, promise);
+      if (this.blocks) return block();
+      const value = await this.abortable(what, step.abort, wait);
+      return value === "aborted" ? undefined : value;
     } catch (error) {
       const { name, stack } = error as Error;
-      if (error === reason) this.#end("aborted");
-      else if (name === "ClosedError" && this.#channel.closed) {
+      if (name === "ClosedError" && this.#channel.closed) {
         this.#ended = true;
-        this.#end("closed");
+        this.end("closed");
       } else if (name === "RangeError" && this.#mayBeTooLong(step.n)) {
-        this.#end("refused");
+        this.end("refused");
       } else throw new Error(`${what}: another error: ${stack ?? error}`);
       return undefined;
     }
@@ -362,7 +340,7 @@ export class Loop {
       );
     }
     Atomics.store(fates, id, sent === true ? SENT : NOT_SENT);
-    if (sent !== undefined) this.#end(sent ? "sent" : "not sent");
+    if (sent !== undefined) this.end(sent ? "sent" : "not sent");
   }
 
   /** Writes in place, if the channel can. */
@@ -399,9 +377,9 @@ export class Loop {
           boxed(await channel.tryReceiveAsync({ timeout, signal })),
       );
       if (box === undefined) {
-        this.#end("none");
+        this.end("none");
         // Others have the core then.
-        return await this.#pause(1);
+        return await this.pause(1);
       }
     } else {
       box = await this.#call(
@@ -460,7 +438,7 @@ export class Loop {
       throw new Error(`a message that nobody sent: ${id}`);
     }
     Atomics.add(taken, id, 1);
-    this.#end("received");
+    this.end("received");
     if (Atomics.load(fates, id) === 0) {
       throw new Error(`message ${id} was not sent`);
     }
@@ -470,8 +448,6 @@ export class Loop {
     this.#last.set(from, id);
   }
 }
-
-const NEVER = new Int32Array(new SharedArrayBuffer(4));
 
 const boxed = (value: unknown): [unknown] | undefined =>
   value === undefined ? undefined : [value];
@@ -497,10 +473,4 @@ function writeInPlace(
       ? finish(channel.tryReserve(room, timeout))
       : channel.tryReserveAsync(room, { timeout, signal: signal! })
         .then(finish);
-}
-
-async function abortAfter(when: number, abort: () => void): Promise<void> {
-  if (when > 5) await new Promise((done) => setTimeout(done, when - 6));
-  else for (let i = 0; i < when; i++) await undefined;
-  abort();
 }

@@ -17,8 +17,7 @@ import {
   type RwWriteGuard,
   WaitGroup,
 } from "../../mod.ts";
-import type { Ends } from "./_channel_loops.ts";
-import { type Note, StormLoop, type Timed } from "./_loop.ts";
+import { type Ends, type Note, StormLoop, type Timed } from "./_loop.ts";
 
 /** What opens, and nothing else. */
 type Gate = "auto" | "open" | "latch" | "group";

@@ -5,8 +5,6 @@
  *
  * @module
  */
-import type { Ends } from "./_channel_loops.ts";
-
 /** When a step is taken, whatever it does. */
 export interface Timed {
   readonly what: string;
@@ -25,21 +23,64 @@ export interface Timed {
 /** Notes a promise, in the main thread; what it returns has been noted. */
 export type Note = <T>(what: string, promise: Promise<T>) => Promise<T>;
 
-/** Takes steps, and counts how each call has ended. */
-export abstract class StormLoop<Step extends Timed> {
+/** How often something ended in which way. */
+export type Ends = Record<string, number>;
+
+/** Makes calls, some of which are aborted, and counts how they have ended. */
+export class Caller {
   /** How many calls have ended in which way. */
   protected readonly ends: Ends = {};
-  readonly #steps: readonly Step[];
-  readonly #blocks: boolean;
-  readonly #note: Note;
+  protected readonly blocks: boolean;
+  protected readonly note: Note;
 
   constructor(
-    { steps, blocks }: { steps: readonly Step[]; blocks: boolean },
+    { blocks }: { readonly blocks: boolean },
     note: Note = (_, promise) => promise,
   ) {
-    this.#steps = steps;
-    this.#blocks = blocks;
-    this.#note = note;
+    this.blocks = blocks;
+    this.note = note;
+  }
+
+  /** Counts a call that has ended. */
+  protected end(name: string): void {
+    this.ends[name] = (this.ends[name] ?? 0) + 1;
+  }
+
+  protected async pause(ms: number): Promise<void> {
+    if (this.blocks) Atomics.wait(NEVER, 0, 0, ms);
+    else await new Promise((resolve) => setTimeout(resolve, ms));
+  }
+
+  /** Awaits one call, which is aborted as {@linkcode Timed} says of `abort`. */
+  protected async abortable<T>(
+    what: string,
+    abort: number,
+    wait: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T | "aborted"> {
+    const reason = new Error(`abort of ${what}`);
+    const control = new AbortController();
+    try {
+      const promise = wait(control.signal);
+      if (abort >= 0) void abortAfter(abort, () => control.abort(reason));
+      return await this.note(what, promise);
+    } catch (error) {
+      if (error !== reason) throw error;
+      this.end("aborted");
+      return "aborted";
+    }
+  }
+}
+
+/** Takes steps, and counts how each call has ended. */
+export abstract class StormLoop<Step extends Timed> extends Caller {
+  readonly #steps: readonly Step[];
+
+  constructor(
+    orders: { readonly steps: readonly Step[]; readonly blocks: boolean },
+    note?: Note,
+  ) {
+    super(orders, note);
+    this.#steps = orders.steps;
   }
 
   /** Takes a step in a loop that blocks. */
@@ -57,7 +98,7 @@ export abstract class StormLoop<Step extends Timed> {
   async run(): Promise<Ends> {
     const begun: Promise<void>[] = [];
     for (const step of this.#steps) {
-      if (this.#blocks) this.block(step);
+      if (this.blocks) this.block(step);
       else if (this.isAlone(step)) await this.wait(step);
       else {
         for (let i = 0; i < step.count; i++) begun.push(this.wait(step));
@@ -68,29 +109,14 @@ export abstract class StormLoop<Step extends Timed> {
     return this.ends;
   }
 
-  /** Counts a call that has ended. */
-  protected end(name: string): void {
-    this.ends[name] = (this.ends[name] ?? 0) + 1;
-  }
-
   /** Awaits one call; undefined if it was aborted, or had not enough time. */
   protected async call<T>(
     { what, abort }: Timed,
     wait: (signal: AbortSignal) => Promise<T | undefined>,
   ): Promise<T | undefined> {
-    const reason = new Error(`abort of ${what}`);
-    const control = new AbortController();
-    try {
-      const promise = wait(control.signal);
-      if (abort >= 0) void abortAfter(abort, () => control.abort(reason));
-      const value = await this.#note(what, promise);
-      if (value === undefined) this.end("late");
-      return value;
-    } catch (error) {
-      if (error !== reason) throw error;
-      this.end("aborted");
-      return undefined;
-    }
+    const value = await this.abortable(what, abort, wait);
+    if (value === undefined) this.end("late");
+    return value === "aborted" ? undefined : value;
   }
 
   /** Holds something, in a loop that awaits. */

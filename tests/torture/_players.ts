@@ -4,8 +4,7 @@
  * @module
  */
 import { spawn, type Thread } from "../_run/workers.ts";
-import type { Ends } from "./_channel_loops.ts";
-import type { Note } from "./_loop.ts";
+import type { Ends, Note } from "./_loop.ts";
 import type { Ledger } from "./_storm.ts";
 
 /** Starts loops, and notes how their calls end. */

@@ -20,7 +20,8 @@ import {
 } from "../../mod.ts";
 import type { Guest } from "./_guest.ts";
 import { SelectThread } from "./_select_guest.ts";
-import { BEGUN, type Ends, MOST, NOT_SENT, SENT } from "./_channel_loops.ts";
+import { BEGUN, MOST, NOT_SENT, SENT } from "./_channel_loops.ts";
+import { Caller, type Ends, type Note } from "./_loop.ts";
 
 /** A message of any value. */
 interface Message {
@@ -135,21 +136,16 @@ export function channelAt(
   );
 }
 
-/** Notes a promise, in the main thread; what it returns has been noted. */
-type Note = <T>(what: string, promise: Promise<T>) => Promise<T>;
-
 type Channels = Channel<unknown>;
 
 /** One loop. It is a sender or receiver of each channel once it is made. */
-export class Loop {
+export class Loop extends Caller {
   readonly #orders: Orders;
-  readonly #note: Note;
   readonly #channels: readonly Channels[];
   readonly #semaphore: Semaphore;
   /** The thread of C, if it is one. */
   readonly #guest: SelectThread | undefined;
   readonly #leave: (() => void)[] = [];
-  readonly #ends: Ends = {};
   /** The last message of each sender that came by each channel. */
   readonly #last = new Map<string, number>();
   /** The channels that are not known to be closed. */
@@ -157,10 +153,10 @@ export class Loop {
   #next = 0;
   #received = 0;
 
-  constructor(orders: Orders, note: Note = (_, promise) => promise) {
+  constructor(orders: Orders, note?: Note) {
     const { buffer, places, semaphore, sends, guest } = orders;
+    super(orders, note);
     this.#orders = orders;
-    this.#note = note;
     this.#guest = guest && new SelectThread(guest);
     this.#channels = places.map((at) =>
       this.#guest?.channel(at) ?? channelAt(orders, at, sends)
@@ -183,27 +179,18 @@ export class Loop {
             if (sends) await this.#send(step);
             else await this.#receive(step);
           }
-          if (step.then >= 0 && !this.#isOver) await this.#pause(step.then);
+          if (step.then >= 0 && !this.#isOver) await this.pause(step.then);
         }
       } while (!sends && !this.#isOver);
     } finally {
       for (const leave of this.#leave) leave();
     }
-    return this.#ends;
+    return this.ends;
   }
 
   get #isOver(): boolean {
     const { most } = this.#orders;
     return this.#open.length === 0 || most >= 0 && this.#received >= most;
-  }
-
-  #end(name: string): void {
-    this.#ends[name] = (this.#ends[name] ?? 0) + 1;
-  }
-
-  async #pause(ms: number): Promise<void> {
-    if (this.#orders.blocks) Atomics.wait(NEVER, 0, 0, ms);
-    else await new Promise((resolve) => setTimeout(resolve, ms));
   }
 
   /** The open ones of these channels; of all of them if there are none. */
@@ -226,20 +213,7 @@ export class Loop {
     block: () => T,
     wait: (signal: AbortSignal) => Promise<T>,
   ): Promise<T | "aborted"> {
-    if (this.#orders.blocks) return block();
-    const reason = new Error(`abort of ${what}`);
-    const control = new AbortController();
-    try {
-      const promise = wait(control.signal);
-      if (step.abort >= 0) {
-        void abortAfter(step.abort, () => control.abort(reason));
-      }
-      return await this.#note(what, promise);
-    } catch (error) {
-      if (error !== reason) throw error;
-      this.#end("aborted");
-      return "aborted";
-    }
+    return this.blocks ? block() : await this.abortable(what, step.abort, wait);
   }
 
   /** Sends `value` to one of `to`, or takes from `from`, or takes a permit. */
@@ -282,7 +256,7 @@ export class Loop {
         ? this.#sendTo(step, id, value)
         : this.#sendToOne(step, id, value));
     Atomics.store(fates, id, isSent ? SENT : NOT_SENT);
-    this.#end(isSent ? "sent" : "not sent");
+    this.end(isSent ? "sent" : "not sent");
   }
 
   async #sendTo(step: Step, id: number, value: unknown) {
@@ -365,7 +339,7 @@ export class Loop {
     try {
       const value = channel.tryReceive();
       if (value !== undefined) this.#take(value, channel);
-      else this.#end("too late");
+      else this.end("too late");
     } catch (error) {
       this.#closed(channel, error);
     }
@@ -389,12 +363,12 @@ export class Loop {
 
   /** Others have the core then. */
   async #none(): Promise<void> {
-    this.#end("none");
+    this.end("none");
     const from = this.#open.filter(({ capacity }) => capacity === 0);
-    if (from.length === 0) return await this.#pause(1);
+    if (from.length === 0) return await this.pause(1);
     // Where there is no room, an arm that sends meets nobody who only looks.
     const arms: Arm[] = [...from];
-    const got = await this.#note("select", select(arms, { timeout: 2 }));
+    const got = await this.note("select", select(arms, { timeout: 2 }));
     if (got !== undefined) await this.#got(got, from);
   }
 
@@ -404,10 +378,10 @@ export class Loop {
     if (Atomics.add(held, 0, 1) >= PERMITS) {
       throw new Error("more permits are held than there are");
     }
-    await this.#pause(1);
+    await this.pause(1);
     Atomics.sub(held, 0, 1);
     this.#semaphore.release();
-    this.#end("permitted");
+    this.end("permitted");
   }
 
   /** Notes that a channel is closed; another error is thrown. */
@@ -417,7 +391,7 @@ export class Loop {
     if (isError) throw error;
     if (!channel.closed) throw new Error("an open channel said it is closed");
     this.#open = this.#open.filter((it) => it !== channel);
-    this.#end("closed");
+    this.end("closed");
     return false;
   }
 
@@ -430,7 +404,7 @@ export class Loop {
     }
     this.#received++;
     Atomics.add(taken, id, 1);
-    this.#end("received");
+    this.end("received");
     if (Atomics.load(fates, id) === 0) {
       throw new Error(`message ${id} was not sent`);
     }
@@ -439,12 +413,4 @@ export class Loop {
     if (id <= last) throw new Error(`message ${id} came after ${last}`);
     this.#last.set(from, id);
   }
-}
-
-const NEVER = new Int32Array(new SharedArrayBuffer(4));
-
-async function abortAfter(when: number, abort: () => void): Promise<void> {
-  if (when > 5) await new Promise((done) => setTimeout(done, when - 6));
-  else for (let i = 0; i < when; i++) await undefined;
-  abort();
 }

@@ -5,8 +5,8 @@
  * @module
  */
 import { spawn, type Thread } from "../_run/workers.ts";
-import { BEGUN, type Ends, MOST, NOT_SENT, SENT } from "./_channel_loops.ts";
-import type { Note } from "./_loop.ts";
+import { BEGUN, MOST, NOT_SENT, SENT } from "./_channel_loops.ts";
+import type { Ends, Note } from "./_loop.ts";
 import type { Ledger } from "./_storm.ts";
 
 /** What every loop is told. */
