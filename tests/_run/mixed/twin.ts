@@ -38,7 +38,7 @@ export const ns = (ms = Infinity): bigint =>
 export class Twin {
   /** Its address. */
   readonly at: number;
-  /** What its functions have in their names: of a `RecordRing`, `record_ring`. */
+  /** What its functions are named by: of a `RecordRing`, `record_ring`. */
   readonly kind: string = this.constructor.name.replace(/InC$/, "")
     .replace(/\B[A-Z]/g, "_$&").toLowerCase();
 
@@ -79,7 +79,7 @@ export class Twin {
     return new Bytes(words.buffer, words.byteOffset, words.byteLength);
   }
 
-  /** Calls one of its functions: of a mutex, `weft_mutex_unlock` for `unlock`. */
+  /** Calls a function: of a mutex, `weft_mutex_unlock` for `unlock`. */
   invoke(name: string, ...args: unknown[]): number {
     return this.c[`weft_${this.kind}_${name}`]!(this.at, ...args);
   }
