@@ -32,8 +32,8 @@ export const MUTANTS = mutants({
   what: "(C): the size is that of two times",
   header: "_lock_free_ring",
   by: "the size, while elements go and come",
-  ts: ["if (front === was || looks === 1) {", "{"],
-  c: ["if (front == was || looks == 1) break;", "break;"],
+  ts: "[-if (front === was || looks === 1) -]{",
+  c: "[-if (front == was || looks == 1) -]break;",
 }, {
   what: "puts a ticket in by a store",
   header: "_lock_free_ring",

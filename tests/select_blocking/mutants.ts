@@ -98,11 +98,9 @@ export const MUTANTS = [
   ),
   ...mutants({ source: "select", header: "select_blocking", scenarios }, {
     what: "(T): without time, looks once",
-    ts: ["if (timeout === 0) done(); else if", "if (timeout > 0) if"],
-    c: [
-      "result = weft__select_try(s); return result == EBUSY ? ETIMEDOUT : result;",
-      "return ETIMEDOUT;",
-    ],
+    ts: "if (timeout [-=== 0) done(); else-]{+> 0)+} if",
+    c: "[-result = weft__select_try(s); -]return [-result == EBUSY ? " +
+      "-]ETIMEDOUT[- : result-];",
     by: "an element comes, and another one goes",
   }, {
     what: "queues are not linked",
