@@ -40,6 +40,14 @@ for (const blocking of [false, true]) {
   });
 }
 
+test("a worker with functions for none of the pool's tasks says so", async () => {
+  const make = () => start(WORKER, { instead: "module" });
+  const pool = new Pool({ tasks: { mine: task() }, workers: 1, make });
+  const error = await pool.run("mine").catch((error) => error);
+  assert.match(error.message, /no function for task "mine": it has none$/);
+  pool.terminate();
+});
+
 test("a default stands for the only task, whatever other names it has", () => {
   assert.equal(served(one, { default: sum }), [["sum", sum]]);
   assert.equal(served(one, { sum, default: sum }), [["sum", sum]]);

@@ -45,7 +45,7 @@ SIZES.push(
   { name: "viewValue", subpaths: ["/value"], most: 9492 },
   { name: "viewCodec", subpaths: ["/value"], most: 13444 },
   { name: "Pool", subpaths: ["/pool"], most: 37883 },
-  { name: "servePool, task", subpaths: ["/pool"], most: 26860 },
+  { name: "servePool, task", subpaths: ["/pool"], most: 26868 },
   { name: "syncWorker", subpaths: ["/sync_worker"], most: 34888 },
   { name: "watch", subpaths: ["/watch"], most: 11138 },
   { name: "AgentTable", subpaths: ["/deadlocks"], most: 3103 },

@@ -393,7 +393,7 @@ export class PoolServer {
     const served = tasks.flatMap((task) => task === undefined ? [] : task.name);
     return new TypeError(
       `The worker has no function for task ${describe(names[index])}: ` +
-        `it has ${brief(served.join(", "), 300)}`,
+        `it has ${brief(served.join(", ") || "none", 300)}`,
     );
   }
 
