@@ -36,7 +36,9 @@ const ADDED = /\{\+(.*?)\+\}/gs;
 export function changeOf(edit: Edit): Change {
   const from = edit.replace(ADDED, "").replace(REMOVED, "$1");
   const to = edit.replace(REMOVED, "").replace(ADDED, "$1");
-  if (from === to) throw new Error(`no change is marked: ${edit}`);
+  if (from === to) {
+    throw new Error(`there is no [-removed-] or {+added+} text in: ${edit}`);
+  }
   return [from, to];
 }
 

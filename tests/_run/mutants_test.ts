@@ -1,5 +1,6 @@
 // Tests of the lists of mutants themselves, and of how those in C are compiled.
 import * as assert from "uvu/assert";
+import { changeOf } from "./edits.ts";
 import { suite } from "./harness.ts";
 import { Variants } from "./mixed/variants.ts";
 import { mutantsIn, MUTATED } from "./mutants.ts";
@@ -17,6 +18,13 @@ test("each names the scenario that finds it", async () => {
   const nameless = all.filter(({ by, equivalent }) => !by && !equivalent)
     .map(({ source, what }) => `${source}: ${what}`);
   assert.equal(nameless, [], "run `deno task mutants --write`");
+});
+
+test("an edit is one text, with what it removes and adds marked", () => {
+  assert.equal(changeOf("a [-b-]{+c+} d"), ["a b d", "a c d"]);
+  assert.equal(changeOf("[-if (x[0]) -]{"), ["if (x[0]) {", "{"]);
+  assert.equal(changeOf("i[-++-];{+ for (;;) {+}"), ["i++;", "i; for (;;) {"]);
+  assert.throws(() => changeOf("a b"), /\[-removed-\] or \{\+added\+\} text/);
 });
 
 const HEADER = `#define STEP 1
