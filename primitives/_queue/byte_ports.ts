@@ -14,6 +14,7 @@ import {
 } from "../_message/message.ts";
 import {
   type ByteRing,
+  ElementPort,
   type ElementQueue,
   NONE,
   type Port,
@@ -168,7 +169,7 @@ export class RecordPort<T> implements Port<T> {
     let length = Infinity;
     try {
       const codec = this.#codec;
-      const at = 4 * record + 8;
+      const at = placeOf(record);
       length = lengthOf(codec, codec.encodeAt(value, this.#memory, at, room));
     } finally {
       if (length > room) ring.cancelRecord();
@@ -185,7 +186,7 @@ export class RecordPort<T> implements Port<T> {
     const record = ring.peekRecord();
     if (record === 0) return NONE;
     const length = ring.lengthOfRecord(record);
-    const at = 4 * record + 8;
+    const at = placeOf(record);
     if (this.#apart !== undefined) return this.#decodeApart(record, length);
     this.#inside = true;
     try {
@@ -204,7 +205,7 @@ export class RecordPort<T> implements Port<T> {
     if (length <= SHORT) {
       this.queue.copyRecord(words, length);
     } else {
-      const at = 4 * record + 8;
+      const at = placeOf(record);
       copyBytes(this.#memory.subarray(at, at + length), apart, 0);
     }
     this.queue.consumeRecord();
@@ -237,6 +238,9 @@ export class RecordPort<T> implements Port<T> {
   }
 }
 
+/** Where the bytes of a record begin. */
+export const placeOf = (record: number): number => 4 * record + 8;
+
 /** How many bytes of a ring a record of `length` bytes occupies. */
 const spaceFor = (length: number): number => (length + 7 & ~7) + 8;
 
@@ -253,8 +257,7 @@ export function ringBytes(capacity: number, messageSize: number): number {
  * Sends messages as elements of one size. An element begins with the message's
  * length.
  */
-export class SlotPort<T> implements Port<T> {
-  readonly queue: ElementQueue;
+export class SlotPort<T> extends ElementPort<T> {
   readonly #codec: Codec<T>;
   readonly #scratch: Scratch<T>;
   readonly #words: Int32Array<ArrayBuffer>;
@@ -263,19 +266,11 @@ export class SlotPort<T> implements Port<T> {
   #inside = false;
 
   constructor(queue: ElementQueue, codec: Codec<T>) {
-    this.queue = queue;
+    super(queue);
     this.#codec = codec;
     this.#words = new Int32Array(queue.elementSize / 4);
     this.#bytes = new Uint8Array(this.#words.buffer, 4);
     this.#scratch = new Scratch(codec, this.maxLength);
-  }
-
-  get capacity(): number {
-    return this.queue.capacity;
-  }
-
-  get size(): number {
-    return this.queue.size;
   }
 
   get maxLength(): number {
@@ -335,14 +330,5 @@ export class SlotPort<T> implements Port<T> {
     slot[0] = message.length;
     new Uint8Array(slot.buffer, 4).set(message);
     return () => this.queue.tryPush(slot);
-  }
-
-  abandon(id: number): number {
-    this.abandonRoles(id);
-    return this.queue.abandonSend?.(id) ?? 0;
-  }
-
-  abandonRoles(id: number): number {
-    return this.queue.abandonRoles?.(id) ?? 0;
   }
 }

@@ -16,7 +16,7 @@ import type { Queue } from "./queue.ts";
 /**
  * The methods of every carrier: it can wait until there is room or a message.
  */
-export interface Waits
+interface Waits
   extends
     Selectable,
     Pick<Queue, "closed" | "close" | "blockAt" | "asyncAt" | "tryAsyncAt"> {
@@ -137,16 +137,12 @@ export interface Port<T> {
   abandonRoles(id: number): number;
 }
 
-// ---- messages of one size ---------------------------------------------------
-
-/** Sends integers as elements of 4 bytes. */
-export class IntPort implements Port<number> {
+/** Sends each message as an element of a queue. */
+export abstract class ElementPort<T> implements Port<T> {
   readonly queue: ElementQueue;
-  readonly #field: Field;
 
-  constructor(queue: ElementQueue, field: Field) {
+  constructor(queue: ElementQueue) {
     this.queue = queue;
-    this.#field = field;
   }
 
   get capacity(): number {
@@ -155,6 +151,32 @@ export class IntPort implements Port<number> {
 
   get size(): number {
     return this.queue.size;
+  }
+
+  abstract get maxLength(): number;
+  abstract trySend(value: T): boolean;
+  abstract tryTake(): T | typeof NONE;
+  abstract pack(value: T): () => boolean;
+
+  abandon(id: number): number {
+    this.abandonRoles(id);
+    return this.queue.abandonSend?.(id) ?? 0;
+  }
+
+  abandonRoles(id: number): number {
+    return this.queue.abandonRoles?.(id) ?? 0;
+  }
+}
+
+// ---- messages of one size ---------------------------------------------------
+
+/** Sends integers as elements of 4 bytes. */
+export class IntPort extends ElementPort<number> {
+  readonly #field: Field;
+
+  constructor(queue: ElementQueue, field: Field) {
+    super(queue);
+    this.#field = field;
   }
 
   get maxLength(): number {
@@ -174,38 +196,20 @@ export class IntPort implements Port<number> {
     this.#field.check(value, "");
     return () => this.queue.tryPushInt(value);
   }
-
-  abandon(id: number): number {
-    this.abandonRoles(id);
-    return this.queue.abandonSend?.(id) ?? 0;
-  }
-
-  abandonRoles(id: number): number {
-    return this.queue.abandonRoles?.(id) ?? 0;
-  }
 }
 
 /** Sends the values of a field as elements of the field's size. */
-export class FieldPort<T> implements Port<T> {
-  readonly queue: ElementQueue;
+export class FieldPort<T> extends ElementPort<T> {
   readonly #field: Field;
   /** The message that was encoded or taken last. */
   readonly #words: Int32Array<ArrayBuffer>;
   readonly #data: DataView<ArrayBuffer>;
 
   constructor(queue: ElementQueue, field: Field) {
-    this.queue = queue;
+    super(queue);
     this.#field = field;
     this.#words = new Int32Array(queue.elementSize / 4);
     this.#data = new DataView(this.#words.buffer);
-  }
-
-  get capacity(): number {
-    return this.queue.capacity;
-  }
-
-  get size(): number {
-    return this.queue.size;
   }
 
   get maxLength(): number {
@@ -230,19 +234,10 @@ export class FieldPort<T> implements Port<T> {
     field.set(data, 0, field.check(value, "") as never);
     return () => this.queue.tryPush(message);
   }
-
-  abandon(id: number): number {
-    this.abandonRoles(id);
-    return this.queue.abandonSend?.(id) ?? 0;
-  }
-
-  abandonRoles(id: number): number {
-    return this.queue.abandonRoles?.(id) ?? 0;
-  }
 }
 
 /** A queue whose elements can be written and read in place. */
-export interface PlacedQueue extends ElementQueue {
+interface PlacedQueue extends ElementQueue {
   readonly buffer: SharedArrayBuffer;
   readonly byteOffset: number;
   placeToPush(): number;

@@ -5,7 +5,7 @@
  */
 
 import { copyBytes, faster } from "../../_message/bytes.ts";
-import { assertFits, RecordPort } from "../byte_ports.ts";
+import { assertFits, placeOf, RecordPort } from "../byte_ports.ts";
 import type { ByteRing } from "../carrier.ts";
 import { disposedBy, type Disposer } from "../../_memory/dispose.ts";
 import { PermitGuard } from "../../_memory/guard.ts";
@@ -233,9 +233,6 @@ export class BytesPort extends RecordPort<Uint8Array> {
     throw new TypeError("A message is peeked at: release it first");
   }
 }
-
-/** Where the bytes of a record begin. */
-const placeOf = (record: number): number => 4 * record + 8;
 
 /** The bytes of a record. */
 function bytesOf(ring: ByteRing, record: number, length: number): Uint8Array {
