@@ -34,7 +34,7 @@ import { DamagedError } from "../_memory/damaged.ts";
 import { describe } from "../_memory/describe.ts";
 import { homeOf } from "../_memory/memory.ts";
 import { deadlineAfter } from "./times.ts";
-import { assertTimeout, mayBlock, sleepUntil, type Waiting } from "./wait.ts";
+import { mayBlock, sleepUntil, type Waiting } from "./wait.ts";
 import type { Sleep } from "./waiter.ts";
 
 const LINK_BIT = 1; // GONG_BITS.LINK
@@ -181,9 +181,8 @@ export function assertTogether(bouts: readonly Bout[], operation: string) {
  */
 export function blockAny(
   bouts: readonly Bout[],
-  timeout = Infinity,
+  timeout: number,
 ): number | undefined {
-  assertTimeout(timeout);
   const deadline = deadlineAfter(timeout);
   // The longest buffer of a memory that grew has all the gongs.
   const { buffer } = bouts.reduce((a, b) =>

@@ -50,9 +50,8 @@ import {
   type Waiting,
 } from "../../_wait/wait.ts";
 import type { ElementQueue, Kind } from "../carrier.ts";
-import { byteLengthOf, Copier, type Elements } from "../elements.ts";
+import { Copier, type Elements } from "../elements.ts";
 import { ClosedError } from "../queue.ts";
-import { refuseInt } from "../queue_core.ts";
 
 const HANDOFF: typeof CHANNEL.handoff = 10;
 const OFFER_EPOCH: typeof CHANNEL.offer_epoch = 11;
@@ -184,16 +183,12 @@ export class Handoff implements ElementQueue {
    */
   tryPush(src: Elements): boolean {
     const posts = this.#posts;
-    if (byteLengthOf(src) !== this.elementSize) {
-      throw new RangeError(`A message has ${this.elementSize} bytes`);
-    }
     if (!this.#claim(posts)) return false;
     this.#copier.put(src, 0, LENGTH, this.elementSize >>> 2); // published by (P)
     return this.#publish(posts);
   }
 
   tryPushInt(value: number): boolean {
-    if (value !== (value | 0)) refuseInt(value);
     const posts = this.#posts;
     if (!this.#claim(posts)) return false;
     this.#words[LENGTH] = value; // published by (P)
@@ -325,9 +320,6 @@ export class Handoff implements ElementQueue {
 
   /** Takes the message that is there; false if there is none. */
   tryPopInto(dst: Elements): boolean {
-    if (byteLengthOf(dst) < this.elementSize) {
-      throw new RangeError(`A message has ${this.elementSize} bytes`);
-    }
     for (let state; (state = this.#look()) !== undefined;) {
       // A sender may write meanwhile; then (T) fails. Published by (P).
       this.#copier.get(dst, 0, LENGTH, this.elementSize >>> 2);
