@@ -87,18 +87,10 @@ export interface BroadcastConfig<Size extends number = number>
   readonly slow?: "block" | "drop";
 }
 
-/**
- * The facts that `inspect` shows of a broadcast.
- *
- * @ignore
- */
+/** @ignore */
 export const INSPECTION: WordsInspection = BROADCASTS;
 
-/**
- * The facts by which `inspect` finds problems.
- *
- * @ignore
- */
+/** @ignore */
 export const PROBLEMS: WordsProblems = {
   byteLength: (shape, elementSize) => bytesFor(shape, elementSize),
   behind: (region, tell) => {
@@ -497,22 +489,14 @@ export class Subscription<E = number> extends SubscriptionBase<E> {
     }, options) as AsyncGenerator<E, void, void>;
   }
 
-  /**
-   * Waits until a pop would not wait.
-   *
-   * @internal
-   */
+  // What `select` and `waitAny` need: see `Selectable`.
+
+  /** @internal */
   readiness(): Waiting<boolean | undefined> {
     return this.waitAt("pop", () => this.size > 0 || this.broadcast.closed);
   }
 
-  /**
-   * The path that waits until `attempt`, which takes an element, returns a
-   * result.
-   *
-   * @throws Whatever `attempt` throws, when the path runs.
-   * @internal
-   */
+  /** @internal */
   waitAt<T>(
     _end: "push" | "pop",
     attempt: () => T | false | undefined,

@@ -8,7 +8,11 @@ import type { Elements } from "./elements.ts";
 import type { Disposer } from "../_memory/dispose.ts";
 import type { End } from "./queue_core.ts";
 import type { Handle } from "../_memory/region.ts";
-import type { AsyncOptions, TryAsyncOptions, Waiting } from "../_wait/wait.ts";
+import type {
+  AsyncOptions,
+  Selectable,
+  TryAsyncOptions,
+} from "../_wait/wait.ts";
 
 /**
  * The methods that every bounded queue has. Each operation has up to four
@@ -31,7 +35,8 @@ import type { AsyncOptions, TryAsyncOptions, Waiting } from "../_wait/wait.ts";
  * if (spsc !== 4 || mpmc !== 4) throw new Error("not full");
  * ```
  */
-export interface Queue<E = unknown> extends AsyncIterable<E>, Disposer {
+export interface Queue<E = unknown>
+  extends AsyncIterable<E>, Disposer, Selectable {
   /** The value to post to another agent, which attaches with `from`. */
   readonly handle: Handle;
   /** The memory the queue lies in. */
@@ -200,30 +205,6 @@ export interface Queue<E = unknown> extends AsyncIterable<E>, Disposer {
    */
   close(): void;
 
-  /**
-   * Waits until a pop would not wait.
-   *
-   * @internal
-   */
-  readiness(awaits?: boolean): Waiting<boolean | undefined>;
-  /**
-   * The gong of an end, in words from the beginning of the buffer; undefined if
-   * it has none.
-   *
-   * @internal
-   */
-  gongAt?(end: End): number | undefined;
-  /**
-   * The path that waits at an end of the queue until `attempt`, an operation
-   * there, returns a result.
-   *
-   * @internal
-   */
-  waitAt<T>(
-    end: End,
-    attempt: () => T | false | undefined,
-    awaits?: boolean,
-  ): Waiting<T | undefined>;
   /**
    * Blocks until `attempt`, an operation at this end of the queue, returns a
    * result; waits at most `timeout` ms.

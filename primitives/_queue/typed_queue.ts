@@ -333,31 +333,19 @@ export class TypedQueue<F, Kind extends string = string>
     }
   }
 
-  /**
-   * As that of its queue of bytes: waits until a pop would not wait.
-   *
-   * @internal
-   */
+  // What `select` and `waitAny` need: see `Selectable`.
+
+  /** @internal */
   readiness(awaits = true): Waiting<boolean | undefined> {
     return this.untyped.readiness(awaits);
   }
 
-  /**
-   * As that of its queue of bytes: the gong of an end, if it has one.
-   *
-   * @internal
-   */
+  /** @internal */
   gongAt(end: "push" | "pop"): number | undefined {
     return this.untyped.gongAt?.(end);
   }
 
-  /**
-   * The path that waits at an end of the queue until `attempt`, an operation
-   * there, returns a result.
-   *
-   * @throws Whatever `attempt` throws, when the path runs.
-   * @internal
-   */
+  /** @internal */
   waitAt<T>(
     end: "push" | "pop",
     attempt: () => T | false | undefined,

@@ -204,31 +204,19 @@ export class ChannelCore<T> extends Region<"channel"> {
     return this.port.abandonRoles(id);
   }
 
-  /**
-   * As that of its queue or ring: waits until a pop would not wait.
-   *
-   * @internal
-   */
+  // What `select` and `waitAny` need: see `Selectable`.
+
+  /** @internal */
   readiness(awaits = true): Waiting<boolean | undefined> {
     return this.port.queue.readiness(awaits);
   }
 
-  /**
-   * As that of its queue or ring: the gong of an end, if it has one.
-   *
-   * @internal
-   */
+  /** @internal */
   gongAt(end: "push" | "pop"): number | undefined {
     return this.port.queue.gongAt?.(end);
   }
 
-  /**
-   * The path that waits at an end of the channel until `attempt`, an operation
-   * there, returns a result.
-   *
-   * @throws Whatever `attempt` throws, when the path runs.
-   * @internal
-   */
+  /** @internal */
   waitAt<R>(
     end: "push" | "pop",
     attempt: () => R | false | undefined,

@@ -537,47 +537,27 @@ export class LockFreeCore extends QueueCore<"lock_free_queue"> {
     return count - before;
   }
 
-  /**
-   * The number of slots.
-   *
-   * @internal
-   */
+  /** @internal */
   protected override get slots(): number {
     return this.#mask;
   }
 
-  /**
-   * The index of the word at which the element in `slot` begins.
-   *
-   * @internal
-   */
+  /** @internal */
   protected override wordOfSlot(slot: number): number {
     return this.#at(slot);
   }
 
-  /**
-   * The position of an end, as a hint.
-   *
-   * @internal
-   */
+  /** @internal */
   protected override position(end: End): number {
     return this.#words[end === "pop" ? QUEUE + HEAD : QUEUE]!;
   }
 
-  /**
-   * The gong of an end, in words from the beginning of the buffer.
-   *
-   * @internal
-   */
+  /** @internal */
   override gongAt(end: End): number {
     return this.byteOffset / 4 + (end === "pop" ? POP_GONG : PUSH_GONG);
   }
 
-  /**
-   * What an agent waits for at an end: see `waitAt`.
-   *
-   * @internal
-   */
+  /** @internal */
   protected override pendingAt<T>(
     end: End,
     attempt: () => T | false | undefined,
@@ -592,11 +572,7 @@ export class LockFreeCore extends QueueCore<"lock_free_queue"> {
     };
   }
 
-  /**
-   * Whether a pop would not wait.
-   *
-   * @internal
-   */
+  /** @internal */
   protected override poppable(): boolean {
     return this.#count(QUEUE) > 0 || this.closed;
   }

@@ -330,38 +330,22 @@ export class MpmcCore extends QueueCore<"mpmc_queue"> {
     return at;
   }
 
-  /**
-   * The index of the word at which the element in `slot` begins.
-   *
-   * @internal
-   */
+  /** @internal */
   protected override wordOfSlot(slot: number): number {
     return SLOTS + slot * this.#stride + ELEMENT;
   }
 
-  /**
-   * The position of an end, as a hint.
-   *
-   * @internal
-   */
+  /** @internal */
   protected override position(end: End): number {
     return this.#words[end === "pop" ? HEAD : TAIL]!;
   }
 
-  /**
-   * The gong of an end, in words from the beginning of the buffer.
-   *
-   * @internal
-   */
+  /** @internal */
   override gongAt(end: End): number {
     return this.byteOffset / 4 + (end === "pop" ? POP_GONG : PUSH_GONG);
   }
 
-  /**
-   * What an agent waits for at an end: see `waitAt`.
-   *
-   * @internal
-   */
+  /** @internal */
   protected override pendingAt<T>(
     end: End,
     attempt: () => T | false | undefined,

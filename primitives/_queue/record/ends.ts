@@ -23,7 +23,8 @@ import { RecordCore } from "./core.ts";
 import { DATA, POP_EPOCH, POP_GONG, PUSH_EPOCH, PUSH_GONG } from "./words.ts";
 
 /**
- * The core together with what waits at its two ends. A channel needs no more.
+ * The core together with what waits at its two ends, as `Queue` has it. A
+ * channel needs no more.
  *
  * @ignore
  */
@@ -34,31 +35,17 @@ export class RecordEnds extends RecordCore {
     DATA,
   );
 
-  /**
-   * Waits until a pop would not wait.
-   *
-   * @internal
-   */
+  /** @internal */
   readiness(awaits = true): Waiting<boolean | undefined> {
     return waitOn(this.pendingPop(() => this.lookAtRecord() !== 0), awaits);
   }
 
-  /**
-   * The gong of an end, in words from the beginning of the buffer.
-   *
-   * @internal
-   */
+  /** @internal */
   gongAt(end: "push" | "pop"): number {
     return this.byteOffset / 4 + (end === "pop" ? POP_GONG : PUSH_GONG);
   }
 
-  /**
-   * The path that waits at an end of the ring until `attempt`, an operation
-   * there, returns a result.
-   *
-   * @throws Whatever `attempt` throws, when the path runs.
-   * @internal
-   */
+  /** @internal */
   waitAt<T>(
     end: "push" | "pop",
     attempt: () => T | false | undefined,
@@ -87,11 +74,7 @@ export class RecordEnds extends RecordCore {
     return timeout === undefined ? blockOn(it) : tryBlockOn(it, end, timeout);
   }
 
-  /**
-   * As `blockAt`, awaiting instead of blocking, and without a timeout.
-   *
-   * @internal
-   */
+  /** @internal */
   asyncAt<T>(
     end: "push" | "pop",
     attempt: () => T | false | undefined,
@@ -100,11 +83,7 @@ export class RecordEnds extends RecordCore {
     return awaitOn(this.pendingAt(end, attempt), options);
   }
 
-  /**
-   * As `asyncAt`, with a timeout.
-   *
-   * @internal
-   */
+  /** @internal */
   tryAsyncAt<T>(
     end: "push" | "pop",
     attempt: () => T | false | undefined,
@@ -152,11 +131,7 @@ export class RecordEnds extends RecordCore {
     };
   }
 
-  /**
-   * Throws.
-   *
-   * @internal
-   */
+  /** @internal */
   protected override refuse(): never {
     throw new ClosedError("The ring is closed");
   }

@@ -514,40 +514,24 @@ export class SpscCore extends QueueCore<"spsc_queue"> {
     }
   }
 
-  /**
-   * The index of the word at which the element in `slot` begins.
-   *
-   * @internal
-   */
+  /** @internal */
   protected override wordOfSlot(slot: number): number {
     return DATA + slot * this.#wordsPer;
   }
 
-  /**
-   * The index of an end.
-   *
-   * @internal
-   */
+  /** @internal */
   protected override position(end: End): number {
     return this.#words[end === "pop" ? HEAD : TAIL]!;
   }
 
-  /**
-   * Whether a pop would not wait.
-   *
-   * @internal
-   */
+  /** @internal */
   protected override poppable(): boolean {
     const tail = Atomics.load(this.#words, TAIL);
     const head = this.#words[HEAD]!; // our own index; others set its bits
     return ((tail ^ head) & INDEX_MASK) !== 0 || (tail & CLOSED_BIT) !== 0;
   }
 
-  /**
-   * The gong of an end, in words from the beginning of the buffer.
-   *
-   * @internal
-   */
+  /** @internal */
   override gongAt(end: End): number {
     return this.byteOffset / 4 + (end === "pop" ? TAIL_GONG : HEAD_GONG);
   }
