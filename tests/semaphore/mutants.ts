@@ -282,7 +282,8 @@ const COUNTING = mutants(SEMAPHORE, {
   what: "a claim that times out keeps what it took",
   by: "a claim that times out gives back",
   ts: "[-else giving(words, n); -]return false;",
-  c: "int given = [-weft__semaphore_give_back(s, n)-]{+0+};",
+  c: "int given = [-s->tracked == 0 ? weft__semaphore_give(s, n) : " +
+    "weft__semaphore_give_tracked(s, n)-]{+0+};",
 }, {
   what: "a claim that times out is not cleared",
   by: "a claim that times out gives back",

@@ -23,8 +23,7 @@ static inline int32_t weft__queue_capacity(weft_queue_config config) {
     return 0;
   if (config.capacity < 1 || config.capacity > most / config.element_size)
     return 0;
-  int32_t capacity = 1;
-  while (capacity < config.capacity) capacity *= 2;
+  int32_t capacity = (int32_t)WEFT__POWER((uint32_t)config.capacity);
   return capacity > most / config.element_size ? 0 : capacity;
 }
 

@@ -150,10 +150,8 @@ WEFT_LENGTH(record_ring, 160);
 
 /* The capacity rounded up to a power of two, or 0 if it is out of range. */
 static inline int32_t weft__record_rounded(int32_t capacity) {
-  int32_t rounded = 16;
   if (capacity < 16 || capacity > 1 << 30) return 0;
-  while (rounded < capacity) rounded *= 2;
-  return rounded;
+  return (int32_t)WEFT__POWER((uint32_t)capacity);
 }
 
 /* The bytes of a ring as a constant expression, with one producer or many; 0 if

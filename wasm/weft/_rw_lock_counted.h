@@ -121,9 +121,7 @@ static inline size_t weft_rw_lock_bytes(void) { return sizeof(weft_rw_lock); }
 
 /* The same as a function. */
 static inline size_t weft_rw_lock_tracked_bytes(int32_t tracked) {
-  if (tracked < 1 || tracked > WEFT_RW_LOCK_MAX_TRACKED) return 0;
-  return sizeof(int32_t) * WEFT__RW_LOCK_ROWS +
-         (size_t)tracked * sizeof(weft__reader);
+  return WEFT_RW_LOCK_TRACKED_BYTES((uint32_t)tracked);
 }
 
 /* Initializes `bytes` bytes of unused memory as an unlocked lock. Memory that
@@ -142,7 +140,7 @@ static inline WEFT__RESULT weft_rw_lock *weft_rw_lock_init_tracked(
     void *at, size_t bytes, int32_t tracked) {
   weft_rw_lock *l = (weft_rw_lock *)at;
   size_t needed = weft_rw_lock_tracked_bytes(tracked);
-  if (needed == 0 || !weft__fits(at, bytes, needed)) return NULL;
+  if (!weft__fits(at, bytes, needed)) return NULL;
   weft__zero(at, needed);
   weft__store(&l->tracked, weft__tracked_mark(tracked));
   return l;

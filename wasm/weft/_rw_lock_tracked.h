@@ -12,10 +12,7 @@ WEFT__BEGIN
 
 /* The rows of a tracked lock. */
 static inline weft__readers weft__rw_rows(const weft_rw_lock *l) {
-  int32_t *words = (int32_t *)(uintptr_t)l;
-  /* The compiler may know that `l` is a weft_rw_lock without rows, and warn of
-     them: it cannot know that such a one is not tracked. */
-  __asm__("" : "+r"(words));
+  int32_t *words = weft__words_with_rows(l);
   weft__readers r = {(weft__reader *)(void *)(words + WEFT__RW_LOCK_ROWS),
                      weft_rw_lock_tracked(l)};
   return r;

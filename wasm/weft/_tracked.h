@@ -50,6 +50,15 @@ static inline int32_t weft__tracked_mark(int32_t agents) {
   return agents == 0 ? 0 : agents | (agents ^ 0xff) << 8 | 0x57650000;
 }
 
+/* The words of a primitive, and of the rows behind it. The compiler may know
+   that it is one without rows, and warn of them: it cannot know that such a one
+   is not tracked. */
+static inline int32_t *weft__words_with_rows(const void *at) {
+  int32_t *words = (int32_t *)(uintptr_t)at;
+  __asm__("" : "+r"(words));
+  return words;
+}
+
 /* The number of the row of the agent `id` among `agents` rows, or -1. `first`
    is the first word of the first row. */
 static inline int32_t weft__row_find(const int32_t *first, int32_t agents,

@@ -91,9 +91,7 @@ typedef struct {
 
 /* The same as a function. */
 static inline size_t weft_barrier_tracked_bytes(int32_t tracked) {
-  if (tracked < 1 || tracked > WEFT_BARRIER_MAX_TRACKED) return 0;
-  return sizeof(int32_t) * WEFT__BARRIER_ROWS +
-         (size_t)tracked * sizeof(weft__party);
+  return WEFT_BARRIER_TRACKED_BYTES((uint32_t)tracked);
 }
 
 /* The barrier at `at`, or NULL: see weft_attach_error. */
@@ -124,7 +122,7 @@ static inline WEFT__RESULT weft_barrier *weft_barrier_init_tracked(
     void *at, size_t bytes, int32_t parties) {
   weft_barrier *b = (weft_barrier *)at;
   size_t needed = weft_barrier_tracked_bytes(parties);
-  if (needed == 0 || !weft__fits(at, bytes, needed)) return NULL;
+  if (!weft__fits(at, bytes, needed)) return NULL;
   weft__zero(at, needed);
   b->parties = b->tracked = parties;
   b->seal = weft__seal(WEFT_KIND_barrier, parties, parties);
@@ -139,10 +137,7 @@ static inline int32_t weft_barrier_tracked(const weft_barrier *b) {
 
 /* The rows of a tracked barrier. */
 static inline weft__party *weft__barrier_rows(const weft_barrier *b) {
-  int32_t *words = (int32_t *)(uintptr_t)b;
-  /* The compiler may know that `b` is a weft_barrier without rows, and warn of
-     them: it cannot know that such a one is not tracked. */
-  __asm__("" : "+r"(words));
+  int32_t *words = weft__words_with_rows(b);
   return (weft__party *)(void *)(words + WEFT__BARRIER_ROWS);
 }
 

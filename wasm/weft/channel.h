@@ -128,8 +128,7 @@ static inline int weft__channel_hand_over(weft_channel *c, const void *src,
   int32_t number = 0;
   int result = weft__channel_post(c, src, length, &posted, &number, timeout);
   if (result != 0 || !posted) return result;
-  return weft__handoff_taken(c, number, timeout,
-                             deadline);
+  return weft__handoff_taken(c, number, timeout, deadline);
 }
 
 /* Moves the message in the place of a channel of capacity 0 to `dst`. */

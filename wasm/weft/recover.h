@@ -101,7 +101,7 @@ static inline int32_t weft__recover_named(const int32_t *head) {
 
 /* The kind of a part, of an initialized one; 0 if there is none. */
 static inline int32_t weft__recover_kind(const weft_part *p) {
-  if (p->at == NULL || !weft__aligned(p->at)) return 0;
+  if (!weft__aligned(p->at)) return 0;
   if (p->kind != WEFT_PART_BY_HEAD)
     return p->kind >= WEFT_PART_ONCE && p->kind <= WEFT_PART_MUTEX ? p->kind
                                                                    : 0;
@@ -337,7 +337,7 @@ static inline int32_t weft_recover(const int32_t *ids, int32_t n,
                                    weft_finding *found, int32_t most) {
   weft__findings f = {found, most, 0};
   for (int32_t i = 0; i < n; i++)
-    if (ids[i] < 1 || ids[i] >= 1 << 28 || ids[i] == weft_agent_id())
+    if (!WEFT__AGENT_CAN_BE(ids[i]) || ids[i] == weft_agent_id())
       return -EINVAL;
   for (int32_t i = 0; i < count; i++)
     if (weft__recover_kind(&parts[i]) == 0) return -EINVAL;

@@ -103,9 +103,7 @@ static inline size_t weft_semaphore_bytes(void) {
 
 /* The same as a function. */
 static inline size_t weft_semaphore_tracked_bytes(int32_t tracked) {
-  if (tracked < 1 || tracked > WEFT_SEMAPHORE_MAX_TRACKED) return 0;
-  return sizeof(int32_t) * WEFT__SEMAPHORE_ROWS +
-         (size_t)tracked * sizeof(weft__tracked_row);
+  return WEFT_SEMAPHORE_TRACKED_BYTES((uint32_t)tracked);
 }
 
 /* The semaphore at `at`, or NULL: see weft_attach_error. */
@@ -180,10 +178,7 @@ static inline int32_t weft_semaphore_max(const weft_semaphore *s) {
 
 /* The permits of a tracked semaphore, and its rows. */
 static inline weft__tracked weft__semaphore_rows(weft_semaphore *s) {
-  int32_t *words = (int32_t *)(void *)s;
-  /* The compiler may know that `s` is a weft_semaphore without rows, and warn
-     of them: it cannot know that such a one is not tracked. */
-  __asm__("" : "+r"(words));
+  int32_t *words = weft__words_with_rows(s);
   weft__tracked t = {
       &s->permits, (weft__tracked_row *)(void *)(words + WEFT__SEMAPHORE_ROWS),
       s->tracked};
@@ -361,6 +356,17 @@ static inline int weft__semaphore_give(weft_semaphore *s, int32_t n) {
   return weft__semaphore_give_slow(s, n, state);
 }
 
+/* As weft__semaphore_give, if agents are tracked: EPERM if this agent holds
+   fewer. */
+WEFT__ASIDE static inline int weft__semaphore_give_tracked(weft_semaphore *s,
+                                                           int32_t n) {
+  weft__tracked t = weft__semaphore_rows(s);
+  int32_t free = 0;
+  int result = weft__tracked_give(&t, n, &free);
+  if (result == 0) weft__semaphore_wake(s, n, free);
+  return result;
+}
+
 /* Takes n permits if n are free, without waiting; else EBUSY. EINVAL if n
    is out of range, or the semaphore tracks other agents than this one. */
 static inline WEFT__CHECKED int weft_semaphore_try_acquire(weft_semaphore *s,
@@ -423,16 +429,6 @@ static inline void weft__semaphore_owe(weft_semaphore *s, int32_t n) {
   }
 }
 
-/* Gives back what a claim took. */
-static inline int weft__semaphore_give_back(weft_semaphore *s, int32_t n) {
-  if (s->tracked == 0) return weft__semaphore_give(s, n);
-  weft__tracked t = weft__semaphore_rows(s);
-  int32_t free = 0;
-  int result = weft__tracked_give(&t, n, &free);
-  if (result == 0) weft__semaphore_wake(s, n, free);
-  return result;
-}
-
 /* Takes the permits in advance, and waits until releases have paid for them. */
 static inline int weft__semaphore_claim(weft_semaphore *s, int32_t n,
                                         int64_t deadline) {
@@ -459,7 +455,8 @@ static inline int weft__semaphore_claim(weft_semaphore *s, int32_t n,
   }
   weft__store(&s->claim, 0);
   if (result == ETIMEDOUT) {
-    int given = weft__semaphore_give_back(s, n);
+    int given = s->tracked == 0 ? weft__semaphore_give(s, n)
+                                : weft__semaphore_give_tracked(s, n);
     if (given != 0) result = given;
   }
   weft__store(&s->claimant, 0); /* lets the next agent claim */
@@ -518,24 +515,14 @@ static inline WEFT__CHECKED int weft_semaphore_acquire(weft_semaphore *s,
 }
 #endif
 
-/* Returns permits to a tracked semaphore: EPERM if this agent holds fewer. */
-WEFT__ASIDE static inline int weft__semaphore_release_tracked(
-    weft_semaphore *s, int32_t n) {
-  if (n > weft_semaphore_max(s)) return EINVAL;
-  weft__tracked t = weft__semaphore_rows(s);
-  int32_t free = 0;
-  int result = weft__tracked_give(&t, n, &free);
-  if (result == 0) weft__semaphore_wake(s, n, free);
-  return result;
-}
-
 /* Returns n permits and wakes the sleepers that they serve. EOVERFLOW if there
    would be more than weft_semaphore_max; EINVAL if n is not 1 to 2^30 - 1. Of a
    tracked semaphore, EPERM if this agent holds fewer, EINVAL if none can. */
 static inline int weft_semaphore_release(weft_semaphore *s, int32_t n) {
   if (n < 1 || n > WEFT_SEMAPHORE_MAX) return EINVAL;
-  if (s->tracked != 0) return weft__semaphore_release_tracked(s, n);
-  return weft__semaphore_give(s, n);
+  if (s->tracked == 0) return weft__semaphore_give(s, n);
+  if (n > weft_semaphore_max(s)) return EINVAL;
+  return weft__semaphore_give_tracked(s, n);
 }
 
 /* Returns what the rows of agent `id` hold: also what it claimed. */

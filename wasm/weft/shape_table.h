@@ -61,14 +61,11 @@ typedef struct {
        ? 0                                                          \
        : sizeof(weft_shape_table) +                                 \
              WEFT_SHAPE_TABLE_SLOTS * sizeof(weft__shape_slot) +    \
-             (((bytes) + 3) & ~3))
+             WEFT__MULTIPLE(bytes, 4))
 
 /* The bytes of a table with 4 to 2^20 bytes for texts; 0 if out of range. */
 static inline size_t weft_shape_table_bytes(int32_t bytes) {
-  if (bytes < 4 || bytes > 1 << 20) return 0;
-  return sizeof(weft_shape_table) +
-         WEFT_SHAPE_TABLE_SLOTS * sizeof(weft__shape_slot) +
-         (((size_t)bytes + 3) & ~(size_t)3);
+  return WEFT_SHAPE_TABLE_BYTES((uint32_t)bytes);
 }
 
 /* The table at `at`, or NULL: see weft_attach_error. */

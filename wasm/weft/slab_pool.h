@@ -103,14 +103,8 @@ static inline void *weft__slab_at(weft_slab_pool *p, int32_t block) {
 
 /* The bytes of a pool of this configuration; 0 if it is out of range. */
 static inline size_t weft_slab_pool_bytes(weft_slab_config config) {
-  const int32_t most = 1 << 30;
-  if (config.block_size < 4 || config.block_size % 4 != 0 ||
-      config.block_size > most)
-    return 0;
-  if (config.capacity < 1 || config.capacity > most / config.block_size)
-    return 0;
-  return weft__slab_head(config.capacity) * 4 +
-         (size_t)config.capacity * (size_t)config.block_size;
+  return (size_t)WEFT_SLAB_POOL_BYTES((uint32_t)config.capacity,
+                                      (uint32_t)config.block_size);
 }
 
 /* The pool at `at`, or NULL: see weft_attach_error. */

@@ -85,11 +85,8 @@ static inline size_t weft__snapshot_stride(int32_t size) {
 
 /* The bytes of a snapshot of this configuration; 0 if it is out of range. */
 static inline size_t weft_snapshot_bytes(weft_snapshot_config config) {
-  if (config.size < 4 || config.size > WEFT__SNAPSHOT_MAX_SIZE) return 0;
-  if (config.size % 4 != 0) return 0;
-  size_t copies = config.single_reader ? 3 : 2;
-  return sizeof(weft_snapshot) +
-         copies * weft__snapshot_stride(config.size) * 4;
+  return (size_t)WEFT_SNAPSHOT_BYTES((uint32_t)config.size,
+                                     config.single_reader);
 }
 
 /* The snapshot at `at`, or NULL: see weft_attach_error. */

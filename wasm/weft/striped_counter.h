@@ -57,9 +57,7 @@ typedef struct {
 /* The bytes of a counter with 1 to 1024 stripes; 0 if the number is out of
    range. */
 static inline size_t weft_striped_counter_bytes(int32_t stripes) {
-  if (stripes < 1 || stripes > WEFT_STRIPED_COUNTER_MAX_STRIPES) return 0;
-  return sizeof(weft_striped_counter) +
-         (size_t)stripes * sizeof(weft_striped_counter_stripe);
+  return WEFT_STRIPED_COUNTER_BYTES((uint32_t)stripes);
 }
 
 /* The counter at `at`, or NULL: see weft_attach_error. */

@@ -143,9 +143,7 @@ static inline WEFT__RESULT weft_work_counter *weft_work_counter_init(
 
 /* The same as a function. */
 static inline size_t weft_work_counter_tracked_bytes(int32_t tracked) {
-  if (tracked < 1 || tracked > WEFT_WORK_COUNTER_MAX_TRACKED) return 0;
-  return sizeof(int32_t) * WEFT__WORK_COUNTER_ROWS +
-         (size_t)tracked * sizeof(weft__ranges_row);
+  return WEFT_WORK_COUNTER_TRACKED_BYTES((uint32_t)tracked);
 }
 
 /* As weft_work_counter_init, for a counter in which `tracked` agents, 1 to 255,
@@ -155,7 +153,7 @@ static inline WEFT__RESULT weft_work_counter *weft_work_counter_init_tracked(
     int32_t tracked) {
   size_t needed = weft_work_counter_tracked_bytes(tracked);
   int64_t step = config.agents > 0 ? 1 : config.chunk;
-  if (needed == 0 || !weft__fits(at, bytes, needed)) return NULL;
+  if (!weft__fits(at, bytes, needed)) return NULL;
   if (!weft__work_counter_is_whole(total, config)) return NULL;
   if (total > WEFT__RANGES_MAX * step) return NULL;
   weft_work_counter *c = (weft_work_counter *)at;
@@ -174,10 +172,7 @@ static inline int32_t weft_work_counter_tracked(const weft_work_counter *c) {
 
 /* The rows of a tracked counter. */
 static inline weft__ranges weft__work_counter_rows(const weft_work_counter *c) {
-  int32_t *words = (int32_t *)(uintptr_t)c;
-  /* The compiler may know that `c` is a weft_work_counter without rows, and
-     warn of them: it cannot know that such a one is not tracked. */
-  __asm__("" : "+r"(words));
+  int32_t *words = weft__words_with_rows(c);
   weft__ranges r = {
       (weft__ranges_row *)(void *)(words + WEFT__WORK_COUNTER_ROWS),
       weft_work_counter_tracked(c),

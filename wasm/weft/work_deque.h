@@ -54,10 +54,8 @@ WEFT_LENGTH(work_deque, 96);
 
 /* The capacity rounded up to a power of two, or 0 if it is out of range. */
 static inline int32_t weft__deque_rounded(int32_t capacity) {
-  int32_t rounded = 1;
   if (capacity < 1 || capacity > WEFT_WORK_DEQUE_MAX_CAPACITY) return 0;
-  while (rounded < capacity) rounded *= 2;
-  return rounded;
+  return (int32_t)WEFT__POWER((uint32_t)capacity);
 }
 
 /* The bytes of a deque as a constant expression; 0 if out of range. */
