@@ -14,7 +14,6 @@ import { assertFunction } from "../_memory/region.ts";
 import { brief, describe } from "../_memory/describe.ts";
 import type { Parent } from "../_worker/parent.ts";
 import type { Member, PoolWorker } from "./crew.ts";
-import type { Death } from "./errors.ts";
 import { tagged } from "./wire.ts";
 
 /** A worker of a pool that serves. */
@@ -85,17 +84,6 @@ export class Listeners {
   /** Tells of an event; what a listener throws is not the pool's. */
   tell<Name extends keyof PoolEvents>(name: Name, it: PoolEvents[Name]): void {
     for (const listener of [...this.#all[name]]) call(listener, it);
-  }
-
-  /** A worker serves. */
-  started(worker: PoolWorker, id: number): void {
-    this.tell("worker:start", { worker, id });
-  }
-
-  /** A worker that served has ended. */
-  ended(worker: PoolWorker, id: number, died: boolean, why: Death): void {
-    const { error, code } = why;
-    this.tell("worker:end", { worker, id, died, error, code });
   }
 }
 

@@ -34,7 +34,7 @@ interface MapConfig {
 }
 
 /** A request's result, or why there is none. */
-export interface Outcome {
+interface Outcome {
   /** Whether it is known. */
   readonly over: boolean;
   failed: boolean;
@@ -44,7 +44,7 @@ export interface Outcome {
 }
 
 /** The pool that does the tasks, as its runs see it. `Plan` says what to do. */
-export interface Doer<Plan> {
+interface Doer<Plan> {
   /** Whether requests are accepted at all. */
   isOpen(): boolean;
   /** Whether a request may be submitted now. */
@@ -99,7 +99,8 @@ class MapRun<Plan> {
   readonly #resume: number;
   #steps: Steps | undefined;
   #isAsync = false;
-  #feed = (): void => {};
+  /** Takes requests while there is room for them, in the loop's context. */
+  feed = (): void => {};
   /** Whether a request is on its way. */
   #busy = false;
   /** Why no more requests are taken: an abort, or the end of the loop. */
@@ -132,7 +133,7 @@ class MapRun<Plan> {
 
   /** Begins to take requests. */
   begin(): void {
-    this.#feed = boundHere(() => this.#take());
+    this.feed = boundHere(() => this.#take());
     const { signal } = this.#config;
     if (signal?.aborted) throw signal.reason;
     if (signal !== undefined) onAbort(signal, this, MapRun.#abort);
@@ -148,11 +149,6 @@ class MapRun<Plan> {
       return this.#break(error);
     }
     this.#doer.join(this);
-  }
-
-  /** Takes requests while there is room for them, in the loop's context. */
-  feed(): void {
-    this.#feed();
   }
 
   #take(): void {
@@ -377,13 +373,13 @@ async function* yieldEnds<Plan, Out>(
 }
 
 /** What is done with each request. */
-export interface Plan {
+interface Plan {
   readonly spec: Spec;
   readonly how: How | undefined;
 }
 
 /** What the runs have to know of a pool, and to have done. */
-export interface Mapping {
+interface Mapping {
   readonly jobs: Jobs;
   /** How many requests a run has underway at most, unless told otherwise. */
   readonly limit: number;

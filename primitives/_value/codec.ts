@@ -78,11 +78,11 @@ export class Values implements ShapedCodec<unknown>, ValueCodec {
           if (error !== AGAIN) throw error;
           out.whole = true;
         }
-        writer.clear();
+        out.clear();
       }
     } finally {
       out.whole = writer.isCopy = false;
-      writer.clear();
+      out.clear();
       this.#writer = writer;
     }
   }

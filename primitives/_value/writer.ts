@@ -45,7 +45,7 @@ const tooDeep = (value: object) =>
 export const GONE: unique symbol = /* @__PURE__ */ Symbol("gone");
 
 /** Writes an object that is neither plain nor an array. */
-export type WriteOther = (
+type WriteOther = (
   writer: Writer,
   value: object,
   depth: number,
@@ -85,11 +85,6 @@ export class Writer {
     for (const _ in Object.prototype) this.#polluted = true;
     this.shapes.begin();
     this.put(value, 0, this.shapes.top, 0);
-  }
-
-  /** Forgets the values of the message. */
-  clear(): void {
-    this.out.clear();
   }
 
   /** Writes a value that is in no object, as those of a Map. */

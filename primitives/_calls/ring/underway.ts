@@ -10,7 +10,8 @@
  * time. At an answer that takes days, that would add up.
  */
 export class Underway extends Map<Promise<unknown>, number> {
-  #tell = (): void => {};
+  /** Ends the wait for the next one. */
+  wake = (): void => {};
 
   /**
    * Adds the answer of the call in slot `at`. Its promise never rejects. `over`
@@ -21,7 +22,7 @@ export class Underway extends Map<Promise<unknown>, number> {
     answer.then(() => {
       this.delete(answer);
       over?.();
-      this.#tell();
+      this.wake();
     });
   }
 
@@ -30,11 +31,6 @@ export class Underway extends Map<Promise<unknown>, number> {
    * that at a time.
    */
   next(): Promise<void> {
-    return new Promise((resolve) => this.#tell = resolve);
-  }
-
-  /** Ends the wait for the next one. */
-  wake(): void {
-    this.#tell();
+    return new Promise((resolve) => this.wake = resolve);
   }
 }

@@ -26,7 +26,7 @@ import { clock, type Hello, type Place, Rooms, tagged } from "../wire.ts";
 import { Ending, Losses } from "./ending.ts";
 
 /** What a pool is made from. */
-export interface Given {
+interface Given {
   readonly specs: Map<string, Spec>;
   readonly options: Checked;
   readonly maxQueue: number | undefined;
@@ -147,8 +147,10 @@ export class Works {
         if (moves) hand(job, token, member, slots);
       },
       report: (token, value) => jobs.talking.get(token)?.talk?.report(value),
-      started: (worker, id) => this.listeners.started(worker, id),
-      over: (...it) => this.listeners.ended(...it),
+      started: (worker, id) =>
+        this.listeners.tell("worker:start", { worker, id }),
+      over: (worker, id, died, { error, code }) =>
+        this.listeners.tell("worker:end", { worker, id, died, error, code }),
       failed: (member, isLast) => this.#losses.miss(member, isLast),
       silent: (number, dead) => {
         this.#collector.forget(number, dead);
