@@ -64,11 +64,7 @@ export interface BarrierConfig {
   readonly tracked?: number;
 }
 
-/**
- * How `inspect` reads a barrier.
- *
- * @ignore
- */
+/** @ignore */
 export const INSPECTION: WordsInspection = {
   row: BARRIER,
   waiters: (words) =>
@@ -79,11 +75,7 @@ export const INSPECTION: WordsInspection = {
       : 0,
 };
 
-/**
- * The facts by which `inspect` finds problems.
- *
- * @ignore
- */
+/** @ignore */
 export const PROBLEMS: WordsProblems = {
   byteLength: (parties, tracked) => bytesFor(parties, tracked),
 };

@@ -97,11 +97,7 @@ export {
 } from "./_memory/region.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait/wait.ts";
 
-/**
- * The facts that `inspect` shows of a channel.
- *
- * @ignore
- */
+/** @ignore */
 export const INSPECTION: WordsInspection = CHANNELS;
 
 /**

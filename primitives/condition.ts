@@ -58,11 +58,7 @@ const GATHERS_BIT = 0x4000_0000; // CONDITION_BITS.GATHERS
  */
 const LOOK = 1000;
 
-/**
- * How `inspect` reads a condition.
- *
- * @ignore
- */
+/** @ignore */
 export const INSPECTION: WordsInspection = {
   row: CONDITION,
   waiters: (words) => waitingIn(words[EVEN]!) + waitingIn(words[ODD]!),

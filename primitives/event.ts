@@ -57,11 +57,7 @@ export interface EventConfig {
   readonly autoReset?: boolean;
 }
 
-/**
- * How `inspect` reads an event.
- *
- * @ignore
- */
+/** @ignore */
 export const INSPECTION: WordsInspection = {
   row: EVENT,
   waiters: (words) => {

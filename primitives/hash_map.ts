@@ -76,20 +76,12 @@ export interface SetOptions {
   readonly ttl?: number | undefined;
 }
 
-/**
- * How `inspect` reads a map.
- *
- * @ignore
- */
+/** @ignore */
 export const INSPECTION: WordsInspection = {
   row: HASH_MAP,
 };
 
-/**
- * The facts by which `inspect` finds problems.
- *
- * @ignore
- */
+/** @ignore */
 export const PROBLEMS: WordsProblems = {
   byteLength: (_capacity, _sizes, head) => lengthIn(head) * 4,
   behind: tellOfTable,

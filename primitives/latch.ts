@@ -46,11 +46,7 @@ const ONE = 2; // LATCH_BITS.COUNT
 /** The highest count a latch can start from. */
 const MAX_COUNT = 0x3fff_ffff; // LATCH_BITS.COUNT
 
-/**
- * How `inspect` reads a latch.
- *
- * @ignore
- */
+/** @ignore */
 export const INSPECTION: WordsInspection = {
   row: LATCH,
   waiters: (words) => words[STATE]! & WAITING_BIT,
@@ -298,11 +294,7 @@ export class Latch extends Region<"latch"> {
     return tryBlockAsync(() => this.#arrivePath(), options);
   }
 
-  /**
-   * Waits as `wait` does.
-   *
-   * @internal
-   */
+  /** @internal */
   readiness(): Waiting<boolean> {
     return this.#waitSlow();
   }

@@ -54,18 +54,10 @@ export type { AsyncOptions, TryAsyncOptions } from "./_wait/wait.ts";
 /** The most entries that `inspect` looks at. */
 const MOST_ENTRIES = 65536;
 
-/**
- * The facts that `inspect` shows of a queue.
- *
- * @ignore
- */
+/** @ignore */
 export const INSPECTION: WordsInspection = LOCK_FREE;
 
-/**
- * The facts by which `inspect` finds problems.
- *
- * @ignore
- */
+/** @ignore */
 export const PROBLEMS: WordsProblems = {
   byteLength: (capacity, elementSize) => bytesFor(capacity, elementSize),
   behind: (region, tell) => {

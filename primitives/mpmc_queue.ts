@@ -48,11 +48,7 @@ const DOINGS = {
   damaged: "No ticket for this slot has this turn.",
 } as const;
 
-/**
- * The facts by which `inspect` finds problems.
- *
- * @ignore
- */
+/** @ignore */
 export const PROBLEMS: WordsProblems = {
   byteLength: (capacity, elementSize) => bytesFor(capacity, elementSize),
   behind: (region, tell) =>

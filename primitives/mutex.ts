@@ -108,11 +108,7 @@ export class MutexGuard extends LockGuard {
   }
 }
 
-/**
- * How `inspect` reads a mutex.
- *
- * @ignore
- */
+/** @ignore */
 export const INSPECTION: WordsInspection = {
   row: MUTEX,
   owner: (words) => words[STATE]! & OWNER_MASK,

@@ -47,11 +47,7 @@ const WAITING_BIT = 0x4000_0000; // ONCE_BITS.WAITING
 /** How the slow path ended: "ours" if this agent is to run the function. */
 type Outcome = false | "done" | "ours";
 
-/**
- * How `inspect` reads a once.
- *
- * @ignore
- */
+/** @ignore */
 export const INSPECTION: WordsInspection = {
   row: ONCE,
   owner: (words) => words[STATE]! & RUNNER_MASK,

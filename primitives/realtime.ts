@@ -336,10 +336,7 @@ export const MpmcQueue: RealtimeClass<MpmcQueue, [config: QueueConfig]> =
 
 // ---- LockFreeQueue --------------------------------------------------------
 
-/**
- * A queue from many producers to many consumers, any of which may be
- * terminated.
- */
+/** An object of the class {@linkcode LockFreeQueue}. */
 export type LockFreeQueue = LockFreeCore;
 
 /**
@@ -488,9 +485,7 @@ export const WorkCounter: RealtimeClass<
 
 // ---- WorkDeque ------------------------------------------------------------
 
-/**
- * A deque whose owner works at one end, and whose thieves steal at the other.
- */
+/** An object of the class {@linkcode WorkDeque}. */
 export type WorkDeque = Realtime<AnyWorkDeque, "WorkDeque">;
 
 /**

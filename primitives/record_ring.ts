@@ -73,18 +73,10 @@ export type { AsyncOptions, TryAsyncOptions } from "./_wait/wait.ts";
 /** The most records that `inspect` looks at. */
 const MOST_RECORDS = 4096;
 
-/**
- * The facts that `inspect` shows of a ring.
- *
- * @ignore
- */
+/** @ignore */
 export const INSPECTION: WordsInspection = RECORDS;
 
-/**
- * The facts by which `inspect` finds problems.
- *
- * @ignore
- */
+/** @ignore */
 export const PROBLEMS: WordsProblems = {
   byteLength: (capacity, roles) => bytesFor(capacity, roles),
   behind: (region, tell) => {

@@ -122,21 +122,13 @@ export interface SemaphoreConfig {
   readonly max?: number;
 }
 
-/**
- * How `inspect` reads a semaphore.
- *
- * @ignore
- */
+/** @ignore */
 export const INSPECTION: WordsInspection = {
   row: SEMAPHORE,
   waiters: (words) => words[WAITERS]!,
 };
 
-/**
- * The facts by which `inspect` finds problems.
- *
- * @ignore
- */
+/** @ignore */
 export const PROBLEMS: WordsProblems = {
   byteLength: bytesFor,
 };

@@ -52,20 +52,12 @@ export interface ShapeTableConfig {
   readonly bytes?: number | undefined;
 }
 
-/**
- * How `inspect` reads a table of shapes.
- *
- * @ignore
- */
+/** @ignore */
 export const INSPECTION: WordsInspection = {
   row: SHAPE_TABLE,
 };
 
-/**
- * The facts by which `inspect` finds problems.
- *
- * @ignore
- */
+/** @ignore */
 export const PROBLEMS: WordsProblems = {
   byteLength: (bytes) => bytesFor(bytes),
   behind: (region, tell) => {

@@ -51,20 +51,12 @@ export interface SlabConfig {
   readonly blockSize: number;
 }
 
-/**
- * How `inspect` reads a pool.
- *
- * @ignore
- */
+/** @ignore */
 export const INSPECTION: WordsInspection = {
   row: SLAB_POOL,
 };
 
-/**
- * The facts by which `inspect` finds problems.
- *
- * @ignore
- */
+/** @ignore */
 export const PROBLEMS: WordsProblems = {
   byteLength: (capacity, size) => bytesFor(capacity, size),
   behind: (region, tell) => {

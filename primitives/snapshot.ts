@@ -68,20 +68,12 @@ export interface SnapshotConfig {
   readonly singleReader?: boolean;
 }
 
-/**
- * How `inspect` reads a snapshot.
- *
- * @ignore
- */
+/** @ignore */
 export const INSPECTION: WordsInspection = {
   row: SNAPSHOT,
 };
 
-/**
- * The facts by which `inspect` finds problems.
- *
- * @ignore
- */
+/** @ignore */
 export const PROBLEMS: WordsProblems = {
   byteLength: (size, single) => bytesFor(size, single),
 };

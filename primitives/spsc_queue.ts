@@ -37,11 +37,7 @@ export {
 } from "./_memory/region.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait/wait.ts";
 
-/**
- * The facts by which `inspect` finds problems.
- *
- * @ignore
- */
+/** @ignore */
 export const PROBLEMS: WordsProblems = {
   byteLength: (capacity, elementSize) => bytesFor(capacity, elementSize),
 };

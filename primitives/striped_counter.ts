@@ -41,20 +41,12 @@ export interface CounterConfig {
   readonly stripes?: number;
 }
 
-/**
- * How `inspect` reads a counter.
- *
- * @ignore
- */
+/** @ignore */
 export const INSPECTION: WordsInspection = {
   row: STRIPED_COUNTER,
 };
 
-/**
- * The facts by which `inspect` finds problems.
- *
- * @ignore
- */
+/** @ignore */
 export const PROBLEMS: WordsProblems = {
   byteLength: (stripes) => bytesFor(stripes),
   behind: (region, tell) => {

@@ -47,11 +47,7 @@ const ROUND_MASK = -0x0008_0000; // WAIT_GROUP_BITS.ROUND
 /** The highest count of a wait group. */
 const MAX_COUNT = 0x0003_ffff; // WAIT_GROUP_BITS.COUNT
 
-/**
- * How `inspect` reads a wait group.
- *
- * @ignore
- */
+/** @ignore */
 export const INSPECTION: WordsInspection = {
   row: WAIT_GROUP,
   waiters: (words) => words[STATE]! & WAITING_BIT,
@@ -265,11 +261,7 @@ export class WaitGroup extends Region<"wait_group"> {
     return tryBlockAsync(() => this.#waitSlow(), options);
   }
 
-  /**
-   * Waits as `wait` does.
-   *
-   * @internal
-   */
+  /** @internal */
   readiness(): Waiting<boolean> {
     return this.#waitSlow();
   }

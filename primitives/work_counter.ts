@@ -78,21 +78,13 @@ export interface WorkConfig {
   readonly tracked?: number;
 }
 
-/**
- * How `inspect` reads a counter.
- *
- * @ignore
- */
+/** @ignore */
 export const INSPECTION: WordsInspection = {
   row: WORK_COUNTER,
   waiters: (words) => words[FINISHED] === AWAITED ? 1 : 0,
 };
 
-/**
- * The facts by which `inspect` finds problems.
- *
- * @ignore
- */
+/** @ignore */
 export const PROBLEMS: WordsProblems = {
   byteLength: (total, chunk) => bytesFor(total, chunk),
 };
@@ -421,11 +413,7 @@ export class WorkCounter extends WorkCounterBase {
     this.#work.cancel();
   }
 
-  /**
-   * Waits as `wait` does.
-   *
-   * @internal
-   */
+  /** @internal */
   readiness(): Waiting<boolean> {
     return this.#work.waitSlow();
   }

@@ -47,20 +47,12 @@ export interface DequeConfig {
   readonly capacity: number;
 }
 
-/**
- * How `inspect` reads a deque.
- *
- * @ignore
- */
+/** @ignore */
 export const INSPECTION: WordsInspection = {
   row: WORK_DEQUE,
 };
 
-/**
- * The facts by which `inspect` finds problems.
- *
- * @ignore
- */
+/** @ignore */
 export const PROBLEMS: WordsProblems = {
   byteLength: (capacity) => bytesFor(capacity),
 };

@@ -45,11 +45,7 @@ export function trackedOf(config: RwLockConfig = {}): number {
   return config.tracked ?? 0;
 }
 
-/**
- * How `inspect` reads a lock.
- *
- * @ignore
- */
+/** @ignore */
 export const INSPECTION: WordsInspection = {
   row: RW_LOCK,
   owner: (words) => words[WRITER]! & OWNER_MASK,

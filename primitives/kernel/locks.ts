@@ -63,10 +63,7 @@ class MutexInKernel extends /* @__PURE__ */ inMemory(
   }
 }
 
-/**
- * A lock that one agent holds at a time. Its hot operations run in the kernel;
- * otherwise it is the class of `@weft/sync`.
- */
+/** An object of the class {@linkcode Mutex}. */
 export interface Mutex extends AnyMutex, InKernel {}
 
 /**
@@ -115,10 +112,7 @@ class RwLockInKernel extends /* @__PURE__ */ inMemory(
   }
 }
 
-/**
- * A lock that many agents hold to read, or one to write. Its hot operations run
- * in the kernel; otherwise it is the class of `@weft/sync`.
- */
+/** An object of the class {@linkcode RwLock}. */
 export interface RwLock extends AnyRwLock, InKernel {}
 
 /**
@@ -158,10 +152,7 @@ class SemaphoreInKernel extends /* @__PURE__ */ inMemory(
   }
 }
 
-/**
- * A number of permits. Its hot operations run in the kernel; otherwise it is
- * the class of `@weft/sync`.
- */
+/** An object of the class {@linkcode Semaphore}. */
 export interface Semaphore extends AnySemaphore, InKernel {}
 
 /**
@@ -199,10 +190,7 @@ class EventInKernel extends /* @__PURE__ */ inMemory(
   }
 }
 
-/**
- * An event that agents wait for. Its hot operations run in the kernel;
- * otherwise it is the class of `@weft/sync`.
- */
+/** An object of the class {@linkcode Event}. */
 export interface Event extends AnyEvent, InKernel {}
 
 /**
@@ -223,10 +211,7 @@ class LatchInKernel extends /* @__PURE__ */ inMemory(
   }
 }
 
-/**
- * A count that agents bring down to 0. Its hot operations run in the kernel;
- * otherwise it is the class of `@weft/sync`.
- */
+/** An object of the class {@linkcode Latch}. */
 export interface Latch extends AnyLatch, InKernel {}
 
 /**

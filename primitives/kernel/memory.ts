@@ -95,10 +95,7 @@ class SnapshotInKernel extends /* @__PURE__ */ inMemory(
   }
 }
 
-/**
- * The latest value of some bytes. Its hot operations run in the kernel;
- * otherwise it is the class of `@weft/sync`.
- */
+/** An object of the class {@linkcode Snapshot}. */
 export interface Snapshot extends AnySnapshot, InKernel {}
 
 /**
@@ -144,10 +141,7 @@ class SlabPoolInKernel extends /* @__PURE__ */ inMemory(
   }
 }
 
-/**
- * A pool of blocks. Its hot operations run in the kernel; otherwise it is the
- * class of `@weft/sync`.
- */
+/** An object of the class {@linkcode SlabPool}. */
 export interface SlabPool extends AnySlabPool, InKernel {}
 
 /**
@@ -184,10 +178,7 @@ class StripedCounterInKernel extends /* @__PURE__ */ inMemory(
   }
 }
 
-/**
- * A sum that many agents add to. Its hot operations run in the kernel;
- * otherwise it is the class of `@weft/sync`.
- */
+/** An object of the class {@linkcode StripedCounter}. */
 export interface StripedCounter extends AnyStripedCounter, InKernel {}
 
 /**
@@ -261,11 +252,7 @@ const isOfInts = (config: Config): boolean =>
   config.evict === undefined &&
   codecsOf(config).every((codec) => wordsOfCodec(codec).id === CODEC.i32);
 
-/**
- * A map from keys to values. Its hot operations run in the kernel if keys and
- * values are of `codec.i32` and it is no cache; otherwise it is the class of
- * `@weft/sync`.
- */
+/** An object of the class {@linkcode HashMap}. */
 export interface HashMap<K, V> extends AnyHashMap<K, V>, InKernel {}
 
 /** The class {@linkcode HashMap}. */

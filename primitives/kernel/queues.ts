@@ -323,10 +323,7 @@ class SpscCoreInKernel extends /* @__PURE__ */ withElements(
   }
 }
 
-/**
- * A queue from one producer to one consumer. It is the class of `@weft/sync`,
- * but its operations run in the kernel.
- */
+/** An object of the class {@linkcode SpscQueue}. */
 export type SpscQueue<E = number> = KernelQueue<
   "spsc_queue",
   E,
@@ -340,10 +337,7 @@ export type SpscQueue<E = number> = KernelQueue<
 export const SpscQueue: KernelQueueClass<"spsc_queue", Roles & Several> =
   /* @__PURE__ */ queueClass(SpscCoreInKernel, spscBytes, formatSpsc);
 
-/**
- * A queue from many producers to many consumers. It is the class of
- * `@weft/sync`, but its operations run in the kernel.
- */
+/** An object of the class {@linkcode MpmcQueue}. */
 export type MpmcQueue<E = number> = KernelQueue<"mpmc_queue", E>;
 
 /**
@@ -357,10 +351,7 @@ export const MpmcQueue: KernelQueueClass<"mpmc_queue"> =
     formatMpmc,
   );
 
-/**
- * A queue that no terminated agent can block. It is the class of `@weft/sync`,
- * but its operations run in the kernel.
- */
+/** An object of the class {@linkcode LockFreeQueue}. */
 export type LockFreeQueue<E = number> = KernelQueue<
   "lock_free_queue",
   E,
@@ -509,10 +500,7 @@ class RecordRingInKernel extends /* @__PURE__ */ inMemory(
   }
 }
 
-/**
- * A ring of records of any length. Its hot operations run in the kernel;
- * otherwise it is the class of `@weft/sync`.
- */
+/** An object of the class {@linkcode RecordRing}. */
 export interface RecordRing extends AnyRecordRing, InKernel {}
 
 /**

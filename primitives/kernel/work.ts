@@ -74,10 +74,7 @@ class WorkCounterInKernel extends /* @__PURE__ */ inMemory(
   }
 }
 
-/**
- * A number of tasks that agents take. Its hot operations run in the kernel;
- * otherwise it is the class of `@weft/sync`.
- */
+/** An object of the class {@linkcode WorkCounter}. */
 export interface WorkCounter extends AnyWorkCounter, InKernel {}
 
 /**
@@ -132,10 +129,7 @@ class WorkDequeInKernel extends /* @__PURE__ */ inMemory(
   }
 }
 
-/**
- * Items of one owner that others steal. Its hot operations run in the kernel;
- * otherwise it is the class of `@weft/sync`.
- */
+/** An object of the class {@linkcode WorkDeque}. */
 export interface WorkDeque extends AnyWorkDeque, InKernel {}
 
 /**

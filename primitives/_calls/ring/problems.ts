@@ -30,22 +30,14 @@ import {
   strideFor,
 } from "./words.ts";
 
-/**
- * The facts that `inspect` shows of a ring.
- *
- * @ignore
- */
+/** @ignore */
 export const INSPECTION: WordsInspection = {
   row: CALL_RING,
   waiters: (words) =>
     waitersOf(words, SERVE_EPOCH) + waitersOf(words, SLOT_EPOCH),
 };
 
-/**
- * The facts by which `inspect` finds problems.
- *
- * @ignore
- */
+/** @ignore */
 export const PROBLEMS: WordsProblems = {
   byteLength: (shape, reply) => bytesFor(shape, reply),
   behind: (region, tell) => {
