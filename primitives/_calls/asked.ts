@@ -46,7 +46,7 @@ export interface Asked {
 }
 
 /** What is served. */
-export interface ServedObject {
+interface ServedObject {
   readonly api: object;
   /** What it has, by name. */
   readonly members: ReadonlyMap<string, unknown>;

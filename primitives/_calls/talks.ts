@@ -107,7 +107,7 @@ export class Desk {
 }
 
 /** What a server does for its talks. */
-export interface Line {
+interface Line {
   readonly slots: Slots;
   readonly codec: Codec<unknown>;
   /** Answers a slot; false if its caller has given up. */

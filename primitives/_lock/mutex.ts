@@ -13,11 +13,11 @@ import { spin, spinning } from "../_wait/spin.ts";
 import { block, type Waiting } from "../_wait/wait.ts";
 
 export const STATE: typeof MUTEX.state = 0;
-export const STARVING: typeof MUTEX.starving = 1;
+const STARVING: typeof MUTEX.starving = 1;
 
 export const UNLOCKED = 0;
 export const OWNER_MASK = 0x0fff_ffff; // MUTEX_BITS.OWNER
-export const ABANDONED_BIT = 0x1000_0000; // MUTEX_BITS.ABANDONED
+const ABANDONED_BIT = 0x1000_0000; // MUTEX_BITS.ABANDONED
 export const HANDOFF_BIT = 0x2000_0000; // MUTEX_BITS.HANDOFF
 export const CONTENDED_BIT = 0x4000_0000; // MUTEX_BITS.CONTENDED
 /** HANDOFF and CONTENDED: the mutex is kept for a sleeper. */

@@ -17,7 +17,7 @@ export const TRACKED: typeof RW_LOCK.tracked = 4;
 
 /** In `state`. */
 const READING_MASK = 0x1fff; // RW_LOCK_BITS.READING
-export const ONE_PENDING = 0x2000; // RW_LOCK_BITS.PENDING
+const ONE_PENDING = 0x2000; // RW_LOCK_BITS.PENDING
 const PENDING_MASK = 0x03ff_e000; // RW_LOCK_BITS.PENDING
 export const WRITING_BIT = 0x0400_0000; // RW_LOCK_BITS.WRITING
 export const WANTED_BIT = 0x0800_0000; // RW_LOCK_BITS.WANTED

@@ -14,8 +14,8 @@ import { endOf, Ranges, unitsOf } from "../_memory/ranges.ts";
 import { relax, spinning } from "../_wait/spin.ts";
 import { block, type Waiting } from "../_wait/wait.ts";
 
-export const TOTAL: typeof WORK_COUNTER.total = 1;
-export const CHUNK: typeof WORK_COUNTER.chunk = 2;
+const TOTAL: typeof WORK_COUNTER.total = 1;
+const CHUNK: typeof WORK_COUNTER.chunk = 2;
 export const TRACKED: typeof WORK_COUNTER.tracked = 4;
 const NEXT: typeof WORK_COUNTER.next = 32;
 const DONE: typeof WORK_COUNTER.done = 64;

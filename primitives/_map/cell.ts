@@ -25,7 +25,7 @@ const MOST_LETTERS = 24;
 const NOT_ASCII = 0x8080_8080;
 
 /** The number by which a map's head names a codec, and that of its fields. */
-export interface CodecWords {
+interface CodecWords {
   /** A number of `CODEC`. */
   readonly id: number;
   /** Tells apart records with different fields; or 0. */

@@ -159,7 +159,7 @@ export const NAMES: readonly string[] = [
  * How many blocks a heap has, the words of one, and the most bytes of a value
  * and of a key in blocks; 0 if none is there.
  */
-export type HeapWords = readonly [
+type HeapWords = readonly [
   blocks: number,
   blockWords: number,
   longest: number,

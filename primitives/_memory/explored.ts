@@ -9,10 +9,10 @@
  */
 
 /** A setting, and what it must be in an exploration. */
-export type Setting = readonly [now: object, explored: object];
+type Setting = readonly [now: object, explored: object];
 
 /** What a module keeps for its agent, and how it begins. */
-export interface Own<T> {
+interface Own<T> {
   /** What it keeps now. */
   now: T;
   /** Makes what an agent has that has done nothing. */
@@ -20,10 +20,10 @@ export interface Own<T> {
 }
 
 /** What a copy of the library keeps: settings, and what is its agent's own. */
-export type Kept = (Setting | Own<unknown>)[];
+type Kept = (Setting | Own<unknown>)[];
 
 /** The race tester, as the primitives see it. */
-export interface Explorer {
+interface Explorer {
   /** The identity of the agent that runs; `undefined` outside agents. */
   identity(): { id: number } | undefined;
   /**

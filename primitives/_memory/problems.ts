@@ -29,7 +29,7 @@ export interface Problem {
 }
 
 /** Tells a problem of the word at `index`, if there is one. */
-export type Tell = (wrong: boolean, index: number, text: string) => void;
+type Tell = (wrong: boolean, index: number, text: string) => void;
 
 /** Tells what does not fit together in a copy of the words. */
 export type Check = (words: Int32Array, tell: Tell) => void;

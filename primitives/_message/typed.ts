@@ -9,7 +9,7 @@ import { describe } from "../_memory/describe.ts";
 import type { StructType } from "./field.ts";
 
 /** The configuration of a queue of records. */
-export interface TypedQueueConfig<F> {
+interface TypedQueueConfig<F> {
   /**
    * How many elements fit: 1 to 2^30 / their size, rounded up to a power of 2.
    */

@@ -42,7 +42,7 @@ const MOST_MISSES = 8;
 const LATEST_MS = 2;
 
 /** What a collector has to know, and to tell. */
-export interface Collecting {
+interface Collecting {
   readonly slots: Slots;
   readonly rooms: Rooms;
   readonly jobs: Jobs;
@@ -208,7 +208,7 @@ export class Collector {
 }
 
 /** What rounds have to know, and to have done. */
-export interface Rounded {
+interface Rounded {
   readonly jobs: Jobs;
   readonly poster: Poster;
   /** Is set when workers have answered, or there is something to do. */

@@ -79,7 +79,7 @@ export interface Member extends Death {
 }
 
 /** What a pool has to do with its workers. */
-export interface CrewEvents {
+interface CrewEvents {
   /** Makes a worker. */
   make(): PoolWorker;
   /** A worker says that it serves; throws if its tasks are others. */

@@ -33,7 +33,7 @@ export interface JobEnd {
 }
 
 /** What ends a job before its result is there. */
-export interface Limits {
+interface Limits {
   readonly signal: AbortSignal | undefined;
   /** Milliseconds, or `Infinity`. */
   readonly timeout: number;
@@ -48,7 +48,7 @@ const REST = 5;
 let functions: Functions | undefined;
 
 /** The functions that settle a promise. */
-export interface Functions {
+interface Functions {
   resolve: (value: unknown) => void;
   reject: (reason: unknown) => void;
 }
@@ -81,7 +81,7 @@ export function kept(): Functions {
  * - `resting`: an order that a worker of the wrong kind handed back;
  * - `over`: its result is known, or nobody wants it.
  */
-export type JobState =
+type JobState =
   | "new"
   | "waiting"
   | "parked"

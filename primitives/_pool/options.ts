@@ -204,7 +204,7 @@ export const RUN = [
 ] as const;
 
 /** The fewest and the most workers. */
-export interface Range {
+interface Range {
   readonly min: number;
   readonly max: number;
 }

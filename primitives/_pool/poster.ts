@@ -31,7 +31,7 @@ const LONG_BYTES = 4096;
 const TOGETHER_MS = 1;
 
 /** What a poster has to know. */
-export interface Posting {
+interface Posting {
   readonly slots: Slots;
   readonly rooms: Rooms;
   readonly jobs: Jobs;

@@ -11,7 +11,7 @@ import type { Poster } from "./poster.ts";
 import { clock } from "./wire.ts";
 
 /** What a staff has to know, and to have done. */
-export interface Staffing {
+interface Staffing {
   readonly jobs: Jobs;
   readonly poster: Poster;
   /** How many workers are ready, or start. */

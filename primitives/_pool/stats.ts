@@ -147,7 +147,7 @@ interface Guest {
 }
 
 /** What figures are made of. */
-export interface Figured {
+interface Figured {
   readonly slots: Slots;
   readonly rooms: Rooms;
   readonly jobs: Jobs;

@@ -114,7 +114,7 @@ export interface Hello {
 }
 
 /** A worker has made its functions. */
-export interface Ready {
+interface Ready {
   readonly weft: typeof TAG;
   readonly what: "ready";
 }
@@ -173,7 +173,7 @@ export interface Moved {
 }
 
 /** What a task tells while it runs (`report`), or is told (`message`). */
-export interface Word {
+interface Word {
   readonly weft: typeof TAG;
   readonly what: "report" | "message";
   readonly token: number;
@@ -181,13 +181,13 @@ export interface Word {
 }
 
 /** A worker does no more tasks; it has sent all that it had to send. */
-export interface Bye {
+interface Bye {
   readonly weft: typeof TAG;
   readonly what: "bye";
 }
 
 /** The pool has no use for the worker, and says why. */
-export interface Refusal {
+interface Refusal {
   readonly weft: typeof TAG;
   readonly what: "refused";
   readonly why: string;

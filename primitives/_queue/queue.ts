@@ -82,7 +82,7 @@ type AtEnds = Pick<
 >;
 
 /** The class that `waitingEnds` returns. */
-export type EndsClass<Kind extends string, More = unknown> = new (
+type EndsClass<Kind extends string, More = unknown> = new (
   memory: Memory,
   byteOffset?: number | bigint,
 ) => QueueCore<Kind> & AtEnds & More;

@@ -53,7 +53,7 @@ interface Target<Shape> {
  * Writes the values of up to four of the names, from name `i` on. It stops if a
  * reference takes the object's place, and if the prototype is another one.
  */
-export type Put = <Shape>(
+type Put = <Shape>(
   object: Fields,
   keys: readonly string[],
   i: number,

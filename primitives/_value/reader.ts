@@ -54,7 +54,7 @@ export const wrong = (part: string): TypeError => damaged(`a wrong ${part}`);
 const tooDeep = () => damaged(`it is nested more than ${DEEPEST} deep`);
 
 /** Reads an object whose first byte is `tag`: neither plain nor an array. */
-export type ReadOther = (
+type ReadOther = (
   reader: Reader,
   tag: number,
   depth: number,

@@ -11,7 +11,7 @@ import { offAbort, onAbort } from "./aborts.ts";
 import { nextTurn } from "./turn.ts";
 
 /** The source of an iterator's values. */
-export interface Source<T> {
+interface Source<T> {
   /** Takes the next value without waiting; undefined if there is none yet. */
   take(): T | undefined;
   /** Awaits the next value, until the signal of the options aborts. */

@@ -61,7 +61,7 @@ export interface PendingResult<T> {
 }
 
 /** An address at which agents await. */
-export interface Place {
+interface Place {
   readonly words: Int32Array<SharedArrayBuffer>;
   readonly index: number;
 }

@@ -105,7 +105,7 @@ export interface Line {
  * Is told that this agent is about to block on a word, and, without an index,
  * that it does not any more.
  */
-export type Note = (
+type Note = (
   words: Int32Array<SharedArrayBuffer>,
   index?: number,
 ) => void;

@@ -23,7 +23,7 @@ export interface NodePort {
 }
 
 /** What was written to which stream, and in which encoding. */
-export type Piece = readonly [
+type Piece = readonly [
   stream: "stdout" | "stderr",
   chunk: string | Uint8Array,
   encoding: string | undefined,

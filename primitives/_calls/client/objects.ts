@@ -45,7 +45,7 @@ export interface CallOptions {
 }
 
 /** How calls are made. */
-export interface Calling {
+interface Calling {
   /** Whether they block. */
   readonly blocks: boolean;
   prepared(name: string, what: number): Call;

@@ -19,7 +19,7 @@ import type { Staff } from "../staff.ts";
 import type { Figures } from "../stats.ts";
 
 /** What ends with a pool. */
-export interface Mortal {
+interface Mortal {
   readonly jobs: Jobs;
   readonly poster: Poster;
   readonly staff: Staff;
@@ -140,7 +140,7 @@ export class Ending {
 }
 
 /** What a pool has of workers that end. */
-export interface Employer {
+interface Employer {
   readonly slots: Slots;
   readonly collector: Collector;
   readonly figures: Figures;

@@ -57,7 +57,7 @@ export interface Served extends Sides {
 }
 
 /** Where a worker works. */
-export interface Station {
+interface Station {
   readonly slots: Slots;
   /** How many tasks were posted. */
   readonly posted: Int32Array<SharedArrayBuffer>;

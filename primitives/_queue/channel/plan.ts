@@ -53,7 +53,7 @@ export const rowsBytes = (tracked: number): number => 8 * rowsLength(tracked);
 // ---- configurations ---------------------------------------------------------
 
 /** The queue or ring behind the head, and its size. */
-export interface Plan<T> {
+interface Plan<T> {
   readonly codec: Codec<T>;
   readonly kind: Pick<Kind<unknown>, "byteLength" | "init">;
   /** The configuration of that queue or ring. */
@@ -167,7 +167,7 @@ export function placePortAt<T>(
 }
 
 /** A codec with the table of shapes that lies behind a queue or ring. */
-export type Over = <T>(
+type Over = <T>(
   codec: Codec<T>,
   memory: Memory,
   at: number,

@@ -35,7 +35,7 @@ export function strideFor(elementSize: number): number {
 }
 
 /** What an agent is doing in a slot, or that its turn cannot be. */
-export type Doing = "push" | "pop" | "damaged";
+type Doing = "push" | "pop" | "damaged";
 
 /**
  * Calls `tell` for each slot of the queue in `words` that an agent is writing
