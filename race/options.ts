@@ -276,8 +276,19 @@ export function checkSpec(definition: unknown): void {
   checkFields("A specification", definition, SPEC);
   const { ops } = definition as { ops?: Readonly<Record<string, unknown>> };
   for (const [name, operation] of Object.entries(ops ?? {})) {
-    checkFields(`The operation "${name}"`, operation, OPERATION);
+    const what = `The operation "${name}"`;
+    checkFields(what, operation, OPERATION);
+    checkRuns(what, (operation as { run?: unknown }).run);
   }
+}
+
+/** Throws a TypeError if a call of `run` would run nothing of its body. */
+function checkRuns(what: string, run: unknown): void {
+  if (!/Generator/.test(Object.prototype.toString.call(run))) return;
+  throw new TypeError(
+    `${what} is a generator, so a call would run nothing of it: use a ` +
+      `function, which may take values from a generator`,
+  );
 }
 
 /** The same for the first argument of the free form. */
@@ -316,6 +327,7 @@ function checkFields(
 export function checkBodies(bodies: readonly unknown[]): void {
   checkCount(bodies);
   for (const [id, body] of bodies.entries()) {
+    checkRuns(`Agent ${id}`, body);
     if (typeof body === "function") continue;
     throw new TypeError(
       `Agent ${id} needs a function: received ${show(body)}; options are ` +

@@ -451,6 +451,20 @@ test("whatever agents throw is told", () => {
   assert.match(told(odd), /^exception: .*: 5$/);
 });
 
+test("generators are refused, whose bodies would not run", () => {
+  const ops = { run: { *run() {} } };
+  assert.throws(
+    () => loose.spec({ memory, ops }),
+    /^The operation "run" is a generator, so a call would run nothing of it/,
+  );
+  for (const body of [function* () {}, async function* () {}]) {
+    assert.throws(
+      () => loose.agents({ memory }, () => {}, body),
+      /^Agent 1 is a generator, so a call would run nothing of it/,
+    );
+  }
+});
+
 test("agents that are no functions, and schedules that are no text", () => {
   const body = () => {};
   assert.throws(
