@@ -19,10 +19,11 @@ const OWN = BUNDLED ? "" : folderIn(textOf(new Error()));
 /** An error's stack, also if the code under test makes one of its frames. */
 function textOf(error: Error): string {
   const stack: unknown = error.stack;
-  if (typeof stack === "string") return stack;
-  const frames = Array.isArray(stack) ? stack : [];
+  if (!Array.isArray(stack)) {
+    return String(stack ?? `${error.name}: ${error.message}`);
+  }
   return `${error.name}: ${error.message}` +
-    frames.map((frame) => `\n    at ${frame}`).join("");
+    stack.map((frame) => `\n    at ${frame}`).join("");
 }
 
 function folderIn(stack: string): string {
