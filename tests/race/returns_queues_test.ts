@@ -126,7 +126,7 @@ test("two producers and a consumer that wait have few states", () => {
 
 test("a timed operation is another one than the look in it", () => {
   // If the two were one, the search would begin again, with all states.
-  for (const [name, most] of [["MpmcQueue", 1100], ["LockFreeQueue", 600]]) {
+  for (const [name, most] of [["MpmcQueue", 1100], ["LockFreeQueue", 900]]) {
     const pops = (memory: SharedArrayBuffer) =>
       new QUEUES[name as Name](memory).tryPopInt(5);
     const queue = { memory: () => memoryOf(name as Name) };
