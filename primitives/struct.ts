@@ -27,6 +27,7 @@ import {
 import { elementOf, isTyped } from "./_message/typed.ts";
 import { type BytesQueue, TypedQueue } from "./_queue/typed_queue.ts";
 import type { Channel, Codec } from "./channel.ts";
+import type { HashMap } from "./hash_map.ts";
 
 export * as field from "./_message/field.ts";
 export type {
@@ -259,6 +260,10 @@ export interface Parts {
 /** The type of the primitive that is made for a part. */
 export type PlacedOf<P> = P extends
   readonly [typeof Channel, { readonly codec: Codec<infer T> }] ? Channel<T>
+  : P extends readonly [
+    { init(...args: never[]): { readonly kind: "hash_map" } },
+    { readonly key?: Codec<infer K>; readonly value?: Codec<infer V> },
+  ] ? HashMap<K, V>
   : P extends readonly [
     { init(...args: never[]): { readonly kind: infer Kind extends string } },
     { readonly element: StructType<infer F> },

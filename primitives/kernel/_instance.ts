@@ -200,31 +200,6 @@ function has64Bits(memory: WebAssembly.Memory): boolean {
   }
 }
 
-/**
- * A shared `WebAssembly.Memory` that hands out its bytes to as many primitives
- * as fit. It never grows, and it takes no bytes back.
- */
-export interface Arena extends Exclude<Memory, SharedArrayBuffer> {
-  /**
-   * Hands out `bytes` bytes, all zero, and returns their offset, a multiple of
-   * 128.
-   *
-   * @throws {RangeError} If fewer bytes are left.
-   */
-  allocate(bytes: number): number;
-  /**
-   * Makes a primitive in bytes of this arena: `create(Mutex)`, or
-   * `create(MpmcQueue, { capacity: 64 })`.
-   *
-   * @throws {RangeError} If too few bytes are left, or `config` is out of
-   * range.
-   */
-  create<T, Config extends readonly unknown[]>(
-    type: Arenable<T, Config>,
-    ...config: Config
-  ): T;
-}
-
 /** A class of which an arena can make an object. */
 export interface Arenable<T, Config extends readonly unknown[]> {
   /** How many bytes the primitive occupies. */
@@ -233,29 +208,17 @@ export interface Arenable<T, Config extends readonly unknown[]> {
   init(memory: Memory, byteOffset: number | bigint, ...config: Config): T;
 }
 
-/**
- * Makes a memory of at least `bytes` bytes for many primitives: all operations
- * of one kind then run in the same instance of the kernel. Handles of the
- * primitives carry the memory to other agents.
- *
- * Only the realm that made the arena can hand out its bytes. In other realms it
- * is an ordinary `WebAssembly.Memory`.
- *
- * @example Two primitives in one memory
- * ```ts
- * import { arena, Mutex, WorkCounter } from "@weft/sync/kernel";
- *
- * const memory = arena(1 << 16);
- * const lock = memory.create(Mutex); // post lock.handle to workers
- * const tasks = memory.create(WorkCounter, 100);
- * if (lock.run(() => tasks.next()) !== 0) throw new Error("not the first");
- * ```
- *
- * @throws {RangeError} If `bytes` is not an integer from 1 to 2^32, or there is
- * not that much memory.
- * @throws {TypeError} If this realm has no WebAssembly, or cannot share memory.
- */
-export function arena(bytes: number): Arena {
+/** What a memory of many primitives has besides. */
+interface HandingOut extends Exclude<Memory, SharedArrayBuffer> {
+  allocate(bytes: number): number;
+  create<T, Config extends readonly unknown[]>(
+    type: Arenable<T, Config>,
+    ...config: Config
+  ): T;
+}
+
+/** Makes a memory of at least `bytes` bytes that hands them out. */
+export function handingOut(bytes: number): HandingOut {
   inRange("An arena's size", bytes, 1, MAX_PAGES * PAGE);
   if (typeof WebAssembly === "undefined") {
     throw new TypeError("Cannot make an arena: there is no WebAssembly here");
@@ -270,7 +233,7 @@ export function arena(bytes: number): Arena {
       return at;
     },
     create<T, Config extends readonly unknown[]>(
-      this: Arena,
+      this: HandingOut,
       type: Arenable<T, Config>,
       ...config: Config
     ): T {

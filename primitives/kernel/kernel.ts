@@ -31,6 +31,8 @@
 export type { InKernel, KernelClass } from "./_class.ts";
 export { Event, Latch, Mutex, RwLock, Semaphore } from "./locks.ts";
 export {
+  type Arena,
+  arena,
   HashMap,
   type HashMapClass,
   SlabPool,
@@ -64,7 +66,7 @@ export type { StripedCounter as AnyStripedCounter } from "../striped_counter.ts"
 export type { WorkCounter as AnyWorkCounter } from "../work_counter.ts";
 export type { WorkDeque as AnyWorkDeque } from "../work_deque.ts";
 
-export { type Arena, arena, type Arenable, useKernel } from "./_instance.ts";
+export { type Arenable, useKernel } from "./_instance.ts";
 export type { Elements } from "../_queue/elements.ts";
 export { ClosedError, type Queue } from "../_queue/queue.ts";
 export type { ElementOf, QueueConfig } from "../_queue/queue_core.ts";

@@ -39,7 +39,12 @@ import {
   Places,
   wordOf,
 } from "./_class.ts";
-import { allocateForKernel, NO_VALUE } from "./_instance.ts";
+import {
+  allocateForKernel,
+  type Arenable,
+  handingOut,
+  NO_VALUE,
+} from "./_instance.ts";
 import * as TEXT from "./_text.ts";
 
 class SnapshotInKernel extends /* @__PURE__ */ inMemory(
@@ -341,3 +346,64 @@ export const HashMap: HashMapClass = /* @__PURE__ */ mapClass(HashMapInKernel);
 
 /** Words from one stripe of a StripedCounter to the next. */
 const STRIDE = 32;
+
+/**
+ * A shared `WebAssembly.Memory` that hands out its bytes to as many primitives
+ * as fit. It never grows, and it takes no bytes back.
+ */
+export interface Arena extends Exclude<Memory, SharedArrayBuffer> {
+  /**
+   * Hands out `bytes` bytes, all zero, and returns their offset, a multiple of
+   * 128.
+   *
+   * @throws {RangeError} If fewer bytes are left.
+   */
+  allocate(bytes: number): number;
+  /**
+   * Makes a map in bytes of this arena.
+   *
+   * @throws {RangeError} If too few bytes are left, or `config` is out of
+   * range.
+   */
+  create<K, V>(
+    type: HashMapClass,
+    config: HashMapConfig<K, V> & HashMapTypes<K, V>,
+  ): HashMap<K, V>;
+  /**
+   * Makes a primitive in bytes of this arena: `create(Mutex)`, or
+   * `create(MpmcQueue, { capacity: 64 })`.
+   *
+   * @throws {RangeError} If too few bytes are left, or `config` is out of
+   * range.
+   */
+  create<T, Config extends readonly unknown[]>(
+    type: Arenable<T, Config>,
+    ...config: Config
+  ): T;
+}
+
+/**
+ * Makes a memory of at least `bytes` bytes for many primitives: all operations
+ * of one kind then run in the same instance of the kernel. Handles of the
+ * primitives carry the memory to other agents.
+ *
+ * Only the realm that made the arena can hand out its bytes. In other realms it
+ * is an ordinary `WebAssembly.Memory`.
+ *
+ * @example Two primitives in one memory
+ * ```ts
+ * import { arena, Mutex, WorkCounter } from "@weft/sync/kernel";
+ *
+ * const memory = arena(1 << 16);
+ * const lock = memory.create(Mutex); // post lock.handle to workers
+ * const tasks = memory.create(WorkCounter, 100);
+ * if (lock.run(() => tasks.next()) !== 0) throw new Error("not the first");
+ * ```
+ *
+ * @throws {RangeError} If `bytes` is not an integer from 1 to 2^32, or there is
+ * not that much memory.
+ * @throws {TypeError} If this realm has no WebAssembly, or cannot share memory.
+ */
+export function arena(bytes: number): Arena {
+  return handingOut(bytes) as Arena;
+}

@@ -73,6 +73,20 @@ test("primitives of an arena share one memory, also when their handles are poste
   assert.is(queue.tryPopInt(), 7);
 });
 
+test("a map of an arena has the types of its codecs", () => {
+  const memory = arena(1 << 16);
+  const codecs = { key: codec.i32, value: codec.i32 };
+  const counts = memory.create(HashMap, { ...codecs, capacity: 4 });
+  counts.add(7, 1); // only numbers have it
+  // @ts-expect-error: a value is a number
+  assert.throws(() => counts.set(7, "a"));
+  const found: number | undefined = counts.get(7);
+  assert.equal([found, counts.inKernel], [1, true]);
+  const any = memory.create(HashMap, { capacity: 4 });
+  any.set("a", [1]);
+  assert.equal(any.get("a"), [1]);
+});
+
 test("where nothing may be compiled, everything runs in JavaScript", () => {
   withoutCompiling(() => {
     const memory = arena(1 << 16);

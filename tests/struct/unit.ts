@@ -19,6 +19,7 @@ import {
   field,
   type Fields,
   type FieldType,
+  HashMap,
   Latch,
   layout,
   LockFreeQueue,
@@ -38,6 +39,7 @@ import {
   WorkCounter,
   WorkDeque,
 } from "../../mod.ts";
+import { HashMap as HashMapInKernel } from "../../primitives/kernel/kernel.ts";
 import { findCompiler } from "../../wasm/emcc.ts";
 import { codePoint } from "../_run/points.ts";
 
@@ -310,6 +312,26 @@ test("a console shows a view, whatever its fields are called", () => {
   const show = (value: unknown) => JSON.stringify(value);
   const inDeno = Reflect.get(view, Symbol.for("Deno.customInspect"));
   assert.is(inDeno.call(view, show), '{"toJSON":7,"a":8}');
+});
+
+test("a map in a layout has the types of its codecs", () => {
+  const codecs = { key: codec.text, value: codec.i32 };
+  const parts = layout({
+    counts: [HashMap, { ...codecs, capacity: 4 }],
+    inKernel: [HashMapInKernel, { ...codecs, capacity: 4 }],
+    any: [HashMap, { capacity: 4 }],
+  });
+  const { buffer, counts, inKernel, any } = parts.create();
+  counts.add("a", 1); // only numbers have it
+  inKernel.add("a", 2);
+  any.set("a", 3);
+  const again = parts.attach(buffer);
+  const found: number | undefined = again.counts.get("a");
+  // @ts-expect-error: a key is a text
+  assert.throws(() => again.counts.get(7));
+  // @ts-expect-error: it has any values
+  const other: number | undefined = any.get("a");
+  assert.equal([found, again.inKernel.get("a"), other], [1, 2, 3]);
 });
 
 test("layout() names the part that is wrong", () => {
