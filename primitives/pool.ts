@@ -444,10 +444,22 @@ export class Pool<T extends Tasks> extends PoolBase {
    * is more than `max`.
    * @throws {ClosedError} If the pool is closed.
    */
-  async resize(
+  resize(
     workers: number | WorkerRange,
     guests: number = this.#works.staff.guests,
   ): Promise<void> {
+    let resized: Promise<void>;
+    try {
+      resized = this.#resized(workers, guests);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+    resized.catch(() => {}); // the tasks tell, too
+    return resized;
+  }
+
+  /** Begins to change the number of workers; returns when that is done. */
+  #resized(workers: number | WorkerRange, guests: number): Promise<void> {
     const { min, max } = rangeOf(workers);
     inRange("guests", guests, 0, 1024);
     const { ending, staff, crew, rounds } = this.#works;
@@ -459,8 +471,7 @@ export class Pool<T extends Tasks> extends PoolBase {
     }
     const ends = staff.resize(min, max, guests);
     rounds.begin(); // there may be more room
-    await Promise.all(ends);
-    await crew.left();
+    return Promise.all(ends).then(() => crew.left()).then(() => {});
   }
 
   /**

@@ -208,14 +208,20 @@ export class Crew {
 
   /** Lets all workers end, which do no more tasks. */
   leaveAll(): Promise<unknown> {
-    for (const member of [...this.members]) void this.leave(member);
+    for (const member of [...this.members]) {
+      if (member.state === "starting") void this.stop(member);
+      else void this.leave(member);
+    }
     return this.left();
   }
 
   /** Lets a worker end that does no more tasks. */
   leave(member: Member): Promise<void> {
-    if (member.state !== "ready") {
-      if (member.state === "starting") this.stop(member);
+    if (member.state === "starting") {
+      // It has taken an order; the message that it is ready is on its way.
+      member.unlisten();
+      member.started();
+    } else if (member.state !== "ready") {
       return this.#leaving.get(member) ?? Promise.resolve();
     }
     this.members.delete(member); // its last messages may come

@@ -8,6 +8,7 @@ import type { Slots } from "../_calls/ring/slots.ts";
 import { ID_MASK, PHASE_MASK, SERVING } from "../_calls/ring/words.ts";
 import type { Crew } from "./crew.ts";
 import type { Job, Jobs } from "./jobs.ts";
+import type { Staff } from "./staff.ts";
 import { clock, type Rooms } from "./wire.ts";
 
 /** How long some of the tasks took, in ms. */
@@ -152,6 +153,7 @@ interface Figured {
   readonly rooms: Rooms;
   readonly jobs: Jobs;
   readonly crew: Crew;
+  readonly staff: Staff;
 }
 
 /** Counts what a pool does. */
@@ -202,13 +204,13 @@ export class Figures {
 
   /** What the pool has done, and does. */
   get stats(): PoolStats {
-    const { slots, rooms, jobs, crew } = this.#it;
+    const { slots, rooms, jobs, crew, staff } = this.#it;
     const now = clock();
     const running = new Map<number, number>(); // the earliest, by worker
     const guests = new Set<number>(); // those that do a task now
     let begun = 0;
-    for (const { state, at, since } of jobs.flying) {
-      if (state !== "posted") continue;
+    for (const { state, at, since, spec } of jobs.flying) {
+      if (state !== "posted" || spec === undefined) continue;
       const word = Atomics.load(slots.words, at);
       if ((word & PHASE_MASK) !== SERVING) continue;
       begun++;
@@ -219,6 +221,8 @@ export class Figures {
       const first = running.get(number) ?? Infinity;
       running.set(number, Math.min(Math.max(began, since), first));
     }
+    let orders = 0; // that are in line or in a slot: these are no tasks
+    for (const { state } of staff.orders) if (state !== "resting") orders++;
     const workers: WorkerStats[] = [];
     for (const { state, number, tasks, since, busy } of crew.members) {
       if (state === "starting") {
@@ -236,7 +240,7 @@ export class Figures {
       workers.push(shared(guests.has(number), tasks, busy, life));
     }
     return {
-      waiting: jobs.line.size + jobs.count.posted - begun,
+      waiting: jobs.line.size + jobs.count.posted - begun - orders,
       running: begun,
       done: jobs.done,
       failed: jobs.failed,

@@ -6,7 +6,7 @@ import { ClosedError } from "../../mod.ts";
 import { Pool, WorkerError } from "../../primitives/pool.ts";
 import { IN_WEBKIT, skip, suite } from "../_run/harness.ts";
 import { tasks } from "./tasks.ts";
-import { pause, poolOf, rejection, withPool } from "./pools.ts";
+import { pause, poolOf, rejection, withPool, workerOf } from "./pools.ts";
 
 const test = suite("the life of a Pool");
 
@@ -167,6 +167,42 @@ test("a pool that is closed before a worker has started says so", async () => {
   assert.instance(await ready, ClosedError);
 });
 
+test("who does not await resize() need not catch its end", async () => {
+  const { pool } = poolOf({ workers: 0 });
+  // An uncaught rejection would end this process.
+  pool.resize(2);
+  await pool.close();
+  await pause(5);
+  const late = pool.resize(1);
+  assert.instance(await rejection(late), ClosedError);
+});
+
+test("a worker that has taken an order was ready, heard or not", async () => {
+  const held: (() => void)[] = [];
+  const make = () => {
+    // deno-lint-ignore no-explicit-any -- a worker of Node, or of the web
+    const worker = workerOf({ instead: "make" })() as any;
+    const listen = typeof worker.on === "function" ? "on" : "addEventListener";
+    const hear = worker[listen].bind(worker);
+    // deno-lint-ignore no-explicit-any -- a message, or its event
+    worker[listen] = (event: string, listener: (message: any) => void) =>
+      hear(event, (message: Parameters<typeof listener>[0]) => {
+        const { what } = message?.data ?? message ?? {};
+        if (what === "ready") held.push(() => listener(message));
+        else listener(message);
+      });
+    return worker;
+  };
+  const pool = new Pool({ tasks, workers: 1, make, init: { by: 1 } });
+  const { ready } = pool;
+  await pool.resize(0); // the worker does as it is told
+  await ready;
+  for (const tell of held) tell();
+  assert.is(pool.stats().workers.length, 0);
+  await pool.resize(0);
+  await pool.close();
+});
+
 test("close({ timeout }) ends as terminate() does after that time", async () => {
   const { pool } = poolOf();
   await pool.ready;
@@ -325,6 +361,21 @@ test("close() lets the last worker do what it can, after resize(0)", () =>
     assert.is(await gate, 1);
     assert.instance(await late, ClosedError);
     await Promise.all([resized, closed]);
+  }));
+
+test("an order to end is no task that waits", () =>
+  withPool({ workers: 2 }, async (pool, words) => {
+    await pool.ready;
+    const gates = [1, 2].map((n) => pool.run("gate", n));
+    while (pool.stats().running < 2) await pause();
+    const resized = pool.resize(1);
+    const third = pool.run("echo", 3);
+    const { waiting, running } = pool.stats();
+    assert.equal([waiting, running], [1, 2]);
+    Atomics.store(words, 0, 1);
+    Atomics.notify(words, 0);
+    await Promise.all([...gates, third, resized]);
+    assert.is(pool.stats().waiting, 0);
   }));
 
 test("resize(0) lets the last worker do what waits", () =>

@@ -53,6 +53,20 @@ for (const blocking of [false, true]) {
     }));
 }
 
+test("a function may take its context apart", () => {
+  const slots = slotsOf(CallRing.create({ request: 12, reply: 4 }), 1);
+  const told: unknown[] = [];
+  const post = (value: unknown) => void told.push(value);
+  const watches = new Watches(slots);
+  const context = new Context("talk", slots.claim(), watches, true, post);
+  const { report, listen } = context;
+  context.hear("early");
+  listen((message: string) => told.push(message));
+  report(1);
+  assert.equal(told, ["early", 1]);
+  assert.is(context.reported, true);
+});
+
 test("a signal that is asked for too late looks at no slot", () => {
   const ring = CallRing.create({ request: 12, reply: 4 });
   const slots = slotsOf(ring, 1);

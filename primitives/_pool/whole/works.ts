@@ -171,7 +171,13 @@ export class Works {
       },
       closeRing: () => it.ring.close(),
     });
-    this.figures = new Figures({ slots, rooms, jobs, crew: this.crew });
+    this.figures = new Figures({
+      slots,
+      rooms,
+      jobs,
+      crew: this.crew,
+      staff: this.staff,
+    });
     this.#losses = new Losses({
       slots,
       collector: this.#collector,

@@ -9,7 +9,10 @@ import { describe } from "../../_memory/describe.ts";
 import { assertFunction } from "../../_memory/region.ts";
 import type { Watched, Watches } from "../../_calls/watch.ts";
 
-/** What a function of a worker is told about its task. */
+/**
+ * What a function of a worker is told about its task. It may take it apart:
+ * `({ signal, report }) => …`.
+ */
 export interface TaskContext {
   /** The name of the task. */
   readonly name: string;
@@ -23,7 +26,7 @@ export interface TaskContext {
    * Tells whoever has submitted the task, by its `onReport`, how far it is:
    * anything that a message carries. Nothing happens if nobody wants to know.
    */
-  report(value: unknown): void;
+  readonly report: (value: unknown) => void;
   /**
    * Calls `listener` with each message that the task's handle sends, those that
    * have come included. No message comes once the task is given up: a function
@@ -33,7 +36,7 @@ export interface TaskContext {
    * receives no messages.
    */
   // deno-lint-ignore no-explicit-any -- whatever the handle sends
-  listen(listener: (message: any) => void): void;
+  readonly listen: (listener: (message: any) => void) => void;
 }
 
 /** The error of a task that would need a message. */
@@ -82,17 +85,21 @@ export class Context implements TaskContext {
     return watched.control.signal;
   }
 
-  report(value: unknown): void {
-    if (this.#post === undefined) return;
-    this.#post(value);
-    this.reported = true;
+  get report(): TaskContext["report"] {
+    return (value) => {
+      if (this.#post === undefined) return;
+      this.#post(value);
+      this.reported = true;
+    };
   }
 
-  listen(listener: (message: never) => void): void {
-    assertFunction(listener);
-    if (!this.#hears) throw cannotHear(this.name, "listen");
-    this.#listener = listener;
-    for (const message of this.#kept.splice(0)) this.hear(message);
+  get listen(): TaskContext["listen"] {
+    return (listener) => {
+      assertFunction(listener);
+      if (!this.#hears) throw cannotHear(this.name, "listen");
+      this.#listener = listener;
+      for (const message of this.#kept.splice(0)) this.hear(message);
+    };
   }
 
   /** Takes a message of the task's handle. */
