@@ -30,3 +30,11 @@ export const FIRST_SPINS = 10_000;
  * thousands of histories, and few ways to come out of a loop.
  */
 export const FIRST_TRIALS = 200;
+
+/**
+ * At how many loops the tests try all numbers of rounds up to 130, without
+ * `--all`. Of each loop they try the first 20, and some up to 1000, so that a
+ * loop is noticed that does something else from any number of rounds on. Only
+ * one that does so after a single other number is left to `--all`.
+ */
+export const FIRST_PLACES = 0;

@@ -7,7 +7,12 @@
 import type { Options, Result } from "../../race/mod.ts";
 import { race } from "../../race/mod.ts";
 import { Spins } from "../../race/engine/step/loops/spins.ts";
-import { FIRST_SPINS, FIRST_STATES, FIRST_TRIALS } from "./depth.ts";
+import {
+  FIRST_PLACES,
+  FIRST_SPINS,
+  FIRST_STATES,
+  FIRST_TRIALS,
+} from "./depth.ts";
 import { LOOKS, type Scenario, STEPS } from "./scenario.ts";
 
 /** The states of each scenario that this process has explored. */
@@ -26,8 +31,10 @@ let counts = false;
 let trials = Infinity;
 
 const { check: tryLoops } = Spins.prototype;
-Spins.prototype.check = function (tester, most = Infinity) {
-  const begins = tryLoops.call(this, tester, Math.min(most, trials));
+Spins.prototype.check = function (tester, most = Infinity, places) {
+  const begins = trials === Infinity
+    ? tryLoops.call(this, tester, most, places)
+    : tryLoops.call(this, tester, Math.min(most, trials), FIRST_PLACES);
   counts ||= begins;
   return begins;
 };
@@ -59,10 +66,12 @@ export function withoutTrials<T>(
 }
 
 /** Does `work` on scenarios whose loops are tried in the first histories. */
-export function withFirstTrials<T>(work: () => T): T {
+export async function withFirstTrials<T>(
+  work: () => T | Promise<T>,
+): Promise<T> {
   trials = FIRST_TRIALS;
   try {
-    return work();
+    return await work();
   } finally {
     trials = Infinity;
   }
@@ -98,13 +107,13 @@ export async function exploreFirst(
 ): Promise<Result> {
   const { options = {}, sampled = false } = scenario;
   const { states = Infinity, runs = 300 } = options;
-  trials = FIRST_TRIALS;
-  const result = await check(scenario, folder, {
+  const most = {
     spins: FIRST_SPINS,
     ...options,
     states: Math.min(states, sampled ? FIRST_STATES / 2 : FIRST_STATES),
     runs: sampled ? Math.ceil(runs * FIRST_RUNS) : 0,
-  }).finally(() => trials = Infinity);
+  };
+  const result = await withFirstTrials(() => check(scenario, folder, most));
   if (!result.complete && !sampled && result.states < FIRST_STATES) {
     throw new Error(`not complete: ${result.summary}`);
   }

@@ -65,28 +65,33 @@ function statesOf({ spec, agents, options }: Scenario): number | undefined {
   }
 }
 
+/** Does `work`; loops are tried in all histories with `--all` only. */
+const deeply = async <T>(work: () => T): Promise<T> =>
+  all() ? work() : await withFirstTrials(work);
+
 /** Throws unless the scenarios of a folder have as many states in C. */
 export async function compareStates(folder: string): Promise<void> {
   const theirs = await scenariosOf("C+C", folder);
   const wrong: string[] = [];
   let compared = 0;
   const ours = await scenariosOf("JS+JS", folder);
-  ours.forEach((scenario, i) => {
+  for (const [i, scenario] of ours.entries()) {
     const { name, differs, sampled } = scenario;
     if (sampled) {
       if (differs !== undefined) wrong.push(`${name}: not compared`);
-      return;
+      continue;
     }
     // The same code was explored before, and its loops were tried then.
     const here = statesExplored(folder, name) < MOST
-      ? withoutTrials(folder, name, () => statesOf(scenario))
+      ? await deeply(() =>
+        withoutTrials(folder, name, () => statesOf(scenario))
+      )
       : undefined;
-    const other = () => statesOf(theirs[i]!);
-    const there = here && (all() ? other() : withFirstTrials(other));
+    const there = here && await deeply(() => statesOf(theirs[i]!));
     if (here === undefined || there === undefined) {
       const known = differs !== undefined && all();
       if (known) wrong.push(`${name}: not compared`);
-      return;
+      continue;
     }
     compared++;
     if (here !== there && differs === undefined) {
@@ -94,7 +99,7 @@ export async function compareStates(folder: string): Promise<void> {
     } else if (here === there && differs !== undefined) {
       wrong.push(`${name}: no difference that "${differs}" would explain`);
     }
-  });
+  }
   const playsInC = ours.some(({ notInC }) => notInC === undefined);
   if (compared === 0 && playsInC) wrong.push("no scenario was compared");
   if (wrong.length > 0) throw new Error(wrong.join("\n"));

@@ -183,9 +183,10 @@ export class Spins {
 
   /**
    * Tries other numbers of rounds; returns whether more of them must be told
-   * apart. Looks at up to `most` histories.
+   * apart. Looks at up to `most` histories. Of the loops at the first `places`,
+   * all numbers are tried.
    */
-  check(tester: Tester, most = Infinity): boolean {
+  check(tester: Tester, most = Infinity, places = PLACES): boolean {
     // A search that is not complete is not worth much time.
     if (most < Infinity) this.#runs = RUNS;
     const ran = this.#ran ?? [];
@@ -195,7 +196,7 @@ export class Spins {
     let tried = 0;
     let paired = 0;
     const ways = new Set<string>();
-    const places = new Set<string>();
+    const known = new Set<string>();
     // Longer histories come later. What they tried holds for their beginnings.
     for (let i = ran.length - 1; i >= 0; i--) {
       const one = ran[i]!;
@@ -222,18 +223,18 @@ export class Spins {
         const place = most < Infinity ? keys : `${keys} ${placeOf(to)}`;
         const numbers = !all
           ? [few[tried % few.length]!]
-          : !places.has(place)
+          : !known.has(place)
           ? [
             ...new Set([
               ...few,
               ...above(told, MANY),
-              ...places.size < PLACES ? above(told, ALL) : [],
+              ...known.size < places ? above(told, ALL) : [],
             ]),
           ]
           : most < Infinity
           ? usual
           : few;
-        if (all) places.add(place);
+        if (all) known.add(place);
         const other = this.#differs(tester, one, some, numbers);
         if (other === undefined || !repeats(tester, one)) continue;
         this.#learn(tester, one, some);
