@@ -99,7 +99,7 @@ interface CrewEvents {
   /** A worker could not start; `isLast` if nothing takes its place. */
   failed(member: Member, isLast: boolean): void;
   /** No message of the worker of that number will come any more. */
-  silent(number: number, dead?: Death): void;
+  silent(number: number, dead?: Member): void;
   /** Calls back when an agent has ended. */
   onExit(id: number, callback: () => void, worker: object): () => void;
 }
@@ -264,7 +264,7 @@ export class Crew {
   }
 
   /** Waits for messages of a worker that is gone, which may be on their way. */
-  #silence(number: number, dead?: Death): void {
+  #silence(number: number, dead?: Member): void {
     setTimeout(() => {
       // Those that came while this thread was busy go first.
       setTimeout(() => this.#events.silent(number, dead));

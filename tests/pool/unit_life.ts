@@ -2,7 +2,8 @@
 // it waits
 // How a pool begins and ends, and how many workers it has.
 import * as assert from "uvu/assert";
-import { ClosedError } from "../../mod.ts";
+import { CallRing, ClosedError } from "../../mod.ts";
+import { slotsOf } from "../../primitives/_calls/wire.ts";
 import { Pool, WorkerError } from "../../primitives/pool.ts";
 import { IN_WEBKIT, skip, suite } from "../_run/harness.ts";
 import { tasks } from "./tasks.ts";
@@ -53,7 +54,7 @@ interface Last {
  */
 function pretended(threadId: number, calls: string[] = [], last?: Last) {
   const tag = "@weft/sync/pool";
-  const hello = { weft: tag, what: "hello", id: 4711, tasks: {} };
+  const hello = { weft: tag, what: "hello", id: 4711, tasks: {}, limit: 1 };
   return {
     threadId,
     on(event: string, listener: (message: unknown) => void) {
@@ -87,6 +88,24 @@ test("three workers in a row that end without a task fail the pool", async () =>
   assert.is(pool.stats().died, 3);
   // The pauses are 100 ms and 400 ms; a timer may be a little early.
   assert.ok(second! - first! > 95 && third! - second! > 395, `${made}`);
+});
+
+test("a task that a worker takes after its exit is lost with it", async () => {
+  const memory = new SharedArrayBuffer(Pool.byteLength({}));
+  const exits: (() => void)[] = [];
+  const once = (_: string, exited: () => void) => exits.push(exited);
+  const make = () => ({ ...pretended(1), once });
+  const pool = new Pool({ tasks, workers: 1, make, memory });
+  await pool.ready;
+  const lost = rejection(pool.run("echo", 1));
+  const slots = slotsOf(new CallRing(memory), 4711);
+  while (pool.stats().waiting < 1) await pause();
+  exits[0]!();
+  // Deno tells of the exit while the thread is in its last step.
+  while (slots.takeOrEnd() < 1) await pause();
+  const error = await Promise.race([lost, pause(5000)]);
+  assert.instance(error, WorkerError);
+  pool.terminate();
 });
 
 test("a worker that is ready keeps no process alive by itself", async () => {

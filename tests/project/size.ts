@@ -44,7 +44,7 @@ SIZES.push(
   { name: "Channel", subpaths: [""], most: 32504 },
   { name: "viewValue", subpaths: ["/value"], most: 9492 },
   { name: "viewCodec", subpaths: ["/value"], most: 13444 },
-  { name: "Pool", subpaths: ["/pool"], most: 37929 },
+  { name: "Pool", subpaths: ["/pool"], most: 37945 },
   { name: "servePool, task", subpaths: ["/pool"], most: 26868 },
   { name: "syncWorker", subpaths: ["/sync_worker"], most: 34888 },
   { name: "watch", subpaths: ["/watch"], most: 11138 },

@@ -153,6 +153,10 @@ export class Works {
         this.listeners.tell("worker:end", { worker, id, died, error, code }),
       failed: (member, isLast) => this.#losses.miss(member, isLast),
       silent: (number, dead) => {
+        // In Deno, it may have taken a task in its last step, after its exit.
+        if (dead !== undefined && slots.abandon(dead.id) > 0) {
+          this.#collector.sweep(dead);
+        }
         this.#collector.forget(number, dead);
         if (this.staff.scales) this.staff.grow(); // some are done again
         done.set();
