@@ -398,9 +398,9 @@ export class Server {
     }
   }
 
-  /** Answers with what an iterator has returned. */
+  /** Answers with what an iterator has returned. A release returns nothing. */
   #returnStep(at: number, asked: Asked, result: unknown): void {
-    const { done, value } = result as IteratorResult<unknown>;
+    const { done, value } = (result ?? {}) as IteratorResult<unknown>;
     this.#sendValue(at, asked, done ? DONE : VALUE, value);
   }
 

@@ -160,14 +160,16 @@ export class RecordClaim extends Region<"record_ring"> {
   }
 
   /**
-   * As `tryPush`, for the first `byteLength` bytes of `src`, which it has. If
-   * `src` has words, it is copied by words, of which the last may be longer.
+   * As `tryPush`, for the first `byteLength` bytes of `src`. If `src` has
+   * words, it is copied by words, of which the last may be longer.
    *
-   * @throws {RangeError} If they are more than `maxLength`.
-   * @throws {TypeError} If this view has a reservation.
+   * @throws {RangeError} If they are more than `maxLength`, or than `src` has.
+   * @throws {TypeError} If this view has a reservation, or `src` is not an
+   * array.
    * @internal
    */
   pushRecord(src: Elements, byteLength: number): boolean {
+    inRange("The bytes", byteLength, 0, byteLengthOf(src));
     this.#assertFits(byteLength);
     if (byteLength > SHORT && !this.singleProducer) {
       const record = this.reserveRecord(byteLength);

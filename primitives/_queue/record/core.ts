@@ -214,12 +214,18 @@ export class RecordCore extends RecordClaim {
 
   /**
    * Copies the first `length` bytes of the record that is peeked at, and up to
-   * three bytes behind them, which have no meaning. `dst` has room for them.
+   * three bytes behind them, which have no meaning.
    *
+   * @throws {RangeError} If `dst` is shorter.
+   * @throws {TypeError} If no record is peeked at, or `dst` is not an
+   * array.
    * @internal
    */
   copyRecord(dst: Int32Array, length: number): void {
-    this.copier.get(dst, 0, this.#peeked + 2, length + 3 >> 2);
+    inRange("The bytes", length, 0, byteLengthOf(dst));
+    const record = this.#peeked;
+    if (record === 0) throw new TypeError("No record was peeked at");
+    this.copier.get(dst, 0, record + 2, length + 3 >> 2);
   }
 
   /**
@@ -296,7 +302,11 @@ export class RecordCore extends RecordClaim {
     return count;
   }
 
-  /** @internal */
+  /**
+   * As that of the class above.
+   *
+   * @internal
+   */
   protected override explored(): unknown[] {
     return [...super.explored(), this.#peeked, this.#consumes];
   }

@@ -57,7 +57,7 @@ function directives(text: string, name: string): string[] {
 }
 
 /** The standard to compile a test as; undefined if there is none. */
-export function standardOf(text: string): string | undefined {
+function standardOf(text: string): string | undefined {
   const not = directives(text, "UNSUPPORTED");
   const needs = directives(text, "REQUIRES");
   return STANDARDS.find((standard) => {

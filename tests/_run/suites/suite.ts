@@ -112,7 +112,7 @@ export const runAlone = (program: string, words: readonly string[] = []) =>
   clock.run(() => run(program, words, LIMIT));
 
 /** The last line that is not empty. */
-export const lastLine = (text: string): string =>
+const lastLine = (text: string): string =>
   text.trim().split("\n").at(-1)?.trim().slice(0, 200) ?? "";
 
 /** How often a test runs that fails: some want to be awake within 50 ms. */
@@ -173,7 +173,7 @@ async function rowOf(test: Case): Promise<Row> {
 }
 
 /** The kind of a verdict, without the reason. */
-export const kindOf = (verdict: Verdict): string => verdict.replace(/:.*/s, "");
+const kindOf = (verdict: Verdict): string => verdict.replace(/:.*/s, "");
 
 /** How many tests ended in which way, with Weft and with theirs. */
 export function summary(found: readonly Row[], theirs: string): string[] {
