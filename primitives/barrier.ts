@@ -61,7 +61,7 @@ export interface BarrierConfig {
    * given, if none does. Each has a row of 128 bytes. Then `abandon` takes out
    * exactly the parties that dead agents were.
    */
-  readonly tracked?: number;
+  readonly tracked?: number | undefined;
 }
 
 /** @ignore */

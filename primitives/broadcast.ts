@@ -78,13 +78,13 @@ export interface BroadcastConfig<Size extends number = number>
    * How many subscribers there may be at the same time: 1 to 1024; 16 unless
    * given.
    */
-  readonly subscribers?: number;
+  readonly subscribers?: number | undefined;
   /**
    * What happens if a subscriber is `capacity` elements late. With "block", the
    * producer waits for it. With "drop", the subscriber loses the oldest
    * elements, and they are counted. "block" unless given.
    */
-  readonly slow?: "block" | "drop";
+  readonly slow?: "block" | "drop" | undefined;
 }
 
 /** @ignore */

@@ -71,7 +71,7 @@ export interface ServeOptions extends AsyncOptions {
    * How many calls `fn` may handle at a time; unless given, the number of
    * slots.
    */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
 }
 
 type RegionClass = abstract new (

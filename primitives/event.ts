@@ -54,7 +54,7 @@ const WAITERS_MASK = 0x7fff_0000; // EVENT_BITS.WAITERS
 /** The configuration of an event. */
 export interface EventConfig {
   /** Whether each `set` lets only one waiter through; `false` unless given. */
-  readonly autoReset?: boolean;
+  readonly autoReset?: boolean | undefined;
 }
 
 /** @ignore */

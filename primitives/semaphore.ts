@@ -113,13 +113,13 @@ export interface SemaphoreConfig {
    * does. Each has a row of 128 bytes. Then `abandon` returns exactly what a
    * dead agent held, and an agent can release only what it holds.
    */
-  readonly tracked?: number;
+  readonly tracked?: number | undefined;
   /**
    * The most permits there can ever be: to acquire more, or to release beyond
    * it, is a RangeError. 1 to 2^30 - 1, which is also what it is unless given;
    * if agents are tracked, 1 to 2047.
    */
-  readonly max?: number;
+  readonly max?: number | undefined;
 }
 
 /** @ignore */

@@ -65,7 +65,7 @@ export interface SnapshotConfig {
   /** Bytes of the value, a multiple of 4 up to 2^28. */
   readonly size: number;
   /** Whether only one agent reads, which is faster; `false` unless given. */
-  readonly singleReader?: boolean;
+  readonly singleReader?: boolean | undefined;
 }
 
 /** @ignore */

@@ -38,7 +38,7 @@ const MAX_STRIPES = 1024;
 /** The configuration of a counter. */
 export interface CounterConfig {
   /** How many agents add in places of their own, 1 to 1024; 8 unless given. */
-  readonly stripes?: number;
+  readonly stripes?: number | undefined;
 }
 
 /** @ignore */

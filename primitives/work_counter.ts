@@ -60,22 +60,22 @@ const MAX_AGENTS = 65536;
 /** How a counter hands out its tasks. */
 export interface WorkConfig {
   /** Tasks handed out at a time by `"chunk"`, 1 to 2^30. */
-  readonly chunk?: number;
+  readonly chunk?: number | undefined;
   /**
    * `"single"` hands out one task at a time, and `"chunk"` hands out `chunk`
    * tasks. `"guided"` hands out ever fewer tasks: half of an agent's share of
    * what remains. Unless given, it is `"chunk"` if `chunk` is given, and
    * otherwise `"single"`.
    */
-  readonly schedule?: "single" | "chunk" | "guided";
+  readonly schedule?: "single" | "chunk" | "guided" | undefined;
   /** Agents that share the tasks, for `"guided"`: 1 to 2^16; 2 unless given. */
-  readonly agents?: number;
+  readonly agents?: number | undefined;
   /**
    * How many agents note what they take, 1 to 255; 0, unless given, if none
    * does. Each has a row of 128 bytes. Then `abandon` tells exactly what a dead
    * agent took and had not done, and other agents get those tasks.
    */
-  readonly tracked?: number;
+  readonly tracked?: number | undefined;
 }
 
 /** @ignore */

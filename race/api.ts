@@ -287,16 +287,15 @@ export interface AgentsDefinition<M extends Memory> extends
    * made, such as `{ "worker.js": 1 }`. Such an agent begins when another one
    * makes a `Worker` of that address.
    */
-  readonly workers?: Readonly<Record<string, number>>;
+  readonly workers?: Readonly<Record<string, number>> | undefined;
 }
 
 /** The options of the free form, and a check for the end. */
 export interface AgentsOptions<M extends Memory> extends Options {
   /** Called when all agents are done: throws, or returns what is wrong. */
-  readonly after?: (
-    memory: M,
-    results: unknown[],
-  ) => string | undefined | void;
+  readonly after?:
+    | ((memory: M, results: unknown[]) => string | undefined | void)
+    | undefined;
 }
 
 /** A promise, if one of the functions returns one. */

@@ -24,18 +24,18 @@ export interface Arbitrary<A> {
 /** One operation of a specification: `H` its handle, `S` the model's state. */
 export interface OperationSpec<H, S, A> {
   /** Generates the argument. An operation without `arg` takes no argument. */
-  readonly arg?: Arbitrary<A>;
+  readonly arg?: Arbitrary<A> | undefined;
   /** Calls it. It must return plain data, or a promise of plain data. */
   readonly run: (handle: H, arg: A, id: number) => unknown;
   /**
    * What the operation does to the model. It returns the next state and the
    * answer, or `null` if the operation must wait in this state.
    */
-  readonly model?: (state: S, arg: A, id: number) => Answer<S>;
+  readonly model?: ((state: S, arg: A, id: number) => Answer<S>) | undefined;
   /** The ids of the agents that may call it; all agents by default. */
-  readonly agents?: readonly number[];
+  readonly agents?: readonly number[] | undefined;
   /** If true, the operation must finish wherever the other agents stop. */
-  readonly lockFree?: boolean;
+  readonly lockFree?: boolean | undefined;
 }
 
 /** A specification: see {@linkcode race}. */
@@ -52,42 +52,42 @@ export interface SpecDefinition<M extends Memory, H, S, A> {
    */
   readonly agent: (memory: M, id: number, wasm?: WasmExports) => H;
   /** The module that agents declared "wasm" run. */
-  readonly wasm?: Wasm;
+  readonly wasm?: Wasm | undefined;
   /** What each agent is. Agents beyond the list are like its last entry. */
-  readonly agents?: readonly ("js" | "wasm")[];
+  readonly agents?: readonly ("js" | "wasm")[] | undefined;
   /** The model's first state. A specification without `init` has no model. */
-  readonly init?: S;
+  readonly init?: S | undefined;
   /** The operations. */
   readonly ops: { readonly [K in keyof A]: OperationSpec<H, S, A[K]> };
   /** Checks the memory while no agent is inside a call; says what is wrong. */
-  readonly invariant?: (memory: M) => string | undefined | void;
+  readonly invariant?: ((memory: M) => string | undefined | void) | undefined;
   /** Checks the memory at the end: says what is wrong, or throws. */
-  readonly final?: (
-    memory: M,
-    results: unknown[][],
-  ) => string | undefined | void;
+  readonly final?:
+    | ((memory: M, results: unknown[][]) => string | undefined | void)
+    | undefined;
   /** Called by a survivor after agent `deadId` was terminated. */
-  readonly recover?: (handle: H, deadId: number) => unknown;
+  readonly recover?: ((handle: H, deadId: number) => unknown) | undefined;
   /**
    * What `recover` does to the model. Without it, the model ends at the kill.
    */
-  readonly recovered?: (state: S, deadId: number) => S;
+  readonly recovered?: ((state: S, deadId: number) => S) | undefined;
   /**
    * Words that agents may read plainly while others write them atomically, or,
    * with "written", while another agent writes them plainly.
    */
   readonly hints?:
     | ((byteOffset: number) => boolean | "written")
-    | readonly (readonly [from: number, to: number, how?: "written"])[];
+    | readonly (readonly [from: number, to: number, how?: "written"])[]
+    | undefined;
   /** Byte offsets of words by name; tables and messages show the names. */
-  readonly words?: Readonly<Record<string, number>>;
+  readonly words?: Readonly<Record<string, number>> | undefined;
   /**
    * Whether handles have no state of their own. The tester finds out if this is
    * not given.
    */
-  readonly stateless?: boolean;
+  readonly stateless?: boolean | undefined;
   /** Whether operations return promises; false by default. */
-  readonly async?: boolean;
+  readonly async?: boolean | undefined;
 }
 
 /** A specification that can be explored. */

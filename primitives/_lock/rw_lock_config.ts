@@ -30,7 +30,7 @@ export interface RwLockConfig {
    * does. Each has a row of 128 bytes. Then `abandon` ends exactly what a dead
    * agent read.
    */
-  readonly tracked?: number;
+  readonly tracked?: number | undefined;
 }
 
 /** The words of a lock with rows for `tracked` agents. */

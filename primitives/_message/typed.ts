@@ -45,11 +45,15 @@ export function elementOf(
  * configurations are returned unchanged.
  */
 export function untyped(
-  config: { readonly capacity: number; readonly elementSize?: number },
+  config: {
+    readonly capacity: number;
+    readonly elementSize?: number | undefined;
+  },
 ): { capacity: number; elementSize: number } {
   if (!isTyped(config)) return config as ReturnType<typeof untyped>;
   const { element: _, ...rest } = config;
-  if ("elementSize" in rest) {
+  const { elementSize } = rest as { elementSize?: number };
+  if (elementSize !== undefined) {
     throw new TypeError("A queue takes element or elementSize, not both");
   }
   const { size } = elementOf(config);

@@ -43,7 +43,7 @@ export interface PoolOptions<T extends Tasks> {
    * Makes a worker, whose module calls `servePool`. The pool calls it for each
    * worker, and again when one has died.
    */
-  readonly make?: () => PoolWorker;
+  readonly make?: (() => PoolWorker) | undefined;
   /**
    * The most bytes of a request, and of a result that is not sent in a message;
    * 4096 unless given, 2^24 - 64 at most.

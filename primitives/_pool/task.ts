@@ -22,7 +22,7 @@ export interface Task<Request, Reply> {
   /**
    * Whether it may be done again if its worker dies; `false` unless given.
    */
-  readonly idempotent?: boolean;
+  readonly idempotent?: boolean | undefined;
 }
 
 /**
@@ -103,9 +103,9 @@ export function task<
   Reply extends AnyCodec = ValueCodec,
 >(
   config: {
-    readonly request?: Request;
-    readonly reply?: Reply;
-    readonly idempotent?: boolean;
+    readonly request?: Request | undefined;
+    readonly reply?: Reply | undefined;
+    readonly idempotent?: boolean | undefined;
   },
 ): Task<ValueOf<Request>, ValueOf<Reply>>;
 export function task(config: Partial<AnyTask> = {}): AnyTask {

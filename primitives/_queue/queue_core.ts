@@ -32,7 +32,7 @@ export interface QueueConfig<Size extends number = number, F = never> {
    * The size of an element in bytes, a multiple of 4; 4 unless given. Elements
    * of an `SpscQueue` and an `MpmcQueue` may also have 1 or 2 bytes.
    */
-  readonly elementSize?: Size;
+  readonly elementSize?: Size | undefined;
   /**
    * The struct type of the elements. If it is given, the result is a
    * `TypedQueue`, whose `reserve` and `peek` return views of the fields.

@@ -74,7 +74,7 @@ const MOST = 16;
 /** The configuration of a table. */
 export interface AgentTableConfig {
   /** How many agents can have a name, 1 to 255; 16 unless given. */
-  readonly agents?: number;
+  readonly agents?: number | undefined;
 }
 
 /** An agent with a name. */

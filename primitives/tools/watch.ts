@@ -44,14 +44,16 @@ export interface Change {
 /** How {@linkcode watch} looks, and what it does then. */
 export interface WatchOptions {
   /** The milliseconds from one look to the next; 1000 unless given. */
-  readonly every?: number;
+  readonly every?: number | undefined;
   /**
    * Gets the lines that tell the changes, and the changes themselves. Unless
    * given, `console.log` prints the lines. It is not called if nothing changed.
    */
-  readonly write?: (text: string, changes: readonly Change[]) => void;
+  readonly write?:
+    | ((text: string, changes: readonly Change[]) => void)
+    | undefined;
   /** An abort ends the watch. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**

@@ -31,11 +31,11 @@ export interface WasmOptions {
    * constants and for data that only one agent uses. 0 by default. Atomic
    * accesses are always steps.
    */
-  readonly from?: number;
+  readonly from?: number | undefined;
   /** Imports besides memory, clocks and random numbers, by module and name. */
-  readonly imports?: Readonly<
-    Record<string, Readonly<Record<string, unknown>>>
-  >;
+  readonly imports?:
+    | Readonly<Record<string, Readonly<Record<string, unknown>>>>
+    | undefined;
 }
 
 /** Bytes of a page of memory. */

@@ -39,8 +39,8 @@ interface Held {
 
 /** How a call is made that differs from the others of a `connect`. */
 export interface CallOptions {
-  readonly ref?: boolean;
-  readonly timeout?: number;
+  readonly ref?: boolean | undefined;
+  readonly timeout?: number | undefined;
   readonly parcel?: Parcel | undefined;
 }
 

@@ -61,7 +61,7 @@ const MAX_BYTES = 0x4000_0000; // 2^30
 /** The configuration of a ring. */
 export interface CallRingConfig {
   /** How many calls may be under way at a time: 1 to 1024; 16 unless given. */
-  readonly slots?: number;
+  readonly slots?: number | undefined;
   /** The most bytes of a request, 0 to 2^24 - 4; rounded up to words. */
   readonly request: number;
   /** The most bytes of a reply, 0 to 2^30; rounded up to words. */

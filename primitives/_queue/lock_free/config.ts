@@ -17,7 +17,7 @@ export interface LockFreeQueueConfig<Size extends number = number, F = never>
    * How many agents will use the queue at the same time. The most is the larger
    * of 8 and the capacity; a larger number is refused.
    */
-  readonly agents?: number;
+  readonly agents?: number | undefined;
 }
 
 /**

@@ -26,17 +26,17 @@ export interface RecordRingConfig {
   /**
    * Whether only one agent pushes; then pushing is faster. False unless given.
    */
-  readonly singleProducer?: boolean;
+  readonly singleProducer?: boolean | undefined;
   /**
    * Whether any number of agents pop, of which one at a time does; then popping
    * is slower. False unless given: one agent pops.
    */
-  readonly manyConsumers?: boolean;
+  readonly manyConsumers?: boolean | undefined;
   /**
    * The most records that may be in the ring: 1 to 2^30. Unless given, only
    * their bytes are limited.
    */
-  readonly most?: number;
+  readonly most?: number | undefined;
 }
 
 /**
