@@ -1,3 +1,4 @@
+// it is long
 // `deno task conformance`, on small suites of ours in the form of others'.
 import * as fs from "node:fs";
 import { tmpdir } from "node:os";
