@@ -159,10 +159,9 @@ export function stepOf(
   args: readonly unknown[],
   over: () => void,
 ): unknown {
-  const end = <T>(result: T): T => {
-    const { done } = Object(result) as { done?: unknown };
-    if (done || Object(result) !== result) over();
+  const end = (result: unknown): unknown => {
     assertStep(result);
+    if ((result as { done?: unknown }).done) over();
     return result;
   };
   const fail = (error: unknown): never => {
@@ -171,8 +170,9 @@ export function stepOf(
   };
   try {
     const result = stepped(what, iterator, args);
-    // Of a thenable of the iterator's own, `then` may return nothing.
-    if (isThenable(result)) return Promise.resolve(result).then(end, fail);
+    if (isThenable(result)) {
+      return Promise.resolve(result).then(end).catch(fail);
+    }
     const { value, done } = Object(result) as {
       value?: unknown;
       done?: unknown;

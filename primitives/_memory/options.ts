@@ -156,7 +156,7 @@ export function readOptions(
 
 /** Checks what a step of an iterator has given. */
 export function assertStep(result: unknown): void {
-  if (typeof result === "object" && result !== null) return;
+  if (Object(result) === result) return;
   throw new TypeError(
     `A step of an iterator must give an object: received ${describe(result)}`,
   );

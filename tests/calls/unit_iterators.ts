@@ -9,6 +9,8 @@ import {
   type Remote,
   serve,
 } from "../../mod.ts";
+import { stepOf } from "../../primitives/_calls/hosts.ts";
+import { NEXT } from "../../primitives/_calls/wire.ts";
 import { suite } from "../_run/harness.ts";
 import { spawn } from "../_run/workers.ts";
 import { api, ends } from "./iterators_api.ts";
@@ -243,6 +245,42 @@ test("a step that gives no object ends the iterator", async () => {
       assert.is(await remote.first(steps(isAsync)), "none");
     }
   });
+});
+
+test("whatever ends an iterator lets it go once", async () => {
+  const broken = new Error("broken");
+  const late = <T>(value: T) => Promise.resolve(value);
+  const fails = () => Promise.reject(broken);
+  const cases: [step: () => unknown, ends: number, error?: unknown][] = [
+    [() => ({ done: false, value: 1 }), 0],
+    [() => late({ done: false, value: 1 }), 0],
+    [() => ({ done: false, value: late(1) }), 0],
+    [() => ({ done: true, value: 1 }), 1],
+    [() => late({ done: true, value: 1 }), 1],
+    [() => ({ done: true, value: late(1) }), 1],
+    [() => Object.assign(() => {}, { done: true, value: 1 }), 1],
+    [
+      () => {
+        throw broken;
+      },
+      1,
+      broken,
+    ],
+    [fails, 1, broken],
+    [() => ({ done: false, value: fails() }), 1, broken],
+    [() => 5, 1, TypeError],
+    [() => late(5), 1, TypeError],
+  ];
+  for (const [step, expected, error] of cases) {
+    let ended = 0;
+    const iterator = { next: step } as { next(): IteratorResult<unknown> };
+    const run = async () =>
+      await stepOf(NEXT, iterator, [], () => ended++) as { value: unknown };
+    const result = await run().then(({ value }) => value, (error) => error);
+    assert.is(ended, expected, String(step));
+    if (error === TypeError) assert.instance(result, TypeError, String(step));
+    else assert.is(result, error ?? 1, String(step));
+  }
 });
 
 test("an iterator that cannot be thrown at returns instead", async () => {
