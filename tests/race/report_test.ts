@@ -292,7 +292,7 @@ test("a picture may have as many rows as a long loop", () => {
   assert.ok(svg.endsWith("</svg>\n"));
 });
 
-/** What is said of a failure of agents that run `bodies`. */
+/** The result of agents that run `bodies` and fail. */
 async function told(
   bodies: readonly ((memory: SharedArrayBuffer) => unknown)[],
   options: Options = {},
