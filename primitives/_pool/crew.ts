@@ -219,7 +219,6 @@ export class Crew {
   leave(member: Member): Promise<void> {
     if (member.state === "starting") {
       // It has taken an order; the message that it is ready is on its way.
-      member.unlisten();
       member.started();
     } else if (member.state !== "ready") {
       return this.#leaving.get(member) ?? Promise.resolve();
