@@ -125,14 +125,17 @@ export class RwWriteGuard extends LockGuard {
    * then holds nothing.
    *
    * @throws {TypeError} If this guard holds nothing already.
+   * @throws {RangeError} If the lock is tracked, and other agents have all its
+   * rows, or this one has 1023 reads already: it still writes.
    */
   downgrade(): RwReadGuard {
     const lock = this.#lock;
     if (lock === undefined) {
       throw new TypeError("Cannot downgrade a guard that holds nothing");
     }
+    const reading = lock.downgrade(); // if it throws, this guard still holds it
     this.#lock = undefined;
-    return lock.downgrade();
+    return reading;
   }
 
   /** Unlocks the lock, if this guard still holds it. */
@@ -531,6 +534,8 @@ export class RwLock extends Region<"rw_lock"> {
    * read. No writer comes between.
    *
    * @throws {TypeError} If this agent does not hold the lock for writing.
+   * @throws {RangeError} If the lock is tracked, and other agents have all its
+   * rows, or this one has 1023 reads already: it still writes.
    */
   downgrade(): RwReadGuard {
     this.#lock.downgrade();

@@ -291,6 +291,17 @@ test("a tracked lock refuses one agent more than it has rows", () => {
   }
 });
 
+test("a guard still writes if there is no row for its downgrade", () => {
+  const lock = RwLock.create({ tracked: 1 });
+  viewAs(OTHER, lock.buffer).read().unlock(); // it keeps the row
+  const writing = lock.write();
+  const late = () => writing.downgrade();
+  refuses(lock.buffer, late, RangeError, "1 agents have a row");
+  assert.is(lock.writer, agentId());
+  writing.unlock();
+  assert.ok(isFree(lock));
+});
+
 test("a tracked reader may be terminated at any step", () => {
   const ops: Record<string, (view: RwLock) => void> = {
     "read": (view) => void view.read(),
