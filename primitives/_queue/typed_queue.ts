@@ -7,7 +7,7 @@
 import { disposedBy, type Disposer, iterated } from "../_memory/dispose.ts";
 import type { RecordOf, StructType, ViewOf } from "../_message/field.ts";
 import type { MPMC_QUEUE } from "../_memory/layout.ts";
-import { ClosedError, type Queue } from "./queue.ts";
+import type { Queue } from "./queue.ts";
 import { wholeRecord } from "../_message/record.ts";
 import { Cursor } from "../_message/record_fields.ts";
 import type { Handle } from "../_memory/region.ts";
@@ -323,14 +323,16 @@ export class TypedQueue<F, Kind extends string = string>
    *
    * @throws {TypeError} If an option is unknown or of the wrong type.
    */
-  async *values(
-    options?: AsyncOptions,
-  ): AsyncGenerator<RecordOf<F>, void, void> {
-    try {
-      for (;;) yield await this.popAsync(options);
-    } catch (error) {
-      if (!(error instanceof ClosedError)) throw error;
-    }
+  values(options?: AsyncOptions): AsyncGenerator<RecordOf<F>, void, void> {
+    const elements = this.untyped.values(options);
+    const next = elements.next.bind(elements);
+    return Object.assign(elements, {
+      next: async () => {
+        const { done, value } = await next();
+        if (done === true) return { done, value };
+        return { done: false, value: this.#unpacked(dataOf(value)) };
+      },
+    }) as AsyncGenerator<RecordOf<F>, void, void>;
   }
 
   // What `select` and `waitAny` need: see `Selectable`.
@@ -365,5 +367,10 @@ export class TypedQueue<F, Kind extends string = string>
   }
 }
 
-const dataOf = ({ buffer, byteOffset, byteLength }: Uint8Array): DataView =>
-  new DataView(buffer, byteOffset, byteLength);
+/** The bytes of an element, which is a number if it has 4 bytes. */
+function dataOf(element: unknown): DataView {
+  const { buffer, byteOffset, byteLength } = typeof element === "number"
+    ? Int32Array.of(element)
+    : element as Uint8Array;
+  return new DataView(buffer, byteOffset, byteLength);
+}

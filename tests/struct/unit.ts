@@ -217,11 +217,21 @@ for (const Queue of QUEUES) {
     const { buffer, jobs } = shared.create();
     jobs.push(item(7));
     assert.is(shared.attach(buffer).jobs.pop().x, 7 / 3);
+    const values = queue.values();
+    const next = values.next(); // it waits
+    const ends = values.return();
+    assert.equal(await next, { done: true, value: undefined });
+    assert.equal(await ends, { done: true, value: undefined });
+    assert.throws(() => queue.values({ sinal: 1 } as never), /sinal/);
     queue.push(item(1));
     queue.close();
     const left = [];
     for await (const { id } of other) left.push(id);
     assert.equal(left, [1]);
+    const words = Queue.create({ capacity: 4, element: struct({ a: "f32" }) });
+    words.push({ a: 0.5 });
+    words.close();
+    for await (const { a } of words) assert.is(a, 0.5);
     const wrong = /elements of this queue have 32 bytes: .* needs 4/;
     const Word = struct({ a: "i32" });
     assert.throws(
