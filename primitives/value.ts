@@ -9,6 +9,7 @@ import { describe, isBytes } from "./_memory/describe.ts";
 import { assertConfig } from "./_memory/region.ts";
 import type { ValueCodec } from "./_message/codec.ts";
 import type { Codec } from "./_message/message.ts";
+import { classesOf } from "./_message/own_errors.ts";
 import { viewOf, Views } from "./_value/view/codec.ts";
 import type { ValueView } from "./_value/view/view.ts";
 
@@ -59,21 +60,15 @@ export const valueCodec: ValueCodec = values;
  * if (!(errors.tryReceive() instanceof NotFound)) throw new Error("another");
  * ```
  *
- * @throws {TypeError} If `errors` is not an array of classes of errors.
+ * @throws {TypeError} If `errors` is not an array of classes of errors, if two
+ * of them have the same name, or if one has none: messages name the class.
  */
 export function valueCodecWith(
   // deno-lint-ignore no-explicit-any
   config: { errors: readonly (abstract new (...args: any[]) => Error)[] },
 ): ValueCodec {
   assertConfig("valueCodecWith", config, ["errors"]);
-  const { errors } = config;
-  for (const of of Array.isArray(errors) ? errors : [errors]) {
-    if (typeof of === "function" && of.prototype instanceof Error) continue;
-    throw new TypeError(
-      `valueCodecWith takes classes of errors: received ${describe(of)}`,
-    );
-  }
-  return new Values([...errors]);
+  return new Values([...classesOf(config.errors).values()]);
 }
 
 /**

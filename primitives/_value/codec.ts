@@ -12,7 +12,7 @@ import {
   type ShapedCodec,
   type SharedShapes,
 } from "../_message/message.ts";
-import type { ErrorClass } from "./errors.ts";
+import type { ErrorClass } from "../_message/own_errors.ts";
 import { AGAIN, writeOther } from "./objects.ts";
 import { readOther } from "./others.ts";
 import { Reader } from "./reader.ts";

@@ -4,16 +4,14 @@
  * @module
  */
 
+import type { ErrorClass } from "../_message/own_errors.ts";
+
 /**
  * The names of the classes of errors that every realm has, but for
  * SuppressedError, which is new.
  */
 const NAMES =
   /^(Eval|Range|Reference|Syntax|Type|URI|Aggregate|Suppressed)?Error$/;
-
-/** A class of errors of a user. */
-// deno-lint-ignore no-explicit-any
-export type ErrorClass = abstract new (...args: any[]) => Error;
 
 /** Whether it is an error, of any realm. */
 export function isError(value: object): value is Error {

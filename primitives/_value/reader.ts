@@ -8,7 +8,8 @@
 import { readLatin1At, readUtf8At } from "../_message/utf8.ts";
 import { arrayFor, type Fields, placesOf, templateOf } from "./places.ts";
 import type { Shape, Shapes } from "./shapes.ts";
-import { define, type ErrorClass } from "./errors.ts";
+import type { ErrorClass } from "../_message/own_errors.ts";
+import { define } from "./errors.ts";
 import { latin1 } from "./letters.ts";
 import {
   ARRAY,

@@ -7,7 +7,7 @@
 
 import { type Fields, KNOWN, OTHER, REPLACED, UNKNOWN } from "./places.ts";
 import { mostOf, putBigInt, putNumbers } from "./numbers.ts";
-import type { ErrorClass } from "./errors.ts";
+import type { ErrorClass } from "../_message/own_errors.ts";
 import { Output } from "./output.ts";
 import type { Shape, Shapes } from "./shapes.ts";
 import {

@@ -339,9 +339,14 @@ test("errors of classes of a user arrive with their class", () => {
   const [plain] = decodeValue<[Error]>(memory.subarray(0, length));
   assert.is(Object.getPrototypeOf(plain), Error.prototype);
   assert.is(plain.name, "NotFound");
-  for (const errors of [undefined, [1], [class {}]]) {
-    refuses(() => valueCodecWith({ errors } as never), TypeError, /classes/);
-  }
+  const same = class NotFound extends Error {};
+  const none = (() => class extends Error {})();
+  for (
+    const errors of [
+      ...[undefined, NotFound, [1], [class {}]],
+      ...[[NotFound, same], [NotFound, NotFound], [none]],
+    ]
+  ) refuses(() => valueCodecWith({ errors } as never), TypeError, /classes/);
 });
 
 test("equal bytes do not make two objects one", () => {

@@ -5,7 +5,7 @@
  */
 
 import type { ShapedCodec, SharedShapes } from "../../_message/message.ts";
-import type { ErrorClass } from "../errors.ts";
+import type { ErrorClass } from "../../_message/own_errors.ts";
 import { readOther } from "../others.ts";
 import { Reader } from "../reader.ts";
 import { Shapes } from "../shapes.ts";
