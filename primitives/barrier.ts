@@ -242,8 +242,10 @@ export class Barrier extends Region<"barrier"> {
   /**
    * Arrives, and blocks until all parties have arrived.
    *
-   * @throws {TypeError} If this agent may not block.
-   * @throws {RangeError} If no party is left.
+   * @throws {TypeError} If this agent may not block; or if the barrier is
+   * tracked, and an arrival of this agent waits already.
+   * @throws {RangeError} If no party is left; or if the barrier is tracked, and
+   * other agents have all its rows.
    */
   arriveAndWait(): Passage {
     assertMayBlock("arriveAndWait");
@@ -255,9 +257,9 @@ export class Barrier extends Region<"barrier"> {
    * timeout it does not wait. Returns `undefined` if the time was over: then it
    * has taken its arrival back.
    *
-   * @throws {TypeError} If it would wait and this agent may not block, or if
-   * `timeout` is not a number.
-   * @throws {RangeError} If no party is left, or `timeout` is negative or NaN.
+   * @throws {TypeError} As `arriveAndWait`, if it would wait; or if `timeout` is
+   * not a number.
+   * @throws {RangeError} As `arriveAndWait`, or if `timeout` is negative or NaN.
    */
   tryArriveAndWait(timeout = 0): Passage | undefined {
     if (timeout !== 0) assertMayTry("tryArriveAndWait", timeout);
@@ -268,8 +270,9 @@ export class Barrier extends Region<"barrier"> {
    * As {@linkcode Barrier.arriveAndWait}, but awaits instead of blocking. An
    * abort takes the arrival back.
    *
-   * @throws {TypeError} If an option is unknown or of a wrong type.
-   * @throws {RangeError} If no party is left.
+   * @throws {TypeError} If an option is unknown or of a wrong type; or if the
+   * barrier is tracked, and an arrival of this agent waits already.
+   * @throws {RangeError} As `arriveAndWait`.
    */
   async arriveAndWaitAsync(options?: AsyncOptions): Promise<Passage> {
     return (await blockAsync(() => arriving(this.#parties), options))!;
@@ -278,8 +281,9 @@ export class Barrier extends Region<"barrier"> {
   /**
    * As {@linkcode Barrier.tryArriveAndWait}, but awaits instead of blocking.
    *
-   * @throws {TypeError} If an option is unknown or of a wrong type.
-   * @throws {RangeError} If no party is left, or the timeout is negative or NaN.
+   * @throws {TypeError} As `arriveAndWaitAsync`.
+   * @throws {RangeError} As `arriveAndWait`, or if the timeout is negative or
+   * NaN.
    */
   tryArriveAndWaitAsync(
     options?: TryAsyncOptions,

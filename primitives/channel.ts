@@ -11,6 +11,7 @@ import { ANY } from "./_queue/channel/carriers.ts";
 import type { CodecOf, JsonValue, StructuredOf } from "./_message/codec.ts";
 import { NO_ENDS } from "./_queue/channel/ends.ts";
 import { iterate } from "./_wait/iterate.ts";
+import { deliver } from "./_wait/turn.ts";
 import { CHANNEL } from "./_memory/layout.ts";
 import { markOf, MAX_ROWS } from "./_memory/tracked.ts";
 import { type Codec, isShaped } from "./_message/message.ts";
@@ -549,9 +550,10 @@ export class Channel<T> extends ChannelBase<T> {
       take: () => (box = this.tryTake())?.[0],
       // A message may be undefined. Then it is in the box already.
       takeAsync: (options) => {
-        const taken = box;
+        if (box === undefined) return this.receiveAsync(options);
+        const [message] = box;
         box = undefined;
-        return taken ? Promise.resolve(taken[0]) : this.receiveAsync(options);
+        return new Promise((settle) => deliver(settle, message));
       },
       isEnd: (error) => error instanceof ClosedError,
     }, options);

@@ -334,7 +334,8 @@ export class RwLock extends Region<"rw_lock"> {
    *
    * @throws {TypeError} If this agent may not block, or holds the lock for
    * writing.
-   * @throws {RangeError} If 8191 agents read or wait to.
+   * @throws {RangeError} If 8191 agents read or wait to; of a tracked lock, also
+   * if this agent does so 1023 times, or other agents have all its rows.
    */
   read(): RwReadGuard {
     assertMayBlock("read");
@@ -348,8 +349,7 @@ export class RwLock extends Region<"rw_lock"> {
    *
    * @throws {TypeError} If it would wait, and this agent may not block or holds
    * the lock for writing; or if `timeout` is not a number.
-   * @throws {RangeError} If `timeout` is negative or NaN, or 8191 agents read
-   * or wait to.
+   * @throws {RangeError} As `read`, or if `timeout` is negative or NaN.
    */
   tryRead(timeout = 0): RwReadGuard | undefined {
     if (timeout === 0) return this.#readGuard(this.#lock.tryRead());
@@ -361,7 +361,7 @@ export class RwLock extends Region<"rw_lock"> {
    * As {@linkcode RwLock.read}, but awaits instead of blocking.
    *
    * @throws {TypeError} If an option is unknown or of a wrong type.
-   * @throws {RangeError} If 8191 agents read or wait to.
+   * @throws {RangeError} As `read`.
    */
   async readAsync(options?: AsyncOptions): Promise<RwReadGuard> {
     const start = () => this.#lock.reading();
@@ -372,8 +372,7 @@ export class RwLock extends Region<"rw_lock"> {
    * As {@linkcode RwLock.tryRead}, but awaits instead of blocking.
    *
    * @throws {TypeError} If an option is unknown or of a wrong type.
-   * @throws {RangeError} If the timeout is negative or NaN, or 8191 agents read
-   * or wait to.
+   * @throws {RangeError} As `read`, or if the timeout is negative or NaN.
    */
   async tryReadAsync(
     options?: TryAsyncOptions,
@@ -390,6 +389,7 @@ export class RwLock extends Region<"rw_lock"> {
    *
    * @throws {TypeError} As {@linkcode RwLock.read}, or if `fn` is not a
    * function.
+   * @throws {RangeError} As `read`.
    */
   reading<T>(fn: (guard: RwReadGuard) => T): T {
     assertFunction(fn);
@@ -407,6 +407,7 @@ export class RwLock extends Region<"rw_lock"> {
    *
    * @throws {TypeError} If `fn` is not a function, or an option is unknown or
    * of a wrong type.
+   * @throws {RangeError} As `read`.
    */
   async readingAsync<T>(
     fn: (guard: RwReadGuard) => T | PromiseLike<T>,

@@ -314,7 +314,8 @@ export class Semaphore extends Region<"semaphore"> {
    * Takes `n` permits, and blocks until that is done.
    *
    * @throws {TypeError} If this agent may not block, or `n` is not a number.
-   * @throws {RangeError} If `n` is not an integer from 1 to `max`.
+   * @throws {RangeError} If `n` is not an integer from 1 to `max`, or the
+   * semaphore is tracked, and other agents have all its rows.
    */
   acquire(n = 1): void {
     this.#assertPermits(n);
@@ -329,8 +330,7 @@ export class Semaphore extends Region<"semaphore"> {
    *
    * @throws {TypeError} If it would wait and this agent may not block, or if
    * `n` or `timeout` is not a number.
-   * @throws {RangeError} If `n` is not an integer from 1 to `max`, or `timeout`
-   * is negative or NaN.
+   * @throws {RangeError} As `acquire`, or if `timeout` is negative or NaN.
    */
   tryAcquire(n = 1, timeout = 0): boolean {
     this.#assertPermits(n);
@@ -343,7 +343,7 @@ export class Semaphore extends Region<"semaphore"> {
    *
    * @throws {TypeError} If `n` is not a number, or an option is unknown or of a
    * wrong type.
-   * @throws {RangeError} If `n` is not an integer from 1 to `max`.
+   * @throws {RangeError} As `acquire`.
    */
   async acquireAsync(n = 1, options?: TurnOptions): Promise<void> {
     this.#assertPermits(n);
@@ -356,8 +356,7 @@ export class Semaphore extends Region<"semaphore"> {
    *
    * @throws {TypeError} If `n` is not a number, or an option is unknown or of a
    * wrong type.
-   * @throws {RangeError} If `n` is not an integer from 1 to `max`, or the
-   * timeout is negative or NaN.
+   * @throws {RangeError} As `acquire`, or if the timeout is negative or NaN.
    */
   async tryAcquireAsync(n = 1, options?: TryTurnOptions): Promise<boolean> {
     this.#assertPermits(n);
@@ -471,7 +470,7 @@ export class Semaphore extends Region<"semaphore"> {
    *
    * @throws {TypeError} As {@linkcode Semaphore.acquire}, or if `fn` is not a
    * function.
-   * @throws {RangeError} If `n` is not an integer from 1 to `max`.
+   * @throws {RangeError} As `acquire`.
    */
   run<T>(fn: () => T, n = 1): T {
     assertFunction(fn);
@@ -489,7 +488,7 @@ export class Semaphore extends Region<"semaphore"> {
    *
    * @throws {TypeError} If `fn` is not a function, `n` is not a number, or an
    * option is unknown or of a wrong type.
-   * @throws {RangeError} If `n` is not an integer from 1 to `max`.
+   * @throws {RangeError} As `acquire`.
    */
   async runAsync<T>(
     fn: () => T | PromiseLike<T>,

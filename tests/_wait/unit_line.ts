@@ -1,7 +1,7 @@
 // also: node, browsers
 // Waits of one agent that stand in line, and loops of them.
 import * as assert from "uvu/assert";
-import { MpmcQueue, Semaphore, waitAny } from "../../mod.ts";
+import { Channel, MpmcQueue, Semaphore, waitAny } from "../../mod.ts";
 import { blockAsync, type Waiting } from "../../primitives/_wait/wait.ts";
 import { turn } from "../../primitives/_wait/turn.ts";
 import { suite } from "../_run/harness.ts";
@@ -95,6 +95,8 @@ test("a loop of ready awaits lets timers and aborts in", async () => {
   const semaphore = Semaphore.create(1e6);
   const closed = MpmcQueue.create({ capacity: 4 });
   closed.close();
+  const channel = Channel.create({ capacity: 4 });
+  const messages = channel.values();
   const loops: [string, () => Promise<unknown>][] = [
     ["values", async () => {
       queue.tryPushInt(1);
@@ -103,6 +105,10 @@ test("a loop of ready awaits lets timers and aborts in", async () => {
     ["permits", () => semaphore.acquireAsync()],
     ["errors", () => closed.popIntAsync().catch(() => {})],
     ["any", () => waitAny([semaphore])],
+    ["messages that are undefined", () => {
+      channel.send(undefined);
+      return messages.next();
+    }],
   ];
   for (const [name, ready] of loops) {
     let ticks = 0;
