@@ -111,6 +111,30 @@ export function assertShortFormatted(capacity: number, size: number): void {
 }
 
 /**
+ * The elements between the indices in the words `head` and `tail`, whose flags
+ * are below `one`. If `head` moves on during each of many looks, this counts
+ * only those that were there at the last look.
+ */
+export function sizeOf(
+  words: Int32Array<SharedArrayBuffer>,
+  head: number,
+  tail: number,
+  one: number,
+  capacity: number,
+): number {
+  let from = Atomics.load(words, head) & -one;
+  for (let looks = 8;; looks--) {
+    const to = Atomics.load(words, tail) & -one;
+    const was = from;
+    from = Atomics.load(words, head) & -one;
+    // (C) Otherwise elements came and went meanwhile.
+    if (from === was || looks === 1) {
+      return Math.min(Math.max(to - from | 0, 0) / one, capacity);
+    }
+  }
+}
+
+/**
  * Refuses a configuration that no queue can have. Somebody may have written
  * such words together with a seal that matches them.
  *

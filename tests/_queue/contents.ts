@@ -55,7 +55,7 @@ export function modelsFor(capacity: number) {
 /** A queue of integers. */
 type Integers = Pick<
   SpscQueue,
-  "tryPushInt" | "tryPopInt" | "pushInt" | "popInt" | "close"
+  "tryPushInt" | "tryPopInt" | "pushInt" | "popInt" | "close" | "size"
 >;
 
 /** What agents do to a queue, and what becomes of it as `models` say. */
@@ -84,6 +84,11 @@ export const operationsOf = (
   popFor: {
     run: (q: Integers) => orClosed(weft, () => q.tryPopInt(5)),
     model: models.popFor,
+  },
+  size: {
+    run: (q: Integers) => q.size,
+    model: (s: Contents): Done => [s, s.items.length],
+    lockFree: true,
   },
   close: {
     run: (q: Integers) => q.close(),

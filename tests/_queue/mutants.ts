@@ -1,7 +1,19 @@
 import { mutants } from "../_run/mutant.ts";
 
+/** Mutants of what several queues share. */
+const QUEUES = mutants({
+  source: "_queue/queue_core",
+  header: "_queue",
+  scenarios: ["mpmc_queue", "spsc_queue"],
+}, {
+  what: "(C): the size is that of two times",
+  by: "the size, while elements go and come",
+  ts: "if (from === was || looks [-===-]{+>=+} 1) { return",
+  c: "[-if (from != was && looks > 1) continue; -]int32_t size",
+});
+
 /** Mutants of the loop by which all that has several waiters waits. */
-export const MUTANTS = mutants({
+const WAITS = mutants({
   source: "_wait/pending",
   header: "_event_count",
   scenarios: ["mpmc_queue", "spsc_queue"],
@@ -48,3 +60,5 @@ export const MUTANTS = mutants({
   ts: "return result === false ? [-undefined-]{+true as T+} : result;",
   c: "if ((result = (last)) == EBUSY) result = [-ETIMEDOUT-]{+0+};",
 });
+
+export const MUTANTS = [...QUEUES, ...WAITS];

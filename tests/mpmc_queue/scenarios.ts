@@ -55,6 +55,18 @@ export function scenarios(weft: Weft): Scenario[] {
       agents: [from("tryPush", 1, 2), [["tryPop"]], [["tryPop"]]],
     },
     {
+      name: "the size, while elements go and come",
+      spec: two,
+      agents: [[["size"]], [
+        ["tryPush", 1],
+        ["tryPop"],
+        ["tryPush", 2],
+        ["tryPush", 3],
+        ["tryPop"],
+        ["close"],
+      ]],
+    },
+    {
       name: "one slot",
       spec: one,
       agents: [from("tryPush", 1, 2), times("tryPop", 2)],

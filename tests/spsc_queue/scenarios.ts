@@ -329,6 +329,12 @@ export function scenarios(weft: Weft): Scenario[] {
       ],
     },
     {
+      name: "the size, while elements go and come",
+      differs: ASKS,
+      spec: two,
+      agents: [many("tryPush", 2), times("tryPop", 1), [["size"]]],
+    },
+    {
       name: "elements of a byte",
       differs: ASKS,
       spec: bytes(weft),

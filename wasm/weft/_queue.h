@@ -48,6 +48,24 @@ static inline int32_t weft__short_queue_capacity(weft_queue_config config) {
 #define WEFT__QUEUE_ELEMENTS(capacity, element_size) \
   (WEFT__POWER(capacity) * (element_size))
 
+/* The elements between the indices at `head` and `tail`, whose flags are below
+   `one`. If `head` moves on during each of many looks, this counts only those
+   that were there at the last look. */
+static inline int32_t weft__size_of(const int32_t *head, const int32_t *tail,
+                                    int32_t one, int32_t capacity) {
+  int32_t from = weft__load(head) & -one;
+  for (int32_t looks = 8;; looks--) {
+    int32_t to = weft__load(tail) & -one;
+    int32_t was = from;
+    from = weft__load(head) & -one;
+    /* (C) otherwise elements came and went meanwhile */
+    if (from != was && looks > 1) continue;
+    int32_t size = weft__minus(to, from) / one;
+    if (size < 0) return 0;
+    return size < capacity ? size : capacity;
+  }
+}
+
 WEFT__END
 
 #endif /* WEFT__QUEUE_H */

@@ -174,10 +174,7 @@ static inline int32_t weft__spsc_own(const int32_t *index) {
 
 /* How many elements are in the queue. The number may change at any moment. */
 static inline int32_t weft_spsc_queue_size(const weft_spsc_queue *q) {
-  int32_t head = weft__load(&q->head) & WEFT_SPSC_QUEUE_INDEX_MASK;
-  int32_t tail = weft__load(&q->tail) & WEFT_SPSC_QUEUE_INDEX_MASK;
-  int32_t size = (int32_t)((uint32_t)weft__minus(tail, head) >> 2);
-  return size < q->capacity ? size : q->capacity;
+  return weft__size_of(&q->head, &q->tail, WEFT_SPSC_QUEUE_ONE, q->capacity);
 }
 
 /* The place of an element of `n` bytes. */

@@ -188,10 +188,7 @@ static inline int32_t weft_mpmc_queue_element_size(
 
 /* How many elements are in the queue. The number may change at any moment. */
 static inline int32_t weft_mpmc_queue_size(const weft_mpmc_queue *q) {
-  int32_t head = weft__load(&q->head);
-  int32_t tail = weft__load(&q->tail);
-  int32_t size = (int32_t)((uint32_t)weft__minus(tail, head) >> 1);
-  return size < q->capacity ? size : q->capacity;
+  return weft__size_of(&q->head, &q->tail, WEFT_MPMC_QUEUE_ONE, q->capacity);
 }
 
 /* Whether close was called; elements may still be in the queue. */

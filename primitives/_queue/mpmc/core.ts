@@ -27,6 +27,7 @@ import {
   type QueueConfig,
   QueueCore,
   shortQueueConfig,
+  sizeOf,
 } from "../queue_core.ts";
 import {
   CAPACITY,
@@ -98,9 +99,7 @@ export class MpmcCore extends QueueCore<"mpmc_queue"> {
 
   /** Elements in the queue; a moment later it may be another number. */
   override get size(): number {
-    const head = Atomics.load(this.#words, HEAD);
-    const tail = Atomics.load(this.#words, TAIL);
-    return Math.min((tail - head) >>> 1, this.capacity);
+    return sizeOf(this.#words, HEAD, TAIL, ONE, this.capacity);
   }
 
   /** Whether `close` was called; elements may still be in the queue. */

@@ -21,7 +21,12 @@ import type { PendingResult } from "../../_wait/pending.ts";
 import type { Sleep } from "../../_wait/wait.ts";
 import { ByteCopier, LongByteCopier } from "../byte_copier.ts";
 import type { CopyingClass, Elements } from "../elements.ts";
-import { assertShortFormatted, type End, QueueCore } from "../queue_core.ts";
+import {
+  assertShortFormatted,
+  type End,
+  QueueCore,
+  sizeOf,
+} from "../queue_core.ts";
 
 const CAPACITY: typeof SPSC_QUEUE.capacity = 1;
 const ELEMENT_SIZE: typeof SPSC_QUEUE.element_size = 2;
@@ -115,10 +120,7 @@ export class SpscCore extends QueueCore<"spsc_queue"> {
 
   /** Elements in the queue; a moment later it may be another number. */
   override get size(): number {
-    const words = this.#words;
-    const head = Atomics.load(words, HEAD) & INDEX_MASK;
-    const tail = Atomics.load(words, TAIL) & INDEX_MASK;
-    return Math.min((tail - head) >>> 2, this.capacity);
+    return sizeOf(this.#words, HEAD, TAIL, ONE, this.capacity);
   }
 
   /** Whether `close` was called; elements may still be in the queue. */
