@@ -29,6 +29,7 @@ import {
   FREE,
   OPTIONS,
   PROGRAMS,
+  REPLAY,
   WASM,
 } from "./options.ts";
 import { junitOf, type Outcome } from "./report/junit.ts";
@@ -183,7 +184,7 @@ export function replay<Async extends boolean>(
   options: Options = {},
 ): Outcomes<Async, Result> {
   checkIsSpec(spec);
-  checkOptions(options, OPTIONS);
+  checkOptions(options, REPLAY);
   checkCalls(program);
   if (typeof schedule !== "string") {
     throw new TypeError(

@@ -49,6 +49,9 @@ export const OPTIONS: Allowed = {
   starvation: BOOLEAN,
 };
 
+/** The options of `replay`. */
+export const REPLAY: Allowed = { ...OPTIONS };
+
 /** The options of generated programs. */
 export const PROGRAMS: Allowed = {
   ...OPTIONS,
@@ -168,7 +171,21 @@ export function checkOptions(options: unknown, allowed: Allowed): void {
     starvation?: boolean;
     kill?: boolean;
     progress?: string;
+    then?: string;
+    depth?: number;
+    sample?: string;
   };
+  if (others.then !== undefined && allowed !== REPLAY) {
+    throw new TypeError(
+      'The option "then" is for race.replay(): it says what follows the ' +
+        "schedule",
+    );
+  }
+  if (others.depth !== undefined && others.sample !== "pct") {
+    throw new TypeError(
+      'The option "depth" needs the option sample: "pct", whose depth it is',
+    );
+  }
   if (primitives === "atomic" && (others.kill || others.progress)) {
     const other = others.kill ? "kill" : "progress";
     throw new TypeError(

@@ -64,24 +64,33 @@ function hashText(mix: typeof mix1, begin: number, text: string): number {
  * everything else is turned into text. If they are `ordered`, values with the
  * same entries in another order are not equal: code may depend on it.
  */
-export function keyOf(value: unknown, ordered = false): unknown {
+export function keyOf(
+  value: unknown,
+  ordered = false,
+  leaf: (value: unknown) => string = show,
+): unknown {
   if (typeof value === "object" && value !== null) {
-    return `o${textOf(value, ordered)}`;
+    return `o${textOf(value, ordered, leaf)}`;
   }
   if (typeof value === "string") return `s${value}`;
   return typeof value === "function" ? `f${value.name}` : value;
 }
 
+/** The key of an answer: 0 and -0 are one answer, alone and within others. */
+export const keyOfAnswer = (value: unknown): unknown =>
+  keyOf(value, false, (part) => part === 0 ? "0" : show(part));
+
 /** Text that is the same for equal values, whichever was made first. */
 function textOf(
   value: unknown,
   ordered: boolean,
+  leaf: (value: unknown) => string,
   within: readonly object[] = [],
 ): string {
-  if (typeof value !== "object" || value === null) return show(value);
+  if (typeof value !== "object" || value === null) return leaf(value);
   if (within.includes(value)) return `^${within.indexOf(value)}`;
   const outer = [...within, value];
-  const inner = (v: unknown) => textOf(v, ordered, outer);
+  const inner = (v: unknown) => textOf(v, ordered, leaf, outer);
   const join = (texts: string[]) => (ordered ? texts : texts.sort()).join();
   if (Array.isArray(value)) return `[${value.map(inner).join(", ")}]`;
   if (value instanceof Error) return show(value);

@@ -11,7 +11,7 @@ import type { Course, Monitor, Sleeper } from "../engine/state/watch.ts";
 import { Misuse } from "../engine/kinds.ts";
 import { type Call, Either, type Model } from "../engine/model.ts";
 import { I32 } from "../engine/platform/native.ts";
-import { keyOf, show } from "../engine/values.ts";
+import { keyOf, keyOfAnswer, show } from "../engine/values.ts";
 
 /** A possible past: a model state, and each pending operation's result. */
 interface Config {
@@ -460,7 +460,8 @@ export class Judge implements Monitor {
   }
 
   #stateId(state: unknown): number {
-    const key = keyOf(state, true);
+    // No two states are one that the model can tell apart.
+    const key = Object.is(state, -0) ? "-0" : keyOf(state, true);
     let id = this.#stateIds.get(key);
     if (id === undefined) {
       this.#stateIds.set(key, id = this.#states.push(state) - 1);
@@ -469,7 +470,7 @@ export class Judge implements Monitor {
   }
 
   #resultId(result: unknown): number {
-    const key = keyOf(result);
+    const key = keyOfAnswer(result);
     let id = this.#resultIds.get(key);
     if (id === undefined) {
       this.#resultIds.set(key, id = this.#results.push(result) - 1);

@@ -8,6 +8,7 @@ import { COMPARE } from "../../race/explore/runs/task.ts";
 import { all } from "../_run/depth.ts";
 import { suite } from "../_run/harness.ts";
 import { run } from "../_run/native.ts";
+import { fails } from "./asserts.ts";
 
 const test = suite("race bounds");
 
@@ -88,6 +89,38 @@ test("bounds that ended a search stand in the result", () => {
   });
   assert.equal(counter.bounds, ["10 steps of a call"], counter.summary);
   assert.match(counter.summary, "10 steps");
+});
+
+test("an operation that comes to many words is not taken for a livelock", () => {
+  const many = 2200;
+  const memory = () => new SharedArrayBuffer(4 * many + 8);
+  const fills = (memory: SharedArrayBuffer) => {
+    const words = new Int32Array(memory);
+    words.fill(7, 0, many);
+    Atomics.store(words, many, 1);
+  };
+  const reads = (memory: SharedArrayBuffer) => {
+    const words = new Int32Array(memory);
+    if (Atomics.load(words, many) === 0) return 0;
+    return words.reduce((sum, word) => sum + word) -
+      Atomics.load(words, many + 1);
+  };
+  const result = race.agents({ memory }, fills, reads, {
+    after: (_, [, sum]) => sum === 0 || sum === 7 * many + 1 ? "" : `${sum}`,
+  });
+  assert.is(result.complete, true, result.summary);
+  assert.equal(result.bounds, []);
+  const ring = (memory: SharedArrayBuffer) => {
+    const words = new Int32Array(memory, 0, 100);
+    for (let i = 0;; i++) Atomics.add(words, i % 100, 1);
+  };
+  try {
+    race.agents({ memory }, ring, ring, { maxSteps: 30, lines: false });
+    assert.unreachable("it has no end");
+  } catch (error) {
+    if (!(error instanceof RaceError)) throw error;
+    fails(error.result, "livelock");
+  }
 });
 
 const counting = race.spec({

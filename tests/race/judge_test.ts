@@ -223,6 +223,65 @@ test("two functions are two arguments, and -0 is not 0", () => {
   fails(race.check(named, [["go", 0]], [["go", -0]]), "exception");
 });
 
+test("0 and -0 are one answer, and two states of the model", () => {
+  const register = (pack: (n: number) => unknown) =>
+    race.spec({
+      memory: () => new SharedArrayBuffer(16),
+      agent: (memory) => ({
+        floats: new Float64Array(memory, 0, 1),
+        at: new Int32Array(memory, 8),
+      }),
+      init: 0,
+      ops: {
+        set: {
+          run: ({ floats, at }, n: number) => {
+            while (Atomics.compareExchange(at, 0, 0, 1) !== 0);
+            floats[0] = n;
+            Atomics.store(at, 0, 0);
+          },
+          model: (_: number, n: number) => [n, undefined],
+        },
+        get: {
+          run: ({ floats, at }) => {
+            while (Atomics.compareExchange(at, 0, 0, 1) !== 0);
+            const n = floats[0]!;
+            Atomics.store(at, 0, 0);
+            return pack(n);
+          },
+          model: (n: number) => [n, pack(n)],
+        },
+      },
+    });
+  const sets = [["set", -0]] as const;
+  const gets = [["get"], ["get"]] as const;
+  for (
+    const pack of [(n: number) => n, (n: number) => [n], (n: number) => 1 / n]
+  ) {
+    holds(race.check(register(pack), sets, gets));
+  }
+  const signless = (
+    pack: (n: number) => unknown,
+    loses: (n: number) => unknown,
+  ) =>
+    race.spec({
+      memory: () => new SharedArrayBuffer(4),
+      agent: (memory) => new Int32Array(memory),
+      init: 0,
+      ops: {
+        flip: {
+          run: (w) => loses(Atomics.load(w, 0)),
+          model: (n: number) => [-n, pack(-n)],
+        },
+      },
+    });
+  const flips = [["flip"], ["flip"]] as const;
+  holds(race.check(signless((n) => n, (n) => n), flips, flips));
+  holds(race.check(signless((n) => [n], (n) => [n]), flips, flips));
+  holds(race.check(signless((n) => ({ n }), (n) => ({ n })), flips, flips));
+  const wrong = signless((n) => [n], (n) => [n + 1]);
+  fails(race.check(wrong, flips, flips), "not-linearizable");
+});
+
 test("the order of a model's entries is a part of its state", () => {
   const list = race.spec({
     memory: () => new SharedArrayBuffer(16),

@@ -69,6 +69,23 @@ test("an option of the wrong type is refused", () => {
   assert.ok(race.check(counter, sound, { kill: undefined, time: 1e9 }).ok);
 });
 
+test("an option that would have no effect is refused", () => {
+  const memory = () => new SharedArrayBuffer(4);
+  const after = /^The option "then" is for race\.replay\(\)/;
+  const then = { then: "explore" };
+  assert.throws(() => loose.check(counter, sound, then), after);
+  assert.throws(() => loose.assert(counter, then), after);
+  assert.throws(() => loose.property(counter, then), after);
+  assert.throws(() => loose.agents({ memory }, () => {}, then), after);
+  assert.ok(loose.replay(counter, [sound], "0", then).ok);
+  const deep = /^The option "depth" needs the option sample: "pct"/;
+  for (const sample of [undefined, "random", "order"]) {
+    const options = { sample, depth: 2, runs: 1 };
+    assert.throws(() => loose.check(counter, sound, options), deep);
+    assert.throws(() => loose.replay(counter, [sound], "0", options), deep);
+  }
+});
+
 test("a number out of range is refused", () => {
   const refused = (options: Record<string, number>, where: string) => {
     const [[name, value]] = Object.entries(options) as [[string, number]];

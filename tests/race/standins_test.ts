@@ -113,6 +113,30 @@ const PLAIN: readonly (readonly [string, (memory: Memory) => unknown])[] = [
     floats.set([3, NaN, 0, -0]);
     return [...floats.toSorted(), ...floats.sort()].map(shown).join();
   }],
+  ["elements that are defined", (m) => {
+    const define = (key: Any, property: PropertyDescriptor) =>
+      outcome(() => void Object.defineProperty(words(m), key, property));
+    return [
+      define(0, { value: 5 }),
+      define("1", { value: 2.7, writable: true, enumerable: true }),
+      define(2, { value: 9, writable: false }),
+      define(2, { value: 9, configurable: false }),
+      define(2, { get: () => 9 }),
+      define(2, { value: 9n }),
+      define(3, {}),
+      define("name", { value: 9 }),
+      Reflect.defineProperty(words(m), 1, { value: 8 }),
+    ].join();
+  }],
+  ["memory of an agent's own that may grow", () => {
+    const own = new SharedArrayBuffer(8, { maxByteLength: 16 });
+    Atomics.add(new Int32Array(own), 1, 5);
+    const fixed = new SharedArrayBuffer(8, {});
+    const wrong = outcome(() =>
+      new SharedArrayBuffer(8, { maxByteLength: 4 }).byteLength
+    );
+    return [own.growable, own.maxByteLength, fixed.growable, wrong].join();
+  }],
   ["methods of a class over a view", (m) => {
     class Counter extends Int32Array<SharedArrayBuffer> {
       constructor(memory: Memory) {

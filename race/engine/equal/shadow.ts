@@ -16,6 +16,7 @@ import { sameGuards } from "../state/agent/guard.ts";
 import * as k from "../kinds.ts";
 import type { Fault } from "../kinds.ts";
 import { CHANGED, RESUMED, STALE_READ, WOKEN } from "../state/agent/memo.ts";
+import { toil } from "../step/operations.ts";
 import type { Engine } from "../step/replay.ts";
 
 /**
@@ -110,7 +111,7 @@ function step(engine: Engine, agent: Agent, { cause, value }: Event): void {
   agent.steps++;
   if ((cause & STALE_READ) !== 0) agent.stale++;
   if (!agent.invoked) world.begin(agent);
-  if (agent.ends <= agent.n) agent.effort++;
+  toil(engine, agent);
   if (value === BLOCK) world.sleep(agent);
   world.absorb(agent, value, (cause & CHANGED) !== 0);
   engine.grant = agent;

@@ -253,7 +253,7 @@ function abortAfter(ms: number): AbortSignal {
 const sharedShim: Any = new Proxy(RealShared, {
   construct(_, args, newTarget) {
     const host = getHost();
-    if (running() !== null) return host!.allocate(Number(args[0]));
+    if (running() !== null) return host!.allocate(args[0], args[1]);
     const by = newTarget === sharedShim ? RealShared : newTarget;
     return Reflect.construct(RealShared, args, by);
   },

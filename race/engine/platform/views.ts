@@ -47,7 +47,7 @@ export interface Host extends PostOffice, Performer {
   /** Has agents leave the stack whenever they are suspended. */
   leaveStacks(): void;
   /** Allocates shared memory for the agent on the stack. */
-  allocate(byteLength: number): SharedArrayBuffer;
+  allocate(byteLength: Any, options: Any): SharedArrayBuffer;
   // For asynchronous code:
   waitAsync(target: Target, index: number, value: Any, timeout: number): Any;
   setTimer(fn: () => void, delay: number, repeat: boolean): Any;
@@ -145,6 +145,27 @@ export class Target implements ProxyHandler<Any> {
     if (host === null || !host.running) view[index] = value;
     else write(this.#now(proxy), index, value);
     return true;
+  }
+
+  /** Defines a property; that of an element writes its value, if it may be. */
+  defineProperty(
+    view: Any,
+    key: string | symbol,
+    property: PropertyDescriptor,
+  ): boolean {
+    const index = typeof key === "string" ? indexOf(key) : undefined;
+    const { configurable, enumerable, writable, get, set } = property;
+    if (
+      index === undefined || host === null || !host.running ||
+      [configurable, enumerable, writable].includes(false) || get || set
+    ) return Reflect.defineProperty(view, key, property);
+    const target = host === this.host ? this : new Target(
+      host,
+      this.view,
+      host.region(this.view.buffer),
+    );
+    if ("value" in property) write(target, index, property.value);
+    return index >= 0 && index < view.length;
   }
 }
 

@@ -49,15 +49,22 @@ export class Chance {
    * Allocates memory for the agent on the stack. Each replay gets the same, also
    * if it begins with a later call, and if others have other lengths there.
    */
-  allocate(byteLength: number): SharedArrayBuffer {
+  allocate(
+    byteLength: unknown,
+    options?: { readonly maxByteLength?: unknown },
+  ): SharedArrayBuffer {
     const { current, handles, world } = this.#engine;
     const agent = current!;
     this.#tellApart();
     const call = handles.making ? "handle" : agent.begun;
-    const key = `${call} ${agent.allocations++} ${byteLength}`;
+    const length = Number(byteLength);
+    const most = options?.maxByteLength;
+    const key = `${call} ${agent.allocations++} ${length} ${Number(most)}`;
     let buffer = agent.allocated.get(key);
     if (buffer === undefined) {
-      buffer = new RealShared(byteLength);
+      buffer = most === undefined
+        ? new RealShared(length)
+        : new RealShared(length, { maxByteLength: Number(most) });
       world.memory.add(buffer);
       agent.allocated.set(key, buffer);
     }

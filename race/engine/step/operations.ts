@@ -41,6 +41,21 @@ const RESUMED: unique symbol = Symbol("resumed");
 /** Up to this many reads of constants in a row do not count as a step. */
 export const CONSTANTS = 500;
 
+/**
+ * Counts a step that may belong to an operation that never ends. Where there
+ * were many, one that does something to a word for the first time in its call
+ * does not count: memory has an end, so these do.
+ */
+export function toil({ maxSteps, world }: Told, agent: Agent): void {
+  if (agent.ends > agent.n) return;
+  if (agent.effort === maxSteps && agent.target?.region === world.memory.main) {
+    const { kind, address, sig, from, n } = agent;
+    const at = sig.indexOf(signature(kind, address), from);
+    if (at < 0 || at >= n) return;
+  }
+  agent.effort++;
+}
+
 /** An exploration that does the operations of its agents. */
 export abstract class Operations extends Told {
   chooser: Chooser | null = null;
@@ -375,7 +390,7 @@ export abstract class Operations extends Told {
     if (this.drops.used) this.drops.answered(agent.address, result);
     if (this.returns.used) this.returns.answered(agent.address, result);
     if (this.between.on) this.between.answered(agent.address, result);
-    if (agent.ends <= agent.n) agent.effort++;
+    toil(this, agent);
     if (agent.effort > this.maxSteps) this.overdue?.(agent);
     const { memory } = world;
     if (memory.surprised && this.current === null && !this.scenario.async) {

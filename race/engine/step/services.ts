@@ -65,8 +65,8 @@ export abstract class Services extends Operations implements Host {
   }
 
   /** Allocates memory for the agent on the stack; each replay gets the same. */
-  allocate(byteLength: number): SharedArrayBuffer {
-    return this.#chance.allocate(byteLength);
+  allocate(byteLength: Any, options: Any): SharedArrayBuffer {
+    return this.#chance.allocate(byteLength, options);
   }
 
   /** A random number that depends only on the agent's past. */
