@@ -10,6 +10,7 @@ import { assertConfig } from "./_memory/region.ts";
 import type { ValueCodec } from "./_message/codec.ts";
 import type { Codec } from "./_message/message.ts";
 import { classesOf } from "./_message/own_errors.ts";
+import { isTaken } from "./_value/errors.ts";
 import { viewOf, Views } from "./_value/view/codec.ts";
 import type { ValueView } from "./_value/view/view.ts";
 
@@ -61,14 +62,21 @@ export const valueCodec: ValueCodec = values;
  * ```
  *
  * @throws {TypeError} If `errors` is not an array of classes of errors, if two
- * of them have the same name, or if one has none: messages name the class.
+ * of them have the same name, or if one has none, or that of another class of
+ * the platform's: messages name the class.
  */
 export function valueCodecWith(
   // deno-lint-ignore no-explicit-any
   config: { errors: readonly (abstract new (...args: any[]) => Error)[] },
 ): ValueCodec {
   assertConfig("valueCodecWith", config, ["errors"]);
-  return new Values([...classesOf(config.errors).values()]);
+  const errors = [...classesOf(config.errors).values()];
+  const taken = errors.find(isTaken);
+  if (taken === undefined) return new Values(errors);
+  throw new TypeError(
+    "The classes of errors need names that the platform's do not have: " +
+      `received ${describe(taken.name)}`,
+  );
 }
 
 /**

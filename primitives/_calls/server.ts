@@ -5,7 +5,7 @@
  * @module
  */
 
-import { type Codec, encodeWhole } from "../_message/message.ts";
+import { type Codec, encoded, encodeWhole } from "../_message/message.ts";
 import {
   type Classes,
   classesOf,
@@ -415,7 +415,7 @@ export class Server {
     }
     if (value === undefined) {
       this.#send(at, what === VALUE ? NOTHING : what, () => 0);
-    } else this.#send(at, what, (into) => this.#codec.encode(value, into));
+    } else this.#send(at, what, (into) => encoded(this.#codec, value, into));
   }
 
   /** Sends a result by the port, and answers with where it is. */
@@ -451,7 +451,7 @@ export class Server {
     if (!isError(thrown)) {
       try {
         const write = (into: Uint8Array) =>
-          thrown === undefined ? 0 : this.#codec.encode(thrown, into);
+          thrown === undefined ? 0 : encoded(this.#codec, thrown, into);
         return void this.#send(at, THROWN, write);
       } catch {
         thrown = unsendable("The method", thrown);

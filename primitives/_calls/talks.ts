@@ -13,7 +13,7 @@
 
 import { DISPOSE } from "../_memory/dispose.ts";
 import { onGarbage } from "../_message/garbage.ts";
-import { type Codec, encodeWhole } from "../_message/message.ts";
+import { type Codec, encoded, encodeWhole } from "../_message/message.ts";
 import { errorText } from "../_message/thrown.ts";
 import { writeUtf8 } from "../_message/utf8.ts";
 import { ClosedError } from "../_queue/queue.ts";
@@ -264,7 +264,7 @@ export class Talks {
       putWord(into, 8, kept.id);
       into[12] = what;
       if (args.length === 0) return CALLBACK_HEAD;
-      return CALLBACK_HEAD + codec.encode(args, into.subarray(CALLBACK_HEAD));
+      return CALLBACK_HEAD + encoded(codec, args, into.subarray(CALLBACK_HEAD));
     });
     const invocation = { talk, talks: this, resolve, reject };
     this.#desk.invocations.set(number, invocation);

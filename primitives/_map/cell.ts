@@ -8,9 +8,9 @@ import { describe } from "../_memory/describe.ts";
 import {
   CODEC,
   type Codec,
+  encoded,
   encodeWhole,
   hash,
-  lengthOf,
   type PlacedCodec,
   type SizedCodec,
 } from "../_message/message.ts";
@@ -170,7 +170,7 @@ export class Cell<T> {
     const bytes = this.#bytes;
     let length = "encodeAt" in codec
       ? (codec as PlacedCodec<T>).encodeAt(value, bytes, 4, this.#size)
-      : lengthOf(codec, codec.encode(value, this.#body));
+      : encoded(codec, value, this.#body);
     if (length > this.#size) length = this.#putWhole(value, length);
     for (let i = length; (i & 3) !== 0; i++) bytes[4 + i] = 0;
     this.words[0] = length;
@@ -185,7 +185,7 @@ export class Cell<T> {
     const whole = encodeWhole(
       codec.name,
       length,
-      (into) => lengthOf(codec, codec.encode(value, into)),
+      (into) => encoded(codec, value, into),
     );
     if (whole.length > size) {
       throw new RangeError(

@@ -138,6 +138,15 @@ export function lengthOf<T>(codec: Codec<T>, length: number): number {
   );
 }
 
+/** Calls a codec, which a user may have written, and checks its answer. */
+export function encoded<T>(
+  codec: Codec<T>,
+  value: T,
+  into: Uint8Array,
+): number {
+  return lengthOf(codec, codec.encode(value, into));
+}
+
 /** How many times a codec may ask for more bytes than it got. */
 const TRIES = 8;
 

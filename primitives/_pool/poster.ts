@@ -9,6 +9,7 @@ import { brief } from "../_memory/describe.ts";
 import { cancel } from "../_calls/ring/call.ts";
 import type { Slots } from "../_calls/ring/slots.ts";
 import { DROPPED, ID_MASK, PHASE_MASK, SERVING } from "../_calls/ring/words.ts";
+import { encoded } from "../_message/message.ts";
 import { Chunks, copy, type Job, type Jobs, type Spec } from "./jobs.ts";
 import {
   GUEST,
@@ -218,11 +219,11 @@ export class Poster {
     bytes: Uint8Array,
   ): number {
     const { room } = this.#rooms;
-    const needed = codec.encode(request, bytes);
+    const needed = encoded(codec, request, bytes);
     if (needed <= room) return needed;
     // `needed` is the most bytes that it may have. With that room, it is whole.
     const whole = new Uint8Array(needed);
-    const length = codec.encode(request, whole);
+    const length = encoded(codec, request, whole);
     if (length <= room) {
       bytes.set(whole.subarray(0, length));
       return length;

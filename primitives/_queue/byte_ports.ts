@@ -8,6 +8,7 @@
 import { copyBytes } from "../_message/bytes.ts";
 import {
   type Codec,
+  encoded,
   encodeWhole,
   lengthOf,
   type PlacedCodec,
@@ -77,11 +78,6 @@ class Scratch<T> {
 }
 
 const wordsFor = (bytes: number): number => bytes + 3 >>> 2;
-
-/** Calls a codec, which a user may have written, and checks its answer. */
-function encoded<T>(codec: Codec<T>, value: T, into: Uint8Array): number {
-  return lengthOf(codec, codec.encode(value, into));
-}
 
 /** Throws if a message of `length` bytes is too long. */
 export function assertFits(length: number, most: number): void {

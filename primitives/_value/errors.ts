@@ -45,6 +45,14 @@ export function classOf(
   return "Error";
 }
 
+/** Whether messages mean another class by the name of this one. */
+export function isTaken(own: ErrorClass): boolean {
+  const { name } = own;
+  if (!NAMES.test(name) && name !== "DOMException") return false;
+  const found = Reflect.get(globalThis, name);
+  return found !== undefined && found !== own;
+}
+
 const isException = (error: Error) =>
   Object.prototype.toString.call(error) === "[object DOMException]";
 

@@ -2,7 +2,14 @@
 // Types, values, errors, and threads that serve.
 import * as assert from "uvu/assert";
 import fc from "../_run/property.ts";
-import { agentId, CallRing, type Codec, codec, connect } from "../../mod.ts";
+import {
+  agentId,
+  CallRing,
+  type Codec,
+  codec,
+  connect,
+  serve,
+} from "../../mod.ts";
 import { suite } from "../_run/harness.ts";
 import { countThens } from "../_run/thens.ts";
 import { spawn } from "../_run/workers.ts";
@@ -333,6 +340,44 @@ test("pieces find the thread that has the others", async () => {
     thread.stop();
   }
   assert.is(served, texts.length);
+});
+
+test("a codec that does not say how many bytes it wrote is named", async () => {
+  const api = {
+    later: (n: number) => Promise.resolve(n),
+    fails: () => Promise.reject("no error"),
+    calls: (back: (n: number) => unknown) => back(1),
+  };
+  for (const wrong of [undefined, NaN, -5, 2.5]) {
+    const ring = CallRing.create({ request: 64, reply: 64 });
+    let left = 0; // calls of the codec that are right
+    const mute: Codec<unknown> = {
+      ...codec.json as Codec<unknown>,
+      name: "mute",
+      encode: (value, into) =>
+        left-- > 0
+          ? (codec.json as Codec<unknown>).encode(value, into)
+          : wrong as number,
+    };
+    const served = serve(ring, api, { codec: mute });
+    const remote = connect<typeof api>(ring, { codec: mute });
+    const why = async (right: number, call: () => Promise<unknown>) => {
+      left = right;
+      return String(await call().catch((error: unknown) => error));
+    };
+    const says = /codec mute must return how many bytes it wrote/;
+    assert.match(await why(0, () => remote.later(1)), says);
+    assert.match(await why(1, () => remote.later(1)), says, "a result");
+    assert.match(await why(0, () => remote.fails()), /threw "no error"/);
+    const back = (n: number) => n;
+    assert.match(await why(0, () => remote.calls(back)), says);
+    assert.match(await why(1, () => remote.calls(back)), says, "arguments");
+    assert.match(await why(2, () => remote.calls(back)), says, "an outcome");
+    left = 2;
+    assert.is(await remote.later(5), 5);
+    ring.close();
+    await served;
+  }
 });
 
 test("a codec that asks for ever more bytes is refused soon", async () => {

@@ -68,6 +68,17 @@ test("a codec may abort the task whose result it decodes", () => {
   });
 });
 
+test("a codec that does not say how many bytes it wrote is named", () => {
+  const { request, reply } = tasks.tomorrow;
+  const encode = () => undefined as never;
+  const mute = { request: { ...request, encode }, reply };
+  return withPool({ tasks: { ...tasks, tomorrow: mute } }, async (pool) => {
+    const error = await rejection(pool.run("tomorrow", new Date(0)));
+    assert.match(error.message, /must return how many bytes it wrote/);
+    assert.is(await pool.run("echo", 1), 1);
+  });
+});
+
 test("a codec that never has enough room fails the task", () =>
   withPool({ bytes: 64 }, async (pool) => {
     const error = await rejection(pool.run("greedy", new Uint8Array(1)));

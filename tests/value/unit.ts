@@ -341,12 +341,18 @@ test("errors of classes of a user arrive with their class", () => {
   assert.is(plain.name, "NotFound");
   const same = class NotFound extends Error {};
   const none = (() => class extends Error {})();
+  // Bundlers rename a class that the platform has, too.
+  const named = (name: string) =>
+    Object.defineProperty(class extends Error {}, "name", { value: name });
+  const taken = ["RangeError", "DOMException"].map(named);
   for (
     const errors of [
       ...[undefined, NotFound, [1], [class {}]],
       ...[[NotFound, same], [NotFound, NotFound], [none]],
+      ...taken.map((one) => [NotFound, one]),
     ]
   ) refuses(() => valueCodecWith({ errors } as never), TypeError, /classes/);
+  valueCodecWith({ errors: [RangeError, named("TimeoutError")] });
 });
 
 test("equal bytes do not make two objects one", () => {

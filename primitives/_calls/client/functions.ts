@@ -5,8 +5,7 @@
  * @module
  */
 
-import { encodeWhole } from "../../_message/message.ts";
-import type { Codec } from "../../_message/message.ts";
+import { type Codec, encoded, encodeWhole } from "../../_message/message.ts";
 import { type Classes, ownOf } from "../../_message/own_errors.ts";
 import { errorText, isError, unsendable } from "../../_message/thrown.ts";
 import { writeUtf8 } from "../../_message/utf8.ts";
@@ -177,7 +176,7 @@ export class Functions {
 
   #outcome(what: number, value: unknown): Outcome {
     if (value !== undefined) {
-      return { what, write: (into) => this.#codec.encode(value, into) };
+      return { what, write: (into) => encoded(this.#codec, value, into) };
     }
     return { what: what === VALUE ? NOTHING : what, write: () => 0 };
   }

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { type Codec, encodeWhole } from "../../_message/message.ts";
+import { type Codec, encoded, encodeWhole } from "../../_message/message.ts";
 import { readUtf8, writeUtf8 } from "../../_message/utf8.ts";
 import {
   type End,
@@ -94,7 +94,7 @@ export function written(
   if (signalAt >= 0) (sent = args.slice())[signalAt] = null;
   if (args.at(-1) === undefined) sent = trimmed(codec, sent);
   if (sent.length === 0) return head.length;
-  return head.length + codec.encode(sent, body);
+  return head.length + encoded(codec, sent, body);
 }
 
 /** JSON has no undefined; at the end it is what is missing. */
@@ -180,7 +180,7 @@ export function writeReason(
     return [ERROR, Infinity];
   }
   try {
-    return [THROWN, codec.encode(reason, room)];
+    return [THROWN, encoded(codec, reason, room)];
   } catch {
     return [THROWN, Infinity]; // the codec cannot carry it
   }

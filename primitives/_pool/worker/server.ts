@@ -11,7 +11,7 @@ import type { Slots } from "../../_calls/ring/slots.ts";
 import { Underway } from "../../_calls/ring/underway.ts";
 import { type PendingResult, waitOn } from "../../_wait/pending.ts";
 import { inPlaceResult } from "../../_message/in_place.ts";
-import { encodeWhole } from "../../_message/message.ts";
+import { encoded, encodeWhole } from "../../_message/message.ts";
 import {
   clock,
   ELSEWHERE,
@@ -415,7 +415,7 @@ export class PoolServer {
       if (value === undefined) return this.#send(at, NOTHING, 0, lazy);
       const { name } = reply;
       if (behind) {
-        const encode = (into: Uint8Array) => reply.encode(value, into);
+        const encode = (into: Uint8Array) => encoded(reply, value, into);
         return this.#post(at, VALUE, SOME, encode, name);
       }
       if (replyField !== undefined && replyField.size <= rooms.room) {
@@ -425,9 +425,9 @@ export class PoolServer {
       }
       // Soon the slots hold other bytes.
       const it = reply === inPlaceResult ? rooms.outside(value) : value;
-      const length = reply.encode(it, rooms.replyBytes(at, rooms.room));
+      const length = encoded(reply, it, rooms.replyBytes(at, rooms.room));
       if (length <= rooms.room) return this.#send(at, VALUE, length, lazy);
-      this.#post(at, VALUE, length, (into) => reply.encode(it, into), name);
+      this.#post(at, VALUE, length, (into) => encoded(reply, it, into), name);
     } catch (error) {
       this.#throw(at, task, error, behind);
     }
