@@ -28,10 +28,12 @@ export function load(url: string): Promise<readonly [object]> {
         "export const box = [all];";
       const inData = `data:text/javascript,${encodeURIComponent(code)}`;
       // If it fails, the other import tells why.
-      import(inData).then(({ box }) => take(box[0]), () => {});
+      import(/* webpackIgnore: true */ /* @vite-ignore */ inData)
+        .then(({ box }) => take(box[0]), () => {});
     };
     const late = setTimeout(look, LATE);
-    import(url).then(
+    // Bundlers would warn that they do not know what this imports.
+    import(/* webpackIgnore: true */ /* @vite-ignore */ url).then(
       // Its `then` may have resolved it to something else.
       (exports) => isModule(exports) ? take(exports) : undefined,
       (error) => {

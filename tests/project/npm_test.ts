@@ -154,6 +154,22 @@ test("a bundler keeps what acts by its import, and drops the rest", async () => 
   }
 });
 
+test("a bundler does not warn of modules that only the program knows", () => {
+  const home = path.join(homeIn(folder), "primitives");
+  const files = fs.readdirSync(home, { recursive: true, encoding: "utf8" });
+  let found = 0;
+  for (const file of files) {
+    if (!file.endsWith(".js")) continue;
+    const text = fs.readFileSync(path.join(home, file), "utf8");
+    for (const [, words] of text.matchAll(/\bimport\(([^)"'`$]*)\)/g)) {
+      found++;
+      assert.match(words!, /\/\* webpackIgnore: true \*\//, file);
+      assert.match(words!, /\/\* @vite-ignore \*\//, file);
+    }
+  }
+  assert.ok(found > 0);
+});
+
 test("with a repository, the links of the README lead there", async () => {
   const home = path.join(folder, "with_repository");
   const address = "https://example.org/owner/weft";
