@@ -31,6 +31,16 @@ test("the race tester draws the picture of the lost increment", () => {
   assert.is(picture(), fs.readFileSync(file, "utf8"));
 });
 
+test("the guide about Atomics prints how an increment is lost", async () => {
+  const [, program] = read("atomics").match(/^```ts\n([^]*?)^```$/m)!;
+  fs.mkdirSync(BUILT, { recursive: true });
+  const file = path.join(BUILT, "atomics.ts");
+  fs.writeFileSync(file, program!);
+  const { code, output } = await run(process.execPath, ["run", "-A", file], 60);
+  assert.is(code, 0, output);
+  assert.match(output, /^\| agent 0 +\| agent 1 +\|$/m);
+});
+
 test("the index names each guide once", () => {
   const links = [...read("README").matchAll(/^\|.*\]\((\w+)\.md\)/gm)];
   assert.equal(links.map(([, name]) => name).toSorted(), guides.toSorted());
