@@ -69,6 +69,7 @@ export type {
   OwnCodec,
   StaysHere,
   StructuredOf,
+  There,
   ValueCodec,
   ValuesOf,
 } from "./_message/codec.ts";

@@ -11,6 +11,7 @@ import type {
   IteratedOf,
   JsonCodec,
   StaysHere,
+  There,
   ValueCodec,
 } from "../_message/codec.ts";
 import type { Codec } from "../_message/message.ts";
@@ -151,12 +152,12 @@ export type Remote<Api> =
   & RemoteItself<Api>
   & {
     readonly [Name in keyof Api as Name extends symbol ? never : Name]:
-      Api[Name] extends abstract new (...args: never) => unknown
-        ? Remote<Api[Name]>
-        : Api[Name] extends (...args: never[]) => unknown
-          ? RemoteMethod<Api[Name]>
+      There<Api[Name]> extends abstract new (...args: never) => unknown
+        ? Remote<There<Api[Name]>>
+        : There<Api[Name]> extends (...args: never[]) => unknown
+          ? RemoteMethod<There<Api[Name]>>
         : IsRead<Api[Name]> extends true ? PromiseLike<Api[Name]>
-        : Remote<Api[Name]>;
+        : Remote<There<Api[Name]>>;
   };
 
 /**
@@ -194,12 +195,12 @@ export type BlockingRemote<Api> =
   & BlockingRemoteItself<Api>
   & {
     readonly [Name in keyof Api as Name extends symbol ? never : Name]:
-      Api[Name] extends abstract new (...args: never) => unknown
-        ? BlockingRemote<Api[Name]>
-        : Api[Name] extends (...args: never[]) => unknown
-          ? BlockingMethod<Api[Name]>
+      There<Api[Name]> extends abstract new (...args: never) => unknown
+        ? BlockingRemote<There<Api[Name]>>
+        : There<Api[Name]> extends (...args: never[]) => unknown
+          ? BlockingMethod<There<Api[Name]>>
         : IsRead<Api[Name]> extends true ? () => Api[Name]
-        : BlockingRemote<Api[Name]>;
+        : BlockingRemote<There<Api[Name]>>;
   };
 
 /** As {@linkcode RemoteItself}, of an object whose methods block. */

@@ -170,6 +170,9 @@ export type MethodsOf<Api> = 0 extends 1 & Api ? Api
   : Api extends (...args: never[]) => unknown ? Api & { readonly itself: Api }
   : Api;
 
+/** An optional property, if it is there. */
+export type There<T> = [NonNullable<T>] extends [never] ? T : NonNullable<T>;
+
 /** Whether each property of `T` is `true`. */
 export type AllTrue<T> = [T[keyof T]] extends [true] ? true : false;
 
@@ -181,10 +184,10 @@ export type IsJsonApi<Api, Depth extends 0[] = []> = Depth["length"] extends 3
   ? true
   : AllTrue<
     {
-      [Name in keyof Api]: Api[Name] extends (...args: never[]) => unknown
-        ? IsJson<ValuesOf<Api[Name]>>
+      [Name in keyof Api]-?: There<Api[Name]> extends
+        (...args: never[]) => unknown ? IsJson<ValuesOf<There<Api[Name]>>>
         : IsData<Api[Name]> extends true ? IsJson<Api[Name]>
-        : IsJsonApi<Api[Name], [...Depth, 0]>;
+        : IsJsonApi<There<Api[Name]>, [...Depth, 0]>;
     }
   >;
 
@@ -193,10 +196,11 @@ export type IsStructuredApi<Api, Depth extends 0[] = []> =
   Depth["length"] extends 3 ? true
     : AllTrue<
       {
-        [Name in keyof Api]: Api[Name] extends (...args: never[]) => unknown
-          ? IsStructured<ValuesOf<Api[Name]>>
+        [Name in keyof Api]-?: There<Api[Name]> extends
+          (...args: never[]) => unknown
+          ? IsStructured<ValuesOf<There<Api[Name]>>>
           : IsData<Api[Name]> extends true ? true
-          : IsStructuredApi<Api[Name], [...Depth, 0]>;
+          : IsStructuredApi<There<Api[Name]>, [...Depth, 0]>;
       }
     >;
 

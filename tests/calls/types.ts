@@ -285,3 +285,37 @@ export async function callsBack(ring: CallRing): Promise<unknown[]> {
   await remote.each((n) => n.toFixed(), [1].values());
   return [texts, sums];
 }
+
+/** What a plugin may have, or lack. */
+interface Plugin {
+  name?: string;
+  begin?(path: string): number;
+  readonly end: ((why: Error) => Promise<void>) | undefined;
+  readonly hooks?: { read?(path: string): Uint8Array } | null;
+}
+
+/** Is never called. */
+export async function calls(ring: CallRing): Promise<unknown[]> {
+  const plugin = connect<Plugin>(ring);
+  const blocking = connect.blocking<Plugin>(ring);
+  const counts: (number | undefined)[] = [
+    await plugin.begin?.("a"),
+    blocking.begin?.("a"),
+  ];
+  await plugin.end(new Error("enough"));
+  const bytes: Uint8Array[] = [
+    await plugin.hooks!.read!("a"),
+    blocking.hooks!.read!("a"),
+  ];
+  const names: (string | undefined)[] = [
+    await plugin.name,
+    blocking.name?.(),
+  ];
+  // @ts-expect-error: its arguments are those of the method
+  await plugin.begin?.(1);
+  // @ts-expect-error: JSON carries no bytes
+  connect<Plugin>(ring, { codec: codec.json });
+  // @ts-expect-error: no codec carries shared memory
+  connect<{ take?(memory: SharedArrayBuffer): void }>(ring);
+  return [counts, bytes, names];
+}
