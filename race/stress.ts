@@ -56,7 +56,11 @@ const STUCK = 10_000; // ms after which a round counts as stuck
 const START = 60_000; // ms after which workers do not begin any more
 const MOST = 200_000; // histories that are remembered
 
-// The code of a worker. Each instance begins behind a barrier that spins.
+/** What the barrier counts from when the test is over: no round gets to 0. */
+const OVER = -0x4000_0000;
+
+// The code of a worker. Each instance begins behind a barrier that spins, until
+// the test is over: Deno cannot terminate a worker in a loop.
 const WORKER = `
 import { parentPort, workerData } from "node:worker_threads";
 const { url, name, id, agents, control, memories } = workerData;
@@ -67,7 +71,9 @@ parentPort.on("message", async (program) => {
     for (let i = 0; i < memories.length; i++) {
       const handle = definition.agent(memories[i], id);
       Atomics.add(control, 1, 1);
-      while (Atomics.load(control, 1) < (i + 1) * agents);
+      for (let come; (come = Atomics.load(control, 1)) < (i + 1) * agents;) {
+        if (come < 0) return;
+      }
       for (const { op, arg } of program) {
         const begin = Atomics.add(control, 0, 1);
         const result = await definition.ops[op].run(handle, arg, id);
@@ -255,6 +261,7 @@ export async function stress(
       }
     }
   } finally {
+    Atomics.store(control, 1, OVER);
     await Promise.all(hands.map((hand) => hand.end()));
   }
   if (histories === 0 && leftOut > 0) {

@@ -1,6 +1,7 @@
 // it explores
 // Programs as properties: the smallest that fails is found and shown.
 import fc from "../_run/property.ts";
+import process from "node:process";
 import * as assert from "uvu/assert";
 import { race, RaceError } from "../../race/mod.ts";
 import type { CallTuple, Generated, Result } from "../../race/mod.ts";
@@ -145,6 +146,18 @@ test("operations that return promises need not say so for assert", async () => {
     () => {},
   );
   assert.ok(complete);
+});
+
+test("no worker goes on when a stress test has ended", async () => {
+  const url = new URL("./fixtures/odd_ends.ts", import.meta.url);
+  for (const name of ["default", "leaving"]) {
+    // The other worker waits for the one that failed.
+    await race.stress(url, { seconds: 5, name }).catch(() => {});
+  }
+  const before = process.cpuUsage();
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  const { user, system } = process.cpuUsage(before);
+  assert.ok(user + system < 250_000, `${user + system} µs of processor time`);
 });
 
 test("stresses the real thing", async () => {
