@@ -336,6 +336,13 @@ Mutex.create().lock(5);
   return output || `exit code ${code}`;
 }
 
+test("the page says which Bun is too old, and README which is not", () => {
+  const readme = fs.readFileSync(path.join(PROJECT, "README.md"), "utf8");
+  const [, oldest] = readme.match(/^\| Bun \(>= ([\d.]+)\)/m)!;
+  assert.ok(PAGE.includes(`| Bun before ${oldest} `), oldest);
+  assert.ok(BUN_VERSION.localeCompare(oldest!, "en", { numeric: true }) >= 0);
+});
+
 test("the page names the oldest TypeScript, and what it must be told", () => {
   assert.match(PAGE, `**TypeScript** ${OLDEST_TYPESCRIPT} or newer`);
   for (const lib of [LIB, LIB_OF_DENO]) {
