@@ -5,7 +5,7 @@
  */
 
 // First, for what mod.ts says of zip.
-export * as codec from "./_value/codecs.ts";
+export * as codec from "./_queue/channel/codecs.ts";
 import { NONE } from "./_queue/carrier.ts";
 import { ANY } from "./_queue/channel/carriers.ts";
 import type { CodecOf, JsonValue, StructuredOf } from "./_message/codec.ts";
@@ -78,10 +78,10 @@ export type {
   JsonCodec,
   JsonOf,
   JsonValue,
-  RecordType,
   StructuredOf,
   ValueCodec,
 } from "./_message/codec.ts";
+export type { RecordType } from "./_queue/channel/codecs.ts";
 export type { Codec, SizedCodec } from "./_message/message.ts";
 export {
   PeekedMessage,

@@ -5,7 +5,7 @@
  */
 
 // First, for what mod.ts says of zip.
-export * as codec from "./_value/codecs.ts";
+export * as codec from "./_queue/channel/codecs.ts";
 import { Slots } from "./_calls/ring/slots.ts";
 import { bytesFor } from "./_calls/ring/words.ts";
 import { parent } from "./_worker/parent.ts";

@@ -82,11 +82,12 @@ export interface Carrier {
   /** Its name. */
   readonly name: string;
   /**
-   * The queue for messages that all have the same size.
+   * The queue for messages that all have the same size; that of the codec
+   * unless given.
    *
    * @internal
    */
-  readonly elements: Kind<ElementQueue>;
+  readonly elements?: Kind<ElementQueue>;
   /**
    * The ring for messages that differ in length. If there is none, they lie in
    * the elements of `elements`.
@@ -102,12 +103,22 @@ export interface Carrier {
    */
   readonly slots?: new <T>(queue: ElementQueue, codec: Codec<T>) => Port<T>;
   /**
-   * The same for messages that all have the same size; `FieldPort` unless
-   * given.
+   * The same for values of a field; the port of the codec unless given.
    *
    * @internal
    */
   readonly fields?: new <T>(queue: never, field: Field) => Port<T>;
+}
+
+/**
+ * A codec of one size. It names what carries its messages, because the bundle
+ * of a channel with another codec need not contain it.
+ */
+export interface QueuedCodec<T> extends SizedCodec<T> {
+  /** The queue of a channel that names no carrier. */
+  readonly elements: Kind<ElementQueue>;
+  /** How messages lie in a queue. */
+  readonly port: new <T>(queue: ElementQueue, field: Field) => Port<T>;
 }
 
 /** The answer "there is no message". */
@@ -280,6 +291,6 @@ export class PlacedPort<T> extends FieldPort<T> {
 }
 
 /** Whether all messages of a codec have the same size. */
-export function isSized<T>(codec: Codec<T>): codec is SizedCodec<T> {
+export function isSized<T>(codec: Codec<T>): codec is QueuedCodec<T> {
   return "field" in codec;
 }

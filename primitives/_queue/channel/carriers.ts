@@ -5,20 +5,16 @@
  */
 
 import { agentId } from "../../_memory/agent_id.ts";
-import type { ConfiguredStem } from "../../_memory/layout.ts";
-import type { Memory } from "../../_memory/memory.ts";
 import { SlotPort } from "../byte_ports.ts";
 import {
   type ByteRing,
   type Carrier,
-  type ElementQueue,
   type Kind,
   PlacedPort,
 } from "../carrier.ts";
 import { Copier } from "../elements.ts";
 import { formatLockFree, lockFreeBytes } from "../lock_free/config.ts";
 import { LockFreeCore } from "../lock_free/core.ts";
-import { formatMpmc, mpmcBytes, MpmcCore } from "../mpmc/core.ts";
 import {
   formatRecords,
   recordBytes,
@@ -27,26 +23,9 @@ import {
 import { RecordEnds } from "../record/ends.ts";
 import { formatSpsc, spscBytes } from "../spsc/config.ts";
 import { SpscCore } from "../spsc/core.ts";
-import { ClosedError, type CoreClass, waitingEnds } from "../queue.ts";
-import type { QueueConfig, QueueCore } from "../queue_core.ts";
+import { ClosedError } from "../queue.ts";
 import { USUAL } from "./plan.ts";
-
-/** A kind of queue, by its core and the functions for its memory. */
-function queueOf<Stem extends ConfiguredStem>(
-  stem: Stem,
-  bytes: (config: QueueConfig) => number,
-  format: (memory: Memory, at: number, config: QueueConfig) => void,
-  Core: CoreClass<QueueCore<Stem>>,
-): Kind<ElementQueue> {
-  const Ends = waitingEnds(Core, "channel");
-  return {
-    stem,
-    byteLength: (capacity, elementSize) => bytes({ capacity, elementSize }),
-    init: (memory, at, capacity, elementSize) =>
-      format(memory, at, { capacity, elementSize }),
-    attach: (memory, at) => new Ends(memory, at),
-  };
-}
+import { MPMC, queueOf } from "./queues.ts";
 
 /** A ring of records that is part of a channel. */
 class ChannelRing extends RecordEnds {
@@ -66,17 +45,9 @@ const ringOf = (
     formatRecords(memory, at, { capacity, most, ...ends }),
 });
 
-const MPMC: Kind<ElementQueue> = /* @__PURE__ */ queueOf(
-  "mpmc_queue",
-  mpmcBytes,
-  formatMpmc,
-  MpmcCore,
-);
-
 /** The carrier of a channel whose configuration names none. */
 export const ANY: Carrier = {
   name: USUAL,
-  elements: MPMC,
   records: /* @__PURE__ */ ringOf({ manyConsumers: true }),
 };
 

@@ -13,15 +13,14 @@ import {
   viewPlain,
 } from "../../_memory/region.ts";
 import { MAX_ROWS, rowsLength } from "../../_memory/tracked.ts";
-import { CODEC, type Codec, type SizedCodec } from "../../_message/message.ts";
+import { CODEC, type Codec } from "../../_message/message.ts";
 import {
   type Carrier,
   type ElementQueue,
-  FieldPort,
-  IntPort,
   isSized,
   type Kind,
   type Port,
+  type QueuedCodec,
 } from "../carrier.ts";
 import { RecordPort, ringBytes, SlotPort } from "../byte_ports.ts";
 import {
@@ -95,7 +94,6 @@ export function planOf<T>(
   inRange("A channel's capacity", config.capacity, 0, 2 ** 30);
   const handsOn = config.capacity === 0;
   if (handsOn) assertNoCarrier(config.carrier);
-  const elements = handsOn ? HANDOFFS : carrier.elements;
   if (isSized(codec)) {
     if (config.messageSize !== undefined) {
       throw new TypeError(
@@ -105,12 +103,16 @@ export function planOf<T>(
           `received ${describe(config.messageSize)}`,
       );
     }
-    return plan(elements, config.capacity, codec.field.size, 0);
+    const elements = carrier.elements ?? codec.elements;
+    const { size } = codec.field;
+    return plan(handsOn ? HANDOFFS : elements, config.capacity, size, 0);
   }
   inRange("A channel's messageSize", messageSize, 16, 2 ** 29);
-  if (handsOn || carrier.records === undefined) {
+  const { records } = carrier;
+  if (handsOn || records === undefined) {
+    const kind = handsOn ? HANDOFFS : carrier.elements!;
     const size = slotSize(messageSize);
-    return plan(elements, config.capacity, size, messageSize);
+    return plan(kind, config.capacity, size, messageSize);
   }
   const bytes = ringBytes(config.capacity, messageSize);
   if (bytes > 2 ** 30) {
@@ -119,7 +121,7 @@ export function planOf<T>(
         "more than 2^30 bytes",
     );
   }
-  return plan(carrier.records, bytes, config.capacity, messageSize);
+  return plan(records, bytes, config.capacity, messageSize);
 }
 
 /** The bytes of a slot for messages of up to `messageSize` bytes. */
@@ -182,8 +184,10 @@ export function portAt<T>(
   carrier: Carrier,
   over: Over,
 ): Port<T> {
-  const records = isSized(codec) ? undefined : carrier.records;
-  const { stem } = records ?? carrier.elements;
+  const sized = isSized(codec) ? codec : undefined;
+  const records = sized === undefined ? carrier.records : undefined;
+  const elements = carrier.elements ?? sized?.elements;
+  const { stem } = (records ?? elements)!;
   const magic = viewPlain("channel", { length: 1 }, memory, at)[0]!;
   if ((magic >>> 8 & 0xff) !== KIND[stem]) {
     const found = Object.entries(KIND)
@@ -225,28 +229,26 @@ export function portAt<T>(
     const port: unknown = new BytesPort(ring, bytes);
     return port as Port<T>;
   }
-  const queue = behind(carrier.elements);
-  if (!isSized(codec)) {
+  const queue = behind(elements!);
+  if (sized === undefined) {
     return new carrier.slots!(queue, over(codec, memory, at, queue));
   }
-  return elementPort(queue, codec, carrier.fields);
+  return elementPort(queue, sized, carrier.fields);
 }
 
 /** The port to a queue whose elements are the messages. */
 function elementPort<T>(
   queue: ElementQueue,
-  codec: SizedCodec<T>,
-  Fields: NonNullable<Carrier["fields"]> = FieldPort,
+  { id, field, port }: QueuedCodec<T>,
+  fields: Carrier["fields"] = port,
 ): Port<T> {
-  const { size } = codec.field;
+  const { size } = field;
   if (size !== queue.elementSize) {
     throw new TypeError(
       `Cannot attach a channel: its messages have ${queue.elementSize} ` +
         `bytes, not ${size}`,
     );
   }
-  if (codec.id === CODEC.i32) {
-    return new IntPort(queue, codec.field) as Port<unknown> as Port<T>;
-  }
-  return new Fields(queue as never, codec.field);
+  const ElementPort = id === CODEC.i32 ? port : fields;
+  return new ElementPort(queue as never, field);
 }

@@ -1,8 +1,0 @@
-/**
- * All codecs, by their names in `codec`.
- *
- * @module
- */
-
-export { values as structured } from "./codec.ts";
-export * from "../_message/codec.ts";
