@@ -324,7 +324,7 @@ export class RecordRing extends RecordRingBase {
    */
   reserve(length: number): Uint8Array | undefined {
     const record = this.reserveRecord(length);
-    return record === 0 ? undefined : this.bytesOfRecord(record, length);
+    return record === 0 ? undefined : this.#bytesOf(record, length);
   }
 
   /**
@@ -436,7 +436,7 @@ export class RecordRing extends RecordRingBase {
       if (record === 0) break;
       this.#reads = true;
       try {
-        fn(this.bytesOfRecord(record));
+        fn(this.#bytesOf(record));
       } catch (error) {
         if (before === 0) this.unpeek(); // else the user still reads it
         throw error;
@@ -478,7 +478,7 @@ export class RecordRing extends RecordRingBase {
    */
   peek(): Uint8Array | undefined {
     const record = this.peekRecord();
-    return record === 0 ? undefined : this.bytesOfRecord(record);
+    return record === 0 ? undefined : this.#bytesOf(record);
   }
 
   /**
@@ -507,10 +507,20 @@ export class RecordRing extends RecordRingBase {
     }, options);
   }
 
+  /** The bytes of a record that is reserved or peeked at. */
+  #bytesOf(
+    record: number,
+    length = this.lengthOfRecord(record),
+  ): Uint8Array<SharedArrayBuffer> {
+    const at = (record + 2) * 4;
+    return this.bytes.subarray(at, at + length);
+  }
+
   #take(): Uint8Array<ArrayBuffer> | undefined {
     const record = this.peekRecord();
     if (record === 0) return undefined;
-    const copy = this.copyOfRecord(record);
+    const at = (record + 2) * 4;
+    const copy = this.bytes.slice(at, at + this.lengthOfRecord(record));
     this.consumeRecord();
     return copy;
   }

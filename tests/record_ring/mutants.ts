@@ -171,11 +171,9 @@ export const MUTANTS = [
   ...mutants("record_ring", {
     what: "(F): frees before it copies",
     by: "a producer that waits for room",
-    ts: "[-const copy = this.copyOfRecord(record); " +
-      "this.consumeRecord();-]{+const length = " +
-      "this.bytesOfRecord(record).length; this.consumeRecord(); const copy = " +
-      "this.bytesOfRecord(record, length).slice() as " +
-      "Uint8Array<ArrayBuffer>;+}",
+    ts: "{+const length = this.lengthOfRecord(record); " +
+      "this.consumeRecord(); +}const copy = this.bytes.slice(at, at + " +
+      "[-this.lengthOfRecord(record)); this.consumeRecord();-]{+length);+}",
     c: "{+weft_record_ring_consume(r); +}if (found > 0) " +
       "__builtin_memcpy(dst, record + 2, (size_t)found); *length = found;[- " +
       "weft_record_ring_consume(r);-]",

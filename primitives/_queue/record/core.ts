@@ -238,29 +238,6 @@ export class RecordCore extends RecordClaim {
   }
 
   /**
-   * The bytes of a record that is reserved or peeked at.
-   *
-   * @internal
-   */
-  protected bytesOfRecord(
-    record: number,
-    length: number = this.#words[record]! >>> 2,
-  ): Uint8Array<SharedArrayBuffer> {
-    const at = (record + 2) * 4;
-    return this.bytes.subarray(at, at + length);
-  }
-
-  /**
-   * A copy of the bytes of a record that is peeked at.
-   *
-   * @internal
-   */
-  protected copyOfRecord(record: number): Uint8Array<ArrayBuffer> {
-    const at = (record + 2) * 4;
-    return this.bytes.slice(at, at + (this.#words[record]! >>> 2));
-  }
-
-  /**
    * Ends the claim of agent `id`, known never to run again, and skips what it
    * had reserved; returns how many records those were. If it was the only
    * consumer or producer, the next agent that pops or pushes is; an agent may
