@@ -31,6 +31,9 @@ const FIRES = 64;
 /** How many steps of a fair execution may lead to states that it has met. */
 const AGAIN = 1000;
 
+/** A multiple of how many things wait in an event loop, as a rule. */
+const TURNS = 12;
+
 /** Turns of `turn` steps each, after `lead` turns of one step. */
 export interface Turns {
   readonly turn: number;
@@ -39,6 +42,27 @@ export interface Turns {
 
 /** One agent after the other takes one step. */
 export const EACH: Turns = { turn: 1, lead: 0 };
+
+/**
+ * A choice of the same agent. What waits in its event loop comes in turn: what
+ * it posts to itself again and again keeps no letter out. `settled` counts, by
+ * agent, how often there were several.
+ */
+function inTurn(
+  { codes, live }: Choices,
+  code: number,
+  settled: number[],
+): number {
+  if (k.actionOf(code) !== k.SETTLE) return code;
+  const agent = k.agentOf(code);
+  const all = codes.subarray(0, live).filter((other) =>
+    k.actionOf(other) === k.SETTLE && k.agentOf(other) === agent
+  );
+  if (all.length < 2) return code;
+  const turn = settled[agent]!;
+  settled[agent] = (turn + 1) % TURNS;
+  return all[turn % all.length]!;
+}
 
 /** Reports an operation that does not end. */
 export function failLivelock(engine: Engine, agent: Agent): void {
@@ -84,6 +108,7 @@ export function* rotate(
   let fire = false;
   let again = 0;
   const fires = world.agents.map(() => 0);
+  const settled = world.agents.map(() => 0);
   for (let step = 0; step < LENGTH && world.fault === null; step++) {
     if (choices(engine, here) === 0 || engine.isLate(step)) break;
     // An agent that only goes round a loop does not keep time from passing.
@@ -112,6 +137,7 @@ export function* rotate(
       code = next < 0 ? codes[0]! : next;
       last = k.agentOf(code);
     }
+    code = inTurn(here, code, settled);
     if (fired) fires[last]!++;
     yield* apply(engine, code, false);
     if (world.fault !== null) return;
@@ -122,7 +148,7 @@ export function* rotate(
     }
     if (lead > 0) continue;
     world.key(key, true);
-    const next1 = mix1(mix1(key[0]!, last), left);
+    const next1 = settled.reduce(mix1, mix1(mix1(key[0]!, last), left));
     const place = roundOf(mix1(next1, turn), mix2(key[1]!, turn));
     if (known.has(place)) break;
     if (mine.has(place)) {
@@ -133,7 +159,14 @@ export function* rotate(
       if (going === undefined && ++again > AGAIN) break;
       if (going === undefined) continue;
       if (turn > 1 && (yield* endsInShortTurns(engine, going))) return;
-      if (timers.length === 0) return failLivelock(engine, going);
+      // A timer fires when its agent is back in its event loop.
+      const waits = world.agents.some((agent) =>
+        agent.timers.length > 0 && !agent.tired && fires[agent.id]! < FIRES
+      );
+      if (timers.length === 0 && (fire || !waits)) {
+        return failLivelock(engine, going);
+      }
+      mine.clear();
       fire = true;
     }
     mine.add(place);

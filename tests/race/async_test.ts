@@ -335,6 +335,118 @@ test("hands a wake to whoever waits first, awaiting or asleep", async () => {
   assert.ok(result.complete);
 });
 
+// ---- loops that return to the event loop -----------------------------------
+
+/** The event loop of the agent that asks. */
+const loop = globalThis as unknown as {
+  setImmediate(fn: () => void): unknown;
+  clearImmediate(id: unknown): void;
+};
+const turn = () => new Promise<void>((resolve) => loop.setImmediate(resolve));
+
+type Polls = (w: Int32Array) => unknown;
+
+/** The verdict on an agent that polls, beside one that stores 1 in word 0. */
+async function polled(polls: Polls, wrong?: number): Promise<string> {
+  try {
+    const result = await race.agents(
+      { memory },
+      async (memory) => {
+        await polls(words(memory));
+        return 0;
+      },
+      (memory) => {
+        const w = words(memory);
+        Atomics.store(w, 0, 1);
+        Atomics.notify(w, 0);
+      },
+      {
+        shorten: false,
+        spins: 1000,
+        after: (memory) => words(memory)[1] === wrong ? "wrong" : undefined,
+      },
+    );
+    return result.complete ? "complete" : result.summary;
+  } catch (error) {
+    if (!(error instanceof RaceError)) throw error;
+    return error.result.failure!.kind;
+  }
+}
+
+const POLLS: Record<string, [verdict: string, polls: Polls, wrong?: number]> = {
+  "a word that another agent stores": ["complete", async (w) => {
+    while (Atomics.load(w, 0) === 0) await turn();
+  }],
+  "a word that nobody stores": ["livelock", async (w) => {
+    while (Atomics.load(w, 2) === 0) await turn();
+  }],
+  "two words, in two reactions": ["complete", async (w) => {
+    const polls = async (at: number) => {
+      while (Atomics.load(w, at) === 0) await turn();
+      Atomics.store(w, 1, 1);
+    };
+    await Promise.all([polls(0), polls(1)]);
+  }],
+  "a word, three times at most": ["invariant", async (w) => {
+    let rounds = 0;
+    while (rounds < 3 && Atomics.load(w, 0) === 0) {
+      await turn().then(() => ++rounds);
+    }
+    Atomics.store(w, 1, rounds);
+  }, 3],
+  "a word, 50 times at most": ["invariant", async (w) => {
+    let rounds = 0;
+    while (rounds < 50 && Atomics.load(w, 0) === 0) {
+      await turn().then(() => ++rounds);
+    }
+    Atomics.store(w, 1, rounds);
+  }, 50],
+  "a variable that a wake sets": ["complete", async (w) => {
+    let woken = false;
+    const wait = Atomics.waitAsync(w, 0, 0);
+    if (wait.async) wait.value.then(() => woken = true);
+    else woken = true;
+    while (!woken) await turn();
+  }],
+  "a variable that a timer sets": ["complete", async (w) => {
+    let fired = false;
+    setTimeout(() => fired = true, 5);
+    while (!fired) await turn().then(() => Atomics.load(w, 0));
+  }],
+  "a variable that a letter sets": ["complete", async (w) => {
+    let came = false;
+    const { port1, port2 } = new MessageChannel();
+    port2.onmessage = () => came = true;
+    port1.postMessage(0);
+    while (!came) await turn().then(() => Atomics.load(w, 0));
+    port2.close();
+  }],
+};
+
+for (const [what, [verdict, polls, wrong]] of Object.entries(POLLS)) {
+  test(`an agent that returns to its event loop polls ${what}`, async () => {
+    assert.is(await polled(polls, wrong), verdict);
+  });
+}
+
+test("a cleared function of setImmediate does not run", async () => {
+  const result = await race.agents({ memory }, async (memory) => {
+    const w = words(memory);
+    const first = loop.setImmediate(() => Atomics.store(w, 0, 9));
+    loop.clearImmediate(first);
+    const second = loop.setImmediate(() => Atomics.store(w, 1, 1));
+    loop.clearImmediate(first);
+    await turn();
+    loop.clearImmediate(second);
+    loop.setImmediate(() => Atomics.store(w, 2, 1));
+    loop.clearImmediate(second);
+    await turn();
+  }, {
+    after: (memory) => assert.equal([...words(memory)], [0, 1, 1, 0]),
+  });
+  holds(result);
+});
+
 test("explores one asynchronous program after the other", async () => {
   const run = () => race.check(sections(""), [["add"]], [["add"]]);
   const all = await Promise.all([run(), run(), run()]);

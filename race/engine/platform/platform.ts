@@ -185,6 +185,9 @@ function chance(): Patch[] {
 
 // ---- events -----------------------------------------------------------------
 
+/** The number of what is no longer in the event loop. */
+const GONE = -1;
+
 function events(running: () => Host | null): Patch[] {
   const { queueMicrotask, setImmediate, clearImmediate, process } = globals;
   const nextTick = process?.nextTick;
@@ -215,7 +218,13 @@ function events(running: () => Host | null): Patch[] {
       value(fn: Any, ...args: Any[]) {
         const host = running();
         if (host === null) return setImmediate(fn, ...args);
-        return { immediate: host.post(() => fn(...args)) };
+        const handle = {
+          immediate: host.post(() => {
+            handle.immediate = GONE;
+            fn(...args);
+          }),
+        };
+        return handle;
       },
     },
     {
@@ -224,7 +233,8 @@ function events(running: () => Host | null): Patch[] {
       value(id: Any) {
         const host = running();
         if (host === null) return clearImmediate(id);
-        if (typeof id?.immediate === "number") host.unpost(id.immediate);
+        if (id?.immediate >= 0) host.unpost(id.immediate);
+        if (typeof id?.immediate === "number") id.immediate = GONE;
       },
     },
     {

@@ -356,9 +356,20 @@ export class World extends Machine {
           agent.idleFires = agent.fires = 0;
         });
       }
-      if (agent.status !== k.SPINNING && agent.leap === 0) continue;
+      const { spinNext } = agent;
+      if (agent.status !== k.SPINNING && agent.leap === 0 && !spinNext) {
+        continue;
+      }
       for (const at of agent.spinAddresses) {
         if (at >= address + size || address >= at + 8) continue;
+        if (spinNext) {
+          // It is in its event loop, and has not seen this.
+          this.#change(agent, REFRESHED, "looks", () => {
+            agent.snapshot = null;
+            agent.spinNext = false;
+          });
+          break;
+        }
         if (agent === by || agent.kind === k.CLOCK) this.resume(agent);
         else {
           this.#change(agent, RESUMED, undefined, () => this.resume(agent));

@@ -102,11 +102,20 @@ export function clearTimer(engine: Loop, timer: Any): void {
 /** The value that stands for a message in an agent's inbox. */
 export const MESSAGE = "message";
 
-/** Posts `fn` to the event loop of the agent on the stack. */
+/** The first number of what was posted; those of promises are lower. */
+const POSTED = 2 ** 20;
+
+/**
+ * Posts `fn` to the event loop of the agent on the stack. It gets the first
+ * number that none in the loop has, so that the rounds of an agent that posts
+ * again and again are equal.
+ */
 export function post(engine: Loop, fn: () => void): number {
   engine.needAsync();
   const id: number = engine.local(k.POST, 0, (agent) => {
-    const promise = agent.serial++;
+    let promise = POSTED;
+    while (agent.inbox.some((other) => other.promise === promise)) promise++;
+    agent.pure++;
     agent.inbox = [...agent.inbox, { promise, value: MESSAGE }];
     return promise;
   });

@@ -7,7 +7,7 @@
  * @module
  */
 import type { Agent } from "../state/agent/agent.ts";
-import { followAsync } from "./loops/ahead.ts";
+import { followAsync, isPosted, type Look } from "./loops/ahead.ts";
 import { fireAlone, goOn, mustGoOn } from "./loops/alone.ts";
 import { callText } from "../state/agent/operation.ts";
 import * as k from "../kinds.ts";
@@ -88,7 +88,7 @@ async function activate(engine: Engine, agent: Agent): Promise<void> {
       break;
     }
     if (engine.look !== null) {
-      engine.look.escaped = true;
+      if (goesRound(engine, agent, engine.look, finished)) continue;
       break;
     }
     if (engine.alone !== null) {
@@ -165,6 +165,32 @@ function event(engine: Engine, agent: Agent): boolean {
   } catch (error) {
     if (engine.unwinding) return true;
     threw(engine, agent, error);
+  }
+  return true;
+}
+
+/**
+ * Runs what an agent that is run ahead has posted to itself, if that is the
+ * next operation of its loop. If not, it has left the loop.
+ */
+function goesRound(
+  engine: Engine,
+  agent: Agent,
+  look: Look,
+  finished: boolean,
+): boolean {
+  const at = agent.n - look.period + look.done % look.period;
+  const signature = agent.sig[at]!;
+  const settle = engine.settlers.get(Math.floor(signature / 32));
+  if (finished || !isPosted(agent, at) || settle === undefined) {
+    look.escaped = true;
+    return false;
+  }
+  if (look.done++ >= look.limit) return false;
+  try {
+    settle(agent.res[at]);
+  } catch (error) {
+    if (!engine.unwinding) threw(engine, agent, error);
   }
   return true;
 }

@@ -7,7 +7,7 @@
  */
 import type { Agent } from "../state/agent/agent.ts";
 import type { Snapshot } from "../state/agent/snapshot.ts";
-import { follow, peek, SPINS } from "./loops/ahead.ts";
+import { follow, peek, peekLocal, SPINS } from "./loops/ahead.ts";
 import {
   argBits,
   BLOCK,
@@ -178,11 +178,12 @@ export abstract class Operations extends Told {
       agent.pos = pos + 1;
       return agent.res[pos];
     }
-    if (this.verifying || this.look !== null) {
+    if (this.verifying) {
       this.verifying = false;
       if (this.look !== null) this.look.escaped = true;
       throw this.suspend();
     }
+    if (this.look !== null) return peekLocal(this, agent, kind);
     agent.snapshot = null;
     agent.kind = kind;
     agent.address = k.NOWHERE;
@@ -190,6 +191,8 @@ export abstract class Operations extends Told {
     this.world.note(agent, result);
     agent.record(signature(kind, k.NOWHERE), argBits(a, 0), result);
     agent.pos = agent.n;
+    const mayLoop = kind === k.POST && !this.blind && this.alone === null;
+    if (mayLoop && follow(this, agent) === SPINS) agent.spinNext = true;
     return result;
   }
 

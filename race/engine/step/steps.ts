@@ -346,6 +346,7 @@ function event(
 ): void {
   agent.kind = k.EVENT;
   agent.address = id;
+  if (value === MESSAGE) agent.pure++;
   world.note(agent, value);
   agent.record(signature(k.EVENT, id), 0, value);
   world.woken.push(agent);

@@ -21,6 +21,7 @@ import { isAnswer, isSupposed } from "../../state/agent/guard.ts";
 import * as k from "../../kinds.ts";
 import type { Scenario } from "../../scenario.ts";
 import { placeOf } from "../../sites.ts";
+import { MESSAGE } from "../../state/timers.ts";
 import type { Spins } from "./spins.ts";
 
 // deno-lint-ignore no-explicit-any
@@ -162,7 +163,8 @@ function inLoop(
   agent.period = period;
   if (engine.scenario.async) {
     // It can only be run ahead when its event loop is empty.
-    engine.asked = { period, pure };
+    const waits = pure && !mayHear(engine, agent, period);
+    engine.asked = { period, pure: waits };
     throw engine.suspend();
   }
   // What it does next depends only on what it has seen.
@@ -179,6 +181,35 @@ function inLoop(
     return stays(engine, agent, look, past, key);
   }
   return conclude(engine, agent, look, pure, past, key);
+}
+
+/** Whether an operation on the record runs what the agent posted to itself. */
+export const isPosted = ({ sig, res }: Agent, at: number): boolean =>
+  sig[at]! % 32 === k.EVENT && res[at] === MESSAGE;
+
+/**
+ * Whether an agent's loop returns to the event loop, where it may meet more
+ * than what it posted itself: a wake, a timer, a letter.
+ */
+function mayHear({ world }: Runner, agent: Agent, period: number): boolean {
+  const { id, n, timers, open } = agent;
+  let returns = false;
+  for (let at = n - period; at < n; at++) returns ||= isPosted(agent, at);
+  return returns && (timers.length + open.length > 0 ||
+    world.waiters.some((waiter) => waiter.agent === id));
+}
+
+/** The next operation of a loop that concerns nobody else. */
+export function peekLocal(engine: Runner, agent: Agent, kind: number): Any {
+  const look = engine.look!;
+  const at = agent.n - look.period + look.done % look.period;
+  if (look.done >= look.limit) throw engine.suspend();
+  if (kind !== k.POST || agent.sig[at] !== signature(kind, k.NOWHERE)) {
+    look.escaped = true;
+    throw engine.suspend();
+  }
+  look.done++;
+  return agent.res[at];
 }
 
 /** Whether the answer that memory does not give now is an old one of a hint. */
@@ -259,14 +290,17 @@ function conclude(
 ): number {
   const { n, sig } = agent;
   const { period } = look;
-  const round = sig.slice(n - period, n);
+  const round = sig.slice(n - period, n).filter((signature) =>
+    signature % 32 !== k.POST && signature % 32 !== k.EVENT
+  );
   const clock = round.some((signature) => signature % 32 === k.CLOCK);
   if (look.differs) return ON;
   const known = engine.futures.get(past);
   engine.futures.set(past, look.escaped ? look.done : Infinity);
   if (look.escaped) {
     agent.ends = n + look.done;
-    if (!pure || look.done <= ONE_BY_ONE || clock) return ON;
+    const short = look.done <= ONE_BY_ONE || round.length < period;
+    if (!pure || short || clock) return ON;
     engine.leapt.add(key);
     agent.leap = look.done;
     agent.spinAddresses = [...new Set(round.map(signedAddress))];
