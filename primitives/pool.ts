@@ -274,10 +274,10 @@ export class Pool<T extends Tasks> extends PoolBase {
    */
   constructor(options: PoolOptions<T>) {
     super();
+    const config = configOf(options);
     const checked = checkedOptions(options);
     const { byteOffset } = checked;
     const specs = specsOf(options.tasks);
-    const config = configOf(options);
     const length = CallRing.byteLength(config);
     const byteLength = Pool.byteLength(options);
     const memory = options.memory ?? allocate(byteLength);
@@ -312,6 +312,7 @@ export class Pool<T extends Tasks> extends PoolBase {
   /**
    * The bytes that a pool with these options occupies.
    *
+   * @throws {TypeError} If an option is unknown or of a wrong type.
    * @throws {RangeError} If a number is out of range.
    */
   static byteLength(

@@ -227,7 +227,6 @@ export interface Checked {
 export function checkedOptions<T extends Tasks>(
   options: PoolOptions<T>,
 ): Checked {
-  assertConfig("pool", options, OPTIONS);
   const { make, ahead, guests = 0, maxQueue, idleTimeout = 10_000 } = options;
   const { patience = 30_000, byteOffset = 0 } = options;
   const workers = rangeOf(options.workers);
@@ -283,12 +282,14 @@ function recycleOf(options: RecycleOptions | undefined): Recycle {
 }
 
 /**
- * The ring of a pool with these options; throws if a number is out of range.
+ * The ring of a pool with these options; throws if one is unknown, or a number
+ * is out of range.
  */
-export function configOf({ bytes = 4096, slots = 128 }: {
-  readonly bytes?: number | undefined;
-  readonly slots?: number | undefined;
-}): { slots: number; request: number; reply: number } {
+export function configOf(
+  options: Pick<PoolOptions<Tasks>, "bytes" | "slots">,
+): { slots: number; request: number; reply: number } {
+  assertConfig("pool", options, OPTIONS);
+  const { bytes = 4096, slots = 128 } = options;
   inRange("bytes", bytes, 1, 2 ** 24 - 64);
   const room = Math.ceil(bytes / 8) * 8;
   return { slots, request: REQUEST_HEAD + room, reply: REPLY_HEAD + room };

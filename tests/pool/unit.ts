@@ -243,6 +243,9 @@ test("new Pool() refuses options that it cannot follow", () => {
   fails({ patience: -1 }, /timeout.*received -1/);
   fails({ byteOffset: 4 }, /multiple of 8/);
   fails({ worker: 1 } as never, /Unknown name "worker"/);
+  const size = { slot: 1 } as never;
+  assert.throws(() => Pool.byteLength(size), /Unknown name "slot"/);
+  assert.throws(() => Pool.byteLength(undefined as never), /configuration of/);
   assert.throws(() => task({ request: 1 } as never), /codec/);
   for (const lost of ["name", "encode", "decode"]) {
     const request = { ...codec.json, [lost]: 1 };
