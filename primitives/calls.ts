@@ -10,7 +10,7 @@ import { assertBlocking, slotsOf } from "./_calls/wire.ts";
 import { Client } from "./_calls/client/client.ts";
 import { Nap } from "./_calls/nap.ts";
 import { remoteBy } from "./_calls/remote.ts";
-import { Underway } from "./_calls/ring/underway.ts";
+import { finish, Underway } from "./_calls/ring/underway.ts";
 import { Server } from "./_calls/server.ts";
 import type {
   ApiCodec,
@@ -132,6 +132,8 @@ export interface Connect {
 }
 /** Microtasks in which an async handler that awaits nothing has its result. */
 const TICKS = 4;
+/** The ms that methods have, whose callers gave up, before a server ends. */
+const GRACE = 2000;
 
 async function serveAsync(
   ring: CallRing,
@@ -190,7 +192,12 @@ async function serveAsync(
     }
   } finally {
     server.stop();
-    while (underway.size > 0) await underway.next();
+    do {
+      await finish(underway, slots.words, GRACE, waiting.ref ?? true);
+      server.forget();
+      underway.clear();
+      while (late.length > 0 && underway.size < most) begin(late.shift()!);
+    } while (underway.size > 0);
     server.end();
   }
   return server.count;
@@ -221,8 +228,9 @@ function serveBlocking(
 /**
  * Serves the methods of `api`, which others call by {@linkcode connect}, until
  * the ring is closed and no call is left; resolves with how many calls it
- * served. Methods may be async: up to `limit` of them run at a time, as many as
- * the ring has slots unless given. Any number of agents may serve one ring.
+ * served. Methods whose callers gave up have two seconds then. Methods may be
+ * async: up to `limit` of them run at a time, as many as the ring has slots
+ * unless given. Any number of agents may serve one ring.
  *
  * An AbortSignal that is passed as an argument arrives as one that aborts when
  * the caller gives up: its signal aborted, its time was over, or it was

@@ -10,7 +10,7 @@ import type { Codec } from "../_message/message.ts";
 import { readUtf8 } from "../_message/utf8.ts";
 import { type End, nameAt, NAMED_BYTES, needsPort } from "./beside.ts";
 import { agentOf, type AnyIterator, type Hosts, stepOf } from "./hosts.ts";
-import { find, namesOf } from "./members.ts";
+import { find, namesOf, objectsIn } from "./members.ts";
 import {
   CALL,
   CHECK,
@@ -131,7 +131,7 @@ export class Reader {
       return found;
     }
     const names = of === this.#api && what !== GET
-      ? [...this.#members.keys()]
+      ? [...this.#members.keys(), ...objectsIn(of)]
       : namesOf(of);
     const missing = path === ""
       ? "function itself"

@@ -64,6 +64,14 @@ export function namesOf(object: object): string[] {
   return [...new Set(names)].filter((name) => !HIDDEN.includes(name));
 }
 
+/** The names of the objects in an object, which may have methods. */
+export const objectsIn = (object: object): string[] =>
+  namesOf(object).filter((name) => {
+    const from = [...chainOf(object)].find((of) => Object.hasOwn(of, name))!;
+    const { value } = Object.getOwnPropertyDescriptor(from, name)!;
+    return typeof value === "object" && value !== null;
+  });
+
 /**
  * What is at `path`, which has a dot between names, and the object that has it;
  * undefined if nothing is there.

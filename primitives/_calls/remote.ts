@@ -63,10 +63,11 @@ function before(ends: Ends, prefix: string, target: object): void {
       }
       // `await` asks for "then", and a Remote itself is not a promise.
       const path = prefix + name;
-      // Node 24 looks for the name of a function until it finds a string.
-      if (`.${path}`.endsWith(".name.name.name")) return text();
       const value = name !== "then"
-        ? nodeOf(ends, path, name === "toJSON" ? prefix : undefined)
+        ? named(
+          path,
+          nodeOf(ends, path, name === "toJSON" ? prefix : undefined),
+        )
         : isFunction && ends.get !== undefined
         ? thenOf(ends.get, prefix.slice(0, -1))
         : undefined;
@@ -91,6 +92,23 @@ const thenOf = (get: NonNullable<Ends["get"]>, path: string): Then => //
 
 const textOf = (prefix: string): string =>
   `[remote ${prefix.slice(0, -1) || "object"}]`;
+
+/**
+ * Node 24 looks for the name of a function until it finds a string, and looks
+ * through a Proxy. So what stands behind three names is a Proxy of a function
+ * with a name.
+ */
+function named(path: string, node: object): object {
+  if (!`.${path}`.endsWith(".name.name.name")) return node;
+  const target = function () {};
+  Object.defineProperty(target, "name", { value: textOf(`${path}.`) });
+  return new Proxy(target, {
+    get: (_, name) => Reflect.get(node, name),
+    set: (_, name, value) => Reflect.set(node, name, value),
+    apply: (_, self, args) => Reflect.apply(node as () => void, self, args),
+    construct: (_, args) => Reflect.construct(node as () => void, args),
+  });
+}
 
 /**
  * A method, a class, a property or an object of methods: nobody knows yet. It

@@ -105,6 +105,8 @@ export class Server {
   #isWanted = true;
   /** How many calls wait for what goes beside them. */
   #late = 0;
+  /** The slots of the calls whose methods are awaited, or their talks. */
+  readonly #awaited = new Set<number | Talk>();
   /** How many calls it served. The pieces of a reply are not counted. */
   count = 0;
 
@@ -293,14 +295,18 @@ export class Server {
     talk: Talk | undefined,
   ): Promise<void> {
     this.#watches.lookOut();
+    const call = talk ?? at;
+    this.#awaited.add(call);
+    let answer: (at: number) => void;
     try {
       const value = await result;
-      this.#watches.end(watched);
-      this.#finish(at, talk, (at) => this.#return(at, asked, value));
+      answer = (at) => this.#return(at, asked, value);
     } catch (error) {
-      this.#watches.end(watched);
-      this.#finish(at, talk, (at) => this.#throw(at, error));
+      answer = (at) => this.#throw(at, error);
     }
+    if (!this.#awaited.delete(call)) return; // the server has ended
+    this.#watches.end(watched);
+    this.#finish(at, talk, answer);
   }
 
   /** Answers a call: at once, or, of a talk, where its caller waits next. */
@@ -348,6 +354,19 @@ export class Server {
   /** No answer comes any more. */
   stop(): void {
     this.talks.stop();
+  }
+
+  /**
+   * The callers of all calls that are under way have given up: frees the slots
+   * of these calls. Nothing is written there when their methods end.
+   */
+  forget(): void {
+    for (const call of this.#awaited) {
+      if (typeof call === "number") this.#send(call, NOTHING, () => 0);
+      else this.talks.lose(call);
+    }
+    this.#awaited.clear();
+    this.#watches.stop();
   }
 
   /** No call comes any more, and none is under way. */

@@ -277,10 +277,10 @@ export class Talks {
   look(): void {
     const { invocations, listeners } = this.#desk;
     for (const { talk } of invocations.values()) {
-      if (!talk.lost && this.#isGone(talk)) this.#lose(talk);
+      if (!talk.lost && this.#isGone(talk)) this.lose(talk);
     }
     for (const listener of listeners.values()) {
-      if (this.#isGone(listener)) this.#lose(listener);
+      if (this.#isGone(listener)) this.lose(listener);
     }
   }
 
@@ -293,7 +293,7 @@ export class Talks {
     const { invocations } = this.#desk;
     if (invocations.size === 0) return;
     for (const { talk } of invocations.values()) {
-      if (talk.held === at) this.#lose(talk);
+      if (talk.held === at) this.lose(talk);
     }
   }
 
@@ -318,7 +318,7 @@ export class Talks {
     const bytes = talk.queue.shift();
     if (bytes !== undefined) {
       this.#leave(talk, at);
-      if (!this.#line.send(at, CALLBACK, putting(bytes))) this.#lose(talk);
+      if (!this.#line.send(at, CALLBACK, putting(bytes))) this.lose(talk);
     } else if (final !== undefined) {
       talk.at = 0;
       talk.over = true;
@@ -348,7 +348,7 @@ export class Talks {
     const untold = listener.released.length - others.length;
     listener.released = others;
     listener.kept -= talk.functions.size + untold;
-    if (listener.kept === 0) this.#lose(listener); // it does not listen
+    if (listener.kept === 0) this.lose(listener); // it does not listen
   }
 
   #leave(talk: Talk, held: number): void {
@@ -362,7 +362,7 @@ export class Talks {
   }
 
   /** The caller of a talk has given up. */
-  #lose(talk: Talk, reason?: unknown): void {
+  lose(talk: Talk, reason?: unknown): void {
     talk.watched?.control.abort(reason);
     talk.over = talk.lost = true;
     talk.queue.length = talk.held = 0;
@@ -415,7 +415,7 @@ export class Talks {
       return;
     }
     if (listens === GAVE_UP) {
-      this.#lose(talk, this.#reasonIn(request));
+      this.lose(talk, this.#reasonIn(request));
       return void say(NOTHING);
     }
     talk.at = at;
@@ -482,7 +482,7 @@ export class Talks {
     let most = Math.max(1, slots.count >> 1);
     for (const listener of this.#desk.listeners.values()) {
       if (listener.kept === 0) continue;
-      if (this.#isGone(listener)) this.#lose(listener);
+      if (this.#isGone(listener)) this.lose(listener);
       else most--;
     }
     return slots.count > 1 && most > 0 && mayListen(slots, at, most);
@@ -500,7 +500,7 @@ export class Talks {
   /** Nor does another server of this agent wait for one. */
   end(): void {
     const { listeners, talks } = this.#desk;
-    for (const listener of listeners.values()) this.#lose(listener);
+    for (const listener of listeners.values()) this.lose(listener);
     talks.clear();
   }
 }

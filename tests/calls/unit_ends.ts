@@ -191,6 +191,65 @@ test("an abort ends serving, once all calls are answered", async () => {
   assert.is((await serving as Error).message, "stop");
 });
 
+test("who serves ends without methods that never end", async () => {
+  const ring = CallRing.create({ request: 256, reply: 256, slots: 4 });
+  const began: string[] = [];
+  const ends: (() => void)[] = [];
+  const methods = {
+    hang: (what: string, ..._: unknown[]) => {
+      began.push(what);
+      return new Promise<string>((resolve) => {
+        ends.push(() => resolve("late"));
+      });
+    },
+    echo: (what: string) => what,
+  };
+  const served = serve(ring, methods, { limit: 3 });
+  const remote = connect<typeof methods>(ring, { timeout: 50 });
+  const patient = connect<typeof methods>(ring, { timeout: 20_000 });
+  const { signal } = new AbortController();
+  const given = [
+    remote.hang("plain"),
+    remote.hang("told", signal),
+    remote.hang("with a function", () => {}),
+  ].map(rejection);
+  while (began.length < 3) await new Promise((resolve) => setTimeout(resolve));
+  const waits = patient.echo("behind them"); // the limit is reached
+  for (const error of await Promise.all(given)) {
+    assert.is(error.name, "TimeoutError");
+  }
+  ring.close();
+  assert.is(await waits, "behind them");
+  assert.is(await served, 4);
+  assert.is(ring.pending, 0);
+  // The memory may have another use by now.
+  const words = new Int32Array(ring.buffer);
+  const before = words.slice();
+  for (const end of ends) end();
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  assert.equal(words, before);
+});
+
+test("who serves waits for methods that end soon", async () => {
+  const ring = CallRing.create({ request: 64, reply: 64 });
+  let done = 0;
+  const methods = {
+    slow: async (ms: number) => {
+      await new Promise((resolve) => setTimeout(resolve, ms));
+      return ++done;
+    },
+  };
+  const served = serve(ring, methods);
+  const remote = connect<typeof methods>(ring, { timeout: 10 });
+  assert.is((await rejection(remote.slow(300))).name, "TimeoutError");
+  const other = connect<typeof methods>(ring).slow(400);
+  await new Promise((resolve) => setTimeout(resolve));
+  ring.close();
+  await served;
+  assert.is(done, 2);
+  assert.is(await other, 2);
+});
+
 test("what is no call of connect is answered by an error", async () => {
   await between(api, async (ring) => {
     for (const bytes of [[], [1], [1, 0, 200, 0, 0, 0, 0, 0], [9, 9]]) {

@@ -129,9 +129,30 @@ test("a text of what stands for an object is made without a call", () =>
     assert.is(inspect(remote), "[remote object]");
     assert.equal(inspect([remote.math.add]), "[ [remote math.add] ]");
     // As a failed assertion shows it.
-    assert.match(inspect(remote.math, { customInspect: false }), "Function");
+    const asShown = { customInspect: false, getters: true, depth: 1000 };
+    assert.match(inspect(remote.math, asShown), "Function");
+    assert.match(inspect([remote], asShown), "Function");
     return Promise.resolve();
   }));
+
+test("what is named as a function's name can be reached, and logged", async () => {
+  class Named {
+    name = 7;
+  }
+  const api = { of: { name: { name: { name: (n: number) => n + 1, Named } } } };
+  const deep = { name: { name: { name: { name: "deep", Named } } } };
+  await between({ ...api, ...deep }, async (ring) => {
+    const remote = connect<typeof api & typeof deep>(ring);
+    assert.is(await remote.of.name.name.name(1), 2);
+    assert.is(await remote.name.name.name.name, "deep");
+    const named = await new remote.name.name.name.Named();
+    assert.is(await named.name, 7);
+    const { name } = remote.name.name;
+    assert.is(String(name), "[remote name.name.name]");
+    assert.match(inspect(name, { customInspect: false }), "Function");
+    assert.throws(() => Object.assign(name, { x: 1 }), "Cannot assign");
+  });
+});
 
 test("a message about a missing property lists all members", () =>
   within(async (ring) => {
@@ -141,6 +162,16 @@ test("a message about a missing property lists all members", () =>
     assert.match(message, 'No property "absent" is served: there are ');
     assert.match(message, "version");
   }));
+
+test("a message about a missing method names objects of methods", async () => {
+  const api = { math: { add: (a: number, b: number) => a + b }, count: 1 };
+  await between(api, async (ring) => {
+    // deno-lint-ignore no-explicit-any
+    const remote: any = connect<typeof api>(ring);
+    const { message } = await rejection(remote.add(1, 2));
+    assert.is(message, 'No method "add" is served: there are math');
+  });
+});
 
 test("new makes an instance there, which using releases", () =>
   within(async (ring) => {

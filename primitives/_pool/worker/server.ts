@@ -6,9 +6,8 @@
 
 import { brief, describe } from "../../_memory/describe.ts";
 import { contentOf, isTransfer } from "../../_calls/beside.ts";
-import { isWanted } from "../../_calls/ring/call.ts";
 import type { Slots } from "../../_calls/ring/slots.ts";
-import { Underway } from "../../_calls/ring/underway.ts";
+import { finish, Underway } from "../../_calls/ring/underway.ts";
 import { type PendingResult, waitOn } from "../../_wait/pending.ts";
 import { inPlaceResult } from "../../_message/in_place.ts";
 import { encoded, encodeWhole } from "../../_message/message.ts";
@@ -207,7 +206,10 @@ export class PoolServer {
       await turn;
     }
     this.#tell();
-    await this.#finish(underway);
+    // A function whose task was given up may never end.
+    await finish(underway, this.#it.slots.words, GRACE, true);
+    this.#watches.stop();
+    this.#over = true;
     return this.#retire();
   }
 
@@ -224,21 +226,6 @@ export class PoolServer {
       underway.wake();
     };
     refer(setTimeout(look, LOOK), false);
-  }
-
-  /**
-   * Waits for tasks that somebody wants, and then for a while for the others: a
-   * function whose task was given up may never end. Nothing tells the worker
-   * when a task is given up, so it looks.
-   */
-  async #finish(underway: Underway): Promise<void> {
-    const { words } = this.#it.slots;
-    while ([...underway.values()].some((at) => isWanted(words, at))) {
-      await within(LOOK, underway.next());
-    }
-    if (underway.size > 0) await within(GRACE, Promise.all(underway.keys()));
-    this.#watches.stop(); // of functions that never end
-    this.#over = true;
   }
 
   /** Whether it takes no more tasks: by an order, or since it did enough. */
@@ -523,14 +510,6 @@ export class PoolServer {
     }
     this.#rooms.end(at, what, now, busy);
   }
-}
-
-/** Waits for a promise, `ms` at most. */
-async function within(ms: number, promise: Promise<unknown>): Promise<void> {
-  let timer;
-  const end = new Promise((resolve) => timer = setTimeout(resolve, ms));
-  await Promise.race([end, promise]);
-  clearTimeout(timer);
 }
 
 /** The bytes of this agent's heap; 0 if the platform does not tell. */
