@@ -267,7 +267,7 @@ export const text: Codec<string> = /* @__PURE__ */ placed({
       const at = value.search(LONE_SURROGATE);
       if (at >= 0) {
         throw new RangeError(
-          "Cannot send a string with half of a surrogate pair, which has no " +
+          "Cannot encode a string with half of a surrogate pair, which has no " +
             `UTF-8 form: received U+${value.charCodeAt(at).toString(16)} at ` +
             at,
         );

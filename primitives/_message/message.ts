@@ -108,7 +108,7 @@ export function refusal(
     : named(value);
   const where = path.map((key) => `[${describe(key)}]`).join("");
   return new TypeError(
-    `Cannot send this as ${brief(codec)}: ${why}: received ${received}` +
+    `Cannot encode this as ${brief(codec)}: ${why}: received ${received}` +
       (where === "" ? "" : ` at ${brief(where)}`),
   );
 }

@@ -272,7 +272,7 @@ export function wholeRecord(field: StructField): Field {
       const name = isRecord ? missing(checked) : first;
       if (name === undefined) return checked;
       throw new TypeError(
-        `Cannot send this as a record: field "${
+        `Cannot encode this as a record: field "${
           brief(name)
         }" is missing: received ` +
           describe(value),

@@ -142,9 +142,9 @@ test("errors arrive from function to method and back", () =>
     const nothing = rejection(remote.each(1, () => Promise.reject(undefined)));
     assert.is(await nothing as unknown, undefined);
     const unsent = await rejection(remote.each(1, () => () => 1));
-    assert.match(unsent.message, "Cannot send");
+    assert.match(unsent.message, "Cannot encode");
     const odd = await rejection(remote.odd((value) => value));
-    assert.match(odd.message, "Cannot send");
+    assert.match(odd.message, "Cannot encode");
     assert.equal(await remote.each(1, (n) => n), [0]);
   }));
 

@@ -399,5 +399,5 @@ test("an iterator ends whose step came too late", () =>
 test("an iterator ends whose value cannot be sent", () =>
   lateRows(async (remote) => {
     const rows = await remote.rows();
-    assert.match((await rejection(rows.next())).message, "Cannot send");
+    assert.match((await rejection(rows.next())).message, "Cannot encode");
   }, { value: Symbol("none") }));

@@ -39,7 +39,7 @@ test("json delivers any value equal, or refuses it and sends nothing", () => {
         delivered++;
       } else {
         assert.instance(error, TypeError);
-        assert.match((error as Error).message, "Cannot send this as json");
+        assert.match((error as Error).message, "Cannot encode this as json");
         assert.equal(wordsOf(channel), before);
         refused++;
       }

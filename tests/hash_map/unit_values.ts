@@ -136,6 +136,19 @@ test("what it cannot carry is refused, and nothing changes", () => {
   assert.equal([...map], [["a", 1]]);
 });
 
+test("an error says that a key or a value is not one of its codec", () => {
+  const map = HashMap.create({
+    key: codec.text,
+    value: codec.i32,
+    capacity: 4,
+  });
+  const no = 1 as unknown as string;
+  const none = undefined as unknown as number;
+  refuses(() => map.get(no), TypeError, /^Cannot encode this as text: /);
+  refuses(() => map.set("a", none), TypeError, /^An i32 must be an integer/);
+  assert.is(map.size, 0);
+});
+
 test("a view needs the codecs of the map, if any were named", () => {
   const numbers = HashMap.create({
     key: codec.i32,

@@ -69,7 +69,7 @@ export const i32: SizedCodec<number> = /* @__PURE__ */ (() =>
       if (typeof value === "number" && value === (value | 0)) return true;
       const Refusal = typeof value === "number" ? RangeError : TypeError;
       throw new Refusal(
-        "A message must be an integer from -2^31 to 2^31 - 1: received " +
+        "An i32 must be an integer from -2^31 to 2^31 - 1: received " +
           describe(value),
       );
     }),
