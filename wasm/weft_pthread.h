@@ -22,11 +22,12 @@
  * a thread that reads, and then locks for reading again, waits for that writer,
  * which waits for this thread. Attributes are not looked at, except the type of
  * a mutex: to share memory, define WEFT_PROCESS_SHARED. A wait looks at its
- * clock when it begins, so it does not follow a clock that is set meanwhile. A
- * pthread_barrier_destroy does not wait for the others. A signal ends no wait,
- * so sem_wait never gives EINTR. Locks do not look at priorities. At most 8191
- * threads read (EAGAIN), 4095 meet at a barrier, and 32767 wait for a condition
- * (EINVAL). The initializers are for initializations, not for assignments.
+ * clock when it begins, so it does not follow a clock that is set meanwhile.
+ * What destroys a condition or a barrier waits for the threads that were let
+ * through, but not for JavaScript's agents. A signal ends no wait, so sem_wait
+ * never gives EINTR. Locks do not look at priorities. At most 8191 threads read
+ * (EAGAIN), 4095 meet at a barrier, and 32767 wait for a condition (EINVAL).
+ * The initializers are for initializations, not for assignments.
  */
 #ifndef WEFT_PTHREAD_H
 #define WEFT_PTHREAD_H
@@ -75,9 +76,11 @@ WEFT__BEGIN
 
 #define WEFT__POSIX static inline __attribute__((unused))
 
-/* The nanoseconds until `end` by a clock, no fewer; -1 if `end` is invalid. */
+/* The nanoseconds until `end` by a clock, no fewer; -1 if `end` is invalid, or
+   if time does not pass by that clock while a thread sleeps. */
 WEFT__POSIX int64_t weft__until(clockid_t clock, const struct timespec *end) {
   struct timespec now;
+  if (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC) return -1;
   if (end->tv_nsec < 0 || end->tv_nsec > 999999999) return -1;
   if (clock_gettime(clock, &now) != 0) return -1;
   if (end->tv_sec < now.tv_sec) return 0;
@@ -92,6 +95,19 @@ WEFT__POSIX int weft__errno(int error) {
   if (error == 0) return 0;
   errno = error == EBUSY ? EAGAIN : error;
   return -1;
+}
+
+/* How many calls use an object. Whoever destroys it waits for those of threads
+   that were let through: they may be on their way out of it. */
+WEFT__POSIX void weft__posix_enter(int32_t *inside) { weft__add(inside, 1); }
+
+/* The last thing that a call does with the object: it may be freed then. */
+WEFT__POSIX void weft__posix_leave(int32_t *inside) { weft__add(inside, -1); }
+
+/* Nobody wakes whoever destroys an object: that one looks again and again. */
+WEFT__POSIX void weft__posix_pause(void) {
+  int32_t nowhere = 0;
+  if (weft__may_block()) (void)weft__sleep(&nowhere, 0, INT64_MAX, 50000);
 }
 
 /* ---- mutexes */
@@ -179,47 +195,85 @@ WEFT__POSIX int weft__posix_spin_destroy(weft_mutex *m) {
 
 /* ---- conditions */
 
-WEFT__POSIX int weft__posix_cond_init(weft_condition *c,
+/* A condition, and how many calls wait for it or leave it. */
+typedef struct {
+  weft_condition c;
+  int32_t inside;
+} weft__posix_cond;
+
+WEFT__POSIX int weft__posix_cond_init(weft__posix_cond *p,
                                       const pthread_condattr_t *unused) {
   (void)unused;
-  return weft_condition_init(c, sizeof *c) == NULL ? EINVAL : 0;
+  p->inside = 0;
+  return weft_condition_init(&p->c, sizeof p->c) == NULL ? EINVAL : 0;
 }
 
-WEFT__POSIX int weft__posix_cond_signal(weft_condition *c) {
-  return weft_condition_notify(c, 1);
+WEFT__POSIX int weft__posix_cond_signal(weft__posix_cond *p) {
+  return weft_condition_notify(&p->c, 1);
 }
 
-WEFT__POSIX int weft__posix_cond_broadcast(weft_condition *c) {
-  return weft_condition_notify_all(c);
+WEFT__POSIX int weft__posix_cond_broadcast(weft__posix_cond *p) {
+  return weft_condition_notify_all(&p->c);
 }
 
-WEFT__POSIX int weft__posix_cond_take(weft_condition *c, weft__posix_mutex *p,
+/* Waits until it is called, and does nothing with the condition after that. So
+   it wakes the next one that was called before it has the mutex: whoever holds
+   the mutex may destroy the condition. */
+WEFT__POSIX int weft__posix_cond_sleep(weft_condition *c, weft_mutex *m,
+                                       int64_t timeout) {
+  int32_t group = 0;
+  int result = weft__condition_join(c, &group);
+  if (result != 0) return result;
+  int32_t seen = weft__load(weft__condition_place(c, group));
+  weft_mutex_unlock(m);
+  result = weft__condition_sleep(c, group, seen, timeout);
+  return weft__condition_return(c, group, result, 0);
+}
+
+WEFT__POSIX int weft__posix_cond_take(weft__posix_cond *p, weft__posix_mutex *m,
                                       int64_t timeout) {
-  return p->recursive ? weft_condition_wait_recursive(c, &p->m, timeout)
-                      : weft_condition_wait(c, &p->m.mutex, timeout);
+  weft_mutex *mutex = &m->m.mutex;
+  int32_t depth = m->m.depth;
+  int32_t id = weft_agent_id();
+  if (!weft__may_block() || weft_mutex_owner(mutex) != id) return EPERM;
+  weft__posix_enter(&p->inside);
+  int result = weft__posix_cond_sleep(&p->c, mutex, timeout);
+  weft__posix_leave(&p->inside);
+  if (result != 0 && result != ETIMEDOUT) return result;
+  int locked = weft__mutex_lock_slow(mutex, id, WEFT_MUTEX_UNLOCKED,
+                                     WEFT_FOREVER, false);
+  if (m->recursive) m->m.depth = depth; /* others have held it meanwhile */
+  return locked != 0 ? locked : result;
 }
 
-WEFT__POSIX int weft__posix_cond_wait(weft_condition *c, weft__posix_mutex *p) {
-  return weft__posix_cond_take(c, p, WEFT_FOREVER);
+WEFT__POSIX int weft__posix_cond_wait(weft__posix_cond *p,
+                                      weft__posix_mutex *m) {
+  return weft__posix_cond_take(p, m, WEFT_FOREVER);
 }
 
-WEFT__POSIX int weft__posix_cond_clockwait(weft_condition *c,
-                                           weft__posix_mutex *p,
+WEFT__POSIX int weft__posix_cond_clockwait(weft__posix_cond *p,
+                                           weft__posix_mutex *m,
                                            clockid_t clock,
                                            const struct timespec *end) {
   int64_t ns = weft__until(clock, end);
-  return ns < 0 ? EINVAL : weft__posix_cond_take(c, p, ns);
+  return ns < 0 ? EINVAL : weft__posix_cond_take(p, m, ns);
 }
 
-WEFT__POSIX int weft__posix_cond_timedwait(weft_condition *c,
-                                           weft__posix_mutex *p,
+WEFT__POSIX int weft__posix_cond_timedwait(weft__posix_cond *p,
+                                           weft__posix_mutex *m,
                                            const struct timespec *end) {
-  return weft__posix_cond_clockwait(c, p, CLOCK_REALTIME, end);
+  return weft__posix_cond_clockwait(p, m, CLOCK_REALTIME, end);
 }
 
-WEFT__POSIX int weft__posix_cond_destroy(weft_condition *c) {
-  (void)c;
-  return 0;
+/* EBUSY if a thread waits that was not called. */
+WEFT__POSIX int weft__posix_cond_destroy(weft__posix_cond *p) {
+  for (;;) {
+    int32_t inside = weft__load(&p->inside);
+    int32_t waiting = weft__condition_waiting(weft__load(&p->c.even)) +
+                      weft__condition_waiting(weft__load(&p->c.odd));
+    if (inside <= waiting) return waiting > 0 ? EBUSY : 0;
+    weft__posix_pause();
+  }
 }
 
 /* ---- locks of readers and writers */
@@ -290,24 +344,39 @@ WEFT__POSIX int weft__posix_rwlock_timedwrlock(weft_rw_lock *l,
 
 /* ---- barriers, once, semaphores */
 
-WEFT__POSIX int weft__posix_barrier_init(
-    weft_barrier *b, const pthread_barrierattr_t *unused, unsigned count) {
+/* A barrier, and how many calls wait at it or leave it. */
+typedef struct {
+  weft_barrier b;
+  int32_t inside;
+} weft__posix_barrier;
+
+WEFT__POSIX int weft__posix_barrier_init(weft__posix_barrier *p,
+                                         const pthread_barrierattr_t *unused,
+                                         unsigned count) {
   (void)unused;
   if (count > WEFT_BARRIER_MAX) return EINVAL;
-  return weft_barrier_init(b, sizeof *b, (int32_t)count) == NULL ? EINVAL : 0;
+  p->inside = 0;
+  bool made = weft_barrier_init(&p->b, sizeof p->b, (int32_t)count) != NULL;
+  return made ? 0 : EINVAL;
 }
 
-WEFT__POSIX int weft__posix_barrier_wait(weft_barrier *b) {
+WEFT__POSIX int weft__posix_barrier_wait(weft__posix_barrier *p) {
   bool leader = false;
-  int result = weft_barrier_arrive_and_wait(b, &leader, WEFT_FOREVER);
+  weft__posix_enter(&p->inside);
+  int result = weft_barrier_arrive_and_wait(&p->b, &leader, WEFT_FOREVER);
+  weft__posix_leave(&p->inside);
   if (result != 0) return result;
   return leader ? PTHREAD_BARRIER_SERIAL_THREAD : 0;
 }
 
-/* The leader may free it once all others have returned: see weft_barrier. */
-WEFT__POSIX int weft__posix_barrier_destroy(weft_barrier *b) {
-  (void)b;
-  return 0;
+/* EBUSY if a thread waits there. */
+WEFT__POSIX int weft__posix_barrier_destroy(weft__posix_barrier *p) {
+  for (;;) {
+    int32_t inside = weft__load(&p->inside);
+    int32_t waiting = weft_barrier_arrived(&p->b);
+    if (inside <= waiting) return waiting > 0 ? EBUSY : 0;
+    weft__posix_pause();
+  }
 }
 
 /* Not NULL if the function of pthread_once has not returned: it has thrown. */
@@ -395,9 +464,9 @@ WEFT__END
 #define pthread_mutex_clocklock weft__posix_mutex_clocklock
 #define pthread_mutex_timedlock weft__posix_mutex_timedlock
 
-#define pthread_cond_t weft_condition
+#define pthread_cond_t weft__posix_cond
 #undef PTHREAD_COND_INITIALIZER
-#define PTHREAD_COND_INITIALIZER WEFT__POSIX_ZERO
+#define PTHREAD_COND_INITIALIZER {{0, 0, 0}, 0}
 #define pthread_cond_init weft__posix_cond_init
 #define pthread_cond_destroy weft__posix_cond_destroy
 #define pthread_cond_wait weft__posix_cond_wait
@@ -431,7 +500,7 @@ WEFT__END
 #define pthread_spin_trylock weft__posix_spin_trylock
 #define pthread_spin_unlock weft__posix_spin_unlock
 
-#define pthread_barrier_t weft_barrier
+#define pthread_barrier_t weft__posix_barrier
 #define pthread_barrier_init weft__posix_barrier_init
 #define pthread_barrier_wait weft__posix_barrier_wait
 #define pthread_barrier_destroy weft__posix_barrier_destroy
@@ -458,7 +527,11 @@ WEFT__END
 #define sem_close weft_pthread_has_no_named_semaphores
 #define sem_unlink weft_pthread_has_no_named_semaphores
 #define pthread_mutex_consistent weft_pthread_has_no_robust_mutexes
+#undef pthread_mutex_consistent_np
+#define pthread_mutex_consistent_np weft_pthread_has_no_robust_mutexes
 #define pthread_mutexattr_setrobust weft_pthread_has_no_robust_mutexes
+#undef pthread_mutexattr_setrobust_np
+#define pthread_mutexattr_setrobust_np weft_pthread_has_no_robust_mutexes
 #define pthread_mutex_setprioceiling weft_pthread_has_no_priorities
 #define pthread_mutex_getprioceiling weft_pthread_has_no_priorities
 #define pthread_mutexattr_setprotocol weft_pthread_has_no_priorities

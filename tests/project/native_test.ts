@@ -268,6 +268,8 @@ test("a program that needs what weft_pthread.h lacks does not compile", async ()
     const [call, why] of [
       ['sem_open("/a", 0)', "no_named_semaphores"],
       ["pthread_mutex_consistent(0)", "no_robust_mutexes"],
+      ["pthread_mutex_consistent_np(0)", "no_robust_mutexes"],
+      ["pthread_mutexattr_setrobust_np(0, 0)", "no_robust_mutexes"],
       ["pthread_mutexattr_setprotocol(0, 0)", "no_priorities"],
       ["pthread_cancel(pthread_self())", "no_cancellation"],
       ["pthread_condattr_setclock(0, 1)", "no_clock_attributes"],

@@ -3,15 +3,18 @@
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #undef NDEBUG
 #include <assert.h>
 
 _Static_assert(offsetof(pthread_mutex_t, m.mutex) == 0, "ours");
-_Static_assert(sizeof(pthread_cond_t) == sizeof(weft_condition), "ours");
+_Static_assert(offsetof(pthread_cond_t, c) == 0, "ours");
+_Static_assert(offsetof(pthread_barrier_t, b) == 0, "ours");
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
@@ -182,6 +185,123 @@ static void readers(void) {
   assert(pthread_rwlock_destroy(&many) == 0);
 }
 
+/* Two rooms at one place, one after the other, as memory is used again. */
+static union {
+  pthread_cond_t cond;
+  pthread_barrier_t barrier;
+  unsigned char bytes[64];
+} room;
+static pthread_mutex_t door = PTHREAD_MUTEX_INITIALIZER;
+static pthread_barrier_t both = {.inside = 0};
+static int called, here, gone;
+
+enum { GUESTS = 4, ROUNDS = 60 };
+
+/* Waits in each round until it is called. */
+static void *guest(void *unused) {
+  for (int round = 0; round < ROUNDS; round++) {
+    pthread_mutex_lock(&door);
+    here++;
+    while (called <= round)
+      assert(pthread_cond_wait(&room.cond, &door) == 0);
+    gone++;
+    pthread_mutex_unlock(&door);
+    pthread_barrier_wait(&both);
+    pthread_barrier_wait(&both);
+  }
+  return unused;
+}
+
+/* Nobody uses it any more, nor changes its memory. */
+static void used_again(void) {
+  memset(&room, 0, sizeof room);
+  for (int i = 0; i < 200; i++) sched_yield();
+  for (size_t i = 0; i < sizeof room; i++) assert(room.bytes[i] == 0);
+}
+
+/* A condition may be destroyed as soon as its waiters are called, while the
+   mutex is locked, and after that. */
+static void destroyed(void) {
+  pthread_t threads[GUESTS];
+  assert(pthread_barrier_init(&both, NULL, GUESTS + 1) == 0);
+  assert(pthread_cond_init(&room.cond, NULL) == 0);
+  for (int i = 0; i < GUESTS; i++)
+    pthread_create(&threads[i], NULL, guest, NULL);
+  for (int round = 0; round < ROUNDS; round++) {
+    pthread_mutex_lock(&door);
+    while (here < GUESTS) {
+      pthread_mutex_unlock(&door);
+      sched_yield();
+      pthread_mutex_lock(&door);
+    }
+    here = gone = 0;
+    called = round + 1;
+    assert(pthread_cond_destroy(&room.cond) == EBUSY);
+    for (int i = 0; i < GUESTS; i++)
+      if (round % 3 != 0) assert(pthread_cond_signal(&room.cond) == 0);
+    if (round % 3 == 0) assert(pthread_cond_broadcast(&room.cond) == 0);
+    if (round % 2 == 0) pthread_mutex_unlock(&door);
+    assert(pthread_cond_destroy(&room.cond) == 0);
+    used_again();
+    if (round % 2 != 0) pthread_mutex_unlock(&door);
+    pthread_barrier_wait(&both);
+    assert(gone == GUESTS && pthread_cond_init(&room.cond, NULL) == 0);
+    pthread_barrier_wait(&both);
+  }
+  for (int i = 0; i < GUESTS; i++) pthread_join(threads[i], NULL);
+  assert(pthread_cond_destroy(&room.cond) == 0);
+  assert(pthread_barrier_destroy(&both) == 0);
+}
+
+/* Whoever leads destroys the barrier, while others may be inside. */
+static void *leads(void *unused) {
+  for (int round = 0; round < ROUNDS; round++) {
+    int led = pthread_barrier_wait(&room.barrier);
+    if (led == PTHREAD_BARRIER_SERIAL_THREAD) {
+      assert(pthread_barrier_destroy(&room.barrier) == 0);
+      used_again();
+      assert(pthread_barrier_init(&room.barrier, NULL, GUESTS) == 0);
+    }
+    pthread_barrier_wait(&both);
+  }
+  return unused;
+}
+
+static void *alone(void *unused) {
+  pthread_barrier_wait(&room.barrier);
+  return unused;
+}
+
+static void barriers(void) {
+  pthread_t threads[GUESTS];
+  assert(pthread_barrier_init(&both, NULL, GUESTS) == 0);
+  assert(pthread_barrier_init(&room.barrier, NULL, GUESTS) == 0);
+  for (int i = 0; i < GUESTS; i++)
+    pthread_create(&threads[i], NULL, leads, NULL);
+  for (int i = 0; i < GUESTS; i++) pthread_join(threads[i], NULL);
+  assert(pthread_barrier_destroy(&room.barrier) == 0);
+  assert(pthread_barrier_init(&room.barrier, NULL, 2) == 0);
+  pthread_create(&threads[0], NULL, alone, NULL);
+  while (pthread_barrier_destroy(&room.barrier) == 0) sched_yield();
+  assert(pthread_barrier_destroy(&room.barrier) == EBUSY);
+  alone(NULL);
+  pthread_join(threads[0], NULL);
+  assert(pthread_barrier_destroy(&room.barrier) == 0);
+}
+
+/* Other clocks may stand still while a thread sleeps. */
+static void clocks(void) {
+  struct timespec later = in(CLOCK_PROCESS_CPUTIME_ID, 1);
+  pthread_mutex_t free = PTHREAD_MUTEX_INITIALIZER;
+  clockid_t of = CLOCK_PROCESS_CPUTIME_ID;
+  sem_t none;
+  assert(sem_init(&none, 0, 0) == 0);
+  assert(sem_clockwait(&none, of, &later) == -1 && errno == EINVAL);
+  assert(pthread_mutex_lock(&free) == 0);
+  assert(pthread_cond_clockwait(&cond, &free, of, &later) == EINVAL);
+  assert(pthread_mutex_unlock(&free) == 0);
+}
+
 int main(void) {
   pthread_t threads[3], other;
   int numbers[3] = {0, 1, 2};
@@ -216,6 +336,9 @@ int main(void) {
   functions();
   most();
   readers();
+  destroyed();
+  barriers();
+  clocks();
   puts("done");
   return 0;
 }

@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-static_assert(std::is_same_v<pthread_cond_t, weft_condition>);
+static_assert(std::is_same_v<decltype(pthread_cond_t::c), weft_condition>);
 static_assert(!std::is_same_v<std::mutex::native_handle_type,
                               pthread_mutex_t *>);
 
