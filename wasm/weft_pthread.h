@@ -12,8 +12,7 @@
  *
  * Not there, so that a program that needs it does not compile: named
  * semaphores; robust mutexes (use weft_recover, and EOWNERDEAD); priorities and
- * ceilings; pthread_cancel, because no wait is a cancellation point; the clock
- * as an attribute of a condition (use pthread_cond_clockwait).
+ * ceilings; pthread_cancel, because no wait is a cancellation point.
  *
  * What differs: a mutex that its owner locks again is EDEADLK, and another
  * thread that unlocks it gets EPERM, as with an errorcheck one. A wait for a
@@ -21,8 +20,9 @@
  * JavaScript locks such a mutex once. Readers stand behind a writer that waits:
  * a thread that reads, and then locks for reading again, waits for that writer,
  * which waits for this thread. Attributes are not looked at, except the type of
- * a mutex: to share memory, define WEFT_PROCESS_SHARED. A wait looks at its
- * clock when it begins, so it does not follow a clock that is set meanwhile.
+ * a mutex and the clock of a condition: to share memory, define
+ * WEFT_PROCESS_SHARED. A wait looks at its clock when it begins, so it does not
+ * follow a clock that is set meanwhile.
  * What destroys a condition or a barrier waits for the threads that were let
  * through, but not for JavaScript's agents. A signal ends no wait, so sem_wait
  * never gives EINTR. Locks do not look at priorities. At most 8191 threads read
@@ -195,16 +195,23 @@ WEFT__POSIX int weft__posix_spin_destroy(weft_mutex *m) {
 
 /* ---- conditions */
 
-/* A condition, and how many calls wait for it or leave it. */
+/* A condition, how many calls wait for it or leave it, and whether its clock is
+   the monotonic one. */
 typedef struct {
   weft_condition c;
   int32_t inside;
+  int32_t monotonic;
 } weft__posix_cond;
 
 WEFT__POSIX int weft__posix_cond_init(weft__posix_cond *p,
-                                      const pthread_condattr_t *unused) {
-  (void)unused;
+                                      const pthread_condattr_t *attributes) {
+  clockid_t clock = CLOCK_REALTIME;
+#ifndef __APPLE__ /* which has no such attribute */
+  if (attributes != NULL) pthread_condattr_getclock(attributes, &clock);
+#endif
+  (void)attributes;
   p->inside = 0;
+  p->monotonic = clock == CLOCK_MONOTONIC;
   return weft_condition_init(&p->c, sizeof p->c) == NULL ? EINVAL : 0;
 }
 
@@ -262,7 +269,8 @@ WEFT__POSIX int weft__posix_cond_clockwait(weft__posix_cond *p,
 WEFT__POSIX int weft__posix_cond_timedwait(weft__posix_cond *p,
                                            weft__posix_mutex *m,
                                            const struct timespec *end) {
-  return weft__posix_cond_clockwait(p, m, CLOCK_REALTIME, end);
+  clockid_t clock = p->monotonic ? CLOCK_MONOTONIC : CLOCK_REALTIME;
+  return weft__posix_cond_clockwait(p, m, clock, end);
 }
 
 /* EBUSY if a thread waits that was not called. */
@@ -466,7 +474,7 @@ WEFT__END
 
 #define pthread_cond_t weft__posix_cond
 #undef PTHREAD_COND_INITIALIZER
-#define PTHREAD_COND_INITIALIZER {{0, 0, 0}, 0}
+#define PTHREAD_COND_INITIALIZER {{0, 0, 0}, 0, 0}
 #define pthread_cond_init weft__posix_cond_init
 #define pthread_cond_destroy weft__posix_cond_destroy
 #define pthread_cond_wait weft__posix_cond_wait
@@ -537,6 +545,5 @@ WEFT__END
 #define pthread_mutexattr_setprotocol weft_pthread_has_no_priorities
 #define pthread_mutexattr_setprioceiling weft_pthread_has_no_priorities
 #define pthread_cancel weft_pthread_has_no_cancellation
-#define pthread_condattr_setclock weft_pthread_has_no_clock_attributes
 
 #endif /* WEFT_PTHREAD_H */

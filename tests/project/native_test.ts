@@ -272,7 +272,6 @@ test("a program that needs what weft_pthread.h lacks does not compile", async ()
       ["pthread_mutexattr_setrobust_np(0, 0)", "no_robust_mutexes"],
       ["pthread_mutexattr_setprotocol(0, 0)", "no_priorities"],
       ["pthread_cancel(pthread_self())", "no_cancellation"],
-      ["pthread_condattr_setclock(0, 1)", "no_clock_attributes"],
     ]
   ) {
     const text = `void f(void);\nvoid f(void) { ${call}; }\n`;

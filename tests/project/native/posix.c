@@ -28,7 +28,7 @@ static pthread_mutex_t checked = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
 static pthread_mutex_t adaptive = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
 static pthread_rwlock_t for_writers =
     PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
-static int made, sum, turns, leaders, deep;
+static int made, sum, written, turns, leaders, deep;
 
 static void make(void) { made++; }
 
@@ -55,7 +55,7 @@ static void *work(void *of) {
     assert(sem_wait(&permits) == 0 && sem_post(&permits) == 0);
     if (i % 100 == 0) {
       assert(pthread_rwlock_wrlock(&rwlock) == 0);
-      sum++;
+      written++; /* not the sum, which another lock guards */
     } else {
       assert(pthread_rwlock_rdlock(&rwlock) == 0);
     }
@@ -289,6 +289,34 @@ static void barriers(void) {
   assert(pthread_barrier_destroy(&room.barrier) == 0);
 }
 
+/* How a wait of 20 ms by a clock ends, with a condition that has another. */
+static int timed(pthread_cond_t *c, clockid_t clock) {
+  struct timespec end = in(clock, 20);
+  assert(pthread_mutex_lock(&door) == 0);
+  int result = pthread_cond_timedwait(c, &door, &end);
+  if (result == ETIMEDOUT) {
+    struct timespec now = in(clock, 0);
+    assert(now.tv_sec > end.tv_sec ||
+           (now.tv_sec == end.tv_sec && now.tv_nsec >= end.tv_nsec));
+  }
+  assert(pthread_mutex_unlock(&door) == 0);
+  return result;
+}
+
+/* The clock of a condition is an attribute. */
+static void condition_clocks(void) {
+  pthread_condattr_t of;
+  pthread_cond_t c;
+  assert(pthread_condattr_init(&of) == 0);
+  assert(pthread_cond_init(&c, &of) == 0);
+  assert(timed(&c, CLOCK_REALTIME) == ETIMEDOUT);
+  assert(pthread_condattr_setclock(&of, CLOCK_MONOTONIC) == 0);
+  assert(pthread_cond_init(&c, &of) == 0);
+  assert(timed(&c, CLOCK_MONOTONIC) == ETIMEDOUT);
+  assert(pthread_cond_destroy(&c) == 0);
+  assert(pthread_condattr_destroy(&of) == 0);
+}
+
 /* Other clocks may stand still while a thread sleeps. */
 static void clocks(void) {
   struct timespec later = in(CLOCK_PROCESS_CPUTIME_ID, 1);
@@ -314,7 +342,8 @@ int main(void) {
   for (int i = 0; i < 3; i++)
     pthread_create(&threads[i], NULL, work, &numbers[i]);
   for (int i = 0; i < 3; i++) pthread_join(threads[i], NULL);
-  assert(sum == 3 * 500 + 3 * 5 && turns == 1500 && leaders == 1);
+  assert(sum == 3 * 500 && written == 3 * 5);
+  assert(turns == 1500 && leaders == 1);
   assert(pthread_mutex_lock(&mutex) == 0);
   assert(pthread_mutex_lock(&mutex) == EDEADLK);
   struct timespec soon = in(CLOCK_REALTIME, 2);
@@ -339,6 +368,7 @@ int main(void) {
   destroyed();
   barriers();
   clocks();
+  condition_clocks();
   puts("done");
   return 0;
 }
