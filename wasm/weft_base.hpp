@@ -124,6 +124,22 @@ struct span {
   }
 };
 
+template <class Clock, class Length>
+using moment = std::chrono::time_point<Clock, Length>;
+
+/* Waits until `end` by `wait(span)`, which says whether that was in time. A
+   clock of a program may be slower than that of weft.h, or be set back, so it
+   is not over before that clock says so. */
+template <class Clock, class Length, class Wait>
+bool wait_until(const moment<Clock, Length> &end, Wait wait,
+                const std::error_code *ec = nullptr) {
+  while (!wait(span(end))) {
+    if (ec != nullptr && *ec != std::errc::timed_out) return false;
+    if (span(end).ns == 0) return false;
+  }
+  return true;
+}
+
 /* The words of a primitive. KIND is 0 if they have no head that tells it. */
 template <class Object, class Words, int32_t KIND = 0>
 class object : errors {
@@ -136,13 +152,16 @@ class object : errors {
     if (error != nullptr) tell(EINVAL, nullptr, error);
     return *static_cast<Object *>(at);
   }
-  Words *native_handle() noexcept { return &w_; }
+  using native_handle_type = Words *;
+  native_handle_type native_handle() noexcept { return &w_; }
 
  protected:
   constexpr object() noexcept = default;
   constexpr explicit object(const Words &words) noexcept : w_(words) {}
   using errors::done, errors::held, errors::tell, errors::error_code;
   using span = detail::span;
+  template <class Clock, class Length>
+  using moment = detail::moment<Clock, Length>;
   /* In a constant expression, a number out of range does not compile. */
   static constexpr void check_range(bool in_range) {
     if (!in_range) tell(EINVAL, nullptr, "out of range");

@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <tuple>
 
 #include "weft_base.hpp"
 
@@ -31,9 +32,12 @@ class WEFT_CAPABILITY("mutex") mutex
       WEFT_UNCHECKED {
     return held(weft_mutex_lock(&w_, time.ns), ec);
   }
-  bool try_lock_until(span end, error_code *ec = nullptr)
+  template <class Clock, class Length>
+  bool try_lock_until(const moment<Clock, Length> &end,
+                      error_code *ec = nullptr)
       WEFT_TRY_ACQUIRES(true) WEFT_UNCHECKED {
-    return try_lock_for(end, ec);
+    return detail::wait_until(
+        end, [&](span time) { return try_lock_for(time, ec); }, ec);
   }
   void unlock() WEFT_RELEASES() WEFT_UNCHECKED { done(weft_mutex_unlock(&w_)); }
   int32_t owner() const { return weft_mutex_owner(&w_); }
@@ -56,8 +60,11 @@ class WEFT_CAPABILITY("mutex") rw_lock
   bool try_lock_for(span time) WEFT_TRY_ACQUIRES(true) WEFT_UNCHECKED {
     return held(weft_rw_lock_write(&w_, time.ns));
   }
-  bool try_lock_until(span end) WEFT_TRY_ACQUIRES(true) WEFT_UNCHECKED {
-    return try_lock_for(end);
+  template <class Clock, class Length>
+  bool try_lock_until(const moment<Clock, Length> &end)
+      WEFT_TRY_ACQUIRES(true) WEFT_UNCHECKED {
+    return detail::wait_until(
+        end, [&](span time) { return try_lock_for(time); });
   }
   void unlock() WEFT_RELEASES() WEFT_UNCHECKED {
     done(weft_rw_lock_unlock_write(&w_));
@@ -76,9 +83,11 @@ class WEFT_CAPABILITY("mutex") rw_lock
       WEFT_UNCHECKED {
     return held(weft_rw_lock_read(&w_, time.ns));
   }
-  bool try_lock_shared_until(span end)
+  template <class Clock, class Length>
+  bool try_lock_shared_until(const moment<Clock, Length> &end)
       WEFT_TRY_ACQUIRES_SHARED(true) WEFT_UNCHECKED {
-    return try_lock_shared_for(end);
+    return detail::wait_until(
+        end, [&](span time) { return try_lock_shared_for(time); });
   }
   void unlock_shared() WEFT_RELEASES_SHARED() WEFT_UNCHECKED {
     done(weft_rw_lock_unlock_read(&w_));
@@ -110,9 +119,18 @@ class condition : public detail::object<condition, weft_condition> {
       if (wait_for(lock, end) == std::cv_status::timeout) return is_true();
     return true;
   }
-  template <class... Rest>
-  auto wait_until(guard &lock, Rest... rest) {
-    return wait_for(lock, std::move(rest)...);
+  template <class Clock, class Length>
+  std::cv_status wait_until(guard &lock, const moment<Clock, Length> &end) {
+    const bool is_over = wait_for(lock, end) == std::cv_status::timeout;
+    return is_over && span(end).ns == 0 ? std::cv_status::timeout
+                                     : std::cv_status::no_timeout;
+  }
+  template <class Clock, class Length, class Predicate>
+  bool wait_until(guard &lock, const moment<Clock, Length> &end,
+                  Predicate is_true) {
+    while (!is_true())
+      if (wait_until(lock, end) == std::cv_status::timeout) return is_true();
+    return true;
   }
   void notify_one() { done(weft_condition_notify(&w_, 1)); }
   void notify_all() { done(weft_condition_notify_all(&w_)); }
@@ -133,8 +151,10 @@ class semaphore
   bool try_acquire_for(span time, int32_t n = 1) {
     return done(weft_semaphore_acquire(&w_, n, time.ns));
   }
-  bool try_acquire_until(span end, int32_t n = 1) {
-    return try_acquire_for(end, n);
+  template <class Clock, class Length>
+  bool try_acquire_until(const moment<Clock, Length> &end, int32_t n = 1) {
+    return detail::wait_until(
+        end, [&](span time) { return try_acquire_for(time, n); });
   }
   /* Takes all permits that are free, in one step; how many those were. */
   int32_t drain() {
@@ -274,6 +294,15 @@ class once : public detail::object<once, weft_once> {
     weft__once_end(o.release());
   }
 };
+
+/* As std::call_once. */
+template <class Function, class... Arguments>
+void call_once(once &flag, Function &&function, Arguments &&...arguments) {
+  flag.run([&] {
+    std::apply(std::forward<Function>(function),
+               std::forward_as_tuple(std::forward<Arguments>(arguments)...));
+  });
+}
 
 }  // namespace weft
 

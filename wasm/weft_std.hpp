@@ -42,9 +42,12 @@ class WEFT_CAPABILITY("mutex") recursive_mutex
       WEFT_TRY_ACQUIRES(true) WEFT_UNCHECKED {
     return held(weft_recursive_mutex_lock(&w_, time.ns), ec);
   }
-  bool try_lock_until(span end, error_code *ec = nullptr)
+  template <class Clock, class Length>
+  bool try_lock_until(const moment<Clock, Length> &end,
+                      error_code *ec = nullptr)
       WEFT_TRY_ACQUIRES(true) WEFT_UNCHECKED {
-    return try_lock_for(end, ec);
+    return detail::wait_until(
+        end, [&](span time) { return try_lock_for(time, ec); }, ec);
   }
   void unlock() WEFT_RELEASES() WEFT_UNCHECKED {
     done(weft_recursive_mutex_unlock(&w_));
@@ -86,9 +89,19 @@ class condition_variable_any {
       if (wait_for(lock, end) == std::cv_status::timeout) return is_true();
     return true;
   }
-  template <class Lock, class... Rest>
-  auto wait_until(Lock &lock, detail::span end, Rest... rest) {
-    return wait_for(lock, end, std::move(rest)...);
+  template <class Lock, class Clock, class Length>
+  std::cv_status wait_until(Lock &lock,
+                            const detail::moment<Clock, Length> &end) {
+    const bool is_over = wait_for(lock, end) == std::cv_status::timeout;
+    return is_over && detail::span(end).ns == 0 ? std::cv_status::timeout
+                                                : std::cv_status::no_timeout;
+  }
+  template <class Lock, class Clock, class Length, class Predicate>
+  bool wait_until(Lock &lock, const detail::moment<Clock, Length> &end,
+                  Predicate is_true) {
+    while (!is_true())
+      if (wait_until(lock, end) == std::cv_status::timeout) return is_true();
+    return true;
   }
 #ifdef __cpp_lib_jthread
   /* These return, too, when a stop is requested: is_true() at that moment. */
@@ -109,10 +122,14 @@ class condition_variable_any {
     }
     return is_true();
   }
-  template <class Lock, class Predicate>
-  bool wait_until(Lock &lock, std::stop_token stop, detail::span end,
+  template <class Lock, class Clock, class Length, class Predicate>
+  bool wait_until(Lock &lock, std::stop_token stop,
+                  const detail::moment<Clock, Length> &end,
                   Predicate is_true) {
-    return wait_for(lock, std::move(stop), end, std::move(is_true));
+    const auto check = [&] { return is_true(); }; /* it may not be copied */
+    while (!wait_for(lock, stop, end, check))
+      if (stop.stop_requested() || detail::span(end).ns == 0) return false;
+    return true;
   }
 #endif
   void notify_one() { notify([this] { c_.notify_one(); }); }

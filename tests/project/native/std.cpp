@@ -30,6 +30,8 @@ STATIC weft::latch open(0);
 
 static_assert(std::is_same_v<weft::timed_mutex, weft::mutex>);
 static_assert(std::is_same_v<weft::shared_mutex, weft::rw_lock>);
+static_assert(
+    std::is_same_v<weft::mutex::native_handle_type, weft_mutex *>);
 
 int64_t sum_of(int n) {
   std::scoped_lock held(nested);
@@ -367,9 +369,88 @@ void predicates() {
 #endif
 }
 
+// A clock that takes three times as long as that of weft.h.
+struct slow_clock {
+  using duration = std::chrono::nanoseconds;
+  using rep = duration::rep;
+  using period = duration::period;
+  using time_point = std::chrono::time_point<slow_clock>;
+  static constexpr bool is_steady = true;
+  static time_point now() {
+    return time_point(std::chrono::steady_clock::now().time_since_epoch() / 3);
+  }
+};
+
+template <class Wait>
+void is_late(Wait wait) {
+  const auto end = slow_clock::now() + 3ms;
+  assert(!wait(end));
+  assert(slow_clock::now() >= end);
+}
+
+// No wait ends before the clock says so that it was given.
+void clocks() {
+  plain.lock(), shared.lock(), (void)nested.lock();
+  std::thread([] {
+    std::error_code ec;
+    is_late([](auto end) { return plain.try_lock_until(end); });
+    is_late([&](auto end) { return plain.try_lock_until(end, &ec); });
+    assert(ec == std::errc::timed_out);
+    is_late([](auto end) { return shared.try_lock_until(end); });
+    is_late([](auto end) { return shared.try_lock_shared_until(end); });
+    is_late([](auto end) { return nested.try_lock_until(end); });
+  }).join();
+  // Another error than that of the time ends a wait.
+  std::error_code own;
+  const auto far = slow_clock::now() + 1h;
+  assert(!plain.try_lock_until(far, &own));
+  assert(own == std::errc::resource_deadlock_would_occur);
+  plain.unlock(), shared.unlock(), nested.unlock();
+  weft::semaphore none(0);
+  is_late([&](auto end) { return none.try_acquire_until(end); });
+  std::unique_lock<weft::mutex> held(plain);
+  const auto never = [] { return false; };
+  is_late([&](auto end) {
+    // It may return before, but not for the time.
+    while (changed.wait_until(held, end) != std::cv_status::timeout) continue;
+    return false;
+  });
+  is_late([&](auto end) { return changed.wait_until(held, end, never); });
+  is_late([&](auto end) {
+    while (any.wait_until(held, end) != std::cv_status::timeout) continue;
+    return false;
+  });
+  is_late([&](auto end) { return any.wait_until(held, end, never); });
+#ifdef __cpp_lib_jthread
+  std::stop_source stop;
+  is_late([&](auto end) {
+    return any.wait_until(held, stop.get_token(), end, never);
+  });
+  stop.request_stop();
+  assert(!any.wait_until(held, stop.get_token(), far, never));
+#endif
+}
+
+// What std::call_once takes: members, what can only be moved, references.
+void calls() {
+  struct object {
+    int sum;
+    void add(std::unique_ptr<int> of, int &to) { sum += *of, to = sum; }
+  } of = {3};
+  weft::once first, second;
+  int to = 0;
+  for (int i = 0; i < 2; i++)
+    weft::call_once(first, &object::add, of, std::make_unique<int>(4), to);
+  assert(first.is_done() && of.sum == 7 && to == 7);
+  weft::call_once(second, [&](int n) { to = n; }, 5);
+  assert(to == 5 && second.is_done());
+}
+
 int main() {
   ends();
   predicates();
+  clocks();
+  calls();
   recursive();
   conditions();
   barriers();

@@ -19,7 +19,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <deque>
 #include <exception>
+#include <forward_list>
 #include <functional>
 #include <future>
 #include <iostream>
@@ -28,15 +30,21 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <queue>
+#include <random>
 #include <set>
 #include <shared_mutex>
 #include <sstream>
+#include <stack>
+#include <stdexcept>
 #include <string>
 #include <system_error>
 #include <thread>
 #include <tuple>
 #include <type_traits>
+#include <typeinfo>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 #if __cplusplus >= 202002L
@@ -58,6 +66,7 @@
 namespace weft_as_std {
 using namespace std;
 
+using weft::call_once;
 using weft::condition_variable_any;
 using weft::latch;
 using weft::mutex;
@@ -69,16 +78,10 @@ using weft::timed_mutex;
 using condition_variable = weft::condition;
 using once_flag = weft::once;
 
-template <class Function, class... Arguments>
-void call_once(once_flag &flag, Function &&function, Arguments &&...arguments) {
-  flag.run([&] {
-    std::invoke(std::forward<Function>(function),
-                std::forward<Arguments>(arguments)...);
-  });
-}
-
 template <ptrdiff_t least_max = WEFT_SEMAPHORE_MAX>
 class counting_semaphore : public weft::semaphore {
+  static_assert(least_max >= 0);
+
  public:
   constexpr explicit counting_semaphore(ptrdiff_t n)
       : semaphore(static_cast<int32_t>(n), static_cast<int32_t>(max())) {}
