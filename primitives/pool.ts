@@ -6,8 +6,9 @@
 
 // First, for what mod.ts says of zip.
 export * as codec from "./_queue/channel/codecs.ts";
+import { close } from "./_calls/ring/call.ts";
 import { Slots } from "./_calls/ring/slots.ts";
-import { bytesFor } from "./_calls/ring/words.ts";
+import { bytesFor, checked as ringOf } from "./_calls/ring/words.ts";
 import { parent } from "./_worker/parent.ts";
 import { CALL_RING } from "./_memory/layout.ts";
 import {
@@ -22,6 +23,7 @@ import {
   assertBoolean,
   attach,
   bufferOf,
+  format,
   inRange,
   type Memory,
   wordsAt,
@@ -69,7 +71,6 @@ import { PoolServer, type Served } from "./_pool/worker/server.ts";
 import { Works } from "./_pool/whole/works.ts";
 import { MAY_BLOCK } from "./_wait/waiter.ts";
 import { agentId, announceAgent, onAgentExit } from "./agent.ts";
-import { CallRing } from "./call_ring.ts";
 import { Event } from "./event.ts";
 
 export { transfer } from "./_calls/beside.ts";
@@ -228,12 +229,12 @@ export const PoolBase: abstract new () => Disposer & AsyncDisposer =
  * brings many of them. Requests for which there is no room wait in this thread,
  * in the order of their priority.
  *
- * It changes shared memory only by steps that {@linkcode CallRing} and
- * {@linkcode Event} take, too, except for a count of the tasks that were
- * posted: a worker looks for a task only if the count has changed since it
- * found none. Race scenarios prove all of them. So a worker may be terminated
- * anywhere. Its task then fails with a {@linkcode WorkerError}, or is done by
- * another worker if it is `idempotent`, and `make` makes another worker.
+ * It changes shared memory only by steps that `CallRing` and {@linkcode Event}
+ * take, too, except for a count of the tasks that were posted: a worker looks
+ * for a task only if the count has changed since it found none. Race scenarios
+ * prove all of them. So a worker may be terminated anywhere. Its task then
+ * fails with a {@linkcode WorkerError}, or is done by another worker if it is
+ * `idempotent`, and `make` makes another worker.
  *
  * An idle pool does not keep Node or Bun alive; a task does. In Deno a worker
  * of the web does in any case, until the pool is closed.
@@ -278,12 +279,13 @@ export class Pool<T extends Tasks> extends PoolBase {
     const checked = checkedOptions(options);
     const { byteOffset } = checked;
     const specs = specsOf(options.tasks);
-    const length = CallRing.byteLength(config);
+    const ring = ringOf(config);
+    const length = bytesFor(...ring);
     const byteLength = Pool.byteLength(options);
     const memory = options.memory ?? allocate(byteLength);
     // Checked first, so that a pool that does not fit changes nothing.
     wordsAt("pool", bufferOf(memory), byteOffset, byteLength);
-    const ring = CallRing.init(memory, byteOffset, config);
+    format("call_ring", CALL_RING, memory, byteOffset, length, ring);
     const done = this.#done = Event.init(memory, byteOffset + length, {
       autoReset: true,
     });
@@ -291,12 +293,16 @@ export class Pool<T extends Tasks> extends PoolBase {
     const posted = postedAt(done.buffer, postedOffset);
     Atomics.store(posted, 0, 0);
     const slots = this.#slots = slotsAt(memory, byteOffset);
+    const { buffer } = done;
     this.#works = new Works({
       specs,
       options: checked,
       maxQueue: options.maxQueue,
       init: options.init,
-      ring,
+      ring: {
+        handle: { kind: "call_ring", buffer, byteOffset },
+        close: () => close(slots.words),
+      },
       done,
       posted,
       slots,
@@ -319,7 +325,7 @@ export class Pool<T extends Tasks> extends PoolBase {
     options: Pick<PoolOptions<Tasks>, "bytes" | "slots">,
   ): number {
     const config = configOf(options);
-    return CallRing.byteLength(config) + Event.byteLength() + POSTED_BYTES +
+    return bytesFor(...ringOf(config)) + Event.byteLength() + POSTED_BYTES +
       config.request - REQUEST_HEAD;
   }
 
