@@ -405,9 +405,9 @@ function assertHeap(
   }
   const body = (blockWords - 2) * 4;
   const forKey = Math.ceil(longestKey / body);
-  inRange("The blocks of a key in a heap of that many", forKey, 0, blocks);
+  inRange("The blocks that the longest key takes", forKey, 0, blocks);
   const room = (blocks - forKey) * body;
-  inRange("The bytes of a value in a heap with that room", longest, 0, room);
+  inRange("The bytes of the longest value in this heap", longest, 0, room);
 }
 
 /** Where the heap lies that the head of a map describes; undefined if none. */
