@@ -171,6 +171,44 @@ const bodyOf = (lines: readonly Line[]): Body => (w) => {
   if (last === 7) throw new Error("seven");
 };
 
+/** A barrier of three semaphores; word 3 counts the agents that are there. */
+const turnstiles = (agents: number, rounds: number): Body => (w) => {
+  const acquire = (at: number, i: number, part: number) => {
+    for (;;) {
+      race.forget(i, part);
+      const free = Atomics.load(w, at);
+      if (free === 0) Atomics.wait(w, at, 0);
+      else if (Atomics.compareExchange(w, at, free, free - 1) === free) return;
+    }
+  };
+  const release = (at: number, count: number) => {
+    Atomics.add(w, at, count);
+    Atomics.notify(w, at, count);
+  };
+  for (let i = 0; i < rounds; i++) {
+    acquire(0, i, 0);
+    w[3] = w[3]! + 1;
+    if (w[3] === agents) release(1, agents);
+    release(0, 1);
+    acquire(1, i, 1);
+    acquire(0, i, 2);
+    w[3] = w[3]! - 1;
+    if (w[3] === 0) release(2, agents);
+    release(0, 1);
+    acquire(2, i, 3);
+  }
+};
+
+test("a barrier of semaphores is covered", () => {
+  const body = turnstiles(2, 2);
+  const result = explore([body, body], { lines: false }, [1]);
+  assert.is(verdict(result), true, result.summary);
+  assert.ok(result.states < 2000, result.summary);
+  const few = turnstiles(3, 1);
+  const stuck = explore([few, few], { lines: false }, [1]);
+  assert.is(verdict(stuck), "deadlock", stuck.summary);
+});
+
 test("random programs: the same verdict with and without", () => {
   const line = fc.tuple(
     ...[8, 1, 2, 2, 3].map((max) => fc.nat(max)),

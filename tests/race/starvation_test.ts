@@ -198,6 +198,26 @@ test("memory that never comes back to an earlier state: the summary says so", ()
   assert.match(result.bounds.at(-1)!, /^no agent starves in the first/);
 });
 
+test("tickets that begin again after some time have an end", () => {
+  const lock = race.spec({
+    memory,
+    agent: (memory) => new Uint8Array(memory),
+    ops: {
+      use: {
+        run: (w) => {
+          const ticket = Atomics.add(w, 0, 1);
+          while (Atomics.load(w, 1) !== ticket);
+          Atomics.add(w, 1, 1);
+        },
+      },
+    },
+  });
+  const options = { starvation: true, time: 60_000, lines: false };
+  const result = race.check(lock, [["use"]], [["use"]], options);
+  assert.ok(result.ok && result.complete, result.summary);
+  assert.match(result.summary, /no agent starves in \d+ states/);
+});
+
 test("a loop on the clock is not judged, and the summary says so", () => {
   const result = all(2, (w) => {
     const end = performance.now() + 5;
