@@ -13,7 +13,12 @@ import { load } from "./_worker/module.ts";
 import { parent } from "./_worker/parent.ts";
 import { Client } from "./_calls/client/client.ts";
 import { disposableBy, type Invoke } from "./_calls/remote.ts";
+import { close } from "./_calls/ring/call.ts";
+import type { Slots } from "./_calls/ring/slots.ts";
+import { bytesFor, checked } from "./_calls/ring/words.ts";
 import { slotsOf } from "./_calls/wire.ts";
+import { CALL_RING } from "./_memory/layout.ts";
+import { allocate, format, fromHandle, type Handle } from "./_memory/region.ts";
 import {
   type AnyWorker,
   HERE,
@@ -29,7 +34,7 @@ import { isError } from "./_message/thrown.ts";
 import { spinning } from "./_wait/spin.ts";
 import { assertOptions } from "./_wait/wait.ts";
 import { agentId } from "./agent.ts";
-import { CallError, CallRing } from "./call_ring.ts";
+import { CallError, type CallRing, type CallRingConfig } from "./call_ring.ts";
 import {
   type ApiCodec,
   type BlockingRemote,
@@ -81,7 +86,7 @@ const BYTES = 262_144;
 /** The first message to a worker. */
 interface Hello {
   readonly "weft sync worker": true;
-  readonly ring: unknown;
+  readonly ring: Handle<"call_ring">;
   readonly memory: SharedArrayBuffer;
   /** Where its output goes. */
   readonly port: NodePort | undefined;
@@ -93,6 +98,25 @@ interface Hello {
 
 const isHello = (data: unknown): data is Hello =>
   typeof data === "object" && data !== null && "weft sync worker" in data;
+
+/**
+ * A ring for `serve` and `connect`. It is no `CallRing`, whose methods nobody
+ * calls here.
+ */
+type Ring = Pick<CallRing, "handle" | "buffer" | "byteOffset">;
+
+function ringOf(handle: Handle<"call_ring">): Ring {
+  const [memory, byteOffset] = fromHandle("call_ring", handle);
+  return { handle, buffer: memory as SharedArrayBuffer, byteOffset };
+}
+
+function newRing(config: CallRingConfig): Ring {
+  const words = checked(config);
+  const bytes = bytesFor(...words);
+  const buffer = allocate(bytes);
+  format("call_ring", CALL_RING, buffer, 0, bytes, words);
+  return ringOf({ kind: "call_ring", buffer, byteOffset: 0 });
+}
 
 // ---- the caller -------------------------------------------------------------
 
@@ -143,18 +167,18 @@ type Watched = AnyWorker & {
 /** A worker, as the thread sees it that blocks on it. */
 class Caller {
   readonly #worker: AnyWorker;
-  readonly #ring: CallRing;
+  readonly #slots: Slots;
   readonly #words = new LastWords();
   readonly #port: NodePort | undefined;
   #seen = 0;
 
   constructor(
-    ring: CallRing,
+    ring: Ring,
     start: () => AnyWorker,
     module: string | undefined,
     isJson: boolean,
   ) {
-    this.#ring = ring;
+    this.#slots = slotsOf(ring, agentId());
     const worker = start();
     if (typeof worker?.postMessage !== "function") {
       throw new TypeError(
@@ -169,7 +193,7 @@ class Caller {
     try {
       const hello: Hello = {
         "weft sync worker": true,
-        ring: this.#ring.handle,
+        ring: ring.handle,
         memory: this.#words.memory,
         port: channel?.port2,
         module,
@@ -210,9 +234,9 @@ class Caller {
    */
   #watch(worker: Watched, isOurs: boolean): void {
     const ended = (error: Error) => {
-      if (this.#ring.closed) return; // it has told, or was ended
+      if (this.#slots.closed) return; // it has told, or was ended
       this.#words.say(error);
-      this.#ring.close();
+      close(this.#slots.words);
     };
     if (isOurs) worker.on?.("error", (error) => ended(asError(error)));
     worker.on?.("exit", (code) => {
@@ -238,7 +262,7 @@ class Caller {
 
   end(): void {
     this.flush();
-    this.#ring.close();
+    close(this.#slots.words);
     void this.#worker.terminate();
     this.#port?.close();
     endings?.delete(this.flush);
@@ -342,7 +366,7 @@ export function syncWorker<Api>(
   const module = isMade ? undefined : addressOf(url);
   const start = isMade ? url : () => startThread(url, worker);
   const { request = BYTES, reply = BYTES } = given;
-  const ring = CallRing.create({ slots: SLOTS, request, reply });
+  const ring = newRing({ slots: SLOTS, request, reply });
   const around = (invoke: Invoke): Invoke => (args, called) => {
     try {
       return invoke(args);
@@ -382,19 +406,16 @@ async function serveFor(
   { codec }: Pick<ApiCodec, "codec">,
 ): Promise<void> {
   const words = new LastWords(hello.memory);
-  const ring = CallRing.from(hello.ring as CallRing["handle"]);
+  const ring = ringOf(hello.ring);
+  const slots = slotsOf(ring, agentId());
   const fail = (error: Error) => {
     words.say(error);
-    ring.close();
-    ring.abandon(agentId());
+    close(slots.words);
+    slots.abandon(slots.id);
     const refuse = () => {
       throw error;
     };
-    try {
-      while (ring.tryServeOne(refuse));
-    } catch {
-      // It is closed, and no call is left.
-    }
+    for (let at; (at = slots.takeOrEnd()) > 0;) slots.handle(at, refuse);
   };
   if (hello.port !== undefined) sendOutput(hello.port, () => words.addOutput());
   const die = (error: unknown) => {
@@ -409,12 +430,12 @@ async function serveFor(
     });
   }
   processOf()?.on?.("exit", (code: number) => {
-    if (!ring.closed) fail(new Error(`it exited with code ${code}`));
+    if (!slots.closed) fail(new Error(`it exited with code ${code}`));
   });
   try {
     spinning.nap = NAP;
     const [api] = await load();
-    await serve(ring, api, { codec });
+    await serve(ring as CallRing, api, { codec });
   } catch (error) {
     fail(asError(error));
   }

@@ -46,7 +46,7 @@ SIZES.push(
   { name: "viewCodec", subpaths: ["/value"], most: 13444 },
   { name: "Pool", subpaths: ["/pool"], most: 36042 },
   { name: "servePool, task", subpaths: ["/pool"], most: 26977 },
-  { name: "syncWorker", subpaths: ["/sync_worker"], most: 34984 },
+  { name: "syncWorker", subpaths: ["/sync_worker"], most: 33048 },
   { name: "watch", subpaths: ["/watch"], most: 11144 },
   { name: "AgentTable", subpaths: ["/deadlocks"], most: 3103 },
   { name: "AgentTable, deadlocks", subpaths: ["/deadlocks"], most: 12756 },
