@@ -26,7 +26,9 @@ export interface OperationSpec<H, S, A> {
   /** Generates the argument. An operation without `arg` takes no argument. */
   readonly arg?: Arbitrary<A> | undefined;
   /** Calls it. It must return plain data, or a promise of plain data. */
-  readonly run: (handle: H, arg: A, id: number) => unknown;
+  // A method: TypeScript takes no handle from `agent` for a property whose
+  // parameters have written types.
+  run(handle: H, arg: A, id: number): unknown;
   /**
    * What the operation does to the model. It returns the next state and the
    * answer, or `null` if the operation must wait in this state.

@@ -25,6 +25,29 @@ const sound = [["add"]] as const;
 // deno-lint-ignore no-explicit-any
 const loose = race as any;
 
+test("the types of a specification may be written out", () => {
+  const written = race.spec({
+    memory,
+    agent: (memory) => new Int32Array(memory),
+    init: 0,
+    ops: {
+      add: {
+        run: (w: Int32Array, n: number): number => Atomics.add(w, 0, n),
+        model: (sum: number, n: number) => [sum + n, sum],
+      },
+    },
+    recover: (w: Int32Array, dead: number) => Atomics.load(w, dead),
+    recovered: (sum: number) => sum,
+  });
+  assert.ok(race.check(written, [["add", 1]], [["add", 2]]).complete);
+  race.spec({
+    memory,
+    agent,
+    // @ts-expect-error: agent() makes an Int32Array
+    ops: { get: { run: (map: Map<number, number>) => map.get(0) } },
+  });
+});
+
 test("an unknown option is refused", () => {
   const unknown = /Unknown option "kil": the options are progress, kill/;
   assert.throws(() => loose.check(counter, sound, { kil: true }), unknown);
