@@ -44,7 +44,7 @@ const EXPORT =
 /** The files that name `file`, or one that exports all of it. */
 function readersOf(file: string): string[] {
   const { base } = path.parse(file);
-  const all = RegExp(`^export \\* from ".*\\b${base}";`, "m");
+  const all = RegExp(`^export \\* (?:as \\w+ )?from ".*\\b${base}";`, "m");
   return files.filter((other) =>
     other !== file && texts.get(other)!.includes(base)
   ).flatMap((other) =>
