@@ -76,11 +76,16 @@ WEFT__BEGIN
 
 #define WEFT__POSIX static inline __attribute__((unused))
 
-/* The nanoseconds until `end` by a clock, no fewer; -1 if `end` is invalid, or
-   if time does not pass by that clock while a thread sleeps. */
+/* Whether a wait can follow a clock: others may stand still while a thread
+   sleeps. */
+WEFT__POSIX bool weft__posix_ticks(clockid_t clock) {
+  return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC;
+}
+
+/* The nanoseconds until `end` by a clock, no fewer; -1 if one is invalid. */
 WEFT__POSIX int64_t weft__until(clockid_t clock, const struct timespec *end) {
   struct timespec now;
-  if (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC) return -1;
+  if (!weft__posix_ticks(clock)) return -1;
   if (end->tv_nsec < 0 || end->tv_nsec > 999999999) return -1;
   if (clock_gettime(clock, &now) != 0) return -1;
   if (end->tv_sec < now.tv_sec) return 0;
@@ -160,6 +165,7 @@ WEFT__POSIX int weft__posix_mutex_destroy(weft__posix_mutex *p) {
 WEFT__POSIX int weft__posix_mutex_clocklock(weft__posix_mutex *p,
                                             clockid_t clock,
                                             const struct timespec *end) {
+  if (!weft__posix_ticks(clock)) return EINVAL;
   int result = weft__posix_mutex_try(p);
   if (result != EBUSY) return result;
   int64_t ns = weft__until(clock, end);
@@ -326,6 +332,7 @@ WEFT__POSIX int weft__posix_rwlock_destroy(weft_rw_lock *l) {
 
 WEFT__POSIX int weft__posix_rwlock_clockrdlock(weft_rw_lock *l, clockid_t clock,
                                                const struct timespec *end) {
+  if (!weft__posix_ticks(clock)) return EINVAL;
   int result = weft__posix_rwlock_tryrdlock(l);
   if (result != EBUSY) return result;
   int64_t ns = weft__until(clock, end);
@@ -334,6 +341,7 @@ WEFT__POSIX int weft__posix_rwlock_clockrdlock(weft_rw_lock *l, clockid_t clock,
 
 WEFT__POSIX int weft__posix_rwlock_clockwrlock(weft_rw_lock *l, clockid_t clock,
                                                const struct timespec *end) {
+  if (!weft__posix_ticks(clock)) return EINVAL;
   int result = weft_rw_lock_try_write(l);
   if (result != EBUSY) return result;
   int64_t ns = weft__until(clock, end);
@@ -412,6 +420,7 @@ WEFT__POSIX int weft__posix_sem_init(weft_semaphore *s, int shared,
 
 WEFT__POSIX int weft__posix_sem_clockwait(weft_semaphore *s, clockid_t clock,
                                           const struct timespec *end) {
+  if (!weft__posix_ticks(clock)) return weft__errno(EINVAL);
   int result = weft_semaphore_try_acquire(s, 1);
   if (result != EBUSY) return weft__errno(result);
   int64_t ns = weft__until(clock, end);

@@ -317,17 +317,23 @@ static void condition_clocks(void) {
   assert(pthread_condattr_destroy(&of) == 0);
 }
 
-/* Other clocks may stand still while a thread sleeps. */
+/* No other clock is taken, whether there is something to wait for or not. */
 static void clocks(void) {
   struct timespec later = in(CLOCK_PROCESS_CPUTIME_ID, 1);
   pthread_mutex_t free = PTHREAD_MUTEX_INITIALIZER;
   clockid_t of = CLOCK_PROCESS_CPUTIME_ID;
   sem_t none;
-  assert(sem_init(&none, 0, 0) == 0);
-  assert(sem_clockwait(&none, of, &later) == -1 && errno == EINVAL);
+  pthread_rwlock_t idle = PTHREAD_RWLOCK_INITIALIZER;
+  for (unsigned n = 0; n < 2; n++) {
+    assert(sem_init(&none, 0, n) == 0);
+    assert(sem_clockwait(&none, of, &later) == -1 && errno == EINVAL);
+  }
+  assert(pthread_mutex_clocklock(&free, of, &later) == EINVAL);
   assert(pthread_mutex_lock(&free) == 0);
   assert(pthread_cond_clockwait(&cond, &free, of, &later) == EINVAL);
   assert(pthread_mutex_unlock(&free) == 0);
+  assert(pthread_rwlock_clockrdlock(&idle, of, &later) == EINVAL);
+  assert(pthread_rwlock_clockwrlock(&idle, of, &later) == EINVAL);
 }
 
 int main(void) {
