@@ -78,7 +78,7 @@ test("one header is not much longer than <pthread.h>", async () => {
   for (const as of ["c", "cpp"]) {
     const theirs = await linesOf("pthread.h", as);
     for (
-      const [name, most] of [["mutex", 1.1], ["spsc_queue", 1.82]] as const
+      const [name, most] of [["mutex", 1.1], ["spsc_queue", 1.84]] as const
     ) {
       const ours = await linesOf(`weft/${name}.h`, as);
       const found = `${name}: ${ours}, pthread.h: ${theirs}, ${as}`;
