@@ -10,6 +10,8 @@ import * as path from "node:path";
 import process from "node:process";
 import { Missing } from "./missing.ts";
 import { LIBCXX } from "./suites/libcxx.ts";
+import { LIBSTDCXX } from "./suites/libstdcxx.ts";
+import { NPTL } from "./suites/nptl.ts";
 import { POSIX } from "./suites/posix.ts";
 import { BOOST, READER_WRITER_QUEUE, RIGTORP } from "./suites/queues.ts";
 import { isOurs, type Row, rows, type Suite, summary } from "./suites/suite.ts";
@@ -19,6 +21,8 @@ import { complain, wordsOf } from "./usage.ts";
 const SUITES: readonly Suite[] = [
   POSIX,
   LIBCXX,
+  LIBSTDCXX,
+  NPTL,
   ...RIGTORP,
   READER_WRITER_QUEUE,
   BOOST,

@@ -107,8 +107,7 @@ int main() {
   write({
     [THREAD + name]: ends,
     [`${THREAD}thread.mutex/lacks.pass.cpp`]: `#include <mutex>
-std::mutex::native_handle_type none;
-int main() {}
+int main() { (void)std::mutex().native_handle()->__data; }
 `,
     [`${THREAD}thread.mutex/copy.fail.cpp`]: `#include <mutex>
 int main() {
@@ -128,6 +127,103 @@ int main() {
   const none = await conformance(folder, "semaphore");
   assert.is(none.code, 2);
   assert.match(none.output, 'has "semaphore" in its name');
+}, 300_000);
+
+test("libstdc++: what its directives say of a test", async () => {
+  await need("g++");
+  const tests = "libstdc++-v3/testsuite/30_threads/";
+  write({
+    "libstdc++-v3/testsuite/util/testsuite_hooks.h":
+      "#include <cassert>\n#define VERIFY(is_true) assert(is_true)\n",
+    [`${tests}mutex/lock.cc`]: `// { dg-do run }
+// { dg-require-effective-target c++11 }
+#include <mutex>
+#include <testsuite_hooks.h>
+int main() {
+  std::mutex m;
+  VERIFY(m.try_lock());
+#ifdef WEFT_HPP
+  static_assert(std::is_same<std::mutex, weft::mutex>::value);
+#endif
+}
+`,
+    [`${tests}latch/newer.cc`]: `// { dg-options "-std=gnu++2a" }
+// { dg-do compile { target c++2a } }
+#include <latch>
+static_assert(__cplusplus > 201703L);
+std::latch of(1);
+`,
+    [`${tests}mutex/copy.cc`]: `// { dg-do compile { target c++11 } }
+#include <mutex>
+std::mutex one;
+std::mutex two(one); // { dg-error "deleted" }
+`,
+    [`${tests}mutex/clock_neg.cc`]: `// { dg-do compile { target c++20 } }
+#include <mutex>
+#ifndef WEFT_HPP
+#error none
+#endif
+// { dg-error "none" "" { target *-*-* } 0 }
+`,
+    [`${tests}future/get.cc`]: "no C++",
+  });
+  const { code, output } = await conformance(folder);
+  assert.match(output, "latch/newer.cc: passed; libstdc++: passed");
+  assert.match(output, "mutex/lock.cc: passed; libstdc++: passed");
+  assert.match(output, "mutex/copy.cc: passed; libstdc++: passed");
+  assert.match(output, /clock_neg.cc: cannot be said: .*libstdc.*: passed/);
+  assert.match(output, "in the sources of gcc: 4 tests");
+  assert.is(code, 0, output);
+}, 300_000);
+
+/** A test of threads, whose skeleton has its main function. */
+const OF_THREADS = `#include <pthread.h>
+#include <support/check.h>
+static pthread_barrier_t b;
+static int do_test(void) {
+  return pthread_barrier_init(&b, 0, 1) + mistakes(BODY);
+}
+#include "../test-skeleton.c"
+`;
+
+test("glibc: its tests, with a library of what they share", async () => {
+  await need("gcc");
+  const of = (body: string) => OF_THREADS.replace("BODY", body);
+  const ours = "sizeof b > sizeof(weft_barrier)";
+  write({
+    "include/array_length.h": "",
+    "include/intprops.h": "",
+    "include/libc-diag.h": "",
+    "support/check.h": "int mistakes(int are);\n",
+    "support/check.c": "#include <support/check.h>\n#include <config.h>\n" +
+      "int mistakes(int are) { return are; }\n",
+    "support/tst-own.c": "no C",
+    "support/odd.c": "#include <none.h>\n",
+    "test-skeleton.c": "int main(void) { return do_test(); }\n",
+    "nptl/tst-rwlock6.c": of("0"),
+    "nptl/tst-rwlock6-static.c": "no C",
+    "nptl/tst-attr1.c": "no C",
+    "sysdeps/pthread/tst-barrier1.c": `#ifndef WEFT_PTHREAD_H
+typedef int weft_barrier;
+#endif
+${of(`!(${ours})`)}`,
+    "sysdeps/pthread/tst-barrier2.c": of("77"),
+    "sysdeps/pthread/tst-spin2.c": `#ifdef WEFT_PTHREAD_H
+#define BODY 1
+#else
+#define BODY 0
+#endif
+${OF_THREADS}`,
+    "sysdeps/pthread/tst-cond7.c": of("pthread_cancel(pthread_self())"),
+  });
+  const { code, output } = await conformance(folder);
+  assert.match(output, "rwlock6.c: passed; the C library: passed");
+  assert.match(output, "barrier1.c: passed; the C library: passed");
+  assert.match(output, "barrier2.c: unsupported; the C library: unsupported");
+  assert.match(output, /spin2.c: cannot be said: a .*the C library: passed/);
+  assert.match(output, /cond7.c: cannot be said: weft_pthread_has_no_cancel/);
+  assert.match(output, "in its sources: 5 tests");
+  assert.is(code, 0, output);
 }, 300_000);
 
 /** A queue of theirs that says whether it is ours. */

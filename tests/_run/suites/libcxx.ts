@@ -6,20 +6,8 @@
 
 import * as fs from "node:fs";
 import * as path from "node:path";
-import process from "node:process";
-import { INCLUDE } from "../header.ts";
-import { BUILT, run } from "../native.ts";
-import {
-  type Case,
-  compile,
-  endOf,
-  firstError,
-  refusal,
-  removeAtEnd,
-  SHIMS,
-  type Suite,
-  type Verdict,
-} from "./suite.ts";
+import { type StdTest, verdict } from "./as_std.ts";
+import type { Case, Suite } from "./suite.ts";
 
 const TESTS = "libcxx/test/std/thread";
 const FOLDERS = [
@@ -46,8 +34,6 @@ const UNSAID: readonly (readonly [begin: string, why: string])[] = [
   ],
   ["thread.semaphore/max", "a semaphore counts to WEFT_SEMAPHORE_MAX"],
 ];
-
-const compiler = (): string => process.env.CXX || "g++";
 
 /** The words after `name:` in the comments that lit reads. */
 function directives(text: string, name: string): string[] {
@@ -78,80 +64,23 @@ function errorLines(text: string): number[] {
   );
 }
 
-/** How the compiling of a test ended that must not compile. */
-function refused(file: string, text: string, said: string | null): Verdict {
-  if (said === null) return "failed: it compiles";
-  const lines = errorLines(text);
-  // Not only an error anywhere: it is the test that is wrong.
-  const shown = said.split("\n").filter((line) => line.includes(file));
-  const places = shown.map((line) => Number(line.match(/:(\d+):\d+:/)?.[1]));
-  const missing = lines.filter((line) => !places.includes(line));
-  if (places.length === 0) return `failed: ${firstError(said)}`;
-  return missing.length === 0 ? "passed" : `failed: no error on ${missing}`;
-}
-
-const precompiled = new Map<string, Promise<string>>();
-
-/** The folder of the shim, compiled before the tests that begin with it. */
-function prepared(standard: string, words: readonly string[]): Promise<string> {
-  let known = precompiled.get(standard);
-  if (known === undefined) {
-    known = (async () => {
-      const name = `suite-${process.pid}-${standard}`;
-      const folder = removeAtEnd(path.join(BUILT, name));
-      fs.mkdirSync(folder, { recursive: true });
-      const shim = path.join(SHIMS, "weft_as_std.hpp");
-      const out = path.join(folder, "weft_as_std.hpp.gch");
-      const { code, output } = await run(compiler(), [
-        ...[...words, "-x", "c++-header", shim, "-o", out],
-      ], 200);
-      if (code !== 0) throw new Error(output);
-      return folder;
-    })();
-    precompiled.set(standard, known);
-  }
-  return known;
-}
-
-/** How a test ends. */
-async function verdict(
-  file: string,
-  root: string,
-  on: "weft" | "theirs",
-): Promise<Verdict> {
+/** What is to be done with a test. */
+function testOf(file: string, root: string): StdTest {
   const text = fs.readFileSync(file, "utf8");
   const standard = standardOf(text)!;
   const flags = directives(text, "ADDITIONAL_COMPILE_FLAGS")
     .flatMap((words) => words.split(/\s+/)).filter((it) => it.startsWith("-D"));
-  const base = [
-    ...[`-std=${SPELLED[standard] ?? standard}`, "-O1", "-pthread", "-w"],
-    ...["-fmax-errors=0", "-I", path.join(root, "libcxx/test/support")],
-    ...["-I", INCLUDE],
-  ];
-  const isClang = compiler().includes("clang");
-  if (isClang) base.splice(base.indexOf("-fmax-errors=0"), 1);
-  const front = on === "theirs" ? [] : [
-    // clang takes no precompiled header by a search.
-    ...(isClang ? [] : ["-I", await prepared(standard, base)]),
-    ...["-I", SHIMS, "-include", "weft_as_std.hpp"],
-  ];
-  const source = {
-    compiler: compiler(),
-    words: [...base, ...flags, ...front],
-    files: [file],
+  return {
+    file,
+    standard: SPELLED[standard] ?? standard,
+    words: ["-I", path.join(root, "libcxx/test/support"), ...flags],
+    kind: /\.(fail|verify)\.cpp$/.test(file)
+      ? "is refused"
+      : file.endsWith(".compile.pass.cpp")
+      ? "compiles"
+      : "runs",
+    errors: errorLines(text),
   };
-  if (/\.(fail|verify)\.cpp$/.test(file)) {
-    return refused(file, text, await refusal(source));
-  }
-  if (file.endsWith(".compile.pass.cpp")) {
-    const said = await refusal(source);
-    return said === null ? "passed" : `does not compile: ${firstError(said)}`;
-  }
-  const { program, said } = await compile(source);
-  if (program === undefined) return `does not compile: ${firstError(said)}`;
-  const ended = await endOf(program);
-  fs.rmSync(program, { force: true });
-  return ended;
 }
 
 function caseOf(root: string, file: string): Case {
@@ -168,7 +97,7 @@ function caseOf(root: string, file: string): Case {
     name,
     ...(dangerous === undefined ? {} : { dangerous }),
     unsaid: UNSAID.find(([begin]) => name.startsWith(begin))?.[1],
-    run: (on) => verdict(file, root, on),
+    run: (on) => verdict(testOf(file, root), on),
   };
 }
 
