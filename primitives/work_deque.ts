@@ -19,6 +19,7 @@ import {
   type WordsInspection,
 } from "./_memory/region.ts";
 import { leaveRole, taken } from "./_memory/roles.ts";
+import { sizeOf } from "./_queue/queue_core.ts";
 import { agentId } from "./agent.ts";
 
 export {
@@ -195,9 +196,7 @@ export class WorkDeque extends Region<"work_deque"> {
 
   /** Items in the deque; a moment later it may be another number. */
   get size(): number {
-    const top = Atomics.load(this.#words, TOP);
-    const size = Atomics.load(this.#words, BOTTOM) - top | 0;
-    return Math.min(Math.max(size, 0), this.capacity);
+    return sizeOf(this.#words, TOP, BOTTOM, 1, this.capacity);
   }
 
   /**

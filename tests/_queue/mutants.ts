@@ -4,7 +4,7 @@ import { mutants } from "../_run/mutant.ts";
 const QUEUES = mutants({
   source: "_queue/queue_core",
   header: "_queue",
-  scenarios: ["mpmc_queue", "spsc_queue"],
+  scenarios: ["mpmc_queue", "spsc_queue", "work_deque"],
 }, {
   what: "(C): the size is that of two times",
   by: "the size, while elements go and come",

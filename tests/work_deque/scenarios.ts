@@ -52,6 +52,11 @@ function deque(weft: Weft, capacity: number, filled = 0, start = 0) {
         model: (items: readonly number[]) => [items.slice(1), items[0]],
         lockFree: true,
       },
+      size: {
+        run: (deque) => deque.size,
+        model: (items: readonly number[]) => [items, items.length],
+        lockFree: true,
+      },
     },
   });
 }
@@ -228,6 +233,12 @@ export const scenarios = (weft: Weft): Scenario[] => [
     differs: DIFFERS,
     spec: deque(weft, 2, 2, -1),
     agents: [[["pop"], ["pop"], ["push", 1]], [["steal"], ["steal"]]],
+  },
+  {
+    name: "the size, while elements go and come",
+    differs: ASKS,
+    spec: deque(weft, 2, 0, NEAR_WRAP),
+    agents: [[["push", 1], ["push", 2]], [["steal"], ["size"]], [["size"]]],
   },
   {
     name: "full where a position wraps",

@@ -2,6 +2,7 @@
 #ifndef WEFT_WORK_DEQUE_H
 #define WEFT_WORK_DEQUE_H
 
+#include "_queue.h"
 #include "_region.h"
 #include "agent.h"
 
@@ -99,10 +100,7 @@ static inline int32_t weft_work_deque_capacity(const weft_work_deque *d) {
 
 /* How many items are in the deque. The number may change at any moment. */
 static inline int32_t weft_work_deque_size(const weft_work_deque *d) {
-  int32_t top = weft__load(&d->top);
-  int32_t size = weft__minus(weft__load(&d->bottom), top);
-  if (size < 0) return 0;
-  return size < d->capacity ? size : d->capacity;
+  return weft__size_of(&d->top, &d->bottom, 1, d->capacity);
 }
 
 static inline int32_t *weft__deque_item(weft_work_deque *d, int32_t i) {
