@@ -368,16 +368,18 @@ class Choice {
     const attempt = this.#once(index, () => take() ? NOTHING : undefined);
     while (yield* source.readiness()) {
       if (attempt()) return true;
-      if (this.made !== undefined) return undefined;
       // Another agent was faster.
     }
     return undefined;
   }
 
-  /** An attempt that is made only until one arm is done. */
+  /**
+   * An attempt that is made until one arm is done. Then it ends its path, which
+   * could else find its queue ready, and try again, for ever.
+   */
   #once(index: number, attempt: Attempt): () => true | undefined {
     return () => {
-      if (this.made !== undefined) return undefined;
+      if (this.made !== undefined) return true;
       try {
         const box = attempt();
         if (box === undefined) return undefined;

@@ -6,7 +6,7 @@ const NO_SELECT = none("C has no select");
 export const MUTANTS = [
   ...mutants({ source: "select", scenarios: ["select"] }, {
     what: "an arm is done after another one was",
-    ts: "return () => {[- if (this.made !== undefined) return undefined;-]",
+    ts: "return () => {[- if (this.made !== undefined) return true;-]",
     c: NO_SELECT,
     by: "one is there, another comes",
   }, {

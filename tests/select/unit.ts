@@ -140,6 +140,49 @@ for (const [name, make] of Object.entries(SOURCES)) {
   });
 }
 
+for (const [name, make] of Object.entries(SOURCES)) {
+  test(`${name} and another source become ready at once`, async () => {
+    for (const at of [0, 1]) {
+      const { source, fill, value } = make();
+      const event = Event.create();
+      const arms = at === 0 ? [source, event] : [event, source];
+      const waiting = select(arms, { timeout: 10_000 });
+      await turns(3);
+      event.set();
+      fill();
+      const got = await waiting;
+      // What was not taken is still there.
+      const taken = got?.index === at ? got : await select([source], now);
+      assert.equal({ ...taken, index: 0 }, { index: 0, done: false, value });
+    }
+  });
+
+  test(`${name} is closed when another source becomes ready`, async () => {
+    const { source } = make();
+    if (!("close" in source)) return;
+    const event = Event.create();
+    const waiting = select([event, source], { timeout: 10_000 });
+    await turns(3);
+    event.set();
+    (source as { close(): void }).close();
+    assert.ok([0, 1].includes((await waiting)!.index));
+    const over = { index: 0, done: true, value: undefined };
+    assert.equal(await select([source], now), over);
+  });
+}
+
+test("room comes when another arm becomes ready", async () => {
+  const queue = SpscQueue.create({ capacity: 1 });
+  queue.tryPushInt(1);
+  const event = Event.create();
+  const waiting = select([event, sending(queue, 2)], { timeout: 10_000 });
+  await turns(3);
+  event.set();
+  assert.is(queue.tryPopInt(), 1);
+  const { index } = (await waiting)!;
+  assert.is(queue.tryPopInt(), index === 0 ? undefined : 2);
+});
+
 test("adds to each kind of sink, once there is room", async () => {
   const never = Event.create();
   const ints = MpmcQueue.create({ capacity: 1 });

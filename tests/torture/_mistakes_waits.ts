@@ -126,8 +126,8 @@ export const MISTAKES_OF_WAITS: readonly Mistake[] = [{
   storm: "select",
   what: "two arms of one select are done",
   edits: {
-    "select": "return () => { [-if (this.made !== undefined) return " +
-      "undefined; -]try {",
+    "select": "return () => { [-if (this.made !== undefined) return true; " +
+      "-]try {",
   },
   seed: 1,
   plan: selectPlan(
