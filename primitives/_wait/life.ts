@@ -9,6 +9,9 @@ import { look } from "./line.ts";
 import { refer } from "./times.ts";
 import { looking } from "./waiter.ts";
 
+/** The platform's, as a test's own would end with that test. */
+const { setInterval, clearInterval } = globalThis;
+
 let pending = 0; // awaiting operations that keep the process alive
 let watch: unknown; // the timer that looks, and that keeps the process alive
 

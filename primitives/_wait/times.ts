@@ -29,9 +29,16 @@ export function deadlineAfter(timeout: number): number {
   return timeout === Infinity ? timeout : performance.now() + timeout;
 }
 
-const own = /* @__PURE__ */ ownOf(() => ({
-  heap: [] as Waiter[],
-  timer: undefined as unknown,
+interface Times {
+  readonly heap: Waiter[];
+  timerDue: number;
+  timer?: unknown;
+  /** The `setTimeout` that made the timer. */
+  clock?: unknown;
+}
+
+const own = /* @__PURE__ */ ownOf((): Times => ({
+  heap: [],
   timerDue: Infinity,
 }));
 
@@ -90,6 +97,12 @@ function resumeDue(waiter: Waiter): void {
 function setTimer(): void {
   const mine = own.now;
   const due = dueAt(0);
+  if (mine.clock !== setTimeout) {
+    // A test replaced the clock, or put it back: that timer may never fire.
+    mine.clock = setTimeout;
+    mine.timer = undefined;
+    mine.timerDue = Infinity;
+  }
   if (due >= mine.timerDue) return;
   clearTimeout(mine.timer as number);
   mine.timerDue = due;

@@ -54,6 +54,24 @@ const scenarios: Record<string, () => Promise<void>> = {
     timeTheEnd();
   },
 
+  async "awaits after a test that replaced the timers"() {
+    const { mutex, unlock } = heldIn(await library());
+    const { setTimeout, setInterval } = globalThis;
+    const still = { ref() {}, unref() {} };
+    const never = () => still as never;
+    Object.assign(globalThis, { setTimeout: never, setInterval: never });
+    const control = new AbortController();
+    const waits = { timeout: 10, signal: control.signal };
+    const left = mutex.tryLockAsync(waits).catch(() => "aborted");
+    Object.assign(globalThis, { setTimeout, setInterval });
+    control.abort();
+    console.log(await left, await mutex.tryLockAsync({ timeout: 10 }));
+    later(400, unlock);
+    using _lock = await mutex.lockAsync();
+    console.log("locked");
+    timeTheEnd();
+  },
+
   async "does not wait for an unreferenced lock"() {
     const { mutex, unlock } = heldIn(await library());
     later(5000, unlock);

@@ -47,6 +47,11 @@ test("lives while it awaits a timeout, and ends right after", async () => {
   await assertEnds("awaits a timeout", /^undefined\n/);
 });
 
+test("lives for a wait after a test whose timers stood still", async () => {
+  const scenario = "awaits after a test that replaced the timers";
+  await assertEnds(scenario, /^aborted undefined\nlocked\n/);
+});
+
 test("does not live for a wait with ref: false", async () => {
   await assertEnds("does not wait for an unreferenced lock", /^(?!.*locked)/);
 });

@@ -12,7 +12,7 @@ export const kind: Kind = {
 };
 
 /** What a bundle of it may weigh. */
-export const size: Size = { name: "Barrier", most: 7804 };
+export const size: Size = { name: "Barrier", most: 7837 };
 
 class BarrierInC extends Twin {
   get parties(): number {
