@@ -1,4 +1,5 @@
 // limit: 300 s
+// it explores
 // What tests the mistakes of the kernel. Its functions are those of weft.h, and
 // the mutants of C break these: each function that the kernel calls must be
 // among them. Some of these mistakes are made in the kernel's modules, too, and

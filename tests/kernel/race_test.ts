@@ -1,4 +1,5 @@
 // limit: 300 s
+// it explores
 // The race scenarios of the classes, played by agents that use the kernel. The
 // race tester explores the embedded modules themselves, step by step.
 import { Buffer } from "node:buffer";
