@@ -373,7 +373,8 @@ export class CallRing extends CallRingBase {
   post(request: Elements): PendingCall {
     assertMayBlock("post");
     const slots = this.#slots;
-    if (slots.isAwaited) block(slots.giveWay());
+    const caller = this.#caller;
+    if (caller.isAwaited) block(caller.giveWay());
     const at = slots.post(request) || blockOn(slots.posting(request));
     return new PendingCall(slots, at);
   }
@@ -462,7 +463,7 @@ export class CallRing extends CallRingBase {
         if (underway.size >= limit) await underway.next();
         const at = await awaitOn(slots.coming, waiting);
         if (at < 0) return count;
-        const answer = slots.handleAsync(at, fn);
+        const answer = handleAsync(slots, at, fn);
         if (answer !== undefined) underway.add(answer, at);
       }
     } finally {
@@ -539,3 +540,23 @@ export class CallRing extends CallRingBase {
     return at ? new TakenCall(this.#slots, at) : undefined;
   }
 }
+
+/** As `handle` of the slots, but returns a promise if `fn` returns one. */
+function handleAsync(
+  slots: Slots,
+  at: number,
+  fn: CallHandler<Reply | Promise<Reply>>,
+): Promise<unknown> | undefined {
+  try {
+    const reply = fn(slots.request(at), slots.space(at));
+    if (!isPromise(reply)) return void slots.reply(at, reply);
+    // Of its own, `then` may return nothing.
+    return Promise.resolve(reply).then((reply) => slots.reply(at, reply))
+      .catch((error) => slots.fail(at, error));
+  } catch (error) {
+    return void slots.fail(at, error);
+  }
+}
+
+const isPromise = (value: Reply | Promise<Reply>): value is Promise<Reply> =>
+  typeof (value as Promise<Reply> | undefined)?.then === "function";

@@ -18,7 +18,14 @@ import {
 } from "../../_wait/wait.ts";
 import { answered, cancel, giveUp, isAnswered } from "./call.ts";
 import { Lookout } from "./lookout.ts";
-import type { Slots } from "./slots.ts";
+import { MOST_PAUSES, type Slots } from "./slots.ts";
+import { PAUSES, REPLY } from "./words.ts";
+
+/**
+ * The time in ms after which a caller lets others go first, and the length of
+ * its pause: an agent takes that long to wake up on a busy machine.
+ */
+const TURN = 50, PAUSE = 2;
 
 /** A call that awaits, and is not asleep yet. */
 interface Awaiting {
@@ -33,6 +40,8 @@ interface Awaiting {
 export class Caller {
   readonly #slots: Slots;
   readonly #lookout: Lookout<Awaiting>;
+  /** When this agent last let others go first. */
+  #gaveWay = -Infinity;
 
   constructor(slots: Slots) {
     this.#slots = slots;
@@ -53,12 +62,12 @@ export class Caller {
     receive: (at: number) => T,
   ): T | undefined {
     const slots = this.#slots;
-    if (timeout === undefined && slots.isAwaited) block(slots.giveWay());
+    if (timeout === undefined && this.isAwaited) block(this.giveWay());
     let at = slots.post(request);
     if (at === 0 && timeout !== 0) {
       at = spin(() => slots.post(request) || undefined) ?? 0;
     }
-    const rest = () => block(calling(slots, request, at, receive), timeout);
+    const rest = () => block(this.#calling(request, at, receive), timeout);
     if (at === 0 || timeout === 0) return rest();
     if (spinPatiently(() => isAnswered(slots.words, at))) return receive(at);
     return rest();
@@ -86,14 +95,14 @@ export class Caller {
       if (signal?.aborted) throw signal.reason;
       receive = receiver();
       // An abort in this same turn must end the call at once.
-      const spins = timeout > 0 && signal === undefined && !slots.isAwaited;
+      const spins = timeout > 0 && signal === undefined && !this.isAwaited;
       if (spins) at = slots.post(request);
     } catch (error) {
       return awaits(() => {
         throw error;
       });
     }
-    const path = () => calling(slots, request, at, receive);
+    const path = () => this.#calling(request, at, receive);
     if (at === 0) return awaits(path, options);
     return new Promise((resolve, reject) => {
       const take = () => {
@@ -107,32 +116,57 @@ export class Caller {
       this.#lookout.add({ at, take, sleep });
     });
   }
-}
 
-/**
- * A whole call, from its post to its end. If it was posted already, at `at`, it
- * begins there.
- */
-function* calling<T>(
-  slots: Slots,
-  request: Elements,
-  at: number,
-  receive: (at: number) => T,
-): Waiting<T | undefined> {
-  if (at === 0 && slots.isAwaited && !(yield* slots.giveWay())) {
-    return undefined;
-  }
-  at ||= (yield* waitOn(slots.posting(request, true))) ?? 0;
-  if (at === 0) return undefined;
-  let over = false;
-  try {
-    if (!(yield* answered(slots.words, at)) && giveUp(slots.words, at)) {
-      over = true;
+  /**
+   * A whole call, from its post to its end. If it was posted already, at `at`,
+   * it begins there.
+   */
+  *#calling<T>(
+    request: Elements,
+    at: number,
+    receive: (at: number) => T,
+  ): Waiting<T | undefined> {
+    const slots = this.#slots;
+    if (at === 0 && this.isAwaited && !(yield* this.giveWay())) {
       return undefined;
     }
-    over = true; // it may have been answered at that moment
-    return receive(at);
-  } finally {
-    if (!over) cancel(slots.words, at); // a sleep threw
+    at ||= (yield* waitOn(slots.posting(request, true))) ?? 0;
+    if (at === 0) return undefined;
+    let over = false;
+    try {
+      if (!(yield* answered(slots.words, at)) && giveUp(slots.words, at)) {
+        over = true;
+        return undefined;
+      }
+      over = true; // it may have been answered at that moment
+      return receive(at);
+    } finally {
+      if (!over) cancel(slots.words, at); // a sleep threw
+    }
+  }
+
+  /**
+   * Pauses, now and then, if others were woken and found no free slot. An agent
+   * that calls in a loop takes the slot that it has just freed again, before a
+   * caller that it woke has a core; on a busy machine, it could keep that
+   * caller out for seconds. Nobody wakes the word on which it sleeps. Each
+   * pause counts, so that an agent that was terminated while it waited makes
+   * the others pause a few times only. Returns false if the time is over.
+   */
+  *giveWay(): Waiting<boolean> {
+    const { words, maxReply } = this.#slots;
+    const due = words[PAUSES]!; // a hint: the exchange checks it
+    const now = performance.now();
+    if (due <= 0 || now - this.#gaveWay < TURN) return true;
+    this.#gaveWay = now;
+    const left = Math.min(due, MOST_PAUSES) - 1;
+    Atomics.compareExchange(words, PAUSES, due, left);
+    const sleep = { words, index: REPLY, value: maxReply, atMost: PAUSE };
+    return (yield sleep) !== "timed-out";
+  }
+
+  /** Whether other callers found no free slot, so that this one gives way. */
+  get isAwaited(): boolean {
+    return this.#slots.words[PAUSES]! > 0; // a hint
   }
 }

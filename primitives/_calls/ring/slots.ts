@@ -19,7 +19,7 @@ import { type PendingResult, waitOn } from "../../_wait/pending.ts";
 import { DamagedError } from "../../_memory/damaged.ts";
 import { ClosedError } from "../../_queue/queue.ts";
 import { spinPatiently } from "../../_wait/spin.ts";
-import { block, type Waiting } from "../../_wait/wait.ts";
+import { block } from "../../_wait/wait.ts";
 import { CallError, type CallHandler, type Reply } from "./answers.ts";
 import {
   abandon,
@@ -55,13 +55,8 @@ import {
   strideFor,
 } from "./words.ts";
 
-/**
- * The time in ms after which a caller lets others go first, and the length of
- * its pause: an agent takes that long to wake up on a busy machine.
- */
-const TURN = 50, PAUSE = 2;
 /** The pauses that are due after a caller was woken and found no free slot. */
-const MOST_PAUSES = 32;
+export const MOST_PAUSES = 32;
 
 /**
  * The slots of a ring, as one agent sees them. The index of its first word
@@ -91,8 +86,6 @@ export class Slots {
    * after an agent was abandoned.
    */
   onIdle: (() => void) | undefined;
-  /** When this agent last let others go first. */
-  #gaveWay = -Infinity;
 
   constructor(words: Int32Array<SharedArrayBuffer>, id: number) {
     const { buffer, byteOffset, byteLength } = words;
@@ -134,31 +127,6 @@ export class Slots {
       },
       handOn: () => Atomics.store(words, PAUSES, MOST_PAUSES),
     };
-  }
-
-  /**
-   * Pauses, now and then, if others were woken and found no free slot. An agent
-   * that calls in a loop takes the slot that it has just freed again, before a
-   * caller that it woke has a core; on a busy machine, it could keep that
-   * caller out for seconds. Nobody wakes the word on which it sleeps. Each
-   * pause counts, so that an agent that was terminated while it waited makes
-   * the others pause a few times only. Returns false if the time is over.
-   */
-  *giveWay(): Waiting<boolean> {
-    const { words } = this;
-    const due = words[PAUSES]!; // a hint: the exchange checks it
-    const now = performance.now();
-    if (due <= 0 || now - this.#gaveWay < TURN) return true;
-    this.#gaveWay = now;
-    const left = Math.min(due, MOST_PAUSES) - 1;
-    Atomics.compareExchange(words, PAUSES, due, left);
-    const sleep = { words, index: REPLY, value: this.maxReply, atMost: PAUSE };
-    return (yield sleep) !== "timed-out";
-  }
-
-  /** Whether other callers found no free slot, so that this one gives way. */
-  get isAwaited(): boolean {
-    return this.words[PAUSES]! > 0; // a hint
   }
 
   get closed(): boolean {
@@ -454,22 +422,6 @@ export class Slots {
     }
   }
 
-  /** As `handle`, but returns a promise if `fn` returns one. */
-  handleAsync(
-    at: number,
-    fn: CallHandler<Reply | Promise<Reply>>,
-  ): Promise<unknown> | undefined {
-    try {
-      const reply = fn(this.request(at), this.space(at));
-      if (!isPromise(reply)) return void this.reply(at, reply);
-      // Of its own, `then` may return nothing.
-      return Promise.resolve(reply).then((reply) => this.reply(at, reply))
-        .catch((error) => this.fail(at, error));
-    } catch (error) {
-      return void this.fail(at, error);
-    }
-  }
-
   // ---- the end ------------------------------------------------------------
 
   abandon(id: number): number {
@@ -488,9 +440,6 @@ export class Slots {
 }
 
 // `instanceof` would fail for a promise of another realm.
-const isPromise = (value: Reply | Promise<Reply>): value is Promise<Reply> =>
-  typeof (value as Promise<Reply> | undefined)?.then === "function";
-
 function messageOf(error: unknown): string {
   try {
     return String((error as Error)?.message ?? error);
