@@ -4,9 +4,13 @@
 import * as assert from "uvu/assert";
 import { Mutex, Once, Semaphore } from "../../mod.ts";
 import { race } from "../../race/mod.ts";
+import { all, FIRST_SPINS } from "../_run/depth.ts";
 import { suite } from "../_run/harness.ts";
 
 const test = suite("race catching", 60_000);
+
+/** For how many operations a loop is followed. */
+const FOLLOWED = all() ? {} : { spins: FIRST_SPINS };
 
 type Memory = SharedArrayBuffer;
 
@@ -91,7 +95,8 @@ for (const [name, { init, agent, agents, words }] of Object.entries(PROGRAMS)) {
       if (`${own(memory)}` !== `${words}`) return `it is ${own(memory)}`;
     };
     const bodies = Array.from({ length: agents }, () => agent);
-    assert.is(race.agents({ memory }, ...bodies, { after }).complete, true);
+    const o = { after, ...FOLLOWED };
+    assert.is(race.agents({ memory }, ...bodies, o).complete, true);
   });
 }
 
@@ -106,7 +111,7 @@ test("a mistake in such a loop is found", () => {
     });
   const memory = () => new SharedArrayBuffer(OWN + 8);
   assert.throws(
-    () => race.agents({ memory }, taken, taken),
+    () => race.agents({ memory }, taken, taken, FOLLOWED),
     (error: { kind?: string }) => error.kind === "data-race",
   );
 });
