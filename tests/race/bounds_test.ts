@@ -110,6 +110,18 @@ test("an operation that comes to many words is not taken for a livelock", () => 
   });
   assert.is(result.complete, true, result.summary);
   assert.equal(result.bounds, []);
+  // Another step that counts does not make those after it count.
+  const counts = (memory: SharedArrayBuffer) => {
+    const words = new Int32Array(memory);
+    words.fill(7, 0, 40);
+    for (let i = 0; i < 3; i++) Atomics.add(words, many, 1);
+    words.fill(7, 40, 80);
+  };
+  const looks = (memory: SharedArrayBuffer) => {
+    Atomics.load(new Int32Array(memory), many);
+  };
+  const short = { maxSteps: 20, runs: 20 };
+  assert.is(race.agents({ memory }, counts, looks, short).ok, true);
   const ring = (memory: SharedArrayBuffer) => {
     const words = new Int32Array(memory, 0, 100);
     for (let i = 0;; i++) Atomics.add(words, i % 100, 1);

@@ -48,7 +48,7 @@ export const CONSTANTS = 500;
  */
 export function toil({ maxSteps, world }: Told, agent: Agent): void {
   if (agent.ends > agent.n) return;
-  if (agent.effort === maxSteps && agent.target?.region === world.memory.main) {
+  if (agent.effort >= maxSteps && agent.target?.region === world.memory.main) {
     const { kind, address, sig, from, n } = agent;
     const at = sig.indexOf(signature(kind, address), from);
     if (at < 0 || at >= n) return;
