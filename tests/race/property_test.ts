@@ -154,10 +154,15 @@ test("no worker goes on when a stress test has ended", async () => {
     // The other worker waits for the one that failed.
     await race.stress(url, { seconds: 5, name }).catch(() => {});
   }
-  const before = process.cpuUsage();
-  await new Promise((resolve) => setTimeout(resolve, 500));
-  const { user, system } = process.cpuUsage(before);
-  assert.ok(user + system < 250_000, `${user + system} µs of processor time`);
+  // The engine itself may clean up for a while, but not all the time.
+  let least = Infinity;
+  for (let i = 0; i < 5 && least > 100_000; i++) {
+    const before = process.cpuUsage();
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    const { user, system } = process.cpuUsage(before);
+    least = Math.min(least, user + system);
+  }
+  assert.ok(least <= 100_000, `${least} µs of processor time`);
 });
 
 test("stresses the real thing", async () => {
