@@ -558,5 +558,6 @@ function handleAsync(
   }
 }
 
+// `instanceof` would fail for a promise of another realm.
 const isPromise = (value: Reply | Promise<Reply>): value is Promise<Reply> =>
   typeof (value as Promise<Reply> | undefined)?.then === "function";

@@ -439,7 +439,6 @@ export class Slots {
   }
 }
 
-// `instanceof` would fail for a promise of another realm.
 function messageOf(error: unknown): string {
   try {
     return String((error as Error)?.message ?? error);
