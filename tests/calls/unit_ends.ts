@@ -250,6 +250,43 @@ test("who serves waits for methods that end soon", async () => {
   assert.is(await other, 2);
 });
 
+test("who serves waits for a method whose caller has run a function", async () => {
+  const ring = CallRing.create({ request: 256, reply: 64, slots: 3 });
+  const methods = {
+    back: async (fn: (text: string) => number) => {
+      const length = await fn("xyz");
+      ring.close();
+      // For longer than methods have that nobody waits for.
+      await new Promise((resolve) => setTimeout(resolve, 2500));
+      return length;
+    },
+  };
+  const served = serve(ring, methods);
+  const remote = connect<typeof methods>(ring);
+  assert.is(await remote.back((text) => text.length), 3);
+  assert.is(await served, 1);
+});
+
+test("a call that begins behind one that nobody wants is served", async () => {
+  const ring = CallRing.create({ request: 256, reply: 256, slots: 4 });
+  const methods = {
+    slow: async (ms: number, _?: () => void) => {
+      await new Promise((resolve) => setTimeout(resolve, ms));
+      return ms;
+    },
+  };
+  const served = serve(ring, methods, { limit: 1 });
+  // It has a function, so calls are taken while it is under way.
+  const short = connect<typeof methods>(ring, { timeout: 20 });
+  const gaveUp = rejection(short.slow(300, () => {}));
+  await new Promise((resolve) => setTimeout(resolve));
+  const other = connect<typeof methods>(ring).slow(100);
+  assert.is((await gaveUp).name, "TimeoutError");
+  ring.close();
+  assert.is(await other, 100);
+  assert.is(await served, 2);
+});
+
 test("what is no call of connect is answered by an error", async () => {
   await between(api, async (ring) => {
     for (const bytes of [[], [1], [1, 0, 200, 0, 0, 0, 0, 0], [9, 9]]) {

@@ -151,6 +151,7 @@ export const MISTAKES_OF_CALLS: readonly Mistake[] = [{
   what: "a method that calls back after the end waits for ever",
   edits: {
     "_calls/talks": "[-if (this.#stopped) throw ended();-]",
+    "_calls/ring/underway": "await within([-grace-]{+1e9+},",
   },
   seed: 1,
   plan: callsPlan(times(3, talk("back", 8)), { early: true }),

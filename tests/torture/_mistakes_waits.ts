@@ -141,6 +141,7 @@ export const MISTAKES_OF_WAITS: readonly Mistake[] = [{
   edits: {
     "_wait/wait": "[-waiter.deadline = -Infinity; // a sleep that follows " +
       'ends at once resume(waiter, "timed-out");-]',
+    "select": "if (this.made !== undefined) return [-true-]{+undefined+};",
   },
   seed: 1,
   plan: selectPlan(

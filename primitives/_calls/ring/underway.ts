@@ -32,6 +32,11 @@ export class Underway extends Map<Promise<unknown>, number> {
     });
   }
 
+  /** Whether somebody waits for one of them. */
+  isWanted(words: Int32Array<SharedArrayBuffer>): boolean {
+    return [...this.values()].some((at) => isWanted(words, at));
+  }
+
   /**
    * Resolves when the next one ends, or at the next `wake`. One function awaits
    * that at a time.
@@ -42,36 +47,39 @@ export class Underway extends Map<Promise<unknown>, number> {
 }
 
 /**
- * Waits for the answers that somebody wants, and then `grace` ms at most for
- * the others: a function whose caller gave up may never end. Nothing tells a
- * server that a caller gives up, so it looks. `ref` says whether that keeps the
- * process alive.
+ * Waits for the answers that somebody wants, as `isWanted` says, and `grace` ms
+ * at most for the others: a function whose caller gave up may never end.
+ * Nothing tells a server that a caller gives up, so it looks. `ref` says
+ * whether that keeps the process alive.
  */
 export async function finish(
   underway: Underway,
-  words: Int32Array<SharedArrayBuffer>,
+  isWanted: () => boolean,
   grace: number,
   ref: boolean,
 ): Promise<void> {
-  while ([...underway.values()].some((at) => isWanted(words, at))) {
-    await within(LOOK, underway.next(), ref);
-  }
-  if (underway.size > 0) {
-    await within(grace, Promise.all(underway.keys()), ref);
+  while (underway.size > 0) {
+    if (isWanted()) await within(LOOK, underway.next(), ref);
+    else {
+      const inTime = await within(grace, Promise.all(underway.keys()), ref);
+      // Another one may have begun meanwhile, behind one that ended.
+      if (!inTime && !isWanted()) return;
+    }
   }
 }
 
-/** Waits for a promise, `ms` at most. */
+/** Waits for a promise, `ms` at most; whether it resolved in that time. */
 async function within(
   ms: number,
   promise: Promise<unknown>,
   ref: boolean,
-): Promise<void> {
+): Promise<boolean> {
   let timer;
-  const end = new Promise((resolve) => {
-    timer = setTimeout(resolve, ms);
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), ms);
     refer(timer, ref);
   });
-  await Promise.race([end, promise]);
+  const inTime = await Promise.race([late, promise.then(() => true)]);
   clearTimeout(timer);
+  return inTime;
 }

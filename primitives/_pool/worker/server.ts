@@ -207,7 +207,8 @@ export class PoolServer {
     }
     this.#tell();
     // A function whose task was given up may never end.
-    await finish(underway, this.#it.slots.words, GRACE, true);
+    const { words } = this.#it.slots;
+    await finish(underway, () => underway.isWanted(words), GRACE, true);
     this.#watches.stop();
     this.#over = true;
     return this.#retire();
