@@ -406,7 +406,7 @@ export function scenarios(weft: Weft): Scenario[] {
         [["serve"]],
       ],
       ...DEATH,
-      options: { ...DEATH.options, runs: 1500 },
+      options: { ...DEATH.options, runs: 6000 },
       awaits: [0, 1, 2],
     },
   ];

@@ -6,6 +6,7 @@
 
 import { brief, describe } from "../../_memory/describe.ts";
 import { contentOf, isTransfer } from "../../_calls/beside.ts";
+import { ID_MASK } from "../../_calls/ring/words.ts";
 import type { Slots } from "../../_calls/ring/slots.ts";
 import { finish, Underway } from "../../_calls/ring/underway.ts";
 import { type PendingResult, waitOn } from "../../_wait/pending.ts";
@@ -291,10 +292,10 @@ export class PoolServer {
         );
       }
     } catch (error) {
-      this.#leave(at, context);
+      if (!this.#leave(at, context)) return;
       return void this.#throw(at, task, error, context.reported);
     }
-    this.#leave(at, context);
+    if (!this.#leave(at, context)) return;
     this.#return(at, task, result, (what & LAZY) !== 0, context.reported);
   }
 
@@ -343,10 +344,16 @@ export class PoolServer {
     throw new Error("Nobody wants the task");
   }
 
-  /** Ends what a task began beside its work. */
-  #leave(at: number, context: Context): void {
+  /**
+   * Ends what a task began beside its work. Returns whether it may be answered:
+   * in Deno, a worker that was terminated goes on for a while, and its slot may
+   * have the task of another one by now.
+   */
+  #leave(at: number, context: Context): boolean {
     context.end();
     this.#talking.delete(this.#rooms.token(at));
+    const { words, id } = this.#it.slots;
+    return (words[at]! & ID_MASK) === id; // a hint: an exchange answers
   }
 
   /** Takes the order to end; or hands it back, if it is for a thread of C. */
@@ -366,12 +373,10 @@ export class PoolServer {
   ): Promise<void> {
     try {
       const value = await result;
-      if (this.#over) return;
-      this.#leave(at, context);
+      if (this.#over || !this.#leave(at, context)) return;
       this.#return(at, task, value, false, context.reported);
     } catch (error) {
-      if (this.#over) return;
-      this.#leave(at, context);
+      if (this.#over || !this.#leave(at, context)) return;
       this.#throw(at, task, error, context.reported);
     }
   }
