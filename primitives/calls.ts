@@ -192,9 +192,8 @@ async function serveAsync(
     }
   } finally {
     server.stop();
-    const isWanted = () => underway.isWanted(slots.words) || server.isAwaited;
     do {
-      await finish(underway, isWanted, GRACE, waiting.ref ?? true);
+      await finish(underway, slots.words, GRACE, waiting.ref ?? true);
       server.forget();
       underway.clear();
       while (late.length > 0 && underway.size < most) begin(late.shift()!);

@@ -357,16 +357,6 @@ export class Server {
   }
 
   /**
-   * Whether a caller waits for a method in another slot than that of its call,
-   * because the method has called a function of that caller.
-   */
-  get isAwaited(): boolean {
-    return [...this.#awaited].some((call) =>
-      typeof call === "object" && this.talks.isWanted(call)
-    );
-  }
-
-  /**
    * The callers of all calls that are under way have given up: frees the slots
    * of these calls. Nothing is written there when their methods end.
    */

@@ -17,7 +17,7 @@ import { type Codec, encoded, encodeWhole } from "../_message/message.ts";
 import { errorText } from "../_message/thrown.ts";
 import { writeUtf8 } from "../_message/utf8.ts";
 import { ClosedError } from "../_queue/queue.ts";
-import { callerOf, isOf, isServed, isWanted } from "./ring/call.ts";
+import { callerOf, isOf, isServed } from "./ring/call.ts";
 import { CallError } from "./ring/answers.ts";
 import type { Slots } from "./ring/slots.ts";
 import { REQUEST } from "./ring/words.ts";
@@ -309,11 +309,6 @@ export class Talks {
     const slot = at || held;
     if (slot !== 0) return !isIn(slot);
     return offered.size > 0 && ![...offered].some(isIn);
-  }
-
-  /** Whether the caller waits in a slot for what is said next. */
-  isWanted({ at }: Talk): boolean {
-    return at !== 0 && isWanted(this.#line.slots.words, at);
   }
 
   /** Says what is to be said next, if the caller waits for it. */

@@ -2,6 +2,7 @@
 // Aborts, timeouts, servers that end, and requests in pieces.
 import * as assert from "uvu/assert";
 import {
+  agentId,
   CallError,
   CallRing,
   type CallRingConfig,
@@ -10,6 +11,8 @@ import {
   connect,
   serve,
 } from "../../mod.ts";
+import { replyWithout } from "../../primitives/_calls/pieces.ts";
+import { ELSEWHERE, slotsOf } from "../../primitives/_calls/wire.ts";
 import { suite } from "../_run/harness.ts";
 import { asAgent } from "../_run/model.ts";
 import { type Api, api } from "./api.ts";
@@ -263,7 +266,19 @@ test("who serves waits for a method whose caller has run a function", async () =
   };
   const served = serve(ring, methods);
   const remote = connect<typeof methods>(ring);
-  assert.is(await remote.back((text) => text.length), 3);
+  const other = slotsOf(ring, agentId() ^ 1);
+  let at = 0;
+  // Another server takes what the function returned, and sends it back.
+  const takes = async () => {
+    for (let i = 0; at === 0 && i < 50; i++) {
+      await undefined;
+      at = other.takeOrEnd();
+    }
+    replyWithout(other, at, ELSEWHERE);
+  };
+  const result = remote.back((text) => (void takes(), text.length));
+  assert.is(await result, 3);
+  assert.ok(at > 0);
   assert.is(await served, 1);
 });
 

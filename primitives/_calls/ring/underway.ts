@@ -32,7 +32,10 @@ export class Underway extends Map<Promise<unknown>, number> {
     });
   }
 
-  /** Whether somebody waits for one of them. */
+  /**
+   * Whether somebody waits for one of them. A caller keeps its slot while it
+   * runs a function for the method.
+   */
   isWanted(words: Int32Array<SharedArrayBuffer>): boolean {
     return [...this.values()].some((at) => isWanted(words, at));
   }
@@ -47,23 +50,23 @@ export class Underway extends Map<Promise<unknown>, number> {
 }
 
 /**
- * Waits for the answers that somebody wants, as `isWanted` says, and `grace` ms
- * at most for the others: a function whose caller gave up may never end.
- * Nothing tells a server that a caller gives up, so it looks. `ref` says
- * whether that keeps the process alive.
+ * Waits for the answers that somebody wants, and `grace` ms at most for the
+ * others: a function whose caller gave up may never end. Nothing tells a server
+ * that a caller gives up, so it looks. `ref` says whether that keeps the
+ * process alive.
  */
 export async function finish(
   underway: Underway,
-  isWanted: () => boolean,
+  words: Int32Array<SharedArrayBuffer>,
   grace: number,
   ref: boolean,
 ): Promise<void> {
   while (underway.size > 0) {
-    if (isWanted()) await within(LOOK, underway.next(), ref);
+    if (underway.isWanted(words)) await within(LOOK, underway.next(), ref);
     else {
       const inTime = await within(grace, Promise.all(underway.keys()), ref);
       // Another one may have begun meanwhile, behind one that ended.
-      if (!inTime && !isWanted()) return;
+      if (!inTime && !underway.isWanted(words)) return;
     }
   }
 }

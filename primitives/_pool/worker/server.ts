@@ -208,8 +208,7 @@ export class PoolServer {
     }
     this.#tell();
     // A function whose task was given up may never end.
-    const { words } = this.#it.slots;
-    await finish(underway, () => underway.isWanted(words), GRACE, true);
+    await finish(underway, this.#it.slots.words, GRACE, true);
     this.#watches.stop();
     this.#over = true;
     return this.#retire();
