@@ -233,7 +233,7 @@ function lookAt(view: ValueView, most: { left: number }, depth = 0): void {
 
 test("damaged bytes are a TypeError, soon, or another value", () => {
   const says = /^These bytes are not a value|encoded/;
-  readsDamaged((cut) => lookAt(viewValue(cut), { left: 200 }), 1000, says);
+  readsDamaged((cut) => lookAt(viewValue(cut), { left: 200 }), 2000, says);
 });
 
 test("lengths that no bytes follow are refused", () => {
