@@ -22,9 +22,9 @@
  * which waits for this thread. Attributes are not looked at, except the type of
  * a mutex and the clock of a condition: to share memory, define
  * WEFT_PROCESS_SHARED. A wait looks at its clock when it begins, so it does not
- * follow a clock that is set meanwhile.
- * What destroys a condition or a barrier waits for the threads that were let
- * through, but not for JavaScript's agents. A signal ends no wait, so sem_wait
+ * follow a clock that is set meanwhile. What destroys a condition or a barrier
+ * waits for the threads that were let through, for ever if one was terminated
+ * there, but not for JavaScript's agents. A signal ends no wait, so sem_wait
  * never gives EINTR. Locks do not look at priorities. At most 8191 threads read
  * (EAGAIN), 4095 meet at a barrier, and 32767 wait for a condition (EINVAL).
  * The initializers are for initializations, not for assignments.
@@ -246,9 +246,9 @@ WEFT__POSIX int weft__posix_cond_sleep(weft_condition *c, weft_mutex *m,
 WEFT__POSIX int weft__posix_cond_take(weft__posix_cond *p, weft__posix_mutex *m,
                                       int64_t timeout) {
   weft_mutex *mutex = &m->m.mutex;
-  int32_t depth = m->m.depth;
   int32_t id = weft_agent_id();
   if (!weft__may_block() || weft_mutex_owner(mutex) != id) return EPERM;
+  int32_t depth = m->m.depth;
   weft__posix_enter(&p->inside);
   int result = weft__posix_cond_sleep(&p->c, mutex, timeout);
   weft__posix_leave(&p->inside);
