@@ -493,6 +493,7 @@ export class Server {
     lost?: () => void,
   ): boolean {
     const { slots } = this;
+    if (!slots.serves(at)) return this.#isWanted = false;
     const before = this.#before;
     if (before !== undefined) {
       const also = lost;

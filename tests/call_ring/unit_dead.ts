@@ -6,6 +6,7 @@ import {
   CallRing,
   DamagedError,
   type PendingCall,
+  type TakenCall,
 } from "../../mod.ts";
 import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import { suite } from "../_run/harness.ts";
@@ -14,6 +15,7 @@ import {
   DEAD,
   end,
   failed,
+  FIRST,
   lost,
   message,
   pauses,
@@ -106,6 +108,54 @@ test("abandon() answers the callers of a server that died at any step", () => {
         assert.is(caller.pending, 0, path);
       }
     }
+  }
+});
+
+test("a server that was taken for dead answers no later call", async () => {
+  const answers: ((ring: CallRing, later: () => void) => unknown)[] = [
+    (ring, later) => {
+      const taken = ring.tryTake()!;
+      later();
+      return taken.reply(message(2, 5));
+    },
+    (ring, later) => {
+      const taken = ring.tryTake()!;
+      later();
+      return taken.fail("no");
+    },
+    (ring, later) => ring.tryServeOne(() => (later(), message(2, 5))),
+    (ring, later) =>
+      ring.tryServeOne(() => {
+        later();
+        throw new Error("no");
+      }),
+    async (ring, later) => {
+      const serving = ring.serveAsync(async () => {
+        await turns();
+        later();
+        return message(2, 5);
+      });
+      await turns(20);
+      ring.close();
+      await serving;
+    },
+  ];
+  for (const [i, answer] of answers.entries()) {
+    const { caller, server, dead } = ringOf(1);
+    const first = caller.tryPost(message(1, 5))!;
+    let next: PendingCall | undefined;
+    let taken: TakenCall | undefined;
+    let before: Int32Array | undefined;
+    await answer(dead, () => { // Deno lets it go on
+      caller.abandon(DEAD);
+      assert.throws(() => first.tryReceive(), lost);
+      next = caller.tryPost(message(3, 3))!;
+      taken = server.tryTake()!;
+      before = wordsOf(caller).slice(FIRST);
+    });
+    assert.equal(wordsOf(caller).slice(FIRST), before, `${i}`);
+    assert.ok(taken!.reply(message(4, 4)));
+    assert.equal([...next!.tryReceive()!], [...message(4, 4)], `${i}`);
   }
 });
 

@@ -9,12 +9,15 @@ import {
   type Codec,
   codec,
   connect,
+  type PendingCall,
   serve,
+  type TakenCall,
 } from "../../mod.ts";
+import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import { replyWithout } from "../../primitives/_calls/pieces.ts";
 import { ELSEWHERE, slotsOf } from "../../primitives/_calls/wire.ts";
 import { suite } from "../_run/harness.ts";
-import { asAgent } from "../_run/model.ts";
+import { asAgent, turns } from "../_run/model.ts";
 import { type Api, api } from "./api.ts";
 import { between, rejection, type Thrown } from "./parts.ts";
 
@@ -180,6 +183,56 @@ test("where nobody serves any more, calls are rejected", async () => {
   assert.is((await posted).name, "ClosedError");
   assert.is(((await rejection(remote.add(1, 2))) as Error).name, "ClosedError");
   assert.is(ring.pending, 0);
+});
+
+test("a server that was taken for dead answers no later call", async () => {
+  const results: [string, () => unknown][] = [
+    ["a result", () => 1],
+    ["nothing", () => undefined],
+    ["a long result", () => "x".repeat(500)],
+    ["an object that is kept", () => new Map([[1, 2]]).entries()],
+    ["an error", () => {
+      throw new Error("no");
+    }],
+  ];
+  for (const [what, result] of results) {
+    for (const awaits of [false, true]) {
+      const path = `${what}, ${awaits ? "awaiting" : "at once"}`;
+      const ring = CallRing.create({ slots: 1, request: 64, reply: 64 });
+      const there = asAgent(77, () => new CallRing(ring.buffer));
+      const words = new Int32Array(ring.buffer);
+      const FIRST = LAYOUT.call_ring.length;
+      let next: PendingCall | undefined;
+      let taken: TakenCall | undefined;
+      let before: Int32Array | undefined;
+      const later = () => { // Deno lets it go on
+        ring.abandon(77);
+        assert.throws(() => first.tryReceive(), /abandoned/);
+        next = ring.tryPost(Uint8Array.of(3))!;
+        taken = asAgent(78, () => new CallRing(ring.buffer)).tryTake()!;
+        before = words.slice(FIRST);
+        return result();
+      };
+      const served = {
+        f: awaits ? () => Promise.resolve().then(later) : later,
+      };
+      const copied = rejection(connect<typeof served>(ring).f());
+      await turns();
+      const call = ring.tryTake()!;
+      const request = call.request.slice();
+      call.fail("copied");
+      await copied;
+      const serving = asAgent(77, () => serve(there, served));
+      const first = ring.tryPost(request)!;
+      while (before === undefined) await turns();
+      await turns();
+      assert.equal(words.slice(FIRST), before, path);
+      taken!.reply(Uint8Array.of(4));
+      assert.equal([...next!.tryReceive()!], [4], path);
+      ring.close();
+      await serving;
+    }
+  }
 });
 
 test("an abort ends serving, once all calls are answered", async () => {

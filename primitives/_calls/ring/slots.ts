@@ -36,6 +36,7 @@ import {
   DEAD_BIT,
   FAILED,
   FREE,
+  ID_MASK,
   LOST,
   PAUSES,
   PHASE_MASK,
@@ -377,9 +378,18 @@ export class Slots {
     return false;
   }
 
+  /**
+   * Whether this agent still serves a slot; a hint. In Deno, a worker that was
+   * terminated goes on for a while, and its slot may have another call by then.
+   */
+  serves(at: number): boolean {
+    return (this.words[at]! & ID_MASK) === this.id;
+  }
+
   /** Replies; false if the caller does not wait any more. */
   reply(at: number, reply: Reply): boolean {
     const length = this.#lengthOf(reply);
+    if (!this.serves(at)) return false;
     if (typeof reply === "object") this.#put(reply, this.#replyAt(at) / 4);
     this.words[at + REPLY_LENGTH] = length; // published by (R)
     return answer(this.words, at, REPLIED);
@@ -405,6 +415,7 @@ export class Slots {
 
   /** Answers with an error; false if the caller does not wait any more. */
   fail(at: number, error: unknown): boolean {
+    if (!this.serves(at)) return false;
     const message = messageOf(error);
     const bytes = new Uint8Array(Math.min(message.length * 3, this.maxReply));
     const { written } = new TextEncoder().encodeInto(message, bytes);

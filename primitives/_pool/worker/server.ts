@@ -6,7 +6,6 @@
 
 import { brief, describe } from "../../_memory/describe.ts";
 import { contentOf, isTransfer } from "../../_calls/beside.ts";
-import { ID_MASK } from "../../_calls/ring/words.ts";
 import type { Slots } from "../../_calls/ring/slots.ts";
 import { finish, Underway } from "../../_calls/ring/underway.ts";
 import { type PendingResult, waitOn } from "../../_wait/pending.ts";
@@ -351,8 +350,7 @@ export class PoolServer {
   #leave(at: number, context: Context): boolean {
     context.end();
     this.#talking.delete(this.#rooms.token(at));
-    const { words, id } = this.#it.slots;
-    return (words[at]! & ID_MASK) === id; // a hint: an exchange answers
+    return this.#it.slots.serves(at);
   }
 
   /** Takes the order to end; or hands it back, if it is for a thread of C. */
