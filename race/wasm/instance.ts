@@ -10,7 +10,14 @@ import * as k from "../engine/kinds.ts";
 import { Unsupported } from "../engine/kinds.ts";
 import { I32, native, RealViews, U8 } from "../engine/platform/native.ts";
 import type { Access } from "./access.ts";
-import { RACE, type Rewritten, STACK, VARIABLE } from "./rewrite.ts";
+import {
+  BOTTOM,
+  RACE,
+  type Rewritten,
+  STACK,
+  STACK_BYTES,
+  VARIABLE,
+} from "./rewrite.ts";
 import { getHost, type Host, Target } from "../engine/platform/views.ts";
 import { conversion, KINDS, viewOf } from "./conversion.ts";
 import { imported, KNOWN, missing } from "./imports.ts";
@@ -40,9 +47,6 @@ export interface WasmOptions {
 
 /** Bytes of a page of memory. */
 export const PAGE = 65536;
-
-/** The size of an agent's stack. */
-export const STACK_BYTES = 16384;
 
 /** Bytes at the bottom of a stack for thread-local variables. */
 const LOCALS_BYTES = 1024;
@@ -158,8 +162,11 @@ export class Instance {
     this.#stack = this.#raw[STACK] as WebAssembly.Global | undefined;
     this.#variables = Object.keys(this.#raw).filter(isOurs)
       .map((name) => this.#raw[name] as WebAssembly.Global);
-    this.#top = id < 0 ? this.#stack?.value ?? 0 : own + (id + 1) * STACK_BYTES;
+    // Nothing lies before the first stack, where it would go on if it is full.
+    this.#top = id < 0 ? this.#stack?.value ?? 0 : own + (id + 2) * STACK_BYTES;
     this.#locals = this.#top - STACK_BYTES;
+    const bottom = this.#raw[BOTTOM] as WebAssembly.Global | undefined;
+    if (bottom !== undefined) bottom.value = this.#locals;
     if (this.#raw._emscripten_thread_init !== undefined) {
       const at = id < 0 ? own : this.#locals + LOCALS_BYTES;
       this.#thread = new I32(memory.buffer, at, THREAD_WORDS + KEYS_WORDS);
@@ -463,6 +470,10 @@ export class Instance {
     const own = address >= this.#ownStart && address < this.#ownEnd;
     const host = getHost();
     const binding = this.#binding;
+    if (own && this.#ownStart > 0 && this.#stack !== undefined) {
+      const stacks = address < this.#locals || address >= this.#top;
+      if (stacks && address < this.#bytes.length) this.#refuseStack(address);
+    }
     if (own || host === null || !host.running || binding === undefined) {
       return this.#directly(kind, view, own, address, a, b);
     }
@@ -482,6 +493,18 @@ export class Instance {
     }
     host.outside(target, index, `${k.OP_NAMES[kind]} of wasm`);
     throw new RangeError(`No such memory at address ${address}`);
+  }
+
+  /** Refuses an access to memory of stacks that is not the agent's own one. */
+  #refuseStack(address: number): never {
+    const message = this.#stack!.value < this.#locals
+      ? `Cannot explore: the stack of an agent has ${STACK_BYTES} bytes, and ` +
+        "the module needs more"
+      : `Cannot explore: the module uses address ${address}, which is in the ` +
+        "stack of another agent; let agents share static or allocated memory";
+    const host = getHost();
+    if (host?.running) host.refuse(message);
+    throw new Unsupported(message);
   }
 
   /** Accesses memory that no other agent sees, or outside an exploration. */
@@ -515,7 +538,7 @@ export class Instance {
 
 /** Whether the rewriter has added an export. */
 const isOurs = (name: string): boolean =>
-  name === STACK || name.startsWith(VARIABLE);
+  name === STACK || name === BOTTOM || name.startsWith(VARIABLE);
 
 /** Marks the thread as one that neither sleeps nor was told to end. */
 function awaken(thread: Int32Array): void {

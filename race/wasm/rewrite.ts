@@ -59,6 +59,10 @@ export interface Rewritten {
 export const STACK = "race stack";
 /** How the names begin under which other globals are exported that change. */
 export const VARIABLE = "race variable ";
+/** The name of an added global: the address of the stack's last byte. */
+export const BOTTOM = "race bottom";
+/** The size of an agent's stack. */
+export const STACK_BYTES = 16384;
 /** The module name of the imports. */
 export const RACE = "race";
 
@@ -93,6 +97,10 @@ class Rewriter {
   readonly #added: string[] = [];
   readonly #opcodes = new Map<string, number>();
   readonly #callees = new Map<string, number>();
+  /** The globals that may change. */
+  readonly #variables: readonly Variable[];
+  /** The one that points at the stack. */
+  readonly #stack: Variable | undefined;
   #defined = 0;
   #replaced = 0;
 
@@ -107,6 +115,10 @@ class Rewriter {
     const read = (id: number) => this.#section(id);
     this.#imports = readImports(read(IMPORT));
     if ((read(MEMORY)?.number() ?? 0) > 0) throw severalMemories();
+    const { globals, memory } = this.#imports;
+    const named = new Map(this.#namesGiven(NAMES_OF_GLOBALS));
+    this.#variables = variablesOf(read(GLOBAL), globals);
+    this.#stack = stackPointer(this.#variables, named, memory);
     this.#defined = read(FUNCTION)?.number() ?? 0;
     this.#gather();
   }
@@ -211,7 +223,7 @@ class Rewriter {
       [TYPE, types],
       [IMPORT, this.#importSection(signatures)],
       [FUNCTION, this.#functions(signatures)],
-      [GLOBAL, this.#items(GLOBAL, (...it) => this.#global(...it))],
+      [GLOBAL, this.#globals()],
       [EXPORT, this.#exports()],
       [START, this.#start()],
       [ELEMENT, this.#items(ELEMENT, (...it) => this.#element(...it))],
@@ -284,13 +296,10 @@ class Rewriter {
   #exports(): Uint8Array {
     const from = this.#section(EXPORT);
     const count = from?.number() ?? 0;
-    const { globals, memory } = this.#imports;
-    const variables = variablesOf(this.#section(GLOBAL), globals);
-    const names = new Map(this.#namesGiven(NAMES_OF_GLOBALS));
-    const stack = stackPointer(variables, names, memory);
-    const shown = variables.filter(isShown);
+    const stack = this.#stack;
+    const shown = this.#variables.filter(isShown);
     const out = new Writer();
-    out.number(count + shown.length);
+    out.number(count + shown.length + (stack === undefined ? 0 : 1));
     for (let i = 0; i < count; i++) {
       out.name(from!.name());
       const kind = from!.byte();
@@ -304,7 +313,18 @@ class Rewriter {
       out.byte(3);
       out.number(index);
     }
+    if (stack !== undefined) {
+      out.name(BOTTOM);
+      out.byte(3);
+      out.number(this.#bottom);
+    }
     return out.written;
+  }
+
+  /** The number of the added global. */
+  get #bottom(): number {
+    const defined = this.#section(GLOBAL)?.number() ?? 0;
+    return this.#imports.globals + defined;
   }
 
   #start(): Uint8Array | undefined {
@@ -315,18 +335,31 @@ class Rewriter {
     return out.written;
   }
 
-  /** A section of items that `copy` copies; `undefined` if there is none. */
+  /**
+   * A section of items that `copy` copies, and of one that is added if it has
+   * any bytes; `undefined` if there is no such section.
+   */
   #items(
     id: number,
     copy: (from: Reader, out: Writer) => void,
+    added: readonly number[] = [],
   ): Uint8Array | undefined {
     const from = this.#section(id);
     if (from === undefined) return undefined;
     const out = new Writer();
     const count = from.number();
-    out.number(count);
+    out.number(count + (added.length > 0 ? 1 : 0));
     for (let i = 0; i < count; i++) copy(from, out);
+    out.byte(...added);
     return out.written;
+  }
+
+  /** The globals, and one more if there is a stack. */
+  #globals(): Uint8Array | undefined {
+    const added = this.#stack === undefined
+      ? []
+      : [TYPES.i32, 1, 0x41, 0, 0x0b];
+    return this.#items(GLOBAL, (...it) => this.#global(...it), added);
   }
 
   #global(from: Reader, out: Writer): void {
@@ -433,6 +466,15 @@ class Rewriter {
     body.byte(0x4f, 0x20, 0, 0x41); // is from the first one on, and
     body.signed(this.to - 1);
     body.byte(0x4d, 0x71); // up to the last
+    if (this.#stack !== undefined && this.to < 2 ** 32) {
+      body.byte(0x20, 0, 0x41); // or behind it, where the stacks are,
+      body.signed(this.to);
+      body.byte(0x4f, 0x20, 0, 0x23); // but not in the agent's own one
+      body.number(this.#bottom);
+      body.byte(0x6b, 0x41);
+      body.signed(STACK_BYTES);
+      body.byte(0x4f, 0x71, 0x72);
+    }
     body.byte(0x04, gives ?? 0x40, 0x20, 0);
     values();
     body.byte(0x10);

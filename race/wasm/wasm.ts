@@ -9,7 +9,7 @@
 import { isShared, U8 } from "../engine/platform/native.ts";
 import { BadModule } from "./binary.ts";
 import { memoryOf } from "./sections.ts";
-import { rewrite, type Rewritten } from "./rewrite.ts";
+import { rewrite, type Rewritten, STACK_BYTES } from "./rewrite.ts";
 import type { Memory } from "../engine/scenario.ts";
 import { getHost } from "../engine/platform/views.ts";
 import {
@@ -17,7 +17,6 @@ import {
   END,
   Instance,
   PAGE,
-  STACK_BYTES,
   type WasmExports,
   type WasmOptions,
   WINDOW,
@@ -28,7 +27,8 @@ import {
  */
 const AGENTS = 17;
 
-const STACK_PAGES = Math.ceil(AGENTS * STACK_BYTES / PAGE);
+/** Pages of stacks, and of as much before the first one. */
+const STACK_PAGES = Math.ceil((AGENTS + 1) * STACK_BYTES / PAGE);
 
 /**
  * A compiled module, whose code agents can run.

@@ -226,6 +226,26 @@ test("agents have variables of their own beside a SharedArrayBuffer", () => {
   assert.ok(result.complete);
 });
 
+test("an agent may use no other agent's stack, nor more than its own", () => {
+  const module = race.wasm(shared);
+  const run = (call: (c: WasmExports) => unknown, agents: number) => () =>
+    race.agents(
+      { memory: () => module.memory() },
+      ...Array.from(
+        { length: agents },
+        () => (memory: WebAssembly.Memory, id: number) =>
+          call(module.enter(memory, id)),
+      ),
+    );
+  const share = (c: WasmExports) => c.share_stack!(c.word!());
+  assert.not.throws(run(share, 1));
+  assert.throws(run(share, 2), /address \d+, which is in the stack of another/);
+  for (const agents of [1, 2]) {
+    assert.not.throws(run((c) => c.fill_stack!(150), agents));
+    assert.throws(run((c) => c.fill_stack!(400), agents), /has 16384 bytes/);
+  }
+});
+
 test("the module's memory is shared if it made it", () => {
   const module = race.wasm(shared);
   const spec = race.spec({
