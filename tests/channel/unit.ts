@@ -501,6 +501,10 @@ test("a configuration that lacks something says what", () => {
     [{ codec: json }, "capacity must be an integer"],
     [{ codec: json, capacity: 8, size: 3 }, 'Unknown name "size"'],
     [{ codec: json, capacity: 8, carrier: "fast" }, "oneToOne, manyToMany"],
+    [
+      { codec: json, capacity: 8, carrier: "oneToOne" },
+      "Import a channel's carrier",
+    ],
     [{ codec: i32, capacity: 8, messageSize: 32 }, "messages of i32 have one"],
   ];
   for (const [config, part] of wrong) {

@@ -318,6 +318,28 @@ test("getOrInsertAsync() makes a value once", async () => {
   assert.equal(inspect(map).problems, []);
 });
 
+test("what is set while a value is made stays; what is deleted comes back", async () => {
+  const map = HashMap.create({ ...ints, capacity: 2 });
+  let go = () => {};
+  const make = async () => {
+    await new Promise<void>((resolve) => go = resolve);
+    return 10;
+  };
+  const calls = [1, 2].map(() => map.getOrInsertAsync(1, make));
+  await Promise.resolve();
+  assert.is(map.set(1, 11), true);
+  go();
+  assert.equal(await Promise.all(calls), [11, 11]);
+  assert.is(map.get(1), 11);
+  map.delete(1);
+  const late = map.getOrInsertAsync(1, make);
+  await Promise.resolve();
+  assert.is(map.delete(1), false);
+  go();
+  assert.is(await late, 10);
+  assert.is(map.get(1), 10);
+});
+
 test("a value whose maker is dead is made by another", async () => {
   const map = HashMap.create({ ...ints, capacity: 2 });
   const { words, flights } = parts(map);

@@ -117,7 +117,7 @@ export function codecOf<T>(
   }
   if (carrier === undefined || carrier?.elements !== undefined) return codec;
   throw new TypeError(
-    "A channel's carrier must be oneToOne, manyToMany, manyToOne or lockFree: " +
+    "Import a channel's carrier, oneToOne, manyToMany, manyToOne or lockFree: " +
       "received " +
       describe(carrier),
   );
