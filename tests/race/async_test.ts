@@ -501,3 +501,28 @@ test("a timed sleep of asynchronous code leaves nothing of itself behind", async
   }
   assert.ok((await race.agents({ memory }, ...bodies)).complete);
 });
+
+// ---- functions that are not async, but return promises ----------------------
+
+test("what a function returns a promise of is explored as if it were async", async () => {
+  // The first try ends at the promise. Its reactions still run.
+  for (const hops of [1, 3, 9]) {
+    const hop = async () => {
+      for (let i = 0; i < hops; i++) await null;
+    };
+    const add = (memory: SharedArrayBuffer) =>
+      hop().then(() => {
+        const before = words(memory)[0]!++;
+        return Atomics.add(words(memory), 1, 1) + before;
+      });
+    const one = await race.agents({ memory }, (m) => add(m));
+    holds(one);
+    assert.is(one.states, 4);
+    const [seen, both] = [new Set<string>(), { races: false }];
+    const after = (_: SharedArrayBuffer, results: readonly unknown[]) =>
+      void seen.add(results.join());
+    const two = [(m: SharedArrayBuffer) => add(m), add] as const;
+    holds(await race.agents({ memory }, ...two, { ...both, after }));
+    assert.equal([...seen].sort(), ["0,1", "0,2", "1,0", "1,1", "2,0"]);
+  }
+});

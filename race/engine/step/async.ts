@@ -26,7 +26,8 @@ const soon: (fn: () => void) => void = (globalThis as Any).setImmediate ??
   ((fn: () => void) => realSetTimeout(fn, 0));
 
 /** Waits until every reaction of a promise has run. */
-const settled = (): Promise<void> => new Promise((resolve) => soon(resolve));
+export const settled = (): Promise<void> =>
+  new Promise((resolve) => soon(resolve));
 
 /** What an agent is told that explores something itself. */
 export const INNER = "An exploration cannot begin within another one";

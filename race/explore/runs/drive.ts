@@ -3,7 +3,12 @@
  *
  * @module
  */
-import { activateAsync, INNER, rejections } from "../../engine/step/async.ts";
+import {
+  activateAsync,
+  INNER,
+  rejections,
+  settled,
+} from "../../engine/step/async.ts";
 import { IDLE_FIRES } from "../../engine/state/agent/agent.ts";
 import { noCuts } from "../../engine/state/machine.ts";
 import { callText } from "../../engine/state/agent/operation.ts";
@@ -159,6 +164,8 @@ let queue: Promise<unknown> = Promise.resolve();
 let active: Engine | null = null;
 /** Whether an exploration is on the stack. */
 let within = false;
+/** Whether agents that an exploration gave up may have left reactions. */
+let loose = false;
 
 /** Does `work` on a program. Asynchronous code makes it return a promise. */
 export function explore<T>(
@@ -217,10 +224,12 @@ export function exploreNow<T>(
       if (error instanceof StatefulHandle) continue;
       if (error instanceof NotConstant) continue;
       if (!(error instanceof NeedsAsync)) throw error;
-      scenario.async = true;
+      scenario.async = loose = true;
       return undefined;
     } finally {
       close(scenario, program);
+      // What is left to promises still uses its memory.
+      if (scenario.async) engines.delete(scenario);
       within = false;
     }
   }
@@ -233,6 +242,8 @@ async function workAsync<T>(
   work: Work<T>,
 ): Promise<T> {
   const release = rejections();
+  if (loose) await settled();
+  loose = false;
   // Handles cannot be compared while promises are pending.
   scenario.stateless ??= false;
   try {
