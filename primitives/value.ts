@@ -99,7 +99,8 @@ export function valueCodecWith(
  * - Errors keep their enumerable properties, such as `code`.
  *
  * The bytes hold all that is needed to read them, in any program. Their format
- * is described in docs/value_format.md.
+ * is described in docs/value_format.md. C twin: `weft_value_begin` to
+ * `weft_value_end`.
  *
  * @throws {TypeError} If a part of the value cannot be written; the error names
  * the path to it.
@@ -141,7 +142,8 @@ export function decodeValue<T = unknown>(bytes: Uint8Array): T {
 
 /**
  * Looks at the value that {@linkcode encodeValue} wrote to all of `bytes`,
- * which may be shared memory. Nothing is built until you read a part.
+ * which may be shared memory. Nothing is built until you read a part. C twin:
+ * `weft_value_open`.
  *
  * @throws {TypeError} If the bytes begin no such value. Other damage is found
  * when a part is looked at.
