@@ -203,6 +203,7 @@ export class Broadcast<E = number> extends BroadcastBase {
   /**
    * The bytes a broadcast of this configuration occupies.
    *
+   * @throws {TypeError} If `config` is not a broadcast's configuration.
    * @throws {RangeError} If `config` is out of range.
    */
   static byteLength(config: BroadcastConfig): number {

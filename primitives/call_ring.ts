@@ -202,6 +202,7 @@ export class CallRing extends CallRingBase {
   /**
    * The bytes a ring of this configuration occupies.
    *
+   * @throws {TypeError} If `config` is not a ring's configuration.
    * @throws {RangeError} If `config` is out of range.
    */
   static byteLength(config: CallRingConfig): number {
@@ -211,6 +212,7 @@ export class CallRing extends CallRingBase {
   /**
    * Allocates a ring without calls.
    *
+   * @throws {TypeError} If `config` is not a ring's configuration.
    * @throws {RangeError} If `config` is out of range.
    */
   static create(config: CallRingConfig): CallRing {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { describe } from "./_memory/describe.ts";
+import { describeAny } from "./_memory/describe.ts";
 import { DamagedError, MOST_TRIES } from "./_memory/damaged.ts";
 import { keeps, keepsAsleep, told } from "./_memory/explored.ts";
 import { CONDITION } from "./_memory/layout.ts";
@@ -290,7 +290,7 @@ export class Condition extends Region<"condition"> {
   /** Joins the group that gathers, and returns its number. */
   #join(mutex: Mutex): number {
     if (mutex?.kind !== "mutex") {
-      throw new TypeError(`Expected a Mutex: received ${describe(mutex)}`);
+      throw new TypeError(`Expected a Mutex: received ${describeAny(mutex)}`);
     }
     if (mutex.owner !== this.#id) {
       throw new TypeError(

@@ -172,7 +172,7 @@ export class Latch extends Region<"latch"> {
    * @throws {RangeError} If `n` is not an integer from 1 to the count.
    */
   countDown(n = 1): void {
-    inRange("A step down", n, 1, MAX_COUNT);
+    inRange("The number to count down by", n, 1, MAX_COUNT);
     this.#step(n);
   }
 

@@ -243,6 +243,7 @@ export class Mutex extends Region<"mutex"> {
    * for another task of the agent that holds the mutex.
    *
    * @throws {TypeError} If an option is unknown or of a wrong type.
+   * @throws {RangeError} If `priority` is NaN.
    */
   async lockAsync(options?: TurnOptions): Promise<MutexGuard> {
     const start = () => lockSlow(this.#words, this.#id, UNLOCKED);
@@ -253,7 +254,8 @@ export class Mutex extends Region<"mutex"> {
    * As {@linkcode Mutex.tryLock}, but awaits instead of blocking.
    *
    * @throws {TypeError} If an option is unknown or of a wrong type.
-   * @throws {RangeError} If the timeout is negative or NaN.
+   * @throws {RangeError} If the timeout is negative or NaN, or `priority` is
+   * NaN.
    */
   async tryLockAsync(
     options?: TryTurnOptions,
@@ -316,6 +318,7 @@ export class Mutex extends Region<"mutex"> {
    *
    * @throws {TypeError} If `fn` is not a function, or an option is unknown or
    * of a wrong type.
+   * @throws {RangeError} If `priority` is NaN.
    */
   async runAsync<T>(
     fn: (guard: MutexGuard) => T | PromiseLike<T>,

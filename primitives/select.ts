@@ -4,7 +4,7 @@
  * @module
  */
 
-import { describe } from "./_memory/describe.ts";
+import { describe, describeAny } from "./_memory/describe.ts";
 import { homeOf } from "./_memory/memory.ts";
 import { assertOptions, TRY_ASYNC } from "./_memory/options.ts";
 import type { Elements } from "./_queue/elements.ts";
@@ -115,7 +115,7 @@ export function sending<S extends Sink>(
   if (waitAt && (pack ?? tryPush)) return { sink, value };
   throw new TypeError(
     `Cannot send to this: expected a queue, ring or channel: received ${
-      describe(sink)
+      describeAny(sink)
     }`,
   );
 }
@@ -332,7 +332,7 @@ class Choice {
       throw new TypeError(
         `Cannot select arm ${index}: expected a queue, ring, channel, ` +
           "subscription, semaphore, event, latch, wait group, work counter " +
-          `or sending(...): received ${describe(arm)}`,
+          `or sending(...): received ${describeAny(arm)}`,
       );
     }
     if (source.waitAt !== undefined) {

@@ -343,7 +343,7 @@ export class Semaphore extends Region<"semaphore"> {
    *
    * @throws {TypeError} If `n` is not a number, or an option is unknown or of a
    * wrong type.
-   * @throws {RangeError} As `acquire`.
+   * @throws {RangeError} As `acquire`, or if `priority` is NaN.
    */
   async acquireAsync(n = 1, options?: TurnOptions): Promise<void> {
     this.#assertPermits(n);
@@ -356,7 +356,8 @@ export class Semaphore extends Region<"semaphore"> {
    *
    * @throws {TypeError} If `n` is not a number, or an option is unknown or of a
    * wrong type.
-   * @throws {RangeError} As `acquire`, or if the timeout is negative or NaN.
+   * @throws {RangeError} As `acquire`, or if the timeout is negative or NaN,
+   * or `priority` is NaN.
    */
   async tryAcquireAsync(n = 1, options?: TryTurnOptions): Promise<boolean> {
     this.#assertPermits(n);
@@ -488,7 +489,7 @@ export class Semaphore extends Region<"semaphore"> {
    *
    * @throws {TypeError} If `fn` is not a function, `n` is not a number, or an
    * option is unknown or of a wrong type.
-   * @throws {RangeError} As `acquire`.
+   * @throws {RangeError} As `acquireAsync`.
    */
   async runAsync<T>(
     fn: () => T | PromiseLike<T>,

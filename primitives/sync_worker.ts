@@ -315,8 +315,9 @@ function addStack(error: Error, called: unknown): void {
  *   `process.exit`, the call fails with a {@linkcode CallError}, whose cause
  *   says why. Where its memory was exhausted it cannot tell: a `timeout` ends
  *   the call.
- * - After a `timeout`, the function goes on in the worker, and the next call
- *   waits until it has ended, or for its own time.
+ * - After a `timeout`, the function goes on in the worker. If it is async, the
+ *   next call runs beside it, unless 8 such functions are pending. If it
+ *   computes, the next call waits until it has ended, or for its own time.
  *
  * Between two calls that follow each other closely, the worker's event loop
  * stands still for 2 ms at most.

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { describe } from "./_memory/describe.ts";
+import { describe, describeAny } from "./_memory/describe.ts";
 import { assertOptions } from "./_memory/options.ts";
 import { assertTogether, blockAny, boutAt } from "./_wait/gong.ts";
 import {
@@ -71,6 +71,7 @@ export type { AsyncOptions, TryAsyncOptions, Waitable } from "./_wait/wait.ts";
  * for, or an option is unknown or of a wrong type.
  * @throws {RangeError} If there is no source, or the timeout is negative or
  * NaN.
+ * @throws {DamagedError} As `waitAny.blocking`.
  */
 export const waitAny: WaitAny = /* @__PURE__ */ Object.assign(
   waitAnyAsync,
@@ -91,7 +92,8 @@ export interface WaitAny {
    *
    * @throws {TypeError} Also if this agent may not block, or if the queues lie
    * in several buffers.
-   * @throws {DamagedError} If the words by which queues are linked are damaged.
+   * @throws {DamagedError} If an agent died between claiming a slot of an
+   * `MpmcQueue` and publishing it, or if words are damaged.
    */
   blocking(
     sources: readonly Waitable[],
@@ -120,7 +122,7 @@ function assertSources(sources: readonly Waitable[]): void {
       `Cannot wait for source ${i}: expected a queue, ring, channel, ` +
         "subscription, semaphore, event, latch, wait group or work counter: " +
         "received " +
-        describe(source),
+        describeAny(source),
     );
   });
 }

@@ -168,7 +168,7 @@ export class WaitGroup extends Region<"wait_group"> {
    * count would be higher than that.
    */
   add(n = 1): void {
-    inRange("A rise", n, 0, MAX_COUNT);
+    inRange("The number to add", n, 0, MAX_COUNT);
     if (n === 0) return;
     const words = this.#words;
     let state = words[STATE]!; // a hint: the exchange below checks it
@@ -198,7 +198,7 @@ export class WaitGroup extends Region<"wait_group"> {
    * @throws {RangeError} If `n` is not an integer from 1 to the count.
    */
   done(n = 1): void {
-    inRange("A step down", n, 1, MAX_COUNT);
+    inRange("The number to count down by", n, 1, MAX_COUNT);
     const words = this.#words;
     let state = words[STATE]!; // a hint: the exchange below checks it
     for (;;) {

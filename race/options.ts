@@ -380,7 +380,9 @@ export function checkProgram(program: unknown): void {
 function checkCount({ length }: readonly unknown[]): void {
   if (length === 0) throw new TypeError("A program needs an agent");
   if (length <= AGENTS) return;
-  throw new RangeError(`At most ${AGENTS} agents: received ${length}`);
+  throw new RangeError(
+    `A program has at most ${AGENTS} agents: received ${length}`,
+  );
 }
 
 const isCall = (call: unknown): boolean =>

@@ -191,7 +191,9 @@ function agentOf(
 ): Scenario["agent"] {
   if (agent === undefined) return (memory) => memory;
   const known = agents.every((kind) => kind === "js" || kind === "wasm");
-  if (!known) throw new TypeError(`Not "js" and "wasm": ${agents.join()}`);
+  if (!known) {
+    throw new TypeError(`Agents are "js" or "wasm": received ${agents.join()}`);
+  }
   if (wasm === undefined && agents.includes("wasm")) {
     throw new TypeError('An agent is "wasm", but there is no module');
   }
@@ -217,7 +219,9 @@ function stepOf(
   }
   const model = ops[op]?.model;
   if (model === undefined) {
-    throw new TypeError(`The operation "${op}" has no model, others have`);
+    throw new TypeError(
+      `The operation "${op}" needs a model, as others have one`,
+    );
   }
   const before = keyOf(state, true);
   const answer = model(state, arg, id);

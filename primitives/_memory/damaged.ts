@@ -8,8 +8,8 @@
 /**
  * Thrown by a call that found the words of its primitive damaged. Either an
  * agent was terminated at a step where the page of the primitive forbids it, or
- * an agent wrote to memory that was not its own. The call changed nothing. C
- * returns `ENOTRECOVERABLE`.
+ * it stands still there, or an agent wrote to memory that was not its own. The
+ * call changed nothing. C returns `ENOTRECOVERABLE`.
  *
  * @example
  * ```ts
@@ -29,9 +29,12 @@ export class DamagedError extends Error {
   /** `"DamagedError"`. */
   override readonly name = "DamagedError";
 
-  /** `what` names the damaged primitive, such as "The queue". */
-  constructor(what: string) {
-    super(`${what} is damaged: its words do not fit together`);
+  /**
+   * `what` names the damaged primitive, such as "The queue", and `why` says
+   * what is wrong with it.
+   */
+  constructor(what: string, why = "its words do not fit together") {
+    super(`${what} is damaged: ${why}`);
   }
 }
 

@@ -21,6 +21,12 @@ export const aKind = (kind: string): string =>
  */
 export const describe = (value: unknown): string => brief(textOf(value));
 
+/** The same, but a primitive is named by its kind: `a mutex`. */
+export function describeAny(value: unknown): string {
+  const kind = (value as { readonly kind?: unknown } | undefined)?.kind;
+  return typeof kind === "string" ? aKind(brief(kind)) : describe(value);
+}
+
 function textOf(value: unknown): string {
   switch (typeof value) {
     case "string":

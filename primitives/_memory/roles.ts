@@ -24,8 +24,8 @@ export function takeRole(
 /** The error for an agent whose role agent `other` has. */
 export function taken(role: string, other: number): TypeError {
   return new TypeError(
-    `This has one ${role}, which is agent ${other}: another agent can be it ` +
-      `after abandon(${other})`,
+    `This has one ${role}, which is agent ${other}: another agent can take ` +
+      `its place after abandon(${other})`,
   );
 }
 

@@ -27,7 +27,8 @@ export interface PoolOptions<T extends Tasks> {
   readonly tasks: T;
   /**
    * How many workers it has; 0 if all workers are threads of C. With `min` and
-   * `max`, a worker starts when a task waits for none, and ends when it idles.
+   * `max`, a worker starts when a task finds no free one, and ends when it
+   * idles.
    */
   readonly workers: number | WorkerRange;
   /**

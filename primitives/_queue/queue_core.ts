@@ -55,18 +55,22 @@ export const QUEUE_CONFIG: readonly string[] = ["capacity", "elementSize"];
 /** The most bytes that the elements of a queue may have together. */
 const MAX_BYTES = /* @__PURE__ */ (() => 2 ** 30)();
 
-/** Checks `config` and rounds it: returns `[capacity, elementSize]`. */
+/**
+ * Checks `config` and rounds it: returns `[capacity, elementSize]`. `few` says
+ * which other sizes the queue takes.
+ */
 export function queueConfig(
   kind: string,
   config: QueueConfig,
   known: readonly string[] = QUEUE_CONFIG,
+  few = "",
 ): [capacity: number, elementSize: number] {
   assertConfig(kind, config, known);
   const { capacity, elementSize = 4 } = config;
-  inRange("elementSize", elementSize, 4, MAX_BYTES);
+  inRange("elementSize", elementSize, 1, MAX_BYTES);
   if (elementSize % 4) {
     throw new RangeError(
-      `elementSize must be a multiple of 4: received ${elementSize}`,
+      `elementSize must be ${few}a multiple of 4: received ${elementSize}`,
     );
   }
   const most = Math.floor(MAX_BYTES / elementSize);
@@ -97,7 +101,12 @@ export function shortQueueConfig(
 ): [capacity: number, elementSize: number] {
   const size = config?.elementSize;
   const counted = isShort(size) ? { ...config, elementSize: 4 } : config;
-  const [capacity, words] = queueConfig(kind, counted);
+  const [capacity, words] = queueConfig(
+    kind,
+    counted,
+    QUEUE_CONFIG,
+    "1, 2 or ",
+  );
   return [capacity, isShort(size) ? size : words];
 }
 

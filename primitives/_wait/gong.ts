@@ -31,7 +31,7 @@
  */
 
 import { DamagedError } from "../_memory/damaged.ts";
-import { describe } from "../_memory/describe.ts";
+import { describeAny } from "../_memory/describe.ts";
 import { homeOf } from "../_memory/memory.ts";
 import { deadlineAfter } from "./times.ts";
 import { mayBlock, sleepUntil, type Waiting } from "./wait.ts";
@@ -149,7 +149,7 @@ export function boutAt(
   if (gong !== undefined) return { buffer, gong, start };
   throw new TypeError(
     `Cannot block on ${name}: expected a queue, RecordRing or channel: ` +
-      `received ${describe(it)}`,
+      `received ${describeAny(it)}`,
   );
 }
 

@@ -53,7 +53,9 @@ export class Wasm {
   /** Reads the module `bytes`, which must import its memory. */
   constructor(bytes: Uint8Array | ArrayBuffer, options: WasmOptions = {}) {
     const { from = 0 } = options;
-    if (!(from >= 0)) throw new RangeError(`Not an address: ${from}`);
+    if (!(from >= 0)) {
+      throw new RangeError(`from must be an address: received ${from}`);
+    }
     this.#bytes = bytes instanceof ArrayBuffer ? new U8(bytes) : bytes;
     this.#options = options;
   }

@@ -171,6 +171,8 @@ test("wrong configurations, elements and times change nothing", async () => {
   };
   refused({ capacity: 0 }, "0");
   refused({ capacity: 1, elementSize: 6 }, "6");
+  const size = () => Broadcast.byteLength({ capacity: 1, elementSize: 2 });
+  refuses(memory, size, RangeError, "must be a multiple of 4: received 2");
   for (const subscribers of [0, -1, 1.5, 1025, NaN]) {
     refused({ capacity: 1, subscribers }, `${subscribers}`);
   }

@@ -148,6 +148,8 @@ test("wait() refuses a mutex that this agent does not hold", async () => {
   const { condition, mutex } = pair();
   const { buffer } = condition;
   const text = "does not hold";
+  const other = () => condition.wait(condition as never);
+  refuses(buffer, other, TypeError, "a Mutex: received a condition");
   refuses(buffer, () => condition.wait(mutex), TypeError, text);
   await rejects(buffer, condition.waitAsync(mutex), TypeError, text);
   const theirs = asAgent(OTHER, () => new Mutex(mutex.buffer));

@@ -51,7 +51,8 @@ test("a Latch refuses wrong counts and timeouts", async () => {
   const latch = Latch.create(3);
   const { buffer } = latch;
   for (const n of [0, -1, 1.5, NaN, Infinity, 2 ** 30]) {
-    refuses(buffer, () => latch.countDown(n), RangeError, `received ${n}`);
+    const told = [`The number to count down by`, `received ${n}`];
+    refuses(buffer, () => latch.countDown(n), RangeError, ...told);
   }
   for (const n of [-1, 1.5, NaN, Infinity, 2 ** 30]) {
     const wrong = () => Latch.init(buffer, 0, n);

@@ -1,6 +1,6 @@
 // also: node, browsers
 import * as assert from "uvu/assert";
-import { ClosedError, MpmcQueue } from "../../mod.ts";
+import { ClosedError, DamagedError, MpmcQueue } from "../../mod.ts";
 import { LAYOUT } from "../../primitives/_memory/layout.ts";
 import { suite } from "../_run/harness.ts";
 import { nowOf, preemptedAnywhere, rejects } from "../_run/model.ts";
@@ -37,6 +37,8 @@ test("elements of 1 and 2 bytes take the slots of those of 4 or 8", () => {
   }
   const wrong = { capacity: 4, elementSize: 3 };
   assert.throws(() => MpmcQueue.create(wrong), RangeError);
+  const says = /elementSize must be 1, 2 or a multiple of 4: received 3/;
+  assert.throws(() => MpmcQueue.create(wrong), says);
 });
 
 declareQueueCases(test, MpmcQueue, MPMC);
@@ -54,6 +56,15 @@ test("a slot not committed yet holds back what is behind it", async () => {
   assert.is(await pops[0]!, 1);
   assert.is(await pops[1]!, 2);
   await rejects(mine.buffer, pops[2]!, ClosedError);
+});
+
+test("a wait for a slot that nobody hands on says what is wrong", async () => {
+  const queue = MpmcQueue.create({ capacity: 4 });
+  queue.reserve();
+  const popping = new MpmcQueue(queue.buffer).popIntAsync();
+  const told = await popping.catch((error) => error);
+  assert.instance(told, DamagedError);
+  assert.match(told.message, "an agent has kept a slot that it claimed");
 });
 
 test("wakes behind a slot do not make it look stuck", async () => {

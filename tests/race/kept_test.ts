@@ -232,7 +232,7 @@ test("a file that holds something else is an error, before anything runs", () =>
   const many = Array.from({ length: 17 }, () => []);
   holds(
     JSON.stringify([{ program: many, schedule: "", begin: 0, end: 0 }]),
-    /Cannot run the failures in .*other\.json again: At most 16 agents/,
+    /Cannot run the failures in .*other\.json again: A program has at most 16/,
   );
   const folders = { failures: folder };
   assert.throws(

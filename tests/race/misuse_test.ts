@@ -576,7 +576,7 @@ test("a program that is no list of calls for each agent is refused", () => {
   const many = Array.from({ length: 17 }, () => sound);
   const most = (error: Error) =>
     error instanceof RangeError &&
-    error.message === "At most 16 agents: received 17";
+    error.message === "A program has at most 16 agents: received 17";
   assert.throws(() => loose.check(counter, ...many), most);
   assert.throws(() => loose.replay(counter, many, "0"), most);
   const bodies = many.map(() => () => {});

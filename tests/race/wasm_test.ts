@@ -435,7 +435,10 @@ test("says what it cannot explore", () => {
     run((c) => c.load_uint32_t_uint32_t!(module.at + 2)),
     /load of wasm of element 0.5/,
   );
-  assert.throws(() => race.wasm(own, { from: -1 }), /Not an address: -1/);
+  assert.throws(
+    () => race.wasm(own, { from: -1 }),
+    /from must be an address: received -1/,
+  );
   assert.throws(() => race.wasm(own).memory(), /--shared-memory/);
   assert.throws(() => race.wasm(shared).enter({} as never, 0), TypeError);
   const spec = { memory, agent: () => null, ops: {} };
@@ -445,7 +448,7 @@ test("says what it cannot explore", () => {
   );
   assert.throws(
     () => race.spec({ ...spec, agents: ["c" as "js"] }),
-    /Not "js" and "wasm": c/,
+    /Agents are "js" or "wasm": received c/,
   );
 });
 

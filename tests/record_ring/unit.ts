@@ -376,7 +376,7 @@ test("a record that is too long, or a wrong length, is refused with the sizes", 
   refuses(buffer, () => ring.consume(), TypeError, "peeked");
   ring.reserve(8);
   refuses(buffer, () => ring.commit(9), RangeError, "received 9");
-  refuses(buffer, () => ring.reserve(1), TypeError, "reserved already");
+  refuses(buffer, () => ring.reserve(1), TypeError, "A record is reserved");
   refuses(buffer, () => ring.tryPush(long.subarray(20)), TypeError, "already");
   ring.commit();
   const { used } = ring;

@@ -354,7 +354,7 @@ test("refuses what it cannot wait for, and changes nothing", async () => {
     assert.is(jobs.size, 0);
   }
   const none = (sink: unknown) => () => sending(sink as never, 1 as never);
-  refuses(ready.buffer, none(ready), TypeError, "Cannot send to this");
+  refuses(ready.buffer, none(ready), TypeError, "received a semaphore");
   refuses(ready.buffer, none(null), TypeError, "received null");
   const heard = Broadcast.create({ capacity: 2 }).subscribe();
   refuses(ready.buffer, none(heard), TypeError, "Cannot send to this");

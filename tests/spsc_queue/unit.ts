@@ -46,6 +46,8 @@ test("elements of 1 and 2 bytes are counted as if they had 4", () => {
   }
   const wrong = { capacity: 4, elementSize: 3 };
   assert.throws(() => SpscQueue.create(wrong), RangeError);
+  const says = /elementSize must be 1, 2 or a multiple of 4: received 3/;
+  assert.throws(() => SpscQueue.create(wrong), says);
 });
 
 test("samples of 16 bits pass, and C's order of their bytes is theirs", () => {

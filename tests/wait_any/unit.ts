@@ -406,6 +406,8 @@ test("wrong arguments are refused before anything is touched", async () => {
     const waiting = waitAny([jobs, wrong]);
     await rejects(buffer, waiting, TypeError, "source 1", "received ");
   }
+  const lock = waitAny([Mutex.create()] as never[]);
+  await rejects(buffer, lock, TypeError, "received a mutex");
   const missing = waitAny(new Array(1));
   await rejects(buffer, missing, TypeError, "source 0", "received undefined");
   for (const timeout of [-1, NaN]) {

@@ -56,7 +56,8 @@ test("a WaitGroup refuses wrong counts and timeouts", async () => {
   const { buffer } = group;
   group.add();
   for (const n of [-1, 1.5, NaN, Infinity, 2 ** 18]) {
-    refuses(buffer, () => group.add(n), RangeError, `received ${n}`);
+    const told = "The number to add must be an integer from 0 to 262143";
+    refuses(buffer, () => group.add(n), RangeError, `${told}: received ${n}`);
     refuses(buffer, () => group.done(n), RangeError, `received ${n}`);
   }
   refuses(buffer, () => group.done(0), RangeError, "received 0");

@@ -56,6 +56,13 @@ export const INSPECTION: WordsInspection = {
     waitersOf(words, POP_EPOCH) + waitersOf(words, PUSH_EPOCH),
 };
 
+/** The error of an agent that waits for a slot which nobody hands on. */
+const blocked = () =>
+  new DamagedError(
+    "The queue",
+    "an agent has kept a slot that it claimed for a second or longer",
+  );
+
 /**
  * The operations of an {@linkcode MpmcQueue} that never wait.
  *
@@ -325,7 +332,7 @@ export class MpmcCore extends QueueCore<"mpmc_queue"> {
       const turn = Atomics.load(words, this.#slot(tail));
       if (turn === (before + FILLED | 0) && (head - before | 0) > 0) at = tail;
     }
-    if (at !== undefined && at === last) throw new DamagedError("The queue");
+    if (at !== undefined && at === last) throw blocked();
     return at;
   }
 

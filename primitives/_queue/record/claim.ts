@@ -278,7 +278,7 @@ export class RecordClaim extends Region<"record_ring"> {
 
   #assertUnreserved(): void {
     if (this.#reserved === 0) return;
-    throw new TypeError("Another one is reserved already");
+    throw new TypeError("A record is reserved already");
   }
 
   #assertReserved(): void {
