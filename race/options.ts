@@ -157,7 +157,7 @@ export function checkOptions(options: unknown, allowed: Allowed): void {
     const type = typeof value === "string" ? `"${value}"` : typeof value;
     const right = value === undefined || types.includes(type) ||
       types.includes(typeof value);
-    if (right && !Number.isNaN(value)) {
+    if (right) {
       checkRange(name, value);
       continue;
     }

@@ -85,7 +85,12 @@ test("an option of the wrong type is refused", () => {
     assert.throws(() => loose.check(counter, sound, options), message);
   refused({ kill: 1 }, /"kill" must be boolean: received 1/);
   refused({ states: "all" }, /"states" must be number: received "all"/);
-  refused({ states: NaN }, /"states" must be number: received NaN/);
+  const range =
+    /^The option "states" must be an integer from 1 on: received NaN$/;
+  assert.throws(
+    () => loose.check(counter, sound, { states: NaN }),
+    (error: Error) => error instanceof RangeError && range.test(error.message),
+  );
   refused({ progress: "wait-free" }, /"progress" must be "lock-free"/);
   refused({ then: true }, /"then" must be "explore"/);
   refused(true, /The options must be an object: received true/);
