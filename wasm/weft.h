@@ -28,14 +28,14 @@
  *   EBUSY       a try_ form would have to wait
  *   ETIMEDOUT   the time is over
  *   EINVAL      an argument is out of range
- *   EOVERFLOW   a semaphore would have too many permits
+ *   EOVERFLOW   a count would be too high, or a value is longer than its place
  *   EPIPE       closed
  *   EOWNERDEAD  locked, but the last owner was abandoned; or the server of a
  *               call died
  *   EDEADLK     this agent has locked it already
  *   EPERM       this agent is not the owner, or may not block
  *   EIO         the server of a call failed
- *   ENOTRECOVERABLE  the words are damaged
+ *   ENOTRECOVERABLE  the words are damaged, or an agent blocks a queue
  *   ENOENT, EEXIST, ENOSPC  a key of a map is not there, is there already, or
  *               has no room
  *
