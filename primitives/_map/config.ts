@@ -407,7 +407,7 @@ function assertHeap(
   const forKey = Math.ceil(longestKey / body);
   inRange("The blocks that the longest key takes", forKey, 0, blocks);
   const room = (blocks - forKey) * body;
-  inRange("The bytes of the longest value in this heap", longest, 0, room);
+  inRange("The valueSize of a map with this heap", longest, 0, room);
 }
 
 /** Where the heap lies that the head of a map describes; undefined if none. */

@@ -134,7 +134,13 @@ test("a heap out of range is refused", () => {
   for (const n of [0, 32, NaN, 2 ** 20 + 1]) {
     refused({ heap: { bytes }, valueSize: n }, RangeError, `received ${n}`);
   }
-  refused({ heap: { bytes: 1280 } }, RangeError, "received 65535");
+  const told =
+    "The valueSize of a map with this heap must be an integer from 0 to";
+  refused(
+    { heap: { bytes: 1280 } },
+    RangeError,
+    `${told} 1200: received 65535`,
+  );
   refused(
     { heap: { bytes }, value: codec.i32 },
     TypeError,
