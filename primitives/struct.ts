@@ -210,19 +210,17 @@ function assertPlace(
   size: number,
   length: number,
 ): void {
-  if (byteOffset === undefined) {
+  if (byteOffset === undefined && length > size) {
     throw new TypeError(
       `Give the offset of the record of ${size} bytes: the array has ` +
         `${length} bytes`,
     );
   }
-  if (
-    Number.isInteger(byteOffset) && byteOffset >= 0 &&
-    byteOffset + size <= length
-  ) return;
+  const at = byteOffset ?? 0;
+  if (Number.isInteger(at) && at >= 0 && at + size <= length) return;
   throw new RangeError(
     `A record of ${size} bytes does not fit ${length} bytes at byte ` +
-      describe(byteOffset),
+      describe(at),
   );
 }
 

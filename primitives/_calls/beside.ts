@@ -10,7 +10,7 @@
  * @module
  */
 
-import { brief, describe } from "../_memory/describe.ts";
+import { brief, describe, describeAny } from "../_memory/describe.ts";
 import { Region } from "../_memory/region.ts";
 import { ClosedError } from "../_queue/queue.ts";
 import { offAbort, onAbort } from "../_wait/aborts.ts";
@@ -82,7 +82,7 @@ export function transfer<T>(value: T, list: readonly object[] = []): T {
   if (value instanceof Region) {
     throw new TypeError(
       `A primitive is not transferred, but its handle is: received ${
-        describe(value)
+        describeAny(value)
       }`,
     );
   }

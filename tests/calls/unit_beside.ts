@@ -321,7 +321,7 @@ test("mistakes are refused", () => {
   );
   assert.match(
     thrown(() => transfer(ring)).message,
-    "A primitive is not transferred, but its handle is",
+    "A primitive is not transferred, but its handle is: received a call_ring",
   );
   assert.match(
     thrown(() => transfer(1, [1] as never)).message,

@@ -434,6 +434,11 @@ test("a place must be given, unless the array is one record", () => {
   assert.throws(() => Pair.read(two), missing);
   assert.throws(() => Pair.view(two), missing);
   assert.ok(two.every((byte) => byte === 0));
+  const short = new Uint8Array(7);
+  const long = /^A record of 8 bytes does not fit 7 bytes at byte 0$/;
+  assert.throws(() => Pair.write(short, { a: 1 }), long);
+  assert.throws(() => Pair.read(short), long);
+  assert.throws(() => Pair.view(short), long);
   for (const at of [-1, 9, 0.5, NaN, Infinity, "0", 1n] as number[]) {
     assert.throws(() => Pair.write(two, { a: 1 }, at), /does not fit 16/);
     assert.throws(() => Pair.read(two, at), /does not fit 16/);
