@@ -16,7 +16,7 @@ export const kind: Kind = {
 };
 
 /** What a bundle of it may weigh. */
-export const size: Size = { name: "Channel, codec", most: 34810 };
+export const size: Size = { name: "Channel, codec", most: 34880 };
 
 class ChannelInC extends Twin {
   readonly #codec: Codec<unknown>;

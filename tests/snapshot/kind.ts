@@ -12,7 +12,7 @@ export const kind: Kind = {
 };
 
 /** What a bundle of it may weigh. */
-export const size: Size = { name: "Snapshot", most: 4471 };
+export const size: Size = { name: "Snapshot", most: 4483 };
 
 class SnapshotInC extends Twin {
   write(source: Int32Array): void {
