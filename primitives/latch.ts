@@ -274,7 +274,8 @@ export class Latch extends Region<"latch"> {
 
   /**
    * As {@linkcode Latch.arriveAndWait}, but awaits instead of blocking. An
-   * abort ends the waiting, but the step stays counted.
+   * abort ends the waiting, but the step stays counted. If the signal was
+   * aborted before the call, nothing is counted.
    *
    * @throws {TypeError} If an option is unknown or of a wrong type.
    * @throws {RangeError} If the latch is open.
