@@ -192,9 +192,8 @@ function placed(kind: Kind): { view: Region; bytes: Uint8Array } {
 }
 
 const isWhole = (bytes: Uint8Array): boolean =>
-  bytes.every((byte, i) =>
-    i >= MARGIN && i < bytes.length - MARGIN || byte === MARK
-  );
+  [bytes.subarray(0, MARGIN), bytes.subarray(-MARGIN)]
+    .every((margin) => margin.every((byte) => byte === MARK));
 
 type Callable = (...args: unknown[]) => unknown;
 
