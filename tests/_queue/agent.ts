@@ -1,13 +1,10 @@
 // Produces into a queue, or consumes from one, in a given manner; then waits
 // for the next job.
-import {
-  ClosedError,
-  type Handle,
-  LockFreeQueue,
-  MpmcQueue,
-  type Queue,
-  SpscQueue,
-} from "../../mod.ts";
+import type { Handle, Queue } from "../../mod.ts";
+import { ClosedError } from "../../primitives/_queue/queue.ts";
+import { LockFreeQueue } from "../../primitives/lock_free_queue.ts";
+import { MpmcQueue } from "../../primitives/mpmc_queue.ts";
+import { SpscQueue } from "../../primitives/spsc_queue.ts";
 import { hello } from "../_run/workers.ts";
 
 /** How an agent uses its end of the queue. */

@@ -1,5 +1,6 @@
 // Has many waits pending at one semaphore, and blocks there meanwhile.
-import { type Handle, Semaphore } from "../../mod.ts";
+import type { Handle } from "../../mod.ts";
+import { Semaphore } from "../../primitives/semaphore.ts";
 import { looking } from "../../primitives/_wait/waiter.ts";
 import { hello } from "../_run/workers.ts";
 

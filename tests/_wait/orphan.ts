@@ -1,5 +1,6 @@
 // One agent that blocks for a permit, or one that releases it when told to.
-import { type Handle, Semaphore } from "../../mod.ts";
+import type { Handle } from "../../mod.ts";
+import { Semaphore } from "../../primitives/semaphore.ts";
 import { hello } from "../_run/workers.ts";
 
 export interface OrphanJob {

@@ -1,5 +1,7 @@
 // Announces itself, takes a lock, and stays until it is told how to end.
-import { agentId, announceAgent, type Handle, Mutex } from "../../mod.ts";
+import type { Handle } from "../../mod.ts";
+import { agentId, announceAgent } from "../../primitives/agent.ts";
+import { Mutex } from "../../primitives/mutex.ts";
 import { hello } from "../_run/workers.ts";
 
 const self = await hello<Handle<"mutex">>();

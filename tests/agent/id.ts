@@ -1,5 +1,5 @@
 // Says which id this agent has.
-import { agentId } from "../../mod.ts";
+import { agentId } from "../../primitives/agent.ts";
 import { hello } from "../_run/workers.ts";
 
 const self = await hello();

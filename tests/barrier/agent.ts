@@ -1,5 +1,5 @@
 // Passes a barrier again and again, and checks that all others did, too.
-import { Barrier } from "../../mod.ts";
+import { Barrier } from "../../primitives/barrier.ts";
 import { hello } from "../_run/workers.ts";
 
 const { data, post } = await hello<{

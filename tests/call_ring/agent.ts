@@ -1,6 +1,7 @@
 // Calls or serves one ring after the other, blocking. A reply has each byte of
 // the request plus 1.
-import { CallRing, type Memory } from "../../mod.ts";
+import type { Memory } from "../../mod.ts";
+import { CallRing } from "../../primitives/call_ring.ts";
 import { isRight, plusOne, requestOf } from "./cases.ts";
 import { hello } from "../_run/workers.ts";
 

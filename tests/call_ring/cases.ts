@@ -4,7 +4,7 @@
  * @module
  */
 
-import { CallError } from "../../mod.ts";
+import { CallError } from "../../primitives/call_ring.ts";
 
 /** The reply of every server. */
 export function plusOne(request: Uint8Array, reply: Uint8Array): number {

@@ -1,5 +1,7 @@
 // Serves a ring until it is closed: blocking, or awaiting.
-import { agentId, CallRing, serve } from "../../mod.ts";
+import { agentId } from "../../primitives/agent.ts";
+import { CallRing } from "../../primitives/call_ring.ts";
+import { serve } from "../../primitives/calls.ts";
 import { hello } from "../_run/workers.ts";
 import { api, type ServeJob } from "./api.ts";
 

@@ -1,4 +1,6 @@
-import { Channel, type Handle, transfer } from "../../mod.ts";
+import type { Handle } from "../../mod.ts";
+import { Channel } from "../../primitives/channel.ts";
+import { transfer } from "../../primitives/calls.ts";
 
 /** What the tests of ports serve. */
 export const api = {

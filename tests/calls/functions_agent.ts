@@ -1,5 +1,6 @@
 // Serves what calls back until the ring is closed: awaiting, or blocking.
-import { CallRing, serve } from "../../mod.ts";
+import { CallRing } from "../../primitives/call_ring.ts";
+import { serve } from "../../primitives/calls.ts";
 import { hello } from "../_run/workers.ts";
 import type { ServeJob } from "./api.ts";
 import { api } from "./functions_api.ts";

@@ -1,7 +1,9 @@
 // Keeps functions at a server, or lets it call the last of them, again and
 // again.
 import * as assert from "uvu/assert";
-import { CallRing, connect, type Handle } from "../../mod.ts";
+import type { Handle } from "../../mod.ts";
+import { CallRing } from "../../primitives/call_ring.ts";
+import { connect } from "../../primitives/calls.ts";
 import { hello } from "../_run/workers.ts";
 import type { api } from "./functions_api.ts";
 

@@ -1,5 +1,7 @@
 // Serves iterators until the ring is closed: awaiting, or blocking.
-import { CallRing, type Handle, serve } from "../../mod.ts";
+import type { Handle } from "../../mod.ts";
+import { CallRing } from "../../primitives/call_ring.ts";
+import { serve } from "../../primitives/calls.ts";
 import { hello } from "../_run/workers.ts";
 import { api } from "./iterators_api.ts";
 

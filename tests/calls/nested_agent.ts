@@ -1,5 +1,7 @@
 // Serves, until the ring is closed, what its tests call.
-import { CallRing, type Handle, serve } from "../../mod.ts";
+import type { Handle } from "../../mod.ts";
+import { CallRing } from "../../primitives/call_ring.ts";
+import { serve } from "../../primitives/calls.ts";
 import { hello } from "../_run/workers.ts";
 import { api } from "./nested_api.ts";
 

@@ -1,5 +1,6 @@
 // Serves a function or a class until the ring is closed: awaiting, or blocking.
-import { CallRing, serve } from "../../mod.ts";
+import { CallRing } from "../../primitives/call_ring.ts";
+import { serve } from "../../primitives/calls.ts";
 import { hello } from "../_run/workers.ts";
 import type { ServeJob } from "./api.ts";
 import { Account, add } from "./whole_api.ts";

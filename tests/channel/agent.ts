@@ -1,5 +1,6 @@
 // Sends values from a thread of its own: see unit.ts.
-import { Channel, codec as codecs, type Handle } from "../../mod.ts";
+import type { Handle } from "../../mod.ts";
+import { Channel, codec as codecs } from "../../primitives/channel.ts";
 import { hello } from "../_run/workers.ts";
 
 /** The orders of a sender. */

@@ -1,5 +1,6 @@
 // Moves items through a box that holds a few items and is guarded by a mutex.
-import { Condition, Mutex } from "../../mod.ts";
+import { Condition } from "../../primitives/condition.ts";
+import { Mutex } from "../../primitives/mutex.ts";
 import { hello } from "../_run/workers.ts";
 
 const { data, post } = await hello<{

@@ -1,6 +1,6 @@
 // A thread of JavaScript or C: it locks one mutex, and when it is told,
 // another.
-import { setAgentId } from "../../mod.ts";
+import { setAgentId } from "../../primitives/agent.ts";
 import { hello } from "../_run/workers.ts";
 import type { Job } from "./api.ts";
 import { SHARED } from "./shared.ts";

@@ -1,5 +1,5 @@
 // Takes signals until told that there are no more.
-import { Event } from "../../mod.ts";
+import { Event } from "../../primitives/event.ts";
 import { hello } from "../_run/workers.ts";
 
 const { data, post } = await hello<{

@@ -5,7 +5,8 @@
  *
  * @module
  */
-import { type Handle, HashMap } from "../../mod.ts";
+import type { Handle } from "../../mod.ts";
+import { HashMap } from "../../primitives/hash_map.ts";
 import { hello } from "../_run/workers.ts";
 import { CODECS, KEYS, nameOf, numberIn, OWNED, textOf } from "./long_keys.ts";
 

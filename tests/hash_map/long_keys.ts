@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { codec } from "../../mod.ts";
+import { codec } from "../../primitives/channel.ts";
 
 /** The codecs. */
 export const CODECS = { key: codec.text, value: codec.text };

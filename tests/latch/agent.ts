@@ -1,5 +1,5 @@
 // Counts a row of latches down, and waits at each.
-import { Latch } from "../../mod.ts";
+import { Latch } from "../../primitives/latch.ts";
 import { hello } from "../_run/workers.ts";
 
 const { data, post } = await hello<{

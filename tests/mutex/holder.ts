@@ -1,12 +1,8 @@
 // Takes a mutex, or permits, again and again, and checks how many others are
 // inside.
-import {
-  type Handle,
-  Mutex,
-  type MutexGuard,
-  Semaphore,
-  type TryAsyncOptions,
-} from "../../mod.ts";
+import type { Handle, MutexGuard, TryAsyncOptions } from "../../mod.ts";
+import { Mutex } from "../../primitives/mutex.ts";
+import { Semaphore } from "../../primitives/semaphore.ts";
 import { hello } from "../_run/workers.ts";
 
 /** How an agent waits for its turn. */

@@ -1,5 +1,5 @@
 // Runs a row of onces, whose functions count how often they ran.
-import { Once } from "../../mod.ts";
+import { Once } from "../../primitives/once.ts";
 import { hello } from "../_run/workers.ts";
 
 const { data, post } = await hello<{

@@ -1,5 +1,6 @@
 // Pushes records of many lengths into a ring.
-import { type Handle, RecordRing } from "../../mod.ts";
+import type { Handle } from "../../mod.ts";
+import { RecordRing } from "../../primitives/record_ring.ts";
 import { hello } from "../_run/workers.ts";
 
 /** The orders of a producer. */

@@ -1,5 +1,5 @@
 // Reads and writes a pair of words that are equal whenever nobody writes.
-import { RwLock } from "../../mod.ts";
+import { RwLock } from "../../primitives/rw_lock.ts";
 import { hello } from "../_run/workers.ts";
 
 const { data, post } = await hello<{

@@ -1,5 +1,6 @@
 // Waits for permits when told to, and says when it has them.
-import { type Handle, Semaphore } from "../../mod.ts";
+import type { Handle } from "../../mod.ts";
+import { Semaphore } from "../../primitives/semaphore.ts";
 import { hello } from "../_run/workers.ts";
 
 const self = await hello<{ handle: Handle<"semaphore">; blocks: boolean }>();

@@ -1,5 +1,5 @@
 // Adds to a counter, through a view of its own.
-import { StripedCounter } from "../../mod.ts";
+import { StripedCounter } from "../../primitives/striped_counter.ts";
 import { hello } from "../_run/workers.ts";
 
 const { data, post } = await hello<{

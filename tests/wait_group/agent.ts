@@ -1,5 +1,6 @@
 // Does tasks of a wait group, round after round.
-import { Semaphore, WaitGroup } from "../../mod.ts";
+import { Semaphore } from "../../primitives/semaphore.ts";
+import { WaitGroup } from "../../primitives/wait_group.ts";
 import { hello } from "../_run/workers.ts";
 
 const { data, post } = await hello<{

@@ -1,5 +1,6 @@
 // Takes tasks until there are none, one by one or in ranges, and marks each.
-import { type Handle, WorkCounter } from "../../mod.ts";
+import type { Handle } from "../../mod.ts";
+import { WorkCounter } from "../../primitives/work_counter.ts";
 import { hello } from "../_run/workers.ts";
 
 const self = await hello<
