@@ -24,9 +24,12 @@
  * WEFT_PROCESS_SHARED. A wait looks at its clock when it begins, so it does not
  * follow a clock that is set meanwhile. What destroys a condition or a barrier
  * waits for the threads that were let through, for ever if one was terminated
- * there, but not for JavaScript's agents. A signal ends no wait, so sem_wait
- * never gives EINTR. Locks do not look at priorities. At most 8191 threads read
- * (EAGAIN), 4095 meet at a barrier, and 32767 wait for a condition (EINVAL).
+ * there, but not for JavaScript's agents. What destroys a rwlock waits for a
+ * writer that has let readers in, and has not returned from its unlock;
+ * pthread_rwlock_trywrlock gives EBUSY until then. A signal ends no wait, so
+ * sem_wait never gives EINTR. Locks do not look at priorities. At most 8191
+ * threads read (EAGAIN), 4095 meet at a barrier, and 32767 wait for a condition
+ * (EINVAL).
  * The initializers are for initializations, not for assignments.
  */
 #ifndef WEFT_PTHREAD_H
@@ -325,9 +328,15 @@ WEFT__POSIX int weft__posix_rwlock_unlock(weft_rw_lock *l) {
              : weft_rw_lock_unlock_read(l);
 }
 
+/* EBUSY if a thread has the lock. A writer lets readers in before its last step
+   of unlocking: wait for that step, because the memory may be freed then. */
 WEFT__POSIX int weft__posix_rwlock_destroy(weft_rw_lock *l) {
-  return weft_rw_lock_writer(l) != 0 || weft_rw_lock_readers(l) != 0 ? EBUSY
-                                                                     : 0;
+  for (;;) {
+    int32_t state = weft__load(&l->state);
+    if (weft__rw_is_busy(state) || weft_rw_lock_readers(l) != 0) return EBUSY;
+    if (weft_rw_lock_writer(l) == 0) return 0;
+    weft__posix_pause();
+  }
 }
 
 WEFT__POSIX int weft__posix_rwlock_clockrdlock(weft_rw_lock *l, clockid_t clock,

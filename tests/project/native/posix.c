@@ -195,6 +195,9 @@ static pthread_mutex_t door = PTHREAD_MUTEX_INITIALIZER;
 static pthread_barrier_t both = {.inside = 0};
 static int called, here, gone;
 
+static pthread_rwlock_t left = PTHREAD_RWLOCK_INITIALIZER;
+static int has_left;
+
 enum { GUESTS = 4, ROUNDS = 60 };
 
 /* Waits in each round until it is called. */
@@ -289,6 +292,32 @@ static void barriers(void) {
   assert(pthread_barrier_destroy(&room.barrier) == 0);
 }
 
+/* Lets readers in, and takes its time for the last step of unlocking. */
+static void *leaves(void *unused) {
+  struct timespec while_others_read = {0, 20000000};
+  assert(pthread_rwlock_wrlock(&left) == 0);
+  weft__rw_leave(&left, 0, 0);
+  pthread_barrier_wait(&both);
+  nanosleep(&while_others_read, NULL);
+  has_left = 1;
+  assert(weft_mutex_unlock(weft__rw_writer(&left)) == 0);
+  return unused;
+}
+
+/* A reader that a writer let in may destroy the lock after it has unlocked. */
+static void let_in(void) {
+  pthread_t writer;
+  assert(pthread_barrier_init(&both, NULL, 2) == 0);
+  pthread_create(&writer, NULL, leaves, NULL);
+  pthread_barrier_wait(&both);
+  assert(pthread_rwlock_rdlock(&left) == 0);
+  assert(pthread_rwlock_destroy(&left) == EBUSY);
+  assert(pthread_rwlock_unlock(&left) == 0);
+  assert(pthread_rwlock_destroy(&left) == 0 && has_left == 1);
+  pthread_join(writer, NULL);
+  assert(pthread_barrier_destroy(&both) == 0);
+}
+
 /* How a wait of 20 ms by a clock ends, with a condition that has another. */
 static int timed(pthread_cond_t *c, clockid_t clock) {
   struct timespec end = in(clock, 20);
@@ -373,6 +402,7 @@ int main(void) {
   readers();
   destroyed();
   barriers();
+  let_in();
   clocks();
   condition_clocks();
   puts("done");
