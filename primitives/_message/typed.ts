@@ -11,7 +11,8 @@ import type { StructType } from "./field.ts";
 /** The configuration of a queue of records. */
 interface TypedQueueConfig<F> {
   /**
-   * How many elements fit: 1 to 2^30 / their size, rounded up to a power of 2.
+   * How many elements fit: 1 to 2^28, rounded up to a power of 2. Together they
+   * have at most 2^30 bytes.
    */
   readonly capacity: number;
   /** The struct type of the elements. */

@@ -20,7 +20,10 @@ import type {
  * is 0 unless given; `xAsync` and `tryXAsync` await instead of blocking.
  *
  * A push on a closed queue throws a {@linkcode ClosedError} in every form, and
- * so does a pop once the queue is empty.
+ * so does a pop once the queue is empty. A push of a second producer of an
+ * `SpscQueue`, or a pop of a second consumer, throws a TypeError. A form that
+ * waits at an `MpmcQueue` throws a {@linkcode DamagedError} if an agent keeps
+ * the slot that it waits for.
  *
  * @example Whichever queue it is
  * ```ts

@@ -25,7 +25,8 @@ import type { PendingResult } from "../_wait/pending.ts";
 /** The configuration of a queue. */
 export interface QueueConfig<Size extends number = number, F = never> {
   /**
-   * How many elements fit: 1 to 2^30 / elementSize, rounded up to a power of 2.
+   * How many elements fit: 1 to 2^28, rounded up to a power of 2. Together they
+   * have at most 2^30 bytes.
    */
   readonly capacity: number;
   /**

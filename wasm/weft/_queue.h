@@ -6,10 +6,10 @@
 
 WEFT__BEGIN
 
-/* The configuration of a queue: `capacity` elements, rounded up to a power of
-   two, of `element_size` bytes, a multiple of 4; together at most 2^30 bytes.
-   Elements of a weft_spsc_queue and of a weft_mpmc_queue may also have 1 or 2
-   bytes. */
+/* The configuration of a queue: `capacity` elements, 1 to 2^28, rounded up to a
+   power of two, of `element_size` bytes, a multiple of 4; together at most 2^30
+   bytes. Elements of a weft_spsc_queue and of a weft_mpmc_queue may also have 1
+   or 2 bytes. */
 typedef struct {
   int32_t capacity;
   int32_t element_size;
