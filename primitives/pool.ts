@@ -180,13 +180,14 @@ export async function servePool<T extends Tasks>(
     to.postMessage(tagged({ what: "ready" }));
   }
   const done = Event.from(place.done);
+  const { buffer } = done;
   let stop = () => {};
   const server = new PoolServer({
-    slots: slotsAt(place.ring.buffer, place.ring.byteOffset),
+    slots: slotsAt(buffer, place.ring.byteOffset),
     tasks: place.names.map((name) => served.get(name)),
     names: place.names,
     number: place.number,
-    posted: place.posted,
+    posted: new Int32Array(buffer, place.posted, 1),
     recycle: place.recycle,
     done: () => done.set(),
     post: (message, list) => to.postMessage(message, list),

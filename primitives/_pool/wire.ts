@@ -133,8 +133,11 @@ export interface Place {
   readonly what: "place";
   readonly ring: Handle<"call_ring">;
   readonly done: Handle<"event">;
-  /** How many tasks were posted, modulo 2^32: one word. */
-  readonly posted: Int32Array<SharedArrayBuffer>;
+  /**
+   * The byte of the ring's buffer where the word lies that counts the tasks
+   * that were posted. It is no view: V8 cannot post a view of 4 GiB or more.
+   */
+  readonly posted: number;
   /** The number of the worker. */
   readonly number: number;
   /** The names of the pool's tasks, by their numbers. */

@@ -163,6 +163,21 @@ test("inPlace sends only the place of bytes in the pool's memory", () => {
   });
 });
 
+test("a pool works at the beginning and the end of a memory of 4 GiB", () => {
+  const pages = { initial: 2 ** 16, maximum: 2 ** 16, shared: true };
+  const memory = new WebAssembly.Memory(pages);
+  const size = { bytes: 64, slots: 4 };
+  const last = 2 ** 32 - Math.ceil(Pool.byteLength(size) / 8) * 8;
+  const works = (byteOffset: number) =>
+    withPool({ ...size, memory, byteOffset }, async (pool) => {
+      const sum = pool.run("sum", { a: 1, b: 2 }, { timeout: 30_000 });
+      assert.is(await sum, 3);
+      const data = new Uint8Array(memory.buffer, last - 9, 9);
+      assert.is((await pool.run("increment", data)).byteOffset, last - 9);
+    });
+  return works(0).then(() => works(last));
+});
+
 test("inPlace refuses bytes whose length has no room in 32 bits", () => {
   /** It stands for a part of a memory that is longer than most machines'. */
   class Long extends Uint8Array {

@@ -239,7 +239,7 @@ export class Works {
       what: "place",
       ring: ring.handle,
       done: done.handle,
-      posted,
+      posted: posted.byteOffset,
       number: member.number,
       names: [...specs.keys()],
       recycle: options.recycle,
