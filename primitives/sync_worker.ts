@@ -346,7 +346,9 @@ export function syncWorker<Api>(
   assertOptions(options, known);
   const { worker = {}, ...given }: SyncWorkerOptions = options ?? {};
   const isMade = typeof url === "function";
-  if (!isMade && !(url instanceof URL) && typeof url !== "string") {
+  // Not by `instanceof`, which fails for a URL of Node's among jsdom's globals.
+  const isUrl = typeof url === "string" || describe(url) === "[object URL]";
+  if (!isMade && !isUrl) {
     throw new TypeError(
       "syncWorker needs a URL, a path, or a function that makes a Worker: " +
         `received ${describe(url)}`,

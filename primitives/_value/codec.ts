@@ -6,6 +6,7 @@
  */
 
 import { GONE, Unsendable, Writer } from "./writer.ts";
+import { describe } from "../_memory/describe.ts";
 import type { ValueCodec } from "../_message/codec.ts";
 import {
   refusal,
@@ -167,17 +168,21 @@ function eachPart(
   tell: (key: string | number, part: unknown) => void,
 ): void {
   try {
-    if (value instanceof Map) {
+    const tag = describe(value); // `instanceof` fails for other realms'
+    if (tag === "[object Map]") {
       let i = 0;
-      for (const [key, item] of value) {
+      for (const [key, item] of value as Map<unknown, unknown>) {
         tell(i, key);
         tell(i++, item);
       }
-    } else if (value instanceof Set) {
-      [...value].forEach((item, i) => tell(i, item));
+    } else if (tag === "[object Set]") {
+      [...value as Set<unknown>].forEach((item, i) => tell(i, item));
     } else if (Array.isArray(value)) value.forEach((item, i) => tell(i, item));
     else if (!ArrayBuffer.isView(value)) {
-      for (const [key, item] of Object.entries(value)) tell(key, item);
+      // Most properties of an error are not enumerable.
+      for (const key of Object.getOwnPropertyNames(value)) {
+        tell(key, Reflect.get(value, key));
+      }
     }
   } catch {
     // a getter throws

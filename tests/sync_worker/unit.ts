@@ -158,6 +158,20 @@ for (const [kind, make] of KINDS) {
   }, 60_000);
 }
 
+if (!isBundle) {
+  test("a URL may be of another class than the global one, as under jsdom", () => {
+    const usual = globalThis.URL;
+    globalThis.URL = class extends usual {};
+    try {
+      const worker = syncWorker<Api>(URLS.module);
+      assert.is(worker.add(1, 2), 3);
+      worker[DISPOSE]();
+    } finally {
+      globalThis.URL = usual;
+    }
+  });
+}
+
 test("what the worker writes is written when the call returns", () => {
   const { process } = globalThis as unknown as {
     process: Record<"stdout" | "stderr", { write: unknown }>;
@@ -208,6 +222,7 @@ test("bad arguments are refused", async () => {
   };
   const wrong = (value: unknown) => value as URL;
   refuses(() => syncWorker(wrong(7)), TypeError, /received 7/);
+  refuses(() => syncWorker(wrong({})), TypeError, /received \[object Object\]/);
   refuses(() => syncWorker(wrong(() => 7)), TypeError, /make .*received 7/);
   const options = (value: object) => value as SyncWorkerOptions;
   const { module } = URLS;

@@ -232,6 +232,16 @@ test("a long string is whole, in each of its forms", () => {
   }
 });
 
+/** A Map or Set as one of another realm: its prototype is not that of ours. */
+function foreign<T extends object>(value: T): T {
+  const own = Object.getPrototypeOf(value);
+  const prototype = Object.create(
+    Object.getPrototypeOf(own),
+    Object.getOwnPropertyDescriptors(own),
+  );
+  return Object.setPrototypeOf(value, prototype);
+}
+
 test("what cannot be sent is refused with its path", () => {
   class Own {}
   class Mapped extends Map {}
@@ -255,7 +265,10 @@ test("what cannot be sent is refused with its path", () => {
     [() => 1, /function/],
     [{ a: [0, { b: Symbol() }] }, /symbol at \["a"\]\[1\]\["b"\]/],
     [[new Own()], /would be lost: received an instance of Own at \[0\]$/],
-    [new Map([[1, new Own()]]), /prototype/],
+    [new Map([[1, new Own()]]), /instance of Own at \[0\]$/],
+    [foreign(new Map([[1, [Own]]])), /received function at \[0\]\[0\]$/],
+    [[foreign(new Set([1, Own]))], /received function at \[0\]\[1\]$/],
+    [{ a: new Error("no", { cause: [Own] }) }, /at \["a"\]\["cause"\]\[0\]$/],
     [new Mapped(), /prototype/],
     [[new Frozen(5)], /prototype would be lost: .* at \[0\]$/],
     [new Pattern("a"), /prototype/],
