@@ -10,7 +10,7 @@ import { type CallTuple, race, type Result } from "../../race/mod.ts";
 import { WHOLE } from "../../race/engine/platform/whole.ts";
 import { suite } from "../_run/harness.ts";
 
-const { LockFreeQueue, Mutex, RwLock, Semaphore, SpscQueue } = weft;
+const { LockFreeQueue, MpmcQueue, Mutex, RwLock, Semaphore, SpscQueue } = weft;
 
 const test = suite("race whole operations");
 
@@ -152,8 +152,38 @@ const KINDS: readonly Kind[] = [
   },
   { name: "SpscQueue", ...ringOf(SpscQueue) },
   { name: "LockFreeQueue", ...ringOf(LockFreeQueue) },
+  {
+    name: "Mutex beside others that are no steps",
+    memory() {
+      const memory = after(BESIDE + MpmcQueue.byteLength(ONE));
+      return MpmcQueue.init(memory, BESIDE, ONE).buffer;
+    },
+    view(memory) {
+      const [lock, mutex] = [new Mutex(memory), new Mutex(memory, LOCK)];
+      const condition = new weft.Condition(memory, 2 * LOCK);
+      const queue = new MpmcQueue(memory, BESIDE);
+      const word = new Int32Array(memory, memory.byteLength - 4, 1);
+      return {
+        add: () => mutex.run(() => word[0]!++),
+        push: () => queue.pushInt(7),
+        pop: () => mutex.run(() => queue.tryPopInt()),
+        tell() {
+          using _guard = lock.lock();
+          condition.notify();
+        },
+        hear() {
+          using _guard = lock.lock();
+          return condition.tryWait(lock, 5);
+        },
+      };
+    },
+    by: [["add", "push", "tell"], ["add", "pop", "hear"]],
+  },
 ];
 const SEMAPHORE = Semaphore.byteLength();
+const LOCK = Mutex.byteLength();
+const BESIDE = Math.ceil((2 * LOCK + weft.Condition.byteLength()) / 64) * 64;
+const ONE = { capacity: 1 } as const;
 
 type Names = readonly (readonly string[])[];
 
@@ -233,6 +263,21 @@ test("what other code uses, too, is explored step by step", () => {
   // Nothing of that is left for the next program.
   const next = race.check(locked, twice, twice, { primitives: "atomic" });
   assert.match(next.summary, /mutex as one step each$/);
+});
+
+test("where nothing is one step, there are as many states as without", () => {
+  const queue = race.spec({
+    memory: () => MpmcQueue.create({ capacity: 1 }).buffer,
+    agent: (memory) => new MpmcQueue(memory),
+    ops: {
+      push: { run: (queue) => queue.pushInt(7) },
+      pop: { run: (queue) => queue.popInt() },
+    },
+  });
+  const [pushes, pops] = [[["push"], ["push"]], [["pop"], ["pop"]]] as const;
+  const search = (o: { primitives?: "atomic" }) =>
+    race.check(queue, pushes, pops, o);
+  assert.is(search({ primitives: "atomic" }).states, search({}).states);
 });
 
 /** The kind of the failure that is found with whole operations. */

@@ -12,7 +12,7 @@
  */
 import { rangesAt, type Told } from "./guests.ts";
 import { keptBy, mayTell } from "./kept.ts";
-import type { Target } from "./views.ts";
+import { type Target, unwrap } from "./views.ts";
 
 // deno-lint-ignore no-explicit-any
 type Any = any;
@@ -72,6 +72,7 @@ interface Caller {
   readonly pos: number;
   depth: number;
   within: string;
+  wholes: number;
   going: boolean;
   entered: number;
   keeper: object | null;
@@ -151,6 +152,12 @@ export class Whole {
     }
   }
 
+  /** Whether the words of a view are used by other code, too. */
+  #isOpen({ buffer, byteOffset }: Any): boolean {
+    const ranges = rangesAt(unwrap(buffer), byteOffset);
+    return ranges.length > 0 && ranges.every((range) => this.opened.has(range));
+  }
+
   /** Has the operations of a class tell when they begin and end. */
   #watch(prototype: object): void {
     for (
@@ -172,17 +179,23 @@ export class Whole {
 
   #told(name: string, method: Any): Any {
     const { running, returned, on } = this;
-    const table = on ? WHOLE : RETURNS;
+    const isOpen = (view: Any) => this.#isOpen(view);
     return function (this: Any, ...args: Any[]) {
       const agent = running();
       const { kind } = this;
-      if (agent === null || table[kind]?.includes(name) !== true) {
+      const among = (table: typeof WHOLE) =>
+        table[kind]?.includes(name) === true;
+      if (agent === null || !among(RETURNS) && !(on && among(WHOLE))) {
         return method.apply(this, args);
       }
+      // Before other code was seen to use its words, nothing else is known.
+      const isStep = on && !isOpen(this);
+      if (isStep && !among(WHOLE)) return method.apply(this, args);
       const begin = agent.pos;
-      const returns = RETURNS[kind]?.includes(name) && mayTell(this, args);
+      const returns = among(RETURNS) && mayTell(this, args);
       const { within, entered, keeper } = agent;
-      if (++agent.depth === 1) agent.going = false;
+      agent.depth++;
+      if (isStep && ++agent.wholes === 1) agent.going = false;
       agent.within = kind;
       agent.entered = returns ? begin : -1;
       agent.keeper = this;
@@ -197,7 +210,8 @@ export class Whole {
       agent.within = within;
       agent.entered = entered;
       agent.keeper = keeper;
-      if (--agent.depth === 0) agent.going = false;
+      agent.depth--;
+      if (isStep && --agent.wholes === 0) agent.going = false;
       if (returns) {
         const what = `${kind}.${name} ${threw} ${keptBy(this)}`;
         returned(what, value, begin);

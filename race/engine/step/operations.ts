@@ -299,7 +299,7 @@ export abstract class Operations extends Told {
     const stage = this.stage;
     if (stage === null || !this.#mayPause(agent)) throw this.suspend();
     const { drawn, begun, allocations, runs } = agent;
-    const { depth, within, entered, keeper } = agent;
+    const { depth, within, wholes, entered, keeper } = agent;
     this.stage = this.current = null;
     const goesOn = stage.pause(agent);
     this.stage = stage;
@@ -314,6 +314,7 @@ export abstract class Operations extends Told {
     agent.allocations = allocations;
     agent.depth = depth;
     agent.within = within;
+    agent.wholes = wholes;
     agent.entered = entered;
     agent.keeper = keeper;
     agent.merged = agent.returned = -1;
@@ -337,10 +338,10 @@ export abstract class Operations extends Told {
    * Whether the agent is in a whole operation of a primitive, and has taken its
    * step there already. Then what it does next belongs to that step.
    */
-  #isInside({ kind, target, address, depth, going }: Agent): boolean {
+  #isInside({ kind, target, address, wholes, going }: Agent): boolean {
     const { whole, world } = this;
     if (!whole.holds(target, address)) return false;
-    if (depth > 0) return going && !this.blind;
+    if (wholes > 0) return going && !this.blind;
     const { region, size } = target!;
     if (kind === k.LOAD && world.memory.isConstant(region, address, size)) {
       return false;
@@ -419,7 +420,7 @@ export abstract class Operations extends Told {
     );
     agent.pos = agent.n;
     if (world.fault !== null) throw this.suspend();
-    if (agent.depth > 0 && this.whole.holds(agent.target, agent.address)) {
+    if (agent.wholes > 0 && this.whole.holds(agent.target, agent.address)) {
       agent.going = true;
       this.whole.kinds.add(agent.within);
     }

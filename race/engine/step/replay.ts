@@ -104,6 +104,7 @@ export class Engine extends Services {
       agent.begun =
       agent.allocations =
       agent.depth =
+      agent.wholes =
         0;
     agent.going = false;
     agent.dropped =

@@ -120,7 +120,7 @@ export abstract class Told extends Exploration implements Inn {
   keepInside(kept: readonly unknown[], asleep: boolean): void {
     const agent = this.current;
     if (agent === null || agent.depth === 0 || agent.entered < 0) return;
-    if (this.whole.on || !this.#mayLeaveOut(agent)) return;
+    if (agent.wholes > 0 || !this.#mayLeaveOut(agent)) return;
     const wrote = this.world.judge === null ? "" : writtenIn(agent);
     const { within, entered, keeper } = agent;
     // Deadlines are made of what the clock showed.

@@ -69,9 +69,9 @@ export function walk(
 ): Walk {
   const present = agent.save();
   const { pos, drawn, begun, allocations } = agent;
-  const { depth, within, going, dropped, entered, keeper } = agent;
+  const { depth, within, wholes, going, dropped, entered, keeper } = agent;
   const drew = { pos, drawn, begun, allocations };
-  const inside = { depth, within, going, dropped, entered, keeper };
+  const inside = { depth, within, wholes, going, dropped, entered, keeper };
   const here = { ...drew, ...inside };
   const { current, unwinding } = engine;
   const walk: Walk = {

@@ -145,11 +145,15 @@ export class Agent {
   /** The index of the call that began last in the replay. */
   begun = 0;
   /**
-   * How many whole operations of primitives it is in, of which kind the outer
-   * one is, and whether it has taken its step in that one already.
+   * How many operations of primitives it is in that tell when they end, and of
+   * which kind the inner one is.
    */
   depth = 0;
   within = "";
+  /**
+   * How many of them are one step, and whether it has taken that step already.
+   */
+  wholes = 0;
   going = false;
   /**
    * How long the replay was when it began that operation, if its views keep

@@ -401,9 +401,9 @@ function lookOf(limit: number, period: number, compares: boolean): Look {
 /** What a look changes of an agent. */
 function stateOf(agent: Agent): Partial<Agent> {
   const { pos, drawn, begun, allocations, dropped } = agent;
-  const { depth, within, going, entered, keeper } = agent;
+  const { depth, within, wholes, going, entered, keeper } = agent;
   const here = { pos, drawn, begun, allocations, dropped };
-  const inside = { depth, within, going, entered, keeper };
+  const inside = { depth, within, wholes, going, entered, keeper };
   const { kind, target, index, a, b, address, size, timeout } = agent;
   const operation = { kind, target, index, a, b, address, size, timeout };
   return { ...here, ...inside, ...operation };
