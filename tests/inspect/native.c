@@ -183,11 +183,63 @@ static void slots(void) {
   tells(q, 1024, NULL, "mpmc_queue", "does not match its seal.\"}]}\n");
 }
 
+/* Numbers through a ring and a queue, by two threads. */
+typedef struct {
+  weft_record_ring *ring;
+  weft_spsc_queue *queue;
+  int32_t over;
+} passage;
+
+static void *pass(void *argument) {
+  passage *p = (passage *)argument;
+  for (int32_t i = 0; i < 2000; i++) {
+    EQUAL(weft_record_ring_push(p->ring, &i, 4, WEFT_FOREVER), 0);
+    EQUAL(weft_spsc_queue_push_int(p->queue, i, WEFT_FOREVER), 0);
+  }
+  return NULL;
+}
+
+static void *receive(void *argument) {
+  passage *p = (passage *)argument;
+  for (int32_t i = 0; i < 2000; i++) {
+    int32_t n = -1, length = 4;
+    EQUAL(weft_record_ring_pop(p->ring, &n, &length, WEFT_FOREVER), 0);
+    EQUAL(n, i);
+    EQUAL(weft_spsc_queue_pop_int(p->queue, &n, WEFT_FOREVER), 0);
+    EQUAL(n, i);
+  }
+  weft__store(&p->over, 1);
+  return NULL;
+}
+
+/* Any thread may look, while others write. */
+static void looks_on(void) {
+  static int32_t places[2][512];
+  const weft_record_ring_config ring = {64, false, false, 0};
+  const weft_queue_config queue = {2, 4};
+  passage p = {weft_record_ring_init(places[0], sizeof places[0], ring),
+               weft_spsc_queue_init(places[1], sizeof places[1], queue), 0};
+  pthread_t threads[2];
+  FILE *out = tmpfile();
+  CHECK(out != NULL && p.ring != NULL && p.queue != NULL);
+  EQUAL(pthread_create(&threads[0], NULL, pass, &p), 0);
+  EQUAL(pthread_create(&threads[1], NULL, receive, &p), 0);
+  while (weft__load(&p.over) == 0) {
+    rewind(out);
+    EQUAL(weft_inspect(p.ring, out), 0);
+    EQUAL(weft_inspect(p.queue, out), 0);
+    sched_yield();
+  }
+  for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
+  fclose(out);
+}
+
 int main(void) {
   RUN(knows);
   RUN(slots);
   RUN(counts);
   RUN(structures);
+  RUN(looks_on);
   puts("done");
   return 0;
 }

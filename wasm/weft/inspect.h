@@ -32,7 +32,7 @@ static inline int32_t weft__below(const char *name) {
 static inline void weft__copy_named(const weft__shown *shown, const void *at,
                                     int32_t *copy) {
   for (const weft__field *f = shown->fields; f->name != NULL; f++)
-    copy[f->word] = weft__load((const int32_t *)at + f->word);
+    copy[f->word] = weft__glance((const int32_t *)at + f->word);
 }
 
 /* What one look at a primitive finds, of whose words there is a copy. */
