@@ -38,6 +38,16 @@ for (const file of files) {
   words.set(file, new Set(text.match(/[\w$]+/g)));
 }
 
+/** The files by what they name, such as `unit.ts`. */
+const naming = new Map<string, string[]>();
+for (const [file, text] of texts) {
+  for (const name of new Set(text.match(/[\w.-]*\.(?:ts|mjs|js)[\w.-]*/g))) {
+    const known = naming.get(name);
+    if (known === undefined) naming.set(name, [file]);
+    else known.push(file);
+  }
+}
+
 const EXPORT =
   /^export (?:declare |abstract |async )*(?:const|let|class|enum|function\*?) ([\w$]+)/gm;
 
@@ -45,9 +55,11 @@ const EXPORT =
 function readersOf(file: string): string[] {
   const { base } = path.parse(file);
   const all = RegExp(`^export \\* (?:as \\w+ )?from ".*\\b${base}";`, "m");
-  return files.filter((other) =>
-    other !== file && texts.get(other)!.includes(base)
-  ).flatMap((other) =>
+  const others = new Set(
+    [...naming].flatMap(([name, found]) => name.includes(base) ? found : []),
+  );
+  others.delete(file);
+  return [...others].flatMap((other) =>
     all.test(texts.get(other)!) ? [other, ...readersOf(other)] : [other]
   );
 }
