@@ -144,19 +144,19 @@ const foldersNamed = (head: string): string[] =>
 
 /** All modules of this project that `file` imports, and what those import. */
 function imports(file: string, all = new Set<string>()): Set<string> {
-  if (all.has(file) || !fs.existsSync(file)) return all;
+  if (all.has(file)) return all;
   all.add(file);
   for (const other of named(file)) imports(other, all);
   return all;
 }
 
-/** What each module names, for all that import it. */
+/** What each module names, for all that import it; of a missing one, nothing. */
 const known = new Map<string, readonly string[]>();
 
 function named(file: string): readonly string[] {
   let files = known.get(file);
   if (files === undefined) {
-    const text = fs.readFileSync(file, "utf8");
+    const text = fs.existsSync(file) ? fs.readFileSync(file, "utf8") : "";
     files = [...text.matchAll(/ from "(\.[^"]+)"/g)]
       .map(([, reference]) => path.resolve(path.dirname(file), reference!));
     known.set(file, files);
