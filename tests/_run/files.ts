@@ -150,7 +150,7 @@ function imports(file: string, all = new Set<string>()): Set<string> {
   return all;
 }
 
-/** What each module names, for all that import it; of a missing one, nothing. */
+/** What each module names, for all that import it; a missing one: nothing. */
 const known = new Map<string, readonly string[]>();
 
 function named(file: string): readonly string[] {
