@@ -1,15 +1,13 @@
 // Goes to sleep in one kind of wait, or holds a mutex, until it is terminated.
 // Started by node:worker_threads, which ends a thread in its sleep everywhere.
 import { parentPort, workerData } from "node:worker_threads";
-import {
-  agentId,
-  type Handle,
-  MpmcQueue,
-  Mutex,
-  Semaphore,
-  SpscQueue,
-  WorkCounter,
-} from "../../mod.ts";
+import type { Handle } from "../../mod.ts";
+import { agentId } from "../../primitives/agent.ts";
+import { MpmcQueue } from "../../primitives/mpmc_queue.ts";
+import { Mutex } from "../../primitives/mutex.ts";
+import { Semaphore } from "../../primitives/semaphore.ts";
+import { SpscQueue } from "../../primitives/spsc_queue.ts";
+import { WorkCounter } from "../../primitives/work_counter.ts";
 
 /** A kind of wait, and the primitive to wait at. */
 export interface SleeperJob {
