@@ -4,18 +4,21 @@
  * @module
  */
 
+/** A message, or one that cannot be read in this thread. */
+export type ParentEvent = "message" | "messageerror";
+
 /** The worker's end of the messages. */
 export interface Parent {
   postMessage(message: unknown, list?: readonly object[]): void;
   unref?(): void;
-  on?(event: "message", listener: (data: unknown) => void): void;
-  off?(event: "message", listener: (data: unknown) => void): void;
+  on?(event: ParentEvent, listener: (data: unknown) => void): void;
+  off?(event: ParentEvent, listener: (data: unknown) => void): void;
   addEventListener?(
-    event: "message",
+    event: ParentEvent,
     listener: (event: MessageEvent) => void,
   ): void;
   removeEventListener?(
-    event: "message",
+    event: ParentEvent,
     listener: (event: MessageEvent) => void,
   ): void;
 }

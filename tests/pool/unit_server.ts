@@ -2,6 +2,7 @@
 // What serves a pool's tasks in a worker, without the worker.
 import * as assert from "uvu/assert";
 import { CallRing } from "../../mod.ts";
+import { placeFrom } from "../../primitives/_pool/worker/serve.ts";
 import { suite } from "../_run/harness.ts";
 import {
   cancel,
@@ -15,6 +16,29 @@ import {
 } from "./parts.ts";
 
 const test = suite("what serves a Pool");
+
+// V8 cannot read a view of 4 GiB or more in another thread, for example.
+for (const isNode of [true, false]) {
+  const kind = isNode ? "of Node" : "of the web";
+  test(`a worker ${kind} says that it cannot read what the pool sent`, async () => {
+    const listeners = new Map<string, (event: never) => void>();
+    const on = (event: string, listener: (event: never) => void) =>
+      void listeners.set(event, listener);
+    const off = (event: string, listener: unknown) => {
+      assert.is(listeners.get(event), listener);
+      listeners.delete(event);
+    };
+    const names = isNode
+      ? { on, off }
+      : { addEventListener: on, removeEventListener: off };
+    const postMessage = () => listeners.get("messageerror")!({} as never);
+    const hello = { id: 1, tasks: {}, limit: 1, makes: false };
+    const place = placeFrom({ ...names, postMessage }, hello);
+    const error = await place.catch((error) => error);
+    assert.match(`${error}`, /^TypeError: .* init cannot be read/);
+    assert.is(listeners.size, 0);
+  });
+}
 
 /** A pool with one slot, whose requests and replies have room for `ROOM`. */
 const ROOM = 16;

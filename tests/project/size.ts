@@ -45,7 +45,7 @@ SIZES.push(
   { name: "viewValue", subpaths: ["/value"], most: 9493 },
   { name: "viewCodec", subpaths: ["/value"], most: 13447 },
   { name: "Pool", subpaths: ["/pool"], most: 35948 },
-  { name: "servePool, task", subpaths: ["/pool"], most: 26944 },
+  { name: "servePool, task", subpaths: ["/pool"], most: 26988 },
   { name: "syncWorker", subpaths: ["/sync_worker"], most: 32973 },
   { name: "watch", subpaths: ["/watch"], most: 11144 },
   { name: "AgentTable", subpaths: ["/deadlocks"], most: 3104 },

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Parent } from "../../_worker/parent.ts";
+import type { Parent, ParentEvent } from "../../_worker/parent.ts";
 import { brief, describe } from "../../_memory/describe.ts";
 import type { Spec } from "../jobs.ts";
 import type { AnyTask, ReplyOf, RequestOf, Tasks } from "../task.ts";
@@ -60,36 +60,51 @@ export interface ServePoolOptions {
   readonly limit?: number | undefined;
 }
 
-/** Takes messages of the pool, until the function that it returns is called. */
-export function hear(
+/** Listens, until the function that it returns is called. */
+function listen(
   parent: Parent,
-  take: (message: PoolMessage) => void,
+  event: ParentEvent,
+  listener: (data: unknown) => void,
 ): () => void {
-  const taken = (data: unknown) => {
-    if (isTagged(data)) take(data);
-  };
-  const heard = ({ data }: MessageEvent) => taken(data);
-  if (parent.on !== undefined) parent.on("message", taken);
-  else parent.addEventListener?.("message", heard);
+  const heard = ({ data }: MessageEvent) => listener(data);
+  if (parent.on !== undefined) parent.on(event, listener);
+  else parent.addEventListener?.(event, heard);
   return () => {
-    if (parent.off !== undefined) parent.off("message", taken);
-    else parent.removeEventListener?.("message", heard);
+    if (parent.off !== undefined) parent.off(event, listener);
+    else parent.removeEventListener?.(event, heard);
   };
 }
+
+/** Takes messages of the pool, until the function that it returns is called. */
+export const hear = (
+  parent: Parent,
+  take: (message: PoolMessage) => void,
+): () => void =>
+  listen(parent, "message", (data) => {
+    if (isTagged(data)) take(data);
+  });
 
 /** Says hello to the pool, and returns where to serve. */
 export function placeFrom(
   parent: Parent,
   hello: Omit<Hello, "weft" | "what">,
 ): Promise<Place> {
-  return new Promise<Place>((resolve, reject) => {
-    const stop = hear(parent, (message) => {
+  let stop = () => {};
+  let stopToo = stop;
+  const place = new Promise<Place>((resolve, reject) => {
+    stop = hear(parent, (message) => {
       if (message.what === "place") resolve(message);
       else if (message.what === "refused") reject(new TypeError(message.why));
-      else return;
-      stop();
+    });
+    // Otherwise the worker would wait for ever, and so would its tasks.
+    stopToo = listen(parent, "messageerror", () => {
+      reject(new TypeError("The pool's option init cannot be read here"));
     });
     parent.postMessage(tagged({ what: "hello", ...hello }));
+  });
+  return place.finally(() => {
+    stop();
+    stopToo();
   });
 }
 
