@@ -29,8 +29,8 @@
  * pthread_rwlock_trywrlock gives EBUSY until then. A signal ends no wait, so
  * sem_wait never gives EINTR. Locks do not look at priorities. At most 8191
  * threads read (EAGAIN), 4095 meet at a barrier, and 32767 wait for a condition
- * (EINVAL).
- * The initializers are for initializations, not for assignments.
+ * (EINVAL). The initializers are for initializations, not for assignments. In C
+ * it includes <stdbool.h>: nothing of a program can have the name bool.
  */
 #ifndef WEFT_PTHREAD_H
 #define WEFT_PTHREAD_H
