@@ -122,6 +122,8 @@ export class Instance {
   readonly #top: number;
   /** The address of thread-local variables, if it has no memory of its own. */
   readonly #locals: number;
+  /** The address behind what lies at the bottom of such a stack. */
+  readonly #low: number;
   /** The struct in which Emscripten's pthreads describe this thread, if any. */
   readonly #thread: Int32Array | undefined;
   /** The first of the addresses that belong to this agent alone. */
@@ -167,7 +169,9 @@ export class Instance {
     this.#locals = this.#top - STACK_BYTES;
     const bottom = this.#raw[BOTTOM] as WebAssembly.Global | undefined;
     if (bottom !== undefined) bottom.value = this.#locals;
+    this.#low = this.#locals + LOCALS_BYTES;
     if (this.#raw._emscripten_thread_init !== undefined) {
+      this.#low += 4 * (THREAD_WORDS + KEYS_WORDS);
       const at = id < 0 ? own : this.#locals + LOCALS_BYTES;
       this.#thread = new I32(memory.buffer, at, THREAD_WORDS + KEYS_WORDS);
       // It is not the main thread, which polls and does others' work. It may
@@ -271,6 +275,8 @@ export class Instance {
     // The token that suspended the agent skipped the ends of its functions.
     if (this.#depth === 0) {
       if (this.#stack !== undefined) this.#stack.value = this.#top;
+      // Copies of structs have bytes that nobody has written.
+      if (this.#ownStart > 0) this.#bytes.fill(0, this.#low, this.#top);
       if (this.#thread !== undefined) awaken(this.#thread);
     }
     this.#depth++;
@@ -500,11 +506,12 @@ export class Instance {
     const message = this.#stack!.value < this.#locals
       ? `Cannot explore: the stack of an agent has ${STACK_BYTES} bytes, and ` +
         "the module needs more"
-      : `Cannot explore: the module uses address ${address}, which is in the ` +
-        "stack of another agent; let agents share static or allocated memory";
+      : `Cannot explore: the module uses address ${address}, in the ` +
+        "stack or among the thread-local variables of another agent; let " +
+        "agents share static or allocated memory";
     const host = getHost();
-    if (host?.running) host.refuse(message);
-    throw new Unsupported(message);
+    if (host?.running) host.refuseAccess(message);
+    throw new RangeError(message);
   }
 
   /** Accesses memory that no other agent sees, or outside an exploration. */

@@ -44,6 +44,8 @@ export interface Host extends PostOffice, Performer {
   outside(target: Target, index: unknown, what: string): void;
   /** Ends the exploration, because the code cannot be simulated. */
   refuse(message: string): never;
+  /** The same of an access, unless the agent on the stack is only tried out. */
+  refuseAccess(message: string): void;
   /** Has agents leave the stack whenever they are suspended. */
   leaveStacks(): void;
   /** Allocates shared memory for the agent on the stack. */

@@ -48,19 +48,28 @@ export abstract class Services extends Operations implements Host {
 
   /** Reports an access beyond the end of a view. */
   outside(target: Target, index: unknown, what: string): void {
-    if (this.unwinding) throw TOKEN;
-    if (this.handles.making || this.look !== null) return;
-    if (this.walk !== null) throw new RangeError("Beyond the end of a view");
-    if (this.alone !== null) {
-      this.alone.ended = true;
-      throw this.suspend();
-    }
+    if (!this.#isReal("Beyond the end of a view")) return;
     const { id } = this.current!;
     this.world.fail(
       "out-of-bounds",
       `agent ${id}: ${what} of element ${String(index)} of a ${target.name} ` +
         `of ${target.view.length}`,
     );
+    throw this.suspend();
+  }
+
+  /** Refuses an access, unless the agent on the stack is only tried out. */
+  refuseAccess(message: string): void {
+    if (this.#isReal(message)) this.refuse(message);
+  }
+
+  /** Whether a mistake is one of the program: agents are tried out, too. */
+  #isReal(message: string): boolean {
+    if (this.unwinding) throw TOKEN;
+    if (this.handles.making || this.look !== null) return false;
+    if (this.walk !== null) throw new RangeError(message);
+    if (this.alone === null) return true;
+    this.alone.ended = true;
     throw this.suspend();
   }
 
