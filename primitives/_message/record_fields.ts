@@ -74,8 +74,13 @@ function refuse(name: string, type: string, value: unknown): never {
         describe(value),
     );
   }
+  const bits = BigInt(type.slice(1));
+  const [least, most] = type.startsWith("u")
+    ? [0n, (1n << bits) - 1n]
+    : [-1n << bits - 1n, (1n << bits - 1n) - 1n];
   throw new RangeError(
-    `${titleOf(name)} is ${type}: received ${describe(value)}`,
+    `${titleOf(name)} is ${type} (${least} to ${most}): received ` +
+      describe(value),
   );
 }
 

@@ -381,7 +381,7 @@ test("wrong types, names and values are refused, and nothing is written", () => 
   const Point = struct({ x: "i16", y: "u8", tag: bytes(2), n: "u64", both });
   const memory = new Uint8Array(Point.size);
   const wrong: [object, RegExp][] = [
-    [{ x: 1, y: 256 }, /"y" is u8: received 256/],
+    [{ x: 1, y: 256 }, /"y" is u8 \(0 to 255\): received 256/],
     [{ x: 1, y: 0.5 }, /received 0.5/],
     [{ x: 1, z: 0 }, /no field "z"/],
     [{ x: 1, tag: new Uint8Array(3) }, /has 2 bytes: received 3/],
@@ -403,7 +403,7 @@ test("wrong types, names and values are refused, and nothing is written", () => 
     [{ name: "a\0" }, /without U\+0000/],
     [{ name: "\ud800" }, /half of a surrogate pair/],
     [{ name: 7 }, /takes a string: received 7/],
-    [{ name: "a", at: { y: 300 } }, /"at.y" is u8: received 300/],
+    [{ name: "a", at: { y: 300 } }, /"at.y" is u8 \(0 to 255\): received 300/],
     [{ name: "a", at: { z: 1 } }, /no field "z" in "at"/],
     [{ name: "a", at: 1 }, /"at" must be an object: received 1/],
   ];
@@ -457,7 +457,10 @@ test("a record of numbers alone is checked as others are", () => {
   const wrong: [unknown, RegExp][] = [
     [7, /must be an object.*received 7/],
     [null, /must be an object.*received null/],
-    [{ a: 2 ** 31 }, /a" is i32: received 2147483648/],
+    [
+      { a: 2 ** 31 },
+      /a" is i32 \(-2147483648 to 2147483647\): received 2147483648/,
+    ],
     [{ b: "1" }, /b" takes a number: received "1"/],
     [{ c: 1 }, /no field "c"/],
   ];
@@ -518,7 +521,7 @@ test("a view checks what is written, and lists its fields", () => {
   const Odd = struct({ a: "u8", b: "i64", c: array("i16", 2), d: bytes(2) });
   const memory = new Uint8Array(Odd.size);
   const view = Odd.view(memory);
-  assert.throws(() => view.a = 256, /"a" is u8: received 256/);
+  assert.throws(() => view.a = 256, /"a" is u8 \(0 to 255\): received 256/);
   assert.throws(() => view.b = 1 as never, /"b" takes a bigint/);
   assert.throws(() => view.c.set(2, 1), /has 2 items: received index 2/);
   for (const index of [-1, 0.5, NaN]) {
