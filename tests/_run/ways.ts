@@ -34,7 +34,8 @@ export async function comparing<T>(
   work: () => T | Promise<T>,
 ): Promise<T> {
   const [usual, trust] = [{ ...COMPARE }, { ...TRUST }];
-  Object.assign(COMPARE, { after, patience: Infinity, learn: 1, hints: 0 });
+  const always = { patience: Infinity, learn: 1, hints: 0, relies: 0 };
+  Object.assign(COMPARE, { after, ...always });
   Object.assign(TRUST, { first: 0, second: 0 });
   try {
     return await work();

@@ -57,6 +57,7 @@ export class World extends Machine {
       this.memory.use(target.region, users, address, size, k.writes(kind));
       this.#checkFreed(agent, target.region);
     }
+    this.#learn(agent, target === null ? null : target.region);
     this.hints?.before(agent);
     const result = this.#effect(agent, age);
     const wrote = k.writes(kind) && (kind !== k.CAS || result === agent.a);
@@ -77,6 +78,15 @@ export class World extends Machine {
     this.trace?.step(this, agent, result, wrote, age);
     if (this.changed && kind !== k.NOTIFY) this.#unspin(agent);
     return result;
+  }
+
+  /** Learns what agents do. If the search relied on the contrary, it ends. */
+  #learn(agent: Agent, region: Region | null): void {
+    const { prospects, memory } = this;
+    prospects.step(agent, region);
+    if (!prospects.surprised) return;
+    prospects.surprised = false;
+    memory.surprised = true;
   }
 
   /** A notification names an address only: it may be that of freed memory. */

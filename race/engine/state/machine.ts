@@ -12,6 +12,7 @@ import { type Letter, Mail } from "./mail.ts";
 import type { Memo } from "./agent/memo.ts";
 import { Memory } from "./memory.ts";
 import { I32 } from "../platform/native.ts";
+import { Prospects } from "./prospects.ts";
 import type { Twins } from "./twins.ts";
 import { mix1, mix2 } from "../values.ts";
 import type { Monitor, RaceWatch } from "./watch.ts";
@@ -100,6 +101,8 @@ const NOTHING_AROUND: Around = {
 export abstract class Machine {
   agents: Agent[] = [];
   readonly memory: Memory = new Memory();
+  /** What agents can still do. */
+  readonly prospects: Prospects = new Prospects();
   waiters: readonly Waiter[] = [];
   /** Messages on their way, and all that there are. */
   letters: readonly Letter[] = NO_LETTERS;

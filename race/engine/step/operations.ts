@@ -187,6 +187,7 @@ export abstract class Operations extends Told {
     agent.snapshot = null;
     agent.kind = kind;
     agent.address = k.NOWHERE;
+    this.world.prospects.step(agent, null);
     const result = perform(agent);
     this.world.note(agent, result);
     agent.record(signature(kind, k.NOWHERE), argBits(a, 0), result);

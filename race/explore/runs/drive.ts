@@ -86,6 +86,7 @@ function engineFor(scenario: Scenario, program: Program, o: Options): Engine {
   engine.setTwins(false);
   engine.opening = null;
   engine.memo.begin();
+  engine.world.prospects.clear();
   engine.recalls = engine.world.keepsPlain = false;
   engine.maxSteps = o.maxSteps ?? 1000;
   const { races } = o;

@@ -7,6 +7,7 @@
 import { Choices, choices } from "../../engine/step/choices.ts";
 import * as k from "../../engine/kinds.ts";
 import { Fault } from "../../engine/kinds.ts";
+import { NotConstant } from "../../engine/signals.ts";
 import type { Chooser } from "../../engine/step/operations.ts";
 import type { Engine, Steps } from "../../engine/step/replay.ts";
 import type { Options } from "../../report/result.ts";
@@ -143,8 +144,8 @@ function* rehearseAll(
 /**
  * Takes the random walks that were not taken yet. If a search relied on
  * something else than they find, a throw ends a walk, and the search begins
- * again: the sooner, the less of it is lost. Walks remember no step, since what
- * the search compares must not depend on them.
+ * again after the last one: the sooner, the less of it is lost. Walks remember
+ * no step, since what the search compares must not depend on them.
  */
 export function* scout(engine: Engine): Steps<void> {
   const { world, recalls } = engine;
@@ -152,9 +153,17 @@ export function* scout(engine: Engine): Steps<void> {
   engine.overdue = null;
   world.clocks = null;
   try {
+    let again = false;
     while (engine.walks < COMPARE.walks) {
-      yield* walk(engine, new Random(++engine.walks));
+      try {
+        yield* walk(engine, new Random(++engine.walks));
+      } catch (error) {
+        if (!(error instanceof NotConstant)) throw error;
+        again = true;
+      }
     }
+    // Once only, when the walks have learned all that they can.
+    if (again) throw new NotConstant();
   } finally {
     engine.recalls = recalls;
   }

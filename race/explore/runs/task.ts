@@ -37,6 +37,8 @@ export interface SearchOptions extends Patience {
   readonly memoryless?: boolean | undefined;
   /** Whether nothing else is searched if that cannot be made use of. */
   readonly only?: boolean | undefined;
+  /** Whether it is made to learn what agents do, before another search. */
+  readonly learns?: boolean | undefined;
   /** Shows how far the search has come. */
   readonly progress?: Progress | null | undefined;
   /** The steps that lead to the state to begin with. */
@@ -87,8 +89,9 @@ export interface Found {
  * states, or three quarters of the search's time, and the result says so.
  * Before that, `walks` random walks learn which words agents use. Loops are
  * tried after `learn` states. Old values of hints that make no difference are
- * left out after `hints` states. `states` is the most states of a search, if
- * the options do not say it. Tests also search without sleep sets.
+ * left out after `hints` states, and what agents can still do is relied on
+ * after `relies` states. `states` is the most states of a search, if the
+ * options do not say it. Tests also search without sleep sets.
  */
 export const COMPARE = {
   after: 50_000,
@@ -97,6 +100,7 @@ export const COMPARE = {
   walks: 100,
   learn: 20_000,
   hints: 2000,
+  relies: 1000,
   states: 1_500_000,
   asleep: true,
 };

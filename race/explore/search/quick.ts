@@ -13,6 +13,7 @@ import {
   ownStep,
 } from "../../engine/step/choices.ts";
 import { BLOCK, execute } from "../../engine/state/agent/operation.ts";
+import { type Ground, loneIn } from "../../engine/step/groups.ts";
 import * as k from "../../engine/kinds.ts";
 import {
   CHANGED,
@@ -55,6 +56,8 @@ export class Quick {
   readonly passed: number[] = [];
   /** Whether the first step is one that others may commute with. */
   simple = false;
+  /** What decides about agents that go on alone, if these are looked for. */
+  ground: Ground | null = null;
   readonly #engine: Engine;
   readonly #ways: Ways;
   readonly #next = new Choices();
@@ -91,7 +94,7 @@ export class Quick {
     for (let at = code;;) {
       const age = k.actionOf(at) === k.STALE ? k.numberOf(at) : 0;
       if (!this.#step(k.agentOf(at), age)) break;
-      const own = this.#own();
+      const own = this.#alone();
       if (own < 0) {
         if (passed.length > 0) this.simple = false;
         return at;
@@ -123,6 +126,14 @@ export class Quick {
     this.#regions[i] = region;
     this.#words[i] = word;
     this.#values[i] = before;
+  }
+
+  /** A step that need be taken in this state, and no other one; or -1. */
+  #alone(): number {
+    const own = this.#own();
+    if (own >= 0 || this.ground === null) return own;
+    const lone = loneIn(this.ground, this.to.agents);
+    return lone < 0 ? -1 : lone | k.STEP;
   }
 
   #own(): number {

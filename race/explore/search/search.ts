@@ -101,7 +101,7 @@ function* merged(engine: Engine, o: SearchOptions): Steps<Found> {
   // to compare agents takes longer there than it saves.
   const inVain = engine.world.hints !== null && o.compares !== true;
   const compares = !engine.gaveUp && !inVain && mayMerge(engine, o);
-  const most = compares ? { ...o, states: few } : o;
+  const most = compares ? { ...o, states: few, learns: COMPARE.relies > 0 } : o;
   const turning = engine.returns.on && !o.minimal && o.lockFree === "no";
   countRounds(engine, !turning);
   // Most programs have so few states that comparing agents takes longer.

@@ -80,6 +80,11 @@ export class Visit {
   readonly #tries: boolean;
   #sought = 0;
   #grouped = 0;
+  /** After how many states they count as rare, and how many it had before. */
+  #trial = TRIED;
+  #before = 0;
+  /** Whether it relies on what agents can still do. */
+  #relies = false;
   readonly #states = new States();
   /** The states to visit, by their costs if these matter. */
   readonly #stacks: (Stack | undefined)[] = [new Stack()];
@@ -137,7 +142,12 @@ export class Visit {
       !engine.forgets;
     const groups = o.groups === true || this.#tries;
     this.#ground = groups && isPlain(engine, o) && !engine.clocked
-      ? { memory: world.memory, observed: isObserved(engine) }
+      ? {
+        memory: world.memory,
+        observed: isObserved(engine),
+        prospects: null,
+        likes: world.agents.map(({ like }) => like),
+      }
       : null;
     this.#quick = futures === null && isUsual(engine, o)
       ? new Quick(engine, { reduces, races: o.races, polls: o.polls !== false })
@@ -150,6 +160,7 @@ export class Visit {
     const world = this.#world;
     const o = this.#o;
     engine.overdue = null;
+    world.prospects.begin();
     world.maxOpSteps = 0;
     world.clocks = null; // they depend on the path
     if (world.hints !== null) {
@@ -191,6 +202,7 @@ export class Visit {
       else if (!o.minimal) this.#stacks[0]!.divide(top, this.#kept);
     }
     if (this.#limits.size === 0) this.#needsMore(Infinity);
+    if (this.#relies) this.#mustTellApart();
     return this.#found(root, -1);
   }
 
@@ -360,12 +372,41 @@ export class Visit {
 
   /** The agents whose steps must be taken in a state. */
   #groupOf(agents: readonly Snapshot[]): number {
-    const group = groupOf(this.#ground!, agents);
-    if (!this.#tries) return group;
+    const ground = this.#ground!;
+    const group = groupOf(ground, agents);
     if (group !== ALL) this.#grouped++;
-    const few = ++this.#sought === TRIED && this.#grouped * RARE < TRIED;
-    if (few) this.#ground = null;
+    this.#sought++;
+    const { prospects } = this.#world;
+    if (ground.prospects !== null) this.#mustTellApart();
+    else if (this.#tellsApart()) {
+      // The more often that was wrong, the later it is tried again.
+      const first = COMPARE.relies * 2 ** prospects.surprises;
+      if (this.#sought < first) return group;
+      ground.prospects = prospects;
+      this.#relies = true;
+      if (this.#world.hints === null) this.#quick!.ground = ground;
+      this.#trial = this.#sought + TRIED;
+      this.#before = this.#grouped;
+    }
+    if (!this.#tries || this.#sought !== this.#trial) return group;
+    const few = (this.#grouped - this.#before) * RARE < TRIED;
+    if (few) this.#leaveGroups();
     return group;
+  }
+
+  /**
+   * Whether states tell apart where agents stand, so that what they can still
+   * do may be relied on.
+   */
+  #tellsApart(): boolean {
+    const { returns, drops, whole } = this.#engine;
+    return this.#quick !== null && this.#o.learns !== true &&
+      !returns.used && !drops.used && !whole.on;
+  }
+
+  /** Begins the search again if it relied on that and should not have. */
+  #mustTellApart(): void {
+    if (!this.#tellsApart()) throw new NotConstant();
   }
 
   /**
@@ -375,9 +416,15 @@ export class Visit {
    */
   #closeCycle(): void {
     if (!this.#tries) return;
-    this.#ground = null;
+    this.#leaveGroups();
     this.#engine.mayGroup = false;
-    if (this.#grouped > 0) throw new NotConstant();
+    if (this.#grouped > 0 || this.#relies) throw new NotConstant();
+  }
+
+  /** Looks for no more groups. */
+  #leaveGroups(): void {
+    this.#ground = null;
+    if (this.#quick !== null) this.#quick.ground = null;
   }
 
   /**

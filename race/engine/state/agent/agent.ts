@@ -357,6 +357,7 @@ export class Agent {
       invoked: this.invoked,
       looping: this.looping,
       common: false,
+      place: 0,
       hashed: false,
       key1: 0,
       key2: 0,

@@ -69,6 +69,8 @@ export interface Snapshot {
   results2: number;
   /** Whether its next operation is known to concern other agents. */
   common: boolean;
+  /** Where it stands, as far as that is known: see `prospects.ts`. */
+  place: number;
   /** The states with the same future, and how many edges were compared. */
   group: Group | null;
   proved: number;
