@@ -9,11 +9,12 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import process from "node:process";
 import { Missing } from "./missing.ts";
+import { BOOST } from "./suites/boost.ts";
 import { LIBCXX } from "./suites/libcxx.ts";
 import { LIBSTDCXX } from "./suites/libstdcxx.ts";
 import { NPTL } from "./suites/nptl.ts";
 import { POSIX } from "./suites/posix.ts";
-import { BOOST, READER_WRITER_QUEUE, RIGTORP } from "./suites/queues.ts";
+import { READER_WRITER_QUEUE, RIGTORP } from "./suites/queues.ts";
 import { isOurs, type Row, rows, type Suite, summary } from "./suites/suite.ts";
 import { complain, wordsOf } from "./usage.ts";
 

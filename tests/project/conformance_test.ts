@@ -293,3 +293,52 @@ int main(int, char **words) {
   assert.match(two.output, /max_capacity: cannot be said: .*'s: passed/);
   assert.is(two.code, 0, two.output);
 }, 300_000);
+
+test("Boost.Thread: the library and its tests are made of ours", async () => {
+  await need("g++");
+  const made = (name: string) =>
+    `#include <boost/word.hpp>
+#include <pthread.h>
+int ${name}() {
+#ifdef WEFT_PTHREAD_H
+  return BOOST_WORD;
+#else
+  return 0;
+#endif
+}
+`;
+  const uses = `#include <pthread.h>
+int thread();
+int once();
+int future();
+pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+`;
+  write({
+    "libs/lockfree/test/stack_test.cpp": "no C++",
+    "libs/config/include/boost/word.hpp": "#define BOOST_WORD 1\n",
+    "libs/thread/src/pthread/thread.cpp": made("thread"),
+    "libs/thread/src/pthread/once.cpp": made("once"),
+    "libs/thread/src/future.cpp": made("future"),
+    "libs/thread/test/test_mutex.cpp": `${uses}
+int main() {
+  const bool ours = sizeof lock == 4 * sizeof(int);
+  return thread() + once() + future() == 3 * ours ? 0 : 1;
+}
+`,
+    "libs/thread/test/test_once.cpp": `${uses}
+int main() { return thread(); }
+`,
+    "libs/thread/test/test_tss.cpp": "no C++",
+    "libs/thread/test/sync/mutual_exclusion/mutex/lock_compile_pass.cpp":
+      `${uses}
+void only_compiled() { pthread_mutex_lock(&lock); }
+`,
+    "libs/thread/test/sync/mutual_exclusion/mutex/copy_fail.cpp": "no C++",
+  });
+  const { code, output } = await conformance(folder);
+  assert.match(output, "thread/test_mutex.cpp: passed; Boost's: passed");
+  assert.match(output, /lock_compile_pass.cpp: passed; Boost's: passed/);
+  assert.match(output, "fails: thread/test_once.cpp: failed: exit code 1");
+  assert.match(output, ": 3 tests");
+  assert.is(code, 1, output);
+}, 300_000);

@@ -22,16 +22,20 @@ import {
   type Verdict,
 } from "./suite.ts";
 
-type On = "weft" | "theirs";
+/** Whose classes or functions a test has. */
+export type On = "weft" | "theirs";
 
-const CXX = process.env.CXX || "g++";
-const WORDS = ["-std=c++17", "-O2", "-pthread", "-w"];
+/** The compiler of C++. */
+export const CXX: string = process.env.CXX || "g++";
+/** What each test is compiled with. */
+export const WORDS: readonly string[] = ["-std=c++17", "-O2", "-pthread", "-w"];
 
 /** Where our headers are, if they are to be found. */
-const ours = (on: On) => on === "weft" ? ["-I", SHIMS, "-I", INCLUDE] : [];
+export const ours = (on: On): readonly string[] =>
+  on === "weft" ? ["-I", SHIMS, "-I", INCLUDE] : [];
 
 /** A program that several tests are in; it is compiled when one needs it. */
-class Shared {
+export class Shared {
   readonly #built = new Map<On, Promise<Compiled>>();
 
   constructor(readonly source: (on: On) => Source | Promise<Source>) {}
@@ -49,7 +53,7 @@ class Shared {
 }
 
 /** What `pattern` finds in a file, each name once. */
-const namesIn = (file: string, pattern: RegExp): string[] => [
+export const namesIn = (file: string, pattern: RegExp): string[] => [
   ...new Set(
     [...fs.readFileSync(file, "utf8").matchAll(pattern)].map(([, name]) =>
       name!
@@ -131,61 +135,3 @@ function beside(root: string): string {
   fs.cpSync(path.join(SHIMS, "moodycamel"), copy, { recursive: true });
   return copy;
 }
-
-const LOCKFREE = "libs/lockfree/test";
-
-/** The files of Boost's that are about a queue, and no stack. */
-const FILES = [
-  "queue_test",
-  "queue_bounded_stress_test",
-  "queue_fixedsize_stress_test",
-  "queue_unbounded_stress_test",
-  "spsc_queue_test",
-  "spsc_queue_stress_test",
-];
-
-/** Why a file of Boost's, or a test in it, cannot be said. */
-const BOOST_UNSAID: Readonly<Record<string, string>> = {};
-
-/** Boost.Lockfree's queues. */
-export const BOOST: Suite = {
-  title: "the tests of Boost.Lockfree, in the sources of Boost",
-  mark: LOCKFREE,
-  theirs: "Boost's",
-  cases: (root) => {
-    const libraries = fs.readdirSync(path.join(root, "libs"));
-    const includes = [...libraries, ...["numeric/conversion"]]
-      .map((name) => path.join(root, "libs", name, "include"))
-      .concat(root) // a release has them all in one folder
-      .filter((folder) => fs.existsSync(path.join(folder, "boost")))
-      .flatMap((folder) => ["-I", folder]);
-    const words = [
-      ...[...WORDS, "-DBOOST_LOCKFREE_INCLUDE_TESTS", "-DBOOST_ALL_NO_LIB"],
-    ];
-    // What boost::thread is made of; all programs share it.
-    const threads = ["thread", "once"].map((name) => {
-      const file = path.join(root, `libs/thread/src/pthread/${name}.cpp`);
-      const object = { compiler: CXX, words: [...words, ...includes, "-c"] };
-      let built: Promise<Compiled> | undefined;
-      return () => built ??= compile({ ...object, files: [file] });
-    });
-    return FILES.flatMap((file): Case[] => {
-      const source = path.join(root, LOCKFREE, `${file}.cpp`);
-      if (!fs.existsSync(source)) return [];
-      const program = new Shared(async (on) => {
-        const objects = await Promise.all(threads.map((object) => object()));
-        return {
-          compiler: CXX,
-          words: [...words, ...ours(on), ...includes],
-          files: [source, ...objects.flatMap(({ program }) => program ?? [])],
-        };
-      });
-      const found = namesIn(source, /BOOST_AUTO_TEST_CASE\( *(\w+) *\)/g);
-      return found.map((name): Case => ({
-        name: `${file}/${name}`,
-        unsaid: BOOST_UNSAID[name],
-        run: (on) => program.run(on, [`--run_test=${name}`]),
-      }));
-    });
-  },
-};
