@@ -26,16 +26,18 @@ export const WAYS: readonly Way[] = [
 ];
 
 /**
- * Explores with agents that are compared from the state `after` on, and that
- * are not run again for a step that is remembered.
+ * Explores with agents that are compared from the state `after` on, when `soon`
+ * states more were not all, and that are not run again for a step that is
+ * remembered.
  */
 export async function comparing<T>(
   after: number,
   work: () => T | Promise<T>,
+  soon = 0,
 ): Promise<T> {
   const [usual, trust] = [{ ...COMPARE }, { ...TRUST }];
   const always = { patience: Infinity, learn: 1, hints: 0, relies: 0 };
-  Object.assign(COMPARE, { after, ...always });
+  Object.assign(COMPARE, { after, soon, ...always });
   Object.assign(TRUST, { first: 0, second: 0 });
   try {
     return await work();

@@ -5,6 +5,8 @@ import * as assert from "uvu/assert";
 import { Mutex } from "../../mod.ts";
 import { type Options, race, RaceError, type Result } from "../../race/mod.ts";
 import { Prospects } from "../../race/engine/state/prospects.ts";
+import { COMPARE } from "../../race/explore/runs/task.ts";
+import { Futures } from "../../race/engine/equal/futures.ts";
 import { suite } from "../_run/harness.ts";
 import { comparing } from "../_run/ways.ts";
 import { compareRandom, randomPrograms } from "./corpus/random.ts";
@@ -193,6 +195,31 @@ test("a queue's agents no longer use its tail when they take", async () => {
   const late = queue.run(options).states;
   const early = await comparing(Infinity, () => queue.run(options).states);
   assert.ok(3 * early < 2 * late, `${early}, without ${late}`);
+});
+
+test("a search that ends soon by this compares no agents", () => {
+  const queue = REACH.find(({ name }) =>
+    name === "Michael-Scott queue, 3 agents"
+  )!;
+  const { settle } = Futures.prototype;
+  const { soon } = COMPARE;
+  let compared = 0;
+  Futures.prototype.settle = function (...args) {
+    compared++;
+    return settle.apply(this, args);
+  };
+  try {
+    const { complete, states } = queue.run({ runs: 0 });
+    assert.ok(complete);
+    assert.ok(states > COMPARE.after && states < soon, `${states} states`);
+    assert.is(compared, 0);
+    COMPARE.soon = 0;
+    assert.ok(queue.run({ runs: 0 }).complete);
+    assert.ok(compared > 0);
+  } finally {
+    COMPARE.soon = soon;
+    Futures.prototype.settle = settle;
+  }
 });
 
 test("random programs: often relied on, and sometimes wrongly", async () => {

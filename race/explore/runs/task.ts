@@ -39,6 +39,8 @@ export interface SearchOptions extends Patience {
   readonly only?: boolean | undefined;
   /** Whether it is made to learn what agents do, before another search. */
   readonly learns?: boolean | undefined;
+  /** Whether it ends when no groups are looked for any more. */
+  readonly soon?: boolean | undefined;
   /** Shows how far the search has come. */
   readonly progress?: Progress | null | undefined;
   /** The steps that lead to the state to begin with. */
@@ -87,14 +89,16 @@ export interface Found {
  * those. The work is counted, and not timed, so that the same program has the
  * same result; the clock ends it only after `longest` times the time of those
  * states, or three quarters of the search's time, and the result says so.
- * Before that, `walks` random walks learn which words agents use. Loops are
- * tried after `learn` states. Old values of hints that make no difference are
- * left out after `hints` states, and what agents can still do is relied on
- * after `relies` states. `states` is the most states of a search, if the
- * options do not say it. Tests also search without sleep sets.
+ * Before that, `walks` random walks learn which words agents use, and up to
+ * `soon` states are searched by what agents can still do. Loops are tried after
+ * `learn` states. Old values of hints that make no difference are left out
+ * after `hints` states, and what agents can still do is relied on after
+ * `relies` states. `states` is the most states of a search, if the options do
+ * not say it. Tests also search without sleep sets.
  */
 export const COMPARE = {
   after: 50_000,
+  soon: 300_000,
   patience: 12,
   longest: 20,
   walks: 100,

@@ -116,6 +116,11 @@ function* merged(engine: Engine, o: SearchOptions): Steps<Found> {
     return first;
   }
   yield* scout(engine);
+  // Some more states are all, if agents can do little from where they stand.
+  const soon = { ...o, soon: true, states: Math.min(o.states, COMPARE.soon) };
+  const next = yield* new Visit(engine, soon, null, end).run();
+  if (!next.limits.includes("states")) return next;
+  engine.forget();
   let wasted = 0;
   let [last, same] = [0, 0];
   let futures: Futures | null = null;

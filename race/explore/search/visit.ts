@@ -177,7 +177,9 @@ export class Visit {
     if (world.fault !== null) return this.#found(root, -1);
     this.#keep(root, -1, 0, 1);
     while (this.#pop()) {
-      if (this.#states.size >= o.states) this.#limits.add("states");
+      const goesOn = o.soon !== true || this.#ground !== null;
+      const most = goesOn ? o.states : 0;
+      if (this.#states.size >= most) this.#limits.add("states");
       else if (this.#isLate()) this.#limits.add("time");
       if (this.#limits.has("states") || this.#limits.has("time")) break;
       const open = this.#open;

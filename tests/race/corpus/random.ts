@@ -172,8 +172,17 @@ function explore(
   }
 }
 
+/** A way, or all reductions, but agents are compared after some states. */
+type RandomWay = Way | "soon";
+
+/** How many states these are. */
+const SOON = 50;
+
 /** The ways to search random programs: their loops may remember something. */
-const RANDOM_WAYS = WAYS.filter((way) => way !== "memoryless");
+const RANDOM_WAYS: readonly RandomWay[] = [
+  ...WAYS.filter((way) => way !== "memoryless"),
+  "soon",
+];
 
 /**
  * Searches a program in each way, and without reductions in four times as many
@@ -184,16 +193,18 @@ const RANDOM_WAYS = WAYS.filter((way) => way !== "memoryless");
 export async function compareRandom(
   random: Random,
   states: number,
-  ways: readonly Way[] = RANDOM_WAYS,
+  ways: readonly RandomWay[] = RANDOM_WAYS,
 ): Promise<[compared: number, different?: string]> {
   const plain = explore(random, { states: 4 * states, reduce: false });
   if (!decided(plain.result)) return [0];
   let compared = 0;
   for (const way of ways) {
-    const reduce = way === "late" || way === "memoryless" || way;
+    const all = way === "late" || way === "memoryless" || way === "soon";
+    const reduce = all || way;
     const { result, ends } = await comparing(
       way === "late" ? Infinity : 1,
       () => explore(random, { states, reduce }),
+      way === "soon" ? SOON : 0,
     );
     if (!decided(result)) continue;
     compared++;
