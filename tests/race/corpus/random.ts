@@ -4,8 +4,9 @@
  * @module
  */
 import fc from "../../_run/property.ts";
-import { race, RaceError, type Result } from "../../../race/mod.ts";
+import { race, type Result } from "../../../race/mod.ts";
 import type { Options } from "../../../race/mod.ts";
+import { endsSeen } from "../ends.ts";
 import { comparing, decided, type Way, WAYS } from "../../_run/ways.ts";
 
 type Words = Int32Array;
@@ -147,29 +148,20 @@ function explore(
 ): Explored {
   const bodies = agents.map((lines) => bodyOf(lines, hints));
   if (twins) bodies.push(bodies[0]!);
-  const ends = new Set<string>();
-  const after = (memory: SharedArrayBuffer) => {
-    ends.add(new Int32Array(memory).join());
-    return undefined;
-  };
   const memory = () => new SharedArrayBuffer(4 * WORDS);
-  const usual = { after, races, runs: 0, lines: false, shorten: false };
-  const explored = (result: Result) => ({
-    result,
-    ends: [...ends].sort().join(" "),
-  });
-  try {
-    return explored(
-      race.agents(
-        { memory, ...hints && { hints: [[0, 8]] } },
-        ...bodies,
-        { ...usual, ...options },
-      ) as Result,
-    );
-  } catch (error) {
-    if (error instanceof RaceError) return explored(error.result);
-    throw error;
-  }
+  const usual = { races, runs: 0, lines: false, shorten: false };
+  const [ends, result] = endsSeen((see) =>
+    race.agents(
+      { memory, ...hints && { hints: [[0, 8]] } },
+      ...bodies,
+      {
+        ...usual,
+        after: (memory) => void see(new Int32Array(memory).join()),
+        ...options,
+      },
+    ) as Result
+  );
+  return { result, ends: [ends].flat().join(" ") };
 }
 
 /** A way, or all reductions, but agents are compared after some states. */
