@@ -23,14 +23,15 @@
  * a mutex and the clock of a condition: to share memory, define
  * WEFT_PROCESS_SHARED. A wait looks at its clock when it begins, so it does not
  * follow a clock that is set meanwhile. What destroys a condition or a barrier
- * waits for the threads that were let through, for ever if one was terminated
- * there, but not for JavaScript's agents. What destroys a rwlock waits for a
- * writer that has let readers in, and has not returned from its unlock;
- * pthread_rwlock_trywrlock gives EBUSY until then. A signal ends no wait, so
- * sem_wait never gives EINTR. Locks do not look at priorities. At most 8191
- * threads read (EAGAIN), 4095 meet at a barrier, and 32767 wait for a condition
- * (EINVAL). The initializers are for initializations, not for assignments. In C
- * it includes <stdbool.h>: nothing of a program can have the name bool.
+ * waits for the threads that were let through, but not for JavaScript's agents.
+ * What destroys a rwlock waits for a writer that has let readers in, and has
+ * not returned from its unlock; pthread_rwlock_trywrlock gives EBUSY until
+ * then. If such a thread was terminated, each of these waits for ever. A signal
+ * ends no wait, so sem_wait never gives EINTR. Locks do not look at priorities.
+ * At most 8191 threads read (EAGAIN), 4095 meet at a barrier, and 32767 wait
+ * for a condition (EINVAL). The initializers are for initializations, not for
+ * assignments. In C it includes <stdbool.h>: nothing of a program can have the
+ * name bool.
  */
 #ifndef WEFT_PTHREAD_H
 #define WEFT_PTHREAD_H
