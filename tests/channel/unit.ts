@@ -503,7 +503,7 @@ test("a configuration that lacks something says what", () => {
     [{ codec: json, capacity: 8, carrier: "fast" }, "oneToOne, manyToMany"],
     [
       { codec: json, capacity: 8, carrier: "oneToOne" },
-      "Import a channel's carrier",
+      "what is imported as oneToOne",
     ],
     [{ codec: i32, capacity: 8, messageSize: 32 }, "messages of i32 have one"],
   ];

@@ -89,23 +89,20 @@ export function placeFrom(
   parent: Parent,
   hello: Omit<Hello, "weft" | "what">,
 ): Promise<Place> {
-  let stop = () => {};
-  let stopToo = stop;
+  const ends: (() => void)[] = [];
   const place = new Promise<Place>((resolve, reject) => {
-    stop = hear(parent, (message) => {
+    const hears = hear(parent, (message) => {
       if (message.what === "place") resolve(message);
       else if (message.what === "refused") reject(new TypeError(message.why));
     });
     // Otherwise the worker would wait for ever, and so would its tasks.
-    stopToo = listen(parent, "messageerror", () => {
+    const fails = listen(parent, "messageerror", () => {
       reject(new TypeError("The pool's option init cannot be read here"));
     });
+    ends.push(hears, fails);
     parent.postMessage(tagged({ what: "hello", ...hello }));
   });
-  return place.finally(() => {
-    stop();
-    stopToo();
-  });
+  return place.finally(() => ends.forEach((end) => end()));
 }
 
 /**

@@ -117,8 +117,8 @@ export function codecOf<T>(
   }
   if (carrier === undefined || carrier?.elements !== undefined) return codec;
   throw new TypeError(
-    "Import a channel's carrier, oneToOne, manyToMany, manyToOne or lockFree: " +
-      "received " +
+    "A channel's carrier must be what is imported as oneToOne, manyToMany, " +
+      "manyToOne or lockFree: received " +
       describe(carrier),
   );
 }
