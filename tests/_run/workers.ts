@@ -165,6 +165,10 @@ function webWorker(worker: Worker, inbox: Inbox): Worker {
     event.preventDefault(); // else Deno ends this thread too
     inbox.close(new Error(event.message || "the thread did not load"));
   };
+  // Bun alone tells that a thread ended without an error.
+  worker.addEventListener("close", () => {
+    inbox.close(new Error("the thread ended"));
+  });
   return worker;
 }
 

@@ -44,6 +44,15 @@ test("next() rejects when the thread fails", async () => {
   }
 });
 
+// Deno and browsers tell nobody of it.
+if (!("Deno" in globalThis) && "process" in globalThis) {
+  test("next() rejects when the thread has ended itself", async () => {
+    const thread = await spawn(THREAD, "exit");
+    assert.is(await thread.next(), "about to exit");
+    assert.is(await failure(thread.next()), "the thread ended");
+  });
+}
+
 test("next() rejects when the thread is stopped in its sleep", async () => {
   const thread = await spawn(THREAD, "sleep");
   assert.is(await thread.next(), "about to sleep");
