@@ -11,6 +11,7 @@
 import process from "node:process";
 import fc from "../_run/property.ts";
 import type { Row } from "./_row.ts";
+import { say } from "./_watchman.ts";
 
 /** Ends after this many ms. */
 export const pause = (ms: number): Promise<unknown> =>
@@ -265,6 +266,7 @@ export async function storm<Plan>(
       if (!shrinks) fail(new Error(text));
     });
     late = "";
+    say(`${name}, seed ${next}: ${fc.stringify(plan)}`);
     const never = new Error("the play never ended");
     const timer = setTimeout(() => fail(never), patience * PLAYS);
     try {

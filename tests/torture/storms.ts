@@ -22,6 +22,7 @@ import { locksStorm } from "./storm_locks.ts";
 import { poolStorm } from "./storm_pool.ts";
 import { selectStorm } from "./storm_select.ts";
 import { valuesStorm } from "./storm_values.ts";
+import { watchman } from "./_watchman.ts";
 
 /** The storms by their names. */
 const STORMS: Readonly<
@@ -37,6 +38,7 @@ const STORMS: Readonly<
 };
 
 const [, , name, ms, seed, patience, given] = process.argv;
+if (name !== "values") await watchman(); // that one never lets go
 const plan = given === undefined
   ? undefined
   : valueCodec.decode(Buffer.from(given, "base64"));

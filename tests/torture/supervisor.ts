@@ -41,6 +41,7 @@ import {
   STOP,
 } from "./_seats.ts";
 import { type Victim, victims } from "./_victims.ts";
+import { say, watchman } from "./_watchman.ts";
 
 const AGENT = new URL("./_agent.ts", import.meta.url);
 const CROWD = new URL("./_crowd.ts", import.meta.url);
@@ -70,7 +71,10 @@ let nextId = 1;
 
 async function killAll(time: number, only: string): Promise<void> {
   const all = victims().filter(({ name }) => matches(name, only));
-  for (const victim of all) await killUsers(victim, time / all.length);
+  for (const victim of all) {
+    say(`kills, ${victim.name}, seed ${state}`);
+    await killUsers(victim, time / all.length);
+  }
 }
 
 async function killUsers(victim: Victim, time: number): Promise<void> {
@@ -368,6 +372,8 @@ function tell(row: Row): void {
 
 const [, , part, time = "1000", seed = "1", only = ""] = process.argv;
 state = Number(seed);
+await watchman();
+say(`${part}, seed ${seed}`);
 switch (part) {
   case "kills":
     await killAll(Number(time), only);
