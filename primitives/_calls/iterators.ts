@@ -128,8 +128,17 @@ function stepNow(steps: Steps, args: unknown[]): unknown {
 
 type Iterated = Partial<AsyncIterable<unknown> & Iterable<unknown>>;
 
+/** A promise that may be one of an iterator. */
+type AnyPromise = Promise<unknown> & Partial<AsyncIterable<unknown>>;
+
+/** `for await` takes the promise of an iterator for the iterator. */
+export function iterable(promise: Promise<unknown>): Promise<unknown> {
+  (promise as AnyPromise)[Symbol.asyncIterator] = iterateLater;
+  return promise;
+}
+
 /** Iterates what a promise will give. `this` is the promise. */
-export function iterateLater(
+function iterateLater(
   this: Promise<unknown>,
 ): AsyncIterableIterator<unknown, unknown> {
   let opened: Promise<AsyncIterator<unknown, unknown>> | undefined;

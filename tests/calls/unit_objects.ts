@@ -37,6 +37,11 @@ async function within(
   await between(api, run, { ...config, codec: given });
 }
 
+/** Resolves when no slot is in use. */
+async function isFree(ring: CallRing): Promise<void> {
+  while (ring.pending > 0) await new Promise((turn) => setTimeout(turn, 1));
+}
+
 test("methods of nested objects are called with their this", () =>
   within(async (ring) => {
     const remote = connect<Api>(ring);
@@ -197,6 +202,56 @@ test("new makes an instance there, which using releases", () =>
     assert.match((await rejection(none)).message, "constructor");
     assert.throws(() => (counter as { count: unknown }).count = 1, "assign");
   }));
+
+test("an instance is released after the calls that were made before", async () => {
+  let go = () => {};
+  class Slow {
+    count = 1;
+    wait(): Promise<void> {
+      return new Promise((resolve) => go = resolve);
+    }
+    fail(): Promise<never> {
+      return Promise.reject(new RangeError("failed"));
+    }
+  }
+  // A server may take the slots of the three in any order.
+  const count = await between({ Slow }, async (ring) => {
+    const remote = connect<{ Slow: typeof Slow }>(ring);
+    const slow = await new remote.Slow();
+    const waiting = slow.wait();
+    const failing = rejection(slow.fail());
+    const reading = slow.count.then((count) => count);
+    slow[Symbol.dispose]();
+    assert.is(ring.pending, 3, "no release yet");
+    assert.is(await reading, 1);
+    assert.match((await failing).message, "failed");
+    assert.is(ring.pending, 1);
+    assert.match((await rejection(slow.wait())).message, "was released");
+    go();
+    await waiting;
+    assert.is(ring.pending, 1, "the release");
+    await isFree(ring);
+  }, { slots: 4, request: 128 });
+  assert.is(count, 5);
+});
+
+test("the promise of an instance's iterator iterates", async () => {
+  class Rows {
+    *all(n: number): Generator<number> {
+      for (let i = 0; i < n; i++) yield i;
+    }
+  }
+  await between({ Rows }, async (ring) => {
+    const remote = connect<{ Rows: typeof Rows }>(ring);
+    {
+      using rows = await new remote.Rows();
+      let sum = 0;
+      for await (const n of rows.all(4)) sum += n;
+      assert.is(sum, 6);
+    }
+    await isFree(ring);
+  }, { request: 128 });
+});
 
 test("an instance is released when nothing here stands for it", () =>
   collecting((collect) =>

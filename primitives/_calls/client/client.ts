@@ -36,7 +36,7 @@ import {
   type Outcome,
   staysHere,
 } from "./functions.ts";
-import { iterateLater } from "../iterators.ts";
+import { iterable } from "../iterators.ts";
 import { type CallOptions, HeldObjects } from "./objects.ts";
 import {
   assertFits,
@@ -76,9 +76,6 @@ import {
 } from "../wire.ts";
 import { answerAt, Decoder, wordsIn } from "./answers.ts";
 import type { Begun, How, Pending, Saying } from "./under_way.ts";
-
-/** A promise that may be one of an iterator. */
-type AnyPromise = Promise<unknown> & Partial<AsyncIterable<unknown>>;
 
 let calls = 0; // those of this agent
 
@@ -562,12 +559,6 @@ function orAborted(
       resolve(outcome);
     });
   });
-}
-
-/** `for await` takes the promise of an iterator for the iterator. */
-function iterable(promise: Promise<unknown>): Promise<unknown> {
-  (promise as AnyPromise)[Symbol.asyncIterator] = iterateLater;
-  return promise;
 }
 
 /** Whether an argument does not go by the codec. */

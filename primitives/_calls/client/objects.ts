@@ -9,7 +9,12 @@ import { offGarbage, onGarbage } from "../../_message/garbage.ts";
 import { ClosedError } from "../../_queue/queue.ts";
 import { refer } from "../../_wait/times.ts";
 import type { Parcel } from "../beside.ts";
-import { blockingIterator, RemoteIterator, type Steps } from "../iterators.ts";
+import {
+  blockingIterator,
+  iterable,
+  RemoteIterator,
+  type Steps,
+} from "../iterators.ts";
 import { disposableBy, type Ends, type Invoke } from "../remote.ts";
 import { CallError } from "../ring/answers.ts";
 import {
@@ -35,6 +40,8 @@ const MOST_PAUSE_MS = 64_000;
 interface Held {
   readonly key: string;
   released: boolean;
+  /** How many of its calls are awaited. */
+  calls: number;
 }
 
 /** How a call is made that differs from the others of a `connect`. */
@@ -88,7 +95,7 @@ export class HeldObjects {
       );
       const invoke = this.#calling.invoke(call);
       return (args, called) => {
-        if (!held.released) return invoke(args, called);
+        if (!held.released) return this.#during(held, invoke(args, called));
         const error = new TypeError("The object was released");
         if (this.#calling.blocks) throw error;
         return Promise.reject(error);
@@ -103,16 +110,35 @@ export class HeldObjects {
     };
   }
 
+  /**
+   * A call of an object. The object is released after it, because a server may
+   * take what was asked for later first; and it is no garbage until then.
+   */
+  #during(held: Held, result: unknown): unknown {
+    if (this.#calling.blocks) return result;
+    held.calls++;
+    const end = () => {
+      if (--held.calls === 0 && held.released) this.#release(held.key);
+    };
+    return iterable((result as Promise<unknown>).then((value) => {
+      end();
+      return value;
+    }, (error) => {
+      end();
+      throw error;
+    }));
+  }
+
   /** What stands for an object that stayed where it is served. */
   standFor(kind: number, key: string): object {
-    const held: Held = { key, released: false };
+    const held: Held = { key, released: false, calls: 0 };
     onGarbage(held, this.#releasing, key);
     if (kind === INSTANCE) {
       return disposableBy(this.ends(held), () => {
         if (held.released) return;
         held.released = true;
         offGarbage(held);
-        this.#release(key);
+        if (held.calls === 0) this.#release(key);
       });
     }
     const step = (what: number) => {
