@@ -6,10 +6,12 @@ import { Mutex } from "../../mod.ts";
 import { type Options, race, type Result } from "../../race/mod.ts";
 import { Prospects } from "../../race/engine/state/prospects.ts";
 import { COMPARE } from "../../race/explore/runs/task.ts";
+import { Visit } from "../../race/explore/search/visit.ts";
 import { Futures } from "../../race/engine/equal/futures.ts";
 import { suite } from "../_run/harness.ts";
 import { comparing } from "../_run/ways.ts";
 import { compareRandom, randomPrograms } from "./corpus/random.ts";
+import { GOALS } from "./corpus/goals.ts";
 import { REACH } from "./corpus/reach.ts";
 import { endsSeen } from "./ends.ts";
 
@@ -208,6 +210,26 @@ test("a search that ends soon by this compares no agents", () => {
   } finally {
     COMPARE.soon = soon;
     Futures.prototype.settle = settle;
+  }
+});
+
+test("a search that would not end soon by this compares agents sooner", () => {
+  const lock = GOALS.find(({ name }) => name === "filter lock, 3 agents")!;
+  const { run } = Visit.prototype;
+  const { after, soon } = COMPARE;
+  const visits: number[] = [];
+  Visit.prototype.run = function* () {
+    const found = yield* run.call(this);
+    visits.push(found.states);
+    return found;
+  };
+  try {
+    Object.assign(COMPARE, { after: 1000, soon: 12_000 });
+    lock.run({ runs: 0, states: 12_000 });
+    assert.equal(visits.slice(0, 2), [1000, 2000]);
+  } finally {
+    Object.assign(COMPARE, { after, soon });
+    Visit.prototype.run = run;
   }
 });
 

@@ -39,7 +39,10 @@ export interface SearchOptions extends Patience {
   readonly only?: boolean | undefined;
   /** Whether it is made to learn what agents do, before another search. */
   readonly learns?: boolean | undefined;
-  /** Whether it ends when no groups are looked for any more. */
+  /**
+   * Whether it ends when no groups are looked for any more, or when a sixth of
+   * its states is only a small share of all.
+   */
   readonly soon?: boolean | undefined;
   /** Shows how far the search has come. */
   readonly progress?: Progress | null | undefined;

@@ -50,6 +50,12 @@ const PROBES = 8;
 const TRIED = 1000;
 const RARE = 50;
 
+/**
+ * A visit that is to end soon ends after a sixth of its states if it has done
+ * less than this share of its tree by then.
+ */
+const SOON = 0.1;
+
 /** Takes states of agents for the same. */
 export interface Settler {
   /** Lets others take the place of the agents' states, if they are the same. */
@@ -177,9 +183,7 @@ export class Visit {
     if (world.fault !== null) return this.#found(root, -1);
     this.#keep(root, -1, 0, 1);
     while (this.#pop()) {
-      const goesOn = o.soon !== true || this.#ground !== null;
-      const most = goesOn ? o.states : 0;
-      if (this.#states.size >= most) this.#limits.add("states");
+      if (this.#states.size >= this.#most()) this.#limits.add("states");
       else if (this.#isLate()) this.#limits.add("time");
       if (this.#limits.has("states") || this.#limits.has("time")) break;
       const open = this.#open;
@@ -206,6 +210,14 @@ export class Visit {
     if (this.#limits.size === 0) this.#needsMore(Infinity);
     if (this.#relies) this.#mustTellApart();
     return this.#found(root, -1);
+  }
+
+  /** How many states to visit, by what is known so far. */
+  #most(): number {
+    const { soon, states } = this.#o;
+    if (soon !== true) return states;
+    if (this.#ground === null) return 0;
+    return this.#done < SOON ? states / 6 : states;
   }
 
   /** Whether it takes too long; also shows how far it has come. */
