@@ -4,6 +4,7 @@
  */
 import {
   Barrier,
+  Broadcast,
   Channel,
   codec,
   type Handle,
@@ -12,12 +13,16 @@ import {
   MpmcQueue,
   Mutex,
   RecordRing,
+  recover,
   RwLock,
   Semaphore,
   setAgentId,
   SlabPool,
+  Snapshot,
   SpscQueue,
+  type View,
   WorkCounter,
+  WorkDeque,
 } from "../../mod.ts";
 import { hello } from "../_run/workers.ts";
 import {
@@ -35,6 +40,7 @@ import {
   BARRIER_BYTES,
   BEGUN,
   COUNTER_BYTES,
+  NUMBER,
   OPERATIONS,
   PASSED,
   PLACES,
@@ -45,6 +51,7 @@ import {
   SEATS,
   STOP,
   TASKS,
+  TELLERS,
 } from "./_seats.ts";
 
 /** What a thread is told. */
@@ -59,7 +66,7 @@ export interface Order {
   readonly handle: Handle;
 }
 
-const { data, post } = await hello<Order>();
+const { data, post, next } = await hello<Order>();
 const notes = new Int32Array(data.notes);
 const seen = new Int32Array(data.seen);
 const base = SEATS + data.seat * 32;
@@ -104,6 +111,34 @@ function receive(item: number | undefined): void {
 
 let noise = 1;
 const INSIDE = 8; // a word of the notes: who is in the section
+
+function timedOut(error: Error): undefined {
+  if (error.name !== "TimeoutError") throw error;
+}
+
+/** The classes of the primitives whose users are recovered. */
+const CLASSES: Readonly<
+  Record<string, { from(handle: never, options?: never): View }>
+> = {
+  broadcast: Broadcast,
+  channel: Channel,
+  hash_map: HashMap,
+  lock_free_queue: LockFreeQueue,
+  mutex: Mutex,
+  record_ring: RecordRing,
+  rw_lock: RwLock,
+  semaphore: Semaphore,
+  slab_pool: SlabPool,
+  snapshot: Snapshot,
+  spsc_queue: SpscQueue,
+  work_deque: WorkDeque,
+};
+
+/** The codecs of those that have any. */
+const OPTIONS: Readonly<Record<string, object>> = {
+  channel: { codec: codec.i32 },
+  hash_map: CODECS,
+};
 
 const ROLES = {
   lock(handle: Handle) {
@@ -270,6 +305,100 @@ const ROLES = {
       pool.free(at);
     };
   },
+  own(handle: Handle) {
+    const deque = WorkDeque.from(handle as Handle<"work_deque">);
+    deque.adopt();
+    let turn = 0;
+    return () => {
+      if (turn++ % 16 > 8) return receive(deque.pop());
+      if (!deque.push(nextItem())) notSent();
+    };
+  },
+  steal(handle: Handle) {
+    const deque = WorkDeque.from(handle as Handle<"work_deque">);
+    return () => receive(deque.steal());
+  },
+  tell(handle: Handle) {
+    const ticks = Broadcast.from(handle as Handle<"broadcast">);
+    return () => {
+      const number = Atomics.add(notes, NUMBER, 1);
+      if (!ticks.tryPushInt(number, TIME)) Atomics.sub(notes, NUMBER, 1);
+    };
+  },
+  hear(handle: Handle) {
+    const ticks = Broadcast.from(handle as Handle<"broadcast">);
+    let seat = ticks.subscribe();
+    let last = -1;
+    let missed = 0;
+    let turn = 0;
+    return () => {
+      if (++turn % 1000 === 0) {
+        seat.leave();
+        seat = ticks.subscribe();
+        last = -1;
+      }
+      const number = seat.tryPopInt(TIME);
+      if (number === undefined) return;
+      if (last >= 0) missed += number - last - 1;
+      if (number <= last) problem(`${number} was told after ${last}`);
+      // Who is killed as it tells one leaves this one out.
+      if (missed > Atomics.load(notes, TELLERS) + 1) {
+        problem(`${missed} numbers were not told, the last before ${number}`);
+      }
+      last = number;
+    };
+  },
+  write(handle: Handle) {
+    const latest = Snapshot.from(handle as Handle<"snapshot">);
+    const words = new Int32Array(latest.size / 4);
+    return () => latest.write(words.fill(Atomics.add(notes, NUMBER, 1)));
+  },
+  look(handle: Handle) {
+    const latest = Snapshot.from(handle as Handle<"snapshot">);
+    const words = new Int32Array(latest.size / 4);
+    let last = 0;
+    return () => {
+      latest.read(words);
+      const now = words[0]!;
+      if (words.some((word) => word !== now)) problem(`parts of two: ${words}`);
+      if (now < last) problem(`${now} came after ${last}`);
+      last = now;
+    };
+  },
+  awaited(handle: Handle) {
+    const map = HashMap.from<string, string>(handle as Handle<never>, CODECS);
+    const nameOf = keysOf(map);
+    const seed = { now: data.id };
+    const check = (key: number, value: string | undefined) => {
+      if (value === undefined || numberOf(key, value) !== undefined) return;
+      problem(`a torn value of ${key}: ${value}`);
+    };
+    const one = async () => {
+      const key = OWNED + randomBelow(seed, 4); // of nobody
+      const name = nameOf(key);
+      const value = () => valueOf(key, randomBelow(seed, 1 << 20));
+      const what = randomBelow(seed, 8);
+      if (what === 0) map.set(name, value());
+      else if (what === 1) map.delete(name);
+      else if (what < 5) {
+        const make = () =>
+          new Promise<string>((made) => {
+            setTimeout(() => made(value()), 1);
+          });
+        check(key, await map.getOrInsertAsync(name, make));
+      } else if (what < 7) {
+        const signal = AbortSignal.timeout(TIME);
+        check(key, await map.waitForAsync(name, { signal }).catch(timedOut));
+      } else check(key, map.tryWaitFor(name, 1));
+    };
+    return () => Promise.all([one(), one(), one()]);
+  },
+  /** Recovers agents beside the supervisor, until it is killed itself. */
+  recover(handle: Handle) {
+    const { kind } = handle;
+    const view = CLASSES[kind]!.from(handle as never, OPTIONS[kind] as never);
+    return async () => void recover(await next<number[]>(), view);
+  },
   mapped(handle: Handle) {
     const map = HashMap.from<string, string>(handle as Handle<never>, CODECS);
     const isCache = map.capacity < OWNED;
@@ -313,7 +442,10 @@ setAgentId(data.id);
 const step = ROLES[data.role](data.handle);
 post({ started: true });
 while (Atomics.load(notes, STOP) === 0) {
-  for (let i = 0; i < 100; i++) step();
+  for (let i = 0; i < 100 && Atomics.load(notes, STOP) === 0; i++) {
+    const end: unknown = step();
+    if (end !== undefined) await end;
+  }
   Atomics.add(notes, base + OPERATIONS, 100);
 }
 post({ ended: true });

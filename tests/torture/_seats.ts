@@ -10,6 +10,9 @@ export const STOP = 0;
 export const PROBLEMS = 1;
 /** Which barrier, or counter, all use now. */
 export const ROUND = 9;
+/** The next number that is told to all, and how many have died telling. */
+export const NUMBER = 10;
+export const TELLERS = 11;
 /** Where the seats begin, each of 32 words. */
 export const SEATS = 32;
 /** In a seat: elements whose push began. */

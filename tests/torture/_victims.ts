@@ -5,8 +5,8 @@
  * @module
  */
 import {
-  agentId,
   Barrier,
+  Broadcast,
   Channel,
   codec,
   type Handle,
@@ -19,8 +19,11 @@ import {
   RwLock,
   Semaphore,
   SlabPool,
+  Snapshot,
   SpscQueue,
+  type View,
   WorkCounter,
+  WorkDeque,
 } from "../../mod.ts";
 import type { Order } from "./_agent.ts";
 import {
@@ -44,6 +47,7 @@ import {
   ROUND,
   SEATS,
   TASKS,
+  TELLERS,
 } from "./_seats.ts";
 
 /** The longest time a survivor may need to go on, in ms. */
@@ -52,11 +56,16 @@ const HANGS = 30_000;
 /** A primitive whose users are killed. */
 export interface Victim {
   readonly name: string;
-  readonly handle: Handle;
+  readonly view: View & { readonly handle: Handle };
   /** The roles of the threads, a seat each. */
   readonly roles: readonly Order["role"][];
-  /** What survivors do for a dead agent; what is wrong then, if anything. */
-  recover?(
+  /** Set if only one user dies at a time, and one agent recovers it. */
+  readonly isAlone?: boolean;
+  /**
+   * What survivors do for a dead agent beside `recover`; what is wrong then, if
+   * anything.
+   */
+  after?(
     id: number,
     seat: number,
     notes: Int32Array,
@@ -64,11 +73,14 @@ export interface Victim {
   /** Takes what is left; whether it finds that all works. */
   drain?(): number | undefined;
   /**
-   * What is wrong at the end, when these agents, the last ones, have ended. On
-   * a busy machine, they are terminated at any step, too.
+   * What is wrong at the end, when these agents, the last ones, have ended and
+   * are recovered. On a busy machine, they are terminated at any step, too.
    */
   check?(ids: readonly number[], notes: Int32Array): string | undefined;
 }
+
+/** The roles of agents that wait for the keys of a map. */
+const WAITS = ["awaited", "awaited", "awaited", "mapped"] as const;
 
 /** All primitives whose users are killed. */
 export function victims(): Victim[] {
@@ -80,44 +92,38 @@ export function victims(): Victim[] {
   const spsc = SpscQueue.create(queue);
   const ring = RecordRing.create({ capacity: 4096 });
   const pool = SlabPool.create({ capacity: 16, blockSize: 64 });
+  const deque = WorkDeque.create(queue);
+  const ticks = Broadcast.create({ capacity: 16, subscribers: 4 });
+  const latest = Snapshot.create({ size: 40 });
+  const latestForOne = Snapshot.create({ size: 40, singleReader: true });
   const hands = Channel.create({ codec: codec.i32, capacity: 0 });
   return [
     {
       name: "Mutex",
-      handle: mutex.handle,
+      view: mutex,
       roles: ["lock", "lock", "lock"],
-      recover: (id) => void mutex.abandon(id),
-      check(ids) {
-        for (const id of ids) mutex.abandon(id);
-        return mutex.tryLock() ? undefined : "the mutex is still locked";
-      },
+      check: () => mutex.tryLock() ? undefined : "the mutex is still locked",
     },
     {
       name: "Semaphore, tracked",
-      handle: permits.handle,
+      view: permits,
       roles: ["permit", "permit", "permit"],
-      recover: (id) => void permits.abandon(id),
-      check(ids) {
-        for (const id of ids) permits.abandon(id);
+      check() {
         const { available } = permits;
         return available === 2 ? undefined : `${available} permits of 2`;
       },
     },
     {
       name: "RwLock, tracked",
-      handle: shared.handle,
+      view: shared,
       roles: ["share", "share", "share"],
-      recover: (id) => void shared.abandon(id),
-      check(ids) {
-        for (const id of ids) shared.abandon(id);
-        return shared.tryWrite() ? undefined : "the lock is still held";
-      },
+      check: () => shared.tryWrite() ? undefined : "the lock is still held",
     },
     barriers(),
     counters(),
     {
       name: "LockFreeQueue",
-      handle: lockFree.handle,
+      view: lockFree,
       roles: ["lockFreePush", "lockFreePop", "lockFreePush", "lockFreePop"],
       drain: () => lockFree.tryPopInt(),
       check() {
@@ -129,39 +135,25 @@ export function victims(): Victim[] {
     },
     {
       name: "SpscQueue",
-      handle: spsc.handle,
+      view: spsc,
       roles: ["spscPush", "spscPop"],
-      recover: (id) => void spsc.abandon(id),
-      drain() {
-        // A consumer that ended by itself is still the one that may pop.
-        const { consumer } = inspect(spsc).words;
-        if (consumer !== agentId()) spsc.abandon(consumer!);
-        return spsc.tryPopInt();
-      },
+      drain: () => spsc.tryPopInt(),
     },
     {
       name: "RecordRing",
-      handle: ring.handle,
+      view: ring,
       roles: ["recordPush", "recordPop", "recordPush"],
-      recover(id) {
-        for (let i = 0; i < 1e6 && ring.abandon(id) < 0; i++);
-      },
       drain() {
-        // A consumer that ended by itself is still the one that may pop.
-        const { consumer } = inspect(ring).words;
-        if (consumer !== agentId()) ring.abandon(consumer!);
         const record = ring.tryPop();
         return record && new Int32Array(record.buffer)[0];
       },
     },
     {
       name: "Channel of capacity 0",
-      handle: hands.handle,
+      view: hands,
       roles: ["handSend", "handReceive", "handSend", "handReceive"],
-      recover: (id) => void hands.abandon(id),
       drain: () => hands.tryReceive(),
-      check(ids) {
-        for (const id of ids) hands.abandon(id);
+      check() {
         const { writer } = inspect(hands).words;
         if (writer !== 0) return `agent ${writer} is still the writer`;
         if (hands.trySend(0)) return "a receiver that has ended still offers";
@@ -169,19 +161,60 @@ export function victims(): Victim[] {
     },
     {
       name: "SlabPool",
-      handle: pool.handle,
+      view: pool,
       roles: ["block", "block", "block"],
-      recover: (id) => void pool.abandon(id, true),
+      after: (id) => void pool.abandon(id, true),
       check(ids) {
         for (const id of ids) pool.abandon(id, true);
         const { available } = pool;
         return available === 16 ? undefined : `${available} blocks of 16`;
       },
     },
+    {
+      name: "WorkDeque",
+      view: deque,
+      roles: ["own", "steal", "steal"],
+      drain() {
+        deque.adopt();
+        return deque.pop();
+      },
+      check() {
+        for (let i = 0; i < deque.capacity; i++) {
+          if (!deque.push(i)) return `${i} items of ${deque.capacity} fit`;
+        }
+      },
+    },
+    {
+      name: "Broadcast",
+      view: ticks,
+      roles: ["tell", "hear", "hear"],
+      after(_, seat, notes) {
+        if (seat === 0) Atomics.add(notes, TELLERS, 1);
+      },
+      check() {
+        const { subscribers } = ticks;
+        return subscribers === 0 ? undefined : `${subscribers} subscribers`;
+      },
+    },
+    {
+      name: "Snapshot",
+      view: latest,
+      roles: ["write", "look", "look"],
+    },
+    {
+      name: "Snapshot, one reader",
+      view: latestForOne,
+      roles: ["write", "look"],
+    },
     maps("HashMap", {}),
     maps("HashMap, a cache", { evict: "clock", ttl: 3 }),
     maps("HashMap, long values", {}, 25),
     maps("HashMap, a cache of long values", { evict: "clock", ttl: 3 }, 9),
+    { ...maps("HashMap, waits", {}), roles: WAITS },
+    {
+      ...maps("HashMap, waits for a cache", { evict: "clock", ttl: 2 }),
+      roles: WAITS,
+    },
     maps("HashMap, long keys", {}, 25, 80),
     maps("HashMap, a cache of long keys", { evict: "clock", ttl: 3 }, 9, 40),
   ];
@@ -210,11 +243,9 @@ function maps(
   const filled = more > 0 ? 4 : longest;
   return {
     name,
-    handle: map.handle,
+    view: map,
     roles: ["mapped", "mapped", "mapped", "mapped"],
-    recover: (id) => void map.abandon(id),
-    check(ids) {
-      for (const id of ids) map.abandon(id);
+    check() {
       const names = [...map.keys()];
       if (new Set(names).size < names.length) return "a key is there twice";
       map.clear();
@@ -247,9 +278,10 @@ function barriers(): Victim {
   const roles = ["party", "party", "party"] as const;
   return {
     name: "Barrier, tracked",
-    handle: barrier.handle,
+    view: barrier,
+    isAlone: true,
     roles,
-    async recover(id, dead, notes) {
+    async after(id, dead, notes) {
       const at = (seat: number, word: number) => SEATS + 32 * seat + word;
       Atomics.store(notes, at(dead, ARRIVED), 0x7fff_ffff); // wait for it no more
       const found = recover(id, barrier);
@@ -312,9 +344,10 @@ function counters(): Victim {
   };
   return {
     name: "WorkCounter, tracked",
-    handle: work.handle,
+    view: work,
+    isAlone: true,
     roles,
-    recover(id, _, notes) {
+    after(id, _, notes) {
       kills++;
       recover(id, work);
       if (work.remaining > 0) return;

@@ -20,6 +20,7 @@ import {
   MpmcQueue,
   Mutex,
   RecordRing,
+  recover,
   RwLock,
   Semaphore,
 } from "../../mod.ts";
@@ -67,6 +68,9 @@ function random(n: number): number {
 
 // ---- kills ------------------------------------------------------------------
 
+/** The longest time of a call, or of the last steps of a thread, in ms. */
+const HANGS = 30_000;
+
 let nextId = 1;
 
 async function killAll(time: number, only: string): Promise<void> {
@@ -77,38 +81,74 @@ async function killAll(time: number, only: string): Promise<void> {
   }
 }
 
+/**
+ * Kills one or two users at a time. They are recovered by this thread, and now
+ * and then by another one at the same time, which may be killed as it does so.
+ */
 async function killUsers(victim: Victim, time: number): Promise<void> {
-  const { name, handle, roles } = victim;
+  const { name, view, roles, isAlone = false } = victim;
   const notes = new SharedArrayBuffer(LENGTH * 4);
   const seen = new SharedArrayBuffer(8 * 2 ** 19);
   const words = new Int32Array(notes);
   const problems: string[] = [];
   const threads: Thread[] = [];
+  const ended = new Set<Thread>();
   const ids: number[] = [];
   const start = async (seat: number) => {
     const id = ids[seat] = nextId++;
-    const role = roles[seat]!;
-    const order: Order = { role, id, seat, notes, seen, handle };
+    const role = roles[seat] ?? "recover";
+    const order: Order = { role, id, seat, notes, seen, handle: view.handle };
     const thread = threads[seat] = await spawn(AGENT, order);
     await thread.next(); // it has started
-    void listen(thread, problems);
+    void listen(thread, problems, ended);
   };
-  await Promise.all(roles.map((_, seat) => start(seat)));
+  /** Recovers those who sat there. */
+  const recoverAll = (seats: readonly number[]) => {
+    for (const found of recover(seats.map((seat) => ids[seat]!), view)) {
+      const isBroken = ["damaged", "queue blocked"].includes(found.what);
+      if (isBroken) problems.push(`${name}: ${found.what}`);
+    }
+  };
+  const seats = [...roles.keys()];
+  const helper = roles.length;
+  if (!isAlone) seats.push(helper);
+  await Promise.all(seats.map(start));
   const end = performance.now() + time;
   let kills = 0;
   while (performance.now() < end && words[PROBLEMS] === 0) {
-    const seat = random(roles.length);
     await sleep(random(3));
-    await kill(threads[seat]!);
-    kills++;
-    const wrong = await victim.recover?.(ids[seat]!, seat, words);
-    if (wrong) problems.push(wrong);
+    const dying = new Set([random(roles.length)]);
+    if (!isAlone && random(3) === 0) dying.add(random(roles.length));
+    for (const seat of dying) await kill(threads[seat]!);
+    kills += dying.size;
+    if (!isAlone) {
+      threads[helper]!.post([...dying].map((seat) => ids[seat]!));
+      await sleep(random(2));
+      if (random(3) === 0) {
+        await kill(threads[helper]!);
+        dying.add(helper);
+      }
+      recoverAll([...dying]);
+    }
+    for (const seat of dying) {
+      const wrong = await victim.after?.(ids[seat]!, seat, words);
+      if (wrong) problems.push(wrong);
+    }
     if (problems.length > 0) break;
-    await start(seat);
+    for (const seat of dying) await start(seat);
   }
   Atomics.store(words, STOP, 1);
-  await sleep(100);
+  const users = threads.slice(0, helper);
+  const late = performance.now() + HANGS;
+  const isOver = () =>
+    problems.length > 0 || users.every((user) => ended.has(user));
+  while (!isOver() && performance.now() < late) await sleep(10);
+  if (!isOver()) {
+    const waits = roles.filter((_, seat) => !ended.has(users[seat]!));
+    problems.push(`${name}: these never end: ${waits.join(", ")}`);
+  }
   for (const thread of threads) await kill(thread);
+  if (!isAlone) recoverAll(seats);
   const sum = (index: number) =>
     roles.reduce((n, _, seat) => n + words[SEATS + 32 * seat + index]!, 0);
   let lost = 0;
@@ -139,10 +179,15 @@ async function killUsers(victim: Victim, time: number): Promise<void> {
 }
 
 /** Keeps what a thread reports, until it ends. */
-async function listen(thread: Thread, problems: string[]): Promise<void> {
+async function listen(
+  thread: Thread,
+  problems: string[],
+  ended: Set<Thread>,
+): Promise<void> {
   try {
     for (;;) {
-      const message = await thread.next<{ problem?: string }>();
+      const message = await thread.next<{ problem?: string; ended?: true }>();
+      if (message.ended) ended.add(thread);
       if (message.problem !== undefined) problems.push(message.problem);
     }
   } catch (error) {
@@ -152,9 +197,6 @@ async function listen(thread: Thread, problems: string[]): Promise<void> {
 }
 
 // ---- damage -----------------------------------------------------------------
-
-/** The longest time of a call that does not wait, in ms. */
-const HANGS = 30_000;
 
 async function damage(time: number, only: string, seed: number) {
   const buffer = new SharedArrayBuffer(12 + 2 * 256);
