@@ -47,6 +47,20 @@ test("bytes in a record that waits are those of the call", () =>
     assert.equal(await pool.run("sum", { a: 1, b: 2 }), 3);
   }));
 
+test("long requests in line, and those that may be sent again, are whole", () =>
+  withPool({ slots: 2, ahead: 0, bytes: 200_000 }, async (pool) => {
+    await pool.ready;
+    const talk = pool.start("listen");
+    // All but the first wait, each longer than what is kept in one chunk.
+    const texts = [..."abcde"].map((letter) => letter.repeat(70_000));
+    const again = texts.map((text) => pool.run("repeat", { text, n: 1 }));
+    const once = texts.map((text) => pool.run("echo", text));
+    talk.send("end");
+    await talk.result;
+    assert.ok((await Promise.all(again)).every((text, i) => text === texts[i]));
+    assert.ok((await Promise.all(once)).every((text, i) => text === texts[i]));
+  }));
+
 test("a codec may abort the task whose result it decodes", () => {
   const control = new AbortController();
   const { request, reply } = tasks.tomorrow;
