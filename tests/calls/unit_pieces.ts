@@ -163,6 +163,34 @@ test("a server has the pieces of its neighbours in one agent", async () => {
   assert.equal(answered, [NOTHING, NOTHING, VALUE | MORE]);
 });
 
+for (const aborts of [false, true]) {
+  const what = aborts ? "let go if its signal aborts" : "fetched";
+  test(`a long reply that comes before its caller sleeps is ${what}`, async () => {
+    // Its one slot is kept while the reply is fetched.
+    const ring = CallRing.create({ slots: 1, request: 64, reply: 8 });
+    const given = codec.json as Codec<unknown>;
+    type Waits = { wait(signal: AbortSignal): Promise<string> };
+    const control = new AbortController();
+    const call = connect<Waits>(ring, { codec: given }).wait(control.signal);
+    const bytes = new TextEncoder().encode('"abcdefgh"');
+    const reply = (kind: number, from: number, to: number) =>
+      ring.tryTake()!.reply(message([kind], bytes.subarray(from, to)));
+    assert.ok(reply(VALUE | MORE, 0, 7));
+    if (aborts) {
+      control.abort(new Error("enough"));
+      assert.is((await rejection(call)).message, "enough");
+    } else {
+      const fetch = await ring.takeAsync();
+      assert.is(fetch.request[0], 2);
+      fetch.reply(message([PIECE], bytes.subarray(7)));
+      assert.is(await call, "abcdefgh");
+    }
+    assert.is(ring.pending, 0);
+    using next = ring.tryPost(Uint8Array.of(7));
+    assert.ok(next, "the slot is free");
+  });
+}
+
 test("pieces that fit no call are not taken", async () => {
   const ring = CallRing.create({ request: 64, reply: 4096 });
   const kinds = async (...messages: Uint8Array[]) =>
