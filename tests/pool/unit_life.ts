@@ -352,6 +352,7 @@ for (const how of ["dies", "is terminated"] as const) {
       await resized;
       assert.is(await pool.run("echo", 1), 1);
       assert.is(pool.stats().workers.length, 1);
+      await pool.close(); // the order was taken back, so none is open
     }));
 }
 
