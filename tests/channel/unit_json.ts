@@ -60,6 +60,7 @@ test("json keeps what is lost by the way", () => {
   const same = { a: 1 };
   const kept: JsonValue[] = [
     ...[null, true, false, "", 0, -0, [-0, { a: -0 }], 5e-324, 1e21, -1e-7],
+    ...["-0", [-0, "-0"], { "-0": [-0, "-0-0", '"-0"'] }],
     ...["\ud800", "\udc00a", "\u2028\u2029", "\0", "\ufeff", "😀"],
     ...[[], {}, [[]], { "": { "": [] } }, { "\ud800": 1, 2: 3, b: 4, 1: 5 }],
     ...[own, deep(999), [same, same], 2 ** 53, 0.1 + 0.2],
