@@ -395,6 +395,29 @@ test("a codec that asks for ever more bytes is refused soon", async () => {
   }
 });
 
+test("a codec may ask for more bytes than a message may have", async () => {
+  const own: Codec<string> = {
+    name: "own",
+    encode: (text, into) =>
+      into.length < 3 * text.length
+        ? 3 * text.length
+        : new TextEncoder().encodeInto(text, into).written,
+    decode: (bytes) => new TextDecoder().decode(bytes.slice()),
+  };
+  for (const carrier of [undefined, ...Object.values(CARRIERS)]) {
+    const config = { codec: own, carrier, capacity: 8, messageSize: 16 };
+    const channel = Channel.create(config);
+    const texts = ["sixteen bytes of", "", "ä", "15 of the bytes"];
+    for (const text of texts) assert.ok(channel.trySend(text));
+    for (const text of texts) assert.is(await channel.receiveAsync(), text);
+    const { buffer } = channel;
+    const long = () => channel.trySend("x".repeat(1000));
+    refuses(buffer, long, RangeError, "A message of 1000 bytes");
+    channel.send("c");
+    assert.is(channel.receive(), "c");
+  }
+});
+
 /** Never called: `deno task check` looks at the types. */
 export function types(
   { handle }: Channel<never>,
