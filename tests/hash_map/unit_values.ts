@@ -271,6 +271,27 @@ test("a codec that does not say how many bytes it wrote changes nothing", () => 
   }
 });
 
+test("a codec may ask for more than it needs, but not for more than fits", () => {
+  const own: Codec<string> = {
+    name: "own",
+    encode: (text, into) =>
+      into.length < 3 * text.length
+        ? 3 * text.length
+        : new TextEncoder().encodeInto(text, into).written,
+    decode: (bytes) => new TextDecoder().decode(bytes.slice()),
+  };
+  const sizes = { keySize: 8, valueSize: 8, capacity: 4 };
+  const map = HashMap.create({ key: own, value: own, ...sizes });
+  map.set("key 4567", "value 78");
+  map.set("ä", "b");
+  assert.is(map.get("key 4567"), "value 78");
+  assert.equal([...map].sort(), [["key 4567", "value 78"], ["ä", "b"]]);
+  const says = /at most 8 bytes, its valueSize: received 9 bytes/;
+  refuses(() => map.set("ä", "value 789"), RangeError, says);
+  refuses(() => map.get("key 45678"), RangeError, /its keySize/);
+  assert.is(map.get("ä"), "b");
+});
+
 test("a getter of a record cannot use the map either", () => {
   const record = codec.record(struct({ x: "f64", y: "i32" }));
   const map = HashMap.create({ key: record, value: record, capacity: 4 });
