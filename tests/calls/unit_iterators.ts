@@ -133,6 +133,40 @@ test("errors arrive, and end the iterator", () =>
     assert.is((await rejection(fresh.throw!(thrown))).message, "mine");
   }));
 
+test("the promise of an iterator is an iterator itself", () =>
+  within(async (remote) => {
+    const late = () => {
+      const it = (remote.rows(5) as AsyncIterable<number>)
+        [Symbol.asyncIterator]() as AsyncIterableIterator<number>;
+      assert.is(it[Symbol.asyncIterator](), it);
+      return it;
+    };
+    const rows = late();
+    assert.equal(await rows.next(), { done: false, value: 0 });
+    const mine = new TypeError("mine");
+    assert.equal(await rows.throw!(mine), { done: false, value: -1 });
+    assert.is((await rejection(rows.next())).message, "again");
+    const fresh = late();
+    assert.is((await rejection(fresh.throw!(mine))).message, "mine");
+    // An array is copied, and iterated here.
+    const numbers = (remote.list() as never as AsyncIterable<number>)
+      [Symbol.asyncIterator]();
+    assert.equal(await numbers.next(), { done: false, value: 1 });
+    assert.is((await rejection(numbers.throw!(mine))).message, "mine");
+    assert.ok((await numbers.return!()).done);
+  }));
+
+test("await using lets an iterator go", () =>
+  within(async (remote) => {
+    {
+      await using rows = await remote.rows(5) as
+        & AsyncIterableIterator<number>
+        & AsyncDisposable;
+      await rows.next();
+    }
+    assert.equal(ends, ["end of 5"]);
+  }));
+
 test("promises among the values are awaited", async () => {
   const promises = function* (n: number) {
     try {
