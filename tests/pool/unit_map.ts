@@ -177,6 +177,57 @@ test("requests that abort the loop are closed, and none is sent", () =>
     }
   }));
 
+test("requests that come when the loop was left are closed", () =>
+  withPool({}, async (pool) => {
+    for (const how of ["a generator", "an async generator"]) {
+      let ended = false;
+      let come = (_: unknown) => {};
+      const second = new Promise((resolve) => come = resolve);
+      const one = function* () {
+        try {
+          yield 1;
+          yield second;
+          yield 3;
+        } finally {
+          ended = true;
+        }
+      };
+      const many = async function* () {
+        try {
+          yield 1;
+          yield await second;
+          yield 3;
+        } finally {
+          ended = true;
+        }
+      };
+      const requests = how === "a generator" ? one() : many();
+      const before = pool.stats().done;
+      for await (const value of pool.map("echo", requests)) {
+        assert.is(value, 1);
+        break;
+      }
+      assert.not(ended, "it makes its second value");
+      come(2);
+      for (let i = 0; !ended && i < 2000; i++) await pause();
+      assert.ok(ended, how);
+      assert.is(pool.stats().done, before + 1);
+    }
+  }));
+
+test("map() ends with what the iterator of the requests throws", () =>
+  withPool({}, async (pool) => {
+    const error = new RangeError("no requests");
+    const fails = () => {
+      throw error;
+    };
+    for (const name of [Symbol.iterator, Symbol.asyncIterator]) {
+      const requests = { [name]: fails } as unknown as Iterable<unknown>;
+      assert.is(await rejection(pool.map("echo", requests).next()), error);
+    }
+    assert.is(await pool.run("echo", 1), 1);
+  }));
+
 test("map() waits for requests, and ends with their error", () =>
   withPool({ workers: 2 }, async (pool) => {
     const later = [1, 2, 3].map((n) => pause().then(() => n));
