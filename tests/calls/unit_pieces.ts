@@ -15,14 +15,18 @@ import { between, message, refuses, rejection } from "./parts.ts";
 
 const test = suite("calls, in pieces", 60_000);
 
+/** The kinds of replies, as `connect` reads them. */
+const [NOTHING, VALUE, ERROR, PIECE, ELSEWHERE, MORE] = [1, 2, 3, 5, 6, 128];
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
 test("a call fails if the server of its first piece is gone for 30 s", async () => {
   const ring = CallRing.create({ request: 64, reply: 64 });
-  const [NEXT, ELSEWHERE] = [1, 6];
   const { now } = Date;
   let asked = 0;
   const served = ring.serveAsync((request) => {
     const offset = new DataView(request.slice().buffer).getInt32(8, true);
-    if (offset === 0) return Uint8Array.of(NEXT);
+    if (offset === 0) return Uint8Array.of(NOTHING);
     if (++asked === 3) Date.now = () => now() + 31_000;
     return Uint8Array.of(asked < 20 ? ELSEWHERE : 0);
   });
@@ -31,6 +35,47 @@ test("a call fails if the server of its first piece is gone for 30 s", async () 
       .then(() => undefined, (error) => error);
     assert.match(error.message, "has lost its other pieces");
     assert.is(asked, 3);
+  } finally {
+    Date.now = now;
+    ring.close();
+    await served;
+  }
+});
+
+for (const sleeps of [false, true]) {
+  const when = sleeps ? "while its caller sleeps" : "at once";
+  test(`a call that is sent elsewhere ${when} comes again, whole`, async () => {
+    const ring = CallRing.create({ slots: 1, request: 64, reply: 64 });
+    const call = connect<Api>(ring).repeat("whole ", 3);
+    for (let times = 0; times < 3; times++) {
+      if (sleeps) await pause(20);
+      const taken = times === 0 && !sleeps
+        ? ring.tryTake()!
+        : await ring.takeAsync();
+      // A server does so that has not the object of a call.
+      taken.space.fill(255);
+      taken.reply(Uint8Array.of(ELSEWHERE));
+    }
+    const served = serve(ring, api);
+    assert.is(await call, "whole whole whole ");
+    ring.close();
+    assert.is(await served, 1);
+  });
+}
+
+test("a call fails that is sent elsewhere for 30 s", async () => {
+  const ring = CallRing.create({ slots: 1, request: 64, reply: 64 });
+  const { now } = Date;
+  let asked = 0;
+  const served = ring.serveAsync(() => {
+    if (++asked === 3) Date.now = () => now() + 31_000;
+    return Uint8Array.of(ELSEWHERE);
+  });
+  try {
+    const error = await rejection(connect<Api>(ring).repeat("x", 1));
+    assert.match(error.message, "has lost its object");
+    assert.is(asked, 3);
+    assert.is(ring.pending, 0);
   } finally {
     Date.now = now;
     ring.close();
@@ -115,9 +160,6 @@ test("a request that cannot go in pieces is refused before", async () => {
 /** The head of a piece of call 7: where it begins, and the whole's length. */
 const pieceAt = (at: number, length: number) => //
 [3, 0, 0, 0, 7, 0, 0, 0, at, 0, 0, 0, length, 0, 0, 0];
-
-/** The kinds of replies, as `connect` reads them. */
-const [NOTHING, VALUE, ERROR, PIECE, ELSEWHERE, MORE] = [1, 2, 3, 5, 6, 128];
 
 /** Calls `use` while two servers of this agent take turns, one at a time. */
 async function byTurns(
