@@ -9,6 +9,7 @@ import {
   connect,
   serve,
 } from "../../mod.ts";
+import { CALL_RING } from "../../primitives/_memory/layout.ts";
 import { suite } from "../_run/harness.ts";
 import { type Api, api } from "./api.ts";
 import { between, message, refuses, rejection } from "./parts.ts";
@@ -131,6 +132,24 @@ test("a long request has its signal, and ends as others do", async () => {
     (error: Error) => error.name === "TimeoutError",
   );
   assert.is(ring.pending, 0);
+});
+
+test("a long request whose argument aborts it leaves the ring as it was", async () => {
+  const ring = CallRing.create({ slots: 1, request: 64, reply: 64 });
+  const words = new Int32Array(ring.buffer);
+  const before = words.slice(0, CALL_RING.serve_epoch);
+  type Waits = { wait(value: unknown, signal: AbortSignal): Promise<void> };
+  const control = new AbortController();
+  const value = {
+    get text() {
+      control.abort(new Error("enough"));
+      return "x".repeat(500);
+    },
+  };
+  const call = connect<Waits>(ring).wait(value, control.signal);
+  assert.is((await rejection(call)).message, "enough");
+  assert.is(ring.pending, 0);
+  assert.equal(words.slice(0, CALL_RING.serve_epoch), before);
 });
 
 test("a request that cannot go in pieces is refused before", async () => {
