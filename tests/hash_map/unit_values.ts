@@ -271,6 +271,19 @@ test("a codec that does not say how many bytes it wrote changes nothing", () => 
   }
 });
 
+test("a value of one word that is no number is read again as it was", () => {
+  const record = codec.record(struct({ a: "i16", b: "u8", c: "u8" }));
+  const value = { a: -2, b: 3, c: 4 };
+  const of = { key: codec.i32, value: record };
+  for (const evict of [undefined, "clock"] as const) {
+    const map = HashMap.create({ ...of, evict, capacity: 4 });
+    map.set(1, value);
+    for (let times = 0; times < 3; times++) assert.equal(map.get(1), value);
+    map.set(1, { ...value, a: 7 });
+    for (let times = 0; times < 3; times++) assert.is(map.get(1)!.a, 7);
+  }
+});
+
 test("a codec may ask for more than it needs, but not for more than fits", () => {
   const own: Codec<string> = {
     name: "own",
