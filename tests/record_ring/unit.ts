@@ -467,6 +467,25 @@ test("abandon() frees a ring whose producer died anywhere", () => {
   }
 });
 
+test("long records find room or change nothing, and stay whole", () => {
+  for (const many of [false, true]) {
+    const ring = ringAt(8192, false, 0, { manyConsumers: many });
+    let sent = 0;
+    let taken = 0;
+    // Each is copied when other producers may go on.
+    for (let round = 0; round < 5; round++) {
+      while (ring.tryPush(record(sent, 2001 + sent))) sent++;
+      assert.ok(sent - taken >= 3, `${sent} sent, ${taken} taken`);
+      const before = wordsOf(ring).slice();
+      assert.not.ok(ring.tryPush(record(sent, 2001 + sent)));
+      assert.equal(wordsOf(ring), before);
+      for (; taken < sent - 1; taken++) {
+        assert.equal(ring.tryPop(), record(taken, 2001 + taken));
+      }
+    }
+  }
+});
+
 test("a producer that stands still with the claim stops only producers", () => {
   const ring = ringAt(256);
   ring.tryPush(record(1, 4));
