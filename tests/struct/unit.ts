@@ -473,6 +473,32 @@ test("a record of numbers alone is checked as others are", () => {
   }
 });
 
+test("write() leaves the fields that are not given as they were", () => {
+  const plain = struct({ a: "f64", b: "i32", c: "u32" });
+  const other = struct({ a: "f64", b: "i16", c: "u32" });
+  for (const type of [plain, other]) {
+    const target = new Uint8Array(type.size);
+    const another = new Uint8Array(type.size);
+    const before = { a: 1.5, b: -2, c: 4_000_000_000 };
+    const given = { a: 0.25, b: 7, c: 9 };
+    for (let which = 0; which < 8; which++) {
+      const some = (["a", "b", "c"] as const).filter((_, i) => which >> i & 1);
+      const record = Object.fromEntries(
+        some.map((name) => [name, given[name]]),
+      );
+      type.write(target, before);
+      type.write(another, { a: 3, b: 3, c: 3 });
+      type.write(target, record);
+      assert.equal(type.read(target), { ...before, ...record });
+      type.write(target, before);
+      type.write(another, { a: 3, b: 3, c: 3 });
+      const none = { a: undefined, b: undefined, c: undefined };
+      type.write(target, { ...none, ...record } as never);
+      assert.equal(type.read(target), { ...before, ...record });
+    }
+  }
+});
+
 test("write() writes where it was told to, whatever a getter does", () => {
   const Pair = struct({ a: "i32", b: "i32" });
   const [one, two] = [new Int32Array(2), new Int32Array(2)];
