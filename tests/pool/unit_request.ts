@@ -93,6 +93,27 @@ test("a codec that does not say how many bytes it wrote is named", () => {
   });
 });
 
+test("a codec may ask for more room than a request may have", () => {
+  const { request, reply } = tasks.tomorrow;
+  const encode = (value: Date, into: Uint8Array): number =>
+    into.length < 100 ? 100 : request.encode(value, into);
+  const asking = { request: { ...request, encode }, reply };
+  const options = { tasks: { ...tasks, tomorrow: asking }, bytes: 64 };
+  return withPool({ ...options, ahead: 0 }, async (pool) => {
+    await pool.ready;
+    const talk = pool.start("listen");
+    const days = [1, 2, 3].map((n) => new Date(n * 86_400_000));
+    const next = days.map((day) => pool.run("tomorrow", day)); // in line
+    talk.send("end");
+    await talk.result;
+    assert.equal(await Promise.all(next), days.map((day) => later(day)));
+    assert.equal(await pool.run("tomorrow", days[0]!), days[1]);
+  });
+});
+
+/** The next day. */
+const later = (day: Date): Date => new Date(day.getTime() + 86_400_000);
+
 test("a codec that never has enough room fails the task", () =>
   withPool({ bytes: 64 }, async (pool) => {
     const error = await rejection(pool.run("greedy", new Uint8Array(1)));
