@@ -150,7 +150,9 @@ function startThread(module: URL | string, options: object): AnyWorker {
   if (Thread !== undefined && isItself) {
     const code = `import(${JSON.stringify(here)})` +
       `.then(({ serveModule }) => serveModule())`;
-    return new Thread(code, { ...options, eval: true });
+    // With `eval`, Node would load no module of `--import` in the worker.
+    const entry = new URL(`data:text/javascript,${encodeURIComponent(code)}`);
+    return new Thread(entry, options);
   }
   throw new TypeError(
     `syncWorker cannot start ${brief(String(module))} from a bundle, or in ` +

@@ -26,7 +26,8 @@ export function load(url: string): Promise<readonly [object]> {
       // A static import does not ask for `then`.
       const code = `import * as all from ${JSON.stringify(url)};` +
         "export const box = [all];";
-      const inData = `data:text/javascript,${encodeURIComponent(code)}`;
+      // In plain text, Bun would take what follows a dot for a file's ending.
+      const inData = `data:text/javascript;base64,${btoa(code)}`;
       // If it fails, the other import tells why.
       import(/* webpackIgnore: true */ /* @vite-ignore */ inData)
         .then(({ box }) => take(box[0]), () => {});

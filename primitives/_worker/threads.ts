@@ -31,7 +31,7 @@ type Piece = readonly [
 
 /** The part of `node:worker_threads` that is used here. */
 export interface Threads {
-  readonly Worker: new (code: string, options: object) => AnyWorker;
+  readonly Worker: new (module: URL, options: object) => AnyWorker;
   readonly MessageChannel: new () => { port1: NodePort; port2: NodePort };
   receiveMessageOnPort(port: NodePort): { message: Piece } | undefined;
 }

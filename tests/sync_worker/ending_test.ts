@@ -6,7 +6,7 @@ import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import * as path from "node:path";
 import process from "node:process";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import * as assert from "uvu/assert";
 import { bun } from "../_run/bun.ts";
 import { suite } from "../_run/harness.ts";
@@ -57,6 +57,19 @@ const common = worker("./common.cjs");
 const compiled = worker("./compiled.cjs");
 console.log(common.twice("a"), common.default.twice("b"), common.wait());
 console.log(compiled.twice("a"), compiled.default("b"));
+`;
+
+/** The program's worker, and one with options of its own, load these first. */
+const PRELOADED = "globalThis.loaded = [...globalThis.loaded ?? [], 1];";
+const LOADED = "export const loaded = () => globalThis.loaded.length;";
+const preloadedMain = (entry: string) => `
+import { syncWorker } from ${JSON.stringify(entry)};
+const url = new URL("./loaded.mjs", import.meta.url);
+const preload = new URL("./preloaded.mjs", import.meta.url).href;
+const more = new URL("./preloaded.mjs?more", import.meta.url).href;
+const execArgv = ["--import", preload, "--import", more];
+console.log(syncWorker(url).loaded());
+console.log(syncWorker(url, { worker: { execArgv } }).loaded());
 `;
 
 /** For `import` and `await`, what has a function `then` is a promise. */
@@ -180,6 +193,8 @@ test.before(async () => {
   fs.writeFileSync(path.join(folder, "common.cjs"), COMMON);
   fs.writeFileSync(path.join(folder, "compiled.cjs"), COMPILED);
   fs.writeFileSync(path.join(folder, "dying.mjs"), DYING);
+  fs.writeFileSync(path.join(folder, "preloaded.mjs"), PRELOADED);
+  fs.writeFileSync(path.join(folder, "loaded.mjs"), LOADED);
   for (const [name, text] of Object.entries(THENABLES)) {
     fs.writeFileSync(path.join(folder, name), `${text}\n${TWICE}\n`);
   }
@@ -254,3 +269,10 @@ for (const [name, way] of WAYS) {
     await prints(command, dyingMain(entry), output);
   }, 90_000);
 }
+
+test("in Node, a worker loads the modules of --import", async () => {
+  const [[program], entry] = await WAYS[0]![1]();
+  const preload = path.join(folder, "preloaded.mjs");
+  const command = [program!, "--import", pathToFileURL(preload).href];
+  await prints(command, preloadedMain(entry), "1\n2\n");
+}, 90_000);
