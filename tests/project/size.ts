@@ -46,7 +46,7 @@ SIZES.push(
   { name: "viewCodec", subpaths: ["/value"], most: 13447 },
   { name: "Pool", subpaths: ["/pool"], most: 35948 },
   { name: "servePool, task", subpaths: ["/pool"], most: 27003 },
-  { name: "syncWorker", subpaths: ["/sync_worker"], most: 33031 },
+  { name: "syncWorker", subpaths: ["/sync_worker"], most: 33058 },
   { name: "watch", subpaths: ["/watch"], most: 11144 },
   { name: "AgentTable", subpaths: ["/deadlocks"], most: 3104 },
   { name: "AgentTable, deadlocks", subpaths: ["/deadlocks"], most: 12756 },
