@@ -46,9 +46,10 @@ const ROOM = 16;
 const POOL = 1, DEAD = 2, OTHER = 3;
 
 for (const length of [4, 4 * ROOM]) {
-  for (const fails of [false, true]) {
-    const what = `${fails ? "an error" : "a result"} of ${length} bytes`;
-    test(`a worker that was taken for dead answers no other task: ${what}`, () => {
+  for (const [fails, awaits] of [[0, 0], [0, 1], [1, 0], [1, 1]]) {
+    const what = `${fails ? "an error" : "a result"} of ${length} bytes` +
+      (awaits ? ", awaited" : "");
+    test(`a worker that was taken for dead answers no other task: ${what}`, async () => {
       const { buffer } = CallRing.create({
         slots: 1,
         request: REQUEST_HEAD + ROOM,
@@ -75,17 +76,21 @@ for (const length of [4, 4 * ROOM]) {
         if (fails) throw new Error("x".repeat(length));
         return 1;
       };
+      const later = async () => {
+        await undefined;
+        return run();
+      };
       const codec = { name: "long", encode: () => length, decode: () => 0 };
       const messages: unknown[] = [];
       const task = {
         name: "task",
-        run,
+        run: awaits ? later : run,
         request: codec,
         reply: codec,
         requestField: undefined,
         replyField: undefined,
       };
-      new PoolServer({
+      const server = new PoolServer({
         slots: new Slots(words, DEAD),
         posted,
         recycle: { tasks: 1, memory: Infinity },
@@ -95,7 +100,9 @@ for (const length of [4, 4 * ROOM]) {
         done: () => messages.push("done"),
         hear: () => {},
         post: (message) => messages.push(message),
-      }).serve();
+      });
+      if (awaits) await server.serveAsync(1);
+      else server.serve();
       assert.equal(messages, []);
       assert.equal(words, before);
     });
