@@ -111,6 +111,8 @@ function crewOf(clock: Clock, { patience = 5000 } = {}) {
     /** What is said of the tasks of a worker that is ready. */
     hello: (_: Member) => {},
     exits: [] as (() => void)[],
+    /** The workers of which no message comes any more. */
+    silent: [] as number[],
     crew: undefined as unknown as Crew,
   };
   it.crew = new Crew({
@@ -132,7 +134,7 @@ function crewOf(clock: Clock, { patience = 5000 } = {}) {
     },
     started: (_, id) => it.told.push(`${id} starts`),
     over: (_, id, died) => it.told.push(`${id} ${died ? "dies" : "ends"}`),
-    silent: () => {},
+    silent: (number) => it.silent.push(number),
     onExit: (_, callback) => {
       it.exits.push(callback);
       return () => {};
@@ -356,6 +358,29 @@ test("the end of each worker that was ready is told once", () => {
       const end = how === "dismiss" ? "7 dies" : "7 ends";
       assert.equal(it.told, ["7 starts", end]);
     }
+  });
+});
+
+test("a message is waited for a while after the end of its worker", () => {
+  const clock = new Clock();
+  return clock.run(async () => {
+    const it = crewOf(clock);
+    void it.crew.start();
+    await clock.pass(0);
+    it.actors[0]!.hello();
+    const [member] = it.crew.members;
+    const { number } = member!;
+    it.crew.expectFrom(number);
+    await clock.pass(10_000);
+    assert.equal(it.silent, [], "it may come");
+    it.exits[0]!();
+    await clock.pass(10_000);
+    assert.equal(it.silent.splice(0), [number]);
+    it.crew.expectFrom(number);
+    await clock.pass(50);
+    assert.equal(it.silent, [], "it may still come");
+    await clock.pass(10_000);
+    assert.equal(it.silent, [number]);
   });
 });
 
