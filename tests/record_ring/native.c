@@ -5,7 +5,7 @@
 
 #include "check.h"
 
-static int32_t arena[1 << 12];
+static int32_t arena[1 << 13];
 
 static weft_record_ring *ring_with(int32_t capacity, bool single, int32_t most,
                                    int32_t start) {
@@ -48,9 +48,9 @@ static void read_one(void *context, const void *at, int32_t length) {
 }
 
 static void by_turns(void) {
-  const int32_t capacities[] = {16, 64, 256, 1000};
+  const int32_t capacities[] = {16, 64, 256, 1000, 10000}; /* long ones, too */
   uint32_t seed = 8;
-  for (int c = 0; c < 4; c++)
+  for (int c = 0; c < 5; c++)
     for (int kind = 0; kind < 4; kind++)
       for (int start = 0; start < STARTS_COUNT; start++) {
         bool single = kind % 2 == 1;
@@ -62,7 +62,7 @@ static void by_turns(void) {
         static unsigned char bytes[1 << 16];
         EQUAL(most, weft_record_ring_capacity(r) / 2 - 8);
         EQUAL(weft_record_ring_single(r), single);
-        for (int i = 0; i < 3000; i++) {
+        for (int i = 0; i < (c < 4 ? 3000 : 300); i++) {
           int32_t n = random_below(&seed, most + 1);
           void *at = NULL;
           int wanted = has_room(r, n, next - first) ? 0 : EBUSY;
@@ -104,7 +104,7 @@ static void by_turns(void) {
               break;
             }
             default: {
-              int32_t length = 512;
+              int32_t length = 1 << 13;
               wanted = next > first ? 0 : EBUSY;
               EQUAL(weft_record_ring_try_pop(r, bytes, &length), wanted);
               if (wanted != 0) break;
@@ -114,7 +114,7 @@ static void by_turns(void) {
           }
           EQUAL(weft_record_ring_size(r), next - first);
           if (next == first) {
-            int32_t length = 512;
+            int32_t length = 1 << 13;
             EQUAL(weft_record_ring_try_pop(r, bytes, &length), EBUSY);
             EQUAL(weft_record_ring_used(r), 0);
           }
