@@ -148,6 +148,27 @@ test("errors arrive from function to method and back", () =>
     assert.equal(await remote.each(1, (n) => n), [0]);
   }));
 
+test("an error says which value a function threw, if that cannot be sent", () =>
+  within(async (remote) => {
+    const thrown: [value: unknown, text: string][] = [
+      [Symbol("none"), "The function threw Symbol(none)"],
+      [() => {}, "The function threw a function"],
+    ];
+    for (const [value, text] of thrown) {
+      const fails = () => {
+        throw value;
+      };
+      const error = await rejection(remote.each(1, fails));
+      assert.instance(error, Error);
+      assert.is(error.message, text);
+    }
+    // As it is, if it can be sent.
+    const fails = () => {
+      throw { code: 7 };
+    };
+    assert.equal(await rejection(remote.each(1, fails)), { code: 7 });
+  }));
+
 test("methods keep functions, and using releases them", () =>
   within(async (remote, ring) => {
     await remote.keep((n) => n + 1);
