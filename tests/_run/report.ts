@@ -36,10 +36,13 @@ export interface Job {
 /** The counts of all rows so far. */
 export const counted = (): Counts => ({ ...total });
 
+/** How many jobs run side by side that leave the cores to others. */
+const IDLE = 3;
+
 /**
  * Runs `jobs`, as many at once as there are cores, and one more, because each
- * waits now and then. That one first runs `idle`, which leave the cores to
- * others most of the time.
+ * waits now and then. Beside them run `idle`, which leave the cores to others
+ * most of the time: that one more begins when none of these is left to begin.
  */
 export async function inParallel(
   jobs: readonly Job[],
@@ -61,6 +64,7 @@ export async function inParallel(
   };
   await Promise.all([
     runIdle().then(run),
+    ...Array.from({ length: IDLE - 1 }, runIdle),
     ...Array.from({ length: availableParallelism() }, run),
   ]);
 }

@@ -1,5 +1,5 @@
 import * as fs from "node:fs";
-import { tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import * as path from "node:path";
 import * as assert from "uvu/assert";
 import { suite } from "./harness.ts";
@@ -45,3 +45,16 @@ test("a job that is not ready waits for the others; each runs once", async () =>
   assert.equal([...begun].sort(), ["a", "b", "c", "d", "idle"]);
   assert.ok(begun.indexOf("a") < begun.indexOf("c"), `${begun}`);
 });
+
+test("jobs that leave the cores to others run side by side", async () => {
+  const cores = availableParallelism();
+  const { promise: all, resolve } = Promise.withResolvers<void>();
+  let begun = 0;
+  const job = {
+    run() {
+      if (++begun === cores + 2) resolve();
+      return all;
+    },
+  };
+  await inParallel(Array.from({ length: cores }, () => job), [job, job]);
+}, 10_000);

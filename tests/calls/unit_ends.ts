@@ -1,4 +1,5 @@
 // also: node
+// it waits
 // Aborts, timeouts, servers that end, and requests in pieces.
 import * as assert from "uvu/assert";
 import {
