@@ -91,6 +91,12 @@ const BUDGETS: readonly Options[] = [
   { states: 200_000, time: 800_000 },
 ];
 
+/** Of the scenario that finds it: random executions are quick. */
+const LIKELY: readonly Options[] = [
+  { states: 300, runs: 100 },
+  ...BUDGETS.slice(1),
+];
+
 /** Of a sampled scenario: random executions are quick, then all of its own. */
 const SAMPLED: readonly Options[] = [
   { states: 30, runs: 100 },
@@ -109,7 +115,7 @@ export async function judge(
   };
   const left = new Map(await scenariosFor(mutant, await loadWeft(mutant)));
   const brief = quick || mutant.equivalent !== undefined;
-  let budgets = BUDGETS;
+  let budgets = mutant.by === undefined ? BUDGETS : LIKELY;
   if (quick) budgets = BUDGETS.slice(0, 2);
   else if (brief) {
     budgets = [BUDGETS[all() || mutant.by !== undefined ? 1 : 0]!];
