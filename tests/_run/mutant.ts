@@ -37,6 +37,8 @@ export interface Row {
    * equivalent one, that which would find it: `--all` explores the others, too.
    */
   readonly by?: string;
+  /** The name of the scenario that finds it in C, if that is another one. */
+  readonly inC?: string;
   /** Why no scenario can observe the mistake. */
   readonly equivalent?: string;
 }

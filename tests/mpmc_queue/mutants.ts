@@ -139,6 +139,7 @@ export const MUTANTS = mutants(CORE, {
 }, {
   what: "believes an old hint that it is full",
   by: "both do both",
+  inC: "a producer that others overtake twice",
   ts: "[-const seen = Atomics.load(words, TAIL); if (seen === tail) -]return " +
     "undefined;[- tail = seen;-]",
   c: "[-int32_t seen = weft__load(&q->tail); if (seen == tail) -]return 0;[- " +
@@ -146,6 +147,7 @@ export const MUTANTS = mutants(CORE, {
 }, {
   what: "believes an old hint that it is empty",
   by: "both do both",
+  inC: "a consumer that others overtake twice",
   ts: "const seen = [-Atomics.load(words, HEAD)-]{+head+}; if (seen === " +
     "head) {",
   c: "int32_t seen = [-weft__load(&q->head)-]{+head+}; if (seen == head) {",

@@ -113,6 +113,7 @@ const COUNTING = mutants(SEMAPHORE, {
 }, {
   what: "does not check whether its release was stored",
   by: "one permit, two agents",
+  inC: "two permits released one by one, with patience",
   ts: "[-if (state !== expected) continue; -]if (count",
   c: "[-if (state != expected) continue; -]if (count",
 }, {

@@ -34,6 +34,7 @@ const CORE = mutants({
 }, {
   what: "SP2: notices one element too late that it is full",
   by: "tryPush, tryPop",
+  inC: "batches",
   ts: "room = this.#span{+ + ONE+} - (tail - head | 0);",
   c: " room = q->capacity{+ + 1+} - (weft__minus(tail, q->head_cache) >> 2); " +
     "return",
@@ -41,6 +42,7 @@ const CORE = mutants({
   what:
     "SP2: notices one element too late that it is full, by the cached index",
   by: "tryPush, tryPop",
+  inC: "a batch over the end",
   ts: "let room = this.#span{+ + ONE+} - (tail - words[HEAD_CACHE]! | 0);",
   c: "int32_t room = q->capacity{+ + 1+} - (weft__minus(tail, q->head_cache) " +
     ">> 2);",

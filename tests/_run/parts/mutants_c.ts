@@ -24,7 +24,7 @@ const moduleOf = compiled(mutants);
 for (const mutant of mutants) {
   test(`${mutant.header}.h: ${mutant.what}`, async () => {
     const wasm = await moduleOf(mutant);
-    let { by } = mutant;
+    let by = mutant.inC ?? mutant.by;
     for (const mix of all() ? Object.keys(MIXES) : ["C+C"]) {
       const found = await judge(wasm, mutant, mix, by);
       by = found?.by;
