@@ -10,7 +10,7 @@ import { CALL_RING } from "../_memory/layout.ts";
 import { describe } from "../_memory/describe.ts";
 import { type Codec, hash } from "../_message/message.ts";
 import { attach } from "../_memory/region.ts";
-import { MAY_BLOCK } from "../_wait/waiter.ts";
+import { cannotBlock, MAY_BLOCK } from "../_wait/waiter.ts";
 import { Slots } from "./ring/slots.ts";
 import { bytesFor, REQUEST } from "./ring/words.ts";
 import type { ApiCodec } from "./types.ts";
@@ -173,10 +173,7 @@ export function mayListen(slots: Slots, at: number, most: number): boolean {
 /** Throws if this agent may not block. */
 export function assertBlocking(name: string): void {
   if (MAY_BLOCK) return;
-  throw new TypeError(
-    `Cannot block in this agent (a browser's main thread, or an audio ` +
-      `worklet): use ${name}, which awaits`,
-  );
+  throw cannotBlock(`${name}, which awaits`);
 }
 
 /** The codec that the options name. */

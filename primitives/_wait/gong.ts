@@ -35,7 +35,7 @@ import { describeAny } from "../_memory/describe.ts";
 import { homeOf } from "../_memory/memory.ts";
 import { deadlineAfter } from "./times.ts";
 import { mayBlock, sleepUntil, type Waiting } from "./wait.ts";
-import type { Sleep } from "./waiter.ts";
+import { cannotBlock, type Sleep } from "./waiter.ts";
 
 const LINK_BIT = 1; // GONG_BITS.LINK
 const WAITING_BIT = 2; // GONG_BITS.WAITING
@@ -169,10 +169,7 @@ export function assertTogether(bouts: readonly Bout[], operation: string) {
     );
   }
   if (mayBlock()) return;
-  throw new TypeError(
-    "Cannot block in this agent (a browser's main thread, or an audio " +
-      `worklet): use ${operation}`,
-  );
+  throw cannotBlock(operation);
 }
 
 /**

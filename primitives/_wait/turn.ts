@@ -9,7 +9,7 @@
  */
 
 import { setting } from "../_memory/explored.ts";
-import { MAY_BLOCK } from "./waiter.ts";
+import { MAY_BLOCK, PLAYS } from "./waiter.ts";
 
 type Task = () => void;
 type Result = [settle: (value: unknown) => void, value: unknown];
@@ -24,9 +24,9 @@ export const turn = /* @__PURE__ */ setting(
      * After this many ms of ready results, a macrotask is posted. If it has not
      * run after as many ms again, results wait for it. A page draws 60 frames a
      * second or more, so on its main thread, which may not block, the period is
-     * shorter.
+     * shorter. An audio worklet has nothing that could post one.
      */
-    period: MAY_BLOCK ? 4 : 1,
+    period: PLAYS ? Infinity : MAY_BLOCK ? 4 : 1,
     /** Posts a macrotask, in line with timers, aborts, input and frames. */
     post: postTask,
   },

@@ -35,8 +35,10 @@ import {
 import { deadlineAfter, unschedule } from "./times.ts";
 import { deliver, nextTurn } from "./turn.ts";
 import {
+  cannotBlock,
   looking,
   MAY_BLOCK,
+  PLAYS,
   type Sleep,
   type Waiter,
   type Waiting,
@@ -96,10 +98,7 @@ export const mayBlock = (): boolean => MAY_BLOCK || explorer() !== undefined;
  */
 export function assertMayBlock(operation: string): void {
   if (MAY_BLOCK || explorer() !== undefined) return;
-  throw new TypeError(
-    `Cannot block in this agent (a browser's main thread, or an audio ` +
-      `worklet): use ${operation}Async`,
-  );
+  throw cannotBlock(`${operation}Async`);
 }
 
 /** As `assertMayBlock`, for an operation that waits at most `timeout` ms. */
@@ -177,6 +176,7 @@ function run<T>(
   try {
     limits = readOptions(options, known, defaultTimeout);
     if (limits.signal?.aborted) throw limits.signal.reason;
+    if (PLAYS) throw cannotBlock("");
     waiting = start();
     step = waiting.next();
   } catch (error) {
@@ -286,6 +286,7 @@ export function blockAnyAsync(
     const asleep: [Waiting<unknown>, Sleep][] = [];
     try {
       if (limits.signal?.aborted) throw limits.signal.reason;
+      if (PLAYS) throw cannotBlock("");
       for (const start of paths) {
         const waiting = start();
         const { done, value } = waiting.next();

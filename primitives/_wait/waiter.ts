@@ -122,10 +122,18 @@ export const looking: { every: number; note?: Note | undefined } =
     { every: Infinity },
   );
 
+/**
+ * Whether this agent plays audio. It must not wait, and has no timers with
+ * which it could await.
+ */
+export const PLAYS: boolean =
+  /* @__PURE__ */ (() => "AudioWorkletProcessor" in globalThis)();
+
 /** Whether `Atomics.wait` is allowed in this agent. */
 export const MAY_BLOCK: boolean = /* @__PURE__ */ probe();
 
 function probe(): boolean {
+  if (PLAYS) return false; // Firefox would allow it
   try {
     // The word is not 1, so this returns at once or throws.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 1, 0);
@@ -134,3 +142,11 @@ function probe(): boolean {
     return false;
   }
 }
+
+/** What is thrown where this agent may not block; `use` is another form. */
+export const cannotBlock = (use: string): TypeError =>
+  new TypeError(
+    PLAYS
+      ? "Cannot wait in a worklet: use @weft/sync/realtime"
+      : `Cannot block in this agent (such as a page's main thread): use ${use}`,
+  );

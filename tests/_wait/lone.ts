@@ -327,6 +327,46 @@ const scenarios: Record<string, () => Promise<void>> = {
     console.log(await wait, calls.length);
   },
 
+  async "plays audio"() {
+    const scope = globalThis as Record<string, unknown>;
+    scope.AudioWorkletProcessor = class {};
+    for (const name of ["setImmediate", "MessageChannel", "performance"]) {
+      delete scope[name];
+    }
+    delete scope.setTimeout;
+    delete scope.setInterval;
+    const { Channel, Event, MpmcQueue, Mutex, waitAny } = await library();
+    const mutex = Mutex.create();
+    const event = Event.create();
+    const queue = MpmcQueue.create({ capacity: 64 });
+    const empty = Channel.create({ capacity: 64 });
+    for (let i = 0; i < 64; i++) queue.tryPushInt(1);
+    const calls: [it: { buffer: SharedArrayBuffer }, call: () => unknown][] = [
+      [mutex, () => mutex.lock()],
+      [mutex, () => mutex.lockAsync()],
+      [event, () => event.tryWaitAsync({ timeout: 5 })],
+      [event, () => waitAny([event])],
+      [queue, () => queue.popIntAsync()],
+      [empty, () => empty.receiveAsync()],
+      [empty, () => empty[Symbol.asyncIterator]().next()],
+    ];
+    let refused = 0;
+    for (const [{ buffer }, call] of calls) {
+      const before = String(new Int32Array(buffer));
+      const error = await (async () => await call())().catch((error) => error);
+      const isSame = before === String(new Int32Array(buffer));
+      if (
+        error instanceof TypeError && isSame &&
+        error.message.includes("worklet: use @weft/sync/realtime")
+      ) refused++;
+      else console.log(call, error, isSame);
+    }
+    queue.close();
+    let sum = 0;
+    for await (const value of queue) sum += value as number;
+    console.log(refused, sum, mutex.tryLock() !== undefined);
+  },
+
   async "may not block, in the kernel"() {
     (Atomics as unknown as Atomic).wait = () => {
       throw new TypeError("Atomics.wait cannot be called in this context");

@@ -91,6 +91,10 @@ test("may not block, says so first, and names the async form", async () => {
   assert.match(await outputOf("may not block"), /^true 75\n$/);
 });
 
+test("waits nowhere in an audio worklet, and takes what is there", async () => {
+  assert.match(await outputOf("plays audio"), /^7 64 true\n$/);
+});
+
 test("may not block in the kernel, either, and says first what is wrong", async () => {
   assert.match(await outputOf("may not block, in the kernel"), /^true 7\n$/);
 });
