@@ -4,37 +4,26 @@
  * @module
  */
 
-import { agentId, MAX_ID } from "./_memory/agent_id.ts";
-import { describe } from "./_memory/describe.ts";
-import { inRange } from "./_memory/memory.ts";
+import { agentId } from "./_memory/agent_id.ts";
+import {
+  type ExitingWorker,
+  isRefused,
+  lockOf,
+  type Locks,
+  onExit,
+  webLocks,
+} from "./_worker/exits.ts";
 
 export { agentId, setAgentId } from "./_memory/agent_id.ts";
-
-/** The part of the Web Locks API that this module uses. */
-interface Locks {
-  request(
-    name: string,
-    options: {
-      readonly mode: "exclusive" | "shared";
-      readonly ifAvailable?: boolean;
-      readonly signal?: AbortSignal;
-    },
-    held: (lock: object | null) => void | Promise<void>,
-  ): Promise<unknown>;
-}
-
-const webLocks = (): Locks | undefined =>
-  (globalThis as { navigator?: { locks?: Locks } }).navigator?.locks;
-
-/** An announced agent holds the Web Lock of this name while it lives. */
-const lockOf = (id: number): string => `weft:agent:${id}`;
+export type { ExitingWorker } from "./_worker/exits.ts";
 
 /**
  * Lets {@linkcode onAgentExit} in other agents tell when this agent ends. It
  * takes a Web Lock, which the platform releases when the agent ends in any way.
  * Once the lock is held, the promise resolves with the id of this agent, which
- * is then sent to the supervisor. Where Web Locks are missing (Node 20), it
- * only returns the id, and the supervisor needs the `Worker`.
+ * is then sent to the supervisor. Where Web Locks are missing (Node 20), or
+ * refused (in a sandboxed frame, or where the site may store nothing), it only
+ * returns the id. In Node, the supervisor then needs the `Worker`.
  *
  * The lock keeps the agent alive until it is closed or terminated. After
  * `setAgentId`, call this again to announce the new id.
@@ -65,9 +54,12 @@ export async function announceAgent(): Promise<number> {
   if (locks === undefined || announced.has(id)) {
     return await announced.get(id) ?? id;
   }
-  const announcing = announce(locks, id);
+  const announcing = announce(locks, id).catch((error) => {
+    announced.delete(id);
+    if (isRefused(error)) return id;
+    throw error;
+  });
   announced.set(id, announcing);
-  announcing.catch(() => announced.delete(id));
   return await announcing;
 }
 
@@ -109,24 +101,6 @@ function isGranted(locks: Locks, name: string): Promise<boolean> {
 
 const announced = /* @__PURE__ */ new Map<number, Promise<number>>();
 
-/** A `Worker` of Node or Bun, which tells when its thread has ended. */
-export type ExitingWorker =
-  & {
-    /** -1 once the thread has ended. */
-    readonly threadId: number;
-  }
-  & ({
-    /** In Node: calls `listener` when the thread has ended. */
-    once(event: "exit", listener: () => void): unknown;
-    /** Stops that. */
-    off(event: "exit", listener: () => void): unknown;
-  } | {
-    /** In Bun: calls `listener` when the thread has ended. */
-    addEventListener(event: "close", listener: () => void): unknown;
-    /** Stops that. */
-    removeEventListener(event: "close", listener: () => void): unknown;
-  });
-
 /**
  * Calls `callback` once when agent `id` has ended. That is the moment to call
  * `recover` with the primitives that the agent may have held. Until the
@@ -155,57 +129,15 @@ export type ExitingWorker =
  * @throws {RangeError} If `id` is not an integer from 1 to 2^28 - 1.
  * @throws {TypeError} If `id` is not a number or `callback` no function, or if
  * this platform cannot tell when an agent ends. Then the code that ends an
- * agent must call `abandon`.
+ * agent must call `abandon`. Where Web Locks are refused, nobody knows at once:
+ * a promise that nobody has rejects, with a `SecurityError`.
  */
 export function onAgentExit(
   id: number,
   callback: (id: number) => void,
   worker?: ExitingWorker | object,
 ): () => void {
-  inRange("An agent id", id, 1, MAX_ID);
-  if (typeof callback !== "function") {
-    throw new TypeError(
-      `A callback must be a function: received ${describe(callback)}`,
-    );
-  }
-  let listening = true;
-  const exited = () => {
-    if (!listening) return;
-    listening = false;
-    callback(id);
-  };
-  if (worker !== undefined && (typeof worker !== "object" || worker === null)) {
-    throw new TypeError(
-      `A worker must be a Worker: received ${describe(worker)}`,
-    );
-  }
-  if (worker !== undefined && "threadId" in worker) {
-    const exiting = worker as ExitingWorker;
-    if (exiting.threadId < 0) queueMicrotask(exited); // there is no further event
-    else if ("once" in exiting) exiting.once("exit", exited);
-    else exiting.addEventListener("close", exited);
-    return () => {
-      listening = false;
-      if ("once" in exiting) exiting.off("exit", exited);
-      else exiting.removeEventListener("close", exited);
-    };
-  }
-  const locks = webLocks();
-  if (locks === undefined) {
-    throw new TypeError(
-      `Cannot tell when agent ${id} ends: there are no Web Locks here, and no ` +
-        "worker with an exit event was given: when the agent has ended, call " +
-        "abandon(id) on the primitives that it may have held",
-    );
-  }
-  const control = new AbortController();
-  // Shared, so that any number may listen.
-  const options = { mode: "shared", signal: control.signal } as const;
-  locks.request(lockOf(id), options, () => {}).then(exited, (error) => {
-    if (listening) throw error;
+  return onExit(id, callback, worker, (error) => {
+    throw error;
   });
-  return () => {
-    listening = false;
-    control.abort();
-  };
 }

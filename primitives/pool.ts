@@ -70,7 +70,8 @@ import {
 import { PoolServer, type Served } from "./_pool/worker/server.ts";
 import { Works } from "./_pool/whole/works.ts";
 import { MAY_BLOCK } from "./_wait/waiter.ts";
-import { agentId, announceAgent, onAgentExit } from "./agent.ts";
+import { onExit } from "./_worker/exits.ts";
+import { agentId, announceAgent } from "./agent.ts";
 import { Event } from "./event.ts";
 
 export { transfer } from "./_calls/beside.ts";
@@ -309,7 +310,7 @@ export class Pool<T extends Tasks> extends PoolBase {
       slots,
       end: byteOffset + byteLength,
       agent: agentId(),
-      onExit: onAgentExit,
+      onExit,
     });
     this.#canMake = typeof checked.make === "function";
     this.ready = Promise.all(this.#works.staff.balance()).then(() => {});

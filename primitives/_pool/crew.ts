@@ -59,6 +59,8 @@ export interface Member extends Death {
   /** Its agent's id, once it is ready. */
   id: number;
   state: "starting" | "ready" | "leaving" | "gone";
+  /** Whether nobody can tell when it ends. */
+  untold: boolean;
   /** Whether it was told that it is ready, and not that it has ended. */
   serves: boolean;
   /** How many workers in its place ended in a row before they did a task. */
@@ -79,7 +81,7 @@ export interface Member extends Death {
 }
 
 /** What a pool has to do with its workers. */
-interface CrewEvents {
+export interface CrewEvents {
   /** Makes a worker. */
   make(): PoolWorker;
   /** A worker says that it serves; throws if its tasks are others. */
@@ -100,8 +102,13 @@ interface CrewEvents {
   failed(member: Member, isLast: boolean): void;
   /** No message of the worker of that number will come any more. */
   silent(number: number, dead?: Member): void;
-  /** Calls back when an agent has ended. */
-  onExit(id: number, callback: () => void, worker: object): () => void;
+  /** Calls back when an agent has ended, or that nobody can tell. */
+  onExit(
+    id: number,
+    callback: () => void,
+    worker: object,
+    refused: () => void,
+  ): () => void;
 }
 
 /** Starts workers, and ends them. */
@@ -148,6 +155,7 @@ export class Crew {
         worker: undefined,
         id: 0,
         state: "starting",
+        untold: false,
         serves: false,
         failures,
         since: 0,
@@ -327,6 +335,7 @@ export class Crew {
       failed(errorOf(event));
       // A page's worker would go on. In other runtimes it has ended.
       void end(worker);
+      if (isOurs() && member.untold) this.#end(member);
     });
   }
 
@@ -381,7 +390,11 @@ export class Crew {
     worker.unref?.();
     try {
       const ended = () => this.#end(member);
-      member.unlisten = this.#events.onExit(member.id, ended, worker);
+      const refused = () => {
+        member.untold = true;
+      };
+      const { onExit } = this.#events;
+      member.unlisten = onExit(member.id, ended, worker, refused);
     } catch {
       // This platform cannot tell: tasks of a dead worker end by their timeout.
     }

@@ -7,6 +7,7 @@ import {
   onAgentExit,
   setAgentId,
 } from "../../mod.ts";
+import { onExit } from "../../primitives/_worker/exits.ts";
 import { skip, suite } from "../_run/harness.ts";
 import { asAgent, refuses, turns } from "../_run/model.ts";
 import { spawn } from "../_run/workers.ts";
@@ -108,6 +109,49 @@ test("announceAgent() notices another agent with the same id", async () => {
   thread.stop();
   await ended;
   assert.is(await announced(), `${id}`);
+});
+
+/** Runs `body` where Web Locks are refused, as in a sandboxed frame. */
+async function refusingLocks(body: () => Promise<void>): Promise<void> {
+  const scope = globalThis as { navigator?: object };
+  const had = scope.navigator;
+  if (had === undefined) scope.navigator = {};
+  const request = () => {
+    const why = "Access to the Locks API is denied in this context.";
+    return Promise.reject(new DOMException(why, "SecurityError"));
+  };
+  const its = { value: { request }, configurable: true };
+  Object.defineProperty(scope.navigator, "locks", its);
+  try {
+    await body();
+  } finally {
+    Reflect.deleteProperty(scope.navigator!, "locks");
+    if (had === undefined) delete scope.navigator;
+  }
+}
+
+test("where Web Locks are refused, announceAgent() only tells the id", async () => {
+  const own = agentId();
+  setAgentId(77);
+  try {
+    await refusingLocks(async () => {
+      assert.equal(await Promise.all([announceAgent(), announceAgent()]), [
+        77,
+        77,
+      ]);
+      const why = await new Promise((resolve) => {
+        onExit(5, () => assert.unreachable(), undefined, resolve);
+      });
+      assert.is((why as Error).name, "SecurityError");
+      // Nobody is told who does not listen any more.
+      const never = () => assert.unreachable();
+      onExit(5, never, undefined, never)();
+      await turns();
+    });
+    assert.is(await announceAgent(), 77); // once they are allowed
+  } finally {
+    setAgentId(own);
+  }
 });
 
 test("an agent in a blocking call has not ended before it returned", async () => {

@@ -98,8 +98,22 @@ class Actor {
   }
 }
 
+/** One of the web, which has no `on`. */
+class WebActor extends Actor {
+  constructor() {
+    super();
+    Object.defineProperty(this, "on", { value: undefined });
+  }
+  addEventListener(event: string, listener: Listener) {
+    super.on(event, listener);
+  }
+  override emit(event: string, value?: unknown) {
+    super.emit(event, event === "message" ? { data: value } : value);
+  }
+}
+
 /** A crew, the workers that it has made, and when; and what it tells. */
-function crewOf(clock: Clock, { patience = 5000 } = {}) {
+function crewOf(clock: Clock, { patience = 5000, Kind = Actor } = {}) {
   const it = {
     actors: [] as Actor[],
     made: [] as number[],
@@ -113,13 +127,15 @@ function crewOf(clock: Clock, { patience = 5000 } = {}) {
     exits: [] as (() => void)[],
     /** The workers of which no message comes any more. */
     silent: [] as number[],
+    /** Whether nobody can tell when a worker ends. */
+    refuses: false,
     crew: undefined as unknown as Crew,
   };
   it.crew = new Crew({
     make: () => {
       it.made.push(clock.now);
       it.make?.();
-      const actor = new Actor();
+      const actor = new Kind();
       it.actors.push(actor);
       return actor;
     },
@@ -135,8 +151,9 @@ function crewOf(clock: Clock, { patience = 5000 } = {}) {
     started: (_, id) => it.told.push(`${id} starts`),
     over: (_, id, died) => it.told.push(`${id} ${died ? "dies" : "ends"}`),
     silent: (number) => it.silent.push(number),
-    onExit: (_, callback) => {
+    onExit: (_id, callback, _worker, refused) => {
       it.exits.push(callback);
+      if (it.refuses) queueMicrotask(refused);
       return () => {};
     },
   }, patience);
@@ -198,6 +215,27 @@ test("a make that throws is tried again, and its last error is told", () => {
     assert.is((start.end as Error).message, "no thread left, 3");
   });
 });
+
+for (const refuses of [false, true]) {
+  const how = refuses ? "at once, if nobody tells its end" : "by its end";
+  test(`a worker of the web that an error ends has died: ${how}`, () => {
+    const clock = new Clock();
+    return clock.run(async () => {
+      const it = crewOf(clock, { Kind: WebActor });
+      it.refuses = refuses;
+      const start = endOf(it.crew.start());
+      const [actor] = it.actors;
+      actor!.hello();
+      await clock.pass(10);
+      assert.is(start.end, "ready");
+      actor!.emit("error", { message: "no luck", preventDefault() {} });
+      assert.is(actor!.terminated, 1);
+      if (!refuses) it.exits[0]!();
+      assert.equal(it.told, ["7 starts", "7 dies", "died"]);
+      assert.is(it.crew.size, 0);
+    });
+  });
+}
 
 test("nothing is kept of workers that have ended", () => {
   const clock = new Clock();

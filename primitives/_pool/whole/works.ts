@@ -6,7 +6,7 @@
 
 import type { Slots } from "../../_calls/ring/slots.ts";
 import { Collector, Rounds } from "../collector.ts";
-import { Crew, type Member } from "../crew.ts";
+import { Crew, type CrewEvents, type Member } from "../crew.ts";
 import { QueueFullError } from "../errors.ts";
 import { hand, Listeners, parcelOf, Talk } from "../events.ts";
 import { type Job, type JobEnd, Jobs, type Spec } from "../jobs.ts";
@@ -45,8 +45,8 @@ interface Given {
   /** The end of the pool in its buffer; before it, requests are packed. */
   readonly end: number;
   readonly agent: number;
-  /** Calls `ended` when an agent has ended. */
-  onExit(id: number, ended: () => void): () => void;
+  /** Calls `ended` when an agent has ended, or `refused` if nobody can tell. */
+  onExit: CrewEvents["onExit"];
 }
 
 /** All parts of one pool. */
