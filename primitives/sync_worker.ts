@@ -8,7 +8,7 @@
 import { values } from "./_value/codec.ts";
 import { brief, describe } from "./_memory/describe.ts";
 import type { Disposer } from "./_memory/dispose.ts";
-import { LastWords } from "./_worker/last_words.ts";
+import { LastWords, starting } from "./_worker/last_words.ts";
 import { load } from "./_worker/module.ts";
 import { parent } from "./_worker/parent.ts";
 import { Client } from "./_calls/client/client.ts";
@@ -161,9 +161,13 @@ function startThread(module: URL | string, options: object): AnyWorker {
   );
 }
 
-/** The events of a worker of Node's. */
+/** The events of a worker of Node's, or of the web. */
 type Watched = AnyWorker & {
   on?(event: "error" | "exit", listener: (what: unknown) => void): void;
+  addEventListener?(
+    event: "error",
+    listener: (event: ErrorEvent) => void,
+  ): void;
 };
 
 /** A worker, as the thread sees it that blocks on it. */
@@ -172,6 +176,7 @@ class Caller {
   readonly #slots: Slots;
   readonly #words = new LastWords();
   readonly #port: NodePort | undefined;
+  #begun = false;
   #seen = 0;
 
   constructor(
@@ -235,15 +240,36 @@ class Caller {
    * nobody blocked on it. Without a listener for errors, Node ends the process.
    */
   #watch(worker: Watched, isOurs: boolean): void {
-    const ended = (error: Error) => {
-      if (this.#slots.closed) return; // it has told, or was ended
-      this.#words.say(error);
-      close(this.#slots.words);
-    };
-    if (isOurs) worker.on?.("error", (error) => ended(asError(error)));
+    if (isOurs) worker.on?.("error", (error) => this.#ended(asError(error)));
     worker.on?.("exit", (code) => {
-      ended(new Error(`it exited with code ${code}`));
+      this.#ended(new Error(`it exited with code ${code}`));
     });
+    if (worker.on !== undefined) return;
+    worker.addEventListener?.("error", ({ message, filename, lineno }) => {
+      const what = message
+        ? `${message} (${filename}:${lineno})`
+        : "it did not load";
+      this.#ended(new Error(what));
+      void worker.terminate(); // one of a page would go on
+    });
+  }
+
+  /** The worker has ended, and why. */
+  #ended(why: Error): void {
+    if (this.#slots.closed) return; // it has told, or was ended
+    this.#words.say(why);
+    close(this.#slots.words);
+  }
+
+  /** Blocks until the worker serves; if it does not soon, it is given up. */
+  awaitBegin(): void {
+    if (this.#begun || this.#slots.closed) return;
+    this.#begun = this.#words.awaitBegin();
+    if (this.#begun) return;
+    const why = `it has not called serveSync within ${starting.patience} ms. ` +
+      "In Chromium, a worker of a worker begins only while that one awaits";
+    this.#ended(new Error(why));
+    void this.#worker.terminate();
   }
 
   /** What a call throws that was thrown `error`, perhaps by the worker. */
@@ -317,6 +343,9 @@ function addStack(error: Error, called: unknown): void {
  *   `process.exit`, the call fails with a {@linkcode CallError}, whose cause
  *   says why. Where its memory was exhausted it cannot tell: a `timeout` ends
  *   the call.
+ * - A worker that a function makes has 30 s to call `serveSync`. In a page, an
+ *   error outside of all calls is heard when this thread comes to its event
+ *   loop, and Chromium starts a worker of a worker only while that one awaits.
  * - After a `timeout`, the function goes on in the worker. If it is async, the
  *   next call runs beside it, unless 8 such functions are pending. If it
  *   computes, the next call waits until it has ended, or for its own time.
@@ -374,6 +403,7 @@ export function syncWorker<Api>(
   const ring = newRing({ slots: SLOTS, request, reply });
   const around = (invoke: Invoke): Invoke => (args, called) => {
     try {
+      if (awaitsBegin) caller.awaitBegin();
       return invoke(args);
     } catch (error) {
       throw caller.explain(error, client.thrown === error, called);
@@ -387,6 +417,8 @@ export function syncWorker<Api>(
     true,
     around,
   );
+  // A shorter timeout of the user's ends a call before.
+  const awaitsBegin = isMade && (timeout ?? Infinity) > starting.patience;
   const caller = new Caller(ring, start, module, codec === json);
   return disposableBy(client.ends(), () => caller.end()) as SyncWorker<Api>;
 }
@@ -411,6 +443,7 @@ async function serveFor(
   { codec }: Pick<ApiCodec, "codec">,
 ): Promise<void> {
   const words = new LastWords(hello.memory);
+  words.begin();
   const ring = ringOf(hello.ring);
   const slots = slotsOf(ring, agentId());
   const fail = (error: Error) => {

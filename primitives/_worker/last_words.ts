@@ -1,20 +1,28 @@
 /**
  * The words that a worker and the thread that blocks on it share beside their
- * ring: whether the worker has written output, and why it has ended.
+ * ring: whether the worker has begun to serve, whether it has written output,
+ * and why it has ended.
  *
  * @module
  */
 
 import { errorOf, textsOf } from "../_message/thrown.ts";
 import { readUtf8, writeUtf8 } from "../_message/utf8.ts";
+import { deadlineAfter } from "../_wait/times.ts";
+import { sleepUntil } from "../_wait/wait.ts";
 
 /** Counts the pieces of output that the worker has sent. */
 const OUTPUT = 0;
 /** The bytes of the text that says why it has ended; 0 if it has not. */
 const LENGTH = 1;
-const HEAD = 8;
+/** 1 once the worker serves. */
+const BEGUN = 2;
+const HEAD = 12;
 /** The most bytes of that text. */
 const ROOM = 8192;
+
+/** How long a worker that a function makes may take to begin, in ms. */
+export const starting = { patience: 30_000 };
 
 /** The words of one worker. */
 export class LastWords {
@@ -23,13 +31,31 @@ export class LastWords {
 
   /** Views them. */
   constructor(memory: SharedArrayBuffer = new SharedArrayBuffer(HEAD + ROOM)) {
-    this.#words = new Int32Array(memory, 0, 2);
+    this.#words = new Int32Array(memory, 0, 3);
     this.#text = new Uint8Array(memory, HEAD);
   }
 
   /** Their memory, for the worker. */
   get memory(): SharedArrayBuffer {
     return this.#words.buffer;
+  }
+
+  /** The worker serves. */
+  begin(): void {
+    Atomics.store(this.#words, BEGUN, 1);
+    Atomics.notify(this.#words, BEGUN);
+  }
+
+  /** Blocks until the worker serves; false if it does not soon. */
+  awaitBegin(): boolean {
+    const sleep = { words: this.#words, index: BEGUN, value: 0 };
+    const deadline = deadlineAfter(starting.patience);
+    let woken;
+    while (Atomics.load(this.#words, BEGUN) === 0) {
+      if (woken === "timed-out") return false;
+      woken = sleepUntil(sleep, deadline);
+    }
+    return true;
   }
 
   /** How many pieces of output were sent so far. */

@@ -11,6 +11,7 @@ import {
   syncWorker,
   type SyncWorkerOptions,
 } from "../../primitives/sync_worker.ts";
+import { starting } from "../../primitives/_worker/last_words.ts";
 import { DISPOSE } from "../../primitives/_memory/dispose.ts";
 import { suite } from "../_run/harness.ts";
 import { start } from "../_run/workers.ts";
@@ -253,4 +254,61 @@ test("bad arguments are refused", async () => {
   assert.instance(error, TypeError);
   assert.match(error.message, "codc");
   if (isBundle) refuses(() => syncWorker(module), TypeError, /bundle/);
+});
+
+/** A worker that does nothing, and its events. */
+function idleWorker() {
+  const heard = new Map<string, (event: object) => void>();
+  const it = {
+    terminated: 0,
+    postMessage() {},
+    terminate() {
+      it.terminated++;
+    },
+    addEventListener(event: string, listener: (event: object) => void) {
+      heard.set(event, listener);
+    },
+    fail: (event: object) => heard.get("error")!(event),
+  };
+  return it;
+}
+
+test("a worker that does not begin is given up, and later calls fail", () => {
+  const made = idleWorker();
+  const { patience } = starting;
+  starting.patience = 20;
+  try {
+    const worker = syncWorker<Api>(() => made);
+    for (let i = 0; i < 2; i++) {
+      const error = thrownBy(() => worker.add(1, 2));
+      assert.ok(error instanceof CallError);
+      assert.match(error.message, "it has not called serveSync within 20 ms");
+    }
+    assert.is(made.terminated, 1);
+    // A timeout that is shorter ends the call before.
+    const hurried = syncWorker<Api>(() => idleWorker(), { timeout: 10 });
+    assert.is(thrownBy(() => hurried.add(1, 2)).name, "TimeoutError");
+  } finally {
+    starting.patience = patience;
+  }
+});
+
+test("an error of a worker of the web ends it, and calls tell of it", () => {
+  for (
+    const [event, why] of [
+      [
+        { message: "no luck", filename: "a.js", lineno: 7 },
+        /no luck \(a.js:7\)$/,
+      ],
+      [{}, /^The worker has ended: it did not load$/],
+    ] as const
+  ) {
+    const made = idleWorker();
+    const worker = syncWorker<Api>(() => made);
+    made.fail(event);
+    const error = thrownBy(() => worker.add(1, 2));
+    assert.ok(error instanceof CallError);
+    assert.match(error.message, why);
+    assert.is(made.terminated, 1);
+  }
 });
