@@ -25,9 +25,8 @@ export type Memory =
  * ```
  */
 export function isSupported(): { ok: boolean; reason?: string } {
-  const reason = typeof SharedArrayBuffer === "undefined"
-    ? whyMissing()
-    : whyAlone();
+  const reason = whyAlone() ??
+    (typeof SharedArrayBuffer === "undefined" ? whyMissing() : undefined);
   return reason === undefined ? { ok: true } : { ok: false, reason };
 }
 
@@ -40,7 +39,8 @@ function whyMissing(): string {
       "isolated: this browser does not have it, or it is switched off"
     : "SharedArrayBuffer is missing: a page needs the headers " +
       "Cross-Origin-Opener-Policy: same-origin and " +
-      "Cross-Origin-Embedder-Policy: require-corp";
+      "Cross-Origin-Embedder-Policy: require-corp; a frame, also " +
+      'allow="cross-origin-isolated"';
 }
 
 /** Says why this realm cannot receive shared memory; undefined if it can. */

@@ -431,6 +431,8 @@ const scenarios: Record<string, () => Promise<void>> = {
     Object.assign(globalThis, { SharedWorkerGlobalScope: class {} });
     const { isSupported, Mutex } = await library();
     console.log(Mutex.create().byteLength, isSupported().reason);
+    delete (globalThis as Partial<typeof globalThis>).SharedArrayBuffer;
+    console.log(isSupported().reason);
   },
 
   async "drops queues that were awaited in vain"() {

@@ -103,12 +103,15 @@ test("without shared memory imports the library, and is told what is missing", a
   const output = await outputOf("has no shared memory");
   const [page, isolated] = output.split("\n");
   assert.match(page!, /SharedArrayBuffer is missing.*Cross-Origin/);
+  assert.match(page!, /frame, also allow="cross-origin-isolated"$/);
   assert.match(isolated!, /is missing, although this page is cross-origin/);
 });
 
 test("that is a SharedWorker cannot get shared memory, and says so", async () => {
   const output = await outputOf("is a SharedWorker");
   assert.match(output, /^8 a SharedWorker cannot receive shared memory/);
+  // Also where it has none of its own, and headers would not help.
+  assert.match(output, /\na SharedWorker cannot receive shared memory/);
 });
 
 test("drops queues whose waits failed, and keeps none", async () => {
