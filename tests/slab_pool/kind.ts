@@ -14,7 +14,7 @@ export const kind: Kind = {
 };
 
 /** What a bundle of it may weigh. */
-export const size: Size = { name: "SlabPool", most: 3765 };
+export const size: Size = { name: "SlabPool", most: 3783 };
 
 class SlabPoolInC extends Twin {
   get #cache(): number {

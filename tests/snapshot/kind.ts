@@ -12,7 +12,7 @@ export const kind: Kind = {
 };
 
 /** What a bundle of it may weigh. */
-export const size: Size = { name: "Snapshot", most: 4483 };
+export const size: Size = { name: "Snapshot", most: 4506 };
 
 class SnapshotInC extends Twin {
   write(source: Int32Array): void {
