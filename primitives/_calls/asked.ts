@@ -9,9 +9,10 @@ import { brief, describe } from "../_memory/describe.ts";
 import type { Codec } from "../_message/message.ts";
 import { readUtf8 } from "../_message/utf8.ts";
 import { type End, nameAt, NAMED_BYTES, needsPort } from "./beside.ts";
-import { agentOf, type AnyIterator, type Hosts, stepOf } from "./hosts.ts";
+import { type AnyIterator, type Hosts, stepOf } from "./hosts.ts";
 import { find, namesOf, objectsIn } from "./members.ts";
 import {
+  agentOf,
   CALL,
   CHECK,
   checkOf,

@@ -98,9 +98,6 @@ export class Hosts {
   }
 }
 
-/** The agent that made a key. */
-export const agentOf = (key: string): number => parseInt(key, 10);
-
 /** An iterator, async or not. */
 export type AnyIterator = Partial<
   & Record<"next" | "return" | "throw", (value?: unknown) => unknown>

@@ -127,8 +127,20 @@ interface Kept {
   released: boolean;
 }
 
-const ended = () => new ClosedError(ENDED);
-const died = () => new CallError("The caller has given up");
+/**
+ * Errors that say that nobody answers any more. They are nobody's mistake, so a
+ * method that does not await its calls back need not hear of them: a rejection
+ * that nobody handles would end the agent, for all callers.
+ */
+const losses = new WeakSet<Error>();
+
+function loss(error: Error): Error {
+  losses.add(error);
+  return error;
+}
+
+const ended = () => loss(new ClosedError(ENDED));
+const died = () => loss(new CallError("The caller has given up"));
 
 const ofClient = (caller: number, client: number) => `${caller}/${client}`;
 const ofCall = (caller: number, token: number) => `${caller} ${token}`;
@@ -226,9 +238,19 @@ export class Talks {
   #invoke(kept: Kept, what: number, args: unknown[]): unknown {
     const { serveNext } = this.#line;
     if (serveNext === undefined) {
-      return new Promise((resolve, reject) => {
-        this.#begin(kept, what, args, resolve, reject);
-      });
+      let settle!: [(value: unknown) => void, (reason: unknown) => void];
+      const result = new Promise((...functions) => settle = functions);
+      const [resolve, reject] = settle;
+      const fail = (reason: unknown): void => {
+        reject(reason);
+        if (losses.has(reason as Error)) result.catch(() => {});
+      };
+      try {
+        this.#begin(kept, what, args, resolve, fail);
+      } catch (error) {
+        fail(error);
+      }
+      return result;
     }
     let result: (() => unknown) | undefined;
     const number = this.#begin(kept, what, args, (value) => {

@@ -115,6 +115,9 @@ export const REASON = 12;
 /** The kinds of objects that stay. */
 export const INSTANCE = 1, ITERATOR = 2, FUNCTION = 3;
 
+/** The agent that made the key of an object, with which a path may begin. */
+export const agentOf = (key: string): number => parseInt(key, 10);
+
 /** How long a piece of a reply is kept, in ms. */
 export const KEPT_MS = 30_000;
 

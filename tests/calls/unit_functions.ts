@@ -1,9 +1,11 @@
 // also: node
+import process from "node:process";
 import * as assert from "uvu/assert";
 import {
   agentId,
   CallRing,
   type CallRingConfig,
+  ClosedError,
   type Codec,
   codec,
   connect,
@@ -653,6 +655,43 @@ test("who gave up does not keep what its function was kept by", async () => {
   assert.match((await rejection(later!(1))).message, "has given up");
   ring.close();
   await served;
+});
+
+test("a method need not await calls back that nobody answers", async () => {
+  const unhandled: unknown[] = [];
+  const note = (reason: unknown) => unhandled.push(reason);
+  process.on("unhandledRejection", note);
+  const ring = CallRing.create({ slots: 4, request: 64, reply: 64 });
+  let kept: (() => unknown) | undefined;
+  const api = {
+    async tell(fn: () => unknown, signal: AbortSignal) {
+      while (!signal.aborted) {
+        fn();
+        await pause();
+      }
+      fn();
+      await pause();
+    },
+    keep: (fn: () => unknown) => void (kept = fn),
+  };
+  const served = serve(ring, api);
+  const remote = connect<typeof api>(ring);
+  const control = new AbortController();
+  let called = 0;
+  const call = rejection(remote.tell(() => called++, control.signal));
+  await until(() => called > 0);
+  control.abort();
+  assert.is((await call).name, "AbortError");
+  await remote.keep(() => pause(1000));
+  kept!(); // the server ends before the caller answers
+  ring.close();
+  await served;
+  kept!();
+  // Who awaits it hears of it.
+  assert.instance(await rejection(kept!() as Promise<unknown>), ClosedError);
+  await pause(10);
+  process.off("unhandledRejection", note);
+  assert.equal(unhandled, []);
 });
 
 test("callers that listen leave slots to others", () =>

@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { inspect } from "node:util";
 import * as assert from "uvu/assert";
 import {
+  CallError,
   CallRing,
   type Codec,
   codec,
@@ -538,6 +539,73 @@ test("a server that never waits hears of it when it keeps more", () => {
   hosts.add(1, { object, owner: 70, iterates: true });
   assert.is(hosts.get(key), undefined);
   assert.is(ended, 1);
+});
+
+/** A server beside agent 70, which has all that the callers of a ring need. */
+async function beside70(
+  run: (ring: CallRing) => Promise<void>,
+  first: readonly number[],
+): Promise<number> {
+  const [MAKE, CALL, ELSEWHERE] = [5, 1, 6];
+  const ring = CallRing.create({ slots: 4, request: 64, reply: 64 });
+  let asked = 0;
+  const served = ring.serveAsync((request) => {
+    const what = request[0]! & 31;
+    if (what === MAKE || what === CALL) return Uint8Array.from(first);
+    asked++;
+    return Uint8Array.of(ELSEWHERE);
+  });
+  await run(ring);
+  ring.close();
+  await served;
+  return asked;
+}
+
+test("a call of an object fails once its server is abandoned", async () => {
+  const [OBJECT, INSTANCE, ITERATOR] = [7, 1, 2];
+  for (const kind of [INSTANCE, ITERATOR]) {
+    const key = [...new TextEncoder().encode("70-1")];
+    const asked = await beside70(async (ring) => {
+      const remote = connect<Shelf>(ring);
+      const it = hold(await new remote.Counter(1));
+      const rows = it as unknown as AsyncIterator<number>;
+      const call = rejection(kind === INSTANCE ? it.add(1) : rows.next());
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      ring.abandon(70);
+      const error = await call as CallError;
+      assert.instance(error, CallError);
+      assert.is(error.abandoned, true);
+      assert.is(error.message, "The server of the call was abandoned");
+      if (kind === INSTANCE) {
+        assert.instance(await rejection(it.add(1)), CallError);
+      }
+      assert.is(ring.pending, 0);
+    }, [OBJECT, kind, ...key]);
+    assert.ok(asked > 1, "it waited for agent 70");
+  }
+});
+
+test("so does a call whose function the server has called back", async () => {
+  const [CALLBACK, CALL] = [9, 1];
+  for (const text of ["short", "long".repeat(50)]) {
+    let called = 0;
+    // Agent 70 makes its call back 1 of function 1.
+    const words = [70, 1, 1].flatMap((word) => [word, 0, 0, 0]);
+    const asked = await beside70(async (ring) => {
+      const remote = connect<{ each(f: () => string): Promise<void> }>(ring);
+      const call = rejection(remote.each(() => {
+        called++;
+        ring.abandon(70);
+        return text;
+      }));
+      const error = await call as CallError;
+      assert.instance(error, CallError);
+      assert.is(error.abandoned, true);
+      assert.is(ring.pending, 0);
+    }, [CALLBACK, ...words, CALL]);
+    assert.is(called, 1);
+    assert.is(asked > 0, true);
+  }
 });
 
 test("a caller that blocks has the same words", async () => {

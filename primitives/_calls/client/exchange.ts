@@ -6,22 +6,29 @@
  */
 
 import { CALL_RING } from "../../_memory/layout.ts";
+import { readUtf8 } from "../../_message/utf8.ts";
 import { ClosedError } from "../../_queue/queue.ts";
 import { wake } from "../../_wait/event_count.ts";
 import { waitOn } from "../../_wait/pending.ts";
 import type { Waiting } from "../../_wait/wait.ts";
 import type { Sleep } from "../../_wait/waiter.ts";
-import { answered, cancel, giveUp } from "../ring/call.ts";
+import { CallError } from "../ring/answers.ts";
+import { answered, cancel, giveUp, isDead } from "../ring/call.ts";
 import type { Slots } from "../ring/slots.ts";
 import { FREE, PHASE_MASK, POSTED } from "../ring/words.ts";
 import { joined } from "../pieces.ts";
 import {
+  agentOf,
+  ANSWER,
+  ANSWER_AGENT,
   ELSEWHERE,
   FETCH,
   HEAD,
   KEPT_MS,
   MORE,
+  NAME_LENGTH,
   NOTHING,
+  OF_OBJECT,
   OFFSET,
   PIECE,
   PIECE_HEAD,
@@ -29,8 +36,13 @@ import {
   putWord,
   RESTART,
   TOKEN,
+  WHAT,
   WHOLE,
+  wordAt,
 } from "../wire.ts";
+
+/** What a server may have lost. */
+const PIECES = "other pieces";
 
 /** How a call ended, or the first piece of its reply. */
 export interface Answer {
@@ -97,8 +109,9 @@ export abstract class Exchanges {
   ): Waiting<Answer | undefined> {
     const since = Date.now();
     while (answer?.what === ELSEWHERE) {
-      if ((yield* tryAgain(since, "object")) === false) return undefined;
-      answer = yield* this.#exchange(0, signal, answer.value as Uint8Array);
+      const request = answer.value as Uint8Array;
+      if (!(yield* this.#tryAgain(since, request))) return undefined;
+      answer = yield* this.#exchange(0, signal, request);
     }
     if (answer === undefined || isWhole(answer)) return answer;
     return yield* this.#rest(token, answer);
@@ -125,7 +138,7 @@ export abstract class Exchanges {
         if (answer?.what !== ELSEWHERE) break;
         let goesOn = false;
         try {
-          goesOn = yield* tryAgain(since, "object");
+          goesOn = yield* this.#tryAgain(since, request);
         } finally {
           if (!goesOn) cancel(this.slots.words, kept);
         }
@@ -203,7 +216,7 @@ export abstract class Exchanges {
           if (at === 0) since = Date.now(); // no server has a piece of it
           if (what === RESTART) at = 0;
           const from = what === RESTART ? begun : since;
-          if ((yield* tryAgain(from)) === false) return undefined;
+          if (!(yield* this.#tryAgain(from, request, PIECES))) return undefined;
           continue;
         }
         at += next.length;
@@ -238,7 +251,7 @@ export abstract class Exchanges {
         if (answer === undefined) return undefined;
         held = answer.at;
         if (answer.what === ELSEWHERE) {
-          if ((yield* tryAgain(since)) === false) return undefined;
+          if (!(yield* tryAgain(since, PIECES))) return undefined;
           continue;
         }
         pieces.push(answer.value as Uint8Array);
@@ -251,6 +264,35 @@ export abstract class Exchanges {
       if (held !== 0) cancel(this.slots.words, held);
     }
   }
+
+  /**
+   * As `tryAgain`, before `request` is sent again. Fails if the only server
+   * that can answer it is dead: the others would never have what it had.
+   */
+  *#tryAgain(
+    since: number,
+    request: Uint8Array,
+    what = "object",
+  ): Waiting<boolean> {
+    const server = onlyServerOf(request);
+    if (server !== 0 && isDead(this.slots.words, server)) {
+      throw new CallError("The server of the call was abandoned", true);
+    }
+    return yield* tryAgain(since, what);
+  }
+}
+
+/**
+ * The agent that alone can answer a request: it has the object, or has called
+ * back. 0 if any server can.
+ */
+function onlyServerOf(request: Uint8Array): number {
+  const what = request[0]!;
+  if ((what & WHAT) === ANSWER) return wordAt(request, ANSWER_AGENT);
+  if ((what & OF_OBJECT) === 0) return 0;
+  return agentOf(
+    readUtf8(request.subarray(HEAD, HEAD + request[NAME_LENGTH]!)),
+  );
 }
 
 /**
@@ -286,10 +328,7 @@ function withdraw({ words }: Slots, at: number): boolean {
  * Lets the server that has the other pieces come first; false if the time is
  * over.
  */
-function* tryAgain(
-  since: number,
-  what = "other pieces",
-): Waiting<boolean> {
+function* tryAgain(since: number, what: string): Waiting<boolean> {
   if (Date.now() - since > KEPT_MS) {
     throw new Error(`The server of the call has lost its ${what}`);
   }

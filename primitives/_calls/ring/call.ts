@@ -242,12 +242,21 @@ export function abandon(words: Words, at: number, id: number): boolean {
 }
 
 /**
- * Notes that agent `id` was abandoned, for servers that keep what is its. It
- * comes after the slots of the agent: an answer that it still had came before.
+ * Notes that agent `id` was abandoned, for servers that keep what is its, and
+ * for callers that wait for it. It comes after the slots of the agent: an
+ * answer that it still had came before.
  */
 export function noteDeath(words: Words, id: number): void {
   const entry = Atomics.add(words, DEATHS, 1);
   // The round tells entries apart of an agent whose id was used again.
   const round = Math.floor(entry / ENTRIES) << ROUND_SHIFT;
   Atomics.store(words, DEAD + (entry & ENTRIES - 1), round | id);
+}
+
+/** Whether agent `id` is one of those that were abandoned last. */
+export function isDead(words: Words, id: number): boolean {
+  for (let i = 0; i < ENTRIES; i++) {
+    if ((Atomics.load(words, DEAD + i) & ID_MASK) === id) return true;
+  }
+  return false;
 }
