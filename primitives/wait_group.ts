@@ -125,9 +125,15 @@ export class WaitGroup extends Region<"wait_group"> {
   /**
    * Allocates a wait group whose count is 0.
    *
-   * @throws {TypeError} If memory cannot be shared here (see `isSupported`).
+   * @throws {TypeError} If memory cannot be shared here (see `isSupported`), or
+   * it is given a count, as a latch is.
    */
   static create(): WaitGroup {
+    if (arguments.length > 0) {
+      throw new TypeError(
+        "A wait group begins at 0: call add(n)",
+      );
+    }
     return new WaitGroup(allocate(WaitGroup.byteLength()));
   }
 

@@ -21,6 +21,11 @@ const ROUNDS = 2 ** 13;
 
 const test = suite("WaitGroup");
 
+test("a count for create() is refused", () => {
+  const create = WaitGroup.create as (...args: unknown[]) => WaitGroup;
+  assert.throws(() => create.call(WaitGroup, 2), /call add\(n\)/);
+});
+
 test("add(), done(), count, tryWait() and tryWait(ms) obey the model", () => {
   const n = fc.oneof(
     fc.integer({ min: -4, max: 4 }),
