@@ -114,6 +114,27 @@ test("a codec may ask for more room than a request may have", () => {
 /** The next day. */
 const later = (day: Date): Date => new Date(day.getTime() + 86_400_000);
 
+test("a codec that refuses a result fails its task, however long that is", () => {
+  const { request, reply } = tasks.repeat;
+  const decode = (bytes: Uint8Array): string => {
+    const text = reply.decode(bytes);
+    if (text.startsWith("no")) throw new RangeError(`refused ${text.length}`);
+    return text;
+  };
+  const { name } = reply;
+  const encode = reply.encode.bind(reply);
+  const repeat = { request, reply: { name, encode, decode } };
+  return withPool({ tasks: { ...tasks, repeat }, bytes: 64 }, async (pool) => {
+    for (const n of [1, 1000]) { // in a slot, and by a message
+      const error = await rejection(pool.run("repeat", { text: "no", n }));
+      assert.instance(error, RangeError);
+      assert.is(error.message, `refused ${2 * n}`);
+      const text = await pool.run("repeat", { text: "yes", n });
+      assert.is(text, "yes".repeat(n));
+    }
+  });
+});
+
 test("a codec that never has enough room fails the task", () =>
   withPool({ bytes: 64 }, async (pool) => {
     const error = await rejection(pool.run("greedy", new Uint8Array(1)));
