@@ -409,6 +409,18 @@ static void *hand_all(void *argument) {
   return NULL;
 }
 
+/* Waits until the channel is closed: to receive if `count` is 0, or to send. */
+static void *hand_none(void *argument) {
+  hander *self = (hander *)argument;
+  int32_t message[4] = {1, 1, 1, 1};
+  int32_t length = weft_channel_codec(self->c) == WEFT_CHANNEL_I32 ? 4 : 16;
+  if (self->count == 0)
+    EQUAL(weft_channel_receive(self->c, message, &length, WEFT_FOREVER), EPIPE);
+  else
+    EQUAL(weft_channel_send(self->c, message, length, WEFT_FOREVER), EPIPE);
+  return NULL;
+}
+
 /* A channel of capacity 0: what is refused, giving up, the end, and threads. */
 static void hands_on(void) {
   const int32_t codecs[] = {WEFT_CHANNEL_I32, WEFT_CHANNEL_BINARY,
@@ -457,7 +469,16 @@ static void hands_on(void) {
       EQUAL(way == 0 ? message[0] / 4 : message[0], next[number]++);
     }
     join_threads(ids, 2);
-    weft_channel_close(c);
+    for (int32_t sends = 0; sends < 2; sends++) {
+      c = made(config);
+      for (int i = 0; i < 2; i++) senders[i].count = sends;
+      start_threads(ids, 2, hand_none, senders, sizeof(hander));
+      const int32_t waits = sends ? 3 : 0x1f8; /* a message, or offers */
+      while ((weft__load(&c->handoff) & waits) == 0) pause_ms(1);
+      weft_channel_close(c);
+      join_threads(ids, 2);
+      EQUAL(weft__load(&c->handoff) & 3, 0);
+    }
     length = 16;
     EQUAL(weft_channel_send(c, message, size, WEFT_FOREVER), EPIPE);
     EQUAL(weft_channel_receive(c, message, &length, WEFT_FOREVER), EPIPE);
