@@ -57,11 +57,11 @@ function inTurn<T>(
   const priority = priorityOf(options);
   let path: Waiting<T> | undefined;
   const result = run(() => path = start(), options, known);
-  const end = endAt(words, index);
-  const waiter = end?.before;
-  // It is in line, as the last one, unless it has ended already.
-  if (end === undefined || waiter!.waiting !== path) return result;
-  runsOf(end.line!).enter(waiter!, priority);
+  const waiter = endAt(words, index)?.before;
+  // It is in line, as the last one, unless it has ended already. A call whose
+  // signal was aborted has no path, and neither has the mark of an empty line.
+  if (!path || waiter?.waiting !== path) return result;
+  runsOf(waiter.line!).enter(waiter, priority);
   return result;
 }
 

@@ -341,3 +341,24 @@ test("a select between two waits of one priority is in no run", async () => {
   await Promise.all([next, last]);
   assert.equal(ended, ["next", "last"]);
 });
+
+test("a call whose signal is aborted does not enter an empty line", async () => {
+  const semaphore = Semaphore.create(0);
+  const leaves = (priority: number) => {
+    const control = new AbortController();
+    const { signal } = control;
+    const left = semaphore.acquireAsync(1, { signal, priority });
+    return { abort: () => control.abort(), left: left.catch(() => {}) };
+  };
+  const first = leaves(0);
+  first.abort(); // the line stays until its native wait has ended
+  const signal = AbortSignal.abort();
+  const never = semaphore.acquireAsync(1, { signal, priority: 1 });
+  const low = leaves(1), high = leaves(2);
+  low.abort();
+  high.abort();
+  const last = semaphore.acquireAsync(1, { priority: 1 });
+  await Promise.all([first.left, never.catch(() => {}), low.left, high.left]);
+  semaphore.release();
+  await last;
+});
