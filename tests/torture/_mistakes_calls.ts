@@ -179,7 +179,8 @@ export const MISTAKES_OF_CALLS: readonly Mistake[] = [{
   storm: "calls",
   what: "an instance stays when its using has ended",
   edits: {
-    "_calls/client/objects": "offGarbage(held); [-this.#release(key); -]});",
+    "_calls/client/objects":
+      "offGarbage(held); [-if (held.calls === 0) this.#release(key); -]});",
   },
   seed: 1,
   plan: callsPlan(times(4, talk("make", 1, { leave: 2 }))),
