@@ -85,6 +85,8 @@ static void errors(void) {
     EQUAL(weft_broadcast_bytes(wrong[i]), 0);
     CHECK(weft_broadcast_init(arena, sizeof arena, wrong[i]) == NULL);
   }
+  const weft_broadcast_config edges[] = {{1, 4, 1, false}, {1, 4, 1024, true}};
+  for (int i = 0; i < 2; i++) CHECK(weft_broadcast_bytes(edges[i]) > 0);
   weft_broadcast *b = broadcast_at(2, 8, false, 0);
   UNCHANGED(arena, 1024, weft_broadcast_try_push_int(b, 1), EINVAL);
   b = broadcast_at(2, 4, false, 0);
