@@ -182,7 +182,11 @@ function sleeps(line: Line, waiter: Waiter): boolean {
 function woke(line: Line): void {
   const { left } = line;
   line.armed = line.left = false;
-  if (isEmpty(line)) forget(line);
+  // In Chromium, a frame that was removed from its page still hears wakes. It
+  // must take nothing, and those who live look again.
+  if ((globalThis as { closed?: unknown }).closed === true) {
+    Atomics.notify(line.words, line.index);
+  } else if (isEmpty(line)) forget(line);
   else serve(line, left ? "not-equal" : "ok");
 }
 

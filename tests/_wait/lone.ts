@@ -327,6 +327,17 @@ const scenarios: Record<string, () => Promise<void>> = {
     console.log(await wait, calls.length);
   },
 
+  async "is a frame that was removed"() {
+    const { Semaphore } = await library();
+    const semaphore = Semaphore.create(0);
+    semaphore.acquireAsync(1, { ref: false }).then(() => console.log("taken"));
+    Object.defineProperty(globalThis, "closed", { value: true });
+    semaphore.release();
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    console.log(semaphore.tryAcquire());
+    process.exit();
+  },
+
   async "plays audio"() {
     const scope = globalThis as Record<string, unknown>;
     scope.AudioWorkletProcessor = class {};

@@ -91,6 +91,10 @@ test("may not block, says so first, and names the async form", async () => {
   assert.match(await outputOf("may not block"), /^true 75\n$/);
 });
 
+test("takes nothing as a frame that was removed from its page", async () => {
+  assert.match(await outputOf("is a frame that was removed"), /^true\n$/);
+});
+
 test("waits nowhere in an audio worklet, and takes what is there", async () => {
   assert.match(await outputOf("plays audio"), /^7 64 true\n$/);
 });
