@@ -334,8 +334,8 @@ export class Pool<T extends Tasks> extends PoolBase {
   /**
    * Has a worker do a task; resolves with its result. It rejects
    *
-   * - with a TypeError with a path, if the codec cannot carry the request, or a
-   *   RangeError if the request is too long; then nothing was sent;
+   * - with a TypeError with a path, if the codec cannot carry the request; then
+   *   nothing was sent;
    * - with a TypeError that lists the tasks, if there is none of that name;
    * - with what the function threw: an error whole, another value as
    *   `valueCodec` carries it;

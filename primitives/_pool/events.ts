@@ -126,9 +126,13 @@ export class Talk {
 export interface Parcel {
   readonly value: unknown;
   readonly list: readonly object[];
+  /** Whether the value is the bytes of a request that has no room in a slot. */
+  readonly isLong?: boolean;
+  /** Whether another worker may need it, if the first one dies. */
+  readonly stays?: boolean;
 }
 
-/** A task whose request may have to be moved. */
+/** A task whose request may have to go in a message. */
 interface Moving {
   readonly state: string;
   /** Its slot. */
@@ -160,7 +164,7 @@ export function parcelOf(name: string, request: unknown): Parcel | undefined {
 }
 
 /**
- * Sends the worker what was moved to the task that it has begun. If nobody
+ * Sends the worker the request of the task that it has begun. If nobody
  * wants the task any more, the worker is told so. A worker that has died is one
  * that serves no slot: what it said before its death hands nothing over, so
  * that another worker can still do the task.
@@ -176,7 +180,7 @@ export function hand(
   if (parcel !== undefined && job!.state === "posted") {
     const word = Atomics.load(slots.words, job!.at);
     if ((word & PHASE_MASK) === SERVING && (word & ID_MASK) === id) {
-      job!.parcel = undefined;
+      if (!parcel.stays) job!.parcel = undefined;
       const values = [parcel.value];
       const message = tagged({ what: "moved", token, values });
       return to.postMessage(message, parcel.list);

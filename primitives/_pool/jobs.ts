@@ -134,7 +134,10 @@ export class Job {
   /** How many workers have died of it. */
   deaths = 0;
   terminate = false;
-  /** Whether its request is moved; and the request, until a worker has it. */
+  /**
+   * Whether its request goes in a message; and the request, until a worker has
+   * it, or until the end if it may be repeated.
+   */
   moves = false;
   parcel: Parcel | undefined = undefined;
   /** What is said beside it, if anything may be. */

@@ -46,8 +46,8 @@ export interface PoolOptions<T extends Tasks> {
    */
   readonly make?: (() => PoolWorker) | undefined;
   /**
-   * The most bytes of a request, and of a result that is not sent in a message;
-   * 4096 unless given, 2^24 - 64 at most.
+   * The most bytes of a request or a result that lies in shared memory; longer
+   * ones are sent in messages. 4096 unless given, 2^24 - 64 at most.
    */
   readonly bytes?: number | undefined;
   /** How many tasks fit into shared memory: 1 to 1024; 128 unless given. */

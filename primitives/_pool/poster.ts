@@ -5,15 +5,15 @@
  * @module
  */
 
-import { brief } from "../_memory/describe.ts";
 import { cancel } from "../_calls/ring/call.ts";
 import type { Slots } from "../_calls/ring/slots.ts";
 import { DROPPED, ID_MASK, PHASE_MASK, SERVING } from "../_calls/ring/words.ts";
-import { encoded } from "../_message/message.ts";
+import { encoded, encodeWhole } from "../_message/message.ts";
 import { Chunks, copy, type Job, type Jobs, type Spec } from "./jobs.ts";
 import {
   GUEST,
   LAZY,
+  LONG,
   MOVES,
   NO_REQUEST,
   RETIRE,
@@ -156,7 +156,7 @@ export class Poster {
       length = field.size;
     } else {
       const bytes = rooms.requestBytes(at, rooms.room);
-      length = this.#encode(spec, request, bytes);
+      length = this.#encode(job, spec, request, bytes);
     }
     this.#it.assertOpen(); // a getter of the request may have closed the pool
     if (spec.idempotent) this.#keep(job, at, length);
@@ -190,7 +190,7 @@ export class Poster {
     const before = this.#encodes ? bytes.slice() : undefined;
     this.#encodes = true;
     try {
-      const length = this.#encode(spec, request, bytes);
+      const length = this.#encode(job, spec, request, bytes);
       this.#chunks.keep(job, bytes, length);
     } finally {
       this.#encodes = before !== undefined;
@@ -212,9 +212,13 @@ export class Poster {
     return this.#jobs.move(job, "parked");
   }
 
-  /** Writes a request to `bytes`; returns how many bytes it has. */
+  /**
+   * Writes a request to `bytes`; returns how many bytes it has. One that is too
+   * long for a slot has none there: it goes in a message.
+   */
   #encode(
-    { name, request: codec }: Spec,
+    job: Job,
+    { request: codec, idempotent }: Spec,
     request: unknown,
     bytes: Uint8Array,
   ): number {
@@ -222,18 +226,16 @@ export class Poster {
     const needed = encoded(codec, request, bytes);
     if (needed <= room) return needed;
     // `needed` is the most bytes that it may have. With that room, it is whole.
-    const whole = new Uint8Array(needed);
-    const length = encoded(codec, request, whole);
-    if (length <= room) {
-      bytes.set(whole.subarray(0, length));
-      return length;
+    const encode = (into: Uint8Array) => encoded(codec, request, into);
+    const whole = encodeWhole(codec.name, needed, encode);
+    if (whole.length <= room) {
+      bytes.set(whole);
+      return whole.length;
     }
-    throw new RangeError(
-      `The request of task ${
-        brief(name)
-      } has ${length} bytes: the pool was made ` +
-        `for ${room}: give it the option bytes`,
-    );
+    const list = idempotent ? [] : [whole.buffer];
+    job.parcel = { value: whole, list, isLong: true, stays: idempotent };
+    job.moves = true;
+    return 0;
   }
 
   // ---- jobs in line
@@ -319,7 +321,7 @@ export class Poster {
     if (spec !== undefined) {
       what = spec.index | (job.empty ? NO_REQUEST : 0);
       if (job.talk !== undefined) what |= TALKS;
-      if (job.moves) what |= MOVES;
+      if (job.moves) what |= job.parcel!.isLong ? MOVES | LONG : MOVES;
       if (this.#mayBeLate()) {
         what |= LAZY;
         job.lazy = true;

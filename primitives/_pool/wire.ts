@@ -48,8 +48,13 @@ export const RETIRE = 0xffff;
 export const GUEST = 0x40000;
 /** A flag beside the number of a task: the pool takes reports, and may send. */
 export const TALKS = 0x80000;
-/** A flag beside it: the request comes in a message, as it is moved. */
+/** A flag beside it: the request comes in a message. */
 export const MOVES = 0x100000;
+/**
+ * A flag beside that one: the message has the request's bytes, because they are
+ * too many for the slot. Without it, the request itself is moved.
+ */
+export const LONG = 0x200000;
 /** The most tasks by name. */
 export const MOST_TASKS = 0xffff;
 
@@ -163,11 +168,14 @@ export interface Begun {
   readonly weft: typeof TAG;
   readonly what: "begun";
   readonly token: number;
-  /** Whether it waits for a request that is moved. */
+  /** Whether it waits for a request that comes in a message. */
   readonly moves: boolean;
 }
 
-/** A request that is moved; `values` is empty if nobody wants its task. */
+/**
+ * A request that was moved, or the bytes of a long one; `values` is empty if
+ * nobody wants its task.
+ */
 export interface Moved {
   readonly weft: typeof TAG;
   readonly what: "moved";

@@ -1,7 +1,7 @@
 // A thread of C does the tasks of a pool.
 import { fileURLToPath } from "node:url";
 import * as assert from "uvu/assert";
-import { codec, inPlace, Pool, task } from "../../primitives/pool.ts";
+import { codec, inPlace, Pool, task, transfer } from "../../primitives/pool.ts";
 import { guestOf } from "../_run/guest.ts";
 import { suite } from "../_run/harness.ts";
 import { spawn } from "../_run/workers.ts";
@@ -30,7 +30,7 @@ test("does the tasks of a pool in the memory of its module", async () => {
   const module = await guestOf(SOURCE);
   const pages = { initial: 16, maximum: 16, shared: true };
   const memory = new WebAssembly.Memory(pages);
-  const size = { slots: 8, bytes: 64 };
+  const size = { slots: 8, bytes: 128 };
   assert.ok(AT + Pool.byteLength(size) <= memory.buffer.byteLength);
   const place = { memory, byteOffset: AT, ...size };
   const pool = new Pool({ tasks, workers: 0, guests: 1, ...place });
@@ -46,8 +46,10 @@ test("does the tasks of a pool in the memory of its module", async () => {
   );
   assert.equal(results.map(([i]) => i), results.map((_, i) => i + 1));
   const request = new Uint8Array(1);
-  const thrown = (name: "fail" | "other", request: Uint8Array) =>
-    pool.run(name, request).then(String, (error) => error);
+  const thrown = (
+    name: "fail" | "other" | "increment",
+    request: Uint8Array<ArrayBuffer>,
+  ) => pool.run(name, request).then(String, (error) => error);
   const error = await thrown("fail", request);
   assert.instance(error, RangeError);
   assert.equal([error.message, error.code], ['no "luck"', "E_C"]);
@@ -56,6 +58,11 @@ test("does the tasks of a pool in the memory of its module", async () => {
   const missing = await thrown("other", request);
   assert.instance(missing, TypeError);
   assert.is(missing.message, "C has no function for this task");
+  const long = await thrown("increment", new Uint8Array(129));
+  assert.instance(long, RangeError);
+  assert.is(long.message, "The request is too long for C");
+  const moved = await thrown("increment", transfer(request.slice(), []));
+  assert.is(moved.message, "C cannot take what is transferred");
   assert.is(await pool.run("none", request), undefined);
   const data = new Uint8Array(memory.buffer, AT + Pool.byteLength(size));
   assert.is(await pool.run("inPlace", data.subarray(1, 1000)), 999);
@@ -71,15 +78,15 @@ test("does the tasks of a pool in the memory of its module", async () => {
   assert.is(await endless, 7);
   assert.equal([...await pool.run("increment", request)], [1]);
   const { done, failed, run, workers } = pool.stats();
-  assert.equal([done, failed, run.count], [105, 4, 108]);
+  assert.equal([done, failed, run.count], [105, 6, 110]);
   assert.is(workers.length, 1);
   const { state, tasks: count, busy, idle, share } = workers[0]!;
-  assert.equal([state, count], ["idle", 108]);
+  assert.equal([state, count], ["idle", 110]);
   assert.ok(busy > 0 && idle >= 0 && share > 0 && share <= 1);
 
   // A thread that is not needed ends, and another one goes on.
   await pool.resize(0, 0);
-  assert.is(await guest.next(), 109);
+  assert.is(await guest.next(), 111);
   assert.equal(pool.stats().workers, []);
   const late = pool.run("increment", request);
   await pool.resize(0, 1);

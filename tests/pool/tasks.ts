@@ -61,6 +61,7 @@ export const tasks = {
     reply: codec.f64,
     idempotent: true,
   }),
+  dieLong: task<string, string>({ idempotent: true }),
   dieAlways: task<undefined, number>({ idempotent: true }),
   /** Runs until nobody wants it; then leaves a mark. */
   spin: task<undefined, number>(),

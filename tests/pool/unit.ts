@@ -147,7 +147,8 @@ test("inPlace sends only the place of bytes in the pool's memory", () => {
     const copy = await increment(bytes);
     assert.equal([...copy, ...bytes], [2, 3, 4, 1, 2, 3]);
     assert.is.not(copy.buffer, memory);
-    assert.match((await rejection(increment(data.slice(0, 9)))).message, /17/);
+    const long = await increment(data.slice(1, 10)); // there is room for 7
+    assert.equal([...long], Array(9).fill(2));
     assert.match((await rejection(increment([] as never))).message, /no|not/);
     // Those that wait, too.
     const gate = pool.run("gate", 1);
@@ -196,10 +197,6 @@ test("run() refuses what cannot be sent, before anything is sent", () =>
       assert.match((await rejection(promise)).message, what);
     await refused(pool.run("echo", { a: [() => {}] }), /at \["a"\]\[0\]/);
     await refused(pool.run("sum", { a: 1 } as never), /b/);
-    await refused(pool.run("add", new Uint8Array(17)), /has 17 bytes.*for 16/);
-    await refused(pool.run("echo", "x".repeat(15)), /has 17 bytes.*for 16/);
-    const longest = "x".repeat(14);
-    assert.is(await pool.run("echo", longest), longest);
     await refused(
       pool.run("nothing" as "echo", 1),
       /no task "nothing": there are add, sum/,

@@ -114,8 +114,7 @@ test("mapSettled() tells how each task ended, and goes on", () =>
         said.push(`${(end as PromiseRejectedResult).reason.message}`);
       }
       assert.is(said.length, 4);
-      for (const text of ["a", "b", "d"]) assert.ok(said.includes(text));
-      assert.ok(said.some((text) => text.includes("was made for 64")));
+      for (const text of texts) assert.ok(said.includes(text)); // long ones, too
     }
     const ends = [];
     for await (const end of pool.mapSettled("echo", [1, 2])) ends.push(end);

@@ -76,6 +76,11 @@ const functions: Parameters<typeof servePool<typeof tasks>>[1] = {
     end("exit");
     return new Promise<number>(() => {});
   },
+  dieLong: (value) => {
+    if (Atomics.exchange(words!, 1, 1) === 1) return value;
+    end("exit");
+    return new Promise<string>(() => {});
+  },
   sumOnce: ({ a, b }) => {
     if (Atomics.exchange(words!, 1, 1) === 1) return a + b;
     end("exit");

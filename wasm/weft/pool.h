@@ -21,6 +21,7 @@ WEFT__BEGIN
 #define WEFT__POOL_RETIRE 0xffff
 #define WEFT__POOL_GUEST 0x40000
 #define WEFT__POOL_MOVES 0x100000
+#define WEFT__POOL_LONG 0x200000
 #define WEFT__POOL_NOTHING 1
 #define WEFT__POOL_VALUE 2
 #define WEFT__POOL_ERROR 3
@@ -58,6 +59,9 @@ static inline int32_t weft__pool_handle(weft_call_ring *r, weft_call *c,
     if (task >= count || tasks[task] == NULL)
       n = weft_calls_throw(body, room, "TypeError",
                            "C has no function for this task", NULL);
+    else if (what & WEFT__POOL_LONG)
+      n = weft_calls_throw(body, room, "RangeError",
+                           "The request is too long for C", NULL);
     else if (what & WEFT__POOL_MOVES)
       n = weft_calls_throw(body, room, "TypeError",
                            "C cannot take what is transferred", NULL);

@@ -17,6 +17,7 @@ import {
   ERROR,
   GUEST,
   LAZY,
+  LONG,
   MOVED,
   type Moved,
   MOVES,
@@ -269,8 +270,14 @@ export class PoolServer {
     let result;
     try {
       if ((what & MOVES) !== 0) {
-        if (!mayAwait) throw cannotHear(task.name, "take what is transferred");
-        result = this.#fetch(task, at, context);
+        const isLong = (what & LONG) !== 0;
+        if (!mayAwait) {
+          const its = isLong
+            ? `a request of more than the ${rooms.room} bytes of its pool`
+            : "what is transferred";
+          throw cannotHear(task.name, `take ${its}`);
+        }
+        result = this.#fetch(task, at, context, isLong);
       } else {
         let asked: unknown;
         if ((what & NO_REQUEST) === 0) {
@@ -326,11 +333,12 @@ export class PoolServer {
     this.#it.post(tagged({ what: "begun", token, moves }));
   }
 
-  /** Does a task whose request is moved, once the pool has sent that. */
+  /** Does a task whose request comes in a message, once that is there. */
   async #fetch(
     task: Served,
     at: number,
     context: Context,
+    isLong: boolean,
   ): Promise<unknown> {
     const token = this.#rooms.token(at);
     const { values } = await new Promise<Moved>((resolve) => {
@@ -338,8 +346,10 @@ export class PoolServer {
       this.#tellBegun(token, true);
     });
     this.#moving.delete(token);
-    if (values.length > 0) return task.run(values[0], context);
-    throw new Error("Nobody wants the task");
+    if (values.length === 0) throw new Error("Nobody wants the task");
+    const [value] = values;
+    const { request } = task;
+    return task.run(isLong ? request.decode(value as never) : value, context);
   }
 
   /**

@@ -1,0 +1,101 @@
+// also: node, browsers
+// Requests that are too long for a slot.
+import * as assert from "uvu/assert";
+import { WorkerError } from "../../primitives/pool.ts";
+import { suite } from "../_run/harness.ts";
+import { pause, rejection, withPool } from "./pools.ts";
+
+const TWICE = "a text that is sent twice";
+
+const test = suite("long requests of pools");
+
+for (const limit of [1, 3]) {
+  test(`they go to workers and back by themselves, ${limit} at a time`, () =>
+    withPool({ workers: 2, slots: 8, orders: { limit } }, async (pool) => {
+      const all = Array.from({ length: 100 }, async (_, n) => {
+        const length = n % 3 === 0 ? n : 4000 + 50 * n; // 4096 have room
+        const bytes = new Uint8Array(length).fill(n);
+        const result = pool.run("add", bytes);
+        bytes.fill(255); // it was copied
+        const back = await result;
+        assert.is(back.length, length);
+        assert.ok(back.every((byte) => byte === n + 1));
+      });
+      await Promise.all(all);
+      const { done, waiting, running } = pool.stats();
+      assert.equal([done, waiting, running], [100, 0, 0]);
+    }));
+}
+
+test("the codec of the task carries them", () =>
+  withPool({ bytes: 16, workers: 2 }, async (pool) => {
+    for (let n = 12; n < 20; n++) { // 14 letters of ASCII have room
+      const text = "x".repeat(n);
+      assert.is(await pool.run("echo", text), text);
+      assert.is(await pool.run("text", text), text);
+      assert.equal(await pool.run("add", new Uint8Array(n)), bytesOf(n, 1));
+    }
+    const rows = Array.from({ length: 1000 }, (_, id) => ({ id, é: "ü" }));
+    const value = { rows, at: new Date(7), nested: new Map([[1, rows[0]]]) };
+    assert.equal(await pool.run("echo", value), value);
+    const error = await rejection(pool.run("echo", [...rows, () => {}]));
+    assert.match(error.message, /\[1000\]/);
+    assert.is(await pool.run("sum", { a: 1, b: 2 }), 3);
+  }));
+
+test("map() sends them, and keeps their order", () =>
+  withPool({ bytes: 64, slots: 4, workers: 2 }, async (pool) => {
+    let n = 0;
+    const requests = Array.from({ length: 60 }, (_, n) => bytesOf(n * 5, n));
+    for await (const back of pool.map("add", requests)) {
+      assert.equal(back, bytesOf(n * 5, n + 1));
+      n++;
+    }
+    assert.is(n, 60);
+  }));
+
+test("those that wait keep their priority; one that is aborted is not done", () =>
+  withPool({ ahead: 0, bytes: 64, slots: 4 }, async (pool, words) => {
+    const gate = pool.run("gate", 0);
+    const control = new AbortController();
+    const { signal } = control;
+    const done: number[] = [];
+    const one = async (value: number, options = {}) => {
+      const back = await pool.run("add", bytesOf(100, value), options);
+      assert.equal(back, bytesOf(100, value + 1));
+      done.push(value);
+    };
+    const aborted = [2, 5].map((value) => rejection(one(value, { signal })));
+    const all = [1, 3, 4, 6].map((value) => one(value));
+    const first = one(7, { priority: 1 });
+    const late = rejection(one(8, { timeout: 1 }));
+    await pause(5);
+    control.abort("enough");
+    assert.is((await late).name, "TimeoutError");
+    Atomics.store(words, 0, 1);
+    Atomics.notify(words, 0);
+    for (const one of aborted) assert.is(await one, "enough");
+    await Promise.all([gate, first, ...all]);
+    assert.equal(done, [7, 1, 3, 4, 6]);
+  }));
+
+test("one that may be repeated is sent again if its worker dies", () =>
+  withPool({ workers: 1, bytes: 8 }, async (pool) => {
+    const padded = (ok: boolean) => ({ text: ok ? "ab" : "a", n: 3 });
+    assert.is(await pool.run("repeat", padded(true)), "ababab");
+    const all = Array.from({ length: 5 }, () => pool.run("dieLong", TWICE));
+    assert.equal(await Promise.all(all), Array(5).fill(TWICE));
+    const error = await rejection(pool.run("die", "a long word" as "exit"));
+    assert.instance(error, WorkerError);
+    assert.is(await pool.run("repeat", padded(false)), "aaa");
+  }));
+
+test("a worker that blocks refuses them", () =>
+  withPool({ bytes: 16, orders: { blocking: true } }, async (pool) => {
+    const error = await rejection(pool.run("add", new Uint8Array(17)));
+    assert.match(error.message, /more than the 16 bytes.*blocks/);
+    assert.is((await pool.run("add", new Uint8Array(16))).length, 16);
+  }));
+
+const bytesOf = (length: number, value: number) =>
+  new Uint8Array(length).fill(value);
