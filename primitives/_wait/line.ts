@@ -178,13 +178,17 @@ function sleeps(line: Line, waiter: Waiter): boolean {
   return true;
 }
 
+/** What tells a page, or a frame, that was closed. */
+type Page = { readonly closed: unknown; readonly document: unknown };
+
 /** Called when a line's native wait has ended. */
 function woke(line: Line): void {
   const { left } = line;
   line.armed = line.left = false;
   // In Chromium, a frame that was removed from its page still hears wakes. It
   // must take nothing, and those who live look again.
-  if ((globalThis as { closed?: unknown }).closed === true) {
+  const { closed, document } = globalThis as Partial<Page>;
+  if (closed === true && document !== undefined) {
     Atomics.notify(line.words, line.index);
   } else if (isEmpty(line)) forget(line);
   else serve(line, left ? "not-equal" : "ok");

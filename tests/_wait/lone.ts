@@ -331,10 +331,17 @@ const scenarios: Record<string, () => Promise<void>> = {
     const { Semaphore } = await library();
     const semaphore = Semaphore.create(0);
     semaphore.acquireAsync(1, { ref: false }).then(() => console.log("taken"));
-    Object.defineProperty(globalThis, "closed", { value: true });
+    const scope = globalThis as Record<string, unknown>;
+    Object.defineProperty(scope, "closed", { value: true });
+    scope.document = {};
     semaphore.release();
     await new Promise((resolve) => setTimeout(resolve, 100));
     console.log(semaphore.tryAcquire());
+    // Elsewhere, a variable of that name says nothing.
+    delete scope.document;
+    semaphore.acquireAsync(1, { ref: false }).then(() => console.log("taken"));
+    semaphore.release();
+    await new Promise((resolve) => setTimeout(resolve, 100));
     process.exit();
   },
 

@@ -92,7 +92,10 @@ test("may not block, says so first, and names the async form", async () => {
 });
 
 test("takes nothing as a frame that was removed from its page", async () => {
-  assert.match(await outputOf("is a frame that was removed"), /^true\n$/);
+  assert.match(
+    await outputOf("is a frame that was removed"),
+    /^true\ntaken\n$/,
+  );
 });
 
 test("waits nowhere in an audio worklet, and takes what is there", async () => {
