@@ -4,6 +4,7 @@
  * @module
  */
 
+import { describe } from "./_memory/describe.ts";
 import { keeps, told } from "./_memory/explored.ts";
 import { WAIT_GROUP } from "./_memory/layout.ts";
 import {
@@ -131,7 +132,8 @@ export class WaitGroup extends Region<"wait_group"> {
   static create(): WaitGroup {
     if (arguments.length > 0) {
       throw new TypeError(
-        "A wait group begins at 0: call add(n)",
+        `A new wait group counts 0: received ${describe(arguments[0])}: call ` +
+          "add(n)",
       );
     }
     return new WaitGroup(allocate(WaitGroup.byteLength()));

@@ -178,7 +178,7 @@ function sleeps(line: Line, waiter: Waiter): boolean {
   return true;
 }
 
-/** What tells a page, or a frame, that was closed. */
+/** What tells whether a page was closed, or a frame was removed. */
 type Page = { readonly closed: unknown; readonly document: unknown };
 
 /** Called when a line's native wait has ended. */

@@ -90,10 +90,30 @@ test("one that may be repeated is sent again if its worker dies", () =>
     assert.is(await pool.run("repeat", padded(false)), "aaa");
   }));
 
+test("one that talks tells, and hears", () =>
+  withPool({ bytes: 64 }, async (pool) => {
+    const told: unknown[] = [];
+    const onReport = (it: unknown) => void told.push(it);
+    const end = "x".repeat(500);
+    const one = pool.start("report", { count: 3, end }, { onReport });
+    assert.ok(one.send("nobody listens"));
+    assert.is(await one.result, end);
+    assert.equal(told, [0, 1, 2]);
+  }));
+
+test("workers that end after each task do all of them", () =>
+  withPool({ bytes: 16, workers: 2, recycle: { tasks: 1 } }, async (pool) => {
+    const all = Array.from({ length: 12 }, async (_, n) => {
+      assert.equal(await pool.run("add", bytesOf(100, n)), bytesOf(100, n + 1));
+    });
+    await Promise.all(all);
+    await pool.close();
+  }));
+
 test("a worker that blocks refuses them", () =>
   withPool({ bytes: 16, orders: { blocking: true } }, async (pool) => {
     const error = await rejection(pool.run("add", new Uint8Array(17)));
-    assert.match(error.message, /more than the 16 bytes.*blocks/);
+    assert.match(error.message, /more than 16 bytes, .* option bytes.*blocks/);
     assert.is((await pool.run("add", new Uint8Array(16))).length, 16);
   }));
 

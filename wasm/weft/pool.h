@@ -61,7 +61,9 @@ static inline int32_t weft__pool_handle(weft_call_ring *r, weft_call *c,
                            "C has no function for this task", NULL);
     else if (what & WEFT__POOL_LONG)
       n = weft_calls_throw(body, room, "RangeError",
-                           "The request is too long for C", NULL);
+                           "The request is too long for C: give the pool the "
+                           "option bytes",
+                           NULL);
     else if (what & WEFT__POOL_MOVES)
       n = weft_calls_throw(body, room, "TypeError",
                            "C cannot take what is transferred", NULL);

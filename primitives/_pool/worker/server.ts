@@ -273,7 +273,7 @@ export class PoolServer {
         const isLong = (what & LONG) !== 0;
         if (!mayAwait) {
           const its = isLong
-            ? `a request of more than the ${rooms.room} bytes of its pool`
+            ? `a request of more than ${rooms.room} bytes, its pool's option bytes`
             : "what is transferred";
           throw cannotHear(task.name, `take ${its}`);
         }

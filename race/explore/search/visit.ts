@@ -54,7 +54,7 @@ const RARE = 50;
  * A visit that is to end soon ends after a sixth of its states if it has done
  * less than this share of its tree by then.
  */
-const SOON = 0.1;
+const LEAST_DONE = 0.1;
 
 /** Takes states of agents for the same. */
 export interface Settler {
@@ -217,7 +217,7 @@ export class Visit {
     const { soon, states } = this.#o;
     if (soon !== true) return states;
     if (this.#ground === null) return 0;
-    return this.#done < SOON ? states / 6 : states;
+    return this.#done < LEAST_DONE ? states / 6 : states;
   }
 
   /** Whether it takes too long; also shows how far it has come. */
