@@ -194,8 +194,9 @@ export class Collector {
     }
   }
 
-  #settle(job: Job, { kind, bytes, moved }: Long): void {
+  #settle(job: Job, { kind, bytes: buffer, moved }: Long): void {
     const { jobs } = this.#it;
+    const bytes = new Uint8Array(buffer);
     try {
       if (kind === NOTHING) jobs.resolve(job, undefined);
       else if (kind === MOVED) jobs.resolve(job, moved);

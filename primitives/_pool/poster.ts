@@ -11,6 +11,7 @@ import { DROPPED, ID_MASK, PHASE_MASK, SERVING } from "../_calls/ring/words.ts";
 import { encoded, encodeWhole } from "../_message/message.ts";
 import { Chunks, copy, type Job, type Jobs, type Spec } from "./jobs.ts";
 import {
+  bufferOf,
   GUEST,
   LAZY,
   LONG,
@@ -232,8 +233,9 @@ export class Poster {
       bytes.set(whole);
       return whole.length;
     }
-    const list = idempotent ? [] : [whole.buffer];
-    job.parcel = { value: whole, list, isLong: true, stays: idempotent };
+    const value = bufferOf(whole);
+    const list = idempotent ? [] : [value];
+    job.parcel = { value, list, isLong: true, stays: idempotent };
     job.moves = true;
     return 0;
   }

@@ -158,7 +158,7 @@ export interface Long {
   readonly what: "long";
   readonly token: number;
   readonly kind: number;
-  readonly bytes: Uint8Array;
+  readonly bytes: ArrayBuffer;
   /** The result, if it was moved. */
   readonly moved?: unknown;
 }
@@ -182,6 +182,13 @@ export interface Moved {
   readonly token: number;
   readonly values: readonly unknown[];
 }
+
+/**
+ * The bytes as a buffer of their own, which is moved in a message. A view is
+ * not posted: Deno's workers of `node:worker_threads` look at each byte of it.
+ */
+export const bufferOf = (bytes: Uint8Array<ArrayBuffer>): ArrayBuffer =>
+  bytes.length < bytes.buffer.byteLength ? bytes.slice().buffer : bytes.buffer;
 
 /** What a task tells while it runs (`report`), or is told (`message`). */
 interface Word {

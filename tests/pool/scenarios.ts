@@ -234,7 +234,7 @@ function bossOf(weft: Weft, slots: number, isLong = false, counts = false) {
       what: "long",
       token: 0,
       kind: 2, // a value
-      bytes: new Uint8Array(1),
+      bytes: new ArrayBuffer(1),
     };
     /** Only a new worker, which is not played here, could do what is left. */
     const isPhantom = () => live.size === 0 && started > 0;

@@ -1,9 +1,12 @@
 // also: node, browsers
 // Requests that are too long for a slot.
 import * as assert from "uvu/assert";
+import type { PoolWorker } from "../../primitives/_pool/crew.ts";
+import type { PoolMessage } from "../../primitives/_pool/wire.ts";
 import { WorkerError } from "../../primitives/pool.ts";
 import { suite } from "../_run/harness.ts";
-import { pause, rejection, withPool } from "./pools.ts";
+import { start } from "../_run/workers.ts";
+import { pause, rejection, withPool, WORKER } from "./pools.ts";
 
 const TWICE = "a text that is sent twice";
 
@@ -109,6 +112,30 @@ test("workers that end after each task do all of them", () =>
     await Promise.all(all);
     await pool.close();
   }));
+
+test("their messages, and those of long results, have no views", async () => {
+  const sent: unknown[] = [];
+  const make = () => {
+    const worker = start(WORKER, {});
+    const post = worker.postMessage.bind(worker) as Worker["postMessage"];
+    worker.postMessage = (message: PoolMessage, list: never) => {
+      if (message.what === "moved") sent.push(...message.values);
+      post(message, list);
+    };
+    const hear = (data?: PoolMessage) => {
+      if (data?.what === "long") sent.push(data.bytes);
+    };
+    if ("on" in worker) worker.on("message", hear);
+    else worker.addEventListener("message", (event) => hear(event.data));
+    return worker as PoolWorker;
+  };
+  await withPool({ bytes: 16, make }, async (pool) => {
+    assert.equal(await pool.run("add", bytesOf(100, 1)), bytesOf(100, 2));
+    // Deno's workers of Node's kind look at each element of a view.
+    assert.ok(sent.every((it) => it instanceof ArrayBuffer));
+    assert.is(sent.length, 2);
+  });
+});
 
 test("a worker that blocks refuses them", () =>
   withPool({ bytes: 16, orders: { blocking: true } }, async (pool) => {

@@ -12,6 +12,7 @@ import { type PendingResult, waitOn } from "../../_wait/pending.ts";
 import { inPlaceResult } from "../../_message/in_place.ts";
 import { encoded, encodeWhole } from "../../_message/message.ts";
 import {
+  bufferOf,
   clock,
   ELSEWHERE,
   ERROR,
@@ -349,7 +350,10 @@ export class PoolServer {
     if (values.length === 0) throw new Error("Nobody wants the task");
     const [value] = values;
     const { request } = task;
-    return task.run(isLong ? request.decode(value as never) : value, context);
+    const asked = isLong
+      ? request.decode(new Uint8Array(value as ArrayBuffer))
+      : value;
+    return task.run(asked, context);
   }
 
   /**
@@ -478,16 +482,16 @@ export class PoolServer {
     encode: (into: Uint8Array) => number,
     codec = values.name as string,
   ): void {
-    const bytes = encodeWhole(codec, room, encode);
+    const bytes = bufferOf(encodeWhole(codec, room, encode));
     const token = this.#rooms.token(at);
-    this.#it.post(tagged({ what: "long", token, kind: what, bytes }));
+    this.#it.post(tagged({ what: "long", token, kind: what, bytes }), [bytes]);
     this.#send(at, ELSEWHERE, 0);
   }
 
   /** Moves a result to the pool. */
   #move(at: number, moved: unknown, list: readonly object[]): void {
     const token = this.#rooms.token(at);
-    const bytes = new Uint8Array();
+    const bytes = new ArrayBuffer();
     const message = { what: "long", token, kind: MOVED, bytes, moved } as const;
     this.#it.post(tagged(message), list);
     this.#send(at, ELSEWHERE, 0);
