@@ -211,6 +211,11 @@ const slotsAt = (memory: Memory, byteOffset: number): Slots =>
 
 // ---- the pool ---------------------------------------------------------------
 
+/** The bytes that a pool occupies, whose ring has that configuration. */
+const lengthOf = (config: ReturnType<typeof configOf>): number =>
+  bytesFor(...ringOf(config)) + Event.byteLength() + POSTED_BYTES +
+  config.request - REQUEST_HEAD;
+
 /**
  * The base of {@linkcode Pool}: disposing ends its workers.
  *
@@ -277,13 +282,13 @@ export class Pool<T extends Tasks> extends PoolBase {
    */
   constructor(options: PoolOptions<T>) {
     super();
-    const config = configOf(options);
+    const config = configOf(options, options?.memory === undefined);
     const checked = checkedOptions(options);
     const { byteOffset } = checked;
     const specs = specsOf(options.tasks);
     const ring = ringOf(config);
     const length = bytesFor(...ring);
-    const byteLength = Pool.byteLength(options);
+    const byteLength = lengthOf(config);
     const memory = options.memory ?? allocate(byteLength);
     // Checked first, so that a pool that does not fit changes nothing.
     wordsAt("pool", bufferOf(memory), byteOffset, byteLength);
@@ -318,7 +323,7 @@ export class Pool<T extends Tasks> extends PoolBase {
   }
 
   /**
-   * The bytes that a pool with these options occupies.
+   * The bytes that a pool with these options occupies in `memory`.
    *
    * @throws {TypeError} If an option is unknown or of a wrong type.
    * @throws {RangeError} If a number is out of range.
@@ -326,9 +331,7 @@ export class Pool<T extends Tasks> extends PoolBase {
   static byteLength(
     options: Pick<PoolOptions<Tasks>, "bytes" | "slots">,
   ): number {
-    const config = configOf(options);
-    return bytesFor(...ringOf(config)) + Event.byteLength() + POSTED_BYTES +
-      config.request - REQUEST_HEAD;
+    return lengthOf(configOf(options, false));
   }
 
   /**

@@ -47,7 +47,8 @@ export interface PoolOptions<T extends Tasks> {
   readonly make?: (() => PoolWorker) | undefined;
   /**
    * The most bytes of a request or a result that lies in shared memory; longer
-   * ones are sent in messages. 4096 unless given, 2^24 - 64 at most.
+   * ones are sent in messages. Unless given, 65600 in memory of its own, so that
+   * 64 KiB and a little fit, and 4096 in `memory`; 2^24 - 64 at most.
    */
   readonly bytes?: number | undefined;
   /** How many tasks fit into shared memory: 1 to 1024; 128 unless given. */
@@ -282,15 +283,24 @@ function recycleOf(options: RecycleOptions | undefined): Recycle {
   return { tasks: tasks ?? Infinity, memory: memory ?? Infinity };
 }
 
+/** The option `bytes` in given memory, of which nobody has too much. */
+const BYTES = 4096;
 /**
- * The ring of a pool with these options; throws if one is unknown, or a number
- * is out of range.
+ * The option `bytes` in memory of its own, which costs nothing before it is
+ * written to: a message takes ten times as long as such a slot.
+ */
+const OWN_BYTES = 2 ** 16 + 64;
+
+/**
+ * The ring of a pool with these options, in memory of its own or not; throws if
+ * one is unknown, or a number is out of range.
  */
 export function configOf(
   options: Pick<PoolOptions<Tasks>, "bytes" | "slots">,
+  isOwn: boolean,
 ): { slots: number; request: number; reply: number } {
   assertConfig("pool", options, OPTIONS);
-  const { bytes = 4096, slots = 128 } = options;
+  const { bytes = isOwn ? OWN_BYTES : BYTES, slots = 128 } = options;
   inRange("bytes", bytes, 1, 2 ** 24 - 64);
   const room = Math.ceil(bytes / 8) * 8;
   return { slots, request: REQUEST_HEAD + room, reply: REPLY_HEAD + room };

@@ -27,7 +27,7 @@ import {
  * machine, the thread that has the pool waits for a core for as long.
  */
 const AHEAD_MS = 4;
-/** Requests of pools for more bytes wait in slots, as far as there are any. */
+/** Texts and bytes that are longer wait in slots, as far as there are any. */
 const LONG_BYTES = 4096;
 /** Workers may tell of results together that took this many ms. */
 const TOGETHER_MS = 1;
@@ -200,11 +200,14 @@ export class Poster {
   }
 
   /**
-   * Writes a long request to a slot, in which it waits; false if it is short,
-   * or no slot can be spared. So it is copied only once.
+   * Writes a long text, or bytes, to a slot, in which it waits; false if it is
+   * short, or no slot can be spared. So it is copied only once. A short one
+   * would only lose by it: workers look at slots in their order, not by
+   * priority.
    */
   #park(job: Job, spec: Spec, request: unknown): boolean {
     if (this.#rooms.room <= LONG_BYTES || spec.idempotent) return false;
+    if (lengthOf(request) <= LONG_BYTES) return false;
     if (this.#jobs.count.parked >= this.#slots.count >> 1) return false;
     const at = this.#rooms.claim();
     if (at === 0) return false;
@@ -429,3 +432,11 @@ export class Poster {
     return true;
   }
 }
+
+/** The length of a text or of bytes, which is about that of its message. */
+const lengthOf = (request: unknown): number =>
+  typeof request === "string"
+    ? request.length
+    : ArrayBuffer.isView(request)
+    ? request.byteLength
+    : 0;

@@ -3,7 +3,7 @@
 import * as assert from "uvu/assert";
 import type { PoolWorker } from "../../primitives/_pool/crew.ts";
 import type { PoolMessage } from "../../primitives/_pool/wire.ts";
-import { WorkerError } from "../../primitives/pool.ts";
+import { Pool, WorkerError } from "../../primitives/pool.ts";
 import { suite } from "../_run/harness.ts";
 import { start } from "../_run/workers.ts";
 import { pause, rejection, withPool, WORKER } from "./pools.ts";
@@ -14,20 +14,23 @@ const test = suite("long requests of pools");
 
 for (const limit of [1, 3]) {
   test(`they go to workers and back by themselves, ${limit} at a time`, () =>
-    withPool({ workers: 2, slots: 8, orders: { limit } }, async (pool) => {
-      const all = Array.from({ length: 100 }, async (_, n) => {
-        const length = n % 3 === 0 ? n : 4000 + 50 * n; // 4096 have room
-        const bytes = new Uint8Array(length).fill(n);
-        const result = pool.run("add", bytes);
-        bytes.fill(255); // it was copied
-        const back = await result;
-        assert.is(back.length, length);
-        assert.ok(back.every((byte) => byte === n + 1));
-      });
-      await Promise.all(all);
-      const { done, waiting, running } = pool.stats();
-      assert.equal([done, waiting, running], [100, 0, 0]);
-    }));
+    withPool(
+      { workers: 2, slots: 8, bytes: 4096, orders: { limit } },
+      async (pool) => {
+        const all = Array.from({ length: 100 }, async (_, n) => {
+          const length = n % 3 === 0 ? n : 4000 + 50 * n;
+          const bytes = new Uint8Array(length).fill(n);
+          const result = pool.run("add", bytes);
+          bytes.fill(255); // it was copied
+          const back = await result;
+          assert.is(back.length, length);
+          assert.ok(back.every((byte) => byte === n + 1));
+        });
+        await Promise.all(all);
+        const { done, waiting, running } = pool.stats();
+        assert.equal([done, waiting, running], [100, 0, 0]);
+      },
+    ));
 }
 
 test("the codec of the task carries them", () =>
@@ -143,6 +146,28 @@ test("a worker that blocks refuses them", () =>
     assert.match(error.message, /more than 16 bytes, .* option bytes.*blocks/);
     assert.is((await pool.run("add", new Uint8Array(16))).length, 16);
   }));
+
+test("64 KiB and a little need no message in memory of the pool's own", () =>
+  withPool({ orders: { blocking: true } }, async (pool) => {
+    for (const length of [2 ** 16, 2 ** 16 + 64]) {
+      assert.equal(
+        await pool.run("add", bytesOf(length, 1)),
+        bytesOf(length, 2),
+      );
+    }
+    const error = await rejection(pool.run("add", new Uint8Array(65_601)));
+    assert.match(error.message, /more than 65600 bytes/);
+  }));
+
+test("in given memory, 4096 bytes need none", () => {
+  const memory = new SharedArrayBuffer(Pool.byteLength({}));
+  assert.ok(memory.byteLength < 2 ** 21);
+  return withPool({ memory, orders: { blocking: true } }, async (pool) => {
+    assert.is((await pool.run("add", new Uint8Array(4096))).length, 4096);
+    const error = await rejection(pool.run("add", new Uint8Array(4097)));
+    assert.match(error.message, /more than 4096 bytes/);
+  });
+});
 
 const bytesOf = (length: number, value: number) =>
   new Uint8Array(length).fill(value);

@@ -44,7 +44,7 @@ SIZES.push(
   { name: "Channel", subpaths: [""], most: 30524 },
   { name: "viewValue", subpaths: ["/value"], most: 9493 },
   { name: "viewCodec", subpaths: ["/value"], most: 13447 },
-  { name: "Pool", subpaths: ["/pool"], most: 36283 },
+  { name: "Pool", subpaths: ["/pool"], most: 36355 },
   { name: "servePool, task", subpaths: ["/pool"], most: 27272 },
   { name: "syncWorker", subpaths: ["/sync_worker"], most: 33536 },
   { name: "watch", subpaths: ["/watch"], most: 11162 },
