@@ -342,5 +342,6 @@ function bytesFor(parties: number, tracked: number): number {
 
 function trackedOf(config: BarrierConfig = {}): number {
   assertConfig("barrier", config, ["tracked"]);
-  return config.tracked ?? 0;
+  const { tracked = 0 } = config;
+  return tracked;
 }

@@ -247,7 +247,7 @@ export class WorkCounter extends WorkCounterBase {
     config?: WorkConfig,
   ): WorkCounter {
     const chunk = chunkOf(config);
-    const tracked = config?.tracked ?? 0;
+    const { tracked = 0 } = config ?? {};
     const bytes = bytesFor(total, chunk, tracked);
     const words = [total, chunk];
     format(
@@ -438,10 +438,11 @@ function chunkOf(config: WorkConfig = {}): number {
     "agents",
     "tracked",
   ]);
-  const { chunk, schedule, agents = 2 } = config;
+  const { chunk, agents = 2 } = config;
+  const { schedule = chunk === undefined ? "single" : "chunk" } = config;
   if (chunk !== undefined) inRange("A chunk", chunk, 1, MAX_TOTAL);
   inRange("The number of agents", agents, 1, MAX_AGENTS);
-  switch (schedule ?? (chunk === undefined ? "single" : "chunk")) {
+  switch (schedule) {
     case "single":
       return 1;
     case "chunk":

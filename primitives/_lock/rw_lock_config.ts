@@ -42,7 +42,8 @@ export function lengthFor(tracked: number): number {
 /** What `tracked` is, which is checked. */
 export function trackedOf(config: RwLockConfig = {}): number {
   assertConfig("rw_lock", config, ["tracked"]);
-  return config.tracked ?? 0;
+  const { tracked = 0 } = config;
+  return tracked;
 }
 
 /** @ignore */

@@ -11,7 +11,7 @@ export function brief(text: string, most: number = MOST): string {
 
 /** The name of a kind with its article: `an event`, `an spsc_queue`. */
 export const aKind = (kind: string): string =>
-  `${/^(event|mpmc|rw|spsc)/.test(kind) ? "an" : "a"} ${kind}`;
+  `${/^(a|e|mpmc|rw|spsc)/.test(kind) ? "an" : "a"} ${kind}`;
 
 /**
  * Names a value in an error message: `50n`, `"50"`, `[object Array]`. Of a long

@@ -10,6 +10,7 @@ import {
   assertSignal,
   assertTimeout,
 } from "../_memory/options.ts";
+import { offsetOf } from "../_memory/memory.ts";
 import {
   assertBoolean,
   assertConfig,
@@ -80,7 +81,7 @@ export interface PoolOptions<T extends Tasks> {
   /** Where the pool lies; memory of its own unless given. */
   readonly memory?: Memory | undefined;
   /** Where it begins there, a multiple of 8. */
-  readonly byteOffset?: number | undefined;
+  readonly byteOffset?: number | bigint | undefined;
 }
 
 /** How many workers a pool may have. */
@@ -230,7 +231,8 @@ export function checkedOptions<T extends Tasks>(
   options: PoolOptions<T>,
 ): Checked {
   const { make, ahead, guests = 0, maxQueue, idleTimeout = 10_000 } = options;
-  const { patience = 30_000, byteOffset = 0 } = options;
+  const { patience = 30_000 } = options;
+  const byteOffset = placeOf(options.byteOffset);
   const workers = rangeOf(options.workers);
   const recycle = recycleOf(options.recycle);
   assertTimeout(idleTimeout);
@@ -243,11 +245,6 @@ export function checkedOptions<T extends Tasks>(
       `make must be a function that makes a Worker: received ${describe(make)}`,
     );
   }
-  if (byteOffset % 8 !== 0) {
-    throw new RangeError(
-      `A pool begins at a multiple of 8 bytes: received ${byteOffset}`,
-    );
-  }
   return {
     workers,
     idleTimeout,
@@ -258,6 +255,16 @@ export function checkedOptions<T extends Tasks>(
     patience,
     byteOffset,
   };
+}
+
+/** Where a pool begins: an address of wasm64 is a bigint. */
+function placeOf(byteOffset: number | bigint = 0): number {
+  const at = offsetOf(byteOffset);
+  if (Number.isInteger(at) && at % 8 === 0) return at;
+  const Failure = typeof at === "number" ? RangeError : TypeError;
+  throw new Failure(
+    `A pool begins at a multiple of 8 bytes: received ${describe(byteOffset)}`,
+  );
 }
 
 /** The fewest and the most workers; throws if there is no such range. */

@@ -173,7 +173,8 @@ function decode(text: string): Uint8Array<ArrayBuffer> {
  * const lock = new Mutex(module.wasmMemory, module._lock());
  * ```
  *
- * @throws {TypeError} If `memory` is not a WebAssembly.Memory.
+ * @throws {TypeError} If `memory` is not a WebAssembly.Memory, or `exports` is
+ * not an object.
  */
 export function useKernel(
   memory: Exclude<Memory, SharedArrayBuffer>,
@@ -182,6 +183,13 @@ export function useKernel(
   if (!isWasm(memory)) {
     throw new TypeError(
       `A kernel needs a WebAssembly.Memory: received ${describe(memory)}`,
+    );
+  }
+  if (typeof exports !== "object" || exports === null) {
+    throw new TypeError(
+      `The exports of a kernel must be an object: received ${
+        describe(exports)
+      }`,
     );
   }
   // The functions of a 64-bit module take addresses as BigInts.
@@ -237,6 +245,15 @@ export function handingOut(bytes: number): HandingOut {
       type: Arenable<T, Config>,
       ...config: Config
     ): T {
+      if (
+        typeof type?.byteLength !== "function" ||
+        typeof type.init !== "function"
+      ) {
+        throw new TypeError(
+          "An arena makes objects of a class that has byteLength and init: " +
+            `received ${describe(type)}`,
+        );
+      }
       const before = end;
       const at = this.allocate(
         type.byteLength(...config as unknown as never[]),

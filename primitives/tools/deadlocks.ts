@@ -572,7 +572,8 @@ function deadlockOf(path: readonly Wait[]): Deadlock {
 
 function agentsOf(config: AgentTableConfig = {}): number {
   assertConfig("agent_table", config, ["agents"]);
-  return config.agents ?? 16;
+  const { agents = 16 } = config;
+  return agents;
 }
 
 function bytesFor(agents: number): number {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { aKind, brief } from "../_memory/describe.ts";
+import { aKind, brief, describe } from "../_memory/describe.ts";
 import {
   INSPECTION as call_ring,
   PROBLEMS as call_ring_problems,
@@ -235,6 +235,11 @@ function at(
   byteOffset: number | bigint,
   kind: string | undefined,
 ): Inspection {
+  if (kind !== undefined && typeof kind !== "string") {
+    throw new TypeError(
+      `A kind must be a string: received ${describe(kind)}`,
+    );
+  }
   const magic = Atomics.load(
     wordsAt(kind ?? "primitive", buffer, byteOffset, 4),
     0,

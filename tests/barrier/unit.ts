@@ -125,6 +125,8 @@ test("a tracked barrier has a row for each party, and no more", () => {
   assert.is(barrier.abandon(23), 0);
   assert.is(barrier.abandon(0), 0);
   assert.is(Barrier.create(2).abandon(agentId()), 0);
+  const wrong = () => Barrier.init(buffer, 0, 2, { tracked: null as never });
+  refuses(buffer, wrong, TypeError, "received null");
   for (const tracked of [-1, 1, 3, 256, 1.5, NaN]) {
     const wrong = () => Barrier.init(buffer, 0, 2, { tracked });
     refuses(buffer, wrong, RangeError, `received ${tracked}`);

@@ -315,6 +315,8 @@ test("agents get, change and lose their names", () => {
   for (const id of [-1, 2 ** 28]) {
     refuses(buffer, () => agents.abandon(id), RangeError, `received ${id}`);
   }
+  const none = () => AgentTable.create({ agents: null as never });
+  assert.throws(none, /received null/);
   const config = { agent: 4 } as never;
   refuses(buffer, () => AgentTable.create(config), TypeError, '"agent"');
   for (const count of [0, -1, 2 ** 30]) {

@@ -150,6 +150,10 @@ test("inspect() tells what zeroed memory is only if it is named", () => {
   }
   const texts = ["0x00000000", "must be named"];
   refuses(memory, () => inspect(memory, 0), TypeError, ...texts);
+  for (const kind of [null, 7, {}, [], Symbol("mutex"), Object.create(null)]) {
+    const wrong = () => inspect(memory, 0, kind as never);
+    refuses(memory, wrong, TypeError, "must be a string: received");
+  }
   for (const kind of ["", "mutexes", "toString", "length"]) {
     const texts = [`inspect ${aKind(kind)}:`];
     refuses(memory, () => inspect(memory, 0, kind), TypeError, ...texts);

@@ -66,6 +66,12 @@ test("primitives of an arena share one memory, also when their handles are poste
   assert.ok(lock.inKernel && queue.inKernel);
   assert.is(lock.buffer, queue.buffer);
   assert.throws(() => memory.create(RecordRing, { capacity: 1 << 20 }));
+  const before = memory.allocate(0);
+  for (const wrong of [undefined, null, 1, "Mutex", {}, lock, () => {}]) {
+    const create = () => memory.create(wrong as never);
+    assert.throws(create, /a class that has byteLength and init: received/);
+  }
+  assert.is(memory.allocate(0), before);
   const handles = cloned({ lock: lock.handle, queue: queue.handle });
   const theirs = MpmcQueue.from(handles.queue);
   assert.ok(theirs.inKernel && Mutex.from(handles.lock).inKernel);
@@ -113,6 +119,9 @@ test("the exports that a program gives are the kernel of its memory", () => {
     assert.not.ok(Semaphore.init(memory, 256).inKernel);
   });
   assert.ok(WorkCounter.init(memory, 1024, 10).inKernel);
+  for (const none of [undefined, null, 7, () => {}]) {
+    assert.throws(() => useKernel(memory, none as never), /received/);
+  }
   const wrong = memory.buffer as unknown as WebAssembly.Memory;
   assert.throws(() => useKernel(wrong, exports), TypeError);
 });

@@ -132,8 +132,8 @@ for (const blocking of [false, true]) {
 
 test("inPlace sends only the place of bytes in the pool's memory", () => {
   const size = { bytes: 16, slots: 4 };
-  const byteOffset = 64;
-  const end = byteOffset + Pool.byteLength(size);
+  const byteOffset = 64n; // as addresses of wasm64 are
+  const end = Number(byteOffset) + Pool.byteLength(size);
   const memory = new SharedArrayBuffer(end + 1000);
   const place = { ...size, ahead: 0, memory, byteOffset };
   return withPool(place, async (pool, words) => {
@@ -253,7 +253,9 @@ test("new Pool() refuses options that it cannot follow", () => {
     }
   }
   fails({ patience: -1 }, /timeout.*received -1/);
-  fails({ byteOffset: 4 }, /multiple of 8/);
+  for (const wrong of [4, 4n, 0.5, NaN, null, "8", Symbol("8")]) {
+    fails({ byteOffset: wrong as never }, /multiple of 8.*received \S/);
+  }
   fails({ worker: 1 } as never, /Unknown name "worker"/);
   const size = { slot: 1 } as never;
   assert.throws(() => Pool.byteLength(size), /Unknown name "slot"/);

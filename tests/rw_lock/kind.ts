@@ -15,7 +15,7 @@ export const kind: Kind = {
  * What a bundle of it may weigh. An agent attaches to a tracked lock without
  * knowing that it is, so 1.3 KB are for the rows in any case.
  */
-export const size: Size = { name: "RwLock", most: 9721 };
+export const size: Size = { name: "RwLock", most: 9725 };
 
 class WriteGuard extends Guard {
   constructor(readonly lock: RwLockInC, abandoned: boolean) {

@@ -279,6 +279,8 @@ test("a tracked lock refuses one agent more than it has rows", () => {
   refuses(buffer, () => one.read(), RangeError, "1023 reads");
   reading.unlock();
   one.read();
+  const wrong = () => RwLock.init(buffer, 0, { tracked: null as never });
+  refuses(buffer, wrong, TypeError, "received null");
   for (const tracked of [-1, 256, 1.5, NaN]) {
     const wrong = () => RwLock.init(buffer, 0, { tracked });
     refuses(buffer, wrong, RangeError, `received ${tracked}`);

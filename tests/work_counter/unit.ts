@@ -365,6 +365,10 @@ test("a configuration out of range is refused, by value", async () => {
   }
   const fair = init(1, { schedule: "fair" as "single" });
   refuses(memory, fair, TypeError, 'received "fair"');
+  for (const name of ["schedule", "tracked"]) {
+    const wrong = init(1, { [name]: null });
+    refuses(memory, wrong, TypeError, "received null");
+  }
   const work = new WorkCounter(memory);
   for (const n of [-1, 0.5, NaN, Infinity, MAX + 1]) {
     refuses(memory, () => work.done(n), RangeError, `received ${n}`);
