@@ -182,14 +182,17 @@ interface Abandonable extends View {
  * stop();
  * ```
  *
- * @throws {TypeError} If an id is not a number or is this agent's own, or one
- * of `primitives` is not a primitive.
+ * @throws {TypeError} If an id is not a number or is this agent's own, one of
+ * `primitives` is not a primitive, or they are given without a list.
  * @throws {RangeError} If an id cannot be an agent's.
  */
 export function recover(
   ids: number | Iterable<number>,
   primitives: View | Iterable<View> | Views,
 ): Finding[] {
+  if (arguments.length > 2) { // the others would stay held
+    throw new TypeError("Expected the primitives in a list");
+  }
   const dead = [...new Set(typeof ids === "number" ? [ids] : listOf(ids))];
   for (const id of dead) assertDead(id);
   const views = namedViews(primitives, "recover").map(([, view]) => view)

@@ -416,6 +416,9 @@ test("recover() refuses what is no agent or no primitive, doing nothing", () => 
     const attempt = () => recover(A, wrong as never);
     refuses(buffer, attempt, TypeError, "rimitive");
   }
+  const loose = recover as (id: number, ...them: Mutex[]) => unknown;
+  const two = () => loose(A, mutex, Mutex.create());
+  refuses(buffer, two, TypeError, "a list");
   assert.equal(told(recover(A, mutex)), [["mutex", "lock abandoned", A, 1]]);
 });
 
