@@ -144,6 +144,28 @@ async function hashes(url: string): Promise<Row[]> {
   }];
 }
 
+/** Texts of 64 KiB, by pools to which nobody told how long requests are. */
+async function texts(url: string): Promise<Row> {
+  const order: Order = {
+    task: "text",
+    workers: 2,
+    count: 512,
+    size: 2 ** 16,
+    limit: 32,
+    rounds: 9,
+    warmUp: 1000,
+  };
+  const results = await contest([
+    apart("weft", order),
+    apart("piscina", { ...order, peer: url }),
+  ], TURNS);
+  return {
+    name: `texts of 64 KiB, 2 workers: tasks/s / ${nameOf("piscina")}`,
+    ...ratio(results, "piscina", "weft"),
+    target: { least: 1 },
+  };
+}
+
 /**
  * What piscina's own benchmarks do, with as many workers as it starts, and with
  * both of its queues. Its default queue takes seconds for 100,000 tasks, so one
@@ -203,6 +225,7 @@ export async function rows(): Promise<Row[]> {
   return [
     ...await small(url),
     ...await hashes(url),
+    await texts(url),
     ...await theirOwn(url),
     await stats(),
   ];

@@ -3,4 +3,5 @@ import { functions } from "./tasks.ts";
 
 export const small = functions.small;
 export const hash = functions.hash;
+export const text = functions.text;
 export const add = functions.add;

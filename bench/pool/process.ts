@@ -32,7 +32,7 @@ export interface Order {
   readonly workers: number;
   /** Tasks of a round. */
   readonly count: number;
-  /** Bytes of a task, if it is a hash. */
+  /** Bytes of a task, if it is a hash, or letters of a text. */
   readonly size?: number;
   /** Whether the data lie in the pool's memory. */
   readonly inPlace?: boolean;
@@ -92,8 +92,10 @@ async function piscina(url: string): Promise<Doer> {
   };
 }
 
-/** The room of a task: its bytes, and where they lie. */
-const ROOM = { bytes: Math.max(order.size ?? 0, 64) + 8 };
+/** The room of a task; texts go by the default. */
+const ROOM = order.task === "text"
+  ? {}
+  : { bytes: Math.max(order.size ?? 0, 64) + 8 };
 
 /** The pool and, behind it, data. */
 const memory = order.inPlace
@@ -125,6 +127,9 @@ function requestsOf(): unknown[] {
   }
   if (name === "small") {
     return Array.from({ length: count }, (_, i) => STEPS + i % 64);
+  }
+  if (name === "text") {
+    return Array.from({ length: count }, (_, i) => `${i} `.padEnd(size, "x"));
   }
   const bytes = new Uint8Array(count * size);
   const part = 2 ** 28;

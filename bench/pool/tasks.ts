@@ -12,6 +12,8 @@ export const tasks = {
   /** About a microsecond of work. */
   small: task({ request: codec.f64, reply: codec.f64 }),
   hash: task({ request: inPlace, reply: codec.binary }),
+  /** The length of a text. */
+  text: task<string, number>(),
   add: task<{ a: number; b: number }, number>(),
 };
 
@@ -31,5 +33,6 @@ export const functions = {
   },
   hash: (bytes: Uint8Array): Uint8Array =>
     createHash("sha256").update(bytes).digest(),
+  text: (text: string): number => text.length,
   add: ({ a, b }: { a: number; b: number }): number => a + b,
 };
