@@ -94,13 +94,17 @@ const I8: Field = {
   alignment: 1,
   declare: (name) => `int8_t ${name}`,
   check: (value, name) =>
-    value === (value as number) << 24 >> 24 ? value : refuse(name, "i8", value),
+    typeof value === "number" && value === value << 24 >> 24
+      ? value
+      : refuse(name, "i8", value),
   get: (data, at) => data.getInt8(at),
   set: (data, at, value) => data.setInt8(at, value),
   access: (cursor, offset, name) => ({
     get: () => cursor.data.getInt8(cursor.at + offset),
     set(value: number) {
-      if (value !== value << 24 >> 24) refuse(name, "i8", value);
+      if (typeof value !== "number" || value !== value << 24 >> 24) {
+        refuse(name, "i8", value);
+      }
       cursor.data.setInt8(cursor.at + offset, value);
     },
   }),
@@ -111,13 +115,17 @@ const U8: Field = {
   alignment: 1,
   declare: (name) => `uint8_t ${name}`,
   check: (value, name) =>
-    value === ((value as number) & 0xff) ? value : refuse(name, "u8", value),
+    typeof value === "number" && value === (value & 0xff)
+      ? value
+      : refuse(name, "u8", value),
   get: (data, at) => data.getUint8(at),
   set: (data, at, value) => data.setUint8(at, value),
   access: (cursor, offset, name) => ({
     get: () => cursor.data.getUint8(cursor.at + offset),
     set(value: number) {
-      if (value !== (value & 0xff)) refuse(name, "u8", value);
+      if (typeof value !== "number" || value !== (value & 0xff)) {
+        refuse(name, "u8", value);
+      }
       cursor.data.setUint8(cursor.at + offset, value);
     },
   }),
@@ -128,7 +136,7 @@ const I16: Field = {
   alignment: 2,
   declare: (name) => `int16_t ${name}`,
   check: (value, name) =>
-    value === (value as number) << 16 >> 16
+    typeof value === "number" && value === value << 16 >> 16
       ? value
       : refuse(name, "i16", value),
   get: (data, at) => data.getInt16(at, true),
@@ -136,7 +144,9 @@ const I16: Field = {
   access: (cursor, offset, name) => ({
     get: () => cursor.data.getInt16(cursor.at + offset, true),
     set(value: number) {
-      if (value !== value << 16 >> 16) refuse(name, "i16", value);
+      if (typeof value !== "number" || value !== value << 16 >> 16) {
+        refuse(name, "i16", value);
+      }
       cursor.data.setInt16(cursor.at + offset, value, true);
     },
   }),
@@ -147,13 +157,17 @@ const U16: Field = {
   alignment: 2,
   declare: (name) => `uint16_t ${name}`,
   check: (value, name) =>
-    value === ((value as number) & 0xffff) ? value : refuse(name, "u16", value),
+    typeof value === "number" && value === (value & 0xffff)
+      ? value
+      : refuse(name, "u16", value),
   get: (data, at) => data.getUint16(at, true),
   set: (data, at, value) => data.setUint16(at, value, true),
   access: (cursor, offset, name) => ({
     get: () => cursor.data.getUint16(cursor.at + offset, true),
     set(value: number) {
-      if (value !== (value & 0xffff)) refuse(name, "u16", value);
+      if (typeof value !== "number" || value !== (value & 0xffff)) {
+        refuse(name, "u16", value);
+      }
       cursor.data.setUint16(cursor.at + offset, value, true);
     },
   }),
@@ -164,13 +178,17 @@ export const I32: Field = {
   alignment: 4,
   declare: (name) => `int32_t ${name}`,
   check: (value, name) =>
-    value === ((value as number) | 0) ? value : refuse(name, "i32", value),
+    typeof value === "number" && value === (value | 0)
+      ? value
+      : refuse(name, "i32", value),
   get: (data, at) => data.getInt32(at, true),
   set: (data, at, value) => data.setInt32(at, value, true),
   access: (cursor, offset, name) => ({
     get: () => cursor.data.getInt32(cursor.at + offset, true),
     set(value: number) {
-      if (value !== (value | 0)) refuse(name, "i32", value);
+      if (typeof value !== "number" || value !== (value | 0)) {
+        refuse(name, "i32", value);
+      }
       cursor.data.setInt32(cursor.at + offset, value, true);
     },
   }),
@@ -181,13 +199,17 @@ export const U32: Field = {
   alignment: 4,
   declare: (name) => `uint32_t ${name}`,
   check: (value, name) =>
-    value === (value as number) >>> 0 ? value : refuse(name, "u32", value),
+    typeof value === "number" && value === value >>> 0
+      ? value
+      : refuse(name, "u32", value),
   get: (data, at) => data.getUint32(at, true),
   set: (data, at, value) => data.setUint32(at, value, true),
   access: (cursor, offset, name) => ({
     get: () => cursor.data.getUint32(cursor.at + offset, true),
     set(value: number) {
-      if (value !== value >>> 0) refuse(name, "u32", value);
+      if (typeof value !== "number" || value !== value >>> 0) {
+        refuse(name, "u32", value);
+      }
       cursor.data.setUint32(cursor.at + offset, value, true);
     },
   }),

@@ -16,7 +16,7 @@ export const kind: Kind = {
 };
 
 /** What a bundle of it may weigh. */
-export const size: Size = { name: "Channel, codec", most: 35096 };
+export const size: Size = { name: "Channel, codec", most: 35097 };
 
 class ChannelInC extends Twin {
   readonly #codec: Codec<unknown>;

@@ -543,6 +543,24 @@ test("a view reads and writes what read() and write() do", () => {
   );
 });
 
+test("a number of another type is named, wherever it is written", () => {
+  const types = ["i8", "u8", "i16", "u16", "i32", "u32", "f32", "f64"] as const;
+  const wrong = [1n, "1", null, true, Symbol("1"), {}, Object.create(null)];
+  for (const type of types) {
+    const One = struct({ n: type, row: array(type, 2) });
+    const memory = new Uint8Array(One.size);
+    const view = One.view(memory);
+    for (const value of wrong as never[]) {
+      const message = /takes a number: received \S/;
+      assert.throws(() => One.write(memory, { n: value }), message);
+      assert.throws(() => One.write(memory, { row: [1, value] }), message);
+      assert.throws(() => view.n = value, message);
+      assert.throws(() => view.row.set(1, value), message);
+    }
+    assert.ok(memory.every((byte) => byte === 0), type);
+  }
+});
+
 test("a view checks what is written, and lists its fields", () => {
   const Odd = struct({ a: "u8", b: "i64", c: array("i16", 2), d: bytes(2) });
   const memory = new Uint8Array(Odd.size);
