@@ -23,18 +23,34 @@ const make = (name: string, source: string, ...words: string[]) =>
     sources: [path.join(HERE, source)],
   });
 
-const plugin = make("plugin.so", "plugin.c", "-fPIC", "-shared");
+/** Then threads sleep where their queues are, not on a word of the program. */
+const SHARED = "-DWEFT_PROCESS_SHARED";
 
 for (
-  const [title, words, args] of [
-    ["a program that exports its symbols shares its agents", ["-rdynamic"], []],
-    ["another program tells a library the id of a thread", [], ["tells"]],
+  const [title, words, flags, args] of [
+    [
+      "a program that exports its symbols shares its agents",
+      ["-rdynamic"],
+      [],
+      [],
+    ],
+    ["another program tells a library the id of a thread", [], [], ["tells"]],
+    ["and wakes a select there at once", [], [SHARED], ["tells"]],
   ] as const
 ) {
   test(title, async () => {
-    const name = `modules${words.join("")}`;
-    const file = await make(name, "modules.c", ...words);
-    const { code, output } = await run(file, [await plugin, ...args], 60);
+    const ending = flags.join("");
+    const plugin = `plugin${ending}.so`;
+    const library = await make(
+      plugin,
+      "plugin.c",
+      "-fPIC",
+      "-shared",
+      ...flags,
+    );
+    const name = `modules${words.join("")}${ending}`;
+    const file = await make(name, "modules.c", ...words, ...flags);
+    const { code, output } = await run(file, [library, ...args], 60);
     assert.is(code, 0, output);
     assert.match(output, /^done$/m);
   });
