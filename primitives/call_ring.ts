@@ -205,7 +205,7 @@ export class CallRing extends CallRingBase {
    * @throws {TypeError} If `config` is not a ring's configuration.
    * @throws {RangeError} If `config` is out of range.
    */
-  static byteLength(config: CallRingConfig): number {
+  static byteLength(config?: CallRingConfig): number {
     return bytesFor(...checked(config));
   }
 
@@ -215,7 +215,7 @@ export class CallRing extends CallRingBase {
    * @throws {TypeError} If `config` is not a ring's configuration.
    * @throws {RangeError} If `config` is out of range.
    */
-  static create(config: CallRingConfig): CallRing {
+  static create(config?: CallRingConfig): CallRing {
     return CallRing.init(allocate(CallRing.byteLength(config)), 0, config);
   }
 
@@ -229,7 +229,7 @@ export class CallRing extends CallRingBase {
   static init(
     memory: Memory,
     byteOffset: number | bigint,
-    config: CallRingConfig,
+    config?: CallRingConfig,
   ): CallRing {
     const words = checked(config);
     const bytes = bytesFor(...words);

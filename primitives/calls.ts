@@ -259,7 +259,7 @@ function serveBlocking(
  * ```ts
  * import { CallRing, connect, serve } from "@weft/sync";
  *
- * const ring = CallRing.create({ request: 256, reply: 256 });
+ * const ring = CallRing.create();
  * const counter = {
  *   count: 0,
  *   add(n: number) {
@@ -332,7 +332,7 @@ function connectBlocking(ring: CallRing, options?: ConnectOptions): object {
  * ```ts
  * import { CallRing, connect, serve } from "@weft/sync";
  *
- * const ring = CallRing.create({ request: 256, reply: 64 });
+ * const ring = CallRing.create();
  * const api = {
  *   read(name: string): string {
  *     throw new RangeError(`no file ${name}`, { cause: "the disk is empty" });

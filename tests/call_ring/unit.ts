@@ -302,6 +302,17 @@ test("configurations, timeouts and limits out of range are refused", async () =>
   assert.is(CallRing.byteLength({ request: 4, reply: 4 }), (96 + 16 * 32) * 4);
 });
 
+test("unless told, a request and a reply of 64 KiB and a little have room", () => {
+  for (const config of [undefined, {}, { slots: undefined }]) {
+    const ring = CallRing.create(config);
+    const { slots, maxRequest, maxReply } = ring;
+    assert.equal([slots, maxRequest, maxReply], [16, 65_600, 65_600]);
+    assert.is(CallRing.byteLength(config), ring.byteLength);
+  }
+  assert.is(CallRing.create({ reply: 8 }).maxRequest, 65_600);
+  assert.throws(() => CallRing.create(null as never), TypeError);
+});
+
 test("the most slots and the longest requests have room", () => {
   for (const [slots, request, reply] of [[1024, 1, 0], [1, 2 ** 24 - 4, 0]]) {
     const config = { slots: slots!, request: request!, reply: reply! };

@@ -1,4 +1,4 @@
 import type { Size } from "../_run/kinds.ts";
 
 /** What a bundle of it may weigh. */
-export const size: Size = { name: "serve, connect", most: 37822 };
+export const size: Size = { name: "serve, connect", most: 37832 };

@@ -1,4 +1,4 @@
 import type { Size } from "../_run/kinds.ts";
 
 /** What a bundle of it may weigh. */
-export const size: Size = { name: "inspect", most: 9848 };
+export const size: Size = { name: "inspect", most: 9856 };

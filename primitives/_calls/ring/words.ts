@@ -62,11 +62,20 @@ const MAX_BYTES = 0x4000_0000; // 2^30
 export interface CallRingConfig {
   /** How many calls may be under way at a time: 1 to 1024; 16 unless given. */
   readonly slots?: number | undefined;
-  /** The most bytes of a request, 0 to 2^24 - 4; rounded up to words. */
-  readonly request: number;
-  /** The most bytes of a reply, 0 to 2^30; rounded up to words. */
-  readonly reply: number;
+  /**
+   * The most bytes of a request, 0 to 2^24 - 4, rounded up to words; 65600
+   * unless given, so that 64 KiB and a little fit.
+   */
+  readonly request?: number | undefined;
+  /**
+   * The most bytes of a reply, 0 to 2^30, rounded up to words; 65600 unless
+   * given.
+   */
+  readonly reply?: number | undefined;
 }
+
+/** Memory that was not written to costs nothing; a piece costs a round trip. */
+const BYTES = 2 ** 16 + 64;
 
 const roundedUp = (bytes: number): number => Math.ceil(bytes / 4) * 4;
 
@@ -82,10 +91,10 @@ export const strideFor = (request: number, reply: number): number =>
 
 /** Checks `config` and packs it: returns `[shape, reply]`. */
 export function checked(
-  config: CallRingConfig,
+  config: CallRingConfig = {},
 ): [shape: number, reply: number] {
   assertConfig("call_ring", config, ["slots", "request", "reply"]);
-  const { slots = 16, request, reply } = config;
+  const { slots = 16, request = BYTES, reply = BYTES } = config;
   inRange("slots", slots, 1, MAX_SLOTS);
   inRange("The most bytes of a request", request, 0, MAX_REQUEST);
   inRange("The most bytes of a reply", reply, 0, MAX_BYTES);
