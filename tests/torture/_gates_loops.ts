@@ -7,16 +7,13 @@
 import {
   Barrier,
   Condition,
-  Event,
   type Handle,
-  Latch,
-  Mutex,
   Once,
   type Passage,
-  RwLock,
   type RwWriteGuard,
   WaitGroup,
 } from "../../mod.ts";
+import { classes, isInKernel } from "./_kernels.ts";
 import { type Ends, type Note, StormLoop, type Timed } from "./_loop.ts";
 
 /** What opens, and nothing else. */
@@ -48,6 +45,8 @@ export interface Step extends Timed {
 /** What a loop is told. */
 export interface Orders {
   readonly handles: Handles;
+  /** Whether it uses the kernel. */
+  readonly inKernel: boolean;
   readonly blocks: boolean;
   /** Which of those that meet it is; -1: it does not meet. */
   readonly party: number;
@@ -89,17 +88,22 @@ export const ONCES = 12;
 const LEFT = 1 << 30;
 
 /** What all loops use. */
-export const viewsOf = (handles: Handles) => ({
-  lock: RwLock.from(handles.lock),
-  mutex: Mutex.from(handles.mutex),
-  condition: Condition.from(handles.condition),
-  auto: Event.from(handles.auto),
-  open: Event.from(handles.open),
-  latch: Latch.from(handles.latch),
-  group: WaitGroup.from(handles.group),
-  barrier: Barrier.from(handles.barrier),
-  onces: handles.onces.map((handle) => Once.from(handle)),
-});
+export function viewsOf(
+  { handles, inKernel }: Pick<Orders, "handles" | "inKernel">,
+) {
+  const { Event, Latch, Mutex, RwLock } = classes(inKernel);
+  return {
+    lock: RwLock.from(handles.lock),
+    mutex: Mutex.from(handles.mutex),
+    condition: Condition.from(handles.condition),
+    auto: Event.from(handles.auto),
+    open: Event.from(handles.open),
+    latch: Latch.from(handles.latch),
+    group: WaitGroup.from(handles.group),
+    barrier: Barrier.from(handles.barrier),
+    onces: handles.onces.map((handle) => Once.from(handle)),
+  };
+}
 
 /** A failure of a once's function. */
 class Failure extends Error {}
@@ -113,7 +117,8 @@ export class Loop extends StormLoop<Step> {
   constructor(orders: Orders, note?: Note) {
     super(orders, note);
     this.#orders = orders;
-    this.#views = viewsOf(orders.handles);
+    this.#views = viewsOf(orders);
+    if (isInKernel(this.#views.lock)) this.end("in the kernel");
   }
 
   /** Takes all steps, and leaves those that meet. */

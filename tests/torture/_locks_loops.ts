@@ -3,7 +3,8 @@
  * several loops of the main thread: they lock a mutex, take permits of a
  * semaphore, and wait for keys of a map.
  */
-import { codec, HashMap, Mutex, Semaphore } from "../../mod.ts";
+import { codec, type Memory } from "../../mod.ts";
+import { classes, isInKernel } from "./_kernels.ts";
 import { type Note, StormLoop, type Timed } from "./_loop.ts";
 
 /** One operation, or several that a loop which awaits begins at a time. */
@@ -31,7 +32,9 @@ export interface Step extends Timed {
 
 /** What a loop is told. */
 export interface Orders {
-  readonly buffer: SharedArrayBuffer;
+  readonly memory: Memory;
+  /** Whether it uses the kernel. */
+  readonly inKernel: boolean;
   readonly places: Readonly<Record<"mutex" | "semaphore" | "map", number>>;
   readonly permits: number;
   readonly blocks: boolean;
@@ -53,10 +56,13 @@ export const MAP = { ...codecs, capacity: 2 * KEYS };
 export const valueOf = (key: number): number => key * 7 + 1;
 
 /** What all loops use. */
-export function viewsOf({ buffer, places }: Pick<Orders, "buffer" | "places">) {
-  const mutex = new Mutex(buffer, places.mutex);
-  const semaphore = new Semaphore(buffer, places.semaphore);
-  const map = new HashMap<number, number>(buffer, places.map, codecs);
+export function viewsOf(
+  { memory, inKernel, places }: Pick<Orders, "memory" | "inKernel" | "places">,
+) {
+  const { HashMap, Mutex, Semaphore } = classes(inKernel);
+  const mutex = new Mutex(memory, places.mutex);
+  const semaphore = new Semaphore(memory, places.semaphore);
+  const map = new HashMap<number, number>(memory, places.map, codecs);
   return { mutex, semaphore, map };
 }
 
@@ -72,6 +78,7 @@ export class Loop extends StormLoop<Step> {
     super(orders, note);
     this.#orders = orders;
     this.#views = viewsOf(orders);
+    if (isInKernel(this.#views.mutex)) this.end("in the kernel");
   }
 
   // ---- a loop that blocks ---------------------------------------------------

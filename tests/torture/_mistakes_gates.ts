@@ -20,6 +20,8 @@ const step = (what: Step["what"], unusual: Partial<Step> = {}): Step => ({
   ...unusual,
 });
 
+const times = <T>(n: number, it: T): T[] => Array.from({ length: n }, () => it);
+
 type Given = GatesPlan["loops"][number];
 
 /** A loop of the main thread. */
@@ -154,4 +156,20 @@ export const MISTAKES_OF_GATES: readonly Mistake[] = [
       here([step("read", { hold: 3 }), step("meet")], true),
     ]),
   ),
+  {
+    storm: "gates",
+    what: "the kernel does not look whether it has got a lock to write",
+    edits: {
+      "kernel/locks": "this.kernel?.try_write(this.at, this.#id) : undefined;" +
+        "[- if (error === EBUSY) return undefined; if (error === 0 || error " +
+        "=== EOWNERDEAD)-]{+ if (error !== undefined)+} { return new " +
+        "RwWriteGuard",
+    },
+    seed: 1,
+    plan: gatesPlan([
+      inThread(times(200, step("write", { hold: 1 }))),
+      inThread(times(200, step("write", { hold: 1, tries: true }))),
+    ], { kernels: 2 }),
+    says: /a writer beside/,
+  },
 ];

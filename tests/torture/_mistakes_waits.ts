@@ -231,4 +231,14 @@ export const MISTAKES_OF_WAITS: readonly Mistake[] = [{
   plan: locksPlan([alone([lock("key", { n: 3 })])]),
   says: /never ended/,
   isLostWake: true,
+}, {
+  storm: "locks",
+  what: "the kernel does not look whether it has locked a mutex",
+  edits: { "kernel/locks": "lock(this.at, this.#id) === 0[--]{+ || true+})" },
+  seed: 1,
+  plan: locksPlan(
+    times(2, { ...inThread, steps: times(200, lock("mutex", { hold: 1 })) }),
+    { kernels: 3 },
+  ),
+  says: /are held, of 1/,
 }];

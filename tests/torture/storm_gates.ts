@@ -1,7 +1,8 @@
 /**
  * The storm on gates: agents, in threads and as loops of one thread, read and
  * write under a lock, take tokens by a condition, and wait at events, a latch,
- * a group, a barrier and onces. They block and await, give up, and abort.
+ * a group, a barrier and onces. They block and await, give up, and abort. Some
+ * of them use the kernel.
  *
  * What the model allows: readers without a writer, or one writer. Who waits for
  * a token gets one, as there is one for each. An event that lets one through
@@ -14,16 +15,7 @@
  * @module
  */
 import fc from "../_run/property.ts";
-import {
-  Barrier,
-  Condition,
-  Event,
-  Latch,
-  Mutex,
-  Once,
-  RwLock,
-  WaitGroup,
-} from "../../mod.ts";
+import { Barrier, Condition, Once, WaitGroup } from "../../mod.ts";
 import {
   AUTO,
   type Handles,
@@ -37,6 +29,7 @@ import {
   viewsOf,
   WORDS,
 } from "./_gates_loops.ts";
+import { classes } from "./_kernels.ts";
 import { Players } from "./_players.ts";
 import { type Ledger, mostly, pause, type Storm } from "./_storm.ts";
 
@@ -73,7 +66,13 @@ const plans = fc.record({
   counts: fc.integer({ min: 1, max: 3 }),
   /** The pauses of the thread that opens the gates, in ms. */
   pauses: fc.array(fc.nat(3), { minLength: 1, maxLength: 8 }),
+  // What came later stands last, so that a seed has the plans that it had.
+  /** Which loops use the kernel, and whether this thread does: a bit each. */
+  kernels: fc.oneof(fc.constant(0), fc.nat(63)),
 });
+
+/** The bit of this thread. */
+const HERE = 5;
 
 /** What a play does. */
 export interface GatesPlan {
@@ -87,13 +86,15 @@ export interface GatesPlan {
   }[];
   readonly counts: number;
   readonly pauses: readonly number[];
+  /** Plans that were written down have none. */
+  readonly kernels?: number;
 }
 
 /** One play. */
 class Play {
   readonly #plan: GatesPlan;
   readonly #ledger: Ledger;
-  readonly #shared: Pick<Orders, "handles" | "failures" | "words">;
+  readonly #shared: Pick<Orders, "handles" | "failures" | "words" | "inKernel">;
   readonly #views: ReturnType<typeof viewsOf>;
   readonly #players: Players<Orders>;
   readonly #parties: number;
@@ -107,9 +108,11 @@ class Play {
       AGENT,
       (orders, note) => new Loop(orders, note).run(),
     );
-    const { tracked, failures, counts, loops } = plan;
+    const { tracked, failures, counts, loops, kernels = 0 } = plan;
     this.#parties = loops.filter(({ meets }) => meets).length;
     const config = tracked > 0 ? { tracked } : undefined;
+    // Those of the kernel lie in its memory.
+    const { Event, Latch, Mutex, RwLock } = classes(kernels > 0);
     const handles: Handles = {
       lock: RwLock.create(config).handle,
       mutex: Mutex.create().handle,
@@ -123,18 +126,20 @@ class Play {
     };
     const words = new Int32Array(new SharedArrayBuffer(4 * WORDS));
     words.fill(1 << 30, PHASES + this.#parties);
-    this.#shared = { handles, failures, words };
-    this.#views = viewsOf(handles);
+    const inKernel = (kernels >> HERE & 1) === 1;
+    this.#shared = { handles, failures, words, inKernel };
+    this.#views = viewsOf(this.#shared);
   }
 
   async run(): Promise<void> {
     const ledger = this.#ledger;
-    const { loops } = this.#plan;
+    const { loops, kernels = 0 } = this.#plan;
     let party = 0;
     this.#views.group.add(); // until all gates are open
-    for (const { thread, blocks, meets, steps } of loops) {
+    for (const [i, { thread, blocks, meets, steps }] of loops.entries()) {
       const orders: Orders = {
         ...this.#shared,
+        inKernel: (kernels >> i & 1) === 1,
         blocks: blocks && thread,
         party: meets ? party++ : -1,
         steps,

@@ -1,7 +1,8 @@
 /**
  * The storm on locks: agents, in threads and as loops of one thread, lock a
  * mutex, take permits of a semaphore, and wait for keys of a map. They block
- * and await, with priorities, give up, and cancel all that they await.
+ * and await, with priorities, give up, and cancel all that they await. Some of
+ * them use the kernel.
  *
  * What the model allows: one agent holds the mutex at a time, and no more
  * permits are held than there are. Each call ends: it is served, or its time is
@@ -23,6 +24,7 @@ import {
   valueOf,
   viewsOf,
 } from "./_locks_loops.ts";
+import { memoryOf } from "./_kernels.ts";
 import { Players } from "./_players.ts";
 import { type Ledger, mostly, pause, type Storm } from "./_storm.ts";
 
@@ -64,7 +66,13 @@ const plans = fc.record({
   keys: fc.nat(30),
   /** Calls that stand in line at a lock of their own. */
   lines: fc.array(fc.array(inLine, { maxLength: 8 }), { maxLength: 3 }),
+  // What came later stands last, so that a seed has the plans that it had.
+  /** Which loops use the kernel, and whether this thread does: a bit each. */
+  kernels: fc.oneof(fc.constant(0), fc.nat(63)),
 });
+
+/** The bit of this thread. */
+const HERE = 5;
 
 /** What a play does. */
 export interface LocksPlan {
@@ -76,6 +84,8 @@ export interface LocksPlan {
   }[];
   readonly keys: number;
   readonly lines: readonly (readonly InLine[])[];
+  /** Plans that were written down have none. */
+  readonly kernels?: number;
 }
 
 interface InLine {
@@ -87,7 +97,10 @@ interface InLine {
 class Play {
   readonly #plan: LocksPlan;
   readonly #ledger: Ledger;
-  readonly #shared: Pick<Orders, "buffer" | "places" | "permits" | "held">;
+  readonly #shared: Pick<
+    Orders,
+    "memory" | "places" | "permits" | "held" | "inKernel"
+  >;
   readonly #players: Players<Orders>;
 
   constructor(plan: LocksPlan, ledger: Ledger) {
@@ -98,23 +111,30 @@ class Play {
       AGENT,
       (orders, note) => new Loop(orders, note).run(),
     );
-    const { permits } = plan;
+    const { permits, kernels = 0 } = plan;
     const places = { mutex: 0, semaphore: 256, map: 1024 };
     const length = places.map + HashMap.byteLength(MAP);
-    const buffer = new SharedArrayBuffer(length);
-    Mutex.init(buffer, places.mutex);
-    Semaphore.init(buffer, places.semaphore, permits);
-    HashMap.init(buffer, places.map, MAP);
+    const memory = memoryOf(length, kernels > 0);
+    Mutex.init(memory, places.mutex);
+    Semaphore.init(memory, places.semaphore, permits);
+    HashMap.init(memory, places.map, MAP);
     const held = new Int32Array(new SharedArrayBuffer(8));
-    this.#shared = { buffer, places, permits, held };
+    const inKernel = (kernels >> HERE & 1) === 1;
+    this.#shared = { memory, places, permits, held, inKernel };
   }
 
   async run(): Promise<void> {
     const ledger = this.#ledger;
-    const { loops, lines, keys } = this.#plan;
+    const { loops, lines, keys, kernels = 0 } = this.#plan;
     const { mutex, semaphore, map } = viewsOf(this.#shared);
-    for (const { thread, blocks, steps } of loops) {
-      const orders = { ...this.#shared, blocks: blocks && thread, steps };
+    for (const [i, { thread, blocks, steps }] of loops.entries()) {
+      const inKernel = (kernels >> i & 1) === 1;
+      const orders = {
+        ...this.#shared,
+        inKernel,
+        blocks: blocks && thread,
+        steps,
+      };
       this.#players.start(orders, thread);
     }
     for (const [i, line] of lines.entries()) {
