@@ -3,6 +3,7 @@
  *
  * @module
  */
+import * as k from "../engine/kinds.ts";
 import { Fault, scheduleText } from "../engine/kinds.ts";
 import {
   type Picture,
@@ -100,6 +101,13 @@ export function failureOf(
   return withCause(failure, cause);
 }
 
+/** How many times a sleep of the schedule times out, or a timer fires. */
+const firesIn = (schedule: readonly number[]): number =>
+  schedule.filter((code) => {
+    const action = k.actionOf(code);
+    return action === k.TIMEOUT || action === k.TIMER;
+  }).length;
+
 /** Replays an interleaving, and draws it. */
 export function* replayPicture(
   engine: Engine,
@@ -110,6 +118,9 @@ export function* replayPicture(
 ): Steps<Picture> {
   const { world } = engine;
   const trace = world.trace = new Trace();
+  // Where every agent has its turns, timers fire beyond the bound of a search.
+  const timeouts = Math.max(world.startBudget.timeouts, firesIn(schedule));
+  world.startBudget = { ...world.startBudget, timeouts };
   const { sites, coverage } = engine;
   engine.until = Infinity;
   engine.sites = o.lines ?? true;

@@ -218,6 +218,23 @@ test("what an agent uses much later counts", () => {
 
 const verdict = ({ failure, complete }: Result) => [failure?.kind, complete];
 
+test("a livelock is repeated, though more steps are counted then", () => {
+  const restless = (then: Body) => (memory: SharedArrayBuffer) => {
+    const w = new Int32Array(memory);
+    Atomics.wait(w, 0, 0, 10);
+    for (;;) then(w);
+  };
+  const changes = restless((w) => {
+    Atomics.xor(w, 0, 1);
+    Atomics.load(w, 0);
+  });
+  const looks = restless((w) => Atomics.xor(w, 0, 0));
+  const memory = () => new SharedArrayBuffer(4);
+  const o = { shorten: false };
+  const run = () => early(() => race.agents({ memory }, changes, looks, o));
+  assert.throws(run, /^livelock: /);
+});
+
 test("locks, queues and stacks: the same verdict", () => {
   const names = /ticket lock, 3|queue, 2|without/;
   for (const { name, kind, run } of REACH) {

@@ -263,6 +263,58 @@ test("a schedule that ends too late is followed once more", () => {
   assert.is(again.failure?.message, failure!.message);
 });
 
+/** Agent 0 goes round for ever, also while agent 1 sleeps for some time. */
+const restless = () =>
+  race.spec({
+    memory: () => new SharedArrayBuffer(12),
+    agent: (memory) => new Int32Array(memory),
+    ops: {
+      goRound: {
+        run: (w) => {
+          for (;;) {
+            Atomics.store(w, 0, 1);
+            Atomics.store(w, 0, 0);
+          }
+        },
+      },
+      goRoundLate: {
+        run: (w) => {
+          if (Atomics.load(w, 1) === 0) return;
+          for (;;) {
+            Atomics.store(w, 0, 1);
+            Atomics.store(w, 0, 0);
+          }
+        },
+      },
+      sleep: { run: (w) => Atomics.wait(w, 2, 0, 10) },
+      sleepThrice: {
+        run: (w) => {
+          Atomics.store(w, 1, 1);
+          for (let i = 0; i < 3; i++) Atomics.wait(w, 2, 0, 10);
+          Atomics.store(w, 1, 0);
+        },
+      },
+    },
+  });
+
+test("a livelock beside timers is repeated, whatever the bound of timeouts", () => {
+  for (
+    const [goes, sleeps] of [["goRound", "sleep"], [
+      "goRoundLate",
+      "sleepThrice",
+    ]] as const
+  ) {
+    const program = [[[goes]], [[sleeps]]] as const;
+    for (const timeouts of [0, 1, 2, Infinity]) {
+      const { failure } = race.check(restless(), ...program, { timeouts });
+      assert.is(failure?.kind, "livelock", failure?.message);
+      const { schedule } = failure!;
+      const again = race.replay(restless(), program, schedule, { timeouts });
+      assert.is(again.failure?.kind, "livelock");
+    }
+  }
+});
+
 test("memory is made with the same random numbers each time", () => {
   const words = { key: codec.text, value: codec.i32, capacity: 2 };
   const seeds: number[] = [];
