@@ -39,8 +39,9 @@ export function* rehearse(engine: Engine, o: Options): Steps<void> {
     first.calls = calls.slice(0, calls.length - tail);
     world.tail = 0;
   }
+  world.startBudget = OFF;
   try {
-    yield* rehearseAll(engine, o, tail === 0);
+    yield* oneByOne(engine, tail === 0);
   } finally {
     if (tail > 0) {
       first.calls = calls;
@@ -48,15 +49,17 @@ export function* rehearse(engine: Engine, o: Options): Steps<void> {
       engine.opening = null;
     }
   }
+  if (world.fault !== null || engine.scenario.stateless !== undefined) return;
+  for (let i = 0; i < 12; i++) {
+    const chooser = sampler({ seed: o.seed }, i, engine.count, 20);
+    yield* run(engine, chooser, { lockFree: "no", rescue: true });
+  }
+  world.fault = null;
 }
 
-function* rehearseAll(
-  engine: Engine,
-  o: Options,
-  whole: boolean,
-): Steps<void> {
+/** Leaves a fault if the code has effects that a replay repeats. */
+function* oneByOne(engine: Engine, whole: boolean): Steps<void> {
   const { world } = engine;
-  world.startBudget = OFF;
   world.clocks = null;
   const { final } = engine.scenario;
   const outcome = () => {
@@ -132,12 +135,6 @@ function* rehearseAll(
     }
   }
   if ((fault as Fault | null)?.kind === "nondeterministic") return;
-  world.fault = null;
-  if (engine.scenario.stateless !== undefined) return;
-  for (let i = 0; i < 12; i++) {
-    const chooser = sampler({ seed: o.seed }, i, engine.count, 20);
-    yield* run(engine, chooser, { lockFree: "no", rescue: true });
-  }
   world.fault = null;
 }
 
