@@ -145,7 +145,35 @@ test("each method that awaits is in the list", () => {
   assert.equal(missing, []);
 });
 
+/** The words of a primitive, or nothing if it has none of its own. */
+function wordsOf(on: object): number[] {
+  const { buffer } = on as { buffer?: SharedArrayBuffer };
+  return buffer === undefined ? [] : [...new Int32Array(buffer)];
+}
+
 for (const { row, method, name } of WAITS) {
+  test(`${name}: with an aborted signal, it changes nothing`, async () => {
+    const scene = row.scene(method);
+    await passed(0);
+    const before = wordsOf(scene.on);
+    const began = new Began(scene, method, {
+      signal: AbortSignal.abort(REASON),
+    });
+    assert.equal(wordsOf(scene.on), before);
+    assert.is(await began.ended(), "aborted");
+    await steps(scene, 0, scene.steps.length);
+    began.check(); // it may find that nobody arrived
+  });
+
+  test(`${name}: an abort in the turn of the call`, async () => {
+    const control = new AbortController();
+    const began = begin(row, method, control);
+    control.abort(REASON);
+    const { patient } = began.scene;
+    const allowed: End[] = patient ? ["aborted", "served"] : ["aborted"];
+    await tried("at once", began, 0, allowed);
+  });
+
   test(`${name}: an abort ends it in each stage`, () =>
     inEachStage(row.scene(method).steps.length + 1, async (stage) => {
       const control = new AbortController();
