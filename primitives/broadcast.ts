@@ -36,7 +36,6 @@ import {
 import { ClosedError } from "./_queue/queue.ts";
 import {
   type ElementOf,
-  QUEUE_CONFIG,
   type QueueConfig,
   queueConfig,
 } from "./_queue/queue_core.ts";
@@ -523,7 +522,7 @@ export class Subscription<E = number> extends SubscriptionBase<E> {
 function checked(
   config: BroadcastConfig,
 ): [shape: number, elementSize: number] {
-  const known = [...QUEUE_CONFIG, "subscribers", "slow"];
+  const known = ["capacity", "elementSize", "subscribers", "slow"];
   const [capacity, elementSize] = queueConfig("broadcast", config, known);
   const { subscribers = 16, slow = "block" } = config;
   inRange("subscribers", subscribers, 1, MAX_SUBSCRIBERS);

@@ -51,7 +51,11 @@ export type ElementOf<Size extends number> = number extends Size
   : Uint8Array<ArrayBuffer>;
 
 /** The names of the settings in {@linkcode QueueConfig}. */
-export const QUEUE_CONFIG: readonly string[] = ["capacity", "elementSize"];
+export const QUEUE_CONFIG: readonly string[] = [
+  "capacity",
+  "elementSize",
+  "element",
+];
 
 /** The most bytes that the elements of a queue may have together. */
 const MAX_BYTES = /* @__PURE__ */ (() => 2 ** 30)();
@@ -67,7 +71,11 @@ export function queueConfig(
   few = "",
 ): [capacity: number, elementSize: number] {
   assertConfig(kind, config, known);
-  const { capacity, elementSize = 4 } = config;
+  const { capacity, elementSize = 4, element } = config;
+  // A class whose queues may be typed has taken it out.
+  if (element !== undefined) {
+    throw new TypeError("This class has no element: give it an elementSize");
+  }
   inRange("elementSize", elementSize, 1, MAX_BYTES);
   if (elementSize % 4) {
     throw new RangeError(

@@ -16,7 +16,7 @@ export const kind: Kind = {
 };
 
 /** What a bundle of it may weigh. */
-export const size: Size = { name: "Channel, codec", most: 35097 };
+export const size: Size = { name: "Channel, codec", most: 35134 };
 
 class ChannelInC extends Twin {
   readonly #codec: Codec<unknown>;

@@ -138,6 +138,8 @@ test("create() of a realtime class makes an instance of it", () => {
     realtime.SpscQueue.byteLength(queue),
     whole.SpscQueue.byteLength(queue),
   );
+  const typed = { ...queue, element: whole.struct({ x: "i32" }) as never };
+  assert.throws(() => realtime.SpscQueue.create(typed), /has no element/);
   for (const it of made) {
     assert.is(it.byteLength, it.buffer.byteLength);
     assert.is(Reflect.get(it, "popAsync"), undefined);

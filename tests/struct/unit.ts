@@ -259,6 +259,11 @@ for (const Queue of QUEUES) {
     assert.throws(() => Queue.create(none), /type that struct\(\) made/);
     const both = { ...config, elementSize: 32 };
     assert.throws(() => Queue.create(both), /element or elementSize/);
+    const plain = { capacity: 4, element: undefined };
+    assert.instance(Queue.create(plain), Queue);
+    assert.is(Queue.byteLength(plain), Queue.byteLength({ capacity: 4 }));
+    const misspelt = { capacity: 4, elements: Item } as never;
+    assert.throws(() => Queue.create(misspelt), /"elements".* element\b/);
   });
 }
 
