@@ -135,6 +135,11 @@ test("lets an operation wait only while the model does", () => {
   assert.ok(judge.mayWait(adding, sleeper, 0b10)); // not added yet
   const added = judge.answer(adding, 1, undefined);
   assert.not.ok(judge.mayWait(added, sleeper, 0));
+  // An agent that is suspended in a call may have done it already.
+  const taking = judge.invoke(added, 1, { op: "take" });
+  assert.not.ok(judge.mayWait(taking, sleeper, 0));
+  assert.ok(judge.mayWait(taking, sleeper, 0b10));
+  assert.not.ok(judge.mayWait(taking, sleeper, 0b100));
 });
 
 /** `wait` ends once `n` is not 0; `put` makes it 1, and `take` 0. */
@@ -153,6 +158,95 @@ test("excuses no timed sleeper whose wake-up was lost", () => {
   const waiting = judge.invoke(put, 0, { op: "wait" });
   assert.not.ok(judge.mayWait(waiting, [{ agent: 0, timed: true }], 0));
   assert.not.ok(judge.regrets());
+});
+
+test("excuses no sleep without a limit in a call that never waits", () => {
+  const look: Model = { init: 0, step: (n) => [n, n] };
+  const judge = new Judge(look, 1);
+  const waiting = judge.invoke(judge.initial(), 0, { op: "look" });
+  assert.not.ok(judge.mayWait(waiting, [{ agent: 0, timed: false }], 0));
+  assert.ok(judge.mayWait(waiting, [{ agent: 0, timed: true }], 0));
+  assert.not.ok(judge.regrets());
+});
+
+/** A semaphore. `try` may give up, `look` never waits and changes nothing. */
+const permits: Model = {
+  init: 0,
+  step(state, { op, arg }): Answer<unknown> {
+    const n = state as number;
+    if (op === "look") return [n, n];
+    if (op === "release") return [n + 1, undefined];
+    const [acquired, gaveUp]: Outcome<unknown>[] = [
+      [n - Number(arg), true],
+      [n, false, { timedOut: true }],
+    ];
+    if (op === "try") return n > 0 ? new Either([acquired!, gaveUp!]) : gaveUp!;
+    return n < Number(arg) ? null : acquired!;
+  },
+};
+
+/** How agent 0 stopped, and how agent 1 waits. */
+interface Setting {
+  /** The calls that agent 0 still had to make. */
+  readonly calls: Call[];
+  /** Whether the first of them has begun, and whether it took effect. */
+  readonly begun: boolean;
+  readonly done: boolean;
+  readonly timed: boolean;
+  /** How many permits agent 1 has released itself. */
+  readonly own: number;
+}
+
+test("tells who holds up a sleeper from who only might have come", () => {
+  const acquire = (arg: number) => ({ op: "acquire", arg });
+  const [release, look] = [{ op: "release" }, { op: "look" }];
+  const course = (agent: number, calls: Call[], begun = false) => ({
+    agent,
+    calls,
+    begun,
+  });
+  /** Whether agent 1 waits in `call` for agent 0, which stopped so. */
+  const held = (
+    call: Call,
+    { calls = [release], begun = false, done = begun, timed = false, own = 1 }:
+      Partial<Setting>,
+  ) => {
+    const judge = new Judge(permits, 2);
+    let now = judge.initial();
+    if (begun) now = judge.invoke(now, 0, calls[0]!);
+    // By the answer of agent 1, the call of agent 0 has taken effect.
+    if (done) {
+      now = judge.invoke(now, 1, acquire(1));
+      now = judge.answer(now, 1, true);
+    }
+    now = judge.invoke(now, 1, call);
+    // Without agent 0, agent 1 has only its own permits.
+    const before = done ? [acquire(1)] : [];
+    const mine = [...Array<Call>(own).fill(release), ...before, call];
+    const others = [course(1, mine)];
+    const stopped = calls.length > 0 ? [course(0, calls, begun)] : [];
+    const verdict = judge.heldUp(now, [{ agent: 1, timed }], stopped, others);
+    assert.is(
+      judge.heldUp(now, [{ agent: 1, timed }], stopped, others),
+      verdict,
+    );
+    return verdict;
+  };
+  assert.is(held(acquire(1), {}), true);
+  assert.is(held(acquire(1), { calls: [look, look, release] }), true);
+  assert.is(held(acquire(1), { calls: [] }), false); // all has ended
+  assert.is(held(acquire(1), { calls: [look] }), false); // it would not help
+  assert.is(held(acquire(2), {}), false); // nor would half of it
+  assert.is(held(acquire(2), { calls: [release, release], own: 2 }), true);
+  assert.is(held(acquire(1), { own: 0 }), false); // it needs agent 0 anyway
+  // A call of agent 0 that took effect is not made once more.
+  assert.is(held(acquire(1), { begun: true, own: 2 }), false);
+  const more = { begun: true, calls: [release, release], own: 2 };
+  assert.is(held(acquire(1), more), true);
+  assert.is(held(acquire(1), { begun: true, done: false }), true);
+  // A timed sleep ends by itself, if its call may end without success.
+  assert.is(held({ op: "try", arg: 1 }, { timed: true }), false);
+  assert.is(held(acquire(1), { timed: true }), true);
 });
 
 test("takes an excuse back when a state shows that the call waits", () => {

@@ -84,3 +84,36 @@ test("an exchange that finds another value only reads", async () => {
   const both = ["data-race", "data-race"];
   assert.equal(await verdicts(once(2), again), both);
 });
+
+test("atomic accesses race if they share some of their bytes", async () => {
+  const half = (index: number): Agent => (memory) => {
+    Atomics.store(new Int16Array(memory), index, 1);
+  };
+  const word: Agent = (memory) => Atomics.store(words(memory), 0, 1);
+  const both = ["data-race", "data-race"];
+  assert.equal(await verdicts(word, half(0)), both);
+  assert.equal(await verdicts(word, half(1)), both);
+  assert.equal(await verdicts(word, half(2)), ["", ""]);
+  assert.equal(await verdicts(word, word), ["", ""]);
+  const loads: Agent = (memory) => Atomics.load(words(memory), 0);
+  const loadsHalf: Agent = (memory) => Atomics.load(new Int16Array(memory), 0);
+  assert.equal(await verdicts(loads, loadsHalf), ["", ""]);
+  assert.equal(await verdicts(word, loadsHalf), both);
+});
+
+test("a plain access races with one that comes later", async () => {
+  const first: Agent = (memory) => {
+    words(memory)[1] = 5;
+  };
+  const second = (writes: boolean, word: number): Agent => (memory) => {
+    const w = words(memory);
+    Atomics.store(w, 2, 1); // knows of nothing
+    Atomics.load(w, 3);
+    return writes ? w[word] = 6 : w[word];
+  };
+  const both = ["data-race", "data-race"];
+  assert.equal(await verdicts(first, second(true, 1)), both);
+  assert.equal(await verdicts(first, second(false, 1)), both);
+  assert.equal(await verdicts(second(false, 1), first), both);
+  assert.equal(await verdicts(first, second(true, 0)), ["", ""]);
+});
