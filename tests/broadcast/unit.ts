@@ -157,6 +157,7 @@ test("a second producer is refused until the first one is abandoned", async () =
   assert.is(second.abandon(B), 0); // it had no seats
   second.pushInt(3);
   assert.equal([1, 2, 3].map(() => seat.tryPopInt()), [1, 2, 3]);
+  assert.is(second.abandon(0), 0); // the free seats are nobody's
   assert.is(second.abandon(A), 1);
   for (const wrong of [-1, 2 ** 28, 0.5]) {
     refuses(buffer, () => second.abandon(wrong), RangeError, `${wrong}`);
