@@ -224,6 +224,7 @@ test("a second writer, or single reader, is refused until abandon()", () => {
     assert.is(second.abandon(B), 0);
     assert.is(second.abandon(A), singleReader ? 2 : 1);
     assert.is(second.abandon(A), 0);
+    assert.is(second.abandon(0), 0); // nobody has a role
     second.write(value);
     assert.is(second.read(seen), 2);
     assert.is(wordsOf(second)[LAYOUT.snapshot.writer], B);

@@ -89,6 +89,7 @@ test("a second producer is refused, until the first one is abandoned", () => {
   assert.is(second.abandon(B), 0);
   assert.is(second.abandon(A), 1);
   assert.is(second.abandon(A), 0);
+  assert.is(second.abandon(0), 0); // nobody has a role
   assert.ok(second.tryPushInt(2));
   assert.is(wordsOf(queue)[LAYOUT.spsc_queue.producer], B);
   assert.equal([second.tryPopInt(), second.tryPopInt()], [1, 2]);

@@ -57,6 +57,7 @@ test("a second owner is refused, until the first left and it adopts", () => {
   const [first, second] = [A, B].map((id) =>
     asAgent(id, () => new WorkDeque(buffer))
   ) as [WorkDeque, WorkDeque];
+  assert.is(second.abandon(0), 0); // it has no owner yet
   assert.ok(first.push(7));
   const acts = [
     () => second.push(8),
