@@ -256,6 +256,13 @@ export const MUTANTS = [
     ts: "}[- wakeEnd(words, OFFER_EPOCH, 1);-] } /**",
     c: "*since = state & WEFT__HANDOFF_ENDED_MASK;[- " +
       "weft__event_wake_end(&h->offer_epoch, 1);-]",
+  }, {
+    what: "frees the place and wakes no arm that sends to another receiver",
+    by: "capacity 0: two select to send, two receive",
+    ts: "[-if (closed || (state & OFFERS_MASK)) -]{+if (closed) +}" +
+      "wakeEnd(words, OFFER_EPOCH, n);",
+    c: "[-if (closed || weft__handoff_offered(state))-]{+if (closed)+} " +
+      "weft__event_wake_end(&h->offer_epoch, n);",
   }),
   ...mutants({
     source: "_queue/channel/handoff",

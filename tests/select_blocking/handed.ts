@@ -275,6 +275,12 @@ export function handedScenarios(weft: Weft): Scenario[] {
       [["passOn"]],
       [["receive"]],
     ], { spec: passing(weft), ...large }),
+    scenario("two select to send, two receive", [
+      [["put", 2]],
+      [["put", 4]],
+      [["come"], ["receive"]],
+      [["come"], ["receive"]],
+    ], large),
     scenario("offers are ended, and made again", [
       [["put", 2]],
       [["come"], ["receive"]],
