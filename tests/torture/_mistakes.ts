@@ -9,12 +9,20 @@ import { MISTAKES_OF_CALLS } from "./_mistakes_calls.ts";
 import { MISTAKES_OF_CHANNELS } from "./_mistakes_channels.ts";
 import { MISTAKES_OF_GATES } from "./_mistakes_gates.ts";
 import { MISTAKES_OF_POOL } from "./_mistakes_pool.ts";
+import { MISTAKES_OF_SHOPS } from "./_mistakes_shop.ts";
 import { MISTAKES_OF_WAITS } from "./_mistakes_waits.ts";
 
 /** A mistake. */
 export interface Mistake {
   /** The storm that finds it. */
-  readonly storm: "pool" | "calls" | "channels" | "select" | "locks" | "gates";
+  readonly storm:
+    | "pool"
+    | "calls"
+    | "channels"
+    | "select"
+    | "locks"
+    | "gates"
+    | "shop";
   /** What the mistake is. */
   readonly what: string;
   /** How it is made: edits of files in `primitives/`, without `.ts`. */
@@ -43,4 +51,5 @@ export const MISTAKES: readonly Mistake[] = [
   ...MISTAKES_OF_CHANNELS,
   ...MISTAKES_OF_WAITS,
   ...MISTAKES_OF_GATES,
+  ...MISTAKES_OF_SHOPS,
 ];

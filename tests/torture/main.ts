@@ -141,6 +141,7 @@ const PARTS: Readonly<Record<string, readonly (readonly [number, Runner])[]>> =
       [0.06, storm("select")],
       [0.04, storm("locks")],
       [0.04, storm("gates")],
+      [0.04, storm("shop")],
       [0.04, storm("values")],
     ],
   };
@@ -172,6 +173,7 @@ const NAMES = [
   "select",
   "locks",
   "gates",
+  "shop",
   "values",
 ];
 

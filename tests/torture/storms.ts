@@ -21,6 +21,7 @@ import { gatesStorm } from "./storm_gates.ts";
 import { locksStorm } from "./storm_locks.ts";
 import { poolStorm } from "./storm_pool.ts";
 import { selectStorm } from "./storm_select.ts";
+import { shopStorm } from "./storm_shop.ts";
 import { valuesStorm } from "./storm_values.ts";
 import { watchman } from "./_watchman.ts";
 
@@ -34,6 +35,7 @@ const STORMS: Readonly<
   select: (ms, seed, limits) => storm(selectStorm, ms, seed, limits),
   locks: (ms, seed, limits) => storm(locksStorm, ms, seed, limits),
   gates: (ms, seed, limits) => storm(gatesStorm, ms, seed, limits),
+  shop: (ms, seed, limits) => storm(shopStorm, ms, seed, limits),
   values: (ms, seed) => Promise.resolve(valuesStorm(ms, seed)),
 };
 

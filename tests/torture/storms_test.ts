@@ -49,7 +49,7 @@ for (const mistake of MISTAKES) {
 }
 
 const NAMES = [
-  ...["pool", "calls", "channels", "select", "locks", "gates"] as const,
+  ...["pool", "calls", "channels", "select", "locks", "gates", "shop"] as const,
 ];
 
 const without = built("none", {});
@@ -90,12 +90,14 @@ const STORMS: readonly Play[] = [
   { storm: "select", seed: 7001 },
   { storm: "locks", seed: 8001 },
   { storm: "gates", seed: 11_001 },
+  { storm: "shop", seed: 13_001 },
   { storm: "pool", seed: 4001, runtime: "deno" },
   { storm: "calls", seed: 5001, runtime: "deno" },
   { storm: "channels", seed: 6001, runtime: "deno" },
   { storm: "select", seed: 9001, runtime: "deno" },
   { storm: "locks", seed: 10_001, runtime: "deno" },
   { storm: "gates", seed: 12_001, runtime: "deno" },
+  { storm: "shop", seed: 14_001, runtime: "deno" },
 ];
 
 for (const play of STORMS) {
