@@ -356,6 +356,65 @@ for (const version of [OLDEST_TYPESCRIPT, "latest"]) {
   });
 }
 
+// ---- `using` that is compiled ----------------------------------------------
+
+/** A module that takes from Node the symbol that some platforms lack. */
+const NO_SYMBOL = `const Real = Symbol;
+const { dispose, ...rest } = Object.getOwnPropertyDescriptors(Real);
+globalThis.Symbol = (text) => Real(text);
+Object.defineProperties(globalThis.Symbol, rest);
+`;
+
+const USING = `import { Mutex } from "${NAME}";
+
+const mutex = Mutex.create();
+{
+  using lock = mutex.lock();
+  console.log(lock.abandoned);
+}
+mutex.lock().unlock();
+console.log("done");
+`;
+
+test("using of TypeScript runs without Symbol.dispose, as the FAQ says", async () => {
+  await need("node");
+  const faq = fs.readFileSync(path.join(PROJECT, "docs/guides/faq.md"), "utf8");
+  const [, symbols] = faq.match(
+    /^\*\*`Symbol\.dispose is not defined`[^]*?^```ts ignore\n([^]*?)^```$/m,
+  )!;
+  const home = path.join(folder, "using");
+  const write = (name: string, text: string) =>
+    fs.writeFileSync(path.join(home, name), text);
+  fs.mkdirSync(home);
+  write("no_symbol.mjs", NO_SYMBOL);
+  write("symbols.ts", symbols!);
+  write("without.ts", USING);
+  write("with.ts", `import "./symbols.js";\n${USING}`);
+  const compilerOptions = {
+    strict: true,
+    module: "nodenext",
+    target: "ES2022",
+    lib: LIB,
+    types: [],
+  };
+  write("tsconfig.json", JSON.stringify({ compilerOptions }));
+  const tsc = [...APART, `npm:typescript@${OLDEST_TYPESCRIPT}/tsc`];
+  const made = await run(process.execPath, [...tsc, "-p", home], 250);
+  if (!/error TS/.test(made.output) && UNREACHABLE.test(made.output)) {
+    throw new Missing("registry of npm");
+  }
+  assert.equal(made, { code: 0, output: "" });
+  const runs = (name: string) => {
+    const lacking = path.join(home, "no_symbol.mjs");
+    return run("node", ["--import", lacking, path.join(home, name)], 60);
+  };
+  assert.match(
+    (await runs("without.js")).output,
+    "Symbol.dispose is not defined",
+  );
+  assert.equal(await runs("with.js"), { code: 0, output: "false\ndone\n" });
+});
+
 // ---- in a project that somebody's tool has begun ----------------------------
 
 /** What a beginner writes first; every line needs the type of a base class. */
