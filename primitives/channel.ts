@@ -48,6 +48,7 @@ import {
 import { CHANNELS } from "./_queue/channel/core.ts";
 import {
   HEAD,
+  inOwnMemory,
   placeOf,
   placePortAt,
   planOf,
@@ -306,7 +307,7 @@ export class Channel<T> extends ChannelBase<T> {
   }
 
   /**
-   * The bytes a channel of this configuration occupies.
+   * The bytes a channel of this configuration occupies, made by `init`.
    *
    * @throws {TypeError} If `config` is not a channel's configuration.
    * @throws {RangeError} If `config` is out of range.
@@ -343,8 +344,9 @@ export class Channel<T> extends ChannelBase<T> {
    */
   static create<T>(config: ChannelConfig<T>): Channel<T>;
   static create<T>(config: AnyConfig<ChannelConfig<T>>): Channel<T> {
-    const memory = allocate(planOf<T>(config, ANY, tableBytes).byteLength);
-    return Channel.init(memory, 0, config as ChannelConfig<T>);
+    const own = inOwnMemory(config, ANY);
+    const memory = allocate(planOf<T>(own, ANY, tableBytes).byteLength);
+    return Channel.init(memory, 0, own as ChannelConfig<T>);
   }
 
   /**

@@ -467,6 +467,31 @@ for (const [name, carrier] of Object.entries(CARRIERS)) {
   });
 }
 
+test("in memory of its own, a message of 64 KiB and a little fits", () => {
+  for (const capacity of [0, 1, 2, 15, 255, 256, 511, 512, 1000]) {
+    const carriers = capacity > 0 ? [undefined, oneToOne, manyToOne] : [];
+    for (const carrier of [undefined, ...carriers]) {
+      for (const codec of [json, text, binary]) {
+        const channel = Channel.create({ codec, carrier, capacity } as never);
+        assert.ok(channel.maxLength >= 65_600);
+        assert.is(channel.capacity, capacity);
+      }
+    }
+  }
+  const channel = Channel.create({ capacity: 1 });
+  const long = "x".repeat(2 ** 16);
+  assert.ok(channel.trySend(long));
+  assert.is(channel.trySend("y"), false);
+  assert.is(channel.tryReceive(), long);
+  for (const carrier of [manyToMany, lockFree]) {
+    assert.is(Channel.create({ carrier, capacity: 2 }).maxLength, 256);
+  }
+  assert.is(Channel.create({ capacity: 2, messageSize: 64 }).maxLength, 120);
+  const memory = new SharedArrayBuffer(Channel.byteLength({ capacity: 2 }));
+  assert.ok(memory.byteLength < 40_000);
+  assert.ok(Channel.init(memory, 0, { capacity: 2 }).maxLength < 1024);
+});
+
 test("capacity counts messages of messageSize, however they lie", () => {
   for (const carrier of [undefined, ...Object.values(CARRIERS)]) {
     for (const messageSize of [16, 17, 100, 300]) {

@@ -33,8 +33,10 @@ for (const by of COUNTED) {
   const value = codec === i32 ? 7 : "ü";
 
   test(`the last sender that leaves closes the channel: ${name}`, async () => {
-    const channel = Channel.create(config);
-    assert.is(Channel.byteLength(config), channel.byteLength);
+    const bytes = Channel.byteLength(config);
+    const memory = new SharedArrayBuffer(bytes);
+    const channel = Channel.init(memory, 0, config);
+    assert.is(bytes, channel.byteLength);
     const one = asAgent(7, () => Channel.from(channel.handle, by));
     const two = asAgent(8, () => Channel.from(channel.handle, by));
     assert.equal([one.tracked, one.senders, one.receivers], [2, 0, 0]);

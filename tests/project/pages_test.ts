@@ -167,6 +167,9 @@ const AROUND: Readonly<Record<string, readonly string[]>> = {
     "declare function encode(" +
     "film: Uint8Array, percent: number, speed: number): Promise<void>;",
     'import { type Pool, type Task } from "@weft/sync/pool";\n' +
+    "declare const pool: Pool<{ parse: Task<string, unknown> }>;\n" +
+    "declare const text: string;",
+    'import { type Pool, type Task } from "@weft/sync/pool";\n' +
     "type Image = Uint8Array<ArrayBuffer>;\n" +
     "declare const pool: Pool<{ invert: Task<Image, Image> }>;",
   ],

@@ -43,9 +43,10 @@ export interface ChannelConfig<T> extends ChannelCodec<T> {
   readonly capacity: number;
   /**
    * The expected size of a message in bytes, if messages differ in length: 16
-   * to 2^29; 256 unless given. With `manyToMany`, `lockFree` and a capacity of
-   * 0, a message has at most this many bytes; with other carriers, `maxLength`
-   * says how long one may be.
+   * to 2^29. Unless given, it is 256; by `create`, more if `capacity` is small,
+   * so that a message of 65600 bytes fits. With `manyToMany`, `lockFree` and a
+   * capacity of 0, a message has at most this many bytes; with other carriers,
+   * `maxLength` says how long one may be.
    */
   readonly messageSize?: number | undefined;
   /**

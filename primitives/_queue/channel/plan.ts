@@ -42,6 +42,12 @@ export const HEAD: number = /* @__PURE__ */ (() => CHANNEL.length * 4)();
  * The size of a message in bytes, unless the configuration gives another one.
  */
 const MESSAGE_SIZE = 256;
+/**
+ * The size of a message that always has room in memory of the channel's own,
+ * unless the configuration says otherwise: 64 KiB and a little. A message may
+ * be about half as long as a ring.
+ */
+const ROOMY = 2 ** 16 + 64;
 
 /** The name of the carrier of a channel whose configuration names none. */
 export const USUAL = "the usual one";
@@ -122,6 +128,24 @@ export function planOf<T>(
     );
   }
   return plan(records, bytes, config.capacity, messageSize);
+}
+
+/**
+ * A configuration for memory of the channel's own, which costs nothing before
+ * it is written to: unless it names a `messageSize`, one message may be long.
+ */
+export function inOwnMemory<T>(
+  config: AnyConfig<ChannelConfig<T>>,
+  usual: Carrier,
+): AnyConfig<ChannelConfig<T>> {
+  assertConfig("channel", config, CONFIG_NAMES);
+  const { carrier = usual, capacity, messageSize } = config;
+  const inSlots = carrier.records === undefined && capacity > 0;
+  if (messageSize !== undefined || inSlots || isSized(codecOf<T>(config))) {
+    return config;
+  }
+  const share = capacity === 0 ? ROOMY : Math.ceil(2 * ROOMY / (capacity + 1));
+  return share > MESSAGE_SIZE ? { ...config, messageSize: share } : config;
 }
 
 /** The bytes of a slot for messages of up to `messageSize` bytes. */
