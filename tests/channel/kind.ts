@@ -16,11 +16,7 @@ export const kind: Kind = {
 };
 
 /** What a bundle of it may weigh. */
-<<<<<<< Updated upstream
-export const size: Size = { name: "Channel, codec", most: 35134 };
-=======
-export const size: Size = { name: "Channel, codec", most: 35194 };
->>>>>>> Stashed changes
+export const size: Size = { name: "Channel, codec", most: 35230 };
 
 class ChannelInC extends Twin {
   readonly #codec: Codec<unknown>;

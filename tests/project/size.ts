@@ -40,13 +40,8 @@ for (const stem of STEMS) {
   SIZES.push({ ...size, subpaths: ["", `/${stem}`] });
 }
 SIZES.push(
-<<<<<<< Updated upstream
-  { name: "*", subpaths: [""], most: 108769 },
-  { name: "Channel", subpaths: [""], most: 30524 },
-=======
-  { name: "*", subpaths: [""], most: 108880 },
+  { name: "*", subpaths: [""], most: 108900 },
   { name: "Channel", subpaths: [""], most: 30626 },
->>>>>>> Stashed changes
   { name: "viewValue", subpaths: ["/value"], most: 9493 },
   { name: "viewCodec", subpaths: ["/value"], most: 13447 },
   { name: "Pool", subpaths: ["/pool"], most: 36379 },
