@@ -49,6 +49,7 @@ static void tracked(void) {
     EQUAL(weft_barrier_tracked_bytes(wrong), 0);
   CHECK(weft_barrier_init_tracked(memory, sizeof memory, 0) == NULL);
   CHECK(weft_barrier_init_tracked(memory, sizeof memory, 256) == NULL);
+  memset(memory, 0x55, sizeof memory); /* of something else */
   weft_barrier *b = weft_barrier_init_tracked(memory, sizeof memory, 3);
   CHECK(b != NULL && weft_barrier_attach(memory) == b);
   EQUAL(weft_barrier_tracked(b), 3);

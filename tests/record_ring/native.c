@@ -138,6 +138,11 @@ static void errors(void) {
   UNCHANGED(arena, 1024, weft_record_ring_try_push(r, bytes, 25), EINVAL);
   UNCHANGED(arena, 1024, weft_record_ring_try_push(r, bytes, -1), EINVAL);
   UNCHANGED(arena, 1024, weft_record_ring_reserve(r, 25, &at), EINVAL);
+  EQUAL(weft_record_ring_reserve(r, 9, &at), 0);
+  UNCHANGED(arena, 1024, weft_record_ring_commit(r, at, 10), EINVAL);
+  UNCHANGED(arena, 1024, weft_record_ring_commit(r, at, -1), EINVAL);
+  weft_record_ring_cancel(r, at);
+  r = ring_at(64, false, 0);
   EQUAL(weft_record_ring_try_push(r, bytes, 4), 0);
   CHECK(weft_record_ring_peek(r, &length) != NULL); /* and sees the tail */
   length = 3;

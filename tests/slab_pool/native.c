@@ -60,6 +60,16 @@ static void errors(void) {
   UNCHANGED(arena, 1024, weft_slab_pool_free(p, end, NULL), EINVAL);
   UNCHANGED(arena, 1024, weft_slab_pool_free(p, NULL, NULL), EINVAL);
   EQUAL(weft_slab_pool_free(p, block, NULL), 0);
+  /* Behind the owners of 32 blocks lies what users write. */
+  const weft_slab_config full = {32, 4};
+  p = weft_slab_pool_init(arena, sizeof arena, full);
+  for (int i = 0; i < 32; i++) {
+    int32_t *word = (int32_t *)weft_slab_pool_allocate(p, NULL);
+    CHECK(word != NULL);
+    *word = weft_agent_id();
+  }
+  end = (char *)arena + weft_slab_pool_bytes(full);
+  UNCHANGED(arena, 1024, weft_slab_pool_free(p, end, NULL), EINVAL);
 }
 
 static void dead_agents(void) {
@@ -79,6 +89,15 @@ static void dead_agents(void) {
   EQUAL(weft_slab_pool_abandon(p, 6, true), 1);
   EQUAL(weft_slab_pool_available(p), 40);
   EQUAL(weft_slab_pool_free(p, block, NULL), EINVAL);
+  /* It was about to free a block: the owner is cleared, the bit is not. */
+  block = weft_slab_pool_allocate(p, NULL);
+  int32_t number = 0;
+  while (weft__slab_at(p, number) != block) number++;
+  *weft__slab_owner(p, number) = 0;
+  for (int i = 1; i < 40; i++) CHECK(weft_slab_pool_allocate(p, NULL) != NULL);
+  CHECK(weft_slab_pool_allocate(p, NULL) == NULL);
+  EQUAL(weft_slab_pool_abandon(p, 6, false), 0);
+  CHECK(weft_slab_pool_allocate(p, NULL) == block);
 }
 
 /* ---- threads ------------------------------------------------------------- */

@@ -83,6 +83,12 @@ static void roles(void) {
     EQUAL(weft_snapshot_abandon(s, 0), 0); /* nobody has a role */
     EQUAL(weft_snapshot_write(s, &value), 0);
     EQUAL(weft_snapshot_read(s, &seen), 2);
+    if (single) {
+      s->state = 3 << WEFT_SNAPSHOT_FRONT_SHIFT; /* there is no such copy */
+      UNCHANGED(arena, 512, weft_snapshot_write(s, &value), ENOTRECOVERABLE);
+      UNCHANGED(arena, 512, weft_snapshot_read(s, &seen), -ENOTRECOVERABLE);
+      EQUAL(seen, value);
+    }
     EQUAL(weft_agent_set_id(first), 0);
   }
 }
