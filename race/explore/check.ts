@@ -7,6 +7,7 @@
 import { NO_BUDGET, noCuts } from "../engine/state/machine.ts";
 import { begin } from "../engine/step/steps.ts";
 import { rotate } from "../judge/fair.ts";
+import { judgeQuiet } from "../judge/progress.ts";
 import { explore, exploreNow } from "./runs/drive.ts";
 import type { Fault } from "../engine/kinds.ts";
 import { realNow } from "../engine/platform/native.ts";
@@ -135,10 +136,10 @@ export function* examine(
   }
   engine.until = realNow() + time / 4;
   engine.late = false;
-  if (start.length === 0) yield* turns(engine);
+  if (start.length === 0) yield* turns(engine, o);
   if (world.fault !== null && engine.resumed) {
     engine.keepsStacks = engine.resumed = false;
-    yield* turns(engine);
+    yield* turns(engine, o);
     engine.keepsStacks = (world.fault as Fault | null) !== null;
   }
   if (world.fault !== null) {
@@ -232,8 +233,15 @@ function bounded(engine: Engine, o: Options): Steps<Found> {
 const REPEATED = 2;
 
 /** Looks for livelocks in executions in which every agent gets its turns. */
-function* turns(engine: Engine): Steps<void> {
+function* turns(engine: Engine, o: Options): Steps<void> {
   const { world } = engine;
+  const patience = searchOptions(engine, o, false);
+  const mayPass = () => {
+    // Asynchronous agents are run from their start for every step.
+    if (engine.scenario.async) return false;
+    judgeQuiet(engine, patience);
+    return world.fault === null; // the search finds it, too
+  };
   world.startBudget = NO_BUDGET;
   world.clocks = null;
   engine.overdue = null;
@@ -241,7 +249,7 @@ function* turns(engine: Engine): Steps<void> {
     engine.trusts = i >= REPEATED;
     yield* begin(engine);
     const lead = (i & 1) * engine.count;
-    yield* rotate(engine, { turn: 1 + (i >> 1), lead }, new Set());
+    yield* rotate(engine, { turn: 1 + (i >> 1), lead }, new Set(), mayPass);
     if ((world.fault as Fault | null)?.kind === "livelock") return;
     world.fault = null;
   }

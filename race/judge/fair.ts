@@ -89,12 +89,14 @@ export function failBusy(engine: Engine, agent: Agent): void {
 
 /**
  * Goes on fairly from the present state, until all agents are done, until a
- * state is in `known`, or until a cycle shows that no call ever ends.
+ * state is in `known`, or until a cycle shows that no call ever ends. Where no
+ * agent can run, `mayPass` says whether time passes; otherwise that is the end.
  */
 export function* rotate(
   engine: Engine,
   turns: Turns,
   known: Set<number>,
+  mayPass: () => boolean = () => false,
 ): Steps<void> {
   const { world } = engine;
   const { turn } = turns;
@@ -110,7 +112,8 @@ export function* rotate(
   const fires = world.agents.map(() => 0);
   const settled = world.agents.map(() => 0);
   for (let step = 0; step < LENGTH && world.fault === null; step++) {
-    if (choices(engine, here) === 0 || engine.isLate(step)) break;
+    const waits = choices(engine, here) === 0;
+    if (waits && (here.count === 0 || !mayPass()) || engine.isLate(step)) break;
     // An agent that only goes round a loop does not keep time from passing.
     const timers: number[] = [];
     for (const agent of world.agents) {
@@ -118,13 +121,15 @@ export function* rotate(
       const code = timerOf(agent);
       if (code >= 0) timers.push(code);
     }
-    const fired = fire && timers.length > 0;
-    if (fired) {
+    const passes = fire && timers.length > 0;
+    if (passes) {
       mine.clear();
       fire = false;
     }
+    // Where all wait, the timer that is due first fires.
+    const fired = passes && !waits;
     const codes = fired ? timers : here.codes;
-    const count = fired ? timers.length : here.live;
+    const count = fired ? timers.length : waits ? here.count : here.live;
     let code = -1;
     let next = -1;
     for (let i = count - 1; i >= 0; i--) {
@@ -160,10 +165,10 @@ export function* rotate(
       if (going === undefined) continue;
       if (turn > 1 && (yield* endsInShortTurns(engine, going))) return;
       // A timer fires when its agent is back in its event loop.
-      const waits = world.agents.some((agent) =>
+      const awaits = world.agents.some((agent) =>
         agent.timers.length > 0 && !agent.tired && fires[agent.id]! < FIRES
       );
-      if (timers.length === 0 && (fire || !waits)) {
+      if (timers.length === 0 && (fire || !awaits)) {
         return failLivelock(engine, going);
       }
       mine.clear();

@@ -222,6 +222,31 @@ test("a loop of sleeps goes on while another agent sleeps longer", () => {
   fails(bodies({}, polls, (w) => Atomics.load(w, 0)), "deadlock");
 });
 
+test("a loop that sleeps and changes memory for ever is found at once", () => {
+  const change = (w: Int32Array) => {
+    Atomics.add(w, 0, 1);
+    Atomics.sub(w, 0, 1);
+  };
+  const beats: Body = (w) => {
+    while (Atomics.wait(w, 1, 0, 10) !== "ok") change(w);
+  };
+  const few = { states: 100, runs: 0 };
+  for (const agents of [[beats], [beats, beats], [store, beats]]) {
+    const result = bodies(few, ...agents);
+    fails(result, "livelock");
+    assert.is(result.summary, "every agent took its turn");
+  }
+  // One that another agent ends is none.
+  const stops: Body = (w) => {
+    while (Atomics.wait(w, 1, 0, 10) === "timed-out") change(w);
+  };
+  const ends: Body = (w) => {
+    Atomics.store(w, 1, 1);
+    Atomics.notify(w, 1);
+  };
+  holds(bodies({}, stops, ends));
+});
+
 test("a timer that a call leaves behind still fires", async () => {
   const leaves: Body = (w) => void setTimeout(() => Atomics.store(w, 0, 9), 5);
   const after = (w: Int32Array) => assert.is(w[0], 9);
