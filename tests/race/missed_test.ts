@@ -180,3 +180,20 @@ test("an agent that looks by a DataView has looked", () => {
     assert.is(told(1), "lost-wakeup", "it would go on");
   }
 });
+
+test("what an agent would do until it sleeps again is done for trial only", () => {
+  const sets = (place: number) => (memory: Memory) => {
+    Atomics.store(words(memory), place, 1);
+  };
+  const sleepsTwice = (again: number): Agent => (memory) => {
+    const w = words(memory);
+    Atomics.wait(w, 0, 0, 10);
+    if (Atomics.add(w, 2, 1) !== 0) throw new Error("it was done before");
+    Atomics.wait(w, 1, 0, again);
+  };
+  // It would go on until it sleeps again, where nobody has woken it.
+  assert.is(verdict(nothing, sleepsTwice(10), sets(0)), "");
+  // It would not sleep again, as that word is not 0, or for no time.
+  assert.is(verdict(sets(1), sleepsTwice(10), sets(0)), "lost-wakeup");
+  assert.is(verdict(nothing, sleepsTwice(0), sets(0)), "lost-wakeup");
+});
