@@ -101,6 +101,14 @@ export class Collector {
     return count;
   }
 
+  /** Ends a job if it was answered; whether it was. */
+  take(job: Job): boolean {
+    const { slots } = this.#it;
+    const is = job.state === "posted" && isAnswered(slots.words, job.at);
+    if (is) this.#answer(job, undefined);
+    return is;
+  }
+
   #answer(job: Job, dead: Death | undefined): void {
     const { slots, rooms, jobs, poster } = this.#it;
     const at = poster.unslot(job);

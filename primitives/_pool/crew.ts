@@ -293,15 +293,9 @@ export class Crew {
 
   #listen(member: Member, worker: Eventful): void {
     member.worker = worker;
-    const late = setTimeout(() => {
-      const what =
-        `A worker did not call servePool within ${this.#patience} ms`;
-      this.#fail(member, new Error(what), true);
-    }, Math.min(this.#patience, 0x7fff_ffff));
-    refer(late, false);
-    member.unlisten = () => clearTimeout(late);
+    this.#limit(member);
     const isOurs = () => member.worker === worker; // and no later attempt
-    const message = (data: unknown) => this.#hear(member, worker, data, late);
+    const message = (data: unknown) => this.#hear(member, worker, data);
     const failed = (error: unknown) => {
       if (!isOurs()) return;
       member.error = error;
@@ -339,13 +333,29 @@ export class Crew {
     });
   }
 
-  /** A worker says something; `late` is the timer of its start. */
-  #hear(
-    member: Member,
-    worker: Eventful,
-    data: unknown,
-    late: ReturnType<typeof setTimeout>,
-  ): void {
+  /**
+   * Gives a worker up that does not serve in time. If this thread stood still
+   * meanwhile, what the worker said has not been heard, and in a page that was
+   * frozen, the worker stood still, too: it has as much time again.
+   */
+  #limit(member: Member): void {
+    const patience = Math.min(this.#patience, 0x7fff_ffff);
+    const due = clock() + patience;
+    const fail = () => {
+      const what =
+        `A worker did not call servePool within ${this.#patience} ms`;
+      this.#fail(member, new Error(what), true);
+    };
+    const wait = (then: () => void, ms: number) => {
+      const timer = setTimeout(then, ms);
+      refer(timer, false);
+      member.unlisten = () => clearTimeout(timer);
+    };
+    wait(() => wait(fail, Math.min(clock() - due, patience)), patience);
+  }
+
+  /** A worker says something. */
+  #hear(member: Member, worker: Eventful, data: unknown): void {
     if (!isTagged(data)) return;
     const starts = member.worker === worker && member.state === "starting";
     if (data.what === "long") this.#events.long(data);
@@ -354,20 +364,14 @@ export class Crew {
       this.#events.report(data.token, data.value);
     } else if (data.what === "bye") this.#bye(member, worker);
     else if (data.what === "hello" && starts) {
-      this.#greet(member, worker, data, late);
+      this.#greet(member, worker, data);
     } else if (data.what === "ready" && starts && member.id !== 0) {
-      clearTimeout(late);
       this.#welcome(member, worker);
     }
   }
 
   /** A worker says that it serves, once it has made its functions. */
-  #greet(
-    member: Member,
-    worker: Eventful,
-    hello: Hello,
-    late: ReturnType<typeof setTimeout>,
-  ): void {
+  #greet(member: Member, worker: Eventful, hello: Hello): void {
     try {
       this.#events.hello(member, hello);
     } catch (error) {
@@ -377,12 +381,12 @@ export class Crew {
     }
     member.id = hello.id;
     if (hello.makes) return; // within its patience
-    clearTimeout(late);
     this.#welcome(member, worker);
   }
 
   /** A worker is ready. */
   #welcome(member: Member, worker: Eventful): void {
+    member.unlisten(); // no timer runs any more
     member.since = clock();
     member.state = "ready";
     member.serves = true;

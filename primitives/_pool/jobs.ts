@@ -200,10 +200,18 @@ export class Jobs {
   failed = 0;
   #made = 0;
   readonly #drop: (job: Job, reason: unknown) => void;
+  readonly #look: (job: Job) => void;
 
-  /** `drop` ends a job before its result is there. */
-  constructor(drop: (job: Job, reason: unknown) => void) {
+  /**
+   * `drop` ends a job before its result is there; `look` takes the result if it
+   * is.
+   */
+  constructor(
+    drop: (job: Job, reason: unknown) => void,
+    look: (job: Job) => void,
+  ) {
     this.#drop = drop;
+    this.#look = look;
   }
 
   readonly #abort = (job: Job): void => this.#drop(job, job.signal!.reason);
@@ -280,7 +288,13 @@ export class Jobs {
   heed(job: Job, { signal, timeout, terminate }: Limits): void {
     job.terminate = terminate;
     if (timeout !== Infinity) {
-      const late = () => this.#drop(job, timeoutError(timeout));
+      const end = () => this.#drop(job, timeoutError(timeout));
+      const late = () => {
+        // The result may have come in time, while this thread was busy.
+        this.#look(job);
+        if (job.state === "promised") job.timer = setTimeout(end); // a message
+        else if (!job.over) end();
+      };
       job.timer = setTimeout(late, Math.min(timeout, 0x7fff_ffff));
     }
     if (signal === undefined) return;

@@ -186,7 +186,7 @@ function bossOf(weft: Weft, slots: number, isLong = false, counts = false) {
     let started = 0;
     let ended = 0;
     let failed = 0;
-    const jobs = new parts.Jobs(() => {});
+    const jobs = new parts.Jobs(() => {}, () => {});
     const poster = new parts.Poster({
       slots,
       rooms,

@@ -356,6 +356,33 @@ test("a task that takes too long fails with a TimeoutError", () =>
     assert.is(await pool.run("echo", 7), 7);
   }));
 
+/** Goes on in a message. */
+const messaged = () =>
+  new Promise<void>((resolve) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => {
+      port1.close();
+      resolve();
+    };
+    port2.postMessage(0);
+  });
+
+for (const bytes of [4096, 1]) {
+  test(`a result that comes while this thread is busy is in time: ${bytes} bytes`, () =>
+    withPool({ bytes }, async (pool, words) => {
+      await pool.ready;
+      const begin = performance.now();
+      const done = pool.run("gate", 7, { timeout: 500 });
+      while (pool.stats().running === 0) await pause();
+      await pause(5); // the pool sleeps
+      await messaged(); // in Node, timers come next
+      Atomics.store(words, 0, 1);
+      // The timer is due before the pool is told.
+      while (performance.now() < begin + 550 || Atomics.load(words, 2) === 0);
+      assert.is(await done, 7);
+    }));
+}
+
 // ---- the end of a worker ----------------------------------------------------
 
 for (const how of ["exit", "throw"] as const) {

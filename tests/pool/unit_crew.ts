@@ -357,6 +357,23 @@ test("a worker that never serves, or serves other tasks, is not tried again", ()
   });
 });
 
+test("time in which this thread stood still does not count for a worker", () => {
+  const clock = new Clock();
+  return clock.run(async () => {
+    for (const inTime of [true, false]) {
+      const it = crewOf(clock, { patience: 700 });
+      const start = endOf(it.crew.start());
+      clock.now += 100_000;
+      await clock.pass(699); // what was said meanwhile is heard
+      assert.is(start.end, undefined);
+      if (inTime) it.actors[0]!.hello();
+      await clock.pass(10_000);
+      assert.is(start.end === "ready", inTime);
+      assert.equal(it.told, [inTime ? "7 starts" : "failed"]);
+    }
+  });
+});
+
 test("a worker that makes its functions is ready when it has", () => {
   const clock = new Clock();
   return clock.run(async () => {
@@ -472,7 +489,7 @@ test("a staff starts a worker for each that is missing, unless too many failed",
   for (const failures of [0, 1, 2, 3, Infinity]) {
     const started: number[] = [];
     const staff = new Staff({
-      jobs: new Jobs(() => {}),
+      jobs: new Jobs(() => {}, () => {}),
       poster: undefined as never, // there are no orders
       size: () => 1 + started.length,
       hanging: () => 0,
@@ -518,7 +535,7 @@ test("a staff has as many workers as its tasks need, within its range", () => {
       return clock.run(async () => {
         let size = 0;
         let hanging = 0;
-        const jobs = new Jobs(() => {});
+        const jobs = new Jobs(() => {}, () => {});
         const open: Job[] = [];
         const needed = () =>
           Math.min(Math.ceil((open.length + hanging) / limit), max);
@@ -596,7 +613,7 @@ test("a staff that has ended starts nobody", () => {
   const clock = new Clock();
   return clock.run(async () => {
     const started: number[] = [];
-    const jobs = new Jobs(() => {});
+    const jobs = new Jobs(() => {}, () => {});
     const staff = new Staff({
       jobs,
       poster: undefined as never, // there are no orders

@@ -170,7 +170,7 @@ test("nothing is handed to a worker that does not serve the task any more", () =
   const { buffer, byteOffset, byteLength } = ring;
   const words = new Int32Array(buffer, byteOffset, byteLength / 4);
   const slots = new Slots(words, 1);
-  const jobs = new Jobs(() => {});
+  const jobs = new Jobs(() => {}, () => {});
   const job = jobs.make(undefined, 0, 0, { resolve() {}, reject() {} });
   job.at = slots.claim();
   jobs.move(job, "posted");

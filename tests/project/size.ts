@@ -44,7 +44,7 @@ SIZES.push(
   { name: "Channel", subpaths: [""], most: 30626 },
   { name: "viewValue", subpaths: ["/value"], most: 9493 },
   { name: "viewCodec", subpaths: ["/value"], most: 13447 },
-  { name: "Pool", subpaths: ["/pool"], most: 36379 },
+  { name: "Pool", subpaths: ["/pool"], most: 36506 },
   { name: "servePool, task", subpaths: ["/pool"], most: 27279 },
   { name: "syncWorker", subpaths: ["/sync_worker"], most: 33562 },
   { name: "watch", subpaths: ["/watch"], most: 11191 },

@@ -75,7 +75,10 @@ export class Works {
     const rooms = new Rooms(slots, posted, it.agent);
     const { room } = rooms;
     const scratch = new Uint8Array(posted.buffer, it.end - room, room);
-    const jobs = this.jobs = new Jobs((job, reason) => this.#drop(job, reason));
+    const jobs = this.jobs = new Jobs(
+      (job, reason) => this.#drop(job, reason),
+      (job) => this.#look(job),
+    );
     this.producers = new Producers(() =>
       this.ending.failure === undefined &&
       (jobs.line.size >= slots.count || this.#isFull)
@@ -271,6 +274,11 @@ export class Works {
     if (this.staff.scales) this.staff.grow();
     this.rounds.begin();
     return job;
+  }
+
+  /** Takes the result of a job, if it was answered. */
+  #look(job: Job): void {
+    if (this.#collector.take(job)) this.#it.done.set(); // as below
   }
 
   /** Ends a job before its result is there. */
