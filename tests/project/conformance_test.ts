@@ -342,3 +342,42 @@ void only_compiled() { pthread_mutex_lock(&lock); }
   assert.match(output, ": 3 tests");
   assert.is(code, 1, output);
 }, 300_000);
+
+test("Boost.Interprocess: its locks are made of ours", async () => {
+  await need("g++");
+  write({
+    "libs/lockfree/test/stack_test.cpp": "no C++",
+    "libs/interprocess/include/boost/interprocess/detail/workaround.hpp":
+      `#pragma once
+#define BOOST_INTERPROCESS_POSIX_PROCESS_SHARED
+#define BOOST_INTERPROCESS_POSIX_ROBUST_MUTEXES
+#define BOOST_INTERPROCESS_POSIX_NAMED_SEMAPHORES
+`,
+    "libs/interprocess/test/named_semaphore_test.cpp":
+      `#include <boost/interprocess/detail/workaround.hpp>
+#include <pthread.h>
+#include <semaphore.h>
+int main() {
+#ifdef BOOST_INTERPROCESS_POSIX_NAMED_SEMAPHORES
+  (void)sem_open("/weft-none", 0);
+#endif
+#ifdef BOOST_INTERPROCESS_POSIX_ROBUST_MUTEXES
+  pthread_mutexattr_t robust;
+  pthread_mutexattr_init(&robust);
+  pthread_mutexattr_setrobust(&robust, PTHREAD_MUTEX_ROBUST);
+#endif
+#ifdef WEFT_PTHREAD_H
+  return sizeof(pthread_mutex_t) == 4 * sizeof(int) ? 0 : 1;
+#endif
+}
+`,
+    "libs/interprocess/test/mutex_test.cpp":
+      "#include <pthread.h>\nint main() { return sizeof(pthread_mutex_t) == 16; }\n",
+    "libs/interprocess/test/deque_test.cpp": "no C++",
+  });
+  const { code, output } = await conformance(folder);
+  assert.match(output, "named_semaphore_test.cpp: passed; Boost's: passed");
+  assert.match(output, "fails: interprocess/mutex_test.cpp: failed");
+  assert.match(output, ": 2 tests");
+  assert.is(code, 1, output);
+}, 300_000);

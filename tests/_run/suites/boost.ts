@@ -1,6 +1,6 @@
 /**
  * The tests of Boost.Lockfree, on the queues of `weft.hpp`, and those of
- * Boost.Thread, with that library made of `weft_pthread.h`.
+ * Boost.Thread and Boost.Interprocess, which are made of `weft_pthread.h` then.
  *
  * @module
  */
@@ -15,11 +15,13 @@ import {
   type Compiled,
   firstError,
   refusal,
+  SHIMS,
   type Suite,
 } from "./suite.ts";
 
 const LOCKFREE = "libs/lockfree/test";
 const THREAD = "libs/thread/test";
+const INTERPROCESS = "libs/interprocess/test";
 
 /** The files of Boost.Lockfree that are about a queue, and no stack. */
 const QUEUES = [
@@ -41,6 +43,10 @@ const FOLDERS = [
   ...["shared_mutex", "sync_bounded_queue", "sync_deque", "sync_pq"],
   ...["sync_queue", "timed_mutex"],
 ].map((name) => name.includes("/") ? name : `sync/mutual_exclusion/${name}`);
+
+/** The files of Boost.Interprocess about a lock, or a queue that waits. */
+const SHARED =
+  /^((named_)?(condition|condition_any|mutex|recursive_mutex|semaphore|sharable_mutex|upgradable_mutex)|mutex_timeout|message_queue)_test\.cpp$/;
 
 /** Where the headers of Boost are: beside each library, or in one folder. */
 const includesOf = (root: string): string[] =>
@@ -146,13 +152,43 @@ function threads(root: string, includes: readonly string[]): Case[] {
   });
 }
 
+/** Locks that lie in memory of several processes, and what is made of them. */
+function interprocess(root: string, includes: readonly string[]): Case[] {
+  const folder = path.join(root, INTERPROCESS);
+  if (!fs.existsSync(folder)) return [];
+  const front = [
+    ...["-include", "weft_pthread.h", "-DWEFT_PROCESS_SHARED", "-I", INCLUDE],
+    ...["-include", path.join(SHIMS, "weft_interprocess.hpp")],
+  ];
+  return fs.readdirSync(folder).filter((name) => SHARED.test(name)).sort()
+    .map((name): Case => {
+      const program = new Shared((on) => ({
+        compiler: CXX,
+        words: [
+          ...["-std=c++17", "-O1", "-pthread", "-w", "-D_GNU_SOURCE"],
+          ...["-DBOOST_ALL_NO_LIB", ...includes],
+          ...(on === "weft" ? front : []),
+        ],
+        files: [path.join(folder, name), "-lrt"],
+      }));
+      return {
+        name: `interprocess/${name}`,
+        run: (on) => program.run(on, []),
+      };
+    });
+}
+
 /** Boost's tests of queues and of locks. */
 export const BOOST: Suite = {
-  title: "the tests of Boost.Lockfree and Boost.Thread, in Boost's sources",
+  title: "the tests of Boost.Lockfree, Thread and Interprocess",
   mark: LOCKFREE,
   theirs: "Boost's",
   cases: (root) => {
     const includes = includesOf(root);
-    return [...lockfree(root, includes), ...threads(root, includes)];
+    return [
+      ...lockfree(root, includes),
+      ...threads(root, includes),
+      ...interprocess(root, includes),
+    ];
   },
 };

@@ -18,6 +18,9 @@ import {
 
 const INTERFACES = "conformance/interfaces";
 
+/** The main function of the tests in the suite of LTP. */
+const COMMON = "lib/common.c";
+
 /** The interfaces whose names begin so; attributes stay the C library's. */
 const OURS = /^(pthread_(mutex|cond|rwlock|barrier|spin|once)(_|$)|sem_)/;
 
@@ -57,6 +60,7 @@ async function verdict(
   root: string,
   on: "weft" | "theirs",
 ): Promise<Verdict> {
+  const common = path.join(root, COMMON);
   const { program, said } = await compile({
     compiler: "gcc",
     words: [
@@ -64,7 +68,7 @@ async function verdict(
       ...(on === "weft" ? OURS_IN_FRONT : []),
       ...["-I", INCLUDE, "-I", path.join(root, "include")],
     ],
-    files: [file, "-lrt"],
+    files: [file, ...(fs.existsSync(common) ? [common] : []), "-lrt"],
   });
   if (program === undefined) {
     const why = said.match(/weft_pthread_has_no_\w+/)?.[0] ?? firstError(said);
@@ -86,7 +90,7 @@ function caseOf(root: string, name: string): Case {
   };
 }
 
-/** The suite, as Debian's source package `posixtestsuite` has it. */
+/** The suite, as Debian's source package `posixtestsuite`, or LTP, has it. */
 export const POSIX: Suite = {
   title: "the Open POSIX test suite",
   mark: INTERFACES,
