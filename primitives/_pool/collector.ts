@@ -23,6 +23,7 @@ import {
   type Long,
   MOVED,
   NOTHING,
+  received,
   type Rooms,
   STAYS,
   THROWN,
@@ -202,14 +203,17 @@ export class Collector {
     }
   }
 
-  #settle(job: Job, { kind, bytes: buffer, moved }: Long): void {
+  #settle(job: Job, { kind, bytes, moved }: Long): void {
     const { jobs } = this.#it;
-    const bytes = new Uint8Array(buffer);
     try {
       if (kind === NOTHING) jobs.resolve(job, undefined);
       else if (kind === MOVED) jobs.resolve(job, moved);
-      else if (kind !== VALUE) jobs.reject(job, thrownBy(kind, bytes));
-      else jobs.resolve(job, job.spec!.reply.decode(bytes));
+      else if (kind === VALUE) {
+        jobs.resolve(job, received(job.spec!.reply, bytes));
+      } else {
+        const written = new Uint8Array(bytes as ArrayBuffer);
+        jobs.reject(job, thrownBy(kind, written));
+      }
     } catch (error) {
       jobs.reject(job, error);
     }

@@ -13,6 +13,7 @@ import { Chunks, copy, type Job, type Jobs, type Spec } from "./jobs.ts";
 import {
   bufferOf,
   GUEST,
+  isLongText,
   LAZY,
   LONG,
   MOVES,
@@ -227,6 +228,9 @@ export class Poster {
     bytes: Uint8Array,
   ): number {
     const { room } = this.#rooms;
+    if (isLongText(request, codec, room)) {
+      return mail(job, request, [], idempotent);
+    }
     const needed = encoded(codec, request, bytes);
     if (needed <= room) return needed;
     // `needed` is the most bytes that it may have. With that room, it is whole.
@@ -237,10 +241,7 @@ export class Poster {
       return whole.length;
     }
     const value = bufferOf(whole);
-    const list = idempotent ? [] : [value];
-    job.parcel = { value, list, isLong: true, stays: idempotent };
-    job.moves = true;
-    return 0;
+    return mail(job, value, idempotent ? [] : [value], idempotent);
   }
 
   // ---- jobs in line
@@ -440,3 +441,15 @@ const lengthOf = (request: unknown): number =>
     : ArrayBuffer.isView(request)
     ? request.byteLength
     : 0;
+
+/** Has a request go in a message; it has no bytes in its slot. */
+function mail(
+  job: Job,
+  value: unknown,
+  list: readonly object[],
+  stays: boolean,
+): number {
+  job.parcel = { value, list, isLong: true, stays };
+  job.moves = true;
+  return 0;
+}

@@ -19,10 +19,16 @@ import {
   REQUEST,
   REQUEST_LENGTH,
 } from "../_calls/ring/words.ts";
+import { values } from "../_value/codec.ts";
 import { wake } from "../_wait/event_count.ts";
 import type { CALL_RING } from "../_memory/layout.ts";
 import { DamagedError } from "../_memory/damaged.ts";
-import type { Codec, SizedCodec } from "../_message/message.ts";
+import {
+  type Codec,
+  encoded,
+  encodeWhole,
+  type SizedCodec,
+} from "../_message/message.ts";
 import { ClosedError } from "../_queue/queue.ts";
 import type { Field } from "../_message/record_fields.ts";
 import type { Handle } from "../_memory/region.ts";
@@ -52,7 +58,7 @@ export const TALKS = 0x80000;
 export const MOVES = 0x100000;
 /**
  * A flag beside that one: the message has the request's bytes, because they are
- * too many for the slot. Without it, the request itself is moved.
+ * too many for the slot, or a text. Without it, the request itself is moved.
  */
 export const LONG = 0x200000;
 /** The most tasks by name. */
@@ -152,13 +158,16 @@ export interface Place {
   readonly init: unknown;
 }
 
+/** What goes in a message: its bytes, or the text that it is. */
+export type Sent = ArrayBuffer | string;
+
 /** A reply that is too long for its slot. */
 export interface Long {
   readonly weft: typeof TAG;
   readonly what: "long";
   readonly token: number;
   readonly kind: number;
-  readonly bytes: ArrayBuffer;
+  readonly bytes: Sent;
   /** The result, if it was moved. */
   readonly moved?: unknown;
 }
@@ -189,6 +198,26 @@ export interface Moved {
  */
 export const bufferOf = (bytes: Uint8Array<ArrayBuffer>): ArrayBuffer =>
   bytes.length < bytes.buffer.byteLength ? bytes.slice().buffer : bytes.buffer;
+
+/**
+ * Whether that is a text that has no room in a slot. In a message, the platform
+ * copies it in less time than the codec and the platform one after the other.
+ */
+export const isLongText = (
+  value: unknown,
+  codec: unknown,
+  room: number,
+): boolean =>
+  typeof value === "string" && value.length > room && codec === values;
+
+/** What was sent to an agent that has `codec`. */
+export function received(codec: AnyCodec, sent: Sent): unknown {
+  if (typeof sent !== "string") return codec.decode(new Uint8Array(sent));
+  if (codec === values) return sent;
+  // It has the same name, and a `decode` of its own.
+  const encode = (into: Uint8Array) => encoded(values, sent, into);
+  return codec.decode(encodeWhole(values.name, sent.length, encode));
+}
 
 /** What a task tells while it runs (`report`), or is told (`message`). */
 interface Word {

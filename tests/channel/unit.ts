@@ -478,6 +478,8 @@ test("in memory of its own, a message of 64 KiB and a little fits", () => {
       }
     }
   }
+  const enough = { capacity: 1100 };
+  assert.is(Channel.create(enough).byteLength, Channel.byteLength(enough));
   const channel = Channel.create({ capacity: 1 });
   const long = "x".repeat(2 ** 16);
   assert.ok(channel.trySend(long));

@@ -41,6 +41,13 @@ test("the codec of the task carries them", () =>
       assert.is(await pool.run("text", text), text);
       assert.equal(await pool.run("add", new Uint8Array(n)), bytesOf(n, 1));
     }
+    for (const text of ["é", "日本", "\ud800", "a\udc00b", "𝄞"]) {
+      for (const times of [5, 8, 12, 20]) {
+        const long = text.repeat(times);
+        assert.is(await pool.run("echo", long), long);
+        assert.equal(await pool.run("echo", [long]), [long]);
+      }
+    }
     const rows = Array.from({ length: 1000 }, (_, id) => ({ id, é: "ü" }));
     const value = { rows, at: new Date(7), nested: new Map([[1, rows[0]]]) };
     assert.equal(await pool.run("echo", value), value);
@@ -137,6 +144,13 @@ test("their messages, and those of long results, have no views", async () => {
     // Deno's workers of Node's kind look at each element of a view.
     assert.ok(sent.every((it) => it instanceof ArrayBuffer));
     assert.is(sent.length, 2);
+    const text = "a text is sent as it is";
+    assert.is(await pool.run("echo", text), text);
+    assert.equal(sent.splice(0).slice(2), [text, text]);
+    assert.is(await pool.run("echo", "short"), "short");
+    assert.equal(sent, []);
+    await pool.run("text", text); // another codec
+    assert.ok(sent.every((it) => it instanceof ArrayBuffer));
   });
 });
 
@@ -145,6 +159,8 @@ test("a worker that blocks refuses them", () =>
     const error = await rejection(pool.run("add", new Uint8Array(17)));
     assert.match(error.message, /more than 16 bytes, .* option bytes.*blocks/);
     assert.is((await pool.run("add", new Uint8Array(16))).length, 16);
+    const text = await rejection(pool.run("echo", "x".repeat(17)));
+    assert.match(text.message, /more than 16 bytes, .* option bytes.*blocks/);
   }));
 
 test("64 KiB and a little need no message in memory of the pool's own", () =>

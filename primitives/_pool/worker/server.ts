@@ -17,6 +17,7 @@ import {
   ELSEWHERE,
   ERROR,
   GUEST,
+  isLongText,
   LAZY,
   LONG,
   MOVED,
@@ -25,11 +26,13 @@ import {
   NO_REQUEST,
   NOTHING,
   type PoolMessage,
+  received,
   type Recycle,
   REPLY_HEAD,
   RETIRE,
   RETIRED,
   Rooms,
+  type Sent,
   type Sides,
   STAYS,
   tagged,
@@ -349,10 +352,7 @@ export class PoolServer {
     this.#moving.delete(token);
     if (values.length === 0) throw new Error("Nobody wants the task");
     const [value] = values;
-    const { request } = task;
-    const asked = isLong
-      ? request.decode(new Uint8Array(value as ArrayBuffer))
-      : value;
+    const asked = isLong ? received(task.request, value as Sent) : value;
     return task.run(asked, context);
   }
 
@@ -412,7 +412,9 @@ export class PoolServer {
     const { reply, replyField } = task;
     const rooms = this.#rooms;
     try {
-      if (isTransfer(value)) return this.#move(at, ...contentOf(value));
+      if (isTransfer(value)) {
+        return this.#sendApart(at, MOVED, "", ...contentOf(value));
+      }
       if (value === undefined && behind) {
         return this.#post(at, NOTHING, 0, () => 0);
       }
@@ -426,6 +428,9 @@ export class PoolServer {
         const checked = replyField.check(value, "");
         replyField.set(rooms.data, rooms.reply(at), checked as never);
         return this.#send(at, VALUE, replyField.size, lazy);
+      }
+      if (isLongText(value, reply, rooms.room)) {
+        return this.#sendApart(at, VALUE, value as string);
       }
       // Soon the slots hold other bytes.
       const it = reply === inPlaceResult ? rooms.outside(value) : value;
@@ -483,17 +488,19 @@ export class PoolServer {
     codec = values.name as string,
   ): void {
     const bytes = bufferOf(encodeWhole(codec, room, encode));
-    const token = this.#rooms.token(at);
-    this.#it.post(tagged({ what: "long", token, kind: what, bytes }), [bytes]);
-    this.#send(at, ELSEWHERE, 0);
+    this.#sendApart(at, what, bytes, undefined, [bytes]);
   }
 
-  /** Moves a result to the pool. */
-  #move(at: number, moved: unknown, list: readonly object[]): void {
+  /** Has the pool told of a result, or of an error, by a message. */
+  #sendApart(
+    at: number,
+    kind: number,
+    bytes: Sent,
+    moved?: unknown,
+    list: readonly object[] = [],
+  ): void {
     const token = this.#rooms.token(at);
-    const bytes = new ArrayBuffer();
-    const message = { what: "long", token, kind: MOVED, bytes, moved } as const;
-    this.#it.post(tagged(message), list);
+    this.#it.post(tagged({ what: "long", token, kind, bytes, moved }), list);
     this.#send(at, ELSEWHERE, 0);
   }
 

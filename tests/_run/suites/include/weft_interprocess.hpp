@@ -1,5 +1,5 @@
 /*
- * weft_interprocess.hpp - says to Boost.Interprocess that this POSIX has neither
+ * weft_interprocess.hpp - tells Boost.Interprocess that this POSIX has neither
  * robust mutexes nor named semaphores, which weft_pthread.h refuses. Boost then
  * uses the others, and makes named mutexes and semaphores of shared memory.
  */
