@@ -308,7 +308,7 @@ test("getOrInsertAsync() makes a value once", async () => {
   go();
   const failed = await calls[0]!.catch(({ message }) => message);
   assert.is(failed, "the first fails");
-  while (made < 2) await new Promise((resolve) => setTimeout(resolve, 1));
+  while (made < 2) await pause();
   go();
   assert.equal(await Promise.all(calls.slice(1)), [10, 10]);
   assert.is(made, 2);
@@ -321,19 +321,21 @@ test("getOrInsertAsync() makes a value once", async () => {
 test("what is set while a value is made stays; what is deleted comes back", async () => {
   const map = HashMap.create({ ...ints, capacity: 2 });
   let go = () => {};
+  let begun = 0;
   const make = async () => {
+    begun++;
     await new Promise<void>((resolve) => go = resolve);
     return 10;
   };
   const calls = [1, 2].map(() => map.getOrInsertAsync(1, make));
-  await Promise.resolve();
+  while (begun < 1) await pause();
   assert.is(map.set(1, 11), true);
   go();
   assert.equal(await Promise.all(calls), [11, 11]);
   assert.is(map.get(1), 11);
   map.delete(1);
   const late = map.getOrInsertAsync(1, make);
-  await Promise.resolve();
+  while (begun < 2) await pause();
   assert.is(map.delete(1), false);
   go();
   assert.is(await late, 10);
@@ -346,7 +348,7 @@ test("a value whose maker is dead is made by another", async () => {
   const dead = asAgent(DEAD, () => HashMap.from(map.handle, ints));
   const never = dead.getOrInsertAsync(1, () => new Promise<number>(() => {}));
   assert.ok(never instanceof Promise);
-  await Promise.resolve();
+  while (words[flights] === 0) await pause();
   assert.is(words[flights], DEAD);
   const value = map.getOrInsertAsync(1, () => 5);
   assert.equal(
@@ -363,3 +365,6 @@ test("more values than flights may be made at once", async () => {
   const two = map.getOrInsertAsync(2, async () => (await undefined, 2));
   assert.equal(await Promise.all([one, two]), [1, undefined]);
 });
+
+/** A moment: `make` may be called only in another turn of the event loop. */
+const pause = () => new Promise((resolve) => setTimeout(resolve, 1));
