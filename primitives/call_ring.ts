@@ -24,12 +24,12 @@ import { disposedBy, type Disposer } from "./_memory/dispose.ts";
 import { CALL_RING } from "./_memory/layout.ts";
 import { ClosedError } from "./_queue/queue.ts";
 import {
-  allocate,
   assertFunction,
   attach,
   format,
   fromHandle,
   type Handle,
+  inNewMemory,
   inRange,
   type Memory,
   Region,
@@ -216,7 +216,8 @@ export class CallRing extends CallRingBase {
    * @throws {RangeError} If `config` is out of range.
    */
   static create(config?: CallRingConfig): CallRing {
-    return CallRing.init(allocate(CallRing.byteLength(config)), 0, config);
+    const init = (memory: Memory) => CallRing.init(memory, 0, config);
+    return inNewMemory(CallRing.byteLength(config), init);
   }
 
   /**

@@ -17,12 +17,12 @@ import { markOf, MAX_ROWS } from "./_memory/tracked.ts";
 import { type Codec, isShaped } from "./_message/message.ts";
 import { ClosedError } from "./_queue/queue.ts";
 import {
-  allocate,
   assertConfig,
   attach,
   format,
   fromHandle,
   type Handle,
+  inNewMemory,
   type Memory,
   viewPlain,
   type WordsInspection,
@@ -345,8 +345,9 @@ export class Channel<T> extends ChannelBase<T> {
   static create<T>(config: ChannelConfig<T>): Channel<T>;
   static create<T>(config: AnyConfig<ChannelConfig<T>>): Channel<T> {
     const own = inOwnMemory(config, ANY);
-    const memory = allocate(planOf<T>(own, ANY, tableBytes).byteLength);
-    return Channel.init(memory, 0, own as ChannelConfig<T>);
+    const init = (memory: Memory) =>
+      Channel.init(memory, 0, own as ChannelConfig<T>);
+    return inNewMemory(planOf<T>(own, ANY, tableBytes).byteLength, init);
   }
 
   /**

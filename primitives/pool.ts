@@ -19,11 +19,11 @@ import {
 } from "./_memory/dispose.ts";
 import { assertOptions } from "./_memory/options.ts";
 import {
-  allocate,
   assertBoolean,
   attach,
   bufferOf,
   format,
+  inNewMemory,
   inRange,
   type Memory,
   wordsAt,
@@ -289,10 +289,15 @@ export class Pool<T extends Tasks> extends PoolBase {
     const ring = ringOf(config);
     const length = bytesFor(...ring);
     const byteLength = lengthOf(config);
-    const memory = options.memory ?? allocate(byteLength);
-    // Checked first, so that a pool that does not fit changes nothing.
-    wordsAt("pool", bufferOf(memory), byteOffset, byteLength);
-    format("call_ring", CALL_RING, memory, byteOffset, length, ring);
+    const init = (memory: Memory) => {
+      // Checked first, so that a pool that does not fit changes nothing.
+      wordsAt("pool", bufferOf(memory), byteOffset, byteLength);
+      format("call_ring", CALL_RING, memory, byteOffset, length, ring);
+      return memory;
+    };
+    const memory = options.memory === undefined
+      ? inNewMemory(byteLength, init)
+      : init(options.memory);
     const done = this.#done = Event.init(memory, byteOffset + length, {
       autoReset: true,
     });

@@ -18,7 +18,12 @@ import type { Slots } from "./_calls/ring/slots.ts";
 import { bytesFor, checked } from "./_calls/ring/words.ts";
 import { slotsOf } from "./_calls/wire.ts";
 import { CALL_RING } from "./_memory/layout.ts";
-import { allocate, format, fromHandle, type Handle } from "./_memory/region.ts";
+import {
+  format,
+  fromHandle,
+  type Handle,
+  inNewMemory,
+} from "./_memory/region.ts";
 import {
   type AnyWorker,
   HERE,
@@ -113,9 +118,10 @@ function ringOf(handle: Handle<"call_ring">): Ring {
 function newRing(config: CallRingConfig): Ring {
   const words = checked(config);
   const bytes = bytesFor(...words);
-  const buffer = allocate(bytes);
-  format("call_ring", CALL_RING, buffer, 0, bytes, words);
-  return ringOf({ kind: "call_ring", buffer, byteOffset: 0 });
+  return inNewMemory(bytes, (buffer) => {
+    format("call_ring", CALL_RING, buffer, 0, bytes, words);
+    return ringOf({ kind: "call_ring", buffer, byteOffset: 0 });
+  });
 }
 
 // ---- the caller -------------------------------------------------------------

@@ -150,6 +150,27 @@ export function allocate(byteLength: number): SharedArrayBuffer {
   return new SharedArrayBuffer(byteLength);
 }
 
+let fresh: SharedArrayBuffer | undefined;
+
+/**
+ * What `init` makes in new memory, all of which is 0. So the system gives a
+ * large region room only where it is used.
+ */
+export function inNewMemory<T>(
+  byteLength: number,
+  init: (memory: SharedArrayBuffer) => T,
+): T {
+  fresh = allocate(byteLength);
+  try {
+    return init(fresh);
+  } finally {
+    fresh = undefined;
+  }
+}
+
+/** Whether nobody has written to that memory yet. */
+export const isNew = (buffer: SharedArrayBuffer): boolean => buffer === fresh;
+
 /** A place as a number: an address of wasm64 comes as a bigint. */
 export function offsetOf(byteOffset: number | bigint): number {
   return typeof byteOffset === "bigint" ? Number(byteOffset) : byteOffset;

@@ -1,11 +1,12 @@
 import { aKind, brief, describe } from "./describe.ts";
 import { explorer, kept } from "./explored.ts";
 import { type ConfiguredStem, KIND, SIGNATURE, VERSION } from "./layout.ts";
-import { bufferOf, type Memory, offsetOf } from "./memory.ts";
+import { bufferOf, isNew, type Memory, offsetOf } from "./memory.ts";
 
 export {
   allocate,
   bufferOf,
+  inNewMemory,
   inRange,
   isSupported,
   type Memory,
@@ -334,7 +335,7 @@ export function format(
 ): void {
   const words = wordsAt(kind, bufferOf(memory), byteOffset, byteLength);
   const magic = magicOf(kind);
-  words.fill(0);
+  if (!isNew(words.buffer)) words.fill(0);
   words.set(config, 1);
   words[seal] = sealOf(
     magic,

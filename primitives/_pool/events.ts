@@ -126,7 +126,7 @@ export class Talk {
 export interface Parcel {
   readonly value: unknown;
   readonly list: readonly object[];
-  /** Whether the value has the bytes of a request that has no room in a slot. */
+  /** Whether the request has no room in a slot, and the value is its `Sent`. */
   readonly isLong?: boolean;
   /** Whether another worker may need it, if the first one dies. */
   readonly stays?: boolean;

@@ -288,12 +288,12 @@ export class Jobs {
   heed(job: Job, { signal, timeout, terminate }: Limits): void {
     job.terminate = terminate;
     if (timeout !== Infinity) {
-      const end = () => this.#drop(job, timeoutError(timeout));
       const late = () => {
-        // The result may have come in time, while this thread was busy.
+        // The result may have come in time, while this thread was busy, and a
+        // message may still bring it.
         this.#look(job);
-        if (job.state === "promised") job.timer = setTimeout(end); // a message
-        else if (!job.over) end();
+        if (job.over || job.state === "promised") return;
+        this.#drop(job, timeoutError(timeout));
       };
       job.timer = setTimeout(late, Math.min(timeout, 0x7fff_ffff));
     }

@@ -182,7 +182,7 @@ export interface Begun {
 }
 
 /**
- * A request that was moved, or the bytes of a long one; `values` is empty if
+ * A request that was moved, or a long one as it is sent; `values` is empty if
  * nobody wants its task.
  */
 export interface Moved {

@@ -2,9 +2,17 @@
 // it waits
 // A WebAssembly.Memory that grows has another buffer each time. Views of both
 // buffers work together in one agent.
+import process from "node:process";
 import * as assert from "uvu/assert";
-import { MpmcQueue, Mutex, select, Semaphore, waitAny } from "../../mod.ts";
-import { inPlace } from "../../primitives/pool.ts";
+import {
+  CallRing,
+  MpmcQueue,
+  Mutex,
+  select,
+  Semaphore,
+  waitAny,
+} from "../../mod.ts";
+import { inPlace, Pool, task } from "../../primitives/pool.ts";
 import { suite } from "../_run/harness.ts";
 import { nowOf } from "../_run/model.ts";
 
@@ -104,4 +112,31 @@ test("bytes in place are those of the grown memory, too", () => {
   const behind = new Uint8Array(memory.buffer, 2 * PAGE - 16, 16).fill(6);
   const copied = inPlace.encode(behind, into);
   assert.equal([...inPlace.decode(into.subarray(0, copied))], [...behind]);
+});
+
+test("new memory takes room only where it is used", () => {
+  const room = (make: () => { byteLength: number }, n: number) => {
+    const before = process.memoryUsage().rss;
+    const all = Array.from({ length: n }, make);
+    const bytes = all.reduce((sum, { byteLength }) => sum + byteLength, 0);
+    assert.ok(bytes > 80e6);
+    const took = process.memoryUsage().rss - before;
+    assert.ok(took < bytes / 4, `${took} of ${bytes} bytes`);
+  };
+  room(() => CallRing.create(), 60);
+  room(() => {
+    const pool = new Pool({ tasks: { a: task() }, workers: 0 });
+    void pool.close();
+    return { byteLength: Pool.byteLength({ bytes: 65_600 }) };
+  }, 6);
+});
+
+test("memory that was used before is cleared", () => {
+  const ring = CallRing.create({ slots: 2, request: 4, reply: 4 });
+  const { buffer } = ring;
+  for (let i = 0; i < 2; i++) assert.ok(ring.tryPost(new Uint8Array(4)));
+  assert.is(ring.tryPost(new Uint8Array(4)), undefined);
+  const again = CallRing.init(buffer, 0, { slots: 2, request: 4, reply: 4 });
+  assert.is(again.tryTake(), undefined);
+  assert.ok(again.tryPost(new Uint8Array(4)));
 });

@@ -12,7 +12,7 @@ export const kind: Kind = {
 };
 
 /** What a bundle of it may weigh. */
-export const size: Size = { name: "Barrier", most: 7953 };
+export const size: Size = { name: "Barrier", most: 7974 };
 
 class BarrierInC extends Twin {
   get parties(): number {

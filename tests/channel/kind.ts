@@ -16,7 +16,7 @@ export const kind: Kind = {
 };
 
 /** What a bundle of it may weigh. */
-export const size: Size = { name: "Channel, codec", most: 35230 };
+export const size: Size = { name: "Channel, codec", most: 35267 };
 
 class ChannelInC extends Twin {
   readonly #codec: Codec<unknown>;

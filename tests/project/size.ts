@@ -40,19 +40,19 @@ for (const stem of STEMS) {
   SIZES.push({ ...size, subpaths: ["", `/${stem}`] });
 }
 SIZES.push(
-  { name: "*", subpaths: [""], most: 108900 },
-  { name: "Channel", subpaths: [""], most: 30626 },
+  { name: "*", subpaths: [""], most: 108946 },
+  { name: "Channel", subpaths: [""], most: 30678 },
   { name: "viewValue", subpaths: ["/value"], most: 9493 },
   { name: "viewCodec", subpaths: ["/value"], most: 13447 },
-  { name: "Pool", subpaths: ["/pool"], most: 36606 },
+  { name: "Pool", subpaths: ["/pool"], most: 36663 },
   { name: "servePool, task", subpaths: ["/pool"], most: 27357 },
-  { name: "syncWorker", subpaths: ["/sync_worker"], most: 33562 },
+  { name: "syncWorker", subpaths: ["/sync_worker"], most: 33628 },
   { name: "watch", subpaths: ["/watch"], most: 11191 },
   { name: "AgentTable", subpaths: ["/deadlocks"], most: 3126 },
-  { name: "AgentTable, deadlocks", subpaths: ["/deadlocks"], most: 12801 },
-  { name: "formatter", subpaths: ["/devtools"], most: 10701 },
-  { name: "SpscQueue", subpaths: ["/realtime"], most: 6234 },
-  { name: "*", subpaths: ["/realtime"], most: 27569 },
+  { name: "AgentTable, deadlocks", subpaths: ["/deadlocks"], most: 12803 },
+  { name: "formatter", subpaths: ["/devtools"], most: 10702 },
+  { name: "SpscQueue", subpaths: ["/realtime"], most: 6258 },
+  { name: "*", subpaths: ["/realtime"], most: 27593 },
   { name: "Mutex", subpaths: ["/kernel"], most: 8876 },
 );
 

@@ -12,7 +12,7 @@ export const kind: Kind = {
 };
 
 /** What a bundle of it may weigh. */
-export const size: Size = { name: "RecordRing", most: 12524 };
+export const size: Size = { name: "RecordRing", most: 12546 };
 
 class RecordRingInC extends Twin {
   #reserved = 0;

@@ -1,4 +1,4 @@
 import type { Size } from "../_run/kinds.ts";
 
 /** What a bundle of it may weigh. */
-export const size: Size = { name: "select", most: 6010 };
+export const size: Size = { name: "select", most: 6011 };

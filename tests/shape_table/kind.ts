@@ -14,7 +14,7 @@ export const kind: Kind = {
 };
 
 /** What a bundle of it may weigh. */
-export const size: Size = { name: "ShapeTable", most: 3295 };
+export const size: Size = { name: "ShapeTable", most: 3316 };
 
 class ShapeTableInC extends Twin {
   add(text: Uint8Array, insists: boolean): number {

@@ -14,7 +14,7 @@ export const kind: Kind = {
 };
 
 /** What a bundle of it may weigh. */
-export const size: Size = { name: "SlabPool", most: 3783 };
+export const size: Size = { name: "SlabPool", most: 3797 };
 
 class SlabPoolInC extends Twin {
   get #cache(): number {

@@ -12,7 +12,7 @@ export const kind: Kind = {
 };
 
 /** What a bundle of it may weigh. */
-export const size: Size = { name: "Snapshot", most: 4506 };
+export const size: Size = { name: "Snapshot", most: 4527 };
 
 class SnapshotInC extends Twin {
   write(source: Int32Array): void {

@@ -12,7 +12,7 @@ export const kind: Kind = {
 };
 
 /** What a bundle of it may weigh. */
-export const size: Size = { name: "WorkCounter", most: 8782 };
+export const size: Size = { name: "WorkCounter", most: 8808 };
 
 /** `WEFT_WORK_COUNTER_REFUSED` */
 const REFUSED = -2;

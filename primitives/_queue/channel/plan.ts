@@ -43,11 +43,11 @@ export const HEAD: number = /* @__PURE__ */ (() => CHANNEL.length * 4)();
  */
 const MESSAGE_SIZE = 256;
 /**
- * The size of a message that always has room in memory of the channel's own,
- * unless the configuration says otherwise: 64 KiB and a little. A message may
- * be about half as long as a ring.
+ * The least capacity of which a channel has the room, in memory of its own and
+ * unless the configuration says otherwise. One message may then take half of
+ * its ring: 16,376 bytes.
  */
-const ROOMY = 2 ** 16 + 64;
+const ROOMY = 64;
 
 /** The name of the carrier of a channel whose configuration names none. */
 export const USUAL = "the usual one";
@@ -131,8 +131,8 @@ export function planOf<T>(
 }
 
 /**
- * A configuration for memory of the channel's own, which costs nothing before
- * it is written to: unless it names a `messageSize`, one message may be long.
+ * A configuration for memory of the channel's own: unless it names a
+ * `messageSize`, one message may be long.
  */
 export function inOwnMemory<T>(
   config: AnyConfig<ChannelConfig<T>>,
@@ -144,8 +144,9 @@ export function inOwnMemory<T>(
   if (messageSize !== undefined || inSlots || isSized(codecOf<T>(config))) {
     return config;
   }
-  const share = capacity === 0 ? ROOMY : Math.ceil(2 * ROOMY / (capacity + 1));
-  return share > MESSAGE_SIZE ? { ...config, messageSize: share } : config;
+  if (capacity >= ROOMY) return config;
+  const share = Math.ceil((ROOMY + 1) * MESSAGE_SIZE / (capacity + 1));
+  return { ...config, messageSize: share };
 }
 
 /** The bytes of a slot for messages of up to `messageSize` bytes. */
