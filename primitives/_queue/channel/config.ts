@@ -44,9 +44,9 @@ export interface ChannelConfig<T> extends ChannelCodec<T> {
   /**
    * The expected size of a message in bytes, if messages differ in length: 16
    * to 2^29. Unless given, it is 256; by `create`, more if `capacity` is below
-   * 64, so that a message of 16376 bytes fits. With `manyToMany`, `lockFree` and a
-   * capacity of 0, a message has at most this many bytes; with other carriers,
-   * `maxLength` says how long one may be.
+   * 64, so that a message of 16376 bytes fits. With `manyToMany`, `lockFree`
+   * and a capacity of 0, a message has at most this many bytes; with other
+   * carriers, `maxLength` says how long one may be.
    */
   readonly messageSize?: number | undefined;
   /**
